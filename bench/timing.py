@@ -1,0 +1,185 @@
+"""Time contestants in turn, so that a ratio compares what ran side by side.
+
+A machine's speed drifts (frequency, neighbours), so times of different runs say nothing. Here each
+round samples every contestant once; a ratio is the median over rounds of the two samples of a round.
+A sample is the mean of enough calls to last 5 ms. Raw samples are kept in the JSON output.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import importlib.metadata
+import json
+import os
+import platform
+import statistics
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+SAMPLE_SECONDS = 0.005
+
+
+@dataclass
+class Contestant:
+    """Something to time: `call` does the work once.
+
+    `around` makes a context entered around each sample, outside the timed part (an ISA limit).
+    `sample`, if given, replaces the timing: it returns the seconds of one call by other means.
+    """
+
+    name: str
+    call: Callable[[], object] = field(default=lambda: None)
+    around: Callable[[], contextlib.AbstractContextManager[object]] = contextlib.nullcontext
+    sample: Callable[[], float] | None = None
+    repeats: int = 0
+
+    def seconds(self) -> float:
+        """One sample: mean seconds per call. The first call, untimed, wakes caches and threads."""
+        if self.sample is not None:
+            return self.sample()
+        with self.around():
+            once = _timed(self.call, 1)
+            if self.repeats == 0:
+                self.repeats = self._calibrate(once)
+            return _timed(self.call, self.repeats) / self.repeats
+
+    def _calibrate(self, once: float) -> int:
+        """Calls per sample; the very first call may include one-time work, so look again."""
+        repeats = 1
+        while (elapsed := _timed(self.call, repeats)) < SAMPLE_SECONDS and repeats < 1 << 20:
+            growth = SAMPLE_SECONDS / max(elapsed, 1e-9)
+            repeats = min(max(repeats * 2, int(repeats * growth * 1.1)), repeats * 64)
+        return repeats
+
+
+def _timed(call: Callable[[], object], repeats: int) -> float:
+    start = time.perf_counter()
+    for _ in range(repeats):
+        call()
+    return time.perf_counter() - start
+
+
+@dataclass
+class Result:
+    """All samples of one contestant, in seconds per call."""
+
+    name: str
+    samples: list[float]
+
+    @property
+    def median(self) -> float:
+        return statistics.median(self.samples)
+
+    @property
+    def best(self) -> float:
+        return min(self.samples)
+
+    def speedup_over(self, other: Result) -> float:
+        """How many times faster this is than `other`: the median of the rounds' ratios."""
+        pairs = zip(other.samples, self.samples, strict=True)
+        return statistics.median(theirs / ours for theirs, ours in pairs)
+
+
+def race(contestants: Iterable[Contestant], rounds: int, pause: float = 0.0) -> dict[str, Result]:
+    """Sample every contestant once per round, starting each round with the next one.
+
+    pause: seconds to sleep before each sample, so that another library's worker threads stop
+    spinning; wanted as soon as more than one thread is used.
+    """
+    field_ = list(contestants)
+    for contestant in field_:  # an unrecorded round: one-time work and the number of repeats
+        contestant.seconds()
+    samples: dict[str, list[float]] = {contestant.name: [] for contestant in field_}
+    for number in range(rounds):
+        start = number % len(field_)
+        for contestant in field_[start:] + field_[:start]:
+            if pause:
+                time.sleep(pause)
+            samples[contestant.name].append(contestant.seconds())
+    return {name: Result(name, values) for name, values in samples.items()}
+
+
+def markdown(headers: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A Markdown table, columns aligned to be read in a terminal as well."""
+    table = [list(headers), *(list(row) for row in rows)]
+    widths = [max(len(row[column]) for row in table) for column in range(len(headers))]
+
+    def line(cells: Sequence[str]) -> str:
+        padded = (cell.rjust(width) for cell, width in zip(cells, widths, strict=True))
+        return f"| {' | '.join(padded)} |"
+
+    rule = "|" + "|".join("-" * (width + 1) + ":" for width in widths) + "|"
+    return "\n".join([line(table[0]), rule, *(line(row) for row in table[1:])])
+
+
+def parser(description: str) -> argparse.ArgumentParser:
+    """The options every benchmark has."""
+    result = argparse.ArgumentParser(description=description)
+    result.add_argument("--json", type=Path, metavar="OUT", help="write raw samples to this file")
+    result.add_argument("--rounds", type=int, default=9, help="interleaved rounds (default 9)")
+    result.add_argument(
+        "--threads", type=int, nargs="+", default=[1], metavar="N", help="thread counts (default 1)"
+    )
+    result.add_argument("--quick", action="store_true", help="3 rounds: a trial, not a measurement")
+    return result
+
+
+def rounds(arguments: argparse.Namespace) -> int:
+    return 3 if arguments.quick else int(arguments.rounds)
+
+
+def pause(threads: int) -> float:
+    return 0.05 if threads > 1 else 0.0
+
+
+class Report:
+    """Collects results case by case and writes them as JSON."""
+
+    def __init__(self, benchmark: str, arguments: argparse.Namespace) -> None:
+        shown = {key: _plain(value) for key, value in vars(arguments).items() if key != "json"}
+        self._path: Path | None = arguments.json
+        self._content: dict[str, Any] = {
+            "benchmark": benchmark,
+            "arguments": shown,
+            "machine": machine(),
+            "results": [],
+        }
+
+    def add(self, case: dict[str, Any], results: dict[str, Result]) -> None:
+        for result in results.values():
+            self._content["results"].append(
+                {
+                    **case,
+                    "contestant": result.name,
+                    "median_s": result.median,
+                    "min_s": result.best,
+                    "samples_s": result.samples,
+                }
+            )
+
+    def write(self) -> None:
+        if self._path is not None:
+            self._path.write_text(json.dumps(self._content, indent=1) + "\n")
+            print(f"\nraw samples: {self._path}")
+
+
+def _plain(value: Any) -> Any:
+    return str(value) if isinstance(value, Path) else value
+
+
+def machine() -> dict[str, Any]:
+    """What a reader needs to judge the figures."""
+    name = platform.processor()
+    with contextlib.suppress(OSError):
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        models = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+        name = models[0] if models else name
+    versions = {}
+    for package in ("fbg", "numpy", "torch", "onnxruntime", "openvino", "transformers"):
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            versions[package] = importlib.metadata.version(package)
+    return {"cpu": name, "cores": len(os.sched_getaffinity(0)), "versions": versions}

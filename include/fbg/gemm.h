@@ -1,0 +1,139 @@
+// C = pipeline(A * B): start reading here.
+//
+//   for each block of mc rows            A packed into the workspace (or read in place)
+//     for each column group of B         nr columns: stays in L1/L2 while the rows pass by
+//       for each row tile                mr rows, heights balanced
+//         microkernel                    K loop, then the pipeline, while the tile is in registers
+//
+// The core creates no thread, allocates nothing and throws nothing once a Gemm exists: the caller
+// brings the workspace and calls run() once per thread with its thread_id. A result does not depend on
+// the number of threads, on the tile, or on what other rows are in the matrix.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+#include <vector>
+
+#include "fbg/microkernel.h"
+#include "fbg/output.h"
+#include "fbg/pack_a.h"
+#include "fbg/pack_b.h"
+#include "fbg/types.h"
+
+namespace fbg {
+
+// Where results go; ld counts bytes.
+struct OutputView {
+  void* data;
+  std::int64_t ld;
+};
+
+// Balanced tile heights: `rows` split into the fewest tiles of at most max_rows, heights differing by
+// at most one (64 rows, mr 12: 11 11 11 11 10 10), so that no M falls off a cliff.
+struct RowTiles {
+  std::int64_t count, height, tall;  // the first `tall` tiles have `height` rows, the rest one less
+  static constexpr RowTiles split(std::int64_t rows, std::int64_t max_rows) {
+    const std::int64_t count = ceil_div(rows, max_rows);
+    if (count == 0) return {0, 0, 0};
+    const std::int64_t height = ceil_div(rows, count);
+    return {count, height, rows - count * (height - 1)};
+  }
+};
+
+// The part of C that one thread computes.
+struct Share {
+  Range rows, cols;
+};
+
+// Cuts C into a grid of num_threads parts; columns are cut only between panels of B.
+Share thread_share(std::int64_t rows, std::int64_t cols, int thread_id, int num_threads) noexcept;
+
+// Microkernels of one (accumulator, ISA, pipeline), by tile height, vectors and mask. All of them are
+// generated here, so that running never does.
+class KernelTable {
+ public:
+  // max_m bounds the number of rows of any later run.
+  KernelTable(const Geometry& geometry, KernelKey key, std::int64_t n, std::int64_t max_m);
+  TileFunction find(std::int64_t rows, std::int64_t vectors, bool masked) const noexcept {
+    return kernels_[index(rows, vectors, masked)].run;
+  }
+  const KernelKey& key(std::int64_t rows, std::int64_t vectors, bool masked) const noexcept {
+    return kernels_[index(rows, vectors, masked)].key;
+  }
+
+ private:
+  struct Entry {
+    KernelKey key;
+    TileFunction run = nullptr;
+  };
+  static std::size_t index(std::int64_t rows, std::int64_t vectors, bool masked) noexcept {
+    return static_cast<std::size_t>(((rows - 1) * 8 + (vectors - 1)) * 2 + masked);
+  }
+  std::vector<Entry> kernels_;
+};
+
+// Round half to even and no flushing of denormals for as long as this lives; then what was before.
+class FloatEnvironment {
+ public:
+  FloatEnvironment() noexcept;
+  ~FloatEnvironment();
+  FloatEnvironment(const FloatEnvironment&) = delete;
+  FloatEnvironment& operator=(const FloatEnvironment&) = delete;
+
+ private:
+  unsigned saved_;
+};
+
+// Largest K for which int32 sums are exact: raw, and with both zero points arbitrary.
+inline constexpr std::int64_t kMaxDepthRaw = 65793;
+inline constexpr std::int64_t kMaxDepthCorrected = 33025;
+
+template <PackAModel A, class Acc>
+class Gemm {
+ public:
+  static_assert(std::is_same_v<typename A::Element, typename Acc::A>);
+
+  // Types the pipeline, checks K and generates every kernel that M <= max_m can need.
+  // Throws std::invalid_argument; std::runtime_error where executable memory is denied.
+  Gemm(const PackedB<Acc>& b, std::span<const Stage> stages, std::int64_t max_m);
+
+  ValueType output_type() const { return output_; }
+
+  // Bytes of workspace for all threads of a run of at most max_m rows.
+  std::size_t workspace_bytes(int num_threads) const noexcept {
+    return static_cast<std::size_t>(num_threads) * thread_workspace_;
+  }
+
+  // Computes the share of thread_id; the parts of all threads make C. `stages` are those of the
+  // constructor, with the parameters of this call. `workspace` is 64-byte aligned and shared by all.
+  void run(const A& a, const PackedB<Acc>& b, std::span<const Stage> stages, OutputView c,
+           std::byte* workspace, int thread_id, int num_threads) const noexcept;
+
+ private:
+  struct Workspace {
+    ABlock block;
+    std::byte* tail;  // last k-group of each row, where A is read in place and K is not whole
+  };
+  static std::int64_t packed_ld(std::int64_t k) {
+    const std::int64_t ld =
+        round_up(round_up(k, Acc::kr) * static_cast<std::int64_t>(sizeof(typename Acc::A)), 64);
+    return ld % 4096 == 0 ? ld + 64 : ld;
+  }
+  Workspace lay_out(std::byte* base) const noexcept;
+  void run_block(Range rows, Range cols, const BlockPair* pairs, int num_pairs, TileArgs args,
+                 const Workspace& w, const PackedB<Acc>& b, OutputView c) const noexcept;
+
+  Geometry geometry_;
+  KernelTable kernels_;
+  ValueType output_;
+  std::int64_t n_, k_, mc_, ld_;
+  std::size_t thread_workspace_;
+  bool row_offsets_;
+};
+
+}  // namespace fbg
+
+#include "fbg/gemm_driver.h"

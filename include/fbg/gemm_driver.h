@@ -1,0 +1,156 @@
+// The loops of Gemm (see gemm.h for their order and why).
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+
+#include "fbg/gemm.h"
+
+namespace fbg {
+
+// Kernel key of a pipeline: its typed stages and the corrections that operands ask for.
+KernelKey make_kernel_key(const Geometry& geometry, Accumulator accumulator,
+                          std::span<const Stage> stages, bool a_has_scale, bool b_has_scale,
+                          bool b_has_zero_point);
+
+// Bytes of packed A that a thread keeps at a time: half of an L2, so that B panels fit beside it.
+inline constexpr std::int64_t kPackedBytes = 256 << 10;
+
+template <PackAModel A, class Acc>
+Gemm<A, Acc>::Gemm(const PackedB<Acc>& b, std::span<const Stage> stages, std::int64_t max_m)
+    : geometry_(choose_geometry(Acc::kind, active_features())),
+      kernels_(geometry_,
+               make_kernel_key(geometry_, Acc::kind, stages, A::kHasScale, b.scale() != nullptr,
+                               b.zero_point() != nullptr),
+               b.cols(), max_m),
+      output_(kernels_.key(1, 1, false).output()),
+      n_(b.cols()),
+      k_(b.rows()),
+      ld_(packed_ld(b.rows())),
+      row_offsets_(kernels_.key(1, 1, false).correct_b) {
+  if (Acc::kind == Accumulator::int32) {
+    const std::int64_t limit = stages.empty() ? kMaxDepthRaw : kMaxDepthCorrected;
+    if (k_ > limit)
+      throw std::invalid_argument("gemm: K = " + std::to_string(k_) + " exceeds " +
+                                  std::to_string(limit) + ", the most that int32 sums hold exactly");
+  }
+  const std::int64_t mr = geometry_.max_rows;
+  mc_ = std::clamp<std::int64_t>(kPackedBytes / ld_ / mr * mr, mr, 1024 / mr * mr);
+  mc_ = std::min(mc_, std::max<std::int64_t>(max_m, 1));
+  const std::int64_t params = round_up(mc_ * 4, 64);
+  const std::int64_t tail = round_up(mc_ * Acc::kr * static_cast<std::int64_t>(sizeof(typename Acc::A)), 64);
+  thread_workspace_ = static_cast<std::size_t>(3 * params + tail + mc_ * ld_);
+}
+
+template <PackAModel A, class Acc>
+auto Gemm<A, Acc>::lay_out(std::byte* base) const noexcept -> Workspace {
+  const std::int64_t params = round_up(mc_ * 4, 64);
+  Workspace w;
+  w.block.scale = reinterpret_cast<float*>(base);
+  w.block.zero_point = reinterpret_cast<std::int32_t*>(base + params);
+  w.block.row_offsets = row_offsets_ ? reinterpret_cast<std::int32_t*>(base + 2 * params) : nullptr;
+  w.block.packed = base + 3 * params;
+  w.block.ld = ld_;
+  w.tail = base + 3 * params + mc_ * ld_;
+  return w;
+}
+
+template <PackAModel A, class Acc>
+void Gemm<A, Acc>::run(const A& a, const PackedB<Acc>& b, std::span<const Stage> stages,
+                       OutputView c, std::byte* workspace, int thread_id,
+                       int num_threads) const noexcept {
+  using T = typename Acc::A;
+  const FloatEnvironment environment;
+  const Share share = thread_share(a.rows(), n_, thread_id, num_threads);
+  if (share.rows.size() <= 0 || share.cols.size() <= 0) return;
+
+  const Workspace w = lay_out(workspace + static_cast<std::size_t>(thread_id) * thread_workspace_);
+  std::array<StageArgs, kMaxStages> stage_args;
+  std::transform(stages.begin(), stages.end(), stage_args.begin(),
+                 [](const Stage& s) { return s.args; });
+
+  TileArgs args;
+  args.ldc = c.ld;
+  args.depth = k_;
+  args.stages = stage_args.data();
+  const std::int64_t whole = k_ / Acc::kr, rest = k_ % Acc::kr;
+
+  // Blocks of equal size rather than mc, mc, ..., leftover.
+  const RowTiles blocks = RowTiles::split(share.rows.size(), mc_);
+  std::int64_t begin = share.rows.begin;
+  for (std::int64_t i = 0; i < blocks.count; ++i) {
+    const Range rows{begin, begin + blocks.height - (i >= blocks.tall)};
+    begin = rows.end;
+    ABlock block = w.block;
+    a.prepare(rows, block);
+
+    BlockPair pairs[2];
+    int num_pairs = 1;
+    if (const T* data = a.in_place()) {
+      const std::int64_t ld = a.in_place_ld();
+      pairs[0] = {data + rows.begin * ld, ld * static_cast<std::int64_t>(sizeof(T)), nullptr,
+                  b.panel_bytes(), whole};
+      if (rest) {  // the last group would read past the row: copied, padded with zeros
+        T* tail = reinterpret_cast<T*>(w.tail);
+        std::fill_n(tail, rows.size() * Acc::kr, T{0});
+        for (std::int64_t r = 0; r < rows.size(); ++r)
+          std::copy_n(data + (rows.begin + r) * ld + whole * Acc::kr, rest, tail + r * Acc::kr);
+        pairs[num_pairs++] = {tail, Acc::kr * static_cast<std::int64_t>(sizeof(T)), nullptr,
+                              b.panel_bytes(), 1};
+      }
+    } else {
+      a.pack(rows, block);
+      pairs[0] = {block.packed, block.ld, nullptr, b.panel_bytes(), b.groups()};
+    }
+    args.row = rows.begin;
+    run_block(rows, share.cols, pairs, num_pairs, args, w, b, c);
+  }
+}
+
+template <PackAModel A, class Acc>
+void Gemm<A, Acc>::run_block(Range rows, Range cols, const BlockPair* block_pairs, int num_pairs,
+                             TileArgs args, const Workspace& w, const PackedB<Acc>& b,
+                             OutputView c) const noexcept {
+  constexpr std::int64_t kColumnBytes = PackedB<Acc>::kGroupBytes / kPanelColumns;
+  const RowTiles tiles = RowTiles::split(rows.size(), geometry_.max_rows);
+  const std::int64_t lanes = geometry_.lanes;
+  const std::int64_t nr = lanes * geometry_.max_vectors[tiles.height - 1];
+  const std::int64_t out_size = value_size(output_);
+
+  BlockPair pairs[2];
+  args.pairs = pairs;
+  args.num_pairs = num_pairs;
+  for (std::int64_t col = cols.begin; col < cols.end; col += nr) {
+    args.col = col;
+    args.columns = std::min(nr, cols.end - col);
+    const std::int64_t vectors = ceil_div(args.columns, lanes);
+    const bool masked = args.columns % lanes != 0;
+    if (b.scale()) args.b_scale = b.scale() + col;
+    if (b.zero_point()) args.b_zero_point = b.zero_point() + col;
+    if (b.col_offsets()) args.col_offsets = b.col_offsets() + col;
+    const std::byte* panel = b.panels() + col / kPanelColumns * b.panel_bytes() +
+                             col % kPanelColumns * kColumnBytes;
+
+    std::int64_t row = 0;
+    for (std::int64_t t = 0; t < tiles.count; ++t) {
+      const std::int64_t height = tiles.height - (t >= tiles.tall);
+      const std::byte* group = panel;
+      for (int p = 0; p < num_pairs; ++p) {
+        pairs[p] = block_pairs[p];
+        pairs[p].a = static_cast<const std::byte*>(pairs[p].a) + row * pairs[p].lda;
+        pairs[p].b = group;
+        group += pairs[p].groups * PackedB<Acc>::kGroupBytes;
+      }
+      args.row = rows.begin + row;
+      args.a_scale = w.block.scale + row;
+      args.a_zero_point = w.block.zero_point + row;
+      args.row_offsets = w.block.row_offsets ? w.block.row_offsets + row : nullptr;
+      args.c = static_cast<std::byte*>(c.data) + args.row * c.ld + col * out_size;
+      args.key = &kernels_.key(height, vectors, masked);
+      kernels_.find(height, vectors, masked)(&args);
+      row += height;
+    }
+  }
+}
+
+}  // namespace fbg

@@ -1,0 +1,210 @@
+// Output pipeline: what happens to an accumulator between the last multiply-add and memory.
+//
+// A stage is a small struct with a `kind`, typed input and output, and two faces: `apply`, the scalar
+// reference below, and an emitter in src/jit/stage_emitters.cc that does the same to a vector
+// register. Both read the same StageArgs, so a pipeline composed at compile time
+// (Pipeline<Dequantize, Bias, Relu>) and one built at run time are one thing to the kernels.
+//
+// To add a stage: a StageKind, a struct here, a case in apply_stage() and a case in emit_stage().
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <type_traits>
+
+#include "fbg/types.h"
+
+namespace fbg {
+
+// Types a value takes on its way: acc is the raw sum of products of quantized operands, int32 the
+// same corrected for zero points (units of sA * sB), float32 a real number.
+enum class ValueType : std::uint8_t { acc, int32, float32, uint8, int8 };
+const char* value_type_name(ValueType type) noexcept;
+constexpr std::int64_t value_size(ValueType type) {
+  return type == ValueType::uint8 || type == ValueType::int8 ? 1 : 4;
+}
+
+enum class StageKind : std::uint8_t {
+  correct_zero_points,
+  dequantize,
+  bias,
+  relu,
+  gelu,
+  add,
+  requantize,
+};
+const char* stage_name(StageKind kind) noexcept;
+
+// What a kernel is compiled for: the kind and the types around it. Parameters are not part of it.
+struct StageCode {
+  StageKind kind;
+  ValueType in, out;
+  friend bool operator==(const StageCode&, const StageCode&) = default;
+};
+
+// Parameters of one stage as the kernel reads them.
+struct StageArgs {
+  const void* data = nullptr;  // per-column vector (bias) or matrix (add), element (0, 0)
+  std::int64_t ld = 0;         // bytes between rows of a matrix
+  float f0 = 0, f1 = 0;        // scalars
+};
+
+struct Stage {
+  StageKind kind;
+  ValueType wanted;  // requantize: the output type; bias: the type of its vector
+  StageArgs args;
+};
+
+// Quantization parameters around one element of C.
+struct Element {
+  std::int64_t row, col;
+  float a_scale, b_scale;
+  std::int32_t a_zero_point, b_zero_point;
+  std::int32_t row_offset, col_offset;  // sum of the row of Aq, of the column of Bq
+  std::int32_t depth;                   // K
+};
+
+union Value {
+  std::int32_t i;
+  float f;
+};
+
+// acc -> int32:  acc - zA * colsum_j - zB * rowsum_i + K * zA * zB, modulo 2^32 (K is limited so that
+// the true value fits).
+struct CorrectZeroPoints {
+  static constexpr StageKind kind = StageKind::correct_zero_points;
+  static constexpr std::optional<ValueType> result(ValueType in, ValueType) {
+    if (in == ValueType::acc) return ValueType::int32;
+    return std::nullopt;
+  }
+  static std::int32_t apply(std::int32_t acc, const Element& e) {
+    const auto u = [](std::int32_t x) { return static_cast<std::uint32_t>(x); };
+    const std::uint32_t row_term = u(e.depth) * u(e.a_zero_point) - u(e.row_offset);
+    return static_cast<std::int32_t>(u(acc) - u(e.a_zero_point) * u(e.col_offset) +
+                                     row_term * u(e.b_zero_point));
+  }
+  Stage stage() const { return {kind, ValueType::int32, {}}; }
+};
+
+// acc | int32 -> float32:  float(corrected) * (sA_i * sB_j)
+struct Dequantize {
+  static constexpr StageKind kind = StageKind::dequantize;
+  static constexpr std::optional<ValueType> result(ValueType in, ValueType) {
+    if (in == ValueType::acc || in == ValueType::int32) return ValueType::float32;
+    return std::nullopt;
+  }
+  static float apply(std::int32_t corrected, const Element& e) {
+    return static_cast<float>(corrected) * (e.a_scale * e.b_scale);
+  }
+  Stage stage() const { return {kind, ValueType::float32, {}}; }
+};
+
+// x + bias_j, in the type that x has: int32 (units of sA * sB; before or after the correction, which
+// it commutes with) or float32.
+template <class T>
+struct BasicBias {
+  const T* values;  // N of them
+  static constexpr StageKind kind = StageKind::bias;
+  static constexpr ValueType type = std::is_same_v<T, float> ? ValueType::float32 : ValueType::int32;
+  static constexpr std::optional<ValueType> result(ValueType in, ValueType wanted) {
+    const bool integer = in == ValueType::acc || in == ValueType::int32;
+    if (wanted == ValueType::int32 ? integer : in == wanted) return in;
+    return std::nullopt;
+  }
+  Stage stage() const { return {kind, type, {values, 0, 0, 0}}; }
+};
+using Bias = BasicBias<float>;
+using BiasInt32 = BasicBias<std::int32_t>;
+
+// max(x, 0) on int32 or float32; a NaN stays a NaN.
+struct Relu {
+  static constexpr StageKind kind = StageKind::relu;
+  static constexpr std::optional<ValueType> result(ValueType in, ValueType) {
+    if (in == ValueType::int32 || in == ValueType::float32) return in;
+    return std::nullopt;
+  }
+  Stage stage() const { return {kind, ValueType::float32, {}}; }
+};
+
+// x * Phi(x), the erf form; see src/core/gelu_coefficients.h for the approximation and its error.
+struct Gelu {
+  static constexpr StageKind kind = StageKind::gelu;
+  static constexpr std::optional<ValueType> result(ValueType in, ValueType) {
+    if (in == ValueType::float32) return ValueType::float32;
+    return std::nullopt;
+  }
+  static float apply(float x);
+  Stage stage() const { return {kind, ValueType::float32, {}}; }
+};
+
+// x + residual[i][j], float32.
+struct Add {
+  const float* values;
+  std::int64_t row_stride;  // elements
+  static constexpr StageKind kind = StageKind::add;
+  static constexpr std::optional<ValueType> result(ValueType in, ValueType) {
+    if (in == ValueType::float32) return ValueType::float32;
+    return std::nullopt;
+  }
+  Stage stage() const {
+    return {kind, ValueType::float32,
+            {values, row_stride * static_cast<std::int64_t>(sizeof(float)), 0, 0}};
+  }
+};
+
+// To uint8 or int8, last of a pipeline: q = saturate(rint(r) + zero_point), where
+//   r = float(corrected) * ((sA_i * sB_j) / scale)   from acc or int32
+//   r = x / scale                                    from float32
+// r is clamped before it becomes an integer, so that no value overflows; NaN gives the lowest q.
+struct Requantize {
+  float scale;
+  std::int32_t zero_point;
+  ValueType type = ValueType::uint8;
+  static constexpr StageKind kind = StageKind::requantize;
+  static constexpr std::optional<ValueType> result(ValueType in, ValueType wanted) {
+    if (in == ValueType::uint8 || in == ValueType::int8) return std::nullopt;
+    return wanted;
+  }
+  static constexpr float lowest(ValueType t) { return t == ValueType::uint8 ? 0.0f : -128.0f; }
+  static constexpr float highest(ValueType t) { return t == ValueType::uint8 ? 255.0f : 127.0f; }
+  static std::int32_t apply(float r, float zero_point, ValueType t) {
+    const float lo = lowest(t) - zero_point, hi = highest(t) - zero_point;
+    r = r > lo ? r : lo;
+    r = r < hi ? r : hi;
+    return static_cast<std::int32_t>(std::nearbyintf(r)) + static_cast<std::int32_t>(zero_point);
+  }
+  Stage stage() const { return {kind, type, {nullptr, 0, scale, static_cast<float>(zero_point)}}; }
+};
+
+// Stages composed at compile time; ill-typed compositions do not compile.
+template <class... Stages>
+class Pipeline {
+ public:
+  constexpr explicit Pipeline(Stages... stages) : stages_{stages.stage()...} {}
+  std::span<const Stage> stages() const { return {stages_.data(), sizeof...(Stages)}; }
+
+ private:
+  std::array<Stage, sizeof...(Stages)> stages_;
+};
+
+inline constexpr int kMaxStages = 8;
+
+// The type after one stage; nullopt when the stage does not accept `in`.
+std::optional<ValueType> stage_result(const Stage& stage, ValueType in) noexcept;
+
+// Types every stage of a pipeline that starts at `start`; throws std::invalid_argument naming the
+// stage that does not fit, or when there are more than kMaxStages.
+struct TypedPipeline {
+  std::array<StageCode, kMaxStages> codes{};
+  int count = 0;
+  ValueType output;
+};
+TypedPipeline type_pipeline(std::span<const Stage> stages, ValueType start);
+
+// The scalar face of a stage, dispatched by kind: the oracle of every emitter.
+Value apply_stage(const StageCode& code, const StageArgs& args, Value x, const Element& e) noexcept;
+
+}  // namespace fbg

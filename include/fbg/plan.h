@@ -1,0 +1,140 @@
+// Graph and Plan: a whole network, described once and run with no decision left to make.
+//
+//   Graph    ops and the buffers between them; weights are shared, sizes are not known yet
+//   Plan     a Graph prepared for a capacity: kernels generated, every buffer and all operator scratch
+//            laid out in one arena by lifetime
+//   run()    one entry into the thread team; every op is computed by all threads, a barrier between
+//            ops; nothing is allocated, searched or validated
+//
+// Sequences are packed end to end without padding: a token buffer has one row per token, and
+// `offsets` says where each sequence begins. Capacity bounds a run; its actual lengths are arguments.
+// What a run computes for a sequence depends on that sequence alone, to the bit.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "fbg/pack_b.h"
+#include "fbg/types.h"
+
+namespace fbg {
+
+class Op;    // a described operation: src/plan/ops.h
+class Step;  // the same, prepared for a capacity
+
+// Dense row-major float32 that graphs and plans share: an embedding table, or a vector (one row).
+struct SharedMatrix {
+  std::shared_ptr<const float> data;
+  std::int64_t rows = 0, cols = 0;
+  const float* row(std::int64_t i) const { return data.get() + i * cols; }
+};
+
+// What a row of a buffer stands for.
+enum class RowKind : std::uint8_t { token, sequence };
+
+// Handle of a buffer of a graph: the output of one op.
+using Buffer = std::int32_t;
+struct BufferShape {
+  RowKind rows;
+  std::int64_t cols;
+};
+
+enum class Activation : std::uint8_t { none, gelu, relu };
+enum class Pooling : std::uint8_t { mean, max };
+
+// Everything after the product of a linear layer; empty bias and residual mean none.
+struct LinearTail {
+  SharedMatrix bias;  // (1, N)
+  Activation activation = Activation::none;
+  std::optional<Buffer> residual;  // added last
+};
+
+// Each method appends one op and returns its output. Throws std::invalid_argument where shapes do not
+// fit. Buffers are float32.
+class Graph {
+ public:
+  // x = word[ids] + position[positions] + type[types], one row per token.
+  Buffer embedding(SharedMatrix word, SharedMatrix position, SharedMatrix type);
+  Buffer layer_norm(Buffer x, SharedMatrix gamma, SharedMatrix beta, float eps);
+  // y = x * w, with int8 weights on rows quantized as they are packed, or all in float32.
+  Buffer linear(Buffer x, PackedB<Int32> w, LinearTail tail);
+  Buffer linear(Buffer x, PackedB<Float32> w, LinearTail tail);
+  // Softmax(Q K^T / sqrt(d)) V within each sequence; a row of qkv is Q, K, V of all heads, end to end.
+  Buffer attention(Buffer qkv, std::int64_t num_heads);
+  // One row per sequence: its first token; or the mean or the maximum over its tokens.
+  Buffer first_token(Buffer x);
+  Buffer pool(Buffer x, Pooling pooling);
+  Buffer tanh(Buffer x);
+  // Rows divided by their Euclidean length.
+  Buffer normalize(Buffer x);
+  // What a run hands back, in order of these calls.
+  void output(Buffer x);
+
+  BufferShape shape(Buffer x) const;
+  std::span<const Buffer> outputs() const { return outputs_; }
+
+  // Exclusive bounds of the indices that embedding tables can be asked for.
+  struct Limits {
+    std::int64_t word = 0, position = 0, type = 0;
+  };
+  const Limits& limits() const { return limits_; }
+
+ private:
+  friend class Plan;
+  Buffer append(std::shared_ptr<Op> op, BufferShape shape);
+
+  std::vector<std::shared_ptr<const Op>> ops_;  // op i writes buffer i
+  std::vector<BufferShape> shapes_;
+  std::vector<Buffer> outputs_;
+  Limits limits_;
+};
+
+// The largest run that a plan can do.
+struct Capacity {
+  std::int64_t tokens = 0, sequences = 0;
+  std::int64_t length = 0;  // of one sequence
+  int threads = 1;
+};
+
+// Arguments of a run; the caller has checked them against capacity and limits.
+struct RunArgs {
+  std::int64_t tokens = 0, sequences = 0;
+  const std::int32_t* ids = nullptr;        // [tokens]
+  const std::int32_t* positions = nullptr;  // [tokens]
+  const std::int32_t* types = nullptr;      // [tokens]
+  const std::int32_t* offsets = nullptr;    // [sequences + 1]: ascending from 0 to tokens, none empty
+  std::span<float* const> outputs;          // dense (rows, cols), one per Graph::output
+};
+
+class Plan {
+ public:
+  // Throws std::invalid_argument, std::length_error, std::bad_alloc; std::runtime_error where
+  // executable memory is denied.
+  Plan(const Graph& graph, const Capacity& capacity);
+  ~Plan();
+  Plan(const Plan&) = delete;
+  Plan& operator=(const Plan&) = delete;
+
+  // One run at a time. `seconds`, if given, has room for every op and receives how long each took.
+  void run(const RunArgs& args, int num_threads, double* seconds = nullptr) noexcept;
+
+  const Capacity& capacity() const { return capacity_; }
+  const Graph& graph() const { return graph_; }
+  std::size_t num_ops() const { return steps_.size(); }
+  std::size_t arena_bytes() const;
+  std::vector<std::string> op_names() const;
+
+ private:
+  struct Memory;
+  const Graph graph_;  // keeps ops and weights alive
+  const Capacity capacity_;
+  std::vector<std::unique_ptr<Step>> steps_;
+  std::unique_ptr<Memory> memory_;
+};
+
+}  // namespace fbg

@@ -1,0 +1,58 @@
+// The thread team of the Python layer and of plans. Kernels never create threads: they take
+// (thread_id, num_threads) and compute their share; this is one way to bring them those threads.
+#pragma once
+
+#include <atomic>
+#include <concepts>
+#include <cstdint>
+#include <type_traits>
+
+namespace fbg {
+
+inline constexpr int kMaxThreads = 1024;
+
+// CPUs this process may use: the smaller of its affinity mask and its cgroup quota, at least 1.
+int available_cpus() noexcept;
+
+// How many threads calls use that name no number. Starts as FBG_NUM_THREADS, or available_cpus().
+// Throws std::invalid_argument outside [1, kMaxThreads].
+void set_num_threads(int n);
+int num_threads() noexcept;
+
+// Calls task(context, thread_id, num_threads) once on each of num_threads threads, the caller being
+// thread 0, and returns when all are done. The task is given the number of threads that really run
+// it: the one asked for, or 1 when the team is busy (another thread is inside run_team, or this
+// call comes from within a task) or the system refuses more threads. Workers are created by the
+// first call that needs them; later calls allocate nothing. After a fork the child starts a new
+// team.
+using TeamTask = void (*)(void* context, int thread_id, int num_threads) noexcept;
+void run_team(int num_threads, TeamTask task, void* context) noexcept;
+
+// The same for a callable: run_team(4, [&](int thread_id, int num_threads) { ... }).
+template <std::invocable<int, int> Function>
+void run_team(int num_threads, Function&& function) noexcept {
+  using F = std::remove_reference_t<Function>;
+  const TeamTask task = [](void* context, int thread_id, int n) noexcept {
+    (*static_cast<F*>(context))(thread_id, n);
+  };
+  run_team(num_threads, task, const_cast<void*>(static_cast<const void*>(&function)));
+}
+
+// Makes the threads of one run_team wait for each other: what was written before wait() is seen by
+// all after it. Construct it with the number of threads asked for; where run_team fell back to one
+// thread, wait() returns at once.
+class Barrier {
+ public:
+  explicit Barrier(int num_threads) noexcept : num_threads_(num_threads) {}
+  Barrier(const Barrier&) = delete;
+  Barrier& operator=(const Barrier&) = delete;
+
+  void wait() noexcept;
+
+ private:
+  const int num_threads_;
+  alignas(64) std::atomic<int> arrived_{0};
+  alignas(64) std::atomic<std::uint32_t> generation_{0};
+};
+
+}  // namespace fbg

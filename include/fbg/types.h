@@ -1,0 +1,57 @@
+// Matrices, accumulators and the glossary: the words every other file uses.
+//
+//   M N K      C is M x N, A is M x K, B is K x N; every shape tuple is (M, N, K)
+//   kr         consecutive k that one instruction consumes: 4 for uint8 x int8, 1 for float
+//   panel      32 columns of packed B, stored [K/kr][32][kr]
+//   mr nr      rows and columns of a tile of C, the work of one microkernel call
+//   mc         rows of A that are packed at a time
+//   lda ldc    distance between rows
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace fbg {
+
+// Element (i, j) is data[i * row_stride + j * col_stride]; strides count elements.
+template <class T>
+struct MatrixView {
+  T* data = nullptr;
+  std::int64_t rows = 0, cols = 0;
+  std::int64_t row_stride = 0, col_stride = 1;
+
+  T& operator()(std::int64_t i, std::int64_t j) const {
+    return data[i * row_stride + j * col_stride];
+  }
+};
+
+struct Range {
+  std::int64_t begin = 0, end = 0;
+  constexpr std::int64_t size() const { return end - begin; }
+};
+
+// Accumulator families: operand types and the k-group that one dot product step consumes.
+enum class Accumulator : std::uint8_t { int32, float32 };
+
+struct Int32 {
+  using A = std::uint8_t;
+  using B = std::int8_t;
+  using C = std::int32_t;
+  static constexpr Accumulator kind = Accumulator::int32;
+  static constexpr int kr = 4;
+};
+
+struct Float32 {
+  using A = float;
+  using B = float;
+  using C = float;
+  static constexpr Accumulator kind = Accumulator::float32;
+  static constexpr int kr = 1;
+};
+
+inline constexpr int kPanelColumns = 32;
+
+constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+constexpr std::int64_t round_up(std::int64_t a, std::int64_t b) { return ceil_div(a, b) * b; }
+
+}  // namespace fbg

@@ -1,0 +1,77 @@
+"""Which instruction sets the kernels may use.
+
+The names are ``generic``, ``avx2``, ``avx2_vnni``, ``avx512``, ``avx512_vnni`` and ``avx512_bf16``.
+Each stands for a set of CPU features. The environment variable ``FBG_MAX_ISA`` sets the limit that
+a process starts with; it is read when fbg is imported.
+"""
+
+from __future__ import annotations
+
+import os
+from types import TracebackType
+
+from fbg import _fbg
+
+__all__ = ["active", "limit", "supported"]
+
+
+def supported() -> tuple[str, ...]:
+    """Return the ISAs of this machine, whatever the limit; ``generic`` is always there."""
+    return tuple(_fbg.supported_isas())
+
+
+def active() -> str:
+    """Return the name of the most capable ISA within the limit: the one kernels prefer now."""
+    return _fbg.active_isa()
+
+
+class _Limit:
+    """The limit that was just set; leaving its ``with`` block restores the one before."""
+
+    def __init__(self, previous: str | None) -> None:
+        self._previous = previous
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc_value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        _fbg.set_isa_limit(self._previous)
+
+
+def limit(name: str | None) -> _Limit:
+    """Restrict every kernel of the process to the features of one ISA; ``None`` lifts the limit.
+
+    It takes effect at once and replaces the limit before, that of ``FBG_MAX_ISA`` included. As a
+    context manager it restores that limit at the end of the block.
+
+    Raises TypeError if `name` is neither a str nor None, ValueError if this machine does not
+    support it.
+
+    >>> with limit("generic"):
+    ...     active()
+    'generic'
+    """
+    if name is not None and not isinstance(name, str):
+        raise TypeError(f"isa.limit: name must be a str or None, got {type(name).__name__}")
+    previous = _fbg.isa_limit()
+    try:
+        _fbg.set_isa_limit(name)
+    except ValueError as error:
+        raise ValueError(f"isa.limit: {error}") from None
+    return _Limit(previous)
+
+
+def _apply_environment() -> None:
+    if name := os.environ.get("FBG_MAX_ISA"):
+        try:
+            _fbg.set_isa_limit(name)
+        except ValueError as error:
+            raise ValueError(f"FBG_MAX_ISA: {error}") from None
+
+
+_apply_environment()

@@ -1,0 +1,97 @@
+"""fbg.load: from a model directory, or the name of one on the Hugging Face hub, to a Model."""
+
+from __future__ import annotations
+
+import operator
+import os
+import re
+from pathlib import Path
+
+from fbg import _fbg
+from fbg.errors import ModelError
+from fbg.models.bert import read_bert
+from fbg.models.config import read_config
+from fbg.models.encoder import Model
+from fbg.models.sentence import read_sentence_config
+from fbg.models.tokenization import TextTokenizer
+from fbg.models.weights import Checkpoint
+
+__all__ = ["load"]
+
+DTYPES = ("float32", "int8")
+HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")
+HUB_FILES = ["*.json", "*/config.json", "model.safetensors"]
+
+
+def load(
+    model: str | os.PathLike[str], dtype: str = "float32", num_threads: int | None = None
+) -> Model:
+    """Load a BERT encoder with its tokenizer and pooling.
+
+    model: a directory as Hugging Face writes it (config.json, model.safetensors, tokenizer.json,
+        and modules.json of sentence-transformers if there), or a hub id; the local cache is asked
+        before the network.
+    dtype: what the encoder's linear layers compute in. "int8": weights quantized with one scale
+        per output column, activations per token while they are packed.
+    num_threads: threads of every call; None follows `fbg.set_num_threads`.
+
+    Raises ModelError naming the file (and tensor) that is missing, damaged or unsupported.
+
+    >>> model = load("sentence-transformers/all-MiniLM-L6-v2", dtype="int8")  # doctest: +SKIP
+    >>> model.encode("a sentence").shape  # doctest: +SKIP
+    (384,)
+    """
+    if not isinstance(model, (str, os.PathLike)):
+        raise TypeError(f"load: model must be a path or a hub id, got {type(model).__name__}")
+    if dtype not in DTYPES:
+        raise ValueError(f"load: dtype must be one of {', '.join(DTYPES)}, got {dtype!r}")
+    if num_threads is not None:
+        num_threads = _checked_threads(num_threads)
+
+    directory = _find_directory(os.fspath(model))
+    config = read_config(directory / "config.json")
+    sentence = read_sentence_config(directory, config)
+    tokenizer = TextTokenizer(
+        directory / "tokenizer.json", sentence.max_length, sentence.lowercase
+    )
+    with Checkpoint(directory / "model.safetensors", prefix="bert.") as checkpoint:
+        bert = read_bert(checkpoint, config, dtype)
+    return Model(str(model), bert, sentence, tokenizer, dtype, num_threads)
+
+
+def _checked_threads(num_threads: int) -> int:
+    try:
+        number = operator.index(num_threads)
+    except TypeError:
+        got = type(num_threads).__name__
+        raise TypeError(f"load: num_threads must be an integer or None, got {got}") from None
+    if not 1 <= number <= _fbg.MAX_THREADS:
+        raise ValueError(f"load: num_threads must be in [1, {_fbg.MAX_THREADS}], got {number}")
+    return number
+
+
+def _find_directory(model: str) -> Path:
+    path = Path(model)
+    if path.is_dir():
+        return path
+    if path.exists():
+        raise ModelError(f"{model}: not a directory")
+    if path.is_absolute() or model.startswith((".", "~")) or not HUB_ID.fullmatch(model):
+        raise ModelError(f"{model}: no such directory")
+    return _hub_snapshot(model)
+
+
+def _hub_snapshot(name: str) -> Path:
+    from huggingface_hub import snapshot_download
+
+    try:
+        return Path(snapshot_download(name, allow_patterns=HUB_FILES, local_files_only=True))
+    except Exception:  # not in the cache, in whatever way this version of the library says so
+        pass
+    try:
+        return Path(snapshot_download(name, allow_patterns=HUB_FILES))
+    except Exception as error:
+        raise ModelError(
+            f"{name}: no such directory, not in the local cache of the hub, and not to be had "
+            f"from it: {error}"
+        ) from None

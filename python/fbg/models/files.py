@@ -1,0 +1,74 @@
+"""Reading the JSON files of a model directory: whatever is wrong with one becomes a ModelError."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from fbg.errors import ModelError
+
+__all__ = ["Settings", "read_json", "read_settings", "require_file"]
+
+
+def require_file(path: Path) -> Path:
+    if not path.is_file():
+        raise ModelError(f"{path}: no such file")
+    return path
+
+
+class Settings:
+    """A JSON object that is read key by key; each getter checks the type of what it returns."""
+
+    def __init__(self, path: Path, values: dict[str, Any]) -> None:
+        self.path = path
+        self._values = values
+
+    def error(self, key: str, wanted: str) -> ModelError:
+        got = repr(self._values[key]) if key in self._values else "nothing"
+        return ModelError(f"{self.path}: {key} must be {wanted}, got {got}")
+
+    def size(self, key: str, default: int | None = None) -> int:
+        """Return a positive integer."""
+        value = self._values.get(key, default)
+        if type(value) is not int or value < 1:
+            raise self.error(key, "a positive integer")
+        return value
+
+    def number(self, key: str, default: float) -> float:
+        """Return a finite number, zero or more."""
+        value = self._values.get(key, default)
+        if type(value) not in (int, float) or not 0 <= value < float("inf"):
+            raise self.error(key, "a number of at least 0")
+        return float(value)
+
+    def flag(self, key: str, default: bool = False) -> bool:
+        value = self._values.get(key, default)
+        if type(value) is not bool:
+            raise self.error(key, "true or false")
+        return value
+
+    def choice(self, key: str, supported: tuple[str, ...], default: str | None = None) -> str:
+        value = self._values.get(key, default)
+        if not isinstance(value, str) or value not in supported:
+            raise self.error(key, "one of the supported: " + ", ".join(supported))
+        return value
+
+    def get(self, key: str) -> Any:
+        return self._values.get(key)
+
+
+def read_json(path: Path) -> Any:
+    try:
+        return json.loads(require_file(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        if isinstance(error, ModelError):
+            raise
+        raise ModelError(f"{path}: not readable as JSON: {error}") from None
+
+
+def read_settings(path: Path) -> Settings:
+    values = read_json(path)
+    if not isinstance(values, dict):
+        raise ModelError(f"{path}: must hold a JSON object, got {type(values).__name__}")
+    return Settings(path, values)

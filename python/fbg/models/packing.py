@@ -1,0 +1,95 @@
+"""Padded arrays to packed sequences: valid tokens end to end, and where each sequence begins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["Packed", "chunks", "index_array", "pack_padded", "pack_sequences"]
+
+Indices = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Packed:
+    """Tokens of several sequences, none of them empty."""
+
+    ids: Indices
+    positions: Indices
+    types: Indices
+    offsets: Indices  # (sequences + 1,)
+
+    @property
+    def tokens(self) -> int:
+        return self.ids.size
+
+    @property
+    def sequences(self) -> int:
+        return self.offsets.size - 1
+
+
+def pack_sequences(sequences: Sequence[Indices]) -> Packed:
+    """Pack token ids; positions count from 0 in each sequence, token types are 0."""
+    offsets = np.zeros(len(sequences) + 1, np.int32)
+    np.cumsum([sequence.size for sequence in sequences], out=offsets[1:])
+    ids = np.concatenate(sequences)
+    positions = np.concatenate([np.arange(s.size, dtype=np.int32) for s in sequences])
+    return Packed(ids, positions, np.zeros_like(ids), offsets)
+
+
+def pack_padded(
+    ids: npt.NDArray[Any], valid: npt.NDArray[np.bool_] | None, types: npt.NDArray[Any] | None
+) -> Packed:
+    """Pack the valid tokens of (B, S) arrays; positions are columns. Every row has a valid token."""
+    rows, columns = ids.shape
+    offsets = np.zeros(rows + 1, np.int32)
+    positions = np.broadcast_to(np.arange(columns, dtype=np.int32), ids.shape)
+
+    def flat(array: npt.NDArray[Any]) -> Indices:
+        chosen = array.reshape(-1) if valid is None else array[valid]
+        return np.ascontiguousarray(chosen, np.int32)
+
+    if valid is None:
+        offsets[:] = np.arange(rows + 1) * columns
+    else:
+        np.cumsum(valid.sum(axis=1), out=offsets[1:])
+    packed = flat(ids)
+    return Packed(
+        packed,
+        flat(positions),
+        np.zeros_like(packed) if types is None else flat(types),
+        offsets,
+    )
+
+
+def chunks(lengths: Sequence[int], max_tokens: int, max_count: int) -> Iterator[slice]:
+    """Cut consecutive sequences into runs of at most max_tokens tokens, and at least one sequence."""
+    begin, tokens = 0, 0
+    for n, length in enumerate(lengths):
+        if n > begin and (tokens + length > max_tokens or n - begin == max_count):
+            yield slice(begin, n)
+            begin, tokens = n, 0
+        tokens += length
+    if begin < len(lengths):
+        yield slice(begin, len(lengths))
+
+
+def index_array(where: str, value: object, shape: tuple[int, int] | None) -> npt.NDArray[Any]:
+    """Return an integer or boolean array of the wanted shape; raises TypeError or ValueError."""
+    try:
+        array = np.asarray(value)
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{where} must be a 2-D array: {error}") from None
+    if array.size == 0 and array.dtype == np.float64 and not hasattr(value, "dtype"):
+        array = array.astype(np.int64)  # an empty list has no dtype of its own
+    if array.dtype.kind not in "iub":
+        raise TypeError(f"{where} must be integers, got {array.dtype}")
+    if array.ndim != 2:
+        raise ValueError(f"{where} must be 2-D (batch, sequence), got shape {array.shape}")
+    if shape is not None and array.shape != shape:
+        raise ValueError(f"{where} must have the shape of input_ids, {shape}, got {array.shape}")
+    return array

@@ -1,0 +1,37 @@
+"""tokenizer.json: text to token ids, cut to what the model can take."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from tokenizers import Tokenizer
+
+from fbg.errors import ModelError
+from fbg.models.files import require_file
+
+__all__ = ["TextTokenizer"]
+
+
+class TextTokenizer:
+    """The tokenizer of a model directory, without padding and truncating at `max_length` tokens."""
+
+    def __init__(self, path: Path, max_length: int, lowercase: bool = False) -> None:
+        require_file(path)
+        self.max_length = max_length
+        self._lowercase = lowercase
+        try:
+            self._tokenizer = Tokenizer.from_file(str(path))
+            self._tokenizer.no_padding()
+            self._tokenizer.enable_truncation(max_length)
+        except Exception as error:  # the library raises plain Exception
+            raise ModelError(f"{path}: not a readable tokenizer: {error}") from None
+
+    def __call__(self, texts: Sequence[str]) -> list[npt.NDArray[np.int32]]:
+        """Return the token ids of each text, special tokens included."""
+        if self._lowercase:
+            texts = [text.lower() for text in texts]
+        encodings = self._tokenizer.encode_batch_fast(list(texts))
+        return [np.array(encoding.ids, np.int32) for encoding in encodings]

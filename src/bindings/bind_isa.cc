@@ -1,0 +1,68 @@
+// What the machine offers and what of it is used: ISA, CPU, threads, version.
+#include <pybind11/stl.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bindings/bindings.h"
+#include "fbg/isa.h"
+#include "fbg/threads.h"
+
+namespace py = pybind11;
+
+namespace fbg::bindings {
+namespace {
+
+std::vector<std::string> supported_names() {
+  std::vector<std::string> names;
+  for (Isa isa : supported_isas()) names.emplace_back(isa_name(isa));
+  return names;
+}
+
+// The ISA of that name, or a ValueError that says what this machine has.
+Isa supported_isa(const std::string& name) {
+  const std::optional<Isa> isa = isa_from_name(name);
+  if (isa && isa_supported(*isa)) return *isa;
+  std::string message = isa ? "this CPU does not support '" : "unknown ISA '";
+  message += name + "'; supported:";
+  for (const std::string& supported : supported_names()) message += " " + supported;
+  throw py::value_error(message);
+}
+
+py::dict cpu() {
+  const CpuInfo& info = cpu_info();
+  py::dict d;
+  d["name"] = info.name;
+  d["l1d_bytes"] = info.l1d_bytes;
+  d["l2_bytes"] = info.l2_bytes;
+  d["l3_bytes"] = info.l3_bytes;
+  return d;
+}
+
+}  // namespace
+
+void bind_isa(py::module_& m) {
+  m.attr("__version__") = FBG_VERSION;
+  m.attr("MAX_THREADS") = kMaxThreads;
+
+  m.def("supported_isas", &supported_names);
+  m.def("active_isa", [] { return isa_name(active_isa()); });
+  m.def("isa_limit", []() -> std::optional<std::string> {
+    const std::optional<Isa> limit = isa_limit();
+    return limit ? std::optional<std::string>(isa_name(*limit)) : std::nullopt;
+  });
+  m.def(
+      "set_isa_limit",
+      [](const std::optional<std::string>& name) {
+        set_isa_limit(name ? std::optional<Isa>(supported_isa(*name)) : std::nullopt);
+      },
+      py::arg("name"));
+  m.def("cpu_info", &cpu);
+
+  m.def("available_cpus", &available_cpus);
+  m.def("num_threads", &num_threads);
+  m.def("set_num_threads", &set_num_threads, py::arg("n"));
+}
+
+}  // namespace fbg::bindings

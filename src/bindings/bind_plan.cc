@@ -1,0 +1,200 @@
+// Graphs and plans of whole models. Arrays are checked here, against the plan's capacity and tables,
+// so that no Python caller can make the native code read or write out of bounds.
+#include <pybind11/numpy.h>
+#include <pybind11/stl.h>
+
+#include <algorithm>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bindings/bindings.h"
+#include "core/memory.h"
+#include "fbg/plan.h"
+
+namespace py = pybind11;
+
+namespace fbg::bindings {
+namespace {
+
+using Floats = py::array_t<float, py::array::c_style>;
+using Indices = py::array_t<std::int32_t, py::array::c_style>;
+
+void require(bool condition, const std::string& message) {
+  if (!condition) throw py::value_error(message);
+}
+
+// An embedding table, read where it lies: it keeps the array alive.
+SharedMatrix table(const Floats& array, const char* what) {
+  require(array.ndim() == 2, std::string(what) + " must be 2-D");
+  const auto release = [owner = new py::object(array)](const float*) {
+    const py::gil_scoped_acquire gil;
+    delete owner;
+  };
+  return {{array.data(), release}, array.shape(0), array.shape(1)};
+}
+
+// A vector, copied to where kernels like it: 64-byte aligned, zeros up to whole panels of columns.
+SharedMatrix vector(const Floats& array, const char* what) {
+  require(array.ndim() == 1, std::string(what) + " must be 1-D");
+  const auto n = static_cast<std::size_t>(array.shape(0));
+  const std::size_t padded = (n + kPanelColumns - 1) / kPanelColumns * kPanelColumns;
+  auto buffer = std::make_shared<AlignedBuffer>(checked_bytes(std::max<std::size_t>(padded, 1), 4),
+                                                Fill::zero);
+  std::copy_n(array.data(), n, buffer->as<float>());
+  return {{buffer, buffer->as<float>()}, 1, array.shape(0)};
+}
+
+Activation activation(const std::string& name) {
+  if (name == "none") return Activation::none;
+  if (name == "gelu") return Activation::gelu;
+  require(name == "relu", "linear: activation must be none, gelu or relu, got " + name);
+  return Activation::relu;
+}
+
+template <class Acc>
+Buffer linear(Graph& graph, Buffer x, const PackedB<Acc>& w, const std::optional<Floats>& bias,
+              const std::string& activation_name, std::optional<Buffer> residual) {
+  LinearTail tail;
+  if (bias) tail.bias = vector(*bias, "linear: bias");
+  tail.activation = activation(activation_name);
+  tail.residual = residual;
+  return graph.linear(x, w, std::move(tail));
+}
+
+// A plan and the lock that lets several Python threads share it.
+struct BoundPlan {
+  Plan plan;
+  std::mutex mutex;
+  BoundPlan(const Graph& graph, const Capacity& capacity) : plan(graph, capacity) {}
+};
+
+const std::int32_t* indices(const Indices& array, std::int64_t count, std::int64_t limit,
+                            const char* what) {
+  require(array.ndim() == 1 && array.shape(0) == count,
+          std::string("run: ") + what + " must have shape (" + std::to_string(count) + ",)");
+  const std::int32_t* data = array.data();
+  const auto bounds = std::minmax_element(data, data + count);
+  require(count == 0 || (*bounds.first >= 0 && *bounds.second < limit),
+          std::string("run: ") + what + " must be in [0, " + std::to_string(limit) + ")");
+  return data;
+}
+
+// Sequences are never empty, fill the tokens exactly and fit the capacity.
+const std::int32_t* sequence_offsets(const Indices& array, std::int64_t tokens,
+                                     const Capacity& capacity) {
+  require(array.ndim() == 1 && array.shape(0) >= 1 && array.shape(0) - 1 <= capacity.sequences,
+          "run: offsets must be 1-D, for at most " + std::to_string(capacity.sequences) +
+              " sequences");
+  const std::int32_t* data = array.data();
+  const std::int64_t sequences = array.shape(0) - 1;
+  require(data[0] == 0 && data[sequences] == tokens, "run: offsets must go from 0 to the tokens");
+  for (std::int64_t s = 0; s < sequences; ++s) {
+    const std::int64_t length = static_cast<std::int64_t>(data[s + 1]) - data[s];
+    require(length >= 1 && length <= capacity.length,
+            "run: sequence " + std::to_string(s) + " has " + std::to_string(length) +
+                " tokens, wanted 1 to " + std::to_string(capacity.length));
+  }
+  return data;
+}
+
+void run(BoundPlan& bound, const Indices& ids, const Indices& positions, const Indices& types,
+         const Indices& offsets, const std::vector<py::array>& outputs, int num_threads,
+         std::optional<py::array_t<double, py::array::c_style>> seconds) {
+  Plan& plan = bound.plan;
+  const Graph& graph = plan.graph();
+  RunArgs args;
+  args.tokens = ids.size();
+  require(args.tokens <= plan.capacity().tokens,
+          "run: " + std::to_string(args.tokens) + " tokens exceed the capacity of " +
+              std::to_string(plan.capacity().tokens));
+  args.ids = indices(ids, args.tokens, graph.limits().word, "ids");
+  args.positions = indices(positions, args.tokens, graph.limits().position, "positions");
+  args.types = indices(types, args.tokens, graph.limits().type, "types");
+  args.offsets = sequence_offsets(offsets, args.tokens, plan.capacity());
+  args.sequences = offsets.shape(0) - 1;
+
+  require(outputs.size() == graph.outputs().size(),
+          "run: wanted " + std::to_string(graph.outputs().size()) + " outputs");
+  std::vector<float*> data;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const BufferShape shape = graph.shape(graph.outputs()[i]);
+    const std::int64_t rows = shape.rows == RowKind::token ? args.tokens : args.sequences;
+    // Written to, so never a converted copy: dtype and layout must be right as they are.
+    py::array output = outputs[i];
+    require(py::isinstance<Floats>(output) && output.ndim() == 2 && output.shape(0) == rows &&
+                output.shape(1) == shape.cols,
+            "run: output " + std::to_string(i) + " must be contiguous float32 of shape (" +
+                std::to_string(rows) + ", " + std::to_string(shape.cols) + ")");
+    data.push_back(static_cast<float*>(output.mutable_data()));
+  }
+  args.outputs = data;
+  double* times = nullptr;
+  if (seconds) {
+    require(seconds->size() == static_cast<py::ssize_t>(plan.num_ops()),
+            "run: seconds must have one element per op");
+    times = seconds->mutable_data();
+  }
+  if (args.sequences == 0) return;
+
+  const py::gil_scoped_release release;
+  const std::lock_guard lock(bound.mutex);
+  plan.run(args, num_threads, times);
+}
+
+void bind_graph(py::module_& m) {
+  py::class_<Graph> graph(m, "Graph");
+  graph.def(py::init<>());
+  graph.def(
+      "embedding",
+      [](Graph& g, const Floats& word, const Floats& position, const Floats& type) {
+        return g.embedding(table(word, "embedding: word"), table(position, "embedding: position"),
+                           table(type, "embedding: type"));
+      },
+      py::arg("word").noconvert(), py::arg("position").noconvert(), py::arg("type").noconvert());
+  graph.def(
+      "layer_norm",
+      [](Graph& g, Buffer x, const Floats& gamma, const Floats& beta, float eps) {
+        return g.layer_norm(x, vector(gamma, "layer_norm: gamma"), vector(beta, "layer_norm: beta"),
+                            eps);
+      },
+      py::arg("x"), py::arg("gamma").noconvert(), py::arg("beta").noconvert(), py::arg("eps"));
+  const auto define_linear = [&](auto function) {
+    graph.def("linear", function, py::arg("x"), py::arg("w"), py::arg("bias").noconvert() = py::none(),
+              py::arg("activation") = "none", py::arg("residual") = py::none());
+  };
+  define_linear(&linear<Int32>);
+  define_linear(&linear<Float32>);
+  graph.def("attention", &Graph::attention, py::arg("qkv"), py::arg("num_heads"));
+  graph.def("first_token", &Graph::first_token, py::arg("x"));
+  graph.def(
+      "mean_pool", [](Graph& g, Buffer x) { return g.pool(x, Pooling::mean); }, py::arg("x"));
+  graph.def(
+      "max_pool", [](Graph& g, Buffer x) { return g.pool(x, Pooling::max); }, py::arg("x"));
+  graph.def("tanh", &Graph::tanh, py::arg("x"));
+  graph.def("normalize", &Graph::normalize, py::arg("x"));
+  graph.def("output", &Graph::output, py::arg("x"));
+}
+
+}  // namespace
+
+void bind_plan(py::module_& m) {
+  bind_graph(m);
+  py::class_<BoundPlan>(m, "Plan")
+      .def(py::init([](const Graph& graph, std::int64_t tokens, std::int64_t sequences,
+                       std::int64_t length, int threads) {
+             const py::gil_scoped_release release;
+             return std::make_unique<BoundPlan>(graph, Capacity{tokens, sequences, length, threads});
+           }),
+           py::arg("graph"), py::arg("tokens"), py::arg("sequences"), py::arg("length"),
+           py::arg("threads"))
+      .def("run", &run, py::arg("ids").noconvert(), py::arg("positions").noconvert(),
+           py::arg("types").noconvert(), py::arg("offsets").noconvert(),
+           py::arg("outputs"), py::arg("num_threads"), py::arg("seconds").noconvert() = py::none())
+      .def_property_readonly("op_names", [](const BoundPlan& p) { return p.plan.op_names(); })
+      .def_property_readonly("arena_bytes", [](const BoundPlan& p) { return p.plan.arena_bytes(); });
+}
+
+}  // namespace fbg::bindings

@@ -1,0 +1,104 @@
+// How many CPUs this process may use: affinity mask and cgroup quota.
+#include "core/cpus.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <string_view>
+
+#include "fbg/threads.h"
+
+namespace fbg {
+namespace {
+
+constexpr double kUnlimited = 0;
+
+// cpu.max of version 2: "<quota|max> <period>", in microseconds.
+double quota_v2(const std::string& group) {
+  std::ifstream file(group + "/cpu.max");
+  double quota = 0, period = 0;
+  return file >> quota >> period && quota > 0 && period > 0 ? quota / period : kUnlimited;
+}
+
+// Version 1 keeps the two in files of their own; a quota of -1 means none.
+double quota_v1(const std::string& group) {
+  std::ifstream quota_file(group + "/cpu.cfs_quota_us"), period_file(group + "/cpu.cfs_period_us");
+  double quota = 0, period = 0;
+  return quota_file >> quota && period_file >> period && quota > 0 && period > 0 ? quota / period
+                                                                                 : kUnlimited;
+}
+
+// The smallest quota of `path` and its ancestors. Inside a container the path may be the host's and
+// lead nowhere; then the mount point, which is the container's own group, still answers.
+double smallest_quota(const std::string& mount, std::string path,
+                      double (*quota)(const std::string&)) {
+  double smallest = kUnlimited;
+  for (;;) {
+    const double here = quota(mount + path);
+    if (here != kUnlimited && (smallest == kUnlimited || here < smallest)) smallest = here;
+    if (path.empty()) return smallest;
+    path.resize(std::min(path.rfind('/'), path.size() - 1));
+  }
+}
+
+bool lists_cpu(std::string_view controllers) {
+  while (!controllers.empty()) {
+    const std::size_t comma = std::min(controllers.find(','), controllers.size());
+    if (controllers.substr(0, comma) == "cpu") return true;
+    controllers.remove_prefix(std::min(comma + 1, controllers.size()));
+  }
+  return false;
+}
+
+int affinity_count() {
+  // cpu_set_t holds 1024 CPUs; the kernel answers EINVAL where it knows more.
+  for (int capacity = CPU_SETSIZE; capacity <= 64 * CPU_SETSIZE; capacity *= 2) {
+    cpu_set_t* set = CPU_ALLOC(capacity);
+    if (!set) break;
+    const std::size_t bytes = CPU_ALLOC_SIZE(capacity);
+    const int count = sched_getaffinity(0, bytes, set) == 0 ? CPU_COUNT_S(bytes, set) : 0;
+    CPU_FREE(set);
+    if (count > 0) return count;
+  }
+  return static_cast<int>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
+}
+
+}  // namespace
+
+int cgroup_cpu_limit(const std::string& membership, const std::string& mount) {
+  double smallest = kUnlimited;
+  std::ifstream file(membership);
+  for (std::string line; std::getline(file, line);) {  // "hierarchy:controllers:/path"
+    const std::size_t first = line.find(':');
+    const std::size_t second = first == std::string::npos ? first : line.find(':', first + 1);
+    if (second == std::string::npos) continue;
+    const std::string controllers = line.substr(first + 1, second - first - 1);
+    std::string path = line.substr(second + 1);
+    if (path == "/") path.clear();
+
+    double quota = kUnlimited;
+    if (controllers.empty()) {
+      quota = smallest_quota(mount, path, quota_v2);
+    } else if (lists_cpu(controllers)) {
+      quota = smallest_quota(mount + "/" + controllers, path, quota_v1);
+      if (quota == kUnlimited) quota = smallest_quota(mount + "/cpu", path, quota_v1);
+    }
+    if (quota != kUnlimited && (smallest == kUnlimited || quota < smallest)) smallest = quota;
+  }
+  return static_cast<int>(std::min(std::ceil(smallest), 1e9));
+}
+
+int available_cpus() noexcept {
+  const int cpus = affinity_count();
+  try {
+    const int quota = cgroup_cpu_limit("/proc/self/cgroup", "/sys/fs/cgroup");
+    return quota > 0 ? std::min(cpus, quota) : cpus;
+  } catch (...) {  // out of memory while reading: the affinity mask alone is a sound answer
+    return cpus;
+  }
+}
+
+}  // namespace fbg

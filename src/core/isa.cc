@@ -1,0 +1,162 @@
+// CPU features by cpuid/xgetbv, the ISA limit, and cache sizes.
+#include "fbg/isa.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <stdexcept>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+namespace fbg {
+namespace {
+
+struct IsaEntry {
+  Isa isa;
+  const char* name;
+  Features features;
+};
+
+// In order of capability: active_isa() answers the last whose features are all there.
+constexpr Features kAvx512 = feature::avx2 | feature::avx512;
+constexpr IsaEntry kIsaTable[] = {
+    {Isa::generic, "generic", 0},
+    {Isa::avx2, "avx2", feature::avx2},
+    {Isa::avx2_vnni, "avx2_vnni", feature::avx2 | feature::avx_vnni},
+    {Isa::avx512, "avx512", kAvx512},
+    {Isa::avx512_vnni, "avx512_vnni", kAvx512 | feature::avx512_vnni},
+    {Isa::avx512_bf16, "avx512_bf16", kAvx512 | feature::avx512_vnni | feature::avx512_bf16},
+};
+
+const IsaEntry& entry(Isa isa) noexcept { return kIsaTable[static_cast<int>(isa)]; }
+
+#if defined(__x86_64__)
+constexpr bool bit(unsigned reg, int index) { return (reg >> index) & 1u; }
+
+Features detect() noexcept {
+  unsigned a, b, c, d;
+  if (!__get_cpuid(1, &a, &b, &c, &d)) return 0;
+  const bool osxsave = bit(c, 27), avx = bit(c, 28), fma = bit(c, 12), f16c = bit(c, 29);
+  if (!osxsave || !avx) return 0;
+  unsigned xcr0, high;
+  __asm__ volatile("xgetbv" : "=a"(xcr0), "=d"(high) : "c"(0));
+  const bool os_ymm = (xcr0 & 0x6) == 0x6, os_zmm = (xcr0 & 0xe6) == 0xe6;
+  if (!os_ymm || !__get_cpuid_count(7, 0, &a, &b, &c, &d)) return 0;
+  const unsigned leaf7_subleaves = a, b7 = b, c7 = c;
+  unsigned a71 = 0;
+  if (leaf7_subleaves >= 1 && __get_cpuid_count(7, 1, &a, &b, &c, &d)) a71 = a;
+
+  Features f = 0;
+  if (bit(b7, 5) && fma && f16c) f |= feature::avx2;
+  if ((f & feature::avx2) && bit(a71, 4)) f |= feature::avx_vnni;
+  const bool avx512 = bit(b7, 16) && bit(b7, 17) && bit(b7, 28) && bit(b7, 30) && bit(b7, 31);
+  if ((f & feature::avx2) && os_zmm && avx512) {
+    f |= feature::avx512;
+    if (bit(c7, 11)) f |= feature::avx512_vnni;
+    if (bit(a71, 5)) f |= feature::avx512_bf16;
+  }
+  return f;
+}
+
+std::string detect_name() {
+  unsigned regs[12];
+  for (unsigned i = 0; i < 3; ++i) {
+    if (!__get_cpuid(0x80000002u + i, &regs[4 * i], &regs[4 * i + 1], &regs[4 * i + 2],
+                     &regs[4 * i + 3]))
+      return "x86-64";
+  }
+  char text[49] = {};
+  std::memcpy(text, regs, 48);
+  return text;
+}
+#else
+Features detect() noexcept { return 0; }
+std::string detect_name() { return "unknown CPU"; }
+#endif
+
+std::int64_t cache_bytes(int name, std::int64_t fallback) {
+  const long bytes = sysconf(name);
+  return bytes > 0 ? bytes : fallback;
+}
+
+// The limit, process-wide.
+std::atomic<int> g_limit{-2};  // -2: FBG_MAX_ISA not read yet, -1: none, otherwise the Isa
+
+int limit_value() {
+  int value = g_limit.load(std::memory_order_acquire);
+  if (value != -2) return value;
+  const char* text = std::getenv("FBG_MAX_ISA");
+  int wanted = -1;
+  if (text && *text) {
+    const auto isa = isa_from_name(text);
+    // The Python layer checks the variable at import and raises; the C++ core must not guess.
+    wanted = isa && isa_supported(*isa) ? static_cast<int>(*isa) : static_cast<int>(Isa::generic);
+  }
+  g_limit.compare_exchange_strong(value, wanted);
+  return g_limit.load(std::memory_order_acquire);
+}
+
+}  // namespace
+
+Features isa_features(Isa isa) noexcept { return entry(isa).features; }
+const char* isa_name(Isa isa) noexcept { return entry(isa).name; }
+
+std::optional<Isa> isa_from_name(std::string_view name) noexcept {
+  for (const IsaEntry& e : kIsaTable)
+    if (name == e.name) return e.isa;
+  return std::nullopt;
+}
+
+Features cpu_features() noexcept {
+  static const Features features = detect();
+  return features;
+}
+
+bool isa_supported(Isa isa) noexcept {
+  return (isa_features(isa) & ~cpu_features()) == 0;
+}
+
+std::vector<Isa> supported_isas() {
+  std::vector<Isa> isas;
+  for (Isa isa : kAllIsas)
+    if (isa_supported(isa)) isas.push_back(isa);
+  return isas;
+}
+
+Features active_features() noexcept {
+  const int limit = limit_value();
+  return limit < 0 ? cpu_features() : cpu_features() & isa_features(static_cast<Isa>(limit));
+}
+
+Isa active_isa() noexcept {
+  const Features active = active_features();
+  Isa best = Isa::generic;
+  for (const IsaEntry& e : kIsaTable)
+    if ((e.features & ~active) == 0) best = e.isa;
+  return best;
+}
+
+void set_isa_limit(std::optional<Isa> isa) {
+  if (isa && !isa_supported(*isa))
+    throw std::invalid_argument(std::string("isa: this CPU does not support ") + isa_name(*isa));
+  g_limit.store(isa ? static_cast<int>(*isa) : -1, std::memory_order_release);
+}
+
+std::optional<Isa> isa_limit() noexcept {
+  const int limit = limit_value();
+  if (limit < 0) return std::nullopt;
+  return static_cast<Isa>(limit);
+}
+
+const CpuInfo& cpu_info() {
+  static const CpuInfo info{detect_name(), cache_bytes(_SC_LEVEL1_DCACHE_SIZE, 32 << 10),
+                            cache_bytes(_SC_LEVEL2_CACHE_SIZE, 512 << 10),
+                            cache_bytes(_SC_LEVEL3_CACHE_SIZE, 8 << 20)};
+  return info;
+}
+
+}  // namespace fbg

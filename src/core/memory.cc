@@ -1,0 +1,46 @@
+// Aligned allocation behind AlignedBuffer.
+#include "core/memory.h"
+
+#include <sys/mman.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <stdexcept>
+
+namespace fbg {
+namespace {
+
+constexpr std::size_t kHugePage = std::size_t{2} << 20;
+constexpr std::size_t kHugePageThreshold = 2 * kHugePage;
+constexpr std::size_t kMaxBytes = PTRDIFF_MAX - kHugePage;  // leaves room to round up
+
+}  // namespace
+
+std::size_t checked_bytes(std::size_t count, std::size_t element_bytes) {
+  std::size_t bytes = 0;
+  if (__builtin_mul_overflow(count, element_bytes, &bytes) || bytes > kMaxBytes)
+    throw std::length_error("fbg: size of a buffer overflows");
+  return bytes;
+}
+
+AlignedBuffer::AlignedBuffer(std::size_t bytes, Fill fill) {
+  if (checked_bytes(bytes, 1) == 0) return;
+  const bool huge = bytes >= kHugePageThreshold;
+  const std::size_t alignment = huge ? kHugePage : kCacheLine;
+  // aligned_alloc wants a multiple of the alignment.
+  const std::size_t rounded = (bytes + alignment - 1) & ~(alignment - 1);
+  data_ = static_cast<std::byte*>(std::aligned_alloc(alignment, rounded));
+  if (!data_) throw std::bad_alloc();
+  size_ = bytes;
+#if defined(MADV_HUGEPAGE)
+  // Advice only: a system without transparent huge pages works as before.
+  if (huge) madvise(data_, rounded, MADV_HUGEPAGE);
+#endif
+  if (fill == Fill::zero) std::memset(data_, 0, rounded);
+}
+
+AlignedBuffer::~AlignedBuffer() { std::free(data_); }
+
+}  // namespace fbg

@@ -1,0 +1,52 @@
+// Memory for panels, arenas and workspaces: aligned to a cache line, on huge pages where it pays.
+#pragma once
+
+#include <cstddef>
+#include <utility>
+
+namespace fbg {
+
+inline constexpr std::size_t kCacheLine = 64;
+
+// count * element_bytes; throws std::length_error where that does not fit in memory's index range.
+std::size_t checked_bytes(std::size_t count, std::size_t element_bytes);
+
+enum class Fill { none, zero };
+
+// Owns `size()` bytes aligned to 64. From 4 MiB on they start on a 2 MiB boundary and the kernel is
+// asked for huge pages: streamed weights otherwise spend their time on TLB misses.
+class AlignedBuffer {
+ public:
+  AlignedBuffer() noexcept = default;
+  // Throws std::length_error for an impossible size, std::bad_alloc when memory is short.
+  explicit AlignedBuffer(std::size_t bytes, Fill fill = Fill::none);
+  AlignedBuffer(AlignedBuffer&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  AlignedBuffer& operator=(AlignedBuffer&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
+  AlignedBuffer(const AlignedBuffer&) = delete;
+  AlignedBuffer& operator=(const AlignedBuffer&) = delete;
+  ~AlignedBuffer();
+
+  std::size_t size() const noexcept { return size_; }
+  bool empty() const noexcept { return size_ == 0; }
+  std::byte* data() noexcept { return data_; }
+  const std::byte* data() const noexcept { return data_; }
+  template <class T>
+  T* as() noexcept {
+    return reinterpret_cast<T*>(data_);
+  }
+  template <class T>
+  const T* as() const noexcept {
+    return reinterpret_cast<const T*>(data_);
+  }
+
+ private:
+  std::byte* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+}  // namespace fbg

@@ -1,0 +1,217 @@
+// The thread team: workers that spin briefly for the next run, then sleep. One team per process,
+// never destroyed, so that neither exit nor fork has threads to join.
+#include "fbg/threads.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace fbg {
+namespace {
+
+// Long enough to bridge the gap between two calls of a model, short enough not to be felt by
+// others.
+constexpr std::chrono::microseconds kSpinTime{50};
+
+void pause_cpu() noexcept {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("yield");
+#endif
+}
+
+// Spins until ready() or until kSpinTime has passed.
+template <class Ready>
+void spin_until(Ready ready) noexcept {
+  const auto deadline = std::chrono::steady_clock::now() + kSpinTime;
+  do {
+    for (int i = 0; i < 32; ++i) {
+      if (ready()) return;
+      pause_cpu();
+    }
+  } while (std::chrono::steady_clock::now() < deadline);
+}
+
+// Waits until `value` differs from `old`; returns what it became.
+template <class T>
+T wait_for_change(const std::atomic<T>& value, T old) noexcept {
+  spin_until([&] { return value.load(std::memory_order_acquire) != old; });
+  value.wait(old, std::memory_order_acquire);
+  return value.load(std::memory_order_acquire);
+}
+
+// A worker's own word: a run that needs only some of the workers leaves the others asleep.
+struct alignas(64) Ticket {
+  std::atomic<std::uint32_t> number{0};
+};
+
+struct Team {
+  std::atomic<bool> busy{false};
+  // The run in progress: written by the owner of `busy` before it hands out tickets.
+  TeamTask task = nullptr;
+  void* context = nullptr;
+  int num_threads = 0;
+  std::vector<std::unique_ptr<Ticket>> workers;  // worker i is thread i + 1
+  alignas(64) std::atomic<int> unfinished{0};    // workers still inside the task
+};
+
+void work(Team& team, Ticket& ticket, int thread_id) noexcept {
+  std::uint32_t seen = 0;
+  for (;;) {
+    seen = wait_for_change(ticket.number, seen);
+    team.task(team.context, thread_id, team.num_threads);
+    if (team.unfinished.fetch_sub(1, std::memory_order_acq_rel) == 1) team.unfinished.notify_one();
+  }
+}
+
+// Signals belong to the application's threads: workers are born with all of them blocked.
+class BlockSignals {
+ public:
+  BlockSignals() noexcept {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &previous_);
+  }
+  ~BlockSignals() { pthread_sigmask(SIG_SETMASK, &previous_, nullptr); }
+  BlockSignals(const BlockSignals&) = delete;
+  BlockSignals& operator=(const BlockSignals&) = delete;
+
+ private:
+  sigset_t previous_;
+};
+
+// False when the system refuses a thread.
+bool grow(Team& team, std::size_t num_workers) noexcept {
+  if (team.workers.size() >= num_workers) return true;
+  const BlockSignals block;
+  try {
+    team.workers.reserve(num_workers);
+    while (team.workers.size() < num_workers) {
+      auto ticket = std::make_unique<Ticket>();
+      const int thread_id = static_cast<int>(team.workers.size()) + 1;
+      std::thread thread(work, std::ref(team), std::ref(*ticket), thread_id);
+      team.workers.push_back(std::move(ticket));
+      pthread_setname_np(thread.native_handle(), "fbg-worker");
+      thread.detach();
+    }
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+std::atomic<Team*> g_team{nullptr};
+
+// The workers do not exist in a forked child. Their team is abandoned, not destroyed: it may have
+// been caught at any point of a run.
+void abandon_team() noexcept { g_team.store(nullptr, std::memory_order_relaxed); }
+[[maybe_unused]] const int g_at_fork = pthread_atfork(nullptr, nullptr, abandon_team);
+
+Team* get_team() noexcept {
+  Team* team = g_team.load(std::memory_order_acquire);
+  if (team) return team;
+  Team* created = new (std::nothrow) Team;
+  if (g_team.compare_exchange_strong(team, created, std::memory_order_acq_rel)) return created;
+  delete created;
+  return team;
+}
+
+// Tells Barrier that this thread is the only one of its run.
+thread_local bool t_alone = false;
+
+class RunScope {
+ public:
+  explicit RunScope(bool alone) noexcept : previous_(std::exchange(t_alone, alone)) {}
+  ~RunScope() { t_alone = previous_; }
+  RunScope(const RunScope&) = delete;
+  RunScope& operator=(const RunScope&) = delete;
+
+ private:
+  const bool previous_;
+};
+
+std::atomic<int> g_num_threads{0};  // 0: not chosen yet
+
+int default_num_threads() noexcept {
+  if (const char* text = std::getenv("FBG_NUM_THREADS")) {
+    const char* end = text + std::strlen(text);
+    int n = 0;
+    const auto result = std::from_chars(text, end, n);
+    // The Python layer raises on a bad value at import; here it counts as not set.
+    if (result.ec == std::errc() && result.ptr == end && n >= 1 && n <= kMaxThreads) return n;
+  }
+  return std::min(available_cpus(), kMaxThreads);
+}
+
+}  // namespace
+
+void set_num_threads(int n) {
+  if (n < 1 || n > kMaxThreads)
+    throw std::invalid_argument("set_num_threads: n must be in [1, " + std::to_string(kMaxThreads) +
+                                "], got " + std::to_string(n));
+  g_num_threads.store(n, std::memory_order_relaxed);
+}
+
+int num_threads() noexcept {
+  int n = g_num_threads.load(std::memory_order_relaxed);
+  if (n == 0 && g_num_threads.compare_exchange_strong(n, default_num_threads()))
+    return num_threads();
+  return n;
+}
+
+void run_team(int num_threads, TeamTask task, void* context) noexcept {
+  Team* team = num_threads > 1 ? get_team() : nullptr;
+  const bool owner = team && !team->busy.exchange(true, std::memory_order_acquire);
+  if (!owner || !grow(*team, static_cast<std::size_t>(num_threads) - 1)) {
+    if (owner) team->busy.store(false, std::memory_order_release);
+    const RunScope alone(true);
+    task(context, 0, 1);
+    return;
+  }
+
+  team->task = task;
+  team->context = context;
+  team->num_threads = num_threads;
+  team->unfinished.store(num_threads - 1, std::memory_order_relaxed);
+  for (int i = 0; i < num_threads - 1; ++i) {
+    std::atomic<std::uint32_t>& ticket = team->workers[static_cast<std::size_t>(i)]->number;
+    ticket.fetch_add(1);
+    ticket.notify_one();
+  }
+  {
+    const RunScope together(false);
+    task(context, 0, num_threads);
+  }
+  for (int left; (left = team->unfinished.load(std::memory_order_acquire)) != 0;)
+    wait_for_change(team->unfinished, left);
+  team->busy.store(false, std::memory_order_release);
+}
+
+void Barrier::wait() noexcept {
+  if (num_threads_ <= 1 || t_alone) return;
+  const std::uint32_t generation = generation_.load(std::memory_order_relaxed);
+  if (arrived_.fetch_add(1, std::memory_order_acq_rel) == num_threads_ - 1) {
+    arrived_.store(0, std::memory_order_relaxed);
+    generation_.store(generation + 1, std::memory_order_release);
+    return;
+  }
+  const auto released = [&] { return generation_.load(std::memory_order_acquire) != generation; };
+  spin_until(released);
+  while (!released()) sched_yield();
+}
+
+}  // namespace fbg

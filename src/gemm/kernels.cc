@@ -1,0 +1,132 @@
+// The kernel table between driver and generators: one place says which ISA each accumulator family
+// prefers and what tiles it uses there; a generator that does not apply answers null.
+#include <algorithm>
+#include <stdexcept>
+
+#include "fbg/gemm.h"
+#include "gemm/reference.h"
+#include "jit/kernel_cache.h"
+
+namespace fbg {
+namespace {
+
+struct FamilyEntry {
+  Accumulator accumulator;
+  Isa isa;
+  Features needs;
+  int lanes, registers;  // of the vector file
+  int b_registers;       // per vector of B: 2 where bytes are split into even and odd
+  int spare;             // A broadcasts and temporaries
+  int max_rows;
+};
+
+// Best first. Tile sizes follow from the register file: rows * vectors accumulators, the vectors of B
+// and the spare registers must fit.
+constexpr FamilyEntry kFamilies[] = {
+    {Accumulator::int32, Isa::avx512_vnni, feature::avx512 | feature::avx512_vnni, 16, 32, 1, 2, 12},
+    {Accumulator::int32, Isa::avx2_vnni, feature::avx2 | feature::avx_vnni, 8, 16, 1, 2, 6},
+    {Accumulator::int32, Isa::avx512, feature::avx512, 16, 32, 2, 3, 12},
+    {Accumulator::int32, Isa::avx2, feature::avx2, 8, 16, 2, 3, 4},
+    {Accumulator::int32, Isa::generic, 0, 8, 32, 1, 2, 4},
+    {Accumulator::float32, Isa::avx512, feature::avx512, 16, 32, 1, 2, 12},
+    {Accumulator::float32, Isa::avx2, feature::avx2, 8, 16, 1, 2, 6},
+    {Accumulator::float32, Isa::generic, 0, 8, 32, 1, 2, 4},
+};
+
+}  // namespace
+
+Geometry choose_geometry(Accumulator accumulator, Features features) noexcept {
+  const FamilyEntry* family = std::find_if(
+      std::begin(kFamilies), std::end(kFamilies), [&](const FamilyEntry& f) {
+        return f.accumulator == accumulator && (f.needs & ~features) == 0;
+      });
+  Geometry g{family->isa, family->lanes, family->max_rows, {}};
+  // Short tiles take more columns: enough independent accumulators to hide the latency.
+  for (int rows = 1; rows <= family->max_rows; ++rows) {
+    int vectors = 2;
+    for (int wide : {4, 8})
+      if (rows * wide + wide * family->b_registers + family->spare <= family->registers)
+        vectors = wide;
+    g.max_vectors[rows - 1] = vectors;
+  }
+  return g;
+}
+
+TileFunction find_kernel(const KernelKey& key) {
+  if (key.isa == Isa::generic) return reference_kernel(key.accumulator);
+  if (const TileFunction kernel = jit::find_or_generate(key)) return kernel;
+  throw std::runtime_error("no generator for kernel " + kernel_name(key));
+}
+
+std::string kernel_name(const KernelKey& key) {
+  const bool integer = key.accumulator == Accumulator::int32;
+  const int lanes = isa_features(key.isa) & feature::avx512 ? 16 : 8;
+  std::string name = integer ? "gemm_int32_u8_s8_" : "gemm_fp32_f32_f32_";
+  name += std::to_string(key.rows) + "x" + std::to_string(key.vectors * lanes) + "_" + isa_name(key.isa);
+  if (key.masked) name += "_masked";
+  if (key.load_c) name += "_loadc";
+  for (int s = 0; s < key.num_stages; ++s) {
+    name += std::string("_") + stage_name(key.stages[s].kind);
+    if (key.stages[s].kind == StageKind::requantize)
+      name += std::string("_") + value_type_name(key.stages[s].out);
+  }
+  return name;
+}
+
+KernelKey make_kernel_key(const Geometry& geometry, Accumulator accumulator,
+                          std::span<const Stage> stages, bool a_has_scale, bool b_has_scale,
+                          bool b_has_zero_point) {
+  const bool integer = accumulator == Accumulator::int32;
+  KernelKey key{};
+  key.accumulator = accumulator;
+  key.isa = geometry.isa;
+  key.rows = key.vectors = 1;
+  const TypedPipeline typed = type_pipeline(stages, integer ? ValueType::acc : ValueType::float32);
+  for (int s = 0; s < typed.count; ++s) {
+    const StageCode& code = typed.codes[s];
+    const bool scales = code.kind == StageKind::dequantize ||
+                        (code.kind == StageKind::requantize && code.in != ValueType::float32);
+    const bool corrects = code.in == ValueType::acc && (scales || code.kind == StageKind::correct_zero_points);
+    if ((scales || corrects) && !(a_has_scale && b_has_scale))
+      throw std::invalid_argument(
+          std::string("gemm: ") + stage_name(code.kind) + " needs the scales of A and B, but " +
+          (a_has_scale ? "B was packed without a scale" : "PackA has none"));
+    if (corrects) {
+      key.correct_a = true;
+      key.correct_b = b_has_zero_point;
+    }
+    key.stages[s] = code;
+  }
+  key.num_stages = static_cast<std::uint8_t>(typed.count);
+  return key;
+}
+
+KernelTable::KernelTable(const Geometry& geometry, KernelKey key, std::int64_t n, std::int64_t max_m)
+    : kernels_(static_cast<std::size_t>(geometry.max_rows) * 16, Entry{key, nullptr}) {
+  const int tallest = static_cast<int>(std::clamp<std::int64_t>(max_m, 1, geometry.max_rows));
+  for (int rows = 1; rows <= tallest; ++rows) {
+    // A tile one row shorter than its neighbours keeps their width.
+    const int own = geometry.max_vectors[rows - 1];
+    const int neighbour = geometry.max_vectors[std::min(rows, geometry.max_rows - 1)];
+    for (const int vectors : {own, neighbour}) {
+      const std::int64_t nr = vectors * geometry.lanes;
+      const std::int64_t unit = std::min<std::int64_t>(nr, kPanelColumns);
+      const auto add = [&](std::int64_t columns) {
+        const auto count = ceil_div(columns, geometry.lanes);
+        const bool masked = columns % geometry.lanes != 0;
+        Entry& entry = kernels_[index(rows, count, masked)];
+        entry.key.rows = static_cast<std::uint8_t>(rows);
+        entry.key.vectors = static_cast<std::uint8_t>(count);
+        entry.key.masked = masked;
+        entry.run = find_kernel(entry.key);
+      };
+      // A thread's columns start at a panel: it may end after any number of panels, or where N does.
+      for (std::int64_t columns = 0; columns < nr; columns += unit) {
+        if (columns + unit <= n) add(columns + unit);
+        if (n % unit != 0) add(columns + n % unit);
+      }
+    }
+  }
+}
+
+}  // namespace fbg

@@ -1,0 +1,156 @@
+// The A packers: per-row parameters, then elements with unit stride in k and whole k-groups.
+#include "fbg/pack_a.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+
+#include "simd/rows.h"
+
+namespace fbg {
+namespace {
+
+const simd::RowKernels& row_kernels() { return simd::row_kernels(active_features()); }
+
+// A row with unit stride: the row itself, or its elements gathered piece by piece into a buffer and
+// handed to `use(first element, piece, length)`.
+template <class T, class F>
+void for_each_piece(const MatrixView<const T>& a, std::int64_t row, F use) {
+  const T* source = a.data + row * a.row_stride;
+  if (a.col_stride == 1 || a.cols <= 1) {
+    use(std::int64_t{0}, source, a.cols);
+    return;
+  }
+  std::array<T, 1024> piece;
+  for (std::int64_t begin = 0; begin < a.cols; begin += std::ssize(piece)) {
+    const std::int64_t n = std::min<std::int64_t>(std::ssize(piece), a.cols - begin);
+    for (std::int64_t k = 0; k < n; ++k) piece[k] = source[(begin + k) * a.col_stride];
+    use(begin, piece.data(), n);
+  }
+}
+
+template <class T>
+T* packed_row(const ABlock& block, std::int64_t i) {
+  return reinterpret_cast<T*>(static_cast<std::byte*>(block.packed) + i * block.ld);
+}
+
+template <class T>
+void zero_tail(T* row, std::int64_t cols) {
+  constexpr std::int64_t kr = std::is_same_v<T, float> ? 1 : 4;
+  std::fill(row + cols, row + round_up(cols, kr), T{0});
+}
+
+// Scale and zero point over all of `a`: the row rule applied to the whole matrix at once, by way of
+// the two elements that matter.
+simd::RowQuant choose_tensor_quant(const MatrixView<const float>& a) {
+  float extremes[2] = {0, 0};
+  for (std::int64_t i = 0; i < a.rows; ++i)
+    for_each_piece(a, i, [&](std::int64_t, const float* x, std::int64_t n) {
+      for (std::int64_t k = 0; k < n; ++k) {
+        if (!std::isfinite(x[k])) extremes[0] = std::nanf("");
+        if (x[k] < extremes[0]) extremes[0] = x[k];
+        if (x[k] > extremes[1]) extremes[1] = x[k];
+      }
+    });
+  return row_kernels().choose_row_quant(extremes, 2);
+}
+
+}  // namespace
+
+template <class T>
+void PackA<T>::prepare(Range, ABlock&) const noexcept {}
+
+template <class T>
+void PackA<T>::pack(Range rows, ABlock& block) const noexcept {
+  for (std::int64_t i = 0; i < rows.size(); ++i) {
+    T* out = packed_row<T>(block, i);
+    for_each_piece(a_, rows.begin + i, [&](std::int64_t begin, const T* x, std::int64_t n) {
+      std::copy_n(x, n, out + begin);
+    });
+    zero_tail(out, a_.cols);
+  }
+}
+
+template <class T>
+void PackAWithRowOffset<T>::prepare(Range rows, ABlock& block) const noexcept {
+  const auto& kernels = row_kernels();
+  std::fill_n(block.scale, rows.size(), scale_);
+  std::fill_n(block.zero_point, rows.size(), zero_point_ + (kShift ? 128 : 0));
+  if (kShift || !block.row_offsets) return;  // a shifted row is summed while it is packed
+  if constexpr (!kShift) {
+    for (std::int64_t i = 0; i < rows.size(); ++i) {
+      std::int32_t sum = 0;
+      for_each_piece(a_, rows.begin + i, [&](std::int64_t, const T* x, std::int64_t n) {
+        sum += kernels.sum_row(x, static_cast<std::size_t>(n));
+      });
+      block.row_offsets[i] = sum;
+    }
+  }
+}
+
+template <class T>
+void PackAWithRowOffset<T>::pack(Range rows, ABlock& block) const noexcept {
+  const auto& kernels = row_kernels();
+  for (std::int64_t i = 0; i < rows.size(); ++i) {
+    auto* out = packed_row<std::uint8_t>(block, i);
+    std::int32_t sum = 0;
+    for_each_piece(a_, rows.begin + i, [&](std::int64_t begin, const T* x, std::int64_t n) {
+      if constexpr (kShift)
+        sum += kernels.shift_row(x, static_cast<std::size_t>(n), out + begin);
+      else
+        std::copy_n(x, n, out + begin);
+    });
+    zero_tail(out, a_.cols);
+    if (kShift && block.row_offsets) block.row_offsets[i] = sum;
+  }
+}
+
+PackAWithQuantRowOffset::PackAWithQuantRowOffset(MatrixView<const float> a, bool per_row)
+    : a_(a), per_row_(per_row) {
+  if (per_row_) return;
+  const simd::RowQuant quant = choose_tensor_quant(a_);
+  scale_ = quant.scale;
+  zero_point_ = quant.zero_point;
+}
+
+void PackAWithQuantRowOffset::prepare(Range rows, ABlock& block) const noexcept {
+  const auto& kernels = row_kernels();
+  for (std::int64_t i = 0; i < rows.size(); ++i) {
+    simd::RowQuant quant{scale_, zero_point_};
+    if (per_row_) {
+      const float* row = a_.data + (rows.begin + i) * a_.row_stride;
+      if (a_.col_stride == 1 || a_.cols <= 1) {
+        quant = kernels.choose_row_quant(row, static_cast<std::size_t>(a_.cols));
+      } else {
+        MatrixView<const float> view = a_;
+        view.data = row;
+        view.rows = 1;
+        quant = choose_tensor_quant(view);
+      }
+    }
+    block.scale[i] = quant.scale;
+    block.zero_point[i] = quant.zero_point;
+  }
+}
+
+void PackAWithQuantRowOffset::pack(Range rows, ABlock& block) const noexcept {
+  const auto& kernels = row_kernels();
+  for (std::int64_t i = 0; i < rows.size(); ++i) {
+    auto* out = packed_row<std::uint8_t>(block, i);
+    const simd::RowQuant quant{block.scale[i], block.zero_point[i]};
+    std::int32_t sum = 0;
+    for_each_piece(a_, rows.begin + i, [&](std::int64_t begin, const float* x, std::int64_t n) {
+      sum += kernels.quantize_row(x, static_cast<std::size_t>(n), quant, out + begin);
+    });
+    zero_tail(out, a_.cols);
+    if (block.row_offsets) block.row_offsets[i] = sum;
+  }
+}
+
+template class PackA<std::uint8_t>;
+template class PackA<float>;
+template class PackAWithRowOffset<std::uint8_t>;
+template class PackAWithRowOffset<std::int8_t>;
+
+}  // namespace fbg

@@ -1,0 +1,216 @@
+// Packing B into panels: the only place that writes the layout drawn in fbg/pack_b.h.
+#include "fbg/pack_b.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "core/memory.h"
+
+namespace fbg {
+namespace {
+
+std::atomic<std::int64_t> g_pack_count{0};
+
+std::uint64_t fnv1a(const std::byte* data, std::size_t bytes) {
+  // Eight bytes at a time: sections are padded to 64.
+  std::uint64_t hash = 0xcbf29ce484222325ull;
+  for (std::size_t i = 0; i + 8 <= bytes; i += 8) {
+    std::uint64_t word;
+    std::memcpy(&word, data + i, 8);
+    hash = (hash ^ word) * 0x100000001b3ull;
+  }
+  return hash;
+}
+
+// Adding and taking away 1.5 * 2^23 leaves a float rounded half to even; |x| stays below 2^22 here.
+float round_half_even(float x) {
+  constexpr float kMagic = 12582912.0f;
+  return (x + kMagic) - kMagic;
+}
+
+template <class Acc>
+PackedHeader lay_out(std::int64_t k, std::int64_t n, bool scale, bool zero_point, bool col_offsets) {
+  PackedHeader h;
+  h.accumulator = Acc::kind;
+  h.kr = Acc::kr;
+  h.k = k;
+  h.n = n;
+  h.has_scale = scale;
+  h.has_zero_point = zero_point;
+  const std::int64_t columns = round_up(n, kPanelColumns);
+  const std::int64_t element = sizeof(typename Acc::B);
+  // K rounded up to k-groups, times padded columns: refused where it cannot be counted.
+  const std::size_t panel_bytes =
+      checked_bytes(static_cast<std::size_t>(round_up(k, Acc::kr)),
+                    checked_bytes(static_cast<std::size_t>(columns), element));
+  std::int64_t offset = sizeof(PackedHeader);
+  const auto place = [&offset](std::int64_t bytes) {
+    const std::int64_t at = offset;
+    offset += round_up(bytes, 64);
+    return at;
+  };
+  h.panels_offset = place(static_cast<std::int64_t>(panel_bytes));
+  if (scale) h.scale_offset = place(columns * 4);
+  if (zero_point) h.zero_point_offset = place(columns * 4);
+  if (col_offsets) h.col_offsets_offset = place(columns * 4);
+  h.total_bytes = offset;
+  return h;
+}
+
+// Writes every panel; element(k, column) is called once per element, in the order of the source rows.
+template <class Acc, class F>
+void write_panels(std::byte* panels, std::int64_t k, std::int64_t n, F element) {
+  using B = typename Acc::B;
+  constexpr std::int64_t kGroup = kPanelColumns * Acc::kr;
+  const std::int64_t groups = ceil_div(k, Acc::kr);
+  auto* out = reinterpret_cast<B*>(panels);
+  for (std::int64_t first = 0; first < n; first += kPanelColumns, out += groups * kGroup) {
+    const std::int64_t columns = std::min<std::int64_t>(kPanelColumns, n - first);
+    for (std::int64_t g = 0; g < groups; ++g) {
+      const std::int64_t depth = std::min<std::int64_t>(Acc::kr, k - g * Acc::kr);
+      for (std::int64_t j = 0; j < columns; ++j)
+        for (std::int64_t r = 0; r < depth; ++r)
+          out[g * kGroup + j * Acc::kr + r] = element(g * Acc::kr + r, first + j);
+    }
+  }
+}
+
+struct Storage {
+  std::shared_ptr<AlignedBuffer> buffer;
+  PackedHeader header;
+  template <class T>
+  T* at(std::int64_t offset) {
+    return reinterpret_cast<T*>(buffer->data() + offset);
+  }
+  explicit Storage(const PackedHeader& h)
+      : buffer(std::make_shared<AlignedBuffer>(static_cast<std::size_t>(h.total_bytes), Fill::zero)),
+        header(h) {}
+  // The header goes in last, over finished sections.
+  std::shared_ptr<const std::byte> finish() {
+    header.checksum = fnv1a(buffer->data() + sizeof(PackedHeader),
+                            static_cast<std::size_t>(header.total_bytes) - sizeof(PackedHeader));
+    std::memcpy(buffer->data(), &header, sizeof header);
+    g_pack_count.fetch_add(1, std::memory_order_relaxed);
+    return {buffer, buffer->data()};
+  }
+};
+
+template <class Acc>
+void fill_col_offsets(Storage& s) {
+  if constexpr (Acc::kind == Accumulator::int32) {
+    const PackedHeader& h = s.header;
+    constexpr std::int64_t kGroup = kPanelColumns * Acc::kr;
+    const std::int64_t groups = ceil_div(h.k, Acc::kr);
+    const auto* panel = s.at<std::int8_t>(h.panels_offset);
+    auto* sums = s.at<std::int32_t>(h.col_offsets_offset);
+    for (std::int64_t first = 0; first < h.n; first += kPanelColumns, sums += kPanelColumns)
+      for (std::int64_t g = 0; g < groups; ++g, panel += kGroup)
+        for (std::int64_t j = 0; j < kPanelColumns; ++j)
+          sums[j] += panel[4 * j] + panel[4 * j + 1] + panel[4 * j + 2] + panel[4 * j + 3];
+  }
+}
+
+struct ColumnRange {
+  std::vector<float> lo, hi;
+};
+
+ColumnRange column_ranges(const MatrixView<const float>& w, Granularity granularity) {
+  ColumnRange r{std::vector<float>(static_cast<std::size_t>(w.cols), 0.0f),
+                std::vector<float>(static_cast<std::size_t>(w.cols), 0.0f)};
+  const auto widen = [&](std::int64_t j, float x) {
+    r.lo[j] = std::min(r.lo[j], x);
+    r.hi[j] = std::max(r.hi[j], x);
+  };
+  if (w.row_stride == 1) {  // stored by columns, as torch keeps (N, K)
+    for (std::int64_t j = 0; j < w.cols; ++j)
+      for (std::int64_t k = 0; k < w.rows; ++k) widen(j, w(k, j));
+  } else {
+    for (std::int64_t k = 0; k < w.rows; ++k)
+      for (std::int64_t j = 0; j < w.cols; ++j) widen(j, w(k, j));
+  }
+  if (granularity == Granularity::tensor && w.cols > 0) {
+    std::fill(r.lo.begin(), r.lo.end(), *std::min_element(r.lo.begin(), r.lo.end()));
+    std::fill(r.hi.begin(), r.hi.end(), *std::max_element(r.hi.begin(), r.hi.end()));
+  }
+  return r;
+}
+
+}  // namespace
+
+std::int64_t pack_b_count() noexcept { return g_pack_count.load(std::memory_order_relaxed); }
+
+template <class Acc>
+PackedB<Acc> PackedB<Acc>::pack(MatrixView<const Element> w, WeightQuant quant) {
+  constexpr bool integer = Acc::kind == Accumulator::int32;
+  const bool zero_points = std::any_of(quant.zero_point.begin(), quant.zero_point.end(),
+                                       [](std::int32_t z) { return z != 0; });
+  Storage s(lay_out<Acc>(w.rows, w.cols, !quant.scale.empty(), zero_points, integer));
+  s.header.per_column = quant.scale.size() > 1;
+  write_panels<Acc>(s.at<std::byte>(s.header.panels_offset), w.rows, w.cols,
+                    [&](std::int64_t k, std::int64_t j) { return w(k, j); });
+  const auto spread = [&](auto* out, auto values) {
+    for (std::int64_t j = 0; j < w.cols; ++j) out[j] = values[values.size() == 1 ? 0 : j];
+  };
+  if (!quant.scale.empty()) spread(s.at<float>(s.header.scale_offset), quant.scale);
+  if (zero_points) spread(s.at<std::int32_t>(s.header.zero_point_offset), quant.zero_point);
+  if (integer) fill_col_offsets<Acc>(s);
+  PackedB b;
+  b.data_ = s.finish();
+  return b;
+}
+
+template <class Acc>
+PackedB<Acc> PackedB<Acc>::quantize(MatrixView<const float> w, Granularity granularity,
+                                    bool symmetric) {
+  if constexpr (Acc::kind != Accumulator::int32) {
+    return pack(w);
+  } else {
+    const ColumnRange range = column_ranges(w, granularity);
+    Storage s(lay_out<Acc>(w.rows, w.cols, true, !symmetric, true));
+    s.header.per_column = granularity == Granularity::column;
+    auto* scale = s.template at<float>(s.header.scale_offset);
+    std::vector<float> zero(static_cast<std::size_t>(w.cols), 0.0f);
+    const float lowest = symmetric ? -127.0f : -128.0f;
+    for (std::int64_t j = 0; j < w.cols; ++j) {
+      const float lo = range.lo[j], hi = range.hi[j];
+      // Halved before they are subtracted: hi - lo may not fit in a float.
+      const float span = symmetric ? std::max(-lo, hi) / 127.0f : hi / 255.0f - lo / 255.0f;
+      const bool usable = span >= 1.17549435e-38f;  // smallest normal: w / span stays finite
+      scale[j] = usable ? span : 1.0f;
+      if (!symmetric) {
+        zero[j] = round_half_even(std::clamp(-128.0f - lo / scale[j], -128.0f, 127.0f));
+        s.template at<std::int32_t>(s.header.zero_point_offset)[j] = static_cast<std::int32_t>(zero[j]);
+      }
+    }
+    write_panels<Acc>(s.template at<std::byte>(s.header.panels_offset), w.rows, w.cols,
+                      [&](std::int64_t k, std::int64_t j) {
+                        const float q = round_half_even(w(k, j) / scale[j]) + zero[j];
+                        return static_cast<std::int8_t>(std::clamp(q, lowest, 127.0f));
+                      });
+    fill_col_offsets<Acc>(s);
+    PackedB b;
+    b.data_ = s.finish();
+    return b;
+  }
+}
+
+template <class Acc>
+typename PackedB<Acc>::Element PackedB<Acc>::at(std::int64_t k, std::int64_t n) const {
+  const auto* panel =
+      reinterpret_cast<const Element*>(panels() + n / kPanelColumns * panel_bytes());
+  return panel[(k / Acc::kr * kPanelColumns + n % kPanelColumns) * Acc::kr + k % Acc::kr];
+}
+
+template <class Acc>
+void PackedB<Acc>::unpack(MatrixView<Element> w) const {
+  for (std::int64_t k = 0; k < rows(); ++k)
+    for (std::int64_t j = 0; j < cols(); ++j) w(k, j) = at(k, j);
+}
+
+template class PackedB<Int32>;
+template class PackedB<Float32>;
+
+}  // namespace fbg

@@ -1,0 +1,53 @@
+// How C is cut into one part per thread, and the float environment kernels run in.
+#include <algorithm>
+#include <cfenv>
+#include <limits>
+
+#include "fbg/gemm.h"
+
+namespace fbg {
+namespace {
+
+// What a thread pays, in multiply-adds per k: its tile work, quantizing an element of A (worth about
+// 40 columns) and streaming a column of B (worth about 25 rows).
+constexpr std::int64_t kPackColumns = 40, kStreamRows = 25;
+
+Range part(std::int64_t units, std::int64_t unit_size, std::int64_t limit, int index, int parts) {
+  const auto cut = [&](int i) { return std::min(units * i / parts * unit_size, limit); };
+  return {cut(index), cut(index + 1)};
+}
+
+}  // namespace
+
+Share thread_share(std::int64_t rows, std::int64_t cols, int thread_id, int num_threads) noexcept {
+  const std::int64_t panels = ceil_div(cols, kPanelColumns);
+  int best_row_parts = 1;
+  std::int64_t best = std::numeric_limits<std::int64_t>::max();
+  for (int row_parts = 1; row_parts <= num_threads; ++row_parts) {
+    if (num_threads % row_parts) continue;
+    const std::int64_t part_rows = ceil_div(rows, row_parts);
+    const std::int64_t part_cols = ceil_div(panels, num_threads / row_parts) * kPanelColumns;
+    const std::int64_t cost = part_rows * (part_cols + kPackColumns) + kStreamRows * part_cols;
+    if (cost < best) {
+      best = cost;
+      best_row_parts = row_parts;
+    }
+  }
+  const int col_parts = num_threads / best_row_parts;
+  return {part(rows, 1, rows, thread_id / col_parts, best_row_parts),
+          part(panels, kPanelColumns, cols, thread_id % col_parts, col_parts)};
+}
+
+#if defined(__x86_64__)
+FloatEnvironment::FloatEnvironment() noexcept : saved_(__builtin_ia32_stmxcsr()) {
+  __builtin_ia32_ldmxcsr(0x1f80);  // all exceptions masked, round to nearest even, no FTZ / DAZ
+}
+FloatEnvironment::~FloatEnvironment() { __builtin_ia32_ldmxcsr(saved_); }
+#else
+FloatEnvironment::FloatEnvironment() noexcept : saved_(static_cast<unsigned>(std::fegetround())) {
+  std::fesetround(FE_TONEAREST);
+}
+FloatEnvironment::~FloatEnvironment() { std::fesetround(static_cast<int>(saved_)); }
+#endif
+
+}  // namespace fbg

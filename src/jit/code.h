@@ -1,0 +1,12 @@
+// Executable memory for generated code: written while it is read-write, then switched to read-execute.
+#pragma once
+
+#include <cstddef>
+
+namespace fbg::jit {
+
+// Copies position-independent code into pages of its own, which live as long as the process. Throws
+// std::runtime_error where the system denies executable memory.
+const void* make_executable(const void* code, std::size_t bytes);
+
+}  // namespace fbg::jit

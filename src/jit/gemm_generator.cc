@@ -1,0 +1,288 @@
+// The microkernel, in reading order: registers by role, prologue, K loop, output pipeline.
+//
+//   for each block pair
+//     for each k-group            A: rows x 4 bytes, broadcast      B: vectors of one k-group
+//       acc[row][v] += dot(A[row], B[v])
+//   for each row, vector          stages, store
+//
+// `dot_product` and the two loads are all that differs between instruction sets:
+//
+//   VNNI    vpdpbusd                   four u8 x s8 products into an int32 lane, no saturation between
+//   others  vpmaddwd on bytes widened to int16, even and odd k apart: 255 * 128 * 2 fits easily, so
+//           it is exact where vpmaddubsw would saturate
+//   fp32    vfmadd231ps
+#include "jit/gemm_generator.h"
+
+#include <cstddef>
+
+#include "jit/simd_assembler.h"
+#include "jit/stage_emitters.h"
+
+namespace fbg::jit {
+namespace {
+
+using Xbyak::Address;
+using Xbyak::Reg64;
+using Vec = SimdAssembler::Vec;
+
+enum class Dot { vnni, widen, fma };
+
+class GemmGenerator : public SimdAssembler {
+ public:
+  explicit GemmGenerator(const KernelKey& key)
+      : SimdAssembler(key.isa), key_(key), rows_(key.rows), vectors_(key.vectors) {
+    const Features f = isa_features(key.isa);
+    if (key.accumulator == Accumulator::float32) dot_ = Dot::fma;
+    else dot_ = f & (feature::avx512_vnni | feature::avx_vnni) ? Dot::vnni : Dot::widen;
+    b_registers_ = dot_ == Dot::widen ? 2 : 1;
+    first_b_ = rows_ * vectors_;
+    first_a_ = first_b_ + vectors_ * b_registers_;
+  }
+
+  bool fits() const {
+    return rows_ <= kMaxRows && first_a_ + (dot_ == Dot::widen ? 3 : 1) <= num_vectors() &&
+           rows_ * vectors_ + 3 + (key_.masked && !is_zmm()) <= num_vectors();
+  }
+
+  void generate() {
+    save_registers();
+    initialize_accumulators();
+    for_each_pair([this] { k_loop(); });
+    run_pipeline();
+    restore_registers();
+    vzeroupper();
+    ret();
+    emit_data();
+  }
+
+ private:
+  static constexpr int kGroupBytes = 128;   // one k-group of a panel: 32 columns x 4 bytes
+  static constexpr int kUnroll = 4;
+  static constexpr int kBaseRows = 7;       // rows reached from one base register
+  static constexpr int kMaxRows = 14;
+
+  // Registers by role (System V: rdi holds the arguments).
+  const Reg64 args_ = rdi;
+  const Reg64 a_[2] = {rsi, r11};
+  const Reg64 b_ = rdx, groups_ = rcx;
+  const Reg64 lda_ = r8, lda3_ = r9, lda5_ = r10;
+  const Reg64 panel_ = rbx, panel3_ = rbp;  // bytes to the next panel, and three times that
+  const Reg64 pair_ = r12, pairs_left_ = r13;
+  const Reg64 c_ = r14, ldc_ = r15;
+  const Reg64 scratch_ = rax;
+
+  Vec acc(int row, int v) const { return vec(row * vectors_ + v); }
+  Vec b(int v, int half = 0) const { return vec(first_b_ + v * b_registers_ + half); }
+
+  Address arg(std::size_t offset) { return ptr[args_ + static_cast<int>(offset)]; }
+
+  void save_registers() {
+    for (const Reg64& r : {rbx, rbp, r12, r13, r14, r15}) push(r);
+  }
+  void restore_registers() {
+    for (const Reg64& r : {r15, r14, r13, r12, rbp, rbx}) pop(r);
+  }
+
+  void initialize_accumulators() {
+    mov(c_, arg(offsetof(TileArgs, c)));
+    mov(ldc_, arg(offsetof(TileArgs, ldc)));
+    // No column is partial while B is read (panels are padded), so the mask may wait unless C is read.
+    if (key_.load_c) {
+      if (key_.masked) prepare_mask();
+      mov(scratch_, c_);
+      for (int i = 0; i < rows_; ++i) {
+        for (int v = 0; v < vectors_; ++v)
+          load(acc(i, v), ptr[scratch_ + v * vector_bytes()], is_partial(v));
+        add(scratch_, ldc_);
+      }
+      return;
+    }
+    for (int i = 0; i < rows_; ++i)
+      for (int v = 0; v < vectors_; ++v) zero(acc(i, v));
+  }
+
+  bool is_partial(int v) const { return key_.masked && v == vectors_ - 1; }
+
+  void prepare_mask() {
+    mov(groups_, arg(offsetof(TileArgs, columns)));
+    sub(groups_, (vectors_ - 1) * lanes());
+    set_mask(groups_, scratch_, num_vectors() - 1);
+  }
+
+  template <class F>
+  void for_each_pair(F body) {
+    Xbyak::Label next, done;
+    mov(pair_, arg(offsetof(TileArgs, pairs)));
+    mov(pairs_left_, arg(offsetof(TileArgs, num_pairs)));
+    L(next);
+    test(pairs_left_, pairs_left_);
+    jz(done, T_NEAR);
+    const auto field = [&](std::size_t offset) { return ptr[pair_ + static_cast<int>(offset)]; };
+    mov(a_[0], field(offsetof(BlockPair, a)));
+    mov(lda_, field(offsetof(BlockPair, lda)));
+    mov(b_, field(offsetof(BlockPair, b)));
+    mov(panel_, field(offsetof(BlockPair, b_panel_stride)));
+    mov(groups_, field(offsetof(BlockPair, groups)));
+    lea(lda3_, ptr[lda_ + lda_ * 2]);
+    lea(lda5_, ptr[lda_ + lda_ * 4]);
+    if (rows_ > kBaseRows) {
+      lea(a_[1], ptr[a_[0] + lda5_]);
+      lea(a_[1], ptr[a_[1] + lda_ * 2]);
+    }
+    lea(panel3_, ptr[panel_ + panel_ * 2]);
+    body();
+    add(pair_, static_cast<int>(sizeof(BlockPair)));
+    dec(pairs_left_);
+    jmp(next, T_NEAR);
+    L(done);
+  }
+
+  void k_loop() {
+    Xbyak::Label unrolled, single, done;
+    cmp(groups_, kUnroll);
+    jl(single, T_NEAR);
+    L(unrolled);
+    for (int u = 0; u < kUnroll; ++u) k_group(u);
+    advance(kUnroll);
+    sub(groups_, kUnroll);
+    cmp(groups_, kUnroll);
+    jge(unrolled, T_NEAR);
+    L(single);
+    test(groups_, groups_);
+    jz(done, T_NEAR);
+    Xbyak::Label rest;
+    L(rest);
+    k_group(0);
+    advance(1);
+    dec(groups_);
+    jnz(rest, T_NEAR);
+    L(done);
+  }
+
+  void advance(int groups) {
+    add(a_[0], groups * 4);
+    if (rows_ > kBaseRows) add(a_[1], groups * 4);
+    add(b_, groups * kGroupBytes);
+  }
+
+  void k_group(int u) {
+    for (int v = 0; v < vectors_; ++v) load_b(v, u * kGroupBytes);
+    if (u % 2 == 0) prefetch_b(u * kGroupBytes);
+    for (int i = 0; i < rows_; ++i) {
+      broadcast_a(i, u * 4);
+      for (int v = 0; v < vectors_; ++v) dot_product(acc(i, v), i, v);
+    }
+  }
+
+  // Vector v of the tile lies in panel v * lanes / 32; the tile's panels are one stride apart.
+  Address b_address(int v, int offset) {
+    const int column = v * lanes(), disp = column % kPanelColumns * 4 + offset;
+    switch (column / kPanelColumns) {
+      case 0: return ptr[b_ + disp];
+      case 1: return ptr[b_ + panel_ + disp];
+      case 2: return ptr[b_ + panel_ * 2 + disp];
+      default: return ptr[b_ + panel3_ + disp];
+    }
+  }
+
+  // Bases at row 0 and row 7; lda times 1, 2, 3, 4, 5, 6 by scaled addressing.
+  Address a_address(int row, int offset) {
+    const Reg64& base = a_[row / kBaseRows];
+    switch (row % kBaseRows) {
+      case 0: return ptr[base + offset];
+      case 1: return ptr[base + lda_ + offset];
+      case 2: return ptr[base + lda_ * 2 + offset];
+      case 3: return ptr[base + lda3_ + offset];
+      case 4: return ptr[base + lda_ * 4 + offset];
+      case 5: return ptr[base + lda5_ + offset];
+      default: return ptr[base + lda3_ * 2 + offset];
+    }
+  }
+
+  void prefetch_b(int) {}
+
+  void load_b(int v, int offset) {
+    if (dot_ != Dot::widen) {
+      vmovups(b(v), b_address(v, offset));
+      return;
+    }
+    // int16 lanes of even k (low bytes) and odd k (high bytes), sign extended
+    vmovups(b(v, 1), b_address(v, offset));
+    vpsllw(b(v, 0), b(v, 1), 8);
+    vpsraw(b(v, 0), b(v, 0), 8);
+    vpsraw(b(v, 1), b(v, 1), 8);
+  }
+
+  // Which register holds the broadcast of a row: two in turn where there is room.
+  Vec a(int row) const {
+    if (dot_ == Dot::widen) return vec(first_a_);
+    return vec(first_a_ + (first_a_ + 1 < num_vectors() ? row % 2 : 0));
+  }
+
+  void broadcast_a(int row, int offset) {
+    if (dot_ == Dot::fma) {
+      vbroadcastss(a(row), a_address(row, offset));
+      return;
+    }
+    if (dot_ == Dot::vnni) {
+      vpbroadcastd(a(row), a_address(row, offset));
+      return;
+    }
+    const Vec even = vec(first_a_), odd = vec(first_a_ + 1);
+    vpbroadcastd(odd, a_address(row, offset));
+    vpsllw(even, odd, 8);
+    vpsrlw(even, even, 8);
+    vpsrlw(odd, odd, 8);
+  }
+
+  void dot_product(const Vec& sum, int row, int v) {
+    switch (dot_) {
+      case Dot::fma: vfmadd231ps(sum, a(row), b(v)); break;
+      case Dot::vnni:
+        vpdpbusd(sum, a(row), b(v), is_zmm() ? Xbyak::EvexEncoding : Xbyak::VexEncoding);
+        break;
+      case Dot::widen: {
+        const Vec even = vec(first_a_), odd = vec(first_a_ + 1), product = vec(first_a_ + 2);
+        vpmaddwd(product, even, b(v, 0));
+        vpaddd(sum, sum, product);
+        vpmaddwd(product, odd, b(v, 1));
+        vpaddd(sum, sum, product);
+        break;
+      }
+    }
+  }
+
+  void run_pipeline() {
+    if (key_.masked && !key_.load_c) prepare_mask();
+    const int first_free = rows_ * vectors_;
+    StageContext ctx{args_, scratch_, rsi, rdx, {first_free, first_free + 1, first_free + 2}, 0, 0,
+                     false, key_.correct_a, key_.correct_b};
+    for (int i = 0; i < rows_; ++i) {
+      ctx.row = i;
+      for (int v = 0; v < vectors_; ++v) {
+        ctx.column_bytes = v * vector_bytes();
+        ctx.masked = is_partial(v);
+        for (int s = 0; s < key_.num_stages; ++s) emit_stage(*this, key_.stages[s], s, acc(i, v), ctx);
+        emit_store(*this, key_.output(), c_, v * lanes(), acc(i, v), ctx);
+      }
+      if (i + 1 < rows_) add(c_, ldc_);
+    }
+  }
+
+  const KernelKey key_;
+  const int rows_, vectors_;
+  Dot dot_;
+  int b_registers_, first_b_, first_a_;
+};
+
+}  // namespace
+
+std::vector<std::uint8_t> generate_gemm(const KernelKey& key) {
+  GemmGenerator generator(key);
+  if (!generator.fits()) return {};
+  generator.generate();
+  generator.ready();
+  return {generator.getCode(), generator.getCode() + generator.getSize()};
+}
+
+}  // namespace fbg::jit

@@ -1,0 +1,61 @@
+// One map under one lock; kernels are few (tens per model), never removed, found before the run.
+#include "jit/kernel_cache.h"
+
+#include <mutex>
+#include <unordered_map>
+
+#include "jit/code.h"
+#include "jit/gemm_generator.h"
+
+namespace fbg::jit {
+namespace {
+
+struct KeyHash {
+  std::size_t operator()(const KernelKey& k) const noexcept {
+    std::size_t h = 0;
+    const auto mix = [&h](std::size_t value) { h = (h ^ value) * 0x9e3779b97f4a7c15ull; };
+    mix(static_cast<std::size_t>(k.accumulator) | static_cast<std::size_t>(k.isa) << 8 |
+        static_cast<std::size_t>(k.rows) << 16 | static_cast<std::size_t>(k.vectors) << 24);
+    mix(static_cast<std::size_t>(k.masked | k.load_c << 1 | k.correct_a << 2 | k.correct_b << 3));
+    for (int s = 0; s < k.num_stages; ++s)
+      mix(static_cast<std::size_t>(k.stages[s].kind) | static_cast<std::size_t>(k.stages[s].in) << 8 |
+          static_cast<std::size_t>(k.stages[s].out) << 16);
+    return h ^ h >> 29;
+  }
+};
+
+struct Cache {
+  std::mutex mutex;
+  std::unordered_map<KernelKey, TileFunction, KeyHash> kernels;
+  std::vector<KernelInfo> order;
+};
+
+// Leaked: kernels may still run while static objects are destroyed.
+Cache& cache() {
+  static Cache* const instance = new Cache;
+  return *instance;
+}
+
+}  // namespace
+
+TileFunction find_or_generate(const KernelKey& key) {
+  Cache& c = cache();
+  const std::lock_guard lock(c.mutex);
+  const auto found = c.kernels.find(key);
+  if (found != c.kernels.end()) return found->second;
+  const std::vector<std::uint8_t> code = generate_gemm(key);
+  if (code.empty()) return nullptr;
+  const auto kernel = reinterpret_cast<TileFunction>(
+      const_cast<void*>(make_executable(code.data(), code.size())));
+  c.kernels.emplace(key, kernel);
+  c.order.push_back({key, code.size()});
+  return kernel;
+}
+
+std::vector<KernelInfo> generated_kernels() {
+  Cache& c = cache();
+  const std::lock_guard lock(c.mutex);
+  return c.order;
+}
+
+}  // namespace fbg::jit

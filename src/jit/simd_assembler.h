@@ -1,0 +1,95 @@
+// One vocabulary for AVX2 and AVX-512: a vector register by number, loads and stores with or without
+// a column mask, broadcast constants. Generators above this file do not ask which ISA they emit for,
+// except where an instruction differs.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <map>
+
+#include "fbg/isa.h"
+#include "xbyak/xbyak.h"
+
+namespace fbg::jit {
+
+class SimdAssembler : public Xbyak::CodeGenerator {
+ public:
+  using Vec = Xbyak::Xmm;  // of the kind that the ISA uses; Xbyak encodes by kind
+
+  explicit SimdAssembler(Isa isa)
+      : Xbyak::CodeGenerator(kMaxCodeBytes), zmm_((isa_features(isa) & feature::avx512) != 0) {}
+
+  bool is_zmm() const { return zmm_; }
+  int lanes() const { return zmm_ ? 16 : 8; }
+  int vector_bytes() const { return lanes() * 4; }
+  int num_vectors() const { return zmm_ ? 32 : 16; }
+
+  Vec vec(int index) const { return zmm_ ? Vec(Xbyak::Zmm(index)) : Vec(Xbyak::Ymm(index)); }
+
+  void zero(const Vec& v) {
+    if (zmm_) vpxord(v, v, v);
+    else vpxor(v, v, v);
+  }
+
+  // The column mask of a partial last vector: k1, or a vector register of all-ones lanes.
+  void set_mask(const Xbyak::Reg64& columns_of_last, const Xbyak::Reg64& scratch, int mask_vec) {
+    mask_vec_ = mask_vec;
+    if (zmm_) {
+      mov(scratch.cvt32(), -1);
+      bzhi(scratch.cvt32(), scratch.cvt32(), columns_of_last.cvt32());
+      kmovw(k1, scratch.cvt32());
+    } else {  // load 8 lanes from a run of 8 ones and 8 zeros, starting at 8 - columns
+      lea(scratch, ptr[rip + mask_table_]);
+      neg(columns_of_last);
+      vmovdqu(vec(mask_vec), ptr[scratch + columns_of_last * 4 + 32]);
+      uses_mask_table_ = true;
+    }
+  }
+
+  void load(const Vec& v, const Xbyak::Address& from, bool masked) {
+    if (!masked) vmovups(v, from);
+    else if (zmm_) vmovups(v | k1 | T_z, from);
+    else vmaskmovps(v, vec(mask_vec_), from);
+  }
+
+  void store(const Xbyak::Address& to, const Vec& v, bool masked) {
+    if (!masked) vmovups(to, v);
+    else if (zmm_) vmovups(to | k1, v);
+    else vmaskmovps(to, vec(mask_vec_), v);
+  }
+
+  // A 32-bit constant in every lane, as an operand: an embedded broadcast or a whole vector.
+  Xbyak::Address constant(std::uint32_t bits) {
+    Xbyak::Label& label = constants_[bits];
+    return zmm_ ? ptr_b[rip + label] : ptr[rip + label];
+  }
+  Xbyak::Address constant(float value) { return constant(std::bit_cast<std::uint32_t>(value)); }
+
+  void load_constant(const Vec& v, float value) {
+    Xbyak::Label& label = constants_[std::bit_cast<std::uint32_t>(value)];
+    vbroadcastss(v, ptr[rip + label]);
+  }
+
+  // Constants and tables, after the last instruction.
+  void emit_data() {
+    align(64);
+    for (auto& [bits, label] : constants_) {
+      L(label);
+      for (int i = 0; i < (zmm_ ? 1 : 8); ++i) dd(bits);
+    }
+    if (uses_mask_table_) {
+      L(mask_table_);
+      for (int i = 0; i < 16; ++i) dd(i < 8 ? 0xffffffffu : 0);
+    }
+  }
+
+ private:
+  static constexpr std::size_t kMaxCodeBytes = 64 << 10;
+  bool zmm_;
+  bool uses_mask_table_ = false;
+  int mask_vec_ = -1;
+  Xbyak::Label mask_table_;
+  std::map<std::uint32_t, Xbyak::Label> constants_;
+};
+
+}  // namespace fbg::jit

@@ -1,0 +1,204 @@
+// Attention, fused per (sequence, head): scores, softmax and context never leave the cache.
+//
+//   pack    K^T into panels [T/32][d][32], V into panels [d/32][T][32]
+//   for each block of query rows
+//     S = Q K^T            rows x T, Q read where it lies in qkv
+//     S = softmax(S / sqrt(d))
+//     context = S V        straight into the head's columns of the output
+//
+// Both products are raw float32 microkernels. The float operations of a row depend on its sequence
+// alone: blocks and threads only decide who computes it.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "fbg/gemm.h"
+#include "plan/ops.h"
+#include "plan/transpose.h"
+#include "simd/rows.h"
+
+namespace fbg {
+namespace {
+
+constexpr std::int64_t kFloat = sizeof(float);
+
+// Score tiles of about this size stay in L1 beside a panel of K or V.
+constexpr std::int64_t kScoreBytes = 24 << 10;
+
+// C = A * B for float operands that are already in place and in panels.
+class PanelProduct {
+ public:
+  // `columns` is what N may be, modulo whole panels.
+  PanelProduct(const Geometry& geometry, std::int64_t columns, std::int64_t max_m)
+      : geometry_(geometry),
+        kernels_(geometry, make_kernel_key(geometry, Accumulator::float32, {}, false, false, false),
+                 columns, max_m) {}
+
+  void run(const MatrixView<const float>& a, const float* panels, const MatrixView<float>& c) const {
+    const RowTiles tiles = RowTiles::split(a.rows, geometry_.max_rows);
+    const std::int64_t lanes = geometry_.lanes;
+    const std::int64_t nr = lanes * geometry_.max_vectors[static_cast<std::size_t>(tiles.height - 1)];
+    BlockPair pair{nullptr, a.row_stride * kFloat, nullptr, a.cols * kPanelColumns * kFloat, a.cols};
+    TileArgs args;
+    args.pairs = &pair;
+    args.num_pairs = 1;
+    args.ldc = c.row_stride * kFloat;
+    args.depth = a.cols;
+    for (std::int64_t col = 0; col < c.cols; col += nr) {
+      args.columns = std::min(nr, c.cols - col);
+      const std::int64_t vectors = ceil_div(args.columns, lanes);
+      const bool masked = args.columns % lanes != 0;
+      pair.b = panels + col / kPanelColumns * a.cols * kPanelColumns + col % kPanelColumns;
+      std::int64_t row = 0;
+      for (std::int64_t t = 0; t < tiles.count; ++t) {
+        const std::int64_t height = tiles.height - (t >= tiles.tall);
+        pair.a = a.data + row * a.row_stride;
+        args.c = c.data + row * c.row_stride + col;
+        args.key = &kernels_.key(height, vectors, masked);
+        kernels_.find(height, vectors, masked)(&args);
+        row += height;
+      }
+    }
+  }
+
+ private:
+  const Geometry geometry_;
+  const KernelTable kernels_;
+};
+
+// Where a thread's work begins or ends: a query row of a head of a sequence.
+struct Position {
+  std::int64_t sequence, head, row;
+  friend auto operator<=>(const Position&, const Position&) = default;
+};
+
+// The position before which `share` of the work of all rows lies; a row of a sequence of T tokens
+// costs T. Positions inside a sequence are multiples of `step` rows.
+Position cut_work(const RunArgs& args, std::int64_t heads, std::int64_t step, int part, int parts) {
+  const auto length = [&](std::int64_t s) {
+    return static_cast<std::int64_t>(args.offsets[s + 1]) - args.offsets[s];
+  };
+  if (part == 0) return {0, 0, 0};
+  if (part == parts) return {args.sequences, 0, 0};
+  std::int64_t total = 0;
+  for (std::int64_t s = 0; s < args.sequences; ++s) total += length(s) * length(s);
+  std::int64_t left = total * heads * part / parts;
+  for (std::int64_t s = 0; s < args.sequences; ++s) {
+    const std::int64_t t = length(s), head_work = t * t;
+    if (left >= head_work * heads) {
+      left -= head_work * heads;
+      continue;
+    }
+    const std::int64_t row = round_up(left % head_work / t, step);
+    if (row < t) return {s, left / head_work, row};
+    const std::int64_t next = left / head_work + 1;
+    return next < heads ? Position{s, next, 0} : Position{s + 1, 0, 0};
+  }
+  return {args.sequences, 0, 0};
+}
+
+class AttentionOp final : public Op {
+ public:
+  AttentionOp(Buffer qkv, std::int64_t num_heads, std::int64_t head_size)
+      : Op("attention", {qkv}), num_heads_(num_heads), head_size_(head_size) {}
+
+  std::unique_ptr<Step> prepare(const Capacity& capacity) const override {
+    return std::make_unique<AttentionStep>(*this, capacity);
+  }
+
+ private:
+  class AttentionStep final : public Step {
+   public:
+    AttentionStep(const AttentionOp& op, const Capacity& capacity)
+        : op_(op),
+          geometry_(choose_geometry(Accumulator::float32, active_features())),
+          scores_(geometry_, kAllScoreColumns, geometry_.max_rows),
+          context_(geometry_, op.head_size_, geometry_.max_rows),
+          kernels_(simd::row_kernels(active_features())),
+          scale_(1.0f / std::sqrt(static_cast<float>(op.head_size_))) {
+      const std::int64_t length = std::min(capacity.length, capacity.tokens);
+      keys_ = round_up(length, kPanelColumns) * op.head_size_;
+      values_ = round_up(op.head_size_, kPanelColumns) * length;
+      const std::int64_t tile_rows = std::max<std::int64_t>(geometry_.max_rows, 1);
+      const std::int64_t score = std::max(kScoreBytes / kFloat, tile_rows * score_stride(length));
+      thread_floats_ = round_up(keys_, 16) + round_up(values_, 16) + round_up(score, 16);
+      scratch_bytes_ = static_cast<std::size_t>(thread_floats_ * kFloat * capacity.threads);
+    }
+
+    std::size_t scratch_bytes() const noexcept override { return scratch_bytes_; }
+
+    void run(const Frame& frame, std::byte* scratch, int thread_id,
+             int num_threads) const noexcept override {
+      const RunArgs& args = frame.args;
+      const std::int64_t heads = op_.num_heads_, step = geometry_.max_rows;
+      const Position begin = cut_work(args, heads, step, thread_id, num_threads);
+      const Position end = cut_work(args, heads, step, thread_id + 1, num_threads);
+      float* base = reinterpret_cast<float*>(scratch) + thread_id * thread_floats_;
+      for (Position at = begin; at < end;) {
+        const Range tokens{args.offsets[at.sequence], args.offsets[at.sequence + 1]};
+        const bool last = at.sequence == end.sequence && at.head == end.head;
+        run_head(frame, tokens, at.head, {at.row, last ? end.row : tokens.size()}, base);
+        at = at.head + 1 < heads ? Position{at.sequence, at.head + 1, 0}
+                                 : Position{at.sequence + 1, 0, 0};
+      }
+    }
+
+   private:
+    // Scores are computed in whole panels; an N this large has every number of panels in it.
+    static constexpr std::int64_t kAllScoreColumns = 16 * kPanelColumns;
+
+    static std::int64_t score_stride(std::int64_t length) {
+      const std::int64_t stride = round_up(length, kPanelColumns);
+      return stride % 1024 == 0 ? stride + 16 : stride;
+    }
+
+    // Query rows `rows` of one head of the sequence that spans `tokens`.
+    void run_head(const Frame& frame, Range tokens, std::int64_t head, Range rows,
+                  float* scratch) const noexcept {
+      const MatrixView<float>& qkv = frame[op_.inputs[0]];
+      const MatrixView<float>& out = frame[op_.output];
+      const std::int64_t d = op_.head_size_, hidden = op_.num_heads_ * d, length = tokens.size();
+      const float* q = qkv.data + tokens.begin * qkv.row_stride + head * d;
+      float* keys = scratch;
+      float* values = keys + round_up(keys_, 16);
+      float* score = values + round_up(values_, 16);
+      pack_transposed({q + hidden, length, d, qkv.row_stride, 1}, keys);
+      pack_rows({q + 2 * hidden, length, d, qkv.row_stride, 1}, values);
+
+      const std::int64_t stride = score_stride(length), tallest = geometry_.max_rows;
+      const std::int64_t fit = kScoreBytes / (stride * kFloat) / tallest * tallest;
+      const RowTiles blocks = RowTiles::split(rows.size(), std::max(fit, tallest));
+      std::int64_t row = rows.begin;
+      for (std::int64_t b = 0; b < blocks.count; ++b) {
+        const std::int64_t count = blocks.height - (b >= blocks.tall);
+        scores_.run({q + row * qkv.row_stride, count, d, qkv.row_stride, 1}, keys,
+                    {score, count, round_up(length, kPanelColumns), stride, 1});
+        for (std::int64_t i = 0; i < count; ++i)
+          kernels_.softmax(score + i * stride, static_cast<std::size_t>(length), scale_);
+        context_.run({score, count, length, stride, 1}, values,
+                     {out.data + (tokens.begin + row) * out.row_stride + head * d, count, d,
+                      out.row_stride, 1});
+        row += count;
+      }
+    }
+
+    const AttentionOp& op_;
+    const Geometry geometry_;
+    const PanelProduct scores_, context_;
+    const simd::RowKernels& kernels_;
+    const float scale_;
+    std::int64_t keys_, values_;  // floats of the packed operands of the longest sequence
+    std::int64_t thread_floats_;
+    std::size_t scratch_bytes_;
+  };
+
+  const std::int64_t num_heads_, head_size_;
+};
+
+}  // namespace
+
+std::shared_ptr<Op> make_attention(Buffer qkv, std::int64_t num_heads, std::int64_t head_size) {
+  return std::make_shared<AttentionOp>(qkv, num_heads, head_size);
+}
+
+}  // namespace fbg

@@ -1,0 +1,128 @@
+// Building a graph: each method checks shapes and appends an op. The i-th op writes the i-th buffer.
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "fbg/plan.h"
+#include "plan/ops.h"
+
+namespace fbg {
+namespace {
+
+void require(bool condition, const std::string& message) {
+  if (!condition) throw std::invalid_argument(message);
+}
+
+std::string shape_text(const SharedMatrix& m) {
+  std::string text = "(";
+  text += std::to_string(m.rows);
+  text += ", ";
+  text += std::to_string(m.cols);
+  return text += ")";
+}
+
+void require_vector(const SharedMatrix& v, std::int64_t n, const char* what) {
+  require(v.data && v.rows == 1 && v.cols == n, std::string(what) + " must have shape (1, " +
+                                                    std::to_string(n) + "), got " + shape_text(v));
+}
+
+}  // namespace
+
+BufferShape Graph::shape(Buffer x) const {
+  require(x >= 0 && static_cast<std::size_t>(x) < shapes_.size(),
+          "graph: no buffer " + std::to_string(x));
+  return shapes_[static_cast<std::size_t>(x)];
+}
+
+Buffer Graph::append(std::shared_ptr<Op> op, BufferShape shape) {
+  const Buffer output = static_cast<Buffer>(ops_.size());
+  op->output = output;
+  ops_.push_back(std::move(op));
+  shapes_.push_back(shape);
+  return output;
+}
+
+Buffer Graph::embedding(SharedMatrix word, SharedMatrix position, SharedMatrix type) {
+  require(ops_.empty(), "embedding: must be the first op of a graph");
+  for (const SharedMatrix* table : {&word, &position, &type})
+    require(table->data && table->rows > 0 && table->cols == word.cols && table->cols > 0,
+            "embedding: tables must have the same number of columns and at least one row, got " +
+                shape_text(word) + ", " + shape_text(position) + ", " + shape_text(type));
+  limits_ = {word.rows, position.rows, type.rows};
+  const BufferShape shape{RowKind::token, word.cols};
+  return append(make_embedding(std::move(word), std::move(position), std::move(type)), shape);
+}
+
+Buffer Graph::layer_norm(Buffer x, SharedMatrix gamma, SharedMatrix beta, float eps) {
+  const BufferShape s = shape(x);
+  require_vector(gamma, s.cols, "layer_norm: gamma");
+  require_vector(beta, s.cols, "layer_norm: beta");
+  return append(make_layer_norm(x, std::move(gamma), std::move(beta), eps), s);
+}
+
+namespace {
+
+template <class Acc>
+BufferShape linear_shape(const Graph& graph, Buffer x, const PackedB<Acc>& w,
+                         const LinearTail& tail) {
+  const BufferShape in = graph.shape(x);
+  require(in.cols == w.rows(), "linear: x has " + std::to_string(in.cols) + " columns, w has " +
+                                   std::to_string(w.rows()) + " rows");
+  const BufferShape out{in.rows, w.cols()};
+  if (tail.bias.data) require_vector(tail.bias, out.cols, "linear: bias");
+  if (tail.residual) {
+    const BufferShape residual = graph.shape(*tail.residual);
+    require(residual.rows == out.rows && residual.cols == out.cols,
+            "linear: the residual must have the shape of the output");
+  }
+  return out;
+}
+
+}  // namespace
+
+Buffer Graph::linear(Buffer x, PackedB<Int32> w, LinearTail tail) {
+  require(w.scale() != nullptr, "linear: int8 weights must have a scale");
+  const BufferShape out = linear_shape(*this, x, w, tail);
+  return append(make_linear<Int32>(x, out.rows, std::move(w), std::move(tail)), out);
+}
+
+Buffer Graph::linear(Buffer x, PackedB<Float32> w, LinearTail tail) {
+  const BufferShape out = linear_shape(*this, x, w, tail);
+  return append(make_linear<Float32>(x, out.rows, std::move(w), std::move(tail)), out);
+}
+
+Buffer Graph::attention(Buffer qkv, std::int64_t num_heads) {
+  const BufferShape in = shape(qkv);
+  require(in.rows == RowKind::token, "attention: qkv must have one row per token");
+  require(num_heads > 0 && in.cols % (3 * num_heads) == 0,
+          "attention: " + std::to_string(in.cols) + " columns do not divide into Q, K and V of " +
+              std::to_string(num_heads) + " heads");
+  return append(make_attention(qkv, num_heads, in.cols / (3 * num_heads)),
+                {RowKind::token, in.cols / 3});
+}
+
+Buffer Graph::first_token(Buffer x) {
+  const BufferShape in = shape(x);
+  require(in.rows == RowKind::token, "first_token: x must have one row per token");
+  return append(make_first_token(x), {RowKind::sequence, in.cols});
+}
+
+Buffer Graph::pool(Buffer x, Pooling pooling) {
+  const BufferShape in = shape(x);
+  require(in.rows == RowKind::token, "pool: x must have one row per token");
+  return append(make_pool(x, pooling), {RowKind::sequence, in.cols});
+}
+
+Buffer Graph::tanh(Buffer x) { return append(make_tanh(x), shape(x)); }
+
+Buffer Graph::normalize(Buffer x) { return append(make_normalize(x), shape(x)); }
+
+void Graph::output(Buffer x) {
+  shape(x);
+  require(std::find(outputs_.begin(), outputs_.end(), x) == outputs_.end(),
+          "output: buffer " + std::to_string(x) + " is an output already");
+  outputs_.push_back(x);
+}
+
+}  // namespace fbg

@@ -1,0 +1,107 @@
+// Linear layers: one Gemm with everything that follows the product in its output pipeline.
+//
+//   int8      rows quantized as they are packed | int32 sums | Dequantize, Bias, activation, Add
+//   float32   rows read in place                | float sums |             Bias, activation, Add
+#include <array>
+#include <string>
+#include <utility>
+
+#include "fbg/gemm.h"
+#include "plan/ops.h"
+
+namespace fbg {
+namespace {
+
+template <class Acc>
+constexpr bool kQuantized = std::is_same_v<Acc, Int32>;
+
+template <class Acc>
+class LinearOp final : public Op {
+ public:
+  LinearOp(Buffer x, RowKind rows, PackedB<Acc> w, LinearTail tail)
+      : Op(describe(w, tail), operands(x, tail)),
+        rows_(rows),
+        w_(std::move(w)),
+        tail_(std::move(tail)) {}
+
+  std::unique_ptr<Step> prepare(const Capacity& capacity) const override {
+    return std::make_unique<LinearStep>(*this, capacity);
+  }
+
+ private:
+  using Packer = std::conditional_t<kQuantized<Acc>, PackAWithQuantRowOffset, PackA<float>>;
+
+  // The stages of the pipeline, and how many there are.
+  struct Stages {
+    std::array<Stage, 4> stage;
+    std::size_t count = 0;
+    void add(const Stage& s) { stage[count++] = s; }
+    operator std::span<const Stage>() const { return {stage.data(), count}; }
+  };
+
+  Stages stages(MatrixView<float> residual) const noexcept {
+    Stages s;
+    if (kQuantized<Acc>) s.add(Dequantize{}.stage());
+    if (tail_.bias.data) s.add(Bias{tail_.bias.data.get()}.stage());
+    if (tail_.activation == Activation::gelu) s.add(Gelu{}.stage());
+    if (tail_.activation == Activation::relu) s.add(Relu{}.stage());
+    if (tail_.residual) s.add(Add{residual.data, residual.row_stride}.stage());
+    return s;
+  }
+
+  class LinearStep final : public Step {
+   public:
+    LinearStep(const LinearOp& op, const Capacity& capacity)
+        : op_(op),
+          gemm_(op.w_, op.stages({}), max_rows(capacity, op.rows_)),
+          workspace_bytes_(gemm_.workspace_bytes(capacity.threads)) {}
+
+    std::size_t scratch_bytes() const noexcept override { return workspace_bytes_; }
+
+    void run(const Frame& frame, std::byte* scratch, int thread_id,
+             int num_threads) const noexcept override {
+      const MatrixView<float>& x = frame[op_.inputs[0]];
+      const MatrixView<float>& y = frame[op_.output];
+      const MatrixView<float> residual =
+          op_.tail_.residual ? frame[*op_.tail_.residual] : MatrixView<float>{};
+      const Packer a(MatrixView<const float>{x.data, x.rows, x.cols, x.row_stride, 1});
+      gemm_.run(a, op_.w_, op_.stages(residual),
+                {y.data, y.row_stride * static_cast<std::int64_t>(sizeof(float))}, scratch,
+                thread_id, num_threads);
+    }
+
+   private:
+    const LinearOp& op_;
+    const Gemm<Packer, Acc> gemm_;
+    const std::size_t workspace_bytes_;
+  };
+
+  static std::vector<Buffer> operands(Buffer x, const LinearTail& tail) {
+    return tail.residual ? std::vector<Buffer>{x, *tail.residual} : std::vector<Buffer>{x};
+  }
+
+  static std::string describe(const PackedB<Acc>& w, const LinearTail& tail) {
+    std::string text = kQuantized<Acc> ? "linear int8 " : "linear float32 ";
+    text += std::to_string(w.rows()) + "x" + std::to_string(w.cols());
+    if (tail.activation == Activation::gelu) text += " gelu";
+    if (tail.activation == Activation::relu) text += " relu";
+    if (tail.residual) text += " add";
+    return text;
+  }
+
+  const RowKind rows_;
+  const PackedB<Acc> w_;
+  const LinearTail tail_;
+};
+
+}  // namespace
+
+template <class Acc>
+std::shared_ptr<Op> make_linear(Buffer x, RowKind rows, PackedB<Acc> w, LinearTail tail) {
+  return std::make_shared<LinearOp<Acc>>(x, rows, std::move(w), std::move(tail));
+}
+
+template std::shared_ptr<Op> make_linear(Buffer, RowKind, PackedB<Int32>, LinearTail);
+template std::shared_ptr<Op> make_linear(Buffer, RowKind, PackedB<Float32>, LinearTail);
+
+}  // namespace fbg

@@ -1,0 +1,73 @@
+// What an operation of a graph is to the plan: an Op is described once and knows its operands; its
+// prepare() makes a Step, which is all that a run sees. One file per family implements them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fbg/plan.h"
+#include "fbg/types.h"
+
+namespace fbg {
+
+// A run in progress, as steps see it.
+struct Frame {
+  const RunArgs& args;
+  std::span<const MatrixView<float>> buffers;  // with the rows of this run
+
+  const MatrixView<float>& operator[](Buffer b) const {
+    return buffers[static_cast<std::size_t>(b)];
+  }
+};
+
+class Step {
+ public:
+  virtual ~Step() = default;
+  // Scratch of all threads together, needed only while the step runs.
+  virtual std::size_t scratch_bytes() const noexcept { return 0; }
+  // Computes the share of one thread. `scratch` is aligned to 64 and common to all threads.
+  virtual void run(const Frame& frame, std::byte* scratch, int thread_id,
+                   int num_threads) const noexcept = 0;
+};
+
+class Op {
+ public:
+  Op(std::string op_name, std::vector<Buffer> op_inputs)
+      : name(std::move(op_name)), inputs(std::move(op_inputs)) {}
+  virtual ~Op() = default;
+
+  // Everything that needs time, memory or a decision; the Step refers to this Op.
+  virtual std::unique_ptr<Step> prepare(const Capacity& capacity) const = 0;
+
+  const std::string name;
+  const std::vector<Buffer> inputs;
+  Buffer output = -1;     // set by Graph
+  bool in_place = false;  // the output may take the place of inputs[0], if nobody reads that later
+};
+
+// The rows, of `rows`, that a thread computes where rows are independent.
+inline Range thread_rows(std::int64_t rows, int thread_id, int num_threads) {
+  return {rows * thread_id / num_threads, rows * (thread_id + 1) / num_threads};
+}
+
+// Rows of a buffer that a capacity allows.
+inline std::int64_t max_rows(const Capacity& capacity, RowKind kind) {
+  return kind == RowKind::token ? capacity.tokens : capacity.sequences;
+}
+
+std::shared_ptr<Op> make_embedding(SharedMatrix word, SharedMatrix position, SharedMatrix type);
+std::shared_ptr<Op> make_layer_norm(Buffer x, SharedMatrix gamma, SharedMatrix beta, float eps);
+std::shared_ptr<Op> make_tanh(Buffer x);
+std::shared_ptr<Op> make_normalize(Buffer x);
+std::shared_ptr<Op> make_first_token(Buffer x);
+std::shared_ptr<Op> make_pool(Buffer x, Pooling pooling);
+std::shared_ptr<Op> make_attention(Buffer qkv, std::int64_t num_heads, std::int64_t head_size);
+template <class Acc>
+std::shared_ptr<Op> make_linear(Buffer x, RowKind rows, PackedB<Acc> w, LinearTail tail);
+
+}  // namespace fbg

@@ -1,0 +1,134 @@
+// Preparing a graph for a capacity, and the loop that runs it.
+//
+//   prepare   every op makes its step; storage is assigned (in place where possible); buffers and
+//             scratch are laid out by lifetime
+//   run       for each step: all threads compute their share, then meet at a barrier
+#include "fbg/plan.h"
+
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+#include <stdexcept>
+
+#include "core/memory.h"
+#include "fbg/gemm.h"
+#include "fbg/threads.h"
+#include "plan/arena.h"
+#include "plan/ops.h"
+
+namespace fbg {
+namespace {
+
+// Floats between rows of a buffer in the arena. Rows a multiple of 4 KiB apart would share cache sets.
+std::int64_t row_stride(std::int64_t cols) {
+  const std::int64_t stride = round_up(cols, 16);
+  return stride % 1024 == 0 ? stride + 16 : stride;
+}
+
+// Which buffer's memory each buffer uses: its own, or that of the input it replaces.
+std::vector<Buffer> assign_storage(std::span<const std::shared_ptr<const Op>> ops,
+                                   std::span<const int> last_use,
+                                   std::span<const Buffer> outputs) {
+  std::vector<Buffer> storage(ops.size());
+  std::iota(storage.begin(), storage.end(), 0);
+  const auto is_output = [&](Buffer b) {
+    return std::find(outputs.begin(), outputs.end(), b) != outputs.end();
+  };
+  for (std::size_t i = 0; i < ops.size(); ++i) {
+    if (!ops[i]->in_place) continue;
+    const Buffer source = ops[i]->inputs[0];
+    const bool dies_here = last_use[static_cast<std::size_t>(source)] == static_cast<int>(i);
+    if (dies_here && !is_output(source) && !is_output(static_cast<Buffer>(i)))
+      storage[i] = storage[static_cast<std::size_t>(source)];
+  }
+  return storage;
+}
+
+}  // namespace
+
+struct Plan::Memory {
+  AlignedBuffer arena;
+  std::vector<MatrixView<float>> buffers;  // data of outputs and rows of all: set by each run
+  std::vector<std::byte*> scratch;         // by step
+};
+
+Plan::Plan(const Graph& graph, const Capacity& capacity)
+    : graph_(graph), capacity_(capacity), memory_(std::make_unique<Memory>()) {
+  if (capacity.tokens < 1 || capacity.sequences < 1 || capacity.length < 1 || capacity.threads < 1)
+    throw std::invalid_argument("plan: every capacity must be at least 1");
+  const auto& ops = graph_.ops_;
+  const std::size_t n = ops.size();
+  for (const auto& op : ops) steps_.push_back(op->prepare(capacity));
+
+  std::vector<int> last_use(n);
+  std::iota(last_use.begin(), last_use.end(), 0);
+  for (std::size_t i = 0; i < n; ++i)
+    for (Buffer input : ops[i]->inputs) last_use[static_cast<std::size_t>(input)] = static_cast<int>(i);
+  const std::vector<Buffer> storage = assign_storage(ops, last_use, graph_.outputs_);
+
+  // Entries 0..n-1 are buffers, n..2n-1 the scratch of each step. What a run hands back lives in the
+  // caller's memory, and a buffer in another's place adds only to that one's lifetime.
+  std::vector<Lifetime> lifetimes(2 * n);
+  for (std::size_t i = 0; i < n; ++i) {
+    const BufferShape shape = graph_.shapes_[i];
+    const auto at = static_cast<std::size_t>(storage[i]);
+    const std::size_t row_bytes = checked_bytes(static_cast<std::size_t>(row_stride(shape.cols)), 4);
+    if (at == i)
+      lifetimes[i] = {checked_bytes(static_cast<std::size_t>(max_rows(capacity, shape.rows)), row_bytes),
+                      static_cast<int>(i), last_use[i]};
+    lifetimes[at].last = std::max(lifetimes[at].last, last_use[i]);
+    lifetimes[n + i] = {steps_[i]->scratch_bytes(), static_cast<int>(i), static_cast<int>(i)};
+  }
+  for (Buffer b : graph_.outputs_) lifetimes[static_cast<std::size_t>(b)].bytes = 0;
+  memory_->arena = AlignedBuffer(std::max<std::size_t>(lay_out_arena(lifetimes), 1));
+
+  std::byte* base = memory_->arena.data();
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::int64_t cols = graph_.shapes_[i].cols;
+    float* data = reinterpret_cast<float*>(base + lifetimes[static_cast<std::size_t>(storage[i])].offset);
+    memory_->buffers.push_back({data, 0, cols, row_stride(cols), 1});
+    memory_->scratch.push_back(base + lifetimes[n + i].offset);
+  }
+  for (Buffer b : graph_.outputs_) {
+    auto& view = memory_->buffers[static_cast<std::size_t>(b)];
+    view.row_stride = view.cols;
+  }
+}
+
+Plan::~Plan() = default;
+
+void Plan::run(const RunArgs& args, int num_threads, double* seconds) noexcept {
+  Memory& memory = *memory_;
+  for (std::size_t i = 0; i < memory.buffers.size(); ++i)
+    memory.buffers[i].rows = graph_.shapes_[i].rows == RowKind::token ? args.tokens : args.sequences;
+  for (std::size_t i = 0; i < graph_.outputs_.size(); ++i)
+    memory.buffers[static_cast<std::size_t>(graph_.outputs_[i])].data = args.outputs[i];
+  const Frame frame{args, memory.buffers};
+
+  const int threads = std::clamp(num_threads, 1, capacity_.threads);
+  Barrier barrier(threads);
+  run_team(threads, [&](int thread_id, int team_size) {
+    using Clock = std::chrono::steady_clock;
+    const FloatEnvironment environment;
+    Clock::time_point start = Clock::now();
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+      steps_[i]->run(frame, memory.scratch[i], thread_id, team_size);
+      barrier.wait();
+      if (seconds && thread_id == 0) {
+        const Clock::time_point end = Clock::now();
+        seconds[i] = std::chrono::duration<double>(end - start).count();
+        start = end;
+      }
+    }
+  });
+}
+
+std::size_t Plan::arena_bytes() const { return memory_->arena.size(); }
+
+std::vector<std::string> Plan::op_names() const {
+  std::vector<std::string> names;
+  for (const auto& op : graph_.ops_) names.push_back(op->name);
+  return names;
+}
+
+}  // namespace fbg

@@ -1,0 +1,76 @@
+// exp, GELU and tanh on one vector of floats: the arithmetic of the activation and softmax kernels.
+// Included once per Highway target by rows.cc.
+#include "core/gelu_coefficients.h"
+
+#if defined(FBG_SIMD_MATH_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef FBG_SIMD_MATH_INL_H_
+#undef FBG_SIMD_MATH_INL_H_
+#else
+#define FBG_SIMD_MATH_INL_H_
+#endif
+
+#include "simd/vectors-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace fbg::simd {
+namespace HWY_NAMESPACE {
+
+// e^x = 2^k e^r with k = rint(x / ln 2), |r| <= ln(2) / 2, and e^r = 1 + expm1_r.
+struct ExpParts {
+  FloatVec power;    // 2^k, 0 when k = -127
+  FloatVec expm1_r;  // r + r^2 / 2 + ..., relative error of e^r < 1e-8 before rounding
+};
+
+// x in [-88, 88] or NaN.
+HWY_INLINE ExpParts exp_parts(FloatVec x) {
+  const FloatTag d;
+  const hn::RebindToSigned<FloatTag> di;
+  // Adding 1.5 * 2^23 rounds to an integer, which is then the low bits of the float; the 127 more
+  // is the exponent bias, so that a shift by the mantissa's width makes the bits of 2^k.
+  const auto rounder = hn::Set(d, 12582912.0f + 127.0f);
+  const auto shifted = hn::MulAdd(x, hn::Set(d, 1.44269504f), rounder);
+  const auto k = hn::Sub(shifted, rounder);
+  // ln 2 in two parts: k * high is exact, whether or not multiply and add are fused.
+  auto r = hn::NegMulAdd(k, hn::Set(d, 0.693359375f), x);
+  r = hn::NegMulAdd(k, hn::Set(d, -2.12194440e-4f), r);
+  // Minimax in relative error (Lawson's iteration, as in scripts/fit_gelu.py), p(0) = p'(0) = 1.
+  auto p = hn::Set(d, 0.00138436072f);
+  p = hn::MulAdd(p, r, hn::Set(d, 0.00837419555f));
+  p = hn::MulAdd(p, r, hn::Set(d, 0.0416680053f));
+  p = hn::MulAdd(p, r, hn::Set(d, 0.166664302f));
+  p = hn::MulAdd(p, r, hn::Set(d, 0.49999994f));
+  p = hn::MulAdd(p, r, hn::Set(d, 1.0f));
+  return {hn::BitCast(d, hn::ShiftLeft<23>(hn::BitCast(di, shifted))), hn::Mul(p, r)};
+}
+
+// e^x for x <= 0 or close to it: the softmax case. Below about -87.7 the result is 0.
+HWY_INLINE FloatVec exp_nonpositive(FloatVec x) {
+  const ExpParts e = exp_parts(max_keep_nan(hn::Set(FloatTag(), -88.0f), x));
+  return hn::MulAdd(e.power, e.expm1_r, e.power);
+}
+
+// tanh(t) = -m / (2 + m), m = e^(-2t) - 1, t = |x|; 1 - tanh(10) is below half an ulp.
+HWY_INLINE FloatVec tanh(FloatVec x) {
+  const FloatTag d;
+  const auto t = min_keep_nan(hn::Set(d, 10.0f), hn::Abs(x));
+  const ExpParts e = exp_parts(hn::Mul(t, hn::Set(d, -2.0f)));
+  const auto m = hn::MulAdd(e.power, e.expm1_r, hn::Sub(e.power, hn::Set(d, 1.0f)));
+  return hn::CopySign(hn::Div(m, hn::Add(hn::Set(d, 2.0f), m)), x);
+}
+
+// The operation sequence is that of core/gelu_coefficients.h: the JIT epilogue gives the same bits.
+HWY_INLINE FloatVec gelu(FloatVec x) {
+  const FloatTag d;
+  constexpr int degree = sizeof(kGeluPoly) / sizeof(kGeluPoly[0]) - 1;
+  const auto t = min_keep_nan(hn::Set(d, kGeluClamp), hn::Abs(x));
+  const auto u = hn::MulAdd(t, hn::Set(d, kGeluScale), hn::Set(d, -1.0f));
+  auto q = hn::Set(d, kGeluPoly[degree]);
+  for (int i = degree - 1; i >= 0; --i) q = hn::MulAdd(q, u, hn::Set(d, kGeluPoly[i]));
+  return hn::NegMulAdd(t, q, max_keep_nan(hn::Zero(d), x));
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace fbg::simd
+HWY_AFTER_NAMESPACE();
+
+#endif  // per-target include guard

@@ -1,0 +1,180 @@
+// Row kernels that make or read bytes: choose a row's scale, quantize it, sum it. They feed
+// packing. Included once per Highway target by rows.cc.
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "simd/rows.h"
+
+#if defined(FBG_SIMD_QUANT_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef FBG_SIMD_QUANT_INL_H_
+#undef FBG_SIMD_QUANT_INL_H_
+#else
+#define FBG_SIMD_QUANT_INL_H_
+#endif
+
+#include "simd/vectors-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace fbg::simd {
+namespace HWY_NAMESPACE {
+
+using IntTag = hn::RebindToSigned<FloatTag>;
+
+RowQuant choose_row_quant(const float* x, std::size_t n) {
+  const FloatTag d;
+  const auto zero = hn::Zero(d);
+  FloatVec lo[kUnroll] = {zero, zero, zero, zero};
+  FloatVec hi[kUnroll] = {zero, zero, zero, zero};
+  // min and max may drop a NaN; 0 * x is NaN for NaN and Inf, and a sum never loses it.
+  FloatVec poison[kUnroll] = {zero, zero, zero, zero};
+  for_each_vector(n, hn::Lanes(d), [&](auto access, std::size_t i, int chain) FBG_INLINE_LAMBDA {
+    const auto v = access.load(d, x + i);
+    lo[chain] = hn::Min(lo[chain], v);
+    hi[chain] = hn::Max(hi[chain], v);
+    poison[chain] = hn::MulAdd(v, zero, poison[chain]);
+  });
+  const float bad = hn::GetLane(
+      hn::SumOfLanes(d, hn::Add(hn::Add(poison[0], poison[1]), hn::Add(poison[2], poison[3]))));
+  if (bad != 0.0f) return {std::numeric_limits<float>::quiet_NaN(), 0};
+
+  const float low =
+      hn::GetLane(hn::MinOfLanes(d, hn::Min(hn::Min(lo[0], lo[1]), hn::Min(lo[2], lo[3]))));
+  const float high =
+      hn::GetLane(hn::MaxOfLanes(d, hn::Max(hn::Max(hi[0], hi[1]), hn::Max(hi[2], hi[3]))));
+  const float range = high - low;
+  // The range of finite floats may itself overflow.
+  const float scale =
+      range <= std::numeric_limits<float>::max() ? range / 255.0f : high / 255.0f - low / 255.0f;
+  // A denormal scale has no usable reciprocal: such a row counts as zeros.
+  if (scale < std::numeric_limits<float>::min()) return {1.0f, 0};
+  // Adding 1.5 * 2^23 rounds half to even.
+  const float zero_point = (-low / scale + 12582912.0f) - 12582912.0f;
+  return {scale, static_cast<std::int32_t>(zero_point < 255.0f ? zero_point : 255.0f)};
+}
+
+// x * inverse rounded half to even, plus an offset, in 32-bit lanes. Adding 1.5 * 2^23 rounds, and
+// the bits of positive floats are ordered as integers, so values far above saturate later as they
+// should; those far below are clamped first. A NaN becomes the lower bound on x86.
+HWY_INLINE hn::Vec<IntTag> scale_and_round(FloatVec x, FloatVec inverse, hn::Vec<IntTag> offset) {
+  const FloatTag d;
+  const auto v = hn::Max(hn::Mul(x, inverse), hn::Set(d, -4194304.0f));
+  return hn::Add(hn::BitCast(IntTag(), hn::Add(v, hn::Set(d, 12582912.0f))), offset);
+}
+inline constexpr std::int32_t kRounderBits = 0x4B400000;  // bits of 12582912.0f
+
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
+
+// Two float vectors make one vector of bytes. Packing works inside 128-bit blocks:
+//   int16: a0 b0 a1 b1 ... (four lanes each), bytes in the same order, one 32-bit group per name.
+using ByteTag = hn::Rebind<std::uint8_t, hn::Repartition<std::int16_t, FloatTag>>;
+using ByteVec = hn::Vec<ByteTag>;
+inline constexpr std::size_t kFloatsPerByteVec = 2;
+
+HWY_INLINE ByteVec pack_bytes(hn::Vec<IntTag> a, hn::Vec<IntTag> b) {
+  const hn::Repartition<std::int16_t, FloatTag> d16;
+  const hn::Repartition<std::uint32_t, ByteTag> d32;
+  const auto bytes = hn::DemoteTo(ByteTag(), hn::ReorderDemote2To(d16, a, b));
+  HWY_ALIGN static constexpr std::uint32_t kGroups512[8] = {0, 2, 4, 6, 1, 3, 5, 7};
+  HWY_ALIGN static constexpr std::uint32_t kGroups256[4] = {0, 2, 1, 3};
+  const auto order = hn::SetTableIndices(d32, HWY_TARGET == HWY_AVX3 ? kGroups512 : kGroups256);
+  return hn::BitCast(ByteTag(), hn::TableLookupLanes(hn::BitCast(d32, bytes), order));
+}
+
+// Sums of bytes in 64-bit lanes.
+struct ByteSum {
+  using Tag = hn::Repartition<std::uint64_t, ByteTag>;
+  hn::Vec<Tag> lanes;
+  // Written out: an implicit constructor would not have the target's attribute.
+  HWY_INLINE ByteSum() : lanes(hn::Zero(Tag())) {}
+  HWY_INLINE void add(ByteVec bytes) { lanes = hn::Add(lanes, hn::SumsOf8(bytes)); }
+  HWY_INLINE std::int32_t total() const {
+    return static_cast<std::int32_t>(hn::GetLane(hn::SumOfLanes(Tag(), lanes)));
+  }
+};
+
+template <class Access>
+HWY_INLINE ByteVec quantize_vector(Access, const float* x, FloatVec inverse,
+                                   hn::Vec<IntTag> offset) {
+  const FloatTag d;
+  const auto a = scale_and_round(hn::LoadU(d, x), inverse, offset);
+  const auto b = scale_and_round(hn::LoadU(d, x + hn::Lanes(d)), inverse, offset);
+  return pack_bytes(a, b);
+}
+
+HWY_INLINE ByteVec quantize_vector(Part part, const float* x, FloatVec inverse,
+                                   hn::Vec<IntTag> offset) {
+  const FloatTag d;
+  const std::size_t lanes = hn::Lanes(d);
+  const bool second = part.count > lanes;
+  const auto va = Part{second ? lanes : part.count}.load(d, x);
+  const auto vb = second ? Part{part.count - lanes}.load(d, x + lanes) : hn::Zero(d);
+  return pack_bytes(scale_and_round(va, inverse, offset), scale_and_round(vb, inverse, offset));
+}
+
+#else  // One float vector makes one (short) vector of bytes.
+
+using ByteTag = hn::Rebind<std::uint8_t, FloatTag>;
+using ByteVec = hn::Vec<ByteTag>;
+inline constexpr std::size_t kFloatsPerByteVec = 1;
+
+struct ByteSum {
+  hn::Vec<IntTag> lanes;
+  HWY_INLINE ByteSum() : lanes(hn::Zero(IntTag())) {}
+  HWY_INLINE void add(ByteVec bytes) { lanes = hn::Add(lanes, hn::PromoteTo(IntTag(), bytes)); }
+  HWY_INLINE std::int32_t total() const { return hn::GetLane(hn::SumOfLanes(IntTag(), lanes)); }
+};
+
+template <class Access>
+HWY_INLINE ByteVec quantize_vector(Access access, const float* x, FloatVec inverse,
+                                   hn::Vec<IntTag> offset) {
+  return hn::DemoteTo(ByteTag(), scale_and_round(access.load(FloatTag(), x), inverse, offset));
+}
+
+#endif
+
+std::int32_t quantize_row(const float* x, std::size_t n, RowQuant quant, std::uint8_t* q) {
+  if (std::isnan(quant.scale)) {
+    std::memset(q, 0, n);
+    return 0;
+  }
+  const ByteTag db;
+  const auto inverse = hn::Set(FloatTag(), 1.0f / quant.scale);
+  const auto offset = hn::Set(IntTag(), quant.zero_point - kRounderBits);
+  ByteSum sum;
+  for_each_vector_simple(n, kFloatsPerByteVec * hn::Lanes(FloatTag()),
+                         [&](auto access, std::size_t i) FBG_INLINE_LAMBDA {
+                           const auto bytes = quantize_vector(access, x + i, inverse, offset);
+                           access.store(bytes, db, q + i);
+                           sum.add(access.select(db, bytes, hn::Zero(db)));
+                         });
+  return sum.total();
+}
+
+std::int32_t sum_row(const std::uint8_t* x, std::size_t n) {
+  const ByteTag d;
+  ByteSum sums[kUnroll];
+  for_each_vector(n, hn::Lanes(d), [&](auto access, std::size_t i, int chain) FBG_INLINE_LAMBDA {
+    sums[chain].add(access.load(d, x + i));
+  });
+  return sums[0].total() + sums[1].total() + sums[2].total() + sums[3].total();
+}
+
+std::int32_t shift_row(const std::int8_t* x, std::size_t n, std::uint8_t* q) {
+  const ByteTag d;
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(x);
+  const auto sign = hn::Set(d, std::uint8_t{128});
+  ByteSum sums[kUnroll];
+  for_each_vector(n, hn::Lanes(d), [&](auto access, std::size_t i, int chain) FBG_INLINE_LAMBDA {
+    const auto shifted = hn::Xor(access.load(d, bytes + i), sign);  // b ^ 128 = b + 128 in uint8
+    access.store(shifted, d, q + i);
+    sums[chain].add(access.select(d, shifted, hn::Zero(d)));
+  });
+  return sums[0].total() + sums[1].total() + sums[2].total() + sums[3].total();
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace fbg::simd
+HWY_AFTER_NAMESPACE();
+
+#endif  // per-target include guard

@@ -1,0 +1,213 @@
+// Row kernels: everything between the matrix products (LayerNorm, softmax, activations,
+// conversions) and the table that picks a target. One source, compiled by Highway for each target.
+#include "simd/rows.h"
+
+#include <cmath>
+
+// Three targets on x86-64, whatever the compiler's own flags: one lane at a time ("generic"), AVX2
+// and AVX-512. Elsewhere only what the compiler targets. 128-bit emulation is not used: GCC before
+// 12.3 miscompiles it.
+#define HWY_BROKEN_EMU128 1
+#define HWY_IS_DEBUG_BUILD 0    // debug assertions would call into libhwy.so
+#define HWY_DISABLE_PCLMUL_AES  // not among the features that choose a table
+#if defined(__x86_64__)
+#define HWY_BASELINE_TARGETS HWY_SCALAR
+#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL)
+#else
+#define HWY_COMPILE_ONLY_STATIC
+#endif
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "simd/rows.cc"
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
+#include "simd/math-inl.h"
+#include "simd/quant-inl.h"
+#include "simd/vectors-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace fbg::simd {
+namespace HWY_NAMESPACE {
+
+HWY_INLINE float sum_of_chains(const FloatVec (&v)[kUnroll]) {
+  const auto sum = hn::Add(hn::Add(v[0], v[1]), hn::Add(v[2], v[3]));
+  return hn::GetLane(hn::SumOfLanes(FloatTag(), sum));
+}
+
+// Two passes for the moments: E[x^2] - mean^2 would cancel.
+void layer_norm(const float* x, const float* gamma, const float* beta, float eps, std::size_t n,
+                float* y) {
+  const FloatTag d;
+  const std::size_t lanes = hn::Lanes(d);
+  const auto zero = hn::Zero(d);
+  const float per_element = 1.0f / static_cast<float>(n);
+
+  FloatVec sum[kUnroll] = {zero, zero, zero, zero};
+  for_each_vector(n, lanes, [&](auto access, std::size_t i, int chain) FBG_INLINE_LAMBDA {
+    sum[chain] = hn::Add(sum[chain], access.load(d, x + i));
+  });
+  const auto mean = hn::Set(d, sum_of_chains(sum) * per_element);
+
+  FloatVec square[kUnroll] = {zero, zero, zero, zero};
+  for_each_vector(n, lanes, [&](auto access, std::size_t i, int chain) FBG_INLINE_LAMBDA {
+    const auto centered = access.select(d, hn::Sub(access.load(d, x + i), mean), zero);
+    square[chain] = hn::MulAdd(centered, centered, square[chain]);
+  });
+  const float variance = sum_of_chains(square) * per_element;
+  const auto inverse = hn::Set(d, 1.0f / std::sqrt(variance + eps));
+
+  for_each_vector(n, lanes, [&](auto access, std::size_t i, int) FBG_INLINE_LAMBDA {
+    const auto normal = hn::Mul(hn::Sub(access.load(d, x + i), mean), inverse);
+    access.store(hn::MulAdd(normal, access.load(d, gamma + i), access.load(d, beta + i)), d, y + i);
+  });
+}
+
+void softmax(float* x, std::size_t n, float scale) {
+  if (n == 0) return;
+  const FloatTag d;
+  const std::size_t lanes = hn::Lanes(d);
+  const auto factor = hn::Set(d, scale);
+
+  // A NaN that max drops comes back in the sum.
+  const auto first = hn::Set(d, x[0] * scale);
+  FloatVec most[kUnroll] = {first, first, first, first};
+  for_each_vector(n, lanes, [&](auto access, std::size_t i, int chain) FBG_INLINE_LAMBDA {
+    const auto scaled = hn::Mul(access.load(d, x + i), factor);
+    most[chain] = hn::Max(most[chain], access.select(d, scaled, first));
+  });
+  const auto max = hn::MaxOfLanes(d, hn::Max(hn::Max(most[0], most[1]), hn::Max(most[2], most[3])));
+
+  auto sum = hn::Zero(d);
+  for_each_vector_simple(n, lanes, [&](auto access, std::size_t i) FBG_INLINE_LAMBDA {
+    const auto e = exp_nonpositive(hn::Sub(hn::Mul(access.load(d, x + i), factor), max));
+    access.store(e, d, x + i);
+    sum = hn::Add(sum, access.select(d, e, hn::Zero(d)));
+  });
+  const auto inverse = hn::Set(d, 1.0f / hn::GetLane(hn::SumOfLanes(d, sum)));
+
+  for_each_vector(n, lanes, [&](auto access, std::size_t i, int) FBG_INLINE_LAMBDA {
+    access.store(hn::Mul(access.load(d, x + i), inverse), d, x + i);
+  });
+}
+
+void gelu_row(const float* x, std::size_t n, float* y) {
+  const FloatTag d;
+  for_each_vector(n, hn::Lanes(d), [&](auto access, std::size_t i, int) FBG_INLINE_LAMBDA {
+    access.store(gelu(access.load(d, x + i)), d, y + i);
+  });
+}
+
+void tanh_row(const float* x, std::size_t n, float* y) {
+  const FloatTag d;
+  for_each_vector_simple(n, hn::Lanes(d), [&](auto access, std::size_t i) FBG_INLINE_LAMBDA {
+    access.store(tanh(access.load(d, x + i)), d, y + i);
+  });
+}
+
+void add(const float* a, const float* b, std::size_t n, float* y) {
+  const FloatTag d;
+  for_each_vector(n, hn::Lanes(d), [&](auto access, std::size_t i, int) FBG_INLINE_LAMBDA {
+    access.store(hn::Add(access.load(d, a + i), access.load(d, b + i)), d, y + i);
+  });
+}
+
+void add_rows(const float* a, const float* b, const float* c, std::size_t n, float* y) {
+  if (c == nullptr) return add(a, b, n, y);
+  const FloatTag d;
+  for_each_vector(n, hn::Lanes(d), [&](auto access, std::size_t i, int) FBG_INLINE_LAMBDA {
+    const auto ab = hn::Add(access.load(d, a + i), access.load(d, b + i));
+    access.store(hn::Add(ab, access.load(d, c + i)), d, y + i);
+  });
+}
+
+void accumulate(const float* x, float factor, std::size_t n, float* y) {
+  const FloatTag d;
+  const auto f = hn::Set(d, factor);
+  for_each_vector(n, hn::Lanes(d), [&](auto access, std::size_t i, int) FBG_INLINE_LAMBDA {
+    access.store(hn::MulAdd(access.load(d, x + i), f, access.load(d, y + i)), d, y + i);
+  });
+}
+
+// Without F16C: move exponent and mantissa into place (1 5 10 -> 1 8 23 bits), then mend the ends.
+HWY_INLINE FloatVec half_bits_to_float(hn::Vec<hn::RebindToUnsigned<FloatTag>> half) {
+  const FloatTag d;
+  const hn::RebindToUnsigned<FloatTag> du;
+  const auto magnitude = hn::ShiftLeft<13>(hn::And(half, hn::Set(du, 0x7FFFu)));
+  const auto exponent = hn::And(magnitude, hn::Set(du, 0x7C00u << 13));
+  const auto sign = hn::ShiftLeft<16>(hn::And(half, hn::Set(du, 0x8000u)));
+  auto bits = hn::Add(magnitude, hn::Set(du, (127u - 15u) << 23));
+  // Inf and NaN: the largest exponent stays the largest.
+  const auto largest = hn::Eq(exponent, hn::Set(du, 0x7C00u << 13));
+  bits = hn::IfThenElse(largest, hn::Add(bits, hn::Set(du, (128u - 16u) << 23)), bits);
+  // Denormal: give it the exponent of 2^-14 and subtract the hidden one as a float.
+  const auto hidden_one = hn::Set(du, 113u << 23);
+  const auto denormal = hn::BitCast(
+      du,
+      hn::Sub(hn::BitCast(d, hn::Add(bits, hn::Set(du, 1u << 23))), hn::BitCast(d, hidden_one)));
+  bits = hn::IfThenElse(hn::Eq(exponent, hn::Zero(du)), denormal, bits);
+  return hn::BitCast(d, hn::Or(bits, sign));
+}
+
+void half_to_float(const std::uint16_t* x, std::size_t n, float* y) {
+  const FloatTag d;
+  const hn::Rebind<std::uint16_t, FloatTag> d16;
+  for_each_vector(n, hn::Lanes(d), [&](auto access, std::size_t i, int) FBG_INLINE_LAMBDA {
+    const auto half = access.load(d16, x + i);
+    if constexpr (kX86Vectors) {
+      const hn::Rebind<hwy::float16_t, FloatTag> dh;
+      access.store(hn::PromoteTo(d, hn::BitCast(dh, half)), d, y + i);
+    } else {
+      const hn::RebindToUnsigned<FloatTag> du;
+      access.store(half_bits_to_float(hn::PromoteTo(du, half)), d, y + i);
+    }
+  });
+}
+
+void bfloat16_to_float(const std::uint16_t* x, std::size_t n, float* y) {
+  const FloatTag d;
+  const hn::RebindToUnsigned<FloatTag> du;
+  const hn::Rebind<std::uint16_t, FloatTag> d16;
+  for_each_vector(n, hn::Lanes(d), [&](auto access, std::size_t i, int) FBG_INLINE_LAMBDA {
+    const auto wide = hn::PromoteTo(du, access.load(d16, x + i));
+    access.store(hn::BitCast(d, hn::ShiftLeft<16>(wide)), d, y + i);
+  });
+}
+
+extern const RowKernels kRowKernels;
+const RowKernels kRowKernels = {
+    .target = HWY_TARGET == HWY_AVX3   ? "avx512"
+              : HWY_TARGET == HWY_AVX2 ? "avx2"
+                                       : "generic",
+    .layer_norm = layer_norm,
+    .softmax = softmax,
+    .gelu = gelu_row,
+    .tanh = tanh_row,
+    .add = add,
+    .add_rows = add_rows,
+    .accumulate = accumulate,
+    .choose_row_quant = choose_row_quant,
+    .quantize_row = quantize_row,
+    .sum_row = sum_row,
+    .shift_row = shift_row,
+    .half_to_float = half_to_float,
+    .bfloat16_to_float = bfloat16_to_float,
+};
+
+}  // namespace HWY_NAMESPACE
+}  // namespace fbg::simd
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace fbg::simd {
+
+const RowKernels& row_kernels([[maybe_unused]] Features features) noexcept {
+#if HWY_TARGETS & HWY_AVX3
+  if (features & feature::avx512) return N_AVX3::kRowKernels;
+#endif
+#if HWY_TARGETS & HWY_AVX2
+  if (features & feature::avx2) return N_AVX2::kRowKernels;
+#endif
+  return HWY_STATIC_DISPATCH(kRowKernels);
+}
+
+}  // namespace fbg::simd
+#endif  // HWY_ONCE

@@ -1,0 +1,56 @@
+// Row kernels: everything between the matrix products. Each works on one contiguous row (or one
+// token), is written once on Highway and compiled per target; `row_kernels` picks the table for the
+// features that are active. The float operations on a row depend only on its length and the ISA.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "fbg/isa.h"
+
+namespace fbg::simd {
+
+// Per-row asymmetric uint8 parameters: real = scale * (q - zero_point).
+struct RowQuant {
+  float scale;
+  std::int32_t zero_point;
+};
+
+struct RowKernels {
+  const char* target;  // "generic", "avx2" or "avx512": asserted by the tests
+
+  // y = (x - mean) / sqrt(variance + eps) * gamma + beta; y may alias x.
+  void (*layer_norm)(const float* x, const float* gamma, const float* beta, float eps,
+                     std::size_t n, float* y);
+  // x = softmax(scale * x), in place, max subtracted first.
+  void (*softmax)(float* x, std::size_t n, float scale);
+  // Elementwise; y may alias x.
+  void (*gelu)(const float* x, std::size_t n, float* y);  // erf form, |error| <= 1e-6 on [-10, 10]
+  void (*tanh)(const float* x, std::size_t n, float* y);
+  // y = a + b; y may alias either.
+  void (*add)(const float* a, const float* b, std::size_t n, float* y);
+  // y = a + b + c, rows of three embedding tables (c may be null).
+  void (*add_rows)(const float* a, const float* b, const float* c, std::size_t n, float* y);
+  // y += x * factor
+  void (*accumulate)(const float* x, float factor, std::size_t n, float* y);
+
+  // Dynamic quantization of one row, as ONNX DynamicQuantizeLinear defines scale and zero point:
+  //   lo = min(0, min x), hi = max(0, max x), scale = (hi - lo) / 255,
+  //   zero_point = saturate_u8(rint(-lo / scale)); an all-zero row gives {1, 0}.
+  // A row that holds NaN or Inf gives {NaN, 0}.
+  RowQuant (*choose_row_quant)(const float* x, std::size_t n);
+  // q = saturate_u8(rint(x * (1 / scale)) + zero_point), half to even; zeros when scale is NaN.
+  // Returns the sum of the row's q (its row offset). Writes exactly n bytes.
+  std::int32_t (*quantize_row)(const float* x, std::size_t n, RowQuant quant, std::uint8_t* q);
+  // Sum of n bytes; int8 input shifted by 128 into uint8 while it is copied and summed.
+  std::int32_t (*sum_row)(const std::uint8_t* x, std::size_t n);
+  std::int32_t (*shift_row)(const std::int8_t* x, std::size_t n, std::uint8_t* q);
+  // y = float(x): float16 (IEEE binary16 bits) and bfloat16 bits to float32.
+  void (*half_to_float)(const std::uint16_t* x, std::size_t n, float* y);
+  void (*bfloat16_to_float)(const std::uint16_t* x, std::size_t n, float* y);
+};
+
+// The table for a set of features (avx512 > avx2 > generic).
+const RowKernels& row_kernels(Features features) noexcept;
+
+}  // namespace fbg::simd

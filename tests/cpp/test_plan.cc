@@ -1,0 +1,376 @@
+// Plans: the arena never lets live buffers overlap, ops agree with plain loops, and a sequence gives
+// the same bits alone, in any batch, and on any number of threads.
+#include "fbg/plan.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "plan/arena.h"
+#include "plan/transpose.h"
+
+namespace fbg {
+namespace {
+
+using Values = std::vector<float>;
+
+class Random {
+ public:
+  Values values(std::int64_t n, float spread = 1.0f) {
+    std::normal_distribution<float> normal(0, spread);
+    Values v(static_cast<std::size_t>(n));
+    for (float& x : v) x = normal(engine_);
+    return v;
+  }
+  std::int64_t below(std::int64_t n) {
+    return std::uniform_int_distribution<std::int64_t>(0, n - 1)(engine_);
+  }
+
+ private:
+  std::mt19937 engine_{7};
+};
+
+SharedMatrix shared(const Values& values, std::int64_t rows, std::int64_t cols) {
+  auto copy = std::make_shared<Values>(values);
+  return {{copy, copy->data()}, rows, cols};
+}
+
+// Token ids and the sequences they form, as a run takes them.
+struct Input {
+  std::vector<std::int32_t> ids, positions, types, offsets{0};
+
+  void add(const std::vector<std::int32_t>& sequence) {
+    for (std::size_t i = 0; i < sequence.size(); ++i) {
+      ids.push_back(sequence[i]);
+      positions.push_back(static_cast<std::int32_t>(i));
+      types.push_back(sequence[i] % 2);
+    }
+    offsets.push_back(static_cast<std::int32_t>(ids.size()));
+  }
+  RunArgs args(std::span<float* const> outputs) const {
+    return {static_cast<std::int64_t>(ids.size()), static_cast<std::int64_t>(offsets.size()) - 1,
+            ids.data(), positions.data(), types.data(), offsets.data(), outputs};
+  }
+};
+
+constexpr std::int64_t kWords = 50, kPositions = 300;
+
+// A graph under test starts with tables of given width; their values are kept for the plain loops.
+struct Tables {
+  std::int64_t width;
+  Values word, position, type;
+
+  Tables(std::int64_t w, Random& random)
+      : width(w),
+        word(random.values(kWords * w)),
+        position(random.values(kPositions * w)),
+        type(random.values(2 * w)) {}
+  Buffer embed(Graph& graph) const {
+    return graph.embedding(shared(word, kWords, width), shared(position, kPositions, width),
+                           shared(type, 2, width));
+  }
+  // Row of a token, computed in double.
+  double at(const Input& in, std::int64_t token, std::int64_t i) const {
+    const auto t = static_cast<std::size_t>(token);
+    const auto element = [&](const Values& table, std::int32_t row) {
+      return static_cast<double>(table[static_cast<std::size_t>(row * width + i)]);
+    };
+    return element(word, in.ids[t]) + element(position, in.positions[t]) + element(type, in.types[t]);
+  }
+};
+
+Input random_input(Random& random, const std::vector<std::int64_t>& lengths) {
+  Input in;
+  for (std::int64_t length : lengths) {
+    std::vector<std::int32_t> ids;
+    for (std::int64_t i = 0; i < length; ++i)
+      ids.push_back(static_cast<std::int32_t>(random.below(kWords)));
+    in.add(ids);
+  }
+  return in;
+}
+
+Values run(const Graph& graph, const Input& in, std::int64_t rows, int threads = 1) {
+  const Capacity capacity{512, 64, kPositions, threads};
+  Plan plan(graph, capacity);
+  Values result(static_cast<std::size_t>(rows * graph.shape(graph.outputs()[0]).cols), -1.0f);
+  float* const outputs[] = {result.data()};
+  plan.run(in.args(outputs), threads);
+  return result;
+}
+
+void expect_near(const Values& got, const std::vector<double>& want, double tolerance) {
+  ASSERT_EQ(got.size(), want.size());
+  for (std::size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], want[i], tolerance) << i;
+}
+
+TEST(Arena, BuffersThatLiveTogetherDoNotOverlap) {
+  Random random;
+  for (int round = 0; round < 200; ++round) {
+    std::vector<Lifetime> buffers(static_cast<std::size_t>(1 + random.below(40)));
+    for (Lifetime& b : buffers) {
+      b.bytes = static_cast<std::size_t>(random.below(1000));
+      b.first = static_cast<int>(random.below(20));
+      b.last = b.first + static_cast<int>(random.below(8));
+    }
+    const std::size_t total = lay_out_arena(buffers);
+    std::size_t sum = 0;
+    for (const Lifetime& a : buffers) {
+      EXPECT_EQ(a.offset % 64, 0u);
+      EXPECT_LE(a.offset + a.bytes, total);
+      sum += (a.bytes + 63) / 64 * 64;
+      for (const Lifetime& b : buffers) {
+        if (&a == &b || a.last < b.first || b.last < a.first) continue;
+        EXPECT_TRUE(a.bytes == 0 || b.bytes == 0 || a.offset + a.bytes <= b.offset ||
+                    b.offset + b.bytes <= a.offset);
+      }
+    }
+    EXPECT_LE(total, sum);
+  }
+}
+
+TEST(Arena, AChainOfBuffersNeedsOnlyTwo) {
+  std::vector<Lifetime> chain;
+  for (int i = 0; i < 10; ++i) chain.push_back({1024, i, i + 1});
+  EXPECT_EQ(lay_out_arena(chain), 2048u);
+}
+
+TEST(Transpose, PanelsHoldTheMatrixAndZeros) {
+  Random random;
+  for (std::int64_t rows : {1, 3, 4, 31, 32, 33, 70}) {
+    for (std::int64_t cols : {1, 4, 6, 16, 33, 64}) {
+      const std::int64_t stride = cols + 5;
+      const Values x = random.values(rows * stride);
+      const MatrixView<const float> view{x.data(), rows, cols, stride, 1};
+      Values panels(static_cast<std::size_t>(round_up(rows, 32) * cols), -1.0f);
+      pack_transposed(view, panels.data());
+      for (std::int64_t j = 0; j < round_up(rows, 32); ++j)
+        for (std::int64_t k = 0; k < cols; ++k)
+          ASSERT_EQ(panels[static_cast<std::size_t>(j / 32 * cols * 32 + k * 32 + j % 32)],
+                    j < rows ? view(j, k) : 0.0f);
+      panels.assign(static_cast<std::size_t>(round_up(cols, 32) * rows), -1.0f);
+      pack_rows(view, panels.data());
+      for (std::int64_t j = 0; j < round_up(cols, 32); ++j)
+        for (std::int64_t k = 0; k < rows; ++k)
+          ASSERT_EQ(panels[static_cast<std::size_t>(j / 32 * rows * 32 + k * 32 + j % 32)],
+                    j < cols ? view(k, j) : 0.0f);
+    }
+  }
+}
+
+TEST(Plan, EmbeddingAndLayerNormAgreeWithPlainLoops) {
+  Random random;
+  const Tables tables(37, random);
+  const Values gamma = random.values(37), beta = random.values(37);
+  Graph graph;
+  graph.output(graph.layer_norm(tables.embed(graph), shared(gamma, 1, 37), shared(beta, 1, 37), 1e-3f));
+  const Input in = random_input(random, {1, 7, 20});
+  std::vector<double> want;
+  for (std::int64_t t = 0; t < 28; ++t) {
+    double mean = 0, variance = 0;
+    for (int i = 0; i < 37; ++i) mean += tables.at(in, t, i) / 37;
+    for (int i = 0; i < 37; ++i) variance += std::pow(tables.at(in, t, i) - mean, 2) / 37;
+    for (std::size_t i = 0; i < 37; ++i)
+      want.push_back((tables.at(in, t, static_cast<std::int64_t>(i)) - mean) /
+                         std::sqrt(variance + 1e-3) * gamma[i] +
+                     beta[i]);
+  }
+  expect_near(run(graph, in, 28), want, 1e-4);
+  EXPECT_EQ(run(graph, in, 28, 2), run(graph, in, 28, 1));
+}
+
+TEST(Plan, LinearAddsBiasActivationAndResidual) {
+  Random random;
+  const Tables tables(40, random);
+  const Values w = random.values(40 * 40, 0.2f), bias = random.values(40);
+  const Input in = random_input(random, {5, 9});
+  std::vector<double> want;
+  for (std::int64_t t = 0; t < 14; ++t)
+    for (std::size_t j = 0; j < 40; ++j) {
+      double sum = bias[j];
+      for (std::size_t k = 0; k < 40; ++k)
+        sum += tables.at(in, t, static_cast<std::int64_t>(k)) * w[k * 40 + j];
+      want.push_back(std::max(sum, 0.0) + tables.at(in, t, static_cast<std::int64_t>(j)));
+    }
+  const MatrixView<const float> view{w.data(), 40, 40, 40, 1};
+  const auto result = [&](auto packed) {
+    Graph graph;
+    const Buffer x = tables.embed(graph);
+    graph.output(graph.linear(x, packed, {shared(bias, 1, 40), Activation::relu, x}));
+    return run(graph, in, 14);
+  };
+  expect_near(result(PackedB<Float32>::pack(view)), want, 1e-4);
+  expect_near(result(PackedB<Int32>::quantize(view, Granularity::column, true)), want, 0.2);
+}
+
+// Softmax(Q K^T / sqrt(d)) V of one head, in double; q, k, v are columns of x.
+std::vector<double> plain_attention(const Tables& tables, const Input& in, std::int64_t heads) {
+  const std::int64_t hidden = tables.width / 3, d = hidden / heads;
+  std::vector<double> out(in.ids.size() * static_cast<std::size_t>(hidden));
+  for (std::size_t s = 0; s + 1 < in.offsets.size(); ++s)
+    for (std::int64_t h = 0; h < heads; ++h)
+      for (std::int64_t i = in.offsets[s]; i < in.offsets[s + 1]; ++i) {
+        std::vector<double> p;
+        for (std::int64_t j = in.offsets[s]; j < in.offsets[s + 1]; ++j) {
+          double dot = 0;
+          for (std::int64_t c = 0; c < d; ++c)
+            dot += tables.at(in, i, h * d + c) * tables.at(in, j, hidden + h * d + c);
+          p.push_back(dot / std::sqrt(static_cast<double>(d)));
+        }
+        const double top = *std::max_element(p.begin(), p.end());
+        double sum = 0;
+        for (double& e : p) sum += e = std::exp(e - top);
+        for (std::int64_t c = 0; c < d; ++c) {
+          double value = 0;
+          for (std::size_t j = 0; j < p.size(); ++j)
+            value += p[j] / sum *
+                     tables.at(in, in.offsets[s] + static_cast<std::int64_t>(j), 2 * hidden + h * d + c);
+          out[static_cast<std::size_t>(i * hidden + h * d + c)] = value;
+        }
+      }
+  return out;
+}
+
+struct Heads {
+  std::int64_t count, size;
+};
+class Attention : public testing::TestWithParam<Heads> {};
+
+TEST_P(Attention, AgreesWithPlainLoopsAndIsTheSameOnAnyThreads) {
+  const auto [heads, d] = GetParam();
+  Random random;
+  const Tables tables(3 * heads * d, random);
+  Graph graph;
+  graph.output(graph.attention(tables.embed(graph), heads));
+  const Input in = random_input(random, {1, 2, 16, 31, 33, 150});
+  const std::int64_t tokens = in.offsets.back();
+  const Values one = run(graph, in, tokens);
+  expect_near(one, plain_attention(tables, in, heads), 2e-4);
+  for (int threads : {2, 3, 7}) EXPECT_EQ(run(graph, in, tokens, threads), one) << threads;
+}
+
+std::string heads_name(const testing::TestParamInfo<Heads>& info) {
+  return std::to_string(info.param.count) + "x" + std::to_string(info.param.size);
+}
+INSTANTIATE_TEST_SUITE_P(Heads, Attention,
+                         testing::Values(Heads{1, 5}, Heads{3, 16}, Heads{2, 24}, Heads{2, 32},
+                                         Heads{3, 64}, Heads{1, 80}),
+                         heads_name);
+
+TEST(Plan, PoolingLooksAtEachSequenceAlone) {
+  Random random;
+  const Tables tables(20, random);
+  const Input in = random_input(random, {1, 4, 30});
+  std::vector<double> first, mean, maximum, unit;
+  for (std::size_t s = 0; s < 3; ++s) {
+    double squares = 0;
+    for (std::int64_t i = 0; i < 20; ++i) {
+      double sum = 0, top = -1e9;
+      for (std::int64_t t = in.offsets[s]; t < in.offsets[s + 1]; ++t) {
+        sum += tables.at(in, t, i);
+        top = std::max(top, tables.at(in, t, i));
+      }
+      first.push_back(tables.at(in, in.offsets[s], i));
+      mean.push_back(sum / (in.offsets[s + 1] - in.offsets[s]));
+      maximum.push_back(top);
+      squares += mean.back() * mean.back();
+    }
+    for (std::size_t i = 0; i < 20; ++i) unit.push_back(mean[s * 20 + i] / std::sqrt(squares));
+  }
+  const auto result = [&](auto op) {
+    Graph graph;
+    const Buffer x = tables.embed(graph);
+    graph.output(op(graph, x));
+    return run(graph, in, 3, 2);
+  };
+  expect_near(result([](Graph& g, Buffer x) { return g.first_token(x); }), first, 1e-5);
+  expect_near(result([](Graph& g, Buffer x) { return g.pool(x, Pooling::mean); }), mean, 1e-5);
+  expect_near(result([](Graph& g, Buffer x) { return g.pool(x, Pooling::max); }), maximum, 1e-5);
+  expect_near(result([](Graph& g, Buffer x) { return g.normalize(g.pool(x, Pooling::mean)); }), unit,
+              1e-5);
+}
+
+// Two transformer-like blocks, int8: every kind of op behind every other.
+Graph small_network(const Tables& tables, Random& random) {
+  const std::int64_t h = tables.width;
+  const auto weight = [&](std::int64_t k, std::int64_t n) {
+    const Values w = random.values(k * n, 0.1f);
+    return PackedB<Int32>::quantize({w.data(), k, n, n, 1}, Granularity::column, true);
+  };
+  const auto vector = [&](std::int64_t n) { return shared(random.values(n), 1, n); };
+  Graph graph;
+  Buffer x = graph.layer_norm(tables.embed(graph), vector(h), vector(h), 1e-6f);
+  for (int layer = 0; layer < 2; ++layer) {
+    const Buffer qkv = graph.linear(x, weight(h, 3 * h), {vector(3 * h), Activation::none, {}});
+    const Buffer context = graph.attention(qkv, 3);
+    const Buffer attended = graph.linear(context, weight(h, h), {vector(h), Activation::none, x});
+    x = graph.layer_norm(attended, vector(h), vector(h), 1e-6f);
+    const Buffer wide = graph.linear(x, weight(h, 100), {vector(100), Activation::gelu, {}});
+    const Buffer narrow = graph.linear(wide, weight(100, h), {vector(h), Activation::none, x});
+    x = graph.layer_norm(narrow, vector(h), vector(h), 1e-6f);
+  }
+  graph.output(x);
+  return graph;
+}
+
+TEST(Plan, ASequenceGivesTheSameBitsAloneAndInAnyBatch) {
+  Random random;
+  const Tables tables(48, random);
+  const Graph graph = small_network(tables, random);
+  const std::vector<std::int64_t> lengths = {3, 1, 40, 17, 130, 64};
+  const Input batch = random_input(random, lengths);
+  const Values together = run(graph, batch, batch.offsets.back(), 2);
+  for (std::size_t s = 0; s < lengths.size(); ++s) {
+    Input alone;
+    alone.add({batch.ids.begin() + batch.offsets[s], batch.ids.begin() + batch.offsets[s + 1]});
+    const Values one = run(graph, alone, lengths[s]);
+    EXPECT_EQ(0, std::memcmp(one.data(), together.data() + batch.offsets[s] * 48,
+                             one.size() * sizeof(float)))
+        << "sequence " << s;
+  }
+}
+
+TEST(Plan, RunsOfEveryLengthGiveTheSameAsAPlanOfThatSize) {
+  Random random;
+  const Tables tables(48, random);
+  const Graph graph = small_network(tables, random);
+  Plan large(graph, {512, 64, kPositions, 2});
+  for (std::int64_t length : {1, 2, 13, 64, 200, 5}) {
+    const Input in = random_input(random, {length});
+    Values got(static_cast<std::size_t>(length * 48)), want = got;
+    float* outputs[] = {got.data()};
+    large.run(in.args(outputs), 2);
+    outputs[0] = want.data();
+    Plan exact(graph, {length, 1, length, 1});
+    exact.run(in.args(outputs), 1);
+    EXPECT_EQ(got, want) << length;
+    EXPECT_LE(exact.arena_bytes(), large.arena_bytes());
+  }
+}
+
+TEST(Graph, ShapesThatDoNotFitAreRefused) {
+  Random random;
+  const Tables tables(30, random);
+  Graph graph;
+  const Buffer x = tables.embed(graph);
+  EXPECT_THROW(graph.attention(x, 4), std::invalid_argument);
+  EXPECT_THROW(graph.attention(x, 0), std::invalid_argument);
+  EXPECT_THROW(graph.layer_norm(x, shared({1}, 1, 1), shared({1}, 1, 1), 0), std::invalid_argument);
+  EXPECT_THROW(graph.tanh(5), std::invalid_argument);
+  EXPECT_THROW(graph.tanh(-1), std::invalid_argument);
+  const Values w(31 * 2, 1.0f);
+  EXPECT_THROW(graph.linear(x, PackedB<Float32>::pack({w.data(), 31, 2, 2, 1}), {}),
+               std::invalid_argument);
+  EXPECT_THROW(graph.first_token(graph.first_token(x)), std::invalid_argument);
+  graph.output(x);
+  EXPECT_THROW(graph.output(x), std::invalid_argument);
+  EXPECT_THROW(Plan(graph, {0, 1, 1, 1}), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace fbg

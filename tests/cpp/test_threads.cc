@@ -1,0 +1,278 @@
+// The thread team: every thread runs once, whoever calls, however often, before and after a fork.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/cpus.h"
+#include "fbg/threads.h"
+
+namespace fbg {
+namespace {
+
+// How often each thread ran, and what it was told.
+struct Visits {
+  std::vector<std::atomic<int>> count;
+  std::atomic<int> told{0};
+  explicit Visits(int capacity) : count(static_cast<std::size_t>(capacity)) {}
+
+  void run(int num_threads) {
+    run_team(num_threads, [this](int thread_id, int n) {
+      count[static_cast<std::size_t>(thread_id)].fetch_add(1);
+      told.store(n);
+    });
+  }
+  int total() const {
+    int sum = 0;
+    for (const auto& c : count) sum += c.load();
+    return sum;
+  }
+};
+
+TEST(RunTeam, CallsEveryThreadOnce) {
+  for (int n : {1, 2, 5, 3, 8, 1, 8}) {
+    Visits visits(8);
+    visits.run(n);
+    EXPECT_EQ(visits.told.load(), n);
+    for (int i = 0; i < 8; ++i) EXPECT_EQ(visits.count[static_cast<std::size_t>(i)], i < n ? 1 : 0);
+  }
+}
+
+TEST(RunTeam, CallerIsThreadZeroAndOthersDiffer) {
+  std::vector<std::thread::id> ids(4);
+  run_team(4, [&](int id, int) { ids[static_cast<std::size_t>(id)] = std::this_thread::get_id(); });
+  EXPECT_EQ(ids[0], std::this_thread::get_id());
+  EXPECT_EQ(std::set<std::thread::id>(ids.begin(), ids.end()).size(), 4u);
+}
+
+TEST(RunTeam, ZeroAndNegativeMeanOne) {
+  for (int n : {0, -3}) {
+    Visits visits(1);
+    visits.run(n);
+    EXPECT_EQ(visits.told.load(), 1);
+    EXPECT_EQ(visits.total(), 1);
+  }
+}
+
+TEST(RunTeam, ManyRunsSeeTheirOwnWrites) {
+  constexpr int kRuns = 20000;
+  std::vector<long> sums(3);  // plain: run_team itself must order the accesses
+  for (int run = 1; run <= kRuns; ++run) {
+    const int n = 1 + run % 3;
+    run_team(n, [&](int id, int) { sums[static_cast<std::size_t>(id)] += run; });
+  }
+  long expected[3] = {};
+  for (int run = 1; run <= kRuns; ++run)
+    for (int id = 0; id <= run % 3; ++id) expected[id] += run;
+  for (int id = 0; id < 3; ++id) EXPECT_EQ(sums[static_cast<std::size_t>(id)], expected[id]);
+}
+
+TEST(RunTeam, WakesSleepingWorkers) {
+  for (int run = 0; run < 20; ++run) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));  // beyond the spin
+    Visits visits(3);
+    visits.run(3);
+    EXPECT_EQ(visits.total(), 3);
+  }
+}
+
+TEST(RunTeam, IdleWorkersSleep) {
+  Visits(2).run(2);
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  const std::clock_t start = std::clock();  // CPU time of all threads
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  EXPECT_LT(std::clock() - start, CLOCKS_PER_SEC / 50);
+}
+
+TEST(RunTeam, NestedRunIsSerial) {
+  std::atomic<int> inner_calls{0}, inner_wide{0};
+  run_team(3, [&](int, int) {
+    Barrier barrier(3);
+    run_team(3, [&](int id, int n) {
+      barrier.wait();  // alone: must not wait for the threads that were asked for
+      inner_calls.fetch_add(1);
+      if (id != 0 || n != 1) inner_wide.fetch_add(1);
+    });
+  });
+  EXPECT_EQ(inner_calls.load(), 3);
+  EXPECT_EQ(inner_wide.load(), 0);
+}
+
+TEST(RunTeam, TeamInsideASerialRunHasItsBarrier) {
+  std::atomic<int> before{0}, missed{0};
+  run_team(1, [&](int, int) {
+    Barrier barrier(3);
+    run_team(3, [&](int, int) {
+      before.fetch_add(1);
+      barrier.wait();
+      if (before.load() != 3) missed.fetch_add(1);
+    });
+  });
+  EXPECT_EQ(missed.load(), 0);
+}
+
+TEST(RunTeam, ConcurrentCallersAllFinish) {
+  constexpr int kCallers = 4, kRuns = 2000;
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> callers;
+  for (int c = 0; c < kCallers; ++c) {
+    callers.emplace_back([&wrong] {
+      for (int run = 0; run < kRuns; ++run) {
+        Visits visits(3);
+        visits.run(3);
+        const int n = visits.told.load();
+        if (visits.total() != n || (n != 3 && n != 1)) wrong.fetch_add(1);
+      }
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_EQ(wrong.load(), 0);
+}
+
+// Runs `body` in a forked child that is killed after a few seconds; true when body returned true.
+template <class Body>
+bool in_child(Body body) {
+  const pid_t pid = fork();
+  if (pid == 0) {
+    alarm(20);
+    _exit(body() ? 0 : 1);
+  }
+  int status = 0;
+  return pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) &&
+         WEXITSTATUS(status) == 0;
+}
+
+TEST(RunTeam, ChildOfForkStartsAFreshTeam) {
+  Visits(4).run(4);
+  const auto child = [] {
+    for (int run = 0; run < 100; ++run) {
+      Visits visits(4);
+      visits.run(4);
+      if (visits.told.load() != 4 || visits.total() != 4) return false;
+    }
+    return true;
+  };
+  EXPECT_TRUE(in_child(child));
+  EXPECT_TRUE(in_child([&] { return in_child(child) && child(); }));
+  Visits visits(4);
+  visits.run(4);
+  EXPECT_EQ(visits.total(), 4);
+}
+
+TEST(RunTeam, ForkWhileAnotherThreadRuns) {
+  std::atomic<bool> stop{false}, started{false};
+  std::thread other([&] {
+    while (!stop.load()) run_team(3, [&](int, int) { started.store(true); });
+  });
+  while (!started.load()) std::this_thread::yield();
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_TRUE(in_child([] {
+      Visits visits(3);
+      visits.run(3);
+      return visits.told.load() == 3 && visits.total() == 3;
+    }));
+  }
+  stop.store(true);
+  other.join();
+}
+
+TEST(RunTeam, ExitWithLiveWorkersIsClean) {
+  const pid_t pid = fork();
+  if (pid == 0) {
+    alarm(20);
+    Visits(4).run(4);
+    std::exit(0);  // runs static destructors while workers exist
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(pid, &status, 0), pid);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+}
+
+TEST(BarrierTest, SeparatesPhases) {
+  constexpr int kThreads = 4, kPhases = 500;
+  Barrier barrier(kThreads);
+  std::vector<int> phase(kThreads);  // plain: the barrier must order the accesses
+  std::atomic<int> wrong{0};
+  run_team(kThreads, [&](int id, int n) {
+    for (int p = 1; p <= kPhases; ++p) {
+      phase[static_cast<std::size_t>(id)] = p;
+      barrier.wait();
+      for (int i = 0; i < n; ++i)
+        if (phase[static_cast<std::size_t>(i)] != p) wrong.fetch_add(1);
+      barrier.wait();
+    }
+  });
+  EXPECT_EQ(wrong.load(), 0);
+}
+
+TEST(NumThreads, RejectsWhatIsOutOfRange) {
+  const int before = num_threads();
+  EXPECT_GE(before, 1);
+  EXPECT_THROW(set_num_threads(0), std::invalid_argument);
+  EXPECT_THROW(set_num_threads(kMaxThreads + 1), std::invalid_argument);
+  EXPECT_EQ(num_threads(), before);
+  set_num_threads(3);
+  EXPECT_EQ(num_threads(), 3);
+  set_num_threads(before);
+}
+
+// A made-up /sys/fs/cgroup.
+class CgroupTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (std::filesystem::temp_directory_path() / "fbg-cgroup-XXXXXX").string();
+    ASSERT_NE(mkdtemp(name.data()), nullptr);
+    root_ = name;
+  }
+  void TearDown() override { std::filesystem::remove_all(root_); }
+
+  void write(const std::string& path, const std::string& text) {
+    std::filesystem::create_directories((root_ / path).parent_path());
+    std::ofstream(root_ / path) << text;
+  }
+  int limit(const std::string& membership) {
+    write("membership", membership);
+    return cgroup_cpu_limit((root_ / "membership").string(), root_.string());
+  }
+  std::filesystem::path root_;
+};
+
+TEST_F(CgroupTest, NoQuotaIsZero) {
+  EXPECT_EQ(limit(""), 0);
+  EXPECT_EQ(limit("0::/\n"), 0);
+  write("cpu.max", "max 100000\n");
+  EXPECT_EQ(limit("0::/\n"), 0);
+  write("cpu.max", "nonsense");
+  EXPECT_EQ(limit("0::/\nnonsense\n"), 0);
+}
+
+TEST_F(CgroupTest, Version2RoundsUpAndTakesTheSmallestAncestor) {
+  write("cpu.max", "max 100000");
+  write("a/cpu.max", "250000 100000");
+  write("a/b/cpu.max", "800000 100000");
+  EXPECT_EQ(limit("0::/a/b\n"), 3);
+  EXPECT_EQ(limit("0::/a/b/c\n"), 3);
+  EXPECT_EQ(limit("0::/other\n"), 0);
+}
+
+TEST_F(CgroupTest, Version1InAContainerFallsBackToTheMountPoint) {
+  write("cpu/cpu.cfs_quota_us", "50000");
+  write("cpu/cpu.cfs_period_us", "100000");
+  EXPECT_EQ(limit("4:memory:/x\n3:cpu,cpuacct:/host/path/of/container\n"), 1);
+  EXPECT_EQ(limit("3:cpuset:/\n"), 0);
+  write("cpu/cpu.cfs_quota_us", "-1");
+  EXPECT_EQ(limit("3:cpu:/\n"), 0);
+}
+
+}  // namespace
+}  // namespace fbg
