@@ -5,7 +5,7 @@
     python bench/bert.py --contestants ort-fp32 ort-int8         peers alone; fbg is not imported
 
 First fp32 must agree with the first fp32 peer to 1e-3 in every hidden state; then times are taken.
-ONNX and OpenVINO files are made once, in minutes, and kept in the directory given by --cache.
+ONNX and OpenVINO files are made once and kept in the directory given by --cache.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import timing
 
 OURS = ("fbg-fp32", "fbg-int8")
 CHOICES = (*OURS, *peers.BERT_PEERS)
-# OpenVINO's int8 model takes minutes and gigabytes to make: only if asked for, or there already.
+# OpenVINO's rows appear if asked for, or if their int8 model has been made before.
 DEFAULT = (*OURS, "torch-fp32", "torch-int8", "ort-fp32", "ort-int8")
 TOLERANCE = 1e-3
 TARGETS = (  # (ours, theirs): printed as "ours is … × as fast as theirs"

@@ -8,8 +8,8 @@
     fp32     fbg.gemm(PackA(f32), PackedB(f32))
     linear   fbg.linear(f32, PackedB): quantize rows, multiply, dequantize; what int8 peers do too
 
-G op/s counts 2·M·N·K. "of peak" is the fraction of the best register-only rate of the instructions an
-ISA allows (bench/peak.py), measured in the same rounds.
+G op/s counts 2·M·N·K. "of peak" is the fraction of the best register-only rate of the instructions
+an ISA allows (bench/peak.py), measured in the same rounds.
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-import fbg
 import numpy as np
 import numpy.typing as npt
 import peak
 import peers
 import shapes
 import timing
+
+import fbg
 
 Array = npt.NDArray[Any]
 Shape = tuple[int, int, int]

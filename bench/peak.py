@@ -1,8 +1,8 @@
 """What the instructions of this CPU can do at most: one core, registers only, nothing from memory.
 
-Every "fraction of peak" elsewhere is a fraction of these, measured in the same run. On a machine with
-VNNI, int8 does four multiply-adds where fp32 does one; a measured ratio below 3.6 means that the
-measurement (or the machine, at that moment) is wrong, and the exit status says so.
+Every "fraction of peak" elsewhere is a fraction of these, measured in the same run. On a machine
+with VNNI, int8 does four multiply-adds where fp32 does one; a measured ratio below 3.6 means that
+the measurement (or the machine, at that moment) is wrong, and the exit status says so.
 
     python bench/peak.py
 """
@@ -13,9 +13,10 @@ import functools
 import statistics
 import sys
 
+import timing
+
 import fbg
 import fbg._fbg as native
-import timing
 
 SECONDS = 0.05
 FP32 = ("fp32_fma_zmm", "fp32_fma_ymm")

@@ -10,7 +10,7 @@ Every peer is prepared as its own documentation advises, with an explicit number
     openvino-bf16     the same at bf16
     openvino-int8     nncf.quantize of the plain export (static, calibrated with random ids)
 
-Making the ONNX and OpenVINO files of BERT-base takes minutes, so they are kept in a cache directory.
+The ONNX and OpenVINO files of BERT-base take a minute to make and are kept in a cache directory.
 """
 
 from __future__ import annotations
@@ -194,7 +194,7 @@ def _export(model: Any, ids: Array, path: Path) -> None:
             str(partial),
             input_names=list(feed),
             output_names=["last_hidden_state", "pooler_output"],
-            dynamic_axes={name: dynamic for name in [*feed, "last_hidden_state"]},
+            dynamic_axes=dict.fromkeys([*feed, "last_hidden_state"], dynamic),
             opset_version=17,
             dynamo=False,
         )
@@ -213,7 +213,9 @@ def bert(name: str, model: RandomBert, threads: int) -> Forward | None:
     """A ready peer, or None where a package it needs is missing."""
     engine, _, precision = name.partition("-")
     if engine == "torch":
-        return _torch_bert(model, precision, threads) if installed("torch", "transformers") else None
+        return (
+            _torch_bert(model, precision, threads) if installed("torch", "transformers") else None
+        )
     exported = (model.folder / "plain.onnx").exists() or installed("torch", "transformers", "onnx")
     if engine == "ort":
         ready = exported and installed("onnxruntime", "onnx")
@@ -290,7 +292,7 @@ def _openvino_bert(model: RandomBert, precision: str, threads: int) -> Forward:
 
 
 def gemm(name: str, x: Array, w: Array, threads: int) -> Callable[[], Array] | None:
-    """y = x @ w, float32 in and out, weights packed or quantized beforehand; None if not installed."""
+    """y = x @ w, float32 in and out, weights prepared beforehand; None if not installed."""
     engine, _, precision = name.partition("-")
     if engine == "torch":
         return _torch_gemm(x, w, precision, threads) if installed("torch") else None

@@ -1,7 +1,7 @@
 """Time contestants in turn, so that a ratio compares what ran side by side.
 
 A machine's speed drifts (frequency, neighbours), so times of different runs say nothing. Here each
-round samples every contestant once; a ratio is the median over rounds of the two samples of a round.
+round samples every contestant once; a ratio is the median over rounds of the ratios in a round.
 A sample is the mean of enough calls to last 5 ms. Raw samples are kept in the JSON output.
 """
 

@@ -7,7 +7,7 @@ minimax in t * q(u) (what reaches the result), by Lawson's iteration in float64:
 squares whose weights grow where the error is large. A factor (1 - u) keeps q(T) = 0, so gelu is
 exactly x above T and exactly 0 below -T.
 
-    python scripts/fit_gelu.py                # print the header
+    python scripts/fit_gelu.py | clang-format > src/core/gelu_coefficients.h
     python scripts/fit_gelu.py --degree 13    # see what another degree costs in accuracy
 """
 
@@ -27,8 +27,8 @@ def fma(a, b, c):
 def fit(clamp, degree, weight_floor, points=2000, iterations=500):
     """Coefficients (lowest first, float64) of q with the least max |weight * (q - (1 - Phi))|.
 
-    `weight_floor` keeps the weight away from zero at t = 0: there gelu(x) is x / 2, and the relative
-    error of the result is twice the error of q.
+    `weight_floor` keeps the weight away from zero at t = 0: there gelu(x) is x / 2, and the
+    relative error of the result is twice the error of q.
     """
     u = np.cos(np.linspace(0.0, np.pi, points))
     t = (u + 1.0) * clamp / 2.0

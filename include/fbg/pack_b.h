@@ -20,7 +20,8 @@ namespace fbg {
 
 inline constexpr std::uint32_t kPackedVersion = 1;
 
-// Fixed-size, little-endian. Independent of the ISA; fix-ups that one ISA needs are separate tensors.
+// Fixed-size, little-endian. Independent of the ISA; fix-ups that one ISA needs are separate
+// tensors.
 struct PackedHeader {
   char magic[8] = {'F', 'B', 'G', 'P', 'A', 'C', 'K', 'B'};
   std::uint32_t version = kPackedVersion;
@@ -32,11 +33,11 @@ struct PackedHeader {
   std::uint8_t per_column = 0;      // scale was given or chosen per column, not per tensor
   std::uint8_t fix_up = 0;          // kind of fix-up that accompanies the panels; 0: none
   std::uint8_t reserved0 = 0;
-  std::uint32_t group_size = 0;     // k per scale; 0: one scale for the whole K
+  std::uint32_t group_size = 0;  // k per scale; 0: one scale for the whole K
   std::int64_t k = 0, n = 0;
   std::int64_t panels_offset = 0, scale_offset = 0, zero_point_offset = 0, col_offsets_offset = 0;
   std::int64_t total_bytes = 0;
-  std::uint64_t checksum = 0;       // FNV-1a over everything after the header
+  std::uint64_t checksum = 0;  // FNV-1a over everything after the header
   std::uint8_t reserved[40] = {};
 };
 static_assert(sizeof(PackedHeader) == 128);

@@ -1,19 +1,46 @@
 """fbg: quantized matrix products and BERT inference on CPUs."""
 
-from fbg import isa
+from fbg import isa, quantization
 from fbg._fbg import __version__
 from fbg.errors import ModelError
 from fbg.loading import load
 from fbg.models.encoder import Model, ModelOutput
+from fbg.packing import PackA, PackAWithQuantRowOffset, PackAWithRowOffset, PackedB
+from fbg.pipeline import (
+    GELU,
+    Add,
+    Bias,
+    CorrectZeroPoints,
+    Dequantize,
+    Pipeline,
+    ReLU,
+    Requantize,
+)
+from fbg.product import gemm, linear
 from fbg.threads import get_num_threads, set_num_threads
 
 __all__ = [
+    "GELU",
+    "Add",
+    "Bias",
+    "CorrectZeroPoints",
+    "Dequantize",
     "Model",
     "ModelError",
     "ModelOutput",
+    "PackA",
+    "PackAWithQuantRowOffset",
+    "PackAWithRowOffset",
+    "PackedB",
+    "Pipeline",
+    "ReLU",
+    "Requantize",
     "__version__",
+    "gemm",
     "get_num_threads",
     "isa",
+    "linear",
     "load",
+    "quantization",
     "set_num_threads",
 ]

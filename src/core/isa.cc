@@ -1,11 +1,10 @@
 // CPU features by cpuid/xgetbv, the ISA limit, and cache sizes.
 #include "fbg/isa.h"
 
-#include <unistd.h>
-
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <stdexcept>
 
 #if defined(__x86_64__)
@@ -51,7 +50,8 @@ Features detect() noexcept {
   if (leaf7_subleaves >= 1 && __get_cpuid_count(7, 1, &a, &b, &c, &d)) a71 = a;
 
   Features f = 0;
-  if (bit(b7, 5) && fma && f16c) f |= feature::avx2;
+  const bool bmi = bit(b7, 3) && bit(b7, 8);  // every AVX2 machine has them; kernels use bzhi
+  if (bit(b7, 5) && bmi && fma && f16c) f |= feature::avx2;
   if ((f & feature::avx2) && bit(a71, 4)) f |= feature::avx_vnni;
   const bool avx512 = bit(b7, 16) && bit(b7, 17) && bit(b7, 28) && bit(b7, 30) && bit(b7, 31);
   if ((f & feature::avx2) && os_zmm && avx512) {
@@ -78,9 +78,23 @@ Features detect() noexcept { return 0; }
 std::string detect_name() { return "unknown CPU"; }
 #endif
 
-std::int64_t cache_bytes(int name, std::int64_t fallback) {
-  const long bytes = sysconf(name);
-  return bytes > 0 ? bytes : fallback;
+// Size of a data or unified cache as the kernel reports it for CPU 0; sysconf may give that of the
+// whole host where a virtual machine owns only a slice.
+std::int64_t cache_bytes(int level, std::int64_t fallback) {
+  for (int index = 0; index < 8; ++index) {
+    const std::string folder =
+        "/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(index) + "/";
+    const auto read = [&](const char* file) {
+      std::string text;
+      std::ifstream(folder + file) >> text;
+      return text;
+    };
+    if (read("level") != std::to_string(level) || read("type") == "Instruction") continue;
+    const std::string size = read("size");  // "1024K"
+    const std::int64_t number = std::atoll(size.c_str());
+    if (number > 0) return size.back() == 'M' ? number << 20 : number << 10;
+  }
+  return fallback;
 }
 
 // The limit, process-wide.
@@ -116,9 +130,7 @@ Features cpu_features() noexcept {
   return features;
 }
 
-bool isa_supported(Isa isa) noexcept {
-  return (isa_features(isa) & ~cpu_features()) == 0;
-}
+bool isa_supported(Isa isa) noexcept { return (isa_features(isa) & ~cpu_features()) == 0; }
 
 std::vector<Isa> supported_isas() {
   std::vector<Isa> isas;
@@ -153,9 +165,8 @@ std::optional<Isa> isa_limit() noexcept {
 }
 
 const CpuInfo& cpu_info() {
-  static const CpuInfo info{detect_name(), cache_bytes(_SC_LEVEL1_DCACHE_SIZE, 32 << 10),
-                            cache_bytes(_SC_LEVEL2_CACHE_SIZE, 512 << 10),
-                            cache_bytes(_SC_LEVEL3_CACHE_SIZE, 8 << 20)};
+  static const CpuInfo info{detect_name(), cache_bytes(1, 32 << 10), cache_bytes(2, 512 << 10),
+                            cache_bytes(3, 8 << 20)};
   return info;
 }
 

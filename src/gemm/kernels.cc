@@ -20,10 +20,11 @@ struct FamilyEntry {
   int max_rows;
 };
 
-// Best first. Tile sizes follow from the register file: rows * vectors accumulators, the vectors of B
-// and the spare registers must fit.
+// Best first. Tile sizes follow from the register file: rows * vectors accumulators, the vectors of
+// B and the spare registers must fit.
 constexpr FamilyEntry kFamilies[] = {
-    {Accumulator::int32, Isa::avx512_vnni, feature::avx512 | feature::avx512_vnni, 16, 32, 1, 2, 12},
+    {Accumulator::int32, Isa::avx512_vnni, feature::avx512 | feature::avx512_vnni, 16, 32, 1, 2,
+     12},
     {Accumulator::int32, Isa::avx2_vnni, feature::avx2 | feature::avx_vnni, 8, 16, 1, 2, 6},
     {Accumulator::int32, Isa::avx512, feature::avx512, 16, 32, 2, 3, 12},
     {Accumulator::int32, Isa::avx2, feature::avx2, 8, 16, 2, 3, 4},
@@ -36,8 +37,8 @@ constexpr FamilyEntry kFamilies[] = {
 }  // namespace
 
 Geometry choose_geometry(Accumulator accumulator, Features features) noexcept {
-  const FamilyEntry* family = std::find_if(
-      std::begin(kFamilies), std::end(kFamilies), [&](const FamilyEntry& f) {
+  const FamilyEntry* family =
+      std::find_if(std::begin(kFamilies), std::end(kFamilies), [&](const FamilyEntry& f) {
         return f.accumulator == accumulator && (f.needs & ~features) == 0;
       });
   Geometry g{family->isa, family->lanes, family->max_rows, {}};
@@ -62,7 +63,8 @@ std::string kernel_name(const KernelKey& key) {
   const bool integer = key.accumulator == Accumulator::int32;
   const int lanes = isa_features(key.isa) & feature::avx512 ? 16 : 8;
   std::string name = integer ? "gemm_int32_u8_s8_" : "gemm_fp32_f32_f32_";
-  name += std::to_string(key.rows) + "x" + std::to_string(key.vectors * lanes) + "_" + isa_name(key.isa);
+  name += std::to_string(key.rows) + "x" + std::to_string(key.vectors * lanes) + "_" +
+          isa_name(key.isa);
   if (key.masked) name += "_masked";
   if (key.load_c) name += "_loadc";
   for (int s = 0; s < key.num_stages; ++s) {
@@ -86,7 +88,8 @@ KernelKey make_kernel_key(const Geometry& geometry, Accumulator accumulator,
     const StageCode& code = typed.codes[s];
     const bool scales = code.kind == StageKind::dequantize ||
                         (code.kind == StageKind::requantize && code.in != ValueType::float32);
-    const bool corrects = code.in == ValueType::acc && (scales || code.kind == StageKind::correct_zero_points);
+    const bool corrects =
+        code.in == ValueType::acc && (scales || code.kind == StageKind::correct_zero_points);
     if ((scales || corrects) && !(a_has_scale && b_has_scale))
       throw std::invalid_argument(
           std::string("gemm: ") + stage_name(code.kind) + " needs the scales of A and B, but " +
@@ -101,7 +104,8 @@ KernelKey make_kernel_key(const Geometry& geometry, Accumulator accumulator,
   return key;
 }
 
-KernelTable::KernelTable(const Geometry& geometry, KernelKey key, std::int64_t n, std::int64_t max_m)
+KernelTable::KernelTable(const Geometry& geometry, KernelKey key, std::int64_t n,
+                         std::int64_t max_m)
     : kernels_(static_cast<std::size_t>(geometry.max_rows) * 16, Entry{key, nullptr}) {
   const int tallest = static_cast<int>(std::clamp<std::int64_t>(max_m, 1, geometry.max_rows));
   for (int rows = 1; rows <= tallest; ++rows) {
@@ -120,7 +124,8 @@ KernelTable::KernelTable(const Geometry& geometry, KernelKey key, std::int64_t n
         entry.key.masked = masked;
         entry.run = find_kernel(entry.key);
       };
-      // A thread's columns start at a panel: it may end after any number of panels, or where N does.
+      // A thread's columns start at a panel: it may end after any number of panels, or where N
+      // does.
       for (std::int64_t columns = 0; columns < nr; columns += unit) {
         if (columns + unit <= n) add(columns + unit);
         if (n % unit != 0) add(columns + n % unit);

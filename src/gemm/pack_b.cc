@@ -32,7 +32,8 @@ float round_half_even(float x) {
 }
 
 template <class Acc>
-PackedHeader lay_out(std::int64_t k, std::int64_t n, bool scale, bool zero_point, bool col_offsets) {
+PackedHeader lay_out(std::int64_t k, std::int64_t n, bool scale, bool zero_point,
+                     bool col_offsets) {
   PackedHeader h;
   h.accumulator = Acc::kind;
   h.kr = Acc::kr;
@@ -60,7 +61,8 @@ PackedHeader lay_out(std::int64_t k, std::int64_t n, bool scale, bool zero_point
   return h;
 }
 
-// Writes every panel; element(k, column) is called once per element, in the order of the source rows.
+// Writes every panel; element(k, column) is called once per element, in the order of the source
+// rows.
 template <class Acc, class F>
 void write_panels(std::byte* panels, std::int64_t k, std::int64_t n, F element) {
   using B = typename Acc::B;
@@ -86,7 +88,8 @@ struct Storage {
     return reinterpret_cast<T*>(buffer->data() + offset);
   }
   explicit Storage(const PackedHeader& h)
-      : buffer(std::make_shared<AlignedBuffer>(static_cast<std::size_t>(h.total_bytes), Fill::zero)),
+      : buffer(
+            std::make_shared<AlignedBuffer>(static_cast<std::size_t>(h.total_bytes), Fill::zero)),
         header(h) {}
   // The header goes in last, over finished sections.
   std::shared_ptr<const std::byte> finish() {
@@ -182,7 +185,8 @@ PackedB<Acc> PackedB<Acc>::quantize(MatrixView<const float> w, Granularity granu
       scale[j] = usable ? span : 1.0f;
       if (!symmetric) {
         zero[j] = round_half_even(std::clamp(-128.0f - lo / scale[j], -128.0f, 127.0f));
-        s.template at<std::int32_t>(s.header.zero_point_offset)[j] = static_cast<std::int32_t>(zero[j]);
+        s.template at<std::int32_t>(s.header.zero_point_offset)[j] =
+            static_cast<std::int32_t>(zero[j]);
       }
     }
     write_panels<Acc>(s.template at<std::byte>(s.header.panels_offset), w.rows, w.cols,

@@ -1,5 +1,6 @@
 // The portable microkernel: a tile computed element by element from the definition, through the
-// scalar face of each stage. Floats are fused multiply-adds in one chain over k, as in the JIT kernels.
+// scalar face of each stage. Floats are fused multiply-adds in one chain over k, as in the JIT
+// kernels.
 #include "gemm/reference.h"
 
 #include <cmath>
@@ -16,10 +17,18 @@ void multiply_add(float& sum, float a, float b) { sum = std::fma(a, b, sum); }
 void store(void* row, std::int64_t col, ValueType type, Value v) {
   switch (type) {
     case ValueType::acc:
-    case ValueType::int32: static_cast<std::int32_t*>(row)[col] = v.i; break;
-    case ValueType::float32: static_cast<float*>(row)[col] = v.f; break;
-    case ValueType::uint8: static_cast<std::uint8_t*>(row)[col] = static_cast<std::uint8_t>(v.i); break;
-    case ValueType::int8: static_cast<std::int8_t*>(row)[col] = static_cast<std::int8_t>(v.i); break;
+    case ValueType::int32:
+      static_cast<std::int32_t*>(row)[col] = v.i;
+      break;
+    case ValueType::float32:
+      static_cast<float*>(row)[col] = v.f;
+      break;
+    case ValueType::uint8:
+      static_cast<std::uint8_t*>(row)[col] = static_cast<std::uint8_t>(v.i);
+      break;
+    case ValueType::int8:
+      static_cast<std::int8_t*>(row)[col] = static_cast<std::int8_t>(v.i);
+      break;
   }
 }
 
@@ -50,10 +59,13 @@ void reference_tile(const TileArgs* tile) {
       typename Acc::C sum = args.load_c ? reinterpret_cast<typename Acc::C*>(c_row)[j] : 0;
       sum = dot<Acc>(args, i, j, sum);
       Value value;
-      if constexpr (std::is_same_v<typename Acc::C, float>) value.f = sum;
-      else value.i = sum;
+      if constexpr (std::is_same_v<typename Acc::C, float>)
+        value.f = sum;
+      else
+        value.i = sum;
 
-      Element e{args.row + i, args.col + j, 1, 1, 0, 0, 0, 0, static_cast<std::int32_t>(args.depth)};
+      Element e{
+          args.row + i, args.col + j, 1, 1, 0, 0, 0, 0, static_cast<std::int32_t>(args.depth)};
       if (args.a_scale) e.a_scale = args.a_scale[i];
       if (args.b_scale) e.b_scale = args.b_scale[j];
       if (key.correct_a) {

@@ -8,8 +8,8 @@
 namespace fbg {
 namespace {
 
-// What a thread pays, in multiply-adds per k: its tile work, quantizing an element of A (worth about
-// 40 columns) and streaming a column of B (worth about 25 rows).
+// What a thread pays, in multiply-adds per k: its tile work, quantizing an element of A (worth
+// about 40 columns) and streaming a column of B (worth about 25 rows).
 constexpr std::int64_t kPackColumns = 40, kStreamRows = 25;
 
 Range part(std::int64_t units, std::int64_t unit_size, std::int64_t limit, int index, int parts) {

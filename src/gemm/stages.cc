@@ -14,28 +14,35 @@ const char* value_type_name(ValueType type) noexcept {
 }
 
 const char* stage_name(StageKind kind) noexcept {
-  static constexpr const char* kNames[] = {"CorrectZeroPoints", "Dequantize", "Bias",      "ReLU",
-                                           "GELU",              "Add",        "Requantize"};
+  static constexpr const char* kNames[] = {
+      "CorrectZeroPoints", "Dequantize", "Bias", "ReLU", "GELU", "Add", "Requantize"};
   return kNames[static_cast<int>(kind)];
 }
 
 std::optional<ValueType> stage_result(const Stage& stage, ValueType in) noexcept {
   switch (stage.kind) {
-    case StageKind::correct_zero_points: return CorrectZeroPoints::result(in, stage.wanted);
-    case StageKind::dequantize: return Dequantize::result(in, stage.wanted);
-    case StageKind::bias: return Bias::result(in, stage.wanted);
-    case StageKind::relu: return Relu::result(in, stage.wanted);
-    case StageKind::gelu: return Gelu::result(in, stage.wanted);
-    case StageKind::add: return Add::result(in, stage.wanted);
-    case StageKind::requantize: return Requantize::result(in, stage.wanted);
+    case StageKind::correct_zero_points:
+      return CorrectZeroPoints::result(in, stage.wanted);
+    case StageKind::dequantize:
+      return Dequantize::result(in, stage.wanted);
+    case StageKind::bias:
+      return Bias::result(in, stage.wanted);
+    case StageKind::relu:
+      return Relu::result(in, stage.wanted);
+    case StageKind::gelu:
+      return Gelu::result(in, stage.wanted);
+    case StageKind::add:
+      return Add::result(in, stage.wanted);
+    case StageKind::requantize:
+      return Requantize::result(in, stage.wanted);
   }
   return std::nullopt;
 }
 
 TypedPipeline type_pipeline(std::span<const Stage> stages, ValueType start) {
   if (stages.size() > kMaxStages)
-    throw std::invalid_argument("pipeline: at most " + std::to_string(kMaxStages) + " stages, got " +
-                                std::to_string(stages.size()));
+    throw std::invalid_argument("pipeline: at most " + std::to_string(kMaxStages) +
+                                " stages, got " + std::to_string(stages.size()));
   TypedPipeline typed;
   typed.output = start;
   for (const Stage& stage : stages) {
@@ -59,14 +66,19 @@ float Gelu::apply(float x) {
   return std::fma(-t, q, 0.0f > x ? 0.0f : x);
 }
 
-Value apply_stage(const StageCode& code, const StageArgs& args, Value x, const Element& e) noexcept {
+Value apply_stage(const StageCode& code, const StageArgs& args, Value x,
+                  const Element& e) noexcept {
   const auto corrected = [&] {
     return code.in == ValueType::acc ? CorrectZeroPoints::apply(x.i, e) : x.i;
   };
   Value y{0};
   switch (code.kind) {
-    case StageKind::correct_zero_points: y.i = corrected(); break;
-    case StageKind::dequantize: y.f = Dequantize::apply(corrected(), e); break;
+    case StageKind::correct_zero_points:
+      y.i = corrected();
+      break;
+    case StageKind::dequantize:
+      y.f = Dequantize::apply(corrected(), e);
+      break;
     case StageKind::bias:
       if (code.in == ValueType::float32)
         y.f = x.f + static_cast<const float*>(args.data)[e.col];
@@ -81,16 +93,18 @@ Value apply_stage(const StageCode& code, const StageArgs& args, Value x, const E
       else
         y.i = std::max(x.i, 0);
       break;
-    case StageKind::gelu: y.f = Gelu::apply(x.f); break;
+    case StageKind::gelu:
+      y.f = Gelu::apply(x.f);
+      break;
     case StageKind::add: {
       const auto* row = static_cast<const std::byte*>(args.data) + e.row * args.ld;
       y.f = x.f + reinterpret_cast<const float*>(row)[e.col];
       break;
     }
     case StageKind::requantize: {
-      const float real = code.in == ValueType::float32
-                             ? x.f / args.f0
-                             : static_cast<float>(corrected()) * ((e.a_scale * e.b_scale) / args.f0);
+      const float real = code.in == ValueType::float32 ? x.f / args.f0
+                                                       : static_cast<float>(corrected()) *
+                                                             ((e.a_scale * e.b_scale) / args.f0);
       y.i = Requantize::apply(real, args.f1, code.out);
       break;
     }

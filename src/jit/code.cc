@@ -13,7 +13,8 @@ namespace fbg::jit {
 const void* make_executable(const void* code, std::size_t bytes) {
   void* pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (pages == MAP_FAILED)
-    throw std::runtime_error(std::string("JIT: no memory for generated code: ") + std::strerror(errno));
+    throw std::runtime_error(std::string("JIT: no memory for generated code: ") +
+                             std::strerror(errno));
   std::memcpy(pages, code, bytes);
   if (mprotect(pages, bytes, PROT_READ | PROT_EXEC) != 0) {
     const std::string reason = std::strerror(errno);

@@ -1,4 +1,5 @@
-// Executable memory for generated code: written while it is read-write, then switched to read-execute.
+// Executable memory for generated code: written while it is read-write, then switched to
+// read-execute.
 #pragma once
 
 #include <cstddef>

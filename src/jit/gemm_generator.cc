@@ -7,8 +7,9 @@
 //
 // `dot_product` and the two loads are all that differs between instruction sets:
 //
-//   VNNI    vpdpbusd                   four u8 x s8 products into an int32 lane, no saturation between
-//   others  vpmaddwd on bytes widened to int16, even and odd k apart: 255 * 128 * 2 fits easily, so
+//   VNNI    vpdpbusd                   four u8 x s8 products into an int32 lane, no saturation
+//   between others  vpmaddwd on bytes widened to int16, even and odd k apart: 255 * 128 * 2 fits
+//   easily, so
 //           it is exact where vpmaddubsw would saturate
 //   fp32    vfmadd231ps
 #include "jit/gemm_generator.h"
@@ -32,8 +33,10 @@ class GemmGenerator : public SimdAssembler {
   explicit GemmGenerator(const KernelKey& key)
       : SimdAssembler(key.isa), key_(key), rows_(key.rows), vectors_(key.vectors) {
     const Features f = isa_features(key.isa);
-    if (key.accumulator == Accumulator::float32) dot_ = Dot::fma;
-    else dot_ = f & (feature::avx512_vnni | feature::avx_vnni) ? Dot::vnni : Dot::widen;
+    if (key.accumulator == Accumulator::float32)
+      dot_ = Dot::fma;
+    else
+      dot_ = f & (feature::avx512_vnni | feature::avx_vnni) ? Dot::vnni : Dot::widen;
     b_registers_ = dot_ == Dot::widen ? 2 : 1;
     first_b_ = rows_ * vectors_;
     first_a_ = first_b_ + vectors_ * b_registers_;
@@ -56,9 +59,9 @@ class GemmGenerator : public SimdAssembler {
   }
 
  private:
-  static constexpr int kGroupBytes = 128;   // one k-group of a panel: 32 columns x 4 bytes
+  static constexpr int kGroupBytes = 128;  // one k-group of a panel: 32 columns x 4 bytes
   static constexpr int kUnroll = 4;
-  static constexpr int kBaseRows = 7;       // rows reached from one base register
+  static constexpr int kBaseRows = 7;  // rows reached from one base register
   static constexpr int kMaxRows = 14;
 
   // Registers by role (System V: rdi holds the arguments).
@@ -86,7 +89,8 @@ class GemmGenerator : public SimdAssembler {
   void initialize_accumulators() {
     mov(c_, arg(offsetof(TileArgs, c)));
     mov(ldc_, arg(offsetof(TileArgs, ldc)));
-    // No column is partial while B is read (panels are padded), so the mask may wait unless C is read.
+    // No column is partial while B is read (panels are padded), so the mask may wait unless C is
+    // read.
     if (key_.load_c) {
       if (key_.masked) prepare_mask();
       mov(scratch_, c_);
@@ -178,10 +182,14 @@ class GemmGenerator : public SimdAssembler {
   Address b_address(int v, int offset) {
     const int column = v * lanes(), disp = column % kPanelColumns * 4 + offset;
     switch (column / kPanelColumns) {
-      case 0: return ptr[b_ + disp];
-      case 1: return ptr[b_ + panel_ + disp];
-      case 2: return ptr[b_ + panel_ * 2 + disp];
-      default: return ptr[b_ + panel3_ + disp];
+      case 0:
+        return ptr[b_ + disp];
+      case 1:
+        return ptr[b_ + panel_ + disp];
+      case 2:
+        return ptr[b_ + panel_ * 2 + disp];
+      default:
+        return ptr[b_ + panel3_ + disp];
     }
   }
 
@@ -189,13 +197,20 @@ class GemmGenerator : public SimdAssembler {
   Address a_address(int row, int offset) {
     const Reg64& base = a_[row / kBaseRows];
     switch (row % kBaseRows) {
-      case 0: return ptr[base + offset];
-      case 1: return ptr[base + lda_ + offset];
-      case 2: return ptr[base + lda_ * 2 + offset];
-      case 3: return ptr[base + lda3_ + offset];
-      case 4: return ptr[base + lda_ * 4 + offset];
-      case 5: return ptr[base + lda5_ + offset];
-      default: return ptr[base + lda3_ * 2 + offset];
+      case 0:
+        return ptr[base + offset];
+      case 1:
+        return ptr[base + lda_ + offset];
+      case 2:
+        return ptr[base + lda_ * 2 + offset];
+      case 3:
+        return ptr[base + lda3_ + offset];
+      case 4:
+        return ptr[base + lda_ * 4 + offset];
+      case 5:
+        return ptr[base + lda5_ + offset];
+      default:
+        return ptr[base + lda3_ * 2 + offset];
     }
   }
 
@@ -237,7 +252,9 @@ class GemmGenerator : public SimdAssembler {
 
   void dot_product(const Vec& sum, int row, int v) {
     switch (dot_) {
-      case Dot::fma: vfmadd231ps(sum, a(row), b(v)); break;
+      case Dot::fma:
+        vfmadd231ps(sum, a(row), b(v));
+        break;
       case Dot::vnni:
         vpdpbusd(sum, a(row), b(v), is_zmm() ? Xbyak::EvexEncoding : Xbyak::VexEncoding);
         break;
@@ -255,14 +272,23 @@ class GemmGenerator : public SimdAssembler {
   void run_pipeline() {
     if (key_.masked && !key_.load_c) prepare_mask();
     const int first_free = rows_ * vectors_;
-    StageContext ctx{args_, scratch_, rsi, rdx, {first_free, first_free + 1, first_free + 2}, 0, 0,
-                     false, key_.correct_a, key_.correct_b};
+    StageContext ctx{args_,
+                     scratch_,
+                     rsi,
+                     rdx,
+                     {first_free, first_free + 1, first_free + 2},
+                     0,
+                     0,
+                     false,
+                     key_.correct_a,
+                     key_.correct_b};
     for (int i = 0; i < rows_; ++i) {
       ctx.row = i;
       for (int v = 0; v < vectors_; ++v) {
         ctx.column_bytes = v * vector_bytes();
         ctx.masked = is_partial(v);
-        for (int s = 0; s < key_.num_stages; ++s) emit_stage(*this, key_.stages[s], s, acc(i, v), ctx);
+        for (int s = 0; s < key_.num_stages; ++s)
+          emit_stage(*this, key_.stages[s], s, acc(i, v), ctx);
         emit_store(*this, key_.output(), c_, v * lanes(), acc(i, v), ctx);
       }
       if (i + 1 < rows_) add(c_, ldc_);

@@ -1,4 +1,5 @@
-// Generates GEMM microkernels: u8 x s8 -> int32 and fp32, for AVX2, AVX-VNNI, AVX-512, AVX-512 VNNI.
+// Generates GEMM microkernels: u8 x s8 -> int32 and fp32, for AVX2, AVX-VNNI, AVX-512, AVX-512
+// VNNI.
 #pragma once
 
 #include <cstdint>

@@ -18,7 +18,8 @@ struct KeyHash {
         static_cast<std::size_t>(k.rows) << 16 | static_cast<std::size_t>(k.vectors) << 24);
     mix(static_cast<std::size_t>(k.masked | k.load_c << 1 | k.correct_a << 2 | k.correct_b << 3));
     for (int s = 0; s < k.num_stages; ++s)
-      mix(static_cast<std::size_t>(k.stages[s].kind) | static_cast<std::size_t>(k.stages[s].in) << 8 |
+      mix(static_cast<std::size_t>(k.stages[s].kind) |
+          static_cast<std::size_t>(k.stages[s].in) << 8 |
           static_cast<std::size_t>(k.stages[s].out) << 16);
     return h ^ h >> 29;
   }
@@ -45,8 +46,8 @@ TileFunction find_or_generate(const KernelKey& key) {
   if (found != c.kernels.end()) return found->second;
   const std::vector<std::uint8_t> code = generate_gemm(key);
   if (code.empty()) return nullptr;
-  const auto kernel = reinterpret_cast<TileFunction>(
-      const_cast<void*>(make_executable(code.data(), code.size())));
+  const auto kernel =
+      reinterpret_cast<TileFunction>(const_cast<void*>(make_executable(code.data(), code.size())));
   c.kernels.emplace(key, kernel);
   c.order.push_back({key, code.size()});
   return kernel;

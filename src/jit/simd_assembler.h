@@ -1,6 +1,6 @@
-// One vocabulary for AVX2 and AVX-512: a vector register by number, loads and stores with or without
-// a column mask, broadcast constants. Generators above this file do not ask which ISA they emit for,
-// except where an instruction differs.
+// One vocabulary for AVX2 and AVX-512: a vector register by number, loads and stores with or
+// without a column mask, broadcast constants. Generators above this file do not ask which ISA they
+// emit for, except where an instruction differs.
 #pragma once
 
 #include <bit>
@@ -27,8 +27,10 @@ class SimdAssembler : public Xbyak::CodeGenerator {
   Vec vec(int index) const { return zmm_ ? Vec(Xbyak::Zmm(index)) : Vec(Xbyak::Ymm(index)); }
 
   void zero(const Vec& v) {
-    if (zmm_) vpxord(v, v, v);
-    else vpxor(v, v, v);
+    if (zmm_)
+      vpxord(v, v, v);
+    else
+      vpxor(v, v, v);
   }
 
   // The column mask of a partial last vector: k1, or a vector register of all-ones lanes.
@@ -47,15 +49,21 @@ class SimdAssembler : public Xbyak::CodeGenerator {
   }
 
   void load(const Vec& v, const Xbyak::Address& from, bool masked) {
-    if (!masked) vmovups(v, from);
-    else if (zmm_) vmovups(v | k1 | T_z, from);
-    else vmaskmovps(v, vec(mask_vec_), from);
+    if (!masked)
+      vmovups(v, from);
+    else if (zmm_)
+      vmovups(v | k1 | T_z, from);
+    else
+      vmaskmovps(v, vec(mask_vec_), from);
   }
 
   void store(const Xbyak::Address& to, const Vec& v, bool masked) {
-    if (!masked) vmovups(to, v);
-    else if (zmm_) vmovups(to | k1, v);
-    else vmaskmovps(to, vec(mask_vec_), v);
+    if (!masked)
+      vmovups(to, v);
+    else if (zmm_)
+      vmovups(to | k1, v);
+    else
+      vmaskmovps(to, vec(mask_vec_), v);
   }
 
   // A 32-bit constant in every lane, as an operand: an embedded broadcast or a whole vector.

@@ -15,7 +15,10 @@ using Vec = SimdAssembler::Vec;
 class StageEmitter {
  public:
   StageEmitter(SimdAssembler& as, const StageContext& ctx, int stage)
-      : as_(as), ctx_(ctx), t0_(as.vec(ctx.temps[0])), t1_(as.vec(ctx.temps[1])),
+      : as_(as),
+        ctx_(ctx),
+        t0_(as.vec(ctx.temps[0])),
+        t1_(as.vec(ctx.temps[1])),
         t2_(as.vec(ctx.temps[2])),
         stage_offset_(static_cast<int>(stage * static_cast<int>(sizeof(StageArgs)))) {}
 
@@ -70,22 +73,28 @@ class StageEmitter {
     as_.mov(ctx_.scratch2, as_.ptr[ctx_.args + offsetof(TileArgs, col)]);
     const auto operand = as_.ptr[ctx_.scratch + ctx_.scratch2 * 4 + ctx_.column_bytes];
     if (ctx_.masked) as_.load(t0_, operand, true);
-    if (integer) ctx_.masked ? as_.vpaddd(x, x, t0_) : as_.vpaddd(x, x, operand);
-    else ctx_.masked ? as_.vaddps(x, x, t0_) : as_.vaddps(x, x, operand);
+    if (integer)
+      ctx_.masked ? as_.vpaddd(x, x, t0_) : as_.vpaddd(x, x, operand);
+    else
+      ctx_.masked ? as_.vaddps(x, x, t0_) : as_.vaddps(x, x, operand);
   }
 
   void relu(const Vec& x, bool integer) {
     as_.zero(t0_);
-    if (integer) as_.vpmaxsd(x, x, t0_);
-    else as_.vmaxps(x, t0_, x);  // a NaN in x, the second source, stays
+    if (integer)
+      as_.vpmaxsd(x, x, t0_);
+    else
+      as_.vmaxps(x, t0_, x);  // a NaN in x, the second source, stays
   }
 
   // y = max(x, 0) - t * q(u): see core/gelu_coefficients.h
   void gelu(const Vec& x) {
     const Vec &t = t0_, &u = t1_, &q = t2_;
     constexpr int n = static_cast<int>(std::size(kGeluPoly));
-    if (as_.is_zmm()) as_.vpandd(t, x, as_.constant(0x7fffffffu));
-    else as_.vpand(t, x, as_.constant(0x7fffffffu));
+    if (as_.is_zmm())
+      as_.vpandd(t, x, as_.constant(0x7fffffffu));
+    else
+      as_.vpand(t, x, as_.constant(0x7fffffffu));
     as_.load_constant(u, kGeluClamp);
     as_.vminps(t, u, t);  // a NaN in t, the second source, stays
     as_.vmovaps(u, t);
@@ -148,15 +157,25 @@ void emit_stage(SimdAssembler& as, const StageCode& code, int stage, const Vec& 
   StageEmitter emit(as, ctx, stage);
   const bool integer = code.in != ValueType::float32;
   switch (code.kind) {
-    case StageKind::correct_zero_points: emit.correct(x); break;
+    case StageKind::correct_zero_points:
+      emit.correct(x);
+      break;
     case StageKind::dequantize:
       if (code.in == ValueType::acc) emit.correct(x);
       emit.dequantize(x);
       break;
-    case StageKind::bias: emit.add_operand(x, false, integer); break;
-    case StageKind::relu: emit.relu(x, integer); break;
-    case StageKind::gelu: emit.gelu(x); break;
-    case StageKind::add: emit.add_operand(x, true, false); break;
+    case StageKind::bias:
+      emit.add_operand(x, false, integer);
+      break;
+    case StageKind::relu:
+      emit.relu(x, integer);
+      break;
+    case StageKind::gelu:
+      emit.gelu(x);
+      break;
+    case StageKind::add:
+      emit.add_operand(x, true, false);
+      break;
     case StageKind::requantize:
       if (code.in == ValueType::acc) emit.correct(x);
       emit.requantize(x, code);
@@ -164,8 +183,8 @@ void emit_stage(SimdAssembler& as, const StageCode& code, int stage, const Vec& 
   }
 }
 
-void emit_store(SimdAssembler& as, ValueType type, const Xbyak::Reg64& row, int column, const Vec& x,
-                const StageContext& ctx) {
+void emit_store(SimdAssembler& as, ValueType type, const Xbyak::Reg64& row, int column,
+                const Vec& x, const StageContext& ctx) {
   using Xbyak::Xmm;
   using Xbyak::Ymm;
   if (value_size(type) == 4) {
@@ -181,8 +200,10 @@ void emit_store(SimdAssembler& as, ValueType type, const Xbyak::Reg64& row, int 
   const Xmm low(x.getIdx()), t(ctx.temps[0]);
   as.vextracti128(t, Ymm(x.getIdx()), 1);
   as.vpackssdw(low, low, t);
-  if (is_signed) as.vpacksswb(low, low, low);
-  else as.vpackuswb(low, low, low);
+  if (is_signed)
+    as.vpacksswb(low, low, low);
+  else
+    as.vpackuswb(low, low, low);
   if (!ctx.masked) {
     as.vmovq(as.ptr[row + column], low);
     return;

@@ -12,18 +12,20 @@ namespace fbg::jit {
 struct StageContext {
   Xbyak::Reg64 args;
   Xbyak::Reg64 scratch, scratch2, scratch3;
-  std::array<int, 3> temps;   // free vector registers
-  int row;                    // of the tile
-  int column_bytes;           // 4 * first column of the vector
-  bool masked;                // the vector is partial
+  std::array<int, 3> temps;  // free vector registers
+  int row;                   // of the tile
+  int column_bytes;          // 4 * first column of the vector
+  bool masked;               // the vector is partial
   bool correct_a, correct_b;
 };
 
-// x = stage(x). x holds int32 or float32 lanes; requantize leaves int32 lanes in the range of its type.
-void emit_stage(SimdAssembler& as, const StageCode& code, int stage_index, const SimdAssembler::Vec& x,
-                const StageContext& ctx);
+// x = stage(x). x holds int32 or float32 lanes; requantize leaves int32 lanes in the range of its
+// type.
+void emit_stage(SimdAssembler& as, const StageCode& code, int stage_index,
+                const SimdAssembler::Vec& x, const StageContext& ctx);
 
-// Stores a vector of results of the given type at column `column` of [row], respecting the column mask.
+// Stores a vector of results of the given type at column `column` of [row], respecting the column
+// mask.
 void emit_store(SimdAssembler& as, ValueType type, const Xbyak::Reg64& row, int column,
                 const SimdAssembler::Vec& x, const StageContext& ctx);
 

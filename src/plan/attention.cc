@@ -144,11 +144,11 @@ class AttentionOp final : public Op {
     }
 
    private:
-    // Scores are computed in whole panels; an N this large has every number of panels in it.
-    static constexpr std::int64_t kAllScoreColumns = 16 * kPanelColumns;
+    // Scores are computed for a multiple of 16 keys; this N has every such multiple as a tile.
+    static constexpr std::int64_t kAllScoreColumns = 16 * kPanelColumns + kTransposedPadding;
 
     static std::int64_t score_stride(std::int64_t length) {
-      const std::int64_t stride = round_up(length, kPanelColumns);
+      const std::int64_t stride = round_up(length, kTransposedPadding);
       return stride % 1024 == 0 ? stride + 16 : stride;
     }
 
@@ -172,7 +172,7 @@ class AttentionOp final : public Op {
       for (std::int64_t b = 0; b < blocks.count; ++b) {
         const std::int64_t count = blocks.height - (b >= blocks.tall);
         scores_.run({q + row * qkv.row_stride, count, d, qkv.row_stride, 1}, keys,
-                    {score, count, round_up(length, kPanelColumns), stride, 1});
+                    {score, count, round_up(length, kTransposedPadding), stride, 1});
         for (std::int64_t i = 0; i < count; ++i)
           kernels_.softmax(score + i * stride, static_cast<std::size_t>(length), scale_);
         context_.run({score, count, length, stride, 1}, values,

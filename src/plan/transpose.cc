@@ -40,7 +40,9 @@ void pack_transposed(const MatrixView<const float>& x, float* panels) noexcept {
   for (std::int64_t first = 0; first < x.rows; first += kPanelColumns) {
     float* panel = panels + first * depth;
     const std::int64_t rows = std::min<std::int64_t>(x.rows - first, kPanelColumns);
-    if (rows < kPanelColumns) std::fill_n(panel, depth * kPanelColumns, 0.0f);
+    const std::int64_t padding = round_up(rows, kTransposedPadding) - rows;
+    for (std::int64_t k = 0; padding && k < depth; ++k)
+      std::fill_n(panel + k * kPanelColumns + rows, padding, 0.0f);
     const float* source = x.data + first * x.row_stride;
     const std::int64_t whole_rows = rows / 4 * 4, whole_depth = depth / 4 * 4;
     for (std::int64_t j = 0; j < whole_rows; j += 4) {

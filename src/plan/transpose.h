@@ -8,8 +8,10 @@
 
 namespace fbg {
 
-// B = X^T:  panels[p][k][j] = x(32 p + j, k), zero for rows beyond x.rows.
-// x has unit column stride. Writes ceil(x.rows / 32) * x.cols * 32 floats.
+// B = X^T:  panels[p][k][j] = x(32 p + j, k), zeros up to a multiple of 16 columns: a short sequence
+// does not pay for a whole panel. x has unit column stride; there is room for
+// ceil(x.rows / 32) * x.cols * 32 floats.
+inline constexpr std::int64_t kTransposedPadding = 16;
 void pack_transposed(const MatrixView<const float>& x, float* panels) noexcept;
 
 // B = X:  panels[p][k][j] = x(k, 32 p + j), zero for columns beyond x.cols.

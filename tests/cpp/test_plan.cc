@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "fbg/isa.h"
 #include "plan/arena.h"
 #include "plan/transpose.h"
 
@@ -109,6 +110,16 @@ void expect_near(const Values& got, const std::vector<double>& want, double tole
   for (std::size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], want[i], tolerance) << i;
 }
 
+template <class Function>
+void on_every_isa(Function function) {
+  for (Isa isa : supported_isas()) {
+    SCOPED_TRACE(isa_name(isa));
+    set_isa_limit(isa);
+    function();
+  }
+  set_isa_limit(std::nullopt);
+}
+
 TEST(Arena, BuffersThatLiveTogetherDoNotOverlap) {
   Random random;
   for (int round = 0; round < 200; ++round) {
@@ -149,7 +160,7 @@ TEST(Transpose, PanelsHoldTheMatrixAndZeros) {
       const MatrixView<const float> view{x.data(), rows, cols, stride, 1};
       Values panels(static_cast<std::size_t>(round_up(rows, 32) * cols), -1.0f);
       pack_transposed(view, panels.data());
-      for (std::int64_t j = 0; j < round_up(rows, 32); ++j)
+      for (std::int64_t j = 0; j < round_up(rows, kTransposedPadding); ++j)
         for (std::int64_t k = 0; k < cols; ++k)
           ASSERT_EQ(panels[static_cast<std::size_t>(j / 32 * cols * 32 + k * 32 + j % 32)],
                     j < rows ? view(j, k) : 0.0f);
@@ -249,9 +260,12 @@ TEST_P(Attention, AgreesWithPlainLoopsAndIsTheSameOnAnyThreads) {
   graph.output(graph.attention(tables.embed(graph), heads));
   const Input in = random_input(random, {1, 2, 16, 31, 33, 150});
   const std::int64_t tokens = in.offsets.back();
-  const Values one = run(graph, in, tokens);
-  expect_near(one, plain_attention(tables, in, heads), 2e-4);
-  for (int threads : {2, 3, 7}) EXPECT_EQ(run(graph, in, tokens, threads), one) << threads;
+  const std::vector<double> want = plain_attention(tables, in, heads);
+  on_every_isa([&] {
+    const Values one = run(graph, in, tokens);
+    expect_near(one, want, 2e-4);
+    for (int threads : {2, 3, 7}) EXPECT_EQ(run(graph, in, tokens, threads), one) << threads;
+  });
 }
 
 std::string heads_name(const testing::TestParamInfo<Heads>& info) {
@@ -324,15 +338,17 @@ TEST(Plan, ASequenceGivesTheSameBitsAloneAndInAnyBatch) {
   const Graph graph = small_network(tables, random);
   const std::vector<std::int64_t> lengths = {3, 1, 40, 17, 130, 64};
   const Input batch = random_input(random, lengths);
-  const Values together = run(graph, batch, batch.offsets.back(), 2);
-  for (std::size_t s = 0; s < lengths.size(); ++s) {
-    Input alone;
-    alone.add({batch.ids.begin() + batch.offsets[s], batch.ids.begin() + batch.offsets[s + 1]});
-    const Values one = run(graph, alone, lengths[s]);
-    EXPECT_EQ(0, std::memcmp(one.data(), together.data() + batch.offsets[s] * 48,
-                             one.size() * sizeof(float)))
-        << "sequence " << s;
-  }
+  on_every_isa([&] {
+    const Values together = run(graph, batch, batch.offsets.back(), 2);
+    for (std::size_t s = 0; s < lengths.size(); ++s) {
+      Input alone;
+      alone.add({batch.ids.begin() + batch.offsets[s], batch.ids.begin() + batch.offsets[s + 1]});
+      const Values one = run(graph, alone, lengths[s]);
+      EXPECT_EQ(0, std::memcmp(one.data(), together.data() + batch.offsets[s] * 48,
+                               one.size() * sizeof(float)))
+          << "sequence " << s;
+    }
+  });
 }
 
 TEST(Plan, RunsOfEveryLengthGiveTheSameAsAPlanOfThatSize) {

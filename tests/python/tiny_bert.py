@@ -6,7 +6,7 @@ array made once by another program stays valid, and no weights need to be stored
 
     python tests/python/tiny_bert.py DIRECTORY --geometry base
 
-`reference_forward` is the encoder of the BERT paper in float64: slow, short, and easy to check by eye.
+`reference_forward` is the encoder of the BERT paper in float64: slow, short, easy to check by eye.
 """
 
 from __future__ import annotations
@@ -206,7 +206,7 @@ def reference_forward(
     attention_mask: Array | None = None,
     token_type_ids: Array | None = None,
 ) -> tuple[Array, Array]:
-    """BERT in float64: ((batch, length, hidden) with masked positions zero, (batch, hidden) pooled)."""
+    """BERT in float64: (batch, length, hidden), zero where masked, and pooled (batch, hidden)."""
     w = {name: tensor.astype(np.float64) for name, tensor in tensors.items()}
     ids = np.atleast_2d(input_ids)
     batch, length = ids.shape
@@ -229,7 +229,9 @@ def reference_forward(
     def split(x: Array) -> Array:  # (batch, length, hidden) -> (batch, head, length, width)
         return x.reshape(batch, length, heads, width).transpose(0, 2, 1, 3)
 
-    def gelu(x: Array) -> Array:
+    def activation(x: Array) -> Array:
+        if geometry.hidden_act == "relu":
+            return np.maximum(x, 0)
         y: Array = x * (1 + np.vectorize(math.erf)(x / math.sqrt(2.0))) / 2
         return y
 
@@ -239,7 +241,9 @@ def reference_forward(
     x = layer_norm(x, "embeddings.LayerNorm")
     for n in range(geometry.num_hidden_layers):
         layer = f"encoder.layer.{n}"
-        q, k, v = (split(linear(x, f"{layer}.attention.self.{p}")) for p in ("query", "key", "value"))
+        q, k, v = (
+            split(linear(x, f"{layer}.attention.self.{p}")) for p in ("query", "key", "value")
+        )
         scores = q @ k.transpose(0, 1, 3, 2) / math.sqrt(width)
         scores = np.where(mask[:, None, None, :], scores, -np.inf)
         weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
@@ -247,7 +251,7 @@ def reference_forward(
         context = (weights @ v).transpose(0, 2, 1, 3).reshape(x.shape)
         attended = linear(context, f"{layer}.attention.output.dense")
         x = layer_norm(x + attended, f"{layer}.attention.output.LayerNorm")
-        hidden = gelu(linear(x, f"{layer}.intermediate.dense"))
+        hidden = activation(linear(x, f"{layer}.intermediate.dense"))
         x = layer_norm(x + linear(hidden, f"{layer}.output.dense"), f"{layer}.output.LayerNorm")
     pooled = np.tanh(linear(x[:, 0], "pooler.dense"))
     return np.where(mask[..., None], x, 0.0), pooled

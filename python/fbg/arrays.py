@@ -1,0 +1,42 @@
+"""Anything array-like on the CPU as a NumPy array, without a copy and without a change of dtype."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["as_array", "require_dtype"]
+
+Array = npt.NDArray[Any]
+
+
+def as_array(x: object, name: str) -> Array:
+    """Return `x` as an array: NumPy, ``__dlpack__`` or ``__array__``. Lists are refused.
+
+    A list has no dtype of its own, and guessing one would hide a float64 from its owner.
+    """
+    if isinstance(x, np.ndarray):
+        array: Array = x
+    elif hasattr(x, "__array__"):
+        array = np.asarray(x)
+    elif hasattr(x, "__dlpack__"):
+        array = np.from_dlpack(x)
+    else:
+        raise TypeError(f"{name} must be an array, got {type(x).__name__}")
+    if not array.flags.aligned or any(stride % array.itemsize for stride in array.strides):
+        array = array.copy()
+    return array
+
+
+def require_dtype(array: Array, name: str, *wanted: str) -> None:
+    """Raise TypeError unless the dtype of `array` is one of `wanted`."""
+    if array.dtype.name not in wanted or not array.dtype.isnative:
+        raise TypeError(f"{name} must be {' or '.join(wanted)}, got {array.dtype}")
+
+
+def require_matrix(array: Array, name: str, axes: str) -> None:
+    """Raise ValueError unless `array` is 2-D."""
+    if array.ndim != 2:
+        raise ValueError(f"{name} must be 2-D {axes}, got shape {array.shape}")

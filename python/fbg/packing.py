@@ -1,0 +1,273 @@
+"""The operands of a product: weights packed once, activations packed as each product runs."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from fbg import _fbg
+from fbg.arrays import as_array, require_dtype, require_matrix
+
+__all__ = ["PackA", "PackAWithQuantRowOffset", "PackAWithRowOffset", "PackedB"]
+
+Array = npt.NDArray[Any]
+
+
+def _finite_scale(scale: Array, name: str) -> Array:
+    if not (np.isfinite(scale).all() and (scale > 0).all()):
+        raise ValueError(f"{name}: scale must be finite and positive, got {scale}")
+    return scale
+
+
+class PackedB:
+    """The right operand of ``gemm``, K x N, in the layout that every kernel reads. Made once.
+
+    Args:
+        w: (K, N) float32 to quantize or keep, or int8 that is already quantized; any strides.
+        transpose: `w` is (N, K), as torch stores a Linear layer.
+        granularity: one scale per output ``"column"`` or one for the ``"tensor"``.
+        symmetric: zero points are 0 and ``scale = max|w| / 127``; otherwise
+            ``scale = (max - min) / 255`` over a range that includes 0.
+        scale: with int8 `w`: float32 of shape () or (N,); ``real = scale * (w - zero_point)``.
+        zero_point: with int8 `w`: integers of shape () or (N,) in [-128, 127]; default 0.
+        dtype: ``"int8"`` (default) or ``"float32"``: which kernels run.
+
+    Raises:
+        TypeError: a dtype other than those.
+        ValueError: wrong rank or shape, a weight that is not finite, a scale that is not finite
+            and positive, a zero point out of range.
+
+    Quantization follows ONNX QuantizeLinear: ``q = saturate(rint(w / scale) + zero_point)``, half
+    to even.
+
+    >>> import numpy as np
+    >>> w = np.array([[1.27, -2.0], [-0.5, 1.0]], np.float32)
+    >>> packed = PackedB(w)
+    >>> packed.unpack()
+    array([[ 127, -127],
+           [ -50,   64]], dtype=int8)
+    >>> packed
+    PackedB(K=2, N=2, int8, accum=int32, scale per column)
+    """
+
+    def __init__(
+        self,
+        w: object,
+        *,
+        transpose: bool = False,
+        granularity: Literal["column", "tensor"] = "column",
+        symmetric: bool = True,
+        scale: object = None,
+        zero_point: object = None,
+        dtype: Literal["int8", "float32"] | None = None,
+    ) -> None:
+        array = as_array(w, "PackedB: w")
+        require_dtype(array, "PackedB: w", "float32", "int8")
+        require_matrix(array, "PackedB: w", "(N, K)" if transpose else "(K, N)")
+        if transpose:
+            array = array.T
+        if granularity not in ("column", "tensor"):
+            raise ValueError(
+                f"PackedB: granularity must be 'column' or 'tensor', got {granularity!r}"
+            )
+        if dtype not in (None, "int8", "float32"):
+            raise ValueError(f"PackedB: dtype must be 'int8' or 'float32', got {dtype!r}")
+
+        self._native: _fbg.PackedBInt8 | _fbg.PackedBFloat32
+        if array.dtype == np.int8:
+            if dtype == "float32":
+                raise TypeError("PackedB: w must be float32 for dtype='float32', got int8")
+            self._native = _fbg.pack_b_int8(array, *_given_quant(scale, zero_point, array.shape[1]))
+        elif scale is not None or zero_point is not None:
+            raise TypeError("PackedB: scale and zero_point go with an int8 w, got float32")
+        elif dtype == "float32":
+            self._native = _fbg.pack_b_float32(array)
+        else:
+            self._native = _fbg.pack_b_quantize(array, granularity == "column", symmetric)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(K, N)."""
+        return self._native.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the packed elements: int8 or float32."""
+        integer = isinstance(self._native, _fbg.PackedBInt8)
+        return np.dtype(np.int8 if integer else np.float32)
+
+    @property
+    def accum(self) -> str:
+        """Type that products are summed in: ``"int32"`` or ``"float32"``."""
+        return "int32" if isinstance(self._native, _fbg.PackedBInt8) else "float32"
+
+    @property
+    def scale(self) -> Array | None:
+        """float32 of shape (N,) or (); None without quantization parameters."""
+        return self._native.scale if isinstance(self._native, _fbg.PackedBInt8) else None
+
+    @property
+    def zero_point(self) -> Array | None:
+        """int32 of shape (N,) or (); None when there is no scale."""
+        native = self._native
+        if not isinstance(native, _fbg.PackedBInt8) or native.scale is None:
+            return None
+        return np.zeros_like(native.scale, np.int32) if native.zero_point is None else native.zero_point
+
+    @property
+    def column_offsets(self) -> Array | None:
+        """int32 (N,): the sum of each column of the int8 matrix; None for float weights."""
+        native = self._native
+        return native.column_offsets if isinstance(native, _fbg.PackedBInt8) else None
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held: panels, parameters and header."""
+        return self._native.nbytes
+
+    def unpack(self) -> Array:
+        """Return the (K, N) matrix as it was packed: int8 or float32, C-contiguous."""
+        return self._native.unpack()
+
+    def dequantize(self) -> npt.NDArray[np.float32]:
+        """Return float32 (K, N): ``scale * (q - zero_point)``; float weights as they are."""
+        q = self.unpack()
+        if q.dtype == np.float32:
+            return q
+        if self.scale is None:
+            raise ValueError("PackedB.dequantize: these weights were packed without a scale")
+        return self.scale * (q.astype(np.int32) - self.zero_point).astype(np.float32)
+
+    def __repr__(self) -> str:
+        k, n = self.shape
+        text = f"PackedB(K={k}, N={n}, {self.dtype}, accum={self.accum}"
+        if self.accum == "int32":
+            scale = self.scale
+            text += ", no scale" if scale is None else f", scale per {'column' if scale.ndim else 'tensor'}"
+        return text + ")"
+
+
+def _given_quant(scale: object, zero_point: object, n: int) -> tuple[Array | None, Array | None]:
+    """Check the parameters of an int8 matrix; each becomes 1-D, of 1 or n values."""
+    if scale is None:
+        if zero_point is not None:
+            raise ValueError("PackedB: zero_point was given without scale")
+        return None, None
+    scales = np.asarray(scale)
+    if not np.issubdtype(scales.dtype, np.floating) and not isinstance(scale, int):
+        raise TypeError(f"PackedB: scale must be float, got {scales.dtype}")
+    scales = _finite_scale(scales.astype(np.float32), "PackedB")
+    points = np.asarray(0 if zero_point is None else zero_point)
+    if not np.issubdtype(points.dtype, np.integer):
+        raise TypeError(f"PackedB: zero_point must be integer, got {points.dtype}")
+    for name, values in (("scale", scales), ("zero_point", points)):
+        if values.shape not in ((), (n,)):
+            raise ValueError(f"PackedB: {name} must have shape () or ({n},), got {values.shape}")
+    if points.size and (points.min() < -128 or points.max() > 127):
+        raise ValueError(f"PackedB: zero_point must be within [-128, 127], got {points}")
+    if points.ndim > scales.ndim:  # one per column: the scale joins in
+        scales = np.broadcast_to(scales, (n,))
+    return np.atleast_1d(scales), np.atleast_1d(points).astype(np.int32)
+
+
+class PackA:
+    """The left operand of ``gemm`` as it is: uint8 for int8 weights, float32 for float weights.
+
+    Args:
+        x: (M, K); any strides. It is referred to, not copied: packing happens inside ``gemm``,
+            and rows with unit stride are read where they lie.
+
+    Raises TypeError for another dtype, ValueError unless 2-D.
+
+    >>> import numpy as np
+    >>> import fbg
+    >>> a = fbg.PackA(np.array([[1, 2], [3, 4]], np.uint8))
+    >>> fbg.gemm(a, fbg.PackedB(np.array([[1, 0], [-1, 5]], np.int8)))
+    array([[-1, 10],
+           [-1, 20]], dtype=int32)
+    """
+
+    _dtypes: tuple[str, ...] = ("uint8", "float32")
+    _kind = "plain"
+
+    def __init__(self, x: object) -> None:
+        name = f"{type(self).__name__}: x"
+        self._array = as_array(x, name)
+        require_dtype(self._array, name, *self._dtypes)
+        require_matrix(self._array, name, "(M, K)")
+        self._native = _fbg.AOperand(self._kind, self._array)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(M, K)."""
+        m, k = self._array.shape
+        return m, k
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the source elements."""
+        return self._array.dtype
+
+    def __repr__(self) -> str:
+        m, k = self.shape
+        return f"{type(self).__name__}(M={m}, K={k}, {self.dtype})"
+
+
+class PackAWithRowOffset(PackA):
+    """A left operand that is already quantized: ``real = scale * (x - zero_point)``.
+
+    Args:
+        x: (M, K) uint8, or int8 (shifted by 128 into uint8 while it is packed).
+        scale: float, finite and positive.
+        zero_point: int within the range of x's dtype.
+
+    Row offsets (sums over k, needed when weights have zero points) are taken while packing.
+
+    >>> import numpy as np
+    >>> PackAWithRowOffset(np.zeros((2, 3), np.uint8), scale=0.5, zero_point=128)
+    PackAWithRowOffset(M=2, K=3, uint8)
+    """
+
+    _dtypes = ("uint8", "int8")
+
+    def __init__(self, x: object, *, scale: float, zero_point: int = 0) -> None:
+        super().__init__(x)
+        _finite_scale(np.asarray(np.float32(scale)), "PackAWithRowOffset")
+        limits = np.iinfo(self.dtype)
+        if not limits.min <= zero_point <= limits.max:
+            raise ValueError(
+                f"PackAWithRowOffset: zero_point must be within [{limits.min}, {limits.max}] "
+                f"for {self.dtype}, got {zero_point}"
+            )
+        self._native = _fbg.AOperand("row_offset", self._array, float(scale), int(zero_point))
+
+
+class PackAWithQuantRowOffset(PackA):
+    """A float32 left operand, quantized to uint8 while it is packed.
+
+    Args:
+        x: (M, K) float32.
+        granularity: a scale and zero point for each ``"row"`` (a token's result then does not
+            depend on the others) or for the whole ``"tensor"``.
+
+    Parameters are those of ONNX DynamicQuantizeLinear: ``scale = (max(x, 0) - min(x, 0)) / 255``,
+    ``zero_point = rint(-min / scale)``; ``q = saturate(rint(x * (1 / scale)) + zero_point)``. A row
+    that holds NaN or Inf gives a row of NaN after Dequantize and leaves the others alone.
+
+    >>> import numpy as np
+    >>> PackAWithQuantRowOffset(np.ones((4, 8), np.float32))
+    PackAWithQuantRowOffset(M=4, K=8, float32)
+    """
+
+    _dtypes = ("float32",)
+
+    def __init__(self, x: object, *, granularity: Literal["row", "tensor"] = "row") -> None:
+        if granularity not in ("row", "tensor"):
+            raise ValueError(
+                "PackAWithQuantRowOffset: granularity must be 'row' or 'tensor', "
+                f"got {granularity!r}"
+            )
+        super().__init__(x)
+        self._native = _fbg.AOperand(f"quant_{granularity}", self._array)

@@ -1,0 +1,231 @@
+"""Output pipelines: what happens to a tile of results before it is written.
+
+A pipeline is a chain of stages, typed as it is built: ``acc`` (the raw int32 sum of products),
+``int32`` (corrected for zero points), ``float32``, and the quantized types.
+
+>>> import numpy as np
+>>> Dequantize() >> Bias(np.zeros(3, np.float32)) >> ReLU()
+Dequantize() >> Bias(float32[3]) >> ReLU()
+>>> GELU() >> Dequantize()
+Traceback (most recent call last):
+    ...
+TypeError: pipeline: Dequantize takes acc or int32, but GELU gives float32
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from fbg import _fbg
+from fbg.arrays import as_array, require_dtype, require_matrix
+
+__all__ = [
+    "GELU",
+    "Add",
+    "Bias",
+    "CorrectZeroPoints",
+    "Dequantize",
+    "Pipeline",
+    "ReLU",
+    "Requantize",
+    "Stage",
+]
+
+Types = dict[str, str]  # type a stage takes -> type it gives
+
+
+class Stage:
+    """One step of an output pipeline; compose with ``>>``."""
+
+    _types: Types
+    _native: _fbg.Stage
+
+    def __rshift__(self, other: Stage | Pipeline) -> Pipeline:
+        return Pipeline([self]) >> other
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+
+class Pipeline:
+    """Stages in order. Raises TypeError when one cannot take what the one before gives."""
+
+    def __init__(self, stages: Iterable[Stage | Pipeline] = ()) -> None:
+        flat: list[Stage] = []
+        for item in stages:
+            if isinstance(item, Pipeline):
+                flat.extend(item.stages)
+            elif isinstance(item, Stage):
+                flat.append(item)
+            else:
+                raise TypeError(f"pipeline: a stage is wanted, got {type(item).__name__}")
+        self.stages = tuple(flat)
+        possible = {"acc", "float32"}  # what kernels start from
+        before = "the accumulator"
+        for position, stage in enumerate(flat):
+            following = {stage._types[t] for t in possible if t in stage._types}
+            if not following:
+                takes, gives = " or ".join(stage._types), " or ".join(sorted(possible))
+                name = type(stage).__name__
+                raise TypeError(f"pipeline: {name} takes {takes}, but {before} gives {gives}")
+            possible, before = following, type(stage).__name__
+            if possible <= {"uint8", "int8"} and position + 1 < len(flat):
+                raise TypeError(f"pipeline: {before} must be the last stage")
+        self._native = [stage._native for stage in flat]
+
+    def __rshift__(self, other: Stage | Pipeline) -> Pipeline:
+        return Pipeline([self, other])
+
+    def __len__(self) -> int:
+        return len(self.stages)
+
+    def __repr__(self) -> str:
+        return " >> ".join(map(repr, self.stages)) or "Pipeline()"
+
+
+class CorrectZeroPoints(Stage):
+    """acc → int32: ``acc - zA_i colsum_j - zB_j rowsum_i + K zA_i zB_j``, exactly.
+
+    >>> CorrectZeroPoints()
+    CorrectZeroPoints()
+    """
+
+    _types = {"acc": "int32"}
+
+    def __init__(self) -> None:
+        self._native = _fbg.stage_correct_zero_points()
+
+
+class Dequantize(Stage):
+    """acc or int32 → float32: ``float32(corrected) * (sA_i * sB_j)``; corrects acc if needed.
+
+    >>> Dequantize()
+    Dequantize()
+    """
+
+    _types = {"acc": "float32", "int32": "float32"}
+
+    def __init__(self) -> None:
+        self._native = _fbg.stage_dequantize()
+
+
+class Bias(Stage):
+    """Adds one value per column: int32 (units of sA * sB) before Dequantize, float32 after.
+
+    Args:
+        values: (N,) float32 or int32.
+
+    >>> import numpy as np
+    >>> Bias(np.ones(4, np.float32))
+    Bias(float32[4])
+    """
+
+    def __init__(self, values: object) -> None:
+        array = as_array(values, "Bias: values")
+        require_dtype(array, "Bias: values", "float32", "int32")
+        if array.ndim != 1:
+            raise ValueError(f"Bias: values must be 1-D (N,), got shape {array.shape}")
+        self._text = f"Bias({array.dtype}[{array.size}])"
+        integer = array.dtype == np.int32
+        self._types = {"acc": "acc", "int32": "int32"} if integer else {"float32": "float32"}
+        self._native = _fbg.stage_bias(array)
+
+    def __repr__(self) -> str:
+        return self._text
+
+
+class ReLU(Stage):
+    """``max(x, 0)`` on int32 or float32; NaN stays NaN.
+
+    >>> ReLU()
+    ReLU()
+    """
+
+    _types = {"int32": "int32", "float32": "float32"}
+
+    def __init__(self) -> None:
+        self._native = _fbg.stage_relu()
+
+
+class GELU(Stage):
+    """``x * Phi(x)`` on float32, the erf form; absolute error at most 1e-6 on [-10, 10].
+
+    Args:
+        approximate: ``"none"``, the exact form.
+
+    >>> GELU()
+    GELU()
+    """
+
+    _types = {"float32": "float32"}
+
+    def __init__(self, approximate: Literal["none"] = "none") -> None:
+        if approximate != "none":
+            raise ValueError(f"GELU: approximate must be 'none', got {approximate!r}")
+        self._native = _fbg.stage_gelu()
+
+
+class Add(Stage):
+    """``x + residual[i, j]`` on float32.
+
+    Args:
+        residual: (M, N) float32 with contiguous rows; may be the `out` of the product.
+
+    >>> import numpy as np
+    >>> Add(np.zeros((2, 3), np.float32))
+    Add(float32[2, 3])
+    """
+
+    _types = {"float32": "float32"}
+
+    def __init__(self, residual: object) -> None:
+        array = as_array(residual, "Add: residual")
+        require_dtype(array, "Add: residual", "float32")
+        require_matrix(array, "Add: residual", "(M, N)")
+        self._text = f"Add(float32[{array.shape[0]}, {array.shape[1]}])"
+        self._native = _fbg.stage_add(array)
+
+    def __repr__(self) -> str:
+        return self._text
+
+
+class Requantize(Stage):
+    """acc, int32 or float32 → uint8 or int8; the last stage.
+
+    ``q = saturate(rint(r) + zero_point)``, half to even, with
+    ``r = float32(corrected) * ((sA_i * sB_j) / scale)``, or ``x / scale`` from float32.
+
+    Args:
+        scale: of the output; finite and positive.
+        zero_point: of the output, within the range of `dtype`.
+        dtype: uint8 or int8.
+
+    >>> Requantize(0.1, 3)
+    Requantize(scale=0.1, zero_point=3, uint8)
+    """
+
+    def __init__(
+        self, scale: float, zero_point: int = 0, dtype: npt.DTypeLike = np.uint8
+    ) -> None:
+        name = np.dtype(dtype).name
+        if name not in ("uint8", "int8"):
+            raise TypeError(f"Requantize: dtype must be uint8 or int8, got {name}")
+        value: Any = np.float32(scale)
+        if not (np.isfinite(value) and value > 0):
+            raise ValueError(f"Requantize: scale must be finite and positive, got {scale}")
+        limits = np.iinfo(name)
+        if not limits.min <= zero_point <= limits.max:
+            raise ValueError(
+                f"Requantize: zero_point must be within [{limits.min}, {limits.max}], "
+                f"got {zero_point}"
+            )
+        self._text = f"Requantize(scale={scale}, zero_point={zero_point}, {name})"
+        self._types = {"acc": name, "int32": name, "float32": name}
+        self._native = _fbg.stage_requantize(float(value), int(zero_point), name == "int8")
+
+    def __repr__(self) -> str:
+        return self._text

@@ -1,0 +1,135 @@
+"""Matrix products: the general ``gemm`` and the float-in, float-out ``linear``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from fbg import _fbg
+from fbg.arrays import as_array, require_dtype
+from fbg.packing import PackA, PackAWithQuantRowOffset, PackedB
+from fbg.pipeline import GELU, Bias, Dequantize, Pipeline, ReLU, Stage
+
+__all__ = ["gemm", "linear"]
+
+_ACTIVATIONS: dict[str, type[ReLU] | type[GELU]] = {"relu": ReLU, "gelu": GELU}
+
+
+def _threads(num_threads: int | None, name: str) -> int:
+    if num_threads is None:
+        return 0
+    if not 1 <= num_threads <= _fbg.MAX_THREADS:
+        raise ValueError(
+            f"{name}: num_threads must be within [1, {_fbg.MAX_THREADS}], got {num_threads}"
+        )
+    return num_threads
+
+
+def _product(
+    a: PackA, b: PackedB, stages: list[_fbg.Stage], out: object, threads: int
+) -> npt.NDArray[Any]:
+    return _fbg.gemm(a._native, b._native, stages, out, threads)  # type: ignore[arg-type]
+
+
+def gemm(
+    a: PackA,
+    packed_b: PackedB,
+    pipeline: Pipeline | Stage | Iterable[Stage] | None = None,
+    out: npt.NDArray[Any] | None = None,
+    num_threads: int | None = None,
+) -> npt.NDArray[Any]:
+    """Return ``pipeline(a @ packed_b)``, an (M, N) array.
+
+    Args:
+        a: a packer: `PackA`, `PackAWithRowOffset` or `PackAWithQuantRowOffset`, (M, K).
+        packed_b: `PackedB`, (K, N).
+        pipeline: stages applied to each tile while it is in registers. Without one the result is
+            the int32 sum of products of the quantized operands, or float32.
+        out: where to write: (M, N) of the pipeline's type, contiguous rows, any row stride. It may
+            be the residual of `Add`, never overlap the source of `a`.
+        num_threads: 1 or more; default `get_num_threads()`, or 1 for a small product.
+
+    The result is bit-identical for every number of threads, and a row of it does not depend on the
+    other rows.
+
+    Raises:
+        TypeError: operands, stages or `out` whose types do not go together.
+        ValueError: shapes that do not match; K beyond 65793 (33025 with a pipeline), where int32
+            sums would no longer be exact.
+
+    >>> import numpy as np
+    >>> import fbg
+    >>> x = np.array([[1.0, -2.0], [0.5, 0.25]], np.float32)
+    >>> w = fbg.PackedB(np.eye(2, dtype=np.float32))
+    >>> y = fbg.gemm(fbg.PackAWithQuantRowOffset(x), w, fbg.Dequantize() >> fbg.ReLU())
+    >>> np.round(y, 2)
+    array([[1.  , 0.  ],
+           [0.5 , 0.25]], dtype=float32)
+    """
+    if not isinstance(a, PackA):
+        raise TypeError(f"gemm: a must be a packer such as PackA, got {type(a).__name__}")
+    if not isinstance(packed_b, PackedB):
+        raise TypeError(f"gemm: packed_b must be a PackedB, got {type(packed_b).__name__}")
+    if pipeline is None:
+        pipeline = Pipeline()
+    elif isinstance(pipeline, Stage):
+        pipeline = Pipeline([pipeline])
+    elif not isinstance(pipeline, Pipeline):
+        pipeline = Pipeline(pipeline)
+    return _product(a, packed_b, pipeline._native, out, _threads(num_threads, "gemm"))
+
+
+def linear(
+    x: object,
+    packed_b: PackedB,
+    bias: object = None,
+    activation: Literal["relu", "gelu"] | None = None,
+    num_threads: int | None = None,
+) -> npt.NDArray[np.float32]:
+    """Return ``activation(x @ w + bias)`` in float32, whatever the type of the weights.
+
+    Args:
+        x: (..., K) float32. With int8 weights each row is quantized on the fly.
+        packed_b: `PackedB` (K, N).
+        bias: (N,) float32.
+        activation: ``"relu"``, ``"gelu"`` or None.
+        num_threads: as in `gemm`.
+
+    Returns (..., N) float32.
+
+    >>> import numpy as np
+    >>> import fbg
+    >>> w = fbg.PackedB(np.eye(2, dtype=np.float32), dtype="float32")
+    >>> fbg.linear(np.array([1.5, -1.0], np.float32), w, activation="relu")
+    array([1.5, 0. ], dtype=float32)
+    """
+    if not isinstance(packed_b, PackedB):
+        raise TypeError(f"linear: packed_b must be a PackedB, got {type(packed_b).__name__}")
+    array = as_array(x, "linear: x")
+    require_dtype(array, "linear: x", "float32")
+    k, n = packed_b.shape
+    if array.ndim == 0 or array.shape[-1] != k:
+        raise ValueError(f"linear: x must have shape (..., {k}), got {array.shape}")
+    rows = array.reshape(math.prod(array.shape[:-1]), k)
+
+    integer = packed_b.accum != "float32"
+    stages: list[Stage] = [Dequantize()] if integer else []
+    if bias is not None:
+        stages.append(Bias(bias))
+        if not isinstance(stages[-1]._types.get("float32"), str):
+            raise TypeError("linear: bias must be float32, got int32")
+    if activation is not None:
+        if activation not in _ACTIVATIONS:
+            raise ValueError(
+                f"linear: activation must be one of {sorted(_ACTIVATIONS)} or None, "
+                f"got {activation!r}"
+            )
+        stages.append(_ACTIVATIONS[activation]())
+    a = PackAWithQuantRowOffset(rows) if integer else PackA(rows)
+    threads = _threads(num_threads, "linear")
+    y = _product(a, packed_b, [s._native for s in stages], None, threads)
+    return y.reshape(*array.shape[:-1], n)

@@ -1,0 +1,65 @@
+// NumPy arrays as fbg matrices: shapes, dtypes and strides checked, errors that name the argument.
+#pragma once
+
+#include <pybind11/numpy.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "fbg/types.h"
+
+namespace fbg::bindings {
+
+namespace py = pybind11;
+
+inline std::string shape_text(const py::array& a) {
+  return py::str(a.attr("shape")).cast<std::string>();
+}
+
+template <class T>
+bool has_dtype(const py::array& a) {
+  return py::isinstance<py::array_t<T>>(a);
+}
+
+// A 2-D array of T as it lies, any strides.
+template <class T>
+MatrixView<const T> matrix(const py::array& a, const std::string& name) {
+  if (!has_dtype<T>(a))
+    throw py::type_error(name + " must be " + py::str(py::dtype::of<T>()).cast<std::string>() +
+                         ", got " + py::str(a.dtype()).cast<std::string>());
+  if (a.ndim() != 2) throw py::value_error(name + " must be 2-D, got shape " + shape_text(a));
+  constexpr auto size = static_cast<std::int64_t>(sizeof(T));
+  const std::int64_t row = a.strides(0), col = a.strides(1);
+  if (row % size != 0 || col % size != 0 ||
+      reinterpret_cast<std::uintptr_t>(a.data()) % alignof(T) != 0)
+    throw py::value_error(name + " must be aligned to its elements");
+  return {static_cast<const T*>(a.data()), a.shape(0), a.shape(1), row / size, col / size};
+}
+
+// A 1-D array of T, contiguous; 1 or `n` long when n is given.
+template <class T>
+py::array_t<T, py::array::c_style> vector(const py::object& x, const std::string& name) {
+  auto a = py::array_t<T, py::array::c_style>::ensure(x);
+  if (!a || a.ndim() != 1) throw py::value_error(name + " must be a 1-D array");
+  return a;
+}
+
+// First byte and one past the last that an array can touch.
+struct ByteRange {
+  const char *begin, *end;
+  bool overlaps(const ByteRange& other) const { return begin < other.end && other.begin < end; }
+};
+inline ByteRange byte_range(const py::array& a) {
+  const auto* first = static_cast<const char*>(a.data());
+  ByteRange r{first, first};
+  if (a.size() == 0) return r;
+  r.end += a.itemsize();
+  for (py::ssize_t d = 0; d < a.ndim(); ++d) {
+    const std::int64_t reach = (a.shape(d) - 1) * a.strides(d);
+    (reach < 0 ? r.begin : r.end) += reach;
+  }
+  return r;
+}
+
+}  // namespace fbg::bindings

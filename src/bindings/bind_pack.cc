@@ -1,0 +1,105 @@
+// Prepacked B as Python sees it. fbg.PackedB (python/fbg/packing.py) checks its arguments first.
+#include <pybind11/stl.h>
+
+#include <cmath>
+
+#include "bindings/arrays.h"
+#include "bindings/bindings.h"
+#include "fbg/pack_b.h"
+
+namespace fbg::bindings {
+namespace {
+
+template <class T>
+std::span<const T> span_of(const std::optional<py::array_t<T, py::array::c_style>>& a) {
+  return a ? std::span<const T>(a->data(), static_cast<std::size_t>(a->size()))
+           : std::span<const T>{};
+}
+
+// Parameters per column as an array of their own: (N,) or, for one per tensor, ().
+template <class T>
+py::object parameters(const T* values, std::int64_t n, bool per_column) {
+  if (!values) return py::none();
+  if (per_column) return py::array_t<T>(n, values);
+  py::array_t<T> one{std::vector<py::ssize_t>{}};
+  *one.mutable_data() = values[0];
+  return one;
+}
+
+void require_finite(const MatrixView<const float>& w) {
+  for (std::int64_t k = 0; k < w.rows; ++k)
+    for (std::int64_t j = 0; j < w.cols; ++j)
+      if (!std::isfinite(w(k, j)))
+        throw py::value_error("PackedB: w must be finite, got " + std::to_string(w(k, j)) +
+                              " at (" + std::to_string(k) + ", " + std::to_string(j) + ")");
+}
+
+template <class Acc>
+py::class_<PackedB<Acc>> bind_packed(py::module_& m, const char* name) {
+  using B = PackedB<Acc>;
+  return py::class_<B>(m, name)
+      .def_property_readonly("shape", [](const B& b) { return py::make_tuple(b.rows(), b.cols()); })
+      .def_property_readonly("nbytes", &B::nbytes)
+      .def("unpack", [](const B& b) {
+        py::array_t<typename Acc::B> out({b.rows(), b.cols()});
+        auto* data = out.mutable_data();
+        const py::gil_scoped_release release;
+        b.unpack({data, b.rows(), b.cols(), b.cols(), 1});
+        return out;
+      });
+}
+
+}  // namespace
+
+void bind_pack(py::module_& m) {
+  using Int8B = PackedB<Int32>;
+  using FloatB = PackedB<Float32>;
+
+  bind_packed<Int32>(m, "PackedBInt8")
+      .def_property_readonly(
+          "scale",
+          [](const Int8B& b) { return parameters(b.scale(), b.cols(), b.header().per_column); })
+      .def_property_readonly("zero_point",
+                             [](const Int8B& b) {
+                               return parameters(b.zero_point(), b.cols(), b.header().per_column);
+                             })
+      .def_property_readonly("column_offsets", [](const Int8B& b) {
+        return py::array_t<std::int32_t>(b.cols(), b.col_offsets());
+      });
+  bind_packed<Float32>(m, "PackedBFloat32");
+
+  m.def(
+      "pack_b_quantize",
+      [](const py::array& w, bool per_column, bool symmetric) {
+        const auto view = matrix<float>(w, "PackedB: w");
+        const py::gil_scoped_release release;
+        require_finite(view);
+        return Int8B::quantize(view, per_column ? Granularity::column : Granularity::tensor,
+                               symmetric);
+      },
+      py::arg("w"), py::arg("per_column"), py::arg("symmetric"));
+  m.def(
+      "pack_b_int8",
+      [](const py::array& w, std::optional<py::array_t<float, py::array::c_style>> scale,
+         std::optional<py::array_t<std::int32_t, py::array::c_style>> zero_point) {
+        const auto view = matrix<std::int8_t>(w, "PackedB: w");
+        const WeightQuant quant{span_of(scale), span_of(zero_point)};
+        for (const std::size_t size : {quant.scale.size(), quant.zero_point.size()})
+          if (size > 1 && size != static_cast<std::size_t>(view.cols))
+            throw py::value_error("PackedB: scale and zero_point must have 1 or N values");
+        const py::gil_scoped_release release;
+        return Int8B::pack(view, quant);
+      },
+      py::arg("w"), py::arg("scale"), py::arg("zero_point"));
+  m.def(
+      "pack_b_float32",
+      [](const py::array& w) {
+        const auto view = matrix<float>(w, "PackedB: w");
+        const py::gil_scoped_release release;
+        return FloatB::pack(view);
+      },
+      py::arg("w"));
+  m.def("pack_b_count", &pack_b_count);
+}
+
+}  // namespace fbg::bindings

