@@ -166,13 +166,16 @@ def shape(text: str) -> Shape:
 def main() -> None:
     parser = timing.parser(__doc__.splitlines()[0])
     parser.add_argument("--shapes", type=shape, nargs="+", metavar="M,N,K")
-    parser.add_argument("--set", metavar="NAME", help="a list of (M, N, K) in bench/shapes.py")
+    sets = [name for name in vars(shapes) if name.startswith("GEMM_")]
+    parser.add_argument("--set", choices=sets, help="a list of bench/shapes.py")
     parser.add_argument("--isa", nargs="+", help="default: the best of this machine")
     parser.add_argument("--contestants", nargs="*", choices=sorted(FAMILY), default=list(FAMILY))
     parser.add_argument("--peers", nargs="*", default=list(peers.GEMM_PEERS))
     arguments = parser.parse_args()
     arguments.isa = arguments.isa or [fbg.isa.active()]
-    chosen: list[Shape] = arguments.shapes or getattr(shapes, arguments.set or "", DEFAULT)
+    chosen: list[Shape] = arguments.shapes or DEFAULT
+    if arguments.set:
+        chosen = getattr(shapes, arguments.set)
     report = timing.Report("gemm", arguments)
     for threads in arguments.threads:
         fbg.set_num_threads(threads)

@@ -21,13 +21,12 @@ import fbg._fbg as native
 SECONDS = 0.05
 FP32 = ("fp32_fma_zmm", "fp32_fma_ymm")
 VNNI = ("int8_vpdpbusd_zmm", "int8_vpdpbusd_ymm")
-BF16 = ("bf16_vdpbf16ps_zmm",)
-EXACT = ("int8_maddwd_ymm",)
+EXACT = ("int8_maddwd_zmm", "int8_maddwd_ymm")
 LEAST_RATIO = 3.6
 
 # What the int32 and fp32 kernels of an ISA may issue, best instruction first.
 BY_ISA = {
-    "avx2": (EXACT, FP32[1:]),
+    "avx2": (EXACT[1:], FP32[1:]),
     "avx2_vnni": (VNNI[1:], FP32[1:]),
     "avx512": (EXACT, FP32),
     "avx512_vnni": (VNNI, FP32),

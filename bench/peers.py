@@ -16,8 +16,10 @@ The ONNX and OpenVINO files of BERT-base take a minute to make and are kept in a
 from __future__ import annotations
 
 import importlib.util
+import logging
 import os
 import sys
+import tempfile
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -127,21 +129,7 @@ class RandomBert:
     def int8_onnx(self) -> Path:
         path = self.folder / "int8.onnx"
         if not path.exists():
-            source = self.optimized_onnx()
-
-            def make() -> None:
-                import onnx
-                from onnxruntime.quantization import QuantType, quantize_dynamic
-
-                quantize_dynamic(
-                    str(source),
-                    str(path),
-                    per_channel=True,
-                    weight_type=QuantType.QInt8,
-                    extra_options={"DefaultTensorType": onnx.TensorProto.FLOAT},
-                )
-
-            _quietly(make)
+            _quantize_onnx(self.optimized_onnx(), path)
         return path
 
     def openvino_int8(self) -> Path:
@@ -165,9 +153,29 @@ class RandomBert:
 
 
 def _quietly(make: Callable[[], None]) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        make()
+    logging.disable(logging.WARNING)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            make()
+    finally:
+        logging.disable(logging.NOTSET)
+
+
+def _quantize_onnx(source: Path, target: Path) -> None:
+    def make() -> None:
+        import onnx
+        from onnxruntime.quantization import QuantType, quantize_dynamic
+
+        quantize_dynamic(
+            str(source),
+            str(target),
+            per_channel=True,
+            weight_type=QuantType.QInt8,
+            extra_options={"DefaultTensorType": onnx.TensorProto.FLOAT},
+        )
+
+    _quietly(make)
 
 
 def _export(model: Any, ids: Array, path: Path) -> None:
@@ -354,20 +362,10 @@ def _ort_gemm(x: Array, w: Array, precision: str, threads: int) -> Callable[[], 
 
 
 def _ort_int8(model: Any) -> bytes:
-    import tempfile
-
     import onnx
-    from onnxruntime.quantization import QuantType, quantize_dynamic
 
-    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder) / "fp32.onnx", Path(folder) / "int8.onnx"
         onnx.save(model, source)
-        quantize_dynamic(
-            str(source),
-            str(target),
-            per_channel=True,
-            weight_type=QuantType.QInt8,
-            extra_options={"DefaultTensorType": onnx.TensorProto.FLOAT},
-        )
+        _quantize_onnx(source, target)
         return target.read_bytes()

@@ -133,6 +133,10 @@ void Gemm<A, Acc>::run_block(Range rows, Range cols, const BlockPair* block_pair
     const std::byte* panel =
         b.panels() + col / kPanelColumns * b.panel_bytes() + col % kPanelColumns * kColumnBytes;
 
+    // Each row tile fetches its part of the next panel, so that weights in DRAM are near in time. A
+    // single tile streams through B, which the hardware's own prefetcher does better.
+    const std::byte* const next_panel = panel + ceil_div(nr, kPanelColumns) * b.panel_bytes();
+    const std::int64_t fetched_per_tile = ceil_div(b.groups(), 2) * 64;
     std::int64_t row = 0;
     for (std::int64_t t = 0; t < tiles.count; ++t) {
       const std::int64_t height = tiles.height - (t >= tiles.tall);
@@ -143,6 +147,8 @@ void Gemm<A, Acc>::run_block(Range rows, Range cols, const BlockPair* block_pair
         pairs[p].b = group;
         group += pairs[p].groups * PackedB<Acc>::kGroupBytes;
       }
+      const std::int64_t fetched = t * fetched_per_tile;
+      args.prefetch = tiles.count > 1 && fetched < b.panel_bytes() ? next_panel + fetched : panel;
       args.row = rows.begin + row;
       args.a_scale = w.block.scale + row;
       args.a_zero_point = w.block.zero_point + row;

@@ -47,7 +47,8 @@ struct TileArgs {
   const std::int32_t* col_offsets = nullptr;
   std::int64_t depth = 0;  // K
   const StageArgs* stages = nullptr;
-  const char* prefetch = nullptr;  // what to bring near meanwhile: one line per k-group
+  // What to bring into the L2 meanwhile, a cache line for every second k-group. Any address will do.
+  const void* prefetch = nullptr;
   const KernelKey* key = nullptr;  // read by the reference kernel only
 };
 

@@ -1,14 +1,15 @@
 // Graph and Plan: a whole network, described once and run with no decision left to make.
 //
 //   Graph    ops and the buffers between them; weights are shared, sizes are not known yet
-//   Plan     a Graph prepared for a capacity: kernels generated, every buffer and all operator scratch
+//   Plan     a Graph prepared for a capacity: kernels generated, every buffer and all operator
+//   scratch
 //            laid out in one arena by lifetime
 //   run()    one entry into the thread team; every op is computed by all threads, a barrier between
 //            ops; nothing is allocated, searched or validated
 //
 // Sequences are packed end to end without padding: a token buffer has one row per token, and
-// `offsets` says where each sequence begins. Capacity bounds a run; its actual lengths are arguments.
-// What a run computes for a sequence depends on that sequence alone, to the bit.
+// `offsets` says where each sequence begins. Capacity bounds a run; its actual lengths are
+// arguments. What a run computes for a sequence depends on that sequence alone, to the bit.
 #pragma once
 
 #include <cstddef>
@@ -54,8 +55,8 @@ struct LinearTail {
   std::optional<Buffer> residual;  // added last
 };
 
-// Each method appends one op and returns its output. Throws std::invalid_argument where shapes do not
-// fit. Buffers are float32.
+// Each method appends one op and returns its output. Throws std::invalid_argument where shapes do
+// not fit. Buffers are float32.
 class Graph {
  public:
   // x = word[ids] + position[positions] + type[types], one row per token.
@@ -64,7 +65,8 @@ class Graph {
   // y = x * w, with int8 weights on rows quantized as they are packed, or all in float32.
   Buffer linear(Buffer x, PackedB<Int32> w, LinearTail tail);
   Buffer linear(Buffer x, PackedB<Float32> w, LinearTail tail);
-  // Softmax(Q K^T / sqrt(d)) V within each sequence; a row of qkv is Q, K, V of all heads, end to end.
+  // Softmax(Q K^T / sqrt(d)) V within each sequence; a row of qkv is Q, K, V of all heads, end to
+  // end.
   Buffer attention(Buffer qkv, std::int64_t num_heads);
   // One row per sequence: its first token; or the mean or the maximum over its tokens.
   Buffer first_token(Buffer x);
@@ -107,8 +109,8 @@ struct RunArgs {
   const std::int32_t* ids = nullptr;        // [tokens]
   const std::int32_t* positions = nullptr;  // [tokens]
   const std::int32_t* types = nullptr;      // [tokens]
-  const std::int32_t* offsets = nullptr;    // [sequences + 1]: ascending from 0 to tokens, none empty
-  std::span<float* const> outputs;          // dense (rows, cols), one per Graph::output
+  const std::int32_t* offsets = nullptr;  // [sequences + 1]: ascending from 0 to tokens, none empty
+  std::span<float* const> outputs;        // dense (rows, cols), one per Graph::output
 };
 
 class Plan {

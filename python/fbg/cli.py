@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import platform
 from importlib import metadata
-from typing import Any
+from pathlib import Path
+from typing import Any, TextIO
 
 import click
+import numpy as np
 
 import fbg
 from fbg import _fbg
@@ -43,6 +45,54 @@ def info(as_json: bool) -> None:
     width = max(map(len, rows))
     for name, value in rows.items():
         click.echo(f"{name:<{width}}  {value}")
+
+
+@main.command()
+@click.argument("model")
+@click.option("--text", "texts", multiple=True, help="A sentence; may be given several times.")
+@click.option(
+    "--input",
+    "source",
+    type=click.File(encoding="utf-8"),
+    help="A text file with one sentence per line; - is standard input.",
+)
+@click.option(
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write a NumPy .npy file of shape (sentences, hidden); default: JSON, one line each.",
+)
+@click.option("--dtype", type=click.Choice(["float32", "int8"]), default="float32")
+@click.option("--batch-size", type=click.IntRange(min=1), default=32, show_default=True)
+@click.option("--threads", type=click.IntRange(1, _fbg.MAX_THREADS), help="Default: all CPUs.")
+def encode(
+    model: str,
+    texts: tuple[str, ...],
+    source: TextIO | None,
+    output: Path | None,
+    dtype: str,
+    batch_size: int,
+    threads: int | None,
+) -> None:
+    """Embed sentences with MODEL, a directory or a hub id."""
+    if bool(texts) == (source is not None):
+        raise click.UsageError("give either --text or --input")
+    sentences = list(texts) if source is None else source.read().splitlines()
+    try:
+        loaded = fbg.load(model, dtype=dtype, num_threads=threads)
+        embeddings = loaded.encode(
+            sentences, batch_size=batch_size, show_progress_bar=output is not None
+        )
+        if output is not None:
+            # Through a file object: np.save would add a suffix to a bare name.
+            with output.open("wb") as file:
+                np.save(file, embeddings)
+    except (ValueError, OSError) as error:
+        raise click.ClickException(str(error)) from None
+    if output is None:
+        for row in embeddings:
+            click.echo(json.dumps(row.tolist()))
+    else:
+        click.echo(f"{output}: {embeddings.shape[0]} embeddings of {embeddings.shape[1]}", err=True)
 
 
 def _collect_info() -> dict[str, Any]:

@@ -51,9 +51,7 @@ def load(
     directory = _find_directory(os.fspath(model))
     config = read_config(directory / "config.json")
     sentence = read_sentence_config(directory, config)
-    tokenizer = TextTokenizer(
-        directory / "tokenizer.json", sentence.max_length, sentence.lowercase
-    )
+    tokenizer = TextTokenizer(directory / "tokenizer.json", sentence.max_length, sentence.lowercase)
     with Checkpoint(directory / "model.safetensors", prefix="bert.") as checkpoint:
         bert = read_bert(checkpoint, config, dtype)
     return Model(str(model), bert, sentence, tokenizer, dtype, num_threads)

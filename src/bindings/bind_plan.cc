@@ -1,5 +1,5 @@
-// Graphs and plans of whole models. Arrays are checked here, against the plan's capacity and tables,
-// so that no Python caller can make the native code read or write out of bounds.
+// Graphs and plans of whole models. Arrays are checked here, against the plan's capacity and
+// tables, so that no Python caller can make the native code read or write out of bounds.
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
@@ -85,9 +85,9 @@ const std::int32_t* indices(const Indices& array, std::int64_t count, std::int64
 // Sequences are never empty, fill the tokens exactly and fit the capacity.
 const std::int32_t* sequence_offsets(const Indices& array, std::int64_t tokens,
                                      const Capacity& capacity) {
-  require(array.ndim() == 1 && array.shape(0) >= 1 && array.shape(0) - 1 <= capacity.sequences,
-          "run: offsets must be 1-D, for at most " + std::to_string(capacity.sequences) +
-              " sequences");
+  require(
+      array.ndim() == 1 && array.shape(0) >= 1 && array.shape(0) - 1 <= capacity.sequences,
+      "run: offsets must be 1-D, for at most " + std::to_string(capacity.sequences) + " sequences");
   const std::int32_t* data = array.data();
   const std::int64_t sequences = array.shape(0) - 1;
   require(data[0] == 0 && data[sequences] == tokens, "run: offsets must go from 0 to the tokens");
@@ -107,9 +107,9 @@ void run(BoundPlan& bound, const Indices& ids, const Indices& positions, const I
   const Graph& graph = plan.graph();
   RunArgs args;
   args.tokens = ids.size();
-  require(args.tokens <= plan.capacity().tokens,
-          "run: " + std::to_string(args.tokens) + " tokens exceed the capacity of " +
-              std::to_string(plan.capacity().tokens));
+  require(args.tokens <= plan.capacity().tokens, "run: " + std::to_string(args.tokens) +
+                                                     " tokens exceed the capacity of " +
+                                                     std::to_string(plan.capacity().tokens));
   args.ids = indices(ids, args.tokens, graph.limits().word, "ids");
   args.positions = indices(positions, args.tokens, graph.limits().position, "positions");
   args.types = indices(types, args.tokens, graph.limits().type, "types");
@@ -162,8 +162,9 @@ void bind_graph(py::module_& m) {
       },
       py::arg("x"), py::arg("gamma").noconvert(), py::arg("beta").noconvert(), py::arg("eps"));
   const auto define_linear = [&](auto function) {
-    graph.def("linear", function, py::arg("x"), py::arg("w"), py::arg("bias").noconvert() = py::none(),
-              py::arg("activation") = "none", py::arg("residual") = py::none());
+    graph.def("linear", function, py::arg("x"), py::arg("w"),
+              py::arg("bias").noconvert() = py::none(), py::arg("activation") = "none",
+              py::arg("residual") = py::none());
   };
   define_linear(&linear<Int32>);
   define_linear(&linear<Float32>);
@@ -183,18 +184,20 @@ void bind_graph(py::module_& m) {
 void bind_plan(py::module_& m) {
   bind_graph(m);
   py::class_<BoundPlan>(m, "Plan")
-      .def(py::init([](const Graph& graph, std::int64_t tokens, std::int64_t sequences,
-                       std::int64_t length, int threads) {
-             const py::gil_scoped_release release;
-             return std::make_unique<BoundPlan>(graph, Capacity{tokens, sequences, length, threads});
-           }),
-           py::arg("graph"), py::arg("tokens"), py::arg("sequences"), py::arg("length"),
-           py::arg("threads"))
+      .def(
+          py::init([](const Graph& graph, std::int64_t tokens, std::int64_t sequences,
+                      std::int64_t length, int threads) {
+            const py::gil_scoped_release release;
+            return std::make_unique<BoundPlan>(graph, Capacity{tokens, sequences, length, threads});
+          }),
+          py::arg("graph"), py::arg("tokens"), py::arg("sequences"), py::arg("length"),
+          py::arg("threads"))
       .def("run", &run, py::arg("ids").noconvert(), py::arg("positions").noconvert(),
-           py::arg("types").noconvert(), py::arg("offsets").noconvert(),
-           py::arg("outputs"), py::arg("num_threads"), py::arg("seconds").noconvert() = py::none())
+           py::arg("types").noconvert(), py::arg("offsets").noconvert(), py::arg("outputs"),
+           py::arg("num_threads"), py::arg("seconds").noconvert() = py::none())
       .def_property_readonly("op_names", [](const BoundPlan& p) { return p.plan.op_names(); })
-      .def_property_readonly("arena_bytes", [](const BoundPlan& p) { return p.plan.arena_bytes(); });
+      .def_property_readonly("arena_bytes",
+                             [](const BoundPlan& p) { return p.plan.arena_bytes(); });
 }
 
 }  // namespace fbg::bindings

@@ -73,6 +73,7 @@ class GemmGenerator : public SimdAssembler {
   const Reg64 pair_ = r12, pairs_left_ = r13;
   const Reg64 c_ = r14, ldc_ = r15;
   const Reg64 scratch_ = rax;
+  const Reg64 prefetch_ = rax;  // in the K loop, where nothing else needs scratch
 
   Vec acc(int row, int v) const { return vec(row * vectors_ + v); }
   Vec b(int v, int half = 0) const { return vec(first_b_ + v * b_registers_ + half); }
@@ -118,6 +119,7 @@ class GemmGenerator : public SimdAssembler {
     Xbyak::Label next, done;
     mov(pair_, arg(offsetof(TileArgs, pairs)));
     mov(pairs_left_, arg(offsetof(TileArgs, num_pairs)));
+    mov(prefetch_, arg(offsetof(TileArgs, prefetch)));
     L(next);
     test(pairs_left_, pairs_left_);
     jz(done, T_NEAR);
@@ -167,11 +169,12 @@ class GemmGenerator : public SimdAssembler {
     add(a_[0], groups * 4);
     if (rows_ > kBaseRows) add(a_[1], groups * 4);
     add(b_, groups * kGroupBytes);
+    if (groups > 1) add(prefetch_, groups / 2 * 64);
   }
 
   void k_group(int u) {
     for (int v = 0; v < vectors_; ++v) load_b(v, u * kGroupBytes);
-    if (u % 2 == 0) prefetch_b(u * kGroupBytes);
+    if (u % 2 == 0) prefetcht1(ptr[prefetch_ + u / 2 * 64]);
     for (int i = 0; i < rows_; ++i) {
       broadcast_a(i, u * 4);
       for (int v = 0; v < vectors_; ++v) dot_product(acc(i, v), i, v);
@@ -213,8 +216,6 @@ class GemmGenerator : public SimdAssembler {
         return ptr[base + lda3_ * 2 + offset];
     }
   }
-
-  void prefetch_b(int) {}
 
   void load_b(int v, int offset) {
     if (dot_ != Dot::widen) {

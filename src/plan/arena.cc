@@ -33,10 +33,9 @@ std::size_t lay_out_arena(std::span<Lifetime> buffers) {
     if (checked_bytes(offset, 1) > checked_bytes(offset + size, 1))
       throw std::length_error("fbg: size of the arena overflows");
     total = std::max(total, offset + size);
-    placed.insert(std::upper_bound(placed.begin(), placed.end(), buffer,
-                                   [](const Lifetime* a, const Lifetime* b) {
-                                     return a->offset < b->offset;
-                                   }),
+    placed.insert(std::upper_bound(
+                      placed.begin(), placed.end(), buffer,
+                      [](const Lifetime* a, const Lifetime* b) { return a->offset < b->offset; }),
                   buffer);
   }
   return total;

@@ -34,11 +34,14 @@ class PanelProduct {
         kernels_(geometry, make_kernel_key(geometry, Accumulator::float32, {}, false, false, false),
                  columns, max_m) {}
 
-  void run(const MatrixView<const float>& a, const float* panels, const MatrixView<float>& c) const {
+  void run(const MatrixView<const float>& a, const float* panels,
+           const MatrixView<float>& c) const {
     const RowTiles tiles = RowTiles::split(a.rows, geometry_.max_rows);
     const std::int64_t lanes = geometry_.lanes;
-    const std::int64_t nr = lanes * geometry_.max_vectors[static_cast<std::size_t>(tiles.height - 1)];
-    BlockPair pair{nullptr, a.row_stride * kFloat, nullptr, a.cols * kPanelColumns * kFloat, a.cols};
+    const std::int64_t nr =
+        lanes * geometry_.max_vectors[static_cast<std::size_t>(tiles.height - 1)];
+    BlockPair pair{nullptr, a.row_stride * kFloat, nullptr, a.cols * kPanelColumns * kFloat,
+                   a.cols};
     TileArgs args;
     args.pairs = &pair;
     args.num_pairs = 1;

@@ -1,4 +1,5 @@
-// Building a graph: each method checks shapes and appends an op. The i-th op writes the i-th buffer.
+// Building a graph: each method checks shapes and appends an op. The i-th op writes the i-th
+// buffer.
 #include <algorithm>
 #include <stdexcept>
 #include <string>

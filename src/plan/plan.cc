@@ -19,7 +19,8 @@
 namespace fbg {
 namespace {
 
-// Floats between rows of a buffer in the arena. Rows a multiple of 4 KiB apart would share cache sets.
+// Floats between rows of a buffer in the arena. Rows a multiple of 4 KiB apart would share cache
+// sets.
 std::int64_t row_stride(std::int64_t cols) {
   const std::int64_t stride = round_up(cols, 16);
   return stride % 1024 == 0 ? stride + 16 : stride;
@@ -27,8 +28,7 @@ std::int64_t row_stride(std::int64_t cols) {
 
 // Which buffer's memory each buffer uses: its own, or that of the input it replaces.
 std::vector<Buffer> assign_storage(std::span<const std::shared_ptr<const Op>> ops,
-                                   std::span<const int> last_use,
-                                   std::span<const Buffer> outputs) {
+                                   std::span<const int> last_use, std::span<const Buffer> outputs) {
   std::vector<Buffer> storage(ops.size());
   std::iota(storage.begin(), storage.end(), 0);
   const auto is_output = [&](Buffer b) {
@@ -63,19 +63,22 @@ Plan::Plan(const Graph& graph, const Capacity& capacity)
   std::vector<int> last_use(n);
   std::iota(last_use.begin(), last_use.end(), 0);
   for (std::size_t i = 0; i < n; ++i)
-    for (Buffer input : ops[i]->inputs) last_use[static_cast<std::size_t>(input)] = static_cast<int>(i);
+    for (Buffer input : ops[i]->inputs)
+      last_use[static_cast<std::size_t>(input)] = static_cast<int>(i);
   const std::vector<Buffer> storage = assign_storage(ops, last_use, graph_.outputs_);
 
-  // Entries 0..n-1 are buffers, n..2n-1 the scratch of each step. What a run hands back lives in the
-  // caller's memory, and a buffer in another's place adds only to that one's lifetime.
+  // Entries 0..n-1 are buffers, n..2n-1 the scratch of each step. What a run hands back lives in
+  // the caller's memory, and a buffer in another's place adds only to that one's lifetime.
   std::vector<Lifetime> lifetimes(2 * n);
   for (std::size_t i = 0; i < n; ++i) {
     const BufferShape shape = graph_.shapes_[i];
     const auto at = static_cast<std::size_t>(storage[i]);
-    const std::size_t row_bytes = checked_bytes(static_cast<std::size_t>(row_stride(shape.cols)), 4);
+    const std::size_t row_bytes =
+        checked_bytes(static_cast<std::size_t>(row_stride(shape.cols)), 4);
     if (at == i)
-      lifetimes[i] = {checked_bytes(static_cast<std::size_t>(max_rows(capacity, shape.rows)), row_bytes),
-                      static_cast<int>(i), last_use[i]};
+      lifetimes[i] = {
+          checked_bytes(static_cast<std::size_t>(max_rows(capacity, shape.rows)), row_bytes),
+          static_cast<int>(i), last_use[i]};
     lifetimes[at].last = std::max(lifetimes[at].last, last_use[i]);
     lifetimes[n + i] = {steps_[i]->scratch_bytes(), static_cast<int>(i), static_cast<int>(i)};
   }
@@ -85,7 +88,8 @@ Plan::Plan(const Graph& graph, const Capacity& capacity)
   std::byte* base = memory_->arena.data();
   for (std::size_t i = 0; i < n; ++i) {
     const std::int64_t cols = graph_.shapes_[i].cols;
-    float* data = reinterpret_cast<float*>(base + lifetimes[static_cast<std::size_t>(storage[i])].offset);
+    float* data =
+        reinterpret_cast<float*>(base + lifetimes[static_cast<std::size_t>(storage[i])].offset);
     memory_->buffers.push_back({data, 0, cols, row_stride(cols), 1});
     memory_->scratch.push_back(base + lifetimes[n + i].offset);
   }
@@ -100,7 +104,8 @@ Plan::~Plan() = default;
 void Plan::run(const RunArgs& args, int num_threads, double* seconds) noexcept {
   Memory& memory = *memory_;
   for (std::size_t i = 0; i < memory.buffers.size(); ++i)
-    memory.buffers[i].rows = graph_.shapes_[i].rows == RowKind::token ? args.tokens : args.sequences;
+    memory.buffers[i].rows =
+        graph_.shapes_[i].rows == RowKind::token ? args.tokens : args.sequences;
   for (std::size_t i = 0; i < graph_.outputs_.size(); ++i)
     memory.buffers[static_cast<std::size_t>(graph_.outputs_[i])].data = args.outputs[i];
   const Frame frame{args, memory.buffers};

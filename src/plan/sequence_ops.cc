@@ -14,16 +14,19 @@ enum class Reduction : std::uint8_t { first, mean, max };
 
 const char* reduction_name(Reduction reduction) {
   switch (reduction) {
-    case Reduction::first: return "first_token";
-    case Reduction::mean: return "mean_pool";
-    case Reduction::max: return "max_pool";
+    case Reduction::first:
+      return "first_token";
+    case Reduction::mean:
+      return "mean_pool";
+    case Reduction::max:
+      return "max_pool";
   }
   return "";
 }
 
 // y = reduction over x rows [first, last), at least one of them.
-void reduce(Reduction reduction, const RowKernels& kernels, const MatrixView<float>& x, Range tokens,
-            float* y) {
+void reduce(Reduction reduction, const RowKernels& kernels, const MatrixView<float>& x,
+            Range tokens, float* y) {
   const auto row = [&](std::int64_t token) { return x.data + token * x.row_stride; };
   std::copy_n(row(tokens.begin), x.cols, y);
   if (reduction == Reduction::first) return;
@@ -55,13 +58,15 @@ class ReductionOp final : public Op {
     explicit ReductionStep(const ReductionOp& op)
         : op_(op), kernels_(simd::row_kernels(active_features())) {}
 
-    void run(const Frame& frame, std::byte*, int thread_id, int num_threads) const noexcept override {
+    void run(const Frame& frame, std::byte*, int thread_id,
+             int num_threads) const noexcept override {
       const MatrixView<float>& x = frame[op_.inputs[0]];
       const MatrixView<float>& y = frame[op_.output];
       const std::int32_t* offsets = frame.args.offsets;
       const Range sequences = thread_rows(frame.args.sequences, thread_id, num_threads);
       for (std::int64_t s = sequences.begin; s < sequences.end; ++s)
-        reduce(op_.reduction_, kernels_, x, {offsets[s], offsets[s + 1]}, y.data + s * y.row_stride);
+        reduce(op_.reduction_, kernels_, x, {offsets[s], offsets[s + 1]},
+               y.data + s * y.row_stride);
     }
 
    private:
@@ -79,8 +84,8 @@ std::shared_ptr<Op> make_first_token(Buffer x) {
 }
 
 std::shared_ptr<Op> make_pool(Buffer x, Pooling pooling) {
-  return std::make_shared<ReductionOp>(
-      x, pooling == Pooling::mean ? Reduction::mean : Reduction::max);
+  return std::make_shared<ReductionOp>(x,
+                                       pooling == Pooling::mean ? Reduction::mean : Reduction::max);
 }
 
 }  // namespace fbg

@@ -1,4 +1,5 @@
-// Blocks of 4 x 4 are transposed in vector registers: memory is read and written 16 bytes at a time.
+// Blocks of 4 x 4 are transposed in vector registers: memory is read and written 16 bytes at a
+// time.
 #include "plan/transpose.h"
 
 #include <algorithm>

@@ -8,9 +8,9 @@
 
 namespace fbg {
 
-// B = X^T:  panels[p][k][j] = x(32 p + j, k), zeros up to a multiple of 16 columns: a short sequence
-// does not pay for a whole panel. x has unit column stride; there is room for
-// ceil(x.rows / 32) * x.cols * 32 floats.
+// B = X^T:  panels[p][k][j] = x(32 p + j, k), zeros up to a multiple of 16 columns: a short
+// sequence does not pay for a whole panel. x has unit column stride; there is room for ceil(x.rows
+// / 32) * x.cols * 32 floats.
 inline constexpr std::int64_t kTransposedPadding = 16;
 void pack_transposed(const MatrixView<const float>& x, float* panels) noexcept;
 

@@ -1,7 +1,5 @@
-// Plans: the arena never lets live buffers overlap, ops agree with plain loops, and a sequence gives
-// the same bits alone, in any batch, and on any number of threads.
-#include "fbg/plan.h"
-
+// Plans: the arena never lets live buffers overlap, ops agree with plain loops, and a sequence
+// gives the same bits alone, in any batch, and on any number of threads.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,6 +10,7 @@
 #include <vector>
 
 #include "fbg/isa.h"
+#include "fbg/plan.h"
 #include "plan/arena.h"
 #include "plan/transpose.h"
 
@@ -54,8 +53,13 @@ struct Input {
     offsets.push_back(static_cast<std::int32_t>(ids.size()));
   }
   RunArgs args(std::span<float* const> outputs) const {
-    return {static_cast<std::int64_t>(ids.size()), static_cast<std::int64_t>(offsets.size()) - 1,
-            ids.data(), positions.data(), types.data(), offsets.data(), outputs};
+    return {static_cast<std::int64_t>(ids.size()),
+            static_cast<std::int64_t>(offsets.size()) - 1,
+            ids.data(),
+            positions.data(),
+            types.data(),
+            offsets.data(),
+            outputs};
   }
 };
 
@@ -81,7 +85,8 @@ struct Tables {
     const auto element = [&](const Values& table, std::int32_t row) {
       return static_cast<double>(table[static_cast<std::size_t>(row * width + i)]);
     };
-    return element(word, in.ids[t]) + element(position, in.positions[t]) + element(type, in.types[t]);
+    return element(word, in.ids[t]) + element(position, in.positions[t]) +
+           element(type, in.types[t]);
   }
 };
 
@@ -179,7 +184,8 @@ TEST(Plan, EmbeddingAndLayerNormAgreeWithPlainLoops) {
   const Tables tables(37, random);
   const Values gamma = random.values(37), beta = random.values(37);
   Graph graph;
-  graph.output(graph.layer_norm(tables.embed(graph), shared(gamma, 1, 37), shared(beta, 1, 37), 1e-3f));
+  graph.output(
+      graph.layer_norm(tables.embed(graph), shared(gamma, 1, 37), shared(beta, 1, 37), 1e-3f));
   const Input in = random_input(random, {1, 7, 20});
   std::vector<double> want;
   for (std::int64_t t = 0; t < 28; ++t) {
@@ -239,8 +245,9 @@ std::vector<double> plain_attention(const Tables& tables, const Input& in, std::
         for (std::int64_t c = 0; c < d; ++c) {
           double value = 0;
           for (std::size_t j = 0; j < p.size(); ++j)
-            value += p[j] / sum *
-                     tables.at(in, in.offsets[s] + static_cast<std::int64_t>(j), 2 * hidden + h * d + c);
+            value +=
+                p[j] / sum *
+                tables.at(in, in.offsets[s] + static_cast<std::int64_t>(j), 2 * hidden + h * d + c);
           out[static_cast<std::size_t>(i * hidden + h * d + c)] = value;
         }
       }
@@ -305,8 +312,8 @@ TEST(Plan, PoolingLooksAtEachSequenceAlone) {
   expect_near(result([](Graph& g, Buffer x) { return g.first_token(x); }), first, 1e-5);
   expect_near(result([](Graph& g, Buffer x) { return g.pool(x, Pooling::mean); }), mean, 1e-5);
   expect_near(result([](Graph& g, Buffer x) { return g.pool(x, Pooling::max); }), maximum, 1e-5);
-  expect_near(result([](Graph& g, Buffer x) { return g.normalize(g.pool(x, Pooling::mean)); }), unit,
-              1e-5);
+  expect_near(result([](Graph& g, Buffer x) { return g.normalize(g.pool(x, Pooling::mean)); }),
+              unit, 1e-5);
 }
 
 // Two transformer-like blocks, int8: every kind of op behind every other.

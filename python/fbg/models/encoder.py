@@ -89,6 +89,10 @@ class Model:
         """Tokens, special ones included, at which `encode` cuts a sentence."""
         return self._tokenizer.max_length
 
+    def token_counts(self, sentences: Sequence[str]) -> list[int]:
+        """Return how many tokens `encode` computes for each sentence, special ones included."""
+        return [tokens.size for tokens in self._tokenizer(_sentences(sentences))]
+
     def __repr__(self) -> str:
         c = self.config
         return (
@@ -128,9 +132,7 @@ class Model:
             types = index_array("forward: token_type_ids", token_type_ids, shape)
         limit = self.config.max_position_embeddings
         if shape[1] > limit:
-            raise ValueError(
-                f"forward: input_ids has {shape[1]} positions, the model has {limit}"
-            )
+            raise ValueError(f"forward: input_ids has {shape[1]} positions, the model has {limit}")
         _check_range("forward: input_ids", ids, valid, self.config.vocab_size)
         if types is not None:
             _check_range("forward: token_type_ids", types, valid, self.config.type_vocab_size)
@@ -151,10 +153,7 @@ class Model:
         pooled: Floats | None,
     ) -> None:
         rows, columns, width = hidden.shape
-        if valid is None:
-            lengths = np.full(rows, columns)
-        else:
-            lengths = valid.sum(axis=1)
+        lengths = np.full(rows, columns) if valid is None else valid.sum(axis=1)
         kept = np.flatnonzero(lengths)  # rows that have any token
         for part in chunks(lengths[kept].tolist(), MAX_TOKENS, rows):
             chosen: Any = kept[part]
@@ -220,7 +219,9 @@ class Model:
             raise TypeError(f"encode: batch_size must be an integer, got {got}") from None
         if batch_size < 1:
             raise ValueError(f"encode: batch_size must be at least 1, got {batch_size}")
-        normalize = self.sentence.normalize if normalize_embeddings is None else normalize_embeddings
+        if normalize_embeddings is None:
+            normalize_embeddings = self.sentence.normalize
+        embed = self._embed[bool(normalize_embeddings)]
 
         result = np.zeros((len(texts), self.config.hidden_size), np.float32)
         with _progress(len(texts), show_progress_bar) as advance:
@@ -234,7 +235,7 @@ class Model:
                 packed = pack_sequences([tokens[n] for n in chosen])
                 _check_range("encode: token ids", packed.ids[None], None, self.config.vocab_size)
                 rows = np.empty((chosen.size, self.config.hidden_size), np.float32)
-                self._embed[bool(normalize)].run(packed, [rows], self.num_threads)
+                embed.run(packed, [rows], self.num_threads)
                 result[chosen] = rows
                 advance(chosen.size)
         return result[0] if isinstance(sentences, str) else result

@@ -44,7 +44,7 @@ def pack_sequences(sequences: Sequence[Indices]) -> Packed:
 def pack_padded(
     ids: npt.NDArray[Any], valid: npt.NDArray[np.bool_] | None, types: npt.NDArray[Any] | None
 ) -> Packed:
-    """Pack the valid tokens of (B, S) arrays; positions are columns. Every row has a valid token."""
+    """Pack the valid tokens of (B, S) arrays, at least one in each row; positions are columns."""
     rows, columns = ids.shape
     offsets = np.zeros(rows + 1, np.int32)
     positions = np.broadcast_to(np.arange(columns, dtype=np.int32), ids.shape)
@@ -67,7 +67,7 @@ def pack_padded(
 
 
 def chunks(lengths: Sequence[int], max_tokens: int, max_count: int) -> Iterator[slice]:
-    """Cut consecutive sequences into runs of at most max_tokens tokens, and at least one sequence."""
+    """Cut consecutive sequences into runs of one, or more while they have <= max_tokens tokens."""
     begin, tokens = 0, 0
     for n, length in enumerate(lengths):
         if n > begin and (tokens + length > max_tokens or n - begin == max_count):

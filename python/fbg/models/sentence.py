@@ -65,7 +65,8 @@ def _modules(path: Path) -> list[tuple[str, str]]:
         raise ModelError(f"{path}: must hold a JSON array, got {type(modules).__name__}")
     result = []
     for module in modules:
-        kind, folder = (module.get("type"), module.get("path")) if isinstance(module, dict) else (0, 0)
+        fields = module if isinstance(module, dict) else {}
+        kind, folder = fields.get("type"), fields.get("path")
         if not isinstance(kind, str) or not isinstance(folder, str):
             raise ModelError(f"{path}: every module must have a type and a path, got {module!r}")
         result.append((kind.rpartition(".")[2], folder))

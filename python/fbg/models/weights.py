@@ -33,10 +33,11 @@ class Checkpoint:
     def __init__(self, path: Path, prefix: str) -> None:
         self.path = require_file(path)
         try:
-            self._file: Any = safe_open(path, framework="numpy")
-            self._names = frozenset(self._file.keys())
+            file: Any = safe_open(path, framework="numpy")
+            self._names = frozenset[str](file.keys())
         except Exception as error:  # SafetensorError, OSError, …: all mean that it cannot be read
             raise ModelError(f"{path}: not a readable safetensors file: {error}") from None
+        self._file = file
         prefixed = any(name.startswith(prefix) for name in self._names)
         self._prefix = prefix if prefixed else ""
 
@@ -76,9 +77,7 @@ class Checkpoint:
                     f"{self.path}: tensor {stored} must have dtype {supported}, got {dtype}"
                 )
             if got != shape:
-                raise ModelError(
-                    f"{self.path}: tensor {stored} must have shape {shape}, got {got}"
-                )
+                raise ModelError(f"{self.path}: tensor {stored} must have shape {shape}, got {got}")
             values = np.ascontiguousarray(self._file.get_tensor(stored), dtype=np.float32)
         except ModelError:
             raise
