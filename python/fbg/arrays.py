@@ -25,15 +25,22 @@ def as_array(x: object, name: str) -> Array:
         array = np.from_dlpack(x)
     else:
         raise TypeError(f"{name} must be an array, got {type(x).__name__}")
-    if not array.flags.aligned or any(stride % array.itemsize for stride in array.strides):
+    flags, step = array.flags, max(array.itemsize, 1)
+    if not flags.aligned or (not flags.forc and any(stride % step for stride in array.strides)):
         array = array.copy()
     return array
 
 
+_DTYPES = {name: np.dtype(name) for name in ("float32", "int32", "uint8", "int8")}
+
+
 def require_dtype(array: Array, name: str, *wanted: str) -> None:
-    """Raise TypeError unless the dtype of `array` is one of `wanted`."""
-    if array.dtype.name not in wanted or not array.dtype.isnative:
-        raise TypeError(f"{name} must be {' or '.join(wanted)}, got {array.dtype}")
+    """Raise TypeError unless the dtype of `array` is one of `wanted`, in native byte order."""
+    dtype = array.dtype
+    for want in wanted:
+        if dtype == _DTYPES[want]:
+            return
+    raise TypeError(f"{name} must be {' or '.join(wanted)}, got {dtype}")
 
 
 def require_matrix(array: Array, name: str, axes: str) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import platform
 from importlib import metadata
-from pathlib import Path
 from typing import Any, TextIO
 
 import click
@@ -58,7 +57,7 @@ def info(as_json: bool) -> None:
 )
 @click.option(
     "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=click.Path(dir_okay=False),
     help="Write a NumPy .npy file of shape (sentences, hidden); default: JSON, one line each.",
 )
 @click.option("--dtype", type=click.Choice(["float32", "int8"]), default="float32")
@@ -68,7 +67,7 @@ def encode(
     model: str,
     texts: tuple[str, ...],
     source: TextIO | None,
-    output: Path | None,
+    output: str | None,
     dtype: str,
     batch_size: int,
     threads: int | None,
@@ -84,7 +83,7 @@ def encode(
         )
         if output is not None:
             # Through a file object: np.save would add a suffix to a bare name.
-            with output.open("wb") as file:
+            with open(output, "wb") as file:
                 np.save(file, embeddings)
     except (ValueError, OSError) as error:
         raise click.ClickException(str(error)) from None

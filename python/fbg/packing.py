@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from fbg import _fbg
 from fbg.arrays import as_array, require_dtype, require_matrix
+from fbg.quantization import dequantize
 
 __all__ = ["PackA", "PackAWithQuantRowOffset", "PackAWithRowOffset", "PackedB"]
 
@@ -114,7 +115,11 @@ class PackedB:
         native = self._native
         if not isinstance(native, _fbg.PackedBInt8) or native.scale is None:
             return None
-        return np.zeros_like(native.scale, np.int32) if native.zero_point is None else native.zero_point
+        return (
+            np.zeros_like(native.scale, np.int32)
+            if native.zero_point is None
+            else native.zero_point
+        )
 
     @property
     def column_offsets(self) -> Array | None:
@@ -136,16 +141,21 @@ class PackedB:
         q = self.unpack()
         if q.dtype == np.float32:
             return q
-        if self.scale is None:
+        scale, zero_point = self.scale, self.zero_point
+        if scale is None or zero_point is None:
             raise ValueError("PackedB.dequantize: these weights were packed without a scale")
-        return self.scale * (q.astype(np.int32) - self.zero_point).astype(np.float32)
+        return dequantize(q, scale, zero_point)
 
     def __repr__(self) -> str:
         k, n = self.shape
         text = f"PackedB(K={k}, N={n}, {self.dtype}, accum={self.accum}"
         if self.accum == "int32":
             scale = self.scale
-            text += ", no scale" if scale is None else f", scale per {'column' if scale.ndim else 'tensor'}"
+            text += (
+                ", no scale"
+                if scale is None
+                else f", scale per {'column' if scale.ndim else 'tensor'}"
+            )
         return text + ")"
 
 

@@ -41,14 +41,16 @@ Types = dict[str, str]  # type a stage takes -> type it gives
 class Stage:
     """One step of an output pipeline; compose with ``>>``."""
 
-    _types: Types
-    _native: _fbg.Stage
+    def __init__(self, types: Types, native: _fbg.Stage, text: str) -> None:
+        self._types = types
+        self._native = native
+        self._text = text
 
     def __rshift__(self, other: Stage | Pipeline) -> Pipeline:
         return Pipeline([self]) >> other
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}()"
+        return self._text
 
 
 class Pipeline:
@@ -63,7 +65,7 @@ class Pipeline:
                 flat.append(item)
             else:
                 raise TypeError(f"pipeline: a stage is wanted, got {type(item).__name__}")
-        self.stages = tuple(flat)
+        self.stages: tuple[Stage, ...] = tuple(flat)
         possible = {"acc", "float32"}  # what kernels start from
         before = "the accumulator"
         for position, stage in enumerate(flat):
@@ -94,10 +96,9 @@ class CorrectZeroPoints(Stage):
     CorrectZeroPoints()
     """
 
-    _types = {"acc": "int32"}
-
     def __init__(self) -> None:
-        self._native = _fbg.stage_correct_zero_points()
+        native = _fbg.stage_correct_zero_points()
+        super().__init__({"acc": "int32"}, native, "CorrectZeroPoints()")
 
 
 class Dequantize(Stage):
@@ -107,10 +108,9 @@ class Dequantize(Stage):
     Dequantize()
     """
 
-    _types = {"acc": "float32", "int32": "float32"}
-
     def __init__(self) -> None:
-        self._native = _fbg.stage_dequantize()
+        types = {"acc": "float32", "int32": "float32"}
+        super().__init__(types, _fbg.stage_dequantize(), "Dequantize()")
 
 
 class Bias(Stage):
@@ -129,13 +129,9 @@ class Bias(Stage):
         require_dtype(array, "Bias: values", "float32", "int32")
         if array.ndim != 1:
             raise ValueError(f"Bias: values must be 1-D (N,), got shape {array.shape}")
-        self._text = f"Bias({array.dtype}[{array.size}])"
         integer = array.dtype == np.int32
-        self._types = {"acc": "acc", "int32": "int32"} if integer else {"float32": "float32"}
-        self._native = _fbg.stage_bias(array)
-
-    def __repr__(self) -> str:
-        return self._text
+        types = {"acc": "acc", "int32": "int32"} if integer else {"float32": "float32"}
+        super().__init__(types, _fbg.stage_bias(array), f"Bias({array.dtype}[{array.size}])")
 
 
 class ReLU(Stage):
@@ -145,10 +141,9 @@ class ReLU(Stage):
     ReLU()
     """
 
-    _types = {"int32": "int32", "float32": "float32"}
-
     def __init__(self) -> None:
-        self._native = _fbg.stage_relu()
+        types = {"int32": "int32", "float32": "float32"}
+        super().__init__(types, _fbg.stage_relu(), "ReLU()")
 
 
 class GELU(Stage):
@@ -161,12 +156,10 @@ class GELU(Stage):
     GELU()
     """
 
-    _types = {"float32": "float32"}
-
     def __init__(self, approximate: Literal["none"] = "none") -> None:
         if approximate != "none":
             raise ValueError(f"GELU: approximate must be 'none', got {approximate!r}")
-        self._native = _fbg.stage_gelu()
+        super().__init__({"float32": "float32"}, _fbg.stage_gelu(), "GELU()")
 
 
 class Add(Stage):
@@ -180,17 +173,12 @@ class Add(Stage):
     Add(float32[2, 3])
     """
 
-    _types = {"float32": "float32"}
-
     def __init__(self, residual: object) -> None:
         array = as_array(residual, "Add: residual")
         require_dtype(array, "Add: residual", "float32")
         require_matrix(array, "Add: residual", "(M, N)")
-        self._text = f"Add(float32[{array.shape[0]}, {array.shape[1]}])"
-        self._native = _fbg.stage_add(array)
-
-    def __repr__(self) -> str:
-        return self._text
+        text = f"Add(float32[{array.shape[0]}, {array.shape[1]}])"
+        super().__init__({"float32": "float32"}, _fbg.stage_add(array), text)
 
 
 class Requantize(Stage):
@@ -208,9 +196,7 @@ class Requantize(Stage):
     Requantize(scale=0.1, zero_point=3, uint8)
     """
 
-    def __init__(
-        self, scale: float, zero_point: int = 0, dtype: npt.DTypeLike = np.uint8
-    ) -> None:
+    def __init__(self, scale: float, zero_point: int = 0, dtype: npt.DTypeLike = np.uint8) -> None:
         name = np.dtype(dtype).name
         if name not in ("uint8", "int8"):
             raise TypeError(f"Requantize: dtype must be uint8 or int8, got {name}")
@@ -223,9 +209,8 @@ class Requantize(Stage):
                 f"Requantize: zero_point must be within [{limits.min}, {limits.max}], "
                 f"got {zero_point}"
             )
-        self._text = f"Requantize(scale={scale}, zero_point={zero_point}, {name})"
-        self._types = {"acc": name, "int32": name, "float32": name}
-        self._native = _fbg.stage_requantize(float(value), int(zero_point), name == "int8")
-
-    def __repr__(self) -> str:
-        return self._text
+        super().__init__(
+            {"acc": name, "int32": name, "float32": name},
+            _fbg.stage_requantize(float(value), int(zero_point), name == "int8"),
+            f"Requantize(scale={scale}, zero_point={zero_point}, {name})",
+        )

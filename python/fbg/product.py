@@ -11,12 +11,12 @@ import numpy.typing as npt
 
 from fbg import _fbg
 from fbg.arrays import as_array, require_dtype
-from fbg.packing import PackA, PackAWithQuantRowOffset, PackedB
-from fbg.pipeline import GELU, Bias, Dequantize, Pipeline, ReLU, Stage
+from fbg.packing import PackA, PackedB
+from fbg.pipeline import Pipeline, Stage
 
 __all__ = ["gemm", "linear"]
 
-_ACTIVATIONS: dict[str, type[ReLU] | type[GELU]] = {"relu": ReLU, "gelu": GELU}
+_ACTIVATIONS = (None, "relu", "gelu")
 
 
 def _threads(num_threads: int | None, name: str) -> int:
@@ -27,12 +27,6 @@ def _threads(num_threads: int | None, name: str) -> int:
             f"{name}: num_threads must be within [1, {_fbg.MAX_THREADS}], got {num_threads}"
         )
     return num_threads
-
-
-def _product(
-    a: PackA, b: PackedB, stages: list[_fbg.Stage], out: object, threads: int
-) -> npt.NDArray[Any]:
-    return _fbg.gemm(a._native, b._native, stages, out, threads)  # type: ignore[arg-type]
 
 
 def gemm(
@@ -80,7 +74,8 @@ def gemm(
         pipeline = Pipeline([pipeline])
     elif not isinstance(pipeline, Pipeline):
         pipeline = Pipeline(pipeline)
-    return _product(a, packed_b, pipeline._native, out, _threads(num_threads, "gemm"))
+    threads = _threads(num_threads, "gemm")
+    return _fbg.gemm(a._native, packed_b._native, pipeline._native, out, threads)
 
 
 def linear(
@@ -114,22 +109,15 @@ def linear(
     k, n = packed_b.shape
     if array.ndim == 0 or array.shape[-1] != k:
         raise ValueError(f"linear: x must have shape (..., {k}), got {array.shape}")
-    rows = array.reshape(math.prod(array.shape[:-1]), k)
-
-    integer = packed_b.accum != "float32"
-    stages: list[Stage] = [Dequantize()] if integer else []
+    rows = array if array.ndim == 2 else array.reshape(math.prod(array.shape[:-1]), k)
+    if activation not in _ACTIVATIONS:
+        raise ValueError(f"linear: activation must be one of {_ACTIVATIONS}, got {activation!r}")
+    vector = None
     if bias is not None:
-        stages.append(Bias(bias))
-        if not isinstance(stages[-1]._types.get("float32"), str):
-            raise TypeError("linear: bias must be float32, got int32")
-    if activation is not None:
-        if activation not in _ACTIVATIONS:
-            raise ValueError(
-                f"linear: activation must be one of {sorted(_ACTIVATIONS)} or None, "
-                f"got {activation!r}"
-            )
-        stages.append(_ACTIVATIONS[activation]())
-    a = PackAWithQuantRowOffset(rows) if integer else PackA(rows)
+        vector = as_array(bias, "linear: bias")
+        require_dtype(vector, "linear: bias", "float32")
+        if vector.shape != (n,):
+            raise ValueError(f"linear: bias must have shape ({n},), got {vector.shape}")
     threads = _threads(num_threads, "linear")
-    y = _product(a, packed_b, [s._native for s in stages], None, threads)
-    return y.reshape(*array.shape[:-1], n)
+    y = _fbg.linear(rows, packed_b._native, vector, activation or "", threads)
+    return y if array.ndim == 2 else y.reshape(*array.shape[:-1], n)

@@ -24,7 +24,7 @@ def _integer_range(dtype: npt.DTypeLike) -> tuple[int, int]:
 def choose_qparams(
     minimum: float, maximum: float, dtype: npt.DTypeLike = np.uint8, symmetric: bool = False
 ) -> tuple[np.float32, int]:
-    """Return (scale, zero_point) for reals within [minimum, maximum]; the range is widened to hold 0.
+    """Return (scale, zero_point) for reals within [minimum, maximum], a range widened to hold 0.
 
     Asymmetric: ``scale = (max - min) / (qmax - qmin)``, ``zero_point = rint(qmin - min / scale)``.
     Symmetric: ``scale = max(|min|, |max|) / qmax``, zero_point the middle of the range (0 or 128).
@@ -61,7 +61,10 @@ def quantize(
     """
     qmin, qmax = _integer_range(dtype)
     scaled = np.rint(np.asarray(x, np.float32) / np.asarray(scale, np.float32))
-    return np.clip(scaled + np.asarray(zero_point, np.float32), qmin, qmax).astype(dtype)
+    q: npt.NDArray[Any] = np.clip(scaled + np.asarray(zero_point, np.float32), qmin, qmax).astype(
+        dtype
+    )
+    return q
 
 
 def dequantize(q: npt.NDArray[Any], scale: Any, zero_point: Any = 0) -> npt.NDArray[np.float32]:

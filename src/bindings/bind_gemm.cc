@@ -166,6 +166,18 @@ PyStage bias_stage(const py::array& values) {
   return {BasicBias<T>{a.data()}.stage(), a, -1, a.size()};
 }
 
+// activation(x * w + bias) for a 2-D x, with the pipeline composed here rather than in Python.
+template <class Packer, class Acc>
+py::array linear(const py::array& x, const PackedB<Acc>& w, const std::optional<py::array>& bias,
+                 const std::string& activation, int num_threads) {
+  std::vector<PyStage> stages;
+  if (Acc::kind == Accumulator::int32) stages.push_back({Dequantize{}.stage(), py::none()});
+  if (bias) stages.push_back(bias_stage<float>(*bias));
+  if (activation == "relu") stages.push_back({Relu{}.stage(), py::none()});
+  if (activation == "gelu") stages.push_back({Gelu{}.stage(), py::none()});
+  return run(Packer(matrix<float>(x, "linear: x")), x, w, stages, py::none(), num_threads);
+}
+
 }  // namespace
 
 void bind_gemm(py::module_& m) {
@@ -200,6 +212,11 @@ void bind_gemm(py::module_& m) {
         py::arg("num_threads"));
   m.def("gemm", &gemm_float32, py::arg("a"), py::arg("b"), py::arg("stages"), py::arg("out"),
         py::arg("num_threads"));
+
+  m.def("linear", &linear<PackAWithQuantRowOffset, Int32>, py::arg("x"), py::arg("w"),
+        py::arg("bias"), py::arg("activation"), py::arg("num_threads"));
+  m.def("linear", &linear<PackA<float>, Float32>, py::arg("x"), py::arg("w"), py::arg("bias"),
+        py::arg("activation"), py::arg("num_threads"));
 
   m.def("kernel_names", [] {
     std::vector<std::string> names;

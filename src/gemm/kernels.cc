@@ -128,7 +128,7 @@ KernelTable::KernelTable(const Geometry& geometry, KernelKey key, std::int64_t n
       // does.
       for (std::int64_t columns = 0; columns < nr; columns += unit) {
         if (columns + unit <= n) add(columns + unit);
-        if (n % unit != 0) add(columns + n % unit);
+        if (n % unit != 0 && columns + n % unit <= n) add(columns + n % unit);
       }
     }
   }

@@ -90,8 +90,8 @@ class GemmGenerator : public SimdAssembler {
   void initialize_accumulators() {
     mov(c_, arg(offsetof(TileArgs, c)));
     mov(ldc_, arg(offsetof(TileArgs, ldc)));
-    // No column is partial while B is read (panels are padded), so the mask may wait unless C is
-    // read.
+    // No column is partial while B is read (panels are padded): only loads and stores of C need the
+    // mask, and in between its register may hold a row of A.
     if (key_.load_c) {
       if (key_.masked) prepare_mask();
       mov(scratch_, c_);
@@ -271,7 +271,7 @@ class GemmGenerator : public SimdAssembler {
   }
 
   void run_pipeline() {
-    if (key_.masked && !key_.load_c) prepare_mask();
+    if (key_.masked) prepare_mask();
     const int first_free = rows_ * vectors_;
     StageContext ctx{args_,
                      scratch_,

@@ -157,6 +157,7 @@ def test_progress_bar_changes_nothing(model: fbg.Model, capsys: pytest.CaptureFi
         ({"sentences": 3}, TypeError, "sentences must be a str or a sequence of str, got int"),
         ({"sentences": b"a"}, TypeError, "got bytes"),
         ({"sentences": ["a", 5]}, TypeError, r"sentences\[1\] must be a str, got int"),
+        ({"sentences": ["a", "\ud800"]}, ValueError, r"sentences\[1\] is not valid Unicode"),
         ({"sentences": "a", "batch_size": 0}, ValueError, "batch_size must be at least 1, got 0"),
         ({"sentences": "a", "batch_size": 1.5}, TypeError, "batch_size must be an integer"),
     ],

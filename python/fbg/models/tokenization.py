@@ -15,6 +15,16 @@ from fbg.models.files import require_file
 __all__ = ["TextTokenizer"]
 
 
+def _not_unicode(texts: Sequence[str]) -> Exception:
+    """Explain a text that the tokenizer refused: Python's str may hold lone surrogates."""
+    for n, text in enumerate(texts):
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            return ValueError(f"encode: sentences[{n}] is not valid Unicode: {error}")
+    return ValueError("encode: the tokenizer refused the sentences")
+
+
 class TextTokenizer:
     """The tokenizer of a model directory, without padding and truncating at `max_length` tokens."""
 
@@ -33,5 +43,8 @@ class TextTokenizer:
         """Return the token ids of each text, special tokens included."""
         if self._lowercase:
             texts = [text.lower() for text in texts]
-        encodings = self._tokenizer.encode_batch_fast(list(texts))
+        try:
+            encodings = self._tokenizer.encode_batch_fast(list(texts))
+        except TypeError:
+            raise _not_unicode(texts) from None
         return [np.array(encoding.ids, np.int32) for encoding in encodings]

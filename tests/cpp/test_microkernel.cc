@@ -1,0 +1,496 @@
+// Every generated microkernel against the portable one, bit for bit: each tile height, width, mask
+// and load of C, with raw results and with pipelines. Operands and C lie against inaccessible
+// pages, so that one byte read or written outside them faults; bytes of C between the valid ones
+// must stay.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "fbg/gemm.h"
+#include "fbg/microkernel.h"
+#include "guarded.h"
+#include "jit/kernel_cache.h"
+
+namespace fbg {
+namespace {
+
+using test::Guard;
+using test::Guarded;
+
+constexpr std::int64_t kGroupBytes = 128;  // one k-group of a panel
+
+// An accumulator family on the ISA that generates it.
+struct Family {
+  Accumulator accumulator;
+  Isa isa;
+};
+
+std::vector<Family> generated_families() {
+  std::vector<Family> families;
+  for (const Accumulator accumulator : {Accumulator::int32, Accumulator::float32})
+    for (const Isa isa : supported_isas())
+      if (isa != Isa::generic && choose_geometry(accumulator, isa_features(isa)).isa == isa)
+        families.push_back({accumulator, isa});
+  return families;
+}
+
+// A buffer next to a guard page whose last (or first) bytes are handed out as an operand.
+class Operand {
+ public:
+  explicit Operand(std::size_t capacity = 16 << 10)
+      : after_(capacity, Guard::after), before_(capacity, Guard::before) {}
+
+  std::byte* place(std::int64_t bytes, Guard side) {
+    EXPECT_LE(static_cast<std::size_t>(bytes), after_.size());
+    return side == Guard::after ? after_.end() - bytes : before_.data();
+  }
+  template <class T>
+  T* place(const std::vector<T>& values, Guard side) {
+    const std::size_t bytes = values.size() * sizeof(T);
+    std::byte* to = place(static_cast<std::int64_t>(bytes), side);
+    if (bytes) std::memcpy(to, values.data(), bytes);
+    return reinterpret_cast<T*>(to);
+  }
+
+ private:
+  Guarded<std::byte> after_, before_;
+};
+
+// One pair of blocks as a test describes it.
+struct Block {
+  std::int64_t groups;
+  std::int64_t a_padding;  // bytes between the end of a row and the next
+};
+
+struct TileCase {
+  KernelKey key;
+  std::vector<Block> blocks;
+  std::int64_t columns;
+  std::int64_t first_column = 0;  // of the tile inside its first panel
+  std::int64_t row = 0, col = 0;  // of the tile in C
+  Guard side = Guard::after;
+  unsigned seed = 0;
+};
+
+class Microkernel : public testing::TestWithParam<Family> {
+ protected:
+  const Accumulator accumulator = GetParam().accumulator;
+  const Isa isa = GetParam().isa;
+  const Geometry geometry = choose_geometry(accumulator, isa_features(isa));
+  const bool integer = accumulator == Accumulator::int32;
+  const ValueType start = integer ? ValueType::acc : ValueType::float32;
+
+  KernelKey make_key(int rows, int vectors, bool masked, bool load_c,
+                     const std::vector<Stage>& stages, bool correct_b) const {
+    KernelKey key{};
+    key.accumulator = accumulator;
+    key.isa = isa;
+    key.rows = static_cast<std::uint8_t>(rows);
+    key.vectors = static_cast<std::uint8_t>(vectors);
+    key.masked = masked;
+    key.load_c = load_c;
+    const TypedPipeline typed = type_pipeline(stages, start);
+    key.num_stages = static_cast<std::uint8_t>(typed.count);
+    key.stages = typed.codes;
+    for (int s = 0; s < typed.count; ++s) {
+      const StageCode& code = typed.codes[s];
+      if (code.in == ValueType::acc && code.kind != StageKind::bias) {
+        key.correct_a = true;
+        key.correct_b = correct_b;
+      }
+    }
+    return key;
+  }
+
+  // Widths that the driver may ask of a tile height: its own and that of a taller neighbour.
+  int widest(int rows) const {
+    const int neighbour = geometry.max_vectors[std::min(rows, geometry.max_rows - 1)];
+    return std::max(geometry.max_vectors[rows - 1], neighbour);
+  }
+
+  void fill(std::byte* to, std::int64_t bytes) {
+    if (integer) {  // half of the values at the ends of their range
+      for (std::int64_t i = 0; i < bytes; ++i) {
+        const unsigned r = random_();
+        to[i] = static_cast<std::byte>(r & 0x100 ? r : (r & 0x200 ? 0xff : 0x80));
+      }
+    } else {
+      std::normal_distribution<float> normal;
+      for (std::int64_t i = 0; i + 4 <= bytes; i += 4) {
+        const float x = normal(random_);
+        std::memcpy(to + i, &x, 4);
+      }
+    }
+  }
+
+  std::vector<float> floats(std::int64_t n, float lo, float hi) {
+    std::uniform_real_distribution<float> uniform(lo, hi);
+    std::vector<float> x(static_cast<std::size_t>(n));
+    for (float& v : x) v = uniform(random_);
+    return x;
+  }
+  std::vector<std::int32_t> ints(std::int64_t n, int lo, int hi) {
+    std::uniform_int_distribution<std::int32_t> uniform(lo, hi);
+    std::vector<std::int32_t> x(static_cast<std::size_t>(n));
+    for (auto& v : x) v = uniform(random_);
+    return x;
+  }
+
+  // Runs the kernel and the reference on the same operands; C and all around it must agree.
+  void expect_same(const TileCase& tile, const std::vector<Stage>& stages) {
+    random_.seed(tile.seed);
+    const KernelKey& key = tile.key;
+    const std::int64_t rows = key.rows, columns = tile.columns;
+    const std::int64_t panels = ceil_div(tile.first_column + columns, kPanelColumns);
+    // Columns of the last panel are readable to its end.
+    const std::int64_t readable = panels * kPanelColumns - tile.first_column;
+
+    std::vector<BlockPair> pairs;
+    std::int64_t depth = 0;
+    for (std::size_t p = 0; p < tile.blocks.size(); ++p) {
+      const Block& block = tile.blocks[p];
+      const std::int64_t row_bytes = block.groups * 4, lda = row_bytes + block.a_padding;
+      const std::int64_t a_bytes = row_bytes ? (rows - 1) * lda + row_bytes : 0;
+      std::byte* a = a_[p].place(a_bytes, tile.side);
+      fill(a, a_bytes);
+      const std::int64_t stride = block.groups * kGroupBytes;
+      std::byte* b = b_[p].place(panels * stride, tile.side);
+      fill(b, panels * stride);
+      pairs.push_back({a, lda, b + tile.first_column * 4, stride, block.groups});
+      depth += block.groups * (integer ? 4 : 1);
+    }
+
+    std::vector<StageArgs> stage_args;
+    for (std::size_t s = 0; s < stages.size(); ++s) {
+      StageArgs args = stages[s].args;
+      const std::int64_t n = tile.col + columns;
+      if (stages[s].kind == StageKind::bias) {
+        if (stages[s].wanted == ValueType::float32)
+          args.data = operands_[s].place(floats(n, -3, 3), tile.side);
+        else
+          args.data = operands_[s].place(ints(n, -100000, 100000), tile.side);
+      } else if (stages[s].kind == StageKind::add) {
+        const std::int64_t ld = n + 3;
+        args.data = operands_[s].place(floats((tile.row + rows - 1) * ld + n, -3, 3), tile.side);
+        args.ld = ld * 4;
+      }
+      stage_args.push_back(args);
+    }
+
+    TileArgs args;
+    args.load_c = key.load_c;
+    args.pairs = pairs.data();
+    args.num_pairs = static_cast<std::int64_t>(pairs.size());
+    args.columns = columns;
+    args.row = tile.row;
+    args.col = tile.col;
+    args.depth = depth;
+    args.stages = stage_args.data();
+    args.key = &key;
+    args.a_scale = a_scale_.place(floats(rows, 1e-3f, 2e-3f), tile.side);
+    args.b_scale = b_scale_.place(floats(readable, 1e-3f, 2e-3f), tile.side);
+    if (key.correct_a) {
+      args.a_zero_point = a_zero_point_.place(ints(rows, 0, 255), tile.side);
+      args.col_offsets = col_offsets_.place(ints(readable, -128 * 64, 127 * 64), tile.side);
+    }
+    if (key.correct_b) {
+      args.b_zero_point = b_zero_point_.place(ints(readable, -128, 127), tile.side);
+      args.row_offsets = row_offsets_.place(ints(rows, 0, 255 * 64), tile.side);
+    }
+
+    const std::int64_t size = value_size(key.output());
+    args.ldc = columns * size + 12;
+    const std::int64_t c_bytes = (rows - 1) * args.ldc + columns * size;
+    std::byte* c = c_.place(c_bytes, tile.side);
+    fill(c, c_bytes);
+    std::vector<std::byte> expected(c, c + c_bytes);
+
+    TileArgs reference_args = args;
+    reference_args.c = expected.data();
+    KernelKey generic = key;
+    generic.isa = Isa::generic;
+    find_kernel(generic)(&reference_args);
+    args.c = c;
+    find_kernel(key)(&args);
+    ASSERT_EQ(std::memcmp(c, expected.data(), expected.size()), 0)
+        << kernel_name(key) << ", " << columns << " columns from " << tile.first_column << ", "
+        << pairs.size() << " block pairs, depth " << depth
+        << (tile.side == Guard::after ? ", page after" : ", page before");
+  }
+
+  // The column counts worth trying for a width: for a mask, a whole last vector is not one.
+  std::vector<std::int64_t> column_counts(int vectors, bool masked) const {
+    const std::int64_t full = vectors * geometry.lanes, before = full - geometry.lanes;
+    if (!masked) return {full};
+    return {before + 1, before + geometry.lanes / 2 + 1, full - 1};
+  }
+
+ private:
+  std::mt19937 random_;
+  Operand a_[3], b_[3], operands_[kMaxStages];
+  Operand a_scale_, b_scale_, a_zero_point_, b_zero_point_, row_offsets_, col_offsets_, c_;
+};
+
+const std::vector<std::vector<Block>> kBlockLists = {
+    {{9, 0}}, {{6, 5 * 4}, {1, 0}}, {{1, 8}, {0, 0}, {7, 64}}, {{0, 0}}, {},
+};
+
+TEST_P(Microkernel, RawResultEqualsTheReference) {
+  for (int rows = 1; rows <= geometry.max_rows; ++rows)
+    for (int vectors = 1; vectors <= widest(rows); ++vectors)
+      for (const bool masked : {false, true})
+        for (const bool load_c : {false, true})
+          for (const std::int64_t columns : column_counts(vectors, masked))
+            for (const auto& blocks : kBlockLists)
+              for (const Guard side : {Guard::after, Guard::before}) {
+                TileCase tile{make_key(rows, vectors, masked, load_c, {}, false), blocks, columns};
+                tile.side = side;
+                tile.seed = static_cast<unsigned>(rows * 100 + vectors);
+                expect_same(tile, {});
+                if (HasFatalFailure()) return;
+              }
+}
+
+// Pipelines whose stages meet every type they accept; parameters are set by the test.
+std::vector<std::vector<Stage>> pipelines(Accumulator accumulator) {
+  const Stage correct = CorrectZeroPoints{}.stage(), dequantize = Dequantize{}.stage();
+  const Stage bias = Bias{nullptr}.stage(), bias_int32 = BiasInt32{nullptr}.stage();
+  const Stage relu = Relu{}.stage(), gelu = Gelu{}.stage(), add = Add{nullptr, 0}.stage();
+  const Stage to_uint8 = Requantize{0.37f, 101, ValueType::uint8}.stage();
+  const Stage to_int8 = Requantize{0.21f, -17, ValueType::int8}.stage();
+  if (accumulator == Accumulator::float32)
+    return {{bias}, {relu}, {gelu}, {add}, {to_uint8}, {to_int8}, {bias, gelu, add, relu, to_int8}};
+  return {{correct},
+          {dequantize},
+          {to_uint8},
+          {to_int8},
+          {bias_int32, correct, relu, to_uint8},
+          {correct, bias_int32, relu, dequantize},
+          {bias_int32, dequantize, bias, gelu, add},
+          {dequantize, add, relu, gelu, bias, to_int8}};
+}
+
+TEST_P(Microkernel, EveryPipelineEqualsTheReference) {
+  for (int rows = 1; rows <= geometry.max_rows; ++rows)
+    for (int vectors = 1; vectors <= widest(rows); ++vectors)
+      for (const bool masked : {false, true})
+        for (const auto& stages : pipelines(accumulator))
+          for (const bool correct_b : {false, true}) {
+            if (correct_b && !integer) continue;
+            for (const std::int64_t columns : column_counts(vectors, masked))
+              for (const Guard side : {Guard::after, Guard::before}) {
+                TileCase tile{make_key(rows, vectors, masked, false, stages, correct_b),
+                              {{5, 4}, {1, 0}},
+                              columns};
+                tile.row = 3;
+                tile.col = side == Guard::after ? 32 : 0;
+                tile.side = side;
+                tile.seed = static_cast<unsigned>(rows * 100 + columns);
+                expect_same(tile, stages);
+                if (HasFatalFailure()) return;
+              }
+          }
+}
+
+TEST_P(Microkernel, LoadsOfCFeedThePipeline) {
+  const std::vector<Stage> stages =
+      integer ? std::vector{CorrectZeroPoints{}.stage(), Dequantize{}.stage(), Gelu{}.stage()}
+              : std::vector{Bias{nullptr}.stage(), Gelu{}.stage()};
+  for (int rows = 1; rows <= geometry.max_rows; ++rows)
+    for (const bool masked : {false, true})
+      for (const std::int64_t columns : column_counts(widest(rows), masked)) {
+        TileCase tile{make_key(rows, widest(rows), masked, true, stages, true), {{6, 4}}, columns};
+        tile.seed = static_cast<unsigned>(rows);
+        expect_same(tile, stages);
+        if (HasFatalFailure()) return;
+      }
+}
+
+TEST_P(Microkernel, TileMayStartInsideItsPanel) {
+  const int lanes = geometry.lanes;
+  for (int rows = 1; rows <= geometry.max_rows; ++rows)
+    for (int first = lanes; first < kPanelColumns; first += lanes)
+      for (int vectors = 1; vectors <= std::min(widest(rows), (kPanelColumns - first) / lanes);
+           ++vectors)
+        for (const bool masked : {false, true})
+          for (const std::int64_t columns : column_counts(vectors, masked)) {
+            const std::vector<Stage> stages = pipelines(accumulator).back();
+            TileCase tile{
+                make_key(rows, vectors, masked, false, stages, integer), {{4, 0}, {1, 4}}, columns};
+            tile.first_column = first;
+            tile.col = first;
+            expect_same(tile, stages);
+            if (HasFatalFailure()) return;
+          }
+}
+
+// Distances between rows of A are signed: 0 repeats a row, negative ones walk upwards.
+TEST_P(Microkernel, RowsOfAMayRepeatOrWalkUpwards) {
+  std::vector<std::byte> a(16 * 64), b(8 * kGroupBytes);
+  fill(a.data(), std::ssize(a));
+  fill(b.data(), std::ssize(b));
+  for (const std::int64_t lda : {std::int64_t{0}, std::int64_t{-64}, std::int64_t{-32}})
+    for (int rows = 1; rows <= geometry.max_rows; ++rows) {
+      const KernelKey key = make_key(rows, 1, false, false, {}, false);
+      const BlockPair pair{a.data() + 12 * 64, lda, b.data(), 8 * kGroupBytes, 8};
+      std::vector<std::int32_t> c(16 * 16), expected(c);
+      TileArgs args;
+      args.pairs = &pair;
+      args.num_pairs = 1;
+      args.ldc = 64;
+      args.columns = geometry.lanes;
+      args.c = c.data();
+      args.key = &key;
+      find_kernel(key)(&args);
+      KernelKey generic = key;
+      generic.isa = Isa::generic;
+      args.c = expected.data();
+      find_kernel(generic)(&args);
+      ASSERT_EQ(c, expected) << "lda " << lda << ", rows " << rows;
+    }
+}
+
+// Equal to the mathematical integer: the worst pairs of 255 with -128 and 127, and K at
+// its limit.
+TEST_P(Microkernel, ExtremeProductsAreExactUpToTheDepthLimit) {
+  if (!integer) {  // the float families have one chain of fused multiply-adds instead
+    TileCase tile{make_key(geometry.max_rows, 2, false, false, {}, false),
+                  {{31, 0}, {32, 0}, {31, 0}},
+                  2 * geometry.lanes};
+    expect_same(tile, {});
+    return;
+  }
+  constexpr std::int64_t groups = kMaxDepthRaw / 4;
+  std::vector<std::uint8_t> a(groups * 4, 255);
+  std::vector<std::int8_t> b(groups * kGroupBytes);
+  for (std::size_t i = 0; i < b.size(); ++i) {
+    const auto column = i / 4 % 32;  // all -128, all 127, alternating by k, by pairs of k
+    const auto k = i / kGroupBytes * 4 + i % 4;
+    const bool low = column % 4 == 0   ? true
+                     : column % 4 == 1 ? false
+                     : column % 4 == 2 ? k % 2 == 0
+                                       : k % 4 < 2;
+    b[i] = low ? -128 : 127;
+  }
+  const BlockPair pair{a.data(), 0, b.data(), groups * kGroupBytes, groups};
+  const KernelKey key = make_key(geometry.max_rows, 1, false, false, {}, false);
+  std::vector<std::int32_t> c(static_cast<std::size_t>(geometry.max_rows * geometry.lanes));
+  TileArgs args;
+  args.pairs = &pair;
+  args.num_pairs = 1;
+  args.c = c.data();
+  args.ldc = geometry.lanes * 4;
+  args.columns = geometry.lanes;
+  args.key = &key;
+  find_kernel(key)(&args);
+  for (std::size_t i = 0; i < c.size(); ++i) {
+    const std::int64_t column = static_cast<std::int64_t>(i) % geometry.lanes;
+    std::int64_t exact = 0;
+    for (std::int64_t k = 0; k < groups * 4; ++k)
+      exact += 255 * b[static_cast<std::size_t>(k / 4 * kGroupBytes + column * 4 + k % 4)];
+    ASSERT_EQ(c[i], exact);
+  }
+}
+
+TEST_P(Microkernel, NotANumberStaysOneUntilRequantized) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const std::int64_t lanes = geometry.lanes;
+  std::vector<Stage> stages{Bias{nullptr}.stage(), Relu{}.stage(), Gelu{}.stage()};
+  if (integer) stages.insert(stages.begin(), Dequantize{}.stage());
+  const std::vector<float> one(static_cast<std::size_t>(lanes), 1.0f);
+  std::vector<float> bias(static_cast<std::size_t>(lanes), 1.0f);
+  for (std::size_t i = 0; i < bias.size(); i += 3) bias[i] = i % 2 ? nan : -nan;
+  const std::vector<std::int32_t> zeros(static_cast<std::size_t>(lanes), 0);
+  for (const bool requantized : {false, true}) {
+    if (requantized) stages.push_back(Requantize{0.1f, 7, ValueType::int8}.stage());
+    const KernelKey key = make_key(1, 1, false, false, stages, false);
+    std::vector<StageArgs> stage_args;
+    for (const Stage& stage : stages) {
+      stage_args.push_back(stage.args);
+      if (stage.kind == StageKind::bias) stage_args.back().data = bias.data();
+    }
+    std::vector<float> c(static_cast<std::size_t>(lanes));
+    TileArgs args;
+    args.c = c.data();
+    args.columns = lanes;
+    args.a_scale = args.b_scale = one.data();
+    args.a_zero_point = args.col_offsets = zeros.data();
+    args.stages = stage_args.data();
+    args.key = &key;
+    find_kernel(key)(&args);
+    for (std::size_t i = 0; i < c.size(); ++i) {
+      if (requantized)
+        EXPECT_EQ(reinterpret_cast<const std::int8_t*>(c.data())[i], i % 3 == 0 ? -128 : 15) << i;
+      else
+        EXPECT_EQ(std::isnan(c[i]), i % 3 == 0) << i;
+    }
+  }
+}
+
+TEST_P(Microkernel, GeometryFitsTheRegisterFile) {
+  for (int rows = 1; rows <= geometry.max_rows; ++rows)
+    for (int vectors = 1; vectors <= widest(rows); ++vectors)
+      EXPECT_NE(find_kernel(make_key(rows, vectors, true, true, {}, false)), nullptr);
+  EXPECT_THROW(find_kernel(make_key(geometry.max_rows + 1, 8, false, false, {}, false)),
+               std::runtime_error);
+}
+
+TEST_P(Microkernel, LongestPipelineCanBeGenerated) {
+  std::vector<Stage> stages(kMaxStages, Gelu{}.stage());
+  if (integer) stages.front() = Dequantize{}.stage();
+  for (int rows = 1; rows <= geometry.max_rows; ++rows) {
+    TileCase tile{make_key(rows, widest(rows), true, false, stages, integer),
+                  {{2, 0}},
+                  widest(rows) * geometry.lanes - 1};
+    expect_same(tile, stages);
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST_P(Microkernel, EachIsGeneratedOnceUnderItsName) {
+  const KernelKey key = make_key(2, 2, true, false, {}, false);
+  const TileFunction kernel = find_kernel(key);
+  EXPECT_EQ(find_kernel(key), kernel);
+  const std::string name = std::string(integer ? "gemm_int32_u8_s8_2x" : "gemm_fp32_f32_f32_2x") +
+                           std::to_string(2 * geometry.lanes) + "_" + isa_name(isa) + "_masked";
+  EXPECT_EQ(kernel_name(key), name);
+  int found = 0;
+  for (const auto& info : jit::generated_kernels()) found += info.key == key;
+  EXPECT_EQ(found, 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Generated, Microkernel, testing::ValuesIn(generated_families()), [](const auto& family) {
+      return std::string(family.param.accumulator == Accumulator::int32 ? "int32_" : "float32_") +
+             isa_name(family.param.isa);
+    });
+// A machine without AVX2 generates nothing.
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Microkernel);
+
+TEST(MicrokernelNames, TellEveryKeyApart) {
+  std::set<std::string> names;
+  int keys = 0;
+  for (const Isa isa : kAllIsas)
+    for (const std::uint8_t rows : {1, 11, 12})
+      for (const bool masked : {false, true})
+        for (const bool load_c : {false, true}) {
+          KernelKey key{};
+          key.isa = isa;
+          key.rows = rows;
+          key.vectors = 2;
+          key.masked = masked;
+          key.load_c = load_c;
+          names.insert(kernel_name(key));
+          ++keys;
+        }
+  EXPECT_EQ(static_cast<int>(names.size()), keys);
+}
+
+}  // namespace
+}  // namespace fbg

@@ -1,0 +1,23 @@
+"""What the tests share: a hypothesis profile, and every ISA of the machine as a fixture."""
+
+import os
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+import fbg
+
+# Fixtures here only set the process-wide ISA, which holds for all examples of a test alike.
+settings.register_profile(
+    "fbg", deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+settings.register_profile("ci", settings.get_profile("fbg"), derandomize=True, database=None)
+settings.load_profile("ci" if os.environ.get("CI") else "fbg")
+
+
+@pytest.fixture(params=fbg.isa.supported())
+def isa(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Run the test once under each ISA that this machine has."""
+    with fbg.isa.limit(request.param):
+        yield request.param
