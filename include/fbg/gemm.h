@@ -87,7 +87,8 @@ class FloatEnvironment {
   unsigned saved_;
 };
 
-// Largest K for which int32 sums are exact: raw, and with both zero points arbitrary.
+// Largest K for which int32 sums are exact: without stages, and with any (which may correct for
+// zero points, arbitrary ones on both sides).
 inline constexpr std::int64_t kMaxDepthRaw = 65793;
 inline constexpr std::int64_t kMaxDepthCorrected = 33025;
 
@@ -96,7 +97,8 @@ class Gemm {
  public:
   static_assert(std::is_same_v<typename A::Element, typename Acc::A>);
 
-  // Types the pipeline, checks K and generates every kernel that M <= max_m can need.
+  // Types the pipeline, checks K and generates every kernel that M <= max_m can need, for the
+  // features that are active now: a later limit does not change this Gemm.
   // Throws std::invalid_argument; std::runtime_error where executable memory is denied.
   Gemm(const PackedB<Acc>& b, std::span<const Stage> stages, std::int64_t max_m);
 
@@ -107,9 +109,10 @@ class Gemm {
     return static_cast<std::size_t>(num_threads) * thread_workspace_;
   }
 
-  // Computes the share of thread_id; the parts of all threads make C. `stages` are those of the
-  // constructor, with the parameters of this call. `workspace` is 64-byte aligned and shared by
-  // all.
+  // Computes the share of thread_id; the parts of all threads make C. `a` has at most max_m rows.
+  // `b` is the matrix of the constructor or one like it: same shape, scales and zero points present
+  // or absent alike. `stages` are those of the constructor, with the parameters of this call.
+  // `workspace` is 64-byte aligned and shared by all.
   void run(const A& a, const PackedB<Acc>& b, std::span<const Stage> stages, OutputView c,
            std::byte* workspace, int thread_id, int num_threads) const noexcept;
 

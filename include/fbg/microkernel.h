@@ -30,7 +30,8 @@ inline constexpr std::uint32_t kTileArgsVersion = 1;
 
 struct TileArgs {
   std::uint32_t version = kTileArgsVersion;
-  std::uint32_t load_c = 0;  // start from the values in C (raw accumulator type) instead of zero
+  // Start from the values in C (raw accumulator type) instead of zero; the same as in the key.
+  std::uint32_t load_c = 0;
   const BlockPair* pairs = nullptr;
   std::int64_t num_pairs = 0;
   void* c = nullptr;
@@ -47,14 +48,16 @@ struct TileArgs {
   const std::int32_t* col_offsets = nullptr;
   std::int64_t depth = 0;  // K
   const StageArgs* stages = nullptr;
-  // What to bring into the L2 meanwhile, a cache line for every second k-group. Any address will do.
+  // What to bring into the L2 meanwhile, a cache line for every second k-group; any address will
+  // do.
   const void* prefetch = nullptr;
   const KernelKey* key = nullptr;  // read by the reference kernel only
 };
 
 using TileFunction = void (*)(const TileArgs*);
 
-// What a microkernel is generated for. Masks, K, strides and constants are arguments.
+// What a microkernel is generated for. K, strides, the number of valid columns and the parameters
+// of stages are arguments.
 struct KernelKey {
   Accumulator accumulator;
   Isa isa;
@@ -74,7 +77,8 @@ struct KernelKey {
   }
 };
 
-// gemm_<acc>_<a>_<b>_<mr>x<nr>_<isa>[_<stage>...]: the one name of a kernel, everywhere.
+// gemm_<acc>_<a>_<b>_<mr>x<nr>_<isa>[_masked][_loadc][_<stage>...]: the one name of a kernel,
+// everywhere. Kernels that differ in their corrections alone share it.
 std::string kernel_name(const KernelKey& key);
 
 // Tile geometry of an accumulator family on an ISA.
@@ -85,11 +89,11 @@ struct Geometry {
   std::array<int, 16> max_vectors;  // by tile height (index rows - 1)
 };
 
-// Best geometry for the features that are active now. Every ISA has one: generic needs nothing.
+// Best geometry within a set of features. There always is one: generic needs nothing.
 Geometry choose_geometry(Accumulator accumulator, Features features) noexcept;
 
 // Finds or generates the microkernel; thread-safe. Throws std::runtime_error where executable
-// memory is denied.
+// memory is denied, or when the tile does not fit the register file.
 TileFunction find_kernel(const KernelKey& key);
 
 }  // namespace fbg

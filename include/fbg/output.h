@@ -1,11 +1,13 @@
 // Output pipeline: what happens to an accumulator between the last multiply-add and memory.
 //
-// A stage is a small struct with a `kind`, typed input and output, and two faces: `apply`, the
-// scalar reference below, and an emitter in src/jit/stage_emitters.cc that does the same to a
-// vector register. Both read the same StageArgs, so a pipeline composed at compile time
-// (Pipeline<Dequantize, Bias, Relu>) and one built at run time are one thing to the kernels.
+// A stage is a small struct with a `kind`, a rule for its types (`result`) and two faces: a scalar
+// one, its case of apply_stage() in src/gemm/stages.cc (longer formulas are `apply` of the struct),
+// and an emitter in src/jit/stage_emitters.cc that does the same to a vector register. Both read
+// the same StageArgs, so a pipeline composed at compile time (Pipeline<Dequantize, Bias, Relu>) and
+// one built at run time are one thing to the kernels.
 //
-// To add a stage: a StageKind, a struct here, a case in apply_stage() and a case in emit_stage().
+// To add a stage: (1) kind and struct here, (2) name, type and scalar face in stages.cc, (3) the
+// emitter, (4) the Python class; docs/add-a-kernel.md walks through one.
 #pragma once
 
 #include <array>
@@ -13,6 +15,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <type_traits>
 
 #include "fbg/types.h"
@@ -54,7 +57,7 @@ struct StageArgs {
 
 struct Stage {
   StageKind kind;
-  ValueType wanted;  // requantize: the output type; bias: the type of its vector
+  ValueType wanted;  // requantize: the output type; bias: the type of its vector; others: ignored
   StageArgs args;
 };
 
@@ -197,8 +200,13 @@ inline constexpr int kMaxStages = 8;
 // The type after one stage; nullopt when the stage does not accept `in`.
 std::optional<ValueType> stage_result(const Stage& stage, ValueType in) noexcept;
 
-// Types every stage of a pipeline that starts at `start`; throws std::invalid_argument naming the
-// stage that does not fit, or when there are more than kMaxStages.
+// Stages, operands and accumulator whose types do not go together.
+struct PipelineTypeError : std::invalid_argument {
+  using std::invalid_argument::invalid_argument;
+};
+
+// Types every stage of a pipeline that starts at `start`; throws PipelineTypeError naming the stage
+// that does not fit, std::invalid_argument when there are more than kMaxStages.
 struct TypedPipeline {
   std::array<StageCode, kMaxStages> codes{};
   int count = 0;

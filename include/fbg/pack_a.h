@@ -7,7 +7,11 @@
 //   prepare(rows, block)  per-row parameters, which may need a pass over whole rows (min, max)
 //   pack(rows, block)     the elements, into block.packed; skipped when they can be read in place
 //
-// To add a packer (im2col, another format): a struct that models PackAModel, nothing else.
+// Row offsets, where block.row_offsets is not null, may come from either; where rows can be read in
+// place, from prepare().
+//
+// To add a packer (im2col, another format): a struct that models PackAModel; the driver needs no
+// more.
 #pragma once
 
 #include <concepts>

@@ -44,10 +44,12 @@ static_assert(sizeof(PackedHeader) == 128);
 
 enum class Granularity : std::uint8_t { column, tensor };
 
-// Scales and zero points of a weight matrix that is already quantized: 1 or N of each.
+// Scales and zero points of a weight matrix that is already quantized: 1 or N of each. The
+// granularity is that of the scale; it matters where N = 1 and may be left out elsewhere.
 struct WeightQuant {
   std::span<const float> scale;
   std::span<const std::int32_t> zero_point;
+  Granularity granularity = Granularity::tensor;
 };
 
 template <class Acc>

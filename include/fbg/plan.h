@@ -1,9 +1,8 @@
 // Graph and Plan: a whole network, described once and run with no decision left to make.
 //
 //   Graph    ops and the buffers between them; weights are shared, sizes are not known yet
-//   Plan     a Graph prepared for a capacity: kernels generated, every buffer and all operator
-//   scratch
-//            laid out in one arena by lifetime
+//   Plan     a Graph prepared for a capacity: kernels generated, every buffer and all scratch laid
+//            out in one arena by lifetime
 //   run()    one entry into the thread team; every op is computed by all threads, a barrier between
 //            ops; nothing is allocated, searched or validated
 //

@@ -1,7 +1,8 @@
 // Matrices, accumulators and the glossary: the words every other file uses.
 //
 //   M N K      C is M x N, A is M x K, B is K x N; every shape tuple is (M, N, K)
-//   kr         consecutive k that one instruction consumes: 4 for uint8 x int8, 1 for float
+//   kr         consecutive k that one instruction consumes: 4 for uint8 x int8, 1 for float;
+//              those kr values are a k-group
 //   panel      32 columns of packed B, stored [K/kr][32][kr]
 //   mr nr      rows and columns of a tile of C, the work of one microkernel call
 //   mc         rows of A that are packed at a time

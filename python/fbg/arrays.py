@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["as_array", "require_dtype"]
+__all__ = [
+    "as_array",
+    "require_dtype",
+    "require_integer",
+    "require_matrix",
+    "require_scale",
+    "require_scales",
+]
 
 Array = npt.NDArray[Any]
 
@@ -47,3 +55,34 @@ def require_matrix(array: Array, name: str, axes: str) -> None:
     """Raise ValueError unless `array` is 2-D."""
     if array.ndim != 2:
         raise ValueError(f"{name} must be 2-D {axes}, got shape {array.shape}")
+
+
+def require_scales(scale: object, name: str) -> Array:
+    """Return finite, positive scales as float32; else TypeError or ValueError."""
+    array = np.asarray(scale)
+    if array.dtype.kind not in "fiu":
+        raise TypeError(f"{name} must be float, got {array.dtype}")
+    with np.errstate(over="ignore"):
+        scales = array.astype(np.float32)
+    if not (np.isfinite(scales).all() and (scales > 0).all()):
+        raise ValueError(f"{name} must be finite and positive, got {scale}")
+    return scales
+
+
+def require_scale(scale: object, name: str) -> float:
+    """Return one scale, checked as `require_scales` does."""
+    scales = require_scales(scale, name)
+    if scales.ndim != 0:
+        raise TypeError(f"{name} must be one float, got shape {scales.shape}")
+    return float(scales)
+
+
+def require_integer(value: object, name: str, lowest: int, highest: int) -> int:
+    """Return an integer within [lowest, highest]; else TypeError or ValueError."""
+    try:
+        number = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        raise TypeError(f"{name} must be an integer, got {type(value).__name__}") from None
+    if not lowest <= number <= highest:
+        raise ValueError(f"{name} must be within [{lowest}, {highest}], got {number}")
+    return number

@@ -8,18 +8,19 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg import _fbg
-from fbg.arrays import as_array, require_dtype, require_matrix
+from fbg.arrays import (
+    as_array,
+    require_dtype,
+    require_integer,
+    require_matrix,
+    require_scale,
+    require_scales,
+)
 from fbg.quantization import dequantize
 
 __all__ = ["PackA", "PackAWithQuantRowOffset", "PackAWithRowOffset", "PackedB"]
 
 Array = npt.NDArray[Any]
-
-
-def _finite_scale(scale: Array, name: str) -> Array:
-    if not (np.isfinite(scale).all() and (scale > 0).all()):
-        raise ValueError(f"{name}: scale must be finite and positive, got {scale}")
-    return scale
 
 
 class PackedB:
@@ -159,16 +160,15 @@ class PackedB:
         return text + ")"
 
 
-def _given_quant(scale: object, zero_point: object, n: int) -> tuple[Array | None, Array | None]:
-    """Check the parameters of an int8 matrix; each becomes 1-D, of 1 or n values."""
+def _given_quant(
+    scale: object, zero_point: object, n: int
+) -> tuple[Array | None, Array | None, bool]:
+    """Check the parameters of an int8 matrix: 1-D, of 1 or n values, and whether per column."""
     if scale is None:
         if zero_point is not None:
             raise ValueError("PackedB: zero_point was given without scale")
-        return None, None
-    scales = np.asarray(scale)
-    if not np.issubdtype(scales.dtype, np.floating) and not isinstance(scale, int):
-        raise TypeError(f"PackedB: scale must be float, got {scales.dtype}")
-    scales = _finite_scale(scales.astype(np.float32), "PackedB")
+        return None, None, False
+    scales = require_scales(scale, "PackedB: scale")
     points = np.asarray(0 if zero_point is None else zero_point)
     if not np.issubdtype(points.dtype, np.integer):
         raise TypeError(f"PackedB: zero_point must be integer, got {points.dtype}")
@@ -179,7 +179,10 @@ def _given_quant(scale: object, zero_point: object, n: int) -> tuple[Array | Non
         raise ValueError(f"PackedB: zero_point must be within [-128, 127], got {points}")
     if points.ndim > scales.ndim:  # one per column: the scale joins in
         scales = np.broadcast_to(scales, (n,))
-    return np.atleast_1d(scales), np.atleast_1d(points).astype(np.int32)
+    per_column = scales.ndim > 0
+    if n == 0 and per_column:  # nothing to keep but the shape
+        scales, points = np.ones(1, np.float32), np.zeros(1, np.int32)
+    return np.atleast_1d(scales), np.atleast_1d(points).astype(np.int32), per_column
 
 
 class PackA:
@@ -244,14 +247,12 @@ class PackAWithRowOffset(PackA):
 
     def __init__(self, x: object, *, scale: float, zero_point: int = 0) -> None:
         super().__init__(x)
-        _finite_scale(np.asarray(np.float32(scale)), "PackAWithRowOffset")
+        value = require_scale(scale, "PackAWithRowOffset: scale")
         limits = np.iinfo(self.dtype)
-        if not limits.min <= zero_point <= limits.max:
-            raise ValueError(
-                f"PackAWithRowOffset: zero_point must be within [{limits.min}, {limits.max}] "
-                f"for {self.dtype}, got {zero_point}"
-            )
-        self._native = _fbg.AOperand("row_offset", self._array, float(scale), int(zero_point))
+        point = require_integer(
+            zero_point, "PackAWithRowOffset: zero_point", int(limits.min), int(limits.max)
+        )
+        self._native = _fbg.AOperand("row_offset", self._array, value, point)
 
 
 class PackAWithQuantRowOffset(PackA):

@@ -15,13 +15,19 @@ TypeError: pipeline: Dequantize takes acc or int32, but GELU gives float32
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from fbg import _fbg
-from fbg.arrays import as_array, require_dtype, require_matrix
+from fbg.arrays import (
+    as_array,
+    require_dtype,
+    require_integer,
+    require_matrix,
+    require_scale,
+)
 
 __all__ = [
     "GELU",
@@ -200,17 +206,13 @@ class Requantize(Stage):
         name = np.dtype(dtype).name
         if name not in ("uint8", "int8"):
             raise TypeError(f"Requantize: dtype must be uint8 or int8, got {name}")
-        value: Any = np.float32(scale)
-        if not (np.isfinite(value) and value > 0):
-            raise ValueError(f"Requantize: scale must be finite and positive, got {scale}")
+        value = require_scale(scale, "Requantize: scale")
         limits = np.iinfo(name)
-        if not limits.min <= zero_point <= limits.max:
-            raise ValueError(
-                f"Requantize: zero_point must be within [{limits.min}, {limits.max}], "
-                f"got {zero_point}"
-            )
+        point = require_integer(
+            zero_point, "Requantize: zero_point", int(limits.min), int(limits.max)
+        )
         super().__init__(
             {"acc": name, "int32": name, "float32": name},
-            _fbg.stage_requantize(float(value), int(zero_point), name == "int8"),
-            f"Requantize(scale={scale}, zero_point={zero_point}, {name})",
+            _fbg.stage_requantize(value, point, name == "int8"),
+            f"Requantize(scale={scale}, zero_point={point}, {name})",
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Iterable
 from typing import Any, Literal
 
@@ -22,11 +23,14 @@ _ACTIVATIONS = (None, "relu", "gelu")
 def _threads(num_threads: int | None, name: str) -> int:
     if num_threads is None:
         return 0
-    if not 1 <= num_threads <= _fbg.MAX_THREADS:
-        raise ValueError(
-            f"{name}: num_threads must be within [1, {_fbg.MAX_THREADS}], got {num_threads}"
-        )
-    return num_threads
+    try:
+        n = operator.index(num_threads)
+    except TypeError:
+        message = f"{name}: num_threads must be an integer, got {type(num_threads).__name__}"
+        raise TypeError(message) from None
+    if not 1 <= n <= _fbg.MAX_THREADS:
+        raise ValueError(f"{name}: num_threads must be within [1, {_fbg.MAX_THREADS}], got {n}")
+    return n
 
 
 def gemm(
@@ -68,12 +72,12 @@ def gemm(
         raise TypeError(f"gemm: a must be a packer such as PackA, got {type(a).__name__}")
     if not isinstance(packed_b, PackedB):
         raise TypeError(f"gemm: packed_b must be a PackedB, got {type(packed_b).__name__}")
-    if pipeline is None:
-        pipeline = Pipeline()
-    elif isinstance(pipeline, Stage):
-        pipeline = Pipeline([pipeline])
-    elif not isinstance(pipeline, Pipeline):
-        pipeline = Pipeline(pipeline)
+    if not isinstance(pipeline, Pipeline):
+        stages = () if pipeline is None else [pipeline] if isinstance(pipeline, Stage) else pipeline
+        if not hasattr(stages, "__iter__"):
+            got = type(pipeline).__name__
+            raise TypeError(f"gemm: pipeline must be a Pipeline, a stage or stages, got {got}")
+        pipeline = Pipeline(stages)
     threads = _threads(num_threads, "gemm")
     return _fbg.gemm(a._native, packed_b._native, pipeline._native, out, threads)
 

@@ -4,6 +4,7 @@
 #include <pybind11/numpy.h>
 
 #include <cstdint>
+#include <cstdlib>
 #include <optional>
 #include <string>
 
@@ -48,6 +49,7 @@ py::array_t<T, py::array::c_style> vector(const py::object& x, const std::string
 // First byte and one past the last that an array can touch.
 struct ByteRange {
   const char *begin, *end;
+  std::int64_t size() const { return end - begin; }
   bool overlaps(const ByteRange& other) const { return begin < other.end && other.begin < end; }
 };
 inline ByteRange byte_range(const py::array& a) {
@@ -60,6 +62,20 @@ inline ByteRange byte_range(const py::array& a) {
     (reach < 0 ? r.begin : r.end) += reach;
   }
   return r;
+}
+
+// Whether two arrays may touch the same byte: their ranges overlap, and they are not blocks of
+// columns side by side in rows that lie equally far apart.
+inline bool may_overlap(const py::array& a, const py::array& b) {
+  const ByteRange x = byte_range(a), y = byte_range(b);
+  if (a.size() == 0 || b.size() == 0 || !x.overlaps(y)) return false;
+  if (a.ndim() != 2 || b.ndim() != 2 || a.strides(0) != b.strides(0) || a.strides(0) == 0)
+    return true;
+  const std::int64_t distance = std::abs(a.strides(0));
+  const std::int64_t x_width = x.size() - (a.shape(0) - 1) * distance;
+  const std::int64_t y_width = y.size() - (b.shape(0) - 1) * distance;
+  const std::int64_t between = ((y.begin - x.begin) % distance + distance) % distance;
+  return between < x_width || between + y_width > distance;
 }
 
 }  // namespace fbg::bindings

@@ -69,7 +69,9 @@ py::array output_array(const py::object& out, ValueType type, std::int64_t m, st
                        const py::array& a) {
   const py::dtype dtype = dtype_of(type);
   if (out.is_none()) return py::array(dtype, {m, n});
-  if (!py::isinstance<py::array>(out)) throw py::type_error("gemm: out must be a NumPy array");
+  if (!py::isinstance<py::array>(out))
+    throw py::type_error("gemm: out must be a NumPy array, got " +
+                         py::type::of(out).attr("__name__").cast<std::string>());
   const auto array = py::reinterpret_borrow<py::array>(out);
   if (!array.dtype().is(dtype) && !array.dtype().equal(dtype))
     throw py::type_error("gemm: out must be " + py::str(dtype).cast<std::string>() + ", got " +
@@ -79,13 +81,29 @@ py::array output_array(const py::object& out, ValueType type, std::int64_t m, st
                           std::to_string(n) + "), got " + shape_text(array));
   if (!array.writeable()) throw py::value_error("gemm: out is read-only");
   const std::int64_t size = array.itemsize();
+  if (m == 0 || n == 0) return array;
   if (n > 1 && array.strides(1) != size)
     throw py::value_error("gemm: out must have contiguous rows");
-  if (m > 1 && (array.strides(0) < n * size || array.strides(0) % size != 0))
-    throw py::value_error("gemm: rows of out overlap or are misaligned");
-  if (byte_range(array).overlaps(byte_range(a)))
-    throw py::value_error("gemm: out may not overlap A");
+  if (m > 1 && array.strides(0) < n * size)
+    throw py::value_error("gemm: rows of out overlap or run upwards");
+  if ((m > 1 && array.strides(0) % size != 0) ||
+      reinterpret_cast<std::uintptr_t>(array.data()) % static_cast<std::uintptr_t>(size) != 0)
+    throw py::value_error("gemm: out must be aligned to its elements");
+  if (may_overlap(array, a)) throw py::value_error("gemm: out may not overlap A");
   return array;
+}
+
+// Elements are read by the stage just before they are written: a stage's array may be `out` itself,
+// element for element, but not overlap it otherwise.
+void require_apart(const py::array& out, const PyStage& stage) {
+  if (stage.owner.is_none()) return;
+  const auto operand = py::reinterpret_borrow<py::array>(stage.owner);
+  const bool same = stage.rows >= 0 && operand.data() == out.data() &&
+                    (out.shape(0) <= 1 || operand.strides(0) == out.strides(0));
+  if (!same && may_overlap(out, operand))
+    throw py::value_error(stage.rows >= 0
+                              ? "gemm: out may be the residual of Add, not overlap it in part"
+                              : "gemm: out may not overlap the values of Bias");
 }
 
 // Below this many multiply-adds, waking a team costs more than it brings.
@@ -110,6 +128,8 @@ py::array run(const A& a, const py::array& source, const PackedB<Acc>& b,
   }
   const Gemm<A, Acc>& gemm = prepared<A, Acc>(b, stages);
   py::array c = output_array(out, gemm.output_type(), m, n, source);
+  if (!out.is_none())
+    for (const PyStage& s : py_stages) require_apart(c, s);
   if (m == 0 || n == 0) return c;
   const OutputView view{c.mutable_data(), m > 1 ? c.strides(0) : n * c.itemsize()};
   if (num_threads <= 0) {
@@ -181,6 +201,13 @@ py::array linear(const py::array& x, const PackedB<Acc>& w, const std::optional<
 }  // namespace
 
 void bind_gemm(py::module_& m) {
+  py::register_local_exception_translator([](std::exception_ptr error) {
+    try {
+      if (error) std::rethrow_exception(error);
+    } catch (const PipelineTypeError& e) {
+      py::set_error(PyExc_TypeError, e.what());
+    }
+  });
   py::class_<PyStage>(m, "Stage");
   m.def("stage_correct_zero_points", [] {
     return PyStage{CorrectZeroPoints{}.stage(), py::none()};

@@ -81,16 +81,17 @@ void bind_pack(py::module_& m) {
   m.def(
       "pack_b_int8",
       [](const py::array& w, std::optional<py::array_t<float, py::array::c_style>> scale,
-         std::optional<py::array_t<std::int32_t, py::array::c_style>> zero_point) {
+         std::optional<py::array_t<std::int32_t, py::array::c_style>> zero_point, bool per_column) {
         const auto view = matrix<std::int8_t>(w, "PackedB: w");
-        const WeightQuant quant{span_of(scale), span_of(zero_point)};
+        const WeightQuant quant{span_of(scale), span_of(zero_point),
+                                per_column ? Granularity::column : Granularity::tensor};
         for (const std::size_t size : {quant.scale.size(), quant.zero_point.size()})
           if (size > 1 && size != static_cast<std::size_t>(view.cols))
             throw py::value_error("PackedB: scale and zero_point must have 1 or N values");
         const py::gil_scoped_release release;
         return Int8B::pack(view, quant);
       },
-      py::arg("w"), py::arg("scale"), py::arg("zero_point"));
+      py::arg("w"), py::arg("scale"), py::arg("zero_point"), py::arg("per_column"));
   m.def(
       "pack_b_float32",
       [](const py::array& w) {

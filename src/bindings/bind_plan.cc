@@ -71,25 +71,27 @@ struct BoundPlan {
   BoundPlan(const Graph& graph, const Capacity& capacity) : plan(graph, capacity) {}
 };
 
-const std::int32_t* indices(const Indices& array, std::int64_t count, std::int64_t limit,
-                            const char* what) {
+// Indices are checked in a copy: while the GIL is released, other threads may write to the array.
+using IndexVector = std::vector<std::int32_t>;
+
+IndexVector indices(const Indices& array, std::int64_t count, std::int64_t limit,
+                    const char* what) {
   require(array.ndim() == 1 && array.shape(0) == count,
           std::string("run: ") + what + " must have shape (" + std::to_string(count) + ",)");
-  const std::int32_t* data = array.data();
-  const auto bounds = std::minmax_element(data, data + count);
+  IndexVector data(array.data(), array.data() + count);
+  const auto bounds = std::minmax_element(data.begin(), data.end());
   require(count == 0 || (*bounds.first >= 0 && *bounds.second < limit),
           std::string("run: ") + what + " must be in [0, " + std::to_string(limit) + ")");
   return data;
 }
 
 // Sequences are never empty, fill the tokens exactly and fit the capacity.
-const std::int32_t* sequence_offsets(const Indices& array, std::int64_t tokens,
-                                     const Capacity& capacity) {
+IndexVector sequence_offsets(const Indices& array, std::int64_t tokens, const Capacity& capacity) {
   require(
       array.ndim() == 1 && array.shape(0) >= 1 && array.shape(0) - 1 <= capacity.sequences,
       "run: offsets must be 1-D, for at most " + std::to_string(capacity.sequences) + " sequences");
-  const std::int32_t* data = array.data();
   const std::int64_t sequences = array.shape(0) - 1;
+  IndexVector data(array.data(), array.data() + array.shape(0));
   require(data[0] == 0 && data[sequences] == tokens, "run: offsets must go from 0 to the tokens");
   for (std::int64_t s = 0; s < sequences; ++s) {
     const std::int64_t length = static_cast<std::int64_t>(data[s + 1]) - data[s];
@@ -110,11 +112,15 @@ void run(BoundPlan& bound, const Indices& ids, const Indices& positions, const I
   require(args.tokens <= plan.capacity().tokens, "run: " + std::to_string(args.tokens) +
                                                      " tokens exceed the capacity of " +
                                                      std::to_string(plan.capacity().tokens));
-  args.ids = indices(ids, args.tokens, graph.limits().word, "ids");
-  args.positions = indices(positions, args.tokens, graph.limits().position, "positions");
-  args.types = indices(types, args.tokens, graph.limits().type, "types");
-  args.offsets = sequence_offsets(offsets, args.tokens, plan.capacity());
-  args.sequences = offsets.shape(0) - 1;
+  const IndexVector words = indices(ids, args.tokens, graph.limits().word, "ids");
+  const IndexVector places = indices(positions, args.tokens, graph.limits().position, "positions");
+  const IndexVector segments = indices(types, args.tokens, graph.limits().type, "types");
+  const IndexVector bounds = sequence_offsets(offsets, args.tokens, plan.capacity());
+  args.ids = words.data();
+  args.positions = places.data();
+  args.types = segments.data();
+  args.offsets = bounds.data();
+  args.sequences = static_cast<std::int64_t>(bounds.size()) - 1;
 
   require(outputs.size() == graph.outputs().size(),
           "run: wanted " + std::to_string(graph.outputs().size()) + " outputs");

@@ -91,9 +91,9 @@ KernelKey make_kernel_key(const Geometry& geometry, Accumulator accumulator,
     const bool corrects =
         code.in == ValueType::acc && (scales || code.kind == StageKind::correct_zero_points);
     if ((scales || corrects) && !(a_has_scale && b_has_scale))
-      throw std::invalid_argument(
-          std::string("gemm: ") + stage_name(code.kind) + " needs the scales of A and B, but " +
-          (a_has_scale ? "B was packed without a scale" : "PackA has none"));
+      throw PipelineTypeError(std::string("gemm: ") + stage_name(code.kind) +
+                              " needs the scales of A and B, but " +
+                              (a_has_scale ? "B was packed without a scale" : "PackA has none"));
     if (corrects) {
       key.correct_a = true;
       key.correct_b = b_has_zero_point;

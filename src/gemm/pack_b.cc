@@ -47,16 +47,21 @@ PackedHeader lay_out(std::int64_t k, std::int64_t n, bool scale, bool zero_point
   const std::size_t panel_bytes =
       checked_bytes(static_cast<std::size_t>(round_up(k, Acc::kr)),
                     checked_bytes(static_cast<std::size_t>(columns), element));
+  // Without a column there still is the parameter of the tensor.
+  const std::size_t column_bytes =
+      checked_bytes(static_cast<std::size_t>(std::max<std::int64_t>(columns, kPanelColumns)), 4);
   std::int64_t offset = sizeof(PackedHeader);
-  const auto place = [&offset](std::int64_t bytes) {
+  const auto place = [&offset](std::size_t bytes) {
     const std::int64_t at = offset;
-    offset += round_up(bytes, 64);
+    const std::int64_t size = round_up(static_cast<std::int64_t>(bytes), 64);
+    offset = static_cast<std::int64_t>(
+        checked_bytes(static_cast<std::size_t>(offset) + static_cast<std::size_t>(size), 1));
     return at;
   };
-  h.panels_offset = place(static_cast<std::int64_t>(panel_bytes));
-  if (scale) h.scale_offset = place(columns * 4);
-  if (zero_point) h.zero_point_offset = place(columns * 4);
-  if (col_offsets) h.col_offsets_offset = place(columns * 4);
+  h.panels_offset = place(panel_bytes);
+  if (scale) h.scale_offset = place(column_bytes);
+  if (zero_point) h.zero_point_offset = place(column_bytes);
+  if (col_offsets) h.col_offsets_offset = place(column_bytes);
   h.total_bytes = offset;
   return h;
 }
@@ -151,11 +156,12 @@ PackedB<Acc> PackedB<Acc>::pack(MatrixView<const Element> w, WeightQuant quant) 
   const bool zero_points = std::any_of(quant.zero_point.begin(), quant.zero_point.end(),
                                        [](std::int32_t z) { return z != 0; });
   Storage s(lay_out<Acc>(w.rows, w.cols, !quant.scale.empty(), zero_points, integer));
-  s.header.per_column = quant.scale.size() > 1;
+  s.header.per_column = quant.scale.size() > 1 || quant.granularity == Granularity::column;
   write_panels<Acc>(s.at<std::byte>(s.header.panels_offset), w.rows, w.cols,
                     [&](std::int64_t k, std::int64_t j) { return w(k, j); });
   const auto spread = [&](auto* out, auto values) {
-    for (std::int64_t j = 0; j < w.cols; ++j) out[j] = values[values.size() == 1 ? 0 : j];
+    for (std::int64_t j = 0; j < std::max<std::int64_t>(w.cols, 1); ++j)
+      out[j] = values[values.size() == 1 ? 0 : j];
   };
   if (!quant.scale.empty()) spread(s.at<float>(s.header.scale_offset), quant.scale);
   if (zero_points) spread(s.at<std::int32_t>(s.header.zero_point_offset), quant.zero_point);
@@ -175,6 +181,7 @@ PackedB<Acc> PackedB<Acc>::quantize(MatrixView<const float> w, Granularity granu
     Storage s(lay_out<Acc>(w.rows, w.cols, true, !symmetric, true));
     s.header.per_column = granularity == Granularity::column;
     auto* scale = s.template at<float>(s.header.scale_offset);
+    scale[0] = 1.0f;
     std::vector<float> zero(static_cast<std::size_t>(w.cols), 0.0f);
     const float lowest = symmetric ? -127.0f : -128.0f;
     for (std::int64_t j = 0; j < w.cols; ++j) {

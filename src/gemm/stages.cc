@@ -48,8 +48,8 @@ TypedPipeline type_pipeline(std::span<const Stage> stages, ValueType start) {
   for (const Stage& stage : stages) {
     const auto out = stage_result(stage, typed.output);
     if (!out)
-      throw std::invalid_argument(std::string("pipeline: ") + stage_name(stage.kind) +
-                                  " does not accept " + value_type_name(typed.output));
+      throw PipelineTypeError(std::string("pipeline: ") + stage_name(stage.kind) +
+                              " does not accept " + value_type_name(typed.output));
     typed.codes[typed.count++] = {stage.kind, typed.output, *out};
     typed.output = *out;
   }

@@ -60,7 +60,9 @@ def quantize_rows(x: Array, granularity: str = "row") -> RowQuant:
     hi = clean.max(axis=1, initial=0).astype(np.float32)
     with np.errstate(over="ignore"):
         span = hi - lo
-    scale = np.where(np.isinf(span), hi / np.float32(255) - lo / np.float32(255), span / np.float32(255))
+    scale = np.where(
+        np.isinf(span), hi / np.float32(255) - lo / np.float32(255), span / np.float32(255)
+    )
     small = scale < np.finfo(np.float32).tiny
     scale = np.where(small, np.float32(1), scale).astype(np.float32)
     point = np.where(small, np.float32(0), np.minimum(np.rint(-lo / scale), 255)).astype(np.int32)

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-from tokenizers import Tokenizer
 
 from fbg.errors import ModelError
 from fbg.models.files import require_file
@@ -29,6 +28,8 @@ class TextTokenizer:
     """The tokenizer of a model directory, without padding and truncating at `max_length` tokens."""
 
     def __init__(self, path: Path, max_length: int, lowercase: bool = False) -> None:
+        from tokenizers import Tokenizer  # here, so that the kernels import with NumPy alone
+
         require_file(path)
         self.max_length = max_length
         self._lowercase = lowercase

@@ -6,10 +6,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-import ml_dtypes  # noqa: F401  (teaches NumPy the dtype bfloat16)
 import numpy as np
 import numpy.typing as npt
-from safetensors import safe_open
 
 from fbg.errors import ModelError
 from fbg.models.files import require_file
@@ -31,6 +29,10 @@ class Checkpoint:
     """
 
     def __init__(self, path: Path, prefix: str) -> None:
+        # Here, so that the kernels import with NumPy alone; ml_dtypes teaches NumPy bfloat16.
+        import ml_dtypes  # noqa: F401
+        from safetensors import safe_open
+
         self.path = require_file(path)
         try:
             file: Any = safe_open(path, framework="numpy")
