@@ -47,7 +47,8 @@ struct TileArgs {
   const std::int32_t* col_offsets = nullptr;
   std::int64_t depth = 0;  // K
   const StageArgs* stages = nullptr;
-  // What to bring into the L2 meanwhile, a cache line for every second k-group. Any address will do.
+  // What to bring into the L2 meanwhile, a cache line for every second k-group. Any address will
+  // do.
   const void* prefetch = nullptr;
   const KernelKey* key = nullptr;  // read by the reference kernel only
 };
@@ -70,7 +71,7 @@ struct KernelKey {
 
   ValueType output() const {
     if (num_stages) return stages[num_stages - 1].out;
-    return accumulator == Accumulator::int32 ? ValueType::acc : ValueType::float32;
+    return is_integer(accumulator) ? ValueType::acc : ValueType::float32;
   }
 };
 
