@@ -28,7 +28,7 @@ Gemm<A, Acc>::Gemm(const PackedB<Acc>& b, std::span<const Stage> stages, std::in
       k_(b.rows()),
       ld_(packed_ld(b.rows())),
       row_offsets_(kernels_.key(1, 1, false).correct_b) {
-  if (Acc::kind == Accumulator::int32) {
+  if (is_integer(Acc::kind)) {
     const std::int64_t limit = stages.empty() ? kMaxDepthRaw : kMaxDepthCorrected;
     if (k_ > limit)
       throw std::invalid_argument("gemm: K = " + std::to_string(k_) + " exceeds " +
@@ -94,7 +94,7 @@ void Gemm<A, Acc>::run(const A& a, const PackedB<Acc>& b, std::span<const Stage>
                   b.panel_bytes(), whole};
       if (rest) {  // the last group would read past the row: copied, padded with zeros
         T* tail = reinterpret_cast<T*>(w.tail);
-        std::fill_n(tail, rows.size() * Acc::kr, T{0});
+        std::fill_n(tail, rows.size() * Acc::kr, T{});
         for (std::int64_t r = 0; r < rows.size(); ++r)
           std::copy_n(data + (rows.begin + r) * ld + whole * Acc::kr, rest, tail + r * Acc::kr);
         pairs[num_pairs++] = {tail, Acc::kr * static_cast<std::int64_t>(sizeof(T)), nullptr,

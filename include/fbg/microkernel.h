@@ -73,7 +73,7 @@ struct KernelKey {
 
   ValueType output() const {
     if (num_stages) return stages[num_stages - 1].out;
-    return accumulator == Accumulator::int32 ? ValueType::acc : ValueType::float32;
+    return is_integer(accumulator) ? ValueType::acc : ValueType::float32;
   }
 };
 

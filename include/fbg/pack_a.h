@@ -33,7 +33,7 @@ struct ABlock {
 
 template <class P>
 concept PackAModel = requires(const P p, Range rows, ABlock& block) {
-  typename P::Element;                            // what the kernel reads: uint8_t or float
+  typename P::Element;                            // what the kernel reads
   { P::kHasScale } -> std::convertible_to<bool>;  // fills scale and zero_point
   { p.rows() } -> std::convertible_to<std::int64_t>;
   { p.depth() } -> std::convertible_to<std::int64_t>;
@@ -54,7 +54,7 @@ bool readable_in_place(const MatrixView<const T>& a) {
   return a.col_stride == 1 && (a.rows <= 4 || (ld_bytes >= 0 && ld_bytes % 4096 != 0));
 }
 
-// Elements as they are: uint8 for the integer kernels, float for the float kernels.
+// Elements as they are: uint8 for the integer kernels, float or bfloat16 for the float kernels.
 template <class T>
 class PackA {
  public:
@@ -71,6 +71,24 @@ class PackA {
 
  private:
   MatrixView<const T> a_;
+};
+
+// float rounded to bfloat16 (half to even) while it is packed.
+class PackAToBFloat16 {
+ public:
+  using Element = bfloat16;
+  static constexpr bool kHasScale = false;
+
+  explicit PackAToBFloat16(MatrixView<const float> a) : a_(a) {}
+  std::int64_t rows() const { return a_.rows; }
+  std::int64_t depth() const { return a_.cols; }
+  const bfloat16* in_place() const { return nullptr; }
+  std::int64_t in_place_ld() const { return 0; }
+  void prepare(Range, ABlock&) const noexcept {}
+  void pack(Range rows, ABlock& block) const noexcept;
+
+ private:
+  MatrixView<const float> a_;
 };
 
 // Already quantized: uint8, or int8 that is shifted by 128 while it is packed. Scale and zero point
@@ -127,6 +145,7 @@ class PackAWithQuantRowOffset {
 
 extern template class PackA<std::uint8_t>;
 extern template class PackA<float>;
+extern template class PackA<bfloat16>;
 extern template class PackAWithRowOffset<std::uint8_t>;
 extern template class PackAWithRowOffset<std::int8_t>;
 

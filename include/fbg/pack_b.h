@@ -3,7 +3,8 @@
 // Layout of a panel (32 columns, zero padded in k and in columns), the same on every ISA:
 //
 //   int8   [K/4][32][4]   k-group g, column j, k = 4g..4g+3: the four bytes of one dot product lane
-//   float  [K][32]
+//   bf16   [K/2][32][2]
+//   float, float16   [K][32]
 //
 // Panels follow each other. One allocation holds header and sections, each 64-byte aligned, so that
 // what is saved is what is run:   header | panels | scale | zero point | column offsets
@@ -13,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <type_traits>
 
 #include "fbg/types.h"
 
@@ -62,6 +64,16 @@ class PackedB {
   // Packs w (K x N, any strides) as it is; quantization parameters are optional for int8.
   static PackedB pack(MatrixView<const Element> w, WeightQuant quant = {});
 
+  // Packs a float matrix in the element type of the family, rounded half to even. Not for int8.
+  static PackedB convert(MatrixView<const float> w);
+
+  // bfloat16 weights serve both families that read them.
+  static PackedB share(const PackedB<BFloat16>& b) requires std::is_same_v<Acc, Float32BF16> {
+    PackedB shared;
+    shared.data_ = b.data_;
+    return shared;
+  }
+
   // Quantizes a float matrix to int8 while packing. Symmetric: scale = max|w| / 127, zero point 0.
   // Asymmetric: scale = (max - min) / 255 over [min(w, 0), max(w, 0)].  Int32 only.
   static PackedB quantize(MatrixView<const float> w, Granularity granularity, bool symmetric);
@@ -94,6 +106,8 @@ class PackedB {
   const T* section(std::int64_t offset) const {
     return offset ? reinterpret_cast<const T*>(data_.get() + offset) : nullptr;
   }
+  template <class>
+  friend class PackedB;
   std::shared_ptr<const std::byte> data_;
 };
 
@@ -102,5 +116,8 @@ std::int64_t pack_b_count() noexcept;
 
 extern template class PackedB<Int32>;
 extern template class PackedB<Float32>;
+extern template class PackedB<BFloat16>;
+extern template class PackedB<Float32BF16>;
+extern template class PackedB<Float32F16>;
 
 }  // namespace fbg

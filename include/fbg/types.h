@@ -31,8 +31,20 @@ struct Range {
   constexpr std::int64_t size() const { return end - begin; }
 };
 
+// 16-bit floats as storage; arithmetic happens in float.
+struct bfloat16 {
+  std::uint16_t bits = 0;
+  friend bool operator==(bfloat16, bfloat16) = default;
+};
+struct float16 {
+  std::uint16_t bits = 0;
+  friend bool operator==(float16, float16) = default;
+};
+
 // Accumulator families: operand types and the k-group that one dot product step consumes.
-enum class Accumulator : std::uint8_t { int32, float32 };
+enum class Accumulator : std::uint8_t { int32, float32, bfloat16, float32_bf16, float32_f16 };
+
+constexpr bool is_integer(Accumulator accumulator) { return accumulator == Accumulator::int32; }
 
 struct Int32 {
   using A = std::uint8_t;
@@ -47,6 +59,32 @@ struct Float32 {
   using B = float;
   using C = float;
   static constexpr Accumulator kind = Accumulator::float32;
+  static constexpr int kr = 1;
+};
+
+// bfloat16 x bfloat16 summed in float: vdpbf16ps, two k at a time.
+struct BFloat16 {
+  using A = bfloat16;
+  using B = bfloat16;
+  using C = float;
+  static constexpr Accumulator kind = Accumulator::bfloat16;
+  static constexpr int kr = 2;
+};
+
+// float x 16-bit weights, widened as they are loaded. bfloat16 weights lie as BFloat16 has them.
+struct Float32BF16 {
+  using A = float;
+  using B = bfloat16;
+  using C = float;
+  static constexpr Accumulator kind = Accumulator::float32_bf16;
+  static constexpr int kr = 2;
+};
+
+struct Float32F16 {
+  using A = float;
+  using B = float16;
+  using C = float;
+  static constexpr Accumulator kind = Accumulator::float32_f16;
   static constexpr int kr = 1;
 };
 

@@ -39,16 +39,21 @@ def as_array(x: object, name: str) -> Array:
     return array
 
 
-_DTYPES = {name: np.dtype(name) for name in ("float32", "int32", "uint8", "int8")}
+_DTYPES = {name: np.dtype(name) for name in ("float32", "float16", "int32", "uint8", "int8")}
 
 
 def require_dtype(array: Array, name: str, *wanted: str) -> None:
     """Raise TypeError unless the dtype of `array` is one of `wanted`, in native byte order."""
     dtype = array.dtype
     for want in wanted:
-        if dtype == _DTYPES[want]:
+        if dtype == _DTYPES.get(want) or (want == "bfloat16" and is_bfloat16(array)):
             return
     raise TypeError(f"{name} must be {' or '.join(wanted)}, got {dtype}")
+
+
+def is_bfloat16(array: Array) -> bool:
+    """Whether `array` holds ``ml_dtypes.bfloat16``; asks by name, so that nothing is imported."""
+    return array.dtype.name == "bfloat16"
 
 
 def require_matrix(array: Array, name: str, axes: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy.typing as npt
 from fbg import _fbg
 from fbg.arrays import (
     as_array,
+    is_bfloat16,
     require_dtype,
     require_integer,
     require_matrix,
@@ -23,23 +25,42 @@ __all__ = ["PackA", "PackAWithQuantRowOffset", "PackAWithRowOffset", "PackedB"]
 Array = npt.NDArray[Any]
 
 
+_FloatB = _fbg.PackedBFloat32 | _fbg.PackedBFloat16 | _fbg.PackedBBFloat16
+_FLOAT_PACKERS: dict[str | None, Callable[[Array], _FloatB]] = {
+    "float32": _fbg.pack_b_float32,
+    "float16": _fbg.pack_b_float16,
+    "bfloat16": _fbg.pack_b_bfloat16,
+}
+
+
+def _bfloat16() -> np.dtype[Any]:
+    # Only who asks for bfloat16 needs the library that gives NumPy the type.
+    import ml_dtypes
+
+    dtype: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
+    return dtype
+
+
 class PackedB:
     """The right operand of ``gemm``, K x N, in the layout that every kernel reads. Made once.
 
     Args:
-        w: (K, N) float32 to quantize or keep, or int8 that is already quantized; any strides.
+        w: (K, N) floats to quantize or keep (float32, float16 or ``ml_dtypes.bfloat16``), or int8
+            that is already quantized; any strides.
         transpose: `w` is (N, K), as torch stores a Linear layer.
         granularity: one scale per output ``"column"`` or one for the ``"tensor"``.
         symmetric: zero points are 0 and ``scale = max|w| / 127``; otherwise
             ``scale = (max - min) / 255`` over a range that includes 0.
         scale: with int8 `w`: float32 of shape () or (N,); ``real = scale * (w - zero_point)``.
         zero_point: with int8 `w`: integers of shape () or (N,) in [-128, 127]; default 0.
-        dtype: ``"int8"`` (default) or ``"float32"``: which kernels run.
+        dtype: how the weights are kept: ``"int8"`` (default), ``"float32"``, ``"float16"`` or
+            ``"bfloat16"``. 16-bit weights are rounded half to even and computed with in float32;
+            ``PackA(x, dtype="bfloat16")`` asks for the bfloat16 dot product.
 
     Raises:
         TypeError: a dtype other than those.
-        ValueError: wrong rank or shape, a weight that is not finite, a scale that is not finite
-            and positive, a zero point out of range.
+        ValueError: wrong rank or shape, a weight that is not finite or too large for float16, a
+            scale that is not finite and positive, a zero point out of range.
 
     Quantization follows ONNX QuantizeLinear: ``q = saturate(rint(w / scale) + zero_point)``, half
     to even.
@@ -63,10 +84,10 @@ class PackedB:
         symmetric: bool = True,
         scale: object = None,
         zero_point: object = None,
-        dtype: Literal["int8", "float32"] | None = None,
+        dtype: Literal["int8", "float32", "float16", "bfloat16"] | None = None,
     ) -> None:
         array = as_array(w, "PackedB: w")
-        require_dtype(array, "PackedB: w", "float32", "int8")
+        require_dtype(array, "PackedB: w", "float32", "float16", "bfloat16", "int8")
         require_matrix(array, "PackedB: w", "(N, K)" if transpose else "(K, N)")
         if transpose:
             array = array.T
@@ -74,20 +95,25 @@ class PackedB:
             raise ValueError(
                 f"PackedB: granularity must be 'column' or 'tensor', got {granularity!r}"
             )
-        if dtype not in (None, "int8", "float32"):
-            raise ValueError(f"PackedB: dtype must be 'int8' or 'float32', got {dtype!r}")
+        if dtype not in (None, "int8", *_FLOAT_PACKERS):
+            names = ", ".join(map(repr, ("int8", *_FLOAT_PACKERS)))
+            raise ValueError(f"PackedB: dtype must be one of {names}, got {dtype!r}")
 
-        self._native: _fbg.PackedBInt8 | _fbg.PackedBFloat32
+        self._native: _fbg.PackedBInt8 | _FloatB
         if array.dtype == np.int8:
-            if dtype == "float32":
-                raise TypeError("PackedB: w must be float32 for dtype='float32', got int8")
+            if dtype in _FLOAT_PACKERS:
+                raise TypeError(f"PackedB: w must be floating for dtype={dtype!r}, got int8")
             self._native = _fbg.pack_b_int8(array, *_given_quant(scale, zero_point, array.shape[1]))
-        elif scale is not None or zero_point is not None:
-            raise TypeError("PackedB: scale and zero_point go with an int8 w, got float32")
-        elif dtype == "float32":
-            self._native = _fbg.pack_b_float32(array)
+            return
+        if scale is not None or zero_point is not None:
+            raise TypeError(f"PackedB: scale and zero_point go with an int8 w, got {array.dtype}")
+        floats = array.astype(np.float32, copy=False)
+        if dtype in _FLOAT_PACKERS:
+            if dtype == "float16" and (np.abs(floats) >= 65520).any():  # rounds to infinity
+                raise ValueError("PackedB: w must be within ±65504 for dtype='float16'")
+            self._native = _FLOAT_PACKERS[dtype](floats)
         else:
-            self._native = _fbg.pack_b_quantize(array, granularity == "column", symmetric)
+            self._native = _fbg.pack_b_quantize(floats, granularity == "column", symmetric)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -96,9 +122,13 @@ class PackedB:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Type of the packed elements: int8 or float32."""
-        integer = isinstance(self._native, _fbg.PackedBInt8)
-        return np.dtype(np.int8 if integer else np.float32)
+        """Type of the packed elements: int8, float32, float16 or bfloat16."""
+        native = self._native
+        if isinstance(native, _fbg.PackedBBFloat16):
+            return _bfloat16()
+        if isinstance(native, _fbg.PackedBFloat16):
+            return np.dtype(np.float16)
+        return np.dtype(np.int8 if isinstance(native, _fbg.PackedBInt8) else np.float32)
 
     @property
     def accum(self) -> str:
@@ -134,14 +164,14 @@ class PackedB:
         return self._native.nbytes
 
     def unpack(self) -> Array:
-        """Return the (K, N) matrix as it was packed: int8 or float32, C-contiguous."""
-        return self._native.unpack()
+        """Return the (K, N) matrix as it was packed, of type `dtype`, C-contiguous."""
+        return self._native.unpack().view(self.dtype)
 
     def dequantize(self) -> npt.NDArray[np.float32]:
         """Return float32 (K, N): ``scale * (q - zero_point)``; float weights as they are."""
         q = self.unpack()
-        if q.dtype == np.float32:
-            return q
+        if q.dtype != np.int8:
+            return q.astype(np.float32, copy=False)
         scale, zero_point = self.scale, self.zero_point
         if scale is None or zero_point is None:
             raise ValueError("PackedB.dequantize: these weights were packed without a scale")
@@ -190,7 +220,10 @@ class PackA:
 
     Args:
         x: (M, K); any strides. It is referred to, not copied: packing happens inside ``gemm``,
-            and rows with unit stride are read where they lie.
+            and rows with unit stride are read where they lie. ``ml_dtypes.bfloat16`` goes with
+            bfloat16 weights.
+        dtype: ``"bfloat16"`` rounds a float32 `x` while it is packed, for the bfloat16 dot product
+            with bfloat16 weights; None takes `x` as it is.
 
     Raises TypeError for another dtype, ValueError unless 2-D.
 
@@ -202,15 +235,21 @@ class PackA:
            [-1, 20]], dtype=int32)
     """
 
-    _dtypes: tuple[str, ...] = ("uint8", "float32")
-    _kind = "plain"
+    def __init__(self, x: object, *, dtype: Literal["bfloat16"] | None = None) -> None:
+        if dtype not in (None, "bfloat16"):
+            raise ValueError(f"PackA: dtype must be 'bfloat16' or None, got {dtype!r}")
+        self._refer(x, *(("float32", "bfloat16") if dtype else ("uint8", "float32", "bfloat16")))
+        if is_bfloat16(self._array):
+            self._native = _fbg.AOperand("bfloat16", self._array.view(np.uint16))
+        else:
+            self._native = _fbg.AOperand("bfloat16" if dtype else "plain", self._array)
 
-    def __init__(self, x: object) -> None:
+    def _refer(self, x: object, *dtypes: str) -> None:
+        """Check and keep the source."""
         name = f"{type(self).__name__}: x"
         self._array = as_array(x, name)
-        require_dtype(self._array, name, *self._dtypes)
+        require_dtype(self._array, name, *dtypes)
         require_matrix(self._array, name, "(M, K)")
-        self._native = _fbg.AOperand(self._kind, self._array)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -243,10 +282,8 @@ class PackAWithRowOffset(PackA):
     PackAWithRowOffset(M=2, K=3, uint8)
     """
 
-    _dtypes = ("uint8", "int8")
-
     def __init__(self, x: object, *, scale: float, zero_point: int = 0) -> None:
-        super().__init__(x)
+        self._refer(x, "uint8", "int8")
         value = require_scale(scale, "PackAWithRowOffset: scale")
         limits = np.iinfo(self.dtype)
         point = require_integer(
@@ -272,13 +309,11 @@ class PackAWithQuantRowOffset(PackA):
     PackAWithQuantRowOffset(M=4, K=8, float32)
     """
 
-    _dtypes = ("float32",)
-
     def __init__(self, x: object, *, granularity: Literal["row", "tensor"] = "row") -> None:
         if granularity not in ("row", "tensor"):
             raise ValueError(
                 "PackAWithQuantRowOffset: granularity must be 'row' or 'tensor', "
                 f"got {granularity!r}"
             )
-        super().__init__(x)
+        self._refer(x, "float32")
         self._native = _fbg.AOperand(f"quant_{granularity}", self._array)

@@ -171,12 +171,29 @@ py::array gemm_int8(const AOperand& a, const PackedB<Int32>& b, const std::vecto
              a.array, b, stages, out, num_threads);
 }
 
-py::array gemm_float32(const AOperand& a, const PackedB<Float32>& b,
-                       const std::vector<PyStage>& stages, const py::object& out, int num_threads) {
+template <class Acc>
+py::array gemm_float(const AOperand& a, const PackedB<Acc>& b, const std::vector<PyStage>& stages,
+                     const py::object& out, int num_threads) {
   if (a.kind != "plain")
-    throw py::type_error("gemm: float32 weights take PackA of float32, not a quantizing packer");
-  return run(PackA<float>(matrix<float>(a.array, "gemm: a with float32 weights")), a.array, b,
-             stages, out, num_threads);
+    throw py::type_error("gemm: float weights take PackA of float32, not this packer");
+  return run(PackA<float>(matrix<float>(a.array, "gemm: a with float weights")), a.array, b, stages,
+             out, num_threads);
+}
+
+// bfloat16 weights: float rows are multiplied in float, rows packed as bfloat16 by its dot product.
+// Rows that are bfloat16 already come as their bits.
+py::array gemm_bfloat16(const AOperand& a, const PackedB<BFloat16>& b,
+                        const std::vector<PyStage>& stages, const py::object& out,
+                        int num_threads) {
+  if (a.kind != "bfloat16")
+    return gemm_float(a, PackedB<Float32BF16>::share(b), stages, out, num_threads);
+  if (has_dtype<float>(a.array))
+    return run(PackAToBFloat16(matrix<float>(a.array, "gemm: a")), a.array, b, stages, out,
+               num_threads);
+  const auto bits = matrix<std::uint16_t>(a.array, "gemm: a");
+  const PackA<bfloat16> packer({reinterpret_cast<const bfloat16*>(bits.data), bits.rows, bits.cols,
+                                bits.row_stride, bits.col_stride});
+  return run(packer, a.array, b, stages, out, num_threads);
 }
 
 template <class T>
@@ -191,11 +208,17 @@ template <class Packer, class Acc>
 py::array linear(const py::array& x, const PackedB<Acc>& w, const std::optional<py::array>& bias,
                  const std::string& activation, int num_threads) {
   std::vector<PyStage> stages;
-  if (Acc::kind == Accumulator::int32) stages.push_back({Dequantize{}.stage(), py::none()});
+  if (is_integer(Acc::kind)) stages.push_back({Dequantize{}.stage(), py::none()});
   if (bias) stages.push_back(bias_stage<float>(*bias));
   if (activation == "relu") stages.push_back({Relu{}.stage(), py::none()});
   if (activation == "gelu") stages.push_back({Gelu{}.stage(), py::none()});
   return run(Packer(matrix<float>(x, "linear: x")), x, w, stages, py::none(), num_threads);
+}
+
+template <class Packer, class Acc>
+void define_linear(py::module_& m) {
+  m.def("linear", &linear<Packer, Acc>, py::arg("x"), py::arg("w"), py::arg("bias"),
+        py::arg("activation"), py::arg("num_threads"));
 }
 
 }  // namespace
@@ -237,13 +260,24 @@ void bind_gemm(py::module_& m) {
            py::arg("kind"), py::arg("array"), py::arg("scale") = 1.0f, py::arg("zero_point") = 0);
   m.def("gemm", &gemm_int8, py::arg("a"), py::arg("b"), py::arg("stages"), py::arg("out"),
         py::arg("num_threads"));
-  m.def("gemm", &gemm_float32, py::arg("a"), py::arg("b"), py::arg("stages"), py::arg("out"),
+  m.def("gemm", &gemm_float<Float32>, py::arg("a"), py::arg("b"), py::arg("stages"), py::arg("out"),
+        py::arg("num_threads"));
+  m.def("gemm", &gemm_float<Float32F16>, py::arg("a"), py::arg("b"), py::arg("stages"),
+        py::arg("out"), py::arg("num_threads"));
+  m.def("gemm", &gemm_bfloat16, py::arg("a"), py::arg("b"), py::arg("stages"), py::arg("out"),
         py::arg("num_threads"));
 
-  m.def("linear", &linear<PackAWithQuantRowOffset, Int32>, py::arg("x"), py::arg("w"),
-        py::arg("bias"), py::arg("activation"), py::arg("num_threads"));
-  m.def("linear", &linear<PackA<float>, Float32>, py::arg("x"), py::arg("w"), py::arg("bias"),
-        py::arg("activation"), py::arg("num_threads"));
+  define_linear<PackAWithQuantRowOffset, Int32>(m);
+  define_linear<PackA<float>, Float32>(m);
+  define_linear<PackA<float>, Float32F16>(m);
+  m.def(
+      "linear",
+      [](const py::array& x, const PackedB<BFloat16>& w, const std::optional<py::array>& bias,
+         const std::string& activation, int num_threads) {
+        return linear<PackA<float>>(x, PackedB<Float32BF16>::share(w), bias, activation,
+                                    num_threads);
+      },
+      py::arg("x"), py::arg("w"), py::arg("bias"), py::arg("activation"), py::arg("num_threads"));
 
   m.def("kernel_names", [] {
     std::vector<std::string> names;
@@ -251,7 +285,9 @@ void bind_gemm(py::module_& m) {
     return names;
   });
   m.def("kernel_isa", [](const std::string& accumulator) {
-    const auto kind = accumulator == "int32" ? Accumulator::int32 : Accumulator::float32;
+    const auto kind = accumulator == "int32"      ? Accumulator::int32
+                      : accumulator == "bfloat16" ? Accumulator::bfloat16
+                                                  : Accumulator::float32;
     return isa_name(choose_geometry(kind, active_features()).isa);
   });
   m.def("peak_names", &jit::peak_names);

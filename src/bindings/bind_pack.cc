@@ -41,8 +41,11 @@ py::class_<PackedB<Acc>> bind_packed(py::module_& m, const char* name) {
       .def_property_readonly("shape", [](const B& b) { return py::make_tuple(b.rows(), b.cols()); })
       .def_property_readonly("nbytes", &B::nbytes)
       .def("unpack", [](const B& b) {
-        py::array_t<typename Acc::B> out({b.rows(), b.cols()});
-        auto* data = out.mutable_data();
+        // 16-bit floats leave as their bits: NumPy has no bfloat16, Python gives them a dtype.
+        using Element = typename Acc::B;
+        using Bits = std::conditional_t<std::is_arithmetic_v<Element>, Element, std::uint16_t>;
+        py::array_t<Bits> out({b.rows(), b.cols()});
+        auto* data = reinterpret_cast<Element*>(out.mutable_data());
         const py::gil_scoped_release release;
         b.unpack({data, b.rows(), b.cols(), b.cols(), 1});
         return out;
@@ -54,6 +57,8 @@ py::class_<PackedB<Acc>> bind_packed(py::module_& m, const char* name) {
 void bind_pack(py::module_& m) {
   using Int8B = PackedB<Int32>;
   using FloatB = PackedB<Float32>;
+  using BFloat16B = PackedB<BFloat16>;
+  using Float16B = PackedB<Float32F16>;
 
   bind_packed<Int32>(m, "PackedBInt8")
       .def_property_readonly(
@@ -67,6 +72,8 @@ void bind_pack(py::module_& m) {
         return py::array_t<std::int32_t>(b.cols(), b.col_offsets());
       });
   bind_packed<Float32>(m, "PackedBFloat32");
+  bind_packed<BFloat16>(m, "PackedBBFloat16");
+  bind_packed<Float32F16>(m, "PackedBFloat16");
 
   m.def(
       "pack_b_quantize",
@@ -98,6 +105,22 @@ void bind_pack(py::module_& m) {
         const auto view = matrix<float>(w, "PackedB: w");
         const py::gil_scoped_release release;
         return FloatB::pack(view);
+      },
+      py::arg("w"));
+  m.def(
+      "pack_b_bfloat16",
+      [](const py::array& w) {
+        const auto view = matrix<float>(w, "PackedB: w");
+        const py::gil_scoped_release release;
+        return BFloat16B::convert(view);
+      },
+      py::arg("w"));
+  m.def(
+      "pack_b_float16",
+      [](const py::array& w) {
+        const auto view = matrix<float>(w, "PackedB: w");
+        const py::gil_scoped_release release;
+        return Float16B::convert(view);
       },
       py::arg("w"));
   m.def("pack_b_count", &pack_b_count);

@@ -32,6 +32,17 @@ constexpr FamilyEntry kFamilies[] = {
     {Accumulator::float32, Isa::avx512, feature::avx512, 16, 32, 1, 2, 12},
     {Accumulator::float32, Isa::avx2, feature::avx2, 8, 16, 1, 2, 6},
     {Accumulator::float32, Isa::generic, 0, 8, 32, 1, 2, 4},
+    {Accumulator::float32_f16, Isa::avx512, feature::avx512, 16, 32, 1, 2, 12},
+    {Accumulator::float32_f16, Isa::avx2, feature::avx2, 8, 16, 1, 2, 6},
+    {Accumulator::float32_f16, Isa::generic, 0, 8, 32, 1, 2, 4},
+    {Accumulator::float32_bf16, Isa::avx512, feature::avx512, 16, 32, 2, 2, 12},
+    {Accumulator::float32_bf16, Isa::avx2, feature::avx2, 8, 16, 2, 2, 4},
+    {Accumulator::float32_bf16, Isa::generic, 0, 8, 32, 1, 2, 4},
+    {Accumulator::bfloat16, Isa::avx512_bf16, feature::avx512 | feature::avx512_bf16, 16, 32, 1, 2,
+     12},
+    {Accumulator::bfloat16, Isa::avx512, feature::avx512, 16, 32, 2, 2, 12},
+    {Accumulator::bfloat16, Isa::avx2, feature::avx2, 8, 16, 2, 2, 4},
+    {Accumulator::bfloat16, Isa::generic, 0, 8, 32, 1, 2, 4},
 };
 
 }  // namespace
@@ -60,9 +71,10 @@ TileFunction find_kernel(const KernelKey& key) {
 }
 
 std::string kernel_name(const KernelKey& key) {
-  const bool integer = key.accumulator == Accumulator::int32;
+  static constexpr const char* kOperands[] = {"int32_u8_s8", "fp32_f32_f32", "fp32_bf16_bf16",
+                                              "fp32_f32_bf16", "fp32_f32_f16"};
   const int lanes = isa_features(key.isa) & feature::avx512 ? 16 : 8;
-  std::string name = integer ? "gemm_int32_u8_s8_" : "gemm_fp32_f32_f32_";
+  std::string name = std::string("gemm_") + kOperands[static_cast<int>(key.accumulator)] + "_";
   name += std::to_string(key.rows) + "x" + std::to_string(key.vectors * lanes) + "_" +
           isa_name(key.isa);
   if (key.masked) name += "_masked";
@@ -78,7 +90,7 @@ std::string kernel_name(const KernelKey& key) {
 KernelKey make_kernel_key(const Geometry& geometry, Accumulator accumulator,
                           std::span<const Stage> stages, bool a_has_scale, bool b_has_scale,
                           bool b_has_zero_point) {
-  const bool integer = accumulator == Accumulator::int32;
+  const bool integer = is_integer(accumulator);
   KernelKey key{};
   key.accumulator = accumulator;
   key.isa = geometry.isa;

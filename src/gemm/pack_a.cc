@@ -35,10 +35,10 @@ T* packed_row(const ABlock& block, std::int64_t i) {
   return reinterpret_cast<T*>(static_cast<std::byte*>(block.packed) + i * block.ld);
 }
 
+// Rows end with a whole k-group of any family: at most 4 elements.
 template <class T>
 void zero_tail(T* row, std::int64_t cols) {
-  constexpr std::int64_t kr = std::is_same_v<T, float> ? 1 : 4;
-  std::fill(row + cols, row + round_up(cols, kr), T{0});
+  std::fill(row + cols, row + round_up(cols, std::int64_t{4}), T{});
 }
 
 // Scale and zero point over all of `a`: the row rule applied to the whole matrix at once, by way of
@@ -67,6 +67,18 @@ void PackA<T>::pack(Range rows, ABlock& block) const noexcept {
     T* out = packed_row<T>(block, i);
     for_each_piece(a_, rows.begin + i, [&](std::int64_t begin, const T* x, std::int64_t n) {
       std::copy_n(x, n, out + begin);
+    });
+    zero_tail(out, a_.cols);
+  }
+}
+
+void PackAToBFloat16::pack(Range rows, ABlock& block) const noexcept {
+  const auto& kernels = row_kernels();
+  for (std::int64_t i = 0; i < rows.size(); ++i) {
+    auto* out = packed_row<bfloat16>(block, i);
+    for_each_piece(a_, rows.begin + i, [&](std::int64_t begin, const float* x, std::int64_t n) {
+      kernels.float_to_bfloat16(x, static_cast<std::size_t>(n),
+                                reinterpret_cast<std::uint16_t*>(out + begin));
     });
     zero_tail(out, a_.cols);
   }
@@ -150,6 +162,7 @@ void PackAWithQuantRowOffset::pack(Range rows, ABlock& block) const noexcept {
 
 template class PackA<std::uint8_t>;
 template class PackA<float>;
+template class PackA<bfloat16>;
 template class PackAWithRowOffset<std::uint8_t>;
 template class PackAWithRowOffset<std::int8_t>;
 

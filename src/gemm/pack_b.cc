@@ -7,6 +7,7 @@
 #include <cstring>
 #include <vector>
 
+#include "core/float16.h"
 #include "core/memory.h"
 
 namespace fbg {
@@ -108,7 +109,7 @@ struct Storage {
 
 template <class Acc>
 void fill_col_offsets(Storage& s) {
-  if constexpr (Acc::kind == Accumulator::int32) {
+  if constexpr (is_integer(Acc::kind)) {
     const PackedHeader& h = s.header;
     constexpr std::int64_t kGroup = kPanelColumns * Acc::kr;
     const std::int64_t groups = ceil_div(h.k, Acc::kr);
@@ -152,7 +153,7 @@ std::int64_t pack_b_count() noexcept { return g_pack_count.load(std::memory_orde
 
 template <class Acc>
 PackedB<Acc> PackedB<Acc>::pack(MatrixView<const Element> w, WeightQuant quant) {
-  constexpr bool integer = Acc::kind == Accumulator::int32;
+  constexpr bool integer = is_integer(Acc::kind);
   const bool zero_points = std::any_of(quant.zero_point.begin(), quant.zero_point.end(),
                                        [](std::int32_t z) { return z != 0; });
   Storage s(lay_out<Acc>(w.rows, w.cols, !quant.scale.empty(), zero_points, integer));
@@ -172,10 +173,24 @@ PackedB<Acc> PackedB<Acc>::pack(MatrixView<const Element> w, WeightQuant quant) 
 }
 
 template <class Acc>
+PackedB<Acc> PackedB<Acc>::convert(MatrixView<const float> w) {
+  if constexpr (is_integer(Acc::kind)) {
+    return quantize(w, Granularity::column, true);
+  } else {
+    Storage s(lay_out<Acc>(w.rows, w.cols, false, false, false));
+    write_panels<Acc>(s.template at<std::byte>(s.header.panels_offset), w.rows, w.cols,
+                      [&](std::int64_t k, std::int64_t j) { return from_float<Element>(w(k, j)); });
+    PackedB b;
+    b.data_ = s.finish();
+    return b;
+  }
+}
+
+template <class Acc>
 PackedB<Acc> PackedB<Acc>::quantize(MatrixView<const float> w, Granularity granularity,
                                     bool symmetric) {
-  if constexpr (Acc::kind != Accumulator::int32) {
-    return pack(w);
+  if constexpr (!is_integer(Acc::kind)) {
+    return convert(w);
   } else {
     const ColumnRange range = column_ranges(w, granularity);
     Storage s(lay_out<Acc>(w.rows, w.cols, true, !symmetric, true));
@@ -223,5 +238,8 @@ void PackedB<Acc>::unpack(MatrixView<Element> w) const {
 
 template class PackedB<Int32>;
 template class PackedB<Float32>;
+template class PackedB<BFloat16>;
+template class PackedB<Float32BF16>;
+template class PackedB<Float32F16>;
 
 }  // namespace fbg

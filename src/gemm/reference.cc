@@ -4,6 +4,9 @@
 #include "gemm/reference.h"
 
 #include <cmath>
+#include <type_traits>
+
+#include "core/float16.h"
 
 namespace fbg {
 namespace {
@@ -12,7 +15,10 @@ void multiply_add(std::int32_t& sum, std::uint8_t a, std::int8_t b) {
   sum = static_cast<std::int32_t>(static_cast<std::uint32_t>(sum) +
                                   static_cast<std::uint32_t>(std::int32_t{a} * b));
 }
-void multiply_add(float& sum, float a, float b) { sum = std::fma(a, b, sum); }
+template <class A, class B>
+void multiply_add(float& sum, A a, B b) {
+  sum = std::fma(to_float(a), to_float(b), sum);
+}
 
 void store(void* row, std::int64_t col, ValueType type, Value v) {
   switch (type) {
@@ -86,7 +92,19 @@ void reference_tile(const TileArgs* tile) {
 }  // namespace
 
 TileFunction reference_kernel(Accumulator accumulator) noexcept {
-  return accumulator == Accumulator::int32 ? reference_tile<Int32> : reference_tile<Float32>;
+  switch (accumulator) {
+    case Accumulator::int32:
+      return reference_tile<Int32>;
+    case Accumulator::float32:
+      return reference_tile<Float32>;
+    case Accumulator::bfloat16:
+      return reference_tile<BFloat16>;
+    case Accumulator::float32_bf16:
+      return reference_tile<Float32BF16>;
+    case Accumulator::float32_f16:
+      return reference_tile<Float32F16>;
+  }
+  return nullptr;
 }
 
 }  // namespace fbg

@@ -5,13 +5,15 @@
 //       acc[row][v] += dot(A[row], B[v])
 //   for each row, vector          stages, store
 //
-// `dot_product` and the two loads are all that differs between instruction sets:
+// `dot_product` and the two loads are all that differs between families and instruction sets:
 //
-//   VNNI    vpdpbusd                   four u8 x s8 products into an int32 lane, no saturation
-//   between others  vpmaddwd on bytes widened to int16, even and odd k apart: 255 * 128 * 2 fits
-//   easily, so
-//           it is exact where vpmaddubsw would saturate
-//   fp32    vfmadd231ps
+//   vnni        vpdpbusd: four u8 x s8 products into an int32 lane, no saturation in between
+//   widen_int8  vpmaddwd on bytes widened to int16, even and odd k apart: exact, as 2 * 255 * 128
+//               fits easily where vpmaddubsw would saturate
+//   fma         vfmadd231ps; fma_f16: on weights that vcvtph2ps widens
+//   dot_bf16    vdpbf16ps
+//   widen_bf16  vfmadd231ps on bfloat16 widened to float, even and odd k apart; fma_bf16: the same
+//               with A in float
 #include "jit/gemm_generator.h"
 
 #include <cstddef>
@@ -26,24 +28,39 @@ using Xbyak::Address;
 using Xbyak::Reg64;
 using Vec = SimdAssembler::Vec;
 
-enum class Dot { vnni, widen, fma };
+enum class Dot { vnni, widen_int8, fma, fma_f16, dot_bf16, widen_bf16, fma_bf16 };
+
+Dot choose_dot(Accumulator accumulator, Features f) {
+  switch (accumulator) {
+    case Accumulator::int32:
+      return f & (feature::avx512_vnni | feature::avx_vnni) ? Dot::vnni : Dot::widen_int8;
+    case Accumulator::bfloat16:
+      return f & feature::avx512_bf16 ? Dot::dot_bf16 : Dot::widen_bf16;
+    case Accumulator::float32_bf16:
+      return Dot::fma_bf16;
+    case Accumulator::float32_f16:
+      return Dot::fma_f16;
+    default:
+      return Dot::fma;
+  }
+}
 
 class GemmGenerator : public SimdAssembler {
  public:
   explicit GemmGenerator(const KernelKey& key)
-      : SimdAssembler(key.isa), key_(key), rows_(key.rows), vectors_(key.vectors) {
-    const Features f = isa_features(key.isa);
-    if (key.accumulator == Accumulator::float32)
-      dot_ = Dot::fma;
-    else
-      dot_ = f & (feature::avx512_vnni | feature::avx_vnni) ? Dot::vnni : Dot::widen;
-    b_registers_ = dot_ == Dot::widen ? 2 : 1;
-    first_b_ = rows_ * vectors_;
-    first_a_ = first_b_ + vectors_ * b_registers_;
-  }
+      : SimdAssembler(key.isa),
+        key_(key),
+        rows_(key.rows),
+        vectors_(key.vectors),
+        dot_(choose_dot(key.accumulator, isa_features(key.isa))),
+        splits_(dot_ == Dot::widen_int8 || dot_ == Dot::widen_bf16 || dot_ == Dot::fma_bf16),
+        a_group_bytes_(dot_ == Dot::fma_bf16 ? 8 : 4),
+        b_column_bytes_(dot_ == Dot::fma_f16 ? 2 : 4),
+        first_b_(rows_ * vectors_),
+        first_a_(first_b_ + vectors_ * (splits_ ? 2 : 1)) {}
 
   bool fits() const {
-    return rows_ <= kMaxRows && first_a_ + (dot_ == Dot::widen ? 3 : 1) <= num_vectors() &&
+    return rows_ <= kMaxRows && first_a_ + a_registers() <= num_vectors() &&
            rows_ * vectors_ + 3 + (key_.masked && !is_zmm()) <= num_vectors();
   }
 
@@ -59,7 +76,6 @@ class GemmGenerator : public SimdAssembler {
   }
 
  private:
-  static constexpr int kGroupBytes = 128;  // one k-group of a panel: 32 columns x 4 bytes
   static constexpr int kUnroll = 4;
   static constexpr int kBaseRows = 7;  // rows reached from one base register
   static constexpr int kMaxRows = 14;
@@ -76,7 +92,11 @@ class GemmGenerator : public SimdAssembler {
   const Reg64 prefetch_ = rax;  // in the K loop, where nothing else needs scratch
 
   Vec acc(int row, int v) const { return vec(row * vectors_ + v); }
-  Vec b(int v, int half = 0) const { return vec(first_b_ + v * b_registers_ + half); }
+  Vec b(int v, int half = 0) const { return vec(first_b_ + v * (splits_ ? 2 : 1) + half); }
+  // The least that A needs: a broadcast; where k-groups are split, two halves, and for integers the
+  // product that has no fused addition.
+  int a_registers() const { return dot_ == Dot::widen_int8 ? 3 : splits_ ? 2 : 1; }
+  int b_group_bytes() const { return kPanelColumns * b_column_bytes_; }
 
   Address arg(std::size_t offset) { return ptr[args_ + static_cast<int>(offset)]; }
 
@@ -166,24 +186,24 @@ class GemmGenerator : public SimdAssembler {
   }
 
   void advance(int groups) {
-    add(a_[0], groups * 4);
-    if (rows_ > kBaseRows) add(a_[1], groups * 4);
-    add(b_, groups * kGroupBytes);
+    add(a_[0], groups * a_group_bytes_);
+    if (rows_ > kBaseRows) add(a_[1], groups * a_group_bytes_);
+    add(b_, groups * b_group_bytes());
     if (groups > 1) add(prefetch_, groups / 2 * 64);
   }
 
   void k_group(int u) {
-    for (int v = 0; v < vectors_; ++v) load_b(v, u * kGroupBytes);
+    for (int v = 0; v < vectors_; ++v) load_b(v, u * b_group_bytes());
     if (u % 2 == 0) prefetcht1(ptr[prefetch_ + u / 2 * 64]);
     for (int i = 0; i < rows_; ++i) {
-      broadcast_a(i, u * 4);
+      broadcast_a(i, u * a_group_bytes_);
       for (int v = 0; v < vectors_; ++v) dot_product(acc(i, v), i, v);
     }
   }
 
   // Vector v of the tile lies in panel v * lanes / 32; the tile's panels are one stride apart.
   Address b_address(int v, int offset) {
-    const int column = v * lanes(), disp = column % kPanelColumns * 4 + offset;
+    const int column = v * lanes(), disp = column % kPanelColumns * b_column_bytes_ + offset;
     switch (column / kPanelColumns) {
       case 0:
         return ptr[b_ + disp];
@@ -218,55 +238,97 @@ class GemmGenerator : public SimdAssembler {
   }
 
   void load_b(int v, int offset) {
-    if (dot_ != Dot::widen) {
-      vmovups(b(v), b_address(v, offset));
-      return;
+    const Address from = b_address(v, offset);
+    const Vec even = b(v, 0), odd = b(v, 1);
+    switch (dot_) {
+      case Dot::widen_int8:  // int16 lanes of even k (low bytes) and odd k (high bytes)
+        vmovups(odd, from);
+        vpsllw(even, odd, 8);
+        vpsraw(even, even, 8);
+        vpsraw(odd, odd, 8);
+        break;
+      case Dot::widen_bf16:
+      case Dot::fma_bf16:
+        vmovups(odd, from);
+        split_bf16(even, odd);
+        break;
+      case Dot::fma_f16:
+        vcvtph2ps(b(v), from);
+        break;
+      default:
+        vmovups(b(v), from);
     }
-    // int16 lanes of even k (low bytes) and odd k (high bytes), sign extended
-    vmovups(b(v, 1), b_address(v, offset));
-    vpsllw(b(v, 0), b(v, 1), 8);
-    vpsraw(b(v, 0), b(v, 0), 8);
-    vpsraw(b(v, 1), b(v, 1), 8);
+  }
+
+  // Pairs of bfloat16 in `odd` become two vectors of float: the low halves and the high halves.
+  void split_bf16(const Vec& even, const Vec& odd) {
+    vpslld(even, odd, 16);
+    if (is_zmm())
+      vpandd(odd, odd, constant(0xffff0000u));
+    else
+      vpand(odd, odd, constant(0xffff0000u));
   }
 
   // Which register holds the broadcast of a row: two in turn where there is room.
   Vec a(int row) const {
-    if (dot_ == Dot::widen) return vec(first_a_);
+    if (splits_) return vec(first_a_);
     return vec(first_a_ + (first_a_ + 1 < num_vectors() ? row % 2 : 0));
   }
 
   void broadcast_a(int row, int offset) {
-    if (dot_ == Dot::fma) {
-      vbroadcastss(a(row), a_address(row, offset));
-      return;
-    }
-    if (dot_ == Dot::vnni) {
-      vpbroadcastd(a(row), a_address(row, offset));
-      return;
-    }
     const Vec even = vec(first_a_), odd = vec(first_a_ + 1);
-    vpbroadcastd(odd, a_address(row, offset));
-    vpsllw(even, odd, 8);
-    vpsrlw(even, even, 8);
-    vpsrlw(odd, odd, 8);
+    switch (dot_) {
+      case Dot::fma:
+      case Dot::fma_f16:
+        vbroadcastss(a(row), a_address(row, offset));
+        break;
+      case Dot::vnni:
+      case Dot::dot_bf16:
+        vpbroadcastd(a(row), a_address(row, offset));
+        break;
+      case Dot::widen_int8:
+        vpbroadcastd(odd, a_address(row, offset));
+        vpsllw(even, odd, 8);
+        vpsrlw(even, even, 8);
+        vpsrlw(odd, odd, 8);
+        break;
+      case Dot::widen_bf16:
+        vpbroadcastd(odd, a_address(row, offset));
+        split_bf16(even, odd);
+        break;
+      case Dot::fma_bf16:
+        vbroadcastss(even, a_address(row, offset));
+        vbroadcastss(odd, a_address(row, offset + 4));
+        break;
+    }
   }
 
   void dot_product(const Vec& sum, int row, int v) {
+    const Vec even = vec(first_a_), odd = vec(first_a_ + 1);
     switch (dot_) {
       case Dot::fma:
+      case Dot::fma_f16:
         vfmadd231ps(sum, a(row), b(v));
         break;
       case Dot::vnni:
         vpdpbusd(sum, a(row), b(v), is_zmm() ? Xbyak::EvexEncoding : Xbyak::VexEncoding);
         break;
-      case Dot::widen: {
-        const Vec even = vec(first_a_), odd = vec(first_a_ + 1), product = vec(first_a_ + 2);
+      case Dot::dot_bf16:
+        vdpbf16ps(sum, a(row), b(v));
+        break;
+      case Dot::widen_int8: {
+        const Vec product = vec(first_a_ + 2);
         vpmaddwd(product, even, b(v, 0));
         vpaddd(sum, sum, product);
         vpmaddwd(product, odd, b(v, 1));
         vpaddd(sum, sum, product);
         break;
       }
+      case Dot::widen_bf16:
+      case Dot::fma_bf16:
+        vfmadd231ps(sum, even, b(v, 0));
+        vfmadd231ps(sum, odd, b(v, 1));
+        break;
     }
   }
 
@@ -298,8 +360,10 @@ class GemmGenerator : public SimdAssembler {
 
   const KernelKey key_;
   const int rows_, vectors_;
-  Dot dot_;
-  int b_registers_, first_b_, first_a_;
+  const Dot dot_;
+  const bool splits_;  // a k-group is computed in two halves
+  const int a_group_bytes_, b_column_bytes_;
+  const int first_b_, first_a_;
 };
 
 }  // namespace

@@ -172,6 +172,23 @@ void bfloat16_to_float(const std::uint16_t* x, std::size_t n, float* y) {
   });
 }
 
+void float_to_bfloat16(const float* x, std::size_t n, std::uint16_t* y) {
+  const FloatTag d;
+  const hn::RebindToUnsigned<FloatTag> du;
+  const hn::RebindToSigned<FloatTag> di;
+  const hn::Rebind<std::uint16_t, FloatTag> d16;
+  for_each_vector(n, hn::Lanes(d), [&](auto access, std::size_t i, int) FBG_INLINE_LAMBDA {
+    const auto value = access.load(d, x + i);
+    const auto bits = hn::BitCast(du, value);
+    const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(du, 1u));
+    const auto rounded = hn::Add(bits, hn::Add(hn::Set(du, 0x7FFFu), odd));
+    const auto quiet = hn::Or(bits, hn::Set(du, 0x400000u));
+    const auto nan = hn::RebindMask(du, hn::IsNaN(value));
+    const auto high = hn::ShiftRight<16>(hn::IfThenElse(nan, quiet, rounded));
+    access.store(hn::DemoteTo(d16, hn::BitCast(di, high)), d16, y + i);
+  });
+}
+
 extern const RowKernels kRowKernels;
 const RowKernels kRowKernels = {
     .target = HWY_TARGET == HWY_AVX3   ? "avx512"
@@ -190,6 +207,7 @@ const RowKernels kRowKernels = {
     .shift_row = shift_row,
     .half_to_float = half_to_float,
     .bfloat16_to_float = bfloat16_to_float,
+    .float_to_bfloat16 = float_to_bfloat16,
 };
 
 }  // namespace HWY_NAMESPACE

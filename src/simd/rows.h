@@ -48,6 +48,8 @@ struct RowKernels {
   // y = float(x): float16 (IEEE binary16 bits) and bfloat16 bits to float32.
   void (*half_to_float)(const std::uint16_t* x, std::size_t n, float* y);
   void (*bfloat16_to_float)(const std::uint16_t* x, std::size_t n, float* y);
+  // y = bfloat16(x), half to even; a NaN stays a NaN.
+  void (*float_to_bfloat16)(const float* x, std::size_t n, std::uint16_t* y);
 };
 
 // The table for a set of features (avx512 > avx2 > generic).

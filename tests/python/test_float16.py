@@ -1,0 +1,130 @@
+"""16-bit float weights: packing rounds as NumPy and ml_dtypes do, products agree with float64."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import fbg
+from fbg import _fbg
+
+BFLOAT16: Any = np.dtype(ml_dtypes.bfloat16)
+DTYPES = {"float16": np.dtype(np.float16), "bfloat16": BFLOAT16}
+SHAPES = [
+    (1, 1, 1),
+    (1, 33, 3),
+    (5, 31, 17),
+    (12, 64, 64),
+    (13, 70, 37),
+    (25, 129, 255),
+    (64, 96, 256),
+]
+
+
+def normal(*shape: int, seed: int = 0) -> Any:
+    return np.random.default_rng(seed).standard_normal(shape, dtype=np.float32)
+
+
+def special_values() -> Any:
+    """Every exponent, halfway cases of both formats, denormals, zeros of both signs."""
+    bits = np.arange(0, 1 << 16, dtype=np.uint32) << 16
+    around = np.concatenate(
+        [bits | low for low in (0, 0x0FFF, 0x1000, 0x1001, 0x7FFF, 0x8000, 0x8001)]
+    )
+    values = around.view(np.float32)
+    return values[np.isfinite(values)]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_packing_rounds_half_to_even_like_numpy(dtype: str) -> None:
+    values = special_values()
+    if dtype == "float16":
+        values = values[np.abs(values) < 65500]
+    w = values[: values.size // 64 * 64].reshape(-1, 64)
+    packed = fbg.PackedB(w, dtype=dtype)  # type: ignore[arg-type]
+    assert packed.dtype == DTYPES[dtype]
+    expected = w.astype(DTYPES[dtype])
+    np.testing.assert_array_equal(packed.unpack().view(np.uint16), expected.view(np.uint16))
+    np.testing.assert_array_equal(packed.dequantize(), expected.astype(np.float32))
+
+
+@pytest.mark.parametrize("isa", fbg.isa.supported())
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_fp32_compute_with_16_bit_weights_is_exact_to_fp32_rounding(isa: str, dtype: str) -> None:
+    for m, n, k in SHAPES:
+        x, w = normal(m, k), normal(k, n, seed=1)
+        rounded = w.astype(DTYPES[dtype]).astype(np.float64)
+        with fbg.isa.limit(isa):
+            y = fbg.gemm(fbg.PackA(x), fbg.PackedB(w, dtype=dtype))  # type: ignore[arg-type]
+        bound = (k + 2) * 2.0**-24 * (np.abs(x).astype(np.float64) @ np.abs(rounded))
+        assert (np.abs(y - x.astype(np.float64) @ rounded) <= bound).all()
+
+
+@pytest.mark.parametrize("isa", fbg.isa.supported())
+@pytest.mark.parametrize("source", ["float32", "bfloat16"])
+def test_bfloat16_dot_product_agrees_with_float64(isa: str, source: str) -> None:
+    for m, n, k in SHAPES:
+        x, w = normal(m, k), normal(k, n, seed=1)
+        a = fbg.PackA(x, dtype="bfloat16") if source == "float32" else fbg.PackA(x.astype(BFLOAT16))
+        with fbg.isa.limit(isa):
+            assert _fbg.kernel_isa("bfloat16") in fbg.isa.supported()
+            y = fbg.gemm(a, fbg.PackedB(w, dtype="bfloat16"))
+        xr, wr = (v.astype(BFLOAT16).astype(np.float64) for v in (x, w))
+        bound = (k + 2) * 2.0**-23 * (np.abs(xr) @ np.abs(wr))
+        assert (np.abs(y - xr @ wr) <= bound).all()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_row_does_not_depend_on_the_other_rows_or_threads(dtype: str) -> None:
+    x, wp = normal(40, 200), fbg.PackedB(normal(200, 100, seed=1), dtype=dtype)  # type: ignore[arg-type]
+    packers = [fbg.PackA]
+    if dtype == "bfloat16":
+        packers.append(lambda rows: fbg.PackA(rows, dtype="bfloat16"))  # type: ignore[arg-type]
+    for pack in packers:
+        whole = fbg.gemm(pack(x), wp, num_threads=1)
+        np.testing.assert_array_equal(whole, fbg.gemm(pack(x), wp, num_threads=2))
+        for i in (0, 7, 39):
+            np.testing.assert_array_equal(whole[i : i + 1], fbg.gemm(pack(x[i : i + 1]), wp))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_linear_takes_16_bit_weights(dtype: str) -> None:
+    x, w, b = normal(3, 4, 20), normal(20, 10, seed=1), normal(10, seed=2)
+    y = fbg.linear(x, fbg.PackedB(w, dtype=dtype), bias=b, activation="relu")  # type: ignore[arg-type]
+    expected = np.maximum(x @ w.astype(DTYPES[dtype]).astype(np.float32) + b, 0)
+    np.testing.assert_allclose(y, expected, rtol=1e-4, atol=1e-5)
+
+
+def test_half_the_memory_of_float32() -> None:
+    w = normal(768, 768)
+    full = fbg.PackedB(w, dtype="float32").nbytes
+    for dtype in DTYPES:
+        assert fbg.PackedB(w, dtype=dtype).nbytes < 0.51 * full  # type: ignore[arg-type]
+
+
+def test_16_bit_source_arrays_are_accepted() -> None:
+    w = normal(9, 7).astype(np.float16)
+    np.testing.assert_array_equal(fbg.PackedB(w, dtype="float16").unpack(), w)
+    assert fbg.PackedB(w.astype(BFLOAT16)).dtype == np.int8
+
+
+def test_float16_overflow_is_an_error() -> None:
+    with pytest.raises(ValueError, match="65504"):
+        fbg.PackedB(np.full((2, 2), 1e6, np.float32), dtype="float16")
+
+
+def test_packers_that_do_not_go_with_bfloat16() -> None:
+    wp = fbg.PackedB(normal(4, 4), dtype="bfloat16")
+    with pytest.raises(TypeError, match="float weights take PackA"):
+        fbg.gemm(fbg.PackAWithQuantRowOffset(normal(2, 4)), wp)
+    with pytest.raises(TypeError):
+        fbg.gemm(
+            fbg.PackA(normal(2, 4), dtype="bfloat16"), fbg.PackedB(normal(4, 4), dtype="float32")
+        )
+    with pytest.raises(TypeError, match="float32 or bfloat16"):
+        fbg.PackA(np.zeros((2, 4), np.uint8), dtype="bfloat16")
+    with pytest.raises(ValueError, match="dtype"):
+        fbg.PackA(normal(2, 4), dtype="float16")  # type: ignore[arg-type]
