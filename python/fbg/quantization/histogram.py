@@ -75,7 +75,7 @@ class PercentileObserver(_Histogram):
     at most 1/1024 of the largest magnitude for 4096 bins.
 
     Args:
-        percentile: in (0, 100].
+        percentile: in [50, 100].
         bins, axis: see above.
 
     Source: NVIDIA, "Integer Quantization for Deep Learning Inference" (arXiv:2004.09602), 3.3.
@@ -96,9 +96,9 @@ class PercentileObserver(_Histogram):
             raise TypeError(
                 f"PercentileObserver: percentile must be a number, got {type(percentile).__name__}"
             )
-        if not 0 < percentile <= 100:
+        if not 50 <= percentile <= 100:
             raise ValueError(
-                f"PercentileObserver: percentile must be in (0, 100], got {percentile}"
+                f"PercentileObserver: percentile must be within [50, 100], got {percentile}"
             )
         self.percentile = float(percentile)
 

@@ -67,7 +67,7 @@ class RowwiseMatrix:
         """Return the values, uint8 (M, N), each in [0, 2^bits)."""
         shifts = np.arange(0, 8, self.bits, dtype=np.uint8)
         fields = (self.data[:, :, None] >> shifts) & np.uint8(2**self.bits - 1)
-        return fields.reshape(len(self.data), -1)[:, : self.columns]
+        return fields.reshape(len(fields), self.data.shape[1] * len(shifts))[:, : self.columns]
 
     def dequantize(self) -> Floats:
         """Return float32 (M, N): ``scale * q + bias``, rounded once, saturating at ±float32 max."""
