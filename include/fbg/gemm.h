@@ -100,7 +100,8 @@ class Gemm {
   // Types the pipeline, checks K and generates every kernel that M <= max_m can need, for the
   // features that are active now: a later limit does not change this Gemm.
   // Throws std::invalid_argument; std::runtime_error where executable memory is denied.
-  Gemm(const PackedB<Acc>& b, std::span<const Stage> stages, std::int64_t max_m);
+  Gemm(const PackedB<Acc>& b, std::span<const Stage> stages, std::int64_t max_m,
+       Features features = active_features());
 
   ValueType output_type() const { return output_; }
 

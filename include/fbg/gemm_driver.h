@@ -17,8 +17,9 @@ KernelKey make_kernel_key(const Geometry& geometry, Accumulator accumulator,
 inline constexpr std::int64_t kPackedBytes = 256 << 10;
 
 template <PackAModel A, class Acc>
-Gemm<A, Acc>::Gemm(const PackedB<Acc>& b, std::span<const Stage> stages, std::int64_t max_m)
-    : geometry_(choose_geometry(Acc::kind, active_features())),
+Gemm<A, Acc>::Gemm(const PackedB<Acc>& b, std::span<const Stage> stages, std::int64_t max_m,
+                   Features features)
+    : geometry_(choose_geometry(Acc::kind, features)),
       kernels_(geometry_,
                make_kernel_key(geometry_, Acc::kind, stages, A::kHasScale, b.scale() != nullptr,
                                b.zero_point() != nullptr),

@@ -184,9 +184,23 @@ struct Requantize {
   Stage stage() const { return {kind, type, {nullptr, 0, scale, static_cast<float>(zero_point)}}; }
 };
 
+// Whether stages fit together when the first of them gets `start`.
+template <class... Stages>
+constexpr bool composes_from(ValueType start) {
+  std::optional<ValueType> type = start;
+  [[maybe_unused]] const auto step = [&type]<class S>(std::type_identity<S>) {
+    ValueType wanted = ValueType::uint8;  // of Requantize: both of its types end a pipeline
+    if constexpr (S::kind == StageKind::bias) wanted = S::type;
+    if (type) type = S::result(*type, wanted);
+  };
+  (step(std::type_identity<Stages>{}), ...);
+  return type.has_value();
+}
+
 // Stages composed at compile time; ill-typed compositions do not compile.
 template <class... Stages>
-class Pipeline {
+requires(composes_from<Stages...>(ValueType::acc) ||
+         composes_from<Stages...>(ValueType::float32)) class Pipeline {
  public:
   constexpr explicit Pipeline(Stages... stages) : stages_{stages.stage()...} {}
   std::span<const Stage> stages() const { return {stages_.data(), sizeof...(Stages)}; }

@@ -46,7 +46,8 @@ def require_dtype(array: Array, name: str, *wanted: str) -> None:
     """Raise TypeError unless the dtype of `array` is one of `wanted`, in native byte order."""
     dtype = array.dtype
     for want in wanted:
-        if dtype == _DTYPES.get(want) or (want == "bfloat16" and is_bfloat16(array)):
+        # Not dtype == _DTYPES.get(want): a float64 equals None.
+        if is_bfloat16(array) if want == "bfloat16" else dtype == _DTYPES[want]:
             return
     raise TypeError(f"{name} must be {' or '.join(wanted)}, got {dtype}")
 

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from fbg.arrays import require_scales
+
 __all__ = ["choose_qparams", "dequantize", "quantize"]
 
 
@@ -29,10 +31,13 @@ def choose_qparams(
     Asymmetric: ``scale = (max - min) / (qmax - qmin)``, ``zero_point = rint(qmin - min / scale)``.
     Symmetric: ``scale = max(|min|, |max|) / qmax``, zero_point the middle of the range (0 or 128).
 
+    Raises ValueError unless minimum <= maximum are finite in float32, TypeError for another dtype.
+
     >>> choose_qparams(-1.0, 1.55)
     (np.float32(0.01), 100)
     """
-    lo, hi = np.float32(min(minimum, 0.0)), np.float32(max(maximum, 0.0))
+    with np.errstate(over="ignore"):
+        lo, hi = np.float32(min(minimum, 0.0)), np.float32(max(maximum, 0.0))
     if not (np.isfinite(lo) and np.isfinite(hi)) or minimum > maximum:
         raise ValueError(
             f"choose_qparams: want finite minimum <= maximum, got {minimum} and {maximum}"
@@ -42,7 +47,11 @@ def choose_qparams(
         middle = 0 if qmin < 0 else 128
         scale = np.float32(max(-lo, hi) / np.float32(qmax - middle))
         return (scale, middle) if scale > 0 else (np.float32(1), middle)
-    scale = np.float32(np.float64(hi) - np.float64(lo)) / np.float32(qmax - qmin)
+    steps = np.float32(qmax - qmin)
+    with np.errstate(over="ignore"):
+        scale = (hi - lo) / steps
+    if np.isinf(scale):  # the range of finite floats may itself overflow
+        scale = hi / steps - lo / steps
     if not scale > 0:
         return np.float32(1), 0
     return np.float32(scale), int(np.clip(np.rint(qmin - lo / scale), qmin, qmax))
@@ -56,14 +65,25 @@ def quantize(
 ) -> npt.NDArray[Any]:
     """Return ``saturate(rint(x / scale) + zero_point)``, half to even; parameters broadcast.
 
+    Raises TypeError for parameters of other kinds, ValueError for a NaN in `x`, a scale that is not
+    finite and positive, or a zero point beyond `dtype`.
+
     >>> quantize(np.array([-1.0, 0.25, 9.0], np.float32), 0.5, 1)
     array([  0,   1,  19], dtype=uint8)
     """
     qmin, qmax = _integer_range(dtype)
-    scaled = np.rint(np.asarray(x, np.float32) / np.asarray(scale, np.float32))
-    q: npt.NDArray[Any] = np.clip(scaled + np.asarray(zero_point, np.float32), qmin, qmax).astype(
-        dtype
-    )
+    scales = require_scales(scale, "quantize: scale")
+    points = np.asarray(zero_point)
+    if not np.issubdtype(points.dtype, np.integer):
+        raise TypeError(f"quantize: zero_point must be integer, got {points.dtype}")
+    if points.size and (points.min() < qmin or points.max() > qmax):
+        raise ValueError(f"quantize: zero_point must be within [{qmin}, {qmax}], got {points}")
+    values = np.asarray(x, np.float32)
+    if np.isnan(values).any():
+        raise ValueError("quantize: x must not hold NaN")
+    with np.errstate(over="ignore"):  # too large for a float32 is too large for the range
+        scaled = np.rint(values / scales)
+    q: npt.NDArray[Any] = np.clip(scaled + points.astype(np.float32), qmin, qmax).astype(dtype)
     return q
 
 

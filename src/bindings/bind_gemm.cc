@@ -36,14 +36,15 @@ const Gemm<A, Acc>& prepared(const PackedB<Acc>& b, std::span<const Stage> stage
   static std::mutex mutex;
   static auto* const cache =
       new std::map<Key, Gemm<A, Acc>>;  // leaked: kernels have no owner either
-  Key key{active_features(),         b.rows(), b.cols(), b.scale() != nullptr,
-          b.zero_point() != nullptr, {}};
+  // Asked once: the limit may change at any time, and the key must say what the Gemm was made for.
+  const Features features = active_features();
+  Key key{features, b.rows(), b.cols(), b.scale() != nullptr, b.zero_point() != nullptr, {}};
   for (const Stage& s : stages) key.stages.emplace_back(s.kind, s.wanted);
   const std::lock_guard lock(mutex);
   const auto found = cache->find(key);
   if (found != cache->end()) return found->second;
   constexpr auto any_m = std::numeric_limits<std::int32_t>::max();
-  return cache->emplace(std::move(key), Gemm<A, Acc>(b, stages, any_m)).first->second;
+  return cache->emplace(std::move(key), Gemm<A, Acc>(b, stages, any_m, features)).first->second;
 }
 
 std::byte* workspace(std::size_t bytes) {
@@ -243,7 +244,7 @@ void bind_gemm(py::module_& m) {
   });
   m.def("stage_add", [](const py::array& residual) {
     const auto view = matrix<float>(residual, "Add: residual");
-    if (view.cols > 1 && view.col_stride != 1)
+    if (view.rows > 0 && view.cols > 1 && view.col_stride != 1)
       throw py::value_error("Add: residual must have contiguous rows");
     return PyStage{Add{view.data, view.row_stride}.stage(), residual, view.rows, view.cols};
   });

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "fbg/gemm.h"
 #include "simd/rows.h"
 
 namespace fbg {
@@ -121,6 +122,7 @@ void PackAWithRowOffset<T>::pack(Range rows, ABlock& block) const noexcept {
 PackAWithQuantRowOffset::PackAWithQuantRowOffset(MatrixView<const float> a, bool per_row)
     : a_(a), per_row_(per_row) {
   if (per_row_) return;
+  const FloatEnvironment environment;
   const simd::RowQuant quant = choose_tensor_quant(a_);
   scale_ = quant.scale;
   zero_point_ = quant.zero_point;

@@ -9,6 +9,7 @@
 
 #include "core/float16.h"
 #include "core/memory.h"
+#include "fbg/gemm.h"
 
 namespace fbg {
 namespace {
@@ -42,6 +43,7 @@ PackedHeader lay_out(std::int64_t k, std::int64_t n, bool scale, bool zero_point
   h.n = n;
   h.has_scale = scale;
   h.has_zero_point = zero_point;
+  for (const std::int64_t size : {k, n}) checked_bytes(static_cast<std::size_t>(size), 1);
   const std::int64_t columns = round_up(n, kPanelColumns);
   const std::int64_t element = sizeof(typename Acc::B);
   // K rounded up to k-groups, times padded columns: refused where it cannot be counted.
@@ -192,6 +194,7 @@ PackedB<Acc> PackedB<Acc>::quantize(MatrixView<const float> w, Granularity granu
   if constexpr (!is_integer(Acc::kind)) {
     return convert(w);
   } else {
+    const FloatEnvironment environment;
     const ColumnRange range = column_ranges(w, granularity);
     Storage s(lay_out<Acc>(w.rows, w.cols, true, !symmetric, true));
     s.header.per_column = granularity == Granularity::column;

@@ -1,6 +1,8 @@
 // One map under one lock; kernels are few (tens per model), never removed, found before the run.
 #include "jit/kernel_cache.h"
 
+#include <pthread.h>
+
 #include <mutex>
 #include <unordered_map>
 
@@ -36,6 +38,11 @@ Cache& cache() {
   static Cache* const instance = new Cache;
   return *instance;
 }
+
+// Nobody holds the lock while the process forks: the child may go on generating.
+void lock_cache() { cache().mutex.lock(); }
+void unlock_cache() { cache().mutex.unlock(); }
+[[maybe_unused]] const int g_at_fork = pthread_atfork(lock_cache, unlock_cache, unlock_cache);
 
 }  // namespace
 
