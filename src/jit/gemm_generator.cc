@@ -285,8 +285,7 @@ class GemmGenerator : public SimdAssembler {
         break;
       case Dot::widen_int8:
         vpbroadcastd(odd, a_address(row, offset));
-        vpsllw(even, odd, 8);
-        vpsrlw(even, even, 8);
+        bit_and(even, odd, constant(0x00ff00ffu));
         vpsrlw(odd, odd, 8);
         break;
       case Dot::widen_bf16:
