@@ -52,6 +52,14 @@ def require_dtype(array: Array, name: str, *wanted: str) -> None:
     raise TypeError(f"{name} must be {' or '.join(wanted)}, got {dtype}")
 
 
+def bfloat16() -> np.dtype[Any]:
+    """Return ``ml_dtypes.bfloat16``; only who asks for it needs the library that defines it."""
+    import ml_dtypes
+
+    dtype: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
+    return dtype
+
+
 def is_bfloat16(array: Array) -> bool:
     """Whether `array` holds ``ml_dtypes.bfloat16``; asks by name, so that nothing is imported."""
     return array.dtype.name == "bfloat16"

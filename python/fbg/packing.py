@@ -11,6 +11,7 @@ import numpy.typing as npt
 from fbg import _fbg
 from fbg.arrays import (
     as_array,
+    bfloat16,
     is_bfloat16,
     require_dtype,
     require_integer,
@@ -31,14 +32,6 @@ _FLOAT_PACKERS: dict[str | None, Callable[[Array], _FloatB]] = {
     "float16": _fbg.pack_b_float16,
     "bfloat16": _fbg.pack_b_bfloat16,
 }
-
-
-def _bfloat16() -> np.dtype[Any]:
-    # Only who asks for bfloat16 needs the library that gives NumPy the type.
-    import ml_dtypes
-
-    dtype: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
-    return dtype
 
 
 class PackedB:
@@ -125,7 +118,7 @@ class PackedB:
         """Type of the packed elements: int8, float32, float16 or bfloat16."""
         native = self._native
         if isinstance(native, _fbg.PackedBBFloat16):
-            return _bfloat16()
+            return bfloat16()
         if isinstance(native, _fbg.PackedBFloat16):
             return np.dtype(np.float16)
         return np.dtype(np.int8 if isinstance(native, _fbg.PackedBInt8) else np.float32)

@@ -57,6 +57,10 @@ py::dtype dtype_of(ValueType type) {
   switch (type) {
     case ValueType::float32:
       return py::dtype::of<float>();
+    case ValueType::float16:
+      return py::dtype("float16");
+    case ValueType::bfloat16:  // as its bits: Python gives them a dtype
+      return py::dtype::of<std::uint16_t>();
     case ValueType::uint8:
       return py::dtype::of<std::uint8_t>();
     case ValueType::int8:
@@ -239,6 +243,14 @@ void bind_gemm(py::module_& m) {
   m.def("stage_dequantize", [] { return PyStage{Dequantize{}.stage(), py::none()}; });
   m.def("stage_relu", [] { return PyStage{Relu{}.stage(), py::none()}; });
   m.def("stage_gelu", [] { return PyStage{Gelu{}.stage(), py::none()}; });
+  m.def("stage_gelu_tanh", [] { return PyStage{GeluTanh{}.stage(), py::none()}; });
+  m.def("stage_tanh", [] { return PyStage{Tanh{}.stage(), py::none()}; });
+  m.def("stage_sigmoid", [] { return PyStage{Sigmoid{}.stage(), py::none()}; });
+  m.def("stage_clip", [](float lo, float hi) { return PyStage{Clip(lo, hi).stage(), py::none()}; });
+  m.def("stage_scale", [](float factor) { return PyStage{Scale(factor).stage(), py::none()}; });
+  m.def("stage_cast", [](bool bfloat) {
+    return PyStage{Cast{bfloat ? ValueType::bfloat16 : ValueType::float16}.stage(), py::none()};
+  });
   m.def("stage_bias", [](const py::array& values) {
     return has_dtype<float>(values) ? bias_stage<float>(values) : bias_stage<std::int32_t>(values);
   });

@@ -29,6 +29,10 @@ void store(void* row, std::int64_t col, ValueType type, Value v) {
     case ValueType::float32:
       static_cast<float*>(row)[col] = v.f;
       break;
+    case ValueType::float16:
+    case ValueType::bfloat16:
+      static_cast<std::uint16_t*>(row)[col] = static_cast<std::uint16_t>(v.i);
+      break;
     case ValueType::uint8:
       static_cast<std::uint8_t*>(row)[col] = static_cast<std::uint8_t>(v.i);
       break;
