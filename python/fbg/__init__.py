@@ -3,6 +3,7 @@
 from fbg import isa, quantization
 from fbg._fbg import __version__
 from fbg.errors import ModelError
+from fbg.introspection import Kernel, kernels, pack_count
 from fbg.loading import load
 from fbg.models.encoder import Model, ModelOutput
 from fbg.packing import PackA, PackAWithQuantRowOffset, PackAWithRowOffset, PackedB
@@ -32,6 +33,7 @@ __all__ = [
     "Clip",
     "CorrectZeroPoints",
     "Dequantize",
+    "Kernel",
     "Model",
     "ModelError",
     "ModelOutput",
@@ -49,8 +51,10 @@ __all__ = [
     "gemm",
     "get_num_threads",
     "isa",
+    "kernels",
     "linear",
     "load",
+    "pack_count",
     "quantization",
     "set_num_threads",
 ]

@@ -294,8 +294,14 @@ void bind_gemm(py::module_& m) {
 
   m.def("kernel_names", [] {
     std::vector<std::string> names;
-    for (const auto& kernel : jit::generated_kernels()) names.push_back(kernel_name(kernel.key));
+    for (const auto& kernel : jit::generated_kernels()) names.push_back(kernel.name);
     return names;
+  });
+  m.def("kernels", [] {
+    std::vector<std::tuple<std::string, std::string, std::size_t, std::int64_t>> kernels;
+    for (const auto& kernel : jit::generated_kernels())
+      kernels.emplace_back(kernel.name, isa_name(kernel.key.isa), kernel.bytes, kernel.hits);
+    return kernels;
   });
   m.def("kernel_isa", [](const std::string& accumulator) {
     const auto kind = accumulator == "int32"      ? Accumulator::int32

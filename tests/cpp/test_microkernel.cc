@@ -8,8 +8,8 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <map>
 #include <random>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -550,23 +550,67 @@ INSTANTIATE_TEST_SUITE_P(Generated, Microkernel, testing::ValuesIn(generated_fam
 // A machine without AVX2 generates nothing.
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Microkernel);
 
+// Every pipeline of up to three stages that types allow.
+std::vector<TypedPipeline> short_pipelines(ValueType start) {
+  const Stage stages[] = {CorrectZeroPoints{}.stage(),
+                          Dequantize{}.stage(),
+                          BiasInt32{nullptr}.stage(),
+                          Bias{nullptr}.stage(),
+                          Relu{}.stage(),
+                          Gelu{}.stage(),
+                          Add{nullptr, 0}.stage(),
+                          Requantize{1, 0, ValueType::uint8}.stage(),
+                          Requantize{1, 0, ValueType::int8}.stage()};
+  std::vector<std::vector<Stage>> all{{}};
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].size() == 3) break;
+    for (const Stage& stage : stages) {
+      all.push_back(all[i]);
+      all.back().push_back(stage);
+    }
+  }
+  std::vector<TypedPipeline> typed;
+  for (const std::vector<Stage>& pipeline : all) try {
+      typed.push_back(type_pipeline(pipeline, start));
+    } catch (const PipelineTypeError&) {
+    }
+  return typed;
+}
+
 TEST(MicrokernelNames, TellEveryKeyApart) {
-  std::set<std::string> names;
-  int keys = 0;
-  for (const Isa isa : kAllIsas)
-    for (const std::uint8_t rows : {1, 11, 12})
-      for (const bool masked : {false, true})
-        for (const bool load_c : {false, true}) {
-          KernelKey key{};
-          key.isa = isa;
-          key.rows = rows;
-          key.vectors = 2;
-          key.masked = masked;
-          key.load_c = load_c;
-          names.insert(kernel_name(key));
-          ++keys;
-        }
-  EXPECT_EQ(static_cast<int>(names.size()), keys);
+  std::map<std::string, KernelKey> keys;
+  const auto add = [&](const KernelKey& key) {
+    const auto [at, added] = keys.emplace(kernel_name(key), key);
+    EXPECT_TRUE(added || at->second == key) << at->first;
+  };
+  for (const Accumulator accumulator :
+       {Accumulator::int32, Accumulator::float32, Accumulator::bfloat16, Accumulator::float32_bf16,
+        Accumulator::float32_f16}) {
+    const auto start = is_integer(accumulator) ? ValueType::acc : ValueType::float32;
+    const auto pipelines = short_pipelines(start);
+    for (const Isa isa : kAllIsas)
+      for (const std::uint8_t rows : {1, 11, 12})
+        for (const std::uint8_t vectors : {1, 2, 11})
+          for (int flags = 0; flags < 16; ++flags) {
+            KernelKey key{};
+            key.accumulator = accumulator;
+            key.isa = isa;
+            key.rows = rows;
+            key.vectors = vectors;
+            key.masked = flags & 1;
+            key.load_c = flags & 2;
+            key.correct_a = flags & 4;
+            key.correct_b = flags & 8;
+            // All pipelines once, a few everywhere.
+            const bool every = rows == 12 && vectors == 2;
+            for (std::size_t p = 0; p < pipelines.size(); p += every ? 1 : 17) {
+              key.num_stages = static_cast<std::uint8_t>(pipelines[p].count);
+              key.stages = pipelines[p].codes;
+              add(key);
+            }
+          }
+  }
+  EXPECT_GT(keys.size(), 10000u);
 }
 
 }  // namespace
