@@ -1,6 +1,6 @@
 """Fit the rational approximation of tanh that the kernels use; prints src/core/tanh_coefficients.h.
 
-tanh(x) / x is approximated on [0, T] by P(u) / Q(u), u = x^2, minimizing the largest relative error:
+tanh(x) / x is approximated on [0, T] by P(u) / Q(u), u = x^2, to the least relative error:
 linearized least squares (Sanathanan-Koerner) with Lawson's weights. Errors are then measured in
 float32, operation by operation as the kernels compute.
 

@@ -128,6 +128,7 @@ class Gemm {
     return ld % 4096 == 0 ? ld + 64 : ld;
   }
   Workspace lay_out(std::byte* base) const noexcept;
+  void unshift(Range rows, Range cols, const PackedB<Acc>& b, OutputView c) const noexcept;
   void run_block(Range rows, Range cols, const BlockPair* pairs, int num_pairs, TileArgs args,
                  const Workspace& w, const PackedB<Acc>& b, OutputView c) const noexcept;
 

@@ -53,8 +53,8 @@ class PackedB:
 
     Raises:
         TypeError: a dtype other than those.
-        ValueError: wrong rank or shape, a weight that is not finite or too large for float16, a
-            scale that is not finite and positive, a zero point out of range.
+        ValueError: wrong rank or shape, a weight to quantize that is not finite, one too large for
+            float16, a scale that is not finite and positive, a zero point out of range.
 
     Quantization follows ONNX QuantizeLinear: ``q = saturate(rint(w / scale) + zero_point)``, half
     to even.

@@ -46,6 +46,7 @@ __all__ = [
     "Tanh",
 ]
 
+MAX_STAGES = 8  # as the kernels have it: kMaxStages in fbg/output.h
 Types = dict[str, str]  # type a stage takes -> type it gives
 _FLOAT: Types = {"float32": "float32"}
 _LAST = {"uint8", "int8", "float16", "bfloat16"}  # types that no stage takes
@@ -90,6 +91,8 @@ class Pipeline:
             possible, before = following, type(stage).__name__
             if possible <= _LAST and position + 1 < len(flat):
                 raise TypeError(f"pipeline: {before} must be the last stage")
+        if len(flat) > MAX_STAGES:
+            raise ValueError(f"pipeline: at most {MAX_STAGES} stages, got {len(flat)}")
         self._native = [stage._native for stage in flat]
         self._gives_bfloat16 = possible == {"bfloat16"}
 

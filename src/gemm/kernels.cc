@@ -84,9 +84,10 @@ std::string kernel_name(const KernelKey& key) {
   if (key.correct_a) name += "_za";
   if (key.correct_b) name += "_zb";
   for (int s = 0; s < key.num_stages; ++s) {
-    name += std::string("_") + stage_name(key.stages[s].kind);
-    if (key.stages[s].kind == StageKind::requantize)
-      name += std::string("_") + value_type_name(key.stages[s].out);
+    const StageCode& stage = key.stages[s];
+    name += std::string("_") + stage_name(stage.kind);
+    if (stage.kind == StageKind::requantize || stage.kind == StageKind::cast)
+      name += std::string("_") + value_type_name(stage.out);
   }
   return name;
 }

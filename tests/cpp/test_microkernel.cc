@@ -256,7 +256,6 @@ class Microkernel : public testing::TestWithParam<Family> {
     }
 
     TileArgs args;
-    args.load_c = key.load_c;
     args.pairs = pairs.data();
     args.num_pairs = static_cast<std::int64_t>(pairs.size());
     args.columns = columns;

@@ -838,3 +838,17 @@ def test_linear_refuses_what_does_not_fit(
 ) -> None:
     with pytest.raises(error, match=message):
         call()
+
+
+@pytest.mark.parametrize("isa_name", fbg.isa.supported())
+def test_raw_sums_of_int8_rows_are_those_of_the_given_values(isa_name: str) -> None:
+    rng = np.random.default_rng(5)
+    x = rng.integers(-128, 128, (7, 37)).astype(np.int8)
+    w = rng.integers(-128, 128, (37, 45)).astype(np.int8)
+    with fbg.isa.limit(isa_name):
+        a = fbg.PackAWithRowOffset(x, scale=0.5, zero_point=3)
+        y = fbg.gemm(a, fbg.PackedB(w), num_threads=2)
+        bias = np.arange(45, dtype=np.int32)
+        biased = fbg.gemm(a, fbg.PackedB(w), fbg.Bias(bias))
+    np.testing.assert_array_equal(y, x.astype(np.int64) @ w.astype(np.int64))
+    np.testing.assert_array_equal(biased, y + bias)
