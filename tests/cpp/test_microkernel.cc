@@ -472,7 +472,8 @@ TEST_P(Microkernel, ExtremeProductsAreExactUpToTheDepthLimit) {
 TEST_P(Microkernel, NotANumberStaysOneUntilRequantized) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const std::int64_t lanes = geometry.lanes;
-  std::vector<Stage> stages{Bias{nullptr}.stage(), Relu{}.stage(), Gelu{}.stage()};
+  std::vector<Stage> stages{Bias{nullptr}.stage(), Relu{}.stage(),      Gelu{}.stage(),
+                            GeluTanh{}.stage(),    Clip{-1, 1}.stage(), Tanh{}.stage()};
   if (integer) stages.insert(stages.begin(), Dequantize{}.stage());
   const std::vector<float> one(static_cast<std::size_t>(lanes), 1.0f);
   std::vector<float> bias(static_cast<std::size_t>(lanes), 1.0f);
@@ -557,7 +558,14 @@ std::vector<TypedPipeline> short_pipelines(ValueType start) {
                           Bias{nullptr}.stage(),
                           Relu{}.stage(),
                           Gelu{}.stage(),
+                          GeluTanh{}.stage(),
+                          Tanh{}.stage(),
+                          Sigmoid{}.stage(),
+                          Clip{-1, 1}.stage(),
+                          Scale{2}.stage(),
                           Add{nullptr, 0}.stage(),
+                          Cast{ValueType::float16}.stage(),
+                          Cast{ValueType::bfloat16}.stage(),
                           Requantize{1, 0, ValueType::uint8}.stage(),
                           Requantize{1, 0, ValueType::int8}.stage()};
   std::vector<std::vector<Stage>> all{{}};
