@@ -29,6 +29,10 @@ void store(void* row, std::int64_t col, ValueType type, Value v) {
     case ValueType::float32:
       static_cast<float*>(row)[col] = v.f;
       break;
+    case ValueType::float16:
+    case ValueType::bfloat16:
+      static_cast<std::uint16_t*>(row)[col] = static_cast<std::uint16_t>(v.i);
+      break;
     case ValueType::uint8:
       static_cast<std::uint8_t*>(row)[col] = static_cast<std::uint8_t>(v.i);
       break;
@@ -62,7 +66,7 @@ void reference_tile(const TileArgs* tile) {
   for (int i = 0; i < key.rows; ++i) {
     auto* c_row = static_cast<std::byte*>(args.c) + i * args.ldc;
     for (std::int64_t j = 0; j < args.columns; ++j) {
-      typename Acc::C sum = args.load_c ? reinterpret_cast<typename Acc::C*>(c_row)[j] : 0;
+      typename Acc::C sum = key.load_c ? reinterpret_cast<typename Acc::C*>(c_row)[j] : 0;
       sum = dot<Acc>(args, i, j, sum);
       Value value;
       if constexpr (std::is_same_v<typename Acc::C, float>)
