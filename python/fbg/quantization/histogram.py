@@ -10,6 +10,7 @@ seen, never on how it was split into batches or in which order they came:
 
 from __future__ import annotations
 
+from fractions import Fraction
 from numbers import Real
 from typing import Any, Literal
 
@@ -106,17 +107,18 @@ class PercentileObserver(_Histogram):
         self, lo: Array, hi: Array, dtype: npt.DTypeLike, symmetric: bool
     ) -> tuple[Array, Array]:
         half, width = self._bins // 2, self._width
-        left_out = (1 - self.percentile / 100) * self._count
+        # Exact, in the decimal that was written: 10 % of 10 values are 1, not 0.9999999999999998.
+        left_out = (100 - Fraction(repr(self.percentile))) / 100 * self._count
         if symmetric:
             folded = self._counts[:, half:] + self._counts[:, half - 1 :: -1]
-            edge = _kept(folded, left_out) * width
+            edge = _kept(folded, left_out // 1) * width
             return np.maximum(lo, -edge), np.minimum(hi, edge)
-        top = (_kept(self._counts, left_out / 2) - half) * width
-        bottom = (half - _kept(self._counts[:, ::-1], left_out / 2)) * width
+        top = (_kept(self._counts, left_out // 2) - half) * width
+        bottom = (half - _kept(self._counts[:, ::-1], left_out // 2)) * width
         return np.maximum(lo, np.minimum(bottom, 0)), np.minimum(hi, np.maximum(top, 0))
 
 
-def _kept(counts: Array, left_out: float) -> Array:
+def _kept(counts: Array, left_out: int) -> Array:
     """Number of leading bins, (C,), such that at most `left_out` values lie in those behind."""
     behind = counts[:, ::-1].cumsum(axis=1)
     kept: Array = counts.shape[1] - (behind <= left_out).sum(axis=1)
