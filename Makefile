@@ -29,7 +29,7 @@ demo: $(VENV)/.demo
 	$(BIN)/python examples/demo.py
 
 test: lint
-	$(BIN)/cmake -S . -B $(BUILD) -DFBG_BUILD_TESTS=ON >/dev/null
+	$(BIN)/cmake -S . -B $(BUILD) -DFBG_BUILD_TESTS=ON -DCMAKE_COMPILE_WARNING_AS_ERROR=ON >/dev/null
 	$(BIN)/cmake --build $(BUILD)
 	$(BIN)/ctest --test-dir $(BUILD) --output-on-failure --no-tests=error
 	$(BIN)/python -m pytest
