@@ -22,9 +22,12 @@ thread_local constinit std::int64_t allocations = 0;
 }  // namespace
 
 #if defined(__SANITIZE_ADDRESS__)
-#include <sanitizer/allocator_interface.h>
+// Declared in sanitizer/allocator_interface.h, which GCC does not install everywhere.
+extern "C" int __sanitizer_install_malloc_and_free_hooks(void (*on_malloc)(const volatile void*,
+                                                                           std::size_t),
+                                                         void (*on_free)(const volatile void*));
 namespace {
-const int kHooked = __sanitizer_install_malloc_and_free_hooks(
+[[maybe_unused]] const int kHooked = __sanitizer_install_malloc_and_free_hooks(
     [](const volatile void*, std::size_t) { ++allocations; }, [](const volatile void*) {});
 }  // namespace
 #else
