@@ -5,24 +5,26 @@ PYTHON ?= python3
 VENV  := .venv
 BIN   := $(VENV)/bin
 BUILD := build
+ASAN  := build-asan
 PIP   := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 # The environment's tools come first, also for what CMake and pip start.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 NATIVE_SOURCES := $(shell find CMakeLists.txt cmake include src -type f)
-CXX_FILES      := $(shell find include src tests/cpp bench -name '*.cc' -o -name '*.h')
+CXX_FILES      := $(shell find include src tests/cpp examples bench -name '*.cc' -o -name '*.h')
 
-.PHONY: help demo test lint format bench clean
+.PHONY: help demo test sanitize lint format bench clean
 .NOTPARALLEL:
 
 help:
-	@echo "make demo    embed sentences with a real model, float32 and int8"
-	@echo "make test    lint, C++ tests, Python tests"
-	@echo "make lint    ruff, mypy --strict, clang-format"
-	@echo "make format  rewrite the sources in the house format"
-	@echo "make bench   measure peaks, kernels and models"
-	@echo "make clean   remove the build and the virtual environment"
+	@echo "make demo      embed sentences with a real model, float32 and int8"
+	@echo "make test      lint, C++ tests, Python tests"
+	@echo "make sanitize  all tests under AddressSanitizer and UndefinedBehaviorSanitizer"
+	@echo "make lint      ruff, mypy --strict, clang-format"
+	@echo "make format    rewrite the sources in the house format"
+	@echo "make bench     measure peaks, kernels and models"
+	@echo "make clean     remove the build and the virtual environment"
 	@echo "PYTHON=python3.12 chooses the interpreter of a new environment."
 
 demo: $(VENV)/.demo
@@ -33,6 +35,24 @@ test: lint
 	$(BIN)/cmake --build $(BUILD)
 	$(BIN)/ctest --test-dir $(BUILD) --output-on-failure --no-tests=error
 	$(BIN)/python -m pytest
+
+# A build of its own. The interpreter is not instrumented, so the runtime is loaded before it; -S leaves
+# out the editable package, whose place $(ASAN)/python takes. What the interpreter itself keeps until it
+# ends is no leak of ours, and this extension needs the runtime's libraries.
+sanitize: $(VENV)/.dev
+	$(BIN)/cmake -S . -B $(ASAN) -G Ninja -DFBG_SANITIZE=ON -DFBG_BUILD_TESTS=ON -DFBG_BUILD_PYTHON=ON \
+	  -Dpybind11_DIR=$$($(BIN)/python -m pybind11 --cmakedir) \
+	  -DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python >/dev/null
+	$(BIN)/cmake --build $(ASAN)
+	$(BIN)/ctest --test-dir $(ASAN) --output-on-failure --no-tests=error
+	rm -rf $(ASAN)/python
+	$(BIN)/cmake --install $(ASAN) --component python --prefix $(ASAN)/python
+	cp -r python/fbg $(ASAN)/python/
+	site=$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))') && \
+	PYTHONPATH=$(CURDIR)/$(ASAN)/python:$$site ASAN_OPTIONS=detect_leaks=0 \
+	LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libstdc++.so)" \
+	  $(BIN)/python -S -m pytest \
+	    --deselect tests/python/test_layers.py::test_extension_needs_only_system_libraries
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check
@@ -51,7 +71,7 @@ bench: $(VENV)/.dev
 	$(BIN)/python bench/bert.py
 
 clean:
-	rm -rf $(BUILD) $(VENV)
+	rm -rf $(BUILD) $(ASAN) $(VENV)
 
 # A virtual environment with the tools of the build. Their versions are bounded in pyproject.toml,
 # which pip checks below.

@@ -21,6 +21,7 @@
 #include "fbg/output.h"
 #include "fbg/pack_a.h"
 #include "fbg/pack_b.h"
+#include "fbg/pipeline.h"
 #include "fbg/types.h"
 
 namespace fbg {
@@ -92,15 +93,18 @@ class FloatEnvironment {
 inline constexpr std::int64_t kMaxDepthRaw = 65793;
 inline constexpr std::int64_t kMaxDepthCorrected = 33025;
 
-template <PackAModel A, class Acc>
+// P is a Pipeline<...>, or stages that only the run time knows.
+template <PackAModel A, class Acc, class P = RuntimePipeline>
 class Gemm {
  public:
   static_assert(std::is_same_v<typename A::Element, typename Acc::A>);
+  static_assert(pipeline_accepts<P>(is_integer(Acc::kind) ? ValueType::acc : ValueType::float32),
+                "a stage does not accept the type that the stage before it gives");
 
   // Types the pipeline, checks K and generates every kernel that M <= max_m can need, for the
   // features that are active now: a later limit does not change this Gemm.
   // Throws std::invalid_argument; std::runtime_error where executable memory is denied.
-  Gemm(const PackedB<Acc>& b, std::span<const Stage> stages, std::int64_t max_m,
+  Gemm(const PackedB<Acc>& b, const P& pipeline, std::int64_t max_m,
        Features features = active_features());
 
   ValueType output_type() const { return output_; }
@@ -112,15 +116,16 @@ class Gemm {
 
   // Computes the share of thread_id; the parts of all threads make C. `a` has at most max_m rows.
   // `b` is the matrix of the constructor or one like it: same shape, scales and zero points present
-  // or absent alike. `stages` are those of the constructor, with the parameters of this call.
+  // or absent alike. `pipeline` is that of the constructor, with the parameters of this call.
   // `workspace` is 64-byte aligned and shared by all.
-  void run(const A& a, const PackedB<Acc>& b, std::span<const Stage> stages, OutputView c,
-           std::byte* workspace, int thread_id, int num_threads) const noexcept;
+  void run(const A& a, const PackedB<Acc>& b, const P& pipeline, OutputView c, std::byte* workspace,
+           int thread_id, int num_threads) const noexcept;
 
  private:
   struct Workspace {
     ABlock block;
     std::byte* tail;  // last k-group of each row, where A is read in place and K is not whole
+    Value* tile;      // what a kernel leaves to functors
   };
   static std::int64_t packed_ld(std::int64_t k) {
     const std::int64_t ld =
@@ -130,7 +135,8 @@ class Gemm {
   Workspace lay_out(std::byte* base) const noexcept;
   void unshift(Range rows, Range cols, const PackedB<Acc>& b, OutputView c) const noexcept;
   void run_block(Range rows, Range cols, const BlockPair* pairs, int num_pairs, TileArgs args,
-                 const Workspace& w, const PackedB<Acc>& b, OutputView c) const noexcept;
+                 const Workspace& w, const PackedB<Acc>& b, const P& pipeline,
+                 OutputView c) const noexcept;
 
   Geometry geometry_;
   KernelTable kernels_;

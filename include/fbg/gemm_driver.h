@@ -13,16 +13,24 @@ KernelKey make_kernel_key(const Geometry& geometry, Accumulator accumulator,
                           std::span<const Stage> stages, bool a_has_scale, bool b_has_scale,
                           bool b_has_zero_point);
 
+// Bytes of the largest tile of 32-bit values.
+inline std::int64_t tile_bytes(const Geometry& geometry) noexcept {
+  std::int64_t vectors = 0;
+  for (int rows = 1; rows <= geometry.max_rows; ++rows)
+    vectors = std::max<std::int64_t>(vectors, rows * geometry.max_vectors[rows - 1]);
+  return round_up(vectors * geometry.lanes * static_cast<std::int64_t>(sizeof(Value)), 64);
+}
+
 // Bytes of packed A that a thread keeps at a time: half of an L2, so that B panels fit beside it.
 inline constexpr std::int64_t kPackedBytes = 256 << 10;
 
-template <PackAModel A, class Acc>
-Gemm<A, Acc>::Gemm(const PackedB<Acc>& b, std::span<const Stage> stages, std::int64_t max_m,
-                   Features features)
+template <PackAModel A, class Acc, class P>
+Gemm<A, Acc, P>::Gemm(const PackedB<Acc>& b, const P& pipeline, std::int64_t max_m,
+                      Features features)
     : geometry_(choose_geometry(Acc::kind, features)),
       kernels_(geometry_,
-               make_kernel_key(geometry_, Acc::kind, stages, A::kHasScale, b.scale() != nullptr,
-                               b.zero_point() != nullptr),
+               make_kernel_key(geometry_, Acc::kind, kernel_stages(pipeline), A::kHasScale,
+                               b.scale() != nullptr, b.zero_point() != nullptr),
                b.cols(), max_m),
       output_(kernels_.key(1, 1, false).output()),
       n_(b.cols()),
@@ -30,23 +38,25 @@ Gemm<A, Acc>::Gemm(const PackedB<Acc>& b, std::span<const Stage> stages, std::in
       ld_(packed_ld(b.rows())),
       row_offsets_(kernels_.key(1, 1, false).correct_b) {
   if (is_integer(Acc::kind)) {
-    const std::int64_t limit = stages.empty() ? kMaxDepthRaw : kMaxDepthCorrected;
+    const std::int64_t limit = kernel_stages(pipeline).empty() ? kMaxDepthRaw : kMaxDepthCorrected;
     if (k_ > limit)
       throw std::invalid_argument("gemm: K = " + std::to_string(k_) + " exceeds " +
                                   std::to_string(limit) +
                                   ", the most that int32 sums hold exactly");
   }
+  if constexpr (kHasFunctor<P>) output_ = pipeline.functor_output();
   const std::int64_t mr = geometry_.max_rows;
   mc_ = std::clamp<std::int64_t>(kPackedBytes / ld_ / mr * mr, mr, 1024 / mr * mr);
   mc_ = std::min(mc_, std::max<std::int64_t>(max_m, 1));
   const std::int64_t params = round_up(mc_ * 4, 64);
   const std::int64_t tail =
       round_up(mc_ * Acc::kr * static_cast<std::int64_t>(sizeof(typename Acc::A)), 64);
-  thread_workspace_ = static_cast<std::size_t>(3 * params + tail + mc_ * ld_);
+  const std::int64_t tile = kHasFunctor<P> ? tile_bytes(geometry_) : 0;
+  thread_workspace_ = static_cast<std::size_t>(3 * params + mc_ * ld_ + tail + tile);
 }
 
-template <PackAModel A, class Acc>
-auto Gemm<A, Acc>::lay_out(std::byte* base) const noexcept -> Workspace {
+template <PackAModel A, class Acc, class P>
+auto Gemm<A, Acc, P>::lay_out(std::byte* base) const noexcept -> Workspace {
   const std::int64_t params = round_up(mc_ * 4, 64);
   Workspace w;
   w.block.scale = reinterpret_cast<float*>(base);
@@ -55,13 +65,15 @@ auto Gemm<A, Acc>::lay_out(std::byte* base) const noexcept -> Workspace {
   w.block.packed = base + 3 * params;
   w.block.ld = ld_;
   w.tail = base + 3 * params + mc_ * ld_;
+  w.tile = nullptr;
+  if constexpr (kHasFunctor<P>)
+    w.tile = reinterpret_cast<Value*>(base + thread_workspace_ - tile_bytes(geometry_));
   return w;
 }
 
-template <PackAModel A, class Acc>
-void Gemm<A, Acc>::run(const A& a, const PackedB<Acc>& b, std::span<const Stage> stages,
-                       OutputView c, std::byte* workspace, int thread_id,
-                       int num_threads) const noexcept {
+template <PackAModel A, class Acc, class P>
+void Gemm<A, Acc, P>::run(const A& a, const PackedB<Acc>& b, const P& pipeline, OutputView c,
+                          std::byte* workspace, int thread_id, int num_threads) const noexcept {
   using T = typename Acc::A;
   const FloatEnvironment environment;
   const Share share = thread_share(a.rows(), n_, thread_id, num_threads);
@@ -69,8 +81,7 @@ void Gemm<A, Acc>::run(const A& a, const PackedB<Acc>& b, std::span<const Stage>
 
   const Workspace w = lay_out(workspace + static_cast<std::size_t>(thread_id) * thread_workspace_);
   std::array<StageArgs, kMaxStages> stage_args;
-  std::transform(stages.begin(), stages.end(), stage_args.begin(),
-                 [](const Stage& s) { return s.args; });
+  std::ranges::transform(kernel_stages(pipeline), stage_args.begin(), &Stage::args);
 
   TileArgs args;
   args.ldc = c.ld;
@@ -106,16 +117,16 @@ void Gemm<A, Acc>::run(const A& a, const PackedB<Acc>& b, std::span<const Stage>
       pairs[0] = {block.packed, block.ld, nullptr, b.panel_bytes(), b.groups()};
     }
     args.row = rows.begin;
-    run_block(rows, share.cols, pairs, num_pairs, args, w, b, c);
+    run_block(rows, share.cols, pairs, num_pairs, args, w, b, pipeline, c);
     if constexpr (a_shift<A>() != 0)
       if (output_ == ValueType::acc) unshift(rows, share.cols, b, c);
   }
 }
 
 // Raw sums of an operand that was shifted: sum (a + s) b - s sum b, modulo 2^32 as everywhere.
-template <PackAModel A, class Acc>
-void Gemm<A, Acc>::unshift(Range rows, Range cols, const PackedB<Acc>& b,
-                           OutputView c) const noexcept {
+template <PackAModel A, class Acc, class P>
+void Gemm<A, Acc, P>::unshift(Range rows, Range cols, const PackedB<Acc>& b,
+                              OutputView c) const noexcept {
   constexpr auto shift = static_cast<std::uint32_t>(a_shift<A>());
   for (std::int64_t i = rows.begin; i < rows.end; ++i) {
     auto* row = reinterpret_cast<std::uint32_t*>(static_cast<std::byte*>(c.data) + i * c.ld);
@@ -124,10 +135,10 @@ void Gemm<A, Acc>::unshift(Range rows, Range cols, const PackedB<Acc>& b,
   }
 }
 
-template <PackAModel A, class Acc>
-void Gemm<A, Acc>::run_block(Range rows, Range cols, const BlockPair* block_pairs, int num_pairs,
-                             TileArgs args, const Workspace& w, const PackedB<Acc>& b,
-                             OutputView c) const noexcept {
+template <PackAModel A, class Acc, class P>
+void Gemm<A, Acc, P>::run_block(Range rows, Range cols, const BlockPair* block_pairs, int num_pairs,
+                                TileArgs args, const Workspace& w, const PackedB<Acc>& b,
+                                const P& pipeline, OutputView c) const noexcept {
   constexpr std::int64_t kColumnBytes = PackedB<Acc>::kGroupBytes / kPanelColumns;
   const RowTiles tiles = RowTiles::split(rows.size(), geometry_.max_rows);
   const std::int64_t lanes = geometry_.lanes;
@@ -168,9 +179,16 @@ void Gemm<A, Acc>::run_block(Range rows, Range cols, const BlockPair* block_pair
       args.a_scale = w.block.scale + row;
       args.a_zero_point = w.block.zero_point + row;
       args.row_offsets = w.block.row_offsets ? w.block.row_offsets + row : nullptr;
-      args.c = static_cast<std::byte*>(c.data) + args.row * c.ld + col * out_size;
+      std::byte* const c_tile = static_cast<std::byte*>(c.data) + args.row * c.ld + col * out_size;
+      args.c = c_tile;
+      if constexpr (kHasFunctor<P>) {
+        args.c = w.tile;
+        args.ldc = nr * static_cast<std::int64_t>(sizeof(Value));
+      }
       args.key = &kernels_.key(height, vectors, masked);
       kernels_.find(height, vectors, masked)(&args);
+      if constexpr (kHasFunctor<P>)
+        pipeline.finish({w.tile, nr, height, args.columns, args.row, col}, c_tile, c.ld);
       row += height;
     }
   }

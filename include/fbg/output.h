@@ -4,7 +4,7 @@
 // one, its case of apply_stage() in src/gemm/stages.cc (longer formulas are `apply` of the struct),
 // and an emitter in src/jit/stage_emitters.cc that does the same to a vector register. Both read
 // the same StageArgs, so a pipeline composed at compile time (Pipeline<Dequantize, Bias, Relu>) and
-// one built at run time are one thing to the kernels.
+// one built at run time are one thing to the kernels. Pipelines with C++ functors: pipeline.h.
 //
 // To add a stage: (1) kind and struct here, (2) name, type and scalar face in stages.cc, (3) the
 // emitter, (4) the Python class; docs/add-a-kernel.md walks through one.
@@ -248,31 +248,6 @@ struct Requantize {
   Stage stage() const { return {kind, type, {nullptr, 0, scale, static_cast<float>(zero_point)}}; }
 };
 
-// Whether stages fit together when the first of them gets `start`.
-template <class... Stages>
-constexpr bool composes_from(ValueType start) {
-  std::optional<ValueType> type = start;
-  [[maybe_unused]] const auto step = [&type]<class S>(std::type_identity<S>) {
-    ValueType wanted = ValueType::uint8;  // of Requantize: both of its types end a pipeline
-    if constexpr (S::kind == StageKind::bias) wanted = S::type;
-    if (type) type = S::result(*type, wanted);
-  };
-  (step(std::type_identity<Stages>{}), ...);
-  return type.has_value();
-}
-
-// Stages composed at compile time; ill-typed compositions do not compile.
-template <class... Stages>
-requires(composes_from<Stages...>(ValueType::acc) ||
-         composes_from<Stages...>(ValueType::float32)) class Pipeline {
- public:
-  constexpr explicit Pipeline(Stages... stages) : stages_{stages.stage()...} {}
-  std::span<const Stage> stages() const { return {stages_.data(), sizeof...(Stages)}; }
-
- private:
-  std::array<Stage, sizeof...(Stages)> stages_;
-};
-
 inline constexpr int kMaxStages = 8;
 
 // The type after one stage; nullopt when the stage does not accept `in`.
@@ -294,5 +269,12 @@ TypedPipeline type_pipeline(std::span<const Stage> stages, ValueType start);
 
 // The scalar face of a stage, dispatched by kind: the oracle of every emitter.
 Value apply_stage(const StageCode& code, const StageArgs& args, Value x, const Element& e) noexcept;
+
+// The same for a row of float32 in memory: x[j] is element (row, col + j) of C.
+void apply_stage(const StageCode& code, const StageArgs& args, Value* x, std::int64_t count,
+                 std::int64_t row, std::int64_t col) noexcept;
+
+// Writes values to C as elements of `type`.
+void store_values(const Value* x, std::int64_t count, ValueType type, void* to) noexcept;
 
 }  // namespace fbg

@@ -11,7 +11,7 @@
 // place, from prepare().
 //
 // To add a packer (im2col, another format): a struct that models PackAModel; the driver needs no
-// more.
+// more. examples/cpp has one of a program outside fbg.
 #pragma once
 
 #include <concepts>

@@ -20,28 +20,6 @@ void multiply_add(float& sum, A a, B b) {
   sum = std::fma(to_float(a), to_float(b), sum);
 }
 
-void store(void* row, std::int64_t col, ValueType type, Value v) {
-  switch (type) {
-    case ValueType::acc:
-    case ValueType::int32:
-      static_cast<std::int32_t*>(row)[col] = v.i;
-      break;
-    case ValueType::float32:
-      static_cast<float*>(row)[col] = v.f;
-      break;
-    case ValueType::float16:
-    case ValueType::bfloat16:
-      static_cast<std::uint16_t*>(row)[col] = static_cast<std::uint16_t>(v.i);
-      break;
-    case ValueType::uint8:
-      static_cast<std::uint8_t*>(row)[col] = static_cast<std::uint8_t>(v.i);
-      break;
-    case ValueType::int8:
-      static_cast<std::int8_t*>(row)[col] = static_cast<std::int8_t>(v.i);
-      break;
-  }
-}
-
 template <class Acc>
 typename Acc::C dot(const TileArgs& args, int i, std::int64_t j, typename Acc::C sum) {
   constexpr std::int64_t kGroup = kPanelColumns * Acc::kr;
@@ -88,7 +66,7 @@ void reference_tile(const TileArgs* tile) {
       }
       for (int s = 0; s < key.num_stages; ++s)
         value = apply_stage(key.stages[s], args.stages[s], value, e);
-      store(c_row, j, key.output(), value);
+      store_values(&value, 1, key.output(), c_row + j * value_size(key.output()));
     }
   }
 }

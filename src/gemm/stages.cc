@@ -185,4 +185,34 @@ Value apply_stage(const StageCode& code, const StageArgs& args, Value x,
   return y;
 }
 
+void apply_stage(const StageCode& code, const StageArgs& args, Value* x, std::int64_t count,
+                 std::int64_t row, std::int64_t col) noexcept {
+  Element e{};
+  e.row = row;
+  for (std::int64_t j = 0; j < count; ++j) {
+    e.col = col + j;
+    x[j] = apply_stage(code, args, x[j], e);
+  }
+}
+
+void store_values(const Value* x, std::int64_t count, ValueType type, void* to) noexcept {
+  const auto store = [&]<class T>(T* out, auto member) {
+    for (std::int64_t j = 0; j < count; ++j) out[j] = static_cast<T>(x[j].*member);
+  };
+  switch (type) {
+    case ValueType::acc:
+    case ValueType::int32:
+      return store(static_cast<std::int32_t*>(to), &Value::i);
+    case ValueType::float32:
+      return store(static_cast<float*>(to), &Value::f);
+    case ValueType::uint8:
+      return store(static_cast<std::uint8_t*>(to), &Value::i);
+    case ValueType::int8:
+      return store(static_cast<std::int8_t*>(to), &Value::i);
+    case ValueType::float16:
+    case ValueType::bfloat16:
+      return store(static_cast<std::uint16_t*>(to), &Value::i);
+  }
+}
+
 }  // namespace fbg

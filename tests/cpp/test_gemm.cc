@@ -134,9 +134,9 @@ TEST_P(GemmOnIsa, PipelineComposedAtCompileTimeFollowsTheFormulas) {
 
   const Pipeline pipeline(Dequantize{}, Bias{bias.data()}, Relu{}, Add{residual.data(), n});
   static_assert(std::is_same_v<decltype(pipeline), const Pipeline<Dequantize, Bias, Relu, Add>>);
-  const Gemm<PackAWithRowOffset<std::uint8_t>, Int32> gemm(b, pipeline.stages(), m);
+  const Gemm<PackAWithRowOffset<std::uint8_t>, Int32> gemm(b, pipeline.kernel_stages(), m);
   EXPECT_EQ(gemm.output_type(), kFloat32);
-  const auto c = run<float>(gemm, packer, b, pipeline.stages());
+  const auto c = run<float>(gemm, packer, b, pipeline.kernel_stages());
   for (std::int64_t i = 0; i < m; ++i)
     for (std::int64_t j = 0; j < n; ++j) {
       std::int32_t sum = 0;
@@ -156,18 +156,18 @@ TEST_P(GemmOnIsa, EveryNumberOfThreadsGivesTheSameBits) {
   const Pipeline integer(Dequantize{}, Bias{bias.data()}, Gelu{});
   const Pipeline floating(Bias{bias.data()}, Gelu{});
   const auto x = normal(50 * k, 10);
-  const Int8Gemm int8(quantized, integer.stages(), 50);
-  const Gemm<PackA<float>, Float32> fp32(kept, floating.stages(), 50);
+  const Int8Gemm int8(quantized, integer.kernel_stages(), 50);
+  const Gemm<PackA<float>, Float32> fp32(kept, floating.kernel_stages(), 50);
   const PackAWithQuantRowOffset all_quantized(view(x, 50, k));
   const PackA<float> all(view(x, 50, k));
-  const auto wanted8 = run<float>(int8, all_quantized, quantized, integer.stages());
-  const auto wanted32 = run<float>(fp32, all, kept, floating.stages());
+  const auto wanted8 = run<float>(int8, all_quantized, quantized, integer.kernel_stages());
+  const auto wanted32 = run<float>(fp32, all, kept, floating.kernel_stages());
   for (const std::int64_t m : {1, 2, 11, 12, 13, 50})
     for (int threads = 1; threads <= 5; ++threads) {
       const PackAWithQuantRowOffset a8(view(x, m, k));
       const PackA<float> a32(view(x, m, k));
-      const auto got8 = run<float>(int8, a8, quantized, integer.stages(), threads);
-      const auto got32 = run<float>(fp32, a32, kept, floating.stages(), threads);
+      const auto got8 = run<float>(int8, a8, quantized, integer.kernel_stages(), threads);
+      const auto got32 = run<float>(fp32, a32, kept, floating.kernel_stages(), threads);
       ASSERT_TRUE(std::equal(got8.begin(), got8.end(), wanted8.begin())) << m << ", " << threads;
       ASSERT_TRUE(std::equal(got32.begin(), got32.end(), wanted32.begin())) << m << ", " << threads;
     }
@@ -193,8 +193,8 @@ TEST_P(GemmOnIsa, NothingOutsideTheOperandsIsTouched) {
             using A = std::decay_t<decltype(a)>;
             using Acc =
                 std::conditional_t<std::is_same_v<typename A::Element, float>, Float32, Int32>;
-            const Gemm<A, Acc> gemm(b, pipeline.stages(), m);
-            return run<float>(gemm, a, b, pipeline.stages());
+            const Gemm<A, Acc> gemm(b, pipeline.kernel_stages(), m);
+            return run<float>(gemm, a, b, pipeline.kernel_stages());
           };
           const Pipeline integer(Dequantize{}, Bias{bias.data()});
           const Pipeline floating(Bias{bias.data()});
@@ -231,14 +231,14 @@ TEST_P(GemmOnIsa, RoundingModeOfTheCallerMakesNoDifferenceAndIsKept) {
   const PackAWithQuantRowOffset a8(view(x, m, k));
   const Pipeline pipeline(Dequantize{});
   const Gemm<PackA<float>, Float32> gemm(b, {}, m);
-  const Int8Gemm gemm8(b8, pipeline.stages(), m);
+  const Int8Gemm gemm8(b8, pipeline.kernel_stages(), m);
   const auto wanted = run<float>(gemm, a, b, {});
-  const auto wanted8 = run<float>(gemm8, a8, b8, pipeline.stages());
+  const auto wanted8 = run<float>(gemm8, a8, b8, pipeline.kernel_stages());
   EXPECT_TRUE(std::any_of(wanted.begin(), wanted.end(), [](float v) { return v != 0.0f; }));
   for (const int mode : {FE_UPWARD, FE_TOWARDZERO, FE_TONEAREST}) {
     ASSERT_EQ(std::fesetround(mode), 0);
     const auto got = run<float>(gemm, a, b, {});
-    const auto got8 = run<float>(gemm8, a8, b8, pipeline.stages());
+    const auto got8 = run<float>(gemm8, a8, b8, pipeline.kernel_stages());
     EXPECT_EQ(std::fegetround(), mode);
     std::fesetround(FE_TONEAREST);
     EXPECT_EQ(got, wanted);
@@ -263,12 +263,12 @@ TEST_P(GemmOnIsa, ATeamComputesWhatOneThreadDoes) {
   const auto b = PackedB<Int32>::quantize(view(w, k, n), Granularity::column, true);
   const PackAWithQuantRowOffset a(view(x, m, k));
   const Pipeline pipeline(Dequantize{}, Gelu{});
-  const Int8Gemm gemm(b, pipeline.stages(), m);
-  const auto wanted = run<float>(gemm, a, b, pipeline.stages());
+  const Int8Gemm gemm(b, pipeline.kernel_stages(), m);
+  const auto wanted = run<float>(gemm, a, b, pipeline.kernel_stages());
   std::vector<float> c(wanted.size());
   Guarded<std::byte> workspace(gemm.workspace_bytes(4));
   run_team(4, [&](int thread_id, int threads) noexcept {
-    gemm.run(a, b, pipeline.stages(), {c.data(), n * 4}, workspace.data(), thread_id, threads);
+    gemm.run(a, b, pipeline.kernel_stages(), {c.data(), n * 4}, workspace.data(), thread_id, threads);
   });
   EXPECT_EQ(c, wanted);
 }
@@ -300,9 +300,9 @@ TEST(Gemm, IllTypedPipelinesThrow) {
   EXPECT_THROW(Int8Gemm(b, relu_first, 1), PipelineTypeError);
   EXPECT_THROW(Int8Gemm(b, twice, 1), PipelineTypeError);
   EXPECT_THROW(Int8Gemm(b, late, 1), PipelineTypeError);
-  EXPECT_THROW(Int8Gemm(bare, dequantize.stages(), 1), PipelineTypeError);
-  EXPECT_THROW((Gemm<PackA<std::uint8_t>, Int32>(b, dequantize.stages(), 1)), PipelineTypeError);
-  EXPECT_THROW((Gemm<PackA<float>, Float32>(b32, dequantize.stages(), 1)), PipelineTypeError);
+  EXPECT_THROW(Int8Gemm(bare, dequantize.kernel_stages(), 1), PipelineTypeError);
+  EXPECT_THROW((Gemm<PackA<std::uint8_t>, Int32>(b, dequantize.kernel_stages(), 1)), PipelineTypeError);
+  EXPECT_THROW((Gemm<PackA<float>, Float32>(b32, dequantize.kernel_stages(), 1)), PipelineTypeError);
   const std::vector<Stage> nine(kMaxStages + 1, Relu{}.stage());
   EXPECT_THROW((Gemm<PackA<float>, Float32>(b32, nine, 1)), std::invalid_argument);
 }
@@ -318,8 +318,8 @@ TEST(Gemm, DepthBeyondExactnessThrows) {
   };
   EXPECT_NO_THROW(Raw(make(kMaxDepthRaw), {}, 1));
   EXPECT_THROW(Raw(make(kMaxDepthRaw + 1), {}, 1), std::invalid_argument);
-  EXPECT_NO_THROW(Corrected(make(kMaxDepthCorrected), correct.stages(), 1));
-  EXPECT_THROW(Corrected(make(kMaxDepthCorrected + 1), correct.stages(), 1), std::invalid_argument);
+  EXPECT_NO_THROW(Corrected(make(kMaxDepthCorrected), correct.kernel_stages(), 1));
+  EXPECT_THROW(Corrected(make(kMaxDepthCorrected + 1), correct.kernel_stages(), 1), std::invalid_argument);
   // The limits are the largest K at which the worst sums fit.
   constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
   EXPECT_LE(kMaxDepthRaw * 255 * 128, most + 1);
