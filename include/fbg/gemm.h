@@ -104,7 +104,8 @@ class Gemm {
   // Types the pipeline, checks K and generates every kernel that M <= max_m can need, for the
   // features that are active now: a later limit does not change this Gemm.
   // Throws std::invalid_argument; std::runtime_error where executable memory is denied.
-  Gemm(const PackedB<Acc>& b, const P& pipeline, std::int64_t max_m);
+  Gemm(const PackedB<Acc>& b, const P& pipeline, std::int64_t max_m,
+       Features features = active_features());
 
   ValueType output_type() const { return output_; }
 
@@ -132,6 +133,7 @@ class Gemm {
     return ld % 4096 == 0 ? ld + 64 : ld;
   }
   Workspace lay_out(std::byte* base) const noexcept;
+  void unshift(Range rows, Range cols, const PackedB<Acc>& b, OutputView c) const noexcept;
   void run_block(Range rows, Range cols, const BlockPair* pairs, int num_pairs, TileArgs args,
                  const Workspace& w, const PackedB<Acc>& b, const P& pipeline,
                  OutputView c) const noexcept;

@@ -25,8 +25,9 @@ inline std::int64_t tile_bytes(const Geometry& geometry) noexcept {
 inline constexpr std::int64_t kPackedBytes = 256 << 10;
 
 template <PackAModel A, class Acc, class P>
-Gemm<A, Acc, P>::Gemm(const PackedB<Acc>& b, const P& pipeline, std::int64_t max_m)
-    : geometry_(choose_geometry(Acc::kind, active_features())),
+Gemm<A, Acc, P>::Gemm(const PackedB<Acc>& b, const P& pipeline, std::int64_t max_m,
+                      Features features)
+    : geometry_(choose_geometry(Acc::kind, features)),
       kernels_(geometry_,
                make_kernel_key(geometry_, Acc::kind, kernel_stages(pipeline), A::kHasScale,
                                b.scale() != nullptr, b.zero_point() != nullptr),
@@ -117,6 +118,20 @@ void Gemm<A, Acc, P>::run(const A& a, const PackedB<Acc>& b, const P& pipeline, 
     }
     args.row = rows.begin;
     run_block(rows, share.cols, pairs, num_pairs, args, w, b, pipeline, c);
+    if constexpr (a_shift<A>() != 0)
+      if (output_ == ValueType::acc) unshift(rows, share.cols, b, c);
+  }
+}
+
+// Raw sums of an operand that was shifted: sum (a + s) b - s sum b, modulo 2^32 as everywhere.
+template <PackAModel A, class Acc, class P>
+void Gemm<A, Acc, P>::unshift(Range rows, Range cols, const PackedB<Acc>& b,
+                              OutputView c) const noexcept {
+  constexpr auto shift = static_cast<std::uint32_t>(a_shift<A>());
+  for (std::int64_t i = rows.begin; i < rows.end; ++i) {
+    auto* row = reinterpret_cast<std::uint32_t*>(static_cast<std::byte*>(c.data) + i * c.ld);
+    for (std::int64_t j = cols.begin; j < cols.end; ++j)
+      row[j] -= shift * static_cast<std::uint32_t>(b.col_offsets()[j]);
   }
 }
 

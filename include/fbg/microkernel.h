@@ -30,8 +30,7 @@ inline constexpr std::uint32_t kTileArgsVersion = 1;
 
 struct TileArgs {
   std::uint32_t version = kTileArgsVersion;
-  // Start from the values in C (raw accumulator type) instead of zero; the same as in the key.
-  std::uint32_t load_c = 0;
+  std::uint32_t reserved = 0;
   const BlockPair* pairs = nullptr;
   std::int64_t num_pairs = 0;
   void* c = nullptr;
@@ -61,10 +60,10 @@ using TileFunction = void (*)(const TileArgs*);
 struct KernelKey {
   Accumulator accumulator;
   Isa isa;
-  std::uint8_t rows;     // mr
-  std::uint8_t vectors;  // nr in vectors of the ISA
-  bool masked = false;   // the last vector is partial
-  bool load_c = false;
+  std::uint8_t rows;       // mr
+  std::uint8_t vectors;    // nr in vectors of the ISA
+  bool masked = false;     // the last vector is partial
+  bool load_c = false;     // start from the values in C (raw accumulator type) instead of zero
   bool correct_a = false;  // A has zero points: column offsets are needed
   bool correct_b = false;  // B has zero points: row offsets are needed
   std::uint8_t num_stages = 0;
@@ -77,8 +76,10 @@ struct KernelKey {
   }
 };
 
-// gemm_<acc>_<a>_<b>_<mr>x<nr>_<isa>[_masked][_loadc][_<stage>...]: the one name of a kernel,
-// everywhere. Kernels that differ in their corrections alone share it.
+// gemm_<acc>_<a>_<b>_<mr>x<nr>_<isa>[_masked][_loadc][_za][_zb][_<stage>...]: the one name of a
+// kernel, everywhere; _za and _zb where it corrects for the zero points of A and of B. The types
+// around a stage follow from the accumulator and the stages before it, so that no two keys share a
+// name.
 std::string kernel_name(const KernelKey& key);
 
 // Tile geometry of an accumulator family on an ISA.

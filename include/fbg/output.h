@@ -24,10 +24,19 @@ namespace fbg {
 
 // Types a value takes on its way: acc is the raw sum of products of quantized operands, int32 the
 // same corrected for zero points (units of sA * sB), float32 a real number.
-enum class ValueType : std::uint8_t { acc, int32, float32, uint8, int8 };
+enum class ValueType : std::uint8_t { acc, int32, float32, uint8, int8, float16, bfloat16 };
 const char* value_type_name(ValueType type) noexcept;
 constexpr std::int64_t value_size(ValueType type) {
-  return type == ValueType::uint8 || type == ValueType::int8 ? 1 : 4;
+  switch (type) {
+    case ValueType::uint8:
+    case ValueType::int8:
+      return 1;
+    case ValueType::float16:
+    case ValueType::bfloat16:
+      return 2;
+    default:
+      return 4;
+  }
 }
 
 enum class StageKind : std::uint8_t {
@@ -36,7 +45,13 @@ enum class StageKind : std::uint8_t {
   bias,
   relu,
   gelu,
+  gelu_tanh,
+  tanh,
+  sigmoid,
+  clip,
+  scale,
   add,
+  cast,
   requantize,
 };
 const char* stage_name(StageKind kind) noexcept;
@@ -133,26 +148,75 @@ struct Relu {
   Stage stage() const { return {kind, ValueType::float32, {}}; }
 };
 
-// x * Phi(x), the erf form; see src/core/gelu_coefficients.h for the approximation and its error.
-struct Gelu {
-  static constexpr StageKind kind = StageKind::gelu;
+// What elementwise functions of a float have in common.
+template <StageKind Kind>
+struct FloatStage {
+  static constexpr StageKind kind = Kind;
   static constexpr std::optional<ValueType> result(ValueType in, ValueType) {
     if (in == ValueType::float32) return ValueType::float32;
     return std::nullopt;
   }
+};
+
+// x * Phi(x), the erf form; see src/core/gelu_coefficients.h for the approximation and its error.
+struct Gelu : FloatStage<StageKind::gelu> {
   static float apply(float x);
   Stage stage() const { return {kind, ValueType::float32, {}}; }
 };
 
-// x + residual[i][j], float32.
-struct Add {
-  const float* values;
-  std::int64_t row_stride;  // elements
-  static constexpr StageKind kind = StageKind::add;
-  static constexpr std::optional<ValueType> result(ValueType in, ValueType) {
-    if (in == ValueType::float32) return ValueType::float32;
+// h + h * tanh(x * (c + 0.044715 c x^2)), h = x / 2, c = sqrt(2 / pi): the tanh form of GELU.
+struct GeluTanh : FloatStage<StageKind::gelu_tanh> {
+  static constexpr float kLinear = 0.7978845608f, kCubic = 0.7978845608f * 0.044715f;
+  static float apply(float x);
+  Stage stage() const { return {kind, ValueType::float32, {}}; }
+};
+
+// tanh(x); see src/core/tanh_coefficients.h.
+struct Tanh : FloatStage<StageKind::tanh> {
+  static float apply(float x);
+  Stage stage() const { return {kind, ValueType::float32, {}}; }
+};
+
+// 1 / (1 + exp(-x)) = 1/2 + tanh(x / 2) / 2
+struct Sigmoid : FloatStage<StageKind::sigmoid> {
+  static float apply(float x) { return std::fma(0.5f, Tanh::apply(x * 0.5f), 0.5f); }
+  Stage stage() const { return {kind, ValueType::float32, {}}; }
+};
+
+// min(max(x, lo), hi); a NaN stays a NaN.
+struct Clip : FloatStage<StageKind::clip> {
+  float lo, hi;
+  Clip(float low, float high) : lo(low), hi(high) {}
+  static float apply(float x, float lo, float hi) {
+    x = lo > x ? lo : x;
+    return hi < x ? hi : x;
+  }
+  Stage stage() const { return {kind, ValueType::float32, {nullptr, 0, lo, hi}}; }
+};
+
+// x * factor
+struct Scale : FloatStage<StageKind::scale> {
+  float factor;
+  explicit Scale(float f) : factor(f) {}
+  Stage stage() const { return {kind, ValueType::float32, {nullptr, 0, factor, 0}}; }
+};
+
+// To float16 or bfloat16, half to even; last of a pipeline.
+struct Cast {
+  ValueType type;
+  static constexpr StageKind kind = StageKind::cast;
+  static constexpr std::optional<ValueType> result(ValueType in, ValueType wanted) {
+    if (in == ValueType::float32) return wanted;
     return std::nullopt;
   }
+  Stage stage() const { return {kind, type, {}}; }
+};
+
+// x + residual[i][j], float32.
+struct Add : FloatStage<StageKind::add> {
+  const float* values;
+  std::int64_t row_stride;  // elements
+  Add(const float* residual, std::int64_t stride) : values(residual), row_stride(stride) {}
   Stage stage() const {
     return {kind,
             ValueType::float32,
@@ -170,8 +234,8 @@ struct Requantize {
   ValueType type = ValueType::uint8;
   static constexpr StageKind kind = StageKind::requantize;
   static constexpr std::optional<ValueType> result(ValueType in, ValueType wanted) {
-    if (in == ValueType::uint8 || in == ValueType::int8) return std::nullopt;
-    return wanted;
+    if (in == ValueType::acc || in == ValueType::int32 || in == ValueType::float32) return wanted;
+    return std::nullopt;
   }
   static constexpr float lowest(ValueType t) { return t == ValueType::uint8 ? 0.0f : -128.0f; }
   static constexpr float highest(ValueType t) { return t == ValueType::uint8 ? 255.0f : 127.0f; }

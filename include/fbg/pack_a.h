@@ -46,6 +46,16 @@ concept PackAModel = requires(const P p, Range rows, ABlock& block) {
   noexcept;
 };
 
+// What a packer adds to every element of its source. Zero points take care of it, and the driver
+// takes it out of results that leave as raw sums.
+template <PackAModel A>
+constexpr std::int32_t a_shift() {
+  if constexpr (requires { A::kShift; })
+    return A::kShift;
+  else
+    return 0;
+}
+
 // Whether kernels may read a matrix where it lies. Rows a multiple of 4 KiB apart fall into the
 // same cache sets, so such a matrix is copied.
 template <class T>
@@ -98,14 +108,14 @@ class PackAWithRowOffset {
  public:
   using Element = std::uint8_t;
   static constexpr bool kHasScale = true;
-  static constexpr bool kShift = std::is_same_v<T, std::int8_t>;
+  static constexpr std::int32_t kShift = std::is_same_v<T, std::int8_t> ? 128 : 0;
 
   PackAWithRowOffset(MatrixView<const T> a, float scale, std::int32_t zero_point)
       : a_(a), scale_(scale), zero_point_(zero_point) {}
   std::int64_t rows() const { return a_.rows; }
   std::int64_t depth() const { return a_.cols; }
   const std::uint8_t* in_place() const {
-    if constexpr (kShift)
+    if constexpr (kShift != 0)
       return nullptr;
     else
       return readable_in_place(a_) ? a_.data : nullptr;

@@ -10,6 +10,7 @@
 // what is saved is what is run:   header | panels | scale | zero point | column offsets
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -39,7 +40,7 @@ struct PackedHeader {
   std::int64_t k = 0, n = 0;
   std::int64_t panels_offset = 0, scale_offset = 0, zero_point_offset = 0, col_offsets_offset = 0;
   std::int64_t total_bytes = 0;
-  std::uint64_t checksum = 0;  // FNV-1a over everything after the header
+  std::uint64_t checksum = 0;  // of the whole block, this field taken as 0
   std::uint8_t reserved[40] = {};
 };
 static_assert(sizeof(PackedHeader) == 128);
@@ -98,6 +99,17 @@ class PackedB {
   }
   std::int64_t nbytes() const { return header().total_bytes; }
 
+  // Header and sections, as they can be stored; from_bytes takes them back.
+  std::span<const std::byte> bytes() const {
+    return {data_.get(), static_cast<std::size_t>(nbytes())};
+  }
+
+  // Uses a stored block where it lies: 64-byte aligned and never changed again. Throws
+  // std::invalid_argument that says what is wrong with it. Whatever the bytes are, no later call
+  // reads outside of them; `verify` compares the checksum as well, which reads them all.
+  static PackedB from_bytes(std::shared_ptr<const std::byte> data, std::int64_t size,
+                            bool verify = true);
+
   Element at(std::int64_t k, std::int64_t n) const;
   void unpack(MatrixView<Element> w) const;
 
@@ -110,6 +122,10 @@ class PackedB {
   friend class PackedB;
   std::shared_ptr<const std::byte> data_;
 };
+
+// The header of a stored block, checked as far as it is the same for every family: size, magic,
+// version, accumulator. Throws std::invalid_argument.
+PackedHeader packed_header(const std::byte* data, std::int64_t size);
 
 // Number of matrices packed since the start of the process: inference must not add to it.
 std::int64_t pack_b_count() noexcept;

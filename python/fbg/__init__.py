@@ -3,6 +3,7 @@
 from fbg import isa, quantization
 from fbg._fbg import __version__
 from fbg.errors import ModelError
+from fbg.introspection import Kernel, kernels, pack_count
 from fbg.loading import load
 from fbg.models.encoder import Model, ModelOutput
 from fbg.packing import PackA, PackAWithQuantRowOffset, PackAWithRowOffset, PackedB
@@ -10,11 +11,16 @@ from fbg.pipeline import (
     GELU,
     Add,
     Bias,
+    Cast,
+    Clip,
     CorrectZeroPoints,
     Dequantize,
     Pipeline,
     ReLU,
     Requantize,
+    Scale,
+    Sigmoid,
+    Tanh,
 )
 from fbg.product import gemm, linear
 from fbg.threads import get_num_threads, set_num_threads
@@ -23,8 +29,11 @@ __all__ = [
     "GELU",
     "Add",
     "Bias",
+    "Cast",
+    "Clip",
     "CorrectZeroPoints",
     "Dequantize",
+    "Kernel",
     "Model",
     "ModelError",
     "ModelOutput",
@@ -35,12 +44,17 @@ __all__ = [
     "Pipeline",
     "ReLU",
     "Requantize",
+    "Scale",
+    "Sigmoid",
+    "Tanh",
     "__version__",
     "gemm",
     "get_num_threads",
     "isa",
+    "kernels",
     "linear",
     "load",
+    "pack_count",
     "quantization",
     "set_num_threads",
 ]

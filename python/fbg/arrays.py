@@ -46,9 +46,18 @@ def require_dtype(array: Array, name: str, *wanted: str) -> None:
     """Raise TypeError unless the dtype of `array` is one of `wanted`, in native byte order."""
     dtype = array.dtype
     for want in wanted:
-        if dtype == _DTYPES.get(want) or (want == "bfloat16" and is_bfloat16(array)):
+        # Not dtype == _DTYPES.get(want): a float64 equals None.
+        if is_bfloat16(array) if want == "bfloat16" else dtype == _DTYPES[want]:
             return
     raise TypeError(f"{name} must be {' or '.join(wanted)}, got {dtype}")
+
+
+def bfloat16() -> np.dtype[Any]:
+    """Return ``ml_dtypes.bfloat16``; only who asks for it needs the library that defines it."""
+    import ml_dtypes
+
+    dtype: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
+    return dtype
 
 
 def is_bfloat16(array: Array) -> bool:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from fbg import _fbg
+from fbg import _fbg, packed_file
 from fbg.arrays import (
     as_array,
+    bfloat16,
     is_bfloat16,
     require_dtype,
     require_integer,
@@ -33,14 +35,6 @@ _FLOAT_PACKERS: dict[str | None, Callable[[Array], _FloatB]] = {
 }
 
 
-def _bfloat16() -> np.dtype[Any]:
-    # Only who asks for bfloat16 needs the library that gives NumPy the type.
-    import ml_dtypes
-
-    dtype: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
-    return dtype
-
-
 class PackedB:
     """The right operand of ``gemm``, K x N, in the layout that every kernel reads. Made once.
 
@@ -59,8 +53,8 @@ class PackedB:
 
     Raises:
         TypeError: a dtype other than those.
-        ValueError: wrong rank or shape, a weight that is not finite or too large for float16, a
-            scale that is not finite and positive, a zero point out of range.
+        ValueError: wrong rank or shape, a weight to quantize that is not finite, one too large for
+            float16, a scale that is not finite and positive, a zero point out of range.
 
     Quantization follows ONNX QuantizeLinear: ``q = saturate(rint(w / scale) + zero_point)``, half
     to even.
@@ -125,7 +119,7 @@ class PackedB:
         """Type of the packed elements: int8, float32, float16 or bfloat16."""
         native = self._native
         if isinstance(native, _fbg.PackedBBFloat16):
-            return _bfloat16()
+            return bfloat16()
         if isinstance(native, _fbg.PackedBFloat16):
             return np.dtype(np.float16)
         return np.dtype(np.int8 if isinstance(native, _fbg.PackedBInt8) else np.float32)
@@ -177,6 +171,58 @@ class PackedB:
             raise ValueError("PackedB.dequantize: these weights were packed without a scale")
         return dequantize(q, scale, zero_point)
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the weights to a file that `load` maps, under whatever ISA.
+
+        The file appears whole or not at all, and may replace one that is in use. It is a
+        safetensors file of one tensor (python/fbg/packed_file.py).
+
+        Raises TypeError if `path` is not a path, OSError when it cannot be written.
+
+        >>> import tempfile
+        >>> import numpy as np
+        >>> packed = PackedB(np.eye(3, dtype=np.float32))
+        >>> with tempfile.TemporaryDirectory() as directory:
+        ...     packed.save(f"{directory}/w.safetensors")
+        ...     PackedB.load(f"{directory}/w.safetensors")
+        PackedB(K=3, N=3, int8, accum=int32, scale per column)
+        """
+        packed_file.write(_path_text(path, "PackedB.save"), self._native)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], *, verify: bool = True) -> PackedB:
+        """Map a file that `save` wrote: the kernels read it where it lies, nothing is copied.
+
+        Args:
+            path: the file. It may be replaced or removed while it is in use, not cut short.
+            verify: compare the checksum, which reads the whole file once. Without it, damaged
+                weights give wrong results; whatever the file holds, nothing outside it is read.
+
+        Raises TypeError if `path` is not a path, ``fbg.ModelError`` (a ValueError) naming the file
+        if it is missing, damaged, of another kind, or of a version newer than this fbg reads.
+        """
+        return cls._of(packed_file.read(_path_text(path, "PackedB.load"), verify))
+
+    @classmethod
+    def _of(cls, native: packed_file.NativeB) -> PackedB:
+        packed = cls.__new__(cls)
+        packed._native = native
+        return packed
+
+    @classmethod
+    def _from_block(cls, block: npt.NDArray[np.uint8]) -> PackedB:
+        return cls._of(_fbg.packed_b_from_bytes(block))
+
+    def __reduce__(self) -> tuple[Callable[..., PackedB], tuple[npt.NDArray[np.uint8]]]:
+        # The array is a view of the block; protocol 5 can pass it on without a copy.
+        return self._from_block, (self._native.block,)
+
+    def __copy__(self) -> PackedB:
+        return self._of(self._native)  # packed weights never change: the copy may share them
+
+    def __deepcopy__(self, memo: dict[int, object]) -> PackedB:
+        return self.__copy__()
+
     def __repr__(self) -> str:
         k, n = self.shape
         text = f"PackedB(K={k}, N={n}, {self.dtype}, accum={self.accum}"
@@ -188,6 +234,12 @@ class PackedB:
                 else f", scale per {'column' if scale.ndim else 'tensor'}"
             )
         return text + ")"
+
+
+def _path_text(path: object, where: str) -> str:
+    if not isinstance(path, (str, os.PathLike)):
+        raise TypeError(f"{where}: path must be a str or PathLike, got {type(path).__name__}")
+    return os.fsdecode(path)
 
 
 def _given_quant(

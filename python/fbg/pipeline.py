@@ -33,15 +33,23 @@ __all__ = [
     "GELU",
     "Add",
     "Bias",
+    "Cast",
+    "Clip",
     "CorrectZeroPoints",
     "Dequantize",
     "Pipeline",
     "ReLU",
     "Requantize",
+    "Scale",
+    "Sigmoid",
     "Stage",
+    "Tanh",
 ]
 
+MAX_STAGES = 8  # as the kernels have it: kMaxStages in fbg/output.h
 Types = dict[str, str]  # type a stage takes -> type it gives
+_FLOAT: Types = {"float32": "float32"}
+_LAST = {"uint8", "int8", "float16", "bfloat16"}  # types that no stage takes
 
 
 class Stage:
@@ -81,9 +89,12 @@ class Pipeline:
                 name = type(stage).__name__
                 raise TypeError(f"pipeline: {name} takes {takes}, but {before} gives {gives}")
             possible, before = following, type(stage).__name__
-            if possible <= {"uint8", "int8"} and position + 1 < len(flat):
+            if possible <= _LAST and position + 1 < len(flat):
                 raise TypeError(f"pipeline: {before} must be the last stage")
+        if len(flat) > MAX_STAGES:
+            raise ValueError(f"pipeline: at most {MAX_STAGES} stages, got {len(flat)}")
         self._native = [stage._native for stage in flat]
+        self._gives_bfloat16 = possible == {"bfloat16"}
 
     def __rshift__(self, other: Stage | Pipeline) -> Pipeline:
         return Pipeline([self, other])
@@ -153,19 +164,97 @@ class ReLU(Stage):
 
 
 class GELU(Stage):
-    """``x * Phi(x)`` on float32, the erf form; absolute error at most 1e-6 on [-10, 10].
+    """``x * Phi(x)`` on float32; absolute error at most 1e-6 on [-10, 10].
 
     Args:
-        approximate: ``"none"``, the exact form.
+        approximate: ``"none"``, the exact (erf) form, or ``"tanh"``:
+            ``0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))``.
 
     >>> GELU()
     GELU()
     """
 
-    def __init__(self, approximate: Literal["none"] = "none") -> None:
-        if approximate != "none":
-            raise ValueError(f"GELU: approximate must be 'none', got {approximate!r}")
-        super().__init__({"float32": "float32"}, _fbg.stage_gelu(), "GELU()")
+    def __init__(self, approximate: Literal["none", "tanh"] = "none") -> None:
+        if approximate not in ("none", "tanh"):
+            raise ValueError(f"GELU: approximate must be 'none' or 'tanh', got {approximate!r}")
+        if approximate == "tanh":
+            super().__init__(_FLOAT, _fbg.stage_gelu_tanh(), "GELU(approximate='tanh')")
+        else:
+            super().__init__(_FLOAT, _fbg.stage_gelu(), "GELU()")
+
+
+class Tanh(Stage):
+    """``tanh(x)`` on float32; absolute error at most 5e-7.
+
+    >>> Tanh()
+    Tanh()
+    """
+
+    def __init__(self) -> None:
+        super().__init__(_FLOAT, _fbg.stage_tanh(), "Tanh()")
+
+
+class Sigmoid(Stage):
+    """``1 / (1 + exp(-x))`` on float32; absolute error at most 5e-7.
+
+    >>> Sigmoid()
+    Sigmoid()
+    """
+
+    def __init__(self) -> None:
+        super().__init__(_FLOAT, _fbg.stage_sigmoid(), "Sigmoid()")
+
+
+class Clip(Stage):
+    """``min(max(x, lo), hi)`` on float32; NaN stays NaN.
+
+    Args:
+        lo, hi: floats, not NaN, ``lo <= hi``.
+
+    >>> Clip(0, 6)
+    Clip(0.0, 6.0)
+    """
+
+    def __init__(self, lo: float, hi: float) -> None:
+        lo, hi = float(lo), float(hi)
+        if not lo <= hi:
+            raise ValueError(f"Clip: lo must not exceed hi, got {lo} and {hi}")
+        super().__init__(_FLOAT, _fbg.stage_clip(lo, hi), f"Clip({lo}, {hi})")
+
+
+class Scale(Stage):
+    """``x * factor`` on float32.
+
+    Args:
+        factor: finite float.
+
+    >>> Scale(0.125)
+    Scale(0.125)
+    """
+
+    def __init__(self, factor: float) -> None:
+        factor = float(factor)
+        if not np.isfinite(np.float32(factor)):
+            raise ValueError(f"Scale: factor must be finite in float32, got {factor}")
+        super().__init__(_FLOAT, _fbg.stage_scale(factor), f"Scale({factor})")
+
+
+class Cast(Stage):
+    """float32 → float16 or bfloat16, rounded half to even; the last stage.
+
+    Args:
+        dtype: float16, or bfloat16 as a name or as ``ml_dtypes.bfloat16``.
+
+    >>> Cast("bfloat16")
+    Cast(bfloat16)
+    """
+
+    def __init__(self, dtype: npt.DTypeLike) -> None:
+        name = dtype if isinstance(dtype, str) else np.dtype(dtype).name
+        if name not in ("float16", "bfloat16"):
+            raise TypeError(f"Cast: dtype must be float16 or bfloat16, got {name}")
+        native = _fbg.stage_cast(name == "bfloat16")
+        super().__init__({"float32": name}, native, f"Cast({name})")
 
 
 class Add(Stage):

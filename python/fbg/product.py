@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg import _fbg
-from fbg.arrays import as_array, require_dtype
+from fbg.arrays import as_array, bfloat16, require_dtype
 from fbg.packing import PackA, PackedB
 from fbg.pipeline import Pipeline, Stage
 
@@ -79,7 +79,13 @@ def gemm(
             raise TypeError(f"gemm: pipeline must be a Pipeline, a stage or stages, got {got}")
         pipeline = Pipeline(stages)
     threads = _threads(num_threads, "gemm")
-    return _fbg.gemm(a._native, packed_b._native, pipeline._native, out, threads)
+    if not pipeline._gives_bfloat16:
+        return _fbg.gemm(a._native, packed_b._native, pipeline._native, out, threads)
+    if out is not None and isinstance(out, np.ndarray):  # as bits: the core has no NumPy bfloat16
+        require_dtype(out, "gemm: out", "bfloat16")
+        out = out.view(np.uint16)
+    bits = _fbg.gemm(a._native, packed_b._native, pipeline._native, out, threads)
+    return bits.view(bfloat16())
 
 
 def linear(

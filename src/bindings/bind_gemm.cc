@@ -36,14 +36,15 @@ const Gemm<A, Acc>& prepared(const PackedB<Acc>& b, std::span<const Stage> stage
   static std::mutex mutex;
   static auto* const cache =
       new std::map<Key, Gemm<A, Acc>>;  // leaked: kernels have no owner either
-  Key key{active_features(),         b.rows(), b.cols(), b.scale() != nullptr,
-          b.zero_point() != nullptr, {}};
+  // Asked once: the limit may change at any time, and the key must say what the Gemm was made for.
+  const Features features = active_features();
+  Key key{features, b.rows(), b.cols(), b.scale() != nullptr, b.zero_point() != nullptr, {}};
   for (const Stage& s : stages) key.stages.emplace_back(s.kind, s.wanted);
   const std::lock_guard lock(mutex);
   const auto found = cache->find(key);
   if (found != cache->end()) return found->second;
   constexpr auto any_m = std::numeric_limits<std::int32_t>::max();
-  return cache->emplace(std::move(key), Gemm<A, Acc>(b, stages, any_m)).first->second;
+  return cache->emplace(std::move(key), Gemm<A, Acc>(b, stages, any_m, features)).first->second;
 }
 
 std::byte* workspace(std::size_t bytes) {
@@ -56,6 +57,10 @@ py::dtype dtype_of(ValueType type) {
   switch (type) {
     case ValueType::float32:
       return py::dtype::of<float>();
+    case ValueType::float16:
+      return py::dtype("float16");
+    case ValueType::bfloat16:  // as its bits: Python gives them a dtype
+      return py::dtype::of<std::uint16_t>();
     case ValueType::uint8:
       return py::dtype::of<std::uint8_t>();
     case ValueType::int8:
@@ -238,12 +243,20 @@ void bind_gemm(py::module_& m) {
   m.def("stage_dequantize", [] { return PyStage{Dequantize{}.stage(), py::none()}; });
   m.def("stage_relu", [] { return PyStage{Relu{}.stage(), py::none()}; });
   m.def("stage_gelu", [] { return PyStage{Gelu{}.stage(), py::none()}; });
+  m.def("stage_gelu_tanh", [] { return PyStage{GeluTanh{}.stage(), py::none()}; });
+  m.def("stage_tanh", [] { return PyStage{Tanh{}.stage(), py::none()}; });
+  m.def("stage_sigmoid", [] { return PyStage{Sigmoid{}.stage(), py::none()}; });
+  m.def("stage_clip", [](float lo, float hi) { return PyStage{Clip(lo, hi).stage(), py::none()}; });
+  m.def("stage_scale", [](float factor) { return PyStage{Scale(factor).stage(), py::none()}; });
+  m.def("stage_cast", [](bool bfloat) {
+    return PyStage{Cast{bfloat ? ValueType::bfloat16 : ValueType::float16}.stage(), py::none()};
+  });
   m.def("stage_bias", [](const py::array& values) {
     return has_dtype<float>(values) ? bias_stage<float>(values) : bias_stage<std::int32_t>(values);
   });
   m.def("stage_add", [](const py::array& residual) {
     const auto view = matrix<float>(residual, "Add: residual");
-    if (view.cols > 1 && view.col_stride != 1)
+    if (view.rows > 0 && view.cols > 1 && view.col_stride != 1)
       throw py::value_error("Add: residual must have contiguous rows");
     return PyStage{Add{view.data, view.row_stride}.stage(), residual, view.rows, view.cols};
   });
@@ -281,8 +294,14 @@ void bind_gemm(py::module_& m) {
 
   m.def("kernel_names", [] {
     std::vector<std::string> names;
-    for (const auto& kernel : jit::generated_kernels()) names.push_back(kernel_name(kernel.key));
+    for (const auto& kernel : jit::generated_kernels()) names.push_back(kernel.name);
     return names;
+  });
+  m.def("kernels", [] {
+    std::vector<std::tuple<std::string, std::string, std::size_t, std::int64_t>> kernels;
+    for (const auto& kernel : jit::generated_kernels())
+      kernels.emplace_back(kernel.name, isa_name(kernel.key.isa), kernel.bytes, kernel.hits);
+    return kernels;
   });
   m.def("kernel_isa", [](const std::string& accumulator) {
     const auto kind = accumulator == "int32"      ? Accumulator::int32

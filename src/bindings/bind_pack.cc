@@ -2,9 +2,11 @@
 #include <pybind11/stl.h>
 
 #include <cmath>
+#include <cstring>
 
 #include "bindings/arrays.h"
 #include "bindings/bindings.h"
+#include "core/memory.h"
 #include "fbg/pack_b.h"
 
 namespace fbg::bindings {
@@ -40,6 +42,16 @@ py::class_<PackedB<Acc>> bind_packed(py::module_& m, const char* name) {
   return py::class_<B>(m, name)
       .def_property_readonly("shape", [](const B& b) { return py::make_tuple(b.rows(), b.cols()); })
       .def_property_readonly("nbytes", &B::nbytes)
+      .def_property_readonly("block",
+                             [](const py::object& self) {
+                               // Read-only bytes of the block itself, which they keep alive.
+                               const auto bytes = self.cast<const B&>().bytes();
+                               const auto* data =
+                                   reinterpret_cast<const std::uint8_t*>(bytes.data());
+                               py::array_t<std::uint8_t> view(std::ssize(bytes), data, self);
+                               view.attr("flags").attr("writeable") = false;
+                               return view;
+                             })
       .def("unpack", [](const B& b) {
         // 16-bit floats leave as their bits: NumPy has no bfloat16, Python gives them a dtype.
         using Element = typename Acc::B;
@@ -50,6 +62,31 @@ py::class_<PackedB<Acc>> bind_packed(py::module_& m, const char* name) {
         b.unpack({data, b.rows(), b.cols(), b.cols(), 1});
         return out;
       });
+}
+
+// A stored block as the class that its header names.
+py::object from_bytes(const std::shared_ptr<const std::byte>& data, std::int64_t size,
+                      bool verify) {
+  const auto read = [&]<class Acc>(Acc) {
+    PackedB<Acc> b;
+    {
+      const py::gil_scoped_release release;
+      b = PackedB<Acc>::from_bytes(data, size, verify);
+    }
+    return py::cast(std::move(b));
+  };
+  switch (packed_header(data.get(), size).accumulator) {
+    case Accumulator::int32:
+      return read(Int32{});
+    case Accumulator::float32:
+      return read(Float32{});
+    case Accumulator::bfloat16:
+      return read(BFloat16{});
+    case Accumulator::float32_f16:
+      return read(Float32F16{});
+    default:
+      throw py::value_error("PackedB: no class for the accumulator of this block");
+  }
 }
 
 }  // namespace
@@ -123,6 +160,23 @@ void bind_pack(py::module_& m) {
         return Float16B::convert(view);
       },
       py::arg("w"));
+  m.def(
+      "packed_b_from_bytes",
+      [](const py::array& block) {
+        if (!has_dtype<std::uint8_t>(block) || block.ndim() != 1 ||
+            !(block.flags() & py::array::c_style))
+          throw py::type_error("PackedB: a block is a contiguous array of uint8");
+        const auto copy = std::make_shared<AlignedBuffer>(static_cast<std::size_t>(block.size()));
+        if (block.size()) std::memcpy(copy->data(), block.data(), copy->size());
+        return from_bytes({copy, copy->data()}, block.size(), true);
+      },
+      py::arg("block"));
+  m.def(
+      "map_packed_b",
+      [](int fd, std::int64_t offset, std::int64_t size, bool verify) {
+        return from_bytes(map_file(fd, offset, size), size, verify);
+      },
+      py::arg("fd"), py::arg("offset"), py::arg("size"), py::arg("verify"));
   m.def("pack_b_count", &pack_b_count);
 }
 

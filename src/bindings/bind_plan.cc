@@ -2,6 +2,7 @@
 // tables, so that no Python caller can make the native code read or write out of bounds.
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <memory>
@@ -64,11 +65,25 @@ Buffer linear(Graph& graph, Buffer x, const PackedB<Acc>& w, const std::optional
   return graph.linear(x, w, std::move(tail));
 }
 
-// A plan and the lock that lets several Python threads share it.
+// A plan and the lock that lets several Python threads share it. A fork may catch the lock in the
+// hands of a thread that the child does not have: there it is replaced.
 struct BoundPlan {
   Plan plan;
-  std::mutex mutex;
   BoundPlan(const Graph& graph, const Capacity& capacity) : plan(graph, capacity) {}
+
+  // Call it with the GIL held.
+  std::mutex& mutex() {
+    if (process_ != getpid()) {
+      static_cast<void>(mutex_.release());  // still locked: it cannot be destroyed
+      mutex_ = std::make_unique<std::mutex>();
+      process_ = getpid();
+    }
+    return *mutex_;
+  }
+
+ private:
+  std::unique_ptr<std::mutex> mutex_ = std::make_unique<std::mutex>();
+  pid_t process_ = getpid();
 };
 
 // Indices are checked in a copy: while the GIL is released, other threads may write to the array.
@@ -145,8 +160,9 @@ void run(BoundPlan& bound, const Indices& ids, const Indices& positions, const I
   }
   if (args.sequences == 0) return;
 
+  std::mutex& mutex = bound.mutex();
   const py::gil_scoped_release release;
-  const std::lock_guard lock(bound.mutex);
+  const std::lock_guard lock(mutex);
   plan.run(args, num_threads, times);
 }
 

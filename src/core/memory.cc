@@ -1,13 +1,16 @@
-// Aligned allocation behind AlignedBuffer.
+// Aligned allocation behind AlignedBuffer, and mapped files.
 #include "core/memory.h"
 
 #include <sys/mman.h>
+#include <sys/stat.h>
 
+#include <cerrno>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <new>
 #include <stdexcept>
+#include <system_error>
 
 namespace fbg {
 namespace {
@@ -42,5 +45,19 @@ AlignedBuffer::AlignedBuffer(std::size_t bytes, Fill fill) {
 }
 
 AlignedBuffer::~AlignedBuffer() { std::free(data_); }
+
+std::shared_ptr<const std::byte> map_file(int fd, std::int64_t offset, std::int64_t size) {
+  struct stat info {};
+  if (fstat(fd, &info) != 0) throw std::system_error(errno, std::generic_category(), "fstat");
+  if (!S_ISREG(info.st_mode) || offset < 0 || size <= 0 || offset > info.st_size ||
+      size > info.st_size - offset)
+    throw std::invalid_argument("the file does not hold the bytes to be mapped");
+  // From its beginning: offsets of mappings are multiples of a page.
+  const auto bytes = static_cast<std::size_t>(offset + size);
+  void* const base = mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+  if (base == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "mmap");
+  return {static_cast<const std::byte*>(base) + offset,
+          [base, bytes](const std::byte*) { munmap(base, bytes); }};
+}
 
 }  // namespace fbg

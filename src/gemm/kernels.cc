@@ -66,8 +66,10 @@ Geometry choose_geometry(Accumulator accumulator, Features features) noexcept {
 
 TileFunction find_kernel(const KernelKey& key) {
   if (key.isa == Isa::generic) return reference_kernel(key.accumulator);
-  if (const TileFunction kernel = jit::find_or_generate(key)) return kernel;
-  throw std::runtime_error("no generator for kernel " + kernel_name(key));
+  if (const TileFunction kernel = jit::find(key)) return kernel;
+  const std::string name = kernel_name(key);
+  if (const TileFunction kernel = jit::generate(key, name)) return kernel;
+  throw std::runtime_error("no generator for kernel " + name);
 }
 
 std::string kernel_name(const KernelKey& key) {
@@ -79,10 +81,13 @@ std::string kernel_name(const KernelKey& key) {
           isa_name(key.isa);
   if (key.masked) name += "_masked";
   if (key.load_c) name += "_loadc";
+  if (key.correct_a) name += "_za";
+  if (key.correct_b) name += "_zb";
   for (int s = 0; s < key.num_stages; ++s) {
-    name += std::string("_") + stage_name(key.stages[s].kind);
-    if (key.stages[s].kind == StageKind::requantize)
-      name += std::string("_") + value_type_name(key.stages[s].out);
+    const StageCode& stage = key.stages[s];
+    name += std::string("_") + stage_name(stage.kind);
+    if (stage.kind == StageKind::requantize || stage.kind == StageKind::cast)
+      name += std::string("_") + value_type_name(stage.out);
   }
   return name;
 }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "fbg/gemm.h"
 #include "simd/rows.h"
 
 namespace fbg {
@@ -88,9 +89,9 @@ template <class T>
 void PackAWithRowOffset<T>::prepare(Range rows, ABlock& block) const noexcept {
   const auto& kernels = row_kernels();
   std::fill_n(block.scale, rows.size(), scale_);
-  std::fill_n(block.zero_point, rows.size(), zero_point_ + (kShift ? 128 : 0));
-  if (kShift || !block.row_offsets) return;  // a shifted row is summed while it is packed
-  if constexpr (!kShift) {
+  std::fill_n(block.zero_point, rows.size(), zero_point_ + kShift);
+  if (kShift != 0 || !block.row_offsets) return;  // a shifted row is summed while it is packed
+  if constexpr (kShift == 0) {
     for (std::int64_t i = 0; i < rows.size(); ++i) {
       std::int32_t sum = 0;
       for_each_piece(a_, rows.begin + i, [&](std::int64_t, const T* x, std::int64_t n) {
@@ -108,19 +109,20 @@ void PackAWithRowOffset<T>::pack(Range rows, ABlock& block) const noexcept {
     auto* out = packed_row<std::uint8_t>(block, i);
     std::int32_t sum = 0;
     for_each_piece(a_, rows.begin + i, [&](std::int64_t begin, const T* x, std::int64_t n) {
-      if constexpr (kShift)
+      if constexpr (kShift != 0)
         sum += kernels.shift_row(x, static_cast<std::size_t>(n), out + begin);
       else
         std::copy_n(x, n, out + begin);
     });
     zero_tail(out, a_.cols);
-    if (kShift && block.row_offsets) block.row_offsets[i] = sum;
+    if (kShift != 0 && block.row_offsets) block.row_offsets[i] = sum;
   }
 }
 
 PackAWithQuantRowOffset::PackAWithQuantRowOffset(MatrixView<const float> a, bool per_row)
     : a_(a), per_row_(per_row) {
   if (per_row_) return;
+  const FloatEnvironment environment;
   const simd::RowQuant quant = choose_tensor_quant(a_);
   scale_ = quant.scale;
   zero_point_ = quant.zero_point;

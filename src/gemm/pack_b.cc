@@ -5,25 +5,52 @@
 #include <atomic>
 #include <cmath>
 #include <cstring>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "core/float16.h"
 #include "core/memory.h"
+#include "fbg/gemm.h"
 
 namespace fbg {
 namespace {
 
 std::atomic<std::int64_t> g_pack_count{0};
 
-std::uint64_t fnv1a(const std::byte* data, std::size_t bytes) {
-  // Eight bytes at a time: sections are padded to 64.
-  std::uint64_t hash = 0xcbf29ce484222325ull;
-  for (std::size_t i = 0; i + 8 <= bytes; i += 8) {
-    std::uint64_t word;
-    std::memcpy(&word, data + i, 8);
-    hash = (hash ^ word) * 0x100000001b3ull;
+// FNV-1a on words of eight bytes, with a shift that lets high bits reach low ones. Each step is a
+// bijection, so that one damaged word always shows. Four chains hide the latency of the multiply.
+class Checksum {
+ public:
+  // `bytes` is a multiple of 32: header and sections are padded to 64.
+  void add(const std::byte* data, std::size_t bytes) {
+    for (std::size_t i = 0; i < bytes; i += sizeof lanes_) {
+      std::uint64_t words[4];
+      std::memcpy(words, data + i, sizeof words);
+      for (int lane = 0; lane < 4; ++lane) lanes_[lane] = mix(lanes_[lane], words[lane]);
+    }
   }
-  return hash;
+  std::uint64_t value() const {
+    std::uint64_t sum = 0;
+    for (const std::uint64_t lane : lanes_) sum = mix(sum, lane);
+    return sum;
+  }
+
+ private:
+  static std::uint64_t mix(std::uint64_t hash, std::uint64_t word) {
+    hash = (hash ^ word) * 0x100000001b3ull;
+    return hash ^ hash >> 29;
+  }
+  std::uint64_t lanes_[4] = {0xcbf29ce484222325ull, 1, 2, 3};
+};
+
+// Of a block with that header; whatever stands in its place in memory is not read.
+std::uint64_t checksum_of(PackedHeader header, const std::byte* block) {
+  header.checksum = 0;
+  Checksum checksum;
+  checksum.add(reinterpret_cast<const std::byte*>(&header), sizeof header);
+  checksum.add(block + sizeof header, static_cast<std::size_t>(header.total_bytes) - sizeof header);
+  return checksum.value();
 }
 
 // Adding and taking away 1.5 * 2^23 leaves a float rounded half to even; |x| stays below 2^22 here.
@@ -42,6 +69,7 @@ PackedHeader lay_out(std::int64_t k, std::int64_t n, bool scale, bool zero_point
   h.n = n;
   h.has_scale = scale;
   h.has_zero_point = zero_point;
+  for (const std::int64_t size : {k, n}) checked_bytes(static_cast<std::size_t>(size), 1);
   const std::int64_t columns = round_up(n, kPanelColumns);
   const std::int64_t element = sizeof(typename Acc::B);
   // K rounded up to k-groups, times padded columns: refused where it cannot be counted.
@@ -99,8 +127,7 @@ struct Storage {
         header(h) {}
   // The header goes in last, over finished sections.
   std::shared_ptr<const std::byte> finish() {
-    header.checksum = fnv1a(buffer->data() + sizeof(PackedHeader),
-                            static_cast<std::size_t>(header.total_bytes) - sizeof(PackedHeader));
+    header.checksum = checksum_of(header, buffer->data());
     std::memcpy(buffer->data(), &header, sizeof header);
     g_pack_count.fetch_add(1, std::memory_order_relaxed);
     return {buffer, buffer->data()};
@@ -119,6 +146,29 @@ void fill_col_offsets(Storage& s) {
       for (std::int64_t g = 0; g < groups; ++g, panel += kGroup)
         for (std::int64_t j = 0; j < kPanelColumns; ++j)
           sums[j] += panel[4 * j] + panel[4 * j + 1] + panel[4 * j + 2] + panel[4 * j + 3];
+  }
+}
+
+[[noreturn]] void refuse(const std::string& reason) {
+  throw std::invalid_argument("PackedB: " + reason);
+}
+
+void require(bool condition, const char* reason) {
+  if (!condition) refuse(reason);
+}
+
+bool is_flag(std::uint8_t value) { return value <= 1; }
+
+// Scales and zero points must be such as packing admits.
+void check_parameters(const PackedHeader& h, const std::byte* block) {
+  const std::int64_t columns = std::max<std::int64_t>(h.n, 1);
+  const auto* scale = reinterpret_cast<const float*>(block + h.scale_offset);
+  const auto* zero_point = reinterpret_cast<const std::int32_t*>(block + h.zero_point_offset);
+  for (std::int64_t j = 0; j < columns; ++j) {
+    if (h.scale_offset && !(std::isfinite(scale[j]) && scale[j] > 0))
+      refuse("scale " + std::to_string(j) + " is not finite and positive");
+    if (h.zero_point_offset && (zero_point[j] < -128 || zero_point[j] > 127))
+      refuse("zero point " + std::to_string(j) + " is outside [-128, 127]");
   }
 }
 
@@ -192,6 +242,7 @@ PackedB<Acc> PackedB<Acc>::quantize(MatrixView<const float> w, Granularity granu
   if constexpr (!is_integer(Acc::kind)) {
     return convert(w);
   } else {
+    const FloatEnvironment environment;
     const ColumnRange range = column_ranges(w, granularity);
     Storage s(lay_out<Acc>(w.rows, w.cols, true, !symmetric, true));
     s.header.per_column = granularity == Granularity::column;
@@ -221,6 +272,52 @@ PackedB<Acc> PackedB<Acc>::quantize(MatrixView<const float> w, Granularity granu
     b.data_ = s.finish();
     return b;
   }
+}
+
+PackedHeader packed_header(const std::byte* data, std::int64_t size) {
+  PackedHeader h;
+  const PackedHeader expected;
+  require(size >= static_cast<std::int64_t>(sizeof h), "the block is shorter than its header");
+  std::memcpy(&h, data, sizeof h);
+  require(std::equal(h.magic, h.magic + sizeof h.magic, expected.magic),
+          "the block does not begin with FBGPACKB");
+  if (h.version > kPackedVersion)
+    refuse("format version " + std::to_string(h.version) + " is newer than version " +
+           std::to_string(kPackedVersion) + ", the newest that this fbg reads");
+  require(h.version == kPackedVersion, "unknown format version 0");
+  require(h.accumulator <= Accumulator::float32_f16, "unknown accumulator");
+  return h;
+}
+
+template <class Acc>
+PackedB<Acc> PackedB<Acc>::from_bytes(std::shared_ptr<const std::byte> data, std::int64_t size,
+                                      bool verify) {
+  const PackedHeader h = packed_header(data.get(), size);
+  require(h.accumulator == Acc::kind, "the block is of another accumulator");
+  require(h.total_bytes == size, "the block has another size than its header says");
+  require(reinterpret_cast<std::uintptr_t>(data.get()) % kCacheLine == 0,
+          "the block is not aligned to 64 bytes");
+  // The layout follows from a few fields. All others must be what it gives, those that this version
+  // leaves at 0 included.
+  constexpr std::int64_t kLargest = std::int64_t{1} << 48;
+  require(h.k >= 0 && h.n >= 0 && h.k <= kLargest && h.n <= kLargest, "impossible K or N");
+  require(is_flag(h.has_scale) && is_flag(h.has_zero_point) && is_flag(h.per_column),
+          "a flag of the header is neither 0 nor 1");
+  PackedHeader expected;
+  try {
+    expected = lay_out<Acc>(h.k, h.n, h.has_scale, h.has_zero_point, is_integer(Acc::kind));
+  } catch (const std::length_error&) {
+    refuse("K and N do not fit in the block");
+  }
+  expected.per_column = h.per_column;
+  expected.checksum = h.checksum;
+  require(std::memcmp(&h, &expected, sizeof h) == 0,
+          "K, N, sizes and offsets of the header contradict each other");
+  if (verify) require(checksum_of(h, data.get()) == h.checksum, "the checksum does not match");
+  check_parameters(h, data.get());
+  PackedB b;
+  b.data_ = std::move(data);
+  return b;
 }
 
 template <class Acc>

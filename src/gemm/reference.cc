@@ -44,7 +44,7 @@ void reference_tile(const TileArgs* tile) {
   for (int i = 0; i < key.rows; ++i) {
     auto* c_row = static_cast<std::byte*>(args.c) + i * args.ldc;
     for (std::int64_t j = 0; j < args.columns; ++j) {
-      typename Acc::C sum = args.load_c ? reinterpret_cast<typename Acc::C*>(c_row)[j] : 0;
+      typename Acc::C sum = key.load_c ? reinterpret_cast<typename Acc::C*>(c_row)[j] : 0;
       sum = dot<Acc>(args, i, j, sum);
       Value value;
       if constexpr (std::is_same_v<typename Acc::C, float>)

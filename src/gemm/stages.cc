@@ -3,20 +3,49 @@
 #include <stdexcept>
 #include <string>
 
+#include "core/float16.h"
 #include "core/gelu_coefficients.h"
+#include "core/tanh_coefficients.h"
 #include "fbg/output.h"
 
 namespace fbg {
 
 const char* value_type_name(ValueType type) noexcept {
-  static constexpr const char* kNames[] = {"acc", "int32", "float32", "uint8", "int8"};
+  static constexpr const char* kNames[] = {"acc",  "int32",   "float32", "uint8",
+                                           "int8", "float16", "bfloat16"};
   return kNames[static_cast<int>(type)];
 }
 
 const char* stage_name(StageKind kind) noexcept {
-  static constexpr const char* kNames[] = {
-      "CorrectZeroPoints", "Dequantize", "Bias", "ReLU", "GELU", "Add", "Requantize"};
-  return kNames[static_cast<int>(kind)];
+  switch (kind) {
+    case StageKind::correct_zero_points:
+      return "CorrectZeroPoints";
+    case StageKind::dequantize:
+      return "Dequantize";
+    case StageKind::bias:
+      return "Bias";
+    case StageKind::relu:
+      return "ReLU";
+    case StageKind::gelu:
+      return "GELU";
+    case StageKind::gelu_tanh:
+      return "GELUTanh";
+    case StageKind::tanh:
+      return "Tanh";
+    case StageKind::sigmoid:
+      return "Sigmoid";
+    case StageKind::clip:
+      return "Clip";
+    case StageKind::scale:
+      return "Scale";
+    case StageKind::add:
+      return "Add";
+    case StageKind::cast:
+      return "Cast";
+    case StageKind::requantize:
+      return "Requantize";
+  }
+  return "unknown stage";
 }
 
 std::optional<ValueType> stage_result(const Stage& stage, ValueType in) noexcept {
@@ -30,9 +59,15 @@ std::optional<ValueType> stage_result(const Stage& stage, ValueType in) noexcept
     case StageKind::relu:
       return Relu::result(in, stage.wanted);
     case StageKind::gelu:
-      return Gelu::result(in, stage.wanted);
+    case StageKind::gelu_tanh:
+    case StageKind::tanh:
+    case StageKind::sigmoid:
+    case StageKind::clip:
+    case StageKind::scale:
     case StageKind::add:
-      return Add::result(in, stage.wanted);
+      return FloatStage<StageKind::gelu>::result(in, stage.wanted);
+    case StageKind::cast:
+      return Cast::result(in, stage.wanted);
     case StageKind::requantize:
       return Requantize::result(in, stage.wanted);
   }
@@ -66,6 +101,25 @@ float Gelu::apply(float x) {
   return std::fma(-t, q, 0.0f > x ? 0.0f : x);
 }
 
+float Tanh::apply(float x) {
+  float t = kTanhClamp < x ? kTanhClamp : x;
+  t = -kTanhClamp > t ? -kTanhClamp : t;
+  const float u = t * t;
+  constexpr int n = static_cast<int>(std::size(kTanhP));
+  float p = kTanhP[n - 1], q = kTanhQ[n - 1];
+  for (int i = n - 2; i >= 0; --i) {
+    p = std::fma(p, u, kTanhP[i]);
+    q = std::fma(q, u, kTanhQ[i]);
+  }
+  return Clip::apply(t * p / q, -1.0f, 1.0f);
+}
+
+float GeluTanh::apply(float x) {
+  const float half = x * 0.5f;
+  const float inner = x * std::fma(x * x, kCubic, kLinear);
+  return std::fma(half, Tanh::apply(inner), half);
+}
+
 Value apply_stage(const StageCode& code, const StageArgs& args, Value x,
                   const Element& e) noexcept {
   const auto corrected = [&] {
@@ -95,6 +149,25 @@ Value apply_stage(const StageCode& code, const StageArgs& args, Value x,
       break;
     case StageKind::gelu:
       y.f = Gelu::apply(x.f);
+      break;
+    case StageKind::gelu_tanh:
+      y.f = GeluTanh::apply(x.f);
+      break;
+    case StageKind::tanh:
+      y.f = Tanh::apply(x.f);
+      break;
+    case StageKind::sigmoid:
+      y.f = Sigmoid::apply(x.f);
+      break;
+    case StageKind::clip:
+      y.f = Clip::apply(x.f, args.f0, args.f1);
+      break;
+    case StageKind::scale:
+      y.f = x.f * args.f0;
+      break;
+    case StageKind::cast:
+      y.i = code.out == ValueType::float16 ? from_float<float16>(x.f).bits
+                                           : from_float<bfloat16>(x.f).bits;
       break;
     case StageKind::add: {
       const auto* row = static_cast<const std::byte*>(args.data) + e.row * args.ld;
@@ -132,6 +205,9 @@ void store_values(const Value* x, std::int64_t count, ValueType type, void* to) 
       return store(static_cast<std::int32_t*>(to), &Value::i);
     case ValueType::float32:
       return store(static_cast<float*>(to), &Value::f);
+    case ValueType::float16:
+    case ValueType::bfloat16:
+      return store(static_cast<std::uint16_t*>(to), &Value::i);
     case ValueType::uint8:
       return store(static_cast<std::uint8_t*>(to), &Value::i);
     case ValueType::int8:

@@ -8,9 +8,12 @@
 #include <stdexcept>
 #include <string>
 
+#include "jit/debug.h"
+
 namespace fbg::jit {
 
-const void* make_executable(const void* code, std::size_t bytes) {
+const void* make_executable(const void* code, std::size_t bytes, const std::string& name) {
+  dump_code(name, code, bytes);
   void* pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (pages == MAP_FAILED)
     throw std::runtime_error(std::string("JIT: no memory for generated code: ") +
@@ -22,6 +25,7 @@ const void* make_executable(const void* code, std::size_t bytes) {
     throw std::runtime_error("JIT: this system denies executable memory (" + reason +
                              "); set FBG_MAX_ISA=generic to run without generated code");
   }
+  add_to_perf_map(name, pages, bytes);
   return pages;
 }
 

@@ -263,10 +263,7 @@ class GemmGenerator : public SimdAssembler {
   // Pairs of bfloat16 in `odd` become two vectors of float: the low halves and the high halves.
   void split_bf16(const Vec& even, const Vec& odd) {
     vpslld(even, odd, 16);
-    if (is_zmm())
-      vpandd(odd, odd, constant(0xffff0000u));
-    else
-      vpand(odd, odd, constant(0xffff0000u));
+    bit_and(odd, odd, constant(0xffff0000u));
   }
 
   // Which register holds the broadcast of a row: two in turn where there is room.
@@ -288,8 +285,7 @@ class GemmGenerator : public SimdAssembler {
         break;
       case Dot::widen_int8:
         vpbroadcastd(odd, a_address(row, offset));
-        vpsllw(even, odd, 8);
-        vpsrlw(even, even, 8);
+        bit_and(even, odd, constant(0x00ff00ffu));
         vpsrlw(odd, odd, 8);
         break;
       case Dot::widen_bf16:

@@ -1,6 +1,8 @@
 // One map under one lock; kernels are few (tens per model), never removed, found before the run.
 #include "jit/kernel_cache.h"
 
+#include <pthread.h>
+
 #include <mutex>
 #include <unordered_map>
 
@@ -27,8 +29,17 @@ struct KeyHash {
 
 struct Cache {
   std::mutex mutex;
-  std::unordered_map<KernelKey, TileFunction, KeyHash> kernels;
-  std::vector<KernelInfo> order;
+  std::unordered_map<KernelKey, std::size_t, KeyHash> index;
+  std::vector<KernelInfo> kernels;
+
+  // Under the lock.
+  TileFunction find(const KernelKey& key) {
+    const auto found = index.find(key);
+    if (found == index.end()) return nullptr;
+    KernelInfo& kernel = kernels[found->second];
+    ++kernel.hits;
+    return kernel.code;
+  }
 };
 
 // Leaked: kernels may still run while static objects are destroyed.
@@ -37,26 +48,36 @@ Cache& cache() {
   return *instance;
 }
 
+// Nobody holds the lock while the process forks: the child may go on generating.
+void lock_cache() { cache().mutex.lock(); }
+void unlock_cache() { cache().mutex.unlock(); }
+[[maybe_unused]] const int g_at_fork = pthread_atfork(lock_cache, unlock_cache, unlock_cache);
+
 }  // namespace
 
-TileFunction find_or_generate(const KernelKey& key) {
+TileFunction find(const KernelKey& key) {
   Cache& c = cache();
   const std::lock_guard lock(c.mutex);
-  const auto found = c.kernels.find(key);
-  if (found != c.kernels.end()) return found->second;
+  return c.find(key);
+}
+
+TileFunction generate(const KernelKey& key, const std::string& name) {
+  Cache& c = cache();
+  const std::lock_guard lock(c.mutex);
+  if (const TileFunction ready = c.find(key)) return ready;
   const std::vector<std::uint8_t> code = generate_gemm(key);
   if (code.empty()) return nullptr;
-  const auto kernel =
-      reinterpret_cast<TileFunction>(const_cast<void*>(make_executable(code.data(), code.size())));
-  c.kernels.emplace(key, kernel);
-  c.order.push_back({key, code.size()});
+  const auto kernel = reinterpret_cast<TileFunction>(
+      const_cast<void*>(make_executable(code.data(), code.size(), name)));
+  c.index.emplace(key, c.kernels.size());
+  c.kernels.push_back({key, name, kernel, code.size()});
   return kernel;
 }
 
 std::vector<KernelInfo> generated_kernels() {
   Cache& c = cache();
   const std::lock_guard lock(c.mutex);
-  return c.order;
+  return c.kernels;
 }
 
 }  // namespace fbg::jit

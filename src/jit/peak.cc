@@ -86,7 +86,7 @@ double measure_peak(const std::string& name, double seconds) {
   PeakGenerator generator(*peak);
   generator.ready();
   const auto run = reinterpret_cast<void (*)(std::int64_t)>(
-      const_cast<void*>(make_executable(generator.getCode(), generator.getSize())));
+      const_cast<void*>(make_executable(generator.getCode(), generator.getSize(), "peak_" + name)));
 
   using Clock = std::chrono::steady_clock;
   const auto elapsed = [](Clock::time_point since) {

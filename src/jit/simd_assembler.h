@@ -33,6 +33,30 @@ class SimdAssembler : public Xbyak::CodeGenerator {
       vpxor(v, v, v);
   }
 
+  void bit_and(const Vec& to, const Vec& a, const Xbyak::Operand& b) {
+    if (zmm_)
+      vpandd(to, a, b);
+    else
+      vpand(to, a, b);
+  }
+  void bit_or(const Vec& to, const Vec& a, const Xbyak::Operand& b) {
+    if (zmm_)
+      vpord(to, a, b);
+    else
+      vpor(to, a, b);
+  }
+  // to = NaN(x) ? other : to
+  void blend_nan(const Vec& to, const Vec& x, const Vec& other, const Vec& scratch) {
+    constexpr int kUnordered = 3;
+    if (zmm_) {
+      vcmpps(k2, x, x, kUnordered);
+      vmovdqa32(to | k2, other);
+    } else {
+      vcmpps(scratch, x, x, kUnordered);
+      vblendvps(to, to, other, scratch);
+    }
+  }
+
   // The column mask of a partial last vector: k1, or a vector register of all-ones lanes.
   void set_mask(const Xbyak::Reg64& columns_of_last, const Xbyak::Reg64& scratch, int mask_vec) {
     mask_vec_ = mask_vec;

@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "core/gelu_coefficients.h"
+#include "core/tanh_coefficients.h"
 
 namespace fbg::jit {
 namespace {
@@ -91,10 +92,7 @@ class StageEmitter {
   void gelu(const Vec& x) {
     const Vec &t = t0_, &u = t1_, &q = t2_;
     constexpr int n = static_cast<int>(std::size(kGeluPoly));
-    if (as_.is_zmm())
-      as_.vpandd(t, x, as_.constant(0x7fffffffu));
-    else
-      as_.vpand(t, x, as_.constant(0x7fffffffu));
+    as_.bit_and(t, x, as_.constant(0x7fffffffu));
     as_.load_constant(u, kGeluClamp);
     as_.vminps(t, u, t);  // a NaN in t, the second source, stays
     as_.vmovaps(u, t);
@@ -105,6 +103,74 @@ class StageEmitter {
     as_.zero(u);
     as_.vmaxps(x, u, x);
     as_.vfnmadd231ps(x, t, q);
+  }
+
+  // tanh(x): see core/tanh_coefficients.h
+  void tanh(const Vec& x) {
+    const Vec &u = t0_, &p = t1_, &q = t2_;
+    constexpr int n = static_cast<int>(std::size(kTanhP));
+    clamp(x, -kTanhClamp, kTanhClamp);
+    as_.vmulps(u, x, x);
+    as_.load_constant(p, kTanhP[n - 1]);
+    as_.load_constant(q, kTanhQ[n - 1]);
+    for (int i = n - 2; i >= 0; --i) {
+      as_.vfmadd213ps(p, u, as_.constant(kTanhP[i]));
+      as_.vfmadd213ps(q, u, as_.constant(kTanhQ[i]));
+    }
+    as_.vmulps(x, x, p);
+    as_.vdivps(x, x, q);
+    clamp(x, -1.0f, 1.0f);
+  }
+
+  void sigmoid(const Vec& x) {
+    as_.vmulps(x, x, as_.constant(0.5f));
+    tanh(x);
+    as_.load_constant(t0_, 0.5f);
+    as_.vfmadd213ps(x, t0_, as_.constant(0.5f));
+  }
+
+  void gelu_tanh(const Vec& x) {
+    // Half of x waits in the red zone below the stack pointer: registers are short on AVX2.
+    const auto half = as_.ptr[as_.rsp - 64];
+    as_.vmulps(t0_, x, as_.constant(0.5f));
+    as_.vmovups(half, t0_);
+    as_.vmulps(t0_, x, x);
+    as_.load_constant(t1_, GeluTanh::kCubic);
+    as_.vfmadd213ps(t0_, t1_, as_.constant(GeluTanh::kLinear));
+    as_.vmulps(x, x, t0_);
+    tanh(x);
+    as_.vmovups(t0_, half);
+    as_.vfmadd213ps(x, t0_, t0_);
+  }
+
+  void clip(const Vec& x) {
+    broadcast_stage(t0_, offsetof(StageArgs, f0));
+    as_.vmaxps(x, t0_, x);  // a NaN in x, the second source, stays; and so below
+    broadcast_stage(t0_, offsetof(StageArgs, f1));
+    as_.vminps(x, t0_, x);
+  }
+
+  void scale(const Vec& x) {
+    broadcast_stage(t0_, offsetof(StageArgs, f0));
+    as_.vmulps(x, x, t0_);
+  }
+
+  // x becomes 32-bit lanes whose low half is the 16-bit float.
+  void cast(const Vec& x, ValueType type) {
+    if (type == ValueType::float16) {
+      const Vec half = as_.is_zmm() ? Vec(Xbyak::Ymm(x.getIdx())) : Xbyak::Xmm(x.getIdx());
+      as_.vcvtps2ph(half, x, 0);  // 0: half to even
+      as_.vpmovzxwd(x, half);
+      return;
+    }
+    // bits + 0x7fff + (bits >> 16 & 1), and a NaN made quiet instead: see core/float16.h
+    as_.vpsrld(t0_, x, 16);
+    as_.bit_and(t0_, t0_, as_.constant(1u));
+    as_.vpaddd(t0_, t0_, as_.constant(0x7fffu));
+    as_.vpaddd(t0_, t0_, x);
+    as_.bit_or(t1_, x, as_.constant(0x400000u));
+    as_.blend_nan(t0_, x, t1_, t2_);
+    as_.vpsrld(x, t0_, 16);
   }
 
   void requantize(const Vec& x, const StageCode& code) {
@@ -131,6 +197,14 @@ class StageEmitter {
   }
 
  private:
+  // min(max(x, lo), hi); a NaN in x, the second source, stays.
+  void clamp(const Vec& x, float lo, float hi) {
+    as_.load_constant(t0_, hi);
+    as_.vminps(x, t0_, x);
+    as_.load_constant(t0_, lo);
+    as_.vmaxps(x, t0_, x);
+  }
+
   void load_pointer(const Xbyak::Reg64& reg, std::size_t offset) {
     as_.mov(reg, as_.ptr[ctx_.args + static_cast<int>(offset)]);
   }
@@ -173,6 +247,24 @@ void emit_stage(SimdAssembler& as, const StageCode& code, int stage, const Vec& 
     case StageKind::gelu:
       emit.gelu(x);
       break;
+    case StageKind::gelu_tanh:
+      emit.gelu_tanh(x);
+      break;
+    case StageKind::tanh:
+      emit.tanh(x);
+      break;
+    case StageKind::sigmoid:
+      emit.sigmoid(x);
+      break;
+    case StageKind::clip:
+      emit.clip(x);
+      break;
+    case StageKind::scale:
+      emit.scale(x);
+      break;
+    case StageKind::cast:
+      emit.cast(x, code.out);
+      break;
     case StageKind::add:
       emit.add_operand(x, true, false);
       break;
@@ -191,33 +283,36 @@ void emit_store(SimdAssembler& as, ValueType type, const Xbyak::Reg64& row, int 
     as.store(as.ptr[row + column * 4], x, ctx.masked);
     return;
   }
-  const bool is_signed = type == ValueType::int8;
-  if (as.is_zmm()) {  // lanes are in range: truncation keeps them
-    const auto to = as.ptr[row + column];
-    ctx.masked ? as.vpmovdb(to | as.k1, x) : as.vpmovdb(to, x);
+  // 32-bit lanes hold values in the range of the type; what is above its size is dropped.
+  const int size = static_cast<int>(value_size(type));
+  const auto to = as.ptr[row + column * size];
+  if (as.is_zmm()) {
+    const auto target = ctx.masked ? to | as.k1 : to;
+    size == 1 ? as.vpmovdb(target, x) : as.vpmovdw(target, x);
     return;
   }
-  const Xmm low(x.getIdx()), t(ctx.temps[0]);
-  as.vextracti128(t, Ymm(x.getIdx()), 1);
-  as.vpackssdw(low, low, t);
-  if (is_signed)
-    as.vpacksswb(low, low, low);
+  const Xmm low(x.getIdx()), high(ctx.temps[0]);
+  as.vextracti128(high, Ymm(x.getIdx()), 1);
+  if (size == 2)
+    as.vpackusdw(low, low, high);
   else
-    as.vpackuswb(low, low, low);
+    as.vpackssdw(low, low, high);
+  if (type == ValueType::int8) as.vpacksswb(low, low, low);
+  if (type == ValueType::uint8) as.vpackuswb(low, low, low);
   if (!ctx.masked) {
-    as.vmovq(as.ptr[row + column], low);
+    size == 2 ? as.vmovdqu(to, low) : as.vmovq(to, low);
     return;
   }
-  // A partial vector, byte by byte: shift each out of a general register.
+  // A partial vector goes byte by byte, by way of the red zone below the stack pointer.
   Xbyak::Label next;
-  as.vmovq(ctx.scratch, low);
+  as.vmovdqu(as.ptr[as.rsp - 64], low);
   as.mov(ctx.scratch2, as.ptr[ctx.args + static_cast<int>(offsetof(TileArgs, columns))]);
   as.sub(ctx.scratch2, column);
-  as.lea(ctx.scratch3, as.ptr[row + column]);
+  if (size == 2) as.add(ctx.scratch2, ctx.scratch2);
+  as.lea(ctx.scratch3, to);
   as.L(next);
-  as.mov(as.byte[ctx.scratch3], ctx.scratch.cvt8());
-  as.shr(ctx.scratch, 8);
-  as.inc(ctx.scratch3);
+  as.mov(ctx.scratch.cvt8(), as.byte[as.rsp + ctx.scratch2 - 65]);
+  as.mov(as.byte[ctx.scratch3 + ctx.scratch2 - 1], ctx.scratch.cvt8());
   as.dec(ctx.scratch2);
   as.jnz(next);
 }

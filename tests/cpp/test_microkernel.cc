@@ -4,11 +4,12 @@
 // must stay.
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <map>
 #include <random>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,33 @@ namespace {
 using test::Guard;
 using test::Guarded;
 
-constexpr std::int64_t kGroupBytes = 128;  // one k-group of a panel
+constexpr Accumulator kAccumulators[] = {Accumulator::int32, Accumulator::float32,
+                                         Accumulator::bfloat16, Accumulator::float32_bf16,
+                                         Accumulator::float32_f16};
+
+// Bytes of one k-group: of a row of A, and of a column of B.
+struct GroupBytes {
+  std::int64_t a, b;
+};
+template <class Acc>
+constexpr GroupBytes group_bytes_of() {
+  return {Acc::kr * sizeof(typename Acc::A), Acc::kr * sizeof(typename Acc::B)};
+}
+GroupBytes group_bytes(Accumulator accumulator) {
+  switch (accumulator) {
+    case Accumulator::int32:
+      return group_bytes_of<Int32>();
+    case Accumulator::float32:
+      return group_bytes_of<Float32>();
+    case Accumulator::bfloat16:
+      return group_bytes_of<BFloat16>();
+    case Accumulator::float32_bf16:
+      return group_bytes_of<Float32BF16>();
+    case Accumulator::float32_f16:
+      return group_bytes_of<Float32F16>();
+  }
+  return {};
+}
 
 // An accumulator family on the ISA that generates it.
 struct Family {
@@ -33,7 +60,7 @@ struct Family {
 
 std::vector<Family> generated_families() {
   std::vector<Family> families;
-  for (const Accumulator accumulator : {Accumulator::int32, Accumulator::float32})
+  for (const Accumulator accumulator : kAccumulators)
     for (const Isa isa : supported_isas())
       if (isa != Isa::generic && choose_geometry(accumulator, isa_features(isa)).isa == isa)
         families.push_back({accumulator, isa});
@@ -84,6 +111,8 @@ class Microkernel : public testing::TestWithParam<Family> {
   const Isa isa = GetParam().isa;
   const Geometry geometry = choose_geometry(accumulator, isa_features(isa));
   const bool integer = accumulator == Accumulator::int32;
+  const GroupBytes group = group_bytes(accumulator);
+  const std::int64_t panel_group = group.b * kPanelColumns;  // bytes of one k-group of a panel
   const ValueType start = integer ? ValueType::acc : ValueType::float32;
 
   KernelKey make_key(int rows, int vectors, bool masked, bool load_c,
@@ -114,19 +143,62 @@ class Microkernel : public testing::TestWithParam<Family> {
     return std::max(geometry.max_vectors[rows - 1], neighbour);
   }
 
-  void fill(std::byte* to, std::int64_t bytes) {
-    if (integer) {  // half of the values at the ends of their range
-      for (std::int64_t i = 0; i < bytes; ++i) {
-        const unsigned r = random_();
-        to[i] = static_cast<std::byte>(r & 0x100 ? r : (r & 0x200 ? 0xff : 0x80));
-      }
-    } else {
-      std::normal_distribution<float> normal;
-      for (std::int64_t i = 0; i + 4 <= bytes; i += 4) {
-        const float x = normal(random_);
-        std::memcpy(to + i, &x, 4);
-      }
+  template <class T, class F>
+  static void fill_with(std::byte* to, std::int64_t bytes, F value) {
+    constexpr auto size = static_cast<std::int64_t>(sizeof(T));
+    for (std::int64_t i = 0; i + size <= bytes; i += size) {
+      const T x = value();
+      std::memcpy(to + i, &x, sizeof(T));
     }
+  }
+  void fill_bytes(std::byte* to, std::int64_t bytes) {
+    fill_with<std::uint8_t>(to, bytes, [&] {  // half of the values at the ends of their range
+      const unsigned r = random_();
+      return static_cast<std::uint8_t>(r & 0x100 ? r : (r & 0x200 ? 0xff : 0x80));
+    });
+  }
+  void fill_floats(std::byte* to, std::int64_t bytes) {
+    std::normal_distribution<float> normal;
+    fill_with<float>(to, bytes, [&] { return normal(random_); });
+  }
+  // Small integers: the order in which vdpbf16ps adds its two products then makes no difference.
+  void fill_bfloat16(std::byte* to, std::int64_t bytes) {
+    fill_with<std::uint16_t>(to, bytes, [&] {
+      const float x = static_cast<float>(static_cast<int>(random_() % 33) - 16);
+      return static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(x) >> 16);
+    });
+  }
+  // Every float16 that is finite, subnormals included.
+  void fill_float16(std::byte* to, std::int64_t bytes) {
+    fill_with<std::uint16_t>(to, bytes, [&] {
+      const unsigned r = random_() & 0xffff;
+      return static_cast<std::uint16_t>((r & 0x7c00) == 0x7c00 ? r ^ 0x4000 : r);
+    });
+  }
+  void fill_a(std::byte* to, std::int64_t bytes) {
+    if (integer)
+      fill_bytes(to, bytes);
+    else if (accumulator == Accumulator::bfloat16)
+      fill_bfloat16(to, bytes);
+    else
+      fill_floats(to, bytes);
+  }
+  void fill_b(std::byte* to, std::int64_t bytes) {
+    if (integer)
+      fill_bytes(to, bytes);
+    else if (accumulator == Accumulator::float32)
+      fill_floats(to, bytes);
+    else if (accumulator == Accumulator::float32_f16)
+      fill_float16(to, bytes);
+    else
+      fill_bfloat16(to, bytes);
+  }
+  // What a load of C reads, and what a store must leave alone around the tile.
+  void fill_c(std::byte* to, std::int64_t bytes) {
+    if (integer)
+      fill_bytes(to, bytes);
+    else
+      fill_with<float>(to, bytes, [&] { return static_cast<float>(random_() % 999); });
   }
 
   std::vector<float> floats(std::int64_t n, float lo, float hi) {
@@ -155,15 +227,15 @@ class Microkernel : public testing::TestWithParam<Family> {
     std::int64_t depth = 0;
     for (std::size_t p = 0; p < tile.blocks.size(); ++p) {
       const Block& block = tile.blocks[p];
-      const std::int64_t row_bytes = block.groups * 4, lda = row_bytes + block.a_padding;
+      const std::int64_t row_bytes = block.groups * group.a, lda = row_bytes + block.a_padding;
       const std::int64_t a_bytes = row_bytes ? (rows - 1) * lda + row_bytes : 0;
       std::byte* a = a_[p].place(a_bytes, tile.side);
-      fill(a, a_bytes);
-      const std::int64_t stride = block.groups * kGroupBytes;
+      fill_a(a, a_bytes);
+      const std::int64_t stride = block.groups * panel_group;
       std::byte* b = b_[p].place(panels * stride, tile.side);
-      fill(b, panels * stride);
-      pairs.push_back({a, lda, b + tile.first_column * 4, stride, block.groups});
-      depth += block.groups * (integer ? 4 : 1);
+      fill_b(b, panels * stride);
+      pairs.push_back({a, lda, b + tile.first_column * group.b, stride, block.groups});
+      depth += block.groups;
     }
 
     std::vector<StageArgs> stage_args;
@@ -184,7 +256,6 @@ class Microkernel : public testing::TestWithParam<Family> {
     }
 
     TileArgs args;
-    args.load_c = key.load_c;
     args.pairs = pairs.data();
     args.num_pairs = static_cast<std::int64_t>(pairs.size());
     args.columns = columns;
@@ -208,7 +279,7 @@ class Microkernel : public testing::TestWithParam<Family> {
     args.ldc = columns * size + 12;
     const std::int64_t c_bytes = (rows - 1) * args.ldc + columns * size;
     std::byte* c = c_.place(c_bytes, tile.side);
-    fill(c, c_bytes);
+    fill_c(c, c_bytes);
     std::vector<std::byte> expected(c, c + c_bytes);
 
     TileArgs reference_args = args;
@@ -264,7 +335,7 @@ std::vector<std::vector<Stage>> pipelines(Accumulator accumulator) {
   const Stage relu = Relu{}.stage(), gelu = Gelu{}.stage(), add = Add{nullptr, 0}.stage();
   const Stage to_uint8 = Requantize{0.37f, 101, ValueType::uint8}.stage();
   const Stage to_int8 = Requantize{0.21f, -17, ValueType::int8}.stage();
-  if (accumulator == Accumulator::float32)
+  if (accumulator != Accumulator::int32)
     return {{bias}, {relu}, {gelu}, {add}, {to_uint8}, {to_int8}, {bias, gelu, add, relu, to_int8}};
   return {{correct},
           {dequantize},
@@ -332,13 +403,13 @@ TEST_P(Microkernel, TileMayStartInsideItsPanel) {
 
 // Distances between rows of A are signed: 0 repeats a row, negative ones walk upwards.
 TEST_P(Microkernel, RowsOfAMayRepeatOrWalkUpwards) {
-  std::vector<std::byte> a(16 * 64), b(8 * kGroupBytes);
-  fill(a.data(), std::ssize(a));
-  fill(b.data(), std::ssize(b));
+  std::vector<std::byte> a(16 * 64), b(static_cast<std::size_t>(8 * panel_group));
+  fill_a(a.data(), std::ssize(a));
+  fill_b(b.data(), std::ssize(b));
   for (const std::int64_t lda : {std::int64_t{0}, std::int64_t{-64}, std::int64_t{-32}})
     for (int rows = 1; rows <= geometry.max_rows; ++rows) {
       const KernelKey key = make_key(rows, 1, false, false, {}, false);
-      const BlockPair pair{a.data() + 12 * 64, lda, b.data(), 8 * kGroupBytes, 8};
+      const BlockPair pair{a.data() + 12 * 64, lda, b.data(), 8 * panel_group, 8};
       std::vector<std::int32_t> c(16 * 16), expected(c);
       TileArgs args;
       args.pairs = &pair;
@@ -368,17 +439,17 @@ TEST_P(Microkernel, ExtremeProductsAreExactUpToTheDepthLimit) {
   }
   constexpr std::int64_t groups = kMaxDepthRaw / 4;
   std::vector<std::uint8_t> a(groups * 4, 255);
-  std::vector<std::int8_t> b(groups * kGroupBytes);
+  std::vector<std::int8_t> b(groups * panel_group);
   for (std::size_t i = 0; i < b.size(); ++i) {
     const auto column = i / 4 % 32;  // all -128, all 127, alternating by k, by pairs of k
-    const auto k = i / kGroupBytes * 4 + i % 4;
+    const auto k = i / panel_group * 4 + i % 4;
     const bool low = column % 4 == 0   ? true
                      : column % 4 == 1 ? false
                      : column % 4 == 2 ? k % 2 == 0
                                        : k % 4 < 2;
     b[i] = low ? -128 : 127;
   }
-  const BlockPair pair{a.data(), 0, b.data(), groups * kGroupBytes, groups};
+  const BlockPair pair{a.data(), 0, b.data(), groups * panel_group, groups};
   const KernelKey key = make_key(geometry.max_rows, 1, false, false, {}, false);
   std::vector<std::int32_t> c(static_cast<std::size_t>(geometry.max_rows * geometry.lanes));
   TileArgs args;
@@ -393,7 +464,7 @@ TEST_P(Microkernel, ExtremeProductsAreExactUpToTheDepthLimit) {
     const std::int64_t column = static_cast<std::int64_t>(i) % geometry.lanes;
     std::int64_t exact = 0;
     for (std::int64_t k = 0; k < groups * 4; ++k)
-      exact += 255 * b[static_cast<std::size_t>(k / 4 * kGroupBytes + column * 4 + k % 4)];
+      exact += 255 * b[static_cast<std::size_t>(k / 4 * panel_group + column * 4 + k % 4)];
     ASSERT_EQ(c[i], exact);
   }
 }
@@ -401,7 +472,8 @@ TEST_P(Microkernel, ExtremeProductsAreExactUpToTheDepthLimit) {
 TEST_P(Microkernel, NotANumberStaysOneUntilRequantized) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const std::int64_t lanes = geometry.lanes;
-  std::vector<Stage> stages{Bias{nullptr}.stage(), Relu{}.stage(), Gelu{}.stage()};
+  std::vector<Stage> stages{Bias{nullptr}.stage(), Relu{}.stage(),      Gelu{}.stage(),
+                            GeluTanh{}.stage(),    Clip{-1, 1}.stage(), Tanh{}.stage()};
   if (integer) stages.insert(stages.begin(), Dequantize{}.stage());
   const std::vector<float> one(static_cast<std::size_t>(lanes), 1.0f);
   std::vector<float> bias(static_cast<std::size_t>(lanes), 1.0f);
@@ -426,7 +498,7 @@ TEST_P(Microkernel, NotANumberStaysOneUntilRequantized) {
     find_kernel(key)(&args);
     for (std::size_t i = 0; i < c.size(); ++i) {
       if (requantized)
-        EXPECT_EQ(reinterpret_cast<const std::int8_t*>(c.data())[i], i % 3 == 0 ? -128 : 15) << i;
+        EXPECT_EQ(reinterpret_cast<const std::int8_t*>(c.data())[i], i % 3 == 0 ? -128 : 13) << i;
       else
         EXPECT_EQ(std::isnan(c[i]), i % 3 == 0) << i;
     }
@@ -457,7 +529,9 @@ TEST_P(Microkernel, EachIsGeneratedOnceUnderItsName) {
   const KernelKey key = make_key(2, 2, true, false, {}, false);
   const TileFunction kernel = find_kernel(key);
   EXPECT_EQ(find_kernel(key), kernel);
-  const std::string name = std::string(integer ? "gemm_int32_u8_s8_2x" : "gemm_fp32_f32_f32_2x") +
+  constexpr const char* operands[] = {"int32_u8_s8", "fp32_f32_f32", "fp32_bf16_bf16",
+                                      "fp32_f32_bf16", "fp32_f32_f16"};
+  const std::string name = std::string("gemm_") + operands[static_cast<int>(accumulator)] + "_2x" +
                            std::to_string(2 * geometry.lanes) + "_" + isa_name(isa) + "_masked";
   EXPECT_EQ(kernel_name(key), name);
   int found = 0;
@@ -465,31 +539,85 @@ TEST_P(Microkernel, EachIsGeneratedOnceUnderItsName) {
   EXPECT_EQ(found, 1);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Generated, Microkernel, testing::ValuesIn(generated_families()), [](const auto& family) {
-      return std::string(family.param.accumulator == Accumulator::int32 ? "int32_" : "float32_") +
-             isa_name(family.param.isa);
-    });
+std::string family_name(const testing::TestParamInfo<Family>& family) {
+  constexpr const char* names[] = {"int32", "float32", "bfloat16", "float32_bf16", "float32_f16"};
+  return std::string(names[static_cast<int>(family.param.accumulator)]) + "_" +
+         isa_name(family.param.isa);
+}
+
+INSTANTIATE_TEST_SUITE_P(Generated, Microkernel, testing::ValuesIn(generated_families()),
+                         family_name);
 // A machine without AVX2 generates nothing.
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Microkernel);
 
+// Every pipeline of up to three stages that types allow.
+std::vector<TypedPipeline> short_pipelines(ValueType start) {
+  const Stage stages[] = {CorrectZeroPoints{}.stage(),
+                          Dequantize{}.stage(),
+                          BiasInt32{nullptr}.stage(),
+                          Bias{nullptr}.stage(),
+                          Relu{}.stage(),
+                          Gelu{}.stage(),
+                          GeluTanh{}.stage(),
+                          Tanh{}.stage(),
+                          Sigmoid{}.stage(),
+                          Clip{-1, 1}.stage(),
+                          Scale{2}.stage(),
+                          Add{nullptr, 0}.stage(),
+                          Cast{ValueType::float16}.stage(),
+                          Cast{ValueType::bfloat16}.stage(),
+                          Requantize{1, 0, ValueType::uint8}.stage(),
+                          Requantize{1, 0, ValueType::int8}.stage()};
+  std::vector<std::vector<Stage>> all{{}};
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].size() == 3) break;
+    for (const Stage& stage : stages) {
+      all.push_back(all[i]);
+      all.back().push_back(stage);
+    }
+  }
+  std::vector<TypedPipeline> typed;
+  for (const std::vector<Stage>& pipeline : all) try {
+      typed.push_back(type_pipeline(pipeline, start));
+    } catch (const PipelineTypeError&) {
+    }
+  return typed;
+}
+
 TEST(MicrokernelNames, TellEveryKeyApart) {
-  std::set<std::string> names;
-  int keys = 0;
-  for (const Isa isa : kAllIsas)
-    for (const std::uint8_t rows : {1, 11, 12})
-      for (const bool masked : {false, true})
-        for (const bool load_c : {false, true}) {
-          KernelKey key{};
-          key.isa = isa;
-          key.rows = rows;
-          key.vectors = 2;
-          key.masked = masked;
-          key.load_c = load_c;
-          names.insert(kernel_name(key));
-          ++keys;
-        }
-  EXPECT_EQ(static_cast<int>(names.size()), keys);
+  std::map<std::string, KernelKey> keys;
+  const auto add = [&](const KernelKey& key) {
+    const auto [at, added] = keys.emplace(kernel_name(key), key);
+    EXPECT_TRUE(added || at->second == key) << at->first;
+  };
+  for (const Accumulator accumulator :
+       {Accumulator::int32, Accumulator::float32, Accumulator::bfloat16, Accumulator::float32_bf16,
+        Accumulator::float32_f16}) {
+    const auto start = is_integer(accumulator) ? ValueType::acc : ValueType::float32;
+    const auto pipelines = short_pipelines(start);
+    for (const Isa isa : kAllIsas)
+      for (const std::uint8_t rows : {1, 11, 12})
+        for (const std::uint8_t vectors : {1, 2, 11})
+          for (int flags = 0; flags < 16; ++flags) {
+            KernelKey key{};
+            key.accumulator = accumulator;
+            key.isa = isa;
+            key.rows = rows;
+            key.vectors = vectors;
+            key.masked = flags & 1;
+            key.load_c = flags & 2;
+            key.correct_a = flags & 4;
+            key.correct_b = flags & 8;
+            // All pipelines once, a few everywhere.
+            const bool every = rows == 12 && vectors == 2;
+            for (std::size_t p = 0; p < pipelines.size(); p += every ? 1 : 17) {
+              key.num_stages = static_cast<std::uint8_t>(pipelines[p].count);
+              key.stages = pipelines[p].codes;
+              add(key);
+            }
+          }
+  }
+  EXPECT_GT(keys.size(), 10000u);
 }
 
 }  // namespace

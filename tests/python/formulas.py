@@ -148,7 +148,7 @@ class Output:
 def integer_output(
     a: Array, a_scale: Array, a_zero_point: Array, b: Array, b_scale: Array, b_zero_point: Array
 ) -> Output:
-    """The sums of quantized operands (a: uint8, any parameters that broadcast), before any stage."""
+    """Sums of quantized operands (parameters broadcast), before any stage."""
     raw = product(a, b)
     za = np.broadcast_to(np.asarray(a_zero_point, np.int64), (len(a),))
     zb = np.broadcast_to(np.asarray(b_zero_point, np.int64), (b.shape[1],))

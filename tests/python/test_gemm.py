@@ -365,7 +365,7 @@ def test_only_the_rows_of_out_are_written(isa: str, kind: str, threads: int) -> 
         (
             np.zeros((4, 3), np.int32),
             ValueError,
-            r"gemm: out must have shape \(3, 4\), got \(4, 3\)",
+            r"out must have shape \(3, 4\), got \(4, 3\)",
         ),
         (np.zeros(12, np.int32), ValueError, r"gemm: out must have shape \(3, 4\), got \(12,\)"),
         (np.zeros((1, 3, 4), np.int32), ValueError, r"gemm: out must have shape \(3, 4\), got"),
@@ -656,32 +656,32 @@ U8, F32 = np.ones((2, 3), np.uint8), np.ones((2, 3), np.float32)
         (
             lambda: fbg.gemm(U8, INT8),
             TypeError,
-            "gemm: a must be a packer such as PackA, got ndarray",
+            "a must be a packer such as PackA, got ndarray",
         ),
         (
             lambda: fbg.gemm(fbg.PackA(U8), U8),
             TypeError,
-            "gemm: packed_b must be a PackedB, got nda",
+            "packed_b must be a PackedB, got ndarray",
         ),
         (
             lambda: fbg.gemm(fbg.PackA(F32), INT8),
             TypeError,
-            "int8 weights must be uint8, got float32",
+            "must be uint8, got float32",
         ),
         (
             lambda: fbg.gemm(fbg.PackA(U8), FLOAT),
             TypeError,
-            "float32 weights must be float32, got uint8",
+            "must be float32, got uint8",
         ),
         (
             lambda: fbg.gemm(fbg.PackAWithQuantRowOffset(F32), FLOAT),
             TypeError,
-            "gemm: float32 weights take PackA of float32",
+            "gemm: float weights take PackA of float32, not this packer",
         ),
         (
             lambda: fbg.gemm(fbg.PackAWithRowOffset(U8, scale=1.0), FLOAT),
             TypeError,
-            "gemm: float32 weights take PackA of float32",
+            "gemm: float weights take PackA of float32, not this packer",
         ),
         (
             lambda: fbg.gemm(fbg.PackA(U8[:, :2]), INT8),
@@ -752,9 +752,7 @@ def test_operands_that_do_not_go_together_are_refused(
 
 
 @pytest.mark.parametrize("activation", [None, "relu", "gelu"])
-@pytest.mark.parametrize(
-    "shape", [(7,), (1, 7), (3, 7), (2, 3, 7), (2, 0, 7), (0, 7), (1, 1, 1, 7)]
-)
+@pytest.mark.parametrize("shape", [(7,), (1, 7), (3, 7), (2, 3, 7), (2, 0, 7), (0, 7), (1, 1, 7)])
 def test_linear_keeps_the_leading_shape(
     isa: str, shape: tuple[int, ...], activation: str | None
 ) -> None:
@@ -793,7 +791,7 @@ def test_linear_is_gemm_with_its_pipeline(isa: str) -> None:
         (
             lambda: fbg.linear(F32, F32),
             TypeError,
-            "linear: packed_b must be a PackedB, got ndarray",
+            "packed_b must be a PackedB, got ndarray",
         ),
         (lambda: fbg.linear(U8, FLOAT), TypeError, "linear: x must be float32, got uint8"),
         (
@@ -840,3 +838,17 @@ def test_linear_refuses_what_does_not_fit(
 ) -> None:
     with pytest.raises(error, match=message):
         call()
+
+
+@pytest.mark.parametrize("isa_name", fbg.isa.supported())
+def test_raw_sums_of_int8_rows_are_those_of_the_given_values(isa_name: str) -> None:
+    rng = np.random.default_rng(5)
+    x = rng.integers(-128, 128, (7, 37)).astype(np.int8)
+    w = rng.integers(-128, 128, (37, 45)).astype(np.int8)
+    with fbg.isa.limit(isa_name):
+        a = fbg.PackAWithRowOffset(x, scale=0.5, zero_point=3)
+        y = fbg.gemm(a, fbg.PackedB(w), num_threads=2)
+        bias = np.arange(45, dtype=np.int32)
+        biased = fbg.gemm(a, fbg.PackedB(w), fbg.Bias(bias))
+    np.testing.assert_array_equal(y, x.astype(np.int64) @ w.astype(np.int64))
+    np.testing.assert_array_equal(biased, y + bias)

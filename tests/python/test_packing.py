@@ -1,4 +1,4 @@
-"""Packed operands: what goes in comes out, quantized by the formula, and nothing else is accepted."""
+"""Packed operands: what goes in comes out, quantized by the formula; all else is refused."""
 
 from collections.abc import Callable
 from typing import Any
@@ -206,10 +206,7 @@ def check_quantization(w: Array, granularity: str, symmetric: bool) -> None:
     columns = w if granularity == "column" else w.reshape(-1, 1)
     lo = columns.min(axis=0, initial=0).astype(F32)
     hi = columns.max(axis=0, initial=0).astype(F32)
-    if symmetric:
-        span = np.maximum(-lo, hi) / F32(127)
-    else:
-        span = hi / F32(255) - lo / F32(255)
+    span = np.maximum(-lo, hi) / F32(127) if symmetric else hi / F32(255) - lo / F32(255)
     scale = np.where(span < np.finfo(F32).tiny, F32(1), span)
     point = np.zeros(scale.shape, np.int32)
     if not symmetric:
@@ -378,15 +375,18 @@ def with_value(value: float) -> Array:
         (
             lambda: fbg.PackedB(W32.astype(np.float64)),
             TypeError,
-            "PackedB: w must be float32 or int8, got float64",
+            "PackedB: w must be float32 or float16 or bfloat16 or int8, got float64",
         ),
-        (lambda: fbg.PackedB(W32.astype(np.float16)), TypeError, "float32 or int8, got float16"),
-        (lambda: fbg.PackedB(A8), TypeError, "float32 or int8, got uint8"),
-        (lambda: fbg.PackedB(W32.astype(">f4")), TypeError, "float32 or int8, got >f4"),
-        (lambda: fbg.PackedB(W32.astype(object)), TypeError, "float32 or int8, got object"),
-        (lambda: fbg.PackedB(W32.astype(complex)), TypeError, "float32 or int8, got complex128"),
-        (lambda: fbg.PackedB(np.zeros((2, 2), "V0")), TypeError, r"float32 or int8, got \|V0"),
-        (lambda: fbg.PackedB(W32 > 0), TypeError, "float32 or int8, got bool"),
+        (lambda: fbg.PackedB(A8), TypeError, "or bfloat16 or int8, got uint8"),
+        (lambda: fbg.PackedB(W32.astype(">f4")), TypeError, "or bfloat16 or int8, got >f4"),
+        (lambda: fbg.PackedB(W32.astype(object)), TypeError, "or bfloat16 or int8, got object"),
+        (
+            lambda: fbg.PackedB(W32.astype(complex)),
+            TypeError,
+            "or bfloat16 or int8, got complex128",
+        ),
+        (lambda: fbg.PackedB(np.zeros((2, 2), "V0")), TypeError, r"or bfloat16 or int8, got \|V0"),
+        (lambda: fbg.PackedB(W32 > 0), TypeError, "or bfloat16 or int8, got bool"),
         (
             lambda: fbg.PackedB(W32[0]),
             ValueError,
@@ -412,12 +412,12 @@ def with_value(value: float) -> Array:
         (
             lambda: fbg.PackedB(W32, dtype="float64"),
             ValueError,
-            "PackedB: dtype must be 'int8' or 'float32', got 'float64'",
+            "PackedB: dtype must be one of 'int8', 'float32', 'float16', 'bfloat16', got 'float64'",
         ),
         (
             lambda: fbg.PackedB(W8, dtype="float32"),
             TypeError,
-            "PackedB: w must be float32 for dtype='float32', got int8",
+            "PackedB: w must be floating for dtype='float32', got int8",
         ),
         (
             lambda: fbg.PackedB(W32, scale=1.0),
@@ -474,9 +474,13 @@ def with_value(value: float) -> Array:
         (
             lambda: fbg.PackA(W32.astype(np.float64)),
             TypeError,
-            "PackA: x must be uint8 or float32, got float64",
+            "PackA: x must be uint8 or float32 or bfloat16, got float64",
         ),
-        (lambda: fbg.PackA(W8), TypeError, "PackA: x must be uint8 or float32, got int8"),
+        (
+            lambda: fbg.PackA(W8),
+            TypeError,
+            "PackA: x must be uint8 or float32 or bfloat16, got int8",
+        ),
         (lambda: fbg.PackA(A8[0]), ValueError, r"PackA: x must be 2-D \(M, K\), got shape \(3,\)"),
         (
             lambda: fbg.PackAWithRowOffset(W32, scale=1.0),

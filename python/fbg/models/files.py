@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,7 @@ class Settings:
     def number(self, key: str, default: float) -> float:
         """Return a finite number, zero or more."""
         value = self._values.get(key, default)
-        if type(value) not in (int, float) or not 0 <= value < float("inf"):
+        if type(value) not in (int, float) or not 0 <= value <= sys.float_info.max:
             raise self.error(key, "a number of at least 0")
         return float(value)
 

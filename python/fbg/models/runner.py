@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -30,7 +31,7 @@ class Runner:
         self._graph = graph
         self._max_length = max_length
         self._plans: OrderedDict[tuple[int, int, str | None], _fbg.Plan] = OrderedDict()
-        self._lock = threading.Lock()
+        self._lock, self._process = threading.Lock(), os.getpid()
 
     def run(
         self,
@@ -54,6 +55,8 @@ class Runner:
         """Return a plan for at least `tokens` tokens, with kernels for the ISA that is active."""
         capacity = max(MIN_TOKENS, 1 << (tokens - 1).bit_length())
         key = (capacity, num_threads, _fbg.isa_limit())
+        if self._process != os.getpid():  # forked, perhaps while another thread held the lock
+            self._lock, self._process = threading.Lock(), os.getpid()
         with self._lock:
             plan = self._plans.get(key)
             if plan is None:

@@ -48,4 +48,9 @@ class TextTokenizer:
             encodings = self._tokenizer.encode_batch_fast(list(texts))
         except TypeError:
             raise _not_unicode(texts) from None
-        return [np.array(encoding.ids, np.int32) for encoding in encodings]
+        return [_indices(encoding.ids) for encoding in encodings]
+
+
+def _indices(ids: Sequence[int]) -> npt.NDArray[np.int32]:
+    """Ids are unsigned there: those beyond int32 become its largest, outside any vocabulary."""
+    return np.minimum(np.array(ids, np.uint32), np.iinfo(np.int32).max).astype(np.int32)

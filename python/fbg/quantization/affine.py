@@ -1,0 +1,261 @@
+"""Affine quantization, formula first: ``real = scale * (q - zero_point)``, as ONNX defines it.
+
+Sources: ONNX operators QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear; requantize is
+the stage Requantize of include/fbg/output.h; preserve_sparsity is FBGEMM's.
+"""
+
+from __future__ import annotations
+
+from typing import Any, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from fbg.arrays import as_array, require_dtype, require_scales
+
+__all__ = ["choose_qparams", "dequantize", "quantize", "requantize"]
+
+Floats = npt.NDArray[np.float32]
+Integers = npt.NDArray[np.int32]
+
+
+def integer_range(dtype: npt.DTypeLike, function: str = "quantization") -> tuple[int, int]:
+    """Lowest and highest value of uint8 or int8; TypeError for any other dtype."""
+    name = np.dtype(dtype).name
+    if name not in ("uint8", "int8"):
+        raise TypeError(f"{function}: dtype must be uint8 or int8, got {name}")
+    limits = np.iinfo(name)
+    return int(limits.min), int(limits.max)
+
+
+def require_floats(x: object, name: str) -> Floats:
+    """Return float32, float16 or bfloat16 data as float32, which holds all of them exactly."""
+    array = as_array(x, name)
+    require_dtype(array, name, "float32", "float16", "bfloat16")
+    return array.astype(np.float32, copy=False)
+
+
+def require_finite(x: object, name: str) -> Floats:
+    """Return `x` as float32; ValueError where it holds a NaN or an infinity."""
+    values = require_floats(x, name)
+    if not np.isfinite(values).all():
+        raise ValueError(f"{name} must be finite, got NaN or Inf")
+    return values
+
+
+def require_points(zero_point: object, name: str, lowest: int, highest: int) -> npt.NDArray[Any]:
+    """Return integer zero points within [lowest, highest]; else TypeError or ValueError."""
+    points = np.asarray(zero_point)
+    if not np.issubdtype(points.dtype, np.integer):
+        raise TypeError(f"{name} must be integer, got {points.dtype}")
+    if points.size and (points.min() < lowest or points.max() > highest):
+        raise ValueError(f"{name} must be within [{lowest}, {highest}], got {zero_point}")
+    return points
+
+
+def require_broadcast(
+    shape: tuple[int, ...], function: str, **parameters: npt.NDArray[Any]
+) -> None:
+    """Raise ValueError unless each parameter broadcasts to `shape`, the shape of the data."""
+    for name, values in parameters.items():
+        try:
+            fits = np.broadcast_shapes(shape, values.shape) == shape
+        except ValueError:
+            fits = False
+        if not fits:
+            raise ValueError(
+                f"{function}: {name} must broadcast to the data's shape {shape}, got {values.shape}"
+            )
+
+
+@overload
+def choose_qparams(
+    minimum: float | np.float32,
+    maximum: float | np.float32,
+    dtype: npt.DTypeLike = np.uint8,
+    symmetric: bool = False,
+    preserve_sparsity: bool = False,
+) -> tuple[np.float32, int]: ...
+@overload
+def choose_qparams(
+    minimum: npt.NDArray[Any],
+    maximum: npt.NDArray[Any],
+    dtype: npt.DTypeLike = np.uint8,
+    symmetric: bool = False,
+    preserve_sparsity: bool = False,
+) -> tuple[Floats, Integers]: ...
+def choose_qparams(
+    minimum: Any,
+    maximum: Any,
+    dtype: npt.DTypeLike = np.uint8,
+    symmetric: bool = False,
+    preserve_sparsity: bool = False,
+) -> tuple[Any, Any]:
+    """Return (scale, zero_point) for reals within [minimum, maximum], a range widened to hold 0.
+
+    Asymmetric: ``scale = (max - min) / (qmax - qmin)``, ``zero_point = rint(qmin - min / scale)``.
+    Symmetric: ``scale = max(|min|, |max|) / 127``, zero_point the middle of the range (0 or 128).
+    `preserve_sparsity`: a range with both signs gets ``scale = max(min / -128, max / 127)`` and the
+    middle; one sign alone is treated as asymmetric (0 is then at an end of the range).
+
+    Args:
+        minimum, maximum: numbers, or arrays of one shape: one range per channel.
+        dtype: uint8 or int8.
+        symmetric, preserve_sparsity: at most one of them.
+
+    Returns float32 scale and int zero_point; for arrays, float32 and int32 of their shape. A range
+    whose scale is 0 in float32 has the scale 1. Steps are float32; where ``max - min`` overflows,
+    each end is divided by the number of steps first.
+
+    Raises TypeError for another dtype, ValueError unless minimum <= maximum are finite in float32.
+
+    >>> choose_qparams(-1.0, 1.55)
+    (np.float32(0.01), 100)
+    >>> choose_qparams(-1.0, 1.27, np.int8, symmetric=True)
+    (np.float32(0.01), 0)
+    """
+    qmin, qmax = integer_range(dtype)
+    if symmetric and preserve_sparsity:
+        raise ValueError("choose_qparams: want symmetric or preserve_sparsity, got both")
+    ends = []
+    for name, value in (("minimum", minimum), ("maximum", maximum)):
+        end = np.asarray(value)
+        if end.dtype.kind not in "fiu" and end.dtype.name != "bfloat16":
+            raise TypeError(f"choose_qparams: {name} must be a real number, got {end.dtype}")
+        ends.append(end.astype(np.float64))
+    if ends[0].shape != ends[1].shape:
+        raise ValueError(
+            "choose_qparams: want minimum and maximum of one shape, "
+            f"got {ends[0].shape} and {ends[1].shape}"
+        )
+    with np.errstate(over="ignore"):
+        lo = np.minimum(ends[0], 0).astype(np.float32)
+        hi = np.maximum(ends[1], 0).astype(np.float32)
+    if not (np.isfinite(lo).all() and np.isfinite(hi).all() and (ends[0] <= ends[1]).all()):
+        raise ValueError(
+            f"choose_qparams: want finite minimum <= maximum, got {minimum} and {maximum}"
+        )
+
+    middle, steps = (0 if qmin < 0 else 128), np.float32(qmax - qmin)
+    if symmetric:
+        scale = np.maximum(-lo, hi) / np.float32(127)
+        centred = np.ones(lo.shape, bool)
+    else:
+        with np.errstate(over="ignore"):
+            span = hi - lo
+        scale = np.where(np.isinf(span), hi / steps - lo / steps, span / steps)
+        centred = np.zeros(lo.shape, bool)
+        if preserve_sparsity:
+            centred = (lo < 0) & (hi > 0)
+            balanced = np.maximum(lo / np.float32(-128), hi / np.float32(127))
+            scale = np.where(centred, balanced, scale)
+    usable = scale > 0
+    scale = np.where(usable, scale, np.float32(1)).astype(np.float32)
+    point = np.clip(np.rint(np.float32(qmin) - lo / scale), qmin, qmax)
+    point = np.where(centred, middle, np.where(usable, point, 0)).astype(np.int32)
+    return (scale, point) if scale.ndim else (np.float32(scale), int(point))
+
+
+def saturate(rounded: Floats, points: npt.NDArray[Any], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+    """Return ``rounded + points`` as `dtype`; clamped first, so that no conversion overflows."""
+    qmin, qmax = integer_range(dtype)
+    shifted = rounded + points.astype(np.float32)
+    q: npt.NDArray[Any] = np.clip(shifted, qmin, qmax).astype(dtype)
+    return q
+
+
+def quantize(
+    x: object,
+    scale: object,
+    zero_point: object = 0,
+    dtype: npt.DTypeLike = np.uint8,
+) -> npt.NDArray[Any]:
+    """Return ``saturate(rint(x / scale) + zero_point)``, half to even (ONNX QuantizeLinear).
+
+    Args:
+        x: float32, float16 or bfloat16 of any shape. Infinities saturate.
+        scale: finite and positive; of any shape that broadcasts to x's, such as () per tensor,
+            (N,) per column of (M, N) or (M, 1) per row.
+        zero_point: integers within `dtype`; broadcasts likewise.
+        dtype: uint8 or int8.
+
+    Raises TypeError for other kinds of argument, ValueError for a NaN in `x`, a scale that is not
+    finite and positive, a zero point beyond `dtype` or a shape that does not broadcast.
+
+    >>> quantize(np.array([-1.0, 0.25, 9.0], np.float32), 0.5, 1)
+    array([ 0,  1, 19], dtype=uint8)
+    """
+    qmin, qmax = integer_range(dtype, "quantize")
+    scales = require_scales(scale, "quantize: scale")
+    points = require_points(zero_point, "quantize: zero_point", qmin, qmax)
+    values = require_floats(x, "quantize: x")
+    require_broadcast(values.shape, "quantize", scale=scales, zero_point=points)
+    if np.isnan(values).any():
+        raise ValueError("quantize: x must not hold NaN")
+    with np.errstate(over="ignore"):  # too large for a float32 is too large for the range
+        return saturate(np.rint(values / scales), points, dtype)
+
+
+def dequantize(q: object, scale: object, zero_point: object = 0) -> Floats:
+    """Return ``scale * (q - zero_point)`` (ONNX DequantizeLinear); parameters broadcast.
+
+    Args:
+        q: uint8, int8 or int32 of any shape.
+        scale: finite and positive.
+        zero_point: integers within the dtype of `q`.
+
+    Returns float32 of q's shape: the difference is exact and rounded to float32, then multiplied.
+    A product beyond float32 is an infinity.
+
+    Raises TypeError for other kinds of argument, ValueError for a scale that is not finite and
+    positive, a zero point beyond the dtype or a shape that does not broadcast.
+
+    >>> dequantize(np.array([0, 1, 19], np.uint8), 0.5, 1)
+    array([-0.5,  0. ,  9. ], dtype=float32)
+    """
+    values = as_array(q, "dequantize: q")
+    require_dtype(values, "dequantize: q", "uint8", "int8", "int32")
+    scales = require_scales(scale, "dequantize: scale")
+    limits = np.iinfo(values.dtype)
+    points = require_points(zero_point, "dequantize: zero_point", int(limits.min), int(limits.max))
+    require_broadcast(values.shape, "dequantize", scale=scales, zero_point=points)
+    wide = np.int64 if values.dtype == np.int32 else np.int32
+    centred = values.astype(wide) - points.astype(wide)
+    with np.errstate(over="ignore"):
+        real: Floats = scales * centred.astype(np.float32)
+    return real
+
+
+def requantize(
+    acc: object,
+    multiplier: object,
+    zero_point: object = 0,
+    dtype: npt.DTypeLike = np.uint8,
+) -> npt.NDArray[Any]:
+    """Return ``saturate(rint(float32(acc) * multiplier) + zero_point)``: int32 to 8 bits.
+
+    For a product of operands with the scales sA and sB and an output with the scale s, the
+    multiplier is ``float32(sA * sB) / s``; `acc` is corrected for the zero points of the operands.
+
+    Args:
+        acc: int32 of any shape, in units of sA * sB.
+        multiplier: finite and positive; broadcasts to acc's shape, such as (N,) per column.
+        zero_point: of the output: integers within `dtype`; broadcasts likewise.
+        dtype: uint8 or int8.
+
+    Returns the bits that the pipeline stage ``fbg.Requantize`` gives.
+
+    Raises TypeError for other kinds of argument, ValueError for a multiplier that is not finite and
+    positive, a zero point beyond `dtype` or a shape that does not broadcast.
+
+    >>> requantize(np.array([-1000, 50, 150, 2**30], np.int32), 0.01, 3)
+    array([  0,   3,   5, 255], dtype=uint8)
+    """
+    qmin, qmax = integer_range(dtype, "requantize")
+    values = as_array(acc, "requantize: acc")
+    require_dtype(values, "requantize: acc", "int32")
+    factors = require_scales(multiplier, "requantize: multiplier")
+    points = require_points(zero_point, "requantize: zero_point", qmin, qmax)
+    require_broadcast(values.shape, "requantize", multiplier=factors, zero_point=points)
+    with np.errstate(over="ignore"):
+        return saturate(np.rint(values.astype(np.float32) * factors), points, dtype)

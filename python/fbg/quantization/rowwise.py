@@ -1,0 +1,185 @@
+"""Rows of 2-, 4- or 8-bit values, each with a scale and a bias: ``real = scale * q + bias``.
+
+The format in which FBGEMM and PyTorch keep embedding tables. A fused row of N values:
+
+    byte      0     1         P-1   P            P+s          P+2s
+            ┌─────┬─────┬───┬─────┬────────────┬────────────┐
+            │ values, 8/b a byte  │ scale      │ bias       │   P = ceil(N b / 8)
+            └─────┴─────┴───┴─────┴────────────┴────────────┘   s = 2 or 4, little-endian
+
+    4 bits  ┌─── bits 7-4 ───┬─── bits 3-0 ───┐   2 bits  7-6 │ 5-4 │ 3-2 │ 1-0
+            │   value 2i+1   │   value 2i     │           4i+3 │ 4i+2│ 4i+1│ 4i
+            └────────────────┴────────────────┘   what is left of the last byte is 0
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fbg.arrays import as_array, require_dtype, require_integer, require_matrix
+from fbg.quantization.affine import Floats, require_finite
+
+__all__ = ["RowwiseMatrix", "quantize_rowwise"]
+
+
+def _require_format(bits: object, scale_dtype: npt.DTypeLike, name: str) -> tuple[int, str]:
+    number = require_integer(bits, f"{name}: bits", 2, 8)
+    if number not in (2, 4, 8):
+        raise ValueError(f"{name}: bits must be 2, 4 or 8, got {bits}")
+    dtype = np.dtype(scale_dtype).name
+    if dtype not in ("float32", "float16"):
+        raise TypeError(f"{name}: scale_dtype must be float32 or float16, got {dtype}")
+    return number, dtype
+
+
+@dataclass(frozen=True, eq=False)
+class RowwiseMatrix:
+    """An (M, N) matrix quantized row by row; ``quantize_rowwise`` and ``from_fused`` make one.
+
+    Attributes:
+        data: uint8 (M, ceil(N bits / 8)), packed as drawn in this module.
+        scale, bias: float32 or float16 (M,); ``real = scale * q + bias``.
+        columns: N.
+        bits: 2, 4 or 8.
+    """
+
+    data: npt.NDArray[np.uint8]
+    scale: npt.NDArray[Any]
+    bias: npt.NDArray[Any]
+    columns: int
+    bits: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(M, N)."""
+        return len(self.data), self.columns
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of values, scales and biases."""
+        return self.data.nbytes + self.scale.nbytes + self.bias.nbytes
+
+    def unpack(self) -> npt.NDArray[np.uint8]:
+        """Return the values, uint8 (M, N), each in [0, 2^bits)."""
+        shifts = np.arange(0, 8, self.bits, dtype=np.uint8)
+        fields = (self.data[:, :, None] >> shifts) & np.uint8(2**self.bits - 1)
+        return fields.reshape(len(fields), self.data.shape[1] * len(shifts))[:, : self.columns]
+
+    def dequantize(self) -> Floats:
+        """Return float32 (M, N): ``scale * q + bias``, rounded once, saturating at ±float32 max."""
+        scale, bias = (v.astype(np.float64)[:, None] for v in (self.scale, self.bias))
+        most = np.finfo(np.float32).max
+        return np.clip(scale * self.unpack() + bias, -most, most).astype(np.float32)
+
+    def fused(self) -> npt.NDArray[np.uint8]:
+        """Return uint8 (M, P + 2 s): values, scale and bias of a row side by side, as drawn."""
+        little = self.scale.dtype.newbyteorder("<")
+        ends = np.stack([self.scale, self.bias], axis=1).astype(little).view(np.uint8)
+        return np.concatenate([self.data, ends], axis=1)
+
+    @staticmethod
+    def from_fused(
+        fused: object, columns: int, bits: int = 8, scale_dtype: npt.DTypeLike = np.float32
+    ) -> RowwiseMatrix:
+        """Return the matrix that `fused` holds, as ``fused()`` or FBGEMM wrote it; copies.
+
+        Args:
+            fused: uint8 (M, P + 2 s).
+            columns: N.
+            bits, scale_dtype: as it was written.
+
+        Raises TypeError for other dtypes, ValueError for a shape that does not go with them or a
+        scale or bias that is not finite.
+
+        >>> row = np.array([[0x21, 0x03, 0x00, 0x38, 0x00, 0xBC]], np.uint8)  # 1 2 3, 0.5, -1
+        >>> RowwiseMatrix.from_fused(row, 3, 4, np.float16).dequantize()
+        array([[-0.5,  0. ,  0.5]], dtype=float32)
+        """
+        name = "RowwiseMatrix.from_fused"
+        number, dtype = _require_format(bits, scale_dtype, name)
+        n = require_integer(columns, f"{name}: columns", 0, 2**62)
+        array = as_array(fused, f"{name}: fused")
+        require_dtype(array, f"{name}: fused", "uint8")
+        little = np.dtype(dtype).newbyteorder("<")
+        packed = -(-n * number // 8)
+        require_matrix(array, f"{name}: fused", f"(M, {packed + 2 * little.itemsize})")
+        if array.shape[1] != packed + 2 * little.itemsize:
+            raise ValueError(
+                f"{name}: fused must have {packed + 2 * little.itemsize} bytes a row for {n} "
+                f"columns of {number} bits and {dtype}, got {array.shape[1]}"
+            )
+        ends = np.ascontiguousarray(array[:, packed:]).view(little).astype(dtype)
+        if not np.isfinite(ends).all():
+            raise ValueError(f"{name}: fused must hold finite scales and biases, got NaN or Inf")
+        data = array[:, :packed].copy()
+        return RowwiseMatrix(data, ends[:, 0].copy(), ends[:, 1].copy(), n, number)
+
+
+def _round_towards(x: npt.NDArray[Any], dtype: str, direction: float) -> npt.NDArray[Any]:
+    """Round float64 to `dtype`, never past `x` against `direction` (±inf)."""
+    with np.errstate(over="ignore", under="ignore"):
+        near = x.astype(dtype)
+        wrong = near > x if direction < 0 else near < x
+        return np.where(wrong, np.nextafter(near, near.dtype.type(direction)), near)
+
+
+def quantize_rowwise(
+    x: object, bits: int = 8, scale_dtype: npt.DTypeLike = np.float32
+) -> RowwiseMatrix:
+    """Quantize each row of a matrix over its own range.
+
+        bias = min, rounded down to scale_dtype
+        scale = (max - bias) / (2^bits - 1), rounded up to scale_dtype; 1 where that is 0
+        q = saturate(rint((x - bias) / scale)), half to even
+
+    The rounding directions keep the whole row within the range, so that no value is further than
+    half a scale from what ``dequantize`` returns (before that is rounded to float32).
+
+    Args:
+        x: float32, float16 or bfloat16 (M, N).
+        bits: 8, 4 or 2.
+        scale_dtype: float32 or float16, of scale and bias.
+
+    Raises TypeError for other dtypes, ValueError unless 2-D and finite, or where a scale or bias is
+    too large for float16.
+
+    Source: FBGEMM, FloatOrHalfToFusedNBitRowwiseQuantizedSBHalf: same format; it rounds scale and
+    bias to nearest and multiplies by the reciprocal of the scale.
+
+    >>> rows = quantize_rowwise(np.array([[0, 1, 2, 15], [-3, -3, -3, -3]], np.float32), bits=4)
+    >>> rows.data
+    array([[ 16, 242],
+           [  0,   0]], dtype=uint8)
+    >>> rows.scale, rows.bias
+    (array([1., 1.], dtype=float32), array([ 0., -3.], dtype=float32))
+    """
+    number, dtype = _require_format(bits, scale_dtype, "quantize_rowwise")
+    values = require_finite(x, "quantize_rowwise: x")
+    require_matrix(values, "quantize_rowwise: x", "(M, N)")
+    m, n = values.shape
+    top = 2**number - 1
+    wide = values.astype(np.float64)
+    lo, hi = (wide.min(axis=1), wide.max(axis=1)) if n else (np.zeros(m), np.zeros(m))
+    bias = _round_towards(lo, dtype, -np.inf)
+    finite = np.isfinite(bias)
+    scale = _round_towards((hi - np.where(finite, bias, lo)) / top, dtype, np.inf)
+    bad = np.flatnonzero(~(finite & np.isfinite(scale)))
+    if bad.size:
+        raise ValueError(
+            f"quantize_rowwise: x must fit a {dtype} scale and bias, got row {bad[0]} "
+            f"within [{lo[bad[0]]:g}, {hi[bad[0]]:g}]"
+        )
+    scale = np.where(scale > 0, scale, np.ones((), dtype))
+    step, start = (v.astype(np.float64)[:, None] for v in (scale, bias))
+    q = np.clip(np.rint((wide - start) / step), 0, top).astype(np.uint8)
+    per_byte = 8 // number
+    padded = np.zeros((m, -(-n // per_byte) * per_byte), np.uint8)
+    padded[:, :n] = q
+    shifts = np.arange(0, 8, number, dtype=np.uint8)
+    fields = padded.reshape(m, padded.shape[1] // per_byte, per_byte) << shifts
+    data = np.bitwise_or.reduce(fields, axis=2)
+    return RowwiseMatrix(data, scale, bias, n, number)
