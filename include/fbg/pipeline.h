@@ -45,22 +45,21 @@ concept FunctorStage =
 template <class S>
 concept PipelineStage = KernelStage<S> || FunctorStage<S>;
 
-template <class S>
-concept HasFixedType = requires {
-  { &S::type } -> std::same_as<const ValueType*>;
-};
-
-// The type after S at compile time. Where it is a parameter (Requantize, Cast), uint8 stands for
-// it.
-template <class S>
-constexpr std::optional<ValueType> stage_type(std::optional<ValueType> in) {
-  if (!in) return in;
-  if constexpr (FunctorStage<S>)
-    return in == ValueType::float32 ? in : std::nullopt;
-  else if constexpr (HasFixedType<S>)
-    return S::result(*in, S::type);
-  else
-    return S::result(*in, ValueType::uint8);
+// Whether stages fit together when the first of them gets `start`.
+template <PipelineStage... Stages>
+constexpr bool composes_from(ValueType start) {
+  std::optional<ValueType> type = start;
+  [[maybe_unused]] const auto step = [&type]<class S>(std::type_identity<S>) {
+    if constexpr (FunctorStage<S>) {
+      if (type != ValueType::float32) type.reset();
+    } else if (type) {
+      ValueType wanted = ValueType::uint8;  // of Requantize and Cast: all of theirs end a pipeline
+      if constexpr (S::kind == StageKind::bias) wanted = S::type;
+      type = S::result(*type, wanted);
+    }
+  };
+  (step(std::type_identity<Stages>{}), ...);
+  return type.has_value();
 }
 
 // A tile of float32 in scratch memory: element (0, 0) is (row, col) of C; ld counts elements.
@@ -69,15 +68,7 @@ struct ScratchTile {
   std::int64_t ld, rows, columns, row, col;
 };
 
-// Whether stages fit together when the first of them gets `start`.
-template <class... Stages>
-constexpr bool composes_from(ValueType start) {
-  std::optional<ValueType> type = start;
-  ((type = stage_type<Stages>(type)), ...);
-  return type.has_value();
-}
-
-// An ill-typed composition does not compile.
+// Stages composed at compile time; ill-typed compositions do not compile.
 template <PipelineStage... Stages>
 requires(composes_from<Stages...>(ValueType::acc) ||
          composes_from<Stages...>(ValueType::float32)) class Pipeline {
@@ -90,7 +81,9 @@ requires(composes_from<Stages...>(ValueType::acc) ||
   // Those that are compiled into the microkernel: all of them up to the first functor.
   std::span<const Stage> kernel_stages() const noexcept { return kernel_stages_; }
 
-  // Whether each stage accepts what the one before it gives.
+  // All of them, for a Gemm of stages that only the run time knows.
+  std::span<const Stage> stages() const noexcept requires(!kHasFunctor) { return kernel_stages_; }
+
   static constexpr bool accepts(ValueType start) { return composes_from<Stages...>(start); }
 
   // What remains after the kernel: its output type, and the work, from tile to c (ldc bytes between

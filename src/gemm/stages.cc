@@ -205,6 +205,9 @@ void store_values(const Value* x, std::int64_t count, ValueType type, void* to) 
       return store(static_cast<std::int32_t*>(to), &Value::i);
     case ValueType::float32:
       return store(static_cast<float*>(to), &Value::f);
+    case ValueType::float16:
+    case ValueType::bfloat16:
+      return store(static_cast<std::uint16_t*>(to), &Value::i);
     case ValueType::uint8:
       return store(static_cast<std::uint8_t*>(to), &Value::i);
     case ValueType::int8:

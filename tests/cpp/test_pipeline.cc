@@ -44,12 +44,12 @@ static_assert(KernelStage<Dequantize> && KernelStage<Bias> && KernelStage<Requan
 static_assert(FunctorStage<UserRelu> && FunctorStage<UserBias> && !FunctorStage<Relu>);
 static_assert(!PipelineStage<MayThrow> && !PipelineStage<TakesText>);
 
-static_assert(Pipeline<Dequantize, Bias, UserRelu, Gelu>::accepts(ValueType::acc));
-static_assert(Pipeline<UserRelu, Requantize>::accepts(ValueType::float32));
-static_assert(Pipeline<BiasInt32, CorrectZeroPoints, Dequantize>::accepts(ValueType::acc));
-static_assert(!Pipeline<UserRelu>::accepts(ValueType::acc));
+static_assert(composes_from<Dequantize, Bias, UserRelu, Gelu>(ValueType::acc));
+static_assert(composes_from<UserRelu, Requantize>(ValueType::float32));
+static_assert(composes_from<BiasInt32, CorrectZeroPoints, Dequantize>(ValueType::acc));
+static_assert(!composes_from<UserRelu>(ValueType::acc));
 static_assert(!composes_from<Dequantize, UserRelu, BiasInt32>(ValueType::acc));
-static_assert(!Pipeline<Dequantize, Bias>::accepts(ValueType::float32));
+static_assert(!composes_from<Dequantize, Bias>(ValueType::float32));
 static_assert(!composes_from<Requantize, UserRelu>(ValueType::float32));
 
 static_assert(!Pipeline<Dequantize, Bias>::kHasFunctor);
@@ -132,6 +132,20 @@ TEST_P(PipelineOnIsa, AFunctorMayBeFirstOfAFloatProductAndLast) {
   }
 }
 
+TEST_P(PipelineOnIsa, EveryOutputTypeMayFollowAFunctor) {
+  const auto& [m, n, k] = kShapes[5];
+  const auto x = floats(m * k), w = floats(k * n);
+  const auto b = PackedB<Float32>::pack({w.data(), k, n, n});
+  const PackA<float> a({x.data(), m, k, k});
+  const auto expect_equal = [&](const auto& last) {
+    EXPECT_EQ(product(a, b, Pipeline(UserRelu{}, last)), product(a, b, Pipeline(Relu{}, last)));
+  };
+  for (const ValueType type : {ValueType::float16, ValueType::bfloat16}) expect_equal(Cast{type});
+  for (const ValueType type : {ValueType::uint8, ValueType::int8})
+    expect_equal(Requantize{0.02f, 3, type});
+  expect_equal(Sigmoid{});
+}
+
 TEST_P(PipelineOnIsa, WithoutFunctorsAPipelineIsItsStages) {
   const auto& [m, n, k] = kShapes[6];
   const auto x = floats(m * k), w = floats(k * n), bias = floats(n);
@@ -139,9 +153,9 @@ TEST_P(PipelineOnIsa, WithoutFunctorsAPipelineIsItsStages) {
   const PackAWithQuantRowOffset a({x.data(), m, k, k});
   const Pipeline pipeline(Dequantize{}, Bias{bias.data()}, Relu{});
   const Gemm<PackAWithQuantRowOffset, Int32, decltype(pipeline)> typed(b, pipeline, m);
-  const Gemm<PackAWithQuantRowOffset, Int32> untyped(b, pipeline.kernel_stages(), m);
+  const Gemm<PackAWithQuantRowOffset, Int32> untyped(b, pipeline.stages(), m);
   EXPECT_EQ(typed.workspace_bytes(3), untyped.workspace_bytes(3));
-  EXPECT_EQ(product(a, b, pipeline), product(a, b, RuntimePipeline(pipeline.kernel_stages())));
+  EXPECT_EQ(product(a, b, pipeline), product(a, b, pipeline.stages()));
 }
 
 TEST_P(PipelineOnIsa, AFunctorTakesWhatItsCallGivesIt) {
