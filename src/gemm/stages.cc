@@ -212,9 +212,6 @@ void store_values(const Value* x, std::int64_t count, ValueType type, void* to) 
       return store(static_cast<std::uint8_t*>(to), &Value::i);
     case ValueType::int8:
       return store(static_cast<std::int8_t*>(to), &Value::i);
-    case ValueType::float16:
-    case ValueType::bfloat16:
-      return store(static_cast<std::uint16_t*>(to), &Value::i);
   }
 }
 
