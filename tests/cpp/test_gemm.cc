@@ -268,7 +268,8 @@ TEST_P(GemmOnIsa, ATeamComputesWhatOneThreadDoes) {
   std::vector<float> c(wanted.size());
   Guarded<std::byte> workspace(gemm.workspace_bytes(4));
   run_team(4, [&](int thread_id, int threads) noexcept {
-    gemm.run(a, b, pipeline.kernel_stages(), {c.data(), n * 4}, workspace.data(), thread_id, threads);
+    gemm.run(a, b, pipeline.kernel_stages(), {c.data(), n * 4}, workspace.data(), thread_id,
+             threads);
   });
   EXPECT_EQ(c, wanted);
 }
@@ -301,8 +302,10 @@ TEST(Gemm, IllTypedPipelinesThrow) {
   EXPECT_THROW(Int8Gemm(b, twice, 1), PipelineTypeError);
   EXPECT_THROW(Int8Gemm(b, late, 1), PipelineTypeError);
   EXPECT_THROW(Int8Gemm(bare, dequantize.kernel_stages(), 1), PipelineTypeError);
-  EXPECT_THROW((Gemm<PackA<std::uint8_t>, Int32>(b, dequantize.kernel_stages(), 1)), PipelineTypeError);
-  EXPECT_THROW((Gemm<PackA<float>, Float32>(b32, dequantize.kernel_stages(), 1)), PipelineTypeError);
+  EXPECT_THROW((Gemm<PackA<std::uint8_t>, Int32>(b, dequantize.kernel_stages(), 1)),
+               PipelineTypeError);
+  EXPECT_THROW((Gemm<PackA<float>, Float32>(b32, dequantize.kernel_stages(), 1)),
+               PipelineTypeError);
   const std::vector<Stage> nine(kMaxStages + 1, Relu{}.stage());
   EXPECT_THROW((Gemm<PackA<float>, Float32>(b32, nine, 1)), std::invalid_argument);
 }
@@ -319,7 +322,8 @@ TEST(Gemm, DepthBeyondExactnessThrows) {
   EXPECT_NO_THROW(Raw(make(kMaxDepthRaw), {}, 1));
   EXPECT_THROW(Raw(make(kMaxDepthRaw + 1), {}, 1), std::invalid_argument);
   EXPECT_NO_THROW(Corrected(make(kMaxDepthCorrected), correct.kernel_stages(), 1));
-  EXPECT_THROW(Corrected(make(kMaxDepthCorrected + 1), correct.kernel_stages(), 1), std::invalid_argument);
+  EXPECT_THROW(Corrected(make(kMaxDepthCorrected + 1), correct.kernel_stages(), 1),
+               std::invalid_argument);
   // The limits are the largest K at which the worst sums fit.
   constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
   EXPECT_LE(kMaxDepthRaw * 255 * 128, most + 1);
