@@ -18,6 +18,7 @@ from fbg.pipeline import Pipeline, Stage
 __all__ = ["gemm", "linear"]
 
 _ACTIVATIONS = (None, "relu", "gelu")
+_NO_STAGES = Pipeline()
 
 
 def _threads(num_threads: int | None, name: str) -> int:
@@ -72,8 +73,10 @@ def gemm(
         raise TypeError(f"gemm: a must be a packer such as PackA, got {type(a).__name__}")
     if not isinstance(packed_b, PackedB):
         raise TypeError(f"gemm: packed_b must be a PackedB, got {type(packed_b).__name__}")
-    if not isinstance(pipeline, Pipeline):
-        stages = () if pipeline is None else [pipeline] if isinstance(pipeline, Stage) else pipeline
+    if pipeline is None:
+        pipeline = _NO_STAGES
+    elif not isinstance(pipeline, Pipeline):
+        stages = [pipeline] if isinstance(pipeline, Stage) else pipeline
         if not hasattr(stages, "__iter__"):
             got = type(pipeline).__name__
             raise TypeError(f"gemm: pipeline must be a Pipeline, a stage or stages, got {got}")

@@ -122,8 +122,20 @@ class GemmGenerator : public SimdAssembler {
       }
       return;
     }
+    fetch_c();
     for (int i = 0; i < rows_; ++i)
       for (int v = 0; v < vectors_; ++v) zero(acc(i, v));
+  }
+
+  // Brings the lines of C near, one more where rows are not aligned, to be written when the sums
+  // are done: a store that misses would hold up the next tile.
+  void fetch_c() {
+    const int row_bytes = vectors_ * lanes() * static_cast<int>(value_size(key_.output()));
+    mov(scratch_, c_);
+    for (int i = 0; i < rows_; ++i) {
+      for (int offset = 0; offset <= row_bytes; offset += 64) prefetchw(ptr[scratch_ + offset]);
+      if (i + 1 < rows_) add(scratch_, ldc_);
+    }
   }
 
   bool is_partial(int v) const { return key_.masked && v == vectors_ - 1; }

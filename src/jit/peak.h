@@ -8,8 +8,9 @@ namespace fbg::jit {
 
 // Names of the sequences this CPU can run, such as "int8_vpdpbusd_zmm".
 std::vector<std::string> peak_names();
-// Billions of operations (2 per multiply-add) per second on one core, best of several runs within
-// `seconds`. Throws std::invalid_argument for a name that is not in peak_names().
+// Billions of operations (2 per multiply-add) per second on one core: the mean over `seconds`, as a
+// benchmark times its contestants. Throws std::invalid_argument for a name that is not in
+// peak_names().
 double measure_peak(const std::string& name, double seconds);
 
 }  // namespace fbg::jit
