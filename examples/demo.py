@@ -16,7 +16,6 @@ import numpy as np
 import numpy.typing as npt
 
 import fbg
-from fbg import _fbg
 
 SENTENCES = [
     "A cat is sleeping on the sofa.",
@@ -78,7 +77,7 @@ def main() -> None:
         print(f"  {name:8} {rate:9,.0f}")
     print(f"  int8 is {rates['int8'] / rates['float32']:.2f} times as fast")
 
-    names = _fbg.kernel_names()
+    names = [kernel.name for kernel in fbg.kernels()]
     print(f"\n{len(names)} kernels were generated for {fbg.isa.active()}, among them")
     for family in ("gemm_int32", "gemm_fp32"):
         tallest = [name for name in names if name.startswith(family) and "masked" not in name]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Iterable
 from typing import Any, Literal
 
@@ -11,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg import _fbg
-from fbg.arrays import as_array, bfloat16, require_dtype
+from fbg.arrays import as_array, bfloat16, require_dtype, require_integer
 from fbg.packing import PackA, PackedB
 from fbg.pipeline import Pipeline, Stage
 
@@ -24,14 +23,7 @@ _NO_STAGES = Pipeline()
 def _threads(num_threads: int | None, name: str) -> int:
     if num_threads is None:
         return 0
-    try:
-        n = operator.index(num_threads)
-    except TypeError:
-        message = f"{name}: num_threads must be an integer, got {type(num_threads).__name__}"
-        raise TypeError(message) from None
-    if not 1 <= n <= _fbg.MAX_THREADS:
-        raise ValueError(f"{name}: num_threads must be within [1, {_fbg.MAX_THREADS}], got {n}")
-    return n
+    return require_integer(num_threads, f"{name}: num_threads", 1, _fbg.MAX_THREADS)
 
 
 def gemm(

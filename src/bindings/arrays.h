@@ -38,14 +38,6 @@ MatrixView<const T> matrix(const py::array& a, const std::string& name) {
   return {static_cast<const T*>(a.data()), a.shape(0), a.shape(1), row / size, col / size};
 }
 
-// A 1-D array of T, contiguous; 1 or `n` long when n is given.
-template <class T>
-py::array_t<T, py::array::c_style> vector(const py::object& x, const std::string& name) {
-  auto a = py::array_t<T, py::array::c_style>::ensure(x);
-  if (!a || a.ndim() != 1) throw py::value_error(name + " must be a 1-D array");
-  return a;
-}
-
 // First byte and one past the last that an array can touch.
 struct ByteRange {
   const char *begin, *end;

@@ -292,11 +292,6 @@ void bind_gemm(py::module_& m) {
       },
       py::arg("x"), py::arg("w"), py::arg("bias"), py::arg("activation"), py::arg("num_threads"));
 
-  m.def("kernel_names", [] {
-    std::vector<std::string> names;
-    for (const auto& kernel : jit::generated_kernels()) names.push_back(kernel.name);
-    return names;
-  });
   m.def("kernels", [] {
     std::vector<std::tuple<std::string, std::string, std::size_t, std::int64_t>> kernels;
     for (const auto& kernel : jit::generated_kernels())

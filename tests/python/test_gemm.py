@@ -60,9 +60,9 @@ def test_only_kernels_of_the_isa_are_generated(name: str) -> None:
 import numpy as np, fbg
 b = np.ones((5, 40), np.float32)
 fbg.gemm(fbg.PackA(np.ones((13, 5), np.uint8)), fbg.PackedB(b.astype(np.int8)))
-print(*fbg._fbg.kernel_names(), sep=",")
+print(*[kernel.name for kernel in fbg.kernels()], sep=",")
 fbg.gemm(fbg.PackA(np.ones((13, 5), np.float32)), fbg.PackedB(b, dtype="float32"))
-print(*fbg._fbg.kernel_names(), sep=",")
+print(*[kernel.name for kernel in fbg.kernels()], sep=",")
 """
     result = run_python(code, FBG_MAX_ISA=name)
     integer, both = (line.split(",") for line in result.stdout.splitlines())
