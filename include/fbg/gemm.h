@@ -124,8 +124,11 @@ class Gemm {
  private:
   struct Workspace {
     ABlock block;
-    std::byte* tail;  // last k-group of each row, where A is read in place and K is not whole
-    Value* tile;      // what a kernel leaves to functors
+    std::byte* wide;     // A as uint16, where kernels want it so
+    std::byte* tail;     // last k-group of each row, where A is read in place and K is not whole
+    Value* tile;         // what a kernel leaves to functors
+    std::int32_t* sums;  // of outliers, and where int16 sums are spilled
+    std::int64_t bytes;  // of all that
   };
   static std::int64_t packed_ld(std::int64_t k) {
     const std::int64_t ld =
@@ -133,6 +136,7 @@ class Gemm {
     return ld % 4096 == 0 ? ld + 64 : ld;
   }
   Workspace lay_out(std::byte* base) const noexcept;
+  void row_terms(std::int64_t rows, const ABlock& block) const noexcept;
   void unshift(Range rows, Range cols, const PackedB<Acc>& b, OutputView c) const noexcept;
   void run_block(Range rows, Range cols, const BlockPair* pairs, int num_pairs, TileArgs args,
                  const Workspace& w, const PackedB<Acc>& b, const P& pipeline,

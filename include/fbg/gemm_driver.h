@@ -48,26 +48,27 @@ Gemm<A, Acc, P>::Gemm(const PackedB<Acc>& b, const P& pipeline, std::int64_t max
   const std::int64_t mr = geometry_.max_rows;
   mc_ = std::clamp<std::int64_t>(kPackedBytes / ld_ / mr * mr, mr, 1024 / mr * mr);
   mc_ = std::min(mc_, std::max<std::int64_t>(max_m, 1));
-  const std::int64_t params = round_up(mc_ * 4, 64);
-  const std::int64_t tail =
-      round_up(mc_ * Acc::kr * static_cast<std::int64_t>(sizeof(typename Acc::A)), 64);
-  const std::int64_t tile = kHasFunctor<P> ? tile_bytes(geometry_) : 0;
-  thread_workspace_ = static_cast<std::size_t>(3 * params + mc_ * ld_ + tail + tile);
+  thread_workspace_ = static_cast<std::size_t>(lay_out(nullptr).bytes);
 }
 
 template <PackAModel A, class Acc, class P>
 auto Gemm<A, Acc, P>::lay_out(std::byte* base) const noexcept -> Workspace {
-  const std::int64_t params = round_up(mc_ * 4, 64);
-  Workspace w;
-  w.block.scale = reinterpret_cast<float*>(base);
-  w.block.zero_point = reinterpret_cast<std::int32_t*>(base + params);
-  w.block.row_offsets = row_offsets_ ? reinterpret_cast<std::int32_t*>(base + 2 * params) : nullptr;
-  w.block.packed = base + 3 * params;
+  Workspace w{};
+  const auto place = [&](auto*& part, std::int64_t bytes) {
+    part = reinterpret_cast<std::remove_reference_t<decltype(part)>>(base + w.bytes);
+    w.bytes += round_up(bytes, 64);
+  };
+  place(w.block.scale, mc_ * 4);
+  place(w.block.zero_point, mc_ * 4);
+  if (row_offsets_) place(w.block.row_offsets, mc_ * 4);
+  std::byte* packed = nullptr;
+  place(packed, mc_ * ld_);
+  w.block.packed = packed;
   w.block.ld = ld_;
-  w.tail = base + 3 * params + mc_ * ld_;
-  w.tile = nullptr;
-  if constexpr (kHasFunctor<P>)
-    w.tile = reinterpret_cast<Value*>(base + thread_workspace_ - tile_bytes(geometry_));
+  if (geometry_.wide_a) place(w.wide, mc_ * 2 * ld_);
+  place(w.tail, mc_ * Acc::kr * static_cast<std::int64_t>(sizeof(typename Acc::A)));
+  if (kHasFunctor<P>) place(w.tile, tile_bytes(geometry_));
+  if (Acc::kind == Accumulator::int16) place(w.sums, tile_bytes(geometry_));
   return w;
 }
 
@@ -85,7 +86,6 @@ void Gemm<A, Acc, P>::run(const A& a, const PackedB<Acc>& b, const P& pipeline, 
 
   TileArgs args;
   args.ldc = c.ld;
-  args.depth = k_;
   args.stages = stage_args.data();
   const std::int64_t whole = k_ / Acc::kr, rest = k_ % Acc::kr;
 
@@ -100,8 +100,15 @@ void Gemm<A, Acc, P>::run(const A& a, const PackedB<Acc>& b, const P& pipeline, 
 
     BlockPair pairs[2];
     int num_pairs = 1;
-    if (const T* data = a.in_place()) {
-      const std::int64_t ld = a.in_place_ld();
+    const T* const data = a.in_place();
+    const std::int64_t ld = a.in_place_ld();
+    if (!data) a.pack(rows, block);
+    if (geometry_.wide_a) {
+      if constexpr (std::is_same_v<T, std::uint8_t>)
+        widen_rows(data ? data + rows.begin * ld : static_cast<const T*>(block.packed),
+                   data ? ld : block.ld, rows.size(), k_, w.wide, 2 * ld_);
+      pairs[0] = {w.wide, 2 * ld_, nullptr, b.panel_bytes(), b.groups()};
+    } else if (data) {
       pairs[0] = {data + rows.begin * ld, ld * static_cast<std::int64_t>(sizeof(T)), nullptr,
                   b.panel_bytes(), whole};
       if (rest) {  // the last group would read past the row: copied, padded with zeros
@@ -113,14 +120,24 @@ void Gemm<A, Acc, P>::run(const A& a, const PackedB<Acc>& b, const P& pipeline, 
                               b.panel_bytes(), 1};
       }
     } else {
-      a.pack(rows, block);
       pairs[0] = {block.packed, block.ld, nullptr, b.panel_bytes(), b.groups()};
     }
+    if (block.row_offsets) row_terms(rows.size(), block);
     args.row = rows.begin;
     run_block(rows, share.cols, pairs, num_pairs, args, w, b, pipeline, c);
     if constexpr (a_shift<A>() != 0)
       if (output_ == ValueType::acc) unshift(rows, share.cols, b, c);
   }
+}
+
+// Row offsets become the terms that kernels multiply by zero points of B, in place.
+template <PackAModel A, class Acc, class P>
+void Gemm<A, Acc, P>::row_terms(std::int64_t rows, const ABlock& block) const noexcept {
+  const auto k = static_cast<std::uint32_t>(k_);
+  for (std::int64_t i = 0; i < rows; ++i)
+    block.row_offsets[i] =
+        static_cast<std::int32_t>(k * static_cast<std::uint32_t>(block.zero_point[i]) -
+                                  static_cast<std::uint32_t>(block.row_offsets[i]));
 }
 
 // Raw sums of an operand that was shifted: sum (a + s) b - s sum b, modulo 2^32 as everywhere.
@@ -133,6 +150,28 @@ void Gemm<A, Acc, P>::unshift(Range rows, Range cols, const PackedB<Acc>& b,
     for (std::int64_t j = cols.begin; j < cols.end; ++j)
       row[j] -= shift * static_cast<std::uint32_t>(b.col_offsets()[j]);
   }
+}
+
+// Where a tile's int16 sums go, holding the products of its outliers already; null where there are
+// none and nothing is going to be spilled.
+inline std::int32_t* start_sums(const PackedB<Int16>& b, Range cols,
+                                std::span<const BlockPair> pairs, std::int64_t rows,
+                                std::int64_t ld, bool spills, std::int32_t* sums) noexcept {
+  const Outliers outliers = b.outliers();
+  const auto* const indptr = outliers.indptr.data();
+  if (!spills && indptr[cols.begin] == indptr[cols.end]) return nullptr;
+  std::fill_n(sums, rows * ld, 0);
+  const std::int64_t tail = pairs.front().groups * Int16::kr;  // where a second pair takes over
+  for (std::int64_t j = cols.begin; j < cols.end; ++j)
+    for (std::int64_t p = indptr[j]; p < indptr[j + 1]; ++p) {
+      const std::int64_t k = outliers.rows[p];
+      const BlockPair& pair = k < tail ? pairs.front() : pairs.back();
+      const auto* a = static_cast<const std::uint8_t*>(pair.a) + (k < tail ? k : k - tail);
+      const std::int32_t value = outliers.values[p];
+      std::int32_t* sum = sums + (j - cols.begin);
+      for (std::int64_t i = 0; i < rows; ++i) sum[i * ld] += value * a[i * pair.lda];
+    }
+  return sums;
 }
 
 template <PackAModel A, class Acc, class P>
@@ -156,6 +195,11 @@ void Gemm<A, Acc, P>::run_block(Range rows, Range cols, const BlockPair* block_p
     if (b.scale()) args.b_scale = b.scale() + col;
     if (b.zero_point()) args.b_zero_point = b.zero_point() + col;
     if (b.col_offsets()) args.col_offsets = b.col_offsets() + col;
+    if constexpr (Acc::kind == Accumulator::int16) {
+      const std::int32_t* depth = b.spill_groups();
+      args.spill_groups = *std::min_element(depth + col / kPanelColumns,
+                                            depth + ceil_div(col + args.columns, kPanelColumns));
+    }
     const std::byte* panel =
         b.panels() + col / kPanelColumns * b.panel_bytes() + col % kPanelColumns * kColumnBytes;
 
@@ -178,9 +222,15 @@ void Gemm<A, Acc, P>::run_block(Range rows, Range cols, const BlockPair* block_p
       args.row = rows.begin + row;
       args.a_scale = w.block.scale + row;
       args.a_zero_point = w.block.zero_point + row;
-      args.row_offsets = w.block.row_offsets ? w.block.row_offsets + row : nullptr;
+      args.row_terms = w.block.row_offsets ? w.block.row_offsets + row : nullptr;
       std::byte* const c_tile = static_cast<std::byte*>(c.data) + args.row * c.ld + col * out_size;
       args.c = c_tile;
+      if constexpr (Acc::kind == Accumulator::int16) {
+        const bool spills =
+            geometry_.spills && (num_pairs > 1 || pairs[0].groups > args.spill_groups);
+        args.sums = start_sums(b, {col, col + args.columns}, {pairs, pairs + num_pairs}, height,
+                               vectors * lanes, spills, w.sums);
+      }
       if constexpr (kHasFunctor<P>) {
         args.c = w.tile;
         args.ldc = nr * static_cast<std::int64_t>(sizeof(Value));

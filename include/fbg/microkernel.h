@@ -40,13 +40,17 @@ struct TileArgs {
   // Per row of the tile; null where the pipeline does not ask.
   const float* a_scale = nullptr;
   const std::int32_t* a_zero_point = nullptr;
-  const std::int32_t* row_offsets = nullptr;
+  const std::int32_t* row_terms = nullptr;  // K * zA_i - row offset
   // Per column of the tile, readable up to the end of the panel.
   const float* b_scale = nullptr;
   const std::int32_t* b_zero_point = nullptr;
   const std::int32_t* col_offsets = nullptr;
-  std::int64_t depth = 0;  // K
   const StageArgs* stages = nullptr;
+  // Int16: contributions of the outliers, added to the sums, [rows][vectors of the tile]; null:
+  // none. A kernel whose sums are int16 also spills them there, after every `spill_groups`
+  // k-groups, and so needs it wherever a pair has more groups, or there are several pairs.
+  std::int32_t* sums = nullptr;
+  std::int64_t spill_groups = 0;
   // What to bring into the L2 meanwhile, a cache line for every second k-group; any address will
   // do.
   const void* prefetch = nullptr;
@@ -85,8 +89,10 @@ std::string kernel_name(const KernelKey& key);
 // Tile geometry of an accumulator family on an ISA.
 struct Geometry {
   Isa isa;
-  int lanes;                        // 32-bit lanes of a vector
-  int max_rows;                     // mr of the tallest tile
+  int lanes;     // 32-bit lanes of a vector
+  int max_rows;  // mr of the tallest tile
+  bool wide_a;   // A comes as uint16, a k-group as {a0, a2, a1, a3}: see widen_groups
+  bool spills;   // sums are int16 and spilled
   std::array<int, 16> max_vectors;  // by tile height (index rows - 1)
 };
 

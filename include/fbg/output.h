@@ -65,9 +65,10 @@ struct StageCode {
 
 // Parameters of one stage as the kernel reads them.
 struct StageArgs {
-  const void* data = nullptr;  // per-column vector (bias) or matrix (add), element (0, 0)
-  std::int64_t ld = 0;         // bytes between rows of a matrix
-  float f0 = 0, f1 = 0;        // scalars
+  const void* data = nullptr;    // per-column vector (bias) or matrix (add), element (0, 0)
+  std::int64_t ld = 0;           // bytes between rows of a matrix
+  float f0 = 0, f1 = 0, f2 = 0;  // scalars
+  std::int32_t i0 = 0;
 };
 
 struct Stage {
@@ -81,8 +82,8 @@ struct Element {
   std::int64_t row, col;
   float a_scale, b_scale;
   std::int32_t a_zero_point, b_zero_point;
-  std::int32_t row_offset, col_offset;  // sum of the row of Aq, of the column of Bq
-  std::int32_t depth;                   // K
+  std::int32_t row_term;    // K * zA_i - sum of the row of Aq, modulo 2^32
+  std::int32_t col_offset;  // sum of the column of Bq
 };
 
 union Value {
@@ -100,9 +101,8 @@ struct CorrectZeroPoints {
   }
   static std::int32_t apply(std::int32_t acc, const Element& e) {
     const auto u = [](std::int32_t x) { return static_cast<std::uint32_t>(x); };
-    const std::uint32_t row_term = u(e.depth) * u(e.a_zero_point) - u(e.row_offset);
     return static_cast<std::int32_t>(u(acc) - u(e.a_zero_point) * u(e.col_offset) +
-                                     row_term * u(e.b_zero_point));
+                                     u(e.row_term) * u(e.b_zero_point));
   }
   Stage stage() const { return {kind, ValueType::int32, {}}; }
 };
@@ -239,13 +239,15 @@ struct Requantize {
   }
   static constexpr float lowest(ValueType t) { return t == ValueType::uint8 ? 0.0f : -128.0f; }
   static constexpr float highest(ValueType t) { return t == ValueType::uint8 ? 255.0f : 127.0f; }
-  static std::int32_t apply(float r, float zero_point, ValueType t) {
-    const float lo = lowest(t) - zero_point, hi = highest(t) - zero_point;
-    r = r > lo ? r : lo;
-    r = r < hi ? r : hi;
-    return static_cast<std::int32_t>(std::nearbyintf(r)) + static_cast<std::int32_t>(zero_point);
+  static std::int32_t apply(float r, const StageArgs& args) {
+    r = r > args.f1 ? r : args.f1;
+    r = r < args.f2 ? r : args.f2;
+    return static_cast<std::int32_t>(std::nearbyintf(r)) + args.i0;
   }
-  Stage stage() const { return {kind, type, {nullptr, 0, scale, static_cast<float>(zero_point)}}; }
+  Stage stage() const {
+    const auto z = static_cast<float>(zero_point);
+    return {kind, type, {nullptr, 0, scale, lowest(type) - z, highest(type) - z, zero_point}};
+  }
 };
 
 inline constexpr int kMaxStages = 8;

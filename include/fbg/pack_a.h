@@ -15,6 +15,7 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
@@ -55,6 +56,12 @@ constexpr std::int32_t a_shift() {
   else
     return 0;
 }
+
+// Rows of bytes as a kernel without a dot product of bytes reads them: uint16, each k-group as
+// {a0, a2, a1, a3}, so that one multiply-add takes even and one takes odd k; K padded with zeros.
+inline constexpr std::int64_t kWideGroupBytes = 8;
+void widen_rows(const std::uint8_t* a, std::int64_t lda, std::int64_t rows, std::int64_t k,
+                std::byte* out, std::int64_t ld_bytes) noexcept;
 
 // Whether kernels may read a matrix where it lies. Rows a multiple of 4 KiB apart fall into the
 // same cache sets, so such a matrix is copied.

@@ -7,7 +7,9 @@
 //   float, float16   [K][32]
 //
 // Panels follow each other. One allocation holds header and sections, each 64-byte aligned, so that
-// what is saved is what is run:   header | panels | scale | zero point | column offsets
+// what is saved is what is run:
+//
+//   header | panels | scale | zero point | column offsets [| spill depths | outliers]
 #pragma once
 
 #include <cstddef>
@@ -41,7 +43,8 @@ struct PackedHeader {
   std::int64_t panels_offset = 0, scale_offset = 0, zero_point_offset = 0, col_offsets_offset = 0;
   std::int64_t total_bytes = 0;
   std::uint64_t checksum = 0;  // of the whole block, this field taken as 0
-  std::uint8_t reserved[40] = {};
+  std::int64_t spill_offset = 0, outliers_offset = 0, num_outliers = 0;  // int16 only
+  std::uint8_t reserved[16] = {};
 };
 static_assert(sizeof(PackedHeader) == 128);
 
@@ -55,6 +58,14 @@ struct WeightQuant {
   Granularity granularity = Granularity::tensor;
 };
 
+// Compressed sparse columns: column j holds values[p] in row rows[p], indptr[j] <= p < indptr[j+1],
+// rows ascending.
+struct Outliers {
+  std::span<const std::int64_t> indptr;
+  std::span<const std::int32_t> rows;
+  std::span<const std::int8_t> values;
+};
+
 template <class Acc>
 class PackedB {
  public:
@@ -63,10 +74,18 @@ class PackedB {
   PackedB() = default;
 
   // Packs w (K x N, any strides) as it is; quantization parameters are optional for int8.
-  static PackedB pack(MatrixView<const Element> w, WeightQuant quant = {});
+  // Int16 comes from `split`.
+  static PackedB pack(MatrixView<const Element> w,
+                      WeightQuant quant = {}) requires(Acc::kind != Accumulator::int16);
+
+  // B = panels + outliers, such that int16 sums over spill_groups() k-groups cannot overflow
+  // (src/gemm/outliers.cc). The panels keep what fits in `outlier_bits` bits; 0 chooses for each
+  // panel what costs least, and gives nothing where int16 would then cost more than int32.
+  static std::optional<PackedB> split(const PackedB<Int32>& b,
+                                      int outlier_bits) requires(Acc::kind == Accumulator::int16);
 
   // Packs a float matrix in the element type of the family, rounded half to even. Not for int8.
-  static PackedB convert(MatrixView<const float> w);
+  static PackedB convert(MatrixView<const float> w) requires(Acc::kind != Accumulator::int16);
 
   // bfloat16 weights serve both families that read them.
   static PackedB share(const PackedB<BFloat16>& b) requires std::is_same_v<Acc, Float32BF16> {
@@ -77,7 +96,8 @@ class PackedB {
 
   // Quantizes a float matrix to int8 while packing. Symmetric: scale = max|w| / 127, zero point 0.
   // Asymmetric: scale = (max - min) / 255 over [min(w, 0), max(w, 0)].  Int32 only.
-  static PackedB quantize(MatrixView<const float> w, Granularity granularity, bool symmetric);
+  static PackedB quantize(MatrixView<const float> w, Granularity granularity,
+                          bool symmetric) requires(Acc::kind != Accumulator::int16);
 
   std::int64_t rows() const { return header().k; }
   std::int64_t cols() const { return header().n; }
@@ -97,6 +117,10 @@ class PackedB {
   const std::int32_t* col_offsets() const {
     return section<std::int32_t>(header().col_offsets_offset);
   }
+  // Int16: k-groups of a panel whose sum fits in an int16 lane, one number per panel; null else.
+  const std::int32_t* spill_groups() const { return section<std::int32_t>(header().spill_offset); }
+  // What was taken out of the panels.
+  Outliers outliers() const requires(Acc::kind == Accumulator::int16);
   std::int64_t nbytes() const { return header().total_bytes; }
 
   // Header and sections, as they can be stored; from_bytes takes them back.
@@ -110,6 +134,7 @@ class PackedB {
   static PackedB from_bytes(std::shared_ptr<const std::byte> data, std::int64_t size,
                             bool verify = true);
 
+  // The matrix that was packed, outliers included.
   Element at(std::int64_t k, std::int64_t n) const;
   void unpack(MatrixView<Element> w) const;
 
@@ -131,6 +156,7 @@ PackedHeader packed_header(const std::byte* data, std::int64_t size);
 std::int64_t pack_b_count() noexcept;
 
 extern template class PackedB<Int32>;
+extern template class PackedB<Int16>;
 extern template class PackedB<Float32>;
 extern template class PackedB<BFloat16>;
 extern template class PackedB<Float32BF16>;

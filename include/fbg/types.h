@@ -42,15 +42,34 @@ struct float16 {
 };
 
 // Accumulator families: operand types and the k-group that one dot product step consumes.
-enum class Accumulator : std::uint8_t { int32, float32, bfloat16, float32_bf16, float32_f16 };
+enum class Accumulator : std::uint8_t {
+  int32,
+  float32,
+  bfloat16,
+  float32_bf16,
+  float32_f16,
+  int16
+};
 
-constexpr bool is_integer(Accumulator accumulator) { return accumulator == Accumulator::int32; }
+constexpr bool is_integer(Accumulator accumulator) {
+  return accumulator == Accumulator::int32 || accumulator == Accumulator::int16;
+}
 
 struct Int32 {
   using A = std::uint8_t;
   using B = std::int8_t;
   using C = std::int32_t;
   static constexpr Accumulator kind = Accumulator::int32;
+  static constexpr int kr = 4;
+};
+
+// int16 sums that are spilled to int32 before they can overflow; values of B that would leave no
+// room lie apart, in sparse columns. The results are those of Int32, bit for bit.
+struct Int16 {
+  using A = std::uint8_t;
+  using B = std::int8_t;
+  using C = std::int32_t;
+  static constexpr Accumulator kind = Accumulator::int16;
   static constexpr int kr = 4;
 };
 

@@ -25,7 +25,11 @@ from fbg.errors import ModelError
 __all__ = ["NativeB", "dtype_name", "read", "write"]
 
 NativeB: TypeAlias = (
-    _fbg.PackedBInt8 | _fbg.PackedBFloat32 | _fbg.PackedBFloat16 | _fbg.PackedBBFloat16
+    _fbg.PackedBInt8
+    | _fbg.PackedBInt16
+    | _fbg.PackedBFloat32
+    | _fbg.PackedBFloat16
+    | _fbg.PackedBBFloat16
 )
 
 FORMAT = "fbg.PackedB"
@@ -36,6 +40,7 @@ MAX_HEADER = 1 << 16  # ours has some 200 bytes
 
 _DTYPE_NAMES: dict[type, str] = {
     _fbg.PackedBInt8: "int8",
+    _fbg.PackedBInt16: "int8",
     _fbg.PackedBFloat32: "float32",
     _fbg.PackedBFloat16: "float16",
     _fbg.PackedBBFloat16: "bfloat16",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +22,7 @@ from fbg.arrays import (
 )
 from fbg.quantization import dequantize
 
-__all__ = ["PackA", "PackAWithQuantRowOffset", "PackAWithRowOffset", "PackedB"]
+__all__ = ["Outliers", "PackA", "PackAWithQuantRowOffset", "PackAWithRowOffset", "PackedB"]
 
 Array = npt.NDArray[Any]
 
@@ -33,6 +33,21 @@ _FLOAT_PACKERS: dict[str | None, Callable[[Array], _FloatB]] = {
     "float16": _fbg.pack_b_float16,
     "bfloat16": _fbg.pack_b_bfloat16,
 }
+
+
+_INTEGER = (_fbg.PackedBInt8, _fbg.PackedBInt16)
+
+
+class Outliers(NamedTuple):
+    """Weights kept apart from the dense panels, as compressed sparse columns.
+
+    Column j holds ``data[p]`` in row ``indices[p]`` for ``indptr[j] <= p < indptr[j + 1]``: the
+    arguments of ``scipy.sparse.csc_array((data, indices, indptr), shape=packed.shape)``.
+    """
+
+    indptr: npt.NDArray[np.int64]
+    indices: npt.NDArray[np.int32]
+    data: npt.NDArray[np.int8]
 
 
 class PackedB:
@@ -50,6 +65,14 @@ class PackedB:
         dtype: how the weights are kept: ``"int8"`` (default), ``"float32"``, ``"float16"`` or
             ``"bfloat16"``. 16-bit weights are rounded half to even and computed with in float32;
             ``PackA(x, dtype="bfloat16")`` asks for the bfloat16 dot product.
+        accum: how int8 products are summed: ``"int32"`` (default), or ``"int16"``, which is faster
+            on CPUs without VNNI where most weights are small. The results are the same integers:
+            sums move to int32 before they can overflow, and the few large weights that would make
+            that too frequent are kept apart, in `outliers`. Where it cannot pay, because the CPU
+            has VNNI or too many weights are large, the weights are packed for int32; `accum` and
+            ``repr`` say so. Float weights always sum in float32.
+        outlier_bits: with ``accum="int16"``: weights beyond this many bits (1 to 8, signed) are
+            outliers. None chooses, for each panel of 32 columns, what costs least.
 
     Raises:
         TypeError: a dtype other than those.
@@ -69,6 +92,8 @@ class PackedB:
     PackedB(K=2, N=2, int8, accum=int32, scale per column)
     """
 
+    _redirected = ""  # why int16 sums, though asked for, are not used
+
     def __init__(
         self,
         w: object,
@@ -79,6 +104,8 @@ class PackedB:
         scale: object = None,
         zero_point: object = None,
         dtype: Literal["int8", "float32", "float16", "bfloat16"] | None = None,
+        accum: Literal["int32", "int16", "float32"] | None = None,
+        outlier_bits: int | None = None,
     ) -> None:
         array = as_array(w, "PackedB: w")
         require_dtype(array, "PackedB: w", "float32", "float16", "bfloat16", "int8")
@@ -93,11 +120,14 @@ class PackedB:
             names = ", ".join(map(repr, ("int8", *_FLOAT_PACKERS)))
             raise ValueError(f"PackedB: dtype must be one of {names}, got {dtype!r}")
 
-        self._native: _fbg.PackedBInt8 | _FloatB
+        _check_accum(accum, outlier_bits, floating=dtype in _FLOAT_PACKERS)
+
+        self._native: _fbg.PackedBInt8 | _fbg.PackedBInt16 | _FloatB
         if array.dtype == np.int8:
             if dtype in _FLOAT_PACKERS:
                 raise TypeError(f"PackedB: w must be floating for dtype={dtype!r}, got int8")
-            self._native = _fbg.pack_b_int8(array, *_given_quant(scale, zero_point, array.shape[1]))
+            quant = _given_quant(scale, zero_point, array.shape[1])
+            self._keep(_fbg.pack_b_int8(array, *quant), accum, outlier_bits)
             return
         if scale is not None or zero_point is not None:
             raise TypeError(f"PackedB: scale and zero_point go with an int8 w, got {array.dtype}")
@@ -107,7 +137,22 @@ class PackedB:
                 raise ValueError("PackedB: w must be within ±65504 for dtype='float16'")
             self._native = _FLOAT_PACKERS[dtype](floats)
         else:
-            self._native = _fbg.pack_b_quantize(floats, granularity == "column", symmetric)
+            quantized = _fbg.pack_b_quantize(floats, granularity == "column", symmetric)
+            self._keep(quantized, accum, outlier_bits)
+
+    def _keep(self, native: _fbg.PackedBInt8, accum: str | None, outlier_bits: int | None) -> None:
+        """Keep int8 weights, split for int16 sums where they are asked for and can pay."""
+        self._native = native
+        if accum != "int16":
+            return
+        if _fbg.kernel_isa("int16").endswith("vnni"):
+            self._redirected = "VNNI sums int32 as fast"
+            return
+        split = _fbg.pack_b_split(native, outlier_bits or 0)
+        if split is None:
+            self._redirected = "too many large weights"
+        else:
+            self._native = split
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -122,23 +167,54 @@ class PackedB:
             return bfloat16()
         if isinstance(native, _fbg.PackedBFloat16):
             return np.dtype(np.float16)
-        return np.dtype(np.int8 if isinstance(native, _fbg.PackedBInt8) else np.float32)
+        return np.dtype(np.int8 if isinstance(native, _INTEGER) else np.float32)
 
     @property
     def accum(self) -> str:
-        """Type that products are summed in: ``"int32"`` or ``"float32"``."""
+        """Type that products are summed in: ``"int32"``, ``"int16"`` or ``"float32"``."""
+        if isinstance(self._native, _fbg.PackedBInt16):
+            return "int16"
         return "int32" if isinstance(self._native, _fbg.PackedBInt8) else "float32"
+
+    @property
+    def outliers(self) -> Outliers | None:
+        """The weights that int16 sums keep apart; None unless `accum` is ``"int16"``.
+
+        >>> import numpy as np
+        >>> import fbg
+        >>> w = np.ones((8, 2), np.int8)
+        >>> w[3, 1] = 100
+        >>> with fbg.isa.limit("generic"):
+        ...     packed = fbg.PackedB(w, accum="int16", outlier_bits=4)
+        >>> packed
+        PackedB(K=8, N=2, int8, accum=int16, 1 outlier, no scale)
+        >>> packed.outliers.indices, packed.outliers.data
+        (array([3], dtype=int32), array([100], dtype=int8))
+        """
+        native = self._native
+        return Outliers(*native.outliers) if isinstance(native, _fbg.PackedBInt16) else None
+
+    @property
+    def spill_depths(self) -> npt.NDArray[np.int64] | None:
+        """How many k of each panel of 32 columns an int16 sum takes before it moves to int32.
+
+        int64 (ceil(N / 32),); None unless `accum` is ``"int16"``. Over each such stretch of k, the
+        positive and the negative dense weights that a lane meets (k and k + 1 of every four) sum to
+        at most 128 in magnitude, so that 255 times them fits in int16.
+        """
+        native = self._native
+        return native.spill_depths if isinstance(native, _fbg.PackedBInt16) else None
 
     @property
     def scale(self) -> Array | None:
         """float32 of shape (N,) or (); None without quantization parameters."""
-        return self._native.scale if isinstance(self._native, _fbg.PackedBInt8) else None
+        return self._native.scale if isinstance(self._native, _INTEGER) else None
 
     @property
     def zero_point(self) -> Array | None:
         """int32 of shape (N,) or (); None when there is no scale."""
         native = self._native
-        if not isinstance(native, _fbg.PackedBInt8) or native.scale is None:
+        if not isinstance(native, _INTEGER) or native.scale is None:
             return None
         return (
             np.zeros_like(native.scale, np.int32)
@@ -150,7 +226,7 @@ class PackedB:
     def column_offsets(self) -> Array | None:
         """int32 (N,): the sum of each column of the int8 matrix; None for float weights."""
         native = self._native
-        return native.column_offsets if isinstance(native, _fbg.PackedBInt8) else None
+        return native.column_offsets if isinstance(native, _INTEGER) else None
 
     @property
     def nbytes(self) -> int:
@@ -218,22 +294,40 @@ class PackedB:
         return self._from_block, (self._native.block,)
 
     def __copy__(self) -> PackedB:
-        return self._of(self._native)  # packed weights never change: the copy may share them
+        packed = self._of(self._native)  # packed weights never change: the copy may share them
+        packed._redirected = self._redirected
+        return packed
 
     def __deepcopy__(self, memo: dict[int, object]) -> PackedB:
         return self.__copy__()
 
     def __repr__(self) -> str:
         k, n = self.shape
-        text = f"PackedB(K={k}, N={n}, {self.dtype}, accum={self.accum}"
-        if self.accum == "int32":
+        parts = [f"K={k}", f"N={n}", str(self.dtype), f"accum={self.accum}"]
+        if self._redirected:
+            parts[-1] += f" (not int16: {self._redirected})"
+        if self.outliers is not None:
+            count = self.outliers.data.size
+            parts.append(f"{count} outlier{'s' * (count != 1)}")
+        if self.dtype == np.int8:
             scale = self.scale
-            text += (
-                ", no scale"
-                if scale is None
-                else f", scale per {'column' if scale.ndim else 'tensor'}"
+            parts.append(
+                "no scale" if scale is None else f"scale per {'column' if scale.ndim else 'tensor'}"
             )
-        return text + ")"
+        return f"PackedB({', '.join(parts)})"
+
+
+def _check_accum(accum: object, outlier_bits: object, floating: bool) -> None:
+    allowed = (None, "float32") if floating else (None, "int32", "int16")
+    if accum not in allowed:
+        names = " or ".join(repr(name) for name in allowed[1:])
+        kind = "float" if floating else "int8"
+        raise ValueError(f"PackedB: accum must be {names} for {kind} weights, got {accum!r}")
+    if outlier_bits is None:
+        return
+    if accum != "int16":
+        raise ValueError(f"PackedB: outlier_bits goes with accum='int16', got accum={accum!r}")
+    require_integer(outlier_bits, "PackedB: outlier_bits", 1, 8)
 
 
 def _path_text(path: object, where: str) -> str:

@@ -157,7 +157,8 @@ struct AOperand {
   std::int32_t zero_point;
 };
 
-py::array gemm_int8(const AOperand& a, const PackedB<Int32>& b, const std::vector<PyStage>& stages,
+template <class Acc>
+py::array gemm_int8(const AOperand& a, const PackedB<Acc>& b, const std::vector<PyStage>& stages,
                     const py::object& out, int num_threads) {
   if (a.kind == "plain") {
     const PackA<std::uint8_t> packer(matrix<std::uint8_t>(a.array, "gemm: a with int8 weights"));
@@ -271,7 +272,9 @@ void bind_gemm(py::module_& m) {
              return AOperand{std::move(kind), std::move(array), scale, zero_point};
            }),
            py::arg("kind"), py::arg("array"), py::arg("scale") = 1.0f, py::arg("zero_point") = 0);
-  m.def("gemm", &gemm_int8, py::arg("a"), py::arg("b"), py::arg("stages"), py::arg("out"),
+  m.def("gemm", &gemm_int8<Int32>, py::arg("a"), py::arg("b"), py::arg("stages"), py::arg("out"),
+        py::arg("num_threads"));
+  m.def("gemm", &gemm_int8<Int16>, py::arg("a"), py::arg("b"), py::arg("stages"), py::arg("out"),
         py::arg("num_threads"));
   m.def("gemm", &gemm_float<Float32>, py::arg("a"), py::arg("b"), py::arg("stages"), py::arg("out"),
         py::arg("num_threads"));
@@ -281,6 +284,7 @@ void bind_gemm(py::module_& m) {
         py::arg("num_threads"));
 
   define_linear<PackAWithQuantRowOffset, Int32>(m);
+  define_linear<PackAWithQuantRowOffset, Int16>(m);
   define_linear<PackA<float>, Float32>(m);
   define_linear<PackA<float>, Float32F16>(m);
   m.def(
@@ -300,6 +304,7 @@ void bind_gemm(py::module_& m) {
   });
   m.def("kernel_isa", [](const std::string& accumulator) {
     const auto kind = accumulator == "int32"      ? Accumulator::int32
+                      : accumulator == "int16"    ? Accumulator::int16
                       : accumulator == "bfloat16" ? Accumulator::bfloat16
                                                   : Accumulator::float32;
     return isa_name(choose_geometry(kind, active_features()).isa);

@@ -64,6 +64,27 @@ py::class_<PackedB<Acc>> bind_packed(py::module_& m, const char* name) {
       });
 }
 
+// Quantized weights, whatever sums them.
+template <class Acc>
+py::class_<PackedB<Acc>> bind_quantized(py::module_& m, const char* name) {
+  using B = PackedB<Acc>;
+  return bind_packed<Acc>(m, name)
+      .def_property_readonly(
+          "scale",
+          [](const B& b) { return parameters(b.scale(), b.cols(), b.header().per_column); })
+      .def_property_readonly(
+          "zero_point",
+          [](const B& b) { return parameters(b.zero_point(), b.cols(), b.header().per_column); })
+      .def_property_readonly("column_offsets", [](const B& b) {
+        return py::array_t<std::int32_t>(b.cols(), b.col_offsets());
+      });
+}
+
+template <class T>
+py::array_t<T> copy_of(std::span<const T> values) {
+  return py::array_t<T>(std::ssize(values), values.data());
+}
+
 // A stored block as the class that its header names.
 py::object from_bytes(const std::shared_ptr<const std::byte>& data, std::int64_t size,
                       bool verify) {
@@ -78,6 +99,8 @@ py::object from_bytes(const std::shared_ptr<const std::byte>& data, std::int64_t
   switch (packed_header(data.get(), size).accumulator) {
     case Accumulator::int32:
       return read(Int32{});
+    case Accumulator::int16:
+      return read(Int16{});
     case Accumulator::float32:
       return read(Float32{});
     case Accumulator::bfloat16:
@@ -97,16 +120,19 @@ void bind_pack(py::module_& m) {
   using BFloat16B = PackedB<BFloat16>;
   using Float16B = PackedB<Float32F16>;
 
-  bind_packed<Int32>(m, "PackedBInt8")
-      .def_property_readonly(
-          "scale",
-          [](const Int8B& b) { return parameters(b.scale(), b.cols(), b.header().per_column); })
-      .def_property_readonly("zero_point",
-                             [](const Int8B& b) {
-                               return parameters(b.zero_point(), b.cols(), b.header().per_column);
+  bind_quantized<Int32>(m, "PackedBInt8");
+  bind_quantized<Int16>(m, "PackedBInt16")
+      .def_property_readonly("outliers",
+                             [](const PackedB<Int16>& b) {
+                               const Outliers o = b.outliers();
+                               return py::make_tuple(copy_of(o.indptr), copy_of(o.rows),
+                                                     copy_of(o.values));
                              })
-      .def_property_readonly("column_offsets", [](const Int8B& b) {
-        return py::array_t<std::int32_t>(b.cols(), b.col_offsets());
+      .def_property_readonly("spill_depths", [](const PackedB<Int16>& b) {
+        py::array_t<std::int64_t> depths(b.num_panels());
+        for (std::int64_t p = 0; p < b.num_panels(); ++p)
+          depths.mutable_at(p) = std::int64_t{Int16::kr} * b.spill_groups()[p];
+        return depths;
       });
   bind_packed<Float32>(m, "PackedBFloat32");
   bind_packed<BFloat16>(m, "PackedBBFloat16");
@@ -136,6 +162,13 @@ void bind_pack(py::module_& m) {
         return Int8B::pack(view, quant);
       },
       py::arg("w"), py::arg("scale"), py::arg("zero_point"), py::arg("per_column"));
+  m.def(
+      "pack_b_split",
+      [](const Int8B& b, int outlier_bits) {
+        const py::gil_scoped_release release;
+        return PackedB<Int16>::split(b, outlier_bits);
+      },
+      py::arg("b"), py::arg("outlier_bits"));
   m.def(
       "pack_b_float32",
       [](const py::array& w) {

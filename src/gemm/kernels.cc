@@ -15,9 +15,10 @@ struct FamilyEntry {
   Isa isa;
   Features needs;
   int lanes, registers;  // of the vector file
-  int b_registers;       // per vector of B: 2 where bytes are split into even and odd
+  int b_registers;       // per vector of B: 2 where pairs are split into even and odd
   int spare;             // A broadcasts and temporaries
   int max_rows;
+  bool wide_a = false, spills = false;
 };
 
 // Best first. Tile sizes follow from the register file: rows * vectors accumulators, the vectors of
@@ -26,9 +27,16 @@ constexpr FamilyEntry kFamilies[] = {
     {Accumulator::int32, Isa::avx512_vnni, feature::avx512 | feature::avx512_vnni, 16, 32, 1, 2,
      12},
     {Accumulator::int32, Isa::avx2_vnni, feature::avx2 | feature::avx_vnni, 8, 16, 1, 2, 6},
-    {Accumulator::int32, Isa::avx512, feature::avx512, 16, 32, 2, 3, 12},
-    {Accumulator::int32, Isa::avx2, feature::avx2, 8, 16, 2, 3, 4},
+    {Accumulator::int32, Isa::avx512, feature::avx512, 16, 32, 1, 2, 12, true},
+    {Accumulator::int32, Isa::avx2, feature::avx2, 8, 16, 1, 2, 6, true},
     {Accumulator::int32, Isa::generic, 0, 8, 32, 1, 2, 4},
+    // With VNNI int32 sums are no slower: only what was packed elsewhere runs here.
+    {Accumulator::int16, Isa::avx512_vnni, feature::avx512 | feature::avx512_vnni, 16, 32, 1, 2,
+     12},
+    {Accumulator::int16, Isa::avx2_vnni, feature::avx2 | feature::avx_vnni, 8, 16, 1, 2, 6},
+    {Accumulator::int16, Isa::avx512, feature::avx512, 16, 32, 1, 2, 12, false, true},
+    {Accumulator::int16, Isa::avx2, feature::avx2, 8, 16, 1, 2, 6, false, true},
+    {Accumulator::int16, Isa::generic, 0, 8, 32, 1, 2, 4},
     {Accumulator::float32, Isa::avx512, feature::avx512, 16, 32, 1, 2, 12},
     {Accumulator::float32, Isa::avx2, feature::avx2, 8, 16, 1, 2, 6},
     {Accumulator::float32, Isa::generic, 0, 8, 32, 1, 2, 4},
@@ -52,7 +60,7 @@ Geometry choose_geometry(Accumulator accumulator, Features features) noexcept {
       std::find_if(std::begin(kFamilies), std::end(kFamilies), [&](const FamilyEntry& f) {
         return f.accumulator == accumulator && (f.needs & ~features) == 0;
       });
-  Geometry g{family->isa, family->lanes, family->max_rows, {}};
+  Geometry g{family->isa, family->lanes, family->max_rows, family->wide_a, family->spills, {}};
   // Short tiles take more columns: enough independent accumulators to hide the latency.
   for (int rows = 1; rows <= family->max_rows; ++rows) {
     int vectors = 2;
@@ -73,8 +81,8 @@ TileFunction find_kernel(const KernelKey& key) {
 }
 
 std::string kernel_name(const KernelKey& key) {
-  static constexpr const char* kOperands[] = {"int32_u8_s8", "fp32_f32_f32", "fp32_bf16_bf16",
-                                              "fp32_f32_bf16", "fp32_f32_f16"};
+  static constexpr const char* kOperands[] = {"int32_u8_s8",   "fp32_f32_f32", "fp32_bf16_bf16",
+                                              "fp32_f32_bf16", "fp32_f32_f16", "int16_u8_s8"};
   const int lanes = isa_features(key.isa) & feature::avx512 ? 16 : 8;
   std::string name = std::string("gemm_") + kOperands[static_cast<int>(key.accumulator)] + "_";
   name += std::to_string(key.rows) + "x" + std::to_string(key.vectors * lanes) + "_" +

@@ -59,6 +59,14 @@ simd::RowQuant choose_tensor_quant(const MatrixView<const float>& a) {
 
 }  // namespace
 
+void widen_rows(const std::uint8_t* a, std::int64_t lda, std::int64_t rows, std::int64_t k,
+                std::byte* out, std::int64_t ld_bytes) noexcept {
+  const auto& kernels = row_kernels();
+  for (std::int64_t i = 0; i < rows; ++i)
+    kernels.widen_groups(a + i * lda, static_cast<std::size_t>(k),
+                         reinterpret_cast<std::uint16_t*>(out + i * ld_bytes));
+}
+
 template <class T>
 void PackA<T>::prepare(Range, ABlock&) const noexcept {}
 

@@ -37,6 +37,8 @@ typename Acc::C dot(const TileArgs& args, int i, std::int64_t j, typename Acc::C
   return sum;
 }
 
+constexpr int kLanes = 8;  // a vector of the portable geometry
+
 template <class Acc>
 void reference_tile(const TileArgs* tile) {
   const TileArgs& args = *tile;
@@ -45,6 +47,8 @@ void reference_tile(const TileArgs* tile) {
     auto* c_row = static_cast<std::byte*>(args.c) + i * args.ldc;
     for (std::int64_t j = 0; j < args.columns; ++j) {
       typename Acc::C sum = key.load_c ? reinterpret_cast<typename Acc::C*>(c_row)[j] : 0;
+      if constexpr (Acc::kind == Accumulator::int16)
+        if (args.sums) sum = args.sums[i * key.vectors * kLanes + j];
       sum = dot<Acc>(args, i, j, sum);
       Value value;
       if constexpr (std::is_same_v<typename Acc::C, float>)
@@ -52,8 +56,7 @@ void reference_tile(const TileArgs* tile) {
       else
         value.i = sum;
 
-      Element e{
-          args.row + i, args.col + j, 1, 1, 0, 0, 0, 0, static_cast<std::int32_t>(args.depth)};
+      Element e{args.row + i, args.col + j, 1, 1, 0, 0, 0, 0};
       if (args.a_scale) e.a_scale = args.a_scale[i];
       if (args.b_scale) e.b_scale = args.b_scale[j];
       if (key.correct_a) {
@@ -62,7 +65,7 @@ void reference_tile(const TileArgs* tile) {
       }
       if (key.correct_b) {
         e.b_zero_point = args.b_zero_point[j];
-        e.row_offset = args.row_offsets[i];
+        e.row_term = args.row_terms[i];
       }
       for (int s = 0; s < key.num_stages; ++s)
         value = apply_stage(key.stages[s], args.stages[s], value, e);
@@ -77,6 +80,8 @@ TileFunction reference_kernel(Accumulator accumulator) noexcept {
   switch (accumulator) {
     case Accumulator::int32:
       return reference_tile<Int32>;
+    case Accumulator::int16:
+      return reference_tile<Int16>;
     case Accumulator::float32:
       return reference_tile<Float32>;
     case Accumulator::bfloat16:

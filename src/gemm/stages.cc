@@ -178,7 +178,7 @@ Value apply_stage(const StageCode& code, const StageArgs& args, Value x,
       const float real = code.in == ValueType::float32 ? x.f / args.f0
                                                        : static_cast<float>(corrected()) *
                                                              ((e.a_scale * e.b_scale) / args.f0);
-      y.i = Requantize::apply(real, args.f1, code.out);
+      y.i = Requantize::apply(real, args);
       break;
     }
   }

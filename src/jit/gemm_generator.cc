@@ -8,8 +8,10 @@
 // `dot_product` and the two loads are all that differs between families and instruction sets:
 //
 //   vnni        vpdpbusd: four u8 x s8 products into an int32 lane, no saturation in between
-//   widen_int8  vpmaddwd on bytes widened to int16, even and odd k apart: exact, as 2 * 255 * 128
-//               fits easily where vpmaddubsw would saturate
+//   widen_int8  vpmaddwd on int16, even and odd k apart, A widened when it was packed: exact, as
+//               2 * 255 * 128 fits easily where vpmaddubsw would saturate
+//   maddubs     vpmaddubsw into int16 sums, which B was packed to have room for and which are
+//               spilled to int32 in time
 //   fma         vfmadd231ps; fma_f16: on weights that vcvtph2ps widens
 //   dot_bf16    vdpbf16ps
 //   widen_bf16  vfmadd231ps on bfloat16 widened to float, even and odd k apart; fma_bf16: the same
@@ -28,12 +30,14 @@ using Xbyak::Address;
 using Xbyak::Reg64;
 using Vec = SimdAssembler::Vec;
 
-enum class Dot { vnni, widen_int8, fma, fma_f16, dot_bf16, widen_bf16, fma_bf16 };
+enum class Dot { vnni, widen_int8, maddubs, fma, fma_f16, dot_bf16, widen_bf16, fma_bf16 };
 
 Dot choose_dot(Accumulator accumulator, Features f) {
   switch (accumulator) {
     case Accumulator::int32:
       return f & (feature::avx512_vnni | feature::avx_vnni) ? Dot::vnni : Dot::widen_int8;
+    case Accumulator::int16:
+      return f & (feature::avx512_vnni | feature::avx_vnni) ? Dot::vnni : Dot::maddubs;
     case Accumulator::bfloat16:
       return f & feature::avx512_bf16 ? Dot::dot_bf16 : Dot::widen_bf16;
     case Accumulator::float32_bf16:
@@ -53,13 +57,14 @@ class GemmGenerator : public SimdAssembler {
         rows_(key.rows),
         vectors_(key.vectors),
         dot_(choose_dot(key.accumulator, isa_features(key.isa))),
-        splits_(dot_ == Dot::widen_int8 || dot_ == Dot::widen_bf16 || dot_ == Dot::fma_bf16),
-        a_group_bytes_(dot_ == Dot::fma_bf16 ? 8 : 4),
+        splits_(dot_ == Dot::widen_bf16 || dot_ == Dot::fma_bf16),
+        a_group_bytes_(dot_ == Dot::fma_bf16 || dot_ == Dot::widen_int8 ? 8 : 4),
         b_column_bytes_(dot_ == Dot::fma_f16 ? 2 : 4),
         first_b_(rows_ * vectors_),
         first_a_(first_b_ + vectors_ * (splits_ ? 2 : 1)) {}
 
   bool fits() const {
+    if (key_.load_c && key_.accumulator == Accumulator::int16) return false;  // sums take its place
     return rows_ <= kMaxRows && first_a_ + a_registers() <= num_vectors() &&
            rows_ * vectors_ + 3 + (key_.masked && !is_zmm()) <= num_vectors();
   }
@@ -67,7 +72,13 @@ class GemmGenerator : public SimdAssembler {
   void generate() {
     save_registers();
     initialize_accumulators();
-    for_each_pair([this] { k_loop(); });
+    for_each_pair([this] {
+      if (dot_ == Dot::maddubs)
+        spilling_k_loop();
+      else
+        k_loop();
+    });
+    if (key_.accumulator == Accumulator::int16) add_sums();
     run_pipeline();
     restore_registers();
     vzeroupper();
@@ -89,13 +100,14 @@ class GemmGenerator : public SimdAssembler {
   const Reg64 pair_ = r12, pairs_left_ = r13;
   const Reg64 c_ = r14, ldc_ = r15;
   const Reg64 scratch_ = rax;
-  const Reg64 prefetch_ = rax;  // in the K loop, where nothing else needs scratch
+  const Reg64 prefetch_ = rax;                  // in the K loop, where nothing else needs scratch
+  const Reg64 sums_ = r14, groups_left_ = r15;  // where sums are spilled: C is not needed meanwhile
 
   Vec acc(int row, int v) const { return vec(row * vectors_ + v); }
   Vec b(int v, int half = 0) const { return vec(first_b_ + v * (splits_ ? 2 : 1) + half); }
-  // The least that A needs: a broadcast; where k-groups are split, two halves, and for integers the
-  // product that has no fused addition.
-  int a_registers() const { return dot_ == Dot::widen_int8 ? 3 : splits_ ? 2 : 1; }
+  // The least that A needs: a broadcast, or two halves; and a product that has no fused addition.
+  int a_registers() const { return splits_ || !fuses() ? 2 : 1; }
+  bool fuses() const { return dot_ != Dot::widen_int8 && dot_ != Dot::maddubs; }
   int b_group_bytes() const { return kPanelColumns * b_column_bytes_; }
 
   Address arg(std::size_t offset) { return ptr[args_ + static_cast<int>(offset)]; }
@@ -107,9 +119,13 @@ class GemmGenerator : public SimdAssembler {
     for (const Reg64& r : {r15, r14, r13, r12, rbp, rbx}) pop(r);
   }
 
-  void initialize_accumulators() {
+  void load_c_registers() {
     mov(c_, arg(offsetof(TileArgs, c)));
     mov(ldc_, arg(offsetof(TileArgs, ldc)));
+  }
+
+  void initialize_accumulators() {
+    load_c_registers();
     // No column is partial while B is read (panels are padded): only loads and stores of C need the
     // mask, and in between its register may hold a row of A.
     if (key_.load_c) {
@@ -197,6 +213,64 @@ class GemmGenerator : public SimdAssembler {
     L(done);
   }
 
+  // Pieces of at most spill_groups k-groups; what an earlier piece left is spilled before the next.
+  void spilling_k_loop() {
+    Xbyak::Label piece, fits, first, done;
+    mov(sums_, arg(offsetof(TileArgs, sums)));
+    mov(groups_left_, groups_);
+    L(piece);
+    test(groups_left_, groups_left_);
+    jz(done, T_NEAR);
+    // The very first piece finds nothing to spill: the whole of the first pair is still to come.
+    cmp(pair_, arg(offsetof(TileArgs, pairs)));
+    jne(fits, T_NEAR);
+    cmp(groups_left_, ptr[pair_ + static_cast<int>(offsetof(BlockPair, groups))]);
+    je(first, T_NEAR);
+    L(fits);
+    spill();
+    L(first);
+    mov(groups_, groups_left_);
+    cmp(groups_, arg(offsetof(TileArgs, spill_groups)));
+    cmovg(groups_, arg(offsetof(TileArgs, spill_groups)));
+    sub(groups_left_, groups_);
+    k_loop();
+    jmp(piece, T_NEAR);
+    L(done);
+  }
+
+  Address sum_address(int row, int v) { return ptr[sums_ + (row * vectors_ + v) * vector_bytes()]; }
+
+  // sums += accumulators, which start again: pairs of int16 lanes belong to one column.
+  void spill() {
+    load_ones();
+    for (int i = 0; i < rows_; ++i)
+      for (int v = 0; v < vectors_; ++v) {
+        widen_sum(acc(i, v));
+        vpaddd(acc(i, v), acc(i, v), sum_address(i, v));
+        vmovups(sum_address(i, v), acc(i, v));
+        zero(acc(i, v));
+      }
+  }
+
+  void load_ones() { load_constant(vec(first_b_), 0x00010001u); }
+  void widen_sum(const Vec& sum) { vpmaddwd(sum, sum, vec(first_b_)); }
+
+  // What the accumulators hold becomes int32 and takes up the sums in memory.
+  void add_sums() {
+    if (dot_ == Dot::maddubs) {
+      load_ones();
+      for (int i = 0; i < rows_; ++i)
+        for (int v = 0; v < vectors_; ++v) widen_sum(acc(i, v));
+    }
+    Xbyak::Label none;
+    mov(sums_, arg(offsetof(TileArgs, sums)));
+    test(sums_, sums_);
+    jz(none, T_NEAR);
+    for (int i = 0; i < rows_; ++i)
+      for (int v = 0; v < vectors_; ++v) vpaddd(acc(i, v), acc(i, v), sum_address(i, v));
+    L(none);
+  }
+
   void advance(int groups) {
     add(a_[0], groups * a_group_bytes_);
     if (rows_ > kBaseRows) add(a_[1], groups * a_group_bytes_);
@@ -205,11 +279,34 @@ class GemmGenerator : public SimdAssembler {
   }
 
   void k_group(int u) {
-    for (int v = 0; v < vectors_; ++v) load_b(v, u * b_group_bytes());
     if (u % 2 == 0) prefetcht1(ptr[prefetch_ + u / 2 * 64]);
+    if (dot_ == Dot::widen_int8) {  // even k, then odd k: half of the registers for B
+      for (const int odd : {0, 1}) {
+        for (int v = 0; v < vectors_; ++v)
+          load_widened(b(v), b_address(v, u * b_group_bytes()), odd);
+        multiply_rows(u * a_group_bytes_ + 4 * odd);
+      }
+      return;
+    }
+    for (int v = 0; v < vectors_; ++v) load_b(v, u * b_group_bytes());
+    multiply_rows(u * a_group_bytes_);
+  }
+
+  void multiply_rows(int a_offset) {
     for (int i = 0; i < rows_; ++i) {
-      broadcast_a(i, u * a_group_bytes_);
+      broadcast_a(i, a_offset);
       for (int v = 0; v < vectors_; ++v) dot_product(acc(i, v), i, v);
+    }
+  }
+
+  // Every second byte as int16.
+  void load_widened(const Vec& to, const Address& from, int odd) {
+    if (odd) {
+      vmovups(to, from);
+      vpsraw(to, to, 8);
+    } else {  // 1 * even + 0 * odd, in one instruction where shifts take two
+      load_constant(to, 0x00010001u);
+      vpmaddubsw(to, to, from);
     }
   }
 
@@ -253,12 +350,6 @@ class GemmGenerator : public SimdAssembler {
     const Address from = b_address(v, offset);
     const Vec even = b(v, 0), odd = b(v, 1);
     switch (dot_) {
-      case Dot::widen_int8:  // int16 lanes of even k (low bytes) and odd k (high bytes)
-        vmovups(odd, from);
-        vpsllw(even, odd, 8);
-        vpsraw(even, even, 8);
-        vpsraw(odd, odd, 8);
-        break;
       case Dot::widen_bf16:
       case Dot::fma_bf16:
         vmovups(odd, from);
@@ -281,8 +372,9 @@ class GemmGenerator : public SimdAssembler {
   // Which register holds the broadcast of a row: two in turn where there is room.
   Vec a(int row) const {
     if (splits_) return vec(first_a_);
-    return vec(first_a_ + (first_a_ + 1 < num_vectors() ? row % 2 : 0));
+    return vec(first_a_ + (first_a_ + a_registers() < num_vectors() ? row % 2 : 0));
   }
+  Vec product() const { return vec(num_vectors() - 1); }
 
   void broadcast_a(int row, int offset) {
     const Vec even = vec(first_a_), odd = vec(first_a_ + 1);
@@ -292,13 +384,10 @@ class GemmGenerator : public SimdAssembler {
         vbroadcastss(a(row), a_address(row, offset));
         break;
       case Dot::vnni:
+      case Dot::widen_int8:
+      case Dot::maddubs:
       case Dot::dot_bf16:
         vpbroadcastd(a(row), a_address(row, offset));
-        break;
-      case Dot::widen_int8:
-        vpbroadcastd(odd, a_address(row, offset));
-        bit_and(even, odd, constant(0x00ff00ffu));
-        vpsrlw(odd, odd, 8);
         break;
       case Dot::widen_bf16:
         vpbroadcastd(odd, a_address(row, offset));
@@ -324,14 +413,14 @@ class GemmGenerator : public SimdAssembler {
       case Dot::dot_bf16:
         vdpbf16ps(sum, a(row), b(v));
         break;
-      case Dot::widen_int8: {
-        const Vec product = vec(first_a_ + 2);
-        vpmaddwd(product, even, b(v, 0));
-        vpaddd(sum, sum, product);
-        vpmaddwd(product, odd, b(v, 1));
-        vpaddd(sum, sum, product);
+      case Dot::widen_int8:
+        vpmaddwd(product(), a(row), b(v));
+        vpaddd(sum, sum, product());
         break;
-      }
+      case Dot::maddubs:
+        vpmaddubsw(product(), a(row), b(v));
+        vpaddw(sum, sum, product());
+        break;
       case Dot::widen_bf16:
       case Dot::fma_bf16:
         vfmadd231ps(sum, even, b(v, 0));
@@ -340,10 +429,25 @@ class GemmGenerator : public SimdAssembler {
     }
   }
 
+  // Whatever the K loop kept in registers, but for C, is free by now.
+  StageOperands load_operands() {
+    const StageOperands operands{rbx, r8, r9, r10, r11, r12, r13};
+    mov(operands.stages, arg(offsetof(TileArgs, stages)));
+    mov(operands.a_scale, arg(offsetof(TileArgs, a_scale)));
+    mov(operands.a_zero_point, arg(offsetof(TileArgs, a_zero_point)));
+    mov(operands.row_terms, arg(offsetof(TileArgs, row_terms)));
+    mov(operands.b_scale, arg(offsetof(TileArgs, b_scale)));
+    mov(operands.b_zero_point, arg(offsetof(TileArgs, b_zero_point)));
+    mov(operands.col_offsets, arg(offsetof(TileArgs, col_offsets)));
+    return operands;
+  }
+
   void run_pipeline() {
+    if (key_.accumulator == Accumulator::int16) load_c_registers();
     if (key_.masked) prepare_mask();
     const int first_free = rows_ * vectors_;
     StageContext ctx{args_,
+                     load_operands(),
                      scratch_,
                      rsi,
                      rdx,

@@ -97,9 +97,11 @@ class SimdAssembler : public Xbyak::CodeGenerator {
   }
   Xbyak::Address constant(float value) { return constant(std::bit_cast<std::uint32_t>(value)); }
 
+  void load_constant(const Vec& v, std::uint32_t bits) {
+    vbroadcastss(v, ptr[rip + constants_[bits]]);
+  }
   void load_constant(const Vec& v, float value) {
-    Xbyak::Label& label = constants_[std::bit_cast<std::uint32_t>(value)];
-    vbroadcastss(v, ptr[rip + label]);
+    load_constant(v, std::bit_cast<std::uint32_t>(value));
   }
 
   // Constants and tables, after the last instruction.

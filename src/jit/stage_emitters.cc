@@ -23,35 +23,24 @@ class StageEmitter {
         t2_(as.vec(ctx.temps[2])),
         stage_offset_(static_cast<int>(stage * static_cast<int>(sizeof(StageArgs)))) {}
 
-  // x - zA_i * colsum_j + (K * zA_i - rowsum_i) * zB_j
+  // x - zA_i * colsum_j + row_term_i * zB_j
   void correct(const Vec& x) {
     if (ctx_.correct_b) {
-      load_pointer(ctx_.scratch, offsetof(TileArgs, a_zero_point));
-      as_.mov(ctx_.scratch.cvt32(), as_.dword[ctx_.scratch + ctx_.row * 4]);
-      as_.imul(ctx_.scratch.cvt32(), as_.dword[ctx_.args + offsetof(TileArgs, depth)]);
-      load_pointer(ctx_.scratch2, offsetof(TileArgs, row_offsets));
-      as_.sub(ctx_.scratch.cvt32(), as_.dword[ctx_.scratch2 + ctx_.row * 4]);
-      as_.vmovd(Xbyak::Xmm(t0_.getIdx()), ctx_.scratch.cvt32());
-      as_.vpbroadcastd(t0_, Xbyak::Xmm(t0_.getIdx()));
-      load_pointer(ctx_.scratch, offsetof(TileArgs, b_zero_point));
-      as_.vpmulld(t0_, t0_, column(ctx_.scratch));
+      as_.vpbroadcastd(t0_, row(ctx_.operands.row_terms));
+      as_.vpmulld(t0_, t0_, column(ctx_.operands.b_zero_point));
       as_.vpaddd(x, x, t0_);
     }
     if (ctx_.correct_a) {
-      load_pointer(ctx_.scratch, offsetof(TileArgs, a_zero_point));
-      as_.vpbroadcastd(t0_, as_.ptr[ctx_.scratch + ctx_.row * 4]);
-      load_pointer(ctx_.scratch, offsetof(TileArgs, col_offsets));
-      as_.vpmulld(t0_, t0_, column(ctx_.scratch));
+      as_.vpbroadcastd(t0_, row(ctx_.operands.a_zero_point));
+      as_.vpmulld(t0_, t0_, column(ctx_.operands.col_offsets));
       as_.vpsubd(x, x, t0_);
     }
   }
 
   // t0 = sA_i * sB_j
   void scale_product() {
-    load_pointer(ctx_.scratch, offsetof(TileArgs, a_scale));
-    as_.vbroadcastss(t0_, as_.ptr[ctx_.scratch + ctx_.row * 4]);
-    load_pointer(ctx_.scratch, offsetof(TileArgs, b_scale));
-    as_.vmulps(t0_, t0_, column(ctx_.scratch));
+    as_.vbroadcastss(t0_, row(ctx_.operands.a_scale));
+    as_.vmulps(t0_, t0_, column(ctx_.operands.b_scale));
   }
 
   void dequantize(const Vec& x) {
@@ -62,13 +51,11 @@ class StageEmitter {
 
   // The operand of this stage at the vector's columns: bias_j, or a row of a matrix.
   void add_operand(const Vec& x, bool matrix, bool integer) {
-    load_stage(ctx_.scratch, offsetof(StageArgs, data));
+    as_.mov(ctx_.scratch, stage_field(offsetof(StageArgs, data)));
     if (matrix) {
       as_.mov(ctx_.scratch2, as_.ptr[ctx_.args + offsetof(TileArgs, row)]);
       if (ctx_.row) as_.add(ctx_.scratch2, ctx_.row);
-      load_pointer(ctx_.scratch3, offsetof(TileArgs, stages));
-      as_.imul(ctx_.scratch2,
-               as_.ptr[ctx_.scratch3 + stage_offset_ + static_cast<int>(offsetof(StageArgs, ld))]);
+      as_.imul(ctx_.scratch2, stage_field(offsetof(StageArgs, ld)));
       as_.add(ctx_.scratch, ctx_.scratch2);
     }
     as_.mov(ctx_.scratch2, as_.ptr[ctx_.args + offsetof(TileArgs, col)]);
@@ -184,16 +171,13 @@ class StageEmitter {
       as_.vdivps(t0_, t0_, t1_);
       as_.vmulps(x, x, t0_);
     }
-    broadcast_stage(t1_, offsetof(StageArgs, f1));
-    as_.load_constant(t0_, Requantize::lowest(code.out));
-    as_.vsubps(t0_, t0_, t1_);
+    broadcast_stage(t0_, offsetof(StageArgs, f1));
     as_.vmaxps(x, x, t0_);  // a NaN gives the second source: the lowest
-    as_.load_constant(t0_, Requantize::highest(code.out));
-    as_.vsubps(t0_, t0_, t1_);
+    broadcast_stage(t0_, offsetof(StageArgs, f2));
     as_.vminps(x, x, t0_);
     as_.vcvtps2dq(x, x);  // rounds half to even, as FloatEnvironment sees to
-    as_.vcvtps2dq(t1_, t1_);
-    as_.vpaddd(x, x, t1_);
+    broadcast_stage(t0_, offsetof(StageArgs, i0));
+    as_.vpaddd(x, x, t0_);
   }
 
  private:
@@ -205,17 +189,11 @@ class StageEmitter {
     as_.vmaxps(x, t0_, x);
   }
 
-  void load_pointer(const Xbyak::Reg64& reg, std::size_t offset) {
-    as_.mov(reg, as_.ptr[ctx_.args + static_cast<int>(offset)]);
+  Xbyak::Address stage_field(std::size_t offset) {
+    return as_.ptr[ctx_.operands.stages + stage_offset_ + static_cast<int>(offset)];
   }
-  void load_stage(const Xbyak::Reg64& reg, std::size_t field) {
-    load_pointer(reg, offsetof(TileArgs, stages));
-    as_.mov(reg, as_.ptr[reg + stage_offset_ + static_cast<int>(field)]);
-  }
-  void broadcast_stage(const Vec& v, std::size_t field) {
-    load_pointer(ctx_.scratch, offsetof(TileArgs, stages));
-    as_.vbroadcastss(v, as_.ptr[ctx_.scratch + stage_offset_ + static_cast<int>(field)]);
-  }
+  void broadcast_stage(const Vec& v, std::size_t field) { as_.vbroadcastss(v, stage_field(field)); }
+  Xbyak::Address row(const Xbyak::Reg64& base) { return as_.ptr[base + ctx_.row * 4]; }
   Xbyak::Address column(const Xbyak::Reg64& base) { return as_.ptr[base + ctx_.column_bytes]; }
 
   SimdAssembler& as_;

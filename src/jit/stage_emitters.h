@@ -8,9 +8,17 @@
 
 namespace fbg::jit {
 
+// Registers that hold pointers of TileArgs while the pipeline runs.
+struct StageOperands {
+  Xbyak::Reg64 stages;
+  Xbyak::Reg64 a_scale, a_zero_point, row_terms;    // row 0 of the tile
+  Xbyak::Reg64 b_scale, b_zero_point, col_offsets;  // column 0
+};
+
 // Where one vector of results stands and what the emitters may use. `args` holds the TileArgs.
 struct StageContext {
   Xbyak::Reg64 args;
+  StageOperands operands;
   Xbyak::Reg64 scratch, scratch2, scratch3;
   std::array<int, 3> temps;  // free vector registers
   int row;                   // of the tile

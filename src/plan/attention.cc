@@ -46,7 +46,6 @@ class PanelProduct {
     args.pairs = &pair;
     args.num_pairs = 1;
     args.ldc = c.row_stride * kFloat;
-    args.depth = a.cols;
     for (std::int64_t col = 0; col < c.cols; col += nr) {
       args.columns = std::min(nr, c.cols - col);
       const std::int64_t vectors = ceil_div(args.columns, lanes);

@@ -173,6 +173,28 @@ std::int32_t shift_row(const std::int8_t* x, std::size_t n, std::uint8_t* q) {
   return sums[0].total() + sums[1].total() + sums[2].total() + sums[3].total();
 }
 
+void widen_groups(const std::uint8_t* x, std::size_t n, std::uint16_t* y) {
+  constexpr std::uint32_t kLow = 0x00ff00ff;
+  auto* out = reinterpret_cast<std::uint32_t*>(y);
+  std::size_t i = 0;
+#if HWY_TARGET != HWY_SCALAR
+  const hn::ScalableTag<std::uint32_t> d;
+  const hn::Repartition<std::uint8_t, decltype(d)> bytes;
+  const auto low = hn::Set(d, kLow);
+  for (; i + hn::Lanes(bytes) <= n; i += hn::Lanes(bytes)) {
+    const auto group = hn::BitCast(d, hn::LoadU(bytes, x + i));
+    const auto even = hn::And(group, low), odd = hn::And(hn::ShiftRight<8>(group), low);
+    hn::StoreInterleaved2(even, odd, d, out + i / 2);
+  }
+#endif
+  for (; i < n; i += 4) {
+    std::uint32_t group = 0;
+    std::memcpy(&group, x + i, n - i < 4 ? n - i : 4);
+    out[i / 2] = group & kLow;
+    out[i / 2 + 1] = group >> 8 & kLow;
+  }
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace fbg::simd
 HWY_AFTER_NAMESPACE();

@@ -205,6 +205,7 @@ const RowKernels kRowKernels = {
     .quantize_row = quantize_row,
     .sum_row = sum_row,
     .shift_row = shift_row,
+    .widen_groups = widen_groups,
     .half_to_float = half_to_float,
     .bfloat16_to_float = bfloat16_to_float,
     .float_to_bfloat16 = float_to_bfloat16,

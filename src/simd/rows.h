@@ -45,6 +45,9 @@ struct RowKernels {
   // Sum of n bytes; int8 input shifted by 128 into uint8 while it is copied and summed.
   std::int32_t (*sum_row)(const std::uint8_t* x, std::size_t n);
   std::int32_t (*shift_row)(const std::int8_t* x, std::size_t n, std::uint8_t* q);
+  // Bytes as uint16, each k-group of four as {x0, x2, x1, x3}, the last one padded with zeros:
+  // writes 8 * ceil(n / 4) bytes.
+  void (*widen_groups)(const std::uint8_t* x, std::size_t n, std::uint16_t* y);
   // y = float(x): float16 (IEEE binary16 bits) and bfloat16 bits to float32.
   void (*half_to_float)(const std::uint16_t* x, std::size_t n, float* y);
   void (*bfloat16_to_float)(const std::uint16_t* x, std::size_t n, float* y);

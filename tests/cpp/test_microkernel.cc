@@ -24,9 +24,9 @@ namespace {
 using test::Guard;
 using test::Guarded;
 
-constexpr Accumulator kAccumulators[] = {Accumulator::int32, Accumulator::float32,
-                                         Accumulator::bfloat16, Accumulator::float32_bf16,
-                                         Accumulator::float32_f16};
+constexpr Accumulator kAccumulators[] = {Accumulator::int32,        Accumulator::int16,
+                                         Accumulator::float32,      Accumulator::bfloat16,
+                                         Accumulator::float32_bf16, Accumulator::float32_f16};
 
 // Bytes of one k-group: of a row of A, and of a column of B.
 struct GroupBytes {
@@ -39,6 +39,7 @@ constexpr GroupBytes group_bytes_of() {
 GroupBytes group_bytes(Accumulator accumulator) {
   switch (accumulator) {
     case Accumulator::int32:
+    case Accumulator::int16:
       return group_bytes_of<Int32>();
     case Accumulator::float32:
       return group_bytes_of<Float32>();
@@ -102,6 +103,7 @@ struct TileCase {
   std::int64_t first_column = 0;  // of the tile inside its first panel
   std::int64_t row = 0, col = 0;  // of the tile in C
   Guard side = Guard::after;
+  int spill_groups = 1;
   unsigned seed = 0;
 };
 
@@ -110,7 +112,8 @@ class Microkernel : public testing::TestWithParam<Family> {
   const Accumulator accumulator = GetParam().accumulator;
   const Isa isa = GetParam().isa;
   const Geometry geometry = choose_geometry(accumulator, isa_features(isa));
-  const bool integer = accumulator == Accumulator::int32;
+  const bool integer = is_integer(accumulator);
+  const bool loads_c = accumulator != Accumulator::int16;  // else `sums` take its place
   const GroupBytes group = group_bytes(accumulator);
   const std::int64_t panel_group = group.b * kPanelColumns;  // bytes of one k-group of a panel
   const ValueType start = integer ? ValueType::acc : ValueType::float32;
@@ -175,6 +178,15 @@ class Microkernel : public testing::TestWithParam<Family> {
       return static_cast<std::uint16_t>((r & 0x7c00) == 0x7c00 ? r ^ 0x4000 : r);
     });
   }
+  // As int16 sums of `depth` k-groups can hold them: |b| <= 128 / (2 * depth), most at the limit.
+  void fill_small(std::byte* to, std::int64_t bytes, int depth) {
+    const int limit = 128 / (2 * depth);
+    fill_with<std::int8_t>(to, bytes, [&] {
+      const unsigned r = random_();
+      if (r & 0x100) return static_cast<std::int8_t>(r & 0x200 ? limit : -limit);
+      return static_cast<std::int8_t>(static_cast<int>(r % (2 * limit + 1)) - limit);
+    });
+  }
   void fill_a(std::byte* to, std::int64_t bytes) {
     if (integer)
       fill_bytes(to, bytes);
@@ -183,8 +195,10 @@ class Microkernel : public testing::TestWithParam<Family> {
     else
       fill_floats(to, bytes);
   }
-  void fill_b(std::byte* to, std::int64_t bytes) {
-    if (integer)
+  void fill_b(std::byte* to, std::int64_t bytes, int depth) {
+    if (accumulator == Accumulator::int16)
+      fill_small(to, bytes, depth);
+    else if (integer)
       fill_bytes(to, bytes);
     else if (accumulator == Accumulator::float32)
       fill_floats(to, bytes);
@@ -223,18 +237,29 @@ class Microkernel : public testing::TestWithParam<Family> {
     // Columns of the last panel are readable to its end.
     const std::int64_t readable = panels * kPanelColumns - tile.first_column;
 
-    std::vector<BlockPair> pairs;
+    std::vector<BlockPair> pairs, reference_pairs;
+    std::vector<std::vector<std::uint8_t>> narrow(tile.blocks.size());
     std::int64_t depth = 0;
     for (std::size_t p = 0; p < tile.blocks.size(); ++p) {
       const Block& block = tile.blocks[p];
-      const std::int64_t row_bytes = block.groups * group.a, lda = row_bytes + block.a_padding;
+      const std::int64_t a_group = geometry.wide_a ? kWideGroupBytes : group.a;
+      const std::int64_t row_bytes = block.groups * a_group, lda = row_bytes + block.a_padding;
       const std::int64_t a_bytes = row_bytes ? (rows - 1) * lda + row_bytes : 0;
       std::byte* a = a_[p].place(a_bytes, tile.side);
       fill_a(a, a_bytes);
       const std::int64_t stride = block.groups * panel_group;
       std::byte* b = b_[p].place(panels * stride, tile.side);
-      fill_b(b, panels * stride);
+      fill_b(b, panels * stride, tile.spill_groups);
       pairs.push_back({a, lda, b + tile.first_column * group.b, stride, block.groups});
+      reference_pairs.push_back(pairs.back());
+      if (geometry.wide_a) {  // the reference reads bytes, the kernel these bytes widened
+        const std::int64_t k = block.groups * Int32::kr;
+        narrow[p].resize(static_cast<std::size_t>(rows * k));
+        fill_a(reinterpret_cast<std::byte*>(narrow[p].data()), rows * k);
+        widen_rows(narrow[p].data(), k, k ? rows : 0, k, a, lda);
+        reference_pairs.back().a = narrow[p].data();
+        reference_pairs.back().lda = k;
+      }
       depth += block.groups;
     }
 
@@ -261,7 +286,6 @@ class Microkernel : public testing::TestWithParam<Family> {
     args.columns = columns;
     args.row = tile.row;
     args.col = tile.col;
-    args.depth = depth;
     args.stages = stage_args.data();
     args.key = &key;
     args.a_scale = a_scale_.place(floats(rows, 1e-3f, 2e-3f), tile.side);
@@ -272,7 +296,7 @@ class Microkernel : public testing::TestWithParam<Family> {
     }
     if (key.correct_b) {
       args.b_zero_point = b_zero_point_.place(ints(readable, -128, 127), tile.side);
-      args.row_offsets = row_offsets_.place(ints(rows, 0, 255 * 64), tile.side);
+      args.row_terms = row_terms_.place(ints(rows, -255 * 64, 255 * 64), tile.side);
     }
 
     const std::int64_t size = value_size(key.output());
@@ -284,8 +308,21 @@ class Microkernel : public testing::TestWithParam<Family> {
 
     TileArgs reference_args = args;
     reference_args.c = expected.data();
+    reference_args.pairs = reference_pairs.data();
     KernelKey generic = key;
     generic.isa = Isa::generic;
+    const std::int64_t width = key.vectors * geometry.lanes;
+    generic.vectors = static_cast<std::uint8_t>(width / 8);  // the same row of sums
+    reference_args.key = &generic;
+    const std::vector<std::int32_t> sums = ints(rows * width, -1000000, 1000000);
+    std::vector<std::int32_t> reference_sums = sums;
+    const bool spills =
+        pairs.size() > 1 || (pairs.size() == 1 && pairs[0].groups > tile.spill_groups);
+    args.spill_groups = tile.spill_groups;
+    if (accumulator == Accumulator::int16 && (spills || tile.seed % 2)) {
+      args.sums = sums_.place(sums, tile.side);
+      reference_args.sums = reference_sums.data();
+    }
     find_kernel(generic)(&reference_args);
     args.c = c;
     find_kernel(key)(&args);
@@ -305,7 +342,7 @@ class Microkernel : public testing::TestWithParam<Family> {
  private:
   std::mt19937 random_;
   Operand a_[3], b_[3], operands_[kMaxStages];
-  Operand a_scale_, b_scale_, a_zero_point_, b_zero_point_, row_offsets_, col_offsets_, c_;
+  Operand a_scale_, b_scale_, a_zero_point_, b_zero_point_, row_terms_, col_offsets_, sums_, c_;
 };
 
 const std::vector<std::vector<Block>> kBlockLists = {
@@ -316,16 +353,19 @@ TEST_P(Microkernel, RawResultEqualsTheReference) {
   for (int rows = 1; rows <= geometry.max_rows; ++rows)
     for (int vectors = 1; vectors <= widest(rows); ++vectors)
       for (const bool masked : {false, true})
-        for (const bool load_c : {false, true})
+        for (const bool load_c : {false, true}) {
+          if (load_c && !loads_c) continue;
           for (const std::int64_t columns : column_counts(vectors, masked))
             for (const auto& blocks : kBlockLists)
               for (const Guard side : {Guard::after, Guard::before}) {
                 TileCase tile{make_key(rows, vectors, masked, load_c, {}, false), blocks, columns};
                 tile.side = side;
                 tile.seed = static_cast<unsigned>(rows * 100 + vectors);
+                tile.spill_groups = 1 + (rows + vectors) % 5;
                 expect_same(tile, {});
                 if (HasFatalFailure()) return;
               }
+        }
 }
 
 // Pipelines whose stages meet every type they accept; parameters are set by the test.
@@ -335,7 +375,7 @@ std::vector<std::vector<Stage>> pipelines(Accumulator accumulator) {
   const Stage relu = Relu{}.stage(), gelu = Gelu{}.stage(), add = Add{nullptr, 0}.stage();
   const Stage to_uint8 = Requantize{0.37f, 101, ValueType::uint8}.stage();
   const Stage to_int8 = Requantize{0.21f, -17, ValueType::int8}.stage();
-  if (accumulator != Accumulator::int32)
+  if (!is_integer(accumulator))
     return {{bias}, {relu}, {gelu}, {add}, {to_uint8}, {to_int8}, {bias, gelu, add, relu, to_int8}};
   return {{correct},
           {dequantize},
@@ -376,7 +416,8 @@ TEST_P(Microkernel, LoadsOfCFeedThePipeline) {
   for (int rows = 1; rows <= geometry.max_rows; ++rows)
     for (const bool masked : {false, true})
       for (const std::int64_t columns : column_counts(widest(rows), masked)) {
-        TileCase tile{make_key(rows, widest(rows), masked, true, stages, true), {{6, 4}}, columns};
+        TileCase tile{
+            make_key(rows, widest(rows), masked, loads_c, stages, true), {{6, 4}}, columns};
         tile.seed = static_cast<unsigned>(rows);
         expect_same(tile, stages);
         if (HasFatalFailure()) return;
@@ -405,15 +446,24 @@ TEST_P(Microkernel, TileMayStartInsideItsPanel) {
 TEST_P(Microkernel, RowsOfAMayRepeatOrWalkUpwards) {
   std::vector<std::byte> a(16 * 64), b(static_cast<std::size_t>(8 * panel_group));
   fill_a(a.data(), std::ssize(a));
-  fill_b(b.data(), std::ssize(b));
+  fill_b(b.data(), std::ssize(b), 8);
+  // Where the kernel reads uint16, the reference reads the same values as bytes.
+  const std::vector<std::byte> narrow(a.begin(), a.begin() + 16 * 32);
+  const std::int64_t narrowing = geometry.wide_a ? 2 : 1;
+  if (geometry.wide_a)
+    widen_rows(reinterpret_cast<const std::uint8_t*>(narrow.data()), 0, 1, 16 * 32, a.data(), 0);
   for (const std::int64_t lda : {std::int64_t{0}, std::int64_t{-64}, std::int64_t{-32}})
     for (int rows = 1; rows <= geometry.max_rows; ++rows) {
       const KernelKey key = make_key(rows, 1, false, false, {}, false);
       const BlockPair pair{a.data() + 12 * 64, lda, b.data(), 8 * panel_group, 8};
+      BlockPair reference_pair = pair;
+      reference_pair.a = (geometry.wide_a ? narrow : a).data() + 12 * 64 / narrowing;
+      reference_pair.lda /= narrowing;
       std::vector<std::int32_t> c(16 * 16), expected(c);
       TileArgs args;
       args.pairs = &pair;
       args.num_pairs = 1;
+      args.spill_groups = 8;
       args.ldc = 64;
       args.columns = geometry.lanes;
       args.c = c.data();
@@ -422,6 +472,7 @@ TEST_P(Microkernel, RowsOfAMayRepeatOrWalkUpwards) {
       KernelKey generic = key;
       generic.isa = Isa::generic;
       args.c = expected.data();
+      args.pairs = &reference_pair;
       find_kernel(generic)(&args);
       ASSERT_EQ(c, expected) << "lda " << lda << ", rows " << rows;
     }
@@ -448,11 +499,17 @@ TEST_P(Microkernel, ExtremeProductsAreExactUpToTheDepthLimit) {
                      : column % 4 == 2 ? k % 2 == 0
                                        : k % 4 < 2;
     b[i] = low ? -128 : 127;
+    if (geometry.spills) b[i] = low ? -64 : 64;  // all that a pair in int16 may be
   }
-  const BlockPair pair{a.data(), 0, b.data(), groups * panel_group, groups};
+  const std::vector<std::uint16_t> wide(a.begin(), a.end());
+  const BlockPair pair{geometry.wide_a ? static_cast<const void*>(wide.data()) : a.data(), 0,
+                       b.data(), groups * panel_group, groups};
   const KernelKey key = make_key(geometry.max_rows, 1, false, false, {}, false);
   std::vector<std::int32_t> c(static_cast<std::size_t>(geometry.max_rows * geometry.lanes));
+  std::vector<std::int32_t> sums(c.size());
   TileArgs args;
+  args.sums = sums.data();
+  args.spill_groups = 1;
   args.pairs = &pair;
   args.num_pairs = 1;
   args.c = c.data();
@@ -508,7 +565,7 @@ TEST_P(Microkernel, NotANumberStaysOneUntilRequantized) {
 TEST_P(Microkernel, GeometryFitsTheRegisterFile) {
   for (int rows = 1; rows <= geometry.max_rows; ++rows)
     for (int vectors = 1; vectors <= widest(rows); ++vectors)
-      EXPECT_NE(find_kernel(make_key(rows, vectors, true, true, {}, false)), nullptr);
+      EXPECT_NE(find_kernel(make_key(rows, vectors, true, loads_c, {}, false)), nullptr);
   EXPECT_THROW(find_kernel(make_key(geometry.max_rows + 1, 8, false, false, {}, false)),
                std::runtime_error);
 }
@@ -529,8 +586,8 @@ TEST_P(Microkernel, EachIsGeneratedOnceUnderItsName) {
   const KernelKey key = make_key(2, 2, true, false, {}, false);
   const TileFunction kernel = find_kernel(key);
   EXPECT_EQ(find_kernel(key), kernel);
-  constexpr const char* operands[] = {"int32_u8_s8", "fp32_f32_f32", "fp32_bf16_bf16",
-                                      "fp32_f32_bf16", "fp32_f32_f16"};
+  constexpr const char* operands[] = {"int32_u8_s8",   "fp32_f32_f32", "fp32_bf16_bf16",
+                                      "fp32_f32_bf16", "fp32_f32_f16", "int16_u8_s8"};
   const std::string name = std::string("gemm_") + operands[static_cast<int>(accumulator)] + "_2x" +
                            std::to_string(2 * geometry.lanes) + "_" + isa_name(isa) + "_masked";
   EXPECT_EQ(kernel_name(key), name);
@@ -540,7 +597,8 @@ TEST_P(Microkernel, EachIsGeneratedOnceUnderItsName) {
 }
 
 std::string family_name(const testing::TestParamInfo<Family>& family) {
-  constexpr const char* names[] = {"int32", "float32", "bfloat16", "float32_bf16", "float32_f16"};
+  constexpr const char* names[] = {"int32",        "float32",     "bfloat16",
+                                   "float32_bf16", "float32_f16", "int16"};
   return std::string(names[static_cast<int>(family.param.accumulator)]) + "_" +
          isa_name(family.param.isa);
 }
@@ -591,8 +649,8 @@ TEST(MicrokernelNames, TellEveryKeyApart) {
     EXPECT_TRUE(added || at->second == key) << at->first;
   };
   for (const Accumulator accumulator :
-       {Accumulator::int32, Accumulator::float32, Accumulator::bfloat16, Accumulator::float32_bf16,
-        Accumulator::float32_f16}) {
+       {Accumulator::int32, Accumulator::int16, Accumulator::float32, Accumulator::bfloat16,
+        Accumulator::float32_bf16, Accumulator::float32_f16}) {
     const auto start = is_integer(accumulator) ? ValueType::acc : ValueType::float32;
     const auto pipelines = short_pipelines(start);
     for (const Isa isa : kAllIsas)

@@ -21,7 +21,9 @@ PackedB<Acc> make(std::int64_t k, std::int64_t n) {
   std::vector<float> w(static_cast<std::size_t>(k * n));
   for (std::size_t i = 0; i < w.size(); ++i) w[i] = static_cast<float>(i * 7 % 23) - 9.5f;
   const MatrixView<const float> view{w.data(), k, n, n, 1};
-  if constexpr (is_integer(Acc::kind))
+  if constexpr (Acc::kind == Accumulator::int16)
+    return *PackedB<Int16>::split(make<Int32>(k, n), 7);
+  else if constexpr (is_integer(Acc::kind))
     return PackedB<Acc>::quantize(view, Granularity::column, false);
   else
     return PackedB<Acc>::convert(view);
@@ -55,6 +57,10 @@ void touch(const PackedB<Acc>& b) {
     if (b.zero_point()) sum += b.zero_point()[j];
     if (b.col_offsets()) sum ^= b.col_offsets()[j];
   }
+  if constexpr (Acc::kind == Accumulator::int16) {
+    for (const std::int32_t row : b.outliers().rows) sum += row;
+    for (std::int64_t p = 0; p < b.num_panels(); ++p) sum += b.spill_groups()[p];
+  }
   volatile std::int64_t sink = sum;
   (void)sink;
 }
@@ -71,7 +77,7 @@ std::string reason(const Bytes& bytes, bool verify = true) {
 
 template <class>
 class StoredBlock : public testing::Test {};
-using Families = testing::Types<Int32, Float32, BFloat16, Float32F16>;
+using Families = testing::Types<Int32, Int16, Float32, BFloat16, Float32F16>;
 TYPED_TEST_SUITE(StoredBlock, Families);
 
 TYPED_TEST(StoredBlock, ComesBackWithoutACopyOrAPack) {
@@ -90,6 +96,7 @@ TYPED_TEST(StoredBlock, OfAnotherFamilyIsRefused) {
   const Bytes bytes = bytes_of(make<TypeParam>(8, 8));
   int accepted = 0;
   accepted += reason<Int32>(bytes).empty();
+  accepted += reason<Int16>(bytes).empty();
   accepted += reason<Float32>(bytes).empty();
   accepted += reason<BFloat16>(bytes).empty();
   accepted += reason<Float32BF16>(bytes).empty();

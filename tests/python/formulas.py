@@ -36,6 +36,7 @@ KERNEL_ISA = {
         "avx512_bf16": "avx512",
     },
 }
+KERNEL_ISA["int16"] = KERNEL_ISA["int32"]
 
 
 def product(a: Array, b: Array) -> Array:

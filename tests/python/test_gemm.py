@@ -49,7 +49,7 @@ def float_bound(a: Array, b: Array) -> Array:
 # --- Which kernel ran ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("accumulator", ["int32", "float32"])
+@pytest.mark.parametrize("accumulator", ["int32", "int16", "float32"])
 def test_every_isa_has_its_kernel(isa: str, accumulator: str) -> None:
     assert fbg._fbg.kernel_isa(accumulator) == KERNEL_ISA[accumulator][isa]
 

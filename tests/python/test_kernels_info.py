@@ -35,7 +35,7 @@ def test_kernels_tells_what_was_generated(name: str) -> None:
         kernels = [kernel for kernel in fbg.kernels() if kernel.isa == ours]
     assert kernels
     for kernel in kernels:
-        assert re.match(rf"gemm_(int32|fp32)_\w+_\d+x\d+_{ours}", kernel.name)
+        assert re.match(rf"gemm_(int32|int16|fp32)_\w+_\d+x\d+_{ours}", kernel.name)
         assert kernel.bytes > 100
         assert kernel.hits >= 0
 

@@ -1,0 +1,229 @@
+// Layout, checksum and validation of packed blocks.
+#include "gemm/packed_block.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+
+namespace fbg {
+namespace {
+
+std::atomic<std::int64_t> g_pack_count{0};
+
+// FNV-1a on words of eight bytes, with a shift that lets high bits reach low ones. Each step is a
+// bijection, so that one damaged word always shows. Four chains hide the latency of the multiply.
+class Checksum {
+ public:
+  // `bytes` is a multiple of 32: header and sections are padded to 64.
+  void add(const std::byte* data, std::size_t bytes) {
+    for (std::size_t i = 0; i < bytes; i += sizeof lanes_) {
+      std::uint64_t words[4];
+      std::memcpy(words, data + i, sizeof words);
+      for (int lane = 0; lane < 4; ++lane) lanes_[lane] = mix(lanes_[lane], words[lane]);
+    }
+  }
+  std::uint64_t value() const {
+    std::uint64_t sum = 0;
+    for (const std::uint64_t lane : lanes_) sum = mix(sum, lane);
+    return sum;
+  }
+
+ private:
+  static std::uint64_t mix(std::uint64_t hash, std::uint64_t word) {
+    hash = (hash ^ word) * 0x100000001b3ull;
+    return hash ^ hash >> 29;
+  }
+  std::uint64_t lanes_[4] = {0xcbf29ce484222325ull, 1, 2, 3};
+};
+
+// Of a block with that header; whatever stands in its place in memory is not read.
+std::uint64_t checksum_of(PackedHeader header, const std::byte* block) {
+  header.checksum = 0;
+  Checksum checksum;
+  checksum.add(reinterpret_cast<const std::byte*>(&header), sizeof header);
+  checksum.add(block + sizeof header, static_cast<std::size_t>(header.total_bytes) - sizeof header);
+  return checksum.value();
+}
+
+[[noreturn]] void refuse(const std::string& reason) {
+  throw std::invalid_argument("PackedB: " + reason);
+}
+
+void require(bool condition, const char* reason) {
+  if (!condition) refuse(reason);
+}
+
+bool is_flag(std::uint8_t value) { return value <= 1; }
+
+// Scales and zero points must be such as packing admits.
+void check_parameters(const PackedHeader& h, const std::byte* block) {
+  const std::int64_t columns = std::max<std::int64_t>(h.n, 1);
+  const auto* scale = reinterpret_cast<const float*>(block + h.scale_offset);
+  const auto* zero_point = reinterpret_cast<const std::int32_t*>(block + h.zero_point_offset);
+  for (std::int64_t j = 0; j < columns; ++j) {
+    if (h.scale_offset && !(std::isfinite(scale[j]) && scale[j] > 0))
+      refuse("scale " + std::to_string(j) + " is not finite and positive");
+    if (h.zero_point_offset && (zero_point[j] < -128 || zero_point[j] > 127))
+      refuse("zero point " + std::to_string(j) + " is outside [-128, 127]");
+  }
+}
+
+// Column pointers that ascend from 0 to the number of outliers, and rows that ascend within K.
+void check_outliers(const PackedHeader& h, const Outliers& outliers) {
+  require(outliers.indptr.front() == 0 && outliers.indptr.back() == h.num_outliers &&
+              std::ranges::is_sorted(outliers.indptr),
+          "the column pointers of the outliers do not ascend to their number");
+  for (std::int64_t j = 0; j < h.n; ++j)
+    for (std::int64_t p = outliers.indptr[j], least = 0; p < outliers.indptr[j + 1]; ++p) {
+      const std::int64_t row = outliers.rows[p];
+      require(row >= least && row < h.k, "the rows of the outliers do not ascend within K");
+      least = row + 1;
+    }
+}
+
+// Column pointers and rows lead nowhere outside, and every spill is preceded by a step.
+void check_int16(const PackedB<Int16>& b) {
+  const PackedHeader& h = b.header();
+  check_outliers(h, b.outliers());
+  for (std::int64_t p = 0; p < b.num_panels(); ++p)
+    require(b.spill_groups()[p] >= 1, "a spill depth is not positive");
+}
+
+}  // namespace
+
+std::int64_t pack_b_count() noexcept { return g_pack_count.load(std::memory_order_relaxed); }
+
+OutlierLayout OutlierLayout::of(std::int64_t offset, std::int64_t n, std::int64_t num_outliers) {
+  const std::int64_t rows = offset + round_up((n + 1) * 8, 64);
+  const std::int64_t values = rows + round_up(num_outliers * 4, 64);
+  return {offset, rows, values, values + round_up(num_outliers, 64)};
+}
+
+PackedHeader lay_out(const BlockShape& s) {
+  PackedHeader h;
+  h.accumulator = s.accumulator;
+  h.kr = static_cast<std::uint8_t>(s.kr);
+  h.k = s.k;
+  h.n = s.n;
+  h.has_scale = s.scale;
+  h.has_zero_point = s.zero_point;
+  for (const std::int64_t size : {s.k, s.n, s.num_outliers})
+    checked_bytes(static_cast<std::size_t>(size), 1);
+  const std::int64_t columns = round_up(s.n, kPanelColumns);
+  // K rounded up to k-groups, times padded columns: refused where it cannot be counted.
+  const std::size_t panel_bytes = checked_bytes(
+      static_cast<std::size_t>(round_up(s.k, s.kr)),
+      checked_bytes(static_cast<std::size_t>(columns), static_cast<std::size_t>(s.element_bytes)));
+  // Without a column there still is the parameter of the tensor.
+  const std::size_t column_bytes =
+      checked_bytes(static_cast<std::size_t>(std::max<std::int64_t>(columns, kPanelColumns)), 4);
+  std::int64_t offset = sizeof(PackedHeader);
+  const auto place = [&offset](std::size_t bytes) {
+    const std::int64_t at = offset;
+    const std::int64_t size = round_up(static_cast<std::int64_t>(bytes), 64);
+    offset = static_cast<std::int64_t>(
+        checked_bytes(static_cast<std::size_t>(offset) + static_cast<std::size_t>(size), 1));
+    return at;
+  };
+  h.panels_offset = place(panel_bytes);
+  if (s.scale) h.scale_offset = place(column_bytes);
+  if (s.zero_point) h.zero_point_offset = place(column_bytes);
+  if (is_integer(s.accumulator)) h.col_offsets_offset = place(column_bytes);
+  if (s.accumulator == Accumulator::int16) {
+    h.num_outliers = s.num_outliers;
+    h.spill_offset = place(column_bytes / kPanelColumns);
+    // Per outlier 5 bytes and per column 8, counted generously for the padding.
+    checked_bytes(static_cast<std::size_t>(s.num_outliers), 8);
+    checked_bytes(static_cast<std::size_t>(columns) + kPanelColumns, 16);
+    h.outliers_offset = offset;
+    place(static_cast<std::size_t>(OutlierLayout::of(offset, s.n, s.num_outliers).end - offset));
+  }
+  h.total_bytes = offset;
+  return h;
+}
+
+PackedBlock::PackedBlock(const PackedHeader& h)
+    : buffer(std::make_shared<AlignedBuffer>(static_cast<std::size_t>(h.total_bytes), Fill::zero)),
+      header(h) {}
+
+std::shared_ptr<const std::byte> PackedBlock::finish() {
+  header.checksum = checksum_of(header, buffer->data());
+  std::memcpy(buffer->data(), &header, sizeof header);
+  g_pack_count.fetch_add(1, std::memory_order_relaxed);
+  return {buffer, buffer->data()};
+}
+
+PackedHeader packed_header(const std::byte* data, std::int64_t size) {
+  PackedHeader h;
+  const PackedHeader expected;
+  require(size >= static_cast<std::int64_t>(sizeof h), "the block is shorter than its header");
+  std::memcpy(&h, data, sizeof h);
+  require(std::equal(h.magic, h.magic + sizeof h.magic, expected.magic),
+          "the block does not begin with FBGPACKB");
+  if (h.version > kPackedVersion)
+    refuse("format version " + std::to_string(h.version) + " is newer than version " +
+           std::to_string(kPackedVersion) + ", the newest that this fbg reads");
+  require(h.version == kPackedVersion, "unknown format version 0");
+  require(h.accumulator <= Accumulator::int16, "unknown accumulator");
+  return h;
+}
+
+template <class Acc>
+PackedB<Acc> PackedB<Acc>::from_bytes(std::shared_ptr<const std::byte> data, std::int64_t size,
+                                      bool verify) {
+  const PackedHeader h = packed_header(data.get(), size);
+  require(h.accumulator == Acc::kind, "the block is of another accumulator");
+  require(h.total_bytes == size, "the block has another size than its header says");
+  require(reinterpret_cast<std::uintptr_t>(data.get()) % kCacheLine == 0,
+          "the block is not aligned to 64 bytes");
+  // The layout follows from a few fields. All others must be what it gives, those that this version
+  // leaves at 0 included.
+  constexpr std::int64_t kLargest = std::int64_t{1} << 48;
+  require(h.k >= 0 && h.n >= 0 && h.k <= kLargest && h.n <= kLargest, "impossible K or N");
+  require(h.num_outliers >= 0 && h.num_outliers <= kLargest, "an impossible number of outliers");
+  require(is_flag(h.has_scale) && is_flag(h.has_zero_point) && is_flag(h.per_column),
+          "a flag of the header is neither 0 nor 1");
+  PackedHeader expected;
+  try {
+    BlockShape shape = BlockShape::of<Acc>(h.k, h.n, h.has_scale, h.has_zero_point);
+    shape.num_outliers = h.num_outliers;
+    expected = lay_out(shape);
+  } catch (const std::length_error&) {
+    refuse("K and N do not fit in the block");
+  }
+  expected.per_column = h.per_column;
+  expected.checksum = h.checksum;
+  require(std::memcmp(&h, &expected, sizeof h) == 0,
+          "K, N, sizes and offsets of the header contradict each other");
+  if (verify) require(checksum_of(h, data.get()) == h.checksum, "the checksum does not match");
+  check_parameters(h, data.get());
+  PackedB b;
+  b.data_ = std::move(data);
+  if constexpr (Acc::kind == Accumulator::int16) check_int16(b);
+  return b;
+}
+
+template <class Acc>
+Outliers PackedB<Acc>::outliers() const requires(Acc::kind == Accumulator::int16) {
+  const PackedHeader& h = header();
+  const auto at = OutlierLayout::of(h.outliers_offset, h.n, h.num_outliers);
+  const auto count = static_cast<std::size_t>(h.num_outliers);
+  return {{section<std::int64_t>(at.indptr), static_cast<std::size_t>(h.n) + 1},
+          {section<std::int32_t>(at.rows), count},
+          {section<std::int8_t>(at.values), count}};
+}
+
+template Outliers PackedB<Int16>::outliers() const;
+
+using Bytes = std::shared_ptr<const std::byte>;
+template PackedB<Int32> PackedB<Int32>::from_bytes(Bytes, std::int64_t, bool);
+template PackedB<Int16> PackedB<Int16>::from_bytes(Bytes, std::int64_t, bool);
+template PackedB<Float32> PackedB<Float32>::from_bytes(Bytes, std::int64_t, bool);
+template PackedB<BFloat16> PackedB<BFloat16>::from_bytes(Bytes, std::int64_t, bool);
+template PackedB<Float32BF16> PackedB<Float32BF16>::from_bytes(Bytes, std::int64_t, bool);
+template PackedB<Float32F16> PackedB<Float32F16>::from_bytes(Bytes, std::int64_t, bool);
+
+}  // namespace fbg

@@ -1,0 +1,51 @@
+// The one allocation that holds a packed matrix: how its sections lie, and how it is sealed. Every
+// way of packing fills one of these; PackedB::from_bytes reads it back.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "core/memory.h"
+#include "fbg/pack_b.h"
+
+namespace fbg {
+
+// What the layout follows from.
+struct BlockShape {
+  Accumulator accumulator;
+  int kr, element_bytes;
+  std::int64_t k, n;
+  bool scale, zero_point;
+  std::int64_t num_outliers = 0;
+
+  template <class Acc>
+  static BlockShape of(std::int64_t k, std::int64_t n, bool scale, bool zero_point) {
+    return {Acc::kind, Acc::kr, sizeof(typename Acc::B), k, n, scale, zero_point};
+  }
+};
+
+// Header with every offset set; throws std::length_error where the sizes cannot be counted.
+PackedHeader lay_out(const BlockShape& shape);
+
+// Where the three arrays of the outliers lie, from outliers_offset on, and where they end.
+struct OutlierLayout {
+  std::int64_t indptr, rows, values, end;
+  static OutlierLayout of(std::int64_t offset, std::int64_t n, std::int64_t num_outliers);
+};
+
+// A zeroed block being filled.
+struct PackedBlock {
+  std::shared_ptr<AlignedBuffer> buffer;
+  PackedHeader header;
+
+  explicit PackedBlock(const PackedHeader& h);
+  template <class T>
+  T* at(std::int64_t offset) {
+    return reinterpret_cast<T*>(buffer->data() + offset);
+  }
+  // The header goes in last, over finished sections. Counts the packing.
+  std::shared_ptr<const std::byte> finish();
+};
+
+}  // namespace fbg
