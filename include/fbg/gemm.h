@@ -1,9 +1,15 @@
 // C = pipeline(A * B): start reading here.
 //
 //   for each block of mc rows            A packed into the workspace (or read in place)
-//     for each column group of B         nr columns: stays in L1/L2 while the rows pass by
-//       for each row tile                mr rows, heights balanced
-//         microkernel                    K loop, then the pipeline, while the tile is in registers
+//     for each block of nc columns       whole C, unless K is cut
+//       for each block of kc             whole K, unless it is long: A's mc x kc stay in the L2
+//         for each column group of B     nr columns: stays in L1/L2 while the rows pass by
+//           for each row tile            mr rows, heights balanced
+//             microkernel                K loop, then the pipeline, while the tile is in registers
+//
+// Where K is cut, sums wait in a scratch block of mc x nc between one kc and the next, and the last
+// one runs the pipeline. A float stored and loaded again is the same, so the bits are those of one
+// uncut chain.
 //
 // The core creates no thread, allocates nothing and throws nothing once a Gemm exists: the caller
 // brings the workspace and calls run() once per thread with its thread_id. A result does not depend
@@ -33,9 +39,14 @@ struct OutputView {
 };
 
 // Balanced tile heights: `rows` split into the fewest tiles of at most max_rows, heights differing
-// by at most one (64 rows, mr 12: 11 11 11 11 10 10), so that no M falls off a cliff.
+// by at most one (64 rows, mr 12: 11 11 11 11 10 10), so that no M falls off a cliff. Blocks of
+// rows and of k are cut alike.
 struct RowTiles {
   std::int64_t count, height, tall;  // the first `tall` tiles have `height` rows, the rest one less
+  constexpr Range operator[](std::int64_t i) const {
+    const auto begin = [this](std::int64_t t) { return t * height - (t > tall ? t - tall : 0); };
+    return {begin(i), begin(i + 1)};
+  }
   static constexpr RowTiles split(std::int64_t rows, std::int64_t max_rows) {
     const std::int64_t count = ceil_div(rows, max_rows);
     if (count == 0) return {0, 0, 0};
@@ -56,6 +67,7 @@ Share thread_share(std::int64_t rows, std::int64_t cols, int thread_id, int num_
 // are generated here, so that running never does.
 class KernelTable {
  public:
+  KernelTable() = default;
   // max_m bounds the number of rows of any later run.
   KernelTable(const Geometry& geometry, KernelKey key, std::int64_t n, std::int64_t max_m);
   TileFunction find(std::int64_t rows, std::int64_t vectors, bool masked) const noexcept {
@@ -126,28 +138,50 @@ class Gemm {
     ABlock block;
     std::byte* wide;     // A as uint16, where kernels want it so
     std::byte* tail;     // last k-group of each row, where A is read in place and K is not whole
+    Value* partial;      // raw sums: mc x nc from one block of k to the next; a tile's, for int16
     Value* tile;         // what a kernel leaves to functors
-    std::int32_t* sums;  // of outliers, and where int16 sums are spilled
     std::int64_t bytes;  // of all that
+  };
+  // Where the rows of a block of A lie: K's last group may be in a second place.
+  struct AOperand {
+    std::array<BlockPair, 2> pairs;
+    int num_pairs;
+  };
+  // A block of k: k-groups [begin, end) of A and of B.
+  struct DepthBlock {
+    Range groups;
+    AOperand a;
+    bool first, last;
   };
   static std::int64_t packed_ld(std::int64_t k) {
     const std::int64_t ld =
         round_up(round_up(k, Acc::kr) * static_cast<std::int64_t>(sizeof(typename Acc::A)), 64);
     return ld % 4096 == 0 ? ld + 64 : ld;
   }
+  // Where packed B has a column's k-group.
+  static const std::byte* panel(const PackedB<Acc>& b, std::int64_t col, std::int64_t group) {
+    constexpr std::int64_t kGroupBytes = PackedB<Acc>::kGroupBytes;
+    return b.panels() + col / kPanelColumns * b.panel_bytes() + group * kGroupBytes +
+           col % kPanelColumns * (kGroupBytes / kPanelColumns);
+  }
   Workspace lay_out(std::byte* base) const noexcept;
-  void row_terms(std::int64_t rows, const ABlock& block) const noexcept;
+  AOperand pack(const A& a, Range rows, const Workspace& w, const PackedB<Acc>& b) const noexcept;
   void unshift(Range rows, Range cols, const PackedB<Acc>& b, OutputView c) const noexcept;
-  void run_block(Range rows, Range cols, const BlockPair* pairs, int num_pairs, TileArgs args,
-                 const Workspace& w, const PackedB<Acc>& b, const P& pipeline,
+  DepthBlock cut(const AOperand& a, Range groups, bool first, bool last) const noexcept;
+  void run_block(Range rows, Range cols, const DepthBlock& depth, const std::byte* next_panel,
+                 TileArgs args, const Workspace& w, const PackedB<Acc>& b, const P& pipeline,
                  OutputView c) const noexcept;
+  const KernelTable& kernels(bool first, bool last) const noexcept {
+    return kernels_[first * 2 + last];
+  }
 
   Geometry geometry_;
-  KernelTable kernels_;
+  std::array<KernelTable, 4> kernels_;  // of blocks of k: whether it is the first, the last
   ValueType output_;
-  std::int64_t n_, k_, mc_, ld_;
+  std::int64_t n_, k_, mc_, nc_, kc_, ld_;
+  std::int64_t a_group_bytes_;  // of a k-group of A as kernels read it
   std::size_t thread_workspace_;
-  bool row_offsets_;
+  bool cuts_, row_offsets_;
 };
 
 }  // namespace fbg

@@ -34,7 +34,13 @@ struct TileArgs {
   const BlockPair* pairs = nullptr;
   std::int64_t num_pairs = 0;
   void* c = nullptr;
-  std::int64_t ldc = 0;           // bytes
+  std::int64_t ldc = 0;  // bytes
+  // Raw sums so far. With load_c, what the tile starts from; it may be c itself. For int16, what is
+  // added at the end (null: nothing), rows of whole vectors; a kernel whose sums are int16 spills
+  // them there after every spill_groups k-groups and then needs it, as it does for several pairs.
+  void* partial = nullptr;
+  std::int64_t ldpartial = 0;  // bytes
+  std::int64_t spill_groups = 0;
   std::int64_t columns = 0;       // valid columns of the tile; only the last vector may be partial
   std::int64_t row = 0, col = 0;  // of the tile's first element in C, for stage operands
   // Per row of the tile; null where the pipeline does not ask.
@@ -46,11 +52,6 @@ struct TileArgs {
   const std::int32_t* b_zero_point = nullptr;
   const std::int32_t* col_offsets = nullptr;
   const StageArgs* stages = nullptr;
-  // Int16: contributions of the outliers, added to the sums, [rows][vectors of the tile]; null:
-  // none. A kernel whose sums are int16 also spills them there, after every `spill_groups`
-  // k-groups, and so needs it wherever a pair has more groups, or there are several pairs.
-  std::int32_t* sums = nullptr;
-  std::int64_t spill_groups = 0;
   // What to bring into the L2 meanwhile, a cache line for every second k-group; any address will
   // do.
   const void* prefetch = nullptr;
@@ -67,7 +68,7 @@ struct KernelKey {
   std::uint8_t rows;       // mr
   std::uint8_t vectors;    // nr in vectors of the ISA
   bool masked = false;     // the last vector is partial
-  bool load_c = false;     // start from the values in C (raw accumulator type) instead of zero
+  bool load_c = false;     // start from TileArgs::partial (raw accumulator type) instead of zero
   bool correct_a = false;  // A has zero points: column offsets are needed
   bool correct_b = false;  // B has zero points: row offsets are needed
   std::uint8_t num_stages = 0;

@@ -6,6 +6,7 @@
 //   panel      32 columns of packed B, stored [K/kr][32][kr]
 //   mr nr      rows and columns of a tile of C, the work of one microkernel call
 //   mc         rows of A that are packed at a time
+//   kc nc      where K is long: k that a microkernel sees, and columns whose sums wait for the next
 //   lda ldc    distance between rows
 #pragma once
 

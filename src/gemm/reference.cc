@@ -37,18 +37,17 @@ typename Acc::C dot(const TileArgs& args, int i, std::int64_t j, typename Acc::C
   return sum;
 }
 
-constexpr int kLanes = 8;  // a vector of the portable geometry
-
 template <class Acc>
 void reference_tile(const TileArgs* tile) {
   const TileArgs& args = *tile;
   const KernelKey& key = *args.key;
   for (int i = 0; i < key.rows; ++i) {
     auto* c_row = static_cast<std::byte*>(args.c) + i * args.ldc;
+    const auto* partial = reinterpret_cast<const typename Acc::C*>(
+        static_cast<const std::byte*>(args.partial) + i * args.ldpartial);
     for (std::int64_t j = 0; j < args.columns; ++j) {
-      typename Acc::C sum = key.load_c ? reinterpret_cast<typename Acc::C*>(c_row)[j] : 0;
-      if constexpr (Acc::kind == Accumulator::int16)
-        if (args.sums) sum = args.sums[i * key.vectors * kLanes + j];
+      const bool starts = key.load_c || (Acc::kind == Accumulator::int16 && args.partial);
+      typename Acc::C sum = starts ? partial[j] : 0;
       sum = dot<Acc>(args, i, j, sum);
       Value value;
       if constexpr (std::is_same_v<typename Acc::C, float>)

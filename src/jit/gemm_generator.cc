@@ -126,21 +126,25 @@ class GemmGenerator : public SimdAssembler {
 
   void initialize_accumulators() {
     load_c_registers();
-    // No column is partial while B is read (panels are padded): only loads and stores of C need the
-    // mask, and in between its register may hold a row of A.
+    fetch_c();
     if (key_.load_c) {
-      if (key_.masked) prepare_mask();
-      mov(scratch_, c_);
-      for (int i = 0; i < rows_; ++i) {
-        for (int v = 0; v < vectors_; ++v)
-          load(acc(i, v), ptr[scratch_ + v * vector_bytes()], is_partial(v));
-        add(scratch_, ldc_);
-      }
+      load_partial_sums();
       return;
     }
-    fetch_c();
     for (int i = 0; i < rows_; ++i)
       for (int v = 0; v < vectors_; ++v) zero(acc(i, v));
+  }
+
+  // No column is partial while B is read (panels are padded): only here and where C is written a
+  // mask is needed, and in between its register may hold a row of A.
+  void load_partial_sums() {
+    if (key_.masked) prepare_mask();
+    mov(scratch_, arg(offsetof(TileArgs, partial)));
+    for (int i = 0; i < rows_; ++i) {
+      for (int v = 0; v < vectors_; ++v)
+        load(acc(i, v), ptr[scratch_ + v * vector_bytes()], is_partial(v));
+      if (i + 1 < rows_) add(scratch_, arg(offsetof(TileArgs, ldpartial)));
+    }
   }
 
   // Brings the lines of C near, one more where rows are not aligned, to be written when the sums
@@ -216,7 +220,7 @@ class GemmGenerator : public SimdAssembler {
   // Pieces of at most spill_groups k-groups; what an earlier piece left is spilled before the next.
   void spilling_k_loop() {
     Xbyak::Label piece, fits, first, done;
-    mov(sums_, arg(offsetof(TileArgs, sums)));
+    mov(sums_, arg(offsetof(TileArgs, partial)));
     mov(groups_left_, groups_);
     L(piece);
     test(groups_left_, groups_left_);
@@ -263,7 +267,7 @@ class GemmGenerator : public SimdAssembler {
         for (int v = 0; v < vectors_; ++v) widen_sum(acc(i, v));
     }
     Xbyak::Label none;
-    mov(sums_, arg(offsetof(TileArgs, sums)));
+    mov(sums_, arg(offsetof(TileArgs, partial)));
     test(sums_, sums_);
     jz(none, T_NEAR);
     for (int i = 0; i < rows_; ++i)

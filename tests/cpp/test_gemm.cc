@@ -4,6 +4,7 @@
 
 #include <cfenv>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <random>
 #include <type_traits>
@@ -255,6 +256,92 @@ TEST_P(GemmOnIsa, AGemmKeepsTheIsaItWasMadeFor) {
   const auto wanted = run<float>(gemm, a, b, {});
   set_isa_limit(Isa::generic);
   EXPECT_EQ(run<float>(gemm, a, b, {}), wanted);
+}
+
+// Long rows are cut into blocks of k when there are several tiles of them, never when there is one:
+// a matrix must give the bits of its rows alone. `out` holds the residual before.
+template <class A, class Acc>
+void expect_rows_alone(const A& a, const std::vector<A>& rows, const PackedB<Acc>& b,
+                       const std::vector<float>& residual, bool raw) {
+  const std::int64_t m = a.rows(), n = b.cols();
+  const std::vector<float> bias = normal(n, 33);
+  const auto stages = [&](const float* added) {
+    std::vector<Stage> list;
+    if (raw) return list;
+    if (is_integer(Acc::kind)) list.push_back(Dequantize{}.stage());
+    for (const Stage& s : {Bias{bias.data()}.stage(), Relu{}.stage(), Add{added, n}.stage()})
+      list.push_back(s);
+    return list;
+  };
+  const Gemm<A, Acc> gemm(b, stages(nullptr), m);
+  Guarded<std::byte> workspace(gemm.workspace_bytes(2));
+  std::vector<float> wanted(residual), got(residual);  // int32 sums are compared as their bits
+  for (std::int64_t i = 0; i < m; ++i) {
+    float* const row = wanted.data() + i * n;
+    gemm.run(rows[static_cast<std::size_t>(i)], b, stages(row), {row, n * 4}, workspace.data(), 0,
+             1);
+  }
+  for (const int threads : {1, 2}) {
+    got = residual;
+    for (int id = 0; id < threads; ++id)
+      gemm.run(a, b, stages(got.data()), {got.data(), n * 4}, workspace.data(), id, threads);
+    ASSERT_EQ(std::memcmp(got.data(), wanted.data(), got.size() * 4), 0)
+        << m << " x " << n << " x " << b.rows() << ", " << threads << " threads";
+  }
+}
+
+template <class A, class Acc, class T>
+void expect_rows_alone(const std::vector<T>& x, const PackedB<Acc>& b, std::int64_t m) {
+  const std::int64_t k = b.rows();
+  std::vector<A> rows;
+  for (std::int64_t i = 0; i < m; ++i)
+    rows.push_back(A(MatrixView<const T>{x.data() + i * k, 1, k, k, 1}));
+  const auto residual = normal(m * b.cols(), 34);
+  for (const bool raw : {true, false}) {
+    if (!raw && is_integer(Acc::kind) && !A::kHasScale) continue;  // nothing to dequantize by
+    expect_rows_alone(A(MatrixView<const T>{x.data(), m, k, k, 1}), rows, b, residual, raw);
+  }
+}
+
+TEST_P(GemmOnIsa, CuttingKChangesNoBit) {
+  struct Case {
+    std::int64_t m, n, blocks, beyond;  // K = blocks * kc + beyond
+  };
+  // Whole columns and less than a vector, one block of them and several; K with whole k-groups and
+  // without, and a last block as short as can be.
+  for (const auto& [m, n, blocks, beyond] :
+       {Case{13, 33, 1, 0}, Case{13, 40, 1, 1}, Case{40, 290, 2, -1}, Case{25, 5, 2, 3},
+        Case{14, 256, 3, 2}}) {
+    const auto depth = [&, blocks = blocks, beyond = beyond](std::int64_t element_bytes) {
+      return blocks * kDepthBytes / element_bytes + beyond;
+    };
+    const std::int64_t k4 = depth(4), k2 = depth(2), k1 = depth(1);
+    const auto x = normal(m * k1, 30), w = normal(k1 * n, 31);
+    const auto u8 = bytes<std::uint8_t>(m * k1, 32);
+    expect_rows_alone<PackA<float>>(x, PackedB<Float32>::pack(view(w, k4, n)), m);
+    expect_rows_alone<PackA<float>>(x, PackedB<Float32F16>::convert(view(w, k4, n)), m);
+    const auto b16 = PackedB<BFloat16>::convert(view(w, k4, n));
+    expect_rows_alone<PackA<float>>(x, PackedB<Float32BF16>::share(b16), m);
+    expect_rows_alone<PackAToBFloat16>(x, PackedB<BFloat16>::convert(view(w, k2, n)), m);
+    const auto b8 = PackedB<Int32>::quantize(view(w, k1, n), Granularity::column, false);
+    expect_rows_alone<PackA<std::uint8_t>>(u8, b8, m);
+    expect_rows_alone<PackAWithQuantRowOffset>(x, b8, m);
+  }
+}
+
+// Of fused multiply-adds, from the first k to the last.
+TEST_P(GemmOnIsa, FloatSumsAreOneChain) {
+  const std::int64_t m = 13, n = 33, k = kDepthBytes / 4 + 5;
+  const auto x = normal(m * k, 35), w = normal(k * n, 36);
+  const auto b = PackedB<Float32>::pack(view(w, k, n));
+  const Gemm<PackA<float>, Float32> gemm(b, {}, m);
+  const auto c = run<float>(gemm, PackA<float>(view(x, m, k)), b, {});
+  for (std::int64_t i = 0; i < m; ++i)
+    for (std::int64_t j = 0; j < n; ++j) {
+      float sum = 0;
+      for (std::int64_t p = 0; p < k; ++p) sum = std::fma(x[i * k + p], w[p * n + j], sum);
+      ASSERT_EQ(c[i * n + j], sum) << i << ", " << j;
+    }
 }
 
 TEST_P(GemmOnIsa, ATeamComputesWhatOneThreadDoes) {

@@ -306,13 +306,19 @@ class Microkernel : public testing::TestWithParam<Family> {
     fill_c(c, c_bytes);
     std::vector<std::byte> expected(c, c + c_bytes);
 
+    if (key.load_c) {  // sums so far, apart from C
+      args.ldpartial = columns * 4 + 20;
+      const std::int64_t bytes = (rows - 1) * args.ldpartial + columns * 4;
+      std::byte* partial = partial_.place(bytes, tile.side);
+      fill_c(partial, bytes);
+      args.partial = partial;
+    }
     TileArgs reference_args = args;
     reference_args.c = expected.data();
     reference_args.pairs = reference_pairs.data();
     KernelKey generic = key;
     generic.isa = Isa::generic;
     const std::int64_t width = key.vectors * geometry.lanes;
-    generic.vectors = static_cast<std::uint8_t>(width / 8);  // the same row of sums
     reference_args.key = &generic;
     const std::vector<std::int32_t> sums = ints(rows * width, -1000000, 1000000);
     std::vector<std::int32_t> reference_sums = sums;
@@ -320,8 +326,9 @@ class Microkernel : public testing::TestWithParam<Family> {
         pairs.size() > 1 || (pairs.size() == 1 && pairs[0].groups > tile.spill_groups);
     args.spill_groups = tile.spill_groups;
     if (accumulator == Accumulator::int16 && (spills || tile.seed % 2)) {
-      args.sums = sums_.place(sums, tile.side);
-      reference_args.sums = reference_sums.data();
+      args.partial = partial_.place(sums, tile.side);
+      reference_args.partial = reference_sums.data();
+      reference_args.ldpartial = width * 4;
     }
     find_kernel(generic)(&reference_args);
     args.c = c;
@@ -342,7 +349,8 @@ class Microkernel : public testing::TestWithParam<Family> {
  private:
   std::mt19937 random_;
   Operand a_[3], b_[3], operands_[kMaxStages];
-  Operand a_scale_, b_scale_, a_zero_point_, b_zero_point_, row_terms_, col_offsets_, sums_, c_;
+  Operand a_scale_, b_scale_, a_zero_point_, b_zero_point_, row_terms_, col_offsets_, c_;
+  Operand partial_;
 };
 
 const std::vector<std::vector<Block>> kBlockLists = {
@@ -508,7 +516,7 @@ TEST_P(Microkernel, ExtremeProductsAreExactUpToTheDepthLimit) {
   std::vector<std::int32_t> c(static_cast<std::size_t>(geometry.max_rows * geometry.lanes));
   std::vector<std::int32_t> sums(c.size());
   TileArgs args;
-  args.sums = sums.data();
+  args.partial = sums.data();
   args.spill_groups = 1;
   args.pairs = &pair;
   args.num_pairs = 1;

@@ -87,8 +87,8 @@ class PipelineOnIsa : public testing::TestWithParam<Isa> {
 struct Shape {
   std::int64_t m, n, k;
 };
-const Shape kShapes[] = {{1, 1, 1},   {1, 300, 17}, {3, 65, 8},   {5, 40, 33},
-                         {12, 32, 4}, {13, 97, 30}, {37, 130, 19}};
+const Shape kShapes[] = {{1, 1, 1},   {1, 300, 17}, {3, 65, 8},    {5, 40, 33},
+                         {12, 32, 4}, {13, 97, 30}, {37, 130, 19}, {26, 270, 4099}};
 
 TEST_P(PipelineOnIsa, FunctorsEqualTheStagesTheyStandFor) {
   for (const auto& [m, n, k] : kShapes) {

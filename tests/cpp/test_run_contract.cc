@@ -121,8 +121,10 @@ class RunContract : public testing::TestWithParam<Isa> {
 struct Shape {
   std::int64_t m, n, k;
 };
-// Fewer rows than threads, one panel, more rows than are packed at a time, K with a tail.
-const Shape kShapes[] = {{1, 512, 64}, {5, 33, 7}, {64, 32, 40}, {150, 70, 2050}, {29, 130, 31}};
+// Fewer rows than threads, one panel, more rows than are packed at a time, K with a tail, K in
+// blocks.
+const Shape kShapes[] = {{1, 512, 64},    {5, 33, 7},    {64, 32, 40},
+                         {150, 70, 2050}, {29, 130, 31}, {40, 290, 4111}};
 
 TEST_P(RunContract, HoldsForQuantizedRows) {
   for (const auto& [m, n, k] : kShapes) {
