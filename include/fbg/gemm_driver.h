@@ -213,17 +213,18 @@ void Gemm<A, Acc, P>::unshift(Range rows, Range cols, const PackedB<Acc>& b,
 inline void multiply_outliers(const Outliers& outliers, Range cols,
                               std::span<const BlockPair> pairs, std::int64_t rows, std::int64_t ld,
                               Value* sums) noexcept {
-  std::fill_n(sums, rows * ld, Value{0});
+  std::memset(sums, 0, static_cast<std::size_t>(rows * ld) * sizeof(Value));
   const std::int64_t tail = pairs.front().groups * Int16::kr;  // where a second pair takes over
-  for (std::int64_t j = cols.begin; j < cols.end; ++j)
-    for (std::int64_t p = outliers.indptr[j]; p < outliers.indptr[j + 1]; ++p) {
-      const std::int64_t k = outliers.rows[p];
-      const BlockPair& pair = k < tail ? pairs.front() : pairs.back();
-      const auto* a = static_cast<const std::uint8_t*>(pair.a) + (k < tail ? k : k - tail);
-      const std::int32_t value = outliers.values[p];
-      Value* sum = sums + (j - cols.begin);
-      for (std::int64_t i = 0; i < rows; ++i) sum[i * ld].i += value * a[i * pair.lda];
-    }
+  std::int64_t j = cols.begin;
+  for (std::int64_t p = outliers.indptr[j]; p < outliers.indptr[cols.end]; ++p) {
+    while (p >= outliers.indptr[j + 1]) ++j;
+    const std::int64_t k = outliers.rows[p];
+    const BlockPair& pair = k < tail ? pairs.front() : pairs.back();
+    const auto* a = static_cast<const std::uint8_t*>(pair.a) + (k < tail ? k : k - tail);
+    const std::int32_t value = outliers.values[p];
+    Value* sum = sums + (j - cols.begin);
+    for (std::int64_t i = 0; i < rows; ++i, sum += ld, a += pair.lda) sum->i += value * *a;
+  }
 }
 
 // Columns `cols` of C, or their sums so far, from one block of k. next_panel: where B goes on then.
