@@ -14,12 +14,13 @@ import argparse
 import functools
 from pathlib import Path
 
+import bert_peers
 import numpy as np
-import peers
 import timing
+from bert_peers import Array, Forward, RandomBert
 
 OURS = ("fbg-fp32", "fbg-int8")
-CHOICES = (*OURS, *peers.BERT_PEERS)
+CHOICES = (*OURS, *bert_peers.BERT_PEERS)
 # OpenVINO's rows appear if asked for, or if their int8 model has been made before.
 DEFAULT = (*OURS, "torch-fp32", "torch-int8", "ort-fp32", "ort-int8")
 TOLERANCE = 1e-3
@@ -34,23 +35,25 @@ TARGETS = (  # (ours, theirs): printed as "ours is … × as fast as theirs"
 )
 
 
-def ours(name: str, model: peers.RandomBert, threads: int) -> peers.Forward:
+def ours(name: str, model: RandomBert, threads: int) -> Forward:
     import fbg
 
     dtype = {"fbg-fp32": "float32", "fbg-int8": "int8"}[name]
     loaded = fbg.load(str(model.checkpoint()), dtype=dtype, num_threads=threads)
 
-    def forward(ids: peers.Array) -> peers.Array:
-        result: peers.Array = loaded.forward(ids).last_hidden_state
+    def forward(ids: Array) -> Array:
+        result: Array = loaded.forward(ids).last_hidden_state
         return result
 
     return forward
 
 
-def prepare(names: list[str], model: peers.RandomBert, threads: int) -> dict[str, peers.Forward]:
-    ready: dict[str, peers.Forward] = {}
+def prepare(names: list[str], model: RandomBert, threads: int) -> dict[str, Forward]:
+    ready: dict[str, Forward] = {}
     for name in names:
-        forward = ours(name, model, threads) if name in OURS else peers.bert(name, model, threads)
+        forward = (
+            ours(name, model, threads) if name in OURS else bert_peers.bert(name, model, threads)
+        )
         if forward is None:
             print(f"{name}: not installed, left out")
         else:
@@ -58,7 +61,7 @@ def prepare(names: list[str], model: peers.RandomBert, threads: int) -> dict[str
     return ready
 
 
-def verify(ready: dict[str, peers.Forward], ids: peers.Array) -> None:
+def verify(ready: dict[str, Forward], ids: Array) -> None:
     """fp32 engines agree with each other; int8 ones point the same way."""
     fp32 = [name for name in ready if name.endswith("fp32")]
     if not fp32:
@@ -83,7 +86,7 @@ def verify(ready: dict[str, peers.Forward], ids: peers.Array) -> None:
             )
 
 
-def defaults(model: peers.RandomBert) -> list[str]:
+def defaults(model: RandomBert) -> list[str]:
     cached = (model.folder / "openvino-int8.xml").exists()
     return [*DEFAULT, *(("openvino-fp32", "openvino-int8") if cached else ())]
 
@@ -106,7 +109,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--geometry", choices=("base", "minilm", "awkward"), default="base")
     parser.add_argument("--tokens", type=int, nargs="+", default=[8, 32, 64, 128, 384])
     parser.add_argument("--contestants", nargs="+", choices=CHOICES, metavar="NAME")
-    parser.add_argument("--cache", type=Path, default=peers.default_cache())
+    parser.add_argument("--cache", type=Path, default=bert_peers.default_cache())
     arguments = parser.parse_args()
     if arguments.quick:
         arguments.tokens = [tokens for tokens in arguments.tokens if tokens <= 128]
@@ -115,7 +118,7 @@ def options() -> argparse.Namespace:
 
 def main() -> None:
     arguments = options()
-    model = peers.RandomBert(arguments.geometry, arguments.cache)
+    model = RandomBert(arguments.geometry, arguments.cache)
     names = arguments.contestants or defaults(model)
     report = timing.Report("bert", arguments)
     for threads in arguments.threads:

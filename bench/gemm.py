@@ -1,12 +1,15 @@
-"""GEMM: verify against NumPy, then time u8 × s8 → int32, fp32 and the dynamically quantized linear.
+"""GEMM: verify against NumPy, then time this library and its peers in turn, shape by shape.
 
-    python bench/gemm.py                                      this library and every peer installed
-    python bench/gemm.py --shapes 64,768,768 --isa avx2 --contestants int32 fp32
-    python bench/gemm.py --set GEMM_FLOAT_IO                  a list of bench/shapes.py
+    python bench/gemm.py                            every contest, each over its own shapes
+    python bench/gemm.py linear                     dynamic int8 against torch and onnxruntime
+    python bench/gemm.py fp32 int32 --isa all --memory warm cold --threads 1 2
+    python bench/gemm.py int32 --shapes 64,768,768  or --set bert_base square
 
-    int32    fbg.gemm(PackA(u8), PackedB(s8)): the integers, no output pipeline
-    fp32     fbg.gemm(PackA(f32), PackedB(f32))
-    linear   fbg.linear(f32, PackedB): quantize rows, multiply, dequantize; what int8 peers do too
+bench/contests.py says what each contest compares, bench/shapes.py which sets there are.
+
+--memory warm: every call uses the same weights. cold: calls rotate over copies of them that
+exceed the last-level cache 1.5 times, so that B comes from DRAM; peers as well have a module or
+session for each copy. A and C stay warm.
 
 G op/s counts 2·M·N·K. "of peak" is the fraction of the best register-only rate of the instructions
 an ISA allows (bench/peak.py), measured in the same rounds.
@@ -16,146 +19,83 @@ from __future__ import annotations
 
 import argparse
 import functools
+import itertools
+import math
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
+import gemm_peers
 import peak
-import peers
 import shapes
+import summary
 import timing
+from contests import CONTESTS, Call, Contest, Operands, Shape
 
 import fbg
 
-Array = npt.NDArray[Any]
-Shape = tuple[int, int, int]
 
-DEFAULT: list[Shape] = [
-    (64, 768, 768),
-    (384, 768, 768),
-    (384, 3072, 768),
-    (8, 768, 768),
-    (128, 768, 3072),
-    (1, 768, 768),
-]
-FAMILY = {"int32": "int8", "linear": "int8", "fp32": "fp32"}
+def last_level_cache() -> int:
+    """Bytes, as Linux tells."""
+    sizes = Path("/sys/devices/system/cpu/cpu0/cache").glob("index*/size")
+    return max(int(path.read_text().rstrip("K\n")) << 10 for path in sizes)
 
 
-class Case:
-    """One shape's operands, the expected results and this library's calls."""
-
-    def __init__(self, shape: Shape, threads: int) -> None:
-        m, n, k = shape
-        rng = np.random.default_rng(k * n + m)
-        self.threads = threads
-        self.x = rng.standard_normal((m, k), dtype=np.float32)
-        self.w = rng.standard_normal((k, n), dtype=np.float32)
-        self.x_u8 = rng.integers(0, 256, (m, k), dtype=np.uint8)
-        self.w_s8 = rng.integers(-128, 128, (k, n), dtype=np.int8)
-        self.packed_s8 = fbg.PackedB(self.w_s8, scale=1.0, zero_point=0)
-        self.packed_f32 = fbg.PackedB(self.w, dtype="float32")
-        self.packed = fbg.PackedB(self.w)
-        self.out_s32 = np.empty((m, n), np.int32)
-        self.out_f32 = np.empty((m, n), np.float32)
-
-    def calls(self) -> dict[str, Callable[[], Array]]:
-        a_u8, a_f32 = fbg.PackA(self.x_u8), fbg.PackA(self.x)
-        threads = self.threads
-
-        def int32() -> Array:
-            return fbg.gemm(a_u8, self.packed_s8, out=self.out_s32, num_threads=threads)
-
-        def fp32() -> Array:
-            return fbg.gemm(a_f32, self.packed_f32, out=self.out_f32, num_threads=threads)
-
-        def linear() -> Array:
-            return fbg.linear(self.x, self.packed)
-
-        return {"int32": int32, "fp32": fp32, "linear": linear}
-
-    def verify(self, isa: str) -> None:
-        """Integers exactly (float64 holds them), floats to rounding, int8 to its quantization."""
-        calls = self.calls()
-        exact = self.x_u8.astype(np.float64) @ self.w_s8.astype(np.float64)
-        if not np.array_equal(calls["int32"](), exact.astype(np.int64)):
-            raise SystemExit(f"gemm.py: wrong integers at {self.x.shape} x {self.w.shape}, {isa}")
-        product = self.x.astype(np.float64) @ self.w.astype(np.float64)
-        for name, bound in (("fp32", 1e-5), ("linear", 0.02)):
-            error = relative_error(calls[name](), product)
-            if not error < bound:
-                raise SystemExit(f"gemm.py: {name} is off by {error:.2e} at {self.w.shape}, {isa}")
+def copies(shape: Shape, weight_bytes: int, memory: str) -> int:
+    """How many copies of the weights the calls of a contestant rotate over."""
+    if memory == "warm":
+        return 1
+    return 1 + math.ceil(1.5 * last_level_cache() / (shape[1] * shape[2] * weight_bytes))
 
 
-def relative_error(actual: Array, expected: Array) -> float:
-    return float(np.linalg.norm(actual - expected) / np.linalg.norm(expected))
+def rotate(make: Callable[[], Call], count: int) -> Call:
+    """A call that uses the next copy of the weights each time."""
+    calls = [make() for _ in range(count)]
+    if count == 1:
+        return calls[0]
+    turns = itertools.cycle(calls)
+    return lambda: next(turns)()
 
 
-def contestants(
-    case: Case, arguments: argparse.Namespace, threads: int
-) -> tuple[list[timing.Contestant], dict[str, str]]:
-    """Everything that runs for one shape, and which peak bounds it (by contestant name)."""
-    m, k = case.x.shape
-    operations = 2.0 * m * k * case.w.shape[1]
-    field: list[timing.Contestant] = []
-    bound: dict[str, str] = {}
-    for isa in arguments.isa:
-        limit = functools.partial(fbg.isa.limit, isa)
-        with limit():
-            case.verify(isa)
-            calls = case.calls()
-        wanted = [name for name in calls if name in arguments.contestants]
-        for name in wanted:
-            label = f"{name} {isa}"
-            field.append(timing.Contestant(label, calls[name], around=limit))
-            bound[label] = f"peak {FAMILY[name]} {isa}"
-        for family in sorted({FAMILY[name] for name in wanted}):
-            names = peak.names(isa, family)
-            if names:
-                label = f"peak {family} {isa}"
-                field.append(peak.contestant(label, names, operations, threads))
-    for name in arguments.peers:
-        call = peers.gemm(name, case.x, case.w, threads)
-        if call is None:
-            print(f"{name}: not installed, left out")
-            continue
-        product = case.x.astype(np.float64) @ case.w.astype(np.float64)
-        if not relative_error(call(), product) < 0.05:
-            raise SystemExit(f"gemm.py: the peer {name} is wrong at {case.w.shape}")
-        field.append(timing.Contestant(name, call))
-    return field, bound
-
-
-def table(shape: Shape, results: dict[str, timing.Result], bound: dict[str, str]) -> str:
-    m, n, k = shape
-    operations = 2e-9 * m * n * k
-    rows = []
-    for name, result in results.items():
-        limit = results.get(bound.get(name, ""))
-        fraction = f"{result.speedup_over(limit):.3f}" if limit is not None else ""
-        rows.append(
-            [
-                name,
-                f"{result.median * 1e6:.1f}",
-                f"{operations / result.median:.1f}",
-                f"{operations / result.best:.1f}",
-                fraction,
-            ]
+def verified(call: Call, operands: Operands, tolerance: float, name: str) -> Call:
+    error = operands.error(gemm_peers.as_float(call()))
+    if not error <= tolerance:
+        raise SystemExit(
+            f"gemm.py: {name} is off by {error:.2e} at A {operands.a.shape}, B {operands.b.shape}"
         )
-    headers = ["contestant", "median µs", "G op/s", "best G op/s", "of peak"]
-    return timing.markdown(headers, rows)
+    return call
 
 
-def ratios(results: dict[str, timing.Result], ours: list[str], theirs: list[str]) -> list[str]:
-    """Lines such as "linear avx512_vnni against ort-int8: 1.32 ×"."""
-    lines = []
-    for name in ours:
-        kind = "fp32" if name.startswith("fp32") else "int8"
-        for peer in theirs:
-            if name.split()[0] in ("fp32", "linear") and peer.endswith(kind):
-                ratio = results[name].speedup_over(results[peer])
-                lines.append(f"{name} is {ratio:.2f} × as fast as {peer}")
-    return lines
+def field(
+    contest: Contest, shape: Shape, isas: list[str], threads: int, memory: str, rivals: list[str]
+) -> list[timing.Contestant]:
+    """Everything that runs for one shape: our ways under each ISA, the peaks, the peers."""
+    operands = contest.operands(shape)
+    count = copies(shape, contest.weight_bytes, memory)
+    result: list[timing.Contestant] = []
+    for way, prepare in contest.ours.items():
+        make = prepare(operands)
+        if make is None:
+            continue
+        call = rotate(make, count)
+        for isa in isas:
+            limit = functools.partial(fbg.isa.limit, isa)
+            with limit():
+                verified(call, operands, contest.tolerance, f"{way} {isa}")
+            result.append(timing.Contestant(f"{way} {isa}", call, around=limit))
+    for isa in isas:
+        for family in sorted(set(contest.peak.values())):
+            if names := peak.names(isa, family):
+                label = f"peak {family} {isa}"
+                result.append(peak.contestant(label, names, 2.0 * math.prod(shape), threads))
+    product = gemm_peers.Product(operands.a, operands.b, operands.bias, threads, count)
+    for name in rivals:
+        peer = gemm_peers.prepare(name, product)
+        if peer is not None:
+            with peer.around():
+                call = verified(rotate(peer.make, count), operands, contest.tolerance, name)
+            result.append(timing.Contestant(name, call, around=peer.around))
+    return result
 
 
 def shape(text: str) -> Shape:
@@ -163,31 +103,70 @@ def shape(text: str) -> Shape:
     return m, n, k
 
 
-def main() -> None:
+def options() -> argparse.Namespace:
     parser = timing.parser(__doc__.splitlines()[0])
+    parser.add_argument("contests", nargs="*", metavar="CONTEST", help=", ".join(CONTESTS))
     parser.add_argument("--shapes", type=shape, nargs="+", metavar="M,N,K")
-    sets = [name for name in vars(shapes) if name.startswith("GEMM_")]
-    parser.add_argument("--set", choices=sets, help="a list of bench/shapes.py")
-    parser.add_argument("--isa", nargs="+", help="default: the best of this machine")
-    parser.add_argument("--contestants", nargs="*", choices=sorted(FAMILY), default=list(FAMILY))
-    parser.add_argument("--peers", nargs="*", default=list(peers.GEMM_PEERS))
+    parser.add_argument("--set", choices=shapes.SETS, nargs="+", help="instead of the contest's")
+    parser.add_argument("--isa", nargs="+", help="names or all; default: the machine's best")
+    parser.add_argument("--memory", choices=("warm", "cold"), nargs="+", default=["warm"])
+    parser.add_argument("--peers", nargs="*", choices=gemm_peers.PEERS, metavar="PEER")
+    parser.add_argument("--markdown", type=Path, metavar="OUT", help="also write the summaries")
     arguments = parser.parse_args()
-    arguments.isa = arguments.isa or [fbg.isa.active()]
-    chosen: list[Shape] = arguments.shapes or DEFAULT
-    if arguments.set:
-        chosen = getattr(shapes, arguments.set)
+    unknown = set(arguments.contests) - set(CONTESTS)
+    if unknown:
+        parser.error(f"unknown contest {', '.join(sorted(unknown))}; known: {', '.join(CONTESTS)}")
+    return arguments
+
+
+def limits(arguments: argparse.Namespace, contest: Contest) -> list[str]:
+    if arguments.isa == ["all"]:
+        return list(fbg.isa.supported())
+    named: list[str] | None = arguments.isa
+    return named or [contest.isa or fbg.isa.active()]
+
+
+def chosen(arguments: argparse.Namespace, contest: Contest) -> list[Shape]:
+    if arguments.shapes:
+        named: list[Shape] = arguments.shapes
+        return named
+    sets = arguments.set or contest.sets
+    return list(dict.fromkeys(shape for name in sets for shape in shapes.SETS[name]))
+
+
+def run(name: str, threads: int, memory: str, arguments: Any, report: timing.Report) -> str:
+    """One contest over its shapes; its summary."""
+    contest = CONTESTS[name]
+    isas = limits(arguments, contest)
+    rivals = list(contest.peers) if arguments.peers is None else arguments.peers
+    rows: list[summary.Row] = []
+    for size in chosen(arguments, contest):
+        entrants = field(contest, size, isas, threads, memory, rivals)
+        results = timing.race(entrants, timing.rounds(arguments), timing.pause(threads))
+        m, n, k = size
+        report.add(
+            {"contest": name, "m": m, "n": n, "k": k, "threads": threads, "memory": memory}, results
+        )
+        print(summary.line(size, results), flush=True)
+        rows.append(summary.Row(size, results))
+    setting = f"{name}, {threads} thread{'s' * (threads > 1)}, {memory}"
+    return "\n\n".join(summary.text(setting, rows, contest, isa) for isa in isas)
+
+
+def main() -> None:
+    arguments = options()
     report = timing.Report("gemm", arguments)
-    for threads in arguments.threads:
+    texts: list[str] = []
+    todo = itertools.product(
+        arguments.threads, arguments.memory, arguments.contests or list(CONTESTS)
+    )
+    for threads, memory, name in todo:
         fbg.set_num_threads(threads)
-        for m, n, k in chosen:
-            field, bound = contestants(Case((m, n, k), threads), arguments, threads)
-            results = timing.race(field, timing.rounds(arguments), timing.pause(threads))
-            print(f"\n### M {m}, N {n}, K {k}, {threads} thread{'s' * (threads > 1)}\n")
-            print(table((m, n, k), results, bound))
-            theirs = [name for name in arguments.peers if name in results]
-            print("\n".join(ratios(results, list(bound), theirs)), flush=True)
-            report.add({"m": m, "n": n, "k": k, "threads": threads}, results)
-    report.write()
+        texts.append(run(name, threads, memory, arguments, report))
+        print(f"\n{texts[-1]}\n", flush=True)
+        report.write()
+        if arguments.markdown:
+            arguments.markdown.write_text("\n\n".join(texts) + "\n")
 
 
 if __name__ == "__main__":

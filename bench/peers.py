@@ -1,158 +1,21 @@
-"""Other engines to measure against, each used only when it is installed.
-
-Every peer is prepared as its own documentation advises, with an explicit number of threads:
-
-    torch-fp32        torch.nn, eager attention
-    torch-int8        torch.ao.quantization.quantize_dynamic, engine fbgemm
-    ort-fp32          torch.onnx.export → onnxruntime.transformers.optimizer
-    ort-int8          quantize_dynamic (per channel, int8 weights) of that
-    openvino-fp32     the plain export, LATENCY hint, inference precision f32
-    openvino-bf16     the same at bf16
-    openvino-int8     nncf.quantize of the plain export (static, calibrated with random ids)
-
-The ONNX and OpenVINO files of BERT-base take a minute to make and are kept in a cache directory.
-"""
+"""What every measured peer needs: is it installed, how is it set up, how is it quantized."""
 
 from __future__ import annotations
 
 import importlib.util
 import logging
-import os
-import sys
-import tempfile
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 from typing import Any
-
-import numpy as np
-import numpy.typing as npt
-
-Array = npt.NDArray[Any]
-Forward = Callable[[Array], Array]  # (batch, length) int64 ids -> (batch, length, hidden) float32
-
-BERT_PEERS = (
-    "torch-fp32",
-    "torch-int8",
-    "ort-fp32",
-    "ort-int8",
-    "openvino-fp32",
-    "openvino-bf16",
-    "openvino-int8",
-)
-GEMM_PEERS = ("torch-fp32", "torch-int8", "ort-fp32", "ort-int8")
-
-
-def default_cache() -> Path:
-    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(home) / "fbg-bench"
 
 
 def installed(*packages: str) -> bool:
     return all(importlib.util.find_spec(package) is not None for package in packages)
 
 
-def tiny_bert() -> ModuleType:
-    """The checkpoint writer of the tests."""
-    tests = Path(__file__).resolve().parent.parent / "tests" / "python"
-    if str(tests) not in sys.path:
-        sys.path.append(str(tests))
-    import tiny_bert
-
-    return tiny_bert
-
-
-@dataclass(frozen=True)
-class RandomBert:
-    """A random checkpoint and everything peers derive from it, below one cache directory."""
-
-    geometry: str
-    cache: Path
-
-    @property
-    def folder(self) -> Path:
-        return self.cache / f"bert-{self.geometry}-random"
-
-    def checkpoint(self) -> Path:
-        """A Hugging Face directory; random weights, N(0, 0.02)."""
-        path = self.folder / "checkpoint"
-        if not (path / "tokenizer.json").exists():
-            tools = tiny_bert()
-            tools.write_checkpoint(path, tools.GEOMETRIES[self.geometry])
-        return path
-
-    def sizes(self) -> Any:
-        return tiny_bert().GEOMETRIES[self.geometry]
-
-    def ids(self, tokens: int, seed: int = 0) -> Array:
-        """(1, tokens) random token ids."""
-        generator = np.random.default_rng(seed)
-        return generator.integers(0, self.sizes().vocab_size, (1, tokens), dtype=np.int64)
-
-    def torch(self) -> Any:
-        import torch
-        import transformers
-
-        transformers.utils.logging.disable_progress_bar()
-        return transformers.BertModel.from_pretrained(
-            self.checkpoint(), attn_implementation="eager", dtype=torch.float32
-        ).eval()
-
-    def plain_onnx(self) -> Path:
-        path = self.folder / "plain.onnx"
-        if not path.exists():
-            _quietly(lambda: _export(self.torch(), self.ids(16), path))
-        return path
-
-    def optimized_onnx(self) -> Path:
-        path = self.folder / "optimized.onnx"
-        if not path.exists():
-            source, sizes = self.plain_onnx(), self.sizes()
-
-            def make() -> None:
-                from onnxruntime.transformers import optimizer
-
-                model = optimizer.optimize_model(
-                    str(source),
-                    model_type="bert",
-                    num_heads=sizes.num_attention_heads,
-                    hidden_size=sizes.hidden_size,
-                )
-                print("onnxruntime fused", model.get_fused_operator_statistics(), file=sys.stderr)
-                model.save_model_to_file(str(path))
-
-            _quietly(make)
-        return path
-
-    def int8_onnx(self) -> Path:
-        path = self.folder / "int8.onnx"
-        if not path.exists():
-            _quantize_onnx(self.optimized_onnx(), path)
-        return path
-
-    def openvino_int8(self) -> Path:
-        path = self.folder / "openvino-int8.xml"
-        if not path.exists():
-            source = self.plain_onnx()
-
-            def make() -> None:
-                import nncf
-                import openvino
-
-                batches = [_feed(self.ids(128, seed)) for seed in range(32)]
-                model = openvino.Core().read_model(source)
-                quantized = nncf.quantize(
-                    model, nncf.Dataset(batches), model_type=nncf.ModelType.TRANSFORMER
-                )
-                openvino.save_model(quantized, path, compress_to_fp16=False)
-
-            _quietly(make)
-        return path
-
-
-def _quietly(make: Callable[[], None]) -> None:
+def quietly(make: Callable[[], None]) -> None:
+    """Run a converter without its progress and deprecation messages."""
     logging.disable(logging.WARNING)
     try:
         with warnings.catch_warnings():
@@ -162,7 +25,9 @@ def _quietly(make: Callable[[], None]) -> None:
         logging.disable(logging.NOTSET)
 
 
-def _quantize_onnx(source: Path, target: Path) -> None:
+def quantize_onnx(source: Path, target: Path) -> None:
+    """Dynamic quantization: weights to int8 per channel, activations when they arrive."""
+
     def make() -> None:
         import onnx
         from onnxruntime.quantization import QuantType, quantize_dynamic
@@ -175,197 +40,30 @@ def _quantize_onnx(source: Path, target: Path) -> None:
             extra_options={"DefaultTensorType": onnx.TensorProto.FLOAT},
         )
 
-    _quietly(make)
+    quietly(make)
 
 
-def _export(model: Any, ids: Array, path: Path) -> None:
+def torch_int8(module: Any, engine: str = "fbgemm") -> Any:
+    """Dynamic quantization of the Linear layers of a module.
+
+    The engine that is set while weights are packed is the one that runs them, whatever is set
+    later: linear_dynamic is a method of the packed weights.
+    """
     import torch
 
-    class Positional(torch.nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.model = model
-
-        def forward(self, input_ids: Any, attention_mask: Any, token_type_ids: Any) -> Any:
-            result = self.model(
-                input_ids=input_ids, attention_mask=attention_mask, token_type_ids=token_type_ids
-            )
-            return result.last_hidden_state, result.pooler_output
-
-    feed = {name: torch.from_numpy(value) for name, value in _feed(ids).items()}
-    dynamic = {0: "batch", 1: "length"}
-    partial = path.with_suffix(".partial")
-    with torch.no_grad():
-        torch.onnx.export(
-            Positional().eval(),
-            tuple(feed.values()),
-            str(partial),
-            input_names=list(feed),
-            output_names=["last_hidden_state", "pooler_output"],
-            dynamic_axes=dict.fromkeys([*feed, "last_hidden_state"], dynamic),
-            opset_version=17,
-            dynamo=False,
-        )
-    partial.replace(path)
-
-
-def _feed(ids: Array) -> dict[str, Array]:
-    return {
-        "input_ids": ids,
-        "attention_mask": np.ones_like(ids),
-        "token_type_ids": np.zeros_like(ids),
-    }
-
-
-def bert(name: str, model: RandomBert, threads: int) -> Forward | None:
-    """A ready peer, or None where a package it needs is missing."""
-    engine, _, precision = name.partition("-")
-    if engine == "torch":
-        return (
-            _torch_bert(model, precision, threads) if installed("torch", "transformers") else None
-        )
-    exported = (model.folder / "plain.onnx").exists() or installed("torch", "transformers", "onnx")
-    if engine == "ort":
-        ready = exported and installed("onnxruntime", "onnx")
-        return _ort_bert(model, precision, threads) if ready else None
-    if engine == "openvino":
-        converter = (model.folder / "openvino-int8.xml").exists() or installed("nncf")
-        ready = exported and installed("openvino") and (precision != "int8" or converter)
-        return _openvino_bert(model, precision, threads) if ready else None
-    raise ValueError(f"unknown peer {name!r}; known: {', '.join(BERT_PEERS)}")
-
-
-def _torch_bert(model: RandomBert, precision: str, threads: int) -> Forward:
-    import torch
-
-    module = model.torch()
-    if precision == "int8":
-        module = _torch_int8(module)
-
-    def forward(ids: Array) -> Array:
-        torch.set_num_threads(threads)
-        with torch.inference_mode():
-            result: Array = module(torch.from_numpy(ids)).last_hidden_state.numpy()
-            return result
-
-    return forward
-
-
-def _torch_int8(module: Any) -> Any:
-    import torch
-
-    torch.backends.quantized.engine = "fbgemm"
+    torch.backends.quantized.engine = engine
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return torch.ao.quantization.quantize_dynamic(module, {torch.nn.Linear}, dtype=torch.qint8)
 
 
-def _ort_session(model: bytes | str, threads: int) -> Any:
+def ort_session(model: bytes | str, threads: int, *, keep_spinning: bool = True) -> Any:
+    """keep_spinning: threads wait busily for the next run, which is what ORT does by default."""
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
+    if not keep_spinning:
+        options.add_session_config_entry("session.force_spinning_stop", "1")
     return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-
-
-def _ort_bert(model: RandomBert, precision: str, threads: int) -> Forward:
-    path = model.int8_onnx() if precision == "int8" else model.optimized_onnx()
-    session = _ort_session(str(path), threads)
-
-    def forward(ids: Array) -> Array:
-        result: Array = session.run(["last_hidden_state"], _feed(ids))[0]
-        return result
-
-    return forward
-
-
-def _openvino_bert(model: RandomBert, precision: str, threads: int) -> Forward:
-    import openvino
-
-    core = openvino.Core()
-    options = {
-        "PERFORMANCE_HINT": "LATENCY",
-        "INFERENCE_NUM_THREADS": threads,
-        "INFERENCE_PRECISION_HINT": "bf16" if precision == "bf16" else "f32",
-    }
-    path = model.openvino_int8() if precision == "int8" else model.plain_onnx()
-    request = core.compile_model(path, "CPU", options).create_infer_request()
-
-    def forward(ids: Array) -> Array:
-        result: Array = request.infer(_feed(ids))["last_hidden_state"]
-        return result
-
-    return forward
-
-
-def gemm(name: str, x: Array, w: Array, threads: int) -> Callable[[], Array] | None:
-    """y = x @ w, float32 in and out, weights prepared beforehand; None if not installed."""
-    engine, _, precision = name.partition("-")
-    if engine == "torch":
-        return _torch_gemm(x, w, precision, threads) if installed("torch") else None
-    if engine == "ort":
-        ready = installed("onnxruntime", "onnx")
-        return _ort_gemm(x, w, precision, threads) if ready else None
-    raise ValueError(f"unknown peer {name!r}; known: {', '.join(GEMM_PEERS)}")
-
-
-def _torch_gemm(x: Array, w: Array, precision: str, threads: int) -> Callable[[], Array]:
-    import torch
-
-    k, n = w.shape
-    linear = torch.nn.Linear(k, n, bias=False)
-    with torch.no_grad():
-        linear.weight.copy_(torch.from_numpy(w.T.copy()))
-    module = linear.eval()
-    if precision == "int8":
-        module = _torch_int8(torch.nn.Sequential(linear))
-    rows = torch.from_numpy(x)
-
-    def call() -> Array:
-        with torch.inference_mode():
-            result: Array = module(rows).numpy()
-            return result
-
-    def first() -> Array:
-        torch.set_num_threads(threads)
-        return call()
-
-    first()
-    return call
-
-
-def _ort_gemm(x: Array, w: Array, precision: str, threads: int) -> Callable[[], Array]:
-    import onnx
-    from onnx import TensorProto, helper, numpy_helper
-
-    graph = helper.make_graph(
-        [helper.make_node("MatMul", ["x", "w"], ["y"])],
-        "linear",
-        [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["rows", w.shape[0]])],
-        [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["rows", w.shape[1]])],
-        [numpy_helper.from_array(w, "w")],
-    )
-    opsets = [helper.make_opsetid("", 17)]
-    model = helper.make_model(graph, opset_imports=opsets, ir_version=8)
-    onnx.checker.check_model(model)
-    serialized = model.SerializeToString()
-    if precision == "int8":
-        serialized = _ort_int8(model)
-    session = _ort_session(serialized, threads)
-
-    def call() -> Array:
-        result: Array = session.run(None, {"x": x})[0]
-        return result
-
-    return call
-
-
-def _ort_int8(model: Any) -> bytes:
-    import onnx
-
-    with tempfile.TemporaryDirectory() as folder:
-        source, target = Path(folder) / "fp32.onnx", Path(folder) / "int8.onnx"
-        onnx.save(model, source)
-        _quantize_onnx(source, target)
-        return target.read_bytes()

@@ -4,6 +4,8 @@ M, N, K are GEMM dimensions. Facts only, written down from the public benchmark 
 that the originals repeat removed.
 """
 
+from __future__ import annotations
+
 # fmt: off
 # --- GEMM: (M, N, K) -----------------------------------------------------------------------
 # float in, float out, dynamic quantization; M is the batch
@@ -39,6 +41,24 @@ BERT_KN = {
     "large": [(1024, 1024), (1024, 4096), (4096, 1024)],
 }
 BERT_TOKENS = [1, 8, 64, 128, 384]
+
+
+def _bert(size: str) -> list[tuple[int, int, int]]:
+    return [(tokens, n, k) for k, n in BERT_KN[size] for tokens in BERT_TOKENS]
+
+
+# What bench/gemm.py --set names
+SETS = {
+    "float_io": GEMM_FLOAT_IO,
+    "square": GEMM_SQUARE,
+    "skinny": GEMM_SKINNY,
+    "acc16": GEMM_ACC16,
+    "fp": GEMM_FP,
+    "bert_base": _bert("base"),
+    "bert_large": _bert("large"),
+    "bert_blocks": [(m, n, k) for k, n in BERT_KN["base"] for m in (8, 64, 384, 1024)],
+    "roofline": [(m, 768, 768) for m in (1, 2, 4, 6, 8, 16, 32, 64, 128, 256, 384)],
+}
 
 # --- Convolution -----------------------------------------------------------------------------
 # MB, IC, OC, (H, W), groups, kernel, stride, pad

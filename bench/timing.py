@@ -164,7 +164,6 @@ class Report:
     def write(self) -> None:
         if self._path is not None:
             self._path.write_text(json.dumps(self._content, indent=1) + "\n")
-            print(f"\nraw samples: {self._path}")
 
 
 def _plain(value: Any) -> Any:

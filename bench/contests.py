@@ -1,0 +1,211 @@
+"""What bench/gemm.py can compare: operands of a shape, this library's ways to multiply them, peers.
+
+    linear   fbg.linear(f32, PackedB) with bias: quantize rows, multiply, dequantize
+    fp32     fbg.gemm(PackA(f32), PackedB(f32))
+    bf16     fbg.gemm(PackA(bf16), PackedB(bf16))
+    int32    fbg.gemm(PackA(u8), PackedB(s8)): the integers, no output pipeline
+    acc16    int16 accumulation against int32, both requantized to uint8, as the shapes of
+             GEMM_ACC16 were published: weights within [-4, 4] but for one in a thousand, zero
+             points on both sides (row offsets)
+
+The first way of `ours` leads the summary; the others and the peers are its rivals.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+import fbg
+
+Array = npt.NDArray[Any]
+Shape = tuple[int, int, int]
+Call = Callable[[], Any]
+CHECKED_ROWS = 200
+
+
+@dataclass(frozen=True)
+class Operands:
+    """A (M, K) and B (K, N) of one shape, and some rows of what their product should be.
+
+    quantization: keywords of PackedB for B as it is. bias: (N,) float32 of a linear layer.
+    """
+
+    a: Array
+    b: Array
+    expected: Array
+    quantization: dict[str, Any]
+    bias: Array | None = None
+
+    def error(self, result: Array) -> float:
+        """Relative error (Frobenius) of the checked rows."""
+        checked = result[rows_to_check(len(self.a))].astype(np.float64)
+        return float(np.linalg.norm(checked - self.expected) / np.linalg.norm(self.expected))
+
+
+def rows_to_check(m: int) -> Array:
+    return np.unique(np.linspace(0, m - 1, min(m, CHECKED_ROWS)).astype(int))
+
+
+def generator(shape: Shape) -> np.random.Generator:
+    return np.random.default_rng(shape)
+
+
+def product(a: Array, b: Array) -> Array:
+    """float64: exact for integers of this size."""
+    result: Array = a[rows_to_check(len(a))].astype(np.float64) @ b.astype(np.float64)
+    return result
+
+
+def floats(shape: Shape) -> Operands:
+    m, n, k = shape
+    rng = generator(shape)
+    a, b = (rng.standard_normal(size, dtype=np.float32) for size in ((m, k), (k, n)))
+    return Operands(a, b, product(a, b), {})
+
+
+def with_bias(shape: Shape) -> Operands:
+    plain = floats(shape)
+    bias = generator(shape).standard_normal(shape[1], dtype=np.float32)
+    return Operands(plain.a, plain.b, plain.expected + bias, {}, bias)
+
+
+def integers(shape: Shape) -> Operands:
+    m, n, k = shape
+    rng = generator(shape)
+    a = rng.integers(0, 256, (m, k), dtype=np.uint8)
+    b = rng.integers(-128, 128, (k, n), dtype=np.int8)
+    return Operands(a, b, product(a, b), {"scale": 1.0, "zero_point": 0})
+
+
+A_SCALE, A_ZERO_POINT, B_SCALE, B_ZERO_POINT = 0.05, 110, 0.01, 1
+OUTLIERS, OUT_ZERO_POINT = 0.001, 120
+
+
+def out_scale(k: int) -> float:
+    """Of a uint8 result: its spread fills most of the range, and no sum is a tie."""
+    return A_SCALE * B_SCALE * 2 * float(np.sqrt(k) * np.e)
+
+
+def small_weights(shape: Shape) -> Operands:
+    m, n, k = shape
+    rng = generator(shape)
+    a = rng.integers(0, 256, (m, k), dtype=np.uint8)
+    b = rng.integers(-4, 5, (k, n), dtype=np.int8)
+    outliers = rng.random((k, n)) < OUTLIERS
+    b[outliers] = rng.integers(-128, 128, int(outliers.sum()), dtype=np.int8)
+    sums = product(a.astype(np.int16) - A_ZERO_POINT, b.astype(np.int16) - B_ZERO_POINT)
+    real = sums * (A_SCALE * B_SCALE / out_scale(k))
+    quantization = {"scale": B_SCALE, "zero_point": B_ZERO_POINT}
+    expected = np.clip(np.rint(real) + OUT_ZERO_POINT, 0, 255)
+    return Operands(a, b, expected, quantization)
+
+
+# --- This library's ways: makers of calls, each of which has packed weights of its own ---------
+def linear(o: Operands) -> Callable[[], Call]:
+    def make() -> Call:
+        packed = fbg.PackedB(o.b)
+        return lambda: fbg.linear(o.a, packed, o.bias)
+
+    return make
+
+
+def int32(o: Operands) -> Callable[[], Call]:
+    return _gemm(o, fbg.PackA(o.a), np.int32, **o.quantization)
+
+
+def fp32(o: Operands) -> Callable[[], Call]:
+    return _gemm(o, fbg.PackA(o.a), np.float32, dtype="float32")
+
+
+def bf16(o: Operands) -> Callable[[], Call]:
+    import ml_dtypes
+
+    rounded = fbg.PackA(o.a.astype(ml_dtypes.bfloat16))
+    return _gemm(o, rounded, np.float32, dtype="bfloat16")
+
+
+def requantized(o: Operands, **packing: Any) -> Callable[[], Call]:
+    a = fbg.PackAWithRowOffset(o.a, scale=A_SCALE, zero_point=A_ZERO_POINT)
+    pipeline = fbg.Pipeline([fbg.Requantize(out_scale(o.a.shape[1]), OUT_ZERO_POINT)])
+    return _gemm(o, a, np.uint8, pipeline, **o.quantization, **packing)
+
+
+def int16(o: Operands) -> Callable[[], Call] | None:
+    if "accum" not in inspect.signature(fbg.PackedB).parameters:
+        return None
+    return requantized(o, accum="int16")
+
+
+def _gemm(
+    o: Operands,
+    a: fbg.PackA,
+    result: npt.DTypeLike,
+    pipeline: fbg.Pipeline | None = None,
+    **packing: Any,
+) -> Callable[[], Call]:
+    out = np.empty((len(o.a), o.b.shape[1]), result)
+
+    def make() -> Call:
+        packed = fbg.PackedB(o.b, **packing)
+        return lambda: fbg.gemm(a, packed, pipeline, out=out)
+
+    return make
+
+
+@dataclass(frozen=True)
+class Contest:
+    """One comparison: see the list at the head of this file.
+
+    tolerance: of `Operands.error`; 0 for integers. peak: the family of bench/peak.py, by way.
+    sets: of shapes.SETS, if none are named. isa: the limit, if none is named.
+    """
+
+    operands: Callable[[Shape], Operands]
+    tolerance: float
+    ours: dict[str, Callable[[Operands], Callable[[], Call] | None]]
+    peak: dict[str, str]
+    peers: tuple[str, ...]
+    sets: tuple[str, ...]
+    weight_bytes: int = 1
+    isa: str | None = None
+
+
+BERT = ("bert_base", "bert_large")
+CONTESTS = {
+    "linear": Contest(
+        with_bias,
+        0.05,
+        {"linear": linear},
+        {"linear": "int8"},
+        ("torch-int8", "torch-onednn-int8", "ort-int8"),
+        ("float_io", "square", *BERT),
+    ),
+    "fp32": Contest(
+        floats,
+        1e-5,
+        {"fp32": fp32},
+        {"fp32": "fp32"},
+        ("numpy-fp32", "torch-fp32", "ort-fp32"),
+        BERT,
+        weight_bytes=4,
+    ),
+    "bf16": Contest(
+        floats, 0.01, {"bf16": bf16}, {"bf16": "bf16"}, ("torch-bf16",), BERT, weight_bytes=2
+    ),
+    "int32": Contest(integers, 0.0, {"int32": int32}, {"int32": "int8"}, (), ("bert_blocks",)),
+    "acc16": Contest(
+        small_weights,
+        1e-3,
+        {"int16": int16, "int32-requantized": requantized},
+        {"int16": "int16", "int32-requantized": "int8"},
+        (),
+        ("acc16",),
+        isa="avx2",
+    ),
+}
