@@ -3,6 +3,9 @@
 A machine's speed drifts (frequency, neighbours), so times of different runs say nothing. Here each
 round samples every contestant once; a ratio is the median over rounds of the ratios in a round.
 A sample is the mean of enough calls to last 5 ms. Raw samples are kept in the JSON output.
+
+Beside other processes, `--clock cpu` leaves out the time in which they had the core (one thread
+only: it adds up the CPU time of all threads). What they do to shared caches it cannot leave out.
 """
 
 from __future__ import annotations
@@ -21,6 +24,22 @@ from pathlib import Path
 from typing import Any
 
 SAMPLE_SECONDS = 0.005
+CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
+_clock = CLOCKS["wall"]
+
+
+def use_clock(arguments: argparse.Namespace) -> None:
+    """Time everything from now on as --clock says."""
+    global _clock
+    _clock = CLOCKS[arguments.clock]
+
+
+def elapsed(call: Callable[[], object], repeats: int = 1) -> float:
+    """Seconds of `repeats` calls by the clock in use."""
+    start = _clock()
+    for _ in range(repeats):
+        call()
+    return _clock() - start
 
 
 @dataclass
@@ -42,25 +61,18 @@ class Contestant:
         if self.sample is not None:
             return self.sample()
         with self.around():
-            once = _timed(self.call, 1)
+            self.call()
             if self.repeats == 0:
-                self.repeats = self._calibrate(once)
-            return _timed(self.call, self.repeats) / self.repeats
+                self.repeats = self._calibrate()
+            return elapsed(self.call, self.repeats) / self.repeats
 
-    def _calibrate(self, once: float) -> int:
+    def _calibrate(self) -> int:
         """Calls per sample; the very first call may include one-time work, so look again."""
         repeats = 1
-        while (elapsed := _timed(self.call, repeats)) < SAMPLE_SECONDS and repeats < 1 << 20:
-            growth = SAMPLE_SECONDS / max(elapsed, 1e-9)
+        while (taken := elapsed(self.call, repeats)) < SAMPLE_SECONDS and repeats < 1 << 20:
+            growth = SAMPLE_SECONDS / max(taken, 1e-9)
             repeats = min(max(repeats * 2, int(repeats * growth * 1.1)), repeats * 64)
         return repeats
-
-
-def _timed(call: Callable[[], object], repeats: int) -> float:
-    start = time.perf_counter()
-    for _ in range(repeats):
-        call()
-    return time.perf_counter() - start
 
 
 @dataclass
@@ -124,6 +136,7 @@ def parser(description: str) -> argparse.ArgumentParser:
     result.add_argument(
         "--threads", type=int, nargs="+", default=[1], metavar="N", help="thread counts (default 1)"
     )
+    result.add_argument("--clock", choices=CLOCKS, default="wall", help="default wall")
     result.add_argument("--quick", action="store_true", help="3 rounds: a trial, not a measurement")
     return result
 
