@@ -118,6 +118,7 @@ def options() -> argparse.Namespace:
 
 def main() -> None:
     arguments = options()
+    timing.use_clock(arguments)
     model = RandomBert(arguments.geometry, arguments.cache)
     names = arguments.contestants or defaults(model)
     report = timing.Report("bert", arguments)

@@ -155,6 +155,7 @@ def run(name: str, threads: int, memory: str, arguments: Any, report: timing.Rep
 
 def main() -> None:
     arguments = options()
+    timing.use_clock(arguments)
     report = timing.Report("gemm", arguments)
     texts: list[str] = []
     todo = itertools.product(

@@ -10,6 +10,7 @@ of the line between its neighbours at ±8; the exit status is the number of flag
 from __future__ import annotations
 
 import argparse
+import itertools
 import math
 import sys
 
@@ -28,16 +29,15 @@ RANGES = {"M": (1, 136), "N": (704, 832), "K": (704, 832)}
 def shapes(base: Shape, over: str, low: int, high: int) -> dict[int, Shape]:
     """The shape for each value of the dimension that varies."""
     m, n, k = base
-    varied = {
+    return {
         value: {"M": (value, n, k), "N": (m, value, k), "K": (m, n, value)}[over]
         for value in range(low, high + 1)
     }
-    return varied
 
 
 def measure(
     contest: Contest, sizes: dict[int, Shape], arguments: argparse.Namespace
-) -> dict[int, timing.Result]:
+) -> dict[str, timing.Result]:
     """Results of the contest's leading way, by value."""
     _, prepare = next(iter(contest.ours.items()))
     field = []
@@ -48,8 +48,7 @@ def measure(
             raise SystemExit("sweep.py: this fbg cannot do that yet")
         call = verified(make(), operands, contest.tolerance, str(size))
         field.append(timing.Contestant(str(value), call))
-    results = timing.race(field, timing.rounds(arguments))
-    return {int(name): result for name, result in results.items()}
+    return timing.race(field, timing.rounds(arguments), timing.pause(fbg.get_num_threads()))
 
 
 def flagged(rates: dict[int, float]) -> dict[int, float]:
@@ -85,26 +84,26 @@ def options() -> argparse.Namespace:
 def main() -> None:
     arguments = options()
     timing.use_clock(arguments)
-    fbg.set_num_threads(arguments.threads[0])
     low, high = arguments.range or RANGES[arguments.over]
     sizes = shapes(arguments.shape, arguments.over, low, high)
     report = timing.Report("sweep", arguments)
     total = 0
-    for name in arguments.contests:
-        contest = CONTESTS[name]
-        for isa in limits(arguments, contest):
+    for threads, name in itertools.product(arguments.threads, arguments.contests):
+        fbg.set_num_threads(threads)
+        for isa in limits(arguments, CONTESTS[name]):
             with fbg.isa.limit(isa):
-                results = measure(contest, sizes, arguments)
+                results = measure(CONTESTS[name], sizes, arguments)
             rates = {
-                value: 2e-9 * math.prod(sizes[value]) / result.median
-                for value, result in results.items()
+                value: 2e-9 * math.prod(size) / results[str(value)].median
+                for value, size in sizes.items()
             }
             flags = flagged(rates)
             total += len(flags)
-            print(f"\n### {name}, {isa}, over {arguments.over}\n")
+            print(f"\n### {name}, threads {threads}, {isa}, over {arguments.over}\n")
             print(show(rates, flags, arguments.over))
             print(f"\n{len(flags)} below {LEAST} of the line between neighbours at ±{DISTANCE}")
-            report.add({"contest": name, "isa": isa, "over": arguments.over}, results)
+            case = {"contest": name, "threads": threads, "isa": isa, "over": arguments.over}
+            report.add(case, results)
     report.write()
     sys.exit(min(total, 100))
 

@@ -31,6 +31,8 @@ _clock = CLOCKS["wall"]
 def use_clock(arguments: argparse.Namespace) -> None:
     """Time everything from now on as --clock says."""
     global _clock
+    if arguments.clock == "cpu" and max(arguments.threads) > 1:
+        raise SystemExit("--clock cpu adds up all threads: it goes with --threads 1 only")
     _clock = CLOCKS[arguments.clock]
 
 

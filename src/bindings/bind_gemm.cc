@@ -312,6 +312,8 @@ void bind_gemm(py::module_& m) {
   m.def("peak_names", &jit::peak_names);
   m.def("measure_peak", &jit::measure_peak, py::arg("name"), py::arg("seconds"),
         py::call_guard<py::gil_scoped_release>());
+  m.def("measure_read", &jit::measure_read, py::arg("bytes"), py::arg("seconds"),
+        py::call_guard<py::gil_scoped_release>());
 }
 
 }  // namespace fbg::bindings

@@ -1,10 +1,12 @@
-// A loop over independent accumulators, enough to hide every latency, and no memory operand.
+// Peaks: a loop over independent accumulators, enough to hide every latency, and no memory operand.
+// Reading: a loop of loads and nothing else.
 #include "jit/peak.h"
 
 #include <algorithm>
 #include <chrono>
 #include <stdexcept>
 
+#include "core/memory.h"
 #include "jit/code.h"
 #include "jit/simd_assembler.h"
 
@@ -69,6 +71,37 @@ class PeakGenerator : public SimdAssembler {
   static constexpr int kUnroll = 4;
 };
 
+// void(const std::byte* from, std::int64_t steps): loads every vector of steps * kStep bytes.
+class ReadGenerator : public SimdAssembler {
+ public:
+  static constexpr int kStep = 4096;
+
+  explicit ReadGenerator(Isa isa) : SimdAssembler(isa) {
+    Xbyak::Label loop;
+    L(loop);
+    for (int offset = 0; offset < kStep; offset += vector_bytes())
+      vmovups(vec(offset / vector_bytes() % num_vectors()), ptr[rdi + offset]);
+    add(rdi, kStep);
+    dec(rsi);
+    jnz(loop, T_NEAR);
+    vzeroupper();
+    ret();
+  }
+};
+
+// Calls `run`, which returns the work it did, for `seconds`; billions per second.
+template <class Run>
+double rate(double seconds, Run run) {
+  using Clock = std::chrono::steady_clock;
+  const auto start = Clock::now();
+  double work = 0, elapsed = 0;
+  do {
+    work += run();
+    elapsed = std::chrono::duration<double>(Clock::now() - start).count();
+  } while (elapsed < seconds);
+  return work / elapsed * 1e-9;
+}
+
 }  // namespace
 
 std::vector<std::string> peak_names() {
@@ -88,19 +121,31 @@ double measure_peak(const std::string& name, double seconds) {
   const auto run = reinterpret_cast<void (*)(std::int64_t)>(
       const_cast<void*>(make_executable(generator.getCode(), generator.getSize(), "peak_" + name)));
 
-  using Clock = std::chrono::steady_clock;
-  const auto elapsed = [](Clock::time_point since) {
-    return std::chrono::duration<double>(Clock::now() - since).count();
-  };
   run(10000);  // wakes the wide units
-  double operations = 0;
-  const auto start = Clock::now();
-  do {
-    constexpr std::int64_t kIterations = 2000;
+  constexpr std::int64_t kIterations = 2000;
+  return rate(seconds, [&] {
     run(kIterations);
-    operations += generator.operations * static_cast<double>(kIterations);
-  } while (elapsed(start) < seconds);
-  return operations / elapsed(start) * 1e-9;
+    return generator.operations * static_cast<double>(kIterations);
+  });
+}
+
+double measure_read(std::size_t bytes, double seconds) {
+  const Isa isa = isa_supported(Isa::avx512) ? Isa::avx512 : Isa::avx2;
+  if (!isa_supported(isa)) throw std::invalid_argument("measure_read: needs AVX2");
+  if (bytes < ReadGenerator::kStep)
+    throw std::invalid_argument("measure_read: bytes must be at least 4096, got " +
+                                std::to_string(bytes));
+  ReadGenerator generator(isa);
+  generator.ready();
+  const auto run = reinterpret_cast<void (*)(const std::byte*, std::int64_t)>(
+      const_cast<void*>(make_executable(generator.getCode(), generator.getSize(), "peak_read")));
+  const AlignedBuffer buffer(bytes, Fill::zero);
+  const auto steps = static_cast<std::int64_t>(bytes / ReadGenerator::kStep);
+  run(buffer.data(), steps);  // brings it into the cache it fits in
+  return rate(seconds, [&] {
+    run(buffer.data(), steps);
+    return static_cast<double>(steps) * ReadGenerator::kStep;
+  });
 }
 
 }  // namespace fbg::jit

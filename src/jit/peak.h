@@ -1,6 +1,8 @@
-// Register-only peak of an instruction sequence: the limit that benchmarks are measured against.
+// The limits that benchmarks are measured against: what a sequence of instructions does from
+// registers, and what a core can read.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -12,5 +14,8 @@ std::vector<std::string> peak_names();
 // benchmark times its contestants. Throws std::invalid_argument for a name that is not in
 // peak_names().
 double measure_peak(const std::string& name, double seconds);
+// GB/s at which one core reads `bytes` over and over: of the cache they fit in, or of memory.
+// Throws std::invalid_argument for less than 4096 bytes and on a CPU without AVX2.
+double measure_read(std::size_t bytes, double seconds);
 
 }  // namespace fbg::jit
