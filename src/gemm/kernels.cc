@@ -67,6 +67,10 @@ Geometry choose_geometry(Accumulator accumulator, Features features) noexcept {
     for (int wide : {4, 8})
       if (rows * wide + wide * family->b_registers + family->spare <= family->registers)
         vectors = wide;
+    // With VNNI, where kernels split a sum into two chains, one panel at a time does that as well,
+    // and one stream is read faster than four.
+    const bool splits = family->needs & (feature::avx512_vnni | feature::avx_vnni);
+    if (splits && rows <= 4) vectors = std::min(vectors, kPanelColumns / family->lanes);
     g.max_vectors[rows - 1] = vectors;
   }
   return g;

@@ -60,7 +60,8 @@ class GemmGenerator : public SimdAssembler {
         splits_(dot_ == Dot::widen_bf16 || dot_ == Dot::fma_bf16),
         a_group_bytes_(dot_ == Dot::fma_bf16 || dot_ == Dot::widen_int8 ? 8 : 4),
         b_column_bytes_(dot_ == Dot::fma_f16 ? 2 : 4),
-        first_b_(rows_ * vectors_),
+        chains_(choose_chains()),
+        first_b_(rows_ * vectors_ * chains_),
         first_a_(first_b_ + vectors_ * (splits_ ? 2 : 1)) {}
 
   bool fits() const {
@@ -78,6 +79,7 @@ class GemmGenerator : public SimdAssembler {
       else
         k_loop();
     });
+    add_chains();
     if (key_.accumulator == Accumulator::int16) add_sums();
     run_pipeline();
     restore_registers();
@@ -103,7 +105,14 @@ class GemmGenerator : public SimdAssembler {
   const Reg64 prefetch_ = rax;                  // in the K loop, where nothing else needs scratch
   const Reg64 sums_ = r14, groups_left_ = r15;  // where sums are spilled: C is not needed meanwhile
 
-  Vec acc(int row, int v) const { return vec(row * vectors_ + v); }
+  // Few sums make chains that wait for vpdpbusd's latency. Integers may be added in any order, so
+  // even and odd k-groups have chains of their own, where registers allow.
+  int choose_chains() const {
+    const int sums = rows_ * vectors_;
+    return dot_ == Dot::vnni && sums <= 8 && 2 * sums + vectors_ + 1 <= num_vectors() ? 2 : 1;
+  }
+
+  Vec acc(int row, int v, int chain = 0) const { return vec((chain * rows_ + row) * vectors_ + v); }
   Vec b(int v, int half = 0) const { return vec(first_b_ + v * (splits_ ? 2 : 1) + half); }
   // The least that A needs: a broadcast, or two halves; and a product that has no fused addition.
   int a_registers() const { return splits_ || !fuses() ? 2 : 1; }
@@ -127,12 +136,10 @@ class GemmGenerator : public SimdAssembler {
   void initialize_accumulators() {
     load_c_registers();
     fetch_c();
-    if (key_.load_c) {
-      load_partial_sums();
-      return;
-    }
-    for (int i = 0; i < rows_; ++i)
-      for (int v = 0; v < vectors_; ++v) zero(acc(i, v));
+    for (int chain = key_.load_c; chain < chains_; ++chain)
+      for (int i = 0; i < rows_; ++i)
+        for (int v = 0; v < vectors_; ++v) zero(acc(i, v, chain));
+    if (key_.load_c) load_partial_sums();
   }
 
   // No column is partial while B is read (panels are padded): only here and where C is written a
@@ -156,6 +163,12 @@ class GemmGenerator : public SimdAssembler {
       for (int offset = 0; offset <= row_bytes; offset += 64) prefetchw(ptr[scratch_ + offset]);
       if (i + 1 < rows_) add(scratch_, ldc_);
     }
+  }
+
+  void add_chains() {
+    if (chains_ == 1) return;
+    for (int i = 0; i < rows_; ++i)
+      for (int v = 0; v < vectors_; ++v) vpaddd(acc(i, v), acc(i, v), acc(i, v, 1));
   }
 
   bool is_partial(int v) const { return key_.masked && v == vectors_ - 1; }
@@ -283,7 +296,9 @@ class GemmGenerator : public SimdAssembler {
   }
 
   void k_group(int u) {
-    if (u % 2 == 0) prefetcht1(ptr[prefetch_ + u / 2 * 64]);
+    fetch_b(u * b_group_bytes());
+    // Not where rows are so few that no other tile shares their panel.
+    if (u % 2 == 0 && chains_ == 1) prefetcht1(ptr[prefetch_ + u / 2 * 64]);
     if (dot_ == Dot::widen_int8) {  // even k, then odd k: half of the registers for B
       for (const int odd : {0, 1}) {
         for (int v = 0; v < vectors_; ++v)
@@ -293,14 +308,25 @@ class GemmGenerator : public SimdAssembler {
       return;
     }
     for (int v = 0; v < vectors_; ++v) load_b(v, u * b_group_bytes());
-    multiply_rows(u * a_group_bytes_);
+    multiply_rows(u * a_group_bytes_, u % chains_);
   }
 
-  void multiply_rows(int a_offset) {
+  void multiply_rows(int a_offset, int chain = 0) {
     for (int i = 0; i < rows_; ++i) {
       broadcast_a(i, a_offset);
-      for (int v = 0; v < vectors_; ++v) dot_product(acc(i, v), i, v);
+      for (int v = 0; v < vectors_; ++v) dot_product(acc(i, v, chain), i, v);
     }
+  }
+
+  // Brings the lines of B that are due later into the L1, of this panel or of the one that follows
+  // it in memory: so far ahead that DRAM is in time, and no further, lest they displace each other.
+  // Four panels at a time come as fast without.
+  void fetch_b(int offset) {
+    const int columns = vectors_ * lanes();
+    if (columns > 2 * kPanelColumns) return;
+    const int ahead = columns > kPanelColumns ? 8 << 10 : 12 << 10;
+    for (int v = 0; v < vectors_; ++v)
+      if (v * lanes() * b_column_bytes_ % 64 == 0) prefetcht0(b_address(v, offset + ahead));
   }
 
   // Every second byte as int16.
@@ -479,6 +505,7 @@ class GemmGenerator : public SimdAssembler {
   const Dot dot_;
   const bool splits_;  // a k-group is computed in two halves
   const int a_group_bytes_, b_column_bytes_;
+  const int chains_;  // of sums over k, added up at the end
   const int first_b_, first_a_;
 };
 
