@@ -270,8 +270,8 @@ void Gemm<A, Acc, P>::run_block(Range rows, Range cols, const DepthBlock& depth,
           (geometry_.spills && (args.num_pairs > 1 || depth.groups.size() > args.spill_groups));
     }
 
-    // Each row tile fetches its part of the next panel, so that weights in DRAM are near in time. A
-    // single tile streams through B, which the hardware's own prefetcher does better.
+    // Each row tile fetches its part of the next panel into the L2, so that weights in DRAM are
+    // near in time. A single tile has what its kernel fetches a little ahead, which is enough.
     const std::byte* const next =
         col + nr < cols.end ? panel(b, col + nr, depth.groups.begin) : next_panel;
     const std::int64_t fetched_per_tile = ceil_div(depth.groups.size(), 2) * 64;
