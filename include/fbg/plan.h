@@ -44,7 +44,7 @@ struct BufferShape {
   std::int64_t cols;
 };
 
-enum class Activation : std::uint8_t { none, gelu, relu };
+enum class Activation : std::uint8_t { none, gelu, gelu_tanh, relu };
 enum class Pooling : std::uint8_t { mean, max };
 
 // Everything after the product of a linear layer; empty bias and residual mean none.
@@ -58,7 +58,8 @@ struct LinearTail {
 // not fit. Buffers are float32.
 class Graph {
  public:
-  // x = word[ids] + position[positions] + type[types], one row per token.
+  // x = word[ids] + position[positions] + type[types], one row per token. An empty `type` adds
+  // nothing; types must then be 0.
   Buffer embedding(SharedMatrix word, SharedMatrix position, SharedMatrix type);
   Buffer layer_norm(Buffer x, SharedMatrix gamma, SharedMatrix beta, float eps);
   // y = x * w, with int8 weights on rows quantized as they are packed, or all in float32.

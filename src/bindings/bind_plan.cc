@@ -51,7 +51,8 @@ SharedMatrix vector(const Floats& array, const char* what) {
 Activation activation(const std::string& name) {
   if (name == "none") return Activation::none;
   if (name == "gelu") return Activation::gelu;
-  require(name == "relu", "linear: activation must be none, gelu or relu, got " + name);
+  if (name == "gelu_tanh") return Activation::gelu_tanh;
+  require(name == "relu", "linear: activation must be none, gelu, gelu_tanh or relu, got " + name);
   return Activation::relu;
 }
 
@@ -171,11 +172,12 @@ void bind_graph(py::module_& m) {
   graph.def(py::init<>());
   graph.def(
       "embedding",
-      [](Graph& g, const Floats& word, const Floats& position, const Floats& type) {
+      [](Graph& g, const Floats& word, const Floats& position, const std::optional<Floats>& type) {
         return g.embedding(table(word, "embedding: word"), table(position, "embedding: position"),
-                           table(type, "embedding: type"));
+                           type ? table(*type, "embedding: type") : SharedMatrix{});
       },
-      py::arg("word").noconvert(), py::arg("position").noconvert(), py::arg("type").noconvert());
+      py::arg("word").noconvert(), py::arg("position").noconvert(),
+      py::arg("type").noconvert() = py::none());
   graph.def(
       "layer_norm",
       [](Graph& g, Buffer x, const Floats& gamma, const Floats& beta, float eps) {

@@ -46,11 +46,13 @@ Buffer Graph::append(std::shared_ptr<Op> op, BufferShape shape) {
 
 Buffer Graph::embedding(SharedMatrix word, SharedMatrix position, SharedMatrix type) {
   require(ops_.empty(), "embedding: must be the first op of a graph");
-  for (const SharedMatrix* table : {&word, &position, &type})
-    require(table->data && table->rows > 0 && table->cols == word.cols && table->cols > 0,
-            "embedding: tables must have the same number of columns and at least one row, got " +
-                shape_text(word) + ", " + shape_text(position) + ", " + shape_text(type));
-  limits_ = {word.rows, position.rows, type.rows};
+  const auto fits = [&](const SharedMatrix& table) {
+    return table.data && table.rows > 0 && table.cols == word.cols && table.cols > 0;
+  };
+  require(fits(word) && fits(position) && (!type.data || fits(type)),
+          "embedding: tables must have the same number of columns and at least one row, got " +
+              shape_text(word) + ", " + shape_text(position) + ", " + shape_text(type));
+  limits_ = {word.rows, position.rows, type.data ? type.rows : 1};
   const BufferShape shape{RowKind::token, word.cols};
   return append(make_embedding(std::move(word), std::move(position), std::move(type)), shape);
 }

@@ -44,6 +44,7 @@ class LinearOp final : public Op {
     if (kQuantized<Acc>) s.add(Dequantize{}.stage());
     if (tail_.bias.data) s.add(Bias{tail_.bias.data.get()}.stage());
     if (tail_.activation == Activation::gelu) s.add(Gelu{}.stage());
+    if (tail_.activation == Activation::gelu_tanh) s.add(GeluTanh{}.stage());
     if (tail_.activation == Activation::relu) s.add(Relu{}.stage());
     if (tail_.residual) s.add(Add{residual.data, residual.row_stride}.stage());
     return s;
@@ -84,6 +85,7 @@ class LinearOp final : public Op {
     std::string text = kQuantized<Acc> ? "linear int8 " : "linear float32 ";
     text += std::to_string(w.rows()) + "x" + std::to_string(w.cols());
     if (tail.activation == Activation::gelu) text += " gelu";
+    if (tail.activation == Activation::gelu_tanh) text += " gelu_tanh";
     if (tail.activation == Activation::relu) text += " relu";
     if (tail.residual) text += " add";
     return text;

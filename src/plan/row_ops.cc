@@ -53,8 +53,8 @@ class EmbeddingOp final : public Op {
     return make_row_step(output, [this](const RowKernels& k, const Frame& frame, std::int64_t row) {
       const RunArgs& args = frame.args;
       k.add_rows(word_.row(args.ids[row]), position_.row(args.positions[row]),
-                 type_.row(args.types[row]), static_cast<std::size_t>(word_.cols),
-                 row_of(frame[output], row));
+                 type_.data ? type_.row(args.types[row]) : nullptr,
+                 static_cast<std::size_t>(word_.cols), row_of(frame[output], row));
     });
   }
 

@@ -201,7 +201,39 @@ TEST(Plan, EmbeddingAndLayerNormAgreeWithPlainLoops) {
   EXPECT_EQ(run(graph, in, 28, 2), run(graph, in, 28, 1));
 }
 
-TEST(Plan, LinearAddsBiasActivationAndResidual) {
+TEST(Plan, EmbeddingWithoutATypeTableAddsTheOtherTwo) {
+  Random random;
+  const Tables tables(37, random);
+  Graph graph;
+  graph.output(graph.embedding(shared(tables.word, kWords, 37),
+                               shared(tables.position, kPositions, 37), {}));
+  EXPECT_EQ(graph.limits().type, 1);
+  const Input in = random_input(random, {1, 7});
+  Values want;
+  for (std::size_t t = 0; t < 8; ++t)
+    for (std::size_t i = 0; i < 37; ++i)
+      want.push_back(tables.word[static_cast<std::size_t>(in.ids[t]) * 37 + i] +
+                     tables.position[static_cast<std::size_t>(in.positions[t]) * 37 + i]);
+  EXPECT_EQ(run(graph, in, 8), want);
+}
+
+double activated(Activation activation, double x) {
+  switch (activation) {
+    case Activation::none:
+      return x;
+    case Activation::gelu:
+      return x / 2 * (1 + std::erf(x / std::sqrt(2.0)));
+    case Activation::gelu_tanh:
+      return x / 2 * (1 + std::tanh(std::sqrt(2 / std::acos(-1.0)) * (x + 0.044715 * x * x * x)));
+    case Activation::relu:
+      return std::max(x, 0.0);
+  }
+  return x;
+}
+
+class Linear : public testing::TestWithParam<Activation> {};
+
+TEST_P(Linear, AddsBiasActivationAndResidual) {
   Random random;
   const Tables tables(40, random);
   const Values w = random.values(40 * 40, 0.2f), bias = random.values(40);
@@ -212,18 +244,27 @@ TEST(Plan, LinearAddsBiasActivationAndResidual) {
       double sum = bias[j];
       for (std::size_t k = 0; k < 40; ++k)
         sum += tables.at(in, t, static_cast<std::int64_t>(k)) * w[k * 40 + j];
-      want.push_back(std::max(sum, 0.0) + tables.at(in, t, static_cast<std::int64_t>(j)));
+      want.push_back(activated(GetParam(), sum) + tables.at(in, t, static_cast<std::int64_t>(j)));
     }
   const MatrixView<const float> view{w.data(), 40, 40, 40, 1};
   const auto result = [&](auto packed) {
     Graph graph;
     const Buffer x = tables.embed(graph);
-    graph.output(graph.linear(x, packed, {shared(bias, 1, 40), Activation::relu, x}));
+    graph.output(graph.linear(x, packed, {shared(bias, 1, 40), GetParam(), x}));
     return run(graph, in, 14);
   };
   expect_near(result(PackedB<Float32>::pack(view)), want, 1e-4);
   expect_near(result(PackedB<Int32>::quantize(view, Granularity::column, true)), want, 0.2);
 }
+
+std::string activation_name(const testing::TestParamInfo<Activation>& info) {
+  constexpr const char* kNames[] = {"none", "gelu", "gelu_tanh", "relu"};
+  return kNames[static_cast<std::size_t>(info.param)];
+}
+INSTANTIATE_TEST_SUITE_P(Activations, Linear,
+                         testing::Values(Activation::none, Activation::gelu, Activation::gelu_tanh,
+                                         Activation::relu),
+                         activation_name);
 
 // Softmax(Q K^T / sqrt(d)) V of one head, in double; q, k, v are columns of x.
 std::vector<double> plain_attention(const Tables& tables, const Input& in, std::int64_t heads) {
@@ -279,8 +320,8 @@ std::string heads_name(const testing::TestParamInfo<Heads>& info) {
   return std::to_string(info.param.count) + "x" + std::to_string(info.param.size);
 }
 INSTANTIATE_TEST_SUITE_P(Heads, Attention,
-                         testing::Values(Heads{1, 5}, Heads{3, 16}, Heads{2, 24}, Heads{2, 32},
-                                         Heads{3, 64}, Heads{1, 80}),
+                         testing::Values(Heads{1, 5}, Heads{3, 16}, Heads{2, 24}, Heads{12, 26},
+                                         Heads{2, 32}, Heads{3, 64}, Heads{1, 80}),
                          heads_name);
 
 TEST(Plan, PoolingLooksAtEachSequenceAlone) {
