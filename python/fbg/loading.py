@@ -9,33 +9,35 @@ from pathlib import Path
 
 from fbg import _fbg
 from fbg.errors import ModelError
-from fbg.models.bert import read_bert
 from fbg.models.config import read_config
 from fbg.models.encoder import Model
 from fbg.models.sentence import read_sentence_config
 from fbg.models.tokenization import TextTokenizer
+from fbg.models.transformer import read_encoder
 from fbg.models.weights import Checkpoint
 
 __all__ = ["load"]
 
 DTYPES = ("float32", "int8")
 HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")
-HUB_FILES = ["*.json", "*/config.json", "model.safetensors"]
+HUB_FILES = ["*.json", "*/config.json", "model.safetensors", "model-*.safetensors"]
 
 
 def load(
     model: str | os.PathLike[str], dtype: str = "float32", num_threads: int | None = None
 ) -> Model:
-    """Load a BERT encoder with its tokenizer and pooling.
+    """Load a transformer encoder with its tokenizer and pooling.
 
-    model: a directory as Hugging Face writes it (config.json, model.safetensors, tokenizer.json,
-        and modules.json of sentence-transformers if there), or a hub id; the local cache is asked
-        before the network.
+    model: a directory as Hugging Face writes it (config.json, model.safetensors in one file or in
+        shards, tokenizer.json, and modules.json of sentence-transformers if there), or a hub id;
+        the local cache is asked before the network. The model_type in config.json must be bert,
+        roberta, xlm-roberta, camembert, distilbert, electra or albert; any size will do.
     dtype: what the encoder's linear layers compute in. "int8": weights quantized with one scale
         per output column, activations per token while they are packed.
     num_threads: threads of every call; None follows `fbg.set_num_threads`.
 
-    Raises ModelError naming the file (and tensor) that is missing, damaged or unsupported.
+    Raises ModelError naming the file (and tensor or key) that is missing, damaged or unsupported;
+    TypeError or ValueError for the arguments themselves.
 
     >>> model = load("sentence-transformers/all-MiniLM-L6-v2", dtype="int8")  # doctest: +SKIP
     >>> model.encode("a sentence").shape  # doctest: +SKIP
@@ -52,9 +54,10 @@ def load(
     config = read_config(directory / "config.json")
     sentence = read_sentence_config(directory, config)
     tokenizer = TextTokenizer(directory / "tokenizer.json", sentence.max_length, sentence.lowercase)
-    with Checkpoint(directory / "model.safetensors", prefix="bert.") as checkpoint:
-        bert = read_bert(checkpoint, config, dtype)
-    return Model(str(model), bert, sentence, tokenizer, dtype, num_threads)
+    anchor = f"{config.architecture.word}.weight"
+    with Checkpoint(directory, anchor) as checkpoint:
+        encoder = read_encoder(checkpoint, config, dtype)
+    return Model(str(model), encoder, sentence, tokenizer, dtype, num_threads)
 
 
 def _checked_threads(num_threads: int) -> int:

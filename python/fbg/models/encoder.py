@@ -12,12 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg import _fbg
-from fbg.models.bert import Bert, describe_encoder, describe_pooler
-from fbg.models.config import BertConfig
+from fbg.models.config import EncoderConfig
 from fbg.models.packing import chunks, index_array, pack_padded, pack_sequences
 from fbg.models.runner import Runner
 from fbg.models.sentence import SentenceConfig
 from fbg.models.tokenization import TextTokenizer
+from fbg.models.transformer import Encoder, describe_encoder, describe_pooler
 
 __all__ = ["Model", "ModelOutput"]
 
@@ -41,12 +41,12 @@ class ModelOutput:
 
 
 class Model:
-    """A BERT encoder that is ready to run. Made by `fbg.load`; threads may share it."""
+    """A transformer encoder that is ready to run. Made by `fbg.load`; threads may share it."""
 
     def __init__(
         self,
         name: str,
-        bert: Bert,
+        encoder: Encoder,
         sentence: SentenceConfig,
         tokenizer: TextTokenizer,
         dtype: str,
@@ -54,30 +54,30 @@ class Model:
     ) -> None:
         self.name = name
         self.dtype = dtype
-        self.config: BertConfig = bert.config
+        self.config: EncoderConfig = encoder.config
         self.sentence = sentence
-        self._bert = bert
+        self._encoder = encoder
         self._tokenizer = tokenizer
         self._num_threads = num_threads
 
         graph = _fbg.Graph()
-        hidden = describe_encoder(graph, bert)
+        hidden = describe_encoder(graph, encoder)
         graph.output(hidden)
-        if bert.pooler is not None:
-            graph.output(describe_pooler(graph, hidden, bert.pooler))
+        if encoder.pooler is not None:
+            graph.output(describe_pooler(graph, hidden, encoder.pooler))
         self._forward = self._runner(graph)
         self._embed = {normalize: self._embedder(normalize) for normalize in (False, True)}
 
     def _embedder(self, normalize: bool) -> Runner:
         graph = _fbg.Graph()
-        hidden = describe_encoder(graph, self._bert)
+        hidden = describe_encoder(graph, self._encoder)
         pool = {"cls": graph.first_token, "mean": graph.mean_pool, "max": graph.max_pool}
         embedding = pool[self.sentence.pooling](hidden)
         graph.output(graph.normalize(embedding) if normalize else embedding)
         return self._runner(graph)
 
     def _runner(self, graph: _fbg.Graph) -> Runner:
-        return Runner(graph, self.config.max_position_embeddings)
+        return Runner(graph, self.config.max_length)
 
     @property
     def num_threads(self) -> int:
@@ -96,7 +96,7 @@ class Model:
     def __repr__(self) -> str:
         c = self.config
         return (
-            f"<fbg.Model {self.name!r}: bert, {c.num_hidden_layers} layers, hidden size "
+            f"<fbg.Model {self.name!r}: {c.model_type}, {c.num_hidden_layers} layers, hidden size "
             f"{c.hidden_size}, {c.num_attention_heads} heads, {self.dtype}>"
         )
 
@@ -110,8 +110,10 @@ class Model:
 
         input_ids: (batch, sequence) integers.
         attention_mask: same shape; 0 hides a token, and holes are allowed. Positions count from
-            the start of the row, hidden tokens included.
-        token_type_ids: same shape; which segment a token belongs to. Default: 0.
+            the start of the row, hidden tokens included; those of RoBERTa and its like leave out
+            tokens that are the padding id, hidden or not.
+        token_type_ids: same shape; which segment a token belongs to. Default: 0, which is all that
+            models without token types take.
 
         Hidden positions come back as zeros. Every other result depends on its own row alone: it
         is the same, to the bit, in any batch and with any number of threads. The pooler takes the
@@ -130,7 +132,7 @@ class Model:
         types = None
         if token_type_ids is not None:
             types = index_array("forward: token_type_ids", token_type_ids, shape)
-        limit = self.config.max_position_embeddings
+        limit = self.config.max_length
         if shape[1] > limit:
             raise ValueError(f"forward: input_ids has {shape[1]} positions, the model has {limit}")
         _check_range("forward: input_ids", ids, valid, self.config.vocab_size)
@@ -139,7 +141,7 @@ class Model:
 
         hidden = np.zeros((*shape, self.config.hidden_size), np.float32)
         pooled = None
-        if self._bert.pooler is not None:
+        if self._encoder.pooler is not None:
             pooled = np.zeros((shape[0], self.config.hidden_size), np.float32)
         self._run_padded(ids, valid, types, hidden, pooled)
         return ModelOutput(hidden, pooled)
@@ -160,7 +162,8 @@ class Model:
             if chosen[-1] - chosen[0] + 1 == chosen.size:
                 chosen = slice(int(chosen[0]), int(chosen[-1]) + 1)  # views instead of copies
             mask = None if valid is None else valid[chosen]
-            packed = pack_padded(ids[chosen], mask, None if types is None else types[chosen])
+            part_types = None if types is None else types[chosen]
+            packed = pack_padded(ids[chosen], mask, part_types, self.config.pad_token_id)
             direct = mask is None and isinstance(chosen, slice)
             if direct:
                 states = hidden[chosen].reshape(-1, width)
@@ -232,7 +235,7 @@ class Model:
             order = order[lengths[order] > 0]
             for part in chunks(lengths[order].tolist(), MAX_TOKENS, batch_size):
                 chosen = order[part]
-                packed = pack_sequences([tokens[n] for n in chosen])
+                packed = pack_sequences([tokens[n] for n in chosen], self.config.pad_token_id)
                 _check_range("encode: token ids", packed.ids[None], None, self.config.vocab_size)
                 rows = np.empty((chosen.size, self.config.hidden_size), np.float32)
                 embed.run(packed, [rows], self.num_threads)

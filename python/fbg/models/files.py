@@ -29,11 +29,10 @@ class Settings:
         got = repr(self._values[key]) if key in self._values else "nothing"
         return ModelError(f"{self.path}: {key} must be {wanted}, got {got}")
 
-    def size(self, key: str, default: int | None = None) -> int:
-        """Return a positive integer."""
+    def size(self, key: str, default: int | None = None, at_least: int = 1) -> int:
         value = self._values.get(key, default)
-        if type(value) is not int or value < 1:
-            raise self.error(key, "a positive integer")
+        if type(value) is not int or value < at_least:
+            raise self.error(key, f"an integer of at least {at_least}")
         return value
 
     def number(self, key: str, default: float) -> float:

@@ -9,7 +9,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Packed", "chunks", "index_array", "pack_padded", "pack_sequences"]
+__all__ = [
+    "Packed",
+    "chunks",
+    "index_array",
+    "pack_padded",
+    "pack_sequences",
+    "token_positions",
+]
 
 Indices = npt.NDArray[np.int32]
 
@@ -32,22 +39,37 @@ class Packed:
         return self.offsets.size - 1
 
 
-def pack_sequences(sequences: Sequence[Indices]) -> Packed:
-    """Pack token ids; positions count from 0 in each sequence, token types are 0."""
+def token_positions(ids: npt.NDArray[Any], padding: int | None) -> Indices:
+    """Return the row of the position table for each token of (B, S) sequences.
+
+    Without `padding` that is its column. With it: p + (number of tokens up to here that are not p),
+    and p for p itself, as RoBERTa has it. Neither looks at any mask.
+    """
+    if padding is None:
+        return np.broadcast_to(np.arange(ids.shape[1], dtype=np.int32), ids.shape)
+    counted: npt.NDArray[np.bool_] = ids != padding
+    positions: Indices = np.cumsum(counted, axis=1, dtype=np.int32)
+    return np.where(counted, positions + np.int32(padding), np.int32(padding))
+
+
+def pack_sequences(sequences: Sequence[Indices], padding: int | None = None) -> Packed:
+    """Pack token ids; token types are 0. See `token_positions` for `padding`."""
     offsets = np.zeros(len(sequences) + 1, np.int32)
     np.cumsum([sequence.size for sequence in sequences], out=offsets[1:])
     ids = np.concatenate(sequences)
-    positions = np.concatenate([np.arange(s.size, dtype=np.int32) for s in sequences])
+    positions = np.concatenate([token_positions(s[None], padding)[0] for s in sequences])
     return Packed(ids, positions, np.zeros_like(ids), offsets)
 
 
 def pack_padded(
-    ids: npt.NDArray[Any], valid: npt.NDArray[np.bool_] | None, types: npt.NDArray[Any] | None
+    ids: npt.NDArray[Any],
+    valid: npt.NDArray[np.bool_] | None,
+    types: npt.NDArray[Any] | None,
+    padding: int | None = None,
 ) -> Packed:
-    """Pack the valid tokens of (B, S) arrays, at least one in each row; positions are columns."""
+    """Pack the valid tokens of (B, S) arrays, at least one in each row."""
     rows, columns = ids.shape
     offsets = np.zeros(rows + 1, np.int32)
-    positions = np.broadcast_to(np.arange(columns, dtype=np.int32), ids.shape)
 
     def flat(array: npt.NDArray[Any]) -> Indices:
         chosen = array.reshape(-1) if valid is None else array[valid]
@@ -60,7 +82,7 @@ def pack_padded(
     packed = flat(ids)
     return Packed(
         packed,
-        flat(positions),
+        flat(token_positions(ids, padding)),
         np.zeros_like(packed) if types is None else flat(types),
         offsets,
     )

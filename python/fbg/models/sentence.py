@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fbg.errors import ModelError
-from fbg.models.config import BertConfig
+from fbg.models.config import EncoderConfig
 from fbg.models.files import Settings, read_json, read_settings
 
 __all__ = ["SentenceConfig", "read_sentence_config"]
@@ -33,9 +33,9 @@ class SentenceConfig:
     lowercase: bool = False
 
 
-def read_sentence_config(directory: Path, config: BertConfig) -> SentenceConfig:
+def read_sentence_config(directory: Path, config: EncoderConfig) -> SentenceConfig:
     """Read modules.json and what it names; a directory without it means mean pooling."""
-    max_length, lowercase = config.max_position_embeddings, False
+    max_length, lowercase = config.max_length, False
     path = directory / "sentence_bert_config.json"
     if path.is_file():
         settings = read_settings(path)
@@ -73,7 +73,7 @@ def _modules(path: Path) -> list[tuple[str, str]]:
     return result
 
 
-def _pooling(settings: Settings, config: BertConfig) -> str:
+def _pooling(settings: Settings, config: EncoderConfig) -> str:
     size = settings.get("word_embedding_dimension") or settings.get("embedding_dimension")
     if size not in (None, config.hidden_size):
         raise ModelError(

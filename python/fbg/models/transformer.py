@@ -1,7 +1,8 @@
-"""BERT (Devlin et al., 2018, arXiv:1810.04805): its weights, and the network as a graph of ops.
+"""The encoder of BERT (Devlin et al., 2018, arXiv:1810.04805) and its relatives: weights and graph.
 
 The query, key and value projections of a layer are one matrix product: their weights lie side by
-side. Everything else follows the paper; `describe_encoder` is the network.
+side. Everything else follows the paper; `describe_encoder` is the network. What a family calls its
+tensors, and what it leaves out or adds, stands in architectures.py.
 """
 
 from __future__ import annotations
@@ -12,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg import _fbg
-from fbg.models.config import BertConfig
+from fbg.models.config import ACTIVATIONS, EncoderConfig
 from fbg.models.weights import Checkpoint
 
-__all__ = ["Bert", "describe_encoder", "describe_pooler", "read_bert"]
+__all__ = ["Encoder", "describe_encoder", "describe_pooler", "read_encoder"]
 
 Floats = npt.NDArray[np.float32]
 PackedWeight = _fbg.PackedBInt8 | _fbg.PackedBFloat32
@@ -40,8 +41,9 @@ class LayerNorm:
 class Embeddings:
     word: Floats
     position: Floats
-    token_type: Floats
+    token_type: Floats | None
     norm: LayerNorm
+    projection: Linear | None
 
 
 @dataclass(frozen=True)
@@ -57,24 +59,26 @@ class Layer:
 
 
 @dataclass(frozen=True)
-class Bert:
-    config: BertConfig
+class Encoder:
+    config: EncoderConfig
     embeddings: Embeddings
-    layers: tuple[Layer, ...]
+    layers: tuple[Layer, ...]  # in the order in which they run; one may recur
     pooler: Linear | None
 
 
-def describe_encoder(graph: _fbg.Graph, bert: Bert) -> int:
+def describe_encoder(graph: _fbg.Graph, encoder: Encoder) -> int:
     """Add the encoder to a graph and return the buffer of its last hidden states."""
-    embeddings = bert.embeddings
+    config, embeddings = encoder.config, encoder.embeddings
     x = graph.embedding(embeddings.word, embeddings.position, embeddings.token_type)
     x = _layer_norm(graph, x, embeddings.norm)
-    for layer in bert.layers:
+    if embeddings.projection is not None:
+        x = _linear(graph, x, embeddings.projection)
+    for layer in encoder.layers:
         qkv = _linear(graph, x, layer.qkv)
-        context = graph.attention(qkv, bert.config.num_attention_heads)
+        context = graph.attention(qkv, config.num_attention_heads)
         attended = _linear(graph, context, layer.attention_output, residual=x)
         x = _layer_norm(graph, attended, layer.attention_norm)
-        widened = _linear(graph, x, layer.intermediate, activation=bert.config.hidden_act)
+        widened = _linear(graph, x, layer.intermediate, activation=ACTIVATIONS[config.hidden_act])
         narrowed = _linear(graph, widened, layer.output, residual=x)
         x = _layer_norm(graph, narrowed, layer.output_norm)
     return x
@@ -99,50 +103,61 @@ def _layer_norm(graph: _fbg.Graph, x: int, norm: LayerNorm) -> int:
     return graph.layer_norm(x, norm.weight, norm.bias, norm.eps)
 
 
-def read_bert(checkpoint: Checkpoint, config: BertConfig, dtype: str) -> Bert:
-    """Read and pack the weights of a Hugging Face BertModel; raises ModelError.
+def read_encoder(checkpoint: Checkpoint, config: EncoderConfig, dtype: str) -> Encoder:
+    """Read and pack the weights of a Hugging Face model; raises ModelError.
 
     With dtype "int8" the linear layers of the encoder are quantized, symmetric with one scale per
     output column. The pooler stays float32: one row per sequence has nothing to gain.
     """
-    hidden, intermediate = config.hidden_size, config.intermediate_size
+    names = config.architecture
+    width, hidden, intermediate = (
+        config.embedding_size,
+        config.hidden_size,
+        config.intermediate_size,
+    )
 
-    def linear(names: tuple[str, ...], inputs: int, outputs: int, kind: str = dtype) -> Linear:
+    def linear(parts: tuple[str, ...], inputs: int, outputs: int, kind: str = dtype) -> Linear:
         # The safetensors layout is (outputs, inputs); ours is (K, N) = (inputs, all outputs).
-        weights = [checkpoint.tensor(f"{name}.weight", outputs, inputs) for name in names]
-        bias = np.concatenate([checkpoint.tensor(f"{name}.bias", outputs) for name in names])
+        weights = [checkpoint.tensor(f"{name}.weight", outputs, inputs) for name in parts]
+        bias = np.concatenate([checkpoint.tensor(f"{name}.bias", outputs) for name in parts])
         return Linear(_pack(np.concatenate(weights), kind), bias)
 
-    def norm(name: str) -> LayerNorm:
-        weight = checkpoint.tensor(f"{name}.weight", hidden)
-        return LayerNorm(weight, checkpoint.tensor(f"{name}.bias", hidden), config.layer_norm_eps)
+    def norm(name: str, size: int = hidden) -> LayerNorm:
+        weight = checkpoint.tensor(f"{name}.weight", size)
+        return LayerNorm(weight, checkpoint.tensor(f"{name}.bias", size), config.layer_norm_eps)
 
     def layer(prefix: str) -> Layer:
-        attention = f"{prefix}.attention"
-        qkv = tuple(f"{attention}.self.{part}" for part in ("query", "key", "value"))
+        qkv = tuple(f"{prefix}.{part}" for part in (names.query, names.key, names.value))
         return Layer(
             qkv=linear(qkv, hidden, hidden),
-            attention_output=linear((f"{attention}.output.dense",), hidden, hidden),
-            attention_norm=norm(f"{attention}.output.LayerNorm"),
-            intermediate=linear((f"{prefix}.intermediate.dense",), hidden, intermediate),
-            output=linear((f"{prefix}.output.dense",), intermediate, hidden),
-            output_norm=norm(f"{prefix}.output.LayerNorm"),
+            attention_output=linear((f"{prefix}.{names.attention_output}",), hidden, hidden),
+            attention_norm=norm(f"{prefix}.{names.attention_norm}"),
+            intermediate=linear((f"{prefix}.{names.intermediate}",), hidden, intermediate),
+            output=linear((f"{prefix}.{names.output}",), intermediate, hidden),
+            output_norm=norm(f"{prefix}.{names.output_norm}"),
         )
 
     def table(name: str, rows: int) -> Floats:
-        return checkpoint.tensor(f"embeddings.{name}.weight", rows, hidden)
+        return checkpoint.tensor(f"{name}.weight", rows, width)
 
+    projection, token_type = None, None
+    if names.projection is not None and (width != hidden or names.projection_of_equals):
+        projection = linear((names.projection,), width, hidden)
+    if names.token_type is not None:
+        token_type = table(names.token_type, config.type_vocab_size)
     embeddings = Embeddings(
-        word=table("word_embeddings", config.vocab_size),
-        position=table("position_embeddings", config.max_position_embeddings),
-        token_type=table("token_type_embeddings", config.type_vocab_size),
-        norm=norm("embeddings.LayerNorm"),
+        word=table(names.word, config.vocab_size),
+        position=table(names.position, config.max_position_embeddings),
+        token_type=token_type,
+        norm=norm(names.embedding_norm, width),
+        projection=projection,
     )
-    layers = tuple(layer(f"encoder.layer.{n}") for n in range(config.num_hidden_layers))
+    distinct = {name: layer(name) for name in dict.fromkeys(config.layer_names)}
+    layers = tuple(distinct[name] for name in config.layer_names)
     pooler = None
-    if "pooler.dense.weight" in checkpoint:
-        pooler = linear(("pooler.dense",), hidden, hidden, kind="float32")
-    return Bert(config, embeddings, layers, pooler)
+    if names.pooler is not None and f"{names.pooler}.weight" in checkpoint:
+        pooler = linear((names.pooler,), hidden, hidden, kind="float32")
+    return Encoder(config, embeddings, layers, pooler)
 
 
 def _pack(weight: Floats, dtype: str) -> PackedWeight:
