@@ -13,7 +13,7 @@ from fbg.models.config import read_config
 from fbg.models.encoder import Model
 from fbg.models.sentence import read_sentence_config
 from fbg.models.tokenization import TextTokenizer
-from fbg.models.transformer import read_encoder
+from fbg.models.transformer import read_transformer
 from fbg.models.weights import Checkpoint
 
 __all__ = ["load"]
@@ -56,8 +56,8 @@ def load(
     tokenizer = TextTokenizer(directory / "tokenizer.json", sentence.max_length, sentence.lowercase)
     anchor = f"{config.architecture.word}.weight"
     with Checkpoint(directory, anchor) as checkpoint:
-        encoder = read_encoder(checkpoint, config, dtype)
-    return Model(str(model), encoder, sentence, tokenizer, dtype, num_threads)
+        transformer = read_transformer(checkpoint, config, dtype)
+    return Model(str(model), transformer, sentence, tokenizer, dtype, num_threads)
 
 
 def _checked_threads(num_threads: int) -> int:

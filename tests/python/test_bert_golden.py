@@ -17,7 +17,7 @@ import pytest
 import fbg
 import tiny_bert
 from minilm import arrays, minilm_directory, padded, sampled, sentences, token_ids
-from tiny_bert import AWKWARD, Geometry
+from tiny_bert import AWKWARD, TINYBERT, Geometry
 
 ISAS = fbg.isa.supported()
 FAST_ISAS = [isa for isa in ISAS if isa != "generic"] or ISAS
@@ -235,6 +235,23 @@ def test_other_sizes_against_numpy(tmp_path: Path, any_isa: str, geometry: Geome
     output = model.forward(ids)
     np.testing.assert_allclose(output.last_hidden_state, hidden, rtol=0, atol=TOLERANCE)
     np.testing.assert_allclose(output.pooler_output, pooled, rtol=0, atol=TOLERANCE)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_tinybert_with_heads_of_26_against_numpy(tmp_path: Path, any_isa: str, dtype: str) -> None:
+    geometry = replace(TINYBERT, vocab_size=50, max_position_embeddings=19)
+    tensors = tiny_bert.random_tensors(geometry, seed=5, spread=0.05)
+    model = fbg.load(tiny_bert.write_checkpoint(tmp_path, geometry, tensors), dtype=dtype)
+    ids = np.arange(2 * 19).reshape(2, 19) * 7 % geometry.vocab_size
+    hidden, pooled = tiny_bert.reference_forward(geometry, tensors, ids)
+    output = model.forward(ids)
+    assert output.pooler_output is not None
+    if dtype == "float32":
+        np.testing.assert_allclose(output.last_hidden_state, hidden, rtol=0, atol=TOLERANCE)
+        np.testing.assert_allclose(output.pooler_output, pooled, rtol=0, atol=TOLERANCE)
+    else:
+        assert cosines(output.last_hidden_state, hidden).mean() >= 0.99
+        assert cosines(output.pooler_output, pooled).mean() >= 0.99
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -1,5 +1,6 @@
 """fbg.load: what it accepts, and that every way of storing a checkpoint gives the same model."""
 
+import json
 import pathlib
 from typing import Any
 
@@ -71,6 +72,79 @@ def test_a_checkpoint_without_pooler_has_no_pooler_output(tmp_path: pathlib.Path
     result = fbg.load(tmp_path).forward(IDS)
     assert result.pooler_output is None
     assert result.last_hidden_state.shape == (2, 5, 48)
+
+
+def into_shards(directory: pathlib.Path, count: int) -> pathlib.Path:
+    """Replace model.safetensors by `count` files and their index; returns the index."""
+    file = directory / "model.safetensors"
+    tensors, weight_map = load_file(file), {}
+    for n in range(count):
+        part = sorted(tensors)[n::count]
+        name = f"model-{n + 1:05}-of-{count:05}.safetensors"
+        save_file({tensor: tensors[tensor] for tensor in part}, directory / name)
+        weight_map.update(dict.fromkeys(part, name))
+    file.unlink()
+    index = directory / "model.safetensors.index.json"
+    tiny_bert.write_json(index, {"metadata": {"total_size": 0}, "weight_map": weight_map})
+    return index
+
+
+@pytest.mark.parametrize("count", [1, 2, 7])
+def test_a_checkpoint_in_shards_is_the_same_as_in_one_file(
+    directory: pathlib.Path, tmp_path: pathlib.Path, count: int
+) -> None:
+    into_shards(write(tmp_path, prefix="bert."), count)
+    assert np.array_equal(hidden(fbg.load(directory)), hidden(fbg.load(tmp_path)))
+
+
+def test_a_damaged_shard_is_named_with_the_tensor(tmp_path: pathlib.Path) -> None:
+    index = into_shards(write(tmp_path), 3)
+    name = "encoder.layer.1.output.dense.weight"
+    shard = tmp_path / json.loads(index.read_text())["weight_map"][name]
+    tensors = load_file(shard)
+    save_file({**tensors, name: tensors[name][:-1]}, shard)
+    with pytest.raises(fbg.ModelError, match=f"{shard.name}: tensor {name} must have shape"):
+        fbg.load(tmp_path)
+    save_file({n: t for n, t in tensors.items() if n != name}, shard)
+    with pytest.raises(fbg.ModelError, match=rf"index\.json: tensor {name} is missing"):
+        fbg.load(tmp_path)
+    shard.write_bytes(b"\x00")
+    with pytest.raises(fbg.ModelError, match=f"{shard.name}: not a readable safetensors file"):
+        fbg.load(tmp_path)
+    shard.unlink()
+    with pytest.raises(fbg.ModelError, match=f"{shard.name}: no such file"):
+        fbg.load(tmp_path)
+
+
+@pytest.mark.parametrize("weight_map", [None, {}, [], "model.safetensors"])
+def test_an_index_without_a_weight_map_is_named(tmp_path: pathlib.Path, weight_map: Any) -> None:
+    tiny_bert.write_json(into_shards(write(tmp_path), 2), {"weight_map": weight_map})
+    with pytest.raises(fbg.ModelError, match=r"index\.json: weight_map must be"):
+        fbg.load(tmp_path)
+
+
+@pytest.mark.parametrize("name", [3, None, "", "..", "../x", "/etc/passwd", "a/b", "\0"])
+def test_an_index_names_files_of_its_directory_only(tmp_path: pathlib.Path, name: Any) -> None:
+    tiny_bert.write_json(into_shards(write(tmp_path), 2), {"weight_map": {"a": name}})
+    with pytest.raises(fbg.ModelError, match=r"index\.json: the weight_map of a|no such file"):
+        fbg.load(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["pytorch_model.bin", "pytorch_model.bin.index.json"])
+def test_a_pickled_checkpoint_is_refused_with_what_to_do(tmp_path: pathlib.Path, name: str) -> None:
+    (write(tmp_path) / "model.safetensors").rename(tmp_path / name)
+    message = rf"model\.safetensors: no such file; {name} is not read.*from_pretrained.*save_pre"
+    with pytest.raises(fbg.ModelError, match=message):
+        fbg.load(tmp_path)
+
+
+def test_two_encoders_in_one_checkpoint_are_named(tmp_path: pathlib.Path) -> None:
+    file = write(tmp_path) / "model.safetensors"
+    tensors = load_file(file)
+    save_file({f"{side}.{n}": t for n, t in tensors.items() for side in ("query", "doc")}, file)
+    wanted = "more than one encoder: doc.embeddings.word.*, query.embeddings.word"
+    with pytest.raises(fbg.ModelError, match=wanted):
+        fbg.load(tmp_path)
 
 
 def test_int8_is_near_float32_and_not_the_same(directory: pathlib.Path) -> None:

@@ -120,8 +120,9 @@ def _check(config: EncoderConfig, settings: Settings) -> None:
     if config.num_hidden_groups > config.num_hidden_layers:
         at_most = f"at most num_hidden_layers, {config.num_hidden_layers}"
         raise settings.error("num_hidden_groups", at_most)
-    if config.inner_group_num > MAX_LAYERS:
-        raise settings.error("inner_group_num", f"at most {MAX_LAYERS}")
+    if config.num_hidden_layers * config.inner_group_num > MAX_LAYERS:
+        most = MAX_LAYERS // config.num_hidden_layers
+        raise settings.error("inner_group_num", f"at most {most}")
     if config.max_length < 1:
         least = f"more than {config.max_position_embeddings - config.max_length}"
         raise settings.error("max_position_embeddings", f"{least}, pad_token_id + 1")

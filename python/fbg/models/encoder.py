@@ -17,7 +17,7 @@ from fbg.models.packing import chunks, index_array, pack_padded, pack_sequences
 from fbg.models.runner import Runner
 from fbg.models.sentence import SentenceConfig
 from fbg.models.tokenization import TextTokenizer
-from fbg.models.transformer import Encoder, describe_encoder, describe_pooler
+from fbg.models.transformer import Transformer, describe_encoder, describe_pooler
 
 __all__ = ["Model", "ModelOutput"]
 
@@ -46,7 +46,7 @@ class Model:
     def __init__(
         self,
         name: str,
-        encoder: Encoder,
+        transformer: Transformer,
         sentence: SentenceConfig,
         tokenizer: TextTokenizer,
         dtype: str,
@@ -54,23 +54,23 @@ class Model:
     ) -> None:
         self.name = name
         self.dtype = dtype
-        self.config: EncoderConfig = encoder.config
+        self.config: EncoderConfig = transformer.config
         self.sentence = sentence
-        self._encoder = encoder
+        self._transformer = transformer
         self._tokenizer = tokenizer
         self._num_threads = num_threads
 
         graph = _fbg.Graph()
-        hidden = describe_encoder(graph, encoder)
+        hidden = describe_encoder(graph, transformer)
         graph.output(hidden)
-        if encoder.pooler is not None:
-            graph.output(describe_pooler(graph, hidden, encoder.pooler))
+        if transformer.pooler is not None:
+            graph.output(describe_pooler(graph, hidden, transformer.pooler))
         self._forward = self._runner(graph)
         self._embed = {normalize: self._embedder(normalize) for normalize in (False, True)}
 
     def _embedder(self, normalize: bool) -> Runner:
         graph = _fbg.Graph()
-        hidden = describe_encoder(graph, self._encoder)
+        hidden = describe_encoder(graph, self._transformer)
         pool = {"cls": graph.first_token, "mean": graph.mean_pool, "max": graph.max_pool}
         embedding = pool[self.sentence.pooling](hidden)
         graph.output(graph.normalize(embedding) if normalize else embedding)
@@ -141,7 +141,7 @@ class Model:
 
         hidden = np.zeros((*shape, self.config.hidden_size), np.float32)
         pooled = None
-        if self._encoder.pooler is not None:
+        if self._transformer.pooler is not None:
             pooled = np.zeros((shape[0], self.config.hidden_size), np.float32)
         self._run_padded(ids, valid, types, hidden, pooled)
         return ModelOutput(hidden, pooled)

@@ -16,7 +16,7 @@ from fbg import _fbg
 from fbg.models.config import ACTIVATIONS, EncoderConfig
 from fbg.models.weights import Checkpoint
 
-__all__ = ["Encoder", "describe_encoder", "describe_pooler", "read_encoder"]
+__all__ = ["Transformer", "describe_encoder", "describe_pooler", "read_transformer"]
 
 Floats = npt.NDArray[np.float32]
 PackedWeight = _fbg.PackedBInt8 | _fbg.PackedBFloat32
@@ -59,21 +59,21 @@ class Layer:
 
 
 @dataclass(frozen=True)
-class Encoder:
+class Transformer:
     config: EncoderConfig
     embeddings: Embeddings
     layers: tuple[Layer, ...]  # in the order in which they run; one may recur
     pooler: Linear | None
 
 
-def describe_encoder(graph: _fbg.Graph, encoder: Encoder) -> int:
+def describe_encoder(graph: _fbg.Graph, transformer: Transformer) -> int:
     """Add the encoder to a graph and return the buffer of its last hidden states."""
-    config, embeddings = encoder.config, encoder.embeddings
+    config, embeddings = transformer.config, transformer.embeddings
     x = graph.embedding(embeddings.word, embeddings.position, embeddings.token_type)
     x = _layer_norm(graph, x, embeddings.norm)
     if embeddings.projection is not None:
         x = _linear(graph, x, embeddings.projection)
-    for layer in encoder.layers:
+    for layer in transformer.layers:
         qkv = _linear(graph, x, layer.qkv)
         context = graph.attention(qkv, config.num_attention_heads)
         attended = _linear(graph, context, layer.attention_output, residual=x)
@@ -103,7 +103,7 @@ def _layer_norm(graph: _fbg.Graph, x: int, norm: LayerNorm) -> int:
     return graph.layer_norm(x, norm.weight, norm.bias, norm.eps)
 
 
-def read_encoder(checkpoint: Checkpoint, config: EncoderConfig, dtype: str) -> Encoder:
+def read_transformer(checkpoint: Checkpoint, config: EncoderConfig, dtype: str) -> Transformer:
     """Read and pack the weights of a Hugging Face model; raises ModelError.
 
     With dtype "int8" the linear layers of the encoder are quantized, symmetric with one scale per
@@ -157,7 +157,7 @@ def read_encoder(checkpoint: Checkpoint, config: EncoderConfig, dtype: str) -> E
     pooler = None
     if names.pooler is not None and f"{names.pooler}.weight" in checkpoint:
         pooler = linear((names.pooler,), hidden, hidden, kind="float32")
-    return Encoder(config, embeddings, layers, pooler)
+    return Transformer(config, embeddings, layers, pooler)
 
 
 def _pack(weight: Floats, dtype: str) -> PackedWeight:
