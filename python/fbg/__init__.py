@@ -22,7 +22,7 @@ from fbg.pipeline import (
     Sigmoid,
     Tanh,
 )
-from fbg.product import gemm, linear
+from fbg.product import PreparedCall, gemm, linear, prepare
 from fbg.threads import get_num_threads, set_num_threads
 
 __all__ = [
@@ -42,6 +42,7 @@ __all__ = [
     "PackAWithRowOffset",
     "PackedB",
     "Pipeline",
+    "PreparedCall",
     "ReLU",
     "Requantize",
     "Scale",
@@ -55,6 +56,7 @@ __all__ = [
     "linear",
     "load",
     "pack_count",
+    "prepare",
     "quantization",
     "set_num_threads",
 ]

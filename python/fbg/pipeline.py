@@ -96,6 +96,20 @@ class Pipeline:
         self._native = [stage._native for stage in flat]
         self._gives_bfloat16 = possible == {"bfloat16"}
 
+    @classmethod
+    def of(cls, stages: Pipeline | Stage | Iterable[Stage] | None, function: str) -> Pipeline:
+        """Return what a function's `pipeline` argument means: one, a stage, stages or None."""
+        if isinstance(stages, Pipeline):
+            return stages
+        if stages is None:
+            return _NO_STAGES
+        if isinstance(stages, Stage):
+            return cls([stages])
+        if not hasattr(stages, "__iter__"):
+            wanted, got = "a Pipeline, a stage or stages", type(stages).__name__
+            raise TypeError(f"{function}: pipeline must be {wanted}, got {got}")
+        return cls(stages)
+
     def __rshift__(self, other: Stage | Pipeline) -> Pipeline:
         return Pipeline([self, other])
 
@@ -104,6 +118,9 @@ class Pipeline:
 
     def __repr__(self) -> str:
         return " >> ".join(map(repr, self.stages)) or "Pipeline()"
+
+
+_NO_STAGES = Pipeline()
 
 
 class CorrectZeroPoints(Stage):

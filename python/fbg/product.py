@@ -1,9 +1,9 @@
-"""Matrix products: the general ``gemm`` and the float-in, float-out ``linear``."""
+"""Matrix products: the general ``gemm``, the float-in, float-out ``linear``, and ``prepare``."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Literal
 
 import numpy as np
@@ -11,13 +11,14 @@ import numpy.typing as npt
 
 from fbg import _fbg
 from fbg.arrays import as_array, bfloat16, require_dtype, require_integer
-from fbg.packing import PackA, PackedB
+from fbg.packing import PackA, PackAWithQuantRowOffset, PackAWithRowOffset, PackedB
 from fbg.pipeline import Pipeline, Stage
 
-__all__ = ["gemm", "linear"]
+__all__ = ["PreparedCall", "gemm", "linear", "prepare"]
+
+PreparedCall = _fbg.PreparedCall
 
 _ACTIVATIONS = (None, "relu", "gelu")
-_NO_STAGES = Pipeline()
 
 
 def _threads(num_threads: int | None, name: str) -> int:
@@ -65,14 +66,7 @@ def gemm(
         raise TypeError(f"gemm: a must be a packer such as PackA, got {type(a).__name__}")
     if not isinstance(packed_b, PackedB):
         raise TypeError(f"gemm: packed_b must be a PackedB, got {type(packed_b).__name__}")
-    if pipeline is None:
-        pipeline = _NO_STAGES
-    elif not isinstance(pipeline, Pipeline):
-        stages = [pipeline] if isinstance(pipeline, Stage) else pipeline
-        if not hasattr(stages, "__iter__"):
-            got = type(pipeline).__name__
-            raise TypeError(f"gemm: pipeline must be a Pipeline, a stage or stages, got {got}")
-        pipeline = Pipeline(stages)
+    pipeline = Pipeline.of(pipeline, "gemm")
     threads = _threads(num_threads, "gemm")
     if not pipeline._gives_bfloat16:
         return _fbg.gemm(a._native, packed_b._native, pipeline._native, out, threads)
@@ -126,3 +120,79 @@ def linear(
     threads = _threads(num_threads, "linear")
     y = _fbg.linear(rows, packed_b._native, vector, activation or "", threads)
     return y if array.ndim == 2 else y.reshape(*array.shape[:-1], n)
+
+
+def prepare(
+    packed_b: PackedB,
+    pipeline: Pipeline | Stage | Iterable[Stage] | None = None,
+    *,
+    rows: int,
+    packer: Callable[..., PackA] | None = None,
+    x_dtype: npt.DTypeLike | None = None,
+    num_threads: int | None = None,
+    **options: Any,
+) -> PreparedCall:
+    """Return ``call`` such that ``call(x, out)`` is ``gemm(packer(x), packed_b, pipeline, out)``.
+
+    All that does not depend on the elements of `x` is done here, once: a call checks its two
+    arrays, allocates nothing, and for a small product takes a fraction of the time of `gemm`.
+
+    Args:
+        packed_b: `PackedB`, (K, N).
+        pipeline: as in `gemm`. Arrays of stages are bound: changes made in place are seen by later
+            calls. The residual of `Add` has `rows` rows; a call uses the first of them.
+        rows: the most rows that an `x` will have.
+        packer: how `x` is read: `PackAWithQuantRowOffset` (default with int8 weights), `PackA`
+            (default with float weights) or `PackAWithRowOffset`.
+        x_dtype: dtype of every `x`; default uint8 for `PackAWithRowOffset` and for `PackA` with
+            int8 weights, otherwise float32.
+        num_threads: as in `gemm`.
+        options: those of the packer, such as ``granularity="tensor"``, or ``scale`` and
+            ``zero_point``.
+
+    ``call(x, out)`` takes NumPy arrays: `x` (M, K) of `x_dtype`, M at most `rows`, any strides, and
+    `out` (M, N) of ``call.dtype`` with contiguous rows, and returns `out`. Several threads may call
+    it at once. It has ``rows``, ``shape`` (K, N), ``dtype`` and ``num_threads``. It keeps the
+    kernels of the ISA that was active when it was made.
+
+    Raises:
+        TypeError, ValueError: as the packer and `gemm` do; and `rows` that is not 1 or more.
+
+    >>> import numpy as np
+    >>> import fbg
+    >>> w = fbg.PackedB(np.eye(2, dtype=np.float32))
+    >>> call = fbg.prepare(w, fbg.Dequantize() >> fbg.ReLU(), rows=4)
+    >>> call
+    PreparedCall(rows=4, K=2, N=2, PackAWithQuantRowOffset, Dequantize() >> ReLU(), num_threads=1)
+    >>> out = np.empty((1, 2), call.dtype)
+    >>> call(np.array([[2.0, -1.0]], np.float32), out)
+    array([[2., 0.]], dtype=float32)
+    """
+    if not isinstance(packed_b, PackedB):
+        raise TypeError(f"prepare: packed_b must be a PackedB, got {type(packed_b).__name__}")
+    pipeline = Pipeline.of(pipeline, "prepare")
+    rows = require_integer(rows, "prepare: rows", 1, 2**31 - 1)
+    integer = packed_b.dtype == np.int8
+    if packer is None:
+        packer = PackAWithQuantRowOffset if integer else PackA
+    if x_dtype is None:
+        quantized = packer is PackAWithRowOffset or (packer is PackA and integer)
+        x_dtype = np.uint8 if quantized else np.float32
+    elif isinstance(x_dtype, str) and x_dtype == "bfloat16":
+        x_dtype = bfloat16()
+    k, n = packed_b.shape
+    # Packers check their options; this one stands for those of the calls.
+    sample: object = packer(np.empty((0, k), x_dtype), **options)
+    if not isinstance(sample, PackA):
+        raise TypeError(f"prepare: packer must make a PackA, got {type(sample).__name__}")
+    threads = _threads(num_threads, "prepare")
+    return _fbg.prepare(
+        sample._native,
+        packed_b._native,
+        pipeline._native,
+        rows,
+        threads,
+        sample.dtype,
+        bfloat16() if pipeline._gives_bfloat16 else None,
+        f"rows={rows}, K={k}, N={n}, {type(sample).__name__}, {pipeline}",
+    )

@@ -25,16 +25,18 @@ bool has_dtype(const py::array& a) {
 
 // A 2-D array of T as it lies, any strides.
 template <class T>
-MatrixView<const T> matrix(const py::array& a, const std::string& name) {
+MatrixView<const T> matrix(const py::array& a, const char* name) {
   if (!has_dtype<T>(a))
-    throw py::type_error(name + " must be " + py::str(py::dtype::of<T>()).cast<std::string>() +
-                         ", got " + py::str(a.dtype()).cast<std::string>());
-  if (a.ndim() != 2) throw py::value_error(name + " must be 2-D, got shape " + shape_text(a));
+    throw py::type_error(std::string(name) + " must be " +
+                         py::str(py::dtype::of<T>()).cast<std::string>() + ", got " +
+                         py::str(a.dtype()).cast<std::string>());
+  if (a.ndim() != 2)
+    throw py::value_error(std::string(name) + " must be 2-D, got shape " + shape_text(a));
   constexpr auto size = static_cast<std::int64_t>(sizeof(T));
   const std::int64_t row = a.strides(0), col = a.strides(1);
   if (row % size != 0 || col % size != 0 ||
       reinterpret_cast<std::uintptr_t>(a.data()) % alignof(T) != 0)
-    throw py::value_error(name + " must be aligned to its elements");
+    throw py::value_error(std::string(name) + " must be aligned to its elements");
   return {static_cast<const T*>(a.data()), a.shape(0), a.shape(1), row / size, col / size};
 }
 

@@ -1,0 +1,179 @@
+// fbg.prepare: a product whose weights, pipeline and number of rows are settled once, called with
+// arrays only. The object is a Python type of its own rather than one of pybind11, because a call
+// of it then is one C function (PEP 590, vectorcall): no arguments to convert, nothing to look up.
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+#include <structmember.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <optional>
+
+#include "bindings/bindings.h"
+#include "bindings/prepared_call.h"
+
+namespace fbg::bindings {
+namespace {
+
+struct PreparedCall {
+  PyObject_HEAD;
+  vectorcallfunc vectorcall;
+  Call* call;
+};
+
+Call& call_of(PyObject* self) { return *reinterpret_cast<PreparedCall*>(self)->call; }
+
+// Runs what may throw; a Python error and `failed` where it does.
+template <class Result, class Function>
+Result guarded(Result failed, Function function) noexcept {
+  try {
+    return function();
+  } catch (py::error_already_set& error) {
+    error.restore();
+  } catch (const py::builtin_exception& error) {
+    error.set_error();
+  } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();
+  } catch (const std::exception& error) {
+    PyErr_SetString(PyExc_RuntimeError, error.what());
+  }
+  return failed;
+}
+
+// Sorts x and out by keyword into `arguments`; an error as Python words it.
+void place_keywords(PyObject* const* values, Py_ssize_t positional, PyObject* keywords,
+                    PyObject** arguments) {
+  constexpr const char* kNames[] = {"x", "out"};
+  if (positional > 2) throw py::type_error("PreparedCall takes x and out, got more arguments");
+  std::copy_n(values, positional, arguments);
+  for (Py_ssize_t i = 0; keywords && i < PyTuple_GET_SIZE(keywords); ++i) {
+    PyObject* const keyword = PyTuple_GET_ITEM(keywords, i);
+    const auto name = std::ranges::find_if(
+        kNames, [&](const char* n) { return PyUnicode_CompareWithASCIIString(keyword, n) == 0; });
+    if (name == std::end(kNames))
+      throw py::type_error("PreparedCall takes x and out, got " +
+                           py::repr(keyword).cast<std::string>());
+    PyObject*& argument = arguments[name - kNames];
+    if (argument) throw py::type_error(std::string("PreparedCall got two values for ") + *name);
+    argument = values[positional + i];
+  }
+  for (int i = 0; i < 2; ++i)
+    if (!arguments[i]) throw py::type_error(std::string("PreparedCall needs ") + kNames[i]);
+}
+
+PyObject* vectorcall(PyObject* self, PyObject* const* values, std::size_t count,
+                     PyObject* keywords) {
+  return guarded<PyObject*>(nullptr, [&] {
+    PyObject* arguments[2] = {};
+    const Py_ssize_t positional = PyVectorcall_NARGS(count);
+    if (positional == 2 && !keywords)
+      std::copy_n(values, 2, arguments);
+    else
+      place_keywords(values, positional, keywords, arguments);
+    call_of(self)(arguments[0], arguments[1]);
+    return Py_NewRef(arguments[1]);
+  });
+}
+
+void deallocate(PyObject* self) {
+  PyTypeObject* const type = Py_TYPE(self);
+  delete reinterpret_cast<PreparedCall*>(self)->call;
+  type->tp_free(self);
+  Py_DECREF(type);
+}
+
+// A read-only property: the object that `get` makes of a Call.
+template <auto get>
+PyObject* property(PyObject* self, void*) {
+  return guarded<PyObject*>(nullptr, [&] { return get(call_of(self)).release().ptr(); });
+}
+
+py::object make_type() {
+  static PyMemberDef members[] = {
+      {"__vectorcalloffset__", T_PYSSIZET, offsetof(PreparedCall, vectorcall), READONLY, nullptr},
+      {}};
+  static PyGetSetDef properties[] = {
+      {"rows", property<[](const Call& c) { return py::int_(c.rows()); }>, nullptr,
+       "The most rows that x may have.", nullptr},
+      {"shape", property<[](const Call& c) { return py::make_tuple(c.k(), c.n()); }>, nullptr,
+       "(K, N) of the weights.", nullptr},
+      {"dtype", property<[](const Call& c) { return c.dtype(); }>, nullptr,
+       "Type of the elements of out.", nullptr},
+      {"num_threads", property<[](const Call& c) { return py::int_(c.num_threads()); }>, nullptr,
+       "The most threads that a call uses.", nullptr},
+      {}};
+  static PyType_Slot slots[] = {
+      {Py_tp_doc, const_cast<char*>("What fbg.prepare returns: call(x, out) writes the product to "
+                                    "out and returns it.\n\n"
+                                    "Any number of threads may call it at once.")},
+      {Py_tp_call, reinterpret_cast<void*>(&PyVectorcall_Call)},
+      {Py_tp_dealloc, reinterpret_cast<void*>(&deallocate)},
+      {Py_tp_repr, reinterpret_cast<void*>(+[](PyObject* self) {
+         return guarded<PyObject*>(nullptr,
+                                   [&] { return py::str(call_of(self).repr()).release().ptr(); });
+       })},
+      {Py_tp_members, members},
+      {Py_tp_getset, properties},
+      {}};
+  static PyType_Spec spec = {
+      "fbg.PreparedCall", sizeof(PreparedCall), 0,
+      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+  auto type = py::reinterpret_steal<py::object>(PyType_FromSpec(&spec));
+  if (!type) throw py::error_already_set();
+  return type;
+}
+
+template <class Acc>
+py::object prepare(const py::object& type, const AOperand& sample, const PackedB<Acc>& packed_b,
+                   const std::vector<PyStage>& stages, std::int64_t rows, int num_threads,
+                   const py::dtype& x_dtype, const std::optional<py::dtype>& out_dtype,
+                   std::string text) {
+  constexpr const char* name =
+      is_integer(Acc::kind) ? "prepare: x with int8 weights" : "prepare: x with float weights";
+  auto product =
+      with_packer(sample, packed_b, "prepare",
+                  [&]<class A, class B>(std::type_identity<A>,
+                                        const PackedB<B>& b) -> std::unique_ptr<Product> {
+                    source<A>(sample.array, name);
+                    return std::make_unique<TypedProduct<A, B>>(
+                        sample, b, native_stages(stages, rows, b.cols(), "prepare"), rows);
+                  });
+  const ValueType output = product->output();
+  auto call = std::make_unique<Call>(std::move(product), rows, packed_b.rows(), packed_b.cols(),
+                                     x_dtype, out_dtype.value_or(dtype_of(output)), stages,
+                                     num_threads, std::move(text));
+  auto* const self = PyObject_New(PreparedCall, reinterpret_cast<PyTypeObject*>(type.ptr()));
+  if (!self) throw py::error_already_set();
+  self->vectorcall = &vectorcall;
+  self->call = call.release();
+  return py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(self));
+}
+
+template <class Acc>
+void define_prepare(py::module_& m, const py::object& type) {
+  m.def(
+      "prepare",
+      [type](const AOperand& sample, const PackedB<Acc>& b, const std::vector<PyStage>& stages,
+             std::int64_t rows, int num_threads, const py::dtype& x_dtype,
+             const std::optional<py::dtype>& out_dtype, std::string text) {
+        return prepare(type, sample, b, stages, rows, num_threads, x_dtype, out_dtype,
+                       std::move(text));
+      },
+      py::arg("sample"), py::arg("b"), py::arg("stages"), py::arg("rows"), py::arg("num_threads"),
+      py::arg("x_dtype"), py::arg("out_dtype"), py::arg("text"));
+}
+
+}  // namespace
+
+void bind_prepare(py::module_& m) {
+  const py::object type = make_type();
+  m.attr("PreparedCall") = type;
+  define_prepare<Int32>(m, type);
+  define_prepare<Int16>(m, type);
+  define_prepare<Float32>(m, type);
+  define_prepare<Float32F16>(m, type);
+  define_prepare<BFloat16>(m, type);
+}
+
+}  // namespace fbg::bindings

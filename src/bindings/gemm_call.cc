@@ -1,0 +1,95 @@
+// Checks and memory that calls of a product share.
+#include "bindings/gemm_call.h"
+
+#include "core/memory.h"
+#include "fbg/threads.h"
+
+namespace fbg::bindings {
+namespace {
+
+// A stage's array may be `out` itself, element for element, but not overlap it otherwise.
+void require_apart(const py::array& out, const PyStage& stage, const std::string& name) {
+  if (stage.owner.is_none()) return;
+  const auto operand = py::reinterpret_borrow<py::array>(stage.owner);
+  const bool same = stage.rows >= 0 && operand.data() == out.data() &&
+                    (out.shape(0) <= 1 || operand.strides(0) == out.strides(0));
+  if (!same && may_overlap(out, operand))
+    throw py::value_error(name + (stage.rows >= 0
+                                      ? " may be the residual of Add, not overlap it in part"
+                                      : " may not overlap the values of Bias"));
+}
+
+}  // namespace
+
+std::vector<Stage> native_stages(const std::vector<PyStage>& py_stages, std::int64_t m,
+                                 std::int64_t n, const char* function) {
+  std::vector<Stage> stages;
+  stages.reserve(py_stages.size());
+  for (const PyStage& s : py_stages) {
+    const bool fits = (s.cols < 0 || s.cols == n) && (s.rows < 0 || s.rows == m);
+    if (!fits)
+      throw py::value_error(std::string(function) + ": " + stage_name(s.stage.kind) + " holds " +
+                            (s.rows < 0 ? "" : std::to_string(s.rows) + " x ") +
+                            std::to_string(s.cols) + " values, C is " + std::to_string(m) + " x " +
+                            std::to_string(n));
+    stages.push_back(s.stage);
+  }
+  return stages;
+}
+
+py::dtype dtype_of(ValueType type) {
+  switch (type) {
+    case ValueType::float32:
+      return py::dtype::of<float>();
+    case ValueType::float16:
+      return py::dtype("float16");
+    case ValueType::bfloat16:  // as its bits: Python gives them a dtype
+      return py::dtype::of<std::uint16_t>();
+    case ValueType::uint8:
+      return py::dtype::of<std::uint8_t>();
+    case ValueType::int8:
+      return py::dtype::of<std::int8_t>();
+    default:
+      return py::dtype::of<std::int32_t>();
+  }
+}
+
+void require_output(const py::object& out, const py::dtype& dtype, std::int64_t m, std::int64_t n,
+                    const py::array& a, const std::vector<PyStage>& stages, const char* function) {
+  const std::string name = std::string(function) + ": out";
+  if (!py::isinstance<py::array>(out))
+    throw py::type_error(name + " must be a NumPy array, got " +
+                         py::type::of(out).attr("__name__").cast<std::string>());
+  const auto array = py::reinterpret_borrow<py::array>(out);
+  if (!array.dtype().is(dtype) && !array.dtype().equal(dtype))
+    throw py::type_error(name + " must be " + py::str(dtype).cast<std::string>() + ", got " +
+                         py::str(array.dtype()).cast<std::string>());
+  if (array.ndim() != 2 || array.shape(0) != m || array.shape(1) != n)
+    throw py::value_error(name + " must have shape (" + std::to_string(m) + ", " +
+                          std::to_string(n) + "), got " + shape_text(array));
+  if (!array.writeable()) throw py::value_error(name + " is read-only");
+  const std::int64_t size = array.itemsize();
+  if (m == 0 || n == 0) return;
+  if (n > 1 && array.strides(1) != size) throw py::value_error(name + " must have contiguous rows");
+  if (m > 1 && array.strides(0) < n * size)
+    throw py::value_error(std::string(function) + ": rows of out overlap or run upwards");
+  if ((m > 1 && array.strides(0) % size != 0) ||
+      reinterpret_cast<std::uintptr_t>(array.data()) % static_cast<std::uintptr_t>(size) != 0)
+    throw py::value_error(name + " must be aligned to its elements");
+  if (may_overlap(array, a)) throw py::value_error(name + " may not overlap A");
+  for (const PyStage& s : stages) require_apart(array, s, name);
+}
+
+std::byte* thread_workspace(std::size_t bytes) {
+  thread_local AlignedBuffer buffer;
+  if (buffer.size() < bytes) buffer = AlignedBuffer(bytes);
+  return buffer.data();
+}
+
+int default_threads(std::int64_t m, std::int64_t n, std::int64_t k) {
+  constexpr double kSerialWork = 1 << 20;
+  const double work = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+  return work < kSerialWork ? 1 : num_threads();
+}
+
+}  // namespace fbg::bindings

@@ -1,0 +1,230 @@
+// A prepared product and its call: x and out checked, then the kernels run.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bindings/gemm_call.h"
+#include "core/memory.h"
+#include "fbg/threads.h"
+
+namespace fbg::bindings {
+
+// A 2-D array as it lies; strides count bytes.
+struct Matrix {
+  void* data;
+  std::int64_t rows, cols, row_stride, col_stride;
+};
+
+// The product itself, of a packer and weights that only the program at run time knows.
+class Product {
+ public:
+  virtual ~Product() = default;
+  virtual ValueType output() const noexcept = 0;
+  virtual std::size_t workspace_bytes(int num_threads) const noexcept = 0;
+  virtual void run(const Matrix& x, OutputView out, std::byte* workspace,
+                   int num_threads) const noexcept = 0;
+};
+
+template <class A, class Acc>
+class TypedProduct final : public Product {
+ public:
+  TypedProduct(const AOperand& a, const PackedB<Acc>& b, std::vector<Stage> stages,
+               std::int64_t rows)
+      : a_(a), b_(b), stages_(std::move(stages)), gemm_(b, stages_, rows) {}
+
+  ValueType output() const noexcept override { return gemm_.output_type(); }
+  std::size_t workspace_bytes(int num_threads) const noexcept override {
+    return gemm_.workspace_bytes(num_threads);
+  }
+  void run(const Matrix& x, OutputView out, std::byte* workspace,
+           int num_threads) const noexcept override {
+    using T = typename Packer<A>::Source;
+    constexpr auto size = static_cast<std::int64_t>(sizeof(T));
+    const A a = Packer<A>::make(a_, {static_cast<const T*>(x.data), x.rows, x.cols,
+                                     x.row_stride / size, x.col_stride / size});
+    if (num_threads == 1) return gemm_.run(a, b_, stages_, out, workspace, 0, 1);
+    run_team(num_threads, [&](int thread_id, int threads) noexcept {
+      gemm_.run(a, b_, stages_, out, workspace, thread_id, threads);
+    });
+  }
+
+ private:
+  const AOperand a_;
+  const PackedB<Acc> b_;
+  const std::vector<Stage> stages_;
+  const Gemm<A, Acc> gemm_;
+};
+
+// A workspace for one call at a time. A call that meets another one works in its thread's own
+// memory instead: it neither waits nor disturbs.
+class Workspace {
+ public:
+  explicit Workspace(std::size_t bytes) : buffer_(bytes) {}
+
+  class Lease {
+   public:
+    explicit Lease(Workspace& workspace)
+        : workspace_(workspace.busy_.test_and_set(std::memory_order_acquire) ? nullptr
+                                                                             : &workspace),
+          data_(workspace_ ? workspace.buffer_.data()
+                           : thread_workspace(workspace.buffer_.size())) {}
+    ~Lease() {
+      if (workspace_) workspace_->busy_.clear(std::memory_order_release);
+    }
+    Lease(const Lease&) = delete;
+    Lease& operator=(const Lease&) = delete;
+    std::byte* data() const { return data_; }
+
+   private:
+    Workspace* const workspace_;
+    std::byte* const data_;
+  };
+
+ private:
+  AlignedBuffer buffer_;
+  std::atomic_flag busy_ = ATOMIC_FLAG_INIT;
+};
+
+// Element type of an array, known by its number: comparing dtypes as Python does takes longer than
+// all the rest of a check.
+class ElementType {
+ public:
+  explicit ElementType(py::dtype dtype) : dtype_(std::move(dtype)), number_(dtype_.num()) {}
+  bool matches(const py::array& a) const {
+    const py::dtype dtype = a.dtype();
+    return dtype.num() == number_ && dtype.byteorder() != kSwapped;
+  }
+  const py::dtype& dtype() const { return dtype_; }
+  std::int64_t size() const { return dtype_.itemsize(); }
+
+ private:
+  static constexpr char kSwapped = std::endian::native == std::endian::little ? '>' : '<';
+  py::dtype dtype_;
+  int number_;
+};
+
+inline constexpr const char* kPreparedCall = "PreparedCall";
+
+class Call {
+ public:
+  Call(std::unique_ptr<Product> product, std::int64_t rows, std::int64_t k, std::int64_t n,
+       py::dtype x, py::dtype out, std::vector<PyStage> stages, int num_threads, std::string text)
+      : product_(std::move(product)),
+        rows_(rows),
+        k_(k),
+        n_(n),
+        x_(std::move(x)),
+        out_(std::move(out)),
+        out_size_(out_.size()),
+        stages_(std::move(stages)),
+        chosen_(num_threads > 0),
+        num_threads_(chosen_ ? num_threads : default_threads(rows, n, k)),
+        workspace_(product_->workspace_bytes(num_threads_)),
+        text_(std::move(text)) {
+    for (const PyStage& s : stages_)
+      if (!s.owner.is_none())
+        operands_.push_back(byte_range(py::reinterpret_borrow<py::array>(s.owner)));
+  }
+
+  std::int64_t rows() const { return rows_; }
+  std::int64_t k() const { return k_; }
+  std::int64_t n() const { return n_; }
+  int num_threads() const { return num_threads_; }
+  const py::dtype& dtype() const { return out_.dtype(); }
+  std::string repr() const {
+    return std::string(kPreparedCall) + "(" + text_ +
+           ", num_threads=" + std::to_string(num_threads_) + ")";
+  }
+
+  void operator()(py::handle x_object, py::handle out_object) {
+    const Matrix x = require_x(x_object);
+    const Matrix out = require_out(out_object, x_object, x);
+    if (x.rows == 0 || n_ == 0) return;
+    const int threads =
+        chosen_ ? num_threads_ : std::min(num_threads_, default_threads(x.rows, n_, k_));
+    const Workspace::Lease workspace(workspace_);
+    PyThreadState* const state = PyEval_SaveThread();
+    product_->run(x, {out.data, out.row_stride}, workspace.data(), threads);
+    PyEval_RestoreThread(state);
+  }
+
+ private:
+  Matrix require_x(py::handle object) const {
+    if (!py::isinstance<py::array>(object)) [[unlikely]]
+      refuse_x(object);
+    const auto x = py::reinterpret_borrow<py::array>(object);
+    const bool fits = x.ndim() == 2 && x.shape(0) <= rows_ && x.shape(1) == k_ && x_.matches(x) &&
+                      (x.flags() & py::detail::npy_api::NPY_ARRAY_ALIGNED_);
+    if (!fits) [[unlikely]]
+      refuse_x(x);
+    return {const_cast<void*>(x.data()), x.shape(0), x.shape(1), x.strides(0), x.strides(1)};
+  }
+
+  [[noreturn]] void refuse_x(py::handle object) const {
+    const std::string name = std::string(kPreparedCall) + ": x";
+    if (!py::isinstance<py::array>(object))
+      throw py::type_error(name + " must be a NumPy array, got " +
+                           py::type::of(object).attr("__name__").cast<std::string>());
+    const auto x = py::reinterpret_borrow<py::array>(object);
+    if (!x_.matches(x))
+      throw py::type_error(name + " must be " + py::str(x_.dtype()).cast<std::string>() + ", got " +
+                           py::str(x.dtype()).cast<std::string>());
+    if (x.ndim() != 2 || x.shape(0) > rows_ || x.shape(1) != k_)
+      throw py::value_error(name + " must have shape (M, " + std::to_string(k_) +
+                            ") with M <= " + std::to_string(rows_) + ", got " + shape_text(x));
+    throw py::value_error(name + " must be aligned to its elements");
+  }
+
+  // What is quick to see settles most calls; require_output() knows every rule and what to say.
+  Matrix require_out(py::handle object, py::handle x_object, const Matrix& x) const {
+    if (py::isinstance<py::array>(object)) [[likely]] {
+      const auto out = py::reinterpret_borrow<py::array>(object);
+      constexpr int wanted =
+          py::detail::npy_api::NPY_ARRAY_ALIGNED_ | py::detail::npy_api::NPY_ARRAY_WRITEABLE_;
+      if (out.ndim() == 2 && out.shape(0) == x.rows && out.shape(1) == n_ && out_.matches(out) &&
+          (out.flags() & wanted) == wanted && out.strides(1) == out_size_ &&
+          out.strides(0) >= n_ * out_size_ && out.strides(0) % out_size_ == 0) {
+        const Matrix c{const_cast<void*>(out.data()), x.rows, n_, out.strides(0), out_size_};
+        if (is_apart(c, x)) return c;
+      }
+    }
+    const auto a = py::reinterpret_borrow<py::array>(x_object);
+    require_output(py::reinterpret_borrow<py::object>(object), out_.dtype(), x.rows, n_, a, stages_,
+                   kPreparedCall);
+    auto out = py::reinterpret_borrow<py::array>(object);
+    const OutputView view = output_view(out);
+    return {view.data, x.rows, n_, view.ld, out_size_};
+  }
+
+  // Whether the bytes between the first and the last of `out` hold none of x or of stages' arrays.
+  bool is_apart(const Matrix& out, const Matrix& x) const {
+    if (x.row_stride < 0 || x.col_stride < 0) return false;
+    const auto range = [](const Matrix& m, std::int64_t size) {
+      const auto* begin = static_cast<const char*>(m.data);
+      return ByteRange{begin,
+                       begin + (m.rows - 1) * m.row_stride + (m.cols - 1) * m.col_stride + size};
+    };
+    const ByteRange written = range(out, out_size_);
+    if (written.overlaps(range(x, x_.size()))) return false;
+    return std::ranges::none_of(operands_, [&](const ByteRange& r) { return written.overlaps(r); });
+  }
+
+  const std::unique_ptr<Product> product_;
+  const std::int64_t rows_, k_, n_;
+  const ElementType x_, out_;
+  const std::int64_t out_size_;
+  const std::vector<PyStage> stages_;
+  std::vector<ByteRange> operands_;  // what stages read
+  const bool chosen_;                // by the caller
+  const int num_threads_;
+  Workspace workspace_;
+  const std::string text_;
+};
+
+}  // namespace fbg::bindings
