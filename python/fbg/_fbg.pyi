@@ -75,6 +75,17 @@ class _PackedB:  # what the native classes have in common
     @property
     def block(self) -> npt.NDArray[np.uint8]: ...
     def unpack(self) -> npt.NDArray[Any]: ...
+    # bind_gemm.cc
+    def gemm(
+        self, a: AOperand, stages: list[Stage], out: object, num_threads: int
+    ) -> npt.NDArray[Any]: ...
+    def linear(
+        self,
+        x: npt.NDArray[Any],
+        bias: npt.NDArray[Any] | None,
+        activation: str,
+        num_threads: int,
+    ) -> _Floats: ...
 
 class PackedBInt8(_PackedB):
     @property
@@ -136,20 +147,6 @@ class AOperand:
         self, kind: str, array: npt.NDArray[Any], scale: float = 1.0, zero_point: int = 0
     ) -> None: ...
 
-def gemm(
-    a: AOperand,
-    b: _AnyB,
-    stages: list[Stage],
-    out: object,
-    num_threads: int,
-) -> npt.NDArray[Any]: ...
-def linear(
-    x: npt.NDArray[Any],
-    w: _AnyB,
-    bias: npt.NDArray[Any] | None,
-    activation: str,
-    num_threads: int,
-) -> npt.NDArray[Any]: ...
 def kernels() -> list[tuple[str, str, int, int]]: ...
 def kernel_isa(accumulator: str) -> str: ...
 def peak_names() -> list[str]: ...

@@ -33,7 +33,10 @@ def as_array(x: object, name: str) -> Array:
         array = np.from_dlpack(x)
     else:
         raise TypeError(f"{name} must be an array, got {type(x).__name__}")
-    flags, step = array.flags, max(array.itemsize, 1)
+    flags = array.flags
+    if flags.carray:  # the usual case, quick to see
+        return array
+    step = max(array.itemsize, 1)
     if not flags.aligned or (not flags.forc and any(stride % step for stride in array.strides)):
         array = array.copy()
     return array

@@ -69,11 +69,11 @@ def gemm(
     pipeline = Pipeline.of(pipeline, "gemm")
     threads = _threads(num_threads, "gemm")
     if not pipeline._gives_bfloat16:
-        return _fbg.gemm(a._native, packed_b._native, pipeline._native, out, threads)
+        return packed_b._native.gemm(a._native, pipeline._native, out, threads)
     if out is not None and isinstance(out, np.ndarray):  # as bits: the core has no NumPy bfloat16
         require_dtype(out, "gemm: out", "bfloat16")
         out = out.view(np.uint16)
-    bits = _fbg.gemm(a._native, packed_b._native, pipeline._native, out, threads)
+    bits = packed_b._native.gemm(a._native, pipeline._native, out, threads)
     return bits.view(bfloat16())
 
 
@@ -103,23 +103,21 @@ def linear(
     """
     if not isinstance(packed_b, PackedB):
         raise TypeError(f"linear: packed_b must be a PackedB, got {type(packed_b).__name__}")
+    if activation not in _ACTIVATIONS:
+        raise ValueError(f"linear: activation must be one of {_ACTIVATIONS}, got {activation!r}")
     array = as_array(x, "linear: x")
+    vector = None if bias is None else as_array(bias, "linear: bias")
+    threads = _threads(num_threads, "linear")
+    native = packed_b._native  # which checks types and shapes
+    if array.ndim == 2:
+        return native.linear(array, vector, activation or "", threads)
     require_dtype(array, "linear: x", "float32")
     k, n = packed_b.shape
     if array.ndim == 0 or array.shape[-1] != k:
         raise ValueError(f"linear: x must have shape (..., {k}), got {array.shape}")
-    rows = array if array.ndim == 2 else array.reshape(math.prod(array.shape[:-1]), k)
-    if activation not in _ACTIVATIONS:
-        raise ValueError(f"linear: activation must be one of {_ACTIVATIONS}, got {activation!r}")
-    vector = None
-    if bias is not None:
-        vector = as_array(bias, "linear: bias")
-        require_dtype(vector, "linear: bias", "float32")
-        if vector.shape != (n,):
-            raise ValueError(f"linear: bias must have shape ({n},), got {vector.shape}")
-    threads = _threads(num_threads, "linear")
-    y = _fbg.linear(rows, packed_b._native, vector, activation or "", threads)
-    return y if array.ndim == 2 else y.reshape(*array.shape[:-1], n)
+    rows = array.reshape(math.prod(array.shape[:-1]), k)
+    y = native.linear(rows, vector, activation or "", threads)
+    return y.reshape(*array.shape[:-1], n)
 
 
 def prepare(

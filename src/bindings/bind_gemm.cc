@@ -63,7 +63,7 @@ py::array run(const A& a, const py::array& array, const PackedB<Acc>& b,
 }
 
 template <class Acc>
-py::array gemm(const AOperand& a, const PackedB<Acc>& packed_b, const std::vector<PyStage>& stages,
+py::array gemm(const PackedB<Acc>& packed_b, const AOperand& a, const std::vector<PyStage>& stages,
                const py::object& out, int num_threads) {
   constexpr const char* name =
       is_integer(Acc::kind) ? "gemm: a with int8 weights" : "gemm: a with float weights";
@@ -73,27 +73,44 @@ py::array gemm(const AOperand& a, const PackedB<Acc>& packed_b, const std::vecto
 }
 
 // activation(x * w + bias) for a 2-D x, with the pipeline composed here rather than in Python.
-template <class A, class Acc>
-py::array linear(const py::array& x, const PackedB<Acc>& w, const std::optional<py::array>& bias,
+template <class Acc>
+py::array linear(const PackedB<Acc>& w, const py::array& x, const std::optional<py::array>& bias,
                  const std::string& activation, int num_threads) {
   std::vector<PyStage> stages;
   if (is_integer(Acc::kind)) stages.push_back({Dequantize{}.stage(), py::none()});
-  if (bias) stages.push_back(bias_stage<float>(*bias));
+  if (bias) {
+    if (!has_dtype<float>(*bias))
+      throw py::type_error("linear: bias must be float32, got " +
+                           py::str(bias->dtype()).cast<std::string>());
+    if (bias->ndim() != 1 || bias->shape(0) != w.cols())
+      throw py::value_error("linear: bias must have shape (" + std::to_string(w.cols()) +
+                            ",), got " + shape_text(*bias));
+    stages.push_back(bias_stage<float>(*bias));
+  }
   if (activation == "relu") stages.push_back({Relu{}.stage(), py::none()});
   if (activation == "gelu") stages.push_back({Gelu{}.stage(), py::none()});
-  return run(A(matrix<float>(x, "linear: x")), x, w, stages, py::none(), num_threads);
+  const AOperand a{is_integer(Acc::kind) ? "quant_row" : "plain", x, 1, 0};
+  return with_packer(a, w, "linear", [&]<class A>(std::type_identity<A>, const auto& b) {
+    const auto rows = source<A>(x, "linear: x");
+    if (rows.cols != b.rows())
+      throw py::value_error("linear: x must have shape (..., " + std::to_string(b.rows()) +
+                            "), got " + shape_text(x));
+    return run(Packer<A>::make(a, rows), x, b, stages, py::none(), num_threads);
+  });
 }
 
+// Methods of the weights rather than functions: overloads would be tried one after the other.
 template <class Acc>
-void define_gemm(py::module_& m) {
-  m.def("gemm", &gemm<Acc>, py::arg("a"), py::arg("b"), py::arg("stages"), py::arg("out"),
-        py::arg("num_threads"));
-}
-
-template <class A, class Acc>
-void define_linear(py::module_& m) {
-  m.def("linear", &linear<A, Acc>, py::arg("x"), py::arg("w"), py::arg("bias"),
-        py::arg("activation"), py::arg("num_threads"));
+void define_products() {
+  const py::handle weights = py::type::of<PackedB<Acc>>();
+  const auto define = [&](const char* name, auto function, auto... arguments) {
+    py::setattr(weights, name,
+                py::cpp_function(function, py::name(name), py::is_method(weights), arguments...));
+  };
+  define("gemm", &gemm<Acc>, py::arg("a"), py::arg("stages"), py::arg("out"),
+         py::arg("num_threads"));
+  define("linear", &linear<Acc>, py::arg("x"), py::arg("bias"), py::arg("activation"),
+         py::arg("num_threads"));
 }
 
 }  // namespace
@@ -104,24 +121,11 @@ void bind_gemm(py::module_& m) {
              return AOperand{std::move(kind), std::move(array), scale, zero_point};
            }),
            py::arg("kind"), py::arg("array"), py::arg("scale") = 1.0f, py::arg("zero_point") = 0);
-  define_gemm<Int32>(m);
-  define_gemm<Int16>(m);
-  define_gemm<Float32>(m);
-  define_gemm<Float32F16>(m);
-  define_gemm<BFloat16>(m);
-
-  define_linear<PackAWithQuantRowOffset, Int32>(m);
-  define_linear<PackAWithQuantRowOffset, Int16>(m);
-  define_linear<PackA<float>, Float32>(m);
-  define_linear<PackA<float>, Float32F16>(m);
-  m.def(
-      "linear",
-      [](const py::array& x, const PackedB<BFloat16>& w, const std::optional<py::array>& bias,
-         const std::string& activation, int num_threads) {
-        return linear<PackA<float>>(x, PackedB<Float32BF16>::share(w), bias, activation,
-                                    num_threads);
-      },
-      py::arg("x"), py::arg("w"), py::arg("bias"), py::arg("activation"), py::arg("num_threads"));
+  define_products<Int32>();
+  define_products<Int16>();
+  define_products<Float32>();
+  define_products<Float32F16>();
+  define_products<BFloat16>();
 
   m.def("kernels", [] {
     std::vector<std::tuple<std::string, std::string, std::size_t, std::int64_t>> kernels;
