@@ -68,6 +68,7 @@ format: $(VENV)/.dev
 bench: $(VENV)/.dev
 	$(BIN)/python bench/peak.py
 	$(BIN)/python bench/gemm.py
+	$(BIN)/python bench/overhead.py
 	$(BIN)/python bench/bert.py
 
 clean:

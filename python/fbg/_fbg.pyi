@@ -175,3 +175,6 @@ def prepare(
     out_dtype: np.dtype[Any] | None,
     text: str,
 ) -> PreparedCall: ...
+def product_seconds(
+    call: PreparedCall, x: npt.NDArray[Any], out: npt.NDArray[Any], repeats: int
+) -> float: ...
