@@ -39,6 +39,18 @@ constexpr std::int64_t value_size(ValueType type) {
   }
 }
 
+// The type of elements in memory.
+template <class T>
+inline constexpr ValueType value_type = ValueType::float32;
+template <>
+inline constexpr ValueType value_type<float16> = ValueType::float16;
+template <>
+inline constexpr ValueType value_type<bfloat16> = ValueType::bfloat16;
+template <>
+inline constexpr ValueType value_type<std::uint8_t> = ValueType::uint8;
+template <>
+inline constexpr ValueType value_type<std::int8_t> = ValueType::int8;
+
 enum class StageKind : std::uint8_t {
   correct_zero_points,
   dequantize,
@@ -60,6 +72,7 @@ const char* stage_name(StageKind kind) noexcept;
 struct StageCode {
   StageKind kind;
   ValueType in, out;
+  ValueType operand = ValueType::float32;  // type of the matrix of Add
   friend bool operator==(const StageCode&, const StageCode&) = default;
 };
 
@@ -73,7 +86,8 @@ struct StageArgs {
 
 struct Stage {
   StageKind kind;
-  ValueType wanted;  // requantize: the output type; bias: the type of its vector; others: ignored
+  // requantize, cast: the output type; bias, add: the type of their array; others: ignored.
+  ValueType wanted;
   StageArgs args;
 };
 
@@ -212,16 +226,26 @@ struct Cast {
   Stage stage() const { return {kind, type, {}}; }
 };
 
-// x + residual[i][j], float32.
+// x + residual[i][j]: floats of 32 or 16 bits, or quantized ones, which stand for
+//   scale * (float(q) - zero_point)
+// Strides count elements.
 struct Add : FloatStage<StageKind::add> {
-  const float* values;
-  std::int64_t row_stride;  // elements
-  Add(const float* residual, std::int64_t stride) : values(residual), row_stride(stride) {}
-  Stage stage() const {
-    return {kind,
-            ValueType::float32,
-            {values, row_stride * static_cast<std::int64_t>(sizeof(float)), 0, 0}};
+  ValueType type;
+  StageArgs args;
+  Add(const float* residual, std::int64_t row_stride) : Add(residual, row_stride, 1, 0) {}
+  template <class T>
+  requires std::is_same_v<T, float16> || std::is_same_v<T, bfloat16> Add(const T* residual,
+                                                                         std::int64_t row_stride)
+      : Add(residual, row_stride, 1, 0) {}
+  template <class T>
+  Add(const T* residual, std::int64_t row_stride, float scale, std::int32_t zero_point)
+      : type(value_type<T>),
+        args{residual, row_stride * static_cast<std::int64_t>(sizeof(T)), scale,
+             static_cast<float>(zero_point)} {}
+  static float real(std::int32_t q, float scale, float zero_point) {
+    return scale * (static_cast<float>(q) - zero_point);
   }
+  Stage stage() const { return {kind, type, args}; }
 };
 
 // To uint8 or int8, last of a pipeline: q = saturate(rint(r) + zero_point), where
@@ -254,6 +278,11 @@ inline constexpr int kMaxStages = 8;
 
 // The type after one stage; nullopt when the stage does not accept `in`.
 std::optional<ValueType> stage_result(const Stage& stage, ValueType in) noexcept;
+
+// A stage with the types around it.
+constexpr StageCode type_stage(const Stage& stage, ValueType in, ValueType out) {
+  return {stage.kind, in, out, stage.kind == StageKind::add ? stage.wanted : ValueType::float32};
+}
 
 // Stages, operands and accumulator whose types do not go together.
 struct PipelineTypeError : std::invalid_argument {

@@ -131,8 +131,8 @@ requires(composes_from<Stages...>(ValueType::acc) ||
     if constexpr (FunctorStage<S>) {
       return {{}, ValueType::float32, ValueType::float32};
     } else {
-      const ValueType wanted = stage.stage().wanted;
-      return {S::kind, ValueType::float32, *S::result(ValueType::float32, wanted)};
+      return type_stage(stage.stage(), ValueType::float32,
+                        *S::result(ValueType::float32, stage.stage().wanted));
     }
   }
 

@@ -23,6 +23,7 @@ import numpy.typing as npt
 from fbg import _fbg
 from fbg.arrays import (
     as_array,
+    is_bfloat16,
     require_dtype,
     require_integer,
     require_matrix,
@@ -275,22 +276,50 @@ class Cast(Stage):
 
 
 class Add(Stage):
-    """``x + residual[i, j]`` on float32.
+    """``x + residual[i, j]`` on float32, or ``x + scale * (residual[i, j] - zero_point)``.
 
     Args:
-        residual: (M, N) float32 with contiguous rows; may be the `out` of the product.
+        residual: (M, N) float32, float16 or ``ml_dtypes.bfloat16``, or uint8 or int8 that is
+            quantized; rows contiguous, any distance apart. It is referred to, not copied, and may
+            be the `out` of the product where their types have the same size.
+        scale: of a quantized residual: float, finite and positive.
+        zero_point: of a quantized residual: int within the range of its dtype.
+
+    A quantized element becomes ``float32(scale) * float32(q - zero_point)``, rounded before it is
+    added.
 
     >>> import numpy as np
     >>> Add(np.zeros((2, 3), np.float32))
     Add(float32[2, 3])
+    >>> Add(np.zeros((2, 3), np.uint8), scale=0.5, zero_point=128)
+    Add(uint8[2, 3], scale=0.5, zero_point=128)
     """
 
-    def __init__(self, residual: object) -> None:
+    def __init__(
+        self, residual: object, *, scale: float | None = None, zero_point: int = 0
+    ) -> None:
         array = as_array(residual, "Add: residual")
-        require_dtype(array, "Add: residual", "float32")
-        require_matrix(array, "Add: residual", "(M, N)")
-        text = f"Add(float32[{array.shape[0]}, {array.shape[1]}])"
-        super().__init__({"float32": "float32"}, _fbg.stage_add(array), text)
+        name = "Add: residual"
+        require_dtype(array, name, "float32", "float16", "bfloat16", "uint8", "int8")
+        require_matrix(array, name, "(M, N)")
+        text = f"{array.dtype}[{array.shape[0]}, {array.shape[1]}]"
+        if array.dtype.kind in "iu":
+            if scale is None:
+                raise TypeError(f"Add: a residual of {array.dtype} needs its scale")
+            value = require_scale(scale, "Add: scale")
+            limits = np.iinfo(array.dtype)
+            point = require_integer(zero_point, "Add: zero_point", int(limits.min), int(limits.max))
+            native = _fbg.stage_add_quantized(array, value, point)
+            text += f", scale={scale}, zero_point={point}"
+        elif scale is not None or zero_point != 0:
+            raise TypeError(
+                f"Add: scale and zero_point go with a uint8 or int8 residual, got {array.dtype}"
+            )
+        elif is_bfloat16(array):
+            native = _fbg.stage_add_bfloat16(array.view(np.uint16))
+        else:
+            native = _fbg.stage_add(array)
+        super().__init__(_FLOAT, native, f"Add({text})")
 
 
 class Requantize(Stage):

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <optional>
 #include <string>
+#include <type_traits>
 
 #include "fbg/types.h"
 
@@ -18,9 +19,23 @@ inline std::string shape_text(const py::array& a) {
   return py::str(a.attr("shape")).cast<std::string>();
 }
 
+// Arrays of bfloat16 come as their bits: NumPy has no such type.
+template <class T>
+py::dtype dtype_of() {
+  if constexpr (std::is_same_v<T, float16>)
+    return py::dtype("float16");
+  else if constexpr (std::is_same_v<T, bfloat16>)
+    return py::dtype::of<std::uint16_t>();
+  else
+    return py::dtype::of<T>();
+}
+
 template <class T>
 bool has_dtype(const py::array& a) {
-  return py::isinstance<py::array_t<T>>(a);
+  if constexpr (std::is_class_v<T>)
+    return a.dtype().equal(dtype_of<T>());
+  else
+    return py::isinstance<py::array_t<T>>(a);
 }
 
 // A 2-D array of T as it lies, any strides.
@@ -28,7 +43,7 @@ template <class T>
 MatrixView<const T> matrix(const py::array& a, const char* name) {
   if (!has_dtype<T>(a))
     throw py::type_error(std::string(name) + " must be " +
-                         py::str(py::dtype::of<T>()).cast<std::string>() + ", got " +
+                         py::str(dtype_of<T>()).cast<std::string>() + ", got " +
                          py::str(a.dtype()).cast<std::string>());
   if (a.ndim() != 2)
     throw py::value_error(std::string(name) + " must be 2-D, got shape " + shape_text(a));

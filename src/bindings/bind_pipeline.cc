@@ -3,6 +3,18 @@
 #include "bindings/gemm_call.h"
 
 namespace fbg::bindings {
+namespace {
+
+// Add of a matrix of T, quantized or not.
+template <class T, class... Quant>
+PyStage add_stage(const py::array& residual, Quant... quant) {
+  const MatrixView<const T> view = matrix<T>(residual, "Add: residual");
+  if (view.rows > 0 && view.cols > 1 && view.col_stride != 1)
+    throw py::value_error("Add: residual must have contiguous rows");
+  return {Add(view.data, view.row_stride, quant...).stage(), residual, view.rows, view.cols};
+}
+
+}  // namespace
 
 void bind_pipeline(py::module_& m) {
   py::register_local_exception_translator([](std::exception_ptr error) {
@@ -31,10 +43,14 @@ void bind_pipeline(py::module_& m) {
     return has_dtype<float>(values) ? bias_stage<float>(values) : bias_stage<std::int32_t>(values);
   });
   m.def("stage_add", [](const py::array& residual) {
-    const auto view = matrix<float>(residual, "Add: residual");
-    if (view.rows > 0 && view.cols > 1 && view.col_stride != 1)
-      throw py::value_error("Add: residual must have contiguous rows");
-    return PyStage{Add{view.data, view.row_stride}.stage(), residual, view.rows, view.cols};
+    if (has_dtype<float>(residual)) return add_stage<float>(residual);
+    return add_stage<float16>(residual);
+  });
+  m.def("stage_add_bfloat16", &add_stage<bfloat16>);  // an array of their bits
+  m.def("stage_add_quantized", [](const py::array& residual, float scale, std::int32_t zero_point) {
+    if (has_dtype<std::int8_t>(residual))
+      return add_stage<std::int8_t>(residual, scale, zero_point);
+    return add_stage<std::uint8_t>(residual, scale, zero_point);
   });
   m.def("stage_requantize", [](float scale, std::int32_t zero_point, bool is_signed) {
     return PyStage{

@@ -12,6 +12,7 @@ void require_apart(const py::array& out, const PyStage& stage, const std::string
   if (stage.owner.is_none()) return;
   const auto operand = py::reinterpret_borrow<py::array>(stage.owner);
   const bool same = stage.rows >= 0 && operand.data() == out.data() &&
+                    operand.itemsize() == out.itemsize() &&
                     (out.shape(0) <= 1 || operand.strides(0) == out.strides(0));
   if (!same && may_overlap(out, operand))
     throw py::value_error(name + (stage.rows >= 0
@@ -40,17 +41,17 @@ std::vector<Stage> native_stages(const std::vector<PyStage>& py_stages, std::int
 py::dtype dtype_of(ValueType type) {
   switch (type) {
     case ValueType::float32:
-      return py::dtype::of<float>();
+      return dtype_of<float>();
     case ValueType::float16:
-      return py::dtype("float16");
-    case ValueType::bfloat16:  // as its bits: Python gives them a dtype
-      return py::dtype::of<std::uint16_t>();
+      return dtype_of<float16>();
+    case ValueType::bfloat16:
+      return dtype_of<bfloat16>();
     case ValueType::uint8:
-      return py::dtype::of<std::uint8_t>();
+      return dtype_of<std::uint8_t>();
     case ValueType::int8:
-      return py::dtype::of<std::int8_t>();
+      return dtype_of<std::int8_t>();
     default:
-      return py::dtype::of<std::int32_t>();
+      return dtype_of<std::int32_t>();
   }
 }
 

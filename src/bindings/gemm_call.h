@@ -94,14 +94,7 @@ struct Packer<PackAWithQuantRowOffset> {
 // The matrix that packer A reads; throws unless the array is one.
 template <class A>
 MatrixView<const typename Packer<A>::Source> source(const py::array& a, const char* name) {
-  using T = typename Packer<A>::Source;
-  if constexpr (std::is_same_v<T, bfloat16>) {
-    const auto bits = matrix<std::uint16_t>(a, name);
-    return {reinterpret_cast<const bfloat16*>(bits.data), bits.rows, bits.cols, bits.row_stride,
-            bits.col_stride};
-  } else {
-    return matrix<T>(a, name);
-  }
+  return matrix<typename Packer<A>::Source>(a, name);
 }
 
 // use(type of the packer, weights as its kernels take them): which kernels serve which operands.

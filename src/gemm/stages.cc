@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 
 #include "core/float16.h"
 #include "core/gelu_coefficients.h"
@@ -85,7 +86,7 @@ TypedPipeline type_pipeline(std::span<const Stage> stages, ValueType start) {
     if (!out)
       throw PipelineTypeError(std::string("pipeline: ") + stage_name(stage.kind) +
                               " does not accept " + value_type_name(typed.output));
-    typed.codes[typed.count++] = {stage.kind, typed.output, *out};
+    typed.codes[typed.count++] = type_stage(stage, typed.output, *out);
     typed.output = *out;
   }
   return typed;
@@ -119,6 +120,30 @@ float GeluTanh::apply(float x) {
   const float inner = x * std::fma(x * x, kCubic, kLinear);
   return std::fma(half, Tanh::apply(inner), half);
 }
+
+namespace {
+
+// The operand of Add at an element.
+float residual(ValueType type, const StageArgs& args, const Element& e) {
+  const auto* row = static_cast<const std::byte*>(args.data) + e.row * args.ld;
+  const auto at = [&]<class T>(std::type_identity<T>) {
+    return reinterpret_cast<const T*>(row)[e.col];
+  };
+  switch (type) {
+    case ValueType::uint8:
+      return Add::real(at(std::type_identity<std::uint8_t>()), args.f0, args.f1);
+    case ValueType::int8:
+      return Add::real(at(std::type_identity<std::int8_t>()), args.f0, args.f1);
+    case ValueType::float16:
+      return to_float(at(std::type_identity<float16>()));
+    case ValueType::bfloat16:
+      return to_float(at(std::type_identity<bfloat16>()));
+    default:
+      return at(std::type_identity<float>());
+  }
+}
+
+}  // namespace
 
 Value apply_stage(const StageCode& code, const StageArgs& args, Value x,
                   const Element& e) noexcept {
@@ -169,11 +194,9 @@ Value apply_stage(const StageCode& code, const StageArgs& args, Value x,
       y.i = code.out == ValueType::float16 ? from_float<float16>(x.f).bits
                                            : from_float<bfloat16>(x.f).bits;
       break;
-    case StageKind::add: {
-      const auto* row = static_cast<const std::byte*>(args.data) + e.row * args.ld;
-      y.f = x.f + reinterpret_cast<const float*>(row)[e.col];
+    case StageKind::add:
+      y.f = x.f + residual(code.operand, args, e);
       break;
-    }
     case StageKind::requantize: {
       const float real = code.in == ValueType::float32 ? x.f / args.f0
                                                        : static_cast<float>(corrected()) *

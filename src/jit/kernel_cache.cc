@@ -22,7 +22,8 @@ struct KeyHash {
     for (int s = 0; s < k.num_stages; ++s)
       mix(static_cast<std::size_t>(k.stages[s].kind) |
           static_cast<std::size_t>(k.stages[s].in) << 8 |
-          static_cast<std::size_t>(k.stages[s].out) << 16);
+          static_cast<std::size_t>(k.stages[s].out) << 16 |
+          static_cast<std::size_t>(k.stages[s].operand) << 24);
     return h ^ h >> 29;
   }
 };

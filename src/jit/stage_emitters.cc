@@ -13,6 +13,24 @@ namespace {
 
 using Vec = SimdAssembler::Vec;
 
+// The valid elements of a partial vector, byte by byte between `memory` and the red zone below the
+// stack pointer.
+void copy_partial(SimdAssembler& as, const Xbyak::Address& memory, int size,
+                  const StageContext& ctx, bool to_memory) {
+  Xbyak::Label next;
+  as.lea(ctx.scratch3, memory);
+  as.mov(ctx.scratch2, as.ptr[ctx.args + static_cast<int>(offsetof(TileArgs, columns))]);
+  as.sub(ctx.scratch2, ctx.column_bytes / 4);
+  if (size == 2) as.add(ctx.scratch2, ctx.scratch2);
+  const auto stack = as.byte[as.rsp + ctx.scratch2 - 65];
+  const auto element = as.byte[ctx.scratch3 + ctx.scratch2 - 1];
+  as.L(next);
+  as.mov(ctx.scratch.cvt8(), to_memory ? stack : element);
+  as.mov(to_memory ? element : stack, ctx.scratch.cvt8());
+  as.dec(ctx.scratch2);
+  as.jnz(next);
+}
+
 class StageEmitter {
  public:
   StageEmitter(SimdAssembler& as, const StageContext& ctx, int stage)
@@ -49,22 +67,29 @@ class StageEmitter {
     as_.vmulps(x, x, t0_);
   }
 
-  // The operand of this stage at the vector's columns: bias_j, or a row of a matrix.
-  void add_operand(const Vec& x, bool matrix, bool integer) {
+  // x + bias_j
+  void bias(const Vec& x, bool integer) {
     as_.mov(ctx_.scratch, stage_field(offsetof(StageArgs, data)));
-    if (matrix) {
-      as_.mov(ctx_.scratch2, as_.ptr[ctx_.args + offsetof(TileArgs, row)]);
-      if (ctx_.row) as_.add(ctx_.scratch2, ctx_.row);
-      as_.imul(ctx_.scratch2, stage_field(offsetof(StageArgs, ld)));
-      as_.add(ctx_.scratch, ctx_.scratch2);
+    add_words(x, element(4), integer);
+  }
+
+  // x + residual_ij
+  void add(const Vec& x, ValueType type) {
+    as_.mov(ctx_.scratch, stage_field(offsetof(StageArgs, data)));
+    as_.mov(ctx_.scratch2, as_.ptr[ctx_.args + offsetof(TileArgs, row)]);
+    if (ctx_.row) as_.add(ctx_.scratch2, ctx_.row);
+    as_.imul(ctx_.scratch2, stage_field(offsetof(StageArgs, ld)));
+    as_.add(ctx_.scratch, ctx_.scratch2);
+    if (type == ValueType::float32) return add_words(x, element(4), false);
+    load_narrow(t0_, element(static_cast<int>(value_size(type))), type);
+    if (value_size(type) == 1) {
+      as_.vcvtdq2ps(t0_, t0_);
+      broadcast_stage(t1_, offsetof(StageArgs, f1));
+      as_.vsubps(t0_, t0_, t1_);
+      broadcast_stage(t1_, offsetof(StageArgs, f0));
+      as_.vmulps(t0_, t1_, t0_);
     }
-    as_.mov(ctx_.scratch2, as_.ptr[ctx_.args + offsetof(TileArgs, col)]);
-    const auto operand = as_.ptr[ctx_.scratch + ctx_.scratch2 * 4 + ctx_.column_bytes];
-    if (ctx_.masked) as_.load(t0_, operand, true);
-    if (integer)
-      ctx_.masked ? as_.vpaddd(x, x, t0_) : as_.vpaddd(x, x, operand);
-    else
-      ctx_.masked ? as_.vaddps(x, x, t0_) : as_.vaddps(x, x, operand);
+    as_.vaddps(x, x, t0_);
   }
 
   void relu(const Vec& x, bool integer) {
@@ -189,6 +214,54 @@ class StageEmitter {
     as_.vmaxps(x, t0_, x);
   }
 
+  // The vector's columns in a row of elements of that size, which scratch points to.
+  Xbyak::Address element(int size) {
+    as_.mov(ctx_.scratch2, as_.ptr[ctx_.args + offsetof(TileArgs, col)]);
+    return as_.ptr[ctx_.scratch + ctx_.scratch2 * size + ctx_.column_bytes / 4 * size];
+  }
+
+  void add_words(const Vec& x, const Xbyak::Address& operand, bool integer) {
+    if (ctx_.masked) as_.load(t0_, operand, true);
+    if (integer)
+      ctx_.masked ? as_.vpaddd(x, x, t0_) : as_.vpaddd(x, x, operand);
+    else
+      ctx_.masked ? as_.vaddps(x, x, t0_) : as_.vaddps(x, x, operand);
+  }
+
+  // Elements of 8 or 16 bits as 32-bit lanes: integers, or floats of their value.
+  void load_narrow(const Vec& to, const Xbyak::Address& from, ValueType type) {
+    if (!ctx_.masked) return widen(to, from, type);
+    if (!as_.is_zmm()) {
+      copy_partial(as_, from, static_cast<int>(value_size(type)), ctx_, false);
+      return widen(to, as_.ptr[as_.rsp - 64], type);
+    }
+    const Xbyak::Xmm bytes(to.getIdx());
+    const Xbyak::Ymm words(to.getIdx());
+    if (value_size(type) == 1) {
+      as_.vmovdqu8(bytes | as_.k1 | as_.T_z, from);
+      return widen(to, bytes, type);
+    }
+    as_.vmovdqu16(words | as_.k1 | as_.T_z, from);
+    widen(to, words, type);
+  }
+
+  void widen(const Vec& to, const Xbyak::Operand& from, ValueType type) {
+    switch (type) {
+      case ValueType::uint8:
+        as_.vpmovzxbd(to, from);
+        break;
+      case ValueType::int8:
+        as_.vpmovsxbd(to, from);
+        break;
+      case ValueType::float16:
+        as_.vcvtph2ps(to, from);
+        break;
+      default:  // bfloat16
+        as_.vpmovzxwd(to, from);
+        as_.vpslld(to, to, 16);
+    }
+  }
+
   Xbyak::Address stage_field(std::size_t offset) {
     return as_.ptr[ctx_.operands.stages + stage_offset_ + static_cast<int>(offset)];
   }
@@ -217,7 +290,7 @@ void emit_stage(SimdAssembler& as, const StageCode& code, int stage, const Vec& 
       emit.dequantize(x);
       break;
     case StageKind::bias:
-      emit.add_operand(x, false, integer);
+      emit.bias(x, integer);
       break;
     case StageKind::relu:
       emit.relu(x, integer);
@@ -244,7 +317,7 @@ void emit_stage(SimdAssembler& as, const StageCode& code, int stage, const Vec& 
       emit.cast(x, code.out);
       break;
     case StageKind::add:
-      emit.add_operand(x, true, false);
+      emit.add(x, code.operand);
       break;
     case StageKind::requantize:
       if (code.in == ValueType::acc) emit.correct(x);
@@ -281,18 +354,8 @@ void emit_store(SimdAssembler& as, ValueType type, const Xbyak::Reg64& row, int 
     size == 2 ? as.vmovdqu(to, low) : as.vmovq(to, low);
     return;
   }
-  // A partial vector goes byte by byte, by way of the red zone below the stack pointer.
-  Xbyak::Label next;
   as.vmovdqu(as.ptr[as.rsp - 64], low);
-  as.mov(ctx.scratch2, as.ptr[ctx.args + static_cast<int>(offsetof(TileArgs, columns))]);
-  as.sub(ctx.scratch2, column);
-  if (size == 2) as.add(ctx.scratch2, ctx.scratch2);
-  as.lea(ctx.scratch3, to);
-  as.L(next);
-  as.mov(ctx.scratch.cvt8(), as.byte[as.rsp + ctx.scratch2 - 65]);
-  as.mov(as.byte[ctx.scratch3 + ctx.scratch2 - 1], ctx.scratch.cvt8());
-  as.dec(ctx.scratch2);
-  as.jnz(next);
+  copy_partial(as, to, size, ctx, true);
 }
 
 }  // namespace fbg::jit

@@ -207,6 +207,16 @@ class Microkernel : public testing::TestWithParam<Family> {
     else
       fill_bfloat16(to, bytes);
   }
+  void fill_residual(std::byte* to, std::int64_t bytes, ValueType type) {
+    if (type == ValueType::float32)
+      fill_floats(to, bytes);
+    else if (type == ValueType::float16)
+      fill_float16(to, bytes);
+    else if (type == ValueType::bfloat16)
+      fill_bfloat16(to, bytes);
+    else
+      fill_bytes(to, bytes);
+  }
   // What a load of C reads, and what a store must leave alone around the tile.
   void fill_c(std::byte* to, std::int64_t bytes) {
     if (integer)
@@ -273,9 +283,12 @@ class Microkernel : public testing::TestWithParam<Family> {
         else
           args.data = operands_[s].place(ints(n, -100000, 100000), tile.side);
       } else if (stages[s].kind == StageKind::add) {
-        const std::int64_t ld = n + 3;
-        args.data = operands_[s].place(floats((tile.row + rows - 1) * ld + n, -3, 3), tile.side);
-        args.ld = ld * 4;
+        const std::int64_t ld = n + 3, count = (tile.row + rows - 1) * ld + n;
+        const std::int64_t size = value_size(stages[s].wanted);
+        std::byte* const residual = operands_[s].place(count * size, tile.side);
+        fill_residual(residual, count * size, stages[s].wanted);
+        args.data = residual;
+        args.ld = ld * size;
       }
       stage_args.push_back(args);
     }
@@ -383,8 +396,22 @@ std::vector<std::vector<Stage>> pipelines(Accumulator accumulator) {
   const Stage relu = Relu{}.stage(), gelu = Gelu{}.stage(), add = Add{nullptr, 0}.stage();
   const Stage to_uint8 = Requantize{0.37f, 101, ValueType::uint8}.stage();
   const Stage to_int8 = Requantize{0.21f, -17, ValueType::int8}.stage();
+  const Stage add_uint8 = Add(static_cast<const std::uint8_t*>(nullptr), 0, 0.3f, 128).stage();
+  const Stage add_int8 = Add(static_cast<const std::int8_t*>(nullptr), 0, 0.7f, -5).stage();
+  const Stage add_float16 = Add(static_cast<const float16*>(nullptr), 0).stage();
+  const Stage add_bfloat16 = Add(static_cast<const bfloat16*>(nullptr), 0).stage();
   if (!is_integer(accumulator))
-    return {{bias}, {relu}, {gelu}, {add}, {to_uint8}, {to_int8}, {bias, gelu, add, relu, to_int8}};
+    return {{bias},
+            {relu},
+            {gelu},
+            {add},
+            {add_uint8},
+            {add_int8, to_int8},
+            {add_float16},
+            {add_bfloat16, relu},
+            {to_uint8},
+            {to_int8},
+            {bias, gelu, add, relu, to_int8}};
   return {{correct},
           {dequantize},
           {to_uint8},
@@ -392,6 +419,8 @@ std::vector<std::vector<Stage>> pipelines(Accumulator accumulator) {
           {bias_int32, correct, relu, to_uint8},
           {correct, bias_int32, relu, dequantize},
           {bias_int32, dequantize, bias, gelu, add},
+          {dequantize, add_uint8, add_bfloat16},
+          {dequantize, bias, add_int8, add_float16, to_uint8},
           {dequantize, add, relu, gelu, bias, to_int8}};
 }
 
@@ -630,6 +659,8 @@ std::vector<TypedPipeline> short_pipelines(ValueType start) {
                           Clip{-1, 1}.stage(),
                           Scale{2}.stage(),
                           Add{nullptr, 0}.stage(),
+                          Add(static_cast<const std::uint8_t*>(nullptr), 0, 1, 0).stage(),
+                          Add(static_cast<const float16*>(nullptr), 0).stage(),
                           Cast{ValueType::float16}.stage(),
                           Cast{ValueType::bfloat16}.stage(),
                           Requantize{1, 0, ValueType::uint8}.stage(),

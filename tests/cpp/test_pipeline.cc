@@ -158,6 +158,20 @@ TEST_P(PipelineOnIsa, WithoutFunctorsAPipelineIsItsStages) {
   EXPECT_EQ(product(a, b, pipeline), product(a, b, pipeline.stages()));
 }
 
+TEST_P(PipelineOnIsa, AResidualOfAnyTypeMayFollowAFunctor) {
+  const auto& [m, n, k] = kShapes[5];
+  const auto x = floats(m * k), w = floats(k * n);
+  const auto b = PackedB<Float32>::pack({w.data(), k, n, n});
+  const PackA<float> a({x.data(), m, k, k});
+  const std::vector<std::int8_t> bytes(static_cast<std::size_t>(m * n), -100);
+  const std::vector<bfloat16> halves(static_cast<std::size_t>(m * n), bfloat16{0x4049});
+  const auto expect_equal = [&](const Add& add) {
+    EXPECT_EQ(product(a, b, Pipeline(UserRelu{}, add)), product(a, b, Pipeline(Relu{}, add)));
+  };
+  expect_equal(Add(bytes.data(), n, 0.125f, 3));
+  expect_equal(Add(halves.data(), n));
+}
+
 TEST_P(PipelineOnIsa, AFunctorTakesWhatItsCallGivesIt) {
   const auto x = floats(9 * 5), w = floats(5 * 70);
   const auto b = PackedB<Float32>::pack({w.data(), 5, 70, 70});

@@ -127,7 +127,12 @@ class Output:
         self.value = portable_gelu(self.value)
 
     def add(self, residual: Array) -> None:
-        self.value = self.value + residual
+        """`residual`: float32, or 16-bit floats, which convert exactly."""
+        self.value = self.value + residual.astype(np.float32)
+
+    def add_quantized(self, residual: Array, scale: float, zero_point: int) -> None:
+        real = np.float32(scale) * (residual.astype(np.float32) - np.float32(zero_point))
+        self.value = self.value + real
 
     def requantize(self, scale: float, zero_point: int, dtype: str) -> None:
         with np.errstate(over="ignore"):

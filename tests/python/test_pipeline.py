@@ -4,8 +4,11 @@ import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import fbg
 from formulas import (
@@ -29,6 +32,7 @@ KINDS: dict[str, dict[str, str]] = {
     "relu": {"int32": "int32", "float32": "float32"},
     "gelu": {"float32": "float32"},
     "add": {"float32": "float32"},
+    "add_int8": {"float32": "float32"},
     "to_uint8": {"acc": "uint8", "int32": "uint8", "float32": "uint8"},
     "to_int8": {"acc": "int8", "int32": "int8", "float32": "int8"},
 }
@@ -51,6 +55,7 @@ PARAMETERS: dict[str, Any] = {
     "bias_int32": RNG.integers(-20000, 20000, N, dtype=np.int32),
     "bias_float32": RNG.standard_normal(N, dtype=np.float32),
     "add": RNG.standard_normal((M, N), dtype=np.float32),
+    "add_int8": (RNG.integers(-128, 128, (M, N), dtype=np.int8), 0.0625, -9),
     "to_uint8": (0.03125, 100, "uint8"),
     "to_int8": (0.0625, -7, "int8"),
 }
@@ -62,6 +67,7 @@ STAGES: dict[str, fbg.pipeline.Stage] = {
     "relu": fbg.ReLU(),
     "gelu": fbg.GELU(),
     "add": fbg.Add(PARAMETERS["add"]),
+    "add_int8": fbg.Add(PARAMETERS["add_int8"][0], scale=0.0625, zero_point=-9),
     "to_uint8": fbg.Requantize(*PARAMETERS["to_uint8"]),
     "to_int8": fbg.Requantize(*PARAMETERS["to_int8"]),
 }
@@ -77,6 +83,7 @@ def apply(kind: str, output: Output) -> None:
         "relu": output.relu,
         "gelu": output.gelu,
         "add": lambda: output.add(PARAMETERS["add"]),
+        "add_int8": lambda: output.add_quantized(*PARAMETERS["add_int8"]),
         "to_uint8": lambda: output.requantize(*PARAMETERS["to_uint8"]),
         "to_int8": lambda: output.requantize(*PARAMETERS["to_int8"]),
     }[kind]()
@@ -139,7 +146,7 @@ def test_every_composition_gives_the_bits_of_its_formulas(isa: str, operands: st
         except AssertionError as error:
             raise AssertionError(" >> ".join(kinds)) from error
         count += 1
-    assert count == {"acc": 286, "float32": 511}[start.type]
+    assert count == {"acc": 405, "float32": 1093}[start.type]
 
 
 @pytest.mark.parametrize("n", [7, 8, 9, 16, 24, 33, 70])
@@ -285,6 +292,10 @@ def test_composing_leaves_its_parts_alone() -> None:
         (fbg.ReLU(), "ReLU()"),
         (fbg.GELU(), "GELU()"),
         (fbg.Add(np.zeros((2, 3), np.float32)), "Add(float32[2, 3])"),
+        (
+            fbg.Add(np.zeros((2, 3), np.uint8), scale=0.5, zero_point=1),
+            "Add(uint8[2, 3], scale=0.5, zero_point=1)",
+        ),
         (fbg.Requantize(0.5, -3, np.int8), "Requantize(scale=0.5, zero_point=-3, int8)"),
         (fbg.Pipeline(), "Pipeline()"),
         (fbg.Pipeline([fbg.ReLU()]), "ReLU()"),
@@ -319,6 +330,60 @@ def test_bias_may_have_any_layout(isa: str, dtype: type, layout: str) -> None:
     assert_same_bits(fbg.gemm(a, packed, fbg.Bias(laid_out)), wanted)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16", "uint8", "int8"])
+@given(
+    m=st.integers(1, 14),
+    n=st.integers(1, 140),
+    padding=st.integers(0, 3),
+    zero_point=st.integers(0, 127),
+    scale=st.floats(2.0**-20, 2.0**20, width=32),
+    threads=st.integers(1, 3),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_a_residual_of_any_type_is_added_exactly(
+    isa: str,
+    dtype: str,
+    m: int,
+    n: int,
+    padding: int,
+    zero_point: int,
+    scale: float,
+    threads: int,
+    seed: int,
+) -> None:
+    rng = np.random.default_rng(seed)
+    x, w = (rng.integers(-9, 9, shape).astype(np.float32) for shape in ((m, 3), (3, n)))
+    wide = rng.integers(0, 256, (2 * m, n + padding), dtype=np.uint8)
+    output = Output(x @ w)
+    if dtype in ("uint8", "int8"):
+        residual = wide.view(dtype)[::2, padding:]
+        stage = fbg.Add(residual, scale=scale, zero_point=zero_point)
+        output.add_quantized(residual, scale, zero_point)
+    else:
+        wanted = ml_dtypes.bfloat16 if dtype == "bfloat16" else dtype
+        residual = (wide / np.float32(7)).astype(wanted)[::2, padding:]
+        stage = fbg.Add(residual)
+        output.add(residual)
+    packed = fbg.PackedB(w, dtype="float32")
+    got = fbg.gemm(fbg.PackA(x), packed, stage, num_threads=threads)
+    assert_same_bits(got, output.result)
+
+
+def test_out_may_be_a_quantized_residual_only_element_for_element() -> None:
+    a, packed, start = OPERANDS["float"]
+    residual = np.arange(M * N, dtype=np.uint8).reshape(M, N)
+    output = Output(start.value)
+    output.add_quantized(residual, 0.5, 3)
+    output.requantize(0.25, 9, "uint8")
+    stages = [fbg.Add(residual, scale=0.5, zero_point=3), fbg.Requantize(0.25, 9)]
+    assert fbg.gemm(a, packed, stages, out=residual) is residual
+    assert_same_bits(residual, output.result)
+    out = np.zeros((M, N), np.float32)
+    bytes_of_out = out.view(np.uint8)[:, :N]  # the same address and stride, other elements
+    with pytest.raises(ValueError, match="out may be the residual of Add, not overlap it in part"):
+        fbg.gemm(a, packed, fbg.Add(bytes_of_out, scale=1.0), out=out)
+
+
 @pytest.mark.parametrize("rows", ["apart", "upwards", "repeated"])
 def test_residual_rows_may_lie_anywhere(isa: str, rows: str) -> None:
     a, packed, start = OPERANDS["float"]
@@ -347,7 +412,30 @@ def test_residual_rows_may_lie_anywhere(isa: str, rows: str) -> None:
         (
             lambda: fbg.Add(np.zeros((2, 3))),
             TypeError,
-            "Add: residual must be float32, got float64",
+            "Add: residual must be float32 or float16 or bfloat16 or uint8 or int8, got float64",
+        ),
+        (
+            lambda: fbg.Add(np.zeros((2, 3), np.uint8)),
+            TypeError,
+            "Add: a residual of uint8 needs its scale",
+        ),
+        (
+            lambda: fbg.Add(np.zeros((2, 3), np.int8), scale=0.0),
+            ValueError,
+            "Add: scale must be finite and positive",
+        ),
+        (
+            lambda: fbg.Add(np.zeros((2, 3), np.int8), scale=1.0, zero_point=128),
+            ValueError,
+            r"Add: zero_point must be within \[-128, 127\], got 128",
+        ),
+        *(
+            (
+                lambda quant=quant: fbg.Add(np.zeros((2, 3), np.float32), **quant),
+                TypeError,
+                "Add: scale and zero_point go with a uint8 or int8 residual, got float32",
+            )
+            for quant in ({"scale": 1.0}, {"zero_point": 1})
         ),
         (
             lambda: fbg.Add(np.zeros(3, np.float32)),
