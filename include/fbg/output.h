@@ -65,6 +65,7 @@ enum class StageKind : std::uint8_t {
   add,
   cast,
   requantize,
+  row_range,
 };
 const char* stage_name(StageKind kind) noexcept;
 
@@ -78,7 +79,8 @@ struct StageCode {
 
 // Parameters of one stage as the kernel reads them.
 struct StageArgs {
-  const void* data = nullptr;    // per-column vector (bias) or matrix (add), element (0, 0)
+  const void* data = nullptr;    // element (0, 0) of a vector (bias), a matrix (add) or of what the
+                                 // stage writes (row_range)
   std::int64_t ld = 0;           // bytes between rows of a matrix
   float f0 = 0, f1 = 0, f2 = 0;  // scalars
   std::int32_t i0 = 0;
@@ -274,7 +276,27 @@ struct Requantize {
   }
 };
 
+// x as it is, and into rows[i] the least and the greatest value written to row i; last of a
+// pipeline. Call reset() before the threads of a run start: tiles of a row, which may belong to
+// several threads, each widen what is there. The result does not depend on their order: a zero
+// counts as +0, and a NaN makes both NaN for good.
+struct RowRange : FloatStage<StageKind::row_range> {
+  RowExtent* rows;
+  explicit RowRange(RowExtent* extents) : rows(extents) {}
+
+  void reset(std::int64_t count) const noexcept;
+  // Widens one row's extent by [lo, hi]; any number of threads may do so at once.
+  static void widen(RowExtent& row, float lo, float hi) noexcept;
+
+  Stage stage() const {
+    return {kind, ValueType::float32, {rows, static_cast<std::int64_t>(sizeof(RowExtent)), 0, 0}};
+  }
+};
+
 inline constexpr int kMaxStages = 8;
+
+// Stages that nothing may follow even where types would allow it.
+constexpr bool ends_pipeline(StageKind kind) { return kind == StageKind::row_range; }
 
 // The type after one stage; nullopt when the stage does not accept `in`.
 std::optional<ValueType> stage_result(const Stage& stage, ValueType in) noexcept;

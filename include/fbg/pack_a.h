@@ -139,6 +139,7 @@ class PackAWithRowOffset {
 
 // float32 quantized while packing, as ONNX DynamicQuantizeLinear chooses scale and zero point, per
 // row (default) or once for the whole matrix; q = saturate(rint(x * (1 / scale)) + zero_point).
+// Where the extents of the rows are known, as from RowRange, a row is not searched for them.
 class PackAWithQuantRowOffset {
  public:
   using Element = std::uint8_t;
@@ -146,6 +147,8 @@ class PackAWithQuantRowOffset {
 
   // Per tensor, the constructor passes over the whole matrix.
   explicit PackAWithQuantRowOffset(MatrixView<const float> a, bool per_row = true);
+  PackAWithQuantRowOffset(MatrixView<const float> a, const RowExtent* extents)
+      : a_(a), extents_(extents), per_row_(true) {}
   std::int64_t rows() const { return a_.rows; }
   std::int64_t depth() const { return a_.cols; }
   const std::uint8_t* in_place() const { return nullptr; }
@@ -155,6 +158,7 @@ class PackAWithQuantRowOffset {
 
  private:
   MatrixView<const float> a_;
+  const RowExtent* extents_ = nullptr;  // of every row; null: not known
   bool per_row_;
   float scale_ = 1;
   std::int32_t zero_point_ = 0;

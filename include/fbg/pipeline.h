@@ -49,7 +49,10 @@ concept PipelineStage = KernelStage<S> || FunctorStage<S>;
 template <PipelineStage... Stages>
 constexpr bool composes_from(ValueType start) {
   std::optional<ValueType> type = start;
-  [[maybe_unused]] const auto step = [&type]<class S>(std::type_identity<S>) {
+  bool ended = false;
+  [[maybe_unused]] const auto step = [&]<class S>(std::type_identity<S>) {
+    if (ended) type.reset();
+    if constexpr (KernelStage<S>) ended = ends_pipeline(S::kind);
     if constexpr (FunctorStage<S>) {
       if (type != ValueType::float32) type.reset();
     } else if (type) {

@@ -32,6 +32,11 @@ struct Range {
   constexpr std::int64_t size() const { return end - begin; }
 };
 
+// The least and the greatest value of a row; both NaN where the row holds one.
+struct alignas(8) RowExtent {
+  float lo, hi;
+};
+
 // 16-bit floats as storage; arithmetic happens in float.
 struct bfloat16 {
   std::uint16_t bits = 0;

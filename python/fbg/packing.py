@@ -445,6 +445,10 @@ class PackAWithQuantRowOffset(PackA):
         x: (M, K) float32.
         granularity: a scale and zero point for each ``"row"`` (a token's result then does not
             depend on the others) or for the whole ``"tensor"``.
+        row_range: (M, 2) float32, C-contiguous, aligned to 8 bytes: the least and greatest value
+            of each row of `x`, as the `RowRange` stage of the product that made `x` wrote them. It
+            is referred to, not copied. Rows are then not searched for them; the result is the same.
+            Only with ``granularity="row"``.
 
     Parameters are those of ONNX DynamicQuantizeLinear: ``scale = (max(x, 0) - min(x, 0)) / 255``,
     ``zero_point = rint(-min / scale)``; ``q = saturate(rint(x * (1 / scale)) + zero_point)``. A row
@@ -455,11 +459,28 @@ class PackAWithQuantRowOffset(PackA):
     PackAWithQuantRowOffset(M=4, K=8, float32)
     """
 
-    def __init__(self, x: object, *, granularity: Literal["row", "tensor"] = "row") -> None:
+    def __init__(
+        self,
+        x: object,
+        *,
+        granularity: Literal["row", "tensor"] = "row",
+        row_range: npt.NDArray[np.float32] | None = None,
+    ) -> None:
         if granularity not in ("row", "tensor"):
             raise ValueError(
                 "PackAWithQuantRowOffset: granularity must be 'row' or 'tensor', "
                 f"got {granularity!r}"
             )
         self._refer(x, "float32")
-        self._native = _fbg.AOperand(f"quant_{granularity}", self._array)
+        if row_range is None:
+            self._native = _fbg.AOperand(f"quant_{granularity}", self._array)
+            return
+        if granularity != "row":
+            raise TypeError("PackAWithQuantRowOffset: row_range goes with granularity='row'")
+        name = "PackAWithQuantRowOffset: row_range"
+        extents = as_array(row_range, name)
+        require_dtype(extents, name, "float32")
+        if extents.shape != (self.shape[0], 2):
+            wanted = (self.shape[0], 2)
+            raise ValueError(f"{name} must have shape {wanted}, got {extents.shape}")
+        self._native = _fbg.AOperand("quant_row", self._array, row_range=extents)

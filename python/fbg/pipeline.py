@@ -41,6 +41,7 @@ __all__ = [
     "Pipeline",
     "ReLU",
     "Requantize",
+    "RowRange",
     "Scale",
     "Sigmoid",
     "Stage",
@@ -90,7 +91,8 @@ class Pipeline:
                 name = type(stage).__name__
                 raise TypeError(f"pipeline: {name} takes {takes}, but {before} gives {gives}")
             possible, before = following, type(stage).__name__
-            if possible <= _LAST and position + 1 < len(flat):
+            last = possible <= _LAST or isinstance(stage, RowRange)
+            if last and position + 1 < len(flat):
                 raise TypeError(f"pipeline: {before} must be the last stage")
         if len(flat) > MAX_STAGES:
             raise ValueError(f"pipeline: at most {MAX_STAGES} stages, got {len(flat)}")
@@ -351,3 +353,31 @@ class Requantize(Stage):
             _fbg.stage_requantize(value, point, name == "int8"),
             f"Requantize(scale={scale}, zero_point={point}, {name})",
         )
+
+
+class RowRange(Stage):
+    """float32 as it is, and the least and greatest value of each row into `out`; the last stage.
+
+    It saves who quantizes the rows next a pass over them: see `PackAWithQuantRowOffset`.
+
+    Args:
+        out: (M, 2) float32, C-contiguous, aligned to 8 bytes, writeable. Each product writes
+            ``[min, max]`` of its row i to ``out[i]``: zeros as +0, NaN for both where the row holds
+            one, ``[inf, -inf]`` where it has no columns.
+
+    >>> import numpy as np
+    >>> import fbg
+    >>> extents = np.empty((1, 2), np.float32)
+    >>> w = fbg.PackedB(np.array([[2, -3, 1]], np.float32), dtype="float32")
+    >>> fbg.gemm(fbg.PackA(np.ones((1, 1), np.float32)), w, RowRange(extents))
+    array([[ 2., -3.,  1.]], dtype=float32)
+    >>> extents
+    array([[-3.,  2.]], dtype=float32)
+    """
+
+    def __init__(self, out: npt.NDArray[np.float32]) -> None:
+        if not isinstance(out, np.ndarray):
+            raise TypeError(f"RowRange: out must be a NumPy array, got {type(out).__name__}")
+        require_dtype(out, "RowRange: out", "float32")
+        require_matrix(out, "RowRange: out", "(M, 2)")
+        super().__init__(_FLOAT, _fbg.stage_row_range(out), f"RowRange(float32[{len(out)}, 2])")

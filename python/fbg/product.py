@@ -145,8 +145,8 @@ def prepare(
         x_dtype: dtype of every `x`; default uint8 for `PackAWithRowOffset` and for `PackA` with
             int8 weights, otherwise float32.
         num_threads: as in `gemm`.
-        options: those of the packer, such as ``granularity="tensor"``, or ``scale`` and
-            ``zero_point``.
+        options: those of the packer, such as ``granularity="tensor"``, ``scale`` and
+            ``zero_point``, or a ``row_range`` of `rows` rows.
 
     ``call(x, out)`` takes NumPy arrays: `x` (M, K) of `x_dtype`, M at most `rows`, any strides, and
     `out` (M, N) of ``call.dtype`` with contiguous rows, and returns `out`. Several threads may call
@@ -179,8 +179,9 @@ def prepare(
     elif isinstance(x_dtype, str) and x_dtype == "bfloat16":
         x_dtype = bfloat16()
     k, n = packed_b.shape
-    # Packers check their options; this one stands for those of the calls.
-    sample: object = packer(np.empty((0, k), x_dtype), **options)
+    # Packers check their options; this one, which takes no memory, stands for those of the calls.
+    x = np.broadcast_to(np.zeros(1, x_dtype), (rows, k))
+    sample: object = packer(x, **options)
     if not isinstance(sample, PackA):
         raise TypeError(f"prepare: packer must make a PackA, got {type(sample).__name__}")
     threads = _threads(num_threads, "prepare")

@@ -40,18 +40,22 @@ const Gemm<A, Acc>& prepared(const PackedB<Acc>& b, std::span<const Stage> stage
 }
 
 template <class A, class Acc>
-py::array run(const A& a, const py::array& array, const PackedB<Acc>& b,
-              const std::vector<PyStage>& py_stages, const py::object& out, int num_threads) {
-  const std::int64_t m = a.rows(), n = b.cols(), k = b.rows();
-  if (a.depth() != k)
-    throw py::value_error("gemm: K of a is " + std::to_string(a.depth()) +
+py::array run(const AOperand& operand, MatrixView<const typename Packer<A>::Source> source,
+              const PackedB<Acc>& b, const std::vector<PyStage>& py_stages, const py::object& out,
+              int num_threads) {
+  const std::int64_t m = source.rows, n = b.cols(), k = b.rows();
+  if (source.cols != k)
+    throw py::value_error("gemm: K of a is " + std::to_string(source.cols) +
                           ", but packed_b has K = " + std::to_string(k));
   const std::vector<Stage> stages = native_stages(py_stages, m, n, "gemm");
   const Gemm<A, Acc>& gemm = prepared<A, Acc>(b, stages);
   const py::dtype dtype = dtype_of(gemm.output_type());
-  if (!out.is_none()) require_output(out, dtype, m, n, array, py_stages, "gemm");
+  require_apart(py_stages, operand, "gemm");
+  if (!out.is_none()) require_output(out, dtype, m, n, operand, py_stages, "gemm");
   py::array c = out.is_none() ? py::array(dtype, {m, n}) : py::reinterpret_borrow<py::array>(out);
+  begin_run(stages, m);
   if (m == 0 || n == 0) return c;
+  const A a = Packer<A>::make(operand, source);
   const OutputView view = output_view(c);
   if (num_threads <= 0) num_threads = default_threads(m, n, k);
   std::byte* const space = thread_workspace(gemm.workspace_bytes(num_threads));
@@ -68,7 +72,7 @@ py::array gemm(const PackedB<Acc>& packed_b, const AOperand& a, const std::vecto
   constexpr const char* name =
       is_integer(Acc::kind) ? "gemm: a with int8 weights" : "gemm: a with float weights";
   return with_packer(a, packed_b, "gemm", [&]<class A>(std::type_identity<A>, const auto& b) {
-    return run(Packer<A>::make(a, source<A>(a.array, name)), a.array, b, stages, out, num_threads);
+    return run<A>(a, source<A>(a.array, name), b, stages, out, num_threads);
   });
 }
 
@@ -89,13 +93,13 @@ py::array linear(const PackedB<Acc>& w, const py::array& x, const std::optional<
   }
   if (activation == "relu") stages.push_back({Relu{}.stage(), py::none()});
   if (activation == "gelu") stages.push_back({Gelu{}.stage(), py::none()});
-  const AOperand a{is_integer(Acc::kind) ? "quant_row" : "plain", x, 1, 0};
+  const AOperand a{is_integer(Acc::kind) ? "quant_row" : "plain", x, 1, 0, {}};
   return with_packer(a, w, "linear", [&]<class A>(std::type_identity<A>, const auto& b) {
     const auto rows = source<A>(x, "linear: x");
     if (rows.cols != b.rows())
       throw py::value_error("linear: x must have shape (..., " + std::to_string(b.rows()) +
                             "), got " + shape_text(x));
-    return run(Packer<A>::make(a, rows), x, b, stages, py::none(), num_threads);
+    return run<A>(a, rows, b, stages, py::none(), num_threads);
   });
 }
 
@@ -117,10 +121,14 @@ void define_products() {
 
 void bind_gemm(py::module_& m) {
   py::class_<AOperand>(m, "AOperand")
-      .def(py::init([](std::string kind, py::array array, float scale, std::int32_t zero_point) {
-             return AOperand{std::move(kind), std::move(array), scale, zero_point};
+      .def(py::init([](std::string kind, py::array array, float scale, std::int32_t zero_point,
+                       std::optional<py::array> row_range) {
+             if (row_range) require_extents(*row_range, "PackAWithQuantRowOffset: row_range");
+             return AOperand{std::move(kind), std::move(array), scale, zero_point,
+                             std::move(row_range)};
            }),
-           py::arg("kind"), py::arg("array"), py::arg("scale") = 1.0f, py::arg("zero_point") = 0);
+           py::arg("kind"), py::arg("array"), py::arg("scale") = 1.0f, py::arg("zero_point") = 0,
+           py::arg("row_range") = py::none());
   define_products<Int32>();
   define_products<Int16>();
   define_products<Float32>();

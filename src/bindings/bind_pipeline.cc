@@ -57,6 +57,12 @@ void bind_pipeline(py::module_& m) {
         Requantize{scale, zero_point, is_signed ? ValueType::int8 : ValueType::uint8}.stage(),
         py::none()};
   });
+  m.def("stage_row_range", [](py::array& out) {
+    require_extents(out, "RowRange: out");
+    if (!out.writeable()) throw py::value_error("RowRange: out is read-only");
+    auto* const extents = static_cast<RowExtent*>(out.mutable_data());
+    return PyStage{RowRange(extents).stage(), out, out.shape(0), -1};
+  });
 }
 
 }  // namespace fbg::bindings

@@ -136,13 +136,14 @@ py::object prepare(const py::object& type, const AOperand& sample, const PackedB
                   [&]<class A, class B>(std::type_identity<A>,
                                         const PackedB<B>& b) -> std::unique_ptr<Product> {
                     source<A>(sample.array, name);
+                    require_apart(stages, sample, "prepare");
                     return std::make_unique<TypedProduct<A, B>>(
                         sample, b, native_stages(stages, rows, b.cols(), "prepare"), rows);
                   });
   const ValueType output = product->output();
   auto call = std::make_unique<Call>(std::move(product), rows, packed_b.rows(), packed_b.cols(),
                                      x_dtype, out_dtype.value_or(dtype_of(output)), stages,
-                                     num_threads, std::move(text));
+                                     sample.row_range, num_threads, std::move(text));
   auto* const self = PyObject_New(PreparedCall, reinterpret_cast<PyTypeObject*>(type.ptr()));
   if (!self) throw py::error_already_set();
   self->vectorcall = &vectorcall;

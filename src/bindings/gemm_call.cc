@@ -7,20 +7,35 @@
 namespace fbg::bindings {
 namespace {
 
-// A stage's array may be `out` itself, element for element, but not overlap it otherwise.
+// A stage's array may be `out` itself, element for element, but not overlap it otherwise; one that
+// the stage writes may not touch it at all.
 void require_apart(const py::array& out, const PyStage& stage, const std::string& name) {
-  if (stage.owner.is_none()) return;
-  const auto operand = py::reinterpret_borrow<py::array>(stage.owner);
-  const bool same = stage.rows >= 0 && operand.data() == out.data() &&
+  if (!stage.has_array()) return;
+  const py::array operand = stage.array();
+  const bool residual = stage.stage.kind == StageKind::add;
+  const bool same = residual && operand.data() == out.data() &&
                     operand.itemsize() == out.itemsize() &&
                     (out.shape(0) <= 1 || operand.strides(0) == out.strides(0));
-  if (!same && may_overlap(out, operand))
-    throw py::value_error(name + (stage.rows >= 0
-                                      ? " may be the residual of Add, not overlap it in part"
-                                      : " may not overlap the values of Bias"));
+  if (same || !may_overlap(out, operand)) return;
+  if (residual) throw py::value_error(name + " may be the residual of Add, not overlap it in part");
+  throw py::value_error(name + " may not overlap the array of " + stage_name(stage.stage.kind));
 }
 
 }  // namespace
+
+void require_apart(const std::vector<PyStage>& stages, const AOperand& a, const char* function) {
+  for (const PyStage& written : stages) {
+    if (!written.writes()) continue;
+    const py::array array = written.array();
+    bool touched = may_overlap(array, a.array) || (a.row_range && may_overlap(array, *a.row_range));
+    for (const PyStage& other : stages)
+      if (other.has_array() && &other != &written)
+        touched = touched || may_overlap(array, other.array());
+    if (touched)
+      throw py::value_error(std::string(function) + ": the array of " +
+                            stage_name(written.stage.kind) + " may not overlap an operand");
+  }
+}
 
 std::vector<Stage> native_stages(const std::vector<PyStage>& py_stages, std::int64_t m,
                                  std::int64_t n, const char* function) {
@@ -29,10 +44,12 @@ std::vector<Stage> native_stages(const std::vector<PyStage>& py_stages, std::int
   for (const PyStage& s : py_stages) {
     const bool fits = (s.cols < 0 || s.cols == n) && (s.rows < 0 || s.rows == m);
     if (!fits)
-      throw py::value_error(std::string(function) + ": " + stage_name(s.stage.kind) + " holds " +
-                            (s.rows < 0 ? "" : std::to_string(s.rows) + " x ") +
-                            std::to_string(s.cols) + " values, C is " + std::to_string(m) + " x " +
-                            std::to_string(n));
+      throw py::value_error(
+          std::string(function) + ": " + stage_name(s.stage.kind) + " holds " +
+          (s.rows < 0   ? std::to_string(s.cols) + " values"
+           : s.cols < 0 ? std::to_string(s.rows) + " rows"
+                        : std::to_string(s.rows) + " x " + std::to_string(s.cols) + " values") +
+          ", C is " + std::to_string(m) + " x " + std::to_string(n));
     stages.push_back(s.stage);
   }
   return stages;
@@ -56,7 +73,7 @@ py::dtype dtype_of(ValueType type) {
 }
 
 void require_output(const py::object& out, const py::dtype& dtype, std::int64_t m, std::int64_t n,
-                    const py::array& a, const std::vector<PyStage>& stages, const char* function) {
+                    const AOperand& a, const std::vector<PyStage>& stages, const char* function) {
   const std::string name = std::string(function) + ": out";
   if (!py::isinstance<py::array>(out))
     throw py::type_error(name + " must be a NumPy array, got " +
@@ -77,7 +94,8 @@ void require_output(const py::object& out, const py::dtype& dtype, std::int64_t 
   if ((m > 1 && array.strides(0) % size != 0) ||
       reinterpret_cast<std::uintptr_t>(array.data()) % static_cast<std::uintptr_t>(size) != 0)
     throw py::value_error(name + " must be aligned to its elements");
-  if (may_overlap(array, a)) throw py::value_error(name + " may not overlap A");
+  if (may_overlap(array, a.array) || (a.row_range && may_overlap(array, *a.row_range)))
+    throw py::value_error(name + " may not overlap A");
   for (const PyStage& s : stages) require_apart(array, s, name);
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -18,7 +19,11 @@ namespace fbg::bindings {
 struct PyStage {
   Stage stage;
   py::object owner;
-  std::int64_t rows = -1, cols = -1;  // of that array; -1: any
+  std::int64_t rows = -1, cols = -1;  // that C must have for the array; -1: any
+
+  bool has_array() const { return !owner.is_none(); }
+  bool writes() const { return stage.kind == StageKind::row_range; }
+  py::array array() const { return py::reinterpret_borrow<py::array>(owner); }
 };
 
 template <class T>
@@ -28,17 +33,51 @@ PyStage bias_stage(const py::array& values) {
   return {BasicBias<T>{a.data()}.stage(), a, -1, a.size()};
 }
 
+// A packer of Python: its kind ("plain", "bfloat16", "row_offset", "quant_row", "quant_tensor"),
+// what it refers to, and its parameters.
+struct AOperand {
+  std::string kind;
+  py::array array;
+  float scale;
+  std::int32_t zero_point;
+  std::optional<py::array> row_range;  // of quant_row, where it is known
+
+  const RowExtent* extents() const {
+    return row_range ? static_cast<const RowExtent*>(row_range->data()) : nullptr;
+  }
+};
+
+// Throws unless the array is one of RowExtents.
+inline void require_extents(const py::array& a, const char* name) {
+  const auto view = matrix<float>(a, name);
+  if (view.cols != 2 || view.col_stride != 1 || (view.rows > 1 && view.row_stride != 2))
+    throw py::value_error(std::string(name) + " must be C-contiguous (M, 2), got shape " +
+                          shape_text(a));
+  if (reinterpret_cast<std::uintptr_t>(a.data()) % alignof(RowExtent) != 0)
+    throw py::value_error(std::string(name) + " must be aligned to 8 bytes");
+}
+
 // The stages of a product whose result is m x n; throws where an array has another shape.
 std::vector<Stage> native_stages(const std::vector<PyStage>& stages, std::int64_t m, std::int64_t n,
                                  const char* function);
 
 py::dtype dtype_of(ValueType type);
 
+// Throws where a stage writes to an array that `a` or another stage reads.
+void require_apart(const std::vector<PyStage>& stages, const AOperand& a, const char* function);
+
+// What is done once before the threads of a run start.
+inline void begin_run(std::span<const Stage> stages, std::int64_t rows) noexcept {
+  for (const Stage& stage : stages)
+    if (stage.kind == StageKind::row_range)
+      RowRange(static_cast<RowExtent*>(const_cast<void*>(stage.args.data))).reset(rows);
+}
+
 // Throws unless `out` can take an m x n result of that type without touching `a` or, other than
 // element for element, the array of a stage: elements are read by a stage just before they are
 // written.
 void require_output(const py::object& out, const py::dtype& dtype, std::int64_t m, std::int64_t n,
-                    const py::array& a, const std::vector<PyStage>& stages, const char* function);
+                    const AOperand& a, const std::vector<PyStage>& stages, const char* function);
 
 // Row stride and address of a 2-D array that is written.
 inline OutputView output_view(py::array& c) {
@@ -51,15 +90,6 @@ std::byte* thread_workspace(std::size_t bytes);
 // Threads for a product of m x n x k when the caller names no number: below a million
 // multiply-adds, waking a team costs more than it brings.
 int default_threads(std::int64_t m, std::int64_t n, std::int64_t k);
-
-// A packer of Python: its kind ("plain", "bfloat16", "row_offset", "quant_row", "quant_tensor"),
-// what it refers to, and its parameters.
-struct AOperand {
-  std::string kind;
-  py::array array;
-  float scale;
-  std::int32_t zero_point;
-};
 
 // The packer A of that operand, referring to `x`. Arrays of bfloat16 come as their bits.
 template <class A>
@@ -87,6 +117,7 @@ template <>
 struct Packer<PackAWithQuantRowOffset> {
   using Source = float;
   static PackAWithQuantRowOffset make(const AOperand& a, MatrixView<const float> x) {
+    if (a.row_range) return {x, a.extents()};
     return PackAWithQuantRowOffset(x, a.kind == "quant_row");
   }
 };

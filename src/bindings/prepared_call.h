@@ -49,6 +49,7 @@ class TypedProduct final : public Product {
     constexpr auto size = static_cast<std::int64_t>(sizeof(T));
     const A a = Packer<A>::make(a_, {static_cast<const T*>(x.data), x.rows, x.cols,
                                      x.row_stride / size, x.col_stride / size});
+    begin_run(stages_, x.rows);
     if (num_threads == 1) return gemm_.run(a, b_, stages_, out, workspace, 0, 1);
     run_team(num_threads, [&](int thread_id, int threads) noexcept {
       gemm_.run(a, b_, stages_, out, workspace, thread_id, threads);
@@ -115,7 +116,8 @@ inline constexpr const char* kPreparedCall = "PreparedCall";
 class Call {
  public:
   Call(std::unique_ptr<Product> product, std::int64_t rows, std::int64_t k, std::int64_t n,
-       py::dtype x, py::dtype out, std::vector<PyStage> stages, int num_threads, std::string text)
+       py::dtype x, py::dtype out, std::vector<PyStage> stages, std::optional<py::array> row_range,
+       int num_threads, std::string text)
       : product_(std::move(product)),
         rows_(rows),
         k_(k),
@@ -124,13 +126,16 @@ class Call {
         out_(std::move(out)),
         out_size_(out_.size()),
         stages_(std::move(stages)),
+        row_range_(std::move(row_range)),
         chosen_(num_threads > 0),
         num_threads_(chosen_ ? num_threads : default_threads(rows, n, k)),
         workspace_(product_->workspace_bytes(num_threads_)),
         text_(std::move(text)) {
-    for (const PyStage& s : stages_)
-      if (!s.owner.is_none())
-        operands_.push_back(byte_range(py::reinterpret_borrow<py::array>(s.owner)));
+    for (const PyStage& s : stages_) {
+      if (s.has_array()) bound_.push_back(byte_range(s.array()));
+      if (s.writes()) written_.push_back(bound_.back());
+    }
+    if (row_range_) bound_.push_back(byte_range(*row_range_));
   }
 
   std::int64_t rows() const { return rows_; }
@@ -157,7 +162,7 @@ class Call {
   void run(py::handle x_object, py::handle out_object, int repeats) {
     const Matrix x = require_x(x_object);
     const Matrix out = require_out(out_object, x_object, x);
-    if (x.rows == 0 || n_ == 0) return;
+    if (x.rows == 0) return;
     const int threads =
         chosen_ ? num_threads_ : std::min(num_threads_, default_threads(x.rows, n_, k_));
     const Workspace::Lease workspace(workspace_);
@@ -206,7 +211,8 @@ class Call {
         if (is_apart(c, x)) return c;
       }
     }
-    const auto a = py::reinterpret_borrow<py::array>(x_object);
+    const AOperand a{{}, py::reinterpret_borrow<py::array>(x_object), 1, 0, row_range_};
+    require_apart(stages_, a, kPreparedCall);
     require_output(py::reinterpret_borrow<py::object>(object), out_.dtype(), x.rows, n_, a, stages_,
                    kPreparedCall);
     auto out = py::reinterpret_borrow<py::array>(object);
@@ -214,7 +220,8 @@ class Call {
     return {view.data, x.rows, n_, view.ld, out_size_};
   }
 
-  // Whether the bytes between the first and the last of `out` hold none of x or of stages' arrays.
+  // Whether the bytes between the first and the last of `out` hold none of x or of the arrays that
+  // are bound, and those of x none that is written.
   bool is_apart(const Matrix& out, const Matrix& x) const {
     if (x.row_stride < 0 || x.col_stride < 0) return false;
     const auto range = [](const Matrix& m, std::int64_t size) {
@@ -222,9 +229,12 @@ class Call {
       return ByteRange{begin,
                        begin + (m.rows - 1) * m.row_stride + (m.cols - 1) * m.col_stride + size};
     };
-    const ByteRange written = range(out, out_size_);
-    if (written.overlaps(range(x, x_.size()))) return false;
-    return std::ranges::none_of(operands_, [&](const ByteRange& r) { return written.overlaps(r); });
+    const ByteRange result = range(out, out_size_), source = range(x, x_.size());
+    const auto none_overlaps = [](const std::vector<ByteRange>& arrays, const ByteRange& bytes) {
+      return std::ranges::none_of(arrays, [&](const ByteRange& r) { return bytes.overlaps(r); });
+    };
+    return !result.overlaps(source) && none_overlaps(bound_, result) &&
+           none_overlaps(written_, source);
   }
 
   const std::unique_ptr<Product> product_;
@@ -232,8 +242,9 @@ class Call {
   const ElementType x_, out_;
   const std::int64_t out_size_;
   const std::vector<PyStage> stages_;
-  std::vector<ByteRange> operands_;  // what stages read
-  const bool chosen_;                // by the caller
+  const std::optional<py::array> row_range_;  // of the packer
+  std::vector<ByteRange> bound_, written_;    // arrays that calls share; those they write
+  const bool chosen_;                         // by the caller
   const int num_threads_;
   Workspace workspace_;
   const std::string text_;

@@ -140,7 +140,11 @@ void PackAWithQuantRowOffset::prepare(Range rows, ABlock& block) const noexcept 
   const auto& kernels = row_kernels();
   for (std::int64_t i = 0; i < rows.size(); ++i) {
     simd::RowQuant quant{scale_, zero_point_};
-    if (per_row_) {
+    if (extents_) {
+      const RowExtent& extent = extents_[rows.begin + i];
+      const float both[] = {extent.lo, extent.hi};
+      quant = kernels.choose_row_quant(both, 2);
+    } else if (per_row_) {
       const float* row = a_.data + (rows.begin + i) * a_.row_stride;
       if (a_.col_stride == 1 || a_.cols <= 1) {
         quant = kernels.choose_row_quant(row, static_cast<std::size_t>(a_.cols));

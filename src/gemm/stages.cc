@@ -1,5 +1,9 @@
 // Typing of output pipelines and the scalar face of every stage.
 #include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstring>
+#include <limits>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -45,6 +49,8 @@ const char* stage_name(StageKind kind) noexcept {
       return "Cast";
     case StageKind::requantize:
       return "Requantize";
+    case StageKind::row_range:
+      return "RowRange";
   }
   return "unknown stage";
 }
@@ -66,6 +72,7 @@ std::optional<ValueType> stage_result(const Stage& stage, ValueType in) noexcept
     case StageKind::clip:
     case StageKind::scale:
     case StageKind::add:
+    case StageKind::row_range:
       return FloatStage<StageKind::gelu>::result(in, stage.wanted);
     case StageKind::cast:
       return Cast::result(in, stage.wanted);
@@ -86,6 +93,10 @@ TypedPipeline type_pipeline(std::span<const Stage> stages, ValueType start) {
     if (!out)
       throw PipelineTypeError(std::string("pipeline: ") + stage_name(stage.kind) +
                               " does not accept " + value_type_name(typed.output));
+    if (typed.count && ends_pipeline(typed.codes[typed.count - 1].kind))
+      throw PipelineTypeError(std::string("pipeline: ") +
+                              stage_name(typed.codes[typed.count - 1].kind) +
+                              " must be the last stage");
     typed.codes[typed.count++] = type_stage(stage, typed.output, *out);
     typed.output = *out;
   }
@@ -119,6 +130,22 @@ float GeluTanh::apply(float x) {
   const float half = x * 0.5f;
   const float inner = x * std::fma(x * x, kCubic, kLinear);
   return std::fma(half, Tanh::apply(inner), half);
+}
+
+void RowRange::reset(std::int64_t count) const noexcept {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  std::fill_n(rows, count, RowExtent{infinity, -infinity});
+}
+
+void RowRange::widen(RowExtent& row, float lo, float hi) noexcept {
+  const std::atomic_ref<RowExtent> shared(row);
+  RowExtent old = shared.load(std::memory_order_relaxed), wide;
+  const bool nan = std::isnan(lo) || std::isnan(hi);
+  do {  // comparisons with a NaN that is there already leave it
+    wide = {lo + 0.0f < old.lo ? lo + 0.0f : old.lo, hi + 0.0f > old.hi ? hi + 0.0f : old.hi};
+    if (nan) wide.lo = wide.hi = std::numeric_limits<float>::quiet_NaN();
+    if (std::memcmp(&wide, &old, sizeof(wide)) == 0) return;
+  } while (!shared.compare_exchange_weak(old, wide, std::memory_order_relaxed));
 }
 
 namespace {
@@ -197,6 +224,12 @@ Value apply_stage(const StageCode& code, const StageArgs& args, Value x,
     case StageKind::add:
       y.f = x.f + residual(code.operand, args, e);
       break;
+    case StageKind::row_range: {
+      const auto* rows = static_cast<const std::byte*>(args.data) + e.row * args.ld;
+      RowRange::widen(*reinterpret_cast<RowExtent*>(const_cast<std::byte*>(rows)), x.f, x.f);
+      y.f = x.f;
+      break;
+    }
     case StageKind::requantize: {
       const float real = code.in == ValueType::float32 ? x.f / args.f0
                                                        : static_cast<float>(corrected()) *

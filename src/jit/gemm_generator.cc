@@ -496,6 +496,9 @@ class GemmGenerator : public SimdAssembler {
           emit_stage(*this, key_.stages[s], s, acc(i, v), ctx);
         emit_store(*this, key_.output(), c_, v * lanes(), acc(i, v), ctx);
       }
+      const int last = key_.num_stages - 1;
+      if (last >= 0 && key_.stages[last].kind == StageKind::row_range)
+        emit_row_range(*this, last, i * vectors_, vectors_, ctx);
       if (i + 1 < rows_) add(c_, ldc_);
     }
   }

@@ -90,6 +90,49 @@ class SimdAssembler : public Xbyak::CodeGenerator {
       vmaskmovps(to, vec(mask_vec_), v);
   }
 
+  // x = valid columns of x, `other` in the rest
+  void keep_valid(const Vec& x, const Vec& other) {
+    if (zmm_)
+      vblendmps(x | k1, other, x);
+    else
+      vblendvps(x, other, x, vec(mask_vec_));
+  }
+
+  // Jumps if any lane of v is a NaN.
+  void jump_if_nan(const Vec& v, const Vec& scratch, const Xbyak::Reg64& scratch_reg,
+                   const Xbyak::Label& to) {
+    constexpr int kUnordered = 3;
+    if (zmm_) {
+      vcmpps(k2, v, v, kUnordered);
+      kortestw(k2, k2);
+    } else {
+      vcmpps(scratch, v, v, kUnordered);
+      vmovmskps(scratch_reg.cvt32(), scratch);
+      test(scratch_reg.cvt32(), scratch_reg.cvt32());
+    }
+    jnz(to, T_NEAR);
+  }
+
+  // The least (or greatest) lane of v as the lowest one.
+  void reduce(const Vec& v, const Vec& scratch, bool least) {
+    const int i = v.getIdx(), s = scratch.getIdx();
+    const auto fold = [&](const Vec& a, const Vec& b) {
+      least ? vminps(a, a, b) : vmaxps(a, a, b);
+    };
+    if (zmm_) {
+      vextractf64x4(Xbyak::Ymm(s), Xbyak::Zmm(i), 1);
+      fold(Xbyak::Ymm(i), Xbyak::Ymm(s));
+      vextractf32x4(Xbyak::Xmm(s), Xbyak::Ymm(i), 1);
+    } else {
+      vextractf128(Xbyak::Xmm(s), Xbyak::Ymm(i), 1);
+    }
+    fold(Xbyak::Xmm(i), Xbyak::Xmm(s));
+    vmovhlps(Xbyak::Xmm(s), Xbyak::Xmm(i), Xbyak::Xmm(i));
+    fold(Xbyak::Xmm(i), Xbyak::Xmm(s));
+    vmovshdup(Xbyak::Xmm(s), Xbyak::Xmm(i));
+    fold(Xbyak::Xmm(i), Xbyak::Xmm(s));
+  }
+
   // A 32-bit constant in every lane, as an operand: an embedded broadcast or a whole vector.
   Xbyak::Address constant(std::uint32_t bits) {
     Xbyak::Label& label = constants_[bits];

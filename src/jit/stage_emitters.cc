@@ -75,11 +75,7 @@ class StageEmitter {
 
   // x + residual_ij
   void add(const Vec& x, ValueType type) {
-    as_.mov(ctx_.scratch, stage_field(offsetof(StageArgs, data)));
-    as_.mov(ctx_.scratch2, as_.ptr[ctx_.args + offsetof(TileArgs, row)]);
-    if (ctx_.row) as_.add(ctx_.scratch2, ctx_.row);
-    as_.imul(ctx_.scratch2, stage_field(offsetof(StageArgs, ld)));
-    as_.add(ctx_.scratch, ctx_.scratch2);
+    load_row_pointer();
     if (type == ValueType::float32) return add_words(x, element(4), false);
     load_narrow(t0_, element(static_cast<int>(value_size(type))), type);
     if (value_size(type) == 1) {
@@ -205,7 +201,62 @@ class StageEmitter {
     as_.vpaddd(x, x, t0_);
   }
 
+  // As RowRange::widen, with the least and greatest of the vectors.
+  void row_range(int first, int vectors) {
+    using Xbyak::Xmm;
+    const Vec &lo = t0_, &hi = t1_, &spare = t2_;
+    const Xmm pair(lo.getIdx()), xhi(hi.getIdx()), xspare(spare.getIdx());
+    const auto old = as_.rax, wide = ctx_.scratch3, target = ctx_.scratch2;
+    Xbyak::Label nan, retry, done;
+    // Start from one element, so that every lane always holds an element of the row. A NaN sticks
+    // to lo: vminps gives the second source for it.
+    as_.vbroadcastss(lo, Xmm(first));
+    as_.vmovaps(hi, lo);
+    for (int v = 0; v < vectors; ++v) {
+      const Vec x = as_.vec(first + v);
+      if (ctx_.masked && v == vectors - 1) as_.keep_valid(x, lo);
+      as_.vminps(lo, x, lo);
+      as_.vmaxps(hi, x, hi);
+      as_.blend_nan(lo, x, x, spare);
+    }
+    load_row_pointer();
+    as_.mov(target, ctx_.scratch);
+    as_.jump_if_nan(lo, spare, ctx_.scratch, nan);
+    as_.reduce(lo, spare, true);
+    as_.reduce(hi, spare, false);
+    as_.vunpcklps(pair, pair, xhi);
+    as_.zero(spare);
+    as_.vaddps(pair, pair, xspare);  // -0 becomes +0
+
+    as_.mov(old, as_.ptr[target]);
+    as_.L(retry);
+    as_.vmovq(xspare, old);
+    as_.vminps(xhi, pair, xspare);  // a NaN that is there, the second source, stays
+    as_.vmaxps(xspare, pair, xspare);
+    as_.vinsertps(xspare, xspare, xhi, 0);
+    as_.vmovq(wide, xspare);
+    as_.cmp(wide, old);
+    as_.je(done, as_.T_NEAR);
+    as_.lock();
+    as_.cmpxchg(as_.ptr[target], wide);  // compares with rax, and loads it where it differs
+    as_.jne(retry);
+    as_.jmp(done, as_.T_NEAR);
+    as_.L(nan);
+    as_.mov(wide, 0x7fc000007fc00000);
+    as_.mov(as_.ptr[target], wide);
+    as_.L(done);
+  }
+
  private:
+  // scratch = row i of the stage's matrix
+  void load_row_pointer() {
+    as_.mov(ctx_.scratch, stage_field(offsetof(StageArgs, data)));
+    as_.mov(ctx_.scratch2, as_.ptr[ctx_.args + offsetof(TileArgs, row)]);
+    if (ctx_.row) as_.add(ctx_.scratch2, ctx_.row);
+    as_.imul(ctx_.scratch2, stage_field(offsetof(StageArgs, ld)));
+    as_.add(ctx_.scratch, ctx_.scratch2);
+  }
+
   // min(max(x, lo), hi); a NaN in x, the second source, stays.
   void clamp(const Vec& x, float lo, float hi) {
     as_.load_constant(t0_, hi);
@@ -323,7 +374,13 @@ void emit_stage(SimdAssembler& as, const StageCode& code, int stage, const Vec& 
       if (code.in == ValueType::acc) emit.correct(x);
       emit.requantize(x, code);
       break;
+    case StageKind::row_range:  // x passes; see emit_row_range
+      break;
   }
+}
+
+void emit_row_range(SimdAssembler& as, int stage, int first, int vectors, const StageContext& ctx) {
+  StageEmitter(as, ctx, stage).row_range(first, vectors);
 }
 
 void emit_store(SimdAssembler& as, ValueType type, const Xbyak::Reg64& row, int column,

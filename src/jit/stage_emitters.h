@@ -37,4 +37,9 @@ void emit_stage(SimdAssembler& as, const StageCode& code, int stage_index,
 void emit_store(SimdAssembler& as, ValueType type, const Xbyak::Reg64& row, int column,
                 const SimdAssembler::Vec& x, const StageContext& ctx);
 
+// RowRange: widens the extent of a row by its vectors in the tile, numbered from `first` on, after
+// they are stored. The last is partial where ctx.masked; their registers are used up.
+void emit_row_range(SimdAssembler& as, int stage_index, int first, int vectors,
+                    const StageContext& ctx);
+
 }  // namespace fbg::jit

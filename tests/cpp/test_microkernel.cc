@@ -274,6 +274,8 @@ class Microkernel : public testing::TestWithParam<Family> {
     }
 
     std::vector<StageArgs> stage_args;
+    std::vector<RowExtent> expected_extents;
+    RowExtent* extents = nullptr;
     for (std::size_t s = 0; s < stages.size(); ++s) {
       StageArgs args = stages[s].args;
       const std::int64_t n = tile.col + columns;
@@ -289,6 +291,11 @@ class Microkernel : public testing::TestWithParam<Family> {
         fill_residual(residual, count * size, stages[s].wanted);
         args.data = residual;
         args.ld = ld * size;
+      }
+      if (stages[s].kind == StageKind::row_range) {
+        expected_extents = std::vector<RowExtent>(tile.row + rows, RowExtent{0.5f, -0.5f});
+        extents = operands_[s].place(expected_extents, tile.side);
+        args.data = extents;
       }
       stage_args.push_back(args);
     }
@@ -343,13 +350,19 @@ class Microkernel : public testing::TestWithParam<Family> {
       reference_args.partial = reference_sums.data();
       reference_args.ldpartial = width * 4;
     }
+    if (extents) stage_args.back().data = expected_extents.data();
     find_kernel(generic)(&reference_args);
+    if (extents) stage_args.back().data = extents;
     args.c = c;
     find_kernel(key)(&args);
     ASSERT_EQ(std::memcmp(c, expected.data(), expected.size()), 0)
         << kernel_name(key) << ", " << columns << " columns from " << tile.first_column << ", "
         << pairs.size() << " block pairs, depth " << depth
         << (tile.side == Guard::after ? ", page after" : ", page before");
+    for (std::size_t i = 0; i < expected_extents.size(); ++i) {
+      ASSERT_EQ(extents[i].lo, expected_extents[i].lo) << kernel_name(key) << ", row " << i;
+      ASSERT_EQ(extents[i].hi, expected_extents[i].hi) << kernel_name(key) << ", row " << i;
+    }
   }
 
   // The column counts worth trying for a width: for a mask, a whole last vector is not one.
@@ -400,9 +413,12 @@ std::vector<std::vector<Stage>> pipelines(Accumulator accumulator) {
   const Stage add_int8 = Add(static_cast<const std::int8_t*>(nullptr), 0, 0.7f, -5).stage();
   const Stage add_float16 = Add(static_cast<const float16*>(nullptr), 0).stage();
   const Stage add_bfloat16 = Add(static_cast<const bfloat16*>(nullptr), 0).stage();
+  const Stage row_range = RowRange(nullptr).stage();
   if (!is_integer(accumulator))
     return {{bias},
             {relu},
+            {row_range},
+            {bias, gelu, row_range},
             {gelu},
             {add},
             {add_uint8},
@@ -420,6 +436,7 @@ std::vector<std::vector<Stage>> pipelines(Accumulator accumulator) {
           {correct, bias_int32, relu, dequantize},
           {bias_int32, dequantize, bias, gelu, add},
           {dequantize, add_uint8, add_bfloat16},
+          {dequantize, bias, row_range},
           {dequantize, bias, add_int8, add_float16, to_uint8},
           {dequantize, add, relu, gelu, bias, to_int8}};
 }
@@ -599,6 +616,45 @@ TEST_P(Microkernel, NotANumberStaysOneUntilRequantized) {
   }
 }
 
+// Zeros, infinities and NaN in every lane of a row of one or two vectors, whole or partial.
+TEST_P(Microkernel, RowRangeSeesEveryLane) {
+  if (integer) return;
+  const float inf = std::numeric_limits<float>::infinity(), nan = std::nanf("");
+  const Stage stages[] = {Bias{nullptr}.stage(), RowRange(nullptr).stage()};
+  const auto same = [](float a, float b) {  // zeros told apart, NaNs not
+    return std::isnan(a) ? std::isnan(b) : std::bit_cast<int>(a) == std::bit_cast<int>(b);
+  };
+  for (const int vectors : {1, 2})
+    for (const bool masked : {false, true}) {
+      const std::int64_t columns = vectors * geometry.lanes - (masked ? 3 : 0);
+      const KernelKey key =
+          make_key(1, vectors, masked, false, {std::begin(stages), std::end(stages)}, false);
+      for (const float value : {1.0f, -1.0f, 0.0f, -0.0f, inf, -inf, nan, -nan})
+        for (std::int64_t lane = 0; lane < columns; ++lane)
+          for (const RowExtent before : {RowExtent{inf, -inf}, {-0.5f, 2.0f}, {nan, nan}}) {
+            std::vector<float> bias(static_cast<std::size_t>(columns), -0.0f), c(bias.size());
+            bias[static_cast<std::size_t>(lane)] = value;
+            RowExtent extent = before;
+            StageArgs stage_args[] = {stages[0].args, stages[1].args};
+            stage_args[0].data = bias.data();
+            stage_args[1].data = &extent;
+            TileArgs args;
+            args.c = c.data();
+            args.columns = columns;
+            args.stages = stage_args;
+            args.key = &key;
+            find_kernel(key)(&args);
+            RowExtent wanted = before;
+            for (const float x : c) RowRange::widen(wanted, x, x);
+            ASSERT_TRUE(same(extent.lo, wanted.lo) && same(extent.hi, wanted.hi))
+                << kernel_name(key) << " " << value << " in lane " << lane << ": " << extent.lo
+                << " to " << extent.hi << ", wanted " << wanted.lo << " to " << wanted.hi;
+            ASSERT_EQ(std::isnan(value) || std::isnan(before.lo), std::isnan(extent.lo));
+            ASSERT_EQ(std::isnan(extent.lo), std::isnan(extent.hi));
+          }
+    }
+}
+
 TEST_P(Microkernel, GeometryFitsTheRegisterFile) {
   for (int rows = 1; rows <= geometry.max_rows; ++rows)
     for (int vectors = 1; vectors <= widest(rows); ++vectors)
@@ -661,6 +717,7 @@ std::vector<TypedPipeline> short_pipelines(ValueType start) {
                           Add{nullptr, 0}.stage(),
                           Add(static_cast<const std::uint8_t*>(nullptr), 0, 1, 0).stage(),
                           Add(static_cast<const float16*>(nullptr), 0).stage(),
+                          RowRange(nullptr).stage(),
                           Cast{ValueType::float16}.stage(),
                           Cast{ValueType::bfloat16}.stage(),
                           Requantize{1, 0, ValueType::uint8}.stage(),

@@ -3,10 +3,13 @@
 // compiler.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <optional>
 #include <random>
+#include <thread>
 #include <vector>
 
 #include "core/memory.h"
@@ -156,6 +159,74 @@ TEST_P(PipelineOnIsa, WithoutFunctorsAPipelineIsItsStages) {
   const Gemm<PackAWithQuantRowOffset, Int32> untyped(b, pipeline.stages(), m);
   EXPECT_EQ(typed.workspace_bytes(3), untyped.workspace_bytes(3));
   EXPECT_EQ(product(a, b, pipeline), product(a, b, pipeline.stages()));
+}
+
+TEST_P(PipelineOnIsa, RowRangeIsThatOfTheResultForAnyThreads) {
+  for (const auto& [m, n, k] : kShapes) {
+    const auto x = floats(m * k), w = floats(k * n);
+    const auto b = PackedB<Float32>::pack({w.data(), k, n, n});
+    const PackA<float> a({x.data(), m, k, k});
+    std::vector<RowExtent> extents(static_cast<std::size_t>(m));
+    const RowRange range(extents.data());
+    const auto expect_range = [&](const auto& pipeline, const auto& without) {
+      const auto expected = product(a, b, without);
+      for (const int threads : {1, 2, 3}) {
+        range.reset(m);
+        EXPECT_EQ(product(a, b, pipeline, threads), expected);
+        for (std::int64_t i = 0; i < m; ++i) {
+          std::vector<float> row(static_cast<std::size_t>(n));
+          std::memcpy(row.data(), expected.data() + i * (n * 4 + 8), row.size() * 4);
+          const auto [lo, hi] = std::ranges::minmax(row);
+          EXPECT_EQ(extents[static_cast<std::size_t>(i)].lo, lo);
+          EXPECT_EQ(extents[static_cast<std::size_t>(i)].hi, hi);
+        }
+      }
+    };
+    expect_range(Pipeline(Gelu{}, range), Pipeline(Gelu{}));
+    expect_range(Pipeline(UserRelu{}, range), Pipeline(UserRelu{}));
+  }
+}
+
+TEST(RowRange, EndsAPipeline) {
+  static_assert(composes_from<Gelu, RowRange>(ValueType::float32));
+  static_assert(!composes_from<RowRange, Gelu>(ValueType::float32));
+  static_assert(!composes_from<RowRange>(ValueType::acc));
+  const Stage range = RowRange(nullptr).stage();
+  EXPECT_THROW(type_pipeline(std::vector{range, Relu{}.stage()}, ValueType::float32),
+               PipelineTypeError);
+}
+
+// Threads that widen one row at once lose nothing.
+TEST(RowRange, IsWidenedByManyThreadsAtOnce) {
+  RowExtent row{0, 0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&row, t] {
+      for (int i = 0; i < 10000; ++i)
+        RowRange::widen(row, -static_cast<float>(4 * i + t), static_cast<float>(4 * i + t));
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(row.lo, -39999);
+  EXPECT_EQ(row.hi, 39999);
+}
+
+TEST_P(PipelineOnIsa, KnownExtentsQuantizeTheSame) {
+  for (const auto& [m, n, k] : kShapes) {
+    auto x = floats(m * k);
+    if (m > 2) x[static_cast<std::size_t>(k)] = std::numeric_limits<float>::quiet_NaN();
+    const auto w = floats(k * n);
+    std::vector<RowExtent> extents(static_cast<std::size_t>(m));
+    const RowRange range(extents.data());
+    range.reset(m);
+    for (std::int64_t i = 0; i < m * k; ++i) {
+      const float v = x[static_cast<std::size_t>(i)];
+      RowRange::widen(extents[static_cast<std::size_t>(i / k)], v, v);
+    }
+    const auto b = PackedB<Int32>::quantize({w.data(), k, n, n}, Granularity::column, false);
+    const MatrixView<const float> rows{x.data(), m, k, k};
+    EXPECT_EQ(product(PackAWithQuantRowOffset(rows, extents.data()), b, Pipeline(Dequantize{})),
+              product(PackAWithQuantRowOffset(rows), b, Pipeline(Dequantize{})));
+  }
 }
 
 TEST_P(PipelineOnIsa, AResidualOfAnyTypeMayFollowAFunctor) {

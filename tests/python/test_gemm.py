@@ -453,7 +453,7 @@ def test_out_may_not_overlap_the_bias() -> None:
     store = np.zeros((5, 4), np.float32)
     a, b = fbg.PackA(np.ones((5, 2), np.float32)), np.ones((2, 4), np.float32)
     packed = fbg.PackedB(b, dtype="float32")
-    with pytest.raises(ValueError, match="gemm: out may not overlap the values of Bias"):
+    with pytest.raises(ValueError, match="gemm: out may not overlap the array of Bias"):
         fbg.gemm(a, packed, fbg.Bias(store[2]), out=store)
 
 

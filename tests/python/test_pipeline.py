@@ -33,6 +33,7 @@ KINDS: dict[str, dict[str, str]] = {
     "gelu": {"float32": "float32"},
     "add": {"float32": "float32"},
     "add_int8": {"float32": "float32"},
+    "row_range": {"float32": "last"},
     "to_uint8": {"acc": "uint8", "int32": "uint8", "float32": "uint8"},
     "to_int8": {"acc": "int8", "int32": "int8", "float32": "int8"},
 }
@@ -59,6 +60,7 @@ PARAMETERS: dict[str, Any] = {
     "to_uint8": (0.03125, 100, "uint8"),
     "to_int8": (0.0625, -7, "int8"),
 }
+EXTENTS = np.empty((M, 2), np.float32)  # what row_range writes
 STAGES: dict[str, fbg.pipeline.Stage] = {
     "correct": fbg.CorrectZeroPoints(),
     "dequantize": fbg.Dequantize(),
@@ -68,6 +70,7 @@ STAGES: dict[str, fbg.pipeline.Stage] = {
     "gelu": fbg.GELU(),
     "add": fbg.Add(PARAMETERS["add"]),
     "add_int8": fbg.Add(PARAMETERS["add_int8"][0], scale=0.0625, zero_point=-9),
+    "row_range": fbg.RowRange(EXTENTS),
     "to_uint8": fbg.Requantize(*PARAMETERS["to_uint8"]),
     "to_int8": fbg.Requantize(*PARAMETERS["to_int8"]),
 }
@@ -84,6 +87,7 @@ def apply(kind: str, output: Output) -> None:
         "gelu": output.gelu,
         "add": lambda: output.add(PARAMETERS["add"]),
         "add_int8": lambda: output.add_quantized(*PARAMETERS["add_int8"]),
+        "row_range": lambda: None,
         "to_uint8": lambda: output.requantize(*PARAMETERS["to_uint8"]),
         "to_int8": lambda: output.requantize(*PARAMETERS["to_int8"]),
     }[kind]()
@@ -103,6 +107,11 @@ class Formulas:
             apply(kinds[-1], output)
             self._known[kinds] = output
         return self._known[kinds]
+
+
+def row_extents(y: Array) -> Array:
+    """Least and greatest of each row; both NaN where it holds one. Zeros count as +0."""
+    return np.stack([y.min(axis=1), y.max(axis=1)], axis=1) + np.float32(0)
 
 
 def integer_operands(symmetric: bool) -> tuple[fbg.PackA, fbg.PackedB, Output]:
@@ -143,10 +152,12 @@ def test_every_composition_gives_the_bits_of_its_formulas(isa: str, operands: st
         got = fbg.gemm(a, packed, [STAGES[kind] for kind in kinds])
         try:
             assert_same_bits(got, FORMULAS[operands].result(kinds).result)
+            if kinds[-1:] == ("row_range",):
+                assert_same_bits(EXTENTS, row_extents(got))
         except AssertionError as error:
             raise AssertionError(" >> ".join(kinds)) from error
         count += 1
-    assert count == {"acc": 405, "float32": 1093}[start.type]
+    assert count == {"acc": 452, "float32": 1249}[start.type]
 
 
 @pytest.mark.parametrize("n", [7, 8, 9, 16, 24, 33, 70])
@@ -185,6 +196,110 @@ def test_one_long_pipeline_is_right_in_every_tail(isa: str, n: int) -> None:
             assert_same_bits(got, out.result)
 
 
+# --- Row ranges ---------------------------------------------------------------------------------
+
+
+@given(
+    m=st.integers(1, 40),
+    n=st.integers(1, 300),
+    threads=st.integers(1, 4),
+    special=st.lists(
+        st.tuples(st.integers(0, 39), st.integers(0, 299), st.sampled_from([np.nan, np.inf, 0.0])),
+        max_size=4,
+    ),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_row_range_is_that_of_the_result(
+    isa: str, m: int, n: int, threads: int, special: list[tuple[int, int, float]], seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    x, w = (rng.standard_normal(shape, dtype=np.float32) for shape in ((m, 3), (3, n)))
+    residual = rng.standard_normal((m, n), dtype=np.float32)
+    for i, j, value in special:
+        residual[i % m, j % n] = value
+    extents = np.full((m, 2), 7, np.float32)
+    pipeline = fbg.Dequantize() >> fbg.Add(residual)
+    packed = fbg.PackedB(w)
+    got = fbg.gemm(
+        fbg.PackAWithQuantRowOffset(x), packed, pipeline >> fbg.RowRange(extents), None, threads
+    )
+    assert_same_bits(got, fbg.gemm(fbg.PackAWithQuantRowOffset(x), packed, pipeline))
+    assert_same_bits(extents, row_extents(got))
+    # Who quantizes the result need not look for it again.
+    second = fbg.PackedB(rng.standard_normal((n, 20), dtype=np.float32), symmetric=False)
+    known = fbg.PackAWithQuantRowOffset(got, row_range=extents)
+    assert_same_bits(
+        fbg.gemm(known, second, fbg.Dequantize(), num_threads=threads),
+        fbg.gemm(fbg.PackAWithQuantRowOffset(got), second, fbg.Dequantize()),
+    )
+
+
+def test_prepared_calls_hand_row_ranges_on(isa: str) -> None:
+    rng = np.random.default_rng(6)
+    up = fbg.PackedB(rng.standard_normal((30, 90), dtype=np.float32))
+    down = fbg.PackedB(rng.standard_normal((90, 30), dtype=np.float32))
+    extents, hidden = np.empty((8, 2), np.float32), np.empty((8, 90), np.float32)
+    first = fbg.prepare(up, [fbg.Dequantize(), fbg.GELU(), fbg.RowRange(extents)], rows=8)
+    second = fbg.prepare(down, fbg.Dequantize(), rows=8, row_range=extents)
+    for m in (8, 3, 1):
+        x = rng.standard_normal((m, 30), dtype=np.float32)
+        y = second(first(x, hidden[:m]), np.empty((m, 30), np.float32))
+        assert_same_bits(extents[:m], row_extents(hidden[:m]))
+        assert_same_bits(y, fbg.linear(fbg.linear(x, up, activation="gelu"), down))
+
+
+def test_a_row_without_columns_has_an_empty_range() -> None:
+    extents = np.zeros((2, 2), np.float32)
+    empty = fbg.PackedB(np.zeros((3, 0), np.float32), dtype="float32")
+    fbg.gemm(fbg.PackA(np.ones((2, 3), np.float32)), empty, fbg.RowRange(extents))
+    np.testing.assert_array_equal(extents, [[np.inf, -np.inf]] * 2)
+
+
+FLAT = np.zeros(20, np.float32)
+
+
+def part(begin: int) -> Array:
+    return FLAT[begin : begin + 4].reshape(2, 2)
+
+
+X22 = part(0)
+EYE = fbg.PackedB(np.eye(2, dtype=np.float32), dtype="float32")
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: fbg.gemm(fbg.PackA(X22), EYE, fbg.RowRange(part(2))),
+            "gemm: the array of RowRange may not overlap an operand",
+        ),
+        (
+            lambda: fbg.gemm(fbg.PackA(X22), EYE, [fbg.Add(part(8)), fbg.RowRange(part(10))]),
+            "gemm: the array of RowRange may not overlap an operand",
+        ),
+        (
+            lambda: fbg.gemm(fbg.PackA(X22), EYE, fbg.RowRange(part(8)), out=part(8)),
+            "gemm: out may not overlap the array of RowRange",
+        ),
+        (
+            lambda: fbg.gemm(fbg.PackA(X22), EYE, fbg.RowRange(np.zeros((3, 2), np.float32))),
+            "gemm: RowRange holds 3 rows, C is 2 x 2",
+        ),
+        (
+            lambda: fbg.prepare(EYE, fbg.RowRange(part(8)), rows=2)(part(10), part(16)),
+            "PreparedCall: the array of RowRange may not overlap an operand",
+        ),
+        (
+            lambda: fbg.prepare(EYE, fbg.RowRange(part(8)), rows=2)(X22, part(10)),
+            "PreparedCall: out may not overlap the array of RowRange",
+        ),
+    ],
+)
+def test_a_row_range_may_not_overlap_anything(call: Callable[[], object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
 # --- Illegal compositions -----------------------------------------------------------------------
 
 
@@ -220,6 +335,10 @@ def test_exactly_the_legal_compositions_can_be_built() -> None:
         (
             lambda: fbg.Requantize(1.0) >> fbg.ReLU(),
             "pipeline: Requantize must be the last stage",
+        ),
+        (
+            lambda: fbg.RowRange(EXTENTS) >> fbg.ReLU(),
+            "pipeline: RowRange must be the last stage",
         ),
         (
             lambda: fbg.CorrectZeroPoints() >> fbg.CorrectZeroPoints(),
@@ -446,6 +565,27 @@ def test_residual_rows_may_lie_anywhere(isa: str, rows: str) -> None:
             lambda: fbg.Add(np.zeros((3, 2), np.float32).T),
             ValueError,
             "Add: residual must have contiguous rows",
+        ),
+        (lambda: fbg.RowRange([[0.0, 0.0]]), TypeError, "RowRange: out must be a NumPy array"),
+        (
+            lambda: fbg.RowRange(np.zeros((3, 2))),
+            TypeError,
+            "RowRange: out must be float32, got float64",
+        ),
+        (
+            lambda: fbg.RowRange(np.zeros((2, 3), np.float32)),
+            ValueError,
+            r"RowRange: out must be C-contiguous \(M, 2\), got shape \(2, 3\)",
+        ),
+        (
+            lambda: fbg.RowRange(np.zeros((2, 2), np.float32).T),
+            ValueError,
+            r"RowRange: out must be C-contiguous \(M, 2\), got shape \(2, 2\)",
+        ),
+        (
+            lambda: fbg.RowRange(np.zeros(5, np.float32)[1:].reshape(2, 2)),
+            ValueError,
+            "RowRange: out must be aligned to 8 bytes",
         ),
         (
             lambda: fbg.GELU("erf"),

@@ -70,6 +70,7 @@ def bits(a: Array) -> Array:
     n=st.integers(1, 80),
     k=st.integers(1, 90),
     symmetric=st.booleans(),
+    accum=st.sampled_from(["int32", "int16"]),
     threads=st.sampled_from([None, 1, 2, 3]),
     seed=st.integers(0, 2**32 - 1),
 )
@@ -80,12 +81,13 @@ def test_int8_calls_give_what_gemm_gives(
     n: int,
     k: int,
     symmetric: bool,
+    accum: str,
     threads: int | None,
     seed: int,
 ) -> None:
     options, dtype, packer = INT8_CASES[case]
     rng = np.random.default_rng(seed)
-    w = fbg.PackedB(random(rng, F32, k, n), symmetric=symmetric)
+    w = fbg.PackedB(random(rng, F32, k, n), symmetric=symmetric, accum=accum)
     pipelines: list[Any] = [None]
     if case != "raw":
         dequantized = fbg.Dequantize() >> fbg.Bias(random(rng, F32, n)) >> fbg.GELU()
