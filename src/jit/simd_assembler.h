@@ -98,6 +98,9 @@ class SimdAssembler : public Xbyak::CodeGenerator {
       vblendvps(x, other, x, vec(mask_vec_));
   }
 
+  // x = valid columns of x, 0 in the rest; of AVX2
+  void keep_valid_bits(const Vec& x) { vandps(x, x, vec(mask_vec_)); }
+
   // Jumps if any lane of v is a NaN.
   void jump_if_nan(const Vec& v, const Vec& scratch, const Xbyak::Reg64& scratch_reg,
                    const Xbyak::Label& to) {

@@ -7,7 +7,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fbg
@@ -199,6 +199,7 @@ def test_one_long_pipeline_is_right_in_every_tail(isa: str, n: int) -> None:
 # --- Row ranges ---------------------------------------------------------------------------------
 
 
+@settings(max_examples=50)
 @given(
     m=st.integers(1, 40),
     n=st.integers(1, 300),
@@ -450,6 +451,7 @@ def test_bias_may_have_any_layout(isa: str, dtype: type, layout: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16", "uint8", "int8"])
+@settings(max_examples=30)
 @given(
     m=st.integers(1, 14),
     n=st.integers(1, 140),

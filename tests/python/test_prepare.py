@@ -11,7 +11,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fbg
@@ -65,6 +65,7 @@ def bits(a: Array) -> Array:
 
 
 @pytest.mark.parametrize("case", INT8_CASES)
+@settings(max_examples=25)
 @given(
     rows=st.integers(1, 30),
     n=st.integers(1, 80),
@@ -102,6 +103,7 @@ def test_int8_calls_give_what_gemm_gives(
 
 
 @pytest.mark.parametrize("case", FLOAT_CASES)
+@settings(max_examples=25)
 @given(
     rows=st.integers(1, 20),
     n=st.integers(1, 70),
