@@ -531,6 +531,28 @@ def with_value(value: float) -> Array:
             ValueError,
             "PackAWithQuantRowOffset: granularity must be 'row' or 'tensor', got 'column'",
         ),
+        (
+            lambda: fbg.PackAWithQuantRowOffset(
+                W32, granularity="tensor", row_range=np.zeros((len(W32), 2), F32)
+            ),
+            TypeError,
+            "PackAWithQuantRowOffset: row_range goes with granularity='row'",
+        ),
+        (
+            lambda: fbg.PackAWithQuantRowOffset(W32, row_range=np.zeros((99, 2), F32)),
+            ValueError,
+            rf"PackAWithQuantRowOffset: row_range must have shape \({len(W32)}, 2\), got \(99, 2\)",
+        ),
+        (
+            lambda: fbg.PackAWithQuantRowOffset(W32, row_range=np.zeros((len(W32), 2))),
+            TypeError,
+            "PackAWithQuantRowOffset: row_range must be float32, got float64",
+        ),
+        (
+            lambda: fbg.PackAWithQuantRowOffset(W32, row_range=np.zeros((2, len(W32)), F32).T),
+            ValueError,
+            "PackAWithQuantRowOffset: row_range must be C-contiguous",
+        ),
     ],
 )
 def test_bad_operands_are_refused(
