@@ -95,7 +95,7 @@ def layers(results: dict[str, timing.Result]) -> dict[str, dict[str, float]]:
 
     def difference(name: str, *less: str) -> float:
         rows = zip(*(results[n].samples for n in (name, *less)), strict=True)
-        return statistics.median(first - sum(rest) for first, *rest in rows)
+        return float(statistics.median(first - sum(rest) for first, *rest in rows))
 
     return {
         name: {
