@@ -130,7 +130,7 @@ def prepare(
     num_threads: int | None = None,
     **options: Any,
 ) -> PreparedCall:
-    """Return ``call`` such that ``call(x, out)`` is ``gemm(packer(x), packed_b, pipeline, out)``.
+    """Return ``call``: ``call(x, out)`` is ``gemm(packer(x), packed_b, pipeline, out)``.
 
     All that does not depend on the elements of `x` is done here, once: a call checks its two
     arrays, allocates nothing, and for a small product takes a fraction of the time of `gemm`.
@@ -141,7 +141,7 @@ def prepare(
             calls. The residual of `Add` has `rows` rows; a call uses the first of them.
         rows: the most rows that an `x` will have.
         packer: how `x` is read: `PackAWithQuantRowOffset` (default with int8 weights), `PackA`
-            (default with float weights) or `PackAWithRowOffset`.
+            (default with float weights and with a uint8 `x`) or `PackAWithRowOffset`.
         x_dtype: dtype of every `x`; default uint8 for `PackAWithRowOffset` and for `PackA` with
             int8 weights, otherwise float32.
         num_threads: as in `gemm`.
@@ -149,7 +149,8 @@ def prepare(
             ``zero_point``, or a ``row_range`` of `rows` rows.
 
     ``call(x, out)`` takes NumPy arrays: `x` (M, K) of `x_dtype`, M at most `rows`, any strides, and
-    `out` (M, N) of ``call.dtype`` with contiguous rows, and returns `out`. Several threads may call
+    `out` (M, N) of ``call.dtype`` with contiguous rows, and returns `out`; without `out`, a new
+    array, which may serve as `out` from then on. Several threads may call
     it at once. It has ``rows``, ``shape`` (K, N), ``dtype`` and ``num_threads``. It keeps the
     kernels of the ISA that was active when it was made.
 
@@ -171,13 +172,14 @@ def prepare(
     pipeline = Pipeline.of(pipeline, "prepare")
     rows = require_integer(rows, "prepare: rows", 1, 2**31 - 1)
     integer = packed_b.dtype == np.int8
+    if isinstance(x_dtype, str) and x_dtype == "bfloat16":
+        x_dtype = bfloat16()
     if packer is None:
-        packer = PackAWithQuantRowOffset if integer else PackA
+        as_it_is = not integer or (x_dtype is not None and np.dtype(x_dtype) == np.uint8)
+        packer = PackA if as_it_is else PackAWithQuantRowOffset
     if x_dtype is None:
         quantized = packer is PackAWithRowOffset or (packer is PackA and integer)
         x_dtype = np.uint8 if quantized else np.float32
-    elif isinstance(x_dtype, str) and x_dtype == "bfloat16":
-        x_dtype = bfloat16()
     k, n = packed_b.shape
     # Packers check their options; this one, which takes no memory, stands for those of the calls.
     x = np.broadcast_to(np.zeros(1, x_dtype), (rows, k))

@@ -52,7 +52,7 @@ py::array run(const AOperand& operand, MatrixView<const typename Packer<A>::Sour
   const py::dtype dtype = dtype_of(gemm.output_type());
   require_apart(py_stages, operand, "gemm");
   if (!out.is_none()) require_output(out, dtype, m, n, operand, py_stages, "gemm");
-  py::array c = out.is_none() ? py::array(dtype, {m, n}) : py::reinterpret_borrow<py::array>(out);
+  py::array c = out.is_none() ? new_output(dtype, m, n) : py::reinterpret_borrow<py::array>(out);
   begin_run(stages, m);
   if (m == 0 || n == 0) return c;
   const A a = Packer<A>::make(operand, source);

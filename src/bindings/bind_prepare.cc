@@ -58,8 +58,8 @@ void place_keywords(PyObject* const* values, Py_ssize_t positional, PyObject* ke
     if (argument) throw py::type_error(std::string("PreparedCall got two values for ") + *name);
     argument = values[positional + i];
   }
-  for (int i = 0; i < 2; ++i)
-    if (!arguments[i]) throw py::type_error(std::string("PreparedCall needs ") + kNames[i]);
+  if (!arguments[0]) throw py::type_error("PreparedCall needs x");
+  if (!arguments[1]) arguments[1] = Py_None;
 }
 
 PyObject* vectorcall(PyObject* self, PyObject* const* values, std::size_t count,
@@ -71,8 +71,7 @@ PyObject* vectorcall(PyObject* self, PyObject* const* values, std::size_t count,
       std::copy_n(values, 2, arguments);
     else
       place_keywords(values, positional, keywords, arguments);
-    call_of(self)(arguments[0], arguments[1]);
-    return Py_NewRef(arguments[1]);
+    return call_of(self)(arguments[0], arguments[1]).release().ptr();
   });
 }
 
@@ -104,8 +103,8 @@ py::object make_type() {
        "The most threads that a call uses.", nullptr},
       {}};
   static PyType_Slot slots[] = {
-      {Py_tp_doc, const_cast<char*>("What fbg.prepare returns: call(x, out) writes the product to "
-                                    "out and returns it.\n\n"
+      {Py_tp_doc, const_cast<char*>("What fbg.prepare returns: call(x, out=None) writes the product "
+                                    "to out, or to a new array, and returns it.\n\n"
                                     "Any number of threads may call it at once.")},
       {Py_tp_call, reinterpret_cast<void*>(&PyVectorcall_Call)},
       {Py_tp_dealloc, reinterpret_cast<void*>(&deallocate)},

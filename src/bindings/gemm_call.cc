@@ -72,6 +72,20 @@ py::dtype dtype_of(ValueType type) {
   }
 }
 
+py::array new_output(const py::dtype& dtype, std::int64_t m, std::int64_t n) {
+  constexpr std::int64_t kLarge = 16 << 10;
+  const std::int64_t size = dtype.itemsize();
+  const std::size_t bytes =
+      checked_bytes(static_cast<std::size_t>(m * size), static_cast<std::size_t>(n));
+  if (static_cast<std::int64_t>(bytes) < kLarge) return py::array(dtype, {m, n});
+  const auto line = static_cast<std::int64_t>(kCacheLine);
+  py::array_t<std::uint8_t> memory(static_cast<py::ssize_t>(bytes) + line);
+  auto* const data = memory.mutable_data();
+  const auto address = reinterpret_cast<std::intptr_t>(data);
+  return py::array(dtype, {m, n}, {n * size, size}, data + round_up(address, line) - address,
+                   memory);
+}
+
 void require_output(const py::object& out, const py::dtype& dtype, std::int64_t m, std::int64_t n,
                     const AOperand& a, const std::vector<PyStage>& stages, const char* function) {
   const std::string name = std::string(function) + ": out";

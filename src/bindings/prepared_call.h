@@ -148,7 +148,13 @@ class Call {
            ", num_threads=" + std::to_string(num_threads_) + ")";
   }
 
-  void operator()(py::handle x_object, py::handle out_object) { run(x_object, out_object, 1); }
+  // Writes the product to `out`, or to an array of its own where that is None; returns it.
+  py::object operator()(py::handle x_object, py::handle out_object) {
+    auto out = py::reinterpret_borrow<py::object>(out_object);
+    if (out.is_none()) out = new_output(out_.dtype(), require_x(x_object).rows, n_);
+    run(x_object, out, 1);
+    return out;
+  }
 
   // Seconds for the product alone, from checked arrays on: the mean of `repeats`.
   double seconds(py::handle x_object, py::handle out_object, int repeats) {

@@ -262,7 +262,7 @@ SHARED = np.zeros(14, F32)
         (X[:, :2], OUT, ValueError, r"x must have shape \(M, 3\) with M <= 5, got \(2, 2\)"),
         (np.ones((6, 3), F32), OUT, ValueError, r"with M <= 5, got \(6, 3\)"),
         (MISALIGNED, OUT, ValueError, "x must be aligned to its elements"),
-        (X, None, TypeError, "out must be a NumPy array, got NoneType"),
+        (X, [0.0], TypeError, "out must be a NumPy array, got list"),
         (X, OUT.astype(np.int32), TypeError, "out must be float32, got int32"),
         (X, OUT.astype(">f4"), TypeError, "out must be float32, got >f4"),
         (X, OUT[:1], ValueError, r"out must have shape \(2, 4\), got \(1, 4\)"),
@@ -283,6 +283,25 @@ def test_arrays_that_do_not_fit_are_refused(
     assert (OUT == 7).all()
 
 
+def test_without_out_a_call_allocates_one() -> None:
+    call = fbg.prepare(W, fbg.Dequantize(), rows=5)
+    first, second = call(X), call(X, out=None)
+    assert first.dtype == call.dtype and not np.shares_memory(first, second)
+    assert_same_bits(first, call(X, np.empty_like(first)))
+    assert_same_bits(first, second)
+    assert call(X, first) is first
+
+
+def test_large_results_start_where_cache_lines_do() -> None:
+    w = fbg.PackedB(np.ones((3, 96), np.int8))
+    x = np.ones((200, 3), np.uint8)
+    call = fbg.prepare(w, rows=200, x_dtype=np.uint8)
+    for result in (call(x), fbg.gemm(fbg.PackA(x), w)):
+        assert result.ctypes.data % 64 == 0 and result.flags.c_contiguous
+        assert result.flags.writeable
+        np.testing.assert_array_equal(result, 3)
+
+
 def test_out_may_not_overlap_the_residual_in_part() -> None:
     buffer = np.zeros(9, F32)
     call = fbg.prepare(W, fbg.Dequantize() >> fbg.Add(buffer[:8].reshape(2, 4)), rows=2)
@@ -294,7 +313,6 @@ def test_out_may_not_overlap_the_residual_in_part() -> None:
     ("arguments", "keywords", "message"),
     [
         ((), {}, "PreparedCall needs x"),
-        ((X,), {}, "PreparedCall needs out"),
         ((X, OUT, OUT), {}, "PreparedCall takes x and out, got more arguments"),
         ((X, OUT), {"out": OUT}, "PreparedCall got two values for out"),
         ((X,), {"y": OUT}, "PreparedCall takes x and out, got 'y'"),
