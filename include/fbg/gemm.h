@@ -68,8 +68,9 @@ Share thread_share(std::int64_t rows, std::int64_t cols, int thread_id, int num_
 class KernelTable {
  public:
   KernelTable() = default;
-  // max_m bounds the number of rows of any later run.
-  KernelTable(const Geometry& geometry, KernelKey key, std::int64_t n, std::int64_t max_m);
+  // Tiles of min_rows or more; max_m bounds the number of rows of any later run.
+  KernelTable(const Geometry& geometry, KernelKey key, std::int64_t n, std::int64_t min_rows,
+              std::int64_t max_m);
   TileFunction find(std::int64_t rows, std::int64_t vectors, bool masked) const noexcept {
     return kernels_[index(rows, vectors, masked)].run;
   }
@@ -87,6 +88,9 @@ class KernelTable {
   }
   std::vector<Entry> kernels_;
 };
+
+// Makes what kernels that stream have written visible before whatever the thread writes next.
+void fence_streams() noexcept;
 
 // Round half to even and no flushing of denormals for as long as this lives; then what was before.
 class FloatEnvironment {
@@ -151,7 +155,7 @@ class Gemm {
   struct DepthBlock {
     Range groups;
     AOperand a;
-    bool first, last;
+    bool first, last, streams;
   };
   static std::int64_t packed_ld(std::int64_t k) {
     const std::int64_t ld =
@@ -171,17 +175,15 @@ class Gemm {
   void run_block(Range rows, Range cols, const DepthBlock& depth, const std::byte* next_panel,
                  TileArgs args, const Workspace& w, const PackedB<Acc>& b, const P& pipeline,
                  OutputView c) const noexcept;
-  const KernelTable& kernels(bool first, bool last) const noexcept {
-    return kernels_[first * 2 + last];
-  }
 
   Geometry geometry_;
   std::array<KernelTable, 4> kernels_;  // of blocks of k: whether it is the first, the last
+  KernelTable streaming_;               // the last one's, for a C that no cache will hold
   ValueType output_;
   std::int64_t n_, k_, mc_, nc_, kc_, ld_;
   std::int64_t a_group_bytes_;  // of a k-group of A as kernels read it
   std::size_t thread_workspace_;
-  bool cuts_, row_offsets_;
+  bool cuts_, row_offsets_, streams_;
 };
 
 }  // namespace fbg

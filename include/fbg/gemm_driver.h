@@ -26,6 +26,9 @@ inline constexpr std::int64_t kABlockBytes = 256 << 10;
 // Bytes of a row of A beyond which K is cut: then a block still has several tiles of rows, and a
 // panel of B, as deep, stays in the L2 meanwhile.
 inline constexpr std::int64_t kDepthBytes = 4096;
+// Bytes of C from which on it is written past the caches: it would not be there when it is read next,
+// and a line of it need not be read before it is written.
+inline constexpr std::int64_t kStreamBytes = 8 << 20;
 // Columns whose sums wait for the next block of k: their scratch is at most half of A's block.
 inline constexpr std::int64_t kCutColumns = 256;
 
@@ -72,8 +75,18 @@ Gemm<A, Acc, P>::Gemm(const PackedB<Acc>& b, const P& pipeline, std::int64_t max
         key.stages = {};
         key.correct_a = key.correct_b = false;
       }
-      kernels_[first * 2 + last] = KernelTable(geometry_, key, n_, max_m);
+      kernels_[first * 2 + last] = KernelTable(geometry_, key, n_, 1, max_m);
     }
+  // A shifted operand's raw sums are read again.
+  const bool read_again = a_shift<A>() != 0 && output_ == ValueType::acc;
+  streams_ = value_size(output_) == 4 && !read_again && !kHasFunctor<P> &&
+             max_m >= kStreamBytes / 4 / std::max<std::int64_t>(n_, 1);
+  if (streams_) {
+    KernelKey key = whole;
+    key.load_c = cuts_;
+    key.streams = true;
+    streaming_ = KernelTable(geometry_, key, n_, std::max<std::int64_t>(mr - 1, 1), max_m);
+  }
   thread_workspace_ = static_cast<std::size_t>(lay_out(nullptr).bytes);
 }
 
@@ -142,7 +155,7 @@ auto Gemm<A, Acc, P>::pack(const A& a, Range rows, const Workspace& w,
 template <PackAModel A, class Acc, class P>
 auto Gemm<A, Acc, P>::cut(const AOperand& a, Range groups, bool first, bool last) const noexcept
     -> DepthBlock {
-  DepthBlock block{groups, {}, first, last};
+  DepthBlock block{groups, {}, first, last, false};
   std::int64_t begin = 0;  // of the pair
   for (int p = 0; p < a.num_pairs; ++p) {
     const BlockPair& pair = a.pairs[p];
@@ -171,6 +184,10 @@ void Gemm<A, Acc, P>::run(const A& a, const PackedB<Acc>& b, const P& pipeline, 
   std::ranges::transform(kernel_stages(pipeline), stage_args.begin(), &Stage::args);
   TileArgs args;
   args.stages = stage_args.data();
+  constexpr std::int64_t kLine = 64;
+  const bool streams = streams_ && c.ld % kLine == 0 &&
+                       reinterpret_cast<std::uintptr_t>(c.data) % kLine == 0 &&
+                       a.rows() * c.ld >= kStreamBytes;
 
   // Blocks of equal size rather than mc, mc, ..., leftover.
   const RowTiles blocks = RowTiles::split(share.rows.size(), mc_);
@@ -186,7 +203,8 @@ void Gemm<A, Acc, P>::run(const A& a, const PackedB<Acc>& b, const P& pipeline, 
       const Range cols{col, std::min(col + nc, share.cols.end)};
       for (std::int64_t d = 0; d < depths.count; ++d) {
         const bool last = d + 1 == depths.count;
-        const DepthBlock depth = cut(operand, depths[d], d == 0, last);
+        DepthBlock depth = cut(operand, depths[d], d == 0, last);
+        depth.streams = streams && last && depth.first != cuts_;
         run_block(rows, cols, depth,
                   last ? panel(b, cols.end, 0) : panel(b, cols.begin, depth.groups.end), args, w, b,
                   pipeline, c);
@@ -195,6 +213,7 @@ void Gemm<A, Acc, P>::run(const A& a, const PackedB<Acc>& b, const P& pipeline, 
     if constexpr (a_shift<A>() != 0)
       if (output_ == ValueType::acc) unshift(rows, share.cols, b, c);
   }
+  if (streams) fence_streams();
 }
 
 // Raw sums of an operand that was shifted: sum (a + s) b - s sum b, modulo 2^32 as everywhere.
@@ -234,8 +253,10 @@ void Gemm<A, Acc, P>::run_block(Range rows, Range cols, const DepthBlock& depth,
                                 const PackedB<Acc>& b, const P& pipeline,
                                 OutputView c) const noexcept {
   constexpr std::int64_t kValue = sizeof(Value);
-  const KernelTable& kernels = this->kernels(depth.first, depth.last);
   const RowTiles tiles = RowTiles::split(rows.size(), geometry_.max_rows);
+  const KernelTable& kernels = depth.streams && tiles.height == geometry_.max_rows
+                                   ? streaming_
+                                   : kernels_[depth.first * 2 + depth.last];
   const std::int64_t nr = geometry_.lanes * geometry_.max_vectors[tiles.height - 1];
   const std::int64_t depth_bytes = depth.groups.size() * PackedB<Acc>::kGroupBytes;
   const bool to_partial = !depth.last, to_functor = depth.last && kHasFunctor<P>;

@@ -71,6 +71,7 @@ struct KernelKey {
   bool load_c = false;     // start from TileArgs::partial (raw accumulator type) instead of zero
   bool correct_a = false;  // A has zero points: column offsets are needed
   bool correct_b = false;  // B has zero points: row offsets are needed
+  bool streams = false;    // whole vectors of 32-bit results bypass the caches; C aligned to them
   std::uint8_t num_stages = 0;
   std::array<StageCode, kMaxStages> stages{};
   friend bool operator==(const KernelKey&, const KernelKey&) = default;
@@ -81,7 +82,7 @@ struct KernelKey {
   }
 };
 
-// gemm_<acc>_<a>_<b>_<mr>x<nr>_<isa>[_masked][_loadc][_za][_zb][_<stage>...]: the one name of a
+// gemm_<acc>_<a>_<b>_<mr>x<nr>_<isa>[_masked][_loadc][_za][_zb][_stream][_<stage>...]: the one name of a
 // kernel, everywhere; _za and _zb where it corrects for the zero points of A and of B. The types
 // around a stage follow from the accumulator and the stages before it, so that no two keys share a
 // name.

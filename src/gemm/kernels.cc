@@ -95,6 +95,7 @@ std::string kernel_name(const KernelKey& key) {
   if (key.load_c) name += "_loadc";
   if (key.correct_a) name += "_za";
   if (key.correct_b) name += "_zb";
+  if (key.streams) name += "_stream";
   for (int s = 0; s < key.num_stages; ++s) {
     const StageCode& stage = key.stages[s];
     name += std::string("_") + stage_name(stage.kind);
@@ -136,10 +137,10 @@ KernelKey make_kernel_key(const Geometry& geometry, Accumulator accumulator,
 }
 
 KernelTable::KernelTable(const Geometry& geometry, KernelKey key, std::int64_t n,
-                         std::int64_t max_m)
+                         std::int64_t min_rows, std::int64_t max_m)
     : kernels_(static_cast<std::size_t>(geometry.max_rows) * 16, Entry{key, nullptr}) {
   const int tallest = static_cast<int>(std::clamp<std::int64_t>(max_m, 1, geometry.max_rows));
-  for (int rows = 1; rows <= tallest; ++rows) {
+  for (int rows = static_cast<int>(min_rows); rows <= tallest; ++rows) {
     // A tile one row shorter than its neighbours keeps their width.
     const int own = geometry.max_vectors[rows - 1];
     const int neighbour = geometry.max_vectors[std::min(rows, geometry.max_rows - 1)];

@@ -39,11 +39,15 @@ Share thread_share(std::int64_t rows, std::int64_t cols, int thread_id, int num_
 }
 
 #if defined(__x86_64__)
+void fence_streams() noexcept { __builtin_ia32_sfence(); }
+
 FloatEnvironment::FloatEnvironment() noexcept : saved_(__builtin_ia32_stmxcsr()) {
   __builtin_ia32_ldmxcsr(0x1f80);  // all exceptions masked, round to nearest even, no FTZ / DAZ
 }
 FloatEnvironment::~FloatEnvironment() { __builtin_ia32_ldmxcsr(saved_); }
 #else
+void fence_streams() noexcept {}
+
 FloatEnvironment::FloatEnvironment() noexcept : saved_(static_cast<unsigned>(std::fegetround())) {
   std::fesetround(FE_TONEAREST);
 }

@@ -135,7 +135,7 @@ class GemmGenerator : public SimdAssembler {
 
   void initialize_accumulators() {
     load_c_registers();
-    fetch_c();
+    if (!key_.streams) fetch_c();
     for (int chain = key_.load_c; chain < chains_; ++chain)
       for (int i = 0; i < rows_; ++i)
         for (int v = 0; v < vectors_; ++v) zero(acc(i, v, chain));
@@ -485,6 +485,7 @@ class GemmGenerator : public SimdAssembler {
                      0,
                      0,
                      false,
+                     key_.streams,
                      key_.correct_a,
                      key_.correct_b};
     for (int i = 0; i < rows_; ++i) {

@@ -420,7 +420,10 @@ void emit_store(SimdAssembler& as, ValueType type, const Xbyak::Reg64& row, int 
   using Xbyak::Xmm;
   using Xbyak::Ymm;
   if (value_size(type) == 4) {
-    as.store(as.ptr[row + column * 4], x, ctx.masked);
+    if (ctx.streams && !ctx.masked)
+      as.vmovntps(as.ptr[row + column * 4], x);
+    else
+      as.store(as.ptr[row + column * 4], x, ctx.masked);
     return;
   }
   // 32-bit lanes hold values in the range of the type; what is above its size is dropped.

@@ -24,6 +24,7 @@ struct StageContext {
   int row;                   // of the tile
   int column_bytes;          // 4 * first column of the vector
   bool masked;               // the vector is partial
+  bool streams;              // results bypass the caches
   bool correct_a, correct_b;
 };
 

@@ -32,7 +32,7 @@ class PanelProduct {
   PanelProduct(const Geometry& geometry, std::int64_t columns, std::int64_t max_m)
       : geometry_(geometry),
         kernels_(geometry, make_kernel_key(geometry, Accumulator::float32, {}, false, false, false),
-                 columns, max_m) {}
+                 columns, 1, max_m) {}
 
   void run(const MatrixView<const float>& a, const float* panels,
            const MatrixView<float>& c) const {

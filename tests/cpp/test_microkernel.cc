@@ -752,7 +752,7 @@ TEST(MicrokernelNames, TellEveryKeyApart) {
     for (const Isa isa : kAllIsas)
       for (const std::uint8_t rows : {1, 11, 12})
         for (const std::uint8_t vectors : {1, 2, 11})
-          for (int flags = 0; flags < 16; ++flags) {
+          for (int flags = 0; flags < 32; ++flags) {
             KernelKey key{};
             key.accumulator = accumulator;
             key.isa = isa;
@@ -762,6 +762,7 @@ TEST(MicrokernelNames, TellEveryKeyApart) {
             key.load_c = flags & 2;
             key.correct_a = flags & 4;
             key.correct_b = flags & 8;
+            key.streams = flags & 16;
             // All pipelines once, a few everywhere.
             const bool every = rows == 12 && vectors == 2;
             for (std::size_t p = 0; p < pipelines.size(); p += every ? 1 : 17) {

@@ -5,6 +5,7 @@ import threading
 from collections.abc import Callable
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -852,3 +853,43 @@ def test_raw_sums_of_int8_rows_are_those_of_the_given_values(isa_name: str) -> N
         biased = fbg.gemm(a, fbg.PackedB(w), fbg.Bias(bias))
     np.testing.assert_array_equal(y, x.astype(np.int64) @ w.astype(np.int64))
     np.testing.assert_array_equal(biased, y + bias)
+
+
+# --- Results that no cache holds ----------------------------------------------------------------
+
+
+def misaligned(m: int, n: int, dtype: npt.DTypeLike) -> Array:
+    """An (m, n) array that begins 16 bytes after a cache line does."""
+    memory = np.zeros(m * n * 4 + 128, np.uint8)
+    start = -memory.ctypes.data % 64 + 16
+    return memory[start : start + m * n * 4].view(dtype).reshape(m, n)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("columns", [2304, 2320])
+def test_results_written_past_the_caches_are_the_same(isa: str, threads: int, columns: int) -> None:
+    rng = np.random.default_rng(columns)
+    m, k = 1000, 5
+    w = fbg.PackedB(random_f32(rng, k, columns))
+    x, residual = random_f32(rng, m, k), random_f32(rng, m, columns)
+    a = fbg.PackAWithQuantRowOffset(x)
+    pipeline = fbg.Dequantize() >> fbg.Add(residual)
+    want = fbg.gemm(a, w, pipeline, misaligned(m, columns, np.float32), threads)
+    assert_same_bits(fbg.gemm(a, w, pipeline, num_threads=threads), want)
+    if isa != "generic":
+        ours = KERNEL_ISA["int32"][isa]
+        assert any(k.isa == ours and "_stream_Dequantize_Add" in k.name for k in fbg.kernels())
+
+    raw = fbg.gemm(fbg.PackA(x), fbg.PackedB(w.dequantize(), dtype="float32"), num_threads=threads)
+    small = fbg.gemm(fbg.PackA(x[-7:]), fbg.PackedB(w.dequantize(), dtype="float32"))
+    assert_same_bits(raw[-7:], small)
+
+
+def test_long_sums_written_past_the_caches_are_the_same(isa: str) -> None:
+    if isa == "generic":
+        return  # generates nothing; seconds of portable code
+    rng = np.random.default_rng(9)
+    m, n, k = 1000, 2304, 1100  # K is cut
+    w, a = fbg.PackedB(random_f32(rng, k, n), dtype="float32"), fbg.PackA(random_f32(rng, m, k))
+    want = fbg.gemm(a, w, out=misaligned(m, n, np.float32))
+    assert_same_bits(fbg.gemm(a, w), want)
