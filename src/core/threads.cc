@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
@@ -57,6 +58,8 @@ T wait_for_change(const std::atomic<T>& value, T old) noexcept {
 // A worker's own word: a run that needs only some of the workers leaves the others asleep.
 struct alignas(64) Ticket {
   std::atomic<std::uint32_t> number{0};
+  std::atomic<int> cpu{-1};  // where the worker was last seen
+  std::atomic<pid_t> thread{0};
 };
 
 struct Team {
@@ -69,11 +72,34 @@ struct Team {
   alignas(64) std::atomic<int> unfinished{0};    // workers still inside the task
 };
 
+// Hands a worker its ticket, and sees to it that it does not run where this thread does. A
+// scheduler that knows of no cache the CPUs share (as in many virtual machines) wakes a thread
+// where it last ran, even if the thread that wakes it has come there meanwhile and goes on working;
+// both then take turns for milliseconds. So the worker is kept away from this CPU for the moment in
+// which it wakes.
+void hand_out(Ticket& ticket, int cpu) noexcept {
+  cpu_set_t allowed, elsewhere;
+  const pid_t thread = ticket.thread.load(std::memory_order_relaxed);
+  bool moved = false;
+  if (cpu >= 0 && ticket.cpu.load(std::memory_order_relaxed) == cpu && thread != 0 &&
+      sched_getaffinity(thread, sizeof allowed, &allowed) == 0) {
+    elsewhere = allowed;
+    CPU_CLR(static_cast<unsigned>(cpu), &elsewhere);
+    moved =
+        CPU_COUNT(&elsewhere) > 0 && sched_setaffinity(thread, sizeof elsewhere, &elsewhere) == 0;
+  }
+  ticket.number.fetch_add(1);
+  ticket.number.notify_one();
+  if (moved) sched_setaffinity(thread, sizeof allowed, &allowed);
+}
+
 void work(Team& team, Ticket& ticket, int thread_id) noexcept {
   std::uint32_t seen = 0;
+  ticket.thread.store(gettid(), std::memory_order_relaxed);
   for (;;) {
     seen = wait_for_change(ticket.number, seen);
     team.task(team.context, thread_id, team.num_threads);
+    ticket.cpu.store(sched_getcpu(), std::memory_order_relaxed);
     if (team.unfinished.fetch_sub(1, std::memory_order_acq_rel) == 1) team.unfinished.notify_one();
   }
 }
@@ -187,11 +213,9 @@ void run_team(int num_threads, TeamTask task, void* context) noexcept {
   team->context = context;
   team->num_threads = num_threads;
   team->unfinished.store(num_threads - 1, std::memory_order_relaxed);
-  for (int i = 0; i < num_threads - 1; ++i) {
-    std::atomic<std::uint32_t>& ticket = team->workers[static_cast<std::size_t>(i)]->number;
-    ticket.fetch_add(1);
-    ticket.notify_one();
-  }
+  const int cpu = sched_getcpu();
+  for (int i = 0; i < num_threads - 1; ++i)
+    hand_out(*team->workers[static_cast<std::size_t>(i)], cpu);
   {
     const RunScope together(false);
     task(context, 0, num_threads);

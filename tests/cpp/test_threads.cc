@@ -1,5 +1,6 @@
 // The thread team: every thread runs once, whoever calls, however often, before and after a fork.
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -272,6 +273,23 @@ TEST_F(CgroupTest, Version1InAContainerFallsBackToTheMountPoint) {
   EXPECT_EQ(limit("3:cpuset:/\n"), 0);
   write("cpu/cpu.cfs_quota_us", "-1");
   EXPECT_EQ(limit("3:cpu:/\n"), 0);
+}
+
+// Workers are steered away from the CPU of the thread that wakes them, for that moment only.
+TEST(RunTeam, WorkersKeepTheirAffinity) {
+  cpu_set_t before;
+  ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+  std::atomic<pid_t> worker{0};
+  for (int i = 0; i < 200; ++i) {
+    run_team(2, [&](int thread_id, int) noexcept {
+      if (thread_id == 1) worker = gettid();
+    });
+    if (i % 20 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));  // it sleeps, too
+  }
+  ASSERT_NE(worker, 0);
+  cpu_set_t after;
+  ASSERT_EQ(sched_getaffinity(worker, sizeof after, &after), 0);
+  EXPECT_TRUE(CPU_EQUAL(&before, &after));
 }
 
 }  // namespace
