@@ -6,7 +6,8 @@ from fbg.errors import ModelError
 from fbg.introspection import Kernel, kernels, pack_count
 from fbg.loading import load
 from fbg.models.encoder import Model, ModelOutput
-from fbg.packing import PackA, PackAWithQuantRowOffset, PackAWithRowOffset, PackedB
+from fbg.packed_b import PackedB
+from fbg.packing import PackA, PackAWithQuantRowOffset, PackAWithRowOffset
 from fbg.pipeline import (
     GELU,
     Add,

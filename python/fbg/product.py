@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from fbg import _fbg
 from fbg.arrays import as_array, bfloat16, require_dtype, require_integer
-from fbg.packing import PackA, PackAWithQuantRowOffset, PackAWithRowOffset, PackedB
+from fbg.packed_b import PackedB
+from fbg.packing import PackA, PackAWithQuantRowOffset, PackAWithRowOffset
 from fbg.pipeline import Pipeline, Stage
 
 __all__ = ["PreparedCall", "gemm", "linear", "prepare"]

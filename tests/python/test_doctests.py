@@ -46,6 +46,13 @@ def test_public_names_are_documented(name: str) -> None:
 
 def test_there_are_examples() -> None:
     finder = doctest.DocTestFinder(exclude_empty=True)
-    for name in ("fbg.packing", "fbg.pipeline", "fbg.product", "fbg.quantization", "fbg.isa"):
+    for name in (
+        "fbg.packed_b",
+        "fbg.packing",
+        "fbg.pipeline",
+        "fbg.product",
+        "fbg.quantization",
+        "fbg.isa",
+    ):
         module = importlib.import_module(name)
         assert any(test.examples for test in finder.find(module)), name

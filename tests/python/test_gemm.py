@@ -75,7 +75,7 @@ print(*[kernel.name for kernel in fbg.kernels()], sep=",")
         assert names, result.stderr
         suffix = "_" + KERNEL_ISA[accumulator][name]
         for kernel in names:
-            assert kernel.removesuffix("_masked").endswith(suffix), kernel
+            assert kernel.removesuffix("_stream").removesuffix("_masked").endswith(suffix), kernel
 
 
 # --- int32 --------------------------------------------------------------------------------------
