@@ -26,8 +26,8 @@ inline constexpr std::int64_t kABlockBytes = 256 << 10;
 // Bytes of a row of A beyond which K is cut: then a block still has several tiles of rows, and a
 // panel of B, as deep, stays in the L2 meanwhile.
 inline constexpr std::int64_t kDepthBytes = 4096;
-// Bytes of C from which on it is written past the caches: it would not be there when it is read next,
-// and a line of it need not be read before it is written.
+// Bytes of C from which on it is written past the caches: it would not be there when it is read
+// next, and a line of it need not be read before it is written.
 inline constexpr std::int64_t kStreamBytes = 8 << 20;
 // Columns whose sums wait for the next block of k: their scratch is at most half of A's block.
 inline constexpr std::int64_t kCutColumns = 256;
@@ -187,7 +187,7 @@ void Gemm<A, Acc, P>::run(const A& a, const PackedB<Acc>& b, const P& pipeline, 
   constexpr std::int64_t kLine = 64;
   const bool streams = streams_ && c.ld % kLine == 0 &&
                        reinterpret_cast<std::uintptr_t>(c.data) % kLine == 0 &&
-                       a.rows() * c.ld >= kStreamBytes;
+                       a.rows() * n_ * 4 >= kStreamBytes;
 
   // Blocks of equal size rather than mc, mc, ..., leftover.
   const RowTiles blocks = RowTiles::split(share.rows.size(), mc_);
@@ -302,7 +302,8 @@ void Gemm<A, Acc, P>::run_block(Range rows, Range cols, const DepthBlock& depth,
     args.a_scale = w.block.scale;
     args.a_zero_point = w.block.zero_point;
     args.row_terms = w.block.row_offsets;
-    Value* partial = cuts_ ? w.partial + (col - cols.begin) : nullptr;
+    const bool whole = depth.first && depth.last;
+    Value* partial = cuts_ && !whole ? w.partial + (col - cols.begin) : nullptr;
     std::byte* c_tile =
         static_cast<std::byte*>(c.data) + args.row * c.ld + col * value_size(output_);
     // Tall tiles, then those one row shorter.

@@ -82,10 +82,10 @@ struct KernelKey {
   }
 };
 
-// gemm_<acc>_<a>_<b>_<mr>x<nr>_<isa>[_masked][_loadc][_za][_zb][_stream][_<stage>...]: the one name of a
-// kernel, everywhere; _za and _zb where it corrects for the zero points of A and of B. The types
-// around a stage follow from the accumulator and the stages before it, so that no two keys share a
-// name.
+// gemm_<acc>_<a>_<b>_<mr>x<nr>_<isa>[_masked][_loadc][_za][_zb][_stream][_<stage>...]: the one name
+// of a kernel, everywhere; _za and _zb where it corrects for the zero points of A and of B. The
+// types around a stage follow from the accumulator and the stages before it, so that no two keys
+// share a name.
 std::string kernel_name(const KernelKey& key);
 
 // Tile geometry of an accumulator family on an ISA.

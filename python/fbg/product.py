@@ -151,9 +151,10 @@ def prepare(
 
     ``call(x, out)`` takes NumPy arrays: `x` (M, K) of `x_dtype`, M at most `rows`, any strides, and
     `out` (M, N) of ``call.dtype`` with contiguous rows, and returns `out`; without `out`, a new
-    array, which may serve as `out` from then on. Several threads may call
-    it at once. It has ``rows``, ``shape`` (K, N), ``dtype`` and ``num_threads``. It keeps the
-    kernels of the ISA that was active when it was made.
+    array, which may serve as `out` from then on. Several threads may call it at once (one at a time
+    where the pipeline ends in `RowRange`, whose array they share). It has ``rows``, ``shape``
+    (K, N), ``dtype`` and ``num_threads``. It keeps the kernels of the ISA that was active when it
+    was made.
 
     Raises:
         TypeError, ValueError: as the packer and `gemm` do; and `rows` that is not 1 or more.

@@ -47,6 +47,11 @@ py::array run(const AOperand& operand, MatrixView<const typename Packer<A>::Sour
   if (source.cols != k)
     throw py::value_error("gemm: K of a is " + std::to_string(source.cols) +
                           ", but packed_b has K = " + std::to_string(k));
+  // The packer checked it, but an array's shape can be assigned to.
+  if (operand.row_range && operand.row_range->shape(0) != m)
+    throw py::value_error("gemm: the row_range of a has " +
+                          std::to_string(operand.row_range->shape(0)) + " rows, a has " +
+                          std::to_string(m));
   const std::vector<Stage> stages = native_stages(py_stages, m, n, "gemm");
   const Gemm<A, Acc>& gemm = prepared<A, Acc>(b, stages);
   const py::dtype dtype = dtype_of(gemm.output_type());

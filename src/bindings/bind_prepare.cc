@@ -103,9 +103,11 @@ py::object make_type() {
        "The most threads that a call uses.", nullptr},
       {}};
   static PyType_Slot slots[] = {
-      {Py_tp_doc, const_cast<char*>("What fbg.prepare returns: call(x, out=None) writes the product "
-                                    "to out, or to a new array, and returns it.\n\n"
-                                    "Any number of threads may call it at once.")},
+      {Py_tp_doc,
+       const_cast<char*>("What fbg.prepare returns: call(x, out=None) writes the product "
+                         "to out, or to a new array, and returns it.\n\n"
+                         "Any number of threads may call it at once, unless the pipeline "
+                         "ends in RowRange: its array is shared.")},
       {Py_tp_call, reinterpret_cast<void*>(&PyVectorcall_Call)},
       {Py_tp_dealloc, reinterpret_cast<void*>(&deallocate)},
       {Py_tp_repr, reinterpret_cast<void*>(+[](PyObject* self) {
@@ -134,7 +136,11 @@ py::object prepare(const py::object& type, const AOperand& sample, const PackedB
       with_packer(sample, packed_b, "prepare",
                   [&]<class A, class B>(std::type_identity<A>,
                                         const PackedB<B>& b) -> std::unique_ptr<Product> {
-                    source<A>(sample.array, name);
+                    const auto x = source<A>(sample.array, name);
+                    if (x.rows != rows || x.cols != b.rows())
+                      throw py::value_error("prepare: packer must pack the (" +
+                                            std::to_string(rows) + ", " + std::to_string(b.rows()) +
+                                            ") array it is given, not " + shape_text(sample.array));
                     require_apart(stages, sample, "prepare");
                     return std::make_unique<TypedProduct<A, B>>(
                         sample, b, native_stages(stages, rows, b.cols(), "prepare"), rows);

@@ -73,8 +73,9 @@ inline void begin_run(std::span<const Stage> stages, std::int64_t rows) noexcept
       RowRange(static_cast<RowExtent*>(const_cast<void*>(stage.args.data))).reset(rows);
 }
 
-// An array for a result. From 16 KiB on its rows start where cache lines do, if their length allows:
-// NumPy aligns to 16 bytes, and every store of a tile would touch a line that belongs to the next.
+// An array for a result. From 16 KiB on its rows start where cache lines do, if their length
+// allows: NumPy aligns to 16 bytes, and every store of a tile would touch a line that belongs to
+// the next.
 py::array new_output(const py::dtype& dtype, std::int64_t m, std::int64_t n);
 
 // Throws unless `out` can take an m x n result of that type without touching `a` or, other than

@@ -76,7 +76,8 @@ struct Team {
 // scheduler that knows of no cache the CPUs share (as in many virtual machines) wakes a thread
 // where it last ran, even if the thread that wakes it has come there meanwhile and goes on working;
 // both then take turns for milliseconds. So the worker is kept away from this CPU for the moment in
-// which it wakes.
+// which it wakes. (From then on it has a mask of its own: CPUs that the process gets later are not
+// added to it.)
 void hand_out(Ticket& ticket, int cpu) noexcept {
   cpu_set_t allowed, elsewhere;
   const pid_t thread = ticket.thread.load(std::memory_order_relaxed);

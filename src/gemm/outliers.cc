@@ -86,7 +86,8 @@ bool is_safe(std::span<const std::int8_t> panel, std::int64_t depth) {
 }
 
 // The greatest safe depth of 1, 2, 3, 4, 5 ... 8, 10, 12, 14, 16, 20 ..., up to the first that is
-// not.
+// not. A tile takes the least depth of its panels, which is safe for all of them because each has
+// passed every step of this ladder below its own.
 std::int64_t safe_depth(std::span<const std::int8_t> panel) {
   const auto groups = static_cast<std::int64_t>(panel.size()) / kGroup;
   std::int64_t safe = 1;

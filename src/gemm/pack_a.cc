@@ -140,7 +140,7 @@ void PackAWithQuantRowOffset::prepare(Range rows, ABlock& block) const noexcept 
   const auto& kernels = row_kernels();
   for (std::int64_t i = 0; i < rows.size(); ++i) {
     simd::RowQuant quant{scale_, zero_point_};
-    if (extents_) {
+    if (extents_ && a_.cols > 0) {
       const RowExtent& extent = extents_[rows.begin + i];
       const float both[] = {extent.lo, extent.hi};
       quant = kernels.choose_row_quant(both, 2);

@@ -41,13 +41,14 @@ template <class Acc>
 void reference_tile(const TileArgs* tile) {
   const TileArgs& args = *tile;
   const KernelKey& key = *args.key;
+  const bool starts = key.load_c || (Acc::kind == Accumulator::int16 && args.partial);
   for (int i = 0; i < key.rows; ++i) {
     auto* c_row = static_cast<std::byte*>(args.c) + i * args.ldc;
-    const auto* partial = reinterpret_cast<const typename Acc::C*>(
-        static_cast<const std::byte*>(args.partial) + i * args.ldpartial);
     for (std::int64_t j = 0; j < args.columns; ++j) {
-      const bool starts = key.load_c || (Acc::kind == Accumulator::int16 && args.partial);
-      typename Acc::C sum = starts ? partial[j] : 0;
+      typename Acc::C sum = 0;
+      if (starts)
+        sum = reinterpret_cast<const typename Acc::C*>(static_cast<const std::byte*>(args.partial) +
+                                                       i * args.ldpartial)[j];
       sum = dot<Acc>(args, i, j, sum);
       Value value;
       if constexpr (std::is_same_v<typename Acc::C, float>)

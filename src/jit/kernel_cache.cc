@@ -18,7 +18,8 @@ struct KeyHash {
     const auto mix = [&h](std::size_t value) { h = (h ^ value) * 0x9e3779b97f4a7c15ull; };
     mix(static_cast<std::size_t>(k.accumulator) | static_cast<std::size_t>(k.isa) << 8 |
         static_cast<std::size_t>(k.rows) << 16 | static_cast<std::size_t>(k.vectors) << 24);
-    mix(static_cast<std::size_t>(k.masked | k.load_c << 1 | k.correct_a << 2 | k.correct_b << 3));
+    mix(static_cast<std::size_t>(k.masked | k.load_c << 1 | k.correct_a << 2 | k.correct_b << 3 |
+                                 k.streams << 4));
     for (int s = 0; s < k.num_stages; ++s)
       mix(static_cast<std::size_t>(k.stages[s].kind) |
           static_cast<std::size_t>(k.stages[s].in) << 8 |

@@ -254,6 +254,18 @@ def test_a_row_without_columns_has_an_empty_range() -> None:
     empty = fbg.PackedB(np.zeros((3, 0), np.float32), dtype="float32")
     fbg.gemm(fbg.PackA(np.ones((2, 3), np.float32)), empty, fbg.RowRange(extents))
     np.testing.assert_array_equal(extents, [[np.inf, -np.inf]] * 2)
+    # Such a row quantizes as it does without the range.
+    w = fbg.PackedB(np.zeros((0, 3), np.float32))
+    nothing = fbg.PackAWithQuantRowOffset(np.zeros((2, 0), np.float32), row_range=extents)
+    np.testing.assert_array_equal(fbg.gemm(nothing, w, fbg.Dequantize()), np.zeros((2, 3)))
+
+
+def test_a_row_range_must_fit_when_it_is_used() -> None:
+    x = np.zeros((2, 4), np.float32)
+    a = fbg.PackAWithQuantRowOffset(x, row_range=np.zeros((2, 2), np.float32))
+    x.shape = (1, 8)
+    with pytest.raises(ValueError, match="row_range of a has 2 rows, a has 1"):
+        fbg.gemm(a, fbg.PackedB(np.zeros((8, 3), np.float32)), fbg.Dequantize())
 
 
 FLAT = np.zeros(20, np.float32)

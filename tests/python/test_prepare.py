@@ -283,6 +283,14 @@ def test_arrays_that_do_not_fit_are_refused(
     assert (OUT == 7).all()
 
 
+def test_a_packer_of_another_array_is_refused() -> None:
+    other = np.zeros((2, X.shape[1]), F32)
+    with pytest.raises(ValueError, match=r"packer must pack the \(64, \d+\) array it is given"):
+        fbg.prepare(
+            W, fbg.Dequantize(), rows=64, packer=lambda _: fbg.PackAWithQuantRowOffset(other)
+        )
+
+
 def test_without_out_a_call_allocates_one() -> None:
     call = fbg.prepare(W, fbg.Dequantize(), rows=5)
     first, second = call(X), call(X, out=None)
