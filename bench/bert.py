@@ -1,4 +1,4 @@
-"""BERT at batch 1: this library's fp32 and int8 against the peers, in turn, on random weights.
+"""BERT at batch 1: ours in fp32, bf16 and int8 against the peers, in turn, on random weights.
 
     python bench/bert.py                                         BERT-base, every peer installed
     python bench/bert.py --tokens 128 --contestants fbg-int8 ort-int8
@@ -19,16 +19,18 @@ import numpy as np
 import timing
 from bert_peers import Array, Forward, RandomBert
 
-OURS = ("fbg-fp32", "fbg-int8")
+OURS = ("fbg-fp32", "fbg-bf16", "fbg-int8")
 CHOICES = (*OURS, *bert_peers.BERT_PEERS)
 # OpenVINO's rows appear if asked for, or if their int8 model has been made before.
 DEFAULT = (*OURS, "torch-fp32", "torch-int8", "ort-fp32", "ort-int8")
 TOLERANCE = 1e-3
 TARGETS = (  # (ours, theirs): printed as "ours is … × as fast as theirs"
     ("fbg-int8", "fbg-fp32"),
+    ("fbg-bf16", "fbg-fp32"),
     ("fbg-fp32", "torch-fp32"),
     ("fbg-fp32", "ort-fp32"),
     ("fbg-fp32", "openvino-fp32"),
+    ("fbg-bf16", "openvino-bf16"),
     ("fbg-int8", "torch-int8"),
     ("fbg-int8", "ort-int8"),
     ("fbg-int8", "openvino-int8"),
@@ -38,7 +40,7 @@ TARGETS = (  # (ours, theirs): printed as "ours is … × as fast as theirs"
 def ours(name: str, model: RandomBert, threads: int) -> Forward:
     import fbg
 
-    dtype = {"fbg-fp32": "float32", "fbg-int8": "int8"}[name]
+    dtype = {"fbg-fp32": "float32", "fbg-bf16": "bfloat16", "fbg-int8": "int8"}[name]
     loaded = fbg.load(str(model.checkpoint()), dtype=dtype, num_threads=threads)
 
     def forward(ids: Array) -> Array:

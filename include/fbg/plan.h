@@ -62,9 +62,10 @@ class Graph {
   // nothing; types must then be 0.
   Buffer embedding(SharedMatrix word, SharedMatrix position, SharedMatrix type);
   Buffer layer_norm(Buffer x, SharedMatrix gamma, SharedMatrix beta, float eps);
-  // y = x * w, with int8 weights on rows quantized as they are packed, or all in float32.
-  Buffer linear(Buffer x, PackedB<Int32> w, LinearTail tail);
-  Buffer linear(Buffer x, PackedB<Float32> w, LinearTail tail);
+  // y = x * w. Rows of x are quantized as they are packed for int8 weights (Int32), rounded for
+  // bfloat16 ones (BFloat16), and read in place for the others (Float32, Float32F16).
+  template <class Acc>
+  Buffer linear(Buffer x, PackedB<Acc> w, LinearTail tail);
   // Softmax(Q K^T / sqrt(d)) V within each sequence; a row of qkv is Q, K, V of all heads, end to
   // end.
   Buffer attention(Buffer qkv, std::int64_t num_heads);

@@ -34,7 +34,7 @@ class Graph:
     def linear(
         self,
         x: int,
-        w: PackedBInt8 | PackedBFloat32,
+        w: PackedBInt8 | PackedBFloat32 | PackedBBFloat16 | PackedBFloat16,
         bias: _Floats | None = None,
         activation: str = "none",
         residual: int | None = None,

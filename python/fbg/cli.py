@@ -12,6 +12,7 @@ import numpy as np
 
 import fbg
 from fbg import _fbg
+from fbg.loading import DTYPES
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -60,7 +61,7 @@ def info(as_json: bool) -> None:
     type=click.Path(dir_okay=False),
     help="Write a NumPy .npy file of shape (sentences, hidden); default: JSON, one line each.",
 )
-@click.option("--dtype", type=click.Choice(["float32", "int8"]), default="float32")
+@click.option("--dtype", type=click.Choice(DTYPES), default="float32", show_default=True)
 @click.option("--batch-size", type=click.IntRange(min=1), default=32, show_default=True)
 @click.option("--threads", type=click.IntRange(1, _fbg.MAX_THREADS), help="Default: all CPUs.")
 def encode(

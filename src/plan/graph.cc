@@ -64,36 +64,27 @@ Buffer Graph::layer_norm(Buffer x, SharedMatrix gamma, SharedMatrix beta, float 
   return append(make_layer_norm(x, std::move(gamma), std::move(beta), eps), s);
 }
 
-namespace {
-
 template <class Acc>
-BufferShape linear_shape(const Graph& graph, Buffer x, const PackedB<Acc>& w,
-                         const LinearTail& tail) {
-  const BufferShape in = graph.shape(x);
+Buffer Graph::linear(Buffer x, PackedB<Acc> w, LinearTail tail) {
+  if constexpr (is_integer(Acc::kind))
+    require(w.scale() != nullptr, "linear: int8 weights must have a scale");
+  const BufferShape in = shape(x);
   require(in.cols == w.rows(), "linear: x has " + std::to_string(in.cols) + " columns, w has " +
                                    std::to_string(w.rows()) + " rows");
   const BufferShape out{in.rows, w.cols()};
   if (tail.bias.data) require_vector(tail.bias, out.cols, "linear: bias");
   if (tail.residual) {
-    const BufferShape residual = graph.shape(*tail.residual);
+    const BufferShape residual = shape(*tail.residual);
     require(residual.rows == out.rows && residual.cols == out.cols,
             "linear: the residual must have the shape of the output");
   }
-  return out;
+  return append(make_linear(x, out.rows, std::move(w), std::move(tail)), out);
 }
 
-}  // namespace
-
-Buffer Graph::linear(Buffer x, PackedB<Int32> w, LinearTail tail) {
-  require(w.scale() != nullptr, "linear: int8 weights must have a scale");
-  const BufferShape out = linear_shape(*this, x, w, tail);
-  return append(make_linear<Int32>(x, out.rows, std::move(w), std::move(tail)), out);
-}
-
-Buffer Graph::linear(Buffer x, PackedB<Float32> w, LinearTail tail) {
-  const BufferShape out = linear_shape(*this, x, w, tail);
-  return append(make_linear<Float32>(x, out.rows, std::move(w), std::move(tail)), out);
-}
+template Buffer Graph::linear(Buffer, PackedB<Int32>, LinearTail);
+template Buffer Graph::linear(Buffer, PackedB<Float32>, LinearTail);
+template Buffer Graph::linear(Buffer, PackedB<BFloat16>, LinearTail);
+template Buffer Graph::linear(Buffer, PackedB<Float32F16>, LinearTail);
 
 Buffer Graph::attention(Buffer qkv, std::int64_t num_heads) {
   const BufferShape in = shape(qkv);

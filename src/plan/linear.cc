@@ -1,7 +1,9 @@
 // Linear layers: one Gemm with everything that follows the product in its output pipeline.
 //
 //   int8      rows quantized as they are packed | int32 sums | Dequantize, Bias, activation, Add
-//   float32   rows read in place                | float sums |             Bias, activation, Add
+//   bfloat16  rows rounded as they are packed   | float sums |             Bias, activation, Add
+//   float32, float16 (weights widened)
+//             rows read in place                | float sums |             Bias, activation, Add
 #include <array>
 #include <string>
 #include <utility>
@@ -12,8 +14,24 @@
 namespace fbg {
 namespace {
 
+// How rows of float32 become the elements that a family multiplies.
+template <class Element>
+struct PackerTo;
+template <>
+struct PackerTo<std::uint8_t> {
+  using type = PackAWithQuantRowOffset;
+};
+template <>
+struct PackerTo<bfloat16> {
+  using type = PackAToBFloat16;
+};
+template <>
+struct PackerTo<float> {
+  using type = PackA<float>;
+};
+
 template <class Acc>
-constexpr bool kQuantized = std::is_same_v<Acc, Int32>;
+constexpr bool kQuantized = is_integer(Acc::kind);
 
 template <class Acc>
 class LinearOp final : public Op {
@@ -29,7 +47,7 @@ class LinearOp final : public Op {
   }
 
  private:
-  using Packer = std::conditional_t<kQuantized<Acc>, PackAWithQuantRowOffset, PackA<float>>;
+  using Packer = typename PackerTo<typename Acc::A>::type;
 
   // The stages of the pipeline, and how many there are.
   struct Stages {
@@ -82,7 +100,7 @@ class LinearOp final : public Op {
   }
 
   static std::string describe(const PackedB<Acc>& w, const LinearTail& tail) {
-    std::string text = kQuantized<Acc> ? "linear int8 " : "linear float32 ";
+    std::string text = std::string("linear ") + value_type_name(value_type<typename Acc::B>) + " ";
     text += std::to_string(w.rows()) + "x" + std::to_string(w.cols());
     if (tail.activation == Activation::gelu) text += " gelu";
     if (tail.activation == Activation::gelu_tanh) text += " gelu_tanh";
@@ -105,5 +123,7 @@ std::shared_ptr<Op> make_linear(Buffer x, RowKind rows, PackedB<Acc> w, LinearTa
 
 template std::shared_ptr<Op> make_linear(Buffer, RowKind, PackedB<Int32>, LinearTail);
 template std::shared_ptr<Op> make_linear(Buffer, RowKind, PackedB<Float32>, LinearTail);
+template std::shared_ptr<Op> make_linear(Buffer, RowKind, PackedB<BFloat16>, LinearTail);
+template std::shared_ptr<Op> make_linear(Buffer, RowKind, PackedB<Float32F16>, LinearTail);
 
 }  // namespace fbg

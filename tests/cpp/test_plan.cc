@@ -254,6 +254,8 @@ TEST_P(Linear, AddsBiasActivationAndResidual) {
     return run(graph, in, 14);
   };
   expect_near(result(PackedB<Float32>::pack(view)), want, 1e-4);
+  expect_near(result(PackedB<Float32F16>::convert(view)), want, 0.01);
+  expect_near(result(PackedB<BFloat16>::convert(view)), want, 0.05);
   expect_near(result(PackedB<Int32>::quantize(view, Granularity::column, true)), want, 0.2);
 }
 

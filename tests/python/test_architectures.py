@@ -14,7 +14,8 @@ from fbg.models.architectures import ARCHITECTURES
 from tiny_models import CONFIGS, TOKENIZERS, TinyModel, golden_inputs, tiny_model
 
 TOLERANCE = 1e-4
-DTYPES = ["float32", "int8"]
+LEAST_COSINE = {"bfloat16": 0.999, "float16": 0.9999, "int8": 0.99}  # to transformers, mean
+DTYPES = ["float32", *LEAST_COSINE]
 FAMILIES = list(TOKENIZERS)  # one model of each: what does not depend on details is tested with it
 HEADED = {name: "roberta." for name in FAMILIES if name.endswith(("roberta", "camembert"))}
 
@@ -77,15 +78,16 @@ def test_float32_agrees_with_transformers(
         np.testing.assert_allclose(pooled, expected, rtol=0, atol=TOLERANCE)
 
 
+@pytest.mark.parametrize("dtype", LEAST_COSINE)
 @pytest.mark.parametrize("batch", ["full", "holey"])
-def test_int8_points_where_transformers_does(
-    tiny: TinyModel, directory: Path, isa: str, batch: str
+def test_other_dtypes_point_where_transformers_does(
+    tiny: TinyModel, directory: Path, isa: str, batch: str, dtype: str
 ) -> None:
     assert fbg.isa.active() == isa
-    output, mask = run(fbg.load(directory, dtype="int8"), tiny, batch)
+    output, mask = run(fbg.load(directory, dtype=dtype), tiny, batch)
     hidden, expected = output.last_hidden_state[mask == 1], tiny.golden[f"{batch}_hidden"]
-    assert cosines(hidden, expected).mean() >= 0.99
-    assert np.abs(hidden - expected).max() > TOLERANCE, "int8 must not quietly run float32"
+    assert cosines(hidden, expected).mean() >= LEAST_COSINE[dtype]
+    assert np.abs(hidden - expected).max() > TOLERANCE, "it must not quietly run float32"
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -1,12 +1,13 @@
 """BERT from a Hugging Face directory, against transformers + torch and against NumPy in float64.
 
 The golden arrays come from scripts/make_golden.py. What is demanded: float32 hidden states within
-1e-4, int8 embeddings that point where the float32 ones do, and the same bits for a sentence however
-it is batched and threaded. The real model runs on every ISA but the scalar one, which takes the
-tiny model.
+1e-4, embeddings of the other dtypes that point where the float32 ones do, and the same bits for a
+sentence however it is batched and threaded. The real model runs on every ISA but the scalar one,
+which takes the tiny model.
 """
 
 import fractions
+import itertools
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -21,8 +22,9 @@ from tiny_bert import AWKWARD, TINYBERT, Geometry
 
 ISAS = fbg.isa.supported()
 FAST_ISAS = [isa for isa in ISAS if isa != "generic"] or ISAS
-DTYPES = ["float32", "int8"]
+DTYPES = ["float32", "bfloat16", "float16", "int8"]
 TOLERANCE = 1e-4
+LEAST_COSINE = {"bfloat16": 0.9999, "float16": 0.999999, "int8": 0.9985}  # mean, on real weights
 
 GOLDEN = arrays("minilm_golden")
 IDS = token_ids(GOLDEN)
@@ -131,18 +133,21 @@ def test_float32_sentence_embeddings(minilm: dict[str, fbg.Model], isa: str) -> 
     np.testing.assert_allclose(embeddings, GOLDEN["embeddings"], rtol=0, atol=1e-5)
 
 
-def test_int8_sentence_embeddings(minilm: dict[str, fbg.Model], isa: str) -> None:
-    embeddings = minilm["int8"].encode(TEXTS)
+@pytest.mark.parametrize("dtype", DTYPES[1:])
+def test_sentence_embeddings_of_other_dtypes(
+    minilm: dict[str, fbg.Model], isa: str, dtype: str
+) -> None:
+    embeddings = minilm[dtype].encode(TEXTS)
     np.testing.assert_allclose(np.linalg.norm(embeddings, axis=1), 1, rtol=0, atol=1e-5)
-    assert cosines(embeddings, GOLDEN["embeddings"]).mean() >= 0.9985
+    assert cosines(embeddings, GOLDEN["embeddings"]).mean() >= LEAST_COSINE[dtype]
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-def test_int8_and_float32_do_not_compute_the_same(minilm: dict[str, fbg.Model], dtype: str) -> None:
+def test_no_two_dtypes_compute_the_same(minilm: dict[str, fbg.Model]) -> None:
     """Guards the other tests: "int8" must not quietly run float32, nor the other way round."""
-    other = DTYPES[1 - DTYPES.index(dtype)]
-    assert minilm[dtype].dtype == dtype
-    assert np.abs(minilm[dtype].encode(TEXTS[5]) - minilm[other].encode(TEXTS[5])).max() > 1e-4
+    embeddings = {dtype: minilm[dtype].encode(TEXTS[5]) for dtype in DTYPES}
+    for one, other in itertools.combinations(DTYPES, 2):
+        assert minilm[one].dtype == one
+        assert np.abs(embeddings[one] - embeddings[other]).max() > 1e-5, (one, other)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -200,10 +205,15 @@ def test_awkward_sizes_against_transformers(tiny_directory: Path, any_isa: str, 
     )
 
 
-def test_awkward_sizes_int8(tiny_directory: Path, any_isa: str) -> None:
+@pytest.mark.parametrize(
+    ("dtype", "least"), [("bfloat16", 0.9999), ("float16", 0.99999), ("int8", 0.99)]
+)
+def test_awkward_sizes_in_other_dtypes(
+    tiny_directory: Path, any_isa: str, dtype: str, least: float
+) -> None:
     inputs, golden = tiny_bert.golden_inputs(), arrays("tiny_golden")
-    output = fbg.load(tiny_directory, dtype="int8").forward(inputs["full"])
-    assert cosines(output.last_hidden_state, golden["full_hidden"]).mean() > 0.99
+    output = fbg.load(tiny_directory, dtype=dtype).forward(inputs["full"])
+    assert cosines(output.last_hidden_state, golden["full_hidden"]).mean() > least
 
 
 def test_the_numpy_reference_agrees_with_transformers() -> None:

@@ -147,6 +147,20 @@ def test_two_encoders_in_one_checkpoint_are_named(tmp_path: pathlib.Path) -> Non
         fbg.load(tmp_path)
 
 
+@pytest.mark.parametrize(("dtype", "large"), [("float16", 7e4), ("bfloat16", 3.4e38)])
+def test_a_weight_that_the_dtype_cannot_hold_is_named(
+    tmp_path: pathlib.Path, dtype: str, large: float
+) -> None:
+    file = write(tmp_path) / "model.safetensors"
+    tensors = load_file(file)
+    name = "encoder.layer.1.output.dense.weight"
+    tensors[name][3, 5] = -large
+    save_file(tensors, file)
+    fbg.load(tmp_path)
+    with pytest.raises(fbg.ModelError, match=f"tensor {name} must be within .* got -"):
+        fbg.load(tmp_path, dtype=dtype)
+
+
 def test_int8_is_near_float32_and_not_the_same(directory: pathlib.Path) -> None:
     exact, quantized = hidden(fbg.load(directory)), hidden(fbg.load(directory, dtype="int8"))
     cosine = (exact * quantized).sum() / np.linalg.norm(exact) / np.linalg.norm(quantized)
@@ -178,7 +192,11 @@ def test_repr_says_what_the_model_is(directory: pathlib.Path) -> None:
     ("arguments", "error", "message"),
     [
         ({"model": 3}, TypeError, "model must be a path or a hub id, got int"),
-        ({"dtype": "float64"}, ValueError, "dtype must be one of float32, int8, got 'float64'"),
+        (
+            {"dtype": "float64"},
+            ValueError,
+            "dtype must be one of float32, bfloat16, float16, int8, got 'float64'",
+        ),
         ({"num_threads": 0}, ValueError, r"num_threads must be in \[1, 1024\], got 0"),
         ({"num_threads": 1.5}, TypeError, "num_threads must be an integer or None, got float"),
     ],

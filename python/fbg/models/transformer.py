@@ -19,7 +19,15 @@ from fbg.models.weights import Checkpoint
 __all__ = ["Transformer", "describe_encoder", "describe_pooler", "read_transformer"]
 
 Floats = npt.NDArray[np.float32]
-PackedWeight = _fbg.PackedBInt8 | _fbg.PackedBFloat32
+PackedWeight = _fbg.PackedBInt8 | _fbg.PackedBFloat32 | _fbg.PackedBBFloat16 | _fbg.PackedBFloat16
+
+# What the linear layers of an encoder may be packed for, and the largest weight that it can hold.
+WEIGHT_LIMITS = {
+    "float32": np.inf,
+    "bfloat16": 3.3895e38,
+    "float16": 65504.0,
+    "int8": np.inf,
+}
 
 
 @dataclass(frozen=True)
@@ -107,7 +115,8 @@ def read_transformer(checkpoint: Checkpoint, config: EncoderConfig, dtype: str) 
     """Read and pack the weights of a Hugging Face model; raises ModelError.
 
     With dtype "int8" the linear layers of the encoder are quantized, symmetric with one scale per
-    output column. The pooler stays float32: one row per sequence has nothing to gain.
+    output column; "bfloat16" and "float16" round them. The pooler stays float32: one row per
+    sequence has nothing to gain.
     """
     names = config.architecture
     width, hidden, intermediate = (
@@ -118,7 +127,10 @@ def read_transformer(checkpoint: Checkpoint, config: EncoderConfig, dtype: str) 
 
     def linear(parts: tuple[str, ...], inputs: int, outputs: int, kind: str = dtype) -> Linear:
         # The safetensors layout is (outputs, inputs); ours is (K, N) = (inputs, all outputs).
-        weights = [checkpoint.tensor(f"{name}.weight", outputs, inputs) for name in parts]
+        limit = WEIGHT_LIMITS[kind]
+        weights = [
+            checkpoint.tensor(f"{name}.weight", outputs, inputs, limit=limit) for name in parts
+        ]
         bias = np.concatenate([checkpoint.tensor(f"{name}.bias", outputs) for name in parts])
         return Linear(_pack(np.concatenate(weights), kind), bias)
 
@@ -163,4 +175,8 @@ def read_transformer(checkpoint: Checkpoint, config: EncoderConfig, dtype: str) 
 def _pack(weight: Floats, dtype: str) -> PackedWeight:
     if dtype == "int8":
         return _fbg.pack_b_quantize(weight.T, per_column=True, symmetric=True)
+    if dtype == "bfloat16":
+        return _fbg.pack_b_bfloat16(weight.T)
+    if dtype == "float16":
+        return _fbg.pack_b_float16(weight.T)
     return _fbg.pack_b_float32(weight.T)

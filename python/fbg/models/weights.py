@@ -73,8 +73,11 @@ class Checkpoint:
     def __contains__(self, name: str) -> bool:
         return self._stored_name(name) in self._places
 
-    def tensor(self, name: str, *shape: int) -> Floats:
-        """Return a tensor, C-contiguous float32; raises ModelError naming file and tensor."""
+    def tensor(self, name: str, *shape: int, limit: float = np.inf) -> Floats:
+        """Return a tensor, C-contiguous float32; raises ModelError naming file and tensor.
+
+        limit: the largest magnitude that the caller has use for.
+        """
         stored = self._stored_name(name)
         if stored not in self._places:
             raise ModelError(f"{self.path}: tensor {stored} is missing")
@@ -95,8 +98,14 @@ class Checkpoint:
         except Exception as error:
             raise ModelError(f"{path}: tensor {stored} is not readable: {error}") from None
         # The extremes of an array that holds a NaN are NaN.
-        if not (np.isfinite(values.min()) and np.isfinite(values.max())):
+        low, high = float(values.min()), float(values.max())
+        if not (np.isfinite(low) and np.isfinite(high)):
             raise ModelError(f"{path}: tensor {stored} holds NaN or infinite values")
+        if max(-low, high) > limit:
+            raise ModelError(
+                f"{path}: tensor {stored} must be within ±{limit:g} for this dtype, "
+                f"got {low:g} to {high:g}"
+            )
         return values
 
 
