@@ -67,8 +67,9 @@ class Graph {
   template <class Acc>
   Buffer linear(Buffer x, PackedB<Acc> w, LinearTail tail);
   // Softmax(Q K^T / sqrt(d)) V within each sequence; a row of qkv is Q, K, V of all heads, end to
-  // end.
-  Buffer attention(Buffer qkv, std::int64_t num_heads);
+  // end. Both products are of float32; of operands rounded to bfloat16 where that is allowed and
+  // the ISA has a dot product for it.
+  Buffer attention(Buffer qkv, std::int64_t num_heads, bool allow_bfloat16 = false);
   // One row per sequence: its first token; or the mean or the maximum over its tokens.
   Buffer first_token(Buffer x);
   Buffer pool(Buffer x, Pooling pooling);

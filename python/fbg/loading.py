@@ -32,7 +32,8 @@ def load(
         shards, tokenizer.json, and modules.json of sentence-transformers if there), or a hub id;
         the local cache is asked before the network. The model_type in config.json must be bert,
         roberta, xlm-roberta, camembert, distilbert, electra or albert; any size will do.
-    dtype: what the encoder's linear layers compute in; every sum is float32 or exact.
+    dtype: what the encoder's linear layers compute in; every sum is float32 or exact. With
+        "bfloat16" and "int8", attention too multiplies bfloat16 on CPUs with AVX512-BF16.
         "float32" (the default).
         "bfloat16": weights and activations rounded to bfloat16, half the memory; about twice as
             fast on CPUs with AVX512-BF16, slower than "float32" on others.

@@ -194,7 +194,8 @@ void bind_graph(py::module_& m) {
   define_linear(&linear<Float32>);
   define_linear(&linear<BFloat16>);
   define_linear(&linear<Float32F16>);
-  graph.def("attention", &Graph::attention, py::arg("qkv"), py::arg("num_heads"));
+  graph.def("attention", &Graph::attention, py::arg("qkv"), py::arg("num_heads"),
+            py::arg("allow_bfloat16") = false);
   graph.def("first_token", &Graph::first_token, py::arg("x"));
   graph.def(
       "mean_pool", [](Graph& g, Buffer x) { return g.pool(x, Pooling::mean); }, py::arg("x"));

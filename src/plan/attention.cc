@@ -1,15 +1,19 @@
 // Attention, fused per (sequence, head): scores, softmax and context never leave the cache.
 //
-//   pack    K^T into panels [T/32][d][32], V into panels [d/32][T][32]
+//   pack    K^T into panels [T/32][words of d][32], V into panels [d/32][words of T][32]
 //   for each block of query rows
-//     S = Q K^T            rows x T, Q read where it lies in qkv
-//     S = softmax(S / sqrt(d))
-//     context = S V        straight into the head's columns of the output
+//     S = Q K^T            rows x T
+//     P = softmax(S / sqrt(d))
+//     context = P V        straight into the head's columns of the output
 //
-// Both products are raw float32 microkernels. The float operations of a row depend on its sequence
-// alone: blocks and threads only decide who computes it.
+// Both products are raw microkernels that sum floats. A k-group is a 32-bit word: one float, or two
+// bfloat16 where those are allowed and the ISA has their dot product. Floats are read where they
+// are: Q in qkv, P in the place of S. Pairs of bfloat16 are made by rounding Q, K and V as they are
+// packed, and P as softmax writes it.
+//
+// The float operations of a row depend on its sequence alone: blocks and threads only decide who
+// computes it.
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "fbg/gemm.h"
@@ -20,19 +24,19 @@
 namespace fbg {
 namespace {
 
-constexpr std::int64_t kFloat = sizeof(float);
+constexpr std::int64_t kFloat = sizeof(float);  // and of any word
 
 // Score tiles of about this size stay in L1 beside a panel of K or V.
 constexpr std::int64_t kScoreBytes = 24 << 10;
 
-// C = A * B for float operands that are already in place and in panels.
+// C = A * B for operands that are already in place and in panels, whose k-groups are words.
 class PanelProduct {
  public:
   // `columns` is what N may be, modulo whole panels.
-  PanelProduct(const Geometry& geometry, std::int64_t columns, std::int64_t max_m)
+  PanelProduct(Accumulator accumulator, const Geometry& geometry, std::int64_t columns)
       : geometry_(geometry),
-        kernels_(geometry, make_kernel_key(geometry, Accumulator::float32, {}, false, false, false),
-                 columns, 1, max_m) {}
+        kernels_(geometry, make_kernel_key(geometry, accumulator, {}, false, false, false), columns,
+                 1, geometry.max_rows) {}
 
   void run(const MatrixView<const float>& a, const float* panels,
            const MatrixView<float>& c) const {
@@ -101,30 +105,44 @@ Position cut_work(const RunArgs& args, std::int64_t heads, std::int64_t step, in
 
 class AttentionOp final : public Op {
  public:
-  AttentionOp(Buffer qkv, std::int64_t num_heads, std::int64_t head_size)
-      : Op("attention", {qkv}), num_heads_(num_heads), head_size_(head_size) {}
+  AttentionOp(Buffer qkv, std::int64_t num_heads, std::int64_t head_size, bool allow_bfloat16)
+      : Op("attention", {qkv}),
+        num_heads_(num_heads),
+        head_size_(head_size),
+        allow_bfloat16_(allow_bfloat16) {}
 
   std::unique_ptr<Step> prepare(const Capacity& capacity) const override {
-    return std::make_unique<AttentionStep>(*this, capacity);
+    const Geometry pairs = choose_geometry(Accumulator::bfloat16, active_features());
+    if (allow_bfloat16_ && pairs.isa == Isa::avx512_bf16)
+      return std::make_unique<AttentionStep<BFloat16>>(*this, capacity);
+    return std::make_unique<AttentionStep<Float32>>(*this, capacity);
   }
 
  private:
+  template <class Acc>
   class AttentionStep final : public Step {
    public:
     AttentionStep(const AttentionOp& op, const Capacity& capacity)
         : op_(op),
-          geometry_(choose_geometry(Accumulator::float32, active_features())),
-          scores_(geometry_, kAllScoreColumns, geometry_.max_rows),
-          context_(geometry_, op.head_size_, geometry_.max_rows),
+          geometry_(choose_geometry(Acc::kind, active_features())),
+          scores_(Acc::kind, geometry_, kAllScoreColumns),
+          context_(Acc::kind, geometry_, op.head_size_),
           kernels_(simd::row_kernels(active_features())),
           scale_(1.0f / std::sqrt(static_cast<float>(op.head_size_))) {
       const std::int64_t length = std::min(capacity.length, capacity.tokens);
-      keys_ = round_up(length, kPanelColumns) * op.head_size_;
-      values_ = round_up(op.head_size_, kPanelColumns) * length;
-      const std::int64_t tile_rows = std::max<std::int64_t>(geometry_.max_rows, 1);
-      const std::int64_t score = std::max(kScoreBytes / kFloat, tile_rows * score_stride(length));
-      thread_floats_ = round_up(keys_, 16) + round_up(values_, 16) + round_up(score, 16);
-      scratch_bytes_ = static_cast<std::size_t>(thread_floats_ * kFloat * capacity.threads);
+      const std::int64_t d = op.head_size_;
+      const auto place = [&](std::int64_t& offset, std::int64_t words) {
+        offset = thread_words_;
+        thread_words_ += round_up(words, 16);
+      };
+      const std::int64_t score =
+          std::max(kScoreBytes / kFloat, geometry_.max_rows * score_stride(length));
+      place(keys_, round_up(length, kPanelColumns) * words(d));
+      place(values_, round_up(d, kPanelColumns) * words(length));
+      place(score_, score);
+      place(rounded_, kPairs ? length * words(d) : 0);
+      place(probabilities_, kPairs ? score / Acc::kr : 0);
+      scratch_bytes_ = static_cast<std::size_t>(thread_words_ * kFloat * capacity.threads);
     }
 
     std::size_t scratch_bytes() const noexcept override { return scratch_bytes_; }
@@ -135,7 +153,7 @@ class AttentionOp final : public Op {
       const std::int64_t heads = op_.num_heads_, step = geometry_.max_rows;
       const Position begin = cut_work(args, heads, step, thread_id, num_threads);
       const Position end = cut_work(args, heads, step, thread_id + 1, num_threads);
-      float* base = reinterpret_cast<float*>(scratch) + thread_id * thread_floats_;
+      float* base = reinterpret_cast<float*>(scratch) + thread_id * thread_words_;
       for (Position at = begin; at < end;) {
         const Range tokens{args.offsets[at.sequence], args.offsets[at.sequence + 1]};
         const bool last = at.sequence == end.sequence && at.head == end.head;
@@ -146,6 +164,9 @@ class AttentionOp final : public Op {
     }
 
    private:
+    static constexpr bool kPairs = Acc::kr == 2;
+    static constexpr std::int64_t words(std::int64_t k) { return ceil_div(k, Acc::kr); }
+
     // Scores are computed for a multiple of 16 keys; this N has every such multiple as a tile.
     static constexpr std::int64_t kAllScoreColumns = 16 * kPanelColumns + kTransposedPadding;
 
@@ -161,11 +182,11 @@ class AttentionOp final : public Op {
       const MatrixView<float>& out = frame[op_.output];
       const std::int64_t d = op_.head_size_, hidden = op_.num_heads_ * d, length = tokens.size();
       const float* q = qkv.data + tokens.begin * qkv.row_stride + head * d;
-      float* keys = scratch;
-      float* values = keys + round_up(keys_, 16);
-      float* score = values + round_up(values_, 16);
-      pack_transposed({q + hidden, length, d, qkv.row_stride, 1}, keys);
-      pack_rows({q + 2 * hidden, length, d, qkv.row_stride, 1}, values);
+      float* const keys = scratch + keys_;
+      float* const values = scratch + values_;
+      float* const score = scratch + score_;
+      pack_keys({q + hidden, length, d, qkv.row_stride, 1}, keys, scratch + rounded_);
+      pack_values({q + 2 * hidden, length, d, qkv.row_stride, 1}, values);
 
       const std::int64_t stride = score_stride(length), tallest = geometry_.max_rows;
       const std::int64_t fit = kScoreBytes / (stride * kFloat) / tallest * tallest;
@@ -173,15 +194,64 @@ class AttentionOp final : public Op {
       std::int64_t row = rows.begin;
       for (std::int64_t b = 0; b < blocks.count; ++b) {
         const std::int64_t count = blocks.height - (b >= blocks.tall);
-        scores_.run({q + row * qkv.row_stride, count, d, qkv.row_stride, 1}, keys,
-                    {score, count, round_up(length, kTransposedPadding), stride, 1});
-        for (std::int64_t i = 0; i < count; ++i)
-          kernels_.softmax(score + i * stride, static_cast<std::size_t>(length), scale_);
-        context_.run({score, count, length, stride, 1}, values,
+        MatrixView<const float> queries{q + row * qkv.row_stride, count, d, qkv.row_stride, 1};
+        if constexpr (kPairs) queries = round_rows(queries, scratch + rounded_);
+        scores_.run(queries, keys, {score, count, round_up(length, kTransposedPadding), stride, 1});
+        context_.run(softmax({score, count, length, stride, 1}, scratch + probabilities_), values,
                      {out.data + (tokens.begin + row) * out.row_stride + head * d, count, d,
                       out.row_stride, 1});
         row += count;
       }
+    }
+
+    void pack_keys(const MatrixView<const float>& x, float* panels, float* rounded) const noexcept {
+      if constexpr (kPairs) {
+        for (std::int64_t first = 0; first < x.rows; first += kPanelColumns) {
+          const std::int64_t rows = std::min<std::int64_t>(x.rows - first, kPanelColumns);
+          const float* from = x.data + first * x.row_stride;
+          pack_transposed(round_rows({from, rows, x.cols, x.row_stride, 1}, rounded),
+                          panels + first * words(x.cols));
+        }
+      } else {
+        pack_transposed(x, panels);
+      }
+    }
+
+    void pack_values(const MatrixView<const float>& x, float* panels) const noexcept {
+      if constexpr (kPairs)
+        pack_row_pairs(x, kernels_, panels);
+      else
+        pack_rows(x, panels);
+    }
+
+    // Rows of x as words of two bfloat16; an odd row ends with a zero.
+    MatrixView<const float> round_rows(const MatrixView<const float>& x,
+                                       float* rounded) const noexcept {
+      const std::int64_t cols = words(x.cols);
+      for (std::int64_t i = 0; i < x.rows; ++i) {
+        float* const row = rounded + i * cols;
+        row[cols - 1] = 0.0f;
+        kernels_.float_to_bfloat16(x.data + i * x.row_stride, static_cast<std::size_t>(x.cols),
+                                   reinterpret_cast<std::uint16_t*>(row));
+      }
+      return {rounded, x.rows, cols, cols, 1};
+    }
+
+    // Probabilities of rows of scores, as words: in their place, or rounded.
+    MatrixView<const float> softmax(const MatrixView<float>& score, float* rounded) const noexcept {
+      const auto n = static_cast<std::size_t>(score.cols);
+      const MatrixView<float> p{kPairs ? rounded : score.data, score.rows, words(score.cols),
+                                score.row_stride / Acc::kr, 1};
+      for (std::int64_t i = 0; i < score.rows; ++i) {
+        float* const row = score.data + i * score.row_stride;
+        if constexpr (kPairs) {
+          p(i, p.cols - 1) = 0.0f;
+          kernels_.softmax_bfloat16(row, n, scale_, reinterpret_cast<std::uint16_t*>(&p(i, 0)));
+        } else {
+          kernels_.softmax(row, n, scale_);
+        }
+      }
+      return {p.data, p.rows, p.cols, p.row_stride, 1};
     }
 
     const AttentionOp& op_;
@@ -189,18 +259,21 @@ class AttentionOp final : public Op {
     const PanelProduct scores_, context_;
     const simd::RowKernels& kernels_;
     const float scale_;
-    std::int64_t keys_, values_;  // floats of the packed operands of the longest sequence
-    std::int64_t thread_floats_;
+    // Where a thread has what, in words of its scratch: rows rounded are a panel's keys, then a
+    // block's queries.
+    std::int64_t keys_, values_, score_, rounded_, probabilities_, thread_words_ = 0;
     std::size_t scratch_bytes_;
   };
 
   const std::int64_t num_heads_, head_size_;
+  const bool allow_bfloat16_;
 };
 
 }  // namespace
 
-std::shared_ptr<Op> make_attention(Buffer qkv, std::int64_t num_heads, std::int64_t head_size) {
-  return std::make_shared<AttentionOp>(qkv, num_heads, head_size);
+std::shared_ptr<Op> make_attention(Buffer qkv, std::int64_t num_heads, std::int64_t head_size,
+                                   bool allow_bfloat16) {
+  return std::make_shared<AttentionOp>(qkv, num_heads, head_size, allow_bfloat16);
 }
 
 }  // namespace fbg

@@ -86,13 +86,13 @@ template Buffer Graph::linear(Buffer, PackedB<Float32>, LinearTail);
 template Buffer Graph::linear(Buffer, PackedB<BFloat16>, LinearTail);
 template Buffer Graph::linear(Buffer, PackedB<Float32F16>, LinearTail);
 
-Buffer Graph::attention(Buffer qkv, std::int64_t num_heads) {
+Buffer Graph::attention(Buffer qkv, std::int64_t num_heads, bool allow_bfloat16) {
   const BufferShape in = shape(qkv);
   require(in.rows == RowKind::token, "attention: qkv must have one row per token");
   require(num_heads > 0 && in.cols % (3 * num_heads) == 0,
           "attention: " + std::to_string(in.cols) + " columns do not divide into Q, K and V of " +
               std::to_string(num_heads) + " heads");
-  return append(make_attention(qkv, num_heads, in.cols / (3 * num_heads)),
+  return append(make_attention(qkv, num_heads, in.cols / (3 * num_heads), allow_bfloat16),
                 {RowKind::token, in.cols / 3});
 }
 

@@ -3,6 +3,7 @@
 #include "plan/transpose.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 namespace fbg {
@@ -70,6 +71,22 @@ void pack_rows(const MatrixView<const float>& x, float* panels) noexcept {
         std::memcpy(to, from, static_cast<std::size_t>(cols) * sizeof(float));
         std::fill(to + cols, to + kPanelColumns, 0.0f);
       }
+    }
+  }
+}
+
+void pack_row_pairs(const MatrixView<const float>& x, const simd::RowKernels& kernels,
+                    float* panels) noexcept {
+  static constexpr std::array<float, kPanelColumns> kZeros{};
+  float* to = panels;
+  for (std::int64_t first = 0; first < x.cols; first += kPanelColumns) {
+    const std::int64_t cols = std::min<std::int64_t>(x.cols - first, kPanelColumns);
+    for (std::int64_t k = 0; k < x.rows; k += 2, to += kPanelColumns) {
+      const float* even = x.data + k * x.row_stride + first;
+      const float* odd = k + 1 < x.rows ? even + x.row_stride : kZeros.data();
+      kernels.pair_bfloat16(even, odd, static_cast<std::size_t>(cols),
+                            reinterpret_cast<std::uint32_t*>(to));
+      std::fill(to + cols, to + kPanelColumns, 0.0f);
     }
   }
 }

@@ -61,7 +61,9 @@ void layer_norm(const float* x, const float* gamma, const float* beta, float eps
   });
 }
 
-void softmax(float* x, std::size_t n, float scale) {
+// `store(access, p, i)` takes the probabilities of a vector; x is left with what is between.
+template <class Store>
+HWY_INLINE void softmax_row(float* x, std::size_t n, float scale, Store store) {
   if (n == 0) return;
   const FloatTag d;
   const std::size_t lanes = hn::Lanes(d);
@@ -85,7 +87,37 @@ void softmax(float* x, std::size_t n, float scale) {
   const auto inverse = hn::Set(d, 1.0f / hn::GetLane(hn::SumOfLanes(d, sum)));
 
   for_each_vector(n, lanes, [&](auto access, std::size_t i, int) FBG_INLINE_LAMBDA {
-    access.store(hn::Mul(access.load(d, x + i), inverse), d, x + i);
+    store(access, hn::Mul(access.load(d, x + i), inverse), i);
+  });
+}
+
+void softmax(float* x, std::size_t n, float scale) {
+  softmax_row(x, n, scale, [&](auto access, FloatVec p, std::size_t i) FBG_INLINE_LAMBDA {
+    access.store(p, FloatTag(), x + i);
+  });
+}
+
+// bfloat16 in the upper half of each lane, half to even; a NaN stays a NaN. Lower halves are noise.
+HWY_INLINE hn::Vec<hn::RebindToUnsigned<FloatTag>> round_to_bfloat16(FloatVec value) {
+  const hn::RebindToUnsigned<FloatTag> du;
+  const auto bits = hn::BitCast(du, value);
+  const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(du, 1u));
+  const auto rounded = hn::Add(bits, hn::Add(hn::Set(du, 0x7FFFu), odd));
+  const auto quiet = hn::Or(bits, hn::Set(du, 0x400000u));
+  return hn::IfThenElse(hn::RebindMask(du, hn::IsNaN(value)), quiet, rounded);
+}
+
+template <class Access>
+HWY_INLINE void store_bfloat16(Access access, FloatVec value, std::uint16_t* y) {
+  const hn::RebindToSigned<FloatTag> di;
+  const hn::Rebind<std::uint16_t, FloatTag> d16;
+  const auto high = hn::ShiftRight<16>(round_to_bfloat16(value));
+  access.store(hn::DemoteTo(d16, hn::BitCast(di, high)), d16, y);
+}
+
+void softmax_bfloat16(float* x, std::size_t n, float scale, std::uint16_t* y) {
+  softmax_row(x, n, scale, [&](auto access, FloatVec p, std::size_t i) FBG_INLINE_LAMBDA {
+    store_bfloat16(access, p, y + i);
   });
 }
 
@@ -174,18 +206,19 @@ void bfloat16_to_float(const std::uint16_t* x, std::size_t n, float* y) {
 
 void float_to_bfloat16(const float* x, std::size_t n, std::uint16_t* y) {
   const FloatTag d;
-  const hn::RebindToUnsigned<FloatTag> du;
-  const hn::RebindToSigned<FloatTag> di;
-  const hn::Rebind<std::uint16_t, FloatTag> d16;
   for_each_vector(n, hn::Lanes(d), [&](auto access, std::size_t i, int) FBG_INLINE_LAMBDA {
-    const auto value = access.load(d, x + i);
-    const auto bits = hn::BitCast(du, value);
-    const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(du, 1u));
-    const auto rounded = hn::Add(bits, hn::Add(hn::Set(du, 0x7FFFu), odd));
-    const auto quiet = hn::Or(bits, hn::Set(du, 0x400000u));
-    const auto nan = hn::RebindMask(du, hn::IsNaN(value));
-    const auto high = hn::ShiftRight<16>(hn::IfThenElse(nan, quiet, rounded));
-    access.store(hn::DemoteTo(d16, hn::BitCast(di, high)), d16, y + i);
+    store_bfloat16(access, access.load(d, x + i), y + i);
+  });
+}
+
+void pair_bfloat16(const float* a, const float* b, std::size_t n, std::uint32_t* y) {
+  const FloatTag d;
+  const hn::RebindToUnsigned<FloatTag> du;
+  const auto upper = hn::Set(du, 0xFFFF0000u);
+  for_each_vector(n, hn::Lanes(d), [&](auto access, std::size_t i, int) FBG_INLINE_LAMBDA {
+    const auto low = hn::ShiftRight<16>(round_to_bfloat16(access.load(d, a + i)));
+    const auto high = hn::And(round_to_bfloat16(access.load(d, b + i)), upper);
+    access.store(hn::Or(low, high), du, y + i);
   });
 }
 
@@ -196,6 +229,7 @@ const RowKernels kRowKernels = {
                                        : "generic",
     .layer_norm = layer_norm,
     .softmax = softmax,
+    .softmax_bfloat16 = softmax_bfloat16,
     .gelu = gelu_row,
     .tanh = tanh_row,
     .add = add,
@@ -209,6 +243,7 @@ const RowKernels kRowKernels = {
     .half_to_float = half_to_float,
     .bfloat16_to_float = bfloat16_to_float,
     .float_to_bfloat16 = float_to_bfloat16,
+    .pair_bfloat16 = pair_bfloat16,
 };
 
 }  // namespace HWY_NAMESPACE

@@ -24,6 +24,8 @@ struct RowKernels {
                      std::size_t n, float* y);
   // x = softmax(scale * x), in place, max subtracted first.
   void (*softmax)(float* x, std::size_t n, float scale);
+  // y = the same, rounded to bfloat16; x is overwritten with what is between.
+  void (*softmax_bfloat16)(float* x, std::size_t n, float scale, std::uint16_t* y);
   // Elementwise; y may alias x.
   void (*gelu)(const float* x, std::size_t n, float* y);  // erf form, |error| <= 1e-6 on [-10, 10]
   void (*tanh)(const float* x, std::size_t n, float* y);
@@ -53,6 +55,8 @@ struct RowKernels {
   void (*bfloat16_to_float)(const std::uint16_t* x, std::size_t n, float* y);
   // y = bfloat16(x), half to even; a NaN stays a NaN.
   void (*float_to_bfloat16)(const float* x, std::size_t n, std::uint16_t* y);
+  // y[i] = bfloat16(a[i]) | bfloat16(b[i]) << 16: two rows as k-groups of the bfloat16 dot product.
+  void (*pair_bfloat16)(const float* a, const float* b, std::size_t n, std::uint32_t* y);
 };
 
 // The table for a set of features (avx512 > avx2 > generic).

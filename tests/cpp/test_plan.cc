@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/float16.h"
 #include "fbg/isa.h"
 #include "fbg/plan.h"
 #include "plan/arena.h"
@@ -175,6 +176,14 @@ TEST(Transpose, PanelsHoldTheMatrixAndZeros) {
         for (std::int64_t k = 0; k < rows; ++k)
           ASSERT_EQ(panels[static_cast<std::size_t>(j / 32 * rows * 32 + k * 32 + j % 32)],
                     j < cols ? view(k, j) : 0.0f);
+      const std::int64_t pairs = ceil_div(rows, 2);
+      panels.assign(static_cast<std::size_t>(round_up(cols, 32) * pairs), -1.0f);
+      pack_row_pairs(view, simd::row_kernels(active_features()), panels.data());
+      const auto* halves = reinterpret_cast<const std::uint16_t*>(panels.data());
+      for (std::int64_t j = 0; j < round_up(cols, 32); ++j)
+        for (std::int64_t k = 0; k < 2 * pairs; ++k)
+          ASSERT_EQ(halves[(j / 32 * pairs * 32 + k / 2 * 32 + j % 32) * 2 + k % 2],
+                    from_float<bfloat16>(j < cols && k < rows ? view(k, j) : 0.0f).bits);
     }
   }
 }
@@ -306,15 +315,21 @@ TEST_P(Attention, AgreesWithPlainLoopsAndIsTheSameOnAnyThreads) {
   const auto [heads, d] = GetParam();
   Random random;
   const Tables tables(3 * heads * d, random);
-  Graph graph;
-  graph.output(graph.attention(tables.embed(graph), heads));
   const Input in = random_input(random, {1, 2, 16, 31, 33, 150});
   const std::int64_t tokens = in.offsets.back();
   const std::vector<double> want = plain_attention(tables, in, heads);
   on_every_isa([&] {
-    const Values one = run(graph, in, tokens);
-    expect_near(one, want, 2e-4);
-    for (int threads : {2, 3, 7}) EXPECT_EQ(run(graph, in, tokens, threads), one) << threads;
+    Values exact;
+    for (const bool allow_bfloat16 : {false, true}) {
+      Graph graph;
+      graph.output(graph.attention(tables.embed(graph), heads, allow_bfloat16));
+      const Values one = run(graph, in, tokens);
+      const bool rounds = allow_bfloat16 && active_features() & feature::avx512_bf16;
+      expect_near(one, want, rounds ? 0.1 : 2e-4);
+      if (allow_bfloat16) EXPECT_EQ(one == exact, !rounds);
+      for (int threads : {2, 3, 7}) EXPECT_EQ(run(graph, in, tokens, threads), one) << threads;
+      exact = one;
+    }
   });
 }
 
@@ -371,7 +386,7 @@ Graph small_network(const Tables& tables, Random& random) {
   Buffer x = graph.layer_norm(tables.embed(graph), vector(h), vector(h), 1e-6f);
   for (int layer = 0; layer < 2; ++layer) {
     const Buffer qkv = graph.linear(x, weight(h, 3 * h), {vector(3 * h), Activation::none, {}});
-    const Buffer context = graph.attention(qkv, 3);
+    const Buffer context = graph.attention(qkv, 3, layer == 1);
     const Buffer attended = graph.linear(context, weight(h, h), {vector(h), Activation::none, x});
     x = graph.layer_norm(attended, vector(h), vector(h), 1e-6f);
     const Buffer wide = graph.linear(x, weight(h, 100), {vector(100), Activation::gelu, {}});

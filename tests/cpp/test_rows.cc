@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/float16.h"
 #include "core/gelu_coefficients.h"
 #include "fbg/isa.h"
 #include "guarded.h"
@@ -157,6 +158,25 @@ TEST_P(Rows, SoftmaxMasksAndPropagates) {
     for (float v : equal) EXPECT_NEAR(v, 1.0f / n, 1e-7f);
   }
   kernels.softmax(nullptr, 0, 1.0f);
+}
+
+TEST_P(Rows, SoftmaxToBfloat16IsSoftmaxRounded) {
+  for (std::size_t n : lengths(1)) {
+    for (Guard side : {Guard::after, Guard::before}) {
+      const std::vector<float> source = normal(n, n, 0.0f, 3.0f);
+      std::vector<float> p = source;
+      kernels.softmax(p.data(), n, 0.3f);
+      Guarded<float> x(source, side);
+      Guarded<std::uint16_t> y(n, side);
+      kernels.softmax_bfloat16(x.data(), n, 0.3f, y.data());
+      for (std::size_t i = 0; i < n; ++i)
+        ASSERT_EQ(y[i], from_float<bfloat16>(p[i]).bits) << "n = " << n << ", i = " << i;
+    }
+  }
+  float nan[] = {1.0f, kNaN};
+  std::uint16_t y[2];
+  kernels.softmax_bfloat16(nan, 2, 1.0f, y);
+  for (std::uint16_t bits : y) EXPECT_TRUE(std::isnan(to_float(bfloat16{bits})));
 }
 
 TEST_P(Rows, ExpIsAccurateOverItsRange) {
@@ -421,6 +441,14 @@ TEST_P(Rows, ConversionsStayInBounds) {
       kernels.bfloat16_to_float(x.data(), n, y.data());
       for (std::size_t i = 0; i < n; ++i) {
         ASSERT_EQ(std::bit_cast<std::uint32_t>(y[i]), std::uint32_t{x[i]} << 16);
+      }
+      Guarded<float> other(normal(n, n), side);
+      Guarded<std::uint32_t> pairs(n, side);
+      kernels.pair_bfloat16(y.data(), other.data(), n, pairs.data());
+      kernels.float_to_bfloat16(other.data(), n, x.data());
+      for (std::size_t i = 0; i < n; ++i) {
+        ASSERT_EQ(x[i], from_float<bfloat16>(other[i]).bits);
+        ASSERT_EQ(pairs[i], (0x3C00u + i) | std::uint32_t{x[i]} << 16);
       }
     }
   }

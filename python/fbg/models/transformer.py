@@ -29,6 +29,9 @@ WEIGHT_LIMITS = {
     "int8": np.inf,
 }
 
+# Dtypes less accurate than the bfloat16 products of attention.
+ROUNDED = ("bfloat16", "int8")
+
 
 @dataclass(frozen=True)
 class Linear:
@@ -69,6 +72,7 @@ class Layer:
 @dataclass(frozen=True)
 class Transformer:
     config: EncoderConfig
+    dtype: str
     embeddings: Embeddings
     layers: tuple[Layer, ...]  # in the order in which they run; one may recur
     pooler: Linear | None
@@ -77,13 +81,14 @@ class Transformer:
 def describe_encoder(graph: _fbg.Graph, transformer: Transformer) -> int:
     """Add the encoder to a graph and return the buffer of its last hidden states."""
     config, embeddings = transformer.config, transformer.embeddings
+    rounds = transformer.dtype in ROUNDED
     x = graph.embedding(embeddings.word, embeddings.position, embeddings.token_type)
     x = _layer_norm(graph, x, embeddings.norm)
     if embeddings.projection is not None:
         x = _linear(graph, x, embeddings.projection)
     for layer in transformer.layers:
         qkv = _linear(graph, x, layer.qkv)
-        context = graph.attention(qkv, config.num_attention_heads)
+        context = graph.attention(qkv, config.num_attention_heads, allow_bfloat16=rounds)
         attended = _linear(graph, context, layer.attention_output, residual=x)
         x = _layer_norm(graph, attended, layer.attention_norm)
         widened = _linear(graph, x, layer.intermediate, activation=ACTIVATIONS[config.hidden_act])
@@ -169,7 +174,7 @@ def read_transformer(checkpoint: Checkpoint, config: EncoderConfig, dtype: str) 
     pooler = None
     if names.pooler is not None and f"{names.pooler}.weight" in checkpoint:
         pooler = linear((names.pooler,), hidden, hidden, kind="float32")
-    return Transformer(config, embeddings, layers, pooler)
+    return Transformer(config, dtype, embeddings, layers, pooler)
 
 
 def _pack(weight: Floats, dtype: str) -> PackedWeight:
