@@ -36,7 +36,7 @@ def load(
         "bfloat16" and "int8", attention too multiplies bfloat16 on CPUs with AVX512-BF16.
         "float32" (the default).
         "bfloat16": weights and activations rounded to bfloat16, half the memory; about twice as
-            fast on CPUs with AVX512-BF16, slower than "float32" on others.
+            fast as "float32" on CPUs with AVX512-BF16, no faster on others but for short texts.
         "float16": weights kept in float16, computed with in float32: half the memory, and the
             accuracy of float32.
         "int8": weights quantized with one scale per output column, activations per token while
