@@ -1,5 +1,6 @@
 """Saved models: the same bits come back, mapped; whole or not at all; no file can do harm."""
 
+import itertools
 import json
 import mmap
 import os
@@ -9,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import safetensors
 from hypothesis import given, settings
@@ -395,6 +397,24 @@ def test_no_file_stays_open(saved: Path) -> None:
         refused(saved, "checksum")
     assert len(os.listdir("/proc/self/fd")) == before
     assert len(kept) == 3
+
+
+@given(content=st.binary(max_size=300), pieces=st.lists(st.integers(0, 4), max_size=9))
+def test_a_checksum_does_not_depend_on_pieces_and_sees_every_byte(
+    content: bytes, pieces: list[int]
+) -> None:
+    def checksum(*parts: bytes) -> int:
+        result = fbg._fbg.Checksum()
+        for part in parts:
+            result.add(memoryview(part))
+        return result.value
+
+    cuts = [0, *(32 * n for n in np.cumsum(pieces) if 32 * n < len(content)), len(content)]
+    whole = checksum(content)
+    assert checksum(*(content[i:j] for i, j in itertools.pairwise(cuts))) == whole
+    assert checksum(content + bytes(-len(content) % 32)) == whole
+    for n in range(len(content)):
+        assert checksum(content[:n] + bytes([content[n] ^ 1]) + content[n + 1 :]) != whole
 
 
 # --- Memory -------------------------------------------------------------------------------------

@@ -137,10 +137,11 @@ class Model:
         """Return how many bytes the parts of the model take; `print` shows a table.
 
         >>> print(model.memory_report())  # doctest: +SKIP
-        packed weights      83.9 MiB  mapped
-        embeddings          90.9 MiB  mapped
-        norms and biases     0.5 MiB  mapped
-        arenas               2.2 MiB  owned
+        packed weights       83.9 MiB  mapped
+        embeddings           90.9 MiB  mapped
+        norms and biases      0.5 MiB  mapped
+        arenas                1.5 MiB  owned
+        total               176.8 MiB  1.5 MiB owned
         """
         runners = (self._forward, *self._embed.values())
         arenas = sum(runner.arena_bytes for runner in runners)
