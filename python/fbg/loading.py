@@ -21,6 +21,10 @@ from fbg.models.weights import Checkpoint
 __all__ = ["load"]
 
 DTYPES = ("float32", "int8")
+METHODS = {
+    "int8": "weights: symmetric, max|w| / 127, one scale per output column; "
+    "activations: one scale and zero point per token, as it is packed",
+}
 HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")
 HUB_FILES = [
     *("*.json", "*/config.json", "model.safetensors", "model-*.safetensors"),
@@ -62,30 +66,33 @@ def load(
     config = read_config(directory / "config.json")
     sentence = read_sentence_config(directory, config)
     tokenizer = TextTokenizer(directory / "tokenizer.json", sentence.max_length, sentence.lowercase)
-    mapped = (directory / saved.WEIGHTS).is_file()
-    if mapped:
-        transformer, dtype = _map_saved(directory, config, dtype)
+    if (directory / saved.WEIGHTS).is_file():
+        transformer, dtype, method = _map_saved(directory, config, dtype)
+        origin = saved.Origin(directory, method, mapped=True)
     else:
         dtype = dtype or "float32"
+        method = METHODS.get(dtype, f"weights: rounded to {dtype}")
+        origin = saved.Origin(directory, method, mapped=False)
         anchor = f"{config.architecture.word}.weight"
         with Checkpoint(directory, anchor) as checkpoint:
             transformer = read_transformer(checkpoint, config, dtype)
-    return Model(
-        str(model), directory, transformer, sentence, tokenizer, dtype, mapped, num_threads
-    )
+    return Model(str(model), origin, transformer, sentence, tokenizer, dtype, num_threads)
 
 
 def _map_saved(
     directory: Path, config: EncoderConfig, dtype: str | None
-) -> tuple[Transformer, str]:
+) -> tuple[Transformer, str, str]:
+    """Return the weights, their dtype and how they were quantized."""
     with SavedFile(directory / saved.WEIGHTS) as file:
-        stored = file.metadata("dtype")
+        stored, method = file.metadata("dtype"), file.metadata("method")
+        if stored not in DTYPES:
+            raise ModelError(f"{file.path}: saved with dtype {stored!r}, which this fbg has not")
         if dtype not in (None, stored):
             raise ValueError(
                 f"load: dtype must be {stored!r}, with which {directory} was saved, or None, "
                 f"got {dtype!r}"
             )
-        return saved.read(file, config), stored
+        return saved.read(file, config, stored), stored, method
 
 
 def _checked_threads(num_threads: int) -> int:

@@ -336,6 +336,12 @@ def test_no_change_of_a_byte_goes_unnoticed(
         (lambda h: h["__metadata__"].update(version="-1"), "its version is '-1'"),
         (lambda h: h["__metadata__"].update(dtype=3), "not all text"),
         (lambda h: h["__metadata__"].pop("dtype"), "no dtype"),
+        (lambda h: h["__metadata__"].pop("method"), "no method"),
+        (lambda h: h["__metadata__"].update(dtype="int7"), "saved with dtype 'int7'"),
+        (
+            lambda h: h["__metadata__"].update(dtype="float32"),
+            r"tensor layers\.0\.qkv\.weight: must be packed for float32, got PackedBInt8",
+        ),
         (lambda h: h["__metadata__"].pop("checksums"), "no checksums"),
         (lambda h: h["__metadata__"].update(checksums="[" * 9999), "no checksums"),
         (lambda h: h["__metadata__"].update(checksums="{}"), "the checksum does not match"),
@@ -378,6 +384,24 @@ def test_no_change_of_a_byte_goes_unnoticed(
 def test_a_header_that_makes_no_sense_is_refused(saved: Path, change: Change, reason: str) -> None:
     change_header(saved / WEIGHTS, change)
     refused(saved, reason)
+
+
+def test_a_tensor_under_another_name_is_noticed(saved: Path) -> None:
+    def rename_pooler(header: dict[str, Any]) -> None:
+        for name in ("pooler.weight", "pooler.bias"):
+            header[f"layers.0.{name}"] = header.pop(name)
+
+    change_header(saved / WEIGHTS, rename_pooler)
+    refused(saved, r"tensor layers\.0\.pooler\.bias: no part of this model")
+
+
+def test_a_tensor_that_was_there_when_it_was_written_is_missed(saved: Path) -> None:
+    def add_checksum(header: dict[str, Any]) -> None:
+        checksums = json.loads(header["__metadata__"]["checksums"])
+        header["__metadata__"]["checksums"] = json.dumps({**checksums, "a.b": 0})
+
+    change_header(saved / WEIGHTS, add_checksum)
+    refused(saved, r"tensor a\.b: missing")
 
 
 def test_the_weights_of_another_model_are_refused(saved: Path) -> None:

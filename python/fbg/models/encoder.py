@@ -51,20 +51,18 @@ class Model:
     def __init__(
         self,
         name: str,
-        directory: Path,
+        origin: saved.Origin,
         transformer: Transformer,
         sentence: SentenceConfig,
         tokenizer: TextTokenizer,
         dtype: str,
-        mapped: bool,
         num_threads: int | None = None,
     ) -> None:
         self.name = name
         self.dtype = dtype
         self.config: EncoderConfig = transformer.config
         self.sentence = sentence
-        self._directory = directory
-        self._mapped = mapped
+        self._origin = origin
         self._transformer = transformer
         self._tokenizer = tokenizer
         self._num_threads = num_threads
@@ -131,7 +129,7 @@ class Model:
         except TypeError:
             got = type(directory).__name__
             raise TypeError(f"save: directory must be a str or PathLike, got {got}") from None
-        saved.write(target, self._directory, self._transformer, self.dtype, overwrite)
+        saved.write(target, self._origin, self._transformer, self.dtype, overwrite)
 
     def memory_report(self) -> MemoryReport:
         """Return how many bytes the parts of the model take; `print` shows a table.
@@ -145,7 +143,7 @@ class Model:
         """
         runners = (self._forward, *self._embed.values())
         arenas = sum(runner.arena_bytes for runner in runners)
-        return MemoryReport.of(saved.tensors(self._transformer), arenas, self._mapped)
+        return MemoryReport.of(saved.tensors(self._transformer), arenas, self._origin.mapped)
 
     def plan(self, tokens: int = 64) -> PlanReport:
         """Prepare `forward` for that many tokens and return what was decided; `print` shows it.

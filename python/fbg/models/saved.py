@@ -33,16 +33,25 @@ from fbg.models.transformer import (
 )
 from fbg.packed_file import dtype_name
 
-__all__ = ["WEIGHTS", "read", "tensors", "write"]
+__all__ = ["WEIGHTS", "Origin", "read", "tensors", "write"]
 
 Floats = npt.NDArray[np.float32]
 
 WEIGHTS = "fbg.safetensors"  # a directory that has it is a saved model
 
-METHODS = {
-    "int8": "weights: symmetric, max|w| / 127, one scale per output column; "
-    "activations: one scale and zero point per token, as it is packed",
-}
+
+@dataclasses.dataclass(frozen=True)
+class Origin:
+    """Where a model came from.
+
+    directory: has its JSON files.
+    method: how its weights were quantized, for people to read.
+    mapped: its weights lie in a file that `write` wrote.
+    """
+
+    directory: Path
+    method: str
+    mapped: bool
 
 
 def tensors(transformer: Transformer) -> dict[str, PackedWeight | Floats]:
@@ -67,9 +76,10 @@ def _fields(name: str, value: object) -> Iterator[tuple[str, PackedWeight | Floa
 
 
 def write(
-    target: Path, source: Path, transformer: Transformer, dtype: str, overwrite: bool
+    target: Path, origin: Origin, transformer: Transformer, dtype: str, overwrite: bool
 ) -> None:
-    """Write a model directory, whole or not at all; `source` is where its JSON files are."""
+    """Write a model directory, whole or not at all."""
+    source = origin.directory
     target = Path(os.path.realpath(target))  # a symbolic link keeps pointing to what was written
     _require_free(target, overwrite)
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
@@ -83,7 +93,7 @@ def write(
         metadata = {
             "fbg": _fbg.__version__,
             "dtype": dtype,
-            "method": METHODS.get(dtype, "not quantized"),
+            "method": origin.method,
             "packed": json.dumps(packed),
         }
         saved_file.write(temporary / WEIGHTS, stored, metadata)
@@ -116,14 +126,14 @@ def _replace(target: Path, temporary: Path) -> None:
     shutil.rmtree(old, ignore_errors=True)
 
 
-def read(file: SavedFile, config: EncoderConfig) -> Transformer:
-    """Map the weights of a saved model; raises ModelError."""
+def read(file: SavedFile, config: EncoderConfig, dtype: str) -> Transformer:
+    """Map the weights of a model that was saved with `dtype`; raises ModelError."""
     names = config.architecture
     width, hidden = config.embedding_size, config.hidden_size
 
-    def linear(name: str, inputs: int, outputs: int) -> Linear:
+    def linear(name: str, inputs: int, outputs: int, kind: str = dtype) -> Linear:
         return Linear(
-            weight=file.packed(f"{name}.weight", inputs, outputs),
+            weight=file.packed(f"{name}.weight", kind, inputs, outputs),
             bias=file.floats(f"{name}.bias", outputs),
         )
 
@@ -147,7 +157,7 @@ def read(file: SavedFile, config: EncoderConfig) -> Transformer:
     if names.token_type is not None:
         token_type = file.floats("embeddings.token_type", config.type_vocab_size, width)
     if "pooler.weight" in file:
-        pooler = linear("pooler", hidden, hidden)
+        pooler = linear("pooler", hidden, hidden, kind="float32")
     embeddings = Embeddings(
         word=file.floats("embeddings.word", config.vocab_size, width),
         position=file.floats("embeddings.position", config.max_position_embeddings, width),

@@ -129,7 +129,7 @@ class SavedFile:
             raise ModelError(f"{self.path}: damaged: its metadata has no {key}")
         return self._metadata[key]
 
-    def packed(self, name: str, inputs: int, outputs: int) -> PackedWeight:
+    def packed(self, name: str, dtype: str, inputs: int, outputs: int) -> PackedWeight:
         """Return packed weights of shape (inputs, outputs), which read the file where they lie."""
         tensor = self._tensor(name, "U8")
         try:
@@ -138,8 +138,8 @@ class SavedFile:
             )
         except (OSError, RuntimeError, ValueError) as error:
             raise self._error(name, str(error)) from None
-        if not isinstance(native, PackedWeight):
-            raise self._error(name, f"no layer computes with {dtype_name(native)} weights")
+        if not isinstance(native, PackedWeight) or dtype_name(native) != dtype:
+            raise self._error(name, f"must be packed for {dtype}, got {type(native).__name__}")
         if native.shape != (inputs, outputs):
             raise self._error(name, f"must have shape {(inputs, outputs)}, got {native.shape}")
         return native
@@ -154,9 +154,9 @@ class SavedFile:
         return self._bytes[tensor.begin : tensor.end].view(np.float32).reshape(shape)
 
     def require_all_read(self) -> None:
-        """Raise ModelError if there is a tensor that nobody asked for."""
-        for name in sorted(self._tensors.keys() - self._asked):
-            raise self._error(name, "no part of this model")
+        """Raise ModelError if there is, or was when it was written, what nobody asked for."""
+        for name in sorted((self._tensors.keys() | self._checksums.keys()) - self._asked):
+            raise self._error(name, "no part of this model" if name in self else "missing")
 
     def _tensor(self, name: str, dtype: str) -> Tensor:
         tensor = self._tensors.get(name)
