@@ -468,20 +468,21 @@ def test_a_process_holds_int8_weights_only(checkpoint: Path, tmp_path: Path) -> 
     geometry = tiny_bert.Geometry(512, 4, 8, 2048, vocab_size=99)  # 48 MiB, 12 in int8
     tiny_bert.write_checkpoint(tmp_path, geometry)
     code = f"""
-import gc, fbg
+import ctypes, gc, fbg
 def resident():
+    gc.collect()
+    getattr(ctypes.CDLL(None), "malloc_trim", int)(0)  # what is free goes back to the system
     return int(open("/proc/self/statm").read().split()[1]) * 4096
 fbg.load({str(checkpoint)!r}, dtype="int8").encode("a")
 before = resident()
 model = fbg.load({str(tmp_path)!r}, dtype="int8", num_threads=1)
-gc.collect()
 print(resident() - before, model.memory_report().total)
 """
     result = run_python(code)
     assert result.returncode == 0, result.stderr
     grown, reported = map(int, result.stdout.split())
     assert reported < 16 << 20
-    assert grown < reported + (12 << 20)
+    assert grown < reported + (8 << 20)
 
 
 def test_memory_report_adds_up(original: fbg.Model, saved: Path) -> None:
