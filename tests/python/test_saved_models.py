@@ -102,11 +102,11 @@ def test_every_family_comes_back(tmp_path: Path, name: str, dtype: str) -> None:
     assert results(loaded, inputs["full"], None) == results(model, inputs["full"], None)
 
 
-def test_the_file_does_not_depend_on_the_isa(checkpoint: Path, tmp_path: Path) -> None:
+def test_the_file_does_not_depend_on_the_isa(original: fbg.Model, tmp_path: Path) -> None:
     files = set()
     for name in fbg.isa.supported():
         with fbg.isa.limit(name):
-            fbg.load(checkpoint, dtype="int8").save(tmp_path / name)
+            original.save(tmp_path / name)
         files.add((tmp_path / name / WEIGHTS).read_bytes())
     assert len(files) == 1
 
@@ -515,7 +515,8 @@ def test_a_plan_names_ops_kernels_and_memory(original: fbg.Model, isa: str) -> N
     text = str(report)
     linears = [op for op in report.ops if op.name.startswith("linear")]
     assert len(linears) == 2 * 4 + 1
-    assert [op.name for op in report.ops[:3]] == ["embedding", "layer_norm", "linear int8 48x144"]
+    assert [op.name for op in report.ops[:2]] == ["embedding", "layer_norm"]
+    assert report.ops[2].name.startswith("linear int8 48x144")
     # What a limit allows may be more than what a family of kernels makes use of.
     isas = {isa, *fbg.isa.supported()[: fbg.isa.supported().index(isa) + 1]}
     for op in linears:
