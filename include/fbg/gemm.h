@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <span>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "fbg/microkernel.h"
@@ -125,6 +126,9 @@ class Gemm {
 
   ValueType output_type() const { return output_; }
 
+  // Name of the kernel of the largest tile, which computes most of a C of max_m rows.
+  std::string kernel_name() const;
+
   // Bytes of workspace for all threads of a run of at most max_m rows.
   std::size_t workspace_bytes(int num_threads) const noexcept {
     return static_cast<std::size_t>(num_threads) * thread_workspace_;
@@ -180,6 +184,7 @@ class Gemm {
   std::array<KernelTable, 4> kernels_;  // of blocks of k: whether it is the first, the last
   KernelTable streaming_;               // the last one's, for a C that no cache will hold
   ValueType output_;
+  std::int64_t tallest_;  // rows of that tile
   std::int64_t n_, k_, mc_, nc_, kc_, ld_;
   std::int64_t a_group_bytes_;  // of a k-group of A as kernels read it
   std::size_t thread_workspace_;

@@ -62,6 +62,7 @@ Gemm<A, Acc, P>::Gemm(const PackedB<Acc>& b, const P& pipeline, std::int64_t max
   mc_ =
       std::clamp<std::int64_t>(kABlockBytes / (kc_ * a_group_bytes_) / mr * mr, mr, 1024 / mr * mr);
   mc_ = std::min(mc_, std::max<std::int64_t>(max_m, 1));
+  tallest_ = std::clamp<std::int64_t>(max_m, 1, mr);
   nc_ = cuts_ ? kCutColumns : round_up(std::max<std::int64_t>(n_, 1), kPanelColumns);
 
   // Whole K; its first, inner and last blocks.
@@ -88,6 +89,15 @@ Gemm<A, Acc, P>::Gemm(const PackedB<Acc>& b, const P& pipeline, std::int64_t max
     streaming_ = KernelTable(geometry_, key, n_, std::max<std::int64_t>(mr - 1, 1), max_m);
   }
   thread_workspace_ = static_cast<std::size_t>(lay_out(nullptr).bytes);
+}
+
+template <PackAModel A, class Acc, class P>
+std::string Gemm<A, Acc, P>::kernel_name() const {
+  const std::int64_t lanes = geometry_.lanes;
+  const std::int64_t nr = lanes * geometry_.max_vectors[static_cast<std::size_t>(tallest_ - 1)];
+  const std::int64_t columns = std::clamp<std::int64_t>(n_, 1, nr);
+  const KernelTable& last = kernels_[cuts_ ? 1 : 3];
+  return fbg::kernel_name(last.key(tallest_, ceil_div(columns, lanes), columns % lanes != 0));
 }
 
 template <PackAModel A, class Acc, class P>

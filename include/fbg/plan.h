@@ -115,6 +115,16 @@ struct RunArgs {
   std::span<float* const> outputs;        // dense (rows, cols), one per Graph::output
 };
 
+// What a plan decided for an op.
+struct OpPlan {
+  std::string name;
+  std::string kernel;  // of a linear layer: that of its largest tile
+  // Where the arena holds the output, which may be in the place of another; no bytes: what a run
+  // hands back lies in the caller's memory.
+  std::size_t offset = 0, bytes = 0;
+  std::size_t scratch_offset = 0, scratch_bytes = 0;  // of all threads, while the op runs
+};
+
 class Plan {
  public:
   // Throws std::invalid_argument, std::length_error, std::bad_alloc; std::runtime_error where
@@ -130,14 +140,15 @@ class Plan {
   const Capacity& capacity() const { return capacity_; }
   const Graph& graph() const { return graph_; }
   std::size_t num_ops() const { return steps_.size(); }
+  std::span<const OpPlan> ops() const { return op_plans_; }
   std::size_t arena_bytes() const;
-  std::vector<std::string> op_names() const;
 
  private:
   struct Memory;
   const Graph graph_;  // keeps ops and weights alive
   const Capacity capacity_;
   std::vector<std::unique_ptr<Step>> steps_;
+  std::vector<OpPlan> op_plans_;
   std::unique_ptr<Memory> memory_;
 };
 

@@ -61,7 +61,11 @@ def info(as_json: bool) -> None:
     type=click.Path(dir_okay=False),
     help="Write a NumPy .npy file of shape (sentences, hidden); default: JSON, one line each.",
 )
-@click.option("--dtype", type=click.Choice(DTYPES), default="float32", show_default=True)
+@click.option(
+    "--dtype",
+    type=click.Choice(DTYPES),
+    help="Default: that of a saved model, float32 for any other.",
+)
 @click.option("--batch-size", type=click.IntRange(min=1), default=32, show_default=True)
 @click.option("--threads", type=click.IntRange(1, _fbg.MAX_THREADS), help="Default: all CPUs.")
 def encode(
@@ -69,7 +73,7 @@ def encode(
     texts: tuple[str, ...],
     source: TextIO | None,
     output: str | None,
-    dtype: str,
+    dtype: str | None,
     batch_size: int,
     threads: int | None,
 ) -> None:
@@ -93,6 +97,31 @@ def encode(
             click.echo(json.dumps(row.tolist()))
     else:
         click.echo(f"{output}: {embeddings.shape[0]} embeddings of {embeddings.shape[1]}", err=True)
+
+
+@main.command()
+@click.argument("model")
+@click.argument("out", type=click.Path())
+@click.option("--dtype", type=click.Choice(DTYPES), default="int8", show_default=True)
+@click.option("--overwrite", is_flag=True, help="Replace a saved model that OUT already is.")
+def quantize(model: str, out: str, dtype: str, overwrite: bool) -> None:
+    """Save MODEL, a directory or a hub id, as it runs, in the directory OUT.
+
+    fbg.load and the other commands then take OUT, and start without quantizing.
+    """
+    try:
+        click.echo(f"quantizing {model} to {dtype} …", err=True)
+        loaded = fbg.load(model, dtype=dtype)
+        click.echo(f"writing {out} …", err=True)
+        loaded.save(out, overwrite=overwrite)
+    except (ValueError, OSError) as error:
+        raise click.ClickException(str(error)) from None
+    report = loaded.memory_report()
+    click.echo(
+        f"{out}: {dtype}, {_binary_size(report.packed_weights)} of packed weights, "
+        f"{_binary_size(report.embeddings)} of embeddings",
+        err=True,
+    )
 
 
 def _collect_info() -> dict[str, Any]:

@@ -9,32 +9,43 @@ from pathlib import Path
 
 from fbg import _fbg
 from fbg.errors import ModelError
-from fbg.models.config import read_config
+from fbg.models import saved
+from fbg.models.config import EncoderConfig, read_config
 from fbg.models.encoder import Model
+from fbg.models.saved_file import SavedFile
 from fbg.models.sentence import read_sentence_config
 from fbg.models.tokenization import TextTokenizer
-from fbg.models.transformer import WEIGHT_LIMITS, read_transformer
+from fbg.models.transformer import WEIGHT_LIMITS, Transformer, read_transformer
 from fbg.models.weights import Checkpoint
 
 __all__ = ["load"]
 
 DTYPES = tuple(WEIGHT_LIMITS)
+METHODS = {
+    "int8": "weights: symmetric, max|w| / 127, one scale per output column; "
+    "activations: one scale and zero point per token, as it is packed",
+}
 HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")
-HUB_FILES = ["*.json", "*/config.json", "model.safetensors", "model-*.safetensors"]
+HUB_FILES = [
+    *("*.json", "*/config.json", "model.safetensors", "model-*.safetensors"),
+    saved.WEIGHTS,
+]
 
 
 def load(
-    model: str | os.PathLike[str], dtype: str = "float32", num_threads: int | None = None
+    model: str | os.PathLike[str], dtype: str | None = None, num_threads: int | None = None
 ) -> Model:
     """Load a transformer encoder with its tokenizer and pooling.
 
     model: a directory as Hugging Face writes it (config.json, model.safetensors in one file or in
         shards, tokenizer.json, and modules.json of sentence-transformers if there), or a hub id;
         the local cache is asked before the network. The model_type in config.json must be bert,
-        roberta, xlm-roberta, camembert, distilbert, electra or albert; any size will do.
+        roberta, xlm-roberta, camembert, distilbert, electra or albert; any size will do. Or a
+        directory that `Model.save` wrote: its weights are mapped, and neither quantized nor copied.
     dtype: what the encoder's linear layers compute in; every sum is float32 or exact. With
         "bfloat16" and "int8", attention too multiplies bfloat16 on CPUs with AVX512-BF16.
-        "float32" (the default).
+        None: what a saved model was saved with, and float32 for any other.
+        "float32".
         "bfloat16": weights and activations rounded to bfloat16, half the memory; about twice as
             fast as "float32" on CPUs with AVX512-BF16, no faster on others but for short texts.
         "float16": weights kept in float16, computed with in float32: half the memory, and the
@@ -44,7 +55,8 @@ def load(
     num_threads: threads of every call; None follows `fbg.set_num_threads`.
 
     Raises ModelError naming the file (and tensor or key) that is missing, damaged or unsupported;
-    TypeError or ValueError for the arguments themselves.
+    TypeError or ValueError for the arguments themselves, such as a dtype that is not that of a
+    saved model.
 
     >>> model = load("sentence-transformers/all-MiniLM-L6-v2", dtype="int8")  # doctest: +SKIP
     >>> model.encode("a sentence").shape  # doctest: +SKIP
@@ -52,8 +64,8 @@ def load(
     """
     if not isinstance(model, (str, os.PathLike)):
         raise TypeError(f"load: model must be a path or a hub id, got {type(model).__name__}")
-    if dtype not in DTYPES:
-        raise ValueError(f"load: dtype must be one of {', '.join(DTYPES)}, got {dtype!r}")
+    if dtype is not None and dtype not in DTYPES:
+        raise ValueError(f"load: dtype must be one of {', '.join(DTYPES)} or None, got {dtype!r}")
     if num_threads is not None:
         num_threads = _checked_threads(num_threads)
 
@@ -61,10 +73,33 @@ def load(
     config = read_config(directory / "config.json")
     sentence = read_sentence_config(directory, config)
     tokenizer = TextTokenizer(directory / "tokenizer.json", sentence.max_length, sentence.lowercase)
-    anchor = f"{config.architecture.word}.weight"
-    with Checkpoint(directory, anchor) as checkpoint:
-        transformer = read_transformer(checkpoint, config, dtype)
-    return Model(str(model), transformer, sentence, tokenizer, dtype, num_threads)
+    if (directory / saved.WEIGHTS).is_file():
+        transformer, dtype, method = _map_saved(directory, config, dtype)
+        origin = saved.Origin(directory, method, mapped=True)
+    else:
+        dtype = dtype or "float32"
+        method = METHODS.get(dtype, f"weights: rounded to {dtype}")
+        origin = saved.Origin(directory, method, mapped=False)
+        anchor = f"{config.architecture.word}.weight"
+        with Checkpoint(directory, anchor) as checkpoint:
+            transformer = read_transformer(checkpoint, config, dtype)
+    return Model(str(model), origin, transformer, sentence, tokenizer, dtype, num_threads)
+
+
+def _map_saved(
+    directory: Path, config: EncoderConfig, dtype: str | None
+) -> tuple[Transformer, str, str]:
+    """Return the weights, their dtype and how they were quantized."""
+    with SavedFile(directory / saved.WEIGHTS) as file:
+        stored, method = file.metadata("dtype"), file.metadata("method")
+        if stored not in DTYPES:
+            raise ModelError(f"{file.path}: saved with dtype {stored!r}, which this fbg has not")
+        if dtype not in (None, stored):
+            raise ValueError(
+                f"load: dtype must be {stored!r}, with which {directory} was saved, or None, "
+                f"got {dtype!r}"
+            )
+        return saved.read(file, config, stored), stored, method
 
 
 def _checked_threads(num_threads: int) -> int:

@@ -6,6 +6,7 @@
 
 #include "bindings/arrays.h"
 #include "bindings/bindings.h"
+#include "core/checksum.h"
 #include "core/memory.h"
 #include "fbg/pack_b.h"
 
@@ -210,7 +211,32 @@ void bind_pack(py::module_& m) {
         return from_bytes(map_file(fd, offset, size), size, verify);
       },
       py::arg("fd"), py::arg("offset"), py::arg("size"), py::arg("verify"));
+  m.def(
+      "map_bytes",
+      [](int fd, std::int64_t offset, std::int64_t size) {
+        using Bytes = std::shared_ptr<const std::byte>;
+        auto owner = std::make_unique<Bytes>(map_file(fd, offset, size));
+        const auto* data = reinterpret_cast<const std::uint8_t*>(owner->get());
+        const py::capsule keep(owner.release(), [](void* p) { delete static_cast<Bytes*>(p); });
+        py::array_t<std::uint8_t> view(size, data, keep);
+        view.attr("flags").attr("writeable") = false;
+        return view;
+      },
+      py::arg("fd"), py::arg("offset"), py::arg("size"));
   m.def("pack_b_count", &pack_b_count);
+
+  py::class_<Checksum>(m, "Checksum")
+      .def(py::init<>())
+      .def(
+          "add",
+          [](Checksum& sum, const py::buffer& bytes) {
+            const py::buffer_info info = bytes.request();
+            if (info.ndim != 1 || info.itemsize != 1 || (info.size > 1 && info.strides[0] != 1))
+              throw py::type_error("Checksum: a piece is contiguous bytes");
+            sum.add(static_cast<const std::byte*>(info.ptr), static_cast<std::size_t>(info.size));
+          },
+          py::arg("bytes"))
+      .def_property_readonly("value", &Checksum::value);
 }
 
 }  // namespace fbg::bindings

@@ -222,7 +222,14 @@ void bind_plan(py::module_& m) {
       .def("run", &run, py::arg("ids").noconvert(), py::arg("positions").noconvert(),
            py::arg("types").noconvert(), py::arg("offsets").noconvert(), py::arg("outputs"),
            py::arg("num_threads"), py::arg("seconds").noconvert() = py::none())
-      .def_property_readonly("op_names", [](const BoundPlan& p) { return p.plan.op_names(); })
+      .def_property_readonly("ops",
+                             [](const BoundPlan& p) {
+                               py::list ops;
+                               for (const OpPlan& op : p.plan.ops())
+                                 ops.append(py::make_tuple(op.name, op.kernel, op.offset, op.bytes,
+                                                           op.scratch_offset, op.scratch_bytes));
+                               return ops;
+                             })
       .def_property_readonly("arena_bytes",
                              [](const BoundPlan& p) { return p.plan.arena_bytes(); });
 }

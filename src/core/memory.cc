@@ -3,6 +3,7 @@
 
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdint>
@@ -52,11 +53,12 @@ std::shared_ptr<const std::byte> map_file(int fd, std::int64_t offset, std::int6
   if (!S_ISREG(info.st_mode) || offset < 0 || size <= 0 || offset > info.st_size ||
       size > info.st_size - offset)
     throw std::invalid_argument("the file does not hold the bytes to be mapped");
-  // From its beginning: offsets of mappings are multiples of a page.
-  const auto bytes = static_cast<std::size_t>(offset + size);
-  void* const base = mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+  // Offsets of mappings are multiples of a page.
+  const std::int64_t before = offset % sysconf(_SC_PAGESIZE);
+  const auto bytes = static_cast<std::size_t>(before + size);
+  void* const base = mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, fd, offset - before);
   if (base == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "mmap");
-  return {static_cast<const std::byte*>(base) + offset,
+  return {static_cast<const std::byte*>(base) + before,
           [base, bytes](const std::byte*) { munmap(base, bytes); }};
 }
 

@@ -8,36 +8,12 @@
 #include <stdexcept>
 #include <string>
 
+#include "core/checksum.h"
+
 namespace fbg {
 namespace {
 
 std::atomic<std::int64_t> g_pack_count{0};
-
-// FNV-1a on words of eight bytes, with a shift that lets high bits reach low ones. Each step is a
-// bijection, so that one damaged word always shows. Four chains hide the latency of the multiply.
-class Checksum {
- public:
-  // `bytes` is a multiple of 32: header and sections are padded to 64.
-  void add(const std::byte* data, std::size_t bytes) {
-    for (std::size_t i = 0; i < bytes; i += sizeof lanes_) {
-      std::uint64_t words[4];
-      std::memcpy(words, data + i, sizeof words);
-      for (int lane = 0; lane < 4; ++lane) lanes_[lane] = mix(lanes_[lane], words[lane]);
-    }
-  }
-  std::uint64_t value() const {
-    std::uint64_t sum = 0;
-    for (const std::uint64_t lane : lanes_) sum = mix(sum, lane);
-    return sum;
-  }
-
- private:
-  static std::uint64_t mix(std::uint64_t hash, std::uint64_t word) {
-    hash = (hash ^ word) * 0x100000001b3ull;
-    return hash ^ hash >> 29;
-  }
-  std::uint64_t lanes_[4] = {0xcbf29ce484222325ull, 1, 2, 3};
-};
 
 // Of a block with that header; whatever stands in its place in memory is not read.
 std::uint64_t checksum_of(PackedHeader header, const std::byte* block) {

@@ -75,6 +75,7 @@ class LinearOp final : public Op {
           gemm_(op.w_, op.stages({}), max_rows(capacity, op.rows_)),
           workspace_bytes_(gemm_.workspace_bytes(capacity.threads)) {}
 
+    std::string kernel() const override { return gemm_.kernel_name(); }
     std::size_t scratch_bytes() const noexcept override { return workspace_bytes_; }
 
     void run(const Frame& frame, std::byte* scratch, int thread_id,

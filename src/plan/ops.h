@@ -28,6 +28,8 @@ struct Frame {
 class Step {
  public:
   virtual ~Step() = default;
+  // Name of the microkernel that does most of the work, if one does.
+  virtual std::string kernel() const { return {}; }
   // Scratch of all threads together, needed only while the step runs.
   virtual std::size_t scratch_bytes() const noexcept { return 0; }
   // Computes the share of one thread. `scratch` is aligned to 64 and common to all threads.

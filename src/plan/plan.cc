@@ -88,10 +88,13 @@ Plan::Plan(const Graph& graph, const Capacity& capacity)
   std::byte* base = memory_->arena.data();
   for (std::size_t i = 0; i < n; ++i) {
     const std::int64_t cols = graph_.shapes_[i].cols;
-    float* data =
-        reinterpret_cast<float*>(base + lifetimes[static_cast<std::size_t>(storage[i])].offset);
+    const Lifetime& buffer = lifetimes[static_cast<std::size_t>(storage[i])];
+    const Lifetime& scratch = lifetimes[n + i];
+    float* data = reinterpret_cast<float*>(base + buffer.offset);
     memory_->buffers.push_back({data, 0, cols, row_stride(cols), 1});
-    memory_->scratch.push_back(base + lifetimes[n + i].offset);
+    memory_->scratch.push_back(base + scratch.offset);
+    op_plans_.push_back({ops[i]->name, steps_[i]->kernel(), buffer.offset, buffer.bytes,
+                         scratch.offset, scratch.bytes});
   }
   for (Buffer b : graph_.outputs_) {
     auto& view = memory_->buffers[static_cast<std::size_t>(b)];
@@ -129,11 +132,5 @@ void Plan::run(const RunArgs& args, int num_threads, double* seconds) noexcept {
 }
 
 std::size_t Plan::arena_bytes() const { return memory_->arena.size(); }
-
-std::vector<std::string> Plan::op_names() const {
-  std::vector<std::string> names;
-  for (const auto& op : graph_.ops_) names.push_back(op->name);
-  return names;
-}
 
 }  // namespace fbg

@@ -4,7 +4,9 @@ config, tokenization, sentence   the JSON files of a Hugging Face model director
 architectures                    what distinguishes the families of encoders
 weights                          model.safetensors, in one file or several
 transformer                      the network
+saved, saved_file                directories with packed weights, mapped when they are loaded
 packing                          padded arrays <-> sequences end to end
 runner                           plans, one per capacity
+reports                          what a model holds in memory, what a plan decided
 encoder                          Model: what fbg.load returns
 """

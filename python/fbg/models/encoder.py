@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import operator
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from fbg import _fbg
+from fbg.arrays import require_integer
+from fbg.models import saved
 from fbg.models.config import EncoderConfig
 from fbg.models.packing import chunks, index_array, pack_padded, pack_sequences
+from fbg.models.reports import MemoryReport, PlanReport
 from fbg.models.runner import Runner
 from fbg.models.sentence import SentenceConfig
 from fbg.models.tokenization import TextTokenizer
@@ -46,6 +51,7 @@ class Model:
     def __init__(
         self,
         name: str,
+        origin: saved.Origin,
         transformer: Transformer,
         sentence: SentenceConfig,
         tokenizer: TextTokenizer,
@@ -56,6 +62,7 @@ class Model:
         self.dtype = dtype
         self.config: EncoderConfig = transformer.config
         self.sentence = sentence
+        self._origin = origin
         self._transformer = transformer
         self._tokenizer = tokenizer
         self._num_threads = num_threads
@@ -99,6 +106,56 @@ class Model:
             f"<fbg.Model {self.name!r}: {c.model_type}, {c.num_hidden_layers} layers, hidden size "
             f"{c.hidden_size}, {c.num_attention_heads} heads, {self.dtype}>"
         )
+
+    def save(self, directory: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Write a directory that `fbg.load` maps: the weights as they run, under any ISA.
+
+        directory: where to; its parent must exist. The configuration, the tokenizer and the files
+            of sentence-transformers are copied into it from where the model was loaded. The
+            directory appears whole or not at all.
+        overwrite: replace a saved model that is there. Models that were loaded from it go on
+            running. Any other directory that is not empty stays as it is.
+
+        The loaded model gives the same results, to the bit. Raises FileExistsError if something is
+        there that is not to be replaced, OSError when the directory cannot be written.
+
+        >>> model = fbg.load("path/to/model", dtype="int8")  # doctest: +SKIP
+        >>> model.save("model-int8")  # doctest: +SKIP
+        >>> fbg.load("model-int8")  # doctest: +SKIP
+        <fbg.Model 'model-int8': bert, 12 layers, hidden size 768, 12 heads, int8>
+        """
+        try:
+            target = Path(os.fspath(directory))
+        except TypeError:
+            got = type(directory).__name__
+            raise TypeError(f"save: directory must be a str or PathLike, got {got}") from None
+        saved.write(target, self._origin, self._transformer, self.dtype, overwrite)
+
+    def memory_report(self) -> MemoryReport:
+        """Return how many bytes the parts of the model take; `print` shows a table.
+
+        >>> print(model.memory_report())  # doctest: +SKIP
+        packed weights       83.9 MiB  mapped
+        embeddings           90.9 MiB  mapped
+        norms and biases      0.5 MiB  mapped
+        arenas                1.5 MiB  owned
+        total               176.8 MiB  1.5 MiB owned
+        """
+        runners = (self._forward, *self._embed.values())
+        arenas = sum(runner.arena_bytes for runner in runners)
+        return MemoryReport.of(saved.tensors(self._transformer), arenas, self._origin.mapped)
+
+    def plan(self, tokens: int = 64) -> PlanReport:
+        """Prepare `forward` for that many tokens and return what was decided; `print` shows it.
+
+        tokens: at most 1024, the most that a run takes unless one sequence is longer. A plan serves
+            a range of sizes, and is the one that such a `forward` uses under the ISA now active.
+
+        >>> print(model.plan(tokens=128))  # doctest: +SKIP
+        """
+        tokens = require_integer(tokens, "plan: tokens", 1, MAX_TOKENS)
+        threads = self.num_threads
+        return PlanReport.of(self._forward.plan(tokens, threads), tokens, threads)
 
     def forward(
         self,

@@ -51,6 +51,11 @@ class Runner:
             seconds,
         )
 
+    @property
+    def arena_bytes(self) -> int:
+        """Bytes of the arenas of all plans that are kept."""
+        return sum(plan.arena_bytes for plan in tuple(self._plans.values()))
+
     def plan(self, tokens: int, num_threads: int) -> _fbg.Plan:
         """Return a plan for at least `tokens` tokens, with kernels for the ISA that is active."""
         capacity = max(MIN_TOKENS, 1 << (tokens - 1).bit_length())

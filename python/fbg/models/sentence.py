@@ -9,7 +9,7 @@ from fbg.errors import ModelError
 from fbg.models.config import EncoderConfig
 from fbg.models.files import Settings, read_json, read_settings
 
-__all__ = ["SentenceConfig", "read_sentence_config"]
+__all__ = ["SentenceConfig", "read_sentence_config", "sentence_files"]
 
 # Pooling modes under their names in 1_Pooling/config.json, and those that we have.
 MODES = {
@@ -21,6 +21,8 @@ MODES = {
     "pooling_mode_lasttoken": "lasttoken",
 }
 SUPPORTED = ("cls", "mean", "max")
+
+SETTINGS, MODULES = "sentence_bert_config.json", "modules.json"
 
 
 @dataclass(frozen=True)
@@ -36,14 +38,14 @@ class SentenceConfig:
 def read_sentence_config(directory: Path, config: EncoderConfig) -> SentenceConfig:
     """Read modules.json and what it names; a directory without it means mean pooling."""
     max_length, lowercase = config.max_length, False
-    path = directory / "sentence_bert_config.json"
+    path = directory / SETTINGS
     if path.is_file():
         settings = read_settings(path)
         if settings.get("max_seq_length") is not None:
             max_length = min(max_length, settings.size("max_seq_length"))
         lowercase = settings.flag("do_lower_case")
 
-    path = directory / "modules.json"
+    path = directory / MODULES
     if not path.is_file():
         return SentenceConfig(max_length=max_length, lowercase=lowercase)
     pooling, normalize = "mean", False
@@ -56,6 +58,19 @@ def read_sentence_config(directory: Path, config: EncoderConfig) -> SentenceConf
             supported = "Transformer, Pooling, Normalize"
             raise ModelError(f"{path}: module {kind} is not among the supported: {supported}")
     return SentenceConfig(pooling, normalize, max_length, lowercase)
+
+
+def sentence_files(directory: Path) -> list[str]:
+    """Return the files that `read_sentence_config` reads, relative to the directory."""
+    files = [SETTINGS, MODULES]
+    if (directory / MODULES).is_file():
+        for kind, folder in _modules(directory / MODULES):
+            if kind == "Pooling":
+                files.append(f"{folder}/config.json")
+    for name in files:
+        if Path(name).is_absolute() or ".." in Path(name).parts:
+            raise ModelError(f"{directory / MODULES}: {name} is not in the directory of the model")
+    return [name for name in files if (directory / name).is_file()]
 
 
 def _modules(path: Path) -> list[tuple[str, str]]:
