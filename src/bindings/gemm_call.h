@@ -40,10 +40,14 @@ struct AOperand {
   py::array array;
   float scale;
   std::int32_t zero_point;
-  std::optional<py::array> row_range;  // of quant_row, where it is known
+  std::optional<py::array> row_range;      // of quant_row, where it is known
+  std::optional<py::array> channel_scale;  // of quant_row and quant_tensor: contiguous (K,)
 
   const RowExtent* extents() const {
     return row_range ? static_cast<const RowExtent*>(row_range->data()) : nullptr;
+  }
+  const float* factors() const {
+    return channel_scale ? static_cast<const float*>(channel_scale->data()) : nullptr;
   }
 };
 
@@ -55,6 +59,14 @@ inline void require_extents(const py::array& a, const char* name) {
                           shape_text(a));
   if (reinterpret_cast<std::uintptr_t>(a.data()) % alignof(RowExtent) != 0)
     throw py::value_error(std::string(name) + " must be aligned to 8 bytes");
+}
+
+// Throws unless the array holds one float for each column of x.
+inline void require_channel_scale(const py::array& a, const py::array& x, const char* name) {
+  if (!has_dtype<float>(a) || a.ndim() != 1 || x.ndim() != 2 || a.shape(0) != x.shape(1) ||
+      (a.flags() & py::array::c_style) == 0)
+    throw py::value_error(std::string(name) + " must be contiguous float32 (K,), got shape " +
+                          shape_text(a));
 }
 
 // The stages of a product whose result is m x n; throws where an array has another shape.
@@ -123,7 +135,7 @@ struct Packer<PackAWithQuantRowOffset> {
   using Source = float;
   static PackAWithQuantRowOffset make(const AOperand& a, MatrixView<const float> x) {
     if (a.row_range) return {x, a.extents()};
-    return PackAWithQuantRowOffset(x, a.kind == "quant_row");
+    return PackAWithQuantRowOffset(x, a.kind == "quant_row", a.factors());
   }
 };
 
