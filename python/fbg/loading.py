@@ -77,7 +77,10 @@ def load(
         smoothed = dtype == "int8" and smooth
         transformer = read_transformer(checkpoint, config, "float32" if smoothed else dtype)
     if smoothed:
-        sequences = random_sequences(config) if texts is None else tokenizer(texts)
+        if texts is None:
+            sequences = random_sequences(config, tokenizer([""])[0])
+        else:
+            sequences = tokenizer(texts)
         transformer = _quantized(transformer, sequences, num_threads, calibrated=texts is not None)
     return Model(str(model), transformer, sentence, tokenizer, dtype, num_threads)
 
@@ -97,7 +100,7 @@ def _quantized(
     return quantize_smoothly(transformer, inputs)
 
 
-def _checked_texts(calibrate: Sequence[str], dtype: str, smooth: bool) -> list[str]:
+def _checked_texts(calibrate: object, dtype: str, smooth: bool) -> list[str]:
     if dtype != "int8" or not smooth:
         raise ValueError("load: calibrate goes with dtype='int8' and smooth=True")
     if isinstance(calibrate, (str, bytes)) or not hasattr(calibrate, "__iter__"):

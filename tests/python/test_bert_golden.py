@@ -134,7 +134,7 @@ def test_float32_sentence_embeddings(minilm: dict[str, fbg.Model], isa: str) -> 
 def test_int8_sentence_embeddings(minilm: dict[str, fbg.Model], isa: str) -> None:
     embeddings = minilm["int8"].encode(TEXTS)
     np.testing.assert_allclose(np.linalg.norm(embeddings, axis=1), 1, rtol=0, atol=1e-5)
-    assert cosines(embeddings, GOLDEN["embeddings"]).mean() >= 0.9985
+    assert cosines(embeddings, GOLDEN["embeddings"]).mean() >= 0.9992
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

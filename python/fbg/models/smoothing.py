@@ -2,13 +2,14 @@
 
 For a linear layer y = x w and any factors s > 0 of its K input channels,
 
-    y = (x / s) (s w),    s_k = sqrt(max |x_k| / max_j |w_kj|)
+    y = (x / s) (s w),    s_k = sqrt(rms x_k / max_j |w_kj|)
 
 evens out the channels of x, whose largest would otherwise decide the one scale of each row, at the
 cost of some of w's, which have a scale per column (Xiao et al., 2022, arXiv:2211.10438, exponent
-0.5). The division is a factor per channel where a row is quantized; for the context of attention,
-linear in V, it is part of V's weights and bias. What max |x_k| is shows in float32 runs: on random
-token ids, which needs no data, or on texts.
+0.5; there it is max |x_k|, which is less accurate here: docs/quantization.md). The division is a
+factor per channel where a row is quantized; for the context of attention, linear in V, it is part
+of V's weights and bias. How large x_k is shows in float32 runs: on random token ids, which needs no
+data, or on texts.
 """
 
 from __future__ import annotations
@@ -31,28 +32,40 @@ __all__ = ["Inputs", "observe_inputs", "quantize_smoothly", "random_sequences"]
 Floats = npt.NDArray[np.float32]
 Indices = npt.NDArray[np.int32]
 
-RANDOM_SEQUENCES, RANDOM_LENGTH = 8, 64
+Doubles = npt.NDArray[np.float64]
+
+# About as long as sentences are: positions matter.
+RANDOM_SEQUENCES, RANDOM_LENGTH = 40, 24
 MAX_TOKENS = 1024  # of one run: bounds memory
+LOG_LIMIT = 10.0  # |log s|: no factor takes a float32 out of its range
 
 
-def random_sequences(config: EncoderConfig) -> list[Indices]:
-    """Return sequences of token ids, the same ones each time."""
+def random_sequences(config: EncoderConfig, frame: Indices) -> list[Indices]:
+    """Return sequences of token ids, the same ones each time.
+
+    frame: the tokens of an empty text; they begin and end each sequence.
+    """
     # The raw bit stream of PCG64 is the one that NumPy promises never to change.
     length = min(RANDOM_LENGTH, config.max_length)
     words = np.random.PCG64(0).random_raw(RANDOM_SEQUENCES * length)
     ids = (words % np.uint64(config.vocab_size)).astype(np.int32)
-    return list(ids.reshape(RANDOM_SEQUENCES, length))
+    ids = ids.reshape(RANDOM_SEQUENCES, length)
+    if 2 <= frame.size < length and frame.max() < config.vocab_size:
+        ids[:, 0], ids[:, 1 - frame.size :] = frame[0], frame[1:]
+    return list(ids)
 
 
 @dataclass
 class Inputs:
     """What went into a linear layer with K input channels."""
 
-    largest: Floats  # (K,): max |x_k|
+    squares: Doubles  # (K,): sum of x_k^2
     gram: Floats | None = None  # (K, K): sum of x^T x
+    rows: int = 0
 
     def add(self, x: Floats) -> None:
-        np.maximum(self.largest, np.abs(x).max(axis=0), out=self.largest)
+        self.rows += len(x)
+        self.squares += np.square(x).sum(axis=0, dtype=np.float64)
         if self.gram is not None:
             self.gram += x.T @ x
 
@@ -88,7 +101,7 @@ def observe_inputs(
     for weight, _ in graph.read:
         k = weight.shape[0]
         gram = np.zeros((k, k), np.float32) if grams else None
-        inputs.setdefault(id(weight), Inputs(np.zeros(k, np.float32), gram))
+        inputs.setdefault(id(weight), Inputs(np.zeros(k), gram))
 
     runs = [
         pack_sequences(sequences[part], config.pad_token_id)
@@ -155,10 +168,14 @@ def quantize_smoothly(transformer: Transformer, inputs: dict[int, Inputs]) -> Tr
 
 def _factors(x: Inputs, weight: Floats) -> Floats:
     """Return s; 1 where a channel is always zero, or its weights are."""
-    largest = np.abs(weight).max(axis=1)
-    used = (x.largest > 0) & (largest > 0) & np.isfinite(x.largest)
-    ratio = np.where(used, x.largest, 1) / np.where(used, largest, 1)
-    factors = np.where(used, np.sqrt(ratio), 1).astype(np.float32)
+    largest, size = np.abs(weight).max(axis=1), np.sqrt(x.squares / x.rows)
+    used = (largest > 0) & (size > 0) & np.isfinite(size)
+    if not used.any():
+        return np.ones(len(weight), np.float32)
+    # Logarithms neither overflow nor vanish. A mean of 0: no common factor enters the rows.
+    log = (np.log(size[used]) - np.log(largest[used].astype(np.float64))) / 2
+    factors = np.ones(len(weight), np.float32)
+    factors[used] = np.exp(np.clip(log - log.mean(), -LOG_LIMIT, LOG_LIMIT))
     return factors
 
 
