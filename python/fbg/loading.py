@@ -77,26 +77,28 @@ def load(
         smoothed = dtype == "int8" and smooth
         transformer = read_transformer(checkpoint, config, "float32" if smoothed else dtype)
     if smoothed:
-        if texts is None:
-            sequences = random_sequences(config, tokenizer([""])[0])
-        else:
-            sequences = tokenizer(texts)
-        transformer = _quantized(transformer, sequences, num_threads, calibrated=texts is not None)
+        sequences = None if texts is None else tokenizer(texts)
+        frame = tokenizer([""])[0]
+        transformer = _quantized(transformer, frame, sequences, num_threads or _fbg.num_threads())
     return Model(str(model), transformer, sentence, tokenizer, dtype, num_threads)
 
 
 def _quantized(
     transformer: Transformer,
-    sequences: Sequence[npt.NDArray[np.int32]],
-    num_threads: int | None,
-    calibrated: bool,
+    frame: npt.NDArray[np.int32],
+    texts: Sequence[npt.NDArray[np.int32]] | None,
+    num_threads: int,
 ) -> Transformer:
-    sequences = [s for s in sequences if s.size > 0]
-    for sequence in sequences:
-        if sequence.min() < 0 or sequence.max() >= transformer.config.vocab_size:
-            raise ValueError("load: calibrate holds tokens outside the vocabulary of the model")
-    threads = num_threads or _fbg.num_threads()
-    inputs = observe_inputs(transformer, sequences, threads, grams=calibrated)
+    """Return it in int8. frame: the tokens of an empty text; texts: to calibrate on."""
+    config = transformer.config
+    calibrated = texts is not None
+    inputs = observe_inputs(transformer, random_sequences(config, frame), num_threads, calibrated)
+    if texts is not None:
+        sequences = [tokens for tokens in texts if tokens.size > 0]
+        if not sequences or max(tokens.max() for tokens in sequences) >= config.vocab_size:
+            raise ValueError("load: calibrate has no tokens, or one outside the vocabulary")
+        seen = observe_inputs(transformer, sequences, num_threads, calibrated)
+        inputs = {key: seen[key].with_prior(prior) for key, prior in inputs.items()}
     return quantize_smoothly(transformer, inputs)
 
 

@@ -16,7 +16,7 @@ __all__ = ["round_to_gram"]
 Floats = npt.NDArray[np.float32]
 
 BLOCK = 64  # rows whose errors reach the rest in one matrix product
-DAMPING = 0.01  # of the mean of H's diagonal: little data must not decide much
+DAMPING = 0.05  # of the mean of H's diagonal: little data must not decide much
 
 
 def round_to_gram(weight: Floats, scale: Floats, gram: Floats) -> npt.NDArray[np.int8]:
