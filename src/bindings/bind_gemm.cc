@@ -52,6 +52,7 @@ py::array run(const AOperand& operand, MatrixView<const typename Packer<A>::Sour
     throw py::value_error("gemm: the row_range of a has " +
                           std::to_string(operand.row_range->shape(0)) + " rows, a has " +
                           std::to_string(m));
+  require_channel_scale(operand, k, "gemm");
   const std::vector<Stage> stages = native_stages(py_stages, m, n, "gemm");
   const Gemm<A, Acc>& gemm = prepared<A, Acc>(b, stages);
   const py::dtype dtype = dtype_of(gemm.output_type());
@@ -129,9 +130,6 @@ void bind_gemm(py::module_& m) {
       .def(py::init([](std::string kind, py::array array, float scale, std::int32_t zero_point,
                        std::optional<py::array> row_range, std::optional<py::array> channel_scale) {
              if (row_range) require_extents(*row_range, "PackAWithQuantRowOffset: row_range");
-             if (channel_scale)
-               require_channel_scale(*channel_scale, array,
-                                     "PackAWithQuantRowOffset: channel_scale");
              return AOperand{std::move(kind), std::move(array),     scale,
                              zero_point,      std::move(row_range), std::move(channel_scale)};
            }),

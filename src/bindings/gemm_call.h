@@ -61,12 +61,15 @@ inline void require_extents(const py::array& a, const char* name) {
     throw py::value_error(std::string(name) + " must be aligned to 8 bytes");
 }
 
-// Throws unless the array holds one float for each column of x.
-inline void require_channel_scale(const py::array& a, const py::array& x, const char* name) {
-  if (!has_dtype<float>(a) || a.ndim() != 1 || x.ndim() != 2 || a.shape(0) != x.shape(1) ||
-      (a.flags() & py::array::c_style) == 0)
-    throw py::value_error(std::string(name) + " must be contiguous float32 (K,), got shape " +
-                          shape_text(a));
+// Throws unless a channel scale has a float for each of the k columns of A; the packer checked its
+// own array, whose shape can be assigned to.
+inline void require_channel_scale(const AOperand& a, std::int64_t k, const char* function) {
+  if (!a.channel_scale) return;
+  const py::array& factors = *a.channel_scale;
+  if (!has_dtype<float>(factors) || factors.ndim() != 1 || factors.shape(0) != k ||
+      (k > 1 && factors.strides(0) != static_cast<py::ssize_t>(sizeof(float))))
+    throw py::value_error(std::string(function) + ": the channel_scale of a has shape " +
+                          shape_text(factors) + ", a has K = " + std::to_string(k));
 }
 
 // The stages of a product whose result is m x n; throws where an array has another shape.

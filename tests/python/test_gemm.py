@@ -213,6 +213,14 @@ def test_a_channel_scale_multiplies_the_columns_first(isa: str, granularity: str
         for rows in (x, np.asfortranarray(x)):
             a = fbg.PackAWithQuantRowOffset(rows, granularity=granularity, channel_scale=factors)
             assert_same_bits(fbg.gemm(a, packed, fbg.Dequantize(), num_threads=2), wanted)
+    reshaped = np.ones((k, m), np.float32)
+    a = fbg.PackAWithQuantRowOffset(reshaped, channel_scale=np.ones(m, np.float32))
+    reshaped.shape = (m, k)
+    if m != k:
+        with pytest.raises(
+            ValueError, match=rf"channel_scale of a has shape \({m},?\), a has K = {k}"
+        ):
+            fbg.gemm(a, packed, fbg.Dequantize())
     options = {"granularity": granularity, "channel_scale": factors}
     assert_same_bits(fbg.prepare(packed, fbg.Dequantize(), rows=m, **options)(x), wanted)
 

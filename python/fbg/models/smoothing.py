@@ -30,9 +30,8 @@ from fbg.models.transformer import Layer, Linear, Transformer, describe_encoder
 __all__ = ["Inputs", "observe_inputs", "quantize_smoothly", "random_sequences"]
 
 Floats = npt.NDArray[np.float32]
-Indices = npt.NDArray[np.int32]
-
 Doubles = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.int32]
 
 # About as long as sentences are: positions matter.
 RANDOM_SEQUENCES, RANDOM_LENGTH = 40, 24
@@ -191,7 +190,7 @@ def _factors(x: Inputs, weight: Floats) -> Floats:
 
 def _quantize(weight: Floats, factors: Floats, gram: Floats | None) -> _fbg.PackedBInt8:
     smooth = weight * factors[:, None]
-    if gram is None:
+    if gram is None or not np.isfinite(gram).all():  # as where float32 overflows
         return _fbg.pack_b_quantize(smooth, per_column=True, symmetric=True)
     scale = np.abs(smooth).max(axis=0) / np.float32(127)
     scale[scale < np.finfo(np.float32).tiny] = 1
