@@ -91,14 +91,13 @@ def _quantized(
 ) -> Transformer:
     """Return it in int8. frame: the tokens of an empty text; texts: to calibrate on."""
     config = transformer.config
-    calibrated = texts is not None
-    inputs = observe_inputs(transformer, random_sequences(config, frame), num_threads, calibrated)
-    if texts is not None:
+    if texts is None:
+        sequences = random_sequences(config, frame)
+    else:
         sequences = [tokens for tokens in texts if tokens.size > 0]
         if not sequences or max(tokens.max() for tokens in sequences) >= config.vocab_size:
             raise ValueError("load: calibrate has no tokens, or one outside the vocabulary")
-        seen = observe_inputs(transformer, sequences, num_threads, calibrated)
-        inputs = {key: seen[key].with_prior(prior) for key, prior in inputs.items()}
+    inputs = observe_inputs(transformer, sequences, num_threads, grams=texts is not None)
     return quantize_smoothly(transformer, inputs)
 
 

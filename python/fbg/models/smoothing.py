@@ -36,9 +36,6 @@ Indices = npt.NDArray[np.int32]
 # About as long as sentences are: positions matter.
 RANDOM_SEQUENCES, RANDOM_LENGTH = 40, 24
 MAX_TOKENS = 1024  # of one run: bounds memory
-# A hundred texts leave much of a Gram matrix of 1536 channels undecided; random ids, weighed less,
-# say what is usual there.
-PRIOR = 0.3
 LOG_LIMIT = 10.0  # |log s|: no factor takes a float32 out of its range
 
 
@@ -70,13 +67,6 @@ class Inputs:
         self.squares += np.square(x).sum(axis=0, dtype=np.float64)
         if self.gram is not None:
             self.gram += x.T @ x
-
-    def with_prior(self, other: Inputs) -> Inputs:
-        """Return these inputs with the Gram matrix of others behind it, PRIOR for each row."""
-        assert self.gram is not None
-        assert other.gram is not None
-        weight = np.float32(PRIOR * self.rows / other.rows)
-        return replace(self, gram=self.gram + weight * other.gram)
 
 
 class _ObservedGraph(_fbg.Graph):
