@@ -139,14 +139,17 @@ class PackAWithRowOffset {
 
 // float32 quantized while packing, as ONNX DynamicQuantizeLinear chooses scale and zero point, per
 // row (default) or once for the whole matrix; q = saturate(rint(x * (1 / scale)) + zero_point).
-// Where the extents of the rows are known, as from RowRange, a row is not searched for them.
+// Where the extents of the rows are known, as from RowRange, a row is not searched for them. With a
+// channel scale, one factor for each of the K columns, what is quantized is x * channel_scale: with
+// the rows of B divided by it, the product is the same and the quantization may be better.
 class PackAWithQuantRowOffset {
  public:
   using Element = std::uint8_t;
   static constexpr bool kHasScale = true;
 
   // Per tensor, the constructor passes over the whole matrix.
-  explicit PackAWithQuantRowOffset(MatrixView<const float> a, bool per_row = true);
+  explicit PackAWithQuantRowOffset(MatrixView<const float> a, bool per_row = true,
+                                   const float* channel_scale = nullptr);
   PackAWithQuantRowOffset(MatrixView<const float> a, const RowExtent* extents)
       : a_(a), extents_(extents), per_row_(true) {}
   std::int64_t rows() const { return a_.rows; }
@@ -158,7 +161,8 @@ class PackAWithQuantRowOffset {
 
  private:
   MatrixView<const float> a_;
-  const RowExtent* extents_ = nullptr;  // of every row; null: not known
+  const RowExtent* extents_ = nullptr;    // of every row; null: not known
+  const float* channel_scale_ = nullptr;  // null: none
   bool per_row_;
   float scale_ = 1;
   std::int32_t zero_point_ = 0;

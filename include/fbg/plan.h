@@ -47,11 +47,12 @@ struct BufferShape {
 enum class Activation : std::uint8_t { none, gelu, gelu_tanh, relu };
 enum class Pooling : std::uint8_t { mean, max };
 
-// Everything after the product of a linear layer; empty bias and residual mean none.
+// Everything around the product of a linear layer; empty members mean none.
 struct LinearTail {
   SharedMatrix bias;  // (1, N)
   Activation activation = Activation::none;
-  std::optional<Buffer> residual;  // added last
+  std::optional<Buffer> residual;   // added last
+  SharedMatrix channel_scale = {};  // (1, K): with int8 weights, what is quantized is x * this
 };
 
 // Each method appends one op and returns its output. Throws std::invalid_argument where shapes do

@@ -5,7 +5,11 @@ from __future__ import annotations
 import operator
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
 
 from fbg import _fbg
 from fbg.errors import ModelError
@@ -14,6 +18,7 @@ from fbg.models.config import EncoderConfig, read_config
 from fbg.models.encoder import Model
 from fbg.models.saved_file import SavedFile
 from fbg.models.sentence import read_sentence_config
+from fbg.models.smoothing import observe_inputs, quantize_smoothly, random_sequences
 from fbg.models.tokenization import TextTokenizer
 from fbg.models.transformer import WEIGHT_LIMITS, Transformer, read_transformer
 from fbg.models.weights import Checkpoint
@@ -25,6 +30,8 @@ METHODS = {
     "int8": "weights: symmetric, max|w| / 127, one scale per output column; "
     "activations: one scale and zero point per token, as it is packed",
 }
+SMOOTHED = "; channels smoothed by random token ids (SmoothQuant)"
+CALIBRATED = "; channels smoothed by texts, weights rounded by their Gram matrices (GPTQ)"
 HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")
 HUB_FILES = [
     *("*.json", "*/config.json", "model.safetensors", "model-*.safetensors"),
@@ -33,7 +40,12 @@ HUB_FILES = [
 
 
 def load(
-    model: str | os.PathLike[str], dtype: str | None = None, num_threads: int | None = None
+    model: str | os.PathLike[str],
+    dtype: str | None = None,
+    num_threads: int | None = None,
+    *,
+    smooth: bool = True,
+    calibrate: Sequence[str] | None = None,
 ) -> Model:
     """Load a transformer encoder with its tokenizer and pooling.
 
@@ -53,6 +65,13 @@ def load(
         "int8": weights quantized with one scale per output column, activations per token while
             they are packed; fastest and smallest.
     num_threads: threads of every call; None follows `fbg.set_num_threads`.
+    smooth: with "int8", divide the input channels of linear layers by factors that make them about
+        equally large and multiply the weights by them (SmoothQuant, arXiv:2211.10438): it costs no
+        time later, and embeddings are closer to the float32 ones. How large they are shows in a
+        float32 run on random token ids, always the same. False rounds the weights as they are.
+    calibrate: with "int8", texts like those that the model will see, 100 of them or so: channels
+        are measured on them instead, and weights rounded so that their errors cancel on them (GPTQ,
+        arXiv:2210.17323). Closer still; takes seconds.
 
     Raises ModelError naming the file (and tensor or key) that is missing, damaged or unsupported;
     TypeError or ValueError for the arguments themselves, such as a dtype that is not that of a
@@ -68,21 +87,34 @@ def load(
         raise ValueError(f"load: dtype must be one of {', '.join(DTYPES)} or None, got {dtype!r}")
     if num_threads is not None:
         num_threads = _checked_threads(num_threads)
+    texts = None if calibrate is None else _checked_texts(calibrate, dtype, smooth)
 
     directory = _find_directory(os.fspath(model))
     config = read_config(directory / "config.json")
     sentence = read_sentence_config(directory, config)
     tokenizer = TextTokenizer(directory / "tokenizer.json", sentence.max_length, sentence.lowercase)
     if (directory / saved.WEIGHTS).is_file():
+        if texts is not None:
+            raise ValueError(
+                f"load: calibrate has no use: {directory} is saved as it was quantized"
+            )
         transformer, dtype, method = _map_saved(directory, config, dtype)
         origin = saved.Origin(directory, method, mapped=True)
     else:
         dtype = dtype or "float32"
+        smoothed = dtype == "int8" and smooth
         method = METHODS.get(dtype, f"weights: rounded to {dtype}")
+        if smoothed:
+            method += SMOOTHED if texts is None else CALIBRATED
         origin = saved.Origin(directory, method, mapped=False)
         anchor = f"{config.architecture.word}.weight"
         with Checkpoint(directory, anchor) as checkpoint:
-            transformer = read_transformer(checkpoint, config, dtype)
+            transformer = read_transformer(checkpoint, config, "float32" if smoothed else dtype)
+        if smoothed:
+            sequences = None if texts is None else tokenizer(texts)
+            frame = tokenizer([""])[0]
+            threads = num_threads or _fbg.num_threads()
+            transformer = _quantized(transformer, frame, sequences, threads)
     return Model(str(model), origin, transformer, sentence, tokenizer, dtype, num_threads)
 
 
@@ -100,6 +132,40 @@ def _map_saved(
                 f"got {dtype!r}"
             )
         return saved.read(file, config, stored), stored, method
+
+
+def _quantized(
+    transformer: Transformer,
+    frame: npt.NDArray[np.int32],
+    texts: Sequence[npt.NDArray[np.int32]] | None,
+    num_threads: int,
+) -> Transformer:
+    """Return it in int8. frame: the tokens of an empty text; texts: to calibrate on."""
+    config = transformer.config
+    if texts is None:
+        sequences = random_sequences(config, frame)
+    else:
+        sequences = [tokens for tokens in texts if tokens.size > 0]
+        if not sequences or max(tokens.max() for tokens in sequences) >= config.vocab_size:
+            raise ValueError("load: calibrate has no tokens, or one outside the vocabulary")
+    inputs = observe_inputs(transformer, sequences, num_threads, grams=texts is not None)
+    return quantize_smoothly(transformer, inputs)
+
+
+def _checked_texts(calibrate: object, dtype: str | None, smooth: bool) -> list[str]:
+    if dtype != "int8" or not smooth:
+        raise ValueError("load: calibrate goes with dtype='int8' and smooth=True")
+    if isinstance(calibrate, (str, bytes)) or not hasattr(calibrate, "__iter__"):
+        got = type(calibrate).__name__
+        raise TypeError(f"load: calibrate must be a sequence of str, got {got}")
+    texts = list(calibrate)
+    for n, text in enumerate(texts):
+        if not isinstance(text, str):
+            got = type(text).__name__
+            raise TypeError(f"load: calibrate[{n}] must be a str, got {got}")
+    if not any(text.strip() for text in texts):
+        raise ValueError("load: calibrate must hold at least one text that is not empty")
+    return texts
 
 
 def _checked_threads(num_threads: int) -> int:

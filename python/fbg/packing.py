@@ -110,6 +110,10 @@ class PackAWithQuantRowOffset(PackA):
             of each row of `x`, as the `RowRange` stage of the product that made `x` wrote them. It
             is referred to, not copied. Rows are then not searched for them; the result is the same.
             Only with ``granularity="row"``.
+        channel_scale: (K,) float32: what is quantized is ``x * channel_scale``. With weights
+            ``w / channel_scale[:, None]`` the product is that of `x` and ``w``; factors that even
+            out the columns of `x` make its quantization more accurate (SmoothQuant,
+            arXiv:2211.10438). Copied. Not together with `row_range`.
 
     Parameters are those of ONNX DynamicQuantizeLinear: ``scale = (max(x, 0) - min(x, 0)) / 255``,
     ``zero_point = rint(-min / scale)``; ``q = saturate(rint(x * (1 / scale)) + zero_point)``. A row
@@ -126,6 +130,7 @@ class PackAWithQuantRowOffset(PackA):
         *,
         granularity: Literal["row", "tensor"] = "row",
         row_range: npt.NDArray[np.float32] | None = None,
+        channel_scale: object = None,
     ) -> None:
         if granularity not in ("row", "tensor"):
             raise ValueError(
@@ -134,8 +139,11 @@ class PackAWithQuantRowOffset(PackA):
             )
         self._refer(x, "float32")
         if row_range is None:
-            self._native = _fbg.AOperand(f"quant_{granularity}", self._array)
+            factors = None if channel_scale is None else self._factors(channel_scale)
+            self._native = _fbg.AOperand(f"quant_{granularity}", self._array, channel_scale=factors)
             return
+        if channel_scale is not None:
+            raise TypeError("PackAWithQuantRowOffset: row_range excludes channel_scale")
         if granularity != "row":
             raise TypeError("PackAWithQuantRowOffset: row_range goes with granularity='row'")
         name = "PackAWithQuantRowOffset: row_range"
@@ -145,3 +153,11 @@ class PackAWithQuantRowOffset(PackA):
             wanted = (self.shape[0], 2)
             raise ValueError(f"{name} must have shape {wanted}, got {extents.shape}")
         self._native = _fbg.AOperand("quant_row", self._array, row_range=extents)
+
+    def _factors(self, channel_scale: object) -> npt.NDArray[np.float32]:
+        name = "PackAWithQuantRowOffset: channel_scale"
+        factors = as_array(channel_scale, name)
+        require_dtype(factors, name, "float32")
+        if factors.shape != (self.shape[1],):
+            raise ValueError(f"{name} must have shape {(self.shape[1],)}, got {factors.shape}")
+        return factors.copy()

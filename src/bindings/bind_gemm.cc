@@ -52,6 +52,7 @@ py::array run(const AOperand& operand, MatrixView<const typename Packer<A>::Sour
     throw py::value_error("gemm: the row_range of a has " +
                           std::to_string(operand.row_range->shape(0)) + " rows, a has " +
                           std::to_string(m));
+  require_channel_scale(operand, k, "gemm");
   const std::vector<Stage> stages = native_stages(py_stages, m, n, "gemm");
   const Gemm<A, Acc>& gemm = prepared<A, Acc>(b, stages);
   const py::dtype dtype = dtype_of(gemm.output_type());
@@ -98,7 +99,7 @@ py::array linear(const PackedB<Acc>& w, const py::array& x, const std::optional<
   }
   if (activation == "relu") stages.push_back({Relu{}.stage(), py::none()});
   if (activation == "gelu") stages.push_back({Gelu{}.stage(), py::none()});
-  const AOperand a{is_integer(Acc::kind) ? "quant_row" : "plain", x, 1, 0, {}};
+  const AOperand a{is_integer(Acc::kind) ? "quant_row" : "plain", x, 1, 0, {}, {}};
   return with_packer(a, w, "linear", [&]<class A>(std::type_identity<A>, const auto& b) {
     const auto rows = source<A>(x, "linear: x");
     if (rows.cols != b.rows())
@@ -127,13 +128,13 @@ void define_products() {
 void bind_gemm(py::module_& m) {
   py::class_<AOperand>(m, "AOperand")
       .def(py::init([](std::string kind, py::array array, float scale, std::int32_t zero_point,
-                       std::optional<py::array> row_range) {
+                       std::optional<py::array> row_range, std::optional<py::array> channel_scale) {
              if (row_range) require_extents(*row_range, "PackAWithQuantRowOffset: row_range");
-             return AOperand{std::move(kind), std::move(array), scale, zero_point,
-                             std::move(row_range)};
+             return AOperand{std::move(kind), std::move(array),     scale,
+                             zero_point,      std::move(row_range), std::move(channel_scale)};
            }),
            py::arg("kind"), py::arg("array"), py::arg("scale") = 1.0f, py::arg("zero_point") = 0,
-           py::arg("row_range") = py::none());
+           py::arg("row_range") = py::none(), py::arg("channel_scale") = py::none());
   define_products<Int32>();
   define_products<Int16>();
   define_products<Float32>();

@@ -58,11 +58,13 @@ Activation activation(const std::string& name) {
 
 template <class Acc>
 Buffer linear(Graph& graph, Buffer x, const PackedB<Acc>& w, const std::optional<Floats>& bias,
-              const std::string& activation_name, std::optional<Buffer> residual) {
+              const std::string& activation_name, std::optional<Buffer> residual,
+              const std::optional<Floats>& channel_scale) {
   LinearTail tail;
   if (bias) tail.bias = vector(*bias, "linear: bias");
   tail.activation = activation(activation_name);
   tail.residual = residual;
+  if (channel_scale) tail.channel_scale = vector(*channel_scale, "linear: channel_scale");
   return graph.linear(x, w, std::move(tail));
 }
 
@@ -188,7 +190,7 @@ void bind_graph(py::module_& m) {
   const auto define_linear = [&](auto function) {
     graph.def("linear", function, py::arg("x"), py::arg("w"),
               py::arg("bias").noconvert() = py::none(), py::arg("activation") = "none",
-              py::arg("residual") = py::none());
+              py::arg("residual") = py::none(), py::arg("channel_scale").noconvert() = py::none());
   };
   define_linear(&linear<Int32>);
   define_linear(&linear<Float32>);

@@ -141,6 +141,7 @@ py::object prepare(const py::object& type, const AOperand& sample, const PackedB
                       throw py::value_error("prepare: packer must pack the (" +
                                             std::to_string(rows) + ", " + std::to_string(b.rows()) +
                                             ") array it is given, not " + shape_text(sample.array));
+                    require_channel_scale(sample, b.rows(), "prepare");
                     require_apart(stages, sample, "prepare");
                     return std::make_unique<TypedProduct<A, B>>(
                         sample, b, native_stages(stages, rows, b.cols(), "prepare"), rows);

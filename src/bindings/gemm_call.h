@@ -40,10 +40,14 @@ struct AOperand {
   py::array array;
   float scale;
   std::int32_t zero_point;
-  std::optional<py::array> row_range;  // of quant_row, where it is known
+  std::optional<py::array> row_range;      // of quant_row, where it is known
+  std::optional<py::array> channel_scale;  // of quant_row and quant_tensor: contiguous (K,)
 
   const RowExtent* extents() const {
     return row_range ? static_cast<const RowExtent*>(row_range->data()) : nullptr;
+  }
+  const float* factors() const {
+    return channel_scale ? static_cast<const float*>(channel_scale->data()) : nullptr;
   }
 };
 
@@ -55,6 +59,17 @@ inline void require_extents(const py::array& a, const char* name) {
                           shape_text(a));
   if (reinterpret_cast<std::uintptr_t>(a.data()) % alignof(RowExtent) != 0)
     throw py::value_error(std::string(name) + " must be aligned to 8 bytes");
+}
+
+// Throws unless a channel scale has a float for each of the k columns of A; the packer checked its
+// own array, whose shape can be assigned to.
+inline void require_channel_scale(const AOperand& a, std::int64_t k, const char* function) {
+  if (!a.channel_scale) return;
+  const py::array& factors = *a.channel_scale;
+  if (!has_dtype<float>(factors) || factors.ndim() != 1 || factors.shape(0) != k ||
+      (k > 1 && factors.strides(0) != static_cast<py::ssize_t>(sizeof(float))))
+    throw py::value_error(std::string(function) + ": the channel_scale of a has shape " +
+                          shape_text(factors) + ", a has K = " + std::to_string(k));
 }
 
 // The stages of a product whose result is m x n; throws where an array has another shape.
@@ -123,7 +138,7 @@ struct Packer<PackAWithQuantRowOffset> {
   using Source = float;
   static PackAWithQuantRowOffset make(const AOperand& a, MatrixView<const float> x) {
     if (a.row_range) return {x, a.extents()};
-    return PackAWithQuantRowOffset(x, a.kind == "quant_row");
+    return PackAWithQuantRowOffset(x, a.kind == "quant_row", a.factors());
   }
 };
 

@@ -217,7 +217,7 @@ class Call {
         if (is_apart(c, x)) return c;
       }
     }
-    const AOperand a{{}, py::reinterpret_borrow<py::array>(x_object), 1, 0, row_range_};
+    const AOperand a{{}, py::reinterpret_borrow<py::array>(x_object), 1, 0, row_range_, {}};
     require_apart(stages_, a, kPreparedCall);
     require_output(py::reinterpret_borrow<py::object>(object), out_.dtype(), x.rows, n_, a, stages_,
                    kPreparedCall);

@@ -42,19 +42,20 @@ void zero_tail(T* row, std::int64_t cols) {
   std::fill(row + cols, row + round_up(cols, std::int64_t{4}), T{});
 }
 
-// Scale and zero point over all of `a`: the row rule applied to the whole matrix at once, by way of
-// the two elements that matter.
-simd::RowQuant choose_tensor_quant(const MatrixView<const float>& a) {
+// Scale and zero point over all of `a`, its columns times `factors` if given: the row rule applied
+// to the whole matrix at once, by way of the two elements that matter.
+simd::RowQuant choose_tensor_quant(const MatrixView<const float>& a, const float* factors) {
   float extremes[2] = {0, 0};
   for (std::int64_t i = 0; i < a.rows; ++i)
-    for_each_piece(a, i, [&](std::int64_t, const float* x, std::int64_t n) {
+    for_each_piece(a, i, [&](std::int64_t begin, const float* x, std::int64_t n) {
       for (std::int64_t k = 0; k < n; ++k) {
-        if (!std::isfinite(x[k])) extremes[0] = std::nanf("");
-        if (x[k] < extremes[0]) extremes[0] = x[k];
-        if (x[k] > extremes[1]) extremes[1] = x[k];
+        const float value = factors ? x[k] * factors[begin + k] : x[k];
+        if (!std::isfinite(value)) extremes[0] = std::nanf("");
+        if (value < extremes[0]) extremes[0] = value;
+        if (value > extremes[1]) extremes[1] = value;
       }
     });
-  return row_kernels().choose_row_quant(extremes, 2);
+  return row_kernels().choose_row_quant(extremes, nullptr, 2);
 }
 
 }  // namespace
@@ -127,11 +128,12 @@ void PackAWithRowOffset<T>::pack(Range rows, ABlock& block) const noexcept {
   }
 }
 
-PackAWithQuantRowOffset::PackAWithQuantRowOffset(MatrixView<const float> a, bool per_row)
-    : a_(a), per_row_(per_row) {
+PackAWithQuantRowOffset::PackAWithQuantRowOffset(MatrixView<const float> a, bool per_row,
+                                                 const float* channel_scale)
+    : a_(a), channel_scale_(channel_scale), per_row_(per_row) {
   if (per_row_) return;
   const FloatEnvironment environment;
-  const simd::RowQuant quant = choose_tensor_quant(a_);
+  const simd::RowQuant quant = choose_tensor_quant(a_, channel_scale_);
   scale_ = quant.scale;
   zero_point_ = quant.zero_point;
 }
@@ -143,16 +145,16 @@ void PackAWithQuantRowOffset::prepare(Range rows, ABlock& block) const noexcept 
     if (extents_ && a_.cols > 0) {
       const RowExtent& extent = extents_[rows.begin + i];
       const float both[] = {extent.lo, extent.hi};
-      quant = kernels.choose_row_quant(both, 2);
+      quant = kernels.choose_row_quant(both, nullptr, 2);
     } else if (per_row_) {
       const float* row = a_.data + (rows.begin + i) * a_.row_stride;
       if (a_.col_stride == 1 || a_.cols <= 1) {
-        quant = kernels.choose_row_quant(row, static_cast<std::size_t>(a_.cols));
+        quant = kernels.choose_row_quant(row, channel_scale_, static_cast<std::size_t>(a_.cols));
       } else {
         MatrixView<const float> view = a_;
         view.data = row;
         view.rows = 1;
-        quant = choose_tensor_quant(view);
+        quant = choose_tensor_quant(view, channel_scale_);
       }
     }
     block.scale[i] = quant.scale;
@@ -167,7 +169,8 @@ void PackAWithQuantRowOffset::pack(Range rows, ABlock& block) const noexcept {
     const simd::RowQuant quant{block.scale[i], block.zero_point[i]};
     std::int32_t sum = 0;
     for_each_piece(a_, rows.begin + i, [&](std::int64_t begin, const float* x, std::int64_t n) {
-      sum += kernels.quantize_row(x, static_cast<std::size_t>(n), quant, out + begin);
+      const float* factors = channel_scale_ ? channel_scale_ + begin : nullptr;
+      sum += kernels.quantize_row(x, factors, static_cast<std::size_t>(n), quant, out + begin);
     });
     zero_tail(out, a_.cols);
     if (block.row_offsets) block.row_offsets[i] = sum;

@@ -73,6 +73,10 @@ Buffer Graph::linear(Buffer x, PackedB<Acc> w, LinearTail tail) {
                                    std::to_string(w.rows()) + " rows");
   const BufferShape out{in.rows, w.cols()};
   if (tail.bias.data) require_vector(tail.bias, out.cols, "linear: bias");
+  if (tail.channel_scale.data) {
+    require(is_integer(Acc::kind), "linear: channel_scale needs int8 weights");
+    require_vector(tail.channel_scale, in.cols, "linear: channel_scale");
+  }
   if (tail.residual) {
     const BufferShape residual = shape(*tail.residual);
     require(residual.rows == out.rows && residual.cols == out.cols,

@@ -49,6 +49,13 @@ class LinearOp final : public Op {
  private:
   using Packer = typename PackerTo<typename Acc::A>::type;
 
+  Packer packer(MatrixView<const float> x) const noexcept {
+    if constexpr (kQuantized<Acc>)
+      return Packer(x, /*per_row=*/true, tail_.channel_scale.data.get());
+    else
+      return Packer(x);
+  }
+
   // The stages of the pipeline, and how many there are.
   struct Stages {
     std::array<Stage, 4> stage;
@@ -84,7 +91,7 @@ class LinearOp final : public Op {
       const MatrixView<float>& y = frame[op_.output];
       const MatrixView<float> residual =
           op_.tail_.residual ? frame[*op_.tail_.residual] : MatrixView<float>{};
-      const Packer a(MatrixView<const float>{x.data, x.rows, x.cols, x.row_stride, 1});
+      const Packer a = op_.packer({x.data, x.rows, x.cols, x.row_stride, 1});
       gemm_.run(a, op_.w_, op_.stages(residual),
                 {y.data, y.row_stride * static_cast<std::int64_t>(sizeof(float))}, scratch,
                 thread_id, num_threads);
@@ -107,6 +114,7 @@ class LinearOp final : public Op {
     if (tail.activation == Activation::gelu_tanh) text += " gelu_tanh";
     if (tail.activation == Activation::relu) text += " relu";
     if (tail.residual) text += " add";
+    if (tail.channel_scale.data) text += " channel_scale";
     return text;
   }
 

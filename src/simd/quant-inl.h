@@ -21,7 +21,26 @@ namespace HWY_NAMESPACE {
 
 using IntTag = hn::RebindToSigned<FloatTag>;
 
-RowQuant choose_row_quant(const float* x, std::size_t n) {
+// A row as it is, or with a factor for each element. `access` is that of for_each_vector.
+struct PlainRow {
+  const float* x;
+  template <class Access>
+  HWY_INLINE FloatVec load(Access access, std::size_t i) const {
+    return access.load(FloatTag(), x + i);
+  }
+};
+struct ScaledRow {
+  const float* x;
+  const float* factors;
+  template <class Access>
+  HWY_INLINE FloatVec load(Access access, std::size_t i) const {
+    const FloatTag d;
+    return hn::Mul(access.load(d, x + i), access.load(d, factors + i));
+  }
+};
+
+template <class Row>
+HWY_INLINE RowQuant choose_quant_of(Row row, std::size_t n) {
   const FloatTag d;
   const auto zero = hn::Zero(d);
   FloatVec lo[kUnroll] = {zero, zero, zero, zero};
@@ -29,7 +48,7 @@ RowQuant choose_row_quant(const float* x, std::size_t n) {
   // min and max may drop a NaN; 0 * x is NaN for NaN and Inf, and a sum never loses it.
   FloatVec poison[kUnroll] = {zero, zero, zero, zero};
   for_each_vector(n, hn::Lanes(d), [&](auto access, std::size_t i, int chain) FBG_INLINE_LAMBDA {
-    const auto v = access.load(d, x + i);
+    const auto v = row.load(access, i);
     lo[chain] = hn::Min(lo[chain], v);
     hi[chain] = hn::Max(hi[chain], v);
     poison[chain] = hn::MulAdd(v, zero, poison[chain]);
@@ -51,6 +70,11 @@ RowQuant choose_row_quant(const float* x, std::size_t n) {
   // Adding 1.5 * 2^23 rounds half to even.
   const float zero_point = (-low / scale + 12582912.0f) - 12582912.0f;
   return {scale, static_cast<std::int32_t>(zero_point < 255.0f ? zero_point : 255.0f)};
+}
+
+RowQuant choose_row_quant(const float* x, const float* factors, std::size_t n) {
+  if (factors) return choose_quant_of(ScaledRow{x, factors}, n);
+  return choose_quant_of(PlainRow{x}, n);
 }
 
 // x * inverse rounded half to even, plus an offset, in 32-bit lanes. Adding 1.5 * 2^23 rounds, and
@@ -93,22 +117,22 @@ struct ByteSum {
   }
 };
 
-template <class Access>
-HWY_INLINE ByteVec quantize_vector(Access, const float* x, FloatVec inverse,
+template <class Row>
+HWY_INLINE ByteVec quantize_vector(Whole whole, Row row, std::size_t i, FloatVec inverse,
                                    hn::Vec<IntTag> offset) {
-  const FloatTag d;
-  const auto a = scale_and_round(hn::LoadU(d, x), inverse, offset);
-  const auto b = scale_and_round(hn::LoadU(d, x + hn::Lanes(d)), inverse, offset);
+  const auto a = scale_and_round(row.load(whole, i), inverse, offset);
+  const auto b = scale_and_round(row.load(whole, i + hn::Lanes(FloatTag())), inverse, offset);
   return pack_bytes(a, b);
 }
 
-HWY_INLINE ByteVec quantize_vector(Part part, const float* x, FloatVec inverse,
+template <class Row>
+HWY_INLINE ByteVec quantize_vector(Part part, Row row, std::size_t i, FloatVec inverse,
                                    hn::Vec<IntTag> offset) {
   const FloatTag d;
   const std::size_t lanes = hn::Lanes(d);
   const bool second = part.count > lanes;
-  const auto va = Part{second ? lanes : part.count}.load(d, x);
-  const auto vb = second ? Part{part.count - lanes}.load(d, x + lanes) : hn::Zero(d);
+  const auto va = row.load(Part{second ? lanes : part.count}, i);
+  const auto vb = second ? row.load(Part{part.count - lanes}, i + lanes) : hn::Zero(d);
   return pack_bytes(scale_and_round(va, inverse, offset), scale_and_round(vb, inverse, offset));
 }
 
@@ -125,30 +149,37 @@ struct ByteSum {
   HWY_INLINE std::int32_t total() const { return hn::GetLane(hn::SumOfLanes(IntTag(), lanes)); }
 };
 
-template <class Access>
-HWY_INLINE ByteVec quantize_vector(Access access, const float* x, FloatVec inverse,
+template <class Access, class Row>
+HWY_INLINE ByteVec quantize_vector(Access access, Row row, std::size_t i, FloatVec inverse,
                                    hn::Vec<IntTag> offset) {
-  return hn::DemoteTo(ByteTag(), scale_and_round(access.load(FloatTag(), x), inverse, offset));
+  return hn::DemoteTo(ByteTag(), scale_and_round(row.load(access, i), inverse, offset));
 }
 
 #endif
 
-std::int32_t quantize_row(const float* x, std::size_t n, RowQuant quant, std::uint8_t* q) {
-  if (std::isnan(quant.scale)) {
-    std::memset(q, 0, n);
-    return 0;
-  }
+template <class Row>
+HWY_INLINE std::int32_t quantize_elements(Row row, std::size_t n, RowQuant quant, std::uint8_t* q) {
   const ByteTag db;
   const auto inverse = hn::Set(FloatTag(), 1.0f / quant.scale);
   const auto offset = hn::Set(IntTag(), quant.zero_point - kRounderBits);
   ByteSum sum;
   for_each_vector_simple(n, kFloatsPerByteVec * hn::Lanes(FloatTag()),
                          [&](auto access, std::size_t i) FBG_INLINE_LAMBDA {
-                           const auto bytes = quantize_vector(access, x + i, inverse, offset);
+                           const auto bytes = quantize_vector(access, row, i, inverse, offset);
                            access.store(bytes, db, q + i);
                            sum.add(access.select(db, bytes, hn::Zero(db)));
                          });
   return sum.total();
+}
+
+std::int32_t quantize_row(const float* x, const float* factors, std::size_t n, RowQuant quant,
+                          std::uint8_t* q) {
+  if (std::isnan(quant.scale)) {
+    std::memset(q, 0, n);
+    return 0;
+  }
+  if (factors) return quantize_elements(ScaledRow{x, factors}, n, quant, q);
+  return quantize_elements(PlainRow{x}, n, quant, q);
 }
 
 std::int32_t sum_row(const std::uint8_t* x, std::size_t n) {

@@ -39,11 +39,13 @@ struct RowKernels {
   // Dynamic quantization of one row, as ONNX DynamicQuantizeLinear defines scale and zero point:
   //   lo = min(0, min x), hi = max(0, max x), scale = (hi - lo) / 255,
   //   zero_point = saturate_u8(rint(-lo / scale)); an all-zero row gives {1, 0}.
-  // A row that holds NaN or Inf gives {NaN, 0}.
-  RowQuant (*choose_row_quant)(const float* x, std::size_t n);
+  // A row that holds NaN or Inf gives {NaN, 0}. With `factors`, one per element, here and below of
+  // the row x * factors; they may be null.
+  RowQuant (*choose_row_quant)(const float* x, const float* factors, std::size_t n);
   // q = saturate_u8(rint(x * (1 / scale)) + zero_point), half to even; zeros when scale is NaN.
   // Returns the sum of the row's q (its row offset). Writes exactly n bytes.
-  std::int32_t (*quantize_row)(const float* x, std::size_t n, RowQuant quant, std::uint8_t* q);
+  std::int32_t (*quantize_row)(const float* x, const float* factors, std::size_t n, RowQuant quant,
+                               std::uint8_t* q);
   // Sum of n bytes; int8 input shifted by 128 into uint8 while it is copied and summed.
   std::int32_t (*sum_row)(const std::uint8_t* x, std::size_t n);
   std::int32_t (*shift_row)(const std::int8_t* x, std::size_t n, std::uint8_t* q);

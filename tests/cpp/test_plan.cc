@@ -259,13 +259,39 @@ TEST_P(Linear, AddsBiasActivationAndResidual) {
   const auto result = [&](auto packed) {
     Graph graph;
     const Buffer x = tables.embed(graph);
-    graph.output(graph.linear(x, packed, {shared(bias, 1, 40), GetParam(), x}));
+    graph.output(graph.linear(x, packed, {shared(bias, 1, 40), GetParam(), x, {}}));
     return run(graph, in, 14);
   };
   expect_near(result(PackedB<Float32>::pack(view)), want, 1e-4);
   expect_near(result(PackedB<Float32F16>::convert(view)), want, 0.01);
   expect_near(result(PackedB<BFloat16>::convert(view)), want, 0.05);
   expect_near(result(PackedB<Int32>::quantize(view, Granularity::column, true)), want, 0.2);
+}
+
+TEST(Plan, AChannelScaleIsTakenOutByTheWeights) {
+  // Powers of two: x * s and w / s are exact, and so both graphs quantize the same numbers.
+  Random random;
+  const std::int64_t k = 37, n = 20;
+  const Tables tables(k, random);
+  const Input in = random_input(random, {5, 9});
+  Tables scaled = tables;
+  Values factors;
+  for (std::int64_t i = 0; i < k; ++i)
+    factors.push_back(std::ldexp(1.0f, static_cast<int>(i % 9) - 4));
+  for (Values* table : {&scaled.word, &scaled.position, &scaled.type})
+    for (std::size_t i = 0; i < table->size(); ++i)
+      (*table)[i] *= factors[i % static_cast<std::size_t>(k)];
+  const Values w = random.values(static_cast<std::size_t>(k * n), 0.2f);
+  const auto packed = PackedB<Int32>::quantize({w.data(), k, n, n, 1}, Granularity::column, true);
+  const auto result = [&](const Tables& embedding, LinearTail tail) {
+    Graph graph;
+    graph.output(graph.linear(embedding.embed(graph), packed, std::move(tail)));
+    return run(graph, in, 14);
+  };
+  LinearTail tail;
+  const Values want = result(scaled, tail);
+  tail.channel_scale = shared(factors, 1, k);
+  EXPECT_EQ(result(tables, tail), want);
 }
 
 std::string activation_name(const testing::TestParamInfo<Activation>& info) {
@@ -447,6 +473,14 @@ TEST(Graph, ShapesThatDoNotFitAreRefused) {
   const Values w(31 * 2, 1.0f);
   EXPECT_THROW(graph.linear(x, PackedB<Float32>::pack({w.data(), 31, 2, 2, 1}), {}),
                std::invalid_argument);
+  LinearTail tail;
+  tail.channel_scale = shared(Values(29, 1.0f), 1, 29);
+  const Values w30(30 * 2, 1.0f);
+  const MatrixView<const float> view{w30.data(), 30, 2, 2, 1};
+  EXPECT_THROW(graph.linear(x, PackedB<Int32>::quantize(view, Granularity::column, true), tail),
+               std::invalid_argument);
+  tail.channel_scale = shared(Values(30, 1.0f), 1, 30);
+  EXPECT_THROW(graph.linear(x, PackedB<Float32>::pack(view), tail), std::invalid_argument);
   EXPECT_THROW(graph.first_token(graph.first_token(x)), std::invalid_argument);
   graph.output(x);
   EXPECT_THROW(graph.output(x), std::invalid_argument);

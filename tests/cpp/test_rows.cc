@@ -293,7 +293,7 @@ TEST_P(Rows, RowQuantFollowsDynamicQuantizeLinear) {
     for (float mean : {-5.0f, 0.0f, 0.3f, 5.0f}) {
       Guarded<float> x(normal(n, n, mean));
       const RowQuant expected = row_quant_reference(x.data(), n);
-      const RowQuant got = kernels.choose_row_quant(x.data(), n);
+      const RowQuant got = kernels.choose_row_quant(x.data(), nullptr, n);
       ASSERT_EQ(got.scale, expected.scale) << "n = " << n;
       ASSERT_EQ(got.zero_point, expected.zero_point) << "n = " << n;
     }
@@ -306,11 +306,11 @@ TEST_P(Rows, RowQuantSeesNotFiniteAnywhere) {
       for (float value : {kNaN, kInf, -kInf}) {
         std::vector<float> x = normal(n, n);
         x[bad] = value;
-        const RowQuant quant = kernels.choose_row_quant(x.data(), n);
+        const RowQuant quant = kernels.choose_row_quant(x.data(), nullptr, n);
         ASSERT_TRUE(std::isnan(quant.scale));
         ASSERT_EQ(quant.zero_point, 0);
         std::vector<std::uint8_t> q(n, 77);
-        ASSERT_EQ(kernels.quantize_row(x.data(), n, quant, q.data()), 0);
+        ASSERT_EQ(kernels.quantize_row(x.data(), nullptr, n, quant, q.data()), 0);
         ASSERT_EQ(q, std::vector<std::uint8_t>(n, 0));
       }
     }
@@ -319,7 +319,7 @@ TEST_P(Rows, RowQuantSeesNotFiniteAnywhere) {
 
 TEST_P(Rows, RowQuantAtTheEndsOfTheRange) {
   const auto choose = [&](std::vector<float> x) {
-    return kernels.choose_row_quant(x.data(), x.size());
+    return kernels.choose_row_quant(x.data(), nullptr, x.size());
   };
   for (float tiny : {0.0f, -0.0f, 1e-45f, -1e-40f, 2e-36f}) {
     const RowQuant quant = choose({tiny, 0.0f, tiny});
@@ -335,7 +335,7 @@ TEST_P(Rows, RowQuantAtTheEndsOfTheRange) {
   EXPECT_NEAR(wide.scale / (2.0 * kMax / 255.0), 1.0, 1e-6);
   EXPECT_NEAR(wide.zero_point, 127.5, 0.5);
   std::uint8_t q[3];
-  kernels.quantize_row(huge.data(), 3, wide, q);
+  kernels.quantize_row(huge.data(), nullptr, 3, wide, q);
   EXPECT_LE(q[0], 1);
   EXPECT_GE(q[1], 254);
   EXPECT_EQ(q[2], wide.zero_point);
@@ -353,7 +353,7 @@ TEST_P(Rows, QuantizeRowRoundsHalfToEvenAndSaturates) {
         for (std::size_t i = 0; i < n; i += 3) x[i] = 0.25f * (static_cast<int>(i % 41) - 20);
         if (n > 5) x[5] = 1e30f, x[4] = -1e30f;
         Guarded<std::uint8_t> q(n, side);
-        const std::int32_t sum = kernels.quantize_row(x.data(), n, quant, q.data());
+        const std::int32_t sum = kernels.quantize_row(x.data(), nullptr, n, quant, q.data());
         std::int32_t expected_sum = 0;
         for (std::size_t i = 0; i < n; ++i) {
           const double rounded = std::nearbyint(x[i] * (1.0f / quant.scale)) + quant.zero_point;
@@ -367,12 +367,33 @@ TEST_P(Rows, QuantizeRowRoundsHalfToEvenAndSaturates) {
   }
 }
 
+TEST_P(Rows, AScaledRowIsQuantizedAsItsProductWithTheFactors) {
+  for (std::size_t n : lengths(0)) {
+    for (Guard side : {Guard::after, Guard::before}) {
+      Guarded<float> x(normal(n, n), side);
+      Guarded<float> factors(normal(n, n + 1, 1.0f), side);
+      std::vector<float> product(n);
+      for (std::size_t i = 0; i < n; ++i) product[i] = x[i] * factors[i];
+      const RowQuant expected = kernels.choose_row_quant(product.data(), nullptr, n);
+      const RowQuant got = kernels.choose_row_quant(x.data(), factors.data(), n);
+      ASSERT_EQ(got.scale, expected.scale) << "n = " << n;
+      ASSERT_EQ(got.zero_point, expected.zero_point) << "n = " << n;
+      std::vector<std::uint8_t> q(n);
+      const std::int32_t sum = kernels.quantize_row(product.data(), nullptr, n, got, q.data());
+      Guarded<std::uint8_t> scaled(n, side);
+      ASSERT_EQ(kernels.quantize_row(x.data(), factors.data(), n, got, scaled.data()), sum);
+      for (std::size_t i = 0; i < n; ++i)
+        ASSERT_EQ(scaled[i], q[i]) << "n = " << n << ", i = " << i;
+    }
+  }
+}
+
 TEST_P(Rows, QuantizedRowIsWithinHalfAStep) {
   for (std::size_t n : {384, 768, 3072}) {
     const std::vector<float> x = normal(n, n, 0.4f);
     std::vector<std::uint8_t> q(n);
-    const RowQuant quant = kernels.choose_row_quant(x.data(), n);
-    kernels.quantize_row(x.data(), n, quant, q.data());
+    const RowQuant quant = kernels.choose_row_quant(x.data(), nullptr, n);
+    kernels.quantize_row(x.data(), nullptr, n, quant, q.data());
     // The rounding of the zero point may push the extremes half a step further.
     for (std::size_t i = 0; i < n; ++i) {
       ASSERT_NEAR(quant.scale * (q[i] - quant.zero_point), x[i], 1.0001 * quant.scale);
@@ -456,9 +477,9 @@ TEST_P(Rows, ConversionsStayInBounds) {
 
 TEST_P(Rows, EmptyRowsTouchNothing) {
   kernels.layer_norm(nullptr, nullptr, nullptr, 1e-5f, 0, nullptr);
-  const RowQuant quant = kernels.choose_row_quant(nullptr, 0);
+  const RowQuant quant = kernels.choose_row_quant(nullptr, nullptr, 0);
   EXPECT_EQ(quant.scale, 1.0f);
-  EXPECT_EQ(kernels.quantize_row(nullptr, 0, quant, nullptr), 0);
+  EXPECT_EQ(kernels.quantize_row(nullptr, nullptr, 0, quant, nullptr), 0);
   EXPECT_EQ(kernels.sum_row(nullptr, 0), 0);
   EXPECT_EQ(kernels.shift_row(nullptr, 0, nullptr), 0);
 }

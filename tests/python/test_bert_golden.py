@@ -24,7 +24,7 @@ ISAS = fbg.isa.supported()
 FAST_ISAS = [isa for isa in ISAS if isa != "generic"] or ISAS
 DTYPES = ["float32", "bfloat16", "float16", "int8"]
 TOLERANCE = 1e-4
-LEAST_COSINE = {"bfloat16": 0.9999, "float16": 0.999999, "int8": 0.9985}  # mean, on real weights
+LEAST_COSINE = {"bfloat16": 0.9999, "float16": 0.999999, "int8": 0.9992}  # mean, on real weights
 
 GOLDEN = arrays("minilm_golden")
 IDS = token_ids(GOLDEN)

@@ -198,6 +198,33 @@ def test_quantizing_packers_follow_the_formula(isa: str, granularity: str) -> No
         assert_same_bits(fbg.gemm(a, packed, fbg.Dequantize()), output.result)
 
 
+@pytest.mark.parametrize("granularity", ["row", "tensor"])
+def test_a_channel_scale_multiplies_the_columns_first(isa: str, granularity: str) -> None:
+    rng = np.random.default_rng(4)
+    for m, n, k in [(1, 1, 1), (4, 40, 3), (7, 17, 64), (13, 33, 1129)]:
+        x, packed = random_f32(rng, m, k), fbg.PackedB(random_f32(rng, k, n))
+        factors = np.exp(random_f32(rng, 1, k)[0]).astype(np.float32)
+        wanted = fbg.gemm(
+            fbg.PackAWithQuantRowOffset(x * factors, granularity=granularity),
+            packed,
+            fbg.Dequantize(),
+            num_threads=2,
+        )
+        for rows in (x, np.asfortranarray(x)):
+            a = fbg.PackAWithQuantRowOffset(rows, granularity=granularity, channel_scale=factors)
+            assert_same_bits(fbg.gemm(a, packed, fbg.Dequantize(), num_threads=2), wanted)
+    reshaped = np.ones((k, m), np.float32)
+    a = fbg.PackAWithQuantRowOffset(reshaped, channel_scale=np.ones(m, np.float32))
+    reshaped.shape = (m, k)
+    if m != k:
+        with pytest.raises(
+            ValueError, match=rf"channel_scale of a has shape \({m},?\), a has K = {k}"
+        ):
+            fbg.gemm(a, packed, fbg.Dequantize())
+    options = {"granularity": granularity, "channel_scale": factors}
+    assert_same_bits(fbg.prepare(packed, fbg.Dequantize(), rows=m, **options)(x), wanted)
+
+
 # --- float32 ------------------------------------------------------------------------------------
 
 

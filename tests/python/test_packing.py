@@ -539,6 +539,25 @@ def with_value(value: float) -> Array:
             "PackAWithQuantRowOffset: row_range goes with granularity='row'",
         ),
         (
+            lambda: fbg.PackAWithQuantRowOffset(W32, channel_scale=np.ones(W32.shape[1] + 1, F32)),
+            ValueError,
+            "PackAWithQuantRowOffset: channel_scale must have shape ",
+        ),
+        (
+            lambda: fbg.PackAWithQuantRowOffset(W32, channel_scale=np.ones(W32.shape[1])),
+            TypeError,
+            "PackAWithQuantRowOffset: channel_scale must be float32, got float64",
+        ),
+        (
+            lambda: fbg.PackAWithQuantRowOffset(
+                W32,
+                row_range=np.zeros((len(W32), 2), F32),
+                channel_scale=np.ones(W32.shape[1], F32),
+            ),
+            TypeError,
+            "PackAWithQuantRowOffset: row_range excludes channel_scale",
+        ),
+        (
             lambda: fbg.PackAWithQuantRowOffset(W32, row_range=np.zeros((99, 2), F32)),
             ValueError,
             rf"PackAWithQuantRowOffset: row_range must have shape \({len(W32)}, 2\), got \(99, 2\)",

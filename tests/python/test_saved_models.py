@@ -450,8 +450,8 @@ def test_quantizing_keeps_no_float32_weights(
     read = Checkpoint.tensor
     tensors: dict[str, weakref.ref[Any]] = {}
 
-    def watched(self: Checkpoint, name: str, *shape: int) -> Any:
-        tensor = read(self, name, *shape)
+    def watched(self: Checkpoint, name: str, *shape: int, **options: Any) -> Any:
+        tensor = read(self, name, *shape, **options)
         tensors[name] = weakref.ref(tensor)
         return tensor
 

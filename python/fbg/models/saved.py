@@ -135,6 +135,7 @@ def read(file: SavedFile, config: EncoderConfig, dtype: str) -> Transformer:
         return Linear(
             weight=file.packed(f"{name}.weight", kind, inputs, outputs),
             bias=file.floats(f"{name}.bias", outputs),
+            channel_scale=file.optional(f"{name}.channel_scale", inputs),
         )
 
     def norm(name: str, size: int = hidden) -> LayerNorm:

@@ -16,7 +16,14 @@ from fbg import _fbg
 from fbg.models.config import ACTIVATIONS, EncoderConfig
 from fbg.models.weights import Checkpoint
 
-__all__ = ["Transformer", "describe_encoder", "describe_pooler", "read_transformer"]
+__all__ = [
+    "Layer",
+    "Linear",
+    "Transformer",
+    "describe_encoder",
+    "describe_pooler",
+    "read_transformer",
+]
 
 Floats = npt.NDArray[np.float32]
 PackedWeight = _fbg.PackedBInt8 | _fbg.PackedBFloat32 | _fbg.PackedBBFloat16 | _fbg.PackedBFloat16
@@ -35,10 +42,11 @@ ROUNDED = ("bfloat16", "int8")
 
 @dataclass(frozen=True)
 class Linear:
-    """y = x @ weight + bias, the weight packed."""
+    """y = x @ weight + bias, the weight packed; x is first multiplied by the channel scale."""
 
     weight: PackedWeight
     bias: Floats
+    channel_scale: Floats | None = None  # only of int8 weights
 
 
 @dataclass(frozen=True)
@@ -109,7 +117,9 @@ def _linear(
     activation: str = "none",
     residual: int | None = None,
 ) -> int:
-    return graph.linear(x, linear.weight, linear.bias, activation, residual)
+    return graph.linear(
+        x, linear.weight, linear.bias, activation, residual, channel_scale=linear.channel_scale
+    )
 
 
 def _layer_norm(graph: _fbg.Graph, x: int, norm: LayerNorm) -> int:
