@@ -352,7 +352,9 @@ TEST_P(Attention, AgreesWithPlainLoopsAndIsTheSameOnAnyThreads) {
       const Values one = run(graph, in, tokens);
       const bool rounds = allow_bfloat16 && active_features() & feature::avx512_bf16;
       expect_near(one, want, rounds ? 0.1 : 2e-4);
-      if (allow_bfloat16) EXPECT_EQ(one == exact, !rounds);
+      if (allow_bfloat16) {
+        EXPECT_EQ(one == exact, !rounds);
+      }
       for (int threads : {2, 3, 7}) EXPECT_EQ(run(graph, in, tokens, threads), one) << threads;
       exact = one;
     }
