@@ -38,7 +38,7 @@ test: lint
 
 # A build of its own. The interpreter is not instrumented, so the runtime is loaded before it; -S leaves
 # out the editable package, whose place $(ASAN)/python takes. What the interpreter itself keeps until it
-# ends is no leak of ours, and this extension needs the runtime's libraries.
+# ends is no leak of ours; this extension needs the runtime's libraries, and what is freed stays in memory.
 sanitize: $(VENV)/.dev
 	$(BIN)/cmake -S . -B $(ASAN) -G Ninja -DFBG_SANITIZE=ON -DFBG_BUILD_TESTS=ON -DFBG_BUILD_PYTHON=ON \
 	  -Dpybind11_DIR=$$($(BIN)/python -m pybind11 --cmakedir) \
@@ -52,7 +52,8 @@ sanitize: $(VENV)/.dev
 	PYTHONPATH=$(CURDIR)/$(ASAN)/python:$$site ASAN_OPTIONS=detect_leaks=0 \
 	LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libstdc++.so)" \
 	  $(BIN)/python -S -m pytest \
-	    --deselect tests/python/test_layers.py::test_extension_needs_only_system_libraries
+	    --deselect tests/python/test_layers.py::test_extension_needs_only_system_libraries \
+	    --deselect tests/python/test_saved_models.py::test_a_process_holds_int8_weights_only
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check
