@@ -22,7 +22,7 @@ import numpy.typing as npt
 from fbg import _fbg
 from fbg.errors import ModelError
 
-__all__ = ["NativeB", "dtype_name", "read", "write"]
+__all__ = ["NativeB", "dtype_name", "read", "read_header", "write"]
 
 NativeB: TypeAlias = (
     _fbg.PackedBInt8
@@ -106,18 +106,25 @@ def _encode_header(native: NativeB, block: npt.NDArray[np.uint8]) -> bytes:
     return len(text).to_bytes(8, "little") + text
 
 
-def _decode_header(file: BinaryIO) -> tuple[int, int, dict[str, Any]]:
-    """Return the offset of the block, its size and the metadata; raises ValueError."""
+def read_header(file: BinaryIO, most: int) -> tuple[Any, int, int]:
+    """Return the JSON of a safetensors file, where its tensors begin and where the file ends.
+
+    most: bytes that the JSON may have. Raises ValueError.
+    """
     total = os.fstat(file.fileno()).st_size
     length = int.from_bytes(file.read(8), "little")
-    offset = 8 + length
-    if total < 8 or offset > total or length > MAX_HEADER:
+    begin = 8 + length
+    if total < 8 or begin > total or length > most:
         raise ValueError("truncated, or not a safetensors file")
     try:
-        header = json.loads(file.read(length))
+        return json.loads(file.read(length)), begin, total
     except (ValueError, RecursionError):
         raise ValueError("damaged, or not a safetensors file: its header is not JSON") from None
 
+
+def _decode_header(file: BinaryIO) -> tuple[int, int, dict[str, Any]]:
+    """Return the offset of the block, its size and the metadata; raises ValueError."""
+    header, offset, total = read_header(file, MAX_HEADER)
     metadata = _member(header, "__metadata__", dict)
     if metadata.get("format") != FORMAT:
         raise ValueError(f"not a file of PackedB: its format is {metadata.get('format')!r}")

@@ -28,7 +28,7 @@ from fbg import _fbg
 from fbg.errors import ModelError
 from fbg.models.files import require_file
 from fbg.models.transformer import PackedWeight
-from fbg.packed_file import dtype_name
+from fbg.packed_file import dtype_name, read_header
 
 __all__ = ["SavedFile", "write"]
 
@@ -191,15 +191,7 @@ class SavedFile:
 
 def _decode_header(file: BinaryIO) -> tuple[dict[str, Tensor], dict[str, str]]:
     """Return the tensors and the metadata; raises ValueError."""
-    total = os.fstat(file.fileno()).st_size
-    length = int.from_bytes(file.read(8), "little")
-    first = 8 + length
-    if total < 8 or first > total or length > MAX_HEADER:
-        raise ValueError("truncated, or not a safetensors file")
-    try:
-        header = json.loads(file.read(length))
-    except (ValueError, RecursionError):
-        raise ValueError("damaged, or not a safetensors file: its header is not JSON") from None
+    header, first, total = read_header(file, MAX_HEADER)
     metadata = header.pop("__metadata__", None) if isinstance(header, dict) else None
     if not isinstance(metadata, dict) or metadata.get("format") != FORMAT:
         raise ValueError("not a model that fbg saved")
