@@ -1,0 +1,20 @@
+"""Commands of the ``fbg`` program: each is one small function that calls the library and prints."""
+
+import click
+
+import fbg
+from fbg.cli.encode import encode
+from fbg.cli.info import info
+from fbg.cli.quantize import quantize
+
+__all__ = ["main"]
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(fbg.__version__, prog_name="fbg")
+def main() -> None:
+    """Quantized matrix products and BERT inference on CPUs."""
+
+
+for command in (info, encode, quantize):
+    main.add_command(command)
