@@ -136,6 +136,8 @@ class GemmGenerator : public SimdAssembler {
   void initialize_accumulators() {
     load_c_registers();
     if (!key_.streams) fetch_c();
+    for (int s = 0; s < key_.num_stages; ++s)
+      if (key_.stages[s].kind == StageKind::add) fetch_operand(s);
     for (int chain = key_.load_c; chain < chains_; ++chain)
       for (int i = 0; i < rows_; ++i)
         for (int v = 0; v < vectors_; ++v) zero(acc(i, v, chain));
@@ -162,6 +164,27 @@ class GemmGenerator : public SimdAssembler {
     for (int i = 0; i < rows_; ++i) {
       for (int offset = 0; offset <= row_bytes; offset += 64) prefetchw(ptr[scratch_ + offset]);
       if (i + 1 < rows_) add(scratch_, ldc_);
+    }
+  }
+
+  // The same for the matrix that a stage adds.
+  void fetch_operand(int stage) {
+    const Reg64 &row = rbx, &ld = rdx, &stages = rcx;  // not in use before the K loop
+    const int size = static_cast<int>(value_size(key_.stages[stage].operand));
+    const auto field = [&](std::size_t offset) {
+      return ptr[stages + static_cast<int>(stage * sizeof(StageArgs) + offset)];
+    };
+    mov(stages, arg(offsetof(TileArgs, stages)));
+    mov(ld, field(offsetof(StageArgs, ld)));
+    mov(row, arg(offsetof(TileArgs, row)));
+    imul(row, ld);
+    add(row, field(offsetof(StageArgs, data)));
+    mov(scratch_, arg(offsetof(TileArgs, col)));
+    lea(row, ptr[row + scratch_ * size]);
+    for (int i = 0; i < rows_; ++i) {
+      for (int offset = 0; offset <= vectors_ * lanes() * size; offset += 64)
+        prefetcht0(ptr[row + offset]);
+      if (i + 1 < rows_) add(row, ld);
     }
   }
 

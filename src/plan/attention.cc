@@ -9,7 +9,7 @@
 // Both products are raw microkernels that sum floats. A k-group is a 32-bit word: one float, or two
 // bfloat16 where those are allowed and the ISA has their dot product. Floats are read where they
 // are: Q in qkv, P in the place of S. Pairs of bfloat16 are made by rounding Q, K and V as they are
-// packed, and P as softmax writes it.
+// packed, and P as softmax writes it, which then leaves its division to the rows of the context.
 //
 // The float operations of a row depend on its sequence alone: blocks and threads only decide who
 // computes it.
@@ -197,9 +197,11 @@ class AttentionOp final : public Op {
         MatrixView<const float> queries{q + row * qkv.row_stride, count, d, qkv.row_stride, 1};
         if constexpr (kPairs) queries = round_rows(queries, scratch + rounded_);
         scores_.run(queries, keys, {score, count, round_up(length, kTransposedPadding), stride, 1});
+        const MatrixView<float> context{out.data + (tokens.begin + row) * out.row_stride + head * d,
+                                        count, d, out.row_stride, 1};
         context_.run(softmax({score, count, length, stride, 1}, scratch + probabilities_), values,
-                     {out.data + (tokens.begin + row) * out.row_stride + head * d, count, d,
-                      out.row_stride, 1});
+                     context);
+        if (kPairs) divide_rows(context, score, stride);
         row += count;
       }
     }
@@ -237,7 +239,8 @@ class AttentionOp final : public Op {
       return {rounded, x.rows, cols, cols, 1};
     }
 
-    // Probabilities of rows of scores, as words: in their place, or rounded.
+    // Probabilities of rows of scores, as words: in their place; or rounded and not yet divided by
+    // their sum, whose reciprocal then begins the row of scores.
     MatrixView<const float> softmax(const MatrixView<float>& score, float* rounded) const noexcept {
       const auto n = static_cast<std::size_t>(score.cols);
       const MatrixView<float> p{kPairs ? rounded : score.data, score.rows, words(score.cols),
@@ -246,12 +249,20 @@ class AttentionOp final : public Op {
         float* const row = score.data + i * score.row_stride;
         if constexpr (kPairs) {
           p(i, p.cols - 1) = 0.0f;
-          kernels_.softmax_bfloat16(row, n, scale_, reinterpret_cast<std::uint16_t*>(&p(i, 0)));
+          auto* const e = reinterpret_cast<std::uint16_t*>(&p(i, 0));
+          row[0] = 1.0f / kernels_.exp_bfloat16(row, n, scale_, e);
         } else {
           kernels_.softmax(row, n, scale_);
         }
       }
       return {p.data, p.rows, p.cols, p.row_stride, 1};
+    }
+
+    // Multiplies each row by the first of a row of factors.
+    void divide_rows(const MatrixView<float>& x, const float* factors,
+                     std::int64_t stride) const noexcept {
+      for (std::int64_t i = 0; i < x.rows; ++i)
+        kernels_.multiply(&x(i, 0), factors[i * stride], static_cast<std::size_t>(x.cols));
     }
 
     const AttentionOp& op_;

@@ -33,6 +33,10 @@ HWY_INLINE float sum_of_chains(const FloatVec (&v)[kUnroll]) {
   return hn::GetLane(hn::SumOfLanes(FloatTag(), sum));
 }
 
+HWY_INLINE FloatVec max_of_chains(const FloatVec (&v)[kUnroll]) {
+  return hn::MaxOfLanes(FloatTag(), hn::Max(hn::Max(v[0], v[1]), hn::Max(v[2], v[3])));
+}
+
 // Two passes for the moments: E[x^2] - mean^2 would cancel.
 void layer_norm(const float* x, const float* gamma, const float* beta, float eps, std::size_t n,
                 float* y) {
@@ -61,9 +65,7 @@ void layer_norm(const float* x, const float* gamma, const float* beta, float eps
   });
 }
 
-// `store(access, p, i)` takes the probabilities of a vector; x is left with what is between.
-template <class Store>
-HWY_INLINE void softmax_row(float* x, std::size_t n, float scale, Store store) {
+void softmax(float* x, std::size_t n, float scale) {
   if (n == 0) return;
   const FloatTag d;
   const std::size_t lanes = hn::Lanes(d);
@@ -76,7 +78,7 @@ HWY_INLINE void softmax_row(float* x, std::size_t n, float scale, Store store) {
     const auto scaled = hn::Mul(access.load(d, x + i), factor);
     most[chain] = hn::Max(most[chain], access.select(d, scaled, first));
   });
-  const auto max = hn::MaxOfLanes(d, hn::Max(hn::Max(most[0], most[1]), hn::Max(most[2], most[3])));
+  const auto max = max_of_chains(most);
 
   auto sum = hn::Zero(d);
   for_each_vector_simple(n, lanes, [&](auto access, std::size_t i) FBG_INLINE_LAMBDA {
@@ -87,13 +89,7 @@ HWY_INLINE void softmax_row(float* x, std::size_t n, float scale, Store store) {
   const auto inverse = hn::Set(d, 1.0f / hn::GetLane(hn::SumOfLanes(d, sum)));
 
   for_each_vector(n, lanes, [&](auto access, std::size_t i, int) FBG_INLINE_LAMBDA {
-    store(access, hn::Mul(access.load(d, x + i), inverse), i);
-  });
-}
-
-void softmax(float* x, std::size_t n, float scale) {
-  softmax_row(x, n, scale, [&](auto access, FloatVec p, std::size_t i) FBG_INLINE_LAMBDA {
-    access.store(p, FloatTag(), x + i);
+    access.store(hn::Mul(access.load(d, x + i), inverse), d, x + i);
   });
 }
 
@@ -108,17 +104,48 @@ HWY_INLINE hn::Vec<hn::RebindToUnsigned<FloatTag>> round_to_bfloat16(FloatVec va
 }
 
 template <class Access>
-HWY_INLINE void store_bfloat16(Access access, FloatVec value, std::uint16_t* y) {
+HWY_INLINE void store_upper_halves(Access access, hn::Vec<hn::RebindToUnsigned<FloatTag>> bits,
+                                   std::uint16_t* y) {
   const hn::RebindToSigned<FloatTag> di;
   const hn::Rebind<std::uint16_t, FloatTag> d16;
-  const auto high = hn::ShiftRight<16>(round_to_bfloat16(value));
-  access.store(hn::DemoteTo(d16, hn::BitCast(di, high)), d16, y);
+  access.store(hn::DemoteTo(d16, hn::BitCast(di, hn::ShiftRight<16>(bits))), d16, y);
 }
 
-void softmax_bfloat16(float* x, std::size_t n, float scale, std::uint16_t* y) {
-  softmax_row(x, n, scale, [&](auto access, FloatVec p, std::size_t i) FBG_INLINE_LAMBDA {
-    store_bfloat16(access, p, y + i);
+float exp_bfloat16(const float* x, std::size_t n, float scale, std::uint16_t* y) {
+  if (n == 0) return 0.0f;
+  const FloatTag d;
+  const hn::RebindToUnsigned<FloatTag> du;
+  const std::size_t lanes = hn::Lanes(d);
+
+  const auto first = hn::Set(d, x[0]);
+  FloatVec most[kUnroll] = {first, first, first, first};
+  for_each_vector(n, lanes, [&](auto access, std::size_t i, int chain) FBG_INLINE_LAMBDA {
+    most[chain] = hn::Max(most[chain], access.select(d, access.load(d, x + i), first));
   });
+  const auto max = max_of_chains(most);
+
+  const auto factor = hn::Set(d, scale * 1.44269504f);
+  FloatVec sum[2] = {hn::Zero(d), hn::Zero(d)};
+  // The bfloat16 is the upper half. Positive numbers need no more to be rounded than half a unit,
+  // and ties are none to speak of. A NaN reaches every result by way of the sum.
+  const auto next = [&](auto access, std::size_t i, int chain) FBG_INLINE_LAMBDA {
+    const auto e = exp2_nonpositive(hn::Mul(hn::Sub(access.load(d, x + i), max), factor));
+    sum[chain] = hn::Add(sum[chain], access.select(d, e, hn::Zero(d)));
+    return hn::Add(hn::BitCast(du, e), hn::Set(du, 0x8000u));
+  };
+  std::size_t i = 0;
+#if HWY_TARGET != HWY_SCALAR
+  const hn::Repartition<std::uint16_t, FloatTag> d16;
+  for (; i + 2 * lanes <= n; i += 2 * lanes) {
+    const auto low = hn::BitCast(d16, next(Whole{}, i, 0));
+    const auto high = hn::BitCast(d16, next(Whole{}, i + lanes, 1));
+    hn::StoreU(hn::ConcatOdd(d16, high, low), d16, y + i);
+  }
+#endif
+  for_each_vector_simple(n - i, lanes, [&](auto access, std::size_t j) FBG_INLINE_LAMBDA {
+    store_upper_halves(access, next(access, i + j, 0), y + i + j);
+  });
+  return hn::GetLane(hn::SumOfLanes(d, hn::Add(sum[0], sum[1])));
 }
 
 void gelu_row(const float* x, std::size_t n, float* y) {
@@ -148,6 +175,14 @@ void add_rows(const float* a, const float* b, const float* c, std::size_t n, flo
   for_each_vector(n, hn::Lanes(d), [&](auto access, std::size_t i, int) FBG_INLINE_LAMBDA {
     const auto ab = hn::Add(access.load(d, a + i), access.load(d, b + i));
     access.store(hn::Add(ab, access.load(d, c + i)), d, y + i);
+  });
+}
+
+void multiply(float* x, float factor, std::size_t n) {
+  const FloatTag d;
+  const auto f = hn::Set(d, factor);
+  for_each_vector(n, hn::Lanes(d), [&](auto access, std::size_t i, int) FBG_INLINE_LAMBDA {
+    access.store(hn::Mul(access.load(d, x + i), f), d, x + i);
   });
 }
 
@@ -207,7 +242,7 @@ void bfloat16_to_float(const std::uint16_t* x, std::size_t n, float* y) {
 void float_to_bfloat16(const float* x, std::size_t n, std::uint16_t* y) {
   const FloatTag d;
   for_each_vector(n, hn::Lanes(d), [&](auto access, std::size_t i, int) FBG_INLINE_LAMBDA {
-    store_bfloat16(access, access.load(d, x + i), y + i);
+    store_upper_halves(access, round_to_bfloat16(access.load(d, x + i)), y + i);
   });
 }
 
@@ -229,11 +264,12 @@ const RowKernels kRowKernels = {
                                        : "generic",
     .layer_norm = layer_norm,
     .softmax = softmax,
-    .softmax_bfloat16 = softmax_bfloat16,
+    .exp_bfloat16 = exp_bfloat16,
     .gelu = gelu_row,
     .tanh = tanh_row,
     .add = add,
     .add_rows = add_rows,
+    .multiply = multiply,
     .accumulate = accumulate,
     .choose_row_quant = choose_row_quant,
     .quantize_row = quantize_row,

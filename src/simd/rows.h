@@ -24,8 +24,9 @@ struct RowKernels {
                      std::size_t n, float* y);
   // x = softmax(scale * x), in place, max subtracted first.
   void (*softmax)(float* x, std::size_t n, float scale);
-  // y = the same, rounded to bfloat16; x is overwritten with what is between.
-  void (*softmax_bfloat16)(float* x, std::size_t n, float scale, std::uint16_t* y);
+  // y = e^(scale * (x - max x)) as bfloat16, scale > 0, relative error within that of rounding:
+  // softmax but for the division. Returns the sum by which to divide; NaN if x holds one.
+  float (*exp_bfloat16)(const float* x, std::size_t n, float scale, std::uint16_t* y);
   // Elementwise; y may alias x.
   void (*gelu)(const float* x, std::size_t n, float* y);  // erf form, |error| <= 1e-6 on [-10, 10]
   void (*tanh)(const float* x, std::size_t n, float* y);
@@ -33,6 +34,8 @@ struct RowKernels {
   void (*add)(const float* a, const float* b, std::size_t n, float* y);
   // y = a + b + c, rows of three embedding tables (c may be null).
   void (*add_rows)(const float* a, const float* b, const float* c, std::size_t n, float* y);
+  // x *= factor
+  void (*multiply)(float* x, float factor, std::size_t n);
   // y += x * factor
   void (*accumulate)(const float* x, float factor, std::size_t n, float* y);
 

@@ -160,23 +160,44 @@ TEST_P(Rows, SoftmaxMasksAndPropagates) {
   kernels.softmax(nullptr, 0, 1.0f);
 }
 
-TEST_P(Rows, SoftmaxToBfloat16IsSoftmaxRounded) {
+TEST_P(Rows, ExpToBfloat16IsSoftmaxBeforeTheDivision) {
   for (std::size_t n : lengths(1)) {
     for (Guard side : {Guard::after, Guard::before}) {
-      const std::vector<float> source = normal(n, n, 0.0f, 3.0f);
-      std::vector<float> p = source;
-      kernels.softmax(p.data(), n, 0.3f);
+      const std::vector<float> source = normal(n, n, 0.0f, 30.0f);
+      const double most = *std::max_element(source.begin(), source.end());
       Guarded<float> x(source, side);
       Guarded<std::uint16_t> y(n, side);
-      kernels.softmax_bfloat16(x.data(), n, 0.3f, y.data());
-      for (std::size_t i = 0; i < n; ++i)
-        ASSERT_EQ(y[i], from_float<bfloat16>(p[i]).bits) << "n = " << n << ", i = " << i;
+      const float sum = kernels.exp_bfloat16(x.data(), n, 0.3f, y.data());
+      double exact_sum = 0.0;
+      for (std::size_t i = 0; i < n; ++i) {
+        const double exact = std::exp(0.3f * (source[i] - most));
+        exact_sum += exact;
+        // Half a unit of bfloat16, and a little for the exponent that is a float32 number.
+        ASSERT_NEAR(to_float(bfloat16{y[i]}), exact, exact * (1.0 / 256 + 1e-4) + 1e-37)
+            << "n = " << n << ", i = " << i;
+      }
+      ASSERT_NEAR(sum, exact_sum, exact_sum * 1e-5);
     }
   }
-  float nan[] = {1.0f, kNaN};
-  std::uint16_t y[2];
-  kernels.softmax_bfloat16(nan, 2, 1.0f, y);
-  for (std::uint16_t bits : y) EXPECT_TRUE(std::isnan(to_float(bfloat16{bits})));
+}
+
+TEST_P(Rows, ExpToBfloat16MasksAndPropagates) {
+  for (std::size_t n : {2, 7, 16, 33, 100}) {
+    std::vector<float> x = normal(n, n);
+    std::vector<std::uint16_t> y(n);
+    x[0] = -kInf;
+    EXPECT_TRUE(std::isfinite(kernels.exp_bfloat16(x.data(), n, 1.0f, y.data())));
+    EXPECT_EQ(y[0], 0);
+    for (std::size_t bad = 0; bad < n; ++bad) {
+      std::vector<float> z = normal(n, n);
+      z[bad] = kNaN;
+      EXPECT_TRUE(std::isnan(kernels.exp_bfloat16(z.data(), n, 1.0f, y.data())));
+    }
+    const std::vector<float> equal(n, 1e30f);
+    EXPECT_EQ(kernels.exp_bfloat16(equal.data(), n, 1.0f, y.data()), static_cast<float>(n));
+    for (std::uint16_t bits : y) EXPECT_EQ(to_float(bfloat16{bits}), 1.0f);
+  }
+  EXPECT_EQ(kernels.exp_bfloat16(nullptr, 0, 1.0f, nullptr), 0.0f);
 }
 
 TEST_P(Rows, ExpIsAccurateOverItsRange) {
