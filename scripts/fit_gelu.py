@@ -1,20 +1,24 @@
 #!/usr/bin/env python3
-"""Fits the polynomial behind GELU and prints src/core/gelu_coefficients.h.
+"""Fits the polynomials behind GELU and prints src/core/gelu_coefficients.h.
 
-gelu(x) = x * Phi(x) = max(x, 0) - t * (1 - Phi(t)) with t = |x|. The product decays to zero, so t
-is clamped at T and 1 - Phi(t) becomes a polynomial q(u), u = 2 t / T - 1 in [-1, 1]. The fit is
-minimax in t * q(u) (what reaches the result), by Lawson's iteration in float64: weighted least
-squares whose weights grow where the error is large. A factor (1 - u) keeps q(T) = 0, so gelu is
-exactly x above T and exactly 0 below -T.
+gelu(x) = x * Phi(x) = max(x, 0) - g(t) with t = |x| and g(t) = t * (1 - Phi(t)). g decays to zero,
+so t is clamped at T, and [0, T] is cut into pieces around t = 0, 1/S, 2/S, ..., T = 15/S, each with
+a polynomial of its own in u = t S - i, which lies in [-1/2, 1/2]: 16 pieces, as many as a vector
+register has lanes, so that one permutation looks up a coefficient for every element. The fit is
+minimax by Lawson's iteration in float64: weighted least squares whose weights grow where the error
+is large. In the first piece, which has no constant term, it is the error relative to g that counts.
+In the last one, where g is below 2e-8, all terms are 0: gelu is exactly x above it, and 0 below.
 
     python scripts/fit_gelu.py | clang-format > src/core/gelu_coefficients.h
-    python scripts/fit_gelu.py --degree 13    # see what another degree costs in accuracy
+    python scripts/fit_gelu.py --degree 3    # see what another degree costs in accuracy
 """
 
 import argparse
 import math
 
 import numpy as np
+
+PIECES = 16
 
 erfc = np.vectorize(math.erfc)
 
@@ -24,53 +28,45 @@ def fma(a, b, c):
     return (np.float64(a) * np.float64(b) + np.float64(c)).astype(np.float32)
 
 
-def fit(clamp, degree, weight_floor, points=2000, iterations=500):
-    """Coefficients (lowest first, float64) of q with the least max |weight * (q - (1 - Phi))|.
-
-    `weight_floor` keeps the weight away from zero at t = 0: there gelu(x) is x / 2, and the
-    relative error of the result is twice the error of q.
-    """
-    u = np.cos(np.linspace(0.0, np.pi, points))
-    t = (u + 1.0) * clamp / 2.0
-    target = 0.5 * erfc(t / math.sqrt(2.0))
-    weight = np.maximum(t, weight_floor)
-    basis = np.polynomial.chebyshev.chebvander(u, degree - 1) * (1.0 - u)[:, None]
+def fit_piece(i, scale, degree, points=1001, iterations=300):
+    """Coefficients of u^0 to u^degree (float32) with the least max error in piece i."""
+    if i == PIECES - 1:
+        return np.zeros(degree + 1, np.float32)
+    first = i == 0
+    lo = 0.0 if first else -0.5
+    u = (lo + 0.5) / 2 + (0.5 - lo) / 2 * np.cos(np.linspace(0.0, np.pi, points))
+    t = (u + i) / scale
+    target = 0.5 * t * erfc(t / math.sqrt(2.0))
+    weight = 1.0 / np.maximum(t, 1e-3) if first else np.ones(points)
+    lowest = int(first)
+    basis = u[:, None] ** np.arange(lowest, degree + 1)
     lawson = np.full(points, 1.0 / points)
     for _ in range(iterations):
         root = np.sqrt(lawson) * weight
         solution = np.linalg.lstsq(basis * root[:, None], target * root, rcond=None)[0]
         lawson *= np.abs(weight * (basis @ solution - target))
         lawson /= lawson.sum()
-    return np.convolve(np.polynomial.chebyshev.cheb2poly(solution), [1.0, -1.0])
+    return np.concatenate([np.zeros(lowest), solution]).astype(np.float32)
 
 
-def round_coefficients(poly):
-    """float32 coefficients whose Horner sum at u = 1 is exactly zero."""
-    rounded = poly.astype(np.float32)
-    sum_at_one = np.zeros(1, np.float32)
-    for c in rounded[:0:-1]:
-        sum_at_one = sum_at_one + c
-    rounded[0] = -sum_at_one[0]
-    return rounded
-
-
-def gelu_float32(x, clamp, poly):
+def gelu_float32(x, scale, table):
     """The operation sequence that every implementation in fbg uses."""
-    clamp = np.float32(clamp)
-    scale = np.float32(2.0 / clamp)
-    t = np.minimum(np.abs(x), clamp)
-    u = fma(t, scale, -1.0)
-    q = np.full_like(u, poly[-1])
-    for c in poly[-2::-1]:
-        q = fma(q, u, c)
-    return fma(-t, q, np.maximum(x, 0))
+    scale = np.float32(scale)
+    t = np.minimum(np.abs(x), np.float32((PIECES - 1) / scale))
+    k = np.rint(np.float64(t) * np.float64(scale)).astype(np.float32)
+    u = fma(t, scale, -k)
+    i = k.astype(int)
+    g = table[-1, i]
+    for c in table[-2::-1]:
+        g = fma(g, u, c[i])
+    return np.maximum(x, 0) - g
 
 
-def errors(clamp, poly):
+def errors(scale, table):
     x = np.linspace(-10.0, 10.0, 2_000_001).astype(np.float32)
     exact = x.astype(np.float64)
     exact = exact * 0.5 * erfc(-exact / math.sqrt(2.0))
-    got = gelu_float32(x, clamp, poly).astype(np.float64)
+    got = gelu_float32(x, scale, table).astype(np.float64)
     rounding = np.abs(exact.astype(np.float32) - exact)
     small = (np.abs(x) < 0.1) & (x != 0)
     relative = np.abs(got[small] / exact[small] - 1.0)
@@ -79,40 +75,46 @@ def errors(clamp, poly):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--clamp", type=float, default=5.5)
-    parser.add_argument("--degree", type=int, default=15)
-    parser.add_argument("--weight-floor", type=float, default=0.1)
+    parser.add_argument("--scale", type=float, default=2.5, help="pieces per unit; 15 / it is T")
+    parser.add_argument("--degree", type=int, default=4)
     args = parser.parse_args()
 
-    poly = round_coefficients(fit(args.clamp, args.degree, args.weight_floor))
-    total, rounding, relative = errors(args.clamp, poly)
-    values = [f"{float(c):.9g}" for c in poly]
-    values = [v + "f" if "." in v or "e" in v else v + ".0f" for v in values]
-    rows = [", ".join(values[i : i + 5]) for i in range(0, len(values), 5)]
+    pieces = [fit_piece(i, args.scale, args.degree) for i in range(PIECES)]
+    table = np.stack(pieces, axis=1)
+    total, rounding, relative = errors(args.scale, table)
+    rows = []
+    for coefficients in table:
+        values = [f"{float(c):.9g}" for c in coefficients]
+        values = [v + "f" if "." in v or "e" in v else v + ".0f" for v in values]
+        rows.append("{" + ", ".join(values) + "}")
     print(
         f"""\
-// GELU (erf form) as one polynomial: shared by the scalar reference, the JIT epilogue and the row
-// kernels, so that every path that fuses multiply and add gives the same bits.
+// GELU (erf form) as one polynomial for each of 16 pieces: shared by the scalar reference, the JIT
+// epilogue and the row kernels, so that every path that fuses multiply and add gives the same bits.
 //
-//   gelu(x) = x Phi(x) = max(x, 0) - t (1 - Phi(t)),  t = |x|,  Phi = normal distribution
+//   gelu(x) = x Phi(x) = max(x, 0) - g(t),  t = |x|,  g(t) = t (1 - Phi(t)),  Phi = normal
+//   distribution
 //
-// t is clamped at T; 1 - Phi(t) is q(u) with u = 2 t / T - 1, and q(1) = 0 exactly: the result is x
-// above T and 0 below -T. Every implementation runs this sequence of float32 operations:
+// t is clamped at T = 15 / S. In the last piece g counts as 0: there the result is x, or 0 below
+// zero. Every implementation runs this sequence of float32 operations:
 //
-//   t = min(|x|, T);  u = fma(t, 2/T, -1);  q = c_n;  q = fma(q, u, c_i) for i = n-1 .. 0;
-//   y = fma(-t, q, max(x, 0))
+//   t = min(|x|, T);  k = rint(t S), i its value;  u = fma(t, S, -k);
+//   g = c_n[i];  g = fma(g, u, c_j[i]) for j = n-1 .. 0;  y = max(x, 0) - g
 //
 // with a min and a max that keep a NaN of x: minps(T, |x|) and maxps(0, x), in this order, on x86.
-// Source: weighted minimax fit (Lawson), generated by scripts/fit_gelu.py. Max |error| in float32
-// on [-10, 10] is {total:.2g}, of which {rounding:.2g} is the rounding of the result; the relative
+// t S is rounded by fma(t, S, 2^23), whose lowest bits are i.
+// Source: minimax fits (Lawson), generated by scripts/fit_gelu.py. Max |error| in float32 on
+// [-10, 10] is {total:.2g}, of which {rounding:.2g} is the rounding of the result; the relative
 // error for |x| < 0.1 is {relative:.1g}.
 #pragma once
 
 namespace fbg {{
 
-inline constexpr float kGeluClamp = {args.clamp}f;
-inline constexpr float kGeluScale = 2.0f / kGeluClamp;
-inline constexpr float kGeluPoly[] = {{
+inline constexpr int kGeluPieces = {PIECES};
+inline constexpr float kGeluScale = {args.scale}f;
+inline constexpr float kGeluClamp = (kGeluPieces - 1) / kGeluScale;
+inline constexpr float kGeluRounder = 8388608.0f;  // 2^23
+alignas(64) inline constexpr float kGeluTable[][kGeluPieces] = {{
     """
         + ",\n    ".join(rows)
         + """,

@@ -1,6 +1,7 @@
 // Typing of output pipelines and the scalar face of every stage.
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -106,11 +107,12 @@ TypedPipeline type_pipeline(std::span<const Stage> stages, ValueType start) {
 float Gelu::apply(float x) {
   const float magnitude = std::fabs(x);
   const float t = kGeluClamp < magnitude ? kGeluClamp : magnitude;
-  const float u = std::fma(t, kGeluScale, -1.0f);
-  constexpr int n = static_cast<int>(std::size(kGeluPoly));
-  float q = kGeluPoly[n - 1];
-  for (int i = n - 2; i >= 0; --i) q = std::fma(q, u, kGeluPoly[i]);
-  return std::fma(-t, q, 0.0f > x ? 0.0f : x);
+  const float rounded = std::fma(t, kGeluScale, kGeluRounder);
+  const float u = std::fma(t, kGeluScale, -(rounded - kGeluRounder));
+  const std::uint32_t i = std::bit_cast<std::uint32_t>(rounded) % kGeluPieces;
+  float g = kGeluTable[std::size(kGeluTable) - 1][i];
+  for (std::size_t j = std::size(kGeluTable) - 1; j-- > 0;) g = std::fma(g, u, kGeluTable[j][i]);
+  return (0.0f > x ? 0.0f : x) - g;
 }
 
 float Tanh::apply(float x) {

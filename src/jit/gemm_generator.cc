@@ -511,6 +511,9 @@ class GemmGenerator : public SimdAssembler {
                      key_.streams,
                      key_.correct_a,
                      key_.correct_b};
+    int spare = first_free + static_cast<int>(ctx.temps.size());
+    for (int s = 0; s < key_.num_stages; ++s)
+      spare = emit_kept_tables(*this, key_.stages[s], spare, num_vectors());
     for (int i = 0; i < rows_; ++i) {
       ctx.row = i;
       for (int v = 0; v < vectors_; ++v) {

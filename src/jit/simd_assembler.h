@@ -150,12 +150,46 @@ class SimdAssembler : public Xbyak::CodeGenerator {
     load_constant(v, std::bit_cast<std::uint32_t>(value));
   }
 
+  using Table = float[16];
+
+  // From here on look_up has the table in a register; of AVX-512.
+  void keep_table(const Vec& v, const Table& values) {
+    vmovups(v, ptr[rip + tables_[&values]]);
+    kept_tables_[&values] = v.getIdx();
+  }
+
+  // to = values[index % 16] in each lane. Of AVX2: bit 3 of the index must be in the sign too, and
+  // scratch is overwritten.
+  void look_up(const Vec& to, const Vec& index, const Table& values, const Vec& scratch) {
+    if (const auto kept = kept_tables_.find(&values); kept != kept_tables_.end()) {
+      vpermps(Xbyak::Zmm(to.getIdx()), Xbyak::Zmm(index.getIdx()), vec(kept->second));
+      return;
+    }
+    Xbyak::Label& label = tables_[&values];
+    const auto permute = [&](const Vec& result, int offset) {
+      const int r = result.getIdx(), i = index.getIdx();
+      if (zmm_)
+        vpermps(Xbyak::Zmm(r), Xbyak::Zmm(i), ptr[rip + label + offset]);
+      else
+        vpermps(Xbyak::Ymm(r), Xbyak::Ymm(i), ptr[rip + label + offset]);
+    };
+    permute(to, 0);
+    if (zmm_) return;
+    permute(scratch, vector_bytes());
+    vblendvps(to, to, scratch, index);
+  }
+
   // Constants and tables, after the last instruction.
   void emit_data() {
     align(64);
     for (auto& [bits, label] : constants_) {
       L(label);
       for (int i = 0; i < (zmm_ ? 1 : 8); ++i) dd(bits);
+    }
+    for (auto& [values, label] : tables_) {
+      align(64);
+      L(label);
+      for (const float value : *values) dd(std::bit_cast<std::uint32_t>(value));
     }
     if (uses_mask_table_) {
       L(mask_table_);
@@ -170,6 +204,8 @@ class SimdAssembler : public Xbyak::CodeGenerator {
   int mask_vec_ = -1;
   Xbyak::Label mask_table_;
   std::map<std::uint32_t, Xbyak::Label> constants_;
+  std::map<const Table*, Xbyak::Label> tables_;
+  std::map<const Table*, int> kept_tables_;
 };
 
 }  // namespace fbg::jit

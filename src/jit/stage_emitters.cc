@@ -96,21 +96,42 @@ class StageEmitter {
       as_.vmaxps(x, t0_, x);  // a NaN in x, the second source, stays
   }
 
-  // y = max(x, 0) - t * q(u): see core/gelu_coefficients.h
+  // y = max(x, 0) - g(u): see core/gelu_coefficients.h
   void gelu(const Vec& x) {
-    const Vec &t = t0_, &u = t1_, &q = t2_;
-    constexpr int n = static_cast<int>(std::size(kGeluPoly));
-    as_.bit_and(t, x, as_.constant(0x7fffffffu));
-    as_.load_constant(u, kGeluClamp);
-    as_.vminps(t, u, t);  // a NaN in t, the second source, stays
-    as_.vmovaps(u, t);
-    as_.load_constant(q, kGeluScale);
-    as_.vfmadd213ps(u, q, as_.constant(-1.0f));
-    as_.load_constant(q, kGeluPoly[n - 1]);
-    for (int i = n - 2; i >= 0; --i) as_.vfmadd213ps(q, u, as_.constant(kGeluPoly[i]));
+    // x waits in the red zone below the stack pointer, and so does u on AVX2, whose look-ups need a
+    // register more.
+    const auto saved = as_.ptr[as_.rsp - 64], saved_u = as_.ptr[as_.rsp - 128];
+    const Vec &index = t0_, &u = t1_, &g = t2_, &c = x, &spare = t1_;
+    as_.vmovups(saved, x);
+    if (as_.is_zmm()) {
+      constexpr int kLeastMagnitude = 0b1010;  // without its sign; a NaN of x comes back below
+      as_.vrangeps(u, x, as_.constant(kGeluClamp), kLeastMagnitude);
+    } else {
+      as_.bit_and(u, x, as_.constant(0x7fffffffu));
+      as_.vminps(u, u, as_.constant(kGeluClamp));
+    }
+    as_.load_constant(c, kGeluScale);
+    as_.load_constant(index, kGeluRounder);
+    as_.vfmadd231ps(index, u, c);
+    as_.vsubps(g, index, as_.constant(kGeluRounder));
+    as_.vfmsub213ps(u, c, g);
+    if (!as_.is_zmm()) {
+      as_.vmovups(saved_u, u);
+      as_.vpslld(g, index, 28);
+      as_.bit_or(index, index, g);
+    }
+    std::size_t j = std::size(kGeluTable) - 1;
+    as_.look_up(g, index, kGeluTable[j], spare);
+    while (j-- > 0) {
+      as_.look_up(c, index, kGeluTable[j], spare);
+      if (as_.is_zmm())
+        as_.vfmadd213ps(g, u, c);
+      else
+        as_.vfmadd132ps(g, c, saved_u);
+    }
     as_.zero(u);
-    as_.vmaxps(x, u, x);
-    as_.vfnmadd231ps(x, t, q);
+    as_.vmaxps(x, u, saved);
+    as_.vsubps(x, x, g);
   }
 
   // tanh(x): see core/tanh_coefficients.h
@@ -359,6 +380,13 @@ class StageEmitter {
 };
 
 }  // namespace
+
+int emit_kept_tables(SimdAssembler& as, const StageCode& code, int first, int end) {
+  if (code.kind == StageKind::gelu && as.is_zmm())
+    for (const auto& table : kGeluTable)
+      if (first < end) as.keep_table(as.vec(first++), table);
+  return first;
+}
 
 void emit_stage(SimdAssembler& as, const StageCode& code, int stage, const Vec& x,
                 const StageContext& ctx) {

@@ -33,6 +33,10 @@ struct StageContext {
 void emit_stage(SimdAssembler& as, const StageCode& code, int stage_index,
                 const SimdAssembler::Vec& x, const StageContext& ctx);
 
+// Loads what a stage looks up for every vector into registers from `first` on, which nobody else
+// uses while the pipeline runs, as far as they reach; returns the first that is left.
+int emit_kept_tables(SimdAssembler& as, const StageCode& code, int first, int end);
+
 // Stores a vector of results of the given type at column `column` of [row], respecting the column
 // mask.
 void emit_store(SimdAssembler& as, ValueType type, const Xbyak::Reg64& row, int column,

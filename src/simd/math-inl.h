@@ -75,15 +75,36 @@ HWY_INLINE FloatVec tanh(FloatVec x) {
   return hn::CopySign(hn::Div(m, hn::Add(hn::Set(d, 2.0f), m)), x);
 }
 
+// table[i % 16] for each lane.
+HWY_INLINE FloatVec look_up(const float (&table)[kGeluPieces],
+                            hn::Vec<hn::RebindToSigned<FloatTag>> i) {
+  const FloatTag d;
+#if HWY_TARGET == HWY_SCALAR
+  return hn::Set(d, table[hn::GetLane(i) % kGeluPieces]);
+#else
+  const hn::RebindToSigned<FloatTag> di;
+  constexpr int kLanes = hn::MaxLanes(d);
+  const auto lane = hn::IndicesFromVec(d, hn::And(i, hn::Set(di, kLanes - 1)));
+  const auto low = hn::TableLookupLanes(hn::LoadU(d, table), lane);
+  if constexpr (kLanes == kGeluPieces) return low;
+  const auto high = hn::TableLookupLanes(hn::LoadU(d, table + kLanes % kGeluPieces), lane);
+  return hn::IfThenElse(hn::RebindMask(d, hn::TestBit(i, hn::Set(di, kLanes))), high, low);
+#endif
+}
+
 // The operation sequence is that of core/gelu_coefficients.h: the JIT epilogue gives the same bits.
 HWY_INLINE FloatVec gelu(FloatVec x) {
   const FloatTag d;
-  constexpr int degree = sizeof(kGeluPoly) / sizeof(kGeluPoly[0]) - 1;
+  const hn::RebindToSigned<FloatTag> di;
+  constexpr int degree = sizeof(kGeluTable) / sizeof(kGeluTable[0]) - 1;
+  const auto rounder = hn::Set(d, kGeluRounder), scale = hn::Set(d, kGeluScale);
   const auto t = min_keep_nan(hn::Set(d, kGeluClamp), hn::Abs(x));
-  const auto u = hn::MulAdd(t, hn::Set(d, kGeluScale), hn::Set(d, -1.0f));
-  auto q = hn::Set(d, kGeluPoly[degree]);
-  for (int i = degree - 1; i >= 0; --i) q = hn::MulAdd(q, u, hn::Set(d, kGeluPoly[i]));
-  return hn::NegMulAdd(t, q, max_keep_nan(hn::Zero(d), x));
+  const auto rounded = hn::MulAdd(t, scale, rounder);
+  const auto u = hn::MulSub(t, scale, hn::Sub(rounded, rounder));
+  const auto i = hn::BitCast(di, rounded);
+  auto g = look_up(kGeluTable[degree], i);
+  for (int j = degree - 1; j >= 0; --j) g = hn::MulAdd(g, u, look_up(kGeluTable[j], i));
+  return hn::Sub(max_keep_nan(hn::Zero(d), x), g);
 }
 
 }  // namespace HWY_NAMESPACE

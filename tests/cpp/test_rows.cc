@@ -47,11 +47,13 @@ double gelu_exact(double x) { return 0.5 * x * std::erfc(-x / std::sqrt(2.0)); }
 // The documented operation sequence.
 float gelu_sequence(float x) {
   const float t = std::abs(x) > kGeluClamp ? kGeluClamp : std::abs(x);
-  const float u = std::fma(t, kGeluScale, -1.0f);
-  constexpr int degree = std::size(kGeluPoly) - 1;
-  float q = kGeluPoly[degree];
-  for (int i = degree - 1; i >= 0; --i) q = std::fma(q, u, kGeluPoly[i]);
-  return std::fma(-t, q, x < 0.0f ? 0.0f : x);
+  const float k = std::fma(t, kGeluScale, kGeluRounder) - kGeluRounder;
+  const float u = std::fma(t, kGeluScale, -k);
+  const auto i = static_cast<std::size_t>(k);
+  constexpr std::size_t degree = std::size(kGeluTable) - 1;
+  float g = kGeluTable[degree][i];
+  for (std::size_t j = degree; j-- > 0;) g = std::fma(g, u, kGeluTable[j][i]);
+  return (x < 0.0f ? 0.0f : x) - g;
 }
 
 class Rows : public testing::TestWithParam<Isa> {
