@@ -55,22 +55,41 @@ struct LinearTail {
   SharedMatrix channel_scale = {};  // (1, K): with int8 weights, what is quantized is x * this
 };
 
+// What attention does beyond softmax(Q K^T / sqrt(d)) V. Distances are those of places: where
+// tokens stand in their sequence, those that were hidden included (RunArgs::places).
+struct AttentionOptions {
+  // Both products may take operands rounded to bfloat16, where the ISA has a dot product for it.
+  bool allow_bfloat16 = false;
+  // (heads, 2 L - 1), added to Q K^T before it is scaled: of column L - 1 + place of the key -
+  // place of the query. Places must be less than L.
+  SharedMatrix distance_bias = {};
+  // A query sees the keys that are at most this far away; without it, all of them.
+  std::optional<std::int64_t> window = {};
+};
+
 // Each method appends one op and returns its output. Throws std::invalid_argument where shapes do
 // not fit. Buffers are float32.
 class Graph {
  public:
-  // x = word[ids] + position[positions] + type[types], one row per token. An empty `type` adds
-  // nothing; types must then be 0.
+  // x = word[ids] + position[positions] + type[types], one row per token. An empty `position` or
+  // `type` adds nothing; types must then be 0.
   Buffer embedding(SharedMatrix word, SharedMatrix position, SharedMatrix type);
+  // An empty `beta` adds nothing.
   Buffer layer_norm(Buffer x, SharedMatrix gamma, SharedMatrix beta, float eps);
   // y = x * w. Rows of x are quantized as they are packed for int8 weights (Int32), rounded for
   // bfloat16 ones (BFloat16), and read in place for the others (Float32, Float32F16).
   template <class Acc>
   Buffer linear(Buffer x, PackedB<Acc> w, LinearTail tail);
+  // Rotary positions (Su et al., 2021, arXiv:2104.09864). A row of qkv is Q, K, V of all heads, end
+  // to end; of each head of Q and K, elements i and i + d / 2 are turned by an angle. cos_sin is
+  // (L, d): for each place the cosines of d / 2 angles, then their sines. Places must be less than
+  // L.
+  Buffer rotate(Buffer qkv, std::int64_t num_heads, SharedMatrix cos_sin);
   // Softmax(Q K^T / sqrt(d)) V within each sequence; a row of qkv is Q, K, V of all heads, end to
-  // end. Both products are of float32; of operands rounded to bfloat16 where that is allowed and
-  // the ISA has a dot product for it.
-  Buffer attention(Buffer qkv, std::int64_t num_heads, bool allow_bfloat16 = false);
+  // end. Both products are of float32, unless the options allow otherwise.
+  Buffer attention(Buffer qkv, std::int64_t num_heads, AttentionOptions options = {});
+  // gelu(a) * b, where a row of x is a, b end to end (GeGLU: Shazeer, 2020, arXiv:2002.05202).
+  Buffer geglu(Buffer x);
   // One row per sequence: its first token; or the mean or the maximum over its tokens.
   Buffer first_token(Buffer x);
   Buffer pool(Buffer x, Pooling pooling);
@@ -83,15 +102,18 @@ class Graph {
   BufferShape shape(Buffer x) const;
   std::span<const Buffer> outputs() const { return outputs_; }
 
-  // Exclusive bounds of the indices that embedding tables can be asked for.
+  // Exclusive bounds of the indices that tables can be asked for; kUnread where no op reads them.
+  static constexpr std::int64_t kUnread = 0;
   struct Limits {
-    std::int64_t word = 0, position = 0, type = 0;
+    std::int64_t word = 0, position = kUnread, type = 0, place = kUnread;
   };
   const Limits& limits() const { return limits_; }
 
  private:
   friend class Plan;
   Buffer append(std::shared_ptr<Op> op, BufferShape shape);
+  std::int64_t head_size(const char* op, Buffer qkv, std::int64_t num_heads) const;
+  void limit_places(std::int64_t limit);
 
   std::vector<std::shared_ptr<const Op>> ops_;  // op i writes buffer i
   std::vector<BufferShape> shapes_;
@@ -112,6 +134,7 @@ struct RunArgs {
   const std::int32_t* ids = nullptr;        // [tokens]
   const std::int32_t* positions = nullptr;  // [tokens]
   const std::int32_t* types = nullptr;      // [tokens]
+  const std::int32_t* places = nullptr;     // [tokens]: ascending within each sequence
   const std::int32_t* offsets = nullptr;  // [sequences + 1]: ascending from 0 to tokens, none empty
   std::span<float* const> outputs;        // dense (rows, cols), one per Graph::output
 };

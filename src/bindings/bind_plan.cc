@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -103,6 +104,14 @@ IndexVector indices(const Indices& array, std::int64_t count, std::int64_t limit
   return data;
 }
 
+// Places ascend within each sequence.
+void require_ascending(const IndexVector& places, const IndexVector& offsets) {
+  for (std::size_t s = 0; s + 1 < offsets.size(); ++s)
+    require(std::is_sorted(places.begin() + offsets[s], places.begin() + offsets[s + 1],
+                           std::less_equal<>()),
+            "run: places must ascend in sequence " + std::to_string(s));
+}
+
 // Sequences are never empty, fill the tokens exactly and fit the capacity.
 IndexVector sequence_offsets(const Indices& array, std::int64_t tokens, const Capacity& capacity) {
   require(
@@ -121,8 +130,8 @@ IndexVector sequence_offsets(const Indices& array, std::int64_t tokens, const Ca
 }
 
 void run(BoundPlan& bound, const Indices& ids, const Indices& positions, const Indices& types,
-         const Indices& offsets, const std::vector<py::array>& outputs, int num_threads,
-         std::optional<py::array_t<double, py::array::c_style>> seconds) {
+         const Indices& places, const Indices& offsets, const std::vector<py::array>& outputs,
+         int num_threads, std::optional<py::array_t<double, py::array::c_style>> seconds) {
   Plan& plan = bound.plan;
   const Graph& graph = plan.graph();
   RunArgs args;
@@ -131,12 +140,20 @@ void run(BoundPlan& bound, const Indices& ids, const Indices& positions, const I
                                                      " tokens exceed the capacity of " +
                                                      std::to_string(plan.capacity().tokens));
   const IndexVector words = indices(ids, args.tokens, graph.limits().word, "ids");
-  const IndexVector places = indices(positions, args.tokens, graph.limits().position, "positions");
-  const IndexVector segments = indices(types, args.tokens, graph.limits().type, "types");
+  const Graph::Limits& limits = graph.limits();
+  IndexVector entries, distances;  // left empty where no op reads them
+  if (limits.position != Graph::kUnread)
+    entries = indices(positions, args.tokens, limits.position, "positions");
+  const IndexVector segments = indices(types, args.tokens, limits.type, "types");
   const IndexVector bounds = sequence_offsets(offsets, args.tokens, plan.capacity());
+  if (limits.place != Graph::kUnread) {
+    distances = indices(places, args.tokens, limits.place, "places");
+    require_ascending(distances, bounds);
+  }
   args.ids = words.data();
-  args.positions = places.data();
+  args.positions = entries.data();
   args.types = segments.data();
+  args.places = distances.data();
   args.offsets = bounds.data();
   args.sequences = static_cast<std::int64_t>(bounds.size()) - 1;
 
@@ -174,17 +191,19 @@ void bind_graph(py::module_& m) {
   graph.def(py::init<>());
   graph.def(
       "embedding",
-      [](Graph& g, const Floats& word, const Floats& position, const std::optional<Floats>& type) {
-        return g.embedding(table(word, "embedding: word"), table(position, "embedding: position"),
+      [](Graph& g, const Floats& word, const std::optional<Floats>& position,
+         const std::optional<Floats>& type) {
+        return g.embedding(table(word, "embedding: word"),
+                           position ? table(*position, "embedding: position") : SharedMatrix{},
                            type ? table(*type, "embedding: type") : SharedMatrix{});
       },
-      py::arg("word").noconvert(), py::arg("position").noconvert(),
+      py::arg("word").noconvert(), py::arg("position").noconvert() = py::none(),
       py::arg("type").noconvert() = py::none());
   graph.def(
       "layer_norm",
-      [](Graph& g, Buffer x, const Floats& gamma, const Floats& beta, float eps) {
-        return g.layer_norm(x, vector(gamma, "layer_norm: gamma"), vector(beta, "layer_norm: beta"),
-                            eps);
+      [](Graph& g, Buffer x, const Floats& gamma, const std::optional<Floats>& beta, float eps) {
+        return g.layer_norm(x, vector(gamma, "layer_norm: gamma"),
+                            beta ? vector(*beta, "layer_norm: beta") : SharedMatrix{}, eps);
       },
       py::arg("x"), py::arg("gamma").noconvert(), py::arg("beta").noconvert(), py::arg("eps"));
   const auto define_linear = [&](auto function) {
@@ -196,8 +215,24 @@ void bind_graph(py::module_& m) {
   define_linear(&linear<Float32>);
   define_linear(&linear<BFloat16>);
   define_linear(&linear<Float32F16>);
-  graph.def("attention", &Graph::attention, py::arg("qkv"), py::arg("num_heads"),
-            py::arg("allow_bfloat16") = false);
+  graph.def(
+      "rotate",
+      [](Graph& g, Buffer qkv, std::int64_t num_heads, const Floats& cos_sin) {
+        return g.rotate(qkv, num_heads, table(cos_sin, "rotate: cos_sin"));
+      },
+      py::arg("qkv"), py::arg("num_heads"), py::arg("cos_sin").noconvert());
+  graph.def(
+      "attention",
+      [](Graph& g, Buffer qkv, std::int64_t num_heads, bool allow_bfloat16,
+         const std::optional<Floats>& distance_bias, std::optional<std::int64_t> window) {
+        AttentionOptions options{allow_bfloat16, {}, window};
+        if (distance_bias)
+          options.distance_bias = table(*distance_bias, "attention: distance_bias");
+        return g.attention(qkv, num_heads, std::move(options));
+      },
+      py::arg("qkv"), py::arg("num_heads"), py::arg("allow_bfloat16") = false,
+      py::arg("distance_bias").noconvert() = py::none(), py::arg("window") = py::none());
+  graph.def("geglu", &Graph::geglu, py::arg("x"));
   graph.def("first_token", &Graph::first_token, py::arg("x"));
   graph.def(
       "mean_pool", [](Graph& g, Buffer x) { return g.pool(x, Pooling::mean); }, py::arg("x"));
@@ -222,8 +257,9 @@ void bind_plan(py::module_& m) {
           py::arg("graph"), py::arg("tokens"), py::arg("sequences"), py::arg("length"),
           py::arg("threads"))
       .def("run", &run, py::arg("ids").noconvert(), py::arg("positions").noconvert(),
-           py::arg("types").noconvert(), py::arg("offsets").noconvert(), py::arg("outputs"),
-           py::arg("num_threads"), py::arg("seconds").noconvert() = py::none())
+           py::arg("types").noconvert(), py::arg("places").noconvert(),
+           py::arg("offsets").noconvert(), py::arg("outputs"), py::arg("num_threads"),
+           py::arg("seconds").noconvert() = py::none())
       .def_property_readonly("ops",
                              [](const BoundPlan& p) {
                                py::list ops;

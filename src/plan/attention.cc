@@ -2,7 +2,7 @@
 //
 //   pack    K^T into panels [T/32][words of d][32], V into panels [d/32][words of T][32]
 //   for each block of query rows
-//     S = Q K^T            rows x T
+//     S = Q K^T [+ bias]   rows x T; with a window, x the keys that the block sees
 //     P = softmax(S / sqrt(d))
 //     context = P V        straight into the head's columns of the output
 //
@@ -12,9 +12,13 @@
 // packed, and P as softmax writes it, which then leaves its division to the rows of the context.
 //
 // The float operations of a row depend on its sequence alone: blocks and threads only decide who
-// computes it.
+// computes it. Where there is a window, blocks begin at multiples of their height, so that the keys
+// of a block, among which others have a weight of 0, are a matter of the sequence too.
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <type_traits>
+#include <utility>
 
 #include "fbg/gemm.h"
 #include "plan/ops.h"
@@ -38,14 +42,14 @@ class PanelProduct {
         kernels_(geometry, make_kernel_key(geometry, accumulator, {}, false, false, false), columns,
                  1, geometry.max_rows) {}
 
-  void run(const MatrixView<const float>& a, const float* panels,
+  // `depth`: k-groups of a whole panel, of which the product takes a.cols.
+  void run(const MatrixView<const float>& a, const float* panels, std::int64_t depth,
            const MatrixView<float>& c) const {
     const RowTiles tiles = RowTiles::split(a.rows, geometry_.max_rows);
     const std::int64_t lanes = geometry_.lanes;
     const std::int64_t nr =
         lanes * geometry_.max_vectors[static_cast<std::size_t>(tiles.height - 1)];
-    BlockPair pair{nullptr, a.row_stride * kFloat, nullptr, a.cols * kPanelColumns * kFloat,
-                   a.cols};
+    BlockPair pair{nullptr, a.row_stride * kFloat, nullptr, depth * kPanelColumns * kFloat, a.cols};
     TileArgs args;
     args.pairs = &pair;
     args.num_pairs = 1;
@@ -54,7 +58,7 @@ class PanelProduct {
       args.columns = std::min(nr, c.cols - col);
       const std::int64_t vectors = ceil_div(args.columns, lanes);
       const bool masked = args.columns % lanes != 0;
-      pair.b = panels + col / kPanelColumns * a.cols * kPanelColumns + col % kPanelColumns;
+      pair.b = panels + col / kPanelColumns * depth * kPanelColumns + col % kPanelColumns;
       std::int64_t row = 0;
       for (std::int64_t t = 0; t < tiles.count; ++t) {
         const std::int64_t height = tiles.height - (t >= tiles.tall);
@@ -78,24 +82,25 @@ struct Position {
   friend auto operator<=>(const Position&, const Position&) = default;
 };
 
-// The position before which `share` of the work of all rows lies; a row of a sequence of T tokens
-// costs T. Positions inside a sequence are multiples of `step` rows.
-Position cut_work(const RunArgs& args, std::int64_t heads, std::int64_t step, int part, int parts) {
+// The position before which `part` of `parts` of the work of all rows lies; a row of a sequence of
+// T tokens costs T, and `reach` at most. Positions inside a sequence are multiples of `step` rows.
+Position cut_work(const RunArgs& args, std::int64_t heads, std::int64_t reach, std::int64_t step,
+                  int part, int parts) {
   const auto length = [&](std::int64_t s) {
     return static_cast<std::int64_t>(args.offsets[s + 1]) - args.offsets[s];
   };
   if (part == 0) return {0, 0, 0};
   if (part == parts) return {args.sequences, 0, 0};
   std::int64_t total = 0;
-  for (std::int64_t s = 0; s < args.sequences; ++s) total += length(s) * length(s);
+  for (std::int64_t s = 0; s < args.sequences; ++s) total += length(s) * std::min(length(s), reach);
   std::int64_t left = total * heads * part / parts;
   for (std::int64_t s = 0; s < args.sequences; ++s) {
-    const std::int64_t t = length(s), head_work = t * t;
+    const std::int64_t t = length(s), row_work = std::min(t, reach), head_work = t * row_work;
     if (left >= head_work * heads) {
       left -= head_work * heads;
       continue;
     }
-    const std::int64_t row = round_up(left % head_work / t, step);
+    const std::int64_t row = round_up(left % head_work / row_work, step);
     if (row < t) return {s, left / head_work, row};
     const std::int64_t next = left / head_work + 1;
     return next < heads ? Position{s, next, 0} : Position{s + 1, 0, 0};
@@ -105,15 +110,15 @@ Position cut_work(const RunArgs& args, std::int64_t heads, std::int64_t step, in
 
 class AttentionOp final : public Op {
  public:
-  AttentionOp(Buffer qkv, std::int64_t num_heads, std::int64_t head_size, bool allow_bfloat16)
-      : Op("attention", {qkv}),
+  AttentionOp(Buffer qkv, std::int64_t num_heads, std::int64_t head_size, AttentionOptions options)
+      : Op(options.window ? "local attention" : "attention", {qkv}),
         num_heads_(num_heads),
         head_size_(head_size),
-        allow_bfloat16_(allow_bfloat16) {}
+        options_(std::move(options)) {}
 
   std::unique_ptr<Step> prepare(const Capacity& capacity) const override {
     const Geometry pairs = choose_geometry(Accumulator::bfloat16, active_features());
-    if (allow_bfloat16_ && pairs.isa == Isa::avx512_bf16)
+    if (options_.allow_bfloat16 && pairs.isa == Isa::avx512_bf16)
       return std::make_unique<AttentionStep<BFloat16>>(*this, capacity);
     return std::make_unique<AttentionStep<Float32>>(*this, capacity);
   }
@@ -128,7 +133,8 @@ class AttentionOp final : public Op {
           scores_(Acc::kind, geometry_, kAllScoreColumns),
           context_(Acc::kind, geometry_, op.head_size_),
           kernels_(simd::row_kernels(active_features())),
-          scale_(1.0f / std::sqrt(static_cast<float>(op.head_size_))) {
+          scale_(1.0f / std::sqrt(static_cast<float>(op.head_size_))),
+          reach_(2 * op.options_.window.value_or(kEverything) + 1) {
       const std::int64_t length = std::min(capacity.length, capacity.tokens);
       const std::int64_t d = op.head_size_;
       const auto place = [&](std::int64_t& offset, std::int64_t words) {
@@ -142,6 +148,7 @@ class AttentionOp final : public Op {
       place(score_, score);
       place(rounded_, kPairs ? length * words(d) : 0);
       place(probabilities_, kPairs ? score / Acc::kr : 0);
+      place(bias_, op.options_.distance_bias.data ? length : 0);
       scratch_bytes_ = static_cast<std::size_t>(thread_words_ * kFloat * capacity.threads);
     }
 
@@ -151,8 +158,10 @@ class AttentionOp final : public Op {
              int num_threads) const noexcept override {
       const RunArgs& args = frame.args;
       const std::int64_t heads = op_.num_heads_, step = geometry_.max_rows;
-      const Position begin = cut_work(args, heads, step, thread_id, num_threads);
-      const Position end = cut_work(args, heads, step, thread_id + 1, num_threads);
+      const auto cut = [&](int part) {
+        return cut_work(args, heads, reach_, step, part, num_threads);
+      };
+      const Position begin = cut(thread_id), end = cut(thread_id + 1);
       float* base = reinterpret_cast<float*>(scratch) + thread_id * thread_words_;
       for (Position at = begin; at < end;) {
         const Range tokens{args.offsets[at.sequence], args.offsets[at.sequence + 1]};
@@ -169,6 +178,8 @@ class AttentionOp final : public Op {
 
     // Scores are computed for a multiple of 16 keys; this N has every such multiple as a tile.
     static constexpr std::int64_t kAllScoreColumns = 16 * kPanelColumns + kTransposedPadding;
+
+    static constexpr std::int64_t kEverything = std::numeric_limits<std::int32_t>::max();
 
     static std::int64_t score_stride(std::int64_t length) {
       const std::int64_t stride = round_up(length, kTransposedPadding);
@@ -188,22 +199,65 @@ class AttentionOp final : public Op {
       pack_keys({q + hidden, length, d, qkv.row_stride, 1}, keys, scratch + rounded_);
       pack_values({q + 2 * hidden, length, d, qkv.row_stride, 1}, values);
 
-      const std::int64_t stride = score_stride(length), tallest = geometry_.max_rows;
-      const std::int64_t fit = kScoreBytes / (stride * kFloat) / tallest * tallest;
+      const std::int32_t* const places =
+          frame.args.places ? frame.args.places + tokens.begin : nullptr;
+      const bool local =
+          op_.options_.window && places[length - 1] - places[0] > *op_.options_.window;
+      const std::int64_t tallest = geometry_.max_rows;
+      const std::int64_t fit = kScoreBytes / (score_stride(length) * kFloat) / tallest * tallest;
       const RowTiles blocks = RowTiles::split(rows.size(), std::max(fit, tallest));
       std::int64_t row = rows.begin;
-      for (std::int64_t b = 0; b < blocks.count; ++b) {
-        const std::int64_t count = blocks.height - (b >= blocks.tall);
+      for (std::int64_t b = 0; row < rows.end; ++b) {
+        const std::int64_t count =
+            local ? std::min(tallest, rows.end - row) : blocks.height - (b >= blocks.tall);
+        Range keys_seen{0, length};
+        if (local) {
+          keys_seen.begin = seen(places, length, row).begin / kPanelColumns * kPanelColumns;
+          keys_seen.end = seen(places, length, row + count - 1).end;
+        }
+        const std::int64_t n = keys_seen.size(), stride = score_stride(n);
         MatrixView<const float> queries{q + row * qkv.row_stride, count, d, qkv.row_stride, 1};
         if constexpr (kPairs) queries = round_rows(queries, scratch + rounded_);
-        scores_.run(queries, keys, {score, count, round_up(length, kTransposedPadding), stride, 1});
+        scores_.run(queries, keys + keys_seen.begin * words(d), words(d),
+                    {score, count, round_up(n, kTransposedPadding), stride, 1});
+        const MatrixView<float> p = probability_rows({score, count, n, stride, 1}, scratch);
+        for (std::int64_t i = 0; i < count; ++i) {
+          const Range visible = local ? seen(places, length, row + i) : keys_seen;
+          const Range columns{visible.begin - keys_seen.begin, visible.end - keys_seen.begin};
+          float* const s = score + i * stride;
+          if (op_.options_.distance_bias.data)
+            add_bias(head, places, row + i, visible, scratch + bias_, s + columns.begin);
+          softmax(s, columns, n, &p(i, 0));
+        }
         const MatrixView<float> context{out.data + (tokens.begin + row) * out.row_stride + head * d,
                                         count, d, out.row_stride, 1};
-        context_.run(softmax({score, count, length, stride, 1}, scratch + probabilities_), values,
-                     context);
+        context_.run({p.data, count, p.cols, p.row_stride, 1},
+                     values + words(keys_seen.begin) * kPanelColumns, words(length), context);
         if (kPairs) divide_rows(context, score, stride);
         row += count;
       }
+    }
+
+    // The keys that a query of a sequence sees; places ascend.
+    Range seen(const std::int32_t* places, std::int64_t length, std::int64_t query) const noexcept {
+      const std::int64_t window = *op_.options_.window, place = places[query];
+      const std::int32_t* const end = places + length;
+      return {std::lower_bound(places, end, place - window) - places,
+              std::upper_bound(places, end, place + window) - places};
+    }
+
+    // Adds what belongs to the distance of each visible key to its score.
+    void add_bias(std::int64_t head, const std::int32_t* places, std::int64_t query, Range visible,
+                  float* gathered, float* scores) const noexcept {
+      const SharedMatrix& table = op_.options_.distance_bias;
+      const float* const bias = table.row(head) + table.cols / 2 - places[query];
+      const float* row = bias + places[visible.begin];
+      if (places[visible.end - 1] - places[visible.begin] != visible.size() - 1) {  // hidden tokens
+        for (std::int64_t j = 0; j < visible.size(); ++j)
+          gathered[j] = bias[places[visible.begin + j]];
+        row = gathered;
+      }
+      kernels_.add(scores, row, static_cast<std::size_t>(visible.size()), scores);
     }
 
     void pack_keys(const MatrixView<const float>& x, float* panels, float* rounded) const noexcept {
@@ -239,23 +293,27 @@ class AttentionOp final : public Op {
       return {rounded, x.rows, cols, cols, 1};
     }
 
-    // Probabilities of rows of scores, as words: in their place; or rounded and not yet divided by
-    // their sum, whose reciprocal then begins the row of scores.
-    MatrixView<const float> softmax(const MatrixView<float>& score, float* rounded) const noexcept {
-      const auto n = static_cast<std::size_t>(score.cols);
-      const MatrixView<float> p{kPairs ? rounded : score.data, score.rows, words(score.cols),
-                                score.row_stride / Acc::kr, 1};
-      for (std::int64_t i = 0; i < score.rows; ++i) {
-        float* const row = score.data + i * score.row_stride;
-        if constexpr (kPairs) {
-          p(i, p.cols - 1) = 0.0f;
-          auto* const e = reinterpret_cast<std::uint16_t*>(&p(i, 0));
-          row[0] = 1.0f / kernels_.exp_bfloat16(row, n, scale_, e);
-        } else {
-          kernels_.softmax(row, n, scale_);
-        }
-      }
-      return {p.data, p.rows, p.cols, p.row_stride, 1};
+    // Where the probabilities go, as words: in the place of the scores, or rounded.
+    MatrixView<float> probability_rows(const MatrixView<float>& score,
+                                       float* scratch) const noexcept {
+      return {kPairs ? scratch + probabilities_ : score.data, score.rows, words(score.cols),
+              score.row_stride / Acc::kr, 1};
+    }
+
+    // Probabilities of the visible ones of n scores; those of the others, and what makes them whole
+    // words, are 0. Rounded ones are not yet divided by their sum: its reciprocal takes the place
+    // of the first score.
+    void softmax(float* score, Range visible, std::int64_t n, float* probabilities) const noexcept {
+      using Element = std::conditional_t<kPairs, std::uint16_t, float>;
+      auto* const p = reinterpret_cast<Element*>(probabilities);
+      float* const seen_scores = score + visible.begin;
+      const auto count = static_cast<std::size_t>(visible.size());
+      if constexpr (kPairs)
+        score[0] = 1.0f / kernels_.exp_bfloat16(seen_scores, count, scale_, p + visible.begin);
+      else
+        kernels_.softmax(seen_scores, count, scale_);
+      std::fill(p, p + visible.begin, Element{});
+      std::fill(p + visible.end, p + words(n) * Acc::kr, Element{});
     }
 
     // Multiplies each row by the first of a row of factors.
@@ -270,21 +328,22 @@ class AttentionOp final : public Op {
     const PanelProduct scores_, context_;
     const simd::RowKernels& kernels_;
     const float scale_;
+    const std::int64_t reach_;  // keys that a query sees at most
     // Where a thread has what, in words of its scratch: rows rounded are a panel's keys, then a
     // block's queries.
-    std::int64_t keys_, values_, score_, rounded_, probabilities_, thread_words_ = 0;
+    std::int64_t keys_, values_, score_, rounded_, probabilities_, bias_, thread_words_ = 0;
     std::size_t scratch_bytes_;
   };
 
   const std::int64_t num_heads_, head_size_;
-  const bool allow_bfloat16_;
+  const AttentionOptions options_;
 };
 
 }  // namespace
 
 std::shared_ptr<Op> make_attention(Buffer qkv, std::int64_t num_heads, std::int64_t head_size,
-                                   bool allow_bfloat16) {
-  return std::make_shared<AttentionOp>(qkv, num_heads, head_size, allow_bfloat16);
+                                   AttentionOptions options) {
+  return std::make_shared<AttentionOp>(qkv, num_heads, head_size, std::move(options));
 }
 
 }  // namespace fbg

@@ -1,6 +1,7 @@
 // Building a graph: each method checks shapes and appends an op. The i-th op writes the i-th
 // buffer.
 #include <algorithm>
+#include <limits>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -49,10 +50,12 @@ Buffer Graph::embedding(SharedMatrix word, SharedMatrix position, SharedMatrix t
   const auto fits = [&](const SharedMatrix& table) {
     return table.data && table.rows > 0 && table.cols == word.cols && table.cols > 0;
   };
-  require(fits(word) && fits(position) && (!type.data || fits(type)),
+  require(fits(word) && (!position.data || fits(position)) && (!type.data || fits(type)),
           "embedding: tables must have the same number of columns and at least one row, got " +
               shape_text(word) + ", " + shape_text(position) + ", " + shape_text(type));
-  limits_ = {word.rows, position.rows, type.data ? type.rows : 1};
+  limits_.word = word.rows;
+  limits_.position = position.data ? position.rows : kUnread;
+  limits_.type = type.data ? type.rows : 1;
   const BufferShape shape{RowKind::token, word.cols};
   return append(make_embedding(std::move(word), std::move(position), std::move(type)), shape);
 }
@@ -60,7 +63,7 @@ Buffer Graph::embedding(SharedMatrix word, SharedMatrix position, SharedMatrix t
 Buffer Graph::layer_norm(Buffer x, SharedMatrix gamma, SharedMatrix beta, float eps) {
   const BufferShape s = shape(x);
   require_vector(gamma, s.cols, "layer_norm: gamma");
-  require_vector(beta, s.cols, "layer_norm: beta");
+  if (beta.data) require_vector(beta, s.cols, "layer_norm: beta");
   return append(make_layer_norm(x, std::move(gamma), std::move(beta), eps), s);
 }
 
@@ -90,14 +93,50 @@ template Buffer Graph::linear(Buffer, PackedB<Float32>, LinearTail);
 template Buffer Graph::linear(Buffer, PackedB<BFloat16>, LinearTail);
 template Buffer Graph::linear(Buffer, PackedB<Float32F16>, LinearTail);
 
-Buffer Graph::attention(Buffer qkv, std::int64_t num_heads, bool allow_bfloat16) {
+// Columns of one head of Q, K or V.
+std::int64_t Graph::head_size(const char* op, Buffer qkv, std::int64_t num_heads) const {
   const BufferShape in = shape(qkv);
-  require(in.rows == RowKind::token, "attention: qkv must have one row per token");
+  require(in.rows == RowKind::token, std::string(op) + ": qkv must have one row per token");
   require(num_heads > 0 && in.cols % (3 * num_heads) == 0,
-          "attention: " + std::to_string(in.cols) + " columns do not divide into Q, K and V of " +
-              std::to_string(num_heads) + " heads");
-  return append(make_attention(qkv, num_heads, in.cols / (3 * num_heads), allow_bfloat16),
-                {RowKind::token, in.cols / 3});
+          std::string(op) + ": " + std::to_string(in.cols) +
+              " columns do not divide into Q, K and V of " + std::to_string(num_heads) + " heads");
+  return in.cols / (3 * num_heads);
+}
+
+// An op reads the places of tokens, and can take those less than `limit`.
+void Graph::limit_places(std::int64_t limit) {
+  limits_.place = limits_.place == kUnread ? limit : std::min(limits_.place, limit);
+}
+
+Buffer Graph::rotate(Buffer qkv, std::int64_t num_heads, SharedMatrix cos_sin) {
+  const std::int64_t size = head_size("rotate", qkv, num_heads);
+  require(size % 2 == 0 && cos_sin.data && cos_sin.rows > 0 && cos_sin.cols == size,
+          "rotate: cos_sin must have one column for each of an even number in a head, " +
+              std::to_string(size) + ", got " + shape_text(cos_sin));
+  limit_places(cos_sin.rows);
+  return append(make_rotate(qkv, num_heads, std::move(cos_sin)), shape(qkv));
+}
+
+Buffer Graph::attention(Buffer qkv, std::int64_t num_heads, AttentionOptions options) {
+  const std::int64_t size = head_size("attention", qkv, num_heads);
+  const SharedMatrix& bias = options.distance_bias;
+  constexpr std::int64_t kMaxPlace = std::numeric_limits<std::int32_t>::max();
+  require(options.window.value_or(0) >= 0 && options.window.value_or(0) <= kMaxPlace,
+          "attention: window must be at least 0, and an int32");
+  require(!bias.data || (bias.rows == num_heads && bias.cols % 2 == 1),
+          "attention: distance_bias must have a row for each of " + std::to_string(num_heads) +
+              " heads and an odd number of columns, got " + shape_text(bias));
+  if (bias.data) limit_places((bias.cols + 1) / 2);
+  if (options.window) limit_places(kMaxPlace);
+  return append(make_attention(qkv, num_heads, size, std::move(options)),
+                {RowKind::token, num_heads * size});
+}
+
+Buffer Graph::geglu(Buffer x) {
+  const BufferShape in = shape(x);
+  require(in.cols % 2 == 0,
+          "geglu: x must have an even number of columns, got " + std::to_string(in.cols));
+  return append(make_geglu(x), {in.rows, in.cols / 2});
 }
 
 Buffer Graph::first_token(Buffer x) {

@@ -68,8 +68,10 @@ std::shared_ptr<Op> make_tanh(Buffer x);
 std::shared_ptr<Op> make_normalize(Buffer x);
 std::shared_ptr<Op> make_first_token(Buffer x);
 std::shared_ptr<Op> make_pool(Buffer x, Pooling pooling);
+std::shared_ptr<Op> make_rotate(Buffer qkv, std::int64_t num_heads, SharedMatrix cos_sin);
+std::shared_ptr<Op> make_geglu(Buffer x);
 std::shared_ptr<Op> make_attention(Buffer qkv, std::int64_t num_heads, std::int64_t head_size,
-                                   bool allow_bfloat16);
+                                   AttentionOptions options);
 template <class Acc>
 std::shared_ptr<Op> make_linear(Buffer x, RowKind rows, PackedB<Acc> w, LinearTail tail);
 

@@ -1,8 +1,9 @@
-// Ops that treat every row alone: embedding, LayerNorm, tanh, normalisation. Threads take equal
-// ranges of rows; a row is one call of a row kernel.
+// Ops that treat every row alone: embedding, LayerNorm, rotation, activations, normalisation.
+// Threads take equal ranges of rows; a row is one call of a row kernel, or two.
 #include <algorithm>
 #include <cmath>
 #include <utility>
+#include <vector>
 
 #include "plan/ops.h"
 #include "simd/rows.h"
@@ -52,9 +53,15 @@ class EmbeddingOp final : public Op {
   std::unique_ptr<Step> prepare(const Capacity&) const override {
     return make_row_step(output, [this](const RowKernels& k, const Frame& frame, std::int64_t row) {
       const RunArgs& args = frame.args;
-      k.add_rows(word_.row(args.ids[row]), position_.row(args.positions[row]),
-                 type_.data ? type_.row(args.types[row]) : nullptr,
-                 static_cast<std::size_t>(word_.cols), row_of(frame[output], row));
+      const float* const word = word_.row(args.ids[row]);
+      const float* const position = position_.data ? position_.row(args.positions[row]) : nullptr;
+      const float* const type = type_.data ? type_.row(args.types[row]) : nullptr;
+      const auto n = static_cast<std::size_t>(word_.cols);
+      if (position || type)
+        k.add_rows(word, position ? position : type, position ? type : nullptr, n,
+                   row_of(frame[output], row));
+      else
+        std::copy_n(word, n, row_of(frame[output], row));
     });
   }
 
@@ -67,6 +74,10 @@ class LayerNormOp final : public Op {
   LayerNormOp(Buffer x, SharedMatrix gamma, SharedMatrix beta, float eps)
       : Op("layer_norm", {x}), gamma_(std::move(gamma)), beta_(std::move(beta)), eps_(eps) {
     in_place = true;
+    if (!beta_.data) {
+      auto zeros = std::make_shared<std::vector<float>>(static_cast<std::size_t>(gamma_.cols));
+      beta_ = {{zeros, zeros->data()}, 1, gamma_.cols};
+    }
   }
 
   std::unique_ptr<Step> prepare(const Capacity&) const override {
@@ -77,8 +88,46 @@ class LayerNormOp final : public Op {
   }
 
  private:
-  const SharedMatrix gamma_, beta_;
+  const SharedMatrix gamma_;
+  SharedMatrix beta_;
   const float eps_;
+};
+
+class RotateOp final : public Op {
+ public:
+  RotateOp(Buffer qkv, std::int64_t num_heads, SharedMatrix cos_sin)
+      : Op("rotate", {qkv}), num_heads_(num_heads), cos_sin_(std::move(cos_sin)) {
+    in_place = true;
+  }
+
+  std::unique_ptr<Step> prepare(const Capacity&) const override {
+    return make_row_step(output, [this](const RowKernels& k, const Frame& frame, std::int64_t row) {
+      const float* x = row_of(frame[inputs[0]], row);
+      float* y = row_of(frame[output], row);
+      // Heads of Q and K follow each other; V stays as it is.
+      const std::int64_t turned = 2 * num_heads_ * cos_sin_.cols;
+      k.rotate(x, cos_sin_.row(frame.args.places[row]), static_cast<std::size_t>(cos_sin_.cols / 2),
+               static_cast<std::size_t>(2 * num_heads_), y);
+      if (x != y) std::copy(x + turned, x + frame[output].cols, y + turned);
+    });
+  }
+
+ private:
+  const std::int64_t num_heads_;
+  const SharedMatrix cos_sin_;
+};
+
+class GegluOp final : public Op {
+ public:
+  explicit GegluOp(Buffer x) : Op("geglu", {x}) {}
+
+  std::unique_ptr<Step> prepare(const Capacity&) const override {
+    return make_row_step(output, [this](const RowKernels& k, const Frame& frame, std::int64_t row) {
+      const float* x = row_of(frame[inputs[0]], row);
+      const std::int64_t n = frame[output].cols;
+      k.geglu(x, x + n, static_cast<std::size_t>(n), row_of(frame[output], row));
+    });
+  }
 };
 
 class TanhOp final : public Op {
@@ -120,6 +169,12 @@ std::shared_ptr<Op> make_embedding(SharedMatrix word, SharedMatrix position, Sha
 std::shared_ptr<Op> make_layer_norm(Buffer x, SharedMatrix gamma, SharedMatrix beta, float eps) {
   return std::make_shared<LayerNormOp>(x, std::move(gamma), std::move(beta), eps);
 }
+
+std::shared_ptr<Op> make_rotate(Buffer qkv, std::int64_t num_heads, SharedMatrix cos_sin) {
+  return std::make_shared<RotateOp>(qkv, num_heads, std::move(cos_sin));
+}
+
+std::shared_ptr<Op> make_geglu(Buffer x) { return std::make_shared<GegluOp>(x); }
 
 std::shared_ptr<Op> make_tanh(Buffer x) { return std::make_shared<TanhOp>(x); }
 

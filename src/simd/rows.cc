@@ -162,6 +162,25 @@ void tanh_row(const float* x, std::size_t n, float* y) {
   });
 }
 
+void geglu(const float* x, const float* gate, std::size_t n, float* y) {
+  const FloatTag d;
+  for_each_vector(n, hn::Lanes(d), [&](auto access, std::size_t i, int) FBG_INLINE_LAMBDA {
+    access.store(hn::Mul(gelu(access.load(d, x + i)), access.load(d, gate + i)), d, y + i);
+  });
+}
+
+void rotate(const float* x, const float* cos_sin, std::size_t n, std::size_t pairs, float* y) {
+  const FloatTag d;
+  const std::size_t lanes = hn::Lanes(d);
+  for (std::size_t pair = 0; pair < pairs; ++pair, x += 2 * n, y += 2 * n)
+    for_each_vector_simple(n, lanes, [&](auto access, std::size_t i) FBG_INLINE_LAMBDA {
+      const auto a = access.load(d, x + i), b = access.load(d, x + n + i);
+      const auto cos = access.load(d, cos_sin + i), sin = access.load(d, cos_sin + n + i);
+      access.store(hn::NegMulAdd(b, sin, hn::Mul(a, cos)), d, y + i);
+      access.store(hn::MulAdd(a, sin, hn::Mul(b, cos)), d, y + n + i);
+    });
+}
+
 void add(const float* a, const float* b, std::size_t n, float* y) {
   const FloatTag d;
   for_each_vector(n, hn::Lanes(d), [&](auto access, std::size_t i, int) FBG_INLINE_LAMBDA {
@@ -267,6 +286,8 @@ const RowKernels kRowKernels = {
     .exp_bfloat16 = exp_bfloat16,
     .gelu = gelu_row,
     .tanh = tanh_row,
+    .geglu = geglu,
+    .rotate = rotate,
     .add = add,
     .add_rows = add_rows,
     .multiply = multiply,

@@ -30,6 +30,11 @@ struct RowKernels {
   // Elementwise; y may alias x.
   void (*gelu)(const float* x, std::size_t n, float* y);  // erf form, |error| <= 1e-6 on [-10, 10]
   void (*tanh)(const float* x, std::size_t n, float* y);
+  // y = gelu(x) * gate; y may alias either.
+  void (*geglu)(const float* x, const float* gate, std::size_t n, float* y);
+  // Of each of `pairs` pairs of vectors a, b, `n` floats each and all end to end:
+  //   {a cos - b sin, b cos + a sin}, cos_sin being n cosines, then n sines. y may alias x.
+  void (*rotate)(const float* x, const float* cos_sin, std::size_t n, std::size_t pairs, float* y);
   // y = a + b; y may alias either.
   void (*add)(const float* a, const float* b, std::size_t n, float* y);
   // y = a + b + c, rows of three embedding tables (c may be null).

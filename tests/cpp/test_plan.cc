@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <random>
 #include <string>
 #include <vector>
@@ -43,13 +44,15 @@ SharedMatrix shared(const Values& values, std::int64_t rows, std::int64_t cols) 
 
 // Token ids and the sequences they form, as a run takes them.
 struct Input {
-  std::vector<std::int32_t> ids, positions, types, offsets{0};
+  std::vector<std::int32_t> ids, positions, types, places, offsets{0};
 
-  void add(const std::vector<std::int32_t>& sequence) {
+  // `hidden`: how many tokens, not in the sequence, come before each of its second half.
+  void add(const std::vector<std::int32_t>& sequence, std::int32_t hidden = 0) {
     for (std::size_t i = 0; i < sequence.size(); ++i) {
       ids.push_back(sequence[i]);
       positions.push_back(static_cast<std::int32_t>(i));
       types.push_back(sequence[i] % 2);
+      places.push_back(static_cast<std::int32_t>(i) + (i < sequence.size() / 2 ? 0 : hidden));
     }
     offsets.push_back(static_cast<std::int32_t>(ids.size()));
   }
@@ -59,6 +62,7 @@ struct Input {
             ids.data(),
             positions.data(),
             types.data(),
+            places.data(),
             offsets.data(),
             outputs};
   }
@@ -91,13 +95,14 @@ struct Tables {
   }
 };
 
-Input random_input(Random& random, const std::vector<std::int64_t>& lengths) {
+Input random_input(Random& random, const std::vector<std::int64_t>& lengths,
+                   std::int32_t hidden = 0) {
   Input in;
   for (std::int64_t length : lengths) {
     std::vector<std::int32_t> ids;
     for (std::int64_t i = 0; i < length; ++i)
       ids.push_back(static_cast<std::int32_t>(random.below(kWords)));
-    in.add(ids);
+    in.add(ids, hidden);
   }
   return in;
 }
@@ -303,19 +308,26 @@ INSTANTIATE_TEST_SUITE_P(Activations, Linear,
                                          Activation::relu),
                          activation_name);
 
-// Softmax(Q K^T / sqrt(d)) V of one head, in double; q, k, v are columns of x.
-std::vector<double> plain_attention(const Tables& tables, const Input& in, std::int64_t heads) {
+// Softmax(Q K^T / sqrt(d)) V with its options, in double; q, k, v are columns of x.
+std::vector<double> plain_attention(const Tables& tables, const Input& in, std::int64_t heads,
+                                    const AttentionOptions& options = {}) {
   const std::int64_t hidden = tables.width / 3, d = hidden / heads;
+  const SharedMatrix& bias = options.distance_bias;
   std::vector<double> out(in.ids.size() * static_cast<std::size_t>(hidden));
   for (std::size_t s = 0; s + 1 < in.offsets.size(); ++s)
     for (std::int64_t h = 0; h < heads; ++h)
       for (std::int64_t i = in.offsets[s]; i < in.offsets[s + 1]; ++i) {
         std::vector<double> p;
+        std::vector<std::int64_t> keys;
         for (std::int64_t j = in.offsets[s]; j < in.offsets[s + 1]; ++j) {
-          double dot = 0;
+          const std::int64_t distance =
+              in.places[static_cast<std::size_t>(j)] - in.places[static_cast<std::size_t>(i)];
+          if (options.window && std::abs(distance) > *options.window) continue;
+          double dot = bias.data ? bias.row(h)[bias.cols / 2 + distance] : 0;
           for (std::int64_t c = 0; c < d; ++c)
             dot += tables.at(in, i, h * d + c) * tables.at(in, j, hidden + h * d + c);
           p.push_back(dot / std::sqrt(static_cast<double>(d)));
+          keys.push_back(j);
         }
         const double top = *std::max_element(p.begin(), p.end());
         double sum = 0;
@@ -323,9 +335,7 @@ std::vector<double> plain_attention(const Tables& tables, const Input& in, std::
         for (std::int64_t c = 0; c < d; ++c) {
           double value = 0;
           for (std::size_t j = 0; j < p.size(); ++j)
-            value +=
-                p[j] / sum *
-                tables.at(in, in.offsets[s] + static_cast<std::int64_t>(j), 2 * hidden + h * d + c);
+            value += p[j] / sum * tables.at(in, keys[j], 2 * hidden + h * d + c);
           out[static_cast<std::size_t>(i * hidden + h * d + c)] = value;
         }
       }
@@ -348,7 +358,7 @@ TEST_P(Attention, AgreesWithPlainLoopsAndIsTheSameOnAnyThreads) {
     Values exact;
     for (const bool allow_bfloat16 : {false, true}) {
       Graph graph;
-      graph.output(graph.attention(tables.embed(graph), heads, allow_bfloat16));
+      graph.output(graph.attention(tables.embed(graph), heads, {allow_bfloat16, {}, {}}));
       const Values one = run(graph, in, tokens);
       const bool rounds = allow_bfloat16 && active_features() & feature::avx512_bf16;
       expect_near(one, want, rounds ? 0.1 : 2e-4);
@@ -361,6 +371,34 @@ TEST_P(Attention, AgreesWithPlainLoopsAndIsTheSameOnAnyThreads) {
   });
 }
 
+TEST_P(Attention, SeesDistancesAndWindows) {
+  const auto [heads, d] = GetParam();
+  Random random;
+  const Tables tables(3 * heads * d, random);
+  const SharedMatrix bias = shared(random.values(heads * 599, 4.0f), heads, 599);
+  for (const std::int32_t hidden : {0, 5}) {
+    const Input in = random_input(random, {1, 2, 33, 100}, hidden);
+    const std::int64_t tokens = in.offsets.back();
+    for (AttentionOptions options :
+         {AttentionOptions{false, bias, {}}, AttentionOptions{false, {}, 0},
+          AttentionOptions{false, {}, 3}, AttentionOptions{false, {}, 40},
+          AttentionOptions{false, bias, 7}}) {
+      const std::vector<double> want = plain_attention(tables, in, heads, options);
+      on_every_isa([&] {
+        for (const bool allow_bfloat16 : {false, true}) {
+          options.allow_bfloat16 = allow_bfloat16;
+          Graph graph;
+          graph.output(graph.attention(tables.embed(graph), heads, options));
+          const Values one = run(graph, in, tokens);
+          const bool rounds = allow_bfloat16 && active_features() & feature::avx512_bf16;
+          expect_near(one, want, rounds ? 0.15 : 2e-4);
+          EXPECT_EQ(run(graph, in, tokens, 3), one);
+        }
+      });
+    }
+  }
+}
+
 std::string heads_name(const testing::TestParamInfo<Heads>& info) {
   return std::to_string(info.param.count) + "x" + std::to_string(info.param.size);
 }
@@ -368,6 +406,101 @@ INSTANTIATE_TEST_SUITE_P(Heads, Attention,
                          testing::Values(Heads{1, 5}, Heads{3, 16}, Heads{2, 24}, Heads{12, 26},
                                          Heads{2, 32}, Heads{3, 64}, Heads{1, 80}),
                          heads_name);
+
+TEST(Plan, AWindowKeepsOutWhatIsNotFinite) {
+  // A product with a weight of 0 would carry it over, and further the taller a block of queries is.
+  Random random;
+  Tables tables(3 * 16, random);
+  for (std::size_t i = 0; i < 16; ++i)
+    tables.position[100 * 48 + 32 + i] = std::numeric_limits<float>::infinity();
+  const Input in = random_input(random, {200});
+  Graph graph;
+  graph.output(graph.attention(tables.embed(graph), 1, {false, {}, 10}));
+  const auto bits = [](const Values& v) {
+    std::vector<std::uint32_t> words(v.size());
+    std::memcpy(words.data(), v.data(), v.size() * sizeof(float));
+    return words;
+  };
+  on_every_isa([&] {
+    const Values one = run(graph, in, 200);
+    EXPECT_TRUE(std::isfinite(one[0]) && std::isfinite(one.back()));
+    for (int threads : {2, 3, 7}) EXPECT_EQ(bits(run(graph, in, 200, threads)), bits(one));
+  });
+}
+
+TEST(Plan, RotateTurnsPairsOfQueriesAndKeysByTheirPlace) {
+  Random random;
+  for (const std::int64_t d : {2, 6, 32, 38}) {
+    const std::int64_t heads = 3, width = 3 * heads * d;
+    const Tables tables(width, random);
+    const Values angles = random.values(kPositions * d);
+    const Input in = random_input(random, {1, 5, 20}, 7);
+    std::vector<double> want;
+    for (std::int64_t t = 0; t < 26; ++t)
+      for (std::int64_t c = 0; c < width; ++c) {
+        const float* turn = angles.data() + in.places[static_cast<std::size_t>(t)] * d;
+        const std::int64_t i = c % (d / 2);
+        const double x = tables.at(in, t, c), cos = turn[i], sin = turn[d / 2 + i];
+        const bool first = c % d < d / 2;
+        const double other = tables.at(in, t, first ? c + d / 2 : c - d / 2);
+        want.push_back(c >= 2 * heads * d ? x : x * cos + (first ? -other : other) * sin);
+      }
+    on_every_isa([&] {
+      Graph alone, inside;
+      alone.output(alone.rotate(tables.embed(alone), heads, shared(angles, kPositions, d)));
+      const Values one = run(alone, in, 26);
+      expect_near(one, want, 1e-5);
+      // In the place of its input too.
+      const Buffer turned =
+          inside.rotate(tables.embed(inside), heads, shared(angles, kPositions, d));
+      inside.output(inside.attention(turned, heads));
+      alone.output(alone.attention(alone.outputs()[0], heads));
+      EXPECT_EQ(inside.limits().place, kPositions);
+      Plan plan(alone, {26, 3, 20, 2});
+      Values copy(one.size()), context(static_cast<std::size_t>(26 * heads * d));
+      float* const outputs[] = {copy.data(), context.data()};
+      plan.run(in.args(outputs), 2);
+      EXPECT_EQ(copy, one);
+      EXPECT_EQ(run(inside, in, 26, 2), context);
+    });
+  }
+}
+
+TEST(Plan, GegluIsGeluTimesAGate) {
+  Random random;
+  for (const std::int64_t n : {1, 5, 16, 37, 100}) {
+    const Tables tables(2 * n, random);
+    const Input in = random_input(random, {1, 9});
+    std::vector<double> want;
+    for (std::int64_t t = 0; t < 10; ++t)
+      for (std::int64_t i = 0; i < n; ++i)
+        want.push_back(activated(Activation::gelu, tables.at(in, t, i)) * tables.at(in, t, n + i));
+    on_every_isa([&] {
+      Graph graph;
+      graph.output(graph.geglu(tables.embed(graph)));
+      expect_near(run(graph, in, 10), want, 2e-5);
+      EXPECT_EQ(run(graph, in, 10, 3), run(graph, in, 10));
+    });
+  }
+}
+
+TEST(Plan, WordsAloneAndANormWithoutBetaAddNothing) {
+  Random random;
+  const Tables tables(37, random);
+  const Input in = random_input(random, {1, 7});
+  Graph words, zeros, none;
+  const SharedMatrix word = shared(tables.word, kWords, 37);
+  words.output(words.embedding(word, {}, {}));
+  EXPECT_EQ(words.limits().position, Graph::kUnread);
+  Values want;
+  for (const std::int32_t id : in.ids)
+    want.insert(want.end(), tables.word.begin() + id * 37, tables.word.begin() + (id + 1) * 37);
+  EXPECT_EQ(run(words, in, 8), want);
+  const SharedMatrix gamma = shared(random.values(37), 1, 37);
+  zeros.output(zeros.layer_norm(tables.embed(zeros), gamma, shared(Values(37), 1, 37), 1e-3f));
+  none.output(none.layer_norm(tables.embed(none), gamma, {}, 1e-3f));
+  EXPECT_EQ(run(none, in, 8), run(zeros, in, 8));
+}
 
 TEST(Plan, PoolingLooksAtEachSequenceAlone) {
   Random random;
@@ -410,15 +543,21 @@ Graph small_network(const Tables& tables, Random& random) {
     return PackedB<Int32>::quantize({w.data(), k, n, n, 1}, Granularity::column, true);
   };
   const auto vector = [&](std::int64_t n) { return shared(random.values(n), 1, n); };
+  const SharedMatrix turns = shared(random.values(kPositions * h / 3), kPositions, h / 3);
+  const SharedMatrix bias = shared(random.values(3 * (2 * kPositions - 1)), 3, 2 * kPositions - 1);
+  const AttentionOptions near{false, bias, 20}, far{true, {}, {}};
   Graph graph;
   Buffer x = graph.layer_norm(tables.embed(graph), vector(h), vector(h), 1e-6f);
   for (int layer = 0; layer < 2; ++layer) {
     const Buffer qkv = graph.linear(x, weight(h, 3 * h), {vector(3 * h), Activation::none, {}});
-    const Buffer context = graph.attention(qkv, 3, layer == 1);
+    const Buffer turned = layer == 1 ? graph.rotate(qkv, 3, turns) : qkv;
+    const Buffer context = graph.attention(turned, 3, layer == 1 ? far : near);
     const Buffer attended = graph.linear(context, weight(h, h), {vector(h), Activation::none, x});
     x = graph.layer_norm(attended, vector(h), vector(h), 1e-6f);
     const Buffer wide = graph.linear(x, weight(h, 100), {vector(100), Activation::gelu, {}});
-    const Buffer narrow = graph.linear(wide, weight(100, h), {vector(h), Activation::none, x});
+    const Buffer both = graph.linear(x, weight(h, 200), {});
+    const Buffer narrow = graph.linear(layer == 1 ? graph.geglu(both) : wide, weight(100, h),
+                                       {vector(h), Activation::none, x});
     x = graph.layer_norm(narrow, vector(h), vector(h), 1e-6f);
   }
   graph.output(x);
@@ -469,6 +608,11 @@ TEST(Graph, ShapesThatDoNotFitAreRefused) {
   const Buffer x = tables.embed(graph);
   EXPECT_THROW(graph.attention(x, 4), std::invalid_argument);
   EXPECT_THROW(graph.attention(x, 0), std::invalid_argument);
+  EXPECT_THROW(graph.attention(x, 2, {false, shared(Values(10), 2, 5), -1}), std::invalid_argument);
+  EXPECT_THROW(graph.attention(x, 2, {false, shared(Values(8), 2, 4), {}}), std::invalid_argument);
+  EXPECT_THROW(graph.attention(x, 2, {false, shared(Values(5), 1, 5), {}}), std::invalid_argument);
+  EXPECT_THROW(graph.rotate(x, 2, shared(Values(15), 3, 5)), std::invalid_argument);
+  EXPECT_THROW(graph.rotate(x, 5, shared(Values(3), 1, 3)), std::invalid_argument);
   EXPECT_THROW(graph.layer_norm(x, shared({1}, 1, 1), shared({1}, 1, 1), 0), std::invalid_argument);
   EXPECT_THROW(graph.tanh(5), std::invalid_argument);
   EXPECT_THROW(graph.tanh(-1), std::invalid_argument);

@@ -299,6 +299,29 @@ TEST_P(Rows, ElementwiseStaysInBoundsAndMayAlias) {
   }
 }
 
+TEST_P(Rows, GatesAndTurnsStayInBoundsAndMayAlias) {
+  for (std::size_t n : lengths(0)) {
+    for (Guard side : {Guard::after, Guard::before}) {
+      const std::vector<float> x0 = normal(4 * n, n), turn = normal(2 * n, n + 1);
+      Guarded<float> x(x0, side), y(4 * n, side), cos_sin(turn, side), gate(normal(n, n + 2), side);
+      kernels.rotate(x.data(), cos_sin.data(), n, 2, y.data());
+      kernels.rotate(x.data(), cos_sin.data(), n, 2, x.data());
+      for (std::size_t i = 0; i < 4 * n; ++i) ASSERT_EQ(x[i], y[i]);
+      for (std::size_t i = 0; i < 4 * n; ++i) {
+        const bool first = i / n % 2 == 0;
+        const double cos = turn[i % n], sin = turn[n + i % n];
+        ASSERT_NEAR(y[i], x0[i] * cos + (first ? -x0[i + n] : x0[i - n]) * sin, 1e-5);
+      }
+      Guarded<float> a(normal(n, n), side), gated(n, side);
+      const std::vector<float> a0(a.begin(), a.end());
+      kernels.geglu(a.data(), gate.data(), n, gated.data());
+      kernels.geglu(a.data(), gate.data(), n, a.data());
+      for (std::size_t i = 0; i < n; ++i) ASSERT_EQ(a[i], gated[i]);
+      for (std::size_t i = 0; i < n; ++i) ASSERT_NEAR(a[i], gelu_exact(a0[i]) * gate[i], 1e-5);
+    }
+  }
+}
+
 RowQuant row_quant_reference(const float* x, std::size_t n) {
   float lo = 0.0f, hi = 0.0f;
   for (std::size_t i = 0; i < n; ++i) {

@@ -23,11 +23,16 @@ Indices = npt.NDArray[np.int32]
 
 @dataclass(frozen=True)
 class Packed:
-    """Tokens of several sequences, none of them empty."""
+    """Tokens of several sequences, none of them empty.
+
+    positions: rows of the position table. places: where tokens stand in their sequence, hidden ones
+        counted; what attention takes distances of.
+    """
 
     ids: Indices
     positions: Indices
     types: Indices
+    places: Indices
     offsets: Indices  # (sequences + 1,)
 
     @property
@@ -57,8 +62,11 @@ def pack_sequences(sequences: Sequence[Indices], padding: int | None = None) -> 
     offsets = np.zeros(len(sequences) + 1, np.int32)
     np.cumsum([sequence.size for sequence in sequences], out=offsets[1:])
     ids = np.concatenate(sequences)
-    positions = np.concatenate([token_positions(s[None], padding)[0] for s in sequences])
-    return Packed(ids, positions, np.zeros_like(ids), offsets)
+    places = np.arange(ids.size, dtype=np.int32) - np.repeat(offsets[:-1], np.diff(offsets))
+    positions = places
+    if padding is not None:
+        positions = np.concatenate([token_positions(s[None], padding)[0] for s in sequences])
+    return Packed(ids, positions, np.zeros_like(ids), places, offsets)
 
 
 def pack_padded(
@@ -79,11 +87,12 @@ def pack_padded(
         offsets[:] = np.arange(rows + 1) * columns
     else:
         np.cumsum(valid.sum(axis=1), out=offsets[1:])
-    packed = flat(ids)
+    packed, places = flat(ids), flat(token_positions(ids, None))
     return Packed(
         packed,
-        flat(token_positions(ids, padding)),
+        places if padding is None else flat(token_positions(ids, padding)),
         np.zeros_like(packed) if types is None else flat(types),
+        places,
         offsets,
     )
 

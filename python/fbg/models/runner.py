@@ -45,6 +45,7 @@ class Runner:
             packed.ids,
             packed.positions,
             packed.types,
+            packed.places,
             packed.offsets,
             list(outputs),
             num_threads,
