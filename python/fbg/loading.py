@@ -16,11 +16,12 @@ from fbg.errors import ModelError
 from fbg.models import saved
 from fbg.models.config import EncoderConfig, read_config
 from fbg.models.encoder import Model
+from fbg.models.networks import read_transformer
 from fbg.models.saved_file import SavedFile
 from fbg.models.sentence import read_sentence_config
 from fbg.models.smoothing import observe_inputs, quantize_smoothly, random_sequences
 from fbg.models.tokenization import TextTokenizer
-from fbg.models.transformer import WEIGHT_LIMITS, Transformer, read_transformer
+from fbg.models.transformer import WEIGHT_LIMITS, Transformer
 from fbg.models.weights import Checkpoint
 
 __all__ = ["load"]
@@ -52,8 +53,9 @@ def load(
     model: a directory as Hugging Face writes it (config.json, model.safetensors in one file or in
         shards, tokenizer.json, and modules.json of sentence-transformers if there), or a hub id;
         the local cache is asked before the network. The model_type in config.json must be bert,
-        roberta, xlm-roberta, camembert, distilbert, electra or albert; any size will do. Or a
-        directory that `Model.save` wrote: its weights are mapped, and neither quantized nor copied.
+        roberta, xlm-roberta, camembert, distilbert, electra, albert, mpnet or modernbert; any size
+        will do. Or a directory that `Model.save` wrote: its weights are mapped, and neither
+        quantized nor copied.
     dtype: what the encoder's linear layers compute in; every sum is float32 or exact. With
         "bfloat16" and "int8", attention too multiplies bfloat16 on CPUs with AVX512-BF16.
         None: what a saved model was saved with, and float32 for any other.

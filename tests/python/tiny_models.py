@@ -82,6 +82,37 @@ CONFIGS: dict[str, dict[str, Any]] = {
         "embedding_size": 32,
         "hidden_act": "gelu",
     },
+    "mpnet": {"model_type": "mpnet", **_sizes(36, 3, 3, 42), "layer_norm_eps": 1e-5},
+    "modernbert": {
+        "model_type": "modernbert",
+        **_sizes(36, 2, 4, 40),
+        "pad_token_id": 3,
+        "bos_token_id": 1,
+        "cls_token_id": 1,
+        "eos_token_id": 2,
+        "sep_token_id": 2,
+        "global_attn_every_n_layers": 2,
+        "local_attention": 6,
+        "norm_eps": 1e-3,
+    },
+    "modernbert-biased": {
+        "model_type": "modernbert",
+        **_sizes(32, 4, 3, 24),
+        "pad_token_id": 0,
+        "bos_token_id": 1,
+        "cls_token_id": 1,
+        "eos_token_id": 2,
+        "sep_token_id": 2,
+        "layer_types": ["sliding_attention", "sliding_attention", "full_attention"],
+        "rope_parameters": {
+            "full_attention": {"rope_type": "default", "rope_theta": 50.0},
+            "sliding_attention": {"rope_type": "default", "rope_theta": 1000.0},
+        },
+        "local_attention": 9,
+        "norm_bias": True,
+        "attention_bias": True,
+        "mlp_bias": True,
+    },
 }
 
 
@@ -116,7 +147,7 @@ def tiny_model(name: str) -> TinyModel:
 def max_length(config: dict[str, Any]) -> int:
     """Tokens of a sequence with a position for each; some families begin after the padding id."""
     length: int = config["max_position_embeddings"]
-    if config["model_type"] in ("roberta", "xlm-roberta", "camembert"):
+    if config["model_type"] in ("roberta", "xlm-roberta", "camembert", "mpnet"):
         length -= config["pad_token_id"] + 1
     return length
 
@@ -201,4 +232,6 @@ TOKENIZERS: dict[str, Callable[[], Tokenizer]] = {
     "distilbert": lambda: wordpiece(VOCABULARY),
     "electra": lambda: wordpiece(VOCABULARY),
     "albert": unigram,
+    "mpnet": lambda: wordpiece(VOCABULARY),
+    "modernbert": byte_pairs,
 }

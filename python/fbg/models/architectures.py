@@ -1,7 +1,8 @@
 """The families of encoders that can be read: one description each, as a difference from BERT's.
 
-All of them compute the same network (transformer.py); what differs is how config.json and the
-tensors are called, and the few rules below. Names and rules are those of the family's modeling
+Nearly all of them compute the same network (bert.py); what differs is how config.json and the
+tensors are called, and the few rules below. ModernBERT is a network of its own (modernbert.py), of
+which only what every network has stands here. Names and rules are those of the family's modeling
 file in Hugging Face transformers.
 """
 
@@ -22,6 +23,7 @@ class Architecture:
     """
 
     model_type: str
+    network: str = "bert"  # or "modernbert"
 
     # config.json
     keys: Mapping[str, str] = field(default_factory=dict)  # of settings that have another name
@@ -29,6 +31,7 @@ class Architecture:
     narrow_embeddings: bool = False  # embedding_size may differ from hidden_size
     # Positions count the tokens that are not padding (id p), from p + 1; padding has position p.
     positions_skip_padding: bool = False
+    padding: int | None = None  # that id, where it is not for config.json to say
 
     # Embeddings
     word: str = "embeddings.word_embeddings"
@@ -38,6 +41,8 @@ class Architecture:
     # From embedding_size to hidden_size; where the two are equal, some families have none.
     projection: str | None = None
     projection_of_equals: bool = False
+    # A bias of attention for the distance of key and query, a row for each bucket of distances.
+    distance: str | None = None
 
     # Layers. If they are shared, config.json says how many groups of `inner` layers there are, and
     # each group runs several times; else every layer is a group of its own.
@@ -113,6 +118,26 @@ ALBERT = Architecture(
     pooler="pooler",
 )
 
+MPNET = replace(
+    ROBERTA,
+    model_type="mpnet",
+    padding=1,
+    token_type=None,
+    distance="encoder.relative_attention_bias",
+    query="attention.attn.q",
+    key="attention.attn.k",
+    value="attention.attn.v",
+    attention_output="attention.attn.o",
+    attention_norm="attention.LayerNorm",
+)
+
+MODERNBERT = Architecture(
+    "modernbert",
+    network="modernbert",
+    keys={"hidden_act": "hidden_activation", "layer_norm_eps": "norm_eps"},
+    word="embeddings.tok_embeddings",
+)
+
 ARCHITECTURES = {
     architecture.model_type: architecture
     for architecture in (
@@ -123,5 +148,7 @@ ARCHITECTURES = {
         DISTILBERT,
         ELECTRA,
         ALBERT,
+        MPNET,
+        MODERNBERT,
     )
 }

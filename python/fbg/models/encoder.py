@@ -22,7 +22,7 @@ from fbg.models.reports import MemoryReport, PlanReport
 from fbg.models.runner import Runner
 from fbg.models.sentence import SentenceConfig
 from fbg.models.tokenization import TextTokenizer
-from fbg.models.transformer import Transformer, describe_encoder, describe_pooler
+from fbg.models.transformer import Transformer, describe_pooler
 
 __all__ = ["Model", "ModelOutput"]
 
@@ -68,7 +68,7 @@ class Model:
         self._num_threads = num_threads
 
         graph = _fbg.Graph()
-        hidden = describe_encoder(graph, transformer)
+        hidden = transformer.describe(graph)
         graph.output(hidden)
         if transformer.pooler is not None:
             graph.output(describe_pooler(graph, hidden, transformer.pooler))
@@ -77,7 +77,7 @@ class Model:
 
     def _embedder(self, normalize: bool) -> Runner:
         graph = _fbg.Graph()
-        hidden = describe_encoder(graph, self._transformer)
+        hidden = self._transformer.describe(graph)
         pool = {"cls": graph.first_token, "mean": graph.mean_pool, "max": graph.max_pool}
         embedding = pool[self.sentence.pooling](hidden)
         graph.output(graph.normalize(embedding) if normalize else embedding)

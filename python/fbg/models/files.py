@@ -19,15 +19,19 @@ def require_file(path: Path) -> Path:
 
 
 class Settings:
-    """A JSON object that is read key by key; each getter checks the type of what it returns."""
+    """A JSON object that is read key by key; each getter checks the type of what it returns.
 
-    def __init__(self, path: Path, values: dict[str, Any]) -> None:
+    prefix: where in the file it stands, as errors put it before a key.
+    """
+
+    def __init__(self, path: Path, values: dict[str, Any], prefix: str = "") -> None:
         self.path = path
         self._values = values
+        self._prefix = prefix
 
     def error(self, key: str, wanted: str) -> ModelError:
         got = repr(self._values[key]) if key in self._values else "nothing"
-        return ModelError(f"{self.path}: {key} must be {wanted}, got {got}")
+        return ModelError(f"{self.path}: {self._prefix}{key} must be {wanted}, got {got}")
 
     def size(self, key: str, default: int | None = None, at_least: int = 1) -> int:
         value = self._values.get(key, default)
@@ -53,6 +57,15 @@ class Settings:
         if not isinstance(value, str) or value not in supported:
             raise self.error(key, "one of the supported: " + ", ".join(supported))
         return value
+
+    def section(self, key: str) -> Settings:
+        """Return the object under a key; an empty one where there is none, or null."""
+        value = self._values.get(key)
+        if value is None:
+            value = {}
+        if not isinstance(value, dict):
+            raise self.error(key, "an object")
+        return Settings(self.path, value, f"{self._prefix}{key}.")
 
     def get(self, key: str) -> Any:
         return self._values.get(key)

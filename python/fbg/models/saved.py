@@ -2,7 +2,7 @@
 
 Tensors have the names of the fields of Transformer: "embeddings.word", "layers.0.qkv.weight",
 "pooler.bias". Layers that share weights are stored once, numbered as they first run. Writing walks
-over the fields, so that a new one is written without more; `read` has a line for each.
+over the fields; reading is up to the network, as from a checkpoint.
 """
 
 from __future__ import annotations
@@ -21,16 +21,10 @@ import numpy.typing as npt
 from fbg import _fbg
 from fbg.models import saved_file
 from fbg.models.config import EncoderConfig
+from fbg.models.networks import NETWORKS
 from fbg.models.saved_file import SavedFile
 from fbg.models.sentence import sentence_files
-from fbg.models.transformer import (
-    Embeddings,
-    Layer,
-    LayerNorm,
-    Linear,
-    PackedWeight,
-    Transformer,
-)
+from fbg.models.transformer import LayerNorm, Linear, PackedWeight, Transformer
 from fbg.packed_file import dtype_name
 
 __all__ = ["WEIGHTS", "Origin", "read", "tensors", "write"]
@@ -57,11 +51,9 @@ class Origin:
 def tensors(transformer: Transformer) -> dict[str, PackedWeight | Floats]:
     """Return every tensor of a model under its name in a saved file."""
     distinct = {id(layer): layer for layer in transformer.layers}
-    return {
-        **dict(_fields("embeddings", transformer.embeddings)),
-        **dict(_fields("layers", tuple(distinct.values()))),
-        **dict(_fields("pooler", transformer.pooler)),
-    }
+    parts = {f.name: getattr(transformer, f.name) for f in dataclasses.fields(transformer)}
+    parts["layers"] = tuple(distinct.values())
+    return {name: tensor for part in parts for name, tensor in _fields(part, parts[part])}
 
 
 def _fields(name: str, value: object) -> Iterator[tuple[str, PackedWeight | Floats]]:
@@ -126,48 +118,44 @@ def _replace(target: Path, temporary: Path) -> None:
     shutil.rmtree(old, ignore_errors=True)
 
 
+@dataclasses.dataclass(frozen=True)
+class SavedSource:
+    """A Source that maps the weights of a saved model."""
+
+    file: SavedFile
+    dtype: str
+
+    def linear(
+        self,
+        field: str,
+        names: tuple[str, ...],
+        inputs: int,
+        outputs: int,
+        *,
+        bias: bool = True,
+        dtype: str | None = None,
+    ) -> Linear:
+        columns = len(names) * outputs
+        return Linear(
+            weight=self.file.packed(f"{field}.weight", dtype or self.dtype, inputs, columns),
+            bias=self.file.floats(f"{field}.bias", columns) if bias else None,
+            channel_scale=self.file.optional(f"{field}.channel_scale", inputs),
+        )
+
+    def norm(self, field: str, name: str, size: int, eps: float, *, bias: bool = True) -> LayerNorm:
+        weight = self.file.floats(f"{field}.weight", size)
+        return LayerNorm(weight, self.file.floats(f"{field}.bias", size) if bias else None, eps)
+
+    def table(self, field: str, name: str, rows: int, cols: int) -> Floats:
+        return self.file.floats(field, rows, cols)
+
+    def __contains__(self, names: tuple[str, str]) -> bool:
+        return f"{names[0]}.weight" in self.file
+
+
 def read(file: SavedFile, config: EncoderConfig, dtype: str) -> Transformer:
     """Map the weights of a model that was saved with `dtype`; raises ModelError."""
-    names = config.architecture
-    width, hidden = config.embedding_size, config.hidden_size
-
-    def linear(name: str, inputs: int, outputs: int, kind: str = dtype) -> Linear:
-        return Linear(
-            weight=file.packed(f"{name}.weight", kind, inputs, outputs),
-            bias=file.floats(f"{name}.bias", outputs),
-            channel_scale=file.optional(f"{name}.channel_scale", inputs),
-        )
-
-    def norm(name: str, size: int = hidden) -> LayerNorm:
-        weight, bias = (file.floats(f"{name}.{part}", size) for part in ("weight", "bias"))
-        return LayerNorm(weight, bias, config.layer_norm_eps)
-
-    def layer(name: str) -> Layer:
-        return Layer(
-            qkv=linear(f"{name}.qkv", hidden, 3 * hidden),
-            attention_output=linear(f"{name}.attention_output", hidden, hidden),
-            attention_norm=norm(f"{name}.attention_norm"),
-            intermediate=linear(f"{name}.intermediate", hidden, config.intermediate_size),
-            output=linear(f"{name}.output", config.intermediate_size, hidden),
-            output_norm=norm(f"{name}.output_norm"),
-        )
-
-    projection, token_type, pooler = None, None, None
-    if names.projection is not None and (width != hidden or names.projection_of_equals):
-        projection = linear("embeddings.projection", width, hidden)
-    if names.token_type is not None:
-        token_type = file.floats("embeddings.token_type", config.type_vocab_size, width)
-    if "pooler.weight" in file:
-        pooler = linear("pooler", hidden, hidden, kind="float32")
-    embeddings = Embeddings(
-        word=file.floats("embeddings.word", config.vocab_size, width),
-        position=file.floats("embeddings.position", config.max_position_embeddings, width),
-        token_type=token_type,
-        norm=norm("embeddings.norm", width),
-        projection=projection,
-    )
-    order = dict.fromkeys(config.layer_names)  # as in `tensors`
-    distinct = {name: layer(f"layers.{n}") for n, name in enumerate(order)}
+    network = NETWORKS[config.architecture.network]
+    transformer = network.read(SavedSource(file, dtype), config, dtype)
     file.require_all_read()
-    layers = tuple(distinct[name] for name in config.layer_names)
-    return Transformer(config, dtype, embeddings, layers, pooler)
+    return transformer

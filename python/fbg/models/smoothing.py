@@ -15,7 +15,7 @@ data, or on texts.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ from fbg import _fbg
 from fbg.models.config import EncoderConfig
 from fbg.models.packing import chunks, pack_sequences
 from fbg.models.rounding import round_to_gram
-from fbg.models.transformer import Layer, Linear, Transformer, describe_encoder
+from fbg.models.transformer import Layer, Linear, Transformer
 
 __all__ = ["Inputs", "observe_inputs", "quantize_smoothly", "random_sequences"]
 
@@ -87,7 +87,7 @@ def observe_inputs(
     """Run a float32 encoder; return the inputs of each linear layer by the id() of its weight."""
     config = transformer.config
     graph = _ObservedGraph()
-    describe_encoder(graph, transformer)
+    transformer.describe(graph)
     # Several layers may read one buffer, and in ALBERT one layer reads several.
     width: dict[int, int] = {}
     readers: dict[int, set[int]] = {}
@@ -125,44 +125,47 @@ def quantize_smoothly(transformer: Transformer, inputs: dict[int, Inputs]) -> Tr
     Gram matrices of `inputs` are there, as GPTQ does.
     """
 
-    def quantize(linear: Linear) -> Linear:
-        x, weight = inputs[id(linear.weight)], linear.weight.unpack()
+    def quantize(linear: Linear, weight: Floats) -> Linear:
+        x = inputs[id(linear.weight)]
         factors = _factors(x, weight)
         packed = _quantize(weight, factors, x.gram)
-        return Linear(packed, linear.bias, channel_scale=np.float32(1) / factors)
+        return replace(linear, weight=packed, channel_scale=np.float32(1) / factors)
 
-    def quantize_layer(layer: Layer) -> Layer:
+    def quantize_part(part: Any, **done: Linear) -> Any:
+        for field in fields(part):
+            linear = getattr(part, field.name)
+            if isinstance(linear, Linear) and field.name not in done:
+                done[field.name] = quantize(linear, linear.weight.unpack())
+        return replace(part, **done)
+
+    def quantize_layer(layer: Layer) -> Any:
         # The factors of the context go into V: the last third of the columns of QKV.
-        context, weight = inputs[id(layer.attention_output.weight)], layer.qkv.weight.unpack()
-        output = layer.attention_output.weight.unpack()
-        factors = _factors(context, output)
+        qkv, output = layer.qkv, layer.attention_output
+        context = inputs[id(output.weight)]
+        weight, output_weight = qkv.weight.unpack(), output.weight.unpack()
+        factors = _factors(context, output_weight)
         value = slice(weight.shape[1] - factors.size, None)
-        bias = layer.qkv.bias.copy()
         weight[:, value] /= factors
-        bias[value] /= factors
-        x = inputs[id(layer.qkv.weight)]
-        qkv_factors = _factors(x, weight)
-        return replace(
+        if qkv.bias is not None:
+            bias = qkv.bias.copy()
+            bias[value] /= factors
+            qkv = replace(qkv, bias=bias)
+        return quantize_part(
             layer,
-            qkv=Linear(
-                _quantize(weight, qkv_factors, x.gram),
-                bias,
-                channel_scale=np.float32(1) / qkv_factors,
-            ),
+            qkv=quantize(qkv, weight),
             attention_output=replace(
-                layer.attention_output, weight=_quantize(output, factors, context.gram)
+                output, weight=_quantize(output_weight, factors, context.gram)
             ),
-            intermediate=quantize(layer.intermediate),
-            output=quantize(layer.output),
         )
 
-    embeddings = transformer.embeddings
-    if embeddings.projection is not None:
-        embeddings = replace(embeddings, projection=quantize(embeddings.projection))
     distinct = {id(layer): layer for layer in transformer.layers}
     quantized = {key: quantize_layer(layer) for key, layer in distinct.items()}
-    layers = tuple(quantized[id(layer)] for layer in transformer.layers)
-    return replace(transformer, dtype="int8", embeddings=embeddings, layers=layers)
+    return replace(
+        transformer,
+        dtype="int8",
+        embeddings=quantize_part(transformer.embeddings),
+        layers=tuple(quantized[id(layer)] for layer in transformer.layers),
+    )
 
 
 def _factors(x: Inputs, weight: Floats) -> Floats:

@@ -1,28 +1,34 @@
-"""The encoder of BERT (Devlin et al., 2018, arXiv:1810.04805) and its relatives: weights and graph.
+"""What every network is made of: packed linear layers, norms, and where their tensors come from.
 
-The query, key and value projections of a layer are one matrix product: their weights lie side by
-side. Everything else follows the paper; `describe_encoder` is the network. What a family calls its
-tensors, and what it leaves out or adds, stands in architectures.py.
+bert.py and modernbert.py are networks: each is a Transformer that says how its tensors are called
+and what ops they make; networks.py chooses one.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from fbg import _fbg
-from fbg.models.config import ACTIVATIONS, EncoderConfig
-from fbg.models.weights import Checkpoint
+from fbg.models.config import EncoderConfig
 
 __all__ = [
+    "ROUNDED",
+    "WEIGHT_LIMITS",
+    "Embeddings",
     "Layer",
+    "LayerNorm",
     "Linear",
+    "PackedWeight",
+    "Source",
     "Transformer",
-    "describe_encoder",
+    "add_linear",
+    "add_norm",
     "describe_pooler",
-    "read_transformer",
 ]
 
 Floats = npt.NDArray[np.float32]
@@ -45,72 +51,96 @@ class Linear:
     """y = x @ weight + bias, the weight packed; x is first multiplied by the channel scale."""
 
     weight: PackedWeight
-    bias: Floats
+    bias: Floats | None
     channel_scale: Floats | None = None  # only of int8 weights
 
 
 @dataclass(frozen=True)
 class LayerNorm:
     weight: Floats
-    bias: Floats
+    bias: Floats | None
     eps: float
 
 
 @dataclass(frozen=True)
 class Embeddings:
+    """What comes before the layers; networks add to it."""
+
     word: Floats
-    position: Floats
-    token_type: Floats | None
     norm: LayerNorm
-    projection: Linear | None
 
 
 @dataclass(frozen=True)
 class Layer:
-    """One transformer block."""
+    """One transformer block; networks add what follows attention."""
 
     qkv: Linear  # (H, 3 H): query, key and value side by side
     attention_output: Linear
-    attention_norm: LayerNorm
-    intermediate: Linear
-    output: Linear
-    output_norm: LayerNorm
+
+
+class Source(Protocol):
+    """Where a network finds its tensors: a checkpoint, or a saved model.
+
+    Each has two names. field: its path from the Transformer, as saved models call it. name: the one
+    in checkpoints. Both go without ".weight" and ".bias". Raises ModelError.
+    """
+
+    def linear(
+        self,
+        field: str,
+        names: tuple[str, ...],
+        inputs: int,
+        outputs: int,
+        *,
+        bias: bool = True,
+        dtype: str | None = None,
+    ) -> Linear:
+        """Return a layer whose parts of `outputs` columns each lie side by side.
+
+        dtype: of the weights; that of the model if None.
+        """
+
+    def norm(
+        self, field: str, name: str, size: int, eps: float, *, bias: bool = True
+    ) -> LayerNorm: ...
+
+    def table(self, field: str, name: str, rows: int, cols: int) -> Floats: ...
+
+    def __contains__(self, names: tuple[str, str]) -> bool:
+        """Return whether there is a weight of that (field, name)."""
 
 
 @dataclass(frozen=True)
-class Transformer:
+class Transformer(ABC):
+    """A network and its weights. The names of its fields are those of the tensors when saved."""
+
     config: EncoderConfig
     dtype: str
     embeddings: Embeddings
     layers: tuple[Layer, ...]  # in the order in which they run; one may recur
     pooler: Linear | None
 
+    @classmethod
+    @abstractmethod
+    def read(cls, source: Source, config: EncoderConfig, dtype: str) -> Transformer:
+        """Read the weights; those of the pooler stay float32, one row has nothing to gain."""
 
-def describe_encoder(graph: _fbg.Graph, transformer: Transformer) -> int:
-    """Add the encoder to a graph and return the buffer of its last hidden states."""
-    config, embeddings = transformer.config, transformer.embeddings
-    rounds = transformer.dtype in ROUNDED
-    x = graph.embedding(embeddings.word, embeddings.position, embeddings.token_type)
-    x = _layer_norm(graph, x, embeddings.norm)
-    if embeddings.projection is not None:
-        x = _linear(graph, x, embeddings.projection)
-    for layer in transformer.layers:
-        qkv = _linear(graph, x, layer.qkv)
-        context = graph.attention(qkv, config.num_attention_heads, allow_bfloat16=rounds)
-        attended = _linear(graph, context, layer.attention_output, residual=x)
-        x = _layer_norm(graph, attended, layer.attention_norm)
-        widened = _linear(graph, x, layer.intermediate, activation=ACTIVATIONS[config.hidden_act])
-        narrowed = _linear(graph, widened, layer.output, residual=x)
-        x = _layer_norm(graph, narrowed, layer.output_norm)
-    return x
+    @abstractmethod
+    def describe(self, graph: _fbg.Graph) -> int:
+        """Add the encoder to a graph and return the buffer of its last hidden states."""
+
+    @property
+    def rounds(self) -> bool:
+        """Whether attention may round to bfloat16."""
+        return self.dtype in ROUNDED
 
 
 def describe_pooler(graph: _fbg.Graph, hidden: int, pooler: Linear) -> int:
     """Add the pooler, tanh of a linear layer on the first token; return its buffer."""
-    return graph.tanh(_linear(graph, graph.first_token(hidden), pooler))
+    return graph.tanh(add_linear(graph, graph.first_token(hidden), pooler))
 
 
-def _linear(
+def add_linear(
     graph: _fbg.Graph,
     x: int,
     linear: Linear,
@@ -122,76 +152,5 @@ def _linear(
     )
 
 
-def _layer_norm(graph: _fbg.Graph, x: int, norm: LayerNorm) -> int:
+def add_norm(graph: _fbg.Graph, x: int, norm: LayerNorm) -> int:
     return graph.layer_norm(x, norm.weight, norm.bias, norm.eps)
-
-
-def read_transformer(checkpoint: Checkpoint, config: EncoderConfig, dtype: str) -> Transformer:
-    """Read and pack the weights of a Hugging Face model; raises ModelError.
-
-    With dtype "int8" the linear layers of the encoder are quantized, symmetric with one scale per
-    output column; "bfloat16" and "float16" round them. The pooler stays float32: one row per
-    sequence has nothing to gain.
-    """
-    names = config.architecture
-    width, hidden, intermediate = (
-        config.embedding_size,
-        config.hidden_size,
-        config.intermediate_size,
-    )
-
-    def linear(parts: tuple[str, ...], inputs: int, outputs: int, kind: str = dtype) -> Linear:
-        # The safetensors layout is (outputs, inputs); ours is (K, N) = (inputs, all outputs).
-        limit = WEIGHT_LIMITS[kind]
-        weights = [
-            checkpoint.tensor(f"{name}.weight", outputs, inputs, limit=limit) for name in parts
-        ]
-        bias = np.concatenate([checkpoint.tensor(f"{name}.bias", outputs) for name in parts])
-        return Linear(_pack(np.concatenate(weights), kind), bias)
-
-    def norm(name: str, size: int = hidden) -> LayerNorm:
-        weight = checkpoint.tensor(f"{name}.weight", size)
-        return LayerNorm(weight, checkpoint.tensor(f"{name}.bias", size), config.layer_norm_eps)
-
-    def layer(prefix: str) -> Layer:
-        qkv = tuple(f"{prefix}.{part}" for part in (names.query, names.key, names.value))
-        return Layer(
-            qkv=linear(qkv, hidden, hidden),
-            attention_output=linear((f"{prefix}.{names.attention_output}",), hidden, hidden),
-            attention_norm=norm(f"{prefix}.{names.attention_norm}"),
-            intermediate=linear((f"{prefix}.{names.intermediate}",), hidden, intermediate),
-            output=linear((f"{prefix}.{names.output}",), intermediate, hidden),
-            output_norm=norm(f"{prefix}.{names.output_norm}"),
-        )
-
-    def table(name: str, rows: int) -> Floats:
-        return checkpoint.tensor(f"{name}.weight", rows, width)
-
-    projection, token_type = None, None
-    if names.projection is not None and (width != hidden or names.projection_of_equals):
-        projection = linear((names.projection,), width, hidden)
-    if names.token_type is not None:
-        token_type = table(names.token_type, config.type_vocab_size)
-    embeddings = Embeddings(
-        word=table(names.word, config.vocab_size),
-        position=table(names.position, config.max_position_embeddings),
-        token_type=token_type,
-        norm=norm(names.embedding_norm, width),
-        projection=projection,
-    )
-    distinct = {name: layer(name) for name in dict.fromkeys(config.layer_names)}
-    layers = tuple(distinct[name] for name in config.layer_names)
-    pooler = None
-    if names.pooler is not None and f"{names.pooler}.weight" in checkpoint:
-        pooler = linear((names.pooler,), hidden, hidden, kind="float32")
-    return Transformer(config, dtype, embeddings, layers, pooler)
-
-
-def _pack(weight: Floats, dtype: str) -> PackedWeight:
-    if dtype == "int8":
-        return _fbg.pack_b_quantize(weight.T, per_column=True, symmetric=True)
-    if dtype == "bfloat16":
-        return _fbg.pack_b_bfloat16(weight.T)
-    if dtype == "float16":
-        return _fbg.pack_b_float16(weight.T)
-    return _fbg.pack_b_float32(weight.T)

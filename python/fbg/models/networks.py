@@ -1,0 +1,81 @@
+"""The networks, and how one is read from a checkpoint."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from fbg import _fbg
+from fbg.models.bert import Bert
+from fbg.models.config import EncoderConfig
+from fbg.models.modernbert import ModernBert
+from fbg.models.transformer import WEIGHT_LIMITS, LayerNorm, Linear, PackedWeight, Transformer
+from fbg.models.weights import Checkpoint
+
+__all__ = ["NETWORKS", "read_transformer"]
+
+Floats = npt.NDArray[np.float32]
+
+# As Architecture.network names them.
+NETWORKS: dict[str, type[Transformer]] = {"bert": Bert, "modernbert": ModernBert}
+
+
+@dataclass(frozen=True)
+class CheckpointSource:
+    """A Source that packs the weights of a checkpoint for `dtype`."""
+
+    checkpoint: Checkpoint
+    dtype: str
+
+    def linear(
+        self,
+        field: str,
+        names: tuple[str, ...],
+        inputs: int,
+        outputs: int,
+        *,
+        bias: bool = True,
+        dtype: str | None = None,
+    ) -> Linear:
+        # The safetensors layout is (outputs, inputs); ours is (K, N) = (inputs, all outputs).
+        kind, tensor = dtype or self.dtype, self.checkpoint.tensor
+        limit = WEIGHT_LIMITS[kind]
+        weights = [tensor(f"{name}.weight", outputs, inputs, limit=limit) for name in names]
+        biases = [tensor(f"{name}.bias", outputs) for name in names] if bias else []
+        return Linear(
+            _pack(np.concatenate(weights), kind), np.concatenate(biases) if biases else None
+        )
+
+    def norm(self, field: str, name: str, size: int, eps: float, *, bias: bool = True) -> LayerNorm:
+        weight = self.checkpoint.tensor(f"{name}.weight", size)
+        return LayerNorm(
+            weight, self.checkpoint.tensor(f"{name}.bias", size) if bias else None, eps
+        )
+
+    def table(self, field: str, name: str, rows: int, cols: int) -> Floats:
+        return self.checkpoint.tensor(f"{name}.weight", rows, cols)
+
+    def __contains__(self, names: tuple[str, str]) -> bool:
+        return f"{names[1]}.weight" in self.checkpoint
+
+
+def read_transformer(checkpoint: Checkpoint, config: EncoderConfig, dtype: str) -> Transformer:
+    """Read and pack the weights of a Hugging Face model; raises ModelError.
+
+    With dtype "int8" the linear layers of the encoder are quantized, symmetric with one scale per
+    output column; "bfloat16" and "float16" round them.
+    """
+    network = NETWORKS[config.architecture.network]
+    return network.read(CheckpointSource(checkpoint, dtype), config, dtype)
+
+
+def _pack(weight: Floats, dtype: str) -> PackedWeight:
+    if dtype == "int8":
+        return _fbg.pack_b_quantize(weight.T, per_column=True, symmetric=True)
+    if dtype == "bfloat16":
+        return _fbg.pack_b_bfloat16(weight.T)
+    if dtype == "float16":
+        return _fbg.pack_b_float16(weight.T)
+    return _fbg.pack_b_float32(weight.T)
