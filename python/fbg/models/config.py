@@ -21,6 +21,7 @@ __all__ = [
 # Far beyond any model: keeps a damaged config.json from asking for an endless graph.
 MAX_LAYERS = 4096
 MAX_ROTATIONS = 1 << 17  # places with a rotation
+MAX_THETA = 1e30  # base of its frequencies
 
 # Names in config.json, and those of the graph.
 ACTIVATIONS = {
@@ -189,8 +190,8 @@ def _rope_theta(settings: Settings, kind: str, old: str, default: float) -> floa
     rope.choice("rope_type", ("default",), default="default")
     where, key = (rope, "rope_theta") if rope.get("rope_theta") is not None else (settings, old)
     theta = where.number(key, default)
-    if theta < 1:
-        raise where.error(key, "at least 1")
+    if not 1 <= theta <= MAX_THETA:
+        raise where.error(key, f"from 1 to {MAX_THETA:g}")
     return theta
 
 

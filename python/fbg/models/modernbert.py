@@ -104,9 +104,11 @@ class ModernBert(Transformer):
 def rotation(length: int, size: int, theta: float) -> Floats:
     """Return (length, size): for each place the cosines of size / 2 angles, then their sines.
 
-    Angle i is place / theta^(2 i / size), rounded to float32 as in transformers.
+    Angle i is place / theta^(2 i / size). Every step is rounded to float32, as in transformers: at
+    place 8000, that is as much as 5e-4 of an angle.
     """
-    frequencies = 1 / theta ** (np.arange(0, size, 2) / size)
+    exponents = np.arange(0, size, 2, dtype=np.float32) / np.float32(size)
+    powers = (theta ** exponents.astype(np.float64)).astype(np.float32)
     places = np.arange(length, dtype=np.float32)
-    angles = (places[:, None] * frequencies.astype(np.float32)).astype(np.float64)
+    angles = (places[:, None] * (np.float32(1) / powers)).astype(np.float64)
     return np.concatenate([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
