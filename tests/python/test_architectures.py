@@ -1,6 +1,7 @@
 """Every family of encoders against transformers: the same network from the same files."""
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from safetensors.numpy import load_file, save_file
 import fbg
 import tiny_models
 from fbg.models.architectures import ARCHITECTURES
+from fbg.models.bert import distance_buckets
 from tiny_models import CONFIGS, TOKENIZERS, TinyModel, golden_inputs, tiny_model
 
 TOLERANCE = 1e-4
@@ -18,6 +20,7 @@ LEAST_COSINE = {"bfloat16": 0.999, "float16": 0.9999, "int8": 0.99}  # to transf
 DTYPES = ["float32", *LEAST_COSINE]
 FAMILIES = list(TOKENIZERS)  # one model of each: what does not depend on details is tested with it
 HEADED = {name: "roberta." for name in FAMILIES if name.endswith(("roberta", "camembert"))}
+HEADED["modernbert"] = "model."
 
 
 @pytest.fixture(scope="module", params=list(CONFIGS))
@@ -176,6 +179,35 @@ def test_every_tensor_of_the_wrong_shape_is_named(tmp_path: Path, name: str) -> 
         ("albert", {"num_hidden_groups": 4}, "num_hidden_groups"),
         ("albert", {"num_hidden_layers": 10**12}, "num_hidden_layers"),
         ("albert", {"inner_group_num": 10**12}, "inner_group_num"),
+        ("mpnet", {"relative_attention_num_buckets": 64}, "relative_attention_num_buckets"),
+        ("mpnet", {"max_position_embeddings": 2}, "max_position_embeddings"),
+        ("modernbert", {"hidden_activation": "silu"}, "hidden_activation"),
+        ("modernbert", {"num_attention_heads": 4}, "num_attention_heads"),
+        ("modernbert", {"max_position_embeddings": 10**12}, "max_position_embeddings"),
+        ("modernbert", {"layer_types": ["full_attention"]}, "layer_types"),
+        ("modernbert", {"layer_types": ["full_attention", [], 1, None]}, "layer_types"),
+        ("modernbert", {"layer_types": "full_attention"}, "layer_types"),
+        (
+            "modernbert",
+            {"layer_types": None, "global_attn_every_n_layers": 0},
+            "global_attn_every_n_layers",
+        ),
+        ("modernbert", {"local_attention": -1}, "local_attention"),
+        ("modernbert", {"norm_bias": 1}, "norm_bias"),
+        ("modernbert", {"rope_scaling": {"rope_type": "linear", "factor": 2}}, "rope_scaling"),
+        ("modernbert", {"rope_parameters": []}, "rope_parameters"),
+        (
+            "modernbert",
+            {"rope_parameters": {"full_attention": {"rope_type": "yarn"}}},
+            "rope_parameters.full_attention.rope_type",
+        ),
+        (
+            "modernbert",
+            {"rope_parameters": {"sliding_attention": {"rope_theta": 0.5}}},
+            "rope_parameters.sliding_attention.rope_theta",
+        ),
+        ("modernbert", {"rope_parameters": None, "global_rope_theta": 0}, "global_rope_theta"),
+        ("modernbert", {"rope_parameters": None, "local_rope_theta": 1e300}, "local_rope_theta"),
     ],
 )
 def test_an_unsupported_setting_is_named(
@@ -184,6 +216,56 @@ def test_an_unsupported_setting_is_named(
     change_config(write(tmp_path, name), **changes)
     with pytest.raises(fbg.ModelError, match=rf"config\.json: {key} must be"):
         fbg.load(tmp_path)
+
+
+def test_rotations_and_windows_are_read_as_transformers_4_wrote_them(tmp_path: Path) -> None:
+    new = fbg.load(write(tmp_path / "new", "modernbert"))
+    assert new.config.windows == (None, 3, None, 3)
+    old = write(tmp_path / "old", "modernbert")
+    rope = {"global_rope_theta": 160000.0, "local_rope_theta": 10000.0}
+    change_config(old, rope_parameters=None, layer_types=None, **rope)
+    ids = np.arange(30)[None]
+    states = [model.forward(ids).last_hidden_state for model in (new, fbg.load(old))]
+    np.testing.assert_array_equal(*states)
+    change_config(old, local_rope_theta=50)
+    assert not np.array_equal(fbg.load(old).forward(ids).last_hidden_state, states[0])
+
+
+def test_distances_fall_into_the_buckets_of_transformers() -> None:
+    # By its formula: exact up to 8, then logarithmic up to 128, keys after the query from 16 on.
+    for distance in range(1, 1000):
+        near = distance if distance < 8 else min(15, 8 + int(2 * math.log2(distance / 8) + 1e-9))
+        got = distance_buckets(np.array([-distance, distance]))
+        np.testing.assert_array_equal(got, [near, near + 16])
+    assert distance_buckets(np.array([0])) == [0]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_long_text_is_the_same_alone_and_among_others(tmp_path: Path, dtype: str) -> None:
+    # Longer than blocks of queries and panels of keys, and than windows are wide.
+    directory = write(tmp_path, "modernbert")
+    change_config(directory, max_position_embeddings=700, local_attention=100)
+    ids = np.random.default_rng(1).integers(0, tiny_models.VOCABULARY, (3, 300))
+    mask = np.ones_like(ids)
+    mask[1, 40:200:3] = 0
+    mask[2, 170:] = 0
+    together = fbg.load(directory, dtype=dtype, num_threads=2).forward(ids, mask)
+    model = fbg.load(directory, dtype=dtype, num_threads=1)
+    for row in range(3):
+        alone = model.forward(ids[row : row + 1], mask[row : row + 1]).last_hidden_state
+        np.testing.assert_array_equal(alone[0], together.last_hidden_state[row])
+    short = model.forward(ids[2:, :170]).last_hidden_state
+    np.testing.assert_array_equal(short[0], together.last_hidden_state[2, :170])
+
+
+def test_tables_of_a_network_are_made_once_and_reported(tmp_path: Path) -> None:
+    for name, columns in (("modernbert", 18 * 2), ("mpnet", 3 * 2), ("roberta", 0)):
+        model = fbg.load(write(tmp_path / name, name))
+        model.forward([[5]])
+        length = model.max_length if name == "modernbert" else model.max_length - 0.5
+        assert model.memory_report().derived == 4 * length * columns
+        derived = model._transformer.derived
+        assert all(a is b for a, b in zip(derived, model._transformer.derived, strict=True))
 
 
 # --- Sequences and text -----------------------------------------------------------------------

@@ -67,6 +67,10 @@ class Bert(Transformer):
             x = add_norm(graph, narrowed, layer.output_norm)
         return x
 
+    @property
+    def derived(self) -> tuple[Floats, ...]:
+        return () if self._distance_bias is None else (self._distance_bias,)
+
     @cached_property
     def _distance_bias(self) -> Floats | None:
         """(heads, 2 L - 1): what attention adds before it divides by sqrt(d)."""

@@ -138,12 +138,14 @@ class Model:
         packed weights       83.9 MiB  mapped
         embeddings           90.9 MiB  mapped
         norms and biases      0.5 MiB  mapped
+        derived tables        0.0 MiB  owned
         arenas                1.5 MiB  owned
         total               176.8 MiB  1.5 MiB owned
         """
         runners = (self._forward, *self._embed.values())
         arenas = sum(runner.arena_bytes for runner in runners)
-        return MemoryReport.of(saved.tensors(self._transformer), arenas, self._origin.mapped)
+        network = self._transformer
+        return MemoryReport.of(saved.tensors(network), network.derived, arenas, self._origin.mapped)
 
     def plan(self, tokens: int = 64) -> PlanReport:
         """Prepare `forward` for that many tokens and return what was decided; `print` shows it.

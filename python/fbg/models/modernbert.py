@@ -60,6 +60,10 @@ class ModernBert(Transformer):
             x = add_linear(graph, graph.geglu(wide), layer.output, residual=x)
         return add_norm(graph, x, self.final_norm)
 
+    @property
+    def derived(self) -> tuple[Floats, ...]:
+        return tuple(self._rotations.values())
+
     @cached_property
     def _rotations(self) -> dict[float, Floats]:
         size = self.config.hidden_size // self.config.num_attention_heads

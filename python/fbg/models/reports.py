@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +21,7 @@ class MemoryReport:
     packed_weights: of the linear layers, as kernels read them.
     embeddings: the tables.
     vectors: weights and biases of norms, biases of linear layers.
+    derived: tables computed from others or from config.json: rotations, biases by distance.
     arenas: buffers and scratch of the plans made so far; each size of run may add one.
     mapped: weights, embeddings and vectors lie in a file: pages come into memory as they are
         touched, other processes share them, and the system may drop them.
@@ -29,6 +30,7 @@ class MemoryReport:
     packed_weights: int
     embeddings: int
     vectors: int
+    derived: int
     arenas: int
     mapped: bool
 
@@ -36,6 +38,7 @@ class MemoryReport:
     def of(
         cls,
         tensors: Mapping[str, PackedWeight | npt.NDArray[np.float32]],
+        derived: Iterable[npt.NDArray[np.float32]],
         arenas: int,
         mapped: bool,
     ) -> MemoryReport:
@@ -48,16 +51,16 @@ class MemoryReport:
                 embeddings += tensor.nbytes
             else:
                 vectors += tensor.nbytes
-        return cls(packed, embeddings, vectors, arenas, mapped)
+        return cls(packed, embeddings, vectors, sum(t.nbytes for t in derived), arenas, mapped)
 
     @property
     def total(self) -> int:
-        return self.packed_weights + self.embeddings + self.vectors + self.arenas
+        return self.packed_weights + self.embeddings + self.vectors + self.derived + self.arenas
 
     @property
     def owned(self) -> int:
         """Bytes that no file backs."""
-        return self.arenas if self.mapped else self.total
+        return self.derived + self.arenas if self.mapped else self.total
 
     def __str__(self) -> str:
         where = "mapped" if self.mapped else "owned"
@@ -65,6 +68,7 @@ class MemoryReport:
             ("packed weights", self.packed_weights, where),
             ("embeddings", self.embeddings, where),
             ("norms and biases", self.vectors, where),
+            ("derived tables", self.derived, "owned"),
             ("arenas", self.arenas, "owned"),
             ("total", self.total, f"{self.owned / 2**20:.1f} MiB owned"),
         ]

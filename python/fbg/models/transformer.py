@@ -130,6 +130,11 @@ class Transformer(ABC):
         """Add the encoder to a graph and return the buffer of its last hidden states."""
 
     @property
+    def derived(self) -> tuple[Floats, ...]:
+        """Tables of the graph that are computed from the others, and in no file."""
+        return ()
+
+    @property
     def rounds(self) -> bool:
         """Whether attention may round to bfloat16."""
         return self.dtype in ROUNDED
