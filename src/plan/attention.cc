@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -108,10 +109,17 @@ Position cut_work(const RunArgs& args, std::int64_t heads, std::int64_t reach, s
   return {args.sequences, 0, 0};
 }
 
+std::string op_name(const AttentionOptions& options) {
+  std::string name = "attention";
+  if (options.distance_bias.data) name += " distance_bias";
+  if (options.window) name += " window " + std::to_string(*options.window);
+  return name;
+}
+
 class AttentionOp final : public Op {
  public:
   AttentionOp(Buffer qkv, std::int64_t num_heads, std::int64_t head_size, AttentionOptions options)
-      : Op(options.window ? "local attention" : "attention", {qkv}),
+      : Op(op_name(options), {qkv}),
         num_heads_(num_heads),
         head_size_(head_size),
         options_(std::move(options)) {}

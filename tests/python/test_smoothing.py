@@ -80,6 +80,24 @@ def test_layers_that_are_shared_stay_shared(tmp_path: Path) -> None:
     assert model._transformer.embeddings.projection.channel_scale is not None
 
 
+@pytest.mark.parametrize("name", ["mpnet", "modernbert", "modernbert-biased"])
+def test_other_networks_are_smoothed_and_calibrated(tmp_path: Path, name: str) -> None:
+    tiny = tiny_models.tiny_model(name)
+    path = tiny_models.write_checkpoint(tmp_path, tiny.config, tiny.tensors)
+    ids = tiny_models.golden_inputs(tiny.config)["full"]
+    want = fbg.load(path).forward(ids).last_hidden_state
+    for options in ({}, {"calibrate": TINY_TEXTS}):
+        model = fbg.load(path, dtype="int8", **options)
+        assert cosines(model.forward(ids).last_hidden_state, want).mean() > 0.99
+        for layer in model._transformer.layers:
+            scaled = {
+                f
+                for f, part in vars(layer).items()
+                if getattr(part, "channel_scale", None) is not None
+            }
+            assert scaled == {"qkv", "intermediate", "output"}
+
+
 def test_what_goes_into_a_layer_is_observed(exact: Transformer) -> None:
     model_inputs = observe_inputs(exact, random_sequences(exact.config, FRAME), 1, grams=True)
     assert len(model_inputs) == 4 * len(exact.layers)

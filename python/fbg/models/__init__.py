@@ -3,7 +3,9 @@
 config, tokenization, sentence   the JSON files of a Hugging Face model directory
 architectures                    what distinguishes the families of encoders
 weights                          model.safetensors, in one file or several
-transformer                      the network
+transformer                      what every network is made of
+bert, modernbert, networks       the networks
+smoothing, rounding              int8 weights that lose less
 saved, saved_file                directories with packed weights, mapped when they are loaded
 packing                          padded arrays <-> sequences end to end
 runner                           plans, one per capacity
