@@ -98,7 +98,7 @@ $(VENV)/.fbg: $(VENV)/.tools pyproject.toml $(NATIVE_SOURCES)
 	touch $@
 
 $(VENV)/.dev: pyproject.toml | $(VENV)/.fbg
-	$(INSTALL) --editable '.[cli,test,lint]'
+	$(INSTALL) --editable '.[cli,plot,test,lint]'
 	$(WEIGHTS)
 	touch $@
 

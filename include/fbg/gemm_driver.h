@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "fbg/gemm.h"
+#include "fbg/phase.h"
 
 namespace fbg {
 
@@ -127,6 +128,7 @@ auto Gemm<A, Acc, P>::lay_out(std::byte* base) const noexcept -> Workspace {
 template <PackAModel A, class Acc, class P>
 auto Gemm<A, Acc, P>::pack(const A& a, Range rows, const Workspace& w,
                            const PackedB<Acc>& b) const noexcept -> AOperand {
+  const PhaseTimer timer(Phase::pack);
   using T = typename Acc::A;
   ABlock block = w.block;
   a.prepare(rows, block);

@@ -158,8 +158,10 @@ class Plan {
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
 
-  // One run at a time. `seconds`, if given, has room for every op and receives how long each took.
-  void run(const RunArgs& args, int num_threads, double* seconds = nullptr) noexcept;
+  // One run at a time. `seconds`, if given, has room for every op and receives how long each took;
+  // `phases`, [ops][kPhases] (phase.h), what the first thread spent in the phases of each.
+  void run(const RunArgs& args, int num_threads, double* seconds = nullptr,
+           double* phases = nullptr) noexcept;
 
   const Capacity& capacity() const { return capacity_; }
   const Graph& graph() const { return graph_; }

@@ -73,6 +73,7 @@ class Plan:
         outputs: list[_Floats],
         num_threads: int,
         seconds: npt.NDArray[np.float64] | None = None,
+        phases: npt.NDArray[np.float64] | None = None,  # (ops, 4): fbg/phase.h
     ) -> None: ...
     @property
     def ops(self) -> list[tuple[str, str, int, int, int, int]]: ...

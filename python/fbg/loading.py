@@ -5,7 +5,8 @@ from __future__ import annotations
 import operator
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,7 @@ from fbg.models import saved
 from fbg.models.config import EncoderConfig, read_config
 from fbg.models.encoder import Model
 from fbg.models.networks import read_transformer
+from fbg.models.precision import HigherPrecision, choose_layers, repack
 from fbg.models.saved_file import SavedFile
 from fbg.models.sentence import read_sentence_config
 from fbg.models.smoothing import observe_inputs, quantize_smoothly, random_sequences
@@ -47,6 +49,7 @@ def load(
     *,
     smooth: bool = True,
     calibrate: Sequence[str] | None = None,
+    higher_precision: HigherPrecision = (),
 ) -> Model:
     """Load a transformer encoder with its tokenizer and pooling.
 
@@ -74,6 +77,10 @@ def load(
     calibrate: with "int8", texts like those that the model will see, 100 of them or so: channels
         are measured on them instead, and weights rounded so that their errors cancel on them (GPTQ,
         arXiv:2210.17323). Closer still; takes seconds.
+    higher_precision: linear layers that compute in "bfloat16" instead, as patterns of their names:
+        ["layers.0.*", "*.output"]; or patterns with "bfloat16", "float16" or "float32" for each:
+        {"layers.11.output": "float32"}. A layer of BERT has "qkv", "attention_output",
+        "intermediate" and "output". `fbg compare --sensitivity` proposes which.
 
     Raises ModelError naming the file (and tensor or key) that is missing, damaged or unsupported;
     TypeError or ValueError for the arguments themselves, such as a dtype that is not that of a
@@ -100,6 +107,10 @@ def load(
             raise ValueError(
                 f"load: calibrate has no use: {directory} is saved as it was quantized"
             )
+        if higher_precision:
+            raise ValueError(
+                f"load: higher_precision has no use: {directory} is saved as it was packed"
+            )
         transformer, dtype, method = _map_saved(directory, config, dtype)
         origin = saved.Origin(directory, method, mapped=True)
     else:
@@ -111,12 +122,17 @@ def load(
         origin = saved.Origin(directory, method, mapped=False)
         anchor = f"{config.architecture.word}.weight"
         with Checkpoint(directory, anchor) as checkpoint:
-            transformer = read_transformer(checkpoint, config, "float32" if smoothed else dtype)
+            exact = smoothed or bool(higher_precision)
+            transformer = read_transformer(checkpoint, config, "float32" if exact else dtype)
+        chosen = choose_layers(transformer, higher_precision)
         if smoothed:
             sequences = None if texts is None else tokenizer(texts)
             frame = tokenizer([""])[0]
             threads = num_threads or _fbg.num_threads()
-            transformer = _quantized(transformer, frame, sequences, threads)
+            transformer = _quantized(transformer, frame, sequences, threads, chosen)
+        if chosen:
+            transformer = repack(transformer, dtype, chosen)
+            origin = replace(origin, method=f"{method}; higher precision: {chosen}")
     return Model(str(model), origin, transformer, sentence, tokenizer, dtype, num_threads)
 
 
@@ -141,8 +157,12 @@ def _quantized(
     frame: npt.NDArray[np.int32],
     texts: Sequence[npt.NDArray[np.int32]] | None,
     num_threads: int,
+    kept: Collection[str],
 ) -> Transformer:
-    """Return it in int8. frame: the tokens of an empty text; texts: to calibrate on."""
+    """Return it in int8, but for the layers in `kept`.
+
+    frame: the tokens of an empty text; texts: to calibrate on.
+    """
     config = transformer.config
     if texts is None:
         sequences = random_sequences(config, frame)
@@ -151,7 +171,7 @@ def _quantized(
         if not sequences or max(tokens.max() for tokens in sequences) >= config.vocab_size:
             raise ValueError("load: calibrate has no tokens, or one outside the vocabulary")
     inputs = observe_inputs(transformer, sequences, num_threads, grams=texts is not None)
-    return quantize_smoothly(transformer, inputs)
+    return quantize_smoothly(transformer, inputs, kept)
 
 
 def _checked_texts(calibrate: object, dtype: str | None, smooth: bool) -> list[str]:

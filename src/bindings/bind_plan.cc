@@ -14,6 +14,7 @@
 
 #include "bindings/bindings.h"
 #include "core/memory.h"
+#include "fbg/phase.h"
 #include "fbg/plan.h"
 
 namespace py = pybind11;
@@ -131,7 +132,8 @@ IndexVector sequence_offsets(const Indices& array, std::int64_t tokens, const Ca
 
 void run(BoundPlan& bound, const Indices& ids, const Indices& positions, const Indices& types,
          const Indices& places, const Indices& offsets, const std::vector<py::array>& outputs,
-         int num_threads, std::optional<py::array_t<double, py::array::c_style>> seconds) {
+         int num_threads, std::optional<py::array_t<double, py::array::c_style>> seconds,
+         std::optional<py::array_t<double, py::array::c_style>> phases) {
   Plan& plan = bound.plan;
   const Graph& graph = plan.graph();
   RunArgs args;
@@ -178,12 +180,19 @@ void run(BoundPlan& bound, const Indices& ids, const Indices& positions, const I
             "run: seconds must have one element per op");
     times = seconds->mutable_data();
   }
+  double* phase_times = nullptr;
+  if (phases) {
+    require(phases->ndim() == 2 && phases->shape(0) == static_cast<py::ssize_t>(plan.num_ops()) &&
+                phases->shape(1) == static_cast<py::ssize_t>(kPhases),
+            "run: phases must have one row per op and " + std::to_string(kPhases) + " columns");
+    phase_times = phases->mutable_data();
+  }
   if (args.sequences == 0) return;
 
   std::mutex& mutex = bound.mutex();
   const py::gil_scoped_release release;
   const std::lock_guard lock(mutex);
-  plan.run(args, num_threads, times);
+  plan.run(args, num_threads, times, phase_times);
 }
 
 void bind_graph(py::module_& m) {
@@ -259,7 +268,7 @@ void bind_plan(py::module_& m) {
       .def("run", &run, py::arg("ids").noconvert(), py::arg("positions").noconvert(),
            py::arg("types").noconvert(), py::arg("places").noconvert(),
            py::arg("offsets").noconvert(), py::arg("outputs"), py::arg("num_threads"),
-           py::arg("seconds").noconvert() = py::none())
+           py::arg("seconds").noconvert() = py::none(), py::arg("phases").noconvert() = py::none())
       .def_property_readonly("ops",
                              [](const BoundPlan& p) {
                                py::list ops;

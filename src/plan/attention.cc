@@ -22,6 +22,7 @@
 #include <utility>
 
 #include "fbg/gemm.h"
+#include "fbg/phase.h"
 #include "plan/ops.h"
 #include "plan/transpose.h"
 #include "simd/rows.h"
@@ -45,7 +46,8 @@ class PanelProduct {
 
   // `depth`: k-groups of a whole panel, of which the product takes a.cols.
   void run(const MatrixView<const float>& a, const float* panels, std::int64_t depth,
-           const MatrixView<float>& c) const {
+           const MatrixView<float>& c, Phase phase) const {
+    const PhaseTimer timer(phase);
     const RowTiles tiles = RowTiles::split(a.rows, geometry_.max_rows);
     const std::int64_t lanes = geometry_.lanes;
     const std::int64_t nr =
@@ -204,8 +206,11 @@ class AttentionOp final : public Op {
       float* const keys = scratch + keys_;
       float* const values = scratch + values_;
       float* const score = scratch + score_;
-      pack_keys({q + hidden, length, d, qkv.row_stride, 1}, keys, scratch + rounded_);
-      pack_values({q + 2 * hidden, length, d, qkv.row_stride, 1}, values);
+      {
+        const PhaseTimer timer(Phase::pack);
+        pack_keys({q + hidden, length, d, qkv.row_stride, 1}, keys, scratch + rounded_);
+        pack_values({q + 2 * hidden, length, d, qkv.row_stride, 1}, values);
+      }
 
       const std::int32_t* const places =
           frame.args.places ? frame.args.places + tokens.begin : nullptr;
@@ -227,20 +232,24 @@ class AttentionOp final : public Op {
         MatrixView<const float> queries{q + row * qkv.row_stride, count, d, qkv.row_stride, 1};
         if constexpr (kPairs) queries = round_rows(queries, scratch + rounded_);
         scores_.run(queries, keys + keys_seen.begin * words(d), words(d),
-                    {score, count, round_up(n, kTransposedPadding), stride, 1});
+                    {score, count, round_up(n, kTransposedPadding), stride, 1}, Phase::scores);
         const MatrixView<float> p = probability_rows({score, count, n, stride, 1}, scratch);
-        for (std::int64_t i = 0; i < count; ++i) {
-          const Range visible = local ? seen(places, length, row + i) : keys_seen;
-          const Range columns{visible.begin - keys_seen.begin, visible.end - keys_seen.begin};
-          float* const s = score + i * stride;
-          if (op_.options_.distance_bias.data)
-            add_bias(head, places, row + i, visible, scratch + bias_, s + columns.begin);
-          softmax(s, columns, n, &p(i, 0));
+        {
+          const PhaseTimer timer(Phase::softmax);
+          for (std::int64_t i = 0; i < count; ++i) {
+            const Range visible = local ? seen(places, length, row + i) : keys_seen;
+            const Range columns{visible.begin - keys_seen.begin, visible.end - keys_seen.begin};
+            float* const s = score + i * stride;
+            if (op_.options_.distance_bias.data)
+              add_bias(head, places, row + i, visible, scratch + bias_, s + columns.begin);
+            softmax(s, columns, n, &p(i, 0));
+          }
         }
         const MatrixView<float> context{out.data + (tokens.begin + row) * out.row_stride + head * d,
                                         count, d, out.row_stride, 1};
         context_.run({p.data, count, p.cols, p.row_stride, 1},
-                     values + words(keys_seen.begin) * kPanelColumns, words(length), context);
+                     values + words(keys_seen.begin) * kPanelColumns, words(length), context,
+                     Phase::context);
         if (kPairs) divide_rows(context, score, stride);
         row += count;
       }
@@ -327,6 +336,7 @@ class AttentionOp final : public Op {
     // Multiplies each row by the first of a row of factors.
     void divide_rows(const MatrixView<float>& x, const float* factors,
                      std::int64_t stride) const noexcept {
+      const PhaseTimer timer(Phase::softmax);
       for (std::int64_t i = 0; i < x.rows; ++i)
         kernels_.multiply(&x(i, 0), factors[i * stride], static_cast<std::size_t>(x.cols));
     }

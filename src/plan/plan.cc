@@ -12,6 +12,7 @@
 
 #include "core/memory.h"
 #include "fbg/gemm.h"
+#include "fbg/phase.h"
 #include "fbg/threads.h"
 #include "plan/arena.h"
 #include "plan/ops.h"
@@ -104,7 +105,8 @@ Plan::Plan(const Graph& graph, const Capacity& capacity)
 
 Plan::~Plan() = default;
 
-void Plan::run(const RunArgs& args, int num_threads, double* seconds) noexcept {
+void Plan::run(const RunArgs& args, int num_threads, double* seconds, double* phases) noexcept {
+  if (phases) std::fill_n(phases, steps_.size() * kPhases, 0.0);
   Memory& memory = *memory_;
   for (std::size_t i = 0; i < memory.buffers.size(); ++i)
     memory.buffers[i].rows =
@@ -120,6 +122,7 @@ void Plan::run(const RunArgs& args, int num_threads, double* seconds) noexcept {
     const FloatEnvironment environment;
     Clock::time_point start = Clock::now();
     for (std::size_t i = 0; i < steps_.size(); ++i) {
+      if (phases && thread_id == 0) phase_seconds = phases + i * kPhases;
       steps_[i]->run(frame, memory.scratch[i], thread_id, team_size);
       barrier.wait();
       if (seconds && thread_id == 0) {
@@ -128,6 +131,7 @@ void Plan::run(const RunArgs& args, int num_threads, double* seconds) noexcept {
         start = end;
       }
     }
+    if (phases && thread_id == 0) phase_seconds = nullptr;
   });
 }
 

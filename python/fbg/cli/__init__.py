@@ -3,8 +3,11 @@
 import click
 
 import fbg
+from fbg.cli.bench import bench
+from fbg.cli.compare import compare
 from fbg.cli.encode import encode
 from fbg.cli.info import info
+from fbg.cli.profile import profile
 from fbg.cli.quantize import quantize
 
 __all__ = ["main"]
@@ -16,5 +19,5 @@ def main() -> None:
     """Quantized matrix products and BERT inference on CPUs."""
 
 
-for command in (info, encode, quantize):
+for command in (info, encode, quantize, compare, bench, profile):
     main.add_command(command)

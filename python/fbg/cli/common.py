@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import click
 
-__all__ = ["binary_size", "user_errors"]
+from fbg.models.measuring import Report
+from fbg.models.plots import require_matplotlib
+
+__all__ = [
+    "Integers",
+    "binary_size",
+    "check_plot",
+    "json_option",
+    "plot_option",
+    "print_report",
+    "user_errors",
+]
 
 
 @contextmanager
@@ -21,3 +34,48 @@ def user_errors() -> Iterator[None]:
 
 def binary_size(size: int) -> str:
     return f"{size >> 20} MiB" if size >= 1 << 20 else f"{size >> 10} KiB"
+
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+
+plot_option = click.option(
+    "--plot",
+    type=click.Path(dir_okay=False, writable=True),
+    metavar="OUT.png",
+    help="Draw the result as well (.png, .svg or .pdf); needs matplotlib.",
+)
+
+
+def check_plot(plot: str | None) -> None:
+    """End the program before anything is measured, if a plot cannot be drawn."""
+    if plot is None:
+        return
+    if not plot.lower().endswith((".png", ".svg", ".pdf")):
+        raise click.BadParameter(f"must end in .png, .svg or .pdf, got {plot}", param_hint="--plot")
+    try:
+        require_matplotlib()
+    except ModuleNotFoundError as error:
+        raise click.ClickException(str(error)) from None
+
+
+def print_report(report: Report, as_json: bool) -> None:
+    click.echo(json.dumps(report.to_dict(), indent=2) if as_json else str(report))
+
+
+class Integers(click.ParamType):
+    """Positive integers, separated by commas."""
+
+    name = "N,N,…"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[int, ...]:
+        if isinstance(value, tuple):
+            return value
+        try:
+            numbers = tuple(int(part) for part in str(value).split(","))
+        except ValueError:
+            numbers = ()
+        if not numbers or min(numbers) < 1:
+            self.fail(f"must be positive integers separated by commas, got {value!r}", param, ctx)
+        return numbers

@@ -44,7 +44,13 @@ def encode(
     batch_size: int,
     threads: int | None,
 ) -> None:
-    """Embed sentences with MODEL, a directory or a hub id."""
+    """Embed sentences with MODEL, a directory or a hub id.
+
+    \b
+    Examples:
+      fbg encode path/to/all-MiniLM-L6-v2 --text "A cat sits on the mat."
+      fbg encode path/to/all-MiniLM-L6-v2 --input lines.txt --output embeddings.npy
+    """
     if bool(texts) == (source is not None):
         raise click.UsageError("give either --text or --input")
     sentences = list(texts) if source is None else source.read().splitlines()

@@ -18,6 +18,10 @@ def quantize(model: str, out: str, dtype: str, overwrite: bool) -> None:
     """Save MODEL, a directory or a hub id, as it runs, in the directory OUT.
 
     fbg.load and the other commands then take OUT, and start without quantizing.
+
+    \b
+    Example:
+      fbg quantize path/to/bert-base bert-base-int8
     """
     with user_errors():
         click.echo(f"quantizing {model} to {dtype} …", err=True)

@@ -48,12 +48,14 @@ class Bert(Transformer):
     embeddings: Embeddings
     layers: tuple[Layer, ...]
 
-    def describe(self, graph: _fbg.Graph) -> int:
+    def describe(self, graph: _fbg.Graph, taps: list[int] | None = None) -> int:
+        taps = [] if taps is None else taps
         config, embeddings = self.config, self.embeddings
         x = graph.embedding(embeddings.word, embeddings.position, embeddings.token_type)
         x = add_norm(graph, x, embeddings.norm)
         if embeddings.projection is not None:
             x = add_linear(graph, x, embeddings.projection)
+        taps.append(x)
         for layer in self.layers:
             qkv = add_linear(graph, x, layer.qkv)
             context = graph.attention(
@@ -65,6 +67,7 @@ class Bert(Transformer):
             widened = add_linear(graph, x, layer.intermediate, activation)
             narrowed = add_linear(graph, widened, layer.output, residual=x)
             x = add_norm(graph, narrowed, layer.output_norm)
+            taps.append(x)
         return x
 
     @property

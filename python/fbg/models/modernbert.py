@@ -45,9 +45,11 @@ class ModernBert(Transformer):
     layers: tuple[Layer, ...]
     final_norm: LayerNorm
 
-    def describe(self, graph: _fbg.Graph) -> int:
+    def describe(self, graph: _fbg.Graph, taps: list[int] | None = None) -> int:
+        taps = [] if taps is None else taps
         heads = self.config.num_attention_heads
         x = add_norm(graph, graph.embedding(self.embeddings.word), self.embeddings.norm)
+        taps.append(x)
         for layer, theta, window in zip(
             self.layers, self.config.rope_thetas, self.config.windows, strict=True
         ):
@@ -58,6 +60,7 @@ class ModernBert(Transformer):
             x = add_linear(graph, context, layer.attention_output, residual=x)
             wide = add_linear(graph, add_norm(graph, x, layer.mlp_norm), layer.intermediate)
             x = add_linear(graph, graph.geglu(wide), layer.output, residual=x)
+            taps.append(x)
         return add_norm(graph, x, self.final_norm)
 
     @property

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from fbg import _fbg
 from fbg.models.bert import Bert
 from fbg.models.config import EncoderConfig
 from fbg.models.modernbert import ModernBert
-from fbg.models.transformer import WEIGHT_LIMITS, LayerNorm, Linear, PackedWeight, Transformer
+from fbg.models.transformer import WEIGHT_LIMITS, LayerNorm, Linear, Transformer, pack_weight
 from fbg.models.weights import Checkpoint
 
 __all__ = ["NETWORKS", "read_transformer"]
@@ -45,7 +44,7 @@ class CheckpointSource:
         weights = [tensor(f"{name}.weight", outputs, inputs, limit=limit) for name in names]
         biases = [tensor(f"{name}.bias", outputs) for name in names] if bias else []
         return Linear(
-            _pack(np.concatenate(weights), kind), np.concatenate(biases) if biases else None
+            pack_weight(np.concatenate(weights).T, kind), np.concatenate(biases) if biases else None
         )
 
     def norm(self, field: str, name: str, size: int, eps: float, *, bias: bool = True) -> LayerNorm:
@@ -69,13 +68,3 @@ def read_transformer(checkpoint: Checkpoint, config: EncoderConfig, dtype: str) 
     """
     network = NETWORKS[config.architecture.network]
     return network.read(CheckpointSource(checkpoint, dtype), config, dtype)
-
-
-def _pack(weight: Floats, dtype: str) -> PackedWeight:
-    if dtype == "int8":
-        return _fbg.pack_b_quantize(weight.T, per_column=True, symmetric=True)
-    if dtype == "bfloat16":
-        return _fbg.pack_b_bfloat16(weight.T)
-    if dtype == "float16":
-        return _fbg.pack_b_float16(weight.T)
-    return _fbg.pack_b_float32(weight.T)

@@ -39,8 +39,13 @@ class Runner:
         outputs: Sequence[npt.NDArray[Any]],
         num_threads: int,
         seconds: npt.NDArray[np.float64] | None = None,
+        phases: npt.NDArray[np.float64] | None = None,
     ) -> None:
-        """Fill `outputs`, one array for every output of the graph."""
+        """Fill `outputs`, one array for every output of the graph.
+
+        seconds: (ops,) receives how long each op took; phases: (ops, 4) what its first thread spent
+        on packing, scores, softmax and context (include/fbg/phase.h).
+        """
         self.plan(packed.tokens, num_threads).run(
             packed.ids,
             packed.positions,
@@ -50,6 +55,7 @@ class Runner:
             list(outputs),
             num_threads,
             seconds,
+            phases,
         )
 
     @property

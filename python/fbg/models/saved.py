@@ -22,6 +22,7 @@ from fbg import _fbg
 from fbg.models import saved_file
 from fbg.models.config import EncoderConfig
 from fbg.models.networks import NETWORKS
+from fbg.models.precision import mixed_dtypes
 from fbg.models.saved_file import SavedFile
 from fbg.models.sentence import sentence_files
 from fbg.models.transformer import LayerNorm, Linear, PackedWeight, Transformer
@@ -88,6 +89,9 @@ def write(
             "method": origin.method,
             "packed": json.dumps(packed),
         }
+        mixed = mixed_dtypes(transformer)
+        if mixed:
+            metadata["higher_precision"] = json.dumps(mixed)
         saved_file.write(temporary / WEIGHTS, stored, metadata)
         _replace(target, temporary)
     except BaseException:
@@ -124,6 +128,7 @@ class SavedSource:
 
     file: SavedFile
     dtype: str
+    mixed: dict[str, str]  # of layers that have not that dtype
 
     def linear(
         self,
@@ -136,8 +141,9 @@ class SavedSource:
         dtype: str | None = None,
     ) -> Linear:
         columns = len(names) * outputs
+        kind = dtype or self.mixed.get(field, self.dtype)
         return Linear(
-            weight=self.file.packed(f"{field}.weight", dtype or self.dtype, inputs, columns),
+            weight=self.file.packed(f"{field}.weight", kind, inputs, columns),
             bias=self.file.floats(f"{field}.bias", columns) if bias else None,
             channel_scale=self.file.optional(f"{field}.channel_scale", inputs),
         )
@@ -155,7 +161,8 @@ class SavedSource:
 
 def read(file: SavedFile, config: EncoderConfig, dtype: str) -> Transformer:
     """Map the weights of a model that was saved with `dtype`; raises ModelError."""
+    mixed = file.metadata_object("higher_precision")
     network = NETWORKS[config.architecture.network]
-    transformer = network.read(SavedSource(file, dtype), config, dtype)
+    transformer = network.read(SavedSource(file, dtype, mixed), config, dtype)
     file.require_all_read()
     return transformer

@@ -129,6 +129,15 @@ class SavedFile:
             raise ModelError(f"{self.path}: damaged: its metadata has no {key}")
         return self._metadata[key]
 
+    def metadata_object(self, key: str) -> dict[str, Any]:
+        """Return the JSON object that the metadata have under a key, or an empty one."""
+        if key not in self._metadata:
+            return {}
+        try:
+            return _json_object(self._metadata, key)
+        except ValueError as error:
+            raise ModelError(f"{self.path}: {error}") from None
+
     def packed(self, name: str, dtype: str, inputs: int, outputs: int) -> PackedWeight:
         """Return packed weights of shape (inputs, outputs), which read the file where they lie."""
         tensor = self._tensor(name, "U8")

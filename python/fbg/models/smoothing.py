@@ -14,7 +14,7 @@ data, or on texts.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -24,8 +24,9 @@ import numpy.typing as npt
 from fbg import _fbg
 from fbg.models.config import EncoderConfig
 from fbg.models.packing import chunks, pack_sequences
+from fbg.models.precision import linears
 from fbg.models.rounding import round_to_gram
-from fbg.models.transformer import Layer, Linear, Transformer
+from fbg.models.transformer import Layer, Linear, Transformer, pack_weight
 
 __all__ = ["Inputs", "observe_inputs", "quantize_smoothly", "random_sequences"]
 
@@ -118,15 +119,18 @@ def observe_inputs(
     return inputs
 
 
-def quantize_smoothly(transformer: Transformer, inputs: dict[int, Inputs]) -> Transformer:
+def quantize_smoothly(
+    transformer: Transformer, inputs: dict[int, Inputs], kept: Collection[str] = ()
+) -> Transformer:
     """Return a float32 transformer with the linear layers of its encoder in int8.
 
     Each column has one scale and no zero point. Weights are rounded to the nearest, or where the
-    Gram matrices of `inputs` are there, as GPTQ does.
+    Gram matrices of `inputs` are there, as GPTQ does. Layers named in `kept` stay float32.
     """
+    exact = {id(linear.weight) for name, linear in linears(transformer).items() if name in kept}
 
-    def quantize(linear: Linear, weight: Floats) -> Linear:
-        x = inputs[id(linear.weight)]
+    def quantize(linear: Linear, x: Inputs) -> Linear:
+        weight = linear.weight.unpack()
         factors = _factors(x, weight)
         packed = _quantize(weight, factors, x.gram)
         return replace(linear, weight=packed, channel_scale=np.float32(1) / factors)
@@ -134,29 +138,23 @@ def quantize_smoothly(transformer: Transformer, inputs: dict[int, Inputs]) -> Tr
     def quantize_part(part: Any, **done: Linear) -> Any:
         for field in fields(part):
             linear = getattr(part, field.name)
-            if isinstance(linear, Linear) and field.name not in done:
-                done[field.name] = quantize(linear, linear.weight.unpack())
+            if not isinstance(linear, Linear) or field.name in done:
+                continue
+            if id(linear.weight) not in exact:
+                done[field.name] = quantize(linear, inputs[id(linear.weight)])
         return replace(part, **done)
 
     def quantize_layer(layer: Layer) -> Any:
-        # The factors of the context go into V: the last third of the columns of QKV.
         qkv, output = layer.qkv, layer.attention_output
-        context = inputs[id(output.weight)]
-        weight, output_weight = qkv.weight.unpack(), output.weight.unpack()
-        factors = _factors(context, output_weight)
-        value = slice(weight.shape[1] - factors.size, None)
-        weight[:, value] /= factors
-        if qkv.bias is not None:
-            bias = qkv.bias.copy()
-            bias[value] /= factors
-            qkv = replace(qkv, bias=bias)
-        return quantize_part(
-            layer,
-            qkv=quantize(qkv, weight),
-            attention_output=replace(
-                output, weight=_quantize(output_weight, factors, context.gram)
-            ),
-        )
+        if id(output.weight) not in exact:
+            # The factors of the context go into V: the last third of the columns of QKV.
+            context, weight = inputs[id(output.weight)], output.weight.unpack()
+            factors = _factors(context, weight)
+            output = replace(output, weight=_quantize(weight, factors, context.gram))
+            qkv = _divide_last_columns(qkv, factors)
+        if id(layer.qkv.weight) not in exact:
+            qkv = quantize(qkv, inputs[id(layer.qkv.weight)])
+        return quantize_part(layer, qkv=qkv, attention_output=output)
 
     distinct = {id(layer): layer for layer in transformer.layers}
     quantized = {key: quantize_layer(layer) for key, layer in distinct.items()}
@@ -166,6 +164,16 @@ def quantize_smoothly(transformer: Transformer, inputs: dict[int, Inputs]) -> Tr
         embeddings=quantize_part(transformer.embeddings),
         layers=tuple(quantized[id(layer)] for layer in transformer.layers),
     )
+
+
+def _divide_last_columns(linear: Linear, factors: Floats) -> Linear:
+    weight = linear.weight.unpack()
+    last = slice(weight.shape[1] - factors.size, None)
+    weight[:, last] /= factors
+    bias = None if linear.bias is None else linear.bias.copy()
+    if bias is not None:
+        bias[last] /= factors
+    return replace(linear, weight=pack_weight(weight, "float32"), bias=bias)
 
 
 def _factors(x: Inputs, weight: Floats) -> Floats:

@@ -29,6 +29,7 @@ __all__ = [
     "add_linear",
     "add_norm",
     "describe_pooler",
+    "pack_weight",
 ]
 
 Floats = npt.NDArray[np.float32]
@@ -126,8 +127,11 @@ class Transformer(ABC):
         """Read the weights; those of the pooler stay float32, one row has nothing to gain."""
 
     @abstractmethod
-    def describe(self, graph: _fbg.Graph) -> int:
-        """Add the encoder to a graph and return the buffer of its last hidden states."""
+    def describe(self, graph: _fbg.Graph, taps: list[int] | None = None) -> int:
+        """Add the encoder to a graph and return the buffer of its last hidden states.
+
+        taps: receives the buffers of the hidden states: of the embeddings, and after each layer.
+        """
 
     @property
     def derived(self) -> tuple[Floats, ...]:
@@ -153,9 +157,25 @@ def add_linear(
     residual: int | None = None,
 ) -> int:
     return graph.linear(
-        x, linear.weight, linear.bias, activation, residual, channel_scale=linear.channel_scale
+        x,
+        linear.weight,
+        bias=linear.bias,
+        activation=activation,
+        residual=residual,
+        channel_scale=linear.channel_scale,
     )
 
 
 def add_norm(graph: _fbg.Graph, x: int, norm: LayerNorm) -> int:
     return graph.layer_norm(x, norm.weight, norm.bias, norm.eps)
+
+
+def pack_weight(weight: Floats, dtype: str) -> PackedWeight:
+    """Pack a (K, N) matrix; int8 is symmetric with one scale per column."""
+    if dtype == "int8":
+        return _fbg.pack_b_quantize(weight, per_column=True, symmetric=True)
+    if dtype == "bfloat16":
+        return _fbg.pack_b_bfloat16(weight)
+    if dtype == "float16":
+        return _fbg.pack_b_float16(weight)
+    return _fbg.pack_b_float32(weight)

@@ -1,0 +1,88 @@
+"""fbg compare: accuracy, speed and memory of the dtypes of a model."""
+
+from __future__ import annotations
+
+from typing import TextIO
+
+import click
+
+from fbg.cli.common import check_plot, json_option, plot_option, print_report, user_errors
+from fbg.loading import DTYPES
+from fbg.models.comparison import compare as compare_model
+from fbg.models.plots import plot_comparison
+from fbg.models.sensitivity import TARGET
+from fbg.models.sensitivity import sensitivity as find_sensitivity
+
+
+@click.command()
+@click.argument("model")
+@click.option(
+    "--texts",
+    "source",
+    type=click.File(encoding="utf-8"),
+    help="A text file with one text per line; - is standard input. Default: a sample of English.",
+)
+@click.option(
+    "--dtypes",
+    default="bfloat16,int8",
+    show_default=True,
+    help=f"Separated by commas; of {', '.join(DTYPES)}.",
+)
+@click.option("--rounds", type=click.IntRange(min=1), default=5, show_default=True)
+@click.option("--threads", type=click.IntRange(min=1), help="Default: all CPUs.")
+@click.option(
+    "--sensitivity",
+    "by_layer",
+    is_flag=True,
+    help="Quantize one linear layer at a time, and propose which to keep in higher precision.",
+)
+@click.option(
+    "--target",
+    type=float,
+    default=TARGET,
+    show_default=True,
+    help="With --sensitivity: the 1 - mean cosine to get below.",
+)
+@json_option
+@plot_option
+def compare(
+    model: str,
+    source: TextIO | None,
+    dtypes: str,
+    rounds: int,
+    threads: int | None,
+    by_layer: bool,
+    target: float,
+    as_json: bool,
+    plot: str | None,
+) -> None:
+    """Compare the dtypes of MODEL with float32: accuracy, speed, memory.
+
+    MODEL is a directory or a hub id, not a model saved in a lower precision. The cosine of an
+    embedding to that in float32, the neighbours that it keeps, the error after each layer.
+
+    \b
+    Examples:
+      fbg compare path/to/all-MiniLM-L6-v2
+      fbg compare path/to/all-MiniLM-L6-v2 --texts mine.txt --plot compare.png
+      fbg compare path/to/all-MiniLM-L6-v2 --sensitivity
+    """
+    if by_layer and plot is not None:
+        raise click.UsageError("--plot goes without --sensitivity")
+    check_plot(plot)
+    with user_errors():
+        texts = None if source is None else source.read().splitlines()
+        if by_layer:
+            found = find_sensitivity(
+                model,
+                texts,
+                target=target,
+                num_threads=threads,
+                progress=lambda layer: click.echo(f"{layer} …", err=True),
+            )
+            print_report(found, as_json)
+            return
+        report = compare_model(model, texts, dtypes.split(","), num_threads=threads, rounds=rounds)
+        print_report(report, as_json)
+        if plot is not None:
+            plot_comparison(report, plot)

@@ -1,0 +1,56 @@
+"""fbg profile: where the time of a run goes."""
+
+from __future__ import annotations
+
+import click
+
+from fbg.cli.common import (
+    Integers,
+    check_plot,
+    json_option,
+    plot_option,
+    print_report,
+    user_errors,
+)
+from fbg.loading import DTYPES
+from fbg.models.plots import plot_stacks
+from fbg.models.profiling import profile as profile_model
+
+
+@click.command()
+@click.argument("model")
+@click.option("--tokens", type=Integers(), help="Lengths of a sequence.  [default: 8,32,128,384]")
+@click.option("--threads", type=Integers(), help="Thread counts.  [default: all CPUs]")
+@click.option(
+    "--dtype",
+    type=click.Choice(DTYPES),
+    help="Default: that of a saved model, float32 for any other.",
+)
+@click.option("--rounds", type=click.IntRange(min=1), default=15, show_default=True)
+@json_option
+@plot_option
+def profile(
+    model: str,
+    tokens: tuple[int, ...] | None,
+    threads: tuple[int, ...] | None,
+    dtype: str | None,
+    rounds: int,
+    as_json: bool,
+    plot: str | None,
+) -> None:
+    """Show where the time of a run of MODEL goes: by sub-layer, and by module.
+
+    MODEL is a directory or a hub id. Rates are in G op/s (a multiply-add is two operations) and as
+    a fraction of what the instructions can do on as many cores.
+
+    \b
+    Examples:
+      fbg profile path/to/bert-base --dtype int8 --tokens 8,128 --threads 1
+      fbg profile path/to/bert-base --dtype int8 --plot profile.png
+    """
+    check_plot(plot)
+    with user_errors():
+        report = profile_model(model, tokens, num_threads=threads, dtype=dtype, rounds=rounds)
+        print_report(report, as_json)
+        if plot is not None:
+            plot_stacks(report.shares(), plot)

@@ -1,0 +1,44 @@
+"""What the instructions of this CPU can do at most: which of them bound a family of kernels."""
+
+from __future__ import annotations
+
+import fbg
+from fbg import _fbg
+
+__all__ = ["FP32", "VNNI", "names", "peak_rate"]
+
+FP32 = ("fp32_fma_zmm", "fp32_fma_ymm")
+VNNI = ("int8_vpdpbusd_zmm", "int8_vpdpbusd_ymm")
+EXACT = ("int8_maddwd_zmm", "int8_maddwd_ymm")
+INT16 = ("int16_maddubs_addw_zmm", "int16_maddubs_addw_ymm")
+BF16 = ("bf16_vdpbf16ps_zmm",)
+
+Peaks = dict[str, tuple[str, ...]]
+
+# What the kernels of a family may issue under an ISA limit, best instruction first. With VNNI,
+# int16 accumulation is left to int32; bfloat16 without its instruction is computed in fp32.
+AVX2: Peaks = {"int8": EXACT[1:], "int16": INT16[1:], "fp32": FP32[1:], "bf16": FP32[1:]}
+AVX512: Peaks = {"int8": EXACT, "int16": INT16, "fp32": FP32, "bf16": FP32}
+BY_ISA: dict[str, Peaks] = {
+    "avx2": AVX2,
+    "avx2_vnni": {**AVX2, "int8": VNNI[1:], "int16": VNNI[1:]},
+    "avx512": AVX512,
+    "avx512_vnni": {**AVX512, "int8": VNNI, "int16": VNNI},
+    "avx512_bf16": {**AVX512, "int8": VNNI, "int16": VNNI, "bf16": BF16},
+}
+FAMILIES = {"int8": "int8", "bfloat16": "bf16", "float16": "fp32", "float32": "fp32"}
+
+
+def names(isa: str, family: str) -> list[str]:
+    """The peaks that bound a family (a key of AVX2) on an ISA and that this CPU can run."""
+    available = _fbg.peak_names()
+    return [name for name in BY_ISA.get(isa, {}).get(family, ()) if name in available]
+
+
+def peak_rate(dtype: str, seconds: float = 0.02) -> float | None:
+    """Measure G op/s of one core for linear layers of a dtype; None where no instruction is known.
+
+    Registers only: nothing is read from memory. It takes `seconds` for each instruction.
+    """
+    found = names(fbg.isa.active(), FAMILIES[dtype])
+    return max((_fbg.measure_peak(name, seconds) for name in found), default=None)
