@@ -70,7 +70,7 @@ Profiler::Profiler(const Graph& graph, const ProductKind& kind, int num_threads)
   const std::int64_t bytes =
       std::clamp<std::int64_t>(2 * cpu_info().l3_bytes, kLeastBytes, kMostBytes);
   // A copy of tiny weights costs more than its bytes: an op, and a step for each blocking.
-  const std::int64_t each = std::max<std::int64_t>(op->weight_bytes(), 512 << 10);
+  const std::int64_t each = std::max<std::int64_t>(op->weight_bytes(), 256 << 10);
   for (std::int64_t n = std::max<std::int64_t>(bytes / each, 2); n > 0; --n)
     copies_.push_back(op->clone());
   ++g_profilers;
