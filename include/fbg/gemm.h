@@ -61,8 +61,14 @@ struct Share {
   Range rows, cols;
 };
 
-// Cuts C into a grid of num_threads parts; columns are cut only between panels of B.
-Share thread_share(std::int64_t rows, std::int64_t cols, int thread_id, int num_threads) noexcept;
+// How many of num_threads lie along the rows of C, and the rest along its columns: what costs
+// least.
+int choose_row_parts(std::int64_t rows, std::int64_t cols, int num_threads) noexcept;
+
+// Cuts C into a grid of num_threads parts, row_parts of them along its rows (a number that does not
+// divide the threads is chosen anew); columns are cut only between panels of B.
+Share thread_share(std::int64_t rows, std::int64_t cols, int thread_id, int num_threads,
+                   int row_parts = 0) noexcept;
 
 // Microkernels of one (accumulator, ISA, pipeline), by tile height, vectors and mask. All of them
 // are generated here, so that running never does.
@@ -119,10 +125,11 @@ class Gemm {
                 "a stage does not accept the type that the stage before it gives");
 
   // Types the pipeline, checks K and generates every kernel that M <= max_m can need, for the
-  // features that are active now: a later limit does not change this Gemm.
+  // features that are active now: a later limit does not change this Gemm. No blocking changes a
+  // bit of a result.
   // Throws std::invalid_argument; std::runtime_error where executable memory is denied.
   Gemm(const PackedB<Acc>& b, const P& pipeline, std::int64_t max_m,
-       Features features = active_features());
+       Features features = active_features(), const Blocking& blocking = {});
 
   ValueType output_type() const { return output_; }
 
@@ -180,6 +187,7 @@ class Gemm {
                  TileArgs args, const Workspace& w, const PackedB<Acc>& b, const P& pipeline,
                  OutputView c) const noexcept;
 
+  Blocking blocking_;
   Geometry geometry_;
   std::array<KernelTable, 4> kernels_;  // of blocks of k: whether it is the first, the last
   KernelTable streaming_;               // the last one's, for a C that no cache will hold

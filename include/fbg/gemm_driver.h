@@ -22,8 +22,6 @@ inline std::int64_t tile_bytes(const Geometry& geometry) noexcept {
   return round_up(vectors * geometry.lanes * static_cast<std::int64_t>(sizeof(Value)), 64);
 }
 
-// Bytes of A that a thread works on at a time: half of an L2, so that B panels fit beside it.
-inline constexpr std::int64_t kABlockBytes = 256 << 10;
 // Bytes of a row of A beyond which K is cut: then a block still has several tiles of rows, and a
 // panel of B, as deep, stays in the L2 meanwhile.
 inline constexpr std::int64_t kDepthBytes = 4096;
@@ -35,8 +33,9 @@ inline constexpr std::int64_t kCutColumns = 256;
 
 template <PackAModel A, class Acc, class P>
 Gemm<A, Acc, P>::Gemm(const PackedB<Acc>& b, const P& pipeline, std::int64_t max_m,
-                      Features features)
-    : geometry_(choose_geometry(Acc::kind, features)),
+                      Features features, const Blocking& blocking)
+    : blocking_(blocking),
+      geometry_(choose_geometry(Acc::kind, features, blocking)),
       n_(b.cols()),
       k_(b.rows()),
       ld_(packed_ld(b.rows())),
@@ -61,8 +60,7 @@ Gemm<A, Acc, P>::Gemm(const PackedB<Acc>& b, const P& pipeline, std::int64_t max
   cuts_ = depths.count > 1 && max_m > mr && Acc::kind != Accumulator::int16;
   kc_ = cuts_ ? depths.height : std::max<std::int64_t>(b.groups(), 1);
   mc_ =
-      std::clamp<std::int64_t>(kABlockBytes / (kc_ * a_group_bytes_) / mr * mr, mr, 1024 / mr * mr);
-  mc_ = std::min(mc_, std::max<std::int64_t>(max_m, 1));
+      std::min(a_block_rows(blocking, kc_ * a_group_bytes_, mr), std::max<std::int64_t>(max_m, 1));
   tallest_ = std::clamp<std::int64_t>(max_m, 1, mr);
   nc_ = cuts_ ? kCutColumns : round_up(std::max<std::int64_t>(n_, 1), kPanelColumns);
 
@@ -188,7 +186,7 @@ template <PackAModel A, class Acc, class P>
 void Gemm<A, Acc, P>::run(const A& a, const PackedB<Acc>& b, const P& pipeline, OutputView c,
                           std::byte* workspace, int thread_id, int num_threads) const noexcept {
   const FloatEnvironment environment;
-  const Share share = thread_share(a.rows(), n_, thread_id, num_threads);
+  const Share share = thread_share(a.rows(), n_, thread_id, num_threads, blocking_.row_parts);
   if (share.rows.size() <= 0 || share.cols.size() <= 0) return;
 
   const Workspace w = lay_out(workspace + static_cast<std::size_t>(thread_id) * thread_workspace_);

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <string>
 
+#include "fbg/blocking.h"
 #include "fbg/isa.h"
 #include "fbg/output.h"
 #include "fbg/types.h"
@@ -98,8 +99,10 @@ struct Geometry {
   std::array<int, 16> max_vectors;  // by tile height (index rows - 1)
 };
 
-// Best geometry within a set of features. There always is one: generic needs nothing.
-Geometry choose_geometry(Accumulator accumulator, Features features) noexcept;
+// Best geometry within a set of features; a blocking may want lower or wider tiles. There always is
+// one: generic needs nothing.
+Geometry choose_geometry(Accumulator accumulator, Features features,
+                         const Blocking& blocking = {}) noexcept;
 
 // Finds or generates the microkernel; thread-safe. Throws std::runtime_error where executable
 // memory is denied, or when the tile does not fit the register file.

@@ -19,13 +19,15 @@
 #include <string>
 #include <vector>
 
+#include "fbg/blocking.h"
 #include "fbg/pack_b.h"
 #include "fbg/types.h"
 
 namespace fbg {
 
-class Op;    // a described operation: src/plan/ops.h
-class Step;  // the same, prepared for a capacity
+class Op;         // a described operation: src/plan/ops.h
+class ProductOp;  // one that multiplies by weights
+class Step;       // the same, prepared for a capacity
 
 // Dense row-major float32 that graphs and plans share: an embedding table, or a vector (one row).
 struct SharedMatrix {
@@ -46,6 +48,20 @@ struct BufferShape {
 
 enum class Activation : std::uint8_t { none, gelu, gelu_tanh, relu };
 enum class Pooling : std::uint8_t { mean, max };
+
+// Products that are alike, whatever weights they have: blockings are chosen for a kind.
+struct ProductKind {
+  Accumulator accumulator;
+  std::int64_t k, n;
+  friend bool operator==(const ProductKind&, const ProductKind&) = default;
+};
+
+// What was measured to be the best blocking of a kind, where the rows of x number first to last.
+struct TunedProduct {
+  ProductKind kind;
+  std::int64_t first_rows, last_rows;
+  Blocking blocking;
+};
 
 // Everything around the product of a linear layer; empty members mean none.
 struct LinearTail {
@@ -101,6 +117,8 @@ class Graph {
 
   BufferShape shape(Buffer x) const;
   std::span<const Buffer> outputs() const { return outputs_; }
+  // Kinds of the linear layers that compute a row per token, in order of their first layer.
+  std::vector<ProductKind> products() const;
 
   // Exclusive bounds of the indices that tables can be asked for; kUnread where no op reads them.
   static constexpr std::int64_t kUnread = 0;
@@ -111,6 +129,8 @@ class Graph {
 
  private:
   friend class Plan;
+  friend class Profiler;
+  friend Buffer append_op(Graph& graph, std::shared_ptr<Op> op, BufferShape shape);
   Buffer append(std::shared_ptr<Op> op, BufferShape shape);
   std::int64_t head_size(const char* op, Buffer qkv, std::int64_t num_heads) const;
   void limit_places(std::int64_t limit);
@@ -121,11 +141,13 @@ class Graph {
   Limits limits_;
 };
 
-// The largest run that a plan can do.
+// The largest run that a plan can do, and what is known of how its products run best; the cost
+// model knows of the others.
 struct Capacity {
   std::int64_t tokens = 0, sequences = 0;
   std::int64_t length = 0;  // of one sequence
   int threads = 1;
+  std::vector<TunedProduct> tuned = {};
 };
 
 // Arguments of a run; the caller has checked them against capacity and limits.
@@ -142,7 +164,8 @@ struct RunArgs {
 // What a plan decided for an op.
 struct OpPlan {
   std::string name;
-  std::string kernel;  // of a linear layer: that of its largest tile
+  std::string kernel;    // of a linear layer: that of its largest tile
+  std::string blocking;  // and where it is not the cost model's
   // Where the arena holds the output, which may be in the place of another; no bytes: what a run
   // hands back lies in the caller's memory.
   std::size_t offset = 0, bytes = 0;
@@ -169,8 +192,14 @@ class Plan {
   std::span<const OpPlan> ops() const { return op_plans_; }
   std::size_t arena_bytes() const;
 
+  // Whether a range of the arena becomes NaN as soon as nothing may read it any more, so that an op
+  // which does shows in the results; debug builds and those with sanitizers begin with true.
+  void poison_freed(bool on);
+
  private:
   struct Memory;
+  void poison(std::size_t step) noexcept;
+
   const Graph graph_;  // keeps ops and weights alive
   const Capacity capacity_;
   std::vector<std::unique_ptr<Step>> steps_;

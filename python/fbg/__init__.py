@@ -6,6 +6,7 @@ from fbg.errors import ModelError
 from fbg.introspection import Kernel, kernels, pack_count
 from fbg.loading import load
 from fbg.models.encoder import Model, ModelOutput
+from fbg.models.tuning import TuneReport, tune
 from fbg.packed_b import PackedB
 from fbg.packing import PackA, PackAWithQuantRowOffset, PackAWithRowOffset
 from fbg.pipeline import (
@@ -51,6 +52,7 @@ __all__ = [
     "Scale",
     "Sigmoid",
     "Tanh",
+    "TuneReport",
     "__version__",
     "gemm",
     "get_num_threads",
@@ -62,4 +64,5 @@ __all__ = [
     "prepare",
     "quantization",
     "set_num_threads",
+    "tune",
 ]

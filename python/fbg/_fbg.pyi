@@ -1,4 +1,5 @@
 # The native module, one block per src/bindings/bind_<noun>.cc.
+from collections.abc import Sequence
 from typing import Any, TypedDict
 
 import numpy as np
@@ -58,10 +59,28 @@ class Graph:
     def tanh(self, x: int) -> int: ...
     def normalize(self, x: int) -> int: ...
     def output(self, x: int) -> None: ...
+    @property
+    def products(self) -> list[_Kind]: ...
+
+_Kind = tuple[str, int, int]  # dtype of the weights, K, N
+_Blocking = tuple[int, int, int, int]  # rows, panels, a_kib, row_parts
+
+class Profiler:
+    def __init__(self, graph: Graph, kind: _Kind, threads: int) -> None: ...
+    def candidates(self, rows: int) -> list[_Blocking]: ...
+    def seconds(self, rows: int, blockings: Sequence[_Blocking], budget: float) -> list[float]: ...
+
+def profiler_count() -> int: ...
 
 class Plan:
     def __init__(
-        self, graph: Graph, tokens: int, sequences: int, length: int, threads: int
+        self,
+        graph: Graph,
+        tokens: int,
+        sequences: int,
+        length: int,
+        threads: int,
+        tuned: Sequence[tuple[_Kind, int, int, _Blocking]] = ...,  # first and last row
     ) -> None: ...
     def run(
         self,
@@ -76,7 +95,7 @@ class Plan:
         phases: npt.NDArray[np.float64] | None = None,  # (ops, 4): fbg/phase.h
     ) -> None: ...
     @property
-    def ops(self) -> list[tuple[str, str, int, int, int, int]]: ...
+    def ops(self) -> list[tuple[str, str, int, int, int, int, str]]: ...
     @property
     def arena_bytes(self) -> int: ...
 
@@ -99,6 +118,7 @@ class _PackedB:  # what the native classes have in common
         bias: npt.NDArray[Any] | None,
         activation: str,
         num_threads: int,
+        blocking: _Blocking | None = None,
     ) -> _Floats: ...
 
 class PackedBInt8(_PackedB):

@@ -1,6 +1,7 @@
 // gemm as Python calls it: validate, find or make the prepared Gemm, release the GIL, run the team.
 #include <pybind11/stl.h>
 
+#include <array>
 #include <limits>
 #include <map>
 #include <mutex>
@@ -17,11 +18,13 @@ namespace {
 
 // Prepared Gemms outlive every call: there is one per packer type, pipeline and set of features.
 template <class A, class Acc>
-const Gemm<A, Acc>& prepared(const PackedB<Acc>& b, std::span<const Stage> stages) {
+const Gemm<A, Acc>& prepared(const PackedB<Acc>& b, std::span<const Stage> stages,
+                             const Blocking& blocking) {
   struct Key {
     Features features;
     std::int64_t k, n;
     bool scale, zero_point;
+    Blocking blocking;
     std::vector<std::pair<StageKind, ValueType>> stages;
     auto operator<=>(const Key&) const = default;
   };
@@ -30,19 +33,21 @@ const Gemm<A, Acc>& prepared(const PackedB<Acc>& b, std::span<const Stage> stage
       new std::map<Key, Gemm<A, Acc>>;  // leaked: kernels have no owner either
   // Asked once: the limit may change at any time, and the key must say what the Gemm was made for.
   const Features features = active_features();
-  Key key{features, b.rows(), b.cols(), b.scale() != nullptr, b.zero_point() != nullptr, {}};
+  Key key{features, b.rows(), b.cols(), b.scale() != nullptr, b.zero_point() != nullptr,
+          blocking, {}};
   for (const Stage& s : stages) key.stages.emplace_back(s.kind, s.wanted);
   const std::lock_guard lock(mutex);
   const auto found = cache->find(key);
   if (found != cache->end()) return found->second;
   constexpr auto any_m = std::numeric_limits<std::int32_t>::max();
-  return cache->emplace(std::move(key), Gemm<A, Acc>(b, stages, any_m, features)).first->second;
+  return cache->emplace(std::move(key), Gemm<A, Acc>(b, stages, any_m, features, blocking))
+      .first->second;
 }
 
 template <class A, class Acc>
 py::array run(const AOperand& operand, MatrixView<const typename Packer<A>::Source> source,
               const PackedB<Acc>& b, const std::vector<PyStage>& py_stages, const py::object& out,
-              int num_threads) {
+              int num_threads, const Blocking& blocking = {}) {
   const std::int64_t m = source.rows, n = b.cols(), k = b.rows();
   if (source.cols != k)
     throw py::value_error("gemm: K of a is " + std::to_string(source.cols) +
@@ -54,7 +59,7 @@ py::array run(const AOperand& operand, MatrixView<const typename Packer<A>::Sour
                           std::to_string(m));
   require_channel_scale(operand, k, "gemm");
   const std::vector<Stage> stages = native_stages(py_stages, m, n, "gemm");
-  const Gemm<A, Acc>& gemm = prepared<A, Acc>(b, stages);
+  const Gemm<A, Acc>& gemm = prepared<A, Acc>(b, stages, blocking);
   const py::dtype dtype = dtype_of(gemm.output_type());
   require_apart(py_stages, operand, "gemm");
   if (!out.is_none()) require_output(out, dtype, m, n, operand, py_stages, "gemm");
@@ -83,9 +88,11 @@ py::array gemm(const PackedB<Acc>& packed_b, const AOperand& a, const std::vecto
 }
 
 // activation(x * w + bias) for a 2-D x, with the pipeline composed here rather than in Python.
+// Measurements name a blocking: the members of Blocking in order.
 template <class Acc>
 py::array linear(const PackedB<Acc>& w, const py::array& x, const std::optional<py::array>& bias,
-                 const std::string& activation, int num_threads) {
+                 const std::string& activation, int num_threads,
+                 const std::optional<std::array<int, 4>>& blocking) {
   std::vector<PyStage> stages;
   if (is_integer(Acc::kind)) stages.push_back({Dequantize{}.stage(), py::none()});
   if (bias) {
@@ -105,7 +112,9 @@ py::array linear(const PackedB<Acc>& w, const py::array& x, const std::optional<
     if (rows.cols != b.rows())
       throw py::value_error("linear: x must have shape (..., " + std::to_string(b.rows()) +
                             "), got " + shape_text(x));
-    return run<A>(a, rows, b, stages, py::none(), num_threads);
+    Blocking chosen;
+    if (blocking) chosen = {(*blocking)[0], (*blocking)[1], (*blocking)[2], (*blocking)[3]};
+    return run<A>(a, rows, b, stages, py::none(), num_threads, chosen);
   });
 }
 
@@ -120,7 +129,7 @@ void define_products() {
   define("gemm", &gemm<Acc>, py::arg("a"), py::arg("stages"), py::arg("out"),
          py::arg("num_threads"));
   define("linear", &linear<Acc>, py::arg("x"), py::arg("bias"), py::arg("activation"),
-         py::arg("num_threads"));
+         py::arg("num_threads"), py::arg("blocking") = py::none());
 }
 
 }  // namespace

@@ -5,10 +5,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -16,6 +18,7 @@
 #include "core/memory.h"
 #include "fbg/phase.h"
 #include "fbg/plan.h"
+#include "fbg/tuning.h"
 
 namespace py = pybind11;
 
@@ -195,6 +198,69 @@ void run(BoundPlan& bound, const Indices& ids, const Indices& positions, const I
   plan.run(args, num_threads, times, phase_times);
 }
 
+// Kinds of products by the names that fbg.load has for their weights.
+constexpr std::pair<const char*, Accumulator> kWeights[] = {{"int8", Accumulator::int32},
+                                                            {"float32", Accumulator::float32},
+                                                            {"bfloat16", Accumulator::bfloat16},
+                                                            {"float16", Accumulator::float32_f16}};
+using PyKind = std::tuple<std::string, std::int64_t, std::int64_t>;
+using PyBlocking = std::array<int, 4>;  // as the members of Blocking
+
+PyKind to_python(const ProductKind& kind) {
+  const auto* found =
+      std::ranges::find(kWeights, kind.accumulator, [](auto& w) { return w.second; });
+  return {found->first, kind.k, kind.n};
+}
+PyBlocking to_python(const Blocking& b) { return {b.rows, b.panels, b.a_kib, b.row_parts}; }
+
+ProductKind product_kind(const PyKind& kind) {
+  const auto& [name, k, n] = kind;
+  const auto* found = std::ranges::find(kWeights, name, [](auto& w) { return w.first; });
+  require(found != std::end(kWeights), "no such weights: " + name);
+  return {found->second, k, n};
+}
+Blocking blocking(const PyBlocking& b) { return {b[0], b[1], b[2], b[3]}; }
+
+using PyTuned = std::tuple<PyKind, std::int64_t, std::int64_t, PyBlocking>;
+
+std::vector<TunedProduct> tuned_products(const std::vector<PyTuned>& tuned) {
+  std::vector<TunedProduct> products;
+  for (const auto& [kind, first, last, blocks] : tuned)
+    products.push_back({product_kind(kind), first, last, blocking(blocks)});
+  return products;
+}
+
+void bind_profiler(py::module_& m) {
+  m.def("profiler_count", &profiler_count);
+  py::class_<Profiler>(m, "Profiler")
+      .def(py::init([](const Graph& graph, const PyKind& kind, int threads) {
+             const ProductKind product = product_kind(kind);
+             const py::gil_scoped_release release;
+             return std::make_unique<Profiler>(graph, product, threads);
+           }),
+           py::arg("graph"), py::arg("kind"), py::arg("threads"))
+      .def(
+          "candidates",
+          [](const Profiler& profiler, std::int64_t rows) {
+            require(rows >= 1, "candidates: rows must be at least 1");
+            std::vector<PyBlocking> candidates;
+            for (const Blocking& b : profiler.candidates(rows)) candidates.push_back(to_python(b));
+            return candidates;
+          },
+          py::arg("rows"))
+      .def(
+          "seconds",
+          [](const Profiler& profiler, std::int64_t rows, const std::vector<PyBlocking>& blockings,
+             double budget) {
+            require(rows >= 1, "seconds: rows must be at least 1");
+            std::vector<Blocking> native;
+            for (const PyBlocking& b : blockings) native.push_back(blocking(b));
+            const py::gil_scoped_release release;
+            return profiler.seconds(rows, native, budget);
+          },
+          py::arg("rows"), py::arg("blockings"), py::arg("budget"));
+}
+
 void bind_graph(py::module_& m) {
   py::class_<Graph> graph(m, "Graph");
   graph.def(py::init<>());
@@ -250,33 +316,40 @@ void bind_graph(py::module_& m) {
   graph.def("tanh", &Graph::tanh, py::arg("x"));
   graph.def("normalize", &Graph::normalize, py::arg("x"));
   graph.def("output", &Graph::output, py::arg("x"));
+  graph.def_property_readonly("products", [](const Graph& g) {
+    std::vector<PyKind> kinds;
+    for (const ProductKind& kind : g.products()) kinds.push_back(to_python(kind));
+    return kinds;
+  });
 }
 
 }  // namespace
 
 void bind_plan(py::module_& m) {
   bind_graph(m);
+  bind_profiler(m);
   py::class_<BoundPlan>(m, "Plan")
-      .def(
-          py::init([](const Graph& graph, std::int64_t tokens, std::int64_t sequences,
-                      std::int64_t length, int threads) {
-            const py::gil_scoped_release release;
-            return std::make_unique<BoundPlan>(graph, Capacity{tokens, sequences, length, threads});
-          }),
-          py::arg("graph"), py::arg("tokens"), py::arg("sequences"), py::arg("length"),
-          py::arg("threads"))
+      .def(py::init([](const Graph& graph, std::int64_t tokens, std::int64_t sequences,
+                       std::int64_t length, int threads, const std::vector<PyTuned>& tuned) {
+             const Capacity capacity{tokens, sequences, length, threads, tuned_products(tuned)};
+             const py::gil_scoped_release release;
+             return std::make_unique<BoundPlan>(graph, capacity);
+           }),
+           py::arg("graph"), py::arg("tokens"), py::arg("sequences"), py::arg("length"),
+           py::arg("threads"), py::arg("tuned") = std::vector<PyTuned>())
       .def("run", &run, py::arg("ids").noconvert(), py::arg("positions").noconvert(),
            py::arg("types").noconvert(), py::arg("places").noconvert(),
            py::arg("offsets").noconvert(), py::arg("outputs"), py::arg("num_threads"),
            py::arg("seconds").noconvert() = py::none(), py::arg("phases").noconvert() = py::none())
-      .def_property_readonly("ops",
-                             [](const BoundPlan& p) {
-                               py::list ops;
-                               for (const OpPlan& op : p.plan.ops())
-                                 ops.append(py::make_tuple(op.name, op.kernel, op.offset, op.bytes,
-                                                           op.scratch_offset, op.scratch_bytes));
-                               return ops;
-                             })
+      .def_property_readonly(
+          "ops",
+          [](const BoundPlan& p) {
+            py::list ops;
+            for (const OpPlan& op : p.plan.ops())
+              ops.append(py::make_tuple(op.name, op.kernel, op.offset, op.bytes, op.scratch_offset,
+                                        op.scratch_bytes, op.blocking));
+            return ops;
+          })
       .def_property_readonly("arena_bytes",
                              [](const BoundPlan& p) { return p.plan.arena_bytes(); });
 }

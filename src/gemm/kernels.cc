@@ -55,22 +55,28 @@ constexpr FamilyEntry kFamilies[] = {
 
 }  // namespace
 
-Geometry choose_geometry(Accumulator accumulator, Features features) noexcept {
+Geometry choose_geometry(Accumulator accumulator, Features features,
+                         const Blocking& blocking) noexcept {
   const FamilyEntry* family =
       std::find_if(std::begin(kFamilies), std::end(kFamilies), [&](const FamilyEntry& f) {
         return f.accumulator == accumulator && (f.needs & ~features) == 0;
       });
   Geometry g{family->isa, family->lanes, family->max_rows, family->wide_a, family->spills, {}};
+  if (blocking.rows > 0) g.max_rows = std::min(blocking.rows, family->max_rows);
+  const int panel_vectors = kPanelColumns / family->lanes;
   // Short tiles take more columns: enough independent accumulators to hide the latency.
-  for (int rows = 1; rows <= family->max_rows; ++rows) {
+  for (int rows = 1; rows <= g.max_rows; ++rows) {
     int vectors = 2;
-    for (int wide : {4, 8})
-      if (rows * wide + wide * family->b_registers + family->spare <= family->registers)
-        vectors = wide;
+    for (int wide : {4, 8}) {
+      const bool fits =
+          rows * wide + wide * family->b_registers + family->spare <= family->registers;
+      const bool wanted = blocking.panels <= 0 || wide <= blocking.panels * panel_vectors;
+      if (fits && wanted) vectors = wide;
+    }
     // With VNNI, where kernels split a sum into two chains, one panel at a time does that as well,
     // and one stream is read faster than four.
     const bool splits = family->needs & (feature::avx512_vnni | feature::avx_vnni);
-    if (splits && rows <= 4) vectors = std::min(vectors, kPanelColumns / family->lanes);
+    if (splits && rows <= 4 && blocking.panels <= 0) vectors = std::min(vectors, panel_vectors);
     g.max_vectors[rows - 1] = vectors;
   }
   return g;

@@ -19,7 +19,7 @@ Range part(std::int64_t units, std::int64_t unit_size, std::int64_t limit, int i
 
 }  // namespace
 
-Share thread_share(std::int64_t rows, std::int64_t cols, int thread_id, int num_threads) noexcept {
+int choose_row_parts(std::int64_t rows, std::int64_t cols, int num_threads) noexcept {
   const std::int64_t panels = ceil_div(cols, kPanelColumns);
   int best_row_parts = 1;
   std::int64_t best = std::numeric_limits<std::int64_t>::max();
@@ -33,8 +33,16 @@ Share thread_share(std::int64_t rows, std::int64_t cols, int thread_id, int num_
       best_row_parts = row_parts;
     }
   }
-  const int col_parts = num_threads / best_row_parts;
-  return {part(rows, 1, rows, thread_id / col_parts, best_row_parts),
+  return best_row_parts;
+}
+
+Share thread_share(std::int64_t rows, std::int64_t cols, int thread_id, int num_threads,
+                   int row_parts) noexcept {
+  if (row_parts < 1 || num_threads % row_parts != 0)
+    row_parts = choose_row_parts(rows, cols, num_threads);
+  const int col_parts = num_threads / row_parts;
+  const std::int64_t panels = ceil_div(cols, kPanelColumns);
+  return {part(rows, 1, rows, thread_id / col_parts, row_parts),
           part(panels, kPanelColumns, cols, thread_id % col_parts, col_parts)};
 }
 

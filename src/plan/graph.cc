@@ -45,6 +45,21 @@ Buffer Graph::append(std::shared_ptr<Op> op, BufferShape shape) {
   return output;
 }
 
+Buffer append_op(Graph& graph, std::shared_ptr<Op> op, BufferShape shape) {
+  return graph.append(std::move(op), shape);
+}
+
+std::vector<ProductKind> Graph::products() const {
+  std::vector<ProductKind> kinds;
+  for (std::size_t i = 0; i < ops_.size(); ++i) {
+    const auto* product = dynamic_cast<const ProductOp*>(ops_[i].get());
+    if (product && shapes_[i].rows == RowKind::token &&
+        std::find(kinds.begin(), kinds.end(), product->kind()) == kinds.end())
+      kinds.push_back(product->kind());
+  }
+  return kinds;
+}
+
 Buffer Graph::embedding(SharedMatrix word, SharedMatrix position, SharedMatrix type) {
   require(ops_.empty(), "embedding: must be the first op of a graph");
   const auto fits = [&](const SharedMatrix& table) {

@@ -4,10 +4,12 @@
 //   bfloat16  rows rounded as they are packed   | float sums |             Bias, activation, Add
 //   float32, float16 (weights widened)
 //             rows read in place                | float sums |             Bias, activation, Add
+#include <algorithm>
 #include <array>
 #include <string>
 #include <utility>
 
+#include "core/memory.h"
 #include "fbg/gemm.h"
 #include "plan/ops.h"
 
@@ -34,16 +36,29 @@ template <class Acc>
 constexpr bool kQuantized = is_integer(Acc::kind);
 
 template <class Acc>
-class LinearOp final : public Op {
+class LinearOp final : public ProductOp {
  public:
   LinearOp(Buffer x, RowKind rows, PackedB<Acc> w, LinearTail tail)
-      : Op(describe(w, tail), operands(x, tail)),
+      : ProductOp(describe(w, tail), operands(x, tail)),
         rows_(rows),
         w_(std::move(w)),
         tail_(std::move(tail)) {}
 
   std::unique_ptr<Step> prepare(const Capacity& capacity) const override {
     return std::make_unique<LinearStep>(*this, capacity);
+  }
+
+  ProductKind kind() const override { return {Acc::kind, w_.rows(), w_.cols()}; }
+  std::int64_t weight_bytes() const override { return w_.nbytes(); }
+
+  std::shared_ptr<ProductOp> clone() const override {
+    const std::span<const std::byte> bytes = w_.bytes();
+    auto buffer = std::make_shared<AlignedBuffer>(bytes.size());
+    std::ranges::copy(bytes, buffer->data());
+    auto w = PackedB<Acc>::from_bytes({buffer, buffer->data()}, w_.nbytes(), /*verify=*/false);
+    auto copy = std::make_shared<LinearOp>(inputs[0], rows_, std::move(w), tail_);
+    copy->output = output;
+    return copy;
   }
 
  private:
@@ -77,12 +92,31 @@ class LinearOp final : public Op {
 
   class LinearStep final : public Step {
    public:
-    LinearStep(const LinearOp& op, const Capacity& capacity)
-        : op_(op),
-          gemm_(op.w_, op.stages({}), max_rows(capacity, op.rows_)),
-          workspace_bytes_(gemm_.workspace_bytes(capacity.threads)) {}
+    LinearStep(const LinearOp& op, const Capacity& capacity) : op_(op) {
+      const std::int64_t most = max_rows(capacity, op.rows_);
+      // Tuned ranges of rows, which ascend, and the cost model's in between and beyond.
+      for (const TunedProduct& tuned : capacity.tuned) {
+        if (tuned.kind != op.kind() || tuned.first_rows > most || tuned.last_rows <= last_rows())
+          continue;
+        add_variant(std::min(tuned.first_rows - 1, most), {});
+        add_variant(std::min(tuned.last_rows, most), tuned.blocking);
+      }
+      add_variant(most, {});
+      for (const Variant& variant : variants_)
+        workspace_bytes_ =
+            std::max(workspace_bytes_, variant.gemm.workspace_bytes(capacity.threads));
+    }
 
-    std::string kernel() const override { return gemm_.kernel_name(); }
+    std::string kernel() const override { return variants_.back().gemm.kernel_name(); }
+    std::string blocking() const override {
+      std::string text;
+      for (const Variant& variant : variants_) {
+        if (variant.blocking == Blocking{}) continue;
+        if (!text.empty()) text += "; ";
+        text += "<=" + std::to_string(variant.last_rows) + " rows: " + to_string(variant.blocking);
+      }
+      return text;
+    }
     std::size_t scratch_bytes() const noexcept override { return workspace_bytes_; }
 
     void run(const Frame& frame, std::byte* scratch, int thread_id,
@@ -92,15 +126,34 @@ class LinearOp final : public Op {
       const MatrixView<float> residual =
           op_.tail_.residual ? frame[*op_.tail_.residual] : MatrixView<float>{};
       const Packer a = op_.packer({x.data, x.rows, x.cols, x.row_stride, 1});
-      gemm_.run(a, op_.w_, op_.stages(residual),
-                {y.data, y.row_stride * static_cast<std::int64_t>(sizeof(float))}, scratch,
-                thread_id, num_threads);
+      const Variant* variant = variants_.data();
+      while (variant->last_rows < x.rows) ++variant;
+      variant->gemm.run(a, op_.w_, op_.stages(residual),
+                        {y.data, y.row_stride * static_cast<std::int64_t>(sizeof(float))}, scratch,
+                        thread_id, num_threads);
     }
 
    private:
+    // How runs of more rows than the variant before has, up to last_rows, are cut.
+    struct Variant {
+      std::int64_t last_rows;
+      Blocking blocking;
+      Gemm<Packer, Acc> gemm;
+    };
+
+    std::int64_t last_rows() const { return variants_.empty() ? 0 : variants_.back().last_rows; }
+
+    void add_variant(std::int64_t rows, const Blocking& blocking) {
+      if (rows <= last_rows()) return;
+      if (!variants_.empty() && variants_.back().blocking == blocking) variants_.pop_back();
+      variants_.push_back(
+          {rows, blocking,
+           Gemm<Packer, Acc>(op_.w_, op_.stages({}), rows, active_features(), blocking)});
+    }
+
     const LinearOp& op_;
-    const Gemm<Packer, Acc> gemm_;
-    const std::size_t workspace_bytes_;
+    std::vector<Variant> variants_;
+    std::size_t workspace_bytes_ = 0;
   };
 
   static std::vector<Buffer> operands(Buffer x, const LinearTail& tail) {
@@ -126,13 +179,13 @@ class LinearOp final : public Op {
 }  // namespace
 
 template <class Acc>
-std::shared_ptr<Op> make_linear(Buffer x, RowKind rows, PackedB<Acc> w, LinearTail tail) {
+std::shared_ptr<ProductOp> make_linear(Buffer x, RowKind rows, PackedB<Acc> w, LinearTail tail) {
   return std::make_shared<LinearOp<Acc>>(x, rows, std::move(w), std::move(tail));
 }
 
-template std::shared_ptr<Op> make_linear(Buffer, RowKind, PackedB<Int32>, LinearTail);
-template std::shared_ptr<Op> make_linear(Buffer, RowKind, PackedB<Float32>, LinearTail);
-template std::shared_ptr<Op> make_linear(Buffer, RowKind, PackedB<BFloat16>, LinearTail);
-template std::shared_ptr<Op> make_linear(Buffer, RowKind, PackedB<Float32F16>, LinearTail);
+template std::shared_ptr<ProductOp> make_linear(Buffer, RowKind, PackedB<Int32>, LinearTail);
+template std::shared_ptr<ProductOp> make_linear(Buffer, RowKind, PackedB<Float32>, LinearTail);
+template std::shared_ptr<ProductOp> make_linear(Buffer, RowKind, PackedB<BFloat16>, LinearTail);
+template std::shared_ptr<ProductOp> make_linear(Buffer, RowKind, PackedB<Float32F16>, LinearTail);
 
 }  // namespace fbg

@@ -30,6 +30,8 @@ class Step {
   virtual ~Step() = default;
   // Name of the microkernel that does most of the work, if one does.
   virtual std::string kernel() const { return {}; }
+  // How it cuts a product, by number of rows, where that is not left to the cost model.
+  virtual std::string blocking() const { return {}; }
   // Scratch of all threads together, needed only while the step runs.
   virtual std::size_t scratch_bytes() const noexcept { return 0; }
   // Computes the share of one thread. `scratch` is aligned to 64 and common to all threads.
@@ -52,6 +54,26 @@ class Op {
   bool in_place = false;  // the output may take the place of inputs[0], if nobody reads that later
 };
 
+// An op that multiplies by weights.
+class ProductOp : public Op {
+ public:
+  using Op::Op;
+  virtual ProductKind kind() const = 0;
+  virtual std::int64_t weight_bytes() const = 0;
+  // The same with its own copy of the weights.
+  virtual std::shared_ptr<ProductOp> clone() const = 0;
+};
+
+// Floats between rows of a buffer in the arena. Rows a multiple of 4 KiB apart would share cache
+// sets.
+inline std::int64_t arena_row_stride(std::int64_t cols) {
+  const std::int64_t stride = round_up(cols, 16);
+  return stride % 1024 == 0 ? stride + 16 : stride;
+}
+
+// Appends an op that Graph has no method for.
+Buffer append_op(Graph& graph, std::shared_ptr<Op> op, BufferShape shape);
+
 // The rows, of `rows`, that a thread computes where rows are independent.
 inline Range thread_rows(std::int64_t rows, int thread_id, int num_threads) {
   return {rows * thread_id / num_threads, rows * (thread_id + 1) / num_threads};
@@ -73,6 +95,6 @@ std::shared_ptr<Op> make_geglu(Buffer x);
 std::shared_ptr<Op> make_attention(Buffer qkv, std::int64_t num_heads, std::int64_t head_size,
                                    AttentionOptions options);
 template <class Acc>
-std::shared_ptr<Op> make_linear(Buffer x, RowKind rows, PackedB<Acc> w, LinearTail tail);
+std::shared_ptr<ProductOp> make_linear(Buffer x, RowKind rows, PackedB<Acc> w, LinearTail tail);
 
 }  // namespace fbg

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <numeric>
 #include <stdexcept>
 
@@ -20,12 +21,12 @@
 namespace fbg {
 namespace {
 
-// Floats between rows of a buffer in the arena. Rows a multiple of 4 KiB apart would share cache
-// sets.
-std::int64_t row_stride(std::int64_t cols) {
-  const std::int64_t stride = round_up(cols, 16);
-  return stride % 1024 == 0 ? stride + 16 : stride;
-}
+#if !defined(NDEBUG) || defined(__SANITIZE_ADDRESS__)
+constexpr bool kPoisonsFreed = true;
+#else
+constexpr bool kPoisonsFreed = false;
+#endif
+constexpr int kPoison = 0xff;  // four of them are NaN, two as well
 
 // Which buffer's memory each buffer uses: its own, or that of the input it replaces.
 std::vector<Buffer> assign_storage(std::span<const std::shared_ptr<const Op>> ops,
@@ -51,6 +52,8 @@ struct Plan::Memory {
   AlignedBuffer arena;
   std::vector<MatrixView<float>> buffers;  // data of outputs and rows of all: set by each run
   std::vector<std::byte*> scratch;         // by step
+  std::vector<Lifetime> lifetimes;         // of all ranges of the arena
+  bool poisons = false;
 };
 
 Plan::Plan(const Graph& graph, const Capacity& capacity)
@@ -75,7 +78,7 @@ Plan::Plan(const Graph& graph, const Capacity& capacity)
     const BufferShape shape = graph_.shapes_[i];
     const auto at = static_cast<std::size_t>(storage[i]);
     const std::size_t row_bytes =
-        checked_bytes(static_cast<std::size_t>(row_stride(shape.cols)), 4);
+        checked_bytes(static_cast<std::size_t>(arena_row_stride(shape.cols)), 4);
     if (at == i)
       lifetimes[i] = {
           checked_bytes(static_cast<std::size_t>(max_rows(capacity, shape.rows)), row_bytes),
@@ -92,18 +95,32 @@ Plan::Plan(const Graph& graph, const Capacity& capacity)
     const Lifetime& buffer = lifetimes[static_cast<std::size_t>(storage[i])];
     const Lifetime& scratch = lifetimes[n + i];
     float* data = reinterpret_cast<float*>(base + buffer.offset);
-    memory_->buffers.push_back({data, 0, cols, row_stride(cols), 1});
+    memory_->buffers.push_back({data, 0, cols, arena_row_stride(cols), 1});
     memory_->scratch.push_back(base + scratch.offset);
-    op_plans_.push_back({ops[i]->name, steps_[i]->kernel(), buffer.offset, buffer.bytes,
-                         scratch.offset, scratch.bytes});
+    op_plans_.push_back({ops[i]->name, steps_[i]->kernel(), steps_[i]->blocking(), buffer.offset,
+                         buffer.bytes, scratch.offset, scratch.bytes});
   }
   for (Buffer b : graph_.outputs_) {
     auto& view = memory_->buffers[static_cast<std::size_t>(b)];
     view.row_stride = view.cols;
   }
+  memory_->lifetimes = std::move(lifetimes);
+  poison_freed(kPoisonsFreed);
 }
 
 Plan::~Plan() = default;
+
+void Plan::poison_freed(bool on) {
+  memory_->poisons = on;
+  if (on) std::memset(memory_->arena.data(), kPoison, memory_->arena.size());
+}
+
+// Overwrites what lived until this step, its scratch included.
+void Plan::poison(std::size_t step) noexcept {
+  for (const Lifetime& range : memory_->lifetimes)
+    if (range.last == static_cast<int>(step))
+      std::memset(memory_->arena.data() + range.offset, kPoison, range.bytes);
+}
 
 void Plan::run(const RunArgs& args, int num_threads, double* seconds, double* phases) noexcept {
   if (phases) std::fill_n(phases, steps_.size() * kPhases, 0.0);
@@ -125,6 +142,10 @@ void Plan::run(const RunArgs& args, int num_threads, double* seconds, double* ph
       if (phases && thread_id == 0) phase_seconds = phases + i * kPhases;
       steps_[i]->run(frame, memory.scratch[i], thread_id, team_size);
       barrier.wait();
+      if (memory.poisons) {
+        if (thread_id == 0) poison(i);
+        barrier.wait();
+      }
       if (seconds && thread_id == 0) {
         const Clock::time_point end = Clock::now();
         seconds[i] = std::chrono::duration<double>(end - start).count();

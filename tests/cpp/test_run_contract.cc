@@ -1,9 +1,9 @@
 // What run() promises to a C++ program: called by the program's own threads with their shares, it
 // gives the bits of one thread, and no call allocates.
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <atomic>
-#include <cerrno>
 #include <cstdint>
 #include <cstdlib>
 #include <optional>
@@ -11,56 +11,9 @@
 #include <thread>
 #include <vector>
 
+#include "allocations.h"
 #include "core/memory.h"
 #include "fbg/gemm.h"
-
-namespace {
-
-// Allocations of this thread. operator new calls malloc.
-thread_local constinit std::int64_t allocations = 0;
-
-}  // namespace
-
-#if defined(__SANITIZE_ADDRESS__)
-// Declared in sanitizer/allocator_interface.h, which GCC does not install everywhere.
-extern "C" int __sanitizer_install_malloc_and_free_hooks(void (*on_malloc)(const volatile void*,
-                                                                           std::size_t),
-                                                         void (*on_free)(const volatile void*));
-namespace {
-[[maybe_unused]] const int kHooked = __sanitizer_install_malloc_and_free_hooks(
-    [](const volatile void*, std::size_t) { ++allocations; }, [](const volatile void*) {});
-}  // namespace
-#else
-// The C library's own functions, counted: names in the program come before those of libraries.
-extern "C" {
-void* __libc_malloc(std::size_t bytes);
-void* __libc_calloc(std::size_t count, std::size_t bytes);
-void* __libc_realloc(void* old, std::size_t bytes);
-void* __libc_memalign(std::size_t alignment, std::size_t bytes);
-
-void* malloc(std::size_t bytes) {
-  ++allocations;
-  return __libc_malloc(bytes);
-}
-void* calloc(std::size_t count, std::size_t bytes) {
-  ++allocations;
-  return __libc_calloc(count, bytes);
-}
-void* realloc(void* old, std::size_t bytes) {
-  ++allocations;
-  return __libc_realloc(old, bytes);
-}
-void* aligned_alloc(std::size_t alignment, std::size_t bytes) {
-  ++allocations;
-  return __libc_memalign(alignment, bytes);
-}
-int posix_memalign(void** result, std::size_t alignment, std::size_t bytes) {
-  ++allocations;
-  *result = __libc_memalign(alignment, bytes);
-  return *result ? 0 : ENOMEM;
-}
-}
-#endif
 
 namespace fbg {
 namespace {
@@ -94,9 +47,9 @@ class RunContract : public testing::TestWithParam<Isa> {
 
     std::vector<std::byte> serial(bytes);
     AlignedBuffer workspace(gemm.workspace_bytes(1));
-    const std::int64_t before = allocations;
+    const std::int64_t before = allocations();
     gemm.run(a, b, pipeline, {serial.data(), ld}, workspace.data(), 0, 1);
-    EXPECT_EQ(allocations, before) << "the first run allocated";
+    EXPECT_EQ(allocations(), before) << "the first run allocated";
 
     for (const int num_threads : {2, 3, 7}) {
       std::vector<std::byte> c(bytes, std::byte{0xa5});
@@ -107,9 +60,9 @@ class RunContract : public testing::TestWithParam<Isa> {
       for (int t = 0; t < num_threads; ++t)
         threads.emplace_back([&, t] {
           for (--waiting; waiting > 0;) std::this_thread::yield();
-          const std::int64_t start = allocations;
+          const std::int64_t start = allocations();
           gemm.run(a, b, pipeline, {c.data(), ld}, shared.data(), t, num_threads);
-          allocated += allocations - start;
+          allocated += allocations() - start;
         });
       for (std::thread& thread : threads) thread.join();
       EXPECT_EQ(c, serial) << num_threads << " threads";
@@ -172,12 +125,20 @@ TEST_P(RunContract, HoldsForFloats) {
 }
 
 TEST(RunContractCounter, SeesAllocations) {
-  const std::int64_t before = allocations;
+  const std::int64_t everywhere = allocations_of_all_threads();
+  const std::int64_t before = allocations();
   std::vector<int> values(100);
   AlignedBuffer buffer(64);
   void* volatile raw = std::malloc(1);
   std::free(raw);
-  EXPECT_GE(allocations - before, 3);
+  EXPECT_GE(allocations() - before, 3);
+  EXPECT_GE(allocations_of_all_threads() - everywhere, 3);
+#if !defined(__SANITIZE_ADDRESS__)
+  void* const pages = mmap(nullptr, 1, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(pages, MAP_FAILED);
+  munmap(pages, 1);
+  EXPECT_GE(allocations() - before, 4);
+#endif
 }
 
 INSTANTIATE_TEST_SUITE_P(Isas, RunContract, testing::ValuesIn(supported_isas()),

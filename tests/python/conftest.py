@@ -8,6 +8,9 @@ from hypothesis import HealthCheck, settings
 
 import fbg
 
+# What was tuned on this machine is none of the tests' business.
+os.environ["FBG_TUNING_CACHE"] = "off"
+
 # Fixtures here only set the process-wide ISA, which holds for all examples of a test alike.
 settings.register_profile(
     "fbg", deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]

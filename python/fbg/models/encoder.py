@@ -87,6 +87,11 @@ class Model:
         return Runner(graph, self.config.max_length)
 
     @property
+    def graph(self) -> _fbg.Graph:
+        """The network of `forward`, as plans are made from it."""
+        return self._forward.graph
+
+    @property
     def num_threads(self) -> int:
         """Threads of a call: those given to `fbg.load`, else the default of the process."""
         return self._num_threads or _fbg.num_threads()

@@ -84,6 +84,8 @@ class PlanOp:
     offset, bytes: where the arena holds its output. Ops with the same offset reuse memory; no bytes
         means that the caller's array is written.
     scratch_offset, scratch_bytes: scratch of all threads, only while the op runs.
+    blocking: of a linear layer, how it cuts its product, by number of tokens, where `fbg.tune`
+        found better than the cost model; else "".
     """
 
     name: str
@@ -92,6 +94,7 @@ class PlanOp:
     bytes: int
     scratch_offset: int
     scratch_bytes: int
+    blocking: str
 
 
 @dataclass(frozen=True)
@@ -116,6 +119,8 @@ class PlanReport:
             output = _range(op.offset, op.bytes) or "caller's"
             scratch = _range(op.scratch_offset, op.scratch_bytes)
             line = f"{op.name:<{width}}  {output:>19}  {scratch:>19}  {op.kernel}"
+            if op.blocking:
+                line += f" ({op.blocking})"
             lines.append(line.rstrip())
         return "\n".join(lines)
 

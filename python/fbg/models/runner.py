@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from fbg import _fbg
 from fbg.models.packing import Packed
+from fbg.models.tuned import table
 
 __all__ = ["Runner"]
 
@@ -28,9 +29,10 @@ class Runner:
     """
 
     def __init__(self, graph: _fbg.Graph, max_length: int) -> None:
-        self._graph = graph
+        self.graph = graph
         self._max_length = max_length
         self._plans: OrderedDict[tuple[int, int, str | None], _fbg.Plan] = OrderedDict()
+        self._generation = table.generation
         self._lock, self._process = threading.Lock(), os.getpid()
 
     def run(
@@ -70,14 +72,18 @@ class Runner:
         if self._process != os.getpid():  # forked, perhaps while another thread held the lock
             self._lock, self._process = threading.Lock(), os.getpid()
         with self._lock:
+            if self._generation != table.generation:  # tuned since
+                self._generation = table.generation
+                self._plans.clear()
             plan = self._plans.get(key)
             if plan is None:
                 plan = _fbg.Plan(
-                    self._graph,
+                    self.graph,
                     tokens=capacity,
                     sequences=capacity,
                     length=self._max_length,
                     threads=num_threads,
+                    tuned=table.for_plan(self.graph.products, num_threads),
                 )
                 self._plans[key] = plan
                 if len(self._plans) > MAX_PLANS:

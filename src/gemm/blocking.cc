@@ -1,0 +1,85 @@
+// Which blockings there are: their text, the block of A that follows from one, and the list that a
+// profiler times.
+#include "fbg/blocking.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "fbg/gemm.h"
+
+namespace fbg {
+namespace {
+
+// Of A, where the cost model chooses: half of an L2, so that B panels fit beside it.
+constexpr int kABlockKib = 256;
+constexpr std::int64_t kMaxABlockRows = 1024;
+
+// Bytes of a row of A between two cuts of K, as kernels read it.
+std::int64_t row_bytes(Accumulator accumulator, const Geometry& geometry, std::int64_t k) {
+  const std::int64_t element = geometry.wide_a                        ? 2
+                               : is_integer(accumulator)              ? 1
+                               : accumulator == Accumulator::bfloat16 ? 2
+                                                                      : 4;
+  const std::int64_t whole = std::max<std::int64_t>(k, 1) * element;
+  return RowTiles::split(whole, kDepthBytes).height;
+}
+
+}  // namespace
+
+std::string to_string(const Blocking& blocking) {
+  std::string text;
+  const auto add = [&](const char* name, int value) {
+    if (value <= 0) return;
+    if (!text.empty()) text += ' ';
+    text += name;
+    text += std::to_string(value);
+  };
+  add("rows=", blocking.rows);
+  add("panels=", blocking.panels);
+  add("a_kib=", blocking.a_kib);
+  add("row_parts=", blocking.row_parts);
+  return text;
+}
+
+std::int64_t a_block_rows(const Blocking& blocking, std::int64_t row_bytes, std::int64_t mr) {
+  const std::int64_t kib = blocking.a_kib > 0 ? blocking.a_kib : kABlockKib;
+  return std::clamp<std::int64_t>(kib * 1024 / row_bytes / mr * mr, mr, kMaxABlockRows / mr * mr);
+}
+
+std::vector<Blocking> candidate_blockings(Accumulator accumulator, Features features,
+                                          std::int64_t m, std::int64_t n, std::int64_t k,
+                                          int num_threads) {
+  std::vector<Blocking> candidates;
+  std::set<std::array<std::int64_t, 5>> seen;  // what a thread with a whole share does
+  const auto add = [&](const Blocking& blocking) {
+    const Geometry geometry = choose_geometry(accumulator, features, blocking);
+    const int row_parts =
+        blocking.row_parts ? blocking.row_parts : choose_row_parts(m, n, num_threads);
+    const std::int64_t rows = ceil_div(m, row_parts);
+    const std::int64_t mc =
+        a_block_rows(blocking, row_bytes(accumulator, geometry, k), geometry.max_rows);
+    const RowTiles blocks = RowTiles::split(rows, mc);
+    const RowTiles tiles = RowTiles::split(blocks.height, geometry.max_rows);
+    const std::int64_t vectors = geometry.max_vectors[static_cast<std::size_t>(tiles.height - 1)];
+    // Too few sums to hide the latency of a multiply-add, where taller tiles have more.
+    const bool weak = blocking.rows > 0 && tiles.height * vectors < geometry.lanes;
+    if (!weak && seen.insert({row_parts, blocks.count, tiles.count, tiles.height, vectors}).second)
+      candidates.push_back(blocking);
+  };
+  const int tallest = choose_geometry(accumulator, features).max_rows;
+  add({});
+  for (int row_parts = 1; row_parts <= num_threads; ++row_parts) {
+    if (num_threads % row_parts != 0) continue;
+    const int parts = num_threads > 1 ? row_parts : 0;
+    for (const int a_kib : {0, kABlockKib / 2, kABlockKib * 2}) {
+      add({0, 0, a_kib, parts});
+      for (const int panels : {1, 2, 4}) add({0, panels, a_kib, parts});
+      for (const int rows : {tallest * 2 / 3, tallest / 2})
+        for (const int panels : {1, 2}) add({rows, panels, a_kib, parts});
+    }
+  }
+  return candidates;
+}
+
+}  // namespace fbg
