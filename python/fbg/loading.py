@@ -6,6 +6,7 @@ import operator
 import os
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,8 @@ from fbg.errors import ModelError
 from fbg.models import saved
 from fbg.models.config import EncoderConfig, read_config
 from fbg.models.encoder import Model
-from fbg.models.networks import read_transformer
+from fbg.models.heads import read_head
+from fbg.models.networks import CheckpointSource, read_transformer
 from fbg.models.saved_file import SavedFile
 from fbg.models.sentence import read_sentence_config
 from fbg.models.smoothing import observe_inputs, quantize_smoothly, random_sequences
@@ -112,6 +114,8 @@ def load(
         anchor = f"{config.architecture.word}.weight"
         with Checkpoint(directory, anchor) as checkpoint:
             transformer = read_transformer(checkpoint, config, "float32" if smoothed else dtype)
+            source = CheckpointSource(checkpoint.without_prefix(), "float32")
+            transformer = replace(transformer, head=read_head(source, config))
         if smoothed:
             sequences = None if texts is None else tokenizer(texts)
             frame = tokenizer([""])[0]

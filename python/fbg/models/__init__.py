@@ -6,9 +6,13 @@ weights                          model.safetensors, in one file or several
 transformer                      what every network is made of
 bert, modernbert, networks       the networks
 smoothing, rounding              int8 weights that lose less
+task_config, heads               what a model was trained for, and the layers that do it
 saved, saved_file                directories with packed weights, mapped when they are loaded
 packing                          padded arrays <-> sequences end to end
 runner                           plans, one per capacity
 reports                          what a model holds in memory, what a plan decided
 encoder                          Model: what fbg.load returns
+text_tasks, token_tasks          its tasks
+inputs, task_runner              what tasks take, and how they run
+postprocessing                   from logits to labels, entities and answers
 """
