@@ -57,7 +57,8 @@ def load(
         the local cache is asked before the network. The model_type in config.json must be bert,
         roberta, xlm-roberta, camembert, distilbert, electra, albert, mpnet or modernbert; any size
         will do. Or a directory that `Model.save` wrote: its weights are mapped, and neither
-        quantized nor copied.
+        quantized nor copied. A head that config.json names is read too: classify,
+        predict, rerank, ner, answer, fill_mask.
     dtype: what the encoder's linear layers compute in; every sum is float32 or exact. With
         "bfloat16" and "int8", attention too multiplies bfloat16 on CPUs with AVX512-BF16.
         None: what a saved model was saved with, and float32 for any other.

@@ -12,9 +12,7 @@ from safetensors.numpy import load_file, save_file
 import fbg
 import tiny_bert
 import tiny_tasks
-from fbg.models.architectures import ARCHITECTURES
 from fbg.models.heads import HEADS
-from tiny_models import TOKENIZERS
 from tiny_tasks import DOCUMENTS, MODELS, PAIRS, QUERY, STRATEGIES, TEXTS, golden, write_model
 
 TOLERANCE = 1e-4
@@ -65,7 +63,6 @@ def assert_same(got: Any, wanted: Any) -> None:
 def test_every_family_has_a_golden_model_of_every_head() -> None:
     tested = {(family, kind) for family, kind, _ in MODELS.values()}
     assert tested == {(family, kind) for kind, table in HEADS.items() for family in table}
-    assert set(TOKENIZERS) == set(ARCHITECTURES)
 
 
 @pytest.mark.parametrize("name", of_kind("ForSequenceClassification"))
@@ -311,7 +308,7 @@ ANSWERS, MASKED = "bert-ForQuestionAnswering", "bert-ForMaskedLM"
         (ANSWERS, lambda m: m.answer("q " * 90, "c"), ValueError, "leave a place"),
         (ANSWERS, lambda m: m.answer("q", "c " * 90, doc_stride=60), ValueError, "doc_stride"),
         (ANSWERS, lambda m: m.answer("q", "c", max_answer_len=0), ValueError, "max_answer_len"),
-        (MASKED, lambda m: m.fill_mask("a"), ValueError, r"texts\[0\] has no mask token"),
+        (MASKED, lambda m: m.fill_mask("a"), ValueError, r"texts\[0\] must have a mask token"),
         (MASKED, lambda m: m.fill_mask("[MASK]", targets=["zz"]), ValueError, r"targets\[0\]"),
         (MASKED, lambda m: m.fill_mask("[MASK]", targets=[]), ValueError, "at least one"),
     ],

@@ -28,9 +28,19 @@ KINDS: dict[str, dict[str, Any]] = {
     "ForMaskedLM": {},
 }
 
+FAMILIES = (
+    *("bert", "roberta", "xlm-roberta", "camembert", "distilbert", "electra", "albert"),
+    *("mpnet", "modernbert"),
+)
+
 # (family, kind, settings of config.json)
 MODELS: dict[str, tuple[str, str, dict[str, Any]]] = {
-    **{f"{f}-{kind}": (f, kind, extra) for f in TOKENIZERS for kind, extra in KINDS.items()},
+    **{f"{f}-{kind}": (f, kind, extra) for f in FAMILIES for kind, extra in KINDS.items()},
+    "modernbert-mean": (
+        "modernbert",
+        "ForSequenceClassification",
+        {"classifier_pooling": "mean", "classifier_bias": True, "norm_bias": True},
+    ),
     "pairs": ("bert", "ForSequenceClassification", {"num_labels": 1}),
     "many-labels": (
         "roberta",
@@ -105,7 +115,7 @@ def settings(name: str) -> dict[str, Any]:
     family, _, extra = MODELS[name]
     base = CONFIGS[family]
     positions = LENGTH + base.get("pad_token_id", 1) + 1
-    skips = family in ("roberta", "xlm-roberta", "camembert")
+    skips = family in ("roberta", "xlm-roberta", "camembert", "mpnet")
     sizes: dict[str, Any] = {"max_position_embeddings": positions if skips else LENGTH}
     if family == "albert":
         sizes["inner_group_num"] = 1  # transformers 4 cannot run more of them

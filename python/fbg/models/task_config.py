@@ -16,7 +16,8 @@ KINDS = {
     "ForMaskedLM": ("fill_mask",),
 }
 LABELLED = ("ForSequenceClassification", "ForTokenClassification")
-ALIASES = {"ForPreTraining": "ForMaskedLM"}  # the other half of BERT's and ALBERT's is not read
+# Models for pretraining have two heads, of which one is a masked LM; but ELECTRA's.
+ENDINGS = {**{kind: kind for kind in KINDS}, "ForPreTraining": "ForMaskedLM"}
 
 PROBLEM_TYPES = ("regression", "single_label_classification", "multi_label_classification")
 
@@ -67,9 +68,8 @@ def read_task_config(settings: Settings) -> TaskConfig:
 
 def _kind(architectures: list[str]) -> str:
     for name in architectures:
-        for end, kind in {**{end: end for end in KINDS}, **ALIASES}.items():
-            # What ELECTRA is trained with tells replaced tokens from others: no masked LM.
-            if name.endswith(end) and name != "ElectraForPreTraining":
+        for ending, kind in ENDINGS.items():
+            if name.endswith(ending) and name != "ElectraForPreTraining":
                 return kind
     return ""
 

@@ -50,7 +50,7 @@ class TextTasks:
         threshold: float | None = None,
         function_to_apply: Literal["softmax", "sigmoid", "none"] | None = None,
         batch_size: int = 32,
-    ) -> Results | list[Results]:
+    ) -> list[Any]:
         """Give texts the labels of config.json, with scores.
 
         texts: a str, or a sequence whose elements are str or pairs (text, text_pair), such as

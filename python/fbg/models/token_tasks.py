@@ -40,7 +40,7 @@ class TokenTasks:
         aggregation_strategy: Literal["none", "simple", "first", "average", "max"] = "simple",
         ignore_labels: Sequence[str] = ("O",),
         batch_size: int = 32,
-    ) -> Results | list[Results]:
+    ) -> list[Any]:
         """Find named entities, or whatever a token classifier was trained for.
 
         aggregation_strategy: "none" gives every token by itself. "simple" makes neighbours of one
@@ -83,13 +83,14 @@ class TokenTasks:
         tokenizer = self._tasks.tokenizer
         assert encoded.segments is not None and encoded.offsets is not None
         scores, words = post.softmax(logits), tokenizer.tokens(encoded.ids.tolist())
+        unknown, marked = tokenizer.unknown_id, tokenizer.marks_subwords
         tokens = []
         for n in np.flatnonzero(encoded.segments >= 0).tolist():
             start, end = encoded.offsets[n].tolist()
             word, written = words[n], text[start:end]
-            if int(encoded.ids[n]) == tokenizer.unknown_id:
+            if encoded.ids[n] == unknown:
                 word, inside = written, False
-            elif tokenizer.marks_subwords:
+            elif marked:
                 inside = len(word) != len(written)
             else:  # a guess: between words there is a space
                 inside = start > 0 and " " not in text[start - 1 : start + 1]
@@ -108,7 +109,7 @@ class TokenTasks:
         doc_stride: int | None = None,
         handle_impossible_answer: bool = False,
         batch_size: int = 32,
-    ) -> dict[str, Any] | Results | list[dict[str, Any]] | list[Results]:
+    ) -> Any:
         """Find the answer to a question in a context, however long.
 
         question, context: two str, or two sequences of as many.
@@ -133,11 +134,8 @@ class TokenTasks:
         k = require_count("answer: top_k", top_k)
         longest = require_count("answer: max_answer_len", max_answer_len)
         size = require_count("answer: batch_size", batch_size)
-        limit = tokenizer.max_length
-        if max_seq_len is not None:
-            limit = min(limit, require_count("answer: max_seq_len", max_seq_len))
-        else:
-            limit = min(limit, 384)
+        limit = 384 if max_seq_len is None else require_count("answer: max_seq_len", max_seq_len)
+        limit = min(limit, tokenizer.max_length)
         stride = None if doc_stride is None else require_count("answer: doc_stride", doc_stride, 0)
         one = isinstance(question, str) and isinstance(context, str)
         questions = require_texts("answer: question", question)
@@ -171,7 +169,7 @@ class TokenTasks:
         top_k: int = 5,
         targets: str | Sequence[str] | None = None,
         batch_size: int = 32,
-    ) -> Results | list[Results] | list[list[Results]]:
+    ) -> list[Any]:
         """Guess masked tokens.
 
         texts: each with the mask token of the tokenizer, [MASK] or <mask>, at least once.
@@ -196,7 +194,10 @@ class TokenTasks:
         places = [np.flatnonzero(text.ids == tokenizer.mask_id) for text in encoded]
         for n, place in enumerate(places):
             if place.size == 0:
-                raise ValueError(f"fill_mask: texts[{n}] has no mask token in its first tokens")
+                raise ValueError(
+                    f"fill_mask: texts[{n}] must have a mask token, [MASK] or <mask>, within "
+                    f"{tokenizer.max_length} tokens"
+                )
         states = self._tasks.logits(encoded, size, "fill_mask")
         masked = [state[place] for state, place in zip(states, places, strict=True)]
         logits = self._tasks.decode(np.concatenate(masked)) if masked else iter(())
