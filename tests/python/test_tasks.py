@@ -409,6 +409,7 @@ def test_values_that_are_not_finite_are_refused(tmp_path: Path) -> None:
         ({"id2label": {"0": 1}}, r"config\.json: id2label must be a map to text"),
         ({"id2label": ["a"]}, r"config\.json: id2label must be an object"),
         ({"problem_type": "ranking"}, r"config\.json: problem_type must be one of"),
+        ({"classifier_activation": "silu"}, r"config\.json: classifier_activation must be one of"),
         ({"architectures": "Bert"}, r"config\.json: architectures must be a list"),
         ({"tie_word_embeddings": 1}, r"config\.json: tie_word_embeddings must be true or false"),
         (

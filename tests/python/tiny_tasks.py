@@ -103,6 +103,8 @@ SEEDS = {
     "distilbert-ForTokenClassification": 33,
     "electra-ForTokenClassification": 26,
     "albert-ForTokenClassification": 46,
+    "mpnet-ForTokenClassification": 8,
+    "modernbert-ForTokenClassification": 1,
 }
 
 

@@ -52,6 +52,7 @@ def read_task_config(settings: Settings) -> TaskConfig:
     if not isinstance(architectures, list) or not all(isinstance(a, str) for a in architectures):
         raise settings.error("architectures", "a list of names")
     kind = _kind(architectures)
+    settings.choice("classifier_activation", ("gelu",), default="gelu")  # of ModernBERT
     problem_type = None
     if kind == "ForSequenceClassification" and settings.get("problem_type") is not None:
         problem_type = settings.choice("problem_type", PROBLEM_TYPES)

@@ -234,18 +234,20 @@ class TokenTasks:
         targets: npt.NDArray[np.intp] | None,
         skip_special_tokens: bool,
     ) -> Results:
-        scores = post.softmax(logits)
+        tokenizer, scores = self._tasks.tokenizer, post.softmax(logits)
+        padding = tokenizer.padding_id
         candidates = np.arange(scores.size) if targets is None else targets
         results = []
         for best in candidates[post.top_k(scores[candidates], k)].tolist():
-            filled = ids.tolist()
+            filled = ids.copy()
             filled[place] = best
+            text = filled[filled != padding].tolist()  # padding is nothing that could be read
             results.append(
                 {
                     "score": float(scores[best]),
                     "token": best,
-                    "token_str": self._tasks.tokenizer.decode([best], skip_special_tokens=False),
-                    "sequence": self._tasks.tokenizer.decode(filled, skip_special_tokens),
+                    "token_str": tokenizer.decode([best], skip_special_tokens=False),
+                    "sequence": tokenizer.decode(text, skip_special_tokens),
                 }
             )
         return results

@@ -21,6 +21,7 @@ Indices = npt.NDArray[np.int32]
 # What tokens with a meaning of their own are called, in the vocabularies of all families.
 MASK_TOKENS = ("[MASK]", "<mask>")
 UNKNOWN_TOKENS = ("[UNK]", "<unk>")
+PADDING_TOKENS = ("[PAD]", "<pad>")
 
 
 def _not_unicode(where: str, texts: Sequence[str | tuple[str, str]]) -> Exception:
@@ -131,6 +132,10 @@ class TextTokenizer:
     @property
     def unknown_id(self) -> int | None:
         return self._first_id(UNKNOWN_TOKENS)
+
+    @property
+    def padding_id(self) -> int | None:
+        return self._first_id(PADDING_TOKENS)
 
     def _first_id(self, names: Sequence[str]) -> int | None:
         ids = (self._tokenizer.token_to_id(name) for name in names)
