@@ -25,6 +25,8 @@ tests/python/tiny_models.py:
     <batch>_hidden     last_hidden_state of the positions that are not masked, end to end
     <batch>_pooler     where the model has a pooler
 
+tiny_tasks.npz has the results of tasks: golden_tasks.py.
+
 --only NAME… makes some of the files.
 """
 
@@ -46,6 +48,8 @@ import transformers
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "python"))
+from golden_tasks import task_arrays  # noqa: E402
+
 import tiny_bert  # noqa: E402  (the path is set just above)
 import tiny_models  # noqa: E402
 from minilm import minilm_directory, sampled, sentences  # noqa: E402
@@ -192,6 +196,7 @@ def main() -> None:
         "minilm_golden": minilm_arrays,
         "tiny_golden": tiny_arrays,
         **{f"tiny_{name}": partial(tiny_model_arrays, name) for name in tiny_models.CONFIGS},
+        "tiny_tasks": task_arrays,
     }
     parser = argparse.ArgumentParser(description="Make the golden arrays of tests/data.")
     parser.add_argument("--output", type=Path, default=ROOT / "tests" / "data")

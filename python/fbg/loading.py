@@ -17,7 +17,8 @@ from fbg.errors import ModelError
 from fbg.models import saved
 from fbg.models.config import EncoderConfig, read_config
 from fbg.models.encoder import Model
-from fbg.models.networks import read_transformer
+from fbg.models.heads import read_head
+from fbg.models.networks import CheckpointSource, read_transformer
 from fbg.models.precision import HigherPrecision, choose_layers, repack
 from fbg.models.saved_file import SavedFile
 from fbg.models.sentence import read_sentence_config
@@ -58,7 +59,8 @@ def load(
         the local cache is asked before the network. The model_type in config.json must be bert,
         roberta, xlm-roberta, camembert, distilbert, electra, albert, mpnet or modernbert; any size
         will do. Or a directory that `Model.save` wrote: its weights are mapped, and neither
-        quantized nor copied.
+        quantized nor copied. A head that config.json names is read too: classify,
+        predict, rerank, ner, answer, fill_mask.
     dtype: what the encoder's linear layers compute in; every sum is float32 or exact. With
         "bfloat16" and "int8", attention too multiplies bfloat16 on CPUs with AVX512-BF16.
         None: what a saved model was saved with, and float32 for any other.
@@ -124,6 +126,8 @@ def load(
         with Checkpoint(directory, anchor) as checkpoint:
             exact = smoothed or bool(higher_precision)
             transformer = read_transformer(checkpoint, config, "float32" if exact else dtype)
+            source = CheckpointSource(checkpoint.without_prefix(), "float32")
+            transformer = replace(transformer, head=read_head(source, config))
         chosen = choose_layers(transformer, higher_precision)
         if smoothed:
             sequences = None if texts is None else tokenizer(texts)

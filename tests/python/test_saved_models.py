@@ -157,7 +157,7 @@ def test_the_file_is_a_safetensors_file_that_says_what_it_holds(saved: Path) -> 
         metadata, names = file.metadata(), set(file.keys())
     assert {"embeddings.word", "layers.0.qkv.weight", "layers.1.output.bias"} < names
     assert metadata["format"] == "fbg.Model"
-    assert metadata["version"] == "1"
+    assert metadata["version"] == "2"
     assert metadata["fbg"] == fbg.__version__
     assert metadata["dtype"] == "int8"
     assert "symmetric" in metadata["method"]
@@ -281,8 +281,8 @@ def test_the_safetensors_file_of_a_checkpoint_is_refused(saved: Path, checkpoint
 
 
 def test_a_newer_version_is_named(saved: Path) -> None:
-    change_header(saved / WEIGHTS, lambda h: h["__metadata__"].update(version="2"))
-    refused(saved, "format version 2 is newer than version 1")
+    change_header(saved / WEIGHTS, lambda h: h["__metadata__"].update(version="3"))
+    refused(saved, "format version 3 is newer than version 2")
 
 
 def test_truncated_files_are_refused(saved: Path) -> None:

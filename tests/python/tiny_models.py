@@ -126,9 +126,9 @@ class TinyModel:
     golden: dict[str, Array]
 
 
-def random_tensors(shapes: dict[str, tuple[int, ...]]) -> Tensors:
+def random_tensors(shapes: dict[str, tuple[int, ...]], seed: int = SEED) -> Tensors:
     """Values of the tensors, drawn in the order of `shapes`: norms near 1 and 0, others spread."""
-    rng = np.random.PCG64(SEED)
+    rng = np.random.PCG64(seed)
     tensors = {}
     for name, shape in shapes.items():
         norm = "norm" in name.lower()

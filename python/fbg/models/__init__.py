@@ -7,6 +7,7 @@ transformer                      what every network is made of
 bert, modernbert, networks       the networks
 precision                        linear layers by name; some of them in another dtype
 smoothing, rounding              int8 weights that lose less
+task_config, heads               what a model was trained for, and the layers that do it
 saved, saved_file                directories with packed weights, mapped when they are loaded
 packing                          padded arrays <-> sequences end to end
 runner                           plans, one per capacity
@@ -15,4 +16,7 @@ comparison, sensitivity          what a lower precision costs, and where
 benchmark, profiling             how long a run takes, and which part of it
 measuring, plots                 what these four share
 encoder                          Model: what fbg.load returns
+text_tasks, token_tasks          its tasks
+inputs, task_runner              what tasks take, and how they run
+postprocessing                   from logits to labels, entities and answers
 """

@@ -8,6 +8,7 @@ from typing import Any
 
 from fbg.models.architectures import ARCHITECTURES, Architecture
 from fbg.models.files import Settings, read_settings
+from fbg.models.task_config import TaskConfig, read_task_config
 
 __all__ = [
     "ACTIVATIONS",
@@ -57,6 +58,7 @@ class EncoderConfig:
     hidden_act: str
     layer_norm_eps: float
     pad_token_id: int | None
+    tasks: TaskConfig
 
     @property
     def model_type(self) -> str:
@@ -219,4 +221,5 @@ def _read_common(
             key("hidden_act"), activations, default=architecture.hidden_act
         ),
         "layer_norm_eps": settings.number(key("layer_norm_eps"), default=eps),
+        "tasks": read_task_config(settings),
     }

@@ -21,6 +21,9 @@ from fbg.models.packing import chunks, index_array, pack_padded, pack_sequences
 from fbg.models.reports import MemoryReport, PlanReport
 from fbg.models.runner import Runner
 from fbg.models.sentence import SentenceConfig
+from fbg.models.task_runner import TaskRunner
+from fbg.models.text_tasks import TextTasks
+from fbg.models.token_tasks import TokenTasks
 from fbg.models.tokenization import TextTokenizer
 from fbg.models.transformer import Transformer, describe_pooler
 
@@ -45,7 +48,7 @@ class ModelOutput:
     pooler_output: Floats | None
 
 
-class Model:
+class Model(TextTasks, TokenTasks):
     """A transformer encoder that is ready to run. Made by `fbg.load`; threads may share it."""
 
     def __init__(
@@ -74,6 +77,7 @@ class Model:
             graph.output(describe_pooler(graph, hidden, transformer.pooler))
         self._forward = self._runner(graph)
         self._embed = {normalize: self._embedder(normalize) for normalize in (False, True)}
+        self._tasks = TaskRunner(transformer, tokenizer, origin, num_threads)
 
     def _embedder(self, normalize: bool) -> Runner:
         graph = _fbg.Graph()
@@ -147,7 +151,7 @@ class Model:
         arenas                1.5 MiB  owned
         total               176.8 MiB  1.5 MiB owned
         """
-        runners = (self._forward, *self._embed.values())
+        runners = [self._forward, *self._embed.values(), *self._tasks.runners]
         arenas = sum(runner.arena_bytes for runner in runners)
         network = self._transformer
         return MemoryReport.of(saved.tensors(network), network.derived, arenas, self._origin.mapped)

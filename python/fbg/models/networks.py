@@ -13,7 +13,7 @@ from fbg.models.modernbert import ModernBert
 from fbg.models.transformer import WEIGHT_LIMITS, LayerNorm, Linear, Transformer, pack_weight
 from fbg.models.weights import Checkpoint
 
-__all__ = ["NETWORKS", "read_transformer"]
+__all__ = ["NETWORKS", "CheckpointSource", "read_transformer"]
 
 Floats = npt.NDArray[np.float32]
 
@@ -55,6 +55,12 @@ class CheckpointSource:
 
     def table(self, field: str, name: str, rows: int, cols: int) -> Floats:
         return self.checkpoint.tensor(f"{name}.weight", rows, cols)
+
+    def vector(self, field: str, name: str, size: int) -> Floats:
+        return self.checkpoint.tensor(name, size)
+
+    def rows(self, field: str, name: str) -> int | None:
+        return self.checkpoint.count(name)
 
     def __contains__(self, names: tuple[str, str]) -> bool:
         return f"{names[1]}.weight" in self.checkpoint

@@ -1,8 +1,8 @@
 """Saved models: a directory with packed weights as they run, and the JSON files of the original.
 
 Tensors have the names of the fields of Transformer: "embeddings.word", "layers.0.qkv.weight",
-"pooler.bias". Layers that share weights are stored once, numbered as they first run. Writing walks
-over the fields; reading is up to the network, as from a checkpoint.
+"pooler.bias", "head.output.weight". Layers that share weights are stored once, numbered as they
+first run. Writing walks over the fields; reading is up to the network, as from a checkpoint.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import numpy.typing as npt
 from fbg import _fbg
 from fbg.models import saved_file
 from fbg.models.config import EncoderConfig
+from fbg.models.heads import read_head
 from fbg.models.networks import NETWORKS
 from fbg.models.precision import mixed_dtypes
 from fbg.models.saved_file import SavedFile
@@ -155,6 +156,12 @@ class SavedSource:
     def table(self, field: str, name: str, rows: int, cols: int) -> Floats:
         return self.file.floats(field, rows, cols)
 
+    def vector(self, field: str, name: str, size: int) -> Floats:
+        return self.file.floats(field, size)
+
+    def rows(self, field: str, name: str) -> int | None:
+        return self.file.count(field)
+
     def __contains__(self, names: tuple[str, str]) -> bool:
         return f"{names[0]}.weight" in self.file
 
@@ -164,5 +171,6 @@ def read(file: SavedFile, config: EncoderConfig, dtype: str) -> Transformer:
     mixed = file.metadata_object("higher_precision")
     network = NETWORKS[config.architecture.network]
     transformer = network.read(SavedSource(file, dtype, mixed), config, dtype)
+    head = read_head(SavedSource(file, "float32", {}), config)
     file.require_all_read()
-    return transformer
+    return dataclasses.replace(transformer, head=head)

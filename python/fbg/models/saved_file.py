@@ -2,7 +2,7 @@
 
     u64 length of the JSON | JSON, padded with spaces up to a multiple of 64 | blocks | floats
 
-    {"__metadata__": {"format": "fbg.Model", "version": "1", "fbg": "0.1.0", "dtype": "int8", …},
+    {"__metadata__": {"format": "fbg.Model", "version": "2", "fbg": "0.1.0", "dtype": "int8", …},
      "layers.0.qkv.weight": {"dtype": "U8", "shape": [bytes], "data_offsets": [begin, end]},
      "embeddings.word": {"dtype": "F32", "shape": [V, H], "data_offsets": [begin, end]}, …}
 
@@ -35,7 +35,7 @@ __all__ = ["SavedFile", "write"]
 Floats = npt.NDArray[np.float32]
 
 FORMAT = "fbg.Model"
-VERSION = 1
+VERSION = 2  # 1: had no heads
 ALIGNMENT = 64
 MAX_HEADER = 1 << 24  # that of BERT-base has 30 kB
 PIECE = 1 << 20  # bytes that are checked at a time
@@ -123,6 +123,11 @@ class SavedFile:
 
     def __contains__(self, name: str) -> bool:
         return name in self._tensors
+
+    def count(self, name: str) -> int | None:
+        """Return how many rows a tensor has, None if there is none; `floats` checks it."""
+        tensor = self._tensors.get(name)
+        return None if tensor is None else math.prod(tensor.shape[:1])
 
     def metadata(self, key: str) -> str:
         if key not in self._metadata:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import deepcopy
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,17 +14,48 @@ import numpy.typing as npt
 from fbg.errors import ModelError
 from fbg.models.files import require_file
 
-__all__ = ["TextTokenizer"]
+__all__ = ["EncodedText", "TextTokenizer"]
+
+Indices = npt.NDArray[np.int32]
+
+# What tokens with a meaning of their own are called, in the vocabularies of all families.
+MASK_TOKENS = ("[MASK]", "<mask>")
+UNKNOWN_TOKENS = ("[UNK]", "<unk>")
+PADDING_TOKENS = ("[PAD]", "<pad>")
 
 
-def _not_unicode(texts: Sequence[str]) -> Exception:
+def _not_unicode(where: str, texts: Sequence[str | tuple[str, str]]) -> Exception:
     """Explain a text that the tokenizer refused: Python's str may hold lone surrogates."""
     for n, text in enumerate(texts):
-        try:
-            text.encode()
-        except UnicodeEncodeError as error:
-            return ValueError(f"encode: sentences[{n}] is not valid Unicode: {error}")
-    return ValueError("encode: the tokenizer refused the sentences")
+        for part in (text,) if isinstance(text, str) else text:
+            try:
+                part.encode()
+            except UnicodeEncodeError as error:
+                return ValueError(f"{where}[{n}] is not valid Unicode: {error}")
+    return ValueError(f"{where}: the tokenizer refused them")
+
+
+@dataclass(frozen=True)
+class EncodedText:
+    """The tokens of a text, or of two texts of which the second has token type 1 or so.
+
+    Where the tokens lie in the text is there only if it was asked for:
+
+    offsets: (tokens, 2), the characters of each token, from and to.
+    segments: 0 and 1 for tokens of the first and second text, -1 for special tokens.
+    words: the number of each token's word in its text, -1 for none.
+    """
+
+    ids: Indices
+    types: Indices
+    offsets: Indices | None = None
+    segments: Indices | None = None
+    words: Indices | None = None
+
+    def take(self, chosen: npt.NDArray[np.intp]) -> EncodedText:
+        """Return some of the tokens."""
+        parts = (self.ids, self.types, self.offsets, self.segments, self.words)
+        return EncodedText(*(None if part is None else part[chosen] for part in parts))  # type: ignore[arg-type]
 
 
 class TextTokenizer:
@@ -33,6 +67,7 @@ class TextTokenizer:
         require_file(path)
         self.max_length = max_length
         self._lowercase = lowercase
+        self._untruncated: Any = None  # made when it is needed
         try:
             self._tokenizer = Tokenizer.from_file(str(path))
             self._tokenizer.no_padding()
@@ -47,8 +82,90 @@ class TextTokenizer:
         try:
             encodings = self._tokenizer.encode_batch_fast(list(texts))
         except TypeError:
-            raise _not_unicode(texts) from None
+            raise _not_unicode("encode: sentences", texts) from None
         return [_indices(encoding.ids) for encoding in encodings]
+
+    def encode(self, texts: Sequence[str | tuple[str, str]], where: str) -> list[EncodedText]:
+        """Return the tokens of texts and pairs of texts; of a pair, the longer text is cut.
+
+        where: what errors call the texts. They are taken as they are: `lowercase` belongs to the
+            embeddings of sentences.
+        """
+        try:
+            encodings = self._tokenizer.encode_batch_fast(list(texts))
+        except TypeError:
+            raise _not_unicode(where, texts) from None
+        return [EncodedText(_indices(e.ids), _indices(e.type_ids)) for e in encodings]
+
+    def locate(
+        self, texts: Sequence[str | tuple[str, str]], where: str, *, cut: bool = True
+    ) -> list[EncodedText]:
+        """Return the tokens and where they lie. cut: False keeps all, however many there are."""
+        try:
+            encodings = (self._tokenizer if cut else self._uncut()).encode_batch(list(texts))
+        except TypeError:
+            raise _not_unicode(where, texts) from None
+        return [
+            EncodedText(
+                _indices(encoding.ids),
+                _indices(encoding.type_ids),
+                np.array(encoding.offsets, np.int32).reshape(-1, 2),
+                _or_minus_one(encoding.sequence_ids),
+                _or_minus_one(encoding.word_ids),
+            )
+            for encoding in encodings
+        ]
+
+    def _uncut(self) -> Any:
+        # A copy: several threads may use the tokenizer, which would have to forget its length.
+        if self._untruncated is None:
+            tokenizer = deepcopy(self._tokenizer)
+            tokenizer.no_truncation()
+            self._untruncated = tokenizer
+        return self._untruncated
+
+    @property
+    def mask_id(self) -> int | None:
+        """The token that stands for a missing one, None if there is no such token."""
+        return self._first_id(MASK_TOKENS)
+
+    @property
+    def unknown_id(self) -> int | None:
+        return self._first_id(UNKNOWN_TOKENS)
+
+    @property
+    def padding_id(self) -> int | None:
+        return self._first_id(PADDING_TOKENS)
+
+    def _first_id(self, names: Sequence[str]) -> int | None:
+        ids = (self._tokenizer.token_to_id(name) for name in names)
+        return next((number for number in ids if number is not None), None)
+
+    def token_id(self, token: str) -> int | None:
+        number: int | None = self._tokenizer.token_to_id(token)
+        return number
+
+    def tokens(self, ids: Sequence[int]) -> list[str]:
+        """Return tokens as they stand in the vocabulary."""
+        return [self._tokenizer.id_to_token(number) or "" for number in ids]
+
+    @property
+    def marks_subwords(self) -> bool:
+        """Whether tokens inside a word look different from those that begin one, as in "##ing"."""
+        return bool(getattr(self._tokenizer.model, "continuing_subword_prefix", None))
+
+    def join(self, tokens: Sequence[str]) -> str:
+        """Return the text of tokens."""
+        decoder = self._tokenizer.decoder
+        text = " ".join(tokens) if decoder is None else decoder.decode(list(tokens))
+        return str(text)
+
+    def decode(self, ids: Sequence[int], skip_special_tokens: bool = True) -> str:
+        return str(self._tokenizer.decode(list(ids), skip_special_tokens=skip_special_tokens))
+
+
+def _or_minus_one(values: Sequence[int | None]) -> Indices:
+    return np.array([-1 if value is None else value for value in values], np.int32)
 
 
 def _indices(ids: Sequence[int]) -> npt.NDArray[np.int32]:

@@ -7,7 +7,7 @@ and what ops they make; networks.py chooses one.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
@@ -20,6 +20,7 @@ __all__ = [
     "ROUNDED",
     "WEIGHT_LIMITS",
     "Embeddings",
+    "Head",
     "Layer",
     "LayerNorm",
     "Linear",
@@ -107,8 +108,32 @@ class Source(Protocol):
 
     def table(self, field: str, name: str, rows: int, cols: int) -> Floats: ...
 
+    def vector(self, field: str, name: str, size: int) -> Floats:
+        """Return a vector; the names of this and of `rows` are complete."""
+
+    def rows(self, field: str, name: str) -> int | None:
+        """Return how many rows a tensor has that may be missing or wrong; None if it is missing."""
+
     def __contains__(self, names: tuple[str, str]) -> bool:
         """Return whether there is a weight of that (field, name)."""
+
+
+@dataclass(frozen=True)
+class Head:
+    """What follows the encoder in a model for a task (heads.py), in float32.
+
+    kind: as in task_config.KINDS.
+    labels: of the outputs of the last layer.
+    """
+
+    kind: str
+    labels: tuple[str, ...]
+    activation: str  # after `dense`
+    dense: Linear | None
+    norm: LayerNorm | None
+    output: Linear | None  # a masked language model has a decoder instead
+    decoder: Floats | None  # (V, E); None: the table of word embeddings
+    decoder_bias: Floats | None
 
 
 @dataclass(frozen=True)
@@ -120,6 +145,7 @@ class Transformer(ABC):
     embeddings: Embeddings
     layers: tuple[Layer, ...]  # in the order in which they run; one may recur
     pooler: Linear | None
+    head: Head | None = field(default=None, kw_only=True)
 
     @classmethod
     @abstractmethod

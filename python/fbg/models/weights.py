@@ -5,6 +5,7 @@ A checkpoint is model.safetensors, or the files (shards) that model.safetensors.
 
 from __future__ import annotations
 
+from copy import copy
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -72,6 +73,20 @@ class Checkpoint:
 
     def __contains__(self, name: str) -> bool:
         return self._stored_name(name) in self._places
+
+    def without_prefix(self) -> Checkpoint:
+        """Return the same files, whose tensors go by their full names: those of a head do."""
+        other = copy(self)
+        other._prefix = ""
+        return other
+
+    def count(self, name: str) -> int | None:
+        """Return how many rows a tensor has, None if there is none; `tensor` checks it."""
+        if name not in self:
+            return None
+        _, file = self._places[self._stored_name(name)]
+        shape = file.get_slice(self._stored_name(name)).get_shape()
+        return int(shape[0]) if shape else None
 
     def tensor(self, name: str, *shape: int, limit: float = np.inf) -> Floats:
         """Return a tensor, C-contiguous float32; raises ModelError naming file and tensor.

@@ -1,0 +1,73 @@
+"""What tasks are called with: checked, and put into one form. Errors name the argument."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import cast
+
+from fbg.arrays import require_integer
+
+__all__ = [
+    "Pair",
+    "require_choice",
+    "require_count",
+    "require_pairs",
+    "require_same_number",
+    "require_texts",
+]
+
+Pair = tuple[str, str]
+
+
+MOST = 2**31 - 1  # of counts that nothing else bounds
+
+
+def require_count(where: str, value: object, least: int = 1) -> int:
+    return require_integer(value, where, least, MOST)
+
+
+def require_choice(where: str, value: object, allowed: Sequence[str]) -> str:
+    if not isinstance(value, str) or value not in allowed:
+        raise ValueError(f"{where} must be one of {', '.join(allowed)}, got {value!r}")
+    return value
+
+
+def _require_sequence(where: str, values: object, of: str) -> list[object]:
+    if isinstance(values, bytes) or not hasattr(values, "__iter__"):
+        raise TypeError(f"{where} must be {of}, got {type(values).__name__}")
+    return list(cast(Iterable[object], values))
+
+
+def require_texts(where: str, texts: object) -> list[str]:
+    """Return a str, or a sequence of them, as a list."""
+    if isinstance(texts, str):
+        return [texts]
+    result = []
+    for n, text in enumerate(_require_sequence(where, texts, "a str or a sequence of str")):
+        if not isinstance(text, str):
+            raise TypeError(f"{where}[{n}] must be a str, got {type(text).__name__}")
+        result.append(text)
+    return result
+
+
+def require_pairs(where: str, pairs: object, *, or_texts: bool) -> list[str | Pair]:
+    """Return a sequence of pairs of str, (text, text_pair); of single str too with `or_texts`."""
+    wanted = "a str or a pair of str" if or_texts else "a pair of str"
+    result: list[str | Pair] = []
+    for n, item in enumerate(_require_sequence(where, pairs, f"a sequence, each {wanted}")):
+        if or_texts and isinstance(item, str):
+            result.append(item)
+        elif (
+            isinstance(item, (tuple, list))
+            and len(item) == 2
+            and all(isinstance(part, str) for part in item)
+        ):
+            result.append((item[0], item[1]))
+        else:
+            raise TypeError(f"{where}[{n}] must be {wanted}, got {item!r:.80}")
+    return result
+
+
+def require_same_number(where: str, a: list[str], b: list[str], what: str) -> None:
+    if len(a) != len(b):
+        raise ValueError(f"{where} must be as many as {what}, {len(a)}, got {len(b)}")

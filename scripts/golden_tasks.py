@@ -1,0 +1,124 @@
+"""The golden results of tasks: tests/data/tiny_tasks.npz. Called by make_golden.py.
+
+One array, "models", of JSON: for each model of tests/python/tiny_tasks.py
+
+    config, shapes     config.json and the shape of each tensor, as transformers has them
+    others             what its pipelines answered
+
+Needs transformers < 5: later ones have no pipeline for question answering.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import transformers
+
+import tiny_models
+import tiny_tasks
+
+AUTO = {
+    "ForSequenceClassification": transformers.AutoModelForSequenceClassification,
+    "ForTokenClassification": transformers.AutoModelForTokenClassification,
+    "ForQuestionAnswering": transformers.AutoModelForQuestionAnswering,
+    "ForMaskedLM": transformers.AutoModelForMaskedLM,
+}
+
+
+def task_arrays() -> dict[str, np.ndarray]:
+    models = {name: _golden(name) for name in tiny_tasks.MODELS}
+    text = json.dumps(models, default=lambda value: value.item())
+    return {"models": np.array(text)}
+
+
+def _golden(name: str) -> dict[str, Any]:
+    family, kind, _ = tiny_tasks.MODELS[name]
+    settings = tiny_tasks.settings(name)
+    built = transformers.AutoConfig.for_model(settings.pop("model_type"), **settings)
+    empty = AUTO[kind].from_config(built)
+    built.architectures = [type(empty).__name__]
+    config = json.loads(built.to_json_string())
+    tied = [re.compile(pattern) for pattern in empty._tied_weights_keys or ()]
+    state = {n: t for n, t in empty.state_dict().items() if not any(p.search(n) for p in tied)}
+    shapes = {name: tuple(tensor.shape) for name, tensor in state.items()}
+    with tempfile.TemporaryDirectory() as directory:
+        path = tiny_models.write_checkpoint(
+            Path(directory), config, tiny_models.random_tensors(shapes, tiny_tasks.seed(name))
+        )
+        model, report = AUTO[kind].from_pretrained(
+            path, attn_implementation="eager", output_loading_info=True
+        )
+    assert not any(report.values()), report
+    tokenizer = _tokenizer(family, built)
+    return {"config": config, "shapes": shapes, **_results(family, kind, model.eval(), tokenizer)}
+
+
+def _tokenizer(family: str, config: Any) -> Any:
+    tokenizer = tiny_tasks.tokenizer(family)
+    square = tokenizer.token_to_id("[CLS]") is not None
+    names = ("[CLS]", "[SEP]", "[UNK]", "[PAD]") if square else ("<s>", "</s>", "<unk>", "<pad>")
+    keys = ("cls_token", "sep_token", "unk_token", "pad_token")
+    # Of families with token types whose tokenizers give them. (Where they give zeros, the library
+    # gives ones all the same to the windows of a long text after the first.)
+    typed = getattr(config, "type_vocab_size", 1) > 1 and any(tokenizer.encode("a", "b").type_ids)
+    types = ["token_type_ids"] if typed else []
+    return transformers.PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer,
+        mask_token=tiny_tasks.mask_token(family),
+        model_max_length=tiny_tasks.LENGTH,
+        model_input_names=["input_ids", "attention_mask", *types],
+        **dict(zip(keys, names, strict=True)),
+    )
+
+
+def _results(family: str, kind: str, model: Any, tokenizer: Any) -> dict[str, Any]:
+    def pipeline(task: str) -> Any:
+        return transformers.pipeline(task, model=model, tokenizer=tokenizer, device="cpu")
+
+    if kind == "ForSequenceClassification":
+        classify = pipeline("text-classification")
+        pairs = [{"text": a, "text_pair": b} for a, b in tiny_tasks.PAIRS]
+        results = {
+            "texts": classify(tiny_tasks.TEXTS, top_k=None),
+            "pairs": [classify(pair, top_k=None) for pair in pairs],
+        }
+        if model.config.num_labels == 1:
+            query = [tiny_tasks.QUERY] * len(tiny_tasks.DOCUMENTS)
+            with torch.inference_mode():
+                logits = [
+                    model(**tokenizer(q, d, return_tensors="pt")).logits[0, 0]
+                    for q, d in zip(query, tiny_tasks.DOCUMENTS, strict=True)
+                ]
+            # As CrossEncoder of sentence-transformers does by default.
+            results["documents"] = [float(torch.sigmoid(logit)) for logit in logits]
+        return results
+    if kind == "ForTokenClassification":
+        ner = pipeline("token-classification")
+        return {
+            strategy: [ner(text, aggregation_strategy=strategy) for text in tiny_tasks.TEXTS]
+            for strategy in tiny_tasks.STRATEGIES
+        }
+    if kind == "ForQuestionAnswering":
+        answer = pipeline("question-answering")
+
+        def ask(**options: Any) -> list[Any]:
+            pairs = zip(tiny_tasks.QUESTIONS, tiny_tasks.CONTEXTS, strict=True)
+            return [answer(question=q, context=c, **options) for q, c in pairs]
+
+        return {
+            "best": ask(),
+            "several": ask(top_k=4, max_answer_len=5),
+            "windows": ask(top_k=3, max_seq_len=40, doc_stride=7),
+            "impossible": ask(top_k=3, handle_impossible_answer=True),
+        }
+    fill = pipeline("fill-mask")
+    return {
+        "filled": [fill(text, top_k=4) for text in tiny_tasks.masked(family)],
+        "targets": fill(tiny_tasks.masked(family)[0], targets=tiny_tasks.targets(family)),
+    }
