@@ -45,7 +45,10 @@ struct BufferShape {
 };
 
 enum class Activation : std::uint8_t { none, gelu, gelu_tanh, relu };
-enum class Pooling : std::uint8_t { mean, max };
+
+// How the rows of a sequence's tokens become one: a token of it; its mean, Σ x / n, or Σ x / √n, or
+// Σ t x / Σ t with t = 1, 2, …; or its maximum.
+enum class Pooling : std::uint8_t { first, last, mean, mean_sqrt_length, weighted_mean, max };
 
 // Everything around the product of a linear layer; empty members mean none.
 struct LinearTail {
@@ -71,8 +74,7 @@ class Graph {
   // end. Both products are of float32; of operands rounded to bfloat16 where that is allowed and
   // the ISA has a dot product for it.
   Buffer attention(Buffer qkv, std::int64_t num_heads, bool allow_bfloat16 = false);
-  // One row per sequence: its first token; or the mean or the maximum over its tokens.
-  Buffer first_token(Buffer x);
+  // One row per sequence.
   Buffer pool(Buffer x, Pooling pooling);
   Buffer tanh(Buffer x);
   // Rows divided by their Euclidean length.

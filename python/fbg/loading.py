@@ -35,6 +35,7 @@ CALIBRATED = "; channels smoothed by texts, weights rounded by their Gram matric
 HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")
 HUB_FILES = [
     *("*.json", "*/config.json", "model.safetensors", "model-*.safetensors"),
+    "*_Dense/model.safetensors",
     saved.WEIGHTS,
 ]
 
@@ -112,7 +113,7 @@ def load(
             transformer = read_transformer(checkpoint, config, "float32" if smoothed else dtype)
         if smoothed:
             sequences = None if texts is None else tokenizer(texts)
-            frame = tokenizer([""])[0]
+            frame = tokenizer.frame
             threads = num_threads or _fbg.num_threads()
             transformer = _quantized(transformer, frame, sequences, threads)
     return Model(str(model), origin, transformer, sentence, tokenizer, dtype, num_threads)

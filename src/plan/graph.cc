@@ -100,12 +100,6 @@ Buffer Graph::attention(Buffer qkv, std::int64_t num_heads, bool allow_bfloat16)
                 {RowKind::token, in.cols / 3});
 }
 
-Buffer Graph::first_token(Buffer x) {
-  const BufferShape in = shape(x);
-  require(in.rows == RowKind::token, "first_token: x must have one row per token");
-  return append(make_first_token(x), {RowKind::sequence, in.cols});
-}
-
 Buffer Graph::pool(Buffer x, Pooling pooling) {
   const BufferShape in = shape(x);
   require(in.rows == RowKind::token, "pool: x must have one row per token");

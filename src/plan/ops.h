@@ -66,7 +66,6 @@ std::shared_ptr<Op> make_embedding(SharedMatrix word, SharedMatrix position, Sha
 std::shared_ptr<Op> make_layer_norm(Buffer x, SharedMatrix gamma, SharedMatrix beta, float eps);
 std::shared_ptr<Op> make_tanh(Buffer x);
 std::shared_ptr<Op> make_normalize(Buffer x);
-std::shared_ptr<Op> make_first_token(Buffer x);
 std::shared_ptr<Op> make_pool(Buffer x, Pooling pooling);
 std::shared_ptr<Op> make_attention(Buffer qkv, std::int64_t num_heads, std::int64_t head_size,
                                    bool allow_bfloat16);
