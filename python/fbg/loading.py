@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 import os
 import re
@@ -78,6 +79,8 @@ def load(
     TypeError or ValueError for the arguments themselves, such as a dtype that is not that of a
     saved model.
 
+    Pickling a model keeps these arguments, not the weights: unpickling loads it again.
+
     >>> model = load("sentence-transformers/all-MiniLM-L6-v2", dtype="int8")  # doctest: +SKIP
     >>> model.encode("a sentence").shape  # doctest: +SKIP
     (384,)
@@ -116,7 +119,18 @@ def load(
             frame = tokenizer.frame
             threads = num_threads or _fbg.num_threads()
             transformer = _quantized(transformer, frame, sequences, threads)
-    return Model(str(model), origin, transformer, sentence, tokenizer, dtype, num_threads)
+    loaded = Model(str(model), origin, transformer, sentence, tokenizer, dtype, num_threads)
+    # What pickle keeps of a model: how to load it again, from any working directory.
+    path = os.fspath(model)
+    loaded.reload = functools.partial(
+        load,
+        os.path.abspath(path) if os.path.isdir(path) else path,
+        dtype,
+        num_threads,
+        smooth=smooth,
+        calibrate=texts,
+    )
+    return loaded
 
 
 def _map_saved(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -72,6 +72,7 @@ class Model:
         self._forward = Runner(graph, self.config.max_length)
         self._embedder = SentenceEmbedder(transformer, sentence, tokenizer)
         self._said_cut = False
+        self.reload: Callable[[], Model] | None = None  # for pickle; set by fbg.load
 
     @property
     def num_threads(self) -> int:
@@ -103,6 +104,18 @@ class Model:
             f"<fbg.Model {self.name!r}: {c.model_type}, {c.num_hidden_layers} layers, hidden size "
             f"{c.hidden_size}, {c.num_attention_heads} heads, {self.dtype}>"
         )
+
+    def __reduce__(self) -> tuple[Callable[[], Model], tuple[()]]:
+        if self.reload is None:
+            raise TypeError(f"{self!r} cannot be pickled: it does not come from fbg.load")
+        return self.reload, ()
+
+    # Nothing of a model ever changes, so that a copy has nothing of its own.
+    def __copy__(self) -> Model:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Model:
+        return self
 
     def save(self, directory: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write a directory that `fbg.load` maps: the weights as they run, under any ISA.
