@@ -80,6 +80,11 @@ class Model:
         return self._num_threads or _fbg.num_threads()
 
     @property
+    def directory(self) -> Path:
+        """Where the model was loaded from; of a hub id, the snapshot in the local cache."""
+        return self._origin.directory
+
+    @property
     def max_length(self) -> int:
         """Tokens, special ones included, at which `encode` cuts a sentence."""
         return self._tokenizer.max_length
