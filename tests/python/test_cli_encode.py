@@ -72,6 +72,8 @@ def test_every_input_and_output_holds_the_same(
     assert np.array_equal(np.array(column.to_pylist(), np.float32), wanted)
     succeed(directory, "--input", "-", "--output", tmp_path / "out", input="\n".join(TEXTS))
     assert np.array_equal(np.load(tmp_path / "out"), wanted)
+    succeed(directory, "--text", TEXTS[0], "--text", TEXTS[1], "--output", tmp_path / "two.npy")
+    assert np.array_equal(np.load(tmp_path / "two.npy"), wanted[:2])
     result = succeed(directory, "--input", source)
     rows = [json.loads(line) for line in result.stdout.splitlines()]
     assert np.array_equal(np.array(rows, np.float32), wanted)

@@ -67,6 +67,17 @@ def test_a_model_whose_directory_is_gone_says_so(tmp_path: Path) -> None:
         pickle.loads(data)
 
 
+def test_a_model_of_the_hub_is_kept_by_its_id(
+    directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+    monkeypatch.setattr("fbg.loading._hub_snapshot", lambda name: asked.append(name) or directory)
+    data = pickle.dumps(fbg.load("someone/some-model"))
+    assert str(directory).encode() not in data
+    assert pickle.loads(data).name == "someone/some-model"
+    assert asked == ["someone/some-model"] * 2
+
+
 def test_copies_share_the_model(directory: Path) -> None:
     model = fbg.load(directory)
     assert copy.copy(model) is model
