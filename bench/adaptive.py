@@ -96,7 +96,8 @@ class Cell:
         )
         zeros, ends = np.zeros(self.tokens, np.int32), np.array([0, self.tokens], np.int32)
         out = np.empty((self.tokens, self.kind[2]), np.float32)
-        return lambda: plan.run(zeros, zeros, zeros, ends, [out], self.threads)
+        places = np.arange(self.tokens, dtype=np.int32)
+        return lambda: plan.run(zeros, zeros, zeros, places, ends, [out], self.threads)
 
 
 class Shape:
@@ -156,7 +157,7 @@ class InModel:
 
     def run(self, plan: _fbg.Plan, tokens: int, seconds: Any = None) -> None:
         packed, outputs = self.packed(tokens)
-        arrays = (packed.ids, packed.positions, packed.types, packed.offsets)
+        arrays = (packed.ids, packed.positions, packed.types, packed.places, packed.offsets)
         plan.run(*arrays, outputs, self.threads, seconds)
 
     def seconds(self, cell: Cell, variants: Sequence[Blocking], rounds: int) -> list[float]:

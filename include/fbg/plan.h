@@ -47,7 +47,10 @@ struct BufferShape {
 };
 
 enum class Activation : std::uint8_t { none, gelu, gelu_tanh, relu };
-enum class Pooling : std::uint8_t { mean, max };
+
+// How the rows of a sequence's tokens become one: a token of it; its mean, Σ x / n, or Σ x / √n, or
+// Σ t x / Σ t with t = 1, 2, …; or its maximum.
+enum class Pooling : std::uint8_t { first, last, mean, mean_sqrt_length, weighted_mean, max };
 
 // Products that are alike, whatever weights they have: blockings are chosen for a kind.
 struct ProductKind {
@@ -106,8 +109,7 @@ class Graph {
   Buffer attention(Buffer qkv, std::int64_t num_heads, AttentionOptions options = {});
   // gelu(a) * b, where a row of x is a, b end to end (GeGLU: Shazeer, 2020, arXiv:2002.05202).
   Buffer geglu(Buffer x);
-  // One row per sequence: its first token; or the mean or the maximum over its tokens.
-  Buffer first_token(Buffer x);
+  // One row per sequence.
   Buffer pool(Buffer x, Pooling pooling);
   Buffer tanh(Buffer x);
   // Rows divided by their Euclidean length.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 import os
 import re
@@ -39,6 +40,7 @@ CALIBRATED = "; channels smoothed by texts, weights rounded by their Gram matric
 HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")
 HUB_FILES = [
     *("*.json", "*/config.json", "model.safetensors", "model-*.safetensors"),
+    "*_Dense/model.safetensors",
     saved.WEIGHTS,
 ]
 
@@ -88,6 +90,8 @@ def load(
     TypeError or ValueError for the arguments themselves, such as a dtype that is not that of a
     saved model.
 
+    Pickling a model keeps these arguments, not the weights: unpickling loads it again.
+
     >>> model = load("sentence-transformers/all-MiniLM-L6-v2", dtype="int8")  # doctest: +SKIP
     >>> model.encode("a sentence").shape  # doctest: +SKIP
     (384,)
@@ -131,13 +135,25 @@ def load(
         chosen = choose_layers(transformer, higher_precision)
         if smoothed:
             sequences = None if texts is None else tokenizer(texts)
-            frame = tokenizer([""])[0]
+            frame = tokenizer.frame
             threads = num_threads or _fbg.num_threads()
             transformer = _quantized(transformer, frame, sequences, threads, chosen)
         if chosen:
             transformer = repack(transformer, dtype, chosen)
             origin = replace(origin, method=f"{method}; higher precision: {chosen}")
-    return Model(str(model), origin, transformer, sentence, tokenizer, dtype, num_threads)
+    loaded = Model(str(model), origin, transformer, sentence, tokenizer, dtype, num_threads)
+    # What pickle keeps of a model: how to load it again, from any working directory.
+    path = os.fspath(model)
+    loaded.reload = functools.partial(
+        load,
+        os.path.abspath(path) if os.path.isdir(path) else path,
+        dtype,
+        num_threads,
+        smooth=smooth,
+        calibrate=texts,
+        higher_precision=higher_precision,
+    )
+    return loaded
 
 
 def _map_saved(

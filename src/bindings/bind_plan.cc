@@ -61,6 +61,16 @@ Activation activation(const std::string& name) {
   return Activation::relu;
 }
 
+Pooling pooling(const std::string& name) {
+  if (name == "cls") return Pooling::first;
+  if (name == "lasttoken") return Pooling::last;
+  if (name == "mean") return Pooling::mean;
+  if (name == "mean_sqrt_len_tokens") return Pooling::mean_sqrt_length;
+  if (name == "weightedmean") return Pooling::weighted_mean;
+  require(name == "max", "pool: no such pooling: " + name);
+  return Pooling::max;
+}
+
 template <class Acc>
 Buffer linear(Graph& graph, Buffer x, const PackedB<Acc>& w, const std::optional<Floats>& bias,
               const std::string& activation_name, std::optional<Buffer> residual,
@@ -308,11 +318,11 @@ void bind_graph(py::module_& m) {
       py::arg("qkv"), py::arg("num_heads"), py::arg("allow_bfloat16") = false,
       py::arg("distance_bias").noconvert() = py::none(), py::arg("window") = py::none());
   graph.def("geglu", &Graph::geglu, py::arg("x"));
-  graph.def("first_token", &Graph::first_token, py::arg("x"));
   graph.def(
-      "mean_pool", [](Graph& g, Buffer x) { return g.pool(x, Pooling::mean); }, py::arg("x"));
+      "first_token", [](Graph& g, Buffer x) { return g.pool(x, Pooling::first); }, py::arg("x"));
   graph.def(
-      "max_pool", [](Graph& g, Buffer x) { return g.pool(x, Pooling::max); }, py::arg("x"));
+      "pool", [](Graph& g, Buffer x, const std::string& name) { return g.pool(x, pooling(name)); },
+      py::arg("x"), py::arg("pooling"));
   graph.def("tanh", &Graph::tanh, py::arg("x"));
   graph.def("normalize", &Graph::normalize, py::arg("x"));
   graph.def("output", &Graph::output, py::arg("x"));

@@ -154,12 +154,6 @@ Buffer Graph::geglu(Buffer x) {
   return append(make_geglu(x), {in.rows, in.cols / 2});
 }
 
-Buffer Graph::first_token(Buffer x) {
-  const BufferShape in = shape(x);
-  require(in.rows == RowKind::token, "first_token: x must have one row per token");
-  return append(make_first_token(x), {RowKind::sequence, in.cols});
-}
-
 Buffer Graph::pool(Buffer x, Pooling pooling) {
   const BufferShape in = shape(x);
   require(in.rows == RowKind::token, "pool: x must have one row per token");

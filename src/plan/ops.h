@@ -88,7 +88,6 @@ std::shared_ptr<Op> make_embedding(SharedMatrix word, SharedMatrix position, Sha
 std::shared_ptr<Op> make_layer_norm(Buffer x, SharedMatrix gamma, SharedMatrix beta, float eps);
 std::shared_ptr<Op> make_tanh(Buffer x);
 std::shared_ptr<Op> make_normalize(Buffer x);
-std::shared_ptr<Op> make_first_token(Buffer x);
 std::shared_ptr<Op> make_pool(Buffer x, Pooling pooling);
 std::shared_ptr<Op> make_rotate(Buffer qkv, std::int64_t num_heads, SharedMatrix cos_sin);
 std::shared_ptr<Op> make_geglu(Buffer x);

@@ -506,17 +506,22 @@ TEST(Plan, PoolingLooksAtEachSequenceAlone) {
   Random random;
   const Tables tables(20, random);
   const Input in = random_input(random, {1, 4, 30});
-  std::vector<double> first, mean, maximum, unit;
+  std::vector<double> first, last, mean, root, weighted, maximum, unit;
   for (std::size_t s = 0; s < 3; ++s) {
     double squares = 0;
     for (std::int64_t i = 0; i < 20; ++i) {
-      double sum = 0, top = -1e9;
+      double sum = 0, weighted_sum = 0, weights = 0, top = -1e9;
       for (std::int64_t t = in.offsets[s]; t < in.offsets[s + 1]; ++t) {
         sum += tables.at(in, t, i);
+        weights += t - in.offsets[s] + 1;
+        weighted_sum += (t - in.offsets[s] + 1) * tables.at(in, t, i);
         top = std::max(top, tables.at(in, t, i));
       }
       first.push_back(tables.at(in, in.offsets[s], i));
+      last.push_back(tables.at(in, in.offsets[s + 1] - 1, i));
       mean.push_back(sum / (in.offsets[s + 1] - in.offsets[s]));
+      root.push_back(sum / std::sqrt(in.offsets[s + 1] - in.offsets[s]));
+      weighted.push_back(weighted_sum / weights);
       maximum.push_back(top);
       squares += mean.back() * mean.back();
     }
@@ -528,9 +533,14 @@ TEST(Plan, PoolingLooksAtEachSequenceAlone) {
     graph.output(op(graph, x));
     return run(graph, in, 3, 2);
   };
-  expect_near(result([](Graph& g, Buffer x) { return g.first_token(x); }), first, 1e-5);
+  expect_near(result([](Graph& g, Buffer x) { return g.pool(x, Pooling::first); }), first, 1e-5);
   expect_near(result([](Graph& g, Buffer x) { return g.pool(x, Pooling::mean); }), mean, 1e-5);
   expect_near(result([](Graph& g, Buffer x) { return g.pool(x, Pooling::max); }), maximum, 1e-5);
+  expect_near(result([](Graph& g, Buffer x) { return g.pool(x, Pooling::last); }), last, 1e-5);
+  expect_near(result([](Graph& g, Buffer x) { return g.pool(x, Pooling::mean_sqrt_length); }), root,
+              1e-5);
+  expect_near(result([](Graph& g, Buffer x) { return g.pool(x, Pooling::weighted_mean); }),
+              weighted, 1e-5);
   expect_near(result([](Graph& g, Buffer x) { return g.normalize(g.pool(x, Pooling::mean)); }),
               unit, 1e-5);
 }
@@ -627,7 +637,7 @@ TEST(Graph, ShapesThatDoNotFitAreRefused) {
                std::invalid_argument);
   tail.channel_scale = shared(Values(30, 1.0f), 1, 30);
   EXPECT_THROW(graph.linear(x, PackedB<Float32>::pack(view), tail), std::invalid_argument);
-  EXPECT_THROW(graph.first_token(graph.first_token(x)), std::invalid_argument);
+  EXPECT_THROW(graph.pool(graph.pool(x, Pooling::first), Pooling::first), std::invalid_argument);
   graph.output(x);
   EXPECT_THROW(graph.output(x), std::invalid_argument);
   EXPECT_THROW(Plan(graph, {0, 1, 1, 1}), std::invalid_argument);

@@ -69,7 +69,7 @@ Graph encoder() {
     x = norm(linear(context, kHidden, Activation::none, x));
     x = norm(linear(linear(x, kInner, Activation::gelu), kHidden, Activation::none, x));
   }
-  graph.output(graph.tanh(linear(graph.first_token(x), kHidden)));
+  graph.output(graph.tanh(linear(graph.pool(x, Pooling::first), kHidden)));
   graph.output(graph.normalize(graph.pool(x, Pooling::mean)));
   graph.output(x);
   return graph;

@@ -33,6 +33,23 @@ def test_it_writes_what_save_writes(checkpoint: Path, tmp_path: Path, dtype: str
     assert written == same
 
 
+@pytest.mark.parametrize("how", ["calibrate", "no-smooth"])
+def test_weights_are_quantized_as_asked(checkpoint: Path, tmp_path: Path, how: str) -> None:
+    texts = ["a word", "the quick brown fox", "0123 abc def"]
+    (tmp_path / "texts.txt").write_text("\n".join(texts) + "\n")
+    if how == "calibrate":
+        options = ["--calibrate", tmp_path / "texts.txt"]
+        model = fbg.load(checkpoint, dtype="int8", calibrate=texts)
+    else:
+        options = ["--no-smooth"]
+        model = fbg.load(checkpoint, dtype="int8", smooth=False)
+    result = invoke(checkpoint, tmp_path / "out", *options)
+    assert result.exit_code == 0, result.output
+    model.save(tmp_path / "same")
+    written, same = ((tmp_path / name / WEIGHTS).read_bytes() for name in ("out", "same"))
+    assert written == same
+
+
 def test_other_commands_take_what_it_wrote(checkpoint: Path, tmp_path: Path) -> None:
     assert invoke(checkpoint, tmp_path / "out").exit_code == 0
     texts = ["--text", "a word"]
@@ -64,6 +81,13 @@ def test_mistakes_take_one_line(checkpoint: Path, tmp_path: Path) -> None:
         ([checkpoint, checkpoint, "--overwrite"], 1, "not a saved model"),
         ([out, tmp_path / "new", "--dtype", "float32"], 1, "dtype must be 'int8'"),
         ([checkpoint, tmp_path / "new", "--dtype", "int7"], 2, "'int7' is not one of"),
+        ([checkpoint, tmp_path / "new", "--calibrate", "absent.txt"], 1, "absent.txt"),
+        ([checkpoint, tmp_path / "new", "--calibrate", os.devnull], 1, "at least one text"),
+        (
+            [checkpoint, tmp_path / "new", "--calibrate", os.devnull, "--no-smooth"],
+            1,
+            "calibrate goes with dtype='int8' and smooth=True",
+        ),
         ([checkpoint], 2, "Missing argument 'OUT'"),
     ):
         result = invoke(*args)

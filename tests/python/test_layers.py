@@ -71,7 +71,7 @@ def test_extension_needs_only_system_libraries():
 
 
 def test_kernels_import_with_numpy_alone():
-    optional = ["click", "tqdm", "matplotlib", "torch", "transformers"]
+    optional = ["click", "tqdm", "matplotlib", "torch", "transformers", "pyarrow"]
     optional += ["safetensors", "tokenizers", "huggingface_hub"]
     code = f"import sys; sys.modules.update(dict.fromkeys({optional})); import fbg"
     subprocess.run([sys.executable, "-c", code], check=True)

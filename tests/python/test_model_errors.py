@@ -59,11 +59,25 @@ def test_model_error_is_an_exception_of_its_own() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float32", "int8"])
-@pytest.mark.parametrize("name", ["config.json", "model.safetensors", "tokenizer.json"])
+@pytest.mark.parametrize("name", ["config.json", "model.safetensors"])
 def test_a_missing_file_is_named(directory: Path, name: str, dtype: str) -> None:
     (directory / name).unlink()
     with pytest.raises(fbg.ModelError, match=name):
         fbg.load(directory, dtype=dtype)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int8"])
+def test_without_a_tokenizer_token_ids_still_work(
+    directory: Path, tmp_path: Path, dtype: str
+) -> None:
+    (directory / "tokenizer.json").unlink()
+    loaded = fbg.load(directory, dtype=dtype)
+    loaded.save(tmp_path / "saved")
+    for model in (loaded, fbg.load(tmp_path / "saved")):
+        assert np.isfinite(model.forward([[2, 5, 3]]).last_hidden_state).all()
+        for text_to in (model.encode, model.token_counts):
+            with pytest.raises(fbg.ModelError, match=r"tokenizer\.json: no such file"):
+                text_to(["a"])
 
 
 def test_a_missing_pooling_config_is_named(directory: Path) -> None:
@@ -142,7 +156,9 @@ def test_an_unsupported_setting_is_named(directory: Path, key: str, value: Any) 
     "changes",
     [
         {"pooling_mode_mean_tokens": False},
-        {"pooling_mode_mean_tokens": False, "pooling_mode_mean_sqrt_len_tokens": True},
+        {"pooling_mode_mean_tokens": True, "pooling_mode_mean_sqrt_len_tokens": True},
+        {"pooling_mode": "median"},
+        {"include_prompt": False},
         {"word_embedding_dimension": 9},
     ],
     ids=str,

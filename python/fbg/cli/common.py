@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -22,14 +23,23 @@ __all__ = [
     "user_errors",
 ]
 
+# What the library raises for a fault of the user's, a file or the installation (an extra).
+USER_ERRORS = (ValueError, OSError, ModuleNotFoundError)
+
 
 @contextmanager
 def user_errors() -> Iterator[None]:
-    """End the program with one line and exit code 1 for what a user can mend."""
-    try:
-        yield
-    except (ValueError, OSError) as error:
-        raise click.ClickException(str(error)) from None
+    """End the program with one line and exit code 1 for what a user can mend.
+
+    Warnings too take one line: where in the library they arose is of no use here.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", UserWarning)
+        warnings.showwarning = lambda message, *_, **__: click.echo(f"Warning: {message}", err=True)
+        try:
+            yield
+        except USER_ERRORS as error:
+            raise click.ClickException(str(error)) from None
 
 
 def binary_size(size: int) -> str:

@@ -1,9 +1,14 @@
-"""fbg encode: embeddings of the lines of a file."""
+"""fbg encode: embeddings of texts, or of the texts of a file."""
 
 from __future__ import annotations
 
 import json
-from typing import TextIO
+import secrets
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
 
 import click
 import numpy as np
@@ -11,7 +16,25 @@ import numpy as np
 import fbg
 from fbg import _fbg
 from fbg.cli.common import user_errors
+from fbg.embedding_files import EmbeddingFile, output_kind
+from fbg.fingerprints import fingerprint_file, fingerprint_model
 from fbg.loading import DTYPES
+from fbg.text_files import count_texts, decode_lines, input_kind, read_texts
+
+# Embeddings that are written, and made safe, at a time.
+BLOCK = 1024
+
+
+@dataclass(frozen=True)
+class Source:
+    """texts: of the command line, a file or standard input.
+
+    identity: differs for other texts, for JSON; total: how many there are, if that is known.
+    """
+
+    texts: Iterable[str]
+    identity: Any
+    total: int | None
 
 
 @click.command()
@@ -20,51 +43,115 @@ from fbg.loading import DTYPES
 @click.option(
     "--input",
     "source",
-    type=click.File(encoding="utf-8"),
-    help="A text file with one sentence per line; - is standard input.",
+    type=click.Path(dir_okay=False, allow_dash=True),
+    help="A .txt file with one sentence per line, a .jsonl or .parquet file; - is standard input, "
+    "in lines.",
 )
+@click.option("--column", help='Of a .jsonl or .parquet file: where texts are. Default: "text".')
 @click.option(
     "--output",
     type=click.Path(dir_okay=False),
-    help="Write a NumPy .npy file of shape (sentences, hidden); default: JSON, one line each.",
+    help="Write a .npy or .parquet file; default: JSON, one line each.",
 )
 @click.option(
     "--dtype",
     type=click.Choice(DTYPES),
     help="Default: that of a saved model, float32 for any other.",
 )
+@click.option("--prompt-name", help="Put the prompt of the model that has this name before texts.")
+@click.option("--truncate-dim", type=click.IntRange(min=1), help="Keep that many first dimensions.")
+@click.option(
+    "--normalize/--no-normalize", default=None, help="Default: what the model's modules.json says."
+)
+@click.option(
+    "--truncation/--no-truncation",
+    default=True,
+    help="Cut long texts (default), or stop at the first one.",
+)
 @click.option("--batch-size", type=click.IntRange(min=1), default=32, show_default=True)
 @click.option("--threads", type=click.IntRange(1, _fbg.MAX_THREADS), help="Default: all CPUs.")
 def encode(
     model: str,
     texts: tuple[str, ...],
-    source: TextIO | None,
+    source: str | None,
+    column: str | None,
     output: str | None,
     dtype: str | None,
+    prompt_name: str | None,
+    truncate_dim: int | None,
+    normalize: bool | None,
+    truncation: bool,
     batch_size: int,
     threads: int | None,
 ) -> None:
     """Embed sentences with MODEL, a directory or a hub id.
 
+    An output appears when it is complete. After an interruption, the same command goes on where it
+    was stopped, from OUTPUT.partial; with other texts, another model or other options it begins
+    again.
+
     \b
     Examples:
       fbg encode path/to/all-MiniLM-L6-v2 --text "A cat sits on the mat."
-      fbg encode path/to/all-MiniLM-L6-v2 --input lines.txt --output embeddings.npy
+      fbg encode path/to/all-MiniLM-L6-v2 --input texts.jsonl --output emb.npy
     """
     if bool(texts) == (source is not None):
         raise click.UsageError("give either --text or --input")
-    sentences = list(texts) if source is None else source.read().splitlines()
+    if column is not None and source in (None, "-"):
+        raise click.UsageError("--column goes with --input of a .jsonl or .parquet file")
+    options: dict[str, Any] = {
+        "normalize_embeddings": normalize,
+        "truncate_dim": truncate_dim,
+        "prompt_name": prompt_name,
+        "truncation": truncation,
+    }
     with user_errors():
-        loaded = fbg.load(model, dtype=dtype, num_threads=threads)
-        embeddings = loaded.encode(
-            sentences, batch_size=batch_size, show_progress_bar=output is not None
-        )
         if output is not None:
-            # Through a file object: np.save would add a suffix to a bare name.
-            with open(output, "wb") as file:
-                np.save(file, embeddings)
-    if output is None:
-        for row in embeddings:
-            click.echo(json.dumps(row.tolist()))
-    else:
-        click.echo(f"{output}: {embeddings.shape[0]} embeddings of {embeddings.shape[1]}", err=True)
+            output_kind(Path(output))  # before anything that takes time
+        chosen = _source(texts, source, column)
+        loaded = fbg.load(model, dtype=dtype, num_threads=threads)
+        if output is None:
+            for row in loaded.encode_stream(chosen.texts, batch_size, **options):
+                click.echo(json.dumps(row.tolist()))
+            return
+        rows, columns = _write(loaded, chosen, Path(output), batch_size, options)
+    click.echo(f"{output}: {rows} embeddings of {columns}", err=True)
+
+
+def _source(texts: tuple[str, ...], source: str | None, column: str | None) -> Source:
+    if source is None:
+        return Source(texts, list(texts), len(texts))
+    if source == "-":  # never the same twice
+        stdin = click.get_binary_stream("stdin")
+        return Source(decode_lines(stdin, "standard input"), secrets.token_hex(), None)
+    path = Path(source)
+    input_kind(path)
+    identity = [fingerprint_file(path), path.suffix, column]
+    return Source(read_texts(path, column), identity, count_texts(path))
+
+
+def _write(
+    model: fbg.Model, source: Source, output: Path, batch_size: int, options: dict[str, Any]
+) -> tuple[int, int]:
+    """Write an output, or what is missing of it; return its shape."""
+    from tqdm.auto import tqdm
+
+    model.encode_stream((), batch_size, **options)  # raises for options before there is a file
+    columns = options["truncate_dim"] or model.embedding_dimension
+    job = {"model": fingerprint_model(model), "input": source.identity, "options": options}
+    with EmbeddingFile(output, columns, job) as file:
+        if file.rows > 0:
+            click.echo(f"{output}: going on after {file.rows} embeddings", err=True)
+        rest = islice(source.texts, file.rows, None)
+        vectors = model.encode_stream(rest, batch_size, **options)
+        with tqdm(total=source.total, initial=file.rows, unit="text") as bar:
+            for block in _blocks(vectors):
+                file.append(block)
+                bar.update(len(block))
+        file.finish()
+        return file.rows, columns
+
+
+def _blocks(vectors: Iterator[Any]) -> Iterator[Any]:
+    while block := list(islice(vectors, BLOCK)):
+        yield np.stack(block)

@@ -2,19 +2,35 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 import fbg
 from fbg.cli.common import binary_size, user_errors
 from fbg.loading import DTYPES
+from fbg.text_files import read_texts
 
 
 @click.command()
 @click.argument("model")
 @click.argument("out", type=click.Path())
 @click.option("--dtype", type=click.Choice(DTYPES), default="int8", show_default=True)
+@click.option(
+    "--calibrate",
+    type=click.Path(dir_okay=False),
+    help="A file with texts like those that the model will see, 100 or so: one per line, or .jsonl "
+    'or .parquet with a "text". Makes int8 more accurate; takes seconds.',
+)
+@click.option(
+    "--no-smooth",
+    is_flag=True,
+    help="Round int8 weights as they are, without evening out channels first.",
+)
 @click.option("--overwrite", is_flag=True, help="Replace a saved model that OUT already is.")
-def quantize(model: str, out: str, dtype: str, overwrite: bool) -> None:
+def quantize(
+    model: str, out: str, dtype: str, calibrate: str | None, no_smooth: bool, overwrite: bool
+) -> None:
     """Save MODEL, a directory or a hub id, as it runs, in the directory OUT.
 
     fbg.load and the other commands then take OUT, and start without quantizing.
@@ -24,8 +40,9 @@ def quantize(model: str, out: str, dtype: str, overwrite: bool) -> None:
       fbg quantize path/to/bert-base bert-base-int8
     """
     with user_errors():
+        texts = None if calibrate is None else list(read_texts(Path(calibrate)))
         click.echo(f"quantizing {model} to {dtype} …", err=True)
-        loaded = fbg.load(model, dtype=dtype)
+        loaded = fbg.load(model, dtype=dtype, smooth=not no_smooth, calibrate=texts)
         click.echo(f"writing {out} …", err=True)
         loaded.save(out, overwrite=overwrite)
     report = loaded.memory_report()

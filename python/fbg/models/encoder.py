@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import operator
 import os
-from collections.abc import Iterator, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, overload
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,8 @@ from fbg import _fbg
 from fbg.arrays import require_integer
 from fbg.models import saved
 from fbg.models.config import EncoderConfig
-from fbg.models.packing import chunks, index_array, pack_padded, pack_sequences
+from fbg.models.embedding import EncodeOptions, SentenceEmbedder, check_options, check_range
+from fbg.models.packing import MAX_TOKENS, chunks, index_array, pack_padded
 from fbg.models.reports import MemoryReport, PlanReport
 from fbg.models.runner import Runner
 from fbg.models.sentence import SentenceConfig
@@ -30,10 +31,6 @@ from fbg.models.transformer import Transformer, describe_pooler
 __all__ = ["Model", "ModelOutput"]
 
 Floats = npt.NDArray[np.float32]
-
-# Tokens of one run: enough that reading the weights costs nothing, few enough that what flows
-# between two layers stays in the cache. Results do not depend on it.
-MAX_TOKENS = 1024
 
 
 @dataclass(frozen=True)
@@ -75,20 +72,11 @@ class Model(TextTasks, TokenTasks):
         graph.output(hidden)
         if transformer.pooler is not None:
             graph.output(describe_pooler(graph, hidden, transformer.pooler))
-        self._forward = self._runner(graph)
-        self._embed = {normalize: self._embedder(normalize) for normalize in (False, True)}
+        self._forward = Runner(graph, self.config.max_length)
+        self._embedder = SentenceEmbedder(transformer, sentence, tokenizer)
+        self._said_cut = False
+        self.reload: Callable[[], Model] | None = None  # for pickle; set by fbg.load
         self._tasks = TaskRunner(transformer, tokenizer, origin, num_threads)
-
-    def _embedder(self, normalize: bool) -> Runner:
-        graph = _fbg.Graph()
-        hidden = self._transformer.describe(graph)
-        pool = {"cls": graph.first_token, "mean": graph.mean_pool, "max": graph.max_pool}
-        embedding = pool[self.sentence.pooling](hidden)
-        graph.output(graph.normalize(embedding) if normalize else embedding)
-        return self._runner(graph)
-
-    def _runner(self, graph: _fbg.Graph) -> Runner:
-        return Runner(graph, self.config.max_length)
 
     @property
     def graph(self) -> _fbg.Graph:
@@ -101,9 +89,24 @@ class Model(TextTasks, TokenTasks):
         return self._num_threads or _fbg.num_threads()
 
     @property
+    def directory(self) -> Path:
+        """Where the model was loaded from; of a hub id, the snapshot in the local cache."""
+        return self._origin.directory
+
+    @property
     def max_length(self) -> int:
         """Tokens, special ones included, at which `encode` cuts a sentence."""
         return self._tokenizer.max_length
+
+    @property
+    def embedding_dimension(self) -> int:
+        """Length of the vectors of `encode`: the hidden size, or what Dense modules make of it."""
+        return self._embedder.dimension
+
+    @property
+    def prompts(self) -> Mapping[str, str]:
+        """The prompts of the model, for `prompt_name` of `encode`."""
+        return self.sentence.prompts
 
     def token_counts(self, sentences: Sequence[str]) -> list[int]:
         """Return how many tokens `encode` computes for each sentence, special ones included."""
@@ -115,6 +118,18 @@ class Model(TextTasks, TokenTasks):
             f"<fbg.Model {self.name!r}: {c.model_type}, {c.num_hidden_layers} layers, hidden size "
             f"{c.hidden_size}, {c.num_attention_heads} heads, {self.dtype}>"
         )
+
+    def __reduce__(self) -> tuple[Callable[[], Model], tuple[()]]:
+        if self.reload is None:
+            raise TypeError(f"{self!r} cannot be pickled: it does not come from fbg.load")
+        return self.reload, ()
+
+    # Nothing of a model ever changes, so that a copy has nothing of its own.
+    def __copy__(self) -> Model:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Model:
+        return self
 
     def save(self, directory: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write a directory that `fbg.load` maps: the weights as they run, under any ISA.
@@ -151,8 +166,8 @@ class Model(TextTasks, TokenTasks):
         arenas                1.5 MiB  owned
         total               176.8 MiB  1.5 MiB owned
         """
-        runners = [self._forward, *self._embed.values(), *self._tasks.runners]
-        arenas = sum(runner.arena_bytes for runner in runners)
+        arenas = self._forward.arena_bytes + self._embedder.arena_bytes
+        arenas += sum(runner.arena_bytes for runner in self._tasks.runners)
         network = self._transformer
         return MemoryReport.of(saved.tensors(network), network.derived, arenas, self._origin.mapped)
 
@@ -203,9 +218,9 @@ class Model(TextTasks, TokenTasks):
         limit = self.config.max_length
         if shape[1] > limit:
             raise ValueError(f"forward: input_ids has {shape[1]} positions, the model has {limit}")
-        _check_range("forward: input_ids", ids, valid, self.config.vocab_size)
+        check_range("forward: input_ids", ids, valid, self.config.vocab_size)
         if types is not None:
-            _check_range("forward: token_type_ids", types, valid, self.config.type_vocab_size)
+            check_range("forward: token_type_ids", types, valid, self.config.type_vocab_size)
 
         hidden = np.zeros((*shape, self.config.hidden_size), np.float32)
         pooled = None
@@ -248,76 +263,129 @@ class Model(TextTasks, TokenTasks):
             if pooled is not None:
                 pooled[chosen] = outputs[1]
 
-    @overload
     def encode(
         self,
-        sentences: str,
-        batch_size: int = ...,
-        normalize_embeddings: bool | None = ...,
-        show_progress_bar: bool = ...,
-    ) -> Floats: ...
-    @overload
-    def encode(
-        self,
-        sentences: Sequence[str],
-        batch_size: int = ...,
-        normalize_embeddings: bool | None = ...,
-        show_progress_bar: bool = ...,
-    ) -> Floats: ...
-    def encode(
-        self,
-        sentences: str | Sequence[str],
+        sentences: str | Iterable[str],
         batch_size: int = 32,
         normalize_embeddings: bool | None = None,
         show_progress_bar: bool = False,
+        *,
+        truncate_dim: int | None = None,
+        prompt: str | None = None,
+        prompt_name: str | None = None,
+        truncation: bool = True,
     ) -> Floats:
         """Embed sentences.
 
-        sentences: a str gives a (hidden,) vector, a sequence of n str an (n, hidden) array in the
-            same order. Longer ones than `max_length` tokens are cut.
+        sentences: a str gives an (embedding_dimension,) vector, n str of any iterable an
+            (n, embedding_dimension) array in the same order.
         batch_size: the most sentences to compute at a time; bounds memory, never changes a result.
         normalize_embeddings: scale vectors to length 1; None does what modules.json says.
         show_progress_bar: needs tqdm.
+        truncate_dim: keep that many first dimensions, of models that were trained for it. As with
+            sentence-transformers, modules.json normalizes before that, and
+            normalize_embeddings=True after it.
+        prompt: is put before every sentence.
+        prompt_name: the same, by its name in `prompts`. Default: the default of the model, if any.
+        truncation: cut texts at `max_length` tokens, and say so in a warning, once for a model.
+            False: such a text is a ValueError.
 
-        Raises TypeError if something is not a str, ValueError if batch_size is less than 1 or the
-        tokenizer gives an id outside the vocabulary.
+        Raises TypeError if something is not a str, ValueError for an argument out of range, text
+        that is not valid Unicode, or a token id outside the vocabulary; ModelError if the model has
+        no tokenizer.
+
+        >>> model.encode(["a sentence", "another"]).shape  # doctest: +SKIP
+        (2, 384)
         """
+        options = self._options(
+            batch_size, normalize_embeddings, truncate_dim, prompt, prompt_name, truncation
+        )
         texts = _sentences(sentences)
-        try:
-            batch_size = operator.index(batch_size)
-        except TypeError:
-            got = type(batch_size).__name__
-            raise TypeError(f"encode: batch_size must be an integer, got {got}") from None
-        if batch_size < 1:
-            raise ValueError(f"encode: batch_size must be at least 1, got {batch_size}")
-        if normalize_embeddings is None:
-            normalize_embeddings = self.sentence.normalize
-        embed = self._embed[bool(normalize_embeddings)]
-
-        result = np.zeros((len(texts), self.config.hidden_size), np.float32)
+        result = np.empty((len(texts), options.dimension), np.float32)
+        filled = 0
         with _progress(len(texts), show_progress_bar) as advance:
-            tokens = self._tokenizer(texts)
-            lengths = np.array([t.size for t in tokens], np.int64)
-            # Longest first, so that the sentences of a run have about one length.
-            order = np.argsort(-lengths, kind="stable")
-            order = order[lengths[order] > 0]
-            for part in chunks(lengths[order].tolist(), MAX_TOKENS, batch_size):
-                chosen = order[part]
-                packed = pack_sequences([tokens[n] for n in chosen], self.config.pad_token_id)
-                _check_range("encode: token ids", packed.ids[None], None, self.config.vocab_size)
-                rows = np.empty((chosen.size, self.config.hidden_size), np.float32)
-                embed.run(packed, [rows], self.num_threads)
-                result[chosen] = rows
-                advance(chosen.size)
+            for rows in self._embedder.embed(
+                texts, options, self.num_threads, advance=advance, warn_cut=self._warn_cut
+            ):
+                result[filled : filled + len(rows)] = rows
+                filled += len(rows)
         return result[0] if isinstance(sentences, str) else result
 
+    def encode_stream(
+        self,
+        sentences: Iterable[str],
+        batch_size: int = 32,
+        normalize_embeddings: bool | None = None,
+        show_progress_bar: bool = False,
+        *,
+        truncate_dim: int | None = None,
+        prompt: str | None = None,
+        prompt_name: str | None = None,
+        truncation: bool = True,
+    ) -> Iterator[Floats]:
+        """Embed sentences as they come: yields the vector of each, in their order.
 
-def _sentences(sentences: object) -> list[str]:
+        The arguments and the vectors are those of `encode`. Memory does not depend on the number of
+        sentences: at most 2048 of them, and fewer long ones, are read before their vectors are
+        yielded. Raises for other arguments at once, for a sentence when its turn comes.
+
+        >>> with open("corpus.txt") as lines:  # doctest: +SKIP
+        ...     for vector in model.encode_stream(lines):
+        ...         index.add(vector)
+        """
+        options = self._options(
+            batch_size, normalize_embeddings, truncate_dim, prompt, prompt_name, truncation
+        )
+        _require_texts(sentences, str)
+
+        def vectors() -> Iterator[Floats]:
+            with _progress(None, show_progress_bar) as advance:
+                for rows in self._embedder.embed(
+                    sentences, options, self.num_threads, advance=advance, warn_cut=self._warn_cut
+                ):
+                    for row in rows:
+                        yield row.copy()  # a view would keep its whole window
+
+        return vectors()
+
+    def _options(
+        self,
+        batch_size: int,
+        normalize_embeddings: bool | None,
+        truncate_dim: int | None,
+        prompt: str | None,
+        prompt_name: str | None,
+        truncation: bool,
+    ) -> EncodeOptions:
+        return check_options(
+            self.sentence,
+            self.embedding_dimension,
+            batch_size=batch_size,
+            normalize_embeddings=normalize_embeddings,
+            truncate_dim=truncate_dim,
+            prompt=prompt,
+            prompt_name=prompt_name,
+            truncation=truncation,
+        )
+
+    def _warn_cut(self, message: str) -> None:
+        if not self._said_cut:
+            self._said_cut = True
+            warnings.warn(f"{message}; said once for a model", UserWarning, stacklevel=4)
+
+
+def _require_texts(sentences: object, *alone: type) -> None:
+    """Raise TypeError for what is no iterable that may hold texts."""
+    if isinstance(sentences, (bytes, *alone)) or not hasattr(sentences, "__iter__"):
+        got = type(sentences).__name__
+        wanted = "an iterable of str" if alone else "a str or a sequence of str"
+        raise TypeError(f"encode: sentences must be {wanted}, got {got}")
+
+
+def _sentences(sentences: str | Iterable[str]) -> list[str]:
     if isinstance(sentences, str):
         return [sentences]
-    if isinstance(sentences, bytes) or not hasattr(sentences, "__iter__"):
-        got = type(sentences).__name__
-        raise TypeError(f"encode: sentences must be a str or a sequence of str, got {got}")
+    _require_texts(sentences)
     texts = list(sentences)
     for n, text in enumerate(texts):
         if not isinstance(text, str):
@@ -325,26 +393,12 @@ def _sentences(sentences: object) -> list[str]:
     return texts
 
 
-def _check_range(
-    where: str, ids: npt.NDArray[Any], valid: npt.NDArray[np.bool_] | None, limit: int
-) -> None:
-    """Raise ValueError for the first index outside [0, limit) of a token that is not hidden."""
-    seen = ids if valid is None else ids[valid]
-    if seen.size == 0 or (seen.min() >= 0 and seen.max() < limit):
-        return
-    wrong = (ids < 0) | (ids >= limit)
-    row, column = np.argwhere(wrong if valid is None else wrong & valid)[0].tolist()
-    raise ValueError(
-        f"{where} must be in [0, {limit}), got {int(ids[row, column])} at [{row}, {column}]"
-    )
-
-
 class _Advance(Protocol):
     def __call__(self, n: int, /) -> object: ...
 
 
 @contextmanager
-def _progress(total: int, show: bool) -> Iterator[_Advance]:
+def _progress(total: int | None, show: bool) -> Iterator[_Advance]:
     if not show:
         yield lambda n: None
         return

@@ -197,7 +197,7 @@ def describe_head(graph: _fbg.Graph, transformer: Transformer, head: Head) -> No
         x = describe_pooler(graph, x, transformer.pooler)
     elif head.kind == "ForSequenceClassification":
         mean = names.mean_or_first and transformer.config.tasks.pooling == "mean"
-        x = graph.mean_pool(x) if mean else graph.first_token(x)
+        x = graph.pool(x, "mean") if mean else graph.first_token(x)
     if head.dense is not None:
         tanh = head.activation == "tanh"
         x = add_linear(graph, x, head.dense, "none" if tanh else head.activation)

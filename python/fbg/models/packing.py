@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 __all__ = [
+    "MAX_TOKENS",
     "Packed",
     "chunks",
     "index_array",
@@ -19,6 +20,10 @@ __all__ = [
 ]
 
 Indices = npt.NDArray[np.int32]
+
+# Tokens of one run: enough that reading the weights costs nothing, few enough that what flows
+# between two layers stays in the cache. Results do not depend on it.
+MAX_TOKENS = 1024
 
 
 @dataclass(frozen=True)

@@ -79,7 +79,9 @@ def write(
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
     temporary.mkdir()
     try:
-        for name in ("config.json", "tokenizer.json", *sentence_files(source)):
+        names = ["config.json", *sentence_files(source)]
+        names += [name for name in ("tokenizer.json",) if (source / name).is_file()]
+        for name in names:
             (temporary / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(source / name, temporary / name)
         stored = tensors(transformer)

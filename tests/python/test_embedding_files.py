@@ -1,0 +1,109 @@
+"""Files of embeddings: whole or not there, and gone on with only if the job is the same."""
+
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fbg.embedding_files import EmbeddingFile
+
+ROWS = np.arange(30, dtype=np.float32).reshape(10, 3)
+JOB = {"model": "a", "options": [1, None]}
+
+
+def interrupted(path: Path, rows: int) -> None:
+    with EmbeddingFile(path, 3, JOB) as file:
+        file.append(ROWS[:rows])
+
+
+@pytest.mark.parametrize("rows", [0, 1, 10])
+@pytest.mark.parametrize("name", ["out.npy", "out"])
+def test_npy_is_what_numpy_writes(tmp_path: Path, name: str, rows: int) -> None:
+    with EmbeddingFile(tmp_path / name, 3, JOB) as file:
+        for row in ROWS[:rows]:
+            file.append(row[None])
+        assert not (tmp_path / name).exists()
+        file.finish()
+    assert os.listdir(tmp_path) == [name]
+    np.save(tmp_path / "same.npy", ROWS[:rows])
+    assert np.array_equal(np.load(tmp_path / name), ROWS[:rows])
+    assert len((tmp_path / name).read_bytes()) == len((tmp_path / "same.npy").read_bytes())
+    assert np.load(tmp_path / name, mmap_mode="r").shape == (rows, 3)
+
+
+@pytest.mark.parametrize("rows", [0, 10])
+def test_parquet_has_a_list_in_each_row(tmp_path: Path, rows: int) -> None:
+    pytest.importorskip("pyarrow")
+    import pyarrow.parquet
+
+    path = tmp_path / "out.parquet"
+    interrupted(path, rows)
+    with EmbeddingFile(path, 3, JOB) as file:
+        assert file.rows == rows
+        file.finish()
+    assert os.listdir(tmp_path) == ["out.parquet"]
+    column = pyarrow.parquet.read_table(path).column("embedding").to_pylist()
+    assert column == ROWS[:rows].tolist()
+
+
+def test_rows_of_the_same_job_are_kept(tmp_path: Path) -> None:
+    path = tmp_path / "out.npy"
+    interrupted(path, 4)
+    with (tmp_path / "out.npy.partial").open("ab") as file:
+        file.write(b"half a row")  # written, but never counted
+    with EmbeddingFile(path, 3, JOB) as file:
+        assert file.rows == 4
+        file.append(ROWS[4:])
+        file.finish()
+    assert np.array_equal(np.load(path), ROWS)
+    assert os.listdir(tmp_path) == ["out.npy"]
+
+
+@pytest.mark.parametrize("change", ["job", "dimension", "state", "number", "rows", "none"])
+def test_anything_else_begins_again(tmp_path: Path, change: str) -> None:
+    path, state = tmp_path / "out.npy", tmp_path / "out.npy.partial.json"
+    interrupted(path, 4)
+    content = json.loads(state.read_text())
+    if change == "state":
+        state.write_bytes(b"{")
+    elif change == "number":
+        state.write_text(json.dumps(content | {"rows": -1}))
+    elif change == "rows":
+        (tmp_path / "out.npy.partial").write_bytes(b"short")
+    elif change == "none":
+        state.unlink()
+    job = JOB | {"model": "b"} if change == "job" else JOB
+    with EmbeddingFile(path, 2 if change == "dimension" else 3, job) as file:
+        assert file.rows == 0
+
+
+def test_an_old_output_stays_until_the_new_one_is_complete(tmp_path: Path) -> None:
+    path = tmp_path / "out.npy"
+    np.save(path, ROWS[:2])
+    interrupted(path, 4)
+    assert np.array_equal(np.load(path), ROWS[:2])
+    with EmbeddingFile(path, 3, JOB) as file:
+        file.finish()
+    assert np.array_equal(np.load(path), ROWS[:4])
+
+
+def test_a_file_is_written_by_one_process_at_a_time(tmp_path: Path) -> None:
+    with (
+        EmbeddingFile(tmp_path / "out.npy", 3, JOB),
+        pytest.raises(BlockingIOError, match=r"out\.npy: another process is writing it"),
+    ):
+        EmbeddingFile(tmp_path / "out.npy", 3, JOB)
+
+
+def test_nothing_is_left_of_a_job_without_rows(tmp_path: Path) -> None:
+    interrupted(tmp_path / "out.npy", 0)
+    assert os.listdir(tmp_path) == []
+
+
+def test_other_files_are_no_outputs(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"out\.csv: the output must be one of \.npy, \.parquet"):
+        EmbeddingFile(tmp_path / "out.csv", 3, JOB)
+    with pytest.raises(FileNotFoundError):
+        EmbeddingFile(tmp_path / "none" / "out.npy", 3, JOB)
