@@ -60,9 +60,9 @@ def sentences_of(text: str) -> Iterator[str]:
 
 
 def passages_of(text: str) -> Iterator[str]:
-    """The prose of a docstring: each paragraph, and all together where there are several."""
+    """The longer paragraphs of a docstring, and all its prose where there are several."""
     prose = [paragraph for paragraph in paragraphs_of(text) if is_prose(paragraph, 3, 400)]
-    yield from prose
+    yield from (paragraph for paragraph in prose if len(paragraph.split()) >= 25)
     if len(prose) > 1:
         yield " ".join(prose)
 

@@ -13,6 +13,8 @@ import functools
 import hashlib
 import json
 import sys
+import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -67,45 +69,39 @@ class Exports:
         import transformers
 
         transformers.utils.logging.disable_progress_bar()
+        transformers.utils.logging.set_verbosity_error()  # not that a pooler is left out
         pooler = {} if "dim" in self.config else {"add_pooling_layer": self.pooler}
         return transformers.AutoModel.from_pretrained(
             self.checkpoint, attn_implementation=attention, dtype=torch.float32, **pooler
         ).eval()
 
     def plain_onnx(self) -> Path:
-        path = self.folder / "plain.onnx"
-        if not path.exists():
-            self.folder.mkdir(parents=True, exist_ok=True)
-            feed = self.feed(self.calibration[0])
+        def make(path: Path) -> None:
             # Of eager attention the optimizer of onnxruntime knows how to make one operator.
-            peers.quietly(lambda: _export(self.torch("eager"), feed, path))
-        return path
+            _export(self.torch("eager"), self.feed(self.calibration[0]), path)
+
+        return self._kept("plain.onnx", make)
 
     def optimized_onnx(self) -> Path:
-        path = self.folder / "optimized.onnx"
-        if not path.exists():
-            source, config = self.plain_onnx(), self.config
+        def make(path: Path) -> None:
+            from onnxruntime.transformers import optimizer
 
-            def make() -> None:
-                from onnxruntime.transformers import optimizer
+            model = optimizer.optimize_model(
+                str(self.plain_onnx()),
+                model_type="bert",
+                num_heads=self.config.get("num_attention_heads", self.config.get("n_heads")),
+                hidden_size=self.config.get("hidden_size", self.config.get("dim")),
+            )
+            fused = {k: n for k, n in model.get_fused_operator_statistics().items() if n}
+            print(f"onnxruntime fused {fused}", file=sys.stderr)
+            model.save_model_to_file(str(path))
 
-                model = optimizer.optimize_model(
-                    str(source),
-                    model_type="bert",
-                    num_heads=config.get("num_attention_heads", config.get("n_heads")),
-                    hidden_size=config.get("hidden_size", config.get("dim")),
-                )
-                print("onnxruntime fused", model.get_fused_operator_statistics(), file=sys.stderr)
-                model.save_model_to_file(str(path))
-
-            peers.quietly(make)
-        return path
+        return self._kept("optimized.onnx", make)
 
     def int8_onnx(self) -> Path:
-        path = self.folder / "int8.onnx"
-        if not path.exists():
-            peers.quantize_onnx(self.optimized_onnx(), path)
-        return path
+        return self._kept(
+            "int8.onnx", lambda path: peers.quantize_onnx(self.optimized_onnx(), path)
+        )
 
     def openvino_int8_path(self) -> Path:
         """Where that is or will be."""
@@ -115,23 +111,29 @@ class Exports:
         return self.folder / f"openvino-int8-{ids.hexdigest()[:8]}.xml"
 
     def openvino_int8(self) -> Path:
-        path = self.openvino_int8_path()
+        def make(path: Path) -> None:
+            import nncf
+            import openvino
+
+            model = openvino.Core().read_model(self.plain_onnx())
+            quantized = nncf.quantize(
+                model,
+                nncf.Dataset([self.feed(ids) for ids in self.calibration]),
+                model_type=nncf.ModelType.TRANSFORMER,
+            )
+            openvino.save_model(quantized, path, compress_to_fp16=False)
+
+        return self._kept(self.openvino_int8_path().name, make)
+
+    def _kept(self, name: str, make: Callable[[Path], None]) -> Path:
+        """A file of the folder, made unless it is there; whole or not at all, if interrupted."""
+        path = self.folder / name
         if not path.exists():
-            source = self.plain_onnx()
-
-            def make() -> None:
-                import nncf
-                import openvino
-
-                model = openvino.Core().read_model(source)
-                quantized = nncf.quantize(
-                    model,
-                    nncf.Dataset([self.feed(ids) for ids in self.calibration]),
-                    model_type=nncf.ModelType.TRANSFORMER,
-                )
-                openvino.save_model(quantized, path, compress_to_fp16=False)
-
-            peers.quietly(make)
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryDirectory(dir=self.folder) as partial:
+                peers.quietly(lambda: make(Path(partial) / name))
+                for file in sorted(Path(partial).iterdir()):  # a .bin before its .xml
+                    file.replace(self.folder / file.name)
         return path
 
 
@@ -152,16 +154,14 @@ def _export(model: Any, feed: dict[str, Array], path: Path) -> None:
             return tuple(result[name] for name in outputs)
 
     dynamic = {0: "batch", 1: "length"}
-    partial = path.with_suffix(".partial")
     with torch.no_grad():
         torch.onnx.export(
             Positional().eval(),
             tuple(torch.from_numpy(value) for value in feed.values()),
-            str(partial),
+            str(path),
             input_names=list(feed),
             output_names=outputs,
             dynamic_axes=dict.fromkeys([*feed, "last_hidden_state"], dynamic),
             opset_version=17,
             dynamo=False,
         )
-    partial.replace(path)
