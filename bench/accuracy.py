@@ -77,7 +77,7 @@ def of_peers(exports: Exports, tokenize: Tokenize) -> Iterator[tuple[str, Embed]
             print(f"{name}: not installed, left out")
             continue
         forward = bert_peers.peer(name, exports, threads=1)
-        yield name, sentence_peers.single(forward, tokenize)
+        yield name, sentence_peers.batch(forward, tokenize, size=1)
 
 
 def options() -> argparse.Namespace:

@@ -3,8 +3,9 @@
 Each strategy is what a user of the engine would write; which is the fastest depends on the engine:
 
     batch     texts sorted by length, 32 at a time, padded to the longest of the batch
-    single    one text at a time, no padding
-    queue     OpenVINO's THROUGHPUT hint: one text at a time in its AsyncInferQueue
+    single    one text at a time, no padding; sorted too, which suits engines that keep a plan for
+              a shape
+    queue     OpenVINO's THROUGHPUT hint: the batches in its AsyncInferQueue
 """
 
 from __future__ import annotations
@@ -26,10 +27,6 @@ Embed = Callable[[list[str]], Floats]  # n texts -> (n, hidden), rows of length 
 Tokenize = Callable[[list[str]], list[Array]]  # n texts -> n (length,) int64 ids
 
 BATCH = 32
-
-
-def strategies(name: str) -> tuple[str, ...]:
-    return ("batch", "single", "queue") if name.startswith("openvino") else ("batch", "single")
 
 
 def real_exports(checkpoint: Path, cache: Path, calibrating: list[str]) -> tuple[Exports, Tokenize]:
@@ -59,73 +56,78 @@ def tokenizer(checkpoint: Path, max_length: int) -> Tokenize:
 def embedders(name: str, exports: Exports, threads: int, tokenize: Tokenize) -> dict[str, Embed]:
     """One peer of bert_peers with each of its strategies."""
     forward = bert_peers.peer(name, exports, threads)
-    result = {"batch": batch(forward, tokenize, exports), "single": single(forward, tokenize)}
-    if "queue" in strategies(name):
-        result["queue"] = queue(exports, name.partition("-")[2], threads, tokenize)
+    padding = exports.config.get("pad_token_id", 0)
+    result = {
+        "batch": batch(forward, tokenize, BATCH, padding),
+        "single": batch(forward, tokenize, 1, padding),
+    }
+    engine, _, precision = name.partition("-")
+    if engine == "openvino":
+        model = bert_peers.openvino_model(exports, precision, threads, "THROUGHPUT")
+        result["queue"] = queue(model, exports, tokenize, padding)
     return result
 
 
-def batch(forward: Forward, tokenize: Tokenize, exports: Exports) -> Embed:
-    padding = exports.config.get("pad_token_id", 0)
-
+def batch(forward: Forward, tokenize: Tokenize, size: int, padding: int = 0) -> Embed:
     def embed(texts: list[str]) -> Floats:
         ids = tokenize(texts)
-        order = np.argsort([-row.size for row in ids], kind="stable")
-        parts = [order[start : start + BATCH] for start in range(0, order.size, BATCH)]
-        embeddings = np.concatenate(
-            [_pooled(forward, [ids[n] for n in part], padding) for part in parts]
-        )
-        result = np.empty_like(embeddings)
-        result[order] = embeddings
-        return _normalised(result)
+        order = _longest_first(ids)
+        parts = []
+        for start in range(0, len(ids), size):
+            rows, mask = _padded([ids[n] for n in order[start : start + size]], padding)
+            parts.append(_pooled(forward(rows, None if mask.all() else mask), mask))
+        return _in_order(np.concatenate(parts), order)
 
     return embed
 
 
-def single(forward: Forward, tokenize: Tokenize) -> Embed:
-    def embed(texts: list[str]) -> Floats:
-        return _normalised(
-            np.stack([forward(ids[None])[0].mean(axis=0) for ids in tokenize(texts)])
-        )
-
-    return embed
-
-
-def queue(exports: Exports, precision: str, threads: int, tokenize: Tokenize) -> Embed:
+def queue(model: Any, exports: Exports, tokenize: Tokenize, padding: int) -> Embed:
     import openvino
 
-    model = bert_peers.openvino_model(exports, precision, threads, "THROUGHPUT")
     requests = openvino.AsyncInferQueue(model)
-    results: dict[int, Floats] = {}
+    parts: dict[int, Floats] = {}
 
-    def finished(request: Any, n: int) -> None:
-        results[n] = request.get_output_tensor(0).data[0].mean(axis=0)
+    def finished(request: Any, given: tuple[int, Array]) -> None:
+        start, mask = given
+        parts[start] = _pooled(request.get_output_tensor(0).data, mask)
 
     requests.set_callback(finished)
 
     def embed(texts: list[str]) -> Floats:
-        results.clear()
-        for n, ids in enumerate(tokenize(texts)):
-            requests.start_async(exports.feed(ids[None]), n)
+        ids = tokenize(texts)
+        order = _longest_first(ids)
+        parts.clear()
+        for start in range(0, len(ids), BATCH):
+            rows, mask = _padded([ids[n] for n in order[start : start + BATCH]], padding)
+            requests.start_async(exports.feed(rows, mask), (start, mask))
         requests.wait_all()
-        return _normalised(np.stack([results[n] for n in range(len(texts))]))
+        return _in_order(np.concatenate([parts[start] for start in sorted(parts)]), order)
 
     return embed
 
 
-def _pooled(forward: Forward, rows: list[Array], padding: int) -> Floats:
-    """The mean over the tokens of each row, padded to the longest."""
+def _longest_first(ids: list[Array]) -> Array:
+    return np.argsort([-row.size for row in ids], kind="stable")
+
+
+def _padded(rows: list[Array], padding: int) -> tuple[Array, Array]:
+    """(ids, mask), rows filled up to the longest."""
     ids = np.full((len(rows), max(row.size for row in rows)), padding, np.int64)
     mask = np.zeros_like(ids)
     for n, row in enumerate(rows):
         ids[n, : row.size] = row
         mask[n, : row.size] = 1
-    hidden = forward(ids, None if mask.all() else mask)
+    return ids, mask
+
+
+def _pooled(hidden: Array, mask: Array) -> Floats:
+    """The mean over the tokens of each row, of length 1."""
     total: Floats = np.einsum("bth,bt->bh", hidden, mask.astype(np.float32))
-    mean: Floats = total / mask.sum(axis=1, dtype=np.float32)[:, None]
-    return mean
+    normalised: Floats = total / np.linalg.norm(total, axis=1, keepdims=True)
+    return normalised
 
 
-def _normalised(embeddings: Floats) -> Floats:
-    result: Floats = embeddings / np.linalg.norm(embeddings, axis=1, keepdims=True)
+def _in_order(embeddings: Floats, order: Array) -> Floats:
+    result = np.empty_like(embeddings)
+    result[order] = embeddings
     return result
