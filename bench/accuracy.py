@@ -1,10 +1,12 @@
-"""How close int8 embeddings come to the float32 ones, on real sentences.
+"""How close low-precision embeddings come to the float32 ones, on real sentences.
 
     python bench/accuracy.py [MODEL_DIRECTORY] [--sentences 3000] [--calibrate 100] [--text FILE]
+    python bench/accuracy.py --peers         torch, onnxruntime and OpenVINO too
 
-Sentences are those of the documentation that this Python has with it: docstrings of the standard
-library and of the packages that are installed, in a fixed random order, each of them once. With
---text they are the lines of a file. The last ones calibrate and are not compared.
+Sentences are those of the documentation that this Python has with it (corpus.py). With --text they
+are the lines of a file. The last ones calibrate, ours and OpenVINO's, and are not compared. Peers
+take one sentence at a time, so that no other one shares its scales; each is held against float32
+embeddings that agree to 1e-5 between the engines.
 
     mean, 1st percentile   of the cosine between the embeddings of a sentence
     top-10 kept            of the 10 nearest neighbours of a sentence among the others, how many
@@ -14,71 +16,28 @@ library and of the packages that are installed, in a fixed random order, each of
 from __future__ import annotations
 
 import argparse
-import ast
+import functools
 import itertools
-import random
-import re
-import sys
-import sysconfig
 import time
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import bert_peers
+import checkpoints
+import corpus
 import numpy as np
 import numpy.typing as npt
+import sentence_peers
+from exports import Exports
+from sentence_peers import Embed, Tokenize
 
 import fbg
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "python"))
-
 Floats = npt.NDArray[np.float32]
 NEIGHBOURS = 10
-
-
-def docstrings(root: Path) -> Iterator[str]:
-    """Every docstring below a directory, files in order of their names."""
-    for path in sorted(root.rglob("*.py")):
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                tree = ast.parse(path.read_text(encoding="utf-8"))
-        except (OSError, SyntaxError, ValueError, RecursionError):
-            continue
-        for node in ast.walk(tree):
-            if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)):
-                text = ast.get_docstring(node)
-                if text:
-                    yield text
-
-
-def sentences_of(text: str) -> Iterator[str]:
-    """The sentences of a docstring: from a capital letter to a full stop, mostly words."""
-    for paragraph in re.split(r"\n\s*\n", text):
-        flat = " ".join(paragraph.split())
-        for sentence in re.split(r"(?<=[.!?])\s+", flat):
-            words = sentence.split()
-            plain = sum(bool(re.fullmatch(r"[A-Za-z'-]+[,.;:!?]?", word)) for word in words)
-            if (
-                6 <= len(words) <= 60
-                and sentence[0].isupper()
-                and sentence[-1] in ".!?"
-                and plain >= 0.8 * len(words)
-            ):
-                yield sentence
-
-
-def installed_sentences(wanted: int) -> list[str]:
-    """Up to `wanted` different sentences out of the documentation of this Python's packages."""
-    found: dict[str, None] = {}
-    places = [Path(sysconfig.get_path(name)) for name in ("stdlib", "purelib")]
-    for text in itertools.chain.from_iterable(docstrings(place) for place in places):
-        found.update(dict.fromkeys(sentences_of(text)))
-        if len(found) >= 10 * wanted:  # of the first packages by name
-            break
-    chosen = sorted(found)
-    random.Random(0).shuffle(chosen)
-    return chosen[:wanted]
+AGREEMENT = 1e-5  # of the cosine between float32 embeddings of two engines
+PEERS = ("openvino-fp32", "openvino-bf16", "openvino-int8", "ort-int8", "torch-int8")
 
 
 def neighbours(embeddings: Floats) -> npt.NDArray[np.intp]:
@@ -95,41 +54,70 @@ def compare(embeddings: Floats, exact: Floats) -> tuple[float, float, float]:
     return float(cosine.mean()), float(np.percentile(cosine, 1)), kept
 
 
-def main() -> None:
+def own(model: Path, calibrating: list[str]) -> Iterator[tuple[str, Embed]]:
+    """Our dtypes and ways of quantizing."""
+    ways: tuple[tuple[str, dict[str, Any]], ...] = (
+        ("fbg bf16", {"dtype": "bfloat16"}),
+        ("fbg fp16", {"dtype": "float16"}),
+        ("fbg int8, plain rounding (smooth=False)", {"dtype": "int8", "smooth": False}),
+        ("fbg int8, smooth, no data (default)", {"dtype": "int8"}),
+        (
+            f"fbg int8, calibrate={len(calibrating)} texts",
+            {"dtype": "int8", "calibrate": calibrating},
+        ),
+    )
+    for name, options in ways:
+        loaded = fbg.load(model, **options)
+        yield name, functools.partial(loaded.encode, normalize_embeddings=True)
+
+
+def of_peers(exports: Exports, tokenize: Tokenize) -> Iterator[tuple[str, Embed]]:
+    for name in PEERS:
+        if not bert_peers.available(name, exports):
+            print(f"{name}: not installed, left out")
+            continue
+        forward = bert_peers.peer(name, exports, threads=1)
+        yield name, sentence_peers.batch(forward, tokenize, size=1)
+
+
+def options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("model", nargs="?", help="default: the MiniLM of the tests")
+    parser.add_argument("model", nargs="?", type=Path, help="default: the MiniLM of the tests")
     parser.add_argument("--sentences", type=int, default=3000)
     parser.add_argument("--calibrate", type=int, default=100)
     parser.add_argument("--text", type=Path, help="a file with a sentence on each line")
-    arguments = parser.parse_args()
-    if arguments.model is None:
-        from minilm import minilm_directory
+    parser.add_argument("--peers", action="store_true", help="measure other engines too")
+    parser.add_argument("--cache", type=Path, default=checkpoints.default_cache())
+    return parser.parse_args()
 
-        arguments.model = minilm_directory()
 
+def main() -> None:
+    arguments = options()
+    model: Path = arguments.model or checkpoints.of_tests("minilm").minilm_directory()
     wanted = arguments.sentences + arguments.calibrate
     if arguments.text:
         texts = arguments.text.read_text(encoding="utf-8").splitlines()[:wanted]
     else:
-        texts = installed_sentences(wanted)
+        texts = corpus.installed_sentences(wanted)
     compared, calibrating = texts[: -arguments.calibrate], texts[-arguments.calibrate :]
-    exact = fbg.load(arguments.model)
+    exact = fbg.load(model)
     tokens = exact.token_counts(compared)
-    wanted_embeddings = exact.encode(compared, normalize_embeddings=True)
+    reference = exact.encode(compared, normalize_embeddings=True)
     print(f"{len(compared)} sentences of {np.mean(tokens):.0f} tokens on average", flush=True)
 
-    print(f"{'int8':34} {'mean':>8} {'1st pct':>8} {'top-10':>7} {'load s':>7}")
-    for name, options in (
-        ("plain rounding (smooth=False)", {"smooth": False}),
-        ("smooth, no data (default)", {}),
-        (f"calibrate={len(calibrating)} texts", {"calibrate": calibrating}),
-    ):
-        start = time.perf_counter()
-        model = fbg.load(arguments.model, dtype="int8", **options)
+    contestants = own(model, calibrating)
+    if arguments.peers:
+        exports, tokenize = sentence_peers.real_exports(model, arguments.cache, calibrating)
+        contestants = itertools.chain(contestants, of_peers(exports, tokenize))
+    print(f"{'':40} {'mean':>8} {'1st pct':>8} {'top-10':>7} {'load s':>7}")
+    start = time.perf_counter()
+    for name, embed in contestants:  # each is made when it is asked for
         seconds = time.perf_counter() - start
-        embeddings = model.encode(compared, normalize_embeddings=True)
-        mean, percentile, kept = compare(embeddings, wanted_embeddings)
-        print(f"{name:34} {mean:8.5f} {percentile:8.5f} {kept:7.1%} {seconds:7.2f}", flush=True)
+        mean, percentile, kept = compare(embed(compared), reference)
+        print(f"{name:40} {mean:8.5f} {percentile:8.5f} {kept:7.1%} {seconds:7.2f}", flush=True)
+        if name.endswith("fp32") and not percentile > 1 - AGREEMENT:
+            raise SystemExit(f"accuracy.py: {name} differs from fbg in float32")
+        start = time.perf_counter()
 
 
 if __name__ == "__main__":

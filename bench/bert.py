@@ -1,11 +1,15 @@
-"""BERT at batch 1: ours in fp32, bf16 and int8 against the peers, in turn, on random weights.
+"""Encoders at batch 1: ours in every dtype against the peers, in turn, on random weights.
 
     python bench/bert.py                                         BERT-base, every peer installed
     python bench/bert.py --tokens 128 --contestants fbg-int8 ort-int8
     python bench/bert.py --contestants ort-fp32 ort-int8         peers alone; fbg is not imported
+    python bench/bert.py --geometry base large roberta-base distilbert tinybert \
+        --threads 1 2 --json bert.json --resume                  all; begin again where it stopped
 
 First fp32 must agree with the first fp32 peer to 1e-3 in every hidden state; then times are taken.
-ONNX and OpenVINO files are made once and kept in the directory given by --cache.
+The run ends with a table of all cases: our medians, and how many times faster than the fastest
+peer of the same precision (float16 weights compute in fp32). Files of other engines are made once
+and kept in the directory given by --cache.
 """
 
 from __future__ import annotations
@@ -13,35 +17,30 @@ from __future__ import annotations
 import argparse
 import functools
 from pathlib import Path
+from typing import Any
 
 import bert_peers
+import checkpoints
 import numpy as np
 import timing
-from bert_peers import Array, Forward, RandomBert
+from bert_peers import Forward
+from bert_summary import summary
+from exports import Array, Exports
 
-OURS = ("fbg-fp32", "fbg-bf16", "fbg-int8")
+OURS = {
+    "fbg-fp32": "float32",
+    "fbg-fp16": "float16",
+    "fbg-bf16": "bfloat16",
+    "fbg-int8": "int8",
+}
 CHOICES = (*OURS, *bert_peers.BERT_PEERS)
-# OpenVINO's rows appear if asked for, or if their int8 model has been made before.
-DEFAULT = (*OURS, "torch-fp32", "torch-int8", "ort-fp32", "ort-int8")
 TOLERANCE = 1e-3
-TARGETS = (  # (ours, theirs): printed as "ours is … × as fast as theirs"
-    ("fbg-int8", "fbg-fp32"),
-    ("fbg-bf16", "fbg-fp32"),
-    ("fbg-fp32", "torch-fp32"),
-    ("fbg-fp32", "ort-fp32"),
-    ("fbg-fp32", "openvino-fp32"),
-    ("fbg-bf16", "openvino-bf16"),
-    ("fbg-int8", "torch-int8"),
-    ("fbg-int8", "ort-int8"),
-    ("fbg-int8", "openvino-int8"),
-)
 
 
-def ours(name: str, model: RandomBert, threads: int) -> Forward:
+def ours(name: str, exports: Exports, threads: int) -> Forward:
     import fbg
 
-    dtype = {"fbg-fp32": "float32", "fbg-bf16": "bfloat16", "fbg-int8": "int8"}[name]
-    loaded = fbg.load(str(model.checkpoint()), dtype=dtype, num_threads=threads)
+    loaded = fbg.load(exports.checkpoint, dtype=OURS[name], num_threads=threads)
 
     def forward(ids: Array) -> Array:
         result: Array = loaded.forward(ids).last_hidden_state
@@ -50,21 +49,17 @@ def ours(name: str, model: RandomBert, threads: int) -> Forward:
     return forward
 
 
-def prepare(names: list[str], model: RandomBert, threads: int) -> dict[str, Forward]:
-    ready: dict[str, Forward] = {}
-    for name in names:
-        forward = (
-            ours(name, model, threads) if name in OURS else bert_peers.bert(name, model, threads)
-        )
-        if forward is None:
-            print(f"{name}: not installed, left out")
-        else:
-            ready[name] = forward
-    return ready
+def prepare(names: list[str], exports: Exports, threads: int) -> dict[str, Forward]:
+    return {
+        name: ours(name, exports, threads)
+        if name in OURS
+        else bert_peers.peer(name, exports, threads)
+        for name in names
+    }
 
 
 def verify(ready: dict[str, Forward], ids: Array) -> None:
-    """fp32 engines agree with each other; int8 ones point the same way."""
+    """fp32 engines agree with each other; others point the same way."""
     fp32 = [name for name in ready if name.endswith("fp32")]
     if not fp32:
         print("no fp32 contestant: results not verified")
@@ -88,55 +83,76 @@ def verify(ready: dict[str, Forward], ids: Array) -> None:
             )
 
 
-def defaults(model: RandomBert) -> list[str]:
-    cached = (model.folder / "openvino-int8.xml").exists()
-    return [*DEFAULT, *(("openvino-fp32", "openvino-int8") if cached else ())]
-
-
-def show(results: dict[str, timing.Result], tokens: int, threads: int) -> None:
-    print(f"\n### {tokens} tokens, {threads} thread{'s' * (threads > 1)}\n")
+def show(results: dict[str, timing.Result], title: str) -> None:
+    print(f"\n### {title}\n")
     rows = [
         [name, f"{result.median * 1e3:.2f}", f"{result.best * 1e3:.2f}"]
         for name, result in results.items()
     ]
-    print(timing.markdown(["contestant", "median ms", "best ms"], rows))
-    for mine, other in TARGETS:
-        if mine in results and other in results:
-            ratio = results[mine].speedup_over(results[other])
-            print(f"{mine} is {ratio:.2f} × as fast as {other}")
+    print(timing.markdown(["contestant", "median ms", "best ms"], rows), flush=True)
 
 
 def options() -> argparse.Namespace:
     parser = timing.parser(__doc__.splitlines()[0])
-    parser.add_argument("--geometry", choices=("base", "minilm", "awkward"), default="base")
+    parser.add_argument(
+        "--geometry", nargs="+", choices=checkpoints.GEOMETRIES, default=["base"], metavar="NAME"
+    )
     parser.add_argument("--tokens", type=int, nargs="+", default=[8, 32, 64, 128, 384])
     parser.add_argument("--contestants", nargs="+", choices=CHOICES, metavar="NAME")
-    parser.add_argument("--cache", type=Path, default=bert_peers.default_cache())
+    parser.add_argument("--cache", type=Path, default=checkpoints.default_cache())
+    parser.add_argument("--resume", action="store_true", help="keep the cases that --json OUT has")
     arguments = parser.parse_args()
+    if arguments.resume and arguments.json is None:
+        parser.error("--resume goes with --json")
     if arguments.quick:
         arguments.tokens = [tokens for tokens in arguments.tokens if tokens <= 128]
     return arguments
 
 
+def contest(
+    exports: Exports,
+    names: list[str],
+    cases: list[dict[str, Any]],
+    arguments: argparse.Namespace,
+    report: timing.Report,
+) -> None:
+    """Measure the cases, all of one geometry and one number of threads."""
+    threads: int = cases[0]["threads"]
+    vocabulary: int = exports.config["vocab_size"]
+    ready = prepare(names, exports, threads)
+    verify(ready, checkpoints.random_ids(vocabulary, min(arguments.tokens[-1], 64)))
+    for case in cases:
+        ids = checkpoints.random_ids(vocabulary, case["tokens"])
+        field = [
+            timing.Contestant(name, functools.partial(forward, ids))
+            for name, forward in ready.items()
+        ]
+        results = timing.race(field, timing.rounds(arguments), timing.pause(threads))
+        show(results, ", ".join(f"{key} {value}" for key, value in case.items()))
+        report.add(case, results)
+
+
 def main() -> None:
     arguments = options()
     timing.use_clock(arguments)
-    model = RandomBert(arguments.geometry, arguments.cache)
-    names = arguments.contestants or defaults(model)
-    report = timing.Report("bert", arguments)
-    for threads in arguments.threads:
-        ready = prepare(names, model, threads)
-        verify(ready, model.ids(min(arguments.tokens[-1], 64)))
-        for tokens in arguments.tokens:
-            ids = model.ids(tokens)
-            field = [
-                timing.Contestant(name, functools.partial(forward, ids))
-                for name, forward in ready.items()
+    report = timing.Report("bert", arguments, resume=arguments.resume)
+    measured = []
+    for geometry in arguments.geometry:
+        exports = checkpoints.random_exports(geometry, arguments.cache)
+        names = arguments.contestants or list(CHOICES)
+        for name in [n for n in names if n not in OURS and not bert_peers.available(n, exports)]:
+            print(f"{name}: not installed, left out")
+            names = [other for other in names if other != name]
+        for threads in arguments.threads:
+            cases: list[dict[str, Any]] = [
+                {"geometry": geometry, "threads": threads, "tokens": tokens}
+                for tokens in arguments.tokens
             ]
-            results = timing.race(field, timing.rounds(arguments), timing.pause(threads))
-            show(results, tokens, threads)
-            report.add({"tokens": tokens, "threads": threads}, results)
-    report.write()
+            measured += cases
+            missing = [case for case in cases if not set(names) <= set(report.find(case))]
+            if missing:
+                contest(exports, names, missing, arguments, report)
+    print(f"\n{summary([(case, report.find(case)) for case in measured])}")
 
 
 if __name__ == "__main__":

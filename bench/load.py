@@ -1,21 +1,24 @@
 """From import to the first result of a model: time and memory, of a checkpoint and saved.
 
-    python bench/load.py DIRECTORY --dtype int8 --rounds 5
+    python bench/load.py [DIRECTORY] --dtype int8 --rounds 5      default: a random BERT-base
 
 Saves the model in a temporary directory, checks that both give the same bits, then starts a
-process for every sample, the two in turn. Prints medians; peak is that of the resident memory.
+process for every sample, the two in turn, each with a user cache that is empty. Prints medians;
+peak is that of the resident memory.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import statistics
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
+import checkpoints
 import numpy as np
 
 import fbg
@@ -39,10 +42,13 @@ COLUMNS = ("load s", "first run s", "both s", "import MiB", "peak MiB")
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("directory", help="a checkpoint that fbg.load reads")
+    parser.add_argument("directory", nargs="?", help="a checkpoint that fbg.load reads")
     parser.add_argument("--dtype", default="int8")
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--cache", type=Path, default=checkpoints.default_cache())
     args = parser.parse_args()
+    if args.directory is None:
+        args.directory = str(checkpoints.random_exports("base", args.cache).checkpoint)
     with tempfile.TemporaryDirectory() as folder:
         saved = str(Path(folder) / "saved")
         model = fbg.load(args.directory, dtype=args.dtype)
@@ -55,7 +61,9 @@ def main() -> None:
         for _ in range(args.rounds):
             for directory, rows in samples.items():
                 command = [sys.executable, "-c", SAMPLE, directory, args.dtype]
-                rows.append(json.loads(subprocess.check_output(command)))
+                with tempfile.TemporaryDirectory() as empty:
+                    variables = {**os.environ, "XDG_CACHE_HOME": empty}
+                    rows.append(json.loads(subprocess.check_output(command, env=variables)))
     print(f"{'':<10}" + "".join(f"{column:>13}" for column in COLUMNS))
     for name, rows in zip(("checkpoint", "saved"), samples.values(), strict=True):
         medians = (statistics.median(column) for column in zip(*rows, strict=True))

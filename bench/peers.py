@@ -44,7 +44,7 @@ def quantize_onnx(source: Path, target: Path) -> None:
 
 
 def torch_int8(module: Any, engine: str = "fbgemm") -> Any:
-    """Dynamic quantization of the Linear layers of a module.
+    """Dynamic quantization of the Linear layers of a module, a scale for each output channel.
 
     The engine that is set while weights are packed is the one that runs them, whatever is set
     later: linear_dynamic is a method of the packed weights.
@@ -54,7 +54,8 @@ def torch_int8(module: Any, engine: str = "fbgemm") -> Any:
     torch.backends.quantized.engine = engine
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return torch.ao.quantization.quantize_dynamic(module, {torch.nn.Linear}, dtype=torch.qint8)
+        layers = {torch.nn.Linear: torch.ao.quantization.per_channel_dynamic_qconfig}
+        return torch.ao.quantization.quantize_dynamic(module, layers)
 
 
 def ort_session(model: bytes | str, threads: int, *, keep_spinning: bool = True) -> Any:

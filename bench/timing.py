@@ -152,21 +152,36 @@ def pause(threads: int) -> float:
 
 
 class Report:
-    """Collects results case by case and writes them as JSON."""
+    """Collects results case by case; the JSON file is written after each, so that none is lost.
 
-    def __init__(self, benchmark: str, arguments: argparse.Namespace) -> None:
+    resume: begin with what the file holds already, if it is there.
+    """
+
+    def __init__(
+        self, benchmark: str, arguments: argparse.Namespace, *, resume: bool = False
+    ) -> None:
         shown = {key: _plain(value) for key, value in vars(arguments).items() if key != "json"}
         self._path: Path | None = arguments.json
+        self._rows: list[dict[str, Any]] = []
+        if resume and self._path is not None and self._path.exists():
+            self._rows = json.loads(self._path.read_text())["results"]
         self._content: dict[str, Any] = {
             "benchmark": benchmark,
             "arguments": shown,
             "machine": machine(),
-            "results": [],
+            "results": self._rows,
         }
 
+    def find(self, case: dict[str, Any]) -> dict[str, Result]:
+        """The results of a case, or none."""
+        rows = [row for row in self._rows if _is_of(row, case)]
+        return {row["contestant"]: Result(row["contestant"], row["samples_s"]) for row in rows}
+
     def add(self, case: dict[str, Any], results: dict[str, Result]) -> None:
+        """Add the results of a case, in place of any that are there."""
+        self._rows[:] = [row for row in self._rows if not _is_of(row, case)]
         for result in results.values():
-            self._content["results"].append(
+            self._rows.append(
                 {
                     **case,
                     "contestant": result.name,
@@ -175,10 +190,17 @@ class Report:
                     "samples_s": result.samples,
                 }
             )
+        self.write()
 
     def write(self) -> None:
         if self._path is not None:
-            self._path.write_text(json.dumps(self._content, indent=1) + "\n")
+            partial = self._path.with_name(self._path.name + ".partial")
+            partial.write_text(json.dumps(self._content, indent=1) + "\n")
+            partial.replace(self._path)
+
+
+def _is_of(row: dict[str, Any], case: dict[str, Any]) -> bool:
+    return all(row.get(key) == value for key, value in case.items())
 
 
 def _plain(value: Any) -> Any:

@@ -56,7 +56,14 @@ AWKWARD = Geometry(48, 2, 3, 100, vocab_size=99, max_position_embeddings=40)
 TINYBERT = Geometry(312, 4, 12, 1200, vocab_size=30522)  # a head is 26 wide
 MINILM = Geometry(384, 6, 12, 1536, vocab_size=30522)
 BASE = Geometry(768, 12, 12, 3072, vocab_size=30522)
-GEOMETRIES = {"awkward": AWKWARD, "tinybert": TINYBERT, "minilm": MINILM, "base": BASE}
+LARGE = Geometry(1024, 24, 16, 4096, vocab_size=30522)
+GEOMETRIES = {
+    "awkward": AWKWARD,
+    "tinybert": TINYBERT,
+    "minilm": MINILM,
+    "base": BASE,
+    "large": LARGE,
+}
 
 # What the golden arrays of tests/data/tiny_golden.npz were made from. The spread of 0.25 (BERT is
 # initialised with 0.02) makes attention pick out single tokens instead of averaging over all.

@@ -1,0 +1,100 @@
+"""Real text without a download: the documentation that this Python has with it.
+
+Docstrings of the standard library and of the packages that are installed, each text once, in a
+fixed random order. Which they are depends on what is installed; figures of one machine compare.
+"""
+
+from __future__ import annotations
+
+import ast
+import random
+import re
+import sysconfig
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+
+def docstrings() -> Iterator[str]:
+    """Every docstring of what is installed here, files in a fixed random order."""
+    places = {Path(sysconfig.get_path(name)) for name in ("stdlib", "purelib")}
+    paths = sorted({path for place in places for path in place.rglob("*.py")})
+    random.Random(0).shuffle(paths)
+    for path in paths:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                tree = ast.parse(path.read_text(encoding="utf-8"))
+        except (OSError, SyntaxError, ValueError, RecursionError):
+            continue
+        for node in ast.walk(tree):
+            if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)):
+                text = ast.get_docstring(node)
+                if text:
+                    yield text
+
+
+def paragraphs_of(text: str) -> list[str]:
+    """The paragraphs of a docstring, each on one line."""
+    return [" ".join(paragraph.split()) for paragraph in re.split(r"\n\s*\n", text)]
+
+
+def is_prose(text: str, fewest: int, most: int) -> bool:
+    """From a capital letter to a full stop, mostly words, `fewest` to `most` of them."""
+    words = text.split()
+    plain = sum(bool(re.fullmatch(r"[A-Za-z'-]+[,.;:!?]?", word)) for word in words)
+    return (
+        fewest <= len(words) <= most
+        and text[0].isupper()
+        and text[-1] in ".!?"
+        and plain >= 0.8 * len(words)
+    )
+
+
+def sentences_of(text: str) -> Iterator[str]:
+    """The sentences of a docstring."""
+    for paragraph in paragraphs_of(text):
+        for sentence in re.split(r"(?<=[.!?])\s+", paragraph):
+            if is_prose(sentence, 6, 60):
+                yield sentence
+
+
+def passages_of(text: str) -> Iterator[str]:
+    """The longer paragraphs of a docstring, and all its prose where there are several."""
+    prose = [paragraph for paragraph in paragraphs_of(text) if is_prose(paragraph, 3, 400)]
+    yield from (paragraph for paragraph in prose if len(paragraph.split()) >= 25)
+    if len(prose) > 1:
+        yield " ".join(prose)
+
+
+def chosen(found: dict[str, None], wanted: int) -> list[str]:
+    texts = sorted(found)
+    random.Random(0).shuffle(texts)
+    return texts[:wanted]
+
+
+def installed_sentences(wanted: int) -> list[str]:
+    """Up to `wanted` different sentences."""
+    found: dict[str, None] = {}
+    for text in docstrings():
+        found.update(dict.fromkeys(sentences_of(text)))
+        if len(found) >= 2 * wanted:
+            break
+    return chosen(found, wanted)
+
+
+def mixed_texts(wanted: int) -> list[str]:
+    """Up to `wanted` different texts of mixed length, sentences and passages half and half."""
+    sentences: dict[str, None] = {}
+    passages: dict[str, None] = {}
+    for text in docstrings():
+        sentences.update(dict.fromkeys(sentences_of(text)))
+        passages.update(dict.fromkeys(passages_of(text)))
+        if min(len(sentences), len(passages)) >= 2 * wanted:
+            break
+    long = chosen(passages, wanted - wanted // 2)
+    for text in long:
+        sentences.pop(text, None)
+    texts = long + chosen(sentences, wanted - len(long))
+    random.Random(1).shuffle(texts)
+    return texts

@@ -1,0 +1,167 @@
+"""A checkpoint in the formats of other engines: made once, kept in a folder, used by bert_peers.
+
+plain.onnx           torch.onnx.export
+optimized.onnx       onnxruntime.transformers.optimizer of that
+int8.onnx            quantize_dynamic (per channel, int8 weights) of that
+openvino-int8*.xml   nncf.quantize of the plain export (static); the name tells by a digest of
+                     the calibrating token ids which they were
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import peers
+
+Array = npt.NDArray[Any]
+
+# What the forward of a family takes, by model_type; all int64 of shape (batch, length).
+INPUTS = {
+    "bert": ("input_ids", "attention_mask", "token_type_ids"),
+    "roberta": ("input_ids", "attention_mask"),
+    "distilbert": ("input_ids", "attention_mask"),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Exports:
+    """A Hugging Face directory, and the folder of what peers derive from it.
+
+    calibration: (1, length) token ids each, for static quantization.
+    pooler: exports compute the pooler's output too, if the checkpoint has one.
+    digest: calibration is part of the name of what it made.
+    """
+
+    checkpoint: Path
+    folder: Path
+    calibration: tuple[Array, ...]
+    pooler: bool = True
+    digest: bool = True
+
+    @functools.cached_property
+    def config(self) -> dict[str, Any]:
+        result: dict[str, Any] = json.loads((self.checkpoint / "config.json").read_text())
+        return result
+
+    @functools.cached_property
+    def inputs(self) -> tuple[str, ...]:
+        return INPUTS[self.config["model_type"]]
+
+    def feed(self, ids: Array, mask: Array | None = None) -> dict[str, Array]:
+        """The inputs of a batch under their names; no mask means that every token counts."""
+        inputs = {"input_ids": ids, "attention_mask": np.ones_like(ids) if mask is None else mask}
+        if "token_type_ids" in self.inputs:
+            inputs["token_type_ids"] = np.zeros_like(ids)
+        return inputs
+
+    def torch(self, attention: str = "sdpa") -> Any:
+        import torch
+        import transformers
+
+        transformers.utils.logging.disable_progress_bar()
+        transformers.utils.logging.set_verbosity_error()  # not that a pooler is left out
+        pooler = {} if "dim" in self.config else {"add_pooling_layer": self.pooler}
+        return transformers.AutoModel.from_pretrained(
+            self.checkpoint, attn_implementation=attention, dtype=torch.float32, **pooler
+        ).eval()
+
+    def plain_onnx(self) -> Path:
+        def make(path: Path) -> None:
+            # Of eager attention the optimizer of onnxruntime knows how to make one operator.
+            _export(self.torch("eager"), self.feed(self.calibration[0]), path)
+
+        return self._kept("plain.onnx", make)
+
+    def optimized_onnx(self) -> Path:
+        def make(path: Path) -> None:
+            from onnxruntime.transformers import optimizer
+
+            model = optimizer.optimize_model(
+                str(self.plain_onnx()),
+                model_type="bert",
+                num_heads=self.config.get("num_attention_heads", self.config.get("n_heads")),
+                hidden_size=self.config.get("hidden_size", self.config.get("dim")),
+            )
+            fused = {k: n for k, n in model.get_fused_operator_statistics().items() if n}
+            print(f"onnxruntime fused {fused}", file=sys.stderr)
+            model.save_model_to_file(str(path))
+
+        return self._kept("optimized.onnx", make)
+
+    def int8_onnx(self) -> Path:
+        return self._kept(
+            "int8.onnx", lambda path: peers.quantize_onnx(self.optimized_onnx(), path)
+        )
+
+    def openvino_int8_path(self) -> Path:
+        """Where that is or will be."""
+        if not self.digest:
+            return self.folder / "openvino-int8.xml"
+        ids = hashlib.sha256(b"".join(batch.tobytes() for batch in self.calibration))
+        return self.folder / f"openvino-int8-{ids.hexdigest()[:8]}.xml"
+
+    def openvino_int8(self) -> Path:
+        def make(path: Path) -> None:
+            import nncf
+            import openvino
+
+            model = openvino.Core().read_model(self.plain_onnx())
+            quantized = nncf.quantize(
+                model,
+                nncf.Dataset([self.feed(ids) for ids in self.calibration]),
+                model_type=nncf.ModelType.TRANSFORMER,
+            )
+            openvino.save_model(quantized, path, compress_to_fp16=False)
+
+        return self._kept(self.openvino_int8_path().name, make)
+
+    def _kept(self, name: str, make: Callable[[Path], None]) -> Path:
+        """A file of the folder, made unless it is there; whole or not at all, if interrupted."""
+        path = self.folder / name
+        if not path.exists():
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryDirectory(dir=self.folder) as partial:
+                peers.quietly(lambda: make(Path(partial) / name))
+                for file in sorted(Path(partial).iterdir()):  # a .bin before its .xml
+                    file.replace(self.folder / file.name)
+        return path
+
+
+def _export(model: Any, feed: dict[str, Array], path: Path) -> None:
+    import torch
+
+    outputs = ["last_hidden_state"]
+    if getattr(model, "pooler", None) is not None:
+        outputs.append("pooler_output")
+
+    class Positional(torch.nn.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.model = model
+
+        def forward(self, *inputs: Any) -> Any:
+            result = self.model(**dict(zip(feed, inputs, strict=True)))
+            return tuple(result[name] for name in outputs)
+
+    dynamic = {0: "batch", 1: "length"}
+    with torch.no_grad():
+        torch.onnx.export(
+            Positional().eval(),
+            tuple(torch.from_numpy(value) for value in feed.values()),
+            str(path),
+            input_names=list(feed),
+            output_names=outputs,
+            dynamic_axes=dict.fromkeys([*feed, "last_hidden_state"], dynamic),
+            opset_version=17,
+            dynamo=False,
+        )

@@ -1,0 +1,133 @@
+"""Embedding texts with other engines: tokenized, run, mean-pooled and normalised, as fbg's encode.
+
+Each strategy is what a user of the engine would write; which is the fastest depends on the engine:
+
+    batch     texts sorted by length, 32 at a time, padded to the longest of the batch
+    single    one text at a time, no padding; sorted too, which suits engines that keep a plan for
+              a shape
+    queue     OpenVINO's THROUGHPUT hint: the batches in its AsyncInferQueue
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import bert_peers
+import numpy as np
+import numpy.typing as npt
+from bert_peers import Forward
+from exports import Array, Exports
+
+Floats = npt.NDArray[np.float32]
+Embed = Callable[[list[str]], Floats]  # n texts -> (n, hidden), rows of length 1
+Tokenize = Callable[[list[str]], list[Array]]  # n texts -> n (length,) int64 ids
+
+BATCH = 32
+
+
+def real_exports(checkpoint: Path, cache: Path, calibrating: list[str]) -> tuple[Exports, Tokenize]:
+    """Exports of a model directory, calibrated on texts, and its tokenizer."""
+    settings = checkpoint / "sentence_bert_config.json"
+    longest = json.loads(settings.read_text())["max_seq_length"] if settings.exists() else 512
+    tokenize = tokenizer(checkpoint, longest)
+    calibration = tuple(ids[None] for ids in tokenize(calibrating))
+    digest = hashlib.sha256(str(checkpoint.resolve()).encode()).hexdigest()[:8]
+    folder = cache / f"{checkpoint.name}-{digest}"
+    return Exports(checkpoint, folder, calibration, pooler=False), tokenize
+
+
+def tokenizer(checkpoint: Path, max_length: int) -> Tokenize:
+    from tokenizers import Tokenizer
+
+    reader = Tokenizer.from_file(str(checkpoint / "tokenizer.json"))
+    reader.no_padding()
+    reader.enable_truncation(max_length)
+
+    def tokenize(texts: list[str]) -> list[Array]:
+        return [np.array(text.ids, np.int64) for text in reader.encode_batch_fast(texts)]
+
+    return tokenize
+
+
+def embedders(name: str, exports: Exports, threads: int, tokenize: Tokenize) -> dict[str, Embed]:
+    """One peer of bert_peers with each of its strategies."""
+    forward = bert_peers.peer(name, exports, threads)
+    padding = exports.config.get("pad_token_id", 0)
+    result = {
+        "batch": batch(forward, tokenize, BATCH, padding),
+        "single": batch(forward, tokenize, 1, padding),
+    }
+    engine, _, precision = name.partition("-")
+    if engine == "openvino":
+        model = bert_peers.openvino_model(exports, precision, threads, "THROUGHPUT")
+        result["queue"] = queue(model, exports, tokenize, padding)
+    return result
+
+
+def batch(forward: Forward, tokenize: Tokenize, size: int, padding: int = 0) -> Embed:
+    def embed(texts: list[str]) -> Floats:
+        ids = tokenize(texts)
+        order = _longest_first(ids)
+        parts = []
+        for start in range(0, len(ids), size):
+            rows, mask = _padded([ids[n] for n in order[start : start + size]], padding)
+            parts.append(_pooled(forward(rows, None if mask.all() else mask), mask))
+        return _in_order(np.concatenate(parts), order)
+
+    return embed
+
+
+def queue(model: Any, exports: Exports, tokenize: Tokenize, padding: int) -> Embed:
+    import openvino
+
+    requests = openvino.AsyncInferQueue(model)
+    parts: dict[int, Floats] = {}
+
+    def finished(request: Any, given: tuple[int, Array]) -> None:
+        start, mask = given
+        parts[start] = _pooled(request.get_output_tensor(0).data, mask)
+
+    requests.set_callback(finished)
+
+    def embed(texts: list[str]) -> Floats:
+        ids = tokenize(texts)
+        order = _longest_first(ids)
+        parts.clear()
+        for start in range(0, len(ids), BATCH):
+            rows, mask = _padded([ids[n] for n in order[start : start + BATCH]], padding)
+            requests.start_async(exports.feed(rows, mask), (start, mask))
+        requests.wait_all()
+        return _in_order(np.concatenate([parts[start] for start in sorted(parts)]), order)
+
+    return embed
+
+
+def _longest_first(ids: list[Array]) -> Array:
+    return np.argsort([-row.size for row in ids], kind="stable")
+
+
+def _padded(rows: list[Array], padding: int) -> tuple[Array, Array]:
+    """(ids, mask), rows filled up to the longest."""
+    ids = np.full((len(rows), max(row.size for row in rows)), padding, np.int64)
+    mask = np.zeros_like(ids)
+    for n, row in enumerate(rows):
+        ids[n, : row.size] = row
+        mask[n, : row.size] = 1
+    return ids, mask
+
+
+def _pooled(hidden: Array, mask: Array) -> Floats:
+    """The mean over the tokens of each row, of length 1."""
+    total: Floats = np.einsum("bth,bt->bh", hidden, mask.astype(np.float32))
+    normalised: Floats = total / np.linalg.norm(total, axis=1, keepdims=True)
+    return normalised
+
+
+def _in_order(embeddings: Floats, order: Array) -> Floats:
+    result = np.empty_like(embeddings)
+    result[order] = embeddings
+    return result
