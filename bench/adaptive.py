@@ -28,7 +28,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import bert_peers
+import checkpoints
 import numpy as np
 import timing
 
@@ -143,12 +143,12 @@ class InModel:
     """BERT-base, and what the layers of one kind take in it under a variant."""
 
     def __init__(self, dtype: str, threads: int, cache: Path) -> None:
-        self.random = bert_peers.RandomBert("base", cache)
-        self.model = fbg.load(self.random.checkpoint(), dtype=dtype, num_threads=threads)
+        exports = checkpoints.random_exports("base", cache)
+        self.model = fbg.load(exports.checkpoint, dtype=dtype, num_threads=threads)
         self.threads = threads
 
     def packed(self, tokens: int) -> tuple[Packed, list[Any]]:
-        ids = self.random.ids(tokens).astype(np.int32)
+        ids = checkpoints.random_ids(self.model.config.vocab_size, tokens).astype(np.int32)
         rows = (tokens, 1)
         return pack_padded(ids, None, None), [np.empty((m, 768), np.float32) for m in rows]
 
@@ -190,7 +190,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--dtype", choices=PACK, default="int8")
     parser.add_argument("--tokens", type=int, nargs="+", default=[8, 32, 64, 128, 384])
     parser.add_argument("--no-model", action="store_true", help="leave out what needs BERT-base")
-    parser.add_argument("--cache", type=Path, default=bert_peers.default_cache())
+    parser.add_argument("--cache", type=Path, default=checkpoints.default_cache())
     arguments = parser.parse_args()
     if arguments.quick:
         arguments.tokens = [tokens for tokens in arguments.tokens if tokens in (8, 128)]
