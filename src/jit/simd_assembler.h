@@ -17,9 +17,12 @@ class SimdAssembler : public Xbyak::CodeGenerator {
   using Vec = Xbyak::Xmm;  // of the kind that the ISA uses; Xbyak encodes by kind
 
   explicit SimdAssembler(Isa isa)
-      : Xbyak::CodeGenerator(kMaxCodeBytes), zmm_((isa_features(isa) & feature::avx512) != 0) {}
+      : Xbyak::CodeGenerator(kMaxCodeBytes),
+        zmm_((isa_features(isa) & feature::avx512) != 0),
+        converts_bfloat16_((isa_features(isa) & feature::avx512_bf16) != 0) {}
 
   bool is_zmm() const { return zmm_; }
+  bool converts_bfloat16() const { return converts_bfloat16_; }
   int lanes() const { return zmm_ ? 16 : 8; }
   int vector_bytes() const { return lanes() * 4; }
   int num_vectors() const { return zmm_ ? 32 : 16; }
@@ -199,7 +202,7 @@ class SimdAssembler : public Xbyak::CodeGenerator {
 
  private:
   static constexpr std::size_t kMaxCodeBytes = 64 << 10;
-  bool zmm_;
+  bool zmm_, converts_bfloat16_;
   bool uses_mask_table_ = false;
   int mask_vec_ = -1;
   Xbyak::Label mask_table_;

@@ -184,14 +184,24 @@ class StageEmitter {
     as_.vmulps(x, x, t0_);
   }
 
-  // x becomes 32-bit lanes whose low half is the 16-bit float.
+  // The lower half of x becomes the 16-bit floats; of AVX2, x 32-bit lanes whose low half they are.
   void cast(const Vec& x, ValueType type) {
+    const Vec half = as_.is_zmm() ? Vec(Xbyak::Ymm(x.getIdx())) : Xbyak::Xmm(x.getIdx());
     if (type == ValueType::float16) {
-      const Vec half = as_.is_zmm() ? Vec(Xbyak::Ymm(x.getIdx())) : Xbyak::Xmm(x.getIdx());
       as_.vcvtps2ph(half, x, 0);  // 0: half to even
-      as_.vpmovzxwd(x, half);
+      if (!as_.is_zmm()) as_.vpmovzxwd(x, half);
       return;
     }
+    Xbyak::Label by_hand, done;
+    if (as_.converts_bfloat16()) {  // the instruction takes denormals for zeros
+      constexpr int kDenormal = 0x20;
+      as_.vfpclassps(as_.k2, x, kDenormal);
+      as_.kortestw(as_.k2, as_.k2);
+      as_.jnz(by_hand, as_.T_NEAR);
+      as_.vcvtneps2bf16(half, x);
+      as_.jmp(done, as_.T_NEAR);
+    }
+    as_.L(by_hand);
     // bits + 0x7fff + (bits >> 16 & 1), and a NaN made quiet instead: see core/float16.h
     as_.vpsrld(t0_, x, 16);
     as_.bit_and(t0_, t0_, as_.constant(1u));
@@ -200,6 +210,8 @@ class StageEmitter {
     as_.bit_or(t1_, x, as_.constant(0x400000u));
     as_.blend_nan(t0_, x, t1_, t2_);
     as_.vpsrld(x, t0_, 16);
+    if (as_.is_zmm()) as_.vpmovdw(half, x);
+    as_.L(done);
   }
 
   void requantize(const Vec& x, const StageCode& code) {
@@ -459,7 +471,7 @@ void emit_store(SimdAssembler& as, ValueType type, const Xbyak::Reg64& row, int 
   const auto to = as.ptr[row + column * size];
   if (as.is_zmm()) {
     const auto target = ctx.masked ? to | as.k1 : to;
-    size == 1 ? as.vpmovdb(target, x) : as.vpmovdw(target, x);
+    size == 1 ? as.vpmovdb(target, x) : as.vmovdqu16(target, Ymm(x.getIdx()));
     return;
   }
   const Xmm low(x.getIdx()), high(ctx.temps[0]);

@@ -9,7 +9,8 @@
 // Both products are raw microkernels that sum floats. A k-group is a 32-bit word: one float, or two
 // bfloat16 where those are allowed and the ISA has their dot product. Floats are read where they
 // are: Q in qkv, P in the place of S. Pairs of bfloat16 are made by rounding Q, K and V as they are
-// packed, and P as softmax writes it, which then leaves its division to the rows of the context.
+// packed, if the layer before has not done so, and P as softmax writes it, which then leaves its
+// division to the rows of the context.
 //
 // The float operations of a row depend on its sequence alone: blocks and threads only decide who
 // computes it. Where there is a window, blocks begin at multiples of their height, so that the keys
@@ -126,19 +127,27 @@ class AttentionOp final : public Op {
         head_size_(head_size),
         options_(std::move(options)) {}
 
-  std::unique_ptr<Step> prepare(const Capacity& capacity) const override {
-    const Geometry pairs = choose_geometry(Accumulator::bfloat16, active_features());
-    if (options_.allow_bfloat16 && pairs.isa == Isa::avx512_bf16)
-      return std::make_unique<AttentionStep<BFloat16>>(*this, capacity);
-    return std::make_unique<AttentionStep<Float32>>(*this, capacity);
+  std::unique_ptr<Step> prepare(const Capacity& capacity, const Formats& formats) const override {
+    const bool reads_bfloat16 = formats.is_bfloat16(inputs[0]);
+    if (reads_bfloat16 || rounds())
+      return std::make_unique<AttentionStep<BFloat16>>(*this, capacity, reads_bfloat16);
+    return std::make_unique<AttentionStep<Float32>>(*this, capacity, false);
   }
+  // Words of a row must not straddle Q, K and V or two heads.
+  bool rounds_input() const override { return rounds() && head_size_ % 2 == 0; }
 
  private:
+  bool rounds() const {
+    return options_.allow_bfloat16 &&
+           choose_geometry(Accumulator::bfloat16, active_features()).isa == Isa::avx512_bf16;
+  }
+
   template <class Acc>
   class AttentionStep final : public Step {
    public:
-    AttentionStep(const AttentionOp& op, const Capacity& capacity)
+    AttentionStep(const AttentionOp& op, const Capacity& capacity, bool reads_bfloat16)
         : op_(op),
+          reads_bfloat16_(reads_bfloat16),
           geometry_(choose_geometry(Acc::kind, active_features())),
           scores_(Acc::kind, geometry_, kAllScoreColumns),
           context_(Acc::kind, geometry_, op.head_size_),
@@ -201,15 +210,17 @@ class AttentionOp final : public Op {
                   float* scratch) const noexcept {
       const MatrixView<float>& qkv = frame[op_.inputs[0]];
       const MatrixView<float>& out = frame[op_.output];
-      const std::int64_t d = op_.head_size_, hidden = op_.num_heads_ * d, length = tokens.size();
-      const float* q = qkv.data + tokens.begin * qkv.row_stride + head * d;
+      const std::int64_t d = op_.head_size_, length = tokens.size();
+      // Floats, or words of two bfloat16.
+      const std::int64_t q_cols = reads_bfloat16_ ? d / 2 : d, parts = op_.num_heads_ * q_cols;
+      const float* q = qkv.data + tokens.begin * qkv.row_stride + head * q_cols;
       float* const keys = scratch + keys_;
       float* const values = scratch + values_;
       float* const score = scratch + score_;
       {
         const PhaseTimer timer(Phase::pack);
-        pack_keys({q + hidden, length, d, qkv.row_stride, 1}, keys, scratch + rounded_);
-        pack_values({q + 2 * hidden, length, d, qkv.row_stride, 1}, values);
+        pack_keys({q + parts, length, q_cols, qkv.row_stride, 1}, keys, scratch + rounded_);
+        pack_values({q + 2 * parts, length, q_cols, qkv.row_stride, 1}, values);
       }
 
       const std::int32_t* const places =
@@ -229,8 +240,8 @@ class AttentionOp final : public Op {
           keys_seen.end = seen(places, length, row + count - 1).end;
         }
         const std::int64_t n = keys_seen.size(), stride = score_stride(n);
-        MatrixView<const float> queries{q + row * qkv.row_stride, count, d, qkv.row_stride, 1};
-        if constexpr (kPairs) queries = round_rows(queries, scratch + rounded_);
+        MatrixView<const float> queries{q + row * qkv.row_stride, count, q_cols, qkv.row_stride, 1};
+        if (kPairs && !reads_bfloat16_) queries = round_rows(queries, scratch + rounded_);
         scores_.run(queries, keys + keys_seen.begin * words(d), words(d),
                     {score, count, round_up(n, kTransposedPadding), stride, 1}, Phase::scores);
         const MatrixView<float> p = probability_rows({score, count, n, stride, 1}, scratch);
@@ -278,7 +289,7 @@ class AttentionOp final : public Op {
     }
 
     void pack_keys(const MatrixView<const float>& x, float* panels, float* rounded) const noexcept {
-      if constexpr (kPairs) {
+      if (kPairs && !reads_bfloat16_) {
         for (std::int64_t first = 0; first < x.rows; first += kPanelColumns) {
           const std::int64_t rows = std::min<std::int64_t>(x.rows - first, kPanelColumns);
           const float* from = x.data + first * x.row_stride;
@@ -291,7 +302,9 @@ class AttentionOp final : public Op {
     }
 
     void pack_values(const MatrixView<const float>& x, float* panels) const noexcept {
-      if constexpr (kPairs)
+      if (reads_bfloat16_)
+        pack_word_pairs(x, kernels_, panels);
+      else if (kPairs)
         pack_row_pairs(x, kernels_, panels);
       else
         pack_rows(x, panels);
@@ -342,6 +355,7 @@ class AttentionOp final : public Op {
     }
 
     const AttentionOp& op_;
+    const bool reads_bfloat16_;
     const Geometry geometry_;
     const PanelProduct scores_, context_;
     const simd::RowKernels& kernels_;

@@ -1,12 +1,16 @@
 // Linear layers: one Gemm with everything that follows the product in its output pipeline.
 //
 //   int8      rows quantized as they are packed | int32 sums | Dequantize, Bias, activation, Add
-//   bfloat16  rows rounded as they are packed   | float sums |             Bias, activation, Add
+//   bfloat16  rows rounded as they are packed, or bfloat16 that is read in place
+//                                               | float sums |             Bias, activation, Add
 //   float32, float16 (weights widened)
 //             rows read in place                | float sums |             Bias, activation, Add
+//
+// and a Cast in the end where all who read the result would round it.
 #include <algorithm>
 #include <array>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "core/memory.h"
@@ -34,6 +38,8 @@ struct PackerTo<float> {
 
 template <class Acc>
 constexpr bool kQuantized = is_integer(Acc::kind);
+template <class Acc>
+constexpr bool kRounded = std::is_same_v<typename Acc::A, bfloat16>;
 
 template <class Acc>
 class LinearOp final : public ProductOp {
@@ -44,9 +50,15 @@ class LinearOp final : public ProductOp {
         w_(std::move(w)),
         tail_(std::move(tail)) {}
 
-  std::unique_ptr<Step> prepare(const Capacity& capacity) const override {
-    return std::make_unique<LinearStep>(*this, capacity);
+  std::unique_ptr<Step> prepare(const Capacity& capacity, const Formats& formats) const override {
+    const bool writes_bfloat16 = formats.is_bfloat16(output);
+    if constexpr (kRounded<Acc>)
+      if (formats.is_bfloat16(inputs[0]))
+        return std::make_unique<LinearStep<PackA<bfloat16>>>(*this, capacity, writes_bfloat16);
+    return std::make_unique<LinearStep<Packer>>(*this, capacity, writes_bfloat16);
   }
+  bool rounds_input() const override { return kRounded<Acc>; }
+  bool can_write_bfloat16() const override { return true; }
 
   ProductKind kind() const override { return {Acc::kind, w_.rows(), w_.cols()}; }
   std::int64_t weight_bytes() const override { return w_.nbytes(); }
@@ -64,22 +76,30 @@ class LinearOp final : public ProductOp {
  private:
   using Packer = typename PackerTo<typename Acc::A>::type;
 
-  Packer packer(MatrixView<const float> x) const noexcept {
-    if constexpr (kQuantized<Acc>)
-      return Packer(x, /*per_row=*/true, tail_.channel_scale.data.get());
-    else
-      return Packer(x);
+  template <class P>
+  P packer(const Frame& frame) const noexcept {
+    if constexpr (std::is_same_v<P, PackA<bfloat16>>) {
+      const MatrixView<bfloat16> x = frame.as_bfloat16(inputs[0]);
+      return P({x.data, x.rows, x.cols, x.row_stride, 1});
+    } else {
+      const MatrixView<float>& x = frame[inputs[0]];
+      const MatrixView<const float> view{x.data, x.rows, x.cols, x.row_stride, 1};
+      if constexpr (kQuantized<Acc>)
+        return P(view, /*per_row=*/true, tail_.channel_scale.data.get());
+      else
+        return P(view);
+    }
   }
 
   // The stages of the pipeline, and how many there are.
   struct Stages {
-    std::array<Stage, 4> stage;
+    std::array<Stage, 5> stage;
     std::size_t count = 0;
     void add(const Stage& s) { stage[count++] = s; }
     operator std::span<const Stage>() const { return {stage.data(), count}; }
   };
 
-  Stages stages(MatrixView<float> residual) const noexcept {
+  Stages stages(MatrixView<float> residual, bool writes_bfloat16) const noexcept {
     Stages s;
     if (kQuantized<Acc>) s.add(Dequantize{}.stage());
     if (tail_.bias.data) s.add(Bias{tail_.bias.data.get()}.stage());
@@ -87,12 +107,16 @@ class LinearOp final : public ProductOp {
     if (tail_.activation == Activation::gelu_tanh) s.add(GeluTanh{}.stage());
     if (tail_.activation == Activation::relu) s.add(Relu{}.stage());
     if (tail_.residual) s.add(Add{residual.data, residual.row_stride}.stage());
+    if (writes_bfloat16) s.add(Cast{ValueType::bfloat16}.stage());
     return s;
   }
 
+  // P: how x comes to the kernels.
+  template <class P>
   class LinearStep final : public Step {
    public:
-    LinearStep(const LinearOp& op, const Capacity& capacity) : op_(op) {
+    LinearStep(const LinearOp& op, const Capacity& capacity, bool writes_bfloat16)
+        : op_(op), writes_bfloat16_(writes_bfloat16) {
       const std::int64_t most = max_rows(capacity, op.rows_);
       // Tuned ranges of rows, which ascend, and the cost model's in between and beyond.
       for (const TunedProduct& tuned : capacity.tuned) {
@@ -121,14 +145,13 @@ class LinearOp final : public ProductOp {
 
     void run(const Frame& frame, std::byte* scratch, int thread_id,
              int num_threads) const noexcept override {
-      const MatrixView<float>& x = frame[op_.inputs[0]];
       const MatrixView<float>& y = frame[op_.output];
       const MatrixView<float> residual =
           op_.tail_.residual ? frame[*op_.tail_.residual] : MatrixView<float>{};
-      const Packer a = op_.packer({x.data, x.rows, x.cols, x.row_stride, 1});
+      const P a = op_.template packer<P>(frame);
       const Variant* variant = variants_.data();
-      while (variant->last_rows < x.rows) ++variant;
-      variant->gemm.run(a, op_.w_, op_.stages(residual),
+      while (variant->last_rows < y.rows) ++variant;
+      variant->gemm.run(a, op_.w_, op_.stages(residual, writes_bfloat16_),
                         {y.data, y.row_stride * static_cast<std::int64_t>(sizeof(float))}, scratch,
                         thread_id, num_threads);
     }
@@ -138,7 +161,7 @@ class LinearOp final : public ProductOp {
     struct Variant {
       std::int64_t last_rows;
       Blocking blocking;
-      Gemm<Packer, Acc> gemm;
+      Gemm<P, Acc> gemm;
     };
 
     std::int64_t last_rows() const { return variants_.empty() ? 0 : variants_.back().last_rows; }
@@ -146,12 +169,13 @@ class LinearOp final : public ProductOp {
     void add_variant(std::int64_t rows, const Blocking& blocking) {
       if (rows <= last_rows()) return;
       if (!variants_.empty() && variants_.back().blocking == blocking) variants_.pop_back();
-      variants_.push_back(
-          {rows, blocking,
-           Gemm<Packer, Acc>(op_.w_, op_.stages({}), rows, active_features(), blocking)});
+      variants_.push_back({rows, blocking,
+                           Gemm<P, Acc>(op_.w_, op_.stages({}, writes_bfloat16_), rows,
+                                        active_features(), blocking)});
     }
 
     const LinearOp& op_;
+    const bool writes_bfloat16_;
     std::vector<Variant> variants_;
     std::size_t workspace_bytes_ = 0;
   };

@@ -15,6 +15,15 @@
 
 namespace fbg {
 
+// Which buffers of a plan hold bfloat16: those that all who read them would round, so that no bit
+// of a result depends on it. None by default.
+struct Formats {
+  std::vector<bool> bfloat16;
+  bool is_bfloat16(Buffer b) const {
+    return static_cast<std::size_t>(b) < bfloat16.size() && bfloat16[static_cast<std::size_t>(b)];
+  }
+};
+
 // A run in progress, as steps see it.
 struct Frame {
   const RunArgs& args;
@@ -22,6 +31,11 @@ struct Frame {
 
   const MatrixView<float>& operator[](Buffer b) const {
     return buffers[static_cast<std::size_t>(b)];
+  }
+  // The same buffer where it holds bfloat16; rows are as many bytes apart.
+  MatrixView<bfloat16> as_bfloat16(Buffer b) const {
+    const MatrixView<float>& view = (*this)[b];
+    return {reinterpret_cast<bfloat16*>(view.data), view.rows, view.cols, 2 * view.row_stride, 1};
   }
 };
 
@@ -46,7 +60,10 @@ class Op {
   virtual ~Op() = default;
 
   // Everything that needs time, memory or a decision; the Step refers to this Op.
-  virtual std::unique_ptr<Step> prepare(const Capacity& capacity) const = 0;
+  virtual std::unique_ptr<Step> prepare(const Capacity& capacity, const Formats& formats) const = 0;
+  // Whether all that it does with inputs[0] is to round it to bfloat16, and it can read it so.
+  virtual bool rounds_input() const { return false; }
+  virtual bool can_write_bfloat16() const { return false; }
 
   const std::string name;
   const std::vector<Buffer> inputs;

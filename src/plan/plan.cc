@@ -28,6 +28,24 @@ constexpr bool kPoisonsFreed = false;
 #endif
 constexpr int kPoison = 0xff;  // four of them are NaN, two as well
 
+// A buffer is bfloat16 if the op that writes it can, all that read it would round it, and no run
+// hands it back: half of the traffic, and the same bits.
+Formats choose_formats(std::span<const std::shared_ptr<const Op>> ops,
+                       std::span<const Buffer> outputs) {
+  std::vector<bool> read(ops.size()), rounded(ops.size(), true);
+  for (const auto& op : ops)
+    for (std::size_t i = 0; i < op->inputs.size(); ++i) {
+      const auto at = static_cast<std::size_t>(op->inputs[i]);
+      read[at] = true;
+      rounded[at] = rounded[at] && i == 0 && op->rounds_input();
+    }
+  for (const Buffer output : outputs) rounded[static_cast<std::size_t>(output)] = false;
+  Formats formats;
+  for (std::size_t i = 0; i < ops.size(); ++i)
+    formats.bfloat16.push_back(read[i] && rounded[i] && ops[i]->can_write_bfloat16());
+  return formats;
+}
+
 // Which buffer's memory each buffer uses: its own, or that of the input it replaces.
 std::vector<Buffer> assign_storage(std::span<const std::shared_ptr<const Op>> ops,
                                    std::span<const int> last_use, std::span<const Buffer> outputs) {
@@ -62,7 +80,13 @@ Plan::Plan(const Graph& graph, const Capacity& capacity)
     throw std::invalid_argument("plan: every capacity must be at least 1");
   const auto& ops = graph_.ops_;
   const std::size_t n = ops.size();
-  for (const auto& op : ops) steps_.push_back(op->prepare(capacity));
+  const Formats formats = choose_formats(ops, graph_.outputs_);
+  for (const auto& op : ops) steps_.push_back(op->prepare(capacity, formats));
+  // Floats, or words of two bfloat16, between rows of a buffer.
+  const auto stride = [&](std::size_t i) {
+    const std::int64_t cols = graph_.shapes_[i].cols;
+    return arena_row_stride(formats.bfloat16[i] ? ceil_div(cols, 2) : cols);
+  };
 
   std::vector<int> last_use(n);
   std::iota(last_use.begin(), last_use.end(), 0);
@@ -77,8 +101,7 @@ Plan::Plan(const Graph& graph, const Capacity& capacity)
   for (std::size_t i = 0; i < n; ++i) {
     const BufferShape shape = graph_.shapes_[i];
     const auto at = static_cast<std::size_t>(storage[i]);
-    const std::size_t row_bytes =
-        checked_bytes(static_cast<std::size_t>(arena_row_stride(shape.cols)), 4);
+    const std::size_t row_bytes = checked_bytes(static_cast<std::size_t>(stride(i)), 4);
     if (at == i)
       lifetimes[i] = {
           checked_bytes(static_cast<std::size_t>(max_rows(capacity, shape.rows)), row_bytes),
@@ -95,10 +118,11 @@ Plan::Plan(const Graph& graph, const Capacity& capacity)
     const Lifetime& buffer = lifetimes[static_cast<std::size_t>(storage[i])];
     const Lifetime& scratch = lifetimes[n + i];
     float* data = reinterpret_cast<float*>(base + buffer.offset);
-    memory_->buffers.push_back({data, 0, cols, arena_row_stride(cols), 1});
+    memory_->buffers.push_back({data, 0, cols, stride(i), 1});
     memory_->scratch.push_back(base + scratch.offset);
-    op_plans_.push_back({ops[i]->name, steps_[i]->kernel(), steps_[i]->blocking(), buffer.offset,
-                         buffer.bytes, scratch.offset, scratch.bytes});
+    op_plans_.push_back({ops[i]->name + (formats.bfloat16[i] ? " -> bfloat16" : ""),
+                         steps_[i]->kernel(), steps_[i]->blocking(), buffer.offset, buffer.bytes,
+                         scratch.offset, scratch.bytes});
   }
   for (Buffer b : graph_.outputs_) {
     auto& view = memory_->buffers[static_cast<std::size_t>(b)];

@@ -93,7 +93,7 @@ std::vector<double> Profiler::seconds(std::int64_t rows, std::span<const Blockin
   for (std::size_t i = 0; i < count; ++i)
     for (const auto& op : copies_) {
       steps[i].push_back(
-          op->prepare({rows, 1, rows, num_threads_, {{kind_, 1, rows, blockings[i]}}}));
+          op->prepare({rows, 1, rows, num_threads_, {{kind_, 1, rows, blockings[i]}}}, {}));
       scratch_bytes = std::max(scratch_bytes, steps[i].back()->scratch_bytes());
     }
   const Buffers buffers(*copies_.front(), rows);

@@ -50,7 +50,7 @@ class EmbeddingOp final : public Op {
         position_(std::move(position)),
         type_(std::move(type)) {}
 
-  std::unique_ptr<Step> prepare(const Capacity&) const override {
+  std::unique_ptr<Step> prepare(const Capacity&, const Formats&) const override {
     return make_row_step(output, [this](const RowKernels& k, const Frame& frame, std::int64_t row) {
       const RunArgs& args = frame.args;
       const float* const word = word_.row(args.ids[row]);
@@ -80,7 +80,7 @@ class LayerNormOp final : public Op {
     }
   }
 
-  std::unique_ptr<Step> prepare(const Capacity&) const override {
+  std::unique_ptr<Step> prepare(const Capacity&, const Formats&) const override {
     return make_row_step(output, [this](const RowKernels& k, const Frame& frame, std::int64_t row) {
       k.layer_norm(row_of(frame[inputs[0]], row), gamma_.data.get(), beta_.data.get(), eps_,
                    static_cast<std::size_t>(gamma_.cols), row_of(frame[output], row));
@@ -100,7 +100,7 @@ class RotateOp final : public Op {
     in_place = true;
   }
 
-  std::unique_ptr<Step> prepare(const Capacity&) const override {
+  std::unique_ptr<Step> prepare(const Capacity&, const Formats&) const override {
     return make_row_step(output, [this](const RowKernels& k, const Frame& frame, std::int64_t row) {
       const float* x = row_of(frame[inputs[0]], row);
       float* y = row_of(frame[output], row);
@@ -121,7 +121,7 @@ class GegluOp final : public Op {
  public:
   explicit GegluOp(Buffer x) : Op("geglu", {x}) {}
 
-  std::unique_ptr<Step> prepare(const Capacity&) const override {
+  std::unique_ptr<Step> prepare(const Capacity&, const Formats&) const override {
     return make_row_step(output, [this](const RowKernels& k, const Frame& frame, std::int64_t row) {
       const float* x = row_of(frame[inputs[0]], row);
       const std::int64_t n = frame[output].cols;
@@ -134,7 +134,7 @@ class TanhOp final : public Op {
  public:
   explicit TanhOp(Buffer x) : Op("tanh", {x}) { in_place = true; }
 
-  std::unique_ptr<Step> prepare(const Capacity&) const override {
+  std::unique_ptr<Step> prepare(const Capacity&, const Formats&) const override {
     return make_row_step(output, [this](const RowKernels& k, const Frame& frame, std::int64_t row) {
       const MatrixView<float>& y = frame[output];
       k.tanh(row_of(frame[inputs[0]], row), static_cast<std::size_t>(y.cols), row_of(y, row));
@@ -147,7 +147,7 @@ class NormalizeOp final : public Op {
  public:
   explicit NormalizeOp(Buffer x) : Op("normalize", {x}) { in_place = true; }
 
-  std::unique_ptr<Step> prepare(const Capacity&) const override {
+  std::unique_ptr<Step> prepare(const Capacity&, const Formats&) const override {
     return make_row_step(output, [this](const RowKernels&, const Frame& frame, std::int64_t row) {
       const std::int64_t n = frame[output].cols;
       const float* x = row_of(frame[inputs[0]], row);

@@ -59,7 +59,7 @@ class PoolOp final : public Op {
  public:
   PoolOp(Buffer x, Pooling pooling) : Op(pooling_name(pooling), {x}), pooling_(pooling) {}
 
-  std::unique_ptr<Step> prepare(const Capacity&) const override {
+  std::unique_ptr<Step> prepare(const Capacity&, const Formats&) const override {
     return std::make_unique<PoolStep>(*this);
   }
 

@@ -91,4 +91,22 @@ void pack_row_pairs(const MatrixView<const float>& x, const simd::RowKernels& ke
   }
 }
 
+void pack_word_pairs(const MatrixView<const float>& x, const simd::RowKernels& kernels,
+                     float* panels) noexcept {
+  constexpr std::int64_t kWords = kPanelColumns / 2;
+  static constexpr std::array<std::uint16_t, kPanelColumns> kZeros{};
+  float* to = panels;
+  for (std::int64_t first = 0; first < x.cols; first += kWords) {
+    const std::int64_t cols = 2 * std::min(x.cols - first, kWords);
+    for (std::int64_t k = 0; k < x.rows; k += 2, to += kPanelColumns) {
+      const auto row = [&](std::int64_t i) {
+        return reinterpret_cast<const std::uint16_t*>(x.data + i * x.row_stride + first);
+      };
+      kernels.pair_words(row(k), k + 1 < x.rows ? row(k + 1) : kZeros.data(),
+                         static_cast<std::size_t>(cols), reinterpret_cast<std::uint32_t*>(to));
+      std::fill(to + cols, to + kPanelColumns, 0.0f);
+    }
+  }
+}
+
 }  // namespace fbg

@@ -24,5 +24,8 @@ void pack_rows(const MatrixView<const float>& x, float* panels) noexcept;
 // beyond x. Writes ceil(x.cols / 32) * ceil(x.rows / 2) * 32 words.
 void pack_row_pairs(const MatrixView<const float>& x, const simd::RowKernels& kernels,
                     float* panels) noexcept;
+// So from an x that holds bfloat16: its columns here are words of two.
+void pack_word_pairs(const MatrixView<const float>& x, const simd::RowKernels& kernels,
+                     float* panels) noexcept;
 
 }  // namespace fbg

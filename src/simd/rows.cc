@@ -276,6 +276,16 @@ void pair_bfloat16(const float* a, const float* b, std::size_t n, std::uint32_t*
   });
 }
 
+void pair_words(const std::uint16_t* a, const std::uint16_t* b, std::size_t n, std::uint32_t* y) {
+  const hn::RebindToUnsigned<FloatTag> du;
+  const hn::Rebind<std::uint16_t, FloatTag> d16;
+  for_each_vector(n, hn::Lanes(du), [&](auto access, std::size_t i, int) FBG_INLINE_LAMBDA {
+    const auto low = hn::PromoteTo(du, access.load(d16, a + i));
+    const auto high = hn::ShiftLeft<16>(hn::PromoteTo(du, access.load(d16, b + i)));
+    access.store(hn::Or(low, high), du, y + i);
+  });
+}
+
 extern const RowKernels kRowKernels;
 const RowKernels kRowKernels = {
     .target = HWY_TARGET == HWY_AVX3   ? "avx512"
@@ -301,6 +311,7 @@ const RowKernels kRowKernels = {
     .bfloat16_to_float = bfloat16_to_float,
     .float_to_bfloat16 = float_to_bfloat16,
     .pair_bfloat16 = pair_bfloat16,
+    .pair_words = pair_words,
 };
 
 }  // namespace HWY_NAMESPACE

@@ -67,6 +67,9 @@ struct RowKernels {
   void (*float_to_bfloat16)(const float* x, std::size_t n, std::uint16_t* y);
   // y[i] = bfloat16(a[i]) | bfloat16(b[i]) << 16: two rows as k-groups of the bfloat16 dot product.
   void (*pair_bfloat16)(const float* a, const float* b, std::size_t n, std::uint32_t* y);
+  // y[i] = a[i] | b[i] << 16
+  void (*pair_words)(const std::uint16_t* a, const std::uint16_t* b, std::size_t n,
+                     std::uint32_t* y);
 };
 
 // The table for a set of features (avx512 > avx2 > generic).

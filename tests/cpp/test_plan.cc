@@ -308,6 +308,54 @@ INSTANTIATE_TEST_SUITE_P(Activations, Linear,
                                          Activation::relu),
                          activation_name);
 
+// Buffers that all who read them round hold bfloat16. One that a run hands back stays float:
+// nothing else may change by it.
+TEST(Plan, BuffersThatAreRoundedAnywayChangeNoBit) {
+  Random random;
+  for (const auto& [heads, d] : {std::pair<std::int64_t, std::int64_t>{3, 10}, {2, 5}, {1, 64}}) {
+    const std::int64_t hidden = heads * d, wide = 37;
+    const Tables tables(24, random);
+    const Input in = random_input(random, {1, 2, 33, 90});
+    const auto weights = [&](std::int64_t k, std::int64_t n) { return random.values(k * n, 0.2f); };
+    const Values first = weights(24, 3 * hidden), middle = weights(hidden, wide),
+                 last = weights(wide, 8), beside = weights(hidden, 8);
+    const auto pack = [](const Values& w, std::int64_t k, std::int64_t n) {
+      return PackedB<BFloat16>::convert({w.data(), k, n, n, 1});
+    };
+    const auto network = [&](Graph& graph, bool hands_back) {
+      const Buffer qkv = graph.linear(tables.embed(graph), pack(first, 24, 3 * hidden), {});
+      const Buffer context = graph.attention(qkv, heads, {true, {}, {}});
+      const Buffer widened =
+          graph.linear(context, pack(middle, hidden, wide), {{}, Activation::gelu, {}, {}});
+      const Buffer narrow = graph.linear(context, pack(beside, hidden, 8), {});
+      graph.output(graph.linear(widened, pack(last, wide, 8), {{}, {}, narrow, {}}));
+      if (hands_back)
+        for (const Buffer b : {qkv, widened}) graph.output(b);
+    };
+    on_every_isa([&] {
+      std::vector<Values> got;
+      for (const bool hands_back : {false, true}) {
+        Graph graph;
+        network(graph, hands_back);
+        for (const int threads : {1, 2}) {
+          Plan plan(graph, {512, 64, kPositions, threads});
+          const bool pairs = active_features() & feature::avx512_bf16 && d % 2 == 0;
+          EXPECT_EQ(plan.ops()[1].name.ends_with("-> bfloat16"), !hands_back && pairs);
+          EXPECT_EQ(plan.ops()[3].name.ends_with("-> bfloat16"), !hands_back);
+          std::vector<Values> results;
+          std::vector<float*> outputs;
+          for (const Buffer b : graph.outputs())
+            results.emplace_back(in.ids.size() * static_cast<std::size_t>(graph.shape(b).cols));
+          for (Values& result : results) outputs.push_back(result.data());
+          plan.run(in.args(outputs), threads);
+          got.push_back(results[0]);
+        }
+      }
+      for (const Values& other : got) EXPECT_EQ(other, got[0]);
+    });
+  }
+}
+
 // Softmax(Q K^T / sqrt(d)) V with its options, in double; q, k, v are columns of x.
 std::vector<double> plain_attention(const Tables& tables, const Input& in, std::int64_t heads,
                                     const AttentionOptions& options = {}) {

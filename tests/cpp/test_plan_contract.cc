@@ -174,7 +174,7 @@ TYPED_TEST(PlanContract, NoBlockingChangesABit) {
 class StaleReader final : public Op {
  public:
   StaleReader(Buffer x, Buffer stale) : Op("stale", {x}), stale_(stale) {}
-  std::unique_ptr<Step> prepare(const Capacity&) const override {
+  std::unique_ptr<Step> prepare(const Capacity&, const Formats&) const override {
     return std::make_unique<Copy>(*this);
   }
 

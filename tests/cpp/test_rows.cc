@@ -517,6 +517,12 @@ TEST_P(Rows, ConversionsStayInBounds) {
         ASSERT_EQ(x[i], from_float<bfloat16>(other[i]).bits);
         ASSERT_EQ(pairs[i], (0x3C00u + i) | std::uint32_t{x[i]} << 16);
       }
+      Guarded<std::uint16_t> low(n, side);
+      for (std::size_t i = 0; i < n; ++i) low[i] = static_cast<std::uint16_t>(0xfff0 + i);
+      kernels.pair_words(low.data(), x.data(), n, pairs.data());
+      for (std::size_t i = 0; i < n; ++i) {
+        ASSERT_EQ(pairs[i], std::uint32_t{low[i]} | std::uint32_t{x[i]} << 16);
+      }
     }
   }
 }
