@@ -1,4 +1,4 @@
-"""What the tests share: a hypothesis profile, and every ISA of the machine as a fixture."""
+"""What the tests share: a hypothesis profile, and fixtures for the settings of a process."""
 
 import os
 from collections.abc import Iterator
@@ -24,3 +24,12 @@ def isa(request: pytest.FixtureRequest) -> Iterator[str]:
     """Run the test once under each ISA that this machine has."""
     with fbg.isa.limit(request.param):
         yield request.param
+
+
+@pytest.fixture
+def keep_settings() -> Iterator[None]:
+    """For what sets the number of threads or the ISA: both are as before afterwards."""
+    threads, limit = fbg.get_num_threads(), fbg._fbg.isa_limit()
+    yield
+    fbg.set_num_threads(threads)
+    fbg._fbg.set_isa_limit(limit)

@@ -21,15 +21,7 @@ MODULES = sorted(
 )
 
 
-@pytest.fixture(autouse=True)
-def keep_settings():
-    """Examples may set the number of threads and the ISA."""
-    threads, limit = fbg.get_num_threads(), fbg._fbg.isa_limit()
-    yield
-    fbg.set_num_threads(threads)
-    fbg._fbg.set_isa_limit(limit)
-
-
+@pytest.mark.usefixtures("keep_settings")  # which examples may change
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_of(name: str) -> None:
     module = importlib.import_module(name)
