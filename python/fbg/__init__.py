@@ -1,4 +1,4 @@
-"""fbg: quantized matrix products and BERT inference on CPUs."""
+"""fbg: the BERT family and quantized matrix products on CPUs."""
 
 from fbg import isa, quantization
 from fbg._fbg import __version__
