@@ -174,12 +174,12 @@ class Model(TextTasks, TokenTasks):
     def plan(self, tokens: int = 64) -> PlanReport:
         """Prepare `forward` for that many tokens and return what was decided; `print` shows it.
 
-        tokens: at most 1024, the most that a run takes unless one sequence is longer. A plan serves
+        tokens: at most 1024; a run takes at most 512, unless one sequence is longer. A plan serves
             a range of sizes, and is the one that such a `forward` uses under the ISA now active.
 
         >>> print(model.plan(tokens=128))  # doctest: +SKIP
         """
-        tokens = require_integer(tokens, "plan: tokens", 1, MAX_TOKENS)
+        tokens = require_integer(tokens, "plan: tokens", 1, 1024)
         threads = self.num_threads
         return PlanReport.of(self._forward.plan(tokens, threads), tokens, threads)
 

@@ -21,9 +21,9 @@ __all__ = [
 
 Indices = npt.NDArray[np.int32]
 
-# Tokens of one run: enough that reading the weights costs nothing, few enough that what flows
-# between two layers stays in the cache. Results do not depend on it.
-MAX_TOKENS = 1024
+# Tokens of one run: enough that reading the weights costs little, few enough that what flows
+# between two layers stays in the caches. Results do not depend on it.
+MAX_TOKENS = 512
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from fbg import _fbg
 from fbg.errors import ModelError
 from fbg.models.heads import HEADS, describe_head
-from fbg.models.packing import chunks, pack_sequences
+from fbg.models.packing import MAX_TOKENS, chunks, pack_sequences
 from fbg.models.runner import Runner
 from fbg.models.saved import Origin
 from fbg.models.task_config import KINDS
@@ -24,7 +24,6 @@ __all__ = ["TaskRunner"]
 
 Floats = npt.NDArray[np.float32]
 
-MAX_TOKENS = 1024  # of one run, as in encoder.py
 MAX_MASKS = 32  # of one product with the decoder: a panel of its packed factor
 
 
