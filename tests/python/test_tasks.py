@@ -279,6 +279,7 @@ ANSWERS, MASKED = "bert-ForQuestionAnswering", "bert-ForMaskedLM"
     [
         (SEQUENCE, lambda m: m.classify(3), TypeError, "classify: texts must be"),
         (SEQUENCE, lambda m: m.classify(b"x"), TypeError, "classify: texts must be"),
+        (SEQUENCE, lambda m: m.classify({"text": "a"}), TypeError, "texts must be .*, got dict"),
         (SEQUENCE, lambda m: m.classify(["a", None]), TypeError, r"classify: texts\[1\] must be"),
         (SEQUENCE, lambda m: m.classify([("a", "b", "c")]), TypeError, r"texts\[0\] must be"),
         (SEQUENCE, lambda m: m.classify("a", top_k=0), ValueError, "classify: top_k must be"),
