@@ -20,7 +20,7 @@ from fbg.models.config import EncoderConfig, read_config
 from fbg.models.encoder import Model
 from fbg.models.heads import read_head
 from fbg.models.networks import CheckpointSource, read_transformer
-from fbg.models.precision import HigherPrecision, choose_layers, repack
+from fbg.models.precision import HigherPrecision, choose_layers, read_patterns, repack
 from fbg.models.saved_file import SavedFile
 from fbg.models.sentence import read_sentence_config
 from fbg.models.smoothing import observe_inputs, quantize_smoothly, random_sequences
@@ -103,6 +103,7 @@ def load(
     if num_threads is not None:
         num_threads = _checked_threads(num_threads)
     texts = None if calibrate is None else _checked_texts(calibrate, dtype, smooth)
+    patterns = read_patterns(higher_precision)
 
     directory = _find_directory(os.fspath(model))
     config = read_config(directory / "config.json")
@@ -113,7 +114,7 @@ def load(
             raise ValueError(
                 f"load: calibrate has no use: {directory} is saved as it was quantized"
             )
-        if higher_precision:
+        if patterns:
             raise ValueError(
                 f"load: higher_precision has no use: {directory} is saved as it was packed"
             )
@@ -128,11 +129,11 @@ def load(
         origin = saved.Origin(directory, method, mapped=False)
         anchor = f"{config.architecture.word}.weight"
         with Checkpoint(directory, anchor) as checkpoint:
-            exact = smoothed or bool(higher_precision)
+            exact = smoothed or bool(patterns)
             transformer = read_transformer(checkpoint, config, "float32" if exact else dtype)
             source = CheckpointSource(checkpoint.without_prefix(), "float32")
             transformer = replace(transformer, head=read_head(source, config))
-        chosen = choose_layers(transformer, higher_precision)
+        chosen = choose_layers(transformer, patterns)
         if smoothed:
             sequences = None if texts is None else tokenizer(texts)
             frame = tokenizer.frame
@@ -151,7 +152,7 @@ def load(
         num_threads,
         smooth=smooth,
         calibrate=texts,
-        higher_precision=higher_precision,
+        higher_precision=patterns,
     )
     return loaded
 

@@ -107,7 +107,7 @@ def _parquet_texts(path: Path, column: str) -> Iterator[str]:
             for text in batch.column(0).to_pylist():
                 row += 1
                 yield _checked(text, f"{path}, row {row}: {column!r}")
-    except (pyarrow.ArrowException, OSError) as error:
+    except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
         raise ValueError(f"{path}: not readable after row {row}: {error}") from None
 
 

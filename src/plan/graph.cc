@@ -112,7 +112,7 @@ template Buffer Graph::linear(Buffer, PackedB<Float32F16>, LinearTail);
 std::int64_t Graph::head_size(const char* op, Buffer qkv, std::int64_t num_heads) const {
   const BufferShape in = shape(qkv);
   require(in.rows == RowKind::token, std::string(op) + ": qkv must have one row per token");
-  require(num_heads > 0 && in.cols % (3 * num_heads) == 0,
+  require(num_heads > 0 && num_heads <= in.cols && in.cols % (3 * num_heads) == 0,
           std::string(op) + ": " + std::to_string(in.cols) +
               " columns do not divide into Q, K and V of " + std::to_string(num_heads) + " heads");
   return in.cols / (3 * num_heads);

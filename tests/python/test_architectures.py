@@ -218,6 +218,16 @@ def test_an_unsupported_setting_is_named(
         fbg.load(tmp_path)
 
 
+def test_a_window_may_be_of_any_size(tmp_path: Path) -> None:
+    ids = [list(range(4, 34))]
+    hidden = []
+    for size in (80, 2**40, 2**70):
+        change_config(write(tmp_path, "modernbert"), local_attention=size)
+        hidden.append(fbg.load(tmp_path).forward(ids).last_hidden_state)
+    assert np.array_equal(hidden[0], hidden[1])
+    assert np.array_equal(hidden[0], hidden[2])
+
+
 def test_rotations_and_windows_are_read_as_transformers_4_wrote_them(tmp_path: Path) -> None:
     new = fbg.load(write(tmp_path / "new", "modernbert"))
     assert new.config.windows == (None, 3, None, 3)

@@ -179,6 +179,8 @@ def test_a_cut_text_is_said_in_one_line(directory: Path) -> None:
 def test_mistakes_take_one_line(directory: Path, source: Path, tmp_path: Path) -> None:
     (tmp_path / "in.csv").write_text("a")
     (tmp_path / "in.jsonl").write_text('{"body": "a"}\n')
+    plain = tmp_path / "plain"
+    plain.write_text("a\n")
     out = ["--output", tmp_path / "out.npy"]
     before = sorted(os.listdir(tmp_path))
     for args, code, message in (
@@ -191,6 +193,7 @@ def test_mistakes_take_one_line(directory: Path, source: Path, tmp_path: Path) -
         ([directory, "--input", tmp_path / "in.jsonl", *out], 1, "line 1: has no 'text'"),
         ([directory, "--input", source, "--output", "out.csv"], 1, "the output must be one of"),
         ([directory, "--input", source, "--output", tmp_path / "no" / "o.npy"], 1, "No such file"),
+        ([directory, "--input", plain, "--output", plain], 2, "--output would replace the --input"),
         ([directory, "--input", source, "--truncate-dim", "49", *out], 1, "truncate_dim must be"),
         ([directory, "--input", source, "--prompt-name", "x", *out], 1, "('query'), got 'x'"),
         (["./absent", "--input", source, *out], 1, "./absent: no such directory"),

@@ -67,6 +67,8 @@ def test_only_distances_count_and_only_near_keys() -> None:
         (lambda g, x: g.attention(x, HEADS, False, floats(3, 5)), "distance_bias must have a row"),
         (lambda g, x: g.attention(x, HEADS, False, floats(2, 4)), "distance_bias must have a row"),
         (lambda g, x: g.attention(x, 5), "do not divide into Q, K and V of 5 heads"),
+        # Three times as many are 2**64 + 2.
+        (lambda g, x: g.attention(x, (2**64 + 2) // 3), "do not divide into Q, K and V"),
         (lambda g, x: g.rotate(x, HEADS, floats(5, 3)), "cos_sin must have one column for each"),
         (lambda g, x: g.rotate(x, 8, floats(5, 1)), "cos_sin must have one column for each"),
         (lambda g, x: g.rotate(g.geglu(x), 5, floats(5, 4)), "do not divide into Q, K and V"),

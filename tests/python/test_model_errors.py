@@ -414,6 +414,15 @@ def test_no_sentences_and_an_empty_sentence_are_legal(model: fbg.Model) -> None:
     assert np.isfinite(model.encode(["", "a"])).all()
 
 
+def test_a_length_that_special_tokens_fill_is_an_error(directory: Path) -> None:
+    for length in (2, 1):  # the tokenizer of a model with length 1 would not cut at all
+        tiny_bert.write_json(directory / "sentence_bert_config.json", {"max_seq_length": length})
+        if length == 2:
+            assert fbg.load(directory).token_counts(["a word"]) == [2]
+    with pytest.raises(fbg.ModelError, match=r"tokenizer\.json: puts 2 special .* model takes 1"):
+        fbg.load(directory)
+
+
 def test_a_tokenizer_that_does_not_fit_the_model_is_an_error(directory: Path) -> None:
     """Ids beyond the word embeddings: an error that names the id, never a wild read."""
     tiny_bert.wordpiece(AWKWARD.vocab_size).save(str(directory / "tokenizer.json"))

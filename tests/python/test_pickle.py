@@ -44,6 +44,17 @@ def test_a_pickled_model_gives_the_same_bits(directory: Path, options: dict[str,
     assert again.num_threads == model.num_threads
 
 
+def test_higher_precision_is_kept_as_it_was_given(directory: Path) -> None:
+    """A generator can be read only once, and a list can change."""
+    patterns = ["layers.0.*"]
+    for given in ((pattern for pattern in patterns), patterns, {"layers.0.*": "bfloat16"}):
+        model = fbg.load(directory, dtype="int8", higher_precision=given)
+        patterns.append("no layer")
+        again = pickle.loads(pickle.dumps(model))
+        assert np.array_equal(again.encode(TEXTS), model.encode(TEXTS))
+        del patterns[1:]
+
+
 def test_a_saved_model_and_a_relative_path(directory: Path, tmp_path: Path) -> None:
     fbg.load(directory, dtype="int8").save(tmp_path / "saved")
     before = Path.cwd()

@@ -272,3 +272,13 @@ def test_a_saved_model_has_nothing_to_compare_with(saved: Path) -> None:
     for call in (compare, sensitivity):
         with pytest.raises(ValueError, match="dtype must be 'int8', with which"):
             call(saved, TEXTS)
+
+
+@pytest.mark.parametrize("family", ["mpnet", "modernbert"])
+def test_attention_with_options_is_attention(tmp_path: Path, family: str) -> None:
+    tiny = tiny_models.tiny_model(family)
+    path = tiny_models.write_checkpoint(tmp_path, tiny.config, tiny.tensors)
+    (report,) = profile(path, [8], rounds=1).profiles
+    rates = {part.name: part.rate for part in report.sub_layers}
+    assert rates["attention"] is not None
+    assert ("rotary positions" in rates) == (family == "modernbert")

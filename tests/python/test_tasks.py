@@ -279,6 +279,7 @@ ANSWERS, MASKED = "bert-ForQuestionAnswering", "bert-ForMaskedLM"
     [
         (SEQUENCE, lambda m: m.classify(3), TypeError, "classify: texts must be"),
         (SEQUENCE, lambda m: m.classify(b"x"), TypeError, "classify: texts must be"),
+        (SEQUENCE, lambda m: m.classify({"text": "a"}), TypeError, "texts must be .*, got dict"),
         (SEQUENCE, lambda m: m.classify(["a", None]), TypeError, r"classify: texts\[1\] must be"),
         (SEQUENCE, lambda m: m.classify([("a", "b", "c")]), TypeError, r"texts\[0\] must be"),
         (SEQUENCE, lambda m: m.classify("a", top_k=0), ValueError, "classify: top_k must be"),
@@ -405,6 +406,7 @@ def test_values_that_are_not_finite_are_refused(tmp_path: Path) -> None:
         ({"id2label": {"0": "a", "1": "b"}}, r"tensor classifier\.weight must have shape \(2, 39"),
         ({"id2label": None, "num_labels": 5}, r"classifier\.weight must have shape \(5, 39"),
         ({"num_labels": 5}, r"config\.json: num_labels must be the number of labels in id2label"),
+        ({"id2label": None, "num_labels": 2**50}, r"config\.json: num_labels must be at most"),
         ({"id2label": {"0": "a", "2": "b"}}, r"config\.json: id2label must be a map with a label"),
         ({"id2label": {"0": 1}}, r"config\.json: id2label must be a map to text"),
         ({"id2label": ["a"]}, r"config\.json: id2label must be an object"),
@@ -431,6 +433,17 @@ def test_labels_without_names_have_numbers(tmp_path: Path) -> None:
     change_config(write_model(tmp_path, SEQUENCE), id2label=None, label2id=None)
     found: Any = fbg.load(tmp_path).classify(TEXTS[0], top_k=None)
     assert {entry["label"] for entry in found} == {"LABEL_0", "LABEL_1", "LABEL_2"}
+
+
+def test_a_shape_of_endless_empty_rows_is_refused(tmp_path: Path) -> None:
+    directory = write_model(tmp_path, SEQUENCE)
+    change_config(directory, id2label=None, label2id=None)
+    file = directory / "model.safetensors"
+    tensors = load_file(file)
+    tensors["classifier.bias"] = np.zeros((2**50, 0), np.float32)
+    save_file(tensors, file)
+    with pytest.raises(fbg.ModelError, match=r"tensor classifier\.weight must have shape"):
+        fbg.load(directory)
 
 
 def test_a_decoder_that_is_not_tied_is_read(load: Load, tmp_path: Path) -> None:

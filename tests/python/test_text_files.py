@@ -94,6 +94,14 @@ def test_columns_that_do_not_fit_are_named(tmp_path: Path) -> None:
         list(read_texts(write(tmp_path / "in.txt", "a"), "a"))
 
 
+def test_text_of_parquet_that_is_not_utf8_is_named(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    text = pyarrow.array([b"ok", b"\xff\xfe"], pyarrow.binary()).view(pyarrow.string())
+    path = write_parquet(tmp_path / "in.parquet", text=text)
+    with pytest.raises(ValueError, match=r"in\.parquet: not readable after row 0"):
+        list(read_texts(path))
+
+
 def test_a_damaged_parquet_page_is_named(tmp_path: Path) -> None:
     path = write_parquet(tmp_path / "in.parquet", text=[f"text {n}" for n in range(5000)])
     content = bytearray(path.read_bytes())

@@ -99,6 +99,8 @@ def encode(
         raise click.UsageError("give either --text or --input")
     if column is not None and source in (None, "-"):
         raise click.UsageError("--column goes with --input of a .jsonl or .parquet file")
+    if source is not None and output is not None and _is_same(Path(source), Path(output)):
+        raise click.UsageError(f"--output would replace the --input: {output}")
     options: dict[str, Any] = {
         "normalize_embeddings": normalize,
         "truncate_dim": truncate_dim,
@@ -116,6 +118,10 @@ def encode(
             return
         rows, columns = _write(loaded, chosen, Path(output), batch_size, options)
     click.echo(f"{output}: {rows} embeddings of {columns}", err=True)
+
+
+def _is_same(source: Path, output: Path) -> bool:
+    return source.exists() and output.exists() and source.samefile(output)
 
 
 def _source(texts: tuple[str, ...], source: str | None, column: str | None) -> Source:

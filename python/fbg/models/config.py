@@ -170,7 +170,10 @@ def _read_modernbert(settings: Settings, architecture: Architecture) -> ModernBe
         raise settings.error("rope_scaling", "null")
     full = _rope_theta(settings, FULL, "global_rope_theta", 160_000.0)
     sliding = _rope_theta(settings, SLIDING, "local_rope_theta", 10_000.0)
-    window = settings.size("local_attention", default=128) // 2
+    # No two tokens are further apart than there are positions.
+    window = min(
+        settings.size("local_attention", default=128) // 2, common["max_position_embeddings"]
+    )
     return ModernBertConfig(
         **common,
         type_vocab_size=1,

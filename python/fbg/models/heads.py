@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from fbg import _fbg
 from fbg.models.config import ACTIVATIONS, BertConfig, EncoderConfig
-from fbg.models.task_config import LABELLED, default_labels
+from fbg.models.task_config import LABELLED, MAX_LABELS, default_labels
 from fbg.models.transformer import (
     Head,
     Source,
@@ -158,7 +158,9 @@ def read_head(source: Source, config: EncoderConfig) -> Head | None:
     if all(source.rows(*tensor) is None for tensor in own):
         return None
     if kind in LABELLED:
-        labels = config.tasks.labels or default_labels(source.rows(*bias) or 2)
+        # A shape may claim any number of rows until `linear` checks it.
+        rows = min(source.rows(*bias) or 2, MAX_LABELS)
+        labels = config.tasks.labels or default_labels(rows)
     else:
         labels = () if masked else ("start", "end")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import cast
 
 from fbg.arrays import require_integer
@@ -33,7 +33,8 @@ def require_choice(where: str, value: object, allowed: Sequence[str]) -> str:
 
 
 def _require_sequence(where: str, values: object, of: str) -> list[object]:
-    if isinstance(values, bytes) or not hasattr(values, "__iter__"):
+    # Of a mapping the keys would be taken: those of {"text": …, "text_pair": …}, for one.
+    if isinstance(values, (bytes, Mapping)) or not hasattr(values, "__iter__"):
         raise TypeError(f"{where} must be {of}, got {type(values).__name__}")
     return list(cast(Iterable[object], values))
 

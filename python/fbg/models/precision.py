@@ -17,13 +17,22 @@ import numpy as np
 from fbg.models.transformer import WEIGHT_LIMITS, Linear, Transformer, pack_weight
 from fbg.packed_file import dtype_name
 
-__all__ = ["HigherPrecision", "choose_layers", "linears", "map_linears", "mixed_dtypes", "repack"]
+__all__ = [
+    "HigherPrecision",
+    "choose_layers",
+    "linears",
+    "map_linears",
+    "mixed_dtypes",
+    "read_patterns",
+    "repack",
+]
 
 # Patterns, or patterns with a dtype for each.
 HigherPrecision = Iterable[str] | Mapping[str, str]
 
 DEFAULT = "bfloat16"  # of patterns alone: its error is a hundredth of that of int8
 DTYPES = ("float32", "float16", "bfloat16")
+WHERE = "load: higher_precision"  # in errors
 
 
 def map_linears(transformer: Transformer, function: Callable[[str, Linear], Linear]) -> Transformer:
@@ -71,28 +80,37 @@ def mixed_dtypes(transformer: Transformer) -> dict[str, str]:
     return {name: dtype for name, dtype in dtypes.items() if dtype != transformer.dtype}
 
 
-def choose_layers(transformer: Transformer, wanted: HigherPrecision) -> dict[str, str]:
-    """Return the dtype of each layer that a pattern matches; of several patterns, the last counts.
-
-    Raises TypeError, ValueError for a pattern that matches nothing or a dtype that is none.
+def read_patterns(wanted: HigherPrecision) -> dict[str, str]:
+    """Return the dtype of each pattern, in an object of its own: `wanted` may be read only once, or
+    change later. Raises TypeError, ValueError for a dtype that is none.
     """
-    where = "load: higher_precision"
     if isinstance(wanted, (str, bytes)) or not isinstance(wanted, Iterable):
         got = type(wanted).__name__
-        raise TypeError(f"{where} must be patterns of names of layers, or map them, got {got}")
-    patterns = dict(wanted) if isinstance(wanted, Mapping) else dict.fromkeys(wanted, DEFAULT)
+        raise TypeError(f"{WHERE} must be patterns of names of layers, or map them, got {got}")
+    given = wanted.items() if isinstance(wanted, Mapping) else ((p, DEFAULT) for p in wanted)
+    patterns: dict[str, str] = {}
+    for pattern, dtype in given:
+        if not isinstance(pattern, str):
+            raise TypeError(f"{WHERE}: a pattern must be a str, got {type(pattern).__name__}")
+        if dtype not in DTYPES:
+            options = ", ".join(DTYPES)
+            raise ValueError(f"{WHERE}: the dtype of {pattern} must be {options}, got {dtype!r}")
+        patterns.setdefault(pattern, dtype)
+    return patterns
+
+
+def choose_layers(transformer: Transformer, patterns: Mapping[str, str]) -> dict[str, str]:
+    """Return the dtype of each layer that a pattern matches; of several patterns, the last counts.
+
+    Raises ValueError for a pattern that matches nothing.
+    """
     names = list(linears(transformer))
     chosen: dict[str, str] = {}
     for pattern, dtype in patterns.items():
-        if not isinstance(pattern, str):
-            raise TypeError(f"{where}: a pattern must be a str, got {type(pattern).__name__}")
-        if dtype not in DTYPES:
-            options = ", ".join(DTYPES)
-            raise ValueError(f"{where}: the dtype of {pattern} must be {options}, got {dtype!r}")
         matches = [name for name in names if fnmatchcase(name, pattern)]
         if not matches:
             raise ValueError(
-                f"{where}: {pattern!r} matches no linear layer; there are {', '.join(names)}"
+                f"{WHERE}: {pattern!r} matches no linear layer; there are {', '.join(names)}"
             )
         chosen.update(dict.fromkeys(matches, dtype))
     return chosen

@@ -40,10 +40,12 @@ SUB_LAYERS = {
     "embedding": "embeddings",
     "embeddings.projection": "embeddings",
     "qkv": "QKV linear",
+    "rotate": "rotary positions",
     "attention": "attention",
     "attention_output": "attention output linear",
     "layer_norm": "LayerNorm",
     "intermediate": "intermediate linear, activation",
+    "geglu": "intermediate linear, activation",
     "output": "output linear",
 }
 POOLING = "pooling"  # all that follows the last layer
@@ -275,6 +277,7 @@ def _peak(samples: list[float | None], threads: int) -> float | None:
 
 def sub_layer(op: str) -> str:
     """Return the sub-layer of an op, given its name in a plan or that of its linear layer."""
+    op = op.partition(" ")[0]  # what follows are options: "attention window 64"
     if op in SUB_LAYERS:
         return SUB_LAYERS[op]
     last = op.rpartition(".")[2]

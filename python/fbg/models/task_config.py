@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from fbg.models.files import Settings
 
-__all__ = ["KINDS", "LABELLED", "TaskConfig", "read_task_config"]
+__all__ = ["KINDS", "LABELLED", "MAX_LABELS", "TaskConfig", "read_task_config"]
 
 # Heads by the end of their class name in transformers, and the methods of Model that need them.
 KINDS = {
@@ -18,6 +18,8 @@ KINDS = {
 LABELLED = ("ForSequenceClassification", "ForTokenClassification")
 # Models for pretraining have two heads, of which one is a masked LM; but ELECTRA's.
 ENDINGS = {**{kind: kind for kind in KINDS}, "ForPreTraining": "ForMaskedLM"}
+
+MAX_LABELS = 1 << 20  # without names: keeps a damaged file from asking for endless ones
 
 PROBLEM_TYPES = ("regression", "single_label_classification", "multi_label_classification")
 
@@ -80,6 +82,8 @@ def _labels(settings: Settings) -> tuple[str, ...] | None:
     names, count = settings.get("id2label"), None
     if settings.get("num_labels") is not None:
         count = settings.size("num_labels")
+        if count > MAX_LABELS:
+            raise settings.error("num_labels", f"at most {MAX_LABELS}")
     if names is None:
         return None if count is None else default_labels(count)
     if not isinstance(names, dict) or not names:

@@ -82,6 +82,12 @@ class TextTokenizer:
             self._read.enable_truncation(max_length)
         except Exception as error:  # the library raises plain Exception
             raise ModelError(f"{path}: not a readable tokenizer: {error}") from None
+        # With less room than that the library would not cut at all.
+        special = self._read.num_special_tokens_to_add(False)
+        if max_length < special:
+            raise ModelError(
+                f"{path}: puts {special} special tokens around a text, the model takes {max_length}"
+            )
 
     @property
     def _tokenizer(self) -> Tokenizer:
