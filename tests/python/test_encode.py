@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 import fbg
 import tiny_bert
+from fbg.models import embedding
 
 TEXTS = [
     "a",
@@ -209,3 +211,40 @@ def test_command_reports_errors_in_one_line(arguments: list[str], message: str) 
     assert result.exit_code != 0
     assert message in result.output
     assert "Traceback" not in result.output
+
+
+@pytest.mark.parametrize("num_threads", [2, 5])
+def test_runs_side_by_side_change_no_bit(directory: Path, num_threads: int) -> None:
+    texts = TEXTS * 20
+    alone = fbg.load(directory, dtype="int8", num_threads=1)
+    together = fbg.load(directory, dtype="int8", num_threads=num_threads)
+    told: list[int] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(embedding, "in_parallel", spy_on(embedding.in_parallel, told))
+        got = together.encode(texts, batch_size=3)
+        assert np.array_equal(got, alone.encode(texts, batch_size=3))
+    assert sum(told) == len(texts)  # every run, and only by the model with more threads
+    assert np.array_equal(got[: len(TEXTS)], np.stack([alone.encode(text) for text in TEXTS]))
+
+
+def spy_on(function: Callable[..., Iterator[int]], told: list[int]) -> Callable[..., Iterator[int]]:
+    def spy(*arguments: Any) -> Iterator[int]:
+        for count in function(*arguments):
+            told.append(count)
+            yield count
+
+    return spy
+
+
+def test_an_error_of_one_run_ends_them_all() -> None:
+    def compute(part: slice, runner: Any, threads: int) -> int:
+        if part.start == 5:
+            raise ValueError("no such token")
+        return part.stop - part.start
+
+    parts = [slice(n, n + 1) for n in range(40)]
+    done = []
+    with pytest.raises(ValueError, match="no such token"):
+        for count in embedding.in_parallel(compute, parts, [None, None]):  # type: ignore[list-item]
+            done.append(count)
+    assert done == [1] * 5

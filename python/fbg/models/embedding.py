@@ -7,7 +7,9 @@ window whatever the number of texts. What is computed for a text depends on neit
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import queue
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,6 +33,10 @@ Floats = npt.NDArray[np.float32]
 # tokens where texts are long.
 WINDOW_TEXTS = 2048
 WINDOW_CHARACTERS = 1 << 20
+
+# With that many runs for each thread, threads compute a run each instead of sharing every run: none
+# waits for another within a run, and none quantizes what another does too.
+RUNS_PER_THREAD = 4
 
 
 @dataclass(frozen=True)
@@ -114,7 +120,9 @@ class SentenceEmbedder:
         self._transformer = transformer
         self._sentence = sentence
         self._tokenizer = tokenizer
-        self._runners = {normalize: self._runner(normalize) for normalize in (False, True)}
+        # By whether they normalize; the first of each is there from the start, one for every thread
+        # that computes runs of its own comes when it is needed.
+        self._runners = {normalize: [self._runner(normalize)] for normalize in (False, True)}
 
     def _runner(self, normalize: bool) -> Runner:
         graph = _fbg.Graph()
@@ -132,7 +140,13 @@ class SentenceEmbedder:
 
     @property
     def arena_bytes(self) -> int:
-        return sum(runner.arena_bytes for runner in self._runners.values())
+        return sum(runner.arena_bytes for lanes in self._runners.values() for runner in lanes)
+
+    def _lanes(self, normalize: bool, count: int) -> Sequence[Runner]:
+        lanes = self._runners[normalize]
+        while len(lanes) < count:
+            lanes.append(Runner(lanes[0].graph, self._transformer.config.max_length))
+        return lanes[:count]
 
     def embed(
         self,
@@ -169,23 +183,59 @@ class SentenceEmbedder:
         num_threads: int,
         advance: Callable[[int], object],
     ) -> Floats:
-        config, runner = self._transformer.config, self._runners[options.normalize]
+        config = self._transformer.config
         result = np.zeros((len(tokens), options.dimension), np.float32)
         lengths = np.array([t.size for t in tokens], np.int64)
         # Longest first, so that the sentences of a run have about one length.
         order = np.argsort(-lengths, kind="stable")
         order = order[lengths[order] > 0]
-        for part in chunks(lengths[order].tolist(), MAX_TOKENS, options.batch_size):
+        parts = list(chunks(lengths[order].tolist(), MAX_TOKENS, options.batch_size))
+
+        def compute(part: slice, runner: Runner, threads: int) -> int:
             chosen = order[part]
             packed = pack_sequences([tokens[n] for n in chosen], config.pad_token_id)
             check_range("encode: token ids", packed.ids[None], None, config.vocab_size)
             rows = np.empty((chosen.size, self.dimension), np.float32)
-            runner.run(packed, [rows], num_threads)
+            runner.run(packed, [rows], threads)
             rows = rows[:, : options.dimension]
             result[chosen] = _unit_rows(rows) if options.renormalize else rows
-            advance(chosen.size)
+            return int(chosen.size)
+
+        if len(parts) < RUNS_PER_THREAD * num_threads or num_threads == 1:
+            (runner,) = self._lanes(options.normalize, 1)
+            for part in parts:
+                advance(compute(part, runner, num_threads))
+        else:
+            lanes = self._lanes(options.normalize, num_threads)
+            for done in in_parallel(compute, parts, lanes):
+                advance(done)
         advance(len(tokens) - order.size)
         return result
+
+
+def in_parallel(
+    compute: Callable[[slice, Runner, int], int], parts: Sequence[slice], lanes: Sequence[Runner]
+) -> Iterator[int]:
+    """Yield what `compute` gives for the parts, in their order, a thread to each runner."""
+    free: queue.SimpleQueue[Runner] = queue.SimpleQueue()
+    for runner in lanes:
+        free.put(runner)
+
+    def task(part: slice) -> int:
+        runner = free.get()
+        try:
+            return compute(part, runner, 1)
+        finally:
+            free.put(runner)
+
+    with ThreadPoolExecutor(len(lanes), "fbg-encode") as pool:
+        futures = [pool.submit(task, part) for part in parts]
+        try:
+            for future in futures:
+                yield future.result()
+        finally:
+            for future in futures:
+                future.cancel()
 
 
 def windows(sentences: Iterable[object]) -> Iterator[list[str]]:
