@@ -72,7 +72,7 @@ def print_report(report: Report, as_json: bool) -> None:
     click.echo(json.dumps(report.to_dict(), indent=2) if as_json else str(report))
 
 
-class Integers(click.ParamType):
+class Integers(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     """Positive integers, separated by commas."""
 
     name = "N,N,…"

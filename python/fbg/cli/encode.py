@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
+import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -128,7 +129,7 @@ def _source(texts: tuple[str, ...], source: str | None, column: str | None) -> S
     if source is None:
         return Source(texts, list(texts), len(texts))
     if source == "-":  # never the same twice
-        stdin = click.get_binary_stream("stdin")
+        stdin = sys.stdin.buffer
         return Source(decode_lines(stdin, "standard input"), secrets.token_hex(), None)
     path = Path(source)
     input_kind(path)
