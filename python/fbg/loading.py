@@ -19,6 +19,7 @@ from fbg.models import saved
 from fbg.models.config import EncoderConfig, read_config
 from fbg.models.encoder import Model
 from fbg.models.heads import read_head
+from fbg.models.inputs import require_texts
 from fbg.models.networks import CheckpointSource, read_transformer
 from fbg.models.precision import HigherPrecision, choose_layers, read_patterns, repack
 from fbg.models.saved_file import SavedFile
@@ -198,14 +199,7 @@ def _quantized(
 def _checked_texts(calibrate: object, dtype: str | None, smooth: bool) -> list[str]:
     if dtype != "int8" or not smooth:
         raise ValueError("load: calibrate goes with dtype='int8' and smooth=True")
-    if isinstance(calibrate, (str, bytes)) or not hasattr(calibrate, "__iter__"):
-        got = type(calibrate).__name__
-        raise TypeError(f"load: calibrate must be a sequence of str, got {got}")
-    texts = list(calibrate)
-    for n, text in enumerate(texts):
-        if not isinstance(text, str):
-            got = type(text).__name__
-            raise TypeError(f"load: calibrate[{n}] must be a str, got {got}")
+    texts = require_texts("load: calibrate", calibrate, several=True)
     if not any(text.strip() for text in texts):
         raise ValueError("load: calibrate must hold at least one text that is not empty")
     return texts

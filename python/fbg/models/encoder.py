@@ -18,6 +18,7 @@ from fbg.arrays import require_integer
 from fbg.models import saved
 from fbg.models.config import EncoderConfig
 from fbg.models.embedding import EncodeOptions, SentenceEmbedder, check_options, check_range
+from fbg.models.inputs import require_iterable, require_texts
 from fbg.models.packing import MAX_TOKENS, chunks, index_array, pack_padded
 from fbg.models.reports import MemoryReport, PlanReport
 from fbg.models.runner import Runner
@@ -110,7 +111,10 @@ class Model(TextTasks, TokenTasks):
 
     def token_counts(self, sentences: Sequence[str]) -> list[int]:
         """Return how many tokens `encode` computes for each sentence, special ones included."""
-        return [tokens.size for tokens in self._tokenizer(_sentences(sentences))]
+        return [
+            tokens.size
+            for tokens in self._tokenizer(require_texts("encode: sentences", sentences, keys=True))
+        ]
 
     def __repr__(self) -> str:
         c = self.config
@@ -300,7 +304,7 @@ class Model(TextTasks, TokenTasks):
         options = self._options(
             batch_size, normalize_embeddings, truncate_dim, prompt, prompt_name, truncation
         )
-        texts = _sentences(sentences)
+        texts = require_texts("encode: sentences", sentences, keys=True)
         result = np.empty((len(texts), options.dimension), np.float32)
         filled = 0
         with _progress(len(texts), show_progress_bar) as advance:
@@ -336,7 +340,7 @@ class Model(TextTasks, TokenTasks):
         options = self._options(
             batch_size, normalize_embeddings, truncate_dim, prompt, prompt_name, truncation
         )
-        _require_texts(sentences, str)
+        require_iterable("encode: sentences", sentences, "an iterable of str", str)
 
         def vectors() -> Iterator[Floats]:
             with _progress(None, show_progress_bar) as advance:
@@ -372,25 +376,6 @@ class Model(TextTasks, TokenTasks):
         if not self._said_cut:
             self._said_cut = True
             warnings.warn(f"{message}; said once for a model", UserWarning, stacklevel=4)
-
-
-def _require_texts(sentences: object, *alone: type) -> None:
-    """Raise TypeError for what is no iterable that may hold texts."""
-    if isinstance(sentences, (bytes, *alone)) or not hasattr(sentences, "__iter__"):
-        got = type(sentences).__name__
-        wanted = "an iterable of str" if alone else "a str or a sequence of str"
-        raise TypeError(f"encode: sentences must be {wanted}, got {got}")
-
-
-def _sentences(sentences: str | Iterable[str]) -> list[str]:
-    if isinstance(sentences, str):
-        return [sentences]
-    _require_texts(sentences)
-    texts = list(sentences)
-    for n, text in enumerate(texts):
-        if not isinstance(text, str):
-            raise TypeError(f"encode: sentences[{n}] must be a str, got {type(text).__name__}")
-    return texts
 
 
 class _Advance(Protocol):

@@ -11,6 +11,7 @@ __all__ = [
     "Pair",
     "require_choice",
     "require_count",
+    "require_iterable",
     "require_pairs",
     "require_same_number",
     "require_texts",
@@ -32,19 +33,27 @@ def require_choice(where: str, value: object, allowed: Sequence[str]) -> str:
     return value
 
 
-def _require_sequence(where: str, values: object, of: str) -> list[object]:
-    # Of a mapping the keys would be taken: those of {"text": …, "text_pair": …}, for one.
-    if isinstance(values, (bytes, Mapping)) or not hasattr(values, "__iter__"):
+def require_iterable(where: str, values: object, of: str, *refused: type) -> Iterable[object]:
+    """Return what can be iterated, but for bytes and the types that are refused."""
+    if isinstance(values, (bytes, *refused)) or not hasattr(values, "__iter__"):
         raise TypeError(f"{where} must be {of}, got {type(values).__name__}")
-    return list(cast(Iterable[object], values))
+    return cast(Iterable[object], values)
 
 
-def require_texts(where: str, texts: object) -> list[str]:
-    """Return a str, or a sequence of them, as a list."""
+def require_texts(
+    where: str, texts: object, *, several: bool = False, keys: bool = False
+) -> list[str]:
+    """Return a str, or an iterable of them, as a list.
+
+    several: a str alone is refused. keys: a mapping counts as its keys; else it is refused.
+    """
+    wanted = "a sequence of str" if several else "a str or a sequence of str"
     if isinstance(texts, str):
+        if several:
+            raise TypeError(f"{where} must be {wanted}, got str")
         return [texts]
     result = []
-    for n, text in enumerate(_require_sequence(where, texts, "a str or a sequence of str")):
+    for n, text in enumerate(require_iterable(where, texts, wanted, *(() if keys else (Mapping,)))):
         if not isinstance(text, str):
             raise TypeError(f"{where}[{n}] must be a str, got {type(text).__name__}")
         result.append(text)
@@ -55,7 +64,8 @@ def require_pairs(where: str, pairs: object, *, or_texts: bool) -> list[str | Pa
     """Return a sequence of pairs of str, (text, text_pair); of single str too with `or_texts`."""
     wanted = "a str or a pair of str" if or_texts else "a pair of str"
     result: list[str | Pair] = []
-    for n, item in enumerate(_require_sequence(where, pairs, f"a sequence, each {wanted}")):
+    # Of a mapping the keys would be taken: those of {"text": …, "text_pair": …}, for one.
+    for n, item in enumerate(require_iterable(where, pairs, f"a sequence, each {wanted}", Mapping)):
         if or_texts and isinstance(item, str):
             result.append(item)
         elif (
