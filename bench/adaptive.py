@@ -34,9 +34,9 @@ import timing
 
 import fbg
 from fbg import _fbg
-from fbg.models.packing import Packed, pack_padded
-from fbg.models.tuned import Kind
-from fbg.models.tuning_file import Blocking
+from fbg.runtime.batches import Packed, pack_padded
+from fbg.runtime.tuned import Kind
+from fbg.runtime.tuning_file import Blocking
 
 SHAPES = ((768, 2304), (768, 768), (768, 3072), (3072, 768))
 PACK: dict[str, Callable[[Any], Any]] = {

@@ -18,7 +18,7 @@ import timing
 
 import fbg
 import fbg._fbg as native
-from fbg.models.peaks import FP32, VNNI, names
+from fbg.reports.peaks import FP32, VNNI, names
 
 __all__ = ["contestant", "names", "rate"]
 

@@ -1,4 +1,4 @@
-# The two header-only libraries of the kernels: Xbyak (only src/jit) and Highway (only src/simd).
+# The two header-only libraries of the kernels: Xbyak (only src/kernels/x64) and Highway (only src/simd).
 if(FBG_FETCH_DEPS)
   include(FetchContent)
   FetchContent_Declare(xbyak GIT_REPOSITORY https://github.com/herumi/xbyak.git GIT_TAG v6.68

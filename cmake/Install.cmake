@@ -5,7 +5,7 @@
 # The Python package installs the component `python` instead, which is the extension module alone.
 include(CMakePackageConfigHelpers)
 
-set(FBG_LAYERS core simd jit gemm plan)
+set(FBG_LAYERS core simd kernels gemm plan)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/fbg)
 
 # All of it under one name, fbg::fbg, the same in this build and where it is installed.

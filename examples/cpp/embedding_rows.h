@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "fbg/pack_a.h"
+#include "fbg/gemm/pack_a.h"
 
 struct EmbeddingTable {
   std::int64_t columns;  // K

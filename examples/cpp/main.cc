@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "embedding_rows.h"
-#include "fbg/gemm.h"
+#include "fbg/gemm/gemm.h"
 
 namespace {
 

@@ -3,13 +3,10 @@
 from fbg import isa, quantization
 from fbg._fbg import __version__
 from fbg.errors import ModelError
-from fbg.introspection import Kernel, kernels, pack_count
-from fbg.loading import load
-from fbg.models.encoder import Model, ModelOutput
-from fbg.models.tuning import TuneReport, tune
-from fbg.packed_b import PackedB
-from fbg.packing import PackA, PackAWithQuantRowOffset, PackAWithRowOffset
-from fbg.pipeline import (
+from fbg.matmul.introspection import Kernel, kernels, pack_count
+from fbg.matmul.packed_b import PackedB
+from fbg.matmul.packers import PackA, PackAWithQuantRowOffset, PackAWithRowOffset
+from fbg.matmul.pipeline import (
     GELU,
     Add,
     Bias,
@@ -25,7 +22,10 @@ from fbg.pipeline import (
     Sigmoid,
     Tanh,
 )
-from fbg.product import PreparedCall, gemm, linear, prepare
+from fbg.matmul.product import PreparedCall, gemm, linear, prepare
+from fbg.model.load import load
+from fbg.model.model import Model, ModelOutput
+from fbg.model.tuning import TuneReport, tune
 from fbg.threads import get_num_threads, set_num_threads
 
 __all__ = [

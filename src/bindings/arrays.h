@@ -9,7 +9,7 @@
 #include <string>
 #include <type_traits>
 
-#include "fbg/types.h"
+#include "fbg/core/types.h"
 
 namespace fbg::bindings {
 

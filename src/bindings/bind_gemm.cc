@@ -9,9 +9,9 @@
 
 #include "bindings/bindings.h"
 #include "bindings/gemm_call.h"
-#include "fbg/threads.h"
-#include "jit/kernel_cache.h"
-#include "jit/peak.h"
+#include "fbg/core/threads.h"
+#include "kernels/cache.h"
+#include "kernels/x64/peak.h"
 
 namespace fbg::bindings {
 namespace {
@@ -152,7 +152,7 @@ void bind_gemm(py::module_& m) {
 
   m.def("kernels", [] {
     std::vector<std::tuple<std::string, std::string, std::size_t, std::int64_t>> kernels;
-    for (const auto& kernel : jit::generated_kernels())
+    for (const auto& kernel : kernels::generated_kernels())
       kernels.emplace_back(kernel.name, isa_name(kernel.key.isa), kernel.bytes, kernel.hits);
     return kernels;
   });
@@ -163,10 +163,10 @@ void bind_gemm(py::module_& m) {
                                                   : Accumulator::float32;
     return isa_name(choose_geometry(kind, active_features()).isa);
   });
-  m.def("peak_names", &jit::peak_names);
-  m.def("measure_peak", &jit::measure_peak, py::arg("name"), py::arg("seconds"),
+  m.def("peak_names", &kernels::peak_names);
+  m.def("measure_peak", &kernels::measure_peak, py::arg("name"), py::arg("seconds"),
         py::call_guard<py::gil_scoped_release>());
-  m.def("measure_read", &jit::measure_read, py::arg("bytes"), py::arg("seconds"),
+  m.def("measure_read", &kernels::measure_read, py::arg("bytes"), py::arg("seconds"),
         py::call_guard<py::gil_scoped_release>());
 }
 

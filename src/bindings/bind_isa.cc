@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "bindings/bindings.h"
-#include "fbg/isa.h"
-#include "fbg/threads.h"
+#include "fbg/core/isa.h"
+#include "fbg/core/threads.h"
 
 namespace py = pybind11;
 

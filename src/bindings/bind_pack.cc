@@ -1,4 +1,5 @@
-// Prepacked B as Python sees it. fbg.PackedB (python/fbg/packing.py) checks its arguments first.
+// Prepacked B as Python sees it. fbg.PackedB (python/fbg/matmul/packers.py) checks its arguments
+// first.
 #include <pybind11/stl.h>
 
 #include <cmath>
@@ -8,7 +9,7 @@
 #include "bindings/bindings.h"
 #include "core/checksum.h"
 #include "core/memory.h"
-#include "fbg/pack_b.h"
+#include "fbg/gemm/pack_b.h"
 
 namespace fbg::bindings {
 namespace {

@@ -16,9 +16,9 @@
 
 #include "bindings/bindings.h"
 #include "core/memory.h"
-#include "fbg/phase.h"
-#include "fbg/plan.h"
-#include "fbg/tuning.h"
+#include "fbg/core/phase.h"
+#include "fbg/plan/plan.h"
+#include "fbg/plan/tuning.h"
 
 namespace py = pybind11;
 

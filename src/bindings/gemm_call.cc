@@ -2,7 +2,7 @@
 #include "bindings/gemm_call.h"
 
 #include "core/memory.h"
-#include "fbg/threads.h"
+#include "fbg/core/threads.h"
 
 namespace fbg::bindings {
 namespace {

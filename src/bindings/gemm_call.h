@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "bindings/arrays.h"
-#include "fbg/gemm.h"
+#include "fbg/gemm/gemm.h"
 
 namespace fbg::bindings {
 

@@ -9,7 +9,7 @@
 #include <fstream>
 #include <string_view>
 
-#include "fbg/threads.h"
+#include "fbg/core/threads.h"
 
 namespace fbg {
 namespace {

@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstdint>
 
-#include "fbg/types.h"
+#include "fbg/core/types.h"
 
 namespace fbg {
 

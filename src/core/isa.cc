@@ -1,5 +1,5 @@
 // CPU features by cpuid/xgetbv, the ISA limit, and cache sizes.
-#include "fbg/isa.h"
+#include "fbg/core/isa.h"
 
 #include <atomic>
 #include <cstdlib>

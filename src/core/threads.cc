@@ -1,6 +1,6 @@
 // The thread team: workers that spin briefly for the next run, then sleep. One team per process,
 // never destroyed, so that neither exit nor fork has threads to join.
-#include "fbg/threads.h"
+#include "fbg/core/threads.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -1,12 +1,12 @@
 // Which blockings there are: their text, the block of A that follows from one, and the list that a
 // profiler times.
-#include "fbg/blocking.h"
+#include "fbg/kernels/blocking.h"
 
 #include <algorithm>
 #include <array>
 #include <set>
 
-#include "fbg/gemm.h"
+#include "fbg/gemm/gemm.h"
 
 namespace fbg {
 namespace {

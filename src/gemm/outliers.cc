@@ -18,7 +18,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "fbg/pack_b.h"
+#include "fbg/gemm/pack_b.h"
 #include "gemm/packed_block.h"
 
 namespace fbg {

@@ -1,12 +1,12 @@
 // The A packers: per-row parameters, then elements with unit stride in k and whole k-groups.
-#include "fbg/pack_a.h"
+#include "fbg/gemm/pack_a.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
 
-#include "fbg/gemm.h"
+#include "fbg/gemm/gemm.h"
 #include "simd/rows.h"
 
 namespace fbg {

@@ -1,12 +1,12 @@
 // Packing B into panels: the only place that writes the layout drawn in fbg/pack_b.h.
-#include "fbg/pack_b.h"
+#include "fbg/gemm/pack_b.h"
 
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include "core/float16.h"
-#include "fbg/gemm.h"
+#include "fbg/gemm/gemm.h"
 #include "gemm/packed_block.h"
 
 namespace fbg {

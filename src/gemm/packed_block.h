@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "core/memory.h"
-#include "fbg/pack_b.h"
+#include "fbg/gemm/pack_b.h"
 
 namespace fbg {
 

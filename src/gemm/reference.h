@@ -1,7 +1,7 @@
 // The portable microkernel: the `generic` ISA and the oracle of every test.
 #pragma once
 
-#include "fbg/microkernel.h"
+#include "fbg/kernels/microkernel.h"
 
 namespace fbg {
 

@@ -3,7 +3,7 @@
 #include <cfenv>
 #include <limits>
 
-#include "fbg/gemm.h"
+#include "fbg/gemm/gemm.h"
 
 namespace fbg {
 namespace {

@@ -12,7 +12,7 @@
 #include "core/float16.h"
 #include "core/gelu_coefficients.h"
 #include "core/tanh_coefficients.h"
-#include "fbg/output.h"
+#include "fbg/kernels/output.h"
 
 namespace fbg {
 

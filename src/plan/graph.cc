@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
-#include "fbg/plan.h"
-#include "plan/ops.h"
+#include "fbg/plan/plan.h"
+#include "plan/ops/ops.h"
 
 namespace fbg {
 namespace {

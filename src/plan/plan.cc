@@ -3,7 +3,7 @@
 //   prepare   every op makes its step; storage is assigned (in place where possible); buffers and
 //             scratch are laid out by lifetime
 //   run       for each step: all threads compute their share, then meet at a barrier
-#include "fbg/plan.h"
+#include "fbg/plan/plan.h"
 
 #include <algorithm>
 #include <chrono>
@@ -12,11 +12,11 @@
 #include <stdexcept>
 
 #include "core/memory.h"
-#include "fbg/gemm.h"
-#include "fbg/phase.h"
-#include "fbg/threads.h"
+#include "fbg/core/phase.h"
+#include "fbg/core/threads.h"
+#include "fbg/gemm/gemm.h"
 #include "plan/arena.h"
-#include "plan/ops.h"
+#include "plan/ops/ops.h"
 
 namespace fbg {
 namespace {

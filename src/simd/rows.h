@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "fbg/isa.h"
+#include "fbg/core/isa.h"
 
 namespace fbg::simd {
 

@@ -10,8 +10,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "fbg/gemm.h"
-#include "fbg/threads.h"
+#include "fbg/core/threads.h"
+#include "fbg/gemm/gemm.h"
 #include "guarded.h"
 
 namespace fbg {

@@ -13,10 +13,10 @@
 #include <string>
 #include <vector>
 
-#include "fbg/gemm.h"
-#include "fbg/microkernel.h"
+#include "fbg/gemm/gemm.h"
+#include "fbg/kernels/microkernel.h"
 #include "guarded.h"
-#include "jit/kernel_cache.h"
+#include "kernels/cache.h"
 
 namespace fbg {
 namespace {
@@ -685,7 +685,7 @@ TEST_P(Microkernel, EachIsGeneratedOnceUnderItsName) {
                            std::to_string(2 * geometry.lanes) + "_" + isa_name(isa) + "_masked";
   EXPECT_EQ(kernel_name(key), name);
   int found = 0;
-  for (const auto& info : jit::generated_kernels()) found += info.key == key;
+  for (const auto& info : kernels::generated_kernels()) found += info.key == key;
   EXPECT_EQ(found, 1);
 }
 

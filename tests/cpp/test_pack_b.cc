@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "fbg/pack_b.h"
+#include "fbg/gemm/pack_b.h"
 #include "guarded.h"
 
 namespace fbg {

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "core/memory.h"
-#include "fbg/gemm.h"
-#include "fbg/pipeline.h"
+#include "fbg/gemm/gemm.h"
+#include "fbg/gemm/pipeline.h"
 
 namespace fbg {
 namespace {

@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "core/float16.h"
-#include "fbg/isa.h"
-#include "fbg/plan.h"
+#include "fbg/core/isa.h"
+#include "fbg/plan/plan.h"
 #include "plan/arena.h"
-#include "plan/transpose.h"
+#include "plan/ops/attention_operands.h"
 
 namespace fbg {
 namespace {

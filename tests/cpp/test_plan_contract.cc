@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "allocations.h"
-#include "fbg/isa.h"
-#include "fbg/plan.h"
-#include "fbg/threads.h"
-#include "fbg/tuning.h"
-#include "plan/ops.h"
+#include "fbg/core/isa.h"
+#include "fbg/core/threads.h"
+#include "fbg/plan/plan.h"
+#include "fbg/plan/tuning.h"
+#include "plan/ops/ops.h"
 
 namespace fbg {
 namespace {

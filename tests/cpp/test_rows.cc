@@ -11,7 +11,7 @@
 
 #include "core/float16.h"
 #include "core/gelu_coefficients.h"
-#include "fbg/isa.h"
+#include "fbg/core/isa.h"
 #include "guarded.h"
 #include "simd/rows.h"
 

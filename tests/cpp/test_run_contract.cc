@@ -13,7 +13,7 @@
 
 #include "allocations.h"
 #include "core/memory.h"
-#include "fbg/gemm.h"
+#include "fbg/gemm/gemm.h"
 
 namespace fbg {
 namespace {

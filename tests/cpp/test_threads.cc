@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "core/cpus.h"
-#include "fbg/threads.h"
+#include "fbg/core/threads.h"
 
 namespace fbg {
 namespace {

@@ -1,8 +1,8 @@
 """The formulas of the kernel layer in plain NumPy: what the kernels must give, bit for bit.
 
-Sums are int64, float steps are float32 one operation at a time, as include/fbg/output.h states
-them. GELU alone has no formula in NumPy: `exact_gelu` is its definition in float64, and `Output`
-takes the float32 values of the portable kernel, which test_pipeline.py holds against it.
+Sums are int64, float steps are float32 one operation at a time, as include/fbg/kernels/output.h
+states them. GELU alone has no formula in NumPy: `exact_gelu` is its definition in float64, and
+`Output` takes the float32 values of the portable kernel, which test_pipeline.py holds against it.
 """
 
 from __future__ import annotations

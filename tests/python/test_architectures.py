@@ -11,8 +11,8 @@ from safetensors.numpy import load_file, save_file
 
 import fbg
 import tiny_models
-from fbg.models.architectures import ARCHITECTURES
-from fbg.models.bert import distance_buckets
+from fbg.networks.architectures import ARCHITECTURES
+from fbg.networks.bert import distance_buckets
 from tiny_models import CONFIGS, TOKENIZERS, TinyModel, golden_inputs, tiny_model
 
 TOLERANCE = 1e-4

@@ -104,7 +104,7 @@ def test_options_are_those_of_the_library(
 # Blocks of 16 rows; the process kills itself while it writes the third one.
 KILLED = """
 import importlib, os, signal
-from fbg import embedding_files
+from fbg.cli import embedding_files
 from fbg.cli import main
 importlib.import_module("fbg.cli.encode").BLOCK = 16  # the package has the command by this name
 record = embedding_files.EmbeddingFile._record

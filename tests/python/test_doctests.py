@@ -39,10 +39,10 @@ def test_public_names_are_documented(name: str) -> None:
 def test_there_are_examples() -> None:
     finder = doctest.DocTestFinder(exclude_empty=True)
     for name in (
-        "fbg.packed_b",
-        "fbg.packing",
-        "fbg.pipeline",
-        "fbg.product",
+        "fbg.matmul.packed_b",
+        "fbg.matmul.packers",
+        "fbg.matmul.pipeline",
+        "fbg.matmul.product",
         "fbg.quantization",
         "fbg.isa",
     ):

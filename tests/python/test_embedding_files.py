@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fbg.embedding_files import EmbeddingFile
+from fbg.cli.embedding_files import EmbeddingFile
 
 ROWS = np.arange(30, dtype=np.float32).reshape(10, 3)
 JOB = {"model": "a", "options": [1, None]}

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import fbg
 import tiny_bert
-from fbg.models import embedding
+from fbg.tasks import embedding
 
 TEXTS = [
     "a",

@@ -8,7 +8,7 @@ import pytest
 
 import fbg
 import tiny_bert
-from fbg.models import embedding
+from fbg.tasks import embedding
 from fresh_python import run_python
 
 TEXTS = ["a", "the quick brown fox", "", "0123456789 abc def ghij, klm! nop? qrs", "x y z"]

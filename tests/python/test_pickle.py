@@ -82,7 +82,9 @@ def test_a_model_of_the_hub_is_kept_by_its_id(
     directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = []
-    monkeypatch.setattr("fbg.loading._hub_snapshot", lambda name: asked.append(name) or directory)
+    monkeypatch.setattr(
+        "fbg.model.load._hub_snapshot", lambda name: asked.append(name) or directory
+    )
     data = pickle.dumps(fbg.load("someone/some-model"))
     assert str(directory).encode() not in data
     assert pickle.loads(data).name == "someone/some-model"

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fbg
+from fbg.matmul.pipeline import Stage
 from formulas import (
     Array,
     Output,
@@ -61,7 +62,7 @@ PARAMETERS: dict[str, Any] = {
     "to_int8": (0.0625, -7, "int8"),
 }
 EXTENTS = np.empty((M, 2), np.float32)  # what row_range writes
-STAGES: dict[str, fbg.pipeline.Stage] = {
+STAGES: dict[str, Stage] = {
     "correct": fbg.CorrectZeroPoints(),
     "dequantize": fbg.Dequantize(),
     "bias_int32": fbg.Bias(PARAMETERS["bias_int32"]),
@@ -706,7 +707,7 @@ def one_value(value: float, pipeline: object) -> Array:
 
 
 @pytest.mark.parametrize("stages", [[fbg.ReLU()], [fbg.GELU()], [fbg.ReLU(), fbg.GELU()]])
-def test_nan_stays_nan(isa: str, stages: list[fbg.pipeline.Stage]) -> None:
+def test_nan_stays_nan(isa: str, stages: list[Stage]) -> None:
     assert np.isnan(one_value(np.nan, stages))
     assert np.isnan(one_value(-np.nan, stages))
 

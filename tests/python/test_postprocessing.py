@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fbg.models import postprocessing as post
+from fbg.tasks import postprocessing as post
 
 finite = st.floats(-50, 50, width=32)
 scores = st.lists(st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0]), max_size=12)

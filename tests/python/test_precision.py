@@ -8,7 +8,7 @@ import pytest
 import fbg
 import tiny_bert
 import tiny_models
-from fbg.models.precision import linears, map_linears
+from fbg.compression.precision import linears, map_linears
 
 IDS = [[2, 17, 40, 8, 3], [2, 50, 3, 12, 9]]
 
@@ -78,7 +78,7 @@ def test_every_family_mixes_and_comes_back_from_a_file(tmp_path: Path, name: str
 
 
 def test_names_are_those_of_a_saved_file(checkpoint: Path, tmp_path: Path) -> None:
-    from fbg.models import saved
+    from fbg.model import save as saved
 
     transformer = fbg.load(checkpoint)._transformer
     names = {f"{name}.weight" for name in linears(transformer)}

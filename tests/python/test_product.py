@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fbg
+from fbg.matmul.pipeline import Stage
 from formulas import Array, assert_same_bits, exact_gelu, quantize_rows
 
 A_SCALE, A_ZERO_POINT = 0.03, 117
@@ -93,7 +94,7 @@ FAMILIES = {
 }
 
 # Stages on float32, each with what it does to float64.
-Step = tuple[Callable[[Array, Array], fbg.pipeline.Stage], Callable[[Array, Array, Array], Array]]
+Step = tuple[Callable[[Array, Array], Stage], Callable[[Array, Array, Array], Array]]
 STEPS: dict[str, Step] = {
     "bias": (lambda bias, _: fbg.Bias(bias), lambda y, bias, _: y + bias),
     "add": (lambda _, rest: fbg.Add(rest), lambda y, _, rest: y + rest),
@@ -142,7 +143,7 @@ def test_any_combination_is_that_of_the_portable_kernel_and_of_numpy(
         np.testing.assert_array_equal(got, want)
         return
 
-    stages: list[fbg.pipeline.Stage] = [fbg.Dequantize()] if integer else []
+    stages: list[Stage] = [fbg.Dequantize()] if integer else []
     want = a.real @ (w.dequantize() if integer else w.unpack()).astype(np.float64)
     bound = np.abs(a.real) @ np.abs(w.dequantize()).astype(np.float64) * (k + 8) * 2.0**-24 + 1e-6
     for step in steps:

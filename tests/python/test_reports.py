@@ -9,14 +9,14 @@ import pytest
 import fbg
 import tiny_bert
 import tiny_models
-from fbg.models.benchmark import bench
-from fbg.models.comparison import compare, cosines, nearest_texts, sample_texts
-from fbg.models.measuring import table, time_in_turn
-from fbg.models.packing import pack_sequences
-from fbg.models.plots import plot_comparison, plot_stacks
-from fbg.models.precision import linears
-from fbg.models.profiling import profile
-from fbg.models.sensitivity import sensitivity
+from fbg.compression.precision import linears
+from fbg.reports.benchmark import bench
+from fbg.reports.comparison import compare, cosines, nearest_texts, sample_texts
+from fbg.reports.measuring import table, time_in_turn
+from fbg.reports.plots import plot_comparison, plot_stacks
+from fbg.reports.profiling import profile
+from fbg.reports.sensitivity import sensitivity
+from fbg.runtime.batches import pack_sequences
 
 TEXTS = ["a word, and another", "one more of them", "the third", "number 4", "", "five and six"]
 PACK, SCORES, SOFTMAX, CONTEXT = range(4)

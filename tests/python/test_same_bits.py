@@ -10,7 +10,7 @@ import pytest
 
 import fbg
 import tiny_bert
-from fbg.models.runner import MAX_PLANS
+from fbg.runtime.runner import MAX_PLANS
 
 CALLERS = 8
 DTYPES = ["float32", "bfloat16", "int8"]

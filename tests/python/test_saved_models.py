@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 import fbg
 import tiny_bert
 import tiny_models
-from fbg.models.weights import Checkpoint
+from fbg.checkpoints.checkpoint import Checkpoint
 from fresh_python import run_python
 
 IDS = [[2, 17, 40, 8, 3], [2, 50, 3, 0, 0]]

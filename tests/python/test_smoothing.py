@@ -11,9 +11,9 @@ import pytest
 import fbg
 import tiny_bert
 import tiny_models
-from fbg.models.rounding import round_to_gram
-from fbg.models.smoothing import Inputs, observe_inputs, quantize_smoothly, random_sequences
-from fbg.models.transformer import Linear, Transformer
+from fbg.compression.rounding import round_to_gram
+from fbg.compression.smoothing import Inputs, observe_inputs, quantize_smoothly, random_sequences
+from fbg.networks.transformer import Linear, Transformer
 from minilm import arrays, minilm_directory, sentences
 from tiny_bert import AWKWARD
 

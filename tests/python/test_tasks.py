@@ -12,7 +12,7 @@ from safetensors.numpy import load_file, save_file
 import fbg
 import tiny_bert
 import tiny_tasks
-from fbg.models.heads import HEADS
+from fbg.networks.heads import HEADS
 from tiny_tasks import DOCUMENTS, MODELS, PAIRS, QUERY, STRATEGIES, TEXTS, golden, write_model
 
 TOLERANCE = 1e-4

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fbg.text_files import count_texts, read_texts
+from fbg.text.files import count_texts, read_texts
 
 TEXTS = ["first", "", "  third é ", "fifth\u2028 one"]
 

@@ -13,8 +13,9 @@ import pytest
 import fbg
 import tiny_bert
 from fbg import _fbg
-from fbg.models import tuned, tuning, tuning_file
-from fbg.models.tuning_file import Blocking, Key, Measured
+from fbg.model import tuning
+from fbg.runtime import tuned, tuning_file
+from fbg.runtime.tuning_file import Blocking, Key, Measured
 
 DTYPES = ["float32", "bfloat16", "float16", "int8"]
 IDS = [[2, 17, 40, 8, 3, 5, 9, 30], [2, 50, 3, 11, 7, 6, 1, 0]]

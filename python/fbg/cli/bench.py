@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from fbg.cli.common import Integers, json_option, print_report, user_errors
-from fbg.loading import DTYPES
-from fbg.models.benchmark import bench as bench_model
+from fbg.model.load import DTYPES
+from fbg.reports.benchmark import bench as bench_model
 
 
 @click.command()

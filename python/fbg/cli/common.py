@@ -10,8 +10,8 @@ from typing import Any
 
 import click
 
-from fbg.models.measuring import Report
-from fbg.models.plots import require_matplotlib
+from fbg.reports.measuring import Report
+from fbg.reports.plots import require_matplotlib
 
 __all__ = [
     "Integers",

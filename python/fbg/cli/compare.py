@@ -7,11 +7,11 @@ from typing import TextIO
 import click
 
 from fbg.cli.common import check_plot, json_option, plot_option, print_report, user_errors
-from fbg.loading import DTYPES
-from fbg.models.comparison import compare as compare_model
-from fbg.models.plots import plot_comparison
-from fbg.models.sensitivity import TARGET
-from fbg.models.sensitivity import sensitivity as find_sensitivity
+from fbg.model.load import DTYPES
+from fbg.reports.comparison import compare as compare_model
+from fbg.reports.plots import plot_comparison
+from fbg.reports.sensitivity import TARGET
+from fbg.reports.sensitivity import sensitivity as find_sensitivity
 
 
 @click.command()

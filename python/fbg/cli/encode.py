@@ -17,10 +17,10 @@ import numpy as np
 import fbg
 from fbg import _fbg
 from fbg.cli.common import user_errors
-from fbg.embedding_files import EmbeddingFile, output_kind
-from fbg.fingerprints import fingerprint_file, fingerprint_model
-from fbg.loading import DTYPES
-from fbg.text_files import count_texts, decode_lines, input_kind, read_texts
+from fbg.cli.embedding_files import EmbeddingFile, output_kind
+from fbg.cli.fingerprints import fingerprint_file, fingerprint_model
+from fbg.model.load import DTYPES
+from fbg.text.files import count_texts, decode_lines, input_kind, read_texts
 
 # Embeddings that are written, and made safe, at a time.
 BLOCK = 1024

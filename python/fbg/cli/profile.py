@@ -12,9 +12,9 @@ from fbg.cli.common import (
     print_report,
     user_errors,
 )
-from fbg.loading import DTYPES
-from fbg.models.plots import plot_stacks
-from fbg.models.profiling import profile as profile_model
+from fbg.model.load import DTYPES
+from fbg.reports.plots import plot_stacks
+from fbg.reports.profiling import profile as profile_model
 
 
 @click.command()

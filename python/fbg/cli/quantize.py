@@ -8,8 +8,8 @@ import click
 
 import fbg
 from fbg.cli.common import binary_size, user_errors
-from fbg.loading import DTYPES
-from fbg.text_files import read_texts
+from fbg.model.load import DTYPES
+from fbg.text.files import read_texts
 
 
 @click.command()

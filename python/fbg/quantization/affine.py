@@ -1,7 +1,7 @@
 """Affine quantization, formula first: ``real = scale * (q - zero_point)``, as ONNX defines it.
 
 Sources: ONNX operators QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear; requantize is
-the stage Requantize of include/fbg/output.h; preserve_sparsity is FBGEMM's.
+the stage Requantize of include/fbg/kernels/output.h; preserve_sparsity is FBGEMM's.
 """
 
 from __future__ import annotations

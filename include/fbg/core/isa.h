@@ -1,0 +1,55 @@
+// Instruction sets as sets of CPU features. A kernel family asks for the features it needs, in its
+// own order of preference; a limit (FBG_MAX_ISA, set_isa_limit) takes features away for tests and
+// comparisons. Nothing here is a ladder: avx2_vnni is not "below" avx512.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fbg {
+
+// In the order of kIsaTable (src/core/isa.cc). A name need not have kernels of its own: each
+// accumulator family runs the best it has within the features (src/gemm/kernel_table.cc).
+enum class Isa : std::uint8_t { generic, avx2, avx2_vnni, avx512, avx512_vnni, avx512_bf16 };
+inline constexpr Isa kAllIsas[] = {Isa::generic, Isa::avx2,        Isa::avx2_vnni,
+                                   Isa::avx512,  Isa::avx512_vnni, Isa::avx512_bf16};
+
+using Features = std::uint32_t;
+namespace feature {
+inline constexpr Features avx2 = 1u << 0;         // AVX2 + FMA + F16C
+inline constexpr Features avx_vnni = 1u << 1;     // VEX vpdpbusd
+inline constexpr Features avx512 = 1u << 2;       // F + BW + DQ + VL + CD
+inline constexpr Features avx512_vnni = 1u << 3;  // EVEX vpdpbusd
+inline constexpr Features avx512_bf16 = 1u << 4;  // vdpbf16ps
+}  // namespace feature
+
+// The features that a named ISA stands for (its own and those it builds upon).
+Features isa_features(Isa isa) noexcept;
+const char* isa_name(Isa isa) noexcept;
+std::optional<Isa> isa_from_name(std::string_view name) noexcept;
+
+// Features of this CPU that the operating system also saves; found once.
+Features cpu_features() noexcept;
+bool isa_supported(Isa isa) noexcept;
+std::vector<Isa> supported_isas();
+
+// What kernels may use now: cpu_features() within the limit. Process-wide.
+Features active_features() noexcept;
+// The most capable named ISA whose features are all active.
+Isa active_isa() noexcept;
+
+// Restricts active_features() to those of `isa`; nullopt lifts the limit.
+// Throws std::invalid_argument when the CPU lacks the ISA: never a silent fallback.
+void set_isa_limit(std::optional<Isa> isa);
+std::optional<Isa> isa_limit() noexcept;
+
+struct CpuInfo {
+  std::string name;
+  std::int64_t l1d_bytes, l2_bytes, l3_bytes;
+};
+const CpuInfo& cpu_info();
+
+}  // namespace fbg

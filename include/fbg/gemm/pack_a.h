@@ -1,0 +1,177 @@
+// A-packing: how the rows of the left operand reach the microkernel.
+//
+// A packer is a small value that refers to a matrix and knows what the kernel needs of it: bytes
+// (or floats) with unit stride in k, and per row a scale, a zero point and a row offset. The driver
+// asks for a block of rows at a time:
+//
+//   prepare(rows, block)  per-row parameters, which may need a pass over whole rows (min, max)
+//   pack(rows, block)     the elements, into block.packed; skipped when they can be read in place
+//
+// Row offsets, where block.row_offsets is not null, may come from either; where rows can be read in
+// place, from prepare().
+//
+// To add a packer (im2col, another format): a struct that models PackAModel; the driver needs no
+// more. examples/cpp has one of a program outside fbg.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "fbg/core/types.h"
+
+namespace fbg {
+
+// Room for one block of rows, in the caller's workspace.
+struct ABlock {
+  void* packed = nullptr;  // block rows x K elements
+  std::int64_t ld = 0;     // bytes between packed rows; K rounded up to whole k-groups, zero filled
+  float* scale = nullptr;  // one per row
+  std::int32_t* zero_point = nullptr;
+  std::int32_t* row_offsets = nullptr;  // null: nobody needs them
+};
+
+template <class P>
+concept PackAModel = requires(const P p, Range rows, ABlock& block) {
+  typename P::Element;                            // what the kernel reads
+  { P::kHasScale } -> std::convertible_to<bool>;  // fills scale and zero_point
+  { p.rows() } -> std::convertible_to<std::int64_t>;
+  { p.depth() } -> std::convertible_to<std::int64_t>;
+  // Null, or the matrix when its rows can be read where they lie (unit stride in k).
+  { p.in_place() } -> std::convertible_to<const typename P::Element*>;
+  { p.in_place_ld() } -> std::convertible_to<std::int64_t>;  // elements
+  { p.prepare(rows, block) }
+  noexcept;
+  { p.pack(rows, block) }
+  noexcept;
+};
+
+// What a packer adds to every element of its source. Zero points take care of it, and the driver
+// takes it out of results that leave as raw sums.
+template <PackAModel A>
+constexpr std::int32_t a_shift() {
+  if constexpr (requires { A::kShift; })
+    return A::kShift;
+  else
+    return 0;
+}
+
+// Rows of bytes as a kernel without a dot product of bytes reads them: uint16, each k-group as
+// {a0, a2, a1, a3}, so that one multiply-add takes even and one takes odd k; K padded with zeros.
+inline constexpr std::int64_t kWideGroupBytes = 8;
+void widen_rows(const std::uint8_t* a, std::int64_t lda, std::int64_t rows, std::int64_t k,
+                std::byte* out, std::int64_t ld_bytes) noexcept;
+
+// Whether kernels may read a matrix where it lies. Rows a multiple of 4 KiB apart fall into the
+// same cache sets, so such a matrix is copied.
+template <class T>
+bool readable_in_place(const MatrixView<const T>& a) {
+  const std::int64_t ld_bytes = a.row_stride * static_cast<std::int64_t>(sizeof(T));
+  return a.col_stride == 1 && (a.rows <= 4 || (ld_bytes >= 0 && ld_bytes % 4096 != 0));
+}
+
+// Elements as they are: uint8 for the integer kernels, float or bfloat16 for the float kernels.
+template <class T>
+class PackA {
+ public:
+  using Element = T;
+  static constexpr bool kHasScale = false;
+
+  explicit PackA(MatrixView<const T> a) : a_(a) {}
+  std::int64_t rows() const { return a_.rows; }
+  std::int64_t depth() const { return a_.cols; }
+  const T* in_place() const { return readable_in_place(a_) ? a_.data : nullptr; }
+  std::int64_t in_place_ld() const { return a_.row_stride; }
+  void prepare(Range rows, ABlock& block) const noexcept;
+  void pack(Range rows, ABlock& block) const noexcept;
+
+ private:
+  MatrixView<const T> a_;
+};
+
+// float rounded to bfloat16 (half to even) while it is packed.
+class PackAToBFloat16 {
+ public:
+  using Element = bfloat16;
+  static constexpr bool kHasScale = false;
+
+  explicit PackAToBFloat16(MatrixView<const float> a) : a_(a) {}
+  std::int64_t rows() const { return a_.rows; }
+  std::int64_t depth() const { return a_.cols; }
+  const bfloat16* in_place() const { return nullptr; }
+  std::int64_t in_place_ld() const { return 0; }
+  void prepare(Range, ABlock&) const noexcept {}
+  void pack(Range rows, ABlock& block) const noexcept;
+
+ private:
+  MatrixView<const float> a_;
+};
+
+// Already quantized: uint8, or int8 that is shifted by 128 while it is packed. Scale and zero point
+// are in the terms of the source type; one of each, or one per row.
+template <class T>
+class PackAWithRowOffset {
+ public:
+  using Element = std::uint8_t;
+  static constexpr bool kHasScale = true;
+  static constexpr std::int32_t kShift = std::is_same_v<T, std::int8_t> ? 128 : 0;
+
+  PackAWithRowOffset(MatrixView<const T> a, float scale, std::int32_t zero_point)
+      : a_(a), scale_(scale), zero_point_(zero_point) {}
+  std::int64_t rows() const { return a_.rows; }
+  std::int64_t depth() const { return a_.cols; }
+  const std::uint8_t* in_place() const {
+    if constexpr (kShift != 0)
+      return nullptr;
+    else
+      return readable_in_place(a_) ? a_.data : nullptr;
+  }
+  std::int64_t in_place_ld() const { return a_.row_stride; }
+  void prepare(Range rows, ABlock& block) const noexcept;
+  void pack(Range rows, ABlock& block) const noexcept;
+
+ private:
+  MatrixView<const T> a_;
+  float scale_;
+  std::int32_t zero_point_;
+};
+
+// float32 quantized while packing, as ONNX DynamicQuantizeLinear chooses scale and zero point, per
+// row (default) or once for the whole matrix; q = saturate(rint(x * (1 / scale)) + zero_point).
+// Where the extents of the rows are known, as from RowRange, a row is not searched for them. With a
+// channel scale, one factor for each of the K columns, what is quantized is x * channel_scale: with
+// the rows of B divided by it, the product is the same and the quantization may be better.
+class PackAWithQuantRowOffset {
+ public:
+  using Element = std::uint8_t;
+  static constexpr bool kHasScale = true;
+
+  // Per tensor, the constructor passes over the whole matrix.
+  explicit PackAWithQuantRowOffset(MatrixView<const float> a, bool per_row = true,
+                                   const float* channel_scale = nullptr);
+  PackAWithQuantRowOffset(MatrixView<const float> a, const RowExtent* extents)
+      : a_(a), extents_(extents), per_row_(true) {}
+  std::int64_t rows() const { return a_.rows; }
+  std::int64_t depth() const { return a_.cols; }
+  const std::uint8_t* in_place() const { return nullptr; }
+  std::int64_t in_place_ld() const { return 0; }
+  void prepare(Range rows, ABlock& block) const noexcept;
+  void pack(Range rows, ABlock& block) const noexcept;
+
+ private:
+  MatrixView<const float> a_;
+  const RowExtent* extents_ = nullptr;    // of every row; null: not known
+  const float* channel_scale_ = nullptr;  // null: none
+  bool per_row_;
+  float scale_ = 1;
+  std::int32_t zero_point_ = 0;
+};
+
+extern template class PackA<std::uint8_t>;
+extern template class PackA<float>;
+extern template class PackA<bfloat16>;
+extern template class PackAWithRowOffset<std::uint8_t>;
+extern template class PackAWithRowOffset<std::int8_t>;
+
+}  // namespace fbg

@@ -1,0 +1,165 @@
+// Prepacked B: made once per weight matrix, read by every multiplication.
+//
+// Layout of a panel (32 columns, zero padded in k and in columns), the same on every ISA:
+//
+//   int8   [K/4][32][4]   k-group g, column j, k = 4g..4g+3: the four bytes of one dot product lane
+//   bf16   [K/2][32][2]
+//   float, float16   [K][32]
+//
+// Panels follow each other. One allocation holds header and sections, each 64-byte aligned, so that
+// what is saved is what is run:
+//
+//   header | panels | scale | zero point | column offsets [| spill depths | outliers]
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <type_traits>
+
+#include "fbg/core/types.h"
+
+namespace fbg {
+
+inline constexpr std::uint32_t kPackedVersion = 1;
+
+// Fixed-size, little-endian. Independent of the ISA; fix-ups that one ISA needs are separate
+// tensors.
+struct PackedHeader {
+  char magic[8] = {'F', 'B', 'G', 'P', 'A', 'C', 'K', 'B'};
+  std::uint32_t version = kPackedVersion;
+  Accumulator accumulator{};
+  std::uint8_t kr = 0;
+  std::uint8_t panel_columns = kPanelColumns;
+  std::uint8_t has_scale = 0;       // quantization parameters are known
+  std::uint8_t has_zero_point = 0;  // some zero point differs from 0
+  std::uint8_t per_column = 0;      // scale was given or chosen per column, not per tensor
+  std::uint8_t fix_up = 0;          // kind of fix-up that accompanies the panels; 0: none
+  std::uint8_t reserved0 = 0;
+  std::uint32_t group_size = 0;  // k per scale; 0: one scale for the whole K
+  std::int64_t k = 0, n = 0;
+  std::int64_t panels_offset = 0, scale_offset = 0, zero_point_offset = 0, col_offsets_offset = 0;
+  std::int64_t total_bytes = 0;
+  std::uint64_t checksum = 0;  // of the whole block, this field taken as 0
+  std::int64_t spill_offset = 0, outliers_offset = 0, num_outliers = 0;  // int16 only
+  std::uint8_t reserved[16] = {};
+};
+static_assert(sizeof(PackedHeader) == 128);
+
+enum class Granularity : std::uint8_t { column, tensor };
+
+// Scales and zero points of a weight matrix that is already quantized: 1 or N of each. The
+// granularity is that of the scale; it matters where N = 1 and may be left out elsewhere.
+struct WeightQuant {
+  std::span<const float> scale;
+  std::span<const std::int32_t> zero_point;
+  Granularity granularity = Granularity::tensor;
+};
+
+// Compressed sparse columns: column j holds values[p] in row rows[p], indptr[j] <= p < indptr[j+1],
+// rows ascending.
+struct Outliers {
+  std::span<const std::int64_t> indptr;
+  std::span<const std::int32_t> rows;
+  std::span<const std::int8_t> values;
+};
+
+template <class Acc>
+class PackedB {
+ public:
+  using Element = typename Acc::B;
+
+  PackedB() = default;
+
+  // Packs w (K x N, any strides) as it is; quantization parameters are optional for int8.
+  // Int16 comes from `split`.
+  static PackedB pack(MatrixView<const Element> w,
+                      WeightQuant quant = {}) requires(Acc::kind != Accumulator::int16);
+
+  // B = panels + outliers, such that int16 sums over spill_groups() k-groups cannot overflow
+  // (src/gemm/outliers.cc). The panels keep what fits in `outlier_bits` bits; 0 chooses for each
+  // panel what costs least, and gives nothing where int16 would then cost more than int32.
+  static std::optional<PackedB> split(const PackedB<Int32>& b,
+                                      int outlier_bits) requires(Acc::kind == Accumulator::int16);
+
+  // Packs a float matrix in the element type of the family, rounded half to even. Not for int8.
+  static PackedB convert(MatrixView<const float> w) requires(Acc::kind != Accumulator::int16);
+
+  // bfloat16 weights serve both families that read them.
+  static PackedB share(const PackedB<BFloat16>& b) requires std::is_same_v<Acc, Float32BF16> {
+    PackedB shared;
+    shared.data_ = b.data_;
+    return shared;
+  }
+
+  // Quantizes a float matrix to int8 while packing. Symmetric: scale = max|w| / 127, zero point 0.
+  // Asymmetric: scale = (max - min) / 255 over [min(w, 0), max(w, 0)].  Int32 only.
+  static PackedB quantize(MatrixView<const float> w, Granularity granularity,
+                          bool symmetric) requires(Acc::kind != Accumulator::int16);
+
+  std::int64_t rows() const { return header().k; }
+  std::int64_t cols() const { return header().n; }
+  std::int64_t groups() const { return ceil_div(rows(), Acc::kr); }
+  std::int64_t num_panels() const { return ceil_div(cols(), kPanelColumns); }
+  // Bytes from one panel to the next, and between the k-groups of a panel.
+  std::int64_t panel_bytes() const { return groups() * kGroupBytes; }
+  static constexpr std::int64_t kGroupBytes = kPanelColumns * Acc::kr * sizeof(Element);
+
+  const PackedHeader& header() const { return *reinterpret_cast<const PackedHeader*>(data_.get()); }
+  const std::byte* panels() const { return section<std::byte>(header().panels_offset); }
+  // Padded to whole panels; null without quantization parameters / when all zero points are 0.
+  const float* scale() const { return section<float>(header().scale_offset); }
+  const std::int32_t* zero_point() const {
+    return section<std::int32_t>(header().zero_point_offset);
+  }
+  const std::int32_t* col_offsets() const {
+    return section<std::int32_t>(header().col_offsets_offset);
+  }
+  // Int16: k-groups of a panel whose sum fits in an int16 lane, one number per panel; null else.
+  const std::int32_t* spill_groups() const { return section<std::int32_t>(header().spill_offset); }
+  // What was taken out of the panels.
+  Outliers outliers() const requires(Acc::kind == Accumulator::int16);
+  std::int64_t nbytes() const { return header().total_bytes; }
+
+  // Header and sections, as they can be stored; from_bytes takes them back.
+  std::span<const std::byte> bytes() const {
+    return {data_.get(), static_cast<std::size_t>(nbytes())};
+  }
+
+  // Uses a stored block where it lies: 64-byte aligned and never changed again. Throws
+  // std::invalid_argument that says what is wrong with it. Whatever the bytes are, no later call
+  // reads outside of them; `verify` compares the checksum as well, which reads them all.
+  static PackedB from_bytes(std::shared_ptr<const std::byte> data, std::int64_t size,
+                            bool verify = true);
+
+  // The matrix that was packed, outliers included.
+  Element at(std::int64_t k, std::int64_t n) const;
+  void unpack(MatrixView<Element> w) const;
+
+ private:
+  template <class T>
+  const T* section(std::int64_t offset) const {
+    return offset ? reinterpret_cast<const T*>(data_.get() + offset) : nullptr;
+  }
+  template <class>
+  friend class PackedB;
+  std::shared_ptr<const std::byte> data_;
+};
+
+// The header of a stored block, checked as far as it is the same for every family: size, magic,
+// version, accumulator. Throws std::invalid_argument.
+PackedHeader packed_header(const std::byte* data, std::int64_t size);
+
+// Number of matrices packed since the start of the process: inference must not add to it.
+std::int64_t pack_b_count() noexcept;
+
+extern template class PackedB<Int32>;
+extern template class PackedB<Int16>;
+extern template class PackedB<Float32>;
+extern template class PackedB<BFloat16>;
+extern template class PackedB<Float32BF16>;
+extern template class PackedB<Float32F16>;
+
+}  // namespace fbg

@@ -1,0 +1,111 @@
+// The contract between driver and microkernels: one argument block, one key, one function type.
+//
+// A microkernel computes one tile: C[0..rows) x [0..columns) = pipeline(sum over blocks of A * B).
+// It is geometry (rows, vectors) plus code. The same contract serves the JIT kernels, the portable
+// reference and, through the list of block pairs, K tails, k-blocking and convolution by taps.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "fbg/core/isa.h"
+#include "fbg/core/types.h"
+#include "fbg/kernels/blocking.h"
+#include "fbg/kernels/output.h"
+
+namespace fbg {
+
+// One contribution to the accumulators: `groups` k-groups of A rows against B panels.
+struct BlockPair {
+  const void* a;                // row 0
+  std::int64_t lda;             // bytes between rows
+  const void* b;                // first column of the tile in its panel
+  std::int64_t b_panel_stride;  // bytes between panels
+  std::int64_t groups;          // k / kr
+};
+
+struct KernelKey;
+
+inline constexpr std::uint32_t kTileArgsVersion = 1;
+
+struct TileArgs {
+  std::uint32_t version = kTileArgsVersion;
+  std::uint32_t reserved = 0;
+  const BlockPair* pairs = nullptr;
+  std::int64_t num_pairs = 0;
+  void* c = nullptr;
+  std::int64_t ldc = 0;  // bytes
+  // Raw sums so far. With load_c, what the tile starts from; it may be c itself. For int16, what is
+  // added at the end (null: nothing), rows of whole vectors; a kernel whose sums are int16 spills
+  // them there after every spill_groups k-groups and then needs it, as it does for several pairs.
+  void* partial = nullptr;
+  std::int64_t ldpartial = 0;  // bytes
+  std::int64_t spill_groups = 0;
+  std::int64_t columns = 0;       // valid columns of the tile; only the last vector may be partial
+  std::int64_t row = 0, col = 0;  // of the tile's first element in C, for stage operands
+  // Per row of the tile; null where the pipeline does not ask.
+  const float* a_scale = nullptr;
+  const std::int32_t* a_zero_point = nullptr;
+  const std::int32_t* row_terms = nullptr;  // K * zA_i - row offset
+  // Per column of the tile, readable up to the end of the panel.
+  const float* b_scale = nullptr;
+  const std::int32_t* b_zero_point = nullptr;
+  const std::int32_t* col_offsets = nullptr;
+  const StageArgs* stages = nullptr;
+  // What to bring into the L2 meanwhile, a cache line for every second k-group; any address will
+  // do.
+  const void* prefetch = nullptr;
+  const KernelKey* key = nullptr;  // read by the reference kernel only
+};
+
+using TileFunction = void (*)(const TileArgs*);
+
+// What a microkernel is generated for. K, strides, the number of valid columns and the parameters
+// of stages are arguments.
+struct KernelKey {
+  Accumulator accumulator;
+  Isa isa;
+  std::uint8_t rows;       // mr
+  std::uint8_t vectors;    // nr in vectors of the ISA
+  bool masked = false;     // the last vector is partial
+  bool load_c = false;     // start from TileArgs::partial (raw accumulator type) instead of zero
+  bool correct_a = false;  // A has zero points: column offsets are needed
+  bool correct_b = false;  // B has zero points: row offsets are needed
+  bool streams = false;    // whole vectors of 32-bit results bypass the caches; C aligned to them
+  std::uint8_t num_stages = 0;
+  std::array<StageCode, kMaxStages> stages{};
+  friend bool operator==(const KernelKey&, const KernelKey&) = default;
+
+  ValueType output() const {
+    if (num_stages) return stages[num_stages - 1].out;
+    return is_integer(accumulator) ? ValueType::acc : ValueType::float32;
+  }
+};
+
+// gemm_<acc>_<a>_<b>_<mr>x<nr>_<isa>[_masked][_loadc][_za][_zb][_stream][_<stage>...]: the one name
+// of a kernel, everywhere; _za and _zb where it corrects for the zero points of A and of B. The
+// types around a stage follow from the accumulator and the stages before it, so that no two keys
+// share a name.
+std::string kernel_name(const KernelKey& key);
+
+// Tile geometry of an accumulator family on an ISA.
+struct Geometry {
+  Isa isa;
+  int lanes;     // 32-bit lanes of a vector
+  int max_rows;  // mr of the tallest tile
+  bool wide_a;   // A comes as uint16, a k-group as {a0, a2, a1, a3}: see widen_groups
+  bool spills;   // sums are int16 and spilled
+  std::array<int, 16> max_vectors;  // by tile height (index rows - 1)
+};
+
+// Best geometry within a set of features; a blocking may want lower or wider tiles. There always is
+// one: generic needs nothing.
+Geometry choose_geometry(Accumulator accumulator, Features features,
+                         const Blocking& blocking = {}) noexcept;
+
+// Finds or generates the microkernel; thread-safe. Throws std::runtime_error where executable
+// memory is denied, or when the tile does not fit the register file.
+TileFunction find_kernel(const KernelKey& key);
+
+}  // namespace fbg

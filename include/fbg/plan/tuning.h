@@ -1,0 +1,41 @@
+// Profiler: how long the blockings of a kind of linear layer take, measured as a model meets them.
+// In a model a layer finds its weights in memory, not in a cache, because those of all others were
+// read since. So the profiler rotates over more copies of the weights than the last cache holds.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "fbg/kernels/blocking.h"
+#include "fbg/plan/plan.h"
+
+namespace fbg {
+
+class Profiler {
+ public:
+  // For the first layer of that kind in the graph, with all that follows in its pipeline. Throws
+  // std::invalid_argument if there is none.
+  Profiler(const Graph& graph, const ProductKind& kind, int num_threads);
+  ~Profiler();
+  Profiler(const Profiler&) = delete;
+  Profiler& operator=(const Profiler&) = delete;
+
+  std::vector<Blocking> candidates(std::int64_t rows) const;
+
+  // Median seconds of each blocking, timed in turn for about `budget` seconds, at least 5 rounds.
+  // Throws std::runtime_error if the thread team does not become free.
+  std::vector<double> seconds(std::int64_t rows, std::span<const Blocking> blockings,
+                              double budget) const;
+
+ private:
+  const ProductKind kind_;
+  const int num_threads_;
+  std::vector<std::shared_ptr<ProductOp>> copies_;
+};
+
+// Profilers made since the start of the process: loading and running models add none.
+std::int64_t profiler_count() noexcept;
+
+}  // namespace fbg

@@ -1,0 +1,262 @@
+"""The weights of a saved model: one safetensors file, mapped and not copied when it is loaded.
+
+    u64 length of the JSON | JSON, padded with spaces up to a multiple of 64 | blocks | floats
+
+    {"__metadata__": {"format": "fbg.Model", "version": "2", "fbg": "0.1.0", "dtype": "int8", …},
+     "layers.0.qkv.weight": {"dtype": "U8", "shape": [bytes], "data_offsets": [begin, end]},
+     "embeddings.word": {"dtype": "F32", "shape": [V, H], "data_offsets": [begin, end]}, …}
+
+A block is packed weights as kernels read them (include/fbg/gemm/pack_b.h), with a header and a
+checksum of its own; it begins at a multiple of 64 bytes. Floats follow all blocks, the type being
+what says which is which; their checksums are in the metadata.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from fbg import _fbg
+from fbg.checkpoints.files import require_file
+from fbg.errors import ModelError
+from fbg.matmul.packed_file import dtype_name, read_header
+from fbg.networks.transformer import PackedWeight
+
+__all__ = ["SavedFile", "write"]
+
+Floats = npt.NDArray[np.float32]
+
+FORMAT = "fbg.Model"
+VERSION = 2  # 1: had no heads
+ALIGNMENT = 64
+MAX_HEADER = 1 << 24  # that of BERT-base has 30 kB
+PIECE = 1 << 20  # bytes that are checked at a time
+ITEM_BYTES = {"U8": 1, "F32": 4}
+
+
+class Tensor(NamedTuple):
+    """An entry of the header: where a tensor lies, in bytes from the beginning of the file."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    begin: int
+    end: int
+
+
+def write(
+    path: Path, tensors: Mapping[str, PackedWeight | Floats], metadata: Mapping[str, str]
+) -> None:
+    """Write packed weights and floats under their names, and what `metadata` says about them."""
+    blocks = {n: t.block for n, t in tensors.items() if not isinstance(t, np.ndarray)}
+    floats = {n: np.ascontiguousarray(t) for n, t in tensors.items() if isinstance(t, np.ndarray)}
+    stored: dict[str, npt.NDArray[Any]] = {**blocks, **floats}
+    header: dict[str, Any] = {
+        "__metadata__": {
+            "format": FORMAT,
+            "version": str(VERSION),
+            **metadata,
+            "checksums": json.dumps({name: _checksum(array) for name, array in floats.items()}),
+        }
+    }
+    end = 0
+    for name, array in stored.items():
+        begin, end = end, end + array.nbytes
+        dtype = "U8" if array.dtype == np.uint8 else "F32"
+        header[name] = {"dtype": dtype, "shape": array.shape, "data_offsets": [begin, end]}
+    text = json.dumps(header).encode()
+    text += b" " * (-(8 + len(text)) % ALIGNMENT)
+    with path.open("xb") as file:
+        file.write(len(text).to_bytes(8, "little") + text)
+        for array in stored.values():
+            file.write(array.data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _checksum(array: npt.NDArray[Any]) -> int:
+    checksum = _fbg.Checksum()
+    checksum.add(array.reshape(-1).view(np.uint8))
+    return checksum.value
+
+
+class SavedFile:
+    """A file that `write` wrote, mapped. Every tensor is checked when it is asked for.
+
+    Raises ModelError naming the file, and the tensor if it is about one.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = require_file(path)
+        self._asked: set[str] = set()
+        try:
+            # Open until every block is mapped; the mappings stay without it.
+            self._file = path.open("rb")
+        except OSError as error:
+            raise ModelError(f"{path}: {error}") from None
+        try:
+            self._tensors, self._metadata = _decode_header(self._file)
+            size = os.fstat(self._file.fileno()).st_size
+            self._bytes = _fbg.map_bytes(self._file.fileno(), 0, size)
+            self._checksums = _json_object(self._metadata, "checksums")
+        except (OSError, RuntimeError, ValueError) as error:
+            self._file.close()
+            raise ModelError(f"{path}: {error}") from None
+
+    def __enter__(self) -> SavedFile:
+        return self
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc_value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._file.close()
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._tensors
+
+    def count(self, name: str) -> int | None:
+        """Return how many rows a tensor has, None if there is none; `floats` checks it."""
+        tensor = self._tensors.get(name)
+        return None if tensor is None else math.prod(tensor.shape[:1])
+
+    def metadata(self, key: str) -> str:
+        if key not in self._metadata:
+            raise ModelError(f"{self.path}: damaged: its metadata has no {key}")
+        return self._metadata[key]
+
+    def metadata_object(self, key: str) -> dict[str, Any]:
+        """Return the JSON object that the metadata have under a key, or an empty one."""
+        if key not in self._metadata:
+            return {}
+        try:
+            return _json_object(self._metadata, key)
+        except ValueError as error:
+            raise ModelError(f"{self.path}: {error}") from None
+
+    def packed(self, name: str, dtype: str, inputs: int, outputs: int) -> PackedWeight:
+        """Return packed weights of shape (inputs, outputs), which read the file where they lie."""
+        tensor = self._tensor(name, "U8")
+        try:
+            native = _fbg.map_packed_b(
+                self._file.fileno(), tensor.begin, tensor.end - tensor.begin, verify=True
+            )
+        except (OSError, RuntimeError, ValueError) as error:
+            raise self._error(name, str(error)) from None
+        if not isinstance(native, PackedWeight) or dtype_name(native) != dtype:
+            raise self._error(name, f"must be packed for {dtype}, got {type(native).__name__}")
+        if native.shape != (inputs, outputs):
+            raise self._error(name, f"must have shape {(inputs, outputs)}, got {native.shape}")
+        return native
+
+    def floats(self, name: str, *shape: int) -> Floats:
+        """Return a view of a float32 tensor in the file."""
+        tensor = self._tensor(name, "F32")
+        if tensor.shape != shape:
+            raise self._error(name, f"must have shape {shape}, got {tensor.shape}")
+        if self._read_checksum(tensor) != self._checksums.get(name):
+            raise self._error(name, "the checksum does not match")
+        return self._bytes[tensor.begin : tensor.end].view(np.float32).reshape(shape)
+
+    def optional(self, name: str, *shape: int) -> Floats | None:
+        """Return a float32 tensor, or None if the model was saved without."""
+        return self.floats(name, *shape) if name in self else None
+
+    def require_all_read(self) -> None:
+        """Raise ModelError if there is, or was when it was written, what nobody asked for."""
+        for name in sorted((self._tensors.keys() | self._checksums.keys()) - self._asked):
+            raise self._error(name, "no part of this model" if name in self else "missing")
+
+    def _tensor(self, name: str, dtype: str) -> Tensor:
+        tensor = self._tensors.get(name)
+        if tensor is None:
+            raise self._error(name, "missing")
+        if tensor.dtype != dtype:
+            raise self._error(name, f"must have dtype {dtype}, got {tensor.dtype}")
+        self._asked.add(name)
+        return tensor
+
+    def _read_checksum(self, tensor: Tensor) -> int:
+        # Read and not looked at through the mapping: of a table of embeddings a run touches a few
+        # rows, and only their pages need to be in memory.
+        checksum, piece = _fbg.Checksum(), bytearray(min(PIECE, tensor.end - tensor.begin))
+        self._file.seek(tensor.begin)
+        left = tensor.end - tensor.begin
+        while left > 0:
+            view = memoryview(piece)[:left]
+            if self._file.readinto(view) != len(view):
+                break  # shortened meanwhile: the checksum will not match
+            checksum.add(view)
+            left -= len(view)
+        return checksum.value
+
+    def _error(self, name: str, reason: str) -> ModelError:
+        return ModelError(f"{self.path}: tensor {name}: {reason}")
+
+
+def _decode_header(file: BinaryIO) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """Return the tensors and the metadata; raises ValueError."""
+    header, first, total = read_header(file, MAX_HEADER)
+    metadata = header.pop("__metadata__", None) if isinstance(header, dict) else None
+    if not isinstance(metadata, dict) or metadata.get("format") != FORMAT:
+        raise ValueError("not a model that fbg saved")
+    if not all(isinstance(value, str) for value in metadata.values()):
+        raise ValueError("damaged: its metadata are not all text")
+    version = metadata.get("version", "")
+    if not (version.isascii() and version.isdigit() and len(version) < 10):
+        raise ValueError(f"damaged: its version is {version!r}")
+    if int(version) > VERSION:
+        raise ValueError(
+            f"format version {version} is newer than version {VERSION}, "
+            "the newest that this fbg reads"
+        )
+    tensors = {name: _decode_tensor(name, entry, first) for name, entry in header.items()}
+    end = max((tensor.end for tensor in tensors.values()), default=first)
+    if end != total:
+        raise ValueError(f"truncated or damaged: it has {total} bytes, its header describes {end}")
+    return tensors, metadata
+
+
+def _decode_tensor(name: str, entry: Any, first: int) -> Tensor:
+    fields = entry if isinstance(entry, dict) else {}
+    dtype: Any = fields.get("dtype")
+    shape: Any = fields.get("shape")
+    offsets: Any = fields.get("data_offsets")
+    if (
+        dtype not in ("U8", "F32")
+        or not _are_sizes(shape)
+        or not _are_sizes(offsets)
+        or len(offsets) != 2
+        or offsets[1] - offsets[0] != math.prod(shape) * ITEM_BYTES[dtype]
+        or (first + offsets[0]) % (ALIGNMENT if dtype == "U8" else ITEM_BYTES[dtype])
+    ):
+        raise ValueError(f"tensor {name}: damaged: its header says {str(entry)[:200]}")
+    return Tensor(dtype, tuple(shape), first + offsets[0], first + offsets[1])
+
+
+def _are_sizes(values: Any) -> bool:
+    limit = 1 << 48  # beyond any file
+    return (
+        isinstance(values, list)
+        and len(values) <= 2
+        and all(type(value) is int and 0 <= value < limit for value in values)
+    )
+
+
+def _json_object(metadata: dict[str, str], key: str) -> dict[str, Any]:
+    try:
+        value = json.loads(metadata.get(key, ""))
+    except (ValueError, RecursionError):
+        value = None
+    if not isinstance(value, dict):
+        raise ValueError(f"damaged: its metadata have no {key}")
+    return value

@@ -1,0 +1,1 @@
+"""Weights in fewer bits: precision by layer, smoothing, GPTQ rounding."""

@@ -1,0 +1,1 @@
+"""Products: packers, packed weights, output pipelines and the calls that compute with them."""

@@ -1,0 +1,360 @@
+"""The right operand of a product: weights, packed once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from fbg import _fbg
+from fbg.arrays import (
+    as_array,
+    bfloat16,
+    require_dtype,
+    require_integer,
+    require_matrix,
+    require_scales,
+)
+from fbg.matmul import packed_file
+from fbg.quantization import dequantize
+
+__all__ = ["Outliers", "PackedB"]
+
+Array = npt.NDArray[Any]
+
+
+_FloatB = _fbg.PackedBFloat32 | _fbg.PackedBFloat16 | _fbg.PackedBBFloat16
+_FLOAT_PACKERS: dict[str | None, Callable[[Array], _FloatB]] = {
+    "float32": _fbg.pack_b_float32,
+    "float16": _fbg.pack_b_float16,
+    "bfloat16": _fbg.pack_b_bfloat16,
+}
+
+
+_INTEGER = (_fbg.PackedBInt8, _fbg.PackedBInt16)
+
+
+class Outliers(NamedTuple):
+    """Weights kept apart from the dense panels, as compressed sparse columns.
+
+    Column j holds ``data[p]`` in row ``indices[p]`` for ``indptr[j] <= p < indptr[j + 1]``: the
+    arguments of ``scipy.sparse.csc_array((data, indices, indptr), shape=packed.shape)``.
+    """
+
+    indptr: npt.NDArray[np.int64]
+    indices: npt.NDArray[np.int32]
+    data: npt.NDArray[np.int8]
+
+
+class PackedB:
+    """The right operand of ``gemm``, K x N, in the layout that every kernel reads. Made once.
+
+    Args:
+        w: (K, N) floats to quantize or keep (float32, float16 or ``ml_dtypes.bfloat16``), or int8
+            that is already quantized; any strides.
+        transpose: `w` is (N, K), as torch stores a Linear layer.
+        granularity: one scale per output ``"column"`` or one for the ``"tensor"``.
+        symmetric: zero points are 0 and ``scale = max|w| / 127``; otherwise
+            ``scale = (max - min) / 255`` over a range that includes 0.
+        scale: with int8 `w`: float32 of shape () or (N,); ``real = scale * (w - zero_point)``.
+        zero_point: with int8 `w`: integers of shape () or (N,) in [-128, 127]; default 0.
+        dtype: how the weights are kept: ``"int8"`` (default), ``"float32"``, ``"float16"`` or
+            ``"bfloat16"``. 16-bit weights are rounded half to even and computed with in float32;
+            ``PackA(x, dtype="bfloat16")`` asks for the bfloat16 dot product.
+        accum: how int8 products are summed: ``"int32"`` (default), or ``"int16"``, which is faster
+            on CPUs without VNNI where most weights are small. The results are the same integers:
+            sums move to int32 before they can overflow, and the few large weights that would make
+            that too frequent are kept apart, in `outliers`. Where it cannot pay, because the CPU
+            has VNNI or too many weights are large, the weights are packed for int32; `accum` and
+            ``repr`` say so. Float weights always sum in float32.
+        outlier_bits: with ``accum="int16"``: weights beyond this many bits (1 to 8, signed) are
+            outliers. None chooses, for each panel of 32 columns, what costs least.
+
+    Raises:
+        TypeError: a dtype other than those.
+        ValueError: wrong rank or shape, a weight to quantize that is not finite, one too large for
+            float16, a scale that is not finite and positive, a zero point out of range.
+
+    Quantization follows ONNX QuantizeLinear: ``q = saturate(rint(w / scale) + zero_point)``, half
+    to even.
+
+    >>> import numpy as np
+    >>> w = np.array([[1.27, -2.0], [-0.5, 1.0]], np.float32)
+    >>> packed = PackedB(w)
+    >>> packed.unpack()
+    array([[ 127, -127],
+           [ -50,   64]], dtype=int8)
+    >>> packed
+    PackedB(K=2, N=2, int8, accum=int32, scale per column)
+    """
+
+    _redirected = ""  # why int16 sums, though asked for, are not used
+
+    def __init__(
+        self,
+        w: object,
+        *,
+        transpose: bool = False,
+        granularity: Literal["column", "tensor"] = "column",
+        symmetric: bool = True,
+        scale: object = None,
+        zero_point: object = None,
+        dtype: Literal["int8", "float32", "float16", "bfloat16"] | None = None,
+        accum: Literal["int32", "int16", "float32"] | None = None,
+        outlier_bits: int | None = None,
+    ) -> None:
+        array = as_array(w, "PackedB: w")
+        require_dtype(array, "PackedB: w", "float32", "float16", "bfloat16", "int8")
+        require_matrix(array, "PackedB: w", "(N, K)" if transpose else "(K, N)")
+        if transpose:
+            array = array.T
+        if granularity not in ("column", "tensor"):
+            raise ValueError(
+                f"PackedB: granularity must be 'column' or 'tensor', got {granularity!r}"
+            )
+        if dtype not in (None, "int8", *_FLOAT_PACKERS):
+            names = ", ".join(map(repr, ("int8", *_FLOAT_PACKERS)))
+            raise ValueError(f"PackedB: dtype must be one of {names}, got {dtype!r}")
+
+        _check_accum(accum, outlier_bits, floating=dtype in _FLOAT_PACKERS)
+
+        self._native: _fbg.PackedBInt8 | _fbg.PackedBInt16 | _FloatB
+        if array.dtype == np.int8:
+            if dtype in _FLOAT_PACKERS:
+                raise TypeError(f"PackedB: w must be floating for dtype={dtype!r}, got int8")
+            quant = _given_quant(scale, zero_point, array.shape[1])
+            self._keep(_fbg.pack_b_int8(array, *quant), accum, outlier_bits)
+            return
+        if scale is not None or zero_point is not None:
+            raise TypeError(f"PackedB: scale and zero_point go with an int8 w, got {array.dtype}")
+        floats = array.astype(np.float32, copy=False)
+        if dtype in _FLOAT_PACKERS:
+            if dtype == "float16" and (np.abs(floats) >= 65520).any():  # rounds to infinity
+                raise ValueError("PackedB: w must be within ±65504 for dtype='float16'")
+            self._native = _FLOAT_PACKERS[dtype](floats)
+        else:
+            quantized = _fbg.pack_b_quantize(floats, granularity == "column", symmetric)
+            self._keep(quantized, accum, outlier_bits)
+
+    def _keep(self, native: _fbg.PackedBInt8, accum: str | None, outlier_bits: int | None) -> None:
+        """Keep int8 weights, split for int16 sums where they are asked for and can pay."""
+        self._native = native
+        if accum != "int16":
+            return
+        if _fbg.kernel_isa("int16").endswith("vnni"):
+            self._redirected = "VNNI sums int32 as fast"
+            return
+        split = _fbg.pack_b_split(native, outlier_bits or 0)
+        if split is None:
+            self._redirected = "too many large weights"
+        else:
+            self._native = split
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(K, N)."""
+        return self._native.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the packed elements: int8, float32, float16 or bfloat16."""
+        native = self._native
+        if isinstance(native, _fbg.PackedBBFloat16):
+            return bfloat16()
+        if isinstance(native, _fbg.PackedBFloat16):
+            return np.dtype(np.float16)
+        return np.dtype(np.int8 if isinstance(native, _INTEGER) else np.float32)
+
+    @property
+    def accum(self) -> str:
+        """Type that products are summed in: ``"int32"``, ``"int16"`` or ``"float32"``."""
+        if isinstance(self._native, _fbg.PackedBInt16):
+            return "int16"
+        return "int32" if isinstance(self._native, _fbg.PackedBInt8) else "float32"
+
+    @property
+    def outliers(self) -> Outliers | None:
+        """The weights that int16 sums keep apart; None unless `accum` is ``"int16"``.
+
+        >>> import numpy as np
+        >>> import fbg
+        >>> w = np.ones((8, 2), np.int8)
+        >>> w[3, 1] = 100
+        >>> with fbg.isa.limit("generic"):
+        ...     packed = fbg.PackedB(w, accum="int16", outlier_bits=4)
+        >>> packed
+        PackedB(K=8, N=2, int8, accum=int16, 1 outlier, no scale)
+        >>> packed.outliers.indices, packed.outliers.data
+        (array([3], dtype=int32), array([100], dtype=int8))
+        """
+        native = self._native
+        return Outliers(*native.outliers) if isinstance(native, _fbg.PackedBInt16) else None
+
+    @property
+    def spill_depths(self) -> npt.NDArray[np.int64] | None:
+        """How many k of each panel of 32 columns an int16 sum takes before it moves to int32.
+
+        int64 (ceil(N / 32),); None unless `accum` is ``"int16"``. Over each such stretch of k, the
+        positive and the negative dense weights that a lane meets (k and k + 1 of every four) sum to
+        at most 128 in magnitude, so that 255 times them fits in int16.
+        """
+        native = self._native
+        return native.spill_depths if isinstance(native, _fbg.PackedBInt16) else None
+
+    @property
+    def scale(self) -> Array | None:
+        """float32 of shape (N,) or (); None without quantization parameters."""
+        return self._native.scale if isinstance(self._native, _INTEGER) else None
+
+    @property
+    def zero_point(self) -> Array | None:
+        """int32 of shape (N,) or (); None when there is no scale."""
+        native = self._native
+        if not isinstance(native, _INTEGER) or native.scale is None:
+            return None
+        return (
+            np.zeros_like(native.scale, np.int32)
+            if native.zero_point is None
+            else native.zero_point
+        )
+
+    @property
+    def column_offsets(self) -> Array | None:
+        """int32 (N,): the sum of each column of the int8 matrix; None for float weights."""
+        native = self._native
+        return native.column_offsets if isinstance(native, _INTEGER) else None
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held: panels, parameters and header."""
+        return self._native.nbytes
+
+    def unpack(self) -> Array:
+        """Return the (K, N) matrix as it was packed, of type `dtype`, C-contiguous."""
+        return self._native.unpack().view(self.dtype)
+
+    def dequantize(self) -> npt.NDArray[np.float32]:
+        """Return float32 (K, N): ``scale * (q - zero_point)``; float weights as they are."""
+        q = self.unpack()
+        if q.dtype != np.int8:
+            return q.astype(np.float32, copy=False)
+        scale, zero_point = self.scale, self.zero_point
+        if scale is None or zero_point is None:
+            raise ValueError("PackedB.dequantize: these weights were packed without a scale")
+        return dequantize(q, scale, zero_point)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the weights to a file that `load` maps, under whatever ISA.
+
+        The file appears whole or not at all, and may replace one that is in use. It is a
+        safetensors file of one tensor (python/fbg/matmul/packed_file.py).
+
+        Raises TypeError if `path` is not a path, OSError when it cannot be written.
+
+        >>> import tempfile
+        >>> import numpy as np
+        >>> packed = PackedB(np.eye(3, dtype=np.float32))
+        >>> with tempfile.TemporaryDirectory() as directory:
+        ...     packed.save(f"{directory}/w.safetensors")
+        ...     PackedB.load(f"{directory}/w.safetensors")
+        PackedB(K=3, N=3, int8, accum=int32, scale per column)
+        """
+        packed_file.write(_path_text(path, "PackedB.save"), self._native)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], *, verify: bool = True) -> PackedB:
+        """Map a file that `save` wrote: the kernels read it where it lies, nothing is copied.
+
+        Args:
+            path: the file. It may be replaced or removed while it is in use, not cut short.
+            verify: compare the checksum, which reads the whole file once. Without it, damaged
+                weights give wrong results; whatever the file holds, nothing outside it is read.
+
+        Raises TypeError if `path` is not a path, ``fbg.ModelError`` (a ValueError) naming the file
+        if it is missing, damaged, of another kind, or of a version newer than this fbg reads.
+        """
+        return cls._of(packed_file.read(_path_text(path, "PackedB.load"), verify))
+
+    @classmethod
+    def _of(cls, native: packed_file.NativeB) -> PackedB:
+        packed = cls.__new__(cls)
+        packed._native = native
+        return packed
+
+    @classmethod
+    def _from_block(cls, block: npt.NDArray[np.uint8]) -> PackedB:
+        return cls._of(_fbg.packed_b_from_bytes(block))
+
+    def __reduce__(self) -> tuple[Callable[..., PackedB], tuple[npt.NDArray[np.uint8]]]:
+        # The array is a view of the block; protocol 5 can pass it on without a copy.
+        return self._from_block, (self._native.block,)
+
+    def __copy__(self) -> PackedB:
+        packed = self._of(self._native)  # packed weights never change: the copy may share them
+        packed._redirected = self._redirected
+        return packed
+
+    def __deepcopy__(self, memo: dict[int, object]) -> PackedB:
+        return self.__copy__()
+
+    def __repr__(self) -> str:
+        k, n = self.shape
+        parts = [f"K={k}", f"N={n}", str(self.dtype), f"accum={self.accum}"]
+        if self._redirected:
+            parts[-1] += f" (not int16: {self._redirected})"
+        if self.outliers is not None:
+            count = self.outliers.data.size
+            parts.append(f"{count} outlier{'s' * (count != 1)}")
+        if self.dtype == np.int8:
+            scale = self.scale
+            parts.append(
+                "no scale" if scale is None else f"scale per {'column' if scale.ndim else 'tensor'}"
+            )
+        return f"PackedB({', '.join(parts)})"
+
+
+def _check_accum(accum: object, outlier_bits: object, floating: bool) -> None:
+    allowed = (None, "float32") if floating else (None, "int32", "int16")
+    if accum not in allowed:
+        names = " or ".join(repr(name) for name in allowed[1:])
+        kind = "float" if floating else "int8"
+        raise ValueError(f"PackedB: accum must be {names} for {kind} weights, got {accum!r}")
+    if outlier_bits is None:
+        return
+    if accum != "int16":
+        raise ValueError(f"PackedB: outlier_bits goes with accum='int16', got accum={accum!r}")
+    require_integer(outlier_bits, "PackedB: outlier_bits", 1, 8)
+
+
+def _path_text(path: object, where: str) -> str:
+    if not isinstance(path, (str, os.PathLike)):
+        raise TypeError(f"{where}: path must be a str or PathLike, got {type(path).__name__}")
+    return os.fsdecode(path)
+
+
+def _given_quant(
+    scale: object, zero_point: object, n: int
+) -> tuple[Array | None, Array | None, bool]:
+    """Check the parameters of an int8 matrix: 1-D, of 1 or n values, and whether per column."""
+    if scale is None:
+        if zero_point is not None:
+            raise ValueError("PackedB: zero_point was given without scale")
+        return None, None, False
+    scales = require_scales(scale, "PackedB: scale")
+    points = np.asarray(0 if zero_point is None else zero_point)
+    if not np.issubdtype(points.dtype, np.integer):
+        raise TypeError(f"PackedB: zero_point must be integer, got {points.dtype}")
+    for name, values in (("scale", scales), ("zero_point", points)):
+        if values.shape not in ((), (n,)):
+            raise ValueError(f"PackedB: {name} must have shape () or ({n},), got {values.shape}")
+    if points.size and (points.min() < -128 or points.max() > 127):
+        raise ValueError(f"PackedB: zero_point must be within [-128, 127], got {points}")
+    if points.ndim > scales.ndim:  # one per column: the scale joins in
+        scales = np.broadcast_to(scales, (n,))
+    per_column = scales.ndim > 0
+    if n == 0 and per_column:  # nothing to keep but the shape
+        scales, points = np.ones(1, np.float32), np.zeros(1, np.int32)
+    return np.atleast_1d(scales), np.atleast_1d(points).astype(np.int32), per_column

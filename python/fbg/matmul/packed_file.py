@@ -1,0 +1,154 @@
+"""Files of packed weights: what is saved is what is run, mapped and not copied when it is loaded.
+
+A file is a safetensors file of one uint8 tensor, ``packed_b``: the block that the kernels read,
+with a header of its own (include/fbg/gemm/pack_b.h), the same for every instruction set.
+
+    u64 length of the JSON | JSON, padded with spaces so that it ends at a multiple of 64 | block
+
+    {"__metadata__": {"format": "fbg.PackedB", "version": "1", "dtype": "int8", "shape": "[K, N]"},
+     "packed_b": {"dtype": "U8", "shape": [bytes], "data_offsets": [0, bytes]}}
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from typing import Any, BinaryIO, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from fbg import _fbg
+from fbg.errors import ModelError
+
+__all__ = ["NativeB", "dtype_name", "read", "read_header", "write"]
+
+NativeB: TypeAlias = (
+    _fbg.PackedBInt8
+    | _fbg.PackedBInt16
+    | _fbg.PackedBFloat32
+    | _fbg.PackedBFloat16
+    | _fbg.PackedBBFloat16
+)
+
+FORMAT = "fbg.PackedB"
+VERSION = 1
+TENSOR = "packed_b"
+ALIGNMENT = 64
+MAX_HEADER = 1 << 16  # ours has some 200 bytes
+
+_DTYPE_NAMES: dict[type, str] = {
+    _fbg.PackedBInt8: "int8",
+    _fbg.PackedBInt16: "int8",
+    _fbg.PackedBFloat32: "float32",
+    _fbg.PackedBFloat16: "float16",
+    _fbg.PackedBBFloat16: "bfloat16",
+}
+
+
+def dtype_name(native: NativeB) -> str:
+    """Name of the type of the packed elements."""
+    return _DTYPE_NAMES[type(native)]
+
+
+def write(path: str, native: NativeB) -> None:
+    """Write a file, whole or not at all: a temporary file beside it takes its name at the end."""
+    block = native.block
+    header = _encode_header(native, block)
+    path = os.path.realpath(path)  # a symbolic link keeps pointing to what was written
+    directory, name = os.path.split(path)
+    temporary = os.path.join(directory, f".{name}.{secrets.token_hex(8)}.tmp")
+    try:
+        with open(temporary, "xb") as file:
+            file.write(header)
+            file.write(block.data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        if os.path.lexists(temporary):
+            os.unlink(temporary)
+        raise
+
+
+def read(path: str, verify: bool) -> NativeB:
+    """Map a file; raises ModelError naming it and what is wrong with it."""
+    if not os.path.isfile(path):  # also: a pipe would block, a device never end
+        raise ModelError(f"{path}: no such file")
+    try:
+        with open(path, "rb") as file:
+            offset, size, metadata = _decode_header(file)
+            native = _fbg.map_packed_b(file.fileno(), offset, size, verify)
+        if metadata != _metadata(native):
+            raise ValueError(f"damaged: its header says {metadata}, its block {_metadata(native)}")
+    except (OSError, RuntimeError, ValueError) as error:
+        raise ModelError(f"{path}: {error}") from None
+    return native
+
+
+def _metadata(native: NativeB) -> dict[str, str]:
+    return {
+        "format": FORMAT,
+        "version": str(VERSION),
+        "dtype": dtype_name(native),
+        "shape": str(list(native.shape)),
+    }
+
+
+def _encode_header(native: NativeB, block: npt.NDArray[np.uint8]) -> bytes:
+    header = {
+        "__metadata__": _metadata(native),
+        TENSOR: {"dtype": "U8", "shape": [block.size], "data_offsets": [0, block.size]},
+    }
+    text = json.dumps(header).encode()
+    text += b" " * (-(8 + len(text)) % ALIGNMENT)
+    return len(text).to_bytes(8, "little") + text
+
+
+def read_header(file: BinaryIO, most: int) -> tuple[Any, int, int]:
+    """Return the JSON of a safetensors file, where its tensors begin and where the file ends.
+
+    most: bytes that the JSON may have. Raises ValueError.
+    """
+    total = os.fstat(file.fileno()).st_size
+    length = int.from_bytes(file.read(8), "little")
+    begin = 8 + length
+    if total < 8 or begin > total or length > most:
+        raise ValueError("truncated, or not a safetensors file")
+    try:
+        return json.loads(file.read(length)), begin, total
+    except (ValueError, RecursionError):
+        raise ValueError("damaged, or not a safetensors file: its header is not JSON") from None
+
+
+def _decode_header(file: BinaryIO) -> tuple[int, int, dict[str, Any]]:
+    """Return the offset of the block, its size and the metadata; raises ValueError."""
+    header, offset, total = read_header(file, MAX_HEADER)
+    metadata = _member(header, "__metadata__", dict)
+    if metadata.get("format") != FORMAT:
+        raise ValueError(f"not a file of PackedB: its format is {metadata.get('format')!r}")
+    version = _member(metadata, "version", str)
+    if not (version.isascii() and version.isdigit() and 0 < len(version) < 10):
+        raise ValueError(f"the header is damaged: version is {version!r}")
+    if int(version) > VERSION:
+        raise ValueError(
+            f"format version {version} is newer than version {VERSION}, "
+            "the newest that this fbg reads"
+        )
+    tensor = _member(header, TENSOR, dict)
+    size = total - offset
+    if tensor != {"dtype": "U8", "shape": [size], "data_offsets": [0, size]}:
+        raise ValueError(
+            f"truncated or damaged: {size} bytes follow the header, which describes {tensor}"
+        )
+    if offset % ALIGNMENT:
+        raise ValueError(f"the block begins at byte {offset}, not a multiple of {ALIGNMENT}")
+    return offset, size, metadata
+
+
+def _member(values: Any, key: str, kind: type) -> Any:
+    value = values.get(key) if isinstance(values, dict) else None
+    if not isinstance(value, kind):
+        raise ValueError(f"not a file of PackedB: its header has no {key}")
+    return value

@@ -1,0 +1,201 @@
+"""Matrix products: the general ``gemm``, the float-in, float-out ``linear``, and ``prepare``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from fbg import _fbg
+from fbg.arrays import as_array, bfloat16, require_dtype, require_integer
+from fbg.matmul.packed_b import PackedB
+from fbg.matmul.packers import PackA, PackAWithQuantRowOffset, PackAWithRowOffset
+from fbg.matmul.pipeline import Pipeline, Stage
+
+__all__ = ["PreparedCall", "gemm", "linear", "prepare"]
+
+PreparedCall = _fbg.PreparedCall
+
+_ACTIVATIONS = (None, "relu", "gelu")
+
+
+def _threads(num_threads: int | None, name: str) -> int:
+    if num_threads is None:
+        return 0
+    return require_integer(num_threads, f"{name}: num_threads", 1, _fbg.MAX_THREADS)
+
+
+def gemm(
+    a: PackA,
+    packed_b: PackedB,
+    pipeline: Pipeline | Stage | Iterable[Stage] | None = None,
+    out: npt.NDArray[Any] | None = None,
+    num_threads: int | None = None,
+) -> npt.NDArray[Any]:
+    """Return ``pipeline(a @ packed_b)``, an (M, N) array.
+
+    Args:
+        a: a packer: `PackA`, `PackAWithRowOffset` or `PackAWithQuantRowOffset`, (M, K).
+        packed_b: `PackedB`, (K, N).
+        pipeline: stages applied to each tile while it is in registers. Without one the result is
+            the int32 sum of products of the quantized operands, or float32.
+        out: where to write: (M, N) of the pipeline's type, contiguous rows, any row stride. It may
+            be the residual of `Add`, never overlap the source of `a`.
+        num_threads: 1 or more; default `get_num_threads()`, or 1 for a small product.
+
+    The result is bit-identical for every number of threads, and a row of it does not depend on the
+    other rows.
+
+    Raises:
+        TypeError: operands, stages or `out` whose types do not go together.
+        ValueError: shapes that do not match; K beyond 65793 (33025 with a pipeline), where int32
+            sums would no longer be exact.
+
+    >>> import numpy as np
+    >>> import fbg
+    >>> x = np.array([[1.0, -2.0], [0.5, 0.25]], np.float32)
+    >>> w = fbg.PackedB(np.eye(2, dtype=np.float32))
+    >>> y = fbg.gemm(fbg.PackAWithQuantRowOffset(x), w, fbg.Dequantize() >> fbg.ReLU())
+    >>> np.round(y, 2)
+    array([[1.  , 0.  ],
+           [0.5 , 0.25]], dtype=float32)
+    """
+    if not isinstance(a, PackA):
+        raise TypeError(f"gemm: a must be a packer such as PackA, got {type(a).__name__}")
+    if not isinstance(packed_b, PackedB):
+        raise TypeError(f"gemm: packed_b must be a PackedB, got {type(packed_b).__name__}")
+    pipeline = Pipeline.of(pipeline, "gemm")
+    threads = _threads(num_threads, "gemm")
+    if not pipeline._gives_bfloat16:
+        return packed_b._native.gemm(a._native, pipeline._native, out, threads)
+    if out is not None and isinstance(out, np.ndarray):  # as bits: the core has no NumPy bfloat16
+        require_dtype(out, "gemm: out", "bfloat16")
+        out = out.view(np.uint16)
+    bits = packed_b._native.gemm(a._native, pipeline._native, out, threads)
+    return bits.view(bfloat16())
+
+
+def linear(
+    x: object,
+    packed_b: PackedB,
+    bias: object = None,
+    activation: Literal["relu", "gelu"] | None = None,
+    num_threads: int | None = None,
+) -> npt.NDArray[np.float32]:
+    """Return ``activation(x @ w + bias)`` in float32, whatever the type of the weights.
+
+    Args:
+        x: (..., K) float32. With int8 weights each row is quantized on the fly.
+        packed_b: `PackedB` (K, N).
+        bias: (N,) float32.
+        activation: ``"relu"``, ``"gelu"`` or None.
+        num_threads: as in `gemm`.
+
+    Returns (..., N) float32.
+
+    >>> import numpy as np
+    >>> import fbg
+    >>> w = fbg.PackedB(np.eye(2, dtype=np.float32), dtype="float32")
+    >>> fbg.linear(np.array([1.5, -1.0], np.float32), w, activation="relu")
+    array([1.5, 0. ], dtype=float32)
+    """
+    if not isinstance(packed_b, PackedB):
+        raise TypeError(f"linear: packed_b must be a PackedB, got {type(packed_b).__name__}")
+    if activation not in _ACTIVATIONS:
+        raise ValueError(f"linear: activation must be one of {_ACTIVATIONS}, got {activation!r}")
+    array = as_array(x, "linear: x")
+    vector = None if bias is None else as_array(bias, "linear: bias")
+    threads = _threads(num_threads, "linear")
+    native = packed_b._native  # which checks types and shapes
+    if array.ndim == 2:
+        return native.linear(array, vector, activation or "", threads)
+    require_dtype(array, "linear: x", "float32")
+    k, n = packed_b.shape
+    if array.ndim == 0 or array.shape[-1] != k:
+        raise ValueError(f"linear: x must have shape (..., {k}), got {array.shape}")
+    rows = array.reshape(math.prod(array.shape[:-1]), k)
+    y = native.linear(rows, vector, activation or "", threads)
+    return y.reshape(*array.shape[:-1], n)
+
+
+def prepare(
+    packed_b: PackedB,
+    pipeline: Pipeline | Stage | Iterable[Stage] | None = None,
+    *,
+    rows: int,
+    packer: Callable[..., PackA] | None = None,
+    x_dtype: npt.DTypeLike | None = None,
+    num_threads: int | None = None,
+    **options: Any,
+) -> PreparedCall:
+    """Return ``call``: ``call(x, out)`` is ``gemm(packer(x), packed_b, pipeline, out)``.
+
+    All that does not depend on the elements of `x` is done here, once: a call checks its two
+    arrays, allocates nothing, and for a small product takes a fraction of the time of `gemm`.
+
+    Args:
+        packed_b: `PackedB`, (K, N).
+        pipeline: as in `gemm`. Arrays of stages are bound: changes made in place are seen by later
+            calls. The residual of `Add` has `rows` rows; a call uses the first of them.
+        rows: the most rows that an `x` will have.
+        packer: how `x` is read: `PackAWithQuantRowOffset` (default with int8 weights), `PackA`
+            (default with float weights and with a uint8 `x`) or `PackAWithRowOffset`.
+        x_dtype: dtype of every `x`; default uint8 for `PackAWithRowOffset` and for `PackA` with
+            int8 weights, otherwise float32.
+        num_threads: as in `gemm`.
+        options: those of the packer, such as ``granularity="tensor"``, ``scale`` and
+            ``zero_point``, or a ``row_range`` of `rows` rows.
+
+    ``call(x, out)`` takes NumPy arrays: `x` (M, K) of `x_dtype`, M at most `rows`, any strides, and
+    `out` (M, N) of ``call.dtype`` with contiguous rows, and returns `out`; without `out`, a new
+    array, which may serve as `out` from then on. Several threads may call it at once (one at a time
+    where the pipeline ends in `RowRange`, whose array they share). It has ``rows``, ``shape``
+    (K, N), ``dtype`` and ``num_threads``. It keeps the kernels of the ISA that was active when it
+    was made.
+
+    Raises:
+        TypeError, ValueError: as the packer and `gemm` do; and `rows` that is not 1 or more.
+
+    >>> import numpy as np
+    >>> import fbg
+    >>> w = fbg.PackedB(np.eye(2, dtype=np.float32))
+    >>> call = fbg.prepare(w, fbg.Dequantize() >> fbg.ReLU(), rows=4)
+    >>> call
+    PreparedCall(rows=4, K=2, N=2, PackAWithQuantRowOffset, Dequantize() >> ReLU(), num_threads=1)
+    >>> out = np.empty((1, 2), call.dtype)
+    >>> call(np.array([[2.0, -1.0]], np.float32), out)
+    array([[2., 0.]], dtype=float32)
+    """
+    if not isinstance(packed_b, PackedB):
+        raise TypeError(f"prepare: packed_b must be a PackedB, got {type(packed_b).__name__}")
+    pipeline = Pipeline.of(pipeline, "prepare")
+    rows = require_integer(rows, "prepare: rows", 1, 2**31 - 1)
+    integer = packed_b.dtype == np.int8
+    if isinstance(x_dtype, str) and x_dtype == "bfloat16":
+        x_dtype = bfloat16()
+    if packer is None:
+        as_it_is = not integer or (x_dtype is not None and np.dtype(x_dtype) == np.uint8)
+        packer = PackA if as_it_is else PackAWithQuantRowOffset
+    if x_dtype is None:
+        quantized = packer is PackAWithRowOffset or (packer is PackA and integer)
+        x_dtype = np.uint8 if quantized else np.float32
+    k, n = packed_b.shape
+    # Packers check their options; this one, which takes no memory, stands for those of the calls.
+    x = np.broadcast_to(np.zeros(1, x_dtype), (rows, k))
+    sample: object = packer(x, **options)
+    if not isinstance(sample, PackA):
+        raise TypeError(f"prepare: packer must make a PackA, got {type(sample).__name__}")
+    threads = _threads(num_threads, "prepare")
+    return _fbg.prepare(
+        sample._native,
+        packed_b._native,
+        pipeline._native,
+        rows,
+        threads,
+        sample.dtype,
+        bfloat16() if pipeline._gives_bfloat16 else None,
+        f"rows={rows}, K={k}, N={n}, {type(sample).__name__}, {pipeline}",
+    )

@@ -1,0 +1,1 @@
+"""What a user holds: Model, load, save, tune."""

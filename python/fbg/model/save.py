@@ -1,0 +1,178 @@
+"""Saved models: a directory with packed weights as they run, and the JSON files of the original.
+
+Tensors have the names of the fields of Transformer: "embeddings.word", "layers.0.qkv.weight",
+"pooler.bias", "head.output.weight". Layers that share weights are stored once, numbered as they
+first run. Writing walks over the fields; reading is up to the network, as from a checkpoint.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from fbg import _fbg
+from fbg.checkpoints import saved_file
+from fbg.checkpoints.saved_file import SavedFile
+from fbg.compression.precision import mixed_dtypes
+from fbg.matmul.packed_file import dtype_name
+from fbg.networks.config import EncoderConfig
+from fbg.networks.heads import read_head
+from fbg.networks.registry import NETWORKS
+from fbg.networks.transformer import LayerNorm, Linear, PackedWeight, Transformer
+from fbg.text.sentence import sentence_files
+
+__all__ = ["WEIGHTS", "Origin", "read", "tensors", "write"]
+
+Floats = npt.NDArray[np.float32]
+
+WEIGHTS = "fbg.safetensors"  # a directory that has it is a saved model
+
+
+@dataclasses.dataclass(frozen=True)
+class Origin:
+    """Where a model came from.
+
+    directory: has its JSON files.
+    method: how its weights were quantized, for people to read.
+    mapped: its weights lie in a file that `write` wrote.
+    """
+
+    directory: Path
+    method: str
+    mapped: bool
+
+
+def tensors(transformer: Transformer) -> dict[str, PackedWeight | Floats]:
+    """Return every tensor of a model under its name in a saved file."""
+    distinct = {id(layer): layer for layer in transformer.layers}
+    parts = {f.name: getattr(transformer, f.name) for f in dataclasses.fields(transformer)}
+    parts["layers"] = tuple(distinct.values())
+    return {name: tensor for part in parts for name, tensor in _fields(part, parts[part])}
+
+
+def _fields(name: str, value: object) -> Iterator[tuple[str, PackedWeight | Floats]]:
+    if dataclasses.is_dataclass(value):
+        for field in dataclasses.fields(value):
+            yield from _fields(f"{name}.{field.name}", getattr(value, field.name))
+    elif isinstance(value, tuple):
+        for number, item in enumerate(value):
+            yield from _fields(f"{name}.{number}", item)
+    elif isinstance(value, (np.ndarray, PackedWeight)):
+        yield name, value
+
+
+def write(
+    target: Path, origin: Origin, transformer: Transformer, dtype: str, overwrite: bool
+) -> None:
+    """Write a model directory, whole or not at all."""
+    source = origin.directory
+    target = Path(os.path.realpath(target))  # a symbolic link keeps pointing to what was written
+    _require_free(target, overwrite)
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
+    temporary.mkdir()
+    try:
+        names = ["config.json", *sentence_files(source)]
+        names += [name for name in ("tokenizer.json",) if (source / name).is_file()]
+        for name in names:
+            (temporary / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(source / name, temporary / name)
+        stored = tensors(transformer)
+        packed = {n: dtype_name(t) for n, t in stored.items() if not isinstance(t, np.ndarray)}
+        metadata = {
+            "fbg": _fbg.__version__,
+            "dtype": dtype,
+            "method": origin.method,
+            "packed": json.dumps(packed),
+        }
+        mixed = mixed_dtypes(transformer)
+        if mixed:
+            metadata["higher_precision"] = json.dumps(mixed)
+        saved_file.write(temporary / WEIGHTS, stored, metadata)
+        _replace(target, temporary)
+    except BaseException:
+        shutil.rmtree(temporary, ignore_errors=True)
+        raise
+
+
+def _require_free(target: Path, overwrite: bool) -> None:
+    if not target.exists() or (target.is_dir() and not any(target.iterdir())):
+        return
+    if not (target / WEIGHTS).is_file():
+        raise FileExistsError(f"{target}: exists, and is not a saved model that could be replaced")
+    if not overwrite:
+        raise FileExistsError(f"{target}: exists; it is replaced only when asked to overwrite it")
+
+
+def _replace(target: Path, temporary: Path) -> None:
+    """Rename `temporary` to `target`; what was there before comes back if that fails."""
+    old = target.with_name(f"{temporary.name}.old")
+    if target.is_dir():
+        target.rename(old)
+    try:
+        temporary.rename(target)
+    except BaseException:
+        if old.is_dir():
+            old.rename(target)
+        raise
+    shutil.rmtree(old, ignore_errors=True)
+
+
+@dataclasses.dataclass(frozen=True)
+class SavedSource:
+    """A Source that maps the weights of a saved model."""
+
+    file: SavedFile
+    dtype: str
+    mixed: dict[str, str]  # of layers that have not that dtype
+
+    def linear(
+        self,
+        field: str,
+        names: tuple[str, ...],
+        inputs: int,
+        outputs: int,
+        *,
+        bias: bool = True,
+        dtype: str | None = None,
+    ) -> Linear:
+        columns = len(names) * outputs
+        kind = dtype or self.mixed.get(field, self.dtype)
+        return Linear(
+            weight=self.file.packed(f"{field}.weight", kind, inputs, columns),
+            bias=self.file.floats(f"{field}.bias", columns) if bias else None,
+            channel_scale=self.file.optional(f"{field}.channel_scale", inputs),
+        )
+
+    def norm(self, field: str, name: str, size: int, eps: float, *, bias: bool = True) -> LayerNorm:
+        weight = self.file.floats(f"{field}.weight", size)
+        return LayerNorm(weight, self.file.floats(f"{field}.bias", size) if bias else None, eps)
+
+    def table(self, field: str, name: str, rows: int, cols: int) -> Floats:
+        return self.file.floats(field, rows, cols)
+
+    def vector(self, field: str, name: str, size: int) -> Floats:
+        return self.file.floats(field, size)
+
+    def rows(self, field: str, name: str) -> int | None:
+        return self.file.count(field)
+
+    def __contains__(self, names: tuple[str, str]) -> bool:
+        return f"{names[0]}.weight" in self.file
+
+
+def read(file: SavedFile, config: EncoderConfig, dtype: str) -> Transformer:
+    """Map the weights of a model that was saved with `dtype`; raises ModelError."""
+    mixed = file.metadata_object("higher_precision")
+    network = NETWORKS[config.architecture.network]
+    transformer = network.read(SavedSource(file, dtype, mixed), config, dtype)
+    head = read_head(SavedSource(file, "float32", {}), config)
+    file.require_all_read()
+    return dataclasses.replace(transformer, head=head)

@@ -1,0 +1,1 @@
+"""Networks: what a checkpoint describes, as a graph of ops."""

@@ -1,0 +1,79 @@
+"""Dense modules of sentence-transformers: linear layers behind the pooling."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from fbg import _fbg
+from fbg.checkpoints.checkpoint import PICKLED, SINGLE, Checkpoint
+from fbg.checkpoints.files import Settings, read_settings
+from fbg.errors import ModelError
+from fbg.networks.transformer import Linear
+
+__all__ = ["Dense", "dense_files", "describe_dense", "read_dense"]
+
+# Classes of torch.nn, and what the graph has for them: an activation of linear layers, or an op.
+ACTIVATIONS = {"Identity": "none", "ReLU": "relu", "GELU": "gelu", "Tanh": "tanh"}
+
+
+@dataclass(frozen=True)
+class Dense:
+    """y = activation(x @ weight + bias), in float32: one row has nothing to gain from less."""
+
+    linear: Linear
+    outputs: int
+    activation: str
+
+
+def dense_files(folder: str) -> list[str]:
+    """Return the files that `read_dense` reads."""
+    return [f"{folder}/config.json", f"{folder}/{SINGLE}"]
+
+
+def read_dense(directory: Path, inputs: int) -> Dense:
+    """Read a folder such as 2_Dense; raises ModelError. inputs: columns of what comes before."""
+    settings = read_settings(directory / "config.json")
+    if settings.size("in_features") != inputs:
+        raise settings.error("in_features", f"{inputs}, as many as come out of what is before it")
+    outputs = settings.size("out_features")
+    for key in ("module_input_name", "module_output_name"):
+        settings.choice(key, ("sentence_embedding",), default="sentence_embedding")
+    activation = ACTIVATIONS[_activation_class(settings)]
+    _refuse_pickle(directory)
+    with Checkpoint(directory, "linear.weight") as checkpoint:
+        weight = checkpoint.tensor("linear.weight", outputs, inputs)
+        bias = np.zeros(outputs, np.float32)
+        if settings.flag("bias", default=True):
+            bias = checkpoint.tensor("linear.bias", outputs)
+    return Dense(Linear(_fbg.pack_b_float32(weight.T), bias), outputs, activation)
+
+
+def describe_dense(graph: _fbg.Graph, x: int, dense: Dense) -> int:
+    """Add the layer to a graph and return its buffer."""
+    activation = "none" if dense.activation == "tanh" else dense.activation
+    y = graph.linear(x, dense.linear.weight, dense.linear.bias, activation)
+    return graph.tanh(y) if dense.activation == "tanh" else y
+
+
+def _activation_class(settings: Settings) -> str:
+    name = settings.get("activation_function")
+    if name is None:
+        return "Tanh"  # the default of sentence-transformers
+    last = name.rpartition(".")[2] if isinstance(name, str) else None
+    if last not in ACTIVATIONS:
+        raise settings.error("activation_function", "one of torch.nn: " + ", ".join(ACTIVATIONS))
+    return last
+
+
+def _refuse_pickle(directory: Path) -> None:
+    path = directory / SINGLE
+    if not path.is_file() and (directory / PICKLED[0]).is_file():
+        model = str(directory.parent)
+        raise ModelError(
+            f"{path}: no such file; {PICKLED[0]} is not read, since unpickling could run any code. "
+            "Convert the model once, with sentence-transformers: "
+            f"SentenceTransformer({model!r}).save({model!r})"
+        )

@@ -1,0 +1,119 @@
+"""config.json: what a model was trained to do with its hidden states, and what its labels mean."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fbg.checkpoints.files import Settings
+
+__all__ = ["KINDS", "LABELLED", "MAX_LABELS", "TaskConfig", "read_task_config"]
+
+# Heads by the end of their class name in transformers, and the methods of Model that need them.
+KINDS = {
+    "ForSequenceClassification": ("classify", "predict", "rerank"),
+    "ForTokenClassification": ("ner",),
+    "ForQuestionAnswering": ("answer",),
+    "ForMaskedLM": ("fill_mask",),
+}
+LABELLED = ("ForSequenceClassification", "ForTokenClassification")
+# Models for pretraining have two heads, of which one is a masked LM; but ELECTRA's.
+ENDINGS = {**{kind: kind for kind in KINDS}, "ForPreTraining": "ForMaskedLM"}
+
+MAX_LABELS = 1 << 20  # without names: keeps a damaged file from asking for endless ones
+
+PROBLEM_TYPES = ("regression", "single_label_classification", "multi_label_classification")
+
+# The activation of a cross-encoder: a class of torch, of which the last name says enough.
+ACTIVATIONS = {"Sigmoid": "sigmoid", "Identity": "none"}
+
+
+@dataclass(frozen=True)
+class TaskConfig:
+    """Settings of a head.
+
+    kind: one of KINDS, or "" for an encoder without a head.
+    labels: in the order of the logits; None where config.json says nothing about them.
+    problem_type: one of PROBLEM_TYPES or None.
+    pair_activation: of cross-encoders, "sigmoid" or "none"; None where it is not said.
+    tied: the decoder of a masked language model is the table of word embeddings.
+    pooling: of ModernBERT's classifiers, "cls" or "mean".
+    """
+
+    architectures: tuple[str, ...] = ()
+    kind: str = ""
+    labels: tuple[str, ...] | None = None
+    problem_type: str | None = None
+    pair_activation: str | None = None
+    tied: bool = True
+    pooling: str = "cls"
+
+
+def read_task_config(settings: Settings) -> TaskConfig:
+    """Read what config.json says about a head; raises ModelError."""
+    architectures = settings.get("architectures") or []
+    if not isinstance(architectures, list) or not all(isinstance(a, str) for a in architectures):
+        raise settings.error("architectures", "a list of names")
+    kind = _kind(architectures)
+    settings.choice("classifier_activation", ("gelu",), default="gelu")  # of ModernBERT
+    problem_type = None
+    if kind == "ForSequenceClassification" and settings.get("problem_type") is not None:
+        problem_type = settings.choice("problem_type", PROBLEM_TYPES)
+    return TaskConfig(
+        tuple(architectures),
+        kind,
+        _labels(settings) if kind in LABELLED else None,
+        problem_type,
+        _pair_activation(settings),
+        settings.flag("tie_word_embeddings", default=True),
+        settings.choice("classifier_pooling", ("cls", "mean"), default="cls"),
+    )
+
+
+def _kind(architectures: list[str]) -> str:
+    for name in architectures:
+        for ending, kind in ENDINGS.items():
+            if name.endswith(ending) and name != "ElectraForPreTraining":
+                return kind
+    return ""
+
+
+def _labels(settings: Settings) -> tuple[str, ...] | None:
+    """Return the labels by number; without a map, LABEL_0 and so on, as transformers does."""
+    names, count = settings.get("id2label"), None
+    if settings.get("num_labels") is not None:
+        count = settings.size("num_labels")
+        if count > MAX_LABELS:
+            raise settings.error("num_labels", f"at most {MAX_LABELS}")
+    if names is None:
+        return None if count is None else default_labels(count)
+    if not isinstance(names, dict) or not names:
+        raise settings.error("id2label", "an object that names the label of each number")
+    try:
+        labels = tuple(names[str(n)] for n in range(len(names)))
+    except KeyError as error:
+        raise settings.error("id2label", f"a map with a label for {error}") from None
+    if not all(isinstance(label, str) for label in labels):
+        raise settings.error("id2label", "a map to text")
+    if count not in (None, len(labels)):
+        raise settings.error("num_labels", f"the number of labels in id2label, {len(labels)}")
+    return labels
+
+
+def default_labels(count: int) -> tuple[str, ...]:
+    return tuple(f"LABEL_{n}" for n in range(count))
+
+
+def _pair_activation(settings: Settings) -> str | None:
+    """Return the activation that sentence-transformers wrote for a cross-encoder."""
+    key = "sentence_transformers"
+    nested = settings.get(key)
+    name = nested.get("activation_fn") if isinstance(nested, dict) else None
+    if name is None:
+        key = "sbert_ce_default_activation_function"  # before version 4
+        name = settings.get(key)
+    if name is None:
+        return None
+    activation = ACTIVATIONS.get(name.rpartition(".")[2]) if isinstance(name, str) else None
+    if activation is None:
+        raise settings.error(key, "an activation among " + ", ".join(ACTIVATIONS))
+    return activation

@@ -1,0 +1,80 @@
+"""How the reports measure and show: calls timed in turn, tables, dictionaries for JSON.
+
+A machine's speed drifts, so what is compared is sampled side by side: each round calls everything
+once, and figures are taken over rounds.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import fbg
+from fbg.model.model import Model
+
+__all__ = ["Report", "load_each", "table", "threads", "time_in_turn"]
+
+Key = TypeVar("Key")
+
+
+class Report:
+    """A base of dataclasses that hold a result."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as dictionaries, lists, numbers and text."""
+        return dataclasses.asdict(self)  # type: ignore[call-overload, no-any-return]
+
+
+def time_in_turn(
+    calls: Mapping[Key, Callable[[], object]], rounds: int, warm: bool = False
+) -> dict[Key, list[float]]:
+    """Return the seconds of a call, one for each round.
+
+    One more round, the first, is not counted. warm: neither is a call before each sample, so that
+    what a call leaves in the caches is its own.
+    """
+    for call in calls.values():
+        call()  # kernels are generated, pages touched
+    samples: dict[Key, list[float]] = {key: [] for key in calls}
+    keys = list(calls)
+    for n in range(rounds):
+        first = n % len(keys)
+        for key in keys[first:] + keys[:first]:
+            if warm:
+                calls[key]()
+            start = time.perf_counter()
+            calls[key]()
+            samples[key].append(max(time.perf_counter() - start, 1e-9))
+    return samples
+
+
+@contextmanager
+def threads(count: int) -> Iterator[None]:
+    """Set the number of threads of the process for as long as this lasts."""
+    before = fbg.get_num_threads()
+    fbg.set_num_threads(count)
+    try:
+        yield
+    finally:
+        fbg.set_num_threads(before)
+
+
+def load_each(model: str, dtypes: Sequence[str], num_threads: int | None) -> dict[str, Model]:
+    """Load a checkpoint in several dtypes."""
+    return {dtype: fbg.load(model, dtype=dtype, num_threads=num_threads) for dtype in dtypes}
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return lines of aligned columns, the first to the left and the others to the right."""
+    lines = [list(head), *(list(row) for row in rows)]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
+    return "\n".join(
+        "  ".join(
+            cell.rjust(width) if column else cell.ljust(width)
+            for column, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    )

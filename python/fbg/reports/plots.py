@@ -1,0 +1,79 @@
+"""Pictures of the reports, with matplotlib; drawn to a file, never to a screen."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from fbg.reports.comparison import Comparison
+
+__all__ = ["plot_comparison", "plot_stacks", "require_matplotlib"]
+
+COLORS = ("#4477aa", "#66ccee", "#228833", "#ccbb44", "#ee6677", "#aa3377", "#bbbbbb", "#222222")
+
+
+def require_matplotlib() -> None:
+    """Raise ModuleNotFoundError that says how to install it; before hours of measuring."""
+    try:
+        import matplotlib  # noqa: F401
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError(
+            "plots need matplotlib: pip install 'fbg[plot]'", name="matplotlib"
+        ) from None
+
+
+def _figure(panels: int) -> tuple[Any, list[Any]]:
+    require_matplotlib()
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(5.5 * panels, 4.2), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure, [figure.add_subplot(1, panels, n + 1) for n in range(panels)]
+
+
+def plot_comparison(report: Comparison, path: str | os.PathLike[str]) -> None:
+    """Draw accuracy, the error of each layer, and speed against memory."""
+    lossy = report.dtypes[1:]
+    figure, (accuracy, layers, speed) = _figure(3)
+    for n, row in enumerate(lossy):
+        losses = [
+            1 - value for value in (row.mean, row.percentile_5, row.percentile_1, row.minimum)
+        ]
+        accuracy.plot(np.maximum(losses, 1e-9), "o-", color=COLORS[n], label=row.dtype)
+        errors = [max(layer.relative_error, 1e-9) for layer in row.layers[1:]]
+        layers.plot(range(1, len(errors) + 1), errors, "o-", color=COLORS[n], label=row.dtype)
+    accuracy.set_xticks(range(4), ["mean", "5th pct", "1st pct", "min"])
+    accuracy.set(yscale="log", ylabel="1 - cosine to float32", title="embeddings")
+    layers.set(yscale="log", xlabel="layer", ylabel="relative error", title="hidden states")
+    for axes in (accuracy, layers):
+        if lossy:
+            axes.legend()
+    names = [row.dtype for row in report.dtypes]
+    speed.bar(names, [row.tokens_per_second for row in report.dtypes], color=COLORS[0])
+    for n, row in enumerate(report.dtypes):
+        size = f"{row.memory.packed_weights / 2**20:.0f} MiB"
+        speed.annotate(size, (n, row.tokens_per_second), ha="center", va="bottom")
+    speed.set(ylabel="tokens/s", title="speed, and size of the weights")
+    figure.savefig(path, dpi=120)
+
+
+def plot_stacks(
+    panels: Mapping[str, Mapping[str, Mapping[str, float]]], path: str | os.PathLike[str]
+) -> None:
+    """Draw shares as stacked bars: panels by title, of bars by label, of percentages by part."""
+    figure, axes = _figure(len(panels))
+    for place, (title, bars) in zip(axes, panels.items(), strict=True):
+        parts: Sequence[str] = list(dict.fromkeys(part for bar in bars.values() for part in bar))
+        base = np.zeros(len(bars))
+        for n, part in enumerate(parts):
+            heights = np.array([bar.get(part, 0.0) for bar in bars.values()])
+            place.bar(list(bars), heights, bottom=base, label=part, color=COLORS[n % len(COLORS)])
+            base += heights
+        place.set(title=title, ylabel="% of the time")
+        place.legend(loc="center left", bbox_to_anchor=(1, 0.5))
+    figure.savefig(path, dpi=120)

@@ -1,0 +1,1 @@
+"""How plans run: batches of sequences, plans by capacity, tuned blockings."""

@@ -1,0 +1,92 @@
+"""Plans of one graph, kept by capacity: what decides how large a plan is and when one is made."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fbg import _fbg
+from fbg.runtime.batches import Packed
+from fbg.runtime.tuned import table
+
+__all__ = ["Runner"]
+
+MIN_TOKENS = 64
+MAX_PLANS = 4
+
+
+class Runner:
+    """Runs a graph on packed sequences of any size, of at most `max_length` tokens each.
+
+    A plan serves every run up to its capacity, a power of two of tokens; the most recently used
+    plans are kept. Threads may share a runner.
+    """
+
+    def __init__(self, graph: _fbg.Graph, max_length: int) -> None:
+        self.graph = graph
+        self._max_length = max_length
+        self._plans: OrderedDict[tuple[int, int, str | None], _fbg.Plan] = OrderedDict()
+        self._generation = table.generation
+        self._lock, self._process = threading.Lock(), os.getpid()
+
+    def run(
+        self,
+        packed: Packed,
+        outputs: Sequence[npt.NDArray[Any]],
+        num_threads: int,
+        seconds: npt.NDArray[np.float64] | None = None,
+        phases: npt.NDArray[np.float64] | None = None,
+    ) -> None:
+        """Fill `outputs`, one array for every output of the graph.
+
+        seconds: (ops,) receives how long each op took; phases: (ops, 4) what its first thread spent
+        on packing, scores, softmax and context (include/fbg/core/phase.h).
+        """
+        self.plan(packed.tokens, num_threads).run(
+            packed.ids,
+            packed.positions,
+            packed.types,
+            packed.places,
+            packed.offsets,
+            list(outputs),
+            num_threads,
+            seconds,
+            phases,
+        )
+
+    @property
+    def arena_bytes(self) -> int:
+        """Bytes of the arenas of all plans that are kept."""
+        return sum(plan.arena_bytes for plan in tuple(self._plans.values()))
+
+    def plan(self, tokens: int, num_threads: int) -> _fbg.Plan:
+        """Return a plan for at least `tokens` tokens, with kernels for the ISA that is active."""
+        capacity = max(MIN_TOKENS, 1 << (tokens - 1).bit_length())
+        key = (capacity, num_threads, _fbg.isa_limit())
+        if self._process != os.getpid():  # forked, perhaps while another thread held the lock
+            self._lock, self._process = threading.Lock(), os.getpid()
+        with self._lock:
+            if self._generation != table.generation:  # tuned since
+                self._generation = table.generation
+                self._plans.clear()
+            plan = self._plans.get(key)
+            if plan is None:
+                plan = _fbg.Plan(
+                    self.graph,
+                    tokens=capacity,
+                    sequences=capacity,
+                    length=self._max_length,
+                    threads=num_threads,
+                    tuned=table.for_plan(self.graph.products, num_threads),
+                )
+                self._plans[key] = plan
+                if len(self._plans) > MAX_PLANS:
+                    self._plans.popitem(last=False)
+            self._plans.move_to_end(key)
+        return plan

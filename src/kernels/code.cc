@@ -1,0 +1,32 @@
+// Pages are never writable and executable at once.
+#include "kernels/code.h"
+
+#include <sys/mman.h>
+
+#include <cerrno>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+
+#include "kernels/debug.h"
+
+namespace fbg::kernels {
+
+const void* make_executable(const void* code, std::size_t bytes, const std::string& name) {
+  dump_code(name, code, bytes);
+  void* pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (pages == MAP_FAILED)
+    throw std::runtime_error(std::string("JIT: no memory for generated code: ") +
+                             std::strerror(errno));
+  std::memcpy(pages, code, bytes);
+  if (mprotect(pages, bytes, PROT_READ | PROT_EXEC) != 0) {
+    const std::string reason = std::strerror(errno);
+    munmap(pages, bytes);
+    throw std::runtime_error("JIT: this system denies executable memory (" + reason +
+                             "); set FBG_MAX_ISA=generic to run without generated code");
+  }
+  add_to_perf_map(name, pages, bytes);
+  return pages;
+}
+
+}  // namespace fbg::kernels

@@ -1,0 +1,214 @@
+// One vocabulary for AVX2 and AVX-512: a vector register by number, loads and stores with or
+// without a column mask, broadcast constants. Generators above this file do not ask which ISA they
+// emit for, except where an instruction differs.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <map>
+
+#include "fbg/core/isa.h"
+#include "xbyak/xbyak.h"
+
+namespace fbg::kernels {
+
+class SimdAssembler : public Xbyak::CodeGenerator {
+ public:
+  using Vec = Xbyak::Xmm;  // of the kind that the ISA uses; Xbyak encodes by kind
+
+  explicit SimdAssembler(Isa isa)
+      : Xbyak::CodeGenerator(kMaxCodeBytes),
+        zmm_((isa_features(isa) & feature::avx512) != 0),
+        converts_bfloat16_((isa_features(isa) & feature::avx512_bf16) != 0) {}
+
+  bool is_zmm() const { return zmm_; }
+  bool converts_bfloat16() const { return converts_bfloat16_; }
+  int lanes() const { return zmm_ ? 16 : 8; }
+  int vector_bytes() const { return lanes() * 4; }
+  int num_vectors() const { return zmm_ ? 32 : 16; }
+
+  Vec vec(int index) const { return zmm_ ? Vec(Xbyak::Zmm(index)) : Vec(Xbyak::Ymm(index)); }
+
+  void zero(const Vec& v) {
+    if (zmm_)
+      vpxord(v, v, v);
+    else
+      vpxor(v, v, v);
+  }
+
+  void bit_and(const Vec& to, const Vec& a, const Xbyak::Operand& b) {
+    if (zmm_)
+      vpandd(to, a, b);
+    else
+      vpand(to, a, b);
+  }
+  void bit_or(const Vec& to, const Vec& a, const Xbyak::Operand& b) {
+    if (zmm_)
+      vpord(to, a, b);
+    else
+      vpor(to, a, b);
+  }
+  // to = NaN(x) ? other : to
+  void blend_nan(const Vec& to, const Vec& x, const Vec& other, const Vec& scratch) {
+    constexpr int kUnordered = 3;
+    if (zmm_) {
+      vcmpps(k2, x, x, kUnordered);
+      vmovdqa32(to | k2, other);
+    } else {
+      vcmpps(scratch, x, x, kUnordered);
+      vblendvps(to, to, other, scratch);
+    }
+  }
+
+  // The column mask of a partial last vector: k1, or a vector register of all-ones lanes.
+  void set_mask(const Xbyak::Reg64& columns_of_last, const Xbyak::Reg64& scratch, int mask_vec) {
+    mask_vec_ = mask_vec;
+    if (zmm_) {
+      mov(scratch.cvt32(), -1);
+      bzhi(scratch.cvt32(), scratch.cvt32(), columns_of_last.cvt32());
+      kmovw(k1, scratch.cvt32());
+    } else {  // load 8 lanes from a run of 8 ones and 8 zeros, starting at 8 - columns
+      lea(scratch, ptr[rip + mask_table_]);
+      neg(columns_of_last);
+      vmovdqu(vec(mask_vec), ptr[scratch + columns_of_last * 4 + 32]);
+      uses_mask_table_ = true;
+    }
+  }
+
+  void load(const Vec& v, const Xbyak::Address& from, bool masked) {
+    if (!masked)
+      vmovups(v, from);
+    else if (zmm_)
+      vmovups(v | k1 | T_z, from);
+    else
+      vmaskmovps(v, vec(mask_vec_), from);
+  }
+
+  void store(const Xbyak::Address& to, const Vec& v, bool masked) {
+    if (!masked)
+      vmovups(to, v);
+    else if (zmm_)
+      vmovups(to | k1, v);
+    else
+      vmaskmovps(to, vec(mask_vec_), v);
+  }
+
+  // x = valid columns of x, `other` in the rest
+  void keep_valid(const Vec& x, const Vec& other) {
+    if (zmm_)
+      vblendmps(x | k1, other, x);
+    else
+      vblendvps(x, other, x, vec(mask_vec_));
+  }
+
+  // x = valid columns of x, 0 in the rest; of AVX2
+  void keep_valid_bits(const Vec& x) { vandps(x, x, vec(mask_vec_)); }
+
+  // Jumps if any lane of v is a NaN.
+  void jump_if_nan(const Vec& v, const Vec& scratch, const Xbyak::Reg64& scratch_reg,
+                   const Xbyak::Label& to) {
+    constexpr int kUnordered = 3;
+    if (zmm_) {
+      vcmpps(k2, v, v, kUnordered);
+      kortestw(k2, k2);
+    } else {
+      vcmpps(scratch, v, v, kUnordered);
+      vmovmskps(scratch_reg.cvt32(), scratch);
+      test(scratch_reg.cvt32(), scratch_reg.cvt32());
+    }
+    jnz(to, T_NEAR);
+  }
+
+  // The least (or greatest) lane of v as the lowest one.
+  void reduce(const Vec& v, const Vec& scratch, bool least) {
+    const int i = v.getIdx(), s = scratch.getIdx();
+    const auto fold = [&](const Vec& a, const Vec& b) {
+      least ? vminps(a, a, b) : vmaxps(a, a, b);
+    };
+    if (zmm_) {
+      vextractf64x4(Xbyak::Ymm(s), Xbyak::Zmm(i), 1);
+      fold(Xbyak::Ymm(i), Xbyak::Ymm(s));
+      vextractf32x4(Xbyak::Xmm(s), Xbyak::Ymm(i), 1);
+    } else {
+      vextractf128(Xbyak::Xmm(s), Xbyak::Ymm(i), 1);
+    }
+    fold(Xbyak::Xmm(i), Xbyak::Xmm(s));
+    vmovhlps(Xbyak::Xmm(s), Xbyak::Xmm(i), Xbyak::Xmm(i));
+    fold(Xbyak::Xmm(i), Xbyak::Xmm(s));
+    vmovshdup(Xbyak::Xmm(s), Xbyak::Xmm(i));
+    fold(Xbyak::Xmm(i), Xbyak::Xmm(s));
+  }
+
+  // A 32-bit constant in every lane, as an operand: an embedded broadcast or a whole vector.
+  Xbyak::Address constant(std::uint32_t bits) {
+    Xbyak::Label& label = constants_[bits];
+    return zmm_ ? ptr_b[rip + label] : ptr[rip + label];
+  }
+  Xbyak::Address constant(float value) { return constant(std::bit_cast<std::uint32_t>(value)); }
+
+  void load_constant(const Vec& v, std::uint32_t bits) {
+    vbroadcastss(v, ptr[rip + constants_[bits]]);
+  }
+  void load_constant(const Vec& v, float value) {
+    load_constant(v, std::bit_cast<std::uint32_t>(value));
+  }
+
+  using Table = float[16];
+
+  // From here on look_up has the table in a register; of AVX-512.
+  void keep_table(const Vec& v, const Table& values) {
+    vmovups(v, ptr[rip + tables_[&values]]);
+    kept_tables_[&values] = v.getIdx();
+  }
+
+  // to = values[index % 16] in each lane. Of AVX2: bit 3 of the index must be in the sign too, and
+  // scratch is overwritten.
+  void look_up(const Vec& to, const Vec& index, const Table& values, const Vec& scratch) {
+    if (const auto kept = kept_tables_.find(&values); kept != kept_tables_.end()) {
+      vpermps(Xbyak::Zmm(to.getIdx()), Xbyak::Zmm(index.getIdx()), vec(kept->second));
+      return;
+    }
+    Xbyak::Label& label = tables_[&values];
+    const auto permute = [&](const Vec& result, int offset) {
+      const int r = result.getIdx(), i = index.getIdx();
+      if (zmm_)
+        vpermps(Xbyak::Zmm(r), Xbyak::Zmm(i), ptr[rip + label + offset]);
+      else
+        vpermps(Xbyak::Ymm(r), Xbyak::Ymm(i), ptr[rip + label + offset]);
+    };
+    permute(to, 0);
+    if (zmm_) return;
+    permute(scratch, vector_bytes());
+    vblendvps(to, to, scratch, index);
+  }
+
+  // Constants and tables, after the last instruction.
+  void emit_data() {
+    align(64);
+    for (auto& [bits, label] : constants_) {
+      L(label);
+      for (int i = 0; i < (zmm_ ? 1 : 8); ++i) dd(bits);
+    }
+    for (auto& [values, label] : tables_) {
+      align(64);
+      L(label);
+      for (const float value : *values) dd(std::bit_cast<std::uint32_t>(value));
+    }
+    if (uses_mask_table_) {
+      L(mask_table_);
+      for (int i = 0; i < 16; ++i) dd(i < 8 ? 0xffffffffu : 0);
+    }
+  }
+
+ private:
+  static constexpr std::size_t kMaxCodeBytes = 64 << 10;
+  bool zmm_, converts_bfloat16_;
+  bool uses_mask_table_ = false;
+  int mask_vec_ = -1;
+  Xbyak::Label mask_table_;
+  std::map<std::uint32_t, Xbyak::Label> constants_;
+  std::map<const Table*, Xbyak::Label> tables_;
+  std::map<const Table*, int> kept_tables_;
+};
+
+}  // namespace fbg::kernels

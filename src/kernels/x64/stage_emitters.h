@@ -1,0 +1,50 @@
+// The vector face of the output pipeline: each stage applied to one register of results.
+#pragma once
+
+#include <array>
+
+#include "fbg/kernels/microkernel.h"
+#include "kernels/x64/simd_assembler.h"
+
+namespace fbg::kernels {
+
+// Registers that hold pointers of TileArgs while the pipeline runs.
+struct StageOperands {
+  Xbyak::Reg64 stages;
+  Xbyak::Reg64 a_scale, a_zero_point, row_terms;    // row 0 of the tile
+  Xbyak::Reg64 b_scale, b_zero_point, col_offsets;  // column 0
+};
+
+// Where one vector of results stands and what the emitters may use. `args` holds the TileArgs.
+struct StageContext {
+  Xbyak::Reg64 args;
+  StageOperands operands;
+  Xbyak::Reg64 scratch, scratch2, scratch3;
+  std::array<int, 3> temps;  // free vector registers
+  int row;                   // of the tile
+  int column_bytes;          // 4 * first column of the vector
+  bool masked;               // the vector is partial
+  bool streams;              // results bypass the caches
+  bool correct_a, correct_b;
+};
+
+// x = stage(x). x holds int32 or float32 lanes; requantize leaves int32 lanes in the range of its
+// type.
+void emit_stage(SimdAssembler& as, const StageCode& code, int stage_index,
+                const SimdAssembler::Vec& x, const StageContext& ctx);
+
+// Loads what a stage looks up for every vector into registers from `first` on, which nobody else
+// uses while the pipeline runs, as far as they reach; returns the first that is left.
+int emit_kept_tables(SimdAssembler& as, const StageCode& code, int first, int end);
+
+// Stores a vector of results of the given type at column `column` of [row], respecting the column
+// mask.
+void emit_store(SimdAssembler& as, ValueType type, const Xbyak::Reg64& row, int column,
+                const SimdAssembler::Vec& x, const StageContext& ctx);
+
+// RowRange: widens the extent of a row by its vectors in the tile, numbered from `first` on, after
+// they are stored. The last is partial where ctx.masked; their registers are used up.
+void emit_row_range(SimdAssembler& as, int stage_index, int first, int vectors,
+                    const StageContext& ctx);
+
+}  // namespace fbg::kernels

@@ -1,0 +1,215 @@
+// Linear layers: one Gemm with everything that follows the product in its output pipeline.
+//
+//   int8      rows quantized as they are packed | int32 sums | Dequantize, Bias, activation, Add
+//   bfloat16  rows rounded as they are packed, or bfloat16 that is read in place
+//                                               | float sums |             Bias, activation, Add
+//   float32, float16 (weights widened)
+//             rows read in place                | float sums |             Bias, activation, Add
+//
+// and a Cast in the end where all who read the result would round it.
+#include <algorithm>
+#include <array>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "core/memory.h"
+#include "fbg/gemm/gemm.h"
+#include "plan/ops/ops.h"
+
+namespace fbg {
+namespace {
+
+// How rows of float32 become the elements that a family multiplies.
+template <class Element>
+struct PackerTo;
+template <>
+struct PackerTo<std::uint8_t> {
+  using type = PackAWithQuantRowOffset;
+};
+template <>
+struct PackerTo<bfloat16> {
+  using type = PackAToBFloat16;
+};
+template <>
+struct PackerTo<float> {
+  using type = PackA<float>;
+};
+
+template <class Acc>
+constexpr bool kQuantized = is_integer(Acc::kind);
+template <class Acc>
+constexpr bool kRounded = std::is_same_v<typename Acc::A, bfloat16>;
+
+template <class Acc>
+class LinearOp final : public ProductOp {
+ public:
+  LinearOp(Buffer x, RowKind rows, PackedB<Acc> w, LinearTail tail)
+      : ProductOp(describe(w, tail), operands(x, tail)),
+        rows_(rows),
+        w_(std::move(w)),
+        tail_(std::move(tail)) {}
+
+  std::unique_ptr<Step> prepare(const Capacity& capacity, const Formats& formats) const override {
+    const bool writes_bfloat16 = formats.is_bfloat16(output);
+    if constexpr (kRounded<Acc>)
+      if (formats.is_bfloat16(inputs[0]))
+        return std::make_unique<LinearStep<PackA<bfloat16>>>(*this, capacity, writes_bfloat16);
+    return std::make_unique<LinearStep<Packer>>(*this, capacity, writes_bfloat16);
+  }
+  bool rounds_input() const override { return kRounded<Acc>; }
+  bool can_write_bfloat16() const override { return true; }
+
+  ProductKind kind() const override { return {Acc::kind, w_.rows(), w_.cols()}; }
+  std::int64_t weight_bytes() const override { return w_.nbytes(); }
+
+  std::shared_ptr<ProductOp> clone() const override {
+    const std::span<const std::byte> bytes = w_.bytes();
+    auto buffer = std::make_shared<AlignedBuffer>(bytes.size());
+    std::ranges::copy(bytes, buffer->data());
+    auto w = PackedB<Acc>::from_bytes({buffer, buffer->data()}, w_.nbytes(), /*verify=*/false);
+    auto copy = std::make_shared<LinearOp>(inputs[0], rows_, std::move(w), tail_);
+    copy->output = output;
+    return copy;
+  }
+
+ private:
+  using Packer = typename PackerTo<typename Acc::A>::type;
+
+  template <class P>
+  P packer(const Frame& frame) const noexcept {
+    if constexpr (std::is_same_v<P, PackA<bfloat16>>) {
+      const MatrixView<bfloat16> x = frame.as_bfloat16(inputs[0]);
+      return P({x.data, x.rows, x.cols, x.row_stride, 1});
+    } else {
+      const MatrixView<float>& x = frame[inputs[0]];
+      const MatrixView<const float> view{x.data, x.rows, x.cols, x.row_stride, 1};
+      if constexpr (kQuantized<Acc>)
+        return P(view, /*per_row=*/true, tail_.channel_scale.data.get());
+      else
+        return P(view);
+    }
+  }
+
+  // The stages of the pipeline, and how many there are.
+  struct Stages {
+    std::array<Stage, 5> stage;
+    std::size_t count = 0;
+    void add(const Stage& s) { stage[count++] = s; }
+    operator std::span<const Stage>() const { return {stage.data(), count}; }
+  };
+
+  Stages stages(MatrixView<float> residual, bool writes_bfloat16) const noexcept {
+    Stages s;
+    if (kQuantized<Acc>) s.add(Dequantize{}.stage());
+    if (tail_.bias.data) s.add(Bias{tail_.bias.data.get()}.stage());
+    if (tail_.activation == Activation::gelu) s.add(Gelu{}.stage());
+    if (tail_.activation == Activation::gelu_tanh) s.add(GeluTanh{}.stage());
+    if (tail_.activation == Activation::relu) s.add(Relu{}.stage());
+    if (tail_.residual) s.add(Add{residual.data, residual.row_stride}.stage());
+    if (writes_bfloat16) s.add(Cast{ValueType::bfloat16}.stage());
+    return s;
+  }
+
+  // P: how x comes to the kernels.
+  template <class P>
+  class LinearStep final : public Step {
+   public:
+    LinearStep(const LinearOp& op, const Capacity& capacity, bool writes_bfloat16)
+        : op_(op), writes_bfloat16_(writes_bfloat16) {
+      const std::int64_t most = max_rows(capacity, op.rows_);
+      // Tuned ranges of rows, which ascend, and the cost model's in between and beyond.
+      for (const TunedProduct& tuned : capacity.tuned) {
+        if (tuned.kind != op.kind() || tuned.first_rows > most || tuned.last_rows <= last_rows())
+          continue;
+        add_variant(std::min(tuned.first_rows - 1, most), {});
+        add_variant(std::min(tuned.last_rows, most), tuned.blocking);
+      }
+      add_variant(most, {});
+      for (const Variant& variant : variants_)
+        workspace_bytes_ =
+            std::max(workspace_bytes_, variant.gemm.workspace_bytes(capacity.threads));
+    }
+
+    std::string kernel() const override { return variants_.back().gemm.kernel_name(); }
+    std::string blocking() const override {
+      std::string text;
+      for (const Variant& variant : variants_) {
+        if (variant.blocking == Blocking{}) continue;
+        if (!text.empty()) text += "; ";
+        text += "<=" + std::to_string(variant.last_rows) + " rows: " + to_string(variant.blocking);
+      }
+      return text;
+    }
+    std::size_t scratch_bytes() const noexcept override { return workspace_bytes_; }
+
+    void run(const Frame& frame, std::byte* scratch, int thread_id,
+             int num_threads) const noexcept override {
+      const MatrixView<float>& y = frame[op_.output];
+      const MatrixView<float> residual =
+          op_.tail_.residual ? frame[*op_.tail_.residual] : MatrixView<float>{};
+      const P a = op_.template packer<P>(frame);
+      const Variant* variant = variants_.data();
+      while (variant->last_rows < y.rows) ++variant;
+      variant->gemm.run(a, op_.w_, op_.stages(residual, writes_bfloat16_),
+                        {y.data, y.row_stride * static_cast<std::int64_t>(sizeof(float))}, scratch,
+                        thread_id, num_threads);
+    }
+
+   private:
+    // How runs of more rows than the variant before has, up to last_rows, are cut.
+    struct Variant {
+      std::int64_t last_rows;
+      Blocking blocking;
+      Gemm<P, Acc> gemm;
+    };
+
+    std::int64_t last_rows() const { return variants_.empty() ? 0 : variants_.back().last_rows; }
+
+    void add_variant(std::int64_t rows, const Blocking& blocking) {
+      if (rows <= last_rows()) return;
+      if (!variants_.empty() && variants_.back().blocking == blocking) variants_.pop_back();
+      variants_.push_back({rows, blocking,
+                           Gemm<P, Acc>(op_.w_, op_.stages({}, writes_bfloat16_), rows,
+                                        active_features(), blocking)});
+    }
+
+    const LinearOp& op_;
+    const bool writes_bfloat16_;
+    std::vector<Variant> variants_;
+    std::size_t workspace_bytes_ = 0;
+  };
+
+  static std::vector<Buffer> operands(Buffer x, const LinearTail& tail) {
+    return tail.residual ? std::vector<Buffer>{x, *tail.residual} : std::vector<Buffer>{x};
+  }
+
+  static std::string describe(const PackedB<Acc>& w, const LinearTail& tail) {
+    std::string text = std::string("linear ") + value_type_name(value_type<typename Acc::B>) + " ";
+    text += std::to_string(w.rows()) + "x" + std::to_string(w.cols());
+    if (tail.activation == Activation::gelu) text += " gelu";
+    if (tail.activation == Activation::gelu_tanh) text += " gelu_tanh";
+    if (tail.activation == Activation::relu) text += " relu";
+    if (tail.residual) text += " add";
+    if (tail.channel_scale.data) text += " channel_scale";
+    return text;
+  }
+
+  const RowKind rows_;
+  const PackedB<Acc> w_;
+  const LinearTail tail_;
+};
+
+}  // namespace
+
+template <class Acc>
+std::shared_ptr<ProductOp> make_linear(Buffer x, RowKind rows, PackedB<Acc> w, LinearTail tail) {
+  return std::make_shared<LinearOp<Acc>>(x, rows, std::move(w), std::move(tail));
+}
+
+template std::shared_ptr<ProductOp> make_linear(Buffer, RowKind, PackedB<Int32>, LinearTail);
+template std::shared_ptr<ProductOp> make_linear(Buffer, RowKind, PackedB<Float32>, LinearTail);
+template std::shared_ptr<ProductOp> make_linear(Buffer, RowKind, PackedB<BFloat16>, LinearTail);
+template std::shared_ptr<ProductOp> make_linear(Buffer, RowKind, PackedB<Float32F16>, LinearTail);
+
+}  // namespace fbg

@@ -1,0 +1,96 @@
+// Ops that make one row of each sequence: one of its tokens, or a mean or the maximum over them,
+// taken in token order. Threads take ranges of sequences.
+#include <algorithm>
+#include <cmath>
+
+#include "plan/ops/ops.h"
+#include "simd/rows.h"
+
+namespace fbg {
+namespace {
+
+using simd::RowKernels;
+
+const char* pooling_name(Pooling pooling) {
+  switch (pooling) {
+    case Pooling::first:
+      return "first_token";
+    case Pooling::last:
+      return "last_token";
+    case Pooling::mean:
+      return "mean_pool";
+    case Pooling::mean_sqrt_length:
+      return "mean_sqrt_length_pool";
+    case Pooling::weighted_mean:
+      return "weighted_mean_pool";
+    case Pooling::max:
+      return "max_pool";
+  }
+  return "";
+}
+
+// What the sum over `count` tokens is divided by; token t = 1, 2, … of a weighted mean counts t.
+float divisor(Pooling pooling, std::int64_t count) {
+  if (pooling == Pooling::mean_sqrt_length) return std::sqrt(static_cast<float>(count));
+  return static_cast<float>(pooling == Pooling::mean ? count : count * (count + 1) / 2);
+}
+
+// y = pooling of x rows [first, last), at least one of them.
+void pool_rows(Pooling pooling, const RowKernels& kernels, const MatrixView<float>& x, Range tokens,
+               float* y) {
+  const auto row = [&](std::int64_t token) { return x.data + token * x.row_stride; };
+  std::copy_n(row(pooling == Pooling::last ? tokens.end - 1 : tokens.begin), x.cols, y);
+  if (pooling == Pooling::first || pooling == Pooling::last) return;
+  for (std::int64_t token = tokens.begin + 1; token < tokens.end; ++token) {
+    if (pooling == Pooling::max) {
+      for (std::int64_t i = 0; i < x.cols; ++i) y[i] = std::max(y[i], row(token)[i]);
+    } else {
+      const std::int64_t position = token - tokens.begin + 1;
+      const float weight = pooling == Pooling::weighted_mean ? static_cast<float>(position) : 1.0f;
+      kernels.accumulate(row(token), weight, static_cast<std::size_t>(x.cols), y);
+    }
+  }
+  if (pooling == Pooling::max) return;
+  const float by = divisor(pooling, tokens.size());
+  for (std::int64_t i = 0; i < x.cols; ++i) y[i] /= by;
+}
+
+class PoolOp final : public Op {
+ public:
+  PoolOp(Buffer x, Pooling pooling) : Op(pooling_name(pooling), {x}), pooling_(pooling) {}
+
+  std::unique_ptr<Step> prepare(const Capacity&, const Formats&) const override {
+    return std::make_unique<PoolStep>(*this);
+  }
+
+ private:
+  class PoolStep final : public Step {
+   public:
+    explicit PoolStep(const PoolOp& op) : op_(op), kernels_(simd::row_kernels(active_features())) {}
+
+    void run(const Frame& frame, std::byte*, int thread_id,
+             int num_threads) const noexcept override {
+      const MatrixView<float>& x = frame[op_.inputs[0]];
+      const MatrixView<float>& y = frame[op_.output];
+      const std::int32_t* offsets = frame.args.offsets;
+      const Range sequences = thread_rows(frame.args.sequences, thread_id, num_threads);
+      for (std::int64_t s = sequences.begin; s < sequences.end; ++s)
+        pool_rows(op_.pooling_, kernels_, x, {offsets[s], offsets[s + 1]},
+                  y.data + s * y.row_stride);
+    }
+
+   private:
+    const PoolOp& op_;
+    const RowKernels& kernels_;
+  };
+
+  const Pooling pooling_;
+};
+
+}  // namespace
+
+std::shared_ptr<Op> make_pool(Buffer x, Pooling pooling) {
+  return std::make_shared<PoolOp>(x, pooling);
+}
+
+}  // namespace fbg
