@@ -12,7 +12,7 @@ PIP   := $(BIN)/python -m pip --disable-pip-version-check --quiet
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 NATIVE_SOURCES := $(shell find CMakeLists.txt cmake include src -type f)
-CXX_FILES      := $(shell find include src tests/cpp examples bench -name '*.cc' -o -name '*.h')
+CXX_FILES      := $(shell find include src tests examples bench -name '*.cc' -o -name '*.h')
 
 .PHONY: help demo test sanitize lint format bench clean
 .NOTPARALLEL:
@@ -52,8 +52,8 @@ sanitize: $(VENV)/.dev
 	PYTHONPATH=$(CURDIR)/$(ASAN)/python:$$site ASAN_OPTIONS=detect_leaks=0 \
 	LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libstdc++.so)" \
 	  $(BIN)/python -S -m pytest \
-	    --deselect tests/python/test_layers.py::test_extension_needs_only_system_libraries \
-	    --deselect tests/python/test_saved_models.py::test_a_process_holds_int8_weights_only
+	    --deselect tests/unit/test_layers.py::test_extension_needs_only_system_libraries \
+	    --deselect tests/models/test_saved_models.py::test_a_process_holds_int8_weights_only
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check

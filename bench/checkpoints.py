@@ -35,11 +35,11 @@ def default_cache() -> Path:
 
 
 def of_tests(name: str) -> ModuleType:
-    """A module of tests/python."""
-    tests = Path(__file__).resolve().parent.parent / "tests" / "python"
+    """A module of tests/helpers."""
+    tests = Path(__file__).resolve().parent.parent / "tests"
     if str(tests) not in sys.path:
         sys.path.append(str(tests))
-    return importlib.import_module(name)
+    return importlib.import_module(f"helpers.{name}")
 
 
 def random_exports(geometry: str, cache: Path) -> Exports:

@@ -16,9 +16,9 @@ import sys
 
 import timing
 from contests import CONTESTS, Contest, Shape
-from gemm import limits, shape, verified
 
 import fbg
+from gemm import limits, shape, verified
 
 DISTANCE = 8
 LEAST = 0.8

@@ -29,8 +29,8 @@ LAYERS = 6
 
 def minilm() -> list[Array]:
     """(K, N) of every linear layer of the encoder."""
-    sys.path.append(str(Path(__file__).resolve().parent.parent / "tests" / "python"))
-    from minilm import minilm_directory
+    sys.path.append(str(Path(__file__).resolve().parent.parent / "tests"))
+    from helpers.minilm import minilm_directory
 
     tensors = load_file(minilm_directory() / "model.safetensors")
     return [w.T for name, w in tensors.items() if "encoder" in name and w.ndim == 2]

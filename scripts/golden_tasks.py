@@ -1,6 +1,6 @@
 """The golden results of tasks: tests/data/tiny_tasks.npz. Called by make_golden.py.
 
-One array, "models", of JSON: for each model of tests/python/tiny_tasks.py
+One array, "models", of JSON: for each model of tests/helpers/tiny_tasks.py
 
     config, shapes     config.json and the shape of each tensor, as transformers has them
     others             what its pipelines answered
@@ -20,8 +20,7 @@ import numpy as np
 import torch
 import transformers
 
-import tiny_models
-import tiny_tasks
+from helpers import tiny_models, tiny_tasks
 
 AUTO = {
     "ForSequenceClassification": transformers.AutoModelForSequenceClassification,

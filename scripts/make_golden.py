@@ -18,8 +18,8 @@ padding:
     holey_*            a batch with holes in attention_mask and token_type_ids of 0 and 1;
                        holey_hidden is every 8th channel of the valid positions only
 
-tiny_golden.npz has the outputs of tests/python/tiny_bert.py. tiny_<name>.npz, one for each of
-tests/python/tiny_models.py:
+tiny_golden.npz has the outputs of tests/helpers/tiny_bert.py. tiny_<name>.npz, one for each of
+tests/helpers/tiny_models.py:
 
     config, shapes     config.json and the shape of each tensor, as transformers has them, in JSON
     <batch>_hidden     last_hidden_state of the positions that are not masked, end to end
@@ -47,12 +47,11 @@ import torch
 import transformers
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "tests" / "python"))
+sys.path.insert(0, str(ROOT / "tests"))
 from golden_tasks import task_arrays  # noqa: E402
 
-import tiny_bert  # noqa: E402  (the path is set just above)
-import tiny_models  # noqa: E402
-from minilm import minilm_directory, sampled, sentences  # noqa: E402
+from helpers import tiny_bert, tiny_models  # noqa: E402
+from helpers.minilm import minilm_directory, sampled, sentences  # noqa: E402
 
 COMPLETE = (0, 1, 8, 14, 18)  # sentences whose hidden states are stored in full
 MAX_TOKENS = 256  # max_seq_length of sentence_bert_config.json; tokenizer.json says 128 (!)

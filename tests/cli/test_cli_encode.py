@@ -1,0 +1,205 @@
+"""`fbg encode` on files: what the library computes, whole or not at all, and mistakes in a line."""
+
+import json
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fbg
+from helpers import tiny_bert
+from helpers.fresh_python import run_python
+
+click_testing = pytest.importorskip("click.testing")
+pytest.importorskip("tqdm")
+
+TEXTS = [f"text {n} " + "abc def " * (n * n % 7) for n in range(60)]
+
+
+@pytest.fixture(scope="module")
+def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tiny_bert.write_checkpoint(tmp_path_factory.mktemp("model"), seed=3, spread=0.25)
+    prompts = {"prompts": {"query": "find: "}}
+    tiny_bert.write_json(path / "config_sentence_transformers.json", prompts)
+    return path
+
+
+@pytest.fixture(scope="module")
+def model(directory: Path) -> fbg.Model:
+    return fbg.load(directory)
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    (tmp_path / "in.txt").write_text("\n".join(TEXTS) + "\n")
+    return tmp_path / "in.txt"
+
+
+def invoke(*args: object, **options: Any) -> Any:
+    from fbg.cli import main
+
+    return click_testing.CliRunner().invoke(main, ["encode", *map(str, args)], **options)
+
+
+def succeed(*args: object, **options: Any) -> Any:
+    result = invoke(*args, **options)
+    assert result.exit_code == 0, result.output
+    return result
+
+
+def test_every_input_and_output_holds_the_same(
+    directory: Path, model: fbg.Model, source: Path, tmp_path: Path
+) -> None:
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.parquet
+
+    wanted = model.encode(TEXTS)
+    lines = [json.dumps({"id": 1, "body": text}) for text in TEXTS]
+    (tmp_path / "in.jsonl").write_text("\n".join(lines))
+    pyarrow.parquet.write_table(pa.table({"body": TEXTS}), tmp_path / "in.parquet")
+    for name, column in (("in.txt", []), ("in.jsonl", ["body"]), ("in.parquet", ["body"])):
+        options = ["--column", *column] if column else []
+        output = tmp_path / "out.npy"
+        result = succeed(directory, "--input", tmp_path / name, "--output", output, *options)
+        assert "60 embeddings of 48" in result.output
+        assert np.array_equal(np.load(output), wanted)
+    output = tmp_path / "out.parquet"
+    succeed(directory, "--input", source, "--output", output)
+    column = pyarrow.parquet.read_table(output).column("embedding")
+    assert np.array_equal(np.array(column.to_pylist(), np.float32), wanted)
+    succeed(directory, "--input", "-", "--output", tmp_path / "out", input="\n".join(TEXTS))
+    assert np.array_equal(np.load(tmp_path / "out"), wanted)
+    succeed(directory, "--text", TEXTS[0], "--text", TEXTS[1], "--output", tmp_path / "two.npy")
+    assert np.array_equal(np.load(tmp_path / "two.npy"), wanted[:2])
+    result = succeed(directory, "--input", source)
+    rows = [json.loads(line) for line in result.stdout.splitlines()]
+    assert np.array_equal(np.array(rows, np.float32), wanted)
+
+
+@pytest.mark.parametrize(
+    ("options", "arguments"),
+    [
+        (["--prompt-name", "query"], {"prompt_name": "query"}),
+        (["--truncate-dim", "9"], {"truncate_dim": 9}),
+        (["--no-normalize"], {"normalize_embeddings": False}),
+        (["--truncate-dim=9", "--normalize"], {"truncate_dim": 9, "normalize_embeddings": True}),
+        (["--batch-size", "1", "--threads", "2"], {}),
+    ],
+)
+def test_options_are_those_of_the_library(
+    directory: Path,
+    model: fbg.Model,
+    source: Path,
+    tmp_path: Path,
+    options: list[str],
+    arguments: dict[str, Any],
+) -> None:
+    succeed(directory, "--input", source, "--output", tmp_path / "out.npy", *options)
+    assert np.array_equal(np.load(tmp_path / "out.npy"), model.encode(TEXTS, **arguments))
+
+
+# Blocks of 16 rows; the process kills itself while it writes the third one.
+KILLED = """
+import importlib, os, signal
+from fbg.cli import embedding_files
+from fbg.cli import main
+importlib.import_module("fbg.cli.encode").BLOCK = 16  # the package has the command by this name
+record = embedding_files.EmbeddingFile._record
+def killed_record(self):
+    if self.rows == 48:
+        self._file.flush()
+        os.kill(os.getpid(), signal.SIGKILL)
+    record(self)
+embedding_files.EmbeddingFile._record = killed_record
+main(["encode", {model!r}, "--input", {source!r}, "--output", {output!r}])
+"""
+
+
+def kill_midway(directory: Path, source: Path, output: Path) -> None:
+    code = KILLED.format(model=str(directory), source=str(source), output=str(output))
+    result = run_python(code)
+    assert result.returncode == -signal.SIGKILL, result.stderr
+    assert not output.exists()
+
+
+@pytest.mark.parametrize("name", ["out.npy", "out.parquet"])
+def test_a_killed_run_is_gone_on_with(
+    directory: Path, source: Path, tmp_path: Path, name: str
+) -> None:
+    if name.endswith("parquet"):
+        pytest.importorskip("pyarrow")
+    output, whole = tmp_path / name, tmp_path / f"whole{Path(name).suffix}"
+    succeed(directory, "--input", source, "--output", whole)
+    kill_midway(directory, source, output)
+    result = succeed(directory, "--input", source, "--output", output)
+    assert "going on after 32 embeddings" in result.output
+    assert output.read_bytes() == whole.read_bytes()
+    assert sorted(os.listdir(tmp_path)) == sorted(["in.txt", name, whole.name])
+
+
+@pytest.mark.parametrize("change", ["input", "options", "dtype"])
+def test_another_job_begins_again(
+    directory: Path, source: Path, tmp_path: Path, change: str
+) -> None:
+    output = tmp_path / "out.npy"
+    kill_midway(directory, source, output)
+    texts = list(TEXTS)
+    if change == "input":
+        texts[0] = "other"
+        source.write_text("\n".join(texts))
+    options = {"options": ["--no-normalize"], "dtype": ["--dtype", "int8"]}.get(change, [])
+    result = succeed(directory, "--input", source, "--output", output, *options)
+    assert "going on" not in result.output
+    model = fbg.load(directory, dtype="int8" if change == "dtype" else None)
+    normalize = False if change == "options" else None
+    assert np.array_equal(np.load(output), model.encode(texts, normalize_embeddings=normalize))
+
+
+def test_a_fault_in_the_middle_leaves_no_output(directory: Path, tmp_path: Path) -> None:
+    source, output = tmp_path / "in.txt", tmp_path / "out.npy"
+    source.write_bytes(b"fine\n" * 40 + b"\xff\n")
+    result = invoke(directory, "--input", source, "--output", output)
+    assert result.exit_code == 1
+    assert "in.txt, line 41: not UTF-8" in result.output
+    assert os.listdir(tmp_path) == ["in.txt"]
+
+
+def test_a_cut_text_is_said_in_one_line(directory: Path) -> None:
+    result = succeed(directory, "--text", "a " * 500)
+    assert "Warning: encode: sentences[0] has 502 tokens" in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+    result = invoke(directory, "--text", "a " * 500, "--no-truncation")
+    assert result.exit_code == 1
+    assert "Error: encode: sentences[0] has 502 tokens" in result.output
+
+
+def test_mistakes_take_one_line(directory: Path, source: Path, tmp_path: Path) -> None:
+    (tmp_path / "in.csv").write_text("a")
+    (tmp_path / "in.jsonl").write_text('{"body": "a"}\n')
+    plain = tmp_path / "plain"
+    plain.write_text("a\n")
+    out = ["--output", tmp_path / "out.npy"]
+    before = sorted(os.listdir(tmp_path))
+    for args, code, message in (
+        ([directory], 2, "give either --text or --input"),
+        ([directory, "--text", "a", "--input", source], 2, "give either --text or --input"),
+        ([directory, "--text", "a", "--column", "b"], 2, "--column goes with --input"),
+        ([directory, "--input", source, "--truncate-dim", "0", *out], 2, "--truncate-dim"),
+        ([directory, "--input", tmp_path / "absent.txt", *out], 1, "absent.txt"),
+        ([directory, "--input", tmp_path / "in.csv", *out], 1, "the input must be one of .txt"),
+        ([directory, "--input", tmp_path / "in.jsonl", *out], 1, "line 1: has no 'text'"),
+        ([directory, "--input", source, "--output", "out.csv"], 1, "the output must be one of"),
+        ([directory, "--input", source, "--output", tmp_path / "no" / "o.npy"], 1, "No such file"),
+        ([directory, "--input", plain, "--output", plain], 2, "--output would replace the --input"),
+        ([directory, "--input", source, "--truncate-dim", "49", *out], 1, "truncate_dim must be"),
+        ([directory, "--input", source, "--prompt-name", "x", *out], 1, "('query'), got 'x'"),
+        (["./absent", "--input", source, *out], 1, "./absent: no such directory"),
+    ):
+        result = invoke(*args)
+        assert result.exit_code == code, result.output
+        assert message in result.output
+        assert "Traceback" not in result.output
+        assert sorted(os.listdir(tmp_path)) == before

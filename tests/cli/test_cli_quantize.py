@@ -1,0 +1,105 @@
+"""`fbg quantize`: what it writes is what Model.save writes, and mistakes take one line."""
+
+import os
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+import fbg
+from fbg.cli import main
+from helpers import tiny_bert
+
+WEIGHTS = "fbg.safetensors"
+
+
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_bert.write_checkpoint(tmp_path_factory.mktemp("model"), seed=4)
+
+
+def invoke(*args: object) -> Result:
+    return CliRunner().invoke(main, ["quantize", *map(str, args)])
+
+
+@pytest.mark.parametrize("dtype", [None, "int8", "float32"])
+def test_it_writes_what_save_writes(checkpoint: Path, tmp_path: Path, dtype: str | None) -> None:
+    result = invoke(checkpoint, tmp_path / "out", *([] if dtype is None else ["--dtype", dtype]))
+    assert result.exit_code == 0, result.output
+    assert result.stdout == ""
+    assert "quantizing" in result.output
+    fbg.load(checkpoint, dtype=dtype or "int8").save(tmp_path / "same")
+    written, same = ((tmp_path / name / WEIGHTS).read_bytes() for name in ("out", "same"))
+    assert written == same
+
+
+@pytest.mark.parametrize("how", ["calibrate", "no-smooth"])
+def test_weights_are_quantized_as_asked(checkpoint: Path, tmp_path: Path, how: str) -> None:
+    texts = ["a word", "the quick brown fox", "0123 abc def"]
+    (tmp_path / "texts.txt").write_text("\n".join(texts) + "\n")
+    if how == "calibrate":
+        options = ["--calibrate", tmp_path / "texts.txt"]
+        model = fbg.load(checkpoint, dtype="int8", calibrate=texts)
+    else:
+        options = ["--no-smooth"]
+        model = fbg.load(checkpoint, dtype="int8", smooth=False)
+    result = invoke(checkpoint, tmp_path / "out", *options)
+    assert result.exit_code == 0, result.output
+    model.save(tmp_path / "same")
+    written, same = ((tmp_path / name / WEIGHTS).read_bytes() for name in ("out", "same"))
+    assert written == same
+
+
+def test_other_commands_take_what_it_wrote(checkpoint: Path, tmp_path: Path) -> None:
+    assert invoke(checkpoint, tmp_path / "out").exit_code == 0
+    texts = ["--text", "a word"]
+    saved = CliRunner().invoke(main, ["encode", str(tmp_path / "out"), *texts])
+    fresh = CliRunner().invoke(main, ["encode", str(checkpoint), *texts, "--dtype", "int8"])
+    assert saved.exit_code == fresh.exit_code == 0
+    assert saved.stdout == fresh.stdout != ""
+
+
+def test_an_old_model_is_replaced_only_with_overwrite(checkpoint: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert invoke(checkpoint, out).exit_code == 0
+    result = invoke(checkpoint, out, "--dtype", "float32")
+    assert result.exit_code == 1
+    assert f"Error: {out}: exists" in result.output
+    assert fbg.load(out).dtype == "int8"
+    assert invoke(checkpoint, out, "--dtype", "float32", "--overwrite").exit_code == 0
+    assert fbg.load(out).dtype == "float32"
+
+
+def test_mistakes_take_one_line(checkpoint: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert invoke(checkpoint, out).exit_code == 0
+    (tmp_path / "empty").mkdir()
+    for args, code, message in (
+        (["./absent", tmp_path / "new"], 1, "./absent: no such directory"),
+        ([tmp_path / "empty", tmp_path / "new"], 1, "config.json: no such file"),
+        ([checkpoint, tmp_path / "none" / "new"], 1, "No such file or directory"),
+        ([checkpoint, checkpoint, "--overwrite"], 1, "not a saved model"),
+        ([out, tmp_path / "new", "--dtype", "float32"], 1, "dtype must be 'int8'"),
+        ([checkpoint, tmp_path / "new", "--dtype", "int7"], 2, "'int7' is not one of"),
+        ([checkpoint, tmp_path / "new", "--calibrate", "absent.txt"], 1, "absent.txt"),
+        ([checkpoint, tmp_path / "new", "--calibrate", os.devnull], 1, "at least one text"),
+        (
+            [checkpoint, tmp_path / "new", "--calibrate", os.devnull, "--no-smooth"],
+            1,
+            "calibrate goes with dtype='int8' and smooth=True",
+        ),
+        ([checkpoint], 2, "Missing argument 'OUT'"),
+    ):
+        result = invoke(*args)
+        assert result.exit_code == code, result.output
+        assert message in result.output
+        assert "Traceback" not in result.output
+    assert sorted(os.listdir(tmp_path)) == ["empty", "out"]
+
+
+def test_a_file_in_the_way_stays(checkpoint: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine")
+    result = invoke(checkpoint, tmp_path / "file", "--overwrite")
+    assert result.exit_code == 1
+    assert "not a saved model" in result.output
+    assert (tmp_path / "file").read_text() == "mine"

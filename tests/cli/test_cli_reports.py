@@ -1,0 +1,118 @@
+"""`fbg compare`, `bench` and `profile`: tables, JSON and plots; mistakes take one line."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+import fbg
+from fbg.cli import main
+from helpers import tiny_bert
+
+COMMANDS = {
+    "compare": ["--rounds", "1"],
+    "bench": ["--rounds", "1", "--tokens", "4,6", "--threads", "1"],
+    "profile": ["--rounds", "1", "--tokens", "4,6", "--threads", "1"],
+}
+
+
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_bert.write_checkpoint(tmp_path_factory.mktemp("model"), seed=4, spread=0.25)
+
+
+def invoke(*args: object, stdin: str | None = None) -> Result:
+    return CliRunner().invoke(main, [*map(str, args)], input=stdin)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_they_print_a_table_or_json(checkpoint: Path, command: str) -> None:
+    result = invoke(command, checkpoint, *COMMANDS[command])
+    assert result.exit_code == 0, result.output
+    assert str(checkpoint) in result.stdout.splitlines()[0]
+    result = invoke(command, checkpoint, *COMMANDS[command], "--json")
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["isa"] == fbg.isa.active()
+
+
+@pytest.mark.parametrize("command", ["compare", "profile"])
+def test_they_plot(checkpoint: Path, tmp_path: Path, command: str) -> None:
+    pytest.importorskip("matplotlib")
+    plot = tmp_path / "out.png"
+    result = invoke(command, checkpoint, *COMMANDS[command], "--plot", plot)
+    assert result.exit_code == 0, result.output
+    assert plot.read_bytes().startswith(b"\x89PNG")
+
+
+def test_compare_takes_texts_from_a_file_or_standard_input(
+    checkpoint: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "texts").write_text("a word\n\nanother one\n")
+    from_file = ["--texts", tmp_path / "texts"]
+    for arguments, stdin in ((from_file, None), (["--texts", "-"], "a word\nanother\n")):
+        result = invoke("compare", checkpoint, "--rounds", 1, "--json", *arguments, stdin=stdin)
+        assert result.exit_code == 0, result.output
+        assert json.loads(result.stdout)["texts"] == 2
+
+
+def test_compare_finds_sensitive_layers(checkpoint: Path) -> None:
+    result = invoke("compare", checkpoint, "--sensitivity", "--target", "1e-12", "--json")
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    assert len(found["proposed"]) == len(found["layers"]) == 8
+    assert "layers.0.qkv …" in result.output
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_mistakes_take_one_line(checkpoint: Path, tmp_path: Path, command: str) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "bytes").write_bytes(b"\xff\xfe\n" * 3)
+    cases: list[tuple[list[object], int, str]] = [
+        ([], 2, "Missing argument 'MODEL'"),
+        (["./absent"], 1, "./absent: no such directory"),
+        ([tmp_path / "empty"], 1, "config.json: no such file"),
+        ([checkpoint, "--rounds", "0"], 2, "--rounds"),
+        ([checkpoint, "--nothing"], 2, "No such option"),
+    ]
+    if command == "compare":
+        cases += [
+            ([checkpoint, "--dtypes", "int7"], 1, "compare: dtypes must be of"),
+            ([checkpoint, "--texts", "absent"], 2, "No such file"),
+            ([checkpoint, "--texts", tmp_path / "bytes"], 1, "can't decode byte"),
+            ([checkpoint, "--sensitivity", "--target", "2"], 1, "target must be in (0, 1)"),
+            ([checkpoint, "--sensitivity", "--plot", "a.png"], 2, "goes without"),
+        ]
+    else:
+        cases += [
+            ([checkpoint, "--tokens", "4,a"], 2, "must be positive integers separated by commas"),
+            ([checkpoint, "--tokens", "41"], 1, "tokens must be"),
+            ([checkpoint, "--threads", "100000"], 1, "num_threads must be"),
+        ]
+    if command != "bench":
+        cases += [([checkpoint, "--plot", "out.txt"], 2, "must end in .png")]
+    for arguments, code, message in cases:
+        result = invoke(command, *arguments)
+        assert result.exit_code == code, result.output
+        assert message in result.output
+        assert "Traceback" not in result.output
+        assert result.exception is None or isinstance(result.exception, SystemExit)
+
+
+@pytest.mark.parametrize("command", ["compare", "profile"])
+def test_a_missing_matplotlib_is_said_before_anything_runs(
+    checkpoint: Path, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    result = invoke(command, checkpoint, "--plot", "out.png")
+    assert result.exit_code == 1
+    assert result.output == "Error: plots need matplotlib: pip install 'fbg[plot]'\n"
+
+
+@pytest.mark.parametrize("command", sorted(main.commands))
+def test_help_has_an_example(command: str) -> None:
+    result = invoke(command, "--help")
+    assert result.exit_code == 0
+    assert "Example" in result.stdout
+    assert f"fbg {command}" in result.stdout

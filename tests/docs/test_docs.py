@@ -1,0 +1,291 @@
+"""Every page does what it says: its blocks of Python and its commands run, in their order.
+
+All blocks of a page share one directory and one namespace, as in a reader's session. The kind of
+every block must be one that test_blocks_of knows; commands that may take long or belong to another
+program are checked as PROGRAMS says.
+"""
+
+import argparse
+import re
+import runpy
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import fbg
+from fbg.cli import main
+from helpers import tiny_bert, tiny_tasks
+from helpers.markdown_blocks import Block, anchors, blocks, commands, inline_code, links
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted(
+    str(path.relative_to(ROOT))
+    for pattern in ("*.md", "docs/*.md", "bench/*.md")
+    for path in ROOT.glob(pattern)
+)
+
+# What pages call models, and the tiny ones that stand for them: BERT, or a name of tiny_tasks.
+ENCODERS = ("path/to/all-MiniLM-L6-v2", "path/to/bert-base", "path/to/model")
+HEADS = {
+    "distilbert/distilbert-base-uncased-finetuned-sst-2-english": (
+        "distilbert-ForSequenceClassification"
+    ),
+    "cross-encoder/ms-marco-MiniLM-L6-v2": "pairs",
+    "dslim/bert-base-NER": "bert-ForTokenClassification",
+    "deepset/roberta-base-squad2": "roberta-ForQuestionAnswering",
+    "google-bert/bert-base-uncased": "bert-ForMaskedLM",
+}
+TEXTS = ("a line of text", "and another", "a third")
+
+
+@pytest.fixture
+def readers_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where what the pages name is there."""
+    geometry = replace(tiny_bert.AWKWARD, max_position_embeddings=512)
+    for name in ENCODERS:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        tiny_bert.write_checkpoint(path, geometry, spread=0.25)
+    for name, stand_in in HEADS.items():
+        tiny_tasks.write_model(tmp_path / name, stand_in)
+    # Words that pages ask for, instead of two that nothing uses.
+    tokenizer = tmp_path / "google-bert/bert-base-uncased/tokenizer.json"
+    words = tokenizer.read_text(encoding="utf-8")
+    tokenizer.write_text(words.replace('"word0"', '"capital"').replace('"word1"', '"heart"'))
+    for name in ("mine.txt", "lines.txt"):
+        (tmp_path / name).write_text("".join(f"{text}\n" for text in TEXTS))
+    (tmp_path / "texts.jsonl").write_text("".join(f'{{"text": "{text}"}}\n' for text in TEXTS))
+    monkeypatch.chdir(tmp_path)
+
+
+def read(page: str) -> str:
+    return (ROOT / page).read_text(encoding="utf-8")
+
+
+# --- Programs: what is done with the words of a command -----------------------------------------
+
+
+def run_fbg(words: list[str]) -> None:
+    if "--plot" in words:
+        pytest.importorskip("matplotlib")
+    if any(word.endswith(".parquet") for word in words):
+        parquet, arrow = pytest.importorskip("pyarrow.parquet"), pytest.importorskip("pyarrow")
+        parquet.write_table(arrow.table({"body": TEXTS}), "corpus.parquet")
+    if words[1] in ("bench", "profile"):
+        words = [*words, "--rounds", "1"]
+    result = CliRunner().invoke(main, words[1:])
+    assert result.exit_code == 0, result.output
+
+
+def check_fbg(words: list[str]) -> None:
+    """In a sentence, where arguments are left out: there are such a command and such options."""
+    if words[1] == "COMMAND":
+        return
+    command = main.commands[words[1]]
+    known = {option for parameter in command.params for option in parameter.opts}
+    assert {word for word in words if word.startswith("--")} <= known | {"--help"}
+
+
+class OptionsRead(Exception):
+    pass
+
+
+def check_python(words: list[str]) -> None:
+    """A script exists and takes these arguments, code compiles; neither goes on from there."""
+    if words[1] == "-c":
+        compile(words[2], "-c", "exec")
+    elif words[1] == "-m":
+        assert words[2:] == ["fbg"]
+    elif words[1].startswith("bench/"):
+        read_options(ROOT / words[1], words[2:])
+    else:  # needs what the tests do without: its source has the options
+        source = read(words[1])
+        assert all(f'"{word}"' in source for word in words[2:] if word.startswith("--"))
+
+
+def read_options(script: Path, arguments: list[str]) -> None:
+    """Run a script until its own parser has taken the arguments."""
+    parse = argparse.ArgumentParser.parse_args
+
+    def parse_only(parser: argparse.ArgumentParser) -> None:
+        parse(parser)
+        raise OptionsRead
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(argparse.ArgumentParser, "parse_args", parse_only)
+        patch.setattr(sys, "argv", [str(script), *arguments])
+        patch.setattr(sys, "path", [str(script.parent), *sys.path])
+        with pytest.raises(OptionsRead):
+            runpy.run_path(str(script), run_name="__main__")
+
+
+def check_make(words: list[str]) -> None:
+    assert all(re.search(rf"^{target}:", read("Makefile"), re.MULTILINE) for target in words[1:])
+
+
+def check_pip(words: list[str]) -> None:
+    """Extras of the package, and settings of its build."""
+    assert words[1] == "install"
+    for extra in re.findall(r"\[(\w+)]", " ".join(words)):
+        assert re.search(rf"^{extra} = \[", read("pyproject.toml"), re.MULTILINE), extra
+    for setting in re.findall(r"cmake\.define\.(\w+)=", " ".join(words)):
+        assert setting in read("CMakeLists.txt")
+
+
+def check_apt(words: list[str]) -> None:
+    assert words[1] == "install"
+    assert all(package in read("scripts/system_packages.sh") for package in words[2:])
+
+
+def check_cmake(words: list[str]) -> None:
+    """Sources and components; ctest builds the example in this very way."""
+    for option, value in pairwise(words):
+        if option == "-S":
+            assert (ROOT / value / "CMakeLists.txt").is_file()
+        if option == "--component":
+            assert f"COMPONENT {value}" in read("cmake/Install.cmake")
+
+
+def check_pytest(words: list[str]) -> None:
+    assert all((ROOT / word).is_file() for word in words if word.endswith(".py"))
+
+
+def check_pre_commit(words: list[str]) -> None:
+    assert words[1:] == ["install"] and (ROOT / ".pre-commit-config.yaml").is_file()
+
+
+def check_test_program(words: list[str]) -> None:
+    assert any((ROOT / "tests").rglob(f"{Path(words[0]).name}.cc"))
+
+
+def check_example(words: list[str]) -> None:
+    assert f"add_executable({Path(words[0]).name}" in read("examples/cpp/CMakeLists.txt")
+
+
+PROGRAMS: dict[str, Callable[[list[str]], None]] = {
+    "fbg": run_fbg,
+    "python": check_python,
+    "make": check_make,
+    "pip": check_pip,
+    "apt": check_apt,
+    "cmake": check_cmake,
+    "pytest": check_pytest,
+    ".venv/bin/pytest": check_pytest,
+    ".venv/bin/pre-commit": check_pre_commit,
+    "build/tests/test_threads": check_test_program,
+    "build-example/project_embeddings": check_example,
+}
+
+
+# --- Blocks -------------------------------------------------------------------------------------
+
+
+@cache
+def sources() -> list[str]:
+    """Every file of C++ that the build or ctest compiles, in the form that `quotation` gives."""
+    files = (p for d in ("include", "src", "examples") for p in (ROOT / d).rglob("*.[ch]*"))
+    return [quotation(path.read_text(encoding="utf-8")) for path in files]
+
+
+def quotation(code: str) -> str:
+    """Without what layout and comments add."""
+    return " ".join(re.sub(r"//.*", "", code).split())
+
+
+def run_python(block: Block, page: str, names: dict[str, object]) -> None:
+    if any(
+        isa not in fbg.isa.supported() for isa in re.findall(r'isa\.limit\("(\w+)"', block.text)
+    ):
+        return  # an error where the machine lacks it, as the page says
+    # Empty lines before it: tracebacks then show the lines of the page.
+    exec(compile("\n" * (block.line - 1) + block.text, page, "exec"), names)
+
+
+def run_commands(block: Block) -> None:
+    for words in commands(block.text):
+        assert words[0] in PROGRAMS, f"line {block.line}: no check of {words[0]!r}"
+        PROGRAMS[words[0]](words)
+
+
+def check_cpp(block: Block) -> None:
+    """C++ is quoted: what an empty line separates is, word for word, in a file that is compiled."""
+    for paragraph in filter(None, map(quotation, block.text.split("\n\n"))):
+        assert any(paragraph in source for source in sources()), f"not in a source: {paragraph}"
+
+
+def check_text(block: Block) -> None:
+    """Formulas, drawings and output: no commands among them."""
+    for line in block.text.splitlines():
+        assert line.split(" ")[0] not in PROGRAMS, line
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.usefixtures("readers_directory", "keep_settings")
+def test_blocks_of(page: str) -> None:
+    names: dict[str, object] = {"__name__": "__main__"}
+    for block in blocks(read(page)):
+        match block.kind:
+            case "python":
+                run_python(block, page, names)
+            case "indented":
+                run_commands(block)
+            case "cpp":
+                check_cpp(block)
+            case "text":
+                check_text(block)
+            case kind:
+                raise AssertionError(f"{page}:{block.line}: a block of unknown kind {kind!r}")
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_commands_in_sentences_of(page: str) -> None:
+    for code in inline_code(read(page)):
+        # "python → bindings" is none.
+        if code.split(" ")[0] in PROGRAMS and re.match(r"\S+ [\w.'-]", code):
+            for words in commands(code):
+                check = check_fbg if words[0] == "fbg" else PROGRAMS[words[0]]
+                check(words)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_of(page: str) -> None:
+    for link in links(read(page)):
+        if not link.startswith("https://"):
+            name, _, anchor = link.partition("#")
+            target = (ROOT / page).parent / name if name else ROOT / page
+            assert target.exists(), link
+            assert not anchor or anchor in anchors(target), link
+
+
+def test_every_command_of_fbg_is_shown() -> None:
+    lines = [
+        words
+        for block in blocks(read("docs/command-line.md"))
+        if block.kind == "indented"
+        for words in commands(block.text)
+    ]
+    assert {words[1] for words in lines} >= set(main.commands)
+
+
+@pytest.mark.parametrize(
+    ("page", "found"),
+    [
+        ("a\n\n    fbg info\n\n    fbg x\nb", [("indented", "fbg info\n\nfbg x\n", 3)]),
+        ("```python\nx = 1\n```\n", [("python", "x = 1\n", 2)]),
+        ("1. a\n\n   ```cpp\n   int x;\n   ```\n```\n```", [("cpp", "int x;\n", 4), ("", "\n", 7)]),
+        ("a list\n    goes on", []),
+    ],
+)
+def test_blocks_are_found(page: str, found: list[tuple[str, str, int]]) -> None:
+    assert list(blocks(page)) == [Block(*block) for block in found]
+
+
+def test_an_open_block_is_an_error() -> None:
+    with pytest.raises(ValueError, match="line 2: a block that does not end"):
+        list(blocks("a\n```python\nx"))

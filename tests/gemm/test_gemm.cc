@@ -1,0 +1,484 @@
+// Gemm as a C++ user meets it: pipelines composed at compile time, shares of threads that cover C
+// exactly once, a workspace of the caller's, and the same bits however the work is cut.
+#include <gtest/gtest.h>
+
+#include <cfenv>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <type_traits>
+#include <vector>
+
+#include "fbg/core/threads.h"
+#include "fbg/gemm/gemm.h"
+#include "helpers/guarded.h"
+
+namespace fbg {
+namespace {
+
+using test::Guard;
+using test::Guarded;
+
+// What is known without running anything.
+using Int8Gemm = Gemm<PackAWithQuantRowOffset, Int32>;
+static_assert(PackAModel<PackA<std::uint8_t>> && PackAModel<PackA<float>>);
+static_assert(PackAModel<PackAWithRowOffset<std::uint8_t>>);
+static_assert(PackAModel<PackAWithRowOffset<std::int8_t>> && PackAModel<PackAWithQuantRowOffset>);
+static_assert(!PackAModel<int>);
+static_assert(noexcept(std::declval<const Int8Gemm&>().run(
+    std::declval<const PackAWithQuantRowOffset&>(), std::declval<const PackedB<Int32>&>(), {}, {},
+    nullptr, 0, 1)));
+static_assert(noexcept(thread_share(1, 1, 0, 1)));
+
+constexpr auto kAcc = ValueType::acc, kInt32 = ValueType::int32, kFloat32 = ValueType::float32;
+constexpr auto kUint8 = ValueType::uint8, kInt8 = ValueType::int8;
+static_assert(CorrectZeroPoints::result(kAcc, kInt32) == kInt32);
+static_assert(!CorrectZeroPoints::result(kInt32, kInt32));
+static_assert(Dequantize::result(kAcc, kFloat32) == kFloat32);
+static_assert(Dequantize::result(kInt32, kFloat32) == kFloat32);
+static_assert(!Dequantize::result(kFloat32, kFloat32));
+static_assert(Bias::result(kFloat32, kFloat32) == kFloat32 && !Bias::result(kAcc, kFloat32));
+static_assert(BiasInt32::result(kAcc, kInt32) == kAcc);
+static_assert(BiasInt32::result(kInt32, kInt32) == kInt32);
+static_assert(!BiasInt32::result(kFloat32, kInt32));
+static_assert(Relu::result(kInt32, kInt32) == kInt32 && !Relu::result(kAcc, kInt32));
+static_assert(Gelu::result(kFloat32, kFloat32) == kFloat32 && !Gelu::result(kInt32, kFloat32));
+static_assert(Add::result(kFloat32, kFloat32) == kFloat32 && !Add::result(kAcc, kFloat32));
+static_assert(Requantize::result(kAcc, kUint8) == kUint8);
+static_assert(Requantize::result(kFloat32, kInt8) == kInt8);
+static_assert(!Requantize::result(kUint8, kInt8));
+
+template <class... Stages>
+concept Composes = requires {
+  typename Pipeline<Stages...>;
+};
+static_assert(Composes<> && Composes<Dequantize, Bias, Relu> && Composes<Bias, Gelu, Add>);
+static_assert(Composes<BiasInt32, CorrectZeroPoints, BiasInt32, Relu, Requantize>);
+static_assert(!Composes<Relu, Dequantize> && !Composes<Dequantize, Dequantize>);
+static_assert(!Composes<Requantize, Relu> && !Composes<Requantize, Requantize>);
+static_assert(!Composes<CorrectZeroPoints, Bias> && !Composes<Bias, CorrectZeroPoints>);
+static_assert(!Composes<BiasInt32, Relu> && !Composes<Dequantize, BiasInt32>);
+
+std::vector<float> normal(std::int64_t n, unsigned seed) {
+  std::mt19937 random(seed);
+  std::normal_distribution<float> distribution;
+  std::vector<float> x(static_cast<std::size_t>(n));
+  for (float& v : x) v = distribution(random);
+  return x;
+}
+
+template <class T>
+std::vector<T> bytes(std::int64_t n, unsigned seed) {
+  std::mt19937 random(seed);
+  std::vector<T> x(static_cast<std::size_t>(n));
+  for (T& v : x) v = static_cast<T>(random());
+  return x;
+}
+
+template <class T>
+MatrixView<const T> view(const std::vector<T>& x, std::int64_t rows, std::int64_t cols) {
+  return {x.data(), rows, cols, cols, 1};
+}
+
+// Runs every share, one after the other, in a workspace that ends where it says it does.
+template <class Out, class A, class Acc>
+std::vector<Out> run(const Gemm<A, Acc>& gemm, const A& a, const PackedB<Acc>& b,
+                     std::span<const Stage> stages, int threads = 1) {
+  Guarded<std::byte> workspace(gemm.workspace_bytes(threads));
+  const std::int64_t n = b.cols();
+  Guarded<Out> c(static_cast<std::size_t>(a.rows() * n));
+  for (int id = 0; id < threads; ++id)
+    gemm.run(a, b, stages, {c.data(), n * static_cast<std::int64_t>(sizeof(Out))}, workspace.data(),
+             id, threads);
+  return {c.begin(), c.end()};
+}
+
+class GemmOnIsa : public testing::TestWithParam<Isa> {
+ protected:
+  void SetUp() override { set_isa_limit(GetParam()); }
+  void TearDown() override { set_isa_limit(before_); }
+
+ private:
+  const std::optional<Isa> before_ = isa_limit();
+};
+
+TEST_P(GemmOnIsa, RawProductIsExact) {
+  for (const std::int64_t m : {1, 2, 5, 12, 13, 25})
+    for (const std::int64_t n : {1, 16, 33, 129})
+      for (const std::int64_t k : {1, 4, 7, 100}) {
+        const auto a = bytes<std::uint8_t>(m * k, 1);
+        const auto w = bytes<std::int8_t>(k * n, 2);
+        const auto b = PackedB<Int32>::pack(view(w, k, n));
+        const PackA<std::uint8_t> packer(view(a, m, k));
+        const Gemm<PackA<std::uint8_t>, Int32> gemm(b, {}, m);
+        EXPECT_EQ(gemm.output_type(), kAcc);
+        const auto c = run<std::int32_t>(gemm, packer, b, {});
+        for (std::int64_t i = 0; i < m; ++i)
+          for (std::int64_t j = 0; j < n; ++j) {
+            std::int64_t exact = 0;
+            for (std::int64_t p = 0; p < k; ++p) exact += a[i * k + p] * w[p * n + j];
+            ASSERT_EQ(c[i * n + j], exact) << m << " " << n << " " << k;
+          }
+      }
+}
+
+TEST_P(GemmOnIsa, PipelineComposedAtCompileTimeFollowsTheFormulas) {
+  const std::int64_t m = 7, n = 45, k = 30;
+  const auto a = bytes<std::uint8_t>(m * k, 3);
+  const auto w = bytes<std::int8_t>(k * n, 4);
+  const auto scale = normal(n, 5), bias = normal(n, 6), residual = normal(m * n, 7);
+  std::vector<std::int32_t> zero(static_cast<std::size_t>(n));
+  for (std::int64_t j = 0; j < n; ++j) zero[j] = static_cast<std::int32_t>(j % 9) - 4;
+  const auto b = PackedB<Int32>::pack(view(w, k, n), {scale, zero});
+  const PackAWithRowOffset<std::uint8_t> packer(view(a, m, k), 0.01f, 77);
+
+  const Pipeline pipeline(Dequantize{}, Bias{bias.data()}, Relu{}, Add{residual.data(), n});
+  static_assert(std::is_same_v<decltype(pipeline), const Pipeline<Dequantize, Bias, Relu, Add>>);
+  const Gemm<PackAWithRowOffset<std::uint8_t>, Int32> gemm(b, pipeline.kernel_stages(), m);
+  EXPECT_EQ(gemm.output_type(), kFloat32);
+  const auto c = run<float>(gemm, packer, b, pipeline.kernel_stages());
+  for (std::int64_t i = 0; i < m; ++i)
+    for (std::int64_t j = 0; j < n; ++j) {
+      std::int32_t sum = 0;
+      for (std::int64_t p = 0; p < k; ++p) sum += (a[i * k + p] - 77) * (w[p * n + j] - zero[j]);
+      float x = static_cast<float>(sum) * (0.01f * scale[j]);
+      x = x + bias[j];
+      x = x < 0.0f ? 0.0f : x;
+      ASSERT_EQ(c[i * n + j], x + residual[i * n + j]) << i << ", " << j;
+    }
+}
+
+TEST_P(GemmOnIsa, EveryNumberOfThreadsGivesTheSameBits) {
+  const std::int64_t n = 333, k = 70;
+  const auto w = normal(k * n, 8), bias = normal(n, 9);
+  const auto quantized = PackedB<Int32>::quantize(view(w, k, n), Granularity::column, false);
+  const auto kept = PackedB<Float32>::pack(view(w, k, n));
+  const Pipeline integer(Dequantize{}, Bias{bias.data()}, Gelu{});
+  const Pipeline floating(Bias{bias.data()}, Gelu{});
+  const auto x = normal(50 * k, 10);
+  const Int8Gemm int8(quantized, integer.kernel_stages(), 50);
+  const Gemm<PackA<float>, Float32> fp32(kept, floating.kernel_stages(), 50);
+  const PackAWithQuantRowOffset all_quantized(view(x, 50, k));
+  const PackA<float> all(view(x, 50, k));
+  const auto wanted8 = run<float>(int8, all_quantized, quantized, integer.kernel_stages());
+  const auto wanted32 = run<float>(fp32, all, kept, floating.kernel_stages());
+  for (const std::int64_t m : {1, 2, 11, 12, 13, 50})
+    for (int threads = 1; threads <= 5; ++threads) {
+      const PackAWithQuantRowOffset a8(view(x, m, k));
+      const PackA<float> a32(view(x, m, k));
+      const auto got8 = run<float>(int8, a8, quantized, integer.kernel_stages(), threads);
+      const auto got32 = run<float>(fp32, a32, kept, floating.kernel_stages(), threads);
+      ASSERT_TRUE(std::equal(got8.begin(), got8.end(), wanted8.begin())) << m << ", " << threads;
+      ASSERT_TRUE(std::equal(got32.begin(), got32.end(), wanted32.begin())) << m << ", " << threads;
+    }
+}
+
+// Operands whose ends meet an inaccessible page, before and after, read in place and packed.
+TEST_P(GemmOnIsa, NothingOutsideTheOperandsIsTouched) {
+  for (const std::int64_t m : {1, 5, 13})
+    for (const std::int64_t n : {1, 31, 40})
+      for (const std::int64_t k : {1, 3, 6, 17, 64})
+        for (const Guard side : {Guard::after, Guard::before}) {
+          const auto w8 = bytes<std::int8_t>(k * n, 11);
+          const auto w32 = normal(k * n, 12);
+          const std::vector<float> scale(1, 0.5f);
+          const Guarded<std::int8_t> guarded_w(w8, side);
+          const auto b8 = PackedB<Int32>::pack({guarded_w.data(), k, n, n, 1}, {scale, {}});
+          const auto b32 = PackedB<Float32>::pack(view(w32, k, n));
+          const Guarded<std::uint8_t> u8(bytes<std::uint8_t>(m * k, 13), side);
+          const Guarded<std::int8_t> s8(bytes<std::int8_t>(m * k, 14), side);
+          const Guarded<float> f32(normal(m * k, 15), side);
+          const Guarded<float> bias(normal(n, 16), side);
+          const auto multiply = [&](const auto& a, const auto& b, const auto& pipeline) {
+            using A = std::decay_t<decltype(a)>;
+            using Acc =
+                std::conditional_t<std::is_same_v<typename A::Element, float>, Float32, Int32>;
+            const Gemm<A, Acc> gemm(b, pipeline.kernel_stages(), m);
+            return run<float>(gemm, a, b, pipeline.kernel_stages());
+          };
+          const Pipeline integer(Dequantize{}, Bias{bias.data()});
+          const Pipeline floating(Bias{bias.data()});
+          // The same through strides that forbid reading in place: one column after the other.
+          const auto strided = [&](const auto& x) {
+            using T = std::decay_t<decltype(x[0])>;
+            std::vector<T> by_column(static_cast<std::size_t>(m * k));
+            for (std::int64_t i = 0; i < m; ++i)
+              for (std::int64_t p = 0; p < k; ++p) by_column[p * m + i] = x[i * k + p];
+            return by_column;
+          };
+          const auto u8t = strided(u8);
+          const auto f32t = strided(f32);
+          using U8 = PackAWithRowOffset<std::uint8_t>;
+          EXPECT_EQ(multiply(U8({u8.data(), m, k, k, 1}, 1.0f, 3), b8, integer),
+                    multiply(U8({u8t.data(), m, k, 1, m}, 1.0f, 3), b8, integer));
+          EXPECT_EQ(multiply(PackA<float>({f32.data(), m, k, k, 1}), b32, floating),
+                    multiply(PackA<float>({f32t.data(), m, k, 1, m}), b32, floating));
+          EXPECT_EQ(multiply(PackAWithQuantRowOffset({f32.data(), m, k, k, 1}), b8, integer),
+                    multiply(PackAWithQuantRowOffset({f32t.data(), m, k, 1, m}), b8, integer));
+          multiply(PackAWithRowOffset<std::int8_t>({s8.data(), m, k, k, 1}, 1.0f, 3), b8, integer);
+        }
+}
+
+TEST_P(GemmOnIsa, RoundingModeOfTheCallerMakesNoDifferenceAndIsKept) {
+  const std::int64_t m = 5, n = 40, k = 33;
+  auto x = normal(m * k, 17);
+  for (float& v : x) v *= 1e-20f;  // products are denormal
+  auto w = normal(k * n, 18);
+  for (float& v : w) v *= 1e-20f;
+  const auto b = PackedB<Float32>::pack(view(w, k, n));
+  const auto b8 = PackedB<Int32>::quantize(view(w, k, n), Granularity::column, true);
+  const PackA<float> a(view(x, m, k));
+  const PackAWithQuantRowOffset a8(view(x, m, k));
+  const Pipeline pipeline(Dequantize{});
+  const Gemm<PackA<float>, Float32> gemm(b, {}, m);
+  const Int8Gemm gemm8(b8, pipeline.kernel_stages(), m);
+  const auto wanted = run<float>(gemm, a, b, {});
+  const auto wanted8 = run<float>(gemm8, a8, b8, pipeline.kernel_stages());
+  EXPECT_TRUE(std::any_of(wanted.begin(), wanted.end(), [](float v) { return v != 0.0f; }));
+  for (const int mode : {FE_UPWARD, FE_TOWARDZERO, FE_TONEAREST}) {
+    ASSERT_EQ(std::fesetround(mode), 0);
+    const auto got = run<float>(gemm, a, b, {});
+    const auto got8 = run<float>(gemm8, a8, b8, pipeline.kernel_stages());
+    EXPECT_EQ(std::fegetround(), mode);
+    std::fesetround(FE_TONEAREST);
+    EXPECT_EQ(got, wanted);
+    EXPECT_EQ(got8, wanted8);
+  }
+}
+
+TEST_P(GemmOnIsa, AGemmKeepsTheIsaItWasMadeFor) {
+  const std::int64_t m = 3, n = 20, k = 10;
+  const auto x = normal(m * k, 19), w = normal(k * n, 20);
+  const auto b = PackedB<Float32>::pack(view(w, k, n));
+  const PackA<float> a(view(x, m, k));
+  const Gemm<PackA<float>, Float32> gemm(b, {}, m);
+  const auto wanted = run<float>(gemm, a, b, {});
+  set_isa_limit(Isa::generic);
+  EXPECT_EQ(run<float>(gemm, a, b, {}), wanted);
+}
+
+// Long rows are cut into blocks of k when there are several tiles of them, never when there is one:
+// a matrix must give the bits of its rows alone. `out` holds the residual before.
+template <class A, class Acc>
+void expect_rows_alone(const A& a, const std::vector<A>& rows, const PackedB<Acc>& b,
+                       const std::vector<float>& residual, bool raw) {
+  const std::int64_t m = a.rows(), n = b.cols();
+  const std::vector<float> bias = normal(n, 33);
+  const auto stages = [&](const float* added) {
+    std::vector<Stage> list;
+    if (raw) return list;
+    if (is_integer(Acc::kind)) list.push_back(Dequantize{}.stage());
+    for (const Stage& s : {Bias{bias.data()}.stage(), Relu{}.stage(), Add{added, n}.stage()})
+      list.push_back(s);
+    return list;
+  };
+  const Gemm<A, Acc> gemm(b, stages(nullptr), m);
+  Guarded<std::byte> workspace(gemm.workspace_bytes(2));
+  std::vector<float> wanted(residual), got(residual);  // int32 sums are compared as their bits
+  for (std::int64_t i = 0; i < m; ++i) {
+    float* const row = wanted.data() + i * n;
+    gemm.run(rows[static_cast<std::size_t>(i)], b, stages(row), {row, n * 4}, workspace.data(), 0,
+             1);
+  }
+  for (const int threads : {1, 2}) {
+    got = residual;
+    for (int id = 0; id < threads; ++id)
+      gemm.run(a, b, stages(got.data()), {got.data(), n * 4}, workspace.data(), id, threads);
+    ASSERT_EQ(std::memcmp(got.data(), wanted.data(), got.size() * 4), 0)
+        << m << " x " << n << " x " << b.rows() << ", " << threads << " threads";
+  }
+}
+
+template <class A, class Acc, class T>
+void expect_rows_alone(const std::vector<T>& x, const PackedB<Acc>& b, std::int64_t m) {
+  const std::int64_t k = b.rows();
+  std::vector<A> rows;
+  for (std::int64_t i = 0; i < m; ++i)
+    rows.push_back(A(MatrixView<const T>{x.data() + i * k, 1, k, k, 1}));
+  const auto residual = normal(m * b.cols(), 34);
+  for (const bool raw : {true, false}) {
+    if (!raw && is_integer(Acc::kind) && !A::kHasScale) continue;  // nothing to dequantize by
+    expect_rows_alone(A(MatrixView<const T>{x.data(), m, k, k, 1}), rows, b, residual, raw);
+  }
+}
+
+TEST_P(GemmOnIsa, CuttingKChangesNoBit) {
+  struct Case {
+    std::int64_t m, n, blocks, beyond;  // K = blocks * kc + beyond
+  };
+  // Whole columns and less than a vector, one block of them and several; K with whole k-groups and
+  // without, and a last block as short as can be.
+  for (const auto& [m, n, blocks, beyond] :
+       {Case{13, 33, 1, 0}, Case{13, 40, 1, 1}, Case{40, 290, 2, -1}, Case{25, 5, 2, 3},
+        Case{14, 256, 3, 2}}) {
+    const auto depth = [&, blocks = blocks, beyond = beyond](std::int64_t element_bytes) {
+      return blocks * kDepthBytes / element_bytes + beyond;
+    };
+    const std::int64_t k4 = depth(4), k2 = depth(2), k1 = depth(1);
+    const auto x = normal(m * k1, 30), w = normal(k1 * n, 31);
+    const auto u8 = bytes<std::uint8_t>(m * k1, 32);
+    expect_rows_alone<PackA<float>>(x, PackedB<Float32>::pack(view(w, k4, n)), m);
+    expect_rows_alone<PackA<float>>(x, PackedB<Float32F16>::convert(view(w, k4, n)), m);
+    const auto b16 = PackedB<BFloat16>::convert(view(w, k4, n));
+    expect_rows_alone<PackA<float>>(x, PackedB<Float32BF16>::share(b16), m);
+    expect_rows_alone<PackAToBFloat16>(x, PackedB<BFloat16>::convert(view(w, k2, n)), m);
+    const auto b8 = PackedB<Int32>::quantize(view(w, k1, n), Granularity::column, false);
+    expect_rows_alone<PackA<std::uint8_t>>(u8, b8, m);
+    expect_rows_alone<PackAWithQuantRowOffset>(x, b8, m);
+  }
+}
+
+// Of fused multiply-adds, from the first k to the last.
+TEST_P(GemmOnIsa, FloatSumsAreOneChain) {
+  const std::int64_t m = 13, n = 33, k = kDepthBytes / 4 + 5;
+  const auto x = normal(m * k, 35), w = normal(k * n, 36);
+  const auto b = PackedB<Float32>::pack(view(w, k, n));
+  const Gemm<PackA<float>, Float32> gemm(b, {}, m);
+  const auto c = run<float>(gemm, PackA<float>(view(x, m, k)), b, {});
+  for (std::int64_t i = 0; i < m; ++i)
+    for (std::int64_t j = 0; j < n; ++j) {
+      float sum = 0;
+      for (std::int64_t p = 0; p < k; ++p) sum = std::fma(x[i * k + p], w[p * n + j], sum);
+      ASSERT_EQ(c[i * n + j], sum) << i << ", " << j;
+    }
+}
+
+TEST_P(GemmOnIsa, ATeamComputesWhatOneThreadDoes) {
+  const std::int64_t m = 64, n = 256, k = 128;
+  const auto x = normal(m * k, 21), w = normal(k * n, 22);
+  const auto b = PackedB<Int32>::quantize(view(w, k, n), Granularity::column, true);
+  const PackAWithQuantRowOffset a(view(x, m, k));
+  const Pipeline pipeline(Dequantize{}, Gelu{});
+  const Int8Gemm gemm(b, pipeline.kernel_stages(), m);
+  const auto wanted = run<float>(gemm, a, b, pipeline.kernel_stages());
+  std::vector<float> c(wanted.size());
+  Guarded<std::byte> workspace(gemm.workspace_bytes(4));
+  run_team(4, [&](int thread_id, int threads) noexcept {
+    gemm.run(a, b, pipeline.kernel_stages(), {c.data(), n * 4}, workspace.data(), thread_id,
+             threads);
+  });
+  EXPECT_EQ(c, wanted);
+}
+
+INSTANTIATE_TEST_SUITE_P(Isa, GemmOnIsa, testing::ValuesIn(supported_isas()),
+                         [](const auto& isa) { return std::string(isa_name(isa.param)); });
+
+TEST(Gemm, WorkspaceOfAThreadIsWholeCacheLines) {
+  const std::vector<float> w(100 * 40, 1.0f);
+  const auto b = PackedB<Float32>::pack(view(w, 100, 40));
+  for (const std::int64_t m : {1, 5, 100, 100000}) {
+    const Gemm<PackA<float>, Float32> gemm(b, {}, m);
+    EXPECT_EQ(gemm.workspace_bytes(1) % 64, 0u);
+    EXPECT_EQ(gemm.workspace_bytes(7), 7 * gemm.workspace_bytes(1));
+    EXPECT_LE(gemm.workspace_bytes(1), std::size_t{1} << 20);
+  }
+}
+
+TEST(Gemm, IllTypedPipelinesThrow) {
+  const std::vector<float> w(4 * 4, 1.0f), bias(4, 0.0f);
+  const std::vector<std::int8_t> w8(4 * 4, 1);
+  const auto b = PackedB<Int32>::quantize(view(w, 4, 4), Granularity::column, true);
+  const auto bare = PackedB<Int32>::pack(view(w8, 4, 4));
+  const auto b32 = PackedB<Float32>::pack(view(w, 4, 4));
+  const Stage relu = Relu{}.stage(), scaled = Dequantize{}.stage();
+  const std::vector<Stage> relu_first{relu, scaled}, twice{scaled, scaled};
+  const std::vector<Stage> late{Requantize{1.0f, 0, kInt8}.stage(), relu};
+  const Pipeline dequantize(Dequantize{});
+  EXPECT_THROW(Int8Gemm(b, relu_first, 1), PipelineTypeError);
+  EXPECT_THROW(Int8Gemm(b, twice, 1), PipelineTypeError);
+  EXPECT_THROW(Int8Gemm(b, late, 1), PipelineTypeError);
+  EXPECT_THROW(Int8Gemm(bare, dequantize.kernel_stages(), 1), PipelineTypeError);
+  EXPECT_THROW((Gemm<PackA<std::uint8_t>, Int32>(b, dequantize.kernel_stages(), 1)),
+               PipelineTypeError);
+  EXPECT_THROW((Gemm<PackA<float>, Float32>(b32, dequantize.kernel_stages(), 1)),
+               PipelineTypeError);
+  const std::vector<Stage> nine(kMaxStages + 1, Relu{}.stage());
+  EXPECT_THROW((Gemm<PackA<float>, Float32>(b32, nine, 1)), std::invalid_argument);
+}
+
+TEST(Gemm, DepthBeyondExactnessThrows) {
+  const std::vector<std::int8_t> w(static_cast<std::size_t>(kMaxDepthRaw + 1), 0);
+  const std::vector<float> scale(1, 1.0f);
+  const Pipeline correct(CorrectZeroPoints{});
+  using Raw = Gemm<PackA<std::uint8_t>, Int32>;
+  using Corrected = Gemm<PackAWithRowOffset<std::uint8_t>, Int32>;
+  const auto make = [&](std::int64_t k) {
+    return PackedB<Int32>::pack(view(w, k, 1), {scale, {}});
+  };
+  EXPECT_NO_THROW(Raw(make(kMaxDepthRaw), {}, 1));
+  EXPECT_THROW(Raw(make(kMaxDepthRaw + 1), {}, 1), std::invalid_argument);
+  EXPECT_NO_THROW(Corrected(make(kMaxDepthCorrected), correct.kernel_stages(), 1));
+  EXPECT_THROW(Corrected(make(kMaxDepthCorrected + 1), correct.kernel_stages(), 1),
+               std::invalid_argument);
+  // The limits are the largest K at which the worst sums fit.
+  constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+  EXPECT_LE(kMaxDepthRaw * 255 * 128, most + 1);
+  EXPECT_GT((kMaxDepthRaw + 1) * 255 * 128, most + 1);
+  EXPECT_LE(kMaxDepthCorrected * 255 * 255, most);
+  EXPECT_GT((kMaxDepthCorrected + 1) * 255 * 255, most);
+}
+
+TEST(RowTiles, AreBalancedAndCoverTheRows) {
+  for (std::int64_t mr = 1; mr <= 14; ++mr)
+    for (std::int64_t rows = 0; rows <= 200; ++rows) {
+      const RowTiles tiles = RowTiles::split(rows, mr);
+      ASSERT_EQ(tiles.count, ceil_div(rows, mr));
+      std::int64_t covered = 0;
+      for (std::int64_t t = 0; t < tiles.count; ++t) {
+        const std::int64_t height = tiles.height - (t >= tiles.tall);
+        ASSERT_GE(height, 1);
+        ASSERT_LE(height, mr);
+        covered += height;
+      }
+      ASSERT_EQ(covered, rows);
+      if (tiles.count) {
+        ASSERT_GE(tiles.tall, 1);
+        ASSERT_LE(tiles.tall, tiles.count);
+      }
+    }
+}
+
+TEST(ThreadShares, CoverCExactlyOnceAndCutColumnsBetweenPanels) {
+  for (const std::int64_t rows : {0, 1, 2, 3, 7, 12, 13, 64, 385, 5000})
+    for (const std::int64_t cols : {0, 1, 31, 32, 33, 64, 100, 768, 3000})
+      for (int threads = 1; threads <= 24; ++threads) {
+        std::int64_t covered = 0;
+        std::vector<Share> shares;
+        for (int id = 0; id < threads; ++id) {
+          const Share s = thread_share(rows, cols, id, threads);
+          ASSERT_LE(0, s.rows.begin);
+          ASSERT_LE(s.rows.begin, s.rows.end);
+          ASSERT_LE(s.rows.end, rows);
+          ASSERT_LE(0, s.cols.begin);
+          ASSERT_LE(s.cols.begin, s.cols.end);
+          ASSERT_LE(s.cols.end, cols);
+          ASSERT_TRUE(s.cols.begin % kPanelColumns == 0 || s.cols.begin == cols);
+          ASSERT_TRUE(s.cols.end % kPanelColumns == 0 || s.cols.end == cols);
+          const std::int64_t area = s.rows.size() * s.cols.size();
+          if (area == 0) continue;
+          for (const Share& other : shares) {
+            const bool apart = s.rows.end <= other.rows.begin || other.rows.end <= s.rows.begin ||
+                               s.cols.end <= other.cols.begin || other.cols.end <= s.cols.begin;
+            ASSERT_TRUE(apart) << rows << " x " << cols << " on " << threads;
+          }
+          shares.push_back(s);
+          covered += area;
+        }
+        ASSERT_EQ(covered, rows * cols) << rows << " x " << cols << " on " << threads;
+      }
+}
+
+TEST(ThreadShares, OfALargeMatrixAreEven) {
+  for (const int threads : {1, 2, 3, 4, 5, 6, 7, 8, 12, 16}) {
+    std::int64_t most = 0;
+    for (int id = 0; id < threads; ++id) {
+      const Share s = thread_share(1536, 6144, id, threads);
+      most = std::max(most, s.rows.size() * s.cols.size());
+    }
+    EXPECT_LE(static_cast<double>(most), 1.05 * 1536 * 6144 / threads) << threads;
+  }
+}
+
+}  // namespace
+}  // namespace fbg

@@ -1,0 +1,382 @@
+"""Prepared calls: the bits of gemm, checked arrays, safe to share between threads."""
+
+import gc
+import sys
+import threading
+import weakref
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import fbg
+from helpers.formulas import Array, assert_same_bits
+
+U8, I8, F32, BF16 = np.uint8, np.int8, np.float32, ml_dtypes.bfloat16
+ROW_OFFSET = {"packer": fbg.PackAWithRowOffset, "scale": 0.25, "zero_point": 7}
+
+# What prepare is given, the dtype of x, the packer that gemm is given.
+INT8_CASES: dict[str, tuple[dict[str, Any], type, Callable[[Array], fbg.PackA]]] = {
+    "default": ({}, F32, fbg.PackAWithQuantRowOffset),
+    "tensor": (
+        {"granularity": "tensor"},
+        F32,
+        partial(fbg.PackAWithQuantRowOffset, granularity="tensor"),
+    ),
+    "uint8": (ROW_OFFSET, U8, partial(fbg.PackAWithRowOffset, scale=0.25, zero_point=7)),
+    "int8": (
+        {**ROW_OFFSET, "x_dtype": I8},
+        I8,
+        partial(fbg.PackAWithRowOffset, scale=0.25, zero_point=7),
+    ),
+    "raw": ({"packer": fbg.PackA}, U8, fbg.PackA),
+}
+FLOAT_CASES: dict[str, tuple[str, dict[str, Any], type, Callable[[Array], fbg.PackA]]] = {
+    "float32": ("float32", {}, F32, fbg.PackA),
+    "float16": ("float16", {}, F32, fbg.PackA),
+    "bfloat16": ("bfloat16", {}, F32, fbg.PackA),
+    "bfloat16 x": ("bfloat16", {"packer": fbg.PackA, "x_dtype": "bfloat16"}, BF16, fbg.PackA),
+    "rounded x": (
+        "bfloat16",
+        {"packer": fbg.PackA, "dtype": "bfloat16"},
+        F32,
+        partial(fbg.PackA, dtype="bfloat16"),
+    ),
+}
+
+
+def random(rng: np.random.Generator, dtype: type, *shape: int) -> Array:
+    if np.issubdtype(dtype, np.integer):
+        limits = np.iinfo(dtype)
+        return rng.integers(limits.min, limits.max, shape, dtype=dtype, endpoint=True)
+    return rng.standard_normal(shape, dtype=np.float32).astype(dtype)
+
+
+def bits(a: Array) -> Array:
+    return a.view(np.uint16) if a.dtype == BF16 else a
+
+
+# --- The bits of gemm ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("case", INT8_CASES)
+@settings(max_examples=25)
+@given(
+    rows=st.integers(1, 30),
+    n=st.integers(1, 80),
+    k=st.integers(1, 90),
+    symmetric=st.booleans(),
+    accum=st.sampled_from(["int32", "int16"]),
+    threads=st.sampled_from([None, 1, 2, 3]),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_int8_calls_give_what_gemm_gives(
+    isa: str,
+    case: str,
+    rows: int,
+    n: int,
+    k: int,
+    symmetric: bool,
+    accum: str,
+    threads: int | None,
+    seed: int,
+) -> None:
+    options, dtype, packer = INT8_CASES[case]
+    rng = np.random.default_rng(seed)
+    w = fbg.PackedB(random(rng, F32, k, n), symmetric=symmetric, accum=accum)
+    pipelines: list[Any] = [None]
+    if case != "raw":
+        dequantized = fbg.Dequantize() >> fbg.Bias(random(rng, F32, n)) >> fbg.GELU()
+        pipelines += [dequantized, dequantized >> fbg.Cast("bfloat16"), fbg.Requantize(0.1, 3)]
+    for pipeline in pipelines:
+        call = fbg.prepare(w, pipeline, rows=rows, num_threads=threads, **options)
+        assert (call.rows, call.shape) == (rows, (k, n))
+        for m in {1, rows, max(rows // 2, 1)}:
+            x, out = random(rng, dtype, m, k), np.empty((m, n), call.dtype)
+            assert call(x, out) is out
+            assert_same_bits(bits(out), bits(fbg.gemm(packer(x), w, pipeline)))
+
+
+@pytest.mark.parametrize("case", FLOAT_CASES)
+@settings(max_examples=25)
+@given(
+    rows=st.integers(1, 20),
+    n=st.integers(1, 70),
+    k=st.integers(1, 70),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_float_calls_give_what_gemm_gives(
+    isa: str, case: str, rows: int, n: int, k: int, seed: int
+) -> None:
+    weights, options, dtype, packer = FLOAT_CASES[case]
+    rng = np.random.default_rng(seed)
+    w = fbg.PackedB(random(rng, F32, k, n), dtype=weights)
+    pipeline = fbg.Bias(random(rng, F32, n)) >> fbg.ReLU()
+    call = fbg.prepare(w, pipeline, rows=rows, **options)
+    x, out = random(rng, dtype, rows, k), np.empty((rows, n), F32)
+    assert_same_bits(call(x, out), fbg.gemm(packer(x), w, pipeline))
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        lambda a: a[:, ::2],
+        lambda a: a[::2],
+        lambda a: a[::-1],
+        lambda a: a[:, ::-1],
+        lambda a: np.asfortranarray(a),
+        lambda a: np.broadcast_to(a[:1], a.shape),
+        lambda a: a.view(np.matrix),
+    ],
+)
+def test_x_may_have_any_strides(view: Callable[[Array], Array]) -> None:
+    rng = np.random.default_rng(1)
+    x = view(random(rng, F32, 6, 10))
+    w = fbg.PackedB(random(rng, F32, x.shape[1], 5))
+    out = np.empty((len(x), 5), F32)
+    fbg.prepare(w, fbg.Dequantize(), rows=6)(x, out)
+    assert_same_bits(out, fbg.linear(np.array(x), w))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_only_the_rows_of_out_are_written(isa: str, threads: int) -> None:
+    rng = np.random.default_rng(2)
+    x, w = random(rng, F32, 5, 9), fbg.PackedB(random(rng, F32, 9, 37))
+    whole = np.full((9, 50), 7, F32)
+    fbg.prepare(w, fbg.Dequantize(), rows=5, num_threads=threads)(x, whole[2:7, 3:40])
+    assert_same_bits(whole[2:7, 3:40].copy(), fbg.linear(x, w))
+    whole[2:7, 3:40] = 7
+    assert (whole == 7).all()
+
+
+def test_arguments_may_be_named() -> None:
+    call = fbg.prepare(fbg.PackedB(np.eye(3, dtype=F32), dtype="float32"), rows=1)
+    x, out = np.ones((1, 3), F32), np.empty((1, 3), F32)
+    assert call(out=out, x=x) is out and call(x, out=out) is out and (out == 1).all()
+
+
+@pytest.mark.parametrize(("k", "n", "m"), [(0, 3, 2), (3, 0, 2), (3, 3, 0), (0, 0, 0)])
+def test_empty_matrices_are_legal(k: int, n: int, m: int) -> None:
+    call = fbg.prepare(fbg.PackedB(np.ones((k, n), F32), dtype="float32"), rows=2)
+    got = call(np.ones((m, k), F32), np.ones((m, n), F32))
+    np.testing.assert_array_equal(got, np.full((m, n), k, F32))
+
+
+# --- What is bound ------------------------------------------------------------------------------
+
+
+def test_the_first_rows_of_a_residual_are_used_and_changes_are_seen() -> None:
+    w = fbg.PackedB(np.eye(3, dtype=F32), dtype="float32")
+    residual = np.arange(12, dtype=F32).reshape(4, 3)
+    call = fbg.prepare(w, fbg.Add(residual), rows=4)
+    x, out = np.ones((2, 3), F32), np.empty((2, 3), F32)
+    assert_same_bits(call(x, out), residual[:2] + 1)
+    residual *= 2
+    assert_same_bits(call(x, out), residual[:2] + 1)
+    before = residual.copy()
+    assert call(np.ones((4, 3), F32), residual) is residual
+    assert_same_bits(residual, before + 1)
+
+
+def test_a_call_keeps_what_it_needs_alive() -> None:
+    rng = np.random.default_rng(3)
+    w, bias, x = random(rng, F32, 9, 20), random(rng, F32, 20), random(rng, F32, 4, 9)
+    wanted = fbg.linear(x, fbg.PackedB(w), bias)
+    call = fbg.prepare(fbg.PackedB(w.copy()), fbg.Dequantize() >> fbg.Bias(bias.copy()), rows=4)
+    gc.collect()
+    junk = [np.full((9, 20), np.nan, F32) for _ in range(50)]
+    assert_same_bits(call(x, np.empty((4, 20), F32)), wanted)
+    del junk
+
+
+def test_a_call_leaks_nothing() -> None:
+    bias = np.ones(3, F32)
+    alive = weakref.ref(bias)
+    w = fbg.PackedB(np.eye(3, dtype=F32), dtype="float32")
+    call = fbg.prepare(w, fbg.Bias(bias), rows=2)
+    x, out = np.ones((2, 3), F32), np.empty((2, 3), F32)
+    counts = sys.getrefcount(x), sys.getrefcount(out)
+    for _ in range(100):
+        call(x, out)
+        with pytest.raises(ValueError):
+            call(x, out[:1])
+    assert (sys.getrefcount(x), sys.getrefcount(out)) == counts
+    del bias, call
+    gc.collect()
+    assert alive() is None
+
+
+def test_kernels_stay_those_of_the_isa_it_was_made_under() -> None:
+    rng = np.random.default_rng(4)
+    w = fbg.PackedB(random(rng, F32, 100, 40), dtype="float32")
+    x, out = random(rng, F32, 3, 100), np.empty((3, 40), F32)
+    for name in fbg.isa.supported():
+        with fbg.isa.limit(name):
+            call, wanted = fbg.prepare(w, rows=3), fbg.gemm(fbg.PackA(x), w)
+        assert_same_bits(call(x, out), wanted)
+
+
+def test_one_call_may_be_shared_by_threads() -> None:
+    rng = np.random.default_rng(5)
+    w = fbg.PackedB(random(rng, F32, 200, 300))
+    call = fbg.prepare(w, fbg.Dequantize(), rows=8, num_threads=2)
+    wrong: list[int] = []
+
+    def work(seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        for _ in range(20):
+            x = random(rng, F32, 8, 200)
+            got = call(x, np.empty((8, 300), F32))
+            if not np.array_equal(got, fbg.linear(x, w, num_threads=1)):
+                wrong.append(seed)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+# --- What is refused ----------------------------------------------------------------------------
+
+W = fbg.PackedB(np.ones((3, 4), F32))
+X, OUT = np.ones((2, 3), F32), np.full((2, 4), 7, F32)
+MISALIGNED = np.zeros(25, U8)[1:].view(F32).reshape(2, 3)
+SHARED = np.zeros(14, F32)
+
+
+@pytest.mark.parametrize(
+    ("x", "out", "error", "message"),
+    [
+        (X.tolist(), OUT, TypeError, "x must be a NumPy array, got list"),
+        (None, OUT, TypeError, "x must be a NumPy array, got NoneType"),
+        (X.astype(np.float64), OUT, TypeError, "x must be float32, got float64"),
+        (X.astype(">f4"), OUT, TypeError, "x must be float32, got >f4"),
+        (X[0], OUT, ValueError, r"x must have shape \(M, 3\) with M <= 5, got \(3,\)"),
+        (X[:, :2], OUT, ValueError, r"x must have shape \(M, 3\) with M <= 5, got \(2, 2\)"),
+        (np.ones((6, 3), F32), OUT, ValueError, r"with M <= 5, got \(6, 3\)"),
+        (MISALIGNED, OUT, ValueError, "x must be aligned to its elements"),
+        (X, [0.0], TypeError, "out must be a NumPy array, got list"),
+        (X, OUT.astype(np.int32), TypeError, "out must be float32, got int32"),
+        (X, OUT.astype(">f4"), TypeError, "out must be float32, got >f4"),
+        (X, OUT[:1], ValueError, r"out must have shape \(2, 4\), got \(1, 4\)"),
+        (X, OUT[0], ValueError, r"out must have shape \(2, 4\), got \(4,\)"),
+        (X, OUT[:, :3], ValueError, r"out must have shape \(2, 4\), got \(2, 3\)"),
+        (X, np.zeros((4, 2), F32).T, ValueError, "out must have contiguous rows"),
+        (X, OUT[::-1], ValueError, "rows of out overlap or run upwards"),
+        (X, np.broadcast_to(OUT[0], (2, 4)), ValueError, "out is read-only"),
+        (SHARED[:6].reshape(2, 3), SHARED[5:13].reshape(2, 4), ValueError, "may not overlap A"),
+    ],
+)
+def test_arrays_that_do_not_fit_are_refused(
+    x: Any, out: Any, error: type[Exception], message: str
+) -> None:
+    call = fbg.prepare(W, fbg.Dequantize(), rows=5)
+    with pytest.raises(error, match=f"PreparedCall: .*{message}"):
+        call(x, out)
+    assert (OUT == 7).all()
+
+
+def test_a_packer_of_another_array_is_refused() -> None:
+    other = np.zeros((2, X.shape[1]), F32)
+    with pytest.raises(ValueError, match=r"packer must pack the \(64, \d+\) array it is given"):
+        fbg.prepare(
+            W, fbg.Dequantize(), rows=64, packer=lambda _: fbg.PackAWithQuantRowOffset(other)
+        )
+
+
+def test_without_out_a_call_allocates_one() -> None:
+    call = fbg.prepare(W, fbg.Dequantize(), rows=5)
+    first, second = call(X), call(X, out=None)
+    assert first.dtype == call.dtype and not np.shares_memory(first, second)
+    assert_same_bits(first, call(X, np.empty_like(first)))
+    assert_same_bits(first, second)
+    assert call(X, first) is first
+
+
+def test_large_results_start_where_cache_lines_do() -> None:
+    w = fbg.PackedB(np.ones((3, 96), np.int8))
+    x = np.ones((200, 3), np.uint8)
+    call = fbg.prepare(w, rows=200, x_dtype=np.uint8)
+    for result in (call(x), fbg.gemm(fbg.PackA(x), w)):
+        assert result.ctypes.data % 64 == 0 and result.flags.c_contiguous
+        assert result.flags.writeable
+        np.testing.assert_array_equal(result, 3)
+
+
+def test_out_may_not_overlap_the_residual_in_part() -> None:
+    buffer = np.zeros(9, F32)
+    call = fbg.prepare(W, fbg.Dequantize() >> fbg.Add(buffer[:8].reshape(2, 4)), rows=2)
+    with pytest.raises(ValueError, match="out may be the residual of Add, not overlap it in part"):
+        call(X, buffer[1:].reshape(2, 4))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "keywords", "message"),
+    [
+        ((), {}, "PreparedCall needs x"),
+        ((X, OUT, OUT), {}, "PreparedCall takes x and out, got more arguments"),
+        ((X, OUT), {"out": OUT}, "PreparedCall got two values for out"),
+        ((X,), {"y": OUT}, "PreparedCall takes x and out, got 'y'"),
+    ],
+)
+def test_other_arguments_are_a_type_error(
+    arguments: tuple[Any, ...], keywords: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(TypeError, match=message):
+        fbg.prepare(W, fbg.Dequantize(), rows=5)(*arguments, **keywords)
+
+
+@pytest.mark.parametrize(
+    ("build", "error", "message"),
+    [
+        (lambda: fbg.prepare(X, rows=1), TypeError, "packed_b must be a PackedB, got ndarray"),
+        (lambda: fbg.prepare(W, 3, rows=1), TypeError, "prepare: pipeline must be a Pipeline"),
+        (lambda: fbg.prepare(W, rows=0), ValueError, "prepare: rows must be within"),
+        (lambda: fbg.prepare(W, rows=1.5), TypeError, "prepare: rows must be an integer"),
+        (lambda: fbg.prepare(W, rows=1, num_threads=0), ValueError, "prepare: num_threads"),
+        (lambda: fbg.prepare(W, rows=1, packer=np.copy), TypeError, "packer must make a PackA"),
+        (
+            lambda: fbg.prepare(W, rows=1, packer=fbg.PackA, x_dtype=F32),
+            TypeError,
+            "prepare: x with int8 weights must be uint8, got float32",
+        ),
+        (
+            lambda: fbg.prepare(W, rows=1, granularity="column"),
+            ValueError,
+            "PackAWithQuantRowOffset: granularity must be 'row' or 'tensor', got 'column'",
+        ),
+        (
+            lambda: fbg.prepare(
+                fbg.PackedB(np.ones((3, 4), F32), dtype="float32"),
+                rows=1,
+                packer=fbg.PackAWithQuantRowOffset,
+            ),
+            TypeError,
+            "prepare: float weights take PackA of float32, not this packer",
+        ),
+        (
+            lambda: fbg.prepare(W, fbg.Dequantize() >> fbg.Bias(np.ones(3, F32)), rows=1),
+            ValueError,
+            "prepare: Bias holds 3 values, C is 1 x 4",
+        ),
+        (
+            lambda: fbg.prepare(W, fbg.Dequantize() >> fbg.Add(OUT), rows=5),
+            ValueError,
+            "prepare: Add holds 2 x 4 values, C is 5 x 4",
+        ),
+        (lambda: fbg.prepare(W, fbg.ReLU(), rows=1), TypeError, "ReLU does not accept acc"),
+        (lambda: fbg.PreparedCall(), TypeError, "cannot create 'fbg.PreparedCall' instances"),
+    ],
+)
+def test_what_cannot_be_prepared_is_refused(
+    build: Callable[[], object], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        build()

@@ -1,0 +1,1 @@
+"""What several test files share: formulas, tiny models, fresh interpreters."""

@@ -1,0 +1,237 @@
+"""A tiny random checkpoint of every family of encoders that fbg reads.
+
+What a family's config.json and tensors look like is for transformers to say: scripts/make_golden.py
+builds each model of CONFIGS there and stores its config.json and the shapes of its tensors beside
+the golden outputs, in tests/data/tiny_<name>.npz. The numbers are a function of names, shapes and a
+seed, so the tests write the same checkpoint without transformers.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from safetensors.numpy import save_file
+from tokenizers import Tokenizer, pre_tokenizers
+from tokenizers.models import BPE, Unigram
+from tokenizers.processors import TemplateProcessing
+
+from helpers.minilm import arrays
+from helpers.tiny_bert import near_normal, wordpiece, write_json
+
+Array = npt.NDArray[Any]
+Tensors = dict[str, Array]
+
+VOCABULARY = 99
+SEED, SPREAD = 22, 0.2
+
+
+def _sizes(hidden: int, heads: int, layers: int, positions: int = 20) -> dict[str, Any]:
+    return {
+        "vocab_size": VOCABULARY,
+        "hidden_size": hidden,
+        "num_attention_heads": heads,
+        "num_hidden_layers": layers,
+        "intermediate_size": 2 * hidden + 5,
+        "max_position_embeddings": positions,
+    }
+
+
+# What transformers' configurations are made from: a model_type, and settings away from the default
+# wherever reading them wrongly would otherwise go unnoticed.
+CONFIGS: dict[str, dict[str, Any]] = {
+    "bert": {"model_type": "bert", **_sizes(39, 3, 2), "hidden_act": "gelu_new"},
+    "roberta": {
+        "model_type": "roberta",
+        **_sizes(32, 4, 2, 22),
+        "type_vocab_size": 1,
+        "layer_norm_eps": 1e-3,
+    },
+    "xlm-roberta": {"model_type": "xlm-roberta", **_sizes(40, 5, 3, 22), "type_vocab_size": 2},
+    "camembert": {
+        "model_type": "camembert",
+        **_sizes(33, 3, 2, 26),
+        "pad_token_id": 5,
+        "type_vocab_size": 1,
+    },
+    "distilbert": {
+        "model_type": "distilbert",
+        "vocab_size": VOCABULARY,
+        "dim": 36,
+        "n_heads": 2,
+        "n_layers": 3,
+        "hidden_dim": 70,
+        "max_position_embeddings": 20,
+        "activation": "relu",
+    },
+    "electra": {"model_type": "electra", **_sizes(36, 2, 2), "embedding_size": 20},
+    "electra-square": {"model_type": "electra", **_sizes(32, 4, 2), "embedding_size": 32},
+    "albert": {
+        "model_type": "albert",
+        **_sizes(36, 3, 3),
+        "embedding_size": 20,
+        "num_hidden_groups": 2,
+        "inner_group_num": 2,
+    },
+    "albert-square": {
+        "model_type": "albert",
+        **_sizes(32, 2, 3),
+        "embedding_size": 32,
+        "hidden_act": "gelu",
+    },
+    "mpnet": {"model_type": "mpnet", **_sizes(36, 3, 3, 42), "layer_norm_eps": 1e-5},
+    "modernbert": {
+        "model_type": "modernbert",
+        **_sizes(36, 2, 4, 40),
+        "pad_token_id": 3,
+        "bos_token_id": 1,
+        "cls_token_id": 1,
+        "eos_token_id": 2,
+        "sep_token_id": 2,
+        "global_attn_every_n_layers": 2,
+        "local_attention": 6,
+        "norm_eps": 1e-3,
+    },
+    "modernbert-biased": {
+        "model_type": "modernbert",
+        **_sizes(32, 4, 3, 24),
+        "pad_token_id": 0,
+        "bos_token_id": 1,
+        "cls_token_id": 1,
+        "eos_token_id": 2,
+        "sep_token_id": 2,
+        "layer_types": ["sliding_attention", "sliding_attention", "full_attention"],
+        "rope_parameters": {
+            "full_attention": {"rope_type": "default", "rope_theta": 50.0},
+            "sliding_attention": {"rope_type": "default", "rope_theta": 1000.0},
+        },
+        "local_attention": 9,
+        "norm_bias": True,
+        "attention_bias": True,
+        "mlp_bias": True,
+    },
+}
+
+
+@dataclass(frozen=True)
+class TinyModel:
+    """One of CONFIGS: its files, and what transformers computed."""
+
+    name: str
+    config: dict[str, Any]  # config.json
+    tensors: Tensors
+    golden: dict[str, Array]
+
+
+def random_tensors(shapes: dict[str, tuple[int, ...]], seed: int = SEED) -> Tensors:
+    """Values of the tensors, drawn in the order of `shapes`: norms near 1 and 0, others spread."""
+    rng = np.random.PCG64(seed)
+    tensors = {}
+    for name, shape in shapes.items():
+        norm = "norm" in name.lower()
+        values = near_normal(rng, shape, 0.1 if norm else SPREAD)
+        tensors[name] = values + 1 if norm and name.endswith(".weight") else values
+    return tensors
+
+
+def tiny_model(name: str) -> TinyModel:
+    golden = arrays(f"tiny_{name}")
+    config = json.loads(str(golden.pop("config")))
+    shapes = {key: tuple(shape) for key, shape in json.loads(str(golden.pop("shapes"))).items()}
+    return TinyModel(name, config, random_tensors(shapes), golden)
+
+
+def max_length(config: dict[str, Any]) -> int:
+    """Tokens of a sequence with a position for each; some families begin after the padding id."""
+    length: int = config["max_position_embeddings"]
+    if config["model_type"] in ("roberta", "xlm-roberta", "camembert", "mpnet"):
+        length -= config["pad_token_id"] + 1
+    return length
+
+
+def golden_inputs(config: dict[str, Any]) -> dict[str, Array]:
+    """Two batches. full: as long as the position table allows, padding ids among the others.
+    holey: a mask with holes, without its first token, and with padding at the right."""
+    padding = config["pad_token_id"]
+    length = max_length(config)
+    raw = np.asarray(np.random.PCG64(23).random_raw(5 * length))
+    ids = (raw % np.uint64(config["vocab_size"])).astype(np.int64).reshape(5, length)
+    full, holey = ids[:2], ids[2:, :13].copy()
+    full[0, 3] = full[1, 0] = padding
+    position = np.arange(13)
+    mask = np.stack([position % 3 != 1, position >= 4, position < 8])
+    holey[2, 8:] = padding
+    types = np.stack([position >= 9, position % 2 == 1, position < 5])
+    inputs = {"full": full, "holey": holey, "holey_mask": mask.astype(np.int64)}
+    if config.get("type_vocab_size", 1) > 1:
+        inputs["holey_types"] = types.astype(np.int64)
+    return inputs
+
+
+def write_checkpoint(
+    directory: Path,
+    config: dict[str, Any],
+    tensors: Tensors,
+    *,
+    prefix: str = "",
+    tokenizer: Tokenizer | None = None,
+) -> Path:
+    """Write a Hugging Face model directory, without the files of sentence-transformers."""
+    directory.mkdir(parents=True, exist_ok=True)
+    write_json(directory / "config.json", config)
+    (tokenizer or wordpiece(VOCABULARY)).save(str(directory / "tokenizer.json"))
+    stored = {prefix + name: tensor for name, tensor in tensors.items()}
+    save_file(stored, directory / "model.safetensors", metadata={"format": "pt"})
+    return directory
+
+
+# --- Tokenizers -------------------------------------------------------------------------------
+
+SPECIAL = ["<s>", "<pad>", "</s>", "<unk>"]
+CHARACTERS = list("abcdefghijklmnopqrstuvwxyz0123456789.,;:!?-")
+
+
+def _framed(tokenizer: Tokenizer) -> Tokenizer:
+    """Text as <s> … </s>; special tokens are found in it."""
+    tokenizer.add_special_tokens(SPECIAL)
+    tokenizer.post_processor = TemplateProcessing(
+        single="<s> $A </s>",
+        pair="<s> $A </s> </s> $B </s>",
+        special_tokens=[("<s>", 0), ("</s>", 2)],
+    )
+    return tokenizer
+
+
+def byte_pairs() -> Tokenizer:
+    """As RoBERTa's: byte-level BPE with three merges."""
+    merges = [("t", "h"), ("th", "e"), ("Ġ", "the")]
+    tokens = [*SPECIAL, "Ġ", *CHARACTERS, *("".join(pair) for pair in merges)]
+    vocabulary = {token: number for number, token in enumerate(tokens)}
+    tokenizer = Tokenizer(BPE(vocabulary, merges, unk_token="<unk>"))
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    return _framed(tokenizer)
+
+
+def unigram() -> Tokenizer:
+    """As XLM-RoBERTa's, CamemBERT's and ALBERT's: SentencePiece's unigram model."""
+    pieces = [(token, 0.0) for token in SPECIAL]
+    pieces += [("▁", -2.0), ("▁the", -2.5), *((token, -3.0) for token in CHARACTERS)]
+    tokenizer = Tokenizer(Unigram(pieces, unk_id=3))
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    return _framed(tokenizer)
+
+
+TOKENIZERS: dict[str, Callable[[], Tokenizer]] = {
+    "bert": lambda: wordpiece(VOCABULARY),
+    "roberta": byte_pairs,
+    "xlm-roberta": unigram,
+    "camembert": unigram,
+    "distilbert": lambda: wordpiece(VOCABULARY),
+    "electra": lambda: wordpiece(VOCABULARY),
+    "albert": unigram,
+    "mpnet": lambda: wordpiece(VOCABULARY),
+    "modernbert": byte_pairs,
+}

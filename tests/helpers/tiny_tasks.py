@@ -1,0 +1,140 @@
+"""Tiny random models with heads, one per kind of head and family, and what they are asked.
+
+As in tiny_models.py: transformers says what files look like (scripts/make_golden.py stores it, and
+the results of its pipelines, in tests/data/tiny_tasks.npz), and the numbers are a function of names
+and shapes.
+"""
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from tokenizers import Tokenizer
+from tokenizers.processors import TemplateProcessing
+
+from helpers.minilm import arrays
+from helpers.tiny_models import CONFIGS, SEED, TOKENIZERS, random_tensors, write_checkpoint
+
+LENGTH = 64  # tokens of the longest sequence
+
+LABELS = {0: "bad", 1: "fair", 2: "good"}
+TAGS = {0: "O", 1: "B-PER", 2: "I-PER", 3: "B-LOC", 4: "I-LOC"}
+
+KINDS: dict[str, dict[str, Any]] = {
+    "ForSequenceClassification": {"id2label": LABELS},
+    "ForTokenClassification": {"id2label": TAGS},
+    "ForQuestionAnswering": {},
+    "ForMaskedLM": {},
+}
+
+FAMILIES = (
+    *("bert", "roberta", "xlm-roberta", "camembert", "distilbert", "electra", "albert"),
+    *("mpnet", "modernbert"),
+)
+
+# (family, kind, settings of config.json)
+MODELS: dict[str, tuple[str, str, dict[str, Any]]] = {
+    **{f"{f}-{kind}": (f, kind, extra) for f in FAMILIES for kind, extra in KINDS.items()},
+    "modernbert-mean": (
+        "modernbert",
+        "ForSequenceClassification",
+        {"classifier_pooling": "mean", "classifier_bias": True, "norm_bias": True},
+    ),
+    "pairs": ("bert", "ForSequenceClassification", {"num_labels": 1}),
+    "many-labels": (
+        "roberta",
+        "ForSequenceClassification",
+        {"problem_type": "multi_label_classification", "num_labels": 4},
+    ),
+    "regression": (
+        "electra",
+        "ForSequenceClassification",
+        {"problem_type": "regression", "num_labels": 1},
+    ),
+}
+
+TEXTS = ["the cat", "Ada lives in the north, near York.", "x", "zebra 42! over the hill; again"]
+PAIRS = [("where is it?", "here, on the table"), ("a", "the b c d")]
+QUERY, DOCUMENTS = "who is the author", ["no idea", "the cat", "Harper wrote it in 1960", "x"]
+CONTEXTS = [
+    "Ada lives in the north, near York. The river runs by; the bridge was built in 1850. Look.",
+    "short context here",
+]
+QUESTIONS = ["where is she?", "how long"]
+MASKED = ["the {mask} cat", "a {mask} and {mask}."]
+STRATEGIES = ("none", "simple", "first", "average", "max")
+
+
+def tokenizer(family: str) -> Tokenizer:
+    """Special tokens are found in texts, as in tokenizers of models that were trained."""
+    result = TOKENIZERS[family]()
+    square = result.token_to_id("[MASK]") is not None
+    result.add_special_tokens(["[UNK]", "[CLS]", "[SEP]", "[MASK]"] if square else ["<mask>"])
+    if family == "albert":  # which has token types
+        result.post_processor = TemplateProcessing(
+            single="<s> $A </s>",
+            pair="<s> $A </s> $B:1 </s>:1",
+            special_tokens=[("<s>", 0), ("</s>", 2)],
+        )
+    return result
+
+
+def mask_token(family: str) -> str:
+    return "[MASK]" if tokenizer(family).token_to_id("[MASK]") is not None else "<mask>"
+
+
+def masked(family: str) -> list[str]:
+    return [text.format(mask=mask_token(family)) for text in MASKED]
+
+
+def targets(family: str) -> list[str]:
+    """Three tokens that the vocabulary has."""
+    tokens = tokenizer(family)
+    return [token for token in ("b", "7", "q") if token in tokens.get_vocab()]
+
+
+# Of weights with which tokens of a text get different labels, "O" among them.
+SEEDS = {
+    "bert-ForTokenClassification": 6,
+    "roberta-ForTokenClassification": 20,
+    "xlm-roberta-ForTokenClassification": 50,
+    "camembert-ForTokenClassification": 33,
+    "distilbert-ForTokenClassification": 33,
+    "electra-ForTokenClassification": 26,
+    "albert-ForTokenClassification": 46,
+    "mpnet-ForTokenClassification": 8,
+    "modernbert-ForTokenClassification": 1,
+}
+
+
+def seed(name: str) -> int:
+    return SEEDS.get(name, SEED)
+
+
+def settings(name: str) -> dict[str, Any]:
+    """What transformers' configuration is made from."""
+    family, _, extra = MODELS[name]
+    base = CONFIGS[family]
+    positions = LENGTH + base.get("pad_token_id", 1) + 1
+    skips = family in ("roberta", "xlm-roberta", "camembert", "mpnet")
+    sizes: dict[str, Any] = {"max_position_embeddings": positions if skips else LENGTH}
+    if family == "albert":
+        sizes["inner_group_num"] = 1  # transformers 4 cannot run more of them
+    return {**base, **sizes, **extra}
+
+
+@cache
+def golden() -> dict[str, dict[str, Any]]:
+    """For each of MODELS: "config", "shapes" and results."""
+    result: dict[str, dict[str, Any]] = json.loads(str(arrays("tiny_tasks")["models"]))
+    return result
+
+
+def write_model(directory: Path, name: str, **options: Any) -> Path:
+    entry = golden()[name]
+    shapes = {key: tuple(shape) for key, shape in entry["shapes"].items()}
+    options = {"tokenizer": tokenizer(MODELS[name][0]), **options}
+    return write_checkpoint(
+        directory, entry["config"], random_tensors(shapes, seed(name)), **options
+    )

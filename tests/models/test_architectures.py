@@ -1,0 +1,321 @@
+"""Every family of encoders against transformers: the same network from the same files."""
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file, save_file
+
+import fbg
+from fbg.networks.architectures import ARCHITECTURES
+from fbg.networks.bert import distance_buckets
+from helpers import tiny_models
+from helpers.tiny_models import CONFIGS, TOKENIZERS, TinyModel, golden_inputs, tiny_model
+
+TOLERANCE = 1e-4
+LEAST_COSINE = {"bfloat16": 0.999, "float16": 0.9999, "int8": 0.99}  # to transformers, mean
+DTYPES = ["float32", *LEAST_COSINE]
+FAMILIES = list(TOKENIZERS)  # one model of each: what does not depend on details is tested with it
+HEADED = {name: "roberta." for name in FAMILIES if name.endswith(("roberta", "camembert"))}
+HEADED["modernbert"] = "model."
+
+
+@pytest.fixture(scope="module", params=list(CONFIGS))
+def tiny(request: pytest.FixtureRequest) -> TinyModel:
+    return tiny_model(request.param)
+
+
+@pytest.fixture(scope="module")
+def directory(tiny: TinyModel, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp(tiny.name)
+    return tiny_models.write_checkpoint(path, tiny.config, tiny.tensors)
+
+
+def write(path: Path, name: str, **options: Any) -> Path:
+    model = tiny_model(name)
+    return tiny_models.write_checkpoint(path, model.config, model.tensors, **options)
+
+
+def change_config(directory: Path, **changes: Any) -> None:
+    path = directory / "config.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
+
+
+def run(model: fbg.Model, tiny: TinyModel, batch: str) -> tuple[fbg.ModelOutput, np.ndarray]:
+    """The output for a golden batch, and its mask."""
+    inputs = golden_inputs(tiny.config)
+    ids = inputs[batch]
+    mask = inputs.get(f"{batch}_mask", np.ones_like(ids))
+    return model.forward(ids, mask, inputs.get(f"{batch}_types")), mask
+
+
+def cosines(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return (a * b).sum(axis=-1) / np.linalg.norm(a, axis=-1) / np.linalg.norm(b, axis=-1)
+
+
+# --- Numbers ----------------------------------------------------------------------------------
+
+
+def test_every_family_has_a_golden_model() -> None:
+    assert {config["model_type"] for config in CONFIGS.values()} == set(ARCHITECTURES)
+    assert set(FAMILIES) == set(ARCHITECTURES)
+
+
+@pytest.mark.parametrize("batch", ["full", "holey"])
+def test_float32_agrees_with_transformers(
+    tiny: TinyModel, directory: Path, isa: str, batch: str
+) -> None:
+    assert fbg.isa.active() == isa
+    output, mask = run(fbg.load(directory), tiny, batch)
+    hidden = output.last_hidden_state
+    expected = tiny.golden[f"{batch}_hidden"]
+    np.testing.assert_allclose(hidden[mask == 1], expected, rtol=0, atol=TOLERANCE)
+    assert not hidden[mask == 0].any()
+    assert (output.pooler_output is None) == (f"{batch}_pooler" not in tiny.golden)
+    if output.pooler_output is not None:
+        first = mask[:, 0] == 1  # transformers pools position 0, also where it is masked
+        pooled, expected = output.pooler_output[first], tiny.golden[f"{batch}_pooler"][first]
+        np.testing.assert_allclose(pooled, expected, rtol=0, atol=TOLERANCE)
+
+
+@pytest.mark.parametrize("dtype", LEAST_COSINE)
+@pytest.mark.parametrize("batch", ["full", "holey"])
+def test_other_dtypes_point_where_transformers_does(
+    tiny: TinyModel, directory: Path, isa: str, batch: str, dtype: str
+) -> None:
+    assert fbg.isa.active() == isa
+    output, mask = run(fbg.load(directory, dtype=dtype), tiny, batch)
+    hidden, expected = output.last_hidden_state[mask == 1], tiny.golden[f"{batch}_hidden"]
+    assert cosines(hidden, expected).mean() >= LEAST_COSINE[dtype]
+    assert np.abs(hidden - expected).max() > TOLERANCE, "it must not quietly run float32"
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_row_has_the_same_bits_alone_and_in_any_batch(
+    tiny: TinyModel, directory: Path, dtype: str
+) -> None:
+    inputs = golden_inputs(tiny.config)
+    ids, mask, types = inputs["holey"], inputs["holey_mask"], inputs.get("holey_types")
+    together = fbg.load(directory, dtype=dtype, num_threads=2).forward(ids, mask, types)
+    one = fbg.load(directory, dtype=dtype, num_threads=1)
+    for row in range(ids.shape[0]):
+        part = slice(row, row + 1)
+        alone = one.forward(ids[part], mask[part], None if types is None else types[part])
+        np.testing.assert_array_equal(
+            alone.last_hidden_state, together.last_hidden_state[part], strict=True
+        )
+        if together.pooler_output is not None:
+            assert alone.pooler_output is not None
+            np.testing.assert_array_equal(alone.pooler_output, together.pooler_output[part])
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_padding_at_the_right_changes_nothing(tiny: TinyModel, directory: Path, dtype: str) -> None:
+    model = fbg.load(directory, dtype=dtype)
+    ids = golden_inputs(tiny.config)["full"][:, :9]
+    padded = np.pad(ids, ((0, 0), (0, 4)), constant_values=tiny.config["pad_token_id"])
+    mask = np.pad(np.ones_like(ids), ((0, 0), (0, 4)))
+    result = model.forward(padded, mask).last_hidden_state[:, :9]
+    np.testing.assert_array_equal(result, model.forward(ids).last_hidden_state)
+
+
+# --- Files ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("prefix", ["auto", "model.encoder."])
+def test_tensor_names_may_carry_the_prefix_of_a_model_with_a_head(
+    tiny: TinyModel, directory: Path, tmp_path: Path, prefix: str
+) -> None:
+    if prefix == "auto":  # as transformers names it
+        prefix = HEADED.get(tiny.config["model_type"], f"{tiny.config['model_type']}.")
+    tiny_models.write_checkpoint(tmp_path, tiny.config, tiny.tensors, prefix=prefix)
+    outputs = [run(fbg.load(path), tiny, "full")[0] for path in (directory, tmp_path)]
+    np.testing.assert_array_equal(*(output.last_hidden_state for output in outputs))
+    assert (outputs[0].pooler_output is None) == (outputs[1].pooler_output is None)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_every_missing_tensor_is_named(tmp_path: Path, name: str) -> None:
+    file = write(tmp_path, name) / "model.safetensors"
+    tensors = load_file(file)
+    for missing in tensors:
+        if "pooler" in missing and missing.endswith(".weight"):
+            continue  # without it, there is no pooler
+        save_file({key: value for key, value in tensors.items() if key != missing}, file)
+        with pytest.raises(fbg.ModelError, match=rf"model\.safetensors: tensor {missing} is mis"):
+            fbg.load(tmp_path)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_every_tensor_of_the_wrong_shape_is_named(tmp_path: Path, name: str) -> None:
+    file = write(tmp_path, name) / "model.safetensors"
+    tensors = load_file(file)
+    for wrong, value in tensors.items():
+        save_file({**tensors, wrong: np.concatenate([value, value])}, file)
+        with pytest.raises(fbg.ModelError, match=rf"model\.safetensors: tensor {wrong} must have"):
+            fbg.load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "key"),
+    [
+        ("bert", {"model_type": "t5"}, "model_type"),
+        ("bert", {"is_decoder": True}, "is_decoder"),
+        ("roberta", {"add_cross_attention": True}, "add_cross_attention"),
+        ("roberta", {"position_embedding_type": "relative_key"}, "position_embedding_type"),
+        ("roberta", {"pad_token_id": None}, "pad_token_id"),
+        ("roberta", {"pad_token_id": -1}, "pad_token_id"),
+        ("roberta", {"pad_token_id": 21}, "max_position_embeddings"),
+        ("distilbert", {"activation": "swish"}, "activation"),
+        ("distilbert", {"n_heads": 5}, "n_heads"),
+        ("distilbert", {"dim": None}, "dim"),
+        ("distilbert", {"n_layers": 10**12}, "n_layers"),
+        ("distilbert", {"hidden_dim": "70"}, "hidden_dim"),
+        ("electra", {"embedding_size": None}, "embedding_size"),
+        ("albert", {"hidden_act": "gelu_10"}, "hidden_act"),
+        ("albert", {"num_hidden_groups": 4}, "num_hidden_groups"),
+        ("albert", {"num_hidden_layers": 10**12}, "num_hidden_layers"),
+        ("albert", {"inner_group_num": 10**12}, "inner_group_num"),
+        ("mpnet", {"relative_attention_num_buckets": 64}, "relative_attention_num_buckets"),
+        ("mpnet", {"max_position_embeddings": 2}, "max_position_embeddings"),
+        ("modernbert", {"hidden_activation": "silu"}, "hidden_activation"),
+        ("modernbert", {"num_attention_heads": 4}, "num_attention_heads"),
+        ("modernbert", {"max_position_embeddings": 10**12}, "max_position_embeddings"),
+        ("modernbert", {"layer_types": ["full_attention"]}, "layer_types"),
+        ("modernbert", {"layer_types": ["full_attention", [], 1, None]}, "layer_types"),
+        ("modernbert", {"layer_types": "full_attention"}, "layer_types"),
+        (
+            "modernbert",
+            {"layer_types": None, "global_attn_every_n_layers": 0},
+            "global_attn_every_n_layers",
+        ),
+        ("modernbert", {"local_attention": -1}, "local_attention"),
+        ("modernbert", {"norm_bias": 1}, "norm_bias"),
+        ("modernbert", {"rope_scaling": {"rope_type": "linear", "factor": 2}}, "rope_scaling"),
+        ("modernbert", {"rope_parameters": []}, "rope_parameters"),
+        (
+            "modernbert",
+            {"rope_parameters": {"full_attention": {"rope_type": "yarn"}}},
+            "rope_parameters.full_attention.rope_type",
+        ),
+        (
+            "modernbert",
+            {"rope_parameters": {"sliding_attention": {"rope_theta": 0.5}}},
+            "rope_parameters.sliding_attention.rope_theta",
+        ),
+        ("modernbert", {"rope_parameters": None, "global_rope_theta": 0}, "global_rope_theta"),
+        ("modernbert", {"rope_parameters": None, "local_rope_theta": 1e300}, "local_rope_theta"),
+    ],
+)
+def test_an_unsupported_setting_is_named(
+    tmp_path: Path, name: str, changes: dict[str, Any], key: str
+) -> None:
+    change_config(write(tmp_path, name), **changes)
+    with pytest.raises(fbg.ModelError, match=rf"config\.json: {key} must be"):
+        fbg.load(tmp_path)
+
+
+def test_a_window_may_be_of_any_size(tmp_path: Path) -> None:
+    ids = [list(range(4, 34))]
+    hidden = []
+    for size in (80, 2**40, 2**70):
+        change_config(write(tmp_path, "modernbert"), local_attention=size)
+        hidden.append(fbg.load(tmp_path).forward(ids).last_hidden_state)
+    assert np.array_equal(hidden[0], hidden[1])
+    assert np.array_equal(hidden[0], hidden[2])
+
+
+def test_rotations_and_windows_are_read_as_transformers_4_wrote_them(tmp_path: Path) -> None:
+    new = fbg.load(write(tmp_path / "new", "modernbert"))
+    assert new.config.windows == (None, 3, None, 3)
+    old = write(tmp_path / "old", "modernbert")
+    rope = {"global_rope_theta": 160000.0, "local_rope_theta": 10000.0}
+    change_config(old, rope_parameters=None, layer_types=None, **rope)
+    ids = np.arange(30)[None]
+    states = [model.forward(ids).last_hidden_state for model in (new, fbg.load(old))]
+    np.testing.assert_array_equal(*states)
+    change_config(old, local_rope_theta=50)
+    assert not np.array_equal(fbg.load(old).forward(ids).last_hidden_state, states[0])
+
+
+def test_distances_fall_into_the_buckets_of_transformers() -> None:
+    # By its formula: exact up to 8, then logarithmic up to 128, keys after the query from 16 on.
+    for distance in range(1, 1000):
+        near = distance if distance < 8 else min(15, 8 + int(2 * math.log2(distance / 8) + 1e-9))
+        got = distance_buckets(np.array([-distance, distance]))
+        np.testing.assert_array_equal(got, [near, near + 16])
+    assert distance_buckets(np.array([0])) == [0]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_long_text_is_the_same_alone_and_among_others(tmp_path: Path, dtype: str) -> None:
+    # Longer than blocks of queries and panels of keys, and than windows are wide.
+    directory = write(tmp_path, "modernbert")
+    change_config(directory, max_position_embeddings=700, local_attention=100)
+    ids = np.random.default_rng(1).integers(0, tiny_models.VOCABULARY, (3, 300))
+    mask = np.ones_like(ids)
+    mask[1, 40:200:3] = 0
+    mask[2, 170:] = 0
+    together = fbg.load(directory, dtype=dtype, num_threads=2).forward(ids, mask)
+    model = fbg.load(directory, dtype=dtype, num_threads=1)
+    for row in range(3):
+        alone = model.forward(ids[row : row + 1], mask[row : row + 1]).last_hidden_state
+        np.testing.assert_array_equal(alone[0], together.last_hidden_state[row])
+    short = model.forward(ids[2:, :170]).last_hidden_state
+    np.testing.assert_array_equal(short[0], together.last_hidden_state[2, :170])
+
+
+def test_tables_of_a_network_are_made_once_and_reported(tmp_path: Path) -> None:
+    for name, columns in (("modernbert", 18 * 2), ("mpnet", 3 * 2), ("roberta", 0)):
+        model = fbg.load(write(tmp_path / name, name))
+        model.forward([[5]])
+        length = model.max_length if name == "modernbert" else model.max_length - 0.5
+        assert model.memory_report().derived == 4 * length * columns
+        derived = model._transformer.derived
+        assert all(a is b for a, b in zip(derived, model._transformer.derived, strict=True))
+
+
+# --- Sequences and text -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_the_longest_sequence_has_a_position_for_every_token(tmp_path: Path, name: str) -> None:
+    model = fbg.load(write(tmp_path, name))
+    config = tiny_model(name).config
+    longest = tiny_models.max_length(config)
+    assert model.max_length == model.config.max_length == longest
+    token = config["pad_token_id"] + 1
+    assert model.forward(np.full((1, longest), token)).last_hidden_state.any()
+    with pytest.raises(ValueError, match=f"{longest + 1} positions, the model has {longest}"):
+        model.forward(np.full((1, longest + 1), token))
+
+
+def test_a_family_without_token_types_takes_zeros_only(tmp_path: Path) -> None:
+    model = fbg.load(write(tmp_path, "distilbert"))
+    ids = np.array([[2, 9, 3]])
+    without = model.forward(ids).last_hidden_state
+    np.testing.assert_array_equal(model.forward(ids, None, ids * 0).last_hidden_state, without)
+    with pytest.raises(ValueError, match=r"token_type_ids must be in \[0, 1\), got 2"):
+        model.forward(ids, None, ids)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_encode_pools_the_hidden_states_of_the_tokenizers_ids(tmp_path: Path, name: str) -> None:
+    tokenizer = TOKENIZERS[name]()
+    model = fbg.load(write(tmp_path, name, tokenizer=tokenizer))
+    # A text that spells the padding token has its id: positions must skip it here too.
+    for text in ("the cat", "", "a b, c <pad> the end", "the the the " * 20):
+        ids = tokenizer.encode(text).ids
+        cut = ids if len(ids) <= model.max_length else [*ids[: model.max_length - 1], ids[-1]]
+        assert model.token_counts([text]) == [len(cut)]
+        expected = model.forward([cut]).last_hidden_state[0].mean(axis=0)
+        np.testing.assert_allclose(model.encode(text), expected, rtol=0, atol=1e-6)
+
+
+def test_repr_names_the_family(tmp_path: Path) -> None:
+    assert "distilbert, 3 layers, hidden size 36, 2 heads" in repr(
+        fbg.load(write(tmp_path, "distilbert"))
+    )

@@ -1,0 +1,331 @@
+"""BERT from a Hugging Face directory, against transformers + torch and against NumPy in float64.
+
+The golden arrays come from scripts/make_golden.py. What is demanded: float32 hidden states within
+1e-4, embeddings of the other dtypes that point where the float32 ones do, and the same bits for a
+sentence however it is batched and threaded. The real model runs on every ISA but the scalar one,
+which takes the tiny model.
+"""
+
+import fractions
+import itertools
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import fbg
+from helpers import tiny_bert
+from helpers.minilm import arrays, minilm_directory, padded, sampled, sentences, token_ids
+from helpers.tiny_bert import AWKWARD, TINYBERT, Geometry
+
+ISAS = fbg.isa.supported()
+FAST_ISAS = [isa for isa in ISAS if isa != "generic"] or ISAS
+DTYPES = ["float32", "bfloat16", "float16", "int8"]
+TOLERANCE = 1e-4
+LEAST_COSINE = {"bfloat16": 0.9999, "float16": 0.999999, "int8": 0.9992}  # mean, on real weights
+
+GOLDEN = arrays("minilm_golden")
+IDS = token_ids(GOLDEN)
+TEXTS = sentences()
+
+
+@pytest.fixture(scope="module", params=FAST_ISAS)
+def isa(request: pytest.FixtureRequest) -> Iterator[str]:
+    with fbg.isa.limit(request.param):
+        assert fbg.isa.active() == request.param
+        yield request.param
+
+
+@pytest.fixture(scope="module", params=ISAS)
+def any_isa(request: pytest.FixtureRequest) -> Iterator[str]:
+    with fbg.isa.limit(request.param):
+        assert fbg.isa.active() == request.param
+        yield request.param
+
+
+@pytest.fixture(scope="module")
+def minilm() -> dict[str, fbg.Model]:
+    return {dtype: fbg.load(minilm_directory(), dtype=dtype, num_threads=1) for dtype in DTYPES}
+
+
+@pytest.fixture(scope="module")
+def minilm_2_threads() -> dict[str, fbg.Model]:
+    return {dtype: fbg.load(minilm_directory(), dtype=dtype, num_threads=2) for dtype in DTYPES}
+
+
+@pytest.fixture(scope="module")
+def tiny_directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    tensors = tiny_bert.random_tensors(AWKWARD, tiny_bert.GOLDEN_SEED, tiny_bert.GOLDEN_SPREAD)
+    return tiny_bert.write_checkpoint(tmp_path_factory.mktemp("tiny"), AWKWARD, tensors)
+
+
+def batches(size: int) -> Iterator[list[int]]:
+    """Numbers of sentences, each once, short and long ones mixed."""
+    order = np.random.Generator(np.random.PCG64(5)).permutation(len(IDS)).tolist()
+    for start in range(0, len(order), size):
+        yield order[start : start + size]
+
+
+def cosines(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return (a * b).sum(axis=-1) / np.linalg.norm(a, axis=-1) / np.linalg.norm(b, axis=-1)
+
+
+def assert_hidden_states(number: int, hidden: np.ndarray) -> None:
+    """The hidden states (length, 384) of sentence `number` are the golden ones."""
+    start = int(GOLDEN["lengths"][:number].sum())
+    expected = GOLDEN["hidden_sampled"][start : start + hidden.shape[0]]
+    np.testing.assert_allclose(sampled(hidden), expected, rtol=0, atol=TOLERANCE)
+    if f"hidden_{number}" in GOLDEN:
+        np.testing.assert_allclose(hidden, GOLDEN[f"hidden_{number}"], rtol=0, atol=TOLERANCE)
+
+
+def test_the_text_is_real_and_of_mixed_length() -> None:
+    assert len(TEXTS) == len(IDS) >= 24
+    assert GOLDEN["lengths"].min() == 3
+    assert GOLDEN["lengths"].max() > 200
+
+
+def test_hidden_states_one_by_one(minilm: dict[str, fbg.Model], isa: str) -> None:
+    for number, ids in enumerate(IDS):
+        output = minilm["float32"].forward(ids[None])
+        assert_hidden_states(number, output.last_hidden_state[0])
+        assert output.pooler_output is not None
+        expected = GOLDEN["pooler_output"][number]
+        np.testing.assert_allclose(output.pooler_output[0, ::4], expected, rtol=0, atol=TOLERANCE)
+
+
+def test_hidden_states_batched(minilm: dict[str, fbg.Model], isa: str) -> None:
+    for chosen in batches(9):
+        ids, mask = padded([IDS[n] for n in chosen])
+        output = minilm["float32"].forward(ids, mask)
+        assert output.last_hidden_state.dtype == np.float32
+        assert output.pooler_output is not None
+        for row, number in enumerate(chosen):
+            hidden = output.last_hidden_state[row]
+            assert_hidden_states(number, hidden[: IDS[number].size])
+            assert not hidden[IDS[number].size :].any(), "masked positions are zeros"
+        expected = GOLDEN["pooler_output"][chosen]
+        np.testing.assert_allclose(output.pooler_output[:, ::4], expected, rtol=0, atol=TOLERANCE)
+
+
+def test_holes_in_the_mask_and_token_types(minilm: dict[str, fbg.Model], isa: str) -> None:
+    ids, mask, types = (GOLDEN[f"holey_{name}"] for name in ("ids", "mask", "types"))
+    output = minilm["float32"].forward(ids, mask, types)
+    hidden = output.last_hidden_state
+    expected = GOLDEN["holey_hidden"]
+    np.testing.assert_allclose(hidden[mask == 1][:, ::8], expected, rtol=0, atol=TOLERANCE)
+    assert not hidden[mask == 0].any(), "masked positions are zeros"
+    assert output.pooler_output is not None
+    pooled = mask[:, 0] == 1  # transformers pools position 0, also where it is masked
+    np.testing.assert_allclose(
+        output.pooler_output[pooled, ::8],
+        GOLDEN["holey_pooler"][pooled],
+        rtol=0,
+        atol=TOLERANCE,
+    )
+
+
+def test_float32_sentence_embeddings(minilm: dict[str, fbg.Model], isa: str) -> None:
+    embeddings = minilm["float32"].encode(TEXTS)
+    assert embeddings.shape == (len(TEXTS), 384)
+    np.testing.assert_allclose(embeddings, GOLDEN["embeddings"], rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", DTYPES[1:])
+def test_sentence_embeddings_of_other_dtypes(
+    minilm: dict[str, fbg.Model], isa: str, dtype: str
+) -> None:
+    embeddings = minilm[dtype].encode(TEXTS)
+    np.testing.assert_allclose(np.linalg.norm(embeddings, axis=1), 1, rtol=0, atol=1e-5)
+    assert cosines(embeddings, GOLDEN["embeddings"]).mean() >= LEAST_COSINE[dtype]
+
+
+def test_no_two_dtypes_compute_the_same(minilm: dict[str, fbg.Model]) -> None:
+    """Guards the other tests: "int8" must not quietly run float32, nor the other way round."""
+    embeddings = {dtype: minilm[dtype].encode(TEXTS[5]) for dtype in DTYPES}
+    for one, other in itertools.combinations(DTYPES, 2):
+        assert minilm[one].dtype == one
+        assert np.abs(embeddings[one] - embeddings[other]).max() > 1e-5, (one, other)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_embedding_has_the_same_bits_in_any_batch(
+    minilm: dict[str, fbg.Model],
+    minilm_2_threads: dict[str, fbg.Model],
+    dtype: str,
+    threads: int,
+) -> None:
+    alone = np.stack([minilm[dtype].encode(text) for text in TEXTS])
+    model = (minilm if threads == 1 else minilm_2_threads)[dtype]
+    for text, expected in zip(TEXTS, alone, strict=True):
+        np.testing.assert_array_equal(model.encode(text), expected)
+    for batch_size in (1, 3, 32, 1000):
+        np.testing.assert_array_equal(model.encode(TEXTS, batch_size=batch_size), alone)
+    backwards = model.encode(TEXTS[::-1], batch_size=7)
+    np.testing.assert_array_equal(backwards[::-1], alone)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("threads", [1, 2])
+def test_hidden_states_have_the_same_bits_in_any_batch(
+    tiny_directory: Path, any_isa: str, dtype: str, threads: int
+) -> None:
+    ids = tiny_bert.golden_inputs()["full"]
+    one = fbg.load(tiny_directory, dtype=dtype, num_threads=1)
+    alone = [one.forward(ids[n : n + 1, :length]) for n, length in enumerate((40, 23, 7, 1))]
+    rows, mask = padded([ids[n, :length] for n, length in enumerate((40, 23, 7, 1))])
+    model = fbg.load(tiny_directory, dtype=dtype, num_threads=threads)
+    for order in ([0, 1, 2, 3], [3, 1, 0, 2], [2, 2, 2, 1, 3, 0, 0]):
+        together = model.forward(rows[order], mask[order])
+        assert together.pooler_output is not None
+        for row, number in enumerate(order):
+            expected = alone[number]
+            length = expected.last_hidden_state.shape[1]
+            np.testing.assert_array_equal(
+                together.last_hidden_state[row, :length], expected.last_hidden_state[0]
+            )
+            assert expected.pooler_output is not None
+            np.testing.assert_array_equal(together.pooler_output[row], expected.pooler_output[0])
+
+
+@pytest.mark.parametrize("batch", ["full", "single", "holey"])
+def test_awkward_sizes_against_transformers(tiny_directory: Path, any_isa: str, batch: str) -> None:
+    golden, inputs = arrays("tiny_golden"), tiny_bert.golden_inputs()
+    mask, types = inputs.get(f"{batch}_mask"), inputs.get(f"{batch}_types")
+    output = fbg.load(tiny_directory, dtype="float32").forward(inputs[batch], mask, types)
+    expected = golden[f"{batch}_hidden"]
+    np.testing.assert_allclose(output.last_hidden_state, expected, rtol=0, atol=TOLERANCE)
+    pooled = slice(None) if mask is None else mask[:, 0] == 1
+    assert output.pooler_output is not None
+    np.testing.assert_allclose(
+        output.pooler_output[pooled], golden[f"{batch}_pooler"][pooled], rtol=0, atol=TOLERANCE
+    )
+
+
+@pytest.mark.parametrize(
+    ("dtype", "least"), [("bfloat16", 0.9999), ("float16", 0.99999), ("int8", 0.99)]
+)
+def test_awkward_sizes_in_other_dtypes(
+    tiny_directory: Path, any_isa: str, dtype: str, least: float
+) -> None:
+    inputs, golden = tiny_bert.golden_inputs(), arrays("tiny_golden")
+    output = fbg.load(tiny_directory, dtype=dtype).forward(inputs["full"])
+    assert cosines(output.last_hidden_state, golden["full_hidden"]).mean() > least
+
+
+def test_the_numpy_reference_agrees_with_transformers() -> None:
+    golden, inputs = arrays("tiny_golden"), tiny_bert.golden_inputs()
+    tensors = tiny_bert.random_tensors(AWKWARD, tiny_bert.GOLDEN_SEED, tiny_bert.GOLDEN_SPREAD)
+    for batch in ("full", "single", "holey"):
+        mask, types = inputs.get(f"{batch}_mask"), inputs.get(f"{batch}_types")
+        hidden, pooled = tiny_bert.reference_forward(AWKWARD, tensors, inputs[batch], mask, types)
+        np.testing.assert_allclose(hidden, golden[f"{batch}_hidden"], rtol=0, atol=1e-5)
+        np.testing.assert_allclose(pooled, golden[f"{batch}_pooler"], rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "geometry",
+    [
+        Geometry(1, 1, 1, 1, vocab_size=8, max_position_embeddings=4),
+        Geometry(35, 1, 7, 33, vocab_size=50, max_position_embeddings=70, type_vocab_size=1),
+        Geometry(130, 1, 2, 7, vocab_size=50, max_position_embeddings=20, hidden_act="relu"),
+        Geometry(64, 3, 1, 65, vocab_size=50, max_position_embeddings=33, layer_norm_eps=1e-5),
+    ],
+    ids=lambda g: f"hidden{g.hidden_size}-heads{g.num_attention_heads}-ffn{g.intermediate_size}",
+)
+def test_other_sizes_against_numpy(tmp_path: Path, any_isa: str, geometry: Geometry) -> None:
+    tensors = tiny_bert.random_tensors(geometry, seed=3, spread=0.2)
+    model = fbg.load(tiny_bert.write_checkpoint(tmp_path, geometry, tensors), dtype="float32")
+    length = geometry.max_position_embeddings
+    ids = np.arange(3 * length).reshape(3, length) * 7 % geometry.vocab_size
+    hidden, pooled = tiny_bert.reference_forward(geometry, tensors, ids)
+    output = model.forward(ids)
+    np.testing.assert_allclose(output.last_hidden_state, hidden, rtol=0, atol=TOLERANCE)
+    np.testing.assert_allclose(output.pooler_output, pooled, rtol=0, atol=TOLERANCE)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_tinybert_with_heads_of_26_against_numpy(tmp_path: Path, any_isa: str, dtype: str) -> None:
+    geometry = replace(TINYBERT, vocab_size=50, max_position_embeddings=19)
+    tensors = tiny_bert.random_tensors(geometry, seed=5, spread=0.05)
+    model = fbg.load(tiny_bert.write_checkpoint(tmp_path, geometry, tensors), dtype=dtype)
+    ids = np.arange(2 * 19).reshape(2, 19) * 7 % geometry.vocab_size
+    hidden, pooled = tiny_bert.reference_forward(geometry, tensors, ids)
+    output = model.forward(ids)
+    assert output.pooler_output is not None
+    if dtype == "float32":
+        np.testing.assert_allclose(output.last_hidden_state, hidden, rtol=0, atol=TOLERANCE)
+        np.testing.assert_allclose(output.pooler_output, pooled, rtol=0, atol=TOLERANCE)
+    else:
+        assert cosines(output.last_hidden_state, hidden).mean() >= 0.99
+        assert cosines(output.pooler_output, pooled).mean() >= 0.99
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("stored", ["float16", "bfloat16"])
+def test_a_half_precision_checkpoint_is_its_float32_widening(
+    tmp_path: Path, stored: str, dtype: str
+) -> None:
+    tensors = tiny_bert.random_tensors(AWKWARD, seed=4, spread=0.2)
+    rounded = {
+        name: tensor.astype(tiny_bert.DTYPES[stored]).astype(np.float32)
+        for name, tensor in tensors.items()
+    }
+    half = tiny_bert.write_checkpoint(tmp_path / "half", AWKWARD, tensors, dtype=stored)
+    full = tiny_bert.write_checkpoint(tmp_path / "full", AWKWARD, rounded)
+    ids = tiny_bert.golden_inputs()["full"]
+    results = [fbg.load(path, dtype=dtype).forward(ids).last_hidden_state for path in (half, full)]
+    np.testing.assert_array_equal(*results)
+
+
+def test_tensor_names_may_carry_the_prefix_of_a_model_with_a_head(
+    tmp_path: Path, tiny_directory: Path
+) -> None:
+    tensors = tiny_bert.random_tensors(AWKWARD, tiny_bert.GOLDEN_SEED, tiny_bert.GOLDEN_SPREAD)
+    prefixed = tiny_bert.write_checkpoint(tmp_path, AWKWARD, tensors, prefix="bert.")
+    ids = tiny_bert.golden_inputs()["full"]
+    results = [fbg.load(path).forward(ids).last_hidden_state for path in (prefixed, tiny_directory)]
+    np.testing.assert_array_equal(*results)
+
+
+def test_a_checkpoint_without_pooler_has_no_pooler_output(
+    tmp_path: Path, tiny_directory: Path
+) -> None:
+    tensors = tiny_bert.random_tensors(AWKWARD, tiny_bert.GOLDEN_SEED, tiny_bert.GOLDEN_SPREAD)
+    bare = {name: tensor for name, tensor in tensors.items() if not name.startswith("pooler.")}
+    ids = tiny_bert.golden_inputs()["full"]
+    output = fbg.load(tiny_bert.write_checkpoint(tmp_path, AWKWARD, bare)).forward(ids)
+    assert output.pooler_output is None
+    expected = fbg.load(tiny_directory).forward(ids).last_hidden_state
+    np.testing.assert_array_equal(output.last_hidden_state, expected)
+
+
+@pytest.mark.parametrize("normalize", [True, False])
+@pytest.mark.parametrize("pooling", ["mean", "cls"])
+def test_pooling_follows_modules_json(tmp_path: Path, pooling: str, normalize: bool) -> None:
+    geometry = replace(AWKWARD, num_hidden_layers=1)
+    directory = tiny_bert.write_checkpoint(
+        tmp_path, geometry, seed=6, spread=0.2, pooling=pooling, normalize=normalize
+    )
+    model = fbg.load(directory, dtype="float32")
+    text = "a tiny model, 2 words"
+    ids = np.array([tiny_bert.wordpiece(geometry.vocab_size).encode(text).ids])
+    hidden = model.forward(ids).last_hidden_state[0].astype(np.float64)
+    expected = hidden[0] if pooling == "cls" else hidden.mean(axis=0)
+    if normalize:
+        expected /= np.linalg.norm(expected)
+    np.testing.assert_allclose(model.encode(text), expected, rtol=0, atol=1e-6)
+
+
+def test_random_weights_are_a_pure_function_of_the_seed() -> None:
+    """Pins the generator: the golden arrays depend on it to the last bit."""
+    tensors = tiny_bert.random_tensors(AWKWARD, tiny_bert.GOLDEN_SEED, tiny_bert.GOLDEN_SPREAD)
+    total = sum(
+        fractions.Fraction(float(value))
+        for name in ("embeddings.word_embeddings.weight", "pooler.dense.bias")
+        for value in tensors[name].reshape(-1)
+    )
+    assert float(total) == -28.912735085839813

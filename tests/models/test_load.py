@@ -1,0 +1,244 @@
+"""fbg.load: what it accepts, and that every way of storing a checkpoint gives the same model."""
+
+import json
+import pathlib
+from typing import Any
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file, save_file
+
+import fbg
+from helpers import tiny_bert
+
+IDS = [[2, 17, 40, 8, 3], [2, 50, 3, 0, 0]]
+MASK = [[1, 1, 1, 1, 1], [1, 1, 1, 0, 0]]
+
+
+def write(path: pathlib.Path, **options: Any) -> pathlib.Path:
+    return tiny_bert.write_checkpoint(path, seed=4, spread=0.25, **options)
+
+
+@pytest.fixture(scope="module")
+def directory(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    return write(tmp_path_factory.mktemp("model"))
+
+
+def hidden(model: fbg.Model) -> np.ndarray:
+    return model.forward(IDS, MASK).last_hidden_state
+
+
+def test_a_path_and_its_str_are_the_same(directory: pathlib.Path) -> None:
+    assert np.array_equal(hidden(fbg.load(directory)), hidden(fbg.load(str(directory))))
+
+
+def test_the_prefix_of_models_with_a_head_is_found(
+    directory: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    assert np.array_equal(
+        hidden(fbg.load(directory)), hidden(fbg.load(write(tmp_path, prefix="bert.")))
+    )
+
+
+def test_old_names_of_layer_norm_are_known(directory: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    file = write(tmp_path) / "model.safetensors"
+    renamed = {
+        name.replace("LayerNorm.weight", "LayerNorm.gamma").replace(
+            "LayerNorm.bias", "LayerNorm.beta"
+        ): tensor
+        for name, tensor in load_file(file).items()
+    }
+    save_file(renamed, file)
+    assert np.array_equal(hidden(fbg.load(directory)), hidden(fbg.load(tmp_path)))
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [("float16", 5e-3), ("bfloat16", 5e-2)])
+def test_half_precision_checkpoints_are_read_exactly(
+    directory: pathlib.Path, tmp_path: pathlib.Path, dtype: str, tolerance: float
+) -> None:
+    half = hidden(fbg.load(write(tmp_path / "half", dtype=dtype)))
+    rounded = {
+        name: tensor.astype(tiny_bert.DTYPES[dtype]).astype(np.float32)
+        for name, tensor in load_file(directory / "model.safetensors").items()
+    }
+    widened = write(tmp_path / "widened", tensors=rounded)
+    assert np.array_equal(half, hidden(fbg.load(widened)))
+    assert np.abs(half - hidden(fbg.load(directory))).max() < tolerance
+
+
+def test_a_checkpoint_without_pooler_has_no_pooler_output(tmp_path: pathlib.Path) -> None:
+    file = write(tmp_path) / "model.safetensors"
+    save_file({n: t for n, t in load_file(file).items() if "pooler" not in n}, file)
+    result = fbg.load(tmp_path).forward(IDS)
+    assert result.pooler_output is None
+    assert result.last_hidden_state.shape == (2, 5, 48)
+
+
+def into_shards(directory: pathlib.Path, count: int) -> pathlib.Path:
+    """Replace model.safetensors by `count` files and their index; returns the index."""
+    file = directory / "model.safetensors"
+    tensors, weight_map = load_file(file), {}
+    for n in range(count):
+        part = sorted(tensors)[n::count]
+        name = f"model-{n + 1:05}-of-{count:05}.safetensors"
+        save_file({tensor: tensors[tensor] for tensor in part}, directory / name)
+        weight_map.update(dict.fromkeys(part, name))
+    file.unlink()
+    index = directory / "model.safetensors.index.json"
+    tiny_bert.write_json(index, {"metadata": {"total_size": 0}, "weight_map": weight_map})
+    return index
+
+
+@pytest.mark.parametrize("count", [1, 2, 7])
+def test_a_checkpoint_in_shards_is_the_same_as_in_one_file(
+    directory: pathlib.Path, tmp_path: pathlib.Path, count: int
+) -> None:
+    into_shards(write(tmp_path, prefix="bert."), count)
+    assert np.array_equal(hidden(fbg.load(directory)), hidden(fbg.load(tmp_path)))
+
+
+def test_a_damaged_shard_is_named_with_the_tensor(tmp_path: pathlib.Path) -> None:
+    index = into_shards(write(tmp_path), 3)
+    name = "encoder.layer.1.output.dense.weight"
+    shard = tmp_path / json.loads(index.read_text())["weight_map"][name]
+    tensors = load_file(shard)
+    save_file({**tensors, name: tensors[name][:-1]}, shard)
+    with pytest.raises(fbg.ModelError, match=f"{shard.name}: tensor {name} must have shape"):
+        fbg.load(tmp_path)
+    save_file({n: t for n, t in tensors.items() if n != name}, shard)
+    with pytest.raises(fbg.ModelError, match=rf"index\.json: tensor {name} is missing"):
+        fbg.load(tmp_path)
+    shard.write_bytes(b"\x00")
+    with pytest.raises(fbg.ModelError, match=f"{shard.name}: not a readable safetensors file"):
+        fbg.load(tmp_path)
+    shard.unlink()
+    with pytest.raises(fbg.ModelError, match=f"{shard.name}: no such file"):
+        fbg.load(tmp_path)
+
+
+@pytest.mark.parametrize("weight_map", [None, {}, [], "model.safetensors"])
+def test_an_index_without_a_weight_map_is_named(tmp_path: pathlib.Path, weight_map: Any) -> None:
+    tiny_bert.write_json(into_shards(write(tmp_path), 2), {"weight_map": weight_map})
+    with pytest.raises(fbg.ModelError, match=r"index\.json: weight_map must be"):
+        fbg.load(tmp_path)
+
+
+@pytest.mark.parametrize("name", [3, None, "", "..", "../x", "/etc/passwd", "a/b", "\0"])
+def test_an_index_names_files_of_its_directory_only(tmp_path: pathlib.Path, name: Any) -> None:
+    tiny_bert.write_json(into_shards(write(tmp_path), 2), {"weight_map": {"a": name}})
+    with pytest.raises(fbg.ModelError, match=r"index\.json: the weight_map of a|no such file"):
+        fbg.load(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["pytorch_model.bin", "pytorch_model.bin.index.json"])
+def test_a_pickled_checkpoint_is_refused_with_what_to_do(tmp_path: pathlib.Path, name: str) -> None:
+    (write(tmp_path) / "model.safetensors").rename(tmp_path / name)
+    message = rf"model\.safetensors: no such file; {name} is not read.*from_pretrained.*save_pre"
+    with pytest.raises(fbg.ModelError, match=message):
+        fbg.load(tmp_path)
+
+
+def test_two_encoders_in_one_checkpoint_are_named(tmp_path: pathlib.Path) -> None:
+    file = write(tmp_path) / "model.safetensors"
+    tensors = load_file(file)
+    save_file({f"{side}.{n}": t for n, t in tensors.items() for side in ("query", "doc")}, file)
+    wanted = "more than one encoder: doc.embeddings.word.*, query.embeddings.word"
+    with pytest.raises(fbg.ModelError, match=wanted):
+        fbg.load(tmp_path)
+
+
+@pytest.mark.parametrize(("dtype", "large"), [("float16", 7e4), ("bfloat16", 3.4e38)])
+def test_a_weight_that_the_dtype_cannot_hold_is_named(
+    tmp_path: pathlib.Path, dtype: str, large: float
+) -> None:
+    file = write(tmp_path) / "model.safetensors"
+    tensors = load_file(file)
+    name = "encoder.layer.1.output.dense.weight"
+    tensors[name][3, 5] = -large
+    save_file(tensors, file)
+    fbg.load(tmp_path)
+    with pytest.raises(fbg.ModelError, match=f"tensor {name} must be within .* got -"):
+        fbg.load(tmp_path, dtype=dtype)
+
+
+def test_int8_is_near_float32_and_not_the_same(directory: pathlib.Path) -> None:
+    exact, quantized = hidden(fbg.load(directory)), hidden(fbg.load(directory, dtype="int8"))
+    cosine = (exact * quantized).sum() / np.linalg.norm(exact) / np.linalg.norm(quantized)
+    assert 0.99 < cosine < 0.9999999
+
+
+def test_weights_are_packed_once(directory: pathlib.Path) -> None:
+    model = fbg.load(directory, dtype="int8")
+    packed = fbg._fbg.pack_b_count()
+    hidden(model)
+    model.encode(["a", "b c"])
+    assert fbg._fbg.pack_b_count() == packed
+
+
+def test_the_number_of_threads_is_that_of_load_or_the_default(directory: pathlib.Path) -> None:
+    assert fbg.load(directory).num_threads == fbg.get_num_threads()
+    model = fbg.load(directory, num_threads=3)
+    assert model.num_threads == 3
+    assert np.array_equal(hidden(model), hidden(fbg.load(directory, num_threads=1)))
+
+
+def test_repr_says_what_the_model_is(directory: pathlib.Path) -> None:
+    text = repr(fbg.load(directory, dtype="int8"))
+    for part in (str(directory), "bert", "2 layers", "hidden size 48", "3 heads", "int8"):
+        assert part in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"model": 3}, TypeError, "model must be a path or a hub id, got int"),
+        (
+            {"dtype": "float64"},
+            ValueError,
+            "dtype must be one of float32, bfloat16, float16, int8 or None, got 'float64'",
+        ),
+        ({"num_threads": 0}, ValueError, r"num_threads must be in \[1, 1024\], got 0"),
+        ({"num_threads": 1.5}, TypeError, "num_threads must be an integer or None, got float"),
+    ],
+)
+def test_bad_arguments_are_named(
+    directory: pathlib.Path, arguments: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=f"load: {message}"):
+        fbg.load(**{"model": directory, **arguments})
+
+
+@pytest.mark.parametrize("name", ["./absent", "/absent/model", "~/absent", "not a name", "a/b/c"])
+def test_a_path_that_is_not_there_never_asks_the_hub(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    huggingface_hub = pytest.importorskip("huggingface_hub")
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", lambda *_, **__: pytest.fail())
+    with pytest.raises(fbg.ModelError, match="no such directory"):
+        fbg.load(name)
+
+
+def test_a_hub_id_is_looked_up_in_the_cache_before_the_network(
+    directory: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    huggingface_hub = pytest.importorskip("huggingface_hub")
+    calls = []
+
+    def snapshot_download(name: str, local_files_only: bool = False, **_: object) -> str:
+        calls.append((name, local_files_only))
+        return str(directory)
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot_download)
+    assert hidden(fbg.load("some/model")).shape == (2, 5, 48)
+    assert calls == [("some/model", True)]
+
+
+def test_a_hub_id_that_cannot_be_had_is_a_model_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    huggingface_hub = pytest.importorskip("huggingface_hub")
+
+    def snapshot_download(name: str, local_files_only: bool = False, **_: object) -> str:
+        raise OSError("no network here")
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot_download)
+    with pytest.raises(fbg.ModelError, match=r"some/model: .*local cache.*no network here"):
+        fbg.load("some/model")

@@ -1,0 +1,430 @@
+"""Bad models and bad input: an error that names the file and tensor or the argument, no crash."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from safetensors.numpy import load_file, save_file
+
+import fbg
+from helpers import tiny_bert
+from helpers.tiny_bert import AWKWARD
+
+SMALL = tiny_bert.Geometry(8, 1, 2, 12, vocab_size=90, max_position_embeddings=16)
+WORDS = "embeddings.word_embeddings.weight"
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Path:
+    return tiny_bert.write_checkpoint(tmp_path / "model", SMALL, seed=1, spread=0.2)
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> fbg.Model:
+    return fbg.load(tiny_bert.write_checkpoint(tmp_path_factory.mktemp("good"), SMALL, seed=1))
+
+
+def change_json(path: Path, **changes: Any) -> None:
+    """Set keys of a JSON file; None removes one."""
+    values = json.loads(path.read_text())
+    values.update(changes)
+    path.write_text(json.dumps({k: v for k, v in values.items() if v is not None}))
+
+
+def change_tensor(directory: Path, name: str, value: np.ndarray | None) -> None:
+    """Replace a tensor of model.safetensors; None removes it."""
+    path = directory / "model.safetensors"
+    tensors = load_file(path)
+    if value is None:
+        del tensors[name]
+    else:
+        tensors[name] = value
+    save_file(tensors, path)
+
+
+# --- Files ------------------------------------------------------------------------------------
+
+
+def test_the_untouched_directory_loads(directory: Path) -> None:
+    assert fbg.load(directory).forward([[2, 5, 3]]).last_hidden_state.shape == (1, 3, 8)
+
+
+def test_model_error_is_an_exception_of_its_own() -> None:
+    assert issubclass(fbg.ModelError, Exception)
+    assert fbg.ModelError is not ValueError
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int8"])
+@pytest.mark.parametrize("name", ["config.json", "model.safetensors"])
+def test_a_missing_file_is_named(directory: Path, name: str, dtype: str) -> None:
+    (directory / name).unlink()
+    with pytest.raises(fbg.ModelError, match=name):
+        fbg.load(directory, dtype=dtype)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int8"])
+def test_without_a_tokenizer_token_ids_still_work(
+    directory: Path, tmp_path: Path, dtype: str
+) -> None:
+    (directory / "tokenizer.json").unlink()
+    loaded = fbg.load(directory, dtype=dtype)
+    loaded.save(tmp_path / "saved")
+    for model in (loaded, fbg.load(tmp_path / "saved")):
+        assert np.isfinite(model.forward([[2, 5, 3]]).last_hidden_state).all()
+        for text_to in (model.encode, model.token_counts):
+            with pytest.raises(fbg.ModelError, match=r"tokenizer\.json: no such file"):
+                text_to(["a"])
+
+
+def test_a_missing_pooling_config_is_named(directory: Path) -> None:
+    (directory / "1_Pooling" / "config.json").unlink()
+    with pytest.raises(fbg.ModelError, match=r"1_Pooling.config\.json"):
+        fbg.load(directory)
+
+
+def test_a_directory_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(fbg.ModelError, match="absent"):
+        fbg.load(tmp_path / "absent")
+
+
+def test_a_file_where_a_directory_is_wanted(directory: Path) -> None:
+    with pytest.raises(fbg.ModelError, match=r"config\.json"):
+        fbg.load(directory / "config.json")
+
+
+NAMES = ["config.json", "tokenizer.json", "modules.json", "1_Pooling/config.json"]
+CONTENTS = [b"", b"{", b"[]", b"17", b"\xff\xfe\x00", b"[" * 100_000]
+LEGAL = ("modules.json", b"[]")  # a model of no modules: mean pooling
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        pytest.param(name, content, id=f"{name}-{content[:4]!r}")
+        for name in [*NAMES, "model.safetensors"]
+        for content in CONTENTS
+        if (name, content) != LEGAL
+    ],
+)
+def test_a_file_that_is_not_what_its_name_says(directory: Path, name: str, content: bytes) -> None:
+    (directory / name).write_bytes(content)
+    with pytest.raises(fbg.ModelError, match=Path(name).name):
+        fbg.load(directory)
+
+
+# --- config.json ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("model_type", "gpt2"),
+        ("model_type", None),
+        ("model_type", 5),
+        ("hidden_act", "swish"),
+        ("position_embedding_type", "relative_key"),
+        ("hidden_size", None),
+        ("hidden_size", 0),
+        ("hidden_size", -8),
+        ("hidden_size", "8"),
+        ("hidden_size", 8.5),
+        ("num_hidden_layers", -1),
+        ("num_attention_heads", 3),
+        ("num_attention_heads", 0),
+        ("vocab_size", 2**40),
+        ("vocab_size", True),
+        ("intermediate_size", [12]),
+        ("max_position_embeddings", 0),
+        ("layer_norm_eps", float("nan")),
+        ("layer_norm_eps", -1.0),
+    ],
+)
+def test_an_unsupported_setting_is_named(directory: Path, key: str, value: Any) -> None:
+    change_json(directory / "config.json", **{key: value})
+    named = rf"config\.json.*{key}"
+    if (key, value) == ("vocab_size", 2**40):  # a legal number that the tensor contradicts
+        named = rf"model\.safetensors.*{WORDS}"
+    with pytest.raises(fbg.ModelError, match=named):
+        fbg.load(directory)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"pooling_mode_mean_tokens": False},
+        {"pooling_mode_mean_tokens": True, "pooling_mode_mean_sqrt_len_tokens": True},
+        {"pooling_mode": "median"},
+        {"include_prompt": False},
+        {"word_embedding_dimension": 9},
+    ],
+    ids=str,
+)
+def test_an_unsupported_pooling_is_an_error(directory: Path, changes: dict[str, Any]) -> None:
+    change_json(directory / "1_Pooling" / "config.json", **changes)
+    with pytest.raises(fbg.ModelError, match=r"1_Pooling.config\.json"):
+        fbg.load(directory)
+
+
+# --- model.safetensors ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", sorted(tiny_bert.random_tensors(SMALL)))
+def test_a_tensor_of_the_wrong_shape_is_named(directory: Path, name: str) -> None:
+    good = tiny_bert.random_tensors(SMALL)[name]
+    shape = (good.shape[0] + 1, *good.shape[1:])
+    change_tensor(directory, name, np.zeros(shape, np.float32))
+    with pytest.raises(fbg.ModelError, match=rf"model\.safetensors.*{name}.*{good.shape[0]}"):
+        fbg.load(directory)
+
+
+def test_a_transposed_tensor_is_named(directory: Path) -> None:
+    name = "encoder.layer.0.intermediate.dense.weight"
+    change_tensor(directory, name, np.zeros((8, 12), np.float32))
+    with pytest.raises(fbg.ModelError, match=rf"model\.safetensors.*{name}.*\(12, 8\).*\(8, 12\)"):
+        fbg.load(directory)
+
+
+OPTIONAL = {"pooler.dense.weight"}  # without it, there is no pooler
+
+
+@pytest.mark.parametrize("name", sorted(set(tiny_bert.random_tensors(SMALL)) - OPTIONAL))
+def test_a_missing_tensor_is_named(directory: Path, name: str) -> None:
+    change_tensor(directory, name, None)
+    with pytest.raises(fbg.ModelError, match=rf"model\.safetensors.*{name}"):
+        fbg.load(directory)
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.uint8, np.bool_, np.float64])
+def test_a_tensor_of_an_unsupported_dtype_is_named(directory: Path, dtype: Any) -> None:
+    change_tensor(directory, WORDS, np.ones((90, 8), dtype))
+    with pytest.raises(fbg.ModelError, match=rf"model\.safetensors.*{WORDS}"):
+        fbg.load(directory)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int8"])
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize(
+    "name",
+    [WORDS, "encoder.layer.0.output.dense.weight", "encoder.layer.0.output.LayerNorm.bias"],
+)
+def test_a_tensor_with_a_value_that_is_not_finite_is_named(
+    directory: Path, name: str, value: float, dtype: str
+) -> None:
+    tensor = tiny_bert.random_tensors(SMALL)[name]
+    tensor.reshape(-1)[-1] = value
+    change_tensor(directory, name, tensor)
+    with pytest.raises(fbg.ModelError, match=rf"model\.safetensors.*{name}"):
+        fbg.load(directory, dtype=dtype)
+
+
+@pytest.mark.parametrize("kept", [0, 1, 7, 8, 9, 100, 0.5, 0.99, -1])
+def test_a_truncated_file_is_named(directory: Path, kept: float) -> None:
+    path = directory / "model.safetensors"
+    content = path.read_bytes()
+    length = int(kept * len(content)) if isinstance(kept, float) else kept % len(content)
+    path.write_bytes(content[:length])
+    with pytest.raises(fbg.ModelError, match=r"model\.safetensors"):
+        fbg.load(directory)
+
+
+@pytest.mark.parametrize("length", [0, 1, 2**31, 2**63, 2**64 - 1])
+def test_a_wrong_header_length_is_an_error(directory: Path, length: int) -> None:
+    path = directory / "model.safetensors"
+    path.write_bytes(length.to_bytes(8, "little") + path.read_bytes()[8:])
+    with pytest.raises(fbg.ModelError, match=r"model\.safetensors"):
+        fbg.load(directory)
+
+
+@pytest.mark.parametrize("offsets", [[0, 2**40], [-4, 0], [8, 4], [0, 0], [2**63, 2**64]])
+def test_offsets_outside_the_file_are_an_error(directory: Path, offsets: list[int]) -> None:
+    path = directory / "model.safetensors"
+    content = path.read_bytes()
+    size = int.from_bytes(content[:8], "little")
+    header = json.loads(content[8 : 8 + size])
+    header[WORDS]["data_offsets"] = offsets
+    changed = json.dumps(header).encode()
+    path.write_bytes(len(changed).to_bytes(8, "little") + changed + content[8 + size :])
+    with pytest.raises(fbg.ModelError, match=r"model\.safetensors"):
+        fbg.load(directory)
+
+
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_flipped_bytes_never_crash(directory: Path, data: st.DataObject) -> None:
+    """Damaged numbers may go unnoticed; everything else is a ModelError."""
+    path = directory / "model.safetensors"
+    original = path.read_bytes()
+    header = 8 + int.from_bytes(original[:8], "little")
+    content = bytearray(original)
+    for _ in range(data.draw(st.integers(1, 3))):
+        position = data.draw(st.integers(0, header + 64))
+        content[position] = data.draw(st.integers(0, 255))
+    path.write_bytes(content)
+    try:
+        loaded = fbg.load(directory)
+    except fbg.ModelError as error:
+        assert "model.safetensors" in str(error)
+    else:
+        assert loaded.forward([[2, 5, 3]]).last_hidden_state.shape == (1, 3, 8)
+    finally:
+        path.write_bytes(original)
+
+
+# --- Arguments of load ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", ["int4", "float64", "", "INT8"])
+def test_an_unknown_dtype_is_a_value_error(directory: Path, dtype: str) -> None:
+    with pytest.raises(ValueError, match="dtype"):
+        fbg.load(directory, dtype=dtype)
+
+
+@pytest.mark.parametrize("threads", [0, -1])
+def test_a_number_of_threads_below_one_is_a_value_error(directory: Path, threads: int) -> None:
+    with pytest.raises(ValueError, match="num_threads"):
+        fbg.load(directory, num_threads=threads)
+
+
+@pytest.mark.parametrize("path", [None, 5, ["model"]])
+def test_a_model_that_is_no_path_is_a_type_error(path: Any) -> None:
+    with pytest.raises(TypeError, match="model"):
+        fbg.load(path)
+
+
+# --- forward ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("wrong", [-1, 90, 2**31, 2**32 + 5, -(2**40)])
+def test_a_token_id_outside_the_vocabulary_is_named(model: fbg.Model, wrong: int) -> None:
+    with pytest.raises(ValueError, match=rf"input_ids.*90.*{wrong}"):
+        model.forward(np.array([[2, 5, 3], [2, wrong, 3]]))
+
+
+def test_an_unsigned_token_id_outside_the_vocabulary_is_named(model: fbg.Model) -> None:
+    with pytest.raises(ValueError, match=rf"input_ids.*{2**64 - 1}"):
+        model.forward(np.array([[2, 2**64 - 1]], np.uint64))
+
+
+@pytest.mark.parametrize("wrong", [-1, 2, 2**32])
+def test_a_token_type_outside_its_table_is_named(model: fbg.Model, wrong: int) -> None:
+    with pytest.raises(ValueError, match=rf"token_type_ids.*{wrong}"):
+        model.forward([[2, 5, 3]], token_type_ids=[[0, wrong, 0]])
+
+
+def test_a_sequence_longer_than_the_position_table(model: fbg.Model) -> None:
+    assert model.forward(np.ones((1, 16), np.int64)).last_hidden_state.shape == (1, 16, 8)
+    with pytest.raises(ValueError, match=r"17.*16"):
+        model.forward(np.ones((1, 17), np.int64))
+
+
+def test_a_long_text_is_cut_to_the_position_table(model: fbg.Model) -> None:
+    assert np.isfinite(model.encode("a b c d e f g h " * 50)).all()
+
+
+@pytest.mark.parametrize(
+    "ids", [5, [5, 6], [[[5]]], np.zeros((1, 2, 3), np.int32)], ids=["0-D", "1-D", "3-D", "array"]
+)
+def test_ids_of_the_wrong_rank_are_a_value_error(model: fbg.Model, ids: Any) -> None:
+    with pytest.raises(ValueError, match="input_ids"):
+        model.forward(ids)
+
+
+@pytest.mark.parametrize("ids", [[[1.0, 2.0]], [["a"]], np.ones((1, 2), np.complex64)], ids=str)
+def test_ids_that_are_no_integers_are_a_type_error(model: fbg.Model, ids: Any) -> None:
+    with pytest.raises(TypeError, match="input_ids"):
+        model.forward(ids)
+
+
+def test_ragged_ids_are_a_value_error(model: fbg.Model) -> None:
+    with pytest.raises(ValueError, match="input_ids"):
+        model.forward([[1, 2], [1]])
+
+
+@pytest.mark.parametrize("argument", ["attention_mask", "token_type_ids"])
+@pytest.mark.parametrize("shape", [(1, 2), (3, 1), (3,), (1, 3, 1)])
+def test_companions_of_another_shape_are_a_value_error(
+    model: fbg.Model, argument: str, shape: tuple[int, ...]
+) -> None:
+    with pytest.raises(ValueError, match=argument):
+        model.forward([[2, 5, 3]], **{argument: np.ones(shape, np.int64)})
+
+
+@pytest.mark.parametrize("argument", ["attention_mask", "token_type_ids"])
+def test_companions_that_are_no_integers_are_a_type_error(model: fbg.Model, argument: str) -> None:
+    with pytest.raises(TypeError, match=argument):
+        model.forward([[2, 5, 3]], **{argument: np.ones((1, 3), np.float32)})
+
+
+@pytest.mark.parametrize("shape", [(0, 5), (3, 0), (0, 0)])
+def test_an_empty_batch_is_legal(model: fbg.Model, shape: tuple[int, int]) -> None:
+    output = model.forward(np.zeros(shape, np.int64))
+    assert output.last_hidden_state.shape == (*shape, 8)
+    assert output.pooler_output is not None
+    assert output.pooler_output.shape == (shape[0], 8)
+
+
+def test_a_row_that_is_masked_altogether_is_zeros_and_leaves_others_alone(
+    model: fbg.Model,
+) -> None:
+    alone = model.forward([[2, 5, 3]])
+    output = model.forward([[2, 5, 3], [2, 6, 3]], [[1, 1, 1], [0, 0, 0]])
+    np.testing.assert_array_equal(output.last_hidden_state[0], alone.last_hidden_state[0])
+    assert not output.last_hidden_state[1].any()
+
+
+def test_inputs_are_not_written(model: fbg.Model) -> None:
+    ids = np.array([[2, 5, 3, 0]])
+    mask = np.array([[1, 1, 1, 0]])
+    for array in (ids, mask):
+        array.setflags(write=False)
+    model.forward(ids, mask)
+    assert ids.tolist() == [[2, 5, 3, 0]]
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.int32, np.uint32, np.int64])
+def test_every_integer_dtype_and_stride_gives_the_same(model: fbg.Model, dtype: Any) -> None:
+    ids = np.array([[2, 5, 3], [2, 9, 8]])
+    expected = model.forward(ids).last_hidden_state
+    strided = np.zeros((4, 6), dtype)[::2, ::-2]
+    strided[...] = ids
+    np.testing.assert_array_equal(model.forward(strided).last_hidden_state, expected)
+
+
+# --- encode -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text", [None, 5, b"bytes", ["a", 5], [["a"]]], ids=repr)
+def test_text_that_is_no_text_is_a_type_error(model: fbg.Model, text: Any) -> None:
+    with pytest.raises(TypeError, match="sentences"):
+        model.encode(text)
+
+
+def test_batch_size_must_be_positive(model: fbg.Model) -> None:
+    with pytest.raises(ValueError, match="batch_size"):
+        model.encode(["a"], batch_size=0)
+
+
+def test_no_sentences_and_an_empty_sentence_are_legal(model: fbg.Model) -> None:
+    assert model.encode([]).shape == (0, 8)
+    assert model.encode("").shape == (8,)
+    assert np.isfinite(model.encode(["", "a"])).all()
+
+
+def test_a_length_that_special_tokens_fill_is_an_error(directory: Path) -> None:
+    for length in (2, 1):  # the tokenizer of a model with length 1 would not cut at all
+        tiny_bert.write_json(directory / "sentence_bert_config.json", {"max_seq_length": length})
+        if length == 2:
+            assert fbg.load(directory).token_counts(["a word"]) == [2]
+    with pytest.raises(fbg.ModelError, match=r"tokenizer\.json: puts 2 special .* model takes 1"):
+        fbg.load(directory)
+
+
+def test_a_tokenizer_that_does_not_fit_the_model_is_an_error(directory: Path) -> None:
+    """Ids beyond the word embeddings: an error that names the id, never a wild read."""
+    tiny_bert.wordpiece(AWKWARD.vocab_size).save(str(directory / "tokenizer.json"))
+    with pytest.raises(ValueError, match=r"98|vocab"):
+        fbg.load(directory).encode("a word10")

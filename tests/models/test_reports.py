@@ -1,0 +1,283 @@
+"""compare, sensitivity, bench and profile: what the figures must satisfy, whatever the machine."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import fbg
+from fbg.compression.precision import linears
+from fbg.reports.benchmark import bench
+from fbg.reports.comparison import compare, cosines, nearest_texts, sample_texts
+from fbg.reports.measuring import table, time_in_turn
+from fbg.reports.plots import plot_comparison, plot_stacks
+from fbg.reports.profiling import profile
+from fbg.reports.sensitivity import sensitivity
+from fbg.runtime.batches import pack_sequences
+from helpers import tiny_bert, tiny_models
+
+TEXTS = ["a word, and another", "one more of them", "the third", "number 4", "", "five and six"]
+PACK, SCORES, SOFTMAX, CONTEXT = range(4)
+
+
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_bert.write_checkpoint(tmp_path_factory.mktemp("model"), seed=4, spread=0.25)
+
+
+@pytest.fixture(scope="module")
+def saved(checkpoint: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("saved") / "model"
+    fbg.load(checkpoint, dtype="int8").save(path)
+    return path
+
+
+# --- compare ----------------------------------------------------------------------------------
+
+
+def test_compare_measures_what_numpy_does(checkpoint: Path) -> None:
+    report = compare(checkpoint, TEXTS, ["int8"], rounds=1)
+    exact, int8 = report.dtypes
+    assert (exact.dtype, int8.dtype) == ("float32", "int8")
+    assert report.texts == 5  # the empty one is left out
+    texts = [text for text in TEXTS if text]
+    y, x = (fbg.load(checkpoint, dtype=d).encode(texts).astype(float) for d in ("float32", "int8"))
+    cosine = (x * y).sum(axis=1) / np.linalg.norm(x, axis=1) / np.linalg.norm(y, axis=1)
+    figures = [int8.mean, int8.minimum, int8.percentile_1, int8.percentile_5]
+    expected = [cosine.mean(), cosine.min(), *np.percentile(cosine, [1, 5])]
+    np.testing.assert_allclose(figures, expected, atol=1e-6)
+    assert report.neighbours == 4
+    assert int8.neighbours_kept == 1  # all the others are the nearest four
+    assert int8.memory.packed_weights < exact.memory.packed_weights
+    assert int8.tokens_per_second > 0
+    assert report.tokens == sum(fbg.load(checkpoint).token_counts(texts))
+
+
+def test_compare_of_float32_with_itself_is_exact(checkpoint: Path) -> None:
+    (row,) = compare(checkpoint, TEXTS, ["float32"], rounds=1).dtypes
+    assert row.mean == pytest.approx(1, abs=1e-6)
+    assert row.neighbours_kept == 1
+    assert row.speedup == 1
+    assert [layer.relative_error for layer in row.layers] == [0, 0, 0]
+
+
+@pytest.mark.parametrize("name", sorted(tiny_models.CONFIGS))
+def test_layer_errors_of_every_family(tmp_path: Path, name: str) -> None:
+    tiny = tiny_models.tiny_model(name)
+    path = tiny_models.write_checkpoint(tmp_path / "model", tiny.config, tiny.tensors)
+    report = compare(path, TEXTS, ["int8"], rounds=1)
+    layers = report.dtypes[1].layers
+    assert [row.layer for row in layers] == list(range(len(fbg.load(path)._transformer.layers) + 1))
+    assert all(0 < row.relative_error < 0.5 for row in layers[1:])
+    assert all(0.9 < row.cosine <= 1 for row in layers)
+
+
+def test_the_last_layer_is_the_last_hidden_state(checkpoint: Path) -> None:
+    ids = fbg.load(checkpoint)._tokenizer(["a word, and another"])
+    states = [
+        fbg.load(checkpoint, dtype=dtype).forward([ids[0].tolist()]).last_hidden_state[0]
+        for dtype in ("float32", "int8")
+    ]
+    error = np.linalg.norm(states[1] - states[0]) / np.linalg.norm(states[0])
+    report = compare(checkpoint, ["a word, and another"] * 2, ["int8"], rounds=1)
+    assert report.dtypes[1].layers[-1].relative_error == pytest.approx(error, rel=1e-5)
+
+
+def test_zero_rows_count_as_equal_only_to_zero_rows() -> None:
+    zero, one = np.zeros((1, 3), np.float32), np.ones((1, 3), np.float32)
+    got = [cosines(*pair)[0] for pair in ((zero, zero), (zero, one), (one, one))]
+    assert got == pytest.approx([1, 0, 1])
+
+
+def test_the_nearest_text_is_never_the_text_itself() -> None:
+    x = np.array([[1, 0], [0.9, 0.1], [0, 1]], np.float32)
+    assert nearest_texts(x, 1).ravel().tolist() == [1, 0, 1]
+
+
+def test_the_sample_is_of_many_different_sentences() -> None:
+    texts = sample_texts()
+    assert len(set(texts)) == len(texts) >= 100
+    assert all(text[0].isupper() and text[-1] in ".?" for text in texts)
+
+
+# --- sensitivity ------------------------------------------------------------------------------
+
+
+def test_sensitivity_proposes_a_list_that_reaches_the_target(checkpoint: Path) -> None:
+    seen: list[str] = []
+    loose = sensitivity(checkpoint, TEXTS, target=0.5, progress=seen.append)
+    names = list(linears(fbg.load(checkpoint)._transformer))
+    assert seen == names
+    assert sorted(row.layer for row in loose.layers) == sorted(names)
+    losses = [row.loss for row in loose.layers]
+    assert losses == sorted(losses, reverse=True)
+    assert loose.proposed == ()
+    assert "no layer needs" in str(loose)
+
+    strict = sensitivity(checkpoint, TEXTS, target=loose.int8_loss / 2)
+    assert 0 < len(strict.proposed) < len(names)
+    assert strict.proposed == tuple(row.layer for row in strict.layers)[: len(strict.proposed)]
+    assert strict.proposed_loss <= strict.target
+    # Loading it so gives just that loss.
+    texts = [text for text in TEXTS if text]
+    exact = fbg.load(checkpoint).encode(texts)
+    mixed = fbg.load(checkpoint, dtype="int8", higher_precision=strict.proposed).encode(texts)
+    assert 1 - cosines(mixed, exact).mean() == pytest.approx(strict.proposed_loss, abs=1e-12)
+
+
+def test_a_target_out_of_reach_is_said_to_be(checkpoint: Path) -> None:
+    report = sensitivity(checkpoint, TEXTS, target=1e-12)
+    assert len(report.proposed) == len(report.layers)
+    assert "out of reach" in str(report)
+
+
+# --- bench ------------------------------------------------------------------------------------
+
+
+def test_bench_has_a_row_for_every_case(checkpoint: Path) -> None:
+    before = fbg.get_num_threads()
+    report = bench(checkpoint, [3, 5], batch=2, num_threads=[1, 2], dtypes=["int8"], rounds=3)
+    assert fbg.get_num_threads() == before
+    cases = [(row.threads, row.tokens) for row in report.latencies]
+    assert cases == [(1, 3), (1, 5), (2, 3), (2, 5)]
+    for row in report.latencies:
+        assert 0 < row.percentile_10 <= row.median <= row.percentile_90
+        assert row.tokens_per_second == pytest.approx(2 * row.tokens / row.median)
+
+
+def test_bench_takes_the_lengths_and_dtypes_that_there_are(checkpoint: Path, saved: Path) -> None:
+    rows = bench(checkpoint, rounds=1).latencies
+    assert {row.tokens for row in rows} == {8, 32}  # of 40 positions
+    assert [row.dtype for row in rows][:3] == ["float32", "bfloat16", "int8"]
+    assert {row.dtype for row in bench(saved, [4], rounds=1).latencies} == {"int8"}
+
+
+def test_calls_take_turns() -> None:
+    order: list[str] = []
+    calls = {name: (lambda name=name: order.append(name)) for name in "abc"}
+    samples = time_in_turn(calls, 2)
+    assert order == list("abc" + "abc" + "bca")
+    assert [len(samples[name]) for name in "abc"] == [2, 2, 2]
+
+
+# --- profile ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int8"])
+def test_both_breakdowns_add_up(checkpoint: Path, dtype: str) -> None:
+    report = profile(checkpoint, [5, 20], num_threads=[1, 2], dtype=dtype, rounds=3)
+    assert [(p.threads, p.tokens) for p in report.profiles] == [(1, 5), (1, 20), (2, 5), (2, 20)]
+    for p in report.profiles:
+        assert {part.name for part in p.sub_layers} == {
+            "embeddings",
+            "QKV linear",
+            "attention",
+            "attention output linear",
+            "LayerNorm",
+            "intermediate linear, activation",
+            "output linear",
+            "pooling",
+        }
+        assert {"GEMM", "attention matmul", "softmax", "activation"} < {m.name for m in p.modules}
+        assert sum(part.seconds for part in p.sub_layers) == pytest.approx(p.seconds)
+        assert sum(part.share for part in p.sub_layers) == pytest.approx(1)
+        assert all(part.seconds >= 0 for part in (*p.sub_layers, *p.modules))
+
+
+@pytest.mark.parametrize("name", ["albert", "distilbert", "electra"])
+def test_profile_of_other_families(tmp_path: Path, name: str) -> None:
+    tiny = tiny_models.tiny_model(name)
+    path = tiny_models.write_checkpoint(tmp_path / "model", tiny.config, tiny.tensors)
+    (p,) = profile(path, [5], num_threads=[1], rounds=1).profiles
+    assert "output linear" in {part.name for part in p.sub_layers}
+
+
+def test_phases_lie_within_their_op_and_change_no_bit(checkpoint: Path) -> None:
+    model = fbg.load(checkpoint, dtype="int8", num_threads=1)
+    packed = pack_sequences([np.arange(5, 35, dtype=np.int32)])
+    outputs = [[np.empty((30, 48), np.float32), np.empty((1, 48), np.float32)] for _ in range(2)]
+    runner = model._forward
+    names = [op.name for op in model.plan(30).ops]
+    seconds, phases = np.empty(len(names)), np.full((len(names), 4), np.nan)
+    runner.run(packed, outputs[0], 1, seconds, phases)
+    runner.run(packed, outputs[1], 1)
+    for one, other in zip(*outputs, strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert (phases.sum(axis=1) <= seconds).all()
+    for name, row in zip(names, phases, strict=True):
+        if name == "attention":
+            assert (row > 0).all()
+        elif name.startswith("linear"):
+            assert row[PACK] > 0 == row[SCORES:].max()
+        else:
+            assert (row == 0).all()
+
+
+def test_phases_of_a_wrong_shape_are_refused(checkpoint: Path) -> None:
+    model = fbg.load(checkpoint, num_threads=1)
+    packed = pack_sequences([np.arange(5, 9, dtype=np.int32)])
+    outputs = [np.empty((4, 48), np.float32), np.empty((1, 48), np.float32)]
+    with pytest.raises(ValueError, match="phases must have one row per op and 4 columns"):
+        model._forward.run(packed, outputs, 1, None, np.zeros((2, 4)))
+
+
+# --- all of them ------------------------------------------------------------------------------
+
+
+def test_reports_print_and_become_json(checkpoint: Path, tmp_path: Path) -> None:
+    compared = compare(checkpoint, TEXTS, ["bfloat16", "int8"], rounds=1)
+    profiled = profile(checkpoint, [5], num_threads=[1], rounds=1)
+    for report in (compared, profiled, bench(checkpoint, [5], rounds=1)):
+        assert json.loads(json.dumps(report.to_dict()))["model"] == str(checkpoint)
+        assert str(checkpoint) in str(report)
+    pytest.importorskip("matplotlib")
+    plot_comparison(compared, tmp_path / "compare.png")
+    plot_stacks(profiled.shares(), tmp_path / "profile.svg")
+    assert (tmp_path / "compare.png").read_bytes().startswith(b"\x89PNG")
+    assert b"<svg" in (tmp_path / "profile.svg").read_bytes()
+
+
+def test_tables_align() -> None:
+    assert table(["a", "b"], [["long", "1"], ["c", "22"]]) == "a      b\nlong   1\nc     22"
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda m: compare(m, ["one"]), ValueError, "compare: texts must be at least 2, got 1"),
+        (lambda m: compare(m, "one"), TypeError, "compare: texts must be a sequence of str"),
+        (lambda m: compare(m, dtypes=["int7"]), ValueError, "compare: dtypes must be of"),
+        (lambda m: compare(m, rounds=0), ValueError, "compare: rounds must be"),
+        (lambda m: sensitivity(m, [""]), ValueError, "sensitivity: texts must be at least 1"),
+        (lambda m: sensitivity(m, target=0), ValueError, "sensitivity: target must be in"),
+        (lambda m: bench(m, [41]), ValueError, "bench: tokens must be"),
+        (lambda m: bench(m, []), ValueError, "bench: tokens must be at least one"),
+        (lambda m: bench(m, batch=0), ValueError, "bench: batch must be"),
+        (lambda m: bench(m, num_threads=[0]), ValueError, "bench: num_threads must be"),
+        (lambda m: bench(m, dtypes="int8"), ValueError, "bench: dtypes must be a sequence"),
+        (lambda m: profile(m, [0]), ValueError, "profile: tokens must be"),
+        (lambda m: profile(m, rounds=0), ValueError, "profile: rounds must be"),
+    ],
+)
+def test_bad_arguments_are_named(
+    checkpoint: Path, call: object, error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        call(checkpoint)  # type: ignore[operator]
+
+
+def test_a_saved_model_has_nothing_to_compare_with(saved: Path) -> None:
+    for call in (compare, sensitivity):
+        with pytest.raises(ValueError, match="dtype must be 'int8', with which"):
+            call(saved, TEXTS)
+
+
+@pytest.mark.parametrize("family", ["mpnet", "modernbert"])
+def test_attention_with_options_is_attention(tmp_path: Path, family: str) -> None:
+    tiny = tiny_models.tiny_model(family)
+    path = tiny_models.write_checkpoint(tmp_path, tiny.config, tiny.tensors)
+    (report,) = profile(path, [8], rounds=1).profiles
+    rates = {part.name: part.rate for part in report.sub_layers}
+    assert rates["attention"] is not None
+    assert ("rotary positions" in rates) == (family == "modernbert")

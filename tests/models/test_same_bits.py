@@ -1,0 +1,133 @@
+"""Who calls a model, with how many threads and beside whom: the bits of the results do not tell."""
+
+import os
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import fbg
+from fbg.runtime.runner import MAX_PLANS
+from helpers import tiny_bert
+
+CALLERS = 8
+DTYPES = ["float32", "bfloat16", "int8"]
+TEXTS = ["a", "b c d", "one two three, four", "x y z " * 9, "", "q w e r t y u i o p"]
+RNG = np.random.default_rng(3)
+BATCHES = [RNG.integers(0, 99, (rows, columns)) for rows, columns in ((1, 3), (4, 17), (2, 40))]
+
+
+@pytest.fixture(scope="module")
+def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_bert.write_checkpoint(tmp_path_factory.mktemp("model"), seed=4, spread=0.25)
+
+
+def results(model: fbg.Model) -> list[np.ndarray]:
+    """Of encode, one by one and as a batch, and of forward."""
+    arrays = [model.encode(TEXTS), *(model.encode(text) for text in TEXTS)]
+    for ids in BATCHES:
+        output = model.forward(ids)
+        assert output.pooler_output is not None
+        arrays += [output.last_hidden_state, output.pooler_output]
+    return arrays
+
+
+def same(these: list[np.ndarray], those: list[np.ndarray]) -> bool:
+    return all(np.array_equal(a, b) for a, b in zip(these, those, strict=True))
+
+
+def in_child(work: Callable[[], bool]) -> bool:
+    """Whether `work` says so in a forked process; one that hangs ends by itself."""
+    pid = os.fork()
+    if pid == 0:
+        import signal
+
+        signal.alarm(30)
+        right = False
+        try:
+            right = work()
+        finally:
+            os._exit(0 if right else 1)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_one_thread_and_two(directory: Path, dtype: str) -> None:
+    one, two = (fbg.load(directory, dtype=dtype, num_threads=n) for n in (1, 2))
+    assert same(results(one), results(two))
+
+
+@pytest.mark.parametrize("num_threads", [1, 2])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_callers_at_the_same_time(directory: Path, dtype: str, num_threads: int) -> None:
+    model = fbg.load(directory, dtype=dtype, num_threads=num_threads)
+    wanted = results(model)
+    start, right = threading.Barrier(CALLERS), []
+
+    def call() -> None:
+        start.wait()
+        for _ in range(5):
+            right.append(same(results(model), wanted))
+
+    callers = [threading.Thread(target=call) for _ in range(CALLERS)]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join()
+    assert right == [True] * 5 * CALLERS
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_forked_child(directory: Path, dtype: str) -> None:
+    model = fbg.load(directory, dtype=dtype, num_threads=2)
+    wanted = results(model)
+    assert in_child(lambda: same(results(model), wanted))
+    assert same(results(model), wanted)
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_children_forked_while_others_call(directory: Path) -> None:
+    model = fbg.load(directory, dtype="int8", num_threads=2)
+    wanted = results(model)
+    stop = threading.Event()
+
+    def call() -> None:
+        while not stop.is_set():
+            model.forward(BATCHES[1])
+
+    callers = [threading.Thread(target=call) for _ in range(2)]
+    for caller in callers:
+        caller.start()
+    try:
+        for _ in range(5):
+            assert in_child(lambda: same(results(model), wanted))
+    finally:
+        stop.set()
+        for caller in callers:
+            caller.join()
+
+
+def test_plans_are_kept_by_capacity_and_bounded(directory: Path) -> None:
+    model = fbg.load(directory, num_threads=1)
+    runner = model._forward
+    plan = runner.plan(8, 1)
+    assert runner.plan(1, 1) is runner.plan(64, 1) is plan
+    assert runner.arena_bytes == plan.arena_bytes
+    plans = [runner.plan(tokens, 1) for tokens in (65, 129, 257)]
+    assert runner.arena_bytes == sum(p.arena_bytes for p in (plan, *plans))
+    assert model.memory_report().arenas == runner.arena_bytes
+
+    # Sizes, thread counts and ISAs share one bound; what was not used for longest goes first.
+    assert runner.plan(8, 1) is plan
+    for threads in (1, 2, 3):
+        for isa in fbg.isa.supported():
+            with fbg.isa.limit(isa):
+                for tokens in (8, 100, 500):
+                    last = runner.plan(tokens, threads)
+                    assert runner.plan(tokens, threads) is last
+                    assert len(runner._plans) <= MAX_PLANS
+    assert runner.arena_bytes <= MAX_PLANS * last.arena_bytes
+    assert runner.plan(8, 1) is not plan

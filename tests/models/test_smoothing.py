@@ -1,0 +1,190 @@
+"""int8 models beyond plain rounding: factors that cancel, rounding that data guides, and a default
+that is closer to float32 without any data.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fbg
+from fbg.compression.rounding import round_to_gram
+from fbg.compression.smoothing import Inputs, observe_inputs, quantize_smoothly, random_sequences
+from fbg.networks.transformer import Linear, Transformer
+from helpers import tiny_bert, tiny_models
+from helpers.minilm import arrays, minilm_directory, sentences
+from helpers.tiny_bert import AWKWARD
+
+TEXTS = sentences()
+FRAME = np.array([2, 3], np.int32)
+TINY_TEXTS = ["w20 w30 w40", "w11 w12", "w50 w60 w70 w80"]
+
+
+def cosines(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return (a * b).sum(axis=-1) / np.linalg.norm(a, axis=-1) / np.linalg.norm(b, axis=-1)
+
+
+@pytest.fixture(scope="module")
+def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    tensors = tiny_bert.random_tensors(AWKWARD, seed=7, spread=0.25)
+    return tiny_bert.write_checkpoint(tmp_path_factory.mktemp("tiny"), AWKWARD, tensors)
+
+
+@pytest.fixture(scope="module")
+def exact(directory: Path) -> Transformer:
+    return fbg.load(directory)._transformer
+
+
+@pytest.fixture(scope="module")
+def inputs(exact: Transformer) -> dict[int, Inputs]:
+    return observe_inputs(exact, random_sequences(exact.config, FRAME), 1, grams=True)
+
+
+def effective(linear: Linear) -> np.ndarray:
+    """The weight that an int8 layer stands for, its channel scale included."""
+    weight = linear.weight.unpack() * linear.weight.scale
+    return weight if linear.channel_scale is None else weight * linear.channel_scale[:, None]
+
+
+def test_the_factors_cancel(exact: Transformer, inputs: dict[int, Inputs]) -> None:
+    plain = {key: Inputs(i.squares, rows=i.rows) for key, i in inputs.items()}  # no Gram matrices
+    for one, quantized in zip(exact.layers, quantize_smoothly(exact, plain).layers, strict=True):
+        k = AWKWARD.hidden_size
+        for name in ("intermediate", "output"):
+            linear = getattr(quantized, name)
+            assert linear.channel_scale.std() > 0
+            step = linear.weight.scale * linear.channel_scale[:, None]
+            error = np.abs(effective(linear) - getattr(one, name).weight.unpack())
+            assert (error <= 0.501 * step + 1e-6).all()
+        # Query and key as above; V and the projection of the context only together.
+        qkv, wanted = effective(quantized.qkv), one.qkv.weight.unpack()
+        step = quantized.qkv.weight.scale * quantized.qkv.channel_scale[:, None]
+        assert (np.abs(qkv - wanted)[:, : 2 * k] <= 0.501 * step[:, : 2 * k] + 1e-6).all()
+        assert quantized.attention_output.channel_scale is None
+        got = qkv[:, 2 * k :] @ effective(quantized.attention_output)
+        product = wanted[:, 2 * k :] @ one.attention_output.weight.unpack()
+        assert np.linalg.norm(got - product) <= 0.02 * np.linalg.norm(product)
+        got_bias = quantized.qkv.bias[2 * k :] @ effective(quantized.attention_output)
+        bias = one.qkv.bias[2 * k :] @ one.attention_output.weight.unpack()
+        assert np.linalg.norm(got_bias - bias) <= 0.05 * np.linalg.norm(bias)
+
+
+def test_layers_that_are_shared_stay_shared(tmp_path: Path) -> None:
+    tiny = tiny_models.tiny_model("albert")
+    path = tiny_models.write_checkpoint(tmp_path, tiny.config, tiny.tensors)
+    model = fbg.load(path, dtype="int8")
+    layers = model._transformer.layers
+    assert len({id(layer) for layer in layers}) < len(layers)
+    assert model._transformer.embeddings.projection.channel_scale is not None
+
+
+@pytest.mark.parametrize("name", ["mpnet", "modernbert", "modernbert-biased"])
+def test_other_networks_are_smoothed_and_calibrated(tmp_path: Path, name: str) -> None:
+    tiny = tiny_models.tiny_model(name)
+    path = tiny_models.write_checkpoint(tmp_path, tiny.config, tiny.tensors)
+    ids = tiny_models.golden_inputs(tiny.config)["full"]
+    want = fbg.load(path).forward(ids).last_hidden_state
+    for options in ({}, {"calibrate": TINY_TEXTS}):
+        model = fbg.load(path, dtype="int8", **options)
+        assert cosines(model.forward(ids).last_hidden_state, want).mean() > 0.99
+        for layer in model._transformer.layers:
+            scaled = {
+                f
+                for f, part in vars(layer).items()
+                if getattr(part, "channel_scale", None) is not None
+            }
+            assert scaled == {"qkv", "intermediate", "output"}
+
+
+def test_what_goes_into_a_layer_is_observed(exact: Transformer) -> None:
+    model_inputs = observe_inputs(exact, random_sequences(exact.config, FRAME), 1, grams=True)
+    assert len(model_inputs) == 4 * len(exact.layers)
+    for i in model_inputs.values():
+        assert i.gram is not None
+        np.testing.assert_allclose(np.diag(i.gram), i.squares, rtol=1e-4)
+    sequences = random_sequences(exact.config, FRAME)
+    assert {i.rows for i in model_inputs.values()} == {sum(s.size for s in sequences)}
+
+
+def test_the_random_sequences_are_always_the_same(exact: Transformer) -> None:
+    one, two = random_sequences(exact.config, FRAME), random_sequences(exact.config, FRAME)
+    assert all(np.array_equal(a, b) for a, b in zip(one, two, strict=True))
+    assert all(s.min() >= 0 and s.max() < AWKWARD.vocab_size for s in one)
+    assert all(s[0] == 2 and s[-1] == 3 for s in one)
+    assert all(s.size <= exact.config.max_length for s in one)
+
+
+def test_rounding_without_correlation_is_rounding_to_the_nearest() -> None:
+    rng = np.random.default_rng(1)
+    w = rng.standard_normal((130, 7)).astype(np.float32)
+    scale = np.abs(w).max(axis=0) / np.float32(127)
+    got = round_to_gram(w, scale, np.eye(130, dtype=np.float32))
+    np.testing.assert_array_equal(got, np.rint(w / scale))
+
+
+def test_rounding_by_the_gram_matrix_loses_less_on_its_data() -> None:
+    rng = np.random.default_rng(2)
+    for k, n in [(1, 3), (5, 1), (64, 20), (200, 33)]:
+        x = (rng.standard_normal((500, 9)) @ rng.standard_normal((9, k))).astype(np.float32)
+        x += 0.1 * rng.standard_normal(x.shape).astype(np.float32)
+        w = rng.standard_normal((k, n)).astype(np.float32)
+        scale = np.abs(w).max(axis=0) / np.float32(7)
+        q = round_to_gram(w, scale, x.T @ x)
+        assert q.dtype == np.int8
+        error = np.linalg.norm(x @ (q * scale - w))
+        nearest = np.linalg.norm(x @ (np.rint(w / scale) * scale - w))
+        assert error <= (0.7 if k >= 64 else 1.001) * nearest
+
+
+def test_channels_that_are_never_used_do_no_harm() -> None:
+    w = np.array([[3.0, 1.0], [0.0, 0.0], [5.0, -2.0]], np.float32)
+    scale = np.abs(w).max(axis=0) / np.float32(127)
+    gram = np.diag(np.array([0, 4, 0], np.float32))
+    np.testing.assert_array_equal(round_to_gram(w, scale, gram), np.rint(w / scale))
+    np.testing.assert_array_equal(round_to_gram(w, scale, 0 * gram), np.rint(w / scale))
+
+
+def test_smoothing_is_the_default_and_always_gives_the_same(directory: Path) -> None:
+    ids = tiny_bert.golden_inputs()["full"]
+
+    def hidden(**options: Any) -> np.ndarray:
+        return fbg.load(directory, **options).forward(ids).last_hidden_state
+
+    default = hidden(dtype="int8")
+    np.testing.assert_array_equal(default, hidden(dtype="int8", smooth=True, num_threads=2))
+    assert not np.array_equal(default, hidden(dtype="int8", smooth=False))
+    np.testing.assert_array_equal(hidden(), hidden(smooth=False))
+    calibrated = hidden(dtype="int8", calibrate=TINY_TEXTS)
+    assert not np.array_equal(default, calibrated)
+    assert cosines(calibrated, hidden()).mean() > 0.99
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"dtype": "float32", "calibrate": ["a"]}, ValueError, "calibrate goes with dtype='int8'"),
+        ({"smooth": False, "calibrate": ["a"]}, ValueError, "calibrate goes with dtype='int8'"),
+        ({"calibrate": "a"}, TypeError, "calibrate must be a sequence of str, got str"),
+        ({"calibrate": ["a", 3]}, TypeError, r"calibrate\[1\] must be a str, got int"),
+        ({"calibrate": []}, ValueError, "calibrate must hold at least one text"),
+    ],
+)
+def test_bad_arguments_are_named(
+    directory: Path, arguments: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=f"load: {message}"):
+        fbg.load(directory, **{"dtype": "int8", **arguments})
+
+
+def test_smooth_is_closer_than_plain_and_calibrated_closer_still() -> None:
+    golden = arrays("minilm_golden")["embeddings"]
+
+    def mean(**options: Any) -> float:
+        model = fbg.load(minilm_directory(), dtype="int8", **options)
+        return float(cosines(model.encode(TEXTS), golden).mean())
+
+    plain, smooth = mean(smooth=False), mean()
+    calibrated = mean(calibrate=TEXTS[::2])
+    assert 1 - smooth < 0.8 * (1 - plain)
+    assert 1 - calibrated < 0.8 * (1 - smooth)

@@ -1,0 +1,261 @@
+// What a prepared plan promises: a run allocates nothing, on any thread; no op reads what the arena
+// no longer keeps for it; and no blocking, number of threads or earlier run changes a bit.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "fbg/core/isa.h"
+#include "fbg/core/threads.h"
+#include "fbg/plan/plan.h"
+#include "fbg/plan/tuning.h"
+#include "helpers/allocations.h"
+#include "plan/ops/ops.h"
+
+namespace fbg {
+namespace {
+
+constexpr std::int64_t kHidden = 96, kInner = 200, kHeads = 3, kWords = 50, kTokens = 70;
+
+std::vector<float> values(std::int64_t n, unsigned seed) {
+  std::mt19937 random(seed);
+  std::vector<float> v(static_cast<std::size_t>(n));
+  for (float& x : v) x = static_cast<float>(random() >> 8) * 0x1p-24f - 0.5f;
+  return v;
+}
+
+SharedMatrix matrix(std::int64_t rows, std::int64_t cols, unsigned seed) {
+  auto data = std::make_shared<std::vector<float>>(values(rows * cols, seed));
+  return {{data, data->data()}, rows, cols};
+}
+
+template <class Acc>
+PackedB<Acc> packed(std::int64_t k, std::int64_t n, unsigned seed) {
+  const std::vector<float> w = values(k * n, seed);
+  const MatrixView<const float> view{w.data(), k, n, n, 1};
+  if constexpr (Acc::kind == Accumulator::int32)
+    return PackedB<Acc>::quantize(view, Granularity::column, true);
+  else
+    return PackedB<Acc>::convert(view);
+}
+
+// Two blocks of BERT with everything that a model has around them.
+template <class Acc>
+Graph encoder() {
+  Graph graph;
+  unsigned seed = 1;
+  const auto norm = [&](Buffer x) {
+    const SharedMatrix gamma = matrix(1, kHidden, ++seed), beta = matrix(1, kHidden, ++seed);
+    return graph.layer_norm(x, gamma, beta, 1e-5f);
+  };
+  const auto linear = [&](Buffer x, std::int64_t n, Activation activation = Activation::none,
+                          std::optional<Buffer> residual = {}) {
+    const std::int64_t k = graph.shape(x).cols;
+    LinearTail tail{matrix(1, round_up(n, kPanelColumns), ++seed), activation, residual};
+    tail.bias.cols = n;  // padded, as kernels want it
+    return graph.linear(x, packed<Acc>(k, n, ++seed), tail);
+  };
+  const bool rounds = Acc::kind != Accumulator::float32;
+  Buffer x = norm(graph.embedding(matrix(kWords, kHidden, 90), matrix(kTokens, kHidden, 91),
+                                  matrix(2, kHidden, 92)));
+  for (int layer = 0; layer < 2; ++layer) {
+    const Buffer context =
+        graph.attention(linear(x, 3 * kHidden), kHeads, {.allow_bfloat16 = rounds});
+    x = norm(linear(context, kHidden, Activation::none, x));
+    x = norm(linear(linear(x, kInner, Activation::gelu), kHidden, Activation::none, x));
+  }
+  graph.output(graph.tanh(linear(graph.pool(x, Pooling::first), kHidden)));
+  graph.output(graph.normalize(graph.pool(x, Pooling::mean)));
+  graph.output(x);
+  return graph;
+}
+
+// A batch, and where its results go.
+struct Batch {
+  std::vector<std::int32_t> ids, positions, types, offsets{0};
+  std::vector<std::vector<float>> results;
+  std::vector<float*> outputs;
+
+  Batch(const Graph& graph, const std::vector<std::int32_t>& lengths) {
+    for (const std::int32_t length : lengths) {
+      for (std::int32_t i = 0; i < length; ++i) {
+        ids.push_back((7 * i + 3 * length) % kWords);
+        positions.push_back(i);
+        types.push_back(i % 2);
+      }
+      offsets.push_back(static_cast<std::int32_t>(ids.size()));
+    }
+    for (const Buffer output : graph.outputs()) {
+      const BufferShape shape = graph.shape(output);
+      const auto rows = shape.rows == RowKind::token ? ids.size() : lengths.size();
+      results.emplace_back(rows * static_cast<std::size_t>(shape.cols));
+      outputs.push_back(results.back().data());
+    }
+  }
+  void run(Plan& plan, int num_threads) {
+    for (auto& result : results) std::ranges::fill(result, NAN);
+    plan.run({static_cast<std::int64_t>(ids.size()), static_cast<std::int64_t>(offsets.size()) - 1,
+              ids.data(), positions.data(), types.data(), nullptr, offsets.data(), outputs},
+             num_threads);
+  }
+};
+
+using Results = std::vector<std::vector<float>>;
+
+const std::vector<std::int32_t> kLengths{5, 31, 1, 20};
+Capacity capacity(int threads, std::vector<TunedProduct> tuned = {}) {
+  return {kTokens, 8, 40, threads, std::move(tuned)};
+}
+
+Results results(const Graph& graph, const Capacity& c, bool poisons = false) {
+  Plan plan(graph, c);
+  plan.poison_freed(poisons);
+  Batch batch(graph, kLengths);
+  batch.run(plan, c.threads);
+  const Results first = batch.results;
+  batch.run(plan, c.threads);
+  EXPECT_EQ(batch.results, first) << "the second run differs";
+  for (const auto& result : first)
+    EXPECT_TRUE(std::ranges::all_of(result, [](float x) { return std::isfinite(x); }));
+  return first;
+}
+
+template <class Acc>
+class PlanContract : public testing::Test {};
+using Families = testing::Types<Int32, Float32, BFloat16, Float32F16>;
+TYPED_TEST_SUITE(PlanContract, Families);
+
+TYPED_TEST(PlanContract, ARunAllocatesNothingOnAnyThread) {
+  const Graph graph = encoder<TypeParam>();
+  for (const int threads : {1, 2}) {
+    Plan plan(graph, capacity(threads));
+    run_team(threads, [](int, int) {});  // the team has its workers
+    Batch batch(graph, kLengths), small(graph, {3});
+    const std::int64_t before = allocations_of_all_threads();
+    batch.run(plan, threads);
+    small.run(plan, threads);
+    EXPECT_EQ(allocations_of_all_threads(), before) << threads << " threads";
+  }
+}
+
+TYPED_TEST(PlanContract, NoOpReadsWhatIsFreed) {
+  const Graph graph = encoder<TypeParam>();
+  const Results want = results(graph, capacity(1), false);
+  EXPECT_EQ(results(graph, capacity(1), true), want);
+  EXPECT_EQ(results(graph, capacity(2), true), want);
+}
+
+TYPED_TEST(PlanContract, NoBlockingChangesABit) {
+  const Graph graph = encoder<TypeParam>();
+  const Results want = results(graph, capacity(1));
+  for (const int threads : {1, 2, 3}) {
+    std::vector<Blocking> blockings{{1, 9, 1, 7}, {5, 3, 100000, 1}, {0, 0, 0, 3}};
+    for (const ProductKind& kind : graph.products())
+      for (const Blocking& b :
+           candidate_blockings(kind.accumulator, active_features(), 57, kind.n, kind.k, threads))
+        if (std::ranges::find(blockings, b) == blockings.end()) blockings.push_back(b);
+    EXPECT_GT(blockings.size(), 4u);
+    for (const Blocking& blocking : blockings) {
+      std::vector<TunedProduct> tuned;
+      for (const ProductKind& kind : graph.products())
+        tuned.push_back({kind, 1, kTokens, blocking});
+      EXPECT_EQ(results(graph, capacity(threads, tuned)), want)
+          << to_string(blocking) << ", " << threads << " threads";
+    }
+  }
+}
+
+// An op that reads its neighbour's input after its last use.
+class StaleReader final : public Op {
+ public:
+  StaleReader(Buffer x, Buffer stale) : Op("stale", {x}), stale_(stale) {}
+  std::unique_ptr<Step> prepare(const Capacity&, const Formats&) const override {
+    return std::make_unique<Copy>(*this);
+  }
+
+ private:
+  struct Copy final : Step {
+    explicit Copy(const StaleReader& o) : op(o) {}
+    void run(const Frame& frame, std::byte*, int thread_id, int) const noexcept override {
+      if (thread_id != 0) return;
+      const MatrixView<float>&from = frame[op.stale_], &to = frame[op.output];
+      for (std::int64_t i = 0; i < to.rows; ++i) std::copy_n(&from(i, 0), to.cols, &to(i, 0));
+    }
+    const StaleReader& op;
+  };
+  const Buffer stale_;
+};
+
+TEST(Poison, ShowsAStaleRead) {
+  Graph graph;
+  const Buffer x = graph.embedding(matrix(kWords, kHidden, 1), matrix(kTokens, kHidden, 2),
+                                   matrix(2, kHidden, 3));
+  const auto next = [&](Buffer from, unsigned seed) {
+    return graph.linear(from, packed<Float32>(kHidden, kHidden, seed), {});
+  };
+  const Buffer first = next(x, 4), second = next(first, 5), third = next(second, 6);
+  graph.output(
+      append_op(graph, std::make_shared<StaleReader>(third, second), {RowKind::token, kHidden}));
+  Plan plan(graph, capacity(2));
+  for (const bool poisons : {false, true}) {
+    plan.poison_freed(poisons);
+    Batch batch(graph, kLengths);
+    batch.run(plan, 2);
+    const std::vector<float>& seen = batch.results[0];
+    EXPECT_EQ(std::ranges::count_if(seen, [](float v) { return std::isnan(v); }),
+              poisons ? static_cast<std::ptrdiff_t>(seen.size()) : 0);
+  }
+}
+
+TEST(Blockings, AreNamedByTheirOps) {
+  const Graph graph = encoder<Float32>();
+  const ProductKind kind{Accumulator::float32, kHidden, kInner};
+  const std::vector<ProductKind> kinds = graph.products();
+  EXPECT_EQ(std::ranges::count(kinds, kind), 1);
+  EXPECT_EQ(kinds.size(), 4u);  // Q, K and V; attention's output; two of the feed-forward part
+  const Blocking blocking{4, 1, 0, 0};
+  const Plan plan(graph, capacity(1, {{kind, 3, 9, blocking}, {kind, 5, 8, {2, 0, 0, 0}}}));
+  int named = 0;
+  for (const OpPlan& op : plan.ops()) {
+    if (op.blocking.empty()) continue;
+    EXPECT_EQ(op.blocking, "<=9 rows: rows=4 panels=1");
+    EXPECT_NE(op.name.find("96x200"), std::string::npos);
+    ++named;
+  }
+  EXPECT_EQ(named, 2);
+}
+
+TEST(Candidates, StartWithTheCostModelsAndDiffer) {
+  for (const Isa isa : supported_isas())
+    for (const int threads : {1, 2, 6})
+      for (const std::int64_t m : {1, 3, 8, 64, 384}) {
+        const std::vector<Blocking> found =
+            candidate_blockings(Accumulator::int32, isa_features(isa), m, 2304, 768, threads);
+        ASSERT_FALSE(found.empty());
+        EXPECT_EQ(found[0], Blocking{});
+        for (std::size_t i = 0; i < found.size(); ++i)
+          EXPECT_EQ(
+              std::find(found.begin() + static_cast<std::ptrdiff_t>(i) + 1, found.end(), found[i]),
+              found.end());
+      }
+}
+
+TEST(Profiler, TimesEveryBlockingAndIsCounted) {
+  const Graph graph = encoder<Int32>();
+  const std::int64_t before = profiler_count();
+  const Profiler profiler(graph, graph.products()[1], 2);
+  EXPECT_EQ(profiler_count(), before + 1);
+  const std::vector<Blocking> blockings = profiler.candidates(9);
+  const std::vector<double> seconds = profiler.seconds(9, blockings, 0.001);
+  ASSERT_EQ(seconds.size(), blockings.size());
+  for (const double s : seconds) EXPECT_GT(s, 0);
+  EXPECT_THROW(Profiler(graph, {Accumulator::int32, 5, 6}, 1), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace fbg

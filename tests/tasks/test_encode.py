@@ -1,0 +1,250 @@
+"""Sentence embeddings: what encode accepts, and that a result depends on its sentence alone."""
+
+import importlib.util
+import json
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import fbg
+from fbg.tasks import embedding
+from helpers import tiny_bert
+
+TEXTS = [
+    "a",
+    "the quick brown fox",
+    "",
+    "0123456789 abc def ghij, klm! nop? qrs",
+    "x y z",
+    "one two three four five six seven",
+]
+
+
+def write(path: Path, **options: Any) -> Path:
+    return tiny_bert.write_checkpoint(path, seed=3, spread=0.25, **options)
+
+
+@pytest.fixture(scope="module")
+def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write(tmp_path_factory.mktemp("model"))
+
+
+@pytest.fixture(scope="module", params=["float32", "int8"])
+def model(request: pytest.FixtureRequest, directory: Path) -> fbg.Model:
+    return fbg.load(directory, dtype=request.param)
+
+
+def test_a_list_gives_rows_and_a_str_gives_a_vector(model: fbg.Model) -> None:
+    rows = model.encode(TEXTS)
+    assert rows.shape == (len(TEXTS), 48)
+    assert rows.dtype == np.float32
+    for text, row in zip(TEXTS, rows, strict=True):
+        vector = model.encode(text)
+        assert vector.shape == (48,)
+        assert np.array_equal(vector, row)
+
+
+def test_no_sentences_give_no_rows(model: fbg.Model) -> None:
+    assert model.encode([]).shape == (0, 48)
+    assert model.encode(()).dtype == np.float32
+
+
+def test_tuples_and_arrays_of_str_are_sequences(model: fbg.Model) -> None:
+    rows = model.encode(TEXTS)
+    assert np.array_equal(model.encode(tuple(TEXTS)), rows)
+    assert np.array_equal(model.encode(np.array(TEXTS)), rows)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    chosen=st.lists(st.sampled_from(TEXTS), max_size=12),
+    batch_size=st.integers(1, 40),
+    threads=st.integers(1, 3),
+)
+def test_a_result_depends_on_its_sentence_alone(
+    model: fbg.Model, chosen: list[str], batch_size: int, threads: int
+) -> None:
+    alone = {text: model.encode(text) for text in TEXTS}
+    before = fbg.get_num_threads()
+    fbg.set_num_threads(threads)
+    try:
+        rows = model.encode(chosen, batch_size=batch_size)
+    finally:
+        fbg.set_num_threads(before)
+    for text, row in zip(chosen, rows, strict=True):
+        assert np.array_equal(row, alone[text])
+
+
+@pytest.mark.parametrize("isa", fbg.isa.supported())
+@pytest.mark.parametrize("dtype", ["float32", "int8"])
+def test_every_isa_gives_the_same_embeddings(directory: Path, dtype: str, isa: str) -> None:
+    model = fbg.load(directory, dtype=dtype)
+    rows = model.encode(TEXTS)
+    with fbg.isa.limit(isa):
+        limited = model.encode(TEXTS)
+        assert np.array_equal(model.encode(TEXTS[3]), limited[3])
+    # int8: a rounding that falls the other way moves a value by one step of its row.
+    assert np.abs(rows - limited).max() < (1e-5 if dtype == "float32" else 0.05)
+
+
+def test_normalization_can_be_chosen(directory: Path, tmp_path: Path) -> None:
+    normalizing, plain = fbg.load(directory), fbg.load(write(tmp_path, normalize=False))
+    unit, raw = normalizing.encode(TEXTS), plain.encode(TEXTS)
+    assert np.allclose(np.linalg.norm(unit, axis=1), 1, atol=1e-6)
+    assert np.abs(np.linalg.norm(raw, axis=1) - 1).max() > 0.1
+    assert np.array_equal(normalizing.encode(TEXTS, normalize_embeddings=False), raw)
+    assert np.array_equal(plain.encode(TEXTS, normalize_embeddings=True), unit)
+
+
+@pytest.mark.parametrize("pooling", ["mean", "cls", None])
+def test_pooling_follows_the_directory(tmp_path: Path, pooling: str | None) -> None:
+    model = fbg.load(write(tmp_path, pooling=pooling, normalize=False))
+    ids = tiny_bert.wordpiece(99).encode(TEXTS[3]).ids
+    hidden = model.forward([ids]).last_hidden_state[0]
+    wanted = hidden[0] if pooling == "cls" else hidden.mean(axis=0)
+    assert np.allclose(model.encode(TEXTS[3]), wanted, atol=1e-5)
+
+
+def test_long_sentences_are_cut(model: fbg.Model) -> None:
+    assert model.max_length == 40
+    long = " ".join("a" for _ in range(500))
+    cut = " ".join("a" for _ in range(38))  # with [CLS] and [SEP] that is 40
+    assert np.array_equal(model.encode(long), model.encode(cut))
+    assert model.token_counts([long, "a"]) == [40, 3]
+
+
+def test_many_sentences_come_back_in_order(model: fbg.Model) -> None:
+    texts = [TEXTS[n % len(TEXTS)] for n in range(700)]
+    rows = model.encode(texts, batch_size=512)
+    alone = model.encode(TEXTS)
+    assert np.array_equal(rows, alone[np.arange(700) % len(TEXTS)])
+
+
+def test_threads_may_share_a_model(model: fbg.Model) -> None:
+    wanted = model.encode(TEXTS)
+    wrong: list[int] = []
+
+    def work(n: int) -> None:
+        for _ in range(20):
+            if not np.array_equal(model.encode(TEXTS[n:]), wanted[n:]):
+                wrong.append(n)
+
+    workers = [threading.Thread(target=work, args=(n,)) for n in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert wrong == []
+
+
+def test_progress_bar_changes_nothing(model: fbg.Model, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = model.encode(TEXTS)
+    if importlib.util.find_spec("tqdm") is None:
+        with pytest.raises(ModuleNotFoundError, match="tqdm"):
+            model.encode(TEXTS, show_progress_bar=True)
+        return
+    assert np.array_equal(model.encode(TEXTS, show_progress_bar=True), rows)
+    assert "6/6" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"sentences": 3}, TypeError, "sentences must be a str or a sequence of str, got int"),
+        ({"sentences": b"a"}, TypeError, "got bytes"),
+        ({"sentences": ["a", 5]}, TypeError, r"sentences\[1\] must be a str, got int"),
+        ({"sentences": ["a", "\ud800"]}, ValueError, r"sentences\[1\] is not valid Unicode"),
+        ({"sentences": "a", "batch_size": 0}, ValueError, "batch_size must be at least 1, got 0"),
+        ({"sentences": "a", "batch_size": 1.5}, TypeError, "batch_size must be an integer"),
+    ],
+)
+def test_bad_arguments_are_named(
+    model: fbg.Model, arguments: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=f"encode: .*{message}"):
+        model.encode(**arguments)
+
+
+def test_a_tokenizer_larger_than_the_vocabulary_is_noticed(directory: Path, tmp_path: Path) -> None:
+    write(tmp_path)
+    tiny_bert.wordpiece(400).save(str(tmp_path / "tokenizer.json"))
+    model = fbg.load(tmp_path)
+    with pytest.raises(ValueError, match=r"encode: token ids must be in \[0, 99\), got 3\d\d"):
+        model.encode("word290")
+
+
+def test_command_writes_what_the_library_computes(directory: Path, tmp_path: Path) -> None:
+    click_testing = pytest.importorskip("click.testing")
+    from fbg.cli import main
+
+    source, output = tmp_path / "in.txt", tmp_path / "out"
+    source.write_text("\n".join(TEXTS) + "\n")
+    runner = click_testing.CliRunner()
+    options = ["--input", str(source), "--output", str(output), "--dtype", "int8"]
+    result = runner.invoke(main, ["encode", str(directory), *options])
+    assert result.exit_code == 0, result.output
+    assert np.array_equal(np.load(output), fbg.load(directory, dtype="int8").encode(TEXTS))
+
+    result = runner.invoke(main, ["encode", str(directory), "--text", "a", "--text", "b"])
+    rows = np.array([json.loads(line) for line in result.stdout.splitlines()], np.float32)
+    assert np.array_equal(rows, fbg.load(directory).encode(["a", "b"]))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["encode", "."], "either --text or --input"),
+        (["encode", "./absent", "--text", "a"], "no such directory"),
+    ],
+)
+def test_command_reports_errors_in_one_line(arguments: list[str], message: str) -> None:
+    click_testing = pytest.importorskip("click.testing")
+    from fbg.cli import main
+
+    result = click_testing.CliRunner().invoke(main, arguments)
+    assert result.exit_code != 0
+    assert message in result.output
+    assert "Traceback" not in result.output
+
+
+@pytest.mark.parametrize("num_threads", [2, 5])
+def test_runs_side_by_side_change_no_bit(directory: Path, num_threads: int) -> None:
+    texts = TEXTS * 20
+    alone = fbg.load(directory, dtype="int8", num_threads=1)
+    together = fbg.load(directory, dtype="int8", num_threads=num_threads)
+    told: list[int] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(embedding, "in_parallel", spy_on(embedding.in_parallel, told))
+        got = together.encode(texts, batch_size=3)
+        assert np.array_equal(got, alone.encode(texts, batch_size=3))
+    assert sum(told) == len(texts)  # every run, and only by the model with more threads
+    assert np.array_equal(got[: len(TEXTS)], np.stack([alone.encode(text) for text in TEXTS]))
+
+
+def spy_on(function: Callable[..., Iterator[int]], told: list[int]) -> Callable[..., Iterator[int]]:
+    def spy(*arguments: Any) -> Iterator[int]:
+        for count in function(*arguments):
+            told.append(count)
+            yield count
+
+    return spy
+
+
+def test_an_error_of_one_run_ends_them_all() -> None:
+    def compute(part: slice, runner: Any, threads: int) -> int:
+        if part.start == 5:
+            raise ValueError("no such token")
+        return part.stop - part.start
+
+    parts = [slice(n, n + 1) for n in range(40)]
+    done = []
+    with pytest.raises(ValueError, match="no such token"):
+        for count in embedding.in_parallel(compute, parts, [None, None]):  # type: ignore[list-item]
+            done.append(count)
+    assert done == [1] * 5
