@@ -22,7 +22,7 @@ std::int64_t row_bytes(Accumulator accumulator, const Geometry& geometry, std::i
                                : accumulator == Accumulator::bfloat16 ? 2
                                                                       : 4;
   const std::int64_t whole = std::max<std::int64_t>(k, 1) * element;
-  return RowTiles::split(whole, kDepthBytes).height;
+  return BalancedSplit::split(whole, kDepthBytes).largest;
 }
 
 }  // namespace
@@ -59,12 +59,12 @@ std::vector<Blocking> candidate_blockings(Accumulator accumulator, Features feat
     const std::int64_t rows = ceil_div(m, row_parts);
     const std::int64_t mc =
         a_block_rows(blocking, row_bytes(accumulator, geometry, k), geometry.max_rows);
-    const RowTiles blocks = RowTiles::split(rows, mc);
-    const RowTiles tiles = RowTiles::split(blocks.height, geometry.max_rows);
-    const std::int64_t vectors = geometry.max_vectors[static_cast<std::size_t>(tiles.height - 1)];
+    const BalancedSplit blocks = BalancedSplit::split(rows, mc);
+    const BalancedSplit tiles = BalancedSplit::split(blocks.largest, geometry.max_rows);
+    const std::int64_t vectors = geometry.max_vectors[static_cast<std::size_t>(tiles.largest - 1)];
     // Too few sums to hide the latency of a multiply-add, where taller tiles have more.
-    const bool weak = blocking.rows > 0 && tiles.height * vectors < geometry.lanes;
-    if (!weak && seen.insert({row_parts, blocks.count, tiles.count, tiles.height, vectors}).second)
+    const bool weak = blocking.rows > 0 && tiles.largest * vectors < geometry.lanes;
+    if (!weak && seen.insert({row_parts, blocks.count, tiles.count, tiles.largest, vectors}).second)
       candidates.push_back(blocking);
   };
   const int tallest = choose_geometry(accumulator, features).max_rows;

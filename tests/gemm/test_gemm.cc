@@ -419,22 +419,24 @@ TEST(Gemm, DepthBeyondExactnessThrows) {
   EXPECT_GT((kMaxDepthCorrected + 1) * 255 * 255, most);
 }
 
-TEST(RowTiles, AreBalancedAndCoverTheRows) {
-  for (std::int64_t mr = 1; mr <= 14; ++mr)
-    for (std::int64_t rows = 0; rows <= 200; ++rows) {
-      const RowTiles tiles = RowTiles::split(rows, mr);
-      ASSERT_EQ(tiles.count, ceil_div(rows, mr));
+TEST(BalancedSplit, PartsAreBalancedAndCoverTheWhole) {
+  for (std::int64_t max_size = 1; max_size <= 14; ++max_size)
+    for (std::int64_t units = 0; units <= 200; ++units) {
+      const BalancedSplit split = BalancedSplit::split(units, max_size);
+      ASSERT_EQ(split.count, ceil_div(units, max_size));
       std::int64_t covered = 0;
-      for (std::int64_t t = 0; t < tiles.count; ++t) {
-        const std::int64_t height = tiles.height - (t >= tiles.tall);
-        ASSERT_GE(height, 1);
-        ASSERT_LE(height, mr);
-        covered += height;
+      for (std::int64_t i = 0; i < split.count; ++i) {
+        const std::int64_t size = split.largest - (i >= split.num_largest);
+        ASSERT_GE(size, 1);
+        ASSERT_LE(size, max_size);
+        ASSERT_EQ(split[i].begin, covered);
+        covered += size;
+        ASSERT_EQ(split[i].end, covered);
       }
-      ASSERT_EQ(covered, rows);
-      if (tiles.count) {
-        ASSERT_GE(tiles.tall, 1);
-        ASSERT_LE(tiles.tall, tiles.count);
+      ASSERT_EQ(covered, units);
+      if (split.count) {
+        ASSERT_GE(split.num_largest, 1);
+        ASSERT_LE(split.num_largest, split.count);
       }
     }
 }

@@ -118,4 +118,27 @@ inline constexpr int kPanelColumns = 32;
 constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 constexpr std::int64_t round_up(std::int64_t a, std::int64_t b) { return ceil_div(a, b) * b; }
 
+// `units` split into the fewest parts of at most `max_size`. The sizes of the parts differ by at
+// most one, so that no part is much less efficient than the others: 64 rows in tiles of at most 12
+// rows are cut as 11 11 11 11 10 10 and not as 12 12 12 12 12 4. Rows, k-groups and bytes are cut
+// alike.
+struct BalancedSplit {
+  std::int64_t count;        // parts
+  std::int64_t largest;      // size of the largest part
+  std::int64_t num_largest;  // the first parts have that size, the rest one unit less
+
+  constexpr Range operator[](std::int64_t i) const {
+    const auto begin = [this](std::int64_t part) {
+      return part * largest - (part > num_largest ? part - num_largest : 0);
+    };
+    return {begin(i), begin(i + 1)};
+  }
+  static constexpr BalancedSplit split(std::int64_t units, std::int64_t max_size) {
+    const std::int64_t count = ceil_div(units, max_size);
+    if (count == 0) return {0, 0, 0};
+    const std::int64_t largest = ceil_div(units, count);
+    return {count, largest, units - count * (largest - 1)};
+  }
+};
+
 }  // namespace fbg

@@ -39,23 +39,6 @@ struct OutputView {
   std::int64_t ld;
 };
 
-// Balanced tile heights: `rows` split into the fewest tiles of at most max_rows, heights differing
-// by at most one (64 rows, mr 12: 11 11 11 11 10 10), so that no M falls off a cliff. Blocks of
-// rows and of k are cut alike.
-struct RowTiles {
-  std::int64_t count, height, tall;  // the first `tall` tiles have `height` rows, the rest one less
-  constexpr Range operator[](std::int64_t i) const {
-    const auto begin = [this](std::int64_t t) { return t * height - (t > tall ? t - tall : 0); };
-    return {begin(i), begin(i + 1)};
-  }
-  static constexpr RowTiles split(std::int64_t rows, std::int64_t max_rows) {
-    const std::int64_t count = ceil_div(rows, max_rows);
-    if (count == 0) return {0, 0, 0};
-    const std::int64_t height = ceil_div(rows, count);
-    return {count, height, rows - count * (height - 1)};
-  }
-};
-
 // The part of C that one thread computes.
 struct Share {
   Range rows, cols;

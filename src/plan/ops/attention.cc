@@ -49,10 +49,10 @@ class PanelProduct {
   void run(const MatrixView<const float>& a, const float* panels, std::int64_t depth,
            const MatrixView<float>& c, Phase phase) const {
     const PhaseTimer timer(phase);
-    const RowTiles tiles = RowTiles::split(a.rows, geometry_.max_rows);
+    const BalancedSplit tiles = BalancedSplit::split(a.rows, geometry_.max_rows);
     const std::int64_t lanes = geometry_.lanes;
     const std::int64_t nr =
-        lanes * geometry_.max_vectors[static_cast<std::size_t>(tiles.height - 1)];
+        lanes * geometry_.max_vectors[static_cast<std::size_t>(tiles.largest - 1)];
     BlockPair pair{nullptr, a.row_stride * kFloat, nullptr, depth * kPanelColumns * kFloat, a.cols};
     TileArgs args;
     args.pairs = &pair;
@@ -65,7 +65,7 @@ class PanelProduct {
       pair.b = panels + col / kPanelColumns * depth * kPanelColumns + col % kPanelColumns;
       std::int64_t row = 0;
       for (std::int64_t t = 0; t < tiles.count; ++t) {
-        const std::int64_t height = tiles.height - (t >= tiles.tall);
+        const std::int64_t height = tiles.largest - (t >= tiles.num_largest);
         pair.a = a.data + row * a.row_stride;
         args.c = c.data + row * c.row_stride + col;
         args.key = &kernels_.key(height, vectors, masked);
@@ -229,11 +229,11 @@ class AttentionOp final : public Op {
           op_.options_.window && places[length - 1] - places[0] > *op_.options_.window;
       const std::int64_t tallest = geometry_.max_rows;
       const std::int64_t fit = kScoreBytes / (score_stride(length) * kFloat) / tallest * tallest;
-      const RowTiles blocks = RowTiles::split(rows.size(), std::max(fit, tallest));
+      const BalancedSplit blocks = BalancedSplit::split(rows.size(), std::max(fit, tallest));
       std::int64_t row = rows.begin;
       for (std::int64_t b = 0; row < rows.end; ++b) {
         const std::int64_t count =
-            local ? std::min(tallest, rows.end - row) : blocks.height - (b >= blocks.tall);
+            local ? std::min(tallest, rows.end - row) : blocks.largest - (b >= blocks.num_largest);
         Range keys_seen{0, length};
         if (local) {
           keys_seen.begin = seen(places, length, row).begin / kPanelColumns * kPanelColumns;

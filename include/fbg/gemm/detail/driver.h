@@ -55,10 +55,10 @@ Gemm<A, Acc, P>::Gemm(const PackedB<Acc>& b, const P& pipeline, std::int64_t max
   row_offsets_ = whole.correct_b;
 
   const std::int64_t mr = geometry_.max_rows;
-  const RowTiles depths = RowTiles::split(b.groups(), kDepthBytes / a_group_bytes_);
+  const BalancedSplit depths = BalancedSplit::split(b.groups(), kDepthBytes / a_group_bytes_);
   // Int16 sums move to int32 by themselves, and their scratch is the tile's.
   cuts_ = depths.count > 1 && max_m > mr && Acc::kind != Accumulator::int16;
-  kc_ = cuts_ ? depths.height : std::max<std::int64_t>(b.groups(), 1);
+  kc_ = cuts_ ? depths.largest : std::max<std::int64_t>(b.groups(), 1);
   mc_ =
       std::min(a_block_rows(blocking, kc_ * a_group_bytes_, mr), std::max<std::int64_t>(max_m, 1));
   tallest_ = std::clamp<std::int64_t>(max_m, 1, mr);
@@ -200,14 +200,14 @@ void Gemm<A, Acc, P>::run(const A& a, const PackedB<Acc>& b, const P& pipeline, 
                        a.rows() * n_ * 4 >= kStreamBytes;
 
   // Blocks of equal size rather than mc, mc, ..., leftover.
-  const RowTiles blocks = RowTiles::split(share.rows.size(), mc_);
+  const BalancedSplit blocks = BalancedSplit::split(share.rows.size(), mc_);
   for (std::int64_t i = 0; i < blocks.count; ++i) {
     const Range rows{share.rows.begin + blocks[i].begin, share.rows.begin + blocks[i].end};
     const AOperand operand = pack(a, rows, w, b);
     // A single tile of rows reads B once in any case: for it, K and N stay whole.
     const bool single = rows.size() <= geometry_.max_rows;
     const std::int64_t groups = std::max<std::int64_t>(b.groups(), 1);
-    const RowTiles depths = RowTiles::split(groups, single ? groups : kc_);
+    const BalancedSplit depths = BalancedSplit::split(groups, single ? groups : kc_);
     const std::int64_t nc = depths.count > 1 ? nc_ : share.cols.size();
     for (std::int64_t col = share.cols.begin; col < share.cols.end; col += nc) {
       const Range cols{col, std::min(col + nc, share.cols.end)};
@@ -263,11 +263,11 @@ void Gemm<A, Acc, P>::run_block(Range rows, Range cols, const DepthBlock& depth,
                                 const PackedB<Acc>& b, const P& pipeline,
                                 OutputView c) const noexcept {
   constexpr std::int64_t kValue = sizeof(Value);
-  const RowTiles tiles = RowTiles::split(rows.size(), geometry_.max_rows);
-  const KernelTable& kernels = depth.streams && tiles.height == geometry_.max_rows
+  const BalancedSplit tiles = BalancedSplit::split(rows.size(), geometry_.max_rows);
+  const KernelTable& kernels = depth.streams && tiles.largest == geometry_.max_rows
                                    ? streaming_
                                    : kernels_[depth.first * 2 + depth.last];
-  const std::int64_t nr = geometry_.lanes * geometry_.max_vectors[tiles.height - 1];
+  const std::int64_t nr = geometry_.lanes * geometry_.max_vectors[tiles.largest - 1];
   const std::int64_t depth_bytes = depth.groups.size() * PackedB<Acc>::kGroupBytes;
   const bool to_partial = !depth.last, to_functor = depth.last && kHasFunctor<P>;
 
@@ -318,9 +318,9 @@ void Gemm<A, Acc, P>::run_block(Range rows, Range cols, const DepthBlock& depth,
         static_cast<std::byte*>(c.data) + args.row * c.ld + col * value_size(output_);
     // Tall tiles, then those one row shorter.
     for (const bool tall : {true, false}) {
-      const std::int64_t count = tall ? tiles.tall : tiles.count - tiles.tall;
+      const std::int64_t count = tall ? tiles.num_largest : tiles.count - tiles.num_largest;
       if (count == 0) continue;
-      const std::int64_t height = tiles.height - !tall;
+      const std::int64_t height = tiles.largest - !tall;
       const TileFunction kernel = kernels.find(height, vectors, masked);
       args.key = &kernels.key(height, vectors, masked);
       for (std::int64_t t = 0; t < count; ++t) {
