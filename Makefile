@@ -53,7 +53,7 @@ sanitize: $(VENV)/.dev
 	LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libstdc++.so)" \
 	  $(BIN)/python -S -m pytest \
 	    --deselect tests/unit/test_layers.py::test_extension_needs_only_system_libraries \
-	    --deselect tests/models/test_saved_models.py::test_a_process_holds_int8_weights_only
+	    --deselect tests/models/test_model_memory.py::test_a_process_holds_int8_weights_only
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check

@@ -2,7 +2,8 @@
 
 Sums are int64, float steps are float32 one operation at a time, as include/fbg/kernels/output.h
 states them. GELU alone has no formula in NumPy: `exact_gelu` is its definition in float64, and
-`Output` takes the float32 values of the portable kernel, which test_pipeline.py holds against it.
+`Output` takes the float32 values of the portable kernel, which test_stage_values.py holds against
+it.
 """
 
 from __future__ import annotations

@@ -1,0 +1,249 @@
+"""Products: exact for integers, within the bound of one chain of sums for floats, on every ISA."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import fbg
+from helpers.formulas import (
+    KERNEL_ISA,
+    Array,
+    assert_same_bits,
+    integer_output,
+    product,
+    quantize_rows,
+)
+from helpers.fresh_python import run_python
+from helpers.operands import COLUMNS, DEPTHS, ROWS, random_f32, random_s8, random_u8
+
+
+def float_bound(a: Array, b: Array) -> Array:
+    """Largest error of one chain of K fused multiply-adds (Higham, Accuracy and Stability, 3.5)."""
+    k = a.shape[1]
+    unit = 2.0**-24
+    return k * unit / (1 - k * unit) * (np.abs(a).astype(np.float64) @ np.abs(b).astype(np.float64))
+
+
+# --- Which kernel ran -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("accumulator", ["int32", "int16", "float32"])
+def test_every_isa_has_its_kernel(isa: str, accumulator: str) -> None:
+    assert fbg._fbg.kernel_isa(accumulator) == KERNEL_ISA[accumulator][isa]
+
+
+@pytest.mark.parametrize("name", fbg.isa.supported())
+def test_only_kernels_of_the_isa_are_generated(name: str) -> None:
+    code = """
+import numpy as np, fbg
+b = np.ones((5, 40), np.float32)
+fbg.gemm(fbg.PackA(np.ones((13, 5), np.uint8)), fbg.PackedB(b.astype(np.int8)))
+print(*[kernel.name for kernel in fbg.kernels()], sep=",")
+fbg.gemm(fbg.PackA(np.ones((13, 5), np.float32)), fbg.PackedB(b, dtype="float32"))
+print(*[kernel.name for kernel in fbg.kernels()], sep=",")
+"""
+    result = run_python(code, FBG_MAX_ISA=name)
+    integer, both = (line.split(",") for line in result.stdout.splitlines())
+    floating = both[len(integer) :] if name != "generic" else both
+    if name == "generic":
+        assert integer == floating == [""], result.stderr
+        return
+    for names, accumulator in ((integer, "int32"), (floating, "float32")):
+        assert names, result.stderr
+        suffix = "_" + KERNEL_ISA[accumulator][name]
+        for kernel in names:
+            assert kernel.removesuffix("_stream").removesuffix("_masked").endswith(suffix), kernel
+
+
+# --- int32 ----------------------------------------------------------------------------------------
+
+
+def test_every_tail_of_rows_columns_and_depth_is_exact(isa: str) -> None:
+    rng = np.random.default_rng(1)
+    a = random_u8(rng, max(ROWS), max(DEPTHS))
+    b = random_s8(rng, max(DEPTHS), max(COLUMNS))
+    for k in DEPTHS:
+        exact = product(a[:, :k], b[:k]).astype(np.int32)
+        for n in COLUMNS:
+            packed = fbg.PackedB(b[:k, :n])
+            for m in ROWS:
+                got = fbg.gemm(fbg.PackA(a[:m, :k]), packed)
+                if not np.array_equal(got, exact[:m, :n]):
+                    raise AssertionError(f"wrong at (M, N, K) = {(m, n, k)}")
+
+
+@settings(max_examples=40)
+@given(
+    m=st.integers(1, 40),
+    n=st.integers(1, 300),
+    k=st.integers(1, 600),
+    threads=st.integers(1, 4),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_any_shape_is_exact(isa: str, m: int, n: int, k: int, threads: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    a, b = random_u8(rng, m, k), random_s8(rng, k, n)
+    got = fbg.gemm(fbg.PackA(a), fbg.PackedB(b), num_threads=threads)
+    assert got.dtype == np.int32
+    np.testing.assert_array_equal(got, product(a, b))
+
+
+def test_pairs_that_saturate_maddubs_are_exact(isa: str) -> None:
+    pairs = list(itertools.product((-128, -127, 127), repeat=4))
+    b = np.array(pairs, np.int8).T  # every column another pattern of one k-group
+    b = np.tile(b, (9, 1))[:35]
+    a = np.full((7, 35), 255, np.uint8)
+    a[1::2] = np.where(np.arange(35) % 2, 254, 255)
+    np.testing.assert_array_equal(fbg.gemm(fbg.PackA(a), fbg.PackedB(b)), product(a, b))
+
+
+def test_raw_sums_are_exact_at_the_largest_depth(isa: str) -> None:
+    k = 65793
+    a = np.full((3, k), 255, np.uint8)
+    b = np.stack([np.full(k, -128), np.full(k, 127), np.resize([-128, 127], k)], axis=1)
+    b = b.astype(np.int8)
+    np.testing.assert_array_equal(fbg.gemm(fbg.PackA(a), fbg.PackedB(b)), product(a, b))
+
+
+@pytest.mark.parametrize("zero_point", [0, 255])
+def test_corrected_sums_are_exact_at_the_largest_depth(isa: str, zero_point: int) -> None:
+    k = 33025
+    a = np.full((2, k), 255 - zero_point, np.uint8)
+    b = np.stack([np.full(k, -128), np.full(k, 127)], axis=1).astype(np.int8)
+    zb = np.array([127, -128])
+    packed = fbg.PackedB(b, scale=np.float32(1), zero_point=zb)
+    got = fbg.gemm(
+        fbg.PackAWithRowOffset(a, scale=1.0, zero_point=zero_point), packed, fbg.CorrectZeroPoints()
+    )
+    np.testing.assert_array_equal(got, product(a.astype(np.int64) - zero_point, b - zb))
+
+
+@pytest.mark.parametrize(
+    ("k", "pipeline", "limit"), [(65794, None, 65793), (33026, fbg.CorrectZeroPoints(), 33025)]
+)
+def test_a_depth_beyond_exactness_is_refused(
+    isa: str, k: int, pipeline: fbg.CorrectZeroPoints | None, limit: int
+) -> None:
+    packed = fbg.PackedB(np.zeros((k, 1), np.int8), scale=1.0)
+    a = fbg.PackAWithRowOffset(np.zeros((1, k), np.uint8), scale=1.0)
+    with pytest.raises(ValueError, match=rf"gemm: K = {k} exceeds {limit}"):
+        fbg.gemm(a, packed, pipeline)
+
+
+def test_float_products_have_no_depth_limit() -> None:
+    k = 70000
+    ones = fbg.PackedB(np.ones((k, 1), np.float32), dtype="float32")
+    assert fbg.gemm(fbg.PackA(np.ones((1, k), np.float32)), ones)[0, 0] == k
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+@pytest.mark.parametrize("a_zero", [0, 1, -1], ids=["lowest", "highest", "inside"])
+@pytest.mark.parametrize("b_zero", [None, "tensor", "column"])
+def test_zero_points_are_corrected_exactly(
+    isa: str, dtype: type, a_zero: int, b_zero: str | None
+) -> None:
+    rng = np.random.default_rng(7)
+    limits = np.iinfo(dtype)
+    za = {0: limits.min, 1: limits.max, -1: limits.min + 77}[a_zero]
+    for m, n, k in [(1, 33, 5), (5, 16, 4), (13, 129, 70), (24, 31, 257)]:
+        a = rng.integers(limits.min, limits.max + 1, (m, k), dtype=dtype)
+        b = random_s8(rng, k, n)
+        zb = {None: None, "tensor": -128, "column": rng.integers(-128, 128, n)}[b_zero]
+        packed = fbg.PackedB(b, scale=0.5, zero_point=zb)
+        got = fbg.gemm(
+            fbg.PackAWithRowOffset(a, scale=0.5, zero_point=za), packed, fbg.CorrectZeroPoints()
+        )
+        wanted = product(a.astype(np.int64) - za, b - np.int64(0 if zb is None else zb))
+        assert got.dtype == np.int32
+        np.testing.assert_array_equal(got, wanted)
+
+
+@pytest.mark.parametrize("granularity", ["row", "tensor"])
+def test_quantizing_packers_follow_the_formula(isa: str, granularity: str) -> None:
+    rng = np.random.default_rng(3)
+    for m, n, k in [(1, 1, 1), (4, 40, 3), (7, 17, 64), (13, 33, 129)]:
+        x = random_f32(rng, m, k) * np.logspace(-3, 3, m, dtype=np.float32)[:, None]
+        w = random_f32(rng, k, n)
+        packed = fbg.PackedB(w, symmetric=False)
+        quant = quantize_rows(x, granularity)
+        output = integer_output(
+            quant.q, quant.scale, quant.zero_point, packed.unpack(), packed.scale, packed.zero_point
+        )
+        a = fbg.PackAWithQuantRowOffset(x, granularity=granularity)
+        np.testing.assert_array_equal(fbg.gemm(a, packed), output.result)
+        output.dequantize()
+        assert_same_bits(fbg.gemm(a, packed, fbg.Dequantize()), output.result)
+
+
+@pytest.mark.parametrize("granularity", ["row", "tensor"])
+def test_a_channel_scale_multiplies_the_columns_first(isa: str, granularity: str) -> None:
+    rng = np.random.default_rng(4)
+    for m, n, k in [(1, 1, 1), (4, 40, 3), (7, 17, 64), (13, 33, 1129)]:
+        x, packed = random_f32(rng, m, k), fbg.PackedB(random_f32(rng, k, n))
+        factors = np.exp(random_f32(rng, 1, k)[0]).astype(np.float32)
+        wanted = fbg.gemm(
+            fbg.PackAWithQuantRowOffset(x * factors, granularity=granularity),
+            packed,
+            fbg.Dequantize(),
+            num_threads=2,
+        )
+        for rows in (x, np.asfortranarray(x)):
+            a = fbg.PackAWithQuantRowOffset(rows, granularity=granularity, channel_scale=factors)
+            assert_same_bits(fbg.gemm(a, packed, fbg.Dequantize(), num_threads=2), wanted)
+    reshaped = np.ones((k, m), np.float32)
+    a = fbg.PackAWithQuantRowOffset(reshaped, channel_scale=np.ones(m, np.float32))
+    reshaped.shape = (m, k)
+    if m != k:
+        with pytest.raises(
+            ValueError, match=rf"channel_scale of a has shape \({m},?\), a has K = {k}"
+        ):
+            fbg.gemm(a, packed, fbg.Dequantize())
+    options = {"granularity": granularity, "channel_scale": factors}
+    assert_same_bits(fbg.prepare(packed, fbg.Dequantize(), rows=m, **options)(x), wanted)
+
+
+# --- linear ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("isa_name", fbg.isa.supported())
+def test_raw_sums_of_int8_rows_are_those_of_the_given_values(isa_name: str) -> None:
+    rng = np.random.default_rng(5)
+    x = rng.integers(-128, 128, (7, 37)).astype(np.int8)
+    w = rng.integers(-128, 128, (37, 45)).astype(np.int8)
+    with fbg.isa.limit(isa_name):
+        a = fbg.PackAWithRowOffset(x, scale=0.5, zero_point=3)
+        y = fbg.gemm(a, fbg.PackedB(w), num_threads=2)
+        bias = np.arange(45, dtype=np.int32)
+        biased = fbg.gemm(a, fbg.PackedB(w), fbg.Bias(bias))
+    np.testing.assert_array_equal(y, x.astype(np.int64) @ w.astype(np.int64))
+    np.testing.assert_array_equal(biased, y + bias)
+
+
+# --- float32 --------------------------------------------------------------------------------------
+
+
+def test_float_error_stays_within_the_bound_for_every_tail(isa: str) -> None:
+    rng = np.random.default_rng(2)
+    a = random_f32(rng, max(ROWS), max(DEPTHS))
+    b = random_f32(rng, max(DEPTHS), max(COLUMNS))
+    for k in DEPTHS:
+        exact = a[:, :k].astype(np.float64) @ b[:k].astype(np.float64)
+        bound = float_bound(a[:, :k], b[:k])
+        for n in COLUMNS:
+            packed = fbg.PackedB(b[:k, :n], dtype="float32")
+            for m in ROWS:
+                got = fbg.gemm(fbg.PackA(a[:m, :k]), packed)
+                if not (np.abs(got - exact[:m, :n]) <= bound[:m, :n]).all():
+                    raise AssertionError(f"beyond the bound at (M, N, K) = {(m, n, k)}")
+
+
+def test_float_sums_of_integers_are_exact(isa: str) -> None:
+    rng = np.random.default_rng(4)
+    a = rng.integers(-50, 50, (25, 130)).astype(np.float32)
+    b = rng.integers(-50, 50, (130, 70)).astype(np.float32)
+    np.testing.assert_array_equal(
+        fbg.gemm(fbg.PackA(a), fbg.PackedB(b, dtype="float32")), product(a, b)
+    )

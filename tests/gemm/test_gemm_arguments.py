@@ -1,0 +1,145 @@
+"""Arguments of gemm: what does not go together is refused with a message that names it."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import fbg
+
+# --- Threads --------------------------------------------------------------------------------------
+
+
+OPERANDS = (np.ones((2, 3), np.float32), np.ones((3, 4), np.float32))
+
+
+@pytest.mark.parametrize("threads", [0, -1, 1025, 2**40])
+@pytest.mark.parametrize("function", ["gemm", "linear"])
+def test_a_number_of_threads_out_of_range_is_a_value_error(function: str, threads: int) -> None:
+    x, w = OPERANDS[0], fbg.PackedB(OPERANDS[1], dtype="float32")
+    with pytest.raises(
+        ValueError, match=rf"{function}: num_threads must be within \[1, 1024\], got {threads}"
+    ):
+        getattr(fbg, function)(x if function == "linear" else fbg.PackA(x), w, num_threads=threads)
+
+
+@pytest.mark.parametrize("threads", [1.5, "2", (1,), np.float32(1)])
+@pytest.mark.parametrize("function", ["gemm", "linear"])
+def test_a_number_of_threads_that_is_no_integer_is_a_type_error(
+    function: str, threads: object
+) -> None:
+    x, w = OPERANDS[0], fbg.PackedB(OPERANDS[1], dtype="float32")
+    with pytest.raises(TypeError, match=rf"{function}: num_threads must be an integer, got"):
+        getattr(fbg, function)(x if function == "linear" else fbg.PackA(x), w, num_threads=threads)
+
+
+def test_a_number_of_threads_may_be_a_numpy_integer() -> None:
+    w = fbg.PackedB(OPERANDS[1], dtype="float32")
+    assert fbg.gemm(fbg.PackA(OPERANDS[0]), w, num_threads=np.int64(2)).shape == (2, 4)
+
+
+# --- Operands that do not go together -------------------------------------------------------------
+
+
+INT8 = fbg.PackedB(np.ones((3, 4), np.int8))
+SCALED = fbg.PackedB(np.ones((3, 4), np.int8), scale=0.5)
+FLOAT = fbg.PackedB(np.ones((3, 4), np.float32), dtype="float32")
+U8, F32 = np.ones((2, 3), np.uint8), np.ones((2, 3), np.float32)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (
+            lambda: fbg.gemm(U8, INT8),
+            TypeError,
+            "a must be a packer such as PackA, got ndarray",
+        ),
+        (
+            lambda: fbg.gemm(fbg.PackA(U8), U8),
+            TypeError,
+            "packed_b must be a PackedB, got ndarray",
+        ),
+        (
+            lambda: fbg.gemm(fbg.PackA(F32), INT8),
+            TypeError,
+            "must be uint8, got float32",
+        ),
+        (
+            lambda: fbg.gemm(fbg.PackA(U8), FLOAT),
+            TypeError,
+            "must be float32, got uint8",
+        ),
+        (
+            lambda: fbg.gemm(fbg.PackAWithQuantRowOffset(F32), FLOAT),
+            TypeError,
+            "gemm: float weights take PackA of float32, not this packer",
+        ),
+        (
+            lambda: fbg.gemm(fbg.PackAWithRowOffset(U8, scale=1.0), FLOAT),
+            TypeError,
+            "gemm: float weights take PackA of float32, not this packer",
+        ),
+        (
+            lambda: fbg.gemm(fbg.PackA(U8[:, :2]), INT8),
+            ValueError,
+            "gemm: K of a is 2, but packed_b has K = 3",
+        ),
+        (
+            lambda: fbg.gemm(fbg.PackA(U8), SCALED, fbg.Dequantize()),
+            TypeError,
+            "gemm: Dequantize needs the scales of A and B, but PackA has none",
+        ),
+        (
+            lambda: fbg.gemm(fbg.PackA(U8), SCALED, fbg.Requantize(1.0)),
+            TypeError,
+            "gemm: Requantize needs the scales of A and B, but PackA has none",
+        ),
+        (
+            lambda: fbg.gemm(fbg.PackA(U8), SCALED, fbg.CorrectZeroPoints()),
+            TypeError,
+            "gemm: CorrectZeroPoints needs the scales of A and B, but PackA has none",
+        ),
+        (
+            lambda: fbg.gemm(fbg.PackAWithQuantRowOffset(F32), INT8, fbg.Dequantize()),
+            TypeError,
+            "gemm: Dequantize needs the scales of A and B, but B was packed without a scale",
+        ),
+        (
+            lambda: fbg.gemm(fbg.PackA(U8), INT8, fbg.ReLU()),
+            TypeError,
+            "ReLU does not accept acc",
+        ),
+        (
+            lambda: fbg.gemm(fbg.PackA(F32), FLOAT, fbg.Dequantize()),
+            TypeError,
+            "Dequantize does not accept float32",
+        ),
+        (
+            lambda: fbg.gemm(fbg.PackA(F32), FLOAT, fbg.Bias(np.zeros(4, np.int32))),
+            TypeError,
+            "Bias does not accept float32",
+        ),
+        (
+            lambda: fbg.gemm(fbg.PackA(F32), FLOAT, fbg.Bias(np.zeros(5, np.float32))),
+            ValueError,
+            "gemm: Bias holds 5 values, C is 2 x 4",
+        ),
+        (
+            lambda: fbg.gemm(fbg.PackA(F32), FLOAT, fbg.Add(np.zeros((4, 2), np.float32))),
+            ValueError,
+            "gemm: Add holds 4 x 2 values, C is 2 x 4",
+        ),
+        (lambda: fbg.gemm(fbg.PackA(F32), FLOAT, 3), TypeError, "gemm: pipeline must be"),
+        (
+            lambda: fbg.gemm(fbg.PackA(F32), FLOAT, [fbg.ReLU(), "relu"]),
+            TypeError,
+            "pipeline: a stage is wanted, got str",
+        ),
+    ],
+)
+def test_operands_that_do_not_go_together_are_refused(
+    call: Callable[[], object], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        call()

@@ -1,0 +1,103 @@
+"""linear: gemm with the pipeline of a linear layer, for any leading shape."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import fbg
+from helpers.formulas import assert_same_bits, exact_gelu
+from helpers.operands import random_f32
+
+INT8 = fbg.PackedB(np.ones((3, 4), np.int8))
+FLOAT = fbg.PackedB(np.ones((3, 4), np.float32), dtype="float32")
+U8, F32 = np.ones((2, 3), np.uint8), np.ones((2, 3), np.float32)
+
+
+@pytest.mark.parametrize("activation", [None, "relu", "gelu"])
+@pytest.mark.parametrize("shape", [(7,), (1, 7), (3, 7), (2, 3, 7), (2, 0, 7), (0, 7), (1, 1, 7)])
+def test_linear_keeps_the_leading_shape(
+    isa: str, shape: tuple[int, ...], activation: str | None
+) -> None:
+    rng = np.random.default_rng(18)
+    x, w, bias = random_f32(rng, *shape), random_f32(rng, 7, 5), random_f32(rng, 5)
+    wanted = x.astype(np.float64) @ w + bias
+    if activation == "relu":
+        wanted = np.maximum(wanted, 0)
+    elif activation == "gelu":
+        wanted = exact_gelu(wanted)
+    got = fbg.linear(x, fbg.PackedB(w, dtype="float32"), bias, activation)
+    assert got.dtype == np.float32 and got.shape == (*shape[:-1], 5)
+    np.testing.assert_allclose(got, wanted, atol=3e-6)
+    quantized = fbg.linear(x, fbg.PackedB(w), bias, activation)
+    assert quantized.dtype == np.float32 and quantized.shape == got.shape
+    np.testing.assert_allclose(quantized, wanted, atol=0.2)
+
+
+def test_linear_is_gemm_with_its_pipeline(isa: str) -> None:
+    rng = np.random.default_rng(19)
+    x, w, bias = random_f32(rng, 9, 33), random_f32(rng, 33, 20), random_f32(rng, 20)
+    packed = fbg.PackedB(w)
+    assert_same_bits(
+        fbg.linear(x, packed, bias, "gelu", num_threads=2),
+        fbg.gemm(
+            fbg.PackAWithQuantRowOffset(x),
+            packed,
+            fbg.Dequantize() >> fbg.Bias(bias) >> fbg.GELU(),
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (
+            lambda: fbg.linear(F32, F32),
+            TypeError,
+            "packed_b must be a PackedB, got ndarray",
+        ),
+        (lambda: fbg.linear(U8, FLOAT), TypeError, "linear: x must be float32, got uint8"),
+        (
+            lambda: fbg.linear(F32.astype(np.float64), FLOAT),
+            TypeError,
+            "linear: x must be float32, got float64",
+        ),
+        (lambda: fbg.linear([1.0] * 3, FLOAT), TypeError, "linear: x must be an array, got list"),
+        (
+            lambda: fbg.linear(F32[:, :2], FLOAT),
+            ValueError,
+            r"linear: x must have shape \(\.\.\., 3\), got \(2, 2\)",
+        ),
+        (
+            lambda: fbg.linear(np.float32(1), FLOAT),
+            ValueError,
+            r"linear: x must have shape \(\.\.\., 3\), got \(\)",
+        ),
+        (
+            lambda: fbg.linear(F32, FLOAT, activation="tanh"),
+            ValueError,
+            "linear: activation must be",
+        ),
+        (
+            lambda: fbg.linear(F32, FLOAT, np.zeros(4, np.int32)),
+            TypeError,
+            "linear: bias must be float32, got int32",
+        ),
+        (
+            lambda: fbg.linear(F32, FLOAT, np.zeros(4)),
+            TypeError,
+            "linear: bias must be float32, got float64",
+        ),
+        (
+            lambda: fbg.linear(F32, FLOAT, np.zeros(5, np.float32)),
+            ValueError,
+            r"linear: bias must have shape \(4,\), got \(5,\)",
+        ),
+        (lambda: fbg.linear(F32, INT8), TypeError, "B was packed without a scale"),
+    ],
+)
+def test_linear_refuses_what_does_not_fit(
+    call: Callable[[], object], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        call()

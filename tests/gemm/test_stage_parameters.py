@@ -1,0 +1,228 @@
+"""Parameters of stages: arrays of any layout and type are read as they are, all else is refused."""
+
+from collections.abc import Callable
+
+import ml_dtypes
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import fbg
+from helpers.compositions import OPERANDS, M, N
+from helpers.formulas import Output, assert_same_bits
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int32])
+@pytest.mark.parametrize("layout", ["strided", "backwards", "read-only"])
+def test_bias_may_have_any_layout(isa: str, dtype: type, layout: str) -> None:
+    a, packed, _ = OPERANDS["float" if dtype is np.float32 else "symmetric"]
+    bias = np.arange(N, dtype=dtype) - 7
+    wanted = fbg.gemm(a, packed, fbg.Bias(bias))
+    laid_out = {
+        "strided": np.repeat(bias, 3)[::3],
+        "backwards": bias[::-1].copy()[::-1],
+        "read-only": bias.copy(),
+    }[layout]
+    laid_out.flags.writeable = False
+    assert_same_bits(fbg.gemm(a, packed, fbg.Bias(laid_out)), wanted)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16", "uint8", "int8"])
+@settings(max_examples=30)
+@given(
+    m=st.integers(1, 14),
+    n=st.integers(1, 140),
+    padding=st.integers(0, 3),
+    zero_point=st.integers(0, 127),
+    scale=st.floats(2.0**-20, 2.0**20, width=32),
+    threads=st.integers(1, 3),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_a_residual_of_any_type_is_added_exactly(
+    isa: str,
+    dtype: str,
+    m: int,
+    n: int,
+    padding: int,
+    zero_point: int,
+    scale: float,
+    threads: int,
+    seed: int,
+) -> None:
+    rng = np.random.default_rng(seed)
+    x, w = (rng.integers(-9, 9, shape).astype(np.float32) for shape in ((m, 3), (3, n)))
+    wide = rng.integers(0, 256, (2 * m, n + padding), dtype=np.uint8)
+    output = Output(x @ w)
+    if dtype in ("uint8", "int8"):
+        residual = wide.view(dtype)[::2, padding:]
+        stage = fbg.Add(residual, scale=scale, zero_point=zero_point)
+        output.add_quantized(residual, scale, zero_point)
+    else:
+        wanted = ml_dtypes.bfloat16 if dtype == "bfloat16" else dtype
+        residual = (wide / np.float32(7)).astype(wanted)[::2, padding:]
+        stage = fbg.Add(residual)
+        output.add(residual)
+    packed = fbg.PackedB(w, dtype="float32")
+    got = fbg.gemm(fbg.PackA(x), packed, stage, num_threads=threads)
+    assert_same_bits(got, output.result)
+
+
+def test_out_may_be_a_quantized_residual_only_element_for_element() -> None:
+    a, packed, start = OPERANDS["float"]
+    residual = np.arange(M * N, dtype=np.uint8).reshape(M, N)
+    output = Output(start.value)
+    output.add_quantized(residual, 0.5, 3)
+    output.requantize(0.25, 9, "uint8")
+    stages = [fbg.Add(residual, scale=0.5, zero_point=3), fbg.Requantize(0.25, 9)]
+    assert fbg.gemm(a, packed, stages, out=residual) is residual
+    assert_same_bits(residual, output.result)
+    out = np.zeros((M, N), np.float32)
+    bytes_of_out = out.view(np.uint8)[:, :N]  # the same address and stride, other elements
+    with pytest.raises(ValueError, match="out may be the residual of Add, not overlap it in part"):
+        fbg.gemm(a, packed, fbg.Add(bytes_of_out, scale=1.0), out=out)
+
+
+@pytest.mark.parametrize("rows", ["apart", "upwards", "repeated"])
+def test_residual_rows_may_lie_anywhere(isa: str, rows: str) -> None:
+    a, packed, start = OPERANDS["float"]
+    store = np.arange(2 * M * (N + 3), dtype=np.float32).reshape(2 * M, N + 3)
+    residual = {
+        "apart": store[::2, 1 : N + 1],
+        "upwards": store[M - 1 :: -1, 3:],
+        "repeated": np.broadcast_to(store[3, :N], (M, N)),
+    }[rows]
+    assert_same_bits(fbg.gemm(a, packed, fbg.Add(residual)), start.value + residual)
+
+
+@pytest.mark.parametrize(
+    ("build", "error", "message"),
+    [
+        (lambda: fbg.Bias([1.0]), TypeError, "Bias: values must be an array, got list"),
+        (lambda: fbg.Bias(np.zeros(3)), TypeError, "Bias: values must be float32 or int32, got fl"),
+        (lambda: fbg.Bias(np.zeros(3, np.int64)), TypeError, "float32 or int32, got int64"),
+        (lambda: fbg.Bias(np.zeros(3, ">i4")), TypeError, "float32 or int32, got >i4"),
+        (
+            lambda: fbg.Bias(np.zeros((1, 3), np.float32)),
+            ValueError,
+            r"Bias: values must be 1-D \(N,\), got shape \(1, 3\)",
+        ),
+        (lambda: fbg.Add([[1.0]]), TypeError, "Add: residual must be an array, got list"),
+        (
+            lambda: fbg.Add(np.zeros((2, 3))),
+            TypeError,
+            "Add: residual must be float32 or float16 or bfloat16 or uint8 or int8, got float64",
+        ),
+        (
+            lambda: fbg.Add(np.zeros((2, 3), np.uint8)),
+            TypeError,
+            "Add: a residual of uint8 needs its scale",
+        ),
+        (
+            lambda: fbg.Add(np.zeros((2, 3), np.int8), scale=0.0),
+            ValueError,
+            "Add: scale must be finite and positive",
+        ),
+        (
+            lambda: fbg.Add(np.zeros((2, 3), np.int8), scale=1.0, zero_point=128),
+            ValueError,
+            r"Add: zero_point must be within \[-128, 127\], got 128",
+        ),
+        *(
+            (
+                lambda quant=quant: fbg.Add(np.zeros((2, 3), np.float32), **quant),
+                TypeError,
+                "Add: scale and zero_point go with a uint8 or int8 residual, got float32",
+            )
+            for quant in ({"scale": 1.0}, {"zero_point": 1})
+        ),
+        (
+            lambda: fbg.Add(np.zeros(3, np.float32)),
+            ValueError,
+            r"Add: residual must be 2-D \(M, N\), got shape \(3,\)",
+        ),
+        (
+            lambda: fbg.Add(np.zeros((3, 2), np.float32).T),
+            ValueError,
+            "Add: residual must have contiguous rows",
+        ),
+        (lambda: fbg.RowRange([[0.0, 0.0]]), TypeError, "RowRange: out must be a NumPy array"),
+        (
+            lambda: fbg.RowRange(np.zeros((3, 2))),
+            TypeError,
+            "RowRange: out must be float32, got float64",
+        ),
+        (
+            lambda: fbg.RowRange(np.zeros((2, 3), np.float32)),
+            ValueError,
+            r"RowRange: out must be C-contiguous \(M, 2\), got shape \(2, 3\)",
+        ),
+        (
+            lambda: fbg.RowRange(np.zeros((2, 2), np.float32).T),
+            ValueError,
+            r"RowRange: out must be C-contiguous \(M, 2\), got shape \(2, 2\)",
+        ),
+        (
+            lambda: fbg.RowRange(np.zeros(5, np.float32)[1:].reshape(2, 2)),
+            ValueError,
+            "RowRange: out must be aligned to 8 bytes",
+        ),
+        (
+            lambda: fbg.GELU("erf"),
+            ValueError,
+            "GELU: approximate must be 'none' or 'tanh', got 'erf'",
+        ),
+        (
+            lambda: fbg.Requantize(1.0, 0, np.int32),
+            TypeError,
+            "Requantize: dtype must be uint8 or int8, got int32",
+        ),
+        (
+            lambda: fbg.Requantize(1.0, 256),
+            ValueError,
+            r"Requantize: zero_point must be within \[0, 255\], got 256",
+        ),
+        (
+            lambda: fbg.Requantize(1.0, -129, np.int8),
+            ValueError,
+            r"Requantize: zero_point must be within \[-128, 127\], got -129",
+        ),
+        *(
+            (
+                lambda scale=scale: fbg.Requantize(scale),
+                ValueError,
+                "Requantize: scale must be finite and positive",
+            )
+            for scale in (0.0, -1.0, np.nan, np.inf, 1e300, 1e-60)
+        ),
+        *(
+            (
+                lambda scale=scale: fbg.Requantize(scale),
+                TypeError,
+                "Requantize: scale must be (one )?float, got",
+            )
+            for scale in ("1", None, 1j, np.ones(2, np.float32))
+        ),
+        *(
+            (
+                lambda point=point: fbg.Requantize(1.0, point),
+                TypeError,
+                "Requantize: zero_point must be an integer, got",
+            )
+            for point in (0.5, "1", None)
+        ),
+    ],
+)
+def test_bad_parameters_of_stages_are_refused(
+    build: Callable[[], object], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        build()
+
+
+def test_a_stage_keeps_its_array_alive() -> None:
+    a, packed, start = OPERANDS["float"]
+    pipeline = fbg.Bias(np.full(N, 2, np.float32)) >> fbg.Add(np.full((M, N), 3, np.float32))
+    junk = [np.full((M, N), np.nan, np.float32) for _ in range(50)]
+    assert_same_bits(fbg.gemm(a, packed, pipeline), start.value + 5)
+    del junk

@@ -1,0 +1,46 @@
+"""Packed weights of every kind, and how two of them are compared."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+import fbg
+from helpers.formulas import Array
+
+RNG = np.random.default_rng(5)
+FLOATS = RNG.standard_normal((37, 70), dtype=np.float32)
+INTS = RNG.integers(-128, 128, (37, 70), dtype=np.int8)
+
+PACKED: dict[str, Callable[[], fbg.PackedB]] = {
+    "int8": lambda: fbg.PackedB(FLOATS),
+    "int8_asymmetric": lambda: fbg.PackedB(FLOATS, symmetric=False),
+    "int8_tensor": lambda: fbg.PackedB(FLOATS, granularity="tensor"),
+    "int8_given": lambda: fbg.PackedB(INTS, scale=0.5, zero_point=3),
+    "int8_no_scale": lambda: fbg.PackedB(INTS),
+    "float32": lambda: fbg.PackedB(FLOATS, dtype="float32"),
+    "float16": lambda: fbg.PackedB(FLOATS, dtype="float16"),
+    "bfloat16": lambda: fbg.PackedB(FLOATS, dtype="bfloat16"),
+    "no_rows": lambda: fbg.PackedB(FLOATS[:0]),
+    "no_columns": lambda: fbg.PackedB(FLOATS[:, :0], symmetric=False),
+    "no_elements": lambda: fbg.PackedB(FLOATS[:0, :0], dtype="float32"),
+}
+
+
+def product(w: fbg.PackedB) -> Array:
+    k = w.shape[0]
+    x = np.random.default_rng(k).standard_normal((9, k), dtype=np.float32)
+    if w.accum == "float32":
+        return fbg.gemm(fbg.PackA(x), w)
+    if w.scale is None:
+        return fbg.gemm(fbg.PackA((x * 50).astype(np.uint8)), w)
+    return fbg.linear(x, w)
+
+
+def assert_same(a: fbg.PackedB, b: fbg.PackedB) -> None:
+    assert repr(a) == repr(b)
+    assert a.nbytes == b.nbytes
+    assert a.dtype == b.dtype
+    for name in ("scale", "zero_point", "column_offsets"):
+        np.testing.assert_array_equal(getattr(a, name), getattr(b, name))
+    assert a.unpack().tobytes() == b.unpack().tobytes()
+    assert product(a).tobytes() == product(b).tobytes()

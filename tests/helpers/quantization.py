@@ -1,0 +1,34 @@
+"""What the tests of fbg.quantization share: value strategies, observers, a round trip."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+from fbg.quantization import (
+    HistogramObserver,
+    MinMaxObserver,
+    PercentileObserver,
+    dequantize,
+    quantize,
+)
+
+F32 = np.float32
+Array = np.ndarray[Any, Any]
+FINITE = st.floats(width=32, allow_nan=False, allow_infinity=False)
+DTYPES = [np.uint8, np.int8]
+OBSERVERS: dict[str, Callable[..., Any]] = {
+    "minmax": MinMaxObserver,
+    "percentile": lambda **kw: PercentileObserver(99.0, **kw),
+    "entropy": lambda **kw: HistogramObserver("entropy", **kw),
+    "mse": lambda **kw: HistogramObserver("mse", **kw),
+}
+
+
+def round_trip(x: Array, scale: Any, zero_point: Any, dtype: Any) -> Array:
+    return dequantize(quantize(x, scale, zero_point, dtype), scale, zero_point)
+
+
+X = np.ones((2, 3), F32)
+NAN, INF = X * F32(np.nan), X * F32(np.inf)

@@ -1,0 +1,28 @@
+"""Fixtures that several files share: a checkpoint, its int8 model, and that model saved."""
+
+from pathlib import Path
+
+import pytest
+
+import fbg
+from helpers import tiny_bert
+
+
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model with the files of sentence-transformers, away from their defaults."""
+    path = tmp_path_factory.mktemp("model")
+    tiny_bert.write_checkpoint(path, seed=4, spread=0.25, pooling="cls")
+    tiny_bert.write_json(path / "sentence_bert_config.json", {"max_seq_length": 12})
+    return path
+
+
+@pytest.fixture(scope="module")
+def original(checkpoint: Path) -> fbg.Model:
+    return fbg.load(checkpoint, dtype="int8")
+
+
+@pytest.fixture
+def saved(original: fbg.Model, tmp_path: Path) -> Path:
+    original.save(tmp_path / "saved")
+    return tmp_path / "saved"

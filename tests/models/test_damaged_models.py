@@ -1,0 +1,197 @@
+"""Damaged files of saved models: an error that names the file and the tensor, and no harm."""
+
+import itertools
+import json
+import mmap
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import fbg
+from helpers import tiny_bert
+from helpers.safetensors_files import Change, change_header, offset_of_data, read_header
+from helpers.saved_models import WEIGHTS, results
+
+
+def refused(saved: Path, reason: str) -> None:
+    with pytest.raises(fbg.ModelError, match=reason) as caught:
+        fbg.load(saved)
+    assert WEIGHTS in str(caught.value)
+
+
+@pytest.mark.parametrize("content", [b"", b"12345678", b"\0" * 8, b"\xff" * 9, b"x" * 50])
+def test_other_files_are_refused(saved: Path, content: bytes) -> None:
+    (saved / WEIGHTS).write_bytes(content)
+    refused(saved, "not a safetensors file")
+
+
+def test_the_safetensors_file_of_a_checkpoint_is_refused(saved: Path, checkpoint: Path) -> None:
+    shutil.copyfile(checkpoint / "model.safetensors", saved / WEIGHTS)
+    refused(saved, "not a model that fbg saved")
+
+
+def test_a_newer_version_is_named(saved: Path) -> None:
+    change_header(saved / WEIGHTS, lambda h: h["__metadata__"].update(version="3"))
+    refused(saved, "format version 3 is newer than version 2")
+
+
+def test_truncated_files_are_refused(saved: Path) -> None:
+    path = saved / WEIGHTS
+    content, begin = path.read_bytes(), offset_of_data(path)
+    for size in (0, 7, 8, begin - 1, begin, begin + 64, len(content) // 2, len(content) - 1):
+        path.write_bytes(content[:size])
+        refused(saved, "truncated")
+    path.write_bytes(content + b"\0")
+    refused(saved, "truncated or damaged")
+
+
+def test_a_damaged_tensor_is_named_whichever_it_is(saved: Path) -> None:
+    path = saved / WEIGHTS
+    content, begin, header = path.read_bytes(), offset_of_data(path), read_header(path)
+    del header["__metadata__"]
+    for name, entry in header.items():
+        damaged = bytearray(content)
+        damaged[begin + sum(entry["data_offsets"]) // 2] ^= 4
+        path.write_bytes(damaged)
+        refused(saved, f"tensor {name}: ")
+
+
+@settings(max_examples=150)
+@given(data=st.data())
+def test_no_change_of_a_byte_goes_unnoticed(
+    original: fbg.Model, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    saved = tmp_path_factory.getbasetemp() / "bytes"
+    original.save(saved, overwrite=True)
+    path = saved / WEIGHTS
+    begin, size = offset_of_data(path), path.stat().st_size
+    place = data.draw(st.one_of(st.integers(0, begin - 1), st.integers(begin, size - 1)))
+    with path.open("r+b") as file, mmap.mmap(file.fileno(), 0) as content:
+        content[place] ^= data.draw(st.integers(1, 255))
+    try:
+        model = fbg.load(saved)
+    except ValueError as error:
+        assert WEIGHTS in str(error) or "dtype" in str(error)
+    else:  # a letter of the prose in the metadata
+        assert place < begin
+        assert results(model) == results(original)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda h: h.clear(), "not a model that fbg saved"),
+        (lambda h: h.pop("__metadata__"), "not a model that fbg saved"),
+        (lambda h: h["__metadata__"].update(format="fbg.PackedB"), "not a model that fbg saved"),
+        (lambda h: h["__metadata__"].update(version="-1"), "its version is '-1'"),
+        (lambda h: h["__metadata__"].update(dtype=3), "not all text"),
+        (lambda h: h["__metadata__"].pop("dtype"), "no dtype"),
+        (lambda h: h["__metadata__"].pop("method"), "no method"),
+        (lambda h: h["__metadata__"].update(dtype="int7"), "saved with dtype 'int7'"),
+        (
+            lambda h: h["__metadata__"].update(dtype="float32"),
+            r"tensor layers\.0\.qkv\.weight: must be packed for float32, got PackedBInt8",
+        ),
+        (lambda h: h["__metadata__"].pop("checksums"), "no checksums"),
+        (lambda h: h["__metadata__"].update(checksums="[" * 9999), "no checksums"),
+        (lambda h: h["__metadata__"].update(checksums="{}"), "the checksum does not match"),
+        (lambda h: h.update(more=h["pooler.bias"]), "tensor more: no part of this model"),
+        (lambda h: h.pop("layers.1.qkv.bias"), r"tensor layers\.1\.qkv\.bias: missing"),
+        (lambda h: h.pop("layers.1.qkv.weight"), r"tensor layers\.1\.qkv\.weight: missing"),
+        (
+            lambda h: h.update({"layers.0.qkv.weight": h["layers.0.output.weight"]}),
+            r"tensor layers\.0\.qkv\.weight: must have shape \(48, 144\), got \(100, 48\)",
+        ),
+        (
+            lambda h: h.update({"embeddings.position": h["embeddings.word"]}),
+            r"tensor embeddings\.position: must have shape \(40, 48\), got \(99, 48\)",
+        ),
+        (
+            lambda h: h.update({"pooler.weight": h["pooler.bias"]}),
+            r"tensor pooler\.weight: must have dtype U8, got F32",
+        ),
+        *(
+            (
+                lambda h, values=values: h["layers.0.qkv.bias"].update(values),
+                r"tensor layers\.0\.qkv\.bias: damaged",
+            )
+            for values in (
+                {"dtype": "F16"},
+                {"dtype": None},
+                {"dtype": []},
+                {"shape": [-144]},
+                {"shape": "144"},
+                {"shape": [1 << 60, 1 << 60]},
+                {"data_offsets": [0]},
+                {"data_offsets": [1, 577]},
+                {"data_offsets": [-576, 0]},
+                {"data_offsets": [0.0, 576.0]},
+            )
+        ),
+        (lambda h: h.update({"layers.0.qkv.bias": 3}), r"tensor layers\.0\.qkv\.bias: damaged"),
+    ],
+)
+def test_a_header_that_makes_no_sense_is_refused(saved: Path, change: Change, reason: str) -> None:
+    change_header(saved / WEIGHTS, change)
+    refused(saved, reason)
+
+
+def test_a_tensor_under_another_name_is_noticed(saved: Path) -> None:
+    def rename_pooler(header: dict[str, Any]) -> None:
+        for name in ("pooler.weight", "pooler.bias"):
+            header[f"layers.0.{name}"] = header.pop(name)
+
+    change_header(saved / WEIGHTS, rename_pooler)
+    refused(saved, r"tensor layers\.0\.pooler\.bias: no part of this model")
+
+
+def test_a_tensor_that_was_there_when_it_was_written_is_missed(saved: Path) -> None:
+    def add_checksum(header: dict[str, Any]) -> None:
+        checksums = json.loads(header["__metadata__"]["checksums"])
+        header["__metadata__"]["checksums"] = json.dumps({**checksums, "a.b": 0})
+
+    change_header(saved / WEIGHTS, add_checksum)
+    refused(saved, r"tensor a\.b: missing")
+
+
+def test_the_weights_of_another_model_are_refused(saved: Path) -> None:
+    config = json.loads((saved / "config.json").read_text())
+    tiny_bert.write_json(saved / "config.json", {**config, "num_hidden_layers": 1})
+    refused(saved, r"tensor layers\.1\..*: no part of this model")
+    tiny_bert.write_json(saved / "config.json", {**config, "num_hidden_layers": 3})
+    refused(saved, r"tensor layers\.2\.qkv\.weight: missing")
+
+
+def test_no_file_stays_open(saved: Path) -> None:
+    before = len(os.listdir("/proc/self/fd"))
+    kept = [fbg.load(saved) for _ in range(3)]
+    assert len(os.listdir("/proc/self/fd")) == before
+    change_header(saved / WEIGHTS, lambda h: h["__metadata__"].update(checksums="{}"))
+    for _ in range(3):
+        refused(saved, "checksum")
+    assert len(os.listdir("/proc/self/fd")) == before
+    assert len(kept) == 3
+
+
+@given(content=st.binary(max_size=300), pieces=st.lists(st.integers(0, 4), max_size=9))
+def test_a_checksum_does_not_depend_on_pieces_and_sees_every_byte(
+    content: bytes, pieces: list[int]
+) -> None:
+    def checksum(*parts: bytes) -> int:
+        result = fbg._fbg.Checksum()
+        for part in parts:
+            result.add(memoryview(part))
+        return result.value
+
+    cuts = [0, *(32 * n for n in np.cumsum(pieces) if 32 * n < len(content)), len(content)]
+    whole = checksum(content)
+    assert checksum(*(content[i:j] for i, j in itertools.pairwise(cuts))) == whole
+    assert checksum(content + bytes(-len(content) % 32)) == whole
+    for n in range(len(content)):
+        assert checksum(content[:n] + bytes([content[n] ^ 1]) + content[n + 1 :]) != whole

@@ -1,0 +1,130 @@
+"""What a model holds in memory, and what its plans say about it."""
+
+import weakref
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import fbg
+from fbg.checkpoints.checkpoint import Checkpoint
+from helpers import tiny_bert
+from helpers.fresh_python import run_python
+from helpers.safetensors_files import read_header
+from helpers.saved_models import WEIGHTS, results
+
+# --- Memory ---------------------------------------------------------------------------------------
+
+
+def test_quantizing_keeps_no_float32_weights(
+    checkpoint: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = Checkpoint.tensor
+    tensors: dict[str, weakref.ref[Any]] = {}
+
+    def watched(self: Checkpoint, name: str, *shape: int, **options: Any) -> Any:
+        tensor = read(self, name, *shape, **options)
+        tensors[name] = weakref.ref(tensor)
+        return tensor
+
+    monkeypatch.setattr(Checkpoint, "tensor", watched)
+    model = fbg.load(checkpoint, dtype="int8")
+    alive = {name for name, tensor in tensors.items() if tensor() is not None}
+    assert alive  # the tables of embeddings and the norms
+    assert not {name for name in alive if "dense" in name and name.endswith("weight")}
+    assert not {name for name in alive if "self" in name}
+    assert model.memory_report().packed_weights > 0
+
+
+def test_a_process_holds_int8_weights_only(checkpoint: Path, tmp_path: Path) -> None:
+    geometry = tiny_bert.Geometry(512, 4, 8, 2048, vocab_size=99)  # 48 MiB, 12 in int8
+    tiny_bert.write_checkpoint(tmp_path, geometry)
+    code = f"""
+import ctypes, gc, fbg
+def resident():
+    gc.collect()
+    getattr(ctypes.CDLL(None), "malloc_trim", int)(0)  # what is free goes back to the system
+    return int(open("/proc/self/statm").read().split()[1]) * 4096
+fbg.load({str(checkpoint)!r}, dtype="int8").encode("a")
+before = resident()
+model = fbg.load({str(tmp_path)!r}, dtype="int8", num_threads=1)
+print(resident() - before, model.memory_report().total)
+"""
+    result = run_python(code)
+    assert result.returncode == 0, result.stderr
+    grown, reported = map(int, result.stdout.split())
+    assert reported < 16 << 20
+    assert grown < reported + (8 << 20)
+
+
+def test_memory_report_adds_up(original: fbg.Model, saved: Path) -> None:
+    model = fbg.load(saved)
+    fresh, owned = model.memory_report(), original.memory_report()
+    assert fresh.mapped and not owned.mapped
+    assert fresh.arenas == fresh.owned == 0
+    assert (fresh.packed_weights, fresh.embeddings, fresh.vectors) == (
+        owned.packed_weights,
+        owned.embeddings,
+        owned.vectors,
+    )
+    assert fresh.embeddings == 4 * 48 * (99 + 40 + 2)
+    entries = read_header(saved / WEIGHTS)
+    del entries["__metadata__"]
+    assert fresh.total == max(entry["data_offsets"][1] for entry in entries.values())
+    results(model)
+    after = model.memory_report()
+    assert after.arenas == model.plan(tokens=10).arena_bytes > 0
+    assert after.owned == after.arenas
+    for part in ("packed weights", "embeddings", "norms and biases", "arenas", "mapped", "total"):
+        assert part in str(after)
+
+
+# --- Plans ----------------------------------------------------------------------------------------
+
+
+def test_a_plan_names_ops_kernels_and_memory(original: fbg.Model, isa: str) -> None:
+    report = original.plan(tokens=30)
+    text = str(report)
+    linears = [op for op in report.ops if op.name.startswith("linear")]
+    assert len(linears) == 2 * 4 + 1
+    assert [op.name for op in report.ops[:2]] == ["embedding", "layer_norm"]
+    assert report.ops[2].name.startswith("linear int8 48x144")
+    # What a limit allows may be more than what a family of kernels makes use of.
+    isas = {isa, *fbg.isa.supported()[: fbg.isa.supported().index(isa) + 1]}
+    for op in linears:
+        assert op.kernel.startswith("gemm_")
+        assert any(f"_{name}" in op.kernel for name in isas), op.kernel
+        assert op.kernel in text
+    assert not any(op.kernel for op in report.ops if op not in linears)
+    for op in report.ops:
+        assert op.name in text
+        for offset, size in ((op.offset, op.bytes), (op.scratch_offset, op.scratch_bytes)):
+            assert offset % 64 == 0 or not size
+            assert offset + size <= report.arena_bytes
+
+
+def test_kernels_of_a_plan_are_those_that_were_generated(original: fbg.Model) -> None:
+    if fbg.isa.active() == "generic":
+        pytest.skip("the portable kernel is not generated")
+    generated = {kernel.name for kernel in fbg.kernels()}
+    for tokens in (1, 100, 1024):
+        kernels = {op.kernel for op in original.plan(tokens).ops} - {""}
+        generated |= {kernel.name for kernel in fbg.kernels()}
+        assert kernels <= generated
+
+
+def test_outputs_and_scratch_of_a_plan_never_overlap(original: fbg.Model) -> None:
+    for op in original.plan(tokens=64).ops:
+        if op.bytes and op.scratch_bytes:
+            first, second = sorted([(op.offset, op.bytes), (op.scratch_offset, op.scratch_bytes)])
+            assert first[0] + first[1] <= second[0]
+
+
+@pytest.mark.parametrize(
+    ("tokens", "error"), [(0, ValueError), (1025, ValueError), (1.5, TypeError), ("3", TypeError)]
+)
+def test_a_plan_of_an_impossible_size_is_refused(
+    original: fbg.Model, tokens: Any, error: type[Exception]
+) -> None:
+    with pytest.raises(error, match="plan: tokens must be"):
+        original.plan(tokens)

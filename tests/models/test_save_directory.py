@@ -1,0 +1,123 @@
+"""Saving a model: the directory is whole or not there at all, and replaces only what it may."""
+
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import safetensors
+
+import fbg
+from helpers import tiny_bert
+from helpers.safetensors_files import offset_of_data, read_header
+from helpers.saved_models import WEIGHTS, results
+
+
+def test_the_file_is_a_safetensors_file_that_says_what_it_holds(saved: Path) -> None:
+    with safetensors.safe_open(saved / WEIGHTS, framework="numpy") as file:
+        metadata, names = file.metadata(), set(file.keys())
+    assert {"embeddings.word", "layers.0.qkv.weight", "layers.1.output.bias"} < names
+    assert metadata["format"] == "fbg.Model"
+    assert metadata["version"] == "2"
+    assert metadata["fbg"] == fbg.__version__
+    assert metadata["dtype"] == "int8"
+    assert "symmetric" in metadata["method"]
+    packed = json.loads(metadata["packed"])
+    assert packed["layers.1.qkv.weight"] == "int8"
+    assert packed["pooler.weight"] == "float32"
+
+
+def test_blocks_are_aligned_and_files_complete(saved: Path) -> None:
+    first = offset_of_data(saved / WEIGHTS)
+    entries = read_header(saved / WEIGHTS)
+    del entries["__metadata__"]
+    for entry in entries.values():
+        assert (first + entry["data_offsets"][0]) % (64 if entry["dtype"] == "U8" else 4) == 0
+    files = {str(path.relative_to(saved)) for path in saved.rglob("*") if path.is_file()}
+    copied = {"config.json", "tokenizer.json", "modules.json", "sentence_bert_config.json"}
+    assert files == {WEIGHTS, "1_Pooling/config.json", *copied}
+
+
+def test_what_is_there_is_replaced_only_when_asked(
+    original: fbg.Model, saved: Path, checkpoint: Path
+) -> None:
+    before = (saved / WEIGHTS).stat().st_ino
+    with pytest.raises(FileExistsError, match=r"saved: exists; .*overwrite"):
+        original.save(saved)
+    assert (saved / WEIGHTS).stat().st_ino == before
+    original.save(saved, overwrite=True)
+    assert (saved / WEIGHTS).stat().st_ino != before
+    assert results(fbg.load(saved)) == results(original)
+    assert os.listdir(saved.parent) == ["saved"]
+
+
+def test_a_model_can_replace_the_directory_it_was_loaded_from(saved: Path) -> None:
+    model = fbg.load(saved)
+    expected = results(model)
+    model.save(saved, overwrite=True)
+    assert results(model) == results(fbg.load(saved)) == expected
+
+
+def test_what_is_no_saved_model_is_never_replaced(
+    original: fbg.Model, checkpoint: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("mine")
+    for path in (checkpoint, tmp_path, tmp_path / "file"):
+        before = sorted(os.listdir(tmp_path)), sorted(os.listdir(checkpoint))
+        with pytest.raises(FileExistsError, match="not a saved model"):
+            original.save(path, overwrite=True)
+        assert (sorted(os.listdir(tmp_path)), sorted(os.listdir(checkpoint))) == before
+
+
+def test_an_empty_directory_and_a_link_to_one_are_filled(
+    original: fbg.Model, tmp_path: Path
+) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "empty")
+    original.save(str(tmp_path / "link"))
+    assert (tmp_path / "link").is_symlink()
+    assert results(fbg.load(tmp_path / "empty")) == results(original)
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_a_failed_save_leaves_what_was_there_and_nothing_else(
+    original: fbg.Model, saved: Path, monkeypatch: pytest.MonkeyPatch, overwrite: bool
+) -> None:
+    target = saved if overwrite else saved.with_name("new")
+    expected = results(fbg.load(saved))
+    for owner, name in ((os, "fsync"), (shutil, "copyfile"), (Path, "rename")):
+        with monkeypatch.context() as patch:
+            real, calls = getattr(owner, name), []
+
+            # Of renames the last of a save fails, and the one that takes it back works.
+            def fail(*args: Any, real: Any = real, calls: list[Any] = calls) -> object:
+                calls.append(args)
+                if real is not Path.rename or len(calls) == 1 + overwrite:
+                    raise OSError("disk on fire")
+                return real(*args)
+
+            patch.setattr(owner, name, fail)
+            with pytest.raises(OSError, match="disk on fire"):
+                original.save(target, overwrite=overwrite)
+        assert os.listdir(saved.parent) == ["saved"]
+        assert results(fbg.load(saved)) == expected
+
+
+def test_a_parent_that_is_not_there_is_an_os_error(original: fbg.Model, tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        original.save(tmp_path / "none" / "saved")
+    with pytest.raises(TypeError, match="save: directory must be a str or PathLike, got int"):
+        original.save(3)  # type: ignore[arg-type]
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_folder_outside_of_the_model_is_not_copied(checkpoint: Path, tmp_path: Path) -> None:
+    source = shutil.copytree(checkpoint, tmp_path / "model")
+    (source / "1_Pooling").rename(tmp_path / "elsewhere")
+    module = {"type": "sentence_transformers.models.Pooling", "path": "../elsewhere"}
+    tiny_bert.write_json(source / "modules.json", [module])
+    with pytest.raises(fbg.ModelError, match="not in the directory of the model"):
+        fbg.load(source).save(tmp_path / "saved")
+    assert sorted(os.listdir(tmp_path)) == ["elsewhere", "model"]

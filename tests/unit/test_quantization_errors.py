@@ -1,0 +1,227 @@
+"""Bad arguments of the quantization toolbox are refused with a message that names them."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fbg.quantization import (
+    HistogramObserver,
+    MinMaxObserver,
+    PercentileObserver,
+    RowwiseMatrix,
+    choose_qparams,
+    choose_qparams_mse,
+    dequantize,
+    quantize,
+    quantize_rowwise,
+    requantize,
+)
+from helpers.quantization import F32, INF, NAN, OBSERVERS, X
+
+ACC = np.ones((2, 3), np.int32)
+FUSED = quantize_rowwise(X).fused()
+
+
+def observe(observer: Any, *batches: Any) -> None:
+    for batch in batches:
+        observer.update(batch)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (
+            lambda: choose_qparams(-1.0, 1.0, symmetric=True, preserve_sparsity=True),
+            ValueError,
+            "choose_qparams: want symmetric or preserve_sparsity, got both",
+        ),
+        (
+            lambda: choose_qparams("a", 1.0),
+            TypeError,
+            "choose_qparams: minimum must be a real number, got <U1",
+        ),
+        (
+            lambda: choose_qparams(np.zeros(2), np.ones(3)),
+            ValueError,
+            r"one shape, got \(2,\) and \(3,\)",
+        ),
+        (
+            lambda: choose_qparams(np.zeros(2), np.array([1, np.inf])),
+            ValueError,
+            "want finite minimum <= maximum",
+        ),
+        (
+            lambda: quantize([1.0], 1.0),
+            TypeError,
+            "quantize: x must be an array, got list",
+        ),
+        (
+            lambda: quantize(X.astype(np.float64), 1.0),
+            TypeError,
+            "quantize: x must be float32 or float16 or bfloat16, got float64",
+        ),
+        (
+            lambda: quantize(X, np.ones(2, F32)),
+            ValueError,
+            r"quantize: scale must broadcast to the data's shape \(2, 3\), got \(2,\)",
+        ),
+        (
+            lambda: quantize(X, 1.0, np.ones((4, 2, 3), int)),
+            ValueError,
+            r"quantize: zero_point must broadcast to the data's shape \(2, 3\), got \(4, 2, 3\)",
+        ),
+        (
+            lambda: dequantize(X, 1.0),
+            TypeError,
+            "dequantize: q must be uint8 or int8 or int32, got float32",
+        ),
+        (lambda: dequantize(ACC, 0.0), ValueError, "dequantize: scale must be finite and positive"),
+        (
+            lambda: dequantize(ACC.astype(np.uint8), 1.0, -1),
+            ValueError,
+            r"dequantize: zero_point must be within \[0, 255\], got -1",
+        ),
+        (
+            lambda: requantize(ACC.astype(np.int64), 1.0),
+            TypeError,
+            "requantize: acc must be int32, got int64",
+        ),
+        (
+            lambda: requantize(ACC, -1.0),
+            ValueError,
+            "requantize: multiplier must be finite and positive, got -1.0",
+        ),
+        (
+            lambda: requantize(ACC, 1.0, 128, np.int8),
+            ValueError,
+            r"requantize: zero_point must be within \[-128, 127\], got 128",
+        ),
+        (
+            lambda: requantize(ACC, 1.0, 0, np.int16),
+            TypeError,
+            "requantize: dtype must be uint8 or int8, got int16",
+        ),
+        *(
+            (
+                lambda bad=bad: choose_qparams_mse(bad),
+                ValueError,
+                "x must be finite, got NaN or Inf",
+            )
+            for bad in (NAN, INF)
+        ),
+        (
+            lambda: choose_qparams_mse(X, axis=2),
+            ValueError,
+            r"choose_qparams_mse: axis must be within \[-2, 1\], got 2",
+        ),
+        (lambda: choose_qparams_mse(X, steps=0), ValueError, "choose_qparams_mse: steps must be"),
+        (
+            lambda: choose_qparams_mse(X, np.int32),
+            TypeError,
+            "choose_qparams_mse: dtype must be uint8 or int8, got int32",
+        ),
+        *(
+            (
+                lambda kind=kind: OBSERVERS[kind]().qparams(),
+                ValueError,
+                "at least one value, got none",
+            )
+            for kind in OBSERVERS
+        ),
+        *(
+            (
+                lambda bad=bad: observe(MinMaxObserver(), bad),
+                ValueError,
+                "update: batch must be finite",
+            )
+            for bad in (NAN, INF)
+        ),
+        (
+            lambda: observe(PercentileObserver(), X.astype(np.float64)),
+            TypeError,
+            "PercentileObserver.update: batch must be float32 or float16 or bfloat16, got float64",
+        ),
+        (
+            lambda: observe(MinMaxObserver(axis=0), X, X[:1]),
+            ValueError,
+            "MinMaxObserver.update: batch must have 2 channels along axis 0, got 1",
+        ),
+        (
+            lambda: observe(MinMaxObserver(axis=2), X),
+            ValueError,
+            r"MinMaxObserver.update: axis must be within \[-2, 1\], got 2",
+        ),
+        *(
+            (
+                lambda p=p: PercentileObserver(p),
+                ValueError,
+                r"percentile must be within \[50, 100\]",
+            )
+            for p in (0, 49.9, 100.1, np.nan)
+        ),
+        (
+            lambda: PercentileObserver("99"),
+            TypeError,
+            "PercentileObserver: percentile must be a number, got str",
+        ),
+        (
+            lambda: HistogramObserver("kl"),
+            ValueError,
+            "HistogramObserver: criterion must be 'entropy' or 'mse', got 'kl'",
+        ),
+        (
+            lambda: HistogramObserver(bins=1000),
+            ValueError,
+            "HistogramObserver: bins must be a power of two, got 1000",
+        ),
+        (
+            lambda: HistogramObserver().qparams(np.int16),
+            TypeError,
+            "HistogramObserver.qparams: dtype must be uint8 or int8, got int16",
+        ),
+        (
+            lambda: quantize_rowwise(X, 3),
+            ValueError,
+            "quantize_rowwise: bits must be 2, 4 or 8, got 3",
+        ),
+        (
+            lambda: quantize_rowwise(X, 8, np.float64),
+            TypeError,
+            "quantize_rowwise: scale_dtype must be float32 or float16, got float64",
+        ),
+        (lambda: quantize_rowwise(X[0]), ValueError, r"x must be 2-D \(M, N\), got shape \(3,\)"),
+        (lambda: quantize_rowwise(NAN), ValueError, "quantize_rowwise: x must be finite"),
+        (
+            lambda: quantize_rowwise(np.array([[0], [-1e5]], F32), 8, np.float16),
+            ValueError,
+            r"x must fit a float16 scale and bias, got row 1 within \[-100000, -100000\]",
+        ),
+        (
+            lambda: quantize_rowwise(np.array([[0, 1e9]], F32), 8, np.float16),
+            ValueError,
+            "x must fit a float16 scale and bias, got row 0",
+        ),
+        (
+            lambda: RowwiseMatrix.from_fused(FUSED, 4),
+            ValueError,
+            "fused must have 12 bytes a row for 4 columns of 8 bits and float32, got 11",
+        ),
+        (
+            lambda: RowwiseMatrix.from_fused(FUSED.astype(np.int8), 3),
+            TypeError,
+            "fused must be uint8, got int8",
+        ),
+        (
+            lambda: RowwiseMatrix.from_fused(np.full((1, 11), 255, np.uint8), 3),
+            ValueError,
+            "fused must hold finite scales and biases",
+        ),
+    ],
+)
+def test_bad_arguments_are_refused(
+    call: Callable[[], Any], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        call()
