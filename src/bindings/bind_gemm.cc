@@ -1,14 +1,18 @@
 // gemm as Python calls it: validate, find or make the prepared Gemm, release the GIL, run the team.
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <array>
 #include <limits>
-#include <map>
-#include <mutex>
+#include <memory>
 #include <optional>
+#include <string_view>
+#include <typeindex>
 
 #include "bindings/bindings.h"
 #include "bindings/gemm_call.h"
+#include "bindings/gil.h"
+#include "core/lru_cache.h"
 #include "fbg/core/threads.h"
 #include "kernels/cache.h"
 #include "kernels/x64/peak.h"
@@ -16,32 +20,41 @@
 namespace fbg::bindings {
 namespace {
 
-// Prepared Gemms outlive every call: there is one per packer type, pipeline and set of features.
+// What a Gemm was prepared for.
+struct PreparedKey {
+  std::type_index type;  // of the Gemm
+  Features features;
+  std::int64_t k, n;
+  bool scale, zero_point;
+  Blocking blocking;
+  std::vector<std::pair<StageKind, ValueType>> stages;
+  auto operator<=>(const PreparedKey&) const = default;
+};
+
+// Gemms of earlier calls, about 20 kB each: one for every shape of weights, type of packer,
+// pipeline and set of features. The cache is never destroyed, because daemon threads may still use
+// it when static objects are.
+using PreparedGemms = LruCache<PreparedKey, std::shared_ptr<const void>>;
+constexpr std::size_t kMaxPreparedBytes = 16 << 20;
+PreparedGemms& prepared_gemms() {
+  static auto* const cache = new PreparedGemms(kMaxPreparedBytes);
+  return *cache;
+}
+
 template <class A, class Acc>
-const Gemm<A, Acc>& prepared(const PackedB<Acc>& b, std::span<const Stage> stages,
-                             const Blocking& blocking) {
-  struct Key {
-    Features features;
-    std::int64_t k, n;
-    bool scale, zero_point;
-    Blocking blocking;
-    std::vector<std::pair<StageKind, ValueType>> stages;
-    auto operator<=>(const Key&) const = default;
-  };
-  static std::mutex mutex;
-  static auto* const cache =
-      new std::map<Key, Gemm<A, Acc>>;  // leaked: kernels have no owner either
+std::shared_ptr<const Gemm<A, Acc>> prepared(const PackedB<Acc>& b, std::span<const Stage> stages,
+                                             const Blocking& blocking) {
   // Asked once: the limit may change at any time, and the key must say what the Gemm was made for.
   const Features features = active_features();
-  Key key{features, b.rows(), b.cols(), b.scale() != nullptr, b.zero_point() != nullptr,
-          blocking, {}};
+  PreparedKey key{typeid(Gemm<A, Acc>),      features, b.rows(), b.cols(), b.scale() != nullptr,
+                  b.zero_point() != nullptr, blocking, {}};
   for (const Stage& s : stages) key.stages.emplace_back(s.kind, s.wanted);
-  const std::lock_guard lock(mutex);
-  const auto found = cache->find(key);
-  if (found != cache->end()) return found->second;
   constexpr auto any_m = std::numeric_limits<std::int32_t>::max();
-  return cache->emplace(std::move(key), Gemm<A, Acc>(b, stages, any_m, features, blocking))
-      .first->second;
+  return std::static_pointer_cast<const Gemm<A, Acc>>(prepared_gemms().get(key, [&] {
+    auto gemm = std::make_shared<const Gemm<A, Acc>>(b, stages, any_m, features, blocking);
+    const std::size_t bytes = gemm->nbytes();
+    return PreparedGemms::Sized{std::move(gemm), bytes};
+  }));
 }
 
 template <class A, class Acc>
@@ -59,8 +72,8 @@ py::array run(const AOperand& operand, MatrixView<const typename Packer<A>::Sour
                           std::to_string(m));
   require_channel_scale(operand, k, "gemm");
   const std::vector<Stage> stages = native_stages(py_stages, m, n, "gemm");
-  const Gemm<A, Acc>& gemm = prepared<A, Acc>(b, stages, blocking);
-  const py::dtype dtype = dtype_of(gemm.output_type());
+  const auto gemm = prepared<A, Acc>(b, stages, blocking);
+  const py::dtype dtype = dtype_of(gemm->output_type());
   require_apart(py_stages, operand, "gemm");
   if (!out.is_none()) require_output(out, dtype, m, n, operand, py_stages, "gemm");
   py::array c = out.is_none() ? new_output(dtype, m, n) : py::reinterpret_borrow<py::array>(out);
@@ -69,10 +82,10 @@ py::array run(const AOperand& operand, MatrixView<const typename Packer<A>::Sour
   const A a = Packer<A>::make(operand, source);
   const OutputView view = output_view(c);
   if (num_threads <= 0) num_threads = default_threads(m, n, k);
-  std::byte* const space = thread_workspace(gemm.workspace_bytes(num_threads));
-  const py::gil_scoped_release release;
+  std::byte* const space = thread_workspace(gemm->workspace_bytes(num_threads));
+  const GilRelease release;
   run_team(num_threads, [&](int thread_id, int threads) noexcept {
-    gemm.run(a, b, stages, view, space, thread_id, threads);
+    gemm->run(a, b, stages, view, space, thread_id, threads);
   });
   return c;
 }
@@ -132,10 +145,20 @@ void define_products() {
          py::arg("num_threads"), py::arg("blocking") = py::none());
 }
 
+// What kernels add up, by the names of their dtypes.
+struct NamedAccumulator {
+  std::string_view name;
+  Accumulator kind;
+};
+constexpr NamedAccumulator kAccumulators[] = {{"int32", Accumulator::int32},
+                                              {"int16", Accumulator::int16},
+                                              {"float32", Accumulator::float32},
+                                              {"bfloat16", Accumulator::bfloat16}};
+
 }  // namespace
 
 void bind_gemm(py::module_& m) {
-  py::class_<AOperand>(m, "AOperand")
+  bound_class<AOperand>(m, "AOperand")
       .def(py::init([](std::string kind, py::array array, float scale, std::int32_t zero_point,
                        std::optional<py::array> row_range, std::optional<py::array> channel_scale) {
              if (row_range) require_extents(*row_range, "PackAWithQuantRowOffset: row_range");
@@ -150,6 +173,7 @@ void bind_gemm(py::module_& m) {
   define_products<Float32F16>();
   define_products<BFloat16>();
 
+  m.def("prepared_gemm_bytes", [] { return prepared_gemms().bytes(); });
   m.def("kernels", [] {
     std::vector<std::tuple<std::string, std::string, std::size_t, std::int64_t>> kernels;
     for (const auto& kernel : kernels::generated_kernels())
@@ -157,17 +181,19 @@ void bind_gemm(py::module_& m) {
     return kernels;
   });
   m.def("kernel_isa", [](const std::string& accumulator) {
-    const auto kind = accumulator == "int32"      ? Accumulator::int32
-                      : accumulator == "int16"    ? Accumulator::int16
-                      : accumulator == "bfloat16" ? Accumulator::bfloat16
-                                                  : Accumulator::float32;
+    const auto found = std::ranges::find(kAccumulators, accumulator, &NamedAccumulator::name);
+    if (found == std::end(kAccumulators))
+      throw py::value_error(
+          "kernel_isa: accumulator must be int32, int16, float32 or bfloat16, got '" + accumulator +
+          "'");
+    const Accumulator kind = found->kind;
     return isa_name(choose_geometry(kind, active_features()).isa);
   });
   m.def("peak_names", &kernels::peak_names);
   m.def("measure_peak", &kernels::measure_peak, py::arg("name"), py::arg("seconds"),
-        py::call_guard<py::gil_scoped_release>());
+        py::call_guard<GilRelease>());
   m.def("measure_read", &kernels::measure_read, py::arg("bytes"), py::arg("seconds"),
-        py::call_guard<py::gil_scoped_release>());
+        py::call_guard<GilRelease>());
 }
 
 }  // namespace fbg::bindings

@@ -7,6 +7,7 @@
 
 #include "bindings/arrays.h"
 #include "bindings/bindings.h"
+#include "bindings/gil.h"
 #include "core/checksum.h"
 #include "core/memory.h"
 #include "fbg/gemm/pack_b.h"
@@ -41,7 +42,7 @@ void require_finite(const MatrixView<const float>& w) {
 template <class Acc>
 py::class_<PackedB<Acc>> bind_packed(py::module_& m, const char* name) {
   using B = PackedB<Acc>;
-  return py::class_<B>(m, name)
+  return bound_class<B>(m, name)
       .def_property_readonly("shape", [](const B& b) { return py::make_tuple(b.rows(), b.cols()); })
       .def_property_readonly("nbytes", &B::nbytes)
       .def_property_readonly("block",
@@ -60,7 +61,7 @@ py::class_<PackedB<Acc>> bind_packed(py::module_& m, const char* name) {
         using Bits = std::conditional_t<std::is_arithmetic_v<Element>, Element, std::uint16_t>;
         py::array_t<Bits> out({b.rows(), b.cols()});
         auto* data = reinterpret_cast<Element*>(out.mutable_data());
-        const py::gil_scoped_release release;
+        const GilRelease release;
         b.unpack({data, b.rows(), b.cols(), b.cols(), 1});
         return out;
       });
@@ -93,7 +94,7 @@ py::object from_bytes(const std::shared_ptr<const std::byte>& data, std::int64_t
   const auto read = [&]<class Acc>(Acc) {
     PackedB<Acc> b;
     {
-      const py::gil_scoped_release release;
+      const GilRelease release;
       b = PackedB<Acc>::from_bytes(data, size, verify);
     }
     return py::cast(std::move(b));
@@ -144,7 +145,7 @@ void bind_pack(py::module_& m) {
       "pack_b_quantize",
       [](const py::array& w, bool per_column, bool symmetric) {
         const auto view = matrix<float>(w, "PackedB: w");
-        const py::gil_scoped_release release;
+        const GilRelease release;
         require_finite(view);
         return Int8B::quantize(view, per_column ? Granularity::column : Granularity::tensor,
                                symmetric);
@@ -160,14 +161,14 @@ void bind_pack(py::module_& m) {
         for (const std::size_t size : {quant.scale.size(), quant.zero_point.size()})
           if (size > 1 && size != static_cast<std::size_t>(view.cols))
             throw py::value_error("PackedB: scale and zero_point must have 1 or N values");
-        const py::gil_scoped_release release;
+        const GilRelease release;
         return Int8B::pack(view, quant);
       },
       py::arg("w"), py::arg("scale"), py::arg("zero_point"), py::arg("per_column"));
   m.def(
       "pack_b_split",
       [](const Int8B& b, int outlier_bits) {
-        const py::gil_scoped_release release;
+        const GilRelease release;
         return PackedB<Int16>::split(b, outlier_bits);
       },
       py::arg("b"), py::arg("outlier_bits"));
@@ -175,7 +176,7 @@ void bind_pack(py::module_& m) {
       "pack_b_float32",
       [](const py::array& w) {
         const auto view = matrix<float>(w, "PackedB: w");
-        const py::gil_scoped_release release;
+        const GilRelease release;
         return FloatB::pack(view);
       },
       py::arg("w"));
@@ -183,7 +184,7 @@ void bind_pack(py::module_& m) {
       "pack_b_bfloat16",
       [](const py::array& w) {
         const auto view = matrix<float>(w, "PackedB: w");
-        const py::gil_scoped_release release;
+        const GilRelease release;
         return BFloat16B::convert(view);
       },
       py::arg("w"));
@@ -191,7 +192,7 @@ void bind_pack(py::module_& m) {
       "pack_b_float16",
       [](const py::array& w) {
         const auto view = matrix<float>(w, "PackedB: w");
-        const py::gil_scoped_release release;
+        const GilRelease release;
         return Float16B::convert(view);
       },
       py::arg("w"));
@@ -226,7 +227,7 @@ void bind_pack(py::module_& m) {
       py::arg("fd"), py::arg("offset"), py::arg("size"));
   m.def("pack_b_count", &pack_b_count);
 
-  py::class_<Checksum>(m, "Checksum")
+  bound_class<Checksum>(m, "Checksum")
       .def(py::init<>())
       .def(
           "add",

@@ -24,7 +24,7 @@ void bind_pipeline(py::module_& m) {
       py::set_error(PyExc_TypeError, e.what());
     }
   });
-  py::class_<PyStage>(m, "Stage");
+  bound_class<PyStage>(m, "Stage");
   m.def("stage_correct_zero_points", [] {
     return PyStage{CorrectZeroPoints{}.stage(), py::none()};
   });

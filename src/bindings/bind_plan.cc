@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "bindings/bindings.h"
+#include "bindings/gil.h"
 #include "core/memory.h"
 #include "fbg/core/phase.h"
 #include "fbg/plan/plan.h"
@@ -36,7 +37,7 @@ void require(bool condition, const std::string& message) {
 SharedMatrix table(const Floats& array, const char* what) {
   require(array.ndim() == 2, std::string(what) + " must be 2-D");
   const auto release = [owner = new py::object(array)](const float*) {
-    const py::gil_scoped_acquire gil;
+    const GilAcquire gil;
     delete owner;
   };
   return {{array.data(), release}, array.shape(0), array.shape(1)};
@@ -203,7 +204,7 @@ void run(BoundPlan& bound, const Indices& ids, const Indices& positions, const I
   if (args.sequences == 0) return;
 
   std::mutex& mutex = bound.mutex();
-  const py::gil_scoped_release release;
+  const GilRelease release;
   const std::lock_guard lock(mutex);
   plan.run(args, num_threads, times, phase_times);
 }
@@ -242,10 +243,10 @@ std::vector<TunedProduct> tuned_products(const std::vector<PyTuned>& tuned) {
 
 void bind_profiler(py::module_& m) {
   m.def("profiler_count", &profiler_count);
-  py::class_<Profiler>(m, "Profiler")
+  bound_class<Profiler>(m, "Profiler")
       .def(py::init([](const Graph& graph, const PyKind& kind, int threads) {
              const ProductKind product = product_kind(kind);
-             const py::gil_scoped_release release;
+             const GilRelease release;
              return std::make_unique<Profiler>(graph, product, threads);
            }),
            py::arg("graph"), py::arg("kind"), py::arg("threads"))
@@ -265,14 +266,14 @@ void bind_profiler(py::module_& m) {
             require(rows >= 1, "seconds: rows must be at least 1");
             std::vector<Blocking> native;
             for (const PyBlocking& b : blockings) native.push_back(blocking(b));
-            const py::gil_scoped_release release;
+            const GilRelease release;
             return profiler.seconds(rows, native, budget);
           },
           py::arg("rows"), py::arg("blockings"), py::arg("budget"));
 }
 
 void bind_graph(py::module_& m) {
-  py::class_<Graph> graph(m, "Graph");
+  py::class_<Graph> graph = bound_class<Graph>(m, "Graph");
   graph.def(py::init<>());
   graph.def(
       "embedding",
@@ -338,11 +339,11 @@ void bind_graph(py::module_& m) {
 void bind_plan(py::module_& m) {
   bind_graph(m);
   bind_profiler(m);
-  py::class_<BoundPlan>(m, "Plan")
+  bound_class<BoundPlan>(m, "Plan")
       .def(py::init([](const Graph& graph, std::int64_t tokens, std::int64_t sequences,
                        std::int64_t length, int threads, const std::vector<PyTuned>& tuned) {
              const Capacity capacity{tokens, sequences, length, threads, tuned_products(tuned)};
-             const py::gil_scoped_release release;
+             const GilRelease release;
              return std::make_unique<BoundPlan>(graph, capacity);
            }),
            py::arg("graph"), py::arg("tokens"), py::arg("sequences"), py::arg("length"),

@@ -1,7 +1,10 @@
-// One function per bind_<noun>.cc; module.cc calls them in this order.
+// One function per bind_<noun>.cc, called by module.cc in this order, and how a class is bound.
 #pragma once
 
 #include <pybind11/pybind11.h>
+
+#include <cstddef>
+#include <typeinfo>
 
 namespace fbg::bindings {
 
@@ -11,5 +14,19 @@ void bind_pipeline(pybind11::module_& m);  // output stages
 void bind_gemm(pybind11::module_& m);      // packers of A, gemm, linear, kernels
 void bind_prepare(pybind11::module_& m);   // prepared calls
 void bind_plan(pybind11::module_& m);      // plans of whole models
+
+// Binds a class. Use it instead of pybind11::class_: that gives a method which is called on an
+// instance whose __init__ never ran, such as one made by T.__new__(T), memory that holds no T. Here
+// it is a TypeError.
+template <class T>
+pybind11::class_<T> bound_class(pybind11::module_& m, const char* name) {
+  const pybind11::class_<T> type(m, name);
+  // pybind11 calls this where it finds no T in an instance, and nowhere else.
+  pybind11::detail::get_type_info(typeid(T))->operator_new = [](std::size_t) -> void* {
+    const auto class_name = pybind11::type::of<T>().attr("__name__").template cast<std::string>();
+    throw pybind11::type_error(class_name + ": this instance was not initialized");
+  };
+  return type;
+}
 
 }  // namespace fbg::bindings

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bindings/gemm_call.h"
+#include "bindings/gil.h"
 #include "core/memory.h"
 #include "fbg/core/threads.h"
 
@@ -172,10 +173,9 @@ class Call {
     const int threads =
         chosen_ ? num_threads_ : std::min(num_threads_, default_threads(x.rows, n_, k_));
     const Workspace::Lease workspace(workspace_);
-    PyThreadState* const state = PyEval_SaveThread();
+    const GilRelease release;
     for (int i = 0; i < repeats; ++i)
       product_->run(x, {out.data, out.row_stride}, workspace.data(), threads);
-    PyEval_RestoreThread(state);
   }
 
   Matrix require_x(py::handle object) const {

@@ -142,3 +142,8 @@ def test_a_dump_that_cannot_be_written_is_an_error_that_says_so(tmp_path: Path) 
     (tmp_path / "file").touch()
     result = run_python(MULTIPLY, FBG_DUMP_KERNELS=str(tmp_path / "file"))
     assert "RuntimeError: FBG_DUMP_KERNELS: cannot write" in result.stderr
+
+
+def test_an_unknown_accumulator_is_an_error() -> None:
+    with pytest.raises(ValueError, match=r"kernel_isa: accumulator must be int32, .* got 'int4'"):
+        fbg._fbg.kernel_isa("int4")

@@ -67,6 +67,7 @@ class KernelTable {
   const KernelKey& key(std::int64_t rows, std::int64_t vectors, bool masked) const noexcept {
     return kernels_[index(rows, vectors, masked)].key;
   }
+  std::size_t nbytes() const noexcept { return kernels_.capacity() * sizeof(Entry); }
 
  private:
   struct Entry {
@@ -118,6 +119,9 @@ class Gemm {
 
   // Name of the kernel of the largest tile, which computes most of a C of max_m rows.
   std::string kernel_name() const;
+
+  // Bytes of memory that the Gemm itself takes; kernels are shared by all.
+  std::size_t nbytes() const noexcept;
 
   // Bytes of workspace for all threads of a run of at most max_m rows.
   std::size_t workspace_bytes(int num_threads) const noexcept {

@@ -91,6 +91,13 @@ Gemm<A, Acc, P>::Gemm(const PackedB<Acc>& b, const P& pipeline, std::int64_t max
 }
 
 template <PackAModel A, class Acc, class P>
+std::size_t Gemm<A, Acc, P>::nbytes() const noexcept {
+  std::size_t bytes = sizeof *this + streaming_.nbytes();
+  for (const KernelTable& table : kernels_) bytes += table.nbytes();
+  return bytes;
+}
+
+template <PackAModel A, class Acc, class P>
 std::string Gemm<A, Acc, P>::kernel_name() const {
   const std::int64_t lanes = geometry_.lanes;
   const std::int64_t nr = lanes * geometry_.max_vectors[static_cast<std::size_t>(tallest_ - 1)];
