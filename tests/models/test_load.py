@@ -1,7 +1,9 @@
 """fbg.load: what it accepts, and that every way of storing a checkpoint gives the same model."""
 
+import fnmatch
 import json
 import pathlib
+import shutil
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,7 @@ from safetensors.numpy import load_file, save_file
 
 import fbg
 from helpers import tiny_bert
+from helpers.torch_files import write_torch_file
 
 IDS = [[2, 17, 40, 8, 3], [2, 50, 3, 0, 0]]
 MASK = [[1, 1, 1, 1, 1], [1, 1, 1, 0, 0]]
@@ -130,11 +133,11 @@ def test_an_index_names_files_of_its_directory_only(tmp_path: pathlib.Path, name
         fbg.load(tmp_path)
 
 
-@pytest.mark.parametrize("name", ["pytorch_model.bin", "pytorch_model.bin.index.json"])
-def test_a_pickled_checkpoint_is_refused_with_what_to_do(tmp_path: pathlib.Path, name: str) -> None:
-    (write(tmp_path) / "model.safetensors").rename(tmp_path / name)
-    message = rf"model\.safetensors: no such file; {name} is not read.*from_pretrained.*save_pre"
-    with pytest.raises(fbg.ModelError, match=message):
+def test_a_directory_without_weights_is_named(tmp_path: pathlib.Path) -> None:
+    (write(tmp_path) / "model.safetensors").unlink()
+    with pytest.raises(
+        fbg.ModelError, match=r"model\.safetensors: no such file, nor pytorch_model"
+    ):
         fbg.load(tmp_path)
 
 
@@ -233,12 +236,61 @@ def test_a_hub_id_is_looked_up_in_the_cache_before_the_network(
     assert calls == [("some/model", True)]
 
 
-def test_a_hub_id_that_cannot_be_had_is_a_model_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_hub_id_that_cannot_be_had_is_a_model_error_of_one_line(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     huggingface_hub = pytest.importorskip("huggingface_hub")
 
     def snapshot_download(name: str, local_files_only: bool = False, **_: object) -> str:
-        raise OSError("no network here")
+        try:
+            raise ConnectionError("no network here\nand more about it")
+        except ConnectionError as error:  # as huggingface_hub puts it
+            raise OSError(f"Got: {error}\nAn error happened while locating files") from error
 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot_download)
-    with pytest.raises(fbg.ModelError, match=r"some/model: .*local cache.*no network here"):
+    wanted = r"^some/model: .*local cache.*from the hub: ConnectionError: no network here$"
+    with pytest.raises(fbg.ModelError, match=wanted):
         fbg.load("some/model")
+
+
+def hub(
+    monkeypatch: pytest.MonkeyPatch, remote: pathlib.Path, cache: pathlib.Path
+) -> list[list[str]]:
+    """A hub with one model, and an empty cache; returns what each download asks for."""
+    huggingface_hub = pytest.importorskip("huggingface_hub")
+    asked: list[list[str]] = []
+
+    def snapshot_download(
+        name: str, allow_patterns: list[str], local_files_only: bool = False
+    ) -> str:
+        if not local_files_only:
+            asked.append(allow_patterns)
+            for file in remote.rglob("*"):
+                path = str(file.relative_to(remote))
+                if file.is_file() and any(fnmatch.fnmatch(path, p) for p in allow_patterns):
+                    (cache / path).parent.mkdir(parents=True, exist_ok=True)
+                    shutil.copy(file, cache / path)
+        if not cache.exists():
+            raise OSError("not in the cache")
+        return str(cache)
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot_download)
+    return asked
+
+
+def test_pickled_weights_are_downloaded_only_where_there_are_no_others(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remote = write(tmp_path / "remote")
+    expected = hidden(fbg.load(remote))
+    write_torch_file(remote / "pytorch_model.bin", load_file(remote / "model.safetensors"))
+    asked = hub(monkeypatch, remote, tmp_path / "first")
+    assert np.array_equal(hidden(fbg.load("some/model")), expected)
+    assert not (tmp_path / "first" / "pytorch_model.bin").exists()
+    assert len(asked) == 1
+
+    (remote / "model.safetensors").unlink()
+    asked = hub(monkeypatch, remote, tmp_path / "second")
+    for _ in range(2):
+        assert np.array_equal(hidden(fbg.load("some/model")), expected)
+        assert len(asked) == 2  # the second load finds both in the cache

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from safetensors.numpy import save_file
+from safetensors.numpy import load_file, save_file
 
 import fbg
 from helpers import tiny_bert
+from helpers.torch_files import write_torch_file
 
 TEXTS = ["a", "the quick brown fox", "0123 abc def, klm! nop?", "one two three four five six"]
 WIDTH = tiny_bert.AWKWARD.hidden_size
@@ -144,13 +145,18 @@ def test_a_damaged_dense_module_is_named(
         fbg.load(path)
 
 
-def test_a_pickled_dense_module_says_how_to_convert_it(tmp_path: Path) -> None:
-    path = write(tmp_path)
-    write_modules(path, ("Transformer", ""), ("Dense", "2_Dense"))
+def test_a_pickled_dense_module_is_the_same(tmp_path: Path) -> None:
+    path = write(tmp_path / "model")
+    write_modules(path, ("Transformer", ""), ("Pooling", "1_Pooling"), ("Dense", "2_Dense"))
     write_dense(path / "2_Dense", WIDTH, 7, None)
-    (path / "2_Dense" / "model.safetensors").rename(path / "2_Dense" / "pytorch_model.bin")
-    with pytest.raises(fbg.ModelError, match=r"2_Dense.*pytorch_model\.bin.*SentenceTransformer"):
-        fbg.load(path)
+    expected = fbg.load(path).encode(TEXTS)
+    weights = path / "2_Dense" / "model.safetensors"
+    write_torch_file(weights.with_name("pytorch_model.bin"), load_file(weights))
+    weights.unlink()
+    model = fbg.load(path)
+    np.testing.assert_array_equal(model.encode(TEXTS), expected)
+    model.save(tmp_path / "saved")
+    np.testing.assert_array_equal(fbg.load(tmp_path / "saved").encode(TEXTS), expected)
 
 
 @pytest.mark.parametrize(

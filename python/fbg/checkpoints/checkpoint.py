@@ -1,32 +1,63 @@
-"""Checkpoints in safetensors: every tensor is checked for presence, dtype, shape and finite values.
+"""Checkpoints: every tensor is checked for presence, dtype, shape and finite values.
 
-A checkpoint is model.safetensors, or the files (shards) that model.safetensors.index.json names.
+A checkpoint is one file or several (shards, which an index names), in safetensors or as torch.save
+writes them; safetensors are preferred where both are there.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from fbg.checkpoints.files import read_settings, require_file
+from fbg.checkpoints.mapped_file import StoredTensor
+from fbg.checkpoints.safetensors_file import read_safetensors
+from fbg.checkpoints.torch_file import read_torch_file
 from fbg.errors import ModelError
 
-__all__ = ["Checkpoint"]
+__all__ = ["FORMATS", "Checkpoint", "Format", "weight_files"]
 
 Floats = npt.NDArray[np.float32]
 
-DTYPES = {"F32": "float32", "F16": "float16", "BF16": "bfloat16"}
+DTYPES = ("float32", "float16", "bfloat16")
 
 # Checkpoints converted from the first BERT release.
 OLD_NAMES = {"LayerNorm.weight": "LayerNorm.gamma", "LayerNorm.bias": "LayerNorm.beta"}
 
-SINGLE, INDEX = "model.safetensors", "model.safetensors.index.json"
-PICKLED = ("pytorch_model.bin", "pytorch_model.bin.index.json")
+
+@dataclass(frozen=True)
+class Format:
+    """A way to store a checkpoint.
+
+    single: the one file. index: the one that names the shards, of the pattern `shards`.
+    """
+
+    single: str
+    index: str
+    shards: str
+    read: Callable[[Path], dict[str, StoredTensor]]
+
+
+FORMATS = (
+    Format(
+        "model.safetensors",
+        "model.safetensors.index.json",
+        "model-*.safetensors",
+        read_safetensors,
+    ),
+    Format(
+        "pytorch_model.bin",
+        "pytorch_model.bin.index.json",
+        "pytorch_model-*.bin",
+        read_torch_file,
+    ),
+)
 
 
 class Checkpoint:
@@ -37,11 +68,10 @@ class Checkpoint:
     """
 
     def __init__(self, directory: Path, anchor: str) -> None:
-        self.path, shards = _find_files(directory)
-        self._places: dict[str, tuple[Path, Any]] = {}  # the file that holds each tensor, open
+        self.path, shards, form = weight_files(directory)
+        self._tensors: dict[str, StoredTensor] = {}
         for path in shards:
-            file = _open(path)
-            self._places.update(dict.fromkeys(file.keys(), (path, file)))
+            self._tensors.update(form.read(path))
         self._prefix = self._find_prefix(anchor)
 
     def __enter__(self) -> Checkpoint:
@@ -53,26 +83,26 @@ class Checkpoint:
         exc_value: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self._places.clear()
+        self._tensors.clear()
 
     def _find_prefix(self, anchor: str) -> str:
-        if anchor in self._places:
+        if anchor in self._tensors:
             return ""
-        found = sorted(name for name in self._places if name.endswith(f".{anchor}"))
+        found = sorted(name for name in self._tensors if name.endswith(f".{anchor}"))
         if len(found) > 1:
             raise ModelError(f"{self.path}: more than one encoder: {', '.join(found)}")
         return found[0].removesuffix(anchor) if found else ""
 
     def _stored_name(self, name: str) -> str:
         stored = self._prefix + name
-        if stored not in self._places:
+        if stored not in self._tensors:
             for new, old in OLD_NAMES.items():
-                if stored.endswith(new) and stored.removesuffix(new) + old in self._places:
+                if stored.endswith(new) and stored.removesuffix(new) + old in self._tensors:
                     return stored.removesuffix(new) + old
         return stored
 
     def __contains__(self, name: str) -> bool:
-        return self._stored_name(name) in self._places
+        return self._stored_name(name) in self._tensors
 
     def without_prefix(self) -> Checkpoint:
         """Return the same files, whose tensors go by their full names: those of a head do."""
@@ -84,9 +114,8 @@ class Checkpoint:
         """Return how many rows a tensor has, None if there is none; `tensor` checks it."""
         if name not in self:
             return None
-        _, file = self._places[self._stored_name(name)]
-        shape = file.get_slice(self._stored_name(name)).get_shape()
-        return int(shape[0]) if shape else None
+        shape = self._tensors[self._stored_name(name)].shape
+        return shape[0] if shape else None
 
     def tensor(self, name: str, *shape: int, limit: float = np.inf) -> Floats:
         """Return a tensor, C-contiguous float32; raises ModelError naming file and tensor.
@@ -94,24 +123,18 @@ class Checkpoint:
         limit: the largest magnitude that the caller has use for.
         """
         stored = self._stored_name(name)
-        if stored not in self._places:
+        if stored not in self._tensors:
             raise ModelError(f"{self.path}: tensor {stored} is missing")
-        path, file = self._places[stored]
-        try:
-            part = file.get_slice(stored)
-            dtype, got = str(part.get_dtype()), tuple(part.get_shape())
-            if dtype not in DTYPES:
-                supported = ", ".join(DTYPES.values())
-                raise ModelError(
-                    f"{path}: tensor {stored} must have dtype {supported}, got {dtype}"
-                )
-            if got != shape:
-                raise ModelError(f"{path}: tensor {stored} must have shape {shape}, got {got}")
-            values = np.ascontiguousarray(file.get_tensor(stored), dtype=np.float32)
-        except ModelError:
-            raise
-        except Exception as error:
-            raise ModelError(f"{path}: tensor {stored} is not readable: {error}") from None
+        tensor = self._tensors[stored]
+        path = tensor.path
+        if tensor.dtype not in DTYPES:
+            supported = ", ".join(DTYPES)
+            raise ModelError(
+                f"{path}: tensor {stored} must have dtype {supported}, got {tensor.dtype}"
+            )
+        if tensor.shape != shape:
+            raise ModelError(f"{path}: tensor {stored} must have shape {shape}, got {tensor.shape}")
+        values = np.array(tensor.view(), dtype=np.float32, order="C")
         # The extremes of an array that holds a NaN are NaN.
         low, high = float(values.min()), float(values.max())
         if not (np.isfinite(low) and np.isfinite(high)):
@@ -124,21 +147,21 @@ class Checkpoint:
         return values
 
 
-def _find_files(directory: Path) -> tuple[Path, list[Path]]:
-    """Return the file that stands for the checkpoint in errors, and those that hold its tensors."""
-    single, index = directory / SINGLE, directory / INDEX
-    if single.is_file():
-        return single, [single]
-    if not index.is_file():
-        for name in PICKLED:
-            if (directory / name).is_file():
-                raise ModelError(
-                    f"{single}: no such file; {name} is not read, since unpickling could run any "
-                    "code. Convert it once, with torch and transformers: "
-                    f"AutoModel.from_pretrained({str(directory)!r})"
-                    f".save_pretrained({str(directory)!r})"
-                )
-        require_file(single)
+def weight_files(directory: Path) -> tuple[Path, list[Path], Format]:
+    """Return the file that stands for the checkpoint in errors, those with its tensors, and their
+    format; raises ModelError where there is none.
+    """
+    for form in FORMATS:
+        single, index = directory / form.single, directory / form.index
+        if single.is_file():
+            return single, [single], form
+        if index.is_file():
+            return index, _shards(index), form
+    others = ", ".join(form.single for form in FORMATS[1:])
+    raise ModelError(f"{directory / FORMATS[0].single}: no such file, nor {others}")
+
+
+def _shards(index: Path) -> list[Path]:
     settings = read_settings(index)
     names = settings.get("weight_map")
     if not isinstance(names, dict) or not names:
@@ -149,17 +172,4 @@ def _find_files(directory: Path) -> tuple[Path, list[Path]]:
             raise ModelError(
                 f"{index}: the weight_map of {tensor} must be a file name, got {name!r}"
             )
-    return index, [require_file(directory / name) for name in sorted(set(names.values()))]
-
-
-def _open(path: Path) -> Any:
-    # Here, so that the kernels import with NumPy alone; ml_dtypes teaches NumPy bfloat16.
-    import ml_dtypes  # noqa: F401
-    from safetensors import safe_open
-
-    try:
-        file: Any = safe_open(path, framework="numpy")
-        file.keys()
-    except Exception as error:  # SafetensorError, OSError, …: all mean that it cannot be read
-        raise ModelError(f"{path}: not a readable safetensors file: {error}") from None
-    return file
+    return [require_file(index.parent / name) for name in sorted(set(names.values()))]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import operator
 import os
-import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +19,7 @@ from fbg.compression.precision import HigherPrecision, choose_layers, read_patte
 from fbg.compression.smoothing import observe_inputs, quantize_smoothly, random_sequences
 from fbg.errors import ModelError
 from fbg.model import save as saved
+from fbg.model.directory import find_directory
 from fbg.model.model import Model
 from fbg.networks.config import EncoderConfig, read_config
 from fbg.networks.heads import read_head
@@ -38,12 +38,6 @@ METHODS = {
 }
 SMOOTHED = "; channels smoothed by random token ids (SmoothQuant)"
 CALIBRATED = "; channels smoothed by texts, weights rounded by their Gram matrices (GPTQ)"
-HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")
-HUB_FILES = [
-    *("*.json", "*/config.json", "model.safetensors", "model-*.safetensors"),
-    "*_Dense/model.safetensors",
-    saved.WEIGHTS,
-]
 
 
 def load(
@@ -57,8 +51,9 @@ def load(
 ) -> Model:
     """Load a transformer encoder with its tokenizer and pooling.
 
-    model: a directory as Hugging Face writes it (config.json, model.safetensors in one file or in
-        shards, tokenizer.json, and modules.json of sentence-transformers if there), or a hub id;
+    model: a directory as Hugging Face writes it (config.json, model.safetensors or
+        pytorch_model.bin in one file or in shards, tokenizer.json, and modules.json of
+        sentence-transformers if there), or a hub id;
         the local cache is asked before the network. The model_type in config.json must be bert,
         roberta, xlm-roberta, camembert, distilbert, electra, albert, mpnet or modernbert; any size
         will do. Or a directory that `Model.save` wrote: its weights are mapped, and neither
@@ -106,7 +101,7 @@ def load(
     texts = None if calibrate is None else _checked_texts(calibrate, dtype, smooth)
     patterns = read_patterns(higher_precision)
 
-    directory = _find_directory(os.fspath(model))
+    directory = find_directory(os.fspath(model))
     config = read_config(directory / "config.json")
     sentence = read_sentence_config(directory, config)
     tokenizer = TextTokenizer(directory / "tokenizer.json", sentence.max_length, sentence.lowercase)
@@ -214,30 +209,3 @@ def _checked_threads(num_threads: int) -> int:
     if not 1 <= number <= _fbg.MAX_THREADS:
         raise ValueError(f"load: num_threads must be in [1, {_fbg.MAX_THREADS}], got {number}")
     return number
-
-
-def _find_directory(model: str) -> Path:
-    path = Path(model)
-    if path.is_dir():
-        return path
-    if path.exists():
-        raise ModelError(f"{model}: not a directory")
-    if path.is_absolute() or model.startswith((".", "~")) or not HUB_ID.fullmatch(model):
-        raise ModelError(f"{model}: no such directory")
-    return _hub_snapshot(model)
-
-
-def _hub_snapshot(name: str) -> Path:
-    from huggingface_hub import snapshot_download
-
-    try:
-        return Path(snapshot_download(name, allow_patterns=HUB_FILES, local_files_only=True))
-    except Exception:  # not in the cache, in whatever way this version of the library says so
-        pass
-    try:
-        return Path(snapshot_download(name, allow_patterns=HUB_FILES))
-    except Exception as error:
-        raise ModelError(
-            f"{name}: no such directory, not in the local cache of the hub, and not to be had "
-            f"from it: {error}"
-        ) from None

@@ -8,9 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from fbg import _fbg
-from fbg.checkpoints.checkpoint import PICKLED, SINGLE, Checkpoint
+from fbg.checkpoints.checkpoint import FORMATS, Checkpoint
 from fbg.checkpoints.files import Settings, read_settings
-from fbg.errors import ModelError
 from fbg.networks.transformer import Linear
 
 __all__ = ["Dense", "dense_files", "describe_dense", "read_dense"]
@@ -29,8 +28,8 @@ class Dense:
 
 
 def dense_files(folder: str) -> list[str]:
-    """Return the files that `read_dense` reads."""
-    return [f"{folder}/config.json", f"{folder}/{SINGLE}"]
+    """Return the files that `read_dense` may read."""
+    return [f"{folder}/{name}" for name in ("config.json", *(form.single for form in FORMATS))]
 
 
 def read_dense(directory: Path, inputs: int) -> Dense:
@@ -42,7 +41,6 @@ def read_dense(directory: Path, inputs: int) -> Dense:
     for key in ("module_input_name", "module_output_name"):
         settings.choice(key, ("sentence_embedding",), default="sentence_embedding")
     activation = ACTIVATIONS[_activation_class(settings)]
-    _refuse_pickle(directory)
     with Checkpoint(directory, "linear.weight") as checkpoint:
         weight = checkpoint.tensor("linear.weight", outputs, inputs)
         bias = np.zeros(outputs, np.float32)
@@ -66,14 +64,3 @@ def _activation_class(settings: Settings) -> str:
     if last not in ACTIVATIONS:
         raise settings.error("activation_function", "one of torch.nn: " + ", ".join(ACTIVATIONS))
     return last
-
-
-def _refuse_pickle(directory: Path) -> None:
-    path = directory / SINGLE
-    if not path.is_file() and (directory / PICKLED[0]).is_file():
-        model = str(directory.parent)
-        raise ModelError(
-            f"{path}: no such file; {PICKLED[0]} is not read, since unpickling could run any code. "
-            "Convert the model once, with sentence-transformers: "
-            f"SentenceTransformer({model!r}).save({model!r})"
-        )

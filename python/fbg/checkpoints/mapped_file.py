@@ -1,0 +1,64 @@
+"""Files of tensors, mapped into memory: a tensor is a view of the file, and nothing is read before
+somebody looks at it.
+"""
+
+from __future__ import annotations
+
+import mmap
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fbg.errors import ModelError
+
+__all__ = ["MAX_DIMENSIONS", "MappedFile", "StoredTensor"]
+
+MAX_DIMENSIONS = 16  # of a tensor; NumPy has a limit of its own
+
+
+class MappedFile:
+    """A file mapped for reading. The mapping lives as long as the file or a view of it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            with path.open("rb") as file:
+                self.bytes = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        except (OSError, ValueError) as error:  # ValueError: an empty file
+            raise ModelError(f"{path}: {error}") from None
+
+    def __len__(self) -> int:
+        return len(self.bytes)
+
+
+@dataclass(frozen=True)
+class StoredTensor:
+    """Where a tensor lies in a file. Whoever makes one has checked that it lies inside.
+
+    dtype: as NumPy calls it ("float32", "bfloat16", "int64"), or the file's name of a type that
+        NumPy does not have.
+    begin: the byte of the first element. strides: in bytes; None for a C-contiguous tensor.
+    """
+
+    file: MappedFile
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    begin: int
+    strides: tuple[int, ...] | None = None
+
+    @property
+    def path(self) -> Path:
+        return self.file.path
+
+    def view(self) -> npt.NDArray[Any]:
+        """Return the tensor as a read-only view of the file; perhaps unaligned."""
+        # Here, so that the kernels import with NumPy alone; it teaches NumPy bfloat16.
+        import ml_dtypes  # noqa: F401
+
+        return np.ndarray(
+            self.shape, np.dtype(self.dtype), self.file.bytes, self.begin, self.strides
+        )

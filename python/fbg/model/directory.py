@@ -1,0 +1,77 @@
+"""From what a user names to a model directory: a path, or an id on the Hugging Face hub."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from fbg.checkpoints.checkpoint import FORMATS, Format
+from fbg.errors import ModelError
+from fbg.model.save import WEIGHTS
+
+__all__ = ["find_directory"]
+
+HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")
+SETTINGS = ("*.json", "*/config.json")
+
+
+def find_directory(model: str) -> Path:
+    """Return the directory of a model; raises ModelError.
+
+    A path that exists is taken as it is. What could be a hub id is looked up in the local cache,
+    then downloaded.
+    """
+    path = Path(model)
+    if path.is_dir():
+        return path
+    if path.exists():
+        raise ModelError(f"{model}: not a directory")
+    if path.is_absolute() or model.startswith((".", "~")) or not HUB_ID.fullmatch(model):
+        raise ModelError(f"{model}: no such directory")
+    return _hub_snapshot(model)
+
+
+def _hub_snapshot(name: str) -> Path:
+    from huggingface_hub import snapshot_download
+
+    preferred, *others = map(_patterns, FORMATS)
+    wanted = [*SETTINGS, WEIGHTS, *preferred]
+    try:
+        cached = Path(snapshot_download(name, allow_patterns=wanted, local_files_only=True))
+        if _has_weights(cached):
+            return cached
+    except Exception:  # not in the cache, in whatever way this version of the library says so
+        pass
+    try:
+        directory = Path(snapshot_download(name, allow_patterns=wanted))
+        for patterns in others:
+            # Only now: many models have their weights in both formats.
+            if not _has_weights(directory):
+                directory = Path(snapshot_download(name, allow_patterns=patterns))
+    except Exception as error:
+        raise ModelError(
+            f"{name}: no such directory, not in the local cache of the hub, and not available from "
+            f"the hub: {_reason(error)}"
+        ) from None
+    return directory
+
+
+def _patterns(form: Format) -> list[str]:
+    return [form.single, form.shards, f"*_Dense/{form.single}"]
+
+
+def _has_weights(directory: Path) -> bool:
+    """Return whether the encoder and every Dense module have weights in some format."""
+    if (directory / WEIGHTS).is_file():
+        return True
+    names = [name for form in FORMATS for name in (form.single, form.index)]
+    folders = [directory, *directory.glob("*_Dense")]
+    return all(any((folder / name).is_file() for name in names) for folder in folders)
+
+
+def _reason(error: BaseException) -> str:
+    """Return in one line what went wrong first."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    lines = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
