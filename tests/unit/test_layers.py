@@ -11,7 +11,8 @@ from fbg import _fbg
 
 ROOT = Path(__file__).parents[2]
 
-# What each directory of src/ may include, beside include/fbg: itself and the layers below it.
+# What each layer may include and link: itself and the layers below it. A layer is a folder of src/
+# and, where it has public headers, a folder of include/fbg/.
 BELOW = {
     "core": set(),
     "simd": {"core"},
@@ -52,18 +53,58 @@ def test_header_stays_in_its_layer(pattern, home):
     assert strays == []
 
 
-def test_dependencies_point_down():
+def layer_of(path: Path) -> str:
+    """The layer of a source file, or of a header as it is included; "" outside of all layers."""
+    parts = [part for part in path.parts[:-1] if part not in ("src", "include", "fbg")]
+    return parts[0] if parts and parts[0] in BELOW else ""
+
+
+@pytest.mark.parametrize("folder", ["src", "include"])
+def test_dependencies_point_down(folder):
     upward = []
-    for path, name in includes_under("src"):
-        layer, target = path.parts[1], name.split("/")[0]
-        if target in BELOW and target != layer and target not in BELOW[layer]:
+    for path, name in includes_under(folder):
+        layer, target = layer_of(path), layer_of(Path(name))
+        if layer and target not in {"", layer, *BELOW[layer]}:
             upward.append(f"{path}: {name}")
     assert upward == []
+
+
+def test_only_users_of_the_library_include_all_of_it():
+    inside = [str(path) for path, name in ALL_INCLUDES if name == "fbg/fbg.h" and layer_of(path)]
+    assert inside == []
+
+
+def test_every_header_and_source_belongs_to_a_layer():
+    files = {path for path, _ in includes_under("src") + includes_under("include")}
+    assert {path for path in files if not layer_of(path)} == {Path("include/fbg/fbg.h")}
 
 
 def test_public_headers_include_no_private_ones():
     private = [f"{p}: {n}" for p, n in includes_under("include") if n.split("/")[0] in BELOW]
     assert private == []
+
+
+def test_details_of_a_layer_are_included_by_that_layer_alone():
+    strays = [
+        f"{path}: {name}"
+        for path, name in ALL_INCLUDES
+        if "detail" in Path(name).parts and layer_of(path) != layer_of(Path(name))
+    ]
+    assert strays == []
+
+
+def test_targets_link_only_what_lies_below_them():
+    upward = []
+    call = re.compile(r"target_link_libraries\(\s*(\w+)([^)]*)\)")
+    lists = list((ROOT / "src").glob("*/CMakeLists.txt"))
+    assert len(lists) >= 6
+    for path in lists:
+        layer = path.parent.name
+        for target, libraries in call.findall(path.read_text()):
+            assert target in {f"fbg_{layer}", "_fbg"}, path
+            linked = set(re.findall(r"\bfbg_(\w+)", libraries))
+            upward += [f"{target}: fbg_{name}" for name in linked - BELOW[layer] - {"options"}]
+    assert upward == []
 
 
 def test_extension_needs_only_system_libraries():

@@ -1,0 +1,71 @@
+"""Files, functions and folders stay small enough to be read in one sitting."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+FOLDERS = ("include", "src", "python", "tests", "bench", "examples", "scripts")
+MOST_LINES_OF_A_FILE = 450
+MOST_LINES_OF_A_FUNCTION = 60
+MOST_FILES_OF_A_FOLDER = 20
+
+# What was too long when these limits came. The lists only become shorter: an entry that is within
+# its limit fails the test, and must be removed.
+LONG_FILES = {
+    "src/kernels/x64/gemm_generator.cc",
+    "src/kernels/x64/stage_emitters.cc",
+    "tests/gemm/test_gemm.cc",
+    "tests/gemm/test_microkernel.cc",
+    "tests/plan/test_plan.cc",
+    "tests/tasks/test_tasks.py",
+    "tests/unit/test_rows.cc",
+}
+LONG_FUNCTIONS = {
+    "python/fbg/matmul/product.py: prepare",
+    "python/fbg/model/load.py: load",
+    "python/fbg/quantization/affine.py: choose_qparams",
+    "python/fbg/reports/comparison.py: compare",
+    "python/fbg/reports/sensitivity.py: sensitivity",
+    "python/fbg/tasks/token_tasks.py: answer",
+}
+
+
+def sources(*folders: str, suffixes: tuple[str, ...]) -> Iterator[tuple[str, Path]]:
+    for folder in folders:
+        files = [path for path in (ROOT / folder).rglob("*") if path.suffix in suffixes]
+        assert files, f"no sources under {folder}"
+        for path in files:
+            yield path.relative_to(ROOT).as_posix(), path
+
+
+def test_no_file_is_long() -> None:
+    too_long = {
+        name
+        for name, path in sources(*FOLDERS, suffixes=(".py", ".pyi", ".cc", ".h"))
+        if len(path.read_text().splitlines()) > MOST_LINES_OF_A_FILE
+    }
+    assert too_long == LONG_FILES
+
+
+def test_no_function_of_the_package_is_long() -> None:
+    too_long = {
+        f"{name}: {node.name}"
+        for name, path in sources("python/fbg", suffixes=(".py",))
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and node.end_lineno is not None
+        and node.end_lineno - node.lineno + 1 > MOST_LINES_OF_A_FUNCTION
+    }
+    assert too_long == LONG_FUNCTIONS
+
+
+def test_no_folder_of_the_package_holds_many_files() -> None:
+    package = ROOT / "python/fbg"
+    folders = [package, *(path for path in package.rglob("*") if path.is_dir())]
+    counts = {
+        folder.relative_to(ROOT).as_posix(): sum(path.is_file() for path in folder.iterdir())
+        for folder in folders
+        if folder.name != "__pycache__"
+    }
+    assert {name: n for name, n in counts.items() if n > MOST_FILES_OF_A_FOLDER} == {}
