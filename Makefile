@@ -6,6 +6,7 @@ VENV  := .venv
 BIN   := $(VENV)/bin
 BUILD := build
 ASAN  := build-asan
+TSAN  := build-tsan
 PIP   := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 # The environment's tools come first, also for what CMake and pip start.
@@ -14,13 +15,14 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 NATIVE_SOURCES := $(shell find CMakeLists.txt cmake include src -type f)
 CXX_FILES      := $(shell find include src tests examples bench -name '*.cc' -o -name '*.h')
 
-.PHONY: help demo test sanitize lint format bench clean
+.PHONY: help demo test sanitize tsan lint format bench clean
 .NOTPARALLEL:
 
 help:
 	@echo "make demo      embed sentences with a real model, float32 and int8"
 	@echo "make test      lint, C++ tests, Python tests"
 	@echo "make sanitize  all tests under AddressSanitizer and UndefinedBehaviorSanitizer"
+	@echo "make tsan      C++ tests, and Python tests of threads, under ThreadSanitizer"
 	@echo "make lint      ruff, mypy --strict, clang-format"
 	@echo "make format    rewrite the sources in the house format"
 	@echo "make bench     measure peaks, kernels and models"
@@ -36,24 +38,48 @@ test: lint
 	$(BIN)/ctest --test-dir $(BUILD) --output-on-failure --no-tests=error
 	$(BIN)/python -m pytest
 
-# A build of its own. The interpreter is not instrumented, so the runtime is loaded before it; -S leaves
-# out the editable package, whose place $(ASAN)/python takes. What the interpreter itself keeps until it
-# ends is no leak of ours; this extension needs the runtime's libraries, and what is freed stays in memory.
-sanitize: $(VENV)/.dev
-	$(BIN)/cmake -S . -B $(ASAN) -G Ninja -DFBG_SANITIZE=ON -DFBG_BUILD_TESTS=ON -DFBG_BUILD_PYTHON=ON \
+# The library, its tests and the package in a folder of their own, built with a sanitizer:
+# $(call instrumented,FOLDER,SANITIZER).
+define instrumented
+	$(BIN)/cmake -S . -B $(1) -G Ninja -DFBG_SANITIZE=$(2) -DFBG_BUILD_TESTS=ON -DFBG_BUILD_PYTHON=ON \
 	  -Dpybind11_DIR=$$($(BIN)/python -m pybind11 --cmakedir) \
 	  -DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python >/dev/null
-	$(BIN)/cmake --build $(ASAN)
+	$(BIN)/cmake --build $(1)
+	rm -rf $(1)/python
+	$(BIN)/cmake --install $(1) --component python --prefix $(1)/python
+	cp -r python/fbg $(1)/python/
+endef
+
+# pytest with that package. The interpreter is not instrumented, so the sanitizer's runtime is loaded
+# before it; -S leaves out the editable package, whose place FOLDER/python takes:
+# $(call instrumented_pytest,FOLDER,RUNTIME).
+define instrumented_pytest
+	PYTHONPATH=$(CURDIR)/$(1)/python:$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))') \
+	LD_PRELOAD="$$(g++ -print-file-name=$(2)) $$(g++ -print-file-name=libstdc++.so)" \
+	  $(BIN)/python -S -m pytest
+endef
+
+# Memory that the interpreter keeps until it ends is no leak of ours. Left out are a test of which
+# libraries the extension needs (here: the runtime, too) and one of resident memory (what is freed
+# stays in quarantine).
+sanitize: $(VENV)/.dev
+	$(call instrumented,$(ASAN),address)
 	$(BIN)/ctest --test-dir $(ASAN) --output-on-failure --no-tests=error
-	rm -rf $(ASAN)/python
-	$(BIN)/cmake --install $(ASAN) --component python --prefix $(ASAN)/python
-	cp -r python/fbg $(ASAN)/python/
-	site=$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))') && \
-	PYTHONPATH=$(CURDIR)/$(ASAN)/python:$$site ASAN_OPTIONS=detect_leaks=0 \
-	LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libstdc++.so)" \
-	  $(BIN)/python -S -m pytest \
-	    --deselect tests/unit/test_layers.py::test_extension_needs_only_system_libraries \
-	    --deselect tests/models/test_model_memory.py::test_a_process_holds_int8_weights_only
+	ASAN_OPTIONS=detect_leaks=0 $(call instrumented_pytest,$(ASAN),libasan.so) \
+	  --deselect tests/unit/test_layers.py::test_extension_needs_only_system_libraries \
+	  --deselect tests/models/test_model_memory.py::test_a_process_holds_int8_weights_only
+
+# Left out are the tests that fork while threads run: ThreadSanitizer does not support new threads in
+# the child of such a process. The package.* tests build the example without a sanitizer, so it could
+# not link. Of the Python tests those marked `races` run, which are about threads. NumPy and
+# tokenizers are not instrumented: their accesses are not judged. Address space randomisation is off
+# because older runtimes do not start with as much of it as newer kernels use.
+tsan: $(VENV)/.dev
+	$(call instrumented,$(TSAN),thread)
+	TSAN_OPTIONS=halt_on_error=1 setarch -R $(BIN)/ctest --test-dir $(TSAN) --output-on-failure \
+	  --no-tests=error --exclude-regex '^package\.|Fork|ExitWithLiveWorkersIsClean'
+	TSAN_OPTIONS='halt_on_error=1 ignore_noninstrumented_modules=1' setarch -R \
+	  $(call instrumented_pytest,$(TSAN),libtsan.so) -m races
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check
@@ -73,7 +99,7 @@ bench: $(VENV)/.dev
 	$(BIN)/python bench/bert.py
 
 clean:
-	rm -rf $(BUILD) $(ASAN) $(VENV)
+	rm -rf $(BUILD) $(ASAN) $(TSAN) $(VENV)
 
 # A virtual environment with the tools of the build. Their versions are bounded in pyproject.toml,
 # which pip checks below.

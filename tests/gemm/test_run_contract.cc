@@ -133,7 +133,7 @@ TEST(RunContractCounter, SeesAllocations) {
   std::free(raw);
   EXPECT_GE(allocations() - before, 3);
   EXPECT_GE(allocations_of_all_threads() - everywhere, 3);
-#if !defined(__SANITIZE_ADDRESS__)
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
   void* const pages = mmap(nullptr, 1, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(pages, MAP_FAILED);
   munmap(pages, 1);

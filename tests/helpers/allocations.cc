@@ -24,7 +24,7 @@ void count() noexcept {
 std::int64_t fbg::allocations() noexcept { return t_allocations; }
 std::int64_t fbg::allocations_of_all_threads() noexcept { return g_allocations.load(); }
 
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 // Declared in sanitizer/allocator_interface.h, which GCC does not install everywhere.
 extern "C" int __sanitizer_install_malloc_and_free_hooks(void (*on_malloc)(const volatile void*,
                                                                            std::size_t),
