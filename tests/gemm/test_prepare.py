@@ -2,7 +2,6 @@
 
 import gc
 import sys
-import threading
 import weakref
 from collections.abc import Callable
 from functools import partial
@@ -15,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fbg
+from helpers.callers import call_together
 from helpers.formulas import Array, assert_same_bits
 
 U8, I8, F32, BF16 = np.uint8, np.int8, np.float32, ml_dtypes.bfloat16
@@ -221,26 +221,20 @@ def test_kernels_stay_those_of_the_isa_it_was_made_under() -> None:
         assert_same_bits(call(x, out), wanted)
 
 
+@pytest.mark.races
 def test_one_call_may_be_shared_by_threads() -> None:
     rng = np.random.default_rng(5)
     w = fbg.PackedB(random(rng, F32, 200, 300))
     call = fbg.prepare(w, fbg.Dequantize(), rows=8, num_threads=2)
-    wrong: list[int] = []
 
-    def work(seed: int) -> None:
+    def multiply(seed: int) -> None:
         rng = np.random.default_rng(seed)
         for _ in range(20):
             x = random(rng, F32, 8, 200)
             got = call(x, np.empty((8, 300), F32))
-            if not np.array_equal(got, fbg.linear(x, w, num_threads=1)):
-                wrong.append(seed)
+            assert_same_bits(got, fbg.linear(x, w, num_threads=1))
 
-    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not wrong
+    call_together(6, multiply)
 
 
 # --- What is refused ----------------------------------------------------------------------------

@@ -1,12 +1,12 @@
 """Rows: the same bits in any matrix and on any number of threads, whatever the other rows hold."""
 
 import itertools
-import threading
 
 import numpy as np
 import pytest
 
 import fbg
+from helpers.callers import call_together
 from helpers.formulas import assert_same_bits, integer_output, product, quantize_rows
 from helpers.operands import random_f32, random_s8, random_u8
 
@@ -132,30 +132,19 @@ def test_rows_of_any_magnitude_follow_the_formula(isa: str, magnitude: float) ->
 # --- Threads --------------------------------------------------------------------------------------
 
 
+@pytest.mark.races
 def test_many_python_threads_may_multiply_at_once(isa: str) -> None:
     rng = np.random.default_rng(16)
     jobs = [(m, n, k) for m in (1, 7, 30) for n in (17, 130) for k in (33, 200)]
     operands = [(random_u8(rng, m, k), random_s8(rng, k, n)) for m, n, k in jobs]
-    wrong: list[object] = []
-    start = threading.Barrier(8)
 
-    def work(first: int) -> None:
-        try:
-            start.wait()
-            for i in range(len(jobs) * 3):
-                a, b = operands[(first + i) % len(jobs)]
-                got = fbg.gemm(fbg.PackA(a), fbg.PackedB(b), num_threads=1 + i % 3)
-                if not np.array_equal(got, product(a, b)):
-                    wrong.append(jobs[(first + i) % len(jobs)])
-        except BaseException as error:
-            wrong.append(error)
+    def multiply(first: int) -> None:
+        for i in range(len(jobs) * 3):
+            a, b = operands[(first + i) % len(jobs)]
+            got = fbg.gemm(fbg.PackA(a), fbg.PackedB(b), num_threads=1 + i % 3)
+            np.testing.assert_array_equal(got, product(a, b))
 
-    threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not wrong
+    call_together(8, multiply)
 
 
 def test_packed_weights_run_under_every_isa() -> None:

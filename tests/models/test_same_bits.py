@@ -11,6 +11,7 @@ import pytest
 import fbg
 from fbg.runtime.runner import MAX_PLANS
 from helpers import tiny_bert
+from helpers.callers import call_together
 
 CALLERS = 8
 DTYPES = ["float32", "bfloat16", "int8"]
@@ -59,24 +60,18 @@ def test_one_thread_and_two(directory: Path, dtype: str) -> None:
     assert same(results(one), results(two))
 
 
+@pytest.mark.races
 @pytest.mark.parametrize("num_threads", [1, 2])
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_callers_at_the_same_time(directory: Path, dtype: str, num_threads: int) -> None:
     model = fbg.load(directory, dtype=dtype, num_threads=num_threads)
     wanted = results(model)
-    start, right = threading.Barrier(CALLERS), []
 
-    def call() -> None:
-        start.wait()
+    def forward(_: int) -> None:
         for _ in range(5):
-            right.append(same(results(model), wanted))
+            assert same(results(model), wanted)
 
-    callers = [threading.Thread(target=call) for _ in range(CALLERS)]
-    for caller in callers:
-        caller.start()
-    for caller in callers:
-        caller.join()
-    assert right == [True] * 5 * CALLERS
+    call_together(CALLERS, forward)
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")

@@ -2,7 +2,6 @@
 
 import importlib.util
 import json
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from hypothesis import strategies as st
 import fbg
 from fbg.tasks import embedding
 from helpers import tiny_bert
+from helpers.callers import call_together
 
 TEXTS = [
     "a",
@@ -126,21 +126,15 @@ def test_many_sentences_come_back_in_order(model: fbg.Model) -> None:
     assert np.array_equal(rows, alone[np.arange(700) % len(TEXTS)])
 
 
+@pytest.mark.races
 def test_threads_may_share_a_model(model: fbg.Model) -> None:
     wanted = model.encode(TEXTS)
-    wrong: list[int] = []
 
-    def work(n: int) -> None:
+    def encode_some(n: int) -> None:
         for _ in range(20):
-            if not np.array_equal(model.encode(TEXTS[n:]), wanted[n:]):
-                wrong.append(n)
+            assert np.array_equal(model.encode(TEXTS[n:]), wanted[n:])
 
-    workers = [threading.Thread(target=work, args=(n,)) for n in range(4)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-    assert wrong == []
+    call_together(4, encode_some)
 
 
 def test_progress_bar_changes_nothing(model: fbg.Model, capsys: pytest.CaptureFixture[str]) -> None:
