@@ -63,6 +63,7 @@ def test_every_input_and_output_holds_the_same(
     for name, column in (("in.txt", []), ("in.jsonl", ["body"]), ("in.parquet", ["body"])):
         options = ["--column", *column] if column else []
         output = tmp_path / "out.npy"
+        options += ["--overwrite"] if output.exists() else []
         result = succeed(directory, "--input", tmp_path / name, "--output", output, *options)
         assert "60 embeddings of 48" in result.output
         assert np.array_equal(np.load(output), wanted)
@@ -101,41 +102,44 @@ def test_options_are_those_of_the_library(
     assert np.array_equal(np.load(tmp_path / "out.npy"), model.encode(TEXTS, **arguments))
 
 
-# Blocks of 16 rows; the process kills itself while it writes the third one.
-KILLED = """
+# Blocks of 16 rows; the process sends itself a signal while it writes the third one.
+STOPPED = """
 import importlib, os, signal
 from fbg.cli import embedding_files
 from fbg.cli import main
 importlib.import_module("fbg.cli.encode").BLOCK = 16  # the package has the command by this name
 record = embedding_files.EmbeddingFile._record
-def killed_record(self):
-    if self.rows == 48:
+def stopped_record(self, rows):
+    if rows == 48:
         self._file.flush()
-        os.kill(os.getpid(), signal.SIGKILL)
-    record(self)
-embedding_files.EmbeddingFile._record = killed_record
+        os.kill(os.getpid(), {number})
+    record(self, rows)
+embedding_files.EmbeddingFile._record = stopped_record
 main(["encode", {model!r}, "--input", {source!r}, "--output", {output!r}])
 """
 
 
-def kill_midway(directory: Path, source: Path, output: Path) -> None:
-    code = KILLED.format(model=str(directory), source=str(source), output=str(output))
-    result = run_python(code)
-    assert result.returncode == -signal.SIGKILL, result.stderr
+def stop_midway(directory: Path, source: Path, output: Path, number: signal.Signals) -> Any:
+    paths = {"model": str(directory), "source": str(source), "output": str(output)}
+    result = run_python(STOPPED.format(**paths, number=int(number)))
     assert not output.exists()
+    return result
+
+
+def kill_midway(directory: Path, source: Path, output: Path) -> None:
+    result = stop_midway(directory, source, output, signal.SIGKILL)
+    assert result.returncode == -signal.SIGKILL, result.stderr
 
 
 @pytest.mark.parametrize("name", ["out.npy", "out.parquet"])
-def test_a_killed_run_is_gone_on_with(
-    directory: Path, source: Path, tmp_path: Path, name: str
-) -> None:
+def test_a_killed_run_is_resumed(directory: Path, source: Path, tmp_path: Path, name: str) -> None:
     if name.endswith("parquet"):
         pytest.importorskip("pyarrow")
     output, whole = tmp_path / name, tmp_path / f"whole{Path(name).suffix}"
     succeed(directory, "--input", source, "--output", whole)
     kill_midway(directory, source, output)
     result = succeed(directory, "--input", source, "--output", output)
-    assert "going on after 32 embeddings" in result.output
+    assert "resuming after 32 embeddings" in result.output
     assert output.read_bytes() == whole.read_bytes()
     assert sorted(os.listdir(tmp_path)) == sorted(["in.txt", name, whole.name])
 
@@ -152,10 +156,66 @@ def test_another_job_begins_again(
         source.write_text("\n".join(texts))
     options = {"options": ["--no-normalize"], "dtype": ["--dtype", "int8"]}.get(change, [])
     result = succeed(directory, "--input", source, "--output", output, *options)
-    assert "going on" not in result.output
+    assert "resuming" not in result.output
     model = fbg.load(directory, dtype="int8" if change == "dtype" else None)
     normalize = False if change == "options" else None
     assert np.array_equal(np.load(output), model.encode(texts, normalize_embeddings=normalize))
+
+
+def test_an_interrupted_run_says_what_it_keeps_and_how_to_resume(
+    directory: Path, source: Path, tmp_path: Path
+) -> None:
+    output = tmp_path / "out.npy"
+    result = stop_midway(directory, source, output, signal.SIGINT)
+    assert result.returncode == 130
+    last = result.stderr.splitlines()[-1]
+    assert f"32 embeddings are kept in {output}.partial" in last
+    assert "Run the same command again to resume" in last
+    result = succeed(directory, "--input", source, "--output", output)
+    assert "resuming after 32 embeddings" in result.output
+
+
+def test_an_output_is_replaced_only_when_asked_to(
+    directory: Path, model: fbg.Model, source: Path, tmp_path: Path
+) -> None:
+    output = tmp_path / "out.npy"
+    output.write_bytes(b"precious")
+    result = invoke(directory, "--input", source, "--output", output)
+    assert result.exit_code == 1
+    assert f"{output}: exists; --overwrite replaces it" in result.output
+    assert output.read_bytes() == b"precious"
+    succeed(directory, "--input", source, "--output", output, "--overwrite")
+    assert np.array_equal(np.load(output), model.encode(TEXTS))
+
+
+def test_an_output_is_a_regular_file_or_a_link_to_one(
+    directory: Path, model: fbg.Model, tmp_path: Path
+) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "to-pipe").symlink_to("pipe")
+    (tmp_path / "link.npy").symlink_to("target.npy")
+    for name in ("pipe", "to-pipe"):
+        for options in ([], ["--overwrite"]):
+            result = invoke("absent", "--text", "a", "--output", tmp_path / name, *options)
+            assert result.exit_code == 1
+            assert f"{name}: is a named pipe, not a regular file" in result.output
+    assert (tmp_path / "pipe").is_fifo()
+    assert (tmp_path / "to-pipe").is_symlink()
+    succeed(directory, "--text", "a", "--output", tmp_path / "link.npy")
+    assert (tmp_path / "link.npy").is_symlink()
+    assert np.array_equal(np.load(tmp_path / "target.npy"), model.encode(["a"]))
+    assert sorted(os.listdir(tmp_path)) == ["link.npy", "pipe", "target.npy", "to-pipe"]
+
+
+def test_a_pipe_is_read_once(directory: Path, model: fbg.Model, tmp_path: Path) -> None:
+    reading, writing = os.pipe()
+    try:
+        os.write(writing, "\n".join(TEXTS).encode())
+        os.close(writing)
+        succeed(directory, "--input", f"/dev/fd/{reading}", "--output", tmp_path / "out")
+    finally:
+        os.close(reading)
+    assert np.array_equal(np.load(tmp_path / "out"), model.encode(TEXTS))
 
 
 def test_a_fault_in_the_middle_leaves_no_output(directory: Path, tmp_path: Path) -> None:

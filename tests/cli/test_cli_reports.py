@@ -1,6 +1,7 @@
 """`fbg compare`, `bench` and `profile`: tables, JSON and plots; mistakes take one line."""
 
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -91,7 +92,11 @@ def test_mistakes_take_one_line(checkpoint: Path, tmp_path: Path, command: str) 
             ([checkpoint, "--threads", "100000"], 1, "num_threads must be"),
         ]
     if command != "bench":
-        cases += [([checkpoint, "--plot", "out.txt"], 2, "must end in .png")]
+        os.mkfifo(tmp_path / "pipe.png")
+        cases += [
+            ([checkpoint, "--plot", "out.txt"], 2, "must end in .png"),
+            (["absent", "--plot", tmp_path / "pipe.png"], 1, "pipe.png: is a named pipe"),
+        ]
     for arguments, code, message in cases:
         result = invoke(command, *arguments)
         assert result.exit_code == code, result.output

@@ -1,4 +1,4 @@
-"""Files of embeddings: whole or not there, and gone on with only if the job is the same."""
+"""Files of embeddings: they appear when complete, and are resumed only if the job is the same."""
 
 import json
 import os
@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from fbg.cli.embedding_files import EmbeddingFile
+from fbg.files import NotRegularError
 
 ROWS = np.arange(30, dtype=np.float32).reshape(10, 3)
 JOB = {"model": "a", "options": [1, None]}
@@ -95,6 +96,36 @@ def test_a_file_is_written_by_one_process_at_a_time(tmp_path: Path) -> None:
         pytest.raises(BlockingIOError, match=r"out\.npy: another process is writing it"),
     ):
         EmbeddingFile(tmp_path / "out.npy", 3, JOB)
+
+
+def test_nothing_is_left_of_a_job_that_cannot_be_resumed(tmp_path: Path) -> None:
+    path = tmp_path / "out.npy"
+    interrupted(path, 4)
+    with EmbeddingFile(path, 3, None) as file:
+        assert file.rows == 0
+        file.append(ROWS)
+    assert os.listdir(tmp_path) == []
+    with EmbeddingFile(path, 3, None) as file:
+        file.append(ROWS)
+        file.finish()
+    assert np.array_equal(np.load(path), ROWS)
+    assert os.listdir(tmp_path) == ["out.npy"]
+
+
+@pytest.mark.parametrize("name", ["out.npy", "out.npy.partial", "out.npy.partial.json"])
+def test_no_pipe_is_written_or_replaced(tmp_path: Path, name: str) -> None:
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(NotRegularError, match=f"{name}: is a named pipe"):
+        EmbeddingFile(tmp_path / "out.npy", 3, JOB)
+    assert (tmp_path / name).is_fifo()
+
+
+def test_rows_are_not_written_through_a_link(tmp_path: Path) -> None:
+    (tmp_path / "precious").write_bytes(b"precious")
+    (tmp_path / "out.npy.partial").symlink_to("precious")
+    with pytest.raises(NotRegularError, match=r"out\.npy\.partial: is a symbolic link"):
+        EmbeddingFile(tmp_path / "out.npy", 3, JOB)
+    assert (tmp_path / "precious").read_bytes() == b"precious"
 
 
 def test_nothing_is_left_of_a_job_without_rows(tmp_path: Path) -> None:

@@ -27,10 +27,10 @@ def refused(path: Path, reason: str, verify: bool = True) -> None:
 
 
 def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
-    refused(tmp_path / "none", "no such file")
-    refused(tmp_path, "no such file")
+    refused(tmp_path / "none", "No such file")
+    refused(tmp_path, "Is a directory")
     os.mkfifo(tmp_path / "pipe")
-    refused(tmp_path / "pipe", "no such file")
+    refused(tmp_path / "pipe", "is a named pipe, not a regular file")
 
 
 @pytest.mark.parametrize("content", [b"", b"a", b"12345678", b"\0" * 8, b"\xff" * 9, b"x" * 5000])

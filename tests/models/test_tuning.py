@@ -2,8 +2,9 @@
 
 import json
 import multiprocessing
+import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -231,6 +232,48 @@ def test_a_damaged_file_is_ignored_with_a_warning_and_written_anew(
         assert list(tuned.table.known()) == [entry]
 
 
+def named_pipe(path: Path) -> str:
+    os.mkfifo(path)
+    return str(path)
+
+
+@pytest.mark.parametrize("place", [named_pipe, lambda path: "/dev/zero"], ids=["pipe", "device"])
+def test_only_a_regular_file_is_read(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, place: Callable[[Path], str]
+) -> None:
+    monkeypatch.setenv("FBG_TUNING_CACHE", place(tmp_path / "tuning.json"))
+    with pytest.warns(RuntimeWarning, match="ignored: is a .*, not a regular file"):
+        assert tuning_file.read() == {}
+
+
+ENTRY = {Key("avx2", 1, "int8", 4, 4, 8): Measured(Blocking(), 1.0, 1.0)}
+
+
+@pytest.mark.parametrize("name", ["tuning.json", "tuning.json.lock"])
+def test_only_a_regular_file_is_written(cache: Path, name: str) -> None:
+    cache.parent.mkdir()
+    os.mkfifo(cache.with_name(name))
+    with pytest.warns(RuntimeWarning, match="kept for this process only: .* is a named pipe"):
+        tuning_file.merge(ENTRY)
+    assert [path.name for path in cache.parent.iterdir() if path.is_fifo()] == [name]
+    assert [path.name for path in cache.parent.iterdir()] == [name]
+
+
+def test_a_link_to_the_file_stays(cache: Path, tmp_path: Path) -> None:
+    cache.parent.mkdir()
+    cache.symlink_to(tmp_path / "target.json")
+    tuning_file.merge(ENTRY)
+    assert cache.is_symlink()
+    assert tuning_file.read() == ENTRY
+    assert sorted(os.listdir(tmp_path)) == ["cache", "target.json", "target.json.lock"]
+
+
+def test_the_file_has_the_permissions_of_any_new_file(cache: Path, tmp_path: Path) -> None:
+    tuning_file.merge(ENTRY)
+    (tmp_path / "any").touch()
+    assert cache.stat().st_mode == (tmp_path / "any").stat().st_mode
+
+
 def test_entries_of_other_machines_stay_and_are_not_used(cache: Path) -> None:
     content = machine_entry(NAME)
     content["machines"] = {"another CPU": content["machines"].popitem()[1]}
@@ -244,8 +287,6 @@ def test_entries_of_other_machines_stay_and_are_not_used(cache: Path) -> None:
 
 
 def _write(file: str, number: int) -> None:
-    import os
-
     os.environ["FBG_TUNING_CACHE"] = file
     for n in range(10):
         entry = Key("avx2", 1, "int8", 1 + number, 1 + n, 8)

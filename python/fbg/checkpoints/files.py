@@ -8,13 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from fbg.errors import ModelError
+from fbg.files import open_regular
 
 __all__ = ["Settings", "read_json", "read_settings", "require_file"]
 
 
 def require_file(path: Path) -> Path:
+    """Return `path`; raises ModelError unless it names a regular file."""
     if not path.is_file():
-        raise ModelError(f"{path}: no such file")
+        what = "not a regular file" if path.exists() else "no such file"
+        raise ModelError(f"{path}: {what}")
     return path
 
 
@@ -72,11 +75,11 @@ class Settings:
 
 
 def read_json(path: Path) -> Any:
+    require_file(path)
     try:
-        return json.loads(require_file(path).read_text(encoding="utf-8"))
+        with open_regular(path) as file:
+            return json.loads(file.read().decode("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
-        if isinstance(error, ModelError):
-            raise
         raise ModelError(f"{path}: not readable as JSON: {error}") from None
 
 

@@ -27,6 +27,7 @@ import numpy.typing as npt
 from fbg import _fbg
 from fbg.checkpoints.files import require_file
 from fbg.errors import ModelError
+from fbg.files import open_regular
 from fbg.matmul.packed_file import dtype_name, read_header
 from fbg.networks.transformer import PackedWeight
 
@@ -98,7 +99,7 @@ class SavedFile:
         self._asked: set[str] = set()
         try:
             # Open until every block is mapped; the mappings stay without it.
-            self._file = path.open("rb")
+            self._file = open_regular(path)
         except OSError as error:
             raise ModelError(f"{path}: {error}") from None
         try:

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from fbg.files import require_replaceable
 from fbg.reports.measuring import Report
 from fbg.reports.plots import require_matplotlib
 
@@ -64,7 +65,8 @@ def check_plot(plot: str | None) -> None:
         raise click.BadParameter(f"must end in .png, .svg or .pdf, got {plot}", param_hint="--plot")
     try:
         require_matplotlib()
-    except ModuleNotFoundError as error:
+        require_replaceable(plot)
+    except (ModuleNotFoundError, OSError) as error:
         raise click.ClickException(str(error)) from None
 
 

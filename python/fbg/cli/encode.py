@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import secrets
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from fbg import _fbg
 from fbg.cli.common import user_errors
 from fbg.cli.embedding_files import EmbeddingFile, output_kind
 from fbg.cli.fingerprints import fingerprint_file, fingerprint_model
+from fbg.files import require_replaceable
 from fbg.model.load import DTYPES
 from fbg.text.files import count_texts, decode_lines, input_kind, read_texts
 
@@ -30,7 +30,8 @@ BLOCK = 1024
 class Source:
     """texts: of the command line, a file or standard input.
 
-    identity: differs for other texts, for JSON; total: how many there are, if that is known.
+    identity: differs for other texts, for JSON; None where they can be read only once.
+    total: how many there are, if that is known.
     """
 
     texts: Iterable[str]
@@ -54,6 +55,7 @@ class Source:
     type=click.Path(dir_okay=False),
     help="Write a .npy or .parquet file; default: JSON, one line each.",
 )
+@click.option("--overwrite", is_flag=True, help="Replace an OUTPUT that is already there.")
 @click.option(
     "--dtype",
     type=click.Choice(DTYPES),
@@ -77,6 +79,7 @@ def encode(
     source: str | None,
     column: str | None,
     output: str | None,
+    overwrite: bool,
     dtype: str | None,
     prompt_name: str | None,
     truncate_dim: int | None,
@@ -87,9 +90,9 @@ def encode(
 ) -> None:
     """Embed sentences with MODEL, a directory or a hub id.
 
-    An output appears when it is complete. After an interruption, the same command goes on where it
-    was stopped, from OUTPUT.partial; with other texts, another model or other options it begins
-    again.
+    OUTPUT appears when it is complete. If the command is interrupted, the embeddings computed so
+    far are kept in OUTPUT.partial, and the same command resumes from there. With other texts,
+    another model or other options it starts from the beginning.
 
     \b
     Examples:
@@ -109,8 +112,8 @@ def encode(
         "truncation": truncation,
     }
     with user_errors():
-        if output is not None:
-            output_kind(Path(output))  # before anything that takes time
+        if output is not None:  # before anything that takes time
+            _check_output(Path(output), overwrite)
         chosen = _source(texts, source, column)
         loaded = fbg.load(model, dtype=dtype, num_threads=threads)
         if output is None:
@@ -125,14 +128,22 @@ def _is_same(source: Path, output: Path) -> bool:
     return source.exists() and output.exists() and source.samefile(output)
 
 
+def _check_output(output: Path, overwrite: bool) -> None:
+    output_kind(output)
+    if require_replaceable(output).exists() and not overwrite:
+        raise FileExistsError(f"{output}: exists; --overwrite replaces it")
+
+
 def _source(texts: tuple[str, ...], source: str | None, column: str | None) -> Source:
     if source is None:
         return Source(texts, list(texts), len(texts))
-    if source == "-":  # never the same twice
+    if source == "-":
         stdin = sys.stdin.buffer
-        return Source(decode_lines(stdin, "standard input"), secrets.token_hex(), None)
+        return Source(decode_lines(stdin, "standard input"), None, None)
     path = Path(source)
     input_kind(path)
+    if path.exists() and not path.is_file():  # a pipe: what is read once cannot be read again
+        return Source(read_texts(path, column), None, None)
     identity = [fingerprint_file(path), path.suffix, column]
     return Source(read_texts(path, column), identity, count_texts(path))
 
@@ -145,18 +156,35 @@ def _write(
 
     model.encode_stream((), batch_size, **options)  # raises for options before there is a file
     columns = options["truncate_dim"] or model.embedding_dimension
-    job = {"model": fingerprint_model(model), "input": source.identity, "options": options}
+    job = None
+    if source.identity is not None:
+        job = {"model": fingerprint_model(model), "input": source.identity, "options": options}
     with EmbeddingFile(output, columns, job) as file:
         if file.rows > 0:
-            click.echo(f"{output}: going on after {file.rows} embeddings", err=True)
+            click.echo(f"{output}: resuming after {file.rows} embeddings", err=True)
         rest = islice(source.texts, file.rows, None)
         vectors = model.encode_stream(rest, batch_size, **options)
-        with tqdm(total=source.total, initial=file.rows, unit="text") as bar:
-            for block in _blocks(vectors):
-                file.append(block)
-                bar.update(len(block))
-        file.finish()
+        try:
+            with tqdm(total=source.total, initial=file.rows, unit="text") as bar:
+                for block in _blocks(vectors):
+                    file.append(block)
+                    bar.update(len(block))
+            file.finish()
+        except KeyboardInterrupt:
+            click.echo(_interrupted(output, file, source), err=True)
+            raise click.exceptions.Exit(130) from None
         return file.rows, columns
+
+
+def _interrupted(output: Path, file: EmbeddingFile, source: Source) -> str:
+    if file.rows == 0:
+        return f"{output}: interrupted before any embedding was written"
+    if source.identity is None:
+        return f"{output}: interrupted; this input cannot be read again, so nothing is kept"
+    return (
+        f"{output}: interrupted; {file.rows} embeddings are kept in {file.partial}. "
+        "Run the same command again to resume."
+    )
 
 
 def _blocks(vectors: Iterator[Any]) -> Iterator[Any]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from fbg import _fbg, isa
+from fbg.files import open_regular
 from fbg.model.model import Model
 
 __all__ = ["fingerprint_file", "fingerprint_model"]
@@ -15,7 +16,7 @@ __all__ = ["fingerprint_file", "fingerprint_model"]
 def fingerprint_file(path: Path) -> str:
     """Return a hash of the content of a file."""
     digest = hashlib.blake2b(digest_size=16)
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         while block := file.read(1 << 20):
             digest.update(block)
     return digest.hexdigest()

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 from typing import Any, BinaryIO, TypeAlias
 
 import numpy as np
@@ -21,6 +20,7 @@ import numpy.typing as npt
 
 from fbg import _fbg
 from fbg.errors import ModelError
+from fbg.files import open_regular, replace_file
 
 __all__ = ["NativeB", "dtype_name", "read", "read_header", "write"]
 
@@ -53,36 +53,24 @@ def dtype_name(native: NativeB) -> str:
 
 
 def write(path: str, native: NativeB) -> None:
-    """Write a file, whole or not at all: a temporary file beside it takes its name at the end."""
+    """Write a file, whole or not at all."""
     block = native.block
-    header = _encode_header(native, block)
-    path = os.path.realpath(path)  # a symbolic link keeps pointing to what was written
-    directory, name = os.path.split(path)
-    temporary = os.path.join(directory, f".{name}.{secrets.token_hex(8)}.tmp")
-    try:
-        with open(temporary, "xb") as file:
-            file.write(header)
-            file.write(block.data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        if os.path.lexists(temporary):
-            os.unlink(temporary)
-        raise
+    with replace_file(path) as file:
+        file.write(_encode_header(native, block))
+        file.write(block.data)
 
 
 def read(path: str, verify: bool) -> NativeB:
     """Map a file; raises ModelError naming it and what is wrong with it."""
-    if not os.path.isfile(path):  # also: a pipe would block, a device never end
-        raise ModelError(f"{path}: no such file")
     try:
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             offset, size, metadata = _decode_header(file)
             native = _fbg.map_packed_b(file.fileno(), offset, size, verify)
         if metadata != _metadata(native):
             raise ValueError(f"damaged: its header says {metadata}, its block {_metadata(native)}")
-    except (OSError, RuntimeError, ValueError) as error:
+    except OSError as error:
+        raise ModelError(f"{path}: {error.strerror or error}") from None
+    except (RuntimeError, ValueError) as error:
         raise ModelError(f"{path}: {error}") from None
     return native
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fbg.files import replace_file
+
 if TYPE_CHECKING:
     from fbg.reports.comparison import Comparison
 
@@ -36,6 +38,12 @@ def _figure(panels: int) -> tuple[Any, list[Any]]:
     return figure, [figure.add_subplot(1, panels, n + 1) for n in range(panels)]
 
 
+def _save(figure: Any, path: str | os.PathLike[str]) -> None:
+    kind = os.path.splitext(path)[1].removeprefix(".")
+    with replace_file(path) as file:
+        figure.savefig(file, format=kind.lower() or None, dpi=120)
+
+
 def plot_comparison(report: Comparison, path: str | os.PathLike[str]) -> None:
     """Draw accuracy, the error of each layer, and speed against memory."""
     lossy = report.dtypes[1:]
@@ -59,7 +67,7 @@ def plot_comparison(report: Comparison, path: str | os.PathLike[str]) -> None:
         size = f"{row.memory.packed_weights / 2**20:.0f} MiB"
         speed.annotate(size, (n, row.tokens_per_second), ha="center", va="bottom")
     speed.set(ylabel="tokens/s", title="speed, and size of the weights")
-    figure.savefig(path, dpi=120)
+    _save(figure, path)
 
 
 def plot_stacks(
@@ -76,4 +84,4 @@ def plot_stacks(
             base += heights
         place.set(title=title, ylabel="% of the time")
         place.legend(loc="center left", bbox_to_anchor=(1, 0.5))
-    figure.savefig(path, dpi=120)
+    _save(figure, path)

@@ -17,13 +17,13 @@ import json
 import math
 import os
 import re
-import tempfile
 import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from fbg import _fbg
+from fbg.files import open_in_place, open_regular, replace_file, require_replaceable
 
 try:
     import fcntl
@@ -112,6 +112,7 @@ def merge(found: Mapping[Key, Measured]) -> None:
         return
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
+        file = require_replaceable(file)  # processes that name it differently share its lock
         with _lock(file):
             machines = _machines(file)
             entries = machines.setdefault(_machine(), {})
@@ -121,7 +122,9 @@ def merge(found: Mapping[Key, Measured]) -> None:
                     "seconds": value.seconds,
                     "default": value.default_seconds,
                 }
-            _replace(file, json.dumps({"format": FORMAT, "machines": machines}, indent=1))
+            text = json.dumps({"format": FORMAT, "machines": machines}, indent=1)
+            with replace_file(file) as opened:
+                opened.write(f"{text}\n".encode())
     except OSError as error:
         _warn(f"tune: results are kept for this process only: {error}")
 
@@ -135,12 +138,16 @@ def _machine() -> str:
 def _machines(file: Path) -> dict[str, dict[str, Any]]:
     """Return what a file holds, by machine; empty if it is none of ours."""
     try:
-        if file.stat().st_size > MAX_BYTES:
+        with open_regular(file) as opened:
+            text = opened.read(MAX_BYTES + 1)
+        if len(text) > MAX_BYTES:
             return _ignore(file, "too large")
-        content = json.loads(file.read_bytes())
+        content = json.loads(text)
     except (FileNotFoundError, NotADirectoryError):
         return {}
-    except (OSError, ValueError, RecursionError) as error:
+    except OSError as error:
+        return _ignore(file, error.strerror or str(error))
+    except (ValueError, RecursionError) as error:
         return _ignore(file, str(error))
     machines = content.get("machines") if isinstance(content, dict) else None
     if not isinstance(machines, dict) or content.get("format") != FORMAT:
@@ -173,23 +180,11 @@ def _entry(name: str, value: object) -> tuple[Key, Measured] | None:
 @contextlib.contextmanager
 def _lock(file: Path) -> Iterator[None]:
     """Wait for other writers; the lock has a file of its own, because `file` is replaced."""
-    with open(f"{file}.lock", "ab") as lock:
+    with open_in_place(Path(f"{file}.lock")) as lock:
         if fcntl is not None:
             with contextlib.suppress(OSError):  # a file system without locks
                 fcntl.flock(lock, fcntl.LOCK_EX)
         yield
-
-
-def _replace(file: Path, text: str) -> None:
-    descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=file.name, suffix=".tmp")
-    try:
-        with open(descriptor, "w", encoding="utf-8") as temporary:
-            temporary.write(text + "\n")
-        os.replace(name, file)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(name)
-        raise
 
 
 def _ignore(file: Path, why: str) -> dict[str, dict[str, Any]]:

@@ -1,0 +1,157 @@
+"""Opening and replacing files: only regular files are ever read, and only they are replaced.
+
+A program that runs as root and renames a file over /dev/null, or waits for a pipe that nobody
+writes to, does harm that no message can make up for. So whatever fbg reads as a file is opened by
+`open_regular`, and whatever it writes is written by `replace_file`, whole or not at all.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from io import BufferedRandom, BufferedReader
+from pathlib import Path
+from typing import BinaryIO
+
+__all__ = [
+    "NotRegularError",
+    "open_in_place",
+    "open_regular",
+    "rename_over",
+    "replace_file",
+    "require_replaceable",
+]
+
+KINDS = {
+    stat.S_IFIFO: "a named pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+    stat.S_IFLNK: "a symbolic link",
+}
+
+
+class NotRegularError(OSError):
+    """What a path names is a pipe, a socket or a device where only a regular file will do."""
+
+    def __str__(self) -> str:
+        return f"{self.filename}: {self.strerror}"
+
+
+def open_regular(path: str | os.PathLike[str]) -> BufferedReader:
+    """Open a regular file for reading; symbolic links are followed.
+
+    Raises FileNotFoundError, IsADirectoryError, or NotRegularError for a pipe, a socket or a
+    device, none of which is opened or waited for.
+    """
+    _require_regular(path, os.stat(path))  # before it is opened: opening a device may do something
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        _require_regular(path, os.fstat(descriptor))  # it may have been exchanged since
+        return open(descriptor, "rb")
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def open_in_place(path: Path) -> BufferedRandom:
+    """Open a working file for reading and writing, where it lies; make it if there is none.
+
+    Raises OSError, among them NotRegularError for anything else, symbolic links included.
+    """
+    flags = os.O_RDWR | os.O_CREAT | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+    with contextlib.suppress(FileNotFoundError):
+        _require_regular(path, os.lstat(path))
+    descriptor = os.open(path, flags, 0o666)
+    try:
+        _require_regular(path, os.fstat(descriptor))
+        return open(descriptor, "r+b")
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def require_replaceable(path: str | os.PathLike[str]) -> Path:
+    """Return the file that `replace_file` would write: `path` with its symbolic links resolved.
+
+    Raises OSError: NotRegularError or IsADirectoryError if anything but a regular file is there,
+    FileNotFoundError without a directory to write into.
+    """
+    target = Path(os.path.realpath(path))
+    try:
+        _require_regular(path, os.stat(path))  # also what resolves to no path: /proc/self/fd/1
+        _require_regular(path, os.stat(target))
+    except FileNotFoundError:
+        if not target.parent.is_dir():
+            missing = os.strerror(errno.ENOENT)
+            raise FileNotFoundError(errno.ENOENT, missing, str(target.parent)) from None
+    return target
+
+
+@contextlib.contextmanager
+def replace_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a temporary file for writing that takes the place of `path` when the block ends.
+
+    The file at `path` is either what it was before or all that was written, and the latter is on
+    disk by then. An exception leaves everything as it was. A symbolic link stays, and what it
+    points to is replaced. Owner and permissions of a file that was there are kept; a new file has
+    those of any new file (the umask decides). Raises OSError, as `require_replaceable` does.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     with replace_file(f"{directory}/numbers") as file:
+    ...         _ = file.write(b"1 2 3")
+    ...     os.listdir(directory)
+    ['numbers']
+    """
+    target = require_replaceable(path)
+    # File systems limit names to 255 bytes, of which a character has up to four.
+    temporary = target.with_name(f".{target.name[:50]}.{secrets.token_hex(8)}.tmp")
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+    try:
+        with open(descriptor, "wb") as file:
+            yield file
+            rename_over(file, temporary, target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
+
+
+def rename_over(file: BinaryIO, name: Path, target: Path) -> None:
+    """Rename an open file, called `name`, to `target` when it is on disk.
+
+    It takes owner and permissions of the file that it replaces. Raises OSError if `target` is
+    anything but a regular file, or a name that is free.
+    """
+    file.flush()
+    try:
+        old = os.lstat(target)
+    except FileNotFoundError:
+        pass
+    else:
+        _require_regular(target, old)
+        _copy_permissions(old, file.fileno())
+    os.fsync(file.fileno())
+    os.replace(name, target)
+
+
+def _require_regular(path: str | os.PathLike[str], found: os.stat_result) -> None:
+    if stat.S_ISREG(found.st_mode):
+        return
+    if stat.S_ISDIR(found.st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
+    kind = KINDS.get(stat.S_IFMT(found.st_mode), "of another kind")
+    raise NotRegularError(errno.EINVAL, f"is {kind}, not a regular file", os.fspath(path))
+
+
+def _copy_permissions(old: os.stat_result, descriptor: int) -> None:
+    new = os.fstat(descriptor)
+    if (old.st_uid, old.st_gid) != (new.st_uid, new.st_gid):
+        with contextlib.suppress(OSError):  # only root may give files away
+            os.fchown(descriptor, old.st_uid, old.st_gid)
+    os.fchmod(descriptor, old.st_mode & 0o777)
