@@ -115,14 +115,14 @@ class Shape:
         for weight in self.weights:
             last = self.graph.linear(x, weight, bias)
         self.graph.output(last)
-        self.threads, self.profiler = threads, _fbg.Profiler(self.graph, self.kind, threads)
+        self.threads, self.tuner = threads, _fbg.Tuner(self.graph, self.kind, threads)
 
     def seconds(self, tokens: int, variants: Sequence[Blocking]) -> dict[Blocking, float]:
-        times = self.profiler.seconds(tokens, variants, BUDGET)
+        times = self.tuner.seconds(tokens, variants, BUDGET)
         return dict(zip(variants, times, strict=True))
 
     def cell(self, tokens: int) -> Cell:
-        variants = [Blocking(*members) for members in self.profiler.candidates(tokens)]
+        variants = [Blocking(*members) for members in self.tuner.candidates(tokens)]
         tiles = list(dict.fromkeys(v._replace(a_kib=256, row_parts=1) for v in variants))
         tile = self.winner(tokens, tiles)
         best = self.winner(tokens, variants)
@@ -157,7 +157,13 @@ class InModel:
 
     def run(self, plan: _fbg.Plan, tokens: int, seconds: Any = None) -> None:
         packed, outputs = self.packed(tokens)
-        arrays = (packed.ids, packed.positions, packed.types, packed.places, packed.offsets)
+        arrays = (
+            packed.ids,
+            packed.position_ids,
+            packed.types,
+            packed.sequence_positions,
+            packed.offsets,
+        )
         plan.run(*arrays, outputs, self.threads, seconds)
 
     def seconds(self, cell: Cell, variants: Sequence[Blocking], rounds: int) -> list[float]:

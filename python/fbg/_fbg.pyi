@@ -64,12 +64,12 @@ class Graph:
 _Kind = tuple[str, int, int]  # dtype of the weights, K, N
 _Blocking = tuple[int, int, int, int]  # rows, panels, a_kib, row_parts
 
-class Profiler:
+class Tuner:
     def __init__(self, graph: Graph, kind: _Kind, threads: int) -> None: ...
     def candidates(self, rows: int) -> list[_Blocking]: ...
     def seconds(self, rows: int, blockings: Sequence[_Blocking], budget: float) -> list[float]: ...
 
-def profiler_count() -> int: ...
+def tuner_count() -> int: ...
 
 class Plan:
     def __init__(
@@ -84,9 +84,9 @@ class Plan:
     def run(
         self,
         ids: _Indices,
-        positions: _Indices,
+        position_ids: _Indices,
         types: _Indices,
-        places: _Indices,
+        sequence_positions: _Indices,
         offsets: _Indices,
         outputs: list[_Floats],
         num_threads: int,

@@ -76,12 +76,12 @@ template <class Acc>
 Buffer linear(Graph& graph, Buffer x, const PackedB<Acc>& w, const std::optional<Floats>& bias,
               const std::string& activation_name, std::optional<Buffer> residual,
               const std::optional<Floats>& channel_scale) {
-  LinearTail tail;
-  if (bias) tail.bias = vector(*bias, "linear: bias");
-  tail.activation = activation(activation_name);
-  tail.residual = residual;
-  if (channel_scale) tail.channel_scale = vector(*channel_scale, "linear: channel_scale");
-  return graph.linear(x, w, std::move(tail));
+  Epilogue epilogue;
+  if (bias) epilogue.bias = vector(*bias, "linear: bias");
+  epilogue.activation = activation(activation_name);
+  epilogue.residual = residual;
+  if (channel_scale) epilogue.channel_scale = vector(*channel_scale, "linear: channel_scale");
+  return graph.linear(x, w, std::move(epilogue));
 }
 
 // A plan and the lock that lets several Python threads share it. A fork may catch the lock in the
@@ -119,12 +119,12 @@ IndexVector indices(const Indices& array, std::int64_t count, std::int64_t limit
   return data;
 }
 
-// Places ascend within each sequence.
-void require_ascending(const IndexVector& places, const IndexVector& offsets) {
+// Sequence positions ascend within each sequence.
+void require_ascending(const IndexVector& sequence_positions, const IndexVector& offsets) {
   for (std::size_t s = 0; s + 1 < offsets.size(); ++s)
-    require(std::is_sorted(places.begin() + offsets[s], places.begin() + offsets[s + 1],
-                           std::less_equal<>()),
-            "run: places must ascend in sequence " + std::to_string(s));
+    require(std::is_sorted(sequence_positions.begin() + offsets[s],
+                           sequence_positions.begin() + offsets[s + 1], std::less_equal<>()),
+            "run: sequence_positions must ascend in sequence " + std::to_string(s));
 }
 
 // Sequences are never empty, fill the tokens exactly and fit the capacity.
@@ -144,9 +144,10 @@ IndexVector sequence_offsets(const Indices& array, std::int64_t tokens, const Ca
   return data;
 }
 
-void run(BoundPlan& bound, const Indices& ids, const Indices& positions, const Indices& types,
-         const Indices& places, const Indices& offsets, const std::vector<py::array>& outputs,
-         int num_threads, std::optional<py::array_t<double, py::array::c_style>> seconds,
+void run(BoundPlan& bound, const Indices& ids, const Indices& position_ids, const Indices& types,
+         const Indices& sequence_positions, const Indices& offsets,
+         const std::vector<py::array>& outputs, int num_threads,
+         std::optional<py::array_t<double, py::array::c_style>> seconds,
          std::optional<py::array_t<double, py::array::c_style>> phases) {
   Plan& plan = bound.plan;
   const Graph& graph = plan.graph();
@@ -158,18 +159,19 @@ void run(BoundPlan& bound, const Indices& ids, const Indices& positions, const I
   const IndexVector words = indices(ids, args.tokens, graph.limits().word, "ids");
   const Graph::Limits& limits = graph.limits();
   IndexVector entries, distances;  // left empty where no op reads them
-  if (limits.position != Graph::kUnread)
-    entries = indices(positions, args.tokens, limits.position, "positions");
+  if (limits.position_id != Graph::kUnread)
+    entries = indices(position_ids, args.tokens, limits.position_id, "position_ids");
   const IndexVector segments = indices(types, args.tokens, limits.type, "types");
   const IndexVector bounds = sequence_offsets(offsets, args.tokens, plan.capacity());
-  if (limits.place != Graph::kUnread) {
-    distances = indices(places, args.tokens, limits.place, "places");
+  if (limits.sequence_position != Graph::kUnread) {
+    distances =
+        indices(sequence_positions, args.tokens, limits.sequence_position, "sequence_positions");
     require_ascending(distances, bounds);
   }
   args.ids = words.data();
-  args.positions = entries.data();
+  args.position_ids = entries.data();
   args.types = segments.data();
-  args.places = distances.data();
+  args.sequence_positions = distances.data();
   args.offsets = bounds.data();
   args.sequences = static_cast<std::int64_t>(bounds.size()) - 1;
 
@@ -241,33 +243,33 @@ std::vector<TunedProduct> tuned_products(const std::vector<PyTuned>& tuned) {
   return products;
 }
 
-void bind_profiler(py::module_& m) {
-  m.def("profiler_count", &profiler_count);
-  bound_class<Profiler>(m, "Profiler")
+void bind_tuner(py::module_& m) {
+  m.def("tuner_count", &tuner_count);
+  bound_class<Tuner>(m, "Tuner")
       .def(py::init([](const Graph& graph, const PyKind& kind, int threads) {
              const ProductKind product = product_kind(kind);
              const GilRelease release;
-             return std::make_unique<Profiler>(graph, product, threads);
+             return std::make_unique<Tuner>(graph, product, threads);
            }),
            py::arg("graph"), py::arg("kind"), py::arg("threads"))
       .def(
           "candidates",
-          [](const Profiler& profiler, std::int64_t rows) {
+          [](const Tuner& tuner, std::int64_t rows) {
             require(rows >= 1, "candidates: rows must be at least 1");
             std::vector<PyBlocking> candidates;
-            for (const Blocking& b : profiler.candidates(rows)) candidates.push_back(to_python(b));
+            for (const Blocking& b : tuner.candidates(rows)) candidates.push_back(to_python(b));
             return candidates;
           },
           py::arg("rows"))
       .def(
           "seconds",
-          [](const Profiler& profiler, std::int64_t rows, const std::vector<PyBlocking>& blockings,
+          [](const Tuner& tuner, std::int64_t rows, const std::vector<PyBlocking>& blockings,
              double budget) {
             require(rows >= 1, "seconds: rows must be at least 1");
             std::vector<Blocking> native;
             for (const PyBlocking& b : blockings) native.push_back(blocking(b));
             const GilRelease release;
-            return profiler.seconds(rows, native, budget);
+            return tuner.seconds(rows, native, budget);
           },
           py::arg("rows"), py::arg("blockings"), py::arg("budget"));
 }
@@ -338,7 +340,7 @@ void bind_graph(py::module_& m) {
 
 void bind_plan(py::module_& m) {
   bind_graph(m);
-  bind_profiler(m);
+  bind_tuner(m);
   bound_class<BoundPlan>(m, "Plan")
       .def(py::init([](const Graph& graph, std::int64_t tokens, std::int64_t sequences,
                        std::int64_t length, int threads, const std::vector<PyTuned>& tuned) {
@@ -348,8 +350,8 @@ void bind_plan(py::module_& m) {
            }),
            py::arg("graph"), py::arg("tokens"), py::arg("sequences"), py::arg("length"),
            py::arg("threads"), py::arg("tuned") = std::vector<PyTuned>())
-      .def("run", &run, py::arg("ids").noconvert(), py::arg("positions").noconvert(),
-           py::arg("types").noconvert(), py::arg("places").noconvert(),
+      .def("run", &run, py::arg("ids").noconvert(), py::arg("position_ids").noconvert(),
+           py::arg("types").noconvert(), py::arg("sequence_positions").noconvert(),
            py::arg("offsets").noconvert(), py::arg("outputs"), py::arg("num_threads"),
            py::arg("seconds").noconvert() = py::none(), py::arg("phases").noconvert() = py::none())
       .def_property_readonly(

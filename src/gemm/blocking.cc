@@ -1,5 +1,5 @@
 // Which blockings there are: their text, the block of A that follows from one, and the list that a
-// profiler times.
+// tuner times.
 #include "fbg/kernels/blocking.h"
 
 #include <algorithm>

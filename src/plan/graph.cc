@@ -69,7 +69,7 @@ Buffer Graph::embedding(SharedMatrix word, SharedMatrix position, SharedMatrix t
           "embedding: tables must have the same number of columns and at least one row, got " +
               shape_text(word) + ", " + shape_text(position) + ", " + shape_text(type));
   limits_.word = word.rows;
-  limits_.position = position.data ? position.rows : kUnread;
+  limits_.position_id = position.data ? position.rows : kUnread;
   limits_.type = type.data ? type.rows : 1;
   const BufferShape shape{RowKind::token, word.cols};
   return append(make_embedding(std::move(word), std::move(position), std::move(type)), shape);
@@ -83,30 +83,30 @@ Buffer Graph::layer_norm(Buffer x, SharedMatrix gamma, SharedMatrix beta, float 
 }
 
 template <class Acc>
-Buffer Graph::linear(Buffer x, PackedB<Acc> w, LinearTail tail) {
+Buffer Graph::linear(Buffer x, PackedB<Acc> w, Epilogue epilogue) {
   if constexpr (is_integer(Acc::kind))
     require(w.scale() != nullptr, "linear: int8 weights must have a scale");
   const BufferShape in = shape(x);
   require(in.cols == w.rows(), "linear: x has " + std::to_string(in.cols) + " columns, w has " +
                                    std::to_string(w.rows()) + " rows");
   const BufferShape out{in.rows, w.cols()};
-  if (tail.bias.data) require_vector(tail.bias, out.cols, "linear: bias");
-  if (tail.channel_scale.data) {
+  if (epilogue.bias.data) require_vector(epilogue.bias, out.cols, "linear: bias");
+  if (epilogue.channel_scale.data) {
     require(is_integer(Acc::kind), "linear: channel_scale needs int8 weights");
-    require_vector(tail.channel_scale, in.cols, "linear: channel_scale");
+    require_vector(epilogue.channel_scale, in.cols, "linear: channel_scale");
   }
-  if (tail.residual) {
-    const BufferShape residual = shape(*tail.residual);
+  if (epilogue.residual) {
+    const BufferShape residual = shape(*epilogue.residual);
     require(residual.rows == out.rows && residual.cols == out.cols,
             "linear: the residual must have the shape of the output");
   }
-  return append(make_linear(x, out.rows, std::move(w), std::move(tail)), out);
+  return append(make_linear(x, out.rows, std::move(w), std::move(epilogue)), out);
 }
 
-template Buffer Graph::linear(Buffer, PackedB<Int32>, LinearTail);
-template Buffer Graph::linear(Buffer, PackedB<Float32>, LinearTail);
-template Buffer Graph::linear(Buffer, PackedB<BFloat16>, LinearTail);
-template Buffer Graph::linear(Buffer, PackedB<Float32F16>, LinearTail);
+template Buffer Graph::linear(Buffer, PackedB<Int32>, Epilogue);
+template Buffer Graph::linear(Buffer, PackedB<Float32>, Epilogue);
+template Buffer Graph::linear(Buffer, PackedB<BFloat16>, Epilogue);
+template Buffer Graph::linear(Buffer, PackedB<Float32F16>, Epilogue);
 
 // Columns of one head of Q, K or V.
 std::int64_t Graph::head_size(const char* op, Buffer qkv, std::int64_t num_heads) const {
@@ -118,9 +118,10 @@ std::int64_t Graph::head_size(const char* op, Buffer qkv, std::int64_t num_heads
   return in.cols / (3 * num_heads);
 }
 
-// An op reads the places of tokens, and can take those less than `limit`.
-void Graph::limit_places(std::int64_t limit) {
-  limits_.place = limits_.place == kUnread ? limit : std::min(limits_.place, limit);
+// An op reads the sequence positions of tokens, which must be less than `limit`.
+void Graph::limit_sequence_positions(std::int64_t limit) {
+  std::int64_t& bound = limits_.sequence_position;
+  bound = bound == kUnread ? limit : std::min(bound, limit);
 }
 
 Buffer Graph::rotate(Buffer qkv, std::int64_t num_heads, SharedMatrix cos_sin) {
@@ -128,21 +129,21 @@ Buffer Graph::rotate(Buffer qkv, std::int64_t num_heads, SharedMatrix cos_sin) {
   require(size % 2 == 0 && cos_sin.data && cos_sin.rows > 0 && cos_sin.cols == size,
           "rotate: cos_sin must have one column for each of an even number in a head, " +
               std::to_string(size) + ", got " + shape_text(cos_sin));
-  limit_places(cos_sin.rows);
+  limit_sequence_positions(cos_sin.rows);
   return append(make_rotate(qkv, num_heads, std::move(cos_sin)), shape(qkv));
 }
 
 Buffer Graph::attention(Buffer qkv, std::int64_t num_heads, AttentionOptions options) {
   const std::int64_t size = head_size("attention", qkv, num_heads);
   const SharedMatrix& bias = options.distance_bias;
-  constexpr std::int64_t kMaxPlace = std::numeric_limits<std::int32_t>::max();
-  require(options.window.value_or(0) >= 0 && options.window.value_or(0) <= kMaxPlace,
+  constexpr std::int64_t kMaxPosition = std::numeric_limits<std::int32_t>::max();
+  require(options.window.value_or(0) >= 0 && options.window.value_or(0) <= kMaxPosition,
           "attention: window must be at least 0, and an int32");
   require(!bias.data || (bias.rows == num_heads && bias.cols % 2 == 1),
           "attention: distance_bias must have a row for each of " + std::to_string(num_heads) +
               " heads and an odd number of columns, got " + shape_text(bias));
-  if (bias.data) limit_places((bias.cols + 1) / 2);
-  if (options.window) limit_places(kMaxPlace);
+  if (bias.data) limit_sequence_positions((bias.cols + 1) / 2);
+  if (options.window) limit_sequence_positions(kMaxPosition);
   return append(make_attention(qkv, num_heads, size, std::move(options)),
                 {RowKind::token, num_heads * size});
 }

@@ -20,7 +20,7 @@ namespace {
 constexpr std::int64_t kLeastBytes = 64 << 20, kMostBytes = 256 << 20;
 constexpr int kLeastRounds = 5, kMostRounds = 200;
 
-std::atomic<std::int64_t> g_profilers{0};
+std::atomic<std::int64_t> g_tuners{0};
 
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -56,35 +56,35 @@ class Buffers {
 
 }  // namespace
 
-std::int64_t profiler_count() noexcept { return g_profilers.load(); }
+std::int64_t tuner_count() noexcept { return g_tuners.load(); }
 
-Profiler::Profiler(const Graph& graph, const ProductKind& kind, int num_threads)
+Tuner::Tuner(const Graph& graph, const ProductKind& kind, int num_threads)
     : kind_(kind), num_threads_(num_threads) {
   const ProductOp* op = nullptr;
   for (std::size_t i = graph.ops_.size(); i-- > 0;) {
     const auto* product = dynamic_cast<const ProductOp*>(graph.ops_[i].get());
     if (product && product->kind() == kind && graph.shapes_[i].rows == RowKind::token) op = product;
   }
-  if (!op) throw std::invalid_argument("Profiler: the graph has no such product");
-  if (num_threads < 1) throw std::invalid_argument("Profiler: at least one thread");
+  if (!op) throw std::invalid_argument("Tuner: the graph has no such product");
+  if (num_threads < 1) throw std::invalid_argument("Tuner: at least one thread");
   const std::int64_t bytes =
       std::clamp<std::int64_t>(2 * cpu_info().l3_bytes, kLeastBytes, kMostBytes);
   // A copy of tiny weights costs more than its bytes: an op, and a step for each blocking.
   const std::int64_t each = std::max<std::int64_t>(op->weight_bytes(), 256 << 10);
   for (std::int64_t n = std::max<std::int64_t>(bytes / each, 2); n > 0; --n)
     copies_.push_back(op->clone());
-  ++g_profilers;
+  ++g_tuners;
 }
 
-Profiler::~Profiler() = default;
+Tuner::~Tuner() = default;
 
-std::vector<Blocking> Profiler::candidates(std::int64_t rows) const {
+std::vector<Blocking> Tuner::candidates(std::int64_t rows) const {
   return candidate_blockings(kind_.accumulator, active_features(), rows, kind_.n, kind_.k,
                              num_threads_);
 }
 
-std::vector<double> Profiler::seconds(std::int64_t rows, std::span<const Blocking> blockings,
-                                      double budget) const {
+std::vector<double> Tuner::seconds(std::int64_t rows, std::span<const Blocking> blockings,
+                                   double budget) const {
   using Clock = std::chrono::steady_clock;
   const std::size_t count = blockings.size();
   if (count == 0) return {};
@@ -131,7 +131,7 @@ std::vector<double> Profiler::seconds(std::int64_t rows, std::span<const Blockin
   };
   for (int attempt = 0; !complete; ++attempt) {
     if (attempt == 200)
-      throw std::runtime_error("Profiler: other runs keep the threads busy, or there are too few");
+      throw std::runtime_error("Tuner: other runs keep the threads busy, or there are too few");
     if (attempt > 0) std::this_thread::sleep_for(std::chrono::milliseconds(10));
     run_team(num_threads_, rounds);
   }

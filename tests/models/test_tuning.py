@@ -55,21 +55,21 @@ def key(model: fbg.Model, kind: tuned.Kind, tokens: int) -> Key:
 def test_one_profiling_for_each_shape_of_weights_and_none_at_inference(
     directory: Path, dtype: str
 ) -> None:
-    before = _fbg.profiler_count()
+    before = _fbg.tuner_count()
     model = fbg.load(directory, dtype=dtype)
     hidden(model)
     model.encode(["a b", "c"])
-    assert _fbg.profiler_count() == before
+    assert _fbg.tuner_count() == before
     # Q, K and V as one, the output of attention, and two of the feed-forward part.
     shapes = [(48, 144), (48, 48), (48, 100), (100, 48)]
     assert model.graph.products == [(dtype, *shape) for shape in shapes]
     report = tune(model)
-    assert report.profilings == _fbg.profiler_count() - before == 4
+    assert report.profilings == _fbg.tuner_count() - before == 4
     measured = [((r.k, r.n), r.tokens) for r in report.results]
     assert measured == [(shape, tokens) for shape in shapes for tokens in (4, 16)]
     assert tune(model).profilings == 0
     hidden(model)
-    assert _fbg.profiler_count() == before + 4
+    assert _fbg.tuner_count() == before + 4
     assert tune(model, force=True).profilings == 4
 
 
@@ -96,9 +96,9 @@ def test_no_variant_changes_a_bit(directory: Path, isa: str, dtype: str) -> None
     wanted, embedded = hidden(serial), serial.encode(texts)
     variants = {Blocking(1, 4, 1, 2), Blocking(32, 8, 1 << 16, 1)}
     for kind in model.graph.products:
-        profiler = _fbg.Profiler(model.graph, kind, 2)
+        tuner = _fbg.Tuner(model.graph, kind, 2)
         for rows in (3, 16, 384):
-            variants |= {Blocking(*members) for members in profiler.candidates(rows)}
+            variants |= {Blocking(*members) for members in tuner.candidates(rows)}
     assert len(variants) > 4
     for variant in sorted(variants):
         with tuned.forced(variant):

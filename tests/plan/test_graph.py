@@ -25,27 +25,27 @@ def local_graph() -> _fbg.Graph:
     return graph
 
 
-def run(graph: _fbg.Graph, places: np.ndarray) -> np.ndarray:
+def run(graph: _fbg.Graph, positions: np.ndarray) -> np.ndarray:
     out = np.empty((4, WIDTH // 3), np.float32)
     ids, zeros, offsets = indices(1, 2, 3, 4), indices(0, 0, 0, 0), indices(0, 3, 4)
     plan = _fbg.Plan(graph, tokens=8, sequences=8, length=8, threads=1)
-    plan.run(ids, zeros, zeros, places, offsets, [out], 1)
+    plan.run(ids, zeros, zeros, positions, offsets, [out], 1)
     return out
 
 
 @pytest.mark.parametrize(
-    ("places", "message"),
+    ("positions", "message"),
     [
-        ([0, 1, LENGTH, 0], r"places must be in \[0, 10\)"),
-        ([-1, 1, 2, 0], r"places must be in \[0, 10\)"),
-        ([0, 2, 2, 0], "places must ascend in sequence 0"),
-        ([0, 2, 1, 5], "places must ascend in sequence 0"),
-        ([0, 1, 2], r"places must have shape \(4,\)"),
+        ([0, 1, LENGTH, 0], r"sequence_positions must be in \[0, 10\)"),
+        ([-1, 1, 2, 0], r"sequence_positions must be in \[0, 10\)"),
+        ([0, 2, 2, 0], "sequence_positions must ascend in sequence 0"),
+        ([0, 2, 1, 5], "sequence_positions must ascend in sequence 0"),
+        ([0, 1, 2], r"sequence_positions must have shape \(4,\)"),
     ],
 )
-def test_places_that_no_table_has_are_refused(places: list[int], message: str) -> None:
+def test_positions_that_no_table_has_are_refused(positions: list[int], message: str) -> None:
     with pytest.raises(ValueError, match=f"run: {message}"):
-        run(local_graph(), indices(*places))
+        run(local_graph(), indices(*positions))
 
 
 def test_only_distances_count_and_only_near_keys() -> None:

@@ -44,15 +44,16 @@ SharedMatrix shared(const Values& values, std::int64_t rows, std::int64_t cols) 
 
 // Token ids and the sequences they form, as a run takes them.
 struct Input {
-  std::vector<std::int32_t> ids, positions, types, places, offsets{0};
+  std::vector<std::int32_t> ids, position_ids, types, sequence_positions, offsets{0};
 
   // `hidden`: how many tokens, not in the sequence, come before each of its second half.
   void add(const std::vector<std::int32_t>& sequence, std::int32_t hidden = 0) {
     for (std::size_t i = 0; i < sequence.size(); ++i) {
       ids.push_back(sequence[i]);
-      positions.push_back(static_cast<std::int32_t>(i));
+      position_ids.push_back(static_cast<std::int32_t>(i));
       types.push_back(sequence[i] % 2);
-      places.push_back(static_cast<std::int32_t>(i) + (i < sequence.size() / 2 ? 0 : hidden));
+      sequence_positions.push_back(static_cast<std::int32_t>(i) +
+                                   (i < sequence.size() / 2 ? 0 : hidden));
     }
     offsets.push_back(static_cast<std::int32_t>(ids.size()));
   }
@@ -60,9 +61,9 @@ struct Input {
     return {static_cast<std::int64_t>(ids.size()),
             static_cast<std::int64_t>(offsets.size()) - 1,
             ids.data(),
-            positions.data(),
+            position_ids.data(),
             types.data(),
-            places.data(),
+            sequence_positions.data(),
             offsets.data(),
             outputs};
   }
@@ -90,7 +91,7 @@ struct Tables {
     const auto element = [&](const Values& table, std::int32_t row) {
       return static_cast<double>(table[static_cast<std::size_t>(row * width + i)]);
     };
-    return element(word, in.ids[t]) + element(position, in.positions[t]) +
+    return element(word, in.ids[t]) + element(position, in.position_ids[t]) +
            element(type, in.types[t]);
   }
 };
@@ -227,7 +228,7 @@ TEST(Plan, EmbeddingWithoutATypeTableAddsTheOtherTwo) {
   for (std::size_t t = 0; t < 8; ++t)
     for (std::size_t i = 0; i < 37; ++i)
       want.push_back(tables.word[static_cast<std::size_t>(in.ids[t]) * 37 + i] +
-                     tables.position[static_cast<std::size_t>(in.positions[t]) * 37 + i]);
+                     tables.position[static_cast<std::size_t>(in.position_ids[t]) * 37 + i]);
   EXPECT_EQ(run(graph, in, 8), want);
 }
 
@@ -288,15 +289,15 @@ TEST(Plan, AChannelScaleIsTakenOutByTheWeights) {
       (*table)[i] *= factors[i % static_cast<std::size_t>(k)];
   const Values w = random.values(static_cast<std::size_t>(k * n), 0.2f);
   const auto packed = PackedB<Int32>::quantize({w.data(), k, n, n, 1}, Granularity::column, true);
-  const auto result = [&](const Tables& embedding, LinearTail tail) {
+  const auto result = [&](const Tables& embedding, Epilogue epilogue) {
     Graph graph;
-    graph.output(graph.linear(embedding.embed(graph), packed, std::move(tail)));
+    graph.output(graph.linear(embedding.embed(graph), packed, std::move(epilogue)));
     return run(graph, in, 14);
   };
-  LinearTail tail;
-  const Values want = result(scaled, tail);
-  tail.channel_scale = shared(factors, 1, k);
-  EXPECT_EQ(result(tables, tail), want);
+  Epilogue epilogue;
+  const Values want = result(scaled, epilogue);
+  epilogue.channel_scale = shared(factors, 1, k);
+  EXPECT_EQ(result(tables, epilogue), want);
 }
 
 std::string activation_name(const testing::TestParamInfo<Activation>& info) {
@@ -368,8 +369,8 @@ std::vector<double> plain_attention(const Tables& tables, const Input& in, std::
         std::vector<double> p;
         std::vector<std::int64_t> keys;
         for (std::int64_t j = in.offsets[s]; j < in.offsets[s + 1]; ++j) {
-          const std::int64_t distance =
-              in.places[static_cast<std::size_t>(j)] - in.places[static_cast<std::size_t>(i)];
+          const std::int64_t distance = in.sequence_positions[static_cast<std::size_t>(j)] -
+                                        in.sequence_positions[static_cast<std::size_t>(i)];
           if (options.window && std::abs(distance) > *options.window) continue;
           double dot = bias.data ? bias.row(h)[bias.cols / 2 + distance] : 0;
           for (std::int64_t c = 0; c < d; ++c)
@@ -486,7 +487,7 @@ TEST(Plan, RotateTurnsPairsOfQueriesAndKeysByTheirPlace) {
     std::vector<double> want;
     for (std::int64_t t = 0; t < 26; ++t)
       for (std::int64_t c = 0; c < width; ++c) {
-        const float* turn = angles.data() + in.places[static_cast<std::size_t>(t)] * d;
+        const float* turn = angles.data() + in.sequence_positions[static_cast<std::size_t>(t)] * d;
         const std::int64_t i = c % (d / 2);
         const double x = tables.at(in, t, c), cos = turn[i], sin = turn[d / 2 + i];
         const bool first = c % d < d / 2;
@@ -503,7 +504,7 @@ TEST(Plan, RotateTurnsPairsOfQueriesAndKeysByTheirPlace) {
           inside.rotate(tables.embed(inside), heads, shared(angles, kPositions, d));
       inside.output(inside.attention(turned, heads));
       alone.output(alone.attention(alone.outputs()[0], heads));
-      EXPECT_EQ(inside.limits().place, kPositions);
+      EXPECT_EQ(inside.limits().sequence_position, kPositions);
       Plan plan(alone, {26, 3, 20, 2});
       Values copy(one.size()), context(static_cast<std::size_t>(26 * heads * d));
       float* const outputs[] = {copy.data(), context.data()};
@@ -539,7 +540,7 @@ TEST(Plan, WordsAloneAndANormWithoutBetaAddNothing) {
   Graph words, zeros, none;
   const SharedMatrix word = shared(tables.word, kWords, 37);
   words.output(words.embedding(word, {}, {}));
-  EXPECT_EQ(words.limits().position, Graph::kUnread);
+  EXPECT_EQ(words.limits().position_id, Graph::kUnread);
   Values want;
   for (const std::int32_t id : in.ids)
     want.insert(want.end(), tables.word.begin() + id * 37, tables.word.begin() + (id + 1) * 37);
@@ -677,14 +678,14 @@ TEST(Graph, ShapesThatDoNotFitAreRefused) {
   const Values w(31 * 2, 1.0f);
   EXPECT_THROW(graph.linear(x, PackedB<Float32>::pack({w.data(), 31, 2, 2, 1}), {}),
                std::invalid_argument);
-  LinearTail tail;
-  tail.channel_scale = shared(Values(29, 1.0f), 1, 29);
+  Epilogue epilogue;
+  epilogue.channel_scale = shared(Values(29, 1.0f), 1, 29);
   const Values w30(30 * 2, 1.0f);
   const MatrixView<const float> view{w30.data(), 30, 2, 2, 1};
-  EXPECT_THROW(graph.linear(x, PackedB<Int32>::quantize(view, Granularity::column, true), tail),
+  EXPECT_THROW(graph.linear(x, PackedB<Int32>::quantize(view, Granularity::column, true), epilogue),
                std::invalid_argument);
-  tail.channel_scale = shared(Values(30, 1.0f), 1, 30);
-  EXPECT_THROW(graph.linear(x, PackedB<Float32>::pack(view), tail), std::invalid_argument);
+  epilogue.channel_scale = shared(Values(30, 1.0f), 1, 30);
+  EXPECT_THROW(graph.linear(x, PackedB<Float32>::pack(view), epilogue), std::invalid_argument);
   EXPECT_THROW(graph.pool(graph.pool(x, Pooling::first), Pooling::first), std::invalid_argument);
   graph.output(x);
   EXPECT_THROW(graph.output(x), std::invalid_argument);

@@ -56,9 +56,9 @@ Graph encoder() {
   const auto linear = [&](Buffer x, std::int64_t n, Activation activation = Activation::none,
                           std::optional<Buffer> residual = {}) {
     const std::int64_t k = graph.shape(x).cols;
-    LinearTail tail{matrix(1, round_up(n, kPanelColumns), ++seed), activation, residual};
-    tail.bias.cols = n;  // padded, as kernels want it
-    return graph.linear(x, packed<Acc>(k, n, ++seed), tail);
+    Epilogue epilogue{matrix(1, round_up(n, kPanelColumns), ++seed), activation, residual};
+    epilogue.bias.cols = n;  // padded, as kernels want it
+    return graph.linear(x, packed<Acc>(k, n, ++seed), epilogue);
   };
   const bool rounds = Acc::kind != Accumulator::float32;
   Buffer x = norm(graph.embedding(matrix(kWords, kHidden, 90), matrix(kTokens, kHidden, 91),
@@ -77,7 +77,7 @@ Graph encoder() {
 
 // A batch, and where its results go.
 struct Batch {
-  std::vector<std::int32_t> ids, positions, types, offsets{0};
+  std::vector<std::int32_t> ids, position_ids, types, offsets{0};
   std::vector<std::vector<float>> results;
   std::vector<float*> outputs;
 
@@ -85,7 +85,7 @@ struct Batch {
     for (const std::int32_t length : lengths) {
       for (std::int32_t i = 0; i < length; ++i) {
         ids.push_back((7 * i + 3 * length) % kWords);
-        positions.push_back(i);
+        position_ids.push_back(i);
         types.push_back(i % 2);
       }
       offsets.push_back(static_cast<std::int32_t>(ids.size()));
@@ -100,7 +100,7 @@ struct Batch {
   void run(Plan& plan, int num_threads) {
     for (auto& result : results) std::ranges::fill(result, NAN);
     plan.run({static_cast<std::int64_t>(ids.size()), static_cast<std::int64_t>(offsets.size()) - 1,
-              ids.data(), positions.data(), types.data(), nullptr, offsets.data(), outputs},
+              ids.data(), position_ids.data(), types.data(), nullptr, offsets.data(), outputs},
              num_threads);
   }
 };
@@ -245,16 +245,16 @@ TEST(Candidates, StartWithTheCostModelsAndDiffer) {
       }
 }
 
-TEST(Profiler, TimesEveryBlockingAndIsCounted) {
+TEST(Tuner, TimesEveryBlockingAndIsCounted) {
   const Graph graph = encoder<Int32>();
-  const std::int64_t before = profiler_count();
-  const Profiler profiler(graph, graph.products()[1], 2);
-  EXPECT_EQ(profiler_count(), before + 1);
-  const std::vector<Blocking> blockings = profiler.candidates(9);
-  const std::vector<double> seconds = profiler.seconds(9, blockings, 0.001);
+  const std::int64_t before = tuner_count();
+  const Tuner tuner(graph, graph.products()[1], 2);
+  EXPECT_EQ(tuner_count(), before + 1);
+  const std::vector<Blocking> blockings = tuner.candidates(9);
+  const std::vector<double> seconds = tuner.seconds(9, blockings, 0.001);
   ASSERT_EQ(seconds.size(), blockings.size());
   for (const double s : seconds) EXPECT_GT(s, 0);
-  EXPECT_THROW(Profiler(graph, {Accumulator::int32, 5, 6}, 1), std::invalid_argument);
+  EXPECT_THROW(Tuner(graph, {Accumulator::int32, 5, 6}, 1), std::invalid_argument);
 }
 
 }  // namespace

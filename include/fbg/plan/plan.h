@@ -66,21 +66,22 @@ struct TunedProduct {
   Blocking blocking;
 };
 
-// Everything around the product of a linear layer; empty members mean none.
-struct LinearTail {
+// What a linear layer does to its product x * w before it stores the result. Empty members mean
+// that there is nothing of the kind.
+struct Epilogue {
   SharedMatrix bias;  // (1, N)
   Activation activation = Activation::none;
   std::optional<Buffer> residual;   // added last
   SharedMatrix channel_scale = {};  // (1, K): with int8 weights, what is quantized is x * this
 };
 
-// What attention does beyond softmax(Q K^T / sqrt(d)) V. Distances are those of places: where
-// tokens stand in their sequence, those that were hidden included (RunArgs::places).
+// What attention does beyond softmax(Q K^T / sqrt(d)) V. The distance of a key from a query is the
+// difference of their sequence positions (RunArgs::sequence_positions).
 struct AttentionOptions {
   // Both products may take operands rounded to bfloat16, where the ISA has a dot product for it.
   bool allow_bfloat16 = false;
-  // (heads, 2 L - 1), added to Q K^T before it is scaled: of column L - 1 + place of the key -
-  // place of the query. Places must be less than L.
+  // (heads, 2 L - 1), added to Q K^T before it is scaled: the column is L - 1 +
+  // position of the key - position of the query. Sequence positions must be less than L.
   SharedMatrix distance_bias = {};
   // A query sees the keys that are at most this far away; without it, all of them.
   std::optional<std::int64_t> window = {};
@@ -90,7 +91,7 @@ struct AttentionOptions {
 // not fit. Buffers are float32.
 class Graph {
  public:
-  // x = word[ids] + position[positions] + type[types], one row per token. An empty `position` or
+  // x = word[ids] + position[position_ids] + type[types], one row per token. An empty `position` or
   // `type` adds nothing; types must then be 0.
   Buffer embedding(SharedMatrix word, SharedMatrix position, SharedMatrix type);
   // An empty `beta` adds nothing.
@@ -98,11 +99,11 @@ class Graph {
   // y = x * w. Rows of x are quantized as they are packed for int8 weights (Int32), rounded for
   // bfloat16 ones (BFloat16), and read in place for the others (Float32, Float32F16).
   template <class Acc>
-  Buffer linear(Buffer x, PackedB<Acc> w, LinearTail tail);
+  Buffer linear(Buffer x, PackedB<Acc> w, Epilogue epilogue);
   // Rotary positions (Su et al., 2021, arXiv:2104.09864). A row of qkv is Q, K, V of all heads, end
   // to end; of each head of Q and K, elements i and i + d / 2 are turned by an angle. cos_sin is
-  // (L, d): for each place the cosines of d / 2 angles, then their sines. Places must be less than
-  // L.
+  // (L, d): for each sequence position the cosines of d / 2 angles, then their sines. Sequence
+  // positions must be less than L.
   Buffer rotate(Buffer qkv, std::int64_t num_heads, SharedMatrix cos_sin);
   // Softmax(Q K^T / sqrt(d)) V within each sequence; a row of qkv is Q, K, V of all heads, end to
   // end. Both products are of float32, unless the options allow otherwise.
@@ -125,17 +126,17 @@ class Graph {
   // Exclusive bounds of the indices that tables can be asked for; kUnread where no op reads them.
   static constexpr std::int64_t kUnread = 0;
   struct Limits {
-    std::int64_t word = 0, position = kUnread, type = 0, place = kUnread;
+    std::int64_t word = 0, position_id = kUnread, type = 0, sequence_position = kUnread;
   };
   const Limits& limits() const { return limits_; }
 
  private:
   friend class Plan;
-  friend class Profiler;
+  friend class Tuner;
   friend Buffer append_op(Graph& graph, std::shared_ptr<Op> op, BufferShape shape);
   Buffer append(std::shared_ptr<Op> op, BufferShape shape);
   std::int64_t head_size(const char* op, Buffer qkv, std::int64_t num_heads) const;
-  void limit_places(std::int64_t limit);
+  void limit_sequence_positions(std::int64_t limit);
 
   std::vector<std::shared_ptr<const Op>> ops_;  // op i writes buffer i
   std::vector<BufferShape> shapes_;
@@ -155,12 +156,17 @@ struct Capacity {
 // Arguments of a run; the caller has checked them against capacity and limits.
 struct RunArgs {
   std::int64_t tokens = 0, sequences = 0;
-  const std::int32_t* ids = nullptr;        // [tokens]
-  const std::int32_t* positions = nullptr;  // [tokens]
-  const std::int32_t* types = nullptr;      // [tokens]
-  const std::int32_t* places = nullptr;     // [tokens]: ascending within each sequence
-  const std::int32_t* offsets = nullptr;  // [sequences + 1]: ascending from 0 to tokens, none empty
-  std::span<float* const> outputs;        // dense (rows, cols), one per Graph::output
+  const std::int32_t* ids = nullptr;  // [tokens]: rows of the word table
+  // [tokens]: rows of the position table. A model decides how they follow from the text; those of
+  // RoBERTa begin after the padding id and skip padding.
+  const std::int32_t* position_ids = nullptr;
+  const std::int32_t* types = nullptr;  // [tokens]: rows of the token type table
+  // [tokens]: where each token stands in its sequence, from 0; masked tokens, which are not part of
+  // the run, are counted. Distances and rotations are taken of these. Ascending in each sequence.
+  const std::int32_t* sequence_positions = nullptr;
+  // [sequences + 1]: first token of each sequence, then their number; ascending, none empty.
+  const std::int32_t* offsets = nullptr;
+  std::span<float* const> outputs;  // dense (rows, cols), one per Graph::output
 };
 
 // What a plan decided for an op.

@@ -1,6 +1,6 @@
-// Profiler: how long the blockings of a kind of linear layer take, measured as a model meets them.
+// Tuner: how long the blockings of a kind of linear layer take, measured as a model meets them.
 // In a model a layer finds its weights in memory, not in a cache, because those of all others were
-// read since. So the profiler rotates over more copies of the weights than the last cache holds.
+// read since. So the tuner rotates over more copies of the weights than the last cache holds.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@
 
 namespace fbg {
 
-class Profiler {
+class Tuner {
  public:
   // For the first layer of that kind in the graph, with all that follows in its pipeline. Throws
   // std::invalid_argument if there is none.
-  Profiler(const Graph& graph, const ProductKind& kind, int num_threads);
-  ~Profiler();
-  Profiler(const Profiler&) = delete;
-  Profiler& operator=(const Profiler&) = delete;
+  Tuner(const Graph& graph, const ProductKind& kind, int num_threads);
+  ~Tuner();
+  Tuner(const Tuner&) = delete;
+  Tuner& operator=(const Tuner&) = delete;
 
   std::vector<Blocking> candidates(std::int64_t rows) const;
 
@@ -35,7 +35,7 @@ class Profiler {
   std::vector<std::shared_ptr<ProductOp>> copies_;
 };
 
-// Profilers made since the start of the process: loading and running models add none.
-std::int64_t profiler_count() noexcept;
+// Tuners made since the start of the process: loading and running models add none.
+std::int64_t tuner_count() noexcept;
 
 }  // namespace fbg

@@ -111,7 +111,13 @@ def observe_inputs(
     plan = _fbg.Plan(graph, tokens, tokens, config.max_length, num_threads)
     for packed in runs:
         outputs = [np.empty((packed.tokens, k), np.float32) for k in width.values()]
-        arrays = (packed.ids, packed.positions, packed.types, packed.places, packed.offsets)
+        arrays = (
+            packed.ids,
+            packed.position_ids,
+            packed.types,
+            packed.sequence_positions,
+            packed.offsets,
+        )
         plan.run(*arrays, outputs, num_threads)
         for buffer, x in zip(width, outputs, strict=True):
             for reader in readers[buffer]:

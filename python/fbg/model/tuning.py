@@ -106,10 +106,10 @@ def tune(
             timed: dict[Key, dict[Blocking, float]] = {}
             if unknown:
                 profilings += 1
-                profiler = _fbg.Profiler(graph, kind, threads)
+                tuner = _fbg.Tuner(graph, kind, threads)
                 found = {}
                 for key in unknown:
-                    found[key], timed[key] = _measure(profiler, key.tokens)
+                    found[key], timed[key] = _measure(tuner, key.tokens)
                     bar.update()
                 table.add(found)
             bar.update(len(keys) - len(unknown))
@@ -118,14 +118,14 @@ def tune(
     return TuneReport(isa, threads, profilings, tuple(results))
 
 
-def _measure(profiler: _fbg.Profiler, tokens: int) -> tuple[Measured, dict[Blocking, float]]:
-    candidates = [Blocking(*members) for members in profiler.candidates(tokens)]
-    seconds = profiler.seconds(tokens, candidates, BUDGET)
+def _measure(tuner: _fbg.Tuner, tokens: int) -> tuple[Measured, dict[Blocking, float]]:
+    candidates = [Blocking(*members) for members in tuner.candidates(tokens)]
+    seconds = tuner.seconds(tokens, candidates, BUDGET)
     best = seconds.index(min(seconds))
     measured = Measured(candidates[0], seconds[0], seconds[0])
     if seconds[0] > GAIN * seconds[best]:
         # The least of several noisy times is too good: it has to win a second time, alone.
-        default, again = profiler.seconds(tokens, [candidates[0], candidates[best]], BUDGET)
+        default, again = tuner.seconds(tokens, [candidates[0], candidates[best]], BUDGET)
         if default > GAIN * again:
             measured = Measured(candidates[best], again, default)
     return measured, dict(zip(candidates, seconds, strict=True))

@@ -16,7 +16,7 @@ __all__ = [
     "index_array",
     "pack_padded",
     "pack_sequences",
-    "token_positions",
+    "token_position_ids",
 ]
 
 Indices = npt.NDArray[np.int32]
@@ -30,14 +30,15 @@ MAX_TOKENS = 512
 class Packed:
     """Tokens of several sequences, none of them empty.
 
-    positions: rows of the position table. places: where tokens stand in their sequence, hidden ones
-        counted; what attention takes distances of.
+    position_ids: rows of the position table.
+    sequence_positions: where each token stands in its sequence, from 0; masked tokens are counted.
+        Attention takes distances of these, and rotations depend on them.
     """
 
     ids: Indices
-    positions: Indices
+    position_ids: Indices
     types: Indices
-    places: Indices
+    sequence_positions: Indices
     offsets: Indices  # (sequences + 1,)
 
     @property
@@ -49,7 +50,7 @@ class Packed:
         return self.offsets.size - 1
 
 
-def token_positions(ids: npt.NDArray[Any], padding: int | None) -> Indices:
+def token_position_ids(ids: npt.NDArray[Any], padding: int | None) -> Indices:
     """Return the row of the position table for each token of (B, S) sequences.
 
     Without `padding` that is its column. With it: p + (number of tokens up to here that are not p),
@@ -63,15 +64,15 @@ def token_positions(ids: npt.NDArray[Any], padding: int | None) -> Indices:
 
 
 def pack_sequences(sequences: Sequence[Indices], padding: int | None = None) -> Packed:
-    """Pack token ids; token types are 0. See `token_positions` for `padding`."""
+    """Pack token ids; token types are 0. See `token_position_ids` for `padding`."""
     offsets = np.zeros(len(sequences) + 1, np.int32)
     np.cumsum([sequence.size for sequence in sequences], out=offsets[1:])
     ids = np.concatenate(sequences)
-    places = np.arange(ids.size, dtype=np.int32) - np.repeat(offsets[:-1], np.diff(offsets))
-    positions = places
+    positions = np.arange(ids.size, dtype=np.int32) - np.repeat(offsets[:-1], np.diff(offsets))
+    position_ids = positions
     if padding is not None:
-        positions = np.concatenate([token_positions(s[None], padding)[0] for s in sequences])
-    return Packed(ids, positions, np.zeros_like(ids), places, offsets)
+        position_ids = np.concatenate([token_position_ids(s[None], padding)[0] for s in sequences])
+    return Packed(ids, position_ids, np.zeros_like(ids), positions, offsets)
 
 
 def pack_padded(
@@ -92,12 +93,12 @@ def pack_padded(
         offsets[:] = np.arange(rows + 1) * columns
     else:
         np.cumsum(valid.sum(axis=1), out=offsets[1:])
-    packed, places = flat(ids), flat(token_positions(ids, None))
+    packed, positions = flat(ids), flat(token_position_ids(ids, None))
     return Packed(
         packed,
-        places if padding is None else flat(token_positions(ids, padding)),
+        positions if padding is None else flat(token_position_ids(ids, padding)),
         np.zeros_like(packed) if types is None else flat(types),
-        places,
+        positions,
         offsets,
     )
 

@@ -50,9 +50,9 @@ class Runner:
         """
         self.plan(packed.tokens, num_threads).run(
             packed.ids,
-            packed.positions,
+            packed.position_ids,
             packed.types,
-            packed.places,
+            packed.sequence_positions,
             packed.offsets,
             list(outputs),
             num_threads,

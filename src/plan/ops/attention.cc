@@ -223,10 +223,10 @@ class AttentionOp final : public Op {
         pack_values({q + 2 * parts, length, q_cols, qkv.row_stride, 1}, values);
       }
 
-      const std::int32_t* const places =
-          frame.args.places ? frame.args.places + tokens.begin : nullptr;
+      const std::int32_t* const positions =
+          frame.args.sequence_positions ? frame.args.sequence_positions + tokens.begin : nullptr;
       const bool local =
-          op_.options_.window && places[length - 1] - places[0] > *op_.options_.window;
+          op_.options_.window && positions[length - 1] - positions[0] > *op_.options_.window;
       const std::int64_t tallest = geometry_.max_rows;
       const std::int64_t fit = kScoreBytes / (score_stride(length) * kFloat) / tallest * tallest;
       const BalancedSplit blocks = BalancedSplit::split(rows.size(), std::max(fit, tallest));
@@ -236,8 +236,8 @@ class AttentionOp final : public Op {
             local ? std::min(tallest, rows.end - row) : blocks.largest - (b >= blocks.num_largest);
         Range keys_seen{0, length};
         if (local) {
-          keys_seen.begin = seen(places, length, row).begin / kPanelColumns * kPanelColumns;
-          keys_seen.end = seen(places, length, row + count - 1).end;
+          keys_seen.begin = seen(positions, length, row).begin / kPanelColumns * kPanelColumns;
+          keys_seen.end = seen(positions, length, row + count - 1).end;
         }
         const std::int64_t n = keys_seen.size(), stride = score_stride(n);
         MatrixView<const float> queries{q + row * qkv.row_stride, count, q_cols, qkv.row_stride, 1};
@@ -248,11 +248,11 @@ class AttentionOp final : public Op {
         {
           const PhaseTimer timer(Phase::softmax);
           for (std::int64_t i = 0; i < count; ++i) {
-            const Range visible = local ? seen(places, length, row + i) : keys_seen;
+            const Range visible = local ? seen(positions, length, row + i) : keys_seen;
             const Range columns{visible.begin - keys_seen.begin, visible.end - keys_seen.begin};
             float* const s = score + i * stride;
             if (op_.options_.distance_bias.data)
-              add_bias(head, places, row + i, visible, scratch + bias_, s + columns.begin);
+              add_bias(head, positions, row + i, visible, scratch + bias_, s + columns.begin);
             softmax(s, columns, n, &p(i, 0));
           }
         }
@@ -266,23 +266,25 @@ class AttentionOp final : public Op {
       }
     }
 
-    // The keys that a query of a sequence sees; places ascend.
-    Range seen(const std::int32_t* places, std::int64_t length, std::int64_t query) const noexcept {
-      const std::int64_t window = *op_.options_.window, place = places[query];
-      const std::int32_t* const end = places + length;
-      return {std::lower_bound(places, end, place - window) - places,
-              std::upper_bound(places, end, place + window) - places};
+    // The keys that a query of a sequence sees; positions ascend.
+    Range seen(const std::int32_t* positions, std::int64_t length,
+               std::int64_t query) const noexcept {
+      const std::int64_t window = *op_.options_.window, position = positions[query];
+      const std::int32_t* const end = positions + length;
+      return {std::lower_bound(positions, end, position - window) - positions,
+              std::upper_bound(positions, end, position + window) - positions};
     }
 
     // Adds what belongs to the distance of each visible key to its score.
-    void add_bias(std::int64_t head, const std::int32_t* places, std::int64_t query, Range visible,
-                  float* gathered, float* scores) const noexcept {
+    void add_bias(std::int64_t head, const std::int32_t* positions, std::int64_t query,
+                  Range visible, float* gathered, float* scores) const noexcept {
       const SharedMatrix& table = op_.options_.distance_bias;
-      const float* const bias = table.row(head) + table.cols / 2 - places[query];
-      const float* row = bias + places[visible.begin];
-      if (places[visible.end - 1] - places[visible.begin] != visible.size() - 1) {  // hidden tokens
+      const float* const bias = table.row(head) + table.cols / 2 - positions[query];
+      const float* row = bias + positions[visible.begin];
+      if (positions[visible.end - 1] - positions[visible.begin] !=
+          visible.size() - 1) {  // hidden tokens
         for (std::int64_t j = 0; j < visible.size(); ++j)
-          gathered[j] = bias[places[visible.begin + j]];
+          gathered[j] = bias[positions[visible.begin + j]];
         row = gathered;
       }
       kernels_.add(scores, row, static_cast<std::size_t>(visible.size()), scores);

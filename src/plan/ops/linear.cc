@@ -44,11 +44,11 @@ constexpr bool kRounded = std::is_same_v<typename Acc::A, bfloat16>;
 template <class Acc>
 class LinearOp final : public ProductOp {
  public:
-  LinearOp(Buffer x, RowKind rows, PackedB<Acc> w, LinearTail tail)
-      : ProductOp(describe(w, tail), operands(x, tail)),
+  LinearOp(Buffer x, RowKind rows, PackedB<Acc> w, Epilogue epilogue)
+      : ProductOp(describe(w, epilogue), operands(x, epilogue)),
         rows_(rows),
         w_(std::move(w)),
-        tail_(std::move(tail)) {}
+        epilogue_(std::move(epilogue)) {}
 
   std::unique_ptr<Step> prepare(const Capacity& capacity, const Formats& formats) const override {
     const bool writes_bfloat16 = formats.is_bfloat16(output);
@@ -68,7 +68,7 @@ class LinearOp final : public ProductOp {
     auto buffer = std::make_shared<AlignedBuffer>(bytes.size());
     std::ranges::copy(bytes, buffer->data());
     auto w = PackedB<Acc>::from_bytes({buffer, buffer->data()}, w_.nbytes(), /*verify=*/false);
-    auto copy = std::make_shared<LinearOp>(inputs[0], rows_, std::move(w), tail_);
+    auto copy = std::make_shared<LinearOp>(inputs[0], rows_, std::move(w), epilogue_);
     copy->output = output;
     return copy;
   }
@@ -85,7 +85,7 @@ class LinearOp final : public ProductOp {
       const MatrixView<float>& x = frame[inputs[0]];
       const MatrixView<const float> view{x.data, x.rows, x.cols, x.row_stride, 1};
       if constexpr (kQuantized<Acc>)
-        return P(view, /*per_row=*/true, tail_.channel_scale.data.get());
+        return P(view, /*per_row=*/true, epilogue_.channel_scale.data.get());
       else
         return P(view);
     }
@@ -102,11 +102,11 @@ class LinearOp final : public ProductOp {
   Stages stages(MatrixView<float> residual, bool writes_bfloat16) const noexcept {
     Stages s;
     if (kQuantized<Acc>) s.add(Dequantize{}.stage());
-    if (tail_.bias.data) s.add(Bias{tail_.bias.data.get()}.stage());
-    if (tail_.activation == Activation::gelu) s.add(Gelu{}.stage());
-    if (tail_.activation == Activation::gelu_tanh) s.add(GeluTanh{}.stage());
-    if (tail_.activation == Activation::relu) s.add(Relu{}.stage());
-    if (tail_.residual) s.add(Add{residual.data, residual.row_stride}.stage());
+    if (epilogue_.bias.data) s.add(Bias{epilogue_.bias.data.get()}.stage());
+    if (epilogue_.activation == Activation::gelu) s.add(Gelu{}.stage());
+    if (epilogue_.activation == Activation::gelu_tanh) s.add(GeluTanh{}.stage());
+    if (epilogue_.activation == Activation::relu) s.add(Relu{}.stage());
+    if (epilogue_.residual) s.add(Add{residual.data, residual.row_stride}.stage());
     if (writes_bfloat16) s.add(Cast{ValueType::bfloat16}.stage());
     return s;
   }
@@ -147,7 +147,7 @@ class LinearOp final : public ProductOp {
              int num_threads) const noexcept override {
       const MatrixView<float>& y = frame[op_.output];
       const MatrixView<float> residual =
-          op_.tail_.residual ? frame[*op_.tail_.residual] : MatrixView<float>{};
+          op_.epilogue_.residual ? frame[*op_.epilogue_.residual] : MatrixView<float>{};
       const P a = op_.template packer<P>(frame);
       const Variant* variant = variants_.data();
       while (variant->last_rows < y.rows) ++variant;
@@ -180,36 +180,36 @@ class LinearOp final : public ProductOp {
     std::size_t workspace_bytes_ = 0;
   };
 
-  static std::vector<Buffer> operands(Buffer x, const LinearTail& tail) {
-    return tail.residual ? std::vector<Buffer>{x, *tail.residual} : std::vector<Buffer>{x};
+  static std::vector<Buffer> operands(Buffer x, const Epilogue& epilogue) {
+    return epilogue.residual ? std::vector<Buffer>{x, *epilogue.residual} : std::vector<Buffer>{x};
   }
 
-  static std::string describe(const PackedB<Acc>& w, const LinearTail& tail) {
+  static std::string describe(const PackedB<Acc>& w, const Epilogue& epilogue) {
     std::string text = std::string("linear ") + value_type_name(value_type<typename Acc::B>) + " ";
     text += std::to_string(w.rows()) + "x" + std::to_string(w.cols());
-    if (tail.activation == Activation::gelu) text += " gelu";
-    if (tail.activation == Activation::gelu_tanh) text += " gelu_tanh";
-    if (tail.activation == Activation::relu) text += " relu";
-    if (tail.residual) text += " add";
-    if (tail.channel_scale.data) text += " channel_scale";
+    if (epilogue.activation == Activation::gelu) text += " gelu";
+    if (epilogue.activation == Activation::gelu_tanh) text += " gelu_tanh";
+    if (epilogue.activation == Activation::relu) text += " relu";
+    if (epilogue.residual) text += " add";
+    if (epilogue.channel_scale.data) text += " channel_scale";
     return text;
   }
 
   const RowKind rows_;
   const PackedB<Acc> w_;
-  const LinearTail tail_;
+  const Epilogue epilogue_;
 };
 
 }  // namespace
 
 template <class Acc>
-std::shared_ptr<ProductOp> make_linear(Buffer x, RowKind rows, PackedB<Acc> w, LinearTail tail) {
-  return std::make_shared<LinearOp<Acc>>(x, rows, std::move(w), std::move(tail));
+std::shared_ptr<ProductOp> make_linear(Buffer x, RowKind rows, PackedB<Acc> w, Epilogue epilogue) {
+  return std::make_shared<LinearOp<Acc>>(x, rows, std::move(w), std::move(epilogue));
 }
 
-template std::shared_ptr<ProductOp> make_linear(Buffer, RowKind, PackedB<Int32>, LinearTail);
-template std::shared_ptr<ProductOp> make_linear(Buffer, RowKind, PackedB<Float32>, LinearTail);
-template std::shared_ptr<ProductOp> make_linear(Buffer, RowKind, PackedB<BFloat16>, LinearTail);
-template std::shared_ptr<ProductOp> make_linear(Buffer, RowKind, PackedB<Float32F16>, LinearTail);
+template std::shared_ptr<ProductOp> make_linear(Buffer, RowKind, PackedB<Int32>, Epilogue);
+template std::shared_ptr<ProductOp> make_linear(Buffer, RowKind, PackedB<Float32>, Epilogue);
+template std::shared_ptr<ProductOp> make_linear(Buffer, RowKind, PackedB<BFloat16>, Epilogue);
+template std::shared_ptr<ProductOp> make_linear(Buffer, RowKind, PackedB<Float32F16>, Epilogue);
 
 }  // namespace fbg

@@ -111,6 +111,6 @@ std::shared_ptr<Op> make_geglu(Buffer x);
 std::shared_ptr<Op> make_attention(Buffer qkv, std::int64_t num_heads, std::int64_t head_size,
                                    AttentionOptions options);
 template <class Acc>
-std::shared_ptr<ProductOp> make_linear(Buffer x, RowKind rows, PackedB<Acc> w, LinearTail tail);
+std::shared_ptr<ProductOp> make_linear(Buffer x, RowKind rows, PackedB<Acc> w, Epilogue epilogue);
 
 }  // namespace fbg

@@ -54,7 +54,8 @@ class EmbeddingOp final : public Op {
     return make_row_step(output, [this](const RowKernels& k, const Frame& frame, std::int64_t row) {
       const RunArgs& args = frame.args;
       const float* const word = word_.row(args.ids[row]);
-      const float* const position = position_.data ? position_.row(args.positions[row]) : nullptr;
+      const float* const position =
+          position_.data ? position_.row(args.position_ids[row]) : nullptr;
       const float* const type = type_.data ? type_.row(args.types[row]) : nullptr;
       const auto n = static_cast<std::size_t>(word_.cols);
       if (position || type)
@@ -106,7 +107,8 @@ class RotateOp final : public Op {
       float* y = row_of(frame[output], row);
       // Heads of Q and K follow each other; V stays as it is.
       const std::int64_t turned = 2 * num_heads_ * cos_sin_.cols;
-      k.rotate(x, cos_sin_.row(frame.args.places[row]), static_cast<std::size_t>(cos_sin_.cols / 2),
+      k.rotate(x, cos_sin_.row(frame.args.sequence_positions[row]),
+               static_cast<std::size_t>(cos_sin_.cols / 2),
                static_cast<std::size_t>(2 * num_heads_), y);
       if (x != y) std::copy(x + turned, x + frame[output].cols, y + turned);
     });
