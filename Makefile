@@ -47,6 +47,7 @@ define instrumented
 	$(BIN)/cmake --build $(1)
 	rm -rf $(1)/python
 	$(BIN)/cmake --install $(1) --component python --prefix $(1)/python
+	$(BIN)/cmake --install $(1) --component cpp --prefix $(1)/python/fbg
 	cp -r python/fbg $(1)/python/
 endef
 
@@ -54,7 +55,7 @@ endef
 # before it; -S leaves out the editable package, whose place FOLDER/python takes:
 # $(call instrumented_pytest,FOLDER,RUNTIME).
 define instrumented_pytest
-	PYTHONPATH=$(CURDIR)/$(1)/python:$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))') \
+env PYTHONPATH=$(CURDIR)/$(1)/python:$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))') \
 	LD_PRELOAD="$$(g++ -print-file-name=$(2)) $$(g++ -print-file-name=libstdc++.so)" \
 	  $(BIN)/python -S -m pytest
 endef
@@ -76,9 +77,9 @@ sanitize: $(VENV)/.dev
 # use.
 tsan: $(VENV)/.dev
 	$(call instrumented,$(TSAN),thread)
-	TSAN_OPTIONS=halt_on_error=1 setarch -R $(BIN)/ctest --test-dir $(TSAN) --output-on-failure \
+	TSAN_OPTIONS=halt_on_error=1 setarch $$(uname -m) -R $(BIN)/ctest --test-dir $(TSAN) --output-on-failure \
 	  --no-tests=error --exclude-regex 'Fork|ExitWithLiveWorkersIsClean'
-	TSAN_OPTIONS='halt_on_error=1 ignore_noninstrumented_modules=1' setarch -R \
+	TSAN_OPTIONS='halt_on_error=1 ignore_noninstrumented_modules=1' setarch $$(uname -m) -R \
 	  $(call instrumented_pytest,$(TSAN),libtsan.so) -m races
 
 lint: $(VENV)/.dev

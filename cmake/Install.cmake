@@ -2,7 +2,7 @@
 #
 #   cmake --install build --component cpp --prefix <prefix>
 #
-# The Python package installs the component `python` instead, which is the extension module alone.
+# The Python package is made of this component and of `python`, the extension module.
 include(CMakePackageConfigHelpers)
 
 set(FBG_LAYERS core simd kernels gemm plan)

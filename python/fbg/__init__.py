@@ -2,6 +2,7 @@
 
 from fbg import isa, quantization
 from fbg._fbg import __version__
+from fbg.cpp import get_cmake_dir, get_include
 from fbg.errors import ModelError
 from fbg.matmul.introspection import Kernel, kernels, pack_count
 from fbg.matmul.packed_b import PackedB
@@ -55,6 +56,8 @@ __all__ = [
     "TuneReport",
     "__version__",
     "gemm",
+    "get_cmake_dir",
+    "get_include",
     "get_num_threads",
     "isa",
     "kernels",
