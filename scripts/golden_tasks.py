@@ -86,6 +86,17 @@ def _results(family: str, kind: str, model: Any, tokenizer: Any) -> dict[str, An
         results = {
             "texts": classify(tiny_tasks.TEXTS, top_k=None),
             "pairs": [classify(pair, top_k=None) for pair in pairs],
+            "nesting": {
+                "str": classify(tiny_tasks.TEXTS[1]),
+                "list": classify(tiny_tasks.TEXTS),
+                "list of one": classify(tiny_tasks.TEXTS[1:2]),
+                "str, top_k=1": classify(tiny_tasks.TEXTS[1], top_k=1),
+                "list, top_k=1": classify(tiny_tasks.TEXTS, top_k=1),
+                "str, top_k=2": classify(tiny_tasks.TEXTS[1], top_k=2),
+                "list, top_k=2": classify(tiny_tasks.TEXTS, top_k=2),
+                "str, top_k=None": classify(tiny_tasks.TEXTS[1], top_k=None),
+            },
+            "cut": classify(tiny_tasks.LONG, top_k=None, truncation=True),
         }
         if model.config.num_labels == 1:
             query = [tiny_tasks.QUERY] * len(tiny_tasks.DOCUMENTS)
@@ -99,16 +110,21 @@ def _results(family: str, kind: str, model: Any, tokenizer: Any) -> dict[str, An
         return results
     if kind == "ForTokenClassification":
         ner = pipeline("token-classification")
-        return {
-            strategy: [ner(text, aggregation_strategy=strategy) for text in tiny_tasks.TEXTS]
+        results = {
+            strategy: ner(tiny_tasks.TEXTS, aggregation_strategy=strategy)
             for strategy in tiny_tasks.STRATEGIES
         }
+        results["cut"] = ner(tiny_tasks.LONG, aggregation_strategy="simple")
+        results["windows"] = {
+            strategy: ner([tiny_tasks.LONG, "x"], aggregation_strategy=strategy, stride=stride)
+            for strategy, stride in tiny_tasks.STRIDES.items()
+        }
+        return results
     if kind == "ForQuestionAnswering":
         answer = pipeline("question-answering")
 
         def ask(**options: Any) -> list[Any]:
-            pairs = zip(tiny_tasks.QUESTIONS, tiny_tasks.CONTEXTS, strict=True)
-            return [answer(question=q, context=c, **options) for q, c in pairs]
+            return answer(question=tiny_tasks.QUESTIONS, context=tiny_tasks.CONTEXTS, **options)
 
         return {
             "best": ask(),
@@ -118,6 +134,7 @@ def _results(family: str, kind: str, model: Any, tokenizer: Any) -> dict[str, An
         }
     fill = pipeline("fill-mask")
     return {
-        "filled": [fill(text, top_k=4) for text in tiny_tasks.masked(family)],
+        "filled": fill(tiny_tasks.masked(family), top_k=4),
+        "one": fill(tiny_tasks.masked(family)[0], top_k=1),
         "targets": fill(tiny_tasks.masked(family)[0], targets=tiny_tasks.targets(family)),
     }

@@ -27,6 +27,7 @@ from fbg.matmul.product import PreparedCall, gemm, linear, prepare
 from fbg.model.load import load
 from fbg.model.model import Model, ModelOutput
 from fbg.model.tuning import TuneReport, tune
+from fbg.tasks.encoder import EncodeOptions
 from fbg.threads import get_num_threads, set_num_threads
 
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
     "Clip",
     "CorrectZeroPoints",
     "Dequantize",
+    "EncodeOptions",
     "Kernel",
     "Model",
     "ModelError",

@@ -104,10 +104,11 @@ def test_options_are_those_of_the_library(
 
 # Blocks of 16 rows; the process sends itself a signal while it writes the third one.
 STOPPED = """
-import importlib, os, signal
+import os, signal
 from fbg.cli import embedding_files
 from fbg.cli import main
-importlib.import_module("fbg.cli.encode").BLOCK = 16  # the package has the command by this name
+from fbg.tasks import inputs
+inputs.BLOCK_TEXTS = 16
 record = embedding_files.EmbeddingFile._record
 def stopped_record(self, rows):
     if rows == 48:

@@ -64,6 +64,9 @@ CONTEXTS = [
 QUESTIONS = ["where is she?", "how long"]
 MASKED = ["the {mask} cat", "a {mask} and {mask}."]
 STRATEGIES = ("none", "simple", "first", "average", "max")
+# More tokens than LENGTH, and the strides with which it is read in windows.
+LONG = " ".join([*TEXTS, *(context.lower() for context in CONTEXTS), *TEXTS[::-1]])
+STRIDES = {"simple": 0, "first": 7, "average": 20, "max": 40}
 
 
 def tokenizer(family: str) -> Tokenizer:

@@ -1,4 +1,4 @@
-"""Any number of texts: windows and streams change no bit, no order, and bound what is read."""
+"""Any number of texts: blocks and streams change no bit, no order, and bound what is read."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import fbg
-from fbg.tasks import embedding
+from fbg.tasks import inputs
 from helpers import tiny_bert
 from helpers.fresh_python import run_python
 
@@ -21,27 +21,27 @@ def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 
 @pytest.fixture
-def small_windows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embedding, "WINDOW_TEXTS", 7)
-    monkeypatch.setattr(embedding, "WINDOW_CHARACTERS", 100)
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inputs, "BLOCK_TEXTS", 7)
+    monkeypatch.setattr(inputs, "BLOCK_CHARACTERS", 100)
 
 
 @pytest.mark.parametrize("batch_size", [1, 3, 32])
-def test_windows_change_no_bit(
+def test_blocks_change_no_bit(
     model: fbg.Model, monkeypatch: pytest.MonkeyPatch, batch_size: int
 ) -> None:
     texts = [TEXTS[n * n % 5] for n in range(40)]
     alone = np.stack([model.encode(text) for text in texts])
     for size in (1, 7, 40, 2048):
-        monkeypatch.setattr(embedding, "WINDOW_TEXTS", size)
+        monkeypatch.setattr(inputs, "BLOCK_TEXTS", size)
         assert np.array_equal(model.encode(texts, batch_size=batch_size), alone)
 
 
-def test_any_iterable_of_texts_will_do(model: fbg.Model, small_windows: None) -> None:
+def test_any_iterable_of_texts_will_do(model: fbg.Model, small_blocks: None) -> None:
     texts = [TEXTS[n % 5] for n in range(20)]
     rows = model.encode(texts)
     assert np.array_equal(model.encode(text for text in texts), rows)
-    assert np.array_equal(model.encode(dict.fromkeys(TEXTS)), rows[:5])
+    assert np.array_equal(model.encode(dict.fromkeys(TEXTS).keys()), rows[:5])
     assert np.array_equal(np.stack(list(model.encode_stream(iter(texts)))), rows)
     assert list(model.encode_stream([])) == []
 
@@ -52,7 +52,7 @@ def test_a_stream_takes_the_options_of_encode(model: fbg.Model) -> None:
     assert np.array_equal(rows, model.encode(TEXTS, **options))
 
 
-def test_a_stream_reads_one_window_ahead(model: fbg.Model, small_windows: None) -> None:
+def test_a_stream_reads_one_block_ahead(model: fbg.Model, small_blocks: None) -> None:
     taken = 0
 
     def endless() -> Iterator[str]:
@@ -65,17 +65,18 @@ def test_a_stream_reads_one_window_ahead(model: fbg.Model, small_windows: None) 
     assert taken == 0
     for n in range(30):
         vector = next(stream)
-        assert vector.base is None  # of its own, so that keeping it keeps no window
+        assert vector.base is None  # of its own, so that keeping it keeps no block
         assert n < taken <= n + 7
 
 
-def test_long_texts_make_small_windows() -> None:
-    half = "a" * (embedding.WINDOW_CHARACTERS // 2)
-    assert [len(w) for w in embedding.windows([half] * 5)] == [2, 2, 1]
-    assert [len(w) for w in embedding.windows(["a"] * 5000)] == [2048, 2048, 904]
+def test_long_texts_make_small_blocks() -> None:
+    half = "a" * (inputs.BLOCK_CHARACTERS // 2)
+    assert [len(block) for block in inputs.text_blocks([half] * 5)] == [2, 2, 1]
+    assert [len(block) for block in inputs.text_blocks([(half, half)] * 2)] == [1, 1]
+    assert [len(block) for block in inputs.text_blocks(["a"] * 5000)] == [2048, 2048, 904]
 
 
-def test_errors_count_texts_through_all_windows(model: fbg.Model, small_windows: None) -> None:
+def test_errors_count_texts_through_all_blocks(model: fbg.Model, small_blocks: None) -> None:
     texts = ["a"] * 30
     for wrong, error, message in (
         ("\ud800", ValueError, r"sentences\[30\] is not valid Unicode"),
@@ -113,3 +114,27 @@ def test_memory_does_not_grow_with_the_number_of_texts(tmp_path: Path) -> None:
     assert result.returncode == 0, result.stderr
     few, many = map(int, result.stdout.split())
     assert many <= 1.2 * few
+
+
+def test_an_encoder_gives_the_rows_of_encode_in_blocks(
+    model: fbg.Model, small_blocks: None
+) -> None:
+    texts = [TEXTS[n % 5] for n in range(20)]
+    options = {"truncate_dim": 9, "normalize_embeddings": True, "prompt": "q: "}
+    encoder = model.encoder(fbg.EncodeOptions(**options))
+    done: list[int] = []
+    blocks = list(encoder.blocks(iter(texts), advance=done.append))
+    assert [block.shape for block in blocks] == [(7, 9), (7, 9), (6, 9)]
+    assert np.array_equal(np.concatenate(blocks), model.encode(texts, **options))
+    assert sum(done) == 20
+    assert list(model.encoder().blocks([])) == []
+
+
+def test_an_encoder_counts_texts_from_where_it_goes_on(model: fbg.Model) -> None:
+    with pytest.raises(TypeError, match=r"sentences\[101\] must be a str, got int"):
+        list(model.encoder().blocks(["a", 3], first=100))
+    with pytest.raises(ValueError, match=r"sentences\[101\] has 502 tokens"):
+        encoder = model.encoder(fbg.EncodeOptions(truncation=False))
+        list(encoder.blocks(["a", "a " * 500], first=100))
+    with pytest.raises(ValueError, match=r"sentences\[101\] is not valid Unicode"):
+        list(model.encoder().blocks(["a", "\ud800"], first=100))

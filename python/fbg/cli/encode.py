@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import click
-import numpy as np
 
 import fbg
 from fbg import _fbg
@@ -20,10 +19,8 @@ from fbg.cli.embedding_files import EmbeddingFile, output_kind
 from fbg.cli.fingerprints import fingerprint_file, fingerprint_model
 from fbg.files import require_replaceable
 from fbg.model.load import DTYPES
+from fbg.progress import progress_bar
 from fbg.text.files import count_texts, decode_lines, input_kind, read_texts
-
-# Embeddings that are written, and made safe, at a time.
-BLOCK = 1024
 
 
 @dataclass(frozen=True)
@@ -152,28 +149,24 @@ def _write(
     model: fbg.Model, source: Source, output: Path, batch_size: int, options: dict[str, Any]
 ) -> tuple[int, int]:
     """Write an output, or what is missing of it; return its shape."""
-    from tqdm.auto import tqdm
-
-    model.encode_stream((), batch_size, **options)  # raises for options before there is a file
-    columns = options["truncate_dim"] or model.embedding_dimension
+    encoder = model.encoder(fbg.EncodeOptions(batch_size, **options))
     job = None
     if source.identity is not None:
         job = {"model": fingerprint_model(model), "input": source.identity, "options": options}
-    with EmbeddingFile(output, columns, job) as file:
+    with EmbeddingFile(output, encoder.dimension, job) as file:
         if file.rows > 0:
             click.echo(f"{output}: resuming after {file.rows} embeddings", err=True)
         rest = islice(source.texts, file.rows, None)
-        vectors = model.encode_stream(rest, batch_size, **options)
         try:
-            with tqdm(total=source.total, initial=file.rows, unit="text") as bar:
-                for block in _blocks(vectors):
+            with progress_bar(source.total, "text", initial=file.rows) as advance:
+                for block in encoder.blocks(rest, first=file.rows):
                     file.append(block)
-                    bar.update(len(block))
+                    advance(len(block))
             file.finish()
         except KeyboardInterrupt:
             click.echo(_interrupted(output, file, source), err=True)
             raise click.exceptions.Exit(130) from None
-        return file.rows, columns
+        return file.rows, encoder.dimension
 
 
 def _interrupted(output: Path, file: EmbeddingFile, source: Source) -> str:
@@ -185,8 +178,3 @@ def _interrupted(output: Path, file: EmbeddingFile, source: Source) -> str:
         f"{output}: interrupted; {file.rows} embeddings are kept in {file.partial}. "
         "Run the same command again to resume."
     )
-
-
-def _blocks(vectors: Iterator[Any]) -> Iterator[Any]:
-    while block := list(islice(vectors, BLOCK)):
-        yield np.stack(block)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from fbg import _fbg
 from fbg.arrays import require_integer
 from fbg.model.model import Model
+from fbg.progress import progress_bar
 from fbg.runtime.tuned import Kind, table
 from fbg.runtime.tuning_file import Blocking, Key, Measured
 
@@ -99,7 +99,8 @@ def tune(
     sizes = sorted({require_integer(size, "tune: tokens", 1, MAX_TOKENS) for size in tokens})
     isa, threads, graph = _fbg.active_isa(), model.num_threads, model.graph
     results, profilings = [], 0
-    with _progress(len(graph.products) * len(sizes), show_progress_bar) as bar:
+    total = len(graph.products) * len(sizes)
+    with progress_bar(total, "product", show=show_progress_bar) as advance:
         for kind in graph.products:
             keys = [Key(isa, threads, *kind, size) for size in sizes]
             unknown = [key for key in keys if force or key not in table.known()]
@@ -110,9 +111,9 @@ def tune(
                 found = {}
                 for key in unknown:
                     found[key], timed[key] = _measure(tuner, key.tokens)
-                    bar.update()
+                    advance(1)
                 table.add(found)
-            bar.update(len(keys) - len(unknown))
+            advance(len(keys) - len(unknown))
             for key in keys:
                 results.append(_result(kind, key, table.known()[key], timed.get(key, {})))
     return TuneReport(isa, threads, profilings, tuple(results))
@@ -134,21 +135,3 @@ def _measure(tuner: _fbg.Tuner, tokens: int) -> tuple[Measured, dict[Blocking, f
 def _result(kind: Kind, key: Key, measured: Measured, seconds: dict[Blocking, float]) -> TuneResult:
     gain = measured.default_seconds / measured.seconds
     return TuneResult(*kind, key.tokens, seconds, measured.blocking, gain)
-
-
-class _Silent:
-    def update(self, n: int = 1) -> object:
-        return None
-
-
-@contextlib.contextmanager
-def _progress(total: int, show: bool) -> Iterator[_Silent]:
-    try:
-        from tqdm.auto import tqdm
-    except ModuleNotFoundError:
-        show = False
-    if not show:
-        yield _Silent()
-        return
-    with tqdm(total=total, desc="tune", unit="product") as bar:
-        yield bar

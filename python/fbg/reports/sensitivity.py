@@ -159,7 +159,7 @@ class _Trial:
             base.sentence,
             base._tokenizer,
             transformer.dtype,
-            base._num_threads,
+            base.num_threads,
         )
         cosine = cosines(variant.encode(self._texts), self._exact)
         return float(np.maximum(0.0, 1 - cosine.mean()))

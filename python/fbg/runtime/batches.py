@@ -10,10 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 __all__ = [
-    "MAX_TOKENS",
+    "MAX_BATCH_TOKENS",
     "Packed",
     "chunks",
-    "index_array",
     "pack_padded",
     "pack_sequences",
     "token_position_ids",
@@ -21,9 +20,9 @@ __all__ = [
 
 Indices = npt.NDArray[np.int32]
 
-# Tokens of one run: enough that reading the weights costs little, few enough that what flows
+# Tokens of one batch: enough that reading the weights costs little, few enough that what flows
 # between two layers stays in the caches. Results do not depend on it.
-MAX_TOKENS = 512
+MAX_BATCH_TOKENS = 512
 
 
 @dataclass(frozen=True)
@@ -113,20 +112,3 @@ def chunks(lengths: Sequence[int], max_tokens: int, max_count: int) -> Iterator[
         tokens += length
     if begin < len(lengths):
         yield slice(begin, len(lengths))
-
-
-def index_array(where: str, value: object, shape: tuple[int, int] | None) -> npt.NDArray[Any]:
-    """Return an integer or boolean array of the wanted shape; raises TypeError or ValueError."""
-    try:
-        array = np.asarray(value)
-    except (ValueError, TypeError) as error:
-        raise ValueError(f"{where} must be a 2-D array: {error}") from None
-    if array.size == 0 and array.dtype == np.float64 and not hasattr(value, "dtype"):
-        array = array.astype(np.int64)  # an empty list has no dtype of its own
-    if array.dtype.kind not in "iub":
-        raise TypeError(f"{where} must be integers, got {array.dtype}")
-    if array.ndim != 2:
-        raise ValueError(f"{where} must be 2-D (batch, sequence), got shape {array.shape}")
-    if shape is not None and array.shape != shape:
-        raise ValueError(f"{where} must have the shape of input_ids, {shape}, got {array.shape}")
-    return array

@@ -2,25 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import cast
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TypeVar, cast
+
+import numpy as np
 
 from fbg.arrays import require_integer
+from fbg.text.tokenization import Text
 
 __all__ = [
     "Pair",
+    "SomeText",
+    "as_pair",
+    "checked_texts",
     "require_choice",
     "require_count",
     "require_iterable",
     "require_pairs",
     "require_same_number",
     "require_texts",
+    "require_texts_or_pairs",
+    "text_blocks",
 ]
 
 Pair = tuple[str, str]
 
-
 MOST = 2**31 - 1  # of counts that nothing else bounds
+
+# A block: many batches of average texts, so that sorting finds texts of one length; but not many
+# tokens where texts are long.
+BLOCK_TEXTS = 2048
+BLOCK_CHARACTERS = 1 << 20
 
 
 def require_count(where: str, value: object, least: int = 1) -> int:
@@ -33,52 +45,98 @@ def require_choice(where: str, value: object, allowed: Sequence[str]) -> str:
     return value
 
 
-def require_iterable(where: str, values: object, of: str, *refused: type) -> Iterable[object]:
-    """Return what can be iterated, but for bytes and the types that are refused."""
-    if isinstance(values, (bytes, *refused)) or not hasattr(values, "__iter__"):
-        raise TypeError(f"{where} must be {of}, got {type(values).__name__}")
-    return cast(Iterable[object], values)
+def require_iterable(where: str, values: object, wanted: str) -> Iterable[object]:
+    """Return what holds texts, one after the other: any iterable, a NumPy array, an Arrow array.
 
-
-def require_texts(
-    where: str, texts: object, *, several: bool = False, keys: bool = False
-) -> list[str]:
-    """Return a str, or an iterable of them, as a list.
-
-    several: a str alone is refused. keys: a mapping counts as its keys; else it is refused.
+    Refused are bytes, and mappings and tables: iterating over them gives their keys or the names of
+    their columns, which are texts too, but hardly those that were meant.
     """
+    got = type(values).__name__
+    if isinstance(values, Mapping):
+        raise TypeError(f"{where} must be {wanted}, got {got}: pass one of its values")
+    if hasattr(values, "columns") or hasattr(values, "column_names"):
+        raise TypeError(f"{where} must be {wanted}, got {got}: pass one of its columns")
+    if isinstance(values, (str, bytes, bytearray)) or not hasattr(values, "__iter__"):
+        raise TypeError(f"{where} must be {wanted}, got {got}")
+    if isinstance(values, np.ndarray) and values.ndim == 0:
+        raise TypeError(f"{where} must be {wanted}, got an array of shape ()")
+    return (_python_value(value) for value in cast(Iterable[object], values))
+
+
+def _python_value(value: object) -> object:
+    """Return what a scalar of an Arrow array holds; anything else as it is."""
+    convert: Callable[[], object] | None = getattr(value, "as_py", None)
+    return value if convert is None else convert()
+
+
+def require_texts(where: str, texts: object, *, several: bool = False) -> list[str]:
+    """Return a str, or an iterable of them, as a list. several: a str alone is refused."""
     wanted = "a sequence of str" if several else "a str or a sequence of str"
-    if isinstance(texts, str):
-        if several:
-            raise TypeError(f"{where} must be {wanted}, got str")
+    if isinstance(texts, str) and not several:
         return [texts]
-    result = []
-    for n, text in enumerate(require_iterable(where, texts, wanted, *(() if keys else (Mapping,)))):
+    return list(checked_texts(where, require_iterable(where, texts, wanted), 0))
+
+
+def checked_texts(where: str, texts: Iterable[object], first: int) -> Iterator[str]:
+    for n, text in enumerate(texts, first):
         if not isinstance(text, str):
             raise TypeError(f"{where}[{n}] must be a str, got {type(text).__name__}")
+        yield text
+
+
+def require_pairs(where: str, pairs: object) -> list[Pair]:
+    """Return a sequence of pairs of str, (text, text_pair)."""
+    wanted = "a pair of str"
+    result: list[Pair] = []
+    for n, item in enumerate(require_iterable(where, pairs, "a sequence of pairs of str")):
+        pair = as_pair(item)
+        if pair is None:
+            raise TypeError(f"{where}[{n}] must be {wanted}, got {item!r:.80}")
+        result.append(pair)
+    return result
+
+
+def require_texts_or_pairs(where: str, texts: object) -> list[Text]:
+    """Return a str, or a sequence of str and of pairs of str, as a list."""
+    wanted = "a str or a pair of str"
+    if isinstance(texts, str):
+        return [texts]
+    result: list[Text] = []
+    several = "a str, or a sequence of str and of pairs of str"
+    for n, item in enumerate(require_iterable(where, texts, several)):
+        text = item if isinstance(item, str) else as_pair(item)
+        if text is None:
+            raise TypeError(f"{where}[{n}] must be {wanted}, got {item!r:.80}")
         result.append(text)
     return result
 
 
-def require_pairs(where: str, pairs: object, *, or_texts: bool) -> list[str | Pair]:
-    """Return a sequence of pairs of str, (text, text_pair); of single str too with `or_texts`."""
-    wanted = "a str or a pair of str" if or_texts else "a pair of str"
-    result: list[str | Pair] = []
-    # Of a mapping the keys would be taken: those of {"text": …, "text_pair": …}, for one.
-    for n, item in enumerate(require_iterable(where, pairs, f"a sequence, each {wanted}", Mapping)):
-        if or_texts and isinstance(item, str):
-            result.append(item)
-        elif (
-            isinstance(item, (tuple, list))
-            and len(item) == 2
-            and all(isinstance(part, str) for part in item)
-        ):
-            result.append((item[0], item[1]))
-        else:
-            raise TypeError(f"{where}[{n}] must be {wanted}, got {item!r:.80}")
-    return result
+def as_pair(item: object) -> Pair | None:
+    """Return two str in a tuple, a list or an array as a pair; None for anything else."""
+    if isinstance(item, (tuple, list, np.ndarray)) and len(item) == 2:
+        first, second = item
+        if isinstance(first, str) and isinstance(second, str):
+            return first, second
+    return None
 
 
-def require_same_number(where: str, a: list[str], b: list[str], what: str) -> None:
+def require_same_number(where: str, a: Sequence[object], b: Sequence[object], what: str) -> None:
     if len(a) != len(b):
         raise ValueError(f"{where} must be as many as {what}, {len(a)}, got {len(b)}")
+
+
+SomeText = TypeVar("SomeText", bound=Text)
+
+
+def text_blocks(texts: Iterable[SomeText]) -> Iterator[list[SomeText]]:
+    """Cut texts, or texts and pairs, into lists that bound the memory of what computes them."""
+    block: list[SomeText] = []
+    characters = 0
+    for text in texts:
+        block.append(text)
+        characters += len(text) if isinstance(text, str) else len(text[0]) + len(text[1])
+        if len(block) == BLOCK_TEXTS or characters >= BLOCK_CHARACTERS:
+            yield block
+            block, characters = [], 0
+    if block:
+        yield block

@@ -1,0 +1,129 @@
+"""Hidden states of token ids: what `Model.forward` runs, after its arguments were checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fbg import _fbg
+from fbg.networks.transformer import Transformer, describe_pooler
+from fbg.runtime.batches import MAX_BATCH_TOKENS, chunks, pack_padded
+from fbg.runtime.indices import index_array, require_in_range
+from fbg.runtime.runner import Runner
+
+__all__ = ["HiddenStates", "ModelOutput"]
+
+Floats = npt.NDArray[np.float32]
+Integers = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class ModelOutput:
+    """Result of `Model.forward`.
+
+    last_hidden_state: (batch, sequence, hidden), zeros where the mask is 0.
+    pooler_output: (batch, hidden), or None if the checkpoint has no pooler.
+    """
+
+    last_hidden_state: Floats
+    pooler_output: Floats | None
+
+
+@dataclass(frozen=True)
+class _Inputs:
+    """Checked arguments of `forward`, (batch, sequence) each. valid: None if no token is hidden."""
+
+    ids: Integers
+    valid: npt.NDArray[np.bool_] | None
+    types: Integers | None
+
+
+class HiddenStates:
+    """The encoder with its pooler, if there is one, as a graph that is ready to run."""
+
+    def __init__(self, transformer: Transformer) -> None:
+        graph = _fbg.Graph()
+        hidden = transformer.describe(graph)
+        graph.output(hidden)
+        if transformer.pooler is not None:
+            graph.output(describe_pooler(graph, hidden, transformer.pooler))
+        self.runner = Runner(graph, transformer.config.max_length)
+        self._config = transformer.config
+        self._has_pooler = transformer.pooler is not None
+
+    def run(
+        self,
+        input_ids: npt.ArrayLike,
+        attention_mask: npt.ArrayLike | None,
+        token_type_ids: npt.ArrayLike | None,
+        num_threads: int,
+    ) -> ModelOutput:
+        """Return the hidden states of token ids; see `Model.forward`."""
+        inputs = self._checked(input_ids, attention_mask, token_type_ids)
+        rows, columns = inputs.ids.shape
+        width = self._config.hidden_size
+        hidden = np.zeros((rows, columns, width), np.float32)
+        pooled = np.zeros((rows, width), np.float32) if self._has_pooler else None
+        lengths = np.full(rows, columns) if inputs.valid is None else inputs.valid.sum(axis=1)
+        kept = np.flatnonzero(lengths)  # rows that have any token
+        for part in chunks(lengths[kept].tolist(), MAX_BATCH_TOKENS, rows):
+            self._run_rows(inputs, kept[part], hidden, pooled, num_threads)
+        return ModelOutput(hidden, pooled)
+
+    def _checked(
+        self,
+        input_ids: npt.ArrayLike,
+        attention_mask: npt.ArrayLike | None,
+        token_type_ids: npt.ArrayLike | None,
+    ) -> _Inputs:
+        ids = index_array("forward: input_ids", input_ids, None)
+        shape: tuple[int, int] = (ids.shape[0], ids.shape[1])
+        valid = None
+        if attention_mask is not None:
+            valid = index_array("forward: attention_mask", attention_mask, shape) != 0
+            if valid.all():
+                valid = None
+        types = None
+        if token_type_ids is not None:
+            types = index_array("forward: token_type_ids", token_type_ids, shape)
+        limit = self._config.max_length
+        if shape[1] > limit:
+            raise ValueError(f"forward: input_ids has {shape[1]} positions, the model has {limit}")
+        require_in_range("forward: input_ids", ids, self._config.vocab_size, valid)
+        if types is not None:
+            require_in_range("forward: token_type_ids", types, self._config.type_vocab_size, valid)
+        return _Inputs(ids, valid, types)
+
+    def _run_rows(
+        self,
+        inputs: _Inputs,
+        rows: npt.NDArray[np.intp],
+        hidden: Floats,
+        pooled: Floats | None,
+        num_threads: int,
+    ) -> None:
+        """Compute some rows of a batch, in ascending order, and store their results."""
+        chosen: Any = rows
+        if rows[-1] - rows[0] + 1 == rows.size:
+            chosen = slice(int(rows[0]), int(rows[-1]) + 1)  # views instead of copies
+        mask = None if inputs.valid is None else inputs.valid[chosen]
+        types = None if inputs.types is None else inputs.types[chosen]
+        batch = pack_padded(inputs.ids[chosen], mask, types, self._config.pad_token_id)
+        width = hidden.shape[2]
+        if mask is None and isinstance(chosen, slice):
+            states = hidden[chosen].reshape(-1, width)  # a view: computed where it belongs
+        else:
+            states = np.empty((batch.tokens, width), np.float32)
+        outputs = [states]
+        if pooled is not None:
+            outputs.append(np.empty((batch.sequences, width), np.float32))
+        self.runner.run(batch, outputs, num_threads)
+        if mask is not None:
+            place = np.zeros(inputs.ids.shape, np.bool_)
+            place[chosen] = mask
+            hidden[place] = states
+        if pooled is not None:
+            pooled[chosen] = outputs[1]

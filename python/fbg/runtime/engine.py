@@ -1,0 +1,98 @@
+"""An engine: one network, ready to compute batches of token sequences on one or several threads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from fbg import _fbg
+from fbg.runtime.batches import pack_sequences
+from fbg.runtime.indices import require_in_range
+from fbg.runtime.runner import Runner
+
+__all__ = ["Engine", "InputLimits"]
+
+Floats = npt.NDArray[np.float32]
+Indices = npt.NDArray[np.int32]
+
+
+class InputLimits(Protocol):
+    """Which token sequences a network takes; the configuration of a model says it.
+
+    type_vocab_size: 1 where the network has no token types; those of a sequence are then ignored.
+    pad_token_id: not None where positions are counted from it (`pack_sequences`).
+    """
+
+    @property
+    def max_length(self) -> int: ...
+    @property
+    def vocab_size(self) -> int: ...
+    @property
+    def type_vocab_size(self) -> int: ...
+    @property
+    def pad_token_id(self) -> int | None: ...
+
+
+class Engine:
+    """A graph with one output, and the plans that compute it. Threads may share an engine.
+
+    columns: of the output. per_token: whether the output has a row for every token; otherwise it
+    has one for every sequence.
+    """
+
+    def __init__(
+        self, graph: _fbg.Graph, limits: InputLimits, columns: int, *, per_token: bool
+    ) -> None:
+        self.columns = columns
+        self.per_token = per_token
+        self._graph = graph
+        self._limits = limits
+        self._runners = [Runner(graph, limits.max_length)]
+
+    @property
+    def arena_bytes(self) -> int:
+        """Bytes of the arenas of all plans that are kept."""
+        return sum(runner.arena_bytes for runner in tuple(self._runners))
+
+    def runners(self, count: int) -> Sequence[Runner]:
+        """Return that many runners; all but the first are made when they are needed.
+
+        Each has plans of its own, so that several threads can run them side by side.
+        """
+        while len(self._runners) < count:
+            self._runners.append(Runner(self._graph, self._limits.max_length))
+        return self._runners[:count]
+
+    def empty(self) -> Floats:
+        """Return the output of a sequence without tokens: one row of zeros, or no row."""
+        return np.zeros((0 if self.per_token else 1, self.columns), np.float32)
+
+    def compute(
+        self,
+        ids: Sequence[Indices],
+        types: Sequence[Indices | None],
+        runner: Runner,
+        num_threads: int,
+        where: str,
+    ) -> list[Floats]:
+        """Run one batch of sequences that all have tokens; return the rows of each.
+
+        types: the token types of each sequence; None stands for zeros.
+        where: the function that is named in the ValueError for an id that the network has not.
+        """
+        limits = self._limits
+        batch = pack_sequences(ids, limits.pad_token_id)
+        require_in_range(f"{where}: token ids", batch.ids, limits.vocab_size)
+        if limits.type_vocab_size > 1 and any(part is not None for part in types):
+            parts = [np.zeros_like(i) if t is None else t for i, t in zip(ids, types, strict=True)]
+            batch = replace(batch, types=np.concatenate(parts))
+            require_in_range(f"{where}: token types", batch.types, limits.type_vocab_size)
+        bounds = batch.offsets.tolist() if self.per_token else range(batch.sequences + 1)
+        output = np.empty((bounds[-1], self.columns), np.float32)
+        runner.run(batch, [output], num_threads)
+        return [output[begin:end] for begin, end in pairwise(bounds)]

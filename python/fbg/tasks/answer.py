@@ -1,0 +1,178 @@
+"""Answers in contexts, with the results of the question-answering pipeline of transformers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal, NamedTuple, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from fbg.tasks.context import TaskCall, TaskContext
+from fbg.tasks.inputs import Pair, require_count, require_same_number, require_texts
+from fbg.tasks.results import Answer
+from fbg.tasks.spans import best_spans, merge_answers, no_answer, whole_words
+from fbg.text.encoded_text import EncodedText
+
+__all__ = ["AnswerMethods"]
+
+Floats = npt.NDArray[np.float32]
+Results = Answer | list[Answer]
+
+
+class AnswerMethods:
+    """What a model whose architecture ends in ForQuestionAnswering can do."""
+
+    _context: TaskContext
+
+    @overload
+    def answer(
+        self,
+        question: str,
+        context: str,
+        top_k: Literal[1] = ...,
+        max_answer_len: int = ...,
+        max_seq_len: int | None = ...,
+        doc_stride: int | None = ...,
+        handle_impossible_answer: bool = ...,
+        batch_size: int = ...,
+    ) -> Answer: ...
+
+    @overload
+    def answer(
+        self,
+        question: str | Iterable[str],
+        context: str | Iterable[str],
+        top_k: int = ...,
+        max_answer_len: int = ...,
+        max_seq_len: int | None = ...,
+        doc_stride: int | None = ...,
+        handle_impossible_answer: bool = ...,
+        batch_size: int = ...,
+    ) -> Results | list[Answer] | list[list[Answer]]: ...
+
+    def answer(
+        self,
+        question: str | Iterable[str],
+        context: str | Iterable[str],
+        top_k: int = 1,
+        max_answer_len: int = 15,
+        max_seq_len: int | None = None,
+        doc_stride: int | None = None,
+        handle_impossible_answer: bool = False,
+        batch_size: int = 32,
+    ) -> Results | list[Answer] | list[list[Answer]]:
+        """Find the answer to a question in a context, however long.
+
+        question, context: two str, or as many of one as of the other.
+        top_k: how many answers, best first.
+        max_answer_len: the most tokens of an answer.
+        max_seq_len: a context that does not fit into so many tokens, question included, is read
+            in windows; at most `max_length`. Default: 384, or `max_length` if that is less.
+        doc_stride: tokens that two windows share. Default: 128, or half of max_seq_len, or what the
+            question leaves, if that is less.
+        handle_impossible_answer: "" may be the answer.
+        batch_size: the most windows to compute at a time; bounds memory, never changes a result.
+
+        Returns, for two str, {"answer", "score", "start", "end"}, with characters
+        context[start:end]; with top_k > 1 a list of them, best first. For several questions, a list
+        of what each alone would give. Scores of one text that was found in several places add up.
+
+        Raises ValueError also for an empty question or context, and for a question that leaves no
+        room for the context.
+
+        >>> model.answer("Where does Ada live?", "Ada lives in London.")  # doctest: +SKIP
+        {'answer': 'London', 'score': 0.98, 'start': 13, 'end': 19}
+        """
+        call = TaskCall(self._context, "answer", "pairs of question and context", batch_size)
+        limit = 384 if max_seq_len is None else require_count("answer: max_seq_len", max_seq_len)
+        stride = None if doc_stride is None else require_count("answer: doc_stride", doc_stride, 0)
+        reader = _Reader(
+            call,
+            top_k=require_count("answer: top_k", top_k),
+            longest=require_count("answer: max_answer_len", max_answer_len),
+            limit=min(limit, call.tokenizer.max_length),
+            stride=stride,
+            or_none=bool(handle_impossible_answer),
+        )
+        results = reader.read(_checked_pairs(question, context))
+        return results[0] if isinstance(question, str) and isinstance(context, str) else results  # type: ignore[return-value]
+
+
+def _checked_pairs(question: object, context: object) -> list[Pair]:
+    questions = require_texts("answer: question", question)
+    contexts = require_texts("answer: context", context)
+    require_same_number("answer: context", questions, contexts, "question")
+    for what, texts in (("question", questions), ("context", contexts)):
+        if not all(text.strip() for text in texts):
+            raise ValueError(f"answer: {what} must not be empty")
+    return list(zip(questions, contexts, strict=True))
+
+
+class _Reader(NamedTuple):
+    """Reads contexts, for one call of `answer`.
+
+    limit: the most tokens of a window, question included. stride: tokens that two windows share;
+    None: chosen for each pair. or_none: "" may be the answer.
+    """
+
+    call: TaskCall
+    top_k: int
+    longest: int
+    limit: int
+    stride: int | None
+    or_none: bool
+
+    def read(self, pairs: list[Pair]) -> list[Results]:
+        results: list[Results] = []
+        for block in self.call.blocks(pairs, located=True, cut=False):
+            parts = [self._windows(pair) for pair in block.encoded]
+            logits = iter(self.call.run([window for part in parts for window in part]))
+            for (_, context), part in zip(block.texts, parts, strict=True):
+                found = [self._answers(context, window, next(logits)) for window in part]
+                best = self._best(found)
+                results.append(best if self.top_k > 1 else (best or [no_answer()])[0])
+        return results
+
+    def _windows(self, pair: EncodedText) -> list[EncodedText]:
+        """Return windows of at most `limit` tokens: the question and a part of the context."""
+        assert pair.segments is not None
+        length = int(np.count_nonzero(pair.segments == 1))
+        if length == 0:
+            raise ValueError("answer: context must have tokens")
+        around = pair.ids.size - length
+        size = self.limit - around
+        if size < 1:
+            raise ValueError(
+                f"answer: question must leave room for the context: it takes {around} of "
+                f"{self.limit} tokens"
+            )
+        stride = min(self.limit // 2, 128, size - 1) if self.stride is None else self.stride
+        if length > size and stride >= size:
+            raise ValueError(
+                f"answer: doc_stride must be less than the {size} tokens that the question leaves, "
+                f"got {stride}"
+            )
+        return pair.windows(1, size, stride)
+
+    def _answers(
+        self, context: str, window: EncodedText, logits: Floats
+    ) -> tuple[list[Answer], float]:
+        """Return the best answers in a window, and the score of there being none."""
+        segments, offsets, words = window.segments, window.offsets, window.words
+        assert segments is not None and offsets is not None and words is not None
+        inside = segments == 1
+        spans, nothing = best_spans(
+            logits[:, 0], logits[:, 1], inside, 2 * self.top_k + 10, self.longest
+        )
+        answers: list[Answer] = []
+        for span in spans:
+            start, end = whole_words(span, offsets, np.where(inside, words, -1))
+            text = context[start:end]
+            answers.append({"answer": text, "score": span.score, "start": start, "end": end})
+        return answers, nothing
+
+    def _best(self, found: list[tuple[list[Answer], float]]) -> list[Answer]:
+        answers = [answer for part, _ in found for answer in part]
+        nothing = min(score for _, score in found) if self.or_none else None
+        return merge_answers(answers, self.top_k, nothing)

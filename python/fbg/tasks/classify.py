@@ -1,0 +1,130 @@
+"""Classification of texts, with the results of the text-classification pipeline of transformers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Literal, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from fbg.networks.transformer import Head
+from fbg.tasks.context import TaskCall, TaskContext
+from fbg.tasks.inputs import Pair, require_choice, require_count, require_texts_or_pairs
+from fbg.tasks.results import LabelScore
+from fbg.tasks.scores import SCORES, top_k
+
+__all__ = ["ClassifyMethods", "label_scores"]
+
+TopK = int | Literal["best"] | None
+ScoreFunction = Literal["softmax", "sigmoid", "none"]
+
+
+class ClassifyMethods:
+    """What a model whose architecture ends in ForSequenceClassification can do."""
+
+    _context: TaskContext
+
+    @overload
+    def classify(
+        self,
+        texts: str,
+        top_k: TopK = ...,
+        threshold: float | None = ...,
+        function_to_apply: ScoreFunction | None = ...,
+        batch_size: int = ...,
+        truncation: bool = ...,
+    ) -> list[LabelScore]: ...
+
+    @overload
+    def classify(
+        self,
+        texts: Iterable[str | Pair],
+        top_k: Literal["best"] = ...,
+        threshold: None = ...,
+        function_to_apply: ScoreFunction | None = ...,
+        batch_size: int = ...,
+        truncation: bool = ...,
+    ) -> list[LabelScore]: ...
+
+    @overload
+    def classify(
+        self,
+        texts: Iterable[str | Pair],
+        top_k: TopK = ...,
+        threshold: float | None = ...,
+        function_to_apply: ScoreFunction | None = ...,
+        batch_size: int = ...,
+        truncation: bool = ...,
+    ) -> list[LabelScore] | list[list[LabelScore]]: ...
+
+    def classify(
+        self,
+        texts: str | Iterable[str | Pair],
+        top_k: TopK = "best",
+        threshold: float | None = None,
+        function_to_apply: ScoreFunction | None = None,
+        batch_size: int = 32,
+        truncation: bool = True,
+    ) -> list[LabelScore] | list[list[LabelScore]]:
+        """Give texts the labels of config.json, with scores.
+
+        texts: a str, or any iterable of str and of pairs (text, text_pair), such as premise and
+            hypothesis.
+        top_k: how many labels, best first; None: all of them; "best": the best one.
+        threshold: leave out labels with a lower score.
+        function_to_apply: from logits to scores. None does what transformers does: nothing for
+            problem_type "regression", sigmoid for a single label or "multi_label_classification",
+            softmax for others.
+        batch_size: the most texts to compute at a time; bounds memory, never changes a result.
+        truncation: cut texts at `max_length` tokens (of a pair, the longer one), with one warning;
+            False: such a text is a ValueError.
+
+        Returns {"label": str, "score": float}, with the nesting of the pipeline of transformers:
+
+            texts     top_k="best"           top_k=None, 1, 2, …, or a threshold
+            a str     [best]                 [best, second, …]
+            several   [best, best, …]        [[best, second, …], [best, second, …], …]
+
+        >>> model.classify("What a film!", top_k=2)  # doctest: +SKIP
+        [{'label': 'POSITIVE', 'score': 0.9998}, {'label': 'NEGATIVE', 'score': 0.0002}]
+        """
+        call = TaskCall(self._context, "classify", "texts", batch_size, truncation)
+        k = 1 if top_k == "best" else top_k
+        k = None if k is None else require_count("classify: top_k", k)
+        function = _score_function(call.head, self._context, function_to_apply)
+        results = [
+            _at_least(label_scores(SCORES[function](logits), call.head.labels, k), threshold)
+            for logits in _logits(call, texts)
+        ]
+        if isinstance(texts, str):
+            return results[0]
+        if top_k == "best" and threshold is None:
+            return [result[0] for result in results]
+        return results
+
+
+def _logits(call: TaskCall, texts: object) -> Iterator[npt.NDArray[np.float32]]:
+    for block in call.blocks(require_texts_or_pairs(call.where, texts)):
+        for output in call.run(block.encoded):
+            yield output[0]
+
+
+def _score_function(head: Head, context: TaskContext, given: object) -> str:
+    if given is not None:
+        return require_choice("classify: function_to_apply", given, tuple(SCORES))
+    problem = context.config.tasks.problem_type
+    if problem == "regression":
+        return "none"
+    several = problem != "multi_label_classification" and len(head.labels) > 1
+    return "softmax" if several else "sigmoid"
+
+
+def label_scores(scores: npt.ArrayLike, labels: tuple[str, ...], k: int | None) -> list[LabelScore]:
+    """Return the k labels with the largest scores, best first."""
+    values = np.asarray(scores, np.float64)
+    return [{"label": labels[n], "score": float(values[n])} for n in top_k(values, k)]
+
+
+def _at_least(results: list[LabelScore], threshold: float | None) -> list[LabelScore]:
+    return [r for r in results if threshold is None or r["score"] >= threshold]

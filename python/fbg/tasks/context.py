@@ -1,0 +1,116 @@
+"""What the tasks of a model share: tokenizer, engines, and the common part of every call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic
+
+import numpy as np
+import numpy.typing as npt
+
+from fbg import _fbg
+from fbg.networks.transformer import Transformer
+from fbg.tasks.engines import EmbeddingEngines, HeadEngine
+from fbg.tasks.inputs import SomeText, require_count, text_blocks
+from fbg.tasks.truncation import CutTexts, require_truncation
+from fbg.text.encoded_text import EncodedText
+from fbg.text.sentence import SentenceConfig
+from fbg.text.tokenization import TextTokenizer
+
+__all__ = ["Block", "TaskCall", "TaskContext"]
+
+Floats = npt.NDArray[np.float32]
+
+
+class TaskContext:
+    """What a model computes its tasks with. Made once for a model; threads may share it."""
+
+    def __init__(
+        self,
+        transformer: Transformer,
+        sentence: SentenceConfig,
+        tokenizer: TextTokenizer,
+        directory: Path,
+        num_threads: int | None,
+    ) -> None:
+        self.config = transformer.config
+        self.sentence = sentence
+        self.tokenizer = tokenizer
+        self.embeddings = EmbeddingEngines(transformer, sentence)
+        self.head_engine = HeadEngine(transformer, directory)
+        self.cut_texts = CutTexts(tokenizer.max_length)
+        self._num_threads = num_threads
+
+    @property
+    def num_threads(self) -> int:
+        """Threads of a call: those of the model, else the default of the process."""
+        return self._num_threads or _fbg.num_threads()
+
+    @property
+    def arena_bytes(self) -> int:
+        return self.embeddings.arena_bytes + self.head_engine.arena_bytes
+
+
+@dataclass(frozen=True)
+class Block(Generic[SomeText]):
+    """Some of the texts of a call, and their tokens; first: the number of texts[0] in the call."""
+
+    first: int
+    texts: list[SomeText]
+    encoded: list[EncodedText]
+
+
+class TaskCall:
+    """One call of a method that uses the head: what all of them check, tokenize and run alike.
+
+    task: the method of Model. argument: what it calls its texts, for errors.
+
+    Raises ModelError if the model has no head for the task.
+    """
+
+    def __init__(
+        self,
+        context: TaskContext,
+        task: str,
+        argument: str,
+        batch_size: object,
+        truncation: object = True,
+    ) -> None:
+        self.head = context.head_engine.head(task)
+        self.tokenizer = context.tokenizer
+        self.where = f"{task}: {argument}"
+        self._context = context
+        self._task = task
+        self._batch_size = require_count(f"{task}: batch_size", batch_size)
+        self._truncation = require_truncation(task, truncation)
+
+    def blocks(
+        self, texts: Sequence[SomeText], *, located: bool = False, cut: bool = True
+    ) -> Iterator[Block[SomeText]]:
+        """Tokenize a block of texts after the other; texts that are too long are cut if `cut`."""
+        first = 0
+        for block in text_blocks(texts):
+            encoded = self.tokenizer.encode(block, self.where, first, located=located, cut=cut)
+            self._context.cut_texts.check(encoded, self.where, first, self._truncation)
+            yield Block(first, block, encoded)
+            first += len(block)
+
+    def run(
+        self,
+        encoded: Sequence[EncodedText],
+        keep: Callable[[int, Floats], Floats] = lambda n, output: output,
+    ) -> list[Floats]:
+        """Return what `keep(number, output)` makes of the head's output for each text."""
+        return self._context.head_engine.run(
+            self._task,
+            encoded,
+            keep,
+            batch_size=self._batch_size,
+            num_threads=self._context.num_threads,
+        )
+
+    def decode(self, states: Floats) -> Iterator[Floats]:
+        """Yield the logits of the whole vocabulary for each masked token (`HeadEngine.decode`)."""
+        return self._context.head_engine.decode(states, self._context.num_threads)

@@ -1,0 +1,152 @@
+"""The networks that tasks run: the encoder followed by pooling, or by the head of the model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from fbg import _fbg
+from fbg.errors import ModelError
+from fbg.matmul.packed_b import PackedB
+from fbg.matmul.product import linear
+from fbg.networks.dense import describe_dense
+from fbg.networks.heads import HEADS, describe_head
+from fbg.networks.task_config import KINDS
+from fbg.networks.transformer import Head, Transformer
+from fbg.runtime.engine import Engine
+from fbg.runtime.scheduler import Scheduler
+from fbg.text.encoded_text import EncodedText
+from fbg.text.sentence import SentenceConfig
+
+__all__ = ["EmbeddingEngines", "HeadEngine"]
+
+Floats = npt.NDArray[np.float32]
+
+MAX_MASKS = 32  # of one product with the decoder: a panel of its packed factor
+
+
+class EmbeddingEngines:
+    """Encoder, pooling and Dense modules, with and without normalization at the end.
+
+    dimension: the columns of an embedding.
+    """
+
+    def __init__(self, transformer: Transformer, sentence: SentenceConfig) -> None:
+        dense = sentence.dense
+        self.dimension = dense[-1].outputs if dense else transformer.config.hidden_size
+        self._engines = {
+            normalize: self._engine(transformer, sentence, normalize) for normalize in (False, True)
+        }
+
+    def _engine(
+        self, transformer: Transformer, sentence: SentenceConfig, normalize: bool
+    ) -> Engine:
+        graph = _fbg.Graph()
+        x = graph.pool(transformer.describe(graph), sentence.pooling)
+        for dense in sentence.dense:
+            x = describe_dense(graph, x, dense)
+        graph.output(graph.normalize(x) if normalize else x)
+        return Engine(graph, transformer.config, self.dimension, per_token=False)
+
+    def engine(self, normalize: bool) -> Engine:
+        return self._engines[normalize]
+
+    @property
+    def arena_bytes(self) -> int:
+        return sum(engine.arena_bytes for engine in self._engines.values())
+
+
+class HeadEngine:
+    """The encoder with the head of the model, or the explanation that there is none."""
+
+    def __init__(self, transformer: Transformer, directory: Path) -> None:
+        self._transformer = transformer
+        self._directory = directory
+        self._engine: Engine | None = None
+        head = transformer.head
+        if head is None:
+            return
+        config = transformer.config
+        names = HEADS[head.kind][config.model_type]
+        if names.pooled and transformer.pooler is None:
+            raise ModelError(
+                f"{directory}: {names.output}.weight follows a pooler, which is missing"
+            )
+        graph = _fbg.Graph()
+        describe_head(graph, transformer, head)
+        width = transformer.embeddings.word.shape[1]
+        columns = width if head.output is None else len(head.labels)
+        per_token = head.kind != "ForSequenceClassification"
+        self._engine = Engine(graph, config, columns, per_token=per_token)
+
+    @property
+    def arena_bytes(self) -> int:
+        return 0 if self._engine is None else self._engine.arena_bytes
+
+    def head(self, task: str) -> Head:
+        """Return the head if it is one for this method of Model; raises ModelError."""
+        head, tasks = self._transformer.head, self._transformer.config.tasks
+        if head is not None and task in KINDS[head.kind]:
+            return head
+        config = self._directory / "config.json"
+        has = ", ".join(("encode", *(KINDS[head.kind] if head is not None else ())))
+        if task in KINDS.get(tasks.kind, ()):
+            raise ModelError(
+                f"{task}: {config} names {tasks.kind}, but the checkpoint has no tensors of that "
+                f"head; this model has: {has}"
+            )
+        kind = next(kind for kind, methods in KINDS.items() if task in methods)
+        got = ", ".join(tasks.architectures) or "nothing"
+        raise ModelError(
+            f"{task}: {config}: architectures must name a model {kind}, got {got}; "
+            f"this model has: {has}"
+        )
+
+    def run(
+        self,
+        task: str,
+        texts: Sequence[EncodedText],
+        keep: Callable[[int, Floats], Floats],
+        *,
+        batch_size: int,
+        num_threads: int,
+    ) -> list[Floats]:
+        """Return, for each text, what `keep(number, output)` makes of the output of the head.
+
+        The output is (1, labels) or (tokens, labels); of a masked language model, which has its
+        decoder elsewhere (`decode`), (tokens, embedding_size). Each depends on its own text alone.
+        """
+        assert self._engine is not None
+        results: list[Floats] = [self._engine.empty()] * len(texts)
+
+        def store(n: int, output: Floats) -> None:
+            results[n] = keep(n, output)
+
+        scheduler = Scheduler(
+            self._engine, num_threads=num_threads, batch_size=batch_size, where=task
+        )
+        for n, text in enumerate(texts):
+            scheduler.submit(text.ids, partial(store, n), text.types)
+        for _ in scheduler.run():
+            pass
+        return results
+
+    def decode(self, states: Floats, num_threads: int) -> Iterator[Floats]:
+        """Yield the logits of every token of the vocabulary for each masked token.
+
+        states: (masks, embedding_size), what `run` gave for masked tokens.
+        """
+        head = self._transformer.head
+        assert head is not None and head.decoder_bias is not None
+        table = self._transformer.embeddings.word if head.decoder is None else head.decoder
+        for begin in range(0, states.shape[0], MAX_MASKS):
+            # The table is by far the larger factor: it is read where it lies, as the left one, and
+            # the states are packed.
+            part = states[begin : begin + MAX_MASKS]
+            packed = PackedB(part, transpose=True, dtype="float32")
+            columns = linear(table, packed, num_threads=num_threads)
+            yield from columns.T + head.decoder_bias

@@ -1,0 +1,189 @@
+"""Entities in texts, with the results of the token-classification pipeline of transformers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from typing import Any, Literal, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from fbg.tasks.context import TaskCall, TaskContext
+from fbg.tasks.entities import (
+    AGGREGATIONS,
+    Token,
+    group_entities,
+    label_tokens,
+    label_words,
+    merge_overlapping,
+)
+from fbg.tasks.inputs import require_choice, require_count, require_texts
+from fbg.tasks.results import Entity, TokenEntity
+from fbg.tasks.scores import softmax
+from fbg.text.encoded_text import EncodedText
+from fbg.text.tokenization import TextTokenizer
+
+__all__ = ["NerMethods"]
+
+Floats = npt.NDArray[np.float32]
+Grouped = Literal["simple", "first", "average", "max"]
+
+
+class NerMethods:
+    """What a model whose architecture ends in ForTokenClassification can do."""
+
+    _context: TaskContext
+
+    @overload
+    def ner(  # type: ignore[overload-overlap]
+        self,
+        texts: str,
+        aggregation_strategy: Grouped = ...,
+        ignore_labels: Iterable[str] = ...,
+        batch_size: int = ...,
+        truncation: bool = ...,
+        stride: int | None = ...,
+    ) -> list[Entity]: ...
+
+    @overload
+    def ner(
+        self,
+        texts: Iterable[str],
+        aggregation_strategy: Grouped = ...,
+        ignore_labels: Iterable[str] = ...,
+        batch_size: int = ...,
+        truncation: bool = ...,
+        stride: int | None = ...,
+    ) -> list[list[Entity]]: ...
+
+    @overload
+    def ner(  # type: ignore[overload-overlap]
+        self,
+        texts: str,
+        aggregation_strategy: Literal["none"],
+        ignore_labels: Iterable[str] = ...,
+        batch_size: int = ...,
+        truncation: bool = ...,
+    ) -> list[TokenEntity]: ...
+
+    @overload
+    def ner(
+        self,
+        texts: Iterable[str],
+        aggregation_strategy: Literal["none"],
+        ignore_labels: Iterable[str] = ...,
+        batch_size: int = ...,
+        truncation: bool = ...,
+    ) -> list[list[TokenEntity]]: ...
+
+    def ner(
+        self,
+        texts: str | Iterable[str],
+        aggregation_strategy: Literal["none"] | Grouped = "simple",
+        ignore_labels: Iterable[str] = ("O",),
+        batch_size: int = 32,
+        truncation: bool = True,
+        stride: int | None = None,
+    ) -> list[Any]:
+        """Find named entities, or whatever a token classifier was trained for.
+
+        texts: a str, or any iterable of str.
+        aggregation_strategy: "none" gives every token by itself. "simple" makes neighbours of one
+            kind one entity, where "B-" begins a new one. "first", "average" and "max" first give
+            all tokens of a word one label: that of its first token, of the mean of their scores, or
+            of the token that is surest.
+        ignore_labels: labels, with "B-" or "I-" if ungrouped, to leave out.
+        batch_size: the most texts to compute at a time; bounds memory, never changes a result.
+        truncation: cut texts at `max_length` tokens, with one warning; False: such a text is a
+            ValueError.
+        stride: instead, read such a text in windows of `max_length` tokens, of which neighbours
+            share so many. Where entities of two windows overlap, the longer one stays, or the surer
+            one of two that are equally long. Not with aggregation_strategy="none".
+
+        Returns, for a str, a list of {"entity_group", "score", "word", "start", "end"}, with
+        characters text[start:end]; with "none", "entity" and "index", the place of the token,
+        instead of "entity_group". For several texts, a list of such lists.
+
+        >>> model.ner("Ada lives in London")  # doctest: +SKIP
+        [{'entity_group': 'PER', 'score': 0.99, 'word': 'Ada', 'start': 0, 'end': 3},
+         {'entity_group': 'LOC', 'score': 0.99, 'word': 'London', 'start': 13, 'end': 19}]
+        """
+        call = TaskCall(self._context, "ner", "texts", batch_size, truncation)
+        strategy = require_choice("ner: aggregation_strategy", aggregation_strategy, AGGREGATIONS)
+        reader = _EntityReader(call, strategy, require_texts("ner: ignore_labels", ignore_labels))
+        results = reader.read(require_texts(call.where, texts), _checked_stride(stride, strategy))
+        return results[0] if isinstance(texts, str) else results
+
+
+def _checked_stride(stride: object, strategy: str) -> int | None:
+    if stride is None:
+        return None
+    if strategy == "none":
+        raise ValueError('ner: stride needs an aggregation_strategy other than "none"')
+    return require_count("ner: stride", stride, least=0)
+
+
+class _EntityReader:
+    """Texts to entities, for one call of `ner`."""
+
+    def __init__(self, call: TaskCall, strategy: str, ignored: Sequence[str]) -> None:
+        self._call = call
+        self._strategy = strategy
+        self._ignored = set(ignored)
+
+    def read(self, texts: list[str], stride: int | None) -> list[Any]:
+        """Return a list of Entity for each text, or of TokenEntity with the strategy "none"."""
+        results = []
+        for block in self._call.blocks(texts, located=True, cut=stride is None):
+            parts = [self._windows(text, stride) for text in block.encoded]
+            logits = iter(self._call.run([window for part in parts for window in part]))
+            for text, part in zip(block.texts, parts, strict=True):
+                found = [self._entities(text, window, next(logits)) for window in part]
+                several = len(found) > 1
+                results.append(merge_overlapping(chain(*found)) if several else found[0])
+        return results
+
+    def _windows(self, text: EncodedText, stride: int | None) -> list[EncodedText]:
+        limit = self._call.tokenizer.max_length
+        if stride is None or text.ids.size <= limit:
+            return [text]
+        assert text.segments is not None
+        size = limit - int(np.count_nonzero(text.segments < 0))
+        if stride >= size:
+            raise ValueError(
+                f"ner: stride must be less than the {size} tokens of a text that the model takes, "
+                f"got {stride}"
+            )
+        return text.windows(0, size, stride)
+
+    def _entities(self, text: str, encoded: EncodedText, logits: Floats) -> list[Any]:
+        tokenizer, labels = self._call.tokenizer, self._call.head.labels
+        tokens = _located_tokens(tokenizer, text, encoded, logits)
+        if self._strategy == "none":
+            alone = label_tokens(tokens, labels)
+            return [token for token in alone if token["entity"] not in self._ignored]
+        words = label_words(tokens, labels, self._strategy, tokenizer.join)
+        entities = group_entities(words, tokenizer.join)
+        return [entity for entity in entities if entity["entity_group"] not in self._ignored]
+
+
+def _located_tokens(
+    tokenizer: TextTokenizer, text: str, encoded: EncodedText, logits: Floats
+) -> list[Token]:
+    """Return the tokens of a text, special ones excluded, with their scores."""
+    assert encoded.segments is not None and encoded.offsets is not None
+    scores, words = softmax(logits), tokenizer.tokens(encoded.ids.tolist())
+    unknown, marked = tokenizer.unknown_id, tokenizer.marks_subwords
+    tokens = []
+    for n in np.flatnonzero(encoded.segments >= 0).tolist():
+        start, end = encoded.offsets[n].tolist()
+        word, written = words[n], text[start:end]
+        if encoded.ids[n] == unknown:
+            word, inside = written, False
+        elif marked:
+            inside = len(word) != len(written)
+        else:  # a guess: between words there is a space
+            inside = start > 0 and " " not in text[start - 1 : start + 1]
+        tokens.append(Token(scores[n], n, word, start, end, inside))
+    return tokens

@@ -1,0 +1,133 @@
+"""Scores of pairs of texts, with the results of CrossEncoder of sentence-transformers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from fbg.tasks.context import TaskCall, TaskContext
+from fbg.tasks.inputs import (
+    Pair,
+    as_pair,
+    require_choice,
+    require_count,
+    require_pairs,
+    require_texts,
+)
+from fbg.tasks.results import RankedDocument
+from fbg.tasks.scores import SCORES, softmax
+from fbg.tasks.scores import top_k as best_first
+
+__all__ = ["RerankMethods"]
+
+Floats = npt.NDArray[np.float32]
+
+
+class RerankMethods:
+    """What a model whose architecture ends in ForSequenceClassification can do with pairs."""
+
+    _context: TaskContext
+
+    def predict(
+        self,
+        inputs: Pair | Iterable[Pair],
+        activation_fn: Literal["sigmoid", "none"] | None = None,
+        apply_softmax: bool = False,
+        batch_size: int = 32,
+        truncation: bool = True,
+    ) -> Floats | np.float32:
+        """Score pairs of texts with a cross-encoder.
+
+        inputs: a pair (text, text_pair), or any iterable of them, such as a NumPy array (pairs, 2).
+        activation_fn: from logits to scores. None: what config.json says for sentence-transformers,
+            else sigmoid for a single label and none for several.
+        apply_softmax: then make the scores of several labels add up to 1.
+        batch_size: the most pairs to compute at a time; bounds memory, never changes a result.
+        truncation: cut pairs at `max_length` tokens, the longer text first, with one warning;
+            False: such a pair is a ValueError.
+
+        Returns float32, (pairs,) with a single label and (pairs, labels) with several; without the
+        first axis for one pair.
+
+        >>> model.predict([("a question", "an answer"), ("a question", "?")])  # doctest: +SKIP
+        array([0.97, 0.02], dtype=float32)
+        """
+        call = TaskCall(self._context, "predict", "inputs", batch_size, truncation)
+        single = len(call.head.labels) == 1
+        if activation_fn is None:
+            activation = _default_activation(call, self._context)
+        else:
+            activation = require_choice(
+                "predict: activation_fn", activation_fn, ("sigmoid", "none")
+            )
+        one = _is_one_pair(inputs)
+        pairs = require_pairs(call.where, [inputs] if one else inputs)
+        result = _scores(call, pairs, activation, apply_softmax and not single)
+        if single:
+            result = result[:, 0]
+        return result[0] if one else result
+
+    def rerank(
+        self,
+        query: str,
+        documents: Iterable[str],
+        top_k: int | None = None,
+        return_documents: bool = False,
+        batch_size: int = 32,
+        truncation: bool = True,
+    ) -> list[RankedDocument]:
+        """Order documents by how well they answer a query, by the score of `predict`.
+
+        documents: any iterable of str.
+        top_k: how many documents to return, best first; None: all.
+        return_documents: also return the texts.
+        batch_size, truncation: as for `predict`.
+
+        Returns {"corpus_id": place in documents, "score": float} of the best `top_k`, best first;
+        with return_documents also "text". Raises ValueError if the model has more than one label.
+
+        >>> model.rerank("who wrote it?", ["no idea", "Harper Lee did"], top_k=1)  # doctest: +SKIP
+        [{'corpus_id': 1, 'score': 0.98}]
+        """
+        call = TaskCall(self._context, "rerank", "documents", batch_size, truncation)
+        labels = call.head.labels
+        if len(labels) != 1:
+            raise ValueError(
+                f"rerank: wanted a model with one label, got {len(labels)}: predict gives them all"
+            )
+        if not isinstance(query, str):
+            raise TypeError(f"rerank: query must be a str, got {type(query).__name__}")
+        k = None if top_k is None else require_count("rerank: top_k", top_k)
+        texts = require_texts(call.where, documents, several=True)
+        pairs = [(query, text) for text in texts]
+        scores = _scores(call, pairs, _default_activation(call, self._context), False)[:, 0]
+        results: list[RankedDocument] = []
+        for n in best_first(scores, k).tolist():
+            result: RankedDocument = {"corpus_id": n, "score": float(scores[n])}
+            results.append({**result, "text": texts[n]} if return_documents else result)
+        return results
+
+
+def _default_activation(call: TaskCall, context: TaskContext) -> str:
+    named = context.config.tasks.pair_activation
+    return named or ("sigmoid" if len(call.head.labels) == 1 else "none")
+
+
+def _is_one_pair(inputs: object) -> bool:
+    """Whether this is a pair, perhaps a wrong one, and not a sequence of pairs."""
+    if isinstance(inputs, np.ndarray):
+        return inputs.ndim == 1 and as_pair(inputs) is not None
+    return isinstance(inputs, (tuple, list)) and any(isinstance(text, str) for text in inputs)
+
+
+def _scores(call: TaskCall, pairs: list[Pair], activation: str, apply_softmax: bool) -> Floats:
+    """Return the scores of pairs, (pairs, labels)."""
+    result = np.empty((len(pairs), len(call.head.labels)), np.float32)
+    for block in call.blocks(pairs):
+        for n, logits in enumerate(call.run(block.encoded), block.first):
+            scores = SCORES[activation](logits[0])
+            result[n] = softmax(scores) if apply_softmax else scores
+    return result

@@ -1,0 +1,65 @@
+"""What happens to texts that are too long: cut with a warning, or an error. One rule for all tasks.
+
+truncation=True     cut the text, and say so in a UserWarning: once for each method of a model
+truncation=False    ValueError that names the text and its length
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Sequence
+
+import numpy as np
+
+from fbg.text.encoded_text import EncodedText
+
+__all__ = ["CutTexts", "require_truncation"]
+
+
+def require_truncation(task: str, truncation: object) -> bool:
+    if not isinstance(truncation, (bool, np.bool_)):
+        got = type(truncation).__name__
+        raise TypeError(f"{task}: truncation must be True or False, got {got}")
+    return bool(truncation)
+
+
+class CutTexts:
+    """Notices texts of one model that were cut, and remembers for which methods it said so.
+
+    max_length: the tokens that the model takes.
+    """
+
+    def __init__(self, max_length: int) -> None:
+        self._max_length = max_length
+        self._said: set[str] = set()
+
+    def check(self, texts: Sequence[EncodedText], where: str, first: int, truncation: bool) -> None:
+        """Warn about the first text that was cut, or raise ValueError without `truncation`.
+
+        where, first: what the texts are called, as in "encode: sentences", and the number of
+            texts[0] among them.
+        """
+        n = next((n for n, text in enumerate(texts) if text.length > text.ids.size), None)
+        if n is None:
+            return
+        text = f"{where}[{first + n}] has {texts[n].length} tokens"
+        if not truncation:
+            raise ValueError(f"{text}, the model takes {self._max_length}: truncation=True cuts it")
+        method = where.partition(":")[0]
+        if method not in self._said:
+            self._said.add(method)
+            warnings.warn(
+                f"{text} and was cut to the {self._max_length} that the model takes; this is said "
+                f"once for {method} of a model",
+                UserWarning,
+                stacklevel=_level_of_caller(),
+            )
+
+
+def _level_of_caller() -> int:
+    """Return the stacklevel, for a warning of the calling function, of who called this package."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("fbg."):
+        level, frame = level + 1, frame.f_back
+    return level

@@ -1,0 +1,100 @@
+"""The tokens of a text, and how they are cut to what a model takes or into overlapping windows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["EncodedText", "kept_when_cut", "windows"]
+
+Indices = npt.NDArray[np.int32]
+Chosen = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class EncodedText:
+    """The tokens of a text, or of a pair of texts of which the second may have token type 1.
+
+    types: the token types; None if nobody asked for them.
+    length: how many tokens there were before the text was cut, special tokens included.
+
+    Where the tokens lie in the text is there only if it was asked for:
+
+    offsets: (tokens, 2), the first character of each token and the one after its last.
+    segments: 0 and 1 for tokens of the first and second text, -1 for special tokens.
+    words: the number of each token's word in its text, -1 for none.
+    """
+
+    ids: Indices
+    types: Indices | None
+    length: int
+    offsets: Indices | None = None
+    segments: Indices | None = None
+    words: Indices | None = None
+
+    def take(self, chosen: Chosen) -> EncodedText:
+        """Return some of the tokens; `length` stays what it was."""
+
+        def some(values: Indices | None) -> Indices | None:
+            return None if values is None else values[chosen]
+
+        return EncodedText(
+            self.ids[chosen],
+            some(self.types),
+            self.length,
+            some(self.offsets),
+            some(self.segments),
+            some(self.words),
+        )
+
+    def windows(self, segment: int, size: int, stride: int) -> list[EncodedText]:
+        """Cut one of the texts into windows of at most `size` of its tokens.
+
+        All other tokens (special ones, and those of the other text) are part of every window.
+        Neighbouring windows share `stride` tokens. The tokens of a text are consecutive.
+        """
+        assert self.segments is not None
+        inside = np.flatnonzero(self.segments == segment)
+        if inside.size <= size:
+            return [self]
+        first, last = int(inside[0]), int(inside[-1]) + 1
+        before, after = np.arange(first), np.arange(last, self.ids.size)
+        return [
+            self.take(np.concatenate([before, np.arange(first + begin, first + end), after]))
+            for begin, end in windows(last - first, size, stride)
+        ]
+
+
+def windows(length: int, size: int, stride: int) -> list[tuple[int, int]]:
+    """Return windows of at most `size` that cover [0, length); neighbours share `stride`."""
+    result, start = [(0, min(size, length))], 0
+    while result[-1][1] < length:
+        start += size - stride
+        result.append((start, min(start + size, length)))
+    return result
+
+
+def kept_when_cut(segments: Indices, max_length: int) -> Chosen | None:
+    """Return which tokens stay when a text or a pair of texts is cut to `max_length` tokens.
+
+    The tokens at the end of a text go; of a pair, those of the longer text, until both are equally
+    long (the strategy "longest_first" of tokenizers). Special tokens stay; None if they alone are
+    too many.
+    """
+    first, second = (int(np.count_nonzero(segments == n)) for n in (0, 1))
+    room = max_length - (segments.size - first - second)
+    if room < 0:
+        return None
+    short, long = sorted((first, second))
+    long = short if short > room else max(short, room - short)
+    if short + long > room:
+        short, long = room // 2, room - room // 2
+    limits = (short, long) if first <= second else (long, short)
+    if second == 0:
+        limits = (room, 0)
+    kept = segments < 0
+    for segment, limit in enumerate(limits):
+        kept[np.flatnonzero(segments == segment)[:limit]] = True
+    return np.flatnonzero(kept)

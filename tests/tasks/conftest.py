@@ -1,0 +1,22 @@
+"""Models with heads for the tests of tasks: each is written and loaded once for a test module."""
+
+from collections.abc import Callable
+
+import pytest
+
+import fbg
+from helpers.tiny_tasks import write_model
+
+
+@pytest.fixture(scope="module")
+def load(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., fbg.Model]:
+    """Load one of tiny_tasks.MODELS."""
+    models: dict[tuple[str, str], fbg.Model] = {}
+
+    def loaded(name: str, dtype: str = "float32") -> fbg.Model:
+        if (name, dtype) not in models:
+            path = write_model(tmp_path_factory.mktemp("model"), name)
+            models[name, dtype] = fbg.load(path, dtype=dtype)
+        return models[name, dtype]
+
+    return loaded

@@ -1,0 +1,201 @@
+"""The tokenizer of a model: cuts as the tokenizers library does, and no file breaks it."""
+
+import copy
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fbg
+from fbg.text.encoded_text import EncodedText
+from fbg.text.tokenization import TextTokenizer
+from helpers import tiny_tasks
+from helpers.tiny_tasks import FAMILIES, write_model
+
+Tree = dict[str, Any]
+
+texts = st.text(st.sampled_from("ab c1,"), max_size=40)
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Return the path of the tokenizer.json of a family."""
+
+    def path(family: str) -> Path:
+        result = tmp_path_factory.mktemp("tokenizer") / "tokenizer.json"
+        tiny_tasks.tokenizer(family).save(str(result))
+        return result
+
+    return path
+
+
+# --- Cutting ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_texts_and_pairs_are_cut_as_the_library_cuts_them(
+    saved: Callable[[str], Path], family: str
+) -> None:
+    path = saved(family)
+
+    @given(st.lists(texts | st.tuples(texts, texts), max_size=6), st.integers(4, 40))
+    def check(batch: list[Any], length: int) -> None:
+        ours = TextTokenizer(path, length).encode(batch, "test: texts")
+        library = tiny_tasks.tokenizer(family)
+        library.enable_truncation(length)
+        whole = tiny_tasks.tokenizer(family)
+        for text, theirs, uncut in zip(
+            ours, library.encode_batch(batch), whole.encode_batch(batch), strict=True
+        ):
+            assert text.ids.tolist() == theirs.ids
+            assert text.types is not None
+            assert text.types.tolist() == theirs.type_ids
+            assert text.length == len(uncut.ids)
+
+    check()
+
+
+@pytest.mark.parametrize("family", ["bert", "roberta", "xlm-roberta"])
+def test_windows_are_those_of_the_library(saved: Callable[[str], Path], family: str) -> None:
+    path = saved(family)
+
+    @given(texts, st.integers(3, 12), st.integers(0, 11))
+    def check(text: str, length: int, stride: int) -> None:
+        stride = min(stride, length - 3)
+        tokenizer = TextTokenizer(path, length)
+        (encoded,) = tokenizer.encode([text], "test: texts", located=True, cut=False)
+        library = tiny_tasks.tokenizer(family)
+        library.enable_truncation(length, stride=stride)
+        first = library.encode(text)
+        theirs = [part.ids for part in (first, *first.overflowing)]
+        assert [w.ids.tolist() for w in encoded.windows(0, length - 2, stride)] == theirs
+
+    check()
+
+
+# --- Damaged files ------------------------------------------------------------------------------
+
+
+def without_unknown_token(tree: Tree) -> None:
+    del tree["model"]["vocab"]["[UNK]"]
+    tree["added_tokens"] = [t for t in tree["added_tokens"] if t["content"] != "[UNK]"]
+
+
+# What breaks a tokenizer, and whether it shows when the model is loaded or at the first text.
+DAMAGES: dict[str, tuple[Callable[[Tree], object], str]] = {
+    "panics while it is read": (
+        lambda tree: tree.update(normalizer={"type": "Precompiled"}),
+        "load",
+    ),
+    "panics while it is used": (
+        lambda tree: tree["post_processor"].update(special_tokens={}),
+        "load",
+    ),
+    "fails for a text": (without_unknown_token, "encode"),
+    "is of no known kind": (lambda tree: tree["model"].update(type="Other"), "load"),
+    "has no model": (lambda tree: tree.pop("model"), "load"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_tokenizer_that_fails_is_a_model_error(tmp_path: Path, damage: str) -> None:
+    change, when = DAMAGES[damage]
+    path = write_model(tmp_path, "bert-ForTokenClassification") / "tokenizer.json"
+    tree = json.loads(path.read_text())
+    change(tree)
+    path.write_text(json.dumps(tree))
+    with pytest.raises(fbg.ModelError, match=r"tokenizer\.json: (not a readable|the tokenizer)"):
+        model = fbg.load(tmp_path)
+        assert when == "encode"
+        model.encode("Ω")
+    if when == "encode":
+        with pytest.raises(fbg.ModelError, match=r"tokenizer\.json: the tokenizer fails: .*UNK"):
+            model.ner("Ω")
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, MemoryError])
+def test_what_is_not_about_the_file_passes_through(
+    saved: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch, error: type[BaseException]
+) -> None:
+    tokenizer = TextTokenizer(saved("bert"), 40)
+
+    class Interrupted:
+        def encode_batch_fast(self, batch: list[str]) -> None:
+            raise error
+
+    monkeypatch.setattr(tokenizer, "_read", Interrupted())
+    with pytest.raises(error):
+        tokenizer(["a"])
+
+
+LEAVES: list[Any] = [None, True, -1, 0, 2**31, 2**63, 1e300, "", "x", "[UNK]", "\0", [], {}, [[]]]
+
+
+def mutate(tree: Any, rng: random.Random) -> Any:
+    """Replace, remove or double one node, somewhere in the tree."""
+    parents = [node for node in nodes(tree) if isinstance(node, (dict, list)) and node]
+    parent = rng.choice(parents)
+    keys = list(parent) if isinstance(parent, dict) else list(range(len(parent)))
+    key = rng.choice(keys)
+    action = rng.choice(("replace", "replace", "move", "remove"))
+    if action == "replace":
+        parent[key] = copy.deepcopy(rng.choice(LEAVES))
+    elif action == "move":
+        parent[key] = copy.deepcopy(rng.choice(list(nodes(tree))))
+    else:
+        del parent[key]
+    return tree
+
+
+def nodes(tree: Any) -> list[Any]:
+    """Return all nodes, but of a vocabulary or a list of merges only the first few."""
+    children = list(tree.values()) if isinstance(tree, dict) else tree
+    if not isinstance(children, list):
+        return [tree]
+    return [tree, *(node for child in children[:12] for node in nodes(child))]
+
+
+USES: list[Callable[[TextTokenizer], object]] = [
+    lambda t: t(["a b", "", "Ω [MASK]", "a " * 50]),
+    lambda t: t.encode([("a", "b " * 50), "c"], "test: texts"),
+    lambda t: t.encode(["a b Ω", ("a", "b")], "test: texts", located=True, cut=False),
+    lambda t: (t.mask_id, t.unknown_id, t.padding_id, t.mask_token, t.marks_subwords),
+    lambda t: (t.tokens([0, 5, 10**6]), t.join(["a", "##b"]), t.decode([1, 5, 7], True)),
+]
+
+
+@pytest.mark.parametrize("family", ["bert", "roberta", "xlm-roberta", "albert"])
+def test_a_mutated_tokenizer_works_or_is_a_model_error(
+    saved: Callable[[str], Path], tmp_path: Path, family: str
+) -> None:
+    original, path = json.loads(saved(family).read_text()), tmp_path / "tokenizer.json"
+    rng = random.Random(f"tokenizer.json of {family}")
+    outcomes = {"works": 0, "fails": 0}
+    for _ in range(150):
+        tree = copy.deepcopy(original)
+        for _ in range(rng.choice((1, 1, 2, 4))):
+            tree = mutate(tree, rng)
+        path.write_text(json.dumps(tree))
+        try:
+            tokenizer = TextTokenizer(path, 40)
+        except fbg.ModelError as error:
+            assert str(path) in str(error)
+            outcomes["fails"] += 1
+            continue
+        for use in USES:
+            try:
+                use(tokenizer)
+            except fbg.ModelError as error:
+                assert str(path) in str(error)
+        outcomes["works"] += 1
+    assert min(outcomes.values()) > 10  # both were seen
+
+
+def test_a_text_knows_how_long_it_was(saved: Callable[[str], Path]) -> None:
+    encoded: EncodedText = TextTokenizer(saved("bert"), 10).encode(["a " * 30], "test: texts")[0]
+    assert (encoded.length, encoded.ids.size) == (32, 10)
