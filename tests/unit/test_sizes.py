@@ -18,7 +18,6 @@ LONG_FILES = {
     "tests/gemm/test_gemm.cc",
     "tests/gemm/test_microkernel.cc",
     "tests/plan/test_plan.cc",
-    "tests/tasks/test_tasks.py",
     "tests/unit/test_rows.cc",
 }
 LONG_FUNCTIONS = {
@@ -27,7 +26,6 @@ LONG_FUNCTIONS = {
     "python/fbg/quantization/affine.py: choose_qparams",
     "python/fbg/reports/comparison.py: compare",
     "python/fbg/reports/sensitivity.py: sensitivity",
-    "python/fbg/tasks/token_tasks.py: answer",
 }
 
 
