@@ -95,10 +95,7 @@ def main() -> None:
     arguments = options()
     model: Path = arguments.model or checkpoints.of_tests("minilm").minilm_directory()
     wanted = arguments.sentences + arguments.calibrate
-    if arguments.text:
-        texts = arguments.text.read_text(encoding="utf-8").splitlines()[:wanted]
-    else:
-        texts = corpus.installed_sentences(wanted)
+    texts = corpus.lines_of(arguments.text, wanted) or corpus.installed_sentences(wanted)
     compared, calibrating = texts[: -arguments.calibrate], texts[-arguments.calibrate :]
     exact = fbg.load(model)
     tokens = exact.token_counts(compared)

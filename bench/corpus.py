@@ -98,3 +98,8 @@ def mixed_texts(wanted: int) -> list[str]:
     texts = long + chosen(sentences, wanted - len(long))
     random.Random(1).shuffle(texts)
     return texts
+
+
+def lines_of(file: Path | None, count: int) -> list[str]:
+    """The first `count` lines of a file; none without a file."""
+    return file.read_text(encoding="utf-8").splitlines()[:count] if file else []

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import bert_peers
+import checkpoints
 import numpy as np
 import numpy.typing as npt
 from bert_peers import Forward
@@ -27,6 +28,8 @@ Embed = Callable[[list[str]], Floats]  # n texts -> (n, hidden), rows of length 
 Tokenize = Callable[[list[str]], list[Array]]  # n texts -> n (length,) int64 ids
 
 BATCH = 32
+
+padded = checkpoints.of_tests("minilm").padded
 
 
 def real_exports(checkpoint: Path, cache: Path, calibrating: list[str]) -> tuple[Exports, Tokenize]:
@@ -74,7 +77,7 @@ def batch(forward: Forward, tokenize: Tokenize, size: int, padding: int = 0) -> 
         order = _longest_first(ids)
         parts = []
         for start in range(0, len(ids), size):
-            rows, mask = _padded([ids[n] for n in order[start : start + size]], padding)
+            rows, mask = padded([ids[n] for n in order[start : start + size]], padding)
             parts.append(_pooled(forward(rows, None if mask.all() else mask), mask))
         return _in_order(np.concatenate(parts), order)
 
@@ -98,7 +101,7 @@ def queue(model: Any, exports: Exports, tokenize: Tokenize, padding: int) -> Emb
         order = _longest_first(ids)
         parts.clear()
         for start in range(0, len(ids), BATCH):
-            rows, mask = _padded([ids[n] for n in order[start : start + BATCH]], padding)
+            rows, mask = padded([ids[n] for n in order[start : start + BATCH]], padding)
             requests.start_async(exports.feed(rows, mask), (start, mask))
         requests.wait_all()
         return _in_order(np.concatenate([parts[start] for start in sorted(parts)]), order)
@@ -108,16 +111,6 @@ def queue(model: Any, exports: Exports, tokenize: Tokenize, padding: int) -> Emb
 
 def _longest_first(ids: list[Array]) -> Array:
     return np.argsort([-row.size for row in ids], kind="stable")
-
-
-def _padded(rows: list[Array], padding: int) -> tuple[Array, Array]:
-    """(ids, mask), rows filled up to the longest."""
-    ids = np.full((len(rows), max(row.size for row in rows)), padding, np.int64)
-    mask = np.zeros_like(ids)
-    for n, row in enumerate(rows):
-        ids[n, : row.size] = row
-        mask[n, : row.size] = 1
-    return ids, mask
 
 
 def _pooled(hidden: Array, mask: Array) -> Floats:

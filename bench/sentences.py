@@ -151,10 +151,7 @@ def main() -> None:
     timing.use_clock(arguments)
     checkpoint: Path = arguments.model or checkpoints.of_tests("minilm").minilm_directory()
     wanted = arguments.texts + CALIBRATING
-    if arguments.text:
-        texts = arguments.text.read_text(encoding="utf-8").splitlines()[:wanted]
-    else:
-        texts = corpus.mixed_texts(wanted)
+    texts = corpus.lines_of(arguments.text, wanted) or corpus.mixed_texts(wanted)
     texts, calibrating = texts[:-CALIBRATING], texts[-CALIBRATING:]
     exports, tokenize = sentence_peers.real_exports(checkpoint, arguments.cache, calibrating)
 

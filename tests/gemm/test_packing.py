@@ -10,14 +10,9 @@ from hypothesis import strategies as st
 
 import fbg
 from helpers.formulas import Array
+from helpers.operands import random_array
 
 F32 = np.float32
-
-
-def random_weights(rng: np.random.Generator, dtype: str, *shape: int) -> Array:
-    if dtype == "int8":
-        return rng.integers(-128, 128, shape, dtype=np.int8)
-    return rng.standard_normal(shape, dtype=np.float32)
 
 
 def pack(w: object, **options: Any) -> fbg.PackedB:
@@ -54,7 +49,7 @@ def test_unpacking_gives_what_was_packed(
 ) -> None:
     rng = np.random.default_rng(seed)
     shape = (n, k) if transpose else (k, n)
-    store = random_weights(rng, dtype, shape[0] * 3, shape[1] * 3)
+    store = random_array(rng, dtype, shape[0] * 3, shape[1] * 3)
     w = np.asarray(store, order="F" if fortran else "C")[::row_step, ::column_step]
     w = w[: shape[0], : shape[1]]
     w.flags.writeable = writeable
@@ -68,7 +63,7 @@ def test_unpacking_gives_what_was_packed(
 
 @pytest.mark.parametrize("dtype", ["int8", "float32"])
 def test_one_broadcast_row_may_be_packed(dtype: str) -> None:
-    w = np.broadcast_to(random_weights(np.random.default_rng(0), dtype, 1, 40), (9, 40))
+    w = np.broadcast_to(random_array(np.random.default_rng(0), dtype, 1, 40), (9, 40))
     np.testing.assert_array_equal(pack(w).unpack(), w)
 
 
@@ -119,7 +114,7 @@ class HasDlpack:
 @pytest.mark.parametrize("wrap", [HasArray, HasDlpack])
 @pytest.mark.parametrize("dtype", ["int8", "float32"])
 def test_array_like_objects_are_taken(dtype: str, wrap: Callable[[Array], object]) -> None:
-    w = random_weights(np.random.default_rng(1), dtype, 6, 5)
+    w = random_array(np.random.default_rng(1), dtype, 6, 5)
     np.testing.assert_array_equal(pack(wrap(w)).unpack(), w)
     np.testing.assert_array_equal(pack(wrap(w.T), transpose=True).unpack(), w)
 
@@ -130,7 +125,7 @@ def test_array_like_objects_are_taken(dtype: str, wrap: Callable[[Array], object
 @pytest.mark.parametrize("shape", [(1, 1), (5, 33), (257, 64), (4, 95), (0, 3), (3, 0)])
 def test_column_offsets_are_the_sums_of_the_columns(shape: tuple[int, int]) -> None:
     rng = np.random.default_rng(2)
-    w = random_weights(rng, "int8", *shape)
+    w = random_array(rng, "int8", *shape)
     packed = fbg.PackedB(w)
     assert packed.column_offsets.dtype == np.int32
     np.testing.assert_array_equal(packed.column_offsets, w.sum(axis=0, dtype=np.int64))

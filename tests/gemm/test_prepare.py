@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import fbg
 from helpers.callers import call_together
 from helpers.formulas import Array, assert_same_bits
+from helpers.operands import random_array
 
 U8, I8, F32, BF16 = np.uint8, np.int8, np.float32, ml_dtypes.bfloat16
 ROW_OFFSET = {"packer": fbg.PackAWithRowOffset, "scale": 0.25, "zero_point": 7}
@@ -50,13 +51,6 @@ FLOAT_CASES: dict[str, tuple[str, dict[str, Any], type, Callable[[Array], fbg.Pa
 }
 
 
-def random(rng: np.random.Generator, dtype: type, *shape: int) -> Array:
-    if np.issubdtype(dtype, np.integer):
-        limits = np.iinfo(dtype)
-        return rng.integers(limits.min, limits.max, shape, dtype=dtype, endpoint=True)
-    return rng.standard_normal(shape, dtype=np.float32).astype(dtype)
-
-
 def bits(a: Array) -> Array:
     return a.view(np.uint16) if a.dtype == BF16 else a
 
@@ -88,16 +82,16 @@ def test_int8_calls_give_what_gemm_gives(
 ) -> None:
     options, dtype, packer = INT8_CASES[case]
     rng = np.random.default_rng(seed)
-    w = fbg.PackedB(random(rng, F32, k, n), symmetric=symmetric, accum=accum)
+    w = fbg.PackedB(random_array(rng, F32, k, n), symmetric=symmetric, accum=accum)
     pipelines: list[Any] = [None]
     if case != "raw":
-        dequantized = fbg.Dequantize() >> fbg.Bias(random(rng, F32, n)) >> fbg.GELU()
+        dequantized = fbg.Dequantize() >> fbg.Bias(random_array(rng, F32, n)) >> fbg.GELU()
         pipelines += [dequantized, dequantized >> fbg.Cast("bfloat16"), fbg.Requantize(0.1, 3)]
     for pipeline in pipelines:
         call = fbg.prepare(w, pipeline, rows=rows, num_threads=threads, **options)
         assert (call.rows, call.shape) == (rows, (k, n))
         for m in {1, rows, max(rows // 2, 1)}:
-            x, out = random(rng, dtype, m, k), np.empty((m, n), call.dtype)
+            x, out = random_array(rng, dtype, m, k), np.empty((m, n), call.dtype)
             assert call(x, out) is out
             assert_same_bits(bits(out), bits(fbg.gemm(packer(x), w, pipeline)))
 
@@ -115,10 +109,10 @@ def test_float_calls_give_what_gemm_gives(
 ) -> None:
     weights, options, dtype, packer = FLOAT_CASES[case]
     rng = np.random.default_rng(seed)
-    w = fbg.PackedB(random(rng, F32, k, n), dtype=weights)
-    pipeline = fbg.Bias(random(rng, F32, n)) >> fbg.ReLU()
+    w = fbg.PackedB(random_array(rng, F32, k, n), dtype=weights)
+    pipeline = fbg.Bias(random_array(rng, F32, n)) >> fbg.ReLU()
     call = fbg.prepare(w, pipeline, rows=rows, **options)
-    x, out = random(rng, dtype, rows, k), np.empty((rows, n), F32)
+    x, out = random_array(rng, dtype, rows, k), np.empty((rows, n), F32)
     assert_same_bits(call(x, out), fbg.gemm(packer(x), w, pipeline))
 
 
@@ -136,8 +130,8 @@ def test_float_calls_give_what_gemm_gives(
 )
 def test_x_may_have_any_strides(view: Callable[[Array], Array]) -> None:
     rng = np.random.default_rng(1)
-    x = view(random(rng, F32, 6, 10))
-    w = fbg.PackedB(random(rng, F32, x.shape[1], 5))
+    x = view(random_array(rng, F32, 6, 10))
+    w = fbg.PackedB(random_array(rng, F32, x.shape[1], 5))
     out = np.empty((len(x), 5), F32)
     fbg.prepare(w, fbg.Dequantize(), rows=6)(x, out)
     assert_same_bits(out, fbg.linear(np.array(x), w))
@@ -146,7 +140,7 @@ def test_x_may_have_any_strides(view: Callable[[Array], Array]) -> None:
 @pytest.mark.parametrize("threads", [1, 2])
 def test_only_the_rows_of_out_are_written(isa: str, threads: int) -> None:
     rng = np.random.default_rng(2)
-    x, w = random(rng, F32, 5, 9), fbg.PackedB(random(rng, F32, 9, 37))
+    x, w = random_array(rng, F32, 5, 9), fbg.PackedB(random_array(rng, F32, 9, 37))
     whole = np.full((9, 50), 7, F32)
     fbg.prepare(w, fbg.Dequantize(), rows=5, num_threads=threads)(x, whole[2:7, 3:40])
     assert_same_bits(whole[2:7, 3:40].copy(), fbg.linear(x, w))
@@ -185,7 +179,11 @@ def test_the_first_rows_of_a_residual_are_used_and_changes_are_seen() -> None:
 
 def test_a_call_keeps_what_it_needs_alive() -> None:
     rng = np.random.default_rng(3)
-    w, bias, x = random(rng, F32, 9, 20), random(rng, F32, 20), random(rng, F32, 4, 9)
+    w, bias, x = (
+        random_array(rng, F32, 9, 20),
+        random_array(rng, F32, 20),
+        random_array(rng, F32, 4, 9),
+    )
     wanted = fbg.linear(x, fbg.PackedB(w), bias)
     call = fbg.prepare(fbg.PackedB(w.copy()), fbg.Dequantize() >> fbg.Bias(bias.copy()), rows=4)
     gc.collect()
@@ -213,8 +211,8 @@ def test_a_call_leaks_nothing() -> None:
 
 def test_kernels_stay_those_of_the_isa_it_was_made_under() -> None:
     rng = np.random.default_rng(4)
-    w = fbg.PackedB(random(rng, F32, 100, 40), dtype="float32")
-    x, out = random(rng, F32, 3, 100), np.empty((3, 40), F32)
+    w = fbg.PackedB(random_array(rng, F32, 100, 40), dtype="float32")
+    x, out = random_array(rng, F32, 3, 100), np.empty((3, 40), F32)
     for name in fbg.isa.supported():
         with fbg.isa.limit(name):
             call, wanted = fbg.prepare(w, rows=3), fbg.gemm(fbg.PackA(x), w)
@@ -224,13 +222,13 @@ def test_kernels_stay_those_of_the_isa_it_was_made_under() -> None:
 @pytest.mark.races
 def test_one_call_may_be_shared_by_threads() -> None:
     rng = np.random.default_rng(5)
-    w = fbg.PackedB(random(rng, F32, 200, 300))
+    w = fbg.PackedB(random_array(rng, F32, 200, 300))
     call = fbg.prepare(w, fbg.Dequantize(), rows=8, num_threads=2)
 
     def multiply(seed: int) -> None:
         rng = np.random.default_rng(seed)
         for _ in range(20):
-            x = random(rng, F32, 8, 200)
+            x = random_array(rng, F32, 8, 200)
             got = call(x, np.empty((8, 300), F32))
             assert_same_bits(got, fbg.linear(x, w, num_threads=1))
 

@@ -173,3 +173,8 @@ def assert_same_bits(got: Array, wanted: Array) -> None:
         np.testing.assert_array_equal(np.isnan(got), ~numbers)
         got, wanted = (v[numbers].view(np.uint32) for v in (got, wanted))
     np.testing.assert_array_equal(got, wanted)
+
+
+def cosines(a: Array, b: Array) -> Array:
+    """The cosine of the angle between each vector of `a` and that of `b`; vectors are last axes."""
+    return (a * b).sum(axis=-1) / np.linalg.norm(a, axis=-1) / np.linalg.norm(b, axis=-1)

@@ -39,9 +39,9 @@ def sampled(hidden: np.ndarray) -> np.ndarray:
     return hidden[t, (7 * t + 64 * np.arange(6)) % 384]
 
 
-def padded(rows: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """(ids, mask) of a batch, shorter rows filled up at their end."""
-    ids = np.zeros((len(rows), max(row.size for row in rows)), np.int64)
+def padded(rows: list[np.ndarray], padding: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """(ids, mask) of a batch, shorter rows filled up at their end with the id `padding`."""
+    ids = np.full((len(rows), max(row.size for row in rows)), padding, np.int64)
     mask = np.zeros_like(ids)
     for n, row in enumerate(rows):
         ids[n, : row.size] = row

@@ -1,6 +1,7 @@
 """Random operands, and the shapes around every edge of the kernels."""
 
 import numpy as np
+import numpy.typing as npt
 
 from helpers.formulas import Array
 
@@ -10,16 +11,24 @@ COLUMNS = (1, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129)
 DEPTHS = (*range(1, 10), 31, 32, 33, 63, 64, 65, 255, 256, 257)
 
 
+def random_array(rng: np.random.Generator, dtype: npt.DTypeLike, *shape: int) -> Array:
+    """All values of an integer dtype alike; floats of a normal distribution."""
+    if np.issubdtype(dtype, np.integer):
+        limits = np.iinfo(np.dtype(dtype))
+        return rng.integers(limits.min, limits.max, shape, dtype=dtype, endpoint=True)
+    return rng.standard_normal(shape, dtype=np.float32).astype(dtype)
+
+
 def random_u8(rng: np.random.Generator, *shape: int) -> Array:
-    return rng.integers(0, 256, shape, dtype=np.uint8)
+    return random_array(rng, np.uint8, *shape)
 
 
 def random_s8(rng: np.random.Generator, *shape: int) -> Array:
-    return rng.integers(-128, 128, shape, dtype=np.int8)
+    return random_array(rng, np.int8, *shape)
 
 
 def random_f32(rng: np.random.Generator, *shape: int) -> Array:
-    return rng.standard_normal(shape, dtype=np.float32)
+    return random_array(rng, np.float32, *shape)
 
 
 def read_only(a: Array) -> Array:

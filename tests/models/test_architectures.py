@@ -13,6 +13,7 @@ import fbg
 from fbg.networks.architectures import ARCHITECTURES
 from fbg.networks.bert import distance_buckets
 from helpers import tiny_models
+from helpers.formulas import cosines
 from helpers.tiny_models import CONFIGS, TOKENIZERS, TinyModel, golden_inputs, tiny_model
 
 TOLERANCE = 1e-4
@@ -50,10 +51,6 @@ def run(model: fbg.Model, tiny: TinyModel, batch: str) -> tuple[fbg.ModelOutput,
     ids = inputs[batch]
     mask = inputs.get(f"{batch}_mask", np.ones_like(ids))
     return model.forward(ids, mask, inputs.get(f"{batch}_types")), mask
-
-
-def cosines(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    return (a * b).sum(axis=-1) / np.linalg.norm(a, axis=-1) / np.linalg.norm(b, axis=-1)
 
 
 # --- Numbers ----------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ import pytest
 
 import fbg
 from helpers import tiny_bert
+from helpers.formulas import cosines
 from helpers.minilm import arrays, minilm_directory, padded, sampled, sentences, token_ids
 from helpers.tiny_bert import AWKWARD, TINYBERT, Geometry
 
@@ -66,10 +67,6 @@ def batches(size: int) -> Iterator[list[int]]:
     order = np.random.Generator(np.random.PCG64(5)).permutation(len(IDS)).tolist()
     for start in range(0, len(order), size):
         yield order[start : start + size]
-
-
-def cosines(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    return (a * b).sum(axis=-1) / np.linalg.norm(a, axis=-1) / np.linalg.norm(b, axis=-1)
 
 
 def assert_hidden_states(number: int, hidden: np.ndarray) -> None:

@@ -13,16 +13,13 @@ from fbg.compression.rounding import round_to_gram
 from fbg.compression.smoothing import Inputs, observe_inputs, quantize_smoothly, random_sequences
 from fbg.networks.transformer import Linear, Transformer
 from helpers import tiny_bert, tiny_models
+from helpers.formulas import cosines
 from helpers.minilm import arrays, minilm_directory, sentences
 from helpers.tiny_bert import AWKWARD
 
 TEXTS = sentences()
 FRAME = np.array([2, 3], np.int32)
 TINY_TEXTS = ["w20 w30 w40", "w11 w12", "w50 w60 w70 w80"]
-
-
-def cosines(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    return (a * b).sum(axis=-1) / np.linalg.norm(a, axis=-1) / np.linalg.norm(b, axis=-1)
 
 
 @pytest.fixture(scope="module")
