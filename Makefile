@@ -7,6 +7,7 @@ BIN   := $(VENV)/bin
 BUILD := build
 ASAN  := build-asan
 TSAN  := build-tsan
+DOCS  := build-docs
 PIP   := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 # The environment's tools come first, also for what CMake and pip start.
@@ -15,7 +16,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 NATIVE_SOURCES := $(shell find CMakeLists.txt cmake include src -type f)
 CXX_FILES      := $(shell find include src tests examples bench -name '*.cc' -o -name '*.h')
 
-.PHONY: help demo test sanitize tsan lint format bench clean
+.PHONY: help demo test sanitize tsan lint format bench docs clean
 .NOTPARALLEL:
 
 help:
@@ -26,6 +27,7 @@ help:
 	@echo "make lint      ruff, mypy --strict, clang-format"
 	@echo "make format    rewrite the sources in the house format"
 	@echo "make bench     measure peaks, kernels and models"
+	@echo "make docs      build the documentation site in $(DOCS)/"
 	@echo "make clean     remove the build and the virtual environment"
 	@echo "PYTHON=python3.12 chooses the interpreter of a new environment."
 
@@ -99,8 +101,13 @@ bench: $(VENV)/.dev
 	$(BIN)/python bench/overhead.py
 	$(BIN)/python bench/bert.py
 
+# Fails on warnings: a link without a target, a docstring that does not fit its function.
+docs: $(VENV)/.docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --site-dir $(DOCS)
+	@echo "$(DOCS)/index.html"
+
 clean:
-	rm -rf $(BUILD) $(ASAN) $(TSAN) $(VENV)
+	rm -rf $(BUILD) $(ASAN) $(TSAN) $(DOCS) $(VENV)
 
 # A virtual environment with the tools of the build. Their versions are bounded in pyproject.toml,
 # which pip checks below.
@@ -127,6 +134,10 @@ $(VENV)/.fbg: $(VENV)/.tools pyproject.toml $(NATIVE_SOURCES)
 $(VENV)/.dev: pyproject.toml | $(VENV)/.fbg
 	$(INSTALL) --editable '.[cli,plot,test,lint]'
 	$(WEIGHTS)
+	touch $@
+
+$(VENV)/.docs: pyproject.toml | $(VENV)/.fbg
+	$(INSTALL) --editable '.[docs]'
 	touch $@
 
 $(VENV)/.demo: $(VENV)/.fbg

@@ -1,0 +1,139 @@
+"""The documentation site (make docs): what it must show, and how headers become pages."""
+
+import importlib
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+
+import fbg
+
+ROOT = Path(__file__).parents[2]
+CPP = runpy.run_path(str(ROOT / "scripts/site/cpp_reference.py"))
+HEADERS = sorted(p for p in (ROOT / "include").rglob("*.h") if "detail" not in p.parts)
+
+HEADER = """\
+// Tiles: what they are.
+//
+//   rows    along C * B
+#pragma once
+
+#include <cstdint>
+
+namespace fbg {
+
+// The size of a_tile; `code` stays.
+inline constexpr int kRows = 4;
+
+// Cuts rows.
+template <class T>
+class Tile {
+ public:
+  // How many.
+  int rows() const { return rows_; }
+
+ private:
+  int rows_ = 0;
+
+  void hidden();
+};
+
+template <class T>
+void run(const T& tile,
+         int threads) noexcept {
+  tile.rows();
+
+  tile.rows();
+}
+
+namespace detail {
+void not_shown();
+}  // namespace detail
+
+}  // namespace fbg
+"""
+
+PAGE = r"""
+# fbg/tile.h
+
+```cpp
+#include "fbg/tile.h"
+```
+
+Tiles: what they are.
+
+```text
+  rows    along C * B
+```
+
+## `kRows`
+
+The size of a\_tile; `code` stays.
+
+```cpp
+inline constexpr int kRows = 4;
+```
+
+## `Tile`
+
+Cuts rows.
+
+```cpp
+template <class T>
+class Tile {
+ public:
+  // How many.
+  int rows() const { return rows_; }
+};
+```
+
+## `run`
+
+```cpp
+template <class T>
+void run(const T& tile,
+         int threads) noexcept;
+```
+"""
+
+
+def test_a_header_becomes_a_page(tmp_path: Path) -> None:
+    header = tmp_path / "fbg" / "tile.h"
+    header.parent.mkdir()
+    header.write_text(HEADER)
+    assert CPP["page"](header, tmp_path) == PAGE.lstrip("\n")
+
+
+@pytest.mark.parametrize("header", HEADERS, ids=lambda path: path.stem)
+def test_every_public_header_has_all_its_declarations(header: Path) -> None:
+    page = CPP["page"](header, ROOT / "include")
+    text = header.read_text(encoding="utf-8")
+    for kind, name in re.findall(r"^(class|struct|enum class|concept) (\w+)", text, re.MULTILINE):
+        assert f"{kind} {name}" in page
+    for name in re.findall(r"^(?:\w[\w:<>]* )+(\w+)\(", text, re.MULTILINE):
+        assert f"{name}(" in page
+    assert "private:" not in page
+
+
+def documented() -> list[str]:
+    page = (ROOT / "docs/reference/python.md").read_text(encoding="utf-8")
+    return re.findall(r"^::: (\S+)$", page, re.MULTILINE)
+
+
+def test_the_reference_has_every_public_name() -> None:
+    assert set(fbg.__all__) - {"__version__"} <= {
+        name.removeprefix("fbg.") for name in documented()
+    }
+
+
+@pytest.mark.parametrize("name", documented())
+def test_names_of_the_reference_exist(name: str) -> None:
+    module, _, last = name.rpartition(".")
+    assert hasattr(importlib.import_module(module), last)
+
+
+def test_every_page_is_in_the_navigation() -> None:
+    navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2]
+    for path in (ROOT / "docs").rglob("*.md"):
+        assert f": {path.relative_to(ROOT / 'docs').as_posix()}\n" in navigation
