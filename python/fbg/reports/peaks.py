@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import statistics
+
 import fbg
 from fbg import _fbg
 
-__all__ = ["FP32", "VNNI", "names", "peak_rate"]
+__all__ = ["FP32", "VNNI", "PeakSamples", "names", "peak_rate"]
 
 FP32 = ("fp32_fma_zmm", "fp32_fma_ymm")
 VNNI = ("int8_vpdpbusd_zmm", "int8_vpdpbusd_ymm")
 EXACT = ("int8_maddwd_zmm", "int8_maddwd_ymm")
 INT16 = ("int16_maddubs_addw_zmm", "int16_maddubs_addw_ymm")
 BF16 = ("bf16_vdpbf16ps_zmm",)
+
+STEADY = 0.9  # of the best sample, that half of the others reach on a quiet machine
 
 Peaks = dict[str, tuple[str, ...]]
 
@@ -42,3 +46,31 @@ def peak_rate(dtype: str, seconds: float = 0.02) -> float | None:
     """
     found = names(fbg.isa.active(), FAMILIES[dtype])
     return max((_fbg.measure_peak(name, seconds) for name in found), default=None)
+
+
+class PeakSamples:
+    """The peak of one core for linear layers of a dtype, measured several times in between runs.
+
+    Whatever else uses the machine can only make a sample too low, so the best one counts.
+    """
+
+    def __init__(self, dtype: str) -> None:
+        self._dtype = dtype
+        self._samples: list[float] = []
+
+    def measure(self) -> None:
+        """Take another sample, in a few milliseconds."""
+        rate = peak_rate(self._dtype, 0.002)
+        if rate is not None:
+            self._samples.append(rate)
+
+    def best(self, threads: int) -> float | None:
+        """Return G op/s of that many cores; None where no instruction is known."""
+        return threads * max(self._samples) if self._samples else None
+
+    @property
+    def steady(self) -> bool:
+        """Whether at least half of the samples are within a tenth of the best."""
+        if not self._samples:
+            return True
+        return statistics.median(self._samples) >= STEADY * max(self._samples)

@@ -1,19 +1,17 @@
 """profile: where the time of a run goes, by sub-layer and by module.
 
-A plan times its ops, and within the fused ones the phases of include/fbg/core/phase.h: packing
-(which quantizes), scores, softmax, context. The activation is computed in registers between the
-sums of a linear layer and its output, where no clock can look: its time is the difference to the
-same network without it, run in turn with this one. What remains of linear layers is the product
-with the rest of its epilogue (scales, bias, residual)."""
+Ops and their phases are timed by the plan (timed_network.py). The activation is computed in
+registers between the sums of a linear layer and its output, where no clock can look: its time is
+the difference from the same network without it, run in turn with this one. What remains of linear
+layers is the product with the rest of its epilogue (scales, bias, residual).
+"""
 
 from __future__ import annotations
 
 import os
-import statistics
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -21,34 +19,28 @@ import numpy.typing as npt
 import fbg
 from fbg import _fbg
 from fbg.arrays import require_integer
-from fbg.compression.precision import linears
-from fbg.model.model import Model
-from fbg.networks.transformer import ROUNDED, describe_pooler
+from fbg.networks.transformer import ROUNDED
 from fbg.reports.benchmark import sequence_lengths, synthetic_ids
 from fbg.reports.measuring import Report, table
-from fbg.reports.peaks import peak_rate
-from fbg.runtime.batches import pack_padded
-from fbg.runtime.runner import Runner
+from fbg.reports.peaks import PeakSamples
+from fbg.reports.timed_network import (
+    ATTENTION,
+    CONTEXT,
+    LAYER_NORM,
+    PACK,
+    POOLING,
+    SCORES,
+    SOFTMAX,
+    TimedNetwork,
+    TimedOp,
+)
 
 __all__ = ["Part", "Profile", "ProfileReport", "profile"]
 
-PACK, SCORES, SOFTMAX, CONTEXT = range(4)  # include/fbg/core/phase.h
-PHASES = 4
+Doubles = npt.NDArray[np.float64]
 
-SUB_LAYERS = {
-    "embedding": "embeddings",
-    "embeddings.projection": "embeddings",
-    "qkv": "QKV linear",
-    "rotate": "rotary positions",
-    "attention": "attention",
-    "attention_output": "attention output linear",
-    "layer_norm": "LayerNorm",
-    "intermediate": "intermediate linear, activation",
-    "geglu": "intermediate linear, activation",
-    "output": "output linear",
-}
-POOLING = "pooling"  # all that follows the last layer
 GEMM, MATMUL = "GEMM", "attention matmul"
+SPREAD = 0.1  # between the quartiles of a quiet run, relative to its median
 
 
 @dataclass(frozen=True)
@@ -57,7 +49,8 @@ class Part:
 
     share: of the whole run.
     rate: G op/s, a multiply-add being two; None for what does no products.
-    of_peak: rate by what the instructions could do on as many cores; None where that is not known.
+    of_peak: rate relative to what the instructions could do on as many cores; None where that is
+        not known.
     """
 
     name: str
@@ -69,11 +62,16 @@ class Part:
 
 @dataclass(frozen=True)
 class Profile:
-    """A run of one sequence of `tokens` tokens, split up in two ways; medians of the rounds."""
+    """A run of one sequence of `tokens` tokens, split up in two ways; medians of the rounds.
+
+    noisy: the samples of the run, or of the peak, disagree by more than 10 %, or a part came out
+        above its peak: something else was using the machine, and the figures are not reliable.
+    """
 
     tokens: int
     threads: int
     seconds: float
+    noisy: bool
     sub_layers: tuple[Part, ...]
     modules: tuple[Part, ...]
 
@@ -91,7 +89,8 @@ class ProfileReport(Report):
         lines = [f"{self.model}: {self.dtype}, {self.isa}"]
         for p in self.profiles:
             count = f"{p.threads} thread{'s' * (p.threads > 1)}"
-            lines += ["", f"{p.tokens} tokens, {count}: {p.seconds * 1e3:.3f} ms", ""]
+            noise = " (noisy: measure again on a quiet machine)" if p.noisy else ""
+            lines += ["", f"{p.tokens} tokens, {count}: {p.seconds * 1e3:.3f} ms{noise}", ""]
             lines += [_table("by sub-layer", p.sub_layers), "", _table("by module", p.modules)]
         return "\n".join(lines)
 
@@ -134,6 +133,7 @@ def profile(
     num_threads: thread counts; None takes `fbg.get_num_threads()`. An op's time is that of all
         threads, barrier included; within an op, the phases are those of the first thread.
     dtype: as for `fbg.load`.
+    rounds: in each of which the run and the peak of the instructions are measured.
 
     Raises what `fbg.load` raises, ValueError for numbers out of range.
 
@@ -146,138 +146,98 @@ def profile(
     counts = [require_integer(count, "profile: num_threads", 1, limit) for count in counts]
     loaded = fbg.load(model, dtype=dtype)
     lengths = sequence_lengths("profile", tokens, loaded)
-    full, bare = _Network(loaded, activations=True), _Network(loaded, activations=False)
-    profiles = [_profile(full, bare, n, count, rounds) for count in counts for n in lengths]
+    profiler = _Profiler(loaded, rounds)
+    profiles = [profiler.profile(length, count) for count in counts for length in lengths]
     return ProfileReport(str(model), loaded.dtype, fbg.isa.active(), tuple(profiles))
 
 
-class _NamedGraph(_fbg.Graph):
-    """A graph that knows which linear layer each op is; it may leave activations out."""
+@dataclass
+class _Breakdown:
+    """Seconds and operations, by sub-layer and by module."""
 
-    def __init__(self, names: dict[int, str], activations: bool) -> None:
-        super().__init__()
-        self._names, self._activations = names, activations
-        self.layers: dict[int, str] = {}  # by op
-        self.depth_width: dict[int, int] = {}  # K * N
-        self.activated: set[int] = set()
+    sub_layers: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    modules: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    operations: dict[str, float] = field(default_factory=lambda: defaultdict(float))
 
-    def linear(self, x: int, w: Any, *arguments: Any, **options: Any) -> int:
-        active = options.get("activation", "none") != "none"
-        if not self._activations:
-            options["activation"] = "none"
-        op = super().linear(x, w, *arguments, **options)
-        self.layers[op] = self._names.get(id(w), POOLING)
-        self.depth_width[op] = w.shape[0] * w.shape[1]
-        if active:
-            self.activated.add(op)
-        return op
-
-
-class _Network:
-    """The encoder of a model with its pooler, and how to time its ops."""
-
-    def __init__(self, model: Model, activations: bool) -> None:
-        self.model, transformer = model, model._transformer
-        names = {id(linear.weight): name for name, linear in linears(transformer).items()}
-        self.graph = _NamedGraph(names, activations)
-        hidden = transformer.describe(self.graph)
-        self.graph.output(hidden)
-        self._pooled = transformer.pooler is not None
-        if transformer.pooler is not None:
-            self.graph.output(describe_pooler(self.graph, hidden, transformer.pooler))
-        self._runner = Runner(self.graph, model.config.max_length)
-
-    def ops(self, tokens: int, threads: int) -> list[str]:
-        """Return the name of each op: of linear layers that of the layer."""
-        plan = self._runner.plan(tokens, threads)
-        return [self.graph.layers.get(n, op[0]) for n, op in enumerate(plan.ops)]
-
-    def time(
-        self, tokens: int, threads: int
-    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """Return seconds of each op, and of its phases."""
-        config = self.model.config
-        ids = synthetic_ids(self.model, tokens, 1)
-        packed = pack_padded(ids, None, None, config.pad_token_id)
-        outputs = [np.empty((tokens, config.hidden_size), np.float32)]
-        if self._pooled:
-            outputs.append(np.empty((1, config.hidden_size), np.float32))
-        count = len(self._runner.plan(tokens, threads).ops)
-        seconds, phases = np.zeros(count), np.zeros((count, PHASES))
-        self._runner.run(packed, outputs, threads)
-        self._runner.run(packed, outputs, threads, seconds, phases)
-        return seconds, phases
-
-
-def _profile(full: _Network, bare: _Network, tokens: int, threads: int, rounds: int) -> Profile:
-    dtype = full.model.dtype
-    runs, bare_runs, peaks, attention_peaks = [], [], [], []
-    for _ in range(rounds):
-        runs.append(full.time(tokens, threads))
-        bare_runs.append(bare.time(tokens, threads)[0])
-        peaks.append(peak_rate(dtype, 0.002))
-        products = "bfloat16" if dtype in ROUNDED else "float32"
-        attention_peaks.append(peak_rate(products, 0.002))
-    seconds = np.median([run[0] for run in runs], axis=0)
-    phases = np.median([run[1] for run in runs], axis=0)
-    saved = seconds - np.median(bare_runs, axis=0)
-
-    sub_layers: dict[str, float] = defaultdict(float)
-    modules: dict[str, float] = defaultdict(float)
-    work: dict[str, float] = defaultdict(float)  # operations, by part of either kind
-    graph = full.graph
-    for n, name in enumerate(full.ops(tokens, threads)):
-        time, phase = float(seconds[n]), [float(x) for x in phases[n]]
-        part = sub_layer(name)
-        sub_layers[part] += time
-        if n in graph.layers:
-            operations = 2.0 * graph.depth_width[n] * (1 if part == POOLING else tokens)
-            active = min(max(float(saved[n]), 0.0), time - phase[PACK])
-            active = active if n in graph.activated else 0.0
-            modules[GEMM] += time - phase[PACK] - active
+    def add(self, op: TimedOp, seconds: float, phases: Doubles, saved: float) -> None:
+        """Add an op. phases: what it spent on each; saved: how much less it takes unactivated."""
+        phase = [float(x) for x in phases]
+        modules = self.modules
+        self.sub_layers[op.sub_layer] += seconds
+        if op.is_linear:
+            active = min(max(saved, 0.0), seconds - phase[PACK]) if op.activated else 0.0
+            modules[GEMM] += seconds - phase[PACK] - active
             modules["quantization, packing"] += phase[PACK]
             modules["activation"] += active
-            work[part] += operations
-            work[GEMM] += operations
-        elif part == "attention":
-            operations = 4.0 * tokens * tokens * full.model.config.hidden_size
+            self._count(op, GEMM)
+        elif op.sub_layer == ATTENTION:
             modules[MATMUL] += phase[SCORES] + phase[CONTEXT]
             modules["softmax"] += phase[SOFTMAX]
             modules["attention packing"] += phase[PACK]
-            modules["other"] += max(time - sum(phase), 0.0)
-            work[part] += operations
-            work[MATMUL] += operations
+            modules["other"] += max(seconds - sum(phase), 0.0)
+            self._count(op, MATMUL)
         else:
-            modules["LayerNorm" if part == "LayerNorm" else "other"] += time
+            modules[LAYER_NORM if op.sub_layer == LAYER_NORM else "other"] += seconds
 
-    total = float(seconds.sum())
-    # The pooler is one row in float32, whatever the model's dtype.
-    limits = {name: _peak(attention_peaks, threads) for name in ("attention", MATMUL)}
-    limits[POOLING] = None
-    linear_peak = _peak(peaks, threads)
+    def _count(self, op: TimedOp, module: str) -> None:
+        self.operations[op.sub_layer] += op.operations
+        self.operations[module] += op.operations
 
-    def parts(times: dict[str, float]) -> tuple[Part, ...]:
+    def parts(
+        self, times: Mapping[str, float], peaks: Mapping[str, float | None]
+    ) -> tuple[Part, ...]:
+        """Return what `times` holds, the slowest first.
+
+        peaks: by part, in G op/s; those of GEMM count for parts that are not named.
+        """
+        total = sum(self.sub_layers.values())
         result = []
-        for name, time in times.items():
-            operations = work.get(name, 0.0)
-            rate = operations / time * 1e-9 if operations and time > 0 else None
-            peak = limits.get(name, linear_peak)
+        for name, seconds in times.items():
+            operations = self.operations.get(name, 0.0)
+            rate = operations / seconds * 1e-9 if operations and seconds > 0 else None
+            peak = peaks.get(name, peaks[GEMM])
             of_peak = rate / peak if rate and peak else None
-            result.append(Part(name, time, time / total, rate, of_peak))
+            result.append(Part(name, seconds, seconds / total, rate, of_peak))
         return tuple(sorted(result, key=lambda part: -part.seconds))
 
-    return Profile(tokens, threads, total, parts(sub_layers), parts(modules))
 
+class _Profiler:
+    """Measures runs of a model, with and without its activations, and the peak, all in turn."""
 
-def _peak(samples: list[float | None], threads: int) -> float | None:
-    known = [sample for sample in samples if sample is not None]
-    return statistics.median(known) * threads if known else None
+    def __init__(self, model: fbg.Model, rounds: int) -> None:
+        self._model, self._rounds = model, rounds
+        self._full = TimedNetwork(model._transformer)
+        self._bare = TimedNetwork(model._transformer, activations=False)
 
+    def profile(self, tokens: int, threads: int) -> Profile:
+        products = "bfloat16" if self._model.dtype in ROUNDED else "float32"  # of attention
+        linear_peak, attention_peak = PeakSamples(self._model.dtype), PeakSamples(products)
+        ids = synthetic_ids(self._model, tokens, 1)
+        runs, bare_runs = [], []
+        for _ in range(self._rounds):
+            linear_peak.measure()
+            attention_peak.measure()
+            runs.append(self._full.time(ids, threads))
+            bare_runs.append(self._bare.time(ids, threads)[0])
+        linear_peak.measure()
+        attention_peak.measure()
+        seconds = np.median([run[0] for run in runs], axis=0)
+        phases = np.median([run[1] for run in runs], axis=0)
+        saved = seconds - np.median(bare_runs, axis=0)
 
-def sub_layer(op: str) -> str:
-    """Return the sub-layer of an op, given its name in a plan or that of its linear layer."""
-    op = op.partition(" ")[0]  # what follows are options: "attention window 64"
-    if op in SUB_LAYERS:
-        return SUB_LAYERS[op]
-    last = op.rpartition(".")[2]
-    return SUB_LAYERS.get(last, last if op.startswith("layers.") else POOLING)
+        found = _Breakdown()
+        for n, op in enumerate(self._full.ops(tokens, threads)):
+            found.add(op, float(seconds[n]), phases[n], float(saved[n]))
+        attention = attention_peak.best(threads)
+        peaks = {GEMM: linear_peak.best(threads), ATTENTION: attention, MATMUL: attention}
+        peaks[POOLING] = None  # one row in float32, whatever the dtype of the model
+        sub_layers = found.parts(found.sub_layers, peaks)
+        modules = found.parts(found.modules, peaks)
+        low, median, high = np.percentile([run[0].sum() for run in runs], [25, 50, 75])
+        steady = (
+            high - low <= SPREAD * median
+            and linear_peak.steady
+            and attention_peak.steady
+            and all((part.of_peak or 0.0) <= 1.0 for part in (*sub_layers, *modules))
+        )
+        return Profile(tokens, threads, float(seconds.sum()), not steady, sub_layers, modules)
