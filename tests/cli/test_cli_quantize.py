@@ -77,7 +77,7 @@ def test_mistakes_take_one_line(checkpoint: Path, tmp_path: Path) -> None:
     for args, code, message in (
         (["./absent", tmp_path / "new"], 1, "./absent: no such directory"),
         ([tmp_path / "empty", tmp_path / "new"], 1, "config.json: no such file"),
-        ([checkpoint, tmp_path / "none" / "new"], 1, "No such file or directory"),
+        ([checkpoint, tmp_path / "none" / "new"], 1, "there is no directory"),
         ([checkpoint, checkpoint, "--overwrite"], 1, "not a saved model"),
         ([out, tmp_path / "new", "--dtype", "float32"], 1, "dtype must be 'int8'"),
         ([checkpoint, tmp_path / "new", "--dtype", "int7"], 2, "'int7' is not one of"),
@@ -95,6 +95,18 @@ def test_mistakes_take_one_line(checkpoint: Path, tmp_path: Path) -> None:
         assert message in result.output
         assert "Traceback" not in result.output
     assert sorted(os.listdir(tmp_path)) == ["empty", "out"]
+
+
+def test_the_output_is_checked_before_the_model_is_loaded(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine")
+    for out, message in (
+        (tmp_path / "file", "not a saved"),
+        (tmp_path / "a" / "b", "no directory"),
+    ):
+        result = invoke("./absent", out)
+        assert result.exit_code == 1
+        assert message in result.output
+        assert "quantizing" not in result.output
 
 
 def test_a_file_in_the_way_stays(checkpoint: Path, tmp_path: Path) -> None:

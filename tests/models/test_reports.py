@@ -261,7 +261,7 @@ def test_phases_lie_within_their_op_and_change_no_bit(checkpoint: Path) -> None:
     model = fbg.load(checkpoint, dtype="int8", num_threads=1)
     packed = pack_sequences([np.arange(5, 35, dtype=np.int32)])
     outputs = [[np.empty((30, 48), np.float32), np.empty((1, 48), np.float32)] for _ in range(2)]
-    runner = model._forward
+    runner = model._hidden_states.runner
     names = [op.name for op in model.plan(30).ops]
     seconds, phases = np.empty(len(names)), np.full((len(names), 4), np.nan)
     runner.run(packed, outputs[0], 1, seconds, phases)
@@ -283,7 +283,7 @@ def test_phases_of_a_wrong_shape_are_refused(checkpoint: Path) -> None:
     packed = pack_sequences([np.arange(5, 9, dtype=np.int32)])
     outputs = [np.empty((4, 48), np.float32), np.empty((1, 48), np.float32)]
     with pytest.raises(ValueError, match="phases must have one row per op and 4 columns"):
-        model._forward.run(packed, outputs, 1, None, np.zeros((2, 4)))
+        model._hidden_states.runner.run(packed, outputs, 1, None, np.zeros((2, 4)))
 
 
 # --- all of them ------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ import click
 import fbg
 from fbg.cli.common import binary_size, user_errors
 from fbg.model.load import DTYPES
+from fbg.model.save import require_free
 from fbg.text.files import read_texts
 
 
@@ -40,6 +41,7 @@ def quantize(
       fbg quantize path/to/bert-base bert-base-int8
     """
     with user_errors():
+        require_free(Path(out), overwrite)  # before anything that takes time
         texts = None if calibrate is None else list(read_texts(Path(calibrate)))
         click.echo(f"quantizing {model} to {dtype} …", err=True)
         loaded = fbg.load(model, dtype=dtype, smooth=not no_smooth, calibrate=texts)

@@ -29,7 +29,7 @@ from fbg.networks.registry import NETWORKS
 from fbg.networks.transformer import LayerNorm, Linear, PackedWeight, Transformer
 from fbg.text.sentence import sentence_files
 
-__all__ = ["WEIGHTS", "Origin", "read", "tensors", "write"]
+__all__ = ["WEIGHTS", "Origin", "read", "require_free", "tensors", "write"]
 
 Floats = npt.NDArray[np.float32]
 
@@ -74,8 +74,7 @@ def write(
 ) -> None:
     """Write a model directory, whole or not at all."""
     source = origin.directory
-    target = Path(os.path.realpath(target))  # a symbolic link keeps pointing to what was written
-    _require_free(target, overwrite)
+    target = require_free(target, overwrite)
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
     temporary.mkdir()
     try:
@@ -102,13 +101,22 @@ def write(
         raise
 
 
-def _require_free(target: Path, overwrite: bool) -> None:
+def require_free(target: Path, overwrite: bool) -> Path:
+    """Return the directory that `write` would make: `target` with its symbolic links resolved.
+
+    Raises FileExistsError if something is there that is not to be replaced, FileNotFoundError if
+    the directory to make it in is missing.
+    """
+    target = Path(os.path.realpath(target))
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"{target}: there is no directory {target.parent}")
     if not target.exists() or (target.is_dir() and not any(target.iterdir())):
-        return
+        return target
     if not (target / WEIGHTS).is_file():
         raise FileExistsError(f"{target}: exists, and is not a saved model that could be replaced")
     if not overwrite:
         raise FileExistsError(f"{target}: exists; it is replaced only when asked to overwrite it")
+    return target
 
 
 def _replace(target: Path, temporary: Path) -> None:
