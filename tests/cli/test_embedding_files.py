@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fbg.cli.embedding_files import EmbeddingFile
 from fbg.files import NotRegularError
+from fbg.text.embedding_files import EmbeddingFile
 
 ROWS = np.arange(30, dtype=np.float32).reshape(10, 3)
 JOB = {"model": "a", "options": [1, None]}

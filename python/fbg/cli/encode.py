@@ -15,11 +15,11 @@ import click
 import fbg
 from fbg import _fbg
 from fbg.cli.common import user_errors
-from fbg.cli.embedding_files import EmbeddingFile, output_kind
-from fbg.cli.fingerprints import fingerprint_file, fingerprint_model
 from fbg.files import require_replaceable
+from fbg.model.fingerprint import fingerprint_file, fingerprint_model
 from fbg.model.load import DTYPES
 from fbg.progress import progress_bar
+from fbg.text.embedding_files import EmbeddingFile, output_kind
 from fbg.text.files import count_texts, decode_lines, input_kind, read_texts
 
 
