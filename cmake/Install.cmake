@@ -5,7 +5,7 @@
 # The Python package is made of this component and of `python`, the extension module.
 include(CMakePackageConfigHelpers)
 
-set(FBG_LAYERS core simd kernels gemm plan)
+set(FBG_LAYERS core simd kernels gemm conv plan)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/fbg)
 
 # All of it under one name, fbg::fbg, the same in this build and where it is installed.

@@ -1,0 +1,105 @@
+// y = pipeline(x * w), a convolution prepared for one shape: start reading here.
+//
+//   convert    x as kernels read it: nothing to do, int8 shifted, or float32 quantized per image
+//   algorithm  one of those in src/conv, chosen by cost: pointwise, taps, lanewise, im2col, ...
+//   pipeline   in the kernels, while a tile of (output pixels x output channels) is in registers
+//
+// Everything that needs time, memory or a decision happens in the constructor. run() computes one
+// phase: all threads of a run call it for phase 0, then, after a barrier, for phase 1, and so on.
+// It allocates nothing and throws nothing; the caller brings the workspace. A result depends on the
+// algorithm alone: never on the batch, on the number of threads or on tiles.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fbg/conv/geometry.h"
+#include "fbg/conv/packed_conv.h"
+#include "fbg/core/isa.h"
+#include "fbg/gemm/gemm.h"
+#include "fbg/gemm/pipeline.h"
+
+namespace fbg {
+
+// How x arrives.
+enum class ConvSource : std::uint8_t {
+  native,    // elements as kernels read them: uint8, float32 or bfloat16
+  int8,      // of integer kernels: shifted by 128 first
+  quantize,  // of integer kernels: float32, quantized per image to uint8
+};
+
+// A channels-last tensor: channels are contiguous, strides of the others count elements.
+struct ConvInput {
+  const void* data = nullptr;
+  std::int64_t batch_stride = 0;
+  Extent3 strides{};  // of depth, height, width
+  // In the terms of x's own type; of ConvSource::quantize they are found per image.
+  float scale = 1;
+  std::int32_t zero_point = 0;
+
+  static ConvInput dense(const void* data, const ConvGeometry& g, const ConvShape& shape);
+};
+
+struct ConvOptions {
+  ConvSource source = ConvSource::native;
+  bool has_scale = false;       // whether run() brings scale and zero point of x
+  std::string_view algorithm;   // empty: the one of least cost
+  bool exact = false;           // leaves out algorithms whose rounding differs from a plain sum
+  int threads = 1;              // the most that run() will have
+};
+
+// An algorithm that applies, and its modelled cost in seconds on one thread.
+struct ConvAlgorithm {
+  std::string name;
+  double cost;
+};
+
+template <class Acc>
+class ConvStep;  // src/conv/algorithm.h
+
+template <class Acc>
+class Conv {
+ public:
+  // Throws std::invalid_argument for an algorithm that does not apply, PipelineTypeError for stages
+  // that do not fit, std::runtime_error where executable memory is denied.
+  Conv(const PackedConv<Acc>& weights, RuntimePipeline pipeline, const ConvShape& shape,
+       const ConvOptions& options = {}, Features features = active_features());
+  ~Conv();
+  Conv(Conv&&) noexcept;
+  Conv& operator=(Conv&&) noexcept;
+
+  ValueType output_type() const;
+  const ConvShape& shape() const;
+  std::string_view algorithm() const;
+  std::string kernel_name() const;
+  int phases() const noexcept;
+  std::size_t workspace_bytes() const noexcept;
+
+  // `pipeline` is that of the constructor, with the parameters of this call. c holds out_pixels()
+  // rows of out_channels results. `workspace` is 64-byte aligned and shared by all threads.
+  void run(const ConvInput& x, RuntimePipeline pipeline, OutputView c, std::byte* workspace,
+           int phase, int thread_id, int num_threads) const noexcept;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// What applies, cheapest first. Without `exact` algorithms that round differently are among them.
+template <class Acc>
+std::vector<ConvAlgorithm> conv_algorithms(const PackedConv<Acc>& weights, RuntimePipeline pipeline,
+                                           const ConvShape& shape, const ConvOptions& options = {},
+                                           Features features = active_features());
+
+extern template class Conv<Int32>;
+extern template class Conv<Int16>;
+extern template class Conv<Float32>;
+extern template class Conv<BFloat16>;
+extern template class Conv<Float32BF16>;
+extern template class Conv<Float32F16>;
+
+}  // namespace fbg

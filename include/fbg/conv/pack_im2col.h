@@ -1,0 +1,60 @@
+// The A-packer of convolution: rows of A are output pixels, its columns run over taps and then the
+// input channels of a group. The patch of a pixel is gathered as its block is packed, so that the
+// product of any geometry needs no other driver; a pointwise convolution is read where it lies.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "fbg/conv/geometry.h"
+#include "fbg/gemm/pack_a.h"
+
+namespace fbg {
+
+// An image in memory: channels are contiguous, strides of the others count bytes.
+struct ImageView {
+  const std::byte* data = nullptr;
+  std::int64_t batch_stride = 0;
+  Extent3 strides{};
+  const float* scale = nullptr;              // [batch]; null: none
+  const std::int32_t* zero_point = nullptr;  // [batch]; null: 0. What lies outside has this value
+};
+
+// T is what the kernel reads. With scales, `x.scale` and `x.zero_point` must be there.
+template <class T, bool HasScale>
+class PackAWithIm2Col {
+ public:
+  using Element = T;
+  static constexpr bool kHasScale = HasScale;
+
+  PackAWithIm2Col(const ImageView& x, const ConvGeometry& geometry, const ConvShape& shape,
+                  std::int64_t group)
+      : x_(x), g_(geometry), shape_(shape), group_(group) {}
+  std::int64_t rows() const { return shape_.out_pixels(); }
+  std::int64_t depth() const { return g_.depth(); }
+  // Rows of a product must be one distance apart, across lines and images too.
+  const T* in_place() const;
+  std::int64_t in_place_ld() const {
+    return x_.strides[2] / static_cast<std::int64_t>(sizeof(T));
+  }
+  void prepare(Range rows, ABlock& block) const noexcept;
+  void pack(Range rows, ABlock& block) const noexcept;
+
+ private:
+  void gather(std::int64_t row, T* to) const noexcept;
+
+  ImageView x_;
+  const ConvGeometry& g_;
+  ConvShape shape_;
+  std::int64_t group_;
+};
+
+// Whether every output pixel is the input pixel at the same place.
+bool is_pointwise(const ConvGeometry& g);
+
+extern template class PackAWithIm2Col<std::uint8_t, true>;
+extern template class PackAWithIm2Col<std::uint8_t, false>;
+extern template class PackAWithIm2Col<float, false>;
+extern template class PackAWithIm2Col<bfloat16, false>;
+
+}  // namespace fbg

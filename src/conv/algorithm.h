@@ -1,0 +1,96 @@
+// What an algorithm of convolution is to the rest: one file that answers whether it applies, what it
+// costs, and how it is prepared and run. The table of all of them is in algorithms.cc.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "fbg/conv/conv.h"
+
+namespace fbg {
+
+// What is to be computed, all that a choice may depend on: never the batch or the threads.
+template <class Acc>
+struct ConvProblem {
+  const PackedConv<Acc>& weights;
+  const ConvGeometry& geometry;
+  ConvShape shape;
+  std::span<const Stage> stages;
+  bool has_scale;  // x has a scale and a zero point
+  Features features;
+  int threads;  // the most that a run will have
+
+  bool b_has_zero_point() const { return weights.zero_point() != nullptr; }
+};
+
+// x as kernels read it, and what else a run brings. Scales are per image.
+struct ConvRun {
+  const std::byte* x;
+  std::int64_t batch_stride;  // bytes, as all strides here
+  Extent3 strides;
+  const std::byte* end;  // of x: nothing beyond is read
+  const float* scale;    // [batch]; null: none
+  const std::int32_t* zero_point;
+  std::int32_t pad_value;  // not used where zero points differ between images
+  std::span<const Stage> stages;
+  OutputView c;
+
+  std::int32_t image_zero_point(std::int64_t n) const { return zero_point ? zero_point[n] : 0; }
+};
+
+template <class Acc>
+class ConvStep {
+ public:
+  virtual ~ConvStep() = default;
+  virtual std::string kernel() const = 0;
+  virtual int phases() const noexcept { return 1; }
+  // Whether it reads uint8 images widened to uint16, each k-group as {a0, a2, a1, a3} (pack_a.h).
+  virtual bool wants_wide() const noexcept { return false; }
+  virtual std::size_t workspace_bytes() const noexcept = 0;
+  virtual void run(const ConvRun& run, std::byte* workspace, int phase, int thread_id,
+                   int num_threads) const noexcept = 0;
+};
+
+template <class Acc>
+struct ConvMethod {
+  const char* name;
+  bool exact;  // the sum of an output is one chain in the order of the weights
+  bool (*applies)(const ConvProblem<Acc>&);
+  // Modelled cycles of one thread, in units of one vector multiply-add per kernel port.
+  double (*cost)(const ConvProblem<Acc>&);
+  std::unique_ptr<ConvStep<Acc>> (*prepare)(const ConvProblem<Acc>&);
+};
+
+template <class Acc>
+std::span<const ConvMethod<Acc>> conv_methods();
+
+// One function per algorithm, each in the file of its name.
+template <class Acc>
+ConvMethod<Acc> pointwise_method();
+template <class Acc>
+ConvMethod<Acc> taps_method();
+template <class Acc>
+ConvMethod<Acc> im2col_method();
+
+// Makes a stage read its operand `columns` further on: for the next group of channels.
+void skip_columns(Stage& stage, std::int64_t columns) noexcept;
+
+// The key of kernels that run the stages of a problem.
+template <class Acc>
+KernelKey conv_kernel_key(const ConvProblem<Acc>& p, const Geometry& geometry) {
+  return make_kernel_key(geometry, Acc::kind, p.stages, p.has_scale, p.weights.scale() != nullptr,
+                         p.b_has_zero_point());
+}
+
+// Multiply-adds of a vector instruction, in 32-bit lanes times k-group.
+template <class Acc>
+double macs_per_instruction(const ConvProblem<Acc>& p) {
+  const Geometry g = choose_geometry(Acc::kind, p.features);
+  const double per_lane = Acc::kr;
+  return g.lanes * per_lane / (g.wide_a || g.spills ? 2.0 : 1.0);
+}
+
+}  // namespace fbg

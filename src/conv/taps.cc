@@ -1,0 +1,303 @@
+// taps: a dense convolution as a product whose A is read where it lies.
+//
+// In a channels-last image the pixels under one row of the kernel are contiguous: (kx, channel) is
+// one run of k. A tile of C is a run of output pixels of one output row, so that row i of A begins
+// i * stride pixels further on, and the microkernel adds up one block pair per kernel row:
+//
+//   C[ox .. ox + mr) = sum over (kz, ky) of  x[oz * s + kz, oy * s + ky, ox * s ...] * w[kz, ky]
+//
+// With dilation along the width, or in groups, a run is the channels of one tap. Rows that lie
+// outside the image are one buffer of padding, read with lda = 0. Segments that cross its left or
+// right border (or whose last k-group would read beyond the tensor) are copied once per tile, with
+// the padding, and serve all columns of C. Nothing else is copied.
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "conv/algorithm.h"
+#include "conv/padding.h"
+
+namespace fbg {
+namespace {
+
+// One run of k: `groups` k-groups from B's group `first` on, against the pixels of one kernel row.
+struct TapRun {
+  std::int64_t row;     // of the kernel: kz * kernel height + ky
+  std::int64_t offset;  // bytes from the first pixel of the segment
+  std::int64_t first, groups;
+};
+
+// Where the segment of a kernel row for a tile lies.
+struct Segment {
+  const std::byte* data;
+  std::int64_t lda;
+};
+
+constexpr std::int64_t kBlockBytes = 512 << 10;  // of segments copied for a block of tiles
+constexpr std::int64_t kBlockTiles = 32;
+
+template <class Acc>
+class TapsStep final : public ConvStep<Acc> {
+ public:
+  explicit TapsStep(const ConvProblem<Acc>& p)
+      : geometry_(p.geometry),
+        shape_(p.shape),
+        tile_(choose_geometry(Acc::kind, p.features)),
+        key_(conv_kernel_key(p, tile_)),
+        output_(key_.output()),
+        tiles_(RowTiles::split(p.shape.output[2], tile_.max_rows)),
+        kernels_(tile_, key_, p.geometry.group_outputs(), 1, p.shape.output[2]) {
+    const ConvGeometry& g = geometry_;
+    const bool whole_rows = g.groups == 1 && g.dilation[2] == 1;
+    const std::int64_t run = whole_rows ? g.kernel[2] * g.in_channels : g.group_inputs();
+    for (std::int64_t i = 0; i < g.groups; ++i) weights_.push_back(&p.weights.panels(i, run));
+    element_ = tile_.wide_a ? 2 : sizeof(typename Acc::A);
+    pixel_ = g.in_channels * element_;
+    const std::int64_t groups = ceil_div(run, Acc::kr);
+    std::int64_t first = 0;
+    for (std::int64_t row = 0; row < g.kernel[0] * g.kernel[1]; ++row)
+      for (std::int64_t kx = 0; kx < (whole_rows ? 1 : g.kernel[2]); ++kx, first += groups)
+        runs_.push_back({row, kx * g.dilation[2] * pixel_, first, groups});
+    slack_ = groups * Acc::kr * element_ - run * element_;
+    reach_ = g.dilation[2] * (g.kernel[2] - 1) + 1;
+    segment_bytes_ = round_up(((tiles_.height - 1) * g.stride[2] + reach_) * pixel_ + slack_, 64);
+    const std::int64_t rows = g.kernel[0] * g.kernel[1];
+    block_tiles_ = std::clamp<std::int64_t>(kBlockBytes / (segment_bytes_ * rows), 1, kBlockTiles);
+    pad_bytes_ = round_up(reach_ * pixel_ + slack_, 64);
+    segments_bytes_ =
+        round_up(block_tiles_ * rows * static_cast<std::int64_t>(sizeof(Segment)), 64);
+    pairs_bytes_ = round_up(std::ssize(runs_) * static_cast<std::int64_t>(sizeof(BlockPair)), 64);
+    thread_bytes_ =
+        pad_bytes_ + pairs_bytes_ + segments_bytes_ + block_tiles_ * rows * segment_bytes_;
+    threads_ = p.threads;
+  }
+
+  std::string kernel() const override {
+    KernelKey key = key_;
+    key.rows = static_cast<std::uint8_t>(std::max<std::int64_t>(tiles_.height, 1));
+    key.vectors = static_cast<std::uint8_t>(tile_.max_vectors[key.rows - 1]);
+    return kernel_name(key);
+  }
+  bool wants_wide() const noexcept override { return tile_.wide_a; }
+  std::size_t workspace_bytes() const noexcept override {
+    return static_cast<std::size_t>(thread_bytes_ * threads_);
+  }
+
+  void run(const ConvRun& run, std::byte* workspace, int, int thread_id,
+           int num_threads) const noexcept override {
+    const Extent3& out = shape_.output;
+    const std::int64_t lines = shape_.batch * out[0] * out[1], count = lines * tiles_.count;
+    const int row_parts =
+        choose_row_parts(lines * out[2], geometry_.group_outputs(), num_threads);
+    const Share share =
+        thread_share(count, geometry_.group_outputs(), thread_id, num_threads, row_parts);
+    if (share.rows.size() <= 0 || share.cols.size() <= 0) return;
+
+    std::byte* at = workspace + thread_id * thread_bytes_;
+    const auto take = [&](std::int64_t bytes) { return std::exchange(at, at + bytes); };
+    Thread t{};
+    t.padding = take(pad_bytes_);
+    t.pairs = reinterpret_cast<BlockPair*>(take(pairs_bytes_));
+    t.segments = reinterpret_cast<Segment*>(take(segments_bytes_));
+    t.copies = at;
+    std::array<StageArgs, kMaxStages> stage_args;
+    std::ranges::transform(run.stages, stage_args.begin(), &Stage::args);
+    t.args.stages = stage_args.data();
+    t.args.pairs = t.pairs;
+    t.args.num_pairs = std::ssize(runs_);
+    t.args.ldc = run.c.ld;
+    t.args.a_scale = t.scale;
+    t.args.a_zero_point = t.zero_point;
+
+    std::int64_t image = -1;
+    for (std::int64_t i = share.rows.begin; i < share.rows.end;) {
+      const std::int64_t n = i / (out[0] * out[1] * tiles_.count);
+      if (n != image) begin_image(run, image = n, t);
+      const std::int64_t end = std::min({i + block_tiles_, share.rows.end,
+                                         (n + 1) * out[0] * out[1] * tiles_.count});
+      run_block(run, {i, end}, share.cols, t);
+      i = end;
+    }
+  }
+
+ private:
+  // What a thread works with.
+  struct Thread {
+    std::byte* padding;  // pixels of padding: what lies outside the image
+    BlockPair* pairs;
+    Segment* segments;  // [tile of the block][kernel row]
+    std::byte* copies;
+    TileArgs args;
+    float scale[16];
+    std::int32_t zero_point[16];
+  };
+
+  std::int64_t kernel_rows() const { return geometry_.kernel[0] * geometry_.kernel[1]; }
+
+  void begin_image(const ConvRun& run, std::int64_t n, Thread& t) const noexcept {
+    fill_padding(t.padding, pad_bytes_ / element_, run.image_zero_point(n), element_);
+    std::fill_n(t.scale, 16, run.scale ? run.scale[n] : 1.0f);
+    std::fill_n(t.zero_point, 16, run.image_zero_point(n));
+  }
+
+  struct Tile {
+    std::int64_t image, z, y, x, height, pixel;  // first output pixel, also counted over all
+  };
+  Tile tile(std::int64_t index) const {
+    const Extent3& out = shape_.output;
+    const std::int64_t line = index / tiles_.count;
+    const Range x = tiles_[index % tiles_.count];
+    return {line / (out[0] * out[1]), line / out[1] % out[0], line % out[1], x.begin, x.size(),
+            line * out[2] + x.begin};
+  }
+
+  // Finds or copies the segment of every kernel row for a tile.
+  void find_segments(const ConvRun& run, const Tile& at, Segment* segments, std::byte* copies,
+                     const Thread& t) const noexcept {
+    const ConvGeometry& g = geometry_;
+    const std::int64_t x = at.x * g.stride[2] - g.pad_before[2];
+    const std::int64_t width = (at.height - 1) * g.stride[2] + reach_;
+    const std::int64_t lda = g.stride[2] * pixel_;
+    for (std::int64_t kz = 0; kz < g.kernel[0]; ++kz) {
+      const std::int64_t z = at.z * g.stride[0] - g.pad_before[0] + kz * g.dilation[0];
+      for (std::int64_t ky = 0; ky < g.kernel[1]; ++ky, ++segments, copies += segment_bytes_) {
+        const std::int64_t y = at.y * g.stride[1] - g.pad_before[1] + ky * g.dilation[1];
+        if (z < 0 || z >= shape_.input[0] || y < 0 || y >= shape_.input[1]) {
+          *segments = {t.padding, 0};
+          continue;
+        }
+        const std::byte* const line =
+            run.x + at.image * run.batch_stride + z * run.strides[0] + y * run.strides[1];
+        const std::byte* const data = line + x * run.strides[2];
+        const bool inside = x >= 0 && x + width <= shape_.input[2] &&
+                            data + width * pixel_ + slack_ <= run.end && run.strides[2] == pixel_;
+        if (inside) {
+          *segments = {data, lda};
+          continue;
+        }
+        copy_padded(line, run.strides[2], shape_.input[2], x, width, pixel_, t.padding, copies);
+        std::memset(copies + width * pixel_, 0, static_cast<std::size_t>(slack_));
+        *segments = {copies, lda};
+      }
+    }
+  }
+
+  void run_block(const ConvRun& run, Range tiles, Range cols, Thread& t) const noexcept {
+    const std::int64_t rows = kernel_rows();
+    for (std::int64_t i = 0; i < tiles.size(); ++i)
+      find_segments(run, tile(tiles.begin + i), t.segments + i * rows,
+                    t.copies + i * rows * segment_bytes_, t);
+    const std::int64_t nr =
+        tile_.lanes * tile_.max_vectors[static_cast<std::size_t>(tiles_.height - 1)];
+    for (std::int64_t group = 0; group < geometry_.groups; ++group)
+      for (std::int64_t col = cols.begin; col < cols.end; col += nr)
+        run_column(run, tiles, group, col, std::min(nr, cols.end - col), t);
+  }
+
+  // All tiles of a block against one group of columns, whose panels stay near.
+  void run_column(const ConvRun& run, Range tiles, std::int64_t group, std::int64_t col,
+                  std::int64_t columns, Thread& t) const noexcept {
+    const PackedB<Acc>& b = *weights_[static_cast<std::size_t>(group)];
+    constexpr std::int64_t kGroupBytes = PackedB<Acc>::kGroupBytes;
+    const std::byte* const panel = b.panels() + col / kPanelColumns * b.panel_bytes() +
+                                   col % kPanelColumns * (kGroupBytes / kPanelColumns);
+    const std::int64_t vectors = ceil_div(columns, tile_.lanes);
+    const bool masked = columns % tile_.lanes != 0;
+    const std::int64_t channel = group * geometry_.group_outputs() + col;
+    const std::int64_t a_offset = group * geometry_.group_inputs() * element_;
+    TileArgs& args = t.args;
+    args.columns = columns;
+    args.col = channel;
+    args.prefetch = panel;
+    if (b.scale()) args.b_scale = b.scale() + col;
+    if (b.col_offsets()) args.col_offsets = b.col_offsets() + col;
+    for (std::size_t r = 0; r < runs_.size(); ++r) {
+      t.pairs[r].b = panel + runs_[r].first * kGroupBytes;
+      t.pairs[r].b_panel_stride = b.panel_bytes();
+      t.pairs[r].groups = runs_[r].groups;
+    }
+    for (std::int64_t i = 0; i < tiles.size(); ++i) {
+      const Tile at = tile(tiles.begin + i);
+      const Segment* const segments = t.segments + i * kernel_rows();
+      for (std::size_t r = 0; r < runs_.size(); ++r) {
+        const Segment& segment = segments[runs_[r].row];
+        t.pairs[r].a = segment.data + runs_[r].offset + a_offset;
+        t.pairs[r].lda = segment.lda;
+      }
+      args.row = at.pixel;
+      args.c = static_cast<std::byte*>(run.c.data) + at.pixel * run.c.ld +
+               channel * value_size(output_);
+      args.key = &kernels_.key(at.height, vectors, masked);
+      kernels_.find(at.height, vectors, masked)(&args);
+    }
+  }
+
+  const ConvGeometry geometry_;
+  const ConvShape shape_;
+  const Geometry tile_;
+  const KernelKey key_;
+  const ValueType output_;
+  const RowTiles tiles_;  // of an output row
+  const KernelTable kernels_;
+  std::vector<const PackedB<Acc>*> weights_;  // by group
+  std::vector<TapRun> runs_;
+  std::int64_t element_, pixel_;  // bytes of an element and of a pixel of x
+  std::int64_t reach_;            // pixels of a row under the kernel
+  std::int64_t slack_;            // bytes that the last k-group of a run reads beyond it
+  std::int64_t segment_bytes_, block_tiles_;
+  std::int64_t pad_bytes_, pairs_bytes_, segments_bytes_, thread_bytes_;
+  int threads_;
+};
+
+template <class Acc>
+bool applies(const ConvProblem<Acc>& p) {
+  const ConvGeometry& g = p.geometry;
+  // The sums of int16 kernels need the outliers of each pair; zero points of weights the sums of A.
+  if (Acc::kind == Accumulator::int16 || g.transposed || p.b_has_zero_point()) return false;
+  const bool whole_rows = g.groups == 1 && g.dilation[2] == 1;
+  const std::int64_t run = whole_rows ? g.kernel[2] * g.in_channels : g.group_inputs();
+  const bool wide = choose_geometry(Acc::kind, p.features).wide_a;
+  // What a k-group reads beyond its run meets weights of 0: harmless for integers only.
+  if (wide) return g.in_channels % 4 == 0 && g.group_inputs() % 4 == 0;
+  return is_integer(Acc::kind) || run % Acc::kr == 0;
+}
+
+template <class Acc>
+double cost(const ConvProblem<Acc>& p) {
+  const ConvGeometry& g = p.geometry;
+  const Geometry tile = choose_geometry(Acc::kind, p.features);
+  const RowTiles tiles = RowTiles::split(p.shape.output[2], tile.max_rows);
+  if (tiles.count == 0) return 0;
+  const bool whole_rows = g.groups == 1 && g.dilation[2] == 1;
+  const std::int64_t run = whole_rows ? g.kernel[2] * g.in_channels : g.group_inputs();
+  const double groups = static_cast<double>(ceil_div(run, Acc::kr) * (g.depth() / run));
+  const double vectors = static_cast<double>(ceil_div(g.group_outputs(), tile.lanes));
+  const double lines = static_cast<double>(p.shape.batch * p.shape.output[0] * p.shape.output[1]);
+  // A step of k of a tile: its multiply-adds, or its loads where those are more.
+  const double height = static_cast<double>(tiles.height);
+  const double steps = std::max(height * 2, height + 4) / 2 * (tile.wide_a ? 2 : 1);
+  const double per_tile = groups * steps + 30 + 4 * static_cast<double>(g.depth() / run);
+  return lines * static_cast<double>(tiles.count) * vectors * per_tile *
+         static_cast<double>(g.groups);
+}
+
+template <class Acc>
+std::unique_ptr<ConvStep<Acc>> prepare(const ConvProblem<Acc>& p) {
+  return std::make_unique<TapsStep<Acc>>(p);
+}
+
+}  // namespace
+
+template <class Acc>
+ConvMethod<Acc> taps_method() {
+  return {"taps", true, applies<Acc>, cost<Acc>, prepare<Acc>};
+}
+
+template ConvMethod<Int32> taps_method();
+template ConvMethod<Int16> taps_method();
+template ConvMethod<Float32> taps_method();
+template ConvMethod<BFloat16> taps_method();
+template ConvMethod<Float32BF16> taps_method();
+template ConvMethod<Float32F16> taps_method();
+
+}  // namespace fbg

@@ -1,0 +1,229 @@
+// Convolutions against plain loops: every algorithm that applies, on every ISA, over geometries at
+// random, with each operand next to a guard page.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "core/memory.h"
+#include "fbg/conv/conv.h"
+#include "helpers/guarded.h"
+
+namespace fbg {
+namespace {
+
+using test::Guard;
+using test::Guarded;
+
+struct Case {
+  ConvGeometry geometry;
+  ConvShape shape;
+};
+
+// A geometry at random; groups are 1, all channels, or something between.
+Case random_case(std::mt19937& random) {
+  const auto pick = [&](std::int64_t lo, std::int64_t hi) {
+    return lo + static_cast<std::int64_t>(random() % static_cast<unsigned>(hi - lo + 1));
+  };
+  ConvGeometry g;
+  const std::int64_t kind = pick(0, 3);
+  const std::int64_t inputs = kind == 1 ? 1 : pick(1, 9), outputs = pick(1, kind == 1 ? 2 : 20);
+  g.groups = kind == 0 || kind == 3 ? 1 : pick(1, kind == 1 ? 40 : 6);
+  g.in_channels = inputs * g.groups;
+  g.out_channels = outputs * g.groups;
+  if (kind == 3) g.in_channels = 4 * pick(1, 20), g.out_channels = pick(1, 70);
+  const std::int64_t first = pick(0, 2);  // the axes before have size 1
+  Extent3 input{1, 1, 1};
+  for (int axis = static_cast<int>(first); axis < kSpatialAxes; ++axis) {
+    g.kernel[axis] = pick(1, axis == 0 ? 2 : 4);
+    g.stride[axis] = pick(1, 3);
+    g.dilation[axis] = pick(1, 2);
+    g.pad_before[axis] = pick(0, 3);
+    g.pad_after[axis] = pick(0, 3);
+    const std::int64_t reach = g.dilation[axis] * (g.kernel[axis] - 1) + 1;
+    const std::int64_t least =
+        std::max<std::int64_t>(1, reach - g.pad_before[axis] - g.pad_after[axis]);
+    input[axis] = least + pick(0, axis == 2 ? 30 : 4);
+  }
+  return {g, ConvShape::of(g, pick(1, 2), input)};
+}
+
+// sum over taps and channels, in double or int64; x outside is `pad`.
+template <class X, class W, class Sum>
+std::vector<Sum> plain(const Case& c, const X* x, const W* w, Sum pad) {
+  const ConvGeometry& g = c.geometry;
+  const Extent3 &in = c.shape.input, &out = c.shape.output;
+  std::vector<Sum> y(static_cast<std::size_t>(c.shape.out_pixels() * g.out_channels));
+  std::size_t at = 0;
+  for (std::int64_t pixel = 0; pixel < c.shape.out_pixels(); ++pixel)
+    for (std::int64_t o = 0; o < g.out_channels; ++o, ++at) {
+      const std::int64_t n = pixel / volume(out);
+      const Extent3 place{pixel / (out[2] * out[1]) % out[0], pixel / out[2] % out[1],
+                          pixel % out[2]};
+      const std::int64_t first = o / g.group_outputs() * g.group_inputs();
+      for (std::int64_t tap = 0; tap < g.taps(); ++tap) {
+        const Extent3 k{tap / (g.kernel[2] * g.kernel[1]), tap / g.kernel[2] % g.kernel[1],
+                        tap % g.kernel[2]};
+        Extent3 p;
+        bool inside = true;
+        for (int a = 0; a < kSpatialAxes; ++a) {
+          p[a] = place[a] * g.stride[a] - g.pad_before[a] + k[a] * g.dilation[a];
+          inside = inside && p[a] >= 0 && p[a] < in[a];
+        }
+        const std::int64_t source = ((n * in[0] + p[0]) * in[1] + p[1]) * in[2] + p[2];
+        for (std::int64_t i = 0; i < g.group_inputs(); ++i) {
+          const Sum value =
+              inside ? static_cast<Sum>(x[source * g.in_channels + first + i]) : pad;
+          y[at] += value * static_cast<Sum>(w[(o * g.taps() + tap) * g.group_inputs() + i]);
+        }
+      }
+    }
+  return y;
+}
+
+template <class T>
+std::vector<T> random_vector(std::mt19937& random, std::int64_t count) {
+  std::vector<T> values(static_cast<std::size_t>(count));
+  for (T& v : values) {
+    if constexpr (std::is_same_v<T, float>)
+      v = static_cast<float>(random()) / 2147483648.0f - 1.0f;
+    else
+      v = static_cast<T>(random());
+  }
+  return values;
+}
+
+// What one convolution gives, by `threads` threads one after the other in each phase.
+template <class Acc, class T>
+void compute(const Conv<Acc>& conv, const ConvInput& x, RuntimePipeline stages, Guarded<T>& y,
+             std::int64_t channels, int threads) {
+  AlignedBuffer workspace(conv.workspace_bytes(), Fill::none);
+  std::fill(y.begin(), y.end(), T{});
+  for (int phase = 0; phase < conv.phases(); ++phase)
+    for (int t = 0; t < threads; ++t)
+      conv.run(x, stages, {y.data(), channels * static_cast<std::int64_t>(sizeof(T))},
+               workspace.data(), phase, t, threads);
+}
+
+class ConvTest : public testing::TestWithParam<Isa> {
+ protected:
+  void SetUp() override { set_isa_limit(GetParam()); }
+  void TearDown() override { set_isa_limit(std::nullopt); }
+};
+
+TEST_P(ConvTest, IntegerSumsAreThoseOfPlainLoops) {
+  std::mt19937 random(7);
+  for (int i = 0; i < 60; ++i) {
+    const Case c = random_case(random);
+    const ConvGeometry& g = c.geometry;
+    const Guard side = i % 2 ? Guard::before : Guard::after;
+    const Guarded<std::uint8_t> x(random_vector<std::uint8_t>(random, c.shape.in_pixels() * g.in_channels), side);
+    const Guarded<std::int8_t> w(random_vector<std::int8_t>(random, g.out_channels * g.depth()), side);
+    const auto weights = PackedConv<Int32>::pack(w.data(), g);
+    const auto zero_point = static_cast<std::int32_t>(random() % 256);
+    const auto expected = plain<std::uint8_t, std::int8_t, std::int64_t>(c, x.data(), w.data(),
+                                                                         zero_point);
+    ConvInput input = ConvInput::dense(x.data(), g, c.shape);
+    input.zero_point = zero_point;
+    for (const ConvAlgorithm& algorithm : conv_algorithms(weights, {}, c.shape)) {
+      ConvOptions options;
+      options.algorithm = algorithm.name;
+      options.threads = 3;
+      const Conv<Int32> conv(weights, {}, c.shape, options);
+      EXPECT_EQ(conv.algorithm(), algorithm.name);
+      for (const int threads : {1, 3}) {
+        Guarded<std::int32_t> y(expected.size(), side);
+        compute(conv, input, {}, y, g.out_channels, threads);
+        ASSERT_TRUE(std::ranges::equal(y, expected))
+            << algorithm.name << " " << to_string(g) << " case " << i << " kernel "
+            << conv.kernel_name();
+      }
+    }
+  }
+}
+
+TEST_P(ConvTest, FloatSumsAreNearThoseInDouble) {
+  std::mt19937 random(11);
+  for (int i = 0; i < 40; ++i) {
+    const Case c = random_case(random);
+    const ConvGeometry& g = c.geometry;
+    const Guard side = i % 2 ? Guard::before : Guard::after;
+    const Guarded<float> x(random_vector<float>(random, c.shape.in_pixels() * g.in_channels), side);
+    const Guarded<float> w(random_vector<float>(random, g.out_channels * g.depth()), side);
+    const auto weights = PackedConv<Float32>::pack(w.data(), g);
+    const auto expected = plain<float, float, double>(c, x.data(), w.data(), 0.0);
+    const std::vector<float> bias(static_cast<std::size_t>(g.out_channels), 0.25f);
+    const Stage stages[] = {Bias{bias.data()}.stage(), Relu{}.stage()};
+    for (const ConvAlgorithm& algorithm : conv_algorithms(weights, stages, c.shape)) {
+      ConvOptions options;
+      options.algorithm = algorithm.name;
+      options.threads = 2;
+      const Conv<Float32> conv(weights, stages, c.shape, options);
+      Guarded<float> y(expected.size(), side);
+      compute(conv, ConvInput::dense(x.data(), g, c.shape), stages, y, g.out_channels, 2);
+      for (std::size_t j = 0; j < y.size(); ++j)
+        ASSERT_NEAR(y[j], std::max(expected[j] + 0.25, 0.0), 1e-4)
+            << algorithm.name << " " << to_string(g) << " case " << i << " at " << j;
+    }
+  }
+}
+
+// float32 images quantized one by one, int8 weights, dequantized: as the formula has it.
+TEST_P(ConvTest, QuantizedImagesDoNotDependOnTheirBatch) {
+  std::mt19937 random(13);
+  for (int i = 0; i < 20; ++i) {
+    const Case c = random_case(random);
+    const ConvGeometry& g = c.geometry;
+    const std::int64_t image = volume(c.shape.input) * g.in_channels;
+    const std::int64_t pixels = volume(c.shape.output);
+    const Guarded<float> x(random_vector<float>(random, c.shape.batch * image));
+    const Guarded<float> w(random_vector<float>(random, g.out_channels * g.depth()));
+    const auto weights = PackedConv<Int32>::convert(w.data(), g);
+    const Stage stages[] = {Dequantize{}.stage()};
+    const ConvShape alone = ConvShape::of(g, 1, c.shape.input);
+    ConvOptions options;
+    options.source = ConvSource::quantize;
+    options.threads = 2;
+    for (const ConvAlgorithm& algorithm : conv_algorithms(weights, stages, c.shape, options)) {
+      options.algorithm = algorithm.name;
+      const Conv<Int32> conv(weights, stages, c.shape, options);
+      Guarded<float> y(static_cast<std::size_t>(c.shape.out_pixels() * g.out_channels));
+      compute(conv, ConvInput::dense(x.data(), g, c.shape), stages, y, g.out_channels, 2);
+      const Conv<Int32> single(weights, stages, alone, options);
+      for (std::int64_t n = 0; n < c.shape.batch; ++n) {
+        Guarded<float> one(static_cast<std::size_t>(pixels * g.out_channels));
+        compute(single, ConvInput::dense(x.data() + n * image, g, alone), stages, one,
+                g.out_channels, 1);
+        EXPECT_TRUE(std::equal(one.begin(), one.end(), y.begin() + n * pixels * g.out_channels))
+            << algorithm.name << " " << to_string(g);
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Isas, ConvTest, testing::ValuesIn(supported_isas()),
+                         [](const auto& isa) { return std::string(isa_name(isa.param)); });
+
+TEST(ConvGeometry, SizesFollowTheFormula) {
+  ConvGeometry g;
+  g.kernel = {1, 3, 3};
+  g.stride = {1, 2, 2};
+  g.pad_before = g.pad_after = {0, 1, 1};
+  EXPECT_EQ(ConvShape::of(g, 2, {1, 224, 7}).output, (Extent3{1, 112, 4}));
+  EXPECT_EQ(ConvShape::of(g, 0, {1, 5, 5}).out_pixels(), 0);
+  EXPECT_EQ(ConvShape::of(g, 1, {1, 0, 5}).out_pixels(), 0);
+  g.kernel[1] = 9;
+  EXPECT_THROW(ConvShape::of(g, 1, {1, 5, 5}), std::invalid_argument);
+  g.kernel[1] = 1;
+  EXPECT_THROW(ConvShape::of(g, 1 << 30, {1 << 30, 1 << 30, 1}), std::length_error);
+  g.in_channels = 6;
+  g.groups = 4;
+  EXPECT_THROW(g.validate(), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace fbg
