@@ -74,6 +74,8 @@ template <class Acc>
 ConvMethod<Acc> taps_method();
 template <class Acc>
 ConvMethod<Acc> im2col_method();
+template <class Acc>
+ConvMethod<Acc> lanewise_method();
 
 // Makes a stage read its operand `columns` further on: for the next group of channels.
 void skip_columns(Stage& stage, std::int64_t columns) noexcept;

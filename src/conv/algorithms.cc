@@ -17,7 +17,7 @@ void skip_columns(Stage& stage, std::int64_t columns) noexcept {
 template <class Acc>
 std::span<const ConvMethod<Acc>> conv_methods() {
   static const std::array methods{pointwise_method<Acc>(), taps_method<Acc>(),
-                                  im2col_method<Acc>()};
+                                  lanewise_method<Acc>(), im2col_method<Acc>()};
   return methods;
 }
 

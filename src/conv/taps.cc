@@ -45,7 +45,7 @@ class TapsStep final : public ConvStep<Acc> {
         tile_(choose_geometry(Acc::kind, p.features)),
         key_(conv_kernel_key(p, tile_)),
         output_(key_.output()),
-        tiles_(RowTiles::split(p.shape.output[2], tile_.max_rows)),
+        tiles_(BalancedSplit::split(p.shape.output[2], tile_.max_rows)),
         kernels_(tile_, key_, p.geometry.group_outputs(), 1, p.shape.output[2]) {
     const ConvGeometry& g = geometry_;
     const bool whole_rows = g.groups == 1 && g.dilation[2] == 1;
@@ -237,7 +237,7 @@ class TapsStep final : public ConvStep<Acc> {
   const Geometry tile_;
   const KernelKey key_;
   const ValueType output_;
-  const RowTiles tiles_;  // of an output row
+  const BalancedSplit tiles_;  // of an output row
   const KernelTable kernels_;
   std::vector<const PackedB<Acc>*> weights_;  // by group
   std::vector<TapRun> runs_;
@@ -266,7 +266,7 @@ template <class Acc>
 double cost(const ConvProblem<Acc>& p) {
   const ConvGeometry& g = p.geometry;
   const Geometry tile = choose_geometry(Acc::kind, p.features);
-  const RowTiles tiles = RowTiles::split(p.shape.output[2], tile.max_rows);
+  const BalancedSplit tiles = BalancedSplit::split(p.shape.output[2], tile.max_rows);
   if (tiles.count == 0) return 0;
   const bool whole_rows = g.groups == 1 && g.dilation[2] == 1;
   const std::int64_t run = whole_rows ? g.kernel[2] * g.in_channels : g.group_inputs();

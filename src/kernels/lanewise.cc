@@ -1,0 +1,53 @@
+// Lanewise kernels by key: generated once, kept for the life of the process.
+#include "kernels/lanewise.h"
+
+#include <algorithm>
+#include <mutex>
+#include <stdexcept>
+#include <unordered_map>
+
+#include "kernels/code.h"
+#include "kernels/x64/lanewise_generator.h"
+
+namespace fbg::kernels {
+
+int lanewise_depth(Accumulator accumulator, Features features) noexcept {
+  if (!is_integer(accumulator)) return 1;
+  return features & (feature::avx512_vnni | feature::avx_vnni) ? 4 : 2;
+}
+
+bool has_lanewise(Isa isa) noexcept { return isa != Isa::generic; }
+
+int lanewise_max_rows(Isa isa, int taps, int vectors) noexcept {
+  const bool wide = isa_features(isa) & feature::avx512;
+  // Weights in registers beside the sums, if that leaves enough sums to hide the latency.
+  const int free = (wide ? 32 : 16) - 2, kept = (free - taps * vectors) / vectors;
+  const int least = wide ? 12 : 6;
+  return std::min(kept * vectors >= least ? kept : (free - 1) / vectors, 16);
+}
+
+std::string lanewise_name(const LanewiseKey& key) {
+  std::string name = kernel_name(key.tile);
+  name.replace(0, 4, "lanewise");
+  name += "_taps" + std::to_string(key.taps);
+  if (key.step > 1) name += "_step" + std::to_string(key.step);
+  if (key.dilation > 1) name += "_dilation" + std::to_string(key.dilation);
+  return name;
+}
+
+TileFunction find_lanewise(const LanewiseKey& key) {
+  static std::mutex mutex;
+  static auto* const kernels = new std::unordered_map<std::string, TileFunction>;
+  const std::string name = lanewise_name(key);
+  const std::lock_guard lock(mutex);
+  TileFunction& kernel = (*kernels)[name];
+  if (!kernel) {
+    const std::vector<std::uint8_t> code = generate_lanewise(key);
+    if (code.empty()) throw std::runtime_error("no generator for kernel " + name);
+    kernel = reinterpret_cast<TileFunction>(
+        const_cast<void*>(make_executable(code.data(), code.size(), name)));
+  }
+  return kernel;
+}
+
+}  // namespace fbg::kernels

@@ -1,0 +1,35 @@
+// Kernels of depthwise and groupwise convolution: every output channel has a lane of its own.
+//
+//   C[x][o] = pipeline( sum over sources r and taps kx of  U_r[x * step + kx * dilation][o] . W_r[kx][o] )
+//
+// Each element of U and W is 32 bits of one lane: a float, four bytes or two int16 that belong to
+// output channel o (src/conv/lanewise.cc lays them out). A tile is `rows` neighbouring output pixels
+// by `vectors` vectors of channels, so that an element of U that is loaded once serves up to `taps`
+// sums. Arguments and pipeline are those of the products (fbg/kernels/microkernel.h): a BlockPair is
+// one source, with lda the bytes between pixels of U and b_panel_stride those between taps of W.
+#pragma once
+
+#include <string>
+
+#include "fbg/kernels/microkernel.h"
+
+namespace fbg::kernels {
+
+struct LanewiseKey {
+  KernelKey tile;  // float32, or int32: u8 x s8 by fours with VNNI, else int16 by twos
+  std::uint8_t taps = 1, step = 1, dilation = 1;
+  friend bool operator==(const LanewiseKey&, const LanewiseKey&) = default;
+};
+
+// Elements of k in a lane of 32 bits: 1 for floats, 4 for bytes, 2 for int16.
+int lanewise_depth(Accumulator accumulator, Features features) noexcept;
+// Pixels of the widest tile for `vectors` vectors of channels, and whether there is a generator.
+int lanewise_max_rows(Isa isa, int taps, int vectors) noexcept;
+bool has_lanewise(Isa isa) noexcept;
+
+std::string lanewise_name(const LanewiseKey& key);
+// Finds or generates the kernel; thread-safe. Throws std::runtime_error where executable memory is
+// denied.
+TileFunction find_lanewise(const LanewiseKey& key);
+
+}  // namespace fbg::kernels

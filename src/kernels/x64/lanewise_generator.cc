@@ -1,0 +1,202 @@
+// The lanewise kernel, in reading order: registers by role, sums over sources, output pipeline.
+//
+//   for each source r
+//     w[kx] = W_r[kx]                             in registers where they fit
+//     for each pixel x under the tile
+//       u = U_r[x]                                one load
+//       for each kx that x is under: acc[(x - kx * dilation) / step] += u . w[kx]
+//
+// The loops over pixels and taps are unrolled: what remains is one addition per pixel to move along
+// the image. Sums of one output are taken in the order of sources and taps.
+#include "kernels/x64/lanewise_generator.h"
+
+#include <cstddef>
+
+#include "kernels/x64/simd_assembler.h"
+#include "kernels/x64/stage_emitters.h"
+
+namespace fbg::kernels {
+namespace {
+
+using Xbyak::Address;
+using Xbyak::Reg64;
+using Vec = SimdAssembler::Vec;
+
+class LanewiseGenerator : public SimdAssembler {
+ public:
+  explicit LanewiseGenerator(const LanewiseKey& key)
+      : SimdAssembler(key.tile.isa),
+        key_(key),
+        rows_(key.tile.rows),
+        vectors_(key.tile.vectors),
+        is_float_(key.tile.accumulator == Accumulator::float32),
+        has_dot_((isa_features(key.tile.isa) & (feature::avx512_vnni | feature::avx_vnni)) != 0),
+        sums_(rows_ * vectors_),
+        // Weights stay in registers where two are left: a pixel, and a product to be added.
+        keeps_weights_(sums_ + key.taps * vectors_ + 2 <= num_vectors()) {}
+
+  bool fits() const {
+    return sums_ + 3 + (key_.tile.masked && !is_zmm()) <= num_vectors() && key_.tile.rows <= 16;
+  }
+
+  void generate() {
+    for (const Reg64& r : saved_) push(r);
+    for (int i = 0; i < sums_; ++i) zero(vec(i));
+    add_sources();
+    run_pipeline();
+    for (int i = 5; i >= 0; --i) pop(saved_[i]);
+    vzeroupper();
+    ret();
+    emit_data();
+  }
+
+ private:
+  // Registers by role (System V: rdi holds the arguments).
+  const Reg64 saved_[6] = {rbx, rbp, r12, r13, r14, r15};
+  const Reg64 args_ = rdi, u_ = rsi, lda_ = rdx, w_ = rcx, tap_ = rbx;
+  const Reg64 pair_ = r12, pairs_left_ = r13, c_ = r14, ldc_ = r15, scratch_ = rax;
+
+  Vec acc(int row, int v) const { return vec(row * vectors_ + v); }
+  Vec weight(int kx, int v) const { return vec(sums_ + kx * vectors_ + v); }
+  Vec pixel() const { return vec(num_vectors() - 1); }
+  Vec product() const { return vec(num_vectors() - 2); }
+  Address arg(std::size_t offset) { return ptr[args_ + static_cast<int>(offset)]; }
+
+  void add_sources() {
+    Xbyak::Label next, done;
+    mov(pair_, arg(offsetof(TileArgs, pairs)));
+    mov(pairs_left_, arg(offsetof(TileArgs, num_pairs)));
+    const auto field = [&](std::size_t offset) { return ptr[pair_ + static_cast<int>(offset)]; };
+    L(next);
+    test(pairs_left_, pairs_left_);
+    jz(done, T_NEAR);
+    mov(u_, field(offsetof(BlockPair, a)));
+    mov(lda_, field(offsetof(BlockPair, lda)));
+    mov(w_, field(offsetof(BlockPair, b)));
+    mov(tap_, field(offsetof(BlockPair, b_panel_stride)));
+    add_source();
+    add(pair_, static_cast<int>(sizeof(BlockPair)));
+    dec(pairs_left_);
+    jmp(next, T_NEAR);
+    L(done);
+  }
+
+  void add_source() {
+    if (keeps_weights_) {
+      for (int kx = 0; kx < key_.taps; ++kx) {
+        for (int v = 0; v < vectors_; ++v) vmovups(weight(kx, v), ptr[w_ + v * vector_bytes()]);
+        if (kx + 1 < key_.taps) add(w_, tap_);
+      }
+    } else {
+      // Taps are addressed as w + kx * stride: one register for each odd multiple.
+      mov(r8, w_);
+      for (int kx = 1; kx < key_.taps && kx < 7; ++kx) lea(tap_pointer(kx), ptr[tap_pointer(kx - 1) + tap_]);
+    }
+    const int last = (rows_ - 1) * key_.step + (key_.taps - 1) * key_.dilation;
+    for (int x = 0; x <= last; ++x) {
+      if (is_used(x))
+        for (int v = 0; v < vectors_; ++v) add_pixel(x, v);
+      if (x < last) add(u_, lda_);
+    }
+  }
+
+  Reg64 tap_pointer(int kx) const {
+    const Reg64 pointers[7] = {r8, r9, r10, r11, rbp, r14, r15};
+    return pointers[kx];
+  }
+
+  // The output pixel that tap kx takes input pixel x to; -1: none of the tile.
+  int target(int x, int kx) const {
+    const int at = x - kx * key_.dilation;
+    if (at < 0 || at % key_.step != 0 || at / key_.step >= rows_) return -1;
+    return at / key_.step;
+  }
+  bool is_used(int x) const {
+    for (int kx = 0; kx < key_.taps; ++kx)
+      if (target(x, kx) >= 0) return true;
+    return false;
+  }
+
+  void add_pixel(int x, int v) {
+    vmovups(pixel(), ptr[u_ + v * vector_bytes()]);
+    for (int kx = 0; kx < key_.taps; ++kx) {
+      const int row = target(x, kx);
+      if (row < 0) continue;
+      if (keeps_weights_)
+        dot(acc(row, v), weight(kx, v));
+      else
+        dot(acc(row, v), ptr[tap_pointer(kx) + v * vector_bytes()]);
+    }
+  }
+
+  void dot(const Vec& sum, const Xbyak::Operand& w) {
+    if (is_float_) {
+      vfmadd231ps(sum, pixel(), w);
+    } else if (has_dot_) {
+      vpdpbusd(sum, pixel(), w, is_zmm() ? Xbyak::EvexEncoding : Xbyak::VexEncoding);
+    } else {
+      vpmaddwd(product(), pixel(), w);
+      vpaddd(sum, sum, product());
+    }
+  }
+
+  bool is_partial(int v) const { return key_.tile.masked && v == vectors_ - 1; }
+
+  // Whatever the sums kept in registers, but for C, is free by now.
+  void run_pipeline() {
+    const KernelKey& key = key_.tile;
+    mov(c_, arg(offsetof(TileArgs, c)));
+    mov(ldc_, arg(offsetof(TileArgs, ldc)));
+    if (key.masked) {
+      mov(rcx, arg(offsetof(TileArgs, columns)));
+      sub(rcx, (vectors_ - 1) * lanes());
+      set_mask(rcx, scratch_, num_vectors() - 1);
+    }
+    const StageOperands operands{rbx, r8, r9, r10, r11, r12, r13};
+    mov(operands.stages, arg(offsetof(TileArgs, stages)));
+    mov(operands.a_scale, arg(offsetof(TileArgs, a_scale)));
+    mov(operands.a_zero_point, arg(offsetof(TileArgs, a_zero_point)));
+    mov(operands.row_terms, arg(offsetof(TileArgs, row_terms)));
+    mov(operands.b_scale, arg(offsetof(TileArgs, b_scale)));
+    mov(operands.b_zero_point, arg(offsetof(TileArgs, b_zero_point)));
+    mov(operands.col_offsets, arg(offsetof(TileArgs, col_offsets)));
+    StageContext ctx{args_, operands, scratch_, rsi,   rdx, {sums_, sums_ + 1, sums_ + 2},
+                     0,     0,        false,    false, key.correct_a, key.correct_b};
+    int spare = sums_ + static_cast<int>(ctx.temps.size());
+    const int end = num_vectors() - (key.masked && !is_zmm() ? 1 : 0);
+    for (int s = 0; s < key.num_stages; ++s)
+      spare = emit_kept_tables(*this, key.stages[s], spare, end);
+    for (int i = 0; i < rows_; ++i) {
+      ctx.row = i;
+      for (int v = 0; v < vectors_; ++v) {
+        ctx.column_bytes = v * vector_bytes();
+        ctx.masked = is_partial(v);
+        for (int s = 0; s < key.num_stages; ++s)
+          emit_stage(*this, key.stages[s], s, acc(i, v), ctx);
+        emit_store(*this, key.output(), c_, v * lanes(), acc(i, v), ctx);
+      }
+      const int last = key.num_stages - 1;
+      if (last >= 0 && key.stages[last].kind == StageKind::row_range)
+        emit_row_range(*this, last, i * vectors_, vectors_, ctx);
+      if (i + 1 < rows_) add(c_, ldc_);
+    }
+  }
+
+  const LanewiseKey key_;
+  const int rows_, vectors_;
+  const bool is_float_, has_dot_;
+  const int sums_;
+  const bool keeps_weights_;
+};
+
+}  // namespace
+
+std::vector<std::uint8_t> generate_lanewise(const LanewiseKey& key) {
+  LanewiseGenerator generator(key);
+  if (!generator.fits()) return {};
+  generator.generate();
+  generator.ready();
+  return {generator.getCode(), generator.getCode() + generator.getSize()};
+}
+
+}  // namespace fbg::kernels

@@ -1,0 +1,184 @@
+// Layouts for lanewise convolution, one source compiled by Highway for each target.
+#include "simd/lanes.h"
+
+#include <cstring>
+
+#define HWY_BROKEN_EMU128 1
+#define HWY_IS_DEBUG_BUILD 0
+#define HWY_DISABLE_PCLMUL_AES
+#if defined(__x86_64__)
+#define HWY_BASELINE_TARGETS HWY_SCALAR
+#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL)
+#else
+#define HWY_COMPILE_ONLY_STATIC
+#endif
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "simd/lanes.cc"
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
+#include "simd/vectors-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace fbg::simd {
+namespace HWY_NAMESPACE {
+
+using WordTag = hn::ScalableTag<std::uint32_t>;
+using WordVec = hn::Vec<WordTag>;
+
+// One lane's word: bytes of up to four rows, `bits` apart.
+HWY_INLINE std::uint32_t word_of(const std::uint8_t* const* rows, int count, int bits,
+                                 std::size_t c) {
+  std::uint32_t word = 0;
+  for (int i = 0; i < count; ++i) word |= static_cast<std::uint32_t>(rows[i][c]) << (bits * i);
+  return word;
+}
+
+#if HWY_TARGET != HWY_SCALAR
+// Words of a vector of channels: each row's bytes widened and moved to their place.
+HWY_INLINE WordVec words_of(const std::uint8_t* const* rows, int count, int bits, std::size_t c) {
+  const WordTag d;
+  const hn::Rebind<std::uint8_t, WordTag> d8;
+  WordVec sum = hn::PromoteTo(d, hn::LoadU(d8, rows[0] + c));
+  for (int i = 1; i < count; ++i) {
+    const WordVec word = hn::PromoteTo(d, hn::LoadU(d8, rows[i] + c));
+    sum = hn::Or(sum, bits == 16 ? hn::ShiftLeft<16>(word)
+                      : i == 1   ? hn::ShiftLeft<8>(word)
+                      : i == 2   ? hn::ShiftLeft<16>(word)
+                                 : hn::ShiftLeft<24>(word));
+  }
+  return sum;
+}
+
+#endif
+
+template <int kRows, int kBits>
+HWY_INLINE void interleave(const std::uint8_t* const* rows, const std::int64_t* strides,
+                           std::size_t pixels, std::size_t channels, std::size_t stride_y,
+                           std::uint32_t* y) {
+  const std::uint8_t* at[kRows];
+  for (int i = 0; i < kRows; ++i) at[i] = rows[i];
+#if HWY_TARGET != HWY_SCALAR
+  const WordTag d;
+  const hn::ScalableTag<std::uint8_t> d8;
+  const hn::ScalableTag<std::uint16_t> d16;
+  const std::size_t lanes = hn::Lanes(d), whole = 4 * lanes;
+  HWY_ALIGN std::int32_t order[16] = {};
+  const auto blocks = static_cast<std::int32_t>(lanes / 4);
+  for (std::int32_t b = 0; b < blocks; ++b)
+    for (std::int32_t i = 0; i < 4; ++i) order[4 * b + i] = i * blocks + b;
+  const auto deal = hn::SetTableIndices(d, order);
+#endif
+  for (std::size_t x = 0; x < pixels; ++x, y += stride_y) {
+    std::size_t c = 0;
+#if HWY_TARGET != HWY_SCALAR
+    // A whole vector of bytes of four rows becomes four vectors of words. Unpacking works within
+    // blocks of 16 bytes, so the words of each row are first dealt out to the blocks: word i of block
+    // b takes what stood at word i * blocks + b, and words come out in the order of the channels.
+    if constexpr (kRows == 4) {
+      for (; c + whole <= channels; c += whole) {
+        const auto row = [&](int i) FBG_INLINE_LAMBDA {
+          return hn::BitCast(d8, hn::TableLookupLanes(hn::BitCast(d, hn::LoadU(d8, at[i] + c)), deal));
+        };
+        const auto r0 = row(0), r1 = row(1), r2 = row(2), r3 = row(3);
+        const auto low01 = hn::BitCast(d16, hn::InterleaveLower(d8, r0, r1));
+        const auto high01 = hn::BitCast(d16, hn::InterleaveUpper(d8, r0, r1));
+        const auto low23 = hn::BitCast(d16, hn::InterleaveLower(d8, r2, r3));
+        const auto high23 = hn::BitCast(d16, hn::InterleaveUpper(d8, r2, r3));
+        hn::StoreU(hn::BitCast(d, hn::InterleaveLower(d16, low01, low23)), d, y + c);
+        hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(d16, low01, low23)), d, y + c + lanes);
+        hn::StoreU(hn::BitCast(d, hn::InterleaveLower(d16, high01, high23)), d, y + c + 2 * lanes);
+        hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(d16, high01, high23)), d, y + c + 3 * lanes);
+      }
+    }
+    for (; c + lanes <= channels; c += lanes) hn::StoreU(words_of(at, kRows, kBits, c), d, y + c);
+#endif
+    for (; c < channels; ++c) y[c] = word_of(at, kRows, kBits, c);
+    for (int i = 0; i < kRows; ++i) at[i] += strides[i];
+  }
+}
+
+void interleave_bytes(const std::uint8_t* const* rows, const std::int64_t* strides,
+                      std::size_t pixels, std::size_t channels, std::size_t stride_y,
+                      std::uint32_t* y) {
+  interleave<4, 8>(rows, strides, pixels, channels, stride_y, y);
+}
+
+void interleave_words(const std::uint8_t* const* rows, const std::int64_t* strides,
+                      std::size_t pixels, std::size_t channels, std::size_t stride_y,
+                      std::uint32_t* y) {
+  interleave<2, 16>(rows, strides, pixels, channels, stride_y, y);
+}
+
+template <bool kFloats>
+HWY_INLINE void spread(const std::byte* x, std::int64_t stride, std::size_t pixels,
+                       const std::byte* end, const LaneSpread* vectors, std::size_t count,
+                       std::uint32_t* y) {
+  const WordTag d;
+  const std::size_t lanes = hn::Lanes(d), bytes = kFloats ? 4 * lanes : 16;
+  for (std::size_t v = 0; v < count; ++v) {
+    const LaneSpread& spread = vectors[v];
+    const std::byte* from = x + spread.offset;
+    std::uint32_t* to = y + v * lanes;
+#if HWY_TARGET == HWY_SCALAR
+    for (std::size_t p = 0; p < pixels; ++p, from += stride, to += count)
+      std::memcpy(to, from + 4 * spread.index[0], 4);
+    static_cast<void>(end);
+    static_cast<void>(bytes);
+#else
+    const auto index = hn::SetTableIndices(d, spread.index);
+    for (std::size_t p = 0; p < pixels; ++p, from += stride, to += count * lanes) {
+      const auto* words = reinterpret_cast<const std::uint32_t*>(from);
+      HWY_ALIGN std::uint32_t copy[16];
+      if (end && from + bytes > end) {
+        std::memcpy(copy, from, static_cast<std::size_t>(end - from));
+        words = copy;
+      }
+      WordVec vector;
+      if constexpr (kFloats)
+        vector = hn::LoadU(d, words);
+      else
+        vector = hn::LoadDup128(d, words);
+      hn::StoreU(hn::TableLookupLanes(vector, index), d, to);
+    }
+#endif
+  }
+}
+
+void spread_bytes(const std::byte* x, std::int64_t stride, std::size_t pixels, const std::byte* end,
+                  const LaneSpread* vectors, std::size_t count, std::uint32_t* y) {
+  spread<false>(x, stride, pixels, end, vectors, count, y);
+}
+
+void spread_floats(const std::byte* x, std::int64_t stride, std::size_t pixels,
+                   const std::byte* end, const LaneSpread* vectors, std::size_t count,
+                   std::uint32_t* y) {
+  spread<true>(x, stride, pixels, end, vectors, count, y);
+}
+
+extern const LaneKernels kLaneKernels;
+const LaneKernels kLaneKernels = {
+    .interleave_bytes = interleave_bytes,
+    .interleave_words = interleave_words,
+    .spread_bytes = spread_bytes,
+    .spread_floats = spread_floats,
+};
+
+}  // namespace HWY_NAMESPACE
+}  // namespace fbg::simd
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace fbg::simd {
+
+const LaneKernels& lane_kernels([[maybe_unused]] Features features) noexcept {
+#if HWY_TARGETS & HWY_AVX3
+  if (features & feature::avx512) return N_AVX3::kLaneKernels;
+#endif
+#if HWY_TARGETS & HWY_AVX2
+  if (features & feature::avx2) return N_AVX2::kLaneKernels;
+#endif
+  return HWY_STATIC_DISPATCH(kLaneKernels);
+}
+
+}  // namespace fbg::simd
+#endif  // HWY_ONCE

@@ -1,0 +1,62 @@
+// Kernels that lay images out for depthwise and groupwise convolution: what belongs to one output
+// channel in 32 bits of a lane (src/conv/lanewise.h).
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "fbg/core/isa.h"
+
+namespace fbg::simd {
+
+// What a vector of output channels reads of a pixel: 32-bit words from `offset` bytes on.
+struct LaneSpread {
+  std::int64_t offset = 0;
+  std::int32_t index[16] = {};  // word of each lane
+  bool fits = false;            // in 16 bytes of uint8, or in a vector of floats
+
+  // Lanes from output channel `first` on; elements of 1 or 4 bytes.
+  static LaneSpread of(std::int64_t first, std::int64_t lanes, std::int64_t channels,
+                       std::int64_t group_outputs, std::int64_t group_inputs,
+                       std::int64_t element) {
+    LaneSpread s;
+    const std::int64_t group = first / group_outputs;
+    s.offset = group * group_inputs * element;
+    std::int64_t last = 0;
+    for (std::int64_t lane = 0; lane < lanes && first + lane < channels; ++lane) {
+      const std::int64_t from =
+          ((first + lane) / group_outputs - group) * group_inputs * element;
+      s.index[lane] = static_cast<std::int32_t>(from / 4);
+      last = std::max(last, from);
+    }
+    s.fits = group_inputs * element % 4 == 0 && last + 4 <= (element == 1 ? 16 : 4 * lanes);
+    return s;
+  }
+};
+
+struct LaneKernels {
+  // y[pixel * stride_y + c] = the bytes rows[0..4) of channel c, lowest first; pixels of rows[i] are
+  // strides[i] bytes apart. The words of channels [channels, stride_y) are not written.
+  void (*interleave_bytes)(const std::uint8_t* const* rows, const std::int64_t* strides,
+                           std::size_t pixels, std::size_t channels, std::size_t stride_y,
+                           std::uint32_t* y);
+  // The same of rows[0..2), each byte as int16.
+  void (*interleave_words)(const std::uint8_t* const* rows, const std::int64_t* strides,
+                           std::size_t pixels, std::size_t channels, std::size_t stride_y,
+                           std::uint32_t* y);
+  // y[pixel][vector][lane] = word index[lane] of the 16 bytes at x + offset. Nothing at `end` or
+  // beyond is read; x is a pixel, `stride` bytes before the next.
+  void (*spread_bytes)(const std::byte* x, std::int64_t stride, std::size_t pixels,
+                       const std::byte* end, const LaneSpread* vectors, std::size_t count,
+                       std::uint32_t* y);
+  // The same, of a whole vector of floats at x + offset.
+  void (*spread_floats)(const std::byte* x, std::int64_t stride, std::size_t pixels,
+                        const std::byte* end, const LaneSpread* vectors, std::size_t count,
+                        std::uint32_t* y);
+};
+
+// The table for a set of features (avx512 > avx2 > generic).
+const LaneKernels& lane_kernels(Features features) noexcept;
+
+}  // namespace fbg::simd
