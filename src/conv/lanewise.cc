@@ -208,7 +208,7 @@ class LanewiseStep final : public ConvStep<Acc> {
     const ConvGeometry& g = geometry_;
     const std::int64_t lane_bytes = u_.kind == Kind::in_place ? pixel_ : block_lanes_ * kWord;
     const auto bytes = [&](std::int64_t rows, std::int64_t tiles) {
-      return g.kernel[0] * lines_of(rows) * pixels_of(tiles * std::max<std::int64_t>(tiles_.height, 1)) *
+      return g.kernel[0] * lines_of(rows) * pixels_of(tiles * std::max<std::int64_t>(tiles_.largest, 1)) *
              lane_bytes;
     };
     block_rows_ = std::max<std::int64_t>(u_.kind == Kind::rows ? u_.share : 1, 1);
@@ -253,7 +253,7 @@ class LanewiseStep final : public ConvStep<Acc> {
     for (const bool tall : {true, false})
       for (int vectors = 1; vectors <= vectors_; ++vectors)
         for (const bool masked : {false, true}) {
-          const std::int64_t rows = tiles_.height - !tall;
+          const std::int64_t rows = tiles_.largest - !tall;
           if (rows < 1 || (masked && rest == 0)) continue;
           key.tile.rows = static_cast<std::uint8_t>(rows);
           key.tile.vectors = static_cast<std::uint8_t>(vectors);
@@ -327,7 +327,7 @@ class LanewiseStep final : public ConvStep<Acc> {
         }
         args.row = line + x.begin;
         args.c = static_cast<std::byte*>(run.c.data) + args.row * run.c.ld + o * value_size(output_);
-        const Kernel& kernel = kernels_[x.size() == tiles_.height][vectors - 1][masked];
+        const Kernel& kernel = kernels_[x.size() == tiles_.largest][vectors - 1][masked];
         args.key = &kernel.key.tile;
         kernel.run(&args);
       }

@@ -60,7 +60,7 @@ class TapsStep final : public ConvStep<Acc> {
         runs_.push_back({row, kx * g.dilation[2] * pixel_, first, groups});
     slack_ = groups * Acc::kr * element_ - run * element_;
     reach_ = g.dilation[2] * (g.kernel[2] - 1) + 1;
-    segment_bytes_ = round_up(((tiles_.height - 1) * g.stride[2] + reach_) * pixel_ + slack_, 64);
+    segment_bytes_ = round_up(((tiles_.largest - 1) * g.stride[2] + reach_) * pixel_ + slack_, 64);
     const std::int64_t rows = g.kernel[0] * g.kernel[1];
     block_tiles_ = std::clamp<std::int64_t>(kBlockBytes / (segment_bytes_ * rows), 1, kBlockTiles);
     pad_bytes_ = round_up(reach_ * pixel_ + slack_, 64);
@@ -74,7 +74,7 @@ class TapsStep final : public ConvStep<Acc> {
 
   std::string kernel() const override {
     KernelKey key = key_;
-    key.rows = static_cast<std::uint8_t>(std::max<std::int64_t>(tiles_.height, 1));
+    key.rows = static_cast<std::uint8_t>(std::max<std::int64_t>(tiles_.largest, 1));
     key.vectors = static_cast<std::uint8_t>(tile_.max_vectors[key.rows - 1]);
     return kernel_name(key);
   }
@@ -188,7 +188,7 @@ class TapsStep final : public ConvStep<Acc> {
       find_segments(run, tile(tiles.begin + i), t.segments + i * rows,
                     t.copies + i * rows * segment_bytes_, t);
     const std::int64_t nr =
-        tile_.lanes * tile_.max_vectors[static_cast<std::size_t>(tiles_.height - 1)];
+        tile_.lanes * tile_.max_vectors[static_cast<std::size_t>(tiles_.largest - 1)];
     for (std::int64_t group = 0; group < geometry_.groups; ++group)
       for (std::int64_t col = cols.begin; col < cols.end; col += nr)
         run_column(run, tiles, group, col, std::min(nr, cols.end - col), t);
@@ -274,7 +274,7 @@ double cost(const ConvProblem<Acc>& p) {
   const double vectors = static_cast<double>(ceil_div(g.group_outputs(), tile.lanes));
   const double lines = static_cast<double>(p.shape.batch * p.shape.output[0] * p.shape.output[1]);
   // A step of k of a tile: its multiply-adds, or its loads where those are more.
-  const double height = static_cast<double>(tiles.height);
+  const double height = static_cast<double>(tiles.largest);
   const double steps = std::max(height * 2, height + 4) / 2 * (tile.wide_a ? 2 : 1);
   const double per_tile = groups * steps + 30 + 4 * static_cast<double>(g.depth() / run);
   return lines * static_cast<double>(tiles.count) * vectors * per_tile *
