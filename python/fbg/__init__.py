@@ -2,6 +2,9 @@
 
 from fbg import isa, quantization
 from fbg._fbg import __version__
+from fbg.conv.convolution import PreparedConv, conv
+from fbg.conv.im2col import PackAWithIm2Col
+from fbg.conv.packed_conv import PackedConv
 from fbg.cpp import get_cmake_dir, get_include
 from fbg.errors import ModelError
 from fbg.matmul.introspection import Kernel, kernels, pack_count
@@ -23,10 +26,11 @@ from fbg.matmul.pipeline import (
     Sigmoid,
     Tanh,
 )
-from fbg.matmul.product import PreparedCall, gemm, linear, prepare
+from fbg.matmul.product import PreparedCall, gemm, linear
 from fbg.model.load import load
 from fbg.model.model import Model, ModelOutput
 from fbg.model.tuning import TuneReport, tune
+from fbg.preparation import prepare
 from fbg.tasks.encoder import EncodeOptions
 from fbg.threads import get_num_threads, set_num_threads
 
@@ -44,11 +48,14 @@ __all__ = [
     "ModelError",
     "ModelOutput",
     "PackA",
+    "PackAWithIm2Col",
     "PackAWithQuantRowOffset",
     "PackAWithRowOffset",
     "PackedB",
+    "PackedConv",
     "Pipeline",
     "PreparedCall",
+    "PreparedConv",
     "ReLU",
     "Requantize",
     "RowRange",
@@ -57,6 +64,7 @@ __all__ = [
     "Tanh",
     "TuneReport",
     "__version__",
+    "conv",
     "gemm",
     "get_cmake_dir",
     "get_include",

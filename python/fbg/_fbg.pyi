@@ -165,7 +165,9 @@ class Checksum:
     def value(self) -> int: ...
 
 # bind_pipeline.cc
-class Stage: ...
+class Stage:
+    @property
+    def key(self) -> tuple[int, int]: ...
 
 def stage_correct_zero_points() -> Stage: ...
 def stage_dequantize() -> Stage: ...
@@ -230,3 +232,88 @@ def prepare(
 def product_seconds(
     call: PreparedCall, x: npt.NDArray[Any], out: npt.NDArray[Any], repeats: int
 ) -> float: ...
+
+# bind_conv.cc: weights are dense (O, taps, I / groups), spatial sizes are (depth, height, width).
+class ConvGeometry:
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        groups: int,
+        kernel: Sequence[int],
+        stride: Sequence[int],
+        dilation: Sequence[int],
+        pad_before: Sequence[int],
+        pad_after: Sequence[int],
+        transposed: bool,
+        output_padding: Sequence[int],
+    ) -> None: ...
+    def output_shape(self, batch: int, spatial: Sequence[int]) -> list[int]: ...
+
+class _PreparedConv:
+    output: tuple[int, list[int]]
+    dtype: np.dtype[Any]
+    algorithm: str
+    kernel: str
+    num_threads: int
+    workspace_bytes: int
+    def run(
+        self,
+        x: npt.NDArray[Any],
+        stages: Sequence[Stage],
+        scale: float,
+        zero_point: int,
+        out: npt.NDArray[Any] | None,
+    ) -> npt.NDArray[Any]: ...
+
+class _ConvWeights:
+    nbytes: int
+    scale: _Floats | None
+    zero_point: npt.NDArray[np.int32] | None
+    def unpack(self) -> npt.NDArray[Any]: ...
+    def algorithms(
+        self,
+        batch: int,
+        spatial: Sequence[int],
+        stages: Sequence[Stage],
+        source: str,
+        has_scale: bool,
+        exact: bool,
+    ) -> list[tuple[str, float]]: ...
+    def prepare(
+        self,
+        batch: int,
+        spatial: Sequence[int],
+        stages: Sequence[Stage],
+        source: str,
+        has_scale: bool,
+        algorithm: str,
+        exact: bool,
+        num_threads: int,
+    ) -> _PreparedConv: ...
+
+class ConvInt8(_ConvWeights): ...
+class ConvInt16(_ConvWeights): ...
+class ConvFloat32(_ConvWeights): ...
+class ConvFloat16(_ConvWeights): ...
+class ConvBFloat16(_ConvWeights): ...
+
+def conv_int8(
+    w: npt.NDArray[np.int8],
+    geometry: ConvGeometry,
+    scale: list[float] | None,
+    zero_point: list[int],
+) -> ConvInt8: ...
+def conv_int16(w: ConvInt8) -> ConvInt16: ...
+def conv_quantize(
+    w: _Floats, geometry: ConvGeometry, granularity: str, symmetric: bool
+) -> ConvInt8: ...
+def conv_float32(
+    w: _Floats, geometry: ConvGeometry, granularity: str, symmetric: bool
+) -> ConvFloat32: ...
+def conv_float16(
+    w: _Floats, geometry: ConvGeometry, granularity: str, symmetric: bool
+) -> ConvFloat16: ...
+def conv_bfloat16(
+    w: _Floats, geometry: ConvGeometry, granularity: str, symmetric: bool
+) -> ConvBFloat16: ...

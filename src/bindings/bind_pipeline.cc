@@ -24,7 +24,10 @@ void bind_pipeline(py::module_& m) {
       py::set_error(PyExc_TypeError, e.what());
     }
   });
-  bound_class<PyStage>(m, "Stage");
+  // What a kernel is compiled for: parameters are not part of it.
+  bound_class<PyStage>(m, "Stage").def_property_readonly("key", [](const PyStage& s) {
+    return std::pair(static_cast<int>(s.stage.kind), static_cast<int>(s.stage.wanted));
+  });
   m.def("stage_correct_zero_points", [] {
     return PyStage{CorrectZeroPoints{}.stage(), py::none()};
   });

@@ -13,6 +13,7 @@ void bind_pack(pybind11::module_& m);      // PackedB
 void bind_pipeline(pybind11::module_& m);  // output stages
 void bind_gemm(pybind11::module_& m);      // packers of A, gemm, linear, kernels
 void bind_prepare(pybind11::module_& m);   // prepared calls
+void bind_conv(pybind11::module_& m);      // PackedConv, prepared convolutions
 void bind_plan(pybind11::module_& m);      // plans of whole models
 
 // Binds a class. Use it instead of pybind11::class_: that gives a method which is called on an

@@ -1,5 +1,5 @@
-// What an algorithm of convolution is to the rest: one file that answers whether it applies, what it
-// costs, and how it is prepared and run. The table of all of them is in algorithms.cc.
+// What an algorithm of convolution is to the rest: one file that answers whether it applies, what
+// it costs, and how it is prepared and run. The table of all of them is in algorithms.cc.
 #pragma once
 
 #include <cstddef>

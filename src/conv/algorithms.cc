@@ -1,8 +1,8 @@
 // The table of all algorithms of convolution, and the choice among them.
-#include "conv/algorithm.h"
-
 #include <algorithm>
 #include <array>
+
+#include "conv/algorithm.h"
 
 namespace fbg {
 

@@ -21,8 +21,7 @@ namespace {
 
 template <class Acc>
 ConvProblem<Acc> problem_of(const PackedConv<Acc>& weights, RuntimePipeline pipeline,
-                            const ConvShape& shape, const ConvOptions& options,
-                            Features features) {
+                            const ConvShape& shape, const ConvOptions& options, Features features) {
   return {weights,
           weights.geometry(),
           shape,
@@ -82,9 +81,7 @@ struct Conv<Acc>::State {
   bool converts() const { return source != ConvSource::native || wide; }
   int quantizing_phases() const { return source == ConvSource::quantize ? 1 : 0; }
   int first_step_phase() const { return quantizing_phases() + (converts() ? 1 : 0); }
-  bool unshifts() const {
-    return source == ConvSource::int8 && output == ValueType::acc;
-  }
+  bool unshifts() const { return source == ConvSource::int8 && output == ValueType::acc; }
   void find_extents(const ConvInput& x, std::byte* workspace, int id, int count) const noexcept;
   void convert(const ConvInput& x, std::byte* workspace, int id, int count) const noexcept;
   void unshift(OutputView c, int id, int count) const noexcept;
@@ -114,10 +111,10 @@ Conv<Acc>::Conv(const PackedConv<Acc>& weights, RuntimePipeline pipeline, const 
                                   ", the most that int32 sums hold exactly");
   }
   const ConvMethod<Acc>& method = choose(p, options);
-  state_ = std::make_unique<State>(State{weights, p.geometry, shape, options.source, p.has_scale,
-                                         false, method.name, method.prepare(p), key.output(),
-                                         simd::row_kernels(features), 0, 0, 0, 0, 0,
-                                         options.threads});
+  state_ =
+      std::make_unique<State>(State{weights, p.geometry, shape, options.source, p.has_scale, false,
+                                    method.name, method.prepare(p), key.output(),
+                                    simd::row_kernels(features), 0, 0, 0, 0, 0, options.threads});
   State& s = *state_;
   s.wide = s.step->wants_wide();
   s.element = s.wide ? 2 : static_cast<std::int64_t>(sizeof(typename Acc::A));
@@ -177,9 +174,8 @@ void Conv<Acc>::State::for_each_line(const ConvInput& x, int id, int count, std:
   for (std::int64_t i = lines * id / count; i < lines * (id + 1) / count; ++i) {
     const std::int64_t y = i % shape.input[1], z = i / shape.input[1] % shape.input[0],
                        n = i / (shape.input[1] * shape.input[0]);
-    const std::byte* const line =
-        static_cast<const std::byte*>(x.data) +
-        (n * x.batch_stride + z * x.strides[0] + y * x.strides[1]) * size;
+    const std::byte* const line = static_cast<const std::byte*>(x.data) +
+                                  (n * x.batch_stride + z * x.strides[0] + y * x.strides[1]) * size;
     // A line without gaps is one run.
     const bool dense = x.strides[2] == geometry.in_channels;
     const std::int64_t runs = dense ? 1 : shape.input[2];
@@ -192,8 +188,7 @@ void Conv<Acc>::State::for_each_line(const ConvInput& x, int id, int count, std:
 template <class Acc>
 void Conv<Acc>::State::find_extents(const ConvInput& x, std::byte* workspace, int id,
                                     int count) const noexcept {
-  auto* const extents =
-      reinterpret_cast<RowExtent*>(workspace + extents_at) + id * shape.batch;
+  auto* const extents = reinterpret_cast<RowExtent*>(workspace + extents_at) + id * shape.batch;
   std::fill_n(extents, shape.batch, RowExtent{0, 0});
   for_each_line(x, id, count, 4,
                 [&](const std::byte* from, std::int64_t, std::int64_t length, std::int64_t n) {
@@ -235,31 +230,32 @@ void Conv<Acc>::State::convert(const ConvInput& x, std::byte* workspace, int id,
                                int count) const noexcept {
   auto* const image = workspace + image_at;
   auto* const parameters =
-      workspace + static_cast<std::size_t>(id) * ((static_cast<std::size_t>(shape.batch) * 8 + 63) / 64 * 64);
+      workspace +
+      static_cast<std::size_t>(id) * ((static_cast<std::size_t>(shape.batch) * 8 + 63) / 64 * 64);
   auto* const scale = reinterpret_cast<float*>(parameters);
   auto* const zero_point = reinterpret_cast<std::int32_t*>(scale + shape.batch);
   set_parameters(x, workspace, count, scale, zero_point);
   constexpr std::int64_t kPiece = 1024;  // a multiple of a k-group
   std::uint8_t piece[kPiece];
   const std::int64_t size = source == ConvSource::quantize ? 4 : 1;
-  for_each_line(x, id, count, size, [&](const std::byte* from, std::int64_t at, std::int64_t length,
-                                        std::int64_t n) {
-    for (std::int64_t i = 0; i < length; i += kPiece) {
-      const std::int64_t left = std::min(kPiece, length - i);
-      const auto part = static_cast<std::size_t>(left);
-      std::byte* const to = image + (at + i) * element;
-      std::uint8_t* const q = wide ? piece : reinterpret_cast<std::uint8_t*>(to);
-      const std::uint8_t* read = q;
-      if (source == ConvSource::quantize)
-        rows.quantize_row(reinterpret_cast<const float*>(from) + i, nullptr, part,
-                          {scale[n], zero_point[n]}, q);
-      else if (source == ConvSource::int8)
-        rows.shift_row(reinterpret_cast<const std::int8_t*>(from) + i, part, q);
-      else
-        read = reinterpret_cast<const std::uint8_t*>(from) + i;
-      if (wide) rows.widen_groups(read, part, reinterpret_cast<std::uint16_t*>(to));
-    }
-  });
+  for_each_line(x, id, count, size,
+                [&](const std::byte* from, std::int64_t at, std::int64_t length, std::int64_t n) {
+                  for (std::int64_t i = 0; i < length; i += kPiece) {
+                    const std::int64_t left = std::min(kPiece, length - i);
+                    const auto part = static_cast<std::size_t>(left);
+                    std::byte* const to = image + (at + i) * element;
+                    std::uint8_t* const q = wide ? piece : reinterpret_cast<std::uint8_t*>(to);
+                    const std::uint8_t* read = q;
+                    if (source == ConvSource::quantize)
+                      rows.quantize_row(reinterpret_cast<const float*>(from) + i, nullptr, part,
+                                        {scale[n], zero_point[n]}, q);
+                    else if (source == ConvSource::int8)
+                      rows.shift_row(reinterpret_cast<const std::int8_t*>(from) + i, part, q);
+                    else
+                      read = reinterpret_cast<const std::uint8_t*>(from) + i;
+                    if (wide) rows.widen_groups(read, part, reinterpret_cast<std::uint16_t*>(to));
+                  }
+                });
 }
 
 // Raw sums of what was shifted: sum (x + s) w - s sum w, modulo 2^32.
@@ -275,7 +271,8 @@ void Conv<Acc>::State::unshift(OutputView c, int id, int count) const noexcept {
 
 template <class Acc>
 void Conv<Acc>::run(const ConvInput& x, RuntimePipeline pipeline, OutputView c,
-                    std::byte* workspace, int phase, int thread_id, int num_threads) const noexcept {
+                    std::byte* workspace, int phase, int thread_id,
+                    int num_threads) const noexcept {
   const State& s = *state_;
   if (s.shape.out_pixels() == 0) return;
   const FloatEnvironment environment;
@@ -295,8 +292,7 @@ void Conv<Acc>::run(const ConvInput& x, RuntimePipeline pipeline, OutputView c,
     run.batch_stride = s.shape.input[0] * plane;
   } else {
     run.x = static_cast<const std::byte*>(x.data);
-    for (int axis = 0; axis < kSpatialAxes; ++axis)
-      run.strides[axis] = x.strides[axis] * s.element;
+    for (int axis = 0; axis < kSpatialAxes; ++axis) run.strides[axis] = x.strides[axis] * s.element;
     run.batch_stride = x.batch_stride * s.element;
   }
   run.end = run.x + (s.shape.batch - 1) * run.batch_stride + channels;

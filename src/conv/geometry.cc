@@ -54,8 +54,8 @@ void ConvGeometry::validate() const {
     positive(stride[axis], axis_text("stride", axis));
     positive(dilation[axis], axis_text("dilation", axis));
     for (const std::int64_t pad : {pad_before[axis], pad_after[axis]})
-      require(pad >= 0 && pad <= kMost, axis_text("padding", axis) + "0 or more, got " +
-                                            std::to_string(pad));
+      require(pad >= 0 && pad <= kMost,
+              axis_text("padding", axis) + "0 or more, got " + std::to_string(pad));
     require(output_padding[axis] >= 0 &&
                 (output_padding[axis] < stride[axis] || output_padding[axis] < dilation[axis] ||
                  output_padding[axis] == 0),
@@ -73,9 +73,9 @@ ConvShape ConvShape::of(const ConvGeometry& g, std::int64_t batch, const Extent3
   ConvShape shape{batch, input, {}};
   require(batch >= 0, "the batch must be 0 or more, got " + std::to_string(batch));
   for (int axis = 0; axis < kSpatialAxes; ++axis) {
-    require(input[axis] >= 0 && input[axis] <= kMost,
-            std::string("the input's ") + kAxis[axis] + " must be 0 or more, got " +
-                std::to_string(input[axis]));
+    require(input[axis] >= 0 && input[axis] <= kMost, std::string("the input's ") + kAxis[axis] +
+                                                          " must be 0 or more, got " +
+                                                          std::to_string(input[axis]));
     const std::int64_t reach = g.dilation[axis] * (g.kernel[axis] - 1) + 1;
     const std::int64_t pads = g.pad_before[axis] + g.pad_after[axis];
     if (g.transposed) {

@@ -3,13 +3,12 @@
 // im2col applies to every convolution: any stride, padding, dilation and number of groups, weights
 // with zero points, sums in int16 with outliers. A pointwise convolution is the same product with A
 // read in place.
-#include "fbg/conv/pack_im2col.h"
-
 #include <cstring>
 #include <vector>
 
 #include "conv/algorithm.h"
 #include "conv/padding.h"
+#include "fbg/conv/pack_im2col.h"
 #include "simd/rows.h"
 
 namespace fbg {
@@ -28,10 +27,9 @@ const T* PackAWithIm2Col<T, HasScale>::in_place() const {
                     (shape_.input[0] == 1 || x_.strides[0] == plane) &&
                     (shape_.batch == 1 || x_.batch_stride == shape_.input[0] * x_.strides[0]);
   if (!is_pointwise(g_) || !even) return nullptr;
-  const T* const data =
-      reinterpret_cast<const T*>(x_.data) + group_ * g_.group_inputs();
+  const T* const data = reinterpret_cast<const T*>(x_.data) + group_ * g_.group_inputs();
   return readable_in_place(MatrixView<const T>{data, rows(), depth(), in_place_ld(), 1}) ? data
-                                                                                        : nullptr;
+                                                                                         : nullptr;
 }
 
 template <class T, bool HasScale>
@@ -46,10 +44,9 @@ void PackAWithIm2Col<T, HasScale>::prepare(Range rows, ABlock& block) const noex
     if (!block.row_offsets || !in_place()) return;
     const simd::RowKernels& kernels = simd::row_kernels(active_features());
     for (std::int64_t i = 0; i < rows.size(); ++i)
-      block.row_offsets[i] =
-          kernels.sum_row(reinterpret_cast<const std::uint8_t*>(in_place()) +
-                              (rows.begin + i) * in_place_ld(),
-                          static_cast<std::size_t>(depth()));
+      block.row_offsets[i] = kernels.sum_row(
+          reinterpret_cast<const std::uint8_t*>(in_place()) + (rows.begin + i) * in_place_ld(),
+          static_cast<std::size_t>(depth()));
   }
 }
 
@@ -57,15 +54,14 @@ template <class T, bool HasScale>
 void PackAWithIm2Col<T, HasScale>::pack(Range rows, ABlock& block) const noexcept {
   const std::int64_t k = depth();
   for (std::int64_t i = 0; i < rows.size(); ++i) {
-    T* const to =
-        reinterpret_cast<T*>(static_cast<std::byte*>(block.packed) + i * block.ld);
+    T* const to = reinterpret_cast<T*>(static_cast<std::byte*>(block.packed) + i * block.ld);
     gather(rows.begin + i, to);
     std::fill(to + k, to + round_up(k, std::int64_t{4}), T{});
     if constexpr (HasScale)
       if (block.row_offsets)
-        block.row_offsets[i] = simd::row_kernels(active_features())
-                                   .sum_row(reinterpret_cast<const std::uint8_t*>(to),
-                                            static_cast<std::size_t>(k));
+        block.row_offsets[i] =
+            simd::row_kernels(active_features())
+                .sum_row(reinterpret_cast<const std::uint8_t*>(to), static_cast<std::size_t>(k));
   }
 }
 

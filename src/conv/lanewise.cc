@@ -17,7 +17,6 @@
 #include "conv/padding.h"
 #include "core/float16.h"
 #include "kernels/lanewise.h"
-#include "simd/lanes.h"
 
 namespace fbg {
 namespace {
@@ -25,7 +24,6 @@ namespace {
 constexpr std::int64_t kWord = 4;               // bytes of a lane
 constexpr std::int64_t kBlockBytes = 40 << 10;  // of U
 constexpr std::int64_t kMaxTaps = 7;            // of a kernel row
-constexpr int kMaxShare = 4;
 
 using Kind = LanewiseLayout::Kind;
 
@@ -45,8 +43,8 @@ Geometry lane_geometry(Features features) {
 
 template <class Acc>
 LanewiseLayout layout_of(const ConvProblem<Acc>& p) {
-  return LanewiseLayout::of(
-      p.geometry, kernels::lanewise_depth(lane_accumulator(Acc::kind), p.features));
+  return LanewiseLayout::of(p.geometry,
+                            kernels::lanewise_depth(lane_accumulator(Acc::kind), p.features));
 }
 
 // Lanes of weights: [output row of a window][plane of the kernel][source][kx][channels, padded].
@@ -69,8 +67,9 @@ std::vector<std::uint32_t> make_weights(const PackedConv<Acc>& weights, const La
               if (s >= u.rows * u.channels || ky < 0 || ky >= g.kernel[1] || c >= g.group_inputs())
                 continue;
               const auto w =
-                  weights.weights()[((o * planes + kz) * g.kernel[1] + ky) * taps * g.group_inputs() +
-                                    kx * g.group_inputs() + c];
+                  weights
+                      .weights()[((o * planes + kz) * g.kernel[1] + ky) * taps * g.group_inputs() +
+                                 kx * g.group_inputs() + c];
               if constexpr (is_integer(Acc::kind)) {
                 const auto value = static_cast<std::uint32_t>(w);
                 lane |= u.depth == 4 ? (value & 0xff) << 8 * s : (value & 0xffff) << 16 * s;
@@ -91,7 +90,7 @@ class LanewiseStep final : public ConvStep<Acc> {
         shape_(p.shape),
         u_(layout_of(p)),
         tile_(lane_geometry<Acc>(p.features)),
-        lanes_(simd::lane_kernels(p.features)),
+        lines_(p.geometry, p.shape, u_, tile_.lanes, p.features, is_integer(Acc::kind)),
         element_(is_integer(Acc::kind) ? 1 : sizeof(typename Acc::A)),
         pixel_(p.geometry.in_channels * element_),
         reach_(p.geometry.dilation[2] * (p.geometry.kernel[2] - 1) + 1),
@@ -99,13 +98,13 @@ class LanewiseStep final : public ConvStep<Acc> {
     const ConvGeometry& g = geometry_;
     const std::int64_t lanes = tile_.lanes, padded = round_up(g.out_channels, lanes);
     padded_ = padded;
-    const std::string name = "lanewise depth " + std::to_string(u_.depth) + " lanes " +
-                             std::to_string(lanes);
+    const std::string name =
+        "lanewise depth " + std::to_string(u_.depth) + " lanes " + std::to_string(lanes);
     weights_ = static_cast<const std::vector<std::uint32_t>*>(p.weights.form(name, [&] {
-      auto made = std::make_shared<const std::vector<std::uint32_t>>(
-          make_weights(p.weights, u_, padded));
-      return typename PackedConv<Acc>::Form{made, std::ssize(*made) * kWord};
-    }))->data();
+                 auto made = std::make_shared<const std::vector<std::uint32_t>>(
+                     make_weights(p.weights, u_, padded));
+                 return typename PackedConv<Acc>::Form{made, std::ssize(*made) * kWord};
+               }))->data();
     scale_ = p.weights.scale();
     col_offsets_ = p.weights.col_offsets();
     prepare_operands(p);
@@ -117,10 +116,6 @@ class LanewiseStep final : public ConvStep<Acc> {
     block_lanes_ = std::min(padded, 4 * lanes);
     choose_block();
     make_kernels(p);
-    if (u_.kind == Kind::channels) spread_.resize(static_cast<std::size_t>(padded / lanes));
-    for (std::size_t v = 0; v < spread_.size(); ++v)
-      spread_[v] = simd::LaneSpread::of(static_cast<std::int64_t>(v) * lanes, lanes, g.out_channels,
-                                        g.group_outputs(), g.group_inputs(), element_);
   }
 
   std::string kernel() const override { return name_; }
@@ -150,8 +145,8 @@ class LanewiseStep final : public ConvStep<Acc> {
     t.args.a_scale = t.scale;
     t.args.a_zero_point = t.zero_point;
     std::int64_t image = -1;
-    for (std::int64_t i = count * thread_id / num_threads; i < count * (thread_id + 1) / num_threads;
-         ++i) {
+    for (std::int64_t i = count * thread_id / num_threads;
+         i < count * (thread_id + 1) / num_threads; ++i) {
       // Channels outermost within an image row: neighbouring blocks read the same lines.
       std::int64_t rest = i;
       const auto next = [&rest](std::int64_t n) {
@@ -159,12 +154,13 @@ class LanewiseStep final : public ConvStep<Acc> {
         rest /= n;
         return index;
       };
-      Block b{};
+      LaneBlock b{};
       const std::int64_t tile_block = next(column_blocks), lane_block = next(lane_blocks),
                          row_block = next(row_blocks);
       b.z = next(out[0]);
       b.image = rest;
-      b.tiles = {tile_block * block_tiles_, std::min((tile_block + 1) * block_tiles_, tiles_.count)};
+      b.tiles = {tile_block * block_tiles_,
+                 std::min((tile_block + 1) * block_tiles_, tiles_.count)};
       b.x = {tiles_[b.tiles.begin].begin, tiles_[b.tiles.end - 1].end};
       b.y = {row_block * block_rows_, std::min((row_block + 1) * block_rows_, out[1])};
       b.lanes = {lane_block * block_lanes_, std::min((lane_block + 1) * block_lanes_, padded_)};
@@ -179,37 +175,21 @@ class LanewiseStep final : public ConvStep<Acc> {
   }
 
  private:
-  // Output rows y, columns x (whole tiles) and channels `lanes` of plane z of an image.
-  struct Block {
-    std::int64_t image, z;
-    Range y, x, tiles, lanes;
-  };
   struct Thread {
     std::byte* padding;
     BlockPair *sources, *pairs;  // of the block, and of a tile
-    std::byte* u;  // lines of the block: [line][pixel][lane]
+    std::byte* u;                // lines of the block: [line][pixel][lane]
     TileArgs args;
     float scale[16];
     std::int32_t zero_point[16];
   };
 
-  // Where a block reads its lines: of `rows` there is one window for each u_.share output rows,
-  // of the others one line for each input row and quad.
-  std::int64_t lines_of(std::int64_t rows) const {
-    const ConvGeometry& g = geometry_;
-    if (u_.kind == Kind::rows) return ceil_div(rows, u_.share) * u_.sources;
-    return ((rows - 1) * g.stride[1] + g.dilation[1] * (g.kernel[1] - 1) + 1) * u_.quads;
-  }
-  std::int64_t pixels_of(std::int64_t columns) const {
-    return (columns - 1) * geometry_.stride[2] + reach_;
-  }
-
   void choose_block() {
     const ConvGeometry& g = geometry_;
     const std::int64_t lane_bytes = u_.kind == Kind::in_place ? pixel_ : block_lanes_ * kWord;
     const auto bytes = [&](std::int64_t rows, std::int64_t tiles) {
-      return g.kernel[0] * lines_of(rows) * pixels_of(tiles * std::max<std::int64_t>(tiles_.largest, 1)) *
-             lane_bytes;
+      return g.kernel[0] * lines_.lines_of(rows) *
+             lines_.pixels_of(tiles * std::max<std::int64_t>(tiles_.largest, 1)) * lane_bytes;
     };
     block_rows_ = std::max<std::int64_t>(u_.kind == Kind::rows ? u_.share : 1, 1);
     block_tiles_ = 1;
@@ -225,9 +205,10 @@ class LanewiseStep final : public ConvStep<Acc> {
           ++block_rows_;
     }
     padding_bytes_ = round_up(pixel_ * (u_.kind == Kind::in_place ? reach_ : 1) + 64, 64);
-    pairs_bytes_ = round_up(
-        g.kernel[0] * u_.sources * static_cast<std::int64_t>(sizeof(BlockPair)), 64);
-    thread_bytes_ = padding_bytes_ + 2 * pairs_bytes_ + round_up(bytes(block_rows_, block_tiles_), 64) + 64;
+    pairs_bytes_ =
+        round_up(g.kernel[0] * u_.sources * static_cast<std::int64_t>(sizeof(BlockPair)), 64);
+    thread_bytes_ =
+        padding_bytes_ + 2 * pairs_bytes_ + round_up(bytes(block_rows_, block_tiles_), 64) + 64;
   }
 
   // Column operands, readable up to the end of the last vector.
@@ -264,15 +245,16 @@ class LanewiseStep final : public ConvStep<Acc> {
         }
   }
 
-  void run_block(const ConvRun& run, const Block& b, Thread& t) const noexcept {
-    const std::int64_t planes = geometry_.kernel[0], lines = lines_of(b.y.size());
-    const std::int64_t pixels = pixels_of(b.x.size());
+  void run_block(const ConvRun& run, const LaneBlock& b, Thread& t) const noexcept {
+    const std::int64_t planes = geometry_.kernel[0], lines = lines_.lines_of(b.y.size());
+    const std::int64_t pixels = lines_.pixels_of(b.x.size());
     const std::int64_t line_bytes =
         u_.kind == Kind::in_place ? pixels * pixel_ : pixels * b.lanes.size() * kWord;
     if (u_.kind != Kind::in_place)
       for (std::int64_t kz = 0; kz < planes; ++kz)
         for (std::int64_t line = 0; line < lines; ++line)
-          build_line(run, b, kz, line, pixels, t, t.u + (kz * lines + line) * line_bytes);
+          lines_.build(run, b, kz, line, pixels, t.padding,
+                       reinterpret_cast<std::uint32_t*>(t.u + (kz * lines + line) * line_bytes));
 
     for (std::int64_t y = b.y.begin; y < b.y.end; ++y) {
       const std::int64_t row = y - b.y.begin;
@@ -283,18 +265,19 @@ class LanewiseStep final : public ConvStep<Acc> {
           pair.lda = b.lanes.size() * kWord;
           pair.b_panel_stride = padded_ * kWord;
           if (u_.kind == Kind::in_place) {
-            pair.a = find_line(run, b, kz, y, r, pixels, t, &pair.lda,
-                               t.u + (kz * u_.sources + r) * line_bytes);
+            pair.a = lines_.find(run, b, kz, y, r, pixels, t.padding, &pair.lda,
+                                 t.u + (kz * u_.sources + r) * line_bytes);
           } else {
             const std::int64_t line =
                 u_.kind == Kind::rows
                     ? row / u_.share * u_.sources + r
                     : (row * geometry_.stride[1] + r / u_.quads * geometry_.dilation[1]) *
-                              u_.quads + r % u_.quads;
+                              u_.quads +
+                          r % u_.quads;
             pair.a = t.u + (kz * lines + line) * line_bytes;
           }
-          pair.b = weights_ + ((variant * planes + kz) * u_.sources + r) * geometry_.kernel[2] *
-                                  padded_;
+          pair.b =
+              weights_ + ((variant * planes + kz) * u_.sources + r) * geometry_.kernel[2] * padded_;
         }
       run_row(run, b, y, t);
     }
@@ -302,7 +285,7 @@ class LanewiseStep final : public ConvStep<Acc> {
 
   // All tiles of one output row of a block. Sources hold the first pixel and lane of the block, and
   // weights of channel 0.
-  void run_row(const ConvRun& run, const Block& b, std::int64_t y, Thread& t) const noexcept {
+  void run_row(const ConvRun& run, const LaneBlock& b, std::int64_t y, Thread& t) const noexcept {
     TileArgs& args = t.args;
     const std::int64_t line =
         ((b.image * shape_.output[0] + b.z) * shape_.output[1] + y) * shape_.output[2];
@@ -326,143 +309,13 @@ class LanewiseStep final : public ConvStep<Acc> {
           t.pairs[p].b = static_cast<const std::byte*>(source.b) + o * kWord;
         }
         args.row = line + x.begin;
-        args.c = static_cast<std::byte*>(run.c.data) + args.row * run.c.ld + o * value_size(output_);
+        args.c =
+            static_cast<std::byte*>(run.c.data) + args.row * run.c.ld + o * value_size(output_);
         const Kernel& kernel = kernels_[x.size() == tiles_.largest][vectors - 1][masked];
         args.key = &kernel.key.tile;
         kernel.run(&args);
       }
     }
-  }
-
-  // The row of the image that a line holds, and whether it is one.
-  struct ImageRow {
-    const std::byte* data;
-    bool inside;
-  };
-  ImageRow image_row(const ConvRun& run, const Block& b, std::int64_t kz, std::int64_t y) const {
-    const std::int64_t z =
-        b.z * geometry_.stride[0] - geometry_.pad_before[0] + kz * geometry_.dilation[0];
-    const bool inside = z >= 0 && z < shape_.input[0] && y >= 0 && y < shape_.input[1];
-    if (!inside) return {nullptr, false};
-    return {run.x + b.image * run.batch_stride + z * run.strides[0] + y * run.strides[1], true};
-  }
-
-  // A line of the image for one kernel row: where it lies, or copied with its padding.
-  const std::byte* find_line(const ConvRun& run, const Block& b, std::int64_t kz, std::int64_t y,
-                             std::int64_t ky, std::int64_t pixels, const Thread& t,
-                             std::int64_t* lda, std::byte* copy) const noexcept {
-    const ConvGeometry& g = geometry_;
-    const ImageRow row = image_row(run, b, kz,
-                                   y * g.stride[1] - g.pad_before[1] + ky * g.dilation[1]);
-    *lda = pixel_;
-    const std::int64_t x = b.x.begin * g.stride[2] - g.pad_before[2];
-    // Whole vectors are read: of the last channels more than there are.
-    const std::int64_t slack = (padded_ - g.out_channels) * kWord;
-    if (row.inside && x >= 0 && x + pixels <= shape_.input[2] &&
-        row.data + (x + pixels - 1) * run.strides[2] + pixel_ + slack <= run.end) {
-      *lda = run.strides[2];
-      return row.data + x * run.strides[2];
-    }
-    if (!row.inside) {
-      *lda = 0;
-      return t.padding;
-    }
-    copy_padded(row.data, run.strides[2], shape_.input[2], x, pixels, pixel_, t.padding, copy);
-    return copy;
-  }
-
-  void build_line(const ConvRun& run, const Block& b, std::int64_t kz, std::int64_t line,
-                  std::int64_t pixels, const Thread& t, std::byte* to) const noexcept {
-    const ConvGeometry& g = geometry_;
-    const std::int64_t lanes = b.lanes.size();
-    auto* const words = reinterpret_cast<std::uint32_t*>(to);
-    // Rows of the image that the elements of a lane come from.
-    std::int64_t y = b.y.begin * g.stride[1] - g.pad_before[1];
-    std::int64_t quad = 0, step = 1;
-    int rows = 1;
-    if (u_.kind == Kind::rows) {
-      y += line / u_.sources * u_.share * g.stride[1] +
-           line % u_.sources * u_.rows * g.dilation[1];
-      rows = u_.rows;
-      step = g.dilation[1];
-    } else {
-      y += line / u_.quads;
-      quad = line % u_.quads;
-    }
-    const std::byte* from[4];
-    std::int64_t strides[4];
-    for (int i = 0; i < rows; ++i) {
-      const ImageRow row = image_row(run, b, kz, y + i * step);
-      from[i] = row.inside ? row.data : t.padding;
-      strides[i] = row.inside ? run.strides[2] : 0;
-    }
-    // Pixels outside the image on the left and on the right, and those inside.
-    const std::int64_t x = b.x.begin * g.stride[2] - g.pad_before[2];
-    const std::int64_t first = std::clamp<std::int64_t>(-x, 0, pixels);
-    const std::int64_t last = std::clamp<std::int64_t>(shape_.input[2] - x, first, pixels);
-    const std::uint32_t padding = padding_word(run.image_zero_point(b.image));
-    std::fill_n(words, first * lanes, padding);
-    std::fill_n(words + last * lanes, (pixels - last) * lanes, padding);
-    if (last <= first) return;
-    for (int i = 0; i < rows; ++i) from[i] += (x + first) * strides[i];
-    fill_lanes(run, b.lanes, from, strides, rows, quad, last - first, words + first * lanes);
-  }
-
-  std::uint32_t padding_word(std::int32_t zero_point) const noexcept {
-    if (!is_integer(Acc::kind)) return 0;
-    const auto z = static_cast<std::uint32_t>(zero_point);
-    return u_.depth == 4 ? z * 0x01010101u : z * 0x00010001u;
-  }
-
-  // Lanes of `pixels` pixels inside the image.
-  void fill_lanes(const ConvRun& run, Range lanes, const std::byte* const* from,
-                  const std::int64_t* strides, int rows, std::int64_t quad, std::int64_t pixels,
-                  std::uint32_t* to) const noexcept {
-    const ConvGeometry& g = geometry_;
-    const bool depthwise = g.is_depthwise() && g.group_outputs() == 1;
-    const std::int64_t real = std::min(lanes.end, g.out_channels) - lanes.begin;
-    if (u_.kind == Kind::rows && depthwise) {
-      const std::uint8_t* bytes[4];
-      for (int i = 0; i < rows; ++i)
-        bytes[i] = reinterpret_cast<const std::uint8_t*>(from[i]) + lanes.begin;
-      const auto interleave = u_.depth == 4 ? lanes_.interleave_bytes : lanes_.interleave_words;
-      interleave(bytes, strides, static_cast<std::size_t>(pixels), static_cast<std::size_t>(real),
-                 static_cast<std::size_t>(lanes.size()), to);
-      return;
-    }
-    const std::int64_t size = element_ == 1 ? u_.depth : 1;  // elements of a lane
-    if (u_.kind == Kind::channels) {
-      const auto* const vectors = spread_.data() + lanes.begin / tile_.lanes;
-      const std::int64_t count = lanes.size() / tile_.lanes;
-      const bool fast = std::all_of(vectors, vectors + count,
-                                    [](const simd::LaneSpread& s) { return s.fits; });
-      if (fast && (element_ == 4 || (u_.depth == 4 && g.group_inputs() % 4 == 0))) {
-        // Of padding, which lies elsewhere, there is enough.
-        const std::int64_t offset = quad * size * element_;
-        const auto spread = element_ == 1 ? lanes_.spread_bytes : lanes_.spread_floats;
-        spread(from[0] + offset, strides[0], static_cast<std::size_t>(pixels),
-               strides[0] ? run.end : nullptr, vectors, static_cast<std::size_t>(count), to);
-        return;
-      }
-    }
-    for (std::int64_t x = 0; x < pixels; ++x, to += lanes.size())
-      for (std::int64_t o = lanes.begin; o < lanes.begin + real; ++o) {
-        const std::int64_t channel = o / g.group_outputs() * g.group_inputs();
-        std::uint32_t lane = 0;
-        for (int s = 0; s < u_.rows * u_.channels; ++s) {
-          const std::int64_t c =
-              u_.kind == Kind::rows ? s % u_.channels : quad * u_.depth + s;
-          if (c >= g.group_inputs()) continue;
-          const int row = u_.kind == Kind::rows ? s / u_.channels : 0;
-          const std::byte* const value = from[row] + x * strides[row] + (channel + c) * element_;
-          if (element_ == 4) {
-            std::memcpy(&lane, value, 4);
-          } else {
-            lane |= static_cast<std::uint32_t>(*value) << (u_.depth == 4 ? 8 : 16) * s;
-          }
-        }
-        to[o - lanes.begin] = lane;
-      }
   }
 
   struct Kernel {
@@ -474,7 +327,7 @@ class LanewiseStep final : public ConvStep<Acc> {
   const ConvShape shape_;
   const LanewiseLayout u_;
   const Geometry tile_;
-  const simd::LaneKernels& lanes_;
+  const LaneLines lines_;
   const std::int64_t element_, pixel_, reach_;
   const int threads_;
   std::int64_t padded_;  // output channels in whole vectors
@@ -489,7 +342,6 @@ class LanewiseStep final : public ConvStep<Acc> {
   std::int64_t padding_bytes_, pairs_bytes_, thread_bytes_;
   ValueType output_;
   Kernel kernels_[2][2][2];  // [tall][vectors - 1][masked]
-  std::vector<simd::LaneSpread> spread_;
   std::string name_;
 };
 
@@ -510,7 +362,8 @@ double cost(const ConvProblem<Acc>& p) {
   const double pixels = static_cast<double>(p.shape.out_pixels());
   const double vectors = static_cast<double>(ceil_div(g.out_channels, tile.lanes));
   const double sources = static_cast<double>(g.kernel[0] * u.sources);
-  const double sums = sources * static_cast<double>(g.kernel[2]) * (is_integer(Acc::kind) && u.depth == 2 ? 2 : 1);
+  const double sums =
+      sources * static_cast<double>(g.kernel[2]) * (is_integer(Acc::kind) && u.depth == 2 ? 2 : 1);
   double build = 0;
   if (u.kind == Kind::rows) build = sources * 5.0 / static_cast<double>(u.share);
   if (u.kind == Kind::channels) build = sources * 2.0 / static_cast<double>(g.kernel[1]);
@@ -525,29 +378,6 @@ std::unique_ptr<ConvStep<Acc>> prepare(const ConvProblem<Acc>& p) {
 }
 
 }  // namespace
-
-LanewiseLayout LanewiseLayout::of(const ConvGeometry& g, int depth) {
-  LanewiseLayout u{Kind::channels, depth, 1, depth, 0, 1, 1};
-  const std::int64_t inputs = g.group_inputs();
-  if (depth == 1 && inputs == 1 && g.group_outputs() == 1) {
-    u.kind = Kind::in_place;
-    u.sources = g.kernel[1];
-    return u;
-  }
-  const int channels = inputs == 1 ? 1 : inputs == 2 ? 2 : 4;
-  if (channels >= depth) {
-    u.quads = ceil_div(inputs, static_cast<std::int64_t>(depth));
-    u.sources = g.kernel[1] * u.quads;
-    return u;
-  }
-  u.kind = Kind::rows;
-  u.channels = channels;
-  u.rows = depth / channels;
-  u.sources = ceil_div(g.kernel[1], static_cast<std::int64_t>(u.rows));
-  if (g.dilation[1] == 1)
-    u.share = std::min<std::int64_t>((u.sources * u.rows - g.kernel[1]) / g.stride[1] + 1, kMaxShare);
-  return u;
-}
 
 template <class Acc>
 ConvMethod<Acc> lanewise_method() {

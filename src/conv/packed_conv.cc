@@ -95,10 +95,10 @@ PackedConv<Acc> PackedConv<Acc>::convert(const float* w, const ConvGeometry& geo
       for (std::int64_t j = 0; j < columns; ++j)
         zero_point.push_back(matrix.zero_point() ? matrix.zero_point()[j] : 0);
     }
-    return pack(elements.data(), geometry,
-                {scale, zero_point,
-                 granularity == ConvGranularity::column ? Granularity::column
-                                                        : Granularity::tensor});
+    return pack(
+        elements.data(), geometry,
+        {scale, zero_point,
+         granularity == ConvGranularity::column ? Granularity::column : Granularity::tensor});
   }
 }
 
@@ -138,7 +138,8 @@ std::int64_t PackedConv<Acc>::nbytes() const {
 }
 
 template <class Acc>
-const void* PackedConv<Acc>::form(const std::string& name, const std::function<Form()>& make) const {
+const void* PackedConv<Acc>::form(const std::string& name,
+                                  const std::function<Form()>& make) const {
   const State& s = *state_;
   const std::lock_guard lock(s.mutex);
   auto found = s.forms.find(name);

@@ -87,8 +87,7 @@ class TapsStep final : public ConvStep<Acc> {
            int num_threads) const noexcept override {
     const Extent3& out = shape_.output;
     const std::int64_t lines = shape_.batch * out[0] * out[1], count = lines * tiles_.count;
-    const int row_parts =
-        choose_row_parts(lines * out[2], geometry_.group_outputs(), num_threads);
+    const int row_parts = choose_row_parts(lines * out[2], geometry_.group_outputs(), num_threads);
     const Share share =
         thread_share(count, geometry_.group_outputs(), thread_id, num_threads, row_parts);
     if (share.rows.size() <= 0 || share.cols.size() <= 0) return;
@@ -113,8 +112,8 @@ class TapsStep final : public ConvStep<Acc> {
     for (std::int64_t i = share.rows.begin; i < share.rows.end;) {
       const std::int64_t n = i / (out[0] * out[1] * tiles_.count);
       if (n != image) begin_image(run, image = n, t);
-      const std::int64_t end = std::min({i + block_tiles_, share.rows.end,
-                                         (n + 1) * out[0] * out[1] * tiles_.count});
+      const std::int64_t end =
+          std::min({i + block_tiles_, share.rows.end, (n + 1) * out[0] * out[1] * tiles_.count});
       run_block(run, {i, end}, share.cols, t);
       i = end;
     }
@@ -225,8 +224,8 @@ class TapsStep final : public ConvStep<Acc> {
         t.pairs[r].lda = segment.lda;
       }
       args.row = at.pixel;
-      args.c = static_cast<std::byte*>(run.c.data) + at.pixel * run.c.ld +
-               channel * value_size(output_);
+      args.c =
+          static_cast<std::byte*>(run.c.data) + at.pixel * run.c.ld + channel * value_size(output_);
       args.key = &kernels_.key(at.height, vectors, masked);
       kernels_.find(at.height, vectors, masked)(&args);
     }

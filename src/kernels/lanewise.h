@@ -1,12 +1,14 @@
 // Kernels of depthwise and groupwise convolution: every output channel has a lane of its own.
 //
-//   C[x][o] = pipeline( sum over sources r and taps kx of  U_r[x * step + kx * dilation][o] . W_r[kx][o] )
+//   C[x][o] = pipeline( sum over sources r and taps kx of  U_r[x * step + kx * dilation][o] .
+//   W_r[kx][o] )
 //
 // Each element of U and W is 32 bits of one lane: a float, four bytes or two int16 that belong to
-// output channel o (src/conv/lanewise.cc lays them out). A tile is `rows` neighbouring output pixels
-// by `vectors` vectors of channels, so that an element of U that is loaded once serves up to `taps`
-// sums. Arguments and pipeline are those of the products (fbg/kernels/microkernel.h): a BlockPair is
-// one source, with lda the bytes between pixels of U and b_panel_stride those between taps of W.
+// output channel o (src/conv/lanewise.cc lays them out). A tile is `rows` neighbouring output
+// pixels by `vectors` vectors of channels, so that an element of U that is loaded once serves up to
+// `taps` sums. Arguments and pipeline are those of the products (fbg/kernels/microkernel.h): a
+// BlockPair is one source, with lda the bytes between pixels of U and b_panel_stride those between
+// taps of W.
 #pragma once
 
 #include <string>

@@ -72,12 +72,14 @@ HWY_INLINE void interleave(const std::uint8_t* const* rows, const std::int64_t* 
     std::size_t c = 0;
 #if HWY_TARGET != HWY_SCALAR
     // A whole vector of bytes of four rows becomes four vectors of words. Unpacking works within
-    // blocks of 16 bytes, so the words of each row are first dealt out to the blocks: word i of block
-    // b takes what stood at word i * blocks + b, and words come out in the order of the channels.
+    // blocks of 16 bytes, so the words of each row are first dealt out to the blocks: word i of
+    // block b takes what stood at word i * blocks + b, and words come out in the order of the
+    // channels.
     if constexpr (kRows == 4) {
       for (; c + whole <= channels; c += whole) {
         const auto row = [&](int i) FBG_INLINE_LAMBDA {
-          return hn::BitCast(d8, hn::TableLookupLanes(hn::BitCast(d, hn::LoadU(d8, at[i] + c)), deal));
+          return hn::BitCast(d8,
+                             hn::TableLookupLanes(hn::BitCast(d, hn::LoadU(d8, at[i] + c)), deal));
         };
         const auto r0 = row(0), r1 = row(1), r2 = row(2), r3 = row(3);
         const auto low01 = hn::BitCast(d16, hn::InterleaveLower(d8, r0, r1));

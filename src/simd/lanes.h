@@ -25,8 +25,7 @@ struct LaneSpread {
     s.offset = group * group_inputs * element;
     std::int64_t last = 0;
     for (std::int64_t lane = 0; lane < lanes && first + lane < channels; ++lane) {
-      const std::int64_t from =
-          ((first + lane) / group_outputs - group) * group_inputs * element;
+      const std::int64_t from = ((first + lane) / group_outputs - group) * group_inputs * element;
       s.index[lane] = static_cast<std::int32_t>(from / 4);
       last = std::max(last, from);
     }
@@ -36,8 +35,8 @@ struct LaneSpread {
 };
 
 struct LaneKernels {
-  // y[pixel * stride_y + c] = the bytes rows[0..4) of channel c, lowest first; pixels of rows[i] are
-  // strides[i] bytes apart. The words of channels [channels, stride_y) are not written.
+  // y[pixel * stride_y + c] = the bytes rows[0..4) of channel c, lowest first; pixels of rows[i]
+  // are strides[i] bytes apart. The words of channels [channels, stride_y) are not written.
   void (*interleave_bytes)(const std::uint8_t* const* rows, const std::int64_t* strides,
                            std::size_t pixels, std::size_t channels, std::size_t stride_y,
                            std::uint32_t* y);

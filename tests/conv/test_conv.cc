@@ -76,8 +76,7 @@ std::vector<Sum> plain(const Case& c, const X* x, const W* w, Sum pad) {
         }
         const std::int64_t source = ((n * in[0] + p[0]) * in[1] + p[1]) * in[2] + p[2];
         for (std::int64_t i = 0; i < g.group_inputs(); ++i) {
-          const Sum value =
-              inside ? static_cast<Sum>(x[source * g.in_channels + first + i]) : pad;
+          const Sum value = inside ? static_cast<Sum>(x[source * g.in_channels + first + i]) : pad;
           y[at] += value * static_cast<Sum>(w[(o * g.taps() + tap) * g.group_inputs() + i]);
         }
       }
@@ -121,12 +120,14 @@ TEST_P(ConvTest, IntegerSumsAreThoseOfPlainLoops) {
     const Case c = random_case(random);
     const ConvGeometry& g = c.geometry;
     const Guard side = i % 2 ? Guard::before : Guard::after;
-    const Guarded<std::uint8_t> x(random_vector<std::uint8_t>(random, c.shape.in_pixels() * g.in_channels), side);
-    const Guarded<std::int8_t> w(random_vector<std::int8_t>(random, g.out_channels * g.depth()), side);
+    const Guarded<std::uint8_t> x(
+        random_vector<std::uint8_t>(random, c.shape.in_pixels() * g.in_channels), side);
+    const Guarded<std::int8_t> w(random_vector<std::int8_t>(random, g.out_channels * g.depth()),
+                                 side);
     const auto weights = PackedConv<Int32>::pack(w.data(), g);
     const auto zero_point = static_cast<std::int32_t>(random() % 256);
-    const auto expected = plain<std::uint8_t, std::int8_t, std::int64_t>(c, x.data(), w.data(),
-                                                                         zero_point);
+    const auto expected =
+        plain<std::uint8_t, std::int8_t, std::int64_t>(c, x.data(), w.data(), zero_point);
     ConvInput input = ConvInput::dense(x.data(), g, c.shape);
     input.zero_point = zero_point;
     for (const ConvAlgorithm& algorithm : conv_algorithms(weights, {}, c.shape)) {

@@ -46,10 +46,10 @@ struct ConvInput {
 
 struct ConvOptions {
   ConvSource source = ConvSource::native;
-  bool has_scale = false;       // whether run() brings scale and zero point of x
-  std::string_view algorithm;   // empty: the one of least cost
-  bool exact = false;           // leaves out algorithms whose rounding differs from a plain sum
-  int threads = 1;              // the most that run() will have
+  bool has_scale = false;      // whether run() brings scale and zero point of x
+  std::string_view algorithm;  // empty: the one of least cost
+  bool exact = false;          // leaves out algorithms whose rounding differs from a plain sum
+  int threads = 1;             // the most that run() will have
 };
 
 // An algorithm that applies, and its modelled cost in seconds on one thread.

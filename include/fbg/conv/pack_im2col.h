@@ -34,9 +34,7 @@ class PackAWithIm2Col {
   std::int64_t depth() const { return g_.depth(); }
   // Rows of a product must be one distance apart, across lines and images too.
   const T* in_place() const;
-  std::int64_t in_place_ld() const {
-    return x_.strides[2] / static_cast<std::int64_t>(sizeof(T));
-  }
+  std::int64_t in_place_ld() const { return x_.strides[2] / static_cast<std::int64_t>(sizeof(T)); }
   void prepare(Range rows, ABlock& block) const noexcept;
   void pack(Range rows, ABlock& block) const noexcept;
 

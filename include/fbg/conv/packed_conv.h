@@ -37,10 +37,10 @@ class PackedConv {
                             bool symmetric = true);
 
   const ConvGeometry& geometry() const;
-  std::span<const Element> weights() const;       // as they were given to pack()
-  const float* scale() const;                     // [out_channels], or null
-  const std::int32_t* zero_point() const;         // [out_channels], or null where all are 0
-  const std::int32_t* col_offsets() const;        // [out_channels] sums of weights; null for floats
+  std::span<const Element> weights() const;  // as they were given to pack()
+  const float* scale() const;                // [out_channels], or null
+  const std::int32_t* zero_point() const;    // [out_channels], or null where all are 0
+  const std::int32_t* col_offsets() const;   // [out_channels] sums of weights; null for floats
   // Bytes of the weights and of all forms made so far.
   std::int64_t nbytes() const;
 

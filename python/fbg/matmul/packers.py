@@ -10,12 +10,15 @@ import numpy.typing as npt
 from fbg import _fbg
 from fbg.arrays import (
     as_array,
+    bfloat16,
     is_bfloat16,
     require_dtype,
     require_integer,
     require_matrix,
     require_scale,
 )
+from fbg.matmul.packed_b import PackedB
+from fbg.matmul.pipeline import Pipeline
 
 __all__ = ["PackA", "PackAWithQuantRowOffset", "PackAWithRowOffset"]
 
@@ -68,6 +71,22 @@ class PackA:
     def dtype(self) -> np.dtype[Any]:
         """Type of the source elements."""
         return self._array.dtype
+
+    def _multiply(
+        self, right: object, pipeline: Pipeline, out: Array | None, num_threads: int | None
+    ) -> Array:
+        """What `gemm` does for this operand."""
+        if not isinstance(right, PackedB):
+            raise TypeError(f"gemm: packed_b must be a PackedB, got {type(right).__name__}")
+        threads = 0
+        if num_threads is not None:
+            threads = require_integer(num_threads, "gemm: num_threads", 1, _fbg.MAX_THREADS)
+        if not pipeline._gives_bfloat16:
+            return right._native.gemm(self._native, pipeline._native, out, threads)
+        if isinstance(out, np.ndarray):  # as bits: the core has no NumPy bfloat16
+            require_dtype(out, "gemm: out", "bfloat16")
+            out = out.view(np.uint16)
+        return right._native.gemm(self._native, pipeline._native, out, threads).view(bfloat16())
 
     def __repr__(self) -> str:
         m, k = self.shape

@@ -281,9 +281,10 @@ class Add(Stage):
     """``x + residual[i, j]`` on float32, or ``x + scale * (residual[i, j] - zero_point)``.
 
     Args:
-        residual: (M, N) float32, float16 or ``ml_dtypes.bfloat16``, or uint8 or int8 that is
-            quantized; rows contiguous, any distance apart. It is referred to, not copied, and may
-            be the `out` of the product where their types have the same size.
+        residual: (M, N), or (N, *spatial, O) of a convolution: float32, float16 or
+            ``ml_dtypes.bfloat16``, or uint8 or int8 that is quantized; rows contiguous, any
+            distance apart. It is referred to, not copied, and may be the `out` of the product where
+            their types have the same size.
         scale: of a quantized residual: float, finite and positive.
         zero_point: of a quantized residual: int within the range of its dtype.
 
@@ -303,6 +304,9 @@ class Add(Stage):
         array = as_array(residual, "Add: residual")
         name = "Add: residual"
         require_dtype(array, name, "float32", "float16", "bfloat16", "uint8", "int8")
+        if array.ndim > 2:  # pixels of images: rows, where that needs no copy
+            rows = array.reshape(-1, array.shape[-1])
+            array = rows if array.size == 0 or np.shares_memory(rows, array) else array
         require_matrix(array, name, "(M, N)")
         text = f"{array.dtype}[{array.shape[0]}, {array.shape[1]}]"
         if array.dtype.kind in "iu":

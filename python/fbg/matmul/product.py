@@ -65,17 +65,7 @@ def gemm(
     """
     if not isinstance(a, PackA):
         raise TypeError(f"gemm: a must be a packer such as PackA, got {type(a).__name__}")
-    if not isinstance(packed_b, PackedB):
-        raise TypeError(f"gemm: packed_b must be a PackedB, got {type(packed_b).__name__}")
-    pipeline = Pipeline.of(pipeline, "gemm")
-    threads = _threads(num_threads, "gemm")
-    if not pipeline._gives_bfloat16:
-        return packed_b._native.gemm(a._native, pipeline._native, out, threads)
-    if out is not None and isinstance(out, np.ndarray):  # as bits: the core has no NumPy bfloat16
-        require_dtype(out, "gemm: out", "bfloat16")
-        out = out.view(np.uint16)
-    bits = packed_b._native.gemm(a._native, pipeline._native, out, threads)
-    return bits.view(bfloat16())
+    return a._multiply(packed_b, Pipeline.of(pipeline, "gemm"), out, num_threads)
 
 
 def linear(

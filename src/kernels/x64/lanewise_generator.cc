@@ -90,7 +90,8 @@ class LanewiseGenerator : public SimdAssembler {
     } else {
       // Taps are addressed as w + kx * stride: one register for each odd multiple.
       mov(r8, w_);
-      for (int kx = 1; kx < key_.taps && kx < 7; ++kx) lea(tap_pointer(kx), ptr[tap_pointer(kx - 1) + tap_]);
+      for (int kx = 1; kx < key_.taps && kx < 7; ++kx)
+        lea(tap_pointer(kx), ptr[tap_pointer(kx - 1) + tap_]);
     }
     const int last = (rows_ - 1) * key_.step + (key_.taps - 1) * key_.dilation;
     for (int x = 0; x <= last; ++x) {
@@ -160,7 +161,7 @@ class LanewiseGenerator : public SimdAssembler {
     mov(operands.b_scale, arg(offsetof(TileArgs, b_scale)));
     mov(operands.b_zero_point, arg(offsetof(TileArgs, b_zero_point)));
     mov(operands.col_offsets, arg(offsetof(TileArgs, col_offsets)));
-    StageContext ctx{args_, operands, scratch_, rsi,   rdx, {sums_, sums_ + 1, sums_ + 2},
+    StageContext ctx{args_, operands, scratch_, rsi,   rdx,           {sums_, sums_ + 1, sums_ + 2},
                      0,     0,        false,    false, key.correct_a, key.correct_b};
     int spare = sums_ + static_cast<int>(ctx.temps.size());
     const int end = num_vectors() - (key.masked && !is_zmm() ? 1 : 0);

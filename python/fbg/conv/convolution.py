@@ -1,0 +1,326 @@
+"""The call that convolves: arguments checked, a prepared convolution found or made, run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from fbg import _fbg, isa
+from fbg.arrays import as_array, bfloat16, require_dtype, require_integer, require_scale
+from fbg.conv.packed_conv import PackedConv
+from fbg.matmul.pipeline import GELU, Bias, Dequantize, Pipeline, ReLU, Sigmoid, Stage, Tanh
+
+__all__ = ["PreparedConv", "conv"]
+
+Array = npt.NDArray[Any]
+Stages = Pipeline | Stage | Iterable[Stage] | None
+Activation = Literal["relu", "gelu", "sigmoid", "tanh"]
+
+_ACTIVATIONS: dict[str, Callable[[], Stage]] = {
+    "relu": ReLU,
+    "gelu": GELU,
+    "sigmoid": Sigmoid,
+    "tanh": Tanh,
+}
+
+
+class Quantization:
+    """How x is quantized: its own scale and zero point, or those found for each image.
+
+    source: as the core names it: "native" (uint8 and floats), "int8", or "quantize" (float32 with
+        int8 weights).
+    """
+
+    def __init__(
+        self, dtype: np.dtype[Any], wc: PackedConv, scale: object, zero_point: object
+    ) -> None:
+        self.scale, self.zero_point = 1.0, 0
+        self.has_scale = scale is not None
+        integer = wc.dtype == np.int8
+        if not integer or dtype == np.float32:
+            if scale is not None or zero_point != 0:
+                raise TypeError(f"conv: scale and zero_point go with quantized x, got {dtype}")
+            self.source = "quantize" if integer else "native"
+            return
+        self.source = "int8" if dtype == np.int8 else "native"
+        if scale is not None:
+            self.scale = require_scale(scale, "conv: scale")
+        limits = np.iinfo(dtype)
+        self.zero_point = require_integer(
+            zero_point, "conv: zero_point", int(limits.min), int(limits.max)
+        )
+
+    @property
+    def is_real(self) -> bool:
+        """Whether sums can be turned into real numbers."""
+        return self.has_scale or self.source == "quantize"
+
+
+def conv(
+    x: object,
+    wc: PackedConv,
+    pipeline: Stages = None,
+    *,
+    scale: float | None = None,
+    zero_point: int = 0,
+    bias: object = None,
+    activation: Activation | None = None,
+    algorithm: str | None = None,
+    exact: bool = False,
+    out: Array | None = None,
+    num_threads: int | None = None,
+) -> Array:
+    """Return ``pipeline(conv(x, w))``, channels last: (N, *output, O).
+
+    Args:
+        x: (N, *spatial, I). float32 with float weights; uint8 or int8 with int8 weights, or
+            float32, which is quantized per image as it is read.
+        wc: the weights and the geometry of the convolution.
+        pipeline: stages applied to each tile while it is in registers. Without one, float32 x gives
+            float32; quantized x gives the raw int32 sums of products, zero points not corrected,
+            in which pixels outside of the image count as `zero_point`.
+        scale, zero_point: of quantized x: ``real = scale * (x - zero_point)``.
+        bias: float32 (O,), added after dequantization; with `activation` short for a pipeline.
+        activation: ``"relu"``, ``"gelu"``, ``"sigmoid"`` or ``"tanh"``.
+        algorithm: one of ``wc.algorithms(x.shape)`` by name, or ``"direct"`` for the best of those
+            that sum plainly; None chooses the one of least modelled cost.
+        exact: leave out algorithms whose rounding differs from that of a plain sum.
+        out: where to write: the type and shape of the result; pixels may be any distance apart.
+        num_threads: 1 or more; default `get_num_threads()`, or 1 for a small convolution.
+
+    An image's result does not depend on the others of its batch, nor on the number of threads.
+
+    Raises:
+        TypeError: operands, stages or `out` whose types do not go together.
+        ValueError: shapes that do not match, an algorithm that does not apply.
+
+    >>> import numpy as np
+    >>> import fbg
+    >>> x = np.arange(16, dtype=np.float32).reshape(1, 4, 4, 1)
+    >>> w = fbg.PackedConv(np.ones((1, 1, 3, 3), np.float32), dtype="float32")
+    >>> fbg.conv(x, w)[0, :, :, 0]
+    array([[45., 54.],
+           [81., 90.]], dtype=float32)
+    """
+    if not isinstance(wc, PackedConv):
+        raise TypeError(f"conv: wc must be a PackedConv, got {type(wc).__name__}")
+    array = _dense_channels(_checked(x, wc, "conv: x"))
+    quant = Quantization(array.dtype, wc, scale, zero_point)
+    stages = _pipeline(pipeline, bias, activation, quant, wc)
+    prepared = find_prepared(
+        wc, array.shape, stages, quant, algorithm or "", exact, num_threads, "conv"
+    )
+    return run_prepared(prepared, array, wc, stages, quant, out)
+
+
+def _checked(x: object, wc: PackedConv, name: str) -> Array:
+    array = as_array(x, name)
+    wanted = ("uint8", "int8", "float32") if wc.dtype == np.int8 else ("float32",)
+    require_dtype(array, name, *wanted)
+    wc.check_shape(array.shape, name)
+    return array
+
+
+def _dense_channels(array: Array) -> Array:
+    """Return x with contiguous channels and no axis that runs backwards: copied if need be."""
+    size = array.itemsize
+    dense = array.shape[-1] <= 1 or array.strides[-1] == size
+    if dense and all(s >= 0 and s % size == 0 for s in array.strides):
+        return array
+    return np.ascontiguousarray(array)
+
+
+def _pipeline(
+    pipeline: Stages,
+    bias: object,
+    activation: str | None,
+    quant: Quantization,
+    wc: PackedConv,
+) -> Pipeline:
+    if activation is not None and activation not in _ACTIVATIONS:
+        names = ", ".join(map(repr, _ACTIVATIONS))
+        raise ValueError(f"conv: activation must be one of {names} or None, got {activation!r}")
+    if pipeline is not None:
+        if bias is not None or activation is not None:
+            raise TypeError("conv: bias and activation go without a pipeline")
+        return Pipeline.of(pipeline, "conv")
+    stages: list[Stage] = []
+    quantized = wc.dtype == np.int8
+    if quantized and (quant.source == "quantize" or bias is not None or activation is not None):
+        stages.append(Dequantize())
+    if bias is not None:
+        stages.append(Bias(bias))
+    if activation is not None:
+        stages.append(_ACTIVATIONS[activation]())
+    return Pipeline(stages)
+
+
+def find_prepared(
+    wc: PackedConv,
+    shape: tuple[int, ...],
+    pipeline: Pipeline,
+    quant: Quantization,
+    algorithm: str,
+    exact: bool,
+    num_threads: int | None,
+    name: str,
+) -> Any:
+    """Return the native convolution for a shape, from those that the weights keep."""
+    batch, spatial = wc.check_shape(shape, f"{name}: x")
+    threads = 0
+    if num_threads is not None:
+        threads = require_integer(num_threads, f"{name}: num_threads", 1, _fbg.MAX_THREADS)
+    kinds = tuple(stage._native.key for stage in pipeline.stages)
+    key = (
+        (batch, *spatial),
+        kinds,
+        quant.source,
+        quant.is_real,
+        algorithm,
+        exact,
+        threads or _fbg.num_threads(),
+        isa.active(),
+    )
+    return wc.prepared(
+        key,
+        lambda: wc._native.prepare(
+            batch,
+            spatial,
+            pipeline._native,
+            quant.source,
+            quant.is_real,
+            algorithm,
+            exact,
+            threads,
+        ),
+    )
+
+
+def run_prepared(
+    prepared: Any,
+    x: Array,
+    wc: PackedConv,
+    pipeline: Pipeline,
+    quant: Quantization,
+    out: Array | None,
+) -> Array:
+    """Run it on x and return the result, (N, *output, O)."""
+    axes = wc.spatial_axes
+    batch, output = prepared.output
+    shape = (batch, *output[3 - axes :], wc.out_channels)
+    full = x.reshape(batch, *[1] * (3 - axes), *x.shape[1:])
+    rows = None if out is None else _rows_of(out, shape, pipeline)
+    y: Array = prepared.run(full, pipeline._native, quant.scale, quant.zero_point, rows)
+    if out is not None:
+        return out
+    if pipeline._gives_bfloat16:
+        y = y.view(bfloat16())
+    return y.reshape(shape)
+
+
+def _rows_of(out: object, shape: tuple[int, ...], pipeline: Pipeline) -> Array:
+    """Return `out` as a matrix of pixels by channels that shares its memory."""
+    if not isinstance(out, np.ndarray):
+        raise TypeError(f"conv: out must be a NumPy array, got {type(out).__name__}")
+    if out.shape != shape:
+        raise ValueError(f"conv: out must have shape {shape}, got {out.shape}")
+    if pipeline._gives_bfloat16:
+        require_dtype(out, "conv: out", "bfloat16")
+        out = out.view(np.uint16)
+    rows = out.reshape(math.prod(shape[:-1]), shape[-1])
+    if rows.size and not np.shares_memory(rows, out):
+        raise ValueError(
+            "conv: out must have contiguous channels and pixels that are equally far apart, "
+            f"got strides {out.strides}"
+        )
+    return rows
+
+
+class PreparedConv:
+    """A convolution of one shape, validated once: ``call(x, out=None)``. Made by `fbg.prepare`.
+
+    >>> import numpy as np
+    >>> import fbg
+    >>> w = fbg.PackedConv(np.ones((4, 2, 1, 1), np.float32), dtype="float32")
+    >>> call = fbg.prepare(w, fbg.ReLU(), shape=(1, 3, 3, 2))
+    >>> call
+    PreparedConv((1, 3, 3, 2) -> (1, 3, 3, 4), pointwise, ReLU())
+    >>> call(np.ones((1, 3, 3, 2), np.float32))[0, 0, 0]
+    array([2., 2., 2., 2.], dtype=float32)
+    """
+
+    def __init__(
+        self,
+        wc: PackedConv,
+        pipeline: Stages,
+        *,
+        shape: tuple[int, ...],
+        x_dtype: npt.DTypeLike | None = None,
+        scale: float | None = None,
+        zero_point: int = 0,
+        algorithm: str | None = None,
+        exact: bool = False,
+        num_threads: int | None = None,
+    ) -> None:
+        wc.check_shape(tuple(shape), "prepare: shape")
+        self._wc = wc
+        self._shape = tuple(shape)
+        default = np.uint8 if wc.dtype == np.int8 and scale is not None else np.float32
+        self._x_dtype: np.dtype[Any] = np.dtype(default if x_dtype is None else x_dtype)
+        self._quant = Quantization(self._x_dtype, wc, scale, zero_point)
+        self._pipeline = _pipeline(pipeline, None, None, self._quant, wc)
+        self._prepared = find_prepared(
+            wc,
+            self._shape,
+            self._pipeline,
+            self._quant,
+            algorithm or "",
+            exact,
+            num_threads,
+            "prepare",
+        )
+
+    @property
+    def algorithm(self) -> str:
+        """Name of the algorithm that was chosen."""
+        name: str = self._prepared.algorithm
+        return name
+
+    @property
+    def kernel(self) -> str:
+        """Name of the microkernel that does most of the work."""
+        name: str = self._prepared.kernel
+        return name
+
+    @property
+    def num_threads(self) -> int:
+        """Threads of a call."""
+        threads: int = self._prepared.num_threads
+        return threads
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the result."""
+        return bfloat16() if self._pipeline._gives_bfloat16 else np.dtype(self._prepared.dtype)
+
+    @property
+    def output_shape(self) -> tuple[int, ...]:
+        """(N, *output, O)."""
+        return self._wc.output_shape(self._shape)
+
+    def __call__(self, x: Array, out: Array | None = None) -> Array:
+        """Return the result for an x of the shape and dtype that were prepared."""
+        if not isinstance(x, np.ndarray) or x.shape != self._shape or x.dtype != self._x_dtype:
+            got = f"{x.dtype}{x.shape}" if isinstance(x, np.ndarray) else type(x).__name__
+            raise ValueError(f"call: x must be {self._x_dtype}{self._shape}, got {got}")
+        return run_prepared(
+            self._prepared, _dense_channels(x), self._wc, self._pipeline, self._quant, out
+        )
+
+    def __repr__(self) -> str:
+        stages = f", {self._pipeline}" if self._pipeline.stages else ""
+        return f"PreparedConv({self._shape} -> {self.output_shape}, {self.algorithm}{stages})"

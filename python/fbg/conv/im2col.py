@@ -1,0 +1,83 @@
+"""Convolution as a product: the packer that gathers patches while the product runs."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy.typing as npt
+
+from fbg.conv.convolution import (
+    Quantization,
+    _checked,
+    _dense_channels,
+    _rows_of,
+    find_prepared,
+    run_prepared,
+)
+from fbg.conv.packed_conv import PackedConv
+from fbg.matmul.packers import PackA
+from fbg.matmul.pipeline import Pipeline
+
+__all__ = ["PackAWithIm2Col"]
+
+Array = npt.NDArray[Any]
+
+
+class PackAWithIm2Col(PackA):
+    """The patches of x as rows of a product: ``fbg.gemm(PackAWithIm2Col(x, wc), wc, pipeline)``.
+
+    Args:
+        x: (N, *spatial, I), as in `conv`. It is referred to, not copied.
+        wc: the convolution, whose geometry says what a patch is; it is also the right operand.
+        scale, zero_point: of quantized x, as in `conv`.
+
+    The product is the convolution as rows: (N * output pixels, O), the same numbers as those of
+    ``conv(x, wc, pipeline, algorithm="im2col")``. Patches are gathered a block at a time, while the
+    product runs; a matrix of all of them never exists.
+
+    >>> import numpy as np
+    >>> import fbg
+    >>> x = np.arange(16, dtype=np.float32).reshape(1, 4, 4, 1)
+    >>> w = fbg.PackedConv(np.ones((1, 1, 3, 3), np.float32), dtype="float32")
+    >>> fbg.gemm(fbg.PackAWithIm2Col(x, w), w)
+    array([[45.],
+           [54.],
+           [81.],
+           [90.]], dtype=float32)
+    """
+
+    def __init__(
+        self, x: object, wc: PackedConv, *, scale: float | None = None, zero_point: int = 0
+    ) -> None:
+        if not isinstance(wc, PackedConv):
+            raise TypeError(f"PackAWithIm2Col: wc must be a PackedConv, got {type(wc).__name__}")
+        self._array = _dense_channels(_checked(x, wc, "PackAWithIm2Col: x"))
+        self._wc = wc
+        self._quant = Quantization(self._array.dtype, wc, scale, zero_point)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(M, K): output pixels of all images, and products for an output element."""
+        pixels = math.prod(self._wc.output_shape(self._array.shape)[:-1])
+        depth = math.prod(self._wc.shape[2:]) * self._wc.in_channels // self._wc._groups
+        return pixels, depth
+
+    def _multiply(
+        self, right: object, pipeline: Pipeline, out: Array | None, num_threads: int | None
+    ) -> Array:
+        wc = self._wc
+        if right is not wc:
+            raise TypeError("gemm: PackAWithIm2Col goes with the PackedConv that it was made for")
+        shape = wc.output_shape(self._array.shape)
+        rows = (math.prod(shape[:-1]), shape[-1])
+        prepared = find_prepared(
+            wc, self._array.shape, pipeline, self._quant, "im2col", False, num_threads, "gemm"
+        )
+        if out is None:
+            return run_prepared(prepared, self._array, wc, pipeline, self._quant, None).reshape(
+                rows
+            )
+        _rows_of(out, rows, pipeline)
+        run_prepared(prepared, self._array, wc, pipeline, self._quant, out.reshape(shape))
+        return out

@@ -1,0 +1,273 @@
+"""Weights of a convolution, packed once."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from fbg import _fbg
+from fbg.arrays import as_array, bfloat16, require_dtype, require_scales
+from fbg.conv.geometry import Extents, as_geometry, canonical_weights
+
+__all__ = ["Algorithm", "PackedConv"]
+
+Array = npt.NDArray[Any]
+
+_Native = _fbg.ConvInt8 | _fbg.ConvInt16 | _fbg.ConvFloat32 | _fbg.ConvFloat16 | _fbg.ConvBFloat16
+_FLOATS: dict[str, Callable[[Array, _fbg.ConvGeometry, str, bool], _Native]] = {
+    "float32": _fbg.conv_float32,
+    "float16": _fbg.conv_float16,
+    "bfloat16": _fbg.conv_bfloat16,
+}
+MAX_PREPARED = 16  # convolutions of different shapes that are kept ready for one set of weights
+
+
+class Algorithm(NamedTuple):
+    """An algorithm that applies to a convolution.
+
+    cost: modelled, in processor cycles of one thread; only ratios mean something.
+    """
+
+    name: str
+    cost: float
+
+
+class PackedConv:
+    """The weights of a convolution in the layouts that kernels read. Made once.
+
+    Args:
+        w: (O, I / groups, *kernel), as torch and ONNX store it, with one to three kernel axes; of a
+            transposed convolution (I, O / groups, *kernel). float32, float16 or
+            ``ml_dtypes.bfloat16`` to quantize or keep, or int8 that is already quantized; any
+            strides.
+        stride, dilation: an integer, or one for each spatial axis.
+        padding: an integer, one for each spatial axis, or a pair (before, after) for each. What
+            lies outside of the input counts as zero: of quantized data, as the zero point.
+        groups: input and output channels are cut into as many groups, which do not meet.
+        transposed: the adjoint of a convolution, as torch.nn.ConvTranspose computes it.
+        output_padding: of a transposed convolution: added to the end of the output.
+        dtype: how the weights are kept: ``"int8"`` (default for floats), ``"float32"``,
+            ``"float16"`` or ``"bfloat16"``. 16-bit weights are computed with in float32.
+        granularity: one scale per output ``"column"`` (channel), per ``"group"``, or one for the
+            ``"tensor"``.
+        scale, zero_point: with an int8 `w`: () or (O,); ``real = scale * (w - zero_point)``.
+        accum: how int8 products are summed: ``"int32"`` (default) or ``"int16"``, as in `PackedB`.
+
+    Raises:
+        TypeError: a dtype other than those.
+        ValueError: a rank, kernel, stride, dilation, padding or number of groups that no
+            convolution can have; scales that are not finite and positive.
+
+    >>> import numpy as np
+    >>> w = PackedConv(np.ones((8, 3, 3, 3), np.float32), padding=1, dtype="float32")
+    >>> w
+    PackedConv(3x3 3->8, padding=((1, 1), (1, 1)), float32)
+    >>> w.output_shape((1, 5, 7, 3))
+    (1, 5, 7, 8)
+    """
+
+    def __init__(
+        self,
+        w: object,
+        stride: Extents = 1,
+        padding: int | Sequence[int] | Sequence[tuple[int, int]] = 0,
+        dilation: Extents = 1,
+        groups: int = 1,
+        transposed: bool = False,
+        output_padding: Extents = 0,
+        *,
+        dtype: Literal["int8", "float32", "bfloat16", "float16"] | None = None,
+        granularity: Literal["column", "group", "tensor"] = "column",
+        scale: object = None,
+        zero_point: object = None,
+        accum: Literal["int32", "int16"] | None = None,
+    ) -> None:
+        array = as_array(w, "PackedConv: w")
+        require_dtype(array, "PackedConv: w", "float32", "float16", "bfloat16", "int8")
+        if granularity not in ("column", "group", "tensor"):
+            raise ValueError(
+                f"PackedConv: granularity must be 'column', 'group' or 'tensor', got "
+                f"{granularity!r}"
+            )
+        if dtype not in (None, "int8", *_FLOATS):
+            raise ValueError(
+                f"PackedConv: dtype must be 'int8', 'float32', 'bfloat16' or 'float16', got "
+                f"{dtype!r}"
+            )
+        if accum not in (None, "int32", "int16") or (accum and dtype in _FLOATS):
+            raise ValueError(f"PackedConv: accum must be 'int32' or 'int16' of int8, got {accum!r}")
+        self._geometry = as_geometry(
+            array.shape,
+            stride=stride,
+            padding=padding,
+            dilation=dilation,
+            groups=groups,
+            transposed=transposed,
+            output_padding=output_padding,
+        )
+        self._shape = array.shape
+        self._groups = groups
+        self._transposed = transposed
+        self._native = self._pack(array, dtype, granularity, scale, zero_point)
+        if accum == "int16" and isinstance(self._native, _fbg.ConvInt8):
+            self._native = _fbg.conv_int16(self._native)
+        self._prepared: OrderedDict[tuple[object, ...], Any] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def _pack(
+        self, array: Array, dtype: str | None, granularity: str, scale: object, zero_point: object
+    ) -> _Native:
+        if array.dtype == np.int8:
+            if dtype in _FLOATS:
+                raise TypeError(f"PackedConv: w must be floating for dtype={dtype!r}, got int8")
+            outputs = self._shape[1] * self._groups if self._transposed else self._shape[0]
+            weights = canonical_weights(array, self._groups, self._transposed)
+            scales, points = _given_quant(scale, zero_point, outputs)
+            return _fbg.conv_int8(weights, self._geometry, scales, points)
+        if scale is not None or zero_point is not None:
+            raise TypeError(f"PackedConv: scale and zero_point go with int8, got {array.dtype}")
+        floats = array.astype(np.float32, copy=False)
+        if dtype in (None, "int8") and not np.isfinite(floats).all():
+            raise ValueError("PackedConv: w must be finite to be quantized")
+        weights = canonical_weights(floats, self._groups, self._transposed)
+        if dtype in (None, "int8"):
+            return _fbg.conv_quantize(weights, self._geometry, granularity, True)
+        return _FLOATS[str(dtype)](weights, self._geometry, granularity, True)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of `w`."""
+        return self._shape
+
+    @property
+    def spatial_axes(self) -> int:
+        """1, 2 or 3."""
+        return len(self._shape) - 2
+
+    @property
+    def in_channels(self) -> int:
+        """Channels of x."""
+        return int(self._shape[0] if self._transposed else self._shape[1] * self._groups)
+
+    @property
+    def out_channels(self) -> int:
+        """Channels of the result."""
+        return int(self._shape[1] * self._groups if self._transposed else self._shape[0])
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the packed weights."""
+        if isinstance(self._native, _fbg.ConvBFloat16):
+            return bfloat16()
+        if isinstance(self._native, _fbg.ConvFloat16):
+            return np.dtype(np.float16)
+        floating = isinstance(self._native, _fbg.ConvFloat32)
+        return np.dtype(np.float32 if floating else np.int8)
+
+    @property
+    def scale(self) -> npt.NDArray[np.float32] | None:
+        """float32 (O,), or None without quantization parameters."""
+        return self._native.scale
+
+    @property
+    def zero_point(self) -> npt.NDArray[np.int32] | None:
+        """int32 (O,), or None where all are 0."""
+        return self._native.zero_point
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held, of every layout that algorithms have asked for so far."""
+        return self._native.nbytes
+
+    def unpack(self) -> Array:
+        """Return the packed weights, int8 or floats, in the layout that `w` had."""
+        flat = self._native.unpack()
+        if isinstance(self._native, _fbg.ConvBFloat16):
+            flat = flat.view(bfloat16())
+        flat = flat.transpose(0, 2, 1)  # (O, I / groups, taps)
+        if self._transposed:
+            inputs, outputs = self._shape[0] // self._groups, self._shape[1]
+            by_group = flat.reshape(self._groups, outputs, inputs, -1)
+            flat = by_group.transpose(0, 2, 1, 3).reshape(self._shape[0], outputs, -1)
+        return np.ascontiguousarray(flat).reshape(self._shape)
+
+    def output_shape(self, x_shape: Sequence[int]) -> tuple[int, ...]:
+        """Return the shape of the result for an x of shape (N, *spatial, I)."""
+        batch, spatial = self.check_shape(tuple(x_shape), "output_shape: x_shape")
+        output = self._geometry.output_shape(batch, spatial)
+        return (batch, *output[3 - self.spatial_axes :], self.out_channels)
+
+    def check_shape(self, shape: tuple[int, ...], name: str) -> tuple[int, list[int]]:
+        """Return batch and (depth, height, width) of an x; raises ValueError for another shape."""
+        axes = self.spatial_axes
+        letters = ("W", "H, W", "D, H, W")[axes - 1]
+        wanted = f"(N, {letters}, {self.in_channels})"
+        if len(shape) != axes + 2:
+            raise ValueError(f"{name} must have shape {wanted}, channels last, got {shape}")
+        if shape[-1] != self.in_channels:
+            hint = ""
+            if shape[1] == self.in_channels:
+                order = ", ".join(map(str, (0, *range(2, axes + 2), 1)))
+                hint = f"; axis 1 has that size: for channels first, pass x.transpose({order})"
+            raise ValueError(
+                f"{name} must have shape {wanted}, but its last axis has {shape[-1]} channels{hint}"
+            )
+        return shape[0], [1] * (3 - axes) + list(shape[1:-1])
+
+    def algorithms(
+        self, x_shape: Sequence[int], *, exact: bool = False, zero_points: bool = False
+    ) -> list[Algorithm]:
+        """Return what applies to an x of that shape, cheapest first.
+
+        exact: leave out algorithms whose rounding differs from that of a plain sum.
+        """
+        batch, spatial = self.check_shape(tuple(x_shape), "algorithms: x_shape")
+        found = self._native.algorithms(batch, spatial, [], "native", zero_points, exact)
+        return [Algorithm(name, cost) for name, cost in found]
+
+    def prepared(self, key: tuple[object, ...], make: Callable[[], Any]) -> Any:
+        """Return what `make` made for a key, from the last `MAX_PREPARED` that were asked for."""
+        with self._lock:
+            if key in self._prepared:
+                self._prepared.move_to_end(key)
+                return self._prepared[key]
+        made = make()
+        with self._lock:
+            self._prepared[key] = made
+            while len(self._prepared) > MAX_PREPARED:
+                self._prepared.popitem(last=False)
+        return made
+
+    def __repr__(self) -> str:
+        kind = "int16 sums, int8" if isinstance(self._native, _fbg.ConvInt16) else str(self.dtype)
+        return f"PackedConv({self._geometry}, {kind})"
+
+
+def _given_quant(
+    scale: object, zero_point: object, outputs: int
+) -> tuple[list[float] | None, list[int]]:
+    """Return scales and zero points of int8 weights as the core takes them."""
+    if scale is None:
+        if zero_point is not None:
+            raise TypeError("PackedConv: zero_point needs a scale")
+        return None, [0]
+    scales = require_scales(scale, "PackedConv: scale")
+    if scales.shape not in ((), (outputs,)):
+        raise ValueError(
+            f"PackedConv: scale must have shape () or ({outputs},), got {scales.shape}"
+        )
+    points = np.asarray(0 if zero_point is None else zero_point)
+    if points.dtype.kind not in "iu":
+        raise TypeError(f"PackedConv: zero_point must be integers, got {points.dtype}")
+    if points.shape not in ((), (outputs,)):
+        raise ValueError(
+            f"PackedConv: zero_point must have shape () or ({outputs},), got {points.shape}"
+        )
+    if points.size and (points.min() < -128 or points.max() > 127):
+        raise ValueError("PackedConv: zero_point must be in [-128, 127]")
+    return [float(s) for s in np.ravel(scales)], [int(z) for z in np.ravel(points)]

@@ -1,0 +1,251 @@
+// PackedConv and prepared convolutions: validate, release the GIL, run the team phase by phase.
+#include <pybind11/stl.h>
+
+#include <memory>
+
+#include "bindings/bindings.h"
+#include "bindings/gemm_call.h"
+#include "fbg/conv/conv.h"
+#include "fbg/core/threads.h"
+
+namespace fbg::bindings {
+namespace {
+
+// A Conv of one shape. Calls from several threads may share it: it is never changed.
+template <class Acc>
+struct PreparedConv {
+  PackedConv<Acc> weights;
+  ConvSource source;
+  int threads;
+  Conv<Acc> conv;
+};
+
+ConvSource source_of(const std::string& name) {
+  if (name == "int8") return ConvSource::int8;
+  return name == "quantize" ? ConvSource::quantize : ConvSource::native;
+}
+
+ConvOptions options_of(const std::string& source, bool has_scale, const std::string& algorithm,
+                       bool exact, int threads) {
+  ConvOptions options;
+  options.source = source_of(source);
+  options.has_scale = has_scale;
+  options.algorithm = algorithm;
+  options.exact = exact;
+  options.threads = threads;
+  return options;
+}
+
+// x as (N, D, H, W, C) with contiguous channels and whole strides.
+template <class T>
+ConvInput input_of(const py::array& x, const ConvShape& shape, std::int64_t channels) {
+  constexpr auto size = static_cast<std::int64_t>(sizeof(T));
+  if (!has_dtype<T>(x)) throw py::type_error("conv: x has another dtype than it was prepared for");
+  const std::int64_t sizes[] = {shape.batch, shape.input[0], shape.input[1], shape.input[2],
+                                channels};
+  bool fits = x.ndim() == 5;
+  for (int axis = 0; axis < 5 && fits; ++axis) fits = x.shape(axis) == sizes[axis];
+  if (fits && x.size() == 0) return {};
+  for (int axis = 0; axis < 5 && fits; ++axis)
+    fits = x.shape(axis) <= 1 || (x.strides(axis) % size == 0 && x.strides(axis) >= 0);
+  fits = fits && (channels <= 1 || x.strides(4) == size);
+  if (!fits) throw py::value_error("conv: x has another shape than it was prepared for");
+  ConvInput input;
+  input.data = x.data();
+  const auto stride = [&](int axis, std::int64_t otherwise) {
+    return x.shape(axis) > 1 ? x.strides(axis) / size : otherwise;
+  };
+  // Axes of one element may have any stride: they get that of a dense array.
+  input.strides[2] = stride(3, channels);
+  input.strides[1] = stride(2, input.strides[2] * std::max<std::int64_t>(shape.input[2], 1));
+  input.strides[0] = stride(1, input.strides[1] * std::max<std::int64_t>(shape.input[1], 1));
+  input.batch_stride = stride(0, input.strides[0] * std::max<std::int64_t>(shape.input[0], 1));
+  return input;
+}
+
+template <class Acc>
+ConvInput input_of(const PreparedConv<Acc>& p, const py::array& x) {
+  const std::int64_t channels = p.weights.geometry().in_channels;
+  switch (p.source) {
+    case ConvSource::int8:
+      return input_of<std::int8_t>(x, p.conv.shape(), channels);
+    case ConvSource::quantize:
+      return input_of<float>(x, p.conv.shape(), channels);
+    default:
+      return input_of<typename Acc::A>(x, p.conv.shape(), channels);
+  }
+}
+
+template <class Acc>
+py::array run(const PreparedConv<Acc>& p, const py::array& x, const std::vector<PyStage>& py_stages,
+              float scale, std::int32_t zero_point, const py::object& out) {
+  ConvInput input = input_of(p, x);
+  input.scale = scale;
+  input.zero_point = zero_point;
+  const std::int64_t m = p.conv.shape().out_pixels(), n = p.weights.geometry().out_channels;
+  const std::vector<Stage> stages = native_stages(py_stages, m, n, "conv");
+  const AOperand a{"plain", x, scale, zero_point, {}, {}};
+  require_apart(py_stages, a, "conv");
+  const py::dtype dtype = dtype_of(p.conv.output_type());
+  py::array c;
+  if (out.is_none()) {
+    c = new_output(dtype, m, n);
+  } else {
+    require_output(out, dtype, m, n, a, py_stages, "conv");
+    c = py::reinterpret_borrow<py::array>(out);
+  }
+  const OutputView view = output_view(c);
+  {
+    const py::gil_scoped_release release;
+    begin_run(stages, m);
+    std::byte* const workspace = thread_workspace(p.conv.workspace_bytes());
+    for (int phase = 0; phase < p.conv.phases(); ++phase)
+      run_team(p.threads, [&](int thread_id, int threads) noexcept {
+        p.conv.run(input, stages, view, workspace, phase, thread_id, threads);
+      });
+  }
+  return c;
+}
+
+// Weights (O, taps, I / groups), dense, as Python laid them out.
+template <class T>
+const T* weight_data(const py::array& w, const ConvGeometry& g) {
+  if (!has_dtype<T>(w)) throw py::type_error("PackedConv: w has the wrong dtype");
+  if (w.ndim() != 3 || w.shape(0) != g.out_channels || w.shape(1) != g.taps() ||
+      w.shape(2) != g.group_inputs() || !(w.flags() & py::array::c_style))
+    throw py::value_error("PackedConv: w must be dense (O, taps, I / groups), got " +
+                          shape_text(w));
+  return static_cast<const T*>(w.data());
+}
+
+template <class Acc>
+std::vector<Stage> stages_of(const std::vector<PyStage>& py_stages) {
+  std::vector<Stage> stages;
+  for (const PyStage& s : py_stages) stages.push_back(s.stage);
+  return stages;
+}
+
+template <class Acc>
+void bind_family(py::module_& m, const char* name) {
+  using Weights = PackedConv<Acc>;
+  using Prepared = PreparedConv<Acc>;
+  using T = typename Acc::B;
+  bound_class<Weights>(m, name)
+      .def_property_readonly("nbytes", &Weights::nbytes)
+      .def_property_readonly("scale",
+                             [](const Weights& w) -> py::object {
+                               if (!w.scale()) return py::none();
+                               return py::array_t<float>(w.geometry().out_channels, w.scale());
+                             })
+      .def_property_readonly("zero_point",
+                             [](const Weights& w) -> py::object {
+                               if (!w.zero_point()) return py::none();
+                               return py::array_t<std::int32_t>(w.geometry().out_channels,
+                                                                w.zero_point());
+                             })
+      .def("unpack",
+           [](const Weights& w) {
+             const ConvGeometry& g = w.geometry();
+             py::array values(dtype_of<T>(), {g.out_channels, g.taps(), g.group_inputs()});
+             std::copy_n(w.weights().data(), w.weights().size(),
+                         static_cast<T*>(values.mutable_data()));
+             return values;
+           })
+      .def("algorithms",
+           [](const Weights& w, std::int64_t batch, Extent3 input,
+              const std::vector<PyStage>& stages, const std::string& source, bool has_scale,
+              bool exact) {
+             std::vector<std::pair<std::string, double>> found;
+             for (const ConvAlgorithm& a : conv_algorithms(
+                      w, stages_of<Acc>(stages), ConvShape::of(w.geometry(), batch, input),
+                      options_of(source, has_scale, "", exact, 1)))
+               found.emplace_back(a.name, a.cost);
+             return found;
+           })
+      .def(
+          "prepare", [](const Weights& w, std::int64_t batch, Extent3 input,
+                        const std::vector<PyStage>& py_stages, const std::string& source,
+                        bool has_scale, const std::string& algorithm, bool exact, int num_threads) {
+            const ConvShape shape = ConvShape::of(w.geometry(), batch, input);
+            const int threads = num_threads > 0
+                                    ? num_threads
+                                    : default_threads(shape.out_pixels(), w.geometry().out_channels,
+                                                      w.geometry().depth());
+            const std::vector<Stage> stages = stages_of<Acc>(py_stages);
+            const ConvOptions options = options_of(source, has_scale, algorithm, exact, threads);
+            const py::gil_scoped_release release;
+            return std::make_unique<Prepared>(
+                Prepared{w, options.source, threads, Conv<Acc>(w, stages, shape, options)});
+          });
+  bound_class<Prepared>(m, (std::string("Prepared") + name).c_str())
+      .def("run", &run<Acc>)
+      .def_property_readonly("output",
+                             [](const Prepared& p) {
+                               const ConvShape& s = p.conv.shape();
+                               return std::pair(s.batch, s.output);
+                             })
+      .def_property_readonly("dtype",
+                             [](const Prepared& p) { return dtype_of(p.conv.output_type()); })
+      .def_property_readonly("algorithm",
+                             [](const Prepared& p) { return std::string(p.conv.algorithm()); })
+      .def_property_readonly("kernel", [](const Prepared& p) { return p.conv.kernel_name(); })
+      .def_property_readonly("num_threads", [](const Prepared& p) { return p.threads; })
+      .def_property_readonly("workspace_bytes",
+                             [](const Prepared& p) { return p.conv.workspace_bytes(); });
+}
+
+template <class Acc>
+PackedConv<Acc> convert(const py::array& w, const ConvGeometry& g, const std::string& granularity,
+                        bool symmetric) {
+  g.validate();
+  const float* const values = weight_data<float>(w, g);
+  const auto kind = granularity == "group"    ? ConvGranularity::group
+                    : granularity == "tensor" ? ConvGranularity::tensor
+                                              : ConvGranularity::column;
+  const py::gil_scoped_release release;
+  return PackedConv<Acc>::convert(values, g, kind, symmetric);
+}
+
+}  // namespace
+
+void bind_conv(py::module_& m) {
+  bound_class<ConvGeometry>(m, "ConvGeometry")
+      .def(py::init([](std::int64_t in_channels, std::int64_t out_channels, std::int64_t groups,
+                       Extent3 kernel, Extent3 stride, Extent3 dilation, Extent3 pad_before,
+                       Extent3 pad_after, bool transposed, Extent3 output_padding) {
+        ConvGeometry g{in_channels, out_channels, groups,    kernel,     stride,
+                       dilation,    pad_before,   pad_after, transposed, output_padding};
+        g.validate();
+        return g;
+      }))
+      .def("output_shape", [](const ConvGeometry& g, std::int64_t batch,
+                              Extent3 input) { return ConvShape::of(g, batch, input).output; })
+      .def("__str__", [](const ConvGeometry& g) { return to_string(g); });
+  bind_family<Int32>(m, "ConvInt8");
+  bind_family<Int16>(m, "ConvInt16");
+  bind_family<Float32>(m, "ConvFloat32");
+  bind_family<Float32F16>(m, "ConvFloat16");
+  bind_family<Float32BF16>(m, "ConvBFloat16");
+  m.def("conv_int8", [](const py::array& w, const ConvGeometry& g,
+                        const std::optional<std::vector<float>>& scale,
+                        const std::vector<std::int32_t>& zero_point) {
+    WeightQuant quant;
+    if (scale) quant.scale = *scale;
+    quant.zero_point = zero_point;
+    return PackedConv<Int32>::pack(weight_data<std::int8_t>(w, g), g, quant);
+  });
+  m.def("conv_int16", [](const PackedConv<Int32>& w) {
+    const std::int64_t outputs = w.geometry().out_channels;
+    WeightQuant quant;
+    const auto count = static_cast<std::size_t>(outputs);
+    if (w.scale()) quant.scale = {w.scale(), count};
+    if (w.zero_point()) quant.zero_point = {w.zero_point(), count};
+    return PackedConv<Int16>::pack(w.weights().data(), w.geometry(), quant);
+  });
+  m.def("conv_quantize", &convert<Int32>);
+  m.def("conv_float32", &convert<Float32>);
+  m.def("conv_float16", &convert<Float32F16>);
+  m.def("conv_bfloat16", &convert<Float32BF16>);
+}
+
+}  // namespace fbg::bindings

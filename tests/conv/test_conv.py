@@ -1,0 +1,237 @@
+"""fbg.conv against the definition, in int64 and float64, over geometries at random."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fbg
+
+Array = npt.NDArray[Any]
+
+
+def definition(x: Array, w: Array, pad_value: float, geometry: dict[str, Any]) -> Array:
+    """Return the convolution of (N, *spatial, I) and (O, I / groups, *kernel), tap by tap."""
+    axes = w.ndim - 2
+    stride, dilation, groups = (geometry[k] for k in ("stride", "dilation", "groups"))
+    kind: Any = np.float64 if x.dtype == np.float32 else np.int64
+    padded = np.pad(
+        x.astype(kind), ((0, 0), *geometry["padding"], (0, 0)), constant_values=pad_value
+    )
+    kernel = w.shape[2:]
+    out = [
+        (padded.shape[1 + a] - dilation[a] * (kernel[a] - 1) - 1) // stride[a] + 1
+        for a in range(axes)
+    ]
+    inputs, outputs = w.shape[1], w.shape[0] // groups
+    y = np.zeros((x.shape[0], *out, w.shape[0]), kind)
+    for tap in np.ndindex(*kernel):
+        window = tuple(
+            slice(t * d, t * d + (o - 1) * s + 1, s)
+            for t, d, o, s in zip(tap, dilation, out, stride, strict=True)
+        )
+        part = padded[(slice(None), *window)]
+        for g in range(groups):
+            weights = w[(slice(g * outputs, (g + 1) * outputs), slice(None), *tap)].astype(kind)
+            channels = part[..., g * inputs : (g + 1) * inputs]
+            y[..., g * outputs : (g + 1) * outputs] += channels @ weights.T
+    return y
+
+
+@st.composite
+def problems(draw: st.DrawFn) -> tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]:
+    """Return the shapes of x and w, and the other arguments of PackedConv."""
+    axes = draw(st.integers(1, 3))
+    kernel = [draw(st.integers(1, 4 if axes < 3 else 3)) for _ in range(axes)]
+    stride = [draw(st.integers(1, 3)) for _ in range(axes)]
+    dilation = [draw(st.integers(1, 2)) for _ in range(axes)]
+    padding = [(draw(st.integers(0, 3)), draw(st.integers(0, 3))) for _ in range(axes)]
+    groups = draw(st.sampled_from([1, 1, 2, 3, 8, 33]))
+    inputs = draw(st.integers(1, 9) if groups > 1 else st.integers(1, 40))
+    outputs = draw(st.integers(1, 4) if groups > 1 else st.integers(1, 70))
+    spatial = [
+        max(1, d * (k - 1) + 1 - sum(p)) + draw(st.integers(0, 9))
+        for k, d, p in zip(kernel, dilation, padding, strict=True)
+    ]
+    batch = draw(st.integers(0, 2))
+    geometry = {"stride": stride, "dilation": dilation, "padding": padding, "groups": groups}
+    x_shape = (batch, *spatial, inputs * groups)
+    return x_shape, (outputs * groups, inputs, *kernel), geometry
+
+
+def integers(rng: np.random.Generator, shape: tuple[int, ...], dtype: Any) -> Array:
+    """Return values of the whole range, extremes often."""
+    limits = np.iinfo(dtype)
+    values = rng.integers(limits.min, limits.max + 1, shape)
+    extremes = rng.random(shape) < 0.2
+    return np.where(extremes, rng.choice([limits.min, limits.max], shape), values).astype(dtype)
+
+
+@given(problem=problems(), seed=st.integers(0, 2**32 - 1), signed=st.booleans())
+def test_integer_sums_are_exact(
+    isa: str, problem: tuple[Any, Any, Any], seed: int, signed: bool
+) -> None:
+    x_shape, w_shape, geometry = problem
+    rng = np.random.default_rng(seed)
+    x = integers(rng, x_shape, np.int8 if signed else np.uint8)
+    w = integers(rng, w_shape, np.int8)
+    zero_point = int(rng.integers(-128, 128) if signed else rng.integers(0, 256))
+    wc = fbg.PackedConv(w, **geometry)
+    expected = definition(x, w, zero_point, geometry)
+    assert wc.output_shape(x.shape) == expected.shape
+    for algorithm in wc.algorithms(x.shape):
+        y = fbg.conv(x, wc, zero_point=zero_point, algorithm=algorithm.name)
+        assert y.dtype == np.int32
+        np.testing.assert_array_equal(y, expected, err_msg=algorithm.name)
+        threads = fbg.conv(x, wc, zero_point=zero_point, algorithm=algorithm.name, num_threads=2)
+        np.testing.assert_array_equal(threads, y)
+    rows = fbg.gemm(fbg.PackAWithIm2Col(x, wc, zero_point=zero_point), wc)
+    np.testing.assert_array_equal(rows.reshape(expected.shape), expected)
+
+
+@given(problem=problems(), seed=st.integers(0, 2**32 - 1))
+def test_float_sums_are_near_those_in_double(
+    isa: str, problem: tuple[Any, Any, Any], seed: int
+) -> None:
+    x_shape, w_shape, geometry = problem
+    rng = np.random.default_rng(seed)
+    x = rng.standard_normal(x_shape, np.float32)
+    w = rng.standard_normal(w_shape, np.float32)
+    wc = fbg.PackedConv(w, dtype="float32", **geometry)
+    expected = definition(x, w, 0, geometry)
+    bound = 1e-5 * definition(np.abs(x), np.abs(w), 0, geometry) + 1e-30
+    for algorithm in wc.algorithms(x.shape, exact=True):
+        y = fbg.conv(x, wc, algorithm=algorithm.name)
+        assert (np.abs(y - expected) <= bound).all(), algorithm.name
+
+
+@given(problem=problems(), seed=st.integers(0, 2**32 - 1))
+def test_requantized_results_follow_the_formula(
+    isa: str, problem: tuple[Any, Any, Any], seed: int
+) -> None:
+    x_shape, w_shape, geometry = problem
+    rng = np.random.default_rng(seed)
+    x = integers(rng, x_shape, np.uint8)
+    w = integers(rng, w_shape, np.int8)
+    scale = rng.uniform(0.001, 0.1, w_shape[0]).astype(np.float32)
+    wc = fbg.PackedConv(w, scale=scale, **geometry)
+    zero_point, x_scale, y_scale = int(rng.integers(0, 256)), np.float32(0.02), np.float32(3.0)
+    sums = definition(x, w, zero_point, geometry)
+    offsets = w.reshape(w_shape[0], -1).sum(axis=1, dtype=np.int64)
+    corrected = (sums - zero_point * offsets).astype(np.float32)
+    real = corrected * ((x_scale * scale) / y_scale)
+    expected = np.clip(np.rint(real) + 7, 0, 255).astype(np.uint8)
+    stages = fbg.Requantize(float(y_scale), 7, np.uint8)
+    for algorithm in wc.algorithms(x.shape, zero_points=True):
+        y = fbg.conv(
+            x,
+            wc,
+            stages,
+            scale=float(x_scale),
+            zero_point=zero_point,
+            algorithm=algorithm.name,
+        )
+        np.testing.assert_array_equal(y, expected, err_msg=algorithm.name)
+
+
+def test_a_residual_and_an_output_among_other_channels(isa: str) -> None:
+    rng = np.random.default_rng(1)
+    x = rng.standard_normal((2, 6, 5, 8), np.float32)
+    w = rng.standard_normal((16, 8, 3, 3), np.float32)
+    wc = fbg.PackedConv(w, padding=1, dtype="float32")
+    residual = rng.standard_normal((2, 6, 5, 16), np.float32)
+    wide = np.zeros((2, 6, 5, 40), np.float32)
+    y = fbg.conv(x, wc, [fbg.Add(residual), fbg.ReLU()], out=wide[..., 10:26])
+    np.testing.assert_array_equal(y, np.maximum(fbg.conv(x, wc) + residual, 0))
+    assert not wide[..., :10].any() and not wide[..., 26:].any()
+
+
+def test_float_images_with_int8_weights_do_not_depend_on_the_batch(isa: str) -> None:
+    rng = np.random.default_rng(2)
+    x = rng.standard_normal((3, 9, 9, 12), np.float32) * np.array([1, 10, 0]).reshape(3, 1, 1, 1)
+    x = x.astype(np.float32)
+    wc = fbg.PackedConv(rng.standard_normal((20, 12, 3, 3), np.float32), padding=1)
+    y = fbg.conv(x, wc, bias=np.ones(20, np.float32), activation="relu", num_threads=2)
+    for n in range(3):
+        alone = fbg.conv(x[n : n + 1], wc, bias=np.ones(20, np.float32), activation="relu")
+        np.testing.assert_array_equal(alone[0], y[n])
+    exact = definition(x, wc.unpack(), 0, _plain(2, padding=1)) * wc.scale
+    assert np.abs(fbg.conv(x, wc) - exact).max() < 0.05 * np.abs(exact).max()
+
+
+def _plain(axes: int, padding: int = 0) -> dict[str, Any]:
+    return {
+        "stride": [1] * axes,
+        "dilation": [1] * axes,
+        "padding": [(padding, padding)] * axes,
+        "groups": 1,
+    }
+
+
+@pytest.mark.parametrize("granularity", ["column", "group", "tensor"])
+def test_scales_follow_their_granularity(granularity: Any) -> None:
+    w = np.random.default_rng(3).standard_normal((12, 2, 3, 3)).astype(np.float32)
+    wc = fbg.PackedConv(w, groups=3, granularity=granularity)
+    assert wc.scale is not None
+    axes = {"column": (12, 1), "group": (3, 4), "tensor": (1, 12)}[granularity]
+    largest = np.abs(w).reshape(axes[0], -1).max(axis=1) / np.float32(127)
+    np.testing.assert_array_equal(wc.scale, np.repeat(largest, axes[1]))
+    error = np.abs(wc.unpack() * wc.scale.reshape(12, 1, 1, 1) - w)
+    assert (error <= wc.scale.reshape(12, 1, 1, 1) * 0.5001).all()
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"stride": 0}, ValueError, "stride"),
+        ({"stride": -1}, ValueError, "stride"),
+        ({"dilation": 0}, ValueError, "dilation"),
+        ({"groups": 5}, ValueError, "groups must divide"),
+        ({"padding": (1, 2, 3)}, ValueError, "padding"),
+        ({"padding": -1}, ValueError, "padding"),
+        ({"stride": 1.5}, TypeError, "stride"),
+        ({"dtype": "int4"}, ValueError, "dtype"),
+        ({"granularity": "row"}, ValueError, "granularity"),
+        ({"output_padding": 1}, ValueError, "output_padding"),
+        ({"scale": np.float32(1)}, TypeError, "scale and zero_point go with int8"),
+    ],
+)
+def test_bad_geometries_are_named(
+    change: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        fbg.PackedConv(np.zeros((8, 4, 3, 3), np.float32), **change)
+
+
+def test_bad_operands_are_named() -> None:
+    wc = fbg.PackedConv(np.zeros((8, 4, 3, 3), np.float32), dtype="float32")
+    x = np.zeros((1, 6, 6, 4), np.float32)
+    with pytest.raises(ValueError, match=r"pass x.transpose\(0, 2, 3, 1\)"):
+        fbg.conv(np.zeros((1, 4, 6, 6), np.float32), wc)
+    with pytest.raises(ValueError, match="channels last"):
+        fbg.conv(x[0], wc)
+    with pytest.raises(ValueError, match="larger than that of the padded input"):
+        fbg.conv(np.zeros((1, 2, 6, 4), np.float32), wc)
+    with pytest.raises(TypeError, match="x must be float32, got float64"):
+        fbg.conv(x.astype(np.float64), wc)
+    with pytest.raises(ValueError, match="algorithm must be"):
+        fbg.conv(x, wc, algorithm="magic")
+    with pytest.raises(ValueError, match="does not apply"):
+        fbg.conv(x, wc, algorithm="pointwise")
+    with pytest.raises(ValueError, match="out must have shape"):
+        fbg.conv(x, wc, out=np.zeros((1, 4, 4, 9), np.float32))
+    with pytest.raises(TypeError, match="wc must be a PackedConv"):
+        fbg.conv(x, fbg.PackedB(np.zeros((4, 8), np.float32)))  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="scale and zero_point go with quantized x"):
+        fbg.conv(x, wc, scale=1.0)
+
+
+def test_empty_results_have_their_shape() -> None:
+    wc = fbg.PackedConv(np.zeros((8, 4, 3, 3), np.float32), dtype="float32")
+    assert fbg.conv(np.zeros((0, 6, 6, 4), np.float32), wc).shape == (0, 4, 4, 8)
+    assert fbg.conv(np.zeros((2, 0, 6, 4), np.float32), wc).shape == (2, 0, 4, 8)
