@@ -36,6 +36,23 @@ std::string extent_text(const Extent3& e) {
   return text;
 }
 
+// One number where all padded axes have it on both sides, else "before+after" of each.
+std::string padding_text(const ConvGeometry& g) {
+  std::int64_t common = -1;
+  bool even = true;
+  std::string all;
+  for (int axis = 0; axis < kSpatialAxes; ++axis) {
+    const std::int64_t before = g.pad_before[axis], after = g.pad_after[axis];
+    if (all.empty() && before + after == 0 && g.kernel[axis] == 1) continue;
+    even = even && before == after && (common < 0 || common == before);
+    common = before;
+    if (!all.empty()) all += 'x';
+    all += std::to_string(before) + '+' + std::to_string(after);
+  }
+  if (!even) return all;
+  return common > 0 ? std::to_string(common) : std::string();
+}
+
 }  // namespace
 
 void ConvGeometry::validate() const {
@@ -111,6 +128,8 @@ std::string to_string(const ConvGeometry& g) {
   if (g.groups > 1) text += " groups " + std::to_string(g.groups);
   if (volume(g.stride) > 1) text += " stride " + extent_text(g.stride);
   if (volume(g.dilation) > 1) text += " dilation " + extent_text(g.dilation);
+  const std::string pads = padding_text(g);
+  if (!pads.empty()) text += " pad " + pads;
   if (g.transposed) text += " transposed";
   return text;
 }

@@ -20,10 +20,12 @@ bool has_lanewise(Isa isa) noexcept { return isa != Isa::generic; }
 
 int lanewise_max_rows(Isa isa, int taps, int vectors) noexcept {
   const bool wide = isa_features(isa) & feature::avx512;
-  // Weights in registers beside the sums, if that leaves enough sums to hide the latency.
-  const int free = (wide ? 32 : 16) - 2, kept = (free - taps * vectors) / vectors;
-  const int least = wide ? 12 : 6;
-  return std::min(kept * vectors >= least ? kept : (free - 1) / vectors, 16);
+  // The pipeline needs three registers beside the sums, and on AVX2 one for the mask.
+  const int most = (wide ? 32 - 3 : 16 - 4) / vectors;
+  // Weights stay in registers too, beside a pixel and a product, if that leaves enough sums to hide
+  // the latency.
+  const int kept = ((wide ? 30 : 14) - taps * vectors) / vectors, least = wide ? 12 : 6;
+  return std::min({kept * vectors >= least ? kept : most, most, 16});
 }
 
 std::string lanewise_name(const LanewiseKey& key) {

@@ -66,7 +66,7 @@ class PackedConv:
     >>> import numpy as np
     >>> w = PackedConv(np.ones((8, 3, 3, 3), np.float32), padding=1, dtype="float32")
     >>> w
-    PackedConv(3x3 3->8, padding=((1, 1), (1, 1)), float32)
+    PackedConv(3x3 3->8 pad 1, float32)
     >>> w.output_shape((1, 5, 7, 3))
     (1, 5, 7, 8)
     """
