@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import fbg
+from fbg.tasks import inputs
 from helpers import tiny_bert
 from helpers.fresh_python import run_python
 
@@ -235,6 +236,19 @@ def test_a_cut_text_is_said_in_one_line(directory: Path) -> None:
     result = invoke(directory, "--text", "a " * 500, "--no-truncation")
     assert result.exit_code == 1
     assert "Error: encode: sentences[0] has 502 tokens" in result.output
+
+
+def test_a_resumed_run_counts_texts_from_the_first_one(
+    directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inputs, "BLOCK_TEXTS", 16)
+    source, output = tmp_path / "in.txt", tmp_path / "out.npy"
+    source.write_text("\n".join([*TEXTS[:40], "a " * 500]))
+    options = ("--input", source, "--output", output, "--no-truncation")
+    results = [invoke(directory, *options) for _ in range(2)]
+    assert "resuming after 32 embeddings" in results[1].output
+    for result in results:
+        assert "Error: encode: sentences[40] has 502 tokens" in result.output
 
 
 def test_mistakes_take_one_line(directory: Path, source: Path, tmp_path: Path) -> None:

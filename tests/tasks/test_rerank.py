@@ -78,6 +78,7 @@ def test_a_cross_encoder_may_name_its_activation(
         (lambda m: m.predict([["a", 1]]), TypeError, r"predict: inputs\[0\] must be a pair"),
         (lambda m: m.predict(np.array(["a"] * 3)), TypeError, r"inputs\[0\] must be a pair"),
         (lambda m: m.predict(np.zeros((2, 2))), TypeError, r"inputs\[0\] must be a pair"),
+        (lambda m: m.predict([np.array("a")]), TypeError, r"inputs\[0\] must be a pair"),
         (lambda m: m.predict({"a": "b"}), TypeError, "predict: inputs must be .*, got dict"),
         (lambda m: m.rerank(1, ["d"]), TypeError, "rerank: query must be a str"),
         (lambda m: m.rerank("q", "d"), TypeError, "rerank: documents must be"),

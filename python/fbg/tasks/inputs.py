@@ -113,8 +113,9 @@ def require_texts_or_pairs(where: str, texts: object) -> list[Text]:
 
 def as_pair(item: object) -> Pair | None:
     """Return two str in a tuple, a list or an array as a pair; None for anything else."""
-    if isinstance(item, (tuple, list, np.ndarray)) and len(item) == 2:
-        first, second = item
+    values = item.tolist() if isinstance(item, np.ndarray) else item
+    if isinstance(values, (tuple, list)) and len(values) == 2:
+        first, second = values
         if isinstance(first, str) and isinstance(second, str):
             return first, second
     return None

@@ -50,8 +50,8 @@ class CutTexts:
         if method not in self._said:
             self._said.add(method)
             warnings.warn(
-                f"{text} and was cut to the {self._max_length} that the model takes; this is said "
-                f"once for {method} of a model",
+                f"{text} and was cut to the {self._max_length} that the model takes (this warning "
+                f"is given once for {method} of a model)",
                 UserWarning,
                 stacklevel=_level_of_caller(),
             )
