@@ -24,8 +24,6 @@ LONG_FUNCTIONS = {
     "python/fbg/matmul/product.py: prepare",
     "python/fbg/model/load.py: load",
     "python/fbg/quantization/affine.py: choose_qparams",
-    "python/fbg/reports/comparison.py: compare",
-    "python/fbg/reports/sensitivity.py: sensitivity",
 }
 
 

@@ -157,45 +157,42 @@ def compare(
         for dtype, loaded in models.items()
     }
     layers = _layer_errors(models, sentences)
-    seconds = time_in_turn(
-        {
-            dtype: functools.partial(loaded.encode, sentences, 32)
-            for dtype, loaded in models.items()
-        },
-        rounds,
-    )
+    calls = {
+        dtype: functools.partial(loaded.encode, sentences, 32) for dtype, loaded in models.items()
+    }
+    seconds = time_in_turn(calls, rounds)
     neighbours = min(NEIGHBOURS, len(sentences) - 1)
-    nearest = nearest_texts(embeddings[REFERENCE], neighbours)
     rows = []
     for dtype, loaded in models.items():
-        cosine = cosines(embeddings[dtype], embeddings[REFERENCE])
-        kept = nearest_texts(embeddings[dtype], neighbours)
         pairs = zip(seconds[REFERENCE], seconds[dtype], strict=True)
         rows.append(
             DtypeComparison(
                 dtype=dtype,
-                mean=float(cosine.mean()),
-                minimum=float(cosine.min()),
-                percentile_1=float(np.percentile(cosine, 1)),
-                percentile_5=float(np.percentile(cosine, 5)),
-                neighbours_kept=float(
-                    np.mean([np.isin(a, b).mean() for a, b in zip(kept, nearest, strict=True)])
-                ),
+                **_accuracy(embeddings[dtype], embeddings[REFERENCE], neighbours),
                 layers=tuple(layers[dtype]),
                 tokens_per_second=tokens / statistics.median(seconds[dtype]),
                 speedup=statistics.median(theirs / ours for theirs, ours in pairs),
                 memory=loaded.memory_report(),
             )
         )
-    return Comparison(
-        str(model),
-        fbg.isa.active(),
-        exact.num_threads,
-        len(sentences),
-        tokens,
-        neighbours,
-        tuple(rows),
-    )
+    threads, isa = exact.num_threads, fbg.isa.active()
+    count = len(sentences)
+    return Comparison(str(model), isa, threads, count, tokens, neighbours, tuple(rows))
+
+
+def _accuracy(embeddings: Floats, exact: Floats, neighbours: int) -> dict[str, float]:
+    """Return the fields of DtypeComparison that compare embeddings."""
+    cosine = cosines(embeddings, exact)
+    kept, nearest = nearest_texts(embeddings, neighbours), nearest_texts(exact, neighbours)
+    return {
+        "mean": float(cosine.mean()),
+        "minimum": float(cosine.min()),
+        "percentile_1": float(np.percentile(cosine, 1)),
+        "percentile_5": float(np.percentile(cosine, 5)),
+        "neighbours_kept": float(
+            np.mean([np.isin(a, b).mean() for a, b in zip(kept, nearest, strict=True)])
+        ),
+    }
 
 
 def require_texts(where: str, texts: Sequence[str] | None, least: int) -> list[str]:

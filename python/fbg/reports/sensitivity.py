@@ -7,6 +7,7 @@ most sensitive layers; how many is found by trying, with everything else in int8
 
 from __future__ import annotations
 
+import bisect
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -119,21 +120,16 @@ def sensitivity(
         return tried[count]
 
     # The least count that reaches the target, by bisection; all of them if none does.
-    low, high = 0, len(ranked)
-    while low < high:
-        middle = (low + high) // 2
-        if loss_of(middle) <= target:
-            high = middle
-        else:
-            low = middle + 1
+    counts = range(len(ranked))
+    count = bisect.bisect_left(counts, True, key=lambda count: loss_of(count) <= target)
     return Sensitivity(
         str(model),
         len(sentences),
         target,
         tuple(losses),
         loss_of(0),
-        tuple(ranked[:low]),
-        loss_of(low),
+        tuple(ranked[:count]),
+        loss_of(count),
     )
 
 
