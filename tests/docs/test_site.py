@@ -1,6 +1,6 @@
 """The documentation site (make docs): what it must show, and how headers become pages."""
 
-import importlib
+import pkgutil
 import re
 import runpy
 from pathlib import Path
@@ -122,15 +122,14 @@ def documented() -> list[str]:
 
 
 def test_the_reference_has_every_public_name() -> None:
-    assert set(fbg.__all__) - {"__version__"} <= {
-        name.removeprefix("fbg.") for name in documented()
-    }
+    # By the last part: fbg.conv is a function, and the package in which it is defined.
+    found = {name.rpartition(".")[2] for name in documented()}
+    assert set(fbg.__all__) - {"__version__"} <= found
 
 
 @pytest.mark.parametrize("name", documented())
 def test_names_of_the_reference_exist(name: str) -> None:
-    module, _, last = name.rpartition(".")
-    assert hasattr(importlib.import_module(module), last)
+    assert pkgutil.resolve_name(name) is not None
 
 
 def test_every_page_is_in_the_navigation() -> None:
