@@ -1,4 +1,15 @@
-# The two header-only libraries of the kernels: Xbyak (only src/kernels/x64) and Highway (only src/simd).
+# The architecture whose assembler the build has (a directory of src/kernels), or "generic", and the
+# two header-only libraries of the kernels: Xbyak (only src/kernels/x64) and Highway (only src/simd).
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
+  set(FBG_ARCHITECTURE x64)
+else()
+  set(FBG_ARCHITECTURE generic)
+endif()
+set(dependencies HIGHWAY)
+if(FBG_ARCHITECTURE STREQUAL x64)
+  list(APPEND dependencies XBYAK)
+endif()
+
 if(FBG_FETCH_DEPS)
   include(FetchContent)
   FetchContent_Declare(xbyak GIT_REPOSITORY https://github.com/herumi/xbyak.git GIT_TAG v6.68
@@ -12,7 +23,7 @@ else()
   find_path(FBG_XBYAK_INCLUDE_DIR xbyak/xbyak.h)
   find_path(FBG_HIGHWAY_INCLUDE_DIR hwy/highway.h)
 endif()
-foreach(dep XBYAK HIGHWAY)
+foreach(dep IN LISTS dependencies)
   if(NOT FBG_${dep}_INCLUDE_DIR)
     message(FATAL_ERROR "fbg: ${dep} headers not found. Install libxbyak-dev and libhwy-dev, "
                         "or configure with -DFBG_FETCH_DEPS=ON.")

@@ -50,7 +50,7 @@ class PackEmbeddingRows {
   // The elements, zeros up to a whole k-group, and row sums where the weights have zero points.
   void pack(fbg::Range rows, fbg::ABlock& block) const noexcept {
     const std::int64_t columns = table_.columns;
-    const std::int64_t padded = fbg::round_up(columns, fbg::Int32::kr);
+    const std::int64_t padded = fbg::round_up(columns, fbg::Int32::format.kr);
     for (std::int64_t i = 0; i < rows.size(); ++i) {
       const std::uint8_t* from = table_.row(indices_[rows.begin + i]);
       auto* to =

@@ -15,7 +15,7 @@
 #include "core/lru_cache.h"
 #include "fbg/core/threads.h"
 #include "kernels/cache.h"
-#include "kernels/x64/peak.h"
+#include "kernels/peak.h"
 
 namespace fbg::bindings {
 namespace {
@@ -175,9 +175,11 @@ void bind_gemm(py::module_& m) {
 
   m.def("prepared_gemm_bytes", [] { return prepared_gemms().bytes(); });
   m.def("kernels", [] {
-    std::vector<std::tuple<std::string, std::string, std::size_t, std::int64_t>> kernels;
+    std::vector<std::tuple<std::string, std::string, std::string, std::size_t, std::int64_t>>
+        kernels;
     for (const auto& kernel : kernels::generated_kernels())
-      kernels.emplace_back(kernel.name, isa_name(kernel.key.isa), kernel.bytes, kernel.hits);
+      kernels.emplace_back(kernels::kernel_kind_name(kernel.kind), kernel.name,
+                           isa_name(kernel.isa), kernel.bytes, kernel.hits);
     return kernels;
   });
   m.def("kernel_isa", [](const std::string& accumulator) {

@@ -134,7 +134,7 @@ void bind_pack(py::module_& m) {
       .def_property_readonly("spill_depths", [](const PackedB<Int16>& b) {
         py::array_t<std::int64_t> depths(b.num_panels());
         for (std::int64_t p = 0; p < b.num_panels(); ++p)
-          depths.mutable_at(p) = std::int64_t{Int16::kr} * b.spill_groups()[p];
+          depths.mutable_at(p) = std::int64_t{Int16::format.kr} * b.spill_groups()[p];
         return depths;
       });
   bind_packed<Float32>(m, "PackedBFloat32");

@@ -91,8 +91,8 @@ KernelKey conv_kernel_key(const ConvProblem<Acc>& p, const Geometry& geometry) {
 template <class Acc>
 double macs_per_instruction(const ConvProblem<Acc>& p) {
   const Geometry g = choose_geometry(Acc::kind, p.features);
-  const double per_lane = Acc::kr;
-  return g.lanes * per_lane / (g.wide_a || g.spills ? 2.0 : 1.0);
+  const double per_lane = Acc::format.kr;
+  return g.lanes * per_lane / (g.format.wide_a || g.spills ? 2.0 : 1.0);
 }
 
 }  // namespace fbg

@@ -160,9 +160,9 @@ double product_cost(const ConvProblem<Acc>& p) {
   const Geometry tile = choose_geometry(Acc::kind, p.features);
   const double rows = static_cast<double>(p.shape.out_pixels());
   const double vectors = static_cast<double>(ceil_div(g.group_outputs(), tile.lanes));
-  const double groups = static_cast<double>(ceil_div(g.depth(), Acc::kr));
-  return static_cast<double>(g.groups) * rows * vectors * (groups * (tile.wide_a ? 2 : 1) + 3) *
-         1.04;
+  const double groups = static_cast<double>(ceil_div(g.depth(), Acc::format.kr));
+  return static_cast<double>(g.groups) * rows * vectors *
+         (groups * (tile.format.wide_a ? 2 : 1) + 3) * 1.04;
 }
 
 // Gathering costs a pass over A: a call per run, and its bytes twice.

@@ -151,7 +151,7 @@ template <class Acc>
 const PackedB<Acc>& PackedConv<Acc>::panels(std::int64_t group, std::int64_t run) const {
   const ConvGeometry& g = geometry();
   const std::int64_t depth = g.depth(), columns = g.group_outputs();
-  const std::int64_t padded = round_up(run, Acc::kr), runs = depth / run;
+  const std::int64_t padded = round_up(run, Acc::format.kr), runs = depth / run;
   // Where a run is whole k-groups, the matrix is the same for every length of it.
   const bool plain = padded == run || runs == 1;
   const std::string name =

@@ -51,14 +51,14 @@ class TapsStep final : public ConvStep<Acc> {
     const bool whole_rows = g.groups == 1 && g.dilation[2] == 1;
     const std::int64_t run = whole_rows ? g.kernel[2] * g.in_channels : g.group_inputs();
     for (std::int64_t i = 0; i < g.groups; ++i) weights_.push_back(&p.weights.panels(i, run));
-    element_ = tile_.wide_a ? 2 : sizeof(typename Acc::A);
+    element_ = tile_.format.wide_a ? 2 : sizeof(typename Acc::A);
     pixel_ = g.in_channels * element_;
-    const std::int64_t groups = ceil_div(run, Acc::kr);
+    const std::int64_t groups = ceil_div(run, Acc::format.kr);
     std::int64_t first = 0;
     for (std::int64_t row = 0; row < g.kernel[0] * g.kernel[1]; ++row)
       for (std::int64_t kx = 0; kx < (whole_rows ? 1 : g.kernel[2]); ++kx, first += groups)
         runs_.push_back({row, kx * g.dilation[2] * pixel_, first, groups});
-    slack_ = groups * Acc::kr * element_ - run * element_;
+    slack_ = groups * Acc::format.kr * element_ - run * element_;
     reach_ = g.dilation[2] * (g.kernel[2] - 1) + 1;
     segment_bytes_ = round_up(((tiles_.largest - 1) * g.stride[2] + reach_) * pixel_ + slack_, 64);
     const std::int64_t rows = g.kernel[0] * g.kernel[1];
@@ -78,7 +78,7 @@ class TapsStep final : public ConvStep<Acc> {
     key.vectors = static_cast<std::uint8_t>(tile_.max_vectors[key.rows - 1]);
     return kernel_name(key);
   }
-  bool wants_wide() const noexcept override { return tile_.wide_a; }
+  bool wants_wide() const noexcept override { return tile_.format.wide_a; }
   std::size_t workspace_bytes() const noexcept override {
     return static_cast<std::size_t>(thread_bytes_ * threads_);
   }
@@ -255,10 +255,10 @@ bool applies(const ConvProblem<Acc>& p) {
   if (Acc::kind == Accumulator::int16 || g.transposed || p.b_has_zero_point()) return false;
   const bool whole_rows = g.groups == 1 && g.dilation[2] == 1;
   const std::int64_t run = whole_rows ? g.kernel[2] * g.in_channels : g.group_inputs();
-  const bool wide = choose_geometry(Acc::kind, p.features).wide_a;
+  const bool wide = choose_geometry(Acc::kind, p.features).format.wide_a;
   // What a k-group reads beyond its run meets weights of 0: harmless for integers only.
   if (wide) return g.in_channels % 4 == 0 && g.group_inputs() % 4 == 0;
-  return is_integer(Acc::kind) || run % Acc::kr == 0;
+  return is_integer(Acc::kind) || run % Acc::format.kr == 0;
 }
 
 template <class Acc>
@@ -269,12 +269,12 @@ double cost(const ConvProblem<Acc>& p) {
   if (tiles.count == 0) return 0;
   const bool whole_rows = g.groups == 1 && g.dilation[2] == 1;
   const std::int64_t run = whole_rows ? g.kernel[2] * g.in_channels : g.group_inputs();
-  const double groups = static_cast<double>(ceil_div(run, Acc::kr) * (g.depth() / run));
+  const double groups = static_cast<double>(ceil_div(run, Acc::format.kr) * (g.depth() / run));
   const double vectors = static_cast<double>(ceil_div(g.group_outputs(), tile.lanes));
   const double lines = static_cast<double>(p.shape.batch * p.shape.output[0] * p.shape.output[1]);
   // A step of k of a tile: its multiply-adds, or its loads where those are more.
   const double height = static_cast<double>(tiles.largest);
-  const double steps = std::max(height * 2, height + 4) / 2 * (tile.wide_a ? 2 : 1);
+  const double steps = std::max(height * 2, height + 4) / 2 * (tile.format.wide_a ? 2 : 1);
   const double per_tile = groups * steps + 30 + 4 * static_cast<double>(g.depth() / run);
   return lines * static_cast<double>(tiles.count) * vectors * per_tile *
          static_cast<double>(g.groups);

@@ -1,6 +1,6 @@
 // Which blockings there are: their text, the block of A that follows from one, and the list that a
 // tuner times.
-#include "fbg/kernels/blocking.h"
+#include "fbg/gemm/blocking.h"
 
 #include <algorithm>
 #include <array>
@@ -16,12 +16,8 @@ constexpr int kABlockKib = 256;
 constexpr std::int64_t kMaxABlockRows = 1024;
 
 // Bytes of a row of A between two cuts of K, as kernels read it.
-std::int64_t row_bytes(Accumulator accumulator, const Geometry& geometry, std::int64_t k) {
-  const std::int64_t element = geometry.wide_a                        ? 2
-                               : is_integer(accumulator)              ? 1
-                               : accumulator == Accumulator::bfloat16 ? 2
-                                                                      : 4;
-  const std::int64_t whole = std::max<std::int64_t>(k, 1) * element;
+std::int64_t row_bytes(const Geometry& geometry, std::int64_t k) {
+  const std::int64_t whole = std::max<std::int64_t>(k, 1) * geometry.format.a_bytes;
   return BalancedSplit::split(whole, kDepthBytes).largest;
 }
 
@@ -53,12 +49,11 @@ std::vector<Blocking> candidate_blockings(Accumulator accumulator, Features feat
   std::vector<Blocking> candidates;
   std::set<std::array<std::int64_t, 5>> seen;  // what a thread with a whole share does
   const auto add = [&](const Blocking& blocking) {
-    const Geometry geometry = choose_geometry(accumulator, features, blocking);
+    const Geometry geometry = choose_geometry(accumulator, features, blocking.tile());
     const int row_parts =
         blocking.row_parts ? blocking.row_parts : choose_row_parts(m, n, num_threads);
     const std::int64_t rows = ceil_div(m, row_parts);
-    const std::int64_t mc =
-        a_block_rows(blocking, row_bytes(accumulator, geometry, k), geometry.max_rows);
+    const std::int64_t mc = a_block_rows(blocking, row_bytes(geometry, k), geometry.max_rows);
     const BalancedSplit blocks = BalancedSplit::split(rows, mc);
     const BalancedSplit tiles = BalancedSplit::split(blocks.largest, geometry.max_rows);
     const std::int64_t vectors = geometry.max_vectors[static_cast<std::size_t>(tiles.largest - 1)];

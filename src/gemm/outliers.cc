@@ -24,9 +24,9 @@
 namespace fbg {
 namespace {
 
-constexpr int kLanes = kPanelColumns * 2;          // int16 lanes of a panel: pairs of k
-constexpr int kGroup = kPanelColumns * Int16::kr;  // bytes of a k-group of a panel
-constexpr int kLaneLimit = 32767 / 255;            // 128
+constexpr int kLanes = kPanelColumns * 2;                 // int16 lanes of a panel: pairs of k
+constexpr int kGroup = kPanelColumns * Int16::format.kr;  // bytes of a k-group of a panel
+constexpr int kLaneLimit = 32767 / 255;                   // 128
 
 // Instructions per row of A and 32 columns, in vectors of 8 columns. A dense k-group: multiply and
 // add. A spill: widen, add to and store in the tile's sums, clear. An outlier: load, multiply, add

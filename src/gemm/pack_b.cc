@@ -23,16 +23,17 @@ float round_half_even(float x) {
 template <class Acc, class F>
 void write_panels(std::byte* panels, std::int64_t k, std::int64_t n, F element) {
   using B = typename Acc::B;
-  constexpr std::int64_t kGroup = kPanelColumns * Acc::kr;
-  const std::int64_t groups = ceil_div(k, Acc::kr);
+  constexpr std::int64_t kr = Acc::format.kr, width = Acc::format.panel_columns;
+  constexpr std::int64_t kGroup = width * kr;
+  const std::int64_t groups = ceil_div(k, kr);
   auto* out = reinterpret_cast<B*>(panels);
-  for (std::int64_t first = 0; first < n; first += kPanelColumns, out += groups * kGroup) {
-    const std::int64_t columns = std::min<std::int64_t>(kPanelColumns, n - first);
+  for (std::int64_t first = 0; first < n; first += width, out += groups * kGroup) {
+    const std::int64_t columns = std::min(width, n - first);
     for (std::int64_t g = 0; g < groups; ++g) {
-      const std::int64_t depth = std::min<std::int64_t>(Acc::kr, k - g * Acc::kr);
+      const std::int64_t depth = std::min(kr, k - g * kr);
       for (std::int64_t j = 0; j < columns; ++j)
         for (std::int64_t r = 0; r < depth; ++r)
-          out[g * kGroup + j * Acc::kr + r] = element(g * Acc::kr + r, first + j);
+          out[g * kGroup + j * kr + r] = element(g * kr + r, first + j);
     }
   }
 }
@@ -41,13 +42,14 @@ template <class Acc>
 void fill_col_offsets(PackedBlock& s) {
   if constexpr (is_integer(Acc::kind)) {
     const PackedHeader& h = s.header;
-    constexpr std::int64_t kGroup = kPanelColumns * Acc::kr;
-    const std::int64_t groups = ceil_div(h.k, Acc::kr);
+    static_assert(Acc::format.kr == 4);
+    constexpr std::int64_t width = Acc::format.panel_columns;
+    const std::int64_t groups = ceil_div(h.k, Acc::format.kr);
     const auto* panel = s.at<std::int8_t>(h.panels_offset);
     auto* sums = s.at<std::int32_t>(h.col_offsets_offset);
-    for (std::int64_t first = 0; first < h.n; first += kPanelColumns, sums += kPanelColumns)
-      for (std::int64_t g = 0; g < groups; ++g, panel += kGroup)
-        for (std::int64_t j = 0; j < kPanelColumns; ++j)
+    for (std::int64_t first = 0; first < h.n; first += width, sums += width)
+      for (std::int64_t g = 0; g < groups; ++g, panel += Acc::format.b_group())
+        for (std::int64_t j = 0; j < width; ++j)
           sums[j] += panel[4 * j] + panel[4 * j + 1] + panel[4 * j + 2] + panel[4 * j + 3];
   }
 }
@@ -163,9 +165,9 @@ typename PackedB<Acc>::Element PackedB<Acc>::at(std::int64_t k, std::int64_t n) 
     const auto* const found = std::lower_bound(first, last, k);
     if (found != last && *found == k) return sparse.values[found - sparse.rows.data()];
   }
-  const auto* panel =
-      reinterpret_cast<const Element*>(panels() + n / kPanelColumns * panel_bytes());
-  return panel[(k / Acc::kr * kPanelColumns + n % kPanelColumns) * Acc::kr + k % Acc::kr];
+  constexpr std::int64_t kr = Acc::format.kr, width = Acc::format.panel_columns;
+  const auto* panel = reinterpret_cast<const Element*>(panels() + n / width * panel_bytes());
+  return panel[(k / kr * width + n % width) * kr + k % kr];
 }
 
 template <class Acc>

@@ -21,7 +21,7 @@ struct BlockShape {
 
   template <class Acc>
   static BlockShape of(std::int64_t k, std::int64_t n, bool scale, bool zero_point) {
-    return {Acc::kind, Acc::kr, sizeof(typename Acc::B), k, n, scale, zero_point};
+    return {Acc::kind, Acc::format.kr, sizeof(typename Acc::B), k, n, scale, zero_point};
   }
 };
 

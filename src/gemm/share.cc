@@ -1,6 +1,5 @@
-// How C is cut into one part per thread, and the float environment kernels run in.
+// How C is cut into one part per thread.
 #include <algorithm>
-#include <cfenv>
 #include <limits>
 
 #include "fbg/gemm/gemm.h"
@@ -45,21 +44,5 @@ Share thread_share(std::int64_t rows, std::int64_t cols, int thread_id, int num_
   return {part(rows, 1, rows, thread_id / col_parts, row_parts),
           part(panels, kPanelColumns, cols, thread_id % col_parts, col_parts)};
 }
-
-#if defined(__x86_64__)
-void fence_streams() noexcept { __builtin_ia32_sfence(); }
-
-FloatEnvironment::FloatEnvironment() noexcept : saved_(__builtin_ia32_stmxcsr()) {
-  __builtin_ia32_ldmxcsr(0x1f80);  // all exceptions masked, round to nearest even, no FTZ / DAZ
-}
-FloatEnvironment::~FloatEnvironment() { __builtin_ia32_ldmxcsr(saved_); }
-#else
-void fence_streams() noexcept {}
-
-FloatEnvironment::FloatEnvironment() noexcept : saved_(static_cast<unsigned>(std::fegetround())) {
-  std::fesetround(FE_TONEAREST);
-}
-FloatEnvironment::~FloatEnvironment() { std::fesetround(static_cast<int>(saved_)); }
-#endif
 
 }  // namespace fbg

@@ -1,43 +1,28 @@
-// One map under one lock; kernels are few (tens per model), never removed, found before the run.
+// One lock for all kinds: kernels are few (tens per model), never removed, and found before a run.
 #include "kernels/cache.h"
 
 #include <pthread.h>
 
+#include <array>
 #include <mutex>
 #include <unordered_map>
 
 #include "kernels/code.h"
-#include "kernels/x64/gemm_generator.h"
 
 namespace fbg::kernels {
 namespace {
 
-struct KeyHash {
-  std::size_t operator()(const KernelKey& k) const noexcept {
-    std::size_t h = 0;
-    const auto mix = [&h](std::size_t value) { h = (h ^ value) * 0x9e3779b97f4a7c15ull; };
-    mix(static_cast<std::size_t>(k.accumulator) | static_cast<std::size_t>(k.isa) << 8 |
-        static_cast<std::size_t>(k.rows) << 16 | static_cast<std::size_t>(k.vectors) << 24);
-    mix(static_cast<std::size_t>(k.masked | k.load_c << 1 | k.correct_a << 2 | k.correct_b << 3 |
-                                 k.streams << 4));
-    for (int s = 0; s < k.num_stages; ++s)
-      mix(static_cast<std::size_t>(k.stages[s].kind) |
-          static_cast<std::size_t>(k.stages[s].in) << 8 |
-          static_cast<std::size_t>(k.stages[s].out) << 16 |
-          static_cast<std::size_t>(k.stages[s].operand) << 24);
-    return h ^ h >> 29;
-  }
-};
-
 struct Cache {
   std::mutex mutex;
-  std::unordered_map<KernelKey, std::size_t, KeyHash> index;
+  // For each kind, from the bytes of a key to the kernel's number.
+  std::array<std::unordered_map<std::string, std::size_t>, kNumKernelKinds> index;
   std::vector<KernelInfo> kernels;
 
   // Under the lock.
-  TileFunction find(const KernelKey& key) {
-    const auto found = index.find(key);
-    if (found == index.end()) return nullptr;
+  const void* find(KernelKind kind, const std::string& key) {
+    const auto& keys = index[static_cast<std::size_t>(kind)];
+    const auto found = keys.find(key);
+    if (found == keys.end()) return nullptr;
     KernelInfo& kernel = kernels[found->second];
     ++kernel.hits;
     return kernel.code;
@@ -57,23 +42,37 @@ void unlock_cache() { cache().mutex.unlock(); }
 
 }  // namespace
 
-TileFunction find(const KernelKey& key) {
-  Cache& c = cache();
-  const std::lock_guard lock(c.mutex);
-  return c.find(key);
+const char* kernel_kind_name(KernelKind kind) noexcept {
+  switch (kind) {
+    case KernelKind::gemm:
+      return "gemm";
+    case KernelKind::lanewise:
+      return "lanewise";
+    case KernelKind::peak:
+      return "peak";
+  }
+  return "unknown kind";
 }
 
-TileFunction generate(const KernelKey& key, const std::string& name) {
+const void* find(KernelKind kind, std::string_view key) {
+  const std::string bytes(key);
   Cache& c = cache();
   const std::lock_guard lock(c.mutex);
-  if (const TileFunction ready = c.find(key)) return ready;
-  const std::vector<std::uint8_t> code = generate_gemm(key);
+  return c.find(kind, bytes);
+}
+
+const void* generate(KernelKind kind, std::string_view key, Isa isa, const std::string& name,
+                     const CodeGenerator& generator) {
+  std::string bytes(key);
+  Cache& c = cache();
+  const std::lock_guard lock(c.mutex);
+  if (const void* ready = c.find(kind, bytes)) return ready;
+  const std::vector<std::uint8_t> code = generator();
   if (code.empty()) return nullptr;
-  const auto kernel = reinterpret_cast<TileFunction>(
-      const_cast<void*>(make_executable(code.data(), code.size(), name)));
-  c.index.emplace(key, c.kernels.size());
-  c.kernels.push_back({key, name, kernel, code.size()});
-  return kernel;
+  const void* const pages = make_executable(code.data(), code.size(), name);
+  c.kernels.push_back({kind, bytes, isa, name, pages, code.size()});
+  c.index[static_cast<std::size_t>(kind)].emplace(std::move(bytes), c.kernels.size() - 1);
+  return pages;
 }
 
 std::vector<KernelInfo> generated_kernels() {

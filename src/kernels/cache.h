@@ -1,29 +1,55 @@
-// Generated kernels by key: made once, kept for the life of the process.
+// Generated code by (kind of kernel, key): made once, kept for the life of the process. What a key
+// is and how code is generated from it is a matter of each kind; the cache sees bytes.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <string_view>
+#include <type_traits>
 #include <vector>
 
-#include "fbg/kernels/microkernel.h"
+#include "fbg/core/isa.h"
 
 namespace fbg::kernels {
 
-// A kernel that is ready, or null. Thread-safe.
-TileFunction find(const KernelKey& key);
-// Generates it under its name, unless another thread was quicker. Thread-safe. Null when no
-// generator applies; throws std::runtime_error where executable memory is denied.
-TileFunction generate(const KernelKey& key, const std::string& name);
+// A new kind of kernel is a line here, a key type and a table of families.
+enum class KernelKind : std::uint8_t {
+  gemm,      // key: KernelKey
+  lanewise,  // key: LanewiseKey
+  peak,      // key: the name of the loop
+};
+inline constexpr std::size_t kNumKernelKinds = 3;
+const char* kernel_kind_name(KernelKind kind) noexcept;
+
+// A key type of a kind: equal keys must have equal bytes.
+template <class Key>
+std::string_view key_bytes(const Key& key) noexcept {
+  static_assert(std::has_unique_object_representations_v<Key>);
+  return {reinterpret_cast<const char*>(&key), sizeof key};
+}
+
+using CodeGenerator = std::function<std::vector<std::uint8_t>()>;
+
+// The code of a kernel that is ready, or null. Thread-safe.
+const void* find(KernelKind kind, std::string_view key);
+
+// Generates it under its name, unless another thread was quicker. Thread-safe. Null when the
+// generator returns no code; throws std::runtime_error where executable memory is denied.
+const void* generate(KernelKind kind, std::string_view key, Isa isa, const std::string& name,
+                     const CodeGenerator& generator);
 
 struct KernelInfo {
-  KernelKey key;
+  KernelKind kind;
+  std::string key;
+  Isa isa;
   std::string name;
-  TileFunction code;
+  const void* code;
   std::size_t bytes;
   std::int64_t hits = 0;  // later look-ups: preparations that found it ready, not tiles it ran
 };
-// Every kernel generated so far, in order of generation.
+// Every kernel generated so far, of all kinds, in order of generation.
 std::vector<KernelInfo> generated_kernels();
 
 }  // namespace fbg::kernels

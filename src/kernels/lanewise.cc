@@ -1,13 +1,11 @@
-// Lanewise kernels by key: generated once, kept for the life of the process.
+// Lanewise kernels by key.
 #include "kernels/lanewise.h"
 
 #include <algorithm>
-#include <mutex>
 #include <stdexcept>
-#include <unordered_map>
+#include <string_view>
 
-#include "kernels/code.h"
-#include "kernels/x64/lanewise_generator.h"
+#include "kernels/cache.h"
 
 namespace fbg::kernels {
 
@@ -38,18 +36,15 @@ std::string lanewise_name(const LanewiseKey& key) {
 }
 
 TileFunction find_lanewise(const LanewiseKey& key) {
-  static std::mutex mutex;
-  static auto* const kernels = new std::unordered_map<std::string, TileFunction>;
-  const std::string name = lanewise_name(key);
-  const std::lock_guard lock(mutex);
-  TileFunction& kernel = (*kernels)[name];
-  if (!kernel) {
-    const std::vector<std::uint8_t> code = generate_lanewise(key);
-    if (code.empty()) throw std::runtime_error("no generator for kernel " + name);
-    kernel = reinterpret_cast<TileFunction>(
-        const_cast<void*>(make_executable(code.data(), code.size(), name)));
+  const std::string_view bytes = key_bytes(key);
+  const void* code = find(KernelKind::lanewise, bytes);
+  if (!code) {
+    const std::string name = lanewise_name(key);
+    code = generate(KernelKind::lanewise, bytes, key.tile.isa, name,
+                    [&] { return generate_lanewise(key); });
+    if (!code) throw std::runtime_error("no generator for kernel " + name);
   }
-  return kernel;
+  return reinterpret_cast<TileFunction>(const_cast<void*>(code));
 }
 
 }  // namespace fbg::kernels

@@ -11,7 +11,9 @@
 // taps of W.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "fbg/kernels/microkernel.h"
 
@@ -28,6 +30,10 @@ int lanewise_depth(Accumulator accumulator, Features features) noexcept;
 // Pixels of the widest tile for `vectors` vectors of channels, and whether there is a generator.
 int lanewise_max_rows(Isa isa, int taps, int vectors) noexcept;
 bool has_lanewise(Isa isa) noexcept;
+
+// Position-independent code of the kernel; empty where the tile does not fit the registers. Of the
+// architecture's assembler, as generated_families() is (kernels/table.h).
+std::vector<std::uint8_t> generate_lanewise(const LanewiseKey& key);
 
 std::string lanewise_name(const LanewiseKey& key);
 // Finds or generates the kernel; thread-safe. Throws std::runtime_error where executable memory is

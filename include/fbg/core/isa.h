@@ -12,7 +12,7 @@
 namespace fbg {
 
 // In the order of kIsaTable (src/core/isa.cc). A name need not have kernels of its own: each
-// accumulator family runs the best it has within the features (src/gemm/kernel_table.cc).
+// accumulator family runs the best it has within the features (src/kernels/table.h).
 enum class Isa : std::uint8_t { generic, avx2, avx2_vnni, avx512, avx512_vnni, avx512_bf16 };
 inline constexpr Isa kAllIsas[] = {Isa::generic, Isa::avx2,        Isa::avx2_vnni,
                                    Isa::avx512,  Isa::avx512_vnni, Isa::avx512_bf16};

@@ -47,7 +47,8 @@ struct float16 {
   friend bool operator==(float16, float16) = default;
 };
 
-// Accumulator families: operand types and the k-group that one dot product step consumes.
+// Accumulator families: what the operands are and what their products are summed in. A tag type
+// below names the types of each and the format its operands have in memory.
 enum class Accumulator : std::uint8_t {
   int32,
   float32,
@@ -61,12 +62,35 @@ constexpr bool is_integer(Accumulator accumulator) {
   return accumulator == Accumulator::int32 || accumulator == Accumulator::int16;
 }
 
+inline constexpr int kPanelColumns = 32;
+
+// How operands lie for a kernel: a row of A as k-groups of `kr` consecutive elements, B as panels
+// [K/kr][panel_columns][kr].
+struct PackedFormat {
+  int kr;
+  int panel_columns;
+  int a_bytes, b_bytes;  // of an element
+  // A is widened from uint8 to uint16, and a k-group is {a0, a2, a1, a3}: one multiply-add of pairs
+  // takes even and one takes odd k.
+  bool wide_a = false;
+
+  // Bytes of one k-group: of a row of A, of a column of B, of all columns of a panel.
+  constexpr std::int64_t a_group() const { return std::int64_t{kr} * a_bytes; }
+  constexpr std::int64_t b_column_group() const { return std::int64_t{kr} * b_bytes; }
+  constexpr std::int64_t b_group() const { return panel_columns * b_column_group(); }
+};
+
+template <class A, class B>
+constexpr PackedFormat packed_format_of(int kr) {
+  return {kr, kPanelColumns, sizeof(A), sizeof(B)};
+}
+
 struct Int32 {
   using A = std::uint8_t;
   using B = std::int8_t;
   using C = std::int32_t;
   static constexpr Accumulator kind = Accumulator::int32;
-  static constexpr int kr = 4;
+  static constexpr PackedFormat format = packed_format_of<A, B>(4);
 };
 
 // int16 sums that are spilled to int32 before they can overflow; values of B that would leave no
@@ -76,7 +100,7 @@ struct Int16 {
   using B = std::int8_t;
   using C = std::int32_t;
   static constexpr Accumulator kind = Accumulator::int16;
-  static constexpr int kr = 4;
+  static constexpr PackedFormat format = packed_format_of<A, B>(4);
 };
 
 struct Float32 {
@@ -84,7 +108,7 @@ struct Float32 {
   using B = float;
   using C = float;
   static constexpr Accumulator kind = Accumulator::float32;
-  static constexpr int kr = 1;
+  static constexpr PackedFormat format = packed_format_of<A, B>(1);
 };
 
 // bfloat16 x bfloat16 summed in float: vdpbf16ps, two k at a time.
@@ -93,7 +117,7 @@ struct BFloat16 {
   using B = bfloat16;
   using C = float;
   static constexpr Accumulator kind = Accumulator::bfloat16;
-  static constexpr int kr = 2;
+  static constexpr PackedFormat format = packed_format_of<A, B>(2);
 };
 
 // float x 16-bit weights, widened as they are loaded. bfloat16 weights lie as BFloat16 has them.
@@ -102,7 +126,7 @@ struct Float32BF16 {
   using B = bfloat16;
   using C = float;
   static constexpr Accumulator kind = Accumulator::float32_bf16;
-  static constexpr int kr = 2;
+  static constexpr PackedFormat format = packed_format_of<A, B>(2);
 };
 
 struct Float32F16 {
@@ -110,10 +134,27 @@ struct Float32F16 {
   using B = float16;
   using C = float;
   static constexpr Accumulator kind = Accumulator::float32_f16;
-  static constexpr int kr = 1;
+  static constexpr PackedFormat format = packed_format_of<A, B>(1);
 };
 
-inline constexpr int kPanelColumns = 32;
+// The format in which memory holds the operands of a family.
+constexpr PackedFormat packed_format(Accumulator accumulator) {
+  switch (accumulator) {
+    case Accumulator::int32:
+      return Int32::format;
+    case Accumulator::int16:
+      return Int16::format;
+    case Accumulator::float32:
+      return Float32::format;
+    case Accumulator::bfloat16:
+      return BFloat16::format;
+    case Accumulator::float32_bf16:
+      return Float32BF16::format;
+    case Accumulator::float32_f16:
+      return Float32F16::format;
+  }
+  return {};
+}
 
 constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 constexpr std::int64_t round_up(std::int64_t a, std::int64_t b) { return ceil_div(a, b) * b; }

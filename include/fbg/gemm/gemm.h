@@ -24,7 +24,9 @@
 #include <string>
 #include <vector>
 
+#include "fbg/core/float_environment.h"
 #include "fbg/core/types.h"
+#include "fbg/gemm/blocking.h"
 #include "fbg/gemm/pack_a.h"
 #include "fbg/gemm/pack_b.h"
 #include "fbg/gemm/pipeline.h"
@@ -78,21 +80,6 @@ class KernelTable {
     return static_cast<std::size_t>(((rows - 1) * 8 + (vectors - 1)) * 2 + masked);
   }
   std::vector<Entry> kernels_;
-};
-
-// Makes what kernels that stream have written visible before whatever the thread writes next.
-void fence_streams() noexcept;
-
-// Round half to even and no flushing of denormals for as long as this lives; then what was before.
-class FloatEnvironment {
- public:
-  FloatEnvironment() noexcept;
-  ~FloatEnvironment();
-  FloatEnvironment(const FloatEnvironment&) = delete;
-  FloatEnvironment& operator=(const FloatEnvironment&) = delete;
-
- private:
-  unsigned saved_;
 };
 
 // Largest K for which int32 sums are exact: without stages, and with any (which may correct for
@@ -156,15 +143,14 @@ class Gemm {
     bool first, last, streams;
   };
   static std::int64_t packed_ld(std::int64_t k) {
-    const std::int64_t ld =
-        round_up(round_up(k, Acc::kr) * static_cast<std::int64_t>(sizeof(typename Acc::A)), 64);
+    const std::int64_t ld = round_up(ceil_div(k, Acc::format.kr) * Acc::format.a_group(), 64);
     return ld % 4096 == 0 ? ld + 64 : ld;
   }
   // Where packed B has a column's k-group.
   static const std::byte* panel(const PackedB<Acc>& b, std::int64_t col, std::int64_t group) {
-    constexpr std::int64_t kGroupBytes = PackedB<Acc>::kGroupBytes;
-    return b.panels() + col / kPanelColumns * b.panel_bytes() + group * kGroupBytes +
-           col % kPanelColumns * (kGroupBytes / kPanelColumns);
+    constexpr PackedFormat format = Acc::format;
+    return b.panels() + col / format.panel_columns * b.panel_bytes() + group * format.b_group() +
+           col % format.panel_columns * format.b_column_group();
   }
   Workspace lay_out(std::byte* base) const noexcept;
   AOperand pack(const A& a, Range rows, const Workspace& w, const PackedB<Acc>& b) const noexcept;

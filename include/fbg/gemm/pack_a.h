@@ -57,9 +57,8 @@ constexpr std::int32_t a_shift() {
     return 0;
 }
 
-// Rows of bytes as a kernel without a dot product of bytes reads them: uint16, each k-group as
-// {a0, a2, a1, a3}, so that one multiply-add takes even and one takes odd k; K padded with zeros.
-inline constexpr std::int64_t kWideGroupBytes = 8;
+// Rows of bytes as a kernel without a dot product of bytes reads them (PackedFormat::wide_a); K is
+// padded with zeros.
 void widen_rows(const std::uint8_t* a, std::int64_t lda, std::int64_t rows, std::int64_t k,
                 std::byte* out, std::int64_t ld_bytes) noexcept;
 

@@ -101,11 +101,11 @@ class PackedB {
 
   std::int64_t rows() const { return header().k; }
   std::int64_t cols() const { return header().n; }
-  std::int64_t groups() const { return ceil_div(rows(), Acc::kr); }
-  std::int64_t num_panels() const { return ceil_div(cols(), kPanelColumns); }
+  std::int64_t groups() const { return ceil_div(rows(), Acc::format.kr); }
+  std::int64_t num_panels() const { return ceil_div(cols(), Acc::format.panel_columns); }
   // Bytes from one panel to the next, and between the k-groups of a panel.
   std::int64_t panel_bytes() const { return groups() * kGroupBytes; }
-  static constexpr std::int64_t kGroupBytes = kPanelColumns * Acc::kr * sizeof(Element);
+  static constexpr std::int64_t kGroupBytes = Acc::format.b_group();
 
   const PackedHeader& header() const { return *reinterpret_cast<const PackedHeader*>(data_.get()); }
   const std::byte* panels() const { return section<std::byte>(header().panels_offset); }

@@ -7,11 +7,11 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "fbg/core/isa.h"
 #include "fbg/core/types.h"
-#include "fbg/kernels/blocking.h"
 #include "fbg/kernels/output.h"
 
 namespace fbg {
@@ -32,7 +32,7 @@ inline constexpr std::uint32_t kTileArgsVersion = 1;
 struct TileArgs {
   std::uint32_t version = kTileArgsVersion;
   std::uint32_t reserved = 0;
-  const BlockPair* pairs = nullptr;
+  const BlockPair* pairs = nullptr;  // any number of them: see blocks()
   std::int64_t num_pairs = 0;
   void* c = nullptr;
   std::int64_t ldc = 0;  // bytes
@@ -57,6 +57,14 @@ struct TileArgs {
   // do.
   const void* prefetch = nullptr;
   const KernelKey* key = nullptr;  // read by the reference kernel only
+
+  std::span<const BlockPair> blocks() const noexcept {
+    return {pairs, static_cast<std::size_t>(num_pairs)};
+  }
+  void set_blocks(std::span<const BlockPair> blocks) noexcept {
+    pairs = blocks.data();
+    num_pairs = std::ssize(blocks);
+  }
 };
 
 using TileFunction = void (*)(const TileArgs*);
@@ -92,20 +100,30 @@ std::string kernel_name(const KernelKey& key);
 // Tile geometry of an accumulator family on an ISA.
 struct Geometry {
   Isa isa;
-  int lanes;     // 32-bit lanes of a vector
-  int max_rows;  // mr of the tallest tile
-  bool wide_a;   // A comes as uint16, a k-group as {a0, a2, a1, a3}: see widen_groups
-  bool spills;   // sums are int16 and spilled
+  int lanes;                        // 32-bit lanes of a vector
+  int max_rows;                     // mr of the tallest tile
+  PackedFormat format;              // of the operands as the kernels read them
+  bool spills;                      // sums are int16 and spilled
   std::array<int, 16> max_vectors;  // by tile height (index rows - 1)
 };
 
-// Best geometry within a set of features; a blocking may want lower or wider tiles. There always is
-// one: generic needs nothing.
-Geometry choose_geometry(Accumulator accumulator, Features features,
-                         const Blocking& blocking = {}) noexcept;
+// Upper limits of the tiles that a driver may want; 0 leaves the choice to the table. What the ISA
+// has no kernel for counts as the nearest that it has.
+struct TileLimits {
+  int rows = 0;    // of the tallest tile
+  int panels = 0;  // of B that the widest tile spans
+};
 
-// Finds or generates the microkernel; thread-safe. Throws std::runtime_error where executable
-// memory is denied, or when the tile does not fit the register file.
+// Best geometry within a set of features. There always is one: the generic family needs nothing.
+Geometry choose_geometry(Accumulator accumulator, Features features,
+                         const TileLimits& limits = {}) noexcept;
+
+// Finds or generates the microkernel; thread-safe. Throws std::invalid_argument for an ISA that the
+// accumulator has no family for, std::runtime_error where executable memory is denied or the tile
+// does not fit the register file.
 TileFunction find_kernel(const KernelKey& key);
+
+// Makes what kernels that stream have written visible before whatever the thread writes next.
+void fence_streams() noexcept;
 
 }  // namespace fbg

@@ -1,14 +1,15 @@
 // Output pipeline: what happens to an accumulator between the last multiply-add and memory.
 //
 // A stage is a small struct with a `kind`, a rule for its types (`result`) and two faces: a scalar
-// one, its case of apply_stage() in src/gemm/stages.cc (longer formulas are `apply` of the struct),
-// and an emitter in src/kernels/x64/stage_emitters.cc that does the same to a vector register. Both
-// read the same StageArgs, so a pipeline composed at compile time (Pipeline<Dequantize, Bias,
-// Relu>) and one built at run time are one thing to the kernels. Pipelines with C++ functors:
-// pipeline.h.
+// one, its case of apply_stage() in src/kernels/generic/stages.cc (longer formulas are `apply` of
+// the struct), and an emitter in src/kernels/x64 that does the same to a vector register. Both read
+// the same StageArgs, so a pipeline composed at compile time (Pipeline<Dequantize, Bias, Relu>) and
+// one built at run time are the same to the kernels. Pipelines with C++ functors:
+// fbg/gemm/pipeline.h.
 //
-// To add a stage: (1) kind and struct here, (2) name, type and scalar face in stages.cc, (3) the
-// emitter, (4) the Python class; docs/add-a-kernel.md walks through one.
+// To add a stage: (1) kind and struct here, (2) name and type in src/kernels/output.cc, the scalar
+// face in generic/stages.cc, (3) the emitter, (4) the Python class; docs/add-a-kernel.md walks
+// through one.
 #pragma once
 
 #include <array>

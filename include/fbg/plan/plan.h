@@ -21,7 +21,7 @@
 
 #include "fbg/core/types.h"
 #include "fbg/gemm/pack_b.h"
-#include "fbg/kernels/blocking.h"
+#include "fbg/gemm/blocking.h"
 
 namespace fbg {
 

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "fbg/kernels/blocking.h"
+#include "fbg/gemm/blocking.h"
 #include "fbg/plan/plan.h"
 
 namespace fbg {

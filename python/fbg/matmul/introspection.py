@@ -11,15 +11,18 @@ __all__ = ["Kernel", "kernels", "pack_count"]
 
 @dataclass(frozen=True)
 class Kernel:
-    """A generated microkernel.
+    """A piece of generated code.
 
-    name: ``gemm_<acc>_<a>_<b>_<mr>x<nr>_<isa>…``, as perf and code dumps show it.
+    kind: ``"gemm"`` for the microkernels of matrix products, ``"lanewise"`` for those of depthwise
+        and groupwise convolution, ``"peak"`` for the loops with which benchmarks and ``fbg profile`` measure what a core can do at most.
+    name: ``gemm_<acc>_<a>_<b>_<mr>x<nr>_<isa>…`` or ``peak_<loop>``, as perf and code dumps show it.
     isa: the instruction set it was generated for.
     bytes: the size of its code.
     hits: how often a later preparation found it ready. A ``gemm`` like one before prepares nothing,
         so it adds none; nor does a tile that the kernel runs.
     """
 
+    kind: str
     name: str
     isa: str
     bytes: int

@@ -1,15 +1,35 @@
-// Generates GEMM microkernels: u8 x s8 -> int32 and fp32, for AVX2, AVX-VNNI, AVX-512, AVX-512
-// VNNI.
+// Generates GEMM microkernels for AVX2 and AVX-512, with and without VNNI and BF16.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "fbg/kernels/microkernel.h"
+#include "kernels/table.h"
 
 namespace fbg::kernels {
 
-// Position-independent code of the kernel; empty when no generator applies to the key.
-std::vector<std::uint8_t> generate_gemm(const KernelKey& key);
+// How a k-group of A is multiplied by a k-group of B and added to the accumulators: all that
+// differs between families and instruction sets.
+enum class Dot : std::uint8_t {
+  vnni,        // vpdpbusd: four u8 x s8 products into an int32 lane, no saturation in between
+  widen_int8,  // vpmaddwd on int16, even and odd k apart, A widened when it was packed: exact, as
+               // 2 * 255 * 128 fits easily where vpmaddubsw would saturate
+  maddubs,     // vpmaddubsw into int16 sums, which B was packed to have room for and which are
+               // spilled to int32 in time
+  fma,         // vfmadd231ps
+  fma_f16,     // vfmadd231ps on weights that vcvtph2ps widens
+  dot_bf16,    // vdpbf16ps
+  widen_bf16,  // vfmadd231ps on bfloat16 widened to float, even and odd k apart
+  fma_bf16,    // the same with A in float
+};
+
+// Position-independent code of the kernel; empty where the tile does not fit the registers.
+std::vector<std::uint8_t> generate_gemm(Dot dot, const GemmFamily& family, const KernelKey& key);
+
+// The same as a GenerateGemm, for the table.
+template <Dot dot>
+std::vector<std::uint8_t> generate_gemm(const GemmFamily& family, const KernelKey& key) {
+  return generate_gemm(dot, family, key);
+}
 
 }  // namespace fbg::kernels

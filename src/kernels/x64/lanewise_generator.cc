@@ -8,10 +8,10 @@
 //
 // The loops over pixels and taps are unrolled: what remains is one addition per pixel to move along
 // the image. Sums of one output are taken in the order of sources and taps.
-#include "kernels/x64/lanewise_generator.h"
-
 #include <cstddef>
 
+#include "kernels/lanewise.h"
+#include "kernels/table.h"
 #include "kernels/x64/simd_assembler.h"
 #include "kernels/x64/stage_emitters.h"
 
@@ -25,7 +25,8 @@ using Vec = SimdAssembler::Vec;
 class LanewiseGenerator : public SimdAssembler {
  public:
   explicit LanewiseGenerator(const LanewiseKey& key)
-      : SimdAssembler(key.tile.isa),
+      : SimdAssembler(find_family(key.tile.accumulator, key.tile.isa)->vectors.lanes,
+                      isa_features(key.tile.isa)),
         key_(key),
         rows_(key.tile.rows),
         vectors_(key.tile.vectors),
@@ -196,8 +197,7 @@ std::vector<std::uint8_t> generate_lanewise(const LanewiseKey& key) {
   LanewiseGenerator generator(key);
   if (!generator.fits()) return {};
   generator.generate();
-  generator.ready();
-  return {generator.getCode(), generator.getCode() + generator.getSize()};
+  return generator.code();
 }
 
 }  // namespace fbg::kernels

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstdint>
 #include <map>
+#include <vector>
 
 #include "fbg/core/isa.h"
 #include "xbyak/xbyak.h"
@@ -16,16 +17,24 @@ class SimdAssembler : public Xbyak::CodeGenerator {
  public:
   using Vec = Xbyak::Xmm;  // of the kind that the ISA uses; Xbyak encodes by kind
 
-  explicit SimdAssembler(Isa isa)
-      : Xbyak::CodeGenerator(kMaxCodeBytes),
-        zmm_((isa_features(isa) & feature::avx512) != 0),
-        converts_bfloat16_((isa_features(isa) & feature::avx512_bf16) != 0) {}
+  // lanes: 32-bit lanes of a vector, 8 or 16; features: what instructions may be chosen by.
+  explicit SimdAssembler(int lanes, Features features = 0)
+      : Xbyak::CodeGenerator(kMaxCodeBytes, nullptr, &plain_memory()),
+        zmm_(lanes == 16),
+        converts_bfloat16_((features & feature::avx512_bf16) != 0) {}
 
   bool is_zmm() const { return zmm_; }
   bool converts_bfloat16() const { return converts_bfloat16_; }
   int lanes() const { return zmm_ ? 16 : 8; }
   int vector_bytes() const { return lanes() * 4; }
-  int num_vectors() const { return zmm_ ? 32 : 16; }
+  int num_vectors() const { return num_vectors(lanes()); }
+  static constexpr int num_vectors(int lanes) { return lanes == 16 ? 32 : 16; }
+
+  // What was generated, when it is complete. It does not run where it is: see kernels/code.h.
+  std::vector<std::uint8_t> code() {
+    ready();
+    return {getCode(), getCode() + getSize()};
+  }
 
   Vec vec(int index) const { return zmm_ ? Vec(Xbyak::Zmm(index)) : Vec(Xbyak::Ymm(index)); }
 
@@ -202,6 +211,17 @@ class SimdAssembler : public Xbyak::CodeGenerator {
 
  private:
   static constexpr std::size_t kMaxCodeBytes = 64 << 10;
+
+  // Xbyak would make its memory writable and executable at once. Code is written to memory that
+  // stays as it is and is copied to pages that are executable.
+  static Xbyak::Allocator& plain_memory() {
+    struct PlainMemory final : Xbyak::Allocator {
+      bool useProtect() const override { return false; }
+    };
+    static PlainMemory& memory = *new PlainMemory;  // leaked: a thread may outlive static objects
+    return memory;
+  }
+
   bool zmm_, converts_bfloat16_;
   bool uses_mask_table_ = false;
   int mask_vec_ = -1;

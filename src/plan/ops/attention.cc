@@ -55,8 +55,7 @@ class PanelProduct {
         lanes * geometry_.max_vectors[static_cast<std::size_t>(tiles.largest - 1)];
     BlockPair pair{nullptr, a.row_stride * kFloat, nullptr, depth * kPanelColumns * kFloat, a.cols};
     TileArgs args;
-    args.pairs = &pair;
-    args.num_pairs = 1;
+    args.set_blocks({&pair, 1});
     args.ldc = c.row_stride * kFloat;
     for (std::int64_t col = 0; col < c.cols; col += nr) {
       args.columns = std::min(nr, c.cols - col);
@@ -166,7 +165,7 @@ class AttentionOp final : public Op {
       place(values_, round_up(d, kPanelColumns) * words(length));
       place(score_, score);
       place(rounded_, kPairs ? length * words(d) : 0);
-      place(probabilities_, kPairs ? score / Acc::kr : 0);
+      place(probabilities_, kPairs ? score / Acc::format.kr : 0);
       place(bias_, op.options_.distance_bias.data ? length : 0);
       scratch_bytes_ = static_cast<std::size_t>(thread_words_ * kFloat * capacity.threads);
     }
@@ -192,8 +191,8 @@ class AttentionOp final : public Op {
     }
 
    private:
-    static constexpr bool kPairs = Acc::kr == 2;
-    static constexpr std::int64_t words(std::int64_t k) { return ceil_div(k, Acc::kr); }
+    static constexpr bool kPairs = Acc::format.kr == 2;
+    static constexpr std::int64_t words(std::int64_t k) { return ceil_div(k, Acc::format.kr); }
 
     // Scores are computed for a multiple of 16 keys; this N has every such multiple as a tile.
     static constexpr std::int64_t kAllScoreColumns = 16 * kPanelColumns + kTransposedPadding;
@@ -329,7 +328,7 @@ class AttentionOp final : public Op {
     MatrixView<float> probability_rows(const MatrixView<float>& score,
                                        float* scratch) const noexcept {
       return {kPairs ? scratch + probabilities_ : score.data, score.rows, words(score.cols),
-              score.row_stride / Acc::kr, 1};
+              score.row_stride / Acc::format.kr, 1};
     }
 
     // Probabilities of the visible ones of n scores; those of the others, and what makes them whole
@@ -345,7 +344,7 @@ class AttentionOp final : public Op {
       else
         kernels_.softmax(seen_scores, count, scale_);
       std::fill(p, p + visible.begin, Element{});
-      std::fill(p + visible.end, p + words(n) * Acc::kr, Element{});
+      std::fill(p + visible.end, p + words(n) * Acc::format.kr, Element{});
     }
 
     // Multiplies each row by the first of a row of factors.

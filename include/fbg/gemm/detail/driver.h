@@ -35,11 +35,11 @@ template <PackAModel A, class Acc, class P>
 Gemm<A, Acc, P>::Gemm(const PackedB<Acc>& b, const P& pipeline, std::int64_t max_m,
                       Features features, const Blocking& blocking)
     : blocking_(blocking),
-      geometry_(choose_geometry(Acc::kind, features, blocking)),
+      geometry_(choose_geometry(Acc::kind, features, blocking.tile())),
       n_(b.cols()),
       k_(b.rows()),
       ld_(packed_ld(b.rows())),
-      a_group_bytes_(geometry_.wide_a ? kWideGroupBytes : Acc::kr * sizeof(typename Acc::A)) {
+      a_group_bytes_(geometry_.format.a_group()) {
   const KernelKey whole =
       make_kernel_key(geometry_, Acc::kind, kernel_stages(pipeline), A::kHasScale,
                       b.scale() != nullptr, b.zero_point() != nullptr);
@@ -121,7 +121,7 @@ auto Gemm<A, Acc, P>::lay_out(std::byte* base) const noexcept -> Workspace {
   place(packed, mc_ * ld_);
   w.block.packed = packed;
   w.block.ld = ld_;
-  if (geometry_.wide_a) place(w.wide, mc_ * 2 * ld_);
+  if (geometry_.format.wide_a) place(w.wide, mc_ * 2 * ld_);
   place(w.tail, mc_ * a_group_bytes_);
   if (cuts_) place(w.partial, mc_ * nc_ * static_cast<std::int64_t>(sizeof(Value)));
   if (Acc::kind == Accumulator::int16) place(w.partial, tile_bytes(geometry_));
@@ -148,7 +148,7 @@ auto Gemm<A, Acc, P>::pack(const A& a, Range rows, const Workspace& w,
           static_cast<std::uint32_t>(k_) * static_cast<std::uint32_t>(block.zero_point[i]) -
           static_cast<std::uint32_t>(block.row_offsets[i]));
 
-  if (geometry_.wide_a) {
+  if (geometry_.format.wide_a) {
     if constexpr (std::is_same_v<T, std::uint8_t>)
       widen_rows(data ? data + rows.begin * ld : static_cast<const T*>(block.packed),
                  data ? ld : block.ld, rows.size(), k_, w.wide, 2 * ld_);
@@ -156,15 +156,16 @@ auto Gemm<A, Acc, P>::pack(const A& a, Range rows, const Workspace& w,
   }
   if (!data) return {{BlockPair{block.packed, block.ld, nullptr, b.panel_bytes(), b.groups()}}, 1};
 
-  const std::int64_t whole = k_ / Acc::kr, rest = k_ % Acc::kr;
+  const std::int64_t whole = k_ / Acc::format.kr, rest = k_ % Acc::format.kr;
   const BlockPair in_place{data + rows.begin * ld, ld * static_cast<std::int64_t>(sizeof(T)),
                            nullptr, b.panel_bytes(), whole};
   if (!rest) return {{in_place}, 1};
   // The last group would read past the row: copied, padded with zeros.
   T* const tail = reinterpret_cast<T*>(w.tail);
-  std::fill_n(tail, rows.size() * Acc::kr, T{});
+  std::fill_n(tail, rows.size() * Acc::format.kr, T{});
   for (std::int64_t r = 0; r < rows.size(); ++r)
-    std::copy_n(data + (rows.begin + r) * ld + whole * Acc::kr, rest, tail + r * Acc::kr);
+    std::copy_n(data + (rows.begin + r) * ld + whole * Acc::format.kr, rest,
+                tail + r * Acc::format.kr);
   return {{in_place, {tail, a_group_bytes_, nullptr, b.panel_bytes(), 1}}, 2};
 }
 
@@ -250,7 +251,8 @@ inline void multiply_outliers(const Outliers& outliers, Range cols,
                               std::span<const BlockPair> pairs, std::int64_t rows, std::int64_t ld,
                               Value* sums) noexcept {
   std::memset(sums, 0, static_cast<std::size_t>(rows * ld) * sizeof(Value));
-  const std::int64_t tail = pairs.front().groups * Int16::kr;  // where a second pair takes over
+  const std::int64_t tail =
+      pairs.front().groups * Int16::format.kr;  // where a second pair takes over
   std::int64_t j = cols.begin;
   for (std::int64_t p = outliers.indptr[j]; p < outliers.indptr[cols.end]; ++p) {
     while (p >= outliers.indptr[j + 1]) ++j;
@@ -279,8 +281,7 @@ void Gemm<A, Acc, P>::run_block(Range rows, Range cols, const DepthBlock& depth,
   const bool to_partial = !depth.last, to_functor = depth.last && kHasFunctor<P>;
 
   std::array<BlockPair, 2> pairs = depth.a.pairs;
-  args.pairs = pairs.data();
-  args.num_pairs = depth.a.num_pairs;
+  args.set_blocks({pairs.data(), static_cast<std::size_t>(depth.a.num_pairs)});
   args.ldpartial = nc_ * kValue;
   args.ldc = to_partial ? args.ldpartial : to_functor ? nr * kValue : c.ld;
   for (std::int64_t col = cols.begin; col < cols.end; col += nr) {
@@ -337,8 +338,7 @@ void Gemm<A, Acc, P>::run_block(Range rows, Range cols, const DepthBlock& depth,
         if constexpr (Acc::kind == Accumulator::int16) {
           args.partial = has_sums ? w.partial : nullptr;
           if (has_sums)
-            multiply_outliers(b.outliers(), {col, col + args.columns},
-                              {pairs.data(), static_cast<std::size_t>(args.num_pairs)}, height,
+            multiply_outliers(b.outliers(), {col, col + args.columns}, args.blocks(), height,
                               vectors * geometry_.lanes, w.partial);
         }
         kernel(&args);

@@ -1,14 +1,15 @@
-// The portable microkernel: a tile computed element by element from the definition, through the
-// scalar face of each stage. Floats are fused multiply-adds in one chain over k, as in the JIT
-// kernels.
-#include "gemm/reference.h"
+// The portable microkernel, which runs everywhere and is the reference of every test: a tile
+// computed element by element from the definition, through the scalar face of each stage. Floats
+// are fused multiply-adds in one chain over k, as in the generated kernels. Any tile shape and any
+// pipeline will do; both are read from TileArgs::key.
 
 #include <cmath>
 #include <type_traits>
 
 #include "core/float16.h"
+#include "kernels/table.h"
 
-namespace fbg {
+namespace fbg::kernels {
 namespace {
 
 void multiply_add(std::int32_t& sum, std::uint8_t a, std::int8_t b) {
@@ -22,17 +23,16 @@ void multiply_add(float& sum, A a, B b) {
 
 template <class Acc>
 typename Acc::C dot(const TileArgs& args, int i, std::int64_t j, typename Acc::C sum) {
-  constexpr std::int64_t kGroup = kPanelColumns * Acc::kr;
-  for (std::int64_t p = 0; p < args.num_pairs; ++p) {
-    const BlockPair& pair = args.pairs[p];
+  constexpr std::int64_t kr = Acc::format.kr, width = Acc::format.panel_columns;
+  for (const BlockPair& pair : args.blocks()) {
     const auto* a = reinterpret_cast<const typename Acc::A*>(static_cast<const std::byte*>(pair.a) +
                                                              i * pair.lda);
     // The tile may start inside a panel, but never crosses a panel's end unless it starts at one.
     const auto* panel = reinterpret_cast<const typename Acc::B*>(
-        static_cast<const std::byte*>(pair.b) + j / kPanelColumns * pair.b_panel_stride);
-    const auto* b = panel + j % kPanelColumns * Acc::kr;
+        static_cast<const std::byte*>(pair.b) + j / width * pair.b_panel_stride);
+    const auto* b = panel + j % width * kr;
     for (std::int64_t g = 0; g < pair.groups; ++g)
-      for (int k = 0; k < Acc::kr; ++k) multiply_add(sum, a[g * Acc::kr + k], b[g * kGroup + k]);
+      for (int k = 0; k < kr; ++k) multiply_add(sum, a[g * kr + k], b[g * kr * width + k]);
   }
   return sum;
 }
@@ -74,24 +74,19 @@ void reference_tile(const TileArgs* tile) {
   }
 }
 
-}  // namespace
-
-TileFunction reference_kernel(Accumulator accumulator) noexcept {
-  switch (accumulator) {
-    case Accumulator::int32:
-      return reference_tile<Int32>;
-    case Accumulator::int16:
-      return reference_tile<Int16>;
-    case Accumulator::float32:
-      return reference_tile<Float32>;
-    case Accumulator::bfloat16:
-      return reference_tile<BFloat16>;
-    case Accumulator::float32_bf16:
-      return reference_tile<Float32BF16>;
-    case Accumulator::float32_f16:
-      return reference_tile<Float32F16>;
-  }
-  return nullptr;
+// A tile of four rows of two vectors is as good as any: elements are computed one by one.
+template <class Acc>
+constexpr GemmFamily family() {
+  return {Acc::kind, Isa::generic,       0, {8, 32}, {1, 2, 4}, Acc::format, Sums::one_chain,
+          nullptr,   reference_tile<Acc>};
 }
 
-}  // namespace fbg
+constexpr GemmFamily kFamilies[] = {family<Int32>(),       family<Int16>(),
+                                    family<Float32>(),     family<BFloat16>(),
+                                    family<Float32BF16>(), family<Float32F16>()};
+
+}  // namespace
+
+std::span<const GemmFamily> generic_families() noexcept { return kFamilies; }
+
+}  // namespace fbg::kernels

@@ -10,6 +10,7 @@
 
 #include "fbg/core/isa.h"
 #include "fbg/core/types.h"
+#include "fbg/kernels/microkernel.h"
 
 namespace fbg {
 
@@ -20,6 +21,7 @@ struct Blocking {
   int panels = 0;     // of B that the widest tile spans
   int a_kib = 0;      // of A that a thread works on at a time
   int row_parts = 0;  // threads side by side along the rows of C; the rest cut its columns
+  TileLimits tile() const { return {rows, panels}; }
   friend auto operator<=>(const Blocking&, const Blocking&) = default;
 };
 

@@ -1,12 +1,11 @@
-// Typing of output pipelines and the scalar face of every stage.
+// The scalar face of every stage: the reference of the emitters, and the output pipeline of the
+// portable kernels.
 #include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <stdexcept>
-#include <string>
 #include <type_traits>
 
 #include "core/float16.h"
@@ -15,94 +14,6 @@
 #include "fbg/kernels/output.h"
 
 namespace fbg {
-
-const char* value_type_name(ValueType type) noexcept {
-  static constexpr const char* kNames[] = {"acc",  "int32",   "float32", "uint8",
-                                           "int8", "float16", "bfloat16"};
-  return kNames[static_cast<int>(type)];
-}
-
-const char* stage_name(StageKind kind) noexcept {
-  switch (kind) {
-    case StageKind::correct_zero_points:
-      return "CorrectZeroPoints";
-    case StageKind::dequantize:
-      return "Dequantize";
-    case StageKind::bias:
-      return "Bias";
-    case StageKind::relu:
-      return "ReLU";
-    case StageKind::gelu:
-      return "GELU";
-    case StageKind::gelu_tanh:
-      return "GELUTanh";
-    case StageKind::tanh:
-      return "Tanh";
-    case StageKind::sigmoid:
-      return "Sigmoid";
-    case StageKind::clip:
-      return "Clip";
-    case StageKind::scale:
-      return "Scale";
-    case StageKind::add:
-      return "Add";
-    case StageKind::cast:
-      return "Cast";
-    case StageKind::requantize:
-      return "Requantize";
-    case StageKind::row_range:
-      return "RowRange";
-  }
-  return "unknown stage";
-}
-
-std::optional<ValueType> stage_result(const Stage& stage, ValueType in) noexcept {
-  switch (stage.kind) {
-    case StageKind::correct_zero_points:
-      return CorrectZeroPoints::result(in, stage.wanted);
-    case StageKind::dequantize:
-      return Dequantize::result(in, stage.wanted);
-    case StageKind::bias:
-      return Bias::result(in, stage.wanted);
-    case StageKind::relu:
-      return Relu::result(in, stage.wanted);
-    case StageKind::gelu:
-    case StageKind::gelu_tanh:
-    case StageKind::tanh:
-    case StageKind::sigmoid:
-    case StageKind::clip:
-    case StageKind::scale:
-    case StageKind::add:
-    case StageKind::row_range:
-      return FloatStage<StageKind::gelu>::result(in, stage.wanted);
-    case StageKind::cast:
-      return Cast::result(in, stage.wanted);
-    case StageKind::requantize:
-      return Requantize::result(in, stage.wanted);
-  }
-  return std::nullopt;
-}
-
-TypedPipeline type_pipeline(std::span<const Stage> stages, ValueType start) {
-  if (stages.size() > kMaxStages)
-    throw std::invalid_argument("pipeline: at most " + std::to_string(kMaxStages) +
-                                " stages, got " + std::to_string(stages.size()));
-  TypedPipeline typed;
-  typed.output = start;
-  for (const Stage& stage : stages) {
-    const auto out = stage_result(stage, typed.output);
-    if (!out)
-      throw PipelineTypeError(std::string("pipeline: ") + stage_name(stage.kind) +
-                              " does not accept " + value_type_name(typed.output));
-    if (typed.count && ends_pipeline(typed.codes[typed.count - 1].kind))
-      throw PipelineTypeError(std::string("pipeline: ") +
-                              stage_name(typed.codes[typed.count - 1].kind) +
-                              " must be the last stage");
-    typed.codes[typed.count++] = type_stage(stage, typed.output, *out);
-    typed.output = *out;
-  }
-  return typed;
-}
 
 float Gelu::apply(float x) {
   const float magnitude = std::fabs(x);

@@ -1,0 +1,19 @@
+// For architectures without an assembler of their own: nothing is generated, and the portable
+// kernels do all work.
+#include "kernels/lanewise.h"
+#include "kernels/peak_loops.h"
+#include "kernels/table.h"
+
+namespace fbg {
+
+void fence_streams() noexcept {}  // portable kernels do not stream
+
+namespace kernels {
+
+std::span<const GemmFamily> generated_families() noexcept { return {}; }
+std::vector<std::uint8_t> generate_lanewise(const LanewiseKey&) { return {}; }
+std::span<const PeakLoop> peak_loops() noexcept { return {}; }
+const ReadLoop* read_loop() noexcept { return nullptr; }
+
+}  // namespace kernels
+}  // namespace fbg

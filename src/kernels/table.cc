@@ -1,0 +1,113 @@
+// Look-ups in the table of kernel families: the best row, its tiles, the name and code of a kernel.
+#include "kernels/table.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "kernels/cache.h"
+
+namespace fbg {
+namespace kernels {
+namespace {
+
+// The first row that `accepts`, of those that are generated and then of the portable ones.
+template <class Accepts>
+const GemmFamily* first_family(Accepts accepts) noexcept {
+  for (const auto families : {generated_families(), generic_families()}) {
+    const auto found = std::ranges::find_if(families, accepts);
+    if (found != families.end()) return &*found;
+  }
+  return nullptr;
+}
+
+const GemmFamily& family_of(const KernelKey& key) {
+  if (const GemmFamily* family = find_family(key.accumulator, key.isa)) return *family;
+  throw std::invalid_argument(std::string("kernel: no family for ") +
+                              operand_names(key.accumulator) + " on " + isa_name(key.isa));
+}
+
+}  // namespace
+
+const char* operand_names(Accumulator accumulator) noexcept {
+  static constexpr const char* kNames[] = {"int32_u8_s8",   "fp32_f32_f32", "fp32_bf16_bf16",
+                                           "fp32_f32_bf16", "fp32_f32_f16", "int16_u8_s8"};
+  return kNames[static_cast<int>(accumulator)];
+}
+
+const GemmFamily* find_family(Accumulator accumulator, Isa isa) noexcept {
+  return first_family(
+      [&](const GemmFamily& f) { return f.accumulator == accumulator && f.isa == isa; });
+}
+
+}  // namespace kernels
+
+Geometry choose_geometry(Accumulator accumulator, Features features,
+                         const TileLimits& limits) noexcept {
+  const kernels::GemmFamily& family = *kernels::first_family([&](const kernels::GemmFamily& f) {
+    return f.accumulator == accumulator && (f.needs & ~features) == 0;
+  });
+  const auto [b_registers, spare, max_rows] = family.tile;
+  Geometry g{family.isa,
+             family.vectors.lanes,
+             max_rows,
+             family.format,
+             family.sums == kernels::Sums::spilled,
+             {}};
+  if (limits.rows > 0) g.max_rows = std::min(limits.rows, max_rows);
+  const int panel_vectors = family.format.panel_columns / g.lanes;
+  // Short tiles take more columns: enough independent accumulators to hide the latency.
+  for (int rows = 1; rows <= g.max_rows; ++rows) {
+    int vectors = 2;
+    for (const int wide : {4, 8}) {
+      const bool fits = rows * wide + wide * b_registers + spare <= family.vectors.registers;
+      const bool wanted = limits.panels <= 0 || wide <= limits.panels * panel_vectors;
+      if (fits && wanted) vectors = wide;
+    }
+    // Where a short tile splits its sums into two chains, one panel at a time hides the latency as
+    // well, and one stream of B is read faster than four.
+    if (family.sums == kernels::Sums::two_chains && rows <= 4 && limits.panels <= 0)
+      vectors = std::min(vectors, panel_vectors);
+    g.max_vectors[static_cast<std::size_t>(rows - 1)] = vectors;
+  }
+  return g;
+}
+
+TileFunction find_kernel(const KernelKey& key) {
+  using kernels::KernelKind;
+  const kernels::GemmFamily& family = kernels::family_of(key);
+  if (family.compiled) return family.compiled;
+  const std::string_view bytes = kernels::key_bytes(key);
+  const void* code = kernels::find(KernelKind::gemm, bytes);
+  if (!code) {
+    const std::string name = kernel_name(key);
+    code = kernels::generate(KernelKind::gemm, bytes, key.isa, name,
+                             [&] { return family.generate(family, key); });
+    if (!code) throw std::runtime_error("no generator for kernel " + name);
+  }
+  return reinterpret_cast<TileFunction>(const_cast<void*>(code));
+}
+
+std::string kernel_name(const KernelKey& key) {
+  const int lanes = kernels::family_of(key).vectors.lanes;
+  std::string name = std::string("gemm_") + kernels::operand_names(key.accumulator) + "_";
+  name += std::to_string(key.rows) + "x" + std::to_string(key.vectors * lanes) + "_" +
+          isa_name(key.isa);
+  if (key.masked) name += "_masked";
+  if (key.load_c) name += "_loadc";
+  if (key.correct_a) name += "_za";
+  if (key.correct_b) name += "_zb";
+  if (key.streams) name += "_stream";
+  for (int s = 0; s < key.num_stages; ++s) {
+    const StageCode& stage = key.stages[static_cast<std::size_t>(s)];
+    name += std::string("_") + stage_name(stage.kind);
+    if (stage.kind == StageKind::requantize || stage.kind == StageKind::cast)
+      name += std::string("_") + value_type_name(stage.out);
+    if (stage.kind == StageKind::add && stage.operand != ValueType::float32)
+      name += std::string("_") + value_type_name(stage.operand);
+  }
+  return name;
+}
+
+}  // namespace fbg

@@ -1,0 +1,72 @@
+// The table of kernel families: which accumulator runs on which ISA, with what tiles, on operands
+// in which packed format, and where its code comes from. Drivers ask choose_geometry() and
+// find_kernel() (fbg/kernels/microkernel.h), which read nothing else.
+//
+// Each architecture has rows of its own and an assembler behind them:
+//
+//   src/kernels/x64/      families.cc has the rows for AVX2 to AVX-512, generated with Xbyak
+//   src/kernels/generic/  gemm.cc has a row per accumulator, of portable C++, on every machine;
+//                         no_assembler.cc takes the place of x64/ on other architectures
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "fbg/core/isa.h"
+#include "fbg/core/types.h"
+#include "fbg/kernels/microkernel.h"
+
+namespace fbg::kernels {
+
+// A vector register file.
+struct VectorFile {
+  int lanes;      // 32-bit lanes of a register
+  int registers;  // how many there are
+};
+
+// What a tile leaves of the vector registers: rows * vectors accumulators, b_registers for each
+// vector of B and `spare` registers must fit.
+struct TileBudget {
+  int b_registers;
+  int spare;  // broadcasts of A, and temporaries
+  int max_rows;
+};
+
+// How a kernel sums over k.
+enum class Sums : std::uint8_t {
+  one_chain,
+  two_chains,  // even and odd k-groups apart where the tile is small, to hide the latency
+  spilled,     // in int16, added to int32 sums in memory before they can overflow
+};
+
+struct GemmFamily;
+
+// Position-independent code of the kernel; empty where the family cannot have it.
+using GenerateGemm = std::vector<std::uint8_t> (*)(const GemmFamily& family, const KernelKey& key);
+
+// A row of the table. Either `generate` makes the code of a key, or `compiled` serves every key.
+struct GemmFamily {
+  Accumulator accumulator;
+  Isa isa;
+  Features needs;
+  VectorFile vectors;
+  TileBudget tile;
+  PackedFormat format;
+  Sums sums;
+  GenerateGemm generate = nullptr;
+  TileFunction compiled = nullptr;
+};
+
+// The rows that the assembler of this architecture generates; of one accumulator, best first.
+std::span<const GemmFamily> generated_families() noexcept;
+// The rows of portable C++, which need no feature.
+std::span<const GemmFamily> generic_families() noexcept;
+
+// Names of the accumulator and of the types of A and B, as they stand in the names of kernels.
+const char* operand_names(Accumulator accumulator) noexcept;
+
+// The row of an accumulator on exactly this ISA; null where there is none.
+const GemmFamily* find_family(Accumulator accumulator, Isa isa) noexcept;
+
+}  // namespace fbg::kernels

@@ -1,0 +1,63 @@
+// The rows of x86-64 in the table of kernel families: AVX2, AVX-VNNI, AVX-512, AVX-512 VNNI and
+// BF16. Of each accumulator the best row stands first.
+#include "kernels/table.h"
+#include "kernels/x64/gemm_generator.h"
+
+namespace fbg {
+
+void fence_streams() noexcept { __builtin_ia32_sfence(); }
+
+namespace kernels {
+namespace {
+
+constexpr VectorFile kZmm{16, 32}, kYmm{8, 16};
+
+// Vectors of B take one register, or two where pairs are split into even and odd.
+constexpr TileBudget kZmmTile{1, 2, 12}, kYmmTile{1, 2, 6};
+constexpr TileBudget kZmmSplitTile{2, 2, 12}, kYmmSplitTile{2, 2, 4};
+
+constexpr Features kAvx2 = feature::avx2, kAvx512 = feature::avx512;
+constexpr Features kAvxVnni = feature::avx2 | feature::avx_vnni;
+constexpr Features kAvx512Vnni = feature::avx512 | feature::avx512_vnni;
+constexpr Features kAvx512Bf16 = feature::avx512 | feature::avx512_bf16;
+
+constexpr PackedFormat kInt8 = Int32::format;
+constexpr PackedFormat kWideInt8{kInt8.kr, kInt8.panel_columns, 2, 1, true};
+constexpr PackedFormat kFp32 = Float32::format, kFp16 = Float32F16::format;
+constexpr PackedFormat kBf16 = BFloat16::format, kFp32Bf16 = Float32BF16::format;
+
+constexpr auto kOne = Sums::one_chain, kTwo = Sums::two_chains, kSpilled = Sums::spilled;
+
+using enum Accumulator;
+
+constexpr GemmFamily kFamilies[] = {
+    {int32, Isa::avx512_vnni, kAvx512Vnni, kZmm, kZmmTile, kInt8, kTwo, generate_gemm<Dot::vnni>},
+    {int32, Isa::avx2_vnni, kAvxVnni, kYmm, kYmmTile, kInt8, kTwo, generate_gemm<Dot::vnni>},
+    {int32, Isa::avx512, kAvx512, kZmm, kZmmTile, kWideInt8, kOne, generate_gemm<Dot::widen_int8>},
+    {int32, Isa::avx2, kAvx2, kYmm, kYmmTile, kWideInt8, kOne, generate_gemm<Dot::widen_int8>},
+    // With VNNI int32 sums are no slower: only what was packed elsewhere runs here.
+    {int16, Isa::avx512_vnni, kAvx512Vnni, kZmm, kZmmTile, kInt8, kTwo, generate_gemm<Dot::vnni>},
+    {int16, Isa::avx2_vnni, kAvxVnni, kYmm, kYmmTile, kInt8, kTwo, generate_gemm<Dot::vnni>},
+    {int16, Isa::avx512, kAvx512, kZmm, kZmmTile, kInt8, kSpilled, generate_gemm<Dot::maddubs>},
+    {int16, Isa::avx2, kAvx2, kYmm, kYmmTile, kInt8, kSpilled, generate_gemm<Dot::maddubs>},
+    {float32, Isa::avx512, kAvx512, kZmm, kZmmTile, kFp32, kOne, generate_gemm<Dot::fma>},
+    {float32, Isa::avx2, kAvx2, kYmm, kYmmTile, kFp32, kOne, generate_gemm<Dot::fma>},
+    {float32_f16, Isa::avx512, kAvx512, kZmm, kZmmTile, kFp16, kOne, generate_gemm<Dot::fma_f16>},
+    {float32_f16, Isa::avx2, kAvx2, kYmm, kYmmTile, kFp16, kOne, generate_gemm<Dot::fma_f16>},
+    {float32_bf16, Isa::avx512, kAvx512, kZmm, kZmmSplitTile, kFp32Bf16, kOne,
+     generate_gemm<Dot::fma_bf16>},
+    {float32_bf16, Isa::avx2, kAvx2, kYmm, kYmmSplitTile, kFp32Bf16, kOne,
+     generate_gemm<Dot::fma_bf16>},
+    {bfloat16, Isa::avx512_bf16, kAvx512Bf16, kZmm, kZmmTile, kBf16, kOne,
+     generate_gemm<Dot::dot_bf16>},
+    {bfloat16, Isa::avx512, kAvx512, kZmm, kZmmSplitTile, kBf16, kOne,
+     generate_gemm<Dot::widen_bf16>},
+    {bfloat16, Isa::avx2, kAvx2, kYmm, kYmmSplitTile, kBf16, kOne, generate_gemm<Dot::widen_bf16>},
+};
+
+}  // namespace
+
+std::span<const GemmFamily> generated_families() noexcept { return kFamilies; }
+
+}  // namespace kernels
+}  // namespace fbg

@@ -1,0 +1,109 @@
+// The code of one GEMM microkernel as it is being written: registers by role, and the parts in the
+// order in which they run.
+//
+//   prologue                            gemm_generator.cc
+//   for each block pair                 gemm_k_loop.cc
+//     for each k-group
+//       load A: rows broadcasts, load B: vectors of one k-group    gemm_operands.cc
+//       acc[row][v] += dot(A[row], B[v])
+//   add up chains of sums
+//   for each row and vector: stages, store                         gemm_epilogue.cc
+#pragma once
+
+#include <cstddef>
+
+#include "kernels/x64/gemm_generator.h"
+#include "kernels/x64/simd_assembler.h"
+#include "kernels/x64/stage_emitters.h"
+
+namespace fbg::kernels {
+
+class GemmCode : public SimdAssembler {
+ public:
+  GemmCode(Dot dot, const GemmFamily& family, const KernelKey& key);
+
+  // Whether the tile fits the register file.
+  bool fits() const;
+  // Writes the whole kernel.
+  void generate();
+
+ private:
+  using Address = Xbyak::Address;
+  using Reg64 = Xbyak::Reg64;
+
+  static constexpr int kUnroll = 4;
+  static constexpr int kBaseRows = 7;  // rows reached from one base register
+  static constexpr int kMaxRows = 14;
+
+  // General registers by role (System V: rdi holds the arguments).
+  const Reg64 args_ = rdi;
+  const Reg64 a_[2] = {rsi, r11};  // rows 0 and 7 of A
+  const Reg64 b_ = rdx, groups_ = rcx;
+  const Reg64 lda_ = r8, lda3_ = r9, lda5_ = r10;
+  const Reg64 panel_ = rbx, panel3_ = rbp;  // bytes to the next panel, and three times that
+  const Reg64 pair_ = r12, pairs_left_ = r13;
+  const Reg64 c_ = r14, ldc_ = r15;
+  const Reg64 scratch_ = rax;
+  const Reg64 prefetch_ = rax;                  // in the K loop, where nothing else needs scratch
+  const Reg64 sums_ = r14, groups_left_ = r15;  // where sums are spilled: C is not needed meanwhile
+
+  // Vector registers by role: accumulators first, then B, then A.
+  Vec acc(int row, int v, int chain = 0) const { return vec((chain * rows_ + row) * vectors_ + v); }
+  Vec b(int v, int half = 0) const { return vec(first_b_ + v * (splits_ ? 2 : 1) + half); }
+  Vec a(int row) const;
+  Vec product() const { return vec(num_vectors() - 1); }
+  int a_registers() const;
+
+  Address arg(std::size_t offset) { return ptr[args_ + static_cast<int>(offset)]; }
+  bool fuses() const { return dot_ != Dot::widen_int8 && dot_ != Dot::maddubs; }
+  bool is_partial(int v) const { return key_.masked && v == vectors_ - 1; }
+  int choose_chains() const;
+
+  // Prologue.
+  void save_registers();
+  void restore_registers();
+  void load_c_registers();
+  void initialize_accumulators();
+  void load_partial_sums();
+  void fetch_c();
+  void fetch_operand(int stage);
+  void prepare_mask();
+
+  // K loop.
+  void for_each_pair();
+  void k_loop();
+  void spilling_k_loop();
+  void k_group(int u);
+  void multiply_rows(int a_offset, int chain = 0);
+  void advance(int groups);
+  void fetch_b(int offset);
+  void spill();
+  void load_ones() { load_constant(vec(first_b_), 0x00010001u); }
+  void widen_sum(const Vec& sum) { vpmaddwd(sum, sum, vec(first_b_)); }
+  void add_chains();
+  void add_sums();
+  Address sum_address(int row, int v) { return ptr[sums_ + (row * vectors_ + v) * vector_bytes()]; }
+
+  // Operands.
+  Address a_address(int row, int offset);
+  Address b_address(int v, int offset);
+  void load_b(int v, int offset);
+  void load_widened(const Vec& to, const Address& from, int odd);
+  void split_bf16(const Vec& even, const Vec& odd);
+  void broadcast_a(int row, int offset);
+  void dot_product(const Vec& sum, int row, int v);
+
+  // Epilogue.
+  StageOperands load_operands();
+  void run_pipeline();
+
+  const KernelKey key_;
+  const int rows_, vectors_;
+  const Dot dot_;
+  const bool splits_;  // a k-group is computed in two halves
+  const int a_group_bytes_, b_column_bytes_, b_group_bytes_, panel_columns_;
+  const int chains_;  // of sums over k, added up at the end
+  const int first_b_, first_a_;
+};
+
+}  // namespace fbg::kernels

@@ -1,0 +1,159 @@
+// The K loop of a microkernel: over block pairs, over k-groups, over the rows of the tile.
+#include "kernels/x64/gemm_code.h"
+
+namespace fbg::kernels {
+
+void GemmCode::for_each_pair() {
+  Xbyak::Label next, done;
+  mov(pair_, arg(offsetof(TileArgs, pairs)));
+  mov(pairs_left_, arg(offsetof(TileArgs, num_pairs)));
+  mov(prefetch_, arg(offsetof(TileArgs, prefetch)));
+  L(next);
+  test(pairs_left_, pairs_left_);
+  jz(done, T_NEAR);
+  const auto field = [&](std::size_t offset) { return ptr[pair_ + static_cast<int>(offset)]; };
+  mov(a_[0], field(offsetof(BlockPair, a)));
+  mov(lda_, field(offsetof(BlockPair, lda)));
+  mov(b_, field(offsetof(BlockPair, b)));
+  mov(panel_, field(offsetof(BlockPair, b_panel_stride)));
+  mov(groups_, field(offsetof(BlockPair, groups)));
+  lea(lda3_, ptr[lda_ + lda_ * 2]);
+  lea(lda5_, ptr[lda_ + lda_ * 4]);
+  if (rows_ > kBaseRows) {
+    lea(a_[1], ptr[a_[0] + lda5_]);
+    lea(a_[1], ptr[a_[1] + lda_ * 2]);
+  }
+  lea(panel3_, ptr[panel_ + panel_ * 2]);
+  if (dot_ == Dot::maddubs)
+    spilling_k_loop();
+  else
+    k_loop();
+  add(pair_, static_cast<int>(sizeof(BlockPair)));
+  dec(pairs_left_);
+  jmp(next, T_NEAR);
+  L(done);
+}
+
+void GemmCode::k_loop() {
+  Xbyak::Label unrolled, single, done;
+  cmp(groups_, kUnroll);
+  jl(single, T_NEAR);
+  L(unrolled);
+  for (int u = 0; u < kUnroll; ++u) k_group(u);
+  advance(kUnroll);
+  sub(groups_, kUnroll);
+  cmp(groups_, kUnroll);
+  jge(unrolled, T_NEAR);
+  L(single);
+  test(groups_, groups_);
+  jz(done, T_NEAR);
+  Xbyak::Label rest;
+  L(rest);
+  k_group(0);
+  advance(1);
+  dec(groups_);
+  jnz(rest, T_NEAR);
+  L(done);
+}
+
+// Runs pieces of at most spill_groups k-groups, and before each but the first adds the sums of the
+// pieces so far to memory.
+void GemmCode::spilling_k_loop() {
+  Xbyak::Label piece, fits, first, done;
+  mov(sums_, arg(offsetof(TileArgs, partial)));
+  mov(groups_left_, groups_);
+  L(piece);
+  test(groups_left_, groups_left_);
+  jz(done, T_NEAR);
+  // The very first piece finds nothing to spill: the whole of the first pair is still to come.
+  cmp(pair_, arg(offsetof(TileArgs, pairs)));
+  jne(fits, T_NEAR);
+  cmp(groups_left_, ptr[pair_ + static_cast<int>(offsetof(BlockPair, groups))]);
+  je(first, T_NEAR);
+  L(fits);
+  spill();
+  L(first);
+  mov(groups_, groups_left_);
+  cmp(groups_, arg(offsetof(TileArgs, spill_groups)));
+  cmovg(groups_, arg(offsetof(TileArgs, spill_groups)));
+  sub(groups_left_, groups_);
+  k_loop();
+  jmp(piece, T_NEAR);
+  L(done);
+}
+
+void GemmCode::k_group(int u) {
+  fetch_b(u * b_group_bytes_);
+  // Not where rows are so few that no other tile shares their panel.
+  if (u % 2 == 0 && chains_ == 1) prefetcht1(ptr[prefetch_ + u / 2 * 64]);
+  if (dot_ == Dot::widen_int8) {  // even k, then odd k, for which half of the registers of B do
+    for (const int odd : {0, 1}) {
+      for (int v = 0; v < vectors_; ++v) load_widened(b(v), b_address(v, u * b_group_bytes_), odd);
+      multiply_rows(u * a_group_bytes_ + 4 * odd);
+    }
+    return;
+  }
+  for (int v = 0; v < vectors_; ++v) load_b(v, u * b_group_bytes_);
+  multiply_rows(u * a_group_bytes_, u % chains_);
+}
+
+void GemmCode::multiply_rows(int a_offset, int chain) {
+  for (int i = 0; i < rows_; ++i) {
+    broadcast_a(i, a_offset);
+    for (int v = 0; v < vectors_; ++v) dot_product(acc(i, v, chain), i, v);
+  }
+}
+
+void GemmCode::advance(int groups) {
+  add(a_[0], groups * a_group_bytes_);
+  if (rows_ > kBaseRows) add(a_[1], groups * a_group_bytes_);
+  add(b_, groups * b_group_bytes_);
+  if (groups > 1) add(prefetch_, groups / 2 * 64);
+}
+
+// Brings lines of B that are due later into the L1, of this panel or of the one that follows it in
+// memory: early enough for DRAM, and no earlier, so that they do not displace each other. Tiles
+// that span four panels are as fast without.
+void GemmCode::fetch_b(int offset) {
+  const int columns = vectors_ * lanes();
+  if (columns > 2 * panel_columns_) return;
+  const int ahead = columns > panel_columns_ ? 8 << 10 : 12 << 10;
+  for (int v = 0; v < vectors_; ++v)
+    if (v * lanes() * b_column_bytes_ % 64 == 0) prefetcht0(b_address(v, offset + ahead));
+}
+
+// sums += accumulators, which start again at zero: pairs of int16 lanes belong to one column.
+void GemmCode::spill() {
+  load_ones();
+  for (int i = 0; i < rows_; ++i)
+    for (int v = 0; v < vectors_; ++v) {
+      widen_sum(acc(i, v));
+      vpaddd(acc(i, v), acc(i, v), sum_address(i, v));
+      vmovups(sum_address(i, v), acc(i, v));
+      zero(acc(i, v));
+    }
+}
+
+void GemmCode::add_chains() {
+  if (chains_ == 1) return;
+  for (int i = 0; i < rows_; ++i)
+    for (int v = 0; v < vectors_; ++v) vpaddd(acc(i, v), acc(i, v), acc(i, v, 1));
+}
+
+// Widens int16 accumulators to int32 and adds the sums in memory, if there are any.
+void GemmCode::add_sums() {
+  if (dot_ == Dot::maddubs) {
+    load_ones();
+    for (int i = 0; i < rows_; ++i)
+      for (int v = 0; v < vectors_; ++v) widen_sum(acc(i, v));
+  }
+  Xbyak::Label none;
+  mov(sums_, arg(offsetof(TileArgs, partial)));
+  test(sums_, sums_);
+  jz(none, T_NEAR);
+  for (int i = 0; i < rows_; ++i)
+    for (int v = 0; v < vectors_; ++v) vpaddd(acc(i, v), acc(i, v), sum_address(i, v));
+  L(none);
+}
+
+}  // namespace fbg::kernels

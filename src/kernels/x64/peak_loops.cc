@@ -1,0 +1,96 @@
+// The instructions that bound each family of kernels, as loops that do nothing else.
+#include "kernels/peak_loops.h"
+
+#include "kernels/x64/simd_assembler.h"
+
+namespace fbg::kernels {
+namespace {
+
+using Vec = const SimdAssembler::Vec&;
+
+// sum += a * b; `product` is a register to spare.
+using Emit = void (*)(SimdAssembler& as, Vec sum, Vec a, Vec b, Vec product);
+
+void fma(SimdAssembler& as, Vec sum, Vec a, Vec b, Vec) { as.vfmadd231ps(sum, a, b); }
+void vnni(SimdAssembler& as, Vec sum, Vec a, Vec b, Vec) {
+  as.vpdpbusd(sum, a, b, as.is_zmm() ? Xbyak::EvexEncoding : Xbyak::VexEncoding);
+}
+void widen(SimdAssembler& as, Vec sum, Vec a, Vec b, Vec product) {
+  as.vpmaddwd(product, a, b);
+  as.vpaddd(sum, sum, product);
+}
+void maddubs(SimdAssembler& as, Vec sum, Vec a, Vec b, Vec product) {
+  as.vpmaddubsw(product, a, b);
+  as.vpaddw(sum, sum, product);
+}
+void bf16(SimdAssembler& as, Vec sum, Vec a, Vec b, Vec) { as.vdpbf16ps(sum, a, b); }
+
+constexpr int kUnroll = 4;
+constexpr int kOperands = 4;  // vector registers that hold no sum
+
+template <Emit emit, int lanes>
+std::vector<std::uint8_t> generate_peak() {
+  SimdAssembler as(lanes);
+  const int sums = as.num_vectors() - kOperands;
+  for (int i = 0; i < as.num_vectors(); ++i) as.zero(as.vec(i));
+  Xbyak::Label loop;
+  as.L(loop);
+  for (int u = 0; u < kUnroll; ++u)
+    for (int i = 0; i < sums; ++i)
+      emit(as, as.vec(i), as.vec(sums), as.vec(sums + 1), as.vec(sums + 2 + i % 2));
+  as.dec(as.rdi);
+  as.jnz(loop, as.T_NEAR);
+  as.vzeroupper();
+  as.ret();
+  return as.code();
+}
+
+// macs: multiply-adds per 32-bit lane.
+template <Emit emit, int lanes>
+constexpr PeakLoop peak(const char* name, Isa isa, int macs) {
+  const int sums = SimdAssembler::num_vectors(lanes) - kOperands;
+  return {name, isa, 2.0 * kUnroll * sums * lanes * macs, generate_peak<emit, lanes>};
+}
+
+constexpr PeakLoop kPeakLoops[] = {
+    peak<fma, 16>("fp32_fma_zmm", Isa::avx512, 1),
+    peak<fma, 8>("fp32_fma_ymm", Isa::avx2, 1),
+    peak<vnni, 16>("int8_vpdpbusd_zmm", Isa::avx512_vnni, 4),
+    peak<vnni, 8>("int8_vpdpbusd_ymm", Isa::avx2_vnni, 4),
+    peak<bf16, 16>("bf16_vdpbf16ps_zmm", Isa::avx512_bf16, 2),
+    peak<maddubs, 16>("int16_maddubs_addw_zmm", Isa::avx512, 4),
+    peak<maddubs, 8>("int16_maddubs_addw_ymm", Isa::avx2, 4),
+    peak<widen, 16>("int8_maddwd_zmm", Isa::avx512, 2),
+    peak<widen, 8>("int8_maddwd_ymm", Isa::avx2, 2),
+};
+
+template <int lanes>
+std::vector<std::uint8_t> generate_read() {
+  SimdAssembler as(lanes);
+  Xbyak::Label loop;
+  as.L(loop);
+  const int step = static_cast<int>(kReadStep);
+  for (int offset = 0; offset < step; offset += as.vector_bytes())
+    as.vmovups(as.vec(offset / as.vector_bytes() % as.num_vectors()), as.ptr[as.rdi + offset]);
+  as.add(as.rdi, step);
+  as.dec(as.rsi);
+  as.jnz(loop, as.T_NEAR);
+  as.vzeroupper();
+  as.ret();
+  return as.code();
+}
+
+constexpr ReadLoop kReadLoops[] = {{"read_zmm", Isa::avx512, generate_read<16>},
+                                   {"read_ymm", Isa::avx2, generate_read<8>}};
+
+}  // namespace
+
+std::span<const PeakLoop> peak_loops() noexcept { return kPeakLoops; }
+
+const ReadLoop* read_loop() noexcept {
+  for (const ReadLoop& loop : kReadLoops)
+    if (isa_supported(loop.isa)) return &loop;
+  return nullptr;
+}
+
+}  // namespace fbg::kernels

@@ -1,0 +1,66 @@
+// The emitters of all stages as one class, which holds what they share: the assembler, the place of
+// the vector, three temporary registers and the parameters of the stage.
+//
+//   stage_emitters.cc      arithmetic on integers and floats, casts, and the choice by kind of
+//   stage activation_emitters.cc GELU, tanh, sigmoid element_emitters.cc    elements of 8, 16 and
+//   32 bits: operands of stages, and stores row_range_emitter.cc   the least and greatest value of
+//   a row
+#pragma once
+
+#include <cstddef>
+
+#include "kernels/x64/stage_emitters.h"
+
+namespace fbg::kernels {
+
+class StageEmitter {
+ public:
+  using Vec = SimdAssembler::Vec;
+
+  StageEmitter(SimdAssembler& as, const StageContext& ctx, int stage)
+      : as_(as),
+        ctx_(ctx),
+        t0_(as.vec(ctx.temps[0])),
+        t1_(as.vec(ctx.temps[1])),
+        t2_(as.vec(ctx.temps[2])),
+        stage_offset_(stage * static_cast<int>(sizeof(StageArgs))) {}
+
+  void correct(const Vec& x);
+  void dequantize(const Vec& x);
+  void bias(const Vec& x, bool integer);
+  void add(const Vec& x, ValueType type);
+  void relu(const Vec& x, bool integer);
+  void gelu(const Vec& x);
+  void tanh(const Vec& x);
+  void sigmoid(const Vec& x);
+  void gelu_tanh(const Vec& x);
+  void clip(const Vec& x);
+  void scale(const Vec& x);
+  void cast(const Vec& x, ValueType type);
+  void requantize(const Vec& x, const StageCode& code);
+  void row_range(int first, int vectors);
+
+ private:
+  void scale_product();
+  void skip_if_within(int first, int vectors, const Xbyak::Reg64& target, const Xbyak::Label& done);
+  void load_row_pointer();
+  void clamp(const Vec& x, float lo, float hi);
+  Xbyak::Address element(int size);
+  void add_words(const Vec& x, const Xbyak::Address& operand, bool integer);
+  void load_narrow(const Vec& to, const Xbyak::Address& from, ValueType type);
+  void widen(const Vec& to, const Xbyak::Operand& from, ValueType type);
+
+  Xbyak::Address stage_field(std::size_t offset) {
+    return as_.ptr[ctx_.operands.stages + stage_offset_ + static_cast<int>(offset)];
+  }
+  void broadcast_stage(const Vec& v, std::size_t field) { as_.vbroadcastss(v, stage_field(field)); }
+  Xbyak::Address row(const Xbyak::Reg64& base) { return as_.ptr[base + ctx_.row * 4]; }
+  Xbyak::Address column(const Xbyak::Reg64& base) { return as_.ptr[base + ctx_.column_bytes]; }
+
+  SimdAssembler& as_;
+  const StageContext& ctx_;
+  const Vec t0_, t1_, t2_;
+  const int stage_offset_;
+};
+
+}  // namespace fbg::kernels

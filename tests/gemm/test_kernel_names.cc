@@ -1,0 +1,90 @@
+// Names of kernels: every key of the table has one of its own.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "fbg/kernels/microkernel.h"
+#include "helpers/microkernel_fixture.h"
+#include "kernels/table.h"
+
+namespace fbg {
+namespace {
+
+// Every pipeline of up to three stages that types allow.
+std::vector<TypedPipeline> short_pipelines(ValueType start) {
+  const Stage stages[] = {CorrectZeroPoints{}.stage(),
+                          Dequantize{}.stage(),
+                          BiasInt32{nullptr}.stage(),
+                          Bias{nullptr}.stage(),
+                          Relu{}.stage(),
+                          Gelu{}.stage(),
+                          GeluTanh{}.stage(),
+                          Tanh{}.stage(),
+                          Sigmoid{}.stage(),
+                          Clip{-1, 1}.stage(),
+                          Scale{2}.stage(),
+                          Add{nullptr, 0}.stage(),
+                          Add(static_cast<const std::uint8_t*>(nullptr), 0, 1, 0).stage(),
+                          Add(static_cast<const float16*>(nullptr), 0).stage(),
+                          RowRange(nullptr).stage(),
+                          Cast{ValueType::float16}.stage(),
+                          Cast{ValueType::bfloat16}.stage(),
+                          Requantize{1, 0, ValueType::uint8}.stage(),
+                          Requantize{1, 0, ValueType::int8}.stage()};
+  std::vector<std::vector<Stage>> all{{}};
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].size() == 3) break;
+    for (const Stage& stage : stages) {
+      all.push_back(all[i]);
+      all.back().push_back(stage);
+    }
+  }
+  std::vector<TypedPipeline> typed;
+  for (const std::vector<Stage>& pipeline : all) try {
+      typed.push_back(type_pipeline(pipeline, start));
+    } catch (const PipelineTypeError&) {
+    }
+  return typed;
+}
+
+TEST(MicrokernelNames, TellEveryKeyApart) {
+  std::map<std::string, KernelKey> keys;
+  const auto add = [&](const KernelKey& key) {
+    const auto [at, added] = keys.emplace(kernel_name(key), key);
+    EXPECT_TRUE(added || at->second == key) << at->first;
+  };
+  for (const Accumulator accumulator : test::kAccumulators) {
+    const auto start = is_integer(accumulator) ? ValueType::acc : ValueType::float32;
+    const auto pipelines = short_pipelines(start);
+    for (const Isa isa : kAllIsas) {
+      if (!kernels::find_family(accumulator, isa)) continue;
+      for (const std::uint8_t rows : {1, 11, 12})
+        for (const std::uint8_t vectors : {1, 2, 11})
+          for (int flags = 0; flags < 32; ++flags) {
+            KernelKey key{};
+            key.accumulator = accumulator;
+            key.isa = isa;
+            key.rows = rows;
+            key.vectors = vectors;
+            key.masked = flags & 1;
+            key.load_c = flags & 2;
+            key.correct_a = flags & 4;
+            key.correct_b = flags & 8;
+            key.streams = flags & 16;
+            // All pipelines once, a few everywhere.
+            const bool every = rows == 12 && vectors == 2;
+            for (std::size_t p = 0; p < pipelines.size(); p += every ? 1 : 17) {
+              key.num_stages = static_cast<std::uint8_t>(pipelines[p].count);
+              key.stages = pipelines[p].codes;
+              add(key);
+            }
+          }
+    }
+  }
+  EXPECT_GT(keys.size(), 10000u);
+}
+
+}  // namespace
+}  // namespace fbg

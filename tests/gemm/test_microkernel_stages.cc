@@ -1,0 +1,183 @@
+// Output pipelines of every generated microkernel against those of the portable one, bit for bit.
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "helpers/microkernel_fixture.h"
+
+namespace fbg::test {
+namespace {
+
+// Pipelines whose stages meet every type they accept; parameters are set by the test.
+std::vector<std::vector<Stage>> pipelines(Accumulator accumulator) {
+  const Stage correct = CorrectZeroPoints{}.stage(), dequantize = Dequantize{}.stage();
+  const Stage bias = Bias{nullptr}.stage(), bias_int32 = BiasInt32{nullptr}.stage();
+  const Stage relu = Relu{}.stage(), gelu = Gelu{}.stage(), add = Add{nullptr, 0}.stage();
+  const Stage to_uint8 = Requantize{0.37f, 101, ValueType::uint8}.stage();
+  const Stage to_int8 = Requantize{0.21f, -17, ValueType::int8}.stage();
+  const Stage add_uint8 = Add(static_cast<const std::uint8_t*>(nullptr), 0, 0.3f, 128).stage();
+  const Stage add_int8 = Add(static_cast<const std::int8_t*>(nullptr), 0, 0.7f, -5).stage();
+  const Stage add_float16 = Add(static_cast<const float16*>(nullptr), 0).stage();
+  const Stage add_bfloat16 = Add(static_cast<const bfloat16*>(nullptr), 0).stage();
+  const Stage row_range = RowRange(nullptr).stage();
+  if (!is_integer(accumulator))
+    return {{bias},
+            {relu},
+            {row_range},
+            {bias, gelu, row_range},
+            {gelu},
+            {add},
+            {add_uint8},
+            {add_int8, to_int8},
+            {add_float16},
+            {add_bfloat16, relu},
+            {to_uint8},
+            {to_int8},
+            {bias, gelu, add, relu, to_int8}};
+  return {{correct},
+          {dequantize},
+          {to_uint8},
+          {to_int8},
+          {bias_int32, correct, relu, to_uint8},
+          {correct, bias_int32, relu, dequantize},
+          {bias_int32, dequantize, bias, gelu, add},
+          {dequantize, add_uint8, add_bfloat16},
+          {dequantize, bias, row_range},
+          {dequantize, bias, add_int8, add_float16, to_uint8},
+          {dequantize, add, relu, gelu, bias, to_int8}};
+}
+
+TEST_P(Microkernel, EveryPipelineEqualsTheReference) {
+  for (int rows = 1; rows <= geometry.max_rows; ++rows)
+    for (int vectors = 1; vectors <= widest(rows); ++vectors)
+      for (const bool masked : {false, true})
+        for (const auto& stages : pipelines(accumulator))
+          for (const bool correct_b : {false, true}) {
+            if (correct_b && !integer) continue;
+            for (const std::int64_t columns : column_counts(vectors, masked))
+              for (const Guard side : {Guard::after, Guard::before}) {
+                TileCase tile{make_key(rows, vectors, masked, false, stages, correct_b),
+                              {{5, 4}, {1, 0}},
+                              columns};
+                tile.row = 3;
+                tile.col = side == Guard::after ? 32 : 0;
+                tile.side = side;
+                tile.seed = static_cast<unsigned>(rows * 100 + columns);
+                expect_same(tile, stages);
+                if (HasFatalFailure()) return;
+              }
+          }
+}
+
+TEST_P(Microkernel, LoadsOfCFeedThePipeline) {
+  const std::vector<Stage> stages =
+      integer ? std::vector{CorrectZeroPoints{}.stage(), Dequantize{}.stage(), Gelu{}.stage()}
+              : std::vector{Bias{nullptr}.stage(), Gelu{}.stage()};
+  for (int rows = 1; rows <= geometry.max_rows; ++rows)
+    for (const bool masked : {false, true})
+      for (const std::int64_t columns : column_counts(widest(rows), masked)) {
+        TileCase tile{
+            make_key(rows, widest(rows), masked, loads_c, stages, true), {{6, 4}}, columns};
+        tile.seed = static_cast<unsigned>(rows);
+        expect_same(tile, stages);
+        if (HasFatalFailure()) return;
+      }
+}
+
+TEST_P(Microkernel, NotANumberStaysOneUntilRequantized) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const std::int64_t lanes = geometry.lanes;
+  std::vector<Stage> stages{Bias{nullptr}.stage(), Relu{}.stage(),      Gelu{}.stage(),
+                            GeluTanh{}.stage(),    Clip{-1, 1}.stage(), Tanh{}.stage()};
+  if (integer) stages.insert(stages.begin(), Dequantize{}.stage());
+  const std::vector<float> one(static_cast<std::size_t>(lanes), 1.0f);
+  std::vector<float> bias(static_cast<std::size_t>(lanes), 1.0f);
+  for (std::size_t i = 0; i < bias.size(); i += 3) bias[i] = i % 2 ? nan : -nan;
+  const std::vector<std::int32_t> zeros(static_cast<std::size_t>(lanes), 0);
+  for (const bool requantized : {false, true}) {
+    if (requantized) stages.push_back(Requantize{0.1f, 7, ValueType::int8}.stage());
+    const KernelKey key = make_key(1, 1, false, false, stages, false);
+    std::vector<StageArgs> stage_args;
+    for (const Stage& stage : stages) {
+      stage_args.push_back(stage.args);
+      if (stage.kind == StageKind::bias) stage_args.back().data = bias.data();
+    }
+    std::vector<float> c(static_cast<std::size_t>(lanes));
+    TileArgs args;
+    args.c = c.data();
+    args.columns = lanes;
+    args.a_scale = args.b_scale = one.data();
+    args.a_zero_point = args.col_offsets = zeros.data();
+    args.stages = stage_args.data();
+    args.key = &key;
+    find_kernel(key)(&args);
+    for (std::size_t i = 0; i < c.size(); ++i) {
+      if (requantized)
+        EXPECT_EQ(reinterpret_cast<const std::int8_t*>(c.data())[i], i % 3 == 0 ? -128 : 13) << i;
+      else
+        EXPECT_EQ(std::isnan(c[i]), i % 3 == 0) << i;
+    }
+  }
+}
+
+// Zeros, infinities and NaN in every lane of a row of one or two vectors, whole or partial.
+TEST_P(Microkernel, RowRangeSeesEveryLane) {
+  if (integer) return;
+  const float inf = std::numeric_limits<float>::infinity(), nan = std::nanf("");
+  const Stage stages[] = {Bias{nullptr}.stage(), RowRange(nullptr).stage()};
+  const auto same = [](float a, float b) {  // zeros told apart, NaNs not
+    return std::isnan(a) ? std::isnan(b) : std::bit_cast<int>(a) == std::bit_cast<int>(b);
+  };
+  for (const int vectors : {1, 2})
+    for (const bool masked : {false, true}) {
+      const std::int64_t columns = vectors * geometry.lanes - (masked ? 3 : 0);
+      const KernelKey key =
+          make_key(1, vectors, masked, false, {std::begin(stages), std::end(stages)}, false);
+      for (const float value : {1.0f, -1.0f, 0.0f, -0.0f, inf, -inf, nan, -nan})
+        for (std::int64_t lane = 0; lane < columns; ++lane)
+          for (const RowExtent before : {RowExtent{inf, -inf}, {-0.5f, 2.0f}, {nan, nan}}) {
+            std::vector<float> bias(static_cast<std::size_t>(columns), -0.0f), c(bias.size());
+            bias[static_cast<std::size_t>(lane)] = value;
+            RowExtent extent = before;
+            StageArgs stage_args[] = {stages[0].args, stages[1].args};
+            stage_args[0].data = bias.data();
+            stage_args[1].data = &extent;
+            TileArgs args;
+            args.c = c.data();
+            args.columns = columns;
+            args.stages = stage_args;
+            args.key = &key;
+            find_kernel(key)(&args);
+            RowExtent wanted = before;
+            for (const float x : c) RowRange::widen(wanted, x, x);
+            ASSERT_TRUE(same(extent.lo, wanted.lo) && same(extent.hi, wanted.hi))
+                << kernel_name(key) << " " << value << " in lane " << lane << ": " << extent.lo
+                << " to " << extent.hi << ", wanted " << wanted.lo << " to " << wanted.hi;
+            ASSERT_EQ(std::isnan(value) || std::isnan(before.lo), std::isnan(extent.lo));
+            ASSERT_EQ(std::isnan(extent.lo), std::isnan(extent.hi));
+          }
+    }
+}
+
+TEST_P(Microkernel, LongestPipelineCanBeGenerated) {
+  std::vector<Stage> stages(kMaxStages, Gelu{}.stage());
+  if (integer) stages.front() = Dequantize{}.stage();
+  for (int rows = 1; rows <= geometry.max_rows; ++rows) {
+    TileCase tile{make_key(rows, widest(rows), true, false, stages, integer),
+                  {{2, 0}},
+                  widest(rows) * geometry.lanes - 1};
+    expect_same(tile, stages);
+    if (HasFatalFailure()) return;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Generated, Microkernel, testing::ValuesIn(generated_families()),
+                         family_name);
+// A machine without AVX2 generates nothing.
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Microkernel);
+
+}  // namespace
+}  // namespace fbg::test
