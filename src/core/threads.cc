@@ -105,13 +105,17 @@ void work(Team& team, Ticket& ticket, int thread_id) noexcept {
   }
 }
 
-// Signals belong to the application's threads: workers are born with all of them blocked.
+// Signals belong to the application's threads, so workers start with all of them blocked, except
+// those that a thread raises itself by a fault: while such a signal is blocked, the kernel ends the
+// process without calling the handler that would report it.
 class BlockSignals {
  public:
   BlockSignals() noexcept {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &previous_);
+    sigset_t blocked;
+    sigfillset(&blocked);
+    for (const int fault : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS})
+      sigdelset(&blocked, fault);
+    pthread_sigmask(SIG_SETMASK, &blocked, &previous_);
   }
   ~BlockSignals() { pthread_sigmask(SIG_SETMASK, &previous_, nullptr); }
   BlockSignals(const BlockSignals&) = delete;

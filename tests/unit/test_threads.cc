@@ -1,11 +1,13 @@
 // The thread team: every thread runs once, whoever calls, however often, before and after a fork.
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
@@ -298,6 +300,44 @@ TEST(RunTeam, WorkersKeepTheirAffinity) {
   ASSERT_EQ(sched_getaffinity(worker, sizeof after, &after), 0);
   EXPECT_TRUE(CPU_EQUAL(&before, &after));
 }
+
+// What a crash reporter such as Python's faulthandler does: say a word, then die by the signal.
+void report_and_die(int signal) {
+  constexpr char kMessage[] = "reported by the handler\n";
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, kMessage, sizeof kMessage - 1);
+  ::signal(signal, SIG_DFL);
+  raise(signal);
+}
+
+// pthread_kill would not do: unlike a fault, it leaves a blocked signal pending.
+void fault(int signal) {
+  if (signal == SIGSEGV) {
+    volatile std::uintptr_t nowhere = 16;
+    *reinterpret_cast<volatile int*>(nowhere) = 1;
+  } else {
+    __builtin_trap();
+  }
+}
+
+class WorkerFaults : public testing::TestWithParam<int> {};
+
+TEST_P(WorkerFaults, ReachTheHandlerOfTheProcess) {
+  testing::GTEST_FLAG(death_test_style) = "threadsafe";
+  const int expected = GetParam();
+  const auto crash = [&] {
+    signal(expected, report_and_die);
+    run_team(2, [&](int thread_id, int) noexcept {
+      if (thread_id == 1) fault(expected);
+    });
+  };
+  EXPECT_EXIT(crash(), testing::KilledBySignal(expected), "reported by the handler");
+}
+
+#if defined(__x86_64__)
+INSTANTIATE_TEST_SUITE_P(Signals, WorkerFaults, testing::Values(SIGSEGV, SIGILL));
+#else  // __builtin_trap raises SIGTRAP on some
+INSTANTIATE_TEST_SUITE_P(Signals, WorkerFaults, testing::Values(SIGSEGV));
+#endif
 
 }  // namespace
 }  // namespace fbg
