@@ -84,11 +84,15 @@ HWY_INLINE FloatVec look_up(const float (&table)[kGeluPieces],
 #else
   const hn::RebindToSigned<FloatTag> di;
   constexpr int kLanes = hn::MaxLanes(d);
-  const auto lane = hn::IndicesFromVec(d, hn::And(i, hn::Set(di, kLanes - 1)));
-  const auto low = hn::TableLookupLanes(hn::LoadU(d, table), lane);
-  if constexpr (kLanes == kGeluPieces) return low;
-  const auto high = hn::TableLookupLanes(hn::LoadU(d, table + kLanes % kGeluPieces), lane);
-  return hn::IfThenElse(hn::RebindMask(d, hn::TestBit(i, hn::Set(di, kLanes))), high, low);
+  if constexpr (2 * kLanes < kGeluPieces) {  // short vectors: one load per lane
+    return hn::GatherIndex(d, table, hn::And(i, hn::Set(di, kGeluPieces - 1)));
+  } else {
+    const auto lane = hn::IndicesFromVec(d, hn::And(i, hn::Set(di, kLanes - 1)));
+    const auto low = hn::TableLookupLanes(hn::LoadU(d, table), lane);
+    if constexpr (kLanes == kGeluPieces) return low;
+    const auto high = hn::TableLookupLanes(hn::LoadU(d, table + kLanes % kGeluPieces), lane);
+    return hn::IfThenElse(hn::RebindMask(d, hn::TestBit(i, hn::Set(di, kLanes))), high, low);
+  }
 #endif
 }
 

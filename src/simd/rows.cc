@@ -291,6 +291,7 @@ const RowKernels kRowKernels = {
     .target = HWY_TARGET == HWY_AVX3   ? "avx512"
               : HWY_TARGET == HWY_AVX2 ? "avx2"
                                        : "generic",
+    .fused = HWY_NATIVE_FMA != 0,
     .layer_norm = layer_norm,
     .softmax = softmax,
     .exp_bfloat16 = exp_bfloat16,

@@ -18,6 +18,7 @@ struct RowQuant {
 
 struct RowKernels {
   const char* target;  // "generic", "avx2" or "avx512": asserted by the tests
+  bool fused;          // multiply and add round once, as in the portable and generated kernels
 
   // y = (x - mean) / sqrt(variance + eps) * gamma + beta; y may alias x.
   void (*layer_norm)(const float* x, const float* gamma, const float* beta, float eps,

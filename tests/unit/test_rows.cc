@@ -59,7 +59,7 @@ float gelu_sequence(float x) {
 class Rows : public testing::TestWithParam<Isa> {
  protected:
   const RowKernels& kernels = simd::row_kernels(isa_features(GetParam()));
-  bool fused() const { return std::string(kernels.target) != "generic"; }
+  bool fused() const { return kernels.fused; }
 };
 
 TEST_P(Rows, TableIsTheOneOfTheIsa) {
