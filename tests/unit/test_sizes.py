@@ -13,10 +13,7 @@ MOST_FILES_OF_A_FOLDER = 20
 # What was too long when these limits came. The lists only become shorter: an entry that is within
 # its limit fails the test, and must be removed.
 LONG_FILES = {
-    "src/kernels/x64/gemm_generator.cc",
-    "src/kernels/x64/stage_emitters.cc",
     "tests/gemm/test_gemm.cc",
-    "tests/gemm/test_microkernel.cc",
     "tests/plan/test_plan.cc",
     "tests/unit/test_rows.cc",
 }

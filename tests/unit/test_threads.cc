@@ -322,7 +322,6 @@ void fault(int signal) {
 class WorkerFaults : public testing::TestWithParam<int> {};
 
 TEST_P(WorkerFaults, ReachTheHandlerOfTheProcess) {
-  testing::GTEST_FLAG(death_test_style) = "threadsafe";
   const int expected = GetParam();
   const auto crash = [&] {
     signal(expected, report_and_die);

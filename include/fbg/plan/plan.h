@@ -20,8 +20,8 @@
 #include <vector>
 
 #include "fbg/core/types.h"
-#include "fbg/gemm/pack_b.h"
 #include "fbg/gemm/blocking.h"
+#include "fbg/gemm/pack_b.h"
 
 namespace fbg {
 
