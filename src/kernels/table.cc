@@ -98,6 +98,7 @@ std::string kernel_name(const KernelKey& key) {
   if (key.load_c) name += "_loadc";
   if (key.correct_a) name += "_za";
   if (key.correct_b) name += "_zb";
+  if (key.indirect) name += "_indirect";
   if (key.streams) name += "_stream";
   for (int s = 0; s < key.num_stages; ++s) {
     const StageCode& stage = key.stages[static_cast<std::size_t>(s)];

@@ -74,6 +74,51 @@ TEST_P(Microkernel, TileMayStartInsideItsPanel) {
           }
 }
 
+TEST_P(Microkernel, RowsBehindPointersEqualTheReference) {
+  std::vector<std::vector<Block>> lists = kBlockLists;
+  lists.push_back({{33, 8}});
+  for (int rows = 1; rows <= geometry.max_rows; ++rows)
+    for (int vectors = 1; vectors <= widest(rows); ++vectors)
+      for (const bool masked : {false, true})
+        for (const auto& blocks : lists) {
+          const Guard side = (rows + vectors) % 2 ? Guard::after : Guard::before;
+          TileCase tile{make_key(rows, vectors, masked, loads_c && rows % 2, {}, false), blocks,
+                        column_counts(vectors, masked).front()};
+          tile.key.indirect = true;
+          tile.side = side;
+          tile.seed = static_cast<unsigned>(rows * 100 + vectors);
+          tile.spill_groups = 1 + (rows + vectors) % 5;
+          expect_same(tile, {});
+          if (HasFatalFailure()) return;
+        }
+}
+
+// One row of zero points may stand for many: pointers may repeat, and point anywhere.
+TEST(PortableMicrokernel, ReadsRowsThroughPointers) {
+  constexpr std::int64_t groups = 3;
+  const std::vector<std::uint8_t> a{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
+  std::vector<std::int8_t> b(static_cast<std::size_t>(groups * Int32::format.b_group()), 1);
+  const std::uint8_t* const rows[] = {a.data(), a.data() + 4, a.data()};
+  const BlockPair pair{rows, 4, b.data(), groups * Int32::format.b_group(), 2};
+  KernelKey key{};
+  key.accumulator = Accumulator::int32;
+  key.isa = Isa::generic;
+  key.rows = 3;
+  key.vectors = 1;
+  key.indirect = true;
+  std::int32_t c[3] = {};
+  TileArgs args;
+  args.set_blocks({&pair, 1});
+  args.c = c;
+  args.ldc = sizeof c[0];
+  args.columns = 1;
+  args.key = &key;
+  find_kernel(key)(&args);
+  EXPECT_EQ(c[0], 5 + 6 + 7 + 8 + 9 + 10 + 11 + 12);
+  EXPECT_EQ(c[1], 9 + 10 + 11 + 12 + 13 + 14 + 15 + 16);
+  EXPECT_EQ(c[2], c[0]);
+}
+
 // Distances between rows of A are signed: 0 repeats a row, negative ones walk upwards.
 TEST_P(Microkernel, RowsOfAMayRepeatOrWalkUpwards) {
   std::vector<std::byte> a(16 * 64), b(static_cast<std::size_t>(8 * panel_group));
@@ -162,6 +207,11 @@ TEST_P(Microkernel, GeometryFitsTheRegisterFile) {
   for (int rows = 1; rows <= geometry.max_rows; ++rows)
     for (int vectors = 1; vectors <= widest(rows); ++vectors)
       EXPECT_NE(find_kernel(make_key(rows, vectors, true, loads_c, {}, false)), nullptr);
+  for (int rows = 1; rows <= geometry.max_rows; ++rows) {
+    KernelKey key = make_key(rows, widest(rows), true, false, {}, false);
+    key.indirect = true;
+    EXPECT_NE(find_kernel(key), nullptr);
+  }
   EXPECT_THROW(find_kernel(make_key(geometry.max_rows + 1, 8, false, false, {}, false)),
                std::runtime_error);
 }

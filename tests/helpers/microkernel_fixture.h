@@ -212,6 +212,16 @@ class Microkernel : public testing::TestWithParam<Family> {
     return x;
   }
 
+  // Puts pointers to the same rows in the place of a and lda.
+  void read_through_pointers(BlockPair& pair, std::int64_t rows, int index, Guard side) {
+    const std::int64_t offset = 40 * index - 24;
+    std::vector<const std::byte*> pointers;
+    for (std::int64_t i = 0; i < rows; ++i)
+      pointers.push_back(static_cast<const std::byte*>(pair.a) + i * pair.lda - offset);
+    pair.a = pointers_[index].place(pointers, side);
+    pair.lda = offset;
+  }
+
   // Runs the kernel and the reference on the same operands; C and all around it must agree.
   void expect_same(const TileCase& tile, const std::vector<Stage>& stages) {
     random_.seed(tile.seed);
@@ -246,6 +256,7 @@ class Microkernel : public testing::TestWithParam<Family> {
         reference_pairs.back().lda = k;
       }
       depth += block.groups;
+      if (key.indirect) read_through_pointers(pairs.back(), rows, static_cast<int>(p), tile.side);
     }
 
     std::vector<StageArgs> stage_args;
@@ -313,6 +324,7 @@ class Microkernel : public testing::TestWithParam<Family> {
     reference_args.pairs = reference_pairs.data();
     KernelKey generic = key;
     generic.isa = Isa::generic;
+    generic.indirect = false;
     const std::int64_t width = key.vectors * geometry.lanes;
     reference_args.key = &generic;
     const std::vector<std::int32_t> sums = ints(rows * width, -1000000, 1000000);
@@ -351,7 +363,7 @@ class Microkernel : public testing::TestWithParam<Family> {
   std::mt19937 random_;
   Operand a_[3], b_[3] = {Operand(40 << 10), Operand(), Operand()}, operands_[kMaxStages];
   Operand a_scale_, b_scale_, a_zero_point_, b_zero_point_, row_terms_, col_offsets_, c_;
-  Operand partial_;
+  Operand partial_, pointers_[3];
 };
 
 }  // namespace fbg::test

@@ -15,7 +15,6 @@ MOST_FILES_OF_A_FOLDER = 20
 LONG_FILES = {
     "tests/gemm/test_gemm.cc",
     "tests/plan/test_plan.cc",
-    "tests/unit/test_rows.cc",
 }
 LONG_FUNCTIONS = {
     "python/fbg/matmul/product.py: prepare",

@@ -17,9 +17,13 @@
 namespace fbg {
 
 // One contribution to the accumulators: `groups` k-groups of A rows against B panels.
+//
+// Row i of A starts at a + i * lda. For a kernel that is indirect (KernelKey), `a` is instead an
+// array of pointers to rows (const void* const*), one for each row of the tile, and row i starts at
+// a[i] + lda: a convolution reads pixels, or a row of padding, wherever they are.
 struct BlockPair {
-  const void* a;                // row 0
-  std::int64_t lda;             // bytes between rows
+  const void* a;                // row 0, or the array of row pointers
+  std::int64_t lda;             // bytes between rows, or added to every row pointer
   const void* b;                // first column of the tile in its panel
   std::int64_t b_panel_stride;  // bytes between panels
   std::int64_t groups;          // k / kr
@@ -80,6 +84,7 @@ struct KernelKey {
   bool load_c = false;     // start from TileArgs::partial (raw accumulator type) instead of zero
   bool correct_a = false;  // A has zero points: column offsets are needed
   bool correct_b = false;  // B has zero points: row offsets are needed
+  bool indirect = false;   // A is read through an array of row pointers
   bool streams = false;    // whole vectors of 32-bit results bypass the caches; C aligned to them
   std::uint8_t num_stages = 0;
   std::array<StageCode, kMaxStages> stages{};
@@ -91,10 +96,10 @@ struct KernelKey {
   }
 };
 
-// gemm_<acc>_<a>_<b>_<mr>x<nr>_<isa>[_masked][_loadc][_za][_zb][_stream][_<stage>...]: the one name
-// of a kernel, everywhere; _za and _zb where it corrects for the zero points of A and of B. The
-// types around a stage follow from the accumulator and the stages before it, so that no two keys
-// share a name.
+// gemm_<acc>_<a>_<b>_<mr>x<nr>_<isa>[_masked][_loadc][_za][_zb][_indirect][_stream][_<stage>...]:
+// the one name of a kernel, everywhere; _za and _zb where it corrects for the zero points of A and
+// of B. The types around a stage follow from the accumulator and the stages before it, so that no
+// two keys share a name.
 std::string kernel_name(const KernelKey& key);
 
 // Tile geometry of an accumulator family on an ISA.

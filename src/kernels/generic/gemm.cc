@@ -25,8 +25,10 @@ template <class Acc>
 typename Acc::C dot(const TileArgs& args, int i, std::int64_t j, typename Acc::C sum) {
   constexpr std::int64_t kr = Acc::format.kr, width = Acc::format.panel_columns;
   for (const BlockPair& pair : args.blocks()) {
-    const auto* a = reinterpret_cast<const typename Acc::A*>(static_cast<const std::byte*>(pair.a) +
-                                                             i * pair.lda);
+    const std::byte* const row = args.key->indirect
+                                     ? static_cast<const std::byte* const*>(pair.a)[i] + pair.lda
+                                     : static_cast<const std::byte*>(pair.a) + i * pair.lda;
+    const auto* a = reinterpret_cast<const typename Acc::A*>(row);
     // The tile may start inside a panel, but never crosses a panel's end unless it starts at one.
     const auto* panel = reinterpret_cast<const typename Acc::B*>(
         static_cast<const std::byte*>(pair.b) + j / width * pair.b_panel_stride);

@@ -2,7 +2,7 @@
 // order in which they run.
 //
 //   prologue                            gemm_generator.cc
-//   for each block pair                 gemm_k_loop.cc
+//   for each block pair                 gemm_k_loop.cc, gemm_indirect.cc for rows behind pointers
 //     for each k-group
 //       load A: rows broadcasts, load B: vectors of one k-group    gemm_operands.cc
 //       acc[row][v] += dot(A[row], B[v])
@@ -44,8 +44,13 @@ class GemmCode : public SimdAssembler {
   const Reg64 pair_ = r12, pairs_left_ = r13;
   const Reg64 c_ = r14, ldc_ = r15;
   const Reg64 scratch_ = rax;
-  const Reg64 prefetch_ = rax;                  // in the K loop, where nothing else needs scratch
-  const Reg64 sums_ = r14, groups_left_ = r15;  // where sums are spilled: C is not needed meanwhile
+  const Reg64 prefetch_ = rax;     // in the K loop, where nothing else needs scratch
+  const Reg64 sums_;               // where sums are spilled: r14, or rax if indirect
+  const Reg64 groups_left_ = r15;  // C is not needed meanwhile
+  // If indirect, rows of A end at row_end_[i] + row_index_, and what the K loop needs besides is on
+  // the stack.
+  const Reg64 row_end_[12] = {rsi, r8, r9, r10, r11, r14, r15, r12, r13, rdi, rbx, rbp};
+  const Reg64 row_index_ = rcx;
 
   // Vector registers by role: accumulators first, then B, then A.
   Vec acc(int row, int v, int chain = 0) const { return vec((chain * rows_ + row) * vectors_ + v); }
@@ -56,6 +61,12 @@ class GemmCode : public SimdAssembler {
 
   Address arg(std::size_t offset) { return ptr[args_ + static_cast<int>(offset)]; }
   bool fuses() const { return dot_ != Dot::widen_int8 && dot_ != Dot::maddubs; }
+  // Whether tiles fetch the next panel into the L2. Not where rows are so few that no other tile
+  // shares their panel, and where sums take the register.
+  bool fetches_next_panel() const {
+    return chains_ == 1 && !(key_.indirect && dot_ == Dot::maddubs);
+  }
+  bool spans_panels() const { return vectors_ * lanes() > panel_columns_; }
   bool is_partial(int v) const { return key_.masked && v == vectors_ - 1; }
   int choose_chains() const;
 
@@ -73,6 +84,10 @@ class GemmCode : public SimdAssembler {
   void for_each_pair();
   void k_loop();
   void spilling_k_loop();
+  void for_each_indirect_pair();
+  void load_row_pointers();
+  void indirect_piece();
+  void spilling_indirect_pieces();
   void k_group(int u);
   void multiply_rows(int a_offset, int chain = 0);
   void advance(int groups);

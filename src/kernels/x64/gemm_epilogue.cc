@@ -17,7 +17,7 @@ StageOperands GemmCode::load_operands() {
 }
 
 void GemmCode::run_pipeline() {
-  if (key_.accumulator == Accumulator::int16) load_c_registers();
+  if (key_.accumulator == Accumulator::int16 || key_.indirect) load_c_registers();
   if (key_.masked) prepare_mask();
   const int first_free = rows_ * vectors_;
   StageContext ctx{args_,

@@ -7,6 +7,7 @@ namespace fbg::kernels {
 
 GemmCode::GemmCode(Dot dot, const GemmFamily& family, const KernelKey& key)
     : SimdAssembler(family.vectors.lanes, isa_features(key.isa)),
+      sums_(key.indirect ? rax : r14),
       key_(key),
       rows_(key.rows),
       vectors_(key.vectors),
@@ -29,6 +30,7 @@ int GemmCode::choose_chains() const {
 
 bool GemmCode::fits() const {
   if (key_.load_c && key_.accumulator == Accumulator::int16) return false;  // sums take its place
+  if (key_.indirect && rows_ > (spans_panels() ? 10 : 12)) return false;    // row_end_
   return rows_ <= kMaxRows && first_a_ + a_registers() <= num_vectors() &&
          rows_ * vectors_ + 3 + (key_.masked && !is_zmm()) <= num_vectors();
 }
@@ -36,7 +38,10 @@ bool GemmCode::fits() const {
 void GemmCode::generate() {
   save_registers();
   initialize_accumulators();
-  for_each_pair();
+  if (key_.indirect)
+    for_each_indirect_pair();
+  else
+    for_each_pair();
   add_chains();
   if (key_.accumulator == Accumulator::int16) add_sums();
   run_pipeline();

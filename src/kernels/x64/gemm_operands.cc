@@ -14,8 +14,9 @@ SimdAssembler::Vec GemmCode::a(int row) const {
   return vec(first_a_ + (first_a_ + a_registers() < num_vectors() ? row % 2 : 0));
 }
 
-// Bases at row 0 and row 7; lda times 1, 2, 3, 4, 5, 6 by scaled addressing.
+// Bases at row 0 and row 7; lda times 1, 2, 3, 4, 5, 6 by scaled addressing. Or a pointer per row.
 Xbyak::Address GemmCode::a_address(int row, int offset) {
+  if (key_.indirect) return ptr[row_end_[row] + row_index_ + offset];
   const Reg64& base = a_[row / kBaseRows];
   switch (row % kBaseRows) {
     case 0:
