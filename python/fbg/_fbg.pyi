@@ -20,6 +20,8 @@ class _CpuInfo(TypedDict):
 
 def supported_isas() -> list[str]: ...
 def active_isa() -> str: ...
+def active_features() -> int: ...
+def best_isa(features: int) -> str: ...
 def isa_limit() -> str | None: ...
 def set_isa_limit(name: str | None) -> None: ...
 def cpu_info() -> _CpuInfo: ...
@@ -28,8 +30,25 @@ def num_threads() -> int: ...
 def set_num_threads(n: int) -> None: ...
 
 # bind_plan.cc: buffers of a graph are numbered; arrays are C-contiguous.
+class AttentionShape:
+    def __init__(
+        self,
+        q_heads: int,
+        kv_heads: int,
+        head_dim: int,
+        causal: bool = False,
+        window: int | None = None,
+    ) -> None: ...
+
 class Graph:
     def __init__(self) -> None: ...
+    def input(
+        self,
+        cols: int,
+        rows: str = "token",
+        dtype: str = "float32",
+        image: tuple[int, int, int] = ...,  # depth, height and width, where rows are pixels
+    ) -> int: ...
     def embedding(
         self, word: _Floats, position: _Floats | None = None, type: _Floats | None = None
     ) -> int: ...
@@ -43,14 +62,13 @@ class Graph:
         residual: int | None = None,
         channel_scale: _Floats | None = None,
     ) -> int: ...
-    def rotate(self, qkv: int, num_heads: int, cos_sin: _Floats) -> int: ...
+    def rotate(self, qkv: int, shape: AttentionShape, cos_sin: _Floats) -> int: ...
     def attention(
         self,
         qkv: int,
-        num_heads: int,
+        shape: AttentionShape,
         allow_bfloat16: bool = False,
         distance_bias: _Floats | None = None,
-        window: int | None = None,
     ) -> int: ...
     def geglu(self, x: int) -> int: ...
     def first_token(self, x: int) -> int: ...
@@ -65,7 +83,9 @@ _Kind = tuple[str, int, int]  # dtype of the weights, K, N
 _Blocking = tuple[int, int, int, int]  # rows, panels, a_kib, row_parts
 
 class Tuner:
-    def __init__(self, graph: Graph, kind: _Kind, threads: int) -> None: ...
+    def __init__(
+        self, graph: Graph, kind: _Kind, threads: int, features: int | None = None
+    ) -> None: ...
     def candidates(self, rows: int) -> list[_Blocking]: ...
     def seconds(self, rows: int, blockings: Sequence[_Blocking], budget: float) -> list[float]: ...
 
@@ -80,19 +100,24 @@ class Plan:
         length: int,
         threads: int,
         tuned: Sequence[tuple[_Kind, int, int, _Blocking]] = ...,  # first and last row
+        images: int = 0,
+        features: int | None = None,  # those of active_features() if None
     ) -> None: ...
     def run(
         self,
-        ids: _Indices,
-        position_ids: _Indices,
-        types: _Indices,
-        sequence_positions: _Indices,
+        ids: _Indices | None,  # None, here and below, where no op reads them
+        position_ids: _Indices | None,
+        types: _Indices | None,
+        sequence_positions: _Indices | None,
         offsets: _Indices,
-        outputs: list[_Floats],
+        outputs: Sequence[npt.NDArray[Any]],
         num_threads: int,
         seconds: npt.NDArray[np.float64] | None = None,
-        phases: npt.NDArray[np.float64] | None = None,  # (ops, 4): fbg/phase.h
+        phases: npt.NDArray[np.float64] | None = None,  # (ops, 4): fbg/core/phase.h
+        inputs: Sequence[npt.NDArray[Any]] = ...,
     ) -> None: ...
+    @property
+    def isa(self) -> str: ...
     @property
     def ops(self) -> list[tuple[str, str, int, int, int, int, str]]: ...
     @property

@@ -48,6 +48,8 @@ void bind_isa(py::module_& m) {
 
   m.def("supported_isas", &supported_names);
   m.def("active_isa", [] { return isa_name(active_isa()); });
+  m.def("active_features", &active_features);
+  m.def("best_isa", [](Features features) { return isa_name(best_isa(features)); });
   m.def("isa_limit", []() -> std::optional<std::string> {
     const std::optional<Isa> limit = isa_limit();
     return limit ? std::optional<std::string>(isa_name(*limit)) : std::nullopt;

@@ -4,6 +4,7 @@
 #include <pybind11/pybind11.h>
 
 #include <cstddef>
+#include <string>
 #include <typeinfo>
 
 namespace fbg::bindings {
@@ -14,7 +15,13 @@ void bind_pipeline(pybind11::module_& m);  // output stages
 void bind_gemm(pybind11::module_& m);      // packers of A, gemm, linear, kernels
 void bind_prepare(pybind11::module_& m);   // prepared calls
 void bind_conv(pybind11::module_& m);      // PackedConv, prepared convolutions
-void bind_plan(pybind11::module_& m);      // plans of whole models
+void bind_graph(pybind11::module_& m);     // networks
+void bind_plan(pybind11::module_& m);      // plans of whole models, and the tuner
+
+// Throws ValueError with the message unless the condition holds.
+inline void require(bool condition, const std::string& message) {
+  if (!condition) throw pybind11::value_error(message);
+}
 
 // Binds a class. Use it instead of pybind11::class_: that gives a method which is called on an
 // instance whose __init__ never ran, such as one made by T.__new__(T), memory that holds no T. Here

@@ -9,5 +9,6 @@ PYBIND11_MODULE(_fbg, m) {
   fbg::bindings::bind_gemm(m);
   fbg::bindings::bind_prepare(m);
   fbg::bindings::bind_conv(m);
+  fbg::bindings::bind_graph(m);
   fbg::bindings::bind_plan(m);
 }

@@ -144,13 +144,14 @@ Features active_features() noexcept {
   return limit < 0 ? cpu_features() : cpu_features() & isa_features(static_cast<Isa>(limit));
 }
 
-Isa active_isa() noexcept {
-  const Features active = active_features();
+Isa best_isa(Features features) noexcept {
   Isa best = Isa::generic;
   for (const IsaEntry& e : kIsaTable)
-    if ((e.features & ~active) == 0) best = e.isa;
+    if ((e.features & ~features) == 0) best = e.isa;
   return best;
 }
+
+Isa active_isa() noexcept { return best_isa(active_features()); }
 
 void set_isa_limit(std::optional<Isa> isa) {
   if (isa && !isa_supported(*isa))

@@ -9,7 +9,8 @@
 #include <chrono>
 #include <cstring>
 #include <numeric>
-#include <stdexcept>
+#include <string>
+#include <utility>
 
 #include "core/memory.h"
 #include "fbg/core/phase.h"
@@ -28,37 +29,73 @@ constexpr bool kPoisonsFreed = false;
 #endif
 constexpr int kPoison = 0xff;  // four of them are NaN, two as well
 
-// A buffer is bfloat16 if the op that writes it can, all that read it would round it, and no run
-// hands it back: half of the traffic, and the same bits.
-Formats choose_formats(std::span<const std::shared_ptr<const Op>> ops,
-                       std::span<const Buffer> outputs) {
+using Ops = std::span<const std::shared_ptr<const Op>>;
+
+bool contains(std::span<const Buffer> buffers, Buffer b) {
+  return std::find(buffers.begin(), buffers.end(), b) != buffers.end();
+}
+
+// The capacities that a graph needs, and threads, must be there.
+void check_capacity(const Capacity& capacity, std::span<const BufferShape> shapes) {
+  const auto need = [](const char* name, std::int64_t value) {
+    require(value >= 1, std::string("plan: capacity of ") + name + " must be at least 1, got " +
+                            std::to_string(value));
+  };
+  need("threads", capacity.threads);
+  for (const BufferShape& shape : shapes) {
+    if (shape.rows == RowKind::pixel) {
+      need("images", capacity.images);
+    } else {
+      need("tokens", capacity.tokens);
+      need("sequences", capacity.sequences);
+      need("length", capacity.length);
+    }
+  }
+}
+
+// Of the elements of each buffer. Floats are held as bfloat16 if the op that writes them can do so,
+// all that read them would round them, and no run hands them back: half of the traffic, and the
+// same bits.
+std::vector<ValueType> choose_types(Ops ops, std::span<const BufferShape> shapes,
+                                    std::span<const Buffer> outputs, Features features) {
   std::vector<bool> read(ops.size()), rounded(ops.size(), true);
   for (const auto& op : ops)
     for (std::size_t i = 0; i < op->inputs.size(); ++i) {
       const auto at = static_cast<std::size_t>(op->inputs[i]);
       read[at] = true;
-      rounded[at] = rounded[at] && i == 0 && op->rounds_input();
+      rounded[at] = rounded[at] && op->can_read_bfloat16(i, features);
     }
   for (const Buffer output : outputs) rounded[static_cast<std::size_t>(output)] = false;
-  Formats formats;
-  for (std::size_t i = 0; i < ops.size(); ++i)
-    formats.bfloat16.push_back(read[i] && rounded[i] && ops[i]->can_write_bfloat16());
-  return formats;
+  std::vector<ValueType> types;
+  for (std::size_t i = 0; i < ops.size(); ++i) {
+    const bool narrow = shapes[i].type == ValueType::float32 && read[i] && rounded[i] &&
+                        ops[i]->can_write_bfloat16();
+    types.push_back(narrow ? ValueType::bfloat16 : shapes[i].type);
+  }
+  return types;
 }
 
-// Which buffer's memory each buffer uses: its own, or that of the input it replaces.
-std::vector<Buffer> assign_storage(std::span<const std::shared_ptr<const Op>> ops,
-                                   std::span<const int> last_use, std::span<const Buffer> outputs) {
+// The op that reads each buffer last, or the one that writes it.
+std::vector<int> last_uses(Ops ops) {
+  std::vector<int> last(ops.size());
+  std::iota(last.begin(), last.end(), 0);
+  for (std::size_t i = 0; i < ops.size(); ++i)
+    for (const Buffer input : ops[i]->inputs)
+      last[static_cast<std::size_t>(input)] = static_cast<int>(i);
+  return last;
+}
+
+// Which buffer's memory each buffer uses: its own, or that of the input it replaces. `outside`:
+// buffers in the caller's memory.
+std::vector<Buffer> assign_storage(Ops ops, std::span<const int> last_use,
+                                   std::span<const Buffer> outside) {
   std::vector<Buffer> storage(ops.size());
   std::iota(storage.begin(), storage.end(), 0);
-  const auto is_output = [&](Buffer b) {
-    return std::find(outputs.begin(), outputs.end(), b) != outputs.end();
-  };
   for (std::size_t i = 0; i < ops.size(); ++i) {
     if (!ops[i]->in_place) continue;
     const Buffer source = ops[i]->inputs[0];
     const bool dies_here = last_use[static_cast<std::size_t>(source)] == static_cast<int>(i);
-    if (dies_here && !is_output(source) && !is_output(static_cast<Buffer>(i)))
+    if (dies_here && !contains(outside, source) && !contains(outside, static_cast<Buffer>(i)))
       storage[i] = storage[static_cast<std::size_t>(source)];
   }
   return storage;
@@ -68,65 +105,63 @@ std::vector<Buffer> assign_storage(std::span<const std::shared_ptr<const Op>> op
 
 struct Plan::Memory {
   AlignedBuffer arena;
-  std::vector<MatrixView<float>> buffers;  // data of outputs and rows of all: set by each run
-  std::vector<std::byte*> scratch;         // by step
-  std::vector<Lifetime> lifetimes;         // of all ranges of the arena
+  std::vector<BufferView> buffers;  // rows of all, and data of inputs and outputs: set by each run
+  std::vector<std::byte*> scratch;  // by step
+  std::vector<Lifetime> lifetimes;  // of all ranges of the arena
   bool poisons = false;
 };
 
-Plan::Plan(const Graph& graph, const Capacity& capacity)
-    : graph_(graph), capacity_(capacity), memory_(std::make_unique<Memory>()) {
-  if (capacity.tokens < 1 || capacity.sequences < 1 || capacity.length < 1 || capacity.threads < 1)
-    throw std::invalid_argument("plan: every capacity must be at least 1");
+Plan::Plan(const Graph& graph, const Capacity& capacity, Features features)
+    : graph_(graph), capacity_(capacity), features_(features), memory_(std::make_unique<Memory>()) {
   const auto& ops = graph_.ops_;
+  const std::span<const BufferShape> shapes = graph_.shapes_;
   const std::size_t n = ops.size();
-  const Formats formats = choose_formats(ops, graph_.outputs_);
-  for (const auto& op : ops) steps_.push_back(op->prepare(capacity, formats));
-  // Floats, or words of two bfloat16, between rows of a buffer.
-  const auto stride = [&](std::size_t i) {
-    const std::int64_t cols = graph_.shapes_[i].cols;
-    return arena_row_stride(formats.bfloat16[i] ? ceil_div(cols, 2) : cols);
-  };
+  check_capacity(capacity, shapes);
+  const std::vector<ValueType> types = choose_types(ops, shapes, graph_.outputs_, features);
+  const PrepareContext context{capacity_, features, types};
+  for (const auto& op : ops) steps_.push_back(op->prepare(context));
 
-  std::vector<int> last_use(n);
-  std::iota(last_use.begin(), last_use.end(), 0);
-  for (std::size_t i = 0; i < n; ++i)
-    for (Buffer input : ops[i]->inputs)
-      last_use[static_cast<std::size_t>(input)] = static_cast<int>(i);
-  const std::vector<Buffer> storage = assign_storage(ops, last_use, graph_.outputs_);
+  std::vector<Buffer> outside = graph_.inputs_;
+  outside.insert(outside.end(), graph_.outputs_.begin(), graph_.outputs_.end());
+  const std::vector<int> last_use = last_uses(ops);
+  const std::vector<Buffer> storage = assign_storage(ops, last_use, outside);
 
-  // Entries 0..n-1 are buffers, n..2n-1 the scratch of each step. What a run hands back lives in
-  // the caller's memory, and a buffer in another's place adds only to that one's lifetime.
+  // Entries 0..n-1 are buffers, n..2n-1 the scratch of each step. What lies in the caller's memory
+  // takes no bytes, and a buffer in the memory of another only prolongs that one's life.
   std::vector<Lifetime> lifetimes(2 * n);
   for (std::size_t i = 0; i < n; ++i) {
-    const BufferShape shape = graph_.shapes_[i];
+    const int now = static_cast<int>(i);
     const auto at = static_cast<std::size_t>(storage[i]);
-    const std::size_t row_bytes = checked_bytes(static_cast<std::size_t>(stride(i)), 4);
-    if (at == i)
+    if (at == i) {
+      const std::int64_t rows = max_rows(capacity, shapes[i]);
       lifetimes[i] = {
-          checked_bytes(static_cast<std::size_t>(max_rows(capacity, shape.rows)), row_bytes),
-          static_cast<int>(i), last_use[i]};
+          checked_bytes(static_cast<std::size_t>(rows),
+                        static_cast<std::size_t>(arena_row_bytes(shapes[i].cols, types[i]))),
+          now, last_use[i]};
+    }
     lifetimes[at].last = std::max(lifetimes[at].last, last_use[i]);
-    lifetimes[n + i] = {steps_[i]->scratch_bytes(), static_cast<int>(i), static_cast<int>(i)};
+    lifetimes[n + i] = {steps_[i] ? steps_[i]->scratch_bytes() : 0, now, now};
   }
-  for (Buffer b : graph_.outputs_) lifetimes[static_cast<std::size_t>(b)].bytes = 0;
+  for (const Buffer b : outside) lifetimes[static_cast<std::size_t>(b)].bytes = 0;
   memory_->arena = AlignedBuffer(std::max<std::size_t>(lay_out_arena(lifetimes), 1));
 
-  std::byte* base = memory_->arena.data();
+  std::byte* const base = memory_->arena.data();
   for (std::size_t i = 0; i < n; ++i) {
-    const std::int64_t cols = graph_.shapes_[i].cols;
+    const BufferShape& shape = shapes[i];
     const Lifetime& buffer = lifetimes[static_cast<std::size_t>(storage[i])];
     const Lifetime& scratch = lifetimes[n + i];
-    float* data = reinterpret_cast<float*>(base + buffer.offset);
-    memory_->buffers.push_back({data, 0, cols, stride(i), 1});
+    const bool dense = contains(outside, static_cast<Buffer>(i));
+    memory_->buffers.push_back(
+        {base + buffer.offset, 0, shape.cols,
+         dense ? shape.cols * value_size(types[i]) : arena_row_bytes(shape.cols, types[i])});
     memory_->scratch.push_back(base + scratch.offset);
-    op_plans_.push_back({ops[i]->name + (formats.bfloat16[i] ? " -> bfloat16" : ""),
-                         steps_[i]->kernel(), steps_[i]->blocking(), buffer.offset, buffer.bytes,
-                         scratch.offset, scratch.bytes});
-  }
-  for (Buffer b : graph_.outputs_) {
-    auto& view = memory_->buffers[static_cast<std::size_t>(b)];
-    view.row_stride = view.cols;
+    OpPlan plan{ops[i]->name, {}, {}, buffer.offset, buffer.bytes, scratch.offset, scratch.bytes};
+    if (types[i] != shape.type) plan.name += std::string(" -> ") + value_type_name(types[i]);
+    if (steps_[i]) {
+      plan.kernel = steps_[i]->kernel();
+      plan.blocking = steps_[i]->blocking();
+    }
+    op_plans_.push_back(std::move(plan));
   }
   memory_->lifetimes = std::move(lifetimes);
   poison_freed(kPoisonsFreed);
@@ -148,21 +183,28 @@ void Plan::poison(std::size_t step) noexcept {
 
 void Plan::run(const RunArgs& args, int num_threads, double* seconds, double* phases) noexcept {
   if (phases) std::fill_n(phases, steps_.size() * kPhases, 0.0);
+  if (seconds) std::fill_n(seconds, steps_.size(), 0.0);
   Memory& memory = *memory_;
   for (std::size_t i = 0; i < memory.buffers.size(); ++i)
-    memory.buffers[i].rows =
-        graph_.shapes_[i].rows == RowKind::token ? args.tokens : args.sequences;
+    memory.buffers[i].rows = rows(static_cast<Buffer>(i), args);
+  const auto data = [&](Buffer b) -> std::byte*& {
+    return memory.buffers[static_cast<std::size_t>(b)].data;
+  };
   for (std::size_t i = 0; i < graph_.outputs_.size(); ++i)
-    memory.buffers[static_cast<std::size_t>(graph_.outputs_[i])].data = args.outputs[i];
-  const Frame frame{args, memory.buffers};
+    data(graph_.outputs_[i]) = static_cast<std::byte*>(args.outputs[i]);
+  // No op writes to them.
+  for (std::size_t i = 0; i < graph_.inputs_.size(); ++i)
+    data(graph_.inputs_[i]) = static_cast<std::byte*>(const_cast<void*>(args.inputs[i]));
 
   const int threads = std::clamp(num_threads, 1, capacity_.threads);
   Barrier barrier(threads);
+  const Frame frame{args, memory.buffers, barrier};
   run_team(threads, [&](int thread_id, int team_size) {
     using Clock = std::chrono::steady_clock;
     const FloatEnvironment environment;
     Clock::time_point start = Clock::now();
     for (std::size_t i = 0; i < steps_.size(); ++i) {
+      if (!steps_[i]) continue;
       if (phases && thread_id == 0) phase_seconds = phases + i * kPhases;
       steps_[i]->run(frame, memory.scratch[i], thread_id, team_size);
       barrier.wait();
@@ -178,6 +220,12 @@ void Plan::run(const RunArgs& args, int num_threads, double* seconds, double* ph
     }
     if (phases && thread_id == 0) phase_seconds = nullptr;
   });
+}
+
+std::int64_t Plan::rows(Buffer buffer, const RunArgs& args) const {
+  const BufferShape& shape = graph_.shapes_[static_cast<std::size_t>(buffer)];
+  if (shape.rows == RowKind::pixel) return max_rows(capacity_, shape);
+  return shape.rows == RowKind::token ? args.tokens : args.sequences;
 }
 
 std::size_t Plan::arena_bytes() const { return memory_->arena.size(); }

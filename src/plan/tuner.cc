@@ -29,6 +29,7 @@ double median(std::vector<double> values) {
 }
 
 // The buffers of one layer, by their numbers in the graph: random inputs and room for the output.
+// All hold float32.
 class Buffers {
  public:
   Buffers(const ProductOp& op, std::int64_t rows) {
@@ -36,30 +37,31 @@ class Buffers {
     const auto add = [&](Buffer buffer, std::int64_t cols) {
       const auto at = static_cast<std::size_t>(buffer);
       if (views_.size() <= at) views_.resize(at + 1);
-      const std::int64_t stride = arena_row_stride(cols);
-      memory_.emplace_back(checked_bytes(static_cast<std::size_t>(rows * stride), sizeof(float)));
-      auto* const data = memory_.back().as<float>();
-      for (std::int64_t i = 0; i < rows * stride; ++i)
+      const std::int64_t row_bytes = arena_row_bytes(cols, ValueType::float32);
+      memory_.emplace_back(
+          checked_bytes(static_cast<std::size_t>(rows), static_cast<std::size_t>(row_bytes)));
+      float* const data = memory_.back().as<float>();
+      for (std::size_t i = 0; i < memory_.back().size() / sizeof(float); ++i)
         data[i] = static_cast<float>(random() >> 8) * 0x1p-23f - 1;
-      views_[at] = {data, rows, cols, stride, 1};
+      views_[at] = {memory_.back().data(), rows, cols, row_bytes};
     };
     add(op.inputs[0], op.kind().k);
     for (std::size_t i = 1; i < op.inputs.size(); ++i) add(op.inputs[i], op.kind().n);
     add(op.output, op.kind().n);
   }
-  std::span<const MatrixView<float>> views() const { return views_; }
+  std::span<const BufferView> views() const { return views_; }
 
  private:
   std::vector<AlignedBuffer> memory_;
-  std::vector<MatrixView<float>> views_;
+  std::vector<BufferView> views_;
 };
 
 }  // namespace
 
 std::int64_t tuner_count() noexcept { return g_tuners.load(); }
 
-Tuner::Tuner(const Graph& graph, const ProductKind& kind, int num_threads)
-    : kind_(kind), num_threads_(num_threads) {
+Tuner::Tuner(const Graph& graph, const ProductKind& kind, int num_threads, Features features)
+    : kind_(kind), num_threads_(num_threads), features_(features) {
   const ProductOp* op = nullptr;
   for (std::size_t i = graph.ops_.size(); i-- > 0;) {
     const auto* product = dynamic_cast<const ProductOp*>(graph.ops_[i].get());
@@ -79,8 +81,7 @@ Tuner::Tuner(const Graph& graph, const ProductKind& kind, int num_threads)
 Tuner::~Tuner() = default;
 
 std::vector<Blocking> Tuner::candidates(std::int64_t rows) const {
-  return candidate_blockings(kind_.accumulator, active_features(), rows, kind_.n, kind_.k,
-                             num_threads_);
+  return candidate_blockings(kind_.accumulator, features_, rows, kind_.n, kind_.k, num_threads_);
 }
 
 std::vector<double> Tuner::seconds(std::int64_t rows, std::span<const Blocking> blockings,
@@ -90,20 +91,21 @@ std::vector<double> Tuner::seconds(std::int64_t rows, std::span<const Blocking> 
   if (count == 0) return {};
   std::vector<std::vector<std::unique_ptr<Step>>> steps(count);  // [blocking][copy]
   std::size_t scratch_bytes = 1;
-  for (std::size_t i = 0; i < count; ++i)
+  const Buffers buffers(*copies_.front(), rows);
+  const std::vector<ValueType> types(buffers.views().size(), ValueType::float32);
+  for (std::size_t i = 0; i < count; ++i) {
+    const Capacity capacity{rows, 1, rows, num_threads_, {{kind_, 1, rows, blockings[i]}}};
     for (const auto& op : copies_) {
-      steps[i].push_back(
-          op->prepare({rows, 1, rows, num_threads_, {{kind_, 1, rows, blockings[i]}}}, {}));
+      steps[i].push_back(op->prepare({capacity, features_, types}));
       scratch_bytes = std::max(scratch_bytes, steps[i].back()->scratch_bytes());
     }
-  const Buffers buffers(*copies_.front(), rows);
+  }
   AlignedBuffer scratch(scratch_bytes);
-  const RunArgs args{};
-  const Frame frame{args, buffers.views()};
-
   std::vector<std::vector<double>> samples(count);
   for (auto& s : samples) s.reserve(kMostRounds);
   Barrier meet(num_threads_);
+  const RunArgs args{};
+  const Frame frame{args, buffers.views(), meet};
   std::atomic<bool> more = true, complete = false;
   const auto rounds = [&](int thread_id, int team_size) {
     if (team_size != num_threads_) return;

@@ -141,10 +141,10 @@ def test_a_result_serves_sizes_near_its_own() -> None:
         Key(isa, 2, *kind, tokens): Measured(Blocking(rows=tokens % 7 + 1), 1.0, 1.0)
         for tokens in (128, 8, 64)
     } | {Key(isa, 1, *other, 8): Measured(Blocking(), 1.0, 1.0)}
-    ranges = [(first, last) for _, first, last, _ in table.for_plan([kind, other], 2)]
+    ranges = [(first, last) for _, first, last, _ in table.for_plan([kind, other], 2, isa)]
     assert ranges == [(3, 8), (17, 64), (65, 512)]
-    assert len(table.for_plan([kind, other], 1)) == 1
-    assert table.for_plan([other], 3) == []
+    assert len(table.for_plan([kind, other], 1, isa)) == 1
+    assert table.for_plan([other], 3, isa) == []
 
 
 def test_off_keeps_results_in_the_process(

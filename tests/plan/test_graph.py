@@ -7,7 +7,12 @@ import pytest
 
 from fbg import _fbg
 
-WIDTH, HEADS, LENGTH = 24, 2, 10
+WIDTH, LENGTH = 24, 10
+HEADS = _fbg.AttentionShape(2, 2, 4)
+NEAR = _fbg.AttentionShape(2, 2, 4, window=3)
+
+
+shape = _fbg.AttentionShape
 
 
 def floats(*shape: int) -> np.ndarray:
@@ -21,7 +26,7 @@ def indices(*values: int) -> np.ndarray:
 def local_graph() -> _fbg.Graph:
     graph = _fbg.Graph()
     turned = graph.rotate(graph.embedding(floats(9, WIDTH)), HEADS, floats(LENGTH, 4))
-    graph.output(graph.attention(turned, HEADS, window=3))
+    graph.output(graph.attention(turned, NEAR))
     return graph
 
 
@@ -50,7 +55,7 @@ def test_positions_that_no_table_has_are_refused(positions: list[int], message: 
 
 def test_only_distances_count_and_only_near_keys() -> None:
     plain = _fbg.Graph()
-    plain.output(plain.attention(plain.embedding(floats(9, WIDTH)), HEADS, window=3))
+    plain.output(plain.attention(plain.embedding(floats(9, WIDTH)), NEAR))
     near = run(plain, indices(0, 1, 2, 0))
     np.testing.assert_array_equal(run(plain, indices(4, 5, 6, 9)), near)
     far = run(plain, indices(0, 10, 20, 30))
@@ -62,16 +67,18 @@ def test_only_distances_count_and_only_near_keys() -> None:
 @pytest.mark.parametrize(
     ("op", "message"),
     [
-        (lambda g, x: g.attention(x, HEADS, window=-1), "window must be at least 0"),
-        (lambda g, x: g.attention(x, HEADS, window=2**40), "window must be at least 0"),
+        (lambda g, x: g.attention(x, shape(2, 2, 4, window=-1)), "window must be in"),
+        (lambda g, x: g.attention(x, shape(2, 2, 4, window=2**40)), "window must be in"),
         (lambda g, x: g.attention(x, HEADS, False, floats(3, 5)), "distance_bias must have a row"),
         (lambda g, x: g.attention(x, HEADS, False, floats(2, 4)), "distance_bias must have a row"),
-        (lambda g, x: g.attention(x, 5), "do not divide into Q, K and V of 5 heads"),
-        # Three times as many are 2**64 + 2.
-        (lambda g, x: g.attention(x, (2**64 + 2) // 3), "do not divide into Q, K and V"),
-        (lambda g, x: g.rotate(x, HEADS, floats(5, 3)), "cos_sin must have one column for each"),
-        (lambda g, x: g.rotate(x, 8, floats(5, 1)), "cos_sin must have one column for each"),
-        (lambda g, x: g.rotate(g.geglu(x), 5, floats(5, 4)), "do not divide into Q, K and V"),
+        (lambda g, x: g.attention(x, shape(5, 5, 1)), r"\(q_heads \+ 2 \* kv_heads\) \* head_dim"),
+        (lambda g, x: g.attention(x, shape(0, 1, 4)), "must be at least 1"),
+        (lambda g, x: g.attention(x, shape(3, 2, 4)), "kv_heads must divide q_heads"),
+        # q_heads + 2 * kv_heads is 2**63 + 4.
+        (lambda g, x: g.attention(x, shape(2**62 + 2, 2**61 + 1, 4)), "qkv must have"),
+        (lambda g, x: g.rotate(x, HEADS, floats(5, 3)), "cos_sin must have head_dim columns"),
+        (lambda g, x: g.rotate(x, shape(8, 8, 1), floats(5, 1)), "an even number"),
+        (lambda g, x: g.rotate(g.geglu(x), HEADS, floats(5, 4)), "qkv must have"),
         (lambda g, x: g.geglu(g.geglu(g.geglu(g.geglu(x)))), "even number of columns, got 3"),
     ],
 )
@@ -80,3 +87,54 @@ def test_shapes_that_do_not_fit_are_refused(op: Any, message: str) -> None:
     x = graph.embedding(floats(9, WIDTH))
     with pytest.raises(ValueError, match=message):
         op(graph, x)
+
+
+def test_a_run_checks_what_an_input_is() -> None:
+    graph = _fbg.Graph()
+    x = graph.input(WIDTH)
+    graph.output(graph.tanh(x))
+    plan = _fbg.Plan(graph, tokens=8, sequences=8, length=8, threads=1)
+    out = np.empty((3, WIDTH), np.float32)
+
+    def run_on(*inputs: np.ndarray) -> None:
+        plan.run(None, None, None, None, indices(0, 3), [out], 1, inputs=inputs)
+
+    run_on(floats(3, WIDTH))
+    np.testing.assert_allclose(out, np.tanh(floats(3, WIDTH)), atol=1e-6)
+    for wrong in (floats(2, WIDTH), floats(3, WIDTH).astype(np.float64), floats(WIDTH, 3).T):
+        with pytest.raises(ValueError, match=r"input 0 must be contiguous float32 of shape \(3,"):
+            run_on(wrong)
+    with pytest.raises(ValueError, match="wanted 1 inputs, got 0"):
+        run_on()
+
+
+@pytest.mark.parametrize("rows", ["token", "sequence", "pixel"])
+def test_a_float_input_goes_through_a_linear_layer_and_a_norm(rows: str) -> None:
+    graph = _fbg.Graph()
+    x = graph.input(WIDTH, rows, image=(1, 3, 2) if rows == "pixel" else (0, 0, 0))
+    w, bias, gamma = floats(WIDTH, 7), floats(7), floats(8)[1:]
+    y = graph.linear(x, _fbg.pack_b_float32(w), bias=bias, activation="relu")
+    graph.output(graph.layer_norm(y, gamma, bias, 1e-6))
+    plan = _fbg.Plan(graph, tokens=8, sequences=8, length=8, threads=2, images=2)
+    count = {"token": 5, "sequence": 2, "pixel": 12}[rows]
+    given, out = floats(count, WIDTH), np.empty((count, 7), np.float32)
+    plan.run(None, None, None, None, indices(0, 3, 5), [out], 2, inputs=[given])
+    want = np.maximum(given @ w + bias, 0).astype(np.float64)
+    centred = want - want.mean(axis=1, keepdims=True)
+    deviation = np.sqrt(centred.var(axis=1, keepdims=True) + 1e-6)
+    np.testing.assert_allclose(out, centred / deviation * gamma + bias, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((0,), "at least one column"),
+        ((4, "row"), "rows must be token, sequence or pixel, got row"),
+        ((4, "token", "int32"), "dtype must be float32, bfloat16, uint8 or int8, got int32"),
+        ((4, "pixel"), "image must be the depth, height and width"),
+        ((4, "token", "float32", (1, 2, 2)), "image must be the depth, height and width"),
+    ],
+)
+def test_inputs_that_no_buffer_can_hold_are_refused(arguments: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=f"input: .*{message}"):
+        _fbg.Graph().input(*arguments)

@@ -1,313 +1,32 @@
-// Plans: the arena never lets live buffers overlap, ops agree with plain loops, and a sequence
-// gives the same bits alone, in any batch, and on any number of threads.
+// Plans: a sequence gives the same bits alone, in any batch and on any number of threads; buffers
+// hold the types that graph and plan choose, inputs are the caller's; and all ops of a plan run
+// with the instruction set that it was made for.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <limits>
-#include <random>
 #include <string>
 #include <vector>
 
-#include "core/float16.h"
 #include "fbg/core/isa.h"
 #include "fbg/plan/plan.h"
-#include "plan/arena.h"
-#include "plan/ops/attention_operands.h"
+#include "helpers/plans.h"
+#include "plan/ops/ops.h"
 
 namespace fbg {
 namespace {
 
-using Values = std::vector<float>;
-
-class Random {
- public:
-  Values values(std::int64_t n, float spread = 1.0f) {
-    std::normal_distribution<float> normal(0, spread);
-    Values v(static_cast<std::size_t>(n));
-    for (float& x : v) x = normal(engine_);
-    return v;
-  }
-  std::int64_t below(std::int64_t n) {
-    return std::uniform_int_distribution<std::int64_t>(0, n - 1)(engine_);
-  }
-
- private:
-  std::mt19937 engine_{7};
-};
-
-SharedMatrix shared(const Values& values, std::int64_t rows, std::int64_t cols) {
-  auto copy = std::make_shared<Values>(values);
-  return {{copy, copy->data()}, rows, cols};
-}
-
-// Token ids and the sequences they form, as a run takes them.
-struct Input {
-  std::vector<std::int32_t> ids, position_ids, types, sequence_positions, offsets{0};
-
-  // `hidden`: how many tokens, not in the sequence, come before each of its second half.
-  void add(const std::vector<std::int32_t>& sequence, std::int32_t hidden = 0) {
-    for (std::size_t i = 0; i < sequence.size(); ++i) {
-      ids.push_back(sequence[i]);
-      position_ids.push_back(static_cast<std::int32_t>(i));
-      types.push_back(sequence[i] % 2);
-      sequence_positions.push_back(static_cast<std::int32_t>(i) +
-                                   (i < sequence.size() / 2 ? 0 : hidden));
-    }
-    offsets.push_back(static_cast<std::int32_t>(ids.size()));
-  }
-  RunArgs args(std::span<float* const> outputs) const {
-    return {static_cast<std::int64_t>(ids.size()),
-            static_cast<std::int64_t>(offsets.size()) - 1,
-            ids.data(),
-            position_ids.data(),
-            types.data(),
-            sequence_positions.data(),
-            offsets.data(),
-            outputs};
-  }
-};
-
-constexpr std::int64_t kWords = 50, kPositions = 300;
-
-// A graph under test starts with tables of given width; their values are kept for the plain loops.
-struct Tables {
-  std::int64_t width;
-  Values word, position, type;
-
-  Tables(std::int64_t w, Random& random)
-      : width(w),
-        word(random.values(kWords * w)),
-        position(random.values(kPositions * w)),
-        type(random.values(2 * w)) {}
-  Buffer embed(Graph& graph) const {
-    return graph.embedding(shared(word, kWords, width), shared(position, kPositions, width),
-                           shared(type, 2, width));
-  }
-  // Row of a token, computed in double.
-  double at(const Input& in, std::int64_t token, std::int64_t i) const {
-    const auto t = static_cast<std::size_t>(token);
-    const auto element = [&](const Values& table, std::int32_t row) {
-      return static_cast<double>(table[static_cast<std::size_t>(row * width + i)]);
-    };
-    return element(word, in.ids[t]) + element(position, in.position_ids[t]) +
-           element(type, in.types[t]);
-  }
-};
-
-Input random_input(Random& random, const std::vector<std::int64_t>& lengths,
-                   std::int32_t hidden = 0) {
-  Input in;
-  for (std::int64_t length : lengths) {
-    std::vector<std::int32_t> ids;
-    for (std::int64_t i = 0; i < length; ++i)
-      ids.push_back(static_cast<std::int32_t>(random.below(kWords)));
-    in.add(ids, hidden);
-  }
-  return in;
-}
-
-Values run(const Graph& graph, const Input& in, std::int64_t rows, int threads = 1) {
-  const Capacity capacity{512, 64, kPositions, threads};
-  Plan plan(graph, capacity);
-  Values result(static_cast<std::size_t>(rows * graph.shape(graph.outputs()[0]).cols), -1.0f);
-  float* const outputs[] = {result.data()};
-  plan.run(in.args(outputs), threads);
-  return result;
-}
-
-void expect_near(const Values& got, const std::vector<double>& want, double tolerance) {
-  ASSERT_EQ(got.size(), want.size());
-  for (std::size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], want[i], tolerance) << i;
-}
-
-template <class Function>
-void on_every_isa(Function function) {
-  for (Isa isa : supported_isas()) {
-    SCOPED_TRACE(isa_name(isa));
-    set_isa_limit(isa);
-    function();
-  }
-  set_isa_limit(std::nullopt);
-}
-
-TEST(Arena, BuffersThatLiveTogetherDoNotOverlap) {
-  Random random;
-  for (int round = 0; round < 200; ++round) {
-    std::vector<Lifetime> buffers(static_cast<std::size_t>(1 + random.below(40)));
-    for (Lifetime& b : buffers) {
-      b.bytes = static_cast<std::size_t>(random.below(1000));
-      b.first = static_cast<int>(random.below(20));
-      b.last = b.first + static_cast<int>(random.below(8));
-    }
-    const std::size_t total = lay_out_arena(buffers);
-    std::size_t sum = 0;
-    for (const Lifetime& a : buffers) {
-      EXPECT_EQ(a.offset % 64, 0u);
-      EXPECT_LE(a.offset + a.bytes, total);
-      sum += (a.bytes + 63) / 64 * 64;
-      for (const Lifetime& b : buffers) {
-        if (&a == &b || a.last < b.first || b.last < a.first) continue;
-        EXPECT_TRUE(a.bytes == 0 || b.bytes == 0 || a.offset + a.bytes <= b.offset ||
-                    b.offset + b.bytes <= a.offset);
-      }
-    }
-    EXPECT_LE(total, sum);
-  }
-}
-
-TEST(Arena, AChainOfBuffersNeedsOnlyTwo) {
-  std::vector<Lifetime> chain;
-  for (int i = 0; i < 10; ++i) chain.push_back({1024, i, i + 1});
-  EXPECT_EQ(lay_out_arena(chain), 2048u);
-}
-
-TEST(Transpose, PanelsHoldTheMatrixAndZeros) {
-  Random random;
-  for (std::int64_t rows : {1, 3, 4, 31, 32, 33, 70}) {
-    for (std::int64_t cols : {1, 4, 6, 16, 33, 64}) {
-      const std::int64_t stride = cols + 5;
-      const Values x = random.values(rows * stride);
-      const MatrixView<const float> view{x.data(), rows, cols, stride, 1};
-      Values panels(static_cast<std::size_t>(round_up(rows, 32) * cols), -1.0f);
-      pack_transposed(view, panels.data());
-      for (std::int64_t j = 0; j < round_up(rows, kTransposedPadding); ++j)
-        for (std::int64_t k = 0; k < cols; ++k)
-          ASSERT_EQ(panels[static_cast<std::size_t>(j / 32 * cols * 32 + k * 32 + j % 32)],
-                    j < rows ? view(j, k) : 0.0f);
-      panels.assign(static_cast<std::size_t>(round_up(cols, 32) * rows), -1.0f);
-      pack_rows(view, panels.data());
-      for (std::int64_t j = 0; j < round_up(cols, 32); ++j)
-        for (std::int64_t k = 0; k < rows; ++k)
-          ASSERT_EQ(panels[static_cast<std::size_t>(j / 32 * rows * 32 + k * 32 + j % 32)],
-                    j < cols ? view(k, j) : 0.0f);
-      const std::int64_t pairs = ceil_div(rows, 2);
-      panels.assign(static_cast<std::size_t>(round_up(cols, 32) * pairs), -1.0f);
-      pack_row_pairs(view, simd::row_kernels(active_features()), panels.data());
-      const auto* halves = reinterpret_cast<const std::uint16_t*>(panels.data());
-      for (std::int64_t j = 0; j < round_up(cols, 32); ++j)
-        for (std::int64_t k = 0; k < 2 * pairs; ++k)
-          ASSERT_EQ(halves[(j / 32 * pairs * 32 + k / 2 * 32 + j % 32) * 2 + k % 2],
-                    from_float<bfloat16>(j < cols && k < rows ? view(k, j) : 0.0f).bits);
-    }
-  }
-}
-
-TEST(Plan, EmbeddingAndLayerNormAgreeWithPlainLoops) {
-  Random random;
-  const Tables tables(37, random);
-  const Values gamma = random.values(37), beta = random.values(37);
-  Graph graph;
-  graph.output(
-      graph.layer_norm(tables.embed(graph), shared(gamma, 1, 37), shared(beta, 1, 37), 1e-3f));
-  const Input in = random_input(random, {1, 7, 20});
-  std::vector<double> want;
-  for (std::int64_t t = 0; t < 28; ++t) {
-    double mean = 0, variance = 0;
-    for (int i = 0; i < 37; ++i) mean += tables.at(in, t, i) / 37;
-    for (int i = 0; i < 37; ++i) variance += std::pow(tables.at(in, t, i) - mean, 2) / 37;
-    for (std::size_t i = 0; i < 37; ++i)
-      want.push_back((tables.at(in, t, static_cast<std::int64_t>(i)) - mean) /
-                         std::sqrt(variance + 1e-3) * gamma[i] +
-                     beta[i]);
-  }
-  expect_near(run(graph, in, 28), want, 1e-4);
-  EXPECT_EQ(run(graph, in, 28, 2), run(graph, in, 28, 1));
-}
-
-TEST(Plan, EmbeddingWithoutATypeTableAddsTheOtherTwo) {
-  Random random;
-  const Tables tables(37, random);
-  Graph graph;
-  graph.output(graph.embedding(shared(tables.word, kWords, 37),
-                               shared(tables.position, kPositions, 37), {}));
-  EXPECT_EQ(graph.limits().type, 1);
-  const Input in = random_input(random, {1, 7});
-  Values want;
-  for (std::size_t t = 0; t < 8; ++t)
-    for (std::size_t i = 0; i < 37; ++i)
-      want.push_back(tables.word[static_cast<std::size_t>(in.ids[t]) * 37 + i] +
-                     tables.position[static_cast<std::size_t>(in.position_ids[t]) * 37 + i]);
-  EXPECT_EQ(run(graph, in, 8), want);
-}
-
-double activated(Activation activation, double x) {
-  switch (activation) {
-    case Activation::none:
-      return x;
-    case Activation::gelu:
-      return x / 2 * (1 + std::erf(x / std::sqrt(2.0)));
-    case Activation::gelu_tanh:
-      return x / 2 * (1 + std::tanh(std::sqrt(2 / std::acos(-1.0)) * (x + 0.044715 * x * x * x)));
-    case Activation::relu:
-      return std::max(x, 0.0);
-  }
-  return x;
-}
-
-class Linear : public testing::TestWithParam<Activation> {};
-
-TEST_P(Linear, AddsBiasActivationAndResidual) {
-  Random random;
-  const Tables tables(40, random);
-  const Values w = random.values(40 * 40, 0.2f), bias = random.values(40);
-  const Input in = random_input(random, {5, 9});
-  std::vector<double> want;
-  for (std::int64_t t = 0; t < 14; ++t)
-    for (std::size_t j = 0; j < 40; ++j) {
-      double sum = bias[j];
-      for (std::size_t k = 0; k < 40; ++k)
-        sum += tables.at(in, t, static_cast<std::int64_t>(k)) * w[k * 40 + j];
-      want.push_back(activated(GetParam(), sum) + tables.at(in, t, static_cast<std::int64_t>(j)));
-    }
-  const MatrixView<const float> view{w.data(), 40, 40, 40, 1};
-  const auto result = [&](auto packed) {
-    Graph graph;
-    const Buffer x = tables.embed(graph);
-    graph.output(graph.linear(x, packed, {shared(bias, 1, 40), GetParam(), x, {}}));
-    return run(graph, in, 14);
-  };
-  expect_near(result(PackedB<Float32>::pack(view)), want, 1e-4);
-  expect_near(result(PackedB<Float32F16>::convert(view)), want, 0.01);
-  expect_near(result(PackedB<BFloat16>::convert(view)), want, 0.05);
-  expect_near(result(PackedB<Int32>::quantize(view, Granularity::column, true)), want, 0.2);
-}
-
-TEST(Plan, AChannelScaleIsTakenOutByTheWeights) {
-  // Powers of two: x * s and w / s are exact, and so both graphs quantize the same numbers.
-  Random random;
-  const std::int64_t k = 37, n = 20;
-  const Tables tables(k, random);
-  const Input in = random_input(random, {5, 9});
-  Tables scaled = tables;
-  Values factors;
-  for (std::int64_t i = 0; i < k; ++i)
-    factors.push_back(std::ldexp(1.0f, static_cast<int>(i % 9) - 4));
-  for (Values* table : {&scaled.word, &scaled.position, &scaled.type})
-    for (std::size_t i = 0; i < table->size(); ++i)
-      (*table)[i] *= factors[i % static_cast<std::size_t>(k)];
-  const Values w = random.values(static_cast<std::size_t>(k * n), 0.2f);
-  const auto packed = PackedB<Int32>::quantize({w.data(), k, n, n, 1}, Granularity::column, true);
-  const auto result = [&](const Tables& embedding, Epilogue epilogue) {
-    Graph graph;
-    graph.output(graph.linear(embedding.embed(graph), packed, std::move(epilogue)));
-    return run(graph, in, 14);
-  };
-  Epilogue epilogue;
-  const Values want = result(scaled, epilogue);
-  epilogue.channel_scale = shared(factors, 1, k);
-  EXPECT_EQ(result(tables, epilogue), want);
-}
-
-std::string activation_name(const testing::TestParamInfo<Activation>& info) {
-  constexpr const char* kNames[] = {"none", "gelu", "gelu_tanh", "relu"};
-  return kNames[static_cast<std::size_t>(info.param)];
-}
-INSTANTIATE_TEST_SUITE_P(Activations, Linear,
-                         testing::Values(Activation::none, Activation::gelu, Activation::gelu_tanh,
-                                         Activation::relu),
-                         activation_name);
+using test::expect_near;
+using test::Input;
+using test::kPositions;
+using test::on_every_isa;
+using test::Random;
+using test::random_input;
+using test::run;
+using test::shared;
+using test::Tables;
+using test::Values;
 
 // Buffers that all who read them round hold bfloat16. One that a run hands back stays float:
 // nothing else may change by it.
@@ -325,7 +44,7 @@ TEST(Plan, BuffersThatAreRoundedAnywayChangeNoBit) {
     };
     const auto network = [&](Graph& graph, bool hands_back) {
       const Buffer qkv = graph.linear(tables.embed(graph), pack(first, 24, 3 * hidden), {});
-      const Buffer context = graph.attention(qkv, heads, {true, {}, {}});
+      const Buffer context = graph.attention(qkv, {heads, heads, d}, {true, {}});
       const Buffer widened =
           graph.linear(context, pack(middle, hidden, wide), {{}, Activation::gelu, {}, {}});
       const Buffer narrow = graph.linear(context, pack(beside, hidden, 8), {});
@@ -344,7 +63,7 @@ TEST(Plan, BuffersThatAreRoundedAnywayChangeNoBit) {
           EXPECT_EQ(plan.ops()[1].name.ends_with("-> bfloat16"), !hands_back && pairs);
           EXPECT_EQ(plan.ops()[3].name.ends_with("-> bfloat16"), !hands_back);
           std::vector<Values> results;
-          std::vector<float*> outputs;
+          std::vector<void*> outputs;
           for (const Buffer b : graph.outputs())
             results.emplace_back(in.ids.size() * static_cast<std::size_t>(graph.shape(b).cols));
           for (Values& result : results) outputs.push_back(result.data());
@@ -357,245 +76,8 @@ TEST(Plan, BuffersThatAreRoundedAnywayChangeNoBit) {
   }
 }
 
-// Softmax(Q K^T / sqrt(d)) V with its options, in double; q, k, v are columns of x.
-std::vector<double> plain_attention(const Tables& tables, const Input& in, std::int64_t heads,
-                                    const AttentionOptions& options = {}) {
-  const std::int64_t hidden = tables.width / 3, d = hidden / heads;
-  const SharedMatrix& bias = options.distance_bias;
-  std::vector<double> out(in.ids.size() * static_cast<std::size_t>(hidden));
-  for (std::size_t s = 0; s + 1 < in.offsets.size(); ++s)
-    for (std::int64_t h = 0; h < heads; ++h)
-      for (std::int64_t i = in.offsets[s]; i < in.offsets[s + 1]; ++i) {
-        std::vector<double> p;
-        std::vector<std::int64_t> keys;
-        for (std::int64_t j = in.offsets[s]; j < in.offsets[s + 1]; ++j) {
-          const std::int64_t distance = in.sequence_positions[static_cast<std::size_t>(j)] -
-                                        in.sequence_positions[static_cast<std::size_t>(i)];
-          if (options.window && std::abs(distance) > *options.window) continue;
-          double dot = bias.data ? bias.row(h)[bias.cols / 2 + distance] : 0;
-          for (std::int64_t c = 0; c < d; ++c)
-            dot += tables.at(in, i, h * d + c) * tables.at(in, j, hidden + h * d + c);
-          p.push_back(dot / std::sqrt(static_cast<double>(d)));
-          keys.push_back(j);
-        }
-        const double top = *std::max_element(p.begin(), p.end());
-        double sum = 0;
-        for (double& e : p) sum += e = std::exp(e - top);
-        for (std::int64_t c = 0; c < d; ++c) {
-          double value = 0;
-          for (std::size_t j = 0; j < p.size(); ++j)
-            value += p[j] / sum * tables.at(in, keys[j], 2 * hidden + h * d + c);
-          out[static_cast<std::size_t>(i * hidden + h * d + c)] = value;
-        }
-      }
-  return out;
-}
-
-struct Heads {
-  std::int64_t count, size;
-};
-class Attention : public testing::TestWithParam<Heads> {};
-
-TEST_P(Attention, AgreesWithPlainLoopsAndIsTheSameOnAnyThreads) {
-  const auto [heads, d] = GetParam();
-  Random random;
-  const Tables tables(3 * heads * d, random);
-  const Input in = random_input(random, {1, 2, 16, 31, 33, 150});
-  const std::int64_t tokens = in.offsets.back();
-  const std::vector<double> want = plain_attention(tables, in, heads);
-  on_every_isa([&] {
-    Values exact;
-    for (const bool allow_bfloat16 : {false, true}) {
-      Graph graph;
-      graph.output(graph.attention(tables.embed(graph), heads, {allow_bfloat16, {}, {}}));
-      const Values one = run(graph, in, tokens);
-      const bool rounds = allow_bfloat16 && active_features() & feature::avx512_bf16;
-      expect_near(one, want, rounds ? 0.1 : 2e-4);
-      if (allow_bfloat16) {
-        EXPECT_EQ(one == exact, !rounds);
-      }
-      for (int threads : {2, 3, 7}) EXPECT_EQ(run(graph, in, tokens, threads), one) << threads;
-      exact = one;
-    }
-  });
-}
-
-TEST_P(Attention, SeesDistancesAndWindows) {
-  const auto [heads, d] = GetParam();
-  Random random;
-  const Tables tables(3 * heads * d, random);
-  const SharedMatrix bias = shared(random.values(heads * 599, 4.0f), heads, 599);
-  for (const std::int32_t hidden : {0, 5}) {
-    const Input in = random_input(random, {1, 2, 33, 100}, hidden);
-    const std::int64_t tokens = in.offsets.back();
-    for (AttentionOptions options :
-         {AttentionOptions{false, bias, {}}, AttentionOptions{false, {}, 0},
-          AttentionOptions{false, {}, 3}, AttentionOptions{false, {}, 40},
-          AttentionOptions{false, bias, 7}}) {
-      const std::vector<double> want = plain_attention(tables, in, heads, options);
-      on_every_isa([&] {
-        for (const bool allow_bfloat16 : {false, true}) {
-          options.allow_bfloat16 = allow_bfloat16;
-          Graph graph;
-          graph.output(graph.attention(tables.embed(graph), heads, options));
-          const Values one = run(graph, in, tokens);
-          const bool rounds = allow_bfloat16 && active_features() & feature::avx512_bf16;
-          expect_near(one, want, rounds ? 0.15 : 2e-4);
-          EXPECT_EQ(run(graph, in, tokens, 3), one);
-        }
-      });
-    }
-  }
-}
-
-std::string heads_name(const testing::TestParamInfo<Heads>& info) {
-  return std::to_string(info.param.count) + "x" + std::to_string(info.param.size);
-}
-INSTANTIATE_TEST_SUITE_P(Heads, Attention,
-                         testing::Values(Heads{1, 5}, Heads{3, 16}, Heads{2, 24}, Heads{12, 26},
-                                         Heads{2, 32}, Heads{3, 64}, Heads{1, 80}),
-                         heads_name);
-
-TEST(Plan, AWindowKeepsOutWhatIsNotFinite) {
-  // A product with a weight of 0 would carry it over, and further the taller a block of queries is.
-  Random random;
-  Tables tables(3 * 16, random);
-  for (std::size_t i = 0; i < 16; ++i)
-    tables.position[100 * 48 + 32 + i] = std::numeric_limits<float>::infinity();
-  const Input in = random_input(random, {200});
-  Graph graph;
-  graph.output(graph.attention(tables.embed(graph), 1, {false, {}, 10}));
-  const auto bits = [](const Values& v) {
-    std::vector<std::uint32_t> words(v.size());
-    std::memcpy(words.data(), v.data(), v.size() * sizeof(float));
-    return words;
-  };
-  on_every_isa([&] {
-    const Values one = run(graph, in, 200);
-    EXPECT_TRUE(std::isfinite(one[0]) && std::isfinite(one.back()));
-    for (int threads : {2, 3, 7}) EXPECT_EQ(bits(run(graph, in, 200, threads)), bits(one));
-  });
-}
-
-TEST(Plan, RotateTurnsPairsOfQueriesAndKeysByTheirPlace) {
-  Random random;
-  for (const std::int64_t d : {2, 6, 32, 38}) {
-    const std::int64_t heads = 3, width = 3 * heads * d;
-    const Tables tables(width, random);
-    const Values angles = random.values(kPositions * d);
-    const Input in = random_input(random, {1, 5, 20}, 7);
-    std::vector<double> want;
-    for (std::int64_t t = 0; t < 26; ++t)
-      for (std::int64_t c = 0; c < width; ++c) {
-        const float* turn = angles.data() + in.sequence_positions[static_cast<std::size_t>(t)] * d;
-        const std::int64_t i = c % (d / 2);
-        const double x = tables.at(in, t, c), cos = turn[i], sin = turn[d / 2 + i];
-        const bool first = c % d < d / 2;
-        const double other = tables.at(in, t, first ? c + d / 2 : c - d / 2);
-        want.push_back(c >= 2 * heads * d ? x : x * cos + (first ? -other : other) * sin);
-      }
-    on_every_isa([&] {
-      Graph alone, inside;
-      alone.output(alone.rotate(tables.embed(alone), heads, shared(angles, kPositions, d)));
-      const Values one = run(alone, in, 26);
-      expect_near(one, want, 1e-5);
-      // In the place of its input too.
-      const Buffer turned =
-          inside.rotate(tables.embed(inside), heads, shared(angles, kPositions, d));
-      inside.output(inside.attention(turned, heads));
-      alone.output(alone.attention(alone.outputs()[0], heads));
-      EXPECT_EQ(inside.limits().sequence_position, kPositions);
-      Plan plan(alone, {26, 3, 20, 2});
-      Values copy(one.size()), context(static_cast<std::size_t>(26 * heads * d));
-      float* const outputs[] = {copy.data(), context.data()};
-      plan.run(in.args(outputs), 2);
-      EXPECT_EQ(copy, one);
-      EXPECT_EQ(run(inside, in, 26, 2), context);
-    });
-  }
-}
-
-TEST(Plan, GegluIsGeluTimesAGate) {
-  Random random;
-  for (const std::int64_t n : {1, 5, 16, 37, 100}) {
-    const Tables tables(2 * n, random);
-    const Input in = random_input(random, {1, 9});
-    std::vector<double> want;
-    for (std::int64_t t = 0; t < 10; ++t)
-      for (std::int64_t i = 0; i < n; ++i)
-        want.push_back(activated(Activation::gelu, tables.at(in, t, i)) * tables.at(in, t, n + i));
-    on_every_isa([&] {
-      Graph graph;
-      graph.output(graph.geglu(tables.embed(graph)));
-      expect_near(run(graph, in, 10), want, 2e-5);
-      EXPECT_EQ(run(graph, in, 10, 3), run(graph, in, 10));
-    });
-  }
-}
-
-TEST(Plan, WordsAloneAndANormWithoutBetaAddNothing) {
-  Random random;
-  const Tables tables(37, random);
-  const Input in = random_input(random, {1, 7});
-  Graph words, zeros, none;
-  const SharedMatrix word = shared(tables.word, kWords, 37);
-  words.output(words.embedding(word, {}, {}));
-  EXPECT_EQ(words.limits().position_id, Graph::kUnread);
-  Values want;
-  for (const std::int32_t id : in.ids)
-    want.insert(want.end(), tables.word.begin() + id * 37, tables.word.begin() + (id + 1) * 37);
-  EXPECT_EQ(run(words, in, 8), want);
-  const SharedMatrix gamma = shared(random.values(37), 1, 37);
-  zeros.output(zeros.layer_norm(tables.embed(zeros), gamma, shared(Values(37), 1, 37), 1e-3f));
-  none.output(none.layer_norm(tables.embed(none), gamma, {}, 1e-3f));
-  EXPECT_EQ(run(none, in, 8), run(zeros, in, 8));
-}
-
-TEST(Plan, PoolingLooksAtEachSequenceAlone) {
-  Random random;
-  const Tables tables(20, random);
-  const Input in = random_input(random, {1, 4, 30});
-  std::vector<double> first, last, mean, root, weighted, maximum, unit;
-  for (std::size_t s = 0; s < 3; ++s) {
-    double squares = 0;
-    for (std::int64_t i = 0; i < 20; ++i) {
-      double sum = 0, weighted_sum = 0, weights = 0, top = -1e9;
-      for (std::int64_t t = in.offsets[s]; t < in.offsets[s + 1]; ++t) {
-        sum += tables.at(in, t, i);
-        weights += t - in.offsets[s] + 1;
-        weighted_sum += (t - in.offsets[s] + 1) * tables.at(in, t, i);
-        top = std::max(top, tables.at(in, t, i));
-      }
-      first.push_back(tables.at(in, in.offsets[s], i));
-      last.push_back(tables.at(in, in.offsets[s + 1] - 1, i));
-      mean.push_back(sum / (in.offsets[s + 1] - in.offsets[s]));
-      root.push_back(sum / std::sqrt(in.offsets[s + 1] - in.offsets[s]));
-      weighted.push_back(weighted_sum / weights);
-      maximum.push_back(top);
-      squares += mean.back() * mean.back();
-    }
-    for (std::size_t i = 0; i < 20; ++i) unit.push_back(mean[s * 20 + i] / std::sqrt(squares));
-  }
-  const auto result = [&](auto op) {
-    Graph graph;
-    const Buffer x = tables.embed(graph);
-    graph.output(op(graph, x));
-    return run(graph, in, 3, 2);
-  };
-  expect_near(result([](Graph& g, Buffer x) { return g.pool(x, Pooling::first); }), first, 1e-5);
-  expect_near(result([](Graph& g, Buffer x) { return g.pool(x, Pooling::mean); }), mean, 1e-5);
-  expect_near(result([](Graph& g, Buffer x) { return g.pool(x, Pooling::max); }), maximum, 1e-5);
-  expect_near(result([](Graph& g, Buffer x) { return g.pool(x, Pooling::last); }), last, 1e-5);
-  expect_near(result([](Graph& g, Buffer x) { return g.pool(x, Pooling::mean_sqrt_length); }), root,
-              1e-5);
-  expect_near(result([](Graph& g, Buffer x) { return g.pool(x, Pooling::weighted_mean); }),
-              weighted, 1e-5);
-  expect_near(result([](Graph& g, Buffer x) { return g.normalize(g.pool(x, Pooling::mean)); }),
-              unit, 1e-5);
-}
-
 // Two transformer-like blocks, int8: every kind of op behind every other.
-Graph small_network(const Tables& tables, Random& random) {
+Graph small_network(const Tables& tables, Random& random, Graph graph = {}) {
   const std::int64_t h = tables.width;
   const auto weight = [&](std::int64_t k, std::int64_t n) {
     const Values w = random.values(k * n, 0.1f);
@@ -604,13 +86,13 @@ Graph small_network(const Tables& tables, Random& random) {
   const auto vector = [&](std::int64_t n) { return shared(random.values(n), 1, n); };
   const SharedMatrix turns = shared(random.values(kPositions * h / 3), kPositions, h / 3);
   const SharedMatrix bias = shared(random.values(3 * (2 * kPositions - 1)), 3, 2 * kPositions - 1);
-  const AttentionOptions near{false, bias, 20}, far{true, {}, {}};
-  Graph graph;
+  const AttentionShape far{3, 3, h / 3}, near{3, 3, h / 3, false, 20};
   Buffer x = graph.layer_norm(tables.embed(graph), vector(h), vector(h), 1e-6f);
   for (int layer = 0; layer < 2; ++layer) {
     const Buffer qkv = graph.linear(x, weight(h, 3 * h), {vector(3 * h), Activation::none, {}});
-    const Buffer turned = layer == 1 ? graph.rotate(qkv, 3, turns) : qkv;
-    const Buffer context = graph.attention(turned, 3, layer == 1 ? far : near);
+    const Buffer turned = layer == 1 ? graph.rotate(qkv, far, turns) : qkv;
+    const Buffer context = layer == 1 ? graph.attention(turned, far, {true, {}})
+                                      : graph.attention(turned, near, {false, bias});
     const Buffer attended = graph.linear(context, weight(h, h), {vector(h), Activation::none, x});
     x = graph.layer_norm(attended, vector(h), vector(h), 1e-6f);
     const Buffer wide = graph.linear(x, weight(h, 100), {vector(100), Activation::gelu, {}});
@@ -650,7 +132,7 @@ TEST(Plan, RunsOfEveryLengthGiveTheSameAsAPlanOfThatSize) {
   for (std::int64_t length : {1, 2, 13, 64, 200, 5}) {
     const Input in = random_input(random, {length});
     Values got(static_cast<std::size_t>(length * 48)), want = got;
-    float* outputs[] = {got.data()};
+    void* outputs[] = {got.data()};
     large.run(in.args(outputs), 2);
     outputs[0] = want.data();
     Plan exact(graph, {length, 1, length, 1});
@@ -660,18 +142,200 @@ TEST(Plan, RunsOfEveryLengthGiveTheSameAsAPlanOfThatSize) {
   }
 }
 
+// y = round(4 x) as int8, by way of a barrier: an op as ops/ops.h describes one, with two phases.
+class QuantizeOp final : public Op {
+ public:
+  explicit QuantizeOp(Buffer x) : Op("quantize", {x}) {}
+  std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
+    EXPECT_EQ(context.type(inputs[0]), ValueType::float32);
+    EXPECT_EQ(context.type(output), ValueType::int8);
+    return std::make_unique<TwoPhases>(*this);
+  }
+
+ private:
+  struct TwoPhases final : Step {
+    explicit TwoPhases(const QuantizeOp& o) : op(o) {}
+    void run(const Frame& frame, std::byte*, int id, int threads) const noexcept override {
+      const MatrixView<float> x = frame.floats(op.inputs[0]);
+      const MatrixView<std::int8_t> y = frame[op.output].as<std::int8_t>();
+      const auto each = [&](int part, auto function) {
+        const Range rows = thread_rows(y.rows, part, threads);
+        for (std::int64_t i = rows.begin; i < rows.end; ++i)
+          for (std::int64_t j = 0; j < y.cols; ++j) function(i, j);
+      };
+      each(id, [&](auto i, auto j) {
+        y(i, j) = static_cast<std::int8_t>(std::nearbyint(2 * x(i, j)));
+      });
+      frame.barrier.wait();
+      each(threads - 1 - id,
+           [&](auto i, auto j) { y(i, j) = static_cast<std::int8_t>(2 * y(i, j)); });
+    }
+    const QuantizeOp& op;
+  };
+};
+
+TEST(Plan, BuffersHoldTheTypeOfTheirShape) {
+  Random random;
+  const Values x = random.values(60);
+  Graph graph;
+  const Buffer in = graph.input({RowKind::token, 6});
+  BufferShape bytes = graph.shape(in);
+  bytes.type = ValueType::int8;
+  const Buffer kept = append_op(graph, std::make_shared<QuantizeOp>(in), bytes);
+  const Buffer inside = append_op(graph, std::make_shared<QuantizeOp>(in), bytes);
+  graph.output(kept);
+  for (const int threads : {1, 2}) {
+    Plan plan(graph, {10, 10, 10, threads});
+    EXPECT_EQ(plan.ops()[static_cast<std::size_t>(in)].bytes, 0u);    // the caller's
+    EXPECT_EQ(plan.ops()[static_cast<std::size_t>(kept)].bytes, 0u);  // the caller's
+    EXPECT_EQ(plan.ops()[static_cast<std::size_t>(inside)].bytes, 640u);
+    std::vector<std::int8_t> y(60), want;
+    for (const float v : x)
+      want.push_back(static_cast<std::int8_t>(2 * static_cast<int>(std::nearbyint(2 * v))));
+    const std::int32_t offsets[] = {0, 4, 10};
+    void* const outputs[] = {y.data()};
+    const void* const inputs[] = {x.data()};
+    plan.run(
+        {.tokens = 10, .sequences = 2, .offsets = offsets, .outputs = outputs, .inputs = inputs},
+        threads);
+    EXPECT_EQ(y, want);
+  }
+}
+
+// A layer whose rows are those of a run: 5 tokens, 2 sequences, 3 images of 2 x 4 pixels.
+class FloatInputs : public testing::TestWithParam<RowKind> {};
+
+TEST_P(FloatInputs, GoThroughALayerAndAreNotWrittenTo) {
+  Random random;
+  const bool pixels = GetParam() == RowKind::pixel;
+  const std::int64_t rows = pixels ? 24 : GetParam() == RowKind::token ? 5 : 2, k = 20, n = 7;
+  const Values x = random.values(rows * k), w = random.values(k * n), gamma = random.values(n);
+  BufferShape shape{GetParam(), k};
+  if (pixels) shape.image = {1, 2, 4};
+  Graph graph;
+  const Buffer in = graph.input(shape);
+  const Buffer y = graph.linear(in, PackedB<Float32>::pack({w.data(), k, n, n, 1}), {});
+  const Buffer normed = graph.layer_norm(y, shared(gamma, 1, n), {}, 1e-6f);
+  graph.output(normed);
+  graph.output(graph.tanh(in));  // in place, if the memory were the arena's
+  EXPECT_EQ(graph.shape(normed).image, shape.image);
+  EXPECT_EQ(graph.limits().word, Graph::kUnread);
+
+  std::vector<double> want;
+  for (std::int64_t i = 0; i < rows; ++i) {
+    std::vector<double> row;
+    for (std::int64_t j = 0; j < n; ++j) {
+      double sum = 0;
+      for (std::int64_t p = 0; p < k; ++p)
+        sum += static_cast<double>(x[static_cast<std::size_t>(i * k + p)]) *
+               w[static_cast<std::size_t>(p * n + j)];
+      row.push_back(sum);
+    }
+    double mean = 0, variance = 0;
+    for (const double v : row) mean += v / static_cast<double>(n);
+    for (const double v : row) variance += (v - mean) * (v - mean) / static_cast<double>(n);
+    for (std::size_t j = 0; j < row.size(); ++j)
+      want.push_back((row[j] - mean) / std::sqrt(variance + 1e-6) * gamma[j]);
+  }
+  for (const int threads : {1, 2}) {
+    Plan plan(graph, {.tokens = 8, .sequences = 3, .length = 8, .threads = threads, .images = 3});
+    Values given = x, result(static_cast<std::size_t>(rows * n)), bent(x.size());
+    void* const outputs[] = {result.data(), bent.data()};
+    const void* const inputs[] = {given.data()};
+    const std::int32_t offsets[] = {0, 2, 5};
+    plan.run(
+        {.tokens = 5, .sequences = 2, .offsets = offsets, .outputs = outputs, .inputs = inputs},
+        threads);
+    expect_near(result, want, 1e-4);
+    EXPECT_NEAR(bent[3], std::tanh(x[3]), 1e-5);
+    EXPECT_EQ(given, x);
+  }
+}
+std::string rows_name(const testing::TestParamInfo<RowKind>& info) {
+  constexpr const char* kNames[] = {"tokens", "sequences", "pixels"};
+  return kNames[static_cast<std::size_t>(info.param)];
+}
+INSTANTIATE_TEST_SUITE_P(Rows, FloatInputs,
+                         testing::Values(RowKind::token, RowKind::sequence, RowKind::pixel),
+                         rows_name);
+
+// Stands for another thread that changes the limit while a plan is prepared.
+class LimitChanger final : public Op {
+ public:
+  explicit LimitChanger(Isa isa) : Op("limit", {}), isa_(isa) {}
+  std::unique_ptr<Step> prepare(const PrepareContext&) const override {
+    set_isa_limit(isa_);
+    return nullptr;
+  }
+
+ private:
+  const Isa isa_;
+};
+
+TEST(Plan, HasTheKernelsOfOneInstructionSetWhateverTheLimitBecomes) {
+  const Input in = [] {
+    Random random;
+    return random_input(random, {3, 40});
+  }();
+  const auto network = [](Graph start) {
+    Random random;
+    const Tables tables(48, random);
+    return small_network(tables, random, std::move(start));
+  };
+  const auto kernels = [](const Plan& plan) {
+    std::vector<std::string> names;
+    for (const OpPlan& op : plan.ops())
+      if (!op.kernel.empty()) names.push_back(op.kernel);
+    return names;
+  };
+  const auto result = [&](Plan& plan) {
+    Values y(in.ids.size() * 48);
+    void* const outputs[] = {y.data()};
+    plan.run(in.args(outputs), 1);
+    return y;
+  };
+  const Capacity capacity{64, 4, kPositions, 1};
+  const Graph plain = network({});
+  for (const Isa isa : supported_isas()) {
+    const Features features = cpu_features() & isa_features(isa);
+    set_isa_limit(isa);
+    Plan pure(plain, capacity);
+    EXPECT_EQ(pure.features(), features);
+    const std::vector<std::string> want_kernels = kernels(pure);
+    const Values want = result(pure);
+    for (const Isa other : supported_isas()) {
+      SCOPED_TRACE(std::string(isa_name(isa)) + ", limit " + isa_name(other));
+      Graph start;
+      append_op(start, std::make_shared<LimitChanger>(other), {RowKind::token, 1});
+      set_isa_limit(isa);
+      Plan raced(network(std::move(start)), capacity);  // and from here on the limit is `other`
+      Plan chosen(plain, capacity, features);
+      for (Plan* plan : {&raced, &chosen}) {
+        EXPECT_EQ(plan->features(), features);
+        EXPECT_EQ(kernels(*plan), want_kernels);
+        EXPECT_EQ(result(*plan), want);
+      }
+    }
+  }
+  set_isa_limit(std::nullopt);
+}
+
 TEST(Graph, ShapesThatDoNotFitAreRefused) {
   Random random;
   const Tables tables(30, random);
   Graph graph;
   const Buffer x = tables.embed(graph);
-  EXPECT_THROW(graph.attention(x, 4), std::invalid_argument);
-  EXPECT_THROW(graph.attention(x, 0), std::invalid_argument);
-  EXPECT_THROW(graph.attention(x, 2, {false, shared(Values(10), 2, 5), -1}), std::invalid_argument);
-  EXPECT_THROW(graph.attention(x, 2, {false, shared(Values(8), 2, 4), {}}), std::invalid_argument);
-  EXPECT_THROW(graph.attention(x, 2, {false, shared(Values(5), 1, 5), {}}), std::invalid_argument);
-  EXPECT_THROW(graph.rotate(x, 2, shared(Values(15), 3, 5)), std::invalid_argument);
-  EXPECT_THROW(graph.rotate(x, 5, shared(Values(3), 1, 3)), std::invalid_argument);
+  const AttentionShape pair{2, 2, 5};
+  for (const AttentionShape& shape :
+       {AttentionShape{4, 4, 2}, AttentionShape{0, 0, 0}, AttentionShape{2, 2, 0},
+        AttentionShape{3, 2, 5}, AttentionShape{2, 4, 3}, AttentionShape{2, 2, 5, false, -1}}) {
+    EXPECT_THROW(graph.attention(x, shape), std::invalid_argument);
+    EXPECT_THROW(graph.rotate(x, shape, shared(Values(6), 1, 6)), std::invalid_argument);
+  }
+  EXPECT_THROW(graph.attention(x, pair, {false, shared(Values(8), 2, 4)}), std::invalid_argument);
+  EXPECT_THROW(graph.attention(x, pair, {false, shared(Values(5), 1, 5)}), std::invalid_argument);
+  EXPECT_THROW(graph.rotate(x, pair, shared(Values(15), 3, 5)), std::invalid_argument);
+  EXPECT_THROW(graph.rotate(x, {1, 1, 10}, shared(Values(3), 1, 3)), std::invalid_argument);
   EXPECT_THROW(graph.layer_norm(x, shared({1}, 1, 1), shared({1}, 1, 1), 0), std::invalid_argument);
   EXPECT_THROW(graph.tanh(5), std::invalid_argument);
   EXPECT_THROW(graph.tanh(-1), std::invalid_argument);
@@ -689,7 +353,25 @@ TEST(Graph, ShapesThatDoNotFitAreRefused) {
   EXPECT_THROW(graph.pool(graph.pool(x, Pooling::first), Pooling::first), std::invalid_argument);
   graph.output(x);
   EXPECT_THROW(graph.output(x), std::invalid_argument);
-  EXPECT_THROW(Plan(graph, {0, 1, 1, 1}), std::invalid_argument);
+  for (const Capacity& capacity :
+       {Capacity{0, 1, 1, 1}, Capacity{1, 0, 1, 1}, Capacity{1, 1, 0, 1}, Capacity{1, 1, 1, 0}})
+    EXPECT_THROW(Plan(graph, capacity), std::invalid_argument);
+}
+
+TEST(Graph, InputsThatNoBufferCanHoldAreRefused) {
+  Graph graph;
+  EXPECT_THROW(graph.input({RowKind::token, 0}), std::invalid_argument);
+  EXPECT_THROW(graph.input({RowKind::token, 4, ValueType::int32}), std::invalid_argument);
+  EXPECT_THROW(graph.input({RowKind::token, 4, ValueType::float32, {1, 2, 2}}),
+               std::invalid_argument);
+  EXPECT_THROW(graph.input({RowKind::pixel, 4, ValueType::float32, {1, 0, 2}}),
+               std::invalid_argument);
+  const Buffer pixels = graph.input({RowKind::pixel, 4, ValueType::float32, {1, 2, 2}});
+  const Buffer bytes = graph.input({RowKind::token, 4, ValueType::uint8});
+  EXPECT_THROW(graph.pool(pixels, Pooling::first), std::invalid_argument);
+  EXPECT_THROW(graph.tanh(bytes), std::invalid_argument);
+  EXPECT_THROW(graph.output(bytes), std::invalid_argument);        // it is the caller's already
+  EXPECT_THROW(Plan(graph, {1, 1, 1, 1}), std::invalid_argument);  // no images
 }
 
 }  // namespace

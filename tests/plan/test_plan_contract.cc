@@ -64,8 +64,8 @@ Graph encoder() {
   Buffer x = norm(graph.embedding(matrix(kWords, kHidden, 90), matrix(kTokens, kHidden, 91),
                                   matrix(2, kHidden, 92)));
   for (int layer = 0; layer < 2; ++layer) {
-    const Buffer context =
-        graph.attention(linear(x, 3 * kHidden), kHeads, {.allow_bfloat16 = rounds});
+    const Buffer context = graph.attention(
+        linear(x, 3 * kHidden), {kHeads, kHeads, kHidden / kHeads}, {.allow_bfloat16 = rounds});
     x = norm(linear(context, kHidden, Activation::none, x));
     x = norm(linear(linear(x, kInner, Activation::gelu), kHidden, Activation::none, x));
   }
@@ -79,7 +79,7 @@ Graph encoder() {
 struct Batch {
   std::vector<std::int32_t> ids, position_ids, types, offsets{0};
   std::vector<std::vector<float>> results;
-  std::vector<float*> outputs;
+  std::vector<void*> outputs;
 
   Batch(const Graph& graph, const std::vector<std::int32_t>& lengths) {
     for (const std::int32_t length : lengths) {
@@ -174,7 +174,7 @@ TYPED_TEST(PlanContract, NoBlockingChangesABit) {
 class StaleReader final : public Op {
  public:
   StaleReader(Buffer x, Buffer stale) : Op("stale", {x}), stale_(stale) {}
-  std::unique_ptr<Step> prepare(const Capacity&, const Formats&) const override {
+  std::unique_ptr<Step> prepare(const PrepareContext&) const override {
     return std::make_unique<Copy>(*this);
   }
 
@@ -183,7 +183,7 @@ class StaleReader final : public Op {
     explicit Copy(const StaleReader& o) : op(o) {}
     void run(const Frame& frame, std::byte*, int thread_id, int) const noexcept override {
       if (thread_id != 0) return;
-      const MatrixView<float>&from = frame[op.stale_], &to = frame[op.output];
+      const MatrixView<float> from = frame.floats(op.stale_), to = frame.floats(op.output);
       for (std::int64_t i = 0; i < to.rows; ++i) std::copy_n(&from(i, 0), to.cols, &to(i, 0));
     }
     const StaleReader& op;

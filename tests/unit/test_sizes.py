@@ -13,8 +13,6 @@ MOST_FILES_OF_A_FOLDER = 20
 # What was too long when these limits came. The lists only become shorter: an entry that is within
 # its limit fails the test, and must be removed.
 LONG_FILES = {
-    "tests/gemm/test_gemm.cc",
-    "tests/plan/test_plan.cc",
 }
 LONG_FUNCTIONS = {
     "python/fbg/matmul/product.py: prepare",

@@ -38,7 +38,8 @@ std::vector<Isa> supported_isas();
 
 // What kernels may use now: cpu_features() within the limit. Process-wide.
 Features active_features() noexcept;
-// The most capable named ISA whose features are all active.
+// The most capable named ISA whose features are all among these, or active.
+Isa best_isa(Features features) noexcept;
 Isa active_isa() noexcept;
 
 // Restricts active_features() to those of `isa`; nullopt lifts the limit.

@@ -8,16 +8,20 @@
 #include <span>
 #include <vector>
 
+#include "fbg/core/isa.h"
 #include "fbg/gemm/blocking.h"
 #include "fbg/plan/plan.h"
 
 namespace fbg {
 
+class ProductOp;  // src/plan/ops/ops.h
+
 class Tuner {
  public:
-  // For the first layer of that kind in the graph, with all that follows in its pipeline. Throws
-  // std::invalid_argument if there is none.
-  Tuner(const Graph& graph, const ProductKind& kind, int num_threads);
+  // For the first layer of that kind in the graph, with all that follows in its pipeline, run with
+  // the kernels for `features`. Throws std::invalid_argument if there is none.
+  Tuner(const Graph& graph, const ProductKind& kind, int num_threads,
+        Features features = active_features());
   ~Tuner();
   Tuner(const Tuner&) = delete;
   Tuner& operator=(const Tuner&) = delete;
@@ -32,6 +36,7 @@ class Tuner {
  private:
   const ProductKind kind_;
   const int num_threads_;
+  const Features features_;
   std::vector<std::shared_ptr<ProductOp>> copies_;
 };
 

@@ -97,7 +97,8 @@ def tune(
     if not isinstance(tokens, Iterable):
         raise TypeError(f"tune: tokens must be a sequence of integers, got {type(tokens).__name__}")
     sizes = sorted({require_integer(size, "tune: tokens", 1, MAX_TOKENS) for size in tokens})
-    isa, threads, graph = _fbg.active_isa(), model.num_threads, model.graph
+    features, threads, graph = _fbg.active_features(), model.num_threads, model.graph
+    isa = _fbg.best_isa(features)
     results, profilings = [], 0
     total = len(graph.products) * len(sizes)
     with progress_bar(total, "product", show=show_progress_bar) as advance:
@@ -107,7 +108,7 @@ def tune(
             timed: dict[Key, dict[Blocking, float]] = {}
             if unknown:
                 profilings += 1
-                tuner = _fbg.Tuner(graph, kind, threads)
+                tuner = _fbg.Tuner(graph, kind, threads, features)
                 found = {}
                 for key in unknown:
                     found[key], timed[key] = _measure(tuner, key.tokens)

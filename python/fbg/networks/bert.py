@@ -51,6 +51,8 @@ class Bert(Transformer):
     def describe(self, graph: _fbg.Graph, taps: list[int] | None = None) -> int:
         taps = [] if taps is None else taps
         config, embeddings = self.config, self.embeddings
+        count = config.num_attention_heads
+        heads = _fbg.AttentionShape(count, count, config.hidden_size // count)
         x = graph.embedding(embeddings.word, embeddings.position, embeddings.token_type)
         x = add_norm(graph, x, embeddings.norm)
         if embeddings.projection is not None:
@@ -58,9 +60,7 @@ class Bert(Transformer):
         taps.append(x)
         for layer in self.layers:
             qkv = add_linear(graph, x, layer.qkv)
-            context = graph.attention(
-                qkv, config.num_attention_heads, self.rounds, self._distance_bias
-            )
+            context = graph.attention(qkv, heads, self.rounds, self._distance_bias)
             attended = add_linear(graph, context, layer.attention_output, residual=x)
             x = add_norm(graph, attended, layer.attention_norm)
             activation = ACTIVATIONS[config.hidden_act]

@@ -1,6 +1,6 @@
 """The encoder of ModernBERT (Warner et al., 2024, arXiv:2412.13663): weights and graph.
 
-Where it is not BERT: queries and keys are turned by the places of their tokens, and there is no
+Where it is not BERT: queries and keys are turned by the positions of their tokens, and there is no
 position table; most layers see only near tokens; each half of a layer normalises what it reads, not
 what it writes; the feed-forward part has a gate. `describe` is the network.
 """
@@ -47,7 +47,8 @@ class ModernBert(Transformer):
 
     def describe(self, graph: _fbg.Graph, taps: list[int] | None = None) -> int:
         taps = [] if taps is None else taps
-        heads = self.config.num_attention_heads
+        count = self.config.num_attention_heads
+        size = self.config.hidden_size // count
         x = add_norm(graph, graph.embedding(self.embeddings.word), self.embeddings.norm)
         taps.append(x)
         for layer, theta, window in zip(
@@ -55,8 +56,9 @@ class ModernBert(Transformer):
         ):
             norm = layer.attention_norm
             qkv = add_linear(graph, x if norm is None else add_norm(graph, x, norm), layer.qkv)
+            heads = _fbg.AttentionShape(count, count, size, window=window)
             turned = graph.rotate(qkv, heads, self._rotations[theta])
-            context = graph.attention(turned, heads, self.rounds, window=window)
+            context = graph.attention(turned, heads, self.rounds)
             x = add_linear(graph, context, layer.attention_output, residual=x)
             wide = add_linear(graph, add_norm(graph, x, layer.mlp_norm), layer.intermediate)
             x = add_linear(graph, graph.geglu(wide), layer.output, residual=x)
@@ -109,13 +111,13 @@ class ModernBert(Transformer):
 
 
 def rotation(length: int, size: int, theta: float) -> Floats:
-    """Return (length, size): for each place the cosines of size / 2 angles, then their sines.
+    """Return (length, size): for each position the cosines of size / 2 angles, then their sines.
 
-    Angle i is place / theta^(2 i / size). Every step is rounded to float32, as in transformers: at
-    place 8000, that is as much as 5e-4 of an angle.
+    Angle i is position / theta^(2 i / size). Every step is rounded to float32, as in transformers:
+    at position 8000, that is as much as 5e-4 of an angle.
     """
     exponents = np.arange(0, size, 2, dtype=np.float32) / np.float32(size)
     powers = (theta ** exponents.astype(np.float64)).astype(np.float32)
-    places = np.arange(length, dtype=np.float32)
-    angles = (places[:, None] * (np.float32(1) / powers)).astype(np.float64)
+    positions = np.arange(length, dtype=np.float32)
+    angles = (positions[:, None] * (np.float32(1) / powers)).astype(np.float64)
     return np.concatenate([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)

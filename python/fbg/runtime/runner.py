@@ -31,7 +31,7 @@ class Runner:
     def __init__(self, graph: _fbg.Graph, max_length: int) -> None:
         self.graph = graph
         self._max_length = max_length
-        self._plans: OrderedDict[tuple[int, int, str | None], _fbg.Plan] = OrderedDict()
+        self._plans: OrderedDict[tuple[int, int, int], _fbg.Plan] = OrderedDict()
         self._generation = table.generation
         self._lock, self._process = threading.Lock(), os.getpid()
 
@@ -68,7 +68,9 @@ class Runner:
     def plan(self, tokens: int, num_threads: int) -> _fbg.Plan:
         """Return a plan for at least `tokens` tokens, with kernels for the ISA that is active."""
         capacity = max(MIN_TOKENS, 1 << (tokens - 1).bit_length())
-        key = (capacity, num_threads, _fbg.isa_limit())
+        # Read once: another thread may change the limit while the plan is prepared.
+        features = _fbg.active_features()
+        key = (capacity, num_threads, features)
         if self._process != os.getpid():  # forked, perhaps while another thread held the lock
             self._lock, self._process = threading.Lock(), os.getpid()
         with self._lock:
@@ -83,7 +85,8 @@ class Runner:
                     sequences=capacity,
                     length=self._max_length,
                     threads=num_threads,
-                    tuned=table.for_plan(self.graph.products, num_threads),
+                    tuned=table.for_plan(self.graph.products, num_threads, _fbg.best_isa(features)),
+                    features=features,
                 )
                 self._plans[key] = plan
                 if len(self._plans) > MAX_PLANS:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from fbg import _fbg
 from fbg.runtime import tuning_file
 from fbg.runtime.tuning_file import Blocking, Key, Measured
 
@@ -49,12 +48,12 @@ class Table:
         self.generation += 1
 
     def for_plan(
-        self, kinds: Sequence[Kind], threads: int
+        self, kinds: Sequence[Kind], threads: int, isa: str
     ) -> list[tuple[Kind, int, int, Blocking]]:
         """Return (kind, first, last, blocking), ranges of tokens as `_fbg.Plan` takes them."""
         if self.forced is not None:
             return [(kind, 1, ANY_NUMBER, self.forced) for kind in kinds]
-        isa, ranges = _fbg.active_isa(), []
+        ranges = []
         for kind in kinds:
             blockings = {
                 key.tokens: measured.blocking

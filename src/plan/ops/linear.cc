@@ -44,20 +44,20 @@ constexpr bool kRounded = std::is_same_v<typename Acc::A, bfloat16>;
 template <class Acc>
 class LinearOp final : public ProductOp {
  public:
-  LinearOp(Buffer x, RowKind rows, PackedB<Acc> w, Epilogue epilogue)
+  // `shape`: of the output.
+  LinearOp(Buffer x, const BufferShape& shape, PackedB<Acc> w, Epilogue epilogue)
       : ProductOp(describe(w, epilogue), operands(x, epilogue)),
-        rows_(rows),
+        shape_(shape),
         w_(std::move(w)),
         epilogue_(std::move(epilogue)) {}
 
-  std::unique_ptr<Step> prepare(const Capacity& capacity, const Formats& formats) const override {
-    const bool writes_bfloat16 = formats.is_bfloat16(output);
+  std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
     if constexpr (kRounded<Acc>)
-      if (formats.is_bfloat16(inputs[0]))
-        return std::make_unique<LinearStep<PackA<bfloat16>>>(*this, capacity, writes_bfloat16);
-    return std::make_unique<LinearStep<Packer>>(*this, capacity, writes_bfloat16);
+      if (context.type(inputs[0]) == ValueType::bfloat16)
+        return std::make_unique<LinearStep<PackA<bfloat16>>>(*this, context);
+    return std::make_unique<LinearStep<Packer>>(*this, context);
   }
-  bool rounds_input() const override { return kRounded<Acc>; }
+  bool can_read_bfloat16(std::size_t i, Features) const override { return i == 0 && kRounded<Acc>; }
   bool can_write_bfloat16() const override { return true; }
 
   ProductKind kind() const override { return {Acc::kind, w_.rows(), w_.cols()}; }
@@ -68,7 +68,7 @@ class LinearOp final : public ProductOp {
     auto buffer = std::make_shared<AlignedBuffer>(bytes.size());
     std::ranges::copy(bytes, buffer->data());
     auto w = PackedB<Acc>::from_bytes({buffer, buffer->data()}, w_.nbytes(), /*verify=*/false);
-    auto copy = std::make_shared<LinearOp>(inputs[0], rows_, std::move(w), epilogue_);
+    auto copy = std::make_shared<LinearOp>(inputs[0], shape_, std::move(w), epilogue_);
     copy->output = output;
     return copy;
   }
@@ -78,17 +78,13 @@ class LinearOp final : public ProductOp {
 
   template <class P>
   P packer(const Frame& frame) const noexcept {
-    if constexpr (std::is_same_v<P, PackA<bfloat16>>) {
-      const MatrixView<bfloat16> x = frame.as_bfloat16(inputs[0]);
-      return P({x.data, x.rows, x.cols, x.row_stride, 1});
-    } else {
-      const MatrixView<float>& x = frame[inputs[0]];
-      const MatrixView<const float> view{x.data, x.rows, x.cols, x.row_stride, 1};
-      if constexpr (kQuantized<Acc>)
-        return P(view, /*per_row=*/true, epilogue_.channel_scale.data.get());
-      else
-        return P(view);
-    }
+    if constexpr (std::is_same_v<P, PackA<bfloat16>>)
+      return P(frame[inputs[0]].as<const bfloat16>());
+    else if constexpr (kQuantized<Acc>)
+      return P(frame[inputs[0]].as<const float>(), /*per_row=*/true,
+               epilogue_.channel_scale.data.get());
+    else
+      return P(frame[inputs[0]].as<const float>());
   }
 
   // The stages of the pipeline, and how many there are.
@@ -115,9 +111,12 @@ class LinearOp final : public ProductOp {
   template <class P>
   class LinearStep final : public Step {
    public:
-    LinearStep(const LinearOp& op, const Capacity& capacity, bool writes_bfloat16)
-        : op_(op), writes_bfloat16_(writes_bfloat16) {
-      const std::int64_t most = max_rows(capacity, op.rows_);
+    LinearStep(const LinearOp& op, const PrepareContext& context)
+        : op_(op),
+          features_(context.features),
+          writes_bfloat16_(context.type(op.output) == ValueType::bfloat16) {
+      const Capacity& capacity = context.capacity;
+      const std::int64_t most = max_rows(capacity, op.shape_);
       // Tuned ranges of rows, which ascend, and the cost model's in between and beyond.
       for (const TunedProduct& tuned : capacity.tuned) {
         if (tuned.kind != op.kind() || tuned.first_rows > most || tuned.last_rows <= last_rows())
@@ -145,15 +144,14 @@ class LinearOp final : public ProductOp {
 
     void run(const Frame& frame, std::byte* scratch, int thread_id,
              int num_threads) const noexcept override {
-      const MatrixView<float>& y = frame[op_.output];
+      const BufferView& y = frame[op_.output];
       const MatrixView<float> residual =
-          op_.epilogue_.residual ? frame[*op_.epilogue_.residual] : MatrixView<float>{};
+          op_.epilogue_.residual ? frame.floats(*op_.epilogue_.residual) : MatrixView<float>{};
       const P a = op_.template packer<P>(frame);
       const Variant* variant = variants_.data();
       while (variant->last_rows < y.rows) ++variant;
-      variant->gemm.run(a, op_.w_, op_.stages(residual, writes_bfloat16_),
-                        {y.data, y.row_stride * static_cast<std::int64_t>(sizeof(float))}, scratch,
-                        thread_id, num_threads);
+      variant->gemm.run(a, op_.w_, op_.stages(residual, writes_bfloat16_), {y.data, y.row_bytes},
+                        scratch, thread_id, num_threads);
     }
 
    private:
@@ -169,12 +167,13 @@ class LinearOp final : public ProductOp {
     void add_variant(std::int64_t rows, const Blocking& blocking) {
       if (rows <= last_rows()) return;
       if (!variants_.empty() && variants_.back().blocking == blocking) variants_.pop_back();
-      variants_.push_back({rows, blocking,
-                           Gemm<P, Acc>(op_.w_, op_.stages({}, writes_bfloat16_), rows,
-                                        active_features(), blocking)});
+      variants_.push_back(
+          {rows, blocking,
+           Gemm<P, Acc>(op_.w_, op_.stages({}, writes_bfloat16_), rows, features_, blocking)});
     }
 
     const LinearOp& op_;
+    const Features features_;
     const bool writes_bfloat16_;
     std::vector<Variant> variants_;
     std::size_t workspace_bytes_ = 0;
@@ -195,7 +194,7 @@ class LinearOp final : public ProductOp {
     return text;
   }
 
-  const RowKind rows_;
+  const BufferShape shape_;
   const PackedB<Acc> w_;
   const Epilogue epilogue_;
 };
@@ -203,13 +202,30 @@ class LinearOp final : public ProductOp {
 }  // namespace
 
 template <class Acc>
-std::shared_ptr<ProductOp> make_linear(Buffer x, RowKind rows, PackedB<Acc> w, Epilogue epilogue) {
-  return std::make_shared<LinearOp<Acc>>(x, rows, std::move(w), std::move(epilogue));
+Buffer Graph::linear(Buffer x, PackedB<Acc> w, Epilogue epilogue) {
+  if constexpr (is_integer(Acc::kind))
+    require(w.scale() != nullptr, "linear: int8 weights must have a scale");
+  const BufferShape in = shape(x);
+  if (!(kRounded<Acc> && in.type == ValueType::bfloat16)) require_floats("linear", in);
+  require(in.cols == w.rows(), "linear: x has " + std::to_string(in.cols) + " columns, w has " +
+                                   std::to_string(w.rows()) + " rows");
+  BufferShape out = in;
+  out.cols = w.cols();
+  out.type = ValueType::float32;
+  if (epilogue.bias.data) require_vector(epilogue.bias, out.cols, "linear: bias");
+  if (epilogue.channel_scale.data) {
+    require(is_integer(Acc::kind), "linear: channel_scale needs int8 weights");
+    require_vector(epilogue.channel_scale, in.cols, "linear: channel_scale");
+  }
+  if (epilogue.residual)
+    require(shape(*epilogue.residual) == out,
+            "linear: the residual must have the shape of the output");
+  return append(std::make_shared<LinearOp<Acc>>(x, out, std::move(w), std::move(epilogue)), out);
 }
 
-template std::shared_ptr<ProductOp> make_linear(Buffer, RowKind, PackedB<Int32>, Epilogue);
-template std::shared_ptr<ProductOp> make_linear(Buffer, RowKind, PackedB<Float32>, Epilogue);
-template std::shared_ptr<ProductOp> make_linear(Buffer, RowKind, PackedB<BFloat16>, Epilogue);
-template std::shared_ptr<ProductOp> make_linear(Buffer, RowKind, PackedB<Float32F16>, Epilogue);
+template Buffer Graph::linear(Buffer, PackedB<Int32>, Epilogue);
+template Buffer Graph::linear(Buffer, PackedB<Float32>, Epilogue);
+template Buffer Graph::linear(Buffer, PackedB<BFloat16>, Epilogue);
+template Buffer Graph::linear(Buffer, PackedB<Float32F16>, Epilogue);
 
 }  // namespace fbg

@@ -1,5 +1,11 @@
-// What an operation of a graph is to the plan: an Op is described once and knows its operands; its
-// prepare() makes a Step, which is all that a run sees. One file per family implements them.
+// What an operation of a graph is to the plan. An Op is described once and knows its operands; its
+// prepare() makes a Step, which is all that a run sees.
+//
+// To add an op, write src/plan/ops/<op>.cc: a class that derives from Op, the Step that it makes
+// (or a function of one row, row_step.h), and the method of Graph that checks shapes and appends
+// it. Declare that method in include/fbg/plan/graph.h, and, for Python, define it in
+// src/bindings/bind_plan.cc. Nothing else knows the ops: CMake takes every file of this folder, and
+// storage, lifetimes, threads and profiles follow from what an Op and its Step answer here.
 #pragma once
 
 #include <cstddef>
@@ -10,33 +16,46 @@
 #include <utility>
 #include <vector>
 
+#include "fbg/core/isa.h"
+#include "fbg/core/threads.h"
 #include "fbg/core/types.h"
 #include "fbg/plan/plan.h"
 
 namespace fbg {
 
-// Which buffers of a plan hold bfloat16: those that all who read them would round, so that no bit
-// of a result depends on it. None by default.
-struct Formats {
-  std::vector<bool> bfloat16;
-  bool is_bfloat16(Buffer b) const {
-    return static_cast<std::size_t>(b) < bfloat16.size() && bfloat16[static_cast<std::size_t>(b)];
+// What ops are prepared for. All that an op chooses by ISA follows from `features`: the limit that
+// is active meanwhile may be another.
+struct PrepareContext {
+  const Capacity& capacity;
+  Features features;
+  // Of the elements of each buffer: as the graph has it, or bfloat16 where the plan has chosen to
+  // hold floats so, because all who read them would round them. No bit of a result depends on it.
+  std::span<const ValueType> types;
+
+  ValueType type(Buffer b) const { return types[static_cast<std::size_t>(b)]; }
+};
+
+// A buffer during a run.
+struct BufferView {
+  std::byte* data = nullptr;
+  std::int64_t rows = 0, cols = 0;
+  std::int64_t row_bytes = 0;  // between rows
+
+  template <class T>
+  MatrixView<T> as() const {
+    return {reinterpret_cast<T*>(data), rows, cols,
+            row_bytes / static_cast<std::int64_t>(sizeof(T)), 1};
   }
 };
 
 // A run in progress, as steps see it.
 struct Frame {
   const RunArgs& args;
-  std::span<const MatrixView<float>> buffers;  // with the rows of this run
+  std::span<const BufferView> buffers;  // with the rows of this run
+  Barrier& barrier;                     // of all threads, for steps that have several phases
 
-  const MatrixView<float>& operator[](Buffer b) const {
-    return buffers[static_cast<std::size_t>(b)];
-  }
-  // The same buffer where it holds bfloat16; rows are as many bytes apart.
-  MatrixView<bfloat16> as_bfloat16(Buffer b) const {
-    const MatrixView<float>& view = (*this)[b];
-    return {reinterpret_cast<bfloat16*>(view.data), view.rows, view.cols, 2 * view.row_stride, 1};
-  }
+  const BufferView& operator[](Buffer b) const { return buffers[static_cast<std::size_t>(b)]; }
+  MatrixView<float> floats(Buffer b) const { return (*this)[b].as<float>(); }
 };
 
 class Step {
@@ -59,10 +78,16 @@ class Op {
       : name(std::move(op_name)), inputs(std::move(op_inputs)) {}
   virtual ~Op() = default;
 
-  // Everything that needs time, memory or a decision; the Step refers to this Op.
-  virtual std::unique_ptr<Step> prepare(const Capacity& capacity, const Formats& formats) const = 0;
-  // Whether all that it does with inputs[0] is to round it to bfloat16, and it can read it so.
-  virtual bool rounds_input() const { return false; }
+  // Everything that needs time, memory or a decision; the Step refers to this Op. Null where a run
+  // has nothing to do.
+  virtual std::unique_ptr<Step> prepare(const PrepareContext& context) const = 0;
+  // Whether the op can read inputs[i] as bfloat16 and would give the same bits as for floats,
+  // because all that it does with them is to round them.
+  virtual bool can_read_bfloat16([[maybe_unused]] std::size_t i,
+                                 [[maybe_unused]] Features features) const {
+    return false;
+  }
+  // Whether it can round what it writes.
   virtual bool can_write_bfloat16() const { return false; }
 
   const std::string name;
@@ -81,36 +106,36 @@ class ProductOp : public Op {
   virtual std::shared_ptr<ProductOp> clone() const = 0;
 };
 
-// Floats between rows of a buffer in the arena. Rows a multiple of 4 KiB apart would share cache
-// sets.
-inline std::int64_t arena_row_stride(std::int64_t cols) {
-  const std::int64_t stride = round_up(cols, 16);
-  return stride % 1024 == 0 ? stride + 16 : stride;
+// Bytes between rows of a buffer in the arena: whole cache lines. Rows a multiple of 4 KiB apart
+// would share cache sets.
+inline std::int64_t arena_row_bytes(std::int64_t cols, ValueType type) {
+  const std::int64_t bytes = round_up(cols * value_size(type), 64);
+  return bytes % 4096 == 0 ? bytes + 64 : bytes;
 }
 
-// Appends an op that Graph has no method for.
-Buffer append_op(Graph& graph, std::shared_ptr<Op> op, BufferShape shape);
+// Appends an op to a graph: what the methods of Graph do once they have checked shapes.
+Buffer append_op(Graph& graph, std::shared_ptr<Op> op, const BufferShape& shape);
+
+// Throws std::invalid_argument with the message unless the condition holds.
+void require(bool condition, const std::string& message);
+// `v` must be a row of n floats.
+void require_vector(const SharedMatrix& v, std::int64_t n, const char* what);
+// `op` reads floats.
+void require_floats(const char* op, const BufferShape& x);
+// "(rows, cols)"
+std::string shape_text(const SharedMatrix& m);
+// An op reads indices, which must be less than `limit`; ops before may have a limit too.
+void lower_limit(std::int64_t& bound, std::int64_t limit);
 
 // The rows, of `rows`, that a thread computes where rows are independent.
 inline Range thread_rows(std::int64_t rows, int thread_id, int num_threads) {
   return {rows * thread_id / num_threads, rows * (thread_id + 1) / num_threads};
 }
 
-// Rows of a buffer that a capacity allows.
-inline std::int64_t max_rows(const Capacity& capacity, RowKind kind) {
-  return kind == RowKind::token ? capacity.tokens : capacity.sequences;
+// Rows of a buffer in the largest run that a capacity allows.
+inline std::int64_t max_rows(const Capacity& capacity, const BufferShape& shape) {
+  if (shape.rows == RowKind::pixel) return capacity.images * volume(shape.image);
+  return shape.rows == RowKind::token ? capacity.tokens : capacity.sequences;
 }
-
-std::shared_ptr<Op> make_embedding(SharedMatrix word, SharedMatrix position, SharedMatrix type);
-std::shared_ptr<Op> make_layer_norm(Buffer x, SharedMatrix gamma, SharedMatrix beta, float eps);
-std::shared_ptr<Op> make_tanh(Buffer x);
-std::shared_ptr<Op> make_normalize(Buffer x);
-std::shared_ptr<Op> make_pool(Buffer x, Pooling pooling);
-std::shared_ptr<Op> make_rotate(Buffer qkv, std::int64_t num_heads, SharedMatrix cos_sin);
-std::shared_ptr<Op> make_geglu(Buffer x);
-std::shared_ptr<Op> make_attention(Buffer qkv, std::int64_t num_heads, std::int64_t head_size,
-                                   AttentionOptions options);
-template <class Acc>
-std::shared_ptr<ProductOp> make_linear(Buffer x, RowKind rows, PackedB<Acc> w, Epilogue epilogue);
 
 }  // namespace fbg

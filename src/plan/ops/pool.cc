@@ -1,5 +1,5 @@
-// Ops that make one row of each sequence: one of its tokens, or a mean or the maximum over them,
-// taken in token order. Threads take ranges of sequences.
+// Pooling: one row of each sequence, which is one of its tokens, or a mean or the maximum over
+// them, taken in token order. Threads take ranges of sequences.
 #include <algorithm>
 #include <cmath>
 
@@ -59,19 +59,19 @@ class PoolOp final : public Op {
  public:
   PoolOp(Buffer x, Pooling pooling) : Op(pooling_name(pooling), {x}), pooling_(pooling) {}
 
-  std::unique_ptr<Step> prepare(const Capacity&, const Formats&) const override {
-    return std::make_unique<PoolStep>(*this);
+  std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
+    return std::make_unique<PoolStep>(*this, context.features);
   }
 
  private:
   class PoolStep final : public Step {
    public:
-    explicit PoolStep(const PoolOp& op) : op_(op), kernels_(simd::row_kernels(active_features())) {}
+    PoolStep(const PoolOp& op, Features features)
+        : op_(op), kernels_(simd::row_kernels(features)) {}
 
     void run(const Frame& frame, std::byte*, int thread_id,
              int num_threads) const noexcept override {
-      const MatrixView<float>& x = frame[op_.inputs[0]];
-      const MatrixView<float>& y = frame[op_.output];
+      const MatrixView<float> x = frame.floats(op_.inputs[0]), y = frame.floats(op_.output);
       const std::int32_t* offsets = frame.args.offsets;
       const Range sequences = thread_rows(frame.args.sequences, thread_id, num_threads);
       for (std::int64_t s = sequences.begin; s < sequences.end; ++s)
@@ -89,8 +89,11 @@ class PoolOp final : public Op {
 
 }  // namespace
 
-std::shared_ptr<Op> make_pool(Buffer x, Pooling pooling) {
-  return std::make_shared<PoolOp>(x, pooling);
+Buffer Graph::pool(Buffer x, Pooling pooling) {
+  const BufferShape s = shape(x);
+  require_floats("pool", s);
+  require(s.rows == RowKind::token, "pool: x must have one row per token");
+  return append(std::make_shared<PoolOp>(x, pooling), {RowKind::sequence, s.cols});
 }
 
 }  // namespace fbg

@@ -1,6 +1,6 @@
-// Blocks of 4 x 4 are transposed in vector registers: memory is read and written 16 bytes at a
-// time.
-#include "plan/ops/attention_operands.h"
+// Packing K and V. K is transposed on the way: in blocks of 4 x 4 in vector registers, so that
+// memory is read and written 16 bytes at a time.
+#include "plan/ops/attention_panels.h"
 
 #include <algorithm>
 #include <array>
@@ -37,12 +37,12 @@ void transpose_4x4(const float* from, std::int64_t stride, float* to) {
 
 }  // namespace
 
-void pack_transposed(const MatrixView<const float>& x, float* panels) noexcept {
+void pack_keys(const MatrixView<const float>& x, float* panels) noexcept {
   const std::int64_t depth = x.cols;
   for (std::int64_t first = 0; first < x.rows; first += kPanelColumns) {
     float* panel = panels + first * depth;
     const std::int64_t rows = std::min<std::int64_t>(x.rows - first, kPanelColumns);
-    const std::int64_t padding = round_up(rows, kTransposedPadding) - rows;
+    const std::int64_t padding = round_up(rows, kKeyPadding) - rows;
     for (std::int64_t k = 0; padding && k < depth; ++k)
       std::fill_n(panel + k * kPanelColumns + rows, padding, 0.0f);
     const float* source = x.data + first * x.row_stride;
@@ -58,7 +58,7 @@ void pack_transposed(const MatrixView<const float>& x, float* panels) noexcept {
   }
 }
 
-void pack_rows(const MatrixView<const float>& x, float* panels) noexcept {
+void pack_values(const MatrixView<const float>& x, float* panels) noexcept {
   for (std::int64_t first = 0; first < x.cols; first += kPanelColumns) {
     float* panel = panels + first * x.rows;
     const std::int64_t cols = std::min<std::int64_t>(x.cols - first, kPanelColumns);
@@ -75,8 +75,8 @@ void pack_rows(const MatrixView<const float>& x, float* panels) noexcept {
   }
 }
 
-void pack_row_pairs(const MatrixView<const float>& x, const simd::RowKernels& kernels,
-                    float* panels) noexcept {
+void pack_values_rounded(const MatrixView<const float>& x, const simd::RowKernels& kernels,
+                         float* panels) noexcept {
   static constexpr std::array<float, kPanelColumns> kZeros{};
   float* to = panels;
   for (std::int64_t first = 0; first < x.cols; first += kPanelColumns) {
@@ -91,8 +91,8 @@ void pack_row_pairs(const MatrixView<const float>& x, const simd::RowKernels& ke
   }
 }
 
-void pack_word_pairs(const MatrixView<const float>& x, const simd::RowKernels& kernels,
-                     float* panels) noexcept {
+void pack_values_bfloat16(const MatrixView<const float>& x, const simd::RowKernels& kernels,
+                          float* panels) noexcept {
   constexpr std::int64_t kWords = kPanelColumns / 2;
   static constexpr std::array<std::uint16_t, kPanelColumns> kZeros{};
   float* to = panels;

@@ -1,0 +1,155 @@
+// Graph: a network as a list of ops and the buffers between them. A graph shares its weights and
+// knows no sizes of runs; a Plan (plan.h) prepares it for a capacity and runs it.
+//
+// A buffer is a matrix. Its rows are the tokens, the sequences or the pixels of a run, and its
+// columns are the features or channels of a row. Tokens of all sequences lie end to end without
+// padding, and so do the pixels of all images. To add an op, see src/plan/ops/ops.h.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "fbg/conv/geometry.h"
+#include "fbg/core/types.h"
+#include "fbg/gemm/pack_b.h"
+#include "fbg/kernels/output.h"
+
+namespace fbg {
+
+class Op;  // a described operation: src/plan/ops/ops.h
+
+// Dense row-major float32 that graphs and plans share: an embedding table, or a vector (one row).
+struct SharedMatrix {
+  std::shared_ptr<const float> data;
+  std::int64_t rows = 0, cols = 0;
+  const float* row(std::int64_t i) const { return data.get() + i * cols; }
+};
+
+// What a row of a buffer stands for.
+enum class RowKind : std::uint8_t { token, sequence, pixel };
+
+// Number of a buffer of a graph: buffer i is written by op i.
+using Buffer = std::int32_t;
+
+struct BufferShape {
+  RowKind rows = RowKind::token;
+  std::int64_t cols = 0;
+  ValueType type = ValueType::float32;  // of an element: float32, bfloat16, uint8 or int8
+  // Depth, height and width of an image, where rows are pixels; else empty. Unlike the numbers of
+  // tokens and sequences, which differ from run to run, the number of pixels is fixed by the plan.
+  Extent3 image = {};
+  friend bool operator==(const BufferShape&, const BufferShape&) = default;
+};
+
+enum class Activation : std::uint8_t { none, gelu, gelu_tanh, relu };
+
+// How the rows of a sequence's tokens become one: a token of it; its mean, Σ x / n, or Σ x / √n, or
+// Σ t x / Σ t with t = 1, 2, …; or its maximum.
+enum class Pooling : std::uint8_t { first, last, mean, mean_sqrt_length, weighted_mean, max };
+
+// Products with the same accumulator and sizes. Blockings are measured and chosen by kind.
+struct ProductKind {
+  Accumulator accumulator;
+  std::int64_t k, n;
+  friend bool operator==(const ProductKind&, const ProductKind&) = default;
+};
+
+// What a linear layer does to its product x * w before it stores the result. Empty members mean
+// that there is nothing of the kind.
+struct Epilogue {
+  SharedMatrix bias;  // (1, N)
+  Activation activation = Activation::none;
+  std::optional<Buffer> residual;   // added last
+  SharedMatrix channel_scale = {};  // (1, K): with int8 weights, what is quantized is x * this
+};
+
+// The heads of attention and which keys a query sees. A row of `qkv` is Q of all query heads, then
+// K and then V of all key/value heads, head_dim columns each. Consecutive query heads share a
+// key/value head where there are fewer of those: query head h reads number
+// h / (q_heads / kv_heads) (grouped-query attention: Ainslie et al., 2023, arXiv:2305.13245).
+struct AttentionShape {
+  std::int64_t q_heads = 0, kv_heads = 0, head_dim = 0;
+  bool causal = false;  // a query sees no key that comes after it
+  // A query sees the keys whose distance, the difference of sequence positions, is at most this.
+  std::optional<std::int64_t> window = {};
+
+  // Of K or V of all heads, and of a row of qkv.
+  std::int64_t kv_columns() const { return kv_heads * head_dim; }
+  std::int64_t columns() const { return q_heads * head_dim + 2 * kv_columns(); }
+};
+
+// What attention does beyond softmax(Q K^T / sqrt(head_dim)) V.
+struct AttentionOptions {
+  // Both products may take operands rounded to bfloat16, where the ISA has a dot product for it.
+  bool allow_bfloat16 = false;
+  // (q_heads, 2 L - 1), added to Q K^T before it is scaled: the column is L - 1 + position of the
+  // key - position of the query. Sequence positions must be less than L.
+  SharedMatrix distance_bias = {};
+};
+
+// Each method appends one op and returns its output. Throws std::invalid_argument where shapes do
+// not fit. Buffers hold float32 unless it says otherwise.
+class Graph {
+ public:
+  // What a run brings: a dense matrix of that shape, in the caller's memory (RunArgs::inputs).
+  Buffer input(const BufferShape& shape);
+
+  // x = word[ids] + position[position_ids] + type[types], one row per token. An empty `position` or
+  // `type` adds nothing; types must then be 0.
+  Buffer embedding(SharedMatrix word, SharedMatrix position, SharedMatrix type);
+  // An empty `beta` adds nothing.
+  Buffer layer_norm(Buffer x, SharedMatrix gamma, SharedMatrix beta, float eps);
+  // y = x * w. Rows of x are quantized as they are packed for int8 weights (Int32), rounded for
+  // bfloat16 ones (BFloat16, where x may also hold bfloat16), and read in place for the others
+  // (Float32, Float32F16).
+  template <class Acc>
+  Buffer linear(Buffer x, PackedB<Acc> w, Epilogue epilogue);
+  // Rotary positions (Su et al., 2021, arXiv:2104.09864): of each head of Q and K in a row of qkv,
+  // elements i and i + head_dim / 2 are turned by an angle. cos_sin is (L, head_dim): for each
+  // sequence position the cosines of head_dim / 2 angles, then their sines. Sequence positions must
+  // be less than L.
+  Buffer rotate(Buffer qkv, const AttentionShape& shape, SharedMatrix cos_sin);
+  // softmax(Q K^T / sqrt(head_dim)) V within each sequence: (tokens, q_heads * head_dim). Both
+  // products are of float32, unless the options allow otherwise.
+  Buffer attention(Buffer qkv, const AttentionShape& shape, AttentionOptions options = {});
+  // gelu(a) * b, where a row of x is a, b end to end (GeGLU: Shazeer, 2020, arXiv:2002.05202).
+  Buffer geglu(Buffer x);
+  // One row per sequence.
+  Buffer pool(Buffer x, Pooling pooling);
+  Buffer tanh(Buffer x);
+  // Rows divided by their Euclidean length.
+  Buffer normalize(Buffer x);
+
+  // What a run hands back, in order of these calls: a dense matrix in the caller's memory
+  // (RunArgs::outputs).
+  void output(Buffer x);
+
+  BufferShape shape(Buffer x) const;
+  std::span<const Buffer> inputs() const { return inputs_; }
+  std::span<const Buffer> outputs() const { return outputs_; }
+  // Kinds of the linear layers that compute a row per token, in order of their first layer.
+  std::vector<ProductKind> products() const;
+
+  // Exclusive bounds of the indices that a run may bring; kUnread where no op reads them.
+  static constexpr std::int64_t kUnread = 0;
+  struct Limits {
+    std::int64_t word = kUnread, position_id = kUnread, type = kUnread, sequence_position = kUnread;
+  };
+  const Limits& limits() const { return limits_; }
+
+ private:
+  friend class Plan;
+  friend class Tuner;
+  friend Buffer append_op(Graph& graph, std::shared_ptr<Op> op, const BufferShape& shape);
+  Buffer append(std::shared_ptr<Op> op, const BufferShape& shape);
+
+  std::vector<std::shared_ptr<const Op>> ops_;  // op i writes buffer i
+  std::vector<BufferShape> shapes_;
+  std::vector<Buffer> inputs_, outputs_;
+  Limits limits_;
+};
+
+}  // namespace fbg

@@ -1,0 +1,175 @@
+// Graphs: a method for each op. Tables are read where they lie, vectors are copied.
+#include <pybind11/numpy.h>
+#include <pybind11/stl.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bindings/bindings.h"
+#include "bindings/gil.h"
+#include "bindings/product_kinds.h"
+#include "core/memory.h"
+#include "fbg/plan/graph.h"
+
+namespace py = pybind11;
+
+namespace fbg::bindings {
+namespace {
+
+using Floats = py::array_t<float, py::array::c_style>;
+
+// An embedding table, read where it lies: it keeps the array alive.
+SharedMatrix table(const Floats& array, const char* what) {
+  require(array.ndim() == 2, std::string(what) + " must be 2-D");
+  const auto release = [owner = new py::object(array)](const float*) {
+    const GilAcquire gil;
+    delete owner;
+  };
+  return {{array.data(), release}, array.shape(0), array.shape(1)};
+}
+
+// A vector, copied to where kernels like it: 64-byte aligned, zeros up to whole panels of columns.
+SharedMatrix vector(const Floats& array, const char* what) {
+  require(array.ndim() == 1, std::string(what) + " must be 1-D");
+  const auto n = static_cast<std::size_t>(array.shape(0));
+  const std::size_t padded = (n + kPanelColumns - 1) / kPanelColumns * kPanelColumns;
+  auto buffer = std::make_shared<AlignedBuffer>(checked_bytes(std::max<std::size_t>(padded, 1), 4),
+                                                Fill::zero);
+  std::copy_n(array.data(), n, buffer->as<float>());
+  return {{buffer, buffer->as<float>()}, 1, array.shape(0)};
+}
+
+Activation activation(const std::string& name) {
+  if (name == "none") return Activation::none;
+  if (name == "gelu") return Activation::gelu;
+  if (name == "gelu_tanh") return Activation::gelu_tanh;
+  require(name == "relu", "linear: activation must be none, gelu, gelu_tanh or relu, got " + name);
+  return Activation::relu;
+}
+
+RowKind row_kind(const std::string& name) {
+  if (name == "token") return RowKind::token;
+  if (name == "sequence") return RowKind::sequence;
+  require(name == "pixel", "input: rows must be token, sequence or pixel, got " + name);
+  return RowKind::pixel;
+}
+
+ValueType element_type(const std::string& name) {
+  if (name == "float32") return ValueType::float32;
+  if (name == "bfloat16") return ValueType::bfloat16;
+  if (name == "uint8") return ValueType::uint8;
+  require(name == "int8", "input: dtype must be float32, bfloat16, uint8 or int8, got " + name);
+  return ValueType::int8;
+}
+
+Pooling pooling(const std::string& name) {
+  if (name == "cls") return Pooling::first;
+  if (name == "lasttoken") return Pooling::last;
+  if (name == "mean") return Pooling::mean;
+  if (name == "mean_sqrt_len_tokens") return Pooling::mean_sqrt_length;
+  if (name == "weightedmean") return Pooling::weighted_mean;
+  require(name == "max", "pool: no such pooling: " + name);
+  return Pooling::max;
+}
+
+template <class Acc>
+Buffer linear(Graph& graph, Buffer x, const PackedB<Acc>& w, const std::optional<Floats>& bias,
+              const std::string& activation_name, std::optional<Buffer> residual,
+              const std::optional<Floats>& channel_scale) {
+  Epilogue epilogue;
+  if (bias) epilogue.bias = vector(*bias, "linear: bias");
+  epilogue.activation = activation(activation_name);
+  epilogue.residual = residual;
+  if (channel_scale) epilogue.channel_scale = vector(*channel_scale, "linear: channel_scale");
+  return graph.linear(x, w, std::move(epilogue));
+}
+
+void bind_attention_shape(py::module_& m) {
+  bound_class<AttentionShape>(m, "AttentionShape")
+      .def(py::init([](std::int64_t q_heads, std::int64_t kv_heads, std::int64_t head_dim,
+                       bool causal, std::optional<std::int64_t> window) {
+             return AttentionShape{q_heads, kv_heads, head_dim, causal, window};
+           }),
+           py::arg("q_heads"), py::arg("kv_heads"), py::arg("head_dim"), py::arg("causal") = false,
+           py::arg("window") = py::none());
+}
+
+}  // namespace
+
+void bind_graph(py::module_& m) {
+  bind_attention_shape(m);
+  py::class_<Graph> graph = bound_class<Graph>(m, "Graph");
+  graph.def(py::init<>());
+  graph.def(
+      "input",
+      [](Graph& g, std::int64_t cols, const std::string& rows, const std::string& dtype,
+         const Extent3& image) {
+        return g.input({row_kind(rows), cols, element_type(dtype), image});
+      },
+      py::arg("cols"), py::arg("rows") = "token", py::arg("dtype") = "float32",
+      py::arg("image") = Extent3{});
+  graph.def(
+      "embedding",
+      [](Graph& g, const Floats& word, const std::optional<Floats>& position,
+         const std::optional<Floats>& type) {
+        return g.embedding(table(word, "embedding: word"),
+                           position ? table(*position, "embedding: position") : SharedMatrix{},
+                           type ? table(*type, "embedding: type") : SharedMatrix{});
+      },
+      py::arg("word").noconvert(), py::arg("position").noconvert() = py::none(),
+      py::arg("type").noconvert() = py::none());
+  graph.def(
+      "layer_norm",
+      [](Graph& g, Buffer x, const Floats& gamma, const std::optional<Floats>& beta, float eps) {
+        return g.layer_norm(x, vector(gamma, "layer_norm: gamma"),
+                            beta ? vector(*beta, "layer_norm: beta") : SharedMatrix{}, eps);
+      },
+      py::arg("x"), py::arg("gamma").noconvert(), py::arg("beta").noconvert(), py::arg("eps"));
+  const auto define_linear = [&](auto function) {
+    graph.def("linear", function, py::arg("x"), py::arg("w"),
+              py::arg("bias").noconvert() = py::none(), py::arg("activation") = "none",
+              py::arg("residual") = py::none(), py::arg("channel_scale").noconvert() = py::none());
+  };
+  define_linear(&linear<Int32>);
+  define_linear(&linear<Float32>);
+  define_linear(&linear<BFloat16>);
+  define_linear(&linear<Float32F16>);
+  graph.def(
+      "rotate",
+      [](Graph& g, Buffer qkv, const AttentionShape& shape, const Floats& cos_sin) {
+        return g.rotate(qkv, shape, table(cos_sin, "rotate: cos_sin"));
+      },
+      py::arg("qkv"), py::arg("shape"), py::arg("cos_sin").noconvert());
+  graph.def(
+      "attention",
+      [](Graph& g, Buffer qkv, const AttentionShape& shape, bool allow_bfloat16,
+         const std::optional<Floats>& distance_bias) {
+        AttentionOptions options{allow_bfloat16, {}};
+        if (distance_bias)
+          options.distance_bias = table(*distance_bias, "attention: distance_bias");
+        return g.attention(qkv, shape, std::move(options));
+      },
+      py::arg("qkv"), py::arg("shape"), py::arg("allow_bfloat16") = false,
+      py::arg("distance_bias").noconvert() = py::none());
+  graph.def("geglu", &Graph::geglu, py::arg("x"));
+  graph.def(
+      "first_token", [](Graph& g, Buffer x) { return g.pool(x, Pooling::first); }, py::arg("x"));
+  graph.def(
+      "pool", [](Graph& g, Buffer x, const std::string& name) { return g.pool(x, pooling(name)); },
+      py::arg("x"), py::arg("pooling"));
+  graph.def("tanh", &Graph::tanh, py::arg("x"));
+  graph.def("normalize", &Graph::normalize, py::arg("x"));
+  graph.def("output", &Graph::output, py::arg("x"));
+  graph.def_property_readonly("products", [](const Graph& g) {
+    std::vector<PyKind> kinds;
+    for (const ProductKind& kind : g.products()) kinds.push_back(to_python(kind));
+    return kinds;
+  });
+}
+
+}  // namespace fbg::bindings

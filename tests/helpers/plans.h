@@ -1,0 +1,137 @@
+// What tests of plans share: random tables and inputs, running a graph, plain loops.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <random>
+#include <span>
+#include <vector>
+
+#include "fbg/core/isa.h"
+#include "fbg/plan/plan.h"
+
+namespace fbg::test {
+
+using Values = std::vector<float>;
+
+class Random {
+ public:
+  Values values(std::int64_t n, float spread = 1.0f) {
+    std::normal_distribution<float> normal(0, spread);
+    Values v(static_cast<std::size_t>(n));
+    for (float& x : v) x = normal(engine_);
+    return v;
+  }
+  std::int64_t below(std::int64_t n) {
+    return std::uniform_int_distribution<std::int64_t>(0, n - 1)(engine_);
+  }
+
+ private:
+  std::mt19937 engine_{7};
+};
+
+inline SharedMatrix shared(const Values& values, std::int64_t rows, std::int64_t cols) {
+  auto copy = std::make_shared<Values>(values);
+  return {{copy, copy->data()}, rows, cols};
+}
+
+// Token ids and the sequences they form, as a run takes them.
+struct Input {
+  std::vector<std::int32_t> ids, position_ids, types, sequence_positions, offsets{0};
+
+  // `hidden`: how many tokens, not in the sequence, come before each of its second half.
+  void add(const std::vector<std::int32_t>& sequence, std::int32_t hidden = 0) {
+    for (std::size_t i = 0; i < sequence.size(); ++i) {
+      ids.push_back(sequence[i]);
+      position_ids.push_back(static_cast<std::int32_t>(i));
+      types.push_back(sequence[i] % 2);
+      sequence_positions.push_back(static_cast<std::int32_t>(i) +
+                                   (i < sequence.size() / 2 ? 0 : hidden));
+    }
+    offsets.push_back(static_cast<std::int32_t>(ids.size()));
+  }
+  RunArgs args(std::span<void* const> outputs) const {
+    return {static_cast<std::int64_t>(ids.size()),
+            static_cast<std::int64_t>(offsets.size()) - 1,
+            ids.data(),
+            position_ids.data(),
+            types.data(),
+            sequence_positions.data(),
+            offsets.data(),
+            outputs};
+  }
+};
+
+inline constexpr std::int64_t kWords = 50, kPositions = 300;
+
+// A graph under test starts with tables of given width; their values are kept for the plain loops.
+struct Tables {
+  std::int64_t width;
+  Values word, position, type;
+
+  Tables(std::int64_t w, Random& random)
+      : width(w),
+        word(random.values(kWords * w)),
+        position(random.values(kPositions * w)),
+        type(random.values(2 * w)) {}
+  Buffer embed(Graph& graph) const {
+    return graph.embedding(shared(word, kWords, width), shared(position, kPositions, width),
+                           shared(type, 2, width));
+  }
+  // Row of a token, computed in double.
+  double at(const Input& in, std::int64_t token, std::int64_t i) const {
+    const auto t = static_cast<std::size_t>(token);
+    const auto element = [&](const Values& table, std::int32_t row) {
+      return static_cast<double>(table[static_cast<std::size_t>(row * width + i)]);
+    };
+    return element(word, in.ids[t]) + element(position, in.position_ids[t]) +
+           element(type, in.types[t]);
+  }
+};
+
+inline Input random_input(Random& random, const std::vector<std::int64_t>& lengths,
+                          std::int32_t hidden = 0) {
+  Input in;
+  for (std::int64_t length : lengths) {
+    std::vector<std::int32_t> ids;
+    for (std::int64_t i = 0; i < length; ++i)
+      ids.push_back(static_cast<std::int32_t>(random.below(kWords)));
+    in.add(ids, hidden);
+  }
+  return in;
+}
+
+// The first output of a graph, which has `rows` rows.
+inline Values run(const Graph& graph, const Input& in, std::int64_t rows, int threads = 1) {
+  const Capacity capacity{512, 64, kPositions, threads};
+  Plan plan(graph, capacity);
+  Values result(static_cast<std::size_t>(rows * graph.shape(graph.outputs()[0]).cols), -1.0f);
+  void* const outputs[] = {result.data()};
+  plan.run(in.args(outputs), threads);
+  return result;
+}
+
+inline void expect_near(const Values& got, const std::vector<double>& want, double tolerance) {
+  ASSERT_EQ(got.size(), want.size());
+  for (std::size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], want[i], tolerance) << i;
+}
+
+template <class Function>
+void on_every_isa(Function function) {
+  for (Isa isa : supported_isas()) {
+    SCOPED_TRACE(isa_name(isa));
+    set_isa_limit(isa);
+    function();
+  }
+  set_isa_limit(std::nullopt);
+}
+
+// softmax(Q K^T / sqrt(d)) V with its options, in double; q, k, v are columns of the tables' sum.
+std::vector<double> plain_attention(const Tables& tables, const Input& in,
+                                    const AttentionShape& shape,
+                                    const AttentionOptions& options = {});
+
+}  // namespace fbg::test

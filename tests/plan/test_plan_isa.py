@@ -1,0 +1,113 @@
+"""A plan runs with one instruction set: the one that was active when its preparation began."""
+
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fbg
+from fbg import _fbg
+from fbg.runtime.batches import pack_sequences
+from fbg.runtime.runner import Runner
+from fbg.runtime.tuned import table
+
+WIDTH, TOKENS = 48, 40
+
+
+def floats(*shape: int) -> np.ndarray:
+    return np.random.default_rng(5).standard_normal(shape).astype(np.float32)
+
+
+def network() -> _fbg.Graph:
+    """Layers of all dtypes, attention that may round, and row kernels."""
+    graph = _fbg.Graph()
+    heads = _fbg.AttentionShape(3, 3, WIDTH // 3)
+    gamma = floats(WIDTH)
+    x = graph.embedding(floats(99, WIDTH))
+    for pack in (_fbg.pack_b_float32, _fbg.pack_b_bfloat16, pack_int8):
+        qkv = graph.linear(graph.layer_norm(x, gamma, None, 1e-6), pack(floats(WIDTH, 3 * WIDTH)))
+        context = graph.attention(qkv, heads, True)
+        x = graph.linear(context, pack(floats(WIDTH, WIDTH)), activation="gelu", residual=x)
+    graph.output(x)
+    return graph
+
+
+def pack_int8(w: np.ndarray) -> _fbg.PackedBInt8:
+    return _fbg.pack_b_quantize(w, per_column=True, symmetric=True)
+
+
+def kernels(plan: _fbg.Plan) -> list[str]:
+    return [kernel for _, kernel, *_ in plan.ops if kernel]
+
+
+def run(plan: _fbg.Plan) -> np.ndarray:
+    out = np.empty((TOKENS, WIDTH), np.float32)
+    packed = pack_sequences([np.arange(TOKENS, dtype=np.int32)])
+    plan.run(packed.ids, None, packed.types, None, packed.offsets, [out], 1)
+    return out
+
+
+@pytest.fixture(scope="module")
+def graph() -> _fbg.Graph:
+    return network()
+
+
+@pytest.fixture(scope="module")
+def pure(graph: _fbg.Graph) -> dict[str, tuple[list[str], np.ndarray]]:
+    """Kernels and results under each ISA, with nobody else about."""
+    found = {}
+    for isa in fbg.isa.supported():
+        with fbg.isa.limit(isa):
+            plan = _fbg.Plan(graph, tokens=64, sequences=4, length=64, threads=1)
+            assert plan.isa == isa
+            found[isa] = kernels(plan), run(plan)
+    return found
+
+
+def test_a_plan_keeps_the_isa_under_which_the_runner_looked_for_it(
+    graph: _fbg.Graph, pure: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    *_, best = fbg.isa.supported()
+
+    def changes_the_limit(*_: object) -> list[Any]:
+        _fbg.set_isa_limit("generic")
+        return []
+
+    runner = Runner(graph, 64)
+    monkeypatch.setattr(table, "for_plan", changes_the_limit)
+    with fbg.isa.limit(best):
+        plan = runner.plan(TOKENS, 1)
+    assert (plan.isa, kernels(plan)) == (best, pure[best][0])
+    np.testing.assert_array_equal(run(plan), pure[best][1])
+    with fbg.isa.limit(best):
+        assert runner.plan(TOKENS, 1) is plan
+    with fbg.isa.limit("generic"):
+        assert runner.plan(TOKENS, 1).isa == "generic"
+
+
+def test_limits_that_change_while_plans_are_prepared_mix_nothing(
+    graph: _fbg.Graph, pure: dict[str, Any]
+) -> None:
+    done = threading.Event()
+
+    def change_limits() -> None:
+        while not done.is_set():
+            for isa in fbg.isa.supported():
+                _fbg.set_isa_limit(isa)
+
+    thread = threading.Thread(target=change_limits)
+    thread.start()
+    try:
+        for _ in range(30):
+            plan = Runner(graph, 64).plan(TOKENS, 1)
+            assert kernels(plan) == pure[plan.isa][0]
+            np.testing.assert_array_equal(run(plan), pure[plan.isa][1])
+    finally:
+        done.set()
+        thread.join()
+
+
+def test_features_that_this_cpu_lacks_are_refused(graph: _fbg.Graph) -> None:
+    with pytest.raises(ValueError, match="Plan: features has some that this CPU lacks"):
+        _fbg.Plan(graph, tokens=8, sequences=1, length=8, threads=1, features=1 << 31)
