@@ -14,7 +14,9 @@ void bind_pipeline(pybind11::module_& m);  // output stages
 void bind_gemm(pybind11::module_& m);      // packers of A, gemm, linear, kernels
 void bind_prepare(pybind11::module_& m);   // prepared calls
 void bind_conv(pybind11::module_& m);      // PackedConv, prepared convolutions
-void bind_plan(pybind11::module_& m);      // plans of whole models
+void bind_graph(pybind11::module_& m);     // graphs
+void bind_plan(pybind11::module_& m);      // plans of graphs
+void bind_tuner(pybind11::module_& m);     // the tuner of blockings
 
 // Binds a class. Use it instead of pybind11::class_: that gives a method which is called on an
 // instance whose __init__ never ran, such as one made by T.__new__(T), memory that holds no T. Here

@@ -66,16 +66,21 @@ std::vector<Buffer> assign_storage(std::span<const std::shared_ptr<const Op>> op
 
 }  // namespace
 
+// Where an arena has everything.
+struct Plan::Layout {
+  std::size_t bytes = 0;
+  std::vector<MatrixView<float>> buffers;  // columns and strides only
+  std::vector<Lifetime> lifetimes;         // of all ranges of the arena
+};
+
 struct Plan::Memory {
   AlignedBuffer arena;
   std::vector<MatrixView<float>> buffers;  // data of outputs and rows of all: set by each run
   std::vector<std::byte*> scratch;         // by step
-  std::vector<Lifetime> lifetimes;         // of all ranges of the arena
   bool poisons = false;
 };
 
-Plan::Plan(const Graph& graph, const Capacity& capacity)
-    : graph_(graph), capacity_(capacity), memory_(std::make_unique<Memory>()) {
+Plan::Plan(const Graph& graph, const Capacity& capacity) : graph_(graph), capacity_(capacity) {
   if (capacity.tokens < 1 || capacity.sequences < 1 || capacity.length < 1 || capacity.threads < 1)
     throw std::invalid_argument("plan: every capacity must be at least 1");
   const auto& ops = graph_.ops_;
@@ -110,29 +115,48 @@ Plan::Plan(const Graph& graph, const Capacity& capacity)
     lifetimes[n + i] = {steps_[i]->scratch_bytes(), static_cast<int>(i), static_cast<int>(i)};
   }
   for (Buffer b : graph_.outputs_) lifetimes[static_cast<std::size_t>(b)].bytes = 0;
-  memory_->arena = AlignedBuffer(std::max<std::size_t>(lay_out_arena(lifetimes), 1));
+  auto layout = std::make_shared<Layout>();
+  layout->bytes = std::max<std::size_t>(lay_out_arena(lifetimes), 1);
 
-  std::byte* base = memory_->arena.data();
   for (std::size_t i = 0; i < n; ++i) {
-    const std::int64_t cols = graph_.shapes_[i].cols;
     const Lifetime& buffer = lifetimes[static_cast<std::size_t>(storage[i])];
     const Lifetime& scratch = lifetimes[n + i];
-    float* data = reinterpret_cast<float*>(base + buffer.offset);
-    memory_->buffers.push_back({data, 0, cols, stride(i), 1});
-    memory_->scratch.push_back(base + scratch.offset);
+    layout->buffers.push_back({nullptr, 0, graph_.shapes_[i].cols, stride(i), 1});
     op_plans_.push_back({ops[i]->name + (formats.bfloat16[i] ? " -> bfloat16" : ""),
                          steps_[i]->kernel(), steps_[i]->blocking(), buffer.offset, buffer.bytes,
                          scratch.offset, scratch.bytes});
   }
   for (Buffer b : graph_.outputs_) {
-    auto& view = memory_->buffers[static_cast<std::size_t>(b)];
+    auto& view = layout->buffers[static_cast<std::size_t>(b)];
     view.row_stride = view.cols;
   }
-  memory_->lifetimes = std::move(lifetimes);
-  poison_freed(kPoisonsFreed);
+  layout->lifetimes = std::move(lifetimes);
+  layout_ = std::move(layout);
+  allocate();
+}
+
+Plan::Plan(const Plan& other)
+    : graph_(other.graph_),
+      capacity_(other.capacity_),
+      steps_(other.steps_),
+      op_plans_(other.op_plans_),
+      layout_(other.layout_) {
+  allocate();
 }
 
 Plan::~Plan() = default;
+
+void Plan::allocate() {
+  memory_ = std::make_unique<Memory>();
+  memory_->arena = AlignedBuffer(layout_->bytes);
+  memory_->buffers = layout_->buffers;
+  std::byte* const base = memory_->arena.data();
+  for (std::size_t i = 0; i < steps_.size(); ++i) {
+    memory_->buffers[i].data = reinterpret_cast<float*>(base + op_plans_[i].offset);
+    memory_->scratch.push_back(base + op_plans_[i].scratch_offset);
+  }
+  poison_freed(kPoisonsFreed);
+}
 
 void Plan::poison_freed(bool on) {
   memory_->poisons = on;
@@ -141,7 +165,7 @@ void Plan::poison_freed(bool on) {
 
 // Overwrites what lived until this step, its scratch included.
 void Plan::poison(std::size_t step) noexcept {
-  for (const Lifetime& range : memory_->lifetimes)
+  for (const Lifetime& range : layout_->lifetimes)
     if (range.last == static_cast<int>(step))
       std::memset(memory_->arena.data() + range.offset, kPoison, range.bytes);
 }
@@ -157,7 +181,7 @@ void Plan::run(const RunArgs& args, int num_threads, double* seconds, double* ph
   const Frame frame{args, memory.buffers};
 
   const int threads = std::clamp(num_threads, 1, capacity_.threads);
-  Barrier barrier(threads);
+  Barrier barrier;
   run_team(threads, [&](int thread_id, int team_size) {
     using Clock = std::chrono::steady_clock;
     const FloatEnvironment environment;
@@ -180,6 +204,12 @@ void Plan::run(const RunArgs& args, int num_threads, double* seconds, double* ph
   });
 }
 
-std::size_t Plan::arena_bytes() const { return memory_->arena.size(); }
+std::size_t Plan::arena_bytes() const { return layout_->bytes; }
+
+std::size_t Plan::shared_bytes() const {
+  std::size_t bytes = 0;
+  for (const auto& step : steps_) bytes += step->nbytes();
+  return bytes;
+}
 
 }  // namespace fbg

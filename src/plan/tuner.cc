@@ -103,7 +103,7 @@ std::vector<double> Tuner::seconds(std::int64_t rows, std::span<const Blocking> 
 
   std::vector<std::vector<double>> samples(count);
   for (auto& s : samples) s.reserve(kMostRounds);
-  Barrier meet(num_threads_);
+  Barrier meet;
   std::atomic<bool> more = true, complete = false;
   const auto rounds = [&](int thread_id, int team_size) {
     if (team_size != num_threads_) return;
