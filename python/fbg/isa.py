@@ -7,10 +7,10 @@ a process starts with; it is read when fbg is imported.
 
 from __future__ import annotations
 
-import os
 from types import TracebackType
 
 from fbg import _fbg
+from fbg.environment import read_setting
 
 __all__ = ["active", "limit", "supported"]
 
@@ -66,12 +66,4 @@ def limit(name: str | None) -> _Limit:
     return _Limit(previous)
 
 
-def _apply_environment() -> None:
-    if name := os.environ.get("FBG_MAX_ISA"):
-        try:
-            _fbg.set_isa_limit(name)
-        except ValueError as error:
-            raise ValueError(f"FBG_MAX_ISA: {error}") from None
-
-
-_apply_environment()
+read_setting("FBG_MAX_ISA", _fbg.set_isa_limit)

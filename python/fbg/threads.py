@@ -8,9 +8,9 @@ affinity mask and its cgroup quota.
 from __future__ import annotations
 
 import operator
-import os
 
 from fbg import _fbg
+from fbg.environment import read_setting
 
 __all__ = ["get_num_threads", "set_num_threads"]
 
@@ -39,13 +39,12 @@ def get_num_threads() -> int:
     return _fbg.num_threads()
 
 
-def _apply_environment() -> None:
-    if text := os.environ.get("FBG_NUM_THREADS"):
-        try:
-            set_num_threads(int(text))
-        except ValueError:
-            wanted = f"an integer in [1, {_fbg.MAX_THREADS}]"
-            raise ValueError(f"FBG_NUM_THREADS: must be {wanted}, got {text!r}") from None
+def _use_environment(text: str) -> None:
+    try:
+        set_num_threads(int(text))
+    except ValueError:
+        wanted = f"an integer in [1, {_fbg.MAX_THREADS}]"
+        raise ValueError(f"must be {wanted}, got {text!r}") from None
 
 
-_apply_environment()
+read_setting("FBG_NUM_THREADS", _use_environment)

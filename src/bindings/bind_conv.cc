@@ -5,6 +5,7 @@
 
 #include "bindings/bindings.h"
 #include "bindings/gemm_call.h"
+#include "bindings/gil.h"
 #include "fbg/conv/conv.h"
 #include "fbg/core/threads.h"
 
@@ -96,7 +97,7 @@ py::array run(const PreparedConv<Acc>& p, const py::array& x, const std::vector<
   }
   const OutputView view = output_view(c);
   {
-    const py::gil_scoped_release release;
+    const GilRelease release;
     begin_run(stages, m);
     std::byte* const workspace = thread_workspace(p.conv.workspace_bytes());
     for (int phase = 0; phase < p.conv.phases(); ++phase)
@@ -173,7 +174,7 @@ void bind_family(py::module_& m, const char* name) {
                                                       w.geometry().depth());
             const std::vector<Stage> stages = stages_of<Acc>(py_stages);
             const ConvOptions options = options_of(source, has_scale, algorithm, exact, threads);
-            const py::gil_scoped_release release;
+            const GilRelease release;
             return std::make_unique<Prepared>(
                 Prepared{w, options.source, threads, Conv<Acc>(w, stages, shape, options)});
           });
@@ -202,7 +203,7 @@ PackedConv<Acc> convert(const py::array& w, const ConvGeometry& g, const std::st
   const auto kind = granularity == "group"    ? ConvGranularity::group
                     : granularity == "tensor" ? ConvGranularity::tensor
                                               : ConvGranularity::column;
-  const py::gil_scoped_release release;
+  const GilRelease release;
   return PackedConv<Acc>::convert(values, g, kind, symmetric);
 }
 

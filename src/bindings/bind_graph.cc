@@ -12,16 +12,12 @@
 
 #include "bindings/bindings.h"
 #include "bindings/gil.h"
-#include "bindings/product_kinds.h"
+#include "bindings/products.h"
 #include "core/memory.h"
 #include "fbg/plan/graph.h"
 
-namespace py = pybind11;
-
 namespace fbg::bindings {
 namespace {
-
-using Floats = py::array_t<float, py::array::c_style>;
 
 // An embedding table, read where it lies: it keeps the array alive.
 SharedMatrix table(const Floats& array, const char* what) {

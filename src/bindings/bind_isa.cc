@@ -65,6 +65,8 @@ void bind_isa(py::module_& m) {
   m.def("available_cpus", &available_cpus);
   m.def("num_threads", &num_threads);
   m.def("set_num_threads", &set_num_threads, py::arg("n"));
+  m.def("enter_call", &enter_call);
+  m.def("leave_call", &leave_call);
 }
 
 }  // namespace fbg::bindings

@@ -1,14 +1,12 @@
-// Plans of whole models, and the tuner. Arrays are checked here, against the plan's capacity and
+// Plans of whole models. Arrays are checked here, against the plan's capacity and
 // tables, so that no Python caller can make the native code read or write out of bounds.
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -16,39 +14,15 @@
 
 #include "bindings/bindings.h"
 #include "bindings/gil.h"
-#include "bindings/product_kinds.h"
+#include "bindings/plan_pool.h"
+#include "bindings/products.h"
 #include "fbg/core/phase.h"
 #include "fbg/plan/plan.h"
-#include "fbg/plan/tuning.h"
-
-namespace py = pybind11;
 
 namespace fbg::bindings {
 namespace {
 
 using Indices = py::array_t<std::int32_t, py::array::c_style>;
-
-// A plan and the lock that lets several Python threads share it. A fork may catch the lock in the
-// hands of a thread that the child does not have: there it is replaced.
-struct BoundPlan {
-  Plan plan;
-  BoundPlan(const Graph& graph, const Capacity& capacity, Features features)
-      : plan(graph, capacity, features) {}
-
-  // Call it with the GIL held.
-  std::mutex& mutex() {
-    if (process_ != getpid()) {
-      static_cast<void>(mutex_.release());  // still locked: it cannot be destroyed
-      mutex_ = std::make_unique<std::mutex>();
-      process_ = getpid();
-    }
-    return *mutex_;
-  }
-
- private:
-  std::unique_ptr<std::mutex> mutex_ = std::make_unique<std::mutex>();
-  pid_t process_ = getpid();
-};
 
 // Indices are checked in a copy: while the GIL is released, other threads may write to the array.
 using IndexVector = std::vector<std::int32_t>;
@@ -115,13 +89,13 @@ void check_matrix(const py::array& array, const BufferShape& shape, std::int64_t
               ", " + std::to_string(shape.cols) + ")");
 }
 
-void run(BoundPlan& bound, const OptionalIndices& ids, const OptionalIndices& position_ids,
+void run(PlanPool& pool, const OptionalIndices& ids, const OptionalIndices& position_ids,
          const OptionalIndices& types, const OptionalIndices& sequence_positions,
          const Indices& offsets, std::vector<py::array> outputs, int num_threads,
          std::optional<py::array_t<double, py::array::c_style>> seconds,
          std::optional<py::array_t<double, py::array::c_style>> phases,
          const std::vector<py::array>& inputs) {
-  Plan& plan = bound.plan;
+  const Plan& plan = pool.plan();
   const Graph& graph = plan.graph();
   const Graph::Limits& limits = graph.limits();
   const IndexVector bounds = sequence_offsets(offsets, plan.capacity());
@@ -174,16 +148,8 @@ void run(BoundPlan& bound, const OptionalIndices& ids, const OptionalIndices& po
             "run: phases must have one row per op and " + std::to_string(kPhases) + " columns");
     phase_times = phases->mutable_data();
   }
-  std::mutex& mutex = bound.mutex();
-  const GilRelease release;
-  const std::lock_guard lock(mutex);
-  plan.run(args, num_threads, times, phase_times);
+  pool.run([&](Plan& own) noexcept { own.run(args, num_threads, times, phase_times); });
 }
-
-using PyBlocking = std::array<int, 4>;  // as the members of Blocking
-
-PyBlocking to_python(const Blocking& b) { return {b.rows, b.panels, b.a_kib, b.row_parts}; }
-Blocking blocking(const PyBlocking& b) { return {b[0], b[1], b[2], b[3]}; }
 
 using PyTuned = std::tuple<PyKind, std::int64_t, std::int64_t, PyBlocking>;
 
@@ -194,52 +160,10 @@ std::vector<TunedProduct> tuned_products(const std::vector<PyTuned>& tuned) {
   return products;
 }
 
-// The features that kernels are chosen for: those named, or what is active now.
-Features checked_features(std::optional<Features> features, const char* where) {
-  if (!features) return active_features();
-  require((*features & ~cpu_features()) == 0,
-          std::string(where) + ": features has some that this CPU lacks");
-  return *features;
-}
-
-void bind_tuner(py::module_& m) {
-  m.def("tuner_count", &tuner_count);
-  bound_class<Tuner>(m, "Tuner")
-      .def(py::init([](const Graph& graph, const PyKind& kind, int threads,
-                       std::optional<Features> features) {
-             const ProductKind product = product_kind(kind);
-             const Features chosen = checked_features(features, "Tuner");
-             const GilRelease release;
-             return std::make_unique<Tuner>(graph, product, threads, chosen);
-           }),
-           py::arg("graph"), py::arg("kind"), py::arg("threads"), py::arg("features") = py::none())
-      .def(
-          "candidates",
-          [](const Tuner& tuner, std::int64_t rows) {
-            require(rows >= 1, "candidates: rows must be at least 1");
-            std::vector<PyBlocking> candidates;
-            for (const Blocking& b : tuner.candidates(rows)) candidates.push_back(to_python(b));
-            return candidates;
-          },
-          py::arg("rows"))
-      .def(
-          "seconds",
-          [](const Tuner& tuner, std::int64_t rows, const std::vector<PyBlocking>& blockings,
-             double budget) {
-            require(rows >= 1, "seconds: rows must be at least 1");
-            std::vector<Blocking> native;
-            for (const PyBlocking& b : blockings) native.push_back(blocking(b));
-            const GilRelease release;
-            return tuner.seconds(rows, native, budget);
-          },
-          py::arg("rows"), py::arg("blockings"), py::arg("budget"));
-}
-
 }  // namespace
 
 void bind_plan(py::module_& m) {
-  bind_tuner(m);
-  bound_class<BoundPlan>(m, "Plan")
+  bound_class<PlanPool>(m, "Plan")
       .def(py::init([](const Graph& graph, std::int64_t tokens, std::int64_t sequences,
                        std::int64_t length, int threads, const std::vector<PyTuned>& tuned,
                        std::int64_t images, std::optional<Features> features) {
@@ -247,7 +171,7 @@ void bind_plan(py::module_& m) {
                                      images};
              const Features chosen = checked_features(features, "Plan");
              const GilRelease release;
-             return std::make_unique<BoundPlan>(graph, capacity, chosen);
+             return std::make_unique<PlanPool>(graph, capacity, chosen);
            }),
            py::arg("graph"), py::arg("tokens"), py::arg("sequences"), py::arg("length"),
            py::arg("threads"), py::arg("tuned") = std::vector<PyTuned>(), py::arg("images") = 0,
@@ -258,18 +182,22 @@ void bind_plan(py::module_& m) {
            py::arg("seconds").noconvert() = py::none(), py::arg("phases").noconvert() = py::none(),
            py::arg("inputs") = std::vector<py::array>())
       .def_property_readonly(
-          "isa", [](const BoundPlan& p) { return isa_name(best_isa(p.plan.features())); })
+          "isa", [](const PlanPool& p) { return isa_name(best_isa(p.plan().features())); })
       .def_property_readonly(
           "ops",
-          [](const BoundPlan& p) {
+          [](const PlanPool& p) {
             py::list ops;
-            for (const OpPlan& op : p.plan.ops())
+            for (const OpPlan& op : p.plan().ops())
               ops.append(py::make_tuple(op.name, op.kernel, op.offset, op.bytes, op.scratch_offset,
                                         op.scratch_bytes, op.blocking));
             return ops;
           })
       .def_property_readonly("arena_bytes",
-                             [](const BoundPlan& p) { return p.plan.arena_bytes(); });
+                             [](const PlanPool& p) { return p.plan().arena_bytes(); })
+      .def_property_readonly("num_arenas", &PlanPool::num_arenas)
+      .def_property_readonly("nbytes", [](PlanPool& p) {
+        return p.plan().shared_bytes() + p.num_arenas() * p.plan().arena_bytes();
+      });
 }
 
 }  // namespace fbg::bindings

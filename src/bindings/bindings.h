@@ -15,8 +15,9 @@ void bind_pipeline(pybind11::module_& m);  // output stages
 void bind_gemm(pybind11::module_& m);      // packers of A, gemm, linear, kernels
 void bind_prepare(pybind11::module_& m);   // prepared calls
 void bind_conv(pybind11::module_& m);      // PackedConv, prepared convolutions
-void bind_graph(pybind11::module_& m);     // networks
-void bind_plan(pybind11::module_& m);      // plans of whole models, and the tuner
+void bind_graph(pybind11::module_& m);     // graphs
+void bind_plan(pybind11::module_& m);      // plans of graphs
+void bind_tuner(pybind11::module_& m);     // the tuner of blockings
 
 // Throws ValueError with the message unless the condition holds.
 inline void require(bool condition, const std::string& message) {

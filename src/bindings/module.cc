@@ -1,8 +1,25 @@
 // The extension module fbg._fbg. Bindings validate, release the GIL and call; Python adds the rest.
+#include <exception>
+#include <system_error>
+
 #include "bindings/bindings.h"
+
+namespace {
+
+// What the operating system refuses is an OSError, as it is in Python.
+void translate_system_error(std::exception_ptr error) {
+  try {
+    if (error) std::rethrow_exception(error);
+  } catch (const std::system_error& e) {
+    pybind11::set_error(PyExc_OSError, e.what());
+  }
+}
+
+}  // namespace
 
 PYBIND11_MODULE(_fbg, m) {
   m.doc() = "Native part of fbg; use the fbg package.";
+  pybind11::register_local_exception_translator(&translate_system_error);
   fbg::bindings::bind_isa(m);
   fbg::bindings::bind_pack(m);
   fbg::bindings::bind_pipeline(m);
@@ -11,4 +28,5 @@ PYBIND11_MODULE(_fbg, m) {
   fbg::bindings::bind_conv(m);
   fbg::bindings::bind_graph(m);
   fbg::bindings::bind_plan(m);
+  fbg::bindings::bind_tuner(m);
 }

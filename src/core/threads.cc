@@ -94,11 +94,20 @@ void hand_out(Ticket& ticket, int cpu) noexcept {
   if (moved) sched_setaffinity(thread, sizeof allowed, &allowed);
 }
 
+// Callers of the library at this moment, and how many scopes this thread is inside of.
+std::atomic<int> g_callers{0};
+thread_local int t_scopes = 0;
+
+// Threads of the run that this thread is part of; outside of any run, it is on its own.
+thread_local int t_run_threads = 1;
+
 void work(Team& team, Ticket& ticket, int thread_id) noexcept {
   std::uint32_t seen = 0;
+  t_scopes = 1;  // a worker is never counted: its caller is
   ticket.thread.store(gettid(), std::memory_order_relaxed);
   for (;;) {
     seen = wait_for_change(ticket.number, seen);
+    t_run_threads = team.num_threads;
     team.task(team.context, thread_id, team.num_threads);
     ticket.cpu.store(sched_getcpu(), std::memory_order_relaxed);
     if (team.unfinished.fetch_sub(1, std::memory_order_acq_rel) == 1) team.unfinished.notify_one();
@@ -147,10 +156,13 @@ bool grow(Team& team, std::size_t num_workers) noexcept {
 
 std::atomic<Team*> g_team{nullptr};
 
-// The workers do not exist in a forked child. Their team is abandoned, not destroyed: it may have
-// been caught at any point of a run.
-void abandon_team() noexcept { g_team.store(nullptr, std::memory_order_relaxed); }
-[[maybe_unused]] const int g_at_fork = pthread_atfork(nullptr, nullptr, abandon_team);
+// Neither workers nor other callers exist in a forked child. Their team is abandoned, not
+// destroyed: it may have been caught at any point of a run.
+void forget_other_threads() noexcept {
+  g_team.store(nullptr, std::memory_order_relaxed);
+  g_callers.store(t_scopes > 0 ? 1 : 0, std::memory_order_relaxed);
+}
+[[maybe_unused]] const int g_at_fork = pthread_atfork(nullptr, nullptr, forget_other_threads);
 
 Team* get_team() noexcept {
   Team* team = g_team.load(std::memory_order_acquire);
@@ -161,19 +173,25 @@ Team* get_team() noexcept {
   return team;
 }
 
-// Tells Barrier that this thread is the only one of its run.
-thread_local bool t_alone = false;
-
+// A run of `threads` threads, one of which is this one.
 class RunScope {
  public:
-  explicit RunScope(bool alone) noexcept : previous_(std::exchange(t_alone, alone)) {}
-  ~RunScope() { t_alone = previous_; }
+  explicit RunScope(int threads) noexcept : previous_(std::exchange(t_run_threads, threads)) {}
+  ~RunScope() { t_run_threads = previous_; }
   RunScope(const RunScope&) = delete;
   RunScope& operator=(const RunScope&) = delete;
 
  private:
-  const bool previous_;
+  const int previous_;
 };
+
+// How many threads a run may have that asks for `wanted`.
+int granted_threads(int wanted) noexcept {
+  const int others = g_callers.load(std::memory_order_relaxed) - 1;
+  if (wanted <= 1 || others <= 0) return wanted;
+  static const int cpus = available_cpus();  // asked once: it reads files
+  return std::clamp(cpus - others, 1, wanted);
+}
 
 std::atomic<int> g_num_threads{0};  // 0: not chosen yet
 
@@ -204,12 +222,22 @@ int num_threads() noexcept {
   return n;
 }
 
+void enter_call() noexcept {
+  if (t_scopes++ == 0) g_callers.fetch_add(1, std::memory_order_relaxed);
+}
+
+void leave_call() noexcept {
+  if (--t_scopes == 0) g_callers.fetch_sub(1, std::memory_order_relaxed);
+}
+
 void run_team(int num_threads, TeamTask task, void* context) noexcept {
+  const CallScope scope;
+  num_threads = granted_threads(num_threads);
   Team* team = num_threads > 1 ? get_team() : nullptr;
   const bool owner = team && !team->busy.exchange(true, std::memory_order_acquire);
   if (!owner || !grow(*team, static_cast<std::size_t>(num_threads) - 1)) {
     if (owner) team->busy.store(false, std::memory_order_release);
-    const RunScope alone(true);
+    const RunScope alone(1);
     task(context, 0, 1);
     return;
   }
@@ -222,7 +250,7 @@ void run_team(int num_threads, TeamTask task, void* context) noexcept {
   for (int i = 0; i < num_threads - 1; ++i)
     hand_out(*team->workers[static_cast<std::size_t>(i)], cpu);
   {
-    const RunScope together(false);
+    const RunScope together(num_threads);
     task(context, 0, num_threads);
   }
   for (int left; (left = team->unfinished.load(std::memory_order_acquire)) != 0;)
@@ -231,9 +259,10 @@ void run_team(int num_threads, TeamTask task, void* context) noexcept {
 }
 
 void Barrier::wait() noexcept {
-  if (num_threads_ <= 1 || t_alone) return;
+  const int threads = t_run_threads;
+  if (threads == 1) return;
   const std::uint32_t generation = generation_.load(std::memory_order_relaxed);
-  if (arrived_.fetch_add(1, std::memory_order_acq_rel) == num_threads_ - 1) {
+  if (arrived_.fetch_add(1, std::memory_order_acq_rel) == threads - 1) {
     arrived_.store(0, std::memory_order_relaxed);
     generation_.store(generation + 1, std::memory_order_release);
     return;

@@ -9,9 +9,8 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
-#include <stdexcept>
+#include <system_error>
 
 namespace fbg::kernels {
 namespace {
@@ -24,8 +23,8 @@ std::string environment(const char* variable) {
 void write_file(const std::string& path, int flags, const void* data, std::size_t bytes,
                 const char* variable) {
   const auto fail = [&] {
-    throw std::runtime_error(std::string(variable) + ": cannot write " + path + ": " +
-                             std::strerror(errno));
+    throw std::system_error(errno, std::generic_category(),
+                            std::string(variable) + ": cannot write " + path);
   };
   const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | flags, 0644);
   if (fd < 0) fail();
@@ -36,7 +35,8 @@ void write_file(const std::string& path, int flags, const void* data, std::size_
 }  // namespace
 
 void dump_code(const std::string& name, const void* code, std::size_t bytes) {
-  static const std::string directory = environment("FBG_DUMP_KERNELS");
+  // Never destroyed: a thread may generate a kernel while the process exits.
+  static const std::string& directory = *new std::string(environment("FBG_DUMP_KERNELS"));
   if (directory.empty()) return;
   std::error_code ignored;  // writing will tell
   std::filesystem::create_directories(directory, ignored);

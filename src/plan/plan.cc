@@ -103,16 +103,22 @@ std::vector<Buffer> assign_storage(Ops ops, std::span<const int> last_use,
 
 }  // namespace
 
+// Where an arena has everything.
+struct Plan::Layout {
+  std::size_t bytes = 0;
+  std::vector<BufferView> buffers;  // columns and strides only
+  std::vector<Lifetime> lifetimes;  // of all ranges of the arena
+};
+
 struct Plan::Memory {
   AlignedBuffer arena;
   std::vector<BufferView> buffers;  // rows of all, and data of inputs and outputs: set by each run
   std::vector<std::byte*> scratch;  // by step
-  std::vector<Lifetime> lifetimes;  // of all ranges of the arena
   bool poisons = false;
 };
 
 Plan::Plan(const Graph& graph, const Capacity& capacity, Features features)
-    : graph_(graph), capacity_(capacity), features_(features), memory_(std::make_unique<Memory>()) {
+    : graph_(graph), capacity_(capacity), features_(features) {
   const auto& ops = graph_.ops_;
   const std::span<const BufferShape> shapes = graph_.shapes_;
   const std::size_t n = ops.size();
@@ -143,18 +149,17 @@ Plan::Plan(const Graph& graph, const Capacity& capacity, Features features)
     lifetimes[n + i] = {steps_[i] ? steps_[i]->scratch_bytes() : 0, now, now};
   }
   for (const Buffer b : outside) lifetimes[static_cast<std::size_t>(b)].bytes = 0;
-  memory_->arena = AlignedBuffer(std::max<std::size_t>(lay_out_arena(lifetimes), 1));
+  auto layout = std::make_shared<Layout>();
+  layout->bytes = std::max<std::size_t>(lay_out_arena(lifetimes), 1);
 
-  std::byte* const base = memory_->arena.data();
   for (std::size_t i = 0; i < n; ++i) {
     const BufferShape& shape = shapes[i];
     const Lifetime& buffer = lifetimes[static_cast<std::size_t>(storage[i])];
     const Lifetime& scratch = lifetimes[n + i];
     const bool dense = contains(outside, static_cast<Buffer>(i));
-    memory_->buffers.push_back(
-        {base + buffer.offset, 0, shape.cols,
+    layout->buffers.push_back(
+        {nullptr, 0, shape.cols,
          dense ? shape.cols * value_size(types[i]) : arena_row_bytes(shape.cols, types[i])});
-    memory_->scratch.push_back(base + scratch.offset);
     OpPlan plan{ops[i]->name, {}, {}, buffer.offset, buffer.bytes, scratch.offset, scratch.bytes};
     if (types[i] != shape.type) plan.name += std::string(" -> ") + value_type_name(types[i]);
     if (steps_[i]) {
@@ -163,11 +168,34 @@ Plan::Plan(const Graph& graph, const Capacity& capacity, Features features)
     }
     op_plans_.push_back(std::move(plan));
   }
-  memory_->lifetimes = std::move(lifetimes);
-  poison_freed(kPoisonsFreed);
+  layout->lifetimes = std::move(lifetimes);
+  layout_ = std::move(layout);
+  allocate();
+}
+
+Plan::Plan(const Plan& other)
+    : graph_(other.graph_),
+      capacity_(other.capacity_),
+      features_(other.features_),
+      steps_(other.steps_),
+      op_plans_(other.op_plans_),
+      layout_(other.layout_) {
+  allocate();
 }
 
 Plan::~Plan() = default;
+
+void Plan::allocate() {
+  memory_ = std::make_unique<Memory>();
+  memory_->arena = AlignedBuffer(layout_->bytes);
+  memory_->buffers = layout_->buffers;
+  std::byte* const base = memory_->arena.data();
+  for (std::size_t i = 0; i < steps_.size(); ++i) {
+    memory_->buffers[i].data = base + op_plans_[i].offset;
+    memory_->scratch.push_back(base + op_plans_[i].scratch_offset);
+  }
+  poison_freed(kPoisonsFreed);
+}
 
 void Plan::poison_freed(bool on) {
   memory_->poisons = on;
@@ -176,7 +204,7 @@ void Plan::poison_freed(bool on) {
 
 // Overwrites what lived until this step, its scratch included.
 void Plan::poison(std::size_t step) noexcept {
-  for (const Lifetime& range : memory_->lifetimes)
+  for (const Lifetime& range : layout_->lifetimes)
     if (range.last == static_cast<int>(step))
       std::memset(memory_->arena.data() + range.offset, kPoison, range.bytes);
 }
@@ -197,7 +225,7 @@ void Plan::run(const RunArgs& args, int num_threads, double* seconds, double* ph
     data(graph_.inputs_[i]) = static_cast<std::byte*>(const_cast<void*>(args.inputs[i]));
 
   const int threads = std::clamp(num_threads, 1, capacity_.threads);
-  Barrier barrier(threads);
+  Barrier barrier;
   const Frame frame{args, memory.buffers, barrier};
   run_team(threads, [&](int thread_id, int team_size) {
     using Clock = std::chrono::steady_clock;
@@ -228,6 +256,11 @@ std::int64_t Plan::rows(Buffer buffer, const RunArgs& args) const {
   return shape.rows == RowKind::token ? args.tokens : args.sequences;
 }
 
-std::size_t Plan::arena_bytes() const { return memory_->arena.size(); }
+std::size_t Plan::arena_bytes() const { return layout_->bytes; }
+
+std::size_t Plan::shared_bytes() const {
+  std::size_t bytes = 0;
+  for (const auto& step : steps_)
+    if (step) bytes += step->nbytes();
 
 }  // namespace fbg

@@ -103,7 +103,7 @@ std::vector<double> Tuner::seconds(std::int64_t rows, std::span<const Blocking> 
   AlignedBuffer scratch(scratch_bytes);
   std::vector<std::vector<double>> samples(count);
   for (auto& s : samples) s.reserve(kMostRounds);
-  Barrier meet(num_threads_);
+  Barrier meet;
   const RunArgs args{};
   const Frame frame{args, buffers.views(), meet};
   std::atomic<bool> more = true, complete = false;

@@ -141,7 +141,7 @@ def test_the_dump_holds_the_code_of_every_kernel(tmp_path: Path) -> None:
 def test_a_dump_that_cannot_be_written_is_an_error_that_says_so(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     result = run_python(MULTIPLY, FBG_DUMP_KERNELS=str(tmp_path / "file"))
-    assert "RuntimeError: FBG_DUMP_KERNELS: cannot write" in result.stderr
+    assert "OSError: FBG_DUMP_KERNELS: cannot write" in result.stderr
 
 
 def test_an_unknown_accumulator_is_an_error() -> None:

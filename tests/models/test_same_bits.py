@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import fbg
-from fbg.runtime.runner import MAX_PLANS
+from fbg import _fbg
+from fbg.runtime import runner as runners
 from helpers import tiny_bert
 from helpers.callers import call_together
 
@@ -105,24 +106,59 @@ def test_children_forked_while_others_call(directory: Path) -> None:
             caller.join()
 
 
-def test_plans_are_kept_by_capacity_and_bounded(directory: Path) -> None:
+def test_plans_are_kept_by_capacity(directory: Path) -> None:
     model = fbg.load(directory, num_threads=1)
-    runner = model._forward
+    runner = model._hidden_states.runner
     plan = runner.plan(8, 1)
     assert runner.plan(1, 1) is runner.plan(64, 1) is plan
     assert runner.arena_bytes == plan.arena_bytes
     plans = [runner.plan(tokens, 1) for tokens in (65, 129, 257)]
     assert runner.arena_bytes == sum(p.arena_bytes for p in (plan, *plans))
     assert model.memory_report().arenas == runner.arena_bytes
-
-    # Sizes, thread counts and ISAs share one bound; what was not used for longest goes first.
     assert runner.plan(8, 1) is plan
+
+
+def test_plans_are_bounded_by_bytes(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    runner = fbg.load(directory)._hidden_states.runner
+    first, second = runner.plan(8, 1), runner.plan(500, 1)
+    assert 0 < first.arena_bytes < first.nbytes < second.nbytes
+    bound = first.nbytes + second.nbytes
+    monkeypatch.setattr(runners, "MAX_BYTES", bound)
+    # Sizes, thread counts and ISAs share one bound; what was not used for longest goes first.
+    assert runner.plan(8, 1) is first
+    third = runner.plan(65, 1)
+    assert runner.plan(8, 1) is first
+    assert runner.plan(65, 1) is third
+    assert runner.plan(500, 1) is not second
     for threads in (1, 2, 3):
         for isa in fbg.isa.supported():
             with fbg.isa.limit(isa):
                 for tokens in (8, 100, 500):
                     last = runner.plan(tokens, threads)
                     assert runner.plan(tokens, threads) is last
-                    assert len(runner._plans) <= MAX_PLANS
-    assert runner.arena_bytes <= MAX_PLANS * last.arena_bytes
-    assert runner.plan(8, 1) is not plan
+                    kept = sum(plan.nbytes for plan in runner._plans.values())
+                    assert kept <= max(bound, last.nbytes)
+
+
+def test_a_plan_larger_than_the_bound_runs(
+    directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = fbg.load(directory)
+    wanted = model.encode(TEXTS)
+    monkeypatch.setattr(runners, "MAX_BYTES", 1)
+    assert np.array_equal(model.encode(TEXTS), wanted)
+    assert np.array_equal(np.stack([model.encode(text) for text in TEXTS]), wanted)
+
+
+def test_callers_at_the_same_time_share_weights_and_kernels(directory: Path) -> None:
+    model = fbg.load(directory, num_threads=1)
+    ids = np.full((8, 40), 5)
+    model.forward(ids)
+    plan = model._hidden_states.runner.plan(ids.size, 1)
+    callers = [threading.Thread(target=lambda: model.forward(ids)) for _ in range(CALLERS)]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join()
+    assert model._hidden_states.runner.plan(ids.size, 1) is plan
+    assert 1 <= plan.num_arenas <= _fbg.available_cpus()

@@ -3,11 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <memory>
 #include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "fbg/core/isa.h"
@@ -141,6 +143,26 @@ TYPED_TEST(PlanContract, ARunAllocatesNothingOnAnyThread) {
     small.run(plan, threads);
     EXPECT_EQ(allocations_of_all_threads(), before) << threads << " threads";
   }
+}
+
+TYPED_TEST(PlanContract, CopiesRunAtTheSameTime) {
+  const Graph graph = encoder<TypeParam>();
+  const Results want = results(graph, capacity(1));
+  const Plan plan(graph, capacity(1));
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong{0};
+  for (int i = 0; i < 3; ++i)
+    threads.emplace_back([&] {
+      Plan copy(plan);
+      EXPECT_EQ(copy.arena_bytes(), plan.arena_bytes());
+      Batch batch(graph, kLengths);
+      for (int run = 0; run < 10; ++run) {
+        batch.run(copy, 1);
+        if (batch.results != want) ++wrong;
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong.load(), 0);
 }
 
 TYPED_TEST(PlanContract, NoOpReadsWhatIsFreed) {

@@ -24,6 +24,8 @@ import fbg
 w = np.full((256, 512), 0.5, np.float32)
 x = np.ones((64, 256), np.float32)
 packed = fbg.PackedB(w)
+filters = fbg.PackedConv(np.ones((32, 16, 3, 3), np.float32), padding=1)
+images = np.ones((1, 32, 32, 16), np.float32)
 prepared = fbg.prepare(packed, fbg.Dequantize(), rows=64)
 model = fbg.load(sys.argv[1])
 ids = np.full((4, 32), 5)
@@ -58,6 +60,8 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "fbg.linear(x, packed, num_threads=1)",
         "fbg.gemm(fbg.PackAWithQuantRowOffset(x), packed, fbg.Dequantize())",
         "prepared(x)",
+        "fbg.conv(images, filters)",
+        "fbg.PackedConv(np.ones((32, 16, 3, 3), np.float32))",
         "fbg.PackedB(w)",
         "fbg.PackedB(w, dtype='bfloat16')",
         "packed.unpack()",

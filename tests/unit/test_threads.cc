@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -100,7 +101,7 @@ TEST(RunTeam, IdleWorkersSleep) {
 TEST(RunTeam, NestedRunIsSerial) {
   std::atomic<int> inner_calls{0}, inner_wide{0};
   run_team(3, [&](int, int) {
-    Barrier barrier(3);
+    Barrier barrier;
     run_team(3, [&](int id, int n) {
       barrier.wait();  // alone: must not wait for the threads that were asked for
       inner_calls.fetch_add(1);
@@ -114,7 +115,7 @@ TEST(RunTeam, NestedRunIsSerial) {
 TEST(RunTeam, TeamInsideASerialRunHasItsBarrier) {
   std::atomic<int> before{0}, missed{0};
   run_team(1, [&](int, int) {
-    Barrier barrier(3);
+    Barrier barrier;
     run_team(3, [&](int, int) {
       before.fetch_add(1);
       barrier.wait();
@@ -134,12 +135,69 @@ TEST(RunTeam, ConcurrentCallersAllFinish) {
         Visits visits(3);
         visits.run(3);
         const int n = visits.told.load();
-        if (visits.total() != n || (n != 3 && n != 1)) wrong.fetch_add(1);
+        if (visits.total() != n || n < 1 || n > 3) wrong.fetch_add(1);
       }
     });
   }
   for (std::thread& caller : callers) caller.join();
   EXPECT_EQ(wrong.load(), 0);
+}
+
+// Threads that are callers for as long as this lives.
+class OtherCallers {
+ public:
+  explicit OtherCallers(int number) {
+    for (int i = 0; i < number; ++i)
+      threads_.emplace_back([this] {
+        const CallScope outer, inner;  // counted once
+        inside_.fetch_add(1);
+        leave_.wait(false);
+      });
+    while (inside_.load() != number) std::this_thread::yield();
+  }
+  ~OtherCallers() {
+    leave_.store(true);
+    leave_.notify_all();
+    for (std::thread& thread : threads_) thread.join();
+  }
+
+ private:
+  std::atomic<int> inside_{0};
+  std::atomic<bool> leave_{false};
+  std::vector<std::thread> threads_;
+};
+
+int threads_of_a_run(int wanted) {
+  Visits visits(wanted);
+  visits.run(wanted);
+  EXPECT_EQ(visits.total(), visits.told.load());
+  return visits.told.load();
+}
+
+TEST(RunTeam, TakesTheCpusThatOtherCallersLeave) {
+  const int cpus = available_cpus(), wanted = cpus + 2;
+  EXPECT_EQ(threads_of_a_run(wanted), wanted);  // alone: what is asked for
+  for (int others = 1; others <= cpus + 2; ++others) {
+    const OtherCallers callers(others);
+    EXPECT_EQ(threads_of_a_run(wanted), std::max(cpus - others, 1)) << others;
+    EXPECT_EQ(threads_of_a_run(1), 1);
+  }
+  const CallScope own;
+  EXPECT_EQ(threads_of_a_run(wanted), wanted);
+}
+
+TEST(RunTeam, BarrierMeetsAllThreadsOfASmallerRun) {
+  const OtherCallers callers(1);
+  std::vector<int> written(static_cast<std::size_t>(available_cpus() + 2));  // plain
+  std::atomic<int> missed{0};
+  Barrier barrier;
+  run_team(available_cpus() + 2, [&](int id, int n) {
+    written[static_cast<std::size_t>(id)] = 1;
+    barrier.wait();
+    for (int i = 0; i < n; ++i)
+      if (written[static_cast<std::size_t>(i)] != 1) missed.fetch_add(1);
+  });
+  EXPECT_EQ(missed.load(), 0);
 }
 
 // Runs `body` in a forked child that is killed after a few seconds; true when body returned true.
@@ -170,6 +228,14 @@ TEST(RunTeam, ChildOfForkStartsAFreshTeam) {
   Visits visits(4);
   visits.run(4);
   EXPECT_EQ(visits.total(), 4);
+}
+
+TEST(RunTeam, ChildOfForkCountsNoCallersOfItsParent) {
+  const OtherCallers callers(available_cpus() + 2);
+  EXPECT_TRUE(in_child([] {
+    const CallScope own;
+    return threads_of_a_run(4) == 4;
+  }));
 }
 
 TEST(RunTeam, ForkWhileAnotherThreadRuns) {
@@ -210,7 +276,7 @@ TEST(RunTeam, ExitWithLiveWorkersIsClean) {
 
 TEST(BarrierTest, SeparatesPhases) {
   constexpr int kThreads = 4, kPhases = 500;
-  Barrier barrier(kThreads);
+  Barrier barrier;
   std::vector<int> phase(kThreads);  // plain: the barrier must order the accesses
   std::atomic<int> wrong{0};
   run_team(kThreads, [&](int id, int n) {

@@ -19,9 +19,25 @@ int available_cpus() noexcept;
 void set_num_threads(int n);
 int num_threads() noexcept;
 
+// Between enter_call() and leave_call() this thread counts as a caller of the library. While
+// several threads are callers, a run takes only as many threads as the others leave CPUs, so that
+// many callers have one CPU each. A run counts its caller by itself; these count what surrounds
+// runs and also needs a CPU, such as tokenizing a text. Pairs of calls may be nested.
+void enter_call() noexcept;
+void leave_call() noexcept;
+
+class CallScope {
+ public:
+  CallScope() noexcept { enter_call(); }
+  ~CallScope() { leave_call(); }
+  CallScope(const CallScope&) = delete;
+  CallScope& operator=(const CallScope&) = delete;
+};
+
 // Calls task(context, thread_id, num_threads) once on each of num_threads threads, the caller being
 // thread 0, and returns when all are done. The task is given the number of threads that really run
-// it: the one asked for, or 1 when the team is busy (another thread is inside run_team, or this
+// it. That is the number asked for, or, while there are other callers, the number of CPUs that they
+// leave, if it is less; and 1 when the team is busy (another thread is inside run_team, or this
 // call comes from within a task) or the system refuses more threads. Workers are created by the
 // first call that needs them; later calls allocate nothing. After a fork the child starts a new
 // team.
@@ -39,18 +55,17 @@ void run_team(int num_threads, Function&& function) noexcept {
 }
 
 // Makes the threads of one run_team wait for each other: what was written before wait() is seen by
-// all after it. Construct it with the number of threads asked for; where run_team fell back to one
-// thread, wait() returns at once.
+// all after it. A barrier belongs to one run: its threads, however many there are, call wait()
+// alike.
 class Barrier {
  public:
-  explicit Barrier(int num_threads) noexcept : num_threads_(num_threads) {}
+  Barrier() = default;
   Barrier(const Barrier&) = delete;
   Barrier& operator=(const Barrier&) = delete;
 
   void wait() noexcept;
 
  private:
-  const int num_threads_;
   alignas(64) std::atomic<int> arrived_{0};
   alignas(64) std::atomic<std::uint32_t> generation_{0};
 };

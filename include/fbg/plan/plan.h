@@ -76,8 +76,10 @@ class Plan {
   // plan is prepared, or after, does not change it. Throws std::invalid_argument,
   // std::length_error, std::bad_alloc; std::runtime_error where executable memory is denied.
   Plan(const Graph& graph, const Capacity& capacity, Features features = active_features());
+  // A copy shares weights, kernels and decisions with `other`, and has an arena of its own, so that
+  // both may run at the same time. Throws std::bad_alloc.
+  Plan(const Plan& other);
   ~Plan();
-  Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
 
   // One run at a time. `seconds`, if given, has room for every op and receives how long each took;
@@ -93,20 +95,25 @@ class Plan {
   std::size_t num_ops() const { return op_plans_.size(); }
   std::span<const OpPlan> ops() const { return op_plans_; }
   std::size_t arena_bytes() const;
+  // What a plan and its copies take together, beside their arenas and what other plans share.
+  std::size_t shared_bytes() const;
 
   // Whether a range of the arena becomes NaN as soon as nothing may read it any more, so that an op
   // which does shows in the results; debug builds and those with sanitizers begin with true.
   void poison_freed(bool on);
 
  private:
+  struct Layout;
   struct Memory;
+  void allocate();
   void poison(std::size_t step) noexcept;
 
   const Graph graph_;  // keeps ops and weights alive
   const Capacity capacity_;
   const Features features_;
-  std::vector<std::unique_ptr<Step>> steps_;  // null where a run has nothing to do
+  std::vector<std::shared_ptr<const Step>> steps_;  // null where a run has nothing to do
   std::vector<OpPlan> op_plans_;
+  std::shared_ptr<const Layout> layout_;
   std::unique_ptr<Memory> memory_;
 };
 

@@ -18,14 +18,17 @@ from fbg.runtime.tuned import table
 __all__ = ["Runner"]
 
 MIN_TOKENS = 64
-MAX_PLANS = 4
+
+# What the plans of one runner may take together. A plan of BERT-base takes 5 to 15 MiB.
+MAX_BYTES = 64 << 20
 
 
 class Runner:
     """Runs a graph on packed sequences of any size, of at most `max_length` tokens each.
 
-    A plan serves every run up to its capacity, a power of two of tokens; the most recently used
-    plans are kept. Threads may share a runner.
+    A plan serves every run up to its capacity, a power of two of tokens. Plans are kept for later
+    runs while they take at most MAX_BYTES together; the one that was used least recently is dropped
+    first, and the one that is in use stays, however large it is. Threads may share a runner.
     """
 
     def __init__(self, graph: _fbg.Graph, max_length: int) -> None:
@@ -63,7 +66,7 @@ class Runner:
     @property
     def arena_bytes(self) -> int:
         """Bytes of the arenas of all plans that are kept."""
-        return sum(plan.arena_bytes for plan in tuple(self._plans.values()))
+        return sum(plan.arena_bytes * plan.num_arenas for plan in tuple(self._plans.values()))
 
     def plan(self, tokens: int, num_threads: int) -> _fbg.Plan:
         """Return a plan for at least `tokens` tokens, with kernels for the ISA that is active."""
@@ -77,7 +80,7 @@ class Runner:
             if self._generation != table.generation:  # tuned since
                 self._generation = table.generation
                 self._plans.clear()
-            plan = self._plans.get(key)
+            plan = self._plans.pop(key, None)
             if plan is None:
                 plan = _fbg.Plan(
                     self.graph,
@@ -88,8 +91,12 @@ class Runner:
                     tuned=table.for_plan(self.graph.products, num_threads, _fbg.best_isa(features)),
                     features=features,
                 )
-                self._plans[key] = plan
-                if len(self._plans) > MAX_PLANS:
-                    self._plans.popitem(last=False)
-            self._plans.move_to_end(key)
+            self._plans[key] = plan  # at the end: the most recently used one
+            self._drop_plans()
         return plan
+
+    def _drop_plans(self) -> None:
+        """Drop what was used least recently until the rest is within MAX_BYTES."""
+        total = sum(plan.nbytes for plan in self._plans.values())
+        while total > MAX_BYTES and len(self._plans) > 1:
+            total -= self._plans.popitem(last=False)[1].nbytes

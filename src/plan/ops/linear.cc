@@ -140,6 +140,11 @@ class LinearOp final : public ProductOp {
       }
       return text;
     }
+    std::size_t nbytes() const noexcept override {
+      std::size_t bytes = sizeof *this;
+      for (const Variant& variant : variants_) bytes += variant.gemm.nbytes();
+      return bytes;
+    }
     std::size_t scratch_bytes() const noexcept override { return workspace_bytes_; }
 
     void run(const Frame& frame, std::byte* scratch, int thread_id,

@@ -65,6 +65,8 @@ class Step {
   virtual std::string kernel() const { return {}; }
   // How it cuts a product, by number of rows, where that is not left to the cost model.
   virtual std::string blocking() const { return {}; }
+  // What it takes in memory, beyond weights and kernels, which it shares with others.
+  virtual std::size_t nbytes() const noexcept { return sizeof *this; }
   // Scratch of all threads together, needed only while the step runs.
   virtual std::size_t scratch_bytes() const noexcept { return 0; }
   // Computes the share of one thread. `scratch` is aligned to 64 and common to all threads.

@@ -1,0 +1,65 @@
+// A plan that several Python threads run at the same time.
+#pragma once
+
+#include <sys/types.h>
+
+#include <condition_variable>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "bindings/gil.h"
+#include "fbg/plan/plan.h"
+
+namespace fbg::bindings {
+
+// The plan and copies of it, which share everything but their arenas: one for every run that goes
+// on at the same time, but no more than there are CPUs, because further runs would only compete for
+// CPUs and caches. A run that finds no plan free waits for one. Call all of it with the GIL held.
+class PlanPool {
+ public:
+  // Throws what Plan throws.
+  PlanPool(const Graph& graph, const Capacity& capacity, Features features);
+
+  // What all copies have in common: not to be run.
+  const Plan& plan() const { return first_; }
+
+  // How many arenas there are.
+  std::size_t num_arenas();
+
+  // Releases the GIL and calls run(plan) with a plan that nobody else runs meanwhile. Throws
+  // std::bad_alloc; `run` throws nothing.
+  template <class Run>
+  void run(Run run) {
+    Queue& queue = this->queue();
+    const GilRelease release;
+    Plan& plan = queue.take(first_);
+    run(plan);
+    queue.give_back(plan);
+  }
+
+ private:
+  class Queue {
+   public:
+    explicit Queue(Plan& first);
+    Plan& take(const Plan& first);
+    void give_back(Plan& plan) noexcept;
+    std::size_t num_plans();
+
+   private:
+    const std::size_t most_;  // plans
+    std::mutex mutex_;
+    std::condition_variable given_back_;
+    std::vector<std::unique_ptr<Plan>> copies_;
+    std::vector<Plan*> idle_;  // the last one was in use most recently
+  };
+
+  Queue& queue();
+
+  Plan first_;
+  std::unique_ptr<Queue> queue_;
+  pid_t process_;
+};
+
+}  // namespace fbg::bindings
