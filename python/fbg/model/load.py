@@ -5,26 +5,25 @@ from __future__ import annotations
 import functools
 import operator
 import os
-from collections.abc import Collection, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
 from fbg import _fbg
-from fbg.checkpoints.checkpoint import Checkpoint
 from fbg.checkpoints.saved_file import SavedFile
-from fbg.compression.precision import HigherPrecision, choose_layers, read_patterns, repack
-from fbg.compression.smoothing import observe_inputs, quantize_smoothly, random_sequences
+from fbg.compression.precision import HigherPrecision, choose_layers, read_patterns
 from fbg.errors import ModelError
+from fbg.matmul.weights import WEIGHT_LIMITS
 from fbg.model import save as saved
+from fbg.model.compress import compress, observe, random_sequences
 from fbg.model.directory import find_directory
 from fbg.model.model import Model
-from fbg.networks.config import EncoderConfig, read_config
-from fbg.networks.heads import read_head
-from fbg.networks.registry import CheckpointSource, read_transformer
-from fbg.networks.transformer import WEIGHT_LIMITS, Transformer
+from fbg.networks.config import EncoderConfig
+from fbg.networks.registry import read_checkpoint, read_config, read_saved
+from fbg.networks.transformer import Transformer, linears
 from fbg.tasks.inputs import require_texts
 from fbg.text.sentence import read_sentence_config
 from fbg.text.tokenization import TextTokenizer
@@ -94,101 +93,113 @@ def load(
     """
     if not isinstance(model, (str, os.PathLike)):
         raise TypeError(f"load: model must be a path or a hub id, got {type(model).__name__}")
+    path = os.fspath(model)
+    options = _checked_options(dtype, num_threads, smooth, calibrate, higher_precision)
+    loaded = _assemble(str(model), find_directory(path), options)
+    # What pickle keeps of a model: how to load it again, from any working directory.
+    loaded.reload = functools.partial(
+        load,
+        os.path.abspath(path) if os.path.isdir(path) else path,
+        loaded.dtype,
+        options.num_threads,
+        smooth=smooth,
+        calibrate=options.texts,
+        higher_precision=options.patterns,
+    )
+    return loaded
+
+
+@dataclass(frozen=True)
+class _Options:
+    """Checked arguments of `load`. texts: to calibrate on. patterns: of higher precision."""
+
+    dtype: str | None
+    num_threads: int | None
+    smooth: bool
+    texts: list[str] | None
+    patterns: dict[str, str]
+
+
+def _checked_options(
+    dtype: str | None,
+    num_threads: int | None,
+    smooth: bool,
+    calibrate: Sequence[str] | None,
+    higher_precision: HigherPrecision,
+) -> _Options:
     if dtype is not None and dtype not in DTYPES:
         raise ValueError(f"load: dtype must be one of {', '.join(DTYPES)} or None, got {dtype!r}")
     if num_threads is not None:
         num_threads = _checked_threads(num_threads)
     texts = None if calibrate is None else _checked_texts(calibrate, dtype, smooth)
-    patterns = read_patterns(higher_precision)
+    return _Options(dtype, num_threads, smooth, texts, read_patterns(higher_precision))
 
-    directory = find_directory(os.fspath(model))
+
+def _assemble(name: str, directory: Path, options: _Options) -> Model:
+    """Read settings, then weights, and put them together."""
     config = read_config(directory / "config.json")
     sentence = read_sentence_config(directory, config)
     tokenizer = TextTokenizer(directory / "tokenizer.json", sentence.max_length, sentence.lowercase)
     if (directory / saved.WEIGHTS).is_file():
-        if texts is not None:
-            raise ValueError(
-                f"load: calibrate has no use: {directory} is saved as it was quantized"
-            )
-        if patterns:
-            raise ValueError(
-                f"load: higher_precision has no use: {directory} is saved as it was packed"
-            )
-        transformer, dtype, method = _map_saved(directory, config, dtype)
+        transformer, method = _map_saved(directory, config, options)
         origin = saved.Origin(directory, method, mapped=True)
     else:
-        dtype = dtype or "float32"
-        smoothed = dtype == "int8" and smooth
-        method = METHODS.get(dtype, f"weights: rounded to {dtype}")
-        if smoothed:
-            method += SMOOTHED if texts is None else CALIBRATED
+        transformer, method = _read_and_compress(directory, config, tokenizer, options)
         origin = saved.Origin(directory, method, mapped=False)
-        anchor = f"{config.architecture.word}.weight"
-        with Checkpoint(directory, anchor) as checkpoint:
-            exact = smoothed or bool(patterns)
-            transformer = read_transformer(checkpoint, config, "float32" if exact else dtype)
-            source = CheckpointSource(checkpoint.without_prefix(), "float32")
-            transformer = replace(transformer, head=read_head(source, config))
-        chosen = choose_layers(transformer, patterns)
-        if smoothed:
-            sequences = None if texts is None else tokenizer(texts)
-            frame = tokenizer.frame
-            threads = num_threads or _fbg.num_threads()
-            transformer = _quantized(transformer, frame, sequences, threads, chosen)
-        if chosen:
-            transformer = repack(transformer, dtype, chosen)
-            origin = replace(origin, method=f"{method}; higher precision: {chosen}")
-    loaded = Model(str(model), origin, transformer, sentence, tokenizer, dtype, num_threads)
-    # What pickle keeps of a model: how to load it again, from any working directory.
-    path = os.fspath(model)
-    loaded.reload = functools.partial(
-        load,
-        os.path.abspath(path) if os.path.isdir(path) else path,
-        dtype,
-        num_threads,
-        smooth=smooth,
-        calibrate=texts,
-        higher_precision=patterns,
-    )
-    return loaded
+    return Model(name, origin, transformer, sentence, tokenizer, options.num_threads)
 
 
 def _map_saved(
-    directory: Path, config: EncoderConfig, dtype: str | None
-) -> tuple[Transformer, str, str]:
-    """Return the weights, their dtype and how they were quantized."""
+    directory: Path, config: EncoderConfig, options: _Options
+) -> tuple[Transformer, str]:
+    """Return a network that was saved, and how it was quantized."""
+    if options.texts is not None:
+        raise ValueError(f"load: calibrate has no use: {directory} is saved as it was quantized")
+    if options.patterns:
+        raise ValueError(
+            f"load: higher_precision has no use: {directory} is saved as it was packed"
+        )
     with SavedFile(directory / saved.WEIGHTS) as file:
         stored, method = file.metadata("dtype"), file.metadata("method")
         if stored not in DTYPES:
             raise ModelError(f"{file.path}: saved with dtype {stored!r}, which this fbg has not")
-        if dtype not in (None, stored):
+        if options.dtype not in (None, stored):
             raise ValueError(
                 f"load: dtype must be {stored!r}, with which {directory} was saved, or None, "
-                f"got {dtype!r}"
+                f"got {options.dtype!r}"
             )
-        return saved.read(file, config, stored), stored, method
+        return read_saved(file, config, stored), method
 
 
-def _quantized(
-    transformer: Transformer,
-    frame: npt.NDArray[np.int32],
-    texts: Sequence[npt.NDArray[np.int32]] | None,
-    num_threads: int,
-    kept: Collection[str],
-) -> Transformer:
-    """Return it in int8, but for the layers in `kept`.
+def _read_and_compress(
+    directory: Path, config: EncoderConfig, tokenizer: TextTokenizer, options: _Options
+) -> tuple[Transformer, str]:
+    """Return the network of a checkpoint, packed, and how it was quantized."""
+    dtype = options.dtype or "float32"
+    unpacked = read_checkpoint(directory, config)
+    higher = choose_layers(list(linears(unpacked)), options.patterns)
+    method = METHODS.get(dtype, f"weights: rounded to {dtype}")
+    inputs = None
+    if dtype == "int8" and options.smooth:
+        method += SMOOTHED if options.texts is None else CALIBRATED
+        if options.texts is None:
+            sequences = random_sequences(config, tokenizer.frame)
+        else:
+            sequences = _calibration(tokenizer(options.texts), config.vocab_size)
+        threads = options.num_threads or _fbg.num_threads()
+        inputs = observe(unpacked, sequences, threads, grams=options.texts is not None)
+    if higher:
+        method += f"; higher precision: {higher}"
+    return compress(unpacked, dtype, higher, inputs), method
 
-    frame: the tokens of an empty text; texts: to calibrate on.
-    """
-    config = transformer.config
-    if texts is None:
-        sequences = random_sequences(config, frame)
-    else:
-        sequences = [tokens for tokens in texts if tokens.size > 0]
-        if not sequences or max(tokens.max() for tokens in sequences) >= config.vocab_size:
-            raise ValueError("load: calibrate has no tokens, or one outside the vocabulary")
-    inputs = observe_inputs(transformer, sequences, num_threads, grams=texts is not None)
-    return quantize_smoothly(transformer, inputs, kept)
+
+def _calibration(
+    texts: Sequence[npt.NDArray[np.int32]], vocab_size: int
+) -> list[npt.NDArray[np.int32]]:
+    sequences = [tokens for tokens in texts if tokens.size > 0]
+    if not sequences or max(tokens.max() for tokens in sequences) >= vocab_size:
+        raise ValueError("load: calibrate has no tokens, or one outside the vocabulary")
+    return sequences
 
 
 def _checked_texts(calibrate: object, dtype: str | None, smooth: bool) -> list[str]:
