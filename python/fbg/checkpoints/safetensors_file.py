@@ -18,7 +18,7 @@ from fbg.matmul.packed_file import read_header
 __all__ = ["read_safetensors"]
 
 MAX_HEADER = 100_000_000  # as in the reference implementation
-MAX_SIZE = 1 << 63
+MAX_SIZE = 1 << 48  # beyond any file
 
 # Name and bytes of an element. Other types exist; their tensors are known, but cannot be read.
 DTYPES = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import operator
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -48,44 +48,34 @@ def load(
     calibrate: Sequence[str] | None = None,
     higher_precision: HigherPrecision = (),
 ) -> Model:
-    """Load a transformer encoder with its tokenizer and pooling.
+    """Load a transformer encoder with its tokenizer, its pooling and its head.
 
-    model: a directory as Hugging Face writes it (config.json, model.safetensors or
-        pytorch_model.bin in one file or in shards, tokenizer.json, and modules.json of
-        sentence-transformers if there), or a hub id;
-        the local cache is asked before the network. The model_type in config.json must be bert,
-        roberta, xlm-roberta, camembert, distilbert, electra, albert, mpnet or modernbert; any size
-        will do. Or a directory that `Model.save` wrote: its weights are mapped, and neither
-        quantized nor copied. A head that config.json names is read too: classify,
-        predict, rerank, ner, answer, fill_mask.
-    dtype: what the encoder's linear layers compute in; every sum is float32 or exact. With
-        "bfloat16" and "int8", attention too multiplies bfloat16 on CPUs with AVX512-BF16.
-        None: what a saved model was saved with, and float32 for any other.
-        "float32".
-        "bfloat16": weights and activations rounded to bfloat16, half the memory; about twice as
-            fast as "float32" on CPUs with AVX512-BF16, no faster on others but for short texts.
-        "float16": weights kept in float16, computed with in float32: half the memory, and the
-            accuracy of float32.
+    model: a directory as Hugging Face writes it: config.json, tokenizer.json, weights in
+        model.safetensors or pytorch_model.bin, in one file or in shards, and modules.json of
+        sentence-transformers if there. Or a hub id, which the local cache is asked for before the
+        network. Or a directory that `Model.save` wrote, whose weights are mapped, and neither
+        quantized nor copied. docs/models.md lists the model types.
+    dtype: what the encoder's linear layers compute in; sums are float32 or exact.
+        "float32"; "bfloat16": weights and activations rounded to bfloat16, half the memory, twice
+        as fast with AVX512-BF16; "float16": weights kept in float16 and computed with in float32;
         "int8": weights quantized with one scale per output column, activations per token while
-            they are packed; fastest and smallest.
+        they are packed: fastest and smallest. With "bfloat16" and "int8", attention too multiplies
+        bfloat16 on CPUs with AVX512-BF16. None: what a saved model was saved with, else "float32".
     num_threads: threads of every call; None follows `fbg.set_num_threads`.
     smooth: with "int8", divide the input channels of linear layers by factors that make them about
-        equally large and multiply the weights by them (SmoothQuant, arXiv:2211.10438): it costs no
-        time later, and embeddings are closer to the float32 ones. How large they are shows in a
-        float32 run on random token ids, always the same. False rounds the weights as they are.
-    calibrate: with "int8", texts like those that the model will see, 100 of them or so: channels
-        are measured on them instead, and weights rounded so that their errors cancel on them (GPTQ,
-        arXiv:2210.17323). Closer still; takes seconds.
-    higher_precision: linear layers that compute in "bfloat16" instead, as patterns of their names:
-        ["layers.0.*", "*.output"]; or patterns with "bfloat16", "float16" or "float32" for each:
-        {"layers.11.output": "float32"}. A layer of BERT has "qkv", "attention_output",
-        "intermediate" and "output". `fbg compare --sensitivity` proposes which.
+        equally large, and multiply the weights by them (SmoothQuant, arXiv:2211.10438). How large
+        channels are is observed in a float32 run on random token ids, always the same ones: it
+        needs no data and costs no time later. False rounds the weights as they are.
+    calibrate: with "int8", about 100 texts like those that the model will see: channels are
+        observed on them instead, and weights rounded so that their errors cancel (GPTQ,
+        arXiv:2210.17323). More accurate still; takes seconds.
+    higher_precision: patterns of the names of linear layers that compute in "bfloat16" instead, as
+        ["layers.0.*", "*.output"], or a dtype for each pattern, as {"layers.11.output": "float32"}.
+        `fbg compare --sensitivity` proposes which.
 
     Raises ModelError naming the file (and tensor or key) that is missing, damaged or unsupported;
-    TypeError or ValueError for the arguments themselves, such as a dtype that is not that of a
-    saved model.
-
-    Pickling a model keeps these arguments, not the weights: unpickling loads it again.
+    TypeError or ValueError for the arguments themselves. Pickling a model keeps these arguments,
+    not the weights: unpickling loads it again.
 
     >>> model = load("sentence-transformers/all-MiniLM-L6-v2", dtype="int8")  # doctest: +SKIP
     >>> model.encode("a sentence").shape  # doctest: +SKIP
@@ -96,16 +86,7 @@ def load(
     path = os.fspath(model)
     options = _checked_options(dtype, num_threads, smooth, calibrate, higher_precision)
     loaded = _assemble(str(model), find_directory(path), options)
-    # What pickle keeps of a model: how to load it again, from any working directory.
-    loaded.reload = functools.partial(
-        load,
-        os.path.abspath(path) if os.path.isdir(path) else path,
-        loaded.dtype,
-        options.num_threads,
-        smooth=smooth,
-        calibrate=options.texts,
-        higher_precision=options.patterns,
-    )
+    loaded.reload = options.reload(path, loaded.dtype)
     return loaded
 
 
@@ -118,6 +99,18 @@ class _Options:
     smooth: bool
     texts: list[str] | None
     patterns: dict[str, str]
+
+    def reload(self, path: str, dtype: str) -> Callable[[], Model]:
+        """Return what loads the model again, from any working directory: pickle keeps it."""
+        return functools.partial(
+            load,
+            os.path.abspath(path) if os.path.isdir(path) else path,
+            dtype,
+            self.num_threads,
+            smooth=self.smooth,
+            calibrate=self.texts,
+            higher_precision=self.patterns,
+        )
 
 
 def _checked_options(
