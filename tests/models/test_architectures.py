@@ -10,8 +10,8 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 import fbg
-from fbg.networks.architectures import ARCHITECTURES
-from fbg.networks.bert import distance_buckets
+from fbg.networks import registry
+from fbg.networks.bert.network import distance_buckets
 from helpers import tiny_models
 from helpers.formulas import cosines
 from helpers.tiny_models import CONFIGS, TOKENIZERS, TinyModel, golden_inputs, tiny_model
@@ -57,8 +57,8 @@ def run(model: fbg.Model, tiny: TinyModel, batch: str) -> tuple[fbg.ModelOutput,
 
 
 def test_every_family_has_a_golden_model() -> None:
-    assert {config["model_type"] for config in CONFIGS.values()} == set(ARCHITECTURES)
-    assert set(FAMILIES) == set(ARCHITECTURES)
+    assert {config["model_type"] for config in CONFIGS.values()} == set(registry.FAMILIES)
+    assert set(FAMILIES) == set(registry.FAMILIES)
 
 
 @pytest.mark.parametrize("batch", ["full", "holey"])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import fbg
-from fbg.compression.precision import linears, map_linears
+from fbg.networks.transformer import linears, replace_linears
 from helpers import tiny_bert, tiny_models
 
 IDS = [[2, 17, 40, 8, 3], [2, 50, 3, 12, 9]]
@@ -83,7 +83,7 @@ def test_names_are_those_of_a_saved_file(checkpoint: Path, tmp_path: Path) -> No
     names = {f"{name}.weight" for name in linears(transformer)}
     packed = {n for n, t in saved.tensors(transformer).items() if not isinstance(t, np.ndarray)}
     assert names == packed - {"pooler.weight"}
-    assert map_linears(transformer, lambda name, linear: linear) == transformer
+    assert replace_linears(transformer, linears(transformer)) == transformer
 
 
 @pytest.mark.parametrize(

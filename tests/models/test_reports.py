@@ -10,7 +10,7 @@ import pytest
 
 import fbg
 from fbg import _fbg
-from fbg.compression.precision import linears
+from fbg.networks.transformer import linears
 from fbg.reports.benchmark import bench
 from fbg.reports.comparison import compare, cosines, nearest_texts, sample_texts
 from fbg.reports.measuring import table, time_in_turn

@@ -9,9 +9,12 @@ import numpy as np
 import pytest
 
 import fbg
+from fbg.compression.linear import Linear
 from fbg.compression.rounding import round_to_gram
-from fbg.compression.smoothing import Inputs, observe_inputs, quantize_smoothly, random_sequences
-from fbg.networks.transformer import Linear, Transformer
+from fbg.compression.smoothing import Inputs
+from fbg.model.compress import compress, observe, random_sequences
+from fbg.networks.registry import read_checkpoint, read_config
+from fbg.networks.transformer import Transformer, linears
 from helpers import tiny_bert, tiny_models
 from helpers.formulas import cosines
 from helpers.minilm import arrays, minilm_directory, sentences
@@ -29,13 +32,18 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
+def unpacked(directory: Path) -> Transformer:
+    return read_checkpoint(directory, read_config(directory / "config.json"))
+
+
+@pytest.fixture(scope="module")
 def exact(directory: Path) -> Transformer:
     return fbg.load(directory)._transformer
 
 
 @pytest.fixture(scope="module")
-def inputs(exact: Transformer) -> dict[int, Inputs]:
-    return observe_inputs(exact, random_sequences(exact.config, FRAME), 1, grams=True)
+def inputs(unpacked: Transformer) -> dict[str, Inputs]:
+    return observe(unpacked, random_sequences(unpacked.config, FRAME), 1, grams=True)
 
 
 def effective(linear: Linear) -> np.ndarray:
@@ -44,9 +52,12 @@ def effective(linear: Linear) -> np.ndarray:
     return weight if linear.channel_scale is None else weight * linear.channel_scale[:, None]
 
 
-def test_the_factors_cancel(exact: Transformer, inputs: dict[int, Inputs]) -> None:
+def test_the_factors_cancel(
+    unpacked: Transformer, exact: Transformer, inputs: dict[str, Inputs]
+) -> None:
     plain = {key: Inputs(i.squares, rows=i.rows) for key, i in inputs.items()}  # no Gram matrices
-    for one, quantized in zip(exact.layers, quantize_smoothly(exact, plain).layers, strict=True):
+    smooth = compress(unpacked, "int8", {}, plain)
+    for one, quantized in zip(exact.layers, smooth.layers, strict=True):
         k = AWKWARD.hidden_size
         for name in ("intermediate", "output"):
             linear = getattr(quantized, name)
@@ -94,14 +105,14 @@ def test_other_networks_are_smoothed_and_calibrated(tmp_path: Path, name: str) -
             assert scaled == {"qkv", "intermediate", "output"}
 
 
-def test_what_goes_into_a_layer_is_observed(exact: Transformer) -> None:
-    model_inputs = observe_inputs(exact, random_sequences(exact.config, FRAME), 1, grams=True)
-    assert len(model_inputs) == 4 * len(exact.layers)
-    for i in model_inputs.values():
+def test_what_goes_into_a_layer_is_observed(exact: Transformer, inputs: dict[str, Inputs]) -> None:
+    assert list(inputs) == list(linears(exact))
+    assert len(inputs) == 4 * len(exact.layers)
+    for i in inputs.values():
         assert i.gram is not None
         np.testing.assert_allclose(np.diag(i.gram), i.squares, rtol=1e-4)
     sequences = random_sequences(exact.config, FRAME)
-    assert {i.rows for i in model_inputs.values()} == {sum(s.size for s in sequences)}
+    assert {i.rows for i in inputs.values()} == {sum(s.size for s in sequences)}
 
 
 def test_the_random_sequences_are_always_the_same(exact: Transformer) -> None:

@@ -9,7 +9,8 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 import fbg
-from fbg.networks.heads import HEADS
+from fbg.networks.registry import FAMILIES
+from fbg.networks.task_config import KINDS
 from helpers import tiny_bert, tiny_tasks
 from helpers.task_checks import Load, change_config, change_tensors, every_result
 from helpers.tiny_tasks import MODELS, TEXTS, write_model
@@ -20,11 +21,11 @@ MASKED = "bert-ForMaskedLM"
 
 def test_every_family_has_a_golden_model_of_every_head() -> None:
     tested = {(family, kind) for family, kind, _ in MODELS.values()}
-    assert tested == {(family, kind) for kind, table in HEADS.items() for family in table}
+    assert tested == {(name, kind) for name, family in FAMILIES.items() for kind in family.heads}
 
 
 @pytest.mark.parametrize("dtype", ["float32", "int8"])
-@pytest.mark.parametrize("kind", HEADS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_result_depends_on_its_own_text_alone(load: Load, kind: str, dtype: str) -> None:
     model = load(f"bert-{kind}", dtype)
     texts = [*TEXTS, "a b c d e f g h i j k l", *TEXTS, "b"]
@@ -39,12 +40,12 @@ def test_a_result_depends_on_its_own_text_alone(load: Load, kind: str, dtype: st
         fbg.set_num_threads(before)
 
 
-@pytest.mark.parametrize("kind", HEADS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_no_texts_give_no_results(load: Load, kind: str) -> None:
     assert every_result(load(f"bert-{kind}"), kind, []) == []
 
 
-@pytest.mark.parametrize("kind", HEADS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_int8_quantizes_the_encoder_and_leaves_the_head(load: Load, kind: str) -> None:
     model, exact = load(f"roberta-{kind}", "int8"), load(f"roberta-{kind}")
     head, its = model._transformer.head, exact._transformer.head
@@ -162,7 +163,7 @@ def test_a_shape_of_endless_empty_rows_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_saved_model_has_its_head(load: Load, tmp_path: Path) -> None:
-    for kind in HEADS:
+    for kind in KINDS:
         for family in ("bert", "roberta", "albert"):
             model = load(f"{family}-{kind}", "int8")
             model.save(tmp_path / f"{family}{kind}")

@@ -16,7 +16,6 @@ LONG_FILES = {
 }
 LONG_FUNCTIONS = {
     "python/fbg/matmul/product.py: prepare",
-    "python/fbg/model/load.py: load",
     "python/fbg/quantization/affine.py: choose_qparams",
 }
 

@@ -6,11 +6,10 @@ writes them; safetensors are preferred where both are there.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +18,7 @@ from fbg.checkpoints.files import read_settings, require_file
 from fbg.checkpoints.mapped_file import StoredTensor
 from fbg.checkpoints.safetensors_file import read_safetensors
 from fbg.checkpoints.torch_file import read_torch_file
+from fbg.checkpoints.weights import UnpackedWeight, read_floats
 from fbg.errors import ModelError
 
 __all__ = ["FORMATS", "Checkpoint", "Format", "weight_files"]
@@ -61,7 +61,7 @@ FORMATS = (
 
 
 class Checkpoint:
-    """The open files of a checkpoint; tensors come out as float32 whatever they are stored as.
+    """The files of a checkpoint, mapped; tensors are float32 whatever they are stored as.
 
     anchor: a tensor that every checkpoint has. What is stored before its name is the prefix of all
         names: models with a head put one before those of the encoder ("bert.", "roberta.").
@@ -73,17 +73,6 @@ class Checkpoint:
         for path in shards:
             self._tensors.update(form.read(path))
         self._prefix = self._find_prefix(anchor)
-
-    def __enter__(self) -> Checkpoint:
-        return self
-
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc_value: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._tensors.clear()
 
     def _find_prefix(self, anchor: str) -> str:
         if anchor in self._tensors:
@@ -117,34 +106,34 @@ class Checkpoint:
         shape = self._tensors[self._stored_name(name)].shape
         return shape[0] if shape else None
 
-    def tensor(self, name: str, *shape: int, limit: float = np.inf) -> Floats:
-        """Return a tensor, C-contiguous float32; raises ModelError naming file and tensor.
+    def tensor(self, name: str, *shape: int) -> Floats:
+        """Return a copy of a tensor, C-contiguous float32; raises ModelError."""
+        tensor = self._require(name, shape)
+        values = read_floats(tensor)
+        if np.may_share_memory(values, tensor.view()):
+            values = values.copy()
+        tensor.release()
+        return values
 
-        limit: the largest magnitude that the caller has use for.
+    def weight(self, names: Sequence[str], *shape: int) -> UnpackedWeight:
+        """Return the weights of a linear layer, whose parts all have that shape; raises ModelError
+        for the shape and the dtype. Values are checked when they are read.
         """
+        return UnpackedWeight(tuple(self._require(name, shape) for name in names))
+
+    def _require(self, name: str, shape: tuple[int, ...]) -> StoredTensor:
+        """Return a tensor that must be there; raises ModelError naming file and tensor."""
         stored = self._stored_name(name)
         if stored not in self._tensors:
             raise ModelError(f"{self.path}: tensor {stored} is missing")
         tensor = self._tensors[stored]
-        path = tensor.path
+        where = f"{tensor.path}: tensor {stored}"
         if tensor.dtype not in DTYPES:
             supported = ", ".join(DTYPES)
-            raise ModelError(
-                f"{path}: tensor {stored} must have dtype {supported}, got {tensor.dtype}"
-            )
+            raise ModelError(f"{where} must have dtype {supported}, got {tensor.dtype}")
         if tensor.shape != shape:
-            raise ModelError(f"{path}: tensor {stored} must have shape {shape}, got {tensor.shape}")
-        values = np.array(tensor.view(), dtype=np.float32, order="C")
-        # The extremes of an array that holds a NaN are NaN.
-        low, high = float(values.min()), float(values.max())
-        if not (np.isfinite(low) and np.isfinite(high)):
-            raise ModelError(f"{path}: tensor {stored} holds NaN or infinite values")
-        if max(-low, high) > limit:
-            raise ModelError(
-                f"{path}: tensor {stored} must be within ±{limit:g} for this dtype, "
-                f"got {low:g} to {high:g}"
-            )
-        return values
+            raise ModelError(f"{where} must have shape {shape}, got {tensor.shape}")
+        return tensor
 
 
 def weight_files(directory: Path) -> tuple[Path, list[Path], Format]:
@@ -168,7 +157,7 @@ def _shards(index: Path) -> list[Path]:
         raise settings.error("weight_map", "an object that names the file of each tensor")
     for tensor, name in names.items():
         # Files of the directory itself, never elsewhere.
-        if not isinstance(name, str) or Path(name).name != name:
+        if not isinstance(name, str) or name in ("", "..") or Path(name).name != name:
             raise ModelError(
                 f"{index}: the weight_map of {tensor} must be a file name, got {name!r}"
             )

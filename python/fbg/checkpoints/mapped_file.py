@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg.errors import ModelError
+from fbg.files import open_regular
 
 __all__ = ["MAX_DIMENSIONS", "MappedFile", "StoredTensor"]
 
@@ -25,13 +26,20 @@ class MappedFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         try:
-            with path.open("rb") as file:
+            with open_regular(path) as file:
                 self.bytes = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         except (OSError, ValueError) as error:  # ValueError: an empty file
             raise ModelError(f"{path}: {error}") from None
 
     def __len__(self) -> int:
         return len(self.bytes)
+
+    def release(self, begin: int, end: int) -> None:
+        """Take the memory of whole pages back; they are read again if somebody looks at them."""
+        page = mmap.PAGESIZE
+        first, last = -(-begin // page) * page, end // page * page
+        if first < last:
+            self.bytes.madvise(mmap.MADV_DONTNEED, first, last - first)
 
 
 @dataclass(frozen=True)
@@ -62,3 +70,7 @@ class StoredTensor:
         return np.ndarray(
             self.shape, np.dtype(self.dtype), self.file.bytes, self.begin, self.strides
         )
+
+    def release(self) -> None:
+        """Take back the memory of a contiguous tensor that nobody needs to look at any more."""
+        self.file.release(self.begin, self.begin + self.view().nbytes)

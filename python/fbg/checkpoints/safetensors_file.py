@@ -12,6 +12,7 @@ from typing import Any
 
 from fbg.checkpoints.mapped_file import MAX_DIMENSIONS, MappedFile, StoredTensor
 from fbg.errors import ModelError
+from fbg.files import open_regular
 from fbg.matmul.packed_file import read_header
 
 __all__ = ["read_safetensors"]
@@ -38,7 +39,7 @@ def read_safetensors(path: Path) -> dict[str, StoredTensor]:
     """Return the tensors of a file by name; raises ModelError."""
     file = MappedFile(path)
     try:
-        with path.open("rb") as stream:
+        with open_regular(path) as stream:
             header, first, total = read_header(stream, MAX_HEADER)
         if not isinstance(header, dict):
             raise ValueError("its header is not an object")

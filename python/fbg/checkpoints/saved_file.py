@@ -28,8 +28,8 @@ from fbg import _fbg
 from fbg.checkpoints.files import require_file
 from fbg.errors import ModelError
 from fbg.files import open_regular
-from fbg.matmul.packed_file import dtype_name, read_header
-from fbg.networks.transformer import PackedWeight
+from fbg.matmul.packed_file import read_header
+from fbg.matmul.weights import PackedWeight, dtype_name
 
 __all__ = ["SavedFile", "write"]
 

@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg import _fbg
-from fbg.networks.transformer import Transformer, describe_pooler
+from fbg.networks.graph import build_pooler
+from fbg.networks.transformer import Transformer
 from fbg.runtime.batches import MAX_BATCH_TOKENS, chunks, pack_padded
 from fbg.runtime.indices import index_array, require_in_range
 from fbg.runtime.runner import Runner
@@ -46,10 +47,10 @@ class HiddenStates:
 
     def __init__(self, transformer: Transformer) -> None:
         graph = _fbg.Graph()
-        hidden = transformer.describe(graph)
+        hidden = transformer.build(graph)
         graph.output(hidden)
         if transformer.pooler is not None:
-            graph.output(describe_pooler(graph, hidden, transformer.pooler))
+            graph.output(build_pooler(graph, hidden, transformer.pooler))
         self.runner = Runner(graph, transformer.config.max_length)
         self._config = transformer.config
         self._has_pooler = transformer.pooler is not None
@@ -94,7 +95,7 @@ class HiddenStates:
             raise ValueError(f"forward: input_ids has {shape[1]} positions, the model has {limit}")
         require_in_range("forward: input_ids", ids, self._config.vocab_size, valid)
         if types is not None:
-            require_in_range("forward: token_type_ids", types, self._config.type_vocab_size, valid)
+            require_in_range("forward: token_type_ids", types, self._config.num_token_types, valid)
         return _Inputs(ids, valid, types)
 
     def _run_rows(

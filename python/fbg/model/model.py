@@ -50,11 +50,10 @@ class Model(
         transformer: Transformer,
         sentence: SentenceConfig,
         tokenizer: TextTokenizer,
-        dtype: str,
         num_threads: int | None = None,
     ) -> None:
         self.name = name
-        self.dtype = dtype
+        self.dtype = transformer.dtype
         self.config: EncoderConfig = transformer.config
         self.sentence = sentence
         self.reload: Callable[[], Model] | None = None  # for pickle; set by fbg.load
@@ -87,8 +86,8 @@ class Model(
     def __repr__(self) -> str:
         c = self.config
         return (
-            f"<fbg.Model {self.name!r}: {c.model_type}, {c.num_hidden_layers} layers, hidden size "
-            f"{c.hidden_size}, {c.num_attention_heads} heads, {self.dtype}>"
+            f"<fbg.Model {self.name!r}: {c.model_type}, {c.num_layers} layers, hidden size "
+            f"{c.hidden_size}, {c.num_heads} heads, {self.dtype}>"
         )
 
     def __reduce__(self) -> tuple[Callable[[], Model], tuple[()]]:
@@ -125,7 +124,7 @@ class Model(
         except TypeError:
             got = type(directory).__name__
             raise TypeError(f"save: directory must be a str or PathLike, got {got}") from None
-        saved.write(target, self._origin, self._transformer, self.dtype, overwrite)
+        saved.write(target, self._origin, self._transformer, overwrite)
 
     def memory_report(self) -> MemoryReport:
         """Return how many bytes the parts of the model take; `print` shows a table.

@@ -20,16 +20,11 @@ import numpy.typing as npt
 
 from fbg import _fbg
 from fbg.checkpoints import saved_file
-from fbg.checkpoints.saved_file import SavedFile
-from fbg.compression.precision import mixed_dtypes
-from fbg.matmul.packed_file import dtype_name
-from fbg.networks.config import EncoderConfig
-from fbg.networks.heads import read_head
-from fbg.networks.registry import NETWORKS
-from fbg.networks.transformer import LayerNorm, Linear, PackedWeight, Transformer
+from fbg.matmul.weights import PackedWeight, dtype_name
+from fbg.networks.transformer import Transformer, linears
 from fbg.text.sentence import sentence_files
 
-__all__ = ["WEIGHTS", "Origin", "read", "require_free", "tensors", "write"]
+__all__ = ["WEIGHTS", "Origin", "require_free", "tensors", "write"]
 
 Floats = npt.NDArray[np.float32]
 
@@ -69,11 +64,9 @@ def _fields(name: str, value: object) -> Iterator[tuple[str, PackedWeight | Floa
         yield name, value
 
 
-def write(
-    target: Path, origin: Origin, transformer: Transformer, dtype: str, overwrite: bool
-) -> None:
+def write(target: Path, origin: Origin, transformer: Transformer, overwrite: bool) -> None:
     """Write a model directory, whole or not at all."""
-    source = origin.directory
+    source, dtype = origin.directory, transformer.dtype
     target = require_free(target, overwrite)
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
     temporary.mkdir()
@@ -91,7 +84,8 @@ def write(
             "method": origin.method,
             "packed": json.dumps(packed),
         }
-        mixed = mixed_dtypes(transformer)
+        dtypes = {name: dtype_name(linear.packed) for name, linear in linears(transformer).items()}
+        mixed = {name: kind for name, kind in dtypes.items() if kind != dtype}
         if mixed:
             metadata["higher_precision"] = json.dumps(mixed)
         saved_file.write(temporary / WEIGHTS, stored, metadata)
@@ -131,56 +125,3 @@ def _replace(target: Path, temporary: Path) -> None:
             old.rename(target)
         raise
     shutil.rmtree(old, ignore_errors=True)
-
-
-@dataclasses.dataclass(frozen=True)
-class SavedSource:
-    """A Source that maps the weights of a saved model."""
-
-    file: SavedFile
-    dtype: str
-    mixed: dict[str, str]  # of layers that have not that dtype
-
-    def linear(
-        self,
-        field: str,
-        names: tuple[str, ...],
-        inputs: int,
-        outputs: int,
-        *,
-        bias: bool = True,
-        dtype: str | None = None,
-    ) -> Linear:
-        columns = len(names) * outputs
-        kind = dtype or self.mixed.get(field, self.dtype)
-        return Linear(
-            weight=self.file.packed(f"{field}.weight", kind, inputs, columns),
-            bias=self.file.floats(f"{field}.bias", columns) if bias else None,
-            channel_scale=self.file.optional(f"{field}.channel_scale", inputs),
-        )
-
-    def norm(self, field: str, name: str, size: int, eps: float, *, bias: bool = True) -> LayerNorm:
-        weight = self.file.floats(f"{field}.weight", size)
-        return LayerNorm(weight, self.file.floats(f"{field}.bias", size) if bias else None, eps)
-
-    def table(self, field: str, name: str, rows: int, cols: int) -> Floats:
-        return self.file.floats(field, rows, cols)
-
-    def vector(self, field: str, name: str, size: int) -> Floats:
-        return self.file.floats(field, size)
-
-    def rows(self, field: str, name: str) -> int | None:
-        return self.file.count(field)
-
-    def __contains__(self, names: tuple[str, str]) -> bool:
-        return f"{names[0]}.weight" in self.file
-
-
-def read(file: SavedFile, config: EncoderConfig, dtype: str) -> Transformer:
-    """Map the weights of a model that was saved with `dtype`; raises ModelError."""
-    mixed = file.metadata_object("higher_precision")
-    network = NETWORKS[config.architecture.network]
-    transformer = network.read(SavedSource(file, dtype, mixed), config, dtype)
-    head = read_head(SavedSource(file, "float32", {}), config)
-    file.require_all_read()
-    return dataclasses.replace(transformer, head=head)

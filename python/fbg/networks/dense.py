@@ -10,9 +10,10 @@ import numpy as np
 from fbg import _fbg
 from fbg.checkpoints.checkpoint import FORMATS, Checkpoint
 from fbg.checkpoints.files import Settings, read_settings
-from fbg.networks.transformer import Linear
+from fbg.compression.linear import Linear
+from fbg.networks.graph import add_activated
 
-__all__ = ["Dense", "dense_files", "describe_dense", "read_dense"]
+__all__ = ["Dense", "build_dense", "dense_files", "read_dense"]
 
 # Classes of torch.nn, and what the graph has for them: an activation of linear layers, or an op.
 ACTIVATIONS = {"Identity": "none", "ReLU": "relu", "GELU": "gelu", "Tanh": "tanh"}
@@ -41,19 +42,17 @@ def read_dense(directory: Path, inputs: int) -> Dense:
     for key in ("module_input_name", "module_output_name"):
         settings.choice(key, ("sentence_embedding",), default="sentence_embedding")
     activation = ACTIVATIONS[_activation_class(settings)]
-    with Checkpoint(directory, "linear.weight") as checkpoint:
-        weight = checkpoint.tensor("linear.weight", outputs, inputs)
-        bias = np.zeros(outputs, np.float32)
-        if settings.flag("bias", default=True):
-            bias = checkpoint.tensor("linear.bias", outputs)
-    return Dense(Linear(_fbg.pack_b_float32(weight.T), bias), outputs, activation)
+    checkpoint = Checkpoint(directory, "linear.weight")
+    weight = checkpoint.weight(["linear.weight"], outputs, inputs).pack("float32")
+    bias = np.zeros(outputs, np.float32)
+    if settings.flag("bias", default=True):
+        bias = checkpoint.tensor("linear.bias", outputs)
+    return Dense(Linear("dense", weight, bias), outputs, activation)
 
 
-def describe_dense(graph: _fbg.Graph, x: int, dense: Dense) -> int:
+def build_dense(graph: _fbg.Graph, x: int, dense: Dense) -> int:
     """Add the layer to a graph and return its buffer."""
-    activation = "none" if dense.activation == "tanh" else dense.activation
-    y = graph.linear(x, dense.linear.weight, dense.linear.bias, activation)
-    return graph.tanh(y) if dense.activation == "tanh" else y
+    return add_activated(graph, x, dense.linear, dense.activation)
 
 
 def _activation_class(settings: Settings) -> str:

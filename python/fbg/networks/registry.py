@@ -1,76 +1,69 @@
-"""The networks, and how one is read from a checkpoint."""
+"""The families of networks, found by the model_type of config.json.
+
+A family is added by an entry in the FAMILIES of its kind of network, or by a package with a network
+of its own and one line here.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-import numpy as np
-import numpy.typing as npt
+import dataclasses
+from pathlib import Path
 
 from fbg.checkpoints.checkpoint import Checkpoint
-from fbg.networks.bert import Bert
+from fbg.checkpoints.files import read_settings
+from fbg.checkpoints.saved_file import SavedFile
+from fbg.networks import bert, modernbert
 from fbg.networks.config import EncoderConfig
-from fbg.networks.modernbert import ModernBert
-from fbg.networks.transformer import WEIGHT_LIMITS, LayerNorm, Linear, Transformer, pack_weight
+from fbg.networks.family import Family
+from fbg.networks.heads import read_head
+from fbg.networks.source import CheckpointSource, SavedSource, Source
+from fbg.networks.transformer import Transformer
 
-__all__ = ["NETWORKS", "CheckpointSource", "read_transformer"]
+__all__ = ["FAMILIES", "read_checkpoint", "read_config", "read_saved"]
 
-Floats = npt.NDArray[np.float32]
-
-# As Architecture.network names them.
-NETWORKS: dict[str, type[Transformer]] = {"bert": Bert, "modernbert": ModernBert}
-
-
-@dataclass(frozen=True)
-class CheckpointSource:
-    """A Source that packs the weights of a checkpoint for `dtype`."""
-
-    checkpoint: Checkpoint
-    dtype: str
-
-    def linear(
-        self,
-        field: str,
-        names: tuple[str, ...],
-        inputs: int,
-        outputs: int,
-        *,
-        bias: bool = True,
-        dtype: str | None = None,
-    ) -> Linear:
-        # The safetensors layout is (outputs, inputs); ours is (K, N) = (inputs, all outputs).
-        kind, tensor = dtype or self.dtype, self.checkpoint.tensor
-        limit = WEIGHT_LIMITS[kind]
-        weights = [tensor(f"{name}.weight", outputs, inputs, limit=limit) for name in names]
-        biases = [tensor(f"{name}.bias", outputs) for name in names] if bias else []
-        return Linear(
-            pack_weight(np.concatenate(weights).T, kind), np.concatenate(biases) if biases else None
-        )
-
-    def norm(self, field: str, name: str, size: int, eps: float, *, bias: bool = True) -> LayerNorm:
-        weight = self.checkpoint.tensor(f"{name}.weight", size)
-        return LayerNorm(
-            weight, self.checkpoint.tensor(f"{name}.bias", size) if bias else None, eps
-        )
-
-    def table(self, field: str, name: str, rows: int, cols: int) -> Floats:
-        return self.checkpoint.tensor(f"{name}.weight", rows, cols)
-
-    def vector(self, field: str, name: str, size: int) -> Floats:
-        return self.checkpoint.tensor(name, size)
-
-    def rows(self, field: str, name: str) -> int | None:
-        return self.checkpoint.count(name)
-
-    def __contains__(self, names: tuple[str, str]) -> bool:
-        return f"{names[1]}.weight" in self.checkpoint
+FAMILIES: dict[str, Family] = {
+    family.model_type: family for family in (*bert.FAMILIES, *modernbert.FAMILIES)
+}
 
 
-def read_transformer(checkpoint: Checkpoint, config: EncoderConfig, dtype: str) -> Transformer:
-    """Read and pack the weights of a Hugging Face model; raises ModelError.
+def read_config(path: Path) -> EncoderConfig:
+    """Read and check config.json; raises ModelError."""
+    settings = read_settings(path)
+    family = FAMILIES[settings.choice("model_type", tuple(FAMILIES))]
+    settings.choice("position_embedding_type", ("absolute",), default="absolute")
+    for decoding in ("is_decoder", "add_cross_attention"):
+        if settings.flag(decoding):
+            raise settings.error(decoding, "false: only encoders are supported")
+    return family.read_config(settings)
 
-    With dtype "int8" the linear layers of the encoder are quantized, symmetric with one scale per
-    output column; "bfloat16" and "float16" round them.
+
+def read_checkpoint(directory: Path, config: EncoderConfig) -> Transformer:
+    """Read the network of a Hugging Face directory; raises ModelError.
+
+    The weights of the encoder's linear layers stay in the file, unpacked; all others are float32.
     """
-    network = NETWORKS[config.architecture.network]
-    return network.read(CheckpointSource(checkpoint, dtype), config, dtype)
+    checkpoint = Checkpoint(directory, FAMILIES[config.model_type].anchor)
+    # Names of a head are complete: no prefix is put before them.
+    return _read(
+        CheckpointSource(checkpoint), CheckpointSource(checkpoint.without_prefix()), config
+    )
+
+
+def read_saved(file: SavedFile, config: EncoderConfig, dtype: str) -> Transformer:
+    """Map the network of a model that was saved with `dtype`; raises ModelError."""
+    source = SavedSource(file, dtype, file.metadata_object("higher_precision"))
+    transformer = _read(source, source, config)
+    file.require_all_read()
+    return dataclasses.replace(transformer, dtype=dtype)
+
+
+def _read(source: Source, of_head: Source, config: EncoderConfig) -> Transformer:
+    family = FAMILIES[config.model_type]
+    transformer = family.network.read(source, config)
+    names = family.heads.get(config.tasks.kind)
+    if names is None:
+        return transformer
+    width = transformer.embeddings.word.shape[1]
+    has_pooler = transformer.pooler is not None
+    head = read_head(of_head, config, names, width, has_pooler)
+    return dataclasses.replace(transformer, head=head)

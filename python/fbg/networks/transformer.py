@@ -1,74 +1,41 @@
-"""What every network is made of: packed linear layers, norms, and where their tensors come from.
+"""What every network is made of, and what it must say about itself.
 
-bert.py and modernbert.py are networks: each is a Transformer that says how its tensors are called
-and what ops they make; networks.py chooses one.
+A network (bert/, modernbert/) is a Transformer: dataclasses of weights, how they are read from a
+source, and the ops that they make. registry.py finds the one that a config.json names.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from fbg import _fbg
+from fbg.compression.linear import Linear
+from fbg.compression.smoothing import SmoothingGroup
 from fbg.networks.config import EncoderConfig
+from fbg.networks.graph import LayerNorm
+from fbg.networks.heads import Head
+from fbg.networks.source import Source
 
-__all__ = [
-    "ROUNDED",
-    "WEIGHT_LIMITS",
-    "Embeddings",
-    "Head",
-    "Layer",
-    "LayerNorm",
-    "Linear",
-    "PackedWeight",
-    "Source",
-    "Transformer",
-    "add_linear",
-    "add_norm",
-    "describe_pooler",
-    "pack_weight",
-]
+__all__ = ["ROUNDED", "Embeddings", "Layer", "Transformer", "linears", "replace_linears"]
 
 Floats = npt.NDArray[np.float32]
-PackedWeight = _fbg.PackedBInt8 | _fbg.PackedBFloat32 | _fbg.PackedBBFloat16 | _fbg.PackedBFloat16
-
-# What the linear layers of an encoder may be packed for, and the largest weight that it can hold.
-WEIGHT_LIMITS = {
-    "float32": np.inf,
-    "bfloat16": 3.3895e38,
-    "float16": 65504.0,
-    "int8": np.inf,
-}
 
 # Dtypes less accurate than the bfloat16 products of attention.
 ROUNDED = ("bfloat16", "int8")
 
 
 @dataclass(frozen=True)
-class Linear:
-    """y = x @ weight + bias, the weight packed; x is first multiplied by the channel scale."""
-
-    weight: PackedWeight
-    bias: Floats | None
-    channel_scale: Floats | None = None  # only of int8 weights
-
-
-@dataclass(frozen=True)
-class LayerNorm:
-    weight: Floats
-    bias: Floats | None
-    eps: float
-
-
-@dataclass(frozen=True)
 class Embeddings:
     """What comes before the layers; networks add to it."""
 
-    word: Floats
+    word: Floats  # (V, E)
     norm: LayerNorm
 
 
@@ -80,84 +47,64 @@ class Layer:
     attention_output: Linear
 
 
-class Source(Protocol):
-    """Where a network finds its tensors: a checkpoint, or a saved model.
-
-    Each has two names. field: its path from the Transformer, as saved models call it. name: the one
-    in checkpoints. Both go without ".weight" and ".bias". Raises ModelError.
-    """
-
-    def linear(
-        self,
-        field: str,
-        names: tuple[str, ...],
-        inputs: int,
-        outputs: int,
-        *,
-        bias: bool = True,
-        dtype: str | None = None,
-    ) -> Linear:
-        """Return a layer whose parts of `outputs` columns each lie side by side.
-
-        dtype: of the weights; that of the model if None.
-        """
-
-    def norm(
-        self, field: str, name: str, size: int, eps: float, *, bias: bool = True
-    ) -> LayerNorm: ...
-
-    def table(self, field: str, name: str, rows: int, cols: int) -> Floats: ...
-
-    def vector(self, field: str, name: str, size: int) -> Floats:
-        """Return a vector; the names of this and of `rows` are complete."""
-
-    def rows(self, field: str, name: str) -> int | None:
-        """Return how many rows a tensor has that may be missing or wrong; None if it is missing."""
-
-    def __contains__(self, names: tuple[str, str]) -> bool:
-        """Return whether there is a weight of that (field, name)."""
-
-
-@dataclass(frozen=True)
-class Head:
-    """What follows the encoder in a model for a task (heads.py), in float32.
-
-    kind: as in task_config.KINDS.
-    labels: of the outputs of the last layer.
-    """
-
-    kind: str
-    labels: tuple[str, ...]
-    activation: str  # after `dense`
-    dense: Linear | None
-    norm: LayerNorm | None
-    output: Linear | None  # a masked language model has a decoder instead
-    decoder: Floats | None  # (V, E); None: the table of word embeddings
-    decoder_bias: Floats | None
-
-
 @dataclass(frozen=True)
 class Transformer(ABC):
-    """A network and its weights. The names of its fields are those of the tensors when saved."""
+    """A network and its weights. The names of its fields are those of the tensors when saved.
+
+    dtype: of the linear layers of the encoder, but for those that mixed precision keeps.
+    layers: in the order in which they run; one may recur.
+    """
 
     config: EncoderConfig
-    dtype: str
     embeddings: Embeddings
-    layers: tuple[Layer, ...]  # in the order in which they run; one may recur
+    layers: tuple[Layer, ...]
     pooler: Linear | None
     head: Head | None = field(default=None, kw_only=True)
+    dtype: str = field(default="float32", kw_only=True)
 
     @classmethod
     @abstractmethod
-    def read(cls, source: Source, config: EncoderConfig, dtype: str) -> Transformer:
-        """Read the weights; those of the pooler stay float32, one row has nothing to gain."""
+    def read(cls, source: Source, config: EncoderConfig) -> Transformer:
+        """Read the weights. The pooler is float32: one row has nothing to gain from less."""
 
     @abstractmethod
-    def describe(self, graph: _fbg.Graph, taps: list[int] | None = None) -> int:
-        """Add the encoder to a graph and return the buffer of its last hidden states.
+    def build_embeddings(self, graph: _fbg.Graph) -> int:
+        """Begin a graph with what comes before the layers; return the buffer."""
+
+    @abstractmethod
+    def build_layer(self, graph: _fbg.Graph, index: int, x: int) -> int:
+        """Add a layer that reads buffer x; return the buffer of its hidden states."""
+
+    def build_output(self, graph: _fbg.Graph, x: int) -> int:
+        """Add what follows the last layer; return the buffer of the last hidden states."""
+        return x
+
+    def build(self, graph: _fbg.Graph, taps: list[int] | None = None) -> int:
+        """Add the encoder to an empty graph; return the buffer of its last hidden states.
 
         taps: receives the buffers of the hidden states: of the embeddings, and after each layer.
         """
+        taps = [] if taps is None else taps
+        taps.append(self.build_embeddings(graph))
+        for index in range(len(self.layers)):
+            taps.append(self.build_layer(graph, index, taps[-1]))
+        return self.build_output(graph, taps[-1])
+
+    def smoothing_groups(self) -> list[SmoothingGroup]:
+        """Return the linear layers whose inputs int8 smooths, and where the factors go.
+
+        The context of attention is linear in V, so that its factors can be part of the weights of
+        V, the last columns of QKV. All other inputs are divided when they are quantized.
+        """
+        width = self.config.num_heads * self.config.head_dim
+        groups = []
+        for name in linears(self):
+            layer, _, part = name.rpartition(".")
+            if part == "attention_output":
+                groups.append(SmoothingGroup((name,), f"{layer}.qkv", 2 * width, 3 * width))
+            else:
+                groups.append(SmoothingGroup((name,)))
+        return groups
 
     @property
     def derived(self) -> tuple[Floats, ...]:
@@ -170,38 +117,32 @@ class Transformer(ABC):
         return self.dtype in ROUNDED
 
 
-def describe_pooler(graph: _fbg.Graph, hidden: int, pooler: Linear) -> int:
-    """Add the pooler, tanh of a linear layer on the first token; return its buffer."""
-    return graph.tanh(add_linear(graph, graph.first_token(hidden), pooler))
+def linears(transformer: Transformer) -> dict[str, Linear]:
+    """Return the linear layers of the encoder by name, in the order in which they first run."""
+    parts: list[Embeddings | Layer] = [transformer.embeddings, *transformer.layers]
+    return {linear.name: linear for part in parts for linear in _linears_of(part).values()}
 
 
-def add_linear(
-    graph: _fbg.Graph,
-    x: int,
-    linear: Linear,
-    activation: str = "none",
-    residual: int | None = None,
-) -> int:
-    return graph.linear(
-        x,
-        linear.weight,
-        bias=linear.bias,
-        activation=activation,
-        residual=residual,
-        channel_scale=linear.channel_scale,
+def _linears_of(part: Embeddings | Layer) -> dict[str, Linear]:
+    values = {field.name: getattr(part, field.name) for field in dataclasses.fields(part)}
+    return {key: value for key, value in values.items() if isinstance(value, Linear)}
+
+
+def replace_linears(transformer: Transformer, new: Mapping[str, Linear]) -> Transformer:
+    """Return the transformer with some linear layers replaced, by their names; layers that are
+    shared stay shared.
+    """
+
+    def renewed(part: Any) -> Any:
+        changed = {
+            key: new[linear.name] for key, linear in _linears_of(part).items() if linear.name in new
+        }
+        return dataclasses.replace(part, **changed) if changed else part
+
+    distinct = {id(layer): layer for layer in transformer.layers}
+    layers = {key: renewed(layer) for key, layer in distinct.items()}
+    return dataclasses.replace(
+        transformer,
+        embeddings=renewed(transformer.embeddings),
+        layers=tuple(layers[id(layer)] for layer in transformer.layers),
     )
-
-
-def add_norm(graph: _fbg.Graph, x: int, norm: LayerNorm) -> int:
-    return graph.layer_norm(x, norm.weight, norm.bias, norm.eps)
-
-
-def pack_weight(weight: Floats, dtype: str) -> PackedWeight:
-    """Pack a (K, N) matrix; int8 is symmetric with one scale per column."""
-    if dtype == "int8":
-        return _fbg.pack_b_quantize(weight, per_column=True, symmetric=True)
-    if dtype == "bfloat16":
-        return _fbg.pack_b_bfloat16(weight)
-    if dtype == "float16":
-        return _fbg.pack_b_float16(weight)
-    return _fbg.pack_b_float32(weight)

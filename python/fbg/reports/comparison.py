@@ -19,8 +19,8 @@ import numpy.typing as npt
 import fbg
 from fbg import _fbg
 from fbg.arrays import require_integer
+from fbg.matmul.weights import WEIGHT_LIMITS
 from fbg.model.model import Model
-from fbg.networks.transformer import WEIGHT_LIMITS
 from fbg.reports.measuring import Report, load_each, table, time_in_turn
 from fbg.runtime.batches import chunks, pack_sequences
 from fbg.runtime.reports import MemoryReport
@@ -259,7 +259,7 @@ class _Taps:
         self._model = model
         graph = _fbg.Graph()
         self._taps: list[int] = []
-        model._transformer.describe(graph, self._taps)
+        model._transformer.build(graph, self._taps)
         for buffer in self._taps:
             graph.output(buffer)
         self._runner = Runner(graph, model.config.max_length)

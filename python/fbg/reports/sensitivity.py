@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import bisect
 import os
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 import fbg
-from fbg.compression.precision import DEFAULT, linears, repack
-from fbg.compression.smoothing import observe_inputs, quantize_smoothly, random_sequences
+from fbg.compression.precision import DEFAULT
+from fbg.compression.smoothing import compress_linears
+from fbg.model.compress import compress, observe, random_sequences
 from fbg.model.model import Model
-from fbg.networks.transformer import Transformer
+from fbg.networks.registry import read_checkpoint
+from fbg.networks.transformer import Transformer, linears, replace_linears
 from fbg.reports.comparison import cosines, require_texts
 from fbg.reports.measuring import Report, table
 
@@ -105,9 +107,7 @@ def sensitivity(
     losses = []
     for name in names:
         progress(name)
-        alone = trial.quantized(kept=[other for other in names if other != name])
-        # float32 is also what attention computes in, so that the loss is this layer's.
-        losses.append(LayerLoss(name, trial.loss(replace(alone, dtype="float32"))))
+        losses.append(LayerLoss(name, trial.loss(trial.one_quantized(name))))
     losses.sort(key=lambda row: -row.loss)
 
     ranked = [row.layer for row in losses]
@@ -116,7 +116,7 @@ def sensitivity(
     def loss_of(count: int) -> float:
         if count not in tried:
             chosen = dict.fromkeys(ranked[:count], DEFAULT)
-            tried[count] = trial.loss(repack(trial.quantized(chosen), "int8", chosen))
+            tried[count] = trial.loss(trial.quantized(chosen))
         return tried[count]
 
     # The least count that reaches the target, by bisection; all of them if none does.
@@ -139,12 +139,25 @@ class _Trial:
     def __init__(self, base: Model, texts: list[str]) -> None:
         self._base, self._texts = base, texts
         self._exact = base.encode(texts)
-        transformer = base._transformer
-        sequences = random_sequences(transformer.config, base._tokenizer([""])[0])
-        self._inputs = observe_inputs(transformer, sequences, base.num_threads)
+        self._unpacked = read_checkpoint(base.directory, base.config)
+        sequences = random_sequences(base.config, base._tokenizer([""])[0])
+        self._inputs = observe(self._unpacked, sequences, base.num_threads)
 
-    def quantized(self, kept: Sequence[str] | dict[str, str]) -> Transformer:
-        return quantize_smoothly(self._base._transformer, self._inputs, kept)
+    def quantized(self, higher: Mapping[str, str]) -> Transformer:
+        """Return the network in int8, but for some layers in another dtype."""
+        return compress(self._unpacked, "int8", higher, self._inputs)
+
+    def one_quantized(self, name: str) -> Transformer:
+        """Return the network with one layer in int8, and all else in float32, attention too: so
+        that the loss is this layer's.
+        """
+        groups = [g for g in self._unpacked.smoothing_groups() if name in g.readers]
+        changed = {name: "int8", **{g.producer: "float32" for g in groups if g.producer}}
+        unpacked = linears(self._unpacked)
+        layers = compress_linears(
+            [unpacked[layer] for layer in changed], changed, groups, self._inputs
+        )
+        return replace_linears(self._base._transformer, layers)
 
     def loss(self, transformer: Transformer) -> float:
         base = self._base
@@ -154,7 +167,6 @@ class _Trial:
             transformer,
             base.sentence,
             base._tokenizer,
-            transformer.dtype,
             base.num_threads,
         )
         cosine = cosines(variant.encode(self._texts), self._exact)

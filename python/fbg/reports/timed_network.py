@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg import _fbg
-from fbg.compression.precision import linears
-from fbg.networks.transformer import Transformer, describe_pooler
+from fbg.networks.graph import build_pooler
+from fbg.networks.transformer import Transformer, linears
 from fbg.runtime.batches import pack_padded
 from fbg.runtime.runner import Runner
 
@@ -74,11 +74,11 @@ class TimedNetwork:
         self._config = network.config
         names = {id(linear.weight): name for name, linear in linears(network).items()}
         self._graph = _NamedGraph(names, activations)
-        hidden = network.describe(self._graph)
+        hidden = network.build(self._graph)
         self._graph.output(hidden)
         self._pooled = network.pooler is not None
         if network.pooler is not None:
-            self._graph.output(describe_pooler(self._graph, hidden, network.pooler))
+            self._graph.output(build_pooler(self._graph, hidden, network.pooler))
         self._runner = Runner(self._graph, network.config.max_length)
 
     def ops(self, tokens: int, threads: int) -> list[TimedOp]:

@@ -24,7 +24,7 @@ Indices = npt.NDArray[np.int32]
 class InputLimits(Protocol):
     """Which token sequences a network takes; the configuration of a model says it.
 
-    type_vocab_size: 1 where the network has no token types; those of a sequence are then ignored.
+    num_token_types: 1 where the network has no token types; those of a sequence are then ignored.
     pad_token_id: not None where positions are counted from it (`pack_sequences`).
     """
 
@@ -33,7 +33,7 @@ class InputLimits(Protocol):
     @property
     def vocab_size(self) -> int: ...
     @property
-    def type_vocab_size(self) -> int: ...
+    def num_token_types(self) -> int: ...
     @property
     def pad_token_id(self) -> int | None: ...
 
@@ -88,10 +88,10 @@ class Engine:
         limits = self._limits
         batch = pack_sequences(ids, limits.pad_token_id)
         require_in_range(f"{where}: token ids", batch.ids, limits.vocab_size)
-        if limits.type_vocab_size > 1 and any(part is not None for part in types):
+        if limits.num_token_types > 1 and any(part is not None for part in types):
             parts = [np.zeros_like(i) if t is None else t for i, t in zip(ids, types, strict=True)]
             batch = replace(batch, types=np.concatenate(parts))
-            require_in_range(f"{where}: token types", batch.types, limits.type_vocab_size)
+            require_in_range(f"{where}: token types", batch.types, limits.num_token_types)
         bounds = batch.offsets.tolist() if self.per_token else range(batch.sequences + 1)
         output = np.empty((bounds[-1], self.columns), np.float32)
         runner.run(batch, [output], num_threads)

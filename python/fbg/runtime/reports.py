@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg import _fbg
-from fbg.networks.transformer import PackedWeight
+from fbg.matmul.weights import PackedWeight
 
 __all__ = ["MemoryReport", "PlanOp", "PlanReport"]
 

@@ -8,7 +8,7 @@ from typing import Literal, overload
 import numpy as np
 import numpy.typing as npt
 
-from fbg.networks.transformer import Head
+from fbg.networks.heads import Head
 from fbg.tasks.context import TaskCall, TaskContext
 from fbg.tasks.inputs import Pair, require_choice, require_count, require_texts_or_pairs
 from fbg.tasks.results import LabelScore

@@ -13,10 +13,10 @@ from fbg import _fbg
 from fbg.errors import ModelError
 from fbg.matmul.packed_b import PackedB
 from fbg.matmul.product import linear
-from fbg.networks.dense import describe_dense
-from fbg.networks.heads import HEADS, describe_head
+from fbg.networks.dense import build_dense
+from fbg.networks.heads import Head, build_head
 from fbg.networks.task_config import KINDS
-from fbg.networks.transformer import Head, Transformer
+from fbg.networks.transformer import Transformer
 from fbg.runtime.engine import Engine
 from fbg.runtime.scheduler import Scheduler
 from fbg.text.encoded_text import EncodedText
@@ -46,9 +46,9 @@ class EmbeddingEngines:
         self, transformer: Transformer, sentence: SentenceConfig, normalize: bool
     ) -> Engine:
         graph = _fbg.Graph()
-        x = graph.pool(transformer.describe(graph), sentence.pooling)
+        x = graph.pool(transformer.build(graph), sentence.pooling)
         for dense in sentence.dense:
-            x = describe_dense(graph, x, dense)
+            x = build_dense(graph, x, dense)
         graph.output(graph.normalize(x) if normalize else x)
         return Engine(graph, transformer.config, self.dimension, per_token=False)
 
@@ -71,13 +71,8 @@ class HeadEngine:
         if head is None:
             return
         config = transformer.config
-        names = HEADS[head.kind][config.model_type]
-        if names.pooled and transformer.pooler is None:
-            raise ModelError(
-                f"{directory}: {names.output}.weight follows a pooler, which is missing"
-            )
         graph = _fbg.Graph()
-        describe_head(graph, transformer, head)
+        graph.output(build_head(graph, transformer.build(graph), head, transformer.pooler))
         width = transformer.embeddings.word.shape[1]
         columns = width if head.output is None else len(head.labels)
         per_token = head.kind != "ForSequenceClassification"

@@ -1,0 +1,96 @@
+"""The layers of the Python package: who may import whom."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+PACKAGE = Path(__file__).parents[2] / "python" / "fbg"
+
+# From the bottom to the top; a name is a package or a module of fbg. What stands in one line does
+# not import each other. "fbg" is the public interface, whose users are in the lines above it.
+LAYERS = (
+    ("_fbg", "errors"),
+    ("files", "arrays", "isa", "threads", "cpp", "progress"),
+    ("quantization",),
+    ("matmul",),
+    ("conv",),
+    ("preparation",),
+    ("checkpoints",),
+    ("compression",),
+    ("networks", "runtime", "text"),
+    ("tasks",),
+    ("model",),
+    ("fbg",),
+    ("reports",),
+    ("cli", "server", "integrations"),
+    ("__main__",),
+)
+RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
+
+# What still imports upwards or sideways: module, and what it imports. The list only becomes
+# shorter: an entry that is mended fails the test, and must be removed.
+UPWARD = {
+    ("fbg.text.sentence", "networks"),
+}
+
+
+def modules() -> dict[str, Path]:
+    """The modules of the package by their full names."""
+    found = {}
+    for path in PACKAGE.rglob("*.py"):
+        parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    assert len(found) > 50
+    return found
+
+
+MODULES = modules()
+
+
+def imported(path: Path) -> Iterator[str]:
+    """The modules of the package that a file imports, wherever in it."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (a.name for a in node.names if a.name.split(".")[0] == "fbg")
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: imports are absolute"
+            if node.module and node.module.split(".")[0] == "fbg":
+                for alias in node.names:
+                    inner = f"{node.module}.{alias.name}"
+                    is_module = inner in MODULES or inner == "fbg._fbg"
+                    yield inner if is_module else node.module
+
+
+def layer(module: str) -> str:
+    """The name of a module's layer."""
+    parts = module.split(".")
+    return parts[1] if len(parts) > 1 else "fbg"
+
+
+def test_every_module_has_a_layer() -> None:
+    assert {layer(module) for module in MODULES} <= RANK.keys()
+
+
+def test_imports_point_down() -> None:
+    upward = {
+        (module, layer(target))
+        for module, path in MODULES.items()
+        for target in imported(path)
+        if layer(target) != layer(module) and RANK[layer(target)] >= RANK[layer(module)]
+    }
+    assert upward == UPWARD
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    graph = {module: set(imported(path)) for module, path in MODULES.items() if module != "fbg"}
+    done: set[str] = set()
+
+    def visit(module: str, above: list[str]) -> None:
+        assert module not in above, " -> ".join([*above, module])
+        if module in graph and module not in done:
+            for target in sorted(graph[module]):
+                visit(target, [*above, module])
+            done.add(module)
+
+    for module in sorted(graph):
+        visit(module, [])
