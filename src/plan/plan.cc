@@ -262,5 +262,7 @@ std::size_t Plan::shared_bytes() const {
   std::size_t bytes = 0;
   for (const auto& step : steps_)
     if (step) bytes += step->nbytes();
+  return bytes;
+}
 
 }  // namespace fbg

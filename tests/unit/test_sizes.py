@@ -12,12 +12,8 @@ MOST_FILES_OF_A_FOLDER = 20
 
 # What was too long when these limits came. The lists only become shorter: an entry that is within
 # its limit fails the test, and must be removed.
-LONG_FILES = {
-}
-LONG_FUNCTIONS = {
-    "python/fbg/matmul/product.py: prepare",
-    "python/fbg/quantization/affine.py: choose_qparams",
-}
+LONG_FILES: set[str] = set()
+LONG_FUNCTIONS: set[str] = set()
 
 
 def sources(*folders: str, suffixes: tuple[str, ...]) -> Iterator[tuple[str, Path]]:

@@ -68,6 +68,29 @@ def require_broadcast(
             )
 
 
+def _range_with_zero(minimum: Any, maximum: Any) -> tuple[Floats, Floats]:
+    """Check the arguments of choose_qparams; return the ends of the ranges, widened to hold 0."""
+    ends = []
+    for name, value in (("minimum", minimum), ("maximum", maximum)):
+        end = np.asarray(value)
+        if end.dtype.kind not in "fiu" and end.dtype.name != "bfloat16":
+            raise TypeError(f"choose_qparams: {name} must be a real number, got {end.dtype}")
+        ends.append(end.astype(np.float64))
+    if ends[0].shape != ends[1].shape:
+        raise ValueError(
+            "choose_qparams: want minimum and maximum of one shape, "
+            f"got {ends[0].shape} and {ends[1].shape}"
+        )
+    with np.errstate(over="ignore"):
+        lo = np.minimum(ends[0], 0).astype(np.float32)
+        hi = np.maximum(ends[1], 0).astype(np.float32)
+    if not (np.isfinite(lo).all() and np.isfinite(hi).all() and (ends[0] <= ends[1]).all()):
+        raise ValueError(
+            f"choose_qparams: want finite minimum <= maximum, got {minimum} and {maximum}"
+        )
+    return lo, hi
+
+
 @overload
 def choose_qparams(
     minimum: float | np.float32,
@@ -117,25 +140,7 @@ def choose_qparams(
     qmin, qmax = integer_range(dtype)
     if symmetric and preserve_sparsity:
         raise ValueError("choose_qparams: want symmetric or preserve_sparsity, got both")
-    ends = []
-    for name, value in (("minimum", minimum), ("maximum", maximum)):
-        end = np.asarray(value)
-        if end.dtype.kind not in "fiu" and end.dtype.name != "bfloat16":
-            raise TypeError(f"choose_qparams: {name} must be a real number, got {end.dtype}")
-        ends.append(end.astype(np.float64))
-    if ends[0].shape != ends[1].shape:
-        raise ValueError(
-            "choose_qparams: want minimum and maximum of one shape, "
-            f"got {ends[0].shape} and {ends[1].shape}"
-        )
-    with np.errstate(over="ignore"):
-        lo = np.minimum(ends[0], 0).astype(np.float32)
-        hi = np.maximum(ends[1], 0).astype(np.float32)
-    if not (np.isfinite(lo).all() and np.isfinite(hi).all() and (ends[0] <= ends[1]).all()):
-        raise ValueError(
-            f"choose_qparams: want finite minimum <= maximum, got {minimum} and {maximum}"
-        )
-
+    lo, hi = _range_with_zero(minimum, maximum)
     middle, steps = (0 if qmin < 0 else 128), np.float32(qmax - qmin)
     if symmetric:
         scale = np.maximum(-lo, hi) / np.float32(127)
