@@ -52,7 +52,8 @@ struct ConvOptions {
   int threads = 1;             // the most that run() will have
 };
 
-// An algorithm that applies, and its modelled cost in seconds on one thread.
+// An algorithm that applies, and its modelled cost in cycles of one thread: only ratios of costs
+// are meaningful.
 struct ConvAlgorithm {
   std::string name;
   double cost;
