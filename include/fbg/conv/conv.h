@@ -1,13 +1,13 @@
 // y = pipeline(x * w), a convolution prepared for one shape: start reading here.
 //
-//   convert    x as kernels read it: nothing to do, int8 shifted, or float32 quantized per image
+//   convert    x into what kernels read: a no-op, a shift of int8, or quantization per image
 //   algorithm  one of those in src/conv, chosen by cost: pointwise, taps, lanewise, im2col, ...
 //   pipeline   in the kernels, while a tile of (output pixels x output channels) is in registers
 //
-// Everything that needs time, memory or a decision happens in the constructor. run() computes one
-// phase: all threads of a run call it for phase 0, then, after a barrier, for phase 1, and so on.
-// It allocates nothing and throws nothing; the caller brings the workspace. A result depends on the
-// algorithm alone: never on the batch, on the number of threads or on tiles.
+// The constructor makes all decisions and allocations. run() computes one phase: all threads of a
+// run call it for phase 0, then, after a barrier, for phase 1, and so on. It allocates nothing and
+// throws nothing; the caller provides the workspace. For a given algorithm, a result depends
+// neither on the batch nor on the number of threads or the tiles.
 #pragma once
 
 #include <cstddef>
@@ -52,7 +52,8 @@ struct ConvOptions {
   int threads = 1;             // the most that run() will have
 };
 
-// An algorithm that applies, and its modelled cost in seconds on one thread.
+// An algorithm that applies, and its modelled cost in cycles of one thread: only ratios of costs
+// are meaningful.
 struct ConvAlgorithm {
   std::string name;
   double cost;

@@ -1,9 +1,9 @@
-// What a convolution is, apart from its numbers: axes, strides, padding, groups, and the sizes that
-// follow for a given input.
+// The geometry of a convolution: kernel, strides, padding, dilation and groups, and the size of the
+// output for a given input.
 //
 // Tensors are channels-last: the input is (N, D, H, W, I), the output (N, OD, OH, OW, O). Every
-// convolution has three spatial axes; those that a 1-D or 2-D one lacks come first and have size 1.
-// A tensor of pixels is a matrix: rows are pixels (N * D * H * W), columns are channels.
+// convolution has three spatial axes; a 1-D or 2-D one has leading axes of size 1. A tensor of
+// pixels is a matrix: its rows are pixels (N * D * H * W), its columns channels.
 #pragma once
 
 #include <array>

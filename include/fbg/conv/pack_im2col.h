@@ -1,6 +1,7 @@
-// The A-packer of convolution: rows of A are output pixels, its columns run over taps and then the
-// input channels of a group. The patch of a pixel is gathered as its block is packed, so that the
-// product of any geometry needs no other driver; a pointwise convolution is read where it lies.
+// The packer of A for convolutions. The rows of A are output pixels; its columns are the taps of
+// the kernel and, within a tap, the input channels of a group. The patch of a pixel is gathered
+// while its block is packed, so the ordinary GEMM driver computes convolutions of any geometry. The
+// image of a pointwise convolution is read in place.
 #pragma once
 
 #include <algorithm>

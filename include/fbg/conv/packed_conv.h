@@ -1,6 +1,6 @@
-// Weights of a convolution, quantized or converted once. Algorithms read them in a form of their
-// own (panels of a product, lanes of a depthwise kernel, transformed tiles), which is made the
-// first time that an algorithm asks for it and kept for all later ones.
+// The weights of a convolution, quantized or converted once. Each algorithm reads them in a layout
+// of its own, such as the panels of a product or the lanes of a depthwise kernel. A layout is made
+// when an algorithm first asks for it, and kept for later uses.
 #pragma once
 
 #include <cstddef>

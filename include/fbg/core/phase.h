@@ -1,8 +1,9 @@
-// Where the time inside fused steps goes: stretches of a thread's work that a profile tells apart.
+// Timers for the phases of fused steps, which `fbg profile` reports separately.
 //
-// A thread that is profiled points `phase_seconds` at a row of counters; a PhaseTimer adds the
-// length of its scope to one of them. Everywhere else it costs one load and a branch, and results
-// never depend on it. What no timer covers is the product of a linear layer, epilogue included.
+// A thread that is being profiled points `phase_seconds` at an array of counters, and a PhaseTimer
+// adds the duration of its scope to one of them. On other threads a timer costs one load and a
+// branch. Results never depend on timers. The time that no timer covers is that of the product of a
+// linear layer, epilogue included.
 #pragma once
 
 #include <chrono>

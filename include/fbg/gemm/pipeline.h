@@ -1,13 +1,13 @@
-// Pipelines composed at compile time, of stages that kernels know and of the user's own functors:
+// Pipelines that are composed at compile time from built-in stages and from functors of the user:
 //
 //   Pipeline p(Dequantize{}, Bias{b}, [](float x) noexcept { return x * x; }, Requantize{s, z});
 //
-//   Dequantize, Bias   in the microkernel: registers -> scratch tile, which stays in the L1
-//   the functor        inlined here: over the scratch tile
-//   Requantize         its scalar face: scratch tile -> C
+//   Dequantize, Bias   run in the microkernel: registers -> scratch tile, which stays in the L1
+//   the functor        is inlined here, into a loop over the scratch tile
+//   Requantize         runs in its scalar form: scratch tile -> C
 //
-// Stages after a functor are computed one element at a time: put what you can before it. Without a
-// functor everything is in the microkernel, and there is no scratch tile.
+// Stages after a functor are computed one element at a time, so put as many as possible before it.
+// Without a functor, the microkernel computes all stages, and there is no scratch tile.
 #pragma once
 
 #include <algorithm>

@@ -41,7 +41,7 @@ from fbg.reports.sensitivity import sensitivity as find_sensitivity
     type=float,
     default=TARGET,
     show_default=True,
-    help="With --sensitivity: the 1 - mean cosine to get below.",
+    help="With --sensitivity: the loss (1 - mean cosine) to reach.",
 )
 @json_option
 @plot_option

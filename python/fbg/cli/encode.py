@@ -46,27 +46,27 @@ class Source:
     help="A .txt file with one sentence per line, a .jsonl or .parquet file; - is standard input, "
     "in lines.",
 )
-@click.option("--column", help='Of a .jsonl or .parquet file: where texts are. Default: "text".')
+@click.option("--column", help='Column or key of the texts. Default: "text".')
 @click.option(
     "--output",
     type=click.Path(dir_okay=False),
     help="Write a .npy or .parquet file; default: JSON, one line each.",
 )
-@click.option("--overwrite", is_flag=True, help="Replace an OUTPUT that is already there.")
+@click.option("--overwrite", is_flag=True, help="Replace an existing output file.")
 @click.option(
     "--dtype",
     type=click.Choice(DTYPES),
     help="Default: that of a saved model, float32 for any other.",
 )
-@click.option("--prompt-name", help="Put the prompt of the model that has this name before texts.")
-@click.option("--truncate-dim", type=click.IntRange(min=1), help="Keep that many first dimensions.")
+@click.option("--prompt-name", help="Precede each text by this prompt of the model.")
+@click.option("--truncate-dim", type=click.IntRange(min=1), help="Keep only the first dimensions.")
 @click.option(
     "--normalize/--no-normalize", default=None, help="Default: what the model's modules.json says."
 )
 @click.option(
     "--truncation/--no-truncation",
     default=True,
-    help="Cut long texts (default), or stop at the first one.",
+    help="Truncate long texts (default), or stop with an error at the first.",
 )
 @click.option("--batch-size", type=click.IntRange(min=1), default=32, show_default=True)
 @click.option("--threads", type=click.IntRange(1, _fbg.MAX_THREADS), help="Default: all CPUs.")

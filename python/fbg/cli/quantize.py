@@ -26,9 +26,9 @@ from fbg.text.files import read_texts
 @click.option(
     "--no-smooth",
     is_flag=True,
-    help="Round int8 weights as they are, without evening out channels first.",
+    help="Round int8 weights directly, without equalizing the channels first.",
 )
-@click.option("--overwrite", is_flag=True, help="Replace a saved model that OUT already is.")
+@click.option("--overwrite", is_flag=True, help="Replace OUT if it is a saved model.")
 def quantize(
     model: str, out: str, dtype: str, calibrate: str | None, no_smooth: bool, overwrite: bool
 ) -> None:

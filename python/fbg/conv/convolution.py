@@ -81,15 +81,16 @@ def conv(
             float32, which is quantized per image as it is read.
         wc: the weights and the geometry of the convolution.
         pipeline: stages applied to each tile while it is in registers. Without one, float32 x gives
-            float32; quantized x gives the raw int32 sums of products, zero points not corrected,
-            in which pixels outside of the image count as `zero_point`.
-        scale, zero_point: of quantized x: ``real = scale * (x - zero_point)``.
-        bias: float32 (O,), added after dequantization; with `activation` short for a pipeline.
+            float32, and quantized x gives raw int32 sums of products, which are not corrected for
+            zero points; pixels outside the image count as `zero_point`.
+        scale, zero_point: parameters of quantized x: ``real = scale * (x - zero_point)``.
+        bias: float32 (O,), added after dequantization. `bias` and `activation` replace a pipeline.
         activation: ``"relu"``, ``"gelu"``, ``"sigmoid"`` or ``"tanh"``.
-        algorithm: one of ``wc.algorithms(x.shape)`` by name, or ``"direct"`` for the best of those
-            that sum plainly; None chooses the one of least modelled cost.
+        algorithm: the name of one of ``wc.algorithms(x.shape)``, or ``"direct"`` for the cheapest
+            of those that compute plain sums; None chooses the one of least modelled cost.
         exact: leave out algorithms whose rounding differs from that of a plain sum.
-        out: where to write: the type and shape of the result; pixels may be any distance apart.
+        out: the array to write to, with the type and shape of the result. Its pixels may be any
+            equal distance apart.
         num_threads: 1 or more; default `get_num_threads()`, or 1 for a small convolution.
 
     An image's result does not depend on the others of its batch, nor on the number of threads.

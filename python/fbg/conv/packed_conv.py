@@ -30,7 +30,7 @@ MAX_PREPARED = 16  # convolutions of different shapes that are kept ready for on
 class Algorithm(NamedTuple):
     """An algorithm that applies to a convolution.
 
-    cost: modelled, in processor cycles of one thread; only ratios mean something.
+    cost: modelled, in processor cycles of one thread; only ratios of costs are meaningful.
     """
 
     name: str
@@ -46,13 +46,13 @@ class PackedConv:
             ``ml_dtypes.bfloat16`` to quantize or keep, or int8 that is already quantized; any
             strides.
         stride, dilation: an integer, or one for each spatial axis.
-        padding: an integer, one for each spatial axis, or a pair (before, after) for each. What
-            lies outside of the input counts as zero: of quantized data, as the zero point.
-        groups: input and output channels are cut into as many groups, which do not meet.
+        padding: an integer, one for each spatial axis, or a pair (before, after) for each. Pixels
+            outside the input count as zero; in quantized data, that is the zero point.
+        groups: into how many independent groups input and output channels are divided.
         transposed: the adjoint of a convolution, as torch.nn.ConvTranspose computes it.
-        output_padding: of a transposed convolution: added to the end of the output.
+        output_padding: added to the end of the output of a transposed convolution.
         dtype: how the weights are kept: ``"int8"`` (default for floats), ``"float32"``,
-            ``"float16"`` or ``"bfloat16"``. 16-bit weights are computed with in float32.
+            ``"float16"`` or ``"bfloat16"``. 16-bit weights are multiplied in float32.
         granularity: one scale per output ``"column"`` (channel), per ``"group"``, or one for the
             ``"tensor"``.
         scale, zero_point: with an int8 `w`: () or (O,); ``real = scale * (w - zero_point)``.
@@ -181,7 +181,7 @@ class PackedConv:
 
     @property
     def nbytes(self) -> int:
-        """Bytes held, of every layout that algorithms have asked for so far."""
+        """Bytes of memory held, including all layouts that algorithms have requested so far."""
         return self._native.nbytes
 
     def unpack(self) -> Array:
@@ -222,7 +222,7 @@ class PackedConv:
     def algorithms(
         self, x_shape: Sequence[int], *, exact: bool = False, zero_points: bool = False
     ) -> list[Algorithm]:
-        """Return what applies to an x of that shape, cheapest first.
+        """Return the algorithms that apply to an x of that shape, cheapest first.
 
         exact: leave out algorithms whose rounding differs from that of a plain sum.
         """
