@@ -12,7 +12,24 @@ import operator
 from fbg import _fbg
 from fbg.environment import read_setting
 
-__all__ = ["get_num_threads", "set_num_threads"]
+__all__ = ["calling", "get_num_threads", "set_num_threads"]
+
+
+class _Calling:
+    """``with calling:`` counts this thread among the callers that share the CPUs.
+
+    Runs of a plan count by themselves; this covers what is beside them in a call and needs a CPU
+    too, such as tokenizing. A block must not yield to code of the caller's. Blocks may be nested.
+    """
+
+    def __enter__(self) -> None:
+        _fbg.enter_call()
+
+    def __exit__(self, *_: object) -> None:
+        _fbg.leave_call()
+
+
+calling = _Calling()
 
 
 def set_num_threads(n: int) -> None:
