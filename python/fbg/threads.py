@@ -7,9 +7,8 @@ affinity mask and its cgroup quota.
 
 from __future__ import annotations
 
-import operator
-
 from fbg import _fbg
+from fbg.arrays import require_integer
 from fbg.environment import read_setting
 
 __all__ = ["calling", "get_num_threads", "set_num_threads"]
@@ -41,14 +40,7 @@ def set_num_threads(n: int) -> None:
     >>> get_num_threads()
     2
     """
-    try:
-        n = operator.index(n)
-    except TypeError:
-        message = f"set_num_threads: n must be an integer, got {type(n).__name__}"
-        raise TypeError(message) from None
-    if not 1 <= n <= _fbg.MAX_THREADS:
-        raise ValueError(f"set_num_threads: n must be in [1, {_fbg.MAX_THREADS}], got {n}")
-    _fbg.set_num_threads(n)
+    _fbg.set_num_threads(require_integer(n, "set_num_threads: n", 1, _fbg.MAX_THREADS))
 
 
 def get_num_threads() -> int:
