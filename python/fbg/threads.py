@@ -7,12 +7,28 @@ affinity mask and its cgroup quota.
 
 from __future__ import annotations
 
-import operator
-
 from fbg import _fbg
+from fbg.arrays import require_integer
 from fbg.environment import read_setting
 
-__all__ = ["get_num_threads", "set_num_threads"]
+__all__ = ["calling", "get_num_threads", "set_num_threads"]
+
+
+class _Calling:
+    """``with calling:`` counts this thread among the callers that share the CPUs.
+
+    Runs of a plan count by themselves; this covers what is beside them in a call and needs a CPU
+    too, such as tokenizing. A block must not yield to code of the caller's. Blocks may be nested.
+    """
+
+    def __enter__(self) -> None:
+        _fbg.enter_call()
+
+    def __exit__(self, *_: object) -> None:
+        _fbg.leave_call()
+
+
+calling = _Calling()
 
 
 def set_num_threads(n: int) -> None:
@@ -24,14 +40,7 @@ def set_num_threads(n: int) -> None:
     >>> get_num_threads()
     2
     """
-    try:
-        n = operator.index(n)
-    except TypeError:
-        message = f"set_num_threads: n must be an integer, got {type(n).__name__}"
-        raise TypeError(message) from None
-    if not 1 <= n <= _fbg.MAX_THREADS:
-        raise ValueError(f"set_num_threads: n must be in [1, {_fbg.MAX_THREADS}], got {n}")
-    _fbg.set_num_threads(n)
+    _fbg.set_num_threads(require_integer(n, "set_num_threads: n", 1, _fbg.MAX_THREADS))
 
 
 def get_num_threads() -> int:

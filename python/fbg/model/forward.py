@@ -14,6 +14,7 @@ from fbg.networks.transformer import Transformer
 from fbg.runtime.batches import MAX_BATCH_TOKENS, chunks, pack_padded
 from fbg.runtime.indices import index_array, require_in_range
 from fbg.runtime.runner import Runner
+from fbg.threads import calling
 
 __all__ = ["HiddenStates", "ModelOutput"]
 
@@ -70,8 +71,9 @@ class HiddenStates:
         pooled = np.zeros((rows, width), np.float32) if self._has_pooler else None
         lengths = np.full(rows, columns) if inputs.valid is None else inputs.valid.sum(axis=1)
         kept = np.flatnonzero(lengths)  # rows that have any token
-        for part in chunks(lengths[kept].tolist(), MAX_BATCH_TOKENS, rows):
-            self._run_rows(inputs, kept[part], hidden, pooled, num_threads)
+        with calling:
+            for part in chunks(lengths[kept].tolist(), MAX_BATCH_TOKENS, rows):
+                self._run_rows(inputs, kept[part], hidden, pooled, num_threads)
         return ModelOutput(hidden, pooled)
 
     def _checked(

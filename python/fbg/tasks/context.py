@@ -18,6 +18,7 @@ from fbg.tasks.truncation import CutTexts, require_truncation
 from fbg.text.encoded_text import EncodedText
 from fbg.text.sentence import SentenceConfig
 from fbg.text.tokenization import TextTokenizer
+from fbg.threads import calling
 
 __all__ = ["Block", "TaskCall", "TaskContext"]
 
@@ -92,7 +93,8 @@ class TaskCall:
         """Tokenize a block of texts after the other; texts that are too long are cut if `cut`."""
         first = 0
         for block in text_blocks(texts):
-            encoded = self.tokenizer.encode(block, self.where, first, located=located, cut=cut)
+            with calling:
+                encoded = self.tokenizer.encode(block, self.where, first, located=located, cut=cut)
             self._context.cut_texts.check(encoded, self.where, first, self._truncation)
             yield Block(first, block, encoded)
             first += len(block)
@@ -103,13 +105,14 @@ class TaskCall:
         keep: Callable[[int, Floats], Floats] = lambda n, output: output,
     ) -> list[Floats]:
         """Return what `keep(number, output)` makes of the head's output for each text."""
-        return self._context.head_engine.run(
-            self._task,
-            encoded,
-            keep,
-            batch_size=self._batch_size,
-            num_threads=self._context.num_threads,
-        )
+        with calling:
+            return self._context.head_engine.run(
+                self._task,
+                encoded,
+                keep,
+                batch_size=self._batch_size,
+                num_threads=self._context.num_threads,
+            )
 
     def decode(self, states: Floats) -> Iterator[Floats]:
         """Yield the logits of the whole vocabulary for each masked token (`HeadEngine.decode`)."""

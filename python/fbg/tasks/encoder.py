@@ -19,6 +19,7 @@ from fbg.tasks.context import TaskContext
 from fbg.tasks.inputs import checked_texts, require_count, require_iterable, text_blocks
 from fbg.tasks.truncation import require_truncation
 from fbg.text.sentence import SentenceConfig
+from fbg.threads import calling
 
 __all__ = ["SENTENCES", "EncodeOptions", "Encoder"]
 
@@ -86,10 +87,12 @@ class Encoder:
     ) -> Iterator[Floats]:
         context, where = self._context, SENTENCES
         for block in text_blocks(sentences):
-            texts = [self._prompt + text for text in block]
-            encoded = context.tokenizer.encode_sentences(texts, where, first)
-            context.cut_texts.check(encoded, where, first, self._truncation)
-            yield self._embed([text.ids for text in encoded], advance)
+            with calling:
+                texts = [self._prompt + text for text in block]
+                encoded = context.tokenizer.encode_sentences(texts, where, first)
+                context.cut_texts.check(encoded, where, first, self._truncation)
+                embeddings = self._embed([text.ids for text in encoded], advance)
+            yield embeddings
             first += len(block)
 
     def _embed(
