@@ -131,8 +131,13 @@ TEST(RunContractCounter, SeesAllocations) {
   AlignedBuffer buffer(64);
   void* volatile raw = std::malloc(1);
   std::free(raw);
-  EXPECT_GE(allocations() - before, 3);
-  EXPECT_GE(allocations_of_all_threads() - everywhere, 3);
+#if defined(__SANITIZE_THREAD__)
+  constexpr int kSeen = 2;  // ThreadSanitizer's hooks do not see aligned allocations
+#else
+  constexpr int kSeen = 3;
+#endif
+  EXPECT_GE(allocations() - before, kSeen);
+  EXPECT_GE(allocations_of_all_threads() - everywhere, kSeen);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
   void* const pages = mmap(nullptr, 1, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(pages, MAP_FAILED);
