@@ -39,7 +39,9 @@ std::size_t PlanPool::Queue::num_plans() {
 }
 
 PlanPool::PlanPool(const Graph& graph, const Capacity& capacity, Features features)
-    : first_(graph, capacity, features), queue_(std::make_unique<Queue>(first_)), process_(getpid()) {}
+    : first_(graph, capacity, features),
+      queue_(std::make_unique<Queue>(first_)),
+      process_(getpid()) {}
 
 std::size_t PlanPool::num_arenas() { return queue().num_plans(); }
 

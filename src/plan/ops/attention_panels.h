@@ -31,7 +31,7 @@ void pack_values_rounded(const MatrixView<const float>& x, const simd::RowKernel
 void pack_values_bfloat16(const MatrixView<const float>& x, const simd::RowKernels& kernels,
                           float* panels) noexcept;
 
-// How the operands of products with k-groups of Acc::format.kr elements come to be: floats that are read
+// How the operands of products with k-groups of several elements come to be: floats that are read
 // or copied as they are (kr = 1), floats that are rounded, or bfloat16 (kr = 2).
 template <class Acc>
 class AttentionPanels {
