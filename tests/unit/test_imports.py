@@ -9,8 +9,10 @@ PACKAGE = Path(__file__).parents[2] / "python" / "fbg"
 # From the bottom to the top; a name is a package or a module of fbg. What stands in one line does
 # not import each other. "fbg" is the public interface, whose users are in the lines above it.
 LAYERS = (
+    ("environment",),
     ("_fbg", "errors"),
-    ("files", "arrays", "isa", "threads", "cpp", "progress"),
+    ("files", "arrays"),
+    ("isa", "threads", "cpp", "progress"),
     ("quantization",),
     ("matmul",),
     ("conv",),

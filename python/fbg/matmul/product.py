@@ -123,31 +123,7 @@ def prepare(
 ) -> PreparedCall:
     """Return ``call``: ``call(x, out)`` is ``gemm(packer(x), packed_b, pipeline, out)``.
 
-    All that does not depend on the elements of `x` is done here, once: a call checks its two
-    arrays, allocates nothing, and for a small product takes a fraction of the time of `gemm`.
-
-    Args:
-        packed_b: `PackedB`, (K, N).
-        pipeline: as in `gemm`. Arrays of stages are bound: changes made in place are seen by later
-            calls. The residual of `Add` has `rows` rows; a call uses the first of them.
-        rows: the most rows that an `x` will have.
-        packer: how `x` is read: `PackAWithQuantRowOffset` (default with int8 weights), `PackA`
-            (default with float weights and with a uint8 `x`) or `PackAWithRowOffset`.
-        x_dtype: dtype of every `x`; default uint8 for `PackAWithRowOffset` and for `PackA` with
-            int8 weights, otherwise float32.
-        num_threads: as in `gemm`.
-        options: those of the packer, such as ``granularity="tensor"``, ``scale`` and
-            ``zero_point``, or a ``row_range`` of `rows` rows.
-
-    ``call(x, out)`` takes NumPy arrays: `x` (M, K) of `x_dtype`, M at most `rows`, any strides, and
-    `out` (M, N) of ``call.dtype`` with contiguous rows, and returns `out`; without `out`, a new
-    array, which may serve as `out` from then on. Several threads may call it at once (one at a time
-    where the pipeline ends in `RowRange`, whose array they share). It has ``rows``, ``shape``
-    (K, N), ``dtype`` and ``num_threads``. It keeps the kernels of the ISA that was active when it
-    was made.
-
-    Raises:
-        TypeError, ValueError: as the packer and `gemm` do; and `rows` that is not 1 or more.
+    This is `fbg.prepare` for products, which documents the arguments and the call.
 
     >>> import numpy as np
     >>> import fbg
