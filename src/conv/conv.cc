@@ -53,6 +53,8 @@ const ConvMethod<Acc>& choose(const ConvProblem<Acc>& p, const ConvOptions& opti
     }
   }
   if (best) return *best;
+  if (options.algorithm.empty() || direct)
+    throw std::invalid_argument("conv: no algorithm computes " + to_string(p.geometry) + " yet");
   std::string names;
   for (const ConvMethod<Acc>& method : conv_methods<Acc>())
     names += std::string(names.empty() ? "" : ", ") + method.name;
