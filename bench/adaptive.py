@@ -34,7 +34,7 @@ import timing
 
 import fbg
 from fbg import _fbg
-from fbg.runtime.batches import Packed, pack_padded
+from fbg.runtime.batches import PackedBatch, pack_padded
 from fbg.runtime.tuned import Kind
 from fbg.runtime.tuning_file import Blocking
 
@@ -147,7 +147,7 @@ class InModel:
         self.model = fbg.load(exports.checkpoint, dtype=dtype, num_threads=threads)
         self.threads = threads
 
-    def packed(self, tokens: int) -> tuple[Packed, list[Any]]:
+    def packed(self, tokens: int) -> tuple[PackedBatch, list[Any]]:
         ids = checkpoints.random_ids(self.model.config.vocab_size, tokens).astype(np.int32)
         rows = (tokens, 1)
         return pack_padded(ids, None, None), [np.empty((m, 768), np.float32) for m in rows]
@@ -157,14 +157,7 @@ class InModel:
 
     def run(self, plan: _fbg.Plan, tokens: int, seconds: Any = None) -> None:
         packed, outputs = self.packed(tokens)
-        arrays = (
-            packed.ids,
-            packed.position_ids,
-            packed.types,
-            packed.sequence_positions,
-            packed.offsets,
-        )
-        plan.run(*arrays, outputs, self.threads, seconds)
+        plan.run(*packed.arrays, outputs, self.threads, seconds)
 
     def seconds(self, cell: Cell, variants: Sequence[Blocking], rounds: int) -> list[float]:
         """Median over forwards of the sum over the layers of the cell's kind, in turn."""

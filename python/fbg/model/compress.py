@@ -26,7 +26,7 @@ Indices = npt.NDArray[np.int32]
 
 # About as long as sentences are: positions matter.
 RANDOM_SEQUENCES, RANDOM_LENGTH = 40, 24
-MAX_TOKENS = 1024  # of one run: bounds memory
+OBSERVED_TOKENS = 1024  # of one run: bounds memory
 
 
 def compress(
@@ -81,14 +81,13 @@ def observe(
 
     runs = [
         pack_sequences(sequences[part], config.pad_token_id)
-        for part in chunks([s.size for s in sequences], MAX_TOKENS, len(sequences))
+        for part in chunks([s.size for s in sequences], OBSERVED_TOKENS, len(sequences))
     ]
     tokens = max(run.tokens for run in runs)
     plan = _fbg.Plan(graph, tokens, tokens, config.max_length, num_threads)
     for run in runs:
         outputs = [np.empty((run.tokens, k), np.float32) for k in width.values()]
-        arrays = (run.ids, run.position_ids, run.types, run.sequence_positions, run.offsets)
-        plan.run(*arrays, outputs, num_threads)
+        plan.run(*run.arrays, outputs, num_threads)
         for buffer, x in zip(width, outputs, strict=True):
             for reader in readers[buffer]:
                 inputs[reader].add(x)

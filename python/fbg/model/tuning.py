@@ -15,7 +15,7 @@ from fbg.runtime.tuning_file import Blocking, Key, Measured
 __all__ = ["TuneReport", "TuneResult", "tune"]
 
 TOKENS = (8, 32, 64, 128, 384)
-MAX_TOKENS = 4096
+LARGEST_RUN = 4096  # tokens
 BUDGET = 0.25  # seconds for the variants of one product
 GAIN = 1.02  # by which a variant must be faster than the cost model's
 
@@ -96,7 +96,7 @@ def tune(
         raise TypeError(f"tune: model must be an fbg.Model, got {type(model).__name__}")
     if not isinstance(tokens, Iterable):
         raise TypeError(f"tune: tokens must be a sequence of integers, got {type(tokens).__name__}")
-    sizes = sorted({require_integer(size, "tune: tokens", 1, MAX_TOKENS) for size in tokens})
+    sizes = sorted({require_integer(size, "tune: tokens", 1, LARGEST_RUN) for size in tokens})
     features, threads, graph = _fbg.active_features(), model.num_threads, model.graph
     isa = _fbg.best_isa(features)
     results, profilings = [], 0

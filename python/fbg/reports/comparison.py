@@ -32,7 +32,7 @@ Floats = npt.NDArray[np.float32]
 
 REFERENCE = "float32"
 NEIGHBOURS = 10
-MAX_TOKENS = 1024  # of one run that hands back every layer
+COMPARED_TOKENS = 1024  # of one run that hands back every layer
 
 
 def sample_texts() -> list[str]:
@@ -267,7 +267,7 @@ class _Taps:
     def runs(self, texts: list[str]) -> Iterator[list[Floats]]:
         model = self._model
         tokens = [ids for ids in model._tokenizer(texts) if ids.size]
-        for part in chunks([ids.size for ids in tokens], MAX_TOKENS, len(tokens)):
+        for part in chunks([ids.size for ids in tokens], COMPARED_TOKENS, len(tokens)):
             packed = pack_sequences(tokens[part], model.config.pad_token_id)
             shape = (packed.tokens, model.config.hidden_size)
             outputs = [np.empty(shape, np.float32) for _ in self._taps]

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 __all__ = [
     "MAX_BATCH_TOKENS",
-    "Packed",
+    "PackedBatch",
     "chunks",
     "pack_padded",
     "pack_sequences",
@@ -26,7 +26,7 @@ MAX_BATCH_TOKENS = 512
 
 
 @dataclass(frozen=True)
-class Packed:
+class PackedBatch:
     """Tokens of several sequences, none of them empty.
 
     position_ids: rows of the position table.
@@ -39,6 +39,11 @@ class Packed:
     types: Indices
     sequence_positions: Indices
     offsets: Indices  # (sequences + 1,)
+
+    @property
+    def arrays(self) -> tuple[Indices, Indices, Indices, Indices, Indices]:
+        """The arrays in the order in which a plan takes them."""
+        return self.ids, self.position_ids, self.types, self.sequence_positions, self.offsets
 
     @property
     def tokens(self) -> int:
@@ -62,7 +67,7 @@ def token_position_ids(ids: npt.NDArray[Any], padding: int | None) -> Indices:
     return np.where(counted, positions + np.int32(padding), np.int32(padding))
 
 
-def pack_sequences(sequences: Sequence[Indices], padding: int | None = None) -> Packed:
+def pack_sequences(sequences: Sequence[Indices], padding: int | None = None) -> PackedBatch:
     """Pack token ids; token types are 0. See `token_position_ids` for `padding`."""
     offsets = np.zeros(len(sequences) + 1, np.int32)
     np.cumsum([sequence.size for sequence in sequences], out=offsets[1:])
@@ -71,7 +76,7 @@ def pack_sequences(sequences: Sequence[Indices], padding: int | None = None) -> 
     position_ids = positions
     if padding is not None:
         position_ids = np.concatenate([token_position_ids(s[None], padding)[0] for s in sequences])
-    return Packed(ids, position_ids, np.zeros_like(ids), positions, offsets)
+    return PackedBatch(ids, position_ids, np.zeros_like(ids), positions, offsets)
 
 
 def pack_padded(
@@ -79,7 +84,7 @@ def pack_padded(
     valid: npt.NDArray[np.bool_] | None,
     types: npt.NDArray[Any] | None,
     padding: int | None = None,
-) -> Packed:
+) -> PackedBatch:
     """Pack the valid tokens of (B, S) arrays, at least one in each row."""
     rows, columns = ids.shape
     offsets = np.zeros(rows + 1, np.int32)
@@ -93,7 +98,7 @@ def pack_padded(
     else:
         np.cumsum(valid.sum(axis=1), out=offsets[1:])
     packed, positions = flat(ids), flat(token_position_ids(ids, None))
-    return Packed(
+    return PackedBatch(
         packed,
         positions if padding is None else flat(token_position_ids(ids, padding)),
         np.zeros_like(packed) if types is None else flat(types),

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg import _fbg
-from fbg.runtime.batches import Packed
+from fbg.runtime.batches import PackedBatch
 from fbg.runtime.tuned import table
 
 __all__ = ["Runner"]
@@ -40,7 +40,7 @@ class Runner:
 
     def run(
         self,
-        packed: Packed,
+        batch: PackedBatch,
         outputs: Sequence[npt.NDArray[Any]],
         num_threads: int,
         seconds: npt.NDArray[np.float64] | None = None,
@@ -51,17 +51,8 @@ class Runner:
         seconds: (ops,) receives how long each op took; phases: (ops, 4) what its first thread spent
         on packing, scores, softmax and context (include/fbg/core/phase.h).
         """
-        self.plan(packed.tokens, num_threads).run(
-            packed.ids,
-            packed.position_ids,
-            packed.types,
-            packed.sequence_positions,
-            packed.offsets,
-            list(outputs),
-            num_threads,
-            seconds,
-            phases,
-        )
+        plan = self.plan(batch.tokens, num_threads)
+        plan.run(*batch.arrays, list(outputs), num_threads, seconds, phases)
 
     @property
     def arena_bytes(self) -> int:
