@@ -109,7 +109,6 @@ class GemmCode : public SimdAssembler {
   void dot_product(const Vec& sum, int row, int v);
 
   // Epilogue.
-  StageOperands load_operands();
   void run_pipeline();
 
   const KernelKey key_;

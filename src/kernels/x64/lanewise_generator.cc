@@ -12,8 +12,8 @@
 
 #include "kernels/lanewise.h"
 #include "kernels/table.h"
+#include "kernels/x64/epilogue.h"
 #include "kernels/x64/simd_assembler.h"
-#include "kernels/x64/stage_emitters.h"
 
 namespace fbg::kernels {
 namespace {
@@ -142,8 +142,6 @@ class LanewiseGenerator : public SimdAssembler {
     }
   }
 
-  bool is_partial(int v) const { return key_.tile.masked && v == vectors_ - 1; }
-
   // Whatever the sums kept in registers, but for C, is free by now.
   void run_pipeline() {
     const KernelKey& key = key_.tile;
@@ -154,34 +152,7 @@ class LanewiseGenerator : public SimdAssembler {
       sub(rcx, (vectors_ - 1) * lanes());
       set_mask(rcx, scratch_, num_vectors() - 1);
     }
-    const StageOperands operands{rbx, r8, r9, r10, r11, r12, r13};
-    mov(operands.stages, arg(offsetof(TileArgs, stages)));
-    mov(operands.a_scale, arg(offsetof(TileArgs, a_scale)));
-    mov(operands.a_zero_point, arg(offsetof(TileArgs, a_zero_point)));
-    mov(operands.row_terms, arg(offsetof(TileArgs, row_terms)));
-    mov(operands.b_scale, arg(offsetof(TileArgs, b_scale)));
-    mov(operands.b_zero_point, arg(offsetof(TileArgs, b_zero_point)));
-    mov(operands.col_offsets, arg(offsetof(TileArgs, col_offsets)));
-    StageContext ctx{args_, operands, scratch_, rsi,   rdx,           {sums_, sums_ + 1, sums_ + 2},
-                     0,     0,        false,    false, key.correct_a, key.correct_b};
-    int spare = sums_ + static_cast<int>(ctx.temps.size());
-    const int end = num_vectors() - (key.masked && !is_zmm() ? 1 : 0);
-    for (int s = 0; s < key.num_stages; ++s)
-      spare = emit_kept_tables(*this, key.stages[s], spare, end);
-    for (int i = 0; i < rows_; ++i) {
-      ctx.row = i;
-      for (int v = 0; v < vectors_; ++v) {
-        ctx.column_bytes = v * vector_bytes();
-        ctx.masked = is_partial(v);
-        for (int s = 0; s < key.num_stages; ++s)
-          emit_stage(*this, key.stages[s], s, acc(i, v), ctx);
-        emit_store(*this, key.output(), c_, v * lanes(), acc(i, v), ctx);
-      }
-      const int last = key.num_stages - 1;
-      if (last >= 0 && key.stages[last].kind == StageKind::row_range)
-        emit_row_range(*this, last, i * vectors_, vectors_, ctx);
-      if (i + 1 < rows_) add(c_, ldc_);
-    }
+    emit_epilogue(*this, key, {args_, c_, ldc_});
   }
 
   const LanewiseKey key_;
