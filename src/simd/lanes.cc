@@ -3,15 +3,7 @@
 
 #include <cstring>
 
-#define HWY_BROKEN_EMU128 1
-#define HWY_IS_DEBUG_BUILD 0
-#define HWY_DISABLE_PCLMUL_AES
-#if defined(__x86_64__)
-#define HWY_BASELINE_TARGETS HWY_SCALAR
-#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL)
-#else
-#define HWY_COMPILE_ONLY_STATIC
-#endif
+#include "simd/targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "simd/lanes.cc"
 #include "hwy/foreach_target.h"
