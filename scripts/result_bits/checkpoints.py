@@ -1,0 +1,103 @@
+"""The checkpoints and inputs that the cases of models and tasks load, written once by `make`."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import re
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from cases import Array
+
+from models import DTYPES
+
+WIDE = ("bert", "distilbert", "albert", "mpnet", "modernbert", "modernbert-biased")
+TIMES, POSITIONS = 8, 150  # of the wide ones: how many times wider, and positions
+SAVED = ("bert", "albert", "modernbert")
+
+
+def widened(
+    config: dict[str, Any], shapes: dict[str, tuple[int, ...]]
+) -> tuple[dict[str, Any], dict[str, tuple[int, ...]]]:
+    """A configuration and the shapes of its tensors with TIMES the channels, and long sequences."""
+    widths = ("hidden_size", "intermediate_size", "embedding_size", "dim", "hidden_dim")
+    sizes = {config[key] for key in widths if key in config}
+    sizes |= {3 * config.get("hidden_size", 0), 2 * config.get("intermediate_size", 0)}
+    wide = {key: value * TIMES if key in widths else value for key, value in config.items()}
+    wide["max_position_embeddings"] = POSITIONS
+
+    def axis(name: str, number: int, size: int) -> int:
+        if number == 0 and "position_embeddings" in name:
+            return POSITIONS
+        table = "relative_attention_bias" in name or (number == 0 and "_embeddings." in name)
+        return size if table or size not in sizes else size * TIMES
+
+    return wide, {
+        name: tuple(axis(name, number, size) for number, size in enumerate(shape))
+        for name, shape in shapes.items()
+    }
+
+
+def make(models: Path, helpers: Path) -> None:
+    """Write the checkpoints with the tests' tiny_models, tiny_bert, tiny_tasks and minilm."""
+    import fbg
+
+    package = (helpers / "__init__.py").exists()
+    sys.path.insert(0, str(helpers.resolve().parent if package else helpers))
+    prefix = f"{helpers.resolve().name}." if package else ""
+    tiny, bert, tasks, minilm = (
+        importlib.import_module(prefix + name)
+        for name in ("tiny_models", "tiny_bert", "tiny_tasks", "minilm")
+    )
+
+    def write(path: Path, config: dict[str, Any], tensors: dict[str, Array]) -> None:
+        tiny.write_checkpoint(
+            path, config, tensors, tokenizer=tiny.TOKENIZERS[config["model_type"]]()
+        )
+        np.savez(path / "inputs.npz", **tiny.golden_inputs(config))
+
+    for name in tiny.CONFIGS:
+        model = tiny.tiny_model(name)
+        write(models / "tiny" / name, model.config, model.tensors)
+        if name in WIDE:
+            shapes = {key: tensor.shape for key, tensor in model.tensors.items()}
+            config, shapes = widened(model.config, shapes)
+            write(models / "wide" / name, config, tiny.random_tensors(shapes))
+    for pooling in ("mean", "cls"):
+        path = models / "tiny" / f"sentence-{pooling}"
+        bert.write_checkpoint(path, pooling=pooling, normalize=pooling == "mean", spread=0.25)
+        np.savez(path / "inputs.npz", **bert.golden_inputs())
+    for name in tasks.MODELS:
+        tasks.write_model(models / "tasks" / name, name)
+
+    original = minilm.minilm_directory()
+    for name in ("minilm", "minilm-2"):
+        shutil.copytree(original, models / name, dirs_exist_ok=True)
+    (models / "sentences.txt").write_text("\n".join(minilm.sentences()) + "\n", encoding="utf-8")
+    config = json.loads((original / "config.json").read_text())
+    np.savez(models / "minilm" / "inputs.npz", **tiny.golden_inputs(config))
+    keep_layers(models / "minilm-2", 2)
+
+    for name in SAVED:
+        for kind in DTYPES:
+            target = models / "saved" / f"{name}-{kind}"
+            target.parent.mkdir(exist_ok=True)
+            fbg.load(models / "tiny" / name, dtype=kind).save(target, overwrite=True)
+
+
+def keep_layers(path: Path, layers: int) -> None:
+    """Leave out the later layers of a checkpoint of BERT."""
+    from safetensors.numpy import load_file, save_file
+
+    config = json.loads((path / "config.json").read_text())
+    (path / "config.json").write_text(json.dumps({**config, "num_hidden_layers": layers}))
+    kept = {}
+    for name, tensor in load_file(path / "model.safetensors").items():
+        found = re.search(r"encoder\.layer\.(\d+)\.", name)
+        if found is None or int(found[1]) < layers:
+            kept[name] = tensor
+    save_file(kept, path / "model.safetensors", metadata={"format": "pt"})
