@@ -79,7 +79,7 @@ py::array run(const AOperand& operand, MatrixView<const typename Packer<A>::Sour
   py::array c = out.is_none() ? new_output(dtype, m, n) : py::reinterpret_borrow<py::array>(out);
   begin_run(stages, m);
   if (m == 0 || n == 0) return c;
-  const A a = Packer<A>::make(operand, source);
+  const A a = Packer<A>::make(operand, source, gemm->features());
   const OutputView view = output_view(c);
   if (num_threads <= 0) num_threads = default_threads(m, n, k);
   std::byte* const space = thread_workspace(gemm->workspace_bytes(num_threads));

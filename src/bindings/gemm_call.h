@@ -111,34 +111,36 @@ std::byte* thread_workspace(std::size_t bytes);
 // multiply-adds, waking a team costs more than it brings.
 int default_threads(std::int64_t m, std::int64_t n, std::int64_t k);
 
-// The packer A of that operand, referring to `x`. Arrays of bfloat16 come as their bits.
+// Makes the packer A of that operand, which refers to `x`, for a product that was prepared for
+// `features`. Arrays of bfloat16 come as their bits.
 template <class A>
 struct Packer;
 template <class T>
 struct Packer<PackA<T>> {
   using Source = T;
-  static PackA<T> make(const AOperand&, MatrixView<const T> x) { return PackA<T>(x); }
+  static PackA<T> make(const AOperand&, MatrixView<const T> x, Features) { return PackA<T>(x); }
 };
 template <>
 struct Packer<PackAToBFloat16> {
   using Source = float;
-  static PackAToBFloat16 make(const AOperand&, MatrixView<const float> x) {
+  static PackAToBFloat16 make(const AOperand&, MatrixView<const float> x, Features) {
     return PackAToBFloat16(x);
   }
 };
 template <class T>
 struct Packer<PackAWithRowOffset<T>> {
   using Source = T;
-  static PackAWithRowOffset<T> make(const AOperand& a, MatrixView<const T> x) {
+  static PackAWithRowOffset<T> make(const AOperand& a, MatrixView<const T> x, Features) {
     return {x, a.scale, a.zero_point};
   }
 };
 template <>
 struct Packer<PackAWithQuantRowOffset> {
   using Source = float;
-  static PackAWithQuantRowOffset make(const AOperand& a, MatrixView<const float> x) {
+  static PackAWithQuantRowOffset make(const AOperand& a, MatrixView<const float> x,
+                                      Features features) {
     if (a.row_range) return {x, a.extents()};
-    return PackAWithQuantRowOffset(x, a.kind == "quant_row", a.factors());
+    return PackAWithQuantRowOffset(x, a.kind == "quant_row", a.factors(), features);
   }
 };
 

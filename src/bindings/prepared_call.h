@@ -48,8 +48,10 @@ class TypedProduct final : public Product {
            int num_threads) const noexcept override {
     using T = typename Packer<A>::Source;
     constexpr auto size = static_cast<std::int64_t>(sizeof(T));
-    const A a = Packer<A>::make(a_, {static_cast<const T*>(x.data), x.rows, x.cols,
-                                     x.row_stride / size, x.col_stride / size});
+    const A a = Packer<A>::make(
+        a_,
+        {static_cast<const T*>(x.data), x.rows, x.cols, x.row_stride / size, x.col_stride / size},
+        gemm_.features());
     begin_run(stages_, x.rows);
     if (num_threads == 1) return gemm_.run(a, b_, stages_, out, workspace, 0, 1);
     run_team(num_threads, [&](int thread_id, int threads) noexcept {

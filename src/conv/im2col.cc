@@ -42,7 +42,7 @@ void PackAWithIm2Col<T, HasScale>::prepare(Range rows, ABlock& block) const noex
       block.zero_point[i] = x_.zero_point ? x_.zero_point[image] : 0;
     }
     if (!block.row_offsets || !in_place()) return;
-    const simd::RowKernels& kernels = simd::row_kernels(active_features());
+    const simd::RowKernels& kernels = simd::row_kernels(block.features);
     for (std::int64_t i = 0; i < rows.size(); ++i)
       block.row_offsets[i] = kernels.sum_row(
           reinterpret_cast<const std::uint8_t*>(in_place()) + (rows.begin + i) * in_place_ld(),
@@ -60,7 +60,7 @@ void PackAWithIm2Col<T, HasScale>::pack(Range rows, ABlock& block) const noexcep
     if constexpr (HasScale)
       if (block.row_offsets)
         block.row_offsets[i] =
-            simd::row_kernels(active_features())
+            simd::row_kernels(block.features)
                 .sum_row(reinterpret_cast<const std::uint8_t*>(to), static_cast<std::size_t>(k));
   }
 }

@@ -16,6 +16,7 @@
 
 #include "conv/algorithm.h"
 #include "conv/padding.h"
+#include "fbg/gemm/tile_loop.h"
 
 namespace fbg {
 namespace {
@@ -186,26 +187,24 @@ class TapsStep final : public ConvStep<Acc> {
     for (std::int64_t i = 0; i < tiles.size(); ++i)
       find_segments(run, tile(tiles.begin + i), t.segments + i * rows,
                     t.copies + i * rows * segment_bytes_, t);
-    const std::int64_t nr =
-        tile_.lanes * tile_.max_vectors[static_cast<std::size_t>(tiles_.largest - 1)];
     for (std::int64_t group = 0; group < geometry_.groups; ++group)
-      for (std::int64_t col = cols.begin; col < cols.end; col += nr)
-        run_column(run, tiles, group, col, std::min(nr, cols.end - col), t);
+      for_each_column_group(tile_, tiles_.largest, cols, [&](const ColumnGroup& columns) {
+        run_columns(run, tiles, group, columns, t);
+      });
   }
 
   // All tiles of a block against one group of columns, whose panels stay near.
-  void run_column(const ConvRun& run, Range tiles, std::int64_t group, std::int64_t col,
-                  std::int64_t columns, Thread& t) const noexcept {
+  void run_columns(const ConvRun& run, Range tiles, std::int64_t group, const ColumnGroup& columns,
+                   Thread& t) const noexcept {
+    const std::int64_t col = columns.col;
     const PackedB<Acc>& b = *weights_[static_cast<std::size_t>(group)];
     constexpr std::int64_t kGroupBytes = PackedB<Acc>::kGroupBytes;
     const std::byte* const panel = b.panels() + col / kPanelColumns * b.panel_bytes() +
                                    col % kPanelColumns * (kGroupBytes / kPanelColumns);
-    const std::int64_t vectors = ceil_div(columns, tile_.lanes);
-    const bool masked = columns % tile_.lanes != 0;
     const std::int64_t channel = group * geometry_.group_outputs() + col;
     const std::int64_t a_offset = group * geometry_.group_inputs() * element_;
     TileArgs& args = t.args;
-    args.columns = columns;
+    args.columns = columns.columns;
     args.col = channel;
     args.prefetch = panel;
     if (b.scale()) args.b_scale = b.scale() + col;
@@ -226,8 +225,7 @@ class TapsStep final : public ConvStep<Acc> {
       args.row = at.pixel;
       args.c =
           static_cast<std::byte*>(run.c.data) + at.pixel * run.c.ld + channel * value_size(output_);
-      args.key = &kernels_.key(at.height, vectors, masked);
-      kernels_.find(at.height, vectors, masked)(&args);
+      run_tile(kernels_, columns, at.height, args);
     }
   }
 

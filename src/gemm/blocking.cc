@@ -1,5 +1,5 @@
-// Which blockings there are: their text, the block of A that follows from one, and the list that a
-// tuner times.
+// The text of a blocking, the size of the blocks of A that it implies, and the list of blockings
+// that a tuner times.
 #include "fbg/gemm/blocking.h"
 
 #include <algorithm>

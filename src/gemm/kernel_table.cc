@@ -1,8 +1,8 @@
-// The kernels of one Gemm: the key that its pipeline and operands ask for, and the kernel of every
-// tile that a run may need. Which families of kernels there are: src/kernels/table.h.
-#include <algorithm>
+// Derives the kernel key of a product from its pipeline and operands, and generates the kernel of
+// every tile that a run may need. The families of kernels are listed in src/kernels/table.h.
+#include "fbg/gemm/kernel_table.h"
 
-#include "fbg/gemm/gemm.h"
+#include <algorithm>
 
 namespace fbg {
 

@@ -1,4 +1,5 @@
-// The A packers: per-row parameters, then elements with unit stride in k and whole k-groups.
+// The A packers: they compute the parameters of each row, then write its elements with unit stride
+// in k, padded with zeros to a whole k-group.
 #include "fbg/gemm/pack_a.h"
 
 #include <algorithm>
@@ -6,13 +7,11 @@
 #include <cmath>
 #include <cstring>
 
-#include "fbg/gemm/gemm.h"
+#include "fbg/core/float_environment.h"
 #include "simd/rows.h"
 
 namespace fbg {
 namespace {
-
-const simd::RowKernels& row_kernels() { return simd::row_kernels(active_features()); }
 
 // A row with unit stride: the row itself, or its elements gathered piece by piece into a buffer and
 // handed to `use(first element, piece, length)`.
@@ -44,7 +43,8 @@ void zero_tail(T* row, std::int64_t cols) {
 
 // Scale and zero point over all of `a`, its columns times `factors` if given: the row rule applied
 // to the whole matrix at once, by way of the two elements that matter.
-simd::RowQuant choose_tensor_quant(const MatrixView<const float>& a, const float* factors) {
+simd::RowQuant choose_tensor_quant(const MatrixView<const float>& a, const float* factors,
+                                   const simd::RowKernels& kernels) {
   float extremes[2] = {0, 0};
   for (std::int64_t i = 0; i < a.rows; ++i)
     for_each_piece(a, i, [&](std::int64_t begin, const float* x, std::int64_t n) {
@@ -55,14 +55,14 @@ simd::RowQuant choose_tensor_quant(const MatrixView<const float>& a, const float
         if (value > extremes[1]) extremes[1] = value;
       }
     });
-  return row_kernels().choose_row_quant(extremes, nullptr, 2);
+  return kernels.choose_row_quant(extremes, nullptr, 2);
 }
 
 }  // namespace
 
 void widen_rows(const std::uint8_t* a, std::int64_t lda, std::int64_t rows, std::int64_t k,
-                std::byte* out, std::int64_t ld_bytes) noexcept {
-  const auto& kernels = row_kernels();
+                std::byte* out, std::int64_t ld_bytes, Features features) noexcept {
+  const auto& kernels = simd::row_kernels(features);
   for (std::int64_t i = 0; i < rows; ++i)
     kernels.widen_groups(a + i * lda, static_cast<std::size_t>(k),
                          reinterpret_cast<std::uint16_t*>(out + i * ld_bytes));
@@ -83,7 +83,7 @@ void PackA<T>::pack(Range rows, ABlock& block) const noexcept {
 }
 
 void PackAToBFloat16::pack(Range rows, ABlock& block) const noexcept {
-  const auto& kernels = row_kernels();
+  const auto& kernels = simd::row_kernels(block.features);
   for (std::int64_t i = 0; i < rows.size(); ++i) {
     auto* out = packed_row<bfloat16>(block, i);
     for_each_piece(a_, rows.begin + i, [&](std::int64_t begin, const float* x, std::int64_t n) {
@@ -96,7 +96,7 @@ void PackAToBFloat16::pack(Range rows, ABlock& block) const noexcept {
 
 template <class T>
 void PackAWithRowOffset<T>::prepare(Range rows, ABlock& block) const noexcept {
-  const auto& kernels = row_kernels();
+  const auto& kernels = simd::row_kernels(block.features);
   std::fill_n(block.scale, rows.size(), scale_);
   std::fill_n(block.zero_point, rows.size(), zero_point_ + kShift);
   if (kShift != 0 || !block.row_offsets) return;  // a shifted row is summed while it is packed
@@ -113,7 +113,7 @@ void PackAWithRowOffset<T>::prepare(Range rows, ABlock& block) const noexcept {
 
 template <class T>
 void PackAWithRowOffset<T>::pack(Range rows, ABlock& block) const noexcept {
-  const auto& kernels = row_kernels();
+  const auto& kernels = simd::row_kernels(block.features);
   for (std::int64_t i = 0; i < rows.size(); ++i) {
     auto* out = packed_row<std::uint8_t>(block, i);
     std::int32_t sum = 0;
@@ -129,17 +129,17 @@ void PackAWithRowOffset<T>::pack(Range rows, ABlock& block) const noexcept {
 }
 
 PackAWithQuantRowOffset::PackAWithQuantRowOffset(MatrixView<const float> a, bool per_row,
-                                                 const float* channel_scale)
+                                                 const float* channel_scale, Features features)
     : a_(a), channel_scale_(channel_scale), per_row_(per_row) {
   if (per_row_) return;
   const FloatEnvironment environment;
-  const simd::RowQuant quant = choose_tensor_quant(a_, channel_scale_);
+  const simd::RowQuant quant = choose_tensor_quant(a_, channel_scale_, simd::row_kernels(features));
   scale_ = quant.scale;
   zero_point_ = quant.zero_point;
 }
 
 void PackAWithQuantRowOffset::prepare(Range rows, ABlock& block) const noexcept {
-  const auto& kernels = row_kernels();
+  const auto& kernels = simd::row_kernels(block.features);
   for (std::int64_t i = 0; i < rows.size(); ++i) {
     simd::RowQuant quant{scale_, zero_point_};
     if (extents_ && a_.cols > 0) {
@@ -154,7 +154,7 @@ void PackAWithQuantRowOffset::prepare(Range rows, ABlock& block) const noexcept 
         MatrixView<const float> view = a_;
         view.data = row;
         view.rows = 1;
-        quant = choose_tensor_quant(view, channel_scale_);
+        quant = choose_tensor_quant(view, channel_scale_, kernels);
       }
     }
     block.scale[i] = quant.scale;
@@ -163,7 +163,7 @@ void PackAWithQuantRowOffset::prepare(Range rows, ABlock& block) const noexcept 
 }
 
 void PackAWithQuantRowOffset::pack(Range rows, ABlock& block) const noexcept {
-  const auto& kernels = row_kernels();
+  const auto& kernels = simd::row_kernels(block.features);
   for (std::int64_t i = 0; i < rows.size(); ++i) {
     auto* out = packed_row<std::uint8_t>(block, i);
     const simd::RowQuant quant{block.scale[i], block.zero_point[i]};

@@ -1,4 +1,6 @@
-// Packing B into panels: the only place that writes the layout drawn in fbg/pack_b.h.
+// Packs B into panels. Of the ways to make a PackedB, those that start from a matrix are here, and
+// write_panels writes the layout that fbg/gemm/pack_b.h draws; outliers.cc splits what was packed
+// here.
 #include "fbg/gemm/pack_b.h"
 
 #include <algorithm>
@@ -18,8 +20,8 @@ float round_half_even(float x) {
   return (x + kMagic) - kMagic;
 }
 
-// Writes every panel; element(k, column) is called once per element, in the order of the source
-// rows.
+// Writes every panel. element(k, column) is called once per element, panel by panel and within a
+// panel by ascending k-groups.
 template <class Acc, class F>
 void write_panels(std::byte* panels, std::int64_t k, std::int64_t n, F element) {
   using B = typename Acc::B;

@@ -1,4 +1,4 @@
-// How C is cut into one part per thread.
+// Cuts C into one part for each thread.
 #include <algorithm>
 #include <limits>
 

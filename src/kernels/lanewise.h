@@ -1,7 +1,8 @@
 // Kernels of depthwise and groupwise convolution: every output channel has a lane of its own.
 //
-//   C[x][o] = pipeline( sum over sources r and taps kx of  U_r[x * step + kx * dilation][o] .
-//   W_r[kx][o] )
+//   C[x][o] = pipeline(sum over r, kx of  U_r[x * step + kx * dilation][o] . W_r[kx][o])
+//
+// where r counts sources and kx taps.
 //
 // Each element of U and W is 32 bits of one lane: a float, four bytes or two int16 that belong to
 // output channel o (src/conv/lanewise.cc lays them out). A tile is `rows` neighbouring output

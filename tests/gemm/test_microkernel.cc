@@ -128,7 +128,8 @@ TEST_P(Microkernel, RowsOfAMayRepeatOrWalkUpwards) {
   const std::vector<std::byte> narrow(a.begin(), a.begin() + 16 * 32);
   const std::int64_t narrowing = geometry.format.wide_a ? 2 : 1;
   if (geometry.format.wide_a)
-    widen_rows(reinterpret_cast<const std::uint8_t*>(narrow.data()), 0, 1, 16 * 32, a.data(), 0);
+    widen_rows(reinterpret_cast<const std::uint8_t*>(narrow.data()), 0, 1, 16 * 32, a.data(), 0,
+               isa_features(isa));
   for (const std::int64_t lda : {std::int64_t{0}, std::int64_t{-64}, std::int64_t{-32}})
     for (int rows = 1; rows <= geometry.max_rows; ++rows) {
       const KernelKey key = make_key(rows, 1, false, false, {}, false);

@@ -251,7 +251,7 @@ class Microkernel : public testing::TestWithParam<Family> {
         const std::int64_t k = block.groups * Int32::format.kr;
         narrow[p].resize(static_cast<std::size_t>(rows * k));
         fill_a(reinterpret_cast<std::byte*>(narrow[p].data()), rows * k);
-        widen_rows(narrow[p].data(), k, k ? rows : 0, k, a, lda);
+        widen_rows(narrow[p].data(), k, k ? rows : 0, k, a, lda, isa_features(isa));
         reference_pairs.back().a = narrow[p].data();
         reference_pairs.back().lda = k;
       }

@@ -5,8 +5,8 @@
 
 namespace fbg {
 
-// Rounds half to even and keeps denormals for as long as it lives; then what was before, which may
-// be another rounding mode, or denormals taken for zeros.
+// While it exists, this thread rounds half to even and computes with denormals. Its destructor
+// restores the previous modes, which may round differently or take denormals for zeros.
 class FloatEnvironment {
  public:
   FloatEnvironment() noexcept;

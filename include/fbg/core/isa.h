@@ -1,6 +1,7 @@
-// Instruction sets as sets of CPU features. A kernel family asks for the features it needs, in its
-// own order of preference; a limit (FBG_MAX_ISA, set_isa_limit) takes features away for tests and
-// comparisons. Nothing here is a ladder: avx2_vnni is not "below" avx512.
+// Instruction sets as sets of CPU features. A kernel family states the features that it needs. A
+// limit (FBG_MAX_ISA, set_isa_limit) takes features away, for tests and comparisons. The named
+// instruction sets are not levels that contain each other: avx512, for example, lacks the VNNI of
+// avx2_vnni.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +12,9 @@
 
 namespace fbg {
 
-// In the order of kIsaTable (src/core/isa.cc). A name need not have kernels of its own: each
-// accumulator family runs the best it has within the features (src/kernels/table.h).
+// In the order of kIsaTable (src/core/isa.cc). An instruction set need not have kernels of its own
+// for every accumulator: each accumulator uses the best kernel family that the features permit
+// (src/kernels/table.h).
 enum class Isa : std::uint8_t { generic, avx2, avx2_vnni, avx512, avx512_vnni, avx512_bf16 };
 inline constexpr Isa kAllIsas[] = {Isa::generic, Isa::avx2,        Isa::avx2_vnni,
                                    Isa::avx512,  Isa::avx512_vnni, Isa::avx512_bf16};

@@ -1,9 +1,9 @@
 // Timers for the phases of fused steps, which `fbg profile` reports separately.
 //
 // A thread that is being profiled points `phase_seconds` at an array of counters, and a PhaseTimer
-// adds the duration of its scope to one of them. On other threads a timer costs one load and a
-// branch. Results never depend on timers. The time that no timer covers is that of the product of a
-// linear layer, epilogue included.
+// adds the duration of its scope to one of them. On other threads a timer costs one load and one
+// branch. Results never depend on timers. Time that no timer covers is reported as that of the
+// products of linear layers, including their epilogues.
 #pragma once
 
 #include <chrono>

@@ -1,12 +1,13 @@
-// Matrices, accumulators and the glossary: the words every other file uses.
+// Matrices, accumulators, and the vocabulary that all other files use:
 //
 //   M N K      C is M x N, A is M x K, B is K x N; every shape tuple is (M, N, K)
 //   kr         consecutive k that one instruction consumes: 4 for uint8 x int8, 1 for float;
 //              those kr values are a k-group
 //   panel      32 columns of packed B, stored [K/kr][32][kr]
-//   mr nr      rows and columns of a tile of C, the work of one microkernel call
+//   mr nr      rows and columns of a tile of C, which one call of a microkernel computes
 //   mc         rows of A that are packed at a time
-//   kc nc      where K is long: k that a microkernel sees, and columns whose sums wait for the next
+//   kc nc      where K is long: the k that one call of a microkernel covers, and the columns whose
+//              partial sums are kept until the next kc
 //   lda ldc    distance between rows
 #pragma once
 
@@ -32,7 +33,7 @@ struct Range {
   constexpr std::int64_t size() const { return end - begin; }
 };
 
-// The least and the greatest value of a row; both NaN where the row holds one.
+// The least and the greatest value of a row; both are NaN if the row contains a NaN.
 struct alignas(8) RowExtent {
   float lo, hi;
 };
@@ -64,14 +65,14 @@ constexpr bool is_integer(Accumulator accumulator) {
 
 inline constexpr int kPanelColumns = 32;
 
-// How operands lie for a kernel: a row of A as k-groups of `kr` consecutive elements, B as panels
-// [K/kr][panel_columns][kr].
+// The layout of operands as kernels read them: a row of A consists of k-groups of `kr` consecutive
+// elements, and B of panels [K/kr][panel_columns][kr].
 struct PackedFormat {
   int kr;
   int panel_columns;
   int a_bytes, b_bytes;  // of an element
-  // A is widened from uint8 to uint16, and a k-group is {a0, a2, a1, a3}: one multiply-add of pairs
-  // takes even and one takes odd k.
+  // A is widened from uint8 to uint16, and a k-group is {a0, a2, a1, a3}, so that one multiply-add
+  // of pairs takes the even k and another one the odd k.
   bool wide_a = false;
 
   // Bytes of one k-group: of a row of A, of a column of B, of all columns of a panel.
@@ -93,8 +94,8 @@ struct Int32 {
   static constexpr PackedFormat format = packed_format_of<A, B>(4);
 };
 
-// int16 sums that are spilled to int32 before they can overflow; values of B that would leave no
-// room lie apart, in sparse columns. The results are those of Int32, bit for bit.
+// int16 sums that are added to int32 sums before they can overflow. Values of B that are too large
+// for this are kept separately, in sparse columns. The results equal those of Int32 bit for bit.
 struct Int16 {
   using A = std::uint8_t;
   using B = std::int8_t;
@@ -120,7 +121,7 @@ struct BFloat16 {
   static constexpr PackedFormat format = packed_format_of<A, B>(2);
 };
 
-// float x 16-bit weights, widened as they are loaded. bfloat16 weights lie as BFloat16 has them.
+// float x 16-bit weights, widened as they are loaded. bfloat16 weights have the layout of BFloat16.
 struct Float32BF16 {
   using A = float;
   using B = bfloat16;
@@ -159,10 +160,10 @@ constexpr PackedFormat packed_format(Accumulator accumulator) {
 constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 constexpr std::int64_t round_up(std::int64_t a, std::int64_t b) { return ceil_div(a, b) * b; }
 
-// `units` split into the fewest parts of at most `max_size`. The sizes of the parts differ by at
+// Splits `units` into the fewest parts of at most `max_size`. The sizes of the parts differ by at
 // most one, so that no part is much less efficient than the others: 64 rows in tiles of at most 12
-// rows are cut as 11 11 11 11 10 10 and not as 12 12 12 12 12 4. Rows, k-groups and bytes are cut
-// alike.
+// rows are cut into 11 11 11 11 10 10 and not into 12 12 12 12 12 4. The units may be rows,
+// k-groups or bytes.
 struct BalancedSplit {
   std::int64_t count;        // parts
   std::int64_t largest;      // size of the largest part

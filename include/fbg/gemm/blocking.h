@@ -1,6 +1,7 @@
-// Blocking: how a product is cut, as far as that is a choice. No choice changes a bit of a result:
-// an element of C is one sum upwards in k, whichever tile, block or thread it falls to. The cut of
-// K is no choice: it follows from K (gemm_driver.h).
+// Blocking: those decisions about cutting a product into tiles and blocks that can be tuned. None
+// of them changes a bit of a result, because an element of C is always one sum over ascending k,
+// whichever tile, block or thread computes it. How K is cut is not part of a Blocking: it follows
+// from K alone (detail/driver.h).
 #pragma once
 
 #include <compare>
@@ -14,25 +15,26 @@
 
 namespace fbg {
 
-// A member of 0 leaves the choice to the cost model. What a machine or a matrix has no use for
-// counts as the nearest that it has, so that no value is wrong.
+// A member that is 0 leaves the choice to the cost model. A value that the machine or the matrix
+// cannot use stands for the nearest one that it can use, so every value is valid.
 struct Blocking {
-  int rows = 0;       // of the tallest tile
-  int panels = 0;     // of B that the widest tile spans
-  int a_kib = 0;      // of A that a thread works on at a time
-  int row_parts = 0;  // threads side by side along the rows of C; the rest cut its columns
+  int rows = 0;    // rows of the tallest tile
+  int panels = 0;  // panels of B that the widest tile spans
+  int a_kib = 0;   // KiB of A that a thread works on at a time
+  int row_parts =
+      0;  // parts into which threads divide the rows of C; the others divide its columns
   TileLimits tile() const { return {rows, panels}; }
   friend auto operator<=>(const Blocking&, const Blocking&) = default;
 };
 
-// "rows=6 panels=2": what is not left to the cost model; empty where all is.
+// Text such as "rows=6 panels=2", which names the members that are not left to the cost model.
 std::string to_string(const Blocking& blocking);
 
-// Rows of A in a block whose rows have `row_bytes`: whole tiles of mr rows.
+// Number of rows in a block of A whose rows take `row_bytes` each: a multiple of mr.
 std::int64_t a_block_rows(const Blocking& blocking, std::int64_t row_bytes, std::int64_t mr);
 
-// Blockings worth timing for products of m x k by k x n: first that of the cost model, which is
-// Blocking{}, and no two that run alike.
+// The blockings that are worth timing for products of m x k by k x n. The first is Blocking{}, the
+// choice of the cost model, and no two of them divide the work in the same way.
 std::vector<Blocking> candidate_blockings(Accumulator accumulator, Features features,
                                           std::int64_t m, std::int64_t n, std::int64_t k,
                                           int num_threads);

@@ -7,13 +7,14 @@
 //           for each row tile            mr rows, heights balanced
 //             microkernel                K loop, then the pipeline, while the tile is in registers
 //
-// Where K is cut, sums wait in a scratch block of mc x nc between one kc and the next, and the last
-// one runs the pipeline. A float stored and loaded again is the same, so the bits are those of one
-// uncut chain.
+// Where K is cut, a scratch block of mc x nc keeps the sums between one kc and the next, and the
+// pipeline runs with the last kc. Storing and loading a float does not change it, so the results
+// have the bits of one uncut sum. The two inner loops are shared with other products
+// (tile_loop.h).
 //
-// The core creates no thread, allocates nothing and throws nothing once a Gemm exists: the caller
-// brings the workspace and calls run() once per thread with its thread_id. A result does not depend
-// on the number of threads, on the tile, or on what other rows are in the matrix.
+// Once a Gemm exists, it creates no threads, allocates nothing and throws nothing: the caller
+// provides the workspace and calls run() once per thread with its thread_id. Results do not depend
+// on the number of threads, on the tile, or on the other rows of the matrix.
 #pragma once
 
 #include <array>
@@ -27,6 +28,7 @@
 #include "fbg/core/float_environment.h"
 #include "fbg/core/types.h"
 #include "fbg/gemm/blocking.h"
+#include "fbg/gemm/kernel_table.h"
 #include "fbg/gemm/pack_a.h"
 #include "fbg/gemm/pack_b.h"
 #include "fbg/gemm/pipeline.h"
@@ -46,48 +48,22 @@ struct Share {
   Range rows, cols;
 };
 
-// How many of num_threads lie along the rows of C, and the rest along its columns: what costs
-// least.
+// The number of parts into which num_threads threads divide the rows of C at the least cost. The
+// threads of a part divide its columns among themselves.
 int choose_row_parts(std::int64_t rows, std::int64_t cols, int num_threads) noexcept;
 
-// Cuts C into a grid of num_threads parts, row_parts of them along its rows (a number that does not
-// divide the threads is chosen anew); columns are cut only between panels of B.
+// Cuts C into a grid of num_threads parts, row_parts of them along its rows. A number of row parts
+// that does not divide num_threads is replaced by choose_row_parts(). Columns are cut only between
+// panels of B.
 Share thread_share(std::int64_t rows, std::int64_t cols, int thread_id, int num_threads,
                    int row_parts = 0) noexcept;
 
-// Microkernels of one (accumulator, ISA, pipeline), by tile height, vectors and mask. All of them
-// are generated here, so that running never does.
-class KernelTable {
- public:
-  KernelTable() = default;
-  // Tiles of min_rows or more; max_m bounds the number of rows of any later run.
-  KernelTable(const Geometry& geometry, KernelKey key, std::int64_t n, std::int64_t min_rows,
-              std::int64_t max_m);
-  TileFunction find(std::int64_t rows, std::int64_t vectors, bool masked) const noexcept {
-    return kernels_[index(rows, vectors, masked)].run;
-  }
-  const KernelKey& key(std::int64_t rows, std::int64_t vectors, bool masked) const noexcept {
-    return kernels_[index(rows, vectors, masked)].key;
-  }
-  std::size_t nbytes() const noexcept { return kernels_.capacity() * sizeof(Entry); }
-
- private:
-  struct Entry {
-    KernelKey key;
-    TileFunction run = nullptr;
-  };
-  static std::size_t index(std::int64_t rows, std::int64_t vectors, bool masked) noexcept {
-    return static_cast<std::size_t>(((rows - 1) * 8 + (vectors - 1)) * 2 + masked);
-  }
-  std::vector<Entry> kernels_;
-};
-
-// Largest K for which int32 sums are exact: without stages, and with any (which may correct for
-// zero points, arbitrary ones on both sides).
+// The largest K for which int32 sums are exact: without stages, and with stages, which may correct
+// for arbitrary zero points of both operands.
 inline constexpr std::int64_t kMaxDepthRaw = 65793;
 inline constexpr std::int64_t kMaxDepthCorrected = 33025;
 
-// P is a Pipeline<...>, or stages that only the run time knows.
+// P is a Pipeline<...>, or a RuntimePipeline, whose stages are known only when the program runs.
 template <PackAModel A, class Acc, class P = RuntimePipeline>
 class Gemm {
  public:
@@ -95,14 +71,16 @@ class Gemm {
   static_assert(pipeline_accepts<P>(is_integer(Acc::kind) ? ValueType::acc : ValueType::float32),
                 "a stage does not accept the type that the stage before it gives");
 
-  // Types the pipeline, checks K and generates every kernel that M <= max_m can need, for the
-  // features that are active now: a later limit does not change this Gemm. No blocking changes a
-  // bit of a result.
+  // Types the pipeline, checks K and generates every kernel that a run of at most max_m rows can
+  // need. Kernels and packing are chosen for `features`; a later limit does not change this Gemm.
+  // No blocking changes a bit of a result.
   // Throws std::invalid_argument; std::runtime_error where executable memory is denied.
   Gemm(const PackedB<Acc>& b, const P& pipeline, std::int64_t max_m,
        Features features = active_features(), const Blocking& blocking = {});
 
   ValueType output_type() const { return output_; }
+  // The features that its kernels and its packing were chosen for.
+  Features features() const { return features_; }
 
   // Name of the kernel of the largest tile, which computes most of a C of max_m rows.
   std::string kernel_name() const;
@@ -125,18 +103,23 @@ class Gemm {
  private:
   struct Workspace {
     ABlock block;
-    std::byte* wide;     // A as uint16, where kernels want it so
-    std::byte* tail;     // last k-group of each row, where A is read in place and K is not whole
-    Value* partial;      // raw sums: mc x nc from one block of k to the next; a tile's, for int16
-    Value* tile;         // what a kernel leaves to functors
-    std::int64_t bytes;  // of all that
+    std::byte* wide;     // A as uint16, for kernels that read it so (PackedFormat::wide_a)
+    std::byte* tail;     // the last k-group of each row, if it has a place of its own (AOperand)
+    Value* partial;      // raw sums: of mc x nc between blocks of k; for int16, of one tile
+    Value* tile;         // the tile that a kernel leaves to functors
+    std::int64_t bytes;  // of all of these
   };
-  // Where the rows of a block of A lie: K's last group may be in a second place.
+  // Where the k-groups of a block of A lie, in the order of k: in one place or, where A is read in
+  // place and K is not a multiple of the k-group, the last group of each row in a second place.
+  static constexpr std::size_t kMaxPlaces = 2;
   struct AOperand {
-    std::array<BlockPair, 2> pairs;
-    int num_pairs;
+    std::array<BlockPair, kMaxPlaces> pairs;
+    std::size_t num_pairs = 0;
+    void add(const BlockPair& pair) { pairs.at(num_pairs++) = pair; }  // ends the program if full
+    std::span<BlockPair> blocks() { return std::span(pairs).first(num_pairs); }
+    std::span<const BlockPair> blocks() const { return std::span(pairs).first(num_pairs); }
   };
-  // A block of k: k-groups [begin, end) of A and of B.
+  // A block of k: the k-groups `groups` of A and of B.
   struct DepthBlock {
     Range groups;
     AOperand a;
@@ -160,6 +143,7 @@ class Gemm {
                  TileArgs args, const Workspace& w, const PackedB<Acc>& b, const P& pipeline,
                  OutputView c) const noexcept;
 
+  Features features_;
   Blocking blocking_;
   Geometry geometry_;
   std::array<KernelTable, 4> kernels_;  // of blocks of k: whether it is the first, the last

@@ -19,12 +19,16 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "fbg/core/isa.h"
 #include "fbg/core/types.h"
 
 namespace fbg {
 
 // Room for one block of rows, in the caller's workspace.
 struct ABlock {
+  // The CPU features that the product was prepared for. A packer chooses its code by these: the
+  // features that are active may change between the preparation and the run.
+  Features features = 0;
   void* packed = nullptr;  // block rows x K elements
   std::int64_t ld = 0;     // bytes between packed rows; K rounded up to whole k-groups, zero filled
   float* scale = nullptr;  // one per row
@@ -57,10 +61,10 @@ constexpr std::int32_t a_shift() {
     return 0;
 }
 
-// Rows of bytes as a kernel without a dot product of bytes reads them (PackedFormat::wide_a); K is
-// padded with zeros.
+// Widens rows of bytes to the format that kernels without a dot product of bytes read
+// (PackedFormat::wide_a). K is padded with zeros to a whole k-group.
 void widen_rows(const std::uint8_t* a, std::int64_t lda, std::int64_t rows, std::int64_t k,
-                std::byte* out, std::int64_t ld_bytes) noexcept;
+                std::byte* out, std::int64_t ld_bytes, Features features) noexcept;
 
 // Whether kernels may read a matrix where it lies. Rows a multiple of 4 KiB apart fall into the
 // same cache sets, so such a matrix is copied.
@@ -146,9 +150,10 @@ class PackAWithQuantRowOffset {
   using Element = std::uint8_t;
   static constexpr bool kHasScale = true;
 
-  // Per tensor, the constructor passes over the whole matrix.
+  // Per tensor, the constructor passes over the whole matrix, with code chosen by `features`.
   explicit PackAWithQuantRowOffset(MatrixView<const float> a, bool per_row = true,
-                                   const float* channel_scale = nullptr);
+                                   const float* channel_scale = nullptr,
+                                   Features features = active_features());
   PackAWithQuantRowOffset(MatrixView<const float> a, const RowExtent* extents)
       : a_(a), extents_(extents), per_row_(true) {}
   std::int64_t rows() const { return a_.rows; }

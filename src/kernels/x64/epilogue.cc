@@ -1,3 +1,4 @@
+// Emits the stages of the pipeline and the stores, vector by vector.
 #include "kernels/x64/epilogue.h"
 
 #include <cstddef>

@@ -1,10 +1,11 @@
-// The emitters of all stages as one class, which holds what they share: the assembler, the place of
-// the vector, three temporary registers and the parameters of the stage.
+// The emitters of all stages as one class, which holds what they share: the assembler, the position
+// of the vector in the tile, three temporary registers and the parameters of the stage. Its methods
+// are defined in these files:
 //
-//   stage_emitters.cc      arithmetic on integers and floats, casts, and the choice by kind of
-//   stage activation_emitters.cc GELU, tanh, sigmoid element_emitters.cc    elements of 8, 16 and
-//   32 bits: operands of stages, and stores row_range_emitter.cc   the least and greatest value of
-//   a row
+//   stage_emitters.cc        arithmetic, casts, and the choice by kind of stage
+//   activation_emitters.cc   GELU, tanh, sigmoid
+//   element_emitters.cc      operands and results of 8, 16 and 32 bits in memory
+//   row_range_emitter.cc     the least and the greatest value of a row
 #pragma once
 
 #include <cstddef>

@@ -25,7 +25,7 @@
 #include <utility>
 
 #include "fbg/core/phase.h"
-#include "fbg/gemm/gemm.h"
+#include "fbg/gemm/panel_product.h"
 #include "plan/ops/attention_panels.h"
 #include "plan/ops/attention_shape.h"
 #include "plan/ops/ops.h"
@@ -47,49 +47,6 @@ std::int64_t score_stride(std::int64_t keys) {
   const std::int64_t stride = round_up(keys, kKeyPadding);
   return stride % 1024 == 0 ? stride + 16 : stride;
 }
-
-// C = A * B for operands that are already in place and in panels, whose k-groups are words.
-class PanelProduct {
- public:
-  // `columns` is what N may be, modulo whole panels.
-  PanelProduct(Accumulator accumulator, const Geometry& geometry, std::int64_t columns)
-      : geometry_(geometry),
-        kernels_(geometry, make_kernel_key(geometry, accumulator, {}, false, false, false), columns,
-                 1, geometry.max_rows) {}
-
-  // `depth`: k-groups of a whole panel, of which the product takes a.cols.
-  void run(const MatrixView<const float>& a, const float* panels, std::int64_t depth,
-           const MatrixView<float>& c, Phase phase) const {
-    const PhaseTimer timer(phase);
-    const BalancedSplit tiles = BalancedSplit::split(a.rows, geometry_.max_rows);
-    const std::int64_t lanes = geometry_.lanes;
-    const std::int64_t nr =
-        lanes * geometry_.max_vectors[static_cast<std::size_t>(tiles.largest - 1)];
-    BlockPair pair{nullptr, a.row_stride * kFloat, nullptr, depth * kPanelColumns * kFloat, a.cols};
-    TileArgs args;
-    args.set_blocks({&pair, 1});
-    args.ldc = c.row_stride * kFloat;
-    for (std::int64_t col = 0; col < c.cols; col += nr) {
-      args.columns = std::min(nr, c.cols - col);
-      const std::int64_t vectors = ceil_div(args.columns, lanes);
-      const bool masked = args.columns % lanes != 0;
-      pair.b = panels + col / kPanelColumns * depth * kPanelColumns + col % kPanelColumns;
-      std::int64_t row = 0;
-      for (std::int64_t t = 0; t < tiles.count; ++t) {
-        const std::int64_t height = tiles.largest - (t >= tiles.num_largest);
-        pair.a = a.data + row * a.row_stride;
-        args.c = c.data + row * c.row_stride + col;
-        args.key = &kernels_.key(height, vectors, masked);
-        kernels_.find(height, vectors, masked)(&args);
-        row += height;
-      }
-    }
-  }
-
- private:
-  const Geometry geometry_;
-  const KernelTable kernels_;
-};
 
 std::string op_name(const AttentionShape& shape, const AttentionOptions& options) {
   std::string name = "attention";
@@ -228,8 +185,11 @@ class AttentionOp final : public Op {
         const std::int64_t n = seen.size(), stride = score_stride(n);
         const MatrixView<const float> queries = panels_.rows(
             {q + row * qkv.row_stride, count, q_cols, qkv.row_stride, 1}, scratch + rounded_);
-        scores_.run(queries, keys + seen.begin * words(d), words(d),
-                    {score, count, round_up(n, kKeyPadding), stride, 1}, Phase::scores);
+        {
+          const PhaseTimer timer(Phase::scores);
+          scores_.run(queries, keys + seen.begin * words(d), words(d),
+                      {score, count, round_up(n, kKeyPadding), stride, 1});
+        }
         const MatrixView<float> p = probability_rows({score, count, n, stride, 1}, scratch);
         {
           const PhaseTimer timer(Phase::softmax);
@@ -244,9 +204,11 @@ class AttentionOp final : public Op {
         }
         const MatrixView<float> context{out.data + (tokens.begin + row) * out.row_stride + head * d,
                                         count, d, out.row_stride, 1};
-        context_.run({p.data, count, p.cols, p.row_stride, 1},
-                     values + words(seen.begin) * kPanelColumns, words(length), context,
-                     Phase::context);
+        {
+          const PhaseTimer timer(Phase::context);
+          context_.run({p.data, count, p.cols, p.row_stride, 1},
+                       values + words(seen.begin) * kPanelColumns, words(length), context);
+        }
         if (kPairs) divide_rows(context, score, stride);
         row += count;
       }

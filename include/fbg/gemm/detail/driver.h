@@ -6,13 +6,9 @@
 
 #include "fbg/core/phase.h"
 #include "fbg/gemm/gemm.h"
+#include "fbg/gemm/tile_loop.h"
 
 namespace fbg {
-
-// Kernel key of a pipeline: its typed stages and the corrections that operands ask for.
-KernelKey make_kernel_key(const Geometry& geometry, Accumulator accumulator,
-                          std::span<const Stage> stages, bool a_has_scale, bool b_has_scale,
-                          bool b_has_zero_point);
 
 // Bytes of the largest tile of 32-bit values.
 inline std::int64_t tile_bytes(const Geometry& geometry) noexcept {
@@ -22,19 +18,21 @@ inline std::int64_t tile_bytes(const Geometry& geometry) noexcept {
   return round_up(vectors * geometry.lanes * static_cast<std::int64_t>(sizeof(Value)), 64);
 }
 
-// Bytes of a row of A beyond which K is cut: then a block still has several tiles of rows, and a
-// panel of B, as deep, stays in the L2 meanwhile.
+// K is cut where a row of A has more bytes than this, so that a block still has several tiles of
+// rows, and a panel of B of the same depth stays in the L2 meanwhile.
 inline constexpr std::int64_t kDepthBytes = 4096;
-// Bytes of C from which on it is written past the caches: it would not be there when it is read
-// next, and a line of it need not be read before it is written.
+// A C of this many bytes or more is written past the caches. It would no longer be in them when it
+// is read, and this way its lines need not be read before they are written.
 inline constexpr std::int64_t kStreamBytes = 8 << 20;
-// Columns whose sums wait for the next block of k: their scratch is at most half of A's block.
+// Where K is cut, the columns whose sums are kept for the next block of k. Their scratch takes at
+// most half as much as the block of A.
 inline constexpr std::int64_t kCutColumns = 256;
 
 template <PackAModel A, class Acc, class P>
 Gemm<A, Acc, P>::Gemm(const PackedB<Acc>& b, const P& pipeline, std::int64_t max_m,
                       Features features, const Blocking& blocking)
-    : blocking_(blocking),
+    : features_(features),
+      blocking_(blocking),
       geometry_(choose_geometry(Acc::kind, features, blocking.tile())),
       n_(b.cols()),
       k_(b.rows()),
@@ -100,15 +98,15 @@ std::size_t Gemm<A, Acc, P>::nbytes() const noexcept {
 template <PackAModel A, class Acc, class P>
 std::string Gemm<A, Acc, P>::kernel_name() const {
   const std::int64_t lanes = geometry_.lanes;
-  const std::int64_t nr = lanes * geometry_.max_vectors[static_cast<std::size_t>(tallest_ - 1)];
-  const std::int64_t columns = std::clamp<std::int64_t>(n_, 1, nr);
+  const std::int64_t columns = std::clamp<std::int64_t>(n_, 1, tile_columns(geometry_, tallest_));
   const KernelTable& last = kernels_[cuts_ ? 1 : 3];
-  return fbg::kernel_name(last.key(tallest_, ceil_div(columns, lanes), columns % lanes != 0));
+  return fbg::kernel_name(last.find(tallest_, ceil_div(columns, lanes), columns % lanes != 0).key);
 }
 
 template <PackAModel A, class Acc, class P>
 auto Gemm<A, Acc, P>::lay_out(std::byte* base) const noexcept -> Workspace {
   Workspace w{};
+  w.block.features = features_;
   const auto place = [&](auto*& part, std::int64_t bytes) {
     part = reinterpret_cast<std::remove_reference_t<decltype(part)>>(
         reinterpret_cast<std::uintptr_t>(base) + static_cast<std::uintptr_t>(w.bytes));
@@ -129,7 +127,8 @@ auto Gemm<A, Acc, P>::lay_out(std::byte* base) const noexcept -> Workspace {
   return w;
 }
 
-// Rows of A as kernels read them: in place where that is possible, else in the workspace.
+// Provides a block of rows of A as kernels read them: in place where possible, otherwise packed
+// into the workspace.
 template <PackAModel A, class Acc, class P>
 auto Gemm<A, Acc, P>::pack(const A& a, Range rows, const Workspace& w,
                            const PackedB<Acc>& b) const noexcept -> AOperand {
@@ -140,50 +139,55 @@ auto Gemm<A, Acc, P>::pack(const A& a, Range rows, const Workspace& w,
   const T* const data = a.in_place();
   const std::int64_t ld = a.in_place_ld();
   if (!data) a.pack(rows, block);
-  // Row offsets become the terms that kernels multiply by zero points of B: K * zA_i - sum of row
-  // i.
+  // Kernels multiply zero points of B by K * zA_i - (sum of row i of A), which takes the place of
+  // the row offset.
   if (block.row_offsets)
     for (std::int64_t i = 0; i < rows.size(); ++i)
       block.row_offsets[i] = static_cast<std::int32_t>(
           static_cast<std::uint32_t>(k_) * static_cast<std::uint32_t>(block.zero_point[i]) -
           static_cast<std::uint32_t>(block.row_offsets[i]));
 
+  AOperand operand;
   if (geometry_.format.wide_a) {
     if constexpr (std::is_same_v<T, std::uint8_t>)
       widen_rows(data ? data + rows.begin * ld : static_cast<const T*>(block.packed),
-                 data ? ld : block.ld, rows.size(), k_, w.wide, 2 * ld_);
-    return {{BlockPair{w.wide, 2 * ld_, nullptr, b.panel_bytes(), b.groups()}}, 1};
+                 data ? ld : block.ld, rows.size(), k_, w.wide, 2 * ld_, features_);
+    operand.add({w.wide, 2 * ld_, nullptr, b.panel_bytes(), b.groups()});
+    return operand;
   }
-  if (!data) return {{BlockPair{block.packed, block.ld, nullptr, b.panel_bytes(), b.groups()}}, 1};
+  if (!data) {
+    operand.add({block.packed, block.ld, nullptr, b.panel_bytes(), b.groups()});
+    return operand;
+  }
 
   const std::int64_t whole = k_ / Acc::format.kr, rest = k_ % Acc::format.kr;
-  const BlockPair in_place{data + rows.begin * ld, ld * static_cast<std::int64_t>(sizeof(T)),
-                           nullptr, b.panel_bytes(), whole};
-  if (!rest) return {{in_place}, 1};
+  operand.add({data + rows.begin * ld, ld * static_cast<std::int64_t>(sizeof(T)), nullptr,
+               b.panel_bytes(), whole});
+  if (!rest) return operand;
   // The last group would read past the row: copied, padded with zeros.
   T* const tail = reinterpret_cast<T*>(w.tail);
   std::fill_n(tail, rows.size() * Acc::format.kr, T{});
   for (std::int64_t r = 0; r < rows.size(); ++r)
     std::copy_n(data + (rows.begin + r) * ld + whole * Acc::format.kr, rest,
                 tail + r * Acc::format.kr);
-  return {{in_place, {tail, a_group_bytes_, nullptr, b.panel_bytes(), 1}}, 2};
+  operand.add({tail, a_group_bytes_, nullptr, b.panel_bytes(), 1});
+  return operand;
 }
 
-// The part of A and B that lies in a range of k-groups.
+// Returns the part of A and B that belongs to a range of k-groups.
 template <PackAModel A, class Acc, class P>
 auto Gemm<A, Acc, P>::cut(const AOperand& a, Range groups, bool first, bool last) const noexcept
     -> DepthBlock {
   DepthBlock block{groups, {}, first, last, false};
   std::int64_t begin = 0;  // of the pair
-  for (int p = 0; p < a.num_pairs; ++p) {
-    const BlockPair& pair = a.pairs[p];
+  for (const BlockPair& pair : a.blocks()) {
     const std::int64_t from = std::max(groups.begin, begin);
     const std::int64_t to = std::min(groups.end, begin + pair.groups);
     if (from < to) {
-      BlockPair& part = block.a.pairs[block.a.num_pairs++];
-      part = pair;
+      BlockPair part = pair;
       part.a = static_cast<const std::byte*>(pair.a) + (from - begin) * a_group_bytes_;
       part.groups = to - from;
+      block.a.add(part);
     }
     begin += pair.groups;
   }
@@ -234,7 +238,8 @@ void Gemm<A, Acc, P>::run(const A& a, const PackedB<Acc>& b, const P& pipeline, 
   if (streams) fence_streams();
 }
 
-// Raw sums of an operand that was shifted: sum (a + s) b - s sum b, modulo 2^32 as everywhere.
+// Subtracts from raw sums what the shift s of A has added: sum a b = sum (a + s) b - s sum b,
+// modulo 2^32.
 template <PackAModel A, class Acc, class P>
 void Gemm<A, Acc, P>::unshift(Range rows, Range cols, const PackedB<Acc>& b,
                               OutputView c) const noexcept {
@@ -246,26 +251,27 @@ void Gemm<A, Acc, P>::unshift(Range rows, Range cols, const PackedB<Acc>& b,
   }
 }
 
-// Adds the products of a tile's outliers to `sums` (rows x ld), which it clears first.
+// Sets `sums` (rows x ld) to the products of the outliers in the columns `cols` of B with a tile of
+// A, whose k lie in the block pairs one after the other.
 inline void multiply_outliers(const Outliers& outliers, Range cols,
                               std::span<const BlockPair> pairs, std::int64_t rows, std::int64_t ld,
                               Value* sums) noexcept {
   std::memset(sums, 0, static_cast<std::size_t>(rows * ld) * sizeof(Value));
-  const std::int64_t tail =
-      pairs.front().groups * Int16::format.kr;  // where a second pair takes over
   std::int64_t j = cols.begin;
   for (std::int64_t p = outliers.indptr[j]; p < outliers.indptr[cols.end]; ++p) {
     while (p >= outliers.indptr[j + 1]) ++j;
-    const std::int64_t k = outliers.rows[p];
-    const BlockPair& pair = k < tail ? pairs.front() : pairs.back();
-    const auto* a = static_cast<const std::uint8_t*>(pair.a) + (k < tail ? k : k - tail);
+    std::int64_t k = outliers.rows[p];  // then counted from the beginning of its pair
+    const BlockPair* pair = pairs.data();
+    for (; k >= pair->groups * Int16::format.kr; ++pair) k -= pair->groups * Int16::format.kr;
+    const auto* a = static_cast<const std::uint8_t*>(pair->a) + k;
     const std::int32_t value = outliers.values[p];
     Value* sum = sums + (j - cols.begin);
-    for (std::int64_t i = 0; i < rows; ++i, sum += ld, a += pair.lda) sum->i += value * *a;
+    for (std::int64_t i = 0; i < rows; ++i, sum += ld, a += pair->lda) sum->i += value * *a;
   }
 }
 
-// Columns `cols` of C, or their sums so far, from one block of k. next_panel: where B goes on then.
+// Computes the columns `cols` of C, or their sums so far, from one block of k. `next_panel` is the
+// part of B that will be read next.
 template <PackAModel A, class Acc, class P>
 void Gemm<A, Acc, P>::run_block(Range rows, Range cols, const DepthBlock& depth,
                                 const std::byte* next_panel, TileArgs args, const Workspace& w,
@@ -276,46 +282,47 @@ void Gemm<A, Acc, P>::run_block(Range rows, Range cols, const DepthBlock& depth,
   const KernelTable& kernels = depth.streams && tiles.largest == geometry_.max_rows
                                    ? streaming_
                                    : kernels_[depth.first * 2 + depth.last];
-  const std::int64_t nr = geometry_.lanes * geometry_.max_vectors[tiles.largest - 1];
-  const std::int64_t depth_bytes = depth.groups.size() * PackedB<Acc>::kGroupBytes;
+  const std::int64_t nr = tile_columns(geometry_, tiles.largest);
+  const std::int64_t depth_bytes = depth.groups.size() * Acc::format.b_group();
   const bool to_partial = !depth.last, to_functor = depth.last && kHasFunctor<P>;
+  // Each row tile fetches its part of the next panel into the L2, so that weights in DRAM are near
+  // in time. A single tile has what its kernel fetches a little ahead, which is enough.
+  const std::int64_t fetched_per_tile = ceil_div(depth.groups.size(), 2) * 64;
 
-  std::array<BlockPair, 2> pairs = depth.a.pairs;
-  args.set_blocks({pairs.data(), static_cast<std::size_t>(depth.a.num_pairs)});
+  AOperand operand = depth.a;
+  const std::span<BlockPair> blocks = operand.blocks();
+  args.set_blocks(blocks);
   args.ldpartial = nc_ * kValue;
   args.ldc = to_partial ? args.ldpartial : to_functor ? nr * kValue : c.ld;
-  for (std::int64_t col = cols.begin; col < cols.end; col += nr) {
+  for_each_column_group(geometry_, tiles.largest, cols, [&](const ColumnGroup& group) {
+    const std::int64_t col = group.col;
     args.col = col;
-    args.columns = std::min(nr, cols.end - col);
-    const std::int64_t vectors = ceil_div(args.columns, geometry_.lanes);
-    const bool masked = args.columns % geometry_.lanes != 0;
+    args.columns = group.columns;
     if (b.scale()) args.b_scale = b.scale() + col;
     if (b.zero_point()) args.b_zero_point = b.zero_point() + col;
     if (b.col_offsets()) args.col_offsets = b.col_offsets() + col;
     const std::byte* const from = panel(b, col, depth.groups.begin);
-    for (int p = 0; p < depth.a.num_pairs; ++p) {
-      pairs[p].a = depth.a.pairs[p].a;
-      pairs[p].b = p ? from + pairs[0].groups * PackedB<Acc>::kGroupBytes : from;
+    const std::byte* from_pair = from;
+    for (std::size_t p = 0; p < blocks.size(); ++p) {
+      blocks[p].a = depth.a.pairs[p].a;
+      blocks[p].b = from_pair;
+      from_pair += blocks[p].groups * Acc::format.b_group();
     }
     [[maybe_unused]] bool has_sums = false;
     if constexpr (Acc::kind == Accumulator::int16) {
       const std::int32_t* spill = b.spill_groups();
       args.spill_groups = *std::min_element(spill + col / kPanelColumns,
-                                            spill + ceil_div(col + args.columns, kPanelColumns));
-      args.ldpartial = vectors * geometry_.lanes * kValue;
+                                            spill + ceil_div(col + group.columns, kPanelColumns));
+      args.ldpartial = group.vectors * geometry_.lanes * kValue;
       const Outliers outliers = b.outliers();
       has_sums =
-          outliers.indptr[col] != outliers.indptr[col + args.columns] ||
-          (geometry_.spills && (args.num_pairs > 1 || depth.groups.size() > args.spill_groups));
+          outliers.indptr[col] != outliers.indptr[col + group.columns] ||
+          (geometry_.spills && (blocks.size() > 1 || depth.groups.size() > args.spill_groups));
     }
 
-    // Each row tile fetches its part of the next panel into the L2, so that weights in DRAM are
-    // near in time. A single tile has what its kernel fetches a little ahead, which is enough.
     const std::byte* const next =
         col + nr < cols.end ? panel(b, col + nr, depth.groups.begin) : next_panel;
-    const std::int64_t fetched_per_tile = ceil_div(depth.groups.size(), 2) * 64;
     std::int64_t fetched = tiles.count > 1 ? 0 : depth_bytes;
-
     args.row = rows.begin;
     args.a_scale = w.block.scale;
     args.a_zero_point = w.block.zero_point;
@@ -324,40 +331,30 @@ void Gemm<A, Acc, P>::run_block(Range rows, Range cols, const DepthBlock& depth,
     Value* partial = cuts_ && !whole ? w.partial + (col - cols.begin) : nullptr;
     std::byte* c_tile =
         static_cast<std::byte*>(c.data) + args.row * c.ld + col * value_size(output_);
-    // Tall tiles, then those one row shorter.
-    for (const bool tall : {true, false}) {
-      const std::int64_t count = tall ? tiles.num_largest : tiles.count - tiles.num_largest;
-      if (count == 0) continue;
-      const std::int64_t height = tiles.largest - !tall;
-      const TileFunction kernel = kernels.find(height, vectors, masked);
-      args.key = &kernels.key(height, vectors, masked);
-      for (std::int64_t t = 0; t < count; ++t) {
-        args.prefetch = fetched < depth_bytes ? next + fetched : from;
-        args.partial = partial;
-        args.c = to_partial ? partial : to_functor ? w.tile : static_cast<void*>(c_tile);
-        if constexpr (Acc::kind == Accumulator::int16) {
-          args.partial = has_sums ? w.partial : nullptr;
-          if (has_sums)
-            multiply_outliers(b.outliers(), {col, col + args.columns}, args.blocks(), height,
-                              vectors * geometry_.lanes, w.partial);
-        }
-        kernel(&args);
-        if constexpr (kHasFunctor<P>)
-          if (depth.last)
-            pipeline.finish({w.tile, nr, height, args.columns, args.row, col}, c_tile, c.ld);
-
-        for (BlockPair& pair : pairs)
-          pair.a = static_cast<const std::byte*>(pair.a) + height * pair.lda;
-        args.row += height;
-        args.a_scale += height;
-        args.a_zero_point += height;
-        if (args.row_terms) args.row_terms += height;
-        if (partial) partial += height * nc_;
-        c_tile += height * c.ld;
-        fetched += fetched_per_tile;
+    for_each_row_tile(tiles, blocks, [&](std::int64_t height) {
+      args.prefetch = fetched < depth_bytes ? next + fetched : from;
+      args.partial = partial;
+      args.c = to_partial ? partial : to_functor ? w.tile : static_cast<void*>(c_tile);
+      if constexpr (Acc::kind == Accumulator::int16) {
+        args.partial = has_sums ? w.partial : nullptr;
+        if (has_sums)
+          multiply_outliers(b.outliers(), {col, col + group.columns}, blocks, height,
+                            group.vectors * geometry_.lanes, w.partial);
       }
-    }
-  }
+      run_tile(kernels, group, height, args);
+      if constexpr (kHasFunctor<P>)
+        if (depth.last)
+          pipeline.finish({w.tile, nr, height, group.columns, args.row, col}, c_tile, c.ld);
+
+      args.row += height;
+      args.a_scale += height;
+      args.a_zero_point += height;
+      if (args.row_terms) args.row_terms += height;
+      if (partial) partial += height * nc_;
+      c_tile += height * c.ld;
+      fetched += fetched_per_tile;
+    });
+  });
 }
 
 }  // namespace fbg

@@ -1,0 +1,44 @@
+// The kernels that one product may need, generated before it runs.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "fbg/kernels/microkernel.h"
+#include "fbg/kernels/output.h"
+
+namespace fbg {
+
+// Kernel key of a pipeline: its typed stages and the corrections that operands ask for.
+KernelKey make_kernel_key(const Geometry& geometry, Accumulator accumulator,
+                          std::span<const Stage> stages, bool a_has_scale, bool b_has_scale,
+                          bool b_has_zero_point);
+
+// Microkernels of one (accumulator, ISA, pipeline), by tile height, vectors and mask. All of them
+// are generated here, so that running never does.
+class KernelTable {
+ public:
+  struct Entry {
+    KernelKey key;
+    TileFunction run = nullptr;
+  };
+
+  KernelTable() = default;
+  // Tiles of min_rows or more; max_m bounds the number of rows of any later run.
+  KernelTable(const Geometry& geometry, KernelKey key, std::int64_t n, std::int64_t min_rows,
+              std::int64_t max_m);
+  const Entry& find(std::int64_t rows, std::int64_t vectors, bool masked) const noexcept {
+    return kernels_[index(rows, vectors, masked)];
+  }
+  std::size_t nbytes() const noexcept { return kernels_.capacity() * sizeof(Entry); }
+
+ private:
+  static std::size_t index(std::int64_t rows, std::int64_t vectors, bool masked) noexcept {
+    return static_cast<std::size_t>(((rows - 1) * 8 + (vectors - 1)) * 2 + masked);
+  }
+  std::vector<Entry> kernels_;
+};
+
+}  // namespace fbg

@@ -1,0 +1,31 @@
+// C = A * B for float operands that already lie as kernels read them: the rows of A in place, B in
+// panels. It packs nothing, has no pipeline and is the work of one thread: for products inside of
+// an op, such as those of attention, whose operands it has just made.
+#pragma once
+
+#include <cstdint>
+
+#include "fbg/core/types.h"
+#include "fbg/gemm/kernel_table.h"
+#include "fbg/kernels/microkernel.h"
+
+namespace fbg {
+
+class PanelProduct {
+ public:
+  // The accumulator's k-groups must be 32-bit words: one float (Float32), or two bfloat16
+  // (BFloat16). Any number of columns that equals `columns` modulo whole panels can be computed.
+  // Throws std::runtime_error where executable memory is denied.
+  PanelProduct(Accumulator accumulator, const Geometry& geometry, std::int64_t columns);
+
+  // `a` has unit column stride, and its columns are words. panels[p][depth][32] are words; the
+  // product takes the first a.cols of the depth.
+  void run(const MatrixView<const float>& a, const float* panels, std::int64_t depth,
+           const MatrixView<float>& c) const noexcept;
+
+ private:
+  const Geometry geometry_;
+  const KernelTable kernels_;
+};
+
+}  // namespace fbg

@@ -1,0 +1,68 @@
+// The loops next to the microkernel, which every product shares: Gemm, the products of attention,
+// convolution, and kernels to come.
+//
+//   for_each_column_group   nr columns of C at a time: a panel of B, or a few, that stay near
+//     for_each_row_tile     rows of C in tiles of balanced heights
+//       run_tile            the microkernel of that height and width
+//
+// What lies around a tile is the caller's: it fills TileArgs, and a product whose row tiles are not
+// one below the other, as in a convolution by taps, visits them itself and calls run_tile.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "fbg/core/types.h"
+#include "fbg/gemm/kernel_table.h"
+#include "fbg/kernels/microkernel.h"
+
+namespace fbg {
+
+// Columns of C that a kernel computes together: nr, or fewer at the end.
+struct ColumnGroup {
+  std::int64_t col;      // the first
+  std::int64_t columns;  // how many
+  std::int64_t vectors;  // that they take
+  bool masked;           // the last vector is partial
+};
+
+// Columns of a whole group where the tallest tile has that many rows.
+inline std::int64_t tile_columns(const Geometry& geometry, std::int64_t tallest) {
+  return geometry.lanes * geometry.max_vectors[static_cast<std::size_t>(tallest - 1)];
+}
+
+// Calls f(group) for the column groups of `cols`, which begin at multiples of nr from the first on.
+// `tallest`: rows of the tallest tile that a group is used with, which decides how wide it is.
+template <class F>
+void for_each_column_group(const Geometry& geometry, std::int64_t tallest, Range cols, F f) {
+  const std::int64_t nr = tile_columns(geometry, tallest);
+  for (std::int64_t col = cols.begin; col < cols.end; col += nr) {
+    const std::int64_t columns = std::min(nr, cols.end - col);
+    f(ColumnGroup{col, columns, ceil_div(columns, geometry.lanes), columns % geometry.lanes != 0});
+  }
+}
+
+// Calls f(rows) for one row tile after the other, from the top, and moves `blocks` on to the rows
+// of A that belong to the next tile. The table has the same kernel for tiles of the same height,
+// which therefore follow each other.
+template <class F>
+void for_each_row_tile(const BalancedSplit& tiles, std::span<BlockPair> blocks, F f) {
+  for (std::int64_t i = 0; i < tiles.count; ++i) {
+    const std::int64_t rows = tiles.largest - (i >= tiles.num_largest);
+    f(rows);
+    for (BlockPair& block : blocks)
+      block.a = static_cast<const std::byte*>(block.a) + rows * block.lda;
+  }
+}
+
+// Runs the kernel of a tile of that many rows with args, whose `columns` and `col` are the group's.
+inline void run_tile(const KernelTable& kernels, const ColumnGroup& group, std::int64_t rows,
+                     TileArgs& args) {
+  const KernelTable::Entry& kernel = kernels.find(rows, group.vectors, group.masked);
+  args.key = &kernel.key;
+  kernel.run(&args);
+}
+
+}  // namespace fbg

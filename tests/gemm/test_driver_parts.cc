@@ -1,0 +1,124 @@
+// The parts of the GEMM driver that are used on their own: products of operands that are already in
+// panels, the outliers of a tile, and what packers are told.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "core/memory.h"
+#include "fbg/gemm/gemm.h"
+#include "fbg/gemm/panel_product.h"
+
+namespace fbg {
+namespace {
+
+std::vector<Isa> all_supported() { return supported_isas(); }
+
+class PanelProductOf : public testing::TestWithParam<Isa> {};
+
+// Small integers: every order of summation gives the same float.
+TEST_P(PanelProductOf, FloatsInPlaceIsTheirMatrixProduct) {
+  const Geometry geometry = choose_geometry(Accumulator::float32, isa_features(GetParam()));
+  const std::int64_t depth = 21, lda = 30;
+  for (const std::int64_t columns : {1, 17, 32, 40, 75})
+    for (const std::int64_t k : {depth, std::int64_t{5}})
+      for (const std::int64_t m : {1, 2, 13, 25}) {
+        const PanelProduct product(Accumulator::float32, geometry, columns);
+        const std::int64_t ldc = columns + 3;
+        std::vector<float> a(static_cast<std::size_t>(m * lda)),
+            c(static_cast<std::size_t>(m * ldc));
+        AlignedBuffer panels(static_cast<std::size_t>(round_up(columns, 32) * depth * 4));
+        auto* const b = reinterpret_cast<float*>(panels.data());
+        const auto at = [&](std::int64_t i, std::int64_t j) {
+          return b[j / 32 * depth * 32 + i * 32 + j % 32];
+        };
+        for (std::int64_t i = 0; i < std::ssize(a); ++i) a[i] = static_cast<float>(i * 7 % 11 - 5);
+        for (std::int64_t i = 0; i < round_up(columns, 32) * depth; ++i)
+          b[i] = static_cast<float>(i * 5 % 13 - 6);
+        product.run({a.data(), m, k, lda, 1}, b, depth, {c.data(), m, columns, ldc, 1});
+        for (std::int64_t i = 0; i < m; ++i)
+          for (std::int64_t j = 0; j < ldc; ++j) {
+            float sum = 0;
+            for (std::int64_t p = 0; p < k; ++p)
+              sum += a[i * lda + p] * at(p, j % 32 + j / 32 * 32);
+            ASSERT_EQ(c[i * ldc + j], j < columns ? sum : 0.0f) << i << ", " << j;
+          }
+      }
+}
+
+INSTANTIATE_TEST_SUITE_P(Isas, PanelProductOf, testing::ValuesIn(all_supported()),
+                         [](const auto& param) { return std::string(isa_name(param.param)); });
+
+// A product by taps has a block pair for each row of the kernel.
+TEST(Outliers, AreFoundInAnyNumberOfBlockPairs) {
+  const std::vector<std::int64_t> indptr{0, 3, 3, 5};
+  const std::vector<std::int32_t> rows{0, 9, 23, 7, 8};
+  const std::vector<std::int8_t> values{-128, 127, 3, 100, -90};
+  const Outliers outliers{indptr, rows, values};
+  const std::int64_t groups[] = {2, 1, 3}, height = 2;
+  std::vector<std::vector<std::uint8_t>> blocks;
+  std::vector<BlockPair> pairs;
+  std::vector<std::uint8_t> flat[2];
+  for (const std::int64_t n : groups) {
+    const std::int64_t lda = 4 * n + 5;
+    std::vector<std::uint8_t>& block = blocks.emplace_back(static_cast<std::size_t>(height * lda));
+    for (std::int64_t i = 0; i < std::ssize(block); ++i)
+      block[i] = static_cast<std::uint8_t>(251 - 31 * i - n);
+    for (std::int64_t r = 0; r < height; ++r)
+      flat[r].insert(flat[r].end(), block.begin() + r * lda, block.begin() + r * lda + 4 * n);
+    pairs.push_back({block.data(), lda, nullptr, 0, n});
+  }
+  for (std::size_t p = 0; p < pairs.size(); ++p) pairs[p].a = blocks[p].data();
+  std::vector<Value> sums(static_cast<std::size_t>(height * 4), Value{.i = 77});
+  multiply_outliers(outliers, {0, 3}, pairs, height, 4, sums.data());
+  for (std::int64_t r = 0; r < height; ++r)
+    for (std::int64_t j = 0; j < 4; ++j) {
+      std::int32_t expected = 0;
+      for (std::int64_t p = j < 3 ? indptr[j] : 0; j < 3 && p < indptr[j + 1]; ++p)
+        expected += values[p] * flat[r][static_cast<std::size_t>(rows[p])];
+      EXPECT_EQ(sums[r * 4 + j].i, expected) << r << ", " << j;
+    }
+}
+
+// Notes the features that it is told of.
+struct ObservingPacker {
+  using Element = std::uint8_t;
+  static constexpr bool kHasScale = false;
+  PackA<std::uint8_t> a;
+  Features* seen;
+
+  std::int64_t rows() const { return a.rows(); }
+  std::int64_t depth() const { return a.depth(); }
+  const std::uint8_t* in_place() const { return nullptr; }
+  std::int64_t in_place_ld() const { return 0; }
+  void prepare(Range rows, ABlock& block) const noexcept {
+    *seen = block.features;
+    a.prepare(rows, block);
+  }
+  void pack(Range rows, ABlock& block) const noexcept { a.pack(rows, block); }
+};
+
+// A limit that changes between the preparation and the run must not mix instruction sets.
+TEST(Gemm, PacksForTheFeaturesItWasPreparedFor) {
+  const std::vector<std::int8_t> w(40 * 33, 3);
+  const std::vector<std::uint8_t> x(5 * 40, 7);
+  const auto b = PackedB<Int32>::pack({w.data(), 40, 33, 33, 1});
+  for (const Isa isa : supported_isas()) {
+    Features seen = ~Features{0};
+    const ObservingPacker a{PackA<std::uint8_t>({x.data(), 5, 40, 40, 1}), &seen};
+    const Gemm<ObservingPacker, Int32, Pipeline<>> gemm(b, Pipeline(), 5, isa_features(isa));
+    EXPECT_EQ(gemm.features(), isa_features(isa));
+    AlignedBuffer workspace(gemm.workspace_bytes(1));
+    std::vector<std::int32_t> c(5 * 33);
+    set_isa_limit(isa == Isa::generic ? std::nullopt : std::optional(Isa::generic));
+    gemm.run(a, b, Pipeline(), {c.data(), 33 * 4}, workspace.data(), 0, 1);
+    set_isa_limit(std::nullopt);
+    EXPECT_EQ(seen, isa_features(isa));
+    EXPECT_EQ(c, std::vector<std::int32_t>(5 * 33, 40 * 21));
+  }
+}
+
+}  // namespace
+}  // namespace fbg
