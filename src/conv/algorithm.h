@@ -38,6 +38,7 @@ struct ConvRun {
   std::span<const Stage> stages;
   OutputView c;
 
+  float image_scale(std::int64_t n) const { return scale ? scale[n] : 1.0f; }
   std::int32_t image_zero_point(std::int64_t n) const { return zero_point ? zero_point[n] : 0; }
 };
 
@@ -80,11 +81,15 @@ ConvMethod<Acc> lanewise_method();
 // Makes a stage read its operand `columns` further on: for the next group of channels.
 void skip_columns(Stage& stage, std::int64_t columns) noexcept;
 
-// The key of kernels that run the stages of a problem.
+// The key of kernels that run the stages of a problem. All pixels of an image share a scale and a
+// zero point, so that kernels are given the terms of columns where the stages have any.
 template <class Acc>
-KernelKey conv_kernel_key(const ConvProblem<Acc>& p, const Geometry& geometry) {
-  return make_kernel_key(geometry, Acc::kind, p.stages, p.has_scale, p.weights.scale() != nullptr,
-                         p.b_has_zero_point());
+KernelKey conv_kernel_key(const ConvProblem<Acc>& p, const Geometry& geometry,
+                          Accumulator accumulator = Acc::kind) {
+  KernelKey key = make_kernel_key(geometry, accumulator, p.stages, p.has_scale,
+                                  p.weights.scale() != nullptr, p.b_has_zero_point());
+  key.column_terms = takes_column_terms(key);
+  return key;
 }
 
 // Multiply-adds of a vector instruction, in 32-bit lanes times k-group.

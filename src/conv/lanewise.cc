@@ -90,6 +90,7 @@ class LanewiseStep final : public ConvStep<Acc> {
         shape_(p.shape),
         u_(layout_of(p)),
         tile_(lane_geometry<Acc>(p.features)),
+        key_(conv_kernel_key(p, tile_, lane_accumulator(Acc::kind))),
         lines_(p.geometry, p.shape, u_, tile_.lanes, p.features, is_integer(Acc::kind)),
         element_(is_integer(Acc::kind) ? 1 : sizeof(typename Acc::A)),
         pixel_(p.geometry.in_channels * element_),
@@ -107,7 +108,6 @@ class LanewiseStep final : public ConvStep<Acc> {
                }))->data();
     scale_ = p.weights.scale();
     col_offsets_ = p.weights.col_offsets();
-    prepare_operands(p);
 
     const std::int64_t columns = p.shape.output[2];
     const int taps = static_cast<int>(g.kernel[2]);
@@ -115,7 +115,7 @@ class LanewiseStep final : public ConvStep<Acc> {
     tiles_ = BalancedSplit::split(columns, kernels::lanewise_max_rows(tile_.isa, taps, vectors_));
     block_lanes_ = std::min(padded, 4 * lanes);
     choose_block();
-    make_kernels(p);
+    make_kernels();
   }
 
   std::string kernel() const override { return name_; }
@@ -133,6 +133,8 @@ class LanewiseStep final : public ConvStep<Acc> {
     std::byte* at = workspace + thread_id * thread_bytes_;
     Thread t{};
     t.padding = std::exchange(at, at + padding_bytes_);
+    t.terms.scale = reinterpret_cast<float*>(std::exchange(at, at + terms_bytes_));
+    t.terms.offset = reinterpret_cast<std::int32_t*>(std::exchange(at, at + terms_bytes_));
     t.sources = reinterpret_cast<BlockPair*>(std::exchange(at, at + pairs_bytes_));
     t.pairs = reinterpret_cast<BlockPair*>(std::exchange(at, at + pairs_bytes_));
     t.u = at;
@@ -142,8 +144,6 @@ class LanewiseStep final : public ConvStep<Acc> {
     t.args.pairs = t.pairs;
     t.args.num_pairs = geometry_.kernel[0] * u_.sources;
     t.args.ldc = run.c.ld;
-    t.args.a_scale = t.scale;
-    t.args.a_zero_point = t.zero_point;
     std::int64_t image = -1;
     for (std::int64_t i = count * thread_id / num_threads;
          i < count * (thread_id + 1) / num_threads; ++i) {
@@ -167,8 +167,10 @@ class LanewiseStep final : public ConvStep<Acc> {
       if (b.image != image) {
         image = b.image;
         fill_padding(t.padding, padding_bytes_ / element_, run.image_zero_point(image), element_);
-        std::fill_n(t.scale, 16, run.scale ? run.scale[image] : 1.0f);
-        std::fill_n(t.zero_point, 16, run.image_zero_point(image));
+        if (key_.column_terms)
+          fill_column_terms(key_, t.args.stages, run.image_scale(image),
+                            run.image_zero_point(image), scale_, col_offsets_,
+                            {0, geometry_.out_channels}, t.terms);
       }
       run_block(run, b, t);
     }
@@ -179,9 +181,8 @@ class LanewiseStep final : public ConvStep<Acc> {
     std::byte* padding;
     BlockPair *sources, *pairs;  // of the block, and of a tile
     std::byte* u;                // lines of the block: [line][pixel][lane]
+    ColumnTerms terms;           // [channel, padded]
     TileArgs args;
-    float scale[16];
-    std::int32_t zero_point[16];
   };
 
   void choose_block() {
@@ -207,25 +208,14 @@ class LanewiseStep final : public ConvStep<Acc> {
     padding_bytes_ = round_up(pixel_ * (u_.kind == Kind::in_place ? reach_ : 1) + 64, 64);
     pairs_bytes_ =
         round_up(g.kernel[0] * u_.sources * static_cast<std::int64_t>(sizeof(BlockPair)), 64);
-    thread_bytes_ =
-        padding_bytes_ + 2 * pairs_bytes_ + round_up(bytes(block_rows_, block_tiles_), 64) + 64;
+    terms_bytes_ = key_.column_terms ? padded_ * kWord : 0;
+    thread_bytes_ = padding_bytes_ + 2 * terms_bytes_ + 2 * pairs_bytes_ +
+                    round_up(bytes(block_rows_, block_tiles_), 64) + 64;
   }
 
-  // Column operands, readable up to the end of the last vector.
-  void prepare_operands(const ConvProblem<Acc>& p) {
-    const auto pad = [&](const auto* values, auto& to) {
-      if (!values) return;
-      to.assign(values, values + p.geometry.out_channels);
-      to.resize(static_cast<std::size_t>(padded_));
-    };
-    pad(scale_, padded_scale_);
-    pad(col_offsets_, padded_offsets_);
-  }
-
-  void make_kernels(const ConvProblem<Acc>& p) {
+  void make_kernels() {
     kernels::LanewiseKey key;
-    key.tile = make_kernel_key(tile_, lane_accumulator(Acc::kind), p.stages, p.has_scale,
-                               p.weights.scale() != nullptr, false);
+    key.tile = key_;
     output_ = key.tile.output();
     key.taps = static_cast<std::uint8_t>(geometry_.kernel[2]);
     key.step = static_cast<std::uint8_t>(geometry_.stride[2]);
@@ -293,8 +283,10 @@ class LanewiseStep final : public ConvStep<Acc> {
     for (std::int64_t o = b.lanes.begin; o < end; o += vectors_ * tile_.lanes) {
       args.columns = std::min<std::int64_t>(vectors_ * tile_.lanes, end - o);
       args.col = o;
-      if (scale_) args.b_scale = padded_scale_.data() + o;
-      if (col_offsets_) args.col_offsets = padded_offsets_.data() + o;
+      if (key_.column_terms) {
+        args.b_scale = t.terms.scale + o;
+        args.col_offsets = t.terms.offset + o;
+      }
       const std::int64_t vectors = ceil_div(args.columns, tile_.lanes);
       const bool masked = args.columns % tile_.lanes != 0;
       // Lines of a block begin at its own first lane, the image at channel 0.
@@ -327,6 +319,7 @@ class LanewiseStep final : public ConvStep<Acc> {
   const ConvShape shape_;
   const LanewiseLayout u_;
   const Geometry tile_;
+  const KernelKey key_;
   const LaneLines lines_;
   const std::int64_t element_, pixel_, reach_;
   const int threads_;
@@ -334,12 +327,10 @@ class LanewiseStep final : public ConvStep<Acc> {
   const std::uint32_t* weights_;
   const float* scale_;
   const std::int32_t* col_offsets_;
-  std::vector<float> padded_scale_;
-  std::vector<std::int32_t> padded_offsets_;
   int vectors_;  // of a tile
   BalancedSplit tiles_;
   std::int64_t block_rows_, block_tiles_, block_lanes_;
-  std::int64_t padding_bytes_, pairs_bytes_, thread_bytes_;
+  std::int64_t padding_bytes_, terms_bytes_, pairs_bytes_, thread_bytes_;
   ValueType output_;
   Kernel kernels_[2][2][2];  // [tall][vectors - 1][masked]
   std::string name_;

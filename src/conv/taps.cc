@@ -65,11 +65,13 @@ class TapsStep final : public ConvStep<Acc> {
     const std::int64_t rows = g.kernel[0] * g.kernel[1];
     block_tiles_ = std::clamp<std::int64_t>(kBlockBytes / (segment_bytes_ * rows), 1, kBlockTiles);
     pad_bytes_ = round_up(reach_ * pixel_ + slack_, 64);
+    padded_ = round_up(g.group_outputs(), kPanelColumns);
+    terms_bytes_ = key_.column_terms ? g.groups * padded_ * 4 : 0;
     segments_bytes_ =
         round_up(block_tiles_ * rows * static_cast<std::int64_t>(sizeof(Segment)), 64);
     pairs_bytes_ = round_up(std::ssize(runs_) * static_cast<std::int64_t>(sizeof(BlockPair)), 64);
-    thread_bytes_ =
-        pad_bytes_ + pairs_bytes_ + segments_bytes_ + block_tiles_ * rows * segment_bytes_;
+    thread_bytes_ = pad_bytes_ + 2 * terms_bytes_ + pairs_bytes_ + segments_bytes_ +
+                    block_tiles_ * rows * segment_bytes_;
     threads_ = p.threads;
   }
 
@@ -97,6 +99,8 @@ class TapsStep final : public ConvStep<Acc> {
     const auto take = [&](std::int64_t bytes) { return std::exchange(at, at + bytes); };
     Thread t{};
     t.padding = take(pad_bytes_);
+    t.terms.scale = reinterpret_cast<float*>(take(terms_bytes_));
+    t.terms.offset = reinterpret_cast<std::int32_t*>(take(terms_bytes_));
     t.pairs = reinterpret_cast<BlockPair*>(take(pairs_bytes_));
     t.segments = reinterpret_cast<Segment*>(take(segments_bytes_));
     t.copies = at;
@@ -106,8 +110,6 @@ class TapsStep final : public ConvStep<Acc> {
     t.args.pairs = t.pairs;
     t.args.num_pairs = std::ssize(runs_);
     t.args.ldc = run.c.ld;
-    t.args.a_scale = t.scale;
-    t.args.a_zero_point = t.zero_point;
 
     std::int64_t image = -1;
     for (std::int64_t i = share.rows.begin; i < share.rows.end;) {
@@ -124,20 +126,25 @@ class TapsStep final : public ConvStep<Acc> {
   // What a thread works with.
   struct Thread {
     std::byte* padding;  // pixels of padding: what lies outside the image
+    ColumnTerms terms;   // [group][column of the group, padded]
     BlockPair* pairs;
     Segment* segments;  // [tile of the block][kernel row]
     std::byte* copies;
     TileArgs args;
-    float scale[16];
-    std::int32_t zero_point[16];
   };
 
   std::int64_t kernel_rows() const { return geometry_.kernel[0] * geometry_.kernel[1]; }
 
   void begin_image(const ConvRun& run, std::int64_t n, Thread& t) const noexcept {
     fill_padding(t.padding, pad_bytes_ / element_, run.image_zero_point(n), element_);
-    std::fill_n(t.scale, 16, run.scale ? run.scale[n] : 1.0f);
-    std::fill_n(t.zero_point, 16, run.image_zero_point(n));
+    if (!key_.column_terms) return;
+    const std::int64_t columns = geometry_.group_outputs();
+    for (std::int64_t group = 0; group < geometry_.groups; ++group) {
+      const PackedB<Acc>& b = *weights_[static_cast<std::size_t>(group)];
+      fill_column_terms(key_, t.args.stages, run.image_scale(n), run.image_zero_point(n), b.scale(),
+                        b.col_offsets(), {group * columns, (group + 1) * columns},
+                        {t.terms.scale + group * padded_, t.terms.offset + group * padded_});
+    }
   }
 
   struct Tile {
@@ -207,8 +214,10 @@ class TapsStep final : public ConvStep<Acc> {
     args.columns = columns.columns;
     args.col = channel;
     args.prefetch = panel;
-    if (b.scale()) args.b_scale = b.scale() + col;
-    if (b.col_offsets()) args.col_offsets = b.col_offsets() + col;
+    if (key_.column_terms) {
+      args.b_scale = t.terms.scale + group * padded_ + col;
+      args.col_offsets = t.terms.offset + group * padded_ + col;
+    }
     for (std::size_t r = 0; r < runs_.size(); ++r) {
       t.pairs[r].b = panel + runs_[r].first * kGroupBytes;
       t.pairs[r].b_panel_stride = b.panel_bytes();
@@ -242,7 +251,8 @@ class TapsStep final : public ConvStep<Acc> {
   std::int64_t reach_;            // pixels of a row under the kernel
   std::int64_t slack_;            // bytes that the last k-group of a run reads beyond it
   std::int64_t segment_bytes_, block_tiles_;
-  std::int64_t pad_bytes_, pairs_bytes_, segments_bytes_, thread_bytes_;
+  std::int64_t padded_;  // columns of a group, in whole panels
+  std::int64_t pad_bytes_, terms_bytes_, pairs_bytes_, segments_bytes_, thread_bytes_;
   int threads_;
 };
 

@@ -100,6 +100,7 @@ std::string kernel_name(const KernelKey& key) {
   if (key.correct_b) name += "_zb";
   if (key.indirect) name += "_indirect";
   if (key.streams) name += "_stream";
+  if (key.column_terms) name += "_columns";
   for (int s = 0; s < key.num_stages; ++s) {
     const StageCode& stage = key.stages[static_cast<std::size_t>(s)];
     name += std::string("_") + stage_name(stage.kind);

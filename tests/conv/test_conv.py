@@ -139,6 +139,29 @@ def test_requantized_results_follow_the_formula(
         np.testing.assert_array_equal(y, expected, err_msg=algorithm.name)
 
 
+@pytest.mark.parametrize("groups", [1, 4, 32])
+def test_integer_biases_count_before_and_after_an_integer_relu(isa: str, groups: int) -> None:
+    rng = np.random.default_rng(groups)
+    x = integers(rng, (2, 5, 6, 32), np.uint8)
+    w = integers(rng, (64, 32 // groups, 3, 3), np.int8)
+    scale = rng.uniform(0.001, 0.1, 64).astype(np.float32)
+    geometry = {**_plain(2, padding=1), "groups": groups}
+    wc = fbg.PackedConv(w, scale=scale, **geometry)
+    sums = definition(x, w, 77, geometry) - 77 * w.reshape(64, -1).sum(axis=1, dtype=np.int64)
+    first, second = rng.integers(-9999, 9999, (2, 64), np.int32)
+    stages = fbg.CorrectZeroPoints() >> fbg.Bias(first) >> fbg.ReLU() >> fbg.Bias(second)
+    corrected = np.maximum(sums + first, 0) + second
+    real = corrected.astype(np.float32) * ((np.float32(0.5) * scale) / np.float32(90))
+    results = {
+        fbg.Requantize(90.0, -3, np.int8): np.clip(np.rint(real) - 3, -128, 127),
+        fbg.Dequantize(): corrected.astype(np.float32) * (np.float32(0.5) * scale),
+    }
+    for last, expected in results.items():
+        for algorithm in wc.algorithms(x.shape):
+            y = fbg.conv(x, wc, stages >> last, scale=0.5, zero_point=77, algorithm=algorithm.name)
+            np.testing.assert_array_equal(y, expected.astype(y.dtype), err_msg=algorithm.name)
+
+
 def test_a_residual_and_an_output_among_other_channels(isa: str) -> None:
     rng = np.random.default_rng(1)
     x = rng.standard_normal((2, 6, 5, 8), np.float32)

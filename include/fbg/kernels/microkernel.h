@@ -86,6 +86,9 @@ struct KernelKey {
   bool correct_b = false;  // B has zero points: row offsets are needed
   bool indirect = false;   // A is read through an array of row pointers
   bool streams = false;    // whole vectors of 32-bit results bypass the caches; C aligned to them
+  // All rows have the same scale and zero point, and b_scale and col_offsets are not those of B but
+  // the whole terms of each column: see fill_column_terms().
+  bool column_terms = false;
   std::uint8_t num_stages = 0;
   std::array<StageCode, kMaxStages> stages{};
   friend bool operator==(const KernelKey&, const KernelKey&) = default;
@@ -96,10 +99,10 @@ struct KernelKey {
   }
 };
 
-// gemm_<acc>_<a>_<b>_<mr>x<nr>_<isa>[_masked][_loadc][_za][_zb][_indirect][_stream][_<stage>...]:
-// the one name of a kernel, everywhere; _za and _zb where it corrects for the zero points of A and
-// of B. The types around a stage follow from the accumulator and the stages before it, so that no
-// two keys share a name.
+// gemm_<acc>_<a>_<b>_<mr>x<nr>_<isa>[_masked][_loadc][_za][_zb][_indirect][_stream][_columns]
+// [_<stage>...]: the one name of a kernel, everywhere; _za and _zb where it corrects for the zero
+// points of A and of B, _columns where it is given the terms of columns. The types around a stage
+// follow from the accumulator and the stages before it, so that no two keys share a name.
 std::string kernel_name(const KernelKey& key);
 
 // Tile geometry of an accumulator family on an ISA.
@@ -127,6 +130,30 @@ Geometry choose_geometry(Accumulator accumulator, Features features,
 // accumulator has no family for, std::runtime_error where executable memory is denied or the tile
 // does not fit the register file.
 TileFunction find_kernel(const KernelKey& key);
+
+// What the integers of a column are converted by where all rows of A share a scale and a zero
+// point: computed once for a column, instead of for each element.
+//
+//   int32    x_ij - offset_j             offset_j = zA * colsum_j - the int32 biases of j
+//   float32  float(x_ij) * scale_j       scale_j = sA * sB_j of Dequantize,
+//                                                  (sA * sB_j) / scale of Requantize
+//
+// The operations and their order are those of the stages, so that results have the same bits.
+struct ColumnTerms {
+  float* scale;
+  std::int32_t* offset;
+};
+// Whether a kernel that is given the terms can run the stages of a key: integers are corrected, and
+// B has no zero points.
+bool takes_column_terms(const KernelKey& key) noexcept;
+// Whether stage s is part of the offsets, and not computed by such a kernel.
+bool is_column_term(const KernelKey& key, int s) noexcept;
+// `stages`, b_scale and col_offsets are as kernels without the terms read them. Columns of `cols`
+// count from column 0 of C for the stages, and from 0 for the other arrays.
+void fill_column_terms(const KernelKey& key, const StageArgs* stages, float a_scale,
+                       std::int32_t a_zero_point, const float* b_scale,
+                       const std::int32_t* col_offsets, Range cols,
+                       const ColumnTerms& terms) noexcept;
 
 // Makes what kernels that stream have written visible before whatever the thread writes next.
 void fence_streams() noexcept;

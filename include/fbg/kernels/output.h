@@ -102,6 +102,8 @@ struct Element {
   std::int32_t a_zero_point, b_zero_point;
   std::int32_t row_term;    // K * zA_i - sum of the row of Aq, modulo 2^32
   std::int32_t col_offset;  // sum of the column of Bq
+  // b_scale and col_offset are the whole terms of the column (fbg/kernels/microkernel.h).
+  bool column_terms = false;
 };
 
 union Value {
@@ -119,6 +121,7 @@ struct CorrectZeroPoints {
   }
   static std::int32_t apply(std::int32_t acc, const Element& e) {
     const auto u = [](std::int32_t x) { return static_cast<std::uint32_t>(x); };
+    if (e.column_terms) return static_cast<std::int32_t>(u(acc) - u(e.col_offset));
     return static_cast<std::int32_t>(u(acc) - u(e.a_zero_point) * u(e.col_offset) +
                                      u(e.row_term) * u(e.b_zero_point));
   }
@@ -133,7 +136,7 @@ struct Dequantize {
     return std::nullopt;
   }
   static float apply(std::int32_t corrected, const Element& e) {
-    return static_cast<float>(corrected) * (e.a_scale * e.b_scale);
+    return static_cast<float>(corrected) * (e.column_terms ? e.b_scale : e.a_scale * e.b_scale);
   }
   Stage stage() const { return {kind, ValueType::float32, {}}; }
 };

@@ -59,10 +59,11 @@ void reference_tile(const TileArgs* tile) {
         value.i = sum;
 
       Element e{args.row + i, args.col + j, 1, 1, 0, 0, 0, 0};
-      if (args.a_scale) e.a_scale = args.a_scale[i];
+      if (args.a_scale && !key.column_terms) e.a_scale = args.a_scale[i];
       if (args.b_scale) e.b_scale = args.b_scale[j];
+      e.column_terms = key.column_terms;
       if (key.correct_a) {
-        e.a_zero_point = args.a_zero_point[i];
+        if (!key.column_terms) e.a_zero_point = args.a_zero_point[i];
         e.col_offset = args.col_offsets[j];
       }
       if (key.correct_b) {
@@ -70,7 +71,8 @@ void reference_tile(const TileArgs* tile) {
         e.row_term = args.row_terms[i];
       }
       for (int s = 0; s < key.num_stages; ++s)
-        value = apply_stage(key.stages[s], args.stages[s], value, e);
+        if (!key.column_terms || !is_column_term(key, s))
+          value = apply_stage(key.stages[s], args.stages[s], value, e);
       store_values(&value, 1, key.output(), c_row + j * value_size(key.output()));
     }
   }

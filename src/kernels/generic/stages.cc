@@ -144,9 +144,9 @@ Value apply_stage(const StageCode& code, const StageArgs& args, Value x,
       break;
     }
     case StageKind::requantize: {
-      const float real = code.in == ValueType::float32 ? x.f / args.f0
-                                                       : static_cast<float>(corrected()) *
-                                                             ((e.a_scale * e.b_scale) / args.f0);
+      const float scale = e.column_terms ? e.b_scale : (e.a_scale * e.b_scale) / args.f0;
+      const float real =
+          code.in == ValueType::float32 ? x.f / args.f0 : static_cast<float>(corrected()) * scale;
       y.i = Requantize::apply(real, args);
       break;
     }

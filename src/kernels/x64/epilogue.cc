@@ -32,7 +32,8 @@ void emit_epilogue(SimdAssembler& as, const KernelKey& key, const EpilogueRegist
                    false,
                    key.streams,
                    key.correct_a,
-                   key.correct_b};
+                   key.correct_b,
+                   key.column_terms};
   int spare = first_free + static_cast<int>(ctx.temps.size());
   for (int s = 0; s < key.num_stages; ++s)
     spare = emit_kept_tables(as, key.stages[s], spare, as.num_vectors());
@@ -42,7 +43,9 @@ void emit_epilogue(SimdAssembler& as, const KernelKey& key, const EpilogueRegist
       const SimdAssembler::Vec sum = as.vec(i * key.vectors + v);
       ctx.column_bytes = v * as.vector_bytes();
       ctx.masked = key.masked && v == key.vectors - 1;
-      for (int s = 0; s < key.num_stages; ++s) emit_stage(as, key.stages[s], s, sum, ctx);
+      for (int s = 0; s < key.num_stages; ++s)
+        if (!key.column_terms || !is_column_term(key, s))
+          emit_stage(as, key.stages[s], s, sum, ctx);
       emit_store(as, key.output(), registers.c, v * as.lanes(), sum, ctx);
     }
     const int last = key.num_stages - 1;

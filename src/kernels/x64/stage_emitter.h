@@ -42,7 +42,7 @@ class StageEmitter {
   void row_range(int first, int vectors);
 
  private:
-  void scale_product();
+  void multiply_by_scales(const Vec& x, bool divides);
   void skip_if_within(int first, int vectors, const Xbyak::Reg64& target, const Xbyak::Label& done);
   void load_row_pointer();
   void clamp(const Vec& x, float lo, float hi);

@@ -8,6 +8,7 @@ namespace fbg::kernels {
 
 // x - zA_i * colsum_j + row_term_i * zB_j
 void StageEmitter::correct(const Vec& x) {
+  if (ctx_.column_terms) return as_.vpsubd(x, x, column(ctx_.operands.col_offsets));
   if (ctx_.correct_b) {
     as_.vpbroadcastd(t0_, row(ctx_.operands.row_terms));
     as_.vpmulld(t0_, t0_, column(ctx_.operands.b_zero_point));
@@ -20,16 +21,21 @@ void StageEmitter::correct(const Vec& x) {
   }
 }
 
-// t0 = sA_i * sB_j
-void StageEmitter::scale_product() {
+// x * (sA_i * sB_j), or x * ((sA_i * sB_j) / scale of the stage)
+void StageEmitter::multiply_by_scales(const Vec& x, bool divides) {
+  if (ctx_.column_terms) return as_.vmulps(x, x, column(ctx_.operands.b_scale));
   as_.vbroadcastss(t0_, row(ctx_.operands.a_scale));
   as_.vmulps(t0_, t0_, column(ctx_.operands.b_scale));
+  if (divides) {
+    broadcast_stage(t1_, offsetof(StageArgs, f0));
+    as_.vdivps(t0_, t0_, t1_);
+  }
+  as_.vmulps(x, x, t0_);
 }
 
 void StageEmitter::dequantize(const Vec& x) {
   as_.vcvtdq2ps(x, x);
-  scale_product();
-  as_.vmulps(x, x, t0_);
+  multiply_by_scales(x, false);
 }
 
 // x + bias_j
@@ -109,10 +115,7 @@ void StageEmitter::requantize(const Vec& x, const StageCode& code) {
     as_.vdivps(x, x, t0_);
   } else {
     as_.vcvtdq2ps(x, x);
-    scale_product();
-    broadcast_stage(t1_, offsetof(StageArgs, f0));
-    as_.vdivps(t0_, t0_, t1_);
-    as_.vmulps(x, x, t0_);
+    multiply_by_scales(x, true);
   }
   broadcast_stage(t0_, offsetof(StageArgs, f1));
   as_.vmaxps(x, x, t0_);  // a NaN gives the second source: the lowest

@@ -26,6 +26,7 @@ struct StageContext {
   bool masked;               // the vector is partial
   bool streams;              // results bypass the caches
   bool correct_a, correct_b;
+  bool column_terms;  // b_scale and col_offsets are whole terms (fbg/kernels/microkernel.h)
 };
 
 // x = stage(x). x holds int32 or float32 lanes; requantize leaves int32 lanes in the range of its
