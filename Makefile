@@ -79,7 +79,7 @@ sanitize: $(VENV)/.dev
 # use.
 tsan: $(VENV)/.dev
 	$(call instrumented,$(TSAN),thread)
-	TSAN_OPTIONS=halt_on_error=1 setarch $$(uname -m) -R $(BIN)/ctest --test-dir $(TSAN) --output-on-failure \
+	TSAN_OPTIONS=halt_on_error=1 setarch $$(uname -m) -R $(BIN)/ctest --test-dir $(TSAN) --parallel 2 --output-on-failure \
 	  --no-tests=error --exclude-regex 'Fork|ExitWithLiveWorkersIsClean'
 	TSAN_OPTIONS='halt_on_error=1 ignore_noninstrumented_modules=1' setarch $$(uname -m) -R \
 	  $(call instrumented_pytest,$(TSAN),libtsan.so) -m races

@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-import sysconfig
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,7 @@ import pytest
 import fbg
 from helpers import tiny_bert
 
-SCRIPT = Path(sysconfig.get_path("scripts")) / "fbg"
+SCRIPT = Path(sys.executable).with_name("fbg")
 COMMANDS = [[sys.executable, "-m", "fbg"], [str(SCRIPT)]]
 
 
