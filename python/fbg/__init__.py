@@ -27,6 +27,7 @@ from fbg.matmul.pipeline import (
     Tanh,
 )
 from fbg.matmul.product import PreparedCall, gemm, linear
+from fbg.model.async_model import AsyncModel
 from fbg.model.load import load
 from fbg.model.model import Model, ModelOutput
 from fbg.model.tuning import TuneReport, tune
@@ -37,6 +38,7 @@ from fbg.threads import get_num_threads, set_num_threads
 __all__ = [
     "GELU",
     "Add",
+    "AsyncModel",
     "Bias",
     "Cast",
     "Clip",

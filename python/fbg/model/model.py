@@ -69,6 +69,11 @@ class Model(
         return self._hidden_states.runner.graph
 
     @property
+    def context(self) -> TaskContext:
+        """What tasks compute with, for those who drive them (`AsyncModel`)."""
+        return self._context
+
+    @property
     def num_threads(self) -> int:
         """Threads of a call: those given to `fbg.load`, else the default of the process."""
         return self._context.num_threads

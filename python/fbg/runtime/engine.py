@@ -72,6 +72,17 @@ class Engine:
         """Return the output of a sequence without tokens: one row of zeros, or no row."""
         return np.zeros((0 if self.per_token else 1, self.columns), np.float32)
 
+    def require_valid(
+        self, ids: Sequence[Indices], types: Sequence[Indices | None], where: str
+    ) -> None:
+        """Raise ValueError for a token id or a token type that the network has not."""
+        limits = self._limits
+        if ids:
+            require_in_range(f"{where}: token ids", np.concatenate(ids), limits.vocab_size)
+        given = [part for part in types if part is not None] if limits.num_token_types > 1 else []
+        if given:
+            require_in_range(f"{where}: token types", np.concatenate(given), limits.num_token_types)
+
     def compute(
         self,
         ids: Sequence[Indices],
@@ -86,12 +97,11 @@ class Engine:
         where: the function that is named in the ValueError for an id that the network has not.
         """
         limits = self._limits
+        self.require_valid(ids, types, where)
         batch = pack_sequences(ids, limits.pad_token_id)
-        require_in_range(f"{where}: token ids", batch.ids, limits.vocab_size)
         if limits.num_token_types > 1 and any(part is not None for part in types):
             parts = [np.zeros_like(i) if t is None else t for i, t in zip(ids, types, strict=True)]
             batch = replace(batch, types=np.concatenate(parts))
-            require_in_range(f"{where}: token types", batch.types, limits.num_token_types)
         bounds = batch.offsets.tolist() if self.per_token else range(batch.sequences + 1)
         output = np.empty((bounds[-1], self.columns), np.float32)
         runner.run(batch, [output], num_threads)

@@ -8,13 +8,14 @@ from typing import Literal, NamedTuple, overload
 import numpy as np
 import numpy.typing as npt
 
+from fbg.runtime.work import Steps, run_steps
 from fbg.tasks.context import TaskCall, TaskContext
 from fbg.tasks.inputs import Pair, require_count, require_same_number, require_texts
 from fbg.tasks.results import Answer
 from fbg.tasks.spans import best_spans, merge_answers, no_answer, whole_words
 from fbg.text.encoded_text import EncodedText
 
-__all__ = ["AnswerMethods"]
+__all__ = ["AnswerMethods", "answer_steps"]
 
 Floats = npt.NDArray[np.float32]
 Results = Answer | list[Answer]
@@ -84,19 +85,45 @@ class AnswerMethods:
         >>> model.answer("Where does Ada live?", "Ada lives in London.")  # doctest: +SKIP
         {'answer': 'London', 'score': 0.98, 'start': 13, 'end': 19}
         """
-        call = TaskCall(self._context, "answer", "pairs of question and context", batch_size)
-        limit = 384 if max_seq_len is None else require_count("answer: max_seq_len", max_seq_len)
-        stride = None if doc_stride is None else require_count("answer: doc_stride", doc_stride, 0)
-        reader = _Reader(
-            call,
-            top_k=require_count("answer: top_k", top_k),
-            longest=require_count("answer: max_answer_len", max_answer_len),
-            limit=min(limit, call.tokenizer.max_length),
-            stride=stride,
-            or_none=bool(handle_impossible_answer),
+        steps = answer_steps(
+            self._context,
+            question,
+            context,
+            top_k,
+            max_answer_len,
+            max_seq_len,
+            doc_stride,
+            handle_impossible_answer,
+            batch_size,
         )
-        results = reader.read(_checked_pairs(question, context))
-        return results[0] if isinstance(question, str) and isinstance(context, str) else results  # type: ignore[return-value]
+        return run_steps(steps, self._context.num_threads)
+
+
+def answer_steps(
+    task_context: TaskContext,
+    question: str | Iterable[str],
+    context: str | Iterable[str],
+    top_k: int = 1,
+    max_answer_len: int = 15,
+    max_seq_len: int | None = None,
+    doc_stride: int | None = None,
+    handle_impossible_answer: bool = False,
+    batch_size: int = 32,
+) -> Steps[Results | list[Answer] | list[list[Answer]]]:
+    """`Model.answer` as a task for whoever drives it."""
+    call = TaskCall(task_context, "answer", "pairs of question and context", batch_size)
+    limit = 384 if max_seq_len is None else require_count("answer: max_seq_len", max_seq_len)
+    stride = None if doc_stride is None else require_count("answer: doc_stride", doc_stride, 0)
+    reader = _Reader(
+        call,
+        top_k=require_count("answer: top_k", top_k),
+        longest=require_count("answer: max_answer_len", max_answer_len),
+        limit=min(limit, call.tokenizer.max_length),
+        stride=stride,
+        or_none=bool(handle_impossible_answer),
+    )
+    results = yield from reader.read(_checked_pairs(question, context))
+    return results[0] if isinstance(question, str) and isinstance(context, str) else results  # type: ignore[return-value]
 
 
 def _checked_pairs(question: object, context: object) -> list[Pair]:
@@ -123,11 +150,12 @@ class _Reader(NamedTuple):
     stride: int | None
     or_none: bool
 
-    def read(self, pairs: list[Pair]) -> list[Results]:
+    def read(self, pairs: list[Pair]) -> Steps[list[Results]]:
         results: list[Results] = []
         for block in self.call.blocks(pairs, located=True, cut=False):
             parts = [self._windows(pair) for pair in block.encoded]
-            logits = iter(self.call.run([window for part in parts for window in part]))
+            outputs = yield from self.call.run([window for part in parts for window in part])
+            logits = iter(outputs)
             for (_, context), part in zip(block.texts, parts, strict=True):
                 found = [self._answers(context, window, next(logits)) for window in part]
                 best = self._best(found)

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Literal, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from fbg.networks.heads import Head
+from fbg.runtime.work import Steps, run_steps
 from fbg.tasks.context import TaskCall, TaskContext
 from fbg.tasks.inputs import Pair, require_choice, require_count, require_texts_or_pairs
 from fbg.tasks.results import LabelScore
 from fbg.tasks.scores import SCORES, top_k
 
-__all__ = ["ClassifyMethods", "label_scores"]
+__all__ = ["ClassifyMethods", "classify_steps", "label_scores"]
 
 TopK = int | Literal["best"] | None
 ScoreFunction = Literal["softmax", "sigmoid", "none"]
@@ -89,25 +90,36 @@ class ClassifyMethods:
         >>> model.classify("What a film!", top_k=2)  # doctest: +SKIP
         [{'label': 'POSITIVE', 'score': 0.9998}, {'label': 'NEGATIVE', 'score': 0.0002}]
         """
-        call = TaskCall(self._context, "classify", "texts", batch_size, truncation)
-        k = 1 if top_k == "best" else top_k
-        k = None if k is None else require_count("classify: top_k", k)
-        function = _score_function(call.head, self._context, function_to_apply)
-        results = [
-            _at_least(label_scores(SCORES[function](logits), call.head.labels, k), threshold)
-            for logits in _logits(call, texts)
-        ]
-        if isinstance(texts, str):
-            return results[0]
-        if top_k == "best" and threshold is None:
-            return [result[0] for result in results]
-        return results
+        steps = classify_steps(
+            self._context, texts, top_k, threshold, function_to_apply, batch_size, truncation
+        )
+        return run_steps(steps, self._context.num_threads)
 
 
-def _logits(call: TaskCall, texts: object) -> Iterator[npt.NDArray[np.float32]]:
+def classify_steps(
+    context: TaskContext,
+    texts: str | Iterable[str | Pair],
+    top_k: TopK = "best",
+    threshold: float | None = None,
+    function_to_apply: ScoreFunction | None = None,
+    batch_size: int = 32,
+    truncation: bool = True,
+) -> Steps[list[LabelScore] | list[list[LabelScore]]]:
+    """`Model.classify` as a task for whoever drives it."""
+    call = TaskCall(context, "classify", "texts", batch_size, truncation)
+    k = 1 if top_k == "best" else top_k
+    k = None if k is None else require_count("classify: top_k", k)
+    function = _score_function(call.head, context, function_to_apply)
+    results: list[list[LabelScore]] = []
     for block in call.blocks(require_texts_or_pairs(call.where, texts)):
-        for output in call.run(block.encoded):
-            yield output[0]
+        for output in (yield from call.run(block.encoded)):
+            found = label_scores(SCORES[function](output[0]), call.head.labels, k)
+            results.append(_at_least(found, threshold))
+    if isinstance(texts, str):
+        return results[0]
+    if top_k == "best" and threshold is None:
+        return [result[0] for result in results]
+    return results
 
 
 def _score_function(head: Head, context: TaskContext, given: object) -> str:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from fbg import _fbg
 from fbg.networks.transformer import Transformer
+from fbg.runtime.work import Steps, Work
 from fbg.tasks.engines import EmbeddingEngines, HeadEngine
 from fbg.tasks.inputs import SomeText, require_count, text_blocks
 from fbg.tasks.truncation import CutTexts, require_truncation
@@ -103,16 +104,14 @@ class TaskCall:
         self,
         encoded: Sequence[EncodedText],
         keep: Callable[[int, Floats], Floats] = lambda n, output: output,
-    ) -> list[Floats]:
-        """Return what `keep(number, output)` makes of the head's output for each text."""
-        with calling:
-            return self._context.head_engine.run(
-                self._task,
-                encoded,
-                keep,
-                batch_size=self._batch_size,
-                num_threads=self._context.num_threads,
-            )
+    ) -> Steps[list[Floats]]:
+        """Ask for the head's output for each text; return what `keep(number, output)` makes of it.
+
+        Whoever drives the task computes it: `outputs = yield from call.run(encoded)`.
+        """
+        engine = self._context.head_engine.engine
+        ids, types = [text.ids for text in encoded], [text.types for text in encoded]
+        return (yield Work(engine, ids, types, self._task, keep, self._batch_size))
 
     def decode(self, states: Floats) -> Iterator[Floats]:
         """Yield the logits of the whole vocabulary for each masked token (`HeadEngine.decode`)."""

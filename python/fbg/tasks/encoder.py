@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
 from fbg.arrays import require_integer
-from fbg.runtime.scheduler import Scheduler
+from fbg.runtime.work import Steps, Work, run_steps
 from fbg.tasks.context import TaskContext
 from fbg.tasks.inputs import checked_texts, require_count, require_iterable, text_blocks
 from fbg.tasks.truncation import require_truncation
@@ -85,34 +84,47 @@ class Encoder:
     def _blocks(
         self, sentences: Iterable[str], first: int, advance: Callable[[int], object]
     ) -> Iterator[Floats]:
-        context, where = self._context, SENTENCES
         for block in text_blocks(sentences):
-            with calling:
-                texts = [self._prompt + text for text in block]
-                encoded = context.tokenizer.encode_sentences(texts, where, first)
-                context.cut_texts.check(encoded, where, first, self._truncation)
-                embeddings = self._embed([text.ids for text in encoded], advance)
-            yield embeddings
+            yield run_steps(self.embed(block, first), self._context.num_threads, advance)
             first += len(block)
 
-    def _embed(
-        self, sequences: Sequence[npt.NDArray[np.int32]], advance: Callable[[int], object]
-    ) -> Floats:
-        result = np.empty((len(sequences), self.dimension), np.float32)
-        scheduler = Scheduler(
-            self._engine,
-            num_threads=self._context.num_threads,
-            batch_size=self._batch_size,
-            where="encode",
-        )
-        for n, ids in enumerate(sequences):
-            scheduler.submit(ids, partial(self._store, result[n]))
-        for count in scheduler.run():
-            advance(count)
-        return _unit_rows(result) if self._normalize_last else result
+    def embed(self, texts: Sequence[str], first: int = 0) -> Steps[Floats]:
+        """Embed one block of texts, as a task: return their vectors, (texts, dimension).
 
-    def _store(self, row: Floats, output: Floats) -> None:
-        row[:] = output[0, : self.dimension]
+        first: the number of texts[0] in errors.
+        """
+        return (yield from self.embed_tokens(self._tokens(texts, first)))
+
+    def token_states(self, texts: Sequence[str]) -> Steps[list[Floats]]:
+        """Return the hidden states of each text, as a task: (tokens, hidden size) each."""
+        sequences = self._tokens(texts, 0)
+        engine, no_types = self._context.embeddings.tokens, [None] * len(sequences)
+
+        def keep(n: int, output: Floats) -> Floats:
+            return output.copy()
+
+        return (yield Work(engine, sequences, no_types, "encode", keep, self._batch_size))
+
+    def _tokens(self, texts: Sequence[str], first: int) -> list[npt.NDArray[np.int32]]:
+        context, where = self._context, SENTENCES
+        with calling:
+            prompted = [self._prompt + text for text in texts]
+            encoded = context.tokenizer.encode_sentences(prompted, where, first)
+            context.cut_texts.check(encoded, where, first, self._truncation)
+        return [text.ids for text in encoded]
+
+    def embed_tokens(self, sequences: Sequence[npt.NDArray[np.int32]]) -> Steps[Floats]:
+        """Embed token ids, special tokens included, as a task: return (sequences, dimension)."""
+        result = np.empty((len(sequences), self.dimension), np.float32)
+
+        def keep(n: int, output: Floats) -> Floats:
+            row: Floats = result[n]
+            row[:] = output[0, : self.dimension]
+            return row
+
+        no_types = [None] * len(sequences)
+        yield Work(self._engine, sequences, no_types, "encode", keep, self._batch_size)
+        return _unit_rows(result) if self._normalize_last else result
 
 
 def _chosen_prompt(sentence: SentenceConfig, prompt: object, name: object) -> str:

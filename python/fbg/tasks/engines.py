@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -18,8 +17,6 @@ from fbg.networks.heads import Head, build_head
 from fbg.networks.task_config import KINDS
 from fbg.networks.transformer import Transformer
 from fbg.runtime.engine import Engine
-from fbg.runtime.scheduler import Scheduler
-from fbg.text.encoded_text import EncodedText
 from fbg.text.sentence import SentenceConfig
 
 __all__ = ["EmbeddingEngines", "HeadEngine"]
@@ -32,7 +29,7 @@ MAX_MASKS = 32  # of one product with the decoder: a panel of its packed factor
 class EmbeddingEngines:
     """Encoder, pooling and Dense modules, with and without normalization at the end.
 
-    dimension: the columns of an embedding.
+    dimension: the columns of an embedding. tokens: the encoder alone, with a row for every token.
     """
 
     def __init__(self, transformer: Transformer, sentence: SentenceConfig) -> None:
@@ -41,6 +38,10 @@ class EmbeddingEngines:
         self._engines = {
             normalize: self._engine(transformer, sentence, normalize) for normalize in (False, True)
         }
+        graph = _fbg.Graph()
+        graph.output(transformer.build(graph))
+        config = transformer.config
+        self.tokens = Engine(graph, config, config.hidden_size, per_token=True)
 
     def _engine(
         self, transformer: Transformer, sentence: SentenceConfig, normalize: bool
@@ -57,7 +58,8 @@ class EmbeddingEngines:
 
     @property
     def arena_bytes(self) -> int:
-        return sum(engine.arena_bytes for engine in self._engines.values())
+        engines = (self.tokens, *self._engines.values())
+        return sum(engine.arena_bytes for engine in engines)
 
 
 class HeadEngine:
@@ -101,39 +103,20 @@ class HeadEngine:
             f"this model has: {has}"
         )
 
-    def run(
-        self,
-        task: str,
-        texts: Sequence[EncodedText],
-        keep: Callable[[int, Floats], Floats],
-        *,
-        batch_size: int,
-        num_threads: int,
-    ) -> list[Floats]:
-        """Return, for each text, what `keep(number, output)` makes of the output of the head.
+    @property
+    def engine(self) -> Engine:
+        """The encoder and its head; to be asked for after `head` only.
 
-        The output is (1, labels) or (tokens, labels); of a masked language model, which has its
-        decoder elsewhere (`decode`), (tokens, embedding_size). Each depends on its own text alone.
+        Its output has a row of (labels) for a text or for every token; of a masked language model,
+        which has its decoder elsewhere (`decode`), a row of (embedding_size) for every token.
         """
         assert self._engine is not None
-        results: list[Floats] = [self._engine.empty()] * len(texts)
-
-        def store(n: int, output: Floats) -> None:
-            results[n] = keep(n, output)
-
-        scheduler = Scheduler(
-            self._engine, num_threads=num_threads, batch_size=batch_size, where=task
-        )
-        for n, text in enumerate(texts):
-            scheduler.submit(text.ids, partial(store, n), text.types)
-        for _ in scheduler.run():
-            pass
-        return results
+        return self._engine
 
     def decode(self, states: Floats, num_threads: int) -> Iterator[Floats]:
         """Yield the logits of every token of the vocabulary for each masked token.
 
-        states: (masks, embedding_size), what `run` gave for masked tokens.
+        states: (masks, embedding_size), the output for masked tokens.
         """
         head = self._transformer.head
         assert head is not None and head.decoder_bias is not None

@@ -9,13 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg.errors import ModelError
+from fbg.runtime.work import Steps, run_steps
 from fbg.tasks.context import Block, TaskCall, TaskContext
 from fbg.tasks.inputs import require_count, require_texts
 from fbg.tasks.results import FilledMask
 from fbg.tasks.scores import softmax
 from fbg.tasks.scores import top_k as best_first
 
-__all__ = ["FillMaskMethods"]
+__all__ = ["FillMaskMethods", "fill_mask_steps"]
 
 Floats = npt.NDArray[np.float32]
 Places = npt.NDArray[np.intp]
@@ -75,15 +76,28 @@ class FillMaskMethods:
         [{'score': 0.99, 'token': 3007, 'token_str': 'capital',
           'sequence': 'paris is the capital of france.'}]
         """
-        call = TaskCall(self._context, "fill_mask", "texts", batch_size, truncation)
-        k = require_count("fill_mask: top_k", top_k)
-        if call.tokenizer.mask_id is None:
-            raise ModelError("fill_mask: the tokenizer has no mask token, [MASK] or <mask>")
-        size = self._context.config.vocab_size
-        filler = _Filler(call, k, _checked_targets(call, targets, size))
-        given = require_texts(call.where, texts)
-        results = [result for block in call.blocks(given) for result in filler.fill(block)]
-        return results[0] if isinstance(texts, str) else results
+        steps = fill_mask_steps(self._context, texts, top_k, targets, batch_size, truncation)
+        return run_steps(steps, self._context.num_threads)
+
+
+def fill_mask_steps(
+    context: TaskContext,
+    texts: str | Iterable[str],
+    top_k: int = 5,
+    targets: str | Iterable[str] | None = None,
+    batch_size: int = 32,
+    truncation: bool = True,
+) -> Steps[Results | list[Results]]:
+    """`Model.fill_mask` as a task for whoever drives it."""
+    call = TaskCall(context, "fill_mask", "texts", batch_size, truncation)
+    k = require_count("fill_mask: top_k", top_k)
+    if call.tokenizer.mask_id is None:
+        raise ModelError("fill_mask: the tokenizer has no mask token, [MASK] or <mask>")
+    filler = _Filler(call, k, _checked_targets(call, targets, context.config.vocab_size))
+    results: list[Results] = []
+    for block in call.blocks(require_texts(call.where, texts)):
+        results += yield from filler.fill(block)
+    return results[0] if isinstance(texts, str) else results
 
 
 def _checked_targets(call: TaskCall, targets: object, vocab_size: int) -> Places:
@@ -110,10 +124,10 @@ class _Filler(NamedTuple):
     top_k: int
     targets: Places
 
-    def fill(self, block: Block[str]) -> list[Results]:
+    def fill(self, block: Block[str]) -> Steps[list[Results]]:
         places = [self._masks(block, n) for n in range(len(block.encoded))]
         # Of the states of all tokens, only those of masks are worth their memory.
-        masked = self.call.run(block.encoded, lambda n, states: states[places[n]])
+        masked = yield from self.call.run(block.encoded, lambda n, states: states[places[n]])
         logits = self.call.decode(np.concatenate(masked))
         results: list[Results] = []
         for text, masks in zip(block.encoded, places, strict=True):

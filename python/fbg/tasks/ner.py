@@ -9,6 +9,7 @@ from typing import Any, Literal, overload
 import numpy as np
 import numpy.typing as npt
 
+from fbg.runtime.work import Steps, run_steps
 from fbg.tasks.context import TaskCall, TaskContext
 from fbg.tasks.entities import (
     AGGREGATIONS,
@@ -24,7 +25,7 @@ from fbg.tasks.scores import softmax
 from fbg.text.encoded_text import EncodedText
 from fbg.text.tokenization import TextTokenizer
 
-__all__ = ["NerMethods"]
+__all__ = ["NerMethods", "ner_steps"]
 
 Floats = npt.NDArray[np.float32]
 Grouped = Literal["simple", "first", "average", "max"]
@@ -109,11 +110,34 @@ class NerMethods:
         [{'entity_group': 'PER', 'score': 0.99, 'word': 'Ada', 'start': 0, 'end': 3},
          {'entity_group': 'LOC', 'score': 0.99, 'word': 'London', 'start': 13, 'end': 19}]
         """
-        call = TaskCall(self._context, "ner", "texts", batch_size, truncation)
-        strategy = require_choice("ner: aggregation_strategy", aggregation_strategy, AGGREGATIONS)
-        reader = _EntityReader(call, strategy, require_texts("ner: ignore_labels", ignore_labels))
-        results = reader.read(require_texts(call.where, texts), _checked_stride(stride, strategy))
-        return results[0] if isinstance(texts, str) else results
+        steps = ner_steps(
+            self._context,
+            texts,
+            aggregation_strategy,
+            ignore_labels,
+            batch_size,
+            truncation,
+            stride,
+        )
+        return run_steps(steps, self._context.num_threads)
+
+
+def ner_steps(
+    context: TaskContext,
+    texts: str | Iterable[str],
+    aggregation_strategy: Literal["none"] | Grouped = "simple",
+    ignore_labels: Iterable[str] = ("O",),
+    batch_size: int = 32,
+    truncation: bool = True,
+    stride: int | None = None,
+) -> Steps[list[Any]]:
+    """`Model.ner` as a task for whoever drives it."""
+    call = TaskCall(context, "ner", "texts", batch_size, truncation)
+    strategy = require_choice("ner: aggregation_strategy", aggregation_strategy, AGGREGATIONS)
+    reader = _EntityReader(call, strategy, require_texts("ner: ignore_labels", ignore_labels))
+    given = require_texts(call.where, texts)
+    results = yield from reader.read(given, _checked_stride(stride, strategy))
+    return results[0] if isinstance(texts, str) else results
 
 
 def _checked_stride(stride: object, strategy: str) -> int | None:
@@ -132,12 +156,13 @@ class _EntityReader:
         self._strategy = strategy
         self._ignored = set(ignored)
 
-    def read(self, texts: list[str], stride: int | None) -> list[Any]:
+    def read(self, texts: list[str], stride: int | None) -> Steps[list[Any]]:
         """Return a list of Entity for each text, or of TokenEntity with the strategy "none"."""
         results = []
         for block in self._call.blocks(texts, located=True, cut=stride is None):
             parts = [self._windows(text, stride) for text in block.encoded]
-            logits = iter(self._call.run([window for part in parts for window in part]))
+            outputs = yield from self._call.run([window for part in parts for window in part])
+            logits = iter(outputs)
             for text, part in zip(block.texts, parts, strict=True):
                 found = [self._entities(text, window, next(logits)) for window in part]
                 several = len(found) > 1

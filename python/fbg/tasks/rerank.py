@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from fbg.runtime.work import Steps, run_steps
 from fbg.tasks.context import TaskCall, TaskContext
 from fbg.tasks.inputs import (
     Pair,
@@ -21,9 +22,10 @@ from fbg.tasks.results import RankedDocument
 from fbg.tasks.scores import SCORES, softmax
 from fbg.tasks.scores import top_k as best_first
 
-__all__ = ["RerankMethods"]
+__all__ = ["RerankMethods", "predict_steps", "rerank_steps"]
 
 Floats = npt.NDArray[np.float32]
+Activation = Literal["sigmoid", "none"]
 
 
 class RerankMethods:
@@ -34,7 +36,7 @@ class RerankMethods:
     def predict(
         self,
         inputs: Pair | Iterable[Pair],
-        activation_fn: Literal["sigmoid", "none"] | None = None,
+        activation_fn: Activation | None = None,
         apply_softmax: bool = False,
         batch_size: int = 32,
         truncation: bool = True,
@@ -55,20 +57,10 @@ class RerankMethods:
         >>> model.predict([("a question", "an answer"), ("a question", "?")])  # doctest: +SKIP
         array([0.97, 0.02], dtype=float32)
         """
-        call = TaskCall(self._context, "predict", "inputs", batch_size, truncation)
-        single = len(call.head.labels) == 1
-        if activation_fn is None:
-            activation = _default_activation(call, self._context)
-        else:
-            activation = require_choice(
-                "predict: activation_fn", activation_fn, ("sigmoid", "none")
-            )
-        one = _is_one_pair(inputs)
-        pairs = require_pairs(call.where, [inputs] if one else inputs)
-        result = _scores(call, pairs, activation, apply_softmax and not single)
-        if single:
-            result = result[:, 0]
-        return result[0] if one else result
+        steps = predict_steps(
+            self._context, inputs, activation_fn, apply_softmax, batch_size, truncation
+        )
+        return run_steps(steps, self._context.num_threads)
 
     def rerank(
         self,
@@ -92,23 +84,67 @@ class RerankMethods:
         >>> model.rerank("who wrote it?", ["no idea", "Harper Lee did"], top_k=1)  # doctest: +SKIP
         [{'corpus_id': 1, 'score': 0.98}]
         """
-        call = TaskCall(self._context, "rerank", "documents", batch_size, truncation)
-        labels = call.head.labels
-        if len(labels) != 1:
-            raise ValueError(
-                f"rerank: wanted a model with one label, got {len(labels)}: predict gives them all"
-            )
-        if not isinstance(query, str):
-            raise TypeError(f"rerank: query must be a str, got {type(query).__name__}")
-        k = None if top_k is None else require_count("rerank: top_k", top_k)
-        texts = require_texts(call.where, documents, several=True)
-        pairs = [(query, text) for text in texts]
-        scores = _scores(call, pairs, _default_activation(call, self._context), False)[:, 0]
-        results: list[RankedDocument] = []
-        for n in best_first(scores, k).tolist():
-            result: RankedDocument = {"corpus_id": n, "score": float(scores[n])}
-            results.append({**result, "text": texts[n]} if return_documents else result)
-        return results
+        steps = rerank_steps(
+            self._context, query, documents, top_k, return_documents, batch_size, truncation
+        )
+        return run_steps(steps, self._context.num_threads)
+
+
+def predict_steps(
+    context: TaskContext,
+    inputs: Pair | Iterable[Pair],
+    activation_fn: Activation | None = None,
+    apply_softmax: bool = False,
+    batch_size: int = 32,
+    truncation: bool = True,
+) -> Steps[Floats | np.float32]:
+    """`Model.predict` as a task for whoever drives it."""
+    call = TaskCall(context, "predict", "inputs", batch_size, truncation)
+    single = len(call.head.labels) == 1
+    activation = _chosen_activation(call, context, "predict", activation_fn)
+    one = _is_one_pair(inputs)
+    pairs = require_pairs(call.where, [inputs] if one else inputs)
+    result = yield from _scores(call, pairs, activation, apply_softmax and not single)
+    if single:
+        result = result[:, 0]
+    return result[0] if one else result
+
+
+def rerank_steps(
+    context: TaskContext,
+    query: str,
+    documents: Iterable[str],
+    top_k: int | None = None,
+    return_documents: bool = False,
+    batch_size: int = 32,
+    truncation: bool = True,
+    activation_fn: Activation | None = None,
+) -> Steps[list[RankedDocument]]:
+    """`Model.rerank` as a task for whoever drives it; `activation_fn` as in `predict`."""
+    call = TaskCall(context, "rerank", "documents", batch_size, truncation)
+    labels = call.head.labels
+    if len(labels) != 1:
+        raise ValueError(
+            f"rerank: wanted a model with one label, got {len(labels)}: predict gives them all"
+        )
+    if not isinstance(query, str):
+        raise TypeError(f"rerank: query must be a str, got {type(query).__name__}")
+    activation = _chosen_activation(call, context, "rerank", activation_fn)
+    k = None if top_k is None else require_count("rerank: top_k", top_k)
+    texts = require_texts(call.where, documents, several=True)
+    pairs = [(query, text) for text in texts]
+    scores = (yield from _scores(call, pairs, activation, False))[:, 0]
+    results: list[RankedDocument] = []
+    for n in best_first(scores, k).tolist():
+        result: RankedDocument = {"corpus_id": n, "score": float(scores[n])}
+        results.append({**result, "text": texts[n]} if return_documents else result)
+    return results
+
+
+def _chosen_activation(call: TaskCall, context: TaskContext, task: str, given: object) -> str:
+    if given is None:
+        return _default_activation(call, context)
+    return require_choice(f"{task}: activation_fn", given, ("sigmoid", "none"))
 
 
 def _default_activation(call: TaskCall, context: TaskContext) -> str:
@@ -123,11 +159,13 @@ def _is_one_pair(inputs: object) -> bool:
     return isinstance(inputs, (tuple, list)) and any(isinstance(text, str) for text in inputs)
 
 
-def _scores(call: TaskCall, pairs: list[Pair], activation: str, apply_softmax: bool) -> Floats:
+def _scores(
+    call: TaskCall, pairs: list[Pair], activation: str, apply_softmax: bool
+) -> Steps[Floats]:
     """Return the scores of pairs, (pairs, labels)."""
     result = np.empty((len(pairs), len(call.head.labels)), np.float32)
     for block in call.blocks(pairs):
-        for n, logits in enumerate(call.run(block.encoded), block.first):
+        for n, logits in enumerate((yield from call.run(block.encoded)), block.first):
             scores = SCORES[activation](logits[0])
             result[n] = softmax(scores) if apply_softmax else scores
     return result

@@ -1,0 +1,282 @@
+"""AsyncModel: the tasks of a model as coroutines that share one queue, and so share batches."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+import weakref
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from fbg.model.model import Model
+from fbg.runtime.lanes import Ticket
+from fbg.runtime.work import Steps, Work
+from fbg.runtime.work_queue import WorkQueue
+from fbg.tasks.answer import answer_steps
+from fbg.tasks.classify import classify_steps
+from fbg.tasks.encoder import SENTENCES, EncodeOptions
+from fbg.tasks.fill_mask import fill_mask_steps
+from fbg.tasks.inputs import require_texts, text_blocks
+from fbg.tasks.ner import ner_steps
+from fbg.tasks.rerank import predict_steps, rerank_steps
+
+__all__ = ["AsyncModel", "Record"]
+
+Floats = npt.NDArray[np.float32]
+Indices = npt.NDArray[np.int32]
+Result = TypeVar("Result")
+
+# Texts of so many characters together are tokenized in the event loop, which takes less time than
+# handing them to a thread would be worth; longer ones would hold up other requests.
+INLINE_CHARACTERS = 2048
+
+
+@dataclass
+class Record:
+    """What a request took: tokens computed, and seconds of each stage.
+
+    tokenization: everything outside the queue, so what follows the computation, too.
+    queue: until the first batch took a part. inference: from there until the last part was done.
+    """
+
+    tokens: int = 0
+    sequences: int = 0
+    tokenization: float = 0.0
+    queue: float = 0.0
+    inference: float = 0.0
+
+
+class _Returned(Generic[Result]):
+    """What a task returned, to be told from work that it asks for."""
+
+    def __init__(self, value: Result) -> None:
+        self.value = value
+
+
+def _advance(steps: Steps[Result], outputs: list[Floats] | None) -> Work | _Returned[Result]:
+    try:
+        return next(steps) if outputs is None else steps.send(outputs)
+    except StopIteration as end:
+        return _Returned(end.value)
+
+
+class _Waiting:
+    """The requests of one event loop that wait for the queue: the owner of their tickets."""
+
+    def __init__(
+        self, loop: asyncio.AbstractEventLoop, on_batch: Callable[[int, int], None]
+    ) -> None:
+        self._loop = loop
+        self._on_batch = on_batch
+
+    def finished(self, tickets: Sequence[Ticket]) -> None:
+        # A loop that was closed has nobody left who waits.
+        with contextlib.suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(_resolve, tickets)
+
+    def batch(self, tokens: int, sequences: int) -> None:
+        self._on_batch(tokens, sequences)
+
+
+def _resolve(tickets: Sequence[Ticket]) -> None:
+    for ticket in tickets:
+        future: asyncio.Future[Ticket] = ticket.tag
+        if future.done():
+            continue
+        if ticket.error is not None:
+            future.set_exception(ticket.error)
+        else:
+            future.set_result(ticket)
+
+
+class AsyncModel:
+    """The tasks of a model as coroutines, for programs that embed the engine.
+
+    Calls that run at the same time share batches, on a queue that favours short requests
+    (runtime/work_queue.py); each gets what `Model` gives for it alone, to the bit. A task that is
+    cancelled leaves the queue. Arguments and errors are those of the methods of Model; `record`
+    receives what a call took.
+
+    model: from `fbg.load`. queue: to share with other models; None makes one, with the threads of
+    the model. on_batch: told (tokens, sequences) of every batch, from any thread.
+
+    >>> async with fbg.AsyncModel(model) as m:  # doctest: +SKIP
+    ...     vectors = await asyncio.gather(*(m.encode(text) for text in texts))
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        queue: WorkQueue | None = None,
+        on_batch: Callable[[int, int], None] = lambda tokens, sequences: None,
+    ) -> None:
+        if not isinstance(model, Model):
+            raise TypeError(f"AsyncModel: model must be an fbg.Model, got {type(model).__name__}")
+        self.model = model
+        self._queue = WorkQueue(model.num_threads) if queue is None else queue
+        self._owns_queue = queue is None
+        self._on_batch = on_batch
+        self._pool = ThreadPoolExecutor(2, "fbg-tokenize")
+        self._loops: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Waiting]
+        self._loops = weakref.WeakKeyDictionary()
+
+    async def __aenter__(self) -> AsyncModel:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await asyncio.get_running_loop().run_in_executor(None, self.close)
+
+    def close(self) -> None:
+        """Let what was submitted end, then stop the threads; later calls raise ClosedError."""
+        self._pool.shutdown()
+        if self._owns_queue:
+            self._queue.close()
+
+    # --- Tasks --------------------------------------------------------------------------------
+
+    async def encode(
+        self,
+        sentences: str | Iterable[str],
+        record: Record | None = None,
+        **options: Any,
+    ) -> Floats:
+        """As `Model.encode`."""
+        encoder = self.model.encoder(EncodeOptions(**options))
+        texts = require_texts(SENTENCES, sentences)
+        rows = [
+            await self.run(encoder.embed(block), record, _characters(block))
+            for block in text_blocks(texts)
+        ]
+        if isinstance(sentences, str):
+            vector: Floats = rows[0][0]
+            return vector
+        return np.concatenate(rows) if rows else np.empty((0, encoder.dimension), np.float32)
+
+    async def encode_tokens(
+        self,
+        sequences: Sequence[Indices],
+        record: Record | None = None,
+        **options: Any,
+    ) -> Floats:
+        """Embed token ids, special tokens included; returns (sequences, dimension)."""
+        encoder = self.model.encoder(EncodeOptions(**options))
+        longest = self.model.max_length
+        for n, ids in enumerate(sequences):
+            if ids.size > longest:
+                raise ValueError(f"sequences[{n}] has {ids.size} tokens, the model takes {longest}")
+        return await self.run(encoder.embed_tokens(sequences), record, 0)
+
+    async def token_embeddings(
+        self, sentences: Sequence[str], truncation: bool = True, record: Record | None = None
+    ) -> list[Floats]:
+        """Return the hidden states of the tokens of each sentence, (tokens, hidden) each."""
+        encoder = self.model.encoder(EncodeOptions(truncation=truncation))
+        rows: list[Floats] = []
+        for block in text_blocks(sentences):
+            rows += await self.run(encoder.token_states(block), record, _characters(block))
+        return rows
+
+    async def classify(self, texts: Any, record: Record | None = None, **options: Any) -> Any:
+        """As `Model.classify`."""
+        return await self._task(classify_steps, texts, record, options)
+
+    async def predict(self, inputs: Any, record: Record | None = None, **options: Any) -> Any:
+        """As `Model.predict`."""
+        return await self._task(predict_steps, inputs, record, options)
+
+    async def rerank(
+        self, query: str, documents: Sequence[str], record: Record | None = None, **options: Any
+    ) -> Any:
+        """As `Model.rerank`; activation_fn: that of `Model.predict`."""
+        steps = rerank_steps(self.model.context, query, documents, **options)
+        return await self.run(steps, record, _characters(documents))
+
+    async def ner(self, texts: Any, record: Record | None = None, **options: Any) -> Any:
+        """As `Model.ner`."""
+        return await self._task(ner_steps, texts, record, options)
+
+    async def answer(
+        self, question: Any, context: Any, record: Record | None = None, **options: Any
+    ) -> Any:
+        """As `Model.answer`."""
+        steps = answer_steps(self.model.context, question, context, **options)
+        return await self.run(steps, record)
+
+    async def fill_mask(self, texts: Any, record: Record | None = None, **options: Any) -> Any:
+        """As `Model.fill_mask`."""
+        return await self.run(fill_mask_steps(self.model.context, texts, **options), record)
+
+    async def _task(
+        self,
+        function: Callable[..., Steps[Any]],
+        texts: Any,
+        record: Record | None,
+        options: dict[str, Any],
+    ) -> Any:
+        return await self.run(
+            function(self.model.context, texts, **options), record, _characters(texts)
+        )
+
+    # --- Driving ------------------------------------------------------------------------------
+
+    async def run(
+        self, steps: Steps[Result], record: Record | None = None, characters: int | None = None
+    ) -> Result:
+        """Drive a task to its end: its work goes to the queue, the rest runs here or in a thread.
+
+        characters: of its texts; None: too much to be done in the event loop, in any case.
+        """
+        loop, record = asyncio.get_running_loop(), record or Record()
+        waiting = self._loops.get(loop)
+        if waiting is None:
+            waiting = self._loops[loop] = _Waiting(loop, self._on_batch)
+        outputs: list[Floats] | None = None
+        while True:
+            begin = time.perf_counter()
+            if characters is not None and characters <= INLINE_CHARACTERS:
+                step = _advance(steps, outputs)
+            else:
+                step = await loop.run_in_executor(self._pool, _advance, steps, outputs)
+            record.tokenization += time.perf_counter() - begin
+            if isinstance(step, _Returned):
+                return step.value
+            future: asyncio.Future[Ticket] = loop.create_future()
+            ticket = self._queue.submit(step, waiting, future)
+            try:
+                await future
+            except asyncio.CancelledError:
+                self._queue.cancel(ticket)
+                raise
+            outputs = ticket.results
+            record.tokens += ticket.tokens
+            record.sequences += len(outputs)
+            started = ticket.started or ticket.submitted
+            record.queue += started - ticket.submitted
+            record.inference += max(ticket.finished - started, 0.0)
+
+
+def _characters(texts: Any) -> int | None:
+    """Return the characters of a str, or of a sequence of str and pairs; None of anything else."""
+    if isinstance(texts, str):
+        return len(texts)
+    if not isinstance(texts, (list, tuple)):
+        return None
+    total = 0
+    for text in texts:
+        part = _characters(text)
+        if part is None:
+            return None
+        total += part
+    return total

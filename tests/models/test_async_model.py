@@ -1,0 +1,169 @@
+"""AsyncModel: the results of Model, to the bit, whatever runs at the same time."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fbg
+from fbg.errors import ClosedError
+from fbg.model.async_model import Record
+from fbg.runtime.work_queue import WorkQueue
+from helpers import tiny_bert
+from helpers.tiny_tasks import CONTEXTS, DOCUMENTS, PAIRS, QUERY, QUESTIONS, TEXTS, write_model
+
+WORDS = ["a", "quick", "brown", "fox", "jumps", "over", "the", "lazy", "dog", "and", "42", "more"]
+
+
+def run(coroutine: Awaitable[Any]) -> Any:
+    async def bounded() -> Any:
+        return await asyncio.wait_for(coroutine, 60)
+
+    return asyncio.run(bounded())
+
+
+@pytest.fixture(scope="module", params=["float32", "int8"])
+def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> fbg.Model:
+    path = tiny_bert.write_checkpoint(tmp_path_factory.mktemp("m"), seed=3, spread=0.25)
+    return fbg.load(path, dtype=request.param, num_threads=2)
+
+
+def texts(count: int) -> list[str]:
+    return [" ".join(WORDS[n % 5 : n % 5 + n % 7]) for n in range(count)]
+
+
+def test_concurrent_calls_give_the_bits_of_encode(model: fbg.Model) -> None:
+    given = texts(150)
+    alone = model.encode(given)
+
+    async def together() -> None:
+        async with fbg.AsyncModel(model) as m:
+            calls = [m.encode(text) for text in given]
+            bulk = m.encode(given * 3)
+            *rows, many = await asyncio.gather(*calls, bulk)
+            assert np.array_equal(np.stack(rows), alone)
+            assert np.array_equal(many, np.concatenate([alone] * 3))
+            assert (await m.encode([])).shape == (0, alone.shape[1])
+
+    run(together())
+
+
+def test_options_are_those_of_encode(model: fbg.Model) -> None:
+    async def check() -> None:
+        async with fbg.AsyncModel(model) as m:
+            options: dict[str, Any]
+            for options in ({"truncate_dim": 5, "normalize_embeddings": True}, {"prompt": "x: "}):
+                got = await m.encode(["a fox", "the dog"], **options)
+                assert np.array_equal(got, model.encode(["a fox", "the dog"], **options))
+            with pytest.raises(ValueError, match="truncate_dim"):
+                await m.encode("a", truncate_dim=0)
+            with pytest.raises(TypeError, match="sentences"):
+                await m.encode([1])  # type: ignore[list-item]
+
+    run(check())
+
+
+def test_token_ids_and_token_embeddings(model: fbg.Model) -> None:
+    sentences = ["a fox", "the lazy dog jumps"]
+
+    async def check() -> None:
+        async with fbg.AsyncModel(model) as m:
+            ids = model.context.tokenizer(sentences)
+            assert np.array_equal(await m.encode_tokens(ids), model.encode(sentences))
+            for states, tokens in zip(await m.token_embeddings(sentences), ids, strict=True):
+                assert np.array_equal(states, model.forward(tokens[None]).last_hidden_state[0])
+            with pytest.raises(ValueError, match="the model takes"):
+                await m.encode_tokens([np.ones(model.max_length + 1, np.int32)])
+
+    run(check())
+
+
+@pytest.mark.parametrize(
+    ("name", "asked", "called"),
+    [
+        (
+            "bert-ForSequenceClassification",
+            lambda m: m.classify([*TEXTS, *PAIRS], top_k=None),
+            lambda m: m.classify([*TEXTS, *PAIRS], top_k=None),
+        ),
+        ("pairs", lambda m: m.predict(PAIRS), lambda m: m.predict(PAIRS).tolist()),
+        ("pairs", lambda m: m.rerank(QUERY, DOCUMENTS), lambda m: m.rerank(QUERY, DOCUMENTS)),
+        ("roberta-ForTokenClassification", lambda m: m.ner(TEXTS), lambda m: m.ner(TEXTS)),
+        (
+            "bert-ForQuestionAnswering",
+            lambda m: m.answer(QUESTIONS, CONTEXTS),
+            lambda m: m.answer(QUESTIONS, CONTEXTS),
+        ),
+        (
+            "bert-ForMaskedLM",
+            lambda m: m.fill_mask("the [MASK] cat"),
+            lambda m: m.fill_mask("the [MASK] cat"),
+        ),
+    ],
+)
+def test_tasks_give_the_results_of_the_model(
+    name: str, asked: Callable[..., Any], called: Callable[..., Any], tmp_path: Path
+) -> None:
+    model = fbg.load(write_model(tmp_path / "m", name), dtype="int8")
+
+    async def check() -> None:
+        async with fbg.AsyncModel(model) as m:
+            results = await asyncio.gather(*(asked(m) for _ in range(4)))
+            for result in results:
+                got = result.tolist() if isinstance(result, np.ndarray) else result
+                assert got == called(model)
+
+    run(check())
+
+
+def test_models_may_share_a_queue_and_closing_it_refuses_work(model: fbg.Model) -> None:
+    async def check() -> None:
+        queue = WorkQueue(2)
+        batches: list[int] = []
+        first = fbg.AsyncModel(model, queue, lambda tokens, sequences: batches.append(tokens))
+        second = fbg.AsyncModel(model, queue)
+        await asyncio.gather(first.encode("a fox"), second.encode("a dog"))
+        assert sum(batches) >= 4
+        first.close()
+        await second.encode("still there")
+        queue.close()
+        with pytest.raises(ClosedError):
+            await second.encode("too late")
+        second.close()
+
+    run(check())
+
+
+def test_a_cancelled_call_leaves_the_queue(model: fbg.Model) -> None:
+    async def check() -> None:
+        queue = WorkQueue(1)
+        async with fbg.AsyncModel(model, queue) as m:
+            task = asyncio.create_task(m.encode(texts(2000)))
+            while queue.waiting == 0:
+                await asyncio.sleep(0.001)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            assert queue.waiting == 0
+        queue.close()
+
+    run(check())
+
+
+def test_a_record_says_what_a_call_took(model: fbg.Model) -> None:
+    async def check() -> None:
+        async with fbg.AsyncModel(model) as m:
+            record, given = Record(), texts(20)
+            await m.encode(given, record)
+            assert record.sequences == 20 and record.tokens == sum(model.token_counts(given))
+            assert record.inference > 0 and record.tokenization > 0 and record.queue >= 0
+
+    run(check())
+
+
+def test_it_takes_a_model() -> None:
+    with pytest.raises(TypeError, match=r"AsyncModel: model must be an fbg\.Model, got str"):
+        fbg.AsyncModel("path")  # type: ignore[arg-type]

@@ -1,0 +1,262 @@
+"""The queue: which work is computed first, with what, and what becomes of work that is not done."""
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fbg.errors import ClosedError, OverloadedError
+from fbg.runtime import lanes as lanes_module
+from fbg.runtime.lanes import Lanes, Ticket
+from fbg.runtime.work import Work
+from fbg.runtime.work_queue import WorkQueue
+
+
+class Recorder:
+    """An engine whose output for a token is its id. A run waits until `gate` is open."""
+
+    def __init__(self) -> None:
+        self.batches: list[list[int]] = []  # ids of the first token of each sequence
+        self.threads: list[int] = []
+        self.gate = threading.Event()
+        self.gate.set()
+        self.running = threading.Semaphore(0)
+
+    def runners(self, count: int) -> list[Any]:
+        return [object()] * count
+
+    def require_valid(self, ids: Sequence[np.ndarray], types: Any, where: str) -> None:
+        if any((part == 99).any() for part in ids):
+            raise ValueError(f"{where}: no such token")
+
+    def empty(self) -> np.ndarray:
+        return np.zeros((0, 1), np.float32)
+
+    def compute(
+        self, ids: Sequence[np.ndarray], types: Any, runner: Any, threads: int, where: str
+    ) -> list[np.ndarray]:
+        self.batches.append([int(part[0]) for part in ids])
+        self.threads.append(threads)
+        self.running.release()
+        self.gate.wait(20)
+        if any((part == 98).any() for part in ids):
+            raise RuntimeError("the engine fails")
+        return [part[:, None].astype(np.float32) for part in ids]
+
+
+class Requests:
+    """An owner that remembers the order in which its tickets were done."""
+
+    def __init__(self) -> None:
+        self.done: list[Ticket] = []
+        self.batches: list[int] = []
+        self._changed = threading.Condition()
+
+    def finished(self, tickets: Sequence[Ticket]) -> None:
+        with self._changed:
+            self.done += tickets
+            self._changed.notify_all()
+
+    def batch(self, tokens: int, sequences: int) -> None:
+        self.batches.append(tokens)
+
+    def wait(self, count: int) -> list[Ticket]:
+        with self._changed:
+            assert self._changed.wait_for(lambda: len(self.done) >= count, 20)
+        return self.done
+
+
+def work(engine: Any, *sequences: Sequence[int], keep: Callable[..., Any] | None = None) -> Work:
+    ids = [np.array(sequence, np.int32) for sequence in sequences]
+    options = {} if keep is None else {"keep": keep}
+    return Work(engine, ids, [None] * len(ids), "test", **options)
+
+
+@pytest.fixture
+def engine() -> Recorder:
+    return Recorder()
+
+
+@pytest.fixture
+def owner() -> Requests:
+    return Requests()
+
+
+def held(engine: Recorder, queue: WorkQueue, owner: Requests, threads: int = 1) -> None:
+    """Keep all threads busy with interactive work until `engine.gate` is set."""
+    engine.gate.clear()
+    for _ in range(threads):
+        queue.submit(work(engine, [0]), owner)
+        assert engine.running.acquire(timeout=20)
+
+
+def test_everyone_gets_their_own_rows(owner: Requests, engine: Recorder) -> None:
+    queue = WorkQueue(3)
+    for n in range(50):
+        queue.submit(work(engine, [n] * (n + 1), [], [n, 7]), owner, tag=n)
+    for ticket in owner.wait(50):
+        got = [rows[:, 0].tolist() for rows in ticket.results]
+        assert got == [[ticket.tag] * (ticket.tag + 1), [], [ticket.tag, 7]]
+    queue.close()
+
+
+def test_what_waits_shares_the_next_batch(owner: Requests, engine: Recorder) -> None:
+    queue = WorkQueue(1)
+    held(engine, queue, owner)
+    for n in range(1, 9):
+        queue.submit(work(engine, [n]), owner)
+    assert queue.waiting == 8
+    engine.gate.set()
+    owner.wait(9)
+    assert engine.batches == [[0], [1, 2, 3, 4, 5, 6, 7, 8]]
+    assert owner.batches == [1, 8]
+    queue.close()
+
+
+def test_bulk_work_is_cut_into_batches_of_the_budget_and_takes_turns() -> None:
+    lanes, engine = Lanes(), Recorder()
+    for name in (1, 2):
+        sequences = [[name] * 40 for _ in range(10)]
+        lanes.add(Ticket.of(work(engine, *sequences), None, name, 0.0))
+    batches = []
+    while (batch := lanes.take(100, 99, 0.0)) is not None:
+        assert batch.tokens <= 100 and not batch.interactive
+        batches.append({ticket.tag for ticket in batch.tickets})
+    assert batches == [{1}, {2}] * 5
+    assert lanes.sequences == lanes.tokens == 0
+
+
+def test_a_short_request_overtakes_bulk_but_not_for_ever() -> None:
+    lanes, engine = Lanes(), Recorder()
+    lanes.add(Ticket.of(work(engine, *[[1] * 100] * 50), None, "bulk", 0.0))
+    taken = []
+    for n in range(30):
+        now = n * lanes_module.AGE / 10
+        lanes.add(Ticket.of(work(engine, [2] * 3), None, "short", now))
+        batch = lanes.take(512, 99, now)
+        assert batch is not None
+        taken.append(batch.tickets[0].tag)
+    assert taken[:10] == ["short"] * 10
+    assert 2 <= taken.count("bulk") <= 3
+
+
+def test_a_batch_holds_work_of_one_engine() -> None:
+    lanes, engines = Lanes(), [Recorder(), Recorder()]
+    for n in range(6):
+        lanes.add(Ticket.of(work(engines[n % 2], [n]), None, n, 0.0))
+    first, second = lanes.take(512, 99, 0.0), lanes.take(512, 99, 0.0)
+    assert first is not None and second is not None
+    assert [t.tag for t in first.tickets] == [0, 2, 4] and first.engine is engines[0]
+    assert [t.tag for t in second.tickets] == [1, 3, 5] and second.engine is engines[1]
+
+
+def test_one_batch_alone_has_all_threads_and_several_have_one_each(
+    owner: Requests, engine: Recorder
+) -> None:
+    queue = WorkQueue(4)
+    queue.submit(work(engine, [1] * 30), owner)
+    assert engine.running.acquire(timeout=20)
+    owner.wait(1)
+    assert engine.threads == [4]
+    held(engine, queue, owner, 2)
+    assert engine.threads == [4, 4, 1]
+    engine.gate.set()
+    queue.close()
+
+
+def test_free_threads_share_what_waits(owner: Requests, engine: Recorder) -> None:
+    queue = WorkQueue(2)
+    time.sleep(0.05)
+    engine.gate.clear()
+    queue.submit(work(engine, *[[n] * 20 for n in range(20)]), owner)
+    for _ in range(2):
+        assert engine.running.acquire(timeout=20)
+    assert sorted(map(len, engine.batches)) == [10, 10]
+    assert engine.threads == [1, 1]
+    engine.gate.set()
+    queue.close()
+
+
+def test_a_query_does_not_wait_for_bulk_on_every_thread(owner: Requests, engine: Recorder) -> None:
+    queue = WorkQueue(2)
+    engine.gate.clear()
+    queue.submit(work(engine, *[[3] * 500 for _ in range(20)]), owner)
+    for _ in range(2):
+        assert engine.running.acquire(timeout=20)
+    queue.submit(work(engine, [5]), owner)
+    assert engine.running.acquire(timeout=20), "a third batch runs, while both threads are busy"
+    assert engine.batches[-1] == [5]
+    engine.gate.set()
+    queue.close()
+
+
+def test_cancelled_work_is_not_computed(owner: Requests, engine: Recorder) -> None:
+    queue = WorkQueue(1)
+    held(engine, queue, owner)
+    tickets = [queue.submit(work(engine, [n]), owner) for n in (1, 2, 3)]
+    queue.cancel(tickets[1])
+    assert queue.waiting == 2
+    engine.gate.set()
+    queue.close()
+    assert engine.batches == [[0], [1, 3]]
+    assert tickets[1] not in owner.done and len(owner.done) == 3
+
+
+def test_work_beyond_the_limit_is_refused_and_leaves_no_trace(
+    owner: Requests, engine: Recorder
+) -> None:
+    queue = WorkQueue(1, max_waiting=3)
+    held(engine, queue, owner)
+    queue.submit(work(engine, [1], [2]), owner)
+    with pytest.raises(OverloadedError, match="2 texts are waiting already"):
+        queue.submit(work(engine, [3], [4]), owner)
+    queue.submit(work(engine, [5]), owner)
+    engine.gate.set()
+    queue.close()
+    assert sorted(engine.batches[1]) == [1, 2, 5]
+
+
+def test_closing_computes_what_was_submitted_and_refuses_more(
+    owner: Requests, engine: Recorder
+) -> None:
+    queue = WorkQueue(1)
+    held(engine, queue, owner)
+    for n in range(20):
+        queue.submit(work(engine, [n] * 300), owner)
+    threading.Timer(0.05, engine.gate.set).start()
+    queue.close()
+    assert len(owner.done) == 21
+    with pytest.raises(ClosedError):
+        queue.submit(work(engine, [1]), owner)
+
+
+def test_a_token_that_the_network_has_not_fails_alone(owner: Requests, engine: Recorder) -> None:
+    queue = WorkQueue(1)
+    held(engine, queue, owner)
+    queue.submit(work(engine, [1]), owner)
+    with pytest.raises(ValueError, match="test: no such token"):
+        queue.submit(work(engine, [99]), owner)
+    engine.gate.set()
+    assert all(ticket.error is None for ticket in owner.wait(2))
+    queue.close()
+
+
+def test_a_batch_that_fails_is_reported_and_the_queue_goes_on(
+    owner: Requests, engine: Recorder
+) -> None:
+    queue = WorkQueue(1, max_batch_tokens=4)
+    queue.submit(work(engine, *[[98] * 3] * 200), owner, tag="fails")
+    (failed,) = owner.wait(1)
+    assert isinstance(failed.error, RuntimeError) and queue.waiting == 0
+
+    def broken(n: int, rows: np.ndarray) -> np.ndarray:
+        raise KeyError("keep fails")
+
+    queue.submit(work(engine, [1], keep=broken), owner)
+    assert isinstance(owner.wait(2)[1].error, KeyError)
+    queue.submit(work(engine, [1]), owner)
+    assert owner.wait(3)[2].error is None
+    queue.close()
