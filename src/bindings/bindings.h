@@ -11,6 +11,7 @@ namespace fbg::bindings {
 
 void bind_isa(pybind11::module_& m);       // ISA, CPU, threads, version
 void bind_pack(pybind11::module_& m);      // PackedB
+void bind_weights(pybind11::module_& m);   // weights of linear layers before they are packed
 void bind_pipeline(pybind11::module_& m);  // output stages
 void bind_gemm(pybind11::module_& m);      // packers of A, gemm, linear, kernels
 void bind_prepare(pybind11::module_& m);   // prepared calls

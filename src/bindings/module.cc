@@ -22,6 +22,7 @@ PYBIND11_MODULE(_fbg, m) {
   pybind11::register_local_exception_translator(&translate_system_error);
   fbg::bindings::bind_isa(m);
   fbg::bindings::bind_pack(m);
+  fbg::bindings::bind_weights(m);
   fbg::bindings::bind_pipeline(m);
   fbg::bindings::bind_gemm(m);
   fbg::bindings::bind_prepare(m);

@@ -121,8 +121,8 @@ PackedHeader lay_out(const BlockShape& s) {
   return h;
 }
 
-PackedBlock::PackedBlock(const PackedHeader& h)
-    : buffer(std::make_shared<AlignedBuffer>(static_cast<std::size_t>(h.total_bytes), Fill::zero)),
+PackedBlock::PackedBlock(const PackedHeader& h, Fill fill)
+    : buffer(std::make_shared<AlignedBuffer>(static_cast<std::size_t>(h.total_bytes), fill)),
       header(h) {}
 
 std::shared_ptr<const std::byte> PackedBlock::finish() {

@@ -34,12 +34,13 @@ struct OutlierLayout {
   static OutlierLayout of(std::int64_t offset, std::int64_t n, std::int64_t num_outliers);
 };
 
-// A zeroed block being filled.
+// A block being filled.
 struct PackedBlock {
   std::shared_ptr<AlignedBuffer> buffer;
   PackedHeader header;
 
-  explicit PackedBlock(const PackedHeader& h);
+  // Without Fill::zero, whoever fills it writes every byte after the header, padding included.
+  explicit PackedBlock(const PackedHeader& h, Fill fill = Fill::zero);
   template <class T>
   T* at(std::int64_t offset) {
     return reinterpret_cast<T*>(buffer->data() + offset);

@@ -8,7 +8,7 @@ import pytest
 
 import fbg
 from fbg.checkpoints.checkpoint import Checkpoint
-from helpers import tiny_bert
+from helpers import tiny_bert, tiny_models
 from helpers.fresh_python import run_python
 from helpers.safetensors_files import read_header
 from helpers.saved_models import WEIGHTS, results
@@ -55,6 +55,45 @@ print(resident() - before, model.memory_report().total)
     grown, reported = map(int, result.stdout.split())
     assert reported < 16 << 20
     assert grown < reported + (8 << 20)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16", "int8"])
+def test_each_weight_is_packed_once(checkpoint: Path, dtype: str) -> None:
+    before = fbg.pack_count()
+    model = fbg.load(checkpoint, dtype=dtype, smooth=False)
+    layers = 4 * model.config.num_layers
+    assert fbg.pack_count() - before == layers + 1  # and the pooler
+
+
+def test_smoothing_packs_each_weight_once_more_in_float32(checkpoint: Path, tmp_path: Path) -> None:
+    before = fbg.pack_count()
+    model = fbg.load(checkpoint, dtype="int8")
+    assert fbg.pack_count() - before == 2 * 4 * model.config.num_layers + 1
+
+    tiny = tiny_models.tiny_model("albert")  # its layers share their weights
+    path = tiny_models.write_checkpoint(tmp_path, tiny.config, tiny.tensors)
+    before = fbg.pack_count()
+    network = fbg.load(path, dtype="int8")._transformer
+    distinct = {id(layer) for layer in network.layers}
+    assert len(distinct) < len(network.layers)
+    assert fbg.pack_count() - before == 2 * (4 * len(distinct) + 1) + 1
+
+
+def test_quantizing_holds_one_layer_of_float32_weights(tmp_path: Path) -> None:
+    geometry = tiny_bert.Geometry(256, 24, 4, 1024, vocab_size=99)  # 72 MiB in float32
+    tiny_bert.write_checkpoint(tmp_path, geometry)
+    code = f"""
+import resource, fbg
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
+fbg.load({str(tmp_path)!r}, dtype="int8", smooth=False)  # imports, and the size of the result
+before = peak()
+fbg.load({str(tmp_path)!r}, dtype="int8")
+print(peak() - before)
+"""
+    result = run_python(code)
+    assert result.returncode == 0, result.stderr
+    assert int(result.stdout) < 40 << 20
 
 
 def test_memory_report_adds_up(original: fbg.Model, saved: Path) -> None:

@@ -12,7 +12,8 @@ import fbg
 from fbg.compression.linear import Linear
 from fbg.compression.rounding import round_to_gram
 from fbg.compression.smoothing import Inputs
-from fbg.model.compress import compress, observe, random_sequences
+from fbg.model.compress import compress
+from fbg.model.observe import observe, random_sequences
 from fbg.networks.registry import read_checkpoint, read_config
 from fbg.networks.transformer import Transformer, linears
 from helpers import tiny_bert, tiny_models
@@ -33,7 +34,7 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def unpacked(directory: Path) -> Transformer:
-    return read_checkpoint(directory, read_config(directory / "config.json"))
+    return read_checkpoint(directory, read_config(directory / "config.json"), 1)
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +57,7 @@ def test_the_factors_cancel(
     unpacked: Transformer, exact: Transformer, inputs: dict[str, Inputs]
 ) -> None:
     plain = {key: Inputs(i.squares, rows=i.rows) for key, i in inputs.items()}  # no Gram matrices
-    smooth = compress(unpacked, "int8", {}, plain)
+    smooth = compress(unpacked, "int8", {}, 1, plain)
     for one, quantized in zip(exact.layers, smooth.layers, strict=True):
         k = AWKWARD.hidden_size
         for name in ("intermediate", "output"):

@@ -11,15 +11,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from fbg import _fbg
 from fbg.checkpoints.mapped_file import StoredTensor
 from fbg.errors import ModelError
-from fbg.matmul.weights import WEIGHT_LIMITS, PackedWeight, pack_weight
+from fbg.matmul.weights import WEIGHT_LIMITS, PackedWeight
 
 __all__ = ["UnpackedWeight", "read_floats"]
 
 Floats = npt.NDArray[np.float32]
-
-DTYPES = ("float32", "float16", "bfloat16")
 
 
 def read_floats(tensor: StoredTensor, *, limit: float = np.inf) -> Floats:
@@ -27,7 +26,7 @@ def read_floats(tensor: StoredTensor, *, limit: float = np.inf) -> Floats:
 
     limit: the largest magnitude that the caller has use for. Raises ModelError.
     """
-    values = np.require(tensor.view(), np.float32, ["C_CONTIGUOUS", "ALIGNED"])
+    values = _floats(tensor)
     # The extremes of an array that holds a NaN are NaN.
     low, high = float(values.min()), float(values.max())
     where = f"{tensor.path}: tensor {tensor.name}"
@@ -40,12 +39,18 @@ def read_floats(tensor: StoredTensor, *, limit: float = np.inf) -> Floats:
     return values
 
 
+def _floats(tensor: StoredTensor) -> Floats:
+    """Return a tensor as C-contiguous float32 without looking at its values."""
+    return np.require(tensor.view(), np.float32, ["C_CONTIGUOUS", "ALIGNED"])
+
+
 @dataclass(frozen=True)
 class UnpackedWeight:
     """A (K, N) matrix whose columns are the rows of some (N_i, K) tensors.
 
-    A divisor, where a method takes one, has an element for each column by which the column is
-    divided first.
+    A divisor, where a method takes one, is (N,): each column is first divided by its element.
+    Methods leave no page of the file in memory, as weights may be far larger than what is made of
+    them. num_threads never changes a result.
     """
 
     parts: tuple[StoredTensor, ...]
@@ -54,26 +59,42 @@ class UnpackedWeight:
     def shape(self) -> tuple[int, int]:
         return self.parts[0].shape[1], sum(part.shape[0] for part in self.parts)
 
-    def read(self, divisor: Floats | None = None, limit: float = np.inf) -> Floats:
-        """Return the matrix as float32; raises ModelError for values that it cannot have."""
-        values = [read_floats(part, limit=limit) for part in self.parts]
-        matrix = (values[0] if len(values) == 1 else np.concatenate(values)).T
+    def read(self, divisor: Floats | None = None) -> Floats:
+        """Return the matrix as float32; raises ModelError for values that are not finite."""
+        matrix: Floats = np.concatenate([read_floats(part) for part in self.parts]).T
+        self._release()
         return matrix if divisor is None else matrix / divisor
 
-    def largest(self, divisor: Floats | None = None) -> Floats:
-        """Return (K,): the largest magnitude in each row."""
-        largest: Floats = np.abs(self.read(divisor)).max(axis=1)
+    def largest(self, num_threads: int, divisor: Floats | None = None) -> Floats:
+        """Return (K,): the largest magnitude in each row; NaN where a row holds one."""
+        largest = _fbg.largest_weights([_floats(p) for p in self.parts], divisor, num_threads)
+        self._release()
         return largest
 
-    def pack(self, dtype: str, divisor: Floats | None = None) -> PackedWeight:
-        """Pack the matrix; raises ModelError for values that the dtype cannot hold."""
-        return pack_weight(self.read(divisor, WEIGHT_LIMITS[dtype]), dtype)
+    def pack(
+        self,
+        dtype: str,
+        num_threads: int,
+        divisor: Floats | None = None,
+        factors: Floats | None = None,
+    ) -> PackedWeight:
+        """Pack the matrix; int8 is symmetric with one scale per column.
 
-    def quantize(self, factors: Floats, divisor: Floats | None = None) -> PackedWeight:
-        """Pack the matrix as int8, its rows first multiplied by the factors."""
-        return pack_weight(self.read(divisor) * factors[:, None], "int8")
+        factors: (K,), with int8 only: each row is multiplied by its element.
 
-    def release(self) -> None:
-        """Take back the memory of the matrix; it can be read again."""
+        Raises ModelError for values that are not finite or that the dtype cannot hold.
+        """
+        limit = WEIGHT_LIMITS[dtype]
+        parts = [_floats(part) for part in self.parts]
+        try:
+            packed = _fbg.pack_linear(parts, dtype, divisor, factors, limit, num_threads)
+        except ValueError:
+            for part in self.parts:
+                read_floats(part, limit=limit)  # says which tensor it was, and what it holds
+            raise
+        self._release()
+        return packed
+
+    def _release(self) -> None:
         for part in self.parts:
             part.release()

@@ -59,9 +59,9 @@ class Inputs:
     def empty(cls, channels: int, gram: bool) -> Inputs:
         return cls(np.zeros(channels), np.zeros((channels, channels), np.float32) if gram else None)
 
-    def add(self, x: Floats) -> None:
+    def add(self, x: Floats, num_threads: int) -> None:
         self.rows += len(x)
-        self.squares += np.square(x).sum(axis=0, dtype=np.float64)
+        self.squares += _fbg.sum_squares(x, num_threads)
         if self.gram is not None:
             self.gram += x.T @ x
 
@@ -69,6 +69,7 @@ class Inputs:
 def compress_linears(
     linears: Iterable[Linear],
     dtypes: Mapping[str, str],
+    num_threads: int,
     groups: Iterable[SmoothingGroup] = (),
     inputs: Mapping[str, Inputs] | None = None,
 ) -> dict[str, Linear]:
@@ -90,7 +91,7 @@ def compress_linears(
         if not readers or (group.producer is not None and len(readers) < len(group.readers)):
             continue
         weights = [(_unpacked(unpacked[name]), divisors.get(name)) for name in readers]
-        largest = np.max([weight.largest(divisor) for weight, divisor in weights], axis=0)
+        largest = np.max([w.largest(num_threads, divisor) for w, divisor in weights], axis=0)
         common = smoothing_factors(observed[readers[0]], largest)
         factors.update(dict.fromkeys(readers, common))
         if group.producer is None:
@@ -105,10 +106,11 @@ def compress_linears(
         bias = linear.bias
         if bias is not None and divisor is not None:
             bias = bias / divisor
-        if name in factors:
-            native = _quantize(weight, factors[name], divisor, observed[name].gram)
+        gram = observed[name].gram if name in factors else None
+        if gram is not None and np.isfinite(gram).all():  # it may overflow float32
+            native = _round_by_gram(weight, factors[name], divisor, gram)
         else:
-            native = weight.pack(dtypes[name], divisor)
+            native = weight.pack(dtypes[name], num_threads, divisor, factors.get(name))
         scale = np.float32(1) / factors[name] if name in scaled else None
         packed[name] = replace(linear, weight=native, bias=bias, channel_scale=scale)
     return packed
@@ -132,11 +134,9 @@ def smoothing_factors(x: Inputs, largest: Floats) -> Floats:
     return factors
 
 
-def _quantize(
-    weight: UnpackedWeight, factors: Floats, divisor: Floats | None, gram: Floats | None
+def _round_by_gram(
+    weight: UnpackedWeight, factors: Floats, divisor: Floats | None, gram: Floats
 ) -> PackedWeight:
-    if gram is None or not np.isfinite(gram).all():  # as where float32 overflows
-        return weight.quantize(factors, divisor)
     smooth = weight.read(divisor) * factors[:, None]
     scale = np.abs(smooth).max(axis=0) / np.float32(127)
     scale[scale < np.finfo(np.float32).tiny] = 1

@@ -18,9 +18,10 @@ from fbg.compression.precision import HigherPrecision, choose_layers, read_patte
 from fbg.errors import ModelError
 from fbg.matmul.weights import WEIGHT_LIMITS
 from fbg.model import save as saved
-from fbg.model.compress import compress, observe, random_sequences
+from fbg.model.compress import compress
 from fbg.model.directory import find_directory
 from fbg.model.model import Model
+from fbg.model.observe import observe, random_sequences
 from fbg.networks.config import EncoderConfig
 from fbg.networks.registry import read_checkpoint, read_config, read_saved
 from fbg.networks.transformer import Transformer, linears
@@ -169,7 +170,8 @@ def _read_and_compress(
 ) -> tuple[Transformer, str]:
     """Return the network of a checkpoint, packed, and how it was quantized."""
     dtype = options.dtype or "float32"
-    unpacked = read_checkpoint(directory, config)
+    threads = options.num_threads or _fbg.num_threads()
+    unpacked = read_checkpoint(directory, config, threads)
     higher = choose_layers(list(linears(unpacked)), options.patterns)
     method = METHODS.get(dtype, f"weights: rounded to {dtype}")
     inputs = None
@@ -179,11 +181,10 @@ def _read_and_compress(
             sequences = random_sequences(config, tokenizer.frame)
         else:
             sequences = _calibration(tokenizer(options.texts), config.vocab_size)
-        threads = options.num_threads or _fbg.num_threads()
         inputs = observe(unpacked, sequences, threads, grams=options.texts is not None)
     if higher:
         method += f"; higher precision: {higher}"
-    return compress(unpacked, dtype, higher, inputs), method
+    return compress(unpacked, dtype, higher, threads, inputs), method
 
 
 def _calibration(

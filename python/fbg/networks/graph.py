@@ -8,9 +8,18 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg import _fbg
+from fbg.checkpoints.weights import UnpackedWeight
 from fbg.compression.linear import Linear
+from fbg.matmul.weights import PackedWeight
 
-__all__ = ["LayerNorm", "NamedGraph", "add_activated", "add_linear", "add_norm", "build_pooler"]
+__all__ = [
+    "LayerNorm",
+    "ObservedGraph",
+    "add_activated",
+    "add_linear",
+    "add_norm",
+    "build_pooler",
+]
 
 Floats = npt.NDArray[np.float32]
 
@@ -24,12 +33,25 @@ class LayerNorm:
     eps: float
 
 
-class NamedGraph(_fbg.Graph):
-    """A graph that remembers its linear layers: the name of each, and the buffer that it reads."""
+class ObservedGraph(_fbg.Graph):
+    """A graph of unpacked linear layers, which it packs in float32 and remembers.
 
-    def __init__(self) -> None:
+    weights: of the layers by name; those that are missing are added.
+    """
+
+    def __init__(self, weights: dict[str, PackedWeight], num_threads: int) -> None:
         super().__init__()
-        self.linears: list[tuple[str, int]] = []
+        self.readers: dict[int, list[Linear]] = {}  # of each buffer that linear layers read
+        self._weights = weights
+        self._num_threads = num_threads
+
+    def packed(self, linear: Linear, x: int) -> PackedWeight:
+        """Return the weight of a layer that reads buffer x; raises ModelError."""
+        self.readers.setdefault(x, []).append(linear)
+        if linear.name not in self._weights:
+            assert isinstance(linear.weight, UnpackedWeight)
+            self._weights[linear.name] = linear.weight.pack("float32", self._num_threads)
+        return self._weights[linear.name]
 
 
 def add_linear(
@@ -40,11 +62,9 @@ def add_linear(
     residual: int | None = None,
 ) -> int:
     """Add activation(linear(x)) + residual. Of activations, only those of a linear layer."""
-    if isinstance(graph, NamedGraph):
-        graph.linears.append((linear.name, x))
     return graph.linear(
         x,
-        linear.packed,
+        graph.packed(linear, x) if isinstance(graph, ObservedGraph) else linear.packed,
         bias=linear.bias,
         activation=activation,
         residual=residual,

@@ -37,16 +37,17 @@ def read_config(path: Path) -> EncoderConfig:
     return family.read_config(settings)
 
 
-def read_checkpoint(directory: Path, config: EncoderConfig) -> Transformer:
+def read_checkpoint(directory: Path, config: EncoderConfig, num_threads: int) -> Transformer:
     """Read the network of a Hugging Face directory; raises ModelError.
 
     The weights of the encoder's linear layers stay in the file, unpacked; all others are float32.
+
+    num_threads: that read and pack weights.
     """
     checkpoint = Checkpoint(directory, FAMILIES[config.model_type].anchor)
     # Names of a head are complete: no prefix is put before them.
-    return _read(
-        CheckpointSource(checkpoint), CheckpointSource(checkpoint.without_prefix()), config
-    )
+    of_head = CheckpointSource(checkpoint.without_prefix(), num_threads)
+    return _read(CheckpointSource(checkpoint, num_threads), of_head, config)
 
 
 def read_saved(file: SavedFile, config: EncoderConfig, dtype: str) -> Transformer:

@@ -88,9 +88,13 @@ class Source(ABC):
 
 @dataclass(frozen=True)
 class CheckpointSource(Source):
-    """Weights of a checkpoint, in float32; those that may be compressed stay unpacked."""
+    """Weights of a checkpoint, in float32; those that may be compressed stay unpacked.
+
+    num_threads: that pack the others.
+    """
 
     checkpoint: Checkpoint
+    num_threads: int
 
     @property
     def path(self) -> Path:
@@ -107,7 +111,7 @@ class CheckpointSource(Source):
         self, field: str, names: Sequence[str], inputs: int, outputs: int, dtype: str | None
     ) -> PackedWeight | UnpackedWeight:
         weight = self.checkpoint.weight([f"{name}.weight" for name in names], outputs, inputs)
-        return weight if dtype is None else weight.pack(dtype)
+        return weight if dtype is None else weight.pack(dtype, self.num_threads)
 
     def _channel_scale(self, field: str, inputs: int) -> Floats | None:
         return None

@@ -23,7 +23,15 @@ from fbg.networks.graph import LayerNorm
 from fbg.networks.heads import Head
 from fbg.networks.source import Source
 
-__all__ = ["ROUNDED", "Embeddings", "Layer", "Transformer", "linears", "replace_linears"]
+__all__ = [
+    "ROUNDED",
+    "Embeddings",
+    "Layer",
+    "Transformer",
+    "linears",
+    "linears_of",
+    "replace_linears",
+]
 
 Floats = npt.NDArray[np.float32]
 
@@ -120,10 +128,11 @@ class Transformer(ABC):
 def linears(transformer: Transformer) -> dict[str, Linear]:
     """Return the linear layers of the encoder by name, in the order in which they first run."""
     parts: list[Embeddings | Layer] = [transformer.embeddings, *transformer.layers]
-    return {linear.name: linear for part in parts for linear in _linears_of(part).values()}
+    return {linear.name: linear for part in parts for linear in linears_of(part).values()}
 
 
-def _linears_of(part: Embeddings | Layer) -> dict[str, Linear]:
+def linears_of(part: Embeddings | Layer) -> dict[str, Linear]:
+    """Return the linear layers of a part of the network by the name of the field."""
     values = {field.name: getattr(part, field.name) for field in dataclasses.fields(part)}
     return {key: value for key, value in values.items() if isinstance(value, Linear)}
 
@@ -135,7 +144,7 @@ def replace_linears(transformer: Transformer, new: Mapping[str, Linear]) -> Tran
 
     def renewed(part: Any) -> Any:
         changed = {
-            key: new[linear.name] for key, linear in _linears_of(part).items() if linear.name in new
+            key: new[linear.name] for key, linear in linears_of(part).items() if linear.name in new
         }
         return dataclasses.replace(part, **changed) if changed else part
 

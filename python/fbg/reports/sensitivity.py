@@ -17,8 +17,9 @@ import numpy as np
 import fbg
 from fbg.compression.precision import DEFAULT
 from fbg.compression.smoothing import compress_linears
-from fbg.model.compress import compress, observe, random_sequences
+from fbg.model.compress import compress
 from fbg.model.model import Model
+from fbg.model.observe import observe, random_sequences
 from fbg.networks.registry import read_checkpoint
 from fbg.networks.transformer import Transformer, linears, replace_linears
 from fbg.reports.comparison import cosines, require_texts
@@ -139,13 +140,13 @@ class _Trial:
     def __init__(self, base: Model, texts: list[str]) -> None:
         self._base, self._texts = base, texts
         self._exact = base.encode(texts)
-        self._unpacked = read_checkpoint(base.directory, base.config)
+        self._unpacked = read_checkpoint(base.directory, base.config, base.num_threads)
         sequences = random_sequences(base.config, base._tokenizer([""])[0])
         self._inputs = observe(self._unpacked, sequences, base.num_threads)
 
     def quantized(self, higher: Mapping[str, str]) -> Transformer:
         """Return the network in int8, but for some layers in another dtype."""
-        return compress(self._unpacked, "int8", higher, self._inputs)
+        return compress(self._unpacked, "int8", higher, self._base.num_threads, self._inputs)
 
     def one_quantized(self, name: str) -> Transformer:
         """Return the network with one layer in int8, and all else in float32, attention too: so
@@ -155,7 +156,11 @@ class _Trial:
         changed = {name: "int8", **{g.producer: "float32" for g in groups if g.producer}}
         unpacked = linears(self._unpacked)
         layers = compress_linears(
-            [unpacked[layer] for layer in changed], changed, groups, self._inputs
+            [unpacked[layer] for layer in changed],
+            changed,
+            self._base.num_threads,
+            groups,
+            self._inputs,
         )
         return replace_linears(self._base._transformer, layers)
 

@@ -1,0 +1,143 @@
+"""What goes into each linear layer of a network, observed in a float32 run: smoothing and GPTQ need
+it (compression/smoothing.py). The run is over random token ids, which needs no data, or over texts.
+
+Layers run one after the other, each on all sequences, so that no more than one layer of float32
+weights is packed at any time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from fbg import _fbg
+from fbg.compression.smoothing import Inputs
+from fbg.matmul.weights import PackedWeight
+from fbg.networks.config import EncoderConfig
+from fbg.networks.graph import ObservedGraph
+from fbg.networks.transformer import Embeddings, Layer, Transformer, linears, linears_of
+from fbg.runtime.batches import PackedBatch, chunks, pack_sequences
+
+__all__ = ["observe", "random_sequences"]
+
+Floats = npt.NDArray[np.float32]
+Indices = npt.NDArray[np.int32]
+
+# About as long as sentences are: positions matter.
+RANDOM_SEQUENCES, RANDOM_LENGTH = 40, 24
+OBSERVED_TOKENS = 1024  # of one run
+# Whose hidden states are kept between two layers: 200 MB where a token has 768 of them.
+KEPT_TOKENS = 65536
+
+
+def random_sequences(config: EncoderConfig, frame: Indices) -> list[Indices]:
+    """Return sequences of token ids, the same ones each time.
+
+    frame: the tokens of an empty text; they begin and end each sequence.
+    """
+    # The raw bit stream of PCG64 is the one that NumPy promises never to change.
+    length = min(RANDOM_LENGTH, config.max_length)
+    words = np.random.PCG64(0).random_raw(RANDOM_SEQUENCES * length)
+    ids = (words % np.uint64(config.vocab_size)).astype(np.int32)
+    ids = ids.reshape(RANDOM_SEQUENCES, length)
+    if 2 <= frame.size < length and frame.max() < config.vocab_size:
+        ids[:, 0], ids[:, 1 - frame.size :] = frame[0], frame[1:]
+    return list(ids)
+
+
+def observe(
+    transformer: Transformer, sequences: Sequence[Indices], num_threads: int, grams: bool = False
+) -> dict[str, Inputs]:
+    """Run an unpacked encoder in float32; return the inputs of each linear layer by its name.
+
+    sequences: of token ids, none of them empty. grams: Gram matrices too.
+
+    Raises ModelError for weights that are not finite.
+    """
+    inputs = {
+        name: Inputs.empty(linear.weight.shape[0], grams)
+        for name, linear in linears(transformer).items()
+    }
+    observer = _Observer(transformer, inputs, num_threads)
+    # Layers that share weights also share their inputs, and a sum depends on its order.
+    shared = len({id(layer) for layer in transformer.layers}) < len(transformer.layers)
+    padding = transformer.config.pad_token_id
+    for group in _groups(sequences, padding, 1 if shared else KEPT_TOKENS):
+        observer.run(group)
+    return inputs
+
+
+def _groups(
+    sequences: Sequence[Indices], padding: int | None, kept_tokens: int
+) -> Iterator[list[PackedBatch]]:
+    """Pack sequences into runs; yields those that go through each layer together."""
+    group: list[PackedBatch] = []
+    for part in chunks([s.size for s in sequences], OBSERVED_TOKENS, len(sequences)):
+        group.append(pack_sequences(sequences[part], padding))
+        if sum(run.tokens for run in group) >= kept_tokens:
+            yield group
+            group = []
+    if group:
+        yield group
+
+
+class _Observer:
+    """Sends tokens through a network layer by layer, and adds up what linear layers read."""
+
+    def __init__(
+        self, transformer: Transformer, inputs: dict[str, Inputs], num_threads: int
+    ) -> None:
+        self._transformer = transformer
+        self._inputs = inputs
+        self._num_threads = num_threads
+
+    def run(self, runs: Sequence[PackedBatch]) -> None:
+        transformer = self._transformer
+        parts: list[Embeddings | Layer] = [transformer.embeddings, *transformer.layers]
+        last_part = {
+            linear.name: n for n, part in enumerate(parts) for linear in linears_of(part).values()
+        }
+        weights: dict[str, PackedWeight] = {}  # layers that share theirs pack them once
+        hidden = self._run_part(runs, weights, transformer.build_embeddings, None)
+        for index in range(len(transformer.layers)):
+
+            def build(graph: _fbg.Graph, index: int = index) -> int:
+                x = graph.input(transformer.config.hidden_size)
+                return transformer.build_layer(graph, index, x)
+
+            hidden = self._run_part(runs, weights, build, hidden)
+            for name in [name for name in weights if last_part[name] <= index + 1]:
+                del weights[name]
+
+    def _run_part(
+        self,
+        runs: Sequence[PackedBatch],
+        weights: dict[str, PackedWeight],
+        build: Callable[[_fbg.Graph], int],
+        hidden: list[Floats] | None,
+    ) -> list[Floats]:
+        """Run the embeddings, or a layer on the hidden states of all runs; return its results."""
+        graph = ObservedGraph(weights, self._num_threads)
+        result = build(graph)
+        own_input = None if hidden is None else 0  # the first buffer of a graph is its input
+        observed = [buffer for buffer in graph.readers if buffer != own_input]
+        width = {b: graph.readers[b][0].weight.shape[0] for b in observed}
+        width[result] = self._transformer.config.hidden_size
+        for buffer in width:
+            graph.output(buffer)
+        tokens = max(run.tokens for run in runs)
+        length = self._transformer.config.max_length
+        plan = _fbg.Plan(graph, tokens, tokens, length, self._num_threads)
+        results = []
+        for number, run in enumerate(runs):
+            x = [] if hidden is None else [hidden[number]]
+            outputs = {buffer: np.empty((run.tokens, k), np.float32) for buffer, k in width.items()}
+            plan.run(*run.arrays, list(outputs.values()), self._num_threads, inputs=x)
+            results.append(outputs[result])
+            for buffer, readers in graph.readers.items():
+                values = x[0] if buffer == own_input else outputs[buffer]
+                for linear in readers:
+                    self._inputs[linear.name].add(values, self._num_threads)
+        return results

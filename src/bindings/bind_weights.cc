@@ -1,0 +1,112 @@
+// Weights of linear layers as a checkpoint keeps them: packing, and what smoothing asks of them.
+// See gemm/pack_linear.h. Results are the same for any number of threads.
+#include <pybind11/numpy.h>
+#include <pybind11/stl.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bindings/arrays.h"
+#include "bindings/bindings.h"
+#include "bindings/gil.h"
+#include "fbg/core/float_environment.h"
+#include "fbg/core/threads.h"
+#include "gemm/pack_linear.h"
+#include "simd/weights.h"
+
+namespace fbg::bindings {
+namespace {
+
+using Vector = py::array_t<float, py::array::c_style>;
+
+std::vector<float> values(const std::optional<Vector>& array) {
+  if (!array) return {};
+  return {array->data(), array->data() + array->size()};
+}
+
+LinearWeights linear_weights(const std::vector<py::array>& parts,
+                             const std::optional<Vector>& divisor,
+                             const std::optional<Vector>& factor) {
+  LinearWeights weights{{}, values(divisor), values(factor)};
+  for (const py::array& part : parts)
+    weights.parts.push_back(matrix<float>(part, "pack_linear: a part"));
+  weights.check();
+  return weights;
+}
+
+template <class Acc>
+py::object pack(LinearWeights weights, float limit, int num_threads) {
+  PackedB<Acc> b;
+  {
+    const GilRelease release;
+    LinearPacker<Acc> packer(std::move(weights), limit);
+    run_team(num_threads, [&](int thread_id, int n) { packer.run(thread_id, n); });
+    b = packer.finish();
+  }
+  return py::cast(std::move(b));
+}
+
+py::object pack_linear(const std::vector<py::array>& parts, const std::string& dtype,
+                       const std::optional<Vector>& divisor, const std::optional<Vector>& factor,
+                       float limit, int num_threads) {
+  LinearWeights weights = linear_weights(parts, divisor, factor);
+  if (dtype == "int8") return pack<Int32>(std::move(weights), limit, num_threads);
+  if (dtype == "float32") return pack<Float32>(std::move(weights), limit, num_threads);
+  if (dtype == "bfloat16") return pack<BFloat16>(std::move(weights), limit, num_threads);
+  require(dtype == "float16", "pack_linear: no such dtype: " + dtype);
+  return pack<Float32F16>(std::move(weights), limit, num_threads);
+}
+
+Vector largest_weights(const std::vector<py::array>& parts, const std::optional<Vector>& divisor,
+                       int num_threads) {
+  const LinearWeights weights = linear_weights(parts, divisor, std::nullopt);
+  const std::int64_t k = weights.inputs();
+  Vector largest(k);
+  std::fill_n(largest.mutable_data(), k, 0.0f);
+  {
+    float* const result = largest.mutable_data();
+    const GilRelease release;
+    // Each thread has outputs of its own; their results are the rows of `partial`.
+    std::vector<float> partial(static_cast<std::size_t>(k * std::max(num_threads, 1)), 0.0f);
+    run_team(num_threads, [&](int thread_id, int n) {
+      const std::int64_t outputs = weights.outputs();
+      widen_magnitudes(weights, {outputs * thread_id / n, outputs * (thread_id + 1) / n},
+                       partial.data() + k * thread_id);
+    });
+    const auto& kernels = simd::weight_kernels(active_features());
+    for (std::size_t row = 0; row < partial.size(); row += static_cast<std::size_t>(k))
+      kernels.widen_magnitudes(partial.data() + row, 1.0f, static_cast<std::size_t>(k), result);
+  }
+  return largest;
+}
+
+py::array_t<double> sum_squares(const py::array& x, int num_threads) {
+  const auto view = matrix<float>(x, "sum_squares: x");
+  require(view.col_stride == 1 || view.cols == 1, "sum_squares: rows of x must be contiguous");
+  py::array_t<double> sums(view.cols);
+  double* const result = sums.mutable_data();
+  const GilRelease release;
+  const auto& kernels = simd::weight_kernels(active_features());
+  run_team(num_threads, [&](int thread_id, int n) {
+    const FloatEnvironment environment;
+    const std::int64_t begin = view.cols * thread_id / n, end = view.cols * (thread_id + 1) / n;
+    kernels.sum_squares(view.data + begin, static_cast<std::size_t>(view.rows),
+                        static_cast<std::size_t>(view.row_stride),
+                        static_cast<std::size_t>(end - begin), result + begin);
+  });
+  return sums;
+}
+
+}  // namespace
+
+void bind_weights(py::module_& m) {
+  m.def("pack_linear", &pack_linear, py::arg("parts"), py::arg("dtype"), py::arg("divisor"),
+        py::arg("factor"), py::arg("limit"), py::arg("num_threads"));
+  m.def("largest_weights", &largest_weights, py::arg("parts"), py::arg("divisor"),
+        py::arg("num_threads"));
+  m.def("sum_squares", &sum_squares, py::arg("x"), py::arg("num_threads"));
+}
+
+}  // namespace fbg::bindings

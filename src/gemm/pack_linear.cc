@@ -1,0 +1,235 @@
+// Packing linear layers panel by panel; fbg/gemm/pack_b.h draws the layout of a panel.
+#include "gemm/pack_linear.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+#include <stdexcept>
+#include <type_traits>
+#include <utility>
+
+#include "core/float16.h"
+#include "fbg/core/float_environment.h"
+#include "fbg/core/isa.h"
+#include "gemm/packed_block.h"
+#include "simd/rows.h"
+#include "simd/weights.h"
+
+namespace fbg {
+namespace {
+
+// Inputs of 32 outputs that are converted at a time, so that they stay in the L1 cache.
+constexpr std::int64_t kChunk = 256;
+
+// The larger of two magnitudes; NaN counts as larger than all numbers.
+float larger(float a, float b) {
+  return std::bit_cast<std::uint32_t>(a) < std::bit_cast<std::uint32_t>(b) ? b : a;
+}
+
+// The converted weights of 32 outputs. Rows are padded so that they do not compete for the same
+// lines of the L1 cache.
+template <class Element>
+struct Chunk {
+  alignas(64) Element rows[kPanelColumns][kChunk + 64 / sizeof(Element)];
+};
+
+// Writes groups k-groups of kPanelColumns rows where a panel has them: [groups][32][kr].
+template <std::size_t kGroupBytes>
+void interleave(const std::array<const std::byte*, kPanelColumns>& rows, std::int64_t groups,
+                std::byte* out) {
+  constexpr std::int64_t kBlock = 16;
+  constexpr auto kBytes = static_cast<std::int64_t>(kGroupBytes);
+  constexpr std::int64_t kStride = kPanelColumns * kBytes;
+  for (std::int64_t g = 0; g < groups; g += kBlock) {
+    const std::int64_t count = std::min(kBlock, groups - g);
+    for (std::size_t j = 0; j < kPanelColumns; ++j) {
+      const std::byte* const from = rows[j] + g * kBytes;
+      std::byte* const to = out + g * kStride + static_cast<std::int64_t>(j) * kBytes;
+      if (count == kBlock)
+        for (std::int64_t i = 0; i < kBlock; ++i)
+          std::memcpy(to + i * kStride, from + i * kBytes, kGroupBytes);
+      else
+        for (std::int64_t i = 0; i < count; ++i)
+          std::memcpy(to + i * kStride, from + i * kBytes, kGroupBytes);
+    }
+  }
+}
+
+}  // namespace
+
+std::int64_t LinearWeights::outputs() const {
+  std::int64_t n = 0;
+  for (const auto& part : parts) n += part.rows;
+  return n;
+}
+
+const float* LinearWeights::output(std::int64_t j) const {
+  for (const auto& part : parts) {
+    if (j < part.rows) return &part(j, 0);
+    j -= part.rows;
+  }
+  return nullptr;
+}
+
+void LinearWeights::check() const {
+  if (parts.empty()) throw std::invalid_argument("pack_linear: there must be a part");
+  for (const auto& part : parts)
+    if (part.cols != inputs() || part.col_stride != 1)
+      throw std::invalid_argument("pack_linear: parts must be (N, K) of one K, rows contiguous");
+  const auto fits = [](const std::vector<float>& values, std::int64_t n) {
+    return values.empty() || std::ssize(values) == n;
+  };
+  if (!fits(divisor, outputs()) || !fits(factor, inputs()))
+    throw std::invalid_argument("pack_linear: divisor must have shape (N,), factor (K,)");
+}
+
+void widen_magnitudes(const LinearWeights& weights, Range outputs, float* largest) noexcept {
+  const FloatEnvironment environment;
+  const auto& kernels = simd::weight_kernels(active_features());
+  const auto k = static_cast<std::size_t>(weights.inputs());
+  for (std::int64_t j = outputs.begin; j < outputs.end; ++j)
+    kernels.widen_magnitudes(weights.output(j), weights.divisor_of(j), k, largest);
+}
+
+template <class Acc>
+LinearPacker<Acc>::LinearPacker(LinearWeights weights, float limit)
+    : weights_((weights.check(), std::move(weights))),
+      limit_(limit),
+      block_(std::make_unique<PackedBlock>(
+          lay_out(BlockShape::of<Acc>(weights_.inputs(), weights_.outputs(), is_integer(Acc::kind),
+                                      false)),
+          Fill::none)) {
+  if (!is_integer(Acc::kind) && !weights_.factor.empty())
+    throw std::invalid_argument("pack_linear: factors go with int8 weights");
+  block_->header.per_column = is_integer(Acc::kind);
+}
+
+template <class Acc>
+LinearPacker<Acc>::~LinearPacker() = default;
+
+template <class Acc>
+void LinearPacker<Acc>::run(int thread_id, int num_threads) noexcept {
+  const FloatEnvironment environment;
+  const std::int64_t panels = ceil_div(weights_.outputs(), kPanelColumns);
+  float largest = 0.0f;
+  for (std::int64_t p = panels * thread_id / num_threads;
+       p < panels * (thread_id + 1) / num_threads; ++p)
+    largest = larger(largest, pack_panel(p));
+  float before = largest_.load();
+  while (!largest_.compare_exchange_weak(before, larger(before, largest))) {
+  }
+}
+
+// The scales of some columns, which their largest magnitudes decide. Returns the largest.
+template <class Acc>
+float LinearPacker<Acc>::choose_scales(std::int64_t first, std::int64_t columns) noexcept {
+  const auto& kernels = simd::weight_kernels(active_features());
+  const float* const factor = weights_.factor.empty() ? nullptr : weights_.factor.data();
+  auto* const scale = block_->at<float>(block_->header.scale_offset) + first;
+  float largest = 0.0f;
+  std::fill_n(scale, kPanelColumns, 0.0f);
+  for (std::int64_t j = 0; j < columns; ++j) {
+    const float magnitude =
+        kernels.largest_magnitude(weights_.output(first + j), weights_.divisor_of(first + j),
+                                  factor, static_cast<std::size_t>(weights_.inputs()));
+    const float step = magnitude / 127.0f;
+    scale[j] = step >= 1.17549435e-38f ? step : 1.0f;  // smallest normal: w / step stays finite
+    largest = larger(largest, magnitude);
+  }
+  return largest;
+}
+
+template <class Acc>
+float LinearPacker<Acc>::pack_panel(std::int64_t panel) noexcept {
+  constexpr std::int64_t kr = Acc::format.kr;
+  const PackedHeader& h = block_->header;
+  const std::int64_t first = panel * kPanelColumns;
+  const std::int64_t columns = std::min<std::int64_t>(kPanelColumns, h.n - first);
+  auto* out =
+      block_->at<std::byte>(h.panels_offset) + panel * ceil_div(h.k, kr) * Acc::format.b_group();
+  float largest = is_integer(Acc::kind) ? choose_scales(first, columns) : 0.0f;
+  std::int32_t sums[kPanelColumns] = {};
+
+  Chunk<Element> chunk;
+  std::array<const std::byte*, kPanelColumns> rows{};
+  for (std::int64_t j = 0; j < kPanelColumns; ++j) {
+    Element* const row = chunk.rows[j];
+    if (j >= columns) std::fill_n(row, kChunk, Element{});
+    rows[static_cast<std::size_t>(j)] = reinterpret_cast<const std::byte*>(row);
+  }
+  for (std::int64_t begin = 0; begin < h.k; begin += kChunk) {
+    const std::int64_t size = std::min(kChunk, h.k - begin), groups = ceil_div(size, kr);
+    for (std::int64_t j = 0; j < columns; ++j) {
+      Element* const row = chunk.rows[j];
+      std::fill(row + size, row + groups * kr, Element{});
+      const Element* converted = row;
+      if constexpr (is_integer(Acc::kind))
+        sums[j] += quantize(first + j, begin, size, row);
+      else
+        converted = convert(first + j, begin, size, row, largest);
+      rows[static_cast<std::size_t>(j)] = reinterpret_cast<const std::byte*>(converted);
+    }
+    interleave<static_cast<std::size_t>(Acc::format.b_column_group())>(rows, groups, out);
+    out += groups * Acc::format.b_group();
+  }
+  if constexpr (is_integer(Acc::kind))
+    std::copy_n(sums, kPanelColumns, block_->at<std::int32_t>(h.col_offsets_offset) + first);
+  return largest;
+}
+
+// Quantizes weights [begin, begin + size) of output j into `row`; returns their sum.
+template <class Acc>
+std::int32_t LinearPacker<Acc>::quantize(std::int64_t j, std::int64_t begin, std::int64_t size,
+                                         Element* row) noexcept requires(is_integer(Acc::kind)) {
+  const float* const factor = weights_.factor.empty() ? nullptr : &weights_.factor[begin];
+  const float scale = block_->at<float>(block_->header.scale_offset)[j];
+  simd::weight_kernels(active_features())
+      .quantize(weights_.output(j) + begin, weights_.divisor_of(j), factor, scale,
+                static_cast<std::size_t>(size), row);
+  return std::accumulate(row, row + size, std::int32_t{0});
+}
+
+// Returns weights [begin, begin + size) of output j as elements: in `row`, or where they lie.
+template <class Acc>
+const typename Acc::B* LinearPacker<Acc>::convert(std::int64_t j, std::int64_t begin,
+                                                  std::int64_t size, Element* row,
+                                                  float& largest) noexcept
+    requires(!is_integer(Acc::kind)) {
+  const Features features = active_features();
+  const auto& kernels = simd::weight_kernels(features);
+  const auto n = static_cast<std::size_t>(size);
+  const float* x = weights_.output(j) + begin;
+  largest = larger(largest, kernels.largest_magnitude(x, 1.0f, nullptr, n));
+  alignas(64) float divided[kChunk];
+  if (weights_.divisor_of(j) != 1.0f) {
+    float* const to = std::is_same_v<Element, float> ? reinterpret_cast<float*>(row) : divided;
+    kernels.divide(x, weights_.divisor_of(j), n, to);
+    x = to;
+  }
+  if constexpr (std::is_same_v<Element, float>)
+    return x;
+  else if constexpr (std::is_same_v<Element, bfloat16>)
+    simd::row_kernels(features).float_to_bfloat16(x, n, &row->bits);
+  else
+    std::transform(x, x + size, row, from_float<Element>);
+  return row;
+}
+
+template <class Acc>
+PackedB<Acc> LinearPacker<Acc>::finish() {
+  const float largest = largest_.load();
+  if (!std::isfinite(largest) || largest > limit_)
+    throw std::invalid_argument("pack_linear: weights must be finite and within the limit");
+  const std::int64_t bytes = block_->header.total_bytes;
+  return PackedB<Acc>::from_bytes(block_->finish(), bytes, false);
+}
+
+template class LinearPacker<Int32>;
+template class LinearPacker<Float32>;
+template class LinearPacker<BFloat16>;
+template class LinearPacker<Float32F16>;
+
+}  // namespace fbg

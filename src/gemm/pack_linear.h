@@ -1,0 +1,84 @@
+// Packing the weights of a linear layer from where a checkpoint keeps them, without a float copy of
+// the matrix. A checkpoint stores a layer as (outputs, inputs), row-major. Layers that read the
+// same input are one product, whose columns are their outputs side by side:
+//
+//   part 0  [N0][K]  ─┐
+//   part 1  [N1][K]  ─┼─►  B (K x N), N = N0 + N1 + …; element (k, j) is w / divisor[j] * factor[k]
+//   part 2  [N2][K]  ─┘
+//
+// The caller brings the threads: each calls run() once, then one of them finish(). The bytes are
+// the same for any number of threads, and the same that PackedB gives for that matrix.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "fbg/gemm/pack_b.h"
+
+namespace fbg {
+
+struct PackedBlock;
+
+struct LinearWeights {
+  std::vector<MatrixView<const float>> parts;  // (N_i, K) each, with contiguous rows
+  std::vector<float> divisor = {};             // [N], or empty: all 1
+  std::vector<float> factor = {};              // [K], or empty: all 1
+
+  std::int64_t inputs() const { return parts.front().cols; }
+  std::int64_t outputs() const;
+  // The K weights of output j, and what divides them.
+  const float* output(std::int64_t j) const;
+  float divisor_of(std::int64_t j) const {
+    return divisor.empty() ? 1.0f : divisor[static_cast<std::size_t>(j)];
+  }
+  // Throws std::invalid_argument where the sizes of the members do not fit together.
+  void check() const;
+};
+
+// largest[k] = max(largest[k], |w(k, j) / divisor[j]|) over the outputs j of a range; NaN where one
+// of them is NaN. Factors are not applied: they are computed from this.
+void widen_magnitudes(const LinearWeights& weights, Range outputs, float* largest) noexcept;
+
+// Packs for a family: int8 symmetric with one scale per column, all others rounded half to even.
+template <class Acc>
+class LinearPacker {
+ public:
+  // limit: the largest magnitude of a weight that the element type has use for. Throws
+  // std::invalid_argument where members of `weights` do not fit together, or factors come with
+  // another family than int8; std::length_error, std::bad_alloc.
+  explicit LinearPacker(LinearWeights weights,
+                        float limit = std::numeric_limits<float>::infinity());
+  ~LinearPacker();
+  LinearPacker(const LinearPacker&) = delete;
+  LinearPacker& operator=(const LinearPacker&) = delete;
+
+  void run(int thread_id, int num_threads) noexcept;
+  // Throws std::invalid_argument where a weight is beyond the limit, or is not finite (int8: after
+  // it was divided and multiplied).
+  PackedB<Acc> finish();
+
+ private:
+  using Element = typename Acc::B;
+  // Writes a panel and what belongs to its columns; returns the largest magnitude in it.
+  float pack_panel(std::int64_t panel) noexcept;
+  float choose_scales(std::int64_t first, std::int64_t columns) noexcept;
+  std::int32_t quantize(std::int64_t j, std::int64_t begin, std::int64_t size,
+                        Element* row) noexcept requires(is_integer(Acc::kind));
+  const Element* convert(std::int64_t j, std::int64_t begin, std::int64_t size, Element* row,
+                         float& largest) noexcept requires(!is_integer(Acc::kind));
+
+  const LinearWeights weights_;
+  const float limit_;
+  const std::unique_ptr<PackedBlock> block_;
+  std::atomic<float> largest_{0.0f};
+};
+
+extern template class LinearPacker<Int32>;
+extern template class LinearPacker<Float32>;
+extern template class LinearPacker<BFloat16>;
+extern template class LinearPacker<Float32F16>;
+
+}  // namespace fbg

@@ -1,0 +1,138 @@
+// Kernels for compressing linear layers, one source compiled by Highway for each target (see
+// rows.cc), and the table that picks a target.
+#include "simd/weights.h"
+
+#include <bit>
+
+#include "simd/targets.h"
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "simd/weights.cc"
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
+#include "simd/vectors-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace fbg::simd {
+namespace HWY_NAMESPACE {
+
+using BitsTag = hn::RebindToUnsigned<FloatTag>;
+using BitsVec = hn::Vec<BitsTag>;
+
+// x[i] / divisor * factors[i]. Most divisors are 1 and cost nothing.
+struct Scaled {
+  const float* x;
+  float divisor;
+  const float* factors;
+
+  template <class Access>
+  HWY_INLINE FloatVec load(Access access, std::size_t i) const {
+    const FloatTag d;
+    auto v = access.load(d, x + i);
+    if (divisor != 1.0f) v = hn::Div(v, hn::Set(d, divisor));
+    return factors ? hn::Mul(v, access.load(d, factors + i)) : v;
+  }
+};
+
+// Magnitudes are compared by their bits: that is the order of floats, with NaN above all numbers,
+// which the instructions for floats do not give.
+HWY_INLINE BitsVec magnitude(FloatVec v) { return hn::BitCast(BitsTag(), hn::Abs(v)); }
+
+void widen_magnitudes(const float* x, float divisor, std::size_t n, float* largest) {
+  const FloatTag d;
+  const Scaled row{x, divisor, nullptr};
+  for_each_vector(n, hn::Lanes(d), [&](auto access, std::size_t i, int) FBG_INLINE_LAMBDA {
+    const auto before = hn::BitCast(BitsTag(), access.load(d, largest + i));
+    const auto widened = hn::Max(before, magnitude(row.load(access, i)));
+    access.store(hn::BitCast(d, widened), d, largest + i);
+  });
+}
+
+float largest_magnitude(const float* x, float divisor, const float* factors, std::size_t n) {
+  const FloatTag d;
+  const BitsTag db;
+  const Scaled row{x, divisor, factors};
+  const auto zero = hn::Zero(db);
+  BitsVec largest[kUnroll] = {zero, zero, zero, zero};
+  for_each_vector(n, hn::Lanes(d), [&](auto access, std::size_t i, int chain) FBG_INLINE_LAMBDA {
+    largest[chain] = hn::Max(largest[chain], magnitude(row.load(access, i)));
+  });
+  const auto all = hn::Max(hn::Max(largest[0], largest[1]), hn::Max(largest[2], largest[3]));
+  return std::bit_cast<float>(hn::GetLane(hn::MaxOfLanes(db, all)));
+}
+
+void quantize(const float* x, float divisor, const float* factors, float scale, std::size_t n,
+              std::int8_t* q) {
+  const FloatTag d;
+  const hn::RebindToSigned<FloatTag> di;
+  const hn::Rebind<std::int8_t, FloatTag> dq;
+  const Scaled row{x, divisor, factors};
+  const auto step = hn::Set(d, scale), limit = hn::Set(d, 127.0f), least = hn::Set(d, -127.0f);
+  const auto magic = hn::Set(d, 12582912.0f);  // 1.5 * 2^23: adding it rounds to an integer
+  for_each_vector(n, hn::Lanes(d), [&](auto access, std::size_t i, int) FBG_INLINE_LAMBDA {
+    const auto steps = hn::Max(hn::Min(hn::Div(row.load(access, i), step), limit), least);
+    const auto rounded = hn::ConvertTo(di, hn::Sub(hn::Add(steps, magic), magic));
+    access.store(hn::DemoteTo(dq, rounded), dq, q + i);
+  });
+}
+
+void divide(const float* x, float divisor, std::size_t n, float* y) {
+  const FloatTag d;
+  const Scaled row{x, divisor, nullptr};
+  for_each_vector(n, hn::Lanes(d), [&](auto access, std::size_t i, int) FBG_INLINE_LAMBDA {
+    access.store(row.load(access, i), d, y + i);
+  });
+}
+
+void sum_squares(const float* x, std::size_t rows, std::size_t row_stride, std::size_t n,
+                 double* sums) {
+  const hn::ScalableTag<double> d;
+  const hn::Rebind<float, hn::ScalableTag<double>> df;
+  const std::size_t lanes = hn::Lanes(d);
+  std::size_t i = 0;
+  for (; i + kUnroll * lanes <= n; i += kUnroll * lanes) {
+    const auto zero = hn::Zero(d);
+    hn::Vec<decltype(d)> sum[kUnroll] = {zero, zero, zero, zero};
+    for (std::size_t r = 0; r < rows; ++r)
+      for (std::size_t c = 0; c < kUnroll; ++c) {
+        const auto v = hn::LoadU(df, x + r * row_stride + i + c * lanes);
+        sum[c] = hn::Add(sum[c], hn::PromoteTo(d, hn::Mul(v, v)));
+      }
+    for (std::size_t c = 0; c < kUnroll; ++c) hn::StoreU(sum[c], d, sums + i + c * lanes);
+  }
+  for (; i < n; ++i) {
+    sums[i] = 0.0;
+    for (std::size_t r = 0; r < rows; ++r) {
+      const float square = x[r * row_stride + i] * x[r * row_stride + i];
+      sums[i] += static_cast<double>(square);
+    }
+  }
+}
+
+extern const WeightKernels kWeightKernels;
+const WeightKernels kWeightKernels = {
+    .widen_magnitudes = widen_magnitudes,
+    .largest_magnitude = largest_magnitude,
+    .quantize = quantize,
+    .divide = divide,
+    .sum_squares = sum_squares,
+};
+
+}  // namespace HWY_NAMESPACE
+}  // namespace fbg::simd
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace fbg::simd {
+
+const WeightKernels& weight_kernels([[maybe_unused]] Features features) noexcept {
+#if HWY_TARGETS & HWY_AVX3
+  if (features & feature::avx512) return N_AVX3::kWeightKernels;
+#endif
+#if HWY_TARGETS & HWY_AVX2
+  if (features & feature::avx2) return N_AVX2::kWeightKernels;
+#endif
+  return HWY_STATIC_DISPATCH(kWeightKernels);
+}
+
+}  // namespace fbg::simd
+#endif  // HWY_ONCE

@@ -1,0 +1,33 @@
+// Row kernels for compressing linear layers: on the weights of one output, which a checkpoint keeps
+// as K contiguous floats, and on what was observed to go into a layer. Where a kernel takes a
+// divisor and factors, it works on x[i] / divisor * factors[i], rounded to float after each step;
+// null factors are all 1. Results do not depend on the target.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "fbg/core/isa.h"
+
+namespace fbg::simd {
+
+struct WeightKernels {
+  // largest[i] = max(largest[i], |x[i] / divisor|). NaN counts as larger than all numbers.
+  void (*widen_magnitudes)(const float* x, float divisor, std::size_t n, float* largest);
+  // max |x[i] / divisor * factors[i]|, at least 0; NaN where an element is.
+  float (*largest_magnitude)(const float* x, float divisor, const float* factors, std::size_t n);
+  // q[i] = rint(x[i] / divisor * factors[i] / scale), half to even, within [-127, 127].
+  void (*quantize)(const float* x, float divisor, const float* factors, float scale, std::size_t n,
+                   std::int8_t* q);
+  // y[i] = x[i] / divisor
+  void (*divide)(const float* x, float divisor, std::size_t n, float* y);
+  // sums[i] = Σ x[r * row_stride + i]^2 over the rows r, in their order. Squares are rounded to
+  // float before they are added in double.
+  void (*sum_squares)(const float* x, std::size_t rows, std::size_t row_stride, std::size_t n,
+                      double* sums);
+};
+
+// The table for a set of features (avx512 > avx2 > generic).
+const WeightKernels& weight_kernels(Features features) noexcept;
+
+}  // namespace fbg::simd

@@ -1,0 +1,177 @@
+// Weights of linear layers packed where they lie: the bytes are those that PackedB gives for the
+// same matrix, for any number of threads and on every ISA; what cannot be packed is refused.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <random>
+#include <vector>
+
+#include "fbg/core/isa.h"
+#include "fbg/core/threads.h"
+#include "gemm/pack_linear.h"
+#include "simd/weights.h"
+
+namespace fbg {
+namespace {
+
+using Matrix = std::vector<float>;
+
+// Parts of (rows, k) floats, and what is to be packed: the matrix (k, n), scaled element by
+// element.
+struct Layer {
+  std::int64_t k, n = 0;
+  std::vector<Matrix> storage;
+  LinearWeights weights;
+
+  Layer(std::vector<std::int64_t> rows, std::int64_t inputs, bool divided, bool multiplied)
+      : k(inputs) {
+    std::mt19937 random(static_cast<unsigned>(k));
+    std::normal_distribution<float> normal;
+    std::uniform_real_distribution<float> near_one(0.5f, 2.0f);
+    for (const std::int64_t count : rows) {
+      Matrix& part = storage.emplace_back(static_cast<std::size_t>(count * k));
+      for (float& w : part) w = normal(random);
+      n += count;
+    }
+    std::fill_n(storage[0].begin(), k, 0.0f);  // an output that is always zero
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      weights.parts.push_back({storage[i].data(), rows[i], k, k, 1});
+    if (divided)
+      for (std::int64_t j = 0; j < n; ++j)
+        weights.divisor.push_back(j < n / 2 ? 1.0f : near_one(random));
+    if (multiplied)
+      for (std::int64_t i = 0; i < k; ++i) weights.factor.push_back(near_one(random));
+  }
+
+  Matrix matrix() const {
+    Matrix w;
+    for (std::int64_t i = 0; i < k; ++i)
+      for (std::int64_t j = 0; j < n; ++j) {
+        const float divided = weights.output(j)[i] / weights.divisor_of(j);
+        w.push_back(weights.factor.empty() ? divided : divided * weights.factor[i]);
+      }
+    return w;
+  }
+};
+
+template <class Acc>
+PackedB<Acc> pack(const LinearWeights& weights, int threads,
+                  float limit = std::numeric_limits<float>::infinity()) {
+  LinearPacker<Acc> packer(weights, limit);
+  run_team(threads, [&](int thread_id, int n) { packer.run(thread_id, n); });
+  return packer.finish();
+}
+
+template <class>
+class PackLinear : public testing::Test {};
+using Families = testing::Types<Int32, Float32, BFloat16, Float32F16>;
+TYPED_TEST_SUITE(PackLinear, Families);
+
+TYPED_TEST(PackLinear, GivesTheBytesOfPackedB) {
+  constexpr bool integer = is_integer(TypeParam::kind);
+  for (const std::vector<std::int64_t>& rows :
+       {std::vector<std::int64_t>{1}, {33, 31}, {40, 40, 40}})
+    for (const std::int64_t k : {1, 5, 256, 257, 550})
+      for (const bool divided : {false, true}) {
+        const Layer layer(rows, k, divided, integer);
+        const Matrix w = layer.matrix();
+        const auto wanted =
+            PackedB<TypeParam>::convert(MatrixView<const float>{w.data(), k, layer.n, layer.n, 1});
+        for (const Isa isa : supported_isas()) {
+          set_isa_limit(isa);
+          for (const int threads : {1, 3}) {
+            const auto got = pack<TypeParam>(layer.weights, threads);
+            EXPECT_TRUE(std::ranges::equal(got.bytes(), wanted.bytes()))
+                << layer.n << " x " << k << ", " << isa_name(isa) << ", " << threads;
+          }
+          set_isa_limit(std::nullopt);
+        }
+      }
+}
+
+TYPED_TEST(PackLinear, RefusesWhatIsNotFinite) {
+  for (const float bad :
+       {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
+        -std::numeric_limits<float>::infinity()})
+    for (const std::size_t at : {0, 299, 300 * 39, 300 * 40 - 1}) {
+      Layer layer({40}, 300, false, false);
+      layer.storage[0][at] = bad;
+      EXPECT_THROW(pack<TypeParam>(layer.weights, 2), std::invalid_argument) << bad << " " << at;
+    }
+}
+
+TYPED_TEST(PackLinear, RefusesWhatIsBeyondTheLimit) {
+  Layer layer({40}, 20, false, false);
+  layer.storage[0][77] = -100.0f;
+  EXPECT_NO_THROW(pack<TypeParam>(layer.weights, 1, 100.0f));
+  EXPECT_THROW(pack<TypeParam>(layer.weights, 1, 99.0f), std::invalid_argument);
+}
+
+TYPED_TEST(PackLinear, CountsOnce) {
+  const Layer layer({40, 40}, 20, false, false);
+  const std::int64_t before = pack_b_count();
+  pack<TypeParam>(layer.weights, 2);
+  EXPECT_EQ(pack_b_count(), before + 1);
+}
+
+TEST(PackLinearErrors, SizesThatDoNotFitAreRefused) {
+  Layer layer({4, 4}, 8, true, true);
+  EXPECT_THROW(LinearPacker<Float32>(layer.weights), std::invalid_argument);  // factors
+  LinearWeights other = layer.weights;
+  other.divisor.pop_back();
+  EXPECT_THROW(LinearPacker<Int32>{other}, std::invalid_argument);
+  other = layer.weights;
+  other.factor.push_back(1.0f);
+  EXPECT_THROW(LinearPacker<Int32>{other}, std::invalid_argument);
+  other = layer.weights;
+  other.parts[1].cols = 7;
+  EXPECT_THROW(LinearPacker<Int32>{other}, std::invalid_argument);
+  EXPECT_THROW(LinearPacker<Int32>{LinearWeights{}}, std::invalid_argument);
+}
+
+TEST(WidenMagnitudes, IsTheLargestOfEveryInput) {
+  Layer layer({33, 30}, 77, true, false);
+  std::vector<float> wanted(77, 0.0f);
+  const Matrix w = layer.matrix();
+  for (std::size_t i = 0; i < w.size(); ++i)
+    wanted[i / 63] = std::max(wanted[i / 63], std::abs(w[i]));
+  for (const Isa isa : supported_isas()) {
+    set_isa_limit(isa);
+    std::vector<float> largest(77, 0.0f);
+    widen_magnitudes(layer.weights, {0, 20}, largest.data());
+    widen_magnitudes(layer.weights, {20, 63}, largest.data());
+    EXPECT_EQ(largest, wanted) << isa_name(isa);
+    set_isa_limit(std::nullopt);
+  }
+  layer.storage[1][5] = std::numeric_limits<float>::quiet_NaN();
+  std::vector<float> largest(77, 0.0f);
+  widen_magnitudes(layer.weights, {0, 63}, largest.data());
+  EXPECT_TRUE(std::isnan(largest[5]));
+}
+
+TEST(SumSquares, AddsFloatSquaresInTheOrderOfTheRows) {
+  std::mt19937 random(3);
+  std::normal_distribution<float> normal;
+  for (const std::size_t n : {1, 3, 8, 31, 32, 33, 100}) {
+    const std::size_t rows = 37, stride = n + 5;
+    Matrix x(rows * stride);
+    for (float& v : x) v = normal(random);
+    std::vector<double> wanted(n, 0.0);
+    for (std::size_t r = 0; r < rows; ++r)
+      for (std::size_t i = 0; i < n; ++i) {
+        const float square = x[r * stride + i] * x[r * stride + i];
+        wanted[i] += static_cast<double>(square);
+      }
+    for (const Isa isa : supported_isas()) {
+      std::vector<double> sums(n);
+      simd::weight_kernels(isa_features(isa)).sum_squares(x.data(), rows, stride, n, sums.data());
+      EXPECT_EQ(sums, wanted) << isa_name(isa) << " " << n;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace fbg
