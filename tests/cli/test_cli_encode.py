@@ -66,7 +66,7 @@ def test_every_input_and_output_holds_the_same(
         output = tmp_path / "out.npy"
         options += ["--overwrite"] if output.exists() else []
         result = succeed(directory, "--input", tmp_path / name, "--output", output, *options)
-        assert "60 embeddings of 48" in result.output
+        assert "60 embeddings with 48 dimensions" in result.output
         assert np.array_equal(np.load(output), wanted)
     output = tmp_path / "out.parquet"
     succeed(directory, "--input", source, "--output", output)
@@ -184,7 +184,7 @@ def test_an_output_is_replaced_only_when_asked_to(
     output.write_bytes(b"precious")
     result = invoke(directory, "--input", source, "--output", output)
     assert result.exit_code == 1
-    assert f"{output}: exists; --overwrite replaces it" in result.output
+    assert f"{output}: exists already; pass --overwrite to replace it" in result.output
     assert output.read_bytes() == b"precious"
     succeed(directory, "--input", source, "--output", output, "--overwrite")
     assert np.array_equal(np.load(output), model.encode(TEXTS))
@@ -261,12 +261,20 @@ def test_mistakes_take_one_line(directory: Path, source: Path, tmp_path: Path) -
     for args, code, message in (
         ([directory], 2, "give either --text or --input"),
         ([directory, "--text", "a", "--input", source], 2, "give either --text or --input"),
-        ([directory, "--text", "a", "--column", "b"], 2, "--column goes with --input"),
+        ([directory, "--text", "a", "--column", "b"], 2, "--column requires --input"),
         ([directory, "--input", source, "--truncate-dim", "0", *out], 2, "--truncate-dim"),
         ([directory, "--input", tmp_path / "absent.txt", *out], 1, "absent.txt"),
-        ([directory, "--input", tmp_path / "in.csv", *out], 1, "the input must be one of .txt"),
+        (
+            [directory, "--input", tmp_path / "in.csv", *out],
+            1,
+            "the suffix of the input must be one of .txt",
+        ),
         ([directory, "--input", tmp_path / "in.jsonl", *out], 1, "line 1: has no 'text'"),
-        ([directory, "--input", source, "--output", "out.csv"], 1, "the output must be one of"),
+        (
+            [directory, "--input", source, "--output", "out.csv"],
+            1,
+            "the suffix of the output must be one of",
+        ),
         ([directory, "--input", source, "--output", tmp_path / "no" / "o.npy"], 1, "No such file"),
         ([directory, "--input", plain, "--output", plain], 2, "--output would replace the --input"),
         ([directory, "--input", source, "--truncate-dim", "49", *out], 1, "truncate_dim must be"),

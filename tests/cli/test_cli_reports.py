@@ -79,11 +79,11 @@ def test_mistakes_take_one_line(checkpoint: Path, tmp_path: Path, command: str) 
     ]
     if command == "compare":
         cases += [
-            ([checkpoint, "--dtypes", "int7"], 1, "compare: dtypes must be of"),
+            ([checkpoint, "--dtypes", "int7"], 1, "compare: dtypes must be among"),
             ([checkpoint, "--texts", "absent"], 2, "No such file"),
             ([checkpoint, "--texts", tmp_path / "bytes"], 1, "can't decode byte"),
             ([checkpoint, "--sensitivity", "--target", "2"], 1, "target must be in (0, 1)"),
-            ([checkpoint, "--sensitivity", "--plot", "a.png"], 2, "goes without"),
+            ([checkpoint, "--sensitivity", "--plot", "a.png"], 2, "cannot be combined"),
         ]
     else:
         cases += [

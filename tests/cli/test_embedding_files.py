@@ -134,7 +134,9 @@ def test_nothing_is_left_of_a_job_without_rows(tmp_path: Path) -> None:
 
 
 def test_other_files_are_no_outputs(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"out\.csv: the output must be one of \.npy, \.parquet"):
+    with pytest.raises(
+        ValueError, match=r"out\.csv: the suffix of the output must be one of \.npy, \.parquet"
+    ):
         EmbeddingFile(tmp_path / "out.csv", 3, JOB)
     with pytest.raises(FileNotFoundError):
         EmbeddingFile(tmp_path / "none" / "out.npy", 3, JOB)

@@ -67,7 +67,7 @@ def test_parquet_has_texts_in_a_column(tmp_path: Path) -> None:
         ("in.jsonl", b'\n{"id": 1, "t": 2}\n', "line 2: has no 'text', only 'id', 't'"),
         ("in.jsonl", b'{"text": null}\n', "line 1: 'text' must be a string, got NoneType"),
         ("in.jsonl", b'{"text": "\\ud800"}\n', "line 1: 'text' is not valid Unicode"),
-        ("in.csv", b"a,b\n", r"the input must be one of \.txt, \.jsonl, \.parquet"),
+        ("in.csv", b"a,b\n", r"the suffix of the input must be one of \.txt, \.jsonl, \.parquet"),
         ("in.parquet", b"PAR1 no", "not a readable Parquet file"),
         ("in.parquet", b"", "not a readable Parquet file"),
     ],

@@ -221,7 +221,7 @@ def test_scales_follow_their_granularity(granularity: Any) -> None:
         ({"dtype": "int4"}, ValueError, "dtype"),
         ({"granularity": "row"}, ValueError, "granularity"),
         ({"output_padding": 1}, ValueError, "output_padding"),
-        ({"scale": np.float32(1)}, TypeError, "scale and zero_point go with int8"),
+        ({"scale": np.float32(1)}, TypeError, "scale and zero_point require an int8 w"),
     ],
 )
 def test_bad_geometries_are_named(
@@ -250,7 +250,7 @@ def test_bad_operands_are_named() -> None:
         fbg.conv(x, wc, out=np.zeros((1, 4, 4, 9), np.float32))
     with pytest.raises(TypeError, match="wc must be a PackedConv"):
         fbg.conv(x, fbg.PackedB(np.zeros((4, 8), np.float32)))  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="scale and zero_point go with quantized x"):
+    with pytest.raises(TypeError, match="scale and zero_point require a quantized x"):
         fbg.conv(x, wc, scale=1.0)
 
 

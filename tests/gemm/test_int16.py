@@ -164,7 +164,7 @@ def test_arguments_are_checked() -> None:
         fbg.PackedB(w, accum="int8")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="accum must be 'float32' for float weights, got 'int16'"):
         fbg.PackedB(w.astype(np.float32), dtype="float32", accum="int16")
-    with pytest.raises(ValueError, match="outlier_bits goes with accum='int16', got accum=None"):
+    with pytest.raises(ValueError, match="outlier_bits requires accum='int16', got accum=None"):
         fbg.PackedB(w, outlier_bits=4)
     for bits in (0, 9):
         with pytest.raises(ValueError, match="outlier_bits"):

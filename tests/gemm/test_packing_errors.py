@@ -77,7 +77,7 @@ def with_value(value: float) -> Array:
         (
             lambda: fbg.PackedB(W32, scale=1.0),
             TypeError,
-            "PackedB: scale and zero_point go with an int8 w, got float32",
+            "PackedB: scale and zero_point require an int8 w, got float32",
         ),
         (
             lambda: fbg.PackedB(W8, zero_point=1),
@@ -191,7 +191,7 @@ def with_value(value: float) -> Array:
                 W32, granularity="tensor", row_range=np.zeros((len(W32), 2), F32)
             ),
             TypeError,
-            "PackAWithQuantRowOffset: row_range goes with granularity='row'",
+            "PackAWithQuantRowOffset: row_range requires granularity='row'",
         ),
         (
             lambda: fbg.PackAWithQuantRowOffset(W32, channel_scale=np.ones(W32.shape[1] + 1, F32)),
@@ -210,7 +210,7 @@ def with_value(value: float) -> Array:
                 channel_scale=np.ones(W32.shape[1], F32),
             ),
             TypeError,
-            "PackAWithQuantRowOffset: row_range excludes channel_scale",
+            "PackAWithQuantRowOffset: row_range cannot be combined with channel_scale",
         ),
         (
             lambda: fbg.PackAWithQuantRowOffset(W32, row_range=np.zeros((99, 2), F32)),

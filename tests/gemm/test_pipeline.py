@@ -127,10 +127,10 @@ def test_exactly_the_legal_compositions_can_be_built() -> None:
             lambda: fbg.Dequantize() >> fbg.Bias(np.zeros(2, np.int32)),
             "pipeline: Bias takes acc or int32, but Dequantize gives float32",
         ),
-        (lambda: fbg.Dequantize() >> 3, "pipeline: a stage is wanted, got int"),
-        (lambda: fbg.Dequantize() >> None, "pipeline: a stage is wanted, got NoneType"),
-        (lambda: fbg.Pipeline([fbg.ReLU]), "pipeline: a stage is wanted, got type"),
-        (lambda: fbg.Pipeline(["ReLU"]), "pipeline: a stage is wanted, got str"),
+        (lambda: fbg.Dequantize() >> 3, "pipeline: every item must be a stage, got int"),
+        (lambda: fbg.Dequantize() >> None, "pipeline: every item must be a stage, got NoneType"),
+        (lambda: fbg.Pipeline([fbg.ReLU]), "pipeline: every item must be a stage, got type"),
+        (lambda: fbg.Pipeline(["ReLU"]), "pipeline: every item must be a stage, got str"),
     ],
 )
 def test_errors_name_the_stages(build: Callable[[], object], message: str) -> None:
@@ -141,7 +141,7 @@ def test_errors_name_the_stages(build: Callable[[], object], message: str) -> No
 def test_a_pipeline_of_more_than_eight_stages_is_refused() -> None:
     a, packed, _ = OPERANDS["float"]
     fbg.gemm(a, packed, [fbg.ReLU()] * 8)
-    with pytest.raises(ValueError, match="pipeline: at most 8 stages, got 9"):
+    with pytest.raises(ValueError, match="pipeline: must have at most 8 stages, got 9"):
         fbg.gemm(a, packed, [fbg.ReLU()] * 9)
 
 

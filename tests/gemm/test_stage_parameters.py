@@ -132,7 +132,7 @@ def test_residual_rows_may_lie_anywhere(isa: str, rows: str) -> None:
             (
                 lambda quant=quant: fbg.Add(np.zeros((2, 3), np.float32), **quant),
                 TypeError,
-                "Add: scale and zero_point go with a uint8 or int8 residual, got float32",
+                "Add: scale and zero_point require a uint8 or int8 residual, got float32",
             )
             for quant in ({"scale": 1.0}, {"zero_point": 1})
         ),

@@ -286,7 +286,7 @@ def test_the_longest_sequence_has_a_position_for_every_token(tmp_path: Path, nam
     assert model.max_length == model.config.max_length == longest
     token = config["pad_token_id"] + 1
     assert model.forward(np.full((1, longest), token)).last_hidden_state.any()
-    with pytest.raises(ValueError, match=f"{longest + 1} positions, the model has {longest}"):
+    with pytest.raises(ValueError, match=f"{longest + 1} positions, but the model has {longest}"):
         model.forward(np.full((1, longest + 1), token))
 
 

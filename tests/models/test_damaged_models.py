@@ -101,7 +101,7 @@ def test_no_change_of_a_byte_goes_unnoticed(
         (lambda h: h["__metadata__"].pop("checksums"), "no checksums"),
         (lambda h: h["__metadata__"].update(checksums="[" * 9999), "no checksums"),
         (lambda h: h["__metadata__"].update(checksums="{}"), "the checksum does not match"),
-        (lambda h: h.update(more=h["pooler.bias"]), "tensor more: no part of this model"),
+        (lambda h: h.update(more=h["pooler.bias"]), "tensor more: not part of this model"),
         (lambda h: h.pop("layers.1.qkv.bias"), r"tensor layers\.1\.qkv\.bias: missing"),
         (lambda h: h.pop("layers.1.qkv.weight"), r"tensor layers\.1\.qkv\.weight: missing"),
         (
@@ -148,7 +148,7 @@ def test_a_tensor_under_another_name_is_noticed(saved: Path) -> None:
             header[f"layers.0.{name}"] = header.pop(name)
 
     change_header(saved / WEIGHTS, rename_pooler)
-    refused(saved, r"tensor layers\.0\.pooler\.bias: no part of this model")
+    refused(saved, r"tensor layers\.0\.pooler\.bias: not part of this model")
 
 
 def test_a_tensor_that_was_there_when_it_was_written_is_missed(saved: Path) -> None:
@@ -163,7 +163,7 @@ def test_a_tensor_that_was_there_when_it_was_written_is_missed(saved: Path) -> N
 def test_the_weights_of_another_model_are_refused(saved: Path) -> None:
     config = json.loads((saved / "config.json").read_text())
     tiny_bert.write_json(saved / "config.json", {**config, "num_hidden_layers": 1})
-    refused(saved, r"tensor layers\.1\..*: no part of this model")
+    refused(saved, r"tensor layers\.1\..*: not part of this model")
     tiny_bert.write_json(saved / "config.json", {**config, "num_hidden_layers": 3})
     refused(saved, r"tensor layers\.2\.qkv\.weight: missing")
 

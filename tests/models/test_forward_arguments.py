@@ -168,7 +168,9 @@ def test_a_length_that_special_tokens_fill_is_an_error(directory: Path) -> None:
         tiny_bert.write_json(directory / "sentence_bert_config.json", {"max_seq_length": length})
         if length == 2:
             assert fbg.load(directory).token_counts(["a word"]) == [2]
-    with pytest.raises(fbg.ModelError, match=r"tokenizer\.json: puts 2 special .* model takes 1"):
+    with pytest.raises(
+        fbg.ModelError, match=r"tokenizer\.json: puts 2 special .* model takes only 1"
+    ):
         fbg.load(directory)
 
 

@@ -136,7 +136,7 @@ def test_an_index_names_files_of_its_directory_only(tmp_path: pathlib.Path, name
 def test_a_directory_without_weights_is_named(tmp_path: pathlib.Path) -> None:
     (write(tmp_path) / "model.safetensors").unlink()
     with pytest.raises(
-        fbg.ModelError, match=r"model\.safetensors: no such file, nor pytorch_model"
+        fbg.ModelError, match=r"model\.safetensors: no such file, and no pytorch_model"
     ):
         fbg.load(tmp_path)
 

@@ -72,7 +72,7 @@ def test_every_family_mixes_and_comes_back_from_a_file(tmp_path: Path, name: str
     assert ops(saved) == ops(model)
     assert "bfloat16" in ops(saved)
     np.testing.assert_array_equal(hidden(saved), hidden(model))
-    with pytest.raises(ValueError, match="higher_precision has no use"):
+    with pytest.raises(ValueError, match=r"higher_precision must be None: .* already packed"):
         fbg.load(tmp_path / "saved", higher_precision=chosen)
 
 
@@ -89,8 +89,8 @@ def test_names_are_those_of_a_saved_file(checkpoint: Path, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("wanted", "error", "message"),
     [
-        ("layers.0.*", TypeError, "higher_precision must be patterns of names of layers"),
-        (3, TypeError, "higher_precision must be patterns"),
+        ("layers.0.*", TypeError, "higher_precision must be layer name patterns, or a mapping"),
+        (3, TypeError, "higher_precision must be layer name patterns"),
         ([3], TypeError, "a pattern must be a str, got int"),
         (["layers.7.*"], ValueError, "'layers.7.\\*' matches no linear layer; there are layers.0"),
         ({"*": "int8"}, ValueError, "must be float32, float16, bfloat16, got 'int8'"),

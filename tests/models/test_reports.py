@@ -133,7 +133,7 @@ def test_sensitivity_proposes_a_list_that_reaches_the_target(checkpoint: Path) -
 def test_a_target_out_of_reach_is_said_to_be(checkpoint: Path) -> None:
     report = sensitivity(checkpoint, TEXTS, target=1e-12)
     assert len(report.proposed) == len(report.layers)
-    assert "out of reach" in str(report)
+    assert "cannot reach the target" in str(report)
 
 
 # --- bench ------------------------------------------------------------------------------------
@@ -309,14 +309,18 @@ def test_tables_align() -> None:
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda m: compare(m, ["one"]), ValueError, "compare: texts must be at least 2, got 1"),
+        (
+            lambda m: compare(m, ["one"]),
+            ValueError,
+            "compare: texts must contain at least 2 .* got 1",
+        ),
         (lambda m: compare(m, "one"), TypeError, "compare: texts must be a sequence of str"),
-        (lambda m: compare(m, dtypes=["int7"]), ValueError, "compare: dtypes must be of"),
+        (lambda m: compare(m, dtypes=["int7"]), ValueError, "compare: dtypes must be among"),
         (lambda m: compare(m, rounds=0), ValueError, "compare: rounds must be"),
-        (lambda m: sensitivity(m, [""]), ValueError, "sensitivity: texts must be at least 1"),
+        (lambda m: sensitivity(m, [""]), ValueError, "sensitivity: texts must contain at least 1"),
         (lambda m: sensitivity(m, target=0), ValueError, "sensitivity: target must be in"),
         (lambda m: bench(m, [41]), ValueError, "bench: tokens must be"),
-        (lambda m: bench(m, []), ValueError, "bench: tokens must be at least one"),
+        (lambda m: bench(m, []), ValueError, "bench: tokens must contain at least one"),
         (lambda m: bench(m, batch=0), ValueError, "bench: batch must be"),
         (lambda m: bench(m, num_threads=[0]), ValueError, "bench: num_threads must be"),
         (lambda m: bench(m, dtypes="int8"), ValueError, "bench: dtypes must be a sequence"),
@@ -333,7 +337,7 @@ def test_bad_arguments_are_named(
 
 def test_a_saved_model_has_nothing_to_compare_with(saved: Path) -> None:
     for call in (compare, sensitivity):
-        with pytest.raises(ValueError, match="dtype must be 'int8', with which"):
+        with pytest.raises(ValueError, match="dtype must be 'int8', the dtype of the saved model"):
             call(saved, TEXTS)
 
 

@@ -44,7 +44,7 @@ def test_what_is_there_is_replaced_only_when_asked(
     original: fbg.Model, saved: Path, checkpoint: Path
 ) -> None:
     before = (saved / WEIGHTS).stat().st_ino
-    with pytest.raises(FileExistsError, match=r"saved: exists; .*overwrite"):
+    with pytest.raises(FileExistsError, match=r"saved: exists already; .*overwrite"):
         original.save(saved)
     assert (saved / WEIGHTS).stat().st_ino == before
     original.save(saved, overwrite=True)

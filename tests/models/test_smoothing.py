@@ -172,8 +172,8 @@ def test_smoothing_is_the_default_and_always_gives_the_same(directory: Path) -> 
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"dtype": "float32", "calibrate": ["a"]}, ValueError, "calibrate goes with dtype='int8'"),
-        ({"smooth": False, "calibrate": ["a"]}, ValueError, "calibrate goes with dtype='int8'"),
+        ({"dtype": "float32", "calibrate": ["a"]}, ValueError, "calibrate requires dtype='int8'"),
+        ({"smooth": False, "calibrate": ["a"]}, ValueError, "calibrate requires dtype='int8'"),
         ({"calibrate": "a"}, TypeError, "calibrate must be a sequence of str, got str"),
         ({"calibrate": ["a", 3]}, TypeError, r"calibrate\[1\] must be a str, got int"),
         ({"calibrate": []}, ValueError, "calibrate must hold at least one text"),

@@ -164,8 +164,11 @@ PICKLES = {
     "builtin": (call(name("builtins", "eval"), text("1/0")), "refers to builtins.eval"),
     "getattr": (name("torch._utils", "_rebuild_tensor_v2.__globals__"), "refers to torch._utils"),
     "class": (name("torch.nn.modules.linear", "Linear"), "refers to torch.nn.modules.linear.Lin"),
-    "call of a text": (text("x") + row() + b"R", "calls what is not a function"),
-    "call of a storage": (name("torch", "FloatStorage") + row() + b"R", "calls what is not"),
+    "call of a text": (text("x") + row() + b"R", "calls an object that is not a function"),
+    "call of a storage": (
+        name("torch", "FloatStorage") + row() + b"R",
+        "calls an object that is not",
+    ),
     "too few arguments": (call(name("torch._utils", "_rebuild_tensor_v2"), SIX), "damaged pickle"),
     "another protocol": (b"\x80\x04", "protocol must be 2"),
     "bytes": (b"C\x01x", "opcode b'C'"),
@@ -176,7 +179,7 @@ PICKLES = {
     "a long text": (b"X\xff\xff\xff\xff", "truncated pickle"),
     "text that is none": (b"X\x01\x00\x00\x00\xff", "utf-8"),
     "a line without an end": (b"cfbg", "truncated|damaged|refers"),
-    "a key that is a tuple": (b"}" + row() + b"Ns", "a key in a pickle must be text"),
+    "a key that is a tuple": (b"}" + row() + b"Ns", "a key in the pickle must be text"),
     "items of a tuple": (row() + text("a") + b"Ns", "is not a dictionary"),
     "attributes of a tensor": (tensor(SIX, 0, (6,), (1,)) + EMPTY + b"b", "sets attributes"),
     "a storage that is a list": (b"]Q", "storage is not described"),
@@ -286,7 +289,7 @@ LEGACY = b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19.\x80\x02M\xe9\x03."  # torch 
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (LEGACY, "the format before torch 1.6; torch.save.* writes today's"),
+        (LEGACY, "the format from before torch 1.6; torch.save.* converts it"),
         (b"", "empty"),
         (b"\x00" * 100, "not a zip file"),
         (b"PK\x05\x06" + bytes(18), "must hold one data.pkl"),

@@ -36,7 +36,10 @@ def test_a_context_of_any_length_is_read_in_windows(load: Load) -> None:
         ({"question": ""}, "question must not be empty"),
         ({"context": " "}, "context must not be empty"),
         ({"context": "\x00"}, "context must have tokens"),
-        ({"question": ["q"], "context": ["c", "d"]}, "context must be as many as question, 1"),
+        (
+            {"question": ["q"], "context": ["c", "d"]},
+            "context must have as many items as question, 1",
+        ),
         ({"question": "q " * 90}, "question must leave room for the context: it takes 93 of 64"),
         ({"context": "c " * 90, "doc_stride": 60}, "doc_stride must be less than the 60 tokens"),
         ({"max_answer_len": 0}, "max_answer_len must be within"),

@@ -37,13 +37,15 @@ def test_a_list_of_one_text_gives_a_list_of_one_result(load: Load) -> None:
 def test_a_text_without_a_mask_is_told_the_token_of_this_tokenizer(
     load: Load, name: str, token: str, other: str
 ) -> None:
-    message = rf"texts\[1\] must have the mask token {re.escape(token)}, within 64 tokens$"
+    message = (
+        rf"texts\[1\] must contain the mask token {re.escape(token)} within the first 64 tokens$"
+    )
     with pytest.raises(ValueError, match=message):
         load(name).fill_mask([f"a {token}", f"a {other}"])
 
 
 def test_a_mask_that_is_cut_off_is_missing(load: Load) -> None:
-    with pytest.raises(ValueError, match=r"texts\[0\] must have the mask token"):
+    with pytest.raises(ValueError, match=r"texts\[0\] must contain the mask token"):
         load(MODEL).fill_mask("a " * 70 + "[MASK]")
 
 

@@ -95,5 +95,5 @@ def test_a_wrong_argument_is_named(
 
 
 def test_rerank_needs_one_label(load: Load) -> None:
-    with pytest.raises(ValueError, match="rerank: wanted a model with one label, got 3"):
+    with pytest.raises(ValueError, match="rerank: the model must have one label, got 3"):
         load(SEVERAL).rerank("q", ["d"])

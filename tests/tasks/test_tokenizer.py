@@ -114,7 +114,7 @@ def test_a_tokenizer_that_fails_is_a_model_error(tmp_path: Path, damage: str) ->
         assert when == "encode"
         model.encode("Ω")
     if when == "encode":
-        with pytest.raises(fbg.ModelError, match=r"tokenizer\.json: the tokenizer fails: .*UNK"):
+        with pytest.raises(fbg.ModelError, match=r"tokenizer\.json: the tokenizer failed: .*UNK"):
             model.ner("Ω")
 
 

@@ -58,7 +58,7 @@ def test_every_task_says_once_that_a_text_was_cut(tmp_path: Path, task: str) -> 
     name, call, message = TASKS[task]
     model = fbg.load(write_model(tmp_path, name))
     with pytest.warns(
-        UserWarning, match=rf"^{task}: {message} tokens and was cut to the 64 "
+        UserWarning, match=rf"^{task}: {message} tokens and was truncated to the 64 "
     ) as told:
         first = call(model, LONG)
     assert len(told) == 1
@@ -72,7 +72,9 @@ def test_every_task_says_once_that_a_text_was_cut(tmp_path: Path, task: str) -> 
 def test_every_task_can_refuse_to_cut(tmp_path: Path, task: str) -> None:
     name, call, message = TASKS[task]
     model = fbg.load(write_model(tmp_path, name))
-    with pytest.raises(ValueError, match=rf"^{task}: {message} tokens, the model takes 64: trunc"):
+    with pytest.raises(
+        ValueError, match=rf"^{task}: {message} tokens, but the model takes at most 64; trunc"
+    ):
         call(model, LONG, truncation=False)
     short = "a a"
     whole = call(model, short, truncation=False)
@@ -106,7 +108,9 @@ def test_pairs_are_cut_to_any_length_or_named(tmp_path: Path, length: int) -> No
     pairs = [("a b c d", "x y z"), ("a", "x y z 1 2 3 4"), ("a b c d e f", ""), ("", "")]
     if length == 2:
         for pair in pairs:
-            with pytest.raises(fbg.ModelError, match=r"puts 3 special tokens .* takes 2 tokens"):
+            with pytest.raises(
+                fbg.ModelError, match=r"puts 3 special tokens .* takes only 2 tokens"
+            ):
                 model.predict([pair])
         return
     scores = model.predict(pairs)
@@ -114,5 +118,5 @@ def test_pairs_are_cut_to_any_length_or_named(tmp_path: Path, length: int) -> No
     room = length - 3
     kept = [("a b c d"[: 2 * (room - room // 2)], "x y z"[: 2 * (room // 2)])]
     assert model.predict(kept)[0] == scores[0]
-    with pytest.raises(ValueError, match=r"inputs\[0\] has 10 tokens, the model takes"):
+    with pytest.raises(ValueError, match=r"inputs\[0\] has 10 tokens, but the model takes at most"):
         model.predict(pairs, truncation=False)

@@ -128,11 +128,31 @@ ONE = np.ones(3, F32)
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: choose_qparams(1.0, -1.0), ValueError, "choose_qparams: want finite minimum <="),
-        (lambda: choose_qparams(0.0, np.inf), ValueError, "choose_qparams: want finite"),
-        (lambda: choose_qparams(np.nan, 1.0), ValueError, "choose_qparams: want finite"),
-        (lambda: choose_qparams(0.0, np.nan), ValueError, "choose_qparams: want finite"),
-        (lambda: choose_qparams(0.0, 1e300), ValueError, "choose_qparams: want finite"),
+        (
+            lambda: choose_qparams(1.0, -1.0),
+            ValueError,
+            "choose_qparams: minimum and maximum must be finite",
+        ),
+        (
+            lambda: choose_qparams(0.0, np.inf),
+            ValueError,
+            "choose_qparams: minimum and maximum must be finite",
+        ),
+        (
+            lambda: choose_qparams(np.nan, 1.0),
+            ValueError,
+            "choose_qparams: minimum and maximum must be finite",
+        ),
+        (
+            lambda: choose_qparams(0.0, np.nan),
+            ValueError,
+            "choose_qparams: minimum and maximum must be finite",
+        ),
+        (
+            lambda: choose_qparams(0.0, 1e300),
+            ValueError,
+            "choose_qparams: minimum and maximum must be finite",
+        ),
         (lambda: choose_qparams(0.0, 1.0, np.int32), TypeError, "dtype must be uint8 or int8, got"),
         (lambda: quantize(ONE, 1.0, 0, np.int16), TypeError, "dtype must be uint8 or int8, got"),
         *(

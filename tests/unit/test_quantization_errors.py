@@ -35,7 +35,7 @@ def observe(observer: Any, *batches: Any) -> None:
         (
             lambda: choose_qparams(-1.0, 1.0, symmetric=True, preserve_sparsity=True),
             ValueError,
-            "choose_qparams: want symmetric or preserve_sparsity, got both",
+            "choose_qparams: symmetric cannot be combined with preserve_sparsity",
         ),
         (
             lambda: choose_qparams("a", 1.0),
@@ -45,12 +45,12 @@ def observe(observer: Any, *batches: Any) -> None:
         (
             lambda: choose_qparams(np.zeros(2), np.ones(3)),
             ValueError,
-            r"one shape, got \(2,\) and \(3,\)",
+            r"the same shape, got \(2,\) and \(3,\)",
         ),
         (
             lambda: choose_qparams(np.zeros(2), np.array([1, np.inf])),
             ValueError,
-            "want finite minimum <= maximum",
+            "minimum and maximum must be finite and in this order",
         ),
         (
             lambda: quantize([1.0], 1.0),
@@ -126,7 +126,7 @@ def observe(observer: Any, *batches: Any) -> None:
             (
                 lambda kind=kind: OBSERVERS[kind]().qparams(),
                 ValueError,
-                "at least one value, got none",
+                "must have been called with at least one value",
             )
             for kind in OBSERVERS
         ),
@@ -206,7 +206,7 @@ def observe(observer: Any, *batches: Any) -> None:
         (
             lambda: RowwiseMatrix.from_fused(FUSED, 4),
             ValueError,
-            "fused must have 12 bytes a row for 4 columns of 8 bits and float32, got 11",
+            "fused must have 12 bytes per row for 4 columns of 8 bits and float32, got 11",
         ),
         (
             lambda: RowwiseMatrix.from_fused(FUSED.astype(np.int8), 3),

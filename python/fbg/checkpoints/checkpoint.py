@@ -147,7 +147,7 @@ def weight_files(directory: Path) -> tuple[Path, list[Path], Format]:
         if index.is_file():
             return index, _shards(index), form
     others = ", ".join(form.single for form in FORMATS[1:])
-    raise ModelError(f"{directory / FORMATS[0].single}: no such file, nor {others}")
+    raise ModelError(f"{directory / FORMATS[0].single}: no such file, and no {others} either")
 
 
 def _shards(index: Path) -> list[Path]:

@@ -58,7 +58,7 @@ class Settings:
     def choice(self, key: str, supported: tuple[str, ...], default: str | None = None) -> str:
         value = self._values.get(key, default)
         if not isinstance(value, str) or value not in supported:
-            raise self.error(key, "one of the supported: " + ", ".join(supported))
+            raise self.error(key, "one of " + ", ".join(supported))
         return value
 
     def section(self, key: str) -> Settings:

@@ -50,8 +50,8 @@ def read_safetensors(path: Path) -> dict[str, StoredTensor]:
     end = max((_end(entry) for entry in header.values()), default=0)
     if first + end != total or total != len(file):
         raise ModelError(
-            f"{path}: not a readable safetensors file: it has {total} bytes, its header describes "
-            f"{first + end}"
+            f"{path}: not a readable safetensors file: it has {total} bytes, but its header "
+            f"describes {first + end}"
         )
     return tensors
 

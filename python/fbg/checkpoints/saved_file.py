@@ -175,7 +175,7 @@ class SavedFile:
     def require_all_read(self) -> None:
         """Raise ModelError if there is, or was when it was written, what nobody asked for."""
         for name in sorted((self._tensors.keys() | self._checksums.keys()) - self._asked):
-            raise self._error(name, "no part of this model" if name in self else "missing")
+            raise self._error(name, "not part of this model" if name in self else "missing")
 
     def _tensor(self, name: str, dtype: str) -> Tensor:
         tensor = self._tensors.get(name)
@@ -211,14 +211,14 @@ def _decode_header(file: BinaryIO) -> tuple[dict[str, Tensor], dict[str, str]]:
     if not isinstance(metadata, dict) or metadata.get("format") != FORMAT:
         raise ValueError("not a model that fbg saved")
     if not all(isinstance(value, str) for value in metadata.values()):
-        raise ValueError("damaged: its metadata are not all text")
+        raise ValueError("damaged: its metadata is not all text")
     version = metadata.get("version", "")
     if not (version.isascii() and version.isdigit() and len(version) < 10):
         raise ValueError(f"damaged: its version is {version!r}")
     if int(version) > VERSION:
         raise ValueError(
             f"format version {version} is newer than version {VERSION}, "
-            "the newest that this fbg reads"
+            "the newest that this version of fbg reads"
         )
     tensors = {name: _decode_tensor(name, entry, first) for name, entry in header.items()}
     end = max((tensor.end for tensor in tensors.values()), default=first)
@@ -259,5 +259,5 @@ def _json_object(metadata: dict[str, str], key: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
-        raise ValueError(f"damaged: its metadata have no {key}")
+        raise ValueError(f"damaged: its metadata has no {key}")
     return value

@@ -122,8 +122,8 @@ class _Archive:
         self.file = file
         if LEGACY in file.bytes[:32]:
             raise ValueError(
-                "it has the format before torch 1.6; torch.save(torch.load(file, "
-                "weights_only=True), file) writes today's"
+                "it has the format from before torch 1.6; torch.save(torch.load(file, "
+                "weights_only=True), file) converts it"
             )
         try:
             with zipfile.ZipFile(file.path) as archive:
@@ -167,13 +167,13 @@ class _Archive:
         record, size = self._stored(name), storage.count * storage.type.item_bytes
         if not record.file_size == record.compress_size == size:
             raise ValueError(
-                f"record {name} has {record.file_size} bytes, its storage {storage.count} elements "
-                f"of {storage.type.dtype}"
+                f"record {name} has {record.file_size} bytes, but its storage has "
+                f"{storage.count} elements of {storage.type.dtype}"
             )
         start = record.header_offset
         header = self.file.bytes[start : start + LOCAL_HEADER.size]
         if len(header) < LOCAL_HEADER.size:
-            raise ValueError(f"record {name} lies outside of the file")
+            raise ValueError(f"record {name} lies outside the file")
         signature, *_, name_bytes, extra_bytes = LOCAL_HEADER.unpack(header)
         name_end = start + LOCAL_HEADER.size + name_bytes
         stored_name = self.file.bytes[start + LOCAL_HEADER.size : name_end]
@@ -202,7 +202,7 @@ def _storage(reference: object) -> Storage:
         or type(count) is not int
         or not 0 <= count < MAX_SIZE
     ):
-        raise ValueError("a storage is not described as torch.save does it")
+        raise ValueError("a storage is not described the way torch.save does")
     return Storage(kind, key, count)
 
 

@@ -62,7 +62,7 @@ class _Machine:
                 return self._stack.pop()
             step = STEPS.get(opcode)
             if step is None:
-                raise ValueError(f"opcode {opcode!r} of pickle is not one of torch.save")
+                raise ValueError(f"torch.save never writes the pickle opcode {opcode!r}")
             step(self)
 
     # --- Reading ------------------------------------------------------------------------------
@@ -118,17 +118,17 @@ class _Machine:
 
     def append(self, items: list[Any]) -> None:
         if type(self._stack[-1]) is not list:
-            raise ValueError("a pickle appends to what is not a list")
+            raise ValueError("the pickle appends to an object that is not a list")
         self._stack[-1].extend(items)
 
     def set_items(self, items: list[Any]) -> None:
         target = self._stack[-1]
         if type(target) is not dict or len(items) % 2:
-            raise ValueError("a pickle sets items of what is not a dictionary")
+            raise ValueError("the pickle sets items of an object that is not a dictionary")
         for key, value in zip(items[::2], items[1::2], strict=True):
             # Tuples of tuples could take for ever to hash.
             if type(key) not in (str, int):
-                raise ValueError("a key in a pickle must be text or an integer")
+                raise ValueError("a key in the pickle must be text or an integer")
             target[key] = value
 
     def get(self, layout: str) -> None:
@@ -148,14 +148,14 @@ class _Machine:
     def call(self) -> None:
         arguments, constructor = self._stack.pop(), self._stack.pop()
         if not isinstance(constructor, Constructor) or type(arguments) is not tuple:
-            raise ValueError("a pickle calls what is not a function")
+            raise ValueError("the pickle calls an object that is not a function")
         self._push(constructor.function(*arguments))
 
     def set_state(self) -> None:
         """Drop the attributes of an object: a dictionary has none that matter."""
         self._stack.pop()
         if type(self._stack[-1]) is not dict:
-            raise ValueError("a pickle sets attributes of what is not a dictionary")
+            raise ValueError("the pickle sets attributes of an object that is not a dictionary")
 
     def load_persistent(self) -> None:
         self._push(self._persistent(self._stack.pop()))

@@ -16,7 +16,7 @@ __all__ = ["main"]
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(fbg.__version__, prog_name="fbg")
 def main() -> None:
-    """The BERT family and quantized matrix products on CPUs."""
+    """Run BERT-style encoders on CPUs: embed texts, quantize, compare, measure."""
 
 
 for command in (info, encode, quantize, compare, bench, profile):

@@ -11,15 +11,25 @@ from fbg.reports.benchmark import bench as bench_model
 
 @click.command()
 @click.argument("model")
-@click.option("--tokens", type=Integers(), help="Lengths of a sequence.  [default: 8,32,128,384]")
-@click.option("--batch", type=click.IntRange(min=1), default=1, show_default=True)
-@click.option("--threads", type=Integers(), help="Thread counts.  [default: all CPUs]")
+@click.option(
+    "--tokens", type=Integers(), help="Sequence lengths to time.  [default: 8,32,128,384]"
+)
+@click.option(
+    "--batch", type=click.IntRange(min=1), default=1, show_default=True, help="Sequences per call."
+)
+@click.option("--threads", type=Integers(), help="Thread counts to time.  [default: all CPUs]")
 @click.option(
     "--dtypes",
-    help=f"Separated by commas; of {', '.join(DTYPES)}.  [default: float32,bfloat16,int8, "
-    "or that of a saved model]",
+    help=f"Comma-separated list from {', '.join(DTYPES)}.  [default: float32,bfloat16,int8; for a "
+    "saved model, its dtype]",
 )
-@click.option("--rounds", type=click.IntRange(min=1), default=21, show_default=True)
+@click.option(
+    "--rounds",
+    type=click.IntRange(min=1),
+    default=21,
+    show_default=True,
+    help="Number of timed rounds.",
+)
 @json_option
 def bench(
     model: str,
@@ -32,8 +42,9 @@ def bench(
 ) -> None:
     """Time MODEL, a directory or a hub id, on random token ids.
 
-    Dtypes take turns, so that a drift of the machine's speed is in all of them alike. Median, 10th
-    and 90th percentile of the time of a call, and tokens per second at the median.
+    The dtypes take turns, so that a change in the machine's speed affects all of them alike. The
+    report gives the median and the 10th and 90th percentiles of the time of a call, and the tokens
+    per second at the median.
 
     \b
     Examples:

@@ -20,21 +20,27 @@ from fbg.reports.sensitivity import sensitivity as find_sensitivity
     "--texts",
     "source",
     type=click.File(encoding="utf-8"),
-    help="A text file with one text per line; - is standard input. Default: a sample of English.",
+    help="A text file, one text per line; - reads standard input. Default: a sample of English.",
 )
 @click.option(
     "--dtypes",
     default="bfloat16,int8",
     show_default=True,
-    help=f"Separated by commas; of {', '.join(DTYPES)}.",
+    help=f"Comma-separated list from {', '.join(DTYPES)}.",
 )
-@click.option("--rounds", type=click.IntRange(min=1), default=5, show_default=True)
-@click.option("--threads", type=click.IntRange(min=1), help="Default: all CPUs.")
+@click.option(
+    "--rounds",
+    type=click.IntRange(min=1),
+    default=5,
+    show_default=True,
+    help="Number of timed rounds.",
+)
+@click.option("--threads", type=click.IntRange(min=1), help="Number of threads. Default: all CPUs.")
 @click.option(
     "--sensitivity",
     "by_layer",
     is_flag=True,
-    help="Quantize one linear layer at a time, and propose which to keep in higher precision.",
+    help="Quantize one linear layer at a time, and propose layers to keep in a higher precision.",
 )
 @click.option(
     "--target",
@@ -56,10 +62,11 @@ def compare(
     as_json: bool,
     plot: str | None,
 ) -> None:
-    """Compare the dtypes of MODEL with float32: accuracy, speed, memory.
+    """Compare accuracy, speed and memory of MODEL in several dtypes.
 
-    MODEL is a directory or a hub id, not a model saved in a lower precision. The cosine of an
-    embedding to that in float32, the neighbours that it keeps, the error after each layer.
+    MODEL is a directory or a hub id, but not a model saved in a lower precision. Every dtype is
+    compared with float32. The report shows the cosines between the embeddings and those in float32,
+    how many nearest neighbours are kept, and the error after each layer.
 
     \b
     Examples:
@@ -68,7 +75,7 @@ def compare(
       fbg compare path/to/all-MiniLM-L6-v2 --sensitivity
     """
     if by_layer and plot is not None:
-        raise click.UsageError("--plot goes without --sensitivity")
+        raise click.UsageError("--plot cannot be combined with --sensitivity")
     check_plot(plot)
     with user_errors():
         texts = None if source is None else source.read().splitlines()

@@ -38,38 +38,50 @@ class Source:
 
 @click.command()
 @click.argument("model")
-@click.option("--text", "texts", multiple=True, help="A sentence; may be given several times.")
+@click.option("--text", "texts", multiple=True, help="A text; may be given several times.")
 @click.option(
     "--input",
     "source",
     type=click.Path(dir_okay=False, allow_dash=True),
-    help="A .txt file with one sentence per line, a .jsonl or .parquet file; - is standard input, "
-    "in lines.",
+    help="A .txt file with one text per line, or a .jsonl or .parquet file; - reads lines from "
+    "standard input.",
 )
-@click.option("--column", help='Column or key of the texts. Default: "text".')
+@click.option("--column", help='Column (.parquet) or key (.jsonl) of the texts. Default: "text".')
 @click.option(
     "--output",
     type=click.Path(dir_okay=False),
-    help="Write a .npy or .parquet file; default: JSON, one line each.",
+    help="A .npy or .parquet file to write. Default: print each embedding as a line of JSON.",
 )
 @click.option("--overwrite", is_flag=True, help="Replace an existing output file.")
 @click.option(
     "--dtype",
     type=click.Choice(DTYPES),
-    help="Default: that of a saved model, float32 for any other.",
+    help="Precision. Default: the dtype of a saved model; float32 for any other model.",
 )
-@click.option("--prompt-name", help="Precede each text by this prompt of the model.")
+@click.option("--prompt-name", help="Put this prompt of the model before each text.")
 @click.option("--truncate-dim", type=click.IntRange(min=1), help="Keep only the first dimensions.")
 @click.option(
-    "--normalize/--no-normalize", default=None, help="Default: what the model's modules.json says."
+    "--normalize/--no-normalize",
+    default=None,
+    help="Scale embeddings to length 1, or not. Default: what the model's modules.json says.",
 )
 @click.option(
     "--truncation/--no-truncation",
     default=True,
     help="Truncate long texts (default), or stop with an error at the first.",
 )
-@click.option("--batch-size", type=click.IntRange(min=1), default=32, show_default=True)
-@click.option("--threads", type=click.IntRange(1, _fbg.MAX_THREADS), help="Default: all CPUs.")
+@click.option(
+    "--batch-size",
+    type=click.IntRange(min=1),
+    default=32,
+    show_default=True,
+    help="Texts per run, at most.",
+)
+@click.option(
+    "--threads",
+    type=click.IntRange(1, _fbg.MAX_THREADS),
+    help="Number of threads. Default: all CPUs.",
+)
 def encode(
     model: str,
     texts: tuple[str, ...],
@@ -85,7 +97,7 @@ def encode(
     batch_size: int,
     threads: int | None,
 ) -> None:
-    """Embed sentences with MODEL, a directory or a hub id.
+    """Embed texts with MODEL, a directory or a hub id.
 
     OUTPUT appears when it is complete. If the command is interrupted, the embeddings computed so
     far are kept in OUTPUT.partial, and the same command resumes from there. With other texts,
@@ -99,7 +111,7 @@ def encode(
     if bool(texts) == (source is not None):
         raise click.UsageError("give either --text or --input")
     if column is not None and source in (None, "-"):
-        raise click.UsageError("--column goes with --input of a .jsonl or .parquet file")
+        raise click.UsageError("--column requires --input with a .jsonl or .parquet file")
     if source is not None and output is not None and _is_same(Path(source), Path(output)):
         raise click.UsageError(f"--output would replace the --input: {output}")
     options: dict[str, Any] = {
@@ -118,7 +130,7 @@ def encode(
                 click.echo(json.dumps(row.tolist()))
             return
         rows, columns = _write(loaded, chosen, Path(output), batch_size, options)
-    click.echo(f"{output}: {rows} embeddings of {columns}", err=True)
+    click.echo(f"{output}: {rows} embeddings with {columns} dimensions", err=True)
 
 
 def _is_same(source: Path, output: Path) -> bool:
@@ -128,7 +140,7 @@ def _is_same(source: Path, output: Path) -> bool:
 def _check_output(output: Path, overwrite: bool) -> None:
     output_kind(output)
     if require_replaceable(output).exists() and not overwrite:
-        raise FileExistsError(f"{output}: exists; --overwrite replaces it")
+        raise FileExistsError(f"{output}: exists already; pass --overwrite to replace it")
 
 
 def _source(texts: tuple[str, ...], source: str | None, column: str | None) -> Source:

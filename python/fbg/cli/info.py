@@ -17,7 +17,7 @@ from fbg.cli.common import binary_size
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def info(as_json: bool) -> None:
-    """Show the CPU, its instruction sets and caches, threads and versions.
+    """Show the CPU, instruction sets, caches, threads and versions.
 
     \b
     Examples:

@@ -19,14 +19,22 @@ from fbg.reports.profiling import profile as profile_model
 
 @click.command()
 @click.argument("model")
-@click.option("--tokens", type=Integers(), help="Lengths of a sequence.  [default: 8,32,128,384]")
-@click.option("--threads", type=Integers(), help="Thread counts.  [default: all CPUs]")
+@click.option(
+    "--tokens", type=Integers(), help="Sequence lengths to profile.  [default: 8,32,128,384]"
+)
+@click.option("--threads", type=Integers(), help="Thread counts to profile.  [default: all CPUs]")
 @click.option(
     "--dtype",
     type=click.Choice(DTYPES),
-    help="Default: that of a saved model, float32 for any other.",
+    help="Precision. Default: the dtype of a saved model; float32 for any other model.",
 )
-@click.option("--rounds", type=click.IntRange(min=1), default=15, show_default=True)
+@click.option(
+    "--rounds",
+    type=click.IntRange(min=1),
+    default=15,
+    show_default=True,
+    help="Number of timed rounds.",
+)
 @json_option
 @plot_option
 def profile(
@@ -38,10 +46,11 @@ def profile(
     as_json: bool,
     plot: str | None,
 ) -> None:
-    """Show where the time of a run of MODEL goes: by sub-layer, and by module.
+    """Show where the time of a run of MODEL goes.
 
-    MODEL is a directory or a hub id. Rates are in G op/s (a multiply-add is two operations) and as
-    a fraction of what the instructions can do on as many cores.
+    MODEL is a directory or a hub id. The time is broken down by sub-layer and by module. Rates are
+    given in G op/s (a multiply-add is two operations) and as a fraction of the peak of the CPU's
+    instructions on as many cores.
 
     \b
     Examples:

@@ -16,12 +16,14 @@ from fbg.text.files import read_texts
 @click.command()
 @click.argument("model")
 @click.argument("out", type=click.Path())
-@click.option("--dtype", type=click.Choice(DTYPES), default="int8", show_default=True)
+@click.option(
+    "--dtype", type=click.Choice(DTYPES), default="int8", show_default=True, help="Precision."
+)
 @click.option(
     "--calibrate",
     type=click.Path(dir_okay=False),
-    help="A file with texts like those that the model will see, 100 or so: one per line, or .jsonl "
-    'or .parquet with a "text". Makes int8 more accurate; takes seconds.',
+    help="A file with about 100 texts similar to those that the model will process: one per line, "
+    'or .jsonl or .parquet with a key or column "text". Makes int8 more accurate; takes seconds.',
 )
 @click.option(
     "--no-smooth",
@@ -32,9 +34,10 @@ from fbg.text.files import read_texts
 def quantize(
     model: str, out: str, dtype: str, calibrate: str | None, no_smooth: bool, overwrite: bool
 ) -> None:
-    """Save MODEL, a directory or a hub id, as it runs, in the directory OUT.
+    """Quantize MODEL and save it in the directory OUT.
 
-    fbg.load and the other commands then take OUT, and start without quantizing.
+    MODEL is a directory or a hub id. fbg.load and the other commands accept OUT as a model and load
+    it without quantizing again.
 
     \b
     Example:

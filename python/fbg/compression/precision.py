@@ -26,7 +26,9 @@ def read_patterns(wanted: HigherPrecision) -> dict[str, str]:
     """
     if isinstance(wanted, (str, bytes)) or not isinstance(wanted, Iterable):
         got = type(wanted).__name__
-        raise TypeError(f"{WHERE} must be patterns of names of layers, or map them, got {got}")
+        raise TypeError(
+            f"{WHERE} must be layer name patterns, or a mapping from them to dtypes, got {got}"
+        )
     given = wanted.items() if isinstance(wanted, Mapping) else ((p, DEFAULT) for p in wanted)
     patterns: dict[str, str] = {}
     for pattern, dtype in given:

@@ -117,7 +117,7 @@ def compress_linears(
 
 
 def _unpacked(linear: Linear) -> UnpackedWeight:
-    assert isinstance(linear.weight, UnpackedWeight), f"{linear.name} is packed already"
+    assert isinstance(linear.weight, UnpackedWeight), f"{linear.name} is already packed"
     return linear.weight
 
 

@@ -43,7 +43,7 @@ class Quantization:
         integer = wc.dtype == np.int8
         if not integer or dtype == np.float32:
             if scale is not None or zero_point != 0:
-                raise TypeError(f"conv: scale and zero_point go with quantized x, got {dtype}")
+                raise TypeError(f"conv: scale and zero_point require a quantized x, got {dtype}")
             self.source = "quantize" if integer else "native"
             return
         self.source = "int8" if dtype == np.int8 else "native"
@@ -147,7 +147,7 @@ def _pipeline(
         raise ValueError(f"conv: activation must be one of {names} or None, got {activation!r}")
     if pipeline is not None:
         if bias is not None or activation is not None:
-            raise TypeError("conv: bias and activation go without a pipeline")
+            raise TypeError("conv: bias and activation cannot be combined with a pipeline")
         return Pipeline.of(pipeline, "conv")
     stages: list[Stage] = []
     quantized = wc.dtype == np.int8
@@ -235,7 +235,7 @@ def _rows_of(out: object, shape: tuple[int, ...], pipeline: Pipeline) -> Array:
     rows = out.reshape(math.prod(shape[:-1]), shape[-1])
     if rows.size and not np.shares_memory(rows, out):
         raise ValueError(
-            "conv: out must have contiguous channels and pixels that are equally far apart, "
+            "conv: out must have contiguous channels and equally spaced pixels, "
             f"got strides {out.strides}"
         )
     return rows

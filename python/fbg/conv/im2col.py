@@ -68,7 +68,9 @@ class PackAWithIm2Col(PackA):
     ) -> Array:
         wc = self._wc
         if right is not wc:
-            raise TypeError("gemm: PackAWithIm2Col goes with the PackedConv that it was made for")
+            raise TypeError(
+                "gemm: packed_b must be the PackedConv that the PackAWithIm2Col was made for"
+            )
         shape = wc.output_shape(self._array.shape)
         rows = (math.prod(shape[:-1]), shape[-1])
         prepared = find_prepared(

@@ -100,7 +100,9 @@ class PackedConv:
                 f"{dtype!r}"
             )
         if accum not in (None, "int32", "int16") or (accum and dtype in _FLOATS):
-            raise ValueError(f"PackedConv: accum must be 'int32' or 'int16' of int8, got {accum!r}")
+            raise ValueError(
+                f"PackedConv: accum must be 'int32', or 'int16' with int8 weights, got {accum!r}"
+            )
         self._geometry = as_geometry(
             array.shape,
             stride=stride,
@@ -130,7 +132,9 @@ class PackedConv:
             scales, points = _given_quant(scale, zero_point, outputs)
             return _fbg.conv_int8(weights, self._geometry, scales, points)
         if scale is not None or zero_point is not None:
-            raise TypeError(f"PackedConv: scale and zero_point go with int8, got {array.dtype}")
+            raise TypeError(
+                f"PackedConv: scale and zero_point require an int8 w, got {array.dtype}"
+            )
         floats = array.astype(np.float32, copy=False)
         if dtype in (None, "int8") and not np.isfinite(floats).all():
             raise ValueError("PackedConv: w must be finite to be quantized")

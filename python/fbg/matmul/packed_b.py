@@ -129,7 +129,7 @@ class PackedB:
             self._keep(_fbg.pack_b_int8(array, *quant), accum, outlier_bits)
             return
         if scale is not None or zero_point is not None:
-            raise TypeError(f"PackedB: scale and zero_point go with an int8 w, got {array.dtype}")
+            raise TypeError(f"PackedB: scale and zero_point require an int8 w, got {array.dtype}")
         floats = array.astype(np.float32, copy=False)
         if dtype in _FLOAT_PACKERS:
             if dtype == "float16" and (np.abs(floats) >= 65520).any():  # rounds to infinity
@@ -325,7 +325,7 @@ def _check_accum(accum: object, outlier_bits: object, floating: bool) -> None:
     if outlier_bits is None:
         return
     if accum != "int16":
-        raise ValueError(f"PackedB: outlier_bits goes with accum='int16', got accum={accum!r}")
+        raise ValueError(f"PackedB: outlier_bits requires accum='int16', got accum={accum!r}")
     require_integer(outlier_bits, "PackedB: outlier_bits", 1, 8)
 
 

@@ -67,7 +67,9 @@ def read(path: str, verify: bool) -> NativeB:
             offset, size, metadata = _decode_header(file)
             native = _fbg.map_packed_b(file.fileno(), offset, size, verify)
         if metadata != _metadata(native):
-            raise ValueError(f"damaged: its header says {metadata}, its block {_metadata(native)}")
+            raise ValueError(
+                f"damaged: its header says {metadata}, but its block {_metadata(native)}"
+            )
     except OSError as error:
         raise ModelError(f"{path}: {error.strerror or error}") from None
     except (RuntimeError, ValueError) as error:
@@ -122,7 +124,7 @@ def _decode_header(file: BinaryIO) -> tuple[int, int, dict[str, Any]]:
     if int(version) > VERSION:
         raise ValueError(
             f"format version {version} is newer than version {VERSION}, "
-            "the newest that this fbg reads"
+            "the newest that this version of fbg reads"
         )
     tensor = _member(header, TENSOR, dict)
     size = total - offset
@@ -131,7 +133,9 @@ def _decode_header(file: BinaryIO) -> tuple[int, int, dict[str, Any]]:
             f"truncated or damaged: {size} bytes follow the header, which describes {tensor}"
         )
     if offset % ALIGNMENT:
-        raise ValueError(f"the block begins at byte {offset}, not a multiple of {ALIGNMENT}")
+        raise ValueError(
+            f"the block begins at byte {offset}, which is not a multiple of {ALIGNMENT}"
+        )
     return offset, size, metadata
 
 

@@ -162,9 +162,11 @@ class PackAWithQuantRowOffset(PackA):
             self._native = _fbg.AOperand(f"quant_{granularity}", self._array, channel_scale=factors)
             return
         if channel_scale is not None:
-            raise TypeError("PackAWithQuantRowOffset: row_range excludes channel_scale")
+            raise TypeError(
+                "PackAWithQuantRowOffset: row_range cannot be combined with channel_scale"
+            )
         if granularity != "row":
-            raise TypeError("PackAWithQuantRowOffset: row_range goes with granularity='row'")
+            raise TypeError("PackAWithQuantRowOffset: row_range requires granularity='row'")
         name = "PackAWithQuantRowOffset: row_range"
         extents = as_array(row_range, name)
         require_dtype(extents, name, "float32")

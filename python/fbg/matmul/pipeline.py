@@ -80,7 +80,7 @@ class Pipeline:
             elif isinstance(item, Stage):
                 flat.append(item)
             else:
-                raise TypeError(f"pipeline: a stage is wanted, got {type(item).__name__}")
+                raise TypeError(f"pipeline: every item must be a stage, got {type(item).__name__}")
         self.stages: tuple[Stage, ...] = tuple(flat)
         possible = {"acc", "float32"}  # what kernels start from
         before = "the accumulator"
@@ -95,7 +95,7 @@ class Pipeline:
             if last and position + 1 < len(flat):
                 raise TypeError(f"pipeline: {before} must be the last stage")
         if len(flat) > MAX_STAGES:
-            raise ValueError(f"pipeline: at most {MAX_STAGES} stages, got {len(flat)}")
+            raise ValueError(f"pipeline: must have at most {MAX_STAGES} stages, got {len(flat)}")
         self._native = [stage._native for stage in flat]
         self._gives_bfloat16 = possible == {"bfloat16"}
 
@@ -319,7 +319,7 @@ class Add(Stage):
             text += f", scale={scale}, zero_point={point}"
         elif scale is not None or zero_point != 0:
             raise TypeError(
-                f"Add: scale and zero_point go with a uint8 or int8 residual, got {array.dtype}"
+                f"Add: scale and zero_point require a uint8 or int8 residual, got {array.dtype}"
             )
         elif is_bfloat16(array):
             native = _fbg.stage_add_bfloat16(array.view(np.uint16))

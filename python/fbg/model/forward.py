@@ -94,7 +94,9 @@ class HiddenStates:
             types = index_array("forward: token_type_ids", token_type_ids, shape)
         limit = self._config.max_length
         if shape[1] > limit:
-            raise ValueError(f"forward: input_ids has {shape[1]} positions, the model has {limit}")
+            raise ValueError(
+                f"forward: input_ids has {shape[1]} positions, but the model has {limit}"
+            )
         require_in_range("forward: input_ids", ids, self._config.vocab_size, valid)
         if types is not None:
             require_in_range("forward: token_type_ids", types, self._config.num_token_types, valid)

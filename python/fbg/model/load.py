@@ -148,19 +148,24 @@ def _map_saved(
 ) -> tuple[Transformer, str]:
     """Return a network that was saved, and how it was quantized."""
     if options.texts is not None:
-        raise ValueError(f"load: calibrate has no use: {directory} is saved as it was quantized")
+        raise ValueError(
+            f"load: calibrate must be None: {directory} is a saved model, already quantized"
+        )
     if options.patterns:
         raise ValueError(
-            f"load: higher_precision has no use: {directory} is saved as it was packed"
+            f"load: higher_precision must be None: {directory} is a saved model, already packed"
         )
     with SavedFile(directory / saved.WEIGHTS) as file:
         stored, method = file.metadata("dtype"), file.metadata("method")
         if stored not in DTYPES:
-            raise ModelError(f"{file.path}: saved with dtype {stored!r}, which this fbg has not")
+            raise ModelError(
+                f"{file.path}: saved with dtype {stored!r}, which this version of fbg does "
+                "not support"
+            )
         if options.dtype not in (None, stored):
             raise ValueError(
-                f"load: dtype must be {stored!r}, with which {directory} was saved, or None, "
-                f"got {options.dtype!r}"
+                f"load: dtype must be {stored!r}, the dtype of the saved model {directory}, "
+                f"or None, got {options.dtype!r}"
             )
         return read_saved(file, config, stored), method
 
@@ -192,13 +197,15 @@ def _calibration(
 ) -> list[npt.NDArray[np.int32]]:
     sequences = [tokens for tokens in texts if tokens.size > 0]
     if not sequences or max(tokens.max() for tokens in sequences) >= vocab_size:
-        raise ValueError("load: calibrate has no tokens, or one outside the vocabulary")
+        raise ValueError(
+            "load: calibrate must have tokens, all of them in the vocabulary of the model"
+        )
     return sequences
 
 
 def _checked_texts(calibrate: object, dtype: str | None, smooth: bool) -> list[str]:
     if dtype != "int8" or not smooth:
-        raise ValueError("load: calibrate goes with dtype='int8' and smooth=True")
+        raise ValueError("load: calibrate requires dtype='int8' and smooth=True")
     texts = require_texts("load: calibrate", calibrate, several=True)
     if not any(text.strip() for text in texts):
         raise ValueError("load: calibrate must hold at least one text that is not empty")

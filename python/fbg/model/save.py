@@ -107,9 +107,13 @@ def require_free(target: Path, overwrite: bool) -> Path:
     if not target.exists() or (target.is_dir() and not any(target.iterdir())):
         return target
     if not (target / WEIGHTS).is_file():
-        raise FileExistsError(f"{target}: exists, and is not a saved model that could be replaced")
+        raise FileExistsError(
+            f"{target}: exists already and is not a saved model, so it is not replaced"
+        )
     if not overwrite:
-        raise FileExistsError(f"{target}: exists; it is replaced only when asked to overwrite it")
+        raise FileExistsError(
+            f"{target}: exists already; pass overwrite=True (--overwrite) to replace it"
+        )
     return target
 
 

@@ -37,7 +37,9 @@ def read_dense(directory: Path, inputs: int) -> Dense:
     """Read a folder such as 2_Dense; raises ModelError. inputs: columns of what comes before."""
     settings = read_settings(directory / "config.json")
     if settings.size("in_features") != inputs:
-        raise settings.error("in_features", f"{inputs}, as many as come out of what is before it")
+        raise settings.error(
+            "in_features", f"{inputs}, the number of outputs of the module before it"
+        )
     outputs = settings.size("out_features")
     for key in ("module_input_name", "module_output_name"):
         settings.choice(key, ("sentence_embedding",), default="sentence_embedding")
@@ -61,5 +63,7 @@ def _activation_class(settings: Settings) -> str:
         return "Tanh"  # the default of sentence-transformers
     last = name.rpartition(".")[2] if isinstance(name, str) else None
     if last not in ACTIVATIONS:
-        raise settings.error("activation_function", "one of torch.nn: " + ", ".join(ACTIVATIONS))
+        raise settings.error(
+            "activation_function", "one of these classes of torch.nn: " + ", ".join(ACTIVATIONS)
+        )
     return last

@@ -96,7 +96,9 @@ def read_head(
     if all(source.rows(*tensor) is None for tensor in own):
         return None
     if names.pooled and not has_pooler:
-        raise ModelError(f"{source.path}: {names.output}.weight follows a pooler, which is missing")
+        raise ModelError(
+            f"{source.path}: {names.output}.weight requires a pooler, which is missing"
+        )
 
     def biased(field: str, name: str) -> bool:
         return names.biases or source.rows(f"{field}.bias", f"{name}.bias") is not None

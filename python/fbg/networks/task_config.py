@@ -91,9 +91,9 @@ def _labels(settings: Settings) -> tuple[str, ...] | None:
     try:
         labels = tuple(names[str(n)] for n in range(len(names)))
     except KeyError as error:
-        raise settings.error("id2label", f"a map with a label for {error}") from None
+        raise settings.error("id2label", f"an object with a label for {error}") from None
     if not all(isinstance(label, str) for label in labels):
-        raise settings.error("id2label", "a map to text")
+        raise settings.error("id2label", "an object whose values are strings")
     if count not in (None, len(labels)):
         raise settings.error("num_labels", f"the number of labels in id2label, {len(labels)}")
     return labels
@@ -115,5 +115,5 @@ def _pair_activation(settings: Settings) -> str | None:
         return None
     activation = ACTIVATIONS.get(name.rpartition(".")[2]) if isinstance(name, str) else None
     if activation is None:
-        raise settings.error(key, "an activation among " + ", ".join(ACTIVATIONS))
+        raise settings.error(key, "one of the activations " + ", ".join(ACTIVATIONS))
     return activation

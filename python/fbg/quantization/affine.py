@@ -78,7 +78,7 @@ def _range_with_zero(minimum: Any, maximum: Any) -> tuple[Floats, Floats]:
         ends.append(end.astype(np.float64))
     if ends[0].shape != ends[1].shape:
         raise ValueError(
-            "choose_qparams: want minimum and maximum of one shape, "
+            "choose_qparams: minimum and maximum must have the same shape, "
             f"got {ends[0].shape} and {ends[1].shape}"
         )
     with np.errstate(over="ignore"):
@@ -86,7 +86,8 @@ def _range_with_zero(minimum: Any, maximum: Any) -> tuple[Floats, Floats]:
         hi = np.maximum(ends[1], 0).astype(np.float32)
     if not (np.isfinite(lo).all() and np.isfinite(hi).all() and (ends[0] <= ends[1]).all()):
         raise ValueError(
-            f"choose_qparams: want finite minimum <= maximum, got {minimum} and {maximum}"
+            f"choose_qparams: minimum and maximum must be finite and in this order, got {minimum} "
+            f"and {maximum}"
         )
     return lo, hi
 
@@ -139,7 +140,7 @@ def choose_qparams(
     """
     qmin, qmax = integer_range(dtype)
     if symmetric and preserve_sparsity:
-        raise ValueError("choose_qparams: want symmetric or preserve_sparsity, got both")
+        raise ValueError("choose_qparams: symmetric cannot be combined with preserve_sparsity")
     lo, hi = _range_with_zero(minimum, maximum)
     middle, steps = (0 if qmin < 0 else 128), np.float32(qmax - qmin)
     if symmetric:

@@ -63,7 +63,9 @@ class Observer(ABC):
         """
         integer_range(dtype, f"{self._name}.qparams")
         if self._lo is None or self._hi is None:
-            raise ValueError(f"{self._name}.qparams: want at least one value, got none so far")
+            raise ValueError(
+                f"{self._name}.qparams: update must have been called with at least one value"
+            )
         lo, hi = np.minimum(self._lo, 0), np.maximum(self._hi, 0)
         lo, hi = self._range(lo, hi, dtype, symmetric)
         scale, point = choose_qparams(lo, hi, dtype, symmetric)

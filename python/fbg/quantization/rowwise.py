@@ -109,7 +109,7 @@ class RowwiseMatrix:
         require_matrix(array, f"{name}: fused", f"(M, {packed + 2 * little.itemsize})")
         if array.shape[1] != packed + 2 * little.itemsize:
             raise ValueError(
-                f"{name}: fused must have {packed + 2 * little.itemsize} bytes a row for {n} "
+                f"{name}: fused must have {packed + 2 * little.itemsize} bytes per row for {n} "
                 f"columns of {number} bits and {dtype}, got {array.shape[1]}"
             )
         ends = np.ascontiguousarray(array[:, packed:]).view(little).astype(dtype)

@@ -130,7 +130,7 @@ def sequence_lengths(where: str, tokens: Sequence[int] | None, model: Model) -> 
         return [length for length in TOKENS if length <= longest] or [longest]
     lengths = [require_integer(length, f"{where}: tokens", 1, longest) for length in tokens]
     if not lengths:
-        raise ValueError(f"{where}: tokens must be at least one length, got none")
+        raise ValueError(f"{where}: tokens must contain at least one length, got none")
     return lengths
 
 

@@ -145,7 +145,9 @@ def compare(
     """
     rounds = require_integer(rounds, "compare: rounds", 1, 10_000)
     if isinstance(dtypes, str) or not set(dtypes) <= set(WEIGHT_LIMITS):
-        raise ValueError(f"compare: dtypes must be of {', '.join(WEIGHT_LIMITS)}, got {dtypes!r}")
+        raise ValueError(
+            f"compare: dtypes must be among {', '.join(WEIGHT_LIMITS)}, got {dtypes!r}"
+        )
     sentences = require_texts("compare", texts, 2)
     names = list(dict.fromkeys([REFERENCE, *dtypes]))
     models = load_each(os.fspath(model), names, num_threads)
@@ -198,10 +200,12 @@ def _accuracy(embeddings: Floats, exact: Floats, neighbours: int) -> dict[str, f
 def require_texts(where: str, texts: Sequence[str] | None, least: int) -> list[str]:
     """Return those that are not empty, or the sample; raises TypeError or ValueError."""
     if isinstance(texts, (str, bytes)):
-        raise TypeError(f"{where}: texts must be a sequence of str, got one")
+        raise TypeError(f"{where}: texts must be a sequence of str, got a single str")
     sentences = sample_texts() if texts is None else [text for text in texts if text.strip()]
     if len(sentences) < least:
-        raise ValueError(f"{where}: texts must be at least {least}, got {len(sentences)} not empty")
+        raise ValueError(
+            f"{where}: texts must contain at least {least} that are not empty, got {len(sentences)}"
+        )
     return sentences
 
 

@@ -71,7 +71,7 @@ class Sensitivity(Report):
         count = f"{len(self.proposed)} of {len(self.layers)} layers"
         lines.append(f"{count} in {DEFAULT}: {self.proposed_loss:.2e}")
         if self.proposed_loss > self.target:
-            lines.append("the target is out of reach of int8 with these texts")
+            lines.append("int8 cannot reach the target on these texts")
         return "\n".join([*lines, f"higher_precision={list(self.proposed)}"])
 
 

@@ -99,7 +99,7 @@ class HeadEngine:
         kind = next(kind for kind, methods in KINDS.items() if task in methods)
         got = ", ".join(tasks.architectures) or "nothing"
         raise ModelError(
-            f"{task}: {config}: architectures must name a model {kind}, got {got}; "
+            f"{task}: {config}: architectures must name a class that ends in {kind}, got {got}; "
             f"this model has: {has}"
         )
 

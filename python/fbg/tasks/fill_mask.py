@@ -92,7 +92,7 @@ def fill_mask_steps(
     call = TaskCall(context, "fill_mask", "texts", batch_size, truncation)
     k = require_count("fill_mask: top_k", top_k)
     if call.tokenizer.mask_id is None:
-        raise ModelError("fill_mask: the tokenizer has no mask token, [MASK] or <mask>")
+        raise ModelError("fill_mask: the tokenizer has no mask token such as [MASK] or <mask>")
     filler = _Filler(call, k, _checked_targets(call, targets, context.config.vocab_size))
     results: list[Results] = []
     for block in call.blocks(require_texts(call.where, texts)):
@@ -141,8 +141,8 @@ class _Filler(NamedTuple):
         masks = np.flatnonzero(text.ids == tokenizer.mask_id)
         if masks.size == 0:
             raise ValueError(
-                f"{self.call.where}[{block.first + n}] must have the mask token "
-                f"{tokenizer.mask_token}, within {tokenizer.max_length} tokens"
+                f"{self.call.where}[{block.first + n}] must contain the mask token "
+                f"{tokenizer.mask_token} within the first {tokenizer.max_length} tokens"
             )
         return masks
 

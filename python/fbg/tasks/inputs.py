@@ -123,7 +123,7 @@ def as_pair(item: object) -> Pair | None:
 
 def require_same_number(where: str, a: Sequence[object], b: Sequence[object], what: str) -> None:
     if len(a) != len(b):
-        raise ValueError(f"{where} must be as many as {what}, {len(a)}, got {len(b)}")
+        raise ValueError(f"{where} must have as many items as {what}, {len(a)}, got {len(b)}")
 
 
 SomeText = TypeVar("SomeText", bound=Text)

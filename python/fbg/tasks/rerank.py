@@ -124,9 +124,7 @@ def rerank_steps(
     call = TaskCall(context, "rerank", "documents", batch_size, truncation)
     labels = call.head.labels
     if len(labels) != 1:
-        raise ValueError(
-            f"rerank: wanted a model with one label, got {len(labels)}: predict gives them all"
-        )
+        raise ValueError(f"rerank: the model must have one label, got {len(labels)}; use predict")
     if not isinstance(query, str):
         raise TypeError(f"rerank: query must be a str, got {type(query).__name__}")
     activation = _chosen_activation(call, context, "rerank", activation_fn)

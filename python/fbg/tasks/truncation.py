@@ -45,13 +45,16 @@ class CutTexts:
             return
         text = f"{where}[{first + n}] has {texts[n].length} tokens"
         if not truncation:
-            raise ValueError(f"{text}, the model takes {self._max_length}: truncation=True cuts it")
+            raise ValueError(
+                f"{text}, but the model takes at most {self._max_length}; truncation=True "
+                "truncates it"
+            )
         method = where.partition(":")[0]
         if method not in self._said:
             self._said.add(method)
             warnings.warn(
-                f"{text} and was cut to the {self._max_length} that the model takes (this warning "
-                f"is given once for {method} of a model)",
+                f"{text} and was truncated to the {self._max_length} that the model takes (this "
+                f"warning is given once per model for {method})",
                 UserWarning,
                 stacklevel=_level_of_caller(),
             )

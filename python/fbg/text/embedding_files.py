@@ -40,7 +40,7 @@ def output_kind(path: Path) -> str:
         return KINDS[path.suffix.lower()]
     except KeyError:
         supported = ", ".join(suffix for suffix in KINDS if suffix)
-        raise ValueError(f"{path}: the output must be one of {supported}") from None
+        raise ValueError(f"{path}: the suffix of the output must be one of {supported}") from None
 
 
 class EmbeddingFile:

@@ -22,7 +22,7 @@ def input_kind(path: Path) -> str:
         return KINDS[path.suffix.lower()]
     except KeyError:
         supported = ", ".join(suffix for suffix in KINDS if suffix)
-        raise ValueError(f"{path}: the input must be one of {supported}") from None
+        raise ValueError(f"{path}: the suffix of the input must be one of {supported}") from None
 
 
 def read_texts(path: Path, column: str | None = None) -> Iterator[str]:

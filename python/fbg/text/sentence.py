@@ -135,13 +135,13 @@ def _check_order(path: Path, kinds: list[str]) -> None:
     for n, kind in enumerate(kinds):
         if kind not in MODULES_ORDER:
             supported = ", ".join((*MODULES_ORDER, NOTHING))
-            raise ModelError(f"{path}: module {kind} is not among the supported: {supported}")
+            raise ModelError(f"{path}: module {kind} must be one of {supported}")
         before = [MODULES_ORDER.index(k) for k in kinds[:n]]
         rank = MODULES_ORDER.index(kind)
         if any(r > rank or (r == rank and kind != "Dense") for r in before):
             raise ModelError(
-                f"{path}: modules must come in the order {', '.join(MODULES_ORDER)}, each once but "
-                f"Dense, got {', '.join(kinds)}"
+                f"{path}: modules must come in the order {', '.join(MODULES_ORDER)}, and only "
+                f"Dense may be repeated, got {', '.join(kinds)}"
             )
 
 

@@ -55,7 +55,8 @@ class TextTokenizer:
             self._read.encode_batch_fast([""])  # shows a damaged post-processor here and now
         if max_length < special:
             raise ModelError(
-                f"{path}: puts {special} special tokens around a text, the model takes {max_length}"
+                f"{path}: puts {special} special tokens around a text, but the model takes only "
+                f"{max_length} tokens"
             )
 
     @contextmanager
@@ -76,8 +77,10 @@ class TextTokenizer:
 
     def _call(self, function: Callable[[Tokenizer], Any]) -> Any:
         if self._read is None:
-            raise ModelError(f"{self._path}: no such file; only token ids can do without it")
-        with self._errors("the tokenizer fails"):
+            raise ModelError(
+                f"{self._path}: no such file; without it, the model only takes token ids"
+            )
+        with self._errors("the tokenizer failed"):
             return function(self._read)
 
     def _encode_batch(
@@ -159,8 +162,8 @@ class TextTokenizer:
         if kept is None:
             special = int(np.count_nonzero(segments < 0))
             raise ModelError(
-                f"{self._path}: puts {special} special tokens around a pair of texts, the model "
-                f"takes {self.max_length} tokens"
+                f"{self._path}: puts {special} special tokens around a pair of texts, but the "
+                f"model takes only {self.max_length} tokens"
             )
         return text.take(kept)
 

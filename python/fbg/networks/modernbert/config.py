@@ -41,7 +41,7 @@ def read_modernbert_config(settings: Settings) -> ModernBertConfig:
         renamed={"hidden_act": "hidden_activation", "layer_norm_eps": "norm_eps"},
     )
     if common["head_dim"] % 2:
-        raise settings.error("num_attention_heads", "such that heads have an even size")
+        raise settings.error("num_attention_heads", "such that the heads have an even size")
     if common["max_positions"] > MAX_ROTATIONS:
         raise settings.error("max_position_embeddings", f"at most {MAX_ROTATIONS}")
     kinds = _layer_kinds(settings, common["num_layers"])
