@@ -175,7 +175,9 @@ class AsyncModel:
         longest = self.model.max_length
         for n, ids in enumerate(sequences):
             if ids.size > longest:
-                raise ValueError(f"sequences[{n}] has {ids.size} tokens, the model takes {longest}")
+                raise ValueError(
+                    f"sequences[{n}] has {ids.size} tokens, but the model takes at most {longest}"
+                )
         return await self.run(encoder.embed_tokens(sequences), record, 0)
 
     async def token_embeddings(
