@@ -188,7 +188,9 @@ def options() -> argparse.Namespace:
     parser = timing.parser(__doc__.splitlines()[0])
     parser.add_argument("--dtype", choices=PACK, default="int8")
     parser.add_argument("--tokens", type=int, nargs="+", default=[8, 32, 64, 128, 384])
-    parser.add_argument("--no-model", action="store_true", help="leave out what needs BERT-base")
+    parser.add_argument(
+        "--no-model", action="store_true", help="skip the measurements in BERT-base"
+    )
     parser.add_argument("--cache", type=Path, default=checkpoints.default_cache())
     arguments = parser.parse_args()
     if arguments.quick:

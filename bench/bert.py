@@ -100,7 +100,9 @@ def options() -> argparse.Namespace:
     parser.add_argument("--tokens", type=int, nargs="+", default=[8, 32, 64, 128, 384])
     parser.add_argument("--contestants", nargs="+", choices=CHOICES, metavar="NAME")
     parser.add_argument("--cache", type=Path, default=checkpoints.default_cache())
-    parser.add_argument("--resume", action="store_true", help="keep the cases that --json OUT has")
+    parser.add_argument(
+        "--resume", action="store_true", help="skip the cases already in --json OUT"
+    )
     arguments = parser.parse_args()
     if arguments.resume and arguments.json is None:
         parser.error("--resume goes with --json")

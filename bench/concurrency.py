@@ -88,7 +88,9 @@ def main() -> None:
     parser.add_argument("--dtype", default="int8")
     parser.add_argument("--callers", type=int, nargs="+", default=[1, 2, 4, 8, 32], metavar="N")
     parser.add_argument("--call", choices=("encode", "forward"), default="encode")
-    parser.add_argument("--seconds", type=float, default=0.25, help="of a sample (default 0.25)")
+    parser.add_argument(
+        "--seconds", type=float, default=0.25, help="length of a sample (default 0.25)"
+    )
     arguments = parser.parse_args()
     minilm = checkpoints.of_tests("minilm")
     model = fbg.load(arguments.model or minilm.minilm_directory(), arguments.dtype)

@@ -105,7 +105,7 @@ def options() -> argparse.Namespace:
     parser = timing.parser(__doc__.splitlines()[0])
     parser.add_argument("contests", nargs="*", metavar="CONTEST", help=", ".join(CONTESTS))
     parser.add_argument("--shapes", type=shape, nargs="+", metavar="M,N,K")
-    parser.add_argument("--set", choices=shapes.SETS, nargs="+", help="instead of the contest's")
+    parser.add_argument("--set", choices=shapes.SETS, nargs="+", help="shapes to measure instead")
     parser.add_argument("--isa", nargs="+", help="names or all; default: the machine's best")
     parser.add_argument("--memory", choices=("warm", "cold"), nargs="+", default=["warm"])
     parser.add_argument("--peers", nargs="*", choices=gemm_peers.PEERS, metavar="PEER")

@@ -157,7 +157,7 @@ def plot(settings: list[Setting], read: dict[str, float], path: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("json", type=Path, help="of bench/gemm.py --set roofline")
+    parser.add_argument("json", type=Path, help="from gemm.py --set roofline --json")
     parser.add_argument("--plot", type=Path, metavar="OUT", help="write the plot (.svg or .png)")
     arguments = parser.parse_args()
     settings = load(arguments.json)

@@ -136,7 +136,7 @@ def show(results: dict[str, timing.Result], threads: int) -> None:
 def options() -> argparse.Namespace:
     parser = timing.parser(__doc__.splitlines()[0])
     parser.add_argument("--model", type=Path, help="a model directory; default: MiniLM")
-    parser.add_argument("--texts", type=int, default=5000, help="how many (default 5000)")
+    parser.add_argument("--texts", type=int, default=5000, help="number of texts (default 5000)")
     parser.add_argument("--text", type=Path, help="a file with a text on each line")
     parser.add_argument("--contestants", nargs="+", choices=CHOICES, metavar="NAME")
     parser.add_argument("--cache", type=Path, default=checkpoints.default_cache())

@@ -69,7 +69,7 @@ def main() -> None:
 
     a, b = embeddings["float32"], embeddings["int8"]
     cosines = (a * b).sum(axis=1) / np.linalg.norm(a, axis=1) / np.linalg.norm(b, axis=1)
-    print(f"\nint8 against float32: mean cosine {cosines.mean():.5f}, least {cosines.min():.5f}")
+    print(f"\nint8 against float32: mean cosine {cosines.mean():.5f}, minimum {cosines.min():.5f}")
 
     rates = tokens_per_second(models, SENTENCES * 20)
     print(f"\ntokens per second, {fbg.get_num_threads()} threads")
