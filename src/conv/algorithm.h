@@ -2,6 +2,7 @@
 // it costs, and how it is prepared and run. The table of all of them is in algorithms.cc.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -77,6 +78,8 @@ template <class Acc>
 ConvMethod<Acc> im2col_method();
 template <class Acc>
 ConvMethod<Acc> lanewise_method();
+// One for each number of outputs that a tile has along an axis: winograd2, ..., winograd6.
+std::array<ConvMethod<Float32>, 5> winograd_methods();
 
 // Makes a stage read its operand `columns` further on: for the next group of channels.
 void skip_columns(Stage& stage, std::int64_t columns) noexcept;

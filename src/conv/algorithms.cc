@@ -1,6 +1,6 @@
 // The table of all algorithms of convolution, and the choice among them.
 #include <algorithm>
-#include <array>
+#include <vector>
 
 #include "conv/algorithm.h"
 
@@ -16,8 +16,15 @@ void skip_columns(Stage& stage, std::int64_t columns) noexcept {
 
 template <class Acc>
 std::span<const ConvMethod<Acc>> conv_methods() {
-  static const std::array methods{pointwise_method<Acc>(), taps_method<Acc>(),
-                                  lanewise_method<Acc>(), im2col_method<Acc>()};
+  static const std::vector<ConvMethod<Acc>> methods = [] {
+    std::vector<ConvMethod<Acc>> all{pointwise_method<Acc>(), taps_method<Acc>(),
+                                     lanewise_method<Acc>(), im2col_method<Acc>()};
+    if constexpr (Acc::kind == Accumulator::float32) {
+      const auto winograd = winograd_methods();
+      all.insert(all.end(), winograd.begin(), winograd.end());
+    }
+    return all;
+  }();
   return methods;
 }
 

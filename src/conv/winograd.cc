@@ -1,0 +1,322 @@
+// winograd: fewer multiplications for kernels of 2 to 7 with stride 1, in float32.
+//
+//   for each block of tiles                               as many as the L2 holds transformed
+//     V[p] = (B^T d B)[p]           for every point p     winograd_transforms.cc
+//     M[p] = V[p] * U[p]            one product a point   the microkernels of gemm.h
+//     y = A^T M A, then the stages  for every tile        a microkernel that multiplies nothing
+//
+// U = G w G^T is made once for all tiles. Of few tiles, all of which are one block, threads share
+// each of the three steps; else each has blocks of its own. An element of M is one chain over the
+// input channels, so that neither blocks nor threads change a bit of the result.
+#include "conv/winograd.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "fbg/core/isa.h"
+
+namespace fbg {
+namespace {
+
+constexpr std::int64_t kFloat = sizeof(float);
+constexpr std::int64_t kChannels = WinogradTransforms::kChannels;
+
+// G w G^T in double precision, rounded once: [point][input channel][output channel].
+PackedB<Float32> transform_weights(const PackedConv<Float32>& weights, int ty, int tx) {
+  const ConvGeometry& g = weights.geometry();
+  const std::int64_t inputs = g.in_channels, outputs = g.out_channels, points = ty * tx;
+  const int ky = static_cast<int>(g.kernel[1]), kx = static_cast<int>(g.kernel[2]);
+  const auto factor = [](int t, int k, int row, int column) {
+    return t == 1 ? 1.0 : winograd::weights(t, k, row, column).value();
+  };
+  std::vector<double> both(static_cast<std::size_t>(points * ky * kx));  // [point][tap]
+  for (int p = 0; p < points; ++p)
+    for (int tap = 0; tap < ky * kx; ++tap)
+      both[static_cast<std::size_t>(p * ky * kx + tap)] =
+          factor(ty, ky, p / tx, tap / kx) * factor(tx, kx, p % tx, tap % kx);
+
+  std::vector<float> u(static_cast<std::size_t>(points * inputs * outputs));
+  std::vector<double> line(static_cast<std::size_t>(inputs));
+  for (std::int64_t o = 0; o < outputs; ++o)
+    for (std::int64_t p = 0; p < points; ++p) {
+      std::ranges::fill(line, 0.0);
+      for (std::int64_t tap = 0; tap < ky * kx; ++tap) {
+        const double f = both[static_cast<std::size_t>(p * ky * kx + tap)];
+        const float* const w = weights.weights().data() + (o * ky * kx + tap) * inputs;
+        if (f != 0)
+          for (std::int64_t i = 0; i < inputs; ++i) line[static_cast<std::size_t>(i)] += f * w[i];
+      }
+      std::copy(line.begin(), line.end(), u.begin() + (o * points + p) * inputs);
+    }
+  const std::int64_t depth = points * inputs;
+  return PackedB<Float32>::pack({u.data(), depth, outputs, 1, depth});
+}
+
+// What a microkernel is given for rows of pixels that wait in the L1: no products, only stages.
+KernelKey stages_key(KernelKey key) {
+  key.load_c = true;
+  return key;
+}
+
+class WinogradStep final : public ConvStep<Float32> {
+ public:
+  WinogradStep(const ConvProblem<Float32>& p, int n)
+      : geometry_(p.geometry),
+        tiling_(p.geometry, p.shape, n),
+        transforms_(tiling_, p.geometry, p.shape, p.features),
+        shape_(p.shape),
+        tile_(choose_geometry(Accumulator::float32, p.features)),
+        threads_(p.threads),
+        output_(conv_kernel_key(p, tile_).output()) {
+    const std::int64_t tiles = tiling_.tiles(), mr = tile_.max_rows;
+    const std::int64_t row_bytes =
+        tiling_.points() * (geometry_.in_channels + geometry_.out_channels) * kFloat;
+    // Threads share the tiles of one block where each would have few of its own.
+    shared_ = threads_ > 1 && tiles < threads_ * kFewTiles * mr && tiles * row_bytes <= kMaxShared;
+    const std::int64_t fits = cpu_info().l2_bytes / 2 / row_bytes / mr * mr;
+    block_tiles_ = shared_ ? tiles : std::min(std::max(fits, kFewTiles * mr), tiles);
+    source_ = PointMatrices::lay_out(block_tiles_, geometry_.in_channels);
+    product_ = PointMatrices::lay_out(block_tiles_, geometry_.out_channels);
+    block_bytes_ = source_.bytes(tiling_.points()) + product_.bytes(tiling_.points());
+
+    const int ty = static_cast<int>(tiling_.y.t), tx = static_cast<int>(tiling_.x.t);
+    const std::string name = "winograd " + std::to_string(ty) + "x" + std::to_string(tx);
+    weights_ = static_cast<const PackedB<Float32>*>(p.weights.form(name, [&] {
+      auto made = std::make_shared<const PackedB<Float32>>(transform_weights(p.weights, ty, tx));
+      return PackedConv<Float32>::Form{made, made->nbytes()};
+    }));
+    const KernelKey plain = make_kernel_key(tile_, Accumulator::float32, {}, false, false, false);
+    products_ = KernelTable(tile_, plain, geometry_.out_channels, 1, block_tiles_);
+    stages_ = KernelTable(tile_, stages_key(conv_kernel_key(p, tile_)), geometry_.out_channels, 1,
+                          tile_.max_rows);
+  }
+
+  std::string kernel() const override {
+    const std::int64_t rows = std::clamp<std::int64_t>(block_tiles_, 1, tile_.max_rows);
+    const std::int64_t lanes = tile_.lanes;
+    const std::int64_t columns = std::min<std::int64_t>(
+        geometry_.out_channels, tile_.max_vectors[static_cast<std::size_t>(rows - 1)] * lanes);
+    return kernel_name(products_.key(rows, ceil_div(columns, lanes), columns % lanes != 0));
+  }
+  int phases() const noexcept override { return shared_ ? 3 : 1; }
+  std::size_t workspace_bytes() const noexcept override {
+    return static_cast<std::size_t>((shared_ ? 1 : threads_) * block_bytes_ +
+                                    threads_ * transforms_.scratch_bytes());
+  }
+
+  void run(const ConvRun& run, std::byte* workspace, int phase, int thread_id,
+           int num_threads) const noexcept override {
+    const std::int64_t blocks = shared_ ? 1 : threads_;
+    Work work{source_, product_,
+              reinterpret_cast<float*>(workspace + blocks * block_bytes_ +
+                                       thread_id * transforms_.scratch_bytes()),
+              {}, 0, 1};
+    std::byte* const block = workspace + (shared_ ? 0 : thread_id) * block_bytes_;
+    work.source.data = reinterpret_cast<float*>(block);
+    work.product.data = reinterpret_cast<float*>(block + source_.bytes(tiling_.points()));
+    const std::int64_t tiles = tiling_.tiles();
+    if (shared_) {
+      work.tiles = {0, tiles};
+      work.thread = thread_id;
+      work.threads = num_threads;
+      if (phase == 0) transform_source(run, work);
+      if (phase == 1) multiply(work);
+      if (phase == 2) transform_output(run, work);
+      return;
+    }
+    const Range share{tiles * thread_id / num_threads, tiles * (thread_id + 1) / num_threads};
+    const BalancedSplit split = BalancedSplit::split(share.size(), block_tiles_);
+    for (std::int64_t i = 0; i < split.count; ++i) {
+      work.tiles = {share.begin + split[i].begin, share.begin + split[i].end};
+      transform_source(run, work);
+      multiply(work);
+      transform_output(run, work);
+    }
+  }
+
+ private:
+  // Rows of tiles that a thread should have of its own, in tiles of the microkernel.
+  static constexpr std::int64_t kFewTiles = 3;
+  static constexpr std::int64_t kMaxShared = 16 << 20;  // bytes of a block that threads share
+
+  // A block and a thread's part of it.
+  struct Work {
+    PointMatrices source, product;
+    float* scratch;
+    Range tiles;
+    int thread, threads;
+  };
+
+  // use(run of tiles, its first row, channels) for the thread's part of a block.
+  template <class Use>
+  void for_each_run(const Work& work, std::int64_t most, std::int64_t channels, Use use) const {
+    const std::int64_t columns = tiling_.x.tiles(), rows = tiling_.y.tiles();
+    std::int64_t index = 0;
+    for (std::int64_t i = work.tiles.begin; i < work.tiles.end;) {
+      const std::int64_t line = i / columns, x = i % columns;
+      const std::int64_t count = std::min({most, columns - x, work.tiles.end - i});
+      for (std::int64_t c = 0; c < channels; c += kChannels)
+        if (index++ % work.threads == work.thread)
+          use(TileRun{line / rows, line % rows, x, count}, i - work.tiles.begin,
+              Range{c, std::min(c + kChannels, channels)});
+      i += count;
+    }
+  }
+
+  void transform_source(const ConvRun& run, const Work& work) const noexcept {
+    for_each_run(work, transforms_.source_tiles(), geometry_.in_channels,
+                 [&](const TileRun& tiles, std::int64_t row, Range channels) {
+                   transforms_.transform_source(run, tiles, channels, work.source, row,
+                                                work.scratch);
+                 });
+  }
+
+  // M[p] = V[p] U[p], a group of columns at a time.
+  void multiply(const Work& work) const noexcept {
+    const BalancedSplit tiles = BalancedSplit::split(work.tiles.size(), tile_.max_rows);
+    const std::int64_t nr =
+        tile_.lanes * tile_.max_vectors[static_cast<std::size_t>(tiles.largest - 1)];
+    const std::int64_t columns = geometry_.out_channels, groups = ceil_div(columns, nr);
+    const std::int64_t units = tiling_.points() * groups;
+    const auto panel = [&](std::int64_t unit) {
+      constexpr PackedFormat format = Float32::format;
+      const std::int64_t point = unit / groups, col = unit % groups * nr;
+      return weights_->panels() + col / kPanelColumns * weights_->panel_bytes() +
+             point * geometry_.in_channels * format.b_group() +
+             col % kPanelColumns * format.b_column_group();
+    };
+    BlockPair pair{nullptr, work.source.row * kFloat, nullptr, weights_->panel_bytes(),
+                   geometry_.in_channels};
+    TileArgs args;
+    args.set_blocks({&pair, 1});
+    args.ldc = work.product.row * kFloat;
+    const std::int64_t last = units * (work.thread + 1) / work.threads;
+    for (std::int64_t unit = units * work.thread / work.threads; unit < last; ++unit) {
+      const std::int64_t point = unit / groups, col = unit % groups * nr;
+      args.columns = std::min(nr, columns - col);
+      const std::int64_t vectors = ceil_div(args.columns, tile_.lanes);
+      const bool masked = args.columns % tile_.lanes != 0;
+      pair.b = panel(unit);
+      const std::byte* next = panel(unit + 1 < last ? unit + 1 : unit);
+      for (std::int64_t i = 0; i < tiles.count; ++i) {
+        const Range rows = tiles[i];
+        pair.a = work.source.data + point * work.source.point + rows.begin * work.source.row;
+        args.c = work.product.data + point * work.product.point + rows.begin * work.product.row +
+                 col;
+        args.prefetch = next;
+        next += geometry_.in_channels / 2 * 64;
+        args.key = &products_.key(rows.size(), vectors, masked);
+        products_.find(rows.size(), vectors, masked)(&args);
+      }
+    }
+  }
+
+  void transform_output(const ConvRun& run, const Work& work) const noexcept {
+    std::array<StageArgs, kMaxStages> stages;
+    std::ranges::transform(run.stages, stages.begin(), &Stage::args);
+    TileArgs args;
+    args.stages = stages.data();
+    args.ldc = run.c.ld;
+    args.ldpartial = kChannels * kFloat;
+    for_each_run(work, transforms_.output_tiles(), geometry_.out_channels,
+                 [&](const TileRun& tiles, std::int64_t row, Range channels) {
+                   transforms_.transform_output(
+                       work.product, row, tiles, channels, work.scratch,
+                       [&](std::int64_t line, const float* pixels) {
+                         const std::int64_t x = tiles.x * tiling_.x.n;
+                         const std::int64_t count =
+                             std::min(tiles.count * tiling_.x.n, tiling_.x.output - x);
+                         const std::int64_t first =
+                             (tiles.plane * tiling_.y.output + line) * tiling_.x.output + x;
+                         finish(run, pixels, {first, first + count}, channels, args);
+                       });
+                 });
+  }
+
+  // The stages, for a run of pixels.
+  void finish(const ConvRun& run, const float* sums, Range pixels, Range channels,
+              TileArgs& args) const noexcept {
+    const BalancedSplit tiles = BalancedSplit::split(pixels.size(), tile_.max_rows);
+    const std::int64_t nr =
+        tile_.lanes * tile_.max_vectors[static_cast<std::size_t>(tiles.largest - 1)];
+    for (std::int64_t i = 0; i < tiles.count; ++i) {
+      const Range rows = tiles[i];
+      args.row = pixels.begin + rows.begin;
+      for (std::int64_t col = channels.begin; col < channels.end; col += nr) {
+        args.col = col;
+        args.columns = std::min(nr, channels.end - col);
+        const std::int64_t vectors = ceil_div(args.columns, tile_.lanes);
+        const bool masked = args.columns % tile_.lanes != 0;
+        args.partial =
+            const_cast<float*>(sums + rows.begin * kChannels + (col - channels.begin));
+        args.c = static_cast<std::byte*>(run.c.data) + args.row * run.c.ld +
+                 col * value_size(output_);
+        args.key = &stages_.key(rows.size(), vectors, masked);
+        stages_.find(rows.size(), vectors, masked)(&args);
+      }
+    }
+  }
+
+  const ConvGeometry geometry_;
+  const WinogradTiling tiling_;
+  const WinogradTransforms transforms_;
+  const ConvShape shape_;
+  const Geometry tile_;
+  const int threads_;
+  const ValueType output_;
+  bool shared_;
+  std::int64_t block_tiles_, block_bytes_;
+  PointMatrices source_, product_;
+  const PackedB<Float32>* weights_;
+  KernelTable products_, stages_;
+};
+
+bool applies_to(const ConvProblem<Float32>& p, int n) {
+  const ConvGeometry& g = p.geometry;
+  const Extent3 ones{1, 1, 1};
+  if (g.groups != 1 || g.transposed || g.stride != ones || g.kernel[0] != 1 ||
+      p.shape.output[0] != p.shape.input[0] || g.kernel[1] * g.kernel[2] == 1)
+    return false;
+  for (const std::size_t axis : {1u, 2u}) {
+    const bool dilated = g.kernel[axis] > 1 && g.dilation[axis] > 1;
+    if (dilated || g.kernel[axis] + n - 1 > winograd::kMaxTile) return false;
+  }
+  return true;
+}
+
+// Of an image, in multiply-adds of a vector. Each tile transforms t * t pixels of all channels
+// twice, multiplies them, and U comes from the L3 where it does not fit in the L2.
+double cost_of(const ConvProblem<Float32>& p, int n) {
+  const WinogradTiling tiling(p.geometry, p.shape, n);
+  const Geometry tile = choose_geometry(Accumulator::float32, p.features);
+  const double lanes = tile.lanes, points = static_cast<double>(tiling.points());
+  const double batch = static_cast<double>(std::max<std::int64_t>(p.shape.batch, 1));
+  const double tiles = static_cast<double>(tiling.tiles()) / batch;
+  const double inputs = static_cast<double>(p.geometry.in_channels);
+  const double in_vectors = static_cast<double>(ceil_div(p.geometry.in_channels, tile.lanes));
+  const double out_vectors = static_cast<double>(ceil_div(p.geometry.out_channels, tile.lanes));
+  const double products = tiles * points * (inputs + 4) * out_vectors;
+  const double transforms = tiles * points * (6 * in_vectors + 6 * out_vectors);
+  const double weights = points * inputs * out_vectors * lanes / 4;
+  return batch * (products + transforms + weights);
+}
+
+template <int N>
+ConvMethod<Float32> method() {
+  static constexpr const char* kNames[] = {"winograd2", "winograd3", "winograd4", "winograd5",
+                                           "winograd6"};
+  return {kNames[N - 2], false, [](const ConvProblem<Float32>& p) { return applies_to(p, N); },
+          [](const ConvProblem<Float32>& p) { return cost_of(p, N); },
+          [](const ConvProblem<Float32>& p) -> std::unique_ptr<ConvStep<Float32>> {
+            return std::make_unique<WinogradStep>(p, N);
+          }};
+}
+
+}  // namespace
+
+std::array<ConvMethod<Float32>, 5> winograd_methods() {
+  return {method<2>(), method<3>(), method<4>(), method<5>(), method<6>()};
+}
+
+}  // namespace fbg

@@ -1,0 +1,94 @@
+// How Winograd's algorithm cuts an image into tiles, and the two transforms of a block of tiles.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "conv/algorithm.h"
+#include "simd/winograd.h"
+
+namespace fbg {
+
+// Tiles of n x n outputs, made from t x t pixels each; an axis along which the kernel has size 1
+// has n = t = 1. Tiles are counted over all planes of the output, along rows first.
+struct WinogradTiling {
+  struct Axis {
+    std::int64_t n, k, t, pad, input, output;
+    std::int64_t tiles() const { return ceil_div(output, n); }
+  };
+  Axis y, x;
+  std::int64_t planes;
+
+  // n, or 1 along axes with a kernel of 1.
+  WinogradTiling(const ConvGeometry& g, const ConvShape& shape, int n);
+
+  std::int64_t points() const { return y.t * x.t; }
+  std::int64_t plane_tiles() const { return y.tiles() * x.tiles(); }
+  std::int64_t tiles() const { return planes * plane_tiles(); }
+};
+
+// Tiles [first, first + count) of one row of tiles.
+struct TileRun {
+  std::int64_t plane, y, x, count;
+};
+
+// A matrix of tiles x channels for each point of a tile, in the workspace. Its rows begin at
+// multiples of 64 bytes; neither rows nor points lie a multiple of 4096 bytes apart, where they
+// would displace each other from the L1.
+struct PointMatrices {
+  float* data;
+  std::int64_t row, point;  // distances in floats
+
+  static PointMatrices lay_out(std::int64_t rows, std::int64_t channels);
+  std::int64_t bytes(std::int64_t points) const { return points * point * 4; }
+};
+
+// Both transforms run along columns of the image first and along its rows then, a few tiles and
+// channels at a time, so that what lies between stays in the L1.
+class WinogradTransforms {
+ public:
+  WinogradTransforms(const WinogradTiling& tiling, const ConvGeometry& geometry,
+                     const ConvShape& shape, Features features);
+
+  std::int64_t scratch_bytes() const;  // of each thread
+  // Tiles of a run at most, and channels of the matrices' columns at most.
+  std::int64_t source_tiles() const { return source_tiles_; }
+  std::int64_t output_tiles() const { return output_tiles_; }
+  static constexpr std::int64_t kChannels = 64;
+
+  // B^T d B of a run of tiles into rows [row, row + count) of v, for some of the input channels.
+  void transform_source(const ConvRun& run, const TileRun& tiles, Range channels,
+                        const PointMatrices& v, std::int64_t row, float* scratch) const noexcept;
+
+  // Rows [row, row + count) of m, columns `channels` of them, as A^T m A: lines of output pixels.
+  // use(line, pixels) is called for each line of the run, with pixels `kChannels` floats apart.
+  template <class Use>
+  void transform_output(const PointMatrices& m, std::int64_t row, const TileRun& tiles,
+                        Range channels, float* scratch, Use use) const noexcept;
+
+ private:
+  float* begin_output(const PointMatrices& m, std::int64_t row, std::int64_t count, Range channels,
+                      float* scratch) const noexcept;
+  const float* output_line(std::int64_t line, std::int64_t count, std::int64_t channels,
+                           const float* columns, float* pixels) const noexcept;
+
+  const WinogradTiling tiling_;
+  const ConvGeometry geometry_;
+  const ConvShape shape_;
+  simd::LineKernel source_y_, source_x_, output_y_, output_x_;
+  std::int64_t source_tiles_, output_tiles_;
+};
+
+template <class Use>
+void WinogradTransforms::transform_output(const PointMatrices& m, std::int64_t row,
+                                          const TileRun& tiles, Range channels, float* scratch,
+                                          Use use) const noexcept {
+  float* const pixels = begin_output(m, row, tiles.count, channels, scratch);
+  const std::int64_t first = tiles.y * tiling_.y.n;
+  const std::int64_t lines = std::min(tiling_.y.n, tiling_.y.output - first);
+  for (std::int64_t line = 0; line < lines; ++line)
+    use(first + line, output_line(line, tiles.count, channels.size(), scratch, pixels));
+}
+
+}  // namespace fbg
