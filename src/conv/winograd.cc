@@ -108,10 +108,13 @@ class WinogradStep final : public ConvStep<Float32> {
   void run(const ConvRun& run, std::byte* workspace, int phase, int thread_id,
            int num_threads) const noexcept override {
     const std::int64_t blocks = shared_ ? 1 : threads_;
-    Work work{source_, product_,
+    Work work{source_,
+              product_,
               reinterpret_cast<float*>(workspace + blocks * block_bytes_ +
                                        thread_id * transforms_.scratch_bytes()),
-              {}, 0, 1};
+              {},
+              0,
+              1};
     std::byte* const block = workspace + (shared_ ? 0 : thread_id) * block_bytes_;
     work.source.data = reinterpret_cast<float*>(block);
     work.product.data = reinterpret_cast<float*>(block + source_.bytes(tiling_.points()));
@@ -202,8 +205,8 @@ class WinogradStep final : public ConvStep<Float32> {
       for (std::int64_t i = 0; i < tiles.count; ++i) {
         const Range rows = tiles[i];
         pair.a = work.source.data + point * work.source.point + rows.begin * work.source.row;
-        args.c = work.product.data + point * work.product.point + rows.begin * work.product.row +
-                 col;
+        args.c =
+            work.product.data + point * work.product.point + rows.begin * work.product.row + col;
         args.prefetch = next;
         next += geometry_.in_channels / 2 * 64;
         args.key = &products_.key(rows.size(), vectors, masked);
@@ -248,10 +251,9 @@ class WinogradStep final : public ConvStep<Float32> {
         args.columns = std::min(nr, channels.end - col);
         const std::int64_t vectors = ceil_div(args.columns, tile_.lanes);
         const bool masked = args.columns % tile_.lanes != 0;
-        args.partial =
-            const_cast<float*>(sums + rows.begin * kChannels + (col - channels.begin));
-        args.c = static_cast<std::byte*>(run.c.data) + args.row * run.c.ld +
-                 col * value_size(output_);
+        args.partial = const_cast<float*>(sums + rows.begin * kChannels + (col - channels.begin));
+        args.c =
+            static_cast<std::byte*>(run.c.data) + args.row * run.c.ld + col * value_size(output_);
         args.key = &stages_.key(rows.size(), vectors, masked);
         stages_.find(rows.size(), vectors, masked)(&args);
       }

@@ -31,7 +31,7 @@ PointMatrices PointMatrices::lay_out(std::int64_t rows, std::int64_t channels) {
     return distance % kAlias == 0 ? distance + kLine : distance;
   };
   const std::int64_t row = apart(round_up(channels, kLine));
-  return {nullptr, row, apart(rows * row)};
+  return {nullptr, row, (rows * row / kLine | 1) * kLine};
 }
 
 WinogradTransforms::WinogradTransforms(const WinogradTiling& tiling, const ConvGeometry& geometry,
@@ -43,17 +43,14 @@ WinogradTransforms::WinogradTransforms(const WinogradTiling& tiling, const ConvG
   output_y_ = kernels.output[tiling.y.t][tiling.y.n];
   output_x_ = kernels.output[tiling.x.t][tiling.x.n];
   const std::int64_t floats = kScratchBytes / kFloat / kChannels;
-  source_tiles_ = std::max<std::int64_t>(
-      (floats / tiling.y.t - (tiling.x.k - 1)) / tiling.x.n, 1);
-  output_tiles_ =
-      std::max<std::int64_t>(floats / (tiling.y.n * tiling.x.t + tiling.x.n), 1);
+  source_tiles_ = std::max<std::int64_t>((floats / tiling.y.t - (tiling.x.k - 1)) / tiling.x.n, 1);
+  output_tiles_ = std::max<std::int64_t>(floats / (tiling.y.n * tiling.x.t + tiling.x.n), 1);
 }
 
 std::int64_t WinogradTransforms::scratch_bytes() const {
   const std::int64_t source =
       tiling_.y.t * (source_tiles_ * tiling_.x.n + tiling_.x.k - 1) * kChannels;
-  const std::int64_t output =
-      output_tiles_ * (tiling_.y.n * tiling_.x.t + tiling_.x.n) * kChannels;
+  const std::int64_t output = output_tiles_ * (tiling_.y.n * tiling_.x.t + tiling_.x.n) * kChannels;
   return round_up(std::max(source, output) * kFloat, 64);
 }
 

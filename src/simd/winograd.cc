@@ -133,9 +133,8 @@ void transform_lines(const LineTransform& a) {
       FloatVec in[T], out[Transform::kLines];
       unroll<T>([&](auto p) FBG_INLINE_LAMBDA { in[p] = access.load(d, x[p] + c); });
       Transform::apply(in, out);
-      unroll<Transform::kLines>([&](auto l) FBG_INLINE_LAMBDA {
-        access.store(out[l], d, y + l * a.line_y + c);
-      });
+      unroll<Transform::kLines>(
+          [&](auto l) FBG_INLINE_LAMBDA { access.store(out[l], d, y + l * a.line_y + c); });
     });
   }
 }
