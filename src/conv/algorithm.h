@@ -69,6 +69,11 @@ struct ConvMethod {
 template <class Acc>
 std::span<const ConvMethod<Acc>> conv_methods();
 
+// The method of least cost among those that apply and that options admit. Throws
+// std::invalid_argument for an algorithm that does not exist or does not apply.
+template <class Acc>
+const ConvMethod<Acc>& choose_method(const ConvProblem<Acc>& p, const ConvOptions& options);
+
 // One function per algorithm, each in the file of its name.
 template <class Acc>
 ConvMethod<Acc> pointwise_method();

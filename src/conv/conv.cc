@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <stdexcept>
 
 #include "conv/algorithm.h"
@@ -29,37 +28,6 @@ ConvProblem<Acc> problem_of(const PackedConv<Acc>& weights, RuntimePipeline pipe
           options.has_scale || options.source == ConvSource::quantize,
           features,
           options.threads};
-}
-
-template <class Acc>
-const ConvMethod<Acc>& choose(const ConvProblem<Acc>& p, const ConvOptions& options) {
-  const ConvMethod<Acc>* best = nullptr;
-  double least = std::numeric_limits<double>::infinity();
-  const bool direct = options.algorithm == "direct";
-  for (const ConvMethod<Acc>& method : conv_methods<Acc>()) {
-    const bool named = options.algorithm == method.name;
-    if (!options.algorithm.empty() && !direct && !named) continue;
-    if (!method.applies(p)) {
-      if (named)
-        throw std::invalid_argument(std::string("conv: algorithm '") + method.name +
-                                    "' does not apply to " + to_string(p.geometry));
-      continue;
-    }
-    if ((options.exact || direct) && !named && !method.exact) continue;
-    const double cost = method.cost(p);
-    if (cost < least) {
-      least = cost;
-      best = &method;
-    }
-  }
-  if (best) return *best;
-  if (options.algorithm.empty() || direct)
-    throw std::invalid_argument("conv: no algorithm computes " + to_string(p.geometry) + " yet");
-  std::string names;
-  for (const ConvMethod<Acc>& method : conv_methods<Acc>())
-    names += std::string(names.empty() ? "" : ", ") + method.name;
-  throw std::invalid_argument("conv: algorithm must be 'direct' or one of " + names + ", got '" +
-                              std::string(options.algorithm) + "'");
 }
 
 }  // namespace
@@ -112,7 +80,7 @@ Conv<Acc>::Conv(const PackedConv<Acc>& weights, RuntimePipeline pipeline, const 
                                   std::to_string(limit) +
                                   ", the most that int32 sums hold exactly");
   }
-  const ConvMethod<Acc>& method = choose(p, options);
+  const ConvMethod<Acc>& method = choose_method(p, options);
   state_ =
       std::make_unique<State>(State{weights, p.geometry, shape, options.source, p.has_scale, false,
                                     method.name, method.prepare(p), key.output(),

@@ -11,10 +11,12 @@
 #include "conv/winograd.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
 #include "fbg/core/isa.h"
+#include "fbg/gemm/tile_loop.h"
 
 namespace fbg {
 namespace {
@@ -94,10 +96,10 @@ class WinogradStep final : public ConvStep<Float32> {
 
   std::string kernel() const override {
     const std::int64_t rows = std::clamp<std::int64_t>(block_tiles_, 1, tile_.max_rows);
-    const std::int64_t lanes = tile_.lanes;
-    const std::int64_t columns = std::min<std::int64_t>(
-        geometry_.out_channels, tile_.max_vectors[static_cast<std::size_t>(rows - 1)] * lanes);
-    return kernel_name(products_.key(rows, ceil_div(columns, lanes), columns % lanes != 0));
+    const std::int64_t columns =
+        std::min<std::int64_t>(geometry_.out_channels, tile_columns(tile_, rows));
+    return kernel_name(
+        products_.find(rows, ceil_div(columns, tile_.lanes), columns % tile_.lanes != 0).key);
   }
   int phases() const noexcept override { return shared_ ? 3 : 1; }
   std::size_t workspace_bytes() const noexcept override {
@@ -178,41 +180,37 @@ class WinogradStep final : public ConvStep<Float32> {
   // M[p] = V[p] U[p], a group of columns at a time.
   void multiply(const Work& work) const noexcept {
     const BalancedSplit tiles = BalancedSplit::split(work.tiles.size(), tile_.max_rows);
-    const std::int64_t nr =
-        tile_.lanes * tile_.max_vectors[static_cast<std::size_t>(tiles.largest - 1)];
-    const std::int64_t columns = geometry_.out_channels, groups = ceil_div(columns, nr);
-    const std::int64_t units = tiling_.points() * groups;
-    const auto panel = [&](std::int64_t unit) {
-      constexpr PackedFormat format = Float32::format;
-      const std::int64_t point = unit / groups, col = unit % groups * nr;
-      return weights_->panels() + col / kPanelColumns * weights_->panel_bytes() +
-             point * geometry_.in_channels * format.b_group() +
-             col % kPanelColumns * format.b_column_group();
-    };
-    BlockPair pair{nullptr, work.source.row * kFloat, nullptr, weights_->panel_bytes(),
-                   geometry_.in_channels};
+    const Range columns{0, geometry_.out_channels};
+    const std::int64_t inputs = geometry_.in_channels;
+    const std::int64_t units =
+        tiling_.points() * ceil_div(columns.end, tile_columns(tile_, tiles.largest));
+    const Range share{units * work.thread / work.threads, units * (work.thread + 1) / work.threads};
+    BlockPair pair{nullptr, work.source.row * kFloat, nullptr, weights_->panel_bytes(), inputs};
     TileArgs args;
     args.set_blocks({&pair, 1});
     args.ldc = work.product.row * kFloat;
-    const std::int64_t last = units * (work.thread + 1) / work.threads;
-    for (std::int64_t unit = units * work.thread / work.threads; unit < last; ++unit) {
-      const std::int64_t point = unit / groups, col = unit % groups * nr;
-      args.columns = std::min(nr, columns - col);
-      const std::int64_t vectors = ceil_div(args.columns, tile_.lanes);
-      const bool masked = args.columns % tile_.lanes != 0;
-      pair.b = panel(unit);
-      const std::byte* next = panel(unit + 1 < last ? unit + 1 : unit);
-      for (std::int64_t i = 0; i < tiles.count; ++i) {
-        const Range rows = tiles[i];
-        pair.a = work.source.data + point * work.source.point + rows.begin * work.source.row;
-        args.c =
-            work.product.data + point * work.product.point + rows.begin * work.product.row + col;
-        args.prefetch = next;
-        next += geometry_.in_channels / 2 * 64;
-        args.key = &products_.key(rows.size(), vectors, masked);
-        products_.find(rows.size(), vectors, masked)(&args);
-      }
-    }
+    std::int64_t unit = 0;
+    for (std::int64_t point = 0; point < tiling_.points(); ++point)
+      for_each_column_group(tile_, tiles.largest, columns, [&](const ColumnGroup& group) {
+        if (unit++ < share.begin || unit > share.end) return;
+        const std::byte* const panel =
+            weights_->panels() + group.col / kPanelColumns * weights_->panel_bytes() +
+            point * inputs * Float32::format.b_group() + group.col % kPanelColumns * kFloat;
+        // The panel of the next group, or of the next point.
+        const bool more = group.col + group.columns < columns.end;
+        args.prefetch = more ? panel + group.columns / kPanelColumns * weights_->panel_bytes()
+                             : panel + inputs * Float32::format.b_group();
+        args.columns = group.columns;
+        pair.a = work.source.data + point * work.source.point;
+        pair.b = panel;
+        float* tile = work.product.data + point * work.product.point + group.col;
+        for_each_row_tile(tiles, {&pair, 1}, [&](std::int64_t rows) {
+          args.c = tile;
+          run_tile(products_, group, rows, args);
+          tile += rows * work.product.row;
+          args.prefetch = static_cast<const std::byte*>(args.prefetch) + inputs / 2 * 64;
+        });
+      });
   }
 
   void transform_output(const ConvRun& run, const Work& work) const noexcept {
@@ -241,23 +239,20 @@ class WinogradStep final : public ConvStep<Float32> {
   void finish(const ConvRun& run, const float* sums, Range pixels, Range channels,
               TileArgs& args) const noexcept {
     const BalancedSplit tiles = BalancedSplit::split(pixels.size(), tile_.max_rows);
-    const std::int64_t nr =
-        tile_.lanes * tile_.max_vectors[static_cast<std::size_t>(tiles.largest - 1)];
-    for (std::int64_t i = 0; i < tiles.count; ++i) {
-      const Range rows = tiles[i];
-      args.row = pixels.begin + rows.begin;
-      for (std::int64_t col = channels.begin; col < channels.end; col += nr) {
-        args.col = col;
-        args.columns = std::min(nr, channels.end - col);
-        const std::int64_t vectors = ceil_div(args.columns, tile_.lanes);
-        const bool masked = args.columns % tile_.lanes != 0;
-        args.partial = const_cast<float*>(sums + rows.begin * kChannels + (col - channels.begin));
-        args.c =
-            static_cast<std::byte*>(run.c.data) + args.row * run.c.ld + col * value_size(output_);
-        args.key = &stages_.key(rows.size(), vectors, masked);
-        stages_.find(rows.size(), vectors, masked)(&args);
-      }
-    }
+    for_each_column_group(tile_, tiles.largest, channels, [&](const ColumnGroup& group) {
+      args.col = group.col;
+      args.columns = group.columns;
+      args.row = pixels.begin;
+      const float* partial = sums + (group.col - channels.begin);
+      for_each_row_tile(tiles, {}, [&](std::int64_t rows) {
+        args.partial = const_cast<float*>(partial);
+        args.c = static_cast<std::byte*>(run.c.data) + args.row * run.c.ld +
+                 group.col * value_size(output_);
+        run_tile(stages_, group, rows, args);
+        args.row += rows;
+        partial += rows * kChannels;
+      });
+    });
   }
 
   const ConvGeometry geometry_;
@@ -287,21 +282,29 @@ bool applies_to(const ConvProblem<Float32>& p, int n) {
   return true;
 }
 
-// Of an image, in multiply-adds of a vector. Each tile transforms t * t pixels of all channels
-// twice, multiplies them, and U comes from the L3 where it does not fit in the L2.
+// The products, or the time in which U comes from the L3, and both transforms, which are limited by
+// the transfers between the L1 and the L2. The constants were fitted to times measured over
+// channels and sizes of images (bench/winograd.py).
 double cost_of(const ConvProblem<Float32>& p, int n) {
+  constexpr double kLoadWeight = 0.8;  // a float of U, from the L3
+  constexpr double kPoint = 20,
+                   kTerm = 1.5;  // a point of a vector of channels, per point of an axis
+  constexpr double kError = 0.015;  // what a larger error must be worth, for each n
   const WinogradTiling tiling(p.geometry, p.shape, n);
   const Geometry tile = choose_geometry(Accumulator::float32, p.features);
-  const double lanes = tile.lanes, points = static_cast<double>(tiling.points());
-  const double batch = static_cast<double>(std::max<std::int64_t>(p.shape.batch, 1));
-  const double tiles = static_cast<double>(tiling.tiles()) / batch;
+  const double points = static_cast<double>(tiling.points());
+  const double images = static_cast<double>(std::max<std::int64_t>(p.shape.batch, 1));
+  const double tiles = static_cast<double>(tiling.tiles()) / images;
   const double inputs = static_cast<double>(p.geometry.in_channels);
   const double in_vectors = static_cast<double>(ceil_div(p.geometry.in_channels, tile.lanes));
   const double out_vectors = static_cast<double>(ceil_div(p.geometry.out_channels, tile.lanes));
-  const double products = tiles * points * (inputs + 4) * out_vectors;
-  const double transforms = tiles * points * (6 * in_vectors + 6 * out_vectors);
-  const double weights = points * inputs * out_vectors * lanes / 4;
-  return batch * (products + transforms + weights);
+  const double multiply = tiles * points * (inputs + 4) * out_vectors;
+  const double load = points * inputs * static_cast<double>(p.geometry.out_channels) * kLoadWeight;
+  const double longer = static_cast<double>(std::max(tiling.y.t, tiling.x.t));
+  const double transform =
+      tiles * points * (in_vectors + out_vectors) / 2 * (kPoint + kTerm * longer);
+  const double error = 1 + kError * (n - 2);
+  return images * (std::hypot(multiply, load) + transform) * error;
 }
 
 template <int N>
