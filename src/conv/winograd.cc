@@ -287,9 +287,9 @@ bool applies_to(const ConvProblem<Float32>& p, int n) {
 // channels and sizes of images (bench/winograd.py).
 double cost_of(const ConvProblem<Float32>& p, int n) {
   constexpr double kLoadWeight = 0.8;  // a float of U, from the L3
-  constexpr double kPoint = 20,
-                   kTerm = 1.5;  // a point of a vector of channels, per point of an axis
-  constexpr double kError = 0.015;  // what a larger error must be worth, for each n
+  constexpr double kPoint = 20;        // of a vector of channels
+  constexpr double kTerm = 1.5;        // a point, for each point along an axis
+  constexpr double kError = 0.015;     // what a larger error must be worth, for each n
   const WinogradTiling tiling(p.geometry, p.shape, n);
   const Geometry tile = choose_geometry(Accumulator::float32, p.features);
   const double points = static_cast<double>(tiling.points());
