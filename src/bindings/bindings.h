@@ -18,6 +18,7 @@ void bind_prepare(pybind11::module_& m);   // prepared calls
 void bind_conv(pybind11::module_& m);      // PackedConv, prepared convolutions
 void bind_graph(pybind11::module_& m);     // graphs
 void bind_plan(pybind11::module_& m);      // plans of graphs
+void bind_tensor(pybind11::module_& m);    // ops of tensors, and their runs
 void bind_tuner(pybind11::module_& m);     // the tuner of blockings
 
 // Throws ValueError with the message unless the condition holds.

@@ -43,6 +43,7 @@ void check_capacity(const Capacity& capacity, std::span<const BufferShape> shape
   };
   need("threads", capacity.threads);
   for (const BufferShape& shape : shapes) {
+    if (shape.rows == RowKind::tensor) continue;
     if (shape.rows == RowKind::pixel) {
       need("images", capacity.images);
     } else {
@@ -129,6 +130,8 @@ Plan::Plan(const Graph& graph, const Capacity& capacity, Features features)
 
   std::vector<Buffer> outside = graph_.inputs_;
   outside.insert(outside.end(), graph_.outputs_.begin(), graph_.outputs_.end());
+  for (const auto& op : ops)
+    if (op->constant()) outside.push_back(op->output);
   const std::vector<int> last_use = last_uses(ops);
   const std::vector<Buffer> storage = assign_storage(ops, last_use, outside);
 
@@ -191,7 +194,9 @@ void Plan::allocate() {
   memory_->buffers = layout_->buffers;
   std::byte* const base = memory_->arena.data();
   for (std::size_t i = 0; i < steps_.size(); ++i) {
-    memory_->buffers[i].data = base + op_plans_[i].offset;
+    const std::byte* const constant = graph_.ops_[i]->constant();  // which no op writes to
+    memory_->buffers[i].data =
+        constant ? const_cast<std::byte*>(constant) : base + op_plans_[i].offset;
     memory_->scratch.push_back(base + op_plans_[i].scratch_offset);
   }
   poison_freed(kPoisonsFreed);
@@ -252,7 +257,8 @@ void Plan::run(const RunArgs& args, int num_threads, double* seconds, double* ph
 
 std::int64_t Plan::rows(Buffer buffer, const RunArgs& args) const {
   const BufferShape& shape = graph_.shapes_[static_cast<std::size_t>(buffer)];
-  if (shape.rows == RowKind::pixel) return max_rows(capacity_, shape);
+  if (shape.rows == RowKind::pixel || shape.rows == RowKind::tensor)
+    return max_rows(capacity_, shape);
   return shape.rows == RowKind::token ? args.tokens : args.sequences;
 }
 

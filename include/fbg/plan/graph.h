@@ -28,8 +28,9 @@ struct SharedMatrix {
   const float* row(std::int64_t i) const { return data.get() + i * cols; }
 };
 
-// What a row of a buffer stands for.
-enum class RowKind : std::uint8_t { token, sequence, pixel };
+// What a row of a buffer stands for. A buffer of kind `tensor` is a single row: the dense elements of
+// a tensor of any shape, which the ops of tensor.h know.
+enum class RowKind : std::uint8_t { token, sequence, pixel, tensor };
 
 // Number of a buffer of a graph: buffer i is written by op i.
 using Buffer = std::int32_t;

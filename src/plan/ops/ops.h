@@ -91,6 +91,8 @@ class Op {
   }
   // Whether it can round what it writes.
   virtual bool can_write_bfloat16() const { return false; }
+  // What the output holds, where that is known before any run: no step writes it.
+  virtual const std::byte* constant() const { return nullptr; }
 
   const std::string name;
   const std::vector<Buffer> inputs;
@@ -136,6 +138,7 @@ inline Range thread_rows(std::int64_t rows, int thread_id, int num_threads) {
 
 // Rows of a buffer in the largest run that a capacity allows.
 inline std::int64_t max_rows(const Capacity& capacity, const BufferShape& shape) {
+  if (shape.rows == RowKind::tensor) return 1;
   if (shape.rows == RowKind::pixel) return capacity.images * volume(shape.image);
   return shape.rows == RowKind::token ? capacity.tokens : capacity.sequences;
 }

@@ -1,0 +1,137 @@
+// Ops of networks whose buffers are tensors: what a file in the ONNX format describes.
+//
+// The buffer of a tensor is one row of bytes (RowKind::tensor): its dense elements, in whatever
+// order of axes the builder of the graph has chosen. An op therefore brings all it has to know with
+// it: extents, strides and types. Sizes are fixed when the graph is built. Images are
+// channels-last.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "fbg/conv/conv.h"
+#include "fbg/plan/graph.h"
+
+namespace fbg {
+
+// A dense tensor of so many bytes, at least one, that every run brings.
+Buffer tensor_input(Graph& graph, std::int64_t bytes);
+
+// A tensor that is known beforehand; aligned to its elements.
+Buffer tensor_constant(Graph& graph, std::shared_ptr<const std::byte> data, std::int64_t bytes);
+
+// Moving elements -------------------------------------------------------------------------------
+
+// An axis of what `arrange` copies. Element i of it goes to i * to_stride and comes from
+// i * from_stride, or, where `table` is not empty, from table[i]; strides and entries of the table
+// count elements. A negative entry leaves the element as it was filled.
+struct ArrangeAxis {
+  std::int64_t extent = 1, to_stride = 0, from_stride = 0;
+  std::vector<std::int64_t> table = {};
+};
+
+// A block of elements of inputs[input], from element `from` on, to element `to` of the output on.
+struct ArrangePart {
+  std::size_t input = 0;
+  std::int64_t to = 0, from = 0;
+  std::vector<ArrangeAxis> axes = {};
+};
+
+// Copies elements of 1, 2, 4 or 8 bytes: transposition, slices, concatenation, padding, repetition,
+// and whatever else an index for each axis describes. No two parts may write to the same element.
+// `fill`: what the output holds where no part writes; empty where there is no such element.
+struct Arrangement {
+  std::int64_t elements = 0;  // of the output
+  int element_bytes = 4;
+  std::vector<ArrangePart> parts = {};
+  std::vector<std::byte> fill = {};  // one element
+};
+Buffer arrange(Graph& graph, std::vector<Buffer> inputs, Arrangement arrangement);
+
+// Functions of elements -------------------------------------------------------------------------
+
+// A step of a program that computes an element of the output from the elements of the operands.
+// Register i holds operand i, and register `operands + j` what step j computes from registers a and
+// b. Values are float32.
+struct ElementwiseStep {
+  std::string function;  // a name that elementwise_function() of src/simd/elementwise.h knows
+  int a = 0, b = 0;
+  float c0 = 0, c1 = 0;
+};
+
+// strides: of the elements of an operand along the extents of the program; the last is 0 or 1.
+struct ElementwiseOperand {
+  Buffer buffer = 0;
+  ValueType type = ValueType::float32;
+  std::vector<std::int64_t> strides = {};
+};
+
+// One pass over all operands. Integer results are saturated; they have been rounded by a step.
+struct ElementwiseProgram {
+  std::vector<std::int64_t> extents = {};  // of the output, which is dense
+  std::vector<ElementwiseOperand> operands = {};
+  std::vector<ElementwiseStep> steps = {};
+  ValueType output = ValueType::float32;
+};
+Buffer elementwise(Graph& graph, ElementwiseProgram program);
+
+// y = table[x] for every byte.
+Buffer look_up(Graph& graph, Buffer x, std::array<std::uint8_t, 256> table);
+
+// Windows and reductions ------------------------------------------------------------------------
+
+enum class WindowFunction : std::uint8_t { max, min, sum, mean };
+
+// For every channel, the maximum, minimum, sum or mean over a window of pixels. x is (batch,
+// *input, channels); pixels outside of it are left out.
+struct Window {
+  std::int64_t batch = 1, channels = 1;
+  Extent3 input{1, 1, 1}, output{1, 1, 1};
+  Extent3 kernel{1, 1, 1}, stride{1, 1, 1}, dilation{1, 1, 1}, pad_before{0, 0, 0};
+  // Divisor of a mean: all pixels of the window that are not beyond input + pad_after, or, if
+  // false, those of the image.
+  bool count_padding = false;
+  Extent3 pad_after{0, 0, 0};
+  ValueType type = ValueType::float32;  // of x and y: float32, uint8 or int8
+  // Of a mean of integers: y = saturate(rint((mean(x) - zero_point) * factor) + output_zero_point).
+  float factor = 1;
+  std::int32_t zero_point = 0, output_zero_point = 0;
+};
+Buffer window(Graph& graph, Buffer x, WindowFunction function, const Window& window);
+
+// The same over each row of (rows, cols): one value for each row. float32.
+Buffer reduce_rows(Graph& graph, Buffer x, WindowFunction function, std::int64_t rows,
+                   std::int64_t cols);
+
+// softmax(x) of each row of (rows, cols).
+Buffer softmax_rows(Graph& graph, Buffer x, std::int64_t rows, std::int64_t cols);
+
+// LayerNorm of each row of (rows, cols): gamma and beta have `cols` elements; beta may be empty.
+Buffer layer_norm_rows(Graph& graph, Buffer x, std::int64_t rows, SharedMatrix gamma,
+                       SharedMatrix beta, float eps);
+
+// Products --------------------------------------------------------------------------------------
+
+// What follows the products of a convolution. The matrix of an Add is the buffer `residual`, of the
+// shape of the output; the data of all other stages lives as long as `owner`.
+struct ConvEpilogue {
+  std::vector<Stage> stages = {};
+  std::shared_ptr<const void> owner = {};
+  std::optional<Buffer> residual = {};
+};
+
+// A convolution of a dense channels-last tensor, or, as one of kernel size 1, a product with
+// constant weights. `source`, `algorithm` and `exact` of the options count; scale and zero point
+// are those of x.
+template <class Acc>
+Buffer convolve(Graph& graph, Buffer x, PackedConv<Acc> weights, const ConvShape& shape,
+                const ConvOptions& options, ConvEpilogue epilogue, float scale,
+                std::int32_t zero_point);
+
+}  // namespace fbg

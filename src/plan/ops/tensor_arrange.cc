@@ -1,0 +1,234 @@
+// arrange: elements of tensors copied to other places. Every part is a nest of loops over its axes;
+// axes that are one run in memory on both sides are merged first.
+//
+//   innermost axis one run on both sides   memcpy
+//   transposed                             blocks of 16 x 16 elements
+//   anything else                          element by element
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "plan/ops/tensor_step.h"
+
+namespace fbg {
+namespace {
+
+constexpr std::int64_t kBlock = 16;  // of a transposition: rows of a cache line each
+
+struct Element8 {
+  std::uint64_t bits;
+};
+
+// Merges axes and sorts them by where they write, the innermost last.
+std::vector<ArrangeAxis> simplify(std::vector<ArrangeAxis> axes) {
+  std::erase_if(axes, [](const ArrangeAxis& a) { return a.extent == 1 && a.table.empty(); });
+  std::ranges::stable_sort(axes, std::ranges::greater{}, &ArrangeAxis::to_stride);
+  std::vector<ArrangeAxis> merged;
+  for (ArrangeAxis& axis : axes) {
+    if (!merged.empty()) {
+      ArrangeAxis& outer = merged.back();
+      const bool one_run = outer.table.empty() && axis.table.empty() &&
+                           outer.to_stride == axis.to_stride * axis.extent &&
+                           outer.from_stride == axis.from_stride * axis.extent;
+      if (one_run) {
+        axis.extent *= outer.extent;
+        outer = std::move(axis);
+        continue;
+      }
+    }
+    merged.push_back(std::move(axis));
+  }
+  return merged;
+}
+
+// A part, ready to run: the two innermost axes are `outer` and `inner`; the others are counted.
+struct Loops {
+  std::size_t input;
+  std::int64_t to, from;
+  std::vector<ArrangeAxis> counted;
+  ArrangeAxis outer, inner;
+  std::int64_t units;  // counted iterations times blocks of the outer axis
+
+  std::int64_t outer_blocks() const { return ceil_div(outer.extent, kBlock); }
+
+  static Loops of(const ArrangePart& part) {
+    Loops loops{part.input, part.to, part.from, simplify(part.axes), {}, {}, 1};
+    const auto take = [&](std::size_t at) {
+      ArrangeAxis axis = std::move(loops.counted[at]);
+      loops.counted.erase(loops.counted.begin() + static_cast<std::ptrdiff_t>(at));
+      return axis;
+    };
+    if (!loops.counted.empty()) loops.inner = take(loops.counted.size() - 1);
+    if (!loops.counted.empty()) {
+      // A transposition is faster where its blocks are runs of both sides.
+      std::size_t at = loops.counted.size() - 1;
+      if (loops.inner.from_stride != 1)
+        for (std::size_t i = 0; i < loops.counted.size(); ++i)
+          if (loops.counted[i].table.empty() && loops.counted[i].from_stride == 1) at = i;
+      loops.outer = take(at);
+    }
+    for (const ArrangeAxis& axis : loops.counted) loops.units *= axis.extent;
+    loops.units *= loops.outer_blocks();
+    return loops;
+  }
+};
+
+std::int64_t from_of(const ArrangeAxis& axis, std::int64_t i) {
+  return axis.table.empty() ? i * axis.from_stride : axis.table[static_cast<std::size_t>(i)];
+}
+
+// One line: the innermost axis.
+template <class T>
+void copy_line(const ArrangeAxis& axis, const T* from, T* to) {
+  if (!axis.table.empty()) {
+    for (std::int64_t i = 0; i < axis.extent; ++i) {
+      const std::int64_t at = axis.table[static_cast<std::size_t>(i)];
+      if (at >= 0) to[i * axis.to_stride] = from[at];
+    }
+  } else if (axis.from_stride == 1 && axis.to_stride <= 1) {
+    std::memcpy(to, from, static_cast<std::size_t>(axis.extent) * sizeof(T));
+  } else {
+    for (std::int64_t i = 0; i < axis.extent; ++i)
+      to[i * axis.to_stride] = from[i * axis.from_stride];
+  }
+}
+
+template <class T>
+void copy_block(const Loops& l, std::int64_t first, std::int64_t last, const T* from, T* to) {
+  const bool transposed = l.outer.table.empty() && l.outer.from_stride == 1 &&
+                          l.inner.table.empty() && l.inner.from_stride != 1;
+  if (!transposed) {
+    for (std::int64_t i = first; i < last; ++i) {
+      const std::int64_t at = from_of(l.outer, i);
+      if (at >= 0 || l.outer.table.empty())
+        copy_line(l.inner, from + at, to + i * l.outer.to_stride);
+    }
+    return;
+  }
+  for (std::int64_t j = 0; j < l.inner.extent; j += kBlock) {
+    const std::int64_t end = std::min(j + kBlock, l.inner.extent);
+    for (std::int64_t i = first; i < last; ++i)
+      for (std::int64_t k = j; k < end; ++k)
+        to[i * l.outer.to_stride + k * l.inner.to_stride] = from[i + k * l.inner.from_stride];
+  }
+}
+
+template <class T>
+void copy_units(const Loops& l, Range units, const std::byte* from_bytes, std::byte* to_bytes) {
+  const std::int64_t blocks = l.outer_blocks();
+  for (std::int64_t unit = units.begin; unit < units.end; ++unit) {
+    const T* from = reinterpret_cast<const T*>(from_bytes) + l.from;
+    T* to = reinterpret_cast<T*>(to_bytes) + l.to;
+    std::int64_t rest = unit / blocks;
+    bool outside = false;
+    for (std::size_t a = l.counted.size(); a-- > 0;) {
+      const ArrangeAxis& axis = l.counted[a];
+      const std::int64_t i = rest % axis.extent, at = from_of(axis, i);
+      rest /= axis.extent;
+      outside = outside || (at < 0 && !axis.table.empty());
+      from += at;
+      to += i * axis.to_stride;
+    }
+    if (outside) continue;
+    const std::int64_t first = unit % blocks * kBlock;
+    copy_block(l, first, std::min(first + kBlock, l.outer.extent), from, to);
+  }
+}
+
+class ArrangeStep final : public Step {
+ public:
+  ArrangeStep(Buffer output, std::vector<Buffer> inputs, const Arrangement& arrangement)
+      : output_(output), inputs_(std::move(inputs)), arrangement_(arrangement) {
+    for (const ArrangePart& part : arrangement.parts) {
+      parts_.push_back(Loops::of(part));
+      units_ += parts_.back().units;
+    }
+  }
+
+  void run(const Frame& frame, std::byte*, int thread_id, int num_threads) const noexcept override {
+    std::byte* const to = frame[output_].data;
+    const auto size = static_cast<std::size_t>(arrangement_.element_bytes);
+    if (!arrangement_.fill.empty()) {
+      const Range own = thread_rows(arrangement_.elements, thread_id, num_threads);
+      for (std::int64_t i = own.begin; i < own.end; ++i)
+        std::memcpy(to + static_cast<std::size_t>(i) * size, arrangement_.fill.data(), size);
+      frame.barrier.wait();
+    }
+    const Range own = thread_rows(units_, thread_id, num_threads);
+    std::int64_t first = 0;
+    for (const Loops& part : parts_) {
+      const Range units{std::max(own.begin - first, std::int64_t{0}),
+                        std::min(own.end - first, part.units)};
+      first += part.units;
+      if (units.size() <= 0) continue;
+      const std::byte* const from = frame[inputs_[part.input]].data;
+      if (size == 1)
+        copy_units<std::uint8_t>(part, units, from, to);
+      else if (size == 2)
+        copy_units<std::uint16_t>(part, units, from, to);
+      else if (size == 4)
+        copy_units<std::uint32_t>(part, units, from, to);
+      else
+        copy_units<Element8>(part, units, from, to);
+    }
+  }
+
+ private:
+  const Buffer output_;
+  const std::vector<Buffer> inputs_;
+  const Arrangement& arrangement_;
+  std::vector<Loops> parts_;
+  std::int64_t units_ = 0;
+};
+
+class ArrangeOp final : public Op {
+ public:
+  ArrangeOp(std::vector<Buffer> from, Arrangement arrangement)
+      : Op("arrange", std::move(from)), arrangement_(std::move(arrangement)) {}
+  std::unique_ptr<Step> prepare(const PrepareContext&) const override {
+    return std::make_unique<ArrangeStep>(output, inputs, arrangement_);
+  }
+
+ private:
+  const Arrangement arrangement_;
+};
+
+// Elements that the axes reach, from the first to the last, must lie in [0, elements).
+void check_part(const ArrangePart& part, std::int64_t elements, std::int64_t input_elements) {
+  std::int64_t low = part.from, high = part.from, top = part.to;
+  for (const ArrangeAxis& axis : part.axes) {
+    require(axis.extent >= 1 && axis.to_stride >= 0, "arrange: an axis must have an extent");
+    top += (axis.extent - 1) * axis.to_stride;
+    if (axis.table.empty()) {
+      const std::int64_t reach = (axis.extent - 1) * axis.from_stride;
+      (reach < 0 ? low : high) += reach;
+      continue;
+    }
+    require(static_cast<std::int64_t>(axis.table.size()) == axis.extent,
+            "arrange: a table must have an entry for each element of its axis");
+    high += std::max(std::ranges::max(axis.table), std::int64_t{0});
+  }
+  require(part.to >= 0 && top < elements && low >= 0 && high < input_elements,
+          "arrange: a part lies outside of its tensors");
+}
+
+}  // namespace
+
+Buffer arrange(Graph& graph, std::vector<Buffer> inputs, Arrangement arrangement) {
+  const int size = arrangement.element_bytes;
+  require(size == 1 || size == 2 || size == 4 || size == 8,
+          "arrange: elements must have 1, 2, 4 or 8 bytes, got " + std::to_string(size));
+  require(arrangement.elements >= 1, "arrange: the output must not be empty");
+  require(arrangement.fill.empty() || arrangement.fill.size() == static_cast<std::size_t>(size),
+          "arrange: fill must be one element");
+  for (const ArrangePart& part : arrangement.parts) {
+    require(part.input < inputs.size(), "arrange: a part has no input");
+    check_part(part, arrangement.elements, graph.shape(inputs[part.input]).cols / size);
+  }
+  const auto bytes =
+      checked_bytes(static_cast<std::size_t>(arrangement.elements), static_cast<std::size_t>(size));
+  return append_op(graph, std::make_shared<ArrangeOp>(std::move(inputs), std::move(arrangement)),
+                   tensor_shape(static_cast<std::int64_t>(bytes)));
+}
+
+}  // namespace fbg

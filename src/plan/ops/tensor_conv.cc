@@ -1,0 +1,133 @@
+// Convolution of a tensor, and products with constant weights: a Conv prepared for one shape, whose
+// phases are separated by barriers.
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "plan/ops/tensor_step.h"
+
+namespace fbg {
+namespace {
+
+std::vector<Buffer> operands(Buffer x, const ConvEpilogue& epilogue) {
+  std::vector<Buffer> buffers{x};
+  if (epilogue.residual) buffers.push_back(*epilogue.residual);
+  return buffers;
+}
+
+template <class Acc>
+class ConvOp final : public Op {
+ public:
+  ConvOp(Buffer x, PackedConv<Acc> weights, const ConvShape& shape, const ConvOptions& options,
+         ConvEpilogue epilogue, float scale, std::int32_t zero_point)
+      : Op("conv " + to_string(weights.geometry()), operands(x, epilogue)),
+        weights_(std::move(weights)),
+        shape_(shape),
+        options_(options),
+        algorithm_(options.algorithm),
+        epilogue_(std::move(epilogue)),
+        scale_(scale),
+        zero_point_(zero_point) {}
+
+  std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
+    return std::make_unique<ConvOpStep>(*this, context);
+  }
+
+ private:
+  class ConvOpStep final : public Step {
+   public:
+    ConvOpStep(const ConvOp& op, const PrepareContext& context)
+        : op_(op),
+          conv_(op.weights_, op.epilogue_.stages, op.shape_,
+                options_for(op, context.capacity.threads), context.features) {}
+
+    std::string kernel() const override {
+      return std::string(conv_.algorithm()) + " " + conv_.kernel_name();
+    }
+    std::size_t scratch_bytes() const noexcept override { return conv_.workspace_bytes(); }
+
+    void run(const Frame& frame, std::byte* scratch, int thread_id,
+             int num_threads) const noexcept override {
+      const ConvGeometry& g = op_.weights_.geometry();
+      ConvInput x = ConvInput::dense(frame[op_.inputs[0]].data, g, op_.shape_);
+      x.scale = op_.scale_;
+      x.zero_point = op_.zero_point_;
+      std::array<Stage, kMaxStages> stages;
+      std::ranges::copy(op_.epilogue_.stages, stages.begin());
+      const std::size_t count = op_.epilogue_.stages.size();
+      for (std::size_t s = 0; s < count; ++s)
+        if (stages[s].kind == StageKind::add) stages[s].args.data = frame[op_.inputs[1]].data;
+      const OutputView c{frame[op_.output].data, g.out_channels * value_size(conv_.output_type())};
+      for (int phase = 0; phase < conv_.phases(); ++phase) {
+        if (phase > 0) frame.barrier.wait();
+        conv_.run(x, {stages.data(), count}, c, scratch, phase, thread_id, num_threads);
+      }
+    }
+
+   private:
+    static ConvOptions options_for(const ConvOp& op, int threads) {
+      ConvOptions options = op.options_;
+      options.algorithm = op.algorithm_;
+      options.threads = threads;
+      return options;
+    }
+
+    const ConvOp& op_;
+    const Conv<Acc> conv_;
+  };
+
+  const PackedConv<Acc> weights_;
+  const ConvShape shape_;
+  const ConvOptions options_;
+  const std::string algorithm_;
+  const ConvEpilogue epilogue_;
+  const float scale_;
+  const std::int32_t zero_point_;
+};
+
+// Bytes of an element of x as the caller has it.
+template <class Acc>
+std::int64_t source_size(ConvSource source) {
+  if (source == ConvSource::quantize) return 4;
+  return source == ConvSource::int8 ? 1 : static_cast<std::int64_t>(sizeof(typename Acc::A));
+}
+
+}  // namespace
+
+template <class Acc>
+Buffer convolve(Graph& graph, Buffer x, PackedConv<Acc> weights, const ConvShape& shape,
+                const ConvOptions& options, ConvEpilogue epilogue, float scale,
+                std::int32_t zero_point) {
+  const ConvGeometry& g = weights.geometry();
+  require_bytes(graph, x, shape.in_pixels() * g.in_channels * source_size<Acc>(options.source),
+                "conv: x");
+  const auto adds = std::ranges::count(epilogue.stages, StageKind::add, &Stage::kind);
+  require(adds == (epilogue.residual ? 1 : 0),
+          "conv: stages must hold one Add if there is a residual, and none otherwise");
+  // Types the stages, and refuses what no algorithm computes.
+  const Conv<Acc> probe(weights, epilogue.stages, shape, options);
+  const std::int64_t elements = shape.out_pixels() * g.out_channels;
+  for (Stage& stage : epilogue.stages)
+    if (stage.kind == StageKind::add) {
+      require_bytes(graph, *epilogue.residual, elements * value_size(stage.wanted),
+                    "conv: residual");
+      stage.args.ld = g.out_channels * value_size(stage.wanted);
+    }
+  const std::int64_t bytes = elements * value_size(probe.output_type());
+  return append_op(graph,
+                   std::make_shared<ConvOp<Acc>>(x, std::move(weights), shape, options,
+                                                 std::move(epilogue), scale, zero_point),
+                   tensor_shape(bytes));
+}
+
+#define FBG_CONVOLVE(Acc)                                                                         \
+  template Buffer convolve(Graph&, Buffer, PackedConv<Acc>, const ConvShape&, const ConvOptions&, \
+                           ConvEpilogue, float, std::int32_t)
+FBG_CONVOLVE(Int32);
+FBG_CONVOLVE(Int16);
+FBG_CONVOLVE(Float32);
+FBG_CONVOLVE(Float32F16);
+FBG_CONVOLVE(Float32BF16);
+#undef FBG_CONVOLVE
+
+}  // namespace fbg

@@ -1,0 +1,236 @@
+// elementwise: a program of functions, run over short blocks that stay in the L1, so that a chain
+// of operations reads its operands once and writes its result once, whatever its length.
+//
+//   block   up to 256 consecutive elements of the innermost extent
+//   load    operands to float registers (rows of 256 floats); dense floats are read where they lie
+//   steps   register by register
+//   store   the last register to the output
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "plan/ops/tensor_step.h"
+#include "simd/elementwise.h"
+#include "simd/rows.h"
+
+namespace fbg {
+namespace {
+
+constexpr std::int64_t kBlock = 256;
+constexpr std::size_t kMostRegisters = 32;
+constexpr std::size_t kRegisterBytes = kBlock * sizeof(float);
+
+class Program {
+ public:
+  Program(const ElementwiseProgram& program, Buffer output, Features features)
+      : program_(program),
+        output_(output),
+        conversions_(simd::conversion_kernels(features)),
+        rows_(simd::row_kernels(features)) {
+    for (const ElementwiseStep& step : program.steps)
+      functions_.push_back(simd::elementwise_function(step.function, features));
+  }
+
+  std::int64_t inner() const { return program_.extents.back(); }
+  std::int64_t blocks() const { return ceil_div(inner(), kBlock); }
+
+  void operator()(const Frame& frame, std::byte* scratch, int thread_id, Range units) const {
+    const std::size_t registers = program_.operands.size() + program_.steps.size();
+    std::byte* const memory =
+        scratch + static_cast<std::size_t>(thread_id) * registers * kRegisterBytes;
+    for (std::int64_t unit = units.begin; unit < units.end; ++unit)
+      run_block(frame, memory, unit / blocks(), unit % blocks() * kBlock);
+  }
+
+ private:
+  void run_block(const Frame& frame, std::byte* memory, std::int64_t line,
+                 std::int64_t first) const {
+    const std::int64_t count = std::min(kBlock, inner() - first);
+    const float* values[kMostRegisters];
+    float* own[kMostRegisters];
+    std::size_t r = 0;
+    for (; r < program_.operands.size() + program_.steps.size(); ++r)
+      own[r] = reinterpret_cast<float*>(memory + r * kRegisterBytes);
+    for (r = 0; r < program_.operands.size(); ++r)
+      values[r] = load(frame, program_.operands[r], line, first, count, own[r]);
+
+    std::byte* const to =
+        frame[output_].data + (line * inner() + first) * value_size(program_.output);
+    const auto n = static_cast<std::size_t>(count);
+    for (std::size_t s = 0; s < program_.steps.size(); ++s, ++r) {
+      const ElementwiseStep& step = program_.steps[s];
+      const bool last = s + 1 == program_.steps.size();
+      float* const y =
+          last && program_.output == ValueType::float32 ? reinterpret_cast<float*>(to) : own[r];
+      functions_[s](values[step.a], values[step.b], step.c0, step.c1, n, y);
+      values[r] = y;
+    }
+    store(values[r - 1], n, to);
+  }
+
+  const float* load(const Frame& frame, const ElementwiseOperand& operand, std::int64_t line,
+                    std::int64_t first, std::int64_t count, float* y) const {
+    std::int64_t at = 0;
+    for (std::size_t a = operand.strides.size() - 1; a-- > 0;) {
+      at += line % program_.extents[a] * operand.strides[a];
+      line /= program_.extents[a];
+    }
+    const bool dense = operand.strides.back() != 0;
+    if (dense) at += first;
+    const auto n = static_cast<std::size_t>(dense ? count : 1);
+    const std::byte* const x = frame[operand.buffer].data + at * value_size(operand.type);
+    const float* values = y;
+    switch (operand.type) {
+      case ValueType::uint8:
+        conversions_.load_uint8(reinterpret_cast<const std::uint8_t*>(x), n, y);
+        break;
+      case ValueType::int8:
+        conversions_.load_int8(reinterpret_cast<const std::int8_t*>(x), n, y);
+        break;
+      case ValueType::int32:
+        conversions_.load_int32(reinterpret_cast<const std::int32_t*>(x), n, y);
+        break;
+      case ValueType::float16:
+        rows_.half_to_float(reinterpret_cast<const std::uint16_t*>(x), n, y);
+        break;
+      case ValueType::bfloat16:
+        rows_.bfloat16_to_float(reinterpret_cast<const std::uint16_t*>(x), n, y);
+        break;
+      default:
+        values = reinterpret_cast<const float*>(x);
+    }
+    if (dense) return values;
+    std::fill_n(y, count, values[0]);
+    return y;
+  }
+
+  void store(const float* x, std::size_t n, std::byte* to) const {
+    switch (program_.output) {
+      case ValueType::uint8:
+        return conversions_.store_uint8(x, n, reinterpret_cast<std::uint8_t*>(to));
+      case ValueType::int8:
+        return conversions_.store_int8(x, n, reinterpret_cast<std::int8_t*>(to));
+      case ValueType::bfloat16:
+        return rows_.float_to_bfloat16(x, n, reinterpret_cast<std::uint16_t*>(to));
+      default:
+        if (reinterpret_cast<const std::byte*>(x) != to) std::memcpy(to, x, n * sizeof(float));
+    }
+  }
+
+  const ElementwiseProgram& program_;
+  const Buffer output_;
+  const simd::ConversionKernels& conversions_;
+  const simd::RowKernels& rows_;
+  std::vector<simd::ElementwiseFunction> functions_;
+};
+
+std::vector<Buffer> buffers_of(const ElementwiseProgram& program) {
+  std::vector<Buffer> buffers;
+  for (const ElementwiseOperand& operand : program.operands) buffers.push_back(operand.buffer);
+  return buffers;
+}
+
+std::string describe(const ElementwiseProgram& program) {
+  std::string name = "elementwise";
+  for (const ElementwiseStep& step : program.steps) name += " " + step.function;
+  return name;
+}
+
+class ElementwiseOp final : public Op {
+ public:
+  explicit ElementwiseOp(ElementwiseProgram program)
+      : Op(describe(program), buffers_of(program)), program_(std::move(program)) {
+    // Operand 0 is read block by block, just before the block of the output is written. Another
+    // operand in the same buffer may be read later.
+    std::int64_t stride = 1;
+    bool same = value_size(program_.operands[0].type) == value_size(program_.output);
+    for (std::size_t a = program_.extents.size(); a-- > 0; stride *= program_.extents[a])
+      same = same && program_.operands[0].strides[a] == stride;
+    same = same && std::ranges::count(inputs, inputs[0]) == 1;
+    in_place = same;
+  }
+
+  std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
+    Program program(program_, output, context.features);
+    const std::int64_t lines = checked_product(program_.extents, "elementwise") / program.inner();
+    const auto threads = static_cast<std::size_t>(context.capacity.threads);
+    const std::size_t registers = program_.operands.size() + program_.steps.size();
+    const std::int64_t units = lines * program.blocks();
+    return make_unit_step(units, threads * registers * kRegisterBytes, std::move(program));
+  }
+
+ private:
+  const ElementwiseProgram program_;
+};
+
+class LookUpOp final : public Op {
+ public:
+  LookUpOp(Buffer x, std::int64_t bytes, const std::array<std::uint8_t, 256>& table)
+      : Op("look_up", {x}), bytes_(bytes), table_(table) {
+    in_place = true;
+  }
+
+  std::unique_ptr<Step> prepare(const PrepareContext&) const override {
+    return make_unit_step(
+        ceil_div(bytes_, kPiece), 0, [this](const Frame& frame, std::byte*, int, Range units) {
+          const auto* x = reinterpret_cast<const std::uint8_t*>(frame[inputs[0]].data);
+          auto* y = reinterpret_cast<std::uint8_t*>(frame[output].data);
+          const std::int64_t end = std::min(units.end * kPiece, bytes_);
+          for (std::int64_t i = units.begin * kPiece; i < end; ++i) y[i] = table_[x[i]];
+        });
+  }
+
+ private:
+  static constexpr std::int64_t kPiece = 4096;
+  const std::int64_t bytes_;
+  const std::array<std::uint8_t, 256> table_;
+};
+
+void check_operand(const Graph& graph, const ElementwiseOperand& operand,
+                   const ElementwiseProgram& program) {
+  require(operand.strides.size() == program.extents.size(),
+          "elementwise: an operand must have a stride for each extent");
+  std::int64_t last = 0;
+  for (std::size_t a = 0; a < program.extents.size(); ++a) {
+    require(operand.strides[a] >= 0, "elementwise: strides must not be negative");
+    last += (program.extents[a] - 1) * operand.strides[a];
+  }
+  require(operand.strides.back() <= 1, "elementwise: the last stride must be 0 or 1");
+  require((last + 1) * value_size(operand.type) <= graph.shape(operand.buffer).cols,
+          "elementwise: strides reach beyond their operand");
+}
+
+}  // namespace
+
+Buffer elementwise(Graph& graph, ElementwiseProgram program) {
+  const std::int64_t elements = checked_product(program.extents, "elementwise");
+  require(!program.operands.empty() && !program.steps.empty() && !program.extents.empty(),
+          "elementwise: a program must have operands, steps and extents");
+  const std::size_t registers = program.operands.size() + program.steps.size();
+  require(registers <= kMostRegisters,
+          "elementwise: a program may have 32 registers, got " + std::to_string(registers));
+  for (const ElementwiseOperand& operand : program.operands) check_operand(graph, operand, program);
+  for (std::size_t s = 0; s < program.steps.size(); ++s) {
+    const ElementwiseStep& step = program.steps[s];
+    const auto known = static_cast<int>(program.operands.size() + s);
+    require(step.a >= 0 && step.a < known && step.b >= 0 && step.b < known,
+            "elementwise: a step reads a register that is not written yet");
+    require(simd::elementwise_function(step.function, {}) != nullptr,
+            "elementwise: there is no function '" + step.function + "'");
+  }
+  require(program.output == ValueType::float32 || program.output == ValueType::bfloat16 ||
+              program.output == ValueType::uint8 || program.output == ValueType::int8,
+          std::string("elementwise: the output cannot be ") + value_type_name(program.output));
+  const auto bytes = checked_bytes(static_cast<std::size_t>(elements),
+                                   static_cast<std::size_t>(value_size(program.output)));
+  return append_op(graph, std::make_shared<ElementwiseOp>(std::move(program)),
+                   tensor_shape(static_cast<std::int64_t>(bytes)));
+}
+
+Buffer look_up(Graph& graph, Buffer x, std::array<std::uint8_t, 256> table) {
+  const std::int64_t bytes = graph.shape(x).cols;
+  require_bytes(graph, x, bytes, "look_up: x");
+  return append_op(graph, std::make_shared<LookUpOp>(x, bytes, table), tensor_shape(bytes));
+}
+
+}  // namespace fbg

@@ -1,0 +1,51 @@
+// What ops of tensors share: shapes of their buffers, checks, and how threads divide a range.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "core/memory.h"
+#include "fbg/plan/tensor.h"
+#include "plan/ops/ops.h"
+
+namespace fbg {
+
+inline BufferShape tensor_shape(std::int64_t bytes) {
+  return {RowKind::tensor, bytes, ValueType::uint8, {}};
+}
+
+// `x` must be a tensor of that size.
+void require_bytes(const Graph& graph, Buffer x, std::int64_t bytes, const char* what);
+
+// Of extents that are all positive; throws where they are not, or the product is too large.
+std::int64_t checked_product(std::span<const std::int64_t> extents, const char* what);
+
+// A step that calls function(frame, scratch, units) for the share that a thread has of `units`.
+template <class Function>
+class UnitStep final : public Step {
+ public:
+  UnitStep(std::int64_t units, std::size_t scratch_bytes, Function function)
+      : units_(units), scratch_bytes_(scratch_bytes), function_(std::move(function)) {}
+
+  std::size_t scratch_bytes() const noexcept override { return scratch_bytes_; }
+  void run(const Frame& frame, std::byte* scratch, int thread_id,
+           int num_threads) const noexcept override {
+    const Range units = thread_rows(units_, thread_id, num_threads);
+    if (units.size() > 0) function_(frame, scratch, thread_id, units);
+  }
+
+ private:
+  const std::int64_t units_;
+  const std::size_t scratch_bytes_;
+  const Function function_;
+};
+
+template <class Function>
+std::unique_ptr<Step> make_unit_step(std::int64_t units, std::size_t scratch_bytes,
+                                     Function function) {
+  return std::make_unique<UnitStep<Function>>(units, scratch_bytes, std::move(function));
+}
+
+}  // namespace fbg

@@ -1,0 +1,212 @@
+// Pooling and reductions. Threads take output pixels, or, where there are few of those, blocks of
+// channels of a pixel.
+#include <algorithm>
+#include <limits>
+#include <type_traits>
+#include <utility>
+
+#include "plan/ops/tensor_step.h"
+#include "simd/rows.h"
+#include "simd/windows.h"
+
+namespace fbg {
+namespace {
+
+constexpr std::int64_t kChannelBlock = 64;
+
+const char* name_of(WindowFunction function) {
+  switch (function) {
+    case WindowFunction::max:
+      return "max";
+    case WindowFunction::min:
+      return "min";
+    case WindowFunction::sum:
+      return "sum";
+    case WindowFunction::mean:
+      return "mean";
+  }
+  return "";
+}
+
+// The pixels of an axis that a window at output position `o` covers.
+struct Cover {
+  std::int64_t first = 0, count = 0;  // pixels of the image
+  std::int64_t padded = 0;            // with those of the padding
+};
+Cover cover(const Window& w, std::size_t axis, std::int64_t o) {
+  const std::int64_t d = w.dilation[axis], begin = o * w.stride[axis] - w.pad_before[axis];
+  const std::int64_t skipped = begin < 0 ? ceil_div(-begin, d) : 0;
+  const auto taps = [&](std::int64_t bound) {
+    return std::clamp(ceil_div(bound - begin, d), std::int64_t{0}, w.kernel[axis]);
+  };
+  const std::int64_t last = taps(w.input[axis]);
+  return {begin + skipped * d, std::max(last - skipped, std::int64_t{0}),
+          taps(w.input[axis] + w.pad_after[axis])};
+}
+
+template <class T>
+struct Kernels;
+template <>
+struct Kernels<float> {
+  static auto max(const simd::WindowKernels& k) { return k.max_float; }
+  static auto min(const simd::WindowKernels& k) { return k.min_float; }
+};
+template <>
+struct Kernels<std::uint8_t> {
+  static auto max(const simd::WindowKernels& k) { return k.max_uint8; }
+  static auto min(const simd::WindowKernels& k) { return k.min_uint8; }
+  static auto sum(const simd::WindowKernels& k) { return k.sum_uint8; }
+};
+template <>
+struct Kernels<std::int8_t> {
+  static auto max(const simd::WindowKernels& k) { return k.max_int8; }
+  static auto min(const simd::WindowKernels& k) { return k.min_int8; }
+  static auto sum(const simd::WindowKernels& k) { return k.sum_int8; }
+};
+
+template <class T>
+class WindowRun {
+ public:
+  WindowRun(Buffer x, Buffer y, WindowFunction function, const Window& window, Features features)
+      : x_(x), y_(y), function_(function), w_(window), kernels_(simd::window_kernels(features)) {}
+
+  std::int64_t blocks() const { return ceil_div(w_.channels, kChannelBlock); }
+  std::int64_t units() const { return w_.batch * volume(w_.output) * blocks(); }
+
+  void operator()(const Frame& frame, std::byte*, int, Range units) const {
+    const T* const x = reinterpret_cast<const T*>(frame[x_].data);
+    T* const y = reinterpret_cast<T*>(frame[y_].data);
+    for (std::int64_t unit = units.begin; unit < units.end;) {
+      const std::int64_t pixel = unit / blocks(), block = unit % blocks();
+      const std::int64_t until = std::min(units.end, (pixel + 1) * blocks());
+      const std::int64_t first = block * kChannelBlock;
+      const std::int64_t last = std::min((until - pixel * blocks()) * kChannelBlock, w_.channels);
+      one_pixel(x + first, y + pixel * w_.channels + first, pixel, last - first);
+      unit = until;
+    }
+  }
+
+ private:
+  void one_pixel(const T* x, T* y, std::int64_t pixel, std::int64_t channels) const {
+    std::int64_t rest = pixel, pixels = 1, padded = 1;
+    Cover covers[kSpatialAxes];
+    for (std::size_t a = kSpatialAxes; a-- > 0;) {
+      covers[a] = cover(w_, a, rest % w_.output[a]);
+      rest /= w_.output[a];
+      pixels *= covers[a].count;
+      padded *= covers[a].padded;
+    }
+    const auto n = static_cast<std::size_t>(channels);
+    if (pixels == 0) return nothing(y, n);
+    simd::PixelWindow window;
+    std::int64_t distance = w_.channels;
+    for (std::size_t a = kSpatialAxes; a-- > 0; distance *= w_.input[a]) {
+      window.count[a] = covers[a].count;
+      window.stride[a] = distance * w_.dilation[a];
+      x += covers[a].first * distance;
+      if (a == 0) x += rest * distance * w_.input[0];
+    }
+    if (function_ == WindowFunction::max) return Kernels<T>::max(kernels_)(x, window, n, y);
+    if (function_ == WindowFunction::min) return Kernels<T>::min(kernels_)(x, window, n, y);
+    const std::int64_t divisor =
+        function_ == WindowFunction::sum ? 1 : (w_.count_padding ? padded : pixels);
+    const float factor = w_.factor / static_cast<float>(divisor);
+    if constexpr (std::is_same_v<T, float>)
+      kernels_.sum_float(x, window, n, factor, y);
+    else
+      Kernels<T>::sum(kernels_)(x, window, n, static_cast<std::int32_t>(pixels) * w_.zero_point,
+                                factor, w_.output_zero_point, y);
+  }
+
+  // A window that lies in the padding alone.
+  void nothing(T* y, std::size_t n) const {
+    T value{};
+    if (function_ == WindowFunction::max) value = std::numeric_limits<T>::lowest();
+    if (function_ == WindowFunction::min) value = std::numeric_limits<T>::max();
+    std::fill_n(y, n, value);
+  }
+
+  const Buffer x_, y_;
+  const WindowFunction function_;
+  const Window w_;
+  const simd::WindowKernels& kernels_;
+};
+
+class WindowOp final : public Op {
+ public:
+  WindowOp(Buffer x, WindowFunction function, const Window& window)
+      : Op(std::string(name_of(function)) + " pool", {x}), function_(function), window_(window) {}
+
+  std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
+    if (window_.type == ValueType::uint8) return step<std::uint8_t>(context);
+    if (window_.type == ValueType::int8) return step<std::int8_t>(context);
+    return step<float>(context);
+  }
+
+ private:
+  template <class T>
+  std::unique_ptr<Step> step(const PrepareContext& context) const {
+    WindowRun<T> run(inputs[0], output, function_, window_, context.features);
+    const std::int64_t units = run.units();
+    return make_unit_step(units, 0, std::move(run));
+  }
+
+  const WindowFunction function_;
+  const Window window_;
+};
+
+class ReduceRowsOp final : public Op {
+ public:
+  ReduceRowsOp(Buffer x, WindowFunction function, std::int64_t rows, std::int64_t cols)
+      : Op(std::string(name_of(function)) + " of rows", {x}),
+        function_(function),
+        rows_(rows),
+        cols_(cols) {}
+
+  std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
+    const simd::WindowKernels& kernels = simd::window_kernels(context.features);
+    const auto kernel = function_ == WindowFunction::max   ? kernels.row_max
+                        : function_ == WindowFunction::min ? kernels.row_min
+                                                           : kernels.row_sum;
+    const float divisor = function_ == WindowFunction::mean ? static_cast<float>(cols_) : 1.0f;
+    return make_unit_step(
+        rows_, 0, [this, kernel, divisor](const Frame& frame, std::byte*, int, Range rows) {
+          const auto* x = reinterpret_cast<const float*>(frame[inputs[0]].data);
+          auto* y = reinterpret_cast<float*>(frame[output].data);
+          for (std::int64_t i = rows.begin; i < rows.end; ++i)
+            y[i] = kernel(x + i * cols_, static_cast<std::size_t>(cols_)) / divisor;
+        });
+  }
+
+ private:
+  const WindowFunction function_;
+  const std::int64_t rows_, cols_;
+};
+
+}  // namespace
+
+Buffer window(Graph& graph, Buffer x, WindowFunction function, const Window& w) {
+  for (const Extent3* e : {&w.input, &w.output, &w.kernel, &w.stride, &w.dilation})
+    for (const std::int64_t size : *e)
+      require(size >= 1, "window: sizes, strides and dilations must be at least 1");
+  const auto size = value_size(w.type);
+  const auto elements = [&](const Extent3& e) {
+    const std::int64_t extents[] = {w.batch, e[0], e[1], e[2], w.channels, size};
+    return checked_product(extents, "window");
+  };
+  require(w.type == ValueType::float32 || w.type == ValueType::uint8 || w.type == ValueType::int8,
+          std::string("window: type cannot be ") + value_type_name(w.type));
+  require_bytes(graph, x, elements(w.input), "window: x");
+  return append_op(graph, std::make_shared<WindowOp>(x, function, w),
+                   tensor_shape(elements(w.output)));
+}
+
+Buffer reduce_rows(Graph& graph, Buffer x, WindowFunction function, std::int64_t rows,
+                   std::int64_t cols) {
+  const std::int64_t extents[] = {rows, cols, 4};
+  require_bytes(graph, x, checked_product(extents, "reduce_rows"), "reduce_rows: x");
+  return append_op(graph, std::make_shared<ReduceRowsOp>(x, function, rows, cols),
+                   tensor_shape(rows * 4));
+}
+
+}  // namespace fbg

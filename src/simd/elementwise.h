@@ -1,0 +1,41 @@
+// Functions of elements, applied to short rows that stay in the L1: what a program of elementwise
+// steps (src/plan/ops/tensor_elementwise.cc) is made of. Written once on Highway; functions that no
+// network spends time in call the C library.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "fbg/core/isa.h"
+
+namespace fbg::simd {
+
+// y[i] = f(a[i], b[i]); c0 and c1 are constants of the function; y may alias a and b.
+using ElementwiseFunction = void (*)(const float* a, const float* b, float c0, float c1,
+                                     std::size_t n, float* y);
+
+// The function of a name, or null. The numbers in parentheses are those of operands and constants.
+//   add subtract multiply divide minimum maximum power prelu              (2, 0)
+//   less equal greater                                                    (2, 0)  1 or 0
+//   select: c0 of a where b is not 0                                      see `select`
+//   negate absolute square square_root reciprocal exp log tanh sigmoid erf gelu gelu_tanh floor
+//   ceil round sign hard_swish softplus mish silu                         (1, 0)
+//   affine: a c0 + c1                                                     (1, 2)
+//   clip: min(max(a, c0), c1), leaky: a < 0 ? a c0 : a, elu               (1, 2)
+//   hard_sigmoid: min(max(a c0 + c1, 0), 1)                               (1, 2)
+//   quantize: rint(a / c0) + c1                                           (1, 2)
+//   dequantize: (a - c1) c0                                               (1, 2)
+ElementwiseFunction elementwise_function(std::string_view name, Features features) noexcept;
+
+// Elements of memory to float and back. Integers are saturated; NaN becomes the lowest value.
+struct ConversionKernels {
+  void (*load_uint8)(const std::uint8_t* x, std::size_t n, float* y);
+  void (*load_int8)(const std::int8_t* x, std::size_t n, float* y);
+  void (*load_int32)(const std::int32_t* x, std::size_t n, float* y);
+  void (*store_uint8)(const float* x, std::size_t n, std::uint8_t* y);
+  void (*store_int8)(const float* x, std::size_t n, std::int8_t* y);
+};
+const ConversionKernels& conversion_kernels(Features features) noexcept;
+
+}  // namespace fbg::simd
