@@ -362,3 +362,70 @@ def conv_float16(
 def conv_bfloat16(
     w: _Floats, geometry: ConvGeometry, granularity: str, symmetric: bool
 ) -> ConvBFloat16: ...
+
+# bind_tensor.cc: buffers of tensors are dense, in whatever order of axes the caller has chosen.
+_Axis = tuple[int, int, int, Sequence[int]]  # extent, strides to and from, table of places
+_Part = tuple[int, int, int, Sequence[_Axis]]  # input, first element to and from
+
+def tensor_input(graph: Graph, bytes: int) -> int: ...
+def tensor_constant(graph: Graph, values: npt.NDArray[Any]) -> int: ...
+def tensor_arrange(
+    graph: Graph,
+    inputs: Sequence[int],
+    elements: int,
+    element_bytes: int,
+    parts: Sequence[_Part],
+    fill: bytes = ...,
+) -> int: ...
+def tensor_elementwise(
+    graph: Graph,
+    extents: Sequence[int],
+    operands: Sequence[tuple[int, str, Sequence[int]]],
+    steps: Sequence[tuple[str, int, int, float, float]],
+    output: str = "float32",
+) -> int: ...
+def tensor_look_up(graph: Graph, x: int, table: npt.NDArray[np.uint8]) -> int: ...
+
+_Extent3 = tuple[int, int, int]
+
+def tensor_window(
+    graph: Graph,
+    x: int,
+    function: str,
+    batch: int,
+    channels: int,
+    sizes: Sequence[_Extent3],  # input, output, kernel, stride, dilation, padding before and after
+    count_padding: bool = False,
+    type: str = "float32",
+    factor: float = 1.0,
+    zero_point: int = 0,
+    output_zero_point: int = 0,
+) -> int: ...
+def tensor_reduce_rows(graph: Graph, x: int, function: str, rows: int, cols: int) -> int: ...
+def tensor_softmax(graph: Graph, x: int, rows: int, cols: int) -> int: ...
+def tensor_layer_norm(
+    graph: Graph, x: int, rows: int, gamma: _Floats, beta: _Floats | None, eps: float
+) -> int: ...
+def stage_add_buffer(type: str = "float32", scale: float = 1.0, zero_point: int = 0) -> Stage: ...
+def tensor_conv(
+    graph: Graph,
+    x: int,
+    weights: _ConvWeights,
+    batch: int,
+    spatial: _Extent3,
+    stages: Sequence[Stage],
+    source: str = "native",
+    has_scale: bool = False,
+    scale: float = 1.0,
+    zero_point: int = 0,
+    algorithm: str = "",
+    exact: bool = False,
+    residual: int | None = None,
+) -> int: ...
+def run_tensors(
+    plan: Plan,
+    inputs: Sequence[npt.NDArray[Any]],
+    outputs: Sequence[npt.NDArray[Any]],
+    num_threads: int,
+    seconds: npt.NDArray[np.float64] | None = None,
+) -> None: ...

@@ -5,9 +5,10 @@ from __future__ import annotations
 import functools
 import operator
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +21,7 @@ from fbg.matmul.weights import WEIGHT_LIMITS
 from fbg.model import save as saved
 from fbg.model.compress import compress
 from fbg.model.directory import find_directory
+from fbg.model.load_net import is_onnx, load_net
 from fbg.model.model import Model
 from fbg.model.observe import observe, random_sequences
 from fbg.networks.config import EncoderConfig
@@ -48,14 +50,18 @@ def load(
     smooth: bool = True,
     calibrate: Sequence[str] | None = None,
     higher_precision: HigherPrecision = (),
-) -> Model:
-    """Load a transformer encoder with its tokenizer, its pooling and its head.
+    shapes: Mapping[str, Sequence[int]] | None = None,
+    backends: Sequence[str] | None = None,
+    placement: Mapping[str, str] | None = None,
+) -> Any:
+    """Load a `Model`: a transformer encoder with its tokenizer, its pooling and its head.
 
     model: a directory as Hugging Face writes it: config.json, tokenizer.json, weights in
         model.safetensors or pytorch_model.bin, in one file or in shards, and modules.json of
         sentence-transformers if there. Or a hub id, which the local cache is asked for before the
         network. Or a directory that `Model.save` wrote, whose weights are mapped, and neither
-        quantized nor copied. docs/models.md lists the model types.
+        quantized nor copied. docs/models.md lists the model types. Or a file that ends in ".onnx":
+        docs/onnx.md describes the `Net` that it becomes, and shapes, backends and placement.
     dtype: what the encoder's linear layers compute in; sums are float32 or exact.
         "float32"; "bfloat16": weights and activations rounded to bfloat16, half the memory, twice
         as fast with AVX512-BF16; "float16": weights kept in float16 and computed with in float32;
@@ -85,6 +91,11 @@ def load(
     if not isinstance(model, (str, os.PathLike)):
         raise TypeError(f"load: model must be a path or a hub id, got {type(model).__name__}")
     path = os.fspath(model)
+    if is_onnx(path):
+        given = (smooth, calibrate, higher_precision) != (True, None, ())
+        return load_net(path, dtype, num_threads, shapes, backends, placement, unfit=given)
+    if shapes is not None or backends is not None or placement is not None:
+        raise ValueError("load: shapes, backends and placement go with files that end in .onnx")
     options = _checked_options(dtype, num_threads, smooth, calibrate, higher_precision)
     loaded = _assemble(str(model), find_directory(path), options)
     loaded.reload = options.reload(path, loaded.dtype)

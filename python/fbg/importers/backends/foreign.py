@@ -1,0 +1,61 @@
+"""What the back ends that take ONNX models share: a part as a model of its own."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+from onnx import helper, numpy_helper
+
+from fbg.importers.backends.base import Op, Part
+from fbg.importers.onnx.inference import node_proto
+
+__all__ = ["modelled_seconds", "part_model"]
+
+_NEWEST_IR = 10  # understood by every runtime of the last years
+
+
+def part_model(part: Part) -> onnx.ModelProto:
+    """Return a part as a model: its constants as initializers, its border as inputs and outputs."""
+    constants: dict[str, onnx.TensorProto] = {}
+    for op in part.ops:
+        for name in op.node.reads:
+            if name in op.constants and name not in constants:
+                values = np.ascontiguousarray(op.constants[name])
+                constants[name] = numpy_helper.from_array(values, name)
+    graph = helper.make_graph(
+        [node_proto(op.node) for op in part.ops],
+        "part",
+        [_value(name, part.ops) for name in part.inputs],
+        [_value(name, part.ops) for name in part.outputs],
+        list(constants.values()),
+    )
+    opsets = [helper.make_opsetid(*item) for item in _oldest_versions(part).items()]
+    return helper.make_model(graph, opset_imports=opsets, ir_version=_NEWEST_IR)
+
+
+def _oldest_versions(part: Part) -> dict[str, int]:
+    """Return the oldest operator sets in which all ops mean the same: runtimes may be older."""
+    versions: dict[str, int] = {}
+    for op in part.ops:
+        node = op.node
+        try:
+            since = onnx.defs.get_schema(node.op, node.version, node.domain).since_version
+        except onnx.defs.SchemaError:
+            since = node.version
+        if any(isinstance(value, onnx.GraphProto) for value in node.attributes.values()):
+            since = node.version  # what its subgraphs hold is not looked at
+        versions[node.domain] = max(since, versions.get(node.domain, 1))
+    return versions
+
+
+def _value(name: str, ops: tuple[Op, ...]) -> onnx.ValueInfoProto:
+    kind = next((op.types[name] for op in ops if name in op.types), None)
+    if kind is None:
+        return helper.make_value_info(name, onnx.TypeProto())
+    element = helper.np_dtype_to_tensor_dtype(kind.dtype)
+    return helper.make_tensor_value_info(name, element, kind.shape)
+
+
+def modelled_seconds(op: Op) -> float:
+    """Return the time of an op at 100 G operations and 10 GB a second."""
+    return op.operations / 100e9 + op.bytes / 10e9 + 1e-6

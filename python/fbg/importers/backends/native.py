@@ -1,0 +1,124 @@
+"""fbg itself as a back end: consecutive ops become one native plan, with a single entry."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fbg import _fbg
+from fbg.importers.backends.base import Op, Part, Step, Unsupported
+from fbg.importers.backends.foreign import modelled_seconds
+from fbg.importers.ops import (  # noqa: F401  each registers its ops
+    conv_ops,
+    elementwise,
+    movement,
+    products,
+    quantized,
+    reductions,
+)
+from fbg.importers.ops.builder import Builder, natural
+from fbg.importers.ops.registry import OPS
+
+__all__ = ["Native"]
+
+Array = npt.NDArray[Any]
+
+
+class Native:
+    """The kernels of this package."""
+
+    name = "fbg"
+
+    def needs(self, op: Op) -> tuple[str, ...]:
+        """Return the inputs that must be constant, such as weights and shapes."""
+        entry = OPS.get((op.node.domain, op.node.op))
+        if entry is None:
+            return ()
+        return tuple(op.node.inputs[i] for i in entry.constants if op.has_input(i))
+
+    def supports(self, op: Op) -> bool:
+        """Whether the op is in the table, with types and shapes that are known."""
+        entry = OPS.get((op.node.domain, op.node.op))
+        if entry is None or op.node.version < entry.since or not op.node.inputs:
+            return False
+        return (
+            str(op.input_type(0).dtype) in entry.types
+            and op.is_fixed
+            and all(name in op.constants for name in self.needs(op))
+        )
+
+    def cost(self, op: Op) -> float:
+        """Return what the model says."""
+        return modelled_seconds(op)
+
+    def prepare(self, part: Part) -> _PreparedPlan:
+        """Build the graph of a part and plan it."""
+        return _PreparedPlan(part)
+
+
+class _PreparedPlan:
+    def __init__(self, part: Part) -> None:
+        uses = Counter(name for op in part.ops for name in op.node.reads)
+        uses.update(part.outputs)
+        constants = part.ops[0].constants
+        types = part.ops[0].types
+        self._builder = builder = Builder(constants, uses)
+        for name in part.inputs:
+            builder.add_input(name, types[name].fixed or (), types[name].dtype)
+        for op in part.ops:
+            builder.node = op.node.name
+            try:
+                OPS[op.node.domain, op.node.op].build(builder, op)
+            except (TypeError, ValueError, KeyError, IndexError) as error:
+                raise Unsupported(op.node.name, str(error)) from error
+        self._threads = part.num_threads
+        outputs: list[int] = []
+        for name in part.outputs:
+            builder.node = f"output {name}"
+            outputs.append(self._output(name, outputs))
+        self._plan = _fbg.Plan(builder.graph, 1, 1, 1, part.num_threads)
+
+    def _output(self, name: str, taken: list[int]) -> int:
+        """Return a buffer of the graph that is an output and nothing else."""
+        builder = self._builder
+        value = builder.value(name)
+        ordered = builder.in_order(value, natural(len(value.shape)))
+        buffer = builder.buffer(ordered)
+        if buffer in taken or buffer in builder.given:
+            size = ordered.size
+            item = ordered.dtype.itemsize
+            axes: list[tuple[int, int, int, list[int]]] = [(size, 1, 1, [])]
+            buffer = _fbg.tensor_arrange(builder.graph, [buffer], size, item, [(0, 0, 0, axes)])
+            builder.append(buffer)
+        builder.graph.output(buffer)
+        return buffer
+
+    def run(self, inputs: Sequence[Array], outputs: Sequence[Array | None]) -> list[Array]:
+        given = [np.ascontiguousarray(array) for array in inputs]
+        results = [array for array in outputs if array is not None]
+        _fbg.run_tensors(self._plan, given, results, self._threads)
+        return results
+
+    def timed(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> Array:
+        """Run once and return the seconds of every op of the graph."""
+        seconds = np.zeros(len(self._plan.ops))
+        given = [np.ascontiguousarray(array) for array in inputs]
+        _fbg.run_tensors(self._plan, given, list(outputs), self._threads, seconds)
+        return seconds
+
+    def steps(self) -> list[Step]:
+        found = []
+        for buffer, (name, kernel, *_) in enumerate(self._plan.ops):
+            nodes = self._builder.owners.get(buffer)
+            if nodes is not None:
+                found.append(Step(tuple(nodes), f"{name}: {kernel}" if kernel else name))
+        return found
+
+    @property
+    def arena_bytes(self) -> int:
+        """Bytes of one arena."""
+        return int(self._plan.arena_bytes)

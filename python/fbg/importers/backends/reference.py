@@ -1,0 +1,68 @@
+"""The last resort: the reference implementation of the package onnx. Correct, and very slow."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from onnx.reference import ReferenceEvaluator
+
+from fbg.importers.backends.base import Op, Part, Step
+from fbg.importers.backends.foreign import modelled_seconds, part_model
+
+__all__ = ["Reference"]
+
+Array = npt.NDArray[Any]
+
+
+class Reference:
+    """`onnx.reference` as a back end."""
+
+    name = "reference"
+
+    def needs(self, op: Op) -> tuple[str, ...]:
+        """Return nothing: it takes all values as they come."""
+        return ()
+
+    def supports(self, op: Op) -> bool:
+        """Whether the package has an implementation."""
+        try:
+            part = Part((op,), (), (), {op.node.domain: op.node.version}, 1)
+            ReferenceEvaluator(part_model(part))
+        except Exception:  # it raises a type of its own for each kind of failure
+            return False
+        return True
+
+    def cost(self, op: Op) -> float:
+        """Return 50 times what a kernel would take."""
+        return 50 * modelled_seconds(op)
+
+    def prepare(self, part: Part) -> _PreparedReference:
+        """Return the evaluator of a part."""
+        return _PreparedReference(part)
+
+
+class _PreparedReference:
+    def __init__(self, part: Part) -> None:
+        self._part = part
+        self._evaluator = ReferenceEvaluator(part_model(part))
+
+    def run(self, inputs: Sequence[Array], outputs: Sequence[Array | None]) -> list[Array]:
+        feeds = dict(zip(self._part.inputs, inputs, strict=True))
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            results = self._evaluator.run(list(self._part.outputs), feeds)
+        arrays = []
+        for value, out in zip(results, outputs, strict=True):
+            if out is None:
+                arrays.append(np.asarray(value))
+            else:
+                np.copyto(out, value)
+                arrays.append(out)
+        return arrays
+
+    def steps(self) -> list[Step]:
+        return [Step((op.node.name,), "onnx.reference") for op in self._part.ops]

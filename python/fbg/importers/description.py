@@ -1,0 +1,87 @@
+"""A network as files describe it: nodes with named tensors between them, nothing chosen yet.
+
+The vocabulary of operators is that of ONNX, with the version of the operator set that the file
+names. Readers of files produce a `Network`; inference.py finds types and constants for given
+shapes of the inputs; the session places the nodes on back ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["Network", "Node", "TensorType"]
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class TensorType:
+    """Type of a tensor. shape: None where not even the rank is known; names are symbolic sizes."""
+
+    dtype: np.dtype[Any]
+    shape: tuple[int | str | None, ...] | None
+
+    @property
+    def fixed(self) -> tuple[int, ...] | None:
+        """The shape if all of it is known, else None."""
+        if self.shape is None or not all(isinstance(size, int) for size in self.shape):
+            return None
+        return tuple(int(size) for size in self.shape if size is not None)
+
+    def __str__(self) -> str:
+        if self.shape is None:
+            return f"{self.dtype} of unknown rank"
+        sizes = ", ".join("?" if size is None else str(size) for size in self.shape)
+        return f"{self.dtype}({sizes})"
+
+
+@dataclass(frozen=True)
+class Node:
+    """One application of an operator.
+
+    name: unique in its network. inputs, outputs: names of tensors, "" where an optional one is
+    absent. captures: tensors of the network that subgraphs of the node read. version: of the
+    operator set of `domain`. source: the node as its file has it, for back ends that want it.
+    """
+
+    op: str
+    domain: str
+    name: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    attributes: Mapping[str, Any]
+    version: int
+    captures: tuple[str, ...] = ()
+    source: Any = None
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """Names of all tensors that it needs."""
+        return tuple(name for name in (*self.inputs, *self.captures) if name)
+
+    @property
+    def title(self) -> str:
+        """Operator and name, for messages."""
+        return f"{self.op} '{self.name}'"
+
+
+@dataclass
+class Network:
+    """Nodes in an order in which they can run, and what surrounds them.
+
+    inputs: what a run brings. constants: tensors known from the file. outputs: their types as the
+    file declares them. versions: of operator sets, by domain. origin: the file, for messages.
+    """
+
+    origin: str
+    inputs: dict[str, TensorType]
+    outputs: dict[str, TensorType]
+    constants: dict[str, Array]
+    nodes: list[Node]
+    versions: dict[str, int]
+    declared: dict[str, TensorType] = field(default_factory=dict)

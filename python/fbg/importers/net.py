@@ -1,0 +1,236 @@
+"""Net: a network from a file, as a user holds it."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy.typing as npt
+
+from fbg import _fbg
+from fbg.arrays import as_array
+from fbg.errors import ModelError
+from fbg.importers.backends.base import BackEnd, Op
+from fbg.importers.backends.native import Native
+from fbg.importers.backends.reference import Reference
+from fbg.importers.description import Network, TensorType
+from fbg.importers.session import PlacedStep, Session
+
+__all__ = ["BACKENDS", "Net", "NetPlan"]
+
+Array = npt.NDArray[Any]
+BACKENDS = ("fbg", "onnxruntime", "reference")
+MAX_PLAN_BYTES = 256 << 20  # of the arenas of plans that are kept
+
+
+@dataclass(frozen=True)
+class NetPlan:
+    """What a run does, step by step, and the bytes of memory that it works in."""
+
+    steps: tuple[PlacedStep, ...]
+    arena_bytes: int
+
+    def __str__(self) -> str:
+        lines = []
+        for step in self.steps:
+            nodes = " + ".join(step.nodes)
+            lines.append(f"{step.backend:12} {step.algorithm:48} {nodes}  {'; '.join(step.types)}")
+        lines.append(f"arena: {self.arena_bytes} bytes")
+        return "\n".join(lines)
+
+
+class Net:
+    """A network that runs. Made by `fbg.load` from a file in the ONNX format.
+
+    A plan is prepared for each set of input shapes when it is first seen, and kept. Several threads
+    may run the network at once.
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        *,
+        shapes: Mapping[str, Sequence[int]] | None = None,
+        backends: Sequence[str] | None = None,
+        placement: Mapping[str, str] | None = None,
+        num_threads: int | None = None,
+    ) -> None:
+        self._network = network
+        self._backends = _backends(backends)
+        self._placement = dict(placement or {})
+        self._threads = num_threads
+        self._sessions: OrderedDict[tuple[object, ...], Session] = OrderedDict()
+        self._lock = threading.Lock()
+        self._check_placement()
+        self._shapes = _checked_shapes(network, shapes)
+        self._bound = _inputs_to_bind(network, self._backends)
+        self._last: Session | None = None
+        types = {name: self._type(name, None) for name in network.inputs}
+        if not self._bound and all(kind.fixed is not None for kind in types.values()):
+            self._session(types, {})
+
+    @property
+    def inputs(self) -> dict[str, TensorType]:
+        """What a run takes, by name; sizes that are not fixed are None or have a name."""
+        return {name: self._type(name, None) for name in self._network.inputs}
+
+    @property
+    def outputs(self) -> dict[str, TensorType]:
+        """What a run returns, by name, as the file declares it."""
+        return dict(self._network.outputs)
+
+    def run(self, feeds: Mapping[str, object]) -> dict[str, Array]:
+        """Return the outputs by name for inputs by name.
+
+        Raises TypeError for a dtype, ValueError for a name or shape that the network does not have.
+
+        >>> net.run({"x": x})["y"]  # doctest: +SKIP
+        """
+        if not isinstance(feeds, Mapping):
+            raise TypeError(f"run: feeds must be a mapping by name, got {type(feeds).__name__}")
+        arrays = self._checked(feeds)
+        types = {name: TensorType(a.dtype, a.shape) for name, a in arrays.items()}
+        bound = {name: arrays[name] for name in self._bound}
+        session = self._session(types, bound)
+        return session.run(arrays)
+
+    def __call__(self, x: object) -> Array:
+        """Return the output of a network with one input and one output."""
+        if len(self._network.inputs) != 1 or len(self._network.outputs) != 1:
+            raise ValueError(
+                f"a call takes a network with one input and one output; this one has "
+                f"{len(self._network.inputs)} and {len(self._network.outputs)}: use run()"
+            )
+        return next(iter(self.run({next(iter(self._network.inputs)): x}).values()))
+
+    def plan(self) -> NetPlan:
+        """Return what the last run did, or what the next one will do if all shapes are fixed."""
+        if self._last is None:
+            raise ValueError("plan: the shapes of the inputs are not known yet: pass shapes=")
+        return NetPlan(tuple(self._last.steps()), self._last.nbytes)
+
+    def __repr__(self) -> str:
+        inputs = ", ".join(f"{name}: {kind}" for name, kind in self.inputs.items())
+        outputs = ", ".join(f"{name}: {kind}" for name, kind in self.outputs.items())
+        return f"Net({self._network.origin}, {inputs} -> {outputs})"
+
+    def _type(self, name: str, array: Array | None) -> TensorType:
+        declared = self._network.inputs[name]
+        shape = self._shapes.get(name, declared.shape) if array is None else array.shape
+        return TensorType(declared.dtype, shape)
+
+    def _check_placement(self) -> None:
+        names = {node.name for node in self._network.nodes}
+        known = {backend.name for backend in self._backends}
+        for node, backend in self._placement.items():
+            if node not in names:
+                raise ValueError(f"placement: there is no node '{node}'")
+            if backend not in known:
+                raise ValueError(
+                    f"placement: node '{node}' is to run on {backend!r}, wanted one of "
+                    f"{', '.join(sorted(known))}"
+                )
+
+    def _checked(self, feeds: Mapping[str, object]) -> dict[str, Array]:
+        unknown = [name for name in feeds if name not in self._network.inputs]
+        if unknown:
+            wanted = ", ".join(self._network.inputs)
+            raise ValueError(f"run: there is no input '{unknown[0]}'; inputs are {wanted}")
+        arrays = {}
+        for name, declared in self._network.inputs.items():
+            if name not in feeds:
+                raise ValueError(f"run: input '{name}' is missing")
+            array = as_array(feeds[name], f"run: input '{name}'")
+            if array.dtype != declared.dtype:
+                raise TypeError(f"run: input '{name}' must be {declared.dtype}, got {array.dtype}")
+            _check_shape(name, array.shape, declared)
+            arrays[name] = array
+        return arrays
+
+    def _session(self, types: Mapping[str, TensorType], bound: Mapping[str, Array]) -> Session:
+        threads = self._threads or _fbg.num_threads()
+        key = (
+            tuple(kind.shape for kind in types.values()),
+            tuple(value.tobytes() for value in bound.values()),
+            threads,
+            _fbg.active_features(),
+        )
+        with self._lock:
+            session = self._sessions.get(key)
+            if session is not None:
+                self._sessions.move_to_end(key)
+                self._last = session
+                return session
+        session = Session(self._network, types, bound, self._backends, self._placement, threads)
+        with self._lock:
+            self._sessions[key] = session
+            self._last = session
+            while len(self._sessions) > 1 and self._nbytes() > MAX_PLAN_BYTES:
+                self._sessions.popitem(last=False)
+        return session
+
+    def _nbytes(self) -> int:
+        return sum(session.nbytes for session in self._sessions.values())
+
+
+def _check_shape(name: str, shape: tuple[int, ...], declared: TensorType) -> None:
+    if declared.shape is None:
+        return
+    fits = len(shape) == len(declared.shape) and all(
+        not isinstance(want, int) or want == got
+        for got, want in zip(shape, declared.shape, strict=True)
+    )
+    if not fits:
+        raise ValueError(f"run: input '{name}' must be {declared}, got shape {shape}")
+
+
+def _checked_shapes(
+    network: Network, shapes: Mapping[str, Sequence[int]] | None
+) -> dict[str, tuple[int, ...]]:
+    result = {}
+    for name, shape in (shapes or {}).items():
+        if name not in network.inputs:
+            raise ValueError(f"shapes: there is no input '{name}'")
+        sizes = tuple(int(size) for size in shape)
+        if any(size < 0 for size in sizes):
+            raise ValueError(f"shapes: sizes of '{name}' must not be negative, got {sizes}")
+        _check_shape(name, sizes, network.inputs[name])
+        result[name] = sizes
+    return result
+
+
+def _backends(names: Sequence[str] | None) -> list[BackEnd]:
+    """Return the back ends of these names, in this order; None: all that are installed."""
+    chosen = BACKENDS if names is None else names
+    if isinstance(chosen, str) or not chosen:
+        raise ValueError(f"backends must be a sequence of names, got {names!r}")
+    found: list[BackEnd] = []
+    for name in chosen:
+        if name == "fbg":
+            found.append(Native())
+        elif name == "reference":
+            found.append(Reference())
+        elif name == "onnxruntime":
+            try:
+                from fbg.importers.backends.onnxruntime import OnnxRuntime
+
+                found.append(OnnxRuntime())
+            except ImportError:
+                if names is not None:
+                    raise ModelError("backends: onnxruntime is not installed") from None
+        else:
+            raise ValueError(f"backends: {name!r} is not one of {', '.join(BACKENDS)}")
+    return found
+
+
+def _inputs_to_bind(network: Network, backends: Sequence[BackEnd]) -> tuple[str, ...]:
+    """Return the inputs that ops use as weights or shapes: a plan belongs to their values."""
+    needed: set[str] = set()
+    for node in network.nodes:
+        op = Op(node, {}, {})
+        for backend in backends:
+            needed.update(backend.needs(op))
+    return tuple(name for name in network.inputs if name in needed)

@@ -1,0 +1,1 @@
+"""ONNX files: reading, checking, inference of shapes. Needs the package onnx (``fbg[onnx]``)."""

@@ -1,0 +1,231 @@
+"""An ONNX file to a `Network`: whatever is wrong with a file is found here."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import onnx.inliner
+from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
+from onnx import helper
+
+from fbg.errors import ModelError
+from fbg.importers.description import Network, Node, TensorType
+from fbg.importers.onnx.tensors import read_tensor
+
+__all__ = ["OLDEST_OPSET", "read_model", "read_network"]
+
+OLDEST_OPSET = 7  # the first with the broadcasting of NumPy
+
+
+def read_network(path: str | os.PathLike[str]) -> Network:
+    """Return the network of a file; external data is looked for beside it.
+
+    Raises ModelError naming the file, and the node or tensor that is wrong.
+    """
+    file = Path(path)
+    try:
+        data = file.read_bytes()
+    except OSError as error:
+        raise ModelError(f"{file}: cannot be read: {error.strerror or error}") from error
+    model = onnx.ModelProto()
+    try:
+        model.ParseFromString(data)
+    except DecodeError as error:
+        raise ModelError(f"{file}: not an ONNX file, or cut short: {error}") from None
+    return read_model(model, str(file), file.parent)
+
+
+def read_model(model: onnx.ModelProto, origin: str, directory: Path | None) -> Network:
+    """Return the network of a model in memory. directory: that of external data, if any."""
+    if not model.HasField("graph"):
+        raise ModelError(f"{origin}: not an ONNX model: it has no graph")
+    versions = _versions(model, origin)
+    if model.functions:
+        model = onnx.inliner.inline_local_functions(model)
+    graph = model.graph
+    if graph.sparse_initializer:
+        raise ModelError(f"{origin}: sparse initializers are not supported")
+    constants = {}
+    for tensor in graph.initializer:
+        if tensor.name in constants:
+            raise ModelError(f"{origin}: tensor '{tensor.name}' is initialized twice")
+        constants[tensor.name] = read_tensor(tensor, origin, directory)
+    inputs = {
+        value.name: _type_of(value, origin) for value in graph.input if value.name not in constants
+    }
+    outputs = {value.name: _type_of(value, origin) for value in graph.output}
+    declared = {
+        value.name: _type_of(value, origin)
+        for value in graph.value_info
+        if value.type.WhichOneof("value") == "tensor_type"
+    }
+    nodes = [_node(proto, i, versions, origin, directory) for i, proto in enumerate(graph.node)]
+    ordered = _in_order(_unique_names(nodes), [*inputs, *constants], origin)
+    known = {*inputs, *constants, *(name for node in ordered for name in node.outputs)}
+    for name in outputs:
+        if name not in known:
+            raise ModelError(f"{origin}: nothing computes output '{name}'")
+    if not outputs:
+        raise ModelError(f"{origin}: the graph has no outputs")
+    return Network(origin, inputs, outputs, constants, ordered, versions, declared)
+
+
+def _versions(model: onnx.ModelProto, origin: str) -> dict[str, int]:
+    versions: dict[str, int] = {}
+    for opset in model.opset_import:
+        domain = "" if opset.domain == "ai.onnx" else opset.domain
+        versions[domain] = opset.version
+    newest = onnx.defs.onnx_opset_version()
+    default = versions.get("")
+    if default is None:
+        if any(node.domain in ("", "ai.onnx") for node in model.graph.node):
+            raise ModelError(f"{origin}: does not say which operator set its nodes are from")
+    elif not OLDEST_OPSET <= default <= newest:
+        raise ModelError(
+            f"{origin}: operator set {default} is not supported; wanted {OLDEST_OPSET} to {newest}"
+        )
+    return versions
+
+
+def _type_of(value: onnx.ValueInfoProto, origin: str) -> TensorType:
+    kind = value.type.WhichOneof("value")
+    if kind != "tensor_type":
+        found = kind or "no type"
+        raise ModelError(f"{origin}: tensor '{value.name}' must be a dense tensor, got {found}")
+    tensor = value.type.tensor_type
+    try:
+        dtype = np.dtype(helper.tensor_dtype_to_np_dtype(tensor.elem_type))
+    except (KeyError, TypeError, ValueError):
+        number = tensor.elem_type
+        raise ModelError(f"{origin}: tensor '{value.name}' has unknown type {number}") from None
+    if not tensor.HasField("shape"):
+        return TensorType(dtype, None)
+    sizes: list[int | str | None] = []
+    for dim in tensor.shape.dim:
+        known = dim.HasField("dim_value")
+        if known and dim.dim_value < 0:
+            raise ModelError(f"{origin}: tensor '{value.name}' has a size of {dim.dim_value}")
+        sizes.append(dim.dim_value if known else dim.dim_param or None)
+    return TensorType(dtype, tuple(sizes))
+
+
+def _node(
+    proto: onnx.NodeProto,
+    index: int,
+    versions: dict[str, int],
+    origin: str,
+    directory: Path | None,
+) -> Node:
+    domain = "" if proto.domain == "ai.onnx" else proto.domain
+    name = proto.name or f"{proto.op_type}_{index}"
+    if domain not in versions:
+        raise ModelError(
+            f"{origin}: node {proto.op_type} '{name}' is from domain '{domain}', of which the file "
+            "names no version"
+        )
+    attributes: dict[str, Any] = {}
+    captures: list[str] = []
+    for attribute in proto.attribute:
+        if attribute.type == onnx.AttributeProto.TENSOR:
+            attributes[attribute.name] = read_tensor(
+                attribute.t, f"{origin}: node {proto.op_type} '{name}'", directory
+            )
+        elif attribute.type == onnx.AttributeProto.GRAPH:
+            attributes[attribute.name] = attribute.g
+            captures += _captures(attribute.g)
+        else:
+            value = helper.get_attribute_value(attribute)
+            attributes[attribute.name] = value.decode() if isinstance(value, bytes) else value
+    return Node(
+        proto.op_type,
+        domain,
+        name,
+        tuple(proto.input),
+        tuple(proto.output),
+        attributes,
+        versions[domain],
+        tuple(dict.fromkeys(captures)),
+        proto,
+    )
+
+
+def _captures(graph: onnx.GraphProto) -> list[str]:
+    """Return the tensors that a subgraph reads from around it."""
+    own = {value.name for value in graph.input} | {tensor.name for tensor in graph.initializer}
+    outside: list[str] = []
+    for node in graph.node:
+        read = list(node.input)
+        for attribute in node.attribute:
+            if attribute.type == onnx.AttributeProto.GRAPH:
+                read += _captures(attribute.g)
+        outside += [name for name in read if name and name not in own]
+        own.update(node.output)
+    return outside + [value.name for value in graph.output if value.name not in own]
+
+
+def _unique_names(nodes: list[Node]) -> list[Node]:
+    """Return the nodes with a number after names that several have."""
+    seen: set[str] = set()
+    renamed = []
+    for node in nodes:
+        name, count = node.name, 1
+        while name in seen:
+            count += 1
+            name = f"{node.name}_{count}"
+        seen.add(name)
+        renamed.append(
+            node
+            if name == node.name
+            else Node(
+                node.op,
+                node.domain,
+                name,
+                node.inputs,
+                node.outputs,
+                node.attributes,
+                node.version,
+                node.captures,
+                node.source,
+            )
+        )
+    return renamed
+
+
+def _in_order(nodes: list[Node], known: list[str], origin: str) -> list[Node]:
+    """Return the nodes sorted so that every tensor is computed before it is read."""
+    writers: dict[str, Node] = {}
+    for node in nodes:
+        for name in filter(None, node.outputs):
+            if name in writers or name in known:
+                raise ModelError(f"{origin}: node {node.title} writes tensor '{name}' again")
+            writers[name] = node
+    for node in nodes:
+        for name in node.reads:
+            if name not in writers and name not in known:
+                raise ModelError(
+                    f"{origin}: node {node.title} reads tensor '{name}', which nothing computes"
+                )
+    missing = {
+        node.name: {writers[name].name for name in node.reads if name in writers} for node in nodes
+    }
+    readers: dict[str, list[str]] = {}
+    for name, needed in missing.items():
+        for other in needed:
+            readers.setdefault(other, []).append(name)
+    by_name = {node.name: node for node in nodes}
+    ready = [node.name for node in nodes if not missing[node.name]]
+    ordered: list[Node] = []
+    for name in ready:  # which grows
+        ordered.append(by_name[name])
+        for reader in readers.get(name, ()):
+            missing[reader].discard(name)
+            if not missing[reader]:
+                ready.append(reader)
+    if len(ordered) < len(nodes):
+        stuck = next(node for node in nodes if missing[node.name])
+        raise ModelError(f"{origin}: node {stuck.title} depends on its own output")
+    return ordered

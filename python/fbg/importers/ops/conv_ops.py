@@ -1,0 +1,166 @@
+"""Conv, ConvTranspose, ConvInteger and QLinearConv."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fbg.importers.backends.base import Op, Unsupported
+from fbg.importers.ops.builder import Builder, channels_last
+from fbg.importers.ops.convolution import OpenConv, requantize_conv
+from fbg.importers.ops.quantized import IntegerWeights, integer_weights, scalar_parameter
+from fbg.importers.ops.registry import BYTES, op
+from fbg.importers.ops.value import Value
+from fbg.importers.ops.windows import geometry, three
+
+__all__ = ["open_conv"]
+
+Array = npt.NDArray[Any]
+
+
+def _options(node: Op, x_shape: tuple[int, ...], w_shape: tuple[int, ...]) -> dict[str, Any]:
+    """Return what `PackedConv` takes beside the weights."""
+    g = geometry(node, x_shape[2:], w_shape[2:])
+    return {
+        "stride": g.stride,
+        "padding": tuple(zip(g.before, g.after, strict=True)),
+        "dilation": g.dilation,
+        "groups": node.attribute("group", 1),
+    }
+
+
+def open_conv(
+    builder: Builder, node: Op, x: Value, w: Array, options: dict[str, Any], **more: Any
+) -> Value:
+    """Return a convolution of x (N, C, *spatial), whose result has the shape of the output."""
+    rank = len(x.shape)
+    order = channels_last(rank)
+    conv = OpenConv(
+        x=builder.in_order(x, order),
+        batch=x.shape[0],
+        spatial=three(x.shape[2:], 1),
+        w=w,
+        options=options,
+        **more,
+    )
+    builder.buffer(conv.x)
+    conv.check(node.node.name, (x.shape[0], *x.shape[2:], x.shape[1]))
+    dtype = np.int32 if conv.result == "int32" else np.float32
+    return Value(node.output_shape(), np.dtype(dtype), order, conv=conv)
+
+
+@op("Conv", constants=(1, 2))
+def build_conv(builder: Builder, node: Op) -> None:
+    """float32, or integers where x and w are quantized."""
+    x, w = builder.input(node, 0), builder.input(node, 1)
+    if w.constant is None:
+        raise Unsupported(node.node.name, "weights that vary")
+    options = _options(node, x.shape, w.shape)
+    bias = builder.constant_input(node, 2)
+    if bias is not None:
+        bias = np.ascontiguousarray(bias, np.float32)
+    if x.quantized is not None and w.weights is not None and w.weights.axis == 0:
+        q = x.quantized
+        weights = integer_weights(w.weights.integers, w.weights.scale, w.weights.zero_point)
+        conv = open_conv(
+            builder,
+            node,
+            q.integers,
+            weights.integers,
+            options,
+            w_scale=weights.scale,
+            w_zero_point=weights.zero_point,
+            x_scale=q.scale,
+            x_zero_point=q.zero_point,
+            bias=bias,
+        )
+    else:
+        conv = open_conv(builder, node, x, w.constant, options, bias=bias)
+    builder.set_output(node, conv)
+
+
+@op("ConvTranspose", constants=(1, 2))
+def build_conv_transpose(builder: Builder, node: Op) -> None:
+    """float32; the size of the output decides the padding."""
+    x, w = builder.input(node, 0), builder.constant_input(node, 1)
+    assert w is not None
+    axes = len(x.shape) - 2
+    stride = tuple(node.attribute("strides", [1] * axes))
+    dilation = tuple(node.attribute("dilations", [1] * axes))
+    extra = tuple(node.attribute("output_padding", [0] * axes))
+    output = node.output_shape()[2:]
+    pads = list(node.attribute("pads", [0] * (2 * axes)))
+    mode = node.attribute("auto_pad", "NOTSET")
+    padding = []
+    for i in range(axes):
+        full = (x.shape[2 + i] - 1) * stride[i] + (w.shape[2 + i] - 1) * dilation[i] + 1
+        total = full + extra[i] - output[i]
+        if mode in ("NOTSET", "") and not node.attribute("output_shape"):
+            before = pads[i]
+        else:
+            before = total // 2 if mode == "SAME_UPPER" else total - total // 2
+        padding.append((before, total - before))
+    if any(pad < 0 for pair in padding for pad in pair):
+        raise Unsupported(node.node.name, "negative padding")
+    options = {
+        "stride": stride,
+        "padding": tuple(padding),
+        "dilation": dilation,
+        "groups": node.attribute("group", 1),
+        "transposed": True,
+        "output_padding": extra,
+    }
+    bias = builder.constant_input(node, 2)
+    builder.set_output(node, open_conv(builder, node, x, w, options, bias=bias))
+
+
+@op("ConvInteger", types=BYTES, constants=(1, 2, 3))
+def build_conv_integer(builder: Builder, node: Op) -> None:
+    """int32 sums of (x - x_zero_point) (w - w_zero_point)."""
+    x, w = builder.input(node, 0), builder.constant_input(node, 1)
+    assert w is not None
+    zero_point = builder.constant_input(node, 3)
+    weights = integer_weights(w, np.float32(1), np.int32(0) if zero_point is None else zero_point)
+    conv = open_conv(
+        builder,
+        node,
+        x,
+        weights.integers,
+        _options(node, x.shape, w.shape),
+        w_scale=weights.scale,
+        w_zero_point=weights.zero_point,
+        x_zero_point=int(scalar_parameter(builder, node, 2, 0)),
+        result="int32",
+    )
+    builder.set_output(node, conv)
+
+
+@op("QLinearConv", types=BYTES, constants=tuple(range(1, 9)))
+def build_qlinear_conv(builder: Builder, node: Op) -> None:
+    """Integers to integers: sums, int32 bias, requantization."""
+    x, w = builder.input(node, 0), builder.constant_input(node, 3)
+    w_scale, w_zero = builder.constant_input(node, 4), builder.constant_input(node, 5)
+    assert w is not None and w_scale is not None and w_zero is not None
+    weights: IntegerWeights = integer_weights(w, w_scale, w_zero)
+    bias = builder.constant_input(node, 8)
+    conv = open_conv(
+        builder,
+        node,
+        x,
+        weights.integers,
+        _options(node, x.shape, w.shape),
+        w_scale=weights.scale,
+        w_zero_point=weights.zero_point,
+        x_scale=float(scalar_parameter(builder, node, 1, 1.0)),
+        x_zero_point=int(scalar_parameter(builder, node, 2, 0)),
+        bias=None if bias is None else np.ascontiguousarray(bias, np.int32),
+        result="sums",
+    )
+    scale = float(scalar_parameter(builder, node, 6, 1.0))
+    zero_point = int(scalar_parameter(builder, node, 7, 0))
+    dtype = str(node.types[node.node.outputs[0]].dtype)
+    result = requantize_conv(conv, scale, zero_point, dtype)
+    assert result is not None
+    builder.set_output(node, result)

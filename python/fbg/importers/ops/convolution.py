@@ -1,0 +1,246 @@
+"""Convolutions whose epilogue is still open, and what may still join it.
+
+An `OpenConv` has its input, weights and geometry. The ops after it add to it as long as nobody else
+reads what lies between: constants are folded into float weights, activations, a residual and the
+quantization of the result become stages of the output pipeline. `finish` packs the weights.
+A product with constant weights is a convolution with a kernel of size 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fbg import _fbg
+from fbg.conv.packed_conv import PackedConv
+from fbg.importers.backends.base import Unsupported
+from fbg.importers.ops.value import Value
+from fbg.matmul.pipeline import (
+    GELU,
+    Bias,
+    Clip,
+    CorrectZeroPoints,
+    Dequantize,
+    ReLU,
+    Requantize,
+    Sigmoid,
+    Stage,
+    Tanh,
+)
+
+if TYPE_CHECKING:
+    from fbg.importers.ops.builder import Builder
+
+__all__ = ["OpenConv", "extend_conv", "fold_into_conv", "join_residual", "requantize_conv"]
+
+Array = npt.NDArray[Any]
+MOST_STAGES = 8
+
+_ACTIVATIONS: dict[str, Callable[[float, float], Stage]] = {
+    "relu": lambda c0, c1: ReLU(),
+    "gelu": lambda c0, c1: GELU(),
+    "gelu_tanh": lambda c0, c1: GELU(approximate="tanh"),
+    "tanh": lambda c0, c1: Tanh(),
+    "sigmoid": lambda c0, c1: Sigmoid(),
+    "clip": lambda c0, c1: Clip(c0, c1),
+}
+
+
+@dataclass
+class OpenConv:
+    """A convolution that has not been appended yet.
+
+    x: its input; channels-last, or of a product (rows, K). batch, spatial: of x, three axes.
+    w: (O, I / groups, *kernel), float32 or int8. options: of `PackedConv`. bias: float32 (O,), or
+    int32 in units of the sums. result: what the sums become before `stages`: "sums" (of integers,
+    with `stages` to follow), "int32" (corrected for zero points) or "float32". nodes: those of the
+    network that it computes.
+    """
+
+    x: Value
+    batch: int
+    spatial: tuple[int, int, int]
+    w: Array
+    options: dict[str, Any]
+    w_scale: Array | None = None
+    w_zero_point: Array | None = None
+    x_scale: float | None = None
+    x_zero_point: int = 0
+    bias: Array | None = None
+    result: str = "float32"
+    stages: list[Any] = field(default_factory=list)
+    residual: Value | None = None
+    nodes: list[str] = field(default_factory=list)
+
+    @property
+    def is_integer(self) -> bool:
+        """Whether it multiplies integers."""
+        return self.w.dtype == np.int8
+
+    @property
+    def channel_axis(self) -> int:
+        """The axis of w that counts output channels of a group."""
+        return 1 if self.options.get("transposed") else 0
+
+    @property
+    def out_channels(self) -> int:
+        """Channels of the result."""
+        if self.options.get("transposed"):
+            return int(self.w.shape[1]) * int(self.options.get("groups", 1))
+        return int(self.w.shape[0])
+
+    def check(self, name: str, x_shape: tuple[int, ...]) -> None:
+        """Raise Unsupported unless some algorithm computes it."""
+        try:
+            if not self.packed().algorithms(x_shape, zero_points=self.w_zero_point is not None):
+                raise Unsupported(name, "no algorithm of convolution applies")
+        except (TypeError, ValueError) as error:
+            raise Unsupported(name, str(error)) from error
+
+    def packed(self) -> PackedConv:
+        """Return the weights as kernels read them."""
+        if not self.is_integer:
+            return PackedConv(self.w, dtype="float32", **self.options)
+        scale = np.float32(1) if self.w_scale is None else self.w_scale
+        return PackedConv(self.w, scale=scale, zero_point=self.w_zero_point, **self.options)
+
+    def finish(self, builder: Builder) -> int:
+        """Append it to the graph and return its buffer."""
+        stages = self._first_stages() + self.stages
+        source = "int8" if self.x.dtype == np.int8 else "native"
+        residual = None if self.residual is None else builder.buffer(self.residual)
+        return int(
+            _fbg.tensor_conv(
+                builder.graph,
+                builder.buffer(self.x),
+                self.packed()._native,
+                self.batch,
+                self.spatial,
+                stages,
+                source=source,
+                has_scale=self.is_integer,
+                scale=1.0 if self.x_scale is None else self.x_scale,
+                zero_point=self.x_zero_point,
+                residual=residual,
+            )
+        )
+
+    def _first_stages(self) -> list[Any]:
+        stages: list[Stage] = []
+        if self.result == "int32":
+            stages.append(CorrectZeroPoints())
+        if self.bias is not None and self.bias.dtype == np.int32:
+            stages.append(Bias(self.bias))
+        if self.is_integer and self.result == "float32":
+            stages.append(Dequantize())
+        if self.bias is not None and self.bias.dtype == np.float32:
+            stages.append(Bias(self.bias))
+        return [stage._native for stage in stages]
+
+
+def _is_open(value: Value) -> bool:
+    """Whether something may still join the epilogue of what computes a tensor."""
+    conv = value.conv
+    return (
+        conv is not None
+        and value.buffer is None
+        and value.uses <= 1
+        and value.dtype == np.float32
+        and len(conv.stages) + 4 < MOST_STAGES
+    )
+
+
+def _continued(value: Value, dtype: npt.DTypeLike = np.float32) -> Value:
+    return Value(value.shape, np.dtype(dtype), value.order, conv=value.conv)
+
+
+def extend_conv(value: Value, function: str, c0: float, c1: float) -> Value | None:
+    """Make an activation a stage of a convolution; None where that is not possible."""
+    if not _is_open(value) or function not in _ACTIVATIONS:
+        return None
+    assert value.conv is not None
+    value.conv.stages.append(_ACTIVATIONS[function](c0, c1)._native)
+    return _continued(value)
+
+
+def fold_into_conv(value: Value, function: str, constant: Array) -> Value | None:
+    """Fold a factor or summand for each channel into weights and bias, or None.
+
+    constant: broadcast against the result of the convolution.
+    """
+    conv = value.conv
+    if not _is_open(value) or conv is None or conv.stages or conv.result != "float32":
+        return None
+    axis = value.order[-1]
+    padded = constant.reshape((1,) * (len(value.shape) - constant.ndim) + constant.shape)
+    if any(size != 1 for i, size in enumerate(padded.shape) if i != axis):
+        return None
+    per_channel = np.broadcast_to(padded.reshape(-1), (conv.out_channels,))
+    bias = conv.bias if conv.bias is not None else np.zeros(conv.out_channels, np.float32)
+    if bias.dtype != np.float32:
+        return None
+    if function == "add":
+        conv.bias = bias + per_channel
+    elif function == "subtract":
+        conv.bias = bias - per_channel
+    elif function in ("multiply", "divide"):
+        factors = per_channel if function == "multiply" else 1 / per_channel
+        if not _scale_weights(conv, factors.astype(np.float32)):
+            return None
+        if conv.bias is not None:
+            conv.bias = (bias * factors).astype(np.float32)
+    else:
+        return None
+    return _continued(value)
+
+
+def _scale_weights(conv: OpenConv, factors: Array) -> bool:
+    """Multiply the weights of each output channel, or their scales; False if that cannot be."""
+    if conv.is_integer:
+        if conv.w_scale is None or not (factors > 0).all():
+            return False
+        conv.w_scale = np.broadcast_to(conv.w_scale, factors.shape) * factors
+        return bool(np.isfinite(conv.w_scale).all() and (conv.w_scale > 0).all())
+    if conv.options.get("transposed"):
+        groups = int(conv.options.get("groups", 1))
+        by_group = factors.reshape(groups, -1)
+        w = conv.w.reshape(groups, -1, *conv.w.shape[1:])
+        shape = (groups, 1, by_group.shape[1], *[1] * (conv.w.ndim - 2))
+        conv.w = (w * by_group.reshape(shape)).reshape(conv.w.shape)
+    else:
+        conv.w = conv.w * factors.reshape(-1, *[1] * (conv.w.ndim - 1))
+    return True
+
+
+def join_residual(builder: Builder, value: Value, other: Value) -> Value | None:
+    """Add a tensor of the same shape in the epilogue of a convolution; None if not possible."""
+    conv = value.conv
+    if not _is_open(value) or conv is None or conv.residual is not None:
+        return None
+    if other is value or other.shape != value.shape or other.constant is not None:
+        return None
+    if other.quantized is not None and other.buffer is None:
+        q = other.quantized
+        conv.residual = builder.in_order(q.integers, value.order)
+        kind, scale, zero_point = q.integers.native_type, q.scale, q.zero_point
+    else:
+        builder.buffer(other)
+        conv.residual = builder.in_order(other, value.order)
+        kind, scale, zero_point = "float32", 1.0, 0
+    builder.buffer(conv.residual)
+    conv.stages.append(_fbg.stage_add_buffer(kind, scale, zero_point))
+    return _continued(value)
+
+
+def requantize_conv(value: Value, scale: float, zero_point: int, dtype: str) -> Value | None:
+    """Make the result of a convolution integers; None where that is not possible."""
+    if not _is_open(value):
+        return None
+    assert value.conv is not None
+    stage = Requantize(scale, zero_point, "uint8" if dtype == "uint8" else "int8")
+    value.conv.stages.append(stage._native)
+    return _continued(value, dtype)

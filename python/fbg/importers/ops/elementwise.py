@@ -1,0 +1,172 @@
+"""Functions of elements: each extends a deferred program, or the epilogue of a convolution."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fbg.importers.backends.base import Op, Unsupported
+from fbg.importers.ops.builder import Builder
+from fbg.importers.ops.convolution import extend_conv, fold_into_conv, join_residual
+from fbg.importers.ops.registry import FLOAT, op
+from fbg.importers.ops.value import Value
+
+__all__ = ["combine", "unary"]
+
+# Operators of one input without parameters, and the functions that compute them.
+_UNARY = {
+    "Abs": "absolute",
+    "Ceil": "ceil",
+    "Cos": "cos",
+    "Erf": "erf",
+    "Exp": "exp",
+    "Floor": "floor",
+    "HardSwish": "hard_swish",
+    "Log": "log",
+    "Mish": "mish",
+    "Neg": "negate",
+    "Reciprocal": "reciprocal",
+    "Relu": "relu",
+    "Round": "round",
+    "Sigmoid": "sigmoid",
+    "Sign": "sign",
+    "Sin": "sin",
+    "Softplus": "softplus",
+    "Softsign": "softsign",
+    "Sqrt": "square_root",
+    "Tanh": "tanh",
+}
+# Operators of an input and attributes, which become constants of the function: (name, default).
+_WITH_ATTRIBUTES: dict[str, tuple[str, tuple[tuple[str, float], ...]]] = {
+    "Celu": ("celu", (("alpha", 1.0),)),
+    "Elu": ("elu", (("alpha", 1.0),)),
+    "HardSigmoid": ("hard_sigmoid", (("alpha", 0.2), ("beta", 0.5))),
+    "LeakyRelu": ("leaky", (("alpha", 0.01),)),
+    "Selu": ("selu", (("alpha", 1.67326319217681884765625), ("gamma", 1.05070102214813232421875))),
+    "ThresholdedRelu": ("threshold", (("alpha", 1.0),)),
+}
+_BINARY = {
+    "Add": "add",
+    "Sub": "subtract",
+    "Mul": "multiply",
+    "Div": "divide",
+    "Pow": "power",
+    "PRelu": "prelu",
+}
+_COMPARISONS = {"Less": "less", "Greater": "greater", "Equal": "equal"}
+
+
+def unary(builder: Builder, value: Value, function: str, c0: float = 0.0, c1: float = 0.0) -> Value:
+    """Return function(value): part of the epilogue of a convolution where that is possible."""
+    fused = extend_conv(value, function, c0, c1)
+    return fused if fused is not None else builder.apply(function, [value], c0, c1)
+
+
+def combine(builder: Builder, function: str, a: Value, b: Value) -> Value:
+    """Return function(a, b): part of a convolution before it where that is possible."""
+    fused = None
+    if b.constant is not None:
+        fused = fold_into_conv(a, function, b.constant)
+    elif a.constant is not None and function in ("add", "multiply"):
+        fused = fold_into_conv(b, function, a.constant)
+    elif function == "add":
+        fused = join_residual(builder, a, b) or join_residual(builder, b, a)
+    return fused if fused is not None else builder.apply(function, [a, b])
+
+
+@op(*_UNARY)
+def build_unary(builder: Builder, node: Op) -> None:
+    """y = f(x)."""
+    builder.set_output(node, unary(builder, builder.input(node, 0), _UNARY[node.node.op]))
+
+
+@op(*_WITH_ATTRIBUTES)
+def build_with_attributes(builder: Builder, node: Op) -> None:
+    """y = f(x), with parameters."""
+    function, defaults = _WITH_ATTRIBUTES[node.node.op]
+    parameters = [float(node.attribute(name, default)) for name, default in defaults]
+    builder.set_output(node, unary(builder, builder.input(node, 0), function, *parameters))
+
+
+@op("Gelu")
+def build_gelu(builder: Builder, node: Op) -> None:
+    """GELU, exact or by tanh."""
+    exact = node.attribute("approximate", "none") == "none"
+    function = "gelu" if exact else "gelu_tanh"
+    builder.set_output(node, unary(builder, builder.input(node, 0), function))
+
+
+@op("Clip", constants=(1, 2))
+def build_clip(builder: Builder, node: Op) -> None:
+    """min(max(x, lo), hi); bounds are attributes before version 11 and inputs later."""
+    low, high = node.attribute("min", -np.inf), node.attribute("max", np.inf)
+    if (given := node.constant(1)) is not None:
+        low = given.item()
+    if (given := node.constant(2)) is not None:
+        high = given.item()
+    builder.set_output(node, unary(builder, builder.input(node, 0), "clip", low, high))
+
+
+@op(*_BINARY)
+def build_binary(builder: Builder, node: Op) -> None:
+    """f(a, b) with broadcasting; a residual joins the epilogue of a convolution."""
+    if node.input_type(1).dtype != np.float32:
+        raise Unsupported(node.node.name, "both operands must be float32")
+    a, b = builder.input(node, 0), builder.input(node, 1)
+    if node.node.op == "PRelu" and len(b.shape) < len(a.shape) and b.shape != ():
+        np.broadcast_shapes(a.shape, b.shape)
+    builder.set_output(node, combine(builder, _BINARY[node.node.op], a, b))
+
+
+@op("Max", "Min", "Sum", "Mean")
+def build_variadic(builder: Builder, node: Op) -> None:
+    """A function of any number of operands, from the left to the right."""
+    function = {"Max": "maximum", "Min": "minimum"}.get(node.node.op, "add")
+    result = builder.input(node, 0)
+    for i in range(1, len(node.node.inputs)):
+        result = builder.apply(function, [result, builder.input(node, i)])
+    count = len(node.node.inputs)
+    if node.node.op == "Mean":
+        result = builder.apply("affine", [result], 1.0 / count, 0.0)
+    elif count == 1:
+        result = builder.apply("affine", [result], 1.0, 0.0)
+    builder.set_output(node, result)
+
+
+@op(*_COMPARISONS)
+def build_comparison(builder: Builder, node: Op) -> None:
+    """a < b and the like, as bool."""
+    function = _COMPARISONS[node.node.op]
+    operands = [builder.input(node, 0), builder.input(node, 1)]
+    builder.set_output(node, builder.apply(function, operands, dtype=np.bool_))
+
+
+@op("Cast", types=(*FLOAT, "uint8", "int8", "int32", "bool"))
+def build_cast(builder: Builder, node: Op) -> None:
+    """To float32; other targets are left to other back ends."""
+    target = node.types[node.node.outputs[0]].dtype
+    value = builder.input(node, 0)
+    if target == value.dtype:
+        builder.set_output(node, builder.alias(value, value.shape, value.order))
+    elif target == np.float32:
+        builder.set_output(node, builder.apply("affine", [value], 1.0, 0.0))
+    else:
+        raise Unsupported(node.node.name, f"to {target}")
+
+
+@op("BatchNormalization", constants=(1, 2, 3, 4))
+def build_batch_norm(builder: Builder, node: Op) -> None:
+    """(x - mean) / sqrt(variance + eps) * scale + bias, folded into the weights before it."""
+    if node.attribute("training_mode", 0) or len(list(filter(None, node.node.outputs))) > 1:
+        raise Unsupported(node.node.name, "training mode")
+    scale, bias, mean, variance = (
+        builder.constants[node.node.inputs[i]].astype(np.float64) for i in range(1, 5)
+    )
+    factor = scale / np.sqrt(variance + node.attribute("epsilon", 1e-5))
+    offset = bias - mean * factor
+    x = builder.input(node, 0)
+    shape = (-1, *[1] * (len(x.shape) - 2))
+    factors = builder.from_constant(factor.astype(np.float32).reshape(shape))
+    offsets = builder.from_constant(offset.astype(np.float32).reshape(shape))
+    builder.set_output(
+        node, combine(builder, "add", combine(builder, "multiply", x, factors), offsets)
+    )

@@ -1,0 +1,206 @@
+"""Gemm, MatMul, MatMulInteger and QLinearMatMul with constant weights: products of rows.
+
+A product is a convolution with a kernel of size 1 over the rows of x.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fbg.importers.backends.base import Op, Unsupported
+from fbg.importers.ops.builder import AxisMap, Builder, natural
+from fbg.importers.ops.convolution import OpenConv, requantize_conv
+from fbg.importers.ops.elementwise import combine
+from fbg.importers.ops.quantized import integer_weights, scalar_parameter
+from fbg.importers.ops.registry import BYTES, op
+from fbg.importers.ops.value import Value
+
+Array = npt.NDArray[Any]
+
+
+def _kernel(w: Array) -> Array:
+    """Return weights (K, N) as those of a convolution: (N, K, 1)."""
+    return np.ascontiguousarray(w.T)[:, :, None]
+
+
+def _product(builder: Builder, node: Op, x: Value, w: Array, **more: Any) -> Value:
+    """Return x (…, K) times w (K, N)."""
+    if w.ndim != 2 or len(x.shape) < 1 or w.shape[0] != x.shape[-1]:
+        raise Unsupported(node.node.name, f"weights of shape {w.shape}")
+    rows = math.prod(x.shape[:-1])
+    conv = OpenConv(
+        x=builder.in_order(x, natural(len(x.shape))),
+        batch=1,
+        spatial=(1, 1, rows),
+        w=_kernel(w),
+        options={},
+        **more,
+    )
+    builder.buffer(conv.x)
+    conv.check(node.node.name, (1, rows, x.shape[-1]))
+    shape = (*x.shape[:-1], w.shape[1])
+    dtype = np.int32 if conv.result == "int32" else np.float32
+    return Value(shape, np.dtype(dtype), natural(len(shape)), conv=conv)
+
+
+def _quantized_product(builder: Builder, node: Op, x: Value, w: Value) -> Value | None:
+    """Return the product of integers that stand for x and w, where both are quantized."""
+    if x.quantized is None or w.weights is None or w.constant is None or len(w.shape) != 2:
+        return None
+    source, q = w.weights, x.quantized
+    if source.scale.size > 1 and source.axis != 1:
+        return None
+    weights = integer_weights(source.integers, source.scale, source.zero_point)
+    return _product(
+        builder,
+        node,
+        q.integers,
+        weights.integers,
+        w_scale=weights.scale,
+        w_zero_point=weights.zero_point,
+        x_scale=q.scale,
+        x_zero_point=q.zero_point,
+    )
+
+
+@op("MatMul", constants=(1,))
+def build_matmul(builder: Builder, node: Op) -> None:
+    """x times constant weights."""
+    x, w = builder.input(node, 0), builder.input(node, 1)
+    if w.constant is None:
+        raise Unsupported(node.node.name, "weights that vary")
+    result = _quantized_product(builder, node, x, w)
+    if result is None and w.constant.ndim == 2:
+        result = _product(builder, node, x, w.constant)
+    if result is None:
+        result = _batched(
+            builder, node, x, w.constant, lambda part, matrix: _product(builder, node, part, matrix)
+        )
+    if result.shape != node.output_shape():
+        result = builder.alias(result, node.output_shape(), natural(len(node.output_shape())))
+    builder.set_output(node, result)
+
+
+def _batched(builder: Builder, node: Op, x: Value, w: Array, product: Any) -> Value:
+    """Return products of stacks of matrices, one after the other."""
+    if w.ndim == 1:
+        column = product(x, w[:, None])
+        return builder.alias(column, x.shape[:-1], natural(len(x.shape) - 1))
+    if len(x.shape) == 1:
+        raise Unsupported(node.node.name, "a vector times a stack of matrices")
+    stack = np.broadcast_shapes(x.shape[:-2], w.shape[:-2])
+    count = math.prod(stack)
+    if count > 64:
+        raise Unsupported(node.node.name, f"{count} products of their own")
+    flat = x.shape[-2:]
+    source = np.broadcast_to(
+        np.arange(math.prod(x.shape[:-2])).reshape(x.shape[:-2]), stack
+    ).reshape(-1)
+    matrices = np.broadcast_to(w, (*stack, *w.shape[-2:])).reshape(-1, *w.shape[-2:])
+    ordered = builder.in_order(x, natural(len(x.shape)))
+    rows = builder.alias(ordered, (math.prod(x.shape[:-2]), *flat), natural(3))
+    parts = []
+    shape = (count, flat[0], w.shape[-1])
+    for i in range(count):
+        axes = [AxisMap(1, 0, start=int(source[i])), AxisMap(flat[0], 1), AxisMap(flat[1], 2)]
+        one = builder.arrange([(rows, [0, 0, 0], axes)], (1, *flat), natural(3))
+        result = product(builder.alias(one, flat, natural(2)), matrices[i])
+        whole = builder.alias(result, (1, *result.shape), natural(3))
+        parts.append(
+            (whole, [i, 0, 0], [AxisMap(1, 0), AxisMap(shape[1], 1), AxisMap(shape[2], 2)])
+        )
+    joined = builder.arrange(parts, shape, natural(3))
+    full = (*stack, *shape[1:])
+    return builder.alias(joined, full, natural(len(full)))
+
+
+@op("Gemm", constants=(1, 2), since=7)
+def build_gemm(builder: Builder, node: Op) -> None:
+    """alpha A B + beta C with constant B and C."""
+    x, w = builder.input(node, 0), builder.input(node, 1)
+    if w.constant is None:
+        raise Unsupported(node.node.name, "weights that vary")
+    if node.attribute("transA", 0):
+        x = Value(x.shape[::-1], x.dtype, tuple(1 - a for a in x.order), buffer=builder.buffer(x))
+    alpha, beta = node.attribute("alpha", 1.0), node.attribute("beta", 1.0)
+    matrix = w.constant.T if node.attribute("transB", 0) else w.constant
+    result = None
+    if alpha == 1.0 and w.weights is not None and x.quantized is not None:
+        source = w.weights
+        if node.attribute("transB", 0):
+            source = type(source)(
+                source.integers.T, source.scale, source.zero_point, 1 - source.axis
+            )
+        turned = Value(matrix.shape, w.dtype, natural(2), constant=matrix, weights=source)
+        result = _quantized_product(builder, node, x, turned)
+    if result is None:
+        scaled = matrix if alpha == 1.0 else (matrix * np.float32(alpha)).astype(np.float32)
+        result = _product(builder, node, x, scaled)
+    if node.has_input(2):
+        bias = builder.input(node, 2)
+        if beta != 1.0:
+            assert bias.constant is not None
+            bias = builder.from_constant((bias.constant * np.float32(beta)).astype(np.float32))
+        result = combine(builder, "add", result, bias)
+    builder.set_output(node, result)
+
+
+@op("MatMulInteger", types=BYTES, constants=(1, 2, 3))
+def build_matmul_integer(builder: Builder, node: Op) -> None:
+    """int32 sums of (a - a_zero_point) (b - b_zero_point)."""
+    x, w = builder.input(node, 0), builder.constant_input(node, 1)
+    assert w is not None
+    zero_point = builder.constant_input(node, 3)
+
+    def product(part: Value, matrix: Array) -> Value:
+        weights = integer_weights(matrix, np.float32(1), 0 if zero_point is None else zero_point)
+        return _product(
+            builder,
+            node,
+            part,
+            weights.integers,
+            w_scale=weights.scale,
+            w_zero_point=weights.zero_point,
+            x_zero_point=int(scalar_parameter(builder, node, 2, 0)),
+            result="int32",
+        )
+
+    result = product(x, w) if w.ndim == 2 else _batched(builder, node, x, w, product)
+    builder.set_output(node, result)
+
+
+@op("QLinearMatMul", types=BYTES, constants=tuple(range(1, 8)))
+def build_qlinear_matmul(builder: Builder, node: Op) -> None:
+    """Integers to integers."""
+    x, w = builder.input(node, 0), builder.constant_input(node, 3)
+    w_scale, w_zero = builder.constant_input(node, 4), builder.constant_input(node, 5)
+    assert w is not None and w_scale is not None and w_zero is not None
+    if w_scale.dtype != np.float32:
+        raise Unsupported(node.node.name, f"scales of {w_scale.dtype}")
+    scale = float(scalar_parameter(builder, node, 6, 1.0))
+    zero_point = int(scalar_parameter(builder, node, 7, 0))
+    dtype = str(node.types[node.node.outputs[0]].dtype)
+
+    def product(part: Value, matrix: Array) -> Value:
+        weights = integer_weights(matrix, w_scale, w_zero)
+        sums = _product(
+            builder,
+            node,
+            part,
+            weights.integers,
+            w_scale=weights.scale,
+            w_zero_point=weights.zero_point,
+            x_scale=float(scalar_parameter(builder, node, 1, 1.0)),
+            x_zero_point=int(scalar_parameter(builder, node, 2, 0)),
+            result="sums",
+        )
+        result = requantize_conv(sums, scale, zero_point, dtype)
+        assert result is not None
+        return result
+
+    result = product(x, w) if w.ndim == 2 else _batched(builder, node, x, w, product)
+    builder.set_output(node, result)

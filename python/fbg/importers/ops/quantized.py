@@ -1,0 +1,126 @@
+"""QuantizeLinear, DequantizeLinear, and parameters of integer operators."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fbg.importers.backends.base import Op, Unsupported
+from fbg.importers.ops.builder import Builder
+from fbg.importers.ops.convolution import requantize_conv
+from fbg.importers.ops.registry import BYTES, FLOAT, op
+from fbg.importers.ops.value import Quantized, QuantizedWeights, Value
+
+__all__ = ["IntegerWeights", "integer_weights", "scalar_parameter"]
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class IntegerWeights:
+    """int8 weights with float32 scales and integer zero points, () or one for each channel."""
+
+    integers: Array
+    scale: Array
+    zero_point: Array
+
+
+def integer_weights(q: Array, scale: Any, zero_point: Any) -> IntegerWeights:
+    """Return weights as int8: uint8 ones are shifted by 128, and their zero points, too."""
+    points = np.asarray(zero_point).astype(np.int32)
+    if q.dtype == np.uint8:
+        q = (q.astype(np.int16) - 128).astype(np.int8)
+        points = points - 128
+    scales = np.asarray(scale, np.float32)
+    scales = scales.reshape(() if scales.size == 1 else (-1,))
+    points = points.reshape(() if points.size == 1 else (-1,))
+    if points.ndim > scales.ndim:
+        scales = np.broadcast_to(scales, points.shape)
+    elif scales.ndim > points.ndim:
+        points = np.broadcast_to(points, scales.shape)
+    return IntegerWeights(np.ascontiguousarray(q), scales, points)
+
+
+def scalar_parameter(builder: Builder, node: Op, index: int, default: float) -> float:
+    """Return a parameter that is one number for the whole tensor."""
+    value = builder.constant_input(node, index)
+    if value is None:
+        return default
+    if value.size != 1:
+        raise Unsupported(node.node.name, "a parameter of x for each channel")
+    return float(value.reshape(-1)[0])
+
+
+def _per_axis(node: Op, parameter: Array, shape: tuple[int, ...]) -> tuple[int, Array]:
+    """Return the axis of a parameter, and the parameter in a shape that broadcasts along it."""
+    if parameter.size == 1:
+        return 0, parameter.reshape(())
+    axis = node.attribute("axis", 1) % len(shape)
+    if parameter.ndim != 1 or parameter.size != shape[axis] or node.attribute("block_size", 0):
+        raise Unsupported(node.node.name, "a scale for each block")
+    return axis, parameter.reshape(-1, *[1] * (len(shape) - axis - 1))
+
+
+@op("DequantizeLinear", types=(*BYTES, "int32"), constants=(1, 2))
+def build_dequantize(builder: Builder, node: Op) -> None:
+    """(q - zero_point) * scale: deferred, so that readers may take the integers."""
+    x = builder.input(node, 0)
+    scale, zero_point = builder.constant_input(node, 1), builder.constant_input(node, 2)
+    assert scale is not None
+    if scale.dtype != np.float32:
+        raise Unsupported(node.node.name, f"a scale of {scale.dtype}")
+    points = np.zeros(scale.shape, np.int32) if zero_point is None else zero_point
+    axis, scales = _per_axis(node, scale, x.shape)
+    shaped = points.reshape(scales.shape)
+    if x.constant is not None:
+        real = (x.constant.astype(np.int32) - shaped.astype(np.int32)).astype(np.float32) * scales
+        result = builder.from_constant(real)
+        if x.dtype != np.int32:
+            result.weights = QuantizedWeights(x.constant, scale, points, axis)
+    elif scales.ndim == 0 and x.dtype != np.int32:
+        result = Value(
+            x.shape,
+            np.dtype(np.float32),
+            x.order,
+            quantized=Quantized(x, float(scales), int(shaped)),
+        )
+    else:
+        zero = builder.from_constant(shaped.astype(np.float32))
+        centered = builder.apply("subtract", [x, zero])
+        result = builder.apply("multiply", [centered, builder.from_constant(scales)])
+    builder.set_output(node, result)
+
+
+@op("QuantizeLinear", types=FLOAT, constants=(1, 2))
+def build_quantize(builder: Builder, node: Op) -> None:
+    """saturate(rint(x / scale) + zero_point): the last stage of whatever computes x."""
+    dtype = node.types[node.node.outputs[0]].dtype
+    if str(dtype) not in BYTES:
+        raise Unsupported(node.node.name, f"to {dtype}")
+    x = builder.input(node, 0)
+    scale, zero_point = builder.constant_input(node, 1), builder.constant_input(node, 2)
+    assert scale is not None
+    points = np.zeros(scale.shape, dtype) if zero_point is None else zero_point
+    _, scales = _per_axis(node, scale, x.shape)
+    builder.set_output(node, quantized(builder, x, scales, points.reshape(scales.shape), dtype))
+
+
+def quantized(
+    builder: Builder, x: Value, scale: Array, zero_point: Array, dtype: np.dtype[Any]
+) -> Value:
+    """Return integers that stand for x."""
+    if scale.ndim == 0:
+        real, point = float(scale), int(zero_point)
+        q = x.quantized
+        if q is not None and (q.scale, q.zero_point, q.integers.dtype) == (real, point, dtype):
+            return builder.alias(q.integers, q.integers.shape, q.integers.order)
+        fused = requantize_conv(x, real, point, str(dtype))
+        if fused is not None:
+            return fused
+        return builder.apply("quantize", [x], real, point, dtype=dtype)
+    rounded = builder.apply("quantize_by", [x, builder.from_constant(scale)])
+    shift = builder.from_constant(zero_point.astype(np.float32))
+    return builder.apply("add", [rounded, shift], dtype=dtype)

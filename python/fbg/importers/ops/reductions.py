@@ -1,0 +1,213 @@
+"""Pooling, reductions, softmax and normalization."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from fbg import _fbg
+from fbg.importers.backends.base import Op, Unsupported
+from fbg.importers.ops.builder import Builder, channels_last, natural
+from fbg.importers.ops.movement import reshaped
+from fbg.importers.ops.registry import BYTES, FLOAT, op
+from fbg.importers.ops.value import Quantized, Value
+from fbg.importers.ops.windows import Geometry, geometry, three
+
+
+def _pooled(
+    builder: Builder,
+    x: Value,
+    function: str,
+    shape: tuple[int, ...],
+    g: Geometry,
+    *,
+    count_padding: bool = False,
+) -> Value:
+    """Return windows of x (N, C, *spatial); integers of a scale stay integers."""
+    if x.quantized is not None and x.buffer is None and function in ("max", "min"):
+        q = x.quantized
+        integers = _pooled(builder, q.integers, function, shape, g)
+        return Value(
+            shape, x.dtype, integers.order, quantized=Quantized(integers, q.scale, q.zero_point)
+        )
+    order = channels_last(len(x.shape))
+    ordered = builder.in_order(x, order)
+    sizes = (
+        three(x.shape[2:], 1),
+        three(shape[2:], 1),
+        three(g.kernel, 1),
+        three(g.stride, 1),
+        three(g.dilation, 1),
+        three(g.before, 0),
+        three(g.after, 0),
+    )
+    buffer = _fbg.tensor_window(
+        builder.graph,
+        builder.buffer(ordered),
+        function,
+        x.shape[0],
+        x.shape[1],
+        sizes,
+        count_padding,
+        x.native_type,
+    )
+    return Value(shape, x.dtype, order, buffer=builder.append(buffer))
+
+
+@op("MaxPool", types=(*FLOAT, *BYTES))
+def build_max_pool(builder: Builder, node: Op) -> None:
+    """The maximum of each window."""
+    if len(list(filter(None, node.node.outputs))) > 1:
+        raise Unsupported(node.node.name, "indices of the maxima")
+    x = builder.input(node, 0)
+    g = geometry(node, x.shape[2:], tuple(node.attribute("kernel_shape")))
+    builder.set_output(node, _pooled(builder, x, "max", node.output_shape(), g))
+
+
+@op("AveragePool")
+def build_average_pool(builder: Builder, node: Op) -> None:
+    """The mean of each window, with or without the padding."""
+    x = builder.input(node, 0)
+    g = geometry(node, x.shape[2:], tuple(node.attribute("kernel_shape")))
+    counts = bool(node.attribute("count_include_pad", 0))
+    builder.set_output(
+        node, _pooled(builder, x, "mean", node.output_shape(), g, count_padding=counts)
+    )
+
+
+@op("GlobalAveragePool", "GlobalMaxPool")
+def build_global_pool(builder: Builder, node: Op) -> None:
+    """The mean or the maximum of all pixels."""
+    x = builder.input(node, 0)
+    function = "mean" if node.node.op == "GlobalAveragePool" else "max"
+    builder.set_output(
+        node, reshaped(builder, _reduced(builder, x, function, x.shape[2:]), node.output_shape())
+    )
+
+
+def _reduced(builder: Builder, x: Value, function: str, spatial: tuple[int, ...]) -> Value:
+    """Return one value for each (N, C) of x (N, C, *spatial)."""
+    flat = reshaped(builder, x, (*x.shape[:2], math.prod(spatial)))
+    size = flat.shape[2]
+    g = Geometry((size,), (1,), (1,), (0,), (0,))
+    return _pooled(builder, flat, function, (*x.shape[:2], 1), g)
+
+
+_REDUCTIONS: dict[str, tuple[str | None, str, str | None]] = {
+    # function before, function of the window, function after
+    "ReduceMean": (None, "mean", None),
+    "ReduceSum": (None, "sum", None),
+    "ReduceMax": (None, "max", None),
+    "ReduceMin": (None, "min", None),
+    "ReduceSumSquare": ("square", "sum", None),
+    "ReduceL1": ("absolute", "sum", None),
+    "ReduceL2": ("square", "sum", "square_root"),
+    "ReduceLogSum": (None, "sum", "log"),
+}
+
+
+@op(*_REDUCTIONS, constants=(1,))
+def build_reduction(builder: Builder, node: Op) -> None:
+    """A reduction over some axes: they are brought together and reduced at once."""
+    x = builder.input(node, 0)
+    before, function, after = _REDUCTIONS[node.node.op]
+    rank = len(x.shape)
+    given = builder.constant_input(node, 1)
+    axes = node.attribute("axes") if given is None else [int(a) for a in given.reshape(-1)]
+    if not axes and node.attribute("noop_with_empty_axes", 0):
+        raise Unsupported(node.node.name, "no axes")
+    reduced = sorted({a % rank for a in axes}) if axes else list(range(rank))
+    if before is not None:
+        x = builder.apply(before, [x])
+    builder.buffer(x)
+    result = _reduce_axes(builder, x, function, reduced)
+    result = reshaped(builder, result, node.output_shape())
+    if after is not None:
+        result = builder.apply(after, [result])
+    builder.set_output(node, result)
+
+
+def _reduce_axes(builder: Builder, x: Value, function: str, reduced: list[int]) -> Value:
+    """Return a tensor of the axes that are left, in natural order of axes."""
+    kept = [axis for axis in range(len(x.shape)) if axis not in reduced]
+    stored = [axis for axis in x.order if x.shape[axis] != 1]
+    inner = [
+        axis for axis in stored if axis in kept and stored.index(axis) > _first(stored, reduced)
+    ]
+    outer = [axis for axis in stored if axis in kept and axis not in inner]
+    middle = [axis for axis in stored if axis in reduced]
+    order = (*[a for a in x.order if x.shape[a] == 1], *outer, *middle, *inner)
+    ordered = builder.in_order(x, order)
+    sizes = [math.prod(x.shape[a] for a in part) for part in (outer, middle, inner)]
+    left = (*outer, *inner)
+    shape = tuple(x.shape[a] for a in kept)
+    if sizes[2] == 1:
+        buffer = _fbg.tensor_reduce_rows(
+            builder.graph, builder.buffer(ordered), function, sizes[0], sizes[1]
+        )
+    else:
+        pixels = ((1, 1, sizes[1]), (1, 1, 1), (1, 1, sizes[1]), (1, 1, 1), (1, 1, 1))
+        none = ((0, 0, 0), (0, 0, 0))
+        buffer = _fbg.tensor_window(
+            builder.graph,
+            builder.buffer(ordered),
+            function,
+            sizes[0],
+            sizes[2],
+            (*pixels, *none),
+        )
+    ones = [kept.index(a) for a in kept if x.shape[a] == 1]
+    stored_order = (*ones, *(kept.index(a) for a in left))
+    return Value(shape, x.dtype, stored_order, buffer=builder.append(buffer))
+
+
+def _first(stored: list[int], reduced: list[int]) -> int:
+    places = [i for i, axis in enumerate(stored) if axis in reduced]
+    return places[0] if places else len(stored)
+
+
+@op("Softmax")
+def build_softmax(builder: Builder, node: Op) -> None:
+    """Along one axis; before version 13 along all from the axis on."""
+    x = builder.input(node, 0)
+    rank = len(x.shape)
+    old = node.node.version < 13
+    axis = node.attribute("axis", 1 if old else -1) % rank
+    if old:
+        rows, order = math.prod(x.shape[:axis]), natural(rank)
+    else:
+        rows = x.size // x.shape[axis]
+        order = (*[a for a in x.order if a != axis], axis)
+    ordered = builder.in_order(x, order)
+    buffer = _fbg.tensor_softmax(builder.graph, builder.buffer(ordered), rows, x.size // rows)
+    builder.set_output(node, Value(x.shape, x.dtype, order, buffer=builder.append(buffer)))
+
+
+@op("LayerNormalization", constants=(1, 2))
+def build_layer_norm(builder: Builder, node: Op) -> None:
+    """Over the last axes, with scale and bias."""
+    if len(list(filter(None, node.node.outputs))) > 1:
+        raise Unsupported(node.node.name, "mean and deviation as outputs")
+    x = builder.input(node, 0)
+    rank = len(x.shape)
+    axis = node.attribute("axis", -1) % rank
+    rows = math.prod(x.shape[:axis])
+    shape = x.shape[axis:]
+    parameters: list[Any] = []
+    for index in (1, 2):
+        value = builder.constant_input(node, index)
+        if value is not None:
+            value = np.ascontiguousarray(np.broadcast_to(value, shape)).reshape(-1)
+        parameters.append(value)
+    ordered = builder.in_order(x, natural(rank))
+    buffer = _fbg.tensor_layer_norm(
+        builder.graph,
+        builder.buffer(ordered),
+        rows,
+        parameters[0],
+        parameters[1],
+        node.attribute("epsilon", 1e-5),
+    )
+    builder.set_output(node, Value(x.shape, x.dtype, natural(rank), buffer=builder.append(buffer)))

@@ -1,0 +1,55 @@
+"""The table of ops that fbg computes: a function that builds each, and what it asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fbg.importers.backends.base import Op
+
+if TYPE_CHECKING:
+    from fbg.importers.ops.builder import Builder
+
+__all__ = ["BYTES", "FLOAT", "MOVABLE", "OPS", "Entry", "op"]
+
+FLOAT = ("float32",)
+BYTES = ("uint8", "int8")
+# Of ops that only move elements.
+MOVABLE = (
+    *("float32", "uint8", "int8", "int32", "int64", "float64", "bool", "float16", "bfloat16"),
+    *("uint32", "uint64", "int16", "uint16"),
+)
+
+Build = Callable[["Builder", Op], None]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """build: appends the op. types: of input 0. constants: inputs whose values must be known.
+    since: the first version of the operator set that it understands."""
+
+    build: Build
+    types: tuple[str, ...]
+    constants: tuple[int, ...]
+    since: int
+
+
+OPS: dict[tuple[str, str], Entry] = {}
+
+
+def op(
+    *names: str,
+    types: tuple[str, ...] = FLOAT,
+    constants: tuple[int, ...] = (),
+    domain: str = "",
+    since: int = 1,
+) -> Callable[[Build], Build]:
+    """Register a function as the one that builds the ops of these names."""
+
+    def register(build: Build) -> Build:
+        for name in names:
+            OPS[domain, name] = Entry(build, types, constants, since)
+        return build
+
+    return register

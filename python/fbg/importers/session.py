@@ -1,0 +1,224 @@
+"""A network for given shapes of its inputs: every op placed on a back end, prepared, and run.
+
+infer     types of all tensors; what can be computed beforehand is
+place     each op on the cheapest back end that supports it
+divide    runs of consecutive ops of one back end become a part
+prepare   each part by its back end; an op that is refused then goes to the next one
+run       part by part, on buffers that the session owns
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fbg.errors import ModelError
+from fbg.importers.backends.base import BackEnd, Op, Part, PreparedPart, Step, Unsupported
+from fbg.importers.description import Network, TensorType
+from fbg.importers.onnx.inference import infer
+
+__all__ = ["PlacedStep", "Session"]
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class PlacedStep:
+    """A step of a plan: the nodes that it computes, where and how, and their types.
+
+    modelled: seconds by the cost model. seconds: of the last timed run, if there was one.
+    """
+
+    nodes: tuple[str, ...]
+    backend: str
+    algorithm: str
+    types: tuple[str, ...]
+    modelled: float
+    seconds: float | None = None
+
+
+@dataclass(frozen=True)
+class _Placed:
+    part: Part
+    backend: BackEnd
+    prepared: PreparedPart
+
+
+class Session:
+    """Prepared for one set of shapes, and of values of the inputs that ops need to know."""
+
+    def __init__(
+        self,
+        network: Network,
+        inputs: Mapping[str, TensorType],
+        bound: Mapping[str, Array],
+        backends: Sequence[BackEnd],
+        placement: Mapping[str, str],
+        num_threads: int,
+    ) -> None:
+        inferred = infer(network, inputs, bound)
+        self._network = network
+        self._types = inferred.types
+        self._constants = inferred.constants
+        self._threads = num_threads
+        self._ops = [Op(node, inferred.types, inferred.constants) for node in inferred.nodes]
+        self._placement = placement
+        self._refused: dict[tuple[str, str], str] = {}
+        self._parts = self._prepare(backends)
+        self._warn()
+
+    # Placing -----------------------------------------------------------------------------------
+
+    def _prepare(self, backends: Sequence[BackEnd]) -> list[_Placed]:
+        kept: dict[tuple[str, ...], _Placed] = {}
+        while True:
+            chosen = [self._choose(op, backends) for op in self._ops]
+            parts = self._divide(chosen)
+            try:
+                placed = []
+                for backend, part in parts:
+                    key = (backend.name, *(op.node.name for op in part.ops), "", *part.outputs)
+                    if key not in kept:
+                        kept[key] = _Placed(part, backend, backend.prepare(part))
+                    placed.append(kept[key])
+                return placed
+            except Unsupported as refused:
+                at = next(i for i, op in enumerate(self._ops) if op.node.name == refused.op)
+                self._refused[refused.op, chosen[at].name] = refused.reason
+
+    def _choose(self, op: Op, backends: Sequence[BackEnd]) -> BackEnd:
+        """Return the cheapest back end that computes an op."""
+        wanted = self._placement.get(op.node.name)
+        able = [
+            backend
+            for backend in backends
+            if (op.node.name, backend.name) not in self._refused
+            and (wanted is None or backend.name == wanted)
+            and (backend is backends[0] or not able_first(op, backends[0], self._refused, wanted))
+            and backend.supports(op)
+        ]
+        if not able:
+            names = [wanted] if wanted else [backend.name for backend in backends]
+            reasons = [r for (node, _), r in self._refused.items() if node == op.node.name]
+            types = ", ".join(str(op.types.get(name, "unknown")) for name in op.node.inputs if name)
+            why = f": {'; '.join(reasons)}" if reasons else ""
+            raise ModelError(
+                f"{self._network.origin}: node {op.node.title} with inputs {types} runs on none of "
+                f"the back ends {', '.join(names)}{why}"
+            )
+        return min(able, key=lambda backend: backend.cost(op))
+
+    def _divide(self, chosen: list[BackEnd]) -> list[tuple[BackEnd, Part]]:
+        """Group ops into parts: as many as possible of one back end before the next one."""
+        waiting = list(range(len(self._ops)))
+        done = {*self._constants, *self._network.inputs}
+        groups: list[list[int]] = []
+        while waiting:
+            backend = chosen[waiting[0]]
+            group = []
+            for i in list(waiting):
+                ready = all(name in done for name in self._ops[i].node.reads)
+                if chosen[i] is backend and ready:
+                    group.append(i)
+                    done.update(self._ops[i].node.outputs)
+            waiting = [i for i in waiting if i not in set(group)]
+            groups.append(group)
+        return [(chosen[group[0]], self._part(group)) for group in groups]
+
+    def _part(self, group: list[int]) -> Part:
+        ops = [self._ops[i] for i in group]
+        inside = {name for op in ops for name in op.node.outputs if name}
+        others = {
+            name for i, op in enumerate(self._ops) if i not in set(group) for name in op.node.reads
+        }
+        read = dict.fromkeys(name for op in ops for name in op.node.reads)
+        return Part(
+            tuple(ops),
+            tuple(name for name in read if name not in inside and name not in self._constants),
+            tuple(
+                name
+                for name in dict.fromkeys(n for op in ops for n in op.node.outputs if n)
+                if name in others or name in self._network.outputs
+            ),
+            self._network.versions,
+            self._threads,
+        )
+
+    def _warn(self) -> None:
+        slow = [
+            op
+            for placed in self._parts
+            if placed.backend.name == "reference"
+            for op in placed.part.ops
+            if op.node.name not in self._placement
+        ]
+        if slow:
+            cost = sum(50 * (op.bytes / 10e9 + op.operations / 100e9) for op in slow)
+            names = ", ".join(op.node.title for op in slow[:5])
+            more = f" and {len(slow) - 5} more" if len(slow) > 5 else ""
+            warnings.warn(
+                f"{self._network.origin}: {names}{more} run on onnx.reference, which is slow "
+                f"(about {1e3 * cost:.1f} ms a run); install onnxruntime for a faster fallback",
+                UserWarning,
+                stacklevel=4,
+            )
+
+    # Running -----------------------------------------------------------------------------------
+
+    def run(self, feeds: Mapping[str, Array]) -> dict[str, Array]:
+        """Return all outputs. The feeds have been checked."""
+        values = dict(feeds)
+        for placed in self._parts:
+            given = [values[name] for name in placed.part.inputs]
+            room = [self._room(name) for name in placed.part.outputs]
+            results = placed.prepared.run(given, room)
+            values.update(zip(placed.part.outputs, results, strict=True))
+        outputs = {}
+        for name in self._network.outputs:
+            found = values.get(name)
+            value = self._constants[name].copy() if found is None else found
+            outputs[name] = value.copy() if name in feeds else value
+        return outputs
+
+    def _room(self, name: str) -> Array | None:
+        kind = self._types.get(name)
+        fixed = None if kind is None else kind.fixed
+        if kind is None or fixed is None or kind.dtype.kind in "OSU":
+            return None
+        return np.empty(fixed, kind.dtype)
+
+    def steps(self) -> list[PlacedStep]:
+        """Return what a run does, in order."""
+        found = []
+        for placed in self._parts:
+            ops = {op.node.name: op for op in placed.part.ops}
+            for step in placed.prepared.steps():
+                found.append(self._placed_step(step, placed.backend, ops))
+        return found
+
+    def _placed_step(self, step: Step, backend: BackEnd, ops: Mapping[str, Op]) -> PlacedStep:
+        own = [ops[name] for name in step.nodes if name in ops]
+        types = tuple(
+            str(op.types[name]) for op in own for name in op.node.outputs if name in op.types
+        )
+        modelled = sum(backend.cost(op) for op in own)
+        return PlacedStep(step.nodes, backend.name, step.algorithm, types, modelled, step.seconds)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the arenas of native parts."""
+        return sum(getattr(placed.prepared, "arena_bytes", 0) for placed in self._parts)
+
+
+def able_first(
+    op: Op, first: BackEnd, refused: Mapping[tuple[str, str], str], wanted: str | None
+) -> bool:
+    """Whether the first back end computes an op: asking the others, which is slow, is spared."""
+    if wanted is not None and wanted != first.name:
+        return False
+    return (op.node.name, first.name) not in refused and first.supports(op)

@@ -1,0 +1,41 @@
+"""Small ONNX models for tests: made from nodes, with types that follow from arrays."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+from onnx import helper, numpy_helper
+
+from fbg.importers.net import Net
+from fbg.importers.onnx.read import read_model
+
+
+def make_model(nodes, inputs, outputs, constants=None, opset=17, **more):
+    """A model. inputs: arrays or (dtype, shape) by name; outputs: names."""
+    graph = helper.make_graph(
+        nodes,
+        "test",
+        [_value(name, like) for name, like in inputs.items()],
+        [helper.make_value_info(name, onnx.TypeProto(tensor_type=_float())) for name in outputs],
+        [numpy_helper.from_array(value, name) for name, value in (constants or {}).items()],
+    )
+    return helper.make_model(
+        graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10, **more
+    )
+
+
+def _float():
+    return onnx.TypeProto.Tensor(elem_type=onnx.TensorProto.FLOAT)
+
+
+def _value(name, like):
+    dtype, shape = (like.dtype, like.shape) if isinstance(like, np.ndarray) else like
+    element = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+    return helper.make_tensor_value_info(name, element, shape)
+
+
+def make_net(nodes, inputs, outputs, constants=None, **options):
+    """A `Net` of such a model."""
+    opset = options.pop("opset", 17)
+    model = make_model(nodes, inputs, outputs, constants, opset)
+    return Net(read_model(model, "test.onnx", None), **options)

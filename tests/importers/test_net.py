@@ -1,0 +1,194 @@
+"""Networks from files as users hold them: feeds, shapes, placement, plans."""
+
+import threading
+
+import numpy as np
+import pytest
+from onnx import helper, numpy_helper
+
+import fbg
+from helpers.onnx_models import make_net
+
+RNG = np.random.default_rng(1)
+X = RNG.standard_normal((1, 3, 9, 8), dtype=np.float32)
+W = RNG.standard_normal((16, 3, 3, 3), dtype=np.float32)
+B = RNG.standard_normal(16, dtype=np.float32)
+
+
+def conv_relu(**options):
+    nodes = [
+        helper.make_node("Conv", ["x", "w", "b"], ["c"], "conv", pads=[1] * 4),
+        helper.make_node("Relu", ["c"], ["y"], "relu"),
+    ]
+    inputs = options.pop("inputs", {"x": X})
+    return make_net(nodes, inputs, ["y"], {"w": W, "b": B}, **options)
+
+
+def expected(x):
+    wc = fbg.PackedConv(W, padding=1, dtype="float32")
+    y = fbg.conv(np.ascontiguousarray(x.transpose(0, 2, 3, 1)), wc, bias=B, activation="relu")
+    return y.transpose(0, 3, 1, 2)
+
+
+@pytest.mark.parametrize("isa", fbg.isa.supported())
+@pytest.mark.parametrize("threads", [1, 2])
+def test_convolution_and_activation_are_one_step(isa, threads):
+    with fbg.isa.limit(isa):
+        net = conv_relu(backends=("fbg",), num_threads=threads)
+        np.testing.assert_array_equal(net(X), expected(X))
+        steps = net.plan().steps
+    assert [step.nodes for step in steps if "conv" in step.algorithm] == [("conv", "relu")]
+    assert all(step.backend == "fbg" for step in steps)
+
+
+def test_a_new_shape_makes_a_new_plan():
+    net = conv_relu(inputs={"x": (np.float32, ("n", 3, "h", "w"))})
+    with pytest.raises(ValueError, match="shapes of the inputs are not known"):
+        net.plan()
+    for shape in [(1, 3, 5, 6), (2, 3, 4, 4), (1, 3, 5, 6)]:
+        x = RNG.standard_normal(shape, dtype=np.float32)
+        np.testing.assert_array_equal(net.run({"x": x})["y"], expected(x))
+
+
+def test_shapes_given_to_load_are_planned_at_once():
+    net = conv_relu(inputs={"x": (np.float32, ("n", 3, None, None))}, shapes={"x": (1, 3, 7, 7)})
+    assert net.inputs["x"].fixed == (1, 3, 7, 7)
+    assert net.plan().arena_bytes > 0
+
+
+@pytest.mark.parametrize(
+    ("feeds", "error", "message"),
+    [
+        ({}, ValueError, "input 'x' is missing"),
+        ({"x": X, "z": X}, ValueError, "no input 'z'"),
+        ({"x": X[0]}, ValueError, r"must be float32\(1, 3, 9, 8\), got shape \(3, 9, 8\)"),
+        ({"x": X[..., :7]}, ValueError, "got shape"),
+        ({"x": X.astype(np.float64)}, TypeError, "must be float32, got float64"),
+        ({"x": [1.0]}, TypeError, "must be an array"),
+        ([X], TypeError, "mapping by name"),
+    ],
+)
+def test_feeds_that_do_not_fit(feeds, error, message):
+    with pytest.raises(error, match=message):
+        conv_relu().run(feeds)
+
+
+def test_feeds_may_have_any_strides():
+    x = np.ascontiguousarray(X.transpose(0, 2, 3, 1)).transpose(0, 3, 1, 2)
+    np.testing.assert_array_equal(conv_relu()(x), expected(X))
+
+
+@pytest.mark.parametrize("where", ["fbg", "onnxruntime", "reference"])
+@pytest.mark.filterwarnings("error")
+def test_a_node_can_be_placed_elsewhere(where):
+    net = conv_relu(placement={"conv": where})
+    np.testing.assert_allclose(net(X), expected(X), 1e-5, 1e-5)
+    places = {name: step.backend for step in net.plan().steps for name in step.nodes}
+    assert places["conv"] == where
+    assert places["relu"] == "fbg"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"placement": {"nowhere": "fbg"}}, "no node 'nowhere'"),
+        ({"placement": {"conv": "moon"}}, "'moon'"),
+        ({"backends": ("moon",)}, "'moon'"),
+        ({"backends": ()}, "sequence of names"),
+        ({"shapes": {"z": (1,)}}, "no input 'z'"),
+        ({"shapes": {"x": (1, 3, -1, 8)}}, "negative"),
+        ({"shapes": {"x": (1, 4, 9, 8)}}, "must be float32"),
+    ],
+)
+def test_options_that_do_not_fit(options, message):
+    with pytest.raises(ValueError, match=message):
+        conv_relu(**options)
+
+
+def test_an_unsupported_op_is_an_error_at_load_where_only_fbg_may_run():
+    nodes = [helper.make_node("Trilu", ["x"], ["y"], "triangle")]
+    with pytest.raises(fbg.ModelError, match=r"Trilu 'triangle' with inputs float32\(1, 3, 9, 8\)"):
+        make_net(nodes, {"x": X}, ["y"], backends=("fbg",))
+
+
+def test_consecutive_foreign_ops_are_one_part():
+    nodes = [
+        helper.make_node("Relu", ["x"], ["a"], "a"),
+        helper.make_node("Trilu", ["a"], ["b"], "b"),
+        helper.make_node("Det", ["b"], ["c"], "c"),
+        helper.make_node("Neg", ["c"], ["y"], "d"),
+    ]
+    x = RNG.standard_normal((4, 3, 3), dtype=np.float32)
+    net = make_net(nodes, {"x": x}, ["y"])
+    wanted = -np.linalg.det(np.triu(np.maximum(x, 0)))
+    np.testing.assert_allclose(net(x), wanted, 1e-5)
+    assert [(s.backend, s.nodes) for s in net.plan().steps] == [
+        ("fbg", ("a",)),
+        ("onnxruntime", ("b", "c")),
+        ("fbg", ("d",)),
+    ]
+
+
+def test_the_last_resort_warns_of_its_cost():
+    nodes = [helper.make_node("Trilu", ["x"], ["y"], "triangle")]
+    with pytest.warns(UserWarning, match=r"Trilu 'triangle'.*onnx\.reference"):
+        net = make_net(nodes, {"x": X}, ["y"], backends=("fbg", "reference"))
+    np.testing.assert_array_equal(net(X), np.triu(X))
+
+
+def test_weights_and_shapes_may_be_inputs():
+    nodes = [
+        helper.make_node("Conv", ["x", "w"], ["c"], pads=[1] * 4),
+        helper.make_node("Reshape", ["c", "s"], ["y"]),
+    ]
+    shape = np.array([0, -1], np.int64)
+    net = make_net(nodes, {"x": X, "w": W, "s": shape}, ["y"], backends=("fbg",))
+    for w in (W, -W):
+        y = net.run({"x": X, "w": w, "s": shape})["y"]
+        wc = fbg.PackedConv(w, padding=1, dtype="float32")
+        wanted = fbg.conv(np.ascontiguousarray(X.transpose(0, 2, 3, 1)), wc)
+        np.testing.assert_array_equal(y, wanted.transpose(0, 3, 1, 2).reshape(1, -1))
+
+
+def test_outputs_may_be_inputs_and_constants_and_the_same_twice():
+    nodes = [
+        helper.make_node("Identity", ["x"], ["a"]),
+        helper.make_node("Identity", ["a"], ["b"]),
+        helper.make_node("Constant", [], ["k"], value=numpy_helper.from_array(B)),
+    ]
+    results = make_net(nodes, {"x": X}, ["a", "b", "k", "x"]).run({"x": X})
+    for name in "abx":
+        np.testing.assert_array_equal(results[name], X)
+        assert not np.shares_memory(results[name], X)
+    np.testing.assert_array_equal(results["k"], B)
+
+
+def test_empty_tensors_run_elsewhere():
+    nodes = [helper.make_node("Relu", ["x"], ["y"])]
+    x = np.zeros((0, 3), np.float32)
+    assert make_net(nodes, {"x": x}, ["y"])(x).shape == (0, 3)
+
+
+@pytest.mark.races
+def test_threads_share_a_net():
+    net = conv_relu(inputs={"x": (np.float32, (1, 3, "h", 8))})
+    results = {}
+
+    def work(i):
+        x = np.full((1, 3, 4 + i % 3, 8), i, np.float32)
+        results[i] = all(np.array_equal(net(x), expected(x)) for _ in range(20))
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all(results[i] for i in range(6))
+
+
+def test_options_of_encoders_do_not_go_with_files(tmp_path):
+    for options in [{"smooth": False}, {"higher_precision": ["a"]}, {"dtype": "float16"}]:
+        with pytest.raises(ValueError, match="load:"):
+            fbg.load(tmp_path / "m.onnx", **options)
+    with pytest.raises(ValueError, match=r"end in \.onnx"):
+        fbg.load(tmp_path, backends=("fbg",))

@@ -1,0 +1,99 @@
+"""ONNX's own tests of single operators, through the `Backend` of fbg.
+
+`ON_FBG` lists the operators that fbg computes itself: with ``backends=("fbg",)`` all of their tests
+pass but those of `ELSEWHERE`, which run on another back end.
+"""
+
+import collections
+import functools
+import warnings
+
+import numpy as np
+import onnx
+import pytest
+from onnx import numpy_helper
+from onnx.backend.test.loader import load_model_tests
+from onnx.backend.test.runner import Runner
+
+import fbg.onnx_backend
+
+ON_FBG = (
+    *("Add", "AveragePool", "BatchNormalization", "Clip", "Concat", "Conv", "ConvInteger"),
+    *("DepthToSpace", "DequantizeLinear", "Div", "Flatten", "Gather", "Gelu", "Gemm"),
+    *("GlobalAveragePool", "GlobalMaxPool", "HardSigmoid", "HardSwish", "LeakyRelu", "MatMul"),
+    *("MatMulInteger", "MaxPool", "Mul", "PRelu", "Pad", "QLinearConv", "QLinearMatMul"),
+    *("QuantizeLinear", "ReduceMean", "Relu", "Reshape", "Sigmoid", "Slice", "Softmax", "Split"),
+    *("Squeeze", "Sub", "Tanh", "Transpose", "Unsqueeze"),
+)
+
+# Parts of test names, by operator: types that fbg does not have, empty tensors, and forms that
+# networks for inference do not use.
+ELSEWHERE = {
+    "Add": ["_int", "_uint"],
+    "BatchNormalization": ["training_mode"],
+    "Clip": ["int8"],
+    "DequantizeLinear": ["e4m3", "e5m2", "int16", "int4", "int2", "e2m1", "blocked"],
+    "Div": ["_int", "_uint"],
+    "MatMul": ["1d_3d"],
+    "MaxPool": ["argmax"],
+    "Mul": ["_int", "_uint"],
+    "QLinearMatMul": ["float16"],
+    "QuantizeLinear": ["e4m3", "e5m2", "int16", "int4", "int2", "e2m1", "blocked"],
+    "ReduceMean": ["default_axes"],
+    "Reshape": ["allowzero_reordered"],
+    "Slice": ["start_out_of_bounds"],
+    "Split": ["zero_size"],
+    "Sub": ["_int", "_uint"],
+}
+
+
+@functools.cache
+def node_tests():
+    found = collections.defaultdict(list)
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")  # of the arithmetic that makes the expected results
+        cases = load_model_tests(kind="node")
+    for case in cases:
+        if len(case.model.graph.node) == 1:
+            found[case.model.graph.node[0].op_type].append(case)
+    return found
+
+
+def check(case, backends):
+    rep = fbg.onnx_backend.prepare(case.model, "CPU", backends)
+    for inputs, outputs in case.data_sets:
+        results = rep.run([as_array(value) for value in inputs])
+        wanted = [as_array(value) for value in outputs]
+        Runner.assert_similar_outputs(wanted, list(results), case.rtol, case.atol)
+
+
+def as_array(value):
+    return numpy_helper.to_array(value) if isinstance(value, onnx.TensorProto) else value
+
+
+def is_elsewhere(case, op):
+    return any(part in case.name for part in ELSEWHERE.get(op, ()))
+
+
+@pytest.mark.parametrize("op", ON_FBG)
+def test_operator_on_fbg_itself(op):
+    cases = [case for case in node_tests()[op] if not is_elsewhere(case, op)]
+    assert cases
+    for case in cases:
+        check(case, ("fbg",))
+
+
+@pytest.mark.parametrize("op", ON_FBG)
+def test_what_fbg_refuses_is_refused_by_name(op):
+    for case in node_tests()[op]:
+        if is_elsewhere(case, op):
+            with pytest.raises(fbg.ModelError, match=f"node {op} '.*back ends fbg"):
+                check(case, ("fbg",))
+
+
+@pytest.mark.filterwarnings("ignore:.*onnx.reference:UserWarning")
+@pytest.mark.parametrize("op", sorted(ELSEWHERE))
+def test_what_fbg_refuses_runs_elsewhere(op):
+    for case in node_tests()[op]:
+        if is_elsewhere(case, op):
+            check(case, None)

@@ -1,0 +1,242 @@
+"""The ops of tensors against NumPy, for every instruction set and number of threads."""
+
+import numpy as np
+import pytest
+
+import fbg
+from fbg import _fbg
+
+ISAS = fbg.isa.supported()
+
+
+def run(build, *arrays, shape, dtype=np.float32, threads=2):
+    graph = _fbg.Graph()
+    buffers = [_fbg.tensor_input(graph, array.nbytes) for array in arrays]
+    graph.output(build(graph, *buffers))
+    out = np.empty(shape, dtype)
+    _fbg.run_tensors(_fbg.Plan(graph, 1, 1, 1, threads), list(arrays), [out], threads)
+    return out
+
+
+@pytest.fixture(params=ISAS)
+def isa(request):
+    with fbg.isa.limit(request.param):
+        assert fbg.isa.active() == request.param
+        yield request.param
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.float32, np.int64])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_arrange_transposes(dtype, threads):
+    x = np.arange(2 * 33 * 5 * 7).reshape(2, 33, 5, 7).astype(dtype)
+    axes = [(2, 1155, 1155, []), (5, 231, 7, []), (7, 33, 1, []), (33, 1, 35, [])]
+    y = run(
+        lambda g, b: _fbg.tensor_arrange(g, [b], x.size, x.itemsize, [(0, 0, 0, axes)]),
+        x,
+        shape=(2, 5, 7, 33),
+        dtype=dtype,
+        threads=threads,
+    )
+    np.testing.assert_array_equal(y, x.transpose(0, 2, 3, 1))
+
+
+def test_arrange_follows_tables_and_fills_what_they_leave_out():
+    x = np.arange(12, dtype=np.float32).reshape(3, 4)
+    rows = [(3, 6, 4, []), (6, 1, 1, [-1, 3, 0, 0, 2, -1])]
+    fill = np.float32(-7).tobytes()
+    y = run(
+        lambda g, b: _fbg.tensor_arrange(g, [b], 18, 4, [(0, 0, 0, rows)], fill), x, shape=(3, 6)
+    )
+    expected = np.full((3, 6), -7, np.float32)
+    expected[:, 1:5] = x[:, [3, 0, 0, 2]]
+    np.testing.assert_array_equal(y, expected)
+
+
+def test_arrange_refuses_parts_outside_of_their_tensors():
+    graph = _fbg.Graph()
+    x = _fbg.tensor_input(graph, 16)
+    for part in [(0, 0, 1, [(4, 1, 1, [])]), (0, 1, 0, [(4, 1, 1, [])]), (1, 0, 0, [])]:
+        with pytest.raises(ValueError, match="arrange"):
+            _fbg.tensor_arrange(graph, [x], 4, 4, [part])
+    with pytest.raises(ValueError, match="arrange"):
+        _fbg.tensor_arrange(graph, [x], 4, 4, [(0, 0, 0, [(2, 1, 1, [0, 4])])])
+
+
+FUNCTIONS = {
+    "absolute": np.abs,
+    "exp": np.exp,
+    "floor": np.floor,
+    "gelu_tanh": lambda x: 0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3))),
+    "hard_swish": lambda x: x * np.clip(x / 6 + 0.5, 0, 1),
+    "negate": np.negative,
+    "relu": lambda x: np.maximum(x, 0),
+    "round": np.rint,
+    "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
+    "sign": np.sign,
+    "silu": lambda x: x / (1 + np.exp(-x)),
+    "softplus": lambda x: np.logaddexp(0, x),
+    "square": np.square,
+    "tanh": np.tanh,
+}
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_function_of_elements(isa, function):
+    x = np.linspace(-30, 30, 1031, dtype=np.float32)
+    y = run(
+        lambda g, b: _fbg.tensor_elementwise(
+            g, [x.size], [(b, "float32", [1])], [(function, 0, 0, 0.0, 0.0)]
+        ),
+        x,
+        shape=x.shape,
+    )
+    np.testing.assert_allclose(y, FUNCTIONS[function](x.astype(np.float64)), 2e-6, 1e-6)
+
+
+def test_exp_reaches_both_ends(isa):
+    x = np.array([-200, -88, 88.6, 89, 1000, -np.inf, np.inf, np.nan], np.float32)
+    y = run(
+        lambda g, b: _fbg.tensor_elementwise(
+            g, [x.size], [(b, "float32", [1])], [("exp", 0, 0, 0.0, 0.0)]
+        ),
+        x,
+        shape=x.shape,
+    )
+    with np.errstate(over="ignore"):
+        np.testing.assert_allclose(y, np.exp(x), 1e-6, 1e-37)
+
+
+def test_program_broadcasts_and_saturates(isa):
+    rng = np.random.default_rng(3)
+    x = rng.integers(0, 256, (9, 70), dtype=np.uint8)
+    w = rng.standard_normal((70,), dtype=np.float32)
+    program = [
+        ("dequantize", 0, 0, 0.5, 128.0),
+        ("multiply", 2, 1, 0.0, 0.0),
+        ("quantize", 3, 3, 0.25, -3.0),
+    ]
+    operands = [(0, "uint8", [70, 1]), (1, "float32", [0, 1])]
+    y = run(
+        lambda g, a, b: _fbg.tensor_elementwise(g, [9, 70], operands, program, "int8"),
+        x,
+        w,
+        shape=(9, 70),
+        dtype=np.int8,
+    )
+    real = (x.astype(np.float32) - 128) * np.float32(0.5) * w
+    np.testing.assert_array_equal(y, np.clip(np.rint(real / np.float32(0.25)) - 3, -128, 127))
+
+
+def test_program_refuses_what_it_cannot_run():
+    graph = _fbg.Graph()
+    x = _fbg.tensor_input(graph, 16)
+    good = [(x, "float32", [1])]
+    for operands, steps in [
+        (good, [("nonsense", 0, 0, 0.0, 0.0)]),
+        (good, [("add", 0, 1, 0.0, 0.0)]),
+        (good, []),
+        ([(x, "float32", [2])], [("exp", 0, 0, 0.0, 0.0)]),
+        ([(x, "float32", [1, 1])], [("exp", 0, 0, 0.0, 0.0)]),
+    ]:
+        with pytest.raises(ValueError, match="elementwise"):
+            _fbg.tensor_elementwise(graph, [4], operands, steps)
+    with pytest.raises(ValueError, match="beyond"):
+        _fbg.tensor_elementwise(graph, [5], good, [("exp", 0, 0, 0.0, 0.0)])
+
+
+KINDS = [(f, d) for f in ("max", "min") for d in (np.float32, np.uint8, np.int8)]
+
+
+@pytest.mark.parametrize(("function", "dtype"), [*KINDS, ("mean", np.float32)])
+@pytest.mark.parametrize("channels", [1, 3, 64, 131])
+def test_window(isa, dtype, channels, function):
+    rng = np.random.default_rng(5)
+    x = (rng.standard_normal((2, 6, 7, channels)) * 50).astype(dtype)
+    sizes = [(1, 6, 7), (1, 3, 4), (1, 3, 3), (1, 2, 2), (1, 1, 1), (0, 0, 1), (0, 0, 1)]
+    y = run(
+        lambda g, b: _fbg.tensor_window(
+            g, b, function, 2, channels, sizes, False, np.dtype(dtype).name
+        ),
+        x,
+        shape=(2, 3, 4, channels),
+        dtype=dtype,
+    )
+    pick = {"max": np.max, "min": np.min, "mean": np.mean}[function]
+    for i in range(3):
+        for j in range(4):
+            part = x[:, 2 * i : 2 * i + 3, max(2 * j - 1, 0) : 2 * j + 2]
+            np.testing.assert_allclose(y[:, i, j], pick(part, (1, 2)), 1e-5, 1e-5)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+def test_mean_of_integers_is_requantized(isa, dtype):
+    info = np.iinfo(dtype)
+    x = np.random.default_rng(6).integers(info.min, info.max + 1, (1, 4, 4, 37), dtype=dtype)
+    sizes = [(1, 4, 4), (1, 1, 1), (1, 4, 4), (1, 1, 1), (1, 1, 1), (0, 0, 0), (0, 0, 0)]
+    y = run(
+        lambda g, b: _fbg.tensor_window(
+            g, b, "mean", 1, 37, sizes, False, np.dtype(dtype).name, 1.5, 7, -2
+        ),
+        x,
+        shape=(1, 1, 1, 37),
+        dtype=dtype,
+    )
+    sums = x.astype(np.int32).sum((1, 2)) - 16 * 7
+    expected = np.rint(sums.astype(np.float32) * np.float32(1.5 / 16)) - 2
+    np.testing.assert_array_equal(y[0, 0], np.clip(expected, info.min, info.max))
+
+
+@pytest.mark.parametrize("function", ["max", "min", "sum", "mean"])
+def test_reduction_of_rows(isa, function):
+    x = np.random.default_rng(7).standard_normal((5, 77), dtype=np.float32)
+    y = run(lambda g, b: _fbg.tensor_reduce_rows(g, b, function, 5, 77), x, shape=(5,))
+    np.testing.assert_allclose(y, getattr(np, function)(x, 1), 1e-5, 1e-6)
+
+
+def test_look_up_reads_a_table():
+    x = np.arange(10000, dtype=np.uint32).astype(np.uint8)
+    table = np.random.default_rng(8).permutation(256).astype(np.uint8)
+    y = run(lambda g, b: _fbg.tensor_look_up(g, b, table), x, shape=x.shape, dtype=np.uint8)
+    np.testing.assert_array_equal(y, table[x])
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_convolution_adds_a_buffer_in_its_epilogue(isa, threads):
+    rng = np.random.default_rng(9)
+    x = rng.standard_normal((1, 6, 5, 8), dtype=np.float32)
+    r = rng.standard_normal((1, 6, 5, 16), dtype=np.float32)
+    w = fbg.PackedConv(
+        rng.standard_normal((16, 8, 3, 3), dtype=np.float32), padding=1, dtype="float32"
+    )
+    stages = [_fbg.stage_add_buffer(), fbg.ReLU()._native]
+    y = run(
+        lambda g, a, b: _fbg.tensor_conv(g, a, w._native, 1, (1, 6, 5), stages, residual=b),
+        x,
+        r,
+        shape=(1, 6, 5, 16),
+        threads=threads,
+    )
+    np.testing.assert_array_equal(y, fbg.conv(x, w, fbg.Add(r.reshape(30, 16)) >> fbg.ReLU()))
+
+
+def test_constants_are_read_where_they_lie():
+    values = np.arange(4, dtype=np.float32)
+    x = np.ones(4, np.float32)
+
+    def build(graph, buffer):
+        constant = _fbg.tensor_constant(graph, values)
+        operands = [(buffer, "float32", [1]), (constant, "float32", [1])]
+        return _fbg.tensor_elementwise(graph, [4], operands, [("add", 0, 1, 0.0, 0.0)])
+
+    np.testing.assert_array_equal(run(build, x, shape=(4,)), values + 1)
+
+
+def test_runs_check_the_sizes_of_their_arrays():
+    graph = _fbg.Graph()
+    x = _fbg.tensor_input(graph, 16)
+    graph.output(_fbg.tensor_elementwise(graph, [4], [(x, "float32", [1])], [("exp", 0, 0, 0, 0)]))
+    plan = _fbg.Plan(graph, 1, 1, 1, 1)
+    four, five = np.zeros(4, np.float32), np.zeros(5, np.float32)
+    for inputs, outputs in [([five], [four]), ([four], [five]), ([], [four]), ([four], [])]:
+        with pytest.raises(ValueError, match="run"):
+            _fbg.run_tensors(plan, inputs, outputs, 1)
