@@ -19,13 +19,13 @@ LAYERS = (
     ("preparation",),
     ("checkpoints",),
     ("compression",),
-    ("networks", "runtime"),
+    ("networks", "runtime", "importers"),
     ("text",),
     ("tasks",),
     ("model",),
     ("fbg",),
     ("reports",),
-    ("cli", "server", "integrations"),
+    ("cli", "server", "integrations", "onnx_backend"),
     ("__main__",),
 )
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}

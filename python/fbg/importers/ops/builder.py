@@ -15,7 +15,15 @@ import numpy.typing as npt
 
 from fbg import _fbg
 from fbg.importers.backends.base import Op, Unsupported
-from fbg.importers.ops.value import Order, Program, ProgramStep, Quantized, Value, strides_of
+from fbg.importers.ops.value import (
+    OpenConv,
+    Order,
+    Program,
+    ProgramStep,
+    Quantized,
+    Value,
+    strides_of,
+)
 
 __all__ = ["AxisMap", "Builder", "channels_last", "natural"]
 
@@ -149,7 +157,7 @@ class Builder:
             value.buffer = _fbg.tensor_constant(self.graph, dense)
             self.given.add(value.buffer)
         elif value.conv is not None:
-            value.buffer = self.append(value.conv.finish(self), value.conv.nodes)
+            value.buffer = self._finish(value.conv)
         elif value.quantized is not None:
             q = value.quantized
             step = ("dequantize", 0, 0, q.scale, float(q.zero_point))
@@ -158,6 +166,11 @@ class Builder:
             assert value.program is not None
             value.buffer = self.run_program(value.program, value, value.native_type)
         return value.buffer
+
+    def _finish(self, conv: OpenConv) -> int:
+        """Append a convolution whose epilogue is complete."""
+        residual = None if conv.residual is None else self.buffer(conv.residual)
+        return self.append(conv.finish(self.graph, self.buffer(conv.x), residual), conv.nodes)
 
     def in_order(self, value: Value, order: Order) -> Value:
         """Return the tensor with its axes in that order."""

@@ -9,10 +9,10 @@ import numpy.typing as npt
 
 from fbg.importers.backends.base import Op, Unsupported
 from fbg.importers.ops.builder import Builder, channels_last
-from fbg.importers.ops.convolution import OpenConv, requantize_conv
+from fbg.importers.ops.convolution import requantize_conv
 from fbg.importers.ops.quantized import IntegerWeights, integer_weights, scalar_parameter
 from fbg.importers.ops.registry import BYTES, op
-from fbg.importers.ops.value import Value
+from fbg.importers.ops.value import OpenConv, Value
 from fbg.importers.ops.windows import geometry, three
 
 __all__ = ["open_conv"]

@@ -1,30 +1,24 @@
-"""Convolutions whose epilogue is still open, and what may still join it.
+"""What may join the epilogue of a convolution that is still open.
 
-An `OpenConv` has its input, weights and geometry. The ops after it add to it as long as nobody else
-reads what lies between: constants are folded into float weights, activations, a residual and the
-quantization of the result become stages of the output pipeline. `finish` packs the weights.
-A product with constant weights is a convolution with a kernel of size 1.
+The ops after a convolution join it as long as nobody else reads what lies between: constants are
+folded into float weights; activations, a residual and the quantization of the result become stages
+of the output pipeline. A product with constant weights is a convolution with a kernel of size 1.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from fbg import _fbg
-from fbg.conv.packed_conv import PackedConv
-from fbg.importers.backends.base import Unsupported
-from fbg.importers.ops.value import Value
+from fbg.importers.ops.builder import Builder
+from fbg.importers.ops.value import OpenConv, Value
 from fbg.matmul.pipeline import (
     GELU,
-    Bias,
     Clip,
-    CorrectZeroPoints,
-    Dequantize,
     ReLU,
     Requantize,
     Sigmoid,
@@ -32,10 +26,7 @@ from fbg.matmul.pipeline import (
     Tanh,
 )
 
-if TYPE_CHECKING:
-    from fbg.importers.ops.builder import Builder
-
-__all__ = ["OpenConv", "extend_conv", "fold_into_conv", "join_residual", "requantize_conv"]
+__all__ = ["extend_conv", "fold_into_conv", "join_residual", "requantize_conv"]
 
 Array = npt.NDArray[Any]
 MOST_STAGES = 8
@@ -48,98 +39,6 @@ _ACTIVATIONS: dict[str, Callable[[float, float], Stage]] = {
     "sigmoid": lambda c0, c1: Sigmoid(),
     "clip": lambda c0, c1: Clip(c0, c1),
 }
-
-
-@dataclass
-class OpenConv:
-    """A convolution that has not been appended yet.
-
-    x: its input; channels-last, or of a product (rows, K). batch, spatial: of x, three axes.
-    w: (O, I / groups, *kernel), float32 or int8. options: of `PackedConv`. bias: float32 (O,), or
-    int32 in units of the sums. result: what the sums become before `stages`: "sums" (of integers,
-    with `stages` to follow), "int32" (corrected for zero points) or "float32". nodes: those of the
-    network that it computes.
-    """
-
-    x: Value
-    batch: int
-    spatial: tuple[int, int, int]
-    w: Array
-    options: dict[str, Any]
-    w_scale: Array | None = None
-    w_zero_point: Array | None = None
-    x_scale: float | None = None
-    x_zero_point: int = 0
-    bias: Array | None = None
-    result: str = "float32"
-    stages: list[Any] = field(default_factory=list)
-    residual: Value | None = None
-    nodes: list[str] = field(default_factory=list)
-
-    @property
-    def is_integer(self) -> bool:
-        """Whether it multiplies integers."""
-        return self.w.dtype == np.int8
-
-    @property
-    def channel_axis(self) -> int:
-        """The axis of w that counts output channels of a group."""
-        return 1 if self.options.get("transposed") else 0
-
-    @property
-    def out_channels(self) -> int:
-        """Channels of the result."""
-        if self.options.get("transposed"):
-            return int(self.w.shape[1]) * int(self.options.get("groups", 1))
-        return int(self.w.shape[0])
-
-    def check(self, name: str, x_shape: tuple[int, ...]) -> None:
-        """Raise Unsupported unless some algorithm computes it."""
-        try:
-            if not self.packed().algorithms(x_shape, zero_points=self.w_zero_point is not None):
-                raise Unsupported(name, "no algorithm of convolution applies")
-        except (TypeError, ValueError) as error:
-            raise Unsupported(name, str(error)) from error
-
-    def packed(self) -> PackedConv:
-        """Return the weights as kernels read them."""
-        if not self.is_integer:
-            return PackedConv(self.w, dtype="float32", **self.options)
-        scale = np.float32(1) if self.w_scale is None else self.w_scale
-        return PackedConv(self.w, scale=scale, zero_point=self.w_zero_point, **self.options)
-
-    def finish(self, builder: Builder) -> int:
-        """Append it to the graph and return its buffer."""
-        stages = self._first_stages() + self.stages
-        source = "int8" if self.x.dtype == np.int8 else "native"
-        residual = None if self.residual is None else builder.buffer(self.residual)
-        return int(
-            _fbg.tensor_conv(
-                builder.graph,
-                builder.buffer(self.x),
-                self.packed()._native,
-                self.batch,
-                self.spatial,
-                stages,
-                source=source,
-                has_scale=self.is_integer,
-                scale=1.0 if self.x_scale is None else self.x_scale,
-                zero_point=self.x_zero_point,
-                residual=residual,
-            )
-        )
-
-    def _first_stages(self) -> list[Any]:
-        stages: list[Stage] = []
-        if self.result == "int32":
-            stages.append(CorrectZeroPoints())
-        if self.bias is not None and self.bias.dtype == np.int32:
-            stages.append(Bias(self.bias))
-        if self.is_integer and self.result == "float32":
-            stages.append(Dequantize())
-        if self.bias is not None and self.bias.dtype == np.float32:
-            stages.append(Bias(self.bias))
-        return [stage._native for stage in stages]
 
 
 def _is_open(value: Value) -> bool:

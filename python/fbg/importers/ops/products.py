@@ -13,11 +13,11 @@ import numpy.typing as npt
 
 from fbg.importers.backends.base import Op, Unsupported
 from fbg.importers.ops.builder import AxisMap, Builder, natural
-from fbg.importers.ops.convolution import OpenConv, requantize_conv
+from fbg.importers.ops.convolution import requantize_conv
 from fbg.importers.ops.elementwise import combine
 from fbg.importers.ops.quantized import integer_weights, scalar_parameter
 from fbg.importers.ops.registry import BYTES, op
-from fbg.importers.ops.value import Value
+from fbg.importers.ops.value import OpenConv, Value
 
 Array = npt.NDArray[Any]
 

@@ -12,15 +12,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-if TYPE_CHECKING:
-    from fbg.importers.ops.convolution import OpenConv
+from fbg import _fbg
+from fbg.conv.packed_conv import PackedConv
+from fbg.importers.backends.base import Unsupported
+from fbg.matmul.pipeline import Bias, CorrectZeroPoints, Dequantize, Stage
 
-__all__ = ["Program", "Quantized", "QuantizedWeights", "Value", "strides_of"]
+__all__ = ["OpenConv", "Program", "Quantized", "QuantizedWeights", "Value", "strides_of"]
 
 Array = npt.NDArray[Any]
 Order = tuple[int, ...]
@@ -73,6 +75,97 @@ class QuantizedWeights:
     scale: Array
     zero_point: Array
     axis: int
+
+
+@dataclass
+class OpenConv:
+    """A convolution that has not been appended yet.
+
+    x: its input; channels-last, or of a product (rows, K). batch, spatial: of x, three axes.
+    w: (O, I / groups, *kernel), float32 or int8. options: of `PackedConv`. bias: float32 (O,), or
+    int32 in units of the sums. result: what the sums become before `stages`: "sums" (of integers,
+    with `stages` to follow), "int32" (corrected for zero points) or "float32". nodes: those of the
+    network that it computes.
+    """
+
+    x: Value
+    batch: int
+    spatial: tuple[int, int, int]
+    w: Array
+    options: dict[str, Any]
+    w_scale: Array | None = None
+    w_zero_point: Array | None = None
+    x_scale: float | None = None
+    x_zero_point: int = 0
+    bias: Array | None = None
+    result: str = "float32"
+    stages: list[Any] = field(default_factory=list)
+    residual: Value | None = None
+    nodes: list[str] = field(default_factory=list)
+
+    @property
+    def is_integer(self) -> bool:
+        """Whether it multiplies integers."""
+        return self.w.dtype == np.int8
+
+    @property
+    def channel_axis(self) -> int:
+        """The axis of w that counts output channels of a group."""
+        return 1 if self.options.get("transposed") else 0
+
+    @property
+    def out_channels(self) -> int:
+        """Channels of the result."""
+        if self.options.get("transposed"):
+            return int(self.w.shape[1]) * int(self.options.get("groups", 1))
+        return int(self.w.shape[0])
+
+    def check(self, name: str, x_shape: tuple[int, ...]) -> None:
+        """Raise Unsupported unless some algorithm computes it."""
+        try:
+            if not self.packed().algorithms(x_shape, zero_points=self.w_zero_point is not None):
+                raise Unsupported(name, "no algorithm of convolution applies")
+        except (TypeError, ValueError) as error:
+            raise Unsupported(name, str(error)) from error
+
+    def packed(self) -> PackedConv:
+        """Return the weights as kernels read them."""
+        if not self.is_integer:
+            return PackedConv(self.w, dtype="float32", **self.options)
+        scale = np.float32(1) if self.w_scale is None else self.w_scale
+        return PackedConv(self.w, scale=scale, zero_point=self.w_zero_point, **self.options)
+
+    def finish(self, graph: _fbg.Graph, x: int, residual: int | None) -> int:
+        """Append it to a graph and return its buffer. x, residual: the buffers of these."""
+        stages = self._first_stages() + self.stages
+        source = "int8" if self.x.dtype == np.int8 else "native"
+        return int(
+            _fbg.tensor_conv(
+                graph,
+                x,
+                self.packed()._native,
+                self.batch,
+                self.spatial,
+                stages,
+                source=source,
+                has_scale=self.is_integer,
+                scale=1.0 if self.x_scale is None else self.x_scale,
+                zero_point=self.x_zero_point,
+                residual=residual,
+            )
+        )
+
+    def _first_stages(self) -> list[Any]:
+        stages: list[Stage] = []
+        if self.result == "int32":
+            stages.append(CorrectZeroPoints())
+        if self.bias is not None and self.bias.dtype == np.int32:
+            stages.append(Bias(self.bias))
+        if self.is_integer and self.result == "float32":
+            stages.append(Dequantize())
+        if self.bias is not None and self.bias.dtype == np.float32:
+            stages.append(Bias(self.bias))
+        return [stage._native for stage in stages]
 
 
 @dataclass(eq=False)
