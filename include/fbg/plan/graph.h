@@ -28,8 +28,8 @@ struct SharedMatrix {
   const float* row(std::int64_t i) const { return data.get() + i * cols; }
 };
 
-// What a row of a buffer stands for. A buffer of kind `tensor` is a single row: the dense elements of
-// a tensor of any shape, which the ops of tensor.h know.
+// What a row of a buffer stands for. A buffer of kind `tensor` is a single row: the dense elements
+// of a tensor of any shape, which the ops of tensor.h know.
 enum class RowKind : std::uint8_t { token, sequence, pixel, tensor };
 
 // Number of a buffer of a graph: buffer i is written by op i.
