@@ -196,11 +196,13 @@ def pack_linear(
     divisor: _Floats | None,
     factor: _Floats | None,
     limit: float,
+    checksum: bool,
     num_threads: int,
 ) -> PackedBInt8 | PackedBFloat32 | PackedBBFloat16 | PackedBFloat16: ...
 def largest_weights(
     parts: Sequence[_Floats], divisor: _Floats | None, num_threads: int
 ) -> _Floats: ...
+def copy_floats(x: _Floats, num_threads: int) -> tuple[_Floats, float]: ...
 def sum_squares(x: _Floats, num_threads: int) -> npt.NDArray[np.float64]: ...
 
 class Checksum:

@@ -37,26 +37,26 @@ LinearWeights linear_weights(const std::vector<py::array>& parts,
 }
 
 template <class Acc>
-py::object pack(LinearWeights weights, float limit, int num_threads) {
+py::object pack(LinearWeights weights, float limit, bool checksum, int num_threads) {
   PackedB<Acc> b;
   {
     const GilRelease release;
     LinearPacker<Acc> packer(std::move(weights), limit);
     run_team(num_threads, [&](int thread_id, int n) { packer.run(thread_id, n); });
-    b = packer.finish();
+    b = packer.finish(checksum);
   }
   return py::cast(std::move(b));
 }
 
 py::object pack_linear(const std::vector<py::array>& parts, const std::string& dtype,
                        const std::optional<Vector>& divisor, const std::optional<Vector>& factor,
-                       float limit, int num_threads) {
+                       float limit, bool checksum, int num_threads) {
   LinearWeights weights = linear_weights(parts, divisor, factor);
-  if (dtype == "int8") return pack<Int32>(std::move(weights), limit, num_threads);
-  if (dtype == "float32") return pack<Float32>(std::move(weights), limit, num_threads);
-  if (dtype == "bfloat16") return pack<BFloat16>(std::move(weights), limit, num_threads);
+  if (dtype == "int8") return pack<Int32>(std::move(weights), limit, checksum, num_threads);
+  if (dtype == "float32") return pack<Float32>(std::move(weights), limit, checksum, num_threads);
+  if (dtype == "bfloat16") return pack<BFloat16>(std::move(weights), limit, checksum, num_threads);
   require(dtype == "float16", "pack_linear: no such dtype: " + dtype);
-  return pack<Float32F16>(std::move(weights), limit, num_threads);
+  return pack<Float32F16>(std::move(weights), limit, checksum, num_threads);
 }
 
 Vector largest_weights(const std::vector<py::array>& parts, const std::optional<Vector>& divisor,
@@ -82,6 +82,33 @@ Vector largest_weights(const std::vector<py::array>& parts, const std::optional<
   return largest;
 }
 
+// A copy of a contiguous array, and the largest magnitude in it: NaN where it holds one.
+py::tuple copy_floats(const Vector& x, int num_threads) {
+  constexpr std::int64_t kChunk = 4096;  // copied while it is in the L1 cache
+  Vector copy(std::vector<py::ssize_t>(x.shape(), x.shape() + x.ndim()));
+  std::vector<float> largest(static_cast<std::size_t>(num_threads), 0.0f);
+  {
+    const float* const from = x.data();
+    float* const to = copy.mutable_data();
+    const std::int64_t size = x.size(), chunks = ceil_div(size, kChunk);
+    const GilRelease release;
+    const auto& kernels = simd::weight_kernels(active_features());
+    run_team(num_threads, [&](int thread_id, int n) {
+      const std::int64_t end = std::min(size, chunks * (thread_id + 1) / n * kChunk);
+      float magnitudes[kChunk] = {};
+      for (std::int64_t i = chunks * thread_id / n * kChunk; i < end; i += kChunk) {
+        const auto count = static_cast<std::size_t>(std::min(kChunk, end - i));
+        kernels.widen_magnitudes(from + i, 1.0f, count, magnitudes);
+        std::copy_n(from + i, count, to + i);
+      }
+      largest[static_cast<std::size_t>(thread_id)] =
+          kernels.largest_magnitude(magnitudes, 1.0f, nullptr, kChunk);
+    });
+    largest[0] = kernels.largest_magnitude(largest.data(), 1.0f, nullptr, largest.size());
+  }
+  return py::make_tuple(std::move(copy), largest[0]);
+}
+
 py::array_t<double> sum_squares(const py::array& x, int num_threads) {
   const auto view = matrix<float>(x, "sum_squares: x");
   require(view.col_stride == 1 || view.cols == 1, "sum_squares: rows of x must be contiguous");
@@ -103,9 +130,10 @@ py::array_t<double> sum_squares(const py::array& x, int num_threads) {
 
 void bind_weights(py::module_& m) {
   m.def("pack_linear", &pack_linear, py::arg("parts"), py::arg("dtype"), py::arg("divisor"),
-        py::arg("factor"), py::arg("limit"), py::arg("num_threads"));
+        py::arg("factor"), py::arg("limit"), py::arg("checksum"), py::arg("num_threads"));
   m.def("largest_weights", &largest_weights, py::arg("parts"), py::arg("divisor"),
         py::arg("num_threads"));
+  m.def("copy_floats", &copy_floats, py::arg("x").noconvert(), py::arg("num_threads"));
   m.def("sum_squares", &sum_squares, py::arg("x"), py::arg("num_threads"));
 }
 

@@ -219,12 +219,12 @@ const typename Acc::B* LinearPacker<Acc>::convert(std::int64_t j, std::int64_t b
 }
 
 template <class Acc>
-PackedB<Acc> LinearPacker<Acc>::finish() {
+PackedB<Acc> LinearPacker<Acc>::finish(bool checksum) {
   const float largest = largest_.load();
   if (!std::isfinite(largest) || largest > limit_)
     throw std::invalid_argument("pack_linear: weights must be finite and within the limit");
   const std::int64_t bytes = block_->header.total_bytes;
-  return PackedB<Acc>::from_bytes(block_->finish(), bytes, false);
+  return PackedB<Acc>::from_bytes(block_->finish(checksum), bytes, false);
 }
 
 template class LinearPacker<Int32>;

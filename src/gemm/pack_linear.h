@@ -57,8 +57,9 @@ class LinearPacker {
 
   void run(int thread_id, int num_threads) noexcept;
   // Throws std::invalid_argument where a weight is beyond the limit, or is not finite (int8: after
-  // it was divided and multiplied).
-  PackedB<Acc> finish();
+  // it was divided and multiplied). A matrix that is never stored needs no checksum, which one
+  // thread computes.
+  PackedB<Acc> finish(bool checksum = true);
 
  private:
   using Element = typename Acc::B;

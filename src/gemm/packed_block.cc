@@ -125,8 +125,8 @@ PackedBlock::PackedBlock(const PackedHeader& h, Fill fill)
     : buffer(std::make_shared<AlignedBuffer>(static_cast<std::size_t>(h.total_bytes), fill)),
       header(h) {}
 
-std::shared_ptr<const std::byte> PackedBlock::finish() {
-  header.checksum = checksum_of(header, buffer->data());
+std::shared_ptr<const std::byte> PackedBlock::finish(bool checksum) {
+  header.checksum = checksum ? checksum_of(header, buffer->data()) : 0;
   std::memcpy(buffer->data(), &header, sizeof header);
   g_pack_count.fetch_add(1, std::memory_order_relaxed);
   return {buffer, buffer->data()};

@@ -45,8 +45,9 @@ struct PackedBlock {
   T* at(std::int64_t offset) {
     return reinterpret_cast<T*>(buffer->data() + offset);
   }
-  // The header goes in last, over finished sections. Counts the packing.
-  std::shared_ptr<const std::byte> finish();
+  // Writes the header, which comes last because it has the checksum of the sections, and counts
+  // the packing. A block that is never stored needs no checksum.
+  std::shared_ptr<const std::byte> finish(bool checksum = true);
 };
 
 }  // namespace fbg

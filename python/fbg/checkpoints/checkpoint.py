@@ -18,7 +18,7 @@ from fbg.checkpoints.files import read_settings, require_file
 from fbg.checkpoints.mapped_file import StoredTensor
 from fbg.checkpoints.safetensors_file import read_safetensors
 from fbg.checkpoints.torch_file import read_torch_file
-from fbg.checkpoints.weights import UnpackedWeight, read_floats
+from fbg.checkpoints.weights import UnpackedWeight, copy_floats
 from fbg.errors import ModelError
 
 __all__ = ["FORMATS", "Checkpoint", "Format", "weight_files"]
@@ -106,14 +106,9 @@ class Checkpoint:
         shape = self._tensors[self._stored_name(name)].shape
         return shape[0] if shape else None
 
-    def tensor(self, name: str, *shape: int) -> Floats:
+    def tensor(self, name: str, *shape: int, num_threads: int = 1) -> Floats:
         """Return a copy of a tensor, C-contiguous float32; raises ModelError."""
-        tensor = self._require(name, shape)
-        values = read_floats(tensor)
-        if np.may_share_memory(values, tensor.view()):
-            values = values.copy()
-        tensor.release()
-        return values
+        return copy_floats(self._require(name, shape), num_threads)
 
     def weight(self, names: Sequence[str], *shape: int) -> UnpackedWeight:
         """Return the weights of a linear layer, whose parts all have that shape; raises ModelError

@@ -16,7 +16,7 @@ from fbg.checkpoints.mapped_file import StoredTensor
 from fbg.errors import ModelError
 from fbg.matmul.weights import WEIGHT_LIMITS, PackedWeight
 
-__all__ = ["UnpackedWeight", "read_floats"]
+__all__ = ["UnpackedWeight", "copy_floats", "read_floats"]
 
 Floats = npt.NDArray[np.float32]
 
@@ -36,6 +36,15 @@ def read_floats(tensor: StoredTensor, *, limit: float = np.inf) -> Floats:
         raise ModelError(
             f"{where} must be within ±{limit:g} for this dtype, got {low:g} to {high:g}"
         )
+    return values
+
+
+def copy_floats(tensor: StoredTensor, num_threads: int) -> Floats:
+    """Return a copy of a tensor, C-contiguous float32; raises ModelError."""
+    values, largest = _fbg.copy_floats(_floats(tensor), num_threads)
+    if not np.isfinite(largest):
+        read_floats(tensor)  # says what is wrong
+    tensor.release()
     return values
 
 
@@ -77,17 +86,19 @@ class UnpackedWeight:
         num_threads: int,
         divisor: Floats | None = None,
         factors: Floats | None = None,
+        stored: bool = True,
     ) -> PackedWeight:
         """Pack the matrix; int8 is symmetric with one scale per column.
 
         factors: (K,), with int8 only: each row is multiplied by its element.
+        stored: whether the packed matrix may be saved; then it needs a checksum.
 
         Raises ModelError for values that are not finite or that the dtype cannot hold.
         """
         limit = WEIGHT_LIMITS[dtype]
         parts = [_floats(part) for part in self.parts]
         try:
-            packed = _fbg.pack_linear(parts, dtype, divisor, factors, limit, num_threads)
+            packed = _fbg.pack_linear(parts, dtype, divisor, factors, limit, stored, num_threads)
         except ValueError:
             for part in self.parts:
                 read_floats(part, limit=limit)  # says which tensor it was, and what it holds

@@ -92,6 +92,7 @@ class _Observer:
         self._transformer = transformer
         self._inputs = inputs
         self._num_threads = num_threads
+        self._arrays: dict[tuple[int, int], Floats] = {}  # reused: new memory costs page faults
 
     def run(self, runs: Sequence[PackedBatch]) -> None:
         transformer = self._transformer
@@ -133,7 +134,11 @@ class _Observer:
         results = []
         for number, run in enumerate(runs):
             x = [] if hidden is None else [hidden[number]]
-            outputs = {buffer: np.empty((run.tokens, k), np.float32) for buffer, k in width.items()}
+            outputs = {
+                buffer: self._array(slot, run.tokens, width[buffer])
+                for slot, buffer in enumerate(observed)
+            }
+            outputs[result] = np.empty((run.tokens, width[result]), np.float32)
             plan.run(*run.arrays, list(outputs.values()), self._num_threads, inputs=x)
             results.append(outputs[result])
             for buffer, readers in graph.readers.items():
@@ -141,3 +146,10 @@ class _Observer:
                 for linear in readers:
                     self._inputs[linear.name].add(values, self._num_threads)
         return results
+
+    def _array(self, slot: int, tokens: int, columns: int) -> Floats:
+        """Return a (tokens, columns) array whose contents last until the next run."""
+        array = self._arrays.get((slot, columns))
+        if array is None or len(array) < tokens:
+            array = self._arrays[slot, columns] = np.empty((tokens, columns), np.float32)
+        return array[:tokens]

@@ -50,7 +50,9 @@ class ObservedGraph(_fbg.Graph):
         self.readers.setdefault(x, []).append(linear)
         if linear.name not in self._weights:
             assert isinstance(linear.weight, UnpackedWeight)
-            self._weights[linear.name] = linear.weight.pack("float32", self._num_threads)
+            self._weights[linear.name] = linear.weight.pack(
+                "float32", self._num_threads, stored=False
+            )
         return self._weights[linear.name]
 
 

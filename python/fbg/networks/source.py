@@ -104,7 +104,8 @@ class CheckpointSource(Source):
         return self.checkpoint.count(name)
 
     def _floats(self, field: str, names: Sequence[str], *shape: int) -> Floats:
-        parts = [self.checkpoint.tensor(name, *shape) for name in names]
+        threads = self.num_threads
+        parts = [self.checkpoint.tensor(name, *shape, num_threads=threads) for name in names]
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def _weight(
