@@ -6,7 +6,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["progress_bar"]
+__all__ = ["Progress", "progress_bar", "progress_bars"]
+
+# Called with the name of a stage of the work, how much of it is done, and how much there is.
+Progress = Callable[[str, int, int], object]
 
 
 @contextmanager
@@ -31,6 +34,35 @@ def progress_bar(
         return
     with bar_type(total=total, initial=initial, unit=unit) as bar:
         yield bar.update
+
+
+@contextmanager
+def progress_bars() -> Iterator[Progress]:
+    """Show a progress bar for each stage of the work; yields a `Progress` that advances them.
+
+    Without tqdm there are no bars.
+    """
+    bar_type = _bar_type(None)
+    if bar_type is None:
+        yield lambda stage, done, total: None
+        return
+    bar: Any = None
+
+    def advance(stage: str, done: int, total: int) -> None:
+        nonlocal bar
+        if bar is None or bar.desc != f"{stage}: ":
+            if bar is not None:
+                bar.close()
+            bar = bar_type(
+                total=total, desc=stage, bar_format="{l_bar}{bar}| {elapsed}<{remaining}"
+            )
+        bar.update(done - bar.n)
+
+    try:
+        yield advance
+    finally:
+        if bar is not None:
+            bar.close()
 
 
 def _bar_type(required_by: str | None) -> Any:

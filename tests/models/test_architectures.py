@@ -271,8 +271,8 @@ def test_tables_of_a_network_are_made_once_and_reported(tmp_path: Path) -> None:
         model.forward([[5]])
         length = model.max_length if name == "modernbert" else model.max_length - 0.5
         assert model.memory_report().derived == 4 * length * columns
-        derived = model._transformer.derived
-        assert all(a is b for a, b in zip(derived, model._transformer.derived, strict=True))
+        derived = model.network.derived
+        assert all(a is b for a, b in zip(derived, model.network.derived, strict=True))
 
 
 # --- Sequences and text -----------------------------------------------------------------------

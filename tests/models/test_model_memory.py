@@ -73,7 +73,7 @@ def test_smoothing_packs_each_weight_once_more_in_float32(checkpoint: Path, tmp_
     tiny = tiny_models.tiny_model("albert")  # its layers share their weights
     path = tiny_models.write_checkpoint(tmp_path, tiny.config, tiny.tensors)
     before = fbg.pack_count()
-    network = fbg.load(path, dtype="int8")._transformer
+    network = fbg.load(path, dtype="int8").network
     distinct = {id(layer) for layer in network.layers}
     assert len(distinct) < len(network.layers)
     assert fbg.pack_count() - before == 2 * (4 * len(distinct) + 1) + 1

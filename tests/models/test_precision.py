@@ -79,7 +79,7 @@ def test_every_family_mixes_and_comes_back_from_a_file(tmp_path: Path, name: str
 def test_names_are_those_of_a_saved_file(checkpoint: Path, tmp_path: Path) -> None:
     from fbg.model import save as saved
 
-    transformer = fbg.load(checkpoint)._transformer
+    transformer = fbg.load(checkpoint).network
     names = {f"{name}.weight" for name in linears(transformer)}
     packed = {n for n, t in saved.tensors(transformer).items() if not isinstance(t, np.ndarray)}
     assert names == packed - {"pooler.weight"}

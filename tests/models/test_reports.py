@@ -72,13 +72,13 @@ def test_layer_errors_of_every_family(tmp_path: Path, name: str) -> None:
     path = tiny_models.write_checkpoint(tmp_path / "model", tiny.config, tiny.tensors)
     report = compare(path, TEXTS, ["int8"], rounds=1)
     layers = report.dtypes[1].layers
-    assert [row.layer for row in layers] == list(range(len(fbg.load(path)._transformer.layers) + 1))
+    assert [row.layer for row in layers] == list(range(len(fbg.load(path).network.layers) + 1))
     assert all(0 < row.relative_error < 0.5 for row in layers[1:])
     assert all(0.9 < row.cosine <= 1 for row in layers)
 
 
 def test_the_last_layer_is_the_last_hidden_state(checkpoint: Path) -> None:
-    ids = fbg.load(checkpoint)._tokenizer(["a word, and another"])
+    ids = fbg.load(checkpoint).tokenizer(["a word, and another"])
     states = [
         fbg.load(checkpoint, dtype=dtype).forward([ids[0].tolist()]).last_hidden_state[0]
         for dtype in ("float32", "int8")
@@ -111,7 +111,7 @@ def test_the_sample_is_of_many_different_sentences() -> None:
 def test_sensitivity_proposes_a_list_that_reaches_the_target(checkpoint: Path) -> None:
     seen: list[str] = []
     loose = sensitivity(checkpoint, TEXTS, target=0.5, progress=seen.append)
-    names = list(linears(fbg.load(checkpoint)._transformer))
+    names = list(linears(fbg.load(checkpoint).network))
     assert seen == names
     assert sorted(row.layer for row in loose.layers) == sorted(names)
     losses = [row.loss for row in loose.layers]

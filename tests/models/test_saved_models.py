@@ -55,7 +55,7 @@ def test_loading_packs_and_quantizes_nothing(saved: Path) -> None:
 
 def test_weights_and_tables_are_mapped(saved: Path) -> None:
     model = fbg.load(saved)
-    tensors = model._transformer
+    tensors = model.network
     for array in (tensors.layers[0].qkv.weight.block, tensors.embeddings.word):
         address = array.ctypes.data
         for line in Path("/proc/self/maps").read_text().splitlines():

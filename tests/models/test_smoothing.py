@@ -39,7 +39,7 @@ def unpacked(directory: Path) -> Transformer:
 
 @pytest.fixture(scope="module")
 def exact(directory: Path) -> Transformer:
-    return fbg.load(directory)._transformer
+    return fbg.load(directory).network
 
 
 @pytest.fixture(scope="module")
@@ -83,9 +83,9 @@ def test_layers_that_are_shared_stay_shared(tmp_path: Path) -> None:
     tiny = tiny_models.tiny_model("albert")
     path = tiny_models.write_checkpoint(tmp_path, tiny.config, tiny.tensors)
     model = fbg.load(path, dtype="int8")
-    layers = model._transformer.layers
+    layers = model.network.layers
     assert len({id(layer) for layer in layers}) < len(layers)
-    assert model._transformer.embeddings.projection.channel_scale is not None
+    assert model.network.embeddings.projection.channel_scale is not None
 
 
 @pytest.mark.parametrize("name", ["mpnet", "modernbert", "modernbert-biased"])
@@ -97,7 +97,7 @@ def test_other_networks_are_smoothed_and_calibrated(tmp_path: Path, name: str) -
     for options in ({}, {"calibrate": TINY_TEXTS}):
         model = fbg.load(path, dtype="int8", **options)
         assert cosines(model.forward(ids).last_hidden_state, want).mean() > 0.99
-        for layer in model._transformer.layers:
+        for layer in model.network.layers:
             scaled = {
                 f
                 for f, part in vars(layer).items()

@@ -48,12 +48,12 @@ def test_no_texts_give_no_results(load: Load, kind: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_int8_quantizes_the_encoder_and_leaves_the_head(load: Load, kind: str) -> None:
     model, exact = load(f"roberta-{kind}", "int8"), load(f"roberta-{kind}")
-    head, its = model._transformer.head, exact._transformer.head
+    head, its = model.network.head, exact.network.head
     assert head is not None and its is not None
     for part, other in ((head.dense, its.dense), (head.output, its.output)):
         if part is not None and other is not None:
             np.testing.assert_array_equal(part.weight.block, other.weight.block)
-    assert model._transformer.layers[0].qkv.weight.shape == (32, 96)
+    assert model.network.layers[0].qkv.weight.shape == (32, 96)
     assert model.dtype == "int8"
 
 

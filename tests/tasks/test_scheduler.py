@@ -129,7 +129,7 @@ def test_sequences_of_several_callers_share_batches_and_no_bits(tmp_path: Any) -
     model = fbg.load(tiny_bert.write_checkpoint(tmp_path, seed=3, spread=0.25), dtype="int8")
     texts = ["a", "the quick brown fox", "x y z", "one two three four"]
     engine: Engine = model._context.embeddings.engine(normalize=True)
-    together, _ = run(engine, model._tokenizer(texts), threads=2)
+    together, _ = run(engine, model.tokenizer(texts), threads=2)
     alone = model.encode(texts, normalize_embeddings=True)
     assert np.array_equal(np.concatenate(together), alone)
     with pytest.raises(ValueError, match=r"test: token ids must be in \[0, 99\), got 99"):

@@ -1,6 +1,7 @@
 """The layers of the Python package: who may import whom."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -91,3 +92,24 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
 
     for module in sorted(graph):
         visit(module, [])
+
+
+def private_attributes(path: Path) -> Iterator[tuple[str, bool]]:
+    """The attributes with a leading underscore that a file uses, and whether they are of self."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Attribute) and re.match("_[^_]", node.attr):
+            of_self = isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")
+            yield node.attr, of_self
+
+
+def test_only_its_own_module_touches_private_members_of_model() -> None:
+    defining = "fbg.model.model"
+    private = {name for name, of_self in private_attributes(MODULES[defining]) if of_self}
+    assert {"_origin", "_hidden_states"} <= private
+    strays = {
+        (module, name)
+        for module, path in MODULES.items()
+        for name, of_self in private_attributes(path)
+        if module != defining and name in private and not of_self
+    }
+    assert strays == set()

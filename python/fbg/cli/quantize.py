@@ -10,6 +10,7 @@ import fbg
 from fbg.cli.common import binary_size, user_errors
 from fbg.model.load import DTYPES
 from fbg.model.save import require_free
+from fbg.progress import progress_bars
 from fbg.text.files import read_texts
 
 
@@ -47,7 +48,10 @@ def quantize(
         require_free(Path(out), overwrite)  # before anything that takes time
         texts = None if calibrate is None else list(read_texts(Path(calibrate)))
         click.echo(f"quantizing {model} to {dtype} …", err=True)
-        loaded = fbg.load(model, dtype=dtype, smooth=not no_smooth, calibrate=texts)
+        with progress_bars() as progress:
+            loaded = fbg.load(
+                model, dtype=dtype, smooth=not no_smooth, calibrate=texts, progress=progress
+            )
         click.echo(f"writing {out} …", err=True)
         loaded.save(out, overwrite=overwrite)
     report = loaded.memory_report()

@@ -14,7 +14,7 @@ it is part of that layer's weights and bias. How large x_k is must have been obs
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,7 @@ from fbg.checkpoints.weights import UnpackedWeight
 from fbg.compression.linear import Linear
 from fbg.compression.rounding import round_to_gram
 from fbg.matmul.weights import PackedWeight
+from fbg.progress import Progress
 
 __all__ = ["Inputs", "SmoothingGroup", "compress_linears"]
 
@@ -66,54 +67,83 @@ class Inputs:
             self.gram += x.T @ x
 
 
+@dataclass
+class _Factors:
+    """What smoothing does to linear layers, by their names.
+
+    rows: factors by which the rows of int8 weights are multiplied.
+    columns: divisors of the columns of weights, and of the bias.
+    scaled: layers whose input is divided by the factors when it is quantized.
+    """
+
+    rows: dict[str, Floats] = field(default_factory=dict)
+    columns: dict[str, Floats] = field(default_factory=dict)
+    scaled: set[str] = field(default_factory=set)
+
+
 def compress_linears(
     linears: Iterable[Linear],
     dtypes: Mapping[str, str],
     num_threads: int,
     groups: Iterable[SmoothingGroup] = (),
     inputs: Mapping[str, Inputs] | None = None,
+    progress: Progress | None = None,
 ) -> dict[str, Linear]:
-    """Pack linear layers, each once, in the dtype that `dtypes` has for its name.
+    """Pack unpacked linear layers, each once, in the dtype that `dtypes` has for its name.
 
-    groups, inputs: of those layers; int8 ones are smoothed by what was observed, and rounded as
-        GPTQ does where `inputs` have Gram matrices. Without them they are rounded as they are.
+    groups, inputs: the smoothing groups of the layers and the inputs observed. int8 layers of these
+        groups are smoothed, and rounded by GPTQ where their inputs have Gram matrices. Without
+        groups, weights are rounded to the nearest integer.
+    progress: called with "quantizing", and how many layers of how many are packed.
 
-    Raises ModelError for weights that a dtype cannot hold.
+    Raises ModelError for weights that a dtype cannot represent.
     """
     unpacked = {linear.name: linear for linear in linears}
-    factors: dict[str, Floats] = {}  # of rows, by which int8 weights are multiplied
-    divisors: dict[str, Floats] = {}  # of columns
-    scaled = []  # layers whose input is divided when it is quantized
     observed = inputs or {}
-    # Those that divide another layer's weights first: its factors depend on the result.
+    factors = _choose_factors(unpacked, dtypes, num_threads, groups, observed)
+    packed = {}
+    for name, linear in unpacked.items():
+        weight, divisor, rows = _unpacked(linear), factors.columns.get(name), factors.rows.get(name)
+        bias = linear.bias
+        if bias is not None and divisor is not None:
+            bias = bias / divisor
+        gram = None if rows is None else observed[name].gram
+        if rows is not None and gram is not None and np.isfinite(gram).all():  # it may overflow
+            native = _round_by_gram(weight, rows, divisor, gram)
+        else:
+            native = weight.pack(dtypes[name], num_threads, divisor, rows)
+        scale = np.float32(1) / rows if rows is not None and name in factors.scaled else None
+        packed[name] = replace(linear, weight=native, bias=bias, channel_scale=scale)
+        if progress is not None:
+            progress("quantizing", len(packed), len(unpacked))
+    return packed
+
+
+def _choose_factors(
+    linears: Mapping[str, Linear],
+    dtypes: Mapping[str, str],
+    num_threads: int,
+    groups: Iterable[SmoothingGroup],
+    inputs: Mapping[str, Inputs],
+) -> _Factors:
+    chosen = _Factors()
+    # Groups with a producer come first, because they change the weights of that layer, on which its
+    # own factors depend.
     for group in sorted(groups, key=lambda group: group.producer is None):
         readers = [name for name in group.readers if dtypes[name] == "int8"]
         if not readers or (group.producer is not None and len(readers) < len(group.readers)):
             continue
-        weights = [(_unpacked(unpacked[name]), divisors.get(name)) for name in readers]
+        weights = [(_unpacked(linears[name]), chosen.columns.get(name)) for name in readers]
         largest = np.max([w.largest(num_threads, divisor) for w, divisor in weights], axis=0)
-        common = smoothing_factors(observed[readers[0]], largest)
-        factors.update(dict.fromkeys(readers, common))
+        common = smoothing_factors(inputs[readers[0]], largest)
+        chosen.rows.update(dict.fromkeys(readers, common))
         if group.producer is None:
-            scaled += readers
+            chosen.scaled.update(readers)
         else:
-            divisors[group.producer] = np.ones(unpacked[group.producer].weight.shape[1], np.float32)
-            divisors[group.producer][group.begin : group.end] = common
-
-    packed = {}
-    for name, linear in unpacked.items():
-        weight, divisor = _unpacked(linear), divisors.get(name)
-        bias = linear.bias
-        if bias is not None and divisor is not None:
-            bias = bias / divisor
-        gram = observed[name].gram if name in factors else None
-        if gram is not None and np.isfinite(gram).all():  # it may overflow float32
-            native = _round_by_gram(weight, factors[name], divisor, gram)
-        else:
-            native = weight.pack(dtypes[name], num_threads, divisor, factors.get(name))
-        scale = np.float32(1) / factors[name] if name in scaled else None
-        packed[name] = replace(linear, weight=native, bias=bias, channel_scale=scale)
-    return packed
+            divisor = np.ones(linears[group.producer].weight.shape[1], np.float32)
+            divisor[group.begin : group.end] = common
+            chosen.columns[group.producer] = divisor
+    return chosen
 
 
 def _unpacked(linear: Linear) -> UnpackedWeight:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from fbg.compression.smoothing import Inputs, compress_linears
 from fbg.networks.transformer import Transformer, linears, replace_linears
+from fbg.progress import Progress
 
 __all__ = ["compress"]
 
@@ -17,13 +18,17 @@ def compress(
     higher: Mapping[str, str],
     num_threads: int,
     inputs: Mapping[str, Inputs] | None = None,
+    progress: Progress | None = None,
 ) -> Transformer:
     """Return a network of unpacked weights packed in `dtype`; raises ModelError.
 
-    higher: dtypes of linear layers that have another one.
-    inputs: as `observe` returns them: int8 weights are smoothed.
+    higher: the dtypes of the linear layers that do not have `dtype`.
+    inputs: what `observe` returned; with it, int8 weights are smoothed.
+    progress: called with "quantizing", and how many layers of how many are packed.
     """
     dtypes = {name: higher.get(name, dtype) for name in linears(transformer)}
     groups = [] if inputs is None else transformer.smoothing_groups()
-    packed = compress_linears(linears(transformer).values(), dtypes, num_threads, groups, inputs)
+    packed = compress_linears(
+        linears(transformer).values(), dtypes, num_threads, groups, inputs, progress
+    )
     return replace(replace_linears(transformer, packed), dtype=dtype)

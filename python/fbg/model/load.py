@@ -27,6 +27,7 @@ from fbg.model.observe import observe, random_sequences
 from fbg.networks.config import EncoderConfig
 from fbg.networks.registry import read_checkpoint, read_config, read_saved
 from fbg.networks.transformer import Transformer, linears
+from fbg.progress import Progress
 from fbg.tasks.inputs import require_texts
 from fbg.text.sentence import read_sentence_config
 from fbg.text.tokenization import TextTokenizer
@@ -50,6 +51,7 @@ def load(
     smooth: bool = True,
     calibrate: Sequence[str] | None = None,
     higher_precision: HigherPrecision = (),
+    progress: Progress | None = None,
     shapes: Mapping[str, Sequence[int]] | None = None,
     backends: Sequence[str] | None = None,
     placement: Mapping[str, str] | None = None,
@@ -79,6 +81,8 @@ def load(
     higher_precision: patterns of the names of linear layers that compute in "bfloat16" instead, as
         ["layers.0.*", "*.output"], or a dtype for each pattern, as {"layers.11.output": "float32"}.
         `fbg compare --sensitivity` proposes which.
+    progress: called as progress(stage, done, total) while int8 weights are "observing" their inputs
+        and "quantizing"; see `fbg.progress.progress_bars`.
 
     Raises ModelError naming the file (and tensor or key) that is missing, damaged or unsupported;
     TypeError or ValueError for the arguments themselves. Pickling a model keeps these arguments,
@@ -97,7 +101,7 @@ def load(
     if shapes is not None or backends is not None or placement is not None:
         raise ValueError("load: shapes, backends and placement go with files that end in .onnx")
     options = _checked_options(dtype, num_threads, smooth, calibrate, higher_precision)
-    loaded = _assemble(str(model), find_directory(path), options)
+    loaded = _assemble(str(model), find_directory(path), options, progress)
     loaded.reload = options.reload(path, loaded.dtype)
     return loaded
 
@@ -140,7 +144,7 @@ def _checked_options(
     return _Options(dtype, num_threads, smooth, texts, read_patterns(higher_precision))
 
 
-def _assemble(name: str, directory: Path, options: _Options) -> Model:
+def _assemble(name: str, directory: Path, options: _Options, progress: Progress | None) -> Model:
     """Read settings, then weights, and put them together."""
     config = read_config(directory / "config.json")
     sentence = read_sentence_config(directory, config)
@@ -149,7 +153,7 @@ def _assemble(name: str, directory: Path, options: _Options) -> Model:
         transformer, method = _map_saved(directory, config, options)
         origin = saved.Origin(directory, method, mapped=True)
     else:
-        transformer, method = _read_and_compress(directory, config, tokenizer, options)
+        transformer, method = _read_and_compress(directory, config, tokenizer, options, progress)
         origin = saved.Origin(directory, method, mapped=False)
     return Model(name, origin, transformer, sentence, tokenizer, options.num_threads)
 
@@ -182,7 +186,11 @@ def _map_saved(
 
 
 def _read_and_compress(
-    directory: Path, config: EncoderConfig, tokenizer: TextTokenizer, options: _Options
+    directory: Path,
+    config: EncoderConfig,
+    tokenizer: TextTokenizer,
+    options: _Options,
+    progress: Progress | None,
 ) -> tuple[Transformer, str]:
     """Return the network of a checkpoint, packed, and how it was quantized."""
     dtype = options.dtype or "float32"
@@ -197,10 +205,10 @@ def _read_and_compress(
             sequences = random_sequences(config, tokenizer.frame)
         else:
             sequences = _calibration(tokenizer(options.texts), config.vocab_size)
-        inputs = observe(unpacked, sequences, threads, grams=options.texts is not None)
+        inputs = observe(unpacked, sequences, threads, options.texts is not None, progress)
     if higher:
         method += f"; higher precision: {higher}"
-    return compress(unpacked, dtype, higher, threads, inputs), method
+    return compress(unpacked, dtype, higher, threads, inputs, progress), method
 
 
 def _calibration(

@@ -47,21 +47,22 @@ class Model(
         self,
         name: str,
         origin: saved.Origin,
-        transformer: Transformer,
+        network: Transformer,
         sentence: SentenceConfig,
         tokenizer: TextTokenizer,
         num_threads: int | None = None,
     ) -> None:
         self.name = name
-        self.dtype = transformer.dtype
-        self.config: EncoderConfig = transformer.config
+        self.dtype = network.dtype
+        self.config: EncoderConfig = network.config
         self.sentence = sentence
+        self.network = network
+        self.tokenizer = tokenizer
         self.reload: Callable[[], Model] | None = None  # for pickle; set by fbg.load
         self._origin = origin
-        self._transformer = transformer
-        self._tokenizer = tokenizer
-        self._hidden_states = HiddenStates(transformer)
-        self._context = TaskContext(transformer, sentence, tokenizer, origin.directory, num_threads)
+        self._num_threads = num_threads
+        self._hidden_states = HiddenStates(network)
+        self._context = TaskContext(network, sentence, tokenizer, origin.directory, num_threads)
 
     @property
     def graph(self) -> _fbg.Graph:
@@ -82,6 +83,17 @@ class Model(
     def directory(self) -> Path:
         """Where the model was loaded from; of a hub id, the snapshot in the local cache."""
         return self._origin.directory
+
+    @property
+    def is_saved(self) -> bool:
+        """Whether the weights are mapped from a directory that `save` wrote."""
+        return self._origin.mapped
+
+    def with_network(self, network: Transformer) -> Model:
+        """Return a model that differs in its network only; it cannot be pickled."""
+        return Model(
+            self.name, self._origin, network, self.sentence, self.tokenizer, self._num_threads
+        )
 
     @property
     def prompts(self) -> Mapping[str, str]:
@@ -129,7 +141,7 @@ class Model(
         except TypeError:
             got = type(directory).__name__
             raise TypeError(f"save: directory must be a str or PathLike, got {got}") from None
-        saved.write(target, self._origin, self._transformer, overwrite)
+        saved.write(target, self._origin, self.network, overwrite)
 
     def memory_report(self) -> MemoryReport:
         """Return how many bytes the parts of the model take; `print` shows a table.
@@ -143,8 +155,8 @@ class Model(
         total               176.8 MiB  1.5 MiB owned
         """
         arenas = self._hidden_states.runner.arena_bytes + self._context.arena_bytes
-        network = self._transformer
-        return MemoryReport.of(saved.tensors(network), network.derived, arenas, self._origin.mapped)
+        network = self.network
+        return MemoryReport.of(saved.tensors(network), network.derived, arenas, self.is_saved)
 
     def plan(self, tokens: int = 64) -> PlanReport:
         """Prepare `forward` for that many tokens and return what was decided; `print` shows it.

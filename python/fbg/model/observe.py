@@ -18,6 +18,7 @@ from fbg.matmul.weights import PackedWeight
 from fbg.networks.config import EncoderConfig
 from fbg.networks.graph import ObservedGraph
 from fbg.networks.transformer import Embeddings, Layer, Transformer, linears, linears_of
+from fbg.progress import Progress
 from fbg.runtime.batches import PackedBatch, chunks, pack_sequences
 
 __all__ = ["observe", "random_sequences"]
@@ -48,11 +49,18 @@ def random_sequences(config: EncoderConfig, frame: Indices) -> list[Indices]:
 
 
 def observe(
-    transformer: Transformer, sequences: Sequence[Indices], num_threads: int, grams: bool = False
+    transformer: Transformer,
+    sequences: Sequence[Indices],
+    num_threads: int,
+    grams: bool = False,
+    progress: Progress | None = None,
 ) -> dict[str, Inputs]:
     """Run an unpacked encoder in float32; return the inputs of each linear layer by its name.
 
-    sequences: of token ids, none of them empty. grams: Gram matrices too.
+    sequences: of token ids, none of them empty.
+    grams: whether to compute Gram matrices too.
+    progress: called with "observing", and how many of how many tokens went through a layer, counted
+        once for each layer.
 
     Raises ModelError for weights that are not finite.
     """
@@ -60,7 +68,8 @@ def observe(
         name: Inputs.empty(linear.weight.shape[0], grams)
         for name, linear in linears(transformer).items()
     }
-    observer = _Observer(transformer, inputs, num_threads)
+    total = sum(s.size for s in sequences) * (len(transformer.layers) + 1)
+    observer = _Observer(transformer, inputs, num_threads, total, progress)
     # Layers that share weights also share their inputs, and a sum depends on its order.
     shared = len({id(layer) for layer in transformer.layers}) < len(transformer.layers)
     padding = transformer.config.pad_token_id
@@ -87,11 +96,18 @@ class _Observer:
     """Sends tokens through a network layer by layer, and adds up what linear layers read."""
 
     def __init__(
-        self, transformer: Transformer, inputs: dict[str, Inputs], num_threads: int
+        self,
+        transformer: Transformer,
+        inputs: dict[str, Inputs],
+        num_threads: int,
+        total: int,
+        progress: Progress | None,
     ) -> None:
         self._transformer = transformer
         self._inputs = inputs
         self._num_threads = num_threads
+        self._done, self._total = 0, total
+        self._progress = progress
         self._arrays: dict[tuple[int, int], Floats] = {}  # reused: new memory costs page faults
 
     def run(self, runs: Sequence[PackedBatch]) -> None:
@@ -145,6 +161,9 @@ class _Observer:
                 values = x[0] if buffer == own_input else outputs[buffer]
                 for linear in readers:
                     self._inputs[linear.name].add(values, self._num_threads)
+            self._done += run.tokens
+            if self._progress is not None:
+                self._progress("observing", self._done, self._total)
         return results
 
     def _array(self, slot: int, tokens: int, columns: int) -> Floats:

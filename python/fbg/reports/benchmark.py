@@ -118,7 +118,7 @@ def _load(model: str, dtypes: Sequence[str] | None) -> dict[str, Model]:
             raise ValueError(f"bench: dtypes must be a sequence of names, got {dtypes!r}")
         return load_each(model, list(dict.fromkeys(dtypes)), None)
     first = fbg.load(model)
-    if first._origin.mapped:
+    if first.is_saved:
         return {first.dtype: first}
     return {first.dtype: first, **load_each(model, [d for d in DTYPES if d != first.dtype], None)}
 

@@ -263,14 +263,14 @@ class _Taps:
         self._model = model
         graph = _fbg.Graph()
         self._taps: list[int] = []
-        model._transformer.build(graph, self._taps)
+        model.network.build(graph, self._taps)
         for buffer in self._taps:
             graph.output(buffer)
         self._runner = Runner(graph, model.config.max_length)
 
     def runs(self, texts: list[str]) -> Iterator[list[Floats]]:
         model = self._model
-        tokens = [ids for ids in model._tokenizer(texts) if ids.size]
+        tokens = [ids for ids in model.tokenizer(texts) if ids.size]
         for part in chunks([ids.size for ids in tokens], COMPARED_TOKENS, len(tokens)):
             packed = pack_sequences(tokens[part], model.config.pad_token_id)
             shape = (packed.tokens, model.config.hidden_size)

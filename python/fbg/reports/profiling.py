@@ -206,8 +206,8 @@ class _Profiler:
 
     def __init__(self, model: fbg.Model, rounds: int) -> None:
         self._model, self._rounds = model, rounds
-        self._full = TimedNetwork(model._transformer)
-        self._bare = TimedNetwork(model._transformer, activations=False)
+        self._full = TimedNetwork(model.network)
+        self._bare = TimedNetwork(model.network, activations=False)
 
     def profile(self, tokens: int, threads: int) -> Profile:
         products = "bfloat16" if self._model.dtype in ROUNDED else "float32"  # of attention

@@ -103,7 +103,7 @@ def sensitivity(
     sentences = require_texts("sensitivity", texts, 1)
     base = fbg.load(model, dtype="float32", num_threads=num_threads)
     trial = _Trial(base, sentences)
-    names = list(linears(base._transformer))
+    names = list(linears(base.network))
 
     losses = []
     for name in names:
@@ -141,7 +141,7 @@ class _Trial:
         self._base, self._texts = base, texts
         self._exact = base.encode(texts)
         self._unpacked = read_checkpoint(base.directory, base.config, base.num_threads)
-        sequences = random_sequences(base.config, base._tokenizer([""])[0])
+        sequences = random_sequences(base.config, base.tokenizer([""])[0])
         self._inputs = observe(self._unpacked, sequences, base.num_threads)
 
     def quantized(self, higher: Mapping[str, str]) -> Transformer:
@@ -162,17 +162,9 @@ class _Trial:
             groups,
             self._inputs,
         )
-        return replace_linears(self._base._transformer, layers)
+        return replace_linears(self._base.network, layers)
 
     def loss(self, transformer: Transformer) -> float:
         base = self._base
-        variant = Model(
-            base.name,
-            base._origin,
-            transformer,
-            base.sentence,
-            base._tokenizer,
-            base.num_threads,
-        )
-        cosine = cosines(variant.encode(self._texts), self._exact)
+        cosine = cosines(base.with_network(transformer).encode(self._texts), self._exact)
         return float(np.maximum(0.0, 1 - cosine.mean()))
