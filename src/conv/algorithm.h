@@ -85,6 +85,8 @@ template <class Acc>
 ConvMethod<Acc> lanewise_method();
 // One for each number of outputs that a tile has along an axis: winograd2, ..., winograd6.
 std::array<ConvMethod<Float32>, 5> winograd_methods();
+template <class Acc>
+ConvMethod<Acc> sliding_method();
 
 // Makes a stage read its operand `columns` further on: for the next group of channels.
 void skip_columns(Stage& stage, std::int64_t columns) noexcept;

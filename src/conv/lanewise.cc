@@ -16,6 +16,7 @@
 #include "conv/algorithm.h"
 #include "conv/padding.h"
 #include "core/float16.h"
+#include "core/memory.h"
 #include "kernels/lanewise.h"
 
 namespace fbg {
@@ -49,12 +50,13 @@ LanewiseLayout layout_of(const ConvProblem<Acc>& p) {
 
 // Lanes of weights: [output row of a window][plane of the kernel][source][kx][channels, padded].
 template <class Acc>
-std::vector<std::uint32_t> make_weights(const PackedConv<Acc>& weights, const LanewiseLayout& u,
-                                        std::int64_t padded) {
+AlignedBuffer make_weights(const PackedConv<Acc>& weights, const LanewiseLayout& u,
+                           std::int64_t padded) {
   const ConvGeometry& g = weights.geometry();
   const std::int64_t taps = g.kernel[2], planes = g.kernel[0];
-  std::vector<std::uint32_t> lanes(
-      static_cast<std::size_t>(u.share * planes * u.sources * taps * padded));
+  AlignedBuffer buffer(
+      static_cast<std::size_t>(u.share * planes * u.sources * taps * padded * kWord), Fill::zero);
+  auto* const lanes = buffer.as<std::uint32_t>();
   std::size_t at = 0;
   for (std::int64_t variant = 0; variant < u.share; ++variant)
     for (std::int64_t kz = 0; kz < planes; ++kz)
@@ -79,7 +81,7 @@ std::vector<std::uint32_t> make_weights(const PackedConv<Acc>& weights, const La
             }
             lanes[at + static_cast<std::size_t>(o)] = lane;
           }
-  return lanes;
+  return buffer;
 }
 
 template <class Acc>
@@ -101,11 +103,11 @@ class LanewiseStep final : public ConvStep<Acc> {
     padded_ = padded;
     const std::string name =
         "lanewise depth " + std::to_string(u_.depth) + " lanes " + std::to_string(lanes);
-    weights_ = static_cast<const std::vector<std::uint32_t>*>(p.weights.form(name, [&] {
-                 auto made = std::make_shared<const std::vector<std::uint32_t>>(
-                     make_weights(p.weights, u_, padded));
-                 return typename PackedConv<Acc>::Form{made, std::ssize(*made) * kWord};
-               }))->data();
+    weights_ =
+        static_cast<const AlignedBuffer*>(p.weights.form(name, [&] {
+          auto made = std::make_shared<const AlignedBuffer>(make_weights(p.weights, u_, padded));
+          return typename PackedConv<Acc>::Form{made, static_cast<std::int64_t>(made->size())};
+        }))->template as<std::uint32_t>();
     scale_ = p.weights.scale();
     col_offsets_ = p.weights.col_offsets();
 
@@ -359,7 +361,9 @@ double cost(const ConvProblem<Acc>& p) {
   if (u.kind == Kind::rows) build = sources * 5.0 / static_cast<double>(u.share);
   if (u.kind == Kind::channels) build = sources * 2.0 / static_cast<double>(g.kernel[1]);
   build *= static_cast<double>(g.stride[2] * (u.kind == Kind::channels ? g.stride[1] : 1));
-  return pixels * vectors * (sums + build + 4);
+  // Reading pixels, and the pipeline.
+  constexpr double kRest = 11;
+  return pixels * vectors * (sums + build + kRest);
 }
 
 template <class Acc>

@@ -48,6 +48,8 @@ const char* kernel_kind_name(KernelKind kind) noexcept {
       return "gemm";
     case KernelKind::lanewise:
       return "lanewise";
+    case KernelKind::sliding:
+      return "sliding";
     case KernelKind::peak:
       return "peak";
   }

@@ -18,9 +18,10 @@ namespace fbg::kernels {
 enum class KernelKind : std::uint8_t {
   gemm,      // key: KernelKey
   lanewise,  // key: LanewiseKey
+  sliding,   // key: SlidingKey
   peak,      // key: the name of the loop
 };
-inline constexpr std::size_t kNumKernelKinds = 3;
+inline constexpr std::size_t kNumKernelKinds = 4;
 const char* kernel_kind_name(KernelKind kind) noexcept;
 
 // A key type of a kind: equal keys must have equal bytes.

@@ -147,6 +147,75 @@ TEST_P(ConvTest, IntegerSumsAreThoseOfPlainLoops) {
   }
 }
 
+// Groups with as many outputs as inputs, which kernels of their own compute.
+Case groupwise_case(std::mt19937& random) {
+  const auto pick = [&](std::int64_t lo, std::int64_t hi) {
+    return lo + static_cast<std::int64_t>(random() % static_cast<unsigned>(hi - lo + 1));
+  };
+  constexpr std::int64_t kChannels[] = {1, 1, 4, 8, 16};
+  const std::int64_t channels = kChannels[random() % std::size(kChannels)];
+  ConvGeometry g;
+  g.groups = pick(2, 150 / channels);
+  g.in_channels = g.out_channels = channels * g.groups;
+  Extent3 input{1, 1, 1};
+  for (int axis = static_cast<int>(pick(0, 1)); axis < kSpatialAxes; ++axis) {
+    g.kernel[axis] = pick(1, axis == 0 ? 3 : axis == 1 ? 5 : 7);
+    g.stride[axis] = pick(1, 2);
+    g.pad_before[axis] = pick(0, 3);
+    g.pad_after[axis] = pick(0, 3);
+    const std::int64_t least =
+        std::max<std::int64_t>(1, g.kernel[axis] - g.pad_before[axis] - g.pad_after[axis]);
+    input[axis] = least + pick(0, axis == 2 ? 140 : 4);
+  }
+  return {g, ConvShape::of(g, pick(1, 2), input)};
+}
+
+TEST_P(ConvTest, GroupwiseBytesFollowTheFormulaWithEveryAlgorithm) {
+  std::mt19937 random(11);
+  for (int i = 0; i < 60; ++i) {
+    const Case c = groupwise_case(random);
+    const ConvGeometry& g = c.geometry;
+    const Guard side = i % 2 ? Guard::before : Guard::after;
+    const Guarded<std::uint8_t> x(
+        random_vector<std::uint8_t>(random, c.shape.in_pixels() * g.in_channels), side);
+    const Guarded<std::int8_t> w(random_vector<std::int8_t>(random, g.out_channels * g.depth()),
+                                 side);
+    const std::vector<float> scale(1, 0.01f);
+    WeightQuant quant;
+    quant.scale = scale;
+    const auto weights = PackedConv<Int32>::pack(w.data(), g, quant);
+    ConvInput input = ConvInput::dense(x.data(), g, c.shape);
+    input.zero_point = static_cast<std::int32_t>(random() % 256);
+    input.scale = 0.5f;
+    const auto sums =
+        plain<std::uint8_t, std::int8_t, std::int64_t>(c, x.data(), w.data(), input.zero_point);
+    const auto type = i % 3 ? ValueType::uint8 : ValueType::int8;
+    const Requantize requantize{3.0f, static_cast<std::int32_t>(random() % 128), type};
+    const Stage stages[] = {requantize.stage()};
+    std::vector<std::uint8_t> expected;
+    for (std::size_t j = 0; j < sums.size(); ++j) {
+      const auto o = static_cast<std::int64_t>(j) % g.out_channels;
+      const std::int64_t corrected = sums[j] - input.zero_point * weights.col_offsets()[o];
+      const float real = static_cast<float>(corrected) * ((0.5f * 0.01f) / 3.0f);
+      expected.push_back(static_cast<std::uint8_t>(Requantize::apply(real, stages[0].args)));
+    }
+    ConvOptions options;
+    options.has_scale = true;
+    options.threads = 3;
+    for (const ConvAlgorithm& algorithm : conv_algorithms(weights, stages, c.shape, options)) {
+      options.algorithm = algorithm.name;
+      const Conv<Int32> conv(weights, stages, c.shape, options);
+      for (const int threads : {1, 3}) {
+        Guarded<std::uint8_t> y(expected.size(), side);
+        compute(conv, input, stages, y, g.out_channels, threads);
+        ASSERT_TRUE(std::ranges::equal(y, expected))
+            << algorithm.name << " " << to_string(g) << " case " << i << " kernel "
+            << conv.kernel_name();
+      }
+    }
+  }
+}
+
 TEST_P(ConvTest, FloatSumsAreNearThoseInDouble) {
   std::mt19937 random(11);
   for (int i = 0; i < 40; ++i) {

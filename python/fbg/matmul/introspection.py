@@ -13,11 +13,11 @@ __all__ = ["Kernel", "kernels", "pack_count"]
 class Kernel:
     """A piece of generated code.
 
-    kind: ``"gemm"`` for the microkernels of matrix products, ``"lanewise"`` for those of depthwise
-        and groupwise convolution, ``"peak"`` for the loops with which benchmarks and
-        ``fbg profile`` measure what a core can do at most.
-    name: ``gemm_<acc>_<a>_<b>_<mr>x<nr>_<isa>…``, ``lanewise_…`` or ``peak_<loop>``, as perf and
-        code dumps show it.
+    kind: ``"gemm"`` for the microkernels of matrix products, ``"lanewise"`` and
+        ``"sliding"`` for those of depthwise and groupwise convolution, ``"peak"`` for the loops
+        with which benchmarks and ``fbg profile`` measure what a core can do at most.
+    name: ``gemm_<acc>_<a>_<b>_<mr>x<nr>_<isa>…``, ``lanewise_…``, ``sliding_…`` or
+        ``peak_<loop>``, as perf and code dumps show it.
     isa: the instruction set it was generated for.
     bytes: the size of its code.
     hits: how often a later preparation found it ready. A ``gemm`` like one before prepares nothing,

@@ -2,6 +2,7 @@
 // kernels do all work.
 #include "kernels/lanewise.h"
 #include "kernels/peak_loops.h"
+#include "kernels/sliding.h"
 #include "kernels/table.h"
 
 namespace fbg {
@@ -12,6 +13,7 @@ namespace kernels {
 
 std::span<const GemmFamily> generated_families() noexcept { return {}; }
 std::vector<std::uint8_t> generate_lanewise(const LanewiseKey&) { return {}; }
+std::vector<std::uint8_t> generate_sliding(const SlidingKey&) { return {}; }
 std::span<const PeakLoop> peak_loops() noexcept { return {}; }
 const ReadLoop* read_loop() noexcept { return nullptr; }
 
