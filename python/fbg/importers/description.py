@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Network", "Node", "TensorType"]
+__all__ = ["Network", "Node", "QuantizedWeights", "TensorType"]
 
 Array = npt.NDArray[Any]
 
@@ -38,6 +38,19 @@ class TensorType:
             return f"{self.dtype} of unknown rank"
         sizes = ", ".join("?" if size is None else str(size) for size in self.shape)
         return f"{self.dtype}({sizes})"
+
+
+@dataclass(frozen=True)
+class QuantizedWeights:
+    """Constant integers that stand for ``scale * (q - zero_point)`` along `axis`.
+
+    scale, zero_point: (), or one for each element of the axis.
+    """
+
+    integers: Array
+    scale: Array
+    zero_point: Array
+    axis: int
 
 
 @dataclass(frozen=True)

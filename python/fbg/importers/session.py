@@ -66,7 +66,10 @@ class Session:
         self._types = inferred.types
         self._constants = inferred.constants
         self._threads = num_threads
-        self._ops = [Op(node, inferred.types, inferred.constants) for node in inferred.nodes]
+        self._ops = [
+            Op(node, inferred.types, inferred.constants, inferred.weights)
+            for node in inferred.nodes
+        ]
         self._placement = placement
         self._refused: dict[tuple[str, str], str] = {}
         self._parts = self._prepare(backends)

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from fbg.importers.description import Node, TensorType
+from fbg.importers.description import Node, QuantizedWeights, TensorType
 
 __all__ = ["BackEnd", "Op", "Part", "PreparedPart", "Step", "Unsupported"]
 
@@ -38,6 +38,7 @@ class Op:
     node: Node
     types: Mapping[str, TensorType]
     constants: Mapping[str, Array]
+    weights: Mapping[str, QuantizedWeights] = field(default_factory=dict)
 
     def attribute(self, name: str, default: Any = None) -> Any:
         """Return an attribute of the node."""

@@ -66,7 +66,7 @@ class _PreparedPlan:
         uses.update(part.outputs)
         constants = part.ops[0].constants
         types = part.ops[0].types
-        self._builder = builder = Builder(constants, uses)
+        self._builder = builder = Builder(constants, uses, part.ops[0].weights)
         for name in part.inputs:
             builder.add_input(name, types[name].fixed or (), types[name].dtype)
         for op in part.ops:

@@ -20,7 +20,7 @@ from onnx import helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
 from fbg.errors import ModelError
-from fbg.importers.description import Network, Node, TensorType
+from fbg.importers.description import Network, Node, QuantizedWeights, TensorType
 
 __all__ = ["Inferred", "evaluate_node", "infer", "node_proto"]
 
@@ -37,17 +37,19 @@ _RANDOM = {
     "Bernoulli",
     "Dropout",
 }
-# Quantized weights stay quantized: who reads them decides.
-_KEPT = {"DequantizeLinear"}
 
 
 @dataclass
 class Inferred:
-    """types: of every tensor. constants: tensors that are known. nodes: those that are left."""
+    """types: of every tensor. constants: tensors that are known. nodes: those that are left.
+
+    weights: where constants come from that a DequantizeLinear has made of integers.
+    """
 
     types: dict[str, TensorType]
     constants: dict[str, Array]
     nodes: list[Node]
+    weights: dict[str, QuantizedWeights]
 
 
 def infer(
@@ -61,8 +63,15 @@ def infer(
     types = {name: TensorType(value.dtype, value.shape) for name, value in constants.items()}
     types.update({name: inputs[name] for name in inputs if name not in bound})
     left: list[Node] = []
+    weights: dict[str, QuantizedWeights] = {}
     for node in network.nodes:
-        found = _fold(node, types, constants, network)
+        quantized = _weights(node, constants)
+        if quantized is not None:
+            found: dict[str, Array] | None = {node.outputs[0]: _dequantized(quantized)}
+            if quantized.integers.dtype != np.int32:
+                weights[node.outputs[0]] = quantized
+        else:
+            found = _fold(node, types, constants, network)
         if found is not None:
             for name, value in found.items():
                 constants[name] = value
@@ -70,7 +79,29 @@ def infer(
             continue
         types.update(_output_types(node, types, constants, network))
         left.append(node)
-    return Inferred(types, constants, _needed(left, network))
+    return Inferred(types, constants, _needed(left, network), weights)
+
+
+def _weights(node: Node, constants: dict[str, Array]) -> QuantizedWeights | None:
+    """Return the 8-bit integers of a DequantizeLinear of constants, or None."""
+    if node.op != "DequantizeLinear" or not all(name in constants for name in node.reads):
+        return None
+    q, scale = (constants[name] for name in node.inputs[:2])
+    named = len(node.inputs) > 2 and node.inputs[2] != ""
+    zero_point = constants[node.inputs[2]] if named else np.zeros(scale.shape, q.dtype)
+    whole = q.dtype in (np.int8, np.uint8, np.int32) and scale.dtype == np.float32
+    axis = node.attributes.get("axis", 1) % max(q.ndim, 1)
+    if not whole or not (scale.size == 1 or scale.shape == q.shape[axis : axis + 1]):
+        return None
+    return QuantizedWeights(q, scale, zero_point, axis)
+
+
+def _dequantized(weights: QuantizedWeights) -> Array:
+    q, scale, points = weights.integers, weights.scale, weights.zero_point.astype(np.int32)
+    shape = () if scale.size == 1 else (-1, *[1] * (q.ndim - weights.axis - 1))
+    centered = q.astype(np.int32) - points.reshape(shape)
+    values: Array = centered.astype(np.float32) * scale.reshape(shape)
+    return values
 
 
 def _needed(nodes: list[Node], network: Network) -> list[Node]:
@@ -88,7 +119,7 @@ def _fold(
     node: Node, types: dict[str, TensorType], constants: dict[str, Array], network: Network
 ) -> dict[str, Array] | None:
     """Return the outputs of a node if they are known beforehand, else None."""
-    if node.domain != "" or node.op in _RANDOM or node.op in _KEPT:
+    if node.domain != "" or node.op in _RANDOM:
         return None
     if node.op in ("Shape", "Size") and node.inputs[0] in types:
         fixed = types[node.inputs[0]].fixed

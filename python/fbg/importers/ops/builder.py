@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from fbg import _fbg
 from fbg.importers.backends.base import Op, Unsupported
+from fbg.importers.description import QuantizedWeights
 from fbg.importers.ops.value import (
     OpenConv,
     Order,
@@ -67,6 +68,7 @@ class Builder:
 
     constants: Mapping[str, Array]
     uses: Mapping[str, int]
+    weights: Mapping[str, QuantizedWeights] = field(default_factory=dict)
     graph: Any = field(default_factory=_fbg.Graph)
     values: dict[str, Value] = field(default_factory=dict)
     owners: dict[int, list[str]] = field(default_factory=dict)
@@ -91,6 +93,7 @@ class Builder:
             if name not in self.constants:
                 raise Unsupported(self.node, f"tensor '{name}' is not known")
             found = self.from_constant(self.constants[name], self.uses.get(name, 1))
+            found.weights = self.weights.get(name)
             self.values[name] = found
         return found
 

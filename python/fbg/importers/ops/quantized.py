@@ -12,7 +12,7 @@ from fbg.importers.backends.base import Op, Unsupported
 from fbg.importers.ops.builder import Builder
 from fbg.importers.ops.convolution import requantize_conv
 from fbg.importers.ops.registry import BYTES, FLOAT, op
-from fbg.importers.ops.value import Quantized, QuantizedWeights, Value
+from fbg.importers.ops.value import Quantized, Value
 
 __all__ = ["IntegerWeights", "integer_weights", "scalar_parameter"]
 
@@ -73,14 +73,9 @@ def build_dequantize(builder: Builder, node: Op) -> None:
     if scale.dtype != np.float32:
         raise Unsupported(node.node.name, f"a scale of {scale.dtype}")
     points = np.zeros(scale.shape, np.int32) if zero_point is None else zero_point
-    axis, scales = _per_axis(node, scale, x.shape)
+    _, scales = _per_axis(node, scale, x.shape)
     shaped = points.reshape(scales.shape)
-    if x.constant is not None:
-        real = (x.constant.astype(np.int32) - shaped.astype(np.int32)).astype(np.float32) * scales
-        result = builder.from_constant(real)
-        if x.dtype != np.int32:
-            result.weights = QuantizedWeights(x.constant, scale, points, axis)
-    elif scales.ndim == 0 and x.dtype != np.int32:
+    if scales.ndim == 0 and x.dtype != np.int32:
         result = Value(
             x.shape,
             np.dtype(np.float32),

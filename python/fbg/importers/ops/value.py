@@ -20,9 +20,10 @@ import numpy.typing as npt
 from fbg import _fbg
 from fbg.conv.packed_conv import PackedConv
 from fbg.importers.backends.base import Unsupported
+from fbg.importers.description import QuantizedWeights
 from fbg.matmul.pipeline import Bias, CorrectZeroPoints, Dequantize, Stage
 
-__all__ = ["OpenConv", "Program", "Quantized", "QuantizedWeights", "Value", "strides_of"]
+__all__ = ["OpenConv", "Program", "Quantized", "Value", "strides_of"]
 
 Array = npt.NDArray[Any]
 Order = tuple[int, ...]
@@ -62,19 +63,6 @@ class Quantized:
     integers: Value
     scale: float
     zero_point: int
-
-
-@dataclass
-class QuantizedWeights:
-    """Constant integers that stand for ``scale * (q - zero_point)`` along `axis`.
-
-    scale, zero_point: (), or one for each element of the axis.
-    """
-
-    integers: Array
-    scale: Array
-    zero_point: Array
-    axis: int
 
 
 @dataclass
