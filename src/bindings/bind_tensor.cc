@@ -90,7 +90,7 @@ Buffer py_elementwise(Graph& graph, std::vector<std::int64_t> extents,
 Buffer py_window(Graph& graph, Buffer x, const std::string& function, std::int64_t batch,
                  std::int64_t channels, const std::array<Extent3, 7>& sizes, bool count_padding,
                  const std::string& type, float factor, std::int32_t zero_point,
-                 std::int32_t output_zero_point) {
+                 std::int32_t output_zero_point, bool float_output) {
   Window w{batch, channels};
   w.input = sizes[0];
   w.output = sizes[1];
@@ -104,6 +104,7 @@ Buffer py_window(Graph& graph, Buffer x, const std::string& function, std::int64
   w.factor = factor;
   w.zero_point = zero_point;
   w.output_zero_point = output_zero_point;
+  w.float_output = float_output;
   return window(graph, x, window_function(function), w);
 }
 
@@ -203,7 +204,7 @@ void bind_tensor(py::module_& m) {
   m.def("tensor_window", &py_window, py::arg("graph"), py::arg("x"), py::arg("function"),
         py::arg("batch"), py::arg("channels"), py::arg("sizes"), py::arg("count_padding") = false,
         py::arg("type") = "float32", py::arg("factor") = 1.0f, py::arg("zero_point") = 0,
-        py::arg("output_zero_point") = 0);
+        py::arg("output_zero_point") = 0, py::arg("float_output") = false);
   m.def("tensor_reduce_rows", [](Graph& graph, Buffer x, const std::string& function,
                                  std::int64_t rows, std::int64_t cols) {
     return reduce_rows(graph, x, window_function(function), rows, cols);

@@ -86,9 +86,10 @@ void sum_float(const float* x, const PixelWindow& window, std::size_t n, float f
   });
 }
 
-template <class T>
+// Y: T, or float, which is neither rounded nor shifted by a zero point.
+template <class T, class Y>
 HWY_INLINE void sum_integers(const T* x, const PixelWindow& window, std::size_t n,
-                             std::int32_t offset, float factor, std::int32_t zero_point, T* y) {
+                             std::int32_t offset, float factor, std::int32_t zero_point, Y* y) {
   const FloatTag d;
   const hn::RebindToSigned<FloatTag> di;
   const hn::Rebind<T, FloatTag> dt;
@@ -98,9 +99,22 @@ HWY_INLINE void sum_integers(const T* x, const PixelWindow& window, std::size_t 
       sum = hn::Add(sum, hn::PromoteTo(di, access.load(dt, pixel)));
     });
     const auto real = hn::ConvertTo(d, hn::Sub(sum, hn::Set(di, offset)));
-    const auto rounded = hn::NearestInt(hn::Mul(real, hn::Set(d, factor)));
-    access.store(hn::DemoteTo(dt, hn::Add(rounded, hn::Set(di, zero_point))), dt, y + i);
+    const auto scaled = hn::Mul(real, hn::Set(d, factor));
+    if constexpr (sizeof(Y) == sizeof(float)) {
+      access.store(scaled, d, y + i);
+    } else {
+      const auto rounded = hn::Add(hn::NearestInt(scaled), hn::Set(di, zero_point));
+      access.store(hn::DemoteTo(dt, rounded), dt, y + i);
+    }
   });
+}
+void sum_uint8_float(const std::uint8_t* x, const PixelWindow& window, std::size_t n,
+                     std::int32_t offset, float factor, float* y) {
+  sum_integers(x, window, n, offset, factor, 0, y);
+}
+void sum_int8_float(const std::int8_t* x, const PixelWindow& window, std::size_t n,
+                    std::int32_t offset, float factor, float* y) {
+  sum_integers(x, window, n, offset, factor, 0, y);
 }
 void sum_uint8(const std::uint8_t* x, const PixelWindow& window, std::size_t n, std::int32_t offset,
                float factor, std::int32_t zero_point, std::uint8_t* y) {
@@ -148,6 +162,8 @@ const WindowKernels kWindowKernels = {
     .sum_float = sum_float,
     .sum_uint8 = sum_uint8,
     .sum_int8 = sum_int8,
+    .sum_uint8_float = sum_uint8_float,
+    .sum_int8_float = sum_int8_float,
     .row_max = row_max,
     .row_min = row_min,
     .row_sum = row_sum,

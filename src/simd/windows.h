@@ -35,6 +35,11 @@ struct WindowKernels {
                     std::int32_t offset, float factor, std::int32_t zero_point, std::uint8_t* y);
   void (*sum_int8)(const std::int8_t* x, const PixelWindow& window, std::size_t n,
                    std::int32_t offset, float factor, std::int32_t zero_point, std::int8_t* y);
+  // y[c] = float(sum - offset) * factor
+  void (*sum_uint8_float)(const std::uint8_t* x, const PixelWindow& window, std::size_t n,
+                          std::int32_t offset, float factor, float* y);
+  void (*sum_int8_float)(const std::int8_t* x, const PixelWindow& window, std::size_t n,
+                         std::int32_t offset, float factor, float* y);
   // Of n elements of a row.
   float (*row_max)(const float* x, std::size_t n);
   float (*row_min)(const float* x, std::size_t n);

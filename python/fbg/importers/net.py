@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,9 @@ from fbg.importers.backends.base import BackEnd, Op
 from fbg.importers.backends.native import Native
 from fbg.importers.backends.reference import Reference
 from fbg.importers.description import Network, TensorType
+from fbg.importers.passes import drop_identities, fold_batch_norm
 from fbg.importers.session import PlacedStep, Session
+from fbg.importers.static_quantization import Run, quantize_network
 
 __all__ = ["BACKENDS", "Net", "NetPlan"]
 
@@ -57,15 +59,21 @@ class Net:
         backends: Sequence[str] | None = None,
         placement: Mapping[str, str] | None = None,
         num_threads: int | None = None,
+        calibrate: Iterable[object] | None = None,
     ) -> None:
-        self._network = network
         self._backends = _backends(backends)
+        if not placement:
+            network = fold_batch_norm(drop_identities(network))
+        self._network = network
         self._placement = dict(placement or {})
         self._threads = num_threads
         self._sessions: OrderedDict[tuple[object, ...], Session] = OrderedDict()
         self._lock = threading.Lock()
         self._check_placement()
         self._shapes = _checked_shapes(network, shapes)
+        if calibrate is not None:
+            feeds = (self._checked(_as_feed(feed, network)) for feed in calibrate)
+            self._network = network = quantize_network(network, feeds, _runner(num_threads))
         self._bound = _inputs_to_bind(network, self._backends)
         self._last: Session | None = None
         types = {name: self._type(name, None) for name in network.inputs}
@@ -174,6 +182,27 @@ class Net:
 
     def _nbytes(self) -> int:
         return sum(session.nbytes for session in self._sessions.values())
+
+
+def _runner(num_threads: int | None) -> Run:
+    """Return what runs the network that calibration observes: prepared once."""
+    nets: dict[int, Net] = {}
+
+    def run(network: Network, feed: Mapping[str, Array]) -> dict[str, Array]:
+        if id(network) not in nets:
+            nets[id(network)] = Net(network, num_threads=num_threads)
+        return nets[id(network)].run(feed)
+
+    return run
+
+
+def _as_feed(feed: object, network: Network) -> Mapping[str, object]:
+    """Return a feed by name: an array stands for that of the only input."""
+    if isinstance(feed, Mapping):
+        return feed
+    if len(network.inputs) != 1:
+        raise TypeError("calibrate: must hold mappings by name: the network has several inputs")
+    return {next(iter(network.inputs)): feed}
 
 
 def _check_shape(name: str, shape: tuple[int, ...], declared: TensorType) -> None:

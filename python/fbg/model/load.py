@@ -49,7 +49,7 @@ def load(
     num_threads: int | None = None,
     *,
     smooth: bool = True,
-    calibrate: Sequence[str] | None = None,
+    calibrate: Sequence[Any] | None = None,
     higher_precision: HigherPrecision = (),
     progress: Progress | None = None,
     shapes: Mapping[str, Sequence[int]] | None = None,
@@ -96,9 +96,10 @@ def load(
         raise TypeError(f"load: model must be a path or a hub id, got {type(model).__name__}")
     path = os.fspath(model)
     if is_onnx(path):
-        given = (smooth, calibrate, higher_precision) != (True, None, ())
-        return load_net(path, dtype, num_threads, shapes, backends, placement, unfit=given)
-    if shapes is not None or backends is not None or placement is not None:
+        given = (smooth, higher_precision) != (True, ())
+        rest = (shapes, backends, placement, calibrate)
+        return load_net(path, dtype, num_threads, *rest, unfit=given)
+    if (shapes, backends, placement) != (None, None, None):
         raise ValueError("load: shapes, backends and placement go with files that end in .onnx")
     options = _checked_options(dtype, num_threads, smooth, calibrate, higher_precision)
     loaded = _assemble(str(model), find_directory(path), options, progress)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from fbg.errors import ModelError
@@ -25,14 +25,19 @@ def load_net(
     shapes: Mapping[str, Sequence[int]] | None,
     backends: Sequence[str] | None,
     placement: Mapping[str, str] | None,
+    calibrate: Iterable[object] | None,
     *,
     unfit: bool,
 ) -> Net:
     """Return the network of a file. unfit: options were given that only encoders take."""
     if unfit:
-        raise ValueError("load: smooth, calibrate and higher_precision do not go with ONNX files")
-    if dtype not in (None, "float32"):
-        raise ValueError(f"load: dtype of an ONNX file must be 'float32' or None, got {dtype!r}")
+        raise ValueError("load: smooth and higher_precision do not go with ONNX files")
+    if dtype not in (None, "float32", "int8"):
+        raise ValueError(
+            f"load: dtype of an ONNX file must be 'float32', 'int8' or None, got {dtype!r}"
+        )
+    if (dtype == "int8") != (calibrate is not None):
+        raise ValueError("load: dtype='int8' of an ONNX file and calibrate go together")
     try:
         from fbg.importers.net import Net
         from fbg.importers.onnx.read import read_network
@@ -46,4 +51,5 @@ def load_net(
         backends=backends,
         placement=placement,
         num_threads=num_threads,
+        calibrate=calibrate,
     )

@@ -56,15 +56,18 @@ struct Kernels<std::uint8_t> {
   static auto max(const simd::WindowKernels& k) { return k.max_uint8; }
   static auto min(const simd::WindowKernels& k) { return k.min_uint8; }
   static auto sum(const simd::WindowKernels& k) { return k.sum_uint8; }
+  static auto real_sum(const simd::WindowKernels& k) { return k.sum_uint8_float; }
 };
 template <>
 struct Kernels<std::int8_t> {
   static auto max(const simd::WindowKernels& k) { return k.max_int8; }
   static auto min(const simd::WindowKernels& k) { return k.min_int8; }
   static auto sum(const simd::WindowKernels& k) { return k.sum_int8; }
+  static auto real_sum(const simd::WindowKernels& k) { return k.sum_int8_float; }
 };
 
-template <class T>
+// T, Y: elements of x and y.
+template <class T, class Y>
 class WindowRun {
  public:
   WindowRun(Buffer x, Buffer y, WindowFunction function, const Window& window, Features features)
@@ -75,7 +78,7 @@ class WindowRun {
 
   void operator()(const Frame& frame, std::byte*, int, Range units) const {
     const T* const x = reinterpret_cast<const T*>(frame[x_].data);
-    T* const y = reinterpret_cast<T*>(frame[y_].data);
+    Y* const y = reinterpret_cast<Y*>(frame[y_].data);
     for (std::int64_t unit = units.begin; unit < units.end;) {
       const std::int64_t pixel = unit / blocks(), block = unit % blocks();
       const std::int64_t until = std::min(units.end, (pixel + 1) * blocks());
@@ -87,7 +90,7 @@ class WindowRun {
   }
 
  private:
-  void one_pixel(const T* x, T* y, std::int64_t pixel, std::int64_t channels) const {
+  void one_pixel(const T* x, Y* y, std::int64_t pixel, std::int64_t channels) const {
     std::int64_t rest = pixel, pixels = 1, padded = 1;
     Cover covers[kSpatialAxes];
     for (std::size_t a = kSpatialAxes; a-- > 0;) {
@@ -106,23 +109,27 @@ class WindowRun {
       x += covers[a].first * distance;
       if (a == 0) x += rest * distance * w_.input[0];
     }
-    if (function_ == WindowFunction::max) return Kernels<T>::max(kernels_)(x, window, n, y);
-    if (function_ == WindowFunction::min) return Kernels<T>::min(kernels_)(x, window, n, y);
+    if constexpr (std::is_same_v<T, Y>) {
+      if (function_ == WindowFunction::max) return Kernels<T>::max(kernels_)(x, window, n, y);
+      if (function_ == WindowFunction::min) return Kernels<T>::min(kernels_)(x, window, n, y);
+    }
     const std::int64_t divisor =
         function_ == WindowFunction::sum ? 1 : (w_.count_padding ? padded : pixels);
     const float factor = w_.factor / static_cast<float>(divisor);
+    [[maybe_unused]] const std::int32_t offset = static_cast<std::int32_t>(pixels) * w_.zero_point;
     if constexpr (std::is_same_v<T, float>)
       kernels_.sum_float(x, window, n, factor, y);
+    else if constexpr (std::is_same_v<Y, float>)
+      Kernels<T>::real_sum(kernels_)(x, window, n, offset, factor, y);
     else
-      Kernels<T>::sum(kernels_)(x, window, n, static_cast<std::int32_t>(pixels) * w_.zero_point,
-                                factor, w_.output_zero_point, y);
+      Kernels<T>::sum(kernels_)(x, window, n, offset, factor, w_.output_zero_point, y);
   }
 
   // A window that lies in the padding alone.
-  void nothing(T* y, std::size_t n) const {
-    T value{};
-    if (function_ == WindowFunction::max) value = std::numeric_limits<T>::lowest();
-    if (function_ == WindowFunction::min) value = std::numeric_limits<T>::max();
+  void nothing(Y* y, std::size_t n) const {
+    Y value{};
+    if (function_ == WindowFunction::max) value = std::numeric_limits<Y>::lowest();
+    if (function_ == WindowFunction::min) value = std::numeric_limits<Y>::max();
     std::fill_n(y, n, value);
   }
 
@@ -138,15 +145,18 @@ class WindowOp final : public Op {
       : Op(std::string(name_of(function)) + " pool", {x}), function_(function), window_(window) {}
 
   std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
-    if (window_.type == ValueType::uint8) return step<std::uint8_t>(context);
-    if (window_.type == ValueType::int8) return step<std::int8_t>(context);
-    return step<float>(context);
+    const bool real = window_.float_output;
+    if (window_.type == ValueType::uint8)
+      return real ? step<std::uint8_t, float>(context) : step<std::uint8_t, std::uint8_t>(context);
+    if (window_.type == ValueType::int8)
+      return real ? step<std::int8_t, float>(context) : step<std::int8_t, std::int8_t>(context);
+    return step<float, float>(context);
   }
 
  private:
-  template <class T>
+  template <class T, class Y>
   std::unique_ptr<Step> step(const PrepareContext& context) const {
-    WindowRun<T> run(inputs[0], output, function_, window_, context.features);
+    WindowRun<T, Y> run(inputs[0], output, function_, window_, context.features);
     const std::int64_t units = run.units();
     return make_unit_step(units, 0, std::move(run));
   }
@@ -189,16 +199,18 @@ Buffer window(Graph& graph, Buffer x, WindowFunction function, const Window& w) 
   for (const Extent3* e : {&w.input, &w.output, &w.kernel, &w.stride, &w.dilation})
     for (const std::int64_t size : *e)
       require(size >= 1, "window: sizes, strides and dilations must be at least 1");
-  const auto size = value_size(w.type);
-  const auto elements = [&](const Extent3& e) {
+  const auto bytes = [&](const Extent3& e, std::int64_t size) {
     const std::int64_t extents[] = {w.batch, e[0], e[1], e[2], w.channels, size};
     return checked_product(extents, "window");
   };
   require(w.type == ValueType::float32 || w.type == ValueType::uint8 || w.type == ValueType::int8,
           std::string("window: type cannot be ") + value_type_name(w.type));
-  require_bytes(graph, x, elements(w.input), "window: x");
+  const bool chooses = function == WindowFunction::max || function == WindowFunction::min;
+  require(!w.float_output || !chooses, "window: a maximum or minimum has the type of x");
+  require_bytes(graph, x, bytes(w.input, value_size(w.type)), "window: x");
+  const std::int64_t size = w.float_output ? 4 : value_size(w.type);
   return append_op(graph, std::make_shared<WindowOp>(x, function, w),
-                   tensor_shape(elements(w.output)));
+                   tensor_shape(bytes(w.output, size)));
 }
 
 Buffer reduce_rows(Graph& graph, Buffer x, WindowFunction function, std::int64_t rows,

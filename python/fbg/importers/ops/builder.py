@@ -297,7 +297,11 @@ class Builder:
             (self.buffer(operand), operand.native_type, [int(s) for s in own])
             for (operand, _), own in zip(operands, strides, strict=True)
         ]
-        buffer = _fbg.tensor_elementwise(self.graph, extents, native, program.steps, output)
+        if len(native) == 1 and {native[0][1], output} <= {"uint8", "int8"}:
+            table = _table(program, native[0][1], output)
+            buffer = _fbg.tensor_look_up(self.graph, native[0][0], table)
+        else:
+            buffer = _fbg.tensor_elementwise(self.graph, extents, native, program.steps, output)
         return self.append(buffer, program.nodes)
 
     def _aligned(self, value: Value, shape: tuple[int, ...], order: Order) -> Value:
@@ -315,6 +319,16 @@ def _operand(program: Program, value: Value) -> int:
             return i
     program.operands.append(value)
     return len(program.operands) - 1
+
+
+def _table(program: Program, given: str, output: str) -> npt.NDArray[np.uint8]:
+    """Return the results of a program of one 8-bit operand for all 256 values, as bytes."""
+    graph = _fbg.Graph()
+    x = _fbg.tensor_constant(graph, np.arange(256, dtype=np.uint8))
+    graph.output(_fbg.tensor_elementwise(graph, [256], [(x, given, [1])], program.steps, output))
+    table = np.empty(256, np.uint8)
+    _fbg.run_tensors(_fbg.Plan(graph, 1, 1, 1, 1), [], [table], 1)
+    return table
 
 
 def _flattened(program: Program) -> Program:

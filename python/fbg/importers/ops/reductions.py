@@ -33,6 +33,10 @@ def _pooled(
             shape, x.dtype, integers.order, quantized=Quantized(integers, q.scale, q.zero_point)
         )
     order = channels_last(len(x.shape))
+    scale, zero_point, real = 1.0, 0, False
+    if x.quantized is not None and x.buffer is None:  # a mean, of integers
+        scale, zero_point, real = x.quantized.scale, x.quantized.zero_point, True
+        x = x.quantized.integers
     ordered = builder.in_order(x, order)
     sizes = (
         three(x.shape[2:], 1),
@@ -52,8 +56,12 @@ def _pooled(
         sizes,
         count_padding,
         x.native_type,
+        scale,
+        zero_point,
+        float_output=real,
     )
-    return Value(shape, x.dtype, order, buffer=builder.append(buffer))
+    dtype = np.dtype(np.float32) if real else x.dtype
+    return Value(shape, dtype, order, buffer=builder.append(buffer))
 
 
 @op("MaxPool", types=(*FLOAT, *BYTES))

@@ -1,0 +1,104 @@
+"""Passes over the description of a network: each a function from a network to a network.
+
+Most of what is usually a pass happens while native graphs are built (ops/convolution.py), because
+it needs nothing but an op and its operands. Here is what has to be known before.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fbg.importers.description import Network, Node
+
+__all__ = ["drop_identities", "fold_batch_norm", "readers_of"]
+
+Array = npt.NDArray[Any]
+
+
+def readers_of(network: Network) -> Counter[str]:
+    """Return how often each tensor is read, by nodes or as an output."""
+    readers = Counter(name for node in network.nodes for name in node.reads)
+    readers.update(list(network.outputs))
+    return readers
+
+
+def drop_identities(network: Network) -> Network:
+    """Leave out nodes that return their input: Identity, and Dropout where nothing is trained."""
+    renamed: dict[str, str] = {}
+    kept = []
+    for node in network.nodes:
+        names = tuple(renamed.get(name, name) for name in node.inputs)
+        outputs = [name for name in node.outputs if name]
+        trained = len(node.inputs) > 2 and node.inputs[2] != ""
+        identity = node.op == "Identity" or (node.op == "Dropout" and not trained)
+        inside = len(outputs) == 1 and outputs[0] not in network.outputs
+        if node.domain == "" and identity and inside:
+            renamed[outputs[0]] = names[0]
+            continue
+        kept.append(_with_inputs(node, names))
+    captured = {name for node in network.nodes for name in node.captures}
+    if captured & renamed.keys():
+        return network
+    return replace(network, nodes=kept)
+
+
+def fold_batch_norm(network: Network) -> Network:
+    """Fold BatchNormalization after a Conv with constant weights into weights and bias."""
+    constants = dict(network.constants)
+    readers = readers_of(network)
+    writers = {name: node for node in network.nodes for name in node.outputs}
+    replaced: dict[str, Node | None] = {}
+    for node in network.nodes:
+        conv = writers.get(node.inputs[0]) if node.inputs else None
+        if conv is None or not _foldable(node, conv, constants, readers):
+            continue
+        scale, bias, mean, variance = (constants[name] for name in node.inputs[1:5])
+        factor = scale / np.sqrt(variance + np.float32(node.attributes.get("epsilon", 1e-5)))
+        w = constants[conv.inputs[1]]
+        named = len(conv.inputs) > 2 and conv.inputs[2] != ""
+        b = constants[conv.inputs[2]] if named else np.zeros(len(w), np.float32)
+        names = (f"{node.name}.folded_weight", f"{node.name}.folded_bias")
+        constants[names[0]] = (w * factor.reshape(-1, *[1] * (w.ndim - 1))).astype(np.float32)
+        constants[names[1]] = ((b - mean) * factor + bias).astype(np.float32)
+        folded = _with_inputs(conv, (conv.inputs[0], *names))
+        replaced[conv.name] = replace(folded, outputs=node.outputs, source=_source(folded, node))
+        replaced[node.name] = None
+    nodes = [replaced.get(node.name, node) for node in network.nodes]
+    return replace(network, constants=constants, nodes=[node for node in nodes if node is not None])
+
+
+def _foldable(
+    node: Node, conv: Node, constants: Mapping[str, Array], readers: Mapping[str, int]
+) -> bool:
+    return (
+        (node.op, conv.op, node.domain, conv.domain) == ("BatchNormalization", "Conv", "", "")
+        and not node.attributes.get("training_mode", 0)
+        and len(list(filter(None, node.outputs))) == 1
+        and readers[conv.outputs[0]] == 1
+        and all(name in constants for name in (*node.inputs[1:5], *filter(None, conv.inputs[1:])))
+    )
+
+
+def _with_inputs(node: Node, inputs: tuple[str, ...]) -> Node:
+    """Return the node with other inputs; its source follows."""
+    if inputs == node.inputs:
+        return node
+    source = type(node.source)()
+    source.CopyFrom(node.source)
+    del source.input[:]
+    source.input.extend(inputs)
+    return replace(node, inputs=inputs, source=source)
+
+
+def _source(conv: Node, norm: Node) -> Any:
+    source = type(conv.source)()
+    source.CopyFrom(conv.source)
+    del source.output[:]
+    source.output.extend(norm.outputs)
+    return source

@@ -1,0 +1,210 @@
+"""Static int8 quantization of a float32 network: from feeds to calibrate on, to a network with
+QuantizeLinear and DequantizeLinear around what is multiplied, added, pooled or joined.
+
+    weights       int8, symmetric, one scale for each output channel
+    activations   uint8, one scale and zero point for a tensor, chosen by an observer
+
+What computes the network then finds the integers (ops/quantized.py); tensors that stay inside the
+epilogue of a convolution, or inside a chain of elementwise functions, are not rounded in between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from onnx import helper
+
+from fbg.importers.description import Network, Node, TensorType
+from fbg.importers.onnx.inference import infer
+from fbg.importers.passes import readers_of
+from fbg.quantization import HistogramObserver, Observer
+
+__all__ = ["Run", "quantize_network"]
+
+Array = npt.NDArray[Any]
+Parameters = tuple[Any, Any]  # scale, zero point
+Run = Callable[[Network, Mapping[str, Array]], dict[str, Array]]
+
+_PRODUCTS = {"Conv": 0, "Gemm": 1, "MatMul": 1}  # and the axis of output channels of the weights
+_EPILOGUE = {"Relu", "Clip", "Tanh", "Sigmoid", "Gelu", "Add"}
+_ELEMENTWISE = _EPILOGUE | {
+    *("Mul", "Sub", "Div", "HardSwish", "HardSigmoid", "LeakyRelu", "PRelu", "Elu", "Softplus"),
+    *("Erf", "Mish", "Max", "Min"),
+}
+_MOVES = {"MaxPool", "Reshape", "Flatten", "Transpose", "Squeeze", "Unsqueeze", "Slice", "Split"}
+_CARRIERS = _ELEMENTWISE | {"Concat", "MaxPool", "AveragePool", "GlobalAveragePool", "ReduceMean"}
+
+
+def quantize_network(
+    network: Network,
+    feeds: Iterable[Mapping[str, Array]],
+    run: Run,
+    observer: Callable[[], Observer] = lambda: HistogramObserver("mse"),
+) -> Network:
+    """Return the network with quantized weights and activations.
+
+    feeds: what a run takes, at least one. run: computes a network on a feed. observer: makes what
+    chooses the range of a tensor. Raises ValueError where there is no feed, or a value is not
+    finite.
+    """
+    chosen: list[str] | None = None
+    observers: dict[str, Observer] = {}
+    for feed in feeds:
+        if chosen is None:
+            chosen = _tensors(network, feed)
+            observers = {name: observer() for name in chosen}
+            kinds = {name: TensorType(np.dtype(np.float32), None) for name in chosen}
+            watched = replace(network, outputs={**kinds, **network.outputs})
+        for name, value in {**run(watched, feed), **feed}.items():
+            if name in observers:
+                _observe(observers[name], name, value)
+    if chosen is None:
+        raise ValueError("calibrate: must hold at least one feed")
+    parameters = {name: observers[name].qparams() for name in chosen}
+    return _rewritten(network, _shared(network, parameters))
+
+
+def _shared(network: Network, parameters: dict[str, Parameters]) -> dict[str, Parameters]:
+    """Give tensors one scale where elements only move from one to the other.
+
+    What is joined takes the scale of the result; what is chosen or moved keeps that of its source.
+    """
+    for node in reversed(network.nodes):
+        if node.op == "Concat" and node.outputs[0] in parameters:
+            for name in node.inputs:
+                if name in parameters:
+                    parameters[name] = parameters[node.outputs[0]]
+    for node in network.nodes:
+        if node.op in _MOVES and node.outputs[0] in parameters and node.inputs[0] in parameters:
+            parameters[node.outputs[0]] = parameters[node.inputs[0]]
+    return parameters
+
+
+def _observe(observer: Observer, name: str, value: Array) -> None:
+    try:
+        observer.update(value)
+    except ValueError as error:
+        raise ValueError(f"calibrate: tensor '{name}': {error}") from error
+
+
+def _tensors(network: Network, feed: Mapping[str, Array]) -> list[str]:
+    """Return the tensors to quantize."""
+    types = {name: TensorType(array.dtype, array.shape) for name, array in feed.items()}
+    inferred = infer(network, types, {})
+    readers = readers_of(network)
+    consumers: dict[str, list[Node]] = {}
+    for node in inferred.nodes:
+        for name in node.reads:
+            consumers.setdefault(name, []).append(node)
+    producers = {name: node for node in inferred.nodes for name in node.outputs if name}
+    chosen = []
+    for name in [*network.inputs, *producers]:
+        kind = inferred.types.get(name)
+        if kind is None or kind.dtype != np.float32 or name in network.outputs:
+            continue
+        using = [
+            node
+            for node in consumers.get(name, [])
+            if node.op in _CARRIERS or (node.op in _PRODUCTS and node.inputs[0] == name)
+        ]
+        if using and not _stays_inside(producers.get(name), consumers[name], readers[name]):
+            chosen.append(name)
+    return chosen
+
+
+def _stays_inside(producer: Node | None, consumers: list[Node], readers: int) -> bool:
+    """Whether a tensor is only passed on within an epilogue or an elementwise chain."""
+    if producer is None or readers != 1:
+        return False
+    following = consumers[0].op
+    if producer.op in _PRODUCTS:
+        return following in _EPILOGUE
+    return producer.op in _ELEMENTWISE and following in _ELEMENTWISE
+
+
+def _rewritten(network: Network, parameters: Mapping[str, tuple[Any, Any]]) -> Network:
+    constants = dict(network.constants)
+    version = max(network.versions.get("", 13), 13)
+    renamed: dict[str, str] = {}
+    nodes: list[Node] = []
+
+    def follow(name: str) -> None:
+        if name in parameters:
+            scale, zero_point = parameters[name]
+            values = (np.float32(scale), np.uint8(zero_point))
+            nodes.extend(_round_trip(name, values, constants, version))
+            renamed[name] = f"{name}.dequantized"
+
+    for name in network.inputs:
+        follow(name)
+    for node in network.nodes:
+        inputs = [renamed.get(name, name) for name in node.inputs]
+        quantized = _is_quantized(node, parameters, constants)
+        if quantized:
+            inputs[1] = _quantized_weights(node, constants, nodes, version)
+        source = type(node.source)()
+        source.CopyFrom(node.source)
+        del source.input[:]
+        source.input.extend(inputs)
+        nodes.append(replace(node, inputs=tuple(inputs), source=source))
+        for name in node.outputs:
+            follow(name)
+    return replace(network, constants=constants, nodes=nodes)
+
+
+def _is_quantized(
+    node: Node, parameters: Mapping[str, object], constants: Mapping[str, Array]
+) -> bool:
+    if node.op not in _PRODUCTS or node.inputs[0] not in parameters:
+        return False
+    w = constants.get(node.inputs[1])
+    plain = node.op != "Gemm" or node.attributes.get("alpha", 1.0) == 1.0
+    return w is not None and w.dtype == np.float32 and plain and (node.op == "Conv" or w.ndim == 2)
+
+
+def _quantized_weights(
+    node: Node, constants: dict[str, Array], nodes: list[Node], version: int
+) -> str:
+    """Add the integers of the weights of a node, and return the name of what they stand for."""
+    name = node.inputs[1]
+    axis = _PRODUCTS[node.op]
+    if node.op == "Gemm" and node.attributes.get("transB", 0):
+        axis = 0
+    result = f"{name}.dequantized_{axis}"
+    if f"{name}.quantized_{axis}" not in constants:
+        w = constants[name]
+        others = tuple(i for i in range(w.ndim) if i != axis)
+        largest = np.abs(w).max(axis=others)
+        scale = (np.where(largest > 0, largest, 1) / 127).astype(np.float32)
+        shape = [-1 if i == axis else 1 for i in range(w.ndim)]
+        q = np.clip(np.rint(w / scale.reshape(shape)), -127, 127).astype(np.int8)
+        constants[f"{name}.quantized_{axis}"] = q
+        constants[f"{name}.scale_{axis}"] = scale
+        inputs = (f"{name}.quantized_{axis}", f"{name}.scale_{axis}")
+        nodes.append(_linear("DequantizeLinear", result, inputs, result, version, axis=axis))
+    return result
+
+
+def _round_trip(
+    name: str, values: tuple[Any, Any], constants: dict[str, Array], version: int
+) -> list[Node]:
+    """Return the nodes that quantize a tensor and stand for it afterwards."""
+    parameters = (f"{name}.scale", f"{name}.zero_point")
+    for parameter, value in zip(parameters, values, strict=True):
+        constants[parameter] = np.asarray(value)
+    q, real = f"{name}.quantized", f"{name}.dequantized"
+    return [
+        _linear("QuantizeLinear", q, (name, *parameters), q, version),
+        _linear("DequantizeLinear", real, (q, *parameters), real, version),
+    ]
+
+
+def _linear(
+    op: str, name: str, inputs: tuple[str, ...], output: str, version: int, **attributes: int
+) -> Node:
+    source = helper.make_node(op, inputs, [output], name, **attributes)
+    return Node(op, "", name, inputs, (output,), attributes, version, (), source)

@@ -1,0 +1,176 @@
+"""Networks on integers: files that are quantized already, and those that fbg quantizes."""
+
+import numpy as np
+import pytest
+from onnx import helper
+
+import fbg
+from helpers.onnx_models import make_model, make_net
+
+RNG = np.random.default_rng(2)
+
+
+def node(op, inputs, output, **attributes):
+    return helper.make_node(op, inputs, [output], output, **attributes)
+
+
+def round_trip(x, scale, zero_point=128):
+    """Nodes that quantize x and dequantize it again, and their constants."""
+    names = [f"{x}.s", f"{x}.z"]
+    nodes = [
+        node("QuantizeLinear", [x, *names], f"{x}.q"),
+        node("DequantizeLinear", [f"{x}.q", *names], f"{x}.d"),
+    ]
+    return nodes, {names[0]: np.float32(scale), names[1]: np.uint8(zero_point)}
+
+
+def quantized_block():
+    """Conv, residual and activation between quantized tensors: x -> y."""
+    w = RNG.integers(-127, 128, (8, 8, 3, 3), dtype=np.int8)
+    constants = {"w.q": w, "w.s": RNG.uniform(0.001, 0.01, 8).astype(np.float32)}
+    constants["b"] = RNG.standard_normal(8, dtype=np.float32)
+    nodes = []
+    for x, scale, point in [("x", 0.02, 120), ("y", 0.1, 0)]:
+        more, parameters = round_trip(x, scale, point)
+        constants |= parameters
+        nodes.append(more)
+    middle = [
+        node("DequantizeLinear", ["w.q", "w.s"], "w", axis=0),
+        node("Conv", ["x.d", "w", "b"], "c", pads=[1] * 4),
+        node("Add", ["c", "x.d"], "a"),
+        node("Relu", ["a"], "y"),
+    ]
+    return [*nodes[0], *middle, *nodes[1]], constants
+
+
+@pytest.mark.parametrize("isa", fbg.isa.supported())
+def test_a_quantized_block_is_one_integer_convolution(isa):
+    nodes, constants = quantized_block()
+    x = RNG.uniform(-2, 2, (1, 8, 6, 7)).astype(np.float32)
+    wanted = make_net(nodes, {"x": x}, ["y.q"], constants, backends=("onnxruntime",))
+    with fbg.isa.limit(isa):
+        net = make_net(nodes, {"x": x}, ["y.q"], constants, backends=("fbg",))
+        y = net(x)
+        convs = [step for step in net.plan().steps if step.algorithm.startswith("conv")]
+    assert [step.nodes for step in convs] == [("c", "a", "y", "y.q")]
+    assert "int32_u8_s8" in convs[0].algorithm
+    assert y.dtype == np.uint8
+    # Both round the same real numbers, which they sum in another order.
+    assert np.abs(y.astype(int) - wanted(x).astype(int)).max() <= 1
+
+
+def test_results_do_not_depend_on_the_instruction_set():
+    nodes, constants = quantized_block()
+    x = RNG.uniform(-2, 2, (2, 8, 9, 9)).astype(np.float32)
+    results = []
+    for isa in fbg.isa.supported():
+        with fbg.isa.limit(isa):
+            results.append(make_net(nodes, {"x": x}, ["y.q"], constants)(x))
+    assert all(np.array_equal(results[0], y) for y in results)
+
+
+def test_pooling_and_moving_work_on_integers():
+    more, constants = round_trip("x", 0.1)
+    nodes = [
+        *more,
+        node("MaxPool", ["x.d"], "m", kernel_shape=[2, 2], strides=[2, 2]),
+        node("Transpose", ["m"], "t", perm=[0, 2, 3, 1]),
+        helper.make_node("Slice", ["t", "one", "two", "one"], ["s"], "s"),
+        node("QuantizeLinear", ["s", "x.s", "x.z"], "y"),
+    ]
+    constants |= {"one": np.array([1]), "two": np.array([3])}
+    x = RNG.uniform(-9, 9, (1, 4, 8, 8)).astype(np.float32)
+    net = make_net(nodes, {"x": x}, ["y"], constants, backends=("fbg",))
+    reference = make_net(nodes, {"x": x}, ["y"], constants, backends=("onnxruntime",))
+    np.testing.assert_array_equal(net(x), reference(x))
+    assert next(s.algorithm for s in net.plan().steps) == "elementwise quantize"
+    assert not any("dequantize" in s.algorithm for s in net.plan().steps)
+
+
+def test_functions_of_one_quantized_tensor_are_a_table():
+    first, constants = round_trip("x", 0.05)
+    nodes = [*first, node("Sigmoid", ["x.d"], "g"), node("Mul", ["x.d", "g"], "y")]
+    last, more = round_trip("y", 0.03, 20)
+    net = make_net([*nodes, last[0]], {"x": (np.float32, (300,))}, ["y.q"], constants | more)
+    x = RNG.uniform(-8, 8, 300).astype(np.float32)
+    q = np.clip(np.rint(x / np.float32(0.05)) + 128, 0, 255)
+    real = (q - 128) * 0.05
+    wanted = np.clip(np.rint(real / (1 + np.exp(-real)) / 0.03) + 20, 0, 255)
+    assert np.abs(net(x).astype(int) - wanted).max() <= 1
+    assert "look_up" in [step.algorithm for step in net.plan().steps]
+
+
+def small_cnn():
+    def weights(*shape):
+        return (RNG.standard_normal(shape) / np.sqrt(np.prod(shape[1:]))).astype(np.float32)
+
+    constants = {
+        "w1": weights(16, 3, 3, 3),
+        "w2": weights(16, 1, 3, 3),
+        "w3": weights(24, 16, 1, 1),
+    }
+    constants |= {"w4": weights(10, 40).T.copy(), "b4": weights(10)}
+    constants |= {f"n{i}": RNG.uniform(0.5, 1.5, 16).astype(np.float32) for i in range(4)}
+    nodes = [
+        node("Conv", ["x", "w1"], "c1", strides=[2, 2], pads=[1] * 4),
+        node("BatchNormalization", ["c1", "n0", "n1", "n2", "n3"], "b1"),
+        node("Clip", ["b1", "zero", "six"], "r1"),
+        node("Conv", ["r1", "w2"], "c2", pads=[1] * 4, group=16),
+        node("Sigmoid", ["c2"], "g2"),
+        node("Mul", ["c2", "g2"], "s2"),
+        node("Identity", ["s2"], "i2"),
+        node("Add", ["i2", "r1"], "a2"),
+        node("Conv", ["a2", "w3"], "c3"),
+        node("Relu", ["c3"], "r3"),
+        node("Concat", ["r3", "a2"], "k", axis=1),
+        node("GlobalAveragePool", ["k"], "p"),
+        node("Flatten", ["p"], "f"),
+        node("Gemm", ["f", "w4", "b4"], "y"),
+    ]
+    constants |= {"zero": np.float32(0), "six": np.float32(6)}
+    return nodes, constants
+
+
+def images(count):
+    return [RNG.standard_normal((1, 3, 20, 20), dtype=np.float32) for _ in range(count)]
+
+
+def test_static_quantization_stays_close_and_multiplies_integers():
+    nodes, constants = small_cnn()
+    inputs = {"x": (np.float32, (1, 3, 20, 20))}
+    exact = make_net(nodes, inputs, ["y"], constants, backends=("fbg",))
+    net = make_net(nodes, inputs, ["y"], constants, backends=("fbg",), calibrate=images(4))
+    x = images(1)[0]
+    a, b = exact(x), net(x)
+    assert (a * b).sum() / np.linalg.norm(a) / np.linalg.norm(b) > 0.99
+    kinds = [s.algorithm for s in net.plan().steps if s.algorithm.startswith("conv")]
+    assert len(kinds) == 4
+    assert all("int32_u8_s8" in kind for kind in kinds)
+
+
+def test_calibration_is_checked(tmp_path):
+    nodes, constants = small_cnn()
+    inputs = {"x": (np.float32, (1, 3, 20, 20))}
+    bad = images(1)[0]
+    bad[0, 0, 0, 0] = np.nan
+    for feeds, message in [([], "at least one feed"), ([bad], "tensor 'x'")]:
+        with pytest.raises(ValueError, match=f"calibrate.*{message}"):
+            make_net(nodes, inputs, ["y"], constants, calibrate=feeds)
+    with pytest.raises(ValueError, match="no input 'z'"):
+        make_net(nodes, inputs, ["y"], constants, calibrate=[{"z": bad}])
+    path = tmp_path / "m.onnx"
+    path.write_bytes(make_model(nodes, inputs, ["y"], constants).SerializeToString())
+    with pytest.raises(ValueError, match="calibrate go together"):
+        fbg.load(path, dtype="int8")
+    assert fbg.load(path, dtype="int8", calibrate=images(1))(images(1)[0]).shape == (1, 10)
+
+
+def test_batch_norm_and_identities_vanish():
+    nodes, constants = small_cnn()
+    inputs = {"x": (np.float32, (1, 3, 20, 20))}
+    net = make_net(nodes, inputs, ["y"], constants, backends=("fbg",))
+    computed = {name for step in net.plan().steps for name in step.nodes}
+    assert not computed & {"b1", "i2"}
+    wanted = make_net(nodes, inputs, ["y"], constants, backends=("onnxruntime",))
+    x = images(1)[0]
+    np.testing.assert_allclose(net(x), wanted(x), 1e-4, 1e-4)
