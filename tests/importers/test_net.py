@@ -190,5 +190,5 @@ def test_options_of_encoders_do_not_go_with_files(tmp_path):
     for options in [{"smooth": False}, {"higher_precision": ["a"]}, {"dtype": "float16"}]:
         with pytest.raises(ValueError, match="load:"):
             fbg.load(tmp_path / "m.onnx", **options)
-    with pytest.raises(ValueError, match=r"end in \.onnx"):
+    with pytest.raises(TypeError, match=r"backends: .* end in \.onnx"):
         fbg.load(tmp_path, backends=("fbg",))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import operator
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -52,9 +52,7 @@ def load(
     calibrate: Sequence[Any] | None = None,
     higher_precision: HigherPrecision = (),
     progress: Progress | None = None,
-    shapes: Mapping[str, Sequence[int]] | None = None,
-    backends: Sequence[str] | None = None,
-    placement: Mapping[str, str] | None = None,
+    **net_options: Any,
 ) -> Any:
     """Load a `Model`: a transformer encoder with its tokenizer, its pooling and its head.
 
@@ -63,7 +61,7 @@ def load(
         sentence-transformers if there. Or a hub id, which the local cache is asked for before the
         network. Or a directory that `Model.save` wrote, whose weights are mapped, and neither
         quantized nor copied. docs/models.md lists the model types. Or a file that ends in ".onnx":
-        docs/onnx.md describes the `Net` that it becomes, and shapes, backends and placement.
+        docs/onnx.md describes the `Net` that it becomes, and its `net_options`.
     dtype: what the encoder's linear layers compute in; sums are float32 or exact.
         "float32"; "bfloat16": weights and activations rounded to bfloat16, half the memory, twice
         as fast with AVX512-BF16; "float16": weights kept in float16 and computed with in float32;
@@ -96,11 +94,10 @@ def load(
         raise TypeError(f"load: model must be a path or a hub id, got {type(model).__name__}")
     path = os.fspath(model)
     if is_onnx(path):
-        given = (smooth, higher_precision) != (True, ())
-        rest = (shapes, backends, placement, calibrate)
-        return load_net(path, dtype, num_threads, *rest, unfit=given)
-    if (shapes, backends, placement) != (None, None, None):
-        raise ValueError("load: shapes, backends and placement go with files that end in .onnx")
+        unfit = (smooth, higher_precision) != (True, ())
+        return load_net(path, dtype, num_threads, calibrate, unfit=unfit, **net_options)
+    if net_options:
+        raise TypeError(f"load: {', '.join(net_options)}: only files that end in .onnx take that")
     options = _checked_options(dtype, num_threads, smooth, calibrate, higher_precision)
     loaded = _assemble(str(model), find_directory(path), options, progress)
     loaded.reload = options.reload(path, loaded.dtype)

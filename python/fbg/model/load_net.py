@@ -22,12 +22,12 @@ def load_net(
     path: str,
     dtype: str | None,
     num_threads: int | None,
-    shapes: Mapping[str, Sequence[int]] | None,
-    backends: Sequence[str] | None,
-    placement: Mapping[str, str] | None,
     calibrate: Iterable[object] | None,
     *,
     unfit: bool,
+    shapes: Mapping[str, Sequence[int]] | None = None,
+    backends: Sequence[str] | None = None,
+    placement: Mapping[str, str] | None = None,
 ) -> Net:
     """Return the network of a file. unfit: options were given that only encoders take."""
     if unfit:
