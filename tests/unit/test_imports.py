@@ -26,7 +26,8 @@ LAYERS = (
     ("model",),
     ("fbg",),
     ("reports",),
-    ("cli", "server", "integrations", "onnx_backend"),
+    ("server", "integrations", "onnx_backend"),
+    ("cli",),
     ("__main__",),
 )
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}

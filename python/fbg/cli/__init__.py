@@ -9,6 +9,7 @@ from fbg.cli.encode import encode
 from fbg.cli.info import info
 from fbg.cli.profile import profile
 from fbg.cli.quantize import quantize
+from fbg.cli.serve import serve
 
 __all__ = ["main"]
 
@@ -19,5 +20,5 @@ def main() -> None:
     """Run BERT-style encoders on CPUs: embed texts, quantize, compare, measure."""
 
 
-for command in (info, encode, quantize, compare, bench, profile):
+for command in (info, encode, serve, quantize, compare, bench, profile):
     main.add_command(command)

@@ -104,6 +104,11 @@ class HeadEngine:
         )
 
     @property
+    def present(self) -> Head | None:
+        """The head of the model, whatever it is for."""
+        return self._transformer.head
+
+    @property
     def engine(self) -> Engine:
         """The encoder and its head; to be asked for after `head` only.
 

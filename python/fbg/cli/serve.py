@@ -1,0 +1,125 @@
+"""fbg serve: models over HTTP."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from fbg import _fbg
+from fbg.cli.common import user_errors
+from fbg.model.load import DTYPES
+from fbg.runtime.batches import MAX_BATCH_TOKENS
+
+
+@click.command()
+@click.argument("models", nargs=-1, required=True, metavar="[NAME=]MODEL...")
+@click.option(
+    "--dtype",
+    type=click.Choice(DTYPES),
+    help="Default: that of a saved model, float32 for any other.",
+)
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen at.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8080,
+    show_default=True,
+    help="0: any free one, which the log names.",
+)
+@click.option("--threads", type=click.IntRange(1, _fbg.MAX_THREADS), help="Default: all CPUs.")
+@click.option(
+    "--workers",
+    type=click.IntRange(1, 256),
+    default=1,
+    show_default=True,
+    help="Processes, which share the weights. Each has --threads.",
+)
+@click.option(
+    "--max-concurrent-requests",
+    type=click.IntRange(min=1),
+    default=512,
+    show_default=True,
+    help="More requests than that at a time are answered 429.",
+)
+@click.option(
+    "--max-waiting-texts",
+    type=click.IntRange(min=1),
+    default=32_768,
+    show_default=True,
+    help="Texts in the queue, of all requests; more are answered 429.",
+)
+@click.option(
+    "--max-batch-tokens",
+    type=click.IntRange(min=1, max=1 << 20),
+    default=MAX_BATCH_TOKENS,
+    show_default=True,
+    help="Tokens that are computed together.",
+)
+@click.option(
+    "--max-client-batch-size",
+    type=click.IntRange(min=1),
+    default=2048,
+    show_default=True,
+    help="Texts of one request.",
+)
+@click.option(
+    "--max-body",
+    type=click.IntRange(min=1),
+    default=2 << 20,
+    show_default=True,
+    help="Bytes of one request.",
+)
+@click.option(
+    "--api-key-file",
+    type=click.Path(exists=True, dir_okay=False),
+    help="A file with a key in each line; any of them is accepted. The environment variable "
+    "FBG_API_KEY adds one. Default: no key is needed.",
+)
+@click.option(
+    "--cors-origin",
+    "cors_origins",
+    multiple=True,
+    help='Web page that may call the server, or "*"; may be given several times. Default: none.',
+)
+@click.option("--access-log/--no-access-log", default=True, help="Log a line for each request.")
+def serve(
+    models: tuple[str, ...], threads: int | None, api_key_file: str | None, **options: Any
+) -> None:
+    """Serve MODELs, directories or hub ids, over HTTP until SIGTERM.
+
+    The interfaces are those of OpenAI (/v1/embeddings), of text-embeddings-inference (/embed,
+    /rerank, ...), and of Cohere and Jina (/v1/rerank, /v2/rerank); docs/serving.md lists them.
+
+    \b
+    Examples:
+      fbg serve sentence-transformers/all-MiniLM-L6-v2 --dtype int8
+      fbg serve text=path/to/encoder rank=path/to/cross-encoder --port 9000
+    """
+    try:
+        from fbg.server.settings import ModelSource, Settings
+        from fbg.server.workers import serve as run
+    except ModuleNotFoundError as error:
+        needs = f"fbg serve needs {error.name}; install it with: pip install 'fbg[server]'"
+        raise click.ClickException(needs) from None
+    with user_errors():
+        settings = Settings(
+            models=tuple(ModelSource.parse(text) for text in models),
+            num_threads=threads,
+            api_keys=_api_keys(api_key_file),
+            **options,
+        )
+        code = run(settings)
+    sys.exit(code)
+
+
+def _api_keys(file: str | None) -> tuple[str, ...]:
+    keys = [] if file is None else Path(file).read_text(encoding="utf-8").split()
+    if file is not None and not keys:
+        raise ValueError(f"{file}: holds no key")
+    if os.environ.get("FBG_API_KEY"):
+        keys.append(os.environ["FBG_API_KEY"])
+    return tuple(keys)

@@ -1,0 +1,60 @@
+"""What several dialects do alike: texts or token ids to embeddings, options to those of Model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fbg.server.errors import Fault, RequestError
+from fbg.server.messages import Input, Truncating
+from fbg.server.served import Served
+from fbg.server.state import Call
+
+__all__ = ["embed", "texts_or_ids", "truncation"]
+
+Floats = npt.NDArray[np.float32]
+Indices = npt.NDArray[np.int32]
+HIGHEST = np.iinfo(np.int32).max
+
+
+def texts_or_ids(inputs: Input, what: str) -> tuple[list[str], list[list[int]]]:
+    """Return the texts of an input, or its sequences of token ids; raises RequestError."""
+    if isinstance(inputs, str):
+        return [inputs], []
+    texts = [item for item in inputs if isinstance(item, str)]
+    numbers = [item for item in inputs if isinstance(item, int)]
+    sequences = [item for item in inputs if isinstance(item, list)]
+    if len(inputs) not in (len(texts), len(numbers), len(sequences)):
+        message = f"`{what}` must hold texts, token ids or lists of token ids, and one kind of them"
+        raise RequestError(Fault.VALIDATION, message, what)
+    return texts, [numbers] if numbers else sequences
+
+
+def truncation(message: Truncating) -> bool:
+    """Return whether long texts are cut; raises RequestError for a cut at the left."""
+    if message.truncation_direction.lower() == "left":
+        raise RequestError(
+            Fault.VALIDATION, "`truncation_direction` must be Right", "truncation_direction"
+        )
+    return message.truncate is not False
+
+
+async def embed(
+    call: Call, served: Served, inputs: Input, what: str, options: dict[str, Any]
+) -> Floats:
+    """Return the embeddings of texts, or of token ids with their special tokens."""
+    texts, sequences = texts_or_ids(inputs, what)
+    if not sequences:
+        return await served.runs.encode(call.texts(texts, what), call.record, **options)
+    call.count(len(sequences), what)
+    return await served.runs.encode_tokens(_indices(sequences, what), call.record, **options)
+
+
+def _indices(sequences: list[list[int]], what: str) -> list[Indices]:
+    if not all(sequences):
+        raise RequestError(Fault.EMPTY, f"`{what}` cannot be empty", what)
+    if min(map(min, sequences)) < 0 or max(map(max, sequences)) > HIGHEST:
+        raise RequestError(Fault.VALIDATION, f"`{what}` must hold token ids of the model", what)
+    return [np.array(sequence, np.int32) for sequence in sequences]

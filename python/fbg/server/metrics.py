@@ -1,0 +1,93 @@
+"""Prometheus metrics, under the names that text-embeddings-inference gives them."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    disable_created_metrics,
+    generate_latest,
+    multiprocess,
+)
+
+from fbg.model.async_model import Record
+
+__all__ = ["CONTENT_TYPE", "Metrics"]
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+SECONDS = (0.0005, 0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.125, 0.25, 0.5, 1, 2, 5, 10)
+TOKENS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096, 16384)
+
+# The library ends the names of counters in _total; those of TEI do not.
+TOTAL = re.compile(rb"^((?:# (?:HELP|TYPE) )?te_\w+)_total\b", re.MULTILINE)
+
+disable_created_metrics()  # type: ignore[no-untyped-call]
+
+
+class Metrics:
+    """Counts and times of one process; with several workers, the sums of all of them.
+
+    waiting: says how many texts wait in the queue.
+    """
+
+    def __init__(self, waiting: Callable[[], int]) -> None:
+        self._registry = registry = CollectorRegistry()
+        self._waiting = waiting
+        self.requests = Counter("te_request_count", "Requests", ("method",), registry=registry)
+        self.succeeded = Counter(
+            "te_request_success", "Requests that succeeded", ("method",), registry=registry
+        )
+        self.failed = Counter(
+            "te_request_failure", "Requests that failed", ("err",), registry=registry
+        )
+        self._queue_size = Gauge(
+            "te_queue_size", "Texts that wait", multiprocess_mode="livesum", registry=registry
+        )
+
+        def seconds(name: str, what: str) -> Histogram:
+            return Histogram(f"te_request_{name}", what, buckets=SECONDS, registry=registry)
+
+        self._duration = seconds("duration", "Seconds of a request")
+        self._tokenization = seconds("tokenization_duration", "Seconds of tokenizing")
+        self._queue = seconds("queue_duration", "Seconds in the queue")
+        self._inference = seconds("inference_duration", "Seconds of inference")
+        self._length = Histogram(
+            "te_request_input_length", "Tokens of a request", buckets=TOKENS, registry=registry
+        )
+        self._batch_size = Histogram(
+            "te_batch_next_size", "Texts of a batch", buckets=TOKENS, registry=registry
+        )
+        self._batch_tokens = Histogram(
+            "te_batch_next_tokens", "Tokens of a batch", buckets=TOKENS, registry=registry
+        )
+
+    def batch(self, tokens: int, sequences: int) -> None:
+        """Count a batch of the queue."""
+        self._batch_size.observe(sequences)
+        self._batch_tokens.observe(tokens)
+
+    def success(self, method: str, seconds: float, record: Record) -> None:
+        """Count a request that was answered as it was meant to be."""
+        self.succeeded.labels(method).inc()
+        self._duration.observe(seconds)
+        if record.tokens:
+            self._tokenization.observe(record.tokenization)
+            self._queue.observe(record.queue)
+            self._inference.observe(record.inference)
+            self._length.observe(record.tokens)
+
+    def text(self) -> bytes:
+        """Return all metrics in the text format of Prometheus."""
+        self._queue_size.set(self._waiting())
+        registry = self._registry
+        if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
+            registry = CollectorRegistry()
+            multiprocess.MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+        return TOTAL.sub(rb"\1", generate_latest(registry))

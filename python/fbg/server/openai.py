@@ -1,0 +1,73 @@
+"""The routes of OpenAI's API: `/v1/embeddings` and `/v1/models`."""
+
+from __future__ import annotations
+
+import base64
+import time
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from starlette.requests import Request
+from starlette.responses import Response
+
+from fbg.server.endpoint import Route, encode_json
+from fbg.server.errors import Dialect, Fault, RequestError
+from fbg.server.inputs import embed
+from fbg.server.messages import OpenAIEmbedding
+from fbg.server.state import Call, State
+
+__all__ = ["ROUTES", "list_models"]
+
+STARTED = int(time.time())
+
+
+async def embeddings(call: Call, message: OpenAIEmbedding) -> dict[str, Any]:
+    """`POST /v1/embeddings`."""
+    served = call.state.models.choose("encode", message.model)
+    widest = served.model.embedding_dimension
+    if message.dimensions is not None and not 1 <= message.dimensions <= widest:
+        raise RequestError(Fault.VALIDATION, f"`dimensions` must be in [1, {widest}]", "dimensions")
+    shortened = message.dimensions not in (None, widest)
+    options = {
+        "truncate_dim": message.dimensions,
+        # As OpenAI's own: a shortened embedding has length 1.
+        "normalize_embeddings": True if shortened else None,
+    }
+    rows = await embed(call, served, message.input, "input", options)
+    tokens = call.record.tokens
+    return {
+        "object": "list",
+        "data": [
+            {"object": "embedding", "index": n, "embedding": _formatted(row, message)}
+            for n, row in enumerate(rows)
+        ],
+        "model": served.name,
+        "usage": {"prompt_tokens": tokens, "total_tokens": tokens},
+    }
+
+
+def _formatted(row: npt.NDArray[np.float32], message: OpenAIEmbedding) -> str | list[float]:
+    if message.encoding_format == "float":
+        numbers: list[float] = row.tolist()
+        return numbers
+    return base64.b64encode(row.astype("<f4", copy=False).tobytes()).decode()
+
+
+def list_models(state: State, request: Request) -> Response:
+    """`GET /v1/models` and `/v1/models/{name}`."""
+    models = [
+        {"id": served.name, "object": "model", "created": STARTED, "owned_by": "fbg"}
+        for served in state.models
+    ]
+    name = request.path_params.get("name")
+    if name is None:
+        body: Any = {"object": "list", "data": models}
+    else:
+        body = next((model for model in models if model["id"] == name), None)
+        if body is None:
+            raise RequestError(Fault.UNKNOWN_MODEL, f"there is no model {name!r} here", "model")
+    return Response(encode_json(body), media_type="application/json")
+
+
+ROUTES = [Route("/v1/embeddings", embeddings, OpenAIEmbedding, "embed", Dialect.OPENAI)]

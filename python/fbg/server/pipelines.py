@@ -1,0 +1,49 @@
+"""`/ner`, `/answer` and `/fill_mask`: messages and results of the pipelines of transformers.
+
+They are those that huggingface_hub's InferenceClient sends and reads for these tasks.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fbg.server.endpoint import Route
+from fbg.server.messages import Answers, Entities, MaskFilling, given
+from fbg.server.state import Call
+
+__all__ = ["ROUTES"]
+
+
+async def ner(call: Call, message: Entities) -> Any:
+    """`POST /ner`: the entities of a text, or of each text of a list."""
+    served = call.state.models.choose("ner", message.model)
+    texts = call.texts([message.inputs] if isinstance(message.inputs, str) else message.inputs)
+    results = await served.runs.ner(texts, call.record, **given(message.parameters))
+    for entities in results:
+        for entity in entities:
+            entity["score"] = float(entity["score"])
+    return results[0] if isinstance(message.inputs, str) else results
+
+
+async def answer(call: Call, message: Answers) -> Any:
+    """`POST /answer`: the answer to a question in a context, or a list with top_k > 1."""
+    served = call.state.models.choose("answer", message.model)
+    call.texts([message.inputs.question], "question")
+    call.texts([message.inputs.context], "context")
+    question, context = message.inputs.question, message.inputs.context
+    return await served.runs.answer(question, context, call.record, **given(message.parameters))
+
+
+async def fill_mask(call: Call, message: MaskFilling) -> Any:
+    """`POST /fill_mask`: the likeliest tokens for the mask of a text, or of each text of a list."""
+    served = call.state.models.choose("fill_mask", message.model)
+    texts = call.texts([message.inputs] if isinstance(message.inputs, str) else message.inputs)
+    results = await served.runs.fill_mask(texts, call.record, **given(message.parameters))
+    return results[0] if isinstance(message.inputs, str) else results
+
+
+ROUTES = [
+    Route("/ner", ner, Entities, "ner"),
+    Route("/answer", answer, Answers, "answer"),
+    Route("/fill_mask", fill_mask, MaskFilling, "fill_mask"),
+]

@@ -1,0 +1,145 @@
+"""One process of the server: load, warm up, answer, reload on SIGHUP, drain on SIGTERM."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+import socket
+import sys
+from collections.abc import Mapping
+from types import FrameType
+
+import uvicorn
+
+from fbg.model.model import Model
+from fbg.server.app import build_app
+from fbg.server.protocol import BoundedProtocol
+from fbg.server.served import load_models, serve_models, warm_up
+from fbg.server.settings import Settings
+from fbg.server.state import State
+from fbg.threads import get_num_threads
+
+__all__ = ["run_process"]
+
+log = logging.getLogger("fbg.server")
+
+# After SIGTERM requests are still answered for so long, each with `Connection: close`: clients
+# then leave in good order, instead of finding a connection closed that they were about to use.
+# Hardly any new connection is let in, because the system resets those that wait at the end.
+GOODBYE_SECONDS = 0.5
+# Connections that were let in last have so long to send their request.
+LAST_SECONDS = 0.2
+
+# How long a thread may run Python before another one gets its turn. The event loop waits for that.
+SWITCH_SECONDS = 0.001
+
+
+class Server(uvicorn.Server):
+    """uvicorn, with the models of `state` loaded beside it and an orderly end.
+
+    failed: the models could not be loaded.
+    """
+
+    def __init__(self, state: State, models: Mapping[str, Model] | None) -> None:
+        settings = state.settings
+        config = uvicorn.Config(
+            build_app(state),
+            http=BoundedProtocol,
+            loop="uvloop" if _has_uvloop() else "asyncio",
+            ws="none",
+            lifespan="off",
+            access_log=False,
+            log_config=None,
+            server_header=False,
+            timeout_graceful_shutdown=round(settings.drain_seconds),
+        )
+        super().__init__(config)
+        self._state = state
+        self._models = models
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self.failed = False
+        self._listening: list[socket.socket] = []
+        self._background: set[asyncio.Task[None]] = set()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Listen, and get ready in the background: /health says when that is done."""
+        await super().startup(sockets)
+        self._listening = sockets or []
+        self._loop = asyncio.get_running_loop()
+        self._loop.add_signal_handler(signal.SIGHUP, self._start, "reload")
+        self._start("load")
+
+    def _start(self, what: str) -> None:
+        task = asyncio.get_running_loop().create_task(self._prepare(what))
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
+
+    async def _prepare(self, what: str) -> None:
+        """Load all models, run each once, and only then let requests have them."""
+        state, models = self._state, self._models
+        self._models = None
+        try:
+            if models is None:
+                models = await asyncio.to_thread(load_models, state.settings)
+            served = serve_models(models, state.queue, state.metrics.batch)
+            await warm_up(served)
+        except Exception as error:
+            log.error("%s failed: %s", what, error)
+            if not state.ready:
+                self.should_exit = True
+                self.failed = True
+            return
+        state.models.replace(served)
+        state.ready = True
+        log.info("%s: ready", what, extra={"fields": {"models": [s.name for s in served]}})
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """SIGTERM and SIGINT: drain, then stop; the second one stops at once."""
+        if self._state.draining:
+            self.should_exit = self.force_exit = True
+            return
+        self._state.draining = True
+        if self._loop is None:
+            self.should_exit = True
+        else:
+            self._loop.call_soon_threadsafe(self._drain)
+
+    def _drain(self) -> None:
+        log.info("stopping")
+        for listening in self._listening:
+            listening.listen(0)
+        asyncio.get_running_loop().call_later(GOODBYE_SECONDS, self._stop)
+
+    def _stop(self) -> None:
+        self.should_exit = True
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Listen no more; answer what was accepted."""
+        for server in self.servers:
+            server.close()
+        await asyncio.sleep(LAST_SECONDS)
+        await super().shutdown(sockets)
+
+
+def run_process(
+    settings: Settings, listening: socket.socket, models: Mapping[str, Model] | None = None
+) -> int:
+    """Serve until a signal ends it; return the exit code of the process.
+
+    models: already loaded, by name; None: they are loaded here.
+    """
+    sys.setswitchinterval(SWITCH_SECONDS)
+    state = State(settings, settings.num_threads or get_num_threads())
+    server = Server(state, models)
+    server.run([listening])
+    state.queue.close()
+    return 1 if server.failed else 0
+
+
+def _has_uvloop() -> bool:
+    try:
+        import uvloop  # noqa: F401
+    except ImportError:
+        return False
+    return True

@@ -1,0 +1,115 @@
+"""The models that a server has: loaded, warmed up, found by name, and loaded again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import fbg
+from fbg.model.async_model import AsyncModel
+from fbg.model.model import Model
+from fbg.networks.task_config import KINDS
+from fbg.runtime.work_queue import WorkQueue
+from fbg.server.errors import Fault, RequestError
+from fbg.server.settings import Settings
+
+__all__ = ["Models", "Served", "load_models", "serve_models", "warm_up"]
+
+OnBatch = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Served:
+    """A model under the name that requests give it."""
+
+    name: str
+    runs: AsyncModel
+
+    @property
+    def model(self) -> Model:
+        return self.runs.model
+
+    @property
+    def head_kind(self) -> str | None:
+        head = self.model.context.head_engine.present
+        return None if head is None else head.kind
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        head = self.model.context.head_engine.present
+        return () if head is None else head.labels
+
+    @property
+    def tasks(self) -> frozenset[str]:
+        """What the model can do, by the names of the methods of Model."""
+        tasks = frozenset(KINDS.get(self.head_kind or "", ()))
+        if len(self.labels) != 1:
+            tasks -= {"rerank"}
+        return tasks | {"encode"}
+
+
+class Models:
+    """Models by name. A reload replaces all of them at once; requests go on with what they have."""
+
+    def __init__(self, served: Mapping[str, Served]) -> None:
+        self._served = dict(served)
+
+    def __iter__(self) -> Any:
+        return iter(self._served.values())
+
+    def replace(self, other: Models) -> None:
+        self._served = other._served
+
+    @property
+    def first(self) -> Served:
+        return next(iter(self._served.values()))
+
+    def choose(self, task: str, name: str | None) -> Served:
+        """Return the model that a request names, or the first that has the task.
+
+        Embeddings come from a model without a head if there is one. Raises RequestError.
+        """
+        if name is not None:
+            served = self._served.get(name)
+            if served is None:
+                raise RequestError(Fault.UNKNOWN_MODEL, f"there is no model {name!r} here", "model")
+            if task not in served.tasks:
+                raise no_head(task)
+            return served
+        able = [served for served in self._served.values() if task in served.tasks]
+        if not able:
+            raise no_head(task)
+        if task == "encode":
+            return next((served for served in able if served.head_kind is None), able[0])
+        return able[0]
+
+
+def no_head(task: str) -> RequestError:
+    return RequestError(Fault.BACKEND, f"the model has no head for {task}")
+
+
+def load_models(settings: Settings) -> dict[str, Model]:
+    """Load every model; raises ModelError, TypeError or ValueError."""
+    return {
+        source.name: fbg.load(source.path, settings.dtype, settings.num_threads)
+        for source in settings.models
+    }
+
+
+def serve_models(models: Mapping[str, Model], queue: WorkQueue, on_batch: OnBatch) -> Models:
+    return Models(
+        {name: Served(name, AsyncModel(model, queue, on_batch)) for name, model in models.items()}
+    )
+
+
+async def warm_up(models: Models) -> None:
+    """Run each model once, so that the first request finds kernels, plans and pages in place."""
+    for served in models:
+        await served.runs.encode(["ready", "a text of several words, with plans of its own"] * 16)
+        if served.head_kind == "ForSequenceClassification":
+            await served.runs.classify("ready", top_k=None)
+        elif served.head_kind == "ForTokenClassification":
+            await served.runs.ner("ready")
+        elif served.head_kind == "ForQuestionAnswering":
+            await served.runs.answer("ready?", "ready")

@@ -1,0 +1,66 @@
+"""What `fbg serve` is told: which models, where to listen, and the limits of requests."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import PurePath
+
+from fbg.runtime.batches import MAX_BATCH_TOKENS
+
+__all__ = ["ModelSource", "Settings"]
+
+
+@dataclass(frozen=True)
+class ModelSource:
+    """A model to serve: the name that requests give, and what `fbg.load` is given."""
+
+    name: str
+    path: str
+
+    @classmethod
+    def parse(cls, text: str) -> ModelSource:
+        """Read `NAME=MODEL` or `MODEL`, whose name is then the last part of the path or hub id."""
+        name, equals, path = text.partition("=")
+        if not equals:
+            name, path = PurePath(text).name, text
+        if not name or not path:
+            raise ValueError(f"serve: MODEL must be MODEL or NAME=MODEL, got {text!r}")
+        return cls(name, path)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Options of the server; `fbg serve --help` explains them.
+
+    max_concurrent_requests: requests that are worked on; more are answered 429. max_waiting_texts:
+    texts in the queue, of all requests. max_client_batch_size: texts of one request. max_body: its
+    bytes. api_keys: any of them opens the server; none: everybody may use it. body_seconds: in
+    which a request must have arrived. drain_seconds: which requests have to end after SIGTERM.
+    """
+
+    models: tuple[ModelSource, ...]
+    dtype: str | None = None
+    num_threads: int | None = None
+    host: str = "127.0.0.1"
+    port: int = 8080
+    workers: int = 1
+    max_concurrent_requests: int = 512
+    max_waiting_texts: int = 32_768
+    max_batch_tokens: int = MAX_BATCH_TOKENS
+    max_client_batch_size: int = 2048
+    max_body: int = 2 << 20
+    max_body_total: int = 256 << 20
+    api_keys: tuple[str, ...] = ()
+    cors_origins: tuple[str, ...] = ()
+    access_log: bool = True
+    body_seconds: float = 30.0
+    drain_seconds: float = 30.0
+
+    def __post_init__(self) -> None:
+        names = [source.name for source in self.models]
+        if not names:
+            raise ValueError("serve: at least one MODEL must be given")
+        if len(set(names)) < len(names):
+            raise ValueError(f"serve: every model must have a NAME of its own, got {names}")
+        if not all(self.api_keys):
+            raise ValueError("serve: an API key must not be empty")

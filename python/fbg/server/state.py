@@ -1,0 +1,89 @@
+"""What the requests of one process share: models, queue, metrics, keys, and how full it is."""
+
+from __future__ import annotations
+
+import hmac
+
+from fbg.model.async_model import Record
+from fbg.runtime.work_queue import WorkQueue
+from fbg.server.errors import Fault, RequestError
+from fbg.server.metrics import Metrics
+from fbg.server.served import Models
+from fbg.server.settings import Settings
+
+__all__ = ["Call", "State"]
+
+
+class State:
+    """One process of the server.
+
+    ready: models are loaded and have run. draining: the process ends; what comes now is answered,
+    and its connection closed.
+    """
+
+    def __init__(self, settings: Settings, num_threads: int) -> None:
+        self.settings = settings
+        self.queue = WorkQueue(
+            num_threads, settings.max_batch_tokens, max_waiting=settings.max_waiting_texts
+        )
+        self.metrics = Metrics(lambda: self.queue.waiting)
+        self.models = Models({})
+        self.ready = False
+        self.draining = False
+        self._keys = [key.encode() for key in settings.api_keys]
+        self._requests = 0
+        self._bytes = 0
+
+    def check_key(self, authorization: bytes | None) -> None:
+        """Raise RequestError unless the header holds one of the keys, where there are any."""
+        if not self._keys:
+            return
+        scheme, _, given = (authorization or b"").partition(b" ")
+        # Every key is compared, and each in a time that does not depend on where it differs.
+        same = [hmac.compare_digest(given.strip(), key) for key in self._keys]
+        if scheme.lower() != b"bearer" or not any(same):
+            raise RequestError(Fault.UNAUTHORIZED, "the API key is missing or wrong")
+
+    def enter(self) -> None:
+        """Count a request that begins; raises RequestError if there are too many."""
+        if not self.ready:
+            raise RequestError(Fault.UNHEALTHY, "the models are not ready yet")
+        if self._requests >= self.settings.max_concurrent_requests:
+            raise RequestError(Fault.OVERLOADED, "too many requests at the same time")
+        self._requests += 1
+
+    def leave(self) -> None:
+        self._requests -= 1
+
+    def hold(self, size: int) -> None:
+        """Count the bytes of a body (negative: of one that is gone)."""
+        if size > 0 and self._bytes + size > self.settings.max_body_total:
+            raise RequestError(Fault.OVERLOADED, "the requests together are too large")
+        self._bytes += size
+
+
+class Call:
+    """One request, as the function that answers it sees it. record: what it took so far."""
+
+    def __init__(self, state: State) -> None:
+        self.state = state
+        self.record = Record()
+        self.characters = 0
+
+    def count(self, number: int, what: str = "inputs") -> None:
+        """Raise RequestError for no texts, or for more than a request may have."""
+        limit = self.state.settings.max_client_batch_size
+        if number == 0:
+            raise RequestError(Fault.EMPTY, f"`{what}` cannot be empty", what)
+        if number > limit:
+            raise RequestError(
+                Fault.VALIDATION, f"batch size {number} > maximum allowed batch size {limit}", what
+            )
+
+    def texts(self, texts: list[str], what: str = "inputs") -> list[str]:
+        """Return texts that are neither too many nor empty; raises RequestError."""
+        self.count(len(texts), what)
+        if not all(texts):
+            raise RequestError(Fault.EMPTY, f"`{what}` cannot be empty", what)
+        self.characters += sum(map(len, texts))
+        return texts

@@ -1,0 +1,149 @@
+"""`fbg serve`: listen, then serve in this process, or in several that share the models.
+
+Worker processes are forked after the models were loaded, so that they share the memory of weights.
+The parent only watches: it passes signals on, replaces a worker that died, and ends with the last.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import shutil
+import signal
+import socket
+import sys
+import tempfile
+import time
+from types import FrameType
+
+from fbg.errors import ModelError
+from fbg.server.logs import configure_logs
+from fbg.server.settings import Settings
+
+__all__ = ["listen", "serve"]
+
+log = logging.getLogger("fbg.server")
+
+# A worker that lived shorter than this is not replaced: it would die again.
+SHORTEST_LIFE = 5.0
+
+
+def listen(settings: Settings) -> socket.socket:
+    """Return a socket that listens; raises OSError that names the address."""
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((settings.host, settings.port))
+        listening.listen(2048)
+    except OSError as error:
+        listening.close()
+        address = f"{settings.host}:{settings.port}"
+        raise OSError(error.errno, f"cannot listen at {address}: {error.strerror}") from None
+    return listening
+
+
+def serve(settings: Settings) -> int:
+    """Serve until a signal ends it; return the exit code.
+
+    Raises OSError if the address is taken, ModelError for a model that cannot be loaded.
+    """
+    configure_logs()
+    listening = listen(settings)
+    host, port = listening.getsockname()[:2]
+    fields = {"host": host, "port": port, "workers": settings.workers}
+    log.info("listening", extra={"fields": fields})
+    if settings.workers == 1:
+        from fbg.server.process import run_process
+
+        return run_process(settings, listening)
+    return _serve_in_workers(settings, listening)
+
+
+def _serve_in_workers(settings: Settings, listening: socket.socket) -> int:
+    # The metrics of all workers lie in files here; the library looks when it is imported.
+    metrics = tempfile.mkdtemp(prefix="fbg-metrics-")
+    os.environ["PROMETHEUS_MULTIPROC_DIR"] = metrics
+    try:
+        from fbg.server.served import load_models
+
+        models = load_models(settings)
+        return _Supervisor(settings, listening, models).run()
+    except ModelError as error:
+        log.error("load failed: %s", error)
+        return 1
+    finally:
+        shutil.rmtree(metrics, ignore_errors=True)
+
+
+class _Supervisor:
+    """The parent of the workers."""
+
+    def __init__(self, settings: Settings, listening: socket.socket, models: object) -> None:
+        self._settings = settings
+        self._listening = listening
+        self._models = models
+        self._started: dict[int, float] = {}
+        self._stopping = False
+        self._failed = False
+
+    def run(self) -> int:
+        """Start the workers, and return when the last has ended."""
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            signal.signal(number, self._pass_on)
+        for _ in range(self._settings.workers):
+            self._start()
+        while self._started:
+            try:
+                pid, status = os.wait()
+            except InterruptedError:
+                continue
+            self._ended(pid, os.waitstatus_to_exitcode(status))
+        return 1 if self._failed else 0
+
+    def _start(self) -> None:
+        blocked = {signal.SIGTERM, signal.SIGINT, signal.SIGHUP}
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, blocked)
+        pid = os.fork()
+        if pid == 0:
+            for number in blocked:
+                signal.signal(number, signal.SIG_DFL)
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+            self._work()
+        self._started[pid] = time.monotonic()
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+    def _work(self) -> None:
+        code = 1
+        try:
+            from fbg.server.process import run_process
+
+            code = run_process(self._settings, self._listening, self._models)  # type: ignore[arg-type]
+        except BaseException:
+            log.exception("a worker failed")
+        finally:
+            sys.stderr.flush()
+            os._exit(code)
+
+    def _ended(self, pid: int, code: int) -> None:
+        from prometheus_client import multiprocess
+
+        multiprocess.mark_process_dead(pid)  # type: ignore[no-untyped-call]
+        lived = time.monotonic() - self._started.pop(pid)
+        if self._stopping:
+            self._failed |= code != 0
+            return
+        log.error("worker %d ended with code %d", pid, code)
+        if lived >= SHORTEST_LIFE:
+            self._start()
+        else:
+            self._failed = True
+            self._pass_on(signal.SIGTERM, None)
+
+    def _pass_on(self, number: int, frame: FrameType | None) -> None:
+        if number != signal.SIGHUP:
+            self._stopping = True
+        for pid in tuple(self._started):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, number)

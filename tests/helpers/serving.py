@@ -1,0 +1,77 @@
+"""A server in a process of its own, on a free port of the loopback interface."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+
+class RunningServer:
+    """`fbg serve` with some arguments. url: where it answers. log: what it has logged so far."""
+
+    def __init__(self, arguments: list[str], env: dict[str, str]) -> None:
+        descriptor, name = tempfile.mkstemp(suffix=".log")
+        self._log = Path(name)
+        command = [sys.executable, "-m", "fbg", "serve", *arguments, "--port", "0"]
+        with open(descriptor, "wb") as stderr:
+            self.process = subprocess.Popen(command, stderr=stderr, env=os.environ | env)
+        self.url = f"http://127.0.0.1:{self._entry('listening')['port']}"
+
+    @property
+    def log(self) -> str:
+        return self._log.read_text(encoding="utf-8")
+
+    def entries(self) -> list[dict[str, Any]]:
+        lines = [line for line in self.log.splitlines() if line.startswith("{")]
+        return [json.loads(line) for line in lines]
+
+    def _entry(self, message: str) -> dict[str, Any]:
+        for _ in range(600):
+            for entry in self.entries():
+                if entry["message"] == message:
+                    return entry
+            if self.process.poll() is not None:
+                break
+            time.sleep(0.05)
+        raise AssertionError(f"the server did not log {message!r}: {self.log}")
+
+    def wait_ready(self) -> None:
+        for _ in range(1200):
+            if httpx.get(f"{self.url}/health").status_code == 200:
+                return
+            assert self.process.poll() is None, self.log
+            time.sleep(0.05)
+        raise AssertionError(f"the server does not get ready: {self.log}")
+
+    def signal(self, number: signal.Signals) -> None:
+        self.process.send_signal(number)
+
+    def stop(self) -> int:
+        """End it by SIGTERM; return its exit code."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        try:
+            return self.process.wait(30)
+        finally:
+            self.process.kill()
+            self._log.unlink(missing_ok=True)
+
+
+@contextmanager
+def running(*arguments: str, ready: bool = True, **env: str) -> Iterator[RunningServer]:
+    server = RunningServer(list(arguments), env)
+    try:
+        if ready:
+            server.wait_ready()
+        yield server
+    finally:
+        server.stop()

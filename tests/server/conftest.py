@@ -1,0 +1,52 @@
+"""A server with a model of every kind, for the tests that only ask it something."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+import fbg
+from helpers import tiny_bert
+from helpers.serving import RunningServer, running
+from helpers.tiny_tasks import write_model
+
+KINDS = {
+    "rank": "pairs",
+    "labels": "bert-ForSequenceClassification",
+    "tags": "roberta-ForTokenClassification",
+    "answers": "bert-ForQuestionAnswering",
+    "masks": "bert-ForMaskedLM",
+}
+PROMPTS = {"prompts": {"query": "find: "}}
+
+
+@pytest.fixture(scope="session")
+def directories(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The model directories by the names that the server gives the models."""
+    root = tmp_path_factory.mktemp("served")
+    text = root / "text"
+    text.mkdir()
+    tiny_bert.write_checkpoint(text, seed=3, spread=0.25)
+    tiny_bert.write_json(text / "config_sentence_transformers.json", PROMPTS)
+    return {"text": text} | {name: write_model(root / name, kind) for name, kind in KINDS.items()}
+
+
+@pytest.fixture(scope="session")
+def models(directories: dict[str, Path]) -> dict[str, fbg.Model]:
+    """The same models in this process, to compare with."""
+    return {name: fbg.load(path, dtype="int8") for name, path in directories.items()}
+
+
+@pytest.fixture(scope="session")
+def server(directories: dict[str, Path]) -> Iterator[RunningServer]:
+    named = [f"{name}={path}" for name, path in directories.items()]
+    limits = ["--max-client-batch-size", "500", "--max-body", "100000"]
+    with running(*named, "--dtype", "int8", "--threads", "2", *limits) as started:
+        yield started
+
+
+@pytest.fixture
+def client(server: RunningServer) -> Iterator[httpx.Client]:
+    with httpx.Client(base_url=server.url, timeout=30) as opened:
+        yield opened

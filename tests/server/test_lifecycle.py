@@ -1,0 +1,176 @@
+"""Starting, stopping under load, loading again, workers, keys, logs."""
+
+import concurrent.futures
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import httpx
+import numpy as np
+import pytest
+
+import fbg
+from helpers import tiny_bert
+from helpers.serving import RunningServer, running
+
+SECRET = "correct horse"
+
+
+def embed(server: RunningServer, **options: object) -> httpx.Response:
+    return httpx.post(f"{server.url}/embed", json={"inputs": "the dog"}, **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_sigterm_answers_every_request_that_was_accepted(
+    workers: int, directories: dict[str, Path]
+) -> None:
+    with running(str(directories["text"]), "--dtype", "int8", "--workers", str(workers)) as server:
+        ended: list[int] = []
+        answered: list[int] = []
+
+        def ask(n: int) -> None:
+            with httpx.Client(base_url=server.url, timeout=30) as client:
+                while True:
+                    answer = client.post("/embed", json={"inputs": ["the dog"] * 100})
+                    assert answer.status_code == 200
+                    assert len(answer.json()) == 100
+                    answered.append(n)
+                    if answer.headers.get("connection") == "close":
+                        ended.append(n)
+                        return
+
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            futures = [pool.submit(ask, n) for n in range(8)]
+            while len(answered) < 30:
+                time.sleep(0.01)
+            server.signal(signal.SIGTERM)
+            for future in futures:
+                future.result(60)
+        assert len(ended) == 8
+        assert server.stop() == 0
+        with pytest.raises(httpx.ConnectError):
+            embed(server)
+
+
+def test_health_says_when_the_models_have_run(directories: dict[str, Path]) -> None:
+    with running(str(directories["text"]), ready=False) as server:
+        first = httpx.get(f"{server.url}/health")
+        assert first.status_code in (200, 503)
+        if first.status_code == 503:
+            assert first.json()["error_type"] == "Unhealthy"
+        server.wait_ready()
+        assert embed(server).status_code == 200
+
+
+def test_sighup_loads_again_while_requests_go_on(tmp_path: Path) -> None:
+    directory = tmp_path / "m"
+    directory.mkdir()
+    tiny_bert.write_checkpoint(directory, seed=3, spread=0.25)
+    with running(str(directory)) as server:
+        before = np.array(embed(server).json(), np.float32)
+        tiny_bert.write_checkpoint(directory, seed=4, spread=0.25)
+        wanted = fbg.load(directory).encode(["the dog"], normalize_embeddings=True)
+        server.signal(signal.SIGHUP)
+        for _ in range(400):
+            got = np.array(embed(server).json(), np.float32)
+            if np.array_equal(got, wanted):
+                break
+            assert np.array_equal(got, before)
+            time.sleep(0.02)
+        else:
+            raise AssertionError(server.log)
+        # What cannot be loaded leaves the models that are there.
+        (directory / "config.json").write_text("{")
+        server.signal(signal.SIGHUP)
+        for _ in range(400):
+            if "reload failed" in server.log:
+                break
+            time.sleep(0.02)
+        assert np.array_equal(np.array(embed(server).json(), np.float32), wanted)
+
+
+def test_workers_share_requests_and_metrics_and_are_replaced(directories: dict[str, Path]) -> None:
+    model = fbg.load(directories["text"], dtype="int8")
+    wanted = model.encode(["the dog"], normalize_embeddings=True)
+    with running(str(directories["text"]), "--dtype", "int8", "--workers", "2") as server:
+        for _ in range(40):
+            assert np.array_equal(np.array(embed(server).json(), np.float32), wanted)
+        metrics = httpx.get(f"{server.url}/metrics").text
+        assert 'te_request_success{method="embed"} 40.0' in metrics
+        workers = {e["pid"] for e in server.entries() if e["message"] == "request"}
+        assert workers and server.process.pid not in workers
+
+
+def test_keys_open_what_they_should(directories: dict[str, Path], tmp_path: Path) -> None:
+    keys = tmp_path / "keys"
+    keys.write_text("one\ntwo\n")
+    arguments = [str(directories["text"]), "--api-key-file", str(keys)]
+    with running(*arguments, FBG_API_KEY=SECRET) as server:
+        for key in ("one", "two", SECRET):
+            headers = {"authorization": f"Bearer {key}"}
+            assert embed(server, headers=headers).status_code == 200
+        for header in ("Bearer", "Bearer three", "Bearer onetwo", "Basic one", "one", "Bearer ö"):
+            refused = embed(server, headers={"authorization": header.encode()})
+            assert refused.status_code == 401 and refused.headers["www-authenticate"] == "Bearer"
+        assert embed(server).json() == {
+            "error": "the API key is missing or wrong",
+            "error_type": "Unauthorized",
+        }
+        answer = httpx.post(f"{server.url}/v1/embeddings", json={"input": "a"})
+        assert answer.status_code == 401 and answer.json()["error"]["code"] == "invalid_api_key"
+        for path in ("/health", "/metrics", "/"):
+            assert httpx.get(server.url + path).status_code == 200
+        assert httpx.get(f"{server.url}/info").status_code == 401
+        assert SECRET not in server.log and "two" not in server.log
+
+
+def test_logs_hold_request_ids_and_no_texts(directories: dict[str, Path]) -> None:
+    with running(str(directories["text"])) as server:
+        secret = "an utterly private text"
+        headers = {"x-request-id": "abc-1"}
+        url = f"{server.url}/embed?inputs=queryprivate"
+        answer = httpx.post(url, json={"inputs": secret}, headers=headers)
+        assert answer.headers["x-request-id"] == "abc-1"
+        strange = httpx.get(f"{server.url}/health", headers={"x-request-id": "a b\t{}"})
+        assert len(strange.headers["x-request-id"]) == 16
+        httpx.post(f"{server.url}/embed", json={"inputs": secret, "prompt_name": "private"})
+        entries = [e for e in server.entries() if e["message"] == "request"]
+        wanted = {"request_id": "abc-1", "path": "/embed", "status": 200}
+        assert wanted.items() <= entries[-3].items()
+        assert "private" not in server.log
+
+
+def test_cors_is_off_unless_asked_for(directories: dict[str, Path]) -> None:
+    origin = {"origin": "https://page.example"}
+    with running(str(directories["text"])) as server:
+        assert "access-control-allow-origin" not in embed(server, headers=origin).headers
+    with running(str(directories["text"]), "--cors-origin", "https://page.example") as server:
+        answer = embed(server, headers=origin)
+        assert answer.headers["access-control-allow-origin"] == "https://page.example"
+        other = embed(server, headers={"origin": "https://other.example"})
+        assert "access-control-allow-origin" not in other.headers
+
+
+def fails(*arguments: str) -> str:
+    command = [sys.executable, "-m", "fbg", "serve", *arguments]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert result.returncode == 1 and "Traceback" not in result.stderr
+    return result.stderr
+
+
+def test_mistakes_end_the_program_with_one_line(
+    directories: dict[str, Path], server: RunningServer, tmp_path: Path
+) -> None:
+    text = str(directories["text"])
+    assert "every model must have a NAME of its own" in fails(text, text)
+    assert "MODEL must be MODEL or NAME=MODEL" in fails(f"={text}")
+    port = server.url.rpartition(":")[2]
+    assert f"cannot listen at 127.0.0.1:{port}" in fails(text, "--port", port)
+    assert "no such directory" in fails(str(tmp_path / "none"), "--port", "0")
+    assert "no such directory" in fails(str(tmp_path / "none"), "--port", "0", "--workers", "2")
+    broken = shutil.copytree(text, tmp_path / "broken")
+    (broken / "config.json").write_text("{")
+    assert "config.json" in fails(str(broken), "--port", "0")

@@ -1,0 +1,176 @@
+"""The routes of text-embeddings-inference, also asked by the client of huggingface_hub."""
+
+import httpx
+import numpy as np
+import pytest
+from huggingface_hub import InferenceClient
+
+import fbg
+from helpers.serving import RunningServer
+from helpers.tiny_tasks import CONTEXTS, DOCUMENTS, PAIRS, QUERY, QUESTIONS
+from helpers.tiny_tasks import TEXTS as TAGGED
+
+TEXTS = ["a quick fox", "the dog", "x"]
+
+
+def post(client: httpx.Client, path: str, body: object) -> object:
+    answer = client.post(path, json=body)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def test_embed_has_the_bits_of_encode(client: httpx.Client, models: dict[str, fbg.Model]) -> None:
+    model = models["text"]
+    for path in ("/embed", "/"):
+        got = np.array(post(client, path, {"inputs": TEXTS}), np.float32)
+        assert np.array_equal(got, model.encode(TEXTS, normalize_embeddings=True))
+    got = post(client, "/embed", {"inputs": "the dog", "normalize": False, "prompt_name": "query"})
+    wanted = model.encode(["the dog"], normalize_embeddings=False, prompt_name="query")
+    assert np.array_equal(np.array(got, np.float32), wanted)
+    got = post(client, "/embed", {"inputs": TEXTS, "dimensions": 5})
+    wanted = model.encode(TEXTS, truncate_dim=5, normalize_embeddings=True)
+    assert np.array_equal(np.array(got, np.float32), wanted)
+
+
+def test_embed_all_gives_every_token(client: httpx.Client, models: dict[str, fbg.Model]) -> None:
+    got = post(client, "/embed_all", {"inputs": TEXTS})
+    assert isinstance(got, list)
+    tokens = models["text"].context.tokenizer(TEXTS)
+    for states, ids in zip(got, tokens, strict=True):
+        wanted = models["text"].forward(ids[None]).last_hidden_state[0]
+        assert np.array_equal(np.array(states, np.float32), wanted)
+
+
+def test_predict_takes_texts_and_pairs(client: httpx.Client, models: dict[str, fbg.Model]) -> None:
+    model = models["labels"]
+    assert post(client, "/predict", {"inputs": "the cat", "model": "labels"}) == model.classify(
+        "the cat", top_k=None
+    )
+    pair = PAIRS[0]
+    (wanted,) = model.classify([pair], top_k=None)
+    assert post(client, "/predict", {"inputs": list(pair), "model": "labels"}) == wanted
+    batch = [["the cat"], list(pair)]
+    assert post(client, "/predict", {"inputs": batch, "model": "labels"}) == model.classify(
+        ["the cat", pair], top_k=None
+    )
+    raw = {"inputs": "the cat", "model": "labels", "raw_scores": True}
+    assert post(client, "/predict", raw) == model.classify(
+        "the cat", top_k=None, function_to_apply="none"
+    )
+
+
+def test_rerank_sorts_by_score(client: httpx.Client, models: dict[str, fbg.Model]) -> None:
+    wanted = models["rank"].rerank(QUERY, DOCUMENTS)
+    body = {"query": QUERY, "texts": DOCUMENTS, "return_text": True}
+    assert post(client, "/rerank", body) == [
+        {"index": r["corpus_id"], "score": r["score"], "text": DOCUMENTS[r["corpus_id"]]}
+        for r in wanted
+    ]
+    raw = post(client, "/rerank", {"query": QUERY, "texts": DOCUMENTS, "raw_scores": True})
+    assert isinstance(raw, list)
+    logits = models["rank"].predict([(QUERY, text) for text in DOCUMENTS], activation_fn="none")
+    assert {r["index"]: np.float32(r["score"]) for r in raw} == dict(enumerate(logits))  # type: ignore[arg-type]
+
+
+def test_similarity_gives_cosines(client: httpx.Client, models: dict[str, fbg.Model]) -> None:
+    inputs = {"source_sentence": TEXTS[0], "sentences": TEXTS}
+    got = np.array(post(client, "/similarity", {"inputs": inputs}))
+    rows = models["text"].encode(TEXTS, normalize_embeddings=True)
+    np.testing.assert_allclose(got, rows @ rows[0], atol=1e-6)
+    alone = {"source_sentence": TEXTS[0], "sentences": [TEXTS[2]]}
+    assert post(client, "/similarity", {"inputs": alone}) == [got[2]]
+
+
+def test_tokens_lead_back_to_the_text(client: httpx.Client, models: dict[str, fbg.Model]) -> None:
+    (tokens,) = post(client, "/tokenize", {"inputs": "the dog"})  # type: ignore[misc]
+    ids = models["text"].context.tokenizer(["the dog"])[0].tolist()
+    assert [token["id"] for token in tokens] == ids
+    assert [token["special"] for token in tokens] == [True, *[False] * (len(ids) - 2), True]
+    assert "".join("the dog"[t["start"] : t["stop"]] for t in tokens[1:-1]) == "thedog"
+    plain = {"inputs": ["the dog"], "add_special_tokens": False}
+    assert post(client, "/tokenize", plain) == [tokens[1:-1]]
+    decoded = models["text"].context.tokenizer.decode(ids)
+    assert post(client, "/decode", {"ids": ids}) == [decoded]
+    assert post(client, "/decode", {"ids": [ids, ids]}) == [decoded] * 2
+
+
+def test_a_model_without_splade_pooling_says_so(client: httpx.Client) -> None:
+    answer = client.post("/embed_sparse", json={"inputs": "a"})
+    assert answer.status_code == 424 and answer.json()["error_type"] == "Backend"
+
+
+def test_long_texts_are_cut_unless_the_request_forbids_it(
+    client: httpx.Client, models: dict[str, fbg.Model]
+) -> None:
+    long = "the dog " * 200
+    with pytest.warns(UserWarning, match="was cut"):
+        wanted = models["text"].encode([long], normalize_embeddings=True)
+    got = post(client, "/embed", {"inputs": long, "truncate": True})
+    assert np.array_equal(np.array(got, np.float32), wanted)
+    answer = client.post("/embed", json={"inputs": long, "truncate": False})
+    assert answer.status_code == 422 and "tokens" in answer.json()["error"]
+
+
+def test_info_describes_the_models(client: httpx.Client, models: dict[str, fbg.Model]) -> None:
+    info = client.get("/info").json()
+    assert info["model_id"] == "text" and info["model_dtype"] == "int8"
+    assert info["max_input_length"] == models["text"].max_length
+    assert info["max_client_batch_size"] == 500
+    tasks = {model["name"]: model["tasks"] for model in info["models"]}
+    assert tasks["rank"] == ["classify", "encode", "predict", "rerank"]
+    assert tasks["labels"] == ["classify", "encode", "predict"]
+
+
+def test_metrics_have_the_names_of_tei(client: httpx.Client) -> None:
+    post(client, "/embed", {"inputs": TEXTS})
+    lines = client.get("/metrics").text.splitlines()
+    names = {line.split("{")[0].split(" ")[0] for line in lines if not line.startswith("#")}
+    assert {"te_request_count", "te_request_success", "te_queue_size"} <= names
+    for histogram in (
+        *("te_request_duration", "te_request_tokenization_duration", "te_request_queue_duration"),
+        *("te_request_inference_duration", "te_request_input_length"),
+        *("te_batch_next_size", "te_batch_next_tokens"),
+    ):
+        assert {f"{histogram}_bucket", f"{histogram}_sum", f"{histogram}_count"} <= names
+
+
+def test_times_stand_in_the_headers(client: httpx.Client) -> None:
+    headers = client.post("/embed", json={"inputs": TEXTS}).headers
+    assert headers["x-compute-type"] == "cpu"
+    assert int(headers["x-compute-characters"]) == sum(map(len, TEXTS))
+    assert int(headers["x-compute-tokens"]) > len(TEXTS)
+    for name in ("compute", "total", "tokenization", "queue", "inference"):
+        assert headers[f"x-{name}-time"].isdigit()
+
+
+# --- The client of huggingface_hub --------------------------------------------------------------
+
+
+def test_inference_client_embeds(server: RunningServer, models: dict[str, fbg.Model]) -> None:
+    api = InferenceClient(server.url, token="none")
+    wanted = models["text"].encode(TEXTS, normalize_embeddings=True)
+    assert np.array_equal(api.feature_extraction(TEXTS), wanted)  # type: ignore[arg-type]
+    assert np.array_equal(
+        api.feature_extraction(TEXTS[0], normalize=True, truncate=True), wanted[:1]
+    )
+    cosines = api.sentence_similarity(TEXTS[0], TEXTS[1:])
+    np.testing.assert_allclose(cosines, wanted[1:] @ wanted[0], atol=1e-6)
+
+
+def test_inference_client_reads_entities_answers_and_masks(
+    server: RunningServer, models: dict[str, fbg.Model]
+) -> None:
+    entities = InferenceClient(f"{server.url}/ner", token="none").token_classification(TAGGED[1])
+    assert [(e.entity_group, e.word, e.start, e.end) for e in entities] == [
+        (e["entity_group"], e["word"], e["start"], e["end"]) for e in models["tags"].ner(TAGGED[1])
+    ]
+    api = InferenceClient(f"{server.url}/answer", token="none")
+    answer = api.question_answering(QUESTIONS[0], CONTEXTS[0])
+    wanted = models["answers"].answer(QUESTIONS[0], CONTEXTS[0])
+    assert (answer.answer, answer.score) == (wanted["answer"], wanted["score"])  # type: ignore[union-attr]
+    api = InferenceClient(f"{server.url}/fill_mask", token="none")
+    filled = api.fill_mask("the [MASK] cat", top_k=3)
+    assert [f.token for f in filled] == [
+        f["token"]
+        for f in models["masks"].fill_mask("the [MASK] cat", top_k=3)  # type: ignore[typeddict-item,call-overload]
+    ]
