@@ -22,6 +22,7 @@ import fbg
 from fbg.cli import main
 from helpers import tiny_bert, tiny_tasks
 from helpers.markdown_blocks import Block, anchors, blocks, commands, inline_code, links
+from helpers.serving import running
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(
@@ -77,6 +78,9 @@ def run_fbg(words: list[str]) -> None:
     if any(word.endswith(".parquet") for word in words):
         parquet, arrow = pytest.importorskip("pyarrow.parquet"), pytest.importorskip("pyarrow")
         parquet.write_table(arrow.table({"body": TEXTS}), "corpus.parquet")
+    if words[1] == "serve":  # until it is ready, on a free port
+        with running(*words[2:]):
+            return
     if words[1] in ("bench", "profile"):
         words = [*words, "--rounds", "1"]
     result = CliRunner().invoke(main, words[1:])
