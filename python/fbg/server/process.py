@@ -63,12 +63,19 @@ class Server(uvicorn.Server):
         self._background: set[asyncio.Task[None]] = set()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Listen, and get ready in the background: /health says when that is done."""
+        """Listen, and get ready in the background: /health says when that is done.
+
+        One of several workers has its models already. It gets ready first, since requests would
+        reach it as soon as any worker is.
+        """
+        if self._models is not None:
+            await self._prepare("load")
         await super().startup(sockets)
         self._listening = sockets or []
         self._loop = asyncio.get_running_loop()
         self._loop.add_signal_handler(signal.SIGHUP, self._start, "reload")
-        self._start("load")
+        if not self._state.ready:
+            self._start("load")
 
     def _start(self, what: str) -> None:
         task = asyncio.get_running_loop().create_task(self._prepare(what))
