@@ -1,4 +1,4 @@
-"""fbg: the BERT family and quantized matrix products on CPUs."""
+"""Fast inference for encoders and ONNX networks on CPUs, and the kernels that it is built on."""
 
 from fbg import isa, quantization
 from fbg._fbg import __version__

@@ -26,7 +26,7 @@
 
 namespace fbg {
 
-// A stage of output.h: it has an emitter, and a scalar face in apply_stage().
+// A stage of output.h: it has an emitter, and a scalar implementation in apply_stage().
 template <class S>
 concept KernelStage = requires(const S stage, ValueType type) {
   { stage.stage() } -> std::same_as<Stage>;

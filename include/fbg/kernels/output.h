@@ -8,8 +8,8 @@
 // fbg/gemm/pipeline.h.
 //
 // To add a stage: (1) kind and struct here, (2) name and type in src/kernels/output.cc, the scalar
-// face in generic/stages.cc, (3) the emitter, (4) the Python class; docs/add-a-kernel.md walks
-// through one.
+// implementation in generic/stages.cc, (3) the emitter, (4) the Python class; docs/add-a-kernel.md
+// walks through one.
 #pragma once
 
 #include <array>
@@ -325,7 +325,7 @@ struct TypedPipeline {
 };
 TypedPipeline type_pipeline(std::span<const Stage> stages, ValueType start);
 
-// The scalar face of a stage, dispatched by kind: the oracle of every emitter.
+// The scalar implementation of a stage, dispatched by kind: the reference for every emitter.
 Value apply_stage(const StageCode& code, const StageArgs& args, Value x, const Element& e) noexcept;
 
 // The same for a row of float32 in memory: x[j] is element (row, col + j) of C.

@@ -1,7 +1,7 @@
 // The portable microkernel, which runs everywhere and is the reference of every test: a tile
-// computed element by element from the definition, through the scalar face of each stage. Floats
-// are fused multiply-adds in one chain over k, as in the generated kernels. Any tile shape and any
-// pipeline will do; both are read from TileArgs::key.
+// computed element by element from the definition, through the scalar implementation of each stage.
+// Floats are fused multiply-adds in one chain over k, as in the generated kernels. Any tile shape
+// and any pipeline will do; both are read from TileArgs::key.
 
 #include <cmath>
 #include <type_traits>

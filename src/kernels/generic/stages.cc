@@ -1,5 +1,5 @@
-// The scalar face of every stage: the reference of the emitters, and the output pipeline of the
-// portable kernels.
+// The scalar implementation of every stage: the reference of the emitters, and the output pipeline
+// of the portable kernels.
 #include <algorithm>
 #include <atomic>
 #include <bit>

@@ -1,5 +1,5 @@
-// One function per stage; each follows the formula of its scalar face in fbg/kernels/output.h,
-// operation by operation, so that both give the same bits.
+// One function per stage; each follows the formula of its scalar implementation in
+// fbg/kernels/output.h, operation by operation, so that both give the same bits.
 #include "kernels/x64/stage_emitters.h"
 
 #include "kernels/x64/stage_emitter.h"

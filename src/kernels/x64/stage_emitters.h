@@ -1,4 +1,4 @@
-// The vector face of the output pipeline: each stage applied to one register of results.
+// The vector implementation of the output pipeline: each stage applied to one register of results.
 #pragma once
 
 #include <array>
