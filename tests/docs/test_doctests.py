@@ -3,10 +3,13 @@
 import doctest
 import importlib
 import pkgutil
+from typing import Any
 
+import numpy as np
 import pytest
 
 import fbg
+from helpers import tiny_bert
 
 # __main__ would run the program.
 MODULES = sorted(
@@ -21,11 +24,20 @@ MODULES = sorted(
 )
 
 
+@pytest.fixture(scope="module")
+def names(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What examples use without making it: a small model with the hidden size of MiniLM."""
+    geometry = tiny_bert.Geometry(384, 1, 12, 1536, vocab_size=99)
+    path = tiny_bert.write_checkpoint(tmp_path_factory.mktemp("model"), geometry)
+    return {"fbg": fbg, "np": np, "model": fbg.load(path), "tmp": tmp_path_factory.mktemp("out")}
+
+
 @pytest.mark.usefixtures("keep_settings")  # which examples may change
 @pytest.mark.parametrize("name", MODULES)
-def test_examples_of(name: str) -> None:
+def test_examples_of(name: str, names: dict[str, Any]) -> None:
     module = importlib.import_module(name)
-    result = doctest.testmod(module, optionflags=doctest.NORMALIZE_WHITESPACE)
+    flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+    result = doctest.testmod(module, optionflags=flags, extraglobs=names)
     assert result.failed == 0
 
 

@@ -67,6 +67,7 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "packed.unpack()",
         "model.forward(ids)",
         "model.encode(['the quick brown fox'] * 3)",
+        "model.encode(['the quick brown fox'] * 16, batch_size=1)",  # a thread for each batch
     ],
 )
 def test_the_interpreter_ends_while_daemon_threads_call(call: str, directory: Path) -> None:

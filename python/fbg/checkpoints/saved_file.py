@@ -153,7 +153,8 @@ class SavedFile:
             )
         except (OSError, RuntimeError, ValueError) as error:
             raise self._error(name, str(error)) from None
-        if not isinstance(native, PackedWeight) or dtype_name(native) != dtype:
+        # Networks run on weights that are packed for int32 sums only.
+        if isinstance(native, _fbg.PackedBInt16) or dtype_name(native) != dtype:
             raise self._error(name, f"must be packed for {dtype}, got {type(native).__name__}")
         if native.shape != (inputs, outputs):
             raise self._error(name, f"must have shape {(inputs, outputs)}, got {native.shape}")

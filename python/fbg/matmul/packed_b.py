@@ -19,6 +19,7 @@ from fbg.arrays import (
     require_scales,
 )
 from fbg.matmul import packed_file
+from fbg.matmul.weights import PackedWeight
 from fbg.quantization import dequantize
 
 __all__ = ["Outliers", "PackedB"]
@@ -121,7 +122,7 @@ class PackedB:
 
         _check_accum(accum, outlier_bits, floating=dtype in _FLOAT_PACKERS)
 
-        self._native: _fbg.PackedBInt8 | _fbg.PackedBInt16 | _FloatB
+        self._native: PackedWeight
         if array.dtype == np.int8:
             if dtype in _FLOAT_PACKERS:
                 raise TypeError(f"PackedB: w must be floating for dtype={dtype!r}, got int8")
@@ -279,7 +280,7 @@ class PackedB:
         return cls._of(packed_file.read(_path_text(path, "PackedB.load"), verify))
 
     @classmethod
-    def _of(cls, native: packed_file.NativeB) -> PackedB:
+    def _of(cls, native: PackedWeight) -> PackedB:
         packed = cls.__new__(cls)
         packed._native = native
         return packed

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any, BinaryIO, TypeAlias
+from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
@@ -21,16 +21,9 @@ import numpy.typing as npt
 from fbg import _fbg
 from fbg.errors import ModelError
 from fbg.files import open_regular, replace_file
+from fbg.matmul.weights import PackedWeight, dtype_name
 
-__all__ = ["NativeB", "dtype_name", "read", "read_header", "write"]
-
-NativeB: TypeAlias = (
-    _fbg.PackedBInt8
-    | _fbg.PackedBInt16
-    | _fbg.PackedBFloat32
-    | _fbg.PackedBFloat16
-    | _fbg.PackedBBFloat16
-)
+__all__ = ["read", "read_header", "write"]
 
 FORMAT = "fbg.PackedB"
 VERSION = 1
@@ -38,21 +31,8 @@ TENSOR = "packed_b"
 ALIGNMENT = 64
 MAX_HEADER = 1 << 16  # ours has some 200 bytes
 
-_DTYPE_NAMES: dict[type, str] = {
-    _fbg.PackedBInt8: "int8",
-    _fbg.PackedBInt16: "int8",
-    _fbg.PackedBFloat32: "float32",
-    _fbg.PackedBFloat16: "float16",
-    _fbg.PackedBBFloat16: "bfloat16",
-}
 
-
-def dtype_name(native: NativeB) -> str:
-    """Name of the type of the packed elements."""
-    return _DTYPE_NAMES[type(native)]
-
-
-def write(path: str, native: NativeB) -> None:
+def write(path: str, native: PackedWeight) -> None:
     """Write a file, whole or not at all."""
     block = native.block
     with replace_file(path) as file:
@@ -60,7 +40,7 @@ def write(path: str, native: NativeB) -> None:
         file.write(block.data)
 
 
-def read(path: str, verify: bool) -> NativeB:
+def read(path: str, verify: bool) -> PackedWeight:
     """Map a file; raises ModelError naming it and what is wrong with it."""
     try:
         with open_regular(path) as file:
@@ -77,7 +57,7 @@ def read(path: str, verify: bool) -> NativeB:
     return native
 
 
-def _metadata(native: NativeB) -> dict[str, str]:
+def _metadata(native: PackedWeight) -> dict[str, str]:
     return {
         "format": FORMAT,
         "version": str(VERSION),
@@ -86,7 +66,7 @@ def _metadata(native: NativeB) -> dict[str, str]:
     }
 
 
-def _encode_header(native: NativeB, block: npt.NDArray[np.uint8]) -> bytes:
+def _encode_header(native: PackedWeight, block: npt.NDArray[np.uint8]) -> bytes:
     header = {
         "__metadata__": _metadata(native),
         TENSOR: {"dtype": "U8", "shape": [block.size], "data_offsets": [0, block.size]},

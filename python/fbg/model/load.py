@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import operator
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg import _fbg
+from fbg.arrays import require_integer
 from fbg.checkpoints.saved_file import SavedFile
 from fbg.compression.precision import HigherPrecision, choose_layers, read_patterns
 from fbg.errors import ModelError
@@ -56,38 +56,35 @@ def load(
 ) -> Any:
     """Load a `Model`: a transformer encoder with its tokenizer, its pooling and its head.
 
-    model: a directory as Hugging Face writes it: config.json, tokenizer.json, weights in
-        model.safetensors or pytorch_model.bin, in one file or in shards, and modules.json of
-        sentence-transformers if there. Or a hub id, which the local cache is asked for before the
-        network. Or a directory that `Model.save` wrote, whose weights are mapped, and neither
-        quantized nor copied. docs/models.md lists the model types. Or a file that ends in ".onnx":
-        docs/onnx.md describes the `Net` that it becomes, and its `net_options`.
-    dtype: what the encoder's linear layers compute in; sums are float32 or exact.
-        "float32"; "bfloat16": weights and activations rounded to bfloat16, half the memory, twice
-        as fast with AVX512-BF16; "float16": weights kept in float16 and computed with in float32;
-        "int8": weights quantized with one scale per output column, activations per token while
-        they are packed: fastest and smallest. With "bfloat16" and "int8", attention too multiplies
-        bfloat16 on CPUs with AVX512-BF16. None: what a saved model was saved with, else "float32".
-    num_threads: threads of every call; None follows `fbg.set_num_threads`.
-    smooth: with "int8", divide the input channels of linear layers by factors that make them about
-        equally large, and multiply the weights by them (SmoothQuant, arXiv:2211.10438). How large
-        channels are is observed in a float32 run on random token ids, always the same ones: it
-        needs no data and costs no time later. False rounds the weights as they are.
-    calibrate: with "int8", about 100 texts like those that the model will see: channels are
-        observed on them instead, and weights rounded so that their errors cancel (GPTQ,
-        arXiv:2210.17323). More accurate still; takes seconds.
-    higher_precision: patterns of the names of linear layers that compute in "bfloat16" instead, as
-        ["layers.0.*", "*.output"], or a dtype for each pattern, as {"layers.11.output": "float32"}.
-        `fbg compare --sensitivity` proposes which.
-    progress: called as progress(stage, done, total) while int8 weights are "observing" their inputs
-        and "quantizing"; see `fbg.progress.progress_bars`.
+    model: a directory in the layout of Hugging Face, with config.json, tokenizer.json, the weights
+        in model.safetensors or pytorch_model.bin, in one file or in shards, and modules.json of
+        sentence-transformers if it exists. Or a hub id, which is looked up in the local cache
+        first. Or a directory that `Model.save` wrote, whose weights are mapped. Or a file that ends
+        in ".onnx": docs/onnx.md describes the `Net` that it becomes, and its `net_options`.
+        docs/models.md lists the types of models.
+    dtype: the precision of the encoder's linear layers. "float32"; "bfloat16": weights and
+        activations in bfloat16; "float16": weights in float16, products in float32; "int8": weights
+        with one scale per output column, activations quantized per token. With "bfloat16" and
+        "int8", attention also multiplies in bfloat16 if the CPU has AVX512-BF16. None: the dtype of
+        a saved model, otherwise "float32".
+    num_threads: the number of threads of every call; None follows `fbg.set_num_threads`.
+    smooth: whether "int8" equalizes the input channels of linear layers before it rounds the
+        weights (SmoothQuant, arXiv:2211.10438). The sizes of the channels are observed in a float32
+        run on random token ids, which are always the same, so no data is needed.
+    calibrate: about 100 texts similar to those that the model will process, with "int8". Channels
+        are observed on them, and weights are rounded so that their errors cancel (GPTQ,
+        arXiv:2210.17323). This is more accurate, and takes seconds.
+    higher_precision: patterns of names of linear layers that compute in "bfloat16", such as
+        ["layers.0.*"], or a dtype for each pattern, such as {"layers.11.output": "float32"}.
+        `fbg compare --sensitivity` proposes some.
+    progress: called as progress(stage, done, total) in the stages "observing" and "quantizing".
 
-    Raises ModelError naming the file (and tensor or key) that is missing, damaged or unsupported;
-    TypeError or ValueError for the arguments themselves. Pickling a model keeps these arguments,
-    not the weights: unpickling loads it again.
+    Raises ModelError, which names the file and the tensor or key that is missing, damaged or
+    unsupported, and TypeError or ValueError for the arguments. Pickling a model stores these
+    arguments and not the weights; unpickling loads the model again.
 
     >>> model = load("sentence-transformers/all-MiniLM-L6-v2", dtype="int8")  # doctest: +SKIP
-    >>> model.encode("a sentence").shape  # doctest: +SKIP
+    >>> model.encode("a sentence").shape
     (384,)
     """
     if not isinstance(model, (str, os.PathLike)):
@@ -137,7 +134,7 @@ def _checked_options(
     if dtype is not None and dtype not in DTYPES:
         raise ValueError(f"load: dtype must be one of {', '.join(DTYPES)} or None, got {dtype!r}")
     if num_threads is not None:
-        num_threads = _checked_threads(num_threads)
+        num_threads = require_integer(num_threads, "load: num_threads", 1, _fbg.MAX_THREADS)
     texts = None if calibrate is None else _checked_texts(calibrate, dtype, smooth)
     return _Options(dtype, num_threads, smooth, texts, read_patterns(higher_precision))
 
@@ -227,14 +224,3 @@ def _checked_texts(calibrate: object, dtype: str | None, smooth: bool) -> list[s
     if not any(text.strip() for text in texts):
         raise ValueError("load: calibrate must hold at least one text that is not empty")
     return texts
-
-
-def _checked_threads(num_threads: int) -> int:
-    try:
-        number = operator.index(num_threads)
-    except TypeError:
-        got = type(num_threads).__name__
-        raise TypeError(f"load: num_threads must be an integer or None, got {got}") from None
-    if not 1 <= number <= _fbg.MAX_THREADS:
-        raise ValueError(f"load: num_threads must be in [1, {_fbg.MAX_THREADS}], got {number}")
-    return number

@@ -97,12 +97,15 @@ class Engine:
         where: the function that is named in the ValueError for an id that the network has not.
         """
         limits = self._limits
-        self.require_valid(ids, types, where)
         batch = pack_sequences(ids, limits.pad_token_id)
         if limits.num_token_types > 1 and any(part is not None for part in types):
             parts = [np.zeros_like(i) if t is None else t for i, t in zip(ids, types, strict=True)]
             batch = replace(batch, types=np.concatenate(parts))
         bounds = batch.offsets.tolist() if self.per_token else range(batch.sequences + 1)
         output = np.empty((bounds[-1], self.columns), np.float32)
-        runner.run(batch, [output], num_threads)
+        try:
+            runner.run(batch, [output], num_threads)
+        except ValueError:
+            self.require_valid(ids, types, where)  # the run checks too, but cannot name the caller
+            raise
         return [output[begin:end] for begin, end in pairwise(bounds)]

@@ -10,9 +10,10 @@ sequence is the same, to the bit, whatever shares its batch.
 
 from __future__ import annotations
 
+import contextlib
 import queue
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
@@ -113,7 +114,11 @@ def run_in_parallel(
     batches: Sequence[Sequence[_Job]],
     runners: Sequence[Runner],
 ) -> Iterator[int]:
-    """Yield what `compute` gives for the batches, in their order, with a thread for each runner."""
+    """Yield what `compute` returns for the batches, in their order, with a thread for each runner.
+
+    Where no thread can be started, as while the interpreter is shutting down, the calling thread
+    computes the rest.
+    """
     free: queue.SimpleQueue[Runner] = queue.SimpleQueue()
     for runner in runners:
         free.put(runner)
@@ -126,10 +131,15 @@ def run_in_parallel(
             free.put(runner)
 
     with ThreadPoolExecutor(len(runners), "fbg-batch") as pool:
-        futures = [pool.submit(task, batch) for batch in batches]
+        futures: list[Future[int]] = []
         try:
+            with contextlib.suppress(RuntimeError):
+                for batch in batches:
+                    futures.append(pool.submit(task, batch))
             for future in futures:
                 yield future.result()
+            for batch in batches[len(futures) :]:
+                yield task(batch)
         finally:
             for future in futures:
                 future.cancel()
