@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 
+#include "conv/parts.h"
 #include "fbg/conv/conv.h"
 
 namespace fbg {
@@ -38,6 +39,7 @@ struct ConvRun {
   std::int32_t pad_value;  // not used where zero points differ between images
   std::span<const Stage> stages;
   OutputView c;
+  PixelGrid grid{};  // of the pixels that the step computes, in c
 
   float image_scale(std::int64_t n) const { return scale ? scale[n] : 1.0f; }
   std::int32_t image_zero_point(std::int64_t n) const { return zero_point ? zero_point[n] : 0; }
@@ -64,15 +66,24 @@ struct ConvMethod {
   // Modelled cycles of one thread, in units of one vector multiply-add per kernel port.
   double (*cost)(const ConvProblem<Acc>&);
   std::unique_ptr<ConvStep<Acc>> (*prepare)(const ConvProblem<Acc>&);
+  bool any_grid = false;  // writes pixels wherever ConvRun::grid has them (pixel_grid.h)
 };
 
 template <class Acc>
 std::span<const ConvMethod<Acc>> conv_methods();
 
-// The method of least cost among those that apply and that options admit. Throws
-// std::invalid_argument for an algorithm that does not exist or does not apply.
+// The problems of all parts of a convolution, to which one method is applied.
 template <class Acc>
-const ConvMethod<Acc>& choose_method(const ConvProblem<Acc>& p, const ConvOptions& options);
+bool applies_to_parts(const ConvMethod<Acc>& method, std::span<const ConvProblem<Acc>> parts);
+template <class Acc>
+double cost_of_parts(const ConvMethod<Acc>& method, std::span<const ConvProblem<Acc>> parts);
+
+// The method of least cost among those that apply and that options admit. Throws
+// std::invalid_argument for an algorithm that does not exist or does not apply, where `geometry`
+// is that of the whole convolution.
+template <class Acc>
+const ConvMethod<Acc>& choose_method(std::span<const ConvProblem<Acc>> parts,
+                                     const ConvGeometry& geometry, const ConvOptions& options);
 
 // One function per algorithm, each in the file of its name.
 template <class Acc>

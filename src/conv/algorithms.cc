@@ -52,7 +52,20 @@ std::string method_names() {
 }  // namespace
 
 template <class Acc>
-const ConvMethod<Acc>& choose_method(const ConvProblem<Acc>& p, const ConvOptions& options) {
+bool applies_to_parts(const ConvMethod<Acc>& method, std::span<const ConvProblem<Acc>> parts) {
+  return (parts.size() == 1 || method.any_grid) && std::ranges::all_of(parts, method.applies);
+}
+
+template <class Acc>
+double cost_of_parts(const ConvMethod<Acc>& method, std::span<const ConvProblem<Acc>> parts) {
+  double sum = 0;
+  for (const ConvProblem<Acc>& part : parts) sum += method.cost(part);
+  return sum;
+}
+
+template <class Acc>
+const ConvMethod<Acc>& choose_method(std::span<const ConvProblem<Acc>> parts,
+                                     const ConvGeometry& geometry, const ConvOptions& options) {
   const ConvMethod<Acc>* best = nullptr;
   double least = std::numeric_limits<double>::infinity();
   const bool direct = options.algorithm == "direct", any = options.algorithm.empty() || direct;
@@ -60,39 +73,56 @@ const ConvMethod<Acc>& choose_method(const ConvProblem<Acc>& p, const ConvOption
   for (const ConvMethod<Acc>& method : conv_methods<Acc>()) {
     if (!any && !is_called(method.name, options.algorithm)) continue;
     exists = true;
-    if (!method.applies(p)) continue;
+    if (!applies_to_parts(method, parts)) continue;
     if (any && (options.exact || direct) && !method.exact) continue;
-    const double cost = method.cost(p);
+    const double cost = cost_of_parts(method, parts);
     if (cost < least) {
       least = cost;
       best = &method;
     }
   }
-  if (best) return *best;
+  if (best) return *best;  // im2col applies to everything
   const std::string name(options.algorithm);
   if (!exists)
     throw std::invalid_argument("conv: algorithm must be 'direct' or one of " +
                                 method_names<Acc>() + ", got '" + name + "'");
-  if (any)
-    throw std::invalid_argument("conv: no algorithm computes " + to_string(p.geometry) + " yet");
   throw std::invalid_argument("conv: algorithm '" + name + "' does not apply to " +
-                              to_string(p.geometry));
+                              to_string(geometry));
 }
 
 template std::span<const ConvMethod<Int32>> conv_methods();
+template bool applies_to_parts(const ConvMethod<Int32>&, std::span<const ConvProblem<Int32>>);
+template double cost_of_parts(const ConvMethod<Int32>&, std::span<const ConvProblem<Int32>>);
+template const ConvMethod<Int32>& choose_method(std::span<const ConvProblem<Int32>>,
+                                                const ConvGeometry&, const ConvOptions&);
 template std::span<const ConvMethod<Int16>> conv_methods();
+template bool applies_to_parts(const ConvMethod<Int16>&, std::span<const ConvProblem<Int16>>);
+template double cost_of_parts(const ConvMethod<Int16>&, std::span<const ConvProblem<Int16>>);
+template const ConvMethod<Int16>& choose_method(std::span<const ConvProblem<Int16>>,
+                                                const ConvGeometry&, const ConvOptions&);
 template std::span<const ConvMethod<Float32>> conv_methods();
+template bool applies_to_parts(const ConvMethod<Float32>&, std::span<const ConvProblem<Float32>>);
+template double cost_of_parts(const ConvMethod<Float32>&, std::span<const ConvProblem<Float32>>);
+template const ConvMethod<Float32>& choose_method(std::span<const ConvProblem<Float32>>,
+                                                  const ConvGeometry&, const ConvOptions&);
 template std::span<const ConvMethod<BFloat16>> conv_methods();
+template bool applies_to_parts(const ConvMethod<BFloat16>&, std::span<const ConvProblem<BFloat16>>);
+template double cost_of_parts(const ConvMethod<BFloat16>&, std::span<const ConvProblem<BFloat16>>);
+template const ConvMethod<BFloat16>& choose_method(std::span<const ConvProblem<BFloat16>>,
+                                                   const ConvGeometry&, const ConvOptions&);
 template std::span<const ConvMethod<Float32BF16>> conv_methods();
+template bool applies_to_parts(const ConvMethod<Float32BF16>&,
+                               std::span<const ConvProblem<Float32BF16>>);
+template double cost_of_parts(const ConvMethod<Float32BF16>&,
+                              std::span<const ConvProblem<Float32BF16>>);
+template const ConvMethod<Float32BF16>& choose_method(std::span<const ConvProblem<Float32BF16>>,
+                                                      const ConvGeometry&, const ConvOptions&);
 template std::span<const ConvMethod<Float32F16>> conv_methods();
-template const ConvMethod<Int32>& choose_method(const ConvProblem<Int32>&, const ConvOptions&);
-template const ConvMethod<Int16>& choose_method(const ConvProblem<Int16>&, const ConvOptions&);
-template const ConvMethod<Float32>& choose_method(const ConvProblem<Float32>&, const ConvOptions&);
-template const ConvMethod<BFloat16>& choose_method(const ConvProblem<BFloat16>&,
-                                                   const ConvOptions&);
-template const ConvMethod<Float32BF16>& choose_method(const ConvProblem<Float32BF16>&,
-                                                      const ConvOptions&);
-template const ConvMethod<Float32F16>& choose_method(const ConvProblem<Float32F16>&,
-                                                     const ConvOptions&);
+template bool applies_to_parts(const ConvMethod<Float32F16>&,
+                               std::span<const ConvProblem<Float32F16>>);
+template double cost_of_parts(const ConvMethod<Float32F16>&,
+                              std::span<const ConvProblem<Float32F16>>);
+template const ConvMethod<Float32F16>& choose_method(std::span<const ConvProblem<Float32F16>>,
+                                                     const ConvGeometry&, const ConvOptions&);
 
 }  // namespace fbg

@@ -19,15 +19,15 @@ ConvInput ConvInput::dense(const void* data, const ConvGeometry& g, const ConvSh
 namespace {
 
 template <class Acc>
-ConvProblem<Acc> problem_of(const PackedConv<Acc>& weights, RuntimePipeline pipeline,
-                            const ConvShape& shape, const ConvOptions& options, Features features) {
-  return {weights,
-          weights.geometry(),
-          shape,
-          pipeline,
-          options.has_scale || options.source == ConvSource::quantize,
-          features,
-          options.threads};
+std::vector<ConvProblem<Acc>> problems_of(const std::vector<ConvPart<Acc>>& parts,
+                                          RuntimePipeline pipeline, const ConvOptions& options,
+                                          Features features) {
+  const bool has_scale = options.has_scale || options.source == ConvSource::quantize;
+  std::vector<ConvProblem<Acc>> problems;
+  for (const ConvPart<Acc>& part : parts)
+    problems.push_back(
+        {part.weights, part.geometry, part.shape, pipeline, has_scale, features, options.threads});
+  return problems;
 }
 
 }  // namespace
@@ -40,7 +40,8 @@ struct Conv<Acc>::State {
   ConvSource source;
   bool has_scale, wide;
   std::string algorithm;
-  std::unique_ptr<ConvStep<Acc>> step;
+  std::vector<ConvPart<Acc>> parts;
+  std::vector<std::unique_ptr<ConvStep<Acc>>> steps;  // one for each part, one after the other
   ValueType output;
   const simd::RowKernels& rows;
   // Workspace: parameters of each image, the extents that threads found, x converted, the step's.
@@ -69,24 +70,27 @@ Conv<Acc>::Conv(const PackedConv<Acc>& weights, RuntimePipeline pipeline, const 
                 const ConvOptions& options, Features features) {
   if (options.source != ConvSource::native && !is_integer(Acc::kind))
     throw std::invalid_argument("conv: float weights take x as it is");
-  const ConvProblem<Acc> p = problem_of(weights, pipeline, shape, options, features);
+  const ConvGeometry& geometry = weights.geometry();
+  std::vector<ConvPart<Acc>> parts = conv_parts(weights, shape);
+  const std::vector<ConvProblem<Acc>> problems = problems_of(parts, pipeline, options, features);
   // Types the stages, and checks that operands have what they ask for.
-  const KernelKey key = conv_kernel_key(p, choose_geometry(Acc::kind, features));
+  const KernelKey key = conv_kernel_key(problems.front(), choose_geometry(Acc::kind, features));
   if constexpr (is_integer(Acc::kind)) {
     const std::int64_t limit = pipeline.empty() ? kMaxDepthRaw : kMaxDepthCorrected;
-    if (p.geometry.depth() > limit)
-      throw std::invalid_argument("conv: " + std::to_string(p.geometry.depth()) +
-                                  " products for an output element exceed " +
-                                  std::to_string(limit) +
-                                  ", the most that int32 sums hold exactly");
+    if (geometry.depth() > limit)
+      throw std::invalid_argument(
+          "conv: " + std::to_string(geometry.depth()) + " products for an output element exceed " +
+          std::to_string(limit) + ", the most that int32 sums hold exactly");
   }
-  const ConvMethod<Acc>& method = choose_method(p, options);
-  state_ =
-      std::make_unique<State>(State{weights, p.geometry, shape, options.source, p.has_scale, false,
-                                    method.name, method.prepare(p), key.output(),
-                                    simd::row_kernels(features), 0, 0, 0, 0, 0, options.threads});
+  const ConvMethod<Acc>& method = choose_method<Acc>(problems, geometry, options);
+  std::vector<std::unique_ptr<ConvStep<Acc>>> steps;
+  for (const ConvProblem<Acc>& problem : problems) steps.push_back(method.prepare(problem));
+  state_ = std::make_unique<State>(
+      State{weights, geometry, shape, options.source, problems.front().has_scale, false,
+            method.name, std::move(parts), std::move(steps), key.output(),
+            simd::row_kernels(features), 0, 0, 0, 0, 0, options.threads});
   State& s = *state_;
-  s.wide = s.step->wants_wide();
+  s.wide = s.steps.front()->wants_wide();
   s.element = s.wide ? 2 : static_cast<std::int64_t>(sizeof(typename Acc::A));
   const auto place = [&](std::size_t bytes) {
     const std::size_t at = s.bytes;
@@ -100,8 +104,10 @@ Conv<Acc>::Conv(const PackedConv<Acc>& weights, RuntimePipeline pipeline, const 
     s.extents_at = place(static_cast<std::size_t>(s.threads) * batch * sizeof(RowExtent));
   if (s.converts())
     s.image_at =
-        place(static_cast<std::size_t>(shape.in_pixels() * p.geometry.in_channels * s.element));
-  s.step_at = place(s.step->workspace_bytes());
+        place(static_cast<std::size_t>(shape.in_pixels() * geometry.in_channels * s.element));
+  std::size_t most = 0;
+  for (const auto& step : s.steps) most = std::max(most, step->workspace_bytes());
+  s.step_at = place(most);
 }
 
 template <class Acc>
@@ -125,11 +131,13 @@ std::string_view Conv<Acc>::algorithm() const {
 }
 template <class Acc>
 std::string Conv<Acc>::kernel_name() const {
-  return state_->step->kernel();
+  return state_->steps.front()->kernel();
 }
 template <class Acc>
 int Conv<Acc>::phases() const noexcept {
-  return state_->first_step_phase() + state_->step->phases() + (state_->unshifts() ? 1 : 0);
+  int phases = state_->first_step_phase() + (state_->unshifts() ? 1 : 0);
+  for (const auto& step : state_->steps) phases += step->phases();
+  return phases;
 }
 template <class Acc>
 std::size_t Conv<Acc>::workspace_bytes() const noexcept {
@@ -231,11 +239,16 @@ void Conv<Acc>::State::convert(const ConvInput& x, std::byte* workspace, int id,
 // Raw sums of what was shifted: sum (x + s) w - s sum w, modulo 2^32.
 template <class Acc>
 void Conv<Acc>::State::unshift(OutputView c, int id, int count) const noexcept {
-  const std::int64_t pixels = shape.out_pixels();
-  for (std::int64_t i = pixels * id / count; i < pixels * (id + 1) / count; ++i) {
-    auto* row = reinterpret_cast<std::uint32_t*>(static_cast<std::byte*>(c.data) + i * c.ld);
-    for (std::int64_t o = 0; o < geometry.out_channels; ++o)
-      row[o] -= 128u * static_cast<std::uint32_t>(weights.col_offsets()[o]);
+  for (const ConvPart<Acc>& part : parts) {
+    const Extent3& out = part.shape.output;
+    const std::int64_t pixels = part.shape.out_pixels();
+    for (std::int64_t i = pixels * id / count; i < pixels * (id + 1) / count; ++i) {
+      const std::int64_t at = part.grid.row(i / volume(out), i / (out[1] * out[2]) % out[0],
+                                            i / out[2] % out[1], i % out[2]);
+      auto* row = reinterpret_cast<std::uint32_t*>(static_cast<std::byte*>(c.data) + at * c.ld);
+      for (std::int64_t o = 0; o < geometry.out_channels; ++o)
+        row[o] -= 128u * static_cast<std::uint32_t>(part.weights.col_offsets()[o]);
+    }
   }
 }
 
@@ -249,12 +262,17 @@ void Conv<Acc>::run(const ConvInput& x, RuntimePipeline pipeline, OutputView c,
   if (phase < s.quantizing_phases()) return s.find_extents(x, workspace, thread_id, num_threads);
   if (phase < s.first_step_phase()) return s.convert(x, workspace, thread_id, num_threads);
   phase -= s.first_step_phase();
-  if (phase >= s.step->phases()) return s.unshift(c, thread_id, num_threads);
+  std::size_t part = 0;
+  for (; part < s.steps.size() && phase >= s.steps[part]->phases(); ++part)
+    phase -= s.steps[part]->phases();
+  if (part == s.steps.size()) return s.unshift(c, thread_id, num_threads);
+  if (s.parts[part].shape.out_pixels() == 0) return;
 
   const std::int64_t channels = s.geometry.in_channels * s.element;
   ConvRun run{};
   run.stages = pipeline;
   run.c = c;
+  run.grid = s.parts[part].grid;
   if (s.converts()) {
     const std::int64_t line = s.shape.input[2] * channels, plane = s.shape.input[1] * line;
     run.x = workspace + s.image_at;
@@ -278,18 +296,19 @@ void Conv<Acc>::run(const ConvInput& x, RuntimePipeline pipeline, OutputView c,
     run.scale = s.has_scale ? scale : nullptr;
     run.zero_point = zero_point;
   }
-  s.step->run(run, workspace + s.step_at, phase, thread_id, num_threads);
+  s.steps[part]->run(run, workspace + s.step_at, phase, thread_id, num_threads);
 }
 
 template <class Acc>
 std::vector<ConvAlgorithm> conv_algorithms(const PackedConv<Acc>& weights, RuntimePipeline pipeline,
                                            const ConvShape& shape, const ConvOptions& options,
                                            Features features) {
-  const ConvProblem<Acc> p = problem_of(weights, pipeline, shape, options, features);
+  const std::vector<ConvPart<Acc>> parts = conv_parts(weights, shape);
+  const std::vector<ConvProblem<Acc>> problems = problems_of(parts, pipeline, options, features);
   std::vector<ConvAlgorithm> found;
   for (const ConvMethod<Acc>& method : conv_methods<Acc>())
-    if (method.applies(p) && (method.exact || !options.exact))
-      found.push_back({method.name, method.cost(p)});
+    if (applies_to_parts<Acc>(method, problems) && (method.exact || !options.exact))
+      found.push_back({method.name, cost_of_parts<Acc>(method, problems)});
   std::ranges::sort(found, {}, &ConvAlgorithm::cost);
   return found;
 }

@@ -27,7 +27,8 @@ const T* PackAWithIm2Col<T, HasScale>::in_place() const {
                     (shape_.input[0] == 1 || x_.strides[0] == plane) &&
                     (shape_.batch == 1 || x_.batch_stride == shape_.input[0] * x_.strides[0]);
   if (!is_pointwise(g_) || !even) return nullptr;
-  const T* const data = reinterpret_cast<const T*>(x_.data) + group_ * g_.group_inputs();
+  const T* const data = reinterpret_cast<const T*>(x_.data) + group_ * g_.group_inputs() +
+                        pixels_.begin * in_place_ld();
   return readable_in_place(MatrixView<const T>{data, rows(), depth(), in_place_ld(), 1}) ? data
                                                                                          : nullptr;
 }
@@ -37,7 +38,7 @@ void PackAWithIm2Col<T, HasScale>::prepare(Range rows, ABlock& block) const noex
   if constexpr (HasScale) {
     const std::int64_t pixels = volume(shape_.output);
     for (std::int64_t i = 0; i < rows.size(); ++i) {
-      const std::int64_t image = (rows.begin + i) / pixels;
+      const std::int64_t image = (pixels_.begin + rows.begin + i) / pixels;
       block.scale[i] = x_.scale[image];
       block.zero_point[i] = x_.zero_point ? x_.zero_point[image] : 0;
     }
@@ -55,7 +56,7 @@ void PackAWithIm2Col<T, HasScale>::pack(Range rows, ABlock& block) const noexcep
   const std::int64_t k = depth();
   for (std::int64_t i = 0; i < rows.size(); ++i) {
     T* const to = reinterpret_cast<T*>(static_cast<std::byte*>(block.packed) + i * block.ld);
-    gather(rows.begin + i, to);
+    gather(pixels_.begin + rows.begin + i, to);
     std::fill(to + k, to + round_up(k, std::int64_t{4}), T{});
     if constexpr (HasScale)
       if (block.row_offsets)
@@ -124,22 +125,51 @@ class Im2ColStep final : public ConvStep<Acc> {
   }
   void run(const ConvRun& run, std::byte* workspace, int, int thread_id,
            int num_threads) const noexcept override {
+    if (run.grid.is_dense(shape_.output)) {
+      run_rows(run, {0, shape_.out_pixels()}, 0, workspace, thread_id, num_threads);
+      return;
+    }
+    // Rows of C are the same distance apart within a line only: each thread has lines of its own.
+    const std::int64_t depth = shape_.output[0], height = shape_.output[1];
+    const std::int64_t width = shape_.output[2], lines = shape_.batch * depth * height;
+    workspace += static_cast<std::size_t>(thread_id) * product_->workspace_bytes(1);
+    for (std::int64_t i = lines * thread_id / num_threads;
+         i < lines * (thread_id + 1) / num_threads; ++i)
+      run_rows(run, {i * width, (i + 1) * width},
+               run.grid.row(i / (depth * height), i / height % depth, i % height, 0), workspace, 0,
+               1);
+  }
+
+ private:
+  // Output pixels `pixels`, the first of which is row `first` of C.
+  void run_rows(const ConvRun& run, Range pixels, std::int64_t first, std::byte* workspace,
+                int thread_id, int num_threads) const noexcept {
     const ImageView x{run.x, run.batch_stride, run.strides, run.scale, run.zero_point};
     const std::int64_t columns = geometry_.group_outputs();
+    TilePlace place(run.stages, run.c, run.grid.step[2]);
+    TileArgs at;
+    place.set(at, first, 0, product_->output_type());
     std::array<Stage, kMaxStages> stages;
     std::ranges::copy(run.stages, stages.begin());
+    // Here rows are counted from 0 on.
+    for (std::size_t s = 0; s < run.stages.size(); ++s) {
+      stages[s].args = at.stages[s];
+      if (at.row != 0 && at.stages[s].ld != 0)
+        stages[s].args.data =
+            static_cast<const std::byte*>(at.stages[s].data) + at.row * at.stages[s].ld;
+    }
     const RuntimePipeline pipeline(stages.data(), run.stages.size());
     for (std::int64_t group = 0; group < geometry_.groups; ++group) {
-      const OutputView c{static_cast<std::byte*>(run.c.data) +
-                             group * columns * value_size(product_->output_type()),
-                         run.c.ld};
-      product_->run(Packer(x, geometry_, shape_, group), *weights_[static_cast<std::size_t>(group)],
-                    pipeline, c, workspace, thread_id, num_threads);
+      const OutputView c{
+          static_cast<std::byte*>(at.c) + group * columns * value_size(product_->output_type()),
+          at.ldc};
+      product_->run(Packer(x, geometry_, shape_, group, pixels),
+                    *weights_[static_cast<std::size_t>(group)], pipeline, c, workspace, thread_id,
+                    num_threads);
       for (std::size_t s = 0; s < run.stages.size(); ++s) skip_columns(stages[s], columns);
     }
   }
 
- private:
   const ConvGeometry geometry_;
   const ConvShape shape_;
   const int threads_;
@@ -187,12 +217,12 @@ bool pointwise_applies(const ConvProblem<Acc>& p) {
 
 template <class Acc>
 ConvMethod<Acc> im2col_method() {
-  return {"im2col", true, im2col_applies<Acc>, im2col_cost<Acc>, prepare<Acc>};
+  return {"im2col", true, im2col_applies<Acc>, im2col_cost<Acc>, prepare<Acc>, true};
 }
 
 template <class Acc>
 ConvMethod<Acc> pointwise_method() {
-  return {"pointwise", true, pointwise_applies<Acc>, product_cost<Acc>, prepare<Acc>};
+  return {"pointwise", true, pointwise_applies<Acc>, product_cost<Acc>, prepare<Acc>, true};
 }
 
 template ConvMethod<Int32> im2col_method();

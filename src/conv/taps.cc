@@ -61,7 +61,9 @@ class TapsStep final : public ConvStep<Acc> {
         runs_.push_back({row, kx * g.dilation[2] * pixel_, first, groups});
     slack_ = groups * Acc::format.kr * element_ - run * element_;
     reach_ = g.dilation[2] * (g.kernel[2] - 1) + 1;
-    segment_bytes_ = round_up(((tiles_.largest - 1) * g.stride[2] + reach_) * pixel_ + slack_, 64);
+    segment_bytes_ = round_up(
+        (std::max<std::int64_t>(tiles_.largest - 1, 0) * g.stride[2] + reach_) * pixel_ + slack_,
+        64);
     const std::int64_t rows = g.kernel[0] * g.kernel[1];
     block_tiles_ = std::clamp<std::int64_t>(kBlockBytes / (segment_bytes_ * rows), 1, kBlockTiles);
     pad_bytes_ = round_up(reach_ * pixel_ + slack_, 64);
@@ -104,12 +106,9 @@ class TapsStep final : public ConvStep<Acc> {
     t.pairs = reinterpret_cast<BlockPair*>(take(pairs_bytes_));
     t.segments = reinterpret_cast<Segment*>(take(segments_bytes_));
     t.copies = at;
-    std::array<StageArgs, kMaxStages> stage_args;
-    std::ranges::transform(run.stages, stage_args.begin(), &Stage::args);
-    t.args.stages = stage_args.data();
+    t.place = TilePlace(run.stages, run.c, run.grid.step[2]);
     t.args.pairs = t.pairs;
     t.args.num_pairs = std::ssize(runs_);
-    t.args.ldc = run.c.ld;
 
     std::int64_t image = -1;
     for (std::int64_t i = share.rows.begin; i < share.rows.end;) {
@@ -130,6 +129,7 @@ class TapsStep final : public ConvStep<Acc> {
     BlockPair* pairs;
     Segment* segments;  // [tile of the block][kernel row]
     std::byte* copies;
+    TilePlace place;
     TileArgs args;
   };
 
@@ -141,21 +141,20 @@ class TapsStep final : public ConvStep<Acc> {
     const std::int64_t columns = geometry_.group_outputs();
     for (std::int64_t group = 0; group < geometry_.groups; ++group) {
       const PackedB<Acc>& b = *weights_[static_cast<std::size_t>(group)];
-      fill_column_terms(key_, t.args.stages, run.image_scale(n), run.image_zero_point(n), b.scale(),
-                        b.col_offsets(), {group * columns, (group + 1) * columns},
+      fill_column_terms(key_, t.place.stages(), run.image_scale(n), run.image_zero_point(n),
+                        b.scale(), b.col_offsets(), {group * columns, (group + 1) * columns},
                         {t.terms.scale + group * padded_, t.terms.offset + group * padded_});
     }
   }
 
   struct Tile {
-    std::int64_t image, z, y, x, height, pixel;  // first output pixel, also counted over all
+    std::int64_t image, z, y, x, height;  // first output pixel; pixels
   };
   Tile tile(std::int64_t index) const {
     const Extent3& out = shape_.output;
     const std::int64_t line = index / tiles_.count;
     const Range x = tiles_[index % tiles_.count];
-    return {line / (out[0] * out[1]), line / out[1] % out[0], line % out[1], x.begin, x.size(),
-            line * out[2] + x.begin};
+    return {line / (out[0] * out[1]), line / out[1] % out[0], line % out[1], x.begin, x.size()};
   }
 
   // Finds or copies the segment of every kernel row for a tile.
@@ -212,7 +211,6 @@ class TapsStep final : public ConvStep<Acc> {
     const std::int64_t a_offset = group * geometry_.group_inputs() * element_;
     TileArgs& args = t.args;
     args.columns = columns.columns;
-    args.col = channel;
     args.prefetch = panel;
     if (key_.column_terms) {
       args.b_scale = t.terms.scale + group * padded_ + col;
@@ -231,9 +229,7 @@ class TapsStep final : public ConvStep<Acc> {
         t.pairs[r].a = segment.data + runs_[r].offset + a_offset;
         t.pairs[r].lda = segment.lda;
       }
-      args.row = at.pixel;
-      args.c =
-          static_cast<std::byte*>(run.c.data) + at.pixel * run.c.ld + channel * value_size(output_);
+      t.place.set(args, run.grid.row(at.image, at.z, at.y, at.x), channel, output_);
       run_tile(kernels_, columns, at.height, args);
     }
   }
@@ -297,7 +293,7 @@ std::unique_ptr<ConvStep<Acc>> prepare(const ConvProblem<Acc>& p) {
 
 template <class Acc>
 ConvMethod<Acc> taps_method() {
-  return {"taps", true, applies<Acc>, cost<Acc>, prepare<Acc>};
+  return {"taps", true, applies<Acc>, cost<Acc>, prepare<Acc>, true};
 }
 
 template ConvMethod<Int32> taps_method();

@@ -214,11 +214,8 @@ class WinogradStep final : public ConvStep<Float32> {
   }
 
   void transform_output(const ConvRun& run, const Work& work) const noexcept {
-    std::array<StageArgs, kMaxStages> stages;
-    std::ranges::transform(run.stages, stages.begin(), &Stage::args);
+    TilePlace place(run.stages, run.c, run.grid.step[2]);
     TileArgs args;
-    args.stages = stages.data();
-    args.ldc = run.c.ld;
     args.ldpartial = kChannels * kFloat;
     for_each_run(work, transforms_.output_tiles(), geometry_.out_channels,
                  [&](const TileRun& tiles, std::int64_t row, Range channels) {
@@ -228,28 +225,27 @@ class WinogradStep final : public ConvStep<Float32> {
                          const std::int64_t x = tiles.x * tiling_.x.n;
                          const std::int64_t count =
                              std::min(tiles.count * tiling_.x.n, tiling_.x.output - x);
+                         const std::int64_t depth = shape_.output[0];
                          const std::int64_t first =
-                             (tiles.plane * tiling_.y.output + line) * tiling_.x.output + x;
-                         finish(run, pixels, {first, first + count}, channels, args);
+                             run.grid.row(tiles.plane / depth, tiles.plane % depth, line, x);
+                         finish(run, pixels, first, count, channels, place, args);
                        });
                  });
   }
 
-  // The stages, for a run of pixels.
-  void finish(const ConvRun& run, const float* sums, Range pixels, Range channels,
-              TileArgs& args) const noexcept {
-    const BalancedSplit tiles = BalancedSplit::split(pixels.size(), tile_.max_rows);
+  // The stages, for a run of pixels, the first of which is row `first` of C.
+  void finish(const ConvRun& run, const float* sums, std::int64_t first, std::int64_t pixels,
+              Range channels, TilePlace& place, TileArgs& args) const noexcept {
+    const BalancedSplit tiles = BalancedSplit::split(pixels, tile_.max_rows);
     for_each_column_group(tile_, tiles.largest, channels, [&](const ColumnGroup& group) {
-      args.col = group.col;
       args.columns = group.columns;
-      args.row = pixels.begin;
       const float* partial = sums + (group.col - channels.begin);
+      std::int64_t row = first;
       for_each_row_tile(tiles, {}, [&](std::int64_t rows) {
         args.partial = const_cast<float*>(partial);
-        args.c = static_cast<std::byte*>(run.c.data) + args.row * run.c.ld +
-                 group.col * value_size(output_);
+        place.set(args, row, group.col, output_);
         run_tile(stages_, group, rows, args);
-        args.row += rows;
+        row += rows * run.grid.step[2];
         partial += rows * kChannels;
       });
     });
@@ -273,7 +269,8 @@ bool applies_to(const ConvProblem<Float32>& p, int n) {
   const ConvGeometry& g = p.geometry;
   const Extent3 ones{1, 1, 1};
   if (g.groups != 1 || g.transposed || g.stride != ones || g.kernel[0] != 1 ||
-      p.shape.output[0] != p.shape.input[0] || g.kernel[1] * g.kernel[2] == 1)
+      p.shape.output[0] != p.shape.input[0] || g.pad_before[0] != 0 ||
+      g.kernel[1] * g.kernel[2] == 1)
     return false;
   for (const std::size_t axis : {1u, 2u}) {
     const bool dilated = g.kernel[axis] > 1 && g.dilation[axis] > 1;
@@ -311,11 +308,14 @@ template <int N>
 ConvMethod<Float32> method() {
   static constexpr const char* kNames[] = {"winograd2", "winograd3", "winograd4", "winograd5",
                                            "winograd6"};
-  return {kNames[N - 2], false, [](const ConvProblem<Float32>& p) { return applies_to(p, N); },
+  return {kNames[N - 2],
+          false,
+          [](const ConvProblem<Float32>& p) { return applies_to(p, N); },
           [](const ConvProblem<Float32>& p) { return cost_of(p, N); },
           [](const ConvProblem<Float32>& p) -> std::unique_ptr<ConvStep<Float32>> {
             return std::make_unique<WinogradStep>(p, N);
-          }};
+          },
+          true};
 }
 
 }  // namespace

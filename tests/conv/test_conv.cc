@@ -24,7 +24,8 @@ struct Case {
   ConvShape shape;
 };
 
-// A geometry at random; groups are 1, all channels, or something between.
+// A geometry at random; groups are 1, all channels, or something between. One in four is
+// transposed.
 Case random_case(std::mt19937& random) {
   const auto pick = [&](std::int64_t lo, std::int64_t hi) {
     return lo + static_cast<std::int64_t>(random() % static_cast<unsigned>(hi - lo + 1));
@@ -36,6 +37,7 @@ Case random_case(std::mt19937& random) {
   g.in_channels = inputs * g.groups;
   g.out_channels = outputs * g.groups;
   if (kind == 3) g.in_channels = 4 * pick(1, 20), g.out_channels = pick(1, 70);
+  g.transposed = pick(0, 3) == 0;
   const std::int64_t first = pick(0, 2);  // the axes before have size 1
   Extent3 input{1, 1, 1};
   for (int axis = static_cast<int>(first); axis < kSpatialAxes; ++axis) {
@@ -45,14 +47,18 @@ Case random_case(std::mt19937& random) {
     g.pad_before[axis] = pick(0, 3);
     g.pad_after[axis] = pick(0, 3);
     const std::int64_t reach = g.dilation[axis] * (g.kernel[axis] - 1) + 1;
+    const std::int64_t pads = g.pad_before[axis] + g.pad_after[axis];
     const std::int64_t least =
-        std::max<std::int64_t>(1, reach - g.pad_before[axis] - g.pad_after[axis]);
+        g.transposed ? 1 + ceil_div(std::max<std::int64_t>(pads - reach, 0), g.stride[axis])
+                     : std::max<std::int64_t>(1, reach - pads);
     input[axis] = least + pick(0, axis == 2 ? 30 : 4);
+    if (g.transposed) g.output_padding[axis] = pick(0, g.stride[axis] - 1);
   }
   return {g, ConvShape::of(g, pick(1, 2), input)};
 }
 
-// sum over taps and channels, in double or int64; x outside is `pad`.
+// sum over taps and channels, in double or int64; x outside is `pad`. Of a transposed convolution,
+// taps that meet no pixel position are left out.
 template <class X, class W, class Sum>
 std::vector<Sum> plain(const Case& c, const X* x, const W* w, Sum pad) {
   const ConvGeometry& g = c.geometry;
@@ -69,11 +75,17 @@ std::vector<Sum> plain(const Case& c, const X* x, const W* w, Sum pad) {
         const Extent3 k{tap / (g.kernel[2] * g.kernel[1]), tap / g.kernel[2] % g.kernel[1],
                         tap % g.kernel[2]};
         Extent3 p;
-        bool inside = true;
+        bool inside = true, meets = true;
         for (int a = 0; a < kSpatialAxes; ++a) {
           p[a] = place[a] * g.stride[a] - g.pad_before[a] + k[a] * g.dilation[a];
+          if (g.transposed) {
+            const std::int64_t scaled = place[a] + g.pad_before[a] - k[a] * g.dilation[a];
+            meets = meets && scaled % g.stride[a] == 0;
+            p[a] = scaled / g.stride[a];
+          }
           inside = inside && p[a] >= 0 && p[a] < in[a];
         }
+        if (!meets) continue;
         const std::int64_t source = ((n * in[0] + p[0]) * in[1] + p[1]) * in[2] + p[2];
         for (std::int64_t i = 0; i < g.group_inputs(); ++i) {
           const Sum value = inside ? static_cast<Sum>(x[source * g.in_channels + first + i]) : pad;

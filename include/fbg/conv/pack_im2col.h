@@ -28,10 +28,11 @@ class PackAWithIm2Col {
   using Element = T;
   static constexpr bool kHasScale = HasScale;
 
+  // The patches of output pixels `pixels`, counted over the batch.
   PackAWithIm2Col(const ImageView& x, const ConvGeometry& geometry, const ConvShape& shape,
-                  std::int64_t group)
-      : x_(x), g_(geometry), shape_(shape), group_(group) {}
-  std::int64_t rows() const { return shape_.out_pixels(); }
+                  std::int64_t group, Range pixels)
+      : x_(x), g_(geometry), shape_(shape), group_(group), pixels_(pixels) {}
+  std::int64_t rows() const { return pixels_.size(); }
   std::int64_t depth() const { return g_.depth(); }
   // Rows of a product must be one distance apart, across lines and images too.
   const T* in_place() const;
@@ -46,6 +47,7 @@ class PackAWithIm2Col {
   const ConvGeometry& g_;
   ConvShape shape_;
   std::int64_t group_;
+  Range pixels_;
 };
 
 // Whether every output pixel is the input pixel at the same place.
