@@ -7,7 +7,7 @@ namespace fbg {
 namespace {
 
 constexpr std::int64_t kFloat = sizeof(float);
-constexpr std::int64_t kScratchBytes = 32 << 10;  // of one transform: most of an L1
+constexpr std::int64_t kScratchBytes = 16 << 10;  // of one transform: a part of the L1
 constexpr std::int64_t kChannels = WinogradTransforms::kChannels;
 
 alignas(64) constexpr float kZeros[kChannels] = {};
