@@ -1,4 +1,4 @@
-"""Which instruction sets the kernels may use.
+"""The instruction sets (ISAs) that kernels may use.
 
 The names are ``generic``, ``avx2``, ``avx2_vnni``, ``avx512``, ``avx512_vnni`` and ``avx512_bf16``.
 Each stands for a set of CPU features. The environment variable ``FBG_MAX_ISA`` sets the limit that
@@ -16,12 +16,20 @@ __all__ = ["active", "limit", "supported"]
 
 
 def supported() -> tuple[str, ...]:
-    """Return the ISAs of this machine, whatever the limit; ``generic`` is always there."""
+    """Return the names of all ISAs that this machine supports, regardless of the limit.
+
+    >>> "generic" in supported()
+    True
+    """
     return tuple(_fbg.supported_isas())
 
 
 def active() -> str:
-    """Return the name of the most capable ISA within the limit: the one kernels prefer now."""
+    """Return the name of the most capable ISA within the limit, which kernels currently prefer.
+
+    >>> active() in supported()
+    True
+    """
     return _fbg.active_isa()
 
 
@@ -44,10 +52,10 @@ class _Limit:
 
 
 def limit(name: str | None) -> _Limit:
-    """Restrict every kernel of the process to the features of one ISA; ``None`` lifts the limit.
+    """Restrict all kernels of the process to the features of one ISA; ``None`` removes the limit.
 
-    It takes effect at once and replaces the limit before, that of ``FBG_MAX_ISA`` included. As a
-    context manager it restores that limit at the end of the block.
+    The limit takes effect immediately and replaces the previous one, including that of
+    ``FBG_MAX_ISA``. Used as a context manager, it restores the previous limit at the end.
 
     Raises TypeError if `name` is neither a str nor None, ValueError if this machine does not
     support it.

@@ -1,16 +1,16 @@
-"""`prepare`: one name for calls that are validated once, of products and of convolutions.
+"""`prepare`: products and convolutions that are validated once and then called many times.
 
-A prepared call does once what does not depend on the elements of x: ``call(x, out)`` checks its two
-arrays, allocates nothing, and for a small product takes a fraction of the time of `gemm`. It takes
-NumPy arrays: x of the dtype that was prepared, with any strides, and `out` of ``call.dtype`` with
-contiguous rows, and returns `out`; without `out`, a new array, which may serve as `out` from then
-on. Several threads may call it at once (one at a time where the pipeline ends in `RowRange`, whose
-array they share). It keeps the kernels of the ISA that was active when it was made. Arrays of
-stages are bound: changes made in place are seen by later calls.
+Preparing a call does everything that does not depend on the elements of x. ``call(x, out)`` then
+only checks its two arrays and allocates nothing; for a small product it takes a fraction of the
+time of `gemm`. x is a NumPy array of the prepared dtype with any strides; `out` is a NumPy array of
+``call.dtype`` with contiguous rows, and is returned. Without `out`, a new array is returned.
+Several threads may use a prepared call at the same time, unless its pipeline ends in `RowRange`,
+which writes to one array. It keeps the kernels of the ISA that was active when it was prepared. It
+refers to the arrays of its stages: later calls see changes to them.
 
-A call of a product takes x (M, K) with M at most `rows`; the residual of `Add` has `rows` rows, of
-which a call uses the first. It has ``rows``, ``shape`` (K, N), ``dtype`` and ``num_threads``. A
-call of a convolution takes x of exactly the prepared shape.
+The call of a product accepts x of shape (M, K) with M at most `rows`; the residual of `Add` has
+`rows` rows, of which a call uses the first M. Its attributes are ``rows``, ``shape`` (K, N),
+``dtype`` and ``num_threads``. The call of a convolution accepts x of exactly the prepared shape.
 """
 
 from __future__ import annotations
@@ -40,21 +40,21 @@ def prepare(
 def prepare(
     weights: PackedB | PackedConv, pipeline: Stages = None, **options: Any
 ) -> product.PreparedCall | PreparedConv:
-    """Return ``call``: ``call(x, out)`` computes with `weights` and `pipeline`, validated once.
+    """Return a function ``call(x, out=None)`` that applies `weights` and `pipeline` to x.
 
     Args:
-        weights: `PackedB`, of a product, or `PackedConv`, of a convolution.
+        weights: `PackedB` for a product, `PackedConv` for a convolution.
         pipeline: as in `gemm` and `conv`.
-        options: of a product: ``rows``, the most rows that an x will have; ``packer``, how x is
-            read: `PackAWithQuantRowOffset` (default with int8 weights), `PackA` (default with float
-            weights and with a uint8 x) or `PackAWithRowOffset`; ``x_dtype`` (default uint8 for
-            `PackAWithRowOffset` and for `PackA` with int8 weights, otherwise float32);
-            ``num_threads``; and those of the packer, such as ``granularity``, ``scale`` and
-            ``zero_point``, or a ``row_range`` of `rows` rows. Of a convolution: ``shape``, that of
-            every x; ``x_dtype``, ``scale``, ``zero_point``, ``algorithm``, ``exact`` and
-            ``num_threads``, as in `conv`.
+        options: for a product: ``rows``, the most rows of any x; ``packer``, the class that packs
+            x: `PackAWithQuantRowOffset` (the default for int8 weights), `PackA` (the default for
+            float weights and for uint8 x) or `PackAWithRowOffset`; ``x_dtype``, by default uint8
+            for `PackAWithRowOffset` and for `PackA` with int8 weights, otherwise float32;
+            ``num_threads``; and the options of the packer, such as ``granularity``, ``scale`` and
+            ``zero_point``, or a ``row_range`` with `rows` rows. For a convolution: ``shape``, the
+            shape of every x; ``x_dtype``, ``scale``, ``zero_point``, ``algorithm``, ``exact`` and
+            ``num_threads`` as in `conv`.
 
-    Raises TypeError and ValueError as `gemm` and `conv` do.
+    Raises the errors of `gemm` and `conv`.
 
     >>> import numpy as np
     >>> import fbg

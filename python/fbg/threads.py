@@ -1,4 +1,4 @@
-"""How many threads a call uses when it names no number itself.
+"""The default number of threads of calls.
 
 The environment variable ``FBG_NUM_THREADS`` sets the number a process starts with; it is read when
 fbg is imported. Without it, that is the number of CPUs the process may use: the smaller of its
@@ -44,7 +44,11 @@ def set_num_threads(n: int) -> None:
 
 
 def get_num_threads() -> int:
-    """Return the default number of threads of the process."""
+    """Return the default number of threads of the process.
+
+    >>> 1 <= get_num_threads() <= 1024
+    True
+    """
     return _fbg.num_threads()
 
 

@@ -1,4 +1,4 @@
-"""What the library did so far: which kernels it generated, how many weights it packed."""
+"""Which kernels the library has generated, and how many weight matrices it has packed."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ __all__ = ["Kernel", "kernels", "pack_count"]
 
 @dataclass(frozen=True)
 class Kernel:
-    """A piece of generated code.
+    """A generated kernel.
 
-    kind: ``"gemm"`` for the microkernels of matrix products, ``"lanewise"`` and
-        ``"sliding"`` for those of depthwise and groupwise convolution, ``"peak"`` for the loops
-        with which benchmarks and ``fbg profile`` measure what a core can do at most.
+    kind: ``"gemm"`` for the microkernels of matrix products, ``"lanewise"`` and ``"sliding"`` for
+        those of depthwise and groupwise convolution, and ``"peak"`` for the loops with which
+        benchmarks and ``fbg profile`` measure the peak performance of a core.
     name: ``gemm_<acc>_<a>_<b>_<mr>x<nr>_<isa>…``, ``lanewise_…``, ``sliding_…`` or
-        ``peak_<loop>``, as perf and code dumps show it.
-    isa: the instruction set it was generated for.
+        ``peak_<loop>``; the same name appears in profiles of perf and in code dumps.
+    isa: the instruction set for which it was generated.
     bytes: the size of its code.
-    hits: how often a later preparation found it ready. A ``gemm`` like one before prepares nothing,
-        so it adds none; nor does a tile that the kernel runs.
+    hits: how many later preparations reused it. A ``gemm`` with the types and sizes of an earlier
+        one prepares nothing, and is not counted.
     """
 
     kind: str
@@ -32,9 +32,9 @@ class Kernel:
 
 
 def kernels() -> list[Kernel]:
-    """Return every kernel generated so far, in order of generation.
+    """Return all kernels that have been generated, in order of generation.
 
-    The portable kernel (ISA ``generic``) is compiled, not generated, and not among them.
+    The list does not contain the portable kernels (ISA ``generic``), which are compiled.
 
     >>> import numpy as np
     >>> import fbg
@@ -46,10 +46,10 @@ def kernels() -> list[Kernel]:
 
 
 def pack_count() -> int:
-    """Return how many weight matrices were packed since the start of the process.
+    """Return how many weight matrices have been packed since the start of the process.
 
-    Only making a ``PackedB`` from an array counts; products, ``Model.encode`` and
-    ``PackedB.load`` add none.
+    Creating a ``PackedB`` from an array packs one matrix, and ``fbg.load`` packs one for each
+    linear layer of a checkpoint. Products, ``Model.encode`` and ``PackedB.load`` pack none.
 
     >>> import numpy as np
     >>> import fbg

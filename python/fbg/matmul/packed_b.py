@@ -1,4 +1,4 @@
-"""The right operand of a product: weights, packed once."""
+"""The right operand of a product: weights, which are packed once."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ _INTEGER = (_fbg.PackedBInt8, _fbg.PackedBInt16)
 
 
 class Outliers(NamedTuple):
-    """Weights kept apart from the dense panels, as compressed sparse columns.
+    """Weights that are stored outside the dense panels, as a matrix of compressed sparse columns.
 
-    Column j holds ``data[p]`` in row ``indices[p]`` for ``indptr[j] <= p < indptr[j + 1]``: the
-    arguments of ``scipy.sparse.csc_array((data, indices, indptr), shape=packed.shape)``.
+    Column j has ``data[p]`` in row ``indices[p]`` for ``indptr[j] <= p < indptr[j + 1]``. These are
+    the arrays of ``scipy.sparse.csc_array((data, indices, indptr), shape=packed.shape)``.
     """
 
     indptr: npt.NDArray[np.int64]
@@ -51,33 +51,37 @@ class Outliers(NamedTuple):
 
 
 class PackedB:
-    """The right operand of ``gemm``, K x N, in the layout that every kernel reads. Made once.
+    """The right operand of ``gemm``: a K x N matrix of weights in the layout that kernels read.
 
     Args:
-        w: (K, N) floats to quantize or keep (float32, float16 or ``ml_dtypes.bfloat16``), or int8
-            that is already quantized; any strides.
-        transpose: `w` is (N, K), as torch stores a Linear layer.
-        granularity: one scale per output ``"column"`` or one for the ``"tensor"``.
-        symmetric: zero points are 0 and ``scale = max|w| / 127``; otherwise
-            ``scale = (max - min) / 255`` over a range that includes 0.
-        scale: with int8 `w`: float32 of shape () or (N,); ``real = scale * (w - zero_point)``.
-        zero_point: with int8 `w`: integers of shape () or (N,) in [-128, 127]; default 0.
-        dtype: how the weights are kept: ``"int8"`` (default), ``"float32"``, ``"float16"`` or
-            ``"bfloat16"``. 16-bit weights are rounded half to even and computed with in float32;
-            ``PackA(x, dtype="bfloat16")`` asks for the bfloat16 dot product.
-        accum: how int8 products are summed: ``"int32"`` (default), or ``"int16"``, which is faster
-            on CPUs without VNNI where most weights are small. The results are the same integers:
-            sums move to int32 before they can overflow, and the few large weights that would make
-            that too frequent are kept apart, in `outliers`. Where it cannot pay, because the CPU
-            has VNNI or too many weights are large, the weights are packed for int32; `accum` and
-            ``repr`` say so. Float weights always sum in float32.
-        outlier_bits: with ``accum="int16"``: weights beyond this many bits (1 to 8, signed) are
-            outliers. None chooses, for each panel of 32 columns, what costs least.
+        w: (K, N), any strides: float32, float16 or ``ml_dtypes.bfloat16``, or int8 weights that are
+            already quantized.
+        transpose: whether `w` is (N, K), as torch stores the weights of a linear layer.
+        granularity: ``"column"`` quantizes with one scale per output column, ``"tensor"`` with one
+            scale for all of w.
+        symmetric: whether zero points are 0 and ``scale = max|w| / 127``. Otherwise
+            ``scale = (max - min) / 255``, over a range that includes 0.
+        scale: for int8 `w`, float32 of shape () or (N,): ``real = scale * (w - zero_point)``.
+        zero_point: for int8 `w`, integers of shape () or (N,) within [-128, 127]; default 0.
+        dtype: the dtype of the packed weights: ``"int8"`` (default), ``"float32"``, ``"float16"``
+            or ``"bfloat16"``. 16-bit weights are rounded half to even and multiplied in float32;
+            with ``PackA(x, dtype="bfloat16")``, bfloat16 weights are multiplied by the bfloat16
+            dot-product instruction.
+        accum: how products with int8 weights are summed: in ``"int32"`` (default) or ``"int16"``.
+            int16 is faster on CPUs without VNNI if most weights are small. The results are the
+            same: sums are moved to int32 before they can overflow, and the few large weights that
+            would make this too frequent are stored separately, in `outliers`. If int16 cannot be
+            faster, because the CPU has VNNI or too many weights are large, the weights are packed
+            for int32 instead, which `accum` and ``repr`` show. Products with float weights are
+            always summed in float32.
+        outlier_bits: with ``accum="int16"``, weights that do not fit in this many bits (1 to 8,
+            signed) are outliers. None chooses the fastest number for each panel of 32 columns.
 
     Raises:
-        TypeError: a dtype other than those.
-        ValueError: wrong rank or shape, a weight to quantize that is not finite, one too large for
-            float16, a scale that is not finite and positive, a zero point out of range.
+        TypeError: if a dtype is not one of these.
+        ValueError: if an argument has a wrong shape or an unknown value, a weight to be quantized
+            is not finite or too large for float16, a scale is not finite and positive, or a zero
+            point is out of range.
 
     Quantization follows ONNX QuantizeLinear: ``q = saturate(rint(w / scale) + zero_point)``, half
     to even.
@@ -161,7 +165,7 @@ class PackedB:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Type of the packed elements: int8, float32, float16 or bfloat16."""
+        """The dtype of the packed weights: int8, float32, float16 or bfloat16."""
         native = self._native
         if isinstance(native, _fbg.PackedBBFloat16):
             return bfloat16()
@@ -171,14 +175,14 @@ class PackedB:
 
     @property
     def accum(self) -> str:
-        """Type that products are summed in: ``"int32"``, ``"int16"`` or ``"float32"``."""
+        """The type in which products are summed: ``"int32"``, ``"int16"`` or ``"float32"``."""
         if isinstance(self._native, _fbg.PackedBInt16):
             return "int16"
         return "int32" if isinstance(self._native, _fbg.PackedBInt8) else "float32"
 
     @property
     def outliers(self) -> Outliers | None:
-        """The weights that int16 sums keep apart; None unless `accum` is ``"int16"``.
+        """The weights that are stored outside the panels; None unless `accum` is ``"int16"``.
 
         >>> import numpy as np
         >>> import fbg
@@ -196,23 +200,23 @@ class PackedB:
 
     @property
     def spill_depths(self) -> npt.NDArray[np.int64] | None:
-        """How many k of each panel of 32 columns an int16 sum takes before it moves to int32.
+        """For each panel of 32 columns, how many k are summed in int16 before a move to int32.
 
-        int64 (ceil(N / 32),); None unless `accum` is ``"int16"``. Over each such stretch of k, the
-        positive and the negative dense weights that a lane meets (k and k + 1 of every four) sum to
-        at most 128 in magnitude, so that 255 times them fits in int16.
+        int64 of shape (ceil(N / 32),); None unless `accum` is ``"int16"``. Among that many k, the
+        positive dense weights that one int16 lane multiplies sum to at most 128, and so do the
+        magnitudes of the negative ones; 255 times either sum fits in int16.
         """
         native = self._native
         return native.spill_depths if isinstance(native, _fbg.PackedBInt16) else None
 
     @property
     def scale(self) -> Array | None:
-        """float32 of shape (N,) or (); None without quantization parameters."""
+        """The scales, float32 of shape (N,) or (); None for weights without a scale."""
         return self._native.scale if isinstance(self._native, _INTEGER) else None
 
     @property
     def zero_point(self) -> Array | None:
-        """int32 of shape (N,) or (); None when there is no scale."""
+        """The zero points, int32 of shape (N,) or (); None for weights without a scale."""
         native = self._native
         if not isinstance(native, _INTEGER) or native.scale is None:
             return None
@@ -224,21 +228,29 @@ class PackedB:
 
     @property
     def column_offsets(self) -> Array | None:
-        """int32 (N,): the sum of each column of the int8 matrix; None for float weights."""
+        """The sum of each column of the int8 matrix, int32 of shape (N,); None for floats."""
         native = self._native
         return native.column_offsets if isinstance(native, _INTEGER) else None
 
     @property
     def nbytes(self) -> int:
-        """Bytes held: panels, parameters and header."""
+        """The size in bytes of panels, parameters and header."""
         return self._native.nbytes
 
     def unpack(self) -> Array:
-        """Return the (K, N) matrix as it was packed, of type `dtype`, C-contiguous."""
+        """Return the packed (K, N) matrix as a C-contiguous array of `dtype`."""
         return self._native.unpack().view(self.dtype)
 
     def dequantize(self) -> npt.NDArray[np.float32]:
-        """Return float32 (K, N): ``scale * (q - zero_point)``; float weights as they are."""
+        """Return ``scale * (q - zero_point)``, or the float weights, as float32 of shape (K, N).
+
+        Raises ValueError for int8 weights that were packed without a scale.
+
+        >>> import numpy as np
+        >>> PackedB(np.eye(2, dtype=np.float32)).dequantize()
+        array([[1., 0.],
+               [0., 1.]], dtype=float32)
+        """
         q = self.unpack()
         if q.dtype != np.int8:
             return q.astype(np.float32, copy=False)
@@ -248,12 +260,12 @@ class PackedB:
         return dequantize(q, scale, zero_point)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the weights to a file that `load` maps, under whatever ISA.
+        """Write the weights to a file that `load` maps; it does not depend on the ISA.
 
-        The file appears whole or not at all, and may replace one that is in use. It is a
-        safetensors file of one tensor (python/fbg/matmul/packed_file.py).
+        The file is written completely or not at all, and may replace one that is in use. It is a
+        safetensors file with one tensor (python/fbg/matmul/packed_file.py).
 
-        Raises TypeError if `path` is not a path, OSError when it cannot be written.
+        Raises TypeError if `path` is not a path, and OSError if the file cannot be written.
 
         >>> import tempfile
         >>> import numpy as np
@@ -267,15 +279,17 @@ class PackedB:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, verify: bool = True) -> PackedB:
-        """Map a file that `save` wrote: the kernels read it where it lies, nothing is copied.
+        """Map a file that `save` wrote. Kernels read the mapped file; nothing is copied.
 
         Args:
-            path: the file. It may be replaced or removed while it is in use, not cut short.
-            verify: compare the checksum, which reads the whole file once. Without it, damaged
-                weights give wrong results; whatever the file holds, nothing outside it is read.
+            path: the file. While it is mapped, it may be replaced or removed, but not truncated.
+            verify: whether to compare the checksum, which reads the whole file. Without it, a
+                damaged file can give wrong results, but no memory outside the file is ever read.
 
-        Raises TypeError if `path` is not a path, ``fbg.ModelError`` (a ValueError) naming the file
-        if it is missing, damaged, of another kind, or of a version newer than this fbg reads.
+        Raises TypeError if `path` is not a path, and ``fbg.ModelError`` (a ValueError) that names
+        the file if it is missing, damaged, not a file of packed weights, or of a newer version.
+
+        `save` has an example.
         """
         return cls._of(packed_file.read(_path_text(path, "PackedB.load"), verify))
 

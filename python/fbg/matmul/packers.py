@@ -1,4 +1,4 @@
-"""The left operands of products: activations, packed as each product runs."""
+"""The left operands of products: activations, which each product packs while it runs."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ Array = npt.NDArray[Any]
 
 
 class PackA:
-    """The left operand of ``gemm`` as it is: uint8 for int8 weights, float32 for float weights.
+    """The left operand of ``gemm`` without quantization.
 
     Args:
-        x: (M, K); any strides. It is referred to, not copied: packing happens inside ``gemm``,
-            and rows with unit stride are read where they lie. ``ml_dtypes.bfloat16`` goes with
-            bfloat16 weights.
-        dtype: ``"bfloat16"`` rounds a float32 `x` while it is packed, for the bfloat16 dot product
-            with bfloat16 weights; None takes `x` as it is.
+        x: (M, K), any strides: uint8 for int8 weights, float32 for float weights, or
+            ``ml_dtypes.bfloat16`` for bfloat16 weights. The operand keeps a reference and makes no
+            copy: ``gemm`` packs the elements while it runs, and reads contiguous rows in place.
+        dtype: ``"bfloat16"`` rounds a float32 `x` to bfloat16 while it is packed, so that bfloat16
+            weights are multiplied by the bfloat16 dot-product instruction; None does not convert.
 
-    Raises TypeError for another dtype, ValueError unless 2-D.
+    Raises TypeError for another dtype, and ValueError if `x` is not 2-D.
 
     >>> import numpy as np
     >>> import fbg
@@ -63,19 +63,19 @@ class PackA:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(M, K)."""
+        """The shape of x, (M, K)."""
         m, k = self._array.shape
         return m, k
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Type of the source elements."""
+        """The dtype of x."""
         return self._array.dtype
 
     def _multiply(
         self, right: object, pipeline: Pipeline, out: Array | None, num_threads: int | None
     ) -> Array:
-        """What `gemm` does for this operand."""
+        """Run `gemm` with this operand."""
         if not isinstance(right, PackedB):
             raise TypeError(f"gemm: packed_b must be a PackedB, got {type(right).__name__}")
         threads = 0
@@ -97,11 +97,12 @@ class PackAWithRowOffset(PackA):
     """A left operand that is already quantized: ``real = scale * (x - zero_point)``.
 
     Args:
-        x: (M, K) uint8, or int8 (shifted by 128 into uint8 while it is packed).
-        scale: float, finite and positive.
-        zero_point: int within the range of x's dtype.
+        x: (M, K) uint8, or int8, to which 128 is added while it is packed as uint8.
+        scale: a float, finite and positive.
+        zero_point: an int within the range of the dtype of x.
 
-    Row offsets (sums over k, needed when weights have zero points) are taken while packing.
+    Row offsets (the sums of rows, which weights with zero points require) are computed during
+    packing. Raises TypeError or ValueError for arguments of another type or out of range.
 
     >>> import numpy as np
     >>> PackAWithRowOffset(np.zeros((2, 3), np.uint8), scale=0.5, zero_point=128)
@@ -119,24 +120,25 @@ class PackAWithRowOffset(PackA):
 
 
 class PackAWithQuantRowOffset(PackA):
-    """A float32 left operand, quantized to uint8 while it is packed.
+    """A float32 left operand, which is quantized to uint8 while it is packed.
 
     Args:
-        x: (M, K) float32.
-        granularity: a scale and zero point for each ``"row"`` (a token's result then does not
-            depend on the others) or for the whole ``"tensor"``.
-        row_range: (M, 2) float32, C-contiguous, aligned to 8 bytes: the least and greatest value
-            of each row of `x`, as the `RowRange` stage of the product that made `x` wrote them. It
-            is referred to, not copied. Rows are then not searched for them; the result is the same.
-            Only with ``granularity="row"``.
-        channel_scale: (K,) float32: what is quantized is ``x * channel_scale``. With weights
-            ``w / channel_scale[:, None]`` the product is that of `x` and ``w``; factors that even
-            out the columns of `x` make its quantization more accurate (SmoothQuant,
-            arXiv:2211.10438). Copied. Not together with `row_range`.
+        x: (M, K) float32, any strides.
+        granularity: ``"row"`` chooses a scale and a zero point for each row, so that the result for
+            a row does not depend on other rows; ``"tensor"`` chooses one of each for all of x.
+        row_range: (M, 2) float32, C-contiguous and aligned to 8 bytes: the minimum and the maximum
+            of each row of x, as written by the `RowRange` stage of the product that computed x. The
+            result is the same, but the rows are not searched again. The operand keeps a reference
+            and makes no copy. Only with ``granularity="row"``.
+        channel_scale: (K,) float32, copied. ``x * channel_scale`` is quantized instead of x; the
+            factors cancel with weights ``w / channel_scale[:, None]``. Factors that make the
+            columns of x about equally large make quantization more accurate (SmoothQuant,
+            arXiv:2211.10438). Cannot be combined with `row_range`.
 
-    Parameters are those of ONNX DynamicQuantizeLinear: ``scale = (max(x, 0) - min(x, 0)) / 255``,
-    ``zero_point = rint(-min / scale)``; ``q = saturate(rint(x * (1 / scale)) + zero_point)``. A row
-    that holds NaN or Inf gives a row of NaN after Dequantize and leaves the others alone.
+    The parameters are those of ONNX DynamicQuantizeLinear: ``scale = (max(x, 0) - min(x, 0)) /
+    255``, ``zero_point = rint(-min / scale)`` and ``q = saturate(rint(x * (1 / scale)) +
+    zero_point)``. After Dequantize, a row with a NaN or an infinity is all NaN; other rows are not
+    affected. Raises TypeError or ValueError for arguments of another type or shape.
 
     >>> import numpy as np
     >>> PackAWithQuantRowOffset(np.ones((4, 8), np.float32))

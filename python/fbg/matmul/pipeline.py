@@ -1,7 +1,8 @@
-"""Output pipelines: what happens to a tile of results before it is written.
+"""Output pipelines: the steps that are applied to a tile of results before it is written.
 
-A pipeline is a chain of stages, typed as it is built: ``acc`` (the raw int32 sum of products),
-``int32`` (corrected for zero points), ``float32``, and the quantized types.
+A pipeline is a chain of stages. Each stage accepts and returns values of certain types, which are
+checked when the pipeline is built: ``acc`` (the int32 sums of products of quantized values),
+``int32`` (these sums, corrected for zero points), ``float32``, and the types of results.
 
 >>> import numpy as np
 >>> Dequantize() >> Bias(np.zeros(3, np.float32)) >> ReLU()
@@ -55,7 +56,7 @@ _LAST = {"uint8", "int8", "float16", "bfloat16"}  # types that no stage takes
 
 
 class Stage:
-    """One step of an output pipeline; compose with ``>>``."""
+    """A step of an output pipeline; ``>>`` composes steps."""
 
     def __init__(self, types: Types, native: _fbg.Stage, text: str) -> None:
         self._types = types
@@ -70,7 +71,14 @@ class Stage:
 
 
 class Pipeline:
-    """Stages in order. Raises TypeError when one cannot take what the one before gives."""
+    """A sequence of at most 8 stages.
+
+    Raises TypeError if a stage does not accept the type that the previous one returns, or follows a
+    stage that must be the last; ValueError for too many stages.
+
+    >>> Pipeline([Dequantize(), ReLU()])
+    Dequantize() >> ReLU()
+    """
 
     def __init__(self, stages: Iterable[Stage | Pipeline] = ()) -> None:
         flat: list[Stage] = []
@@ -101,7 +109,7 @@ class Pipeline:
 
     @classmethod
     def of(cls, stages: Pipeline | Stage | Iterable[Stage] | None, function: str) -> Pipeline:
-        """Return what a function's `pipeline` argument means: one, a stage, stages or None."""
+        """Return the pipeline for an argument that is a pipeline, a stage, stages or None."""
         if isinstance(stages, Pipeline):
             return stages
         if stages is None:
@@ -127,7 +135,10 @@ _NO_STAGES = Pipeline()
 
 
 class CorrectZeroPoints(Stage):
-    """acc → int32: ``acc - zA_i colsum_j - zB_j rowsum_i + K zA_i zB_j``, exactly.
+    """acc → int32: corrects the sums for zero points, exactly.
+
+    Returns ``acc - zA_i colsum_j - zB_j rowsum_i + K zA_i zB_j`` for row i and column j, where zA
+    and zB are the zero points of the operands.
 
     >>> CorrectZeroPoints()
     CorrectZeroPoints()
@@ -139,7 +150,9 @@ class CorrectZeroPoints(Stage):
 
 
 class Dequantize(Stage):
-    """acc or int32 → float32: ``float32(corrected) * (sA_i * sB_j)``; corrects acc if needed.
+    """acc or int32 → float32: ``float32(corrected) * (sA_i * sB_j)``, with the operands' scales.
+
+    Sums of type acc are first corrected for zero points, as by `CorrectZeroPoints`.
 
     >>> Dequantize()
     Dequantize()
@@ -151,10 +164,11 @@ class Dequantize(Stage):
 
 
 class Bias(Stage):
-    """Adds one value per column: int32 (units of sA * sB) before Dequantize, float32 after.
+    """Adds one value per column.
 
     Args:
-        values: (N,) float32 or int32.
+        values: (N,): float32 after Dequantize, or int32 in units of sA * sB before it. The stage
+            refers to a contiguous array and copies any other.
 
     >>> import numpy as np
     >>> Bias(np.ones(4, np.float32))
@@ -260,10 +274,10 @@ class Scale(Stage):
 
 
 class Cast(Stage):
-    """float32 → float16 or bfloat16, rounded half to even; the last stage.
+    """float32 → float16 or bfloat16, rounded half to even. Must be the last stage.
 
     Args:
-        dtype: float16, or bfloat16 as a name or as ``ml_dtypes.bfloat16``.
+        dtype: float16 or bfloat16, as a name, or as ``np.float16`` or ``ml_dtypes.bfloat16``.
 
     >>> Cast("bfloat16")
     Cast(bfloat16)
@@ -281,15 +295,15 @@ class Add(Stage):
     """``x + residual[i, j]`` on float32, or ``x + scale * (residual[i, j] - zero_point)``.
 
     Args:
-        residual: (M, N), or (N, *spatial, O) of a convolution: float32, float16 or
-            ``ml_dtypes.bfloat16``, or uint8 or int8 that is quantized; rows contiguous, any
-            distance apart. It is referred to, not copied, and may be the `out` of the product where
-            their types have the same size.
-        scale: of a quantized residual: float, finite and positive.
-        zero_point: of a quantized residual: int within the range of its dtype.
+        residual: (M, N), or (N, *spatial, O) for a convolution: float32, float16 or
+            ``ml_dtypes.bfloat16``, or quantized uint8 or int8. Its rows must be contiguous and may
+            be any distance apart. The stage keeps a reference and makes no copy. It may also be the
+            `out` of the product if the sizes of their elements are equal.
+        scale: the scale of a quantized residual: a float, finite and positive.
+        zero_point: the zero point of a quantized residual: an int within the range of its dtype.
 
-    A quantized element becomes ``float32(scale) * float32(q - zero_point)``, rounded before it is
-    added.
+    Quantized elements are dequantized to ``float32(scale) * float32(q - zero_point)``, and this is
+    rounded to float32 before it is added.
 
     >>> import numpy as np
     >>> Add(np.zeros((2, 3), np.float32))
@@ -329,14 +343,14 @@ class Add(Stage):
 
 
 class Requantize(Stage):
-    """acc, int32 or float32 → uint8 or int8; the last stage.
+    """acc, int32 or float32 → uint8 or int8. Must be the last stage.
 
-    ``q = saturate(rint(r) + zero_point)``, half to even, with
-    ``r = float32(corrected) * ((sA_i * sB_j) / scale)``, or ``x / scale`` from float32.
+    Returns ``q = saturate(rint(r) + zero_point)``, where rint rounds half to even and ``r`` is
+    ``float32(corrected) * ((sA_i * sB_j) / scale)`` for sums, or ``x / scale`` for float32.
 
     Args:
-        scale: of the output; finite and positive.
-        zero_point: of the output, within the range of `dtype`.
+        scale: the scale of the result: a float, finite and positive.
+        zero_point: the zero point of the result, within the range of `dtype`.
         dtype: uint8 or int8.
 
     >>> Requantize(0.1, 3)
@@ -360,14 +374,15 @@ class Requantize(Stage):
 
 
 class RowRange(Stage):
-    """float32 as it is, and the least and greatest value of each row into `out`; the last stage.
+    """Writes the minimum and maximum of each row to `out`; the values themselves do not change.
 
-    It saves who quantizes the rows next a pass over them: see `PackAWithQuantRowOffset`.
+    `PackAWithQuantRowOffset` can then quantize the rows without searching them. Must be the last
+    stage, after float32.
 
     Args:
-        out: (M, 2) float32, C-contiguous, aligned to 8 bytes, writeable. Each product writes
-            ``[min, max]`` of its row i to ``out[i]``: zeros as +0, NaN for both where the row holds
-            one, ``[inf, -inf]`` where it has no columns.
+        out: (M, 2) float32, C-contiguous, aligned to 8 bytes and writeable. Each product writes
+            ``[min, max]`` of row i to ``out[i]``. Zeros are written as +0; if the row contains a
+            NaN, both are NaN; if it has no columns, they are ``[inf, -inf]``.
 
     >>> import numpy as np
     >>> import fbg

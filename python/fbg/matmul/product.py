@@ -38,21 +38,23 @@ def gemm(
     """Return ``pipeline(a @ packed_b)``, an (M, N) array.
 
     Args:
-        a: a packer: `PackA`, `PackAWithRowOffset` or `PackAWithQuantRowOffset`, (M, K).
-        packed_b: `PackedB`, (K, N).
-        pipeline: stages applied to each tile while it is in registers. Without one the result is
-            the int32 sum of products of the quantized operands, or float32.
-        out: where to write: (M, N) of the pipeline's type, contiguous rows, any row stride. It may
-            be the residual of `Add`, never overlap the source of `a`.
-        num_threads: 1 or more; default `get_num_threads()`, or 1 for a small product.
+        a: the left operand, (M, K): `PackA`, `PackAWithRowOffset` or `PackAWithQuantRowOffset`.
+        packed_b: the right operand, (K, N).
+        pipeline: the stages that are applied to each tile of the result while it is in registers.
+            Without stages, the result is float32, or for int8 weights the int32 sums of products of
+            the quantized values.
+        out: the array to write to, (M, N) of the type that the pipeline returns. Its rows must be
+            contiguous and may be any distance apart. It may be the residual of `Add`, but must not
+            overlap the array of `a`. Default: a new array.
+        num_threads: within [1, 1024]; default `get_num_threads()`, or 1 for a small product.
 
-    The result is bit-identical for every number of threads, and a row of it does not depend on the
-    other rows.
+    Returns `out`. The result is bit-for-bit the same for every number of threads, and none of its
+    rows depends on the other rows.
 
     Raises:
-        TypeError: operands, stages or `out` whose types do not go together.
-        ValueError: shapes that do not match; K beyond 65793 (33025 with a pipeline), where int32
-            sums would no longer be exact.
+        TypeError: if the types of operands, stages and `out` do not match.
+        ValueError: if shapes do not match, or if K exceeds 65793 (33025 with a pipeline), beyond
+            which int32 sums could overflow.
 
     >>> import numpy as np
     >>> import fbg
@@ -75,16 +77,19 @@ def linear(
     activation: Literal["relu", "gelu"] | None = None,
     num_threads: int | None = None,
 ) -> npt.NDArray[np.float32]:
-    """Return ``activation(x @ w + bias)`` in float32, whatever the type of the weights.
+    """Return ``activation(x @ w + bias)``: a linear layer with float32 inputs and outputs.
 
     Args:
-        x: (..., K) float32. With int8 weights each row is quantized on the fly.
-        packed_b: `PackedB` (K, N).
-        bias: (N,) float32.
+        x: (..., K) float32. For int8 weights, each row is quantized while it is packed.
+        packed_b: the weights w, (K, N), of any dtype.
+        bias: (N,) float32, or None.
         activation: ``"relu"``, ``"gelu"`` or None.
         num_threads: as in `gemm`.
 
     Returns (..., N) float32.
+
+    Raises TypeError for a wrong dtype, ValueError for shapes that do not match, an unknown
+    activation or a number of threads out of range.
 
     >>> import numpy as np
     >>> import fbg

@@ -24,10 +24,10 @@ Integers = npt.NDArray[Any]
 
 @dataclass(frozen=True)
 class ModelOutput:
-    """Result of `Model.forward`.
+    """The result of `Model.forward`.
 
-    last_hidden_state: (batch, sequence, hidden), zeros where the mask is 0.
-    pooler_output: (batch, hidden), or None if the checkpoint has no pooler.
+    last_hidden_state: (batch, sequence, hidden) float32, zeros where the mask is 0.
+    pooler_output: (batch, hidden) float32, or None if the checkpoint has no pooler.
     """
 
     last_hidden_state: Floats

@@ -32,15 +32,24 @@ __all__ = ["Model", "ModelOutput"]
 class Model(
     EncodeMethods, ClassifyMethods, RerankMethods, NerMethods, AnswerMethods, FillMaskMethods
 ):
-    """A transformer encoder that is ready to run. Made by `fbg.load`; threads may share it.
+    """A transformer encoder that is ready to run. `fbg.load` makes it; threads may share it.
 
-    Every model has `forward` and `encode`. Of the other tasks it has those whose head config.json
-    names and the checkpoint holds; the rest raise ModelError. All tasks take one text, and give its
-    result, or an iterable of them, and give a list in the same order. A result depends on its own
-    text alone: it is the same, to the bit, in any batch and with any number of threads.
+    Every model has `forward` and `encode`. The other tasks need a head: a model has the task that
+    the architecture in config.json names, if the checkpoint contains the weights of that head, and
+    raises ModelError for all others. Each task takes one text and returns its result, or an
+    iterable of texts and returns a list of results in the same order. Results do not depend on the
+    other texts of a call, on batch_size or on the number of threads: they are bit-for-bit the same.
 
-    All raise TypeError if something is not a str, and ValueError for arguments out of range, text
-    that is not valid Unicode, or a token id outside the vocabulary.
+    All tasks raise TypeError if a text is not a str, and ValueError for an argument out of range, a
+    text that is not valid Unicode, or a token id outside the vocabulary.
+
+    Attributes:
+        name: the argument of `fbg.load`.
+        dtype: the precision of the linear layers, such as "int8".
+        config: the settings of config.json (`EncoderConfig`).
+        sentence: pooling, normalization and prompts, from the files of sentence-transformers.
+        network: the weights (`Transformer`).
+        tokenizer: from texts to token ids (`TextTokenizer`).
     """
 
     def __init__(
@@ -66,7 +75,7 @@ class Model(
 
     @property
     def graph(self) -> _fbg.Graph:
-        """The network of `forward`, as plans are made from it."""
+        """The graph of `forward`, from which its plans are prepared."""
         return self._hidden_states.runner.graph
 
     @property
@@ -76,12 +85,12 @@ class Model(
 
     @property
     def num_threads(self) -> int:
-        """Threads of a call: those given to `fbg.load`, else the default of the process."""
+        """The number of threads of a call: that given to `fbg.load`, or `fbg.get_num_threads()`."""
         return self._context.num_threads
 
     @property
     def directory(self) -> Path:
-        """Where the model was loaded from; of a hub id, the snapshot in the local cache."""
+        """The directory from which the model was loaded; for a hub id, that in the local cache."""
         return self._origin.directory
 
     @property
@@ -120,21 +129,21 @@ class Model(
         return self
 
     def save(self, directory: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-        """Write a directory that `fbg.load` maps: the weights as they run, under any ISA.
+        """Write a directory with the packed weights, which `fbg.load` maps without copying them.
 
-        directory: where to; its parent must exist. The configuration, the tokenizer and the files
-            of sentence-transformers are copied into it from where the model was loaded. The
-            directory appears whole or not at all.
-        overwrite: replace a saved model that is there. Models that were loaded from it go on
-            running. Any other directory that is not empty stays as it is.
+        directory: the directory to create; its parent must exist. config.json, the tokenizer and
+            the files of sentence-transformers are copied into it. The directory is created
+            completely or not at all.
+        overwrite: replace a saved model of that name. Models that were loaded from it keep working.
+            Any other directory that is not empty is never replaced.
 
-        The loaded model gives the same results, to the bit. Raises FileExistsError if something is
-        there that is not to be replaced, OSError when the directory cannot be written.
+        The files do not depend on the ISA, and a model that is loaded from them returns bit-for-bit
+        the same results. Raises FileExistsError if the directory exists and may not be replaced,
+        and OSError if it cannot be written.
 
-        >>> model = fbg.load("path/to/model", dtype="int8")  # doctest: +SKIP
-        >>> model.save("model-int8")  # doctest: +SKIP
-        >>> fbg.load("model-int8")  # doctest: +SKIP
-        <fbg.Model 'model-int8': bert, 12 layers, hidden size 768, 12 heads, int8>
+        >>> model.save(tmp / "saved")
+        >>> fbg.load(tmp / "saved").is_saved
+        True
         """
         try:
             target = Path(os.fspath(directory))
@@ -144,27 +153,31 @@ class Model(
         saved.write(target, self._origin, self.network, overwrite)
 
     def memory_report(self) -> MemoryReport:
-        """Return how many bytes the parts of the model take; `print` shows a table.
+        """Return how many bytes each part of the model takes; `print` shows a table.
 
-        >>> print(model.memory_report())  # doctest: +SKIP
-        packed weights       83.9 MiB  mapped
-        embeddings           90.9 MiB  mapped
-        norms and biases      0.5 MiB  mapped
+        >>> print(model.memory_report())
+        packed weights        7.3 MiB  owned
+        embeddings            0.9 MiB  owned
+        norms and biases      0.0 MiB  owned
         derived tables        0.0 MiB  owned
-        arenas                1.5 MiB  owned
-        total               176.8 MiB  1.5 MiB owned
+        arenas                ... MiB  owned
+        total                 ... MiB  ... MiB owned
         """
         arenas = self._hidden_states.runner.arena_bytes + self._context.arena_bytes
         network = self.network
         return MemoryReport.of(saved.tensors(network), network.derived, arenas, self.is_saved)
 
     def plan(self, tokens: int = 64) -> PlanReport:
-        """Prepare `forward` for that many tokens and return what was decided; `print` shows it.
+        """Prepare `forward` for a number of tokens; return the memory and the kernel of each op.
 
-        tokens: at most 1024; a run takes at most 512, unless one sequence is longer. A plan serves
-            a range of sizes, and is the one that such a `forward` uses under the ISA now active.
+        tokens: within [1, 1024]. `forward` computes at most 512 tokens at a time, unless a single
+            sequence is longer. A plan serves all sizes up to its capacity; this is the plan that
+            `forward` uses for `tokens` under the active ISA.
 
-        >>> print(model.plan(tokens=128))  # doctest: +SKIP
+        Raises TypeError or ValueError for tokens. `print` shows a table.
+
+        >>> [op.name for op in model.plan(tokens=128).ops][:2]
+        ['embedding', 'layer_norm']
         """
         tokens = require_integer(tokens, "plan: tokens", 1, 1024)
         threads = self.num_threads
@@ -176,20 +189,24 @@ class Model(
         attention_mask: npt.ArrayLike | None = None,
         token_type_ids: npt.ArrayLike | None = None,
     ) -> ModelOutput:
-        """Run the encoder on token ids.
+        """Run the encoder on token ids; return its hidden states and the output of its pooler.
 
-        input_ids: (batch, sequence) integers.
-        attention_mask: same shape; 0 hides a token, and holes are allowed. Positions count from
-            the start of the row, hidden tokens included; those of RoBERTa and its like leave out
-            tokens that are the padding id, hidden or not.
-        token_type_ids: same shape; which segment a token belongs to. Default: 0, which is all that
-            models without token types take.
+        input_ids: (batch, sequence), any integer dtype.
+        attention_mask: (batch, sequence) integers or booleans; tokens where it is 0 are masked.
+            They may be anywhere in a row. Masked tokens count in the positions of the others,
+            except that RoBERTa and the models derived from it do not count tokens with the padding
+            id, masked or not. None: no token is masked.
+        token_type_ids: (batch, sequence) integers, the segment of each token. None: zeros, which
+            are the only ones allowed if the model has no token types.
 
-        Hidden positions come back as zeros. Every other result depends on its own row alone: it
-        is the same, to the bit, in any batch and with any number of threads. The pooler takes the
-        first token that is not hidden; a row without any gives zeros.
+        The hidden states of masked tokens are zeros. The pooler reads the first token of a row that
+        is not masked; if all are masked, its output is zeros. A row of results does not depend on
+        the other rows or on the number of threads: it is bit-for-bit the same.
 
-        Raises TypeError for a dtype that is not integer, ValueError for a wrong shape, a token id
-        outside the vocabulary or a sequence longer than the position table.
+        Raises TypeError if a dtype is not integer, and ValueError for a wrong shape, an id out of
+        range, or a sequence that is longer than `config.max_length`.
+
+        >>> model.forward(np.array([[2, 5, 6, 3]])).last_hidden_state.shape
+        (1, 4, 384)
         """
         return self._hidden_states.run(input_ids, attention_mask, token_type_ids, self.num_threads)

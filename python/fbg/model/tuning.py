@@ -22,11 +22,12 @@ GAIN = 1.02  # by which a variant must be faster than the cost model's
 
 @dataclass(frozen=True)
 class TuneResult:
-    """One product: `tokens` rows times weights of (k, n).
+    """The result for one product: (tokens, k) times weights of shape (k, n).
 
-    seconds: median of every variant that was timed, the cost model's first; empty where the result
-        was known before.
-    winner: the variant that is used from now on, faster than the cost model's by `gain`.
+    seconds: the median time of each variant, beginning with the one that the cost model chooses;
+        empty if the product had been measured before.
+    winner: the variant that is used from now on.
+    gain: how many times faster it is than the variant of the cost model.
     """
 
     dtype: str
@@ -40,10 +41,9 @@ class TuneResult:
 
 @dataclass(frozen=True)
 class TuneReport:
-    """What `tune` found; `print` shows it as a table.
+    """The result of `tune`; `print` shows a table.
 
-    profilings: kinds of linear layers that were measured, each once for all layers of that shape;
-        0 where all results were known.
+    profilings: how many distinct shapes of weights were measured; 0 if all had been before.
     """
 
     isa: str
@@ -71,24 +71,25 @@ def tune(
     show_progress_bar: bool = True,
     force: bool = False,
 ) -> TuneReport:
-    """Measure how the linear layers of a model run fastest, and let it run so from now on.
+    """Measure which blocking runs each linear layer of a model fastest, and use it from now on.
 
-    Tiles, blocks and the split over threads are timed for every distinct shape of weights, once for
-    all layers of that shape, with weights that come from memory as they do in the model. A variant
-    is taken where it is faster than what the cost model chooses by more than 2 %. Results of the
-    model stay the same, to the bit.
+    Tile sizes, block sizes and the division among threads are timed once for every distinct shape
+    of weights. The weights are read from memory rather than from the caches, as in the model. A
+    variant is used if it is more than 2 % faster than the one that the cost model chooses. The
+    results of the model remain bit-for-bit the same.
 
-    model: from `fbg.load`; measured under the ISA now active, with its number of threads.
-    tokens: the numbers of tokens of a run to measure; those between take the next larger one.
-    show_progress_bar: if tqdm is there.
-    force: measure again what is known already.
+    model: a model from `fbg.load`. It is measured under the active ISA with its number of threads.
+    tokens: the numbers of tokens for which to measure, each within [1, 4096]. A run with another
+        number of tokens uses the result of the next larger one.
+    show_progress_bar: needs tqdm; without tqdm there is no bar.
+    force: whether to measure again what has been measured before.
 
-    Takes seconds, best with nothing else running. What it finds is kept for all later processes in
-    ~/.cache/fbg (under $XDG_CACHE_HOME if that is set), or in the file that the environment
-    variable FBG_TUNING_CACHE names; "off" there keeps it in this process.
+    This takes seconds, and should run while nothing else does. The results are stored for later
+    processes in ~/.cache/fbg (or in $XDG_CACHE_HOME/fbg), or in the file that the environment
+    variable FBG_TUNING_CACHE names; with FBG_TUNING_CACHE=off they are not stored.
 
-    Raises TypeError or ValueError for the arguments, RuntimeError if other runs keep the threads
-    busy.
+    Raises TypeError or ValueError for the arguments, and RuntimeError if the threads are busy with
+    other runs.
 
     >>> print(fbg.tune(model, tokens=(8, 128)))  # doctest: +SKIP
     """

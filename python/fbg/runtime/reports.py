@@ -16,15 +16,16 @@ __all__ = ["MemoryReport", "PlanOp", "PlanReport"]
 
 @dataclass(frozen=True)
 class MemoryReport:
-    """Bytes of the parts of a model; those of weights that layers share count once.
+    """The memory of a model in bytes. Weights that several layers share are counted once.
 
-    packed_weights: of the linear layers, as kernels read them.
-    embeddings: the tables.
-    vectors: weights and biases of norms, biases of linear layers.
-    derived: tables computed from others or from config.json: rotations, biases by distance.
-    arenas: buffers and scratch of the plans made so far; each size of run may add one.
-    mapped: weights, embeddings and vectors lie in a file: pages come into memory as they are
-        touched, other processes share them, and the system may drop them.
+    packed_weights: the weights of linear layers.
+    embeddings: the embedding tables.
+    vectors: the weights and biases of norms, and the biases of linear layers.
+    derived: tables that are computed while loading, such as those of rotary positions.
+    arenas: the buffers and scratch memory of the plans prepared so far. A run of a new size may add
+        a plan.
+    mapped: whether weights, embeddings and vectors are mapped from a file. Then their pages are
+        read when they are first used, shared with other processes, and may be dropped again.
     """
 
     packed_weights: int
@@ -59,7 +60,7 @@ class MemoryReport:
 
     @property
     def owned(self) -> int:
-        """Bytes that no file backs."""
+        """The bytes that are not mapped from a file."""
         return self.derived + self.arenas if self.mapped else self.total
 
     def __str__(self) -> str:
@@ -79,13 +80,13 @@ class MemoryReport:
 class PlanOp:
     """An op of a plan.
 
-    name: what it computes, with the shape of its weights and what follows in its pipeline.
-    kernel: of a linear layer, the microkernel of its largest tile, ISA included; else "".
-    offset, bytes: where the arena holds its output. Ops with the same offset reuse memory; no bytes
-        means that the caller's array is written.
-    scratch_offset, scratch_bytes: scratch of all threads, only while the op runs.
-    blocking: of a linear layer, how it cuts its product, by number of tokens, where `fbg.tune`
-        found better than the cost model; else "".
+    name: what the op computes, with the shape of its weights and the stages of its pipeline.
+    kernel: the name of the microkernel of a linear layer, which includes its ISA; otherwise "".
+    offset, bytes: the place of its output in the arena. Ops with the same offset use the same
+        memory one after the other; 0 bytes means that the op writes to an array of the caller.
+    scratch_offset, scratch_bytes: the scratch memory of all threads while the op runs.
+    blocking: the blocking of a linear layer for each number of tokens for which `fbg.tune` found a
+        faster one than the cost model chooses; otherwise "".
     """
 
     name: str
@@ -99,7 +100,10 @@ class PlanOp:
 
 @dataclass(frozen=True)
 class PlanReport:
-    """What was decided when a graph was prepared for `tokens` tokens and `threads` threads."""
+    """The ops of a graph that was prepared for `tokens` tokens and `threads` threads.
+
+    arena_bytes: the size of the memory that holds the outputs and scratch memory of all ops.
+    """
 
     tokens: int
     threads: int
@@ -111,7 +115,7 @@ class PlanReport:
         return cls(tokens, threads, plan.arena_bytes, tuple(PlanOp(*op) for op in plan.ops))
 
     def describe(self) -> str:
-        """Return a table: each op, the bytes of the arena that it writes, its kernel."""
+        """Return a table of the ops: the parts of the arena that each uses, and its kernel."""
         width = max(len(op.name) for op in self.ops)
         head = f"{'op':<{width}}  {'output':>19}  {'scratch':>19}  kernel"
         lines = [f"{self.tokens} tokens, {self.threads} threads, arena {self.arena_bytes} B", head]

@@ -22,7 +22,7 @@ Results = Answer | list[Answer]
 
 
 class AnswerMethods:
-    """What a model whose architecture ends in ForQuestionAnswering can do."""
+    """The method of `Model` for architectures that end in ForQuestionAnswering."""
 
     _context: TaskContext
 
@@ -63,21 +63,23 @@ class AnswerMethods:
         handle_impossible_answer: bool = False,
         batch_size: int = 32,
     ) -> Results | list[Answer] | list[list[Answer]]:
-        """Find the answer to a question in a context, however long.
+        """Find the answer to a question in a context of any length.
 
-        question, context: two str, or as many of one as of the other.
-        top_k: how many answers, best first.
+        question, context: two str, or two iterables of the same number of str.
+        top_k: how many answers to return, best first.
         max_answer_len: the most tokens of an answer.
-        max_seq_len: a context that does not fit into so many tokens, question included, is read
-            in windows; at most `max_length`. Default: 384, or `max_length` if that is less.
-        doc_stride: tokens that two windows share. Default: 128, or half of max_seq_len, or what the
-            question leaves, if that is less.
-        handle_impossible_answer: "" may be the answer.
-        batch_size: the most windows to compute at a time; bounds memory, never changes a result.
+        max_seq_len: the most tokens of a window, including the question; at most `max_length`.
+            Longer contexts are read in several windows. Default: 384, or `max_length` if less.
+        doc_stride: by how many tokens adjacent windows overlap. Default: the least of 128, half of
+            max_seq_len, and the number of tokens that the question leaves in a window.
+        handle_impossible_answer: whether "" may be the answer.
+        batch_size: the most windows to compute at a time; limits memory, and never changes a
+            result.
 
-        Returns, for two str, {"answer", "score", "start", "end"}, with characters
-        context[start:end]; with top_k > 1 a list of them, best first. For several questions, a list
-        of what each alone would give. Scores of one text that was found in several places add up.
+        Returns for two str a dict with the keys "answer", "score", "start" and "end", where
+        context[start:end] is the answer; with top_k > 1, a list of them, best first. For several
+        questions, returns a list of these results. The scores of a text that occurs in several
+        places are added.
 
         Raises ValueError also for an empty question or context, and for a question that leaves no
         room for the context.

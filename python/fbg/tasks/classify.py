@@ -22,7 +22,7 @@ ScoreFunction = Literal["softmax", "sigmoid", "none"]
 
 
 class ClassifyMethods:
-    """What a model whose architecture ends in ForSequenceClassification can do."""
+    """The method of `Model` for architectures that end in ForSequenceClassification."""
 
     _context: TaskContext
 
@@ -68,20 +68,20 @@ class ClassifyMethods:
         batch_size: int = 32,
         truncation: bool = True,
     ) -> list[LabelScore] | list[list[LabelScore]]:
-        """Give texts the labels of config.json, with scores.
+        """Classify texts: return labels of config.json with their scores.
 
-        texts: a str, or any iterable of str and of pairs (text, text_pair), such as premise and
+        texts: a str, or an iterable of str and of pairs (text, text_pair), such as a premise and a
             hypothesis.
-        top_k: how many labels, best first; None: all of them; "best": the best one.
-        threshold: leave out labels with a lower score.
-        function_to_apply: from logits to scores. None does what transformers does: nothing for
-            problem_type "regression", sigmoid for a single label or "multi_label_classification",
-            softmax for others.
-        batch_size: the most texts to compute at a time; bounds memory, never changes a result.
-        truncation: cut texts at `max_length` tokens (of a pair, the longer one), with one warning;
-            False: such a text is a ValueError.
+        top_k: how many labels to return, best first; None: all labels; "best": the best one.
+        threshold: labels with a lower score are left out.
+        function_to_apply: the function that computes scores from logits: "softmax", "sigmoid" or
+            "none". None, as in transformers: "none" for the problem_type "regression", "sigmoid"
+            for a single label and for "multi_label_classification", otherwise "softmax".
+        batch_size: the most texts to compute at a time; limits memory, and never changes a result.
+        truncation: True truncates texts to `max_length` tokens (the longer text of a pair first),
+            and warns once for each model; False raises ValueError for a longer text.
 
-        Returns {"label": str, "score": float}, with the nesting of the pipeline of transformers:
+        Returns dicts {"label": str, "score": float}, nested as by the pipeline of transformers:
 
             texts     top_k="best"           top_k=None, 1, 2, …, or a threshold
             a str     [best]                 [best, second, …]

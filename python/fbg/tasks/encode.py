@@ -20,22 +20,26 @@ BAR = "encode: show_progress_bar"
 
 
 class EncodeMethods:
-    """What every model can do with sentences."""
+    """The methods of `Model` that embed sentences; every model has them."""
 
     _context: TaskContext
 
     @property
     def max_length(self) -> int:
-        """Tokens, special ones included, at which `encode` and the tasks cut a text."""
+        """The number of tokens, including special ones, to which texts are truncated."""
         return self._context.tokenizer.max_length
 
     @property
     def embedding_dimension(self) -> int:
-        """Length of the vectors of `encode`: the hidden size, or what Dense modules make of it."""
+        """The length of embeddings: the hidden size, or the outputs of the last Dense module."""
         return self._context.embeddings.dimension
 
     def token_counts(self, sentences: str | Iterable[str]) -> list[int]:
-        """Return how many tokens `encode` computes for each sentence, special ones included."""
+        """Return the number of tokens of each sentence after truncation, including special ones.
+
+        >>> model.token_counts(["", "a b"])
+        [2, 4]
+        """
         texts = require_texts(SENTENCES, sentences)
         return [tokens.size for tokens in self._context.tokenizer(texts)]
 
@@ -51,26 +55,28 @@ class EncodeMethods:
         prompt_name: str | None = None,
         truncation: bool = True,
     ) -> Floats:
-        """Embed sentences.
+        """Return the embeddings of sentences, float32.
 
-        sentences: a str gives an (embedding_dimension,) vector, n str of any iterable (also of a
-            NumPy or Arrow array) an (n, embedding_dimension) array in the same order.
-        batch_size: the most sentences to compute at a time; bounds memory, never changes a result.
-        normalize_embeddings: scale vectors to length 1; None does what modules.json says.
+        sentences: a str, for a vector of shape (embedding_dimension,), or an iterable of n str,
+            such as a list, a NumPy array or an Arrow array, for an array of shape
+            (n, embedding_dimension) in the same order.
+        batch_size: the most sentences to compute at a time; limits memory, and never changes a
+            result.
+        normalize_embeddings: whether to scale embeddings to length 1; None: as modules.json says.
         show_progress_bar: needs tqdm.
-        truncate_dim: keep that many first dimensions, of models that were trained for it. As with
-            sentence-transformers, modules.json normalizes before that, and
-            normalize_embeddings=True after it.
-        prompt: is put before every sentence.
-        prompt_name: the same, by its name in `prompts`. Default: the default of the model, if any.
-        truncation: cut texts at `max_length` tokens, and say so in a warning, once for a model.
-            False: such a text is a ValueError.
+        truncate_dim: the number of first dimensions to keep, for models trained for that. As in
+            sentence-transformers, a Normalize module in modules.json runs before the truncation,
+            and normalize_embeddings=True after it.
+        prompt: a text that is put before every sentence.
+        prompt_name: the name of a prompt in `prompts`. Default: the default prompt of the model.
+        truncation: True truncates texts to `max_length` tokens, and warns once for each model;
+            False raises ValueError for a longer text.
 
-        Raises TypeError if something is not a str, ValueError for an argument out of range, text
+        Raises TypeError if a sentence is not a str; ValueError for an argument out of range, a text
         that is not valid Unicode, or a token id outside the vocabulary; ModelError if the model has
-        no tokenizer, or one that cannot encode a text.
+        no tokenizer, or if its tokenizer cannot encode a text.
 
-        >>> model.encode(["a sentence", "another"]).shape  # doctest: +SKIP
+        >>> model.encode(["a sentence", "another"]).shape
         (2, 384)
         """
         options = EncodeOptions(
@@ -103,20 +109,20 @@ class EncodeMethods:
         prompt_name: str | None = None,
         truncation: bool = True,
     ) -> Iterator[Floats]:
-        """Embed sentences as they come: yields the vector of each, in their order.
+        """Yield the embedding of each sentence of an iterable, in order.
 
-        The arguments and the vectors are those of `encode`. Memory does not depend on the number of
-        sentences: at most 2048 of them, and fewer long ones, are read before their vectors are
-        yielded. Raises for other arguments at once, for a sentence when its turn comes.
+        The arguments and the embeddings are those of `encode`. At most 2048 sentences, or fewer
+        long ones, are read before their embeddings are yielded, so memory does not depend on the
+        number of sentences. Arguments are checked when the method is called, and each sentence when
+        it is read.
 
-        >>> with open("corpus.txt") as lines:  # doctest: +SKIP
-        ...     for vector in model.encode_stream(lines):
-        ...         index.add(vector)
+        >>> lines = (f"sentence {n}" for n in range(5))
+        >>> sum(embedding.size for embedding in model.encode_stream(lines))
+        1920
         """
         options = EncodeOptions(
             batch_size, normalize_embeddings, truncate_dim, prompt, prompt_name, truncation
         )
-        encoder = self.encoder(options)
         encoder = self.encoder(options)
         require_iterable(SENTENCES, sentences, "an iterable of str")
 
@@ -130,12 +136,12 @@ class EncodeMethods:
         return vectors()
 
     def encoder(self, options: EncodeOptions | None = None) -> Encoder:
-        """Return what embeds any number of texts, a block of them at a time.
+        """Return an `Encoder`, which embeds any number of texts in blocks of at most 2048.
 
-        options: the arguments of `encode`, which are checked here: raises TypeError or ValueError.
+        options: the other arguments of `encode`. Raises TypeError or ValueError for them.
 
-        >>> encoder = model.encoder(EncodeOptions(truncate_dim=256))  # doctest: +SKIP
-        >>> for rows in encoder.blocks(lines):  # (at most 2048, 256) each  # doctest: +SKIP
-        ...     file.append(rows)
+        >>> encoder = model.encoder(EncodeOptions(truncate_dim=256))
+        >>> [rows.shape for rows in encoder.blocks(["a sentence", "another"])]
+        [(2, 256)]
         """
         return Encoder(self._context, options or EncodeOptions())

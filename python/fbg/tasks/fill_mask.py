@@ -24,7 +24,7 @@ Results = list[FilledMask] | list[list[FilledMask]]
 
 
 class FillMaskMethods:
-    """What a model whose architecture ends in ForMaskedLM can do."""
+    """The method of `Model` for architectures that end in ForMaskedLM."""
 
     _context: TaskContext
 
@@ -56,21 +56,22 @@ class FillMaskMethods:
         batch_size: int = 32,
         truncation: bool = True,
     ) -> Results | list[Results]:
-        """Guess masked tokens.
+        """Predict the tokens that are masked in texts.
 
-        texts: a str, or any iterable of str, each with the mask token of the tokenizer (such as
-            [MASK] or <mask>) at least once.
-        top_k: how many tokens, best first.
-        targets: tokens of the vocabulary to choose from; default: all.
-        batch_size: the most texts to compute at a time; bounds memory, never changes a result.
-        truncation: cut texts at `max_length` tokens, with one warning; False: such a text is a
-            ValueError.
+        texts: a str, or an iterable of str, each with at least one mask token of the tokenizer,
+            such as [MASK] or <mask>.
+        top_k: how many tokens to return for each mask, best first.
+        targets: the tokens to choose from; None: the whole vocabulary.
+        batch_size: the most texts to compute at a time; limits memory, and never changes a result.
+        truncation: True truncates texts to `max_length` tokens, and warns once for each model;
+            False raises ValueError for a longer text.
 
-        Returns, for a str, a list of {"score", "token", "token_str", "sequence"}, or one such list
-        for each mask if it has several. For several texts, a list of what each alone would give.
+        Returns for a str a list of dicts with the keys "score", "token" (its id), "token_str" and
+        "sequence" (the completed text), or a list of such lists if the text has several masks. For
+        several texts, returns a list of these results.
 
-        Raises ValueError also for a text without a mask within `max_length` tokens, and for a
-        target that is no token.
+        Raises ValueError also for a text without a mask in its first `max_length` tokens, and for a
+        target that is not in the vocabulary.
 
         >>> model.fill_mask("Paris is the [MASK] of France.", top_k=1)  # doctest: +SKIP
         [{'score': 0.99, 'token': 3007, 'token_str': 'capital',

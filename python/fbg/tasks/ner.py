@@ -32,7 +32,7 @@ Grouped = Literal["simple", "first", "average", "max"]
 
 
 class NerMethods:
-    """What a model whose architecture ends in ForTokenClassification can do."""
+    """The method of `Model` for architectures that end in ForTokenClassification."""
 
     _context: TaskContext
 
@@ -87,24 +87,25 @@ class NerMethods:
         truncation: bool = True,
         stride: int | None = None,
     ) -> list[Any]:
-        """Find named entities, or whatever a token classifier was trained for.
+        """Find named entities, or other spans that a token classifier was trained to find.
 
-        texts: a str, or any iterable of str.
-        aggregation_strategy: "none" gives every token by itself. "simple" makes neighbours of one
-            kind one entity, where "B-" begins a new one. "first", "average" and "max" first give
-            all tokens of a word one label: that of its first token, of the mean of their scores, or
-            of the token that is surest.
-        ignore_labels: labels, with "B-" or "I-" if ungrouped, to leave out.
-        batch_size: the most texts to compute at a time; bounds memory, never changes a result.
-        truncation: cut texts at `max_length` tokens, with one warning; False: such a text is a
-            ValueError.
-        stride: instead, read such a text in windows of `max_length` tokens, of which neighbours
-            share so many. Where entities of two windows overlap, the longer one stays, or the surer
-            one of two that are equally long. Not with aggregation_strategy="none".
+        texts: a str, or an iterable of str.
+        aggregation_strategy: "none" returns every token. "simple" joins adjacent tokens of the same
+            kind to one entity; a label that begins with "B-" starts a new one. "first", "average"
+            and "max" also give all tokens of a word the same label: the label of its first token,
+            that with the highest mean score, or that of the token with the highest score.
+        ignore_labels: labels that are left out; with "none", including "B-" or "I-".
+        batch_size: the most texts to compute at a time; limits memory, and never changes a result.
+        truncation: True truncates texts to `max_length` tokens, and warns once for each model;
+            False raises ValueError for a longer text.
+        stride: if given, longer texts are not truncated but read in windows of `max_length` tokens,
+            and adjacent windows overlap by `stride` tokens. If entities of two windows overlap, the
+            longer one is kept, and of two that are equally long that with the higher score. Cannot
+            be combined with aggregation_strategy="none".
 
-        Returns, for a str, a list of {"entity_group", "score", "word", "start", "end"}, with
-        characters text[start:end]; with "none", "entity" and "index", the place of the token,
-        instead of "entity_group". For several texts, a list of such lists.
+        Returns for a str a list of dicts with the keys "entity_group", "score", "word", "start" and
+        "end", where text[start:end] is the entity; with "none", the keys "entity" and "index" (of
+        the token) replace "entity_group". For several texts, returns a list of such lists.
 
         >>> model.ner("Ada lives in London")  # doctest: +SKIP
         [{'entity_group': 'PER', 'score': 0.99, 'word': 'Ada', 'start': 0, 'end': 3},

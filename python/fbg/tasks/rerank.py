@@ -29,7 +29,7 @@ Activation = Literal["sigmoid", "none"]
 
 
 class RerankMethods:
-    """What a model whose architecture ends in ForSequenceClassification can do with pairs."""
+    """The methods of `Model` that score pairs, for ForSequenceClassification architectures."""
 
     _context: TaskContext
 
@@ -43,16 +43,18 @@ class RerankMethods:
     ) -> Floats | np.float32:
         """Score pairs of texts with a cross-encoder.
 
-        inputs: a pair (text, text_pair), or any iterable of them, such as a NumPy array (pairs, 2).
-        activation_fn: from logits to scores. None: what config.json says for sentence-transformers,
-            else sigmoid for a single label and none for several.
-        apply_softmax: then make the scores of several labels add up to 1.
-        batch_size: the most pairs to compute at a time; bounds memory, never changes a result.
-        truncation: cut pairs at `max_length` tokens, the longer text first, with one warning;
-            False: such a pair is a ValueError.
+        inputs: a pair (text, text_pair), or an iterable of pairs, such as a NumPy array of shape
+            (pairs, 2).
+        activation_fn: the function that computes scores from logits: "sigmoid" or "none". None: the
+            one that config.json names for sentence-transformers; if it names none, "sigmoid" for a
+            single label and "none" for several.
+        apply_softmax: whether to apply softmax to the scores of several labels afterwards.
+        batch_size: the most pairs to compute at a time; limits memory, and never changes a result.
+        truncation: True truncates pairs to `max_length` tokens, the longer text first, and warns
+            once for each model; False raises ValueError for a longer pair.
 
-        Returns float32, (pairs,) with a single label and (pairs, labels) with several; without the
-        first axis for one pair.
+        Returns float32 of shape (pairs,) if the model has a single label, otherwise
+        (pairs, labels). For a single pair, the result has no first axis.
 
         >>> model.predict([("a question", "an answer"), ("a question", "?")])  # doctest: +SKIP
         array([0.97, 0.02], dtype=float32)
@@ -71,15 +73,15 @@ class RerankMethods:
         batch_size: int = 32,
         truncation: bool = True,
     ) -> list[RankedDocument]:
-        """Order documents by how well they answer a query, by the score of `predict`.
+        """Rank documents by the score that `predict` gives to each together with the query.
 
-        documents: any iterable of str.
-        top_k: how many documents to return, best first; None: all.
-        return_documents: also return the texts.
-        batch_size, truncation: as for `predict`.
+        documents: an iterable of str.
+        top_k: how many documents to return; None: all.
+        return_documents: whether results contain the texts.
+        batch_size, truncation: as in `predict`.
 
-        Returns {"corpus_id": place in documents, "score": float} of the best `top_k`, best first;
-        with return_documents also "text". Raises ValueError if the model has more than one label.
+        Returns dicts {"corpus_id": index in documents, "score": float}, best first; with
+        return_documents also "text". Raises ValueError if the model has more than one label.
 
         >>> model.rerank("who wrote it?", ["no idea", "Harper Lee did"], top_k=1)  # doctest: +SKIP
         [{'corpus_id': 1, 'score': 0.98}]
