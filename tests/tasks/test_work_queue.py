@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from fbg.errors import ClosedError, OverloadedError
-from fbg.runtime import lanes as lanes_module
-from fbg.runtime.lanes import Lanes, Ticket
+from fbg.runtime.lanes import Lane, Ticket
 from fbg.runtime.work import Work
 from fbg.runtime.work_queue import WorkQueue
 
@@ -117,38 +116,43 @@ def test_what_waits_shares_the_next_batch(owner: Requests, engine: Recorder) -> 
 
 
 def test_bulk_work_is_cut_into_batches_of_the_budget_and_takes_turns() -> None:
-    lanes, engine = Lanes(), Recorder()
+    lane, engine = Lane(takes_turns=True), Recorder()
     for name in (1, 2):
         sequences = [[name] * 40 for _ in range(10)]
-        lanes.add(Ticket.of(work(engine, *sequences), None, name, 0.0))
+        lane.add(Ticket.of(work(engine, *sequences), None, name, 0.0))
     batches = []
-    while (batch := lanes.take(100, 99, 0.0)) is not None:
-        assert batch.tokens <= 100 and not batch.interactive
+    while lane:
+        batch = lane.take(100, 99, 0.0)
+        assert batch.tokens <= 100
         batches.append({ticket.tag for ticket in batch.tickets})
     assert batches == [{1}, {2}] * 5
-    assert lanes.sequences == lanes.tokens == 0
+    assert lane.sequences == lane.tokens == 0
 
 
-def test_a_short_request_overtakes_bulk_but_not_for_ever() -> None:
-    lanes, engine = Lanes(), Recorder()
-    lanes.add(Ticket.of(work(engine, *[[1] * 100] * 50), None, "bulk", 0.0))
-    taken = []
-    for n in range(30):
-        now = n * lanes_module.AGE / 10
-        lanes.add(Ticket.of(work(engine, [2] * 3), None, "short", now))
-        batch = lanes.take(512, 99, now)
-        assert batch is not None
-        taken.append(batch.tickets[0].tag)
-    assert taken[:10] == ["short"] * 10
-    assert 2 <= taken.count("bulk") <= 3
+def test_short_requests_and_single_texts_are_interactive() -> None:
+    engine = Recorder()
+    for sequences, interactive in (
+        ([[1] * 500], True),
+        ([[1] * 100, [1] * 156], True),
+        ([[1] * 100, [1] * 157], False),
+    ):
+        assert Ticket.of(work(engine, *sequences), None, 0, 0.0).interactive is interactive
+
+
+def test_bulk_goes_on_while_queries_never_stop(owner: Requests, engine: Recorder) -> None:
+    queue = WorkQueue(1)
+    bulk = queue.submit(work(engine, *[[1] * 100] * 50), Requests())
+    while not bulk.finished:
+        queue.submit(work(engine, [2]), owner)
+        assert len(owner.done) < 100_000
+    queue.close()
 
 
 def test_a_batch_holds_work_of_one_engine() -> None:
-    lanes, engines = Lanes(), [Recorder(), Recorder()]
+    lane, engines = Lane(takes_turns=False), [Recorder(), Recorder()]
     for n in range(6):
-        lanes.add(Ticket.of(work(engines[n % 2], [n]), None, n, 0.0))
-    first, second = lanes.take(512, 99, 0.0), lanes.take(512, 99, 0.0)
-    assert first is not None and second is not None
+        lane.add(Ticket.of(work(engines[n % 2], [n]), None, n, 0.0))
+    first, second = lane.take(512, 99, 0.0), lane.take(512, 99, 0.0)
     assert [t.tag for t in first.tickets] == [0, 2, 4] and first.engine is engines[0]
     assert [t.tag for t in second.tickets] == [1, 3, 5] and second.engine is engines[1]
 

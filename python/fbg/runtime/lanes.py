@@ -1,25 +1,23 @@
-"""The order in which work that waits is computed: an interactive lane, a bulk lane, ageing.
+"""The order in which work that waits is computed: an interactive lane and a bulk lane.
 
 A ticket is the work of one request. Short ones are interactive, in the order of their arrival. Long
-ones are bulk: they take turns, a batch each, whatever their length. Interactive tickets come first,
-except where bulk has waited for AGE seconds without a batch; so neither can stop the other. Batches
-are not mixed, because a query would otherwise wait for the bulk sequences beside it.
+ones are bulk: they take turns, a batch each, whatever their length. Each lane has threads of its
+own (work_queue.py), and batches hold work of one lane, because a query would otherwise wait for the
+bulk sequences beside it.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from fbg.runtime.engine import Engine
 from fbg.runtime.work import Floats, Work
 
-__all__ = ["Batch", "Lanes", "Ticket"]
+__all__ = ["Batch", "Lane", "Ticket"]
 
 INTERACTIVE_TOKENS = 256  # at most; a single sequence is interactive, however long
-AGE = 0.1  # seconds
 
 
 @dataclass(eq=False)
@@ -70,7 +68,6 @@ class Batch:
     tickets: list[Ticket]
     parts: list[int]
     tokens: int
-    interactive: bool
 
     @property
     def where(self) -> str:
@@ -85,34 +82,23 @@ class Batch:
         return [t.work.types[n] for t, n in zip(self.tickets, self.parts, strict=True)]
 
 
-class Lanes:
-    """Tickets that wait, and the batches made of them. The caller holds the lock.
+class Lane:
+    """Tickets of one kind that wait, and the batches made of them. The caller holds the lock.
 
-    sequences, tokens: how many wait.
+    sequences, tokens: how many wait. takes_turns: a ticket goes to the end after each batch.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, takes_turns: bool) -> None:
         self.sequences = 0
         self.tokens = 0
-        self._interactive: deque[Ticket] = deque()
-        self._bulk: deque[Ticket] = deque()
-        self._bulk_served = 0.0
+        self._takes_turns = takes_turns
+        self._tickets: deque[Ticket] = deque()
 
     def __bool__(self) -> bool:
         return self.sequences > 0
 
-    @property
-    def has_interactive(self) -> bool:
-        return bool(self._interactive)
-
-    def __iter__(self) -> Iterator[Ticket]:
-        yield from tuple(self._interactive)
-        yield from tuple(self._bulk)
-
     def add(self, ticket: Ticket) -> None:
-        if not ticket.interactive and not self._bulk:
-            self._bulk_served = ticket.submitted
-        (self._interactive if ticket.interactive else self._bulk).append(ticket)
+        self._tickets.append(ticket)
         self.sequences += len(ticket.waiting)
         self.tokens += ticket.tokens
 
@@ -120,27 +106,21 @@ class Lanes:
         """Forget what waits of a ticket."""
         if not ticket.waiting:
             return
-        (self._interactive if ticket.interactive else self._bulk).remove(ticket)
+        self._tickets.remove(ticket)
         self.sequences -= len(ticket.waiting)
         self.tokens -= sum(ticket.work.ids[n].size for n in ticket.waiting)
         ticket.waiting = []
 
-    def take(
-        self, max_tokens: int, max_sequences: int, now: float, interactive_only: bool = False
-    ) -> Batch | None:
-        """Return the next batch, of at least one sequence; None if nothing waits."""
-        aged = self._bulk and now - self._bulk_served > AGE and not interactive_only
-        if self._interactive and not aged:
-            return self._fill(self._interactive, max_tokens, max_sequences, now)
-        if interactive_only or not self._bulk:
-            return None
-        self._bulk_served = now
-        batch = self._fill(self._bulk, max_tokens, max_sequences, now)
-        self._bulk.rotate(-1)
+    def take(self, max_tokens: int, max_sequences: int, now: float) -> Batch:
+        """Return the next batch, of at least one sequence; some must wait."""
+        batch = self._fill(max_tokens, max_sequences, now)
+        if self._takes_turns:
+            self._tickets.rotate(-1)
         return batch
 
-    def _fill(self, lane: deque[Ticket], max_tokens: int, max_sequences: int, now: float) -> Batch:
+    def _fill(self, max_tokens: int, max_sequences: int, now: float) -> Batch:
         """Fill a batch with sequences of the engine that the lane's first ticket is for."""
+        lane = self._tickets
         engine = lane[0].work.engine
         tickets: list[Ticket] = []
         parts: list[int] = []
@@ -166,4 +146,4 @@ class Lanes:
             kept = [ticket for ticket in lane if ticket.waiting]
             lane.clear()
             lane.extend(kept)
-        return Batch(engine, tickets, parts, tokens, lane is self._interactive)
+        return Batch(engine, tickets, parts, tokens)

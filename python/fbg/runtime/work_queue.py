@@ -3,14 +3,19 @@
     submit(work) -> ticket -> lanes -> batch -> a thread computes it -> owner.finished([tickets])
 
 There is no delay: a thread that is free takes what waits, and the next batch forms while others
-run. How the CPUs are used follows from the load. A batch that is alone is shared by all CPUs; while
-several batches run, each has one CPU and nothing waits at a barrier. A thread that takes a batch
-leaves an equal share to the other threads that are free. One thread more than there are CPUs
-computes interactive work while bulk batches run on all of them.
+run. How the CPUs are used follows from the load. An interactive batch that is alone is shared by
+all CPUs; while several batches run, each has one CPU and nothing waits at a barrier. A thread that
+takes a batch leaves an equal share to the other threads that are free.
+
+Each lane has as many threads as there are CPUs, and those of the bulk lane have a lower priority. A
+query therefore never waits for a thread, and the system gives it most of a CPU on which a bulk
+batch runs; but never all of it, so that bulk work goes on however many queries there are.
 """
 
 from __future__ import annotations
 
+import contextlib
+import os
 import threading
 import time
 from collections.abc import Sequence
@@ -19,12 +24,16 @@ from typing import Any, Protocol
 from fbg.arrays import require_integer
 from fbg.errors import ClosedError, OverloadedError
 from fbg.runtime.batches import MAX_BATCH_TOKENS
-from fbg.runtime.lanes import Batch, Lanes, Ticket
+from fbg.runtime.lanes import Batch, Lane, Ticket
 from fbg.runtime.work import Floats, Work
 
 __all__ = ["Owner", "WorkQueue"]
 
 MAX_BATCH_SEQUENCES = 128
+
+# How much lower the priority of bulk threads is, as for the program nice: beside a query, a bulk
+# batch gets about a tenth of a CPU.
+BULK_NICENESS = 10
 
 
 class Owner(Protocol):
@@ -35,6 +44,16 @@ class Owner(Protocol):
 
     def batch(self, tokens: int, sequences: int) -> None:
         """Called before a batch runs that holds work of this owner."""
+
+
+class _Side:
+    """A lane with its threads. idle: threads that wait for work. running: batches."""
+
+    def __init__(self, takes_turns: bool, lock: threading.Lock) -> None:
+        self.lane = Lane(takes_turns)
+        self.changed = threading.Condition(lock)
+        self.idle = 0
+        self.running = 0
 
 
 class WorkQueue:
@@ -56,17 +75,12 @@ class WorkQueue:
         self._num_threads = num_threads
         self._max_tokens = require_integer(max_batch_tokens, "max_batch_tokens", 1, 1 << 20)
         self._max_waiting = max_waiting
-        self._lanes = Lanes()
         self._lock = threading.Lock()
-        self._changed = threading.Condition(self._lock)
-        self._express = threading.Condition(self._lock)
-        self._idle = 0  # threads that wait for work, the express one excluded
-        self._running = 0  # batches that are computed now; bulk ones
-        self._bulk_running = 0
+        self._interactive, self._bulk = (_Side(turns, self._lock) for turns in (False, True))
         self._closed = False
         self._threads = [
             threading.Thread(target=self._serve, args=(n,), name=f"fbg-queue-{n}", daemon=True)
-            for n in range(num_threads + 1)
+            for n in range(2 * num_threads)
         ]
         for thread in self._threads:
             thread.start()
@@ -74,7 +88,10 @@ class WorkQueue:
     @property
     def waiting(self) -> int:
         """Sequences that no batch has taken yet."""
-        return self._lanes.sequences
+        return self._interactive.lane.sequences + self._bulk.lane.sequences
+
+    def _side(self, ticket: Ticket) -> _Side:
+        return self._interactive if ticket.interactive else self._bulk
 
     def submit(self, work: Work, owner: Owner, tag: Any = None) -> Ticket:
         """Add work; `owner.finished` receives its ticket when it is done or has failed.
@@ -88,13 +105,12 @@ class WorkQueue:
             if self._closed:
                 raise ClosedError("the queue is closed")
             limit = self._max_waiting
-            if limit is not None and self._lanes.sequences + len(ticket.waiting) > limit:
-                raise OverloadedError(f"{self._lanes.sequences} texts are waiting already")
+            if limit is not None and self.waiting + len(ticket.waiting) > limit:
+                raise OverloadedError(f"{self.waiting} texts are waiting already")
             if ticket.left:
-                self._lanes.add(ticket)
-                self._changed.notify(min(self._idle, ticket.left))
-                if self._needs_express():
-                    self._express.notify()
+                side = self._side(ticket)
+                side.lane.add(ticket)
+                side.changed.notify(min(side.idle, ticket.left))
         if not ticket.left:
             owner.finished([ticket])
         return ticket
@@ -103,92 +119,75 @@ class WorkQueue:
         """Drop what no batch has taken of a ticket; its owner hears no more of it."""
         with self._lock:
             ticket.cancelled = True
-            self._lanes.remove(ticket)
+            self._side(ticket).lane.remove(ticket)
 
     def close(self) -> None:
         """Compute what was submitted, then end the threads. Later work raises ClosedError."""
         with self._lock:
             self._closed = True
-            self._changed.notify_all()
-            self._express.notify_all()
+            for side in (self._interactive, self._bulk):
+                side.changed.notify_all()
         for thread in self._threads:
             thread.join()
 
     # --- Threads ------------------------------------------------------------------------------
 
-    def _needs_express(self) -> bool:
-        return self._idle == 0 and self._bulk_running > 0 and self._lanes.has_interactive
-
     def _serve(self, number: int) -> None:
-        take = self._take if number < self._num_threads else self._take_express
+        side = self._interactive if number < self._num_threads else self._bulk
+        if side is self._bulk:
+            _lower_priority()
         while True:
-            taken = take()
+            taken = self._take(side)
             if taken is None:
                 return
             batch, threads = taken
-            self._compute(batch, number, threads)
+            self._compute(side, batch, number, threads)
             # Nothing of a request is kept while this thread waits for another one.
             del batch, taken
 
-    def _take(self) -> tuple[Batch, int] | None:
+    def _take(self, side: _Side) -> tuple[Batch, int] | None:
         """Wait for a batch; return it and the number of threads to compute it with."""
+        lane = side.lane
         with self._lock:
-            while not self._lanes:
+            while not lane:
                 if self._closed:
                     return None
-                self._idle += 1
-                self._changed.wait()
-                self._idle -= 1
+                side.idle += 1
+                side.changed.wait()
+                side.idle -= 1
             # A thread that hands out results counts as free: it is back at once.
-            lanes, free = self._lanes, max(1, self._num_threads - self._running)
-            tokens = min(self._max_tokens, -(-lanes.tokens // free))
-            sequences = min(MAX_BATCH_SEQUENCES, -(-lanes.sequences // free))
-            batch = lanes.take(tokens, sequences, time.perf_counter())
-            assert batch is not None
-            self._running += 1
-            self._bulk_running += not batch.interactive
-            if lanes and self._idle:
-                self._changed.notify()
-            if self._needs_express():
-                self._express.notify()
-            alone = free == self._num_threads and not lanes
+            free = max(1, self._num_threads - side.running)
+            tokens = min(self._max_tokens, -(-lane.tokens // free))
+            sequences = min(MAX_BATCH_SEQUENCES, -(-lane.sequences // free))
+            batch = lane.take(tokens, sequences, time.perf_counter())
+            if lane and side.idle:
+                side.changed.notify()
+            alone = not (self._interactive.running or self._bulk.running or self.waiting)
+            side.running += 1
         return batch, self._num_threads if alone else 1
 
-    def _take_express(self) -> tuple[Batch, int] | None:
-        with self._lock:
-            while not self._needs_express():
-                if self._closed:
-                    return None
-                self._express.wait()
-            now = time.perf_counter()
-            batch = self._lanes.take(self._max_tokens, MAX_BATCH_SEQUENCES, now, True)
-            assert batch is not None
-            self._running += 1
-        return batch, 1
-
-    def _compute(self, batch: Batch, number: int, threads: int) -> None:
+    def _compute(self, side: _Side, batch: Batch, number: int, threads: int) -> None:
         for owner in dict.fromkeys(ticket.owner for ticket in batch.tickets):
             owner.batch(batch.tokens, len(batch.parts))
         engine = batch.engine
-        runner = engine.runners(self._num_threads + 1)[number]
+        runner = engine.runners(len(self._threads))[number]
         try:
             outputs = engine.compute(batch.ids, batch.types, runner, threads, batch.where)
             _deliver(batch, outputs)
         except BaseException as error:  # whatever it is, whoever waits has to hear of it
             for ticket in batch.tickets:
                 ticket.error = error
-        self._complete(batch)
+        self._complete(side, batch)
 
-    def _complete(self, batch: Batch) -> None:
+    def _complete(self, side: _Side, batch: Batch) -> None:
         now = time.perf_counter()
         done: dict[Any, list[Ticket]] = {}
         with self._lock:
-            self._running -= 1
-            self._bulk_running -= not batch.interactive
+            side.running -= 1
             for ticket in batch.tickets:
                 ticket.left -= 1
                 if ticket.error is not None:
-                    self._lanes.remove(ticket)
+                    side.lane.remove(ticket)
                     ticket.left = min(ticket.left, 0)
                 if ticket.left == 0 and not ticket.finished:
                     ticket.finished = now
@@ -206,3 +205,11 @@ def _deliver(batch: Batch, outputs: Sequence[Floats]) -> None:
                 ticket.results[n] = ticket.work.keep(n, rows)
             except BaseException as error:
                 ticket.error = error
+
+
+def _lower_priority() -> None:
+    """Lower that of the calling thread, where the system has priorities of threads."""
+    with contextlib.suppress(AttributeError, OSError):
+        thread = threading.get_native_id()
+        niceness = os.getpriority(os.PRIO_PROCESS, thread) + BULK_NICENESS
+        os.setpriority(os.PRIO_PROCESS, thread, niceness)

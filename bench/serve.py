@@ -1,0 +1,253 @@
+"""Servers under load: `fbg serve` against infinity-emb and against Starlette with onnxruntime.
+
+    python bench/serve.py MODEL_DIRECTORY [--ort int8.onnx] [--infinity PYTHON] [--json out.json]
+
+Closed loop: 1, 8, 32 and 128 clients, of one short sentence, of mixed lengths, of batches of 32.
+Open loop: a share of the highest closed-loop rate. Bulk and interactive: one short sentence at a
+time, alone and while a client sends batches without a pause. Contestants take turns in each round;
+figures are medians of the rounds. Latencies are of all requests. CPU is that of the server process.
+
+--ort: an int8 export, as bench/exports.py makes it. --infinity: the interpreter of an environment
+in which infinity-emb is installed. Every server answers base64, and starts before all are measured;
+one that is not measured is idle.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import socket
+import statistics
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import corpus
+from http_load import Job, Result
+
+HERE = Path(__file__).parent
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+@dataclass(frozen=True)
+class Server:
+    """name: of a contestant. path: of its route. process: what to measure CPU and memory of."""
+
+    name: str
+    port: int
+    path: str
+    process: subprocess.Popen[bytes]
+
+    @property
+    def cpu_seconds(self) -> float:
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / TICKS
+
+    @property
+    def rss_mib(self) -> float:
+        pages = int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
+def free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        port: int = one.getsockname()[1]
+    return port
+
+
+@contextmanager
+def running(name: str, command: list[str], port: int, path: str) -> Iterator[Server]:
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        for _ in range(1200):
+            if process.poll() is not None:
+                raise RuntimeError(f"{name} ended: {' '.join(command)}")
+            try:
+                urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=2)
+                break
+            except OSError:
+                time.sleep(0.1)
+        yield Server(name, port, path, process)
+    finally:
+        process.terminate()
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+
+
+def contestants(options: argparse.Namespace, stack: ExitStack) -> list[Server]:
+    model, port = str(options.model), free_port()
+    ours = [sys.executable, "-m", "fbg", "serve", f"m={model}", "--port", str(port)]
+    if not (options.model / "fbg.safetensors").is_file():
+        ours += ["--dtype", "int8"]
+    servers = [stack.enter_context(running("fbg", ours, port, "/v1/embeddings"))]
+    if options.ort:
+        port = free_port()
+        script = str(HERE / "ort_server.py")
+        tokenizer = str(options.model / "tokenizer.json")
+        command = [sys.executable, script, str(options.ort), tokenizer, str(port)]
+        servers.append(stack.enter_context(running("onnxruntime", command, port, "/v1/embeddings")))
+    if options.infinity:
+        port = free_port()
+        command = [options.infinity, "-m", "infinity_emb", "v2", "--model-id", model]
+        command += ["--port", str(port), "--host", "127.0.0.1", "--served-model-name", "m"]
+        command += ["--engine", "torch", "--device", "cpu", "--no-bettertransformer"]
+        servers.append(stack.enter_context(running("infinity", command, port, "/embeddings")))
+    return servers
+
+
+@cache
+def bodies(kind: str) -> list[str]:
+    """Requests of a kind: "short", "mixed" or "bulk"."""
+    if kind == "mixed":
+        inputs: list[Any] = corpus.mixed_texts(128)
+    elif kind == "short":
+        inputs = [line for line in corpus.installed_sentences(1000) if len(line) <= 60][:128]
+    else:
+        lines = corpus.installed_sentences(256)
+        inputs = [lines[n : n + 32] for n in range(0, 256, 32)]
+    form = {"model": "m", "encoding_format": "base64"}
+    return [json.dumps({**form, "input": text}) for text in inputs]
+
+
+def load(server: Server, kind: str, clients: int, seconds: float, **more: Any) -> Result:
+    job = Job(server.port, server.path, bodies(kind), clients, seconds, **more)
+    process = start(job)
+    return finish(process)
+
+
+def start(job: Job) -> subprocess.Popen[bytes]:
+    command = [sys.executable, str(HERE / "http_load.py")]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert process.stdin is not None
+    process.stdin.write(json.dumps(job.__dict__).encode())
+    process.stdin.close()
+    return process
+
+
+def finish(process: subprocess.Popen[bytes]) -> Result:
+    assert process.stdout is not None
+    result = Result(**json.load(process.stdout))
+    process.wait()
+    return result
+
+
+def row(server: Server, what: str, results: list[Result], cpu: list[float]) -> dict[str, Any]:
+    def median(values: list[float]) -> float:
+        return statistics.median(values)
+
+    statuses: dict[str, int] = {}
+    for result in results:
+        for status, count in result.statuses.items():
+            statuses[status] = statuses.get(status, 0) + count
+    return {
+        "server": server.name,
+        "load": what,
+        "requests_per_s": round(median([r.rate for r in results]), 1),
+        "p50_ms": round(1000 * median([r.percentile(0.5) for r in results]), 2),
+        "p99_ms": round(1000 * median([r.percentile(0.99) for r in results]), 2),
+        "cpu_ms_per_request": round(
+            median(
+                [1000 * c / max(len(r.latencies), 1) for r, c in zip(results, cpu, strict=True)]
+            ),
+            3,
+        ),
+        "rss_mib": round(server.rss_mib),
+        "statuses": statuses,
+    }
+
+
+def measured(
+    servers: list[Server],
+    what: str,
+    options: argparse.Namespace,
+    kind: str,
+    clients: int,
+    **more: Any,
+) -> list[dict[str, Any]]:
+    results: dict[str, list[Result]] = {server.name: [] for server in servers}
+    cpu: dict[str, list[float]] = {server.name: [] for server in servers}
+    for _ in range(options.rounds):
+        for server in servers:
+            before = server.cpu_seconds
+            result = load(server, kind, clients, options.seconds, warm_up=0.3, **more)
+            share = options.seconds / (options.seconds + 0.3)
+            cpu[server.name].append((server.cpu_seconds - before) * share)
+            results[server.name].append(result)
+    rows = [row(server, what, results[server.name], cpu[server.name]) for server in servers]
+    for entry in rows:
+        show(entry)
+    return rows
+
+
+def beside_bulk(servers: list[Server], options: argparse.Namespace) -> list[dict[str, Any]]:
+    """Single queries while one client sends batches of 32 without a pause."""
+    rows = []
+    for server in servers:
+        results, cpu = [], []
+        for _ in range(options.rounds):
+            bulk = start(
+                Job(server.port, server.path, bodies("bulk"), 2, options.seconds + 0.6, warm_up=0)
+            )
+            before = server.cpu_seconds
+            results.append(load(server, "short", 1, options.seconds, warm_up=0.3))
+            cpu.append(server.cpu_seconds - before)
+            finish(bulk)
+        rows.append(row(server, "1 client beside bulk", results, cpu))
+        show(rows[-1])
+    return rows
+
+
+def show(entry: dict[str, Any]) -> None:
+    print(
+        f"{entry['server']:<12} {entry['load']:<28} {entry['requests_per_s']:>8.1f} requests/s  "
+        f"p50 {entry['p50_ms']:>8.2f} ms  p99 {entry['p99_ms']:>8.2f} ms  "
+        f"CPU {entry['cpu_ms_per_request']:>7.3f} ms  RSS {entry['rss_mib']} MiB  "
+        f"{entry['statuses']}",
+        flush=True,
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("model", type=Path, help="a model directory, saved by fbg or not")
+    parser.add_argument("--ort", type=Path, help="int8 export for the onnxruntime server")
+    parser.add_argument("--infinity", help="interpreter that has infinity-emb")
+    parser.add_argument("--clients", default="1,8,32,128")
+    parser.add_argument("--kinds", default="short,mixed,bulk")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=3.0)
+    parser.add_argument("--share", type=float, default=0.8, help="of the capacity, in open loop")
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    rows: list[dict[str, Any]] = []
+    with ExitStack() as stack:
+        servers = contestants(options, stack)
+        for kind in options.kinds.split(","):
+            for clients in map(int, options.clients.split(",")):
+                if kind == "bulk" and clients > 8:
+                    continue
+                rows += measured(servers, f"{kind}, {clients} clients", options, kind, clients)
+        if options.share:
+            for server in servers:
+                closed = [r["requests_per_s"] for r in rows if r["server"] == server.name]
+                rate = options.share * max(closed)
+                what = f"short, open, {rate:.0f}/s"
+                rows += measured([server], what, options, "short", 128, rate=rate)
+        rows += beside_bulk(servers, options)
+    if options.json:
+        options.json.write_text(json.dumps(rows, indent=1))
+
+
+if __name__ == "__main__":
+    main()
