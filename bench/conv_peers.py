@@ -197,7 +197,8 @@ def _ncnn(p: Problem) -> Peer | None:
     layer = p.layer
     if len(layer.size) != 2:
         return None
-    x = ncnn.Mat(p.channels_first[0]).clone()
+    pixels = p.channels_first[0]
+    x = ncnn.Mat(pixels).clone()  # the first shares the memory of pixels
 
     def network(count: int) -> Call:
         net = ncnn.Net()

@@ -95,9 +95,11 @@ const std::byte* LaneLines::find(const ConvRun& run, const LaneBlock& b, std::in
     *lda = run.strides[2];
     return row + x * run.strides[2];
   }
-  *lda = pixel_;
-  copy_padded(row, run.strides[2], shape_.input[2], x, pixels, pixel_, padding, copy);
-  return copy;
+  // The channels of the block alone; the result is where channel 0 would be.
+  const std::int64_t first = b.lanes.begin * kWord;
+  *lda = std::min(b.lanes.end, g.out_channels) * kWord - first;
+  copy_padded(row + first, run.strides[2], shape_.input[2], x, pixels, *lda, padding, copy);
+  return copy - first;
 }
 
 void LaneLines::build(const ConvRun& run, const LaneBlock& b, std::int64_t kz, std::int64_t line,

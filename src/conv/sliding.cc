@@ -165,12 +165,14 @@ class SlidingStep final : public ConvStep<Int32> {
     std::int64_t at = 0;
     for (const SlidingBlock& block : blocks_.blocks())
       for (int v = 0; v < block.key.vectors; ++v)
-        for (std::int64_t lane = 0; lane < kLanes; ++lane, ++at) {
+        for (std::int64_t lane = 0; lane < kLanes; lane += 4, at += 4) {
           const std::int64_t o = sliding_channel(block.key.vectors, v, lane);
-          if (o >= block.channels) continue;
-          t.scale[at] = t.terms.scale[block.channel + o];
-          t.start[at] = static_cast<std::int32_t>(
-              0u - static_cast<std::uint32_t>(t.terms.offset[block.channel + o]));
+          const std::int64_t count = std::clamp<std::int64_t>(block.channels - o, 0, 4);
+          for (std::int64_t i = 0; i < count; ++i) {
+            t.scale[at + i] = t.terms.scale[block.channel + o + i];
+            t.start[at + i] = static_cast<std::int32_t>(
+                0u - static_cast<std::uint32_t>(t.terms.offset[block.channel + o + i]));
+          }
         }
   }
 

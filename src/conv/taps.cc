@@ -279,7 +279,10 @@ double cost(const ConvProblem<Acc>& p) {
   // A step of k of a tile: its multiply-adds, or its loads where those are more.
   const double height = static_cast<double>(tiles.largest);
   const double steps = std::max(height * 2, height + 4) / 2 * (tile.format.wide_a ? 2 : 1);
-  const double per_tile = groups * steps + 30 + 4 * static_cast<double>(g.depth() / run);
+  // Requantizing a vector takes about ten instructions; a tile of few vectors waits for its sums.
+  const double finish = is_integer(Acc::kind) && !p.stages.empty() ? 10 : 3;
+  const double per_tile =
+      groups * steps + height * finish + 30 + 4 * static_cast<double>(g.depth() / run);
   return lines * static_cast<double>(tiles.count) * vectors * per_tile *
          static_cast<double>(g.groups);
 }

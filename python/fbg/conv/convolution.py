@@ -20,6 +20,9 @@ Array = npt.NDArray[Any]
 Stages = Pipeline | Stage | Iterable[Stage] | None
 Activation = Literal["relu", "gelu", "sigmoid", "tanh"]
 
+# Axes of size 1 that make images of any number of axes three-dimensional, by x.ndim.
+_LEADING_AXES = {3: (1, 1), 4: (1,)}
+
 _ACTIVATIONS: dict[str, Callable[[], Stage]] = {
     "relu": ReLU,
     "gelu": GELU,
@@ -128,6 +131,8 @@ def _checked(x: object, wc: PackedConv, name: str) -> Array:
 
 def _dense_channels(array: Array) -> Array:
     """Return x with contiguous channels and no axis that runs backwards: copied if need be."""
+    if array.flags.c_contiguous:
+        return array
     size = array.itemsize
     dense = array.shape[-1] <= 1 or array.strides[-1] == size
     if dense and all(s >= 0 and s % size == 0 for s in array.strides):
@@ -213,7 +218,19 @@ def run_prepared(
     axes = wc.spatial_axes
     batch, output = prepared.output
     shape = (batch, *output[3 - axes :], wc.out_channels)
-    full = x.reshape(batch, *[1] * (3 - axes), *x.shape[1:])
+    return _run(prepared, x, shape, pipeline, quant, out)
+
+
+def _run(
+    prepared: Any,
+    x: Array,
+    shape: tuple[int, ...],
+    pipeline: Pipeline,
+    quant: Quantization,
+    out: Array | None,
+) -> Array:
+    """Run it on x, whose channels are dense, for a result of the given shape."""
+    full = x if x.ndim == 5 else x.reshape(x.shape[0], *_LEADING_AXES[x.ndim], *x.shape[1:])
     rows = None if out is None else _rows_of(out, shape, pipeline)
     y: Array = prepared.run(full, pipeline._native, quant.scale, quant.zero_point, rows)
     if out is not None:
@@ -233,7 +250,7 @@ def _rows_of(out: object, shape: tuple[int, ...], pipeline: Pipeline) -> Array:
         require_dtype(out, "conv: out", "bfloat16")
         out = out.view(np.uint16)
     rows = out.reshape(math.prod(shape[:-1]), shape[-1])
-    if rows.size and not np.shares_memory(rows, out):
+    if not out.flags.c_contiguous and rows.size and not np.shares_memory(rows, out):
         raise ValueError(
             "conv: out must have contiguous channels and equally spaced pixels, "
             f"got strides {out.strides}"
@@ -284,6 +301,7 @@ class PreparedConv:
             num_threads,
             "prepare",
         )
+        self._output_shape = wc.output_shape(self._shape)
 
     @property
     def algorithm(self) -> str:
@@ -311,15 +329,20 @@ class PreparedConv:
     @property
     def output_shape(self) -> tuple[int, ...]:
         """(N, *output, O)."""
-        return self._wc.output_shape(self._shape)
+        return self._output_shape
 
     def __call__(self, x: Array, out: Array | None = None) -> Array:
         """Return the result for an x of the shape and dtype that were prepared."""
         if not isinstance(x, np.ndarray) or x.shape != self._shape or x.dtype != self._x_dtype:
             got = f"{x.dtype}{x.shape}" if isinstance(x, np.ndarray) else type(x).__name__
             raise ValueError(f"call: x must be {self._x_dtype}{self._shape}, got {got}")
-        return run_prepared(
-            self._prepared, _dense_channels(x), self._wc, self._pipeline, self._quant, out
+        return _run(
+            self._prepared,
+            _dense_channels(x),
+            self._output_shape,
+            self._pipeline,
+            self._quant,
+            out,
         )
 
     def __repr__(self) -> str:

@@ -4,7 +4,12 @@
 // Sums change places from column to column. Code for as many columns as it takes for every output
 // pixel to be in its first place again stands in a loop; the columns before the first result of a
 // row stand before it.
+//
+// The order of the instructions matters, since results take a chain of slow ones. The sums that a
+// column completes come first, then those that go on; then the next column is read, if registers
+// allow; then results are computed step by step for all vectors together.
 #include <algorithm>
+#include <array>
 #include <cstddef>
 
 #include "kernels/sliding.h"
@@ -25,32 +30,45 @@ class SlidingGenerator : public SimdAssembler {
       : SimdAssembler(16, isa_features(key.isa)),
         key_(key),
         places_((key.taps + key.step - 1) / key.step),
-        first_temp_(places_ * key.lines * key.vectors) {}
+        first_temp_(places_ * key.lines * key.vectors),
+        keeps_constants_(first_temp_ + kTemporaries + kConstants <= num_vectors()),
+        reads_ahead_(keeps_constants_ && key.source == SlidingSource::rows && key.rows <= 4 &&
+                     key.output != ValueType::acc) {}
 
   void generate() {
     for (const Reg64& r : saved_) push(r);
     load_arguments();
     for (int place = 0; place < places_; ++place) start(place);
     const int before = key_.taps - 1, period = places_ * key_.step;
+    Xbyak::Label loop, end;
+    std::vector<Xbyak::Label> done(static_cast<std::size_t>(places_));
+    if (reads_ahead_) read_rows(0);
     for (int x = 0; x < before; ++x) {
       add_column(x);
       advance();
     }
-    Xbyak::Label loop, done, next;
     L(loop);
     for (int x = before; x < before + period; ++x) {
       add_column(x);
-      if ((x - before) % key_.step == 0) {
-        const int place = (x - before) / key_.step % places_;
-        finish(place);
+      const bool finishes = (x - before) % key_.step == 0;
+      const int place = (x - before) / key_.step % places_;
+      if (finishes) {
         dec(pixels_);
-        jz(done, T_NEAR);
-        start(place);
+        jz(done[static_cast<std::size_t>(place)], T_NEAR);
       }
       advance();
+      if (!finishes) continue;
+      finish(place);
+      add(c_, pixel_);
+      start(place);
     }
     jmp(loop, T_NEAR);
-    L(done);
+    for (int place = 0; place < places_; ++place) {
+      L(done[static_cast<std::size_t>(place)]);
+      finish(place);
+      if (place < places_ - 1) jmp(end, T_NEAR);
+    }
+    L(end);
     for (int i = 3; i >= 0; --i) pop(saved_[i]);
     vzeroupper();
     ret();
@@ -66,11 +84,16 @@ class SlidingGenerator : public SimdAssembler {
   const Reg64 args_ = rdi, segment_ = rsi, columns_ = rcx, offset_ = rdx, weights_ = r8;
   const Reg64 start_ = r9, scale_ = r10, c_ = r11, pixel_ = r12, pixels_ = r13, line_ = r14;
   const Reg64 row_ = rax, move_ = rbx;
+  static constexpr int kTemporaries = 5, kConstants = 3;
 
   Vec sum(int place, int line, int v) const {
     return vec((place * key_.lines + line) * key_.vectors + v);
   }
   Vec temp(int i) const { return vec(first_temp_ + i); }
+  // Constants of 8-bit results: in registers of their own, or loaded when they are wanted.
+  Vec high() const { return keeps_constants_ ? vec(31) : temp(0); }
+  Vec zero_points() const { return keeps_constants_ ? vec(30) : temp(1); }
+  Vec zeros() const { return keeps_constants_ ? vec(29) : temp(2); }
   Address arg(std::size_t offset) { return ptr[args_ + static_cast<int>(offset)]; }
 
   void load_arguments() {
@@ -83,7 +106,16 @@ class SlidingGenerator : public SimdAssembler {
     mov(pixels_, arg(offsetof(SlidingArgs, pixels)));
     mov(line_, arg(offsetof(SlidingArgs, line)));
     if (key_.masked) kmovq(k1, arg(offsetof(SlidingArgs, mask)));
+    if (keeps_constants_) load_constants();
     begin_segment();
+  }
+
+  void load_constants() {
+    if (key_.output == ValueType::acc) return;
+    vbroadcastss(high(), arg(offsetof(SlidingArgs, high)));
+    if (key_.vectors == 1) return;
+    vpbroadcastd(zero_points(), arg(offsetof(SlidingArgs, zero_points)));
+    if (key_.vectors == 2) zero(zeros());
   }
 
   void begin_segment() {
@@ -98,6 +130,7 @@ class SlidingGenerator : public SimdAssembler {
     jnz(same);
     call(next_segment_);
     L(same);
+    if (reads_ahead_) read_rows(0);
   }
 
   void start(int place) {
@@ -126,20 +159,26 @@ class SlidingGenerator : public SimdAssembler {
       return;
     }
     for (int group = 0; group * 4 < key_.rows; ++group) {
-      const int rows = std::min(key_.rows - group * 4, 4);
-      for (int r = 0; r < rows; ++r) load_row(temp(r), group * 4 + r);
-      int lanes[4] = {};
-      if (key_.vectors == 4)
-        interleave(rows, lanes);
-      else
-        combine(rows, lanes);
-      for (int line = 0; line < key_.lines; ++line)
-        for (int v = 0; v < key_.vectors; ++v) add_taps(x, line, group, v, temp(lanes[v]));
+      if (!reads_ahead_) read_rows(group);
+      // The last tap, which completes an output pixel, comes first.
+      for (int kx = key_.taps - 1; kx >= 0; --kx)
+        for (int line = 0; line < key_.lines; ++line)
+          for (int v = 0; v < key_.vectors; ++v) add_tap(x, kx, line, group, v, temp(lanes_[v]));
     }
   }
 
+  // The lanes of four rows of the column as temp(lanes_[v]).
+  void read_rows(int group) {
+    const int rows = std::min(key_.rows - group * 4, 4);
+    for (int r = 0; r < rows; ++r) load_row(temp(r), group * 4 + r);
+    if (key_.vectors == 4)
+      interleave(rows);
+    else
+      combine(rows);
+  }
+
   // Unpacks bytes of up to four rows. What stands in for missing rows meets weights of 0.
-  void interleave(int rows, int (&lanes)[4]) {
+  void interleave(int rows) {
     const int second = rows > 1, third = 2, fourth = rows > 3 ? 3 : 2;
     vpunpckhbw(temp(4), temp(0), temp(second));
     vpunpcklbw(temp(0), temp(0), temp(second));
@@ -154,12 +193,12 @@ class SlidingGenerator : public SimdAssembler {
     vpunpcklwd(temp(0), temp(0), temp(low));
     vpunpcklwd(temp(2), temp(4), temp(high));
     vpunpckhwd(temp(4), temp(4), temp(high));
-    const int order[4] = {0, 3, 2, 4};
-    std::copy(order, order + 4, lanes);
+    lanes_ = {0, 3, 2, 4};
   }
 
   // The same of rows that were widened while they were loaded.
-  void combine(int rows, int (&lanes)[4]) {
+  void combine(int rows) {
+    lanes_ = {0, 1, 0, 0};
     if (key_.vectors == 1) {
       for (int r = 1; r < rows; ++r) {
         vpslld(temp(r), temp(r), 8 * r);
@@ -174,7 +213,6 @@ class SlidingGenerator : public SimdAssembler {
     const int other = rows > 2 ? 2 : 0;
     vpunpckhwd(temp(1), temp(0), temp(other));
     vpunpcklwd(temp(0), temp(0), temp(other));
-    lanes[1] = 1;
   }
 
   // Dword q of each 128 bits, repeated there: four channels of the group, or of four groups.
@@ -184,19 +222,20 @@ class SlidingGenerator : public SimdAssembler {
       vpshufd(temp(1), temp(0), lane * 0x55);
       // The vectors whose groups have channels 4 * lane ... of 128 bits.
       const int quad = lane % key_.quads, first = lane - quad;
-      for (int v = first; v < first + key_.quads; ++v)
-        add_taps(x, 0, r * key_.quads + quad, v, temp(1));
+      for (int kx = key_.taps - 1; kx >= 0; --kx)
+        for (int v = first; v < first + key_.quads; ++v)
+          add_tap(x, kx, 0, r * key_.quads + quad, v, temp(1));
     }
   }
 
-  void add_taps(int x, int line, int source, int v, const Vec& d) {
-    for (int kx = x % key_.step; kx < key_.taps && kx <= x; kx += key_.step) {
-      const int at = ((line * key_.sources() + source) * key_.taps + kx) * key_.vectors + v;
-      vpdpbusd(sum((x - kx) / key_.step % places_, line, v), d, ptr[weights_ + at * 64]);
-    }
+  void add_tap(int x, int kx, int line, int source, int v, const Vec& d) {
+    if (kx > x || (x - kx) % key_.step != 0) return;
+    const int at = ((line * key_.sources() + source) * key_.taps + kx) * key_.vectors + v;
+    vpdpbusd(sum((x - kx) / key_.step % places_, line, v), d, ptr[weights_ + at * 64]);
   }
 
   void finish(int place) {
+    if (key_.output != ValueType::acc) convert(place);
     for (int line = 0; line < key_.lines; ++line) {
       // Only two lines at most: c, and c + line.
       const Xbyak::RegExp to = line ? c_ + line_ : Xbyak::RegExp(c_);
@@ -205,7 +244,6 @@ class SlidingGenerator : public SimdAssembler {
       else
         store_bytes(place, line, to);
     }
-    add(c_, pixel_);
   }
 
   // In the order of the channels: the 128 bits of four (or two) vectors transposed.
@@ -230,18 +268,27 @@ class SlidingGenerator : public SimdAssembler {
     }
   }
 
+  // Sums as clamped integers; above only, where packing saturates below.
+  void convert(int place) {
+    const auto for_all = [&](auto emit) {
+      for (int line = 0; line < key_.lines; ++line)
+        for (int v = 0; v < key_.vectors; ++v) emit(sum(place, line, v), v);
+    };
+    if (!keeps_constants_) load_constants();
+    for_all([&](const Vec& s, int) { vcvtdq2ps(s, s); });
+    for_all([&](const Vec& s, int v) { vmulps(s, s, ptr[scale_ + v * 64]); });
+    if (key_.vectors == 1) {  // a NaN gives the second source: low
+      const Address low = ptr_b[args_ + offsetof(SlidingArgs, low)];
+      for_all([&](const Vec& s, int) { vmaxps(s, s, low); });
+    }
+    // A NaN, of the second source, stays: it becomes the least int32.
+    for_all([&](const Vec& s, int) { vminps(s, high(), s); });
+    for_all([&](const Vec& s, int) { vcvtps2dq(s, s); });
+  }
+
   void store_bytes(int place, int line, const Xbyak::RegExp& to) {
     const auto s = [&](int v) { return sum(place, line, v); };
     const bool is_signed = key_.output == ValueType::int8;
-    const Address low = ptr_b[args_ + offsetof(SlidingArgs, low)];
-    vbroadcastss(temp(0), arg(offsetof(SlidingArgs, high)));
-    for (int v = 0; v < key_.vectors; ++v) {
-      vcvtdq2ps(s(v), s(v));
-      vmulps(s(v), s(v), ptr[scale_ + v * 64]);
-      if (key_.vectors == 1) vmaxps(s(v), s(v), low);  // a NaN gives the second source: low
-      vminps(s(v), temp(0), s(v));                     // a NaN stays: it becomes the least int32
-      vcvtps2dq(s(v), s(v));
-    }
     const auto masked = [&](const Address& address) {
       return key_.masked ? address | k1 : address;
     };
@@ -249,25 +296,23 @@ class SlidingGenerator : public SimdAssembler {
       vpaddd(s(0), s(0), ptr_b[args_ + offsetof(SlidingArgs, zero_point)]);
       return vpmovdb(masked(ptr[to]), Zmm(s(0).getIdx()));
     }
-    // Packing saturates, below as well.
-    vpbroadcastd(temp(1), arg(offsetof(SlidingArgs, zero_points)));
-    for (int v = 0; v < key_.vectors; v += 2) {
-      vpackssdw(s(v), s(v), s(v + 1));
-      vpaddsw(s(v), s(v), temp(1));
-    }
+    for (int v = 0; v < key_.vectors; v += 2) vpackssdw(s(v), s(v), s(v + 1));
+    for (int v = 0; v < key_.vectors; v += 2) vpaddsw(s(v), s(v), zero_points());
     if (key_.vectors == 4) {
       is_signed ? vpacksswb(s(0), s(0), s(2)) : vpackuswb(s(0), s(0), s(2));
       return vmovdqu8(masked(ptr[to]), s(0));
     }
     if (is_signed) return vpmovswb(masked(ptr[to]), Zmm(s(0).getIdx()));
-    zero(temp(2));
-    vpmaxsw(s(0), s(0), temp(2));
+    vpmaxsw(s(0), s(0), zeros());
     vpmovuswb(masked(ptr[to]), Zmm(s(0).getIdx()));
   }
 
   const SlidingKey key_;
   const int places_;  // of output pixels whose sums are in registers
   const int first_temp_;
+  const bool keeps_constants_;
+  const bool reads_ahead_;      // the next column is read before results are written
+  std::array<int, 4> lanes_{};  // temporary registers of the column
   Xbyak::Label next_segment_;
 };
 
