@@ -1,4 +1,4 @@
-"""A linear layer: unpacked as a checkpoint has it, or packed as it runs."""
+"""A linear layer, with unpacked weights of a checkpoint or with packed weights."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ Floats = npt.NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Linear:
-    """y = x @ weight + bias; x is first multiplied by the channel scale, if there is one.
+    """y = x @ weight + bias, where x is first multiplied by the channel scale if there is one.
 
-    name: as saved models call it, "layers.0.qkv"; patterns of `higher_precision` match it.
-    weight: (K, N). What a checkpoint gives stays unpacked until it is known what for.
-    bias: (N,). channel_scale: (K,), of int8 weights only.
+    name: the name in saved models, such as "layers.0.qkv", which `higher_precision` matches.
+    weight: (K, N); unpacked until its dtype has been chosen.
+    bias: (N,) or None.
+    channel_scale: (K,) or None; only for int8 weights.
     """
 
     name: str
@@ -31,6 +32,6 @@ class Linear:
 
     @property
     def packed(self) -> PackedWeight:
-        """The weight, of a layer that is ready to run."""
+        """The weight of a layer that is known to be packed."""
         assert not isinstance(self.weight, UnpackedWeight), f"{self.name} is not packed"
         return self.weight

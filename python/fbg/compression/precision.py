@@ -1,8 +1,8 @@
-"""Mixed precision: some linear layers in another dtype than the rest, chosen by name.
+"""Mixed precision: linear layers that have another dtype than the rest, chosen by their names.
 
-A linear layer has the name under which a saved model stores it: "layers.0.qkv",
-"layers.0.attention_output", "layers.0.intermediate", "layers.0.output", "embeddings.projection".
-Layers that share weights have one, numbered as they first run.
+The names are those of saved models: "layers.0.qkv", "layers.0.attention_output",
+"layers.0.intermediate", "layers.0.output", "embeddings.projection". Layers that share their weights
+have one name, with the number of the first of them.
 """
 
 from __future__ import annotations
@@ -15,14 +15,18 @@ __all__ = ["DEFAULT", "HigherPrecision", "choose_layers", "read_patterns"]
 # Patterns, or patterns with a dtype for each.
 HigherPrecision = Iterable[str] | Mapping[str, str]
 
-DEFAULT = "bfloat16"  # of patterns alone: its error is a hundredth of that of int8
+DEFAULT = "bfloat16"  # for patterns without a dtype: its error is a hundredth of that of int8
 DTYPES = ("float32", "float16", "bfloat16")
 WHERE = "load: higher_precision"  # in errors
 
 
 def read_patterns(wanted: HigherPrecision) -> dict[str, str]:
-    """Return the dtype of each pattern, in an object of its own: `wanted` may be read only once, or
-    change later. Raises TypeError, ValueError for a dtype that is none.
+    """Return a new dict from patterns to dtypes; `wanted` may be an iterator, or change later.
+
+    Raises TypeError for other objects, and ValueError for an unknown dtype.
+
+    >>> read_patterns(["layers.0.*"])
+    {'layers.0.*': 'bfloat16'}
     """
     if isinstance(wanted, (str, bytes)) or not isinstance(wanted, Iterable):
         got = type(wanted).__name__
@@ -42,9 +46,12 @@ def read_patterns(wanted: HigherPrecision) -> dict[str, str]:
 
 
 def choose_layers(names: Sequence[str], patterns: Mapping[str, str]) -> dict[str, str]:
-    """Return the dtype of each layer that a pattern matches; of several patterns, the last counts.
+    """Return the dtype of each layer that a pattern matches; the last pattern that matches decides.
 
-    Raises ValueError for a pattern that matches nothing.
+    Raises ValueError for a pattern that matches no layer.
+
+    >>> choose_layers(["layers.0.qkv", "layers.1.qkv"], {"*.1.*": "float32"})
+    {'layers.1.qkv': 'float32'}
     """
     chosen: dict[str, str] = {}
     for pattern, dtype in patterns.items():

@@ -1,9 +1,9 @@
-"""GPTQ: weights rounded so that what one rounding loses, the weights not yet rounded make up for.
+"""GPTQ: weights are rounded one row after the other, and later rows compensate for earlier errors.
 
-For the rows x of some data, ||x w - x q||^2 depends on them by their Gram matrix H = x^T x alone.
-Row after row of w is rounded, and its error is spread over the rows that follow as H says is best:
-with the upper Cholesky factor U of H^-1, row i gives row j its error times U_ij / U_ii (Frantar et
-al., 2022, arXiv:2210.17323).
+The error ||x w - x q||^2 of rounded weights q on data x depends on the data only by their Gram
+matrix H = x^T x. After row i of w has been rounded, its error times U_ij / U_ii is subtracted from
+each later row j, where U is the upper Cholesky factor of H^-1; this minimizes the remaining error
+(Frantar et al., 2022, arXiv:2210.17323).
 """
 
 from __future__ import annotations
@@ -15,17 +15,24 @@ __all__ = ["round_to_gram"]
 
 Floats = npt.NDArray[np.float32]
 
-BLOCK = 64  # rows whose errors reach the rest in one matrix product
-DAMPING = 0.05  # of the mean of H's diagonal: little data must not decide much
+BLOCK = 64  # rows after which their errors are subtracted from all later ones, in one product
+DAMPING = 0.05  # of the mean of H's diagonal is added to it, for channels with little data
 
 
 def round_to_gram(weight: Floats, scale: Floats, gram: Floats) -> npt.NDArray[np.int8]:
-    """Return (K, N) int8 q with weight ~ q * scale; scale is (N,), gram (K, K)."""
+    """Return int8 q, (K, N), such that q * scale approximates the weights on the data.
+
+    weight: (K, N). scale: (N,). gram: (K, K), the Gram matrix of the data.
+
+    >>> weight, scale = np.array([[1.4], [2.6]], np.float32), np.ones(1, np.float32)
+    >>> round_to_gram(weight, scale, np.eye(2, dtype=np.float32)).tolist()
+    [[1], [3]]
+    """
     depth = len(weight)
     h = gram.astype(np.float64)
     mean = np.trace(h) / depth
     h[np.diag_indices(depth)] += DAMPING * mean if mean > 0 else 1.0
-    # Channels with much in them first: their errors have the most rows left to go to.
+    # Large channels first: more rows are then left to compensate for their errors.
     order = np.argsort(-np.diag(h), kind="stable")
     inverse = np.linalg.inv(h[np.ix_(order, order)])
     upper = np.linalg.cholesky(inverse).T.astype(np.float32)

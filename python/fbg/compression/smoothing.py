@@ -1,14 +1,15 @@
-"""int8 weights that lose less than plain rounding: SmoothQuant, and GPTQ where there are texts.
+"""int8 weights that are more accurate than rounded ones: SmoothQuant, and GPTQ if there are texts.
 
-For a linear layer y = x w and any factors s > 0 of its K input channels,
+A row x of activations has one scale, which its largest channel determines, so that small channels
+lose accuracy. For a linear layer y = x w and any factors s > 0 of its K input channels,
 
     y = (x / s) (s w),    s_k = sqrt(rms x_k / max_j |w_kj|)
 
-evens out the channels of x, whose largest would otherwise decide the one scale of each row, at the
-cost of some of w's, which have a scale per column (Xiao et al., 2022, arXiv:2211.10438, exponent
-0.5; there it is max |x_k|, which is less accurate here: docs/quantization.md). The division is a
-factor per channel where a row is quantized; or, where x is linear in the outputs of another layer,
-it is part of that layer's weights and bias. How large x_k is must have been observed.
+makes the channels of x about equally large. The weights become less so, but they have a scale per
+column (Xiao et al., 2022, arXiv:2211.10438, with exponent 0.5; the paper takes max |x_k| instead of
+the root mean square, which is less accurate here: docs/quantization.md). Rows are divided by s when
+they are quantized. If x is linear in the output of another layer, the weights and the bias of that
+layer are divided instead. The size of x_k has to be observed first.
 """
 
 from __future__ import annotations
@@ -31,15 +32,16 @@ __all__ = ["Inputs", "SmoothingGroup", "compress_linears"]
 Floats = npt.NDArray[np.float32]
 Doubles = npt.NDArray[np.float64]
 
-LOG_LIMIT = 10.0  # |log s|: no factor takes a float32 out of its range
+LOG_LIMIT = 10.0  # of |log s|, so that no product with a factor overflows
 
 
 @dataclass(frozen=True)
 class SmoothingGroup:
-    """Linear layers that read one input and share its factors; by their names.
+    """Linear layers that read the same input and therefore have the same factors.
 
-    producer: the layer whose output columns [begin, end) are that input up to linear maps of each
-        channel, and which is divided by the factors; None: the input itself is divided.
+    readers: the names of these layers.
+    producer: the name of the layer whose output columns [begin, end) determine the input by linear
+        maps of single channels. Its weights are divided by the factors. None: the input is divided.
     """
 
     readers: tuple[str, ...]
@@ -50,7 +52,7 @@ class SmoothingGroup:
 
 @dataclass
 class Inputs:
-    """What went into a linear layer with K input channels."""
+    """What was observed about the inputs of a linear layer with K channels, over `rows` rows."""
 
     squares: Doubles  # (K,): sum of x_k^2
     gram: Floats | None = None  # (K, K): sum of x^T x
@@ -69,7 +71,7 @@ class Inputs:
 
 @dataclass
 class _Factors:
-    """What smoothing does to linear layers, by their names.
+    """The factors of linear layers, by their names.
 
     rows: factors by which the rows of int8 weights are multiplied.
     columns: divisors of the columns of weights, and of the bias.
@@ -152,12 +154,12 @@ def _unpacked(linear: Linear) -> UnpackedWeight:
 
 
 def smoothing_factors(x: Inputs, largest: Floats) -> Floats:
-    """Return s, given max_j |w_kj|; 1 where a channel is always zero, or its weights are."""
+    """Return s, (K,), given max_j |w_kj|; 1 for channels that are always 0 or have no weights."""
     size = np.sqrt(x.squares / x.rows)
     used = (largest > 0) & (size > 0) & np.isfinite(size)
     if not used.any():
         return np.ones(len(largest), np.float32)
-    # Logarithms neither overflow nor vanish. A mean of 0: no common factor enters the rows.
+    # Logarithms neither overflow nor underflow. Their mean is 0, so that rows keep their size.
     log = (np.log(size[used]) - np.log(largest[used].astype(np.float64))) / 2
     factors = np.ones(len(largest), np.float32)
     factors[used] = np.exp(np.clip(log - log.mean(), -LOG_LIMIT, LOG_LIMIT))

@@ -1,8 +1,8 @@
-"""sensitivity: which linear layers lose the most in int8, and a short list to keep more precise.
+"""sensitivity: which linear layers lose the most accuracy in int8, and which to keep out of it.
 
-Each layer alone is quantized, all others in float32, and embeddings compared with those of float32:
-the loss is 1 - mean cosine. Losses about add up, so the list that a target needs is made of the
-most sensitive layers; how many is found by trying, with everything else in int8.
+Each layer in turn is quantized while all others stay in float32. The loss is 1 - mean cosine of the
+embeddings to those in float32. Losses of several layers add up approximately, so the layers with
+the largest losses are kept in higher precision; how many are needed is found by bisection.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ TARGET = 5e-4
 
 @dataclass(frozen=True)
 class LayerLoss:
-    """What embeddings lose, 1 - mean cosine, when this linear layer alone is quantized."""
+    """The loss of embeddings, 1 - mean cosine, if only this linear layer is quantized."""
 
     layer: str
     loss: float
@@ -42,11 +42,11 @@ class LayerLoss:
 class Sensitivity(Report):
     """Result of `sensitivity`.
 
-    layers: the most sensitive first.
-    int8_loss: with all layers quantized.
-    proposed: layers for `fbg.load(..., higher_precision=proposed)`; none where int8 will do.
-    proposed_loss: with these in bfloat16 and the others in int8; above the target where even all of
-        them do not reach it.
+    layers: the loss of each layer, largest first.
+    int8_loss: the loss if all layers are quantized.
+    proposed: the layers for `fbg.load(..., higher_precision=proposed)`; empty if int8 suffices.
+    proposed_loss: the loss with these layers in bfloat16 and the others in int8. It exceeds the
+        target if no such list reaches it.
     """
 
     model: str
@@ -83,15 +83,16 @@ def sensitivity(
     num_threads: int | None = None,
     progress: Callable[[str], object] = lambda layer: None,
 ) -> Sensitivity:
-    """Find the linear layers that int8 suits least, and how few of them make up for the loss.
+    """Measure the loss of each linear layer in int8, and propose layers for higher precision.
 
-    model: a checkpoint that `fbg.load` takes, not one saved in a lower precision.
-    texts: at least one that is not empty; None takes the sentences that come with fbg.
-    target: the loss, 1 - mean cosine, that the proposed list must bring int8 below.
-    progress: called with the name of each layer before it is tried.
+    model: a checkpoint for `fbg.load`, not a model that was saved in a lower precision.
+    texts: texts to embed, at least one of them not empty. None: the sentences that fbg contains.
+    target: the loss, 1 - mean cosine, that the proposed layers should reach, within (0, 1).
+    num_threads: as for `fbg.load`.
+    progress: called with the name of each layer before it is measured.
 
-    Layers are quantized as `fbg.load(dtype="int8")` does it, smoothed without data. Raises what
-    `fbg.load` raises, ValueError for a target that is not positive.
+    Layers are quantized as by `fbg.load(dtype="int8")`, smoothed without data. Raises the errors of
+    `fbg.load`, TypeError or ValueError for texts, and ValueError for the target.
 
     >>> from fbg.reports.sensitivity import sensitivity
     >>> report = sensitivity("path/to/all-MiniLM-L6-v2")  # doctest: +SKIP
@@ -135,7 +136,7 @@ def sensitivity(
 
 
 class _Trial:
-    """A float32 model, and how far variants of its weights are from it on some texts."""
+    """A float32 model, with the losses of variants of its weights on some texts."""
 
     def __init__(self, base: Model, texts: list[str]) -> None:
         self._base, self._texts = base, texts

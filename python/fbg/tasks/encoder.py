@@ -29,7 +29,7 @@ SENTENCES = "encode: sentences"
 
 @dataclass(frozen=True)
 class EncodeOptions:
-    """How texts are embedded; `Model.encode` has the same arguments and says what they mean."""
+    """How texts are embedded. The arguments of `Model.encode` have the same meanings."""
 
     batch_size: int = 32
     normalize_embeddings: bool | None = None
@@ -69,14 +69,14 @@ class Encoder:
         first: int = 0,
         advance: Callable[[int], object] = lambda n: None,
     ) -> Iterator[Floats]:
-        """Return an iterator of the embeddings of a block of texts each, (n, dimension).
+        """Return an iterator over arrays (n, dimension), the embeddings of n texts each.
 
-        sentences: read as they are needed, at most 2048 at a time, and fewer long ones.
-        first: the number of the first text in errors, where those before it are done.
-        advance: told how many texts have been computed since the last call.
+        sentences: at most 2048 texts, or fewer long ones, are read at a time.
+        first: the number that error messages give to the first text.
+        advance: called with the number of texts that have been computed since the last call.
 
-        Raises TypeError at once for what cannot hold texts; for a text when its turn comes, as
-        `Model.encode` does.
+        Raises TypeError at once if `sentences` is not an iterable of texts. The errors of
+        `Model.encode` for a text are raised when it is read.
         """
         given = require_iterable(SENTENCES, sentences, "an iterable of str")
         return self._blocks(checked_texts(SENTENCES, given, first), first, advance)
