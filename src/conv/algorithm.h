@@ -96,6 +96,8 @@ template <class Acc>
 ConvMethod<Acc> lanewise_method();
 // One for each number of outputs that a tile has along an axis: winograd2, ..., winograd6.
 std::array<ConvMethod<Float32>, 5> winograd_methods();
+// One for each number of levels: strassen1, strassen2.
+std::array<ConvMethod<Float32>, 2> strassen_methods();
 template <class Acc>
 ConvMethod<Acc> sliding_method();
 

@@ -25,8 +25,11 @@ std::span<const ConvMethod<Acc>> conv_methods() {
                                      sliding_method<Acc>(), lanewise_method<Acc>(),
                                      im2col_method<Acc>()};
     if constexpr (Acc::kind == Accumulator::float32) {
-      const auto winograd = winograd_methods();
-      all.insert(all.end(), winograd.begin(), winograd.end());
+      const auto add = [&](const auto& family) {
+        all.insert(all.end(), family.begin(), family.end());
+      };
+      add(winograd_methods());
+      add(strassen_methods());
     }
     return all;
   }();

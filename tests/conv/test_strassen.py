@@ -1,0 +1,49 @@
+"""Strassen's products in pointwise convolutions: near the sums in double, and the same bits."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fbg
+
+
+@given(
+    levels=st.sampled_from([1, 2]),
+    pixels=st.integers(1, 300),
+    inputs=st.integers(1, 30),
+    outputs=st.integers(1, 4),
+    batch=st.integers(1, 3),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_sums_are_near_those_in_double(
+    isa: str, levels: int, pixels: int, inputs: int, outputs: int, batch: int, seed: int
+) -> None:
+    side = 2**levels
+    rng = np.random.default_rng(seed)
+    x = rng.standard_normal((batch, pixels, inputs * side), np.float32)
+    w = rng.standard_normal((outputs * side * 16, inputs * side, 1), np.float32)
+    wc = fbg.PackedConv(w, dtype="float32")
+    bias = rng.standard_normal(len(w), np.float32)
+    name = f"strassen{levels}"
+    y = fbg.conv(x, wc, bias=bias, activation="relu", algorithm=name, num_threads=2)
+    expected = np.maximum(x.astype(np.float64) @ w[..., 0].T.astype(np.float64) + bias, 0)
+    # A sum of 4^levels terms of each operand, and as many products in a result.
+    bound = 6.0**levels * 2.0**-22 * inputs * side * np.abs(x).max() * np.abs(w).max()
+    assert np.abs(y - expected).max() <= bound
+    for i in range(batch):
+        alone = fbg.conv(x[i : i + 1], wc, bias=bias, activation="relu", algorithm=name)
+        np.testing.assert_array_equal(alone[0], y[i])
+
+
+def test_it_is_for_pointwise_convolutions_that_halve() -> None:
+    x = np.ones((1, 4, 4, 64), np.float32)
+    wc = fbg.PackedConv(np.ones((48, 64, 1, 1), np.float32), dtype="float32")
+    with pytest.raises(ValueError, match="'strassen' does not apply to 1 64->48"):
+        fbg.conv(x, wc, algorithm="strassen")
+    wc = fbg.PackedConv(np.ones((64, 64, 1, 1), np.float32), dtype="float32")
+    np.testing.assert_array_equal(fbg.conv(x, wc, algorithm="strassen"), np.full((1, 4, 4, 64), 64))
+    names = [a.name for a in wc.algorithms(x.shape, exact=True)]
+    assert names == ["pointwise", "taps", "im2col"]
