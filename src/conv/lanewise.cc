@@ -140,12 +140,9 @@ class LanewiseStep final : public ConvStep<Acc> {
     t.sources = reinterpret_cast<BlockPair*>(std::exchange(at, at + pairs_bytes_));
     t.pairs = reinterpret_cast<BlockPair*>(std::exchange(at, at + pairs_bytes_));
     t.u = at;
-    std::array<StageArgs, kMaxStages> stage_args;
-    std::ranges::transform(run.stages, stage_args.begin(), &Stage::args);
-    t.args.stages = stage_args.data();
+    t.place = TilePlace(run.stages, run.c, run.grid.step[2]);
     t.args.pairs = t.pairs;
     t.args.num_pairs = geometry_.kernel[0] * u_.sources;
-    t.args.ldc = run.c.ld;
     std::int64_t image = -1;
     for (std::int64_t i = count * thread_id / num_threads;
          i < count * (thread_id + 1) / num_threads; ++i) {
@@ -170,7 +167,7 @@ class LanewiseStep final : public ConvStep<Acc> {
         image = b.image;
         fill_padding(t.padding, padding_bytes_ / element_, run.image_zero_point(image), element_);
         if (key_.column_terms)
-          fill_column_terms(key_, t.args.stages, run.image_scale(image),
+          fill_column_terms(key_, t.place.stages(), run.image_scale(image),
                             run.image_zero_point(image), scale_, col_offsets_,
                             {0, geometry_.out_channels}, t.terms);
       }
@@ -184,6 +181,7 @@ class LanewiseStep final : public ConvStep<Acc> {
     BlockPair *sources, *pairs;  // of the block, and of a tile
     std::byte* u;                // lines of the block: [line][pixel][lane]
     ColumnTerms terms;           // [channel, padded]
+    TilePlace place;
     TileArgs args;
   };
 
@@ -279,12 +277,9 @@ class LanewiseStep final : public ConvStep<Acc> {
   // weights of channel 0.
   void run_row(const ConvRun& run, const LaneBlock& b, std::int64_t y, Thread& t) const noexcept {
     TileArgs& args = t.args;
-    const std::int64_t line =
-        ((b.image * shape_.output[0] + b.z) * shape_.output[1] + y) * shape_.output[2];
     const std::int64_t end = std::min(b.lanes.end, geometry_.out_channels);
     for (std::int64_t o = b.lanes.begin; o < end; o += vectors_ * tile_.lanes) {
       args.columns = std::min<std::int64_t>(vectors_ * tile_.lanes, end - o);
-      args.col = o;
       if (key_.column_terms) {
         args.b_scale = t.terms.scale + o;
         args.col_offsets = t.terms.offset + o;
@@ -302,9 +297,7 @@ class LanewiseStep final : public ConvStep<Acc> {
           t.pairs[p].a = static_cast<const std::byte*>(source.a) + first * source.lda + lane;
           t.pairs[p].b = static_cast<const std::byte*>(source.b) + o * kWord;
         }
-        args.row = line + x.begin;
-        args.c =
-            static_cast<std::byte*>(run.c.data) + args.row * run.c.ld + o * value_size(output_);
+        t.place.set(args, run.grid.row(b.image, b.z, y, x.begin), o, output_);
         const Kernel& kernel = kernels_[x.size() == tiles_.largest][vectors - 1][masked];
         args.key = &kernel.key.tile;
         kernel.run(&args);
@@ -376,7 +369,7 @@ std::unique_ptr<ConvStep<Acc>> prepare(const ConvProblem<Acc>& p) {
 
 template <class Acc>
 ConvMethod<Acc> lanewise_method() {
-  return {"lanewise", true, applies<Acc>, cost<Acc>, prepare<Acc>};
+  return {"lanewise", true, applies<Acc>, cost<Acc>, prepare<Acc>, true};
 }
 
 template ConvMethod<Int32> lanewise_method();

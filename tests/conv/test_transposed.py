@@ -72,9 +72,9 @@ def problems(draw: st.DrawFn) -> tuple[tuple[int, ...], tuple[int, ...], dict[st
         most = (n - 1) * s + d * (k - 1) + 1 - before
         before = min(before, most + before)
         padding.append((before, draw(st.integers(0, max(0, min(3, most))))))
-    groups = draw(st.sampled_from([1, 1, 2, 3]))
-    inputs = draw(st.integers(1, 9) if groups > 1 else st.integers(1, 40))
-    outputs = draw(st.integers(1, 5) if groups > 1 else st.integers(1, 50))
+    groups = draw(st.sampled_from([1, 1, 2, 3, 33]))
+    inputs = draw(st.integers(1, 4) if groups > 1 else st.integers(1, 40))
+    outputs = draw(st.integers(1, 3) if groups > 1 else st.integers(1, 50))
     geometry = {
         "stride": stride,
         "dilation": dilation,
