@@ -1,6 +1,7 @@
 """The instruction sets (ISAs) that kernels may use.
 
-The names are ``generic``, ``avx2``, ``avx2_vnni``, ``avx512``, ``avx512_vnni`` and ``avx512_bf16``.
+The names are ``generic``, ``avx2``, ``avx2_vnni``, ``avx512``, ``avx512_vnni``, ``avx512_bf16`` and
+``avx512_amx``.
 Each stands for a set of CPU features. The environment variable ``FBG_MAX_ISA`` sets the limit that
 a process starts with; it is read when fbg is imported.
 """

@@ -189,7 +189,7 @@ void bind_gemm(py::module_& m) {
           "kernel_isa: accumulator must be int32, int16, float32 or bfloat16, got '" + accumulator +
           "'");
     const Accumulator kind = found->kind;
-    return isa_name(choose_geometry(kind, active_features()).isa);
+    return isa_name(choose_geometry(kind, active_features(), {}, kMaxDepthRaw).isa);
   });
   m.def("peak_names", &kernels::peak_names);
   m.def("measure_peak", &kernels::measure_peak, py::arg("name"), py::arg("seconds"),

@@ -187,14 +187,14 @@ std::unique_ptr<ConvStep<Acc>> prepare(const ConvProblem<Acc>& p) {
 template <class Acc>
 double product_cost(const ConvProblem<Acc>& p) {
   const ConvGeometry& g = p.geometry;
-  const Geometry tile = choose_geometry(Acc::kind, p.features);
+  const std::int64_t groups = ceil_div(g.depth(), Acc::format.kr);
+  const Geometry tile = choose_geometry(Acc::kind, p.features, {}, groups);
   const double rows = static_cast<double>(p.shape.out_pixels());
   const double vectors = static_cast<double>(ceil_div(g.group_outputs(), tile.lanes));
-  const double groups = static_cast<double>(ceil_div(g.depth(), Acc::format.kr));
   // The pipeline of the products divides the scales of each row.
   const double finish = is_integer(Acc::kind) && !p.stages.empty() ? 28 : 3;
   return static_cast<double>(g.groups) * rows * vectors *
-         (groups * (tile.format.wide_a ? 2 : 1) + finish) * 1.04;
+         (static_cast<double>(groups) * relative_cost(tile) + finish) * 1.04;
 }
 
 // Gathering costs a pass over A: a call per run, and its bytes twice.

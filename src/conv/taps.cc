@@ -37,20 +37,39 @@ struct Segment {
 constexpr std::int64_t kBlockBytes = 512 << 10;  // of segments copied for a block of tiles
 constexpr std::int64_t kBlockTiles = 32;
 
+// Elements of k in a run, and how many runs there are.
+struct Runs {
+  std::int64_t size, count;
+};
+Runs split_runs(const ConvGeometry& g) {
+  const bool whole_rows = g.groups == 1 && g.dilation[2] == 1;
+  const std::int64_t size = whole_rows ? g.kernel[2] * g.in_channels : g.group_inputs();
+  return {size, g.depth() / size};
+}
+
+// A matrix unit multiplies whole blocks of each run, so for integers runs must be long enough.
+// Floats use it where the other algorithms do, which see one run of the whole depth.
+template <class Acc>
+Geometry taps_geometry(const ConvProblem<Acc>& p) {
+  const std::int64_t depth =
+      is_integer(Acc::kind) ? split_runs(p.geometry).size : p.geometry.depth();
+  return choose_geometry(Acc::kind, p.features, {}, ceil_div(depth, Acc::format.kr));
+}
+
 template <class Acc>
 class TapsStep final : public ConvStep<Acc> {
  public:
   explicit TapsStep(const ConvProblem<Acc>& p)
       : geometry_(p.geometry),
         shape_(p.shape),
-        tile_(choose_geometry(Acc::kind, p.features)),
+        tile_(taps_geometry(p)),
         key_(conv_kernel_key(p, tile_)),
         output_(key_.output()),
         tiles_(BalancedSplit::split(p.shape.output[2], tile_.max_rows)),
         kernels_(tile_, key_, p.geometry.group_outputs(), 1, p.shape.output[2]) {
     const ConvGeometry& g = geometry_;
     const bool whole_rows = g.groups == 1 && g.dilation[2] == 1;
-    const std::int64_t run = whole_rows ? g.kernel[2] * g.in_channels : g.group_inputs();
+    const std::int64_t run = split_runs(g).size;
     for (std::int64_t i = 0; i < g.groups; ++i) weights_.push_back(&p.weights.panels(i, run));
     element_ = tile_.format.wide_a ? 2 : sizeof(typename Acc::A);
     pixel_ = g.in_channels * element_;
@@ -97,6 +116,7 @@ class TapsStep final : public ConvStep<Acc> {
         thread_share(count, geometry_.group_outputs(), thread_id, num_threads, row_parts);
     if (share.rows.size() <= 0 || share.cols.size() <= 0) return;
 
+    const KernelScope scope(tile_, tiles_.largest);
     std::byte* at = workspace + thread_id * thread_bytes_;
     const auto take = [&](std::int64_t bytes) { return std::exchange(at, at + bytes); };
     Thread t{};
@@ -257,32 +277,32 @@ bool applies(const ConvProblem<Acc>& p) {
   const ConvGeometry& g = p.geometry;
   // The sums of int16 kernels need the outliers of each pair; zero points of weights the sums of A.
   if (Acc::kind == Accumulator::int16 || g.transposed || p.b_has_zero_point()) return false;
-  const bool whole_rows = g.groups == 1 && g.dilation[2] == 1;
-  const std::int64_t run = whole_rows ? g.kernel[2] * g.in_channels : g.group_inputs();
-  const bool wide = choose_geometry(Acc::kind, p.features).format.wide_a;
-  // What a k-group reads beyond its run meets weights of 0: harmless for integers only.
-  if (wide) return g.in_channels % 4 == 0 && g.group_inputs() % 4 == 0;
-  return is_integer(Acc::kind) || run % Acc::format.kr == 0;
+  const Geometry tile = taps_geometry(p);
+  if (tile.format.wide_a) return g.in_channels % 4 == 0 && g.group_inputs() % 4 == 0;
+  if (is_integer(Acc::kind)) return true;
+  // What a k-group reads beyond its run meets weights of 0, which is harmless for integers only.
+  // And blocks of a matrix unit must be those of an undivided depth, for the sums to have the same
+  // bits.
+  return split_runs(g).size % (tile.block_groups * Acc::format.kr) == 0;
 }
 
 template <class Acc>
 double cost(const ConvProblem<Acc>& p) {
   const ConvGeometry& g = p.geometry;
-  const Geometry tile = choose_geometry(Acc::kind, p.features);
+  const Geometry tile = taps_geometry(p);
   const BalancedSplit tiles = BalancedSplit::split(p.shape.output[2], tile.max_rows);
   if (tiles.count == 0) return 0;
-  const bool whole_rows = g.groups == 1 && g.dilation[2] == 1;
-  const std::int64_t run = whole_rows ? g.kernel[2] * g.in_channels : g.group_inputs();
-  const double groups = static_cast<double>(ceil_div(run, Acc::format.kr) * (g.depth() / run));
+  const Runs runs = split_runs(g);
+  const double groups = static_cast<double>(ceil_div(runs.size, Acc::format.kr) * runs.count);
   const double vectors = static_cast<double>(ceil_div(g.group_outputs(), tile.lanes));
   const double lines = static_cast<double>(p.shape.batch * p.shape.output[0] * p.shape.output[1]);
   // A step of k of a tile: its multiply-adds, or its loads where those are more.
   const double height = static_cast<double>(tiles.largest);
-  const double steps = std::max(height * 2, height + 4) / 2 * (tile.format.wide_a ? 2 : 1);
+  const double steps = std::max(height * 2, height + 4) / 2 * relative_cost(tile);
   // Requantizing a vector takes about ten instructions; a tile of few vectors waits for its sums.
   const double finish = is_integer(Acc::kind) && !p.stages.empty() ? 10 : 3;
   const double per_tile =
-      groups * steps + height * finish + 30 + 4 * static_cast<double>(g.depth() / run);
+      groups * steps + height * finish + 30 + 4 * static_cast<double>(runs.count);
   return lines * static_cast<double>(tiles.count) * vectors * per_tile *
          static_cast<double>(g.groups);
 }

@@ -9,6 +9,8 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #endif
 
 namespace fbg {
@@ -29,12 +31,21 @@ constexpr IsaEntry kIsaTable[] = {
     {Isa::avx512, "avx512", kAvx512},
     {Isa::avx512_vnni, "avx512_vnni", kAvx512 | feature::avx512_vnni},
     {Isa::avx512_bf16, "avx512_bf16", kAvx512 | feature::avx512_vnni | feature::avx512_bf16},
+    {Isa::avx512_amx, "avx512_amx",
+     kAvx512 | feature::avx512_vnni | feature::avx512_bf16 | feature::amx},
 };
 
 const IsaEntry& entry(Isa isa) noexcept { return kIsaTable[static_cast<int>(isa)]; }
 
 #if defined(__x86_64__)
 constexpr bool bit(unsigned reg, int index) { return (reg >> index) & 1u; }
+
+// Linux saves the state of AMX tiles only for processes that have asked for it. It refuses if a
+// thread has an alternate signal stack that is too small for that state.
+bool tiles_permitted() noexcept {
+  constexpr long kRequestPermission = 0x1023, kTileData = 18;  // ARCH_REQ_XCOMP_PERM, XTILEDATA
+  return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+}
 
 Features detect() noexcept {
   unsigned a, b, c, d;
@@ -44,8 +55,9 @@ Features detect() noexcept {
   unsigned xcr0, high;
   __asm__ volatile("xgetbv" : "=a"(xcr0), "=d"(high) : "c"(0));
   const bool os_ymm = (xcr0 & 0x6) == 0x6, os_zmm = (xcr0 & 0xe6) == 0xe6;
+  const bool os_tiles = (xcr0 & 0x60000) == 0x60000;
   if (!os_ymm || !__get_cpuid_count(7, 0, &a, &b, &c, &d)) return 0;
-  const unsigned leaf7_subleaves = a, b7 = b, c7 = c;
+  const unsigned leaf7_subleaves = a, b7 = b, c7 = c, d7 = d;
   unsigned a71 = 0;
   if (leaf7_subleaves >= 1 && __get_cpuid_count(7, 1, &a, &b, &c, &d)) a71 = a;
 
@@ -58,6 +70,8 @@ Features detect() noexcept {
     f |= feature::avx512;
     if (bit(c7, 11)) f |= feature::avx512_vnni;
     if (bit(a71, 5)) f |= feature::avx512_bf16;
+    const bool amx = bit(d7, 24) && bit(d7, 25) && bit(d7, 22);  // tiles, int8, bfloat16
+    if (os_tiles && amx && tiles_permitted()) f |= feature::amx;
   }
   return f;
 }

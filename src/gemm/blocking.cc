@@ -47,9 +47,10 @@ std::vector<Blocking> candidate_blockings(Accumulator accumulator, Features feat
                                           std::int64_t m, std::int64_t n, std::int64_t k,
                                           int num_threads) {
   std::vector<Blocking> candidates;
+  const std::int64_t groups = ceil_div(k, packed_format(accumulator).kr);
   std::set<std::array<std::int64_t, 5>> seen;  // what a thread with a whole share does
   const auto add = [&](const Blocking& blocking) {
-    const Geometry geometry = choose_geometry(accumulator, features, blocking.tile());
+    const Geometry geometry = choose_geometry(accumulator, features, blocking.tile(), groups);
     const int row_parts =
         blocking.row_parts ? blocking.row_parts : choose_row_parts(m, n, num_threads);
     const std::int64_t rows = ceil_div(m, row_parts);
@@ -62,7 +63,7 @@ std::vector<Blocking> candidate_blockings(Accumulator accumulator, Features feat
     if (!weak && seen.insert({row_parts, blocks.count, tiles.count, tiles.largest, vectors}).second)
       candidates.push_back(blocking);
   };
-  const int tallest = choose_geometry(accumulator, features).max_rows;
+  const int tallest = choose_geometry(accumulator, features, {}, groups).max_rows;
   add({});
   for (int row_parts = 1; row_parts <= num_threads; ++row_parts) {
     if (num_threads % row_parts != 0) continue;

@@ -40,10 +40,7 @@ KernelTable::KernelTable(const Geometry& geometry, KernelKey key, std::int64_t n
     : kernels_(static_cast<std::size_t>(geometry.max_rows) * 16, Entry{key, nullptr}) {
   const int tallest = static_cast<int>(std::clamp<std::int64_t>(max_m, 1, geometry.max_rows));
   for (int rows = static_cast<int>(min_rows); rows <= tallest; ++rows) {
-    // A tile one row shorter than its neighbours keeps their width.
-    const int own = geometry.max_vectors[rows - 1];
-    const int neighbour = geometry.max_vectors[std::min(rows, geometry.max_rows - 1)];
-    for (const int vectors : {own, neighbour}) {
+    for (const int vectors : {geometry.max_vectors[rows - 1], geometry.widest(rows)}) {
       const std::int64_t nr = vectors * geometry.lanes;
       const std::int64_t unit = std::min<std::int64_t>(nr, kPanelColumns);
       const auto add = [&](std::int64_t columns) {

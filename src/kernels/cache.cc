@@ -65,12 +65,14 @@ const void* find(KernelKind kind, std::string_view key) {
 
 const void* generate(KernelKind kind, std::string_view key, Isa isa, const std::string& name,
                      const CodeGenerator& generator) {
+  if (const void* ready = find(kind, key)) return ready;
+  // Not under the lock: the generator may need other kernels.
+  const std::vector<std::uint8_t> code = generator();
+  if (code.empty()) return nullptr;
   std::string bytes(key);
   Cache& c = cache();
   const std::lock_guard lock(c.mutex);
   if (const void* ready = c.find(kind, bytes)) return ready;
-  const std::vector<std::uint8_t> code = generator();
-  if (code.empty()) return nullptr;
   const void* const pages = make_executable(code.data(), code.size(), name);
   c.kernels.push_back({kind, bytes, isa, name, pages, code.size()});
   c.index[static_cast<std::size_t>(kind)].emplace(std::move(bytes), c.kernels.size() - 1);

@@ -36,7 +36,8 @@ using CodeGenerator = std::function<std::vector<std::uint8_t>()>;
 // The code of a kernel that is ready, or null. Thread-safe.
 const void* find(KernelKind kind, std::string_view key);
 
-// Generates it under its name, unless another thread was quicker. Thread-safe. Null when the
+// Generates a kernel under its name and returns its code, or that of another thread which was
+// quicker. Thread-safe; a generator may find other kernels, which its code calls. Null when the
 // generator returns no code; throws std::runtime_error where executable memory is denied.
 const void* generate(KernelKind kind, std::string_view key, Isa isa, const std::string& name,
                      const CodeGenerator& generator);

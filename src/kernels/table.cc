@@ -43,10 +43,11 @@ const GemmFamily* find_family(Accumulator accumulator, Isa isa) noexcept {
 
 }  // namespace kernels
 
-Geometry choose_geometry(Accumulator accumulator, Features features,
-                         const TileLimits& limits) noexcept {
+Geometry choose_geometry(Accumulator accumulator, Features features, const TileLimits& limits,
+                         std::int64_t groups) noexcept {
   const kernels::GemmFamily& family = *kernels::first_family([&](const kernels::GemmFamily& f) {
-    return f.accumulator == accumulator && (f.needs & ~features) == 0;
+    return f.accumulator == accumulator && (f.needs & ~features) == 0 &&
+           f.unit.min_groups <= groups;
   });
   const auto [b_registers, spare, max_rows] = family.tile;
   Geometry g{family.isa,
@@ -54,8 +55,12 @@ Geometry choose_geometry(Accumulator accumulator, Features features,
              max_rows,
              family.format,
              family.sums == kernels::Sums::spilled,
-             {}};
-  if (limits.rows > 0) g.max_rows = std::min(limits.rows, max_rows);
+             {},
+             family.unit.block_groups};
+  const bool unit = g.block_groups > 1;
+  // Tiles of a matrix unit are tall, or those of vector kernels.
+  if (limits.rows > 0 && (!unit || limits.rows <= family.unit.vector_rows))
+    g.max_rows = std::min(limits.rows, max_rows);
   const int panel_vectors = family.format.panel_columns / g.lanes;
   // Short tiles take more columns: enough independent accumulators to hide the latency.
   for (int rows = 1; rows <= g.max_rows; ++rows) {
@@ -65,6 +70,7 @@ Geometry choose_geometry(Accumulator accumulator, Features features,
       const bool wanted = limits.panels <= 0 || wide <= limits.panels * panel_vectors;
       if (fits && wanted) vectors = wide;
     }
+    if (unit && rows > family.unit.vector_rows) vectors = rows <= 16 && limits.panels != 1 ? 4 : 2;
     // Where a short tile splits its sums into two chains, one panel at a time hides the latency as
     // well, and one stream of B is read faster than four.
     if (family.sums == kernels::Sums::two_chains && rows <= 4 && limits.panels <= 0)

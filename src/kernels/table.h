@@ -40,6 +40,15 @@ enum class Sums : std::uint8_t {
   spilled,     // in int16, added to int32 sums in memory before they can overflow
 };
 
+// What a matrix unit (AMX) does in the place of vector instructions. It computes the raw sums of
+// blocks of k-groups. The rest of k, the stages and the stores are those of the vector kernels of
+// the same accumulator. The default is no matrix unit.
+struct MatrixUnit {
+  int block_groups = 1;         // k-groups that it multiplies at a time
+  std::int64_t min_groups = 0;  // of a product that is deep enough for it
+  int vector_rows = 0;          // tiles of C of up to this many rows are left to the vector kernels
+};
+
 struct GemmFamily;
 
 // Position-independent code of the kernel; empty where the family cannot have it.
@@ -56,6 +65,7 @@ struct GemmFamily {
   Sums sums;
   GenerateGemm generate = nullptr;
   TileFunction compiled = nullptr;
+  MatrixUnit unit{};
 };
 
 // The rows that the assembler of this architecture generates; of one accumulator, best first.

@@ -29,7 +29,7 @@ def test_gaps_between_pixels_and_lines_change_nothing(
     )
     x = wide[:, 1:8, 2:13, 8 : 8 + channels]
     names = [algorithm.name for algorithm in wc.algorithms(x.shape)]
-    assert ("sliding" in names) == isa.startswith(("avx512_vnni", "avx512_bf16"))
+    assert ("sliding" in names) == isa.startswith(("avx512_vnni", "avx512_bf16", "avx512_amx"))
     for stages in (None, fbg.Requantize(20.0, 9)):
         quantization = {} if stages is None else {"scale": 0.5, "zero_point": 7}
         expected = fbg.conv(np.ascontiguousarray(x), wc, stages, algorithm="im2col", **quantization)

@@ -13,12 +13,17 @@ namespace fbg::test {
 namespace {
 
 const std::vector<std::vector<Block>> kBlockLists = {
-    {{9, 0}}, {{6, 5 * 4}, {1, 0}}, {{1, 8}, {0, 0}, {7, 64}}, {{0, 0}}, {},
+    {{9, 0}},
+    {{6, 5 * 4}, {1, 0}},
+    {{1, 8}, {0, 0}, {7, 64}},
+    {{16, 4}, {35, 8}, {15, 0}},
+    {{0, 0}},
+    {},
 };
 
 TEST_P(Microkernel, RawResultEqualsTheReference) {
   for (int rows = 1; rows <= geometry.max_rows; ++rows)
-    for (int vectors = 1; vectors <= widest(rows); ++vectors)
+    for (int vectors = 1; vectors <= geometry.widest(rows); ++vectors)
       for (const bool masked : {false, true})
         for (const bool load_c : {false, true}) {
           if (load_c && !loads_c) continue;
@@ -45,8 +50,8 @@ TEST_P(Microkernel, EveryDepthEqualsTheReference) {
           const std::vector<Block> blocks =
               split ? std::vector<Block>{{depth - 1, 8}, {1, 0}} : std::vector<Block>{{depth, 0}};
           const bool load_c = loads_c && rows % 2 == 0;
-          TileCase tile{make_key(rows, widest(rows), masked, load_c, {}, false), blocks,
-                        column_counts(widest(rows), masked).front()};
+          TileCase tile{make_key(rows, geometry.widest(rows), masked, load_c, {}, false), blocks,
+                        column_counts(geometry.widest(rows), masked).front()};
           tile.seed = static_cast<unsigned>(depth * 100 + rows);
           tile.spill_groups = 1 + rows % 5;
           expect_same(tile, {});
@@ -58,8 +63,8 @@ TEST_P(Microkernel, TileMayStartInsideItsPanel) {
   const int lanes = geometry.lanes;
   for (int rows = 1; rows <= geometry.max_rows; ++rows)
     for (int first = lanes; first < kPanelColumns; first += lanes)
-      for (int vectors = 1; vectors <= std::min(widest(rows), (kPanelColumns - first) / lanes);
-           ++vectors)
+      for (int vectors = 1;
+           vectors <= std::min(geometry.widest(rows), (kPanelColumns - first) / lanes); ++vectors)
         for (const bool masked : {false, true})
           for (const std::int64_t columns : column_counts(vectors, masked)) {
             std::vector<Stage> stages{Bias{nullptr}.stage(), Gelu{}.stage(),
@@ -75,10 +80,16 @@ TEST_P(Microkernel, TileMayStartInsideItsPanel) {
 }
 
 TEST_P(Microkernel, RowsBehindPointersEqualTheReference) {
+  if (!has_indirect()) {
+    KernelKey key = make_key(1, 1, false, false, {}, false);
+    key.indirect = true;
+    EXPECT_THROW(find_kernel(key), std::runtime_error);
+    return;
+  }
   std::vector<std::vector<Block>> lists = kBlockLists;
   lists.push_back({{33, 8}});
   for (int rows = 1; rows <= geometry.max_rows; ++rows)
-    for (int vectors = 1; vectors <= widest(rows); ++vectors)
+    for (int vectors = 1; vectors <= geometry.widest(rows); ++vectors)
       for (const bool masked : {false, true})
         for (const auto& blocks : lists) {
           const Guard side = (rows + vectors) % 2 ? Guard::after : Guard::before;
@@ -121,32 +132,38 @@ TEST(PortableMicrokernel, ReadsRowsThroughPointers) {
 
 // Distances between rows of A are signed: 0 repeats a row, negative ones walk upwards.
 TEST_P(Microkernel, RowsOfAMayRepeatOrWalkUpwards) {
-  std::vector<std::byte> a(16 * 64), b(static_cast<std::size_t>(8 * panel_group));
+  constexpr std::int64_t groups = 17;
+  const std::int64_t tallest = geometry.max_rows, last = (tallest - 1) * 64;
+  std::vector<std::byte> a(static_cast<std::size_t>(last + 256)),
+      b(static_cast<std::size_t>(groups * panel_group));
   fill_a(a.data(), std::ssize(a));
-  fill_b(b.data(), std::ssize(b), 8);
+  fill_b(b.data(), std::ssize(b), groups);
   // Where the kernel reads uint16, the reference reads the same values as bytes.
-  const std::vector<std::byte> narrow(a.begin(), a.begin() + 16 * 32);
+  const std::vector<std::byte> narrow(a.begin(), a.begin() + std::ssize(a) / 2);
   const std::int64_t narrowing = geometry.format.wide_a ? 2 : 1;
   if (geometry.format.wide_a)
-    widen_rows(reinterpret_cast<const std::uint8_t*>(narrow.data()), 0, 1, 16 * 32, a.data(), 0,
-               isa_features(isa));
+    widen_rows(reinterpret_cast<const std::uint8_t*>(narrow.data()), 0, 1, std::ssize(narrow),
+               a.data(), 0, isa_features(isa));
   for (const std::int64_t lda : {std::int64_t{0}, std::int64_t{-64}, std::int64_t{-32}})
     for (int rows = 1; rows <= geometry.max_rows; ++rows) {
       const KernelKey key = make_key(rows, 1, false, false, {}, false);
-      const BlockPair pair{a.data() + 12 * 64, lda, b.data(), 8 * panel_group, 8};
+      const BlockPair pair{a.data() + last, lda, b.data(), groups * panel_group, groups};
       BlockPair reference_pair = pair;
-      reference_pair.a = (geometry.format.wide_a ? narrow : a).data() + 12 * 64 / narrowing;
+      reference_pair.a = (geometry.format.wide_a ? narrow : a).data() + last / narrowing;
       reference_pair.lda /= narrowing;
-      std::vector<std::int32_t> c(16 * 16), expected(c);
+      std::vector<std::int32_t> c(static_cast<std::size_t>(tallest * 16)), expected(c);
       TileArgs args;
       args.pairs = &pair;
       args.num_pairs = 1;
-      args.spill_groups = 8;
+      args.spill_groups = groups;
       args.ldc = 64;
       args.columns = geometry.lanes;
       args.c = c.data();
       args.key = &key;
-      find_kernel(key)(&args);
+      {
+        const KernelScope scope(geometry, rows);
+        find_kernel(key)(&args);
+      }
       KernelKey generic = key;
       generic.isa = Isa::generic;
       args.c = expected.data();
@@ -194,7 +211,10 @@ TEST_P(Microkernel, ExtremeProductsAreExactUpToTheDepthLimit) {
   args.ldc = geometry.lanes * 4;
   args.columns = geometry.lanes;
   args.key = &key;
-  find_kernel(key)(&args);
+  {
+    const KernelScope scope(geometry, geometry.max_rows);
+    find_kernel(key)(&args);
+  }
   for (std::size_t i = 0; i < c.size(); ++i) {
     const std::int64_t column = static_cast<std::int64_t>(i) % geometry.lanes;
     std::int64_t exact = 0;
@@ -206,12 +226,14 @@ TEST_P(Microkernel, ExtremeProductsAreExactUpToTheDepthLimit) {
 
 TEST_P(Microkernel, GeometryFitsTheRegisterFile) {
   for (int rows = 1; rows <= geometry.max_rows; ++rows)
-    for (int vectors = 1; vectors <= widest(rows); ++vectors)
+    for (int vectors = 1; vectors <= geometry.widest(rows); ++vectors)
       EXPECT_NE(find_kernel(make_key(rows, vectors, true, loads_c, {}, false)), nullptr);
   for (int rows = 1; rows <= geometry.max_rows; ++rows) {
-    KernelKey key = make_key(rows, widest(rows), true, false, {}, false);
+    KernelKey key = make_key(rows, geometry.widest(rows), true, false, {}, false);
     key.indirect = true;
-    EXPECT_NE(find_kernel(key), nullptr);
+    if (has_indirect()) {
+      EXPECT_NE(find_kernel(key), nullptr);
+    }
   }
   EXPECT_THROW(find_kernel(make_key(geometry.max_rows + 1, 8, false, false, {}, false)),
                std::runtime_error);

@@ -52,7 +52,7 @@ std::vector<std::vector<Stage>> pipelines(Accumulator accumulator) {
 
 TEST_P(Microkernel, EveryPipelineEqualsTheReference) {
   for (int rows = 1; rows <= geometry.max_rows; ++rows)
-    for (int vectors = 1; vectors <= widest(rows); ++vectors)
+    for (int vectors = 1; vectors <= geometry.widest(rows); ++vectors)
       for (const bool masked : {false, true})
         for (const auto& stages : pipelines(accumulator))
           for (const bool correct_b : {false, true}) {
@@ -78,9 +78,10 @@ TEST_P(Microkernel, LoadsOfCFeedThePipeline) {
               : std::vector{Bias{nullptr}.stage(), Gelu{}.stage()};
   for (int rows = 1; rows <= geometry.max_rows; ++rows)
     for (const bool masked : {false, true})
-      for (const std::int64_t columns : column_counts(widest(rows), masked)) {
-        TileCase tile{
-            make_key(rows, widest(rows), masked, loads_c, stages, true), {{6, 4}}, columns};
+      for (const std::int64_t columns : column_counts(geometry.widest(rows), masked)) {
+        TileCase tile{make_key(rows, geometry.widest(rows), masked, loads_c, stages, true),
+                      {{6, 4}},
+                      columns};
         tile.seed = static_cast<unsigned>(rows);
         expect_same(tile, stages);
         if (HasFatalFailure()) return;
@@ -113,7 +114,10 @@ TEST_P(Microkernel, NotANumberStaysOneUntilRequantized) {
     args.a_zero_point = args.col_offsets = zeros.data();
     args.stages = stage_args.data();
     args.key = &key;
-    find_kernel(key)(&args);
+    {
+      const KernelScope scope(geometry, key.rows);
+      find_kernel(key)(&args);
+    }
     for (std::size_t i = 0; i < c.size(); ++i) {
       if (requantized)
         EXPECT_EQ(reinterpret_cast<const std::int8_t*>(c.data())[i], i % 3 == 0 ? -128 : 13) << i;
@@ -150,7 +154,10 @@ TEST_P(Microkernel, RowRangeSeesEveryLane) {
             args.columns = columns;
             args.stages = stage_args;
             args.key = &key;
-            find_kernel(key)(&args);
+            {
+              const KernelScope scope(geometry, key.rows);
+              find_kernel(key)(&args);
+            }
             RowExtent wanted = before;
             for (const float x : c) RowRange::widen(wanted, x, x);
             ASSERT_TRUE(same(extent.lo, wanted.lo) && same(extent.hi, wanted.hi))
@@ -166,9 +173,9 @@ TEST_P(Microkernel, LongestPipelineCanBeGenerated) {
   std::vector<Stage> stages(kMaxStages, Gelu{}.stage());
   if (integer) stages.front() = Dequantize{}.stage();
   for (int rows = 1; rows <= geometry.max_rows; ++rows) {
-    TileCase tile{make_key(rows, widest(rows), true, false, stages, integer),
+    TileCase tile{make_key(rows, geometry.widest(rows), true, false, stages, integer),
                   {{2, 0}},
-                  widest(rows) * geometry.lanes - 1};
+                  geometry.widest(rows) * geometry.lanes - 1};
     expect_same(tile, stages);
     if (HasFatalFailure()) return;
   }

@@ -27,6 +27,7 @@ KERNEL_ISA = {
         "avx512": "avx512",
         "avx512_vnni": "avx512_vnni",
         "avx512_bf16": "avx512_vnni",
+        "avx512_amx": "avx512_amx",
     },
     "float32": {
         "generic": "generic",
@@ -35,9 +36,10 @@ KERNEL_ISA = {
         "avx512": "avx512",
         "avx512_vnni": "avx512",
         "avx512_bf16": "avx512",
+        "avx512_amx": "avx512",
     },
 }
-KERNEL_ISA["int16"] = KERNEL_ISA["int32"]
+KERNEL_ISA["int16"] = KERNEL_ISA["int32"] | {"avx512_amx": "avx512_vnni"}
 
 
 def product(a: Array, b: Array) -> Array:

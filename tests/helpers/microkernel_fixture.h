@@ -31,7 +31,8 @@ inline std::vector<Family> generated_families() {
   std::vector<Family> families;
   for (const Accumulator accumulator : kAccumulators)
     for (const Isa isa : supported_isas())
-      if (isa != Isa::generic && choose_geometry(accumulator, isa_features(isa)).isa == isa)
+      if (isa != Isa::generic &&
+          choose_geometry(accumulator, isa_features(isa), {}, kMaxDepthRaw).isa == isa)
         families.push_back({accumulator, isa});
   return families;
 }
@@ -46,7 +47,7 @@ inline std::string family_name(const testing::TestParamInfo<Family>& family) {
 // A buffer next to a guard page whose last (or first) bytes are handed out as an operand.
 class Operand {
  public:
-  explicit Operand(std::size_t capacity = 16 << 10)
+  explicit Operand(std::size_t capacity = 40 << 10)
       : after_(capacity, Guard::after), before_(capacity, Guard::before) {}
 
   std::byte* place(std::int64_t bytes, Guard side) {
@@ -86,7 +87,7 @@ class Microkernel : public testing::TestWithParam<Family> {
  protected:
   const Accumulator accumulator = GetParam().accumulator;
   const Isa isa = GetParam().isa;
-  const Geometry geometry = choose_geometry(accumulator, isa_features(isa));
+  const Geometry geometry = choose_geometry(accumulator, isa_features(isa), {}, kMaxDepthRaw);
   const bool integer = is_integer(accumulator);
   const bool loads_c = accumulator != Accumulator::int16;      // else `sums` take its place
   const std::int64_t panel_group = geometry.format.b_group();  // bytes of one k-group of a panel
@@ -114,11 +115,8 @@ class Microkernel : public testing::TestWithParam<Family> {
     return key;
   }
 
-  // Widths that the driver may ask of a tile height: its own and that of a taller neighbour.
-  int widest(int rows) const {
-    const int neighbour = geometry.max_vectors[std::min(rows, geometry.max_rows - 1)];
-    return std::max(geometry.max_vectors[rows - 1], neighbour);
-  }
+  // Whether there are kernels of that height that read A through pointers. A matrix unit has none.
+  bool has_indirect() const { return geometry.block_groups == 1; }
 
   template <class T, class F>
   static void fill_with(std::byte* to, std::int64_t bytes, F value) {
@@ -341,7 +339,10 @@ class Microkernel : public testing::TestWithParam<Family> {
     find_kernel(generic)(&reference_args);
     if (extents) stage_args.back().data = extents;
     args.c = c;
-    find_kernel(key)(&args);
+    {
+      const KernelScope scope(geometry, rows);
+      find_kernel(key)(&args);
+    }
     ASSERT_EQ(std::memcmp(c, expected.data(), expected.size()), 0)
         << kernel_name(key) << ", " << columns << " columns from " << tile.first_column << ", "
         << pairs.size() << " block pairs, depth " << depth
@@ -361,7 +362,7 @@ class Microkernel : public testing::TestWithParam<Family> {
 
  private:
   std::mt19937 random_;
-  Operand a_[3], b_[3] = {Operand(40 << 10), Operand(), Operand()}, operands_[kMaxStages];
+  Operand a_[3], b_[3], operands_[kMaxStages];
   Operand a_scale_, b_scale_, a_zero_point_, b_zero_point_, row_terms_, col_offsets_, c_;
   Operand partial_, pointers_[3];
 };

@@ -70,17 +70,12 @@ KernelKey small_key(const kernels::GemmFamily& family) {
 
 TEST(GeneratedCode, PagesAreNeverWritableAndExecutable) {
   g_executable_requests = g_writable_and_executable_requests = 0;
-  int generated = 0;
-  for (const kernels::GemmFamily& family : kernels::generated_families()) {
-    if (!isa_supported(family.isa)) continue;
-    find_kernel(small_key(family));
-    ++generated;
-  }
-  for (const std::string& name : kernels::peak_names()) {
-    kernels::measure_peak(name, 0);
-    ++generated;
-  }
-  EXPECT_EQ(g_executable_requests, generated);
+  const std::size_t before = kernels::generated_kernels().size();
+  for (const kernels::GemmFamily& family : kernels::generated_families())
+    if (isa_supported(family.isa)) find_kernel(small_key(family));
+  for (const std::string& name : kernels::peak_names()) kernels::measure_peak(name, 0);
+  // A kernel may bring others, which it calls.
+  EXPECT_EQ(g_executable_requests, static_cast<int>(kernels::generated_kernels().size() - before));
   EXPECT_EQ(g_writable_and_executable_requests, 0);
   EXPECT_EQ(mappings("rwx"), std::vector<std::string>());
 }

@@ -5,7 +5,7 @@ import pytest
 import fbg
 from helpers.fresh_python import run_python
 
-NAMES = ("generic", "avx2", "avx2_vnni", "avx512", "avx512_vnni", "avx512_bf16")
+NAMES = ("generic", "avx2", "avx2_vnni", "avx512", "avx512_vnni", "avx512_bf16", "avx512_amx")
 
 
 def test_generic_is_supported_everywhere():

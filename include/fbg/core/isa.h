@@ -15,9 +15,17 @@ namespace fbg {
 // In the order of kIsaTable (src/core/isa.cc). An instruction set need not have kernels of its own
 // for every accumulator: each accumulator uses the best kernel family that the features permit
 // (src/kernels/table.h).
-enum class Isa : std::uint8_t { generic, avx2, avx2_vnni, avx512, avx512_vnni, avx512_bf16 };
-inline constexpr Isa kAllIsas[] = {Isa::generic, Isa::avx2,        Isa::avx2_vnni,
-                                   Isa::avx512,  Isa::avx512_vnni, Isa::avx512_bf16};
+enum class Isa : std::uint8_t {
+  generic,
+  avx2,
+  avx2_vnni,
+  avx512,
+  avx512_vnni,
+  avx512_bf16,
+  avx512_amx
+};
+inline constexpr Isa kAllIsas[] = {Isa::generic,     Isa::avx2,        Isa::avx2_vnni, Isa::avx512,
+                                   Isa::avx512_vnni, Isa::avx512_bf16, Isa::avx512_amx};
 
 using Features = std::uint32_t;
 namespace feature {
@@ -26,6 +34,7 @@ inline constexpr Features avx_vnni = 1u << 1;     // VEX vpdpbusd
 inline constexpr Features avx512 = 1u << 2;       // F + BW + DQ + VL + CD
 inline constexpr Features avx512_vnni = 1u << 3;  // EVEX vpdpbusd
 inline constexpr Features avx512_bf16 = 1u << 4;  // vdpbf16ps
+inline constexpr Features amx = 1u << 5;          // AMX tiles: products of int8 and of bfloat16
 }  // namespace feature
 
 // The features that a named ISA stands for (its own and those it builds upon).
@@ -33,7 +42,9 @@ Features isa_features(Isa isa) noexcept;
 const char* isa_name(Isa isa) noexcept;
 std::optional<Isa> isa_from_name(std::string_view name) noexcept;
 
-// Features of this CPU that the operating system also saves; found once.
+// Features of this CPU whose state the operating system saves; detected once. On a CPU with AMX,
+// the first call asks the kernel for permission to use its tiles, which lasts for the process;
+// without the permission, AMX is not among the features.
 Features cpu_features() noexcept;
 bool isa_supported(Isa isa) noexcept;
 std::vector<Isa> supported_isas();

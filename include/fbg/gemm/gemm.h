@@ -137,7 +137,22 @@ class Gemm {
   }
   Workspace lay_out(std::byte* base) const noexcept;
   AOperand pack(const A& a, Range rows, const Workspace& w, const PackedB<Acc>& b) const noexcept;
+  bool is_aligned(const typename Acc::A* data, std::int64_t ld) const noexcept;
   void unshift(Range rows, Range cols, const PackedB<Acc>& b, OutputView c) const noexcept;
+  // The blocks of k, each of at most max_groups k-groups, in units of Geometry::block_groups; the
+  // k-groups of such a range; and the least max_groups that leaves K whole.
+  BalancedSplit split_depth(std::int64_t groups, std::int64_t max_groups) const {
+    const std::int64_t unit = geometry_.block_groups;
+    return BalancedSplit::split(std::max<std::int64_t>(ceil_div(groups, unit), 1),
+                                max_groups / unit);
+  }
+  Range depth_range(Range units, std::int64_t groups) const {
+    const std::int64_t unit = geometry_.block_groups;
+    return {units.begin * unit, std::min(units.end * unit, groups)};
+  }
+  std::int64_t all_groups(const PackedB<Acc>& b) const {
+    return round_up(std::max<std::int64_t>(b.groups(), 1), geometry_.block_groups);
+  }
   DepthBlock cut(const AOperand& a, Range groups, bool first, bool last) const noexcept;
   void run_block(Range rows, Range cols, const DepthBlock& depth, const std::byte* next_panel,
                  TileArgs args, const Workspace& w, const PackedB<Acc>& b, const P& pipeline,

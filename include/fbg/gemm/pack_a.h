@@ -5,7 +5,8 @@
 // asks for a block of rows at a time:
 //
 //   prepare(rows, block)  per-row parameters, which may need a pass over whole rows (min, max)
-//   pack(rows, block)     the elements, into block.packed; skipped when they can be read in place
+//   pack(rows, block)     the elements, into block.packed; skipped where they are read in place,
+//                         which is the choice of the driver: it may pack what could be read
 //
 // Row offsets, where block.row_offsets is not null, may come from either; where rows can be read in
 // place, from prepare().

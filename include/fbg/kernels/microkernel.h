@@ -5,6 +5,7 @@
 // reference and, through the list of block pairs, K tails, k-blocking and convolution by taps.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
@@ -112,7 +113,16 @@ struct Geometry {
   int max_rows;                     // mr of the tallest tile
   PackedFormat format;              // of the operands as the kernels read them
   bool spills;                      // sums are int16 and spilled
-  std::array<int, 16> max_vectors;  // by tile height (index rows - 1)
+  std::array<int, 32> max_vectors;  // by tile height (index rows - 1)
+  int block_groups = 1;             // where K is cut, at a multiple of so many k-groups
+
+  // Vectors of the widest tile of that height. Of the tiles that rows are split into, those that
+  // are one row shorter than the others keep their width.
+  int widest(int rows) const {
+    const int own = max_vectors[static_cast<std::size_t>(rows - 1)];
+    const bool has_taller = rows < max_rows && 2 * (rows + 1) > max_rows;
+    return has_taller ? std::max(own, max_vectors[static_cast<std::size_t>(rows)]) : own;
+  }
 };
 
 // Upper limits of the tiles that a driver may want; 0 leaves the choice to the table. What the ISA
@@ -122,9 +132,27 @@ struct TileLimits {
   int panels = 0;  // of B that the widest tile spans
 };
 
-// Best geometry within a set of features. There always is one: the generic family needs nothing.
-Geometry choose_geometry(Accumulator accumulator, Features features,
-                         const TileLimits& limits = {}) noexcept;
+// The best geometry within a set of features. There always is one: the generic family needs no
+// feature. `groups` is the number of k-groups that a product sums up. Matrix units, whose
+// geometries need a KernelScope, are chosen only where that is enough for them, so 0 excludes them.
+Geometry choose_geometry(Accumulator accumulator, Features features, const TileLimits& limits = {},
+                         std::int64_t groups = 0) noexcept;
+
+// Sets this thread up for the kernels of a geometry, whose calls it must surround; `rows` is the
+// height of the tallest tile. For geometries of a matrix unit it configures the tile registers and
+// releases them in the end, which costs a few hundred cycles; for others it does nothing. Scopes
+// are not nested, and a thread does not sleep inside one: a tile register that is in use slows down
+// switches between threads and keeps the core from saving power.
+class KernelScope {
+ public:
+  KernelScope(const Geometry& geometry, std::int64_t rows) noexcept;
+  ~KernelScope();
+  KernelScope(const KernelScope&) = delete;
+  KernelScope& operator=(const KernelScope&) = delete;
+
+ private:
+  const bool configured_;
+};
 
 // Finds or generates the microkernel; thread-safe. Throws std::invalid_argument for an ISA that the
 // accumulator has no family for, std::runtime_error where executable memory is denied or the tile

@@ -14,6 +14,8 @@ VNNI = ("int8_vpdpbusd_zmm", "int8_vpdpbusd_ymm")
 EXACT = ("int8_maddwd_zmm", "int8_maddwd_ymm")
 INT16 = ("int16_maddubs_addw_zmm", "int16_maddubs_addw_ymm")
 BF16 = ("bf16_vdpbf16ps_zmm",)
+AMX_INT8 = ("int8_tdpbusd",)
+AMX_BF16 = ("bf16_tdpbf16ps",)
 
 STEADY = 0.9  # of the best sample, that half of the others reach on a quiet machine
 
@@ -29,6 +31,7 @@ BY_ISA: dict[str, Peaks] = {
     "avx512": AVX512,
     "avx512_vnni": {**AVX512, "int8": VNNI, "int16": VNNI},
     "avx512_bf16": {**AVX512, "int8": VNNI, "int16": VNNI, "bf16": BF16},
+    "avx512_amx": {**AVX512, "int8": AMX_INT8 + VNNI, "int16": VNNI, "bf16": AMX_BF16 + BF16},
 }
 FAMILIES = {"int8": "int8", "bfloat16": "bf16", "float16": "fp32", "float32": "fp32"}
 

@@ -8,6 +8,8 @@
 namespace fbg {
 
 void fence_streams() noexcept {}  // portable kernels do not stream
+KernelScope::KernelScope(const Geometry&, std::int64_t) noexcept : configured_(false) {}
+KernelScope::~KernelScope() = default;
 
 namespace kernels {
 

@@ -1,6 +1,7 @@
 // The rows of x86-64 in the table of kernel families: AVX2, AVX-VNNI, AVX-512, AVX-512 VNNI and
-// BF16. Of each accumulator the best row stands first.
+// BF16, AMX. Of each accumulator the best row stands first.
 #include "kernels/table.h"
+#include "kernels/x64/amx_generator.h"
 #include "kernels/x64/gemm_generator.h"
 
 namespace fbg {
@@ -14,12 +15,19 @@ constexpr VectorFile kZmm{16, 32}, kYmm{8, 16};
 
 // Vectors of B take one register, or two where pairs are split into even and odd.
 constexpr TileBudget kZmmTile{1, 2, 12}, kYmmTile{1, 2, 6};
+constexpr TileBudget kAmxTile{1, 2, 32};
 constexpr TileBudget kZmmSplitTile{2, 2, 12}, kYmmSplitTile{2, 2, 4};
 
 constexpr Features kAvx2 = feature::avx2, kAvx512 = feature::avx512;
 constexpr Features kAvxVnni = feature::avx2 | feature::avx_vnni;
 constexpr Features kAvx512Vnni = feature::avx512 | feature::avx512_vnni;
 constexpr Features kAvx512Bf16 = feature::avx512 | feature::avx512_bf16;
+
+constexpr Features kAvx512Amx = kAvx512Vnni | kAvx512Bf16 | feature::amx;
+
+// int8 sums are exact, so short tiles, which would leave most of a matrix tile empty, may run on
+// vectors. Sums of bfloat16 depend on who computes them: they are those of AMX for every height.
+constexpr MatrixUnit kAmxInt8{16, 16, 8}, kAmxBf16{16, 32, 0};
 
 constexpr PackedFormat kInt8 = Int32::format;
 constexpr PackedFormat kWideInt8{kInt8.kr, kInt8.panel_columns, 2, 1, true};
@@ -31,6 +39,8 @@ constexpr auto kOne = Sums::one_chain, kTwo = Sums::two_chains, kSpilled = Sums:
 using enum Accumulator;
 
 constexpr GemmFamily kFamilies[] = {
+    {int32, Isa::avx512_amx, kAvx512Amx, kZmm, kAmxTile, kInt8, kTwo, generate_amx, nullptr,
+     kAmxInt8},
     {int32, Isa::avx512_vnni, kAvx512Vnni, kZmm, kZmmTile, kInt8, kTwo, generate_gemm<Dot::vnni>},
     {int32, Isa::avx2_vnni, kAvxVnni, kYmm, kYmmTile, kInt8, kTwo, generate_gemm<Dot::vnni>},
     {int32, Isa::avx512, kAvx512, kZmm, kZmmTile, kWideInt8, kOne, generate_gemm<Dot::widen_int8>},
@@ -48,6 +58,8 @@ constexpr GemmFamily kFamilies[] = {
      generate_gemm<Dot::fma_bf16>},
     {float32_bf16, Isa::avx2, kAvx2, kYmm, kYmmSplitTile, kFp32Bf16, kOne,
      generate_gemm<Dot::fma_bf16>},
+    {bfloat16, Isa::avx512_amx, kAvx512Amx, kZmm, kAmxTile, kBf16, kOne, generate_amx, nullptr,
+     kAmxBf16},
     {bfloat16, Isa::avx512_bf16, kAvx512Bf16, kZmm, kZmmTile, kBf16, kOne,
      generate_gemm<Dot::dot_bf16>},
     {bfloat16, Isa::avx512, kAvx512, kZmm, kZmmSplitTile, kBf16, kOne,

@@ -52,7 +52,43 @@ constexpr PeakLoop peak(const char* name, Isa isa, int macs) {
   return {name, isa, 2.0 * kUnroll * sums * lanes * macs, generate_peak<emit, lanes>};
 }
 
+// As a tile of C of 32 x 32 is computed: four sums, which take longer than any latency. Tiles have
+// 16 rows of 64 bytes. The loop configures them itself.
+template <bool integer>
+std::vector<std::uint8_t> generate_tile_peak() {
+  constexpr int kSums = 4, kTiles = 8;
+  SimdAssembler as(16);
+  Xbyak::Label loop, config;
+  as.ldtilecfg(as.ptr[as.rip + config]);
+  for (int i = 0; i < kTiles; ++i) as.tilezero(Xbyak::Tmm(i));
+  as.L(loop);
+  for (int i = 0; i < kUnroll * kSums; ++i) {
+    const Xbyak::Tmm sum(i % kSums), a(kSums + i % 2), b(kSums + 2 + i / 2 % 2);
+    integer ? as.tdpbusd(sum, a, b) : as.tdpbf16ps(sum, a, b);
+  }
+  as.dec(as.rdi);
+  as.jnz(loop, as.T_NEAR);
+  as.tilerelease();
+  as.ret();
+  as.align(64);
+  as.L(config);  // palette 1, bytes of a row, rows
+  as.dq(1);
+  as.dq(0);
+  for (int i = 0; i < 16; ++i) as.dw(i < kTiles ? 64 : 0);
+  for (int i = 0; i < 16; ++i) as.db(i < kTiles ? 16 : 0);
+  return as.code();
+}
+
+// macs: multiply-adds of a 32-bit lane of a row of a tile.
+template <bool integer>
+constexpr PeakLoop tile_peak(const char* name, int macs) {
+  return {name, Isa::avx512_amx, 2.0 * kUnroll * 4 * 16 * 16 * 16 * macs,
+          generate_tile_peak<integer>};
+}
+
 constexpr PeakLoop kPeakLoops[] = {
+    tile_peak<true>("int8_tdpbusd", 4),
+    tile_peak<false>("bf16_tdpbf16ps", 2),
     peak<fma, 16>("fp32_fma_zmm", Isa::avx512, 1),
     peak<fma, 8>("fp32_fma_ymm", Isa::avx2, 1),
     peak<vnni, 16>("int8_vpdpbusd_zmm", Isa::avx512_vnni, 4),

@@ -33,7 +33,7 @@ Gemm<A, Acc, P>::Gemm(const PackedB<Acc>& b, const P& pipeline, std::int64_t max
                       Features features, const Blocking& blocking)
     : features_(features),
       blocking_(blocking),
-      geometry_(choose_geometry(Acc::kind, features, blocking.tile())),
+      geometry_(choose_geometry(Acc::kind, features, blocking.tile(), b.groups())),
       n_(b.cols()),
       k_(b.rows()),
       ld_(packed_ld(b.rows())),
@@ -53,10 +53,10 @@ Gemm<A, Acc, P>::Gemm(const PackedB<Acc>& b, const P& pipeline, std::int64_t max
   row_offsets_ = whole.correct_b;
 
   const std::int64_t mr = geometry_.max_rows;
-  const BalancedSplit depths = BalancedSplit::split(b.groups(), kDepthBytes / a_group_bytes_);
+  const BalancedSplit depths = split_depth(b.groups(), kDepthBytes / a_group_bytes_);
   // Int16 sums move to int32 by themselves, and their scratch is the tile's.
   cuts_ = depths.count > 1 && max_m > mr && Acc::kind != Accumulator::int16;
-  kc_ = cuts_ ? depths.largest : std::max<std::int64_t>(b.groups(), 1);
+  kc_ = cuts_ ? depths.largest * geometry_.block_groups : all_groups(b);
   mc_ =
       std::min(a_block_rows(blocking, kc_ * a_group_bytes_, mr), std::max<std::int64_t>(max_m, 1));
   tallest_ = std::clamp<std::int64_t>(max_m, 1, mr);
@@ -127,6 +127,16 @@ auto Gemm<A, Acc, P>::lay_out(std::byte* base) const noexcept -> Workspace {
   return w;
 }
 
+// Whether kernels should read a matrix in place as far as its alignment is concerned. A matrix unit
+// loads 64 bytes of a row at a time, and takes twice as long where they lie in two cache lines.
+template <PackAModel A, class Acc, class P>
+bool Gemm<A, Acc, P>::is_aligned(const typename Acc::A* data, std::int64_t ld) const noexcept {
+  const std::int64_t line = geometry_.block_groups * a_group_bytes_;
+  const std::int64_t ld_bytes = ld * static_cast<std::int64_t>(sizeof(typename Acc::A));
+  return geometry_.block_groups == 1 ||
+         (static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(data)) | ld_bytes) % line == 0;
+}
+
 // Provides a block of rows of A as kernels read them: in place where possible, otherwise packed
 // into the workspace.
 template <PackAModel A, class Acc, class P>
@@ -136,8 +146,8 @@ auto Gemm<A, Acc, P>::pack(const A& a, Range rows, const Workspace& w,
   using T = typename Acc::A;
   ABlock block = w.block;
   a.prepare(rows, block);
-  const T* const data = a.in_place();
   const std::int64_t ld = a.in_place_ld();
+  const T* const data = is_aligned(a.in_place(), ld) ? a.in_place() : nullptr;
   if (!data) a.pack(rows, block);
   // Kernels multiply zero points of B by K * zA_i - (sum of row i of A), which takes the place of
   // the row offset.
@@ -155,12 +165,17 @@ auto Gemm<A, Acc, P>::pack(const A& a, Range rows, const Workspace& w,
     operand.add({w.wide, 2 * ld_, nullptr, b.panel_bytes(), b.groups()});
     return operand;
   }
+  const std::int64_t whole = k_ / Acc::format.kr, rest = k_ % Acc::format.kr;
   if (!data) {
-    operand.add({block.packed, block.ld, nullptr, b.panel_bytes(), b.groups()});
+    const auto* const packed = static_cast<const std::byte*>(block.packed);
+    // A matrix unit takes whole blocks of each pair, and must find the same ones wherever A lies.
+    const bool apart = geometry_.block_groups > 1 && rest;
+    operand.add({packed, block.ld, nullptr, b.panel_bytes(), apart ? whole : b.groups()});
+    if (apart)
+      operand.add({packed + whole * a_group_bytes_, block.ld, nullptr, b.panel_bytes(), 1});
     return operand;
   }
 
-  const std::int64_t whole = k_ / Acc::format.kr, rest = k_ % Acc::format.kr;
   operand.add({data + rows.begin * ld, ld * static_cast<std::int64_t>(sizeof(T)), nullptr,
                b.panel_bytes(), whole});
   if (!rest) return operand;
@@ -201,6 +216,7 @@ void Gemm<A, Acc, P>::run(const A& a, const PackedB<Acc>& b, const P& pipeline, 
   const Share share = thread_share(a.rows(), n_, thread_id, num_threads, blocking_.row_parts);
   if (share.rows.size() <= 0 || share.cols.size() <= 0) return;
 
+  const KernelScope scope(geometry_, share.rows.size());
   const Workspace w = lay_out(workspace + static_cast<std::size_t>(thread_id) * thread_workspace_);
   std::array<StageArgs, kMaxStages> stage_args;
   std::ranges::transform(kernel_stages(pipeline), stage_args.begin(), &Stage::args);
@@ -218,14 +234,13 @@ void Gemm<A, Acc, P>::run(const A& a, const PackedB<Acc>& b, const P& pipeline, 
     const AOperand operand = pack(a, rows, w, b);
     // A single tile of rows reads B once in any case: for it, K and N stay whole.
     const bool single = rows.size() <= geometry_.max_rows;
-    const std::int64_t groups = std::max<std::int64_t>(b.groups(), 1);
-    const BalancedSplit depths = BalancedSplit::split(groups, single ? groups : kc_);
+    const BalancedSplit depths = split_depth(b.groups(), single ? all_groups(b) : kc_);
     const std::int64_t nc = depths.count > 1 ? nc_ : share.cols.size();
     for (std::int64_t col = share.cols.begin; col < share.cols.end; col += nc) {
       const Range cols{col, std::min(col + nc, share.cols.end)};
       for (std::int64_t d = 0; d < depths.count; ++d) {
         const bool last = d + 1 == depths.count;
-        DepthBlock depth = cut(operand, depths[d], d == 0, last);
+        DepthBlock depth = cut(operand, depth_range(depths[d], b.groups()), d == 0, last);
         depth.streams = streams && last && depth.first != cuts_;
         run_block(rows, cols, depth,
                   last ? panel(b, cols.end, 0) : panel(b, cols.begin, depth.groups.end), args, w, b,
