@@ -11,9 +11,9 @@ from starlette.routing import BaseRoute, Router
 from starlette.routing import Route as StarletteRoute
 from starlette.types import ASGIApp
 
-from fbg.server import openai, pipelines, rerank, status, tei
 from fbg.server.endpoint import Endpoint
 from fbg.server.guard import Guard
+from fbg.server.routes import openai, pipelines, rerank, status, tei
 from fbg.server.state import State
 
 __all__ = ["build_app"]

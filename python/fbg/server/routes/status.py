@@ -81,7 +81,7 @@ def _model_type(served: Served) -> dict[str, Any]:
 
 @cache
 def _page() -> bytes:
-    return resources.files("fbg.server").joinpath("page.html").read_bytes()
+    return resources.files("fbg.server.routes").joinpath("page.html").read_bytes()
 
 
 def page(state: State, request: Request) -> Response:

@@ -1,0 +1,1 @@
+"""The routes by dialect, one file for each; `app.py` puts them together."""
