@@ -46,13 +46,22 @@ TOLERANCE = {"int8": 2e-3, "float32": 1e-5}
 PEER_TOLERANCE = {"int8": 2e-2, "float32": 1e-3}  # saturating int16 sums; Winograd
 
 
+def aligned(array: Array) -> Array:
+    """The same array at the beginning of a cache line, as engines allocate their own."""
+    room = np.empty(array.nbytes + 64, np.uint8)
+    first = -room.ctypes.data % 64
+    result = room[first : first + array.nbytes].view(array.dtype).reshape(array.shape)
+    result[...] = array
+    return result
+
+
 def problem(layer: Layer, dtype: str, threads: int) -> Problem:
     rng = np.random.default_rng([layer.inputs, layer.outputs, *layer.size, *layer.kernel])
     x_shape = (1, *layer.size, layer.inputs)
     w_shape = (layer.outputs, layer.inputs // layer.groups, *layer.kernel)
     w = rng.standard_normal(w_shape, dtype=np.float32)
     if dtype == "float32":
-        x = rng.standard_normal(x_shape, dtype=np.float32)
+        x = aligned(rng.standard_normal(x_shape, dtype=np.float32))
         real_bias = rng.standard_normal(layer.outputs, dtype=np.float32)
         return Problem(layer, x, w, real_bias, threads)
     w_scale = rng.uniform(0.005, 0.01, layer.outputs).astype(np.float32)
@@ -60,7 +69,7 @@ def problem(layer: Layer, dtype: str, threads: int) -> Problem:
     bias = rng.integers(-1000, 1000, layer.outputs, dtype=np.int32)
     # Results spread over the range of uint8, and about half of them are cut off at 0.
     y_scale = X_SCALE * 0.0075 * 24 * 147 * float(np.sqrt(layer.depth)) / 100
-    pixels = rng.integers(0, 256, x_shape, dtype=np.uint8)
+    pixels = aligned(rng.integers(0, 256, x_shape, dtype=np.uint8))
     return Problem(layer, pixels, quantized, bias, threads, X_SCALE, w_scale, y_scale)
 
 

@@ -356,7 +356,9 @@ double cost(const ConvProblem<Acc>& p) {
   build *= static_cast<double>(g.stride[2] * (u.kind == Kind::channels ? g.stride[1] : 1));
   // Reading pixels, and the pipeline.
   constexpr double kRest = 11;
-  return pixels * vectors * (sums + build + kRest);
+  // Floats are four times as many bytes. Tiles read in place are copied where they cross a border.
+  const double copies = is_integer(Acc::kind) ? 1 : u.kind == Kind::in_place ? 1.7 : 2;
+  return pixels * vectors * (sums + build + kRest) * copies;
 }
 
 template <class Acc>

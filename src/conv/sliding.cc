@@ -1,12 +1,12 @@
-// sliding: depthwise and groupwise convolutions of bytes, whose kernels read each pixel once.
+// sliding: depthwise and groupwise convolutions, whose kernels read each pixel once.
 //
-//   for each block of channels
-//     for each row of the output, or two that share a window
-//       find the rows of the image under the kernel
-//       one call of a kernel                                           (kernels/sliding.h)
+//   for each row of the output, or two that share a window           (or blocks first: goes_down_)
+//     find the rows of the image under the kernel
+//     for each block of channels                                       one call of a kernel
 //
-// Where the pipeline only requantizes, kernels write bytes. Otherwise they write sums to a buffer,
-// and the output pipeline of the products (a microkernel without a product) does the rest.
+// Where the pipeline only requantizes, or of floats adds a bias and bounds, kernels write results.
+// Otherwise they write sums to a buffer, and the output pipeline of the products (a microkernel
+// without a product) does the rest.
 #include "conv/sliding.h"
 
 #include <algorithm>
@@ -15,15 +15,19 @@
 #include <vector>
 
 #include "conv/padding.h"
+#include "core/float16.h"
 #include "fbg/gemm/tile_loop.h"
 
 namespace fbg {
 namespace {
 
-constexpr std::int64_t kLanes = 16, kVectorBytes = 64;
-constexpr std::int64_t kMaxPixels = 128;  // of an output row at a time
-constexpr int kSegments = 3;              // before, in and after a row of the image
+constexpr std::int64_t kLanes = 16;              // of bytes
+constexpr std::int64_t kPaddingBytes = 256;      // the widest block of a pixel
+constexpr std::int64_t kWeightBytes = 16 << 10;  // of all blocks, beside the image in the L1
+constexpr std::int64_t kMaxPixels = 128;         // of an output row at a time
+constexpr int kSegments = 3;                     // before, in and after a row of the image
 
+using kernels::SlidingKey;
 using kernels::SlidingSegment;
 
 // Whether kernels can write the results themselves: integers are corrected and requantized.
@@ -40,42 +44,86 @@ bool writes_bytes(const KernelKey& key) {
   return true;
 }
 
-class SlidingStep final : public ConvStep<Int32> {
+// The same of floats: a bias, then one ReLU or Clip.
+bool writes_floats(const KernelKey& key) {
+  int s = 0;
+  const auto is = [&](StageKind kind) {
+    return s < key.num_stages && key.stages[static_cast<std::size_t>(s)].kind == kind;
+  };
+  if (is(StageKind::bias)) ++s;
+  if (is(StageKind::relu) || is(StageKind::clip)) ++s;
+  return s == key.num_stages;
+}
+
+// Floats of 16 bits are widened when they are packed.
+constexpr bool has_kernels(Accumulator a) {
+  return a == Accumulator::int32 || a == Accumulator::float32 || a == Accumulator::float32_f16 ||
+         a == Accumulator::float32_bf16;
+}
+constexpr Accumulator sum_of(Accumulator a) {
+  return is_integer(a) ? Accumulator::int32 : Accumulator::float32;
+}
+
+// The kind of kernels that run the stages of a key, if they write results.
+SlidingKey kind_of(const KernelKey& key, bool writes) {
+  SlidingKey kind{};
+  kind.isa = key.isa;
+  kind.output = writes ? key.output() : ValueType::acc;
+  if (is_integer(key.accumulator)) return kind;
+  kind.source = kernels::SlidingSource::floats;
+  kind.output = ValueType::float32;
+  for (int s = 0; writes && s < key.num_stages; ++s) {
+    const StageKind stage = key.stages[static_cast<std::size_t>(s)].kind;
+    kind.bias |= stage == StageKind::bias;
+    kind.low |= stage == StageKind::relu || stage == StageKind::clip;
+    kind.high |= stage == StageKind::clip;
+  }
+  return kind;
+}
+
+template <class Acc>
+class SlidingStep final : public ConvStep<Acc> {
  public:
-  explicit SlidingStep(const ConvProblem<Int32>& p)
+  explicit SlidingStep(const ConvProblem<Acc>& p)
       : geometry_(p.geometry),
         shape_(p.shape),
-        tile_(choose_geometry(Accumulator::int32, p.features)),
-        key_(with_sums(conv_kernel_key(p, tile_))),
+        tile_(choose_geometry(sum_of(Acc::kind), p.features)),
+        key_(with_sums(conv_kernel_key(p, tile_, sum_of(Acc::kind)))),
         output_(key_.output()),
-        bytes_(writes_bytes(key_)),
-        blocks_(p.geometry, tile_.isa, bytes_ ? output_ : ValueType::acc),
+        writes_(kInteger ? writes_bytes(key_) : writes_floats(key_)),
+        blocks_(p.geometry, kind_of(key_, writes_)),
         rows_(blocks_.blocks().front().key.rows),
         chunks_(BalancedSplit::split(p.shape.output[2], kMaxPixels)),
         scale_(p.weights.scale()),
         col_offsets_(p.weights.col_offsets()),
-        threads_(p.threads) {
+        threads_(p.threads),
+        width_(kInteger ? kPanelColumns : tile_.lanes) {
     const ConvGeometry& g = geometry_;
-    if (!bytes_) {
-      const std::int64_t tallest = std::min<std::int64_t>(chunks_.largest, tile_.max_rows);
-      pipeline_.emplace(tile_, key_, g.out_channels, 1, std::max<std::int64_t>(tallest, 1));
+    if (!writes_) {
+      const std::int64_t tallest = std::clamp<std::int64_t>(chunks_.largest, 1, tile_.max_rows);
+      whole_.emplace(tile_, key_, width_, 1, tallest);
+      if (const std::int64_t rest = g.out_channels % width_)
+        rest_.emplace(tile_, key_, rest, 1, tallest);
     }
-    const std::string name = "sliding lines " + std::to_string(blocks_.lines()) + " vectors " +
-                             std::to_string(blocks_.blocks().front().key.vectors);
-    weights_ = static_cast<const AlignedBuffer*>(p.weights.form(name, [&] {
-                 auto made = std::make_shared<const AlignedBuffer>(
-                     blocks_.weights(g, p.weights.weights().data()));
-                 return PackedConv<Int32>::Form{made, static_cast<std::int64_t>(made->size())};
-               }))->as<std::uint32_t>();
+    const SlidingKey& wide = blocks_.blocks().front().key;
+    const std::string name = "sliding lines " + std::to_string(wide.lines) + " lanes " +
+                             std::to_string(wide.vectors) + "x" + std::to_string(wide.lanes());
+    weights_ =
+        static_cast<const AlignedBuffer*>(p.weights.form(name, [&] {
+          auto made = std::make_shared<const AlignedBuffer>(make_weights(p.weights));
+          return typename PackedConv<Acc>::Form{made, static_cast<std::int64_t>(made->size())};
+        }))->data();
     for (const SlidingBlock& block : blocks_.blocks()) {
-      kernels::SlidingKey key = block.key;
+      SlidingKey key = block.key;
       const kernels::SlidingFunction all = kernels::find_sliding(key);
       key.lines = 1;  // the last row of an odd number stands alone
       kernels_.push_back({kernels::find_sliding(key), all});
     }
-    padded_ = blocks_.vectors() * kLanes;
-    sums_bytes_ = bytes_ ? 0 : blocks_.lines() * chunks_.largest * 4 * kVectorBytes;
-    thread_bytes_ = kVectorBytes + 4 * padded_ * 4 + sums_bytes_ +
+    const SlidingBlock& last = blocks_.blocks().back();
+    goes_down_ = (last.weights + last.key.weights()) * last.key.lanes() * 4 > kWeightBytes;
+    padded_ = kInteger ? blocks_.vectors() * kLanes : 0;
+    sums_bytes_ = writes_ ? 0 : blocks_.lines() * chunks_.largest * kPaddingBytes;
+    thread_bytes_ = kPaddingBytes + 4 * padded_ * 4 + sums_bytes_ +
                     round_up(kSegments * static_cast<std::int64_t>(sizeof(SlidingSegment)), 64);
   }
 
@@ -97,7 +145,7 @@ class SlidingStep final : public ConvStep<Int32> {
     std::byte* at = workspace + thread_id * thread_bytes_;
     const auto take = [&](std::int64_t bytes) { return std::exchange(at, at + bytes); };
     Thread t{};
-    t.padding = take(kVectorBytes);
+    t.padding = take(kPaddingBytes);
     t.terms = {reinterpret_cast<float*>(take(padded_ * 4)),
                reinterpret_cast<std::int32_t*>(take(padded_ * 4))};
     t.scale = reinterpret_cast<float*>(take(padded_ * 4));
@@ -107,9 +155,7 @@ class SlidingStep final : public ConvStep<Int32> {
     std::array<StageArgs, kMaxStages> stage_args;
     std::ranges::transform(run.stages, stage_args.begin(), &Stage::args);
     t.stages = stage_args.data();
-    // A block goes down the image before the next: its weights and the rows that windows have in
-    // common stay in the L1.
-    std::int64_t image = -1;
+    std::int64_t image = -1, window = -1;
     for (std::int64_t i = first; i < end; ++i) {
       std::int64_t rest = i;
       const auto next = [&rest](std::int64_t n) {
@@ -118,19 +164,24 @@ class SlidingStep final : public ConvStep<Int32> {
         return index;
       };
       Window w{};
+      std::int64_t block = goes_down_ ? 0 : next(blocks);
       w.y = next(windows) * blocks_.lines();
       w.lines = std::min<std::int64_t>(blocks_.lines(), out[1] - w.y);
       w.x = chunks_[next(chunks_.count)];
       w.z = next(out[0]);
-      const std::int64_t block = next(blocks);
+      if (goes_down_) block = next(blocks);
       w.image = rest;
       if (w.image != image) begin_image(run, image = w.image, t);
-      find_rows(run, w, t);
+      if (goes_down_ || i / blocks != window) find_rows(run, w, t);
+      window = i / blocks;
       run_block(run, w, block, t);
     }
   }
 
  private:
+  static constexpr bool kInteger = is_integer(Acc::kind);
+  static constexpr std::int64_t kElement = kInteger ? 1 : 4;  // bytes of x
+
   struct Window {
     std::int64_t image, z, y, lines;
     Range x;
@@ -149,18 +200,30 @@ class SlidingStep final : public ConvStep<Int32> {
     kernels::SlidingFunction one, all;
   };
 
-  KernelKey with_sums(KernelKey key) {
+  AlignedBuffer make_weights(const PackedConv<Acc>& weights) const {
+    if constexpr (kInteger) {
+      return blocks_.weights(geometry_, weights.weights().data());
+    } else {
+      std::vector<float> values(weights.weights().size());
+      std::ranges::transform(weights.weights(), values.begin(),
+                             [](auto w) { return static_cast<float>(to_float(w)); });
+      return blocks_.weights(geometry_, values.data());
+    }
+  }
+
+  static KernelKey with_sums(KernelKey key) {
     key.load_c = true;
     return key;
   }
 
   void begin_image(const ConvRun& run, std::int64_t n, Thread& t) const noexcept {
-    fill_padding(t.padding, kVectorBytes, run.image_zero_point(n), 1);
+    fill_padding(t.padding, kPaddingBytes, kInteger ? run.image_zero_point(n) : 0, 1);
+    if (!kInteger) return;
     std::fill_n(t.start, padded_, 0);
     if (!key_.column_terms) return;
     fill_column_terms(key_, t.stages, run.image_scale(n), run.image_zero_point(n), scale_,
                       col_offsets_, {0, geometry_.out_channels}, t.terms);
-    if (!bytes_) return;
+    if (!writes_) return;
     std::fill_n(t.scale, padded_, 0.0f);
     std::int64_t at = 0;
     for (const SlidingBlock& block : blocks_.blocks())
@@ -219,8 +282,7 @@ class SlidingStep final : public ConvStep<Int32> {
   void run_block(const ConvRun& run, const Window& w, std::int64_t index,
                  const Thread& t) const noexcept {
     const SlidingBlock& block = blocks_.blocks()[static_cast<std::size_t>(index)];
-    const std::int64_t vectors = block.key.vectors, size = value_size(output_);
-    const std::int64_t first = block.channel / kLanes * kLanes;  // of terms: blocks are whole
+    const std::int64_t size = value_size(output_), lanes = block.key.lanes();
     const std::int64_t pixel =
         ((w.image * shape_.output[0] + w.z) * shape_.output[1] + w.y) * shape_.output[2] +
         w.x.begin;
@@ -228,38 +290,58 @@ class SlidingStep final : public ConvStep<Int32> {
         static_cast<std::byte*>(run.c.data) + pixel * run.c.ld + block.channel * size;
     kernels::SlidingArgs args{};
     args.segments = t.segments;
-    args.channel = block.channel;
-    args.weights = weights_ + block.lanes * kLanes;
-    args.start = t.start + first;
+    args.channel = block.channel * kElement;
+    args.weights = weights_ + block.weights * lanes * 4;
+    args.start = t.start + (kInteger ? block.channel : 0);
     args.pixels = w.x.size();
     args.mask = ~std::uint64_t{0} >> (64 - block.channels);
-    if (bytes_) {
-      const StageArgs& last = t.stages[key_.num_stages - 1];
-      args.scale = t.scale + first;
+    args.last = block.channels - (block.key.vectors - 1) * lanes;
+    if (writes_) {
       args.c = c;
       args.pixel = run.c.ld;
       args.line = shape_.output[2] * run.c.ld;
+      set_stages(block, t, args);
+    } else {
+      args.c = t.sums;
+      args.pixel = block.key.vectors * lanes * 4;
+      args.line = w.x.size() * args.pixel;
+    }
+    const Kernels& kernels = kernels_[static_cast<std::size_t>(index)];
+    (w.lines == block.key.lines ? kernels.all : kernels.one)(&args);
+    if (writes_) return;
+    for (std::int64_t line = 0; line < w.lines; ++line)
+      finish_line(run, block, w, pixel + line * shape_.output[2], t.sums + line * args.line, t);
+  }
+
+  // What the stages of a kernel that writes results read.
+  void set_stages(const SlidingBlock& block, const Thread& t,
+                  kernels::SlidingArgs& args) const noexcept {
+    if (kInteger) {
+      const StageArgs& last = t.stages[key_.num_stages - 1];
+      args.scale = t.scale + block.channel;
       args.low = last.f1;
       args.high = last.f2;
       args.zero_point = last.i0;
       args.zero_points =
           static_cast<std::int32_t>((static_cast<std::uint32_t>(last.i0) & 0xffff) * 0x10001u);
-    } else {
-      args.c = t.sums;
-      args.pixel = vectors * kVectorBytes;
-      args.line = w.x.size() * args.pixel;
+      return;
     }
-    const Kernels& kernels = kernels_[static_cast<std::size_t>(index)];
-    (w.lines == block.key.lines ? kernels.all : kernels.one)(&args);
-    if (bytes_) return;
-    for (std::int64_t line = 0; line < w.lines; ++line)
-      finish_line(run, block, w, pixel + line * shape_.output[2], t.sums + line * args.line, t);
+    for (int s = 0; s < key_.num_stages; ++s) {
+      const StageArgs& stage = t.stages[s];
+      const StageKind kind = key_.stages[static_cast<std::size_t>(s)].kind;
+      if (kind == StageKind::bias)
+        args.start = static_cast<const float*>(stage.data) + block.channel;
+      if (kind == StageKind::clip) {
+        args.low = stage.f0;
+        args.high = stage.f1;
+      }
+    }
   }
 
   // The pipeline on the sums of a line of a block.
   void finish_line(const ConvRun& run, const SlidingBlock& block, const Window& w,
                    std::int64_t pixel, std::byte* sums, const Thread& t) const noexcept {
-    const std::int64_t sums_pixel = block.key.vectors * kVectorBytes;
+    const std::int64_t lanes = tile_.lanes, sums_pixel = block.key.vectors * lanes * 4;
     TileArgs args{};
     args.ldc = run.c.ld;
     args.ldpartial = sums_pixel;
@@ -267,8 +349,8 @@ class SlidingStep final : public ConvStep<Int32> {
     const BalancedSplit tiles = BalancedSplit::split(w.x.size(), tile_.max_rows);
     for (std::int64_t i = 0; i < tiles.count; ++i) {
       const Range x = tiles[i];
-      for (std::int64_t col = 0; col < block.channels; col += kPanelColumns) {
-        const std::int64_t columns = std::min<std::int64_t>(kPanelColumns, block.channels - col);
+      for (std::int64_t col = 0; col < block.channels; col += width_) {
+        const std::int64_t columns = std::min(width_, block.channels - col);
         args.columns = columns;
         args.row = pixel + x.begin;
         args.col = block.channel + col;
@@ -279,8 +361,8 @@ class SlidingStep final : public ConvStep<Int32> {
           args.b_scale = t.terms.scale + args.col;
           args.col_offsets = t.terms.offset + args.col;
         }
-        run_tile(*pipeline_, {col, columns, ceil_div(columns, kLanes), columns % kLanes != 0},
-                 x.size(), args);
+        run_tile(columns == width_ ? *whole_ : *rest_,
+                 {col, columns, ceil_div(columns, lanes), columns % lanes != 0}, x.size(), args);
       }
     }
   }
@@ -290,41 +372,55 @@ class SlidingStep final : public ConvStep<Int32> {
   const Geometry tile_;
   const KernelKey key_;  // of the pipeline
   const ValueType output_;
-  const bool bytes_;  // kernels write results, not sums
+  const bool writes_;  // kernels write results, not sums
   const SlidingBlocks blocks_;
   const std::int64_t rows_;     // of a window
   const BalancedSplit chunks_;  // of an output row
   const float* const scale_;
   const std::int32_t* const col_offsets_;
   const int threads_;
-  std::optional<KernelTable> pipeline_;
+  // The pipeline on `width_` columns of sums, and on what is left of the channels.
+  const std::int64_t width_;
+  std::optional<KernelTable> whole_, rest_;
   std::vector<Kernels> kernels_;  // by block
-  const std::uint32_t* weights_;
+  const std::byte* weights_;
+  // A block goes down the image before the next one, so that its weights stay in the L1. Otherwise
+  // all blocks of a window follow each other, and the image is read in the order of its memory.
+  bool goes_down_;
   std::int64_t padded_;  // channels in whole vectors
   std::int64_t sums_bytes_, thread_bytes_;
 };
 
+// The kind of kernels of a problem, for what does not depend on its stages.
+template <class Acc>
+SlidingKey any_kind(const ConvProblem<Acc>& p) {
+  SlidingKey kind{};
+  kind.isa = choose_geometry(sum_of(Acc::kind), p.features).isa;
+  kind.output = ValueType::uint8;
+  if (!is_integer(Acc::kind)) kind.source = kernels::SlidingSource::floats;
+  return kind;
+}
+
 template <class Acc>
 bool applies(const ConvProblem<Acc>& p) {
-  if constexpr (Acc::kind != Accumulator::int32) return false;
-  const Isa isa = choose_geometry(Acc::kind, p.features).isa;
-  return kernels::has_sliding(p.features) && !p.b_has_zero_point() &&
-         SlidingBlocks::fit(p.geometry, isa);
+  return has_kernels(Acc::kind) && !p.b_has_zero_point() &&
+         kernels::has_sliding(p.features, !is_integer(Acc::kind)) &&
+         SlidingBlocks::fit(p.geometry, any_kind(p));
 }
 
 template <class Acc>
 double cost(const ConvProblem<Acc>& p) {
-  const Isa isa = choose_geometry(Acc::kind, p.features).isa;
-  const SlidingBlocks blocks(p.geometry, isa, ValueType::uint8);
+  const SlidingBlocks blocks(p.geometry, any_kind(p));
   // Columns at the ends of a row belong to few output pixels.
   const double width = static_cast<double>(p.shape.output[2] * p.geometry.stride[2]);
-  const double columns = width > 0 ? (width + p.geometry.kernel[2] - 1) / width : 1;
-  return static_cast<double>(p.shape.out_pixels()) * blocks.cost() * columns;
+  const double reach = static_cast<double>(p.geometry.kernel[2] - 1);
+  return static_cast<double>(p.shape.out_pixels()) * blocks.cost() *
+         (width > 0 ? (width + reach) / width : 1);
 }
 
 template <class Acc>
 std::unique_ptr<ConvStep<Acc>> prepare(const ConvProblem<Acc>& p) {
-  if constexpr (Acc::kind == Accumulator::int32) return std::make_unique<SlidingStep>(p);
+  if constexpr (has_kernels(Acc::kind)) return std::make_unique<SlidingStep<Acc>>(p);
   return nullptr;
 }
 

@@ -15,16 +15,17 @@ namespace fbg {
 struct SlidingBlock {
   std::int64_t channel, channels;  // the first, and how many of `key.vectors` vectors
   kernels::SlidingKey key;         // for output rows by `key.lines`
-  std::int64_t lanes;              // before the block: of weights in 64-byte vectors, of terms
+  std::int64_t weights;            // vectors of weights of the blocks before
 };
 
 class SlidingBlocks {
  public:
-  // The blocks of a convolution whose results leave the kernels as `output`.
-  SlidingBlocks(const ConvGeometry& g, Isa isa, ValueType output);
+  // `kind`: the isa, whether source is `floats`, the output and its stages. The rest of the keys
+  // follows from the geometry.
+  SlidingBlocks(const ConvGeometry& g, const kernels::SlidingKey& kind);
 
   // Whether there are kernels for a geometry.
-  static bool fit(const ConvGeometry& g, Isa isa);
+  static bool fit(const ConvGeometry& g, const kernels::SlidingKey& kind);
 
   const std::vector<SlidingBlock>& blocks() const { return blocks_; }
   std::int64_t vectors() const { return vectors_; }  // of all blocks
@@ -37,8 +38,11 @@ class SlidingBlocks {
 
   // Weights of all blocks, int8 [out_channels][depth], as words of lanes.
   AlignedBuffer weights(const ConvGeometry& g, const std::int8_t* w) const;
+  AlignedBuffer weights(const ConvGeometry& g, const float* w) const;
 
  private:
+  AlignedBuffer buffer() const;  // for all weights
+
   std::vector<SlidingBlock> blocks_;
   std::int64_t vectors_ = 0;
 };

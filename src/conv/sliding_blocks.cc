@@ -9,51 +9,56 @@ namespace {
 using kernels::SlidingKey;
 using kernels::SlidingSource;
 
-constexpr std::int64_t kLanes = 16;
+constexpr std::int64_t kLanes = 16;  // of bytes
 
-// Rows of a window. Those of a plane that serves two lines fill whole lanes where there are several
-// planes.
-std::int64_t window_rows(const ConvGeometry& g, int lines) {
+// Rows of a window. Those of a plane that serves two lines of bytes fill whole lanes where there
+// are several planes.
+std::int64_t window_rows(const ConvGeometry& g, int lines, bool floats) {
   const std::int64_t rows = g.kernel[1] + (lines - 1) * g.stride[1];
-  return g.kernel[0] * (lines > 1 && g.kernel[0] > 1 ? round_up(rows, 4) : rows);
+  const bool fills = !floats && lines > 1 && g.kernel[0] > 1;
+  return g.kernel[0] * (fills ? round_up(rows, 4) : rows);
 }
 
 // The key of a block of so many vectors of channels, for `lines` output rows at a time.
-SlidingKey key_of(const ConvGeometry& g, Isa isa, ValueType output, int vectors, int lines) {
-  SlidingKey key{};
-  key.isa = isa;
-  const bool depthwise = g.group_inputs() == 1;
-  key.source = depthwise ? SlidingSource::rows : SlidingSource::quads;
-  key.rows = static_cast<std::uint8_t>(std::min<std::int64_t>(window_rows(g, lines), 255));
-  key.taps = static_cast<std::uint8_t>(g.kernel[2]);
-  key.step = static_cast<std::uint8_t>(g.stride[2]);
-  key.vectors = static_cast<std::uint8_t>(vectors);
-  key.lines = static_cast<std::uint8_t>(lines);
-  key.quads = static_cast<std::uint8_t>(depthwise ? 1 : g.group_inputs() / 4);
-  key.output = output;
+SlidingKey key_of(const ConvGeometry& g, SlidingKey key, int vectors, int lines) {
+  const auto byte = [](std::int64_t n) {
+    return static_cast<std::uint8_t>(std::min<std::int64_t>(n, 255));
+  };
+  key.rows = byte(window_rows(g, lines, key.is_float()));
+  key.taps = byte(g.kernel[2]);
+  key.step = byte(g.stride[2]);
+  key.vectors = byte(vectors);
+  key.lines = byte(lines);
+  if (key.is_float()) {
+    key.planes = byte(g.kernel[0]);
+    key.height = byte(g.kernel[1]);
+    if (lines > 1) key.line_step = byte(g.stride[1]);
+  } else if (g.group_inputs() > 1) {
+    key.source = SlidingSource::quads;
+    key.quads = byte(g.group_inputs() / 4);
+  }
   return key;
 }
 
-// Two output rows share a window if it takes no more lanes than the window of one.
-bool shares_lines(const ConvGeometry& g) {
-  return g.group_inputs() == 1 && g.dilation[1] == 1 &&
-         ceil_div(window_rows(g, 2), 4) == ceil_div(window_rows(g, 1), 4);
+// Two output rows can share a window. Of bytes they do if it takes no more lanes than one's.
+bool shares_lines(const ConvGeometry& g, bool floats) {
+  if (g.group_inputs() > 1 || g.dilation[1] > 1) return false;
+  return floats || ceil_div(window_rows(g, 2, false), 4) == ceil_div(window_rows(g, 1, false), 4);
 }
 
-double cost_per_channel(const SlidingKey& key) {
-  return kernels::sliding_cost(key) / static_cast<double>(key.vectors * kLanes);
-}
+double cost_per_vector(const SlidingKey& key) { return kernels::sliding_cost(key) / key.vectors; }
 
 // The widest block that fits the registers at the least cost of a channel; none: vectors is 0.
-SlidingKey best_key(const ConvGeometry& g, Isa isa, ValueType output) {
+SlidingKey best_key(const ConvGeometry& g, const SlidingKey& kind) {
   SlidingKey best{};
-  for (const int vectors : {4, 2, 1})
+  for (const int vectors : {4, 3, 2, 1})
     for (const int lines : {2, 1}) {
-      if (lines == 2 && !shares_lines(g)) continue;
-      if (vectors < 4 && g.group_inputs() > 1) continue;
-      const SlidingKey key = key_of(g, isa, output, vectors, lines);
+      if (lines == 2 && !shares_lines(g, kind.is_float())) continue;
+      if (vectors == 3 && !kind.is_float()) continue;
+      const SlidingKey key = key_of(g, kind, vectors, lines);
+      if (key.source == SlidingSource::quads && vectors < 4) continue;
       if (kernels::fits_sliding(key) &&
-          (best.vectors == 0 || cost_per_channel(key) < cost_per_channel(best)))
+          (best.vectors == 0 || cost_per_vector(key) < cost_per_vector(best)))
         best = key;
     }
   return best;
@@ -61,29 +66,34 @@ SlidingKey best_key(const ConvGeometry& g, Isa isa, ValueType output) {
 
 }  // namespace
 
-bool SlidingBlocks::fit(const ConvGeometry& g, Isa isa) {
+bool SlidingBlocks::fit(const ConvGeometry& g, const SlidingKey& kind) {
   const std::int64_t inputs = g.group_inputs();
-  if (inputs != g.group_outputs() || (inputs != 1 && inputs != 4 && inputs != 8 && inputs != 16))
-    return false;
+  const bool groups = !kind.is_float() && (inputs == 4 || inputs == 8 || inputs == 16);
+  if (inputs != g.group_outputs() || !(inputs == 1 || groups)) return false;
   constexpr std::int64_t kMaxTaps = 7, kMaxStep = 3;
   return !g.transposed && g.dilation[2] == 1 && g.kernel[2] <= kMaxTaps &&
+         g.stride[1] <= kernels::kMaxSlidingRows &&
          g.stride[2] <= std::min(kMaxStep, g.kernel[2]) &&
-         g.kernel[0] * g.kernel[1] <= kernels::kMaxSlidingRows &&
-         best_key(g, isa, ValueType::acc).vectors > 0;
+         g.kernel[0] * g.kernel[1] <= kernels::kMaxSlidingRows && best_key(g, kind).vectors > 0;
 }
 
-SlidingBlocks::SlidingBlocks(const ConvGeometry& g, Isa isa, ValueType output) {
-  const SlidingKey wide = best_key(g, isa, output);
-  std::int64_t lanes = 0;
+SlidingBlocks::SlidingBlocks(const ConvGeometry& g, const SlidingKey& kind) {
+  const SlidingKey wide = best_key(g, kind);
+  const std::int64_t lanes = wide.lanes();
+  std::int64_t weights = 0;
   for (std::int64_t channel = 0; channel < g.out_channels;) {
-    SlidingBlock block{channel, wide.vectors * kLanes, wide, lanes};
+    SlidingBlock block{channel, 0, wide, weights};
     const std::int64_t rest = g.out_channels - channel;
-    // A rest of a few channels takes fewer vectors, each loaded on its own.
-    while (g.group_inputs() == 1 && block.key.vectors > 1 && rest <= block.key.vectors / 2 * kLanes)
+    // A rest of a few channels takes fewer vectors, of bytes each loaded on its own.
+    if (wide.is_float())
+      block.key.vectors =
+          static_cast<std::uint8_t>(std::min<std::int64_t>(wide.vectors, ceil_div(rest, lanes)));
+    while (wide.source == SlidingSource::rows && block.key.vectors > 1 &&
+           rest <= block.key.vectors / 2 * lanes)
       block.key.vectors /= 2;
-    block.channels = std::min(rest, block.key.vectors * kLanes);
-    block.key.masked = block.channels < block.key.vectors * kLanes;
-    lanes += block.key.lines * block.key.weights();
+    block.channels = std::min(rest, block.key.vectors * lanes);
+    block.key.masked = block.channels < block.key.vectors * lanes;
+    weights += block.key.weights();
     vectors_ += block.key.vectors;
     channel += block.channels;
     blocks_.push_back(block);
@@ -96,13 +106,17 @@ double SlidingBlocks::cost() const {
   return cost;
 }
 
-AlignedBuffer SlidingBlocks::weights(const ConvGeometry& g, const std::int8_t* w) const {
+AlignedBuffer SlidingBlocks::buffer() const {
   const SlidingBlock& last = blocks_.back();
-  const std::int64_t vectors = last.lanes + last.key.lines * last.key.weights();
-  AlignedBuffer lanes(static_cast<std::size_t>(vectors * kLanes * 4), Fill::zero);
+  const std::int64_t vectors = last.weights + last.key.weights();
+  return AlignedBuffer(static_cast<std::size_t>(vectors * last.key.lanes() * 4), Fill::zero);
+}
+
+AlignedBuffer SlidingBlocks::weights(const ConvGeometry& g, const std::int8_t* w) const {
+  AlignedBuffer lanes = buffer();
+  auto* to = lanes.as<std::uint32_t>();
   const std::int64_t height = g.kernel[1], taps = g.kernel[2], inputs = g.group_inputs();
   const std::int64_t plane = plane_rows(g);
-  auto* to = lanes.as<std::uint32_t>();
   for (const SlidingBlock& block : blocks_)
     for (int line = 0; line < block.key.lines; ++line)
       for (std::int64_t source = 0; source < block.key.sources(); ++source)
@@ -122,6 +136,18 @@ AlignedBuffer SlidingBlocks::weights(const ConvGeometry& g, const std::int8_t* w
                 *to |= static_cast<std::uint32_t>(static_cast<std::uint8_t>(value)) << 8 * i;
               }
             }
+  return lanes;
+}
+
+AlignedBuffer SlidingBlocks::weights(const ConvGeometry& g, const float* w) const {
+  AlignedBuffer lanes = buffer();
+  auto* to = lanes.as<float>();
+  const std::int64_t taps = g.taps();
+  for (const SlidingBlock& block : blocks_) {
+    const std::int64_t width = block.key.vectors * block.key.lanes();
+    for (std::int64_t tap = 0; tap < taps; ++tap, to += width)
+      for (std::int64_t i = 0; i < block.channels; ++i) to[i] = w[(block.channel + i) * taps + tap];
+  }
   return lanes;
 }
 

@@ -12,23 +12,33 @@ namespace {
 
 constexpr int kTemporaries[5] = {0, 4, 4, 0, 5};  // registers by the number of vectors
 
-// Output pixels whose sums are alive at a time.
-int live_pixels(const SlidingKey& key) { return (key.taps + key.step - 1) / key.step; }
+// Loads of weights and rows can take longer than the multiply-adds of floats.
+double float_cost(const SlidingKey& key) {
+  const double products = key.products(), rows = key.rows * key.step;
+  const double loads = (products + rows * key.vectors) / key.lines;
+  return std::max(products, loads) + rows / key.lines + 3 * key.vectors;
+}
 
 }  // namespace
 
-bool has_sliding(Features features) noexcept {
+bool has_sliding(Features features, bool floats) noexcept {
+  if (floats) return features & feature::avx2;
   return (features & feature::avx512) && (features & feature::avx512_vnni);
 }
 
 bool fits_sliding(const SlidingKey& key) noexcept {
-  const int sums = live_pixels(key) * key.vectors * key.lines;
+  const int sums = key.places() * key.vectors * key.lines;
+  if (key.is_float()) {
+    const int registers = key.lanes() == 16 ? 32 : 15;  // of AVX2, one is the mask
+    return sums + key.rows * key.vectors + 1 <= registers && key.rows <= kMaxSlidingRows;
+  }
   return sums + kTemporaries[key.vectors] <= 32 && key.rows <= kMaxSlidingRows;
 }
 
 double sliding_cost(const SlidingKey& key) noexcept {
   constexpr double kInterleave[5] = {0, 10, 10, 0, 8}, kFinish[5] = {0, 9, 13, 0, 21};
-  const double dots = key.weights();
+  if (key.is_float()) return float_cost(key);
+  const double dots = key.products();
   double column = 0;  // of a window, for `lines` output rows
   if (key.source == SlidingSource::rows)
     column = (key.rows + 3) / 4 * kInterleave[key.vectors];
@@ -39,12 +49,17 @@ double sliding_cost(const SlidingKey& key) noexcept {
 
 std::string sliding_name(const SlidingKey& key) {
   const auto number = [](int n) { return std::to_string(n); };
-  std::string name = "sliding_int32_u8_s8_";
-  name += key.source == SlidingSource::rows ? "rows" : "quads" + number(key.quads) + "_rows";
-  name += number(key.rows) + "_taps" + number(key.taps) + "_" + number(key.lines) + "x" +
-          number(key.vectors * 16) + "_" + isa_name(key.isa);
+  std::string name = key.is_float() ? "sliding_fp32_f32_f32_" : "sliding_int32_u8_s8_";
+  if (key.source == SlidingSource::quads) name += "quads" + number(key.quads) + "_";
+  if (key.is_float()) name += "planes" + number(key.planes) + "_height" + number(key.height) + "_";
+  name += "rows" + number(key.rows) + "_taps" + number(key.taps) + "_" + number(key.lines) + "x" +
+          number(key.vectors * key.lanes()) + "_" + isa_name(key.isa);
   if (key.step > 1) name += "_step" + number(key.step);
   if (key.masked) name += "_masked";
+  if (key.line_step > 1) name += "_linestep" + number(key.line_step);
+  if (key.bias) name += "_Bias";
+  if (key.low) name += "_low";
+  if (key.high) name += "_high";
   return name + "_" + value_type_name(key.output);
 }
 
@@ -53,8 +68,10 @@ SlidingFunction find_sliding(const SlidingKey& key) {
   const void* code = find(KernelKind::sliding, bytes);
   if (!code) {
     const std::string name = sliding_name(key);
-    code =
-        generate(KernelKind::sliding, bytes, key.isa, name, [&] { return generate_sliding(key); });
+    code = generate(KernelKind::sliding, bytes, key.isa, name, [&]() -> std::vector<std::uint8_t> {
+      if (!fits_sliding(key)) return {};
+      return key.is_float() ? generate_sliding_floats(key) : generate_sliding_bytes(key);
+    });
     if (!code) throw std::runtime_error("no generator for kernel " + name);
   }
   return reinterpret_cast<SlidingFunction>(const_cast<void*>(code));

@@ -1,18 +1,19 @@
-// Kernels of depthwise and groupwise convolution of bytes that slide along a row of the image: each
-// pixel is read once, and the sums of the output pixels that it belongs to stay in registers.
+// Kernels of depthwise and groupwise convolution that slide along a row of the image: each pixel is
+// read once, and the sums of the output pixels that it belongs to stay in registers.
 //
 //   for each column x of the window                        rows of the image under the kernel
 //     d[j] = the pixels of the column, a 32-bit lane for each output channel
 //     for each tap kx: sums[(x - kx) / step][j] += d[j] . w[kx][j]
 //     if an output pixel is complete: write it, and start another in its place
 //
-// A block is `vectors` vectors of output channels. Lane (l, e), that is element e of the l-th 128
-// bits, of vector j belongs to channel 4 * vectors * l + 4 * j + e of the block: the order in which
-// unpacking within 128 bits interleaves the rows, and which packing the results undoes.
+// A block is `vectors` vectors of output channels. Of bytes, lane (l, e), that is element e of the
+// l-th 128 bits, of vector j belongs to channel 4 * vectors * l + 4 * j + e of the block: the order
+// in which unpacking within 128 bits interleaves the rows, and which packing the results undoes.
 //
 //   rows   depthwise: a lane holds four rows of the window, of one channel
 //   quads  groups of 4, 8 or 16 channels, as many in as out: a lane holds four channels of the
 //          group that its output channel belongs to; vectors = 4
+//   floats depthwise in float32; lanes are in the order of the channels
 #pragma once
 
 #include <cstddef>
@@ -25,23 +26,35 @@
 
 namespace fbg::kernels {
 
-enum class SlidingSource : std::uint8_t { rows, quads };
+enum class SlidingSource : std::uint8_t { rows, quads, floats };
 
 struct SlidingKey {
   Isa isa;
   SlidingSource source;
   std::uint8_t rows;        // of the window
   std::uint8_t taps, step;  // of a kernel row: columns, and columns between output pixels
-  std::uint8_t vectors;     // 1, 2 or 4
-  std::uint8_t lines = 1;   // output rows that one window serves, of `rows`
+  std::uint8_t vectors;     // of bytes 1, 2 or 4
+  std::uint8_t lines = 1;   // output rows that one window serves
   std::uint8_t quads = 1;   // of a group, of `quads`
-  ValueType output;         // uint8, int8, or acc: int32 in the order of the channels
+  ValueType output;         // uint8, int8, acc (int32 in the order of the channels), or float32
   bool masked = false;      // the block has fewer channels
+  // Of floats: the kernel has `planes` times `height` rows, and lines are `line_step` rows apart.
+  std::uint8_t planes = 1, height = 1, line_step = 1;
+  bool bias = false, low = false, high = false;  // stages: a bias, and bounds
   friend bool operator==(const SlidingKey&, const SlidingKey&) = default;
 
-  // Vectors of d for one vector of a block, and of weights for one line of the output.
-  int sources() const { return source == SlidingSource::rows ? (rows + 3) / 4 : rows * quads; }
-  int weights() const { return sources() * taps * vectors; }
+  bool is_float() const { return source == SlidingSource::floats; }
+  int lanes() const { return isa_features(isa) & feature::avx512 ? 16 : 8; }
+  // Output pixels of a line whose sums are in registers.
+  int places() const { return (taps + step - 1) / step; }
+  // Vectors of d for one vector of a block, and multiply-adds for an output pixel.
+  int sources() const {
+    if (is_float()) return planes * height;
+    return source == SlidingSource::rows ? (rows + 3) / 4 : rows * quads;
+  }
+  int products() const { return sources() * taps * vectors; }
+  // Vectors of weights: lines of bytes have their own.
+  int weights() const { return products() * (is_float() ? 1 : lines); }
 };
 
 inline constexpr int kMaxSlidingRows = 16;
@@ -58,28 +71,32 @@ struct SlidingSegment {
 struct SlidingArgs {
   const SlidingSegment* segments;
   std::int64_t channel;      // the first of the block
-  const void* weights;       // [line][source][tap][vector]
-  const void* start;         // [vector] sums to start from
+  const void* weights;       // [line][source][tap][vector]; of floats for all lines
+  const void* start;         // [vector] sums to start from; of floats the biases
   const float* scale;        // [vector]; of 8-bit results
   std::byte* c;              // the first output pixel and channel
   std::int64_t pixel, line;  // bytes between output pixels, and between output rows
   std::int64_t pixels;       // of an output row
   std::uint64_t mask;        // of valid channels
+  std::int64_t last;         // valid channels of the last vector
   // Of 8-bit results: q = saturate(rint(clamp(sum * scale, low, high)) + zero_point), the latter
-  // also as two int16.
+  // also as two int16. The bounds of floats as well.
   float low, high;
   std::int32_t zero_point, zero_points;
 };
 
 using SlidingFunction = void (*)(const SlidingArgs*);
 
-// Whether the generator has kernels for a set of features, and whether a key fits the registers.
-bool has_sliding(Features features) noexcept;
+// Whether there are kernels of bytes or floats for a set of features, and whether a key fits the
+// registers.
+bool has_sliding(Features features, bool floats) noexcept;
 bool fits_sliding(const SlidingKey& key) noexcept;
 // Vector instructions for an output pixel of a block, a measure of its time.
 double sliding_cost(const SlidingKey& key) noexcept;
 
-std::vector<std::uint8_t> generate_sliding(const SlidingKey& key);
+// Of the architecture's assembler, as generated_families() is (kernels/table.h).
+std::vector<std::uint8_t> generate_sliding_bytes(const SlidingKey& key);
+std::vector<std::uint8_t> generate_sliding_floats(const SlidingKey& key);
 std::string sliding_name(const SlidingKey& key);
 // Finds or generates the kernel; thread-safe. Throws std::runtime_error where executable memory is
 // denied.

@@ -40,3 +40,27 @@ def test_gaps_between_pixels_and_lines_change_nothing(
             )
             np.testing.assert_array_equal(y, expected, err_msg=name)
             assert not room[..., :2].any() and not room[..., -3:].any()
+
+
+@pytest.mark.parametrize(
+    ("channels", "kernel", "stride"), [(64, 3, 1), (50, 3, 2), (9, 5, 1), (40, 7, 1)]
+)
+def test_floats_with_a_bias_and_bounds(isa: str, channels: int, kernel: int, stride: int) -> None:
+    rng = np.random.default_rng(kernel)
+    x = rng.standard_normal((2, 9, 13, channels), np.float32)
+    x[0, 4, 4, 1] = np.nan
+    w = rng.standard_normal((channels, 1, kernel, kernel), np.float32)
+    wc = fbg.PackedConv(w, dtype="float32", stride=stride, padding=kernel // 2, groups=channels)
+    names = [algorithm.name for algorithm in wc.algorithms(x.shape)]
+    assert ("sliding" in names) == (isa != "generic")
+    bias = rng.standard_normal(channels, np.float32)
+    for stages in (
+        [fbg.Bias(bias)],
+        [fbg.ReLU()],
+        [fbg.Bias(bias), fbg.Clip(-0.5, 1.0)],
+        [fbg.Bias(bias), fbg.ReLU(), fbg.Scale(2.0)],
+    ):
+        expected = fbg.conv(x, wc, stages, algorithm="im2col")
+        for name in names:
+            y = fbg.conv(x, wc, stages, algorithm=name, num_threads=2)
+            np.testing.assert_allclose(y, expected, rtol=1e-4, atol=1e-4, err_msg=name)

@@ -15,7 +15,8 @@ namespace kernels {
 
 std::span<const GemmFamily> generated_families() noexcept { return {}; }
 std::vector<std::uint8_t> generate_lanewise(const LanewiseKey&) { return {}; }
-std::vector<std::uint8_t> generate_sliding(const SlidingKey&) { return {}; }
+std::vector<std::uint8_t> generate_sliding_bytes(const SlidingKey&) { return {}; }
+std::vector<std::uint8_t> generate_sliding_floats(const SlidingKey&) { return {}; }
 std::span<const PeakLoop> peak_loops() noexcept { return {}; }
 const ReadLoop* read_loop() noexcept { return nullptr; }
 

@@ -1,9 +1,5 @@
-// The sliding kernel (kernels/sliding.h) of AVX-512 with VNNI, in reading order: columns, the lanes
-// of a column, multiply-adds, results.
-//
-// Sums change places from column to column. Code for as many columns as it takes for every output
-// pixel to be in its first place again stands in a loop; the columns before the first result of a
-// row stand before it.
+// The sliding kernel (kernels/sliding.h) of bytes, of AVX-512 with VNNI, in reading order: the
+// lanes of a column, multiply-adds, results.
 //
 // The order of the instructions matters, since results take a chain of slow ones. The sums that a
 // column completes come first, then those that go on; then the next column is read, if registers
@@ -12,105 +8,36 @@
 #include <array>
 #include <cstddef>
 
-#include "kernels/sliding.h"
-#include "kernels/x64/simd_assembler.h"
+#include "kernels/x64/sliding_loop.h"
 
 namespace fbg::kernels {
 namespace {
 
-using Xbyak::Address;
-using Xbyak::Reg64;
-using Vec = SimdAssembler::Vec;
-using Xbyak::Ymm;
 using Xbyak::Zmm;
 
-class SlidingGenerator : public SimdAssembler {
+class SlidingByteGenerator final : public SlidingLoop {
  public:
-  explicit SlidingGenerator(const SlidingKey& key)
-      : SimdAssembler(16, isa_features(key.isa)),
-        key_(key),
-        places_((key.taps + key.step - 1) / key.step),
-        first_temp_(places_ * key.lines * key.vectors),
-        keeps_constants_(first_temp_ + kTemporaries + kConstants <= num_vectors()),
+  explicit SlidingByteGenerator(const SlidingKey& key)
+      : SlidingLoop(key),
+        keeps_constants_(num_sums() + kTemporaries + kConstants <= num_vectors()),
         reads_ahead_(keeps_constants_ && key.source == SlidingSource::rows && key.rows <= 4 &&
                      key.output != ValueType::acc) {}
 
-  void generate() {
-    for (const Reg64& r : saved_) push(r);
-    load_arguments();
-    for (int place = 0; place < places_; ++place) start(place);
-    const int before = key_.taps - 1, period = places_ * key_.step;
-    Xbyak::Label loop, end;
-    std::vector<Xbyak::Label> done(static_cast<std::size_t>(places_));
-    if (reads_ahead_) read_rows(0);
-    for (int x = 0; x < before; ++x) {
-      add_column(x);
-      advance();
-    }
-    L(loop);
-    for (int x = before; x < before + period; ++x) {
-      add_column(x);
-      const bool finishes = (x - before) % key_.step == 0;
-      const int place = (x - before) / key_.step % places_;
-      if (finishes) {
-        dec(pixels_);
-        jz(done[static_cast<std::size_t>(place)], T_NEAR);
-      }
-      advance();
-      if (!finishes) continue;
-      finish(place);
-      add(c_, pixel_);
-      start(place);
-    }
-    jmp(loop, T_NEAR);
-    for (int place = 0; place < places_; ++place) {
-      L(done[static_cast<std::size_t>(place)]);
-      finish(place);
-      if (place < places_ - 1) jmp(end, T_NEAR);
-    }
-    L(end);
-    for (int i = 3; i >= 0; --i) pop(saved_[i]);
-    vzeroupper();
-    ret();
-    L(next_segment_);
-    add(segment_, static_cast<int>(sizeof(SlidingSegment)));
-    begin_segment();
-    ret();
-  }
-
  private:
-  // Registers by role (System V: rdi holds the arguments).
-  const Reg64 saved_[4] = {rbx, r12, r13, r14};
-  const Reg64 args_ = rdi, segment_ = rsi, columns_ = rcx, offset_ = rdx, weights_ = r8;
-  const Reg64 start_ = r9, scale_ = r10, c_ = r11, pixel_ = r12, pixels_ = r13, line_ = r14;
-  const Reg64 row_ = rax, move_ = rbx;
   static constexpr int kTemporaries = 5, kConstants = 3;
 
-  Vec sum(int place, int line, int v) const {
-    return vec((place * key_.lines + line) * key_.vectors + v);
-  }
-  Vec temp(int i) const { return vec(first_temp_ + i); }
+  Vec temp(int i) const { return vec(num_sums() + i); }
   // Constants of 8-bit results: in registers of their own, or loaded when they are wanted.
   Vec high() const { return keeps_constants_ ? vec(31) : temp(0); }
   Vec zero_points() const { return keeps_constants_ ? vec(30) : temp(1); }
   Vec zeros() const { return keeps_constants_ ? vec(29) : temp(2); }
-  Address arg(std::size_t offset) { return ptr[args_ + static_cast<int>(offset)]; }
 
-  void load_arguments() {
-    mov(segment_, arg(offsetof(SlidingArgs, segments)));
-    mov(weights_, arg(offsetof(SlidingArgs, weights)));
-    mov(start_, arg(offsetof(SlidingArgs, start)));
-    mov(scale_, arg(offsetof(SlidingArgs, scale)));
-    mov(c_, arg(offsetof(SlidingArgs, c)));
-    mov(pixel_, arg(offsetof(SlidingArgs, pixel)));
-    mov(pixels_, arg(offsetof(SlidingArgs, pixels)));
-    mov(line_, arg(offsetof(SlidingArgs, line)));
+  void load_constants() override {
     if (key_.masked) kmovq(k1, arg(offsetof(SlidingArgs, mask)));
-    if (keeps_constants_) load_constants();
-    begin_segment();
+    if (keeps_constants_) load_result_constants();
   }
 
-  void load_constants() {
+  void load_result_constants() {
     if (key_.output == ValueType::acc) return;
     vbroadcastss(high(), arg(offsetof(SlidingArgs, high)));
     if (key_.vectors == 1) return;
@@ -118,31 +45,18 @@ class SlidingGenerator : public SimdAssembler {
     if (key_.vectors == 2) zero(zeros());
   }
 
-  void begin_segment() {
-    mov(columns_, ptr[segment_ + offsetof(SlidingSegment, columns)]);
-    mov(offset_, arg(offsetof(SlidingArgs, channel)));
-  }
-
-  void advance() {
-    Xbyak::Label same;
-    add(offset_, ptr[segment_ + offsetof(SlidingSegment, stride)]);
-    dec(columns_);
-    jnz(same);
-    call(next_segment_);
-    L(same);
+  void read_ahead() override {
     if (reads_ahead_) read_rows(0);
   }
 
-  void start(int place) {
+  void start(int place) override {
     for (int line = 0; line < key_.lines; ++line)
       for (int v = 0; v < key_.vectors; ++v) vmovups(sum(place, line, v), ptr[start_ + v * 64]);
   }
 
   // Row r of the column: bytes, or one in each word or lane where a block is narrow.
   void load_row(const Vec& to, int r) {
-    mov(row_, ptr[segment_ + static_cast<int>(offsetof(SlidingSegment, rows) + r * 8)]);
-    mov(move_, ptr[segment_ + static_cast<int>(offsetof(SlidingSegment, moves) + r * 8)]);
-    and_(move_, offset_);
+    find_row(r);
     const auto target = key_.masked ? to | k1 | T_z : to;
     const Address from = ptr[row_ + move_];
     if (key_.vectors == 4)
@@ -153,7 +67,7 @@ class SlidingGenerator : public SimdAssembler {
       vpmovzxbd(target, from);
   }
 
-  void add_column(int x) {
+  void add_column(int x) override {
     if (key_.source == SlidingSource::quads) {
       for (int r = 0; r < key_.rows; ++r) add_quads(x, r);
       return;
@@ -229,20 +143,19 @@ class SlidingGenerator : public SimdAssembler {
   }
 
   void add_tap(int x, int kx, int line, int source, int v, const Vec& d) {
-    if (kx > x || (x - kx) % key_.step != 0) return;
+    const int place = place_of(x, kx);
+    if (place < 0) return;
     const int at = ((line * key_.sources() + source) * key_.taps + kx) * key_.vectors + v;
-    vpdpbusd(sum((x - kx) / key_.step % places_, line, v), d, ptr[weights_ + at * 64]);
+    vpdpbusd(sum(place, line, v), d, ptr[weights_ + at * 64]);
   }
 
-  void finish(int place) {
+  void finish(int place) override {
     if (key_.output != ValueType::acc) convert(place);
     for (int line = 0; line < key_.lines; ++line) {
-      // Only two lines at most: c, and c + line.
-      const Xbyak::RegExp to = line ? c_ + line_ : Xbyak::RegExp(c_);
       if (key_.output == ValueType::acc)
-        store_sums(place, line, to);
+        store_sums(place, line, result(line));
       else
-        store_bytes(place, line, to);
+        store_bytes(place, line, result(line));
     }
   }
 
@@ -274,7 +187,7 @@ class SlidingGenerator : public SimdAssembler {
       for (int line = 0; line < key_.lines; ++line)
         for (int v = 0; v < key_.vectors; ++v) emit(sum(place, line, v), v);
     };
-    if (!keeps_constants_) load_constants();
+    if (!keeps_constants_) load_result_constants();
     for_all([&](const Vec& s, int) { vcvtdq2ps(s, s); });
     for_all([&](const Vec& s, int v) { vmulps(s, s, ptr[scale_ + v * 64]); });
     if (key_.vectors == 1) {  // a NaN gives the second source: low
@@ -307,20 +220,15 @@ class SlidingGenerator : public SimdAssembler {
     vpmovuswb(masked(ptr[to]), Zmm(s(0).getIdx()));
   }
 
-  const SlidingKey key_;
-  const int places_;  // of output pixels whose sums are in registers
-  const int first_temp_;
   const bool keeps_constants_;
   const bool reads_ahead_;      // the next column is read before results are written
   std::array<int, 4> lanes_{};  // temporary registers of the column
-  Xbyak::Label next_segment_;
 };
 
 }  // namespace
 
-std::vector<std::uint8_t> generate_sliding(const SlidingKey& key) {
-  if (!fits_sliding(key)) return {};
-  SlidingGenerator generator(key);
+std::vector<std::uint8_t> generate_sliding_bytes(const SlidingKey& key) {
+  SlidingByteGenerator generator(key);
   generator.generate();
   return generator.code();
 }

@@ -1,0 +1,137 @@
+// The loop that all sliding kernels share (kernels/sliding.h): columns, segments, output pixels.
+//
+// Sums change places from column to column. Code for as many columns as it takes for every output
+// pixel to be in its first place again stands in a loop; the columns before the first result of a
+// row stand before it.
+#pragma once
+
+#include <vector>
+
+#include "kernels/sliding.h"
+#include "kernels/x64/simd_assembler.h"
+
+namespace fbg::kernels {
+
+class SlidingLoop : public SimdAssembler {
+ public:
+  explicit SlidingLoop(const SlidingKey& key)
+      : SimdAssembler(key.lanes(), isa_features(key.isa)), key_(key), places_(key.places()) {}
+  virtual ~SlidingLoop() = default;
+
+  void generate() {
+    for (const Reg64& r : saved_) push(r);
+    load_arguments();
+    for (int place = 0; place < places_; ++place) start(place);
+    const int before = key_.taps - 1, period = places_ * key_.step;
+    Xbyak::Label loop, end;
+    std::vector<Xbyak::Label> done(static_cast<std::size_t>(places_));
+    read_ahead();
+    for (int x = 0; x < before; ++x) {
+      add_column(x);
+      advance();
+    }
+    L(loop);
+    for (int x = before; x < before + period; ++x) {
+      add_column(x);
+      const bool finishes = (x - before) % key_.step == 0;
+      const int place = (x - before) / key_.step % places_;
+      if (finishes) {
+        dec(pixels_);
+        jz(done[static_cast<std::size_t>(place)], T_NEAR);
+      }
+      advance();
+      if (!finishes) continue;
+      finish(place);
+      add(c_, pixel_);
+      start(place);
+    }
+    jmp(loop, T_NEAR);
+    for (int place = 0; place < places_; ++place) {
+      L(done[static_cast<std::size_t>(place)]);
+      finish(place);
+      if (place < places_ - 1) jmp(end, T_NEAR);
+    }
+    L(end);
+    for (int i = 3; i >= 0; --i) pop(saved_[i]);
+    vzeroupper();
+    ret();
+    L(next_segment_);
+    add(segment_, static_cast<int>(sizeof(SlidingSegment)));
+    begin_segment();
+    ret();
+    emit_data();
+  }
+
+ protected:
+  using Address = Xbyak::Address;
+  using Reg64 = Xbyak::Reg64;
+
+  virtual void load_constants() = 0;  // and the mask, once for a row
+  virtual void start(int place) = 0;
+  // Adds column x, counted from the first of the row, to the sums of all output pixels under it.
+  virtual void add_column(int x) = 0;
+  virtual void finish(int place) = 0;
+  virtual void read_ahead() {}  // what a kernel reads of a column before the one before is done
+
+  // Registers by role (System V: rdi holds the arguments).
+  const Reg64 args_ = rdi, segment_ = rsi, columns_ = rcx, offset_ = rdx, weights_ = r8;
+  const Reg64 start_ = r9, scale_ = r10, c_ = r11, pixel_ = r12, pixels_ = r13, line_ = r14;
+  const Reg64 row_ = rax, move_ = rbx;
+
+  // Sums have the first registers; then come those of each kind of kernel.
+  Vec sum(int place, int line, int v) const {
+    return vec((place * key_.lines + line) * key_.vectors + v);
+  }
+  int num_sums() const { return places_ * key_.lines * key_.vectors; }
+  // The place of the output pixel that tap kx of column x belongs to; -1: none.
+  int place_of(int x, int kx) const {
+    return kx <= x && (x - kx) % key_.step == 0 ? (x - kx) / key_.step % places_ : -1;
+  }
+  Address arg(std::size_t offset) { return ptr[args_ + static_cast<int>(offset)]; }
+  // Of the output pixel in a line; there are two at most.
+  Xbyak::RegExp result(int line) const { return line ? c_ + line_ : Xbyak::RegExp(c_); }
+
+  // row_ + move_ = the block's channels in row r of the column
+  void find_row(int r) {
+    mov(row_, ptr[segment_ + static_cast<int>(offsetof(SlidingSegment, rows)) + r * 8]);
+    mov(move_, ptr[segment_ + static_cast<int>(offsetof(SlidingSegment, moves)) + r * 8]);
+    and_(move_, offset_);
+  }
+
+  const SlidingKey key_;
+  const int places_;  // of output pixels whose sums are in registers
+
+ private:
+  void load_arguments() {
+    mov(segment_, arg(offsetof(SlidingArgs, segments)));
+    mov(weights_, arg(offsetof(SlidingArgs, weights)));
+    mov(start_, arg(offsetof(SlidingArgs, start)));
+    mov(scale_, arg(offsetof(SlidingArgs, scale)));
+    mov(c_, arg(offsetof(SlidingArgs, c)));
+    mov(pixel_, arg(offsetof(SlidingArgs, pixel)));
+    mov(pixels_, arg(offsetof(SlidingArgs, pixels)));
+    mov(line_, arg(offsetof(SlidingArgs, line)));
+    load_constants();
+    begin_segment();
+  }
+
+  void begin_segment() {
+    mov(columns_, ptr[segment_ + static_cast<int>(offsetof(SlidingSegment, columns))]);
+    mov(offset_, arg(offsetof(SlidingArgs, channel)));
+  }
+
+  void advance() {
+    Xbyak::Label same;
+    add(offset_, ptr[segment_ + static_cast<int>(offsetof(SlidingSegment, stride))]);
+    dec(columns_);
+    jnz(same);
+    call(next_segment_);
+    L(same);
+    read_ahead();
+  }
+
+  const Reg64 saved_[4] = {rbx, r12, r13, r14};
+  Xbyak::Label next_segment_;
+};
+
+}  // namespace fbg::kernels
