@@ -405,6 +405,16 @@ def tensor_window(
     float_output: bool = False,
 ) -> int: ...
 def tensor_reduce_rows(graph: Graph, x: int, function: str, rows: int, cols: int) -> int: ...
+def tensor_resample(
+    graph: Graph,
+    x: int,
+    outer: int,
+    input: int,
+    output: int,
+    inner: int,
+    sources: Sequence[int],
+    weights: Sequence[float],
+) -> int: ...
 def tensor_softmax(graph: Graph, x: int, rows: int, cols: int) -> int: ...
 def tensor_layer_norm(
     graph: Graph, x: int, rows: int, gamma: _Floats, beta: _Floats | None, eps: float

@@ -209,6 +209,14 @@ void bind_tensor(py::module_& m) {
                                  std::int64_t rows, std::int64_t cols) {
     return reduce_rows(graph, x, window_function(function), rows, cols);
   });
+  m.def("tensor_resample", [](Graph& graph, Buffer x, std::int64_t outer, std::int64_t input,
+                              std::int64_t output, std::int64_t inner,
+                              std::vector<std::int64_t> sources, std::vector<float> weights) {
+    require(output >= 1, "resample: the output must not be empty");
+    const auto taps = static_cast<std::int64_t>(weights.size()) / output;
+    return resample(graph, x,
+                    {outer, input, output, inner, taps, std::move(sources), std::move(weights)});
+  });
   m.def("tensor_softmax", &softmax_rows);
   m.def("tensor_layer_norm", [](Graph& graph, Buffer x, std::int64_t rows, const Floats& gamma,
                                 const std::optional<Floats>& beta, float eps) {

@@ -111,6 +111,15 @@ Buffer window(Graph& graph, Buffer x, WindowFunction function, const Window& win
 Buffer reduce_rows(Graph& graph, Buffer x, WindowFunction function, std::int64_t rows,
                    std::int64_t cols);
 
+// x (outer, input, inner) float32 to y (outer, output, inner):
+//   y[o][j][i] = sum over t of weights[j * taps + t] * x[o][sources[j * taps + t]][i]
+struct Resampling {
+  std::int64_t outer = 1, input = 1, output = 1, inner = 1, taps = 1;
+  std::vector<std::int64_t> sources = {};
+  std::vector<float> weights = {};
+};
+Buffer resample(Graph& graph, Buffer x, Resampling resampling);
+
 // softmax(x) of each row of (rows, cols).
 Buffer softmax_rows(Graph& graph, Buffer x, std::int64_t rows, std::int64_t cols);
 

@@ -72,8 +72,9 @@ class Op:
 
     @property
     def is_fixed(self) -> bool:
-        """Whether the shapes of all that it reads and writes are known, and none is empty."""
-        names = [*self.node.reads, *filter(None, self.node.outputs)]
+        """Whether the shapes of all that varies or is written are known, and none is empty."""
+        varying = [name for name in self.node.reads if name not in self.constants]
+        names = [*varying, *filter(None, self.node.outputs)]
         shapes = [self.types[name].fixed if name in self.types else None for name in names]
         return all(shape is not None and math.prod(shape) > 0 for shape in shapes)
 

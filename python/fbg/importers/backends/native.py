@@ -19,6 +19,7 @@ from fbg.importers.ops import (  # noqa: F401  each registers its ops
     products,
     quantized,
     reductions,
+    resize,
 )
 from fbg.importers.ops.builder import Builder, natural
 from fbg.importers.ops.registry import OPS

@@ -18,7 +18,7 @@ from fbg.importers.onnx.tensors import read_tensor
 
 __all__ = ["OLDEST_OPSET", "read_model", "read_network"]
 
-OLDEST_OPSET = 7  # the first with the broadcasting of NumPy
+OLDEST_OPSET = 6
 
 
 def read_network(path: str | os.PathLike[str]) -> Network:

@@ -7,7 +7,7 @@ import numpy as np
 from fbg.importers.backends.base import Op, Unsupported
 from fbg.importers.ops.builder import Builder
 from fbg.importers.ops.convolution import extend_conv, fold_into_conv, join_residual
-from fbg.importers.ops.registry import FLOAT, op
+from fbg.importers.ops.registry import BYTES, FLOAT, op
 from fbg.importers.ops.value import Value
 
 __all__ = ["combine", "unary"]
@@ -95,25 +95,31 @@ def build_gelu(builder: Builder, node: Op) -> None:
     builder.set_output(node, unary(builder, builder.input(node, 0), function))
 
 
-@op("Clip", constants=(1, 2))
+@op("Clip", types=(*FLOAT, *BYTES), constants=(1, 2))
 def build_clip(builder: Builder, node: Op) -> None:
     """min(max(x, lo), hi); bounds are attributes before version 11 and inputs later."""
     low, high = node.attribute("min", -np.inf), node.attribute("max", np.inf)
+    x = builder.input(node, 0)
     if (given := node.constant(1)) is not None:
         low = given.item()
     if (given := node.constant(2)) is not None:
         high = given.item()
-    builder.set_output(node, unary(builder, builder.input(node, 0), "clip", low, high))
+    if x.dtype == np.float32:
+        builder.set_output(node, unary(builder, x, "clip", low, high))
+    else:
+        builder.set_output(node, builder.apply("clip", [x], low, high, dtype=x.dtype))
 
 
 @op(*_BINARY)
 def build_binary(builder: Builder, node: Op) -> None:
     """f(a, b) with broadcasting; a residual joins the epilogue of a convolution."""
+    if "axis" in node.node.attributes:
+        raise Unsupported(node.node.name, "broadcasting of operator set 6")
     if node.input_type(1).dtype != np.float32:
         raise Unsupported(node.node.name, "both operands must be float32")
     a, b = builder.input(node, 0), builder.input(node, 1)
-    if node.node.op == "PRelu" and len(b.shape) < len(a.shape) and b.shape != ():
-        np.broadcast_shapes(a.shape, b.shape)
+    if node.node.op == "PRelu" and node.node.version < 7 and b.constant is not None:
+        b = builder.from_constant(b.constant.reshape(-1, *[1] * (len(a.shape) - 2)))
     builder.set_output(node, combine(builder, _BINARY[node.node.op], a, b))
 
 
@@ -156,6 +162,9 @@ def build_cast(builder: Builder, node: Op) -> None:
 @op("BatchNormalization", constants=(1, 2, 3, 4))
 def build_batch_norm(builder: Builder, node: Op) -> None:
     """(x - mean) / sqrt(variance + eps) * scale + bias, folded into the weights before it."""
+    trained = node.node.version < 7 and not node.attribute("is_test", 0)
+    if trained or not node.attribute("spatial", 1):
+        raise Unsupported(node.node.name, "training, or statistics of every pixel")
     if node.attribute("training_mode", 0) or len(list(filter(None, node.node.outputs))) > 1:
         raise Unsupported(node.node.name, "training mode")
     scale, bias, mean, variance = (

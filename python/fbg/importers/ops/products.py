@@ -118,7 +118,7 @@ def _batched(builder: Builder, node: Op, x: Value, w: Array, product: Any) -> Va
     return builder.alias(joined, full, natural(len(full)))
 
 
-@op("Gemm", constants=(1, 2), since=7)
+@op("Gemm", constants=(1, 2))
 def build_gemm(builder: Builder, node: Op) -> None:
     """alpha A B + beta C with constant B and C."""
     x, w = builder.input(node, 0), builder.input(node, 1)

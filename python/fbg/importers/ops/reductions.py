@@ -196,11 +196,11 @@ def build_softmax(builder: Builder, node: Op) -> None:
 @op("LayerNormalization", constants=(1, 2))
 def build_layer_norm(builder: Builder, node: Op) -> None:
     """Over the last axes, with scale and bias."""
-    if len(list(filter(None, node.node.outputs))) > 1:
-        raise Unsupported(node.node.name, "mean and deviation as outputs")
     x = builder.input(node, 0)
     rank = len(x.shape)
     axis = node.attribute("axis", -1) % rank
+    if len(list(filter(None, node.node.outputs))) > 1:
+        return _layer_norm_with_statistics(builder, node, x, axis)
     rows = math.prod(x.shape[:axis])
     shape = x.shape[axis:]
     parameters: list[Any] = []
@@ -219,3 +219,50 @@ def build_layer_norm(builder: Builder, node: Op) -> None:
         node.attribute("epsilon", 1e-5),
     )
     builder.set_output(node, Value(x.shape, x.dtype, natural(rank), buffer=builder.append(buffer)))
+
+
+def _layer_norm_with_statistics(builder: Builder, node: Op, x: Value, axis: int) -> None:
+    """The same in steps, because the mean and the inverse deviation are outputs, too."""
+    reduced = list(range(axis, len(x.shape)))
+    shape = (*x.shape[:axis], *[1] * len(reduced))
+    builder.buffer(x)
+    mean = reshaped(builder, _reduce_axes(builder, x, "mean", reduced), shape)
+    centered = builder.apply("subtract", [x, mean])
+    builder.buffer(centered)
+    squares = builder.apply("square", [centered])
+    builder.buffer(squares)
+    variance = reshaped(builder, _reduce_axes(builder, squares, "mean", reduced), shape)
+    shifted = builder.apply("affine", [variance], 1.0, node.attribute("epsilon", 1e-5))
+    inverse = builder.apply("reciprocal", [builder.apply("square_root", [shifted])])
+    builder.buffer(inverse)
+    result = builder.apply("multiply", [centered, inverse])
+    result = builder.apply("multiply", [result, builder.input(node, 1)])
+    if node.has_input(2):
+        result = builder.apply("add", [result, builder.input(node, 2)])
+    for index, value in enumerate((result, mean, inverse)):
+        if index < len(node.node.outputs) and node.node.outputs[index]:
+            builder.set_output(node, value, index)
+
+
+@op("DynamicQuantizeLinear")
+def build_dynamic_quantize(builder: Builder, node: Op) -> None:
+    """uint8 with a scale and a zero point for the whole tensor, found in each run."""
+    x = builder.input(node, 0)
+    builder.buffer(x)
+    axes = list(range(len(x.shape)))
+    ends = [reshaped(builder, _reduce_axes(builder, x, f, axes), ()) for f in ("min", "max")]
+    low = builder.apply("clip", [ends[0]], -np.inf, 0.0)
+    high = builder.apply("clip", [ends[1]], 0.0, np.inf)
+    span = builder.apply("subtract", [high, low])
+    scale = builder.apply("divide", [span, builder.from_constant(np.array(255, np.float32))])
+    builder.buffer(scale)
+    zero = builder.apply(
+        "round", [builder.apply("negate", [builder.apply("divide", [low, scale])])]
+    )
+    zero = builder.apply("clip", [zero], 0.0, 255.0)
+    builder.buffer(zero)
+    rounded = builder.apply("round", [builder.apply("divide", [x, scale])])
+    q = builder.apply("add", [rounded, zero], dtype=np.uint8)
+    point = builder.apply("affine", [zero], 1.0, 0.0, dtype=np.uint8)
+    for index, value in enumerate((q, scale, point)):
+        builder.set_output(node, value, index)
