@@ -10,7 +10,7 @@ from fbg.importers.net import Net
 from fbg.importers.onnx.read import read_model
 
 
-def make_model(nodes, inputs, outputs, constants=None, opset=17, **more):
+def make_model(nodes, inputs, outputs, constants=None, opset=21, **more):
     """A model. inputs: arrays or (dtype, shape) by name; outputs: names."""
     graph = helper.make_graph(
         nodes,
@@ -36,6 +36,6 @@ def _value(name, like):
 
 def make_net(nodes, inputs, outputs, constants=None, **options):
     """A `Net` of such a model."""
-    opset = options.pop("opset", 17)
+    opset = options.pop("opset", 21)
     model = make_model(nodes, inputs, outputs, constants, opset)
     return Net(read_model(model, "test.onnx", None), **options)

@@ -256,10 +256,8 @@ def build_dynamic_quantize(builder: Builder, node: Op) -> None:
     span = builder.apply("subtract", [high, low])
     scale = builder.apply("divide", [span, builder.from_constant(np.array(255, np.float32))])
     builder.buffer(scale)
-    zero = builder.apply(
-        "round", [builder.apply("negate", [builder.apply("divide", [low, scale])])]
-    )
-    zero = builder.apply("clip", [zero], 0.0, 255.0)
+    steps = builder.apply("negate", [builder.apply("divide", [low, scale])])
+    zero = builder.apply("clip", [builder.apply("round", [steps])], 0.0, 255.0)
     builder.buffer(zero)
     rounded = builder.apply("round", [builder.apply("divide", [x, scale])])
     q = builder.apply("add", [rounded, zero], dtype=np.uint8)

@@ -1,0 +1,190 @@
+"""Random networks of operators that fbg computes, against ONNX Runtime."""
+
+import numpy as np
+import onnxruntime
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from onnx import helper
+
+import fbg
+from fbg.importers.net import Net
+from fbg.importers.onnx.read import read_model
+from helpers.onnx_models import make_model
+
+SPATIAL = [(1, 1), (5, 4), (8, 8), (7, 12)]
+
+
+class Writer:
+    """Appends random operators to a network; shapes are known all the time."""
+
+    def __init__(self, draw):
+        self.draw = draw
+        self.rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+        self.nodes, self.constants = [], {}
+        shape = (draw(st.integers(1, 2)), draw(st.integers(1, 9)), *draw(st.sampled_from(SPATIAL)))
+        self.shapes = {"x": shape}
+
+    def constant(self, *shape, positive=False):
+        name = f"k{len(self.constants)}"
+        values = self.rng.standard_normal(shape).astype(np.float32)
+        self.constants[name] = np.abs(values) + np.float32(0.5) if positive else values
+        return name
+
+    def integers(self, *values):
+        name = f"k{len(self.constants)}"
+        self.constants[name] = np.array(values, np.int64)
+        return name
+
+    def add(self, op, inputs, shape, **attributes):
+        name = f"t{len(self.nodes)}"
+        self.nodes.append(helper.make_node(op, inputs, [name], name, **attributes))
+        self.shapes[name] = tuple(shape)
+
+    def pick(self, rank=4):
+        names = [name for name, shape in self.shapes.items() if len(shape) == rank]
+        return self.draw(st.sampled_from(names[-4:]))
+
+    def conv(self):
+        x = self.pick()
+        n, c, *spatial = self.shapes[x]
+        kernel = [self.draw(st.sampled_from([1, 2, 3])) for _ in spatial]
+        stride = [self.draw(st.integers(1, 2)) for _ in spatial]
+        pads = [self.draw(st.integers(0, 2)) for _ in range(4)]
+        groups = self.draw(st.sampled_from([g for g in (1, 2, c) if c % g == 0]))
+        outputs = groups * self.draw(st.integers(1, 5))
+        output = [
+            (size + pads[i] + pads[2 + i] - kernel[i]) // stride[i] + 1
+            for i, size in enumerate(spatial)
+        ]
+        if min(output) < 1:
+            return
+        inputs = [x, self.constant(outputs, c // groups, *kernel)]
+        if self.draw(st.booleans()):
+            inputs.append(self.constant(outputs))
+        self.add("Conv", inputs, (n, outputs, *output), group=groups, pads=pads, strides=stride)
+
+    def unary(self):
+        x = self.pick(self.draw(st.sampled_from([len(s) for s in self.shapes.values()])))
+        ops = ["Relu", "Sigmoid", "Tanh", "HardSwish", "Neg", "Abs", "LeakyRelu", "Softplus", "Elu"]
+        self.add(self.draw(st.sampled_from(ops)), [x], self.shapes[x])
+
+    def binary(self):
+        x = self.pick()
+        n, c, h, w = self.shapes[x]
+        same = [name for name, shape in self.shapes.items() if shape == self.shapes[x]]
+        other = self.draw(st.sampled_from(["same", "channel", "scalar", "row", "image"]))
+        y = {
+            "same": lambda: self.draw(st.sampled_from(same)),
+            "channel": lambda: self.constant(c, 1, 1, positive=True),
+            "scalar": lambda: self.constant(positive=True),
+            "row": lambda: self.constant(1, 1, h, w, positive=True),
+            "image": lambda: self.constant(n, c, h, w, positive=True),
+        }[other]()
+        op = self.draw(st.sampled_from(["Add", "Sub", "Mul", *(["Div"] * (other != "same"))]))
+        self.add(op, [x, y], self.shapes[x])
+
+    def batch_norm(self):
+        x = self.pick()
+        c = self.shapes[x][1]
+        names = [self.constant(c, positive=i in (0, 3)) for i in range(4)]
+        self.add("BatchNormalization", [x, *names], self.shapes[x])
+
+    def pool(self):
+        x = self.pick()
+        n, c, h, w = self.shapes[x]
+        if min(h, w) < 2:
+            return
+        op = self.draw(st.sampled_from(["MaxPool", "AveragePool", "GlobalAveragePool"]))
+        if op == "GlobalAveragePool":
+            self.add(op, [x], (n, c, 1, 1))
+        else:
+            window = {"kernel_shape": [2, 2], "strides": [2, 1]}
+            self.add(op, [x], (n, c, (h - 2) // 2 + 1, w - 1), **window)
+
+    def move(self):
+        x = self.pick()
+        n, c, h, w = self.shapes[x]
+        kind = self.draw(st.sampled_from(["transpose", "reshape", "slice", "pad", "concat"]))
+        if kind == "transpose":
+            perm = self.draw(st.permutations(range(4)))
+            shape = [self.shapes[x][axis] for axis in perm]
+            self.add("Transpose", [x], shape, perm=perm)
+        elif kind == "reshape":
+            shape = self.draw(st.sampled_from([(n, c * h, w, 1), (n, h, c, w), (1, n * c, w, h)]))
+            self.add("Reshape", [x, self.integers(*shape)], shape)
+        elif kind == "slice":
+            start = self.draw(st.integers(0, w - 1))
+            inputs = [x, *(self.integers(v) for v in (start, w, 3))]
+            self.add("Slice", inputs, (n, c, h, w - start))
+        elif kind == "pad":
+            pads = [0, self.draw(st.integers(0, 1)), 1, 0, 0, 0, self.draw(st.integers(0, 2)), 1]
+            shape = [s + pads[i] + pads[4 + i] for i, s in enumerate(self.shapes[x])]
+            self.add("Pad", [x, self.integers(*pads)], shape)
+        else:
+            others = [s for s in self.shapes if self.shapes[s][2:] == (h, w)]
+            others = [s for s in others if len(self.shapes[s]) == 4 and self.shapes[s][0] == n]
+            y = self.draw(st.sampled_from(others))
+            self.add("Concat", [x, y], (n, c + self.shapes[y][1], h, w), axis=1)
+
+    def product(self):
+        x = self.pick()
+        w = self.shapes[x][3]
+        outputs = self.draw(st.integers(1, 6))
+        self.add("MatMul", [x, self.constant(w, outputs)], (*self.shapes[x][:3], outputs))
+
+    def rows(self):
+        x = self.pick()
+        shape = self.shapes[x]
+        if self.draw(st.booleans()):
+            self.add("Softmax", [x], shape, axis=self.draw(st.integers(1, 3)))
+        else:
+            inputs = [x, self.constant(shape[3], positive=True), self.constant(shape[3])]
+            # Rows that are nearly constant would amplify what rounding has left of them.
+            self.add("LayerNormalization", inputs, shape, epsilon=0.1)
+
+    def reduce(self):
+        x = self.pick()
+        axes = sorted(self.draw(st.sets(st.integers(0, 3), min_size=1, max_size=3)))
+        shape = [1 if axis in axes else size for axis, size in enumerate(self.shapes[x])]
+        op = self.draw(st.sampled_from(["ReduceMean", "ReduceMax", "ReduceMin"]))
+        self.add(op, [x], shape, axes=axes, keepdims=1)
+
+
+KINDS = [
+    *(Writer.conv, Writer.conv, Writer.unary, Writer.unary, Writer.binary, Writer.binary),
+    *(Writer.batch_norm, Writer.pool, Writer.move, Writer.product, Writer.rows, Writer.reduce),
+]
+
+
+@st.composite
+def networks(draw):
+    writer = Writer(draw)
+    for kind in draw(st.lists(st.sampled_from(KINDS), min_size=3, max_size=30)):
+        if np.prod(writer.shapes[next(reversed(writer.shapes))]) < 2**14:
+            kind(writer)
+    if not writer.nodes:
+        writer.unary()
+    read = {name for node in writer.nodes for name in node.input}
+    outputs = [name for name in writer.shapes if name not in read and name != "x"]
+    x = writer.rng.standard_normal(writer.shapes["x"]).astype(np.float32)
+    model = make_model(writer.nodes, {"x": x}, outputs, writer.constants, opset=17)
+    return model, x
+
+
+def reference(model, x):
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4
+    session = onnxruntime.InferenceSession(model.SerializeToString(), options)
+    return session.run(None, {"x": x})
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@given(networks(), st.sampled_from(fbg.isa.supported()), st.integers(1, 2))
+def test_random_networks_agree_with_onnxruntime(case, isa, threads):
+    model, x = case
+    with fbg.isa.limit(isa):
+        net = Net(read_model(model, "random", None), backends=("fbg",), num_threads=threads)
+        results = list(net.run({"x": x}).values())
+    for y, wanted in zip(results, reference(model, x), strict=True):
+        scale = max(float(np.abs(wanted).max()), 1.0)
+        np.testing.assert_allclose(y / scale, wanted / scale, 1e-4, 1e-4)
