@@ -20,7 +20,7 @@ CXX_FILES      := $(shell find include src tests examples bench -name '*.cc' -o 
 .NOTPARALLEL:
 
 help:
-	@echo "make demo      embed sentences with a real model, float32 and int8"
+	@echo "make demo      embed sentences with a real model and classify digits, float32 and int8"
 	@echo "make test      lint, C++ tests, Python tests"
 	@echo "make sanitize  all tests under AddressSanitizer and UndefinedBehaviorSanitizer"
 	@echo "make tsan      C++ tests, and Python tests of threads, under ThreadSanitizer"
@@ -33,6 +33,7 @@ help:
 
 demo: $(VENV)/.demo
 	$(BIN)/python examples/demo.py
+	$(BIN)/python examples/digits.py
 
 test: lint
 	$(BIN)/cmake -S . -B $(BUILD) -DFBG_BUILD_TESTS=ON >/dev/null
@@ -142,4 +143,6 @@ $(VENV)/.docs: pyproject.toml | $(VENV)/.fbg
 
 $(VENV)/.demo: $(VENV)/.fbg
 	$(WEIGHTS)
+	$(INSTALL) --editable '.[cli,onnx]'
+	$(PIP) install scikit-learn
 	touch $@

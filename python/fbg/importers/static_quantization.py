@@ -78,9 +78,13 @@ def _shared(network: Network, parameters: dict[str, Parameters]) -> dict[str, Pa
             for name in node.inputs:
                 if name in parameters:
                     parameters[name] = parameters[node.outputs[0]]
+    sources: dict[str, str] = {}  # of tensors that moves have made of others
     for node in network.nodes:
-        if node.op in _MOVES and node.outputs[0] in parameters and node.inputs[0] in parameters:
-            parameters[node.outputs[0]] = parameters[node.inputs[0]]
+        if node.op in _MOVES:
+            source = sources.get(node.inputs[0], node.inputs[0])
+            sources[node.outputs[0]] = source
+            if source in parameters and node.outputs[0] in parameters:
+                parameters[node.outputs[0]] = parameters[source]
     return parameters
 
 
