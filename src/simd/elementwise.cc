@@ -237,6 +237,28 @@ void store_int8(const float* x, std::size_t n, std::int8_t* y) {
   store_integers(x, n, y, -128.0f, 127.0f);
 }
 
+// Sixteen tables of 16 entries. A byte less than 16k or beyond 16k + 15 becomes 0x80 or more when
+// 16k is taken off by exclusive or and 0x70 is added with saturation: it looks up a zero.
+void look_up(const std::uint8_t* x, const std::uint8_t* table, std::size_t n, std::uint8_t* y) {
+#if HWY_TARGET == HWY_SCALAR
+  for (std::size_t i = 0; i < n; ++i) y[i] = table[x[i]];
+#else
+  const hn::ScalableTag<std::uint8_t> d;
+  const auto limit = hn::Set(d, std::uint8_t{0x70});
+  for_each_vector_simple(n, hn::Lanes(d), [&](auto access, std::size_t i) FBG_INLINE_LAMBDA {
+    const auto index = access.load(d, x + i);
+    auto result = hn::Zero(d);
+    for (int k = 0; k < 16; ++k) {
+      const auto part = hn::LoadDup128(d, table + 16 * k);
+      const auto first = hn::Set(d, static_cast<std::uint8_t>(16 * k));
+      const auto at = hn::SaturatedAdd(hn::Xor(index, first), limit);
+      result = hn::Or(result, hn::TableLookupBytesOr0(part, at));
+    }
+    access.store(result, d, y + i);
+  });
+#endif
+}
+
 extern const ConversionKernels kConversionKernels;
 const ConversionKernels kConversionKernels = {
     .load_uint8 = load_uint8,
@@ -244,6 +266,7 @@ const ConversionKernels kConversionKernels = {
     .load_int32 = load_int32,
     .store_uint8 = store_uint8,
     .store_int8 = store_int8,
+    .look_up = look_up,
 };
 
 struct NamedFunction {

@@ -170,20 +170,22 @@ class LookUpOp final : public Op {
     in_place = true;
   }
 
-  std::unique_ptr<Step> prepare(const PrepareContext&) const override {
+  std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
+    const auto kernel = simd::conversion_kernels(context.features).look_up;
     return make_unit_step(
-        ceil_div(bytes_, kPiece), 0, [this](const Frame& frame, std::byte*, int, Range units) {
-          const auto* x = reinterpret_cast<const std::uint8_t*>(frame[inputs[0]].data);
-          auto* y = reinterpret_cast<std::uint8_t*>(frame[output].data);
-          const std::int64_t end = std::min(units.end * kPiece, bytes_);
-          for (std::int64_t i = units.begin * kPiece; i < end; ++i) y[i] = table_[x[i]];
+        ceil_div(bytes_, kPiece), 0,
+        [this, kernel](const Frame& frame, std::byte*, int, Range units) {
+          const std::int64_t first = units.begin * kPiece;
+          const auto n = static_cast<std::size_t>(std::min(units.end * kPiece, bytes_) - first);
+          kernel(reinterpret_cast<const std::uint8_t*>(frame[inputs[0]].data) + first,
+                 table_.data(), n, reinterpret_cast<std::uint8_t*>(frame[output].data) + first);
         });
   }
 
  private:
   static constexpr std::int64_t kPiece = 4096;
   const std::int64_t bytes_;
-  const std::array<std::uint8_t, 256> table_;
+  alignas(64) const std::array<std::uint8_t, 256> table_;
 };
 
 void check_operand(const Graph& graph, const ElementwiseOperand& operand,
