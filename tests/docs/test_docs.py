@@ -79,6 +79,7 @@ def run_fbg(words: list[str]) -> None:
         parquet, arrow = pytest.importorskip("pyarrow.parquet"), pytest.importorskip("pyarrow")
         parquet.write_table(arrow.table({"body": TEXTS}), "corpus.parquet")
     if words[1] == "serve":  # until it is ready, on a free port
+        pytest.importorskip("uvicorn")
         with running(*words[2:]):
             return
     if words[1] in ("bench", "profile"):

@@ -50,6 +50,7 @@ class Server(uvicorn.Server):
             ws="none",
             lifespan="off",
             access_log=False,
+            proxy_headers=False,
             log_config=None,
             server_header=False,
             timeout_graceful_shutdown=round(settings.drain_seconds),

@@ -1,0 +1,33 @@
+"""Queries and documents: with the prompts that a model has for them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fbg.model.model import Model
+
+__all__ = ["DOCUMENT_PROMPTS", "QUERY_PROMPTS", "encode_prompted", "require_model"]
+
+# As in encode_query and encode_document of sentence-transformers: the first that a model has.
+QUERY_PROMPTS = ("query",)
+DOCUMENT_PROMPTS = ("document", "passage", "corpus")
+
+
+def require_model(where: str, model: object) -> Model:
+    """Return a model; raises TypeError for anything else."""
+    if not isinstance(model, Model):
+        got = type(model).__name__
+        raise TypeError(f"{where}: model must be an fbg.Model, from fbg.load, got {got}")
+    return model
+
+
+def encode_prompted(
+    model: Model, texts: Sequence[str], names: Sequence[str], **options: Any
+) -> npt.NDArray[np.float32]:
+    """Embed texts with the first of the prompts that the model has, or with its default prompt."""
+    name = next((name for name in names if name in model.prompts), None)
+    return model.encode(list(texts), prompt_name=name, **options)

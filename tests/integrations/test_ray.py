@@ -1,0 +1,42 @@
+"""Ray Data, with an Embedder in two actors of a local cluster."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import fbg
+
+pytest.importorskip("ray")
+
+import ray
+
+from fbg.integrations import Embedder
+
+
+@pytest.fixture
+def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+    # Two actors of one CPU each would leave none for those that read.
+    ray.init(num_cpus=4, include_dashboard=False, log_to_driver=False, _node_ip_address="127.0.0.1")
+    yield
+    ray.shutdown()
+
+
+@pytest.mark.usefixtures("cluster")
+@pytest.mark.filterwarnings("ignore")
+def test_map_batches_gives_the_bits_of_encode(directory: Path, model: fbg.Model) -> None:
+    texts = [f"the dog {n}" for n in range(300)]
+    rows = [{"n": n, "text": text} for n, text in enumerate(texts)]
+    embedded = ray.data.from_items(rows, override_num_blocks=8).map_batches(
+        Embedder,
+        fn_constructor_args=[str(directory), "int8"],
+        batch_format="pyarrow",
+        batch_size=64,
+        compute=ray.data.ActorPoolStrategy(size=2),
+        num_cpus=1,
+    )
+    got = sorted(embedded.take_all(), key=lambda row: row["n"])
+    stacked = np.stack([np.array(row["embedding"], np.float32) for row in got])
+    assert np.array_equal(stacked, model.encode(texts))
