@@ -1,15 +1,15 @@
 """Servers under load: `fbg serve` against infinity-emb and against Starlette with onnxruntime.
 
-    python bench/serve.py MODEL_DIRECTORY [--ort int8.onnx] [--infinity PYTHON] [--json out.json]
+    python bench/serve.py MODEL_DIRECTORY [--ort int8.onnx] [--infinity PROGRAM] [--json out.json]
 
 Closed loop: 1, 8, 32 and 128 clients, of one short sentence, of mixed lengths, of batches of 32.
 Open loop: a share of the highest closed-loop rate. Bulk and interactive: one short sentence at a
 time, alone and while a client sends batches without a pause. Contestants take turns in each round;
 figures are medians of the rounds. Latencies are of all requests. CPU is that of the server process.
 
---ort: an int8 export, as bench/exports.py makes it. --infinity: the interpreter of an environment
-in which infinity-emb is installed. Every server answers base64, and starts before all are measured;
-one that is not measured is idle.
+--ort: an int8 export, as bench/exports.py makes it. --infinity: the program infinity_emb of an
+environment in which infinity-emb is installed. Every server answers base64. All are started before
+any is measured, and those that are not measured are idle.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def contestants(options: argparse.Namespace, stack: ExitStack) -> list[Server]:
         servers.append(stack.enter_context(running("onnxruntime", command, port, "/v1/embeddings")))
     if options.infinity:
         port = free_port()
-        command = [options.infinity, "-m", "infinity_emb", "v2", "--model-id", model]
+        command = [options.infinity, "v2", "--model-id", model]
         command += ["--port", str(port), "--host", "127.0.0.1", "--served-model-name", "m"]
         command += ["--engine", "torch", "--device", "cpu", "--no-bettertransformer"]
         servers.append(stack.enter_context(running("infinity", command, port, "/embeddings")))
@@ -222,7 +222,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("model", type=Path, help="a model directory, saved by fbg or not")
     parser.add_argument("--ort", type=Path, help="int8 export for the onnxruntime server")
-    parser.add_argument("--infinity", help="interpreter that has infinity-emb")
+    parser.add_argument("--infinity", help="the program infinity_emb")
     parser.add_argument("--clients", default="1,8,32,128")
     parser.add_argument("--kinds", default="short,mixed,bulk")
     parser.add_argument("--rounds", type=int, default=5)

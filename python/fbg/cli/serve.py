@@ -30,13 +30,17 @@ from fbg.runtime.batches import MAX_BATCH_TOKENS
     show_default=True,
     help="0: any free one, which the log names.",
 )
-@click.option("--threads", type=click.IntRange(1, _fbg.MAX_THREADS), help="Default: all CPUs.")
+@click.option(
+    "--threads",
+    type=click.IntRange(1, _fbg.MAX_THREADS),
+    help="Of each process. Default: an equal share of the CPUs.",
+)
 @click.option(
     "--workers",
     type=click.IntRange(1, 256),
     default=1,
     show_default=True,
-    help="Processes, which share the weights. Each has --threads.",
+    help="Processes, which share the weights.",
 )
 @click.option(
     "--max-concurrent-requests",

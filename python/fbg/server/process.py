@@ -18,7 +18,6 @@ from fbg.server.protocol import BoundedProtocol
 from fbg.server.served import load_models, serve_models, warm_up
 from fbg.server.settings import Settings
 from fbg.server.state import State
-from fbg.threads import get_num_threads
 
 __all__ = ["run_process"]
 
@@ -138,7 +137,7 @@ def run_process(
     models: already loaded, by name; None: they are loaded here.
     """
     sys.setswitchinterval(SWITCH_SECONDS)
-    state = State(settings, settings.num_threads or get_num_threads())
+    state = State(settings, settings.threads)
     server = Server(state, models)
     server.run([listening])
     state.queue.close()

@@ -92,7 +92,7 @@ def no_head(task: str) -> RequestError:
 def load_models(settings: Settings) -> dict[str, Model]:
     """Load every model; raises ModelError, TypeError or ValueError."""
     return {
-        source.name: fbg.load(source.path, settings.dtype, settings.num_threads)
+        source.name: fbg.load(source.path, settings.dtype, settings.threads)
         for source in settings.models
     }
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from fbg.runtime.batches import MAX_BATCH_TOKENS
+from fbg.threads import get_num_threads
 
 __all__ = ["ModelSource", "Settings"]
 
@@ -55,6 +56,11 @@ class Settings:
     access_log: bool = True
     body_seconds: float = 30.0
     drain_seconds: float = 30.0
+
+    @property
+    def threads(self) -> int:
+        """Threads of one process: those given, else an equal share of the CPUs."""
+        return self.num_threads or max(1, get_num_threads() // self.workers)
 
     def __post_init__(self) -> None:
         names = [source.name for source in self.models]
