@@ -192,3 +192,14 @@ def test_options_of_encoders_do_not_go_with_files(tmp_path):
             fbg.load(tmp_path / "m.onnx", **options)
     with pytest.raises(TypeError, match=r"backends: .* end in \.onnx"):
         fbg.load(tmp_path, backends=("fbg",))
+
+
+def test_zeros_of_a_pad_win_over_negative_values_in_a_pool_that_follows():
+    x = np.full((1, 1, 1, 1), -0.7, np.float32)
+    nodes = [
+        helper.make_node("Pad", ["x", "pads"], ["padded"], "pad"),
+        helper.make_node("MaxPool", ["padded"], ["y"], "pool", kernel_shape=[2, 2], strides=[2, 1]),
+    ]
+    pads = np.array([0, 0, 1, 0, 0, 0, 0, 1], np.int64)
+    net = make_net(nodes, {"x": x}, ["y"], {"pads": pads}, backends=("fbg",))
+    np.testing.assert_array_equal(net.run({"x": x})["y"], np.zeros((1, 1, 1, 1), np.float32))
