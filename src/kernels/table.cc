@@ -56,7 +56,8 @@ Geometry choose_geometry(Accumulator accumulator, Features features, const TileL
              family.format,
              family.sums == kernels::Sums::spilled,
              {},
-             family.unit.block_groups};
+             family.unit.block_groups,
+             family.unit.vector_rows};
   const bool unit = g.block_groups > 1;
   // Tiles of a matrix unit are tall, or those of vector kernels.
   if (limits.rows > 0 && (!unit || limits.rows <= family.unit.vector_rows))

@@ -115,6 +115,7 @@ struct Geometry {
   bool spills;                      // sums are int16 and spilled
   std::array<int, 32> max_vectors;  // by tile height (index rows - 1)
   int block_groups = 1;             // where K is cut, at a multiple of so many k-groups
+  int vector_rows = 0;              // tiles of up to this many rows need no KernelScope
 
   // Vectors of the widest tile of that height. Of the tiles that rows are split into, those that
   // are one row shorter than the others keep their width.
@@ -139,8 +140,9 @@ Geometry choose_geometry(Accumulator accumulator, Features features, const TileL
                          std::int64_t groups = 0) noexcept;
 
 // Sets this thread up for the kernels of a geometry, whose calls it must surround; `rows` is the
-// height of the tallest tile. For geometries of a matrix unit it configures the tile registers and
-// releases them in the end, which costs a few hundred cycles; for others it does nothing. Scopes
+// height of the tallest tile. For tiles that a matrix unit computes, it configures the registers of
+// the unit and releases them in the end, which costs a few hundred cycles; for others, such as the
+// short tiles that geometries of a matrix unit leave to vector kernels, it does nothing. Scopes
 // are not nested, and a thread does not sleep inside one: a tile register that is in use slows down
 // switches between threads and keeps the core from saving power.
 class KernelScope {

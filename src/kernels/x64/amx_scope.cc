@@ -23,7 +23,7 @@ constexpr int kFirstB = 6;  // tiles 0 to 3: sums; 4 and 5: A; 6 and 7: B
 }  // namespace
 
 KernelScope::KernelScope(const Geometry& geometry, std::int64_t rows) noexcept
-    : configured_(geometry.block_groups > 1) {
+    : configured_(geometry.block_groups > 1 && rows > geometry.vector_rows) {
   if (!configured_) return;
   TileConfig config;
   for (int tile = 0; tile < kTiles; ++tile) {
