@@ -24,16 +24,16 @@ namespace {
 struct PreparedKey {
   std::type_index type;  // of the Gemm
   Features features;
-  std::int64_t k, n;
+  std::int64_t max_m, k, n;
   bool scale, zero_point;
   Blocking blocking;
   std::vector<std::pair<StageKind, ValueType>> stages;
   auto operator<=>(const PreparedKey&) const = default;
 };
 
-// Gemms of earlier calls, about 20 kB each: one for every shape of weights, type of packer,
-// pipeline and set of features. The cache is never destroyed, because daemon threads may still use
-// it when static objects are.
+// Gemms of earlier calls, about 20 kB each: one for every shape of weights, few rows or any number,
+// type of packer, pipeline and set of features. The cache is never destroyed, because daemon
+// threads may still use it when static objects are.
 using PreparedGemms = LruCache<PreparedKey, std::shared_ptr<const void>>;
 constexpr std::size_t kMaxPreparedBytes = 16 << 20;
 PreparedGemms& prepared_gemms() {
@@ -43,15 +43,17 @@ PreparedGemms& prepared_gemms() {
 
 template <class A, class Acc>
 std::shared_ptr<const Gemm<A, Acc>> prepared(const PackedB<Acc>& b, std::span<const Stage> stages,
-                                             const Blocking& blocking) {
+                                             std::int64_t m, const Blocking& blocking) {
+  const std::int64_t max_m =
+      m <= kFewRows ? kFewRows : std::int64_t{std::numeric_limits<std::int32_t>::max()};
   // Asked once: the limit may change at any time, and the key must say what the Gemm was made for.
   const Features features = active_features();
-  PreparedKey key{typeid(Gemm<A, Acc>),      features, b.rows(), b.cols(), b.scale() != nullptr,
-                  b.zero_point() != nullptr, blocking, {}};
+  PreparedKey key{
+      typeid(Gemm<A, Acc>),      features, max_m, b.rows(), b.cols(), b.scale() != nullptr,
+      b.zero_point() != nullptr, blocking, {}};
   for (const Stage& s : stages) key.stages.emplace_back(s.kind, s.wanted);
-  constexpr auto any_m = std::numeric_limits<std::int32_t>::max();
   return std::static_pointer_cast<const Gemm<A, Acc>>(prepared_gemms().get(key, [&] {
-    auto gemm = std::make_shared<const Gemm<A, Acc>>(b, stages, any_m, features, blocking);
+    auto gemm = std::make_shared<const Gemm<A, Acc>>(b, stages, max_m, features, blocking);
     const std::size_t bytes = gemm->nbytes();
     return PreparedGemms::Sized{std::move(gemm), bytes};
   }));
@@ -72,7 +74,7 @@ py::array run(const AOperand& operand, MatrixView<const typename Packer<A>::Sour
                           std::to_string(m));
   require_channel_scale(operand, k, "gemm");
   const std::vector<Stage> stages = native_stages(py_stages, m, n, "gemm");
-  const auto gemm = prepared<A, Acc>(b, stages, blocking);
+  const auto gemm = prepared<A, Acc>(b, stages, m, blocking);
   const py::dtype dtype = dtype_of(gemm->output_type());
   require_apart(py_stages, operand, "gemm");
   if (!out.is_none()) require_output(out, dtype, m, n, operand, py_stages, "gemm");

@@ -28,12 +28,27 @@ inline constexpr std::int64_t kStreamBytes = 8 << 20;
 // most half as much as the block of A.
 inline constexpr std::int64_t kCutColumns = 256;
 
+// Products of up to this many rows are one tile high for every vector kernel with 32 registers.
+inline constexpr std::int64_t kFewRows = 12;
+
+// The depth of a product as choose_geometry() wants it: 0, which rules a matrix unit out, where it
+// would only wait. A product of so few rows that reads more weights than an L2 holds is bound by
+// memory, and vector kernels fetch weights ahead better than loads of tiles do. Only int32 sums,
+// which are exact, may depend on the number of rows in this way.
+template <class Acc>
+std::int64_t geometry_groups(const PackedB<Acc>& b, std::int64_t max_m) noexcept {
+  constexpr std::int64_t kManyWeights = 2 << 20;  // bytes
+  const bool waits =
+      Acc::kind == Accumulator::int32 && max_m <= kFewRows && b.rows() * b.cols() > kManyWeights;
+  return waits ? 0 : b.groups();
+}
+
 template <PackAModel A, class Acc, class P>
 Gemm<A, Acc, P>::Gemm(const PackedB<Acc>& b, const P& pipeline, std::int64_t max_m,
                       Features features, const Blocking& blocking)
     : features_(features),
       blocking_(blocking),
-      geometry_(choose_geometry(Acc::kind, features, blocking.tile(), b.groups())),
+      geometry_(choose_geometry(Acc::kind, features, blocking.tile(), geometry_groups(b, max_m))),
       n_(b.cols()),
       k_(b.rows()),
       ld_(packed_ld(b.rows())),
