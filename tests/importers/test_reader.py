@@ -93,6 +93,32 @@ def test_shapes_that_disagree(tmp_path):
     refused(tmp_path, model, "'product'", "x: float32(2, 4)")
 
 
+@pytest.mark.parametrize(
+    ("node", "parts"),
+    [
+        (helper.make_node("LayerNormalization", ["x", "x"], ["y"], axis=2**63 - 1), ["axis"]),
+        (helper.make_node("Split", ["x"], ["y", "z"], num_outputs=1), ["num_outputs is 1"]),
+        (helper.make_node("Identity", [], ["y"]), ["input size 0"]),
+        (helper.make_node("Relu", [""], ["y"]), ["input 0"]),
+        (helper.make_node("DequantizeLinear", ["x", ""], ["y"]), ["input 1"]),
+        (helper.make_node("Relu", ["x"], ["y"], alpha=1.0), ["alpha"]),
+        (helper.make_node("Pad", ["x", "x"], ["y"], mode=b"\xff\xfe"), ["mode", "UTF-8"]),
+        (helper.make_node("Gemm", ["x", "x"], ["y"], **{"transA": "yes"}), ["transA"]),
+    ],
+    ids=lambda value: value.op_type if isinstance(value, onnx.NodeProto) else "",
+)
+def test_nodes_that_do_not_fit_their_schema(tmp_path, node, parts):
+    # ONNX's own type inference, which is native code, crashes with the first two.
+    refused(tmp_path, make_model([node], {"x": X}, ["y"], opset=18), node.op_type, *parts)
+
+
+def test_shapes_whose_elements_cannot_be_counted(tmp_path):
+    model = make_model([helper.make_node("Relu", ["x"], ["y"], "relu")], {"x": X}, ["y"])
+    for dim in model.graph.input[0].type.tensor_type.shape.dim:
+        dim.dim_value = 2**33 + 1
+    refused(tmp_path, model, "8589934593")
+
+
 @pytest.mark.parametrize("dims", [[2**40, 2**40], [3, 3], [-1, 2], [2**62]])
 def test_initializer_with_other_dims_than_data(tmp_path, dims):
     model = product()

@@ -68,6 +68,7 @@ class _PreparedPlan:
         constants = part.ops[0].constants
         types = part.ops[0].types
         self._builder = builder = Builder(constants, uses, part.ops[0].weights)
+        builder.node = part.ops[0].node.name
         for name in part.inputs:
             builder.add_input(name, types[name].fixed or (), types[name].dtype)
         for op in part.ops:

@@ -127,7 +127,7 @@ def _fold(
             return {node.outputs[0]: _shape_value(node, fixed)}
     if not all(name in constants for name in node.reads):
         return None
-    sizes = constants[node.inputs[0]].tolist() if node.op == "ConstantOfShape" else []
+    sizes = constants[node.inputs[0]].ravel().tolist() if node.op == "ConstantOfShape" else []
     if math.prod(sizes) > MOST_ELEMENTS:
         return None
     if sum(constants[name].size for name in node.reads) > MOST_ELEMENTS:

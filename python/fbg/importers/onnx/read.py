@@ -14,6 +14,7 @@ from onnx import helper
 
 from fbg.errors import ModelError
 from fbg.importers.description import Network, Node, TensorType
+from fbg.importers.onnx.check import require_valid_node
 from fbg.importers.onnx.tensors import read_tensor
 
 __all__ = ["OLDEST_OPSET", "read_model", "read_network"]
@@ -127,13 +128,13 @@ def _node(
             f"{origin}: node {proto.op_type} '{name}' is from domain '{domain}', of which the file "
             "names no version"
         )
+    where = f"{origin}: node {proto.op_type} '{name}'"
+    require_valid_node(proto, versions, where)
     attributes: dict[str, Any] = {}
     captures: list[str] = []
     for attribute in proto.attribute:
         if attribute.type == onnx.AttributeProto.TENSOR:
-            attributes[attribute.name] = read_tensor(
-                attribute.t, f"{origin}: node {proto.op_type} '{name}'", directory
-            )
+            attributes[attribute.name] = read_tensor(attribute.t, where, directory)
         elif attribute.type == onnx.AttributeProto.GRAPH:
             attributes[attribute.name] = attribute.g
             captures += _captures(attribute.g)

@@ -6,6 +6,7 @@ Whatever has to be copied or computed for that is appended when it is asked for.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -30,6 +31,7 @@ __all__ = ["AxisMap", "Builder", "channels_last", "natural"]
 
 Array = npt.NDArray[Any]
 MOST_REGISTERS = 32  # of an elementwise program
+MOST_ELEMENTS = 2**48  # of a tensor: its bytes are counted in 64 bits
 
 
 def natural(rank: int) -> Order:
@@ -79,12 +81,18 @@ class Builder:
 
     def add_input(self, name: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
         """Declare a tensor that every run brings."""
-        size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
-        buffer = _fbg.tensor_input(self.graph, size)
+        buffer = _fbg.tensor_input(self.graph, self._count(shape) * dtype.itemsize)
         self.given.add(buffer)
         self.values[name] = Value(
             shape, dtype, natural(len(shape)), buffer=buffer, uses=self.uses.get(name, 1)
         )
+
+    def _count(self, shape: tuple[int, ...]) -> int:
+        """Return the number of elements."""
+        count = math.prod(shape)
+        if count > MOST_ELEMENTS:
+            raise Unsupported(self.node, f"a tensor of shape {shape} has too many elements")
+        return count
 
     def value(self, name: str) -> Value:
         """Return a tensor: computed before, brought by a run, or constant."""
@@ -227,7 +235,7 @@ class Builder:
             to = sum(b * s for b, s in zip(begin, to_strides, strict=True))
             native.append((len(buffers), to, start, items))
             buffers.append(self.buffer(value))
-        size = int(np.prod(shape, dtype=np.int64))
+        size = self._count(shape)
         pattern = b"" if fill is None else np.array(fill).astype(dtype).tobytes()
         buffer = _fbg.tensor_arrange(self.graph, buffers, size, dtype.itemsize, native, pattern)
         return Value(shape, dtype, order, buffer=self.append(buffer))

@@ -1,0 +1,57 @@
+"""Whether a node is as the schema of its operator says, which all that follows relies on.
+
+ONNX's own type inference is native code that trusts the attributes of a node: it may read beyond
+its arrays where they do not fit. They are checked here, before it sees them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import onnx
+from onnx.onnx_cpp2py_export.checker import CheckerContext
+
+from fbg.errors import ModelError
+
+__all__ = ["require_valid_node"]
+
+# Names of attributes that count the axes of a tensor, and how many axes a tensor may have.
+_AXIS_NAMES = frozenset({"axis", "axes", "perm", "batch_axis", "time_axis", "batch_dims"})
+_MOST_AXES = 64
+_GRAPHS = (onnx.AttributeProto.GRAPH, onnx.AttributeProto.GRAPHS)
+
+
+def require_valid_node(proto: onnx.NodeProto, versions: Mapping[str, int], where: str) -> None:
+    """Raise ModelError if the inputs, outputs or attributes of a node are not those of its schema.
+
+    versions: of the operator sets. where: the file and the node, for messages. Left to the back
+    ends that run them are operators of other domains than ONNX's, which have no schema here, and
+    those with subgraphs, which no native plan runs.
+    """
+    nested = any(attribute.type in _GRAPHS for attribute in proto.attribute)
+    if proto.domain not in ("", "ai.onnx") or nested:
+        return
+    context = CheckerContext()
+    context.ir_version = onnx.IR_VERSION
+    context.opset_imports = dict(versions)
+    try:
+        onnx.checker.check_node(proto, context)
+    except onnx.checker.ValidationError as error:
+        reason = str(error).strip().splitlines()[0]
+        raise ModelError(f"{where} is not valid: {reason}") from None
+    except UnicodeDecodeError:  # the message quotes bytes of the file
+        raise ModelError(f"{where} is not valid: it holds text that is not UTF-8") from None
+    for attribute in proto.attribute:
+        try:
+            attribute.s.decode()
+        except UnicodeDecodeError:
+            raise ModelError(f"{where}: attribute {attribute.name} is not UTF-8") from None
+        if attribute.name in _AXIS_NAMES:
+            for axis in (attribute.i, *attribute.ints):
+                if abs(axis) > _MOST_AXES:
+                    raise ModelError(f"{where}: attribute {attribute.name} is {axis}")
+        elif attribute.name == "num_outputs" and attribute.i != len(proto.output):
+            raise ModelError(
+                f"{where}: attribute num_outputs is {attribute.i}, but the node has "
+                f"{len(proto.output)} outputs"
+            )
