@@ -48,6 +48,14 @@ Activation activation(const std::string& name) {
   return Activation::relu;
 }
 
+Gate gate(const std::string& name) {
+  if (name == "gelu") return Gate::gelu;
+  if (name == "gelu_tanh") return Gate::gelu_tanh;
+  if (name == "silu") return Gate::silu;
+  require(name == "relu", "gated: gate must be gelu, gelu_tanh, silu or relu, got " + name);
+  return Gate::relu;
+}
+
 RowKind row_kind(const std::string& name) {
   if (name == "token") return RowKind::token;
   if (name == "sequence") return RowKind::sequence;
@@ -126,6 +134,22 @@ void bind_graph(py::module_& m) {
                             beta ? vector(*beta, "layer_norm: beta") : SharedMatrix{}, eps);
       },
       py::arg("x"), py::arg("gamma").noconvert(), py::arg("beta").noconvert(), py::arg("eps"));
+  graph.def(
+      "rms_norm",
+      [](Graph& g, Buffer x, const Floats& gamma, float eps) {
+        return g.rms_norm(x, vector(gamma, "rms_norm: gamma"), eps);
+      },
+      py::arg("x"), py::arg("gamma").noconvert(), py::arg("eps"));
+  graph.def(
+      "norm_heads",
+      [](Graph& g, Buffer qkv, const AttentionShape& shape, const Floats& q_gamma,
+         const Floats& k_gamma, float eps) {
+        return g.norm_heads(qkv, shape, vector(q_gamma, "norm_heads: q_gamma"),
+                            vector(k_gamma, "norm_heads: k_gamma"), eps);
+      },
+      py::arg("qkv"), py::arg("shape"), py::arg("q_gamma").noconvert(),
+      py::arg("k_gamma").noconvert(), py::arg("eps"));
+  graph.def("add", &Graph::add, py::arg("a"), py::arg("b"));
   const auto define_linear = [&](auto function) {
     graph.def("linear", function, py::arg("x"), py::arg("w"),
               py::arg("bias").noconvert() = py::none(), py::arg("activation") = "none",
@@ -144,15 +168,19 @@ void bind_graph(py::module_& m) {
   graph.def(
       "attention",
       [](Graph& g, Buffer qkv, const AttentionShape& shape, bool allow_bfloat16,
-         const std::optional<Floats>& distance_bias) {
-        AttentionOptions options{allow_bfloat16, {}};
+         const std::optional<Floats>& distance_bias, std::optional<float> scale,
+         std::optional<float> softcap) {
+        AttentionOptions options{allow_bfloat16, {}, scale, softcap};
         if (distance_bias)
           options.distance_bias = table(*distance_bias, "attention: distance_bias");
         return g.attention(qkv, shape, std::move(options));
       },
       py::arg("qkv"), py::arg("shape"), py::arg("allow_bfloat16") = false,
-      py::arg("distance_bias").noconvert() = py::none());
-  graph.def("geglu", &Graph::geglu, py::arg("x"));
+      py::arg("distance_bias").noconvert() = py::none(), py::arg("scale") = py::none(),
+      py::arg("softcap") = py::none());
+  graph.def(
+      "gated", [](Graph& g, Buffer x, const std::string& name) { return g.gated(x, gate(name)); },
+      py::arg("x"), py::arg("gate"));
   graph.def(
       "first_token", [](Graph& g, Buffer x) { return g.pool(x, Pooling::first); }, py::arg("x"));
   graph.def(

@@ -75,6 +75,23 @@ HWY_INLINE FloatVec tanh(FloatVec x) {
   return hn::CopySign(hn::Div(m, hn::Add(hn::Set(d, 2.0f), m)), x);
 }
 
+// x / (1 + e^-x), by e^-|x|, which cannot overflow: where x < 0, it is x e^x / (1 + e^x).
+HWY_INLINE FloatVec silu(FloatVec x) {
+  const FloatTag d;
+  const auto one = hn::Set(d, 1.0f);
+  const auto e = exp_nonpositive(hn::Neg(hn::Abs(x)));
+  const auto numerator = hn::IfThenElse(hn::Lt(x, hn::Zero(d)), hn::Mul(x, e), x);
+  return hn::Div(numerator, hn::Add(one, e));
+}
+
+// x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))
+HWY_INLINE FloatVec gelu_tanh(FloatVec x) {
+  const FloatTag d;
+  const auto half = hn::Mul(x, hn::Set(d, 0.5f));
+  const auto slope = hn::MulAdd(hn::Mul(x, x), hn::Set(d, 0.0356774081f), hn::Set(d, 0.797884561f));
+  return hn::MulAdd(half, tanh(hn::Mul(x, slope)), half);
+}
+
 // table[i % 16] for each lane.
 HWY_INLINE FloatVec look_up(const float (&table)[kGeluPieces],
                             hn::Vec<hn::RebindToSigned<FloatTag>> i) {

@@ -54,6 +54,23 @@ void layer_norm(const float* x, const float* gamma, const float* beta, float eps
   });
 }
 
+void rms_norm(const float* x, const float* gamma, float eps, std::size_t n, float* y) {
+  const FloatTag d;
+  const std::size_t lanes = hn::Lanes(d);
+  const auto zero = hn::Zero(d);
+  FloatVec square[kUnroll] = {zero, zero, zero, zero};
+  for_each_vector(n, lanes, [&](auto access, std::size_t i, int chain) FBG_INLINE_LAMBDA {
+    const auto value = access.load(d, x + i);
+    square[chain] = hn::MulAdd(value, value, square[chain]);
+  });
+  const float mean_square = sum_of_chains(square) / static_cast<float>(n);
+  const auto inverse = hn::Set(d, 1.0f / std::sqrt(mean_square + eps));
+  for_each_vector(n, lanes, [&](auto access, std::size_t i, int) FBG_INLINE_LAMBDA {
+    const auto normal = hn::Mul(access.load(d, x + i), inverse);
+    access.store(hn::Mul(normal, access.load(d, gamma + i)), d, y + i);
+  });
+}
+
 void softmax(float* x, std::size_t n, float scale) {
   if (n == 0) return;
   const FloatTag d;
@@ -151,22 +168,41 @@ void tanh_row(const float* x, std::size_t n, float* y) {
   });
 }
 
-void geglu(const float* x, const float* gate, std::size_t n, float* y) {
+// y = f(x) * gate
+template <class F>
+HWY_INLINE void gated(const float* x, const float* gate, std::size_t n, float* y, F f) {
   const FloatTag d;
   for_each_vector(n, hn::Lanes(d), [&](auto access, std::size_t i, int) FBG_INLINE_LAMBDA {
-    access.store(hn::Mul(gelu(access.load(d, x + i)), access.load(d, gate + i)), d, y + i);
+    access.store(hn::Mul(f(access.load(d, x + i)), access.load(d, gate + i)), d, y + i);
   });
 }
 
-void rotate(const float* x, const float* cos_sin, std::size_t n, std::size_t pairs, float* y) {
+void geglu(const float* x, const float* gate, std::size_t n, float* y) {
+  gated(x, gate, n, y, [](FloatVec v) FBG_INLINE_LAMBDA { return gelu(v); });
+}
+
+void geglu_tanh(const float* x, const float* gate, std::size_t n, float* y) {
+  gated(x, gate, n, y, [](FloatVec v) FBG_INLINE_LAMBDA { return gelu_tanh(v); });
+}
+
+void swiglu(const float* x, const float* gate, std::size_t n, float* y) {
+  gated(x, gate, n, y, [](FloatVec v) FBG_INLINE_LAMBDA { return silu(v); });
+}
+
+void reglu(const float* x, const float* gate, std::size_t n, float* y) {
+  gated(x, gate, n, y,
+        [](FloatVec v) FBG_INLINE_LAMBDA { return max_keep_nan(hn::Zero(FloatTag()), v); });
+}
+
+void rotate(float* x, const float* cos_sin, std::size_t n, std::size_t pairs, std::size_t stride) {
   const FloatTag d;
   const std::size_t lanes = hn::Lanes(d);
-  for (std::size_t pair = 0; pair < pairs; ++pair, x += 2 * n, y += 2 * n)
+  for (std::size_t pair = 0; pair < pairs; ++pair, x += stride)
     for_each_vector_simple(n, lanes, [&](auto access, std::size_t i) FBG_INLINE_LAMBDA {
       const auto a = access.load(d, x + i), b = access.load(d, x + n + i);
       const auto cos = access.load(d, cos_sin + i), sin = access.load(d, cos_sin + n + i);
-      access.store(hn::NegMulAdd(b, sin, hn::Mul(a, cos)), d, y + i);
-      access.store(hn::MulAdd(a, sin, hn::Mul(b, cos)), d, y + n + i);
+      access.store(hn::NegMulAdd(b, sin, hn::Mul(a, cos)), d, x + i);
+      access.store(hn::MulAdd(a, sin, hn::Mul(b, cos)), d, x + n + i);
     });
 }
 
@@ -282,11 +318,15 @@ const RowKernels kRowKernels = {
                                        : "generic",
     .fused = HWY_NATIVE_FMA != 0,
     .layer_norm = layer_norm,
+    .rms_norm = rms_norm,
     .softmax = softmax,
     .exp_bfloat16 = exp_bfloat16,
     .gelu = gelu_row,
     .tanh = tanh_row,
     .geglu = geglu,
+    .geglu_tanh = geglu_tanh,
+    .swiglu = swiglu,
+    .reglu = reglu,
     .rotate = rotate,
     .add = add,
     .add_rows = add_rows,

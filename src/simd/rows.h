@@ -23,6 +23,8 @@ struct RowKernels {
   // y = (x - mean) / sqrt(variance + eps) * gamma + beta; y may alias x.
   void (*layer_norm)(const float* x, const float* gamma, const float* beta, float eps,
                      std::size_t n, float* y);
+  // y = x / sqrt(mean of x^2 + eps) * gamma; y may alias x.
+  void (*rms_norm)(const float* x, const float* gamma, float eps, std::size_t n, float* y);
   // x = softmax(scale * x), in place, max subtracted first.
   void (*softmax)(float* x, std::size_t n, float scale);
   // y = e^(scale * (x - max x)) as bfloat16, scale > 0, relative error within that of rounding:
@@ -31,11 +33,17 @@ struct RowKernels {
   // Elementwise; y may alias x.
   void (*gelu)(const float* x, std::size_t n, float* y);  // erf form, |error| <= 1e-6 on [-10, 10]
   void (*tanh)(const float* x, std::size_t n, float* y);
-  // y = gelu(x) * gate; y may alias either.
+  // y = f(x) * gate, where f is gelu, its tanh form, silu (x / (1 + e^-x)) or max(x, 0); y may
+  // alias either.
   void (*geglu)(const float* x, const float* gate, std::size_t n, float* y);
-  // Of each of `pairs` pairs of vectors a, b, `n` floats each and all end to end:
-  //   {a cos - b sin, b cos + a sin}, cos_sin being n cosines, then n sines. y may alias x.
-  void (*rotate)(const float* x, const float* cos_sin, std::size_t n, std::size_t pairs, float* y);
+  void (*geglu_tanh)(const float* x, const float* gate, std::size_t n, float* y);
+  void (*swiglu)(const float* x, const float* gate, std::size_t n, float* y);
+  void (*reglu)(const float* x, const float* gate, std::size_t n, float* y);
+  // In place, of each of `pairs` pairs of vectors a, b, `n` floats each, b right behind a, and
+  // `stride` floats from one pair to the next:
+  //   {a cos - b sin, b cos + a sin}, cos_sin being n cosines, then n sines.
+  void (*rotate)(float* x, const float* cos_sin, std::size_t n, std::size_t pairs,
+                 std::size_t stride);
   // y = a + b; y may alias either.
   void (*add)(const float* a, const float* b, std::size_t n, float* y);
   // y = a + b + c, rows of three embedding tables (c may be null).

@@ -34,7 +34,9 @@ std::vector<double> plain_attention(const Tables& tables, const Input& in,
           double dot = bias.data ? bias.row(h)[bias.cols / 2 + distance] : 0;
           for (std::int64_t c = 0; c < d; ++c)
             dot += at(i, h * d + c) * at(j, keys + shared_head + c);
-          p.push_back(dot / std::sqrt(static_cast<double>(d)));
+          dot *= options.scale ? *options.scale : 1 / std::sqrt(static_cast<double>(d));
+          if (options.softcap) dot = *options.softcap * std::tanh(dot / *options.softcap);
+          p.push_back(dot);
           seen.push_back(j);
         }
         const double top = *std::max_element(p.begin(), p.end());

@@ -122,6 +122,29 @@ TEST_P(Attention, SeesDistancesWindowsAndNoLaterKeys) {
   }
 }
 
+TEST_P(Attention, ScalesAndCapsScoresAfterDistances) {
+  const AttentionShape heads = GetParam();
+  Random random;
+  const Tables tables(heads.columns(), random);
+  const Input in = random_input(random, {1, 33, 70}, 3);
+  const SharedMatrix bias = shared(random.values(heads.q_heads * 599, 4.0f), heads.q_heads, 599);
+  for (AttentionOptions options :
+       {AttentionOptions{false, {}, 0.3f}, {false, bias, 1.0f, 2.5f}, {false, {}, {}, 0.5f}}) {
+    const std::vector<double> want = plain_attention(tables, in, heads, options);
+    on_every_isa([&] {
+      for (const bool allow_bfloat16 : {false, true}) {
+        options.allow_bfloat16 = allow_bfloat16;
+        Graph graph;
+        graph.output(graph.attention(tables.embed(graph), heads, options));
+        const Values one = run(graph, in, 104);
+        const bool rounds = allow_bfloat16 && active_features() & feature::avx512_bf16;
+        expect_near(one, want, rounds ? 0.15 : 2e-4);
+        EXPECT_EQ(run(graph, in, 104, 3), one);
+      }
+    });
+  }
+}
+
 std::string heads_name(const testing::TestParamInfo<AttentionShape>& info) {
   const AttentionShape& shape = info.param;
   return std::to_string(shape.q_heads) + "_" + std::to_string(shape.kv_heads) + "x" +

@@ -13,6 +13,13 @@ NEAR = _fbg.AttentionShape(2, 2, 4, window=3)
 
 
 shape = _fbg.AttentionShape
+ONES = np.ones(4, np.float32)
+
+
+def halved(graph: _fbg.Graph, x: int, times: int) -> int:
+    for _ in range(times):
+        x = graph.gated(x, "gelu")
+    return x
 
 
 def floats(*shape: int) -> np.ndarray:
@@ -76,10 +83,20 @@ def test_only_distances_count_and_only_near_keys() -> None:
         (lambda g, x: g.attention(x, shape(3, 2, 4)), "kv_heads must divide q_heads"),
         # q_heads + 2 * kv_heads is 2**63 + 4.
         (lambda g, x: g.attention(x, shape(2**62 + 2, 2**61 + 1, 4)), "qkv must have"),
-        (lambda g, x: g.rotate(x, HEADS, floats(5, 3)), "cos_sin must have head_dim columns"),
+        (lambda g, x: g.rotate(x, HEADS, floats(5, 3)), "an even number of columns"),
         (lambda g, x: g.rotate(x, shape(8, 8, 1), floats(5, 1)), "an even number"),
-        (lambda g, x: g.rotate(g.geglu(x), HEADS, floats(5, 4)), "qkv must have"),
-        (lambda g, x: g.geglu(g.geglu(g.geglu(g.geglu(x)))), "even number of columns, got 3"),
+        (lambda g, x: g.rotate(x, HEADS, floats(5, 6)), "at most head_dim, here 4"),
+        (lambda g, x: g.rotate(g.gated(x, "gelu"), HEADS, floats(5, 4)), "qkv must have"),
+        (lambda g, x: g.gated(halved(g, x, 3), "silu"), "even number of columns, got 3"),
+        (lambda g, x: g.gated(x, "swish"), "gate must be gelu, gelu_tanh, silu or relu, got swish"),
+        (lambda g, x: g.rms_norm(x, floats(1, 5), 0), "gamma must be 1-D"),
+        (lambda g, x: g.rms_norm(x, np.ones(5, np.float32), 0), r"gamma must have shape \(1, 24"),
+        (lambda g, x: g.norm_heads(x, HEADS, ONES, np.ones(3, np.float32), 0), "k_gamma must have"),
+        (lambda g, x: g.norm_heads(x, shape(3, 2, 4), ONES, ONES, 0), "kv_heads must divide"),
+        (lambda g, x: g.add(x, g.gated(x, "relu")), "a and b must have the same shape"),
+        (lambda g, x: g.attention(x, HEADS, scale=0.0), "scale must be positive"),
+        (lambda g, x: g.attention(x, HEADS, softcap=-1.0), "softcap must be positive"),
+        (lambda g, x: g.attention(x, HEADS, softcap=np.inf), "softcap must be positive"),
     ],
 )
 def test_shapes_that_do_not_fit_are_refused(op: Any, message: str) -> None:

@@ -149,7 +149,7 @@ TEST(Plan, GegluIsGeluTimesAGate) {
         want.push_back(activated(Activation::gelu, tables.at(in, t, i)) * tables.at(in, t, n + i));
     on_every_isa([&] {
       Graph graph;
-      graph.output(graph.geglu(tables.embed(graph)));
+      graph.output(graph.gated(tables.embed(graph), Gate::gelu));
       expect_near(run(graph, in, 10), want, 2e-5);
       EXPECT_EQ(run(graph, in, 10, 3), run(graph, in, 10));
     });

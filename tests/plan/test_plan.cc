@@ -97,8 +97,8 @@ Graph small_network(const Tables& tables, Random& random, Graph graph = {}) {
     x = graph.layer_norm(attended, vector(h), vector(h), 1e-6f);
     const Buffer wide = graph.linear(x, weight(h, 100), {vector(100), Activation::gelu, {}});
     const Buffer both = graph.linear(x, weight(h, 200), {});
-    const Buffer narrow = graph.linear(layer == 1 ? graph.geglu(both) : wide, weight(100, h),
-                                       {vector(h), Activation::none, x});
+    const Buffer narrow = graph.linear(layer == 1 ? graph.gated(both, Gate::gelu) : wide,
+                                       weight(100, h), {vector(h), Activation::none, x});
     x = graph.layer_norm(narrow, vector(h), vector(h), 1e-6f);
   }
   graph.output(x);

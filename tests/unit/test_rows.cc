@@ -265,25 +265,82 @@ TEST_P(Rows, ElementwiseStaysInBoundsAndMayAlias) {
   }
 }
 
-TEST_P(Rows, GatesAndTurnsStayInBoundsAndMayAlias) {
+TEST_P(Rows, TurnsStayInBoundsAndBetweenPairs) {
   for (std::size_t n : lengths(0)) {
     for (Guard side : {Guard::after, Guard::before}) {
-      const std::vector<float> x0 = normal(4 * n, n), turn = normal(2 * n, n + 1);
-      Guarded<float> x(x0, side), y(4 * n, side), cos_sin(turn, side), gate(normal(n, n + 2), side);
-      kernels.rotate(x.data(), cos_sin.data(), n, 2, y.data());
-      kernels.rotate(x.data(), cos_sin.data(), n, 2, x.data());
-      for (std::size_t i = 0; i < 4 * n; ++i) ASSERT_EQ(x[i], y[i]);
-      for (std::size_t i = 0; i < 4 * n; ++i) {
-        const bool first = i / n % 2 == 0;
-        const double cos = turn[i % n], sin = turn[n + i % n];
-        ASSERT_NEAR(y[i], x0[i] * cos + (first ? -x0[i + n] : x0[i - n]) * sin, 1e-5);
+      for (const std::size_t gap : {0, 3}) {  // floats between two pairs, which stay as they are
+        const std::size_t stride = 2 * n + gap;
+        const std::vector<float> x0 = normal(2 * n + stride, n), turn = normal(2 * n, n + 1);
+        Guarded<float> x(x0, side), cos_sin(turn, side);
+        kernels.rotate(x.data(), cos_sin.data(), n, 2, stride);
+        for (std::size_t i = 0; i < x0.size(); ++i) {
+          const std::size_t place = i % stride, angle = n == 0 ? 0 : place % n;
+          if (place >= 2 * n) {
+            ASSERT_EQ(x[i], x0[i]);
+            continue;
+          }
+          const double cos = turn[angle], sin = turn[n + angle];
+          ASSERT_NEAR(x[i], x0[i] * cos + (place < n ? -x0[i + n] : x0[i - n]) * sin, 1e-5);
+        }
       }
-      Guarded<float> a(normal(n, n), side), gated(n, side);
-      const std::vector<float> a0(a.begin(), a.end());
-      kernels.geglu(a.data(), gate.data(), n, gated.data());
-      kernels.geglu(a.data(), gate.data(), n, a.data());
-      for (std::size_t i = 0; i < n; ++i) ASSERT_EQ(a[i], gated[i]);
-      for (std::size_t i = 0; i < n; ++i) ASSERT_NEAR(a[i], gelu_exact(a0[i]) * gate[i], 1e-5);
+    }
+  }
+}
+
+double silu_exact(double x) { return x / (1 + std::exp(-x)); }
+double gelu_tanh_exact(double x) {
+  return x / 2 * (1 + std::tanh(std::sqrt(2 / std::acos(-1.0)) * (x + 0.044715 * x * x * x)));
+}
+
+TEST_P(Rows, GatesStayInBoundsAndMayAlias) {
+  using Kernel = void (*)(const float*, const float*, std::size_t, float*);
+  const std::pair<Kernel, double (*)(double)> gates[] = {
+      {kernels.geglu, gelu_exact},
+      {kernels.geglu_tanh, gelu_tanh_exact},
+      {kernels.swiglu, silu_exact},
+      {kernels.reglu, [](double x) { return std::max(x, 0.0); }}};
+  for (const auto& [kernel, exact] : gates) {
+    for (std::size_t n : lengths(0)) {
+      for (Guard side : {Guard::after, Guard::before}) {
+        Guarded<float> a(normal(n, n, 0.0f, 3.0f), side), gated(n, side);
+        Guarded<float> gate(normal(n, n + 2), side);
+        const std::vector<float> a0(a.begin(), a.end());
+        kernel(a.data(), gate.data(), n, gated.data());
+        kernel(a.data(), gate.data(), n, a.data());
+        for (std::size_t i = 0; i < n; ++i) ASSERT_EQ(a[i], gated[i]);
+        for (std::size_t i = 0; i < n; ++i) ASSERT_NEAR(a[i], exact(a0[i]) * gate[i], 1e-5);
+      }
+    }
+  }
+}
+
+TEST_P(Rows, GatesOfLargeNumbersAreWhatTheyTendToAndKeepNaN) {
+  const float x[] = {-1e30f, -200.0f, -90.0f, 90.0f, 1e30f, std::nanf("")},
+              one[] = {1, 1, 1, 1, 1, 1};
+  for (const auto kernel : {kernels.geglu, kernels.geglu_tanh, kernels.swiglu, kernels.reglu}) {
+    float y[6];
+    kernel(x, one, 6, y);
+    for (int i = 0; i < 3; ++i) EXPECT_NEAR(y[i], 0, 1e-6);
+    EXPECT_EQ(y[3], 90.0f);
+    EXPECT_EQ(y[4], 1e30f);
+    EXPECT_TRUE(std::isnan(y[5]));
+  }
+}
+
+TEST_P(Rows, RmsNormMatchesDouble) {
+  for (std::size_t n : lengths(1)) {
+    for (Guard side : {Guard::after, Guard::before}) {
+      Guarded<float> x(normal(n, n, 0.5f), side), gamma(normal(n, n + 1, 1.0f, 0.1f), side);
+      Guarded<float> y(n, side);
+      const std::vector<float> x0(x.begin(), x.end());
+      double squares = 0;
+      for (float v : x) squares += static_cast<double>(v) * v;
+      kernels.rms_norm(x.data(), gamma.data(), 1e-3f, n, y.data());
+      kernels.rms_norm(x.data(), gamma.data(), 1e-3f, n, x.data());
+      for (std::size_t i = 0; i < n; ++i) {
+        ASSERT_EQ(x[i], y[i]);
+        ASSERT_NEAR(y[i], x0[i] / std::sqrt(squares / n + 1e-3) * gamma[i], 1.5e-6);
+      }
     }
   }
 }

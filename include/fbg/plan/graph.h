@@ -47,6 +47,10 @@ struct BufferShape {
 
 enum class Activation : std::uint8_t { none, gelu, gelu_tanh, relu };
 
+// The function f of a gated layer, f(a) * b (Shazeer, 2020, arXiv:2002.05202). silu is x / (1 +
+// e^-x).
+enum class Gate : std::uint8_t { gelu, gelu_tanh, silu, relu };
+
 // How the rows of a sequence's tokens become one: a token of it; its mean, Σ x / n, or Σ x / √n, or
 // Σ t x / Σ t with t = 1, 2, …; or its maximum.
 enum class Pooling : std::uint8_t { first, last, mean, mean_sqrt_length, weighted_mean, max };
@@ -82,13 +86,17 @@ struct AttentionShape {
   std::int64_t columns() const { return q_heads * head_dim + 2 * kv_columns(); }
 };
 
-// What attention does beyond softmax(Q K^T / sqrt(head_dim)) V.
+// What attention does beyond softmax(scale Q K^T) V.
 struct AttentionOptions {
   // Both products may take operands rounded to bfloat16, where the ISA has a dot product for it.
   bool allow_bfloat16 = false;
   // (q_heads, 2 L - 1), added to Q K^T before it is scaled: the column is L - 1 + position of the
   // key - position of the query. Sequence positions must be less than L.
   SharedMatrix distance_bias = {};
+  // Factor of the scores; 1 / sqrt(head_dim) where it is not given. Positive.
+  std::optional<float> scale = {};
+  // Soft-capping: scaled scores s become cap * tanh(s / cap). Positive.
+  std::optional<float> softcap = {};
 };
 
 // Each method appends one op and returns its output. Throws std::invalid_argument where shapes do
@@ -103,21 +111,28 @@ class Graph {
   Buffer embedding(SharedMatrix word, SharedMatrix position, SharedMatrix type);
   // An empty `beta` adds nothing.
   Buffer layer_norm(Buffer x, SharedMatrix gamma, SharedMatrix beta, float eps);
+  // x / sqrt(mean of x^2 + eps) * gamma (RMSNorm: Zhang and Sennrich, 2019, arXiv:1910.07467).
+  Buffer rms_norm(Buffer x, SharedMatrix gamma, float eps);
+  // The same for each head of Q and of K in a row of qkv, with head_dim elements of gamma each.
+  Buffer norm_heads(Buffer qkv, const AttentionShape& shape, SharedMatrix q_gamma,
+                    SharedMatrix k_gamma, float eps);
+  // a + b, of the same shape.
+  Buffer add(Buffer a, Buffer b);
   // y = x * w. Rows of x are quantized as they are packed for int8 weights (Int32), rounded for
   // bfloat16 ones (BFloat16, where x may also hold bfloat16), and read in place for the others
   // (Float32, Float32F16).
   template <class Acc>
   Buffer linear(Buffer x, PackedB<Acc> w, Epilogue epilogue);
-  // Rotary positions (Su et al., 2021, arXiv:2104.09864): of each head of Q and K in a row of qkv,
-  // elements i and i + head_dim / 2 are turned by an angle. cos_sin is (L, head_dim): for each
-  // sequence position the cosines of head_dim / 2 angles, then their sines. Sequence positions must
-  // be less than L.
+  // Rotary positions (Su et al., 2021, arXiv:2104.09864): of the first n elements of each head of Q
+  // and K in a row of qkv, elements i and i + n / 2 are turned by an angle. cos_sin is (L, n), n
+  // even and at most head_dim: for each sequence position the cosines of n / 2 angles, then their
+  // sines. Sequence positions must be less than L.
   Buffer rotate(Buffer qkv, const AttentionShape& shape, SharedMatrix cos_sin);
-  // softmax(Q K^T / sqrt(head_dim)) V within each sequence: (tokens, q_heads * head_dim). Both
+  // softmax(scale Q K^T) V within each sequence: (tokens, q_heads * head_dim). Both
   // products are of float32, unless the options allow otherwise.
   Buffer attention(Buffer qkv, const AttentionShape& shape, AttentionOptions options = {});
-  // gelu(a) * b, where a row of x is a, b end to end (GeGLU: Shazeer, 2020, arXiv:2002.05202).
-  Buffer geglu(Buffer x);
+  // gate(a) * b, where a row of x is a, b end to end.
+  Buffer gated(Buffer x, Gate gate);
   // One row per sequence.
   Buffer pool(Buffer x, Pooling pooling);
   Buffer tanh(Buffer x);

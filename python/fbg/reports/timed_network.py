@@ -46,9 +46,12 @@ SUB_LAYERS = {
     "attention": ATTENTION,
     "attention_output": "attention output linear",
     "layer_norm": LAYER_NORM,
+    "rms_norm": LAYER_NORM,
+    "norm_heads": LAYER_NORM,
     "intermediate": "intermediate linear, activation",
-    "geglu": "intermediate linear, activation",
+    **dict.fromkeys(("geglu", "geglu_tanh", "swiglu", "reglu"), "intermediate linear, activation"),
     "output": "output linear",
+    "add": "residual sums",
 }
 
 
@@ -93,7 +96,7 @@ class TimedNetwork:
                 operations = 2.0 * graph.weights[n] * (1 if part == POOLING else tokens)
             elif part == ATTENTION:
                 pairs = visible_pairs(tokens, window_of(op[0]))
-                operations = 4.0 * pairs * self._config.hidden_size
+                operations = 4.0 * pairs * self._config.num_heads * self._config.head_dim
             result.append(TimedOp(part, operations, is_linear, n in graph.activated))
         return result
 

@@ -4,7 +4,7 @@
 //           all query heads that share them
 //   for each block of query rows
 //     S = Q K^T [+ bias]   rows x T; with a window or a causal mask, x the keys that the block sees
-//     P = softmax(S / sqrt(d))
+//     P = softmax(scale S), scale S perhaps soft-capped
 //     context = P V        straight into the head's columns of the output
 //
 // Both products are raw microkernels that sum floats. A k-group is a 32-bit word: one float, or two
@@ -55,6 +55,7 @@ std::string op_name(const AttentionShape& shape, const AttentionOptions& options
   if (shape.causal) name += " causal";
   if (options.distance_bias.data) name += " distance_bias";
   if (shape.window) name += " window " + std::to_string(*shape.window);
+  if (options.softcap) name += " softcap";
   return name;
 }
 
@@ -90,7 +91,8 @@ class AttentionOp final : public Op {
           context_(Acc::kind, geometry_, shape_.head_dim),
           kernels_(simd::row_kernels(context.features)),
           panels_(kernels_, context.type(op.inputs[0]) == ValueType::bfloat16),
-          scale_(1.0f / std::sqrt(static_cast<float>(shape_.head_dim))) {
+          scale_(
+              op.options_.scale.value_or(1.0f / std::sqrt(static_cast<float>(shape_.head_dim)))) {
       const Capacity& capacity = context.capacity;
       const std::int64_t length = std::min(capacity.length, capacity.tokens);
       const std::int64_t d = shape_.head_dim;
@@ -199,6 +201,7 @@ class AttentionOp final : public Op {
             float* const s = score + i * stride;
             if (op_.options_.distance_bias.data)
               add_bias(head, positions, row + i, row_keys, scratch + bias_, s + columns.begin);
+            if (op_.options_.softcap) cap(s + columns.begin, columns.size());
             softmax(s, columns, n, &p(i, 0));
           }
         }
@@ -229,6 +232,13 @@ class AttentionOp final : public Op {
       kernels_.add(scores, row, static_cast<std::size_t>(visible.size()), scores);
     }
 
+    // Leaves s = tanh(scale * score / cap) where the scores were; softmax multiplies them by cap.
+    void cap(float* scores, std::int64_t count) const noexcept {
+      const auto n = static_cast<std::size_t>(count);
+      kernels_.multiply(scores, scale_ / *op_.options_.softcap, n);
+      kernels_.tanh(scores, n, scores);
+    }
+
     // Where the probabilities go, as words: over the scores, or rounded elsewhere.
     MatrixView<float> probability_rows(const MatrixView<float>& score,
                                        float* scratch) const noexcept {
@@ -244,10 +254,11 @@ class AttentionOp final : public Op {
       auto* const p = reinterpret_cast<Element*>(probabilities);
       float* const seen_scores = score + visible.begin;
       const auto count = static_cast<std::size_t>(visible.size());
+      const float factor = op_.options_.softcap.value_or(scale_);
       if constexpr (kPairs)
-        score[0] = 1.0f / kernels_.exp_bfloat16(seen_scores, count, scale_, p + visible.begin);
+        score[0] = 1.0f / kernels_.exp_bfloat16(seen_scores, count, factor, p + visible.begin);
       else
-        kernels_.softmax(seen_scores, count, scale_);
+        kernels_.softmax(seen_scores, count, factor);
       std::fill(p, p + visible.begin, Element{});
       std::fill(p + visible.end, p + words(n) * Acc::format.kr, Element{});
     }
@@ -285,6 +296,11 @@ Buffer Graph::attention(Buffer qkv, const AttentionShape& heads, AttentionOption
   require(!bias.data || (bias.rows == heads.q_heads && bias.cols % 2 == 1),
           "attention: distance_bias must have a row for each of " + std::to_string(heads.q_heads) +
               " query heads and an odd number of columns, got " + shape_text(bias));
+  for (const auto& [name, value] :
+       {std::pair{"scale", options.scale}, std::pair{"softcap", options.softcap}})
+    require(!value || (*value > 0 && std::isfinite(*value)),
+            std::string("attention: ") + name + " must be positive and finite, got " +
+                std::to_string(value.value_or(0)));
   if (bias.data) lower_limit(limits_.sequence_position, (bias.cols + 1) / 2);
   if (heads.window)
     lower_limit(limits_.sequence_position, std::numeric_limits<std::int32_t>::max());

@@ -1,10 +1,11 @@
-// Ops that compute a row from the same row of their input: LayerNorm, activations, normalisation.
+// Ops that compute a row from the same row of their inputs: norms, gates, sums, normalisation.
 #include <algorithm>
 #include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "plan/ops/attention_shape.h"
 #include "plan/ops/row_step.h"
 
 namespace fbg {
@@ -38,19 +39,118 @@ class LayerNormOp final : public Op {
   const float eps_;
 };
 
-class GegluOp final : public Op {
+class RmsNormOp final : public Op {
  public:
-  explicit GegluOp(Buffer x) : Op("geglu", {x}) {}
+  RmsNormOp(Buffer x, SharedMatrix gamma, float eps)
+      : Op("rms_norm", {x}), gamma_(std::move(gamma)), eps_(eps) {
+    in_place = true;
+  }
+
+  std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
+    return make_row_step(output, context.features,
+                         [this](const RowKernels& k, const Frame& frame, std::int64_t row) {
+                           k.rms_norm(row_of(frame[inputs[0]], row), gamma_.data.get(), eps_,
+                                      static_cast<std::size_t>(gamma_.cols),
+                                      row_of(frame[output], row));
+                         });
+  }
+
+ private:
+  const SharedMatrix gamma_;
+  const float eps_;
+};
+
+class NormHeadsOp final : public Op {
+ public:
+  NormHeadsOp(Buffer qkv, const AttentionShape& shape, SharedMatrix q_gamma, SharedMatrix k_gamma,
+              float eps)
+      : Op("norm_heads", {qkv}),
+        shape_(shape),
+        q_gamma_(std::move(q_gamma)),
+        k_gamma_(std::move(k_gamma)),
+        eps_(eps) {
+    in_place = true;
+  }
+
+  std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
+    return make_row_step(
+        output, context.features,
+        [this](const RowKernels& k, const Frame& frame, std::int64_t row) {
+          const float* x = row_of(frame[inputs[0]], row);
+          float* y = row_of(frame[output], row);
+          const std::int64_t normed = shape_.q_heads + shape_.kv_heads, d = shape_.head_dim;
+          for (std::int64_t head = 0; head < normed; ++head) {
+            const SharedMatrix& gamma = head < shape_.q_heads ? q_gamma_ : k_gamma_;
+            k.rms_norm(x + head * d, gamma.data.get(), eps_, static_cast<std::size_t>(d),
+                       y + head * d);
+          }
+          if (x != y) std::copy(x + normed * d, x + frame[output].cols, y + normed * d);
+        });
+  }
+
+ private:
+  const AttentionShape shape_;
+  const SharedMatrix q_gamma_, k_gamma_;
+  const float eps_;
+};
+
+class AddOp final : public Op {
+ public:
+  AddOp(Buffer a, Buffer b) : Op("add", {a, b}) { in_place = true; }
+
+  std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
+    return make_row_step(output, context.features,
+                         [this](const RowKernels& k, const Frame& frame, std::int64_t row) {
+                           k.add(row_of(frame[inputs[0]], row), row_of(frame[inputs[1]], row),
+                                 static_cast<std::size_t>(frame[output].cols),
+                                 row_of(frame[output], row));
+                         });
+  }
+};
+
+const char* gate_name(Gate gate) {
+  switch (gate) {
+    case Gate::gelu:
+      return "geglu";
+    case Gate::gelu_tanh:
+      return "geglu_tanh";
+    case Gate::silu:
+      return "swiglu";
+    case Gate::relu:
+      return "reglu";
+  }
+  return "";
+}
+
+auto gate_kernel(const RowKernels& kernels, Gate gate) {
+  switch (gate) {
+    case Gate::gelu_tanh:
+      return kernels.geglu_tanh;
+    case Gate::silu:
+      return kernels.swiglu;
+    case Gate::relu:
+      return kernels.reglu;
+    default:
+      return kernels.geglu;
+  }
+}
+
+class GatedOp final : public Op {
+ public:
+  GatedOp(Buffer x, Gate gate) : Op(gate_name(gate), {x}), gate_(gate) {}
 
   std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
     return make_row_step(output, context.features,
                          [this](const RowKernels& k, const Frame& frame, std::int64_t row) {
                            const float* x = row_of(frame[inputs[0]], row);
                            const std::int64_t n = frame[output].cols;
-                           k.geglu(x, x + n, static_cast<std::size_t>(n),
-                                   row_of(frame[output], row));
+                           gate_kernel(k, gate_)(x, x + n, static_cast<std::size_t>(n),
+                                                 row_of(frame[output], row));
                          });
   }
+
+ private:
+  const Gate gate_;
 };
 
 class TanhOp final : public Op {
@@ -98,13 +198,36 @@ Buffer Graph::layer_norm(Buffer x, SharedMatrix gamma, SharedMatrix beta, float 
   return append(std::make_shared<LayerNormOp>(x, std::move(gamma), std::move(beta), eps), s);
 }
 
-Buffer Graph::geglu(Buffer x) {
+Buffer Graph::rms_norm(Buffer x, SharedMatrix gamma, float eps) {
+  const BufferShape s = shape(x);
+  require_floats("rms_norm", s);
+  require_vector(gamma, s.cols, "rms_norm: gamma");
+  return append(std::make_shared<RmsNormOp>(x, std::move(gamma), eps), s);
+}
+
+Buffer Graph::norm_heads(Buffer qkv, const AttentionShape& heads, SharedMatrix q_gamma,
+                         SharedMatrix k_gamma, float eps) {
+  const BufferShape s = shape(qkv);
+  require_attention_input("norm_heads", s, heads);
+  require_vector(q_gamma, heads.head_dim, "norm_heads: q_gamma");
+  require_vector(k_gamma, heads.head_dim, "norm_heads: k_gamma");
+  return append(
+      std::make_shared<NormHeadsOp>(qkv, heads, std::move(q_gamma), std::move(k_gamma), eps), s);
+}
+
+Buffer Graph::add(Buffer a, Buffer b) {
+  require_floats("add", shape(a));
+  require(shape(a) == shape(b), "add: a and b must have the same shape");
+  return append(std::make_shared<AddOp>(a, b), shape(a));
+}
+
+Buffer Graph::gated(Buffer x, Gate gate) {
   BufferShape s = shape(x);
-  require_floats("geglu", s);
+  require_floats("gated", s);
   require(s.cols % 2 == 0,
-          "geglu: x must have an even number of columns, got " + std::to_string(s.cols));
+          "gated: x must have an even number of columns, got " + std::to_string(s.cols));
   s.cols /= 2;
-  return append(std::make_shared<GegluOp>(x), s);
+  return append(std::make_shared<GatedOp>(x, gate), s);
 }
 
 Buffer Graph::tanh(Buffer x) {

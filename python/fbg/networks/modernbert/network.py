@@ -59,7 +59,7 @@ class ModernBert(Transformer):
         context = graph.attention(rotated, heads, self.rounds)
         x = add_linear(graph, context, layer.attention_output, residual=x)
         wide = add_linear(graph, add_norm(graph, x, layer.mlp_norm), layer.intermediate)
-        return add_linear(graph, graph.geglu(wide), layer.output, residual=x)
+        return add_linear(graph, graph.gated(wide, "gelu"), layer.output, residual=x)
 
     def build_output(self, graph: _fbg.Graph, x: int) -> int:
         return add_norm(graph, x, self.final_norm)
