@@ -422,6 +422,36 @@ def tensor_resample(
     sources: Sequence[int],
     weights: Sequence[float],
 ) -> int: ...
+def tensor_multiply(
+    graph: Graph,
+    stack: Sequence[int],
+    sizes: tuple[int, int, int],
+    a: tuple[int, list[int], int, int],
+    b: tuple[int, list[int], int, int],
+    c: tuple[int, list[int], int, int],
+) -> int: ...
+def tensor_attend(
+    graph: Graph,
+    stack: Sequence[int],
+    sizes: tuple[int, int, int, int],
+    q: tuple[int, list[int], int, int],
+    k: tuple[int, list[int], int, int],
+    v: tuple[int, list[int], int, int],
+    output: tuple[int, list[int], int, int],
+    bias: tuple[int, list[int], int, int] | None = None,
+    scale: float = 1.0,
+) -> int: ...
+def tensor_gather(
+    graph: Graph,
+    table: int,
+    indices: int,
+    outer: int,
+    extent: int,
+    count: int,
+    row_bytes: int,
+    index_bytes: int,
+) -> int: ...
+def tensor_int64_to_float(graph: Graph, x: int) -> int: ...
 def tensor_softmax(graph: Graph, x: int, rows: int, cols: int) -> int: ...
 def tensor_layer_norm(
     graph: Graph, x: int, rows: int, gamma: _Floats, beta: _Floats | None, eps: float

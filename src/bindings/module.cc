@@ -30,5 +30,6 @@ PYBIND11_MODULE(_fbg, m) {
   fbg::bindings::bind_graph(m);
   fbg::bindings::bind_plan(m);
   fbg::bindings::bind_tensor(m);
+  fbg::bindings::bind_tensor_product(m);
   fbg::bindings::bind_tuner(m);
 }

@@ -35,7 +35,6 @@ ELSEWHERE = {
     "BatchNormalization": ["training_mode"],
     "DequantizeLinear": ["e4m3", "e5m2", "int16", "int4", "int2", "e2m1", "blocked"],
     "Div": ["_int", "_uint"],
-    "MatMul": ["1d_3d"],
     "MaxPool": ["argmax"],
     "Mul": ["_int", "_uint"],
     "QLinearMatMul": ["float16"],

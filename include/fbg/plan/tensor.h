@@ -54,6 +54,19 @@ struct Arrangement {
 };
 Buffer arrange(Graph& graph, std::vector<Buffer> inputs, Arrangement arrangement);
 
+// Rows of a table (outer, extent, row) by integers of 4 or 8 bytes:
+//   y[o][i] = table[o][indices[i]]
+// Negative indices count from the end. Who brings the indices makes sure that they are in range;
+// what is not, reads the first or the last row.
+struct Gathering {
+  std::int64_t outer = 1, extent = 1, count = 1, row_bytes = 1;
+  int index_bytes = 8;
+};
+Buffer gather(Graph& graph, Buffer table, Buffer indices, const Gathering& gathering);
+
+// float32 from int64.
+Buffer int64_to_float(Graph& graph, Buffer x);
+
 // Functions of elements -------------------------------------------------------------------------
 
 // A step of a program that computes an element of the output from the elements of the operands.
@@ -128,6 +141,34 @@ Buffer layer_norm_rows(Graph& graph, Buffer x, std::int64_t rows, SharedMatrix g
                        SharedMatrix beta, float eps);
 
 // Products --------------------------------------------------------------------------------------
+
+// A stack of matrices in a tensor of float32. Element (i, j) of the matrix at a place of the stack
+// is at  place * strides + i * row_stride + j * column_stride.
+struct StackedMatrices {
+  Buffer buffer = 0;
+  std::vector<std::int64_t> strides = {};  // along the extents of the stack; 0 repeats a matrix
+  std::int64_t row_stride = 0, column_stride = 1;
+};
+
+// C = A B for each matrix of a stack. Rows of A and C have unit stride, and so have rows or columns
+// of B. The matrices of C fill the output; its buffer is not read.
+struct StackedProduct {
+  std::vector<std::int64_t> stack = {};
+  std::int64_t rows = 1, depth = 1, columns = 1;
+  StackedMatrices a, b, c;
+};
+Buffer multiply(Graph& graph, StackedProduct product);
+
+// softmax(scale * Q K^T + bias) V for each matrix of a stack: Q (queries, depth), K (keys, depth),
+// V (keys, columns), bias (queries, keys). Rows of all have unit stride.
+struct StackedAttention {
+  std::vector<std::int64_t> stack = {};
+  std::int64_t queries = 1, keys = 1, depth = 1, columns = 1;
+  StackedMatrices q, k, v, output;
+  std::optional<StackedMatrices> bias = {};
+  float scale = 1;
+};
+Buffer attend(Graph& graph, StackedAttention attention);
 
 // What follows the products of a convolution. The matrix of an Add is the buffer `residual`, of the
 // shape of the output; the data of all other stages lives as long as `owner`.

@@ -19,8 +19,9 @@ import numpy.typing as npt
 
 from fbg.errors import ModelError
 from fbg.importers.backends.base import BackEnd, Op, Part, PreparedPart, Step, Unsupported
-from fbg.importers.description import Network, TensorType
-from fbg.importers.onnx.inference import infer
+from fbg.importers.description import Network, Node, TensorType
+from fbg.importers.fusions import fuse
+from fbg.importers.onnx.inference import Inferred, infer
 
 __all__ = ["PlacedStep", "Session"]
 
@@ -66,14 +67,20 @@ class Session:
         self._types = inferred.types
         self._constants = inferred.constants
         self._threads = num_threads
+        self._placement = placement
         self._ops = [
             Op(node, inferred.types, inferred.constants, inferred.weights)
-            for node in inferred.nodes
+            for node in self._fused(inferred, backends)
         ]
-        self._placement = placement
         self._refused: dict[tuple[str, str], str] = {}
         self._parts = self._prepare(backends)
         self._warn()
+
+    def _fused(self, inferred: Inferred, backends: Sequence[BackEnd]) -> list[Node]:
+        """Return the nodes; subgraphs become one where fbg comes first and nodes may be chosen."""
+        if self._placement or backends[0].name != "fbg":
+            return inferred.nodes
+        return fuse(inferred.nodes, inferred.types, inferred.constants, self._network.outputs)
 
     # Placing -----------------------------------------------------------------------------------
 

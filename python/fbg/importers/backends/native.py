@@ -78,6 +78,7 @@ class _PreparedPlan:
             except (TypeError, ValueError, KeyError, IndexError) as error:
                 raise Unsupported(op.node.name, str(error)) from error
         self._threads = part.num_threads
+        self._inputs = part.inputs
         outputs: list[int] = []
         for name in part.outputs:
             builder.node = f"output {name}"
@@ -100,7 +101,7 @@ class _PreparedPlan:
         return buffer
 
     def run(self, inputs: Sequence[Array], outputs: Sequence[Array | None]) -> list[Array]:
-        given = [np.ascontiguousarray(array) for array in inputs]
+        given = self._given(inputs)
         results = [array for array in outputs if array is not None]
         _fbg.run_tensors(self._plan, given, results, self._threads)
         return results
@@ -108,9 +109,19 @@ class _PreparedPlan:
     def timed(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> Array:
         """Run once and return the seconds of every op of the graph."""
         seconds = np.zeros(len(self._plan.ops))
-        given = [np.ascontiguousarray(array) for array in inputs]
+        given = self._given(inputs)
         _fbg.run_tensors(self._plan, given, list(outputs), self._threads, seconds)
         return seconds
+
+    def _given(self, inputs: Sequence[Array]) -> list[Array]:
+        """Return dense inputs; indices among them are checked."""
+        for name, rows in self._builder.indices.items():
+            indices = inputs[self._inputs.index(name)]
+            lowest, highest = int(indices.min()), int(indices.max())
+            if lowest < -rows or highest >= rows:
+                wrong = lowest if lowest < -rows else highest
+                raise ValueError(f"run: '{name}' must be indices of {rows} rows, got {wrong}")
+        return [np.ascontiguousarray(array) for array in inputs]
 
     def steps(self) -> list[Step]:
         found = []

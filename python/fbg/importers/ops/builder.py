@@ -65,7 +65,7 @@ class Builder:
     """The graph of one part, while it is built. values: tensors by name. uses: readers by name.
 
     owners: the nodes that each op of the graph belongs to, by buffer. given: buffers that no op
-    writes.
+    writes. indices: inputs that index rows of a table, and how many of those there are.
     """
 
     constants: Mapping[str, Array]
@@ -75,6 +75,7 @@ class Builder:
     values: dict[str, Value] = field(default_factory=dict)
     owners: dict[int, list[str]] = field(default_factory=dict)
     given: set[int] = field(default_factory=set)
+    indices: dict[str, int] = field(default_factory=dict)
     node: str = ""
 
     # Tensors by name ---------------------------------------------------------------------------
@@ -84,7 +85,12 @@ class Builder:
         buffer = _fbg.tensor_input(self.graph, self._count(shape) * dtype.itemsize)
         self.given.add(buffer)
         self.values[name] = Value(
-            shape, dtype, natural(len(shape)), buffer=buffer, uses=self.uses.get(name, 1)
+            shape,
+            dtype,
+            natural(len(shape)),
+            buffer=buffer,
+            origin=name,
+            uses=self.uses.get(name, 1),
         )
 
     def _count(self, shape: tuple[int, ...]) -> int:
@@ -129,7 +135,7 @@ class Builder:
         if any(value is other for other in self.values.values()):
             value = self.alias(value, value.shape, value.order)
         value.uses = self.uses.get(name, 0)
-        for deferred in (value.conv, value.program):
+        for deferred in (value.conv, value.program, value.scores):
             if deferred is not None and value.buffer is None:
                 deferred.nodes.append(op.node.name)
         self.values[name] = value
@@ -149,7 +155,7 @@ class Builder:
                 order,
                 quantized=Quantized(integers, q.scale, q.zero_point),
             )
-        return Value(shape, value.dtype, order, buffer=self.buffer(value))
+        return Value(shape, value.dtype, order, buffer=self.buffer(value), origin=value.origin)
 
     # Tensors in memory -------------------------------------------------------------------------
 
@@ -169,6 +175,8 @@ class Builder:
             self.given.add(value.buffer)
         elif value.conv is not None:
             value.buffer = self._finish(value.conv)
+        elif value.scores is not None:
+            value.buffer = value.scores.compute(self, value)
         elif value.quantized is not None:
             q = value.quantized
             step = ("dequantize", 0, 0, q.scale, float(q.zero_point))
@@ -274,7 +282,7 @@ class Builder:
             q = value.quantized
             inner = Program([q.integers], [("dequantize", 0, 0, q.scale, float(q.zero_point))])
         if inner is None:
-            if value.program is not None or value.conv is not None:
+            if any(deferred is not None for deferred in (value.program, value.conv, value.scores)):
                 self.buffer(value)
             return _operand(program, value)
         operands = [_operand(program, operand) for operand in inner.operands]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from fbg import _fbg
 from fbg.importers.backends.base import Op, Unsupported
 from fbg.importers.ops.builder import Builder
 from fbg.importers.ops.convolution import extend_conv, fold_into_conv, join_residual
 from fbg.importers.ops.registry import BYTES, FLOAT, op
+from fbg.importers.ops.stacked import extend_scores
 from fbg.importers.ops.value import Value
 
 __all__ = ["combine", "unary"]
@@ -62,8 +64,10 @@ def unary(builder: Builder, value: Value, function: str, c0: float = 0.0, c1: fl
 
 
 def combine(builder: Builder, function: str, a: Value, b: Value) -> Value:
-    """Return function(a, b): part of a convolution before it where that is possible."""
-    fused = None
+    """Return function(a, b): part of a product before it where that is possible."""
+    fused = extend_scores(function, a, b)
+    if fused is not None:
+        return fused
     if b.constant is not None:
         fused = fold_into_conv(a, function, b.constant)
     elif a.constant is not None and function in ("add", "multiply"):
@@ -146,13 +150,25 @@ def build_comparison(builder: Builder, node: Op) -> None:
     builder.set_output(node, builder.apply(function, operands, dtype=np.bool_))
 
 
-@op("Cast", types=(*FLOAT, "uint8", "int8", "int32", "bool"))
+@op("Cast", types=(*FLOAT, "uint8", "int8", "int32", "int64", "bool"))
 def build_cast(builder: Builder, node: Op) -> None:
-    """To float32; other targets are left to other back ends."""
+    """To float32, and from int64 to int32; other targets are left to other back ends."""
     target = node.types[node.node.outputs[0]].dtype
     value = builder.input(node, 0)
     if target == value.dtype:
         builder.set_output(node, builder.alias(value, value.shape, value.order))
+    elif value.dtype == np.int64 and target == np.float32:
+        buffer = _fbg.tensor_int64_to_float(builder.graph, builder.buffer(value))
+        result = Value(value.shape, target, value.order, buffer=builder.append(buffer))
+        builder.set_output(node, result)
+    elif value.dtype == np.int64 and target == np.int32:
+        lower: list[tuple[int, int, int, list[int]]] = [(value.size, 1, 2, [])]  # of two words
+        buffer = builder.buffer(value)
+        part = (0, 0, 0, lower)
+        buffer = _fbg.tensor_arrange(builder.graph, [buffer], value.size, 4, [part])
+        result = Value(value.shape, target, value.order, buffer=builder.append(buffer))
+        result.origin = value.origin
+        builder.set_output(node, result)
     elif target == np.float32:
         builder.set_output(node, builder.apply("affine", [value], 1.0, 0.0))
     else:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
+from fbg import _fbg
 from fbg.importers.backends.base import Op, Unsupported
 from fbg.importers.ops.builder import AxisMap, Builder, natural
 from fbg.importers.ops.registry import MOVABLE, op
@@ -248,20 +251,44 @@ def build_repeat(builder: Builder, node: Op) -> None:
     builder.set_output(node, moved(builder, x, shape, axes))
 
 
-@op("Gather", types=MOVABLE, constants=(1,))
+@op("Gather", types=MOVABLE)
 def build_gather(builder: Builder, node: Op) -> None:
-    """x[..., indices, ...] with constant indices."""
-    x, indices = builder.input(node, 0), builder.constant_input(node, 1)
-    assert indices is not None
+    """x[..., indices, ...]."""
+    x, indices = builder.input(node, 0), builder.input(node, 1)
     axis = node.attribute("axis", 0) % len(x.shape)
     extent = x.shape[axis]
-    if indices.size == 0 or indices.min() < -extent or indices.max() >= extent:
+    if indices.constant is None:
+        return builder.set_output(node, _gathered(builder, node, x, indices, axis))
+    known = indices.constant
+    if known.size == 0 or known.min() < -extent or known.max() >= extent:
         raise Unsupported(node.node.name, "indices out of range")
-    flat = tuple(int(i) % extent for i in indices.reshape(-1))
+    flat = tuple(int(i) % extent for i in known.reshape(-1))
     axes = [AxisMap(size, a) for a, size in enumerate(x.shape)]
     axes[axis] = AxisMap(len(flat), axis, table=flat)
     shape = (*x.shape[:axis], len(flat), *x.shape[axis + 1 :])
     builder.set_output(node, reshaped(builder, moved(builder, x, shape, axes), node.output_shape()))
+
+
+def _gathered(builder: Builder, node: Op, x: Value, indices: Value, axis: int) -> Value:
+    """Return slices of x along an axis by indices that every run brings."""
+    if indices.origin is None or indices.dtype not in (np.int32, np.int64):
+        raise Unsupported(node.node.name, "indices that are computed")
+    extent = x.shape[axis]
+    builder.indices[indices.origin] = min(extent, builder.indices.get(indices.origin, extent))
+    table = builder.in_order(x, natural(len(x.shape)))
+    picked = builder.in_order(indices, natural(len(indices.shape)))
+    buffer = _fbg.tensor_gather(
+        builder.graph,
+        builder.buffer(table),
+        builder.buffer(picked),
+        outer=math.prod(x.shape[:axis]),
+        extent=extent,
+        count=indices.size,
+        row_bytes=math.prod(x.shape[axis + 1 :]) * x.dtype.itemsize,
+        index_bytes=indices.dtype.itemsize,
+    )
+    shape = node.output_shape()
+    return Value(shape, x.dtype, natural(len(shape)), buffer=builder.append(buffer))
 
 
 @op("DepthToSpace", types=MOVABLE)

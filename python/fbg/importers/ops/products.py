@@ -1,6 +1,6 @@
-"""Gemm, MatMul, MatMulInteger and QLinearMatMul with constant weights: products of rows.
+"""Gemm, MatMul, MatMulInteger and QLinearMatMul.
 
-A product is a convolution with a kernel of size 1 over the rows of x.
+A product with constant weights is a convolution with a kernel of size 1 over the rows of x.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from fbg.importers.ops.convolution import requantize_conv
 from fbg.importers.ops.elementwise import combine
 from fbg.importers.ops.quantized import integer_weights, scalar_parameter
 from fbg.importers.ops.registry import BYTES, op
+from fbg.importers.ops.stacked import varying_product
 from fbg.importers.ops.value import OpenConv, Value
 
 Array = npt.NDArray[Any]
@@ -38,6 +39,7 @@ def _product(builder: Builder, node: Op, x: Value, w: Array, **more: Any) -> Val
         spatial=(1, 1, rows),
         w=_kernel(w),
         options={},
+        algorithm="" if w.dtype == np.int8 else "pointwise",
         **more,
     )
     builder.buffer(conv.x)
@@ -67,12 +69,12 @@ def _quantized_product(builder: Builder, node: Op, x: Value, w: Value) -> Value 
     )
 
 
-@op("MatMul", constants=(1,))
+@op("MatMul")
 def build_matmul(builder: Builder, node: Op) -> None:
-    """x times constant weights."""
+    """x times constant weights, or two tensors that vary."""
     x, w = builder.input(node, 0), builder.input(node, 1)
     if w.constant is None:
-        raise Unsupported(node.node.name, "weights that vary")
+        return builder.set_output(node, _varying(builder, x, w, node.output_shape()))
     result = _quantized_product(builder, node, x, w)
     if result is None and w.constant.ndim == 2:
         result = _product(builder, node, x, w.constant)
@@ -83,6 +85,19 @@ def build_matmul(builder: Builder, node: Op) -> None:
     if result.shape != node.output_shape():
         result = builder.alias(result, node.output_shape(), natural(len(node.output_shape())))
     builder.set_output(node, result)
+
+
+def _varying(builder: Builder, a: Value, b: Value, shape: tuple[int, ...]) -> Value:
+    """Return the product of two tensors as NumPy defines it, vectors included."""
+    if len(a.shape) == 1:
+        a = builder.alias(a, (1, *a.shape), (0, 1))
+    if len(b.shape) == 1:
+        b = builder.alias(b, (*b.shape, 1), (0, 1))
+    result = varying_product(builder, a, b)
+    if result.shape != shape:
+        ordered = builder.in_order(result, natural(len(result.shape)))
+        result = builder.alias(ordered, shape, natural(len(shape)))
+    return result
 
 
 def _batched(builder: Builder, node: Op, x: Value, w: Array, product: Any) -> Value:
@@ -118,14 +133,19 @@ def _batched(builder: Builder, node: Op, x: Value, w: Array, product: Any) -> Va
     return builder.alias(joined, full, natural(len(full)))
 
 
-@op("Gemm", constants=(1, 2))
+def _turned(builder: Builder, x: Value) -> Value:
+    """Return the transposed matrix: nothing moves."""
+    return builder.alias(x, x.shape[::-1], (1 - x.order[0], 1 - x.order[1]))
+
+
+@op("Gemm")
 def build_gemm(builder: Builder, node: Op) -> None:
-    """alpha A B + beta C with constant B and C."""
+    """alpha A B + beta C."""
     x, w = builder.input(node, 0), builder.input(node, 1)
-    if w.constant is None:
-        raise Unsupported(node.node.name, "weights that vary")
     if node.attribute("transA", 0):
-        x = Value(x.shape[::-1], x.dtype, tuple(1 - a for a in x.order), buffer=builder.buffer(x))
+        x = _turned(builder, x)
+    if w.constant is None:
+        return builder.set_output(node, _varying_gemm(builder, node, x, w))
     alpha, beta = node.attribute("alpha", 1.0), node.attribute("beta", 1.0)
     matrix = w.constant.T if node.attribute("transB", 0) else w.constant
     result = None
@@ -141,12 +161,27 @@ def build_gemm(builder: Builder, node: Op) -> None:
         scaled = matrix if alpha == 1.0 else (matrix * np.float32(alpha)).astype(np.float32)
         result = _product(builder, node, x, scaled)
     if node.has_input(2):
-        bias = builder.input(node, 2)
-        if beta != 1.0:
-            assert bias.constant is not None
-            bias = builder.from_constant((bias.constant * np.float32(beta)).astype(np.float32))
-        result = combine(builder, "add", result, bias)
+        result = combine(builder, "add", result, _scaled(builder, builder.input(node, 2), beta))
     builder.set_output(node, result)
+
+
+def _varying_gemm(builder: Builder, node: Op, a: Value, b: Value) -> Value:
+    result = varying_product(builder, a, _turned(builder, b) if node.attribute("transB", 0) else b)
+    result = _scaled(builder, result, node.attribute("alpha", 1.0))
+    if node.has_input(2):
+        bias = _scaled(builder, builder.input(node, 2), node.attribute("beta", 1.0))
+        result = combine(builder, "add", result, bias)
+    return result
+
+
+def _scaled(builder: Builder, x: Value, factor: float) -> Value:
+    """Return factor * x."""
+    if factor == 1.0:
+        return x
+    if x.constant is not None:
+        return builder.from_constant((x.constant * np.float32(factor)).astype(np.float32))
+    number = builder.from_constant(np.array(factor, np.float32))
+    return combine(builder, "multiply", x, number)
 
 
 @op("MatMulInteger", types=BYTES, constants=(1, 2, 3))

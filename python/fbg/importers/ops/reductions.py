@@ -12,6 +12,7 @@ from fbg.importers.backends.base import Op, Unsupported
 from fbg.importers.ops.builder import Builder, channels_last, natural
 from fbg.importers.ops.movement import reshaped
 from fbg.importers.ops.registry import BYTES, FLOAT, op
+from fbg.importers.ops.stacked import softmax_of_scores
 from fbg.importers.ops.value import Quantized, Value
 from fbg.importers.ops.windows import Geometry, geometry, three
 
@@ -183,6 +184,9 @@ def build_softmax(builder: Builder, node: Op) -> None:
     rank = len(x.shape)
     old = node.node.version < 13
     axis = node.attribute("axis", 1 if old else -1) % rank
+    fused = softmax_of_scores(x) if axis == rank - 1 else None
+    if fused is not None:
+        return builder.set_output(node, fused)
     if old:
         rows, order = math.prod(x.shape[:axis]), natural(rank)
     else:

@@ -5,14 +5,15 @@ A tensor of shape (N, C, H, W) may lie in memory with its axes in another order,
 it, and transposing a tensor only changes it.
 
 A tensor may also be deferred: an elementwise program that has not run yet, which the next
-elementwise op extends, or a convolution whose epilogue is still open.
+elementwise op extends, a convolution whose epilogue is still open, or a product that may be the
+first one of attention.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +23,9 @@ from fbg.conv.packed_conv import PackedConv
 from fbg.importers.backends.base import Unsupported
 from fbg.importers.description import QuantizedWeights
 from fbg.matmul.pipeline import Bias, CorrectZeroPoints, Dequantize, Stage
+
+if TYPE_CHECKING:
+    from fbg.importers.ops.stacked import Scores
 
 __all__ = ["OpenConv", "Program", "Quantized", "Value", "strides_of"]
 
@@ -72,8 +76,8 @@ class OpenConv:
     x: its input; channels-last, or of a product (rows, K). batch, spatial: of x, three axes.
     w: (O, I / groups, *kernel), float32 or int8. options: of `PackedConv`. bias: float32 (O,), or
     int32 in units of the sums. result: what the sums become before `stages`: "sums" (of integers,
-    with `stages` to follow), "int32" (corrected for zero points) or "float32". nodes: those of the
-    network that it computes.
+    with `stages` to follow), "int32" (corrected for zero points) or "float32". algorithm: "" leaves
+    it to the cost model. nodes: those of the network that it computes.
     """
 
     x: Value
@@ -89,6 +93,7 @@ class OpenConv:
     result: str = "float32"
     stages: list[Any] = field(default_factory=list)
     residual: Value | None = None
+    algorithm: str = ""
     nodes: list[str] = field(default_factory=list)
 
     @property
@@ -139,6 +144,7 @@ class OpenConv:
                 has_scale=self.is_integer,
                 scale=1.0 if self.x_scale is None else self.x_scale,
                 zero_point=self.x_zero_point,
+                algorithm=self.algorithm,
                 residual=residual,
             )
         )
@@ -158,10 +164,12 @@ class OpenConv:
 
 @dataclass(eq=False)
 class Value:
-    """A tensor: in a buffer, constant, or deferred as a program, a convolution or integers.
+    """A tensor: in a buffer, constant, or deferred as a program, a convolution, a product or
+    integers.
 
     uses: how many readers it has; a deferred tensor with several is computed once and kept.
-    reordered: copies in other orders. weights: where a constant comes from.
+    reordered: copies in other orders. weights: where a constant comes from. origin: the input of
+    the part whose elements these are, in any order.
     """
 
     shape: tuple[int, ...]
@@ -171,8 +179,10 @@ class Value:
     constant: Array | None = None
     program: Program | None = None
     conv: OpenConv | None = None
+    scores: Scores | None = None
     quantized: Quantized | None = None
     weights: QuantizedWeights | None = None
+    origin: str | None = None
     uses: int = 1
     reordered: dict[Order, Value] = field(default_factory=dict)
 

@@ -1,0 +1,251 @@
+// Products of two tensors that both vary, and attention: for each matrix of a stack, the right-hand
+// operand is packed into panels once, and blocks of rows of the left-hand one multiply them where
+// they lie.
+//
+//   multiply   C = A B
+//   attend     S = Q K^T, P = softmax(scale S + bias), C = P V: scores never leave the cache
+//
+// Threads take equal ranges of blocks. The float operations of a row depend only on the depth, and,
+// for attention, on the number of keys.
+#include <algorithm>
+#include <utility>
+
+#include "fbg/gemm/panel_product.h"
+#include "plan/ops/attention_panels.h"
+#include "plan/ops/tensor_step.h"
+#include "simd/rows.h"
+
+namespace fbg {
+namespace {
+
+constexpr std::int64_t kRowsOfBlock = 96;         // of A, about
+constexpr std::int64_t kScores = (24 << 10) / 4;  // of a block: they stay in L1 beside a panel
+
+std::int64_t offset_of(const StackedMatrices& m, const std::vector<std::int64_t>& stack,
+                       std::int64_t index) {
+  std::int64_t at = 0;
+  for (std::size_t a = stack.size(); a-- > 0; index /= stack[a])
+    at += index % stack[a] * m.strides[a];
+  return at;
+}
+
+std::int64_t volume_of(const std::vector<std::int64_t>& stack) {
+  std::int64_t count = 1;
+  for (const std::int64_t extent : stack) count *= extent;
+  return count;
+}
+
+// A multiple of 16 floats, so that what follows is aligned.
+std::int64_t aligned(std::int64_t floats) { return round_up(floats, 16); }
+
+MatrixView<const float> view_of(const Frame& frame, const StackedMatrices& m, std::int64_t at,
+                                std::int64_t rows, std::int64_t cols) {
+  const auto* data = reinterpret_cast<const float*>(frame[m.buffer].data) + at;
+  return {data, rows, cols, m.row_stride, m.column_stride};
+}
+
+class MultiplyOp final : public Op {
+ public:
+  explicit MultiplyOp(StackedProduct p)
+      : Op("matmul", {p.a.buffer, p.b.buffer}), p_(std::move(p)) {}
+
+  std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
+    const Geometry geometry = choose_geometry(Accumulator::float32, context.features);
+    const std::int64_t height = round_up(kRowsOfBlock, geometry.max_rows);
+    const BalancedSplit blocks = BalancedSplit::split(p_.rows, height);
+    const std::int64_t panels = aligned(round_up(p_.columns, kPanelColumns) * p_.depth);
+    const PanelProduct product(Accumulator::float32, geometry, p_.columns);
+    const auto bytes = static_cast<std::size_t>(panels * context.capacity.threads) * sizeof(float);
+    return make_unit_step(
+        volume_of(p_.stack) * blocks.count, bytes,
+        [this, blocks, panels, product](const Frame& frame, std::byte* scratch, int thread_id,
+                                        Range units) {
+          float* const memory = reinterpret_cast<float*>(scratch) + thread_id * panels;
+          std::int64_t packed = -1;  // the element at which the matrix in the panels begins
+          for (std::int64_t unit = units.begin; unit < units.end; ++unit) {
+            const std::int64_t matrix = unit / blocks.count;
+            const Range rows = blocks[unit % blocks.count];
+            const std::int64_t at = offset_of(p_.b, p_.stack, matrix);
+            if (at != packed) pack(frame, at, memory);
+            packed = at;
+            const std::int64_t from =
+                offset_of(p_.a, p_.stack, matrix) + rows.begin * p_.a.row_stride;
+            float* const to = reinterpret_cast<float*>(frame[output].data) +
+                              offset_of(p_.c, p_.stack, matrix) + rows.begin * p_.c.row_stride;
+            product.run(view_of(frame, p_.a, from, rows.size(), p_.depth), memory, p_.depth,
+                        {to, rows.size(), p_.columns, p_.c.row_stride, 1});
+          }
+        });
+  }
+
+ private:
+  void pack(const Frame& frame, std::int64_t at, float* panels) const {
+    const MatrixView<const float> b = view_of(frame, p_.b, at, p_.depth, p_.columns);
+    if (p_.b.column_stride == 1)
+      pack_values(b, panels);
+    else
+      pack_keys({b.data, p_.columns, p_.depth, p_.b.column_stride, 1}, panels);
+  }
+
+  const StackedProduct p_;
+};
+
+std::vector<Buffer> operands(const StackedAttention& a) {
+  std::vector<Buffer> buffers{a.q.buffer, a.k.buffer, a.v.buffer};
+  if (a.bias) buffers.push_back(a.bias->buffer);
+  return buffers;
+}
+
+class AttendOp final : public Op {
+ public:
+  explicit AttendOp(StackedAttention a) : Op("attention", operands(a)), a_(std::move(a)) {}
+
+  std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
+    return std::make_unique<AttendStep>(*this, context);
+  }
+
+ private:
+  class AttendStep final : public Step {
+   public:
+    AttendStep(const AttendOp& op, const PrepareContext& context)
+        : op_(op),
+          a_(op.a_),
+          geometry_(choose_geometry(Accumulator::float32, context.features)),
+          scores_(Accumulator::float32, geometry_, round_up(a_.keys, kKeyPadding)),
+          context_(Accumulator::float32, geometry_, a_.columns),
+          kernels_(simd::row_kernels(context.features)) {
+      score_stride_ = round_up(a_.keys, kKeyPadding);
+      if (score_stride_ % 1024 == 0) score_stride_ += 16;
+      const std::int64_t tallest = geometry_.max_rows;
+      const std::int64_t fit = kScores / score_stride_ / tallest * tallest;
+      blocks_ = BalancedSplit::split(a_.queries, std::max(fit, tallest));
+      values_ = aligned(round_up(a_.keys, kPanelColumns) * a_.depth);
+      score_ = values_ + aligned(round_up(a_.columns, kPanelColumns) * a_.keys);
+      thread_floats_ = score_ + aligned(blocks_.largest * score_stride_);
+      scratch_bytes_ =
+          static_cast<std::size_t>(thread_floats_ * context.capacity.threads) * sizeof(float);
+    }
+
+    std::size_t scratch_bytes() const noexcept override { return scratch_bytes_; }
+
+    void run(const Frame& frame, std::byte* scratch, int thread_id,
+             int num_threads) const noexcept override {
+      float* const memory = reinterpret_cast<float*>(scratch) + thread_id * thread_floats_;
+      const Range units = thread_rows(volume_of(a_.stack) * blocks_.count, thread_id, num_threads);
+      std::int64_t keys = -1, values = -1;  // the elements at which those in the panels begin
+      for (std::int64_t unit = units.begin; unit < units.end; ++unit) {
+        const std::int64_t matrix = unit / blocks_.count;
+        const std::int64_t k = offset_of(a_.k, a_.stack, matrix);
+        const std::int64_t v = offset_of(a_.v, a_.stack, matrix);
+        if (k != keys) pack_keys(view_of(frame, a_.k, k, a_.keys, a_.depth), memory);
+        if (v != values)
+          pack_values(view_of(frame, a_.v, v, a_.keys, a_.columns), memory + values_);
+        keys = k;
+        values = v;
+        run_block(frame, matrix, blocks_[unit % blocks_.count], memory);
+      }
+    }
+
+   private:
+    void run_block(const Frame& frame, std::int64_t matrix, Range rows,
+                   float* memory) const noexcept {
+      const std::int64_t count = rows.size();
+      const std::int64_t from = offset_of(a_.q, a_.stack, matrix) + rows.begin * a_.q.row_stride;
+      float* const scores = memory + score_;
+      scores_.run(view_of(frame, a_.q, from, count, a_.depth), memory, a_.depth,
+                  {scores, count, round_up(a_.keys, kKeyPadding), score_stride_, 1});
+      const auto n = static_cast<std::size_t>(a_.keys);
+      for (std::int64_t i = 0; i < count; ++i) {
+        float* const row = scores + i * score_stride_;
+        if (a_.bias) {
+          const std::int64_t at =
+              offset_of(*a_.bias, a_.stack, matrix) + (rows.begin + i) * a_.bias->row_stride;
+          kernels_.multiply(row, a_.scale, n);
+          kernels_.add(row, view_of(frame, *a_.bias, at, 1, a_.keys).data, n, row);
+        }
+        kernels_.softmax(row, n, a_.bias ? 1.0f : a_.scale);
+      }
+      float* const to = reinterpret_cast<float*>(frame[op_.output].data) +
+                        offset_of(a_.output, a_.stack, matrix) + rows.begin * a_.output.row_stride;
+      context_.run({scores, count, a_.keys, score_stride_, 1}, memory + values_, a_.keys,
+                   {to, count, a_.columns, a_.output.row_stride, 1});
+    }
+
+    const AttendOp& op_;
+    const StackedAttention& a_;
+    const Geometry geometry_;
+    const PanelProduct scores_, context_;
+    const simd::RowKernels& kernels_;
+    BalancedSplit blocks_;
+    // Where a thread has what, in floats of its scratch; the panels of K come first.
+    std::int64_t score_stride_, values_, score_, thread_floats_;
+    std::size_t scratch_bytes_;
+  };
+
+  const StackedAttention a_;
+};
+
+// All elements of the matrices must lie within `elements`.
+void check_matrices(const StackedMatrices& m, const std::vector<std::int64_t>& stack,
+                    std::int64_t rows, std::int64_t cols, std::int64_t elements, const char* what) {
+  require(m.strides.size() == stack.size(),
+          std::string(what) + " must have a stride for each extent of the stack");
+  require(m.row_stride >= 0 && m.column_stride >= 0,
+          std::string(what) + " must not have negative strides");
+  std::int64_t last = (rows - 1) * m.row_stride + (cols - 1) * m.column_stride;
+  for (std::size_t a = 0; a < stack.size(); ++a) {
+    require(m.strides[a] >= 0, std::string(what) + " must not have negative strides");
+    last += (stack[a] - 1) * m.strides[a];
+  }
+  require(last < elements, std::string(what) + " reaches beyond its tensor");
+}
+
+void check_operand(const Graph& graph, const StackedMatrices& m,
+                   const std::vector<std::int64_t>& stack, std::int64_t rows, std::int64_t cols,
+                   const char* what) {
+  check_matrices(m, stack, rows, cols, graph.shape(m.buffer).cols / 4, what);
+}
+
+// Bytes of the output, whose matrices must fill it.
+std::int64_t output_bytes(const StackedMatrices& m, const std::vector<std::int64_t>& stack,
+                          std::int64_t rows, std::int64_t cols, const char* what) {
+  std::vector<std::int64_t> extents = stack;
+  extents.insert(extents.end(), {rows, cols});
+  const std::int64_t elements = checked_product(extents, what);
+  check_matrices(m, stack, rows, cols, elements, what);
+  extents.push_back(4);
+  return checked_product(extents, what);
+}
+
+}  // namespace
+
+Buffer multiply(Graph& graph, StackedProduct p) {
+  const std::int64_t bytes = output_bytes(p.c, p.stack, p.rows, p.columns, "matmul: the output");
+  require(p.depth >= 1, "matmul: the depth must be at least 1, got " + std::to_string(p.depth));
+  check_operand(graph, p.a, p.stack, p.rows, p.depth, "matmul: a");
+  check_operand(graph, p.b, p.stack, p.depth, p.columns, "matmul: b");
+  require(p.a.column_stride == 1 && p.c.column_stride == 1,
+          "matmul: a and the output must have a column stride of 1");
+  require(p.b.column_stride == 1 || p.b.row_stride == 1,
+          "matmul: b must have a row or column stride of 1");
+  return append_op(graph, std::make_shared<MultiplyOp>(std::move(p)), tensor_shape(bytes));
+}
+
+Buffer attend(Graph& graph, StackedAttention a) {
+  const std::int64_t bytes =
+      output_bytes(a.output, a.stack, a.queries, a.columns, "attention: the output");
+  require(a.depth >= 1 && a.keys >= 1, "attention: must have keys of at least one element");
+  check_operand(graph, a.q, a.stack, a.queries, a.depth, "attention: q");
+  check_operand(graph, a.k, a.stack, a.keys, a.depth, "attention: k");
+  check_operand(graph, a.v, a.stack, a.keys, a.columns, "attention: v");
+  bool dense = a.output.column_stride == 1;
+  for (const StackedMatrices* m : {&a.q, &a.k, &a.v}) dense = dense && m->column_stride == 1;
+  if (a.bias) {
+    check_operand(graph, *a.bias, a.stack, a.queries, a.keys, "attention: bias");
+    dense = dense && a.bias->column_stride == 1;
+  }
+  require(dense, "attention: q, k, v, bias and the output must have a column stride of 1");
+  return append_op(graph, std::make_shared<AttendOp>(std::move(a)), tensor_shape(bytes));
+}
+
+}  // namespace fbg
