@@ -148,14 +148,16 @@ const void* PackedConv<Acc>::form(const std::string& name,
 }
 
 template <class Acc>
-const PackedB<Acc>& PackedConv<Acc>::panels(std::int64_t group, std::int64_t run) const {
+const PackedB<Acc>& PackedConv<Acc>::panels(std::int64_t group, std::int64_t run,
+                                            std::int64_t unit) const {
   const ConvGeometry& g = geometry();
   const std::int64_t depth = g.depth(), columns = g.group_outputs();
-  const std::int64_t padded = round_up(run, Acc::format.kr), runs = depth / run;
-  // Where a run is whole k-groups, the matrix is the same for every length of it.
-  const bool plain = padded == run || runs == 1;
+  const std::int64_t padded = round_up(run, unit), runs = depth / run;
+  // Without padding, or with that of every product, the matrix is the same for all runs.
+  const bool plain = padded == run || (runs == 1 && unit == Acc::format.kr);
   const std::string name =
-      "panels " + std::to_string(group) + (plain ? "" : " run " + std::to_string(run));
+      "panels " + std::to_string(group) +
+      (plain ? "" : " run " + std::to_string(run) + " of " + std::to_string(padded));
   const void* const object = form(name, [&]() -> Form {
     const State& s = *state_;
     const Element* w = s.weights.data() + group * columns * depth;

@@ -149,12 +149,48 @@ void spread_floats(const std::byte* x, std::int64_t stride, std::size_t pixels,
   spread<true>(x, stride, pixels, end, vectors, count, y);
 }
 
+template <std::size_t kBytes>
+HWY_INLINE void copy_steps(const std::byte* x, std::byte* y) {
+#if HWY_TARGET == HWY_SCALAR
+  std::memcpy(y, x, kBytes);
+#else
+  const hn::FixedTag<std::uint8_t, 32> d32;
+  const hn::FixedTag<std::uint8_t, 16> d16;
+  const auto* from = reinterpret_cast<const std::uint8_t*>(x);
+  auto* to = reinterpret_cast<std::uint8_t*>(y);
+  if constexpr (kBytes >= 32) hn::StoreU(hn::LoadU(d32, from), d32, to);
+  if constexpr (kBytes == 64) hn::StoreU(hn::LoadU(d32, from + 32), d32, to + 32);
+  if constexpr (kBytes % 32 != 0)
+    hn::StoreU(hn::LoadU(d16, from + kBytes - 16), d16, to + kBytes - 16);
+#endif
+}
+
+template <std::size_t kBytes>
+HWY_INLINE void copy_rows(const PatchRow* rows, std::size_t num_rows, std::size_t bytes,
+                          std::size_t count, std::byte* y, std::int64_t stride_y) {
+  for (std::size_t i = 0; i < count; ++i, y += stride_y) {
+    std::byte* to = y;
+    const auto patch = static_cast<std::int64_t>(i);
+    for (std::size_t r = 0; r < num_rows; ++r, to += bytes)
+      copy_steps<kBytes>(rows[r].data + patch * rows[r].step, to);
+  }
+}
+
+void copy_patches(const PatchRow* rows, std::size_t num_rows, std::size_t bytes, std::size_t count,
+                  std::byte* y, std::int64_t stride_y) {
+  if (bytes <= 16) return copy_rows<16>(rows, num_rows, bytes, count, y, stride_y);
+  if (bytes <= 32) return copy_rows<32>(rows, num_rows, bytes, count, y, stride_y);
+  if (bytes <= 48) return copy_rows<48>(rows, num_rows, bytes, count, y, stride_y);
+  copy_rows<64>(rows, num_rows, bytes, count, y, stride_y);
+}
+
 extern const LaneKernels kLaneKernels;
 const LaneKernels kLaneKernels = {
     .interleave_bytes = interleave_bytes,
     .interleave_words = interleave_words,
     .spread_bytes = spread_bytes,
     .spread_floats = spread_floats,
+    .copy_patches = copy_patches,
 };
 
 }  // namespace HWY_NAMESPACE

@@ -1,5 +1,6 @@
-// Kernels that lay images out for depthwise and groupwise convolution: what belongs to one output
-// channel in 32 bits of a lane (src/conv/lanewise.h).
+// Kernels that lay images out for convolution: what belongs to one output channel in 32 bits of a
+// lane, for depthwise and groupwise ones (src/conv/lanewise.h), and patches of a few short runs
+// (src/conv/patches.cc).
 #pragma once
 
 #include <algorithm>
@@ -34,6 +35,15 @@ struct LaneSpread {
   }
 };
 
+// The bytes under one row of a convolution's kernel: `step` bytes further on for the next patch.
+struct PatchRow {
+  const std::byte* data;
+  std::int64_t step;
+};
+
+// copy_patches copies runs of up to kMaxRun bytes by whole steps of kRunStep bytes.
+inline constexpr std::int64_t kMaxRun = 64, kRunStep = 16;
+
 struct LaneKernels {
   // y[pixel * stride_y + c] = the bytes rows[0..4) of channel c, lowest first; pixels of rows[i]
   // are strides[i] bytes apart. The words of channels [channels, stride_y) are not written.
@@ -53,6 +63,10 @@ struct LaneKernels {
   void (*spread_floats)(const std::byte* x, std::int64_t stride, std::size_t pixels,
                         const std::byte* end, const LaneSpread* vectors, std::size_t count,
                         std::uint32_t* y);
+  // y[patch * stride_y + row * bytes ...] = `bytes` bytes of each row, for `count` patches. Of each
+  // run, whole steps are read and written.
+  void (*copy_patches)(const PatchRow* rows, std::size_t num_rows, std::size_t bytes,
+                       std::size_t count, std::byte* y, std::int64_t stride_y);
 };
 
 // The table for a set of features (avx512 > avx2 > generic).

@@ -46,8 +46,9 @@ class PackedConv {
 
   // The weights of one group as the right operand of a product of depth() x group_outputs(), whose
   // k runs over taps and then channels. Each run of `run` consecutive k is padded with zeros to
-  // whole k-groups; run = depth() pads the end alone.
-  const PackedB<Acc>& panels(std::int64_t group, std::int64_t run) const;
+  // a multiple of `unit`, which is a number of whole k-groups; run = depth() pads the end alone.
+  const PackedB<Acc>& panels(std::int64_t group, std::int64_t run,
+                             std::int64_t unit = Acc::format.kr) const;
 
   // A form of the weights that an algorithm knows by name: made by `make`, which returns the object
   // and its size in bytes, unless it is there. Thread-safe.

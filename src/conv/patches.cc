@@ -1,0 +1,286 @@
+// patches: a convolution of bytes as one product, whose A is gathered for a block of tiles at a
+// time.
+//
+// A row of A is the patch of an output pixel: the pixels under each row of the kernel are
+// contiguous in a channels-last image, so that it is made of a few runs of bytes, one after the
+// other, and of zeros up to whole blocks of a matrix unit:
+//
+//   [ row 0 of the kernel: kx, channel | row 1 | ... | zeros ]
+//
+// This is for images of few channels. Their runs are short, and `taps`, which reads them where they
+// lie, would have to pad each of them; here only the end of a patch is padded. Tiles do not end
+// where a line of the output does. All columns of C use the patches of a block while they are in
+// the L2.
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "conv/algorithm.h"
+#include "conv/padding.h"
+#include "fbg/gemm/tile_loop.h"
+#include "simd/lanes.h"
+
+namespace fbg {
+namespace {
+
+constexpr std::int64_t kBlockBytes = 24 << 10;  // of the patches of a block
+constexpr std::int64_t kManyGroups = 1 << 20;
+
+// The geometry of a matrix unit, if padding patches to whole blocks of it pays.
+template <class Acc>
+Geometry patch_geometry(const ConvProblem<Acc>& p) {
+  const Geometry unit = choose_geometry(Acc::kind, p.features, {}, kManyGroups);
+  const std::int64_t groups = ceil_div(p.geometry.depth(), Acc::format.kr);
+  const auto padded = static_cast<double>(round_up(groups, unit.block_groups));
+  if (padded * relative_cost(unit) <= static_cast<double>(groups)) return unit;
+  return choose_geometry(Acc::kind, p.features);
+}
+
+template <class Acc>
+class PatchesStep final : public ConvStep<Acc> {
+ public:
+  explicit PatchesStep(const ConvProblem<Acc>& p)
+      : geometry_(p.geometry),
+        shape_(p.shape),
+        tile_(patch_geometry(p)),
+        key_(conv_kernel_key(p, tile_)),
+        output_(key_.output()),
+        tiles_(BalancedSplit::split(volume(p.shape.output), tile_.max_rows)),
+        kernels_(tile_, key_, p.geometry.out_channels,
+                 std::max<std::int64_t>(tiles_.largest - 1, 1), tiles_.largest),
+        panels_(p.weights.panels(0, p.geometry.depth(), tile_.block_groups * Acc::format.kr)),
+        lanes_(simd::lane_kernels(p.features)),
+        threads_(p.threads) {
+    const ConvGeometry& g = geometry_;
+    rows_ = g.kernel[0] * g.kernel[1];
+    run_ = g.kernel[2] * g.in_channels;
+    steps_ = run_ <= simd::kMaxRun ? round_up(run_, simd::kRunStep) : run_;
+    patch_ = round_up(std::max(g.depth() - run_ + steps_, panels_.groups() * Acc::format.kr), 4);
+    // Patches a multiple of 4 KiB apart would fall into the same sets of the L1.
+    if (patch_ % 4096 == 0) patch_ += 64;
+    block_tiles_ = std::max<std::int64_t>(kBlockBytes / (patch_ * tile_.max_rows), 1);
+    pad_bytes_ = round_up(run_, 64);
+    const std::int64_t line = std::max<std::int64_t>(p.shape.output[2], 1);
+    border_bytes_ = round_up((line - 1) * g.stride[2] * g.in_channels + steps_, 64);
+    terms_bytes_ = key_.column_terms ? round_up(g.out_channels, kPanelColumns) * 4 : 0;
+    patches_bytes_ = round_up(block_tiles_ * tile_.max_rows * patch_, 64);
+    rows_bytes_ = round_up(rows_ * static_cast<std::int64_t>(sizeof(simd::PatchRow)), 64);
+    thread_bytes_ =
+        pad_bytes_ + 2 * rows_bytes_ + rows_ * border_bytes_ + 2 * terms_bytes_ + patches_bytes_;
+  }
+
+  std::string kernel() const override {
+    KernelKey key = key_;
+    key.rows = static_cast<std::uint8_t>(std::max<std::int64_t>(tiles_.largest, 1));
+    key.vectors = static_cast<std::uint8_t>(tile_.max_vectors[key.rows - 1]);
+    return kernel_name(key);
+  }
+  std::size_t workspace_bytes() const noexcept override {
+    return static_cast<std::size_t>(thread_bytes_ * threads_);
+  }
+
+  void run(const ConvRun& run, std::byte* workspace, int, int thread_id,
+           int num_threads) const noexcept override {
+    const std::int64_t count = shape_.batch * tiles_.count, columns = geometry_.out_channels;
+    const int row_parts = choose_row_parts(shape_.out_pixels(), columns, num_threads);
+    const Share share = thread_share(count, columns, thread_id, num_threads, row_parts);
+    if (share.rows.size() <= 0 || share.cols.size() <= 0) return;
+
+    const KernelScope scope(tile_, tiles_.largest);
+    std::byte* at = workspace + thread_id * thread_bytes_;
+    const auto take = [&](std::int64_t bytes) { return std::exchange(at, at + bytes); };
+    Thread t{};
+    t.padding = take(pad_bytes_);
+    t.borders = take(rows_ * border_bytes_);
+    t.lines = reinterpret_cast<const std::byte**>(take(rows_bytes_));
+    t.rows = reinterpret_cast<simd::PatchRow*>(take(rows_bytes_));
+    t.terms.scale = reinterpret_cast<float*>(take(terms_bytes_));
+    t.terms.offset = reinterpret_cast<std::int32_t*>(take(terms_bytes_));
+    t.patches = at;
+    t.place = TilePlace(run.stages, run.c, 1);
+    std::int64_t image = -1;
+    for (std::int64_t i = share.rows.begin; i < share.rows.end;) {
+      const std::int64_t n = i / tiles_.count;
+      if (n != image) begin_image(run, image = n, t);
+      const std::int64_t end = std::min({i + block_tiles_, share.rows.end, (n + 1) * tiles_.count});
+      run_block(run, n, {i - n * tiles_.count, end - n * tiles_.count}, share.cols, t);
+      i = end;
+    }
+  }
+
+ private:
+  // What a thread works with.
+  struct Thread {
+    std::byte* padding;       // a run of padding
+    std::byte* borders;       // [row] of a line, with its padding
+    const std::byte** lines;  // [row] of the image; null: outside
+    simd::PatchRow* rows;     // [row] to copy runs from
+    ColumnTerms terms;
+    std::byte* patches;
+    TilePlace place;
+  };
+
+  void begin_image(const ConvRun& run, std::int64_t n, Thread& t) const noexcept {
+    fill_padding(t.padding, pad_bytes_, run.image_zero_point(n), 1);
+    if (!key_.column_terms) return;
+    fill_column_terms(key_, t.place.stages(), run.image_scale(n), run.image_zero_point(n),
+                      panels_.scale(), panels_.col_offsets(), {0, geometry_.out_channels}, t.terms);
+  }
+
+  // Tiles `tiles` of image n: their patches, then their products by groups of columns.
+  void run_block(const ConvRun& run, std::int64_t n, Range tiles, Range cols,
+                 Thread& t) const noexcept {
+    const std::int64_t first = tiles_[tiles.begin].begin;
+    gather(run, n, {first, tiles_[tiles.end - 1].end}, t);
+    constexpr std::int64_t kGroupBytes = PackedB<Acc>::kGroupBytes;
+    BlockPair pair{};
+    pair.lda = patch_;
+    pair.b_panel_stride = panels_.panel_bytes();
+    pair.groups = panels_.groups();
+    TileArgs args{};
+    args.pairs = &pair;
+    args.num_pairs = 1;
+    for_each_column_group(tile_, tiles_.largest, cols, [&](const ColumnGroup& columns) {
+      const std::int64_t col = columns.col;
+      pair.b = panels_.panels() + col / kPanelColumns * panels_.panel_bytes() +
+               col % kPanelColumns * (kGroupBytes / kPanelColumns);
+      args.prefetch = static_cast<const std::byte*>(pair.b);
+      args.columns = columns.columns;
+      if (key_.column_terms) {
+        args.b_scale = t.terms.scale + col;
+        args.col_offsets = t.terms.offset + col;
+      }
+      for (std::int64_t i = tiles.begin; i < tiles.end; ++i) {
+        const Range pixels = tiles_[i];
+        pair.a = t.patches + (pixels.begin - first) * patch_;
+        t.place.set(args, n * volume(shape_.output) + pixels.begin, col, output_);
+        run_tile(kernels_, columns, pixels.size(), args);
+      }
+    });
+  }
+
+  // The patches of output pixels of image n, line by line.
+  void gather(const ConvRun& run, std::int64_t n, Range pixels, const Thread& t) const noexcept {
+    const std::int64_t width = shape_.output[2];
+    std::byte* to = t.patches;
+    for (std::int64_t pixel = pixels.begin; pixel < pixels.end;) {
+      const std::int64_t x = pixel % width, count = std::min(width - x, pixels.end - pixel);
+      gather_line(run, n, pixel / width, {x, x + count}, t, to);
+      pixel += count;
+      to += count * patch_;
+    }
+  }
+
+  // Output pixels `xs` of a line. Those whose patches lie inside the lines of the image, and may be
+  // read by whole steps, are copied from there, the others from copies with padding.
+  void gather_line(const ConvRun& run, std::int64_t n, std::int64_t line, Range xs, const Thread& t,
+                   std::byte* to) const noexcept {
+    const ConvGeometry& g = geometry_;
+    const std::int64_t width = shape_.input[2], stride = g.stride[2];
+    const auto start = [&](std::int64_t x) { return x * stride - g.pad_before[2]; };
+    Range inside{xs.begin, xs.begin};
+    if (run.strides[2] == g.in_channels && width >= g.kernel[2]) {
+      inside.begin = std::clamp(ceil_div(g.pad_before[2], stride), xs.begin, xs.end);
+      const std::int64_t last = (width - g.kernel[2] + g.pad_before[2]) / stride;
+      inside.end = std::clamp(last + 1, inside.begin, xs.end);
+    }
+    const std::byte* const image = run.x + n * run.batch_stride;
+    std::int64_t row = 0;
+    for (std::int64_t kz = 0; kz < g.kernel[0]; ++kz) {
+      const std::int64_t z =
+          line / shape_.output[1] * g.stride[0] - g.pad_before[0] + kz * g.dilation[0];
+      for (std::int64_t ky = 0; ky < g.kernel[1]; ++ky, ++row) {
+        const std::int64_t y =
+            line % shape_.output[1] * g.stride[1] - g.pad_before[1] + ky * g.dilation[1];
+        const bool outside = z < 0 || z >= shape_.input[0] || y < 0 || y >= shape_.input[1];
+        t.lines[row] = outside ? nullptr : image + z * run.strides[0] + y * run.strides[1];
+        while (!outside && inside.size() > 0 &&
+               t.lines[row] + start(inside.end - 1) * g.in_channels + steps_ > run.end)
+          --inside.end;
+      }
+    }
+    const auto border = [&](Range part) {
+      if (part.size() == 0) return;
+      const std::int64_t count = (part.size() - 1) * stride + g.kernel[2];
+      for (row = 0; row < rows_; ++row) {
+        std::byte* const copy = t.borders + row * border_bytes_;
+        t.rows[row] = {t.padding, 0};
+        if (!t.lines[row]) continue;
+        copy_padded(t.lines[row], run.strides[2], width, start(part.begin), count, g.in_channels,
+                    t.padding, copy);
+        t.rows[row] = {copy, stride * g.in_channels};
+      }
+      copy_patches(t, part.size(), to + (part.begin - xs.begin) * patch_);
+    };
+    border({xs.begin, inside.begin});
+    for (row = 0; row < rows_; ++row)
+      t.rows[row] = t.lines[row]
+                        ? simd::PatchRow{t.lines[row] + start(inside.begin) * g.in_channels,
+                                         stride * g.in_channels}
+                        : simd::PatchRow{t.padding, 0};
+    copy_patches(t, inside.size(), to + (inside.begin - xs.begin) * patch_);
+    border({inside.end, xs.end});
+  }
+
+  void copy_patches(const Thread& t, std::int64_t count, std::byte* to) const noexcept {
+    if (run_ <= simd::kMaxRun)
+      return lanes_.copy_patches(t.rows, static_cast<std::size_t>(rows_),
+                                 static_cast<std::size_t>(run_), static_cast<std::size_t>(count),
+                                 to, patch_);
+    for (std::int64_t i = 0; i < count; ++i, to += patch_)
+      for (std::int64_t row = 0; row < rows_; ++row)
+        std::memcpy(to + row * run_, t.rows[row].data + i * t.rows[row].step,
+                    static_cast<std::size_t>(run_));
+  }
+
+  const ConvGeometry geometry_;
+  const ConvShape shape_;
+  const Geometry tile_;
+  const KernelKey key_;
+  const ValueType output_;
+  const BalancedSplit tiles_;  // of the output pixels of an image
+  const KernelTable kernels_;
+  const PackedB<Acc>& panels_;
+  const simd::LaneKernels& lanes_;
+  const int threads_;
+  // Rows of the kernel; bytes of a run, of the whole steps that it is copied by, and from one patch
+  // to the next.
+  std::int64_t rows_, run_, steps_, patch_;
+  std::int64_t block_tiles_;
+  std::int64_t pad_bytes_, border_bytes_, rows_bytes_, terms_bytes_, patches_bytes_, thread_bytes_;
+};
+
+template <class Acc>
+bool applies(const ConvProblem<Acc>& p) {
+  const ConvGeometry& g = p.geometry;
+  return Acc::kind == Accumulator::int32 && !g.transposed && g.groups == 1 && g.dilation[2] == 1 &&
+         !p.b_has_zero_point() && !choose_geometry(Acc::kind, p.features).format.wide_a;
+}
+
+// Gathering a run takes a few instructions and its bytes twice.
+template <class Acc>
+double cost(const ConvProblem<Acc>& p) {
+  const ConvGeometry& g = p.geometry;
+  const Geometry tile = patch_geometry(p);
+  const double groups =
+      static_cast<double>(round_up(ceil_div(g.depth(), Acc::format.kr), tile.block_groups));
+  const double vectors = static_cast<double>(ceil_div(g.out_channels, tile.lanes));
+  const double rows = static_cast<double>(p.shape.out_pixels());
+  const double runs = static_cast<double>(g.kernel[0] * g.kernel[1]);
+  const double finish = p.stages.empty() ? 3 : 10;
+  const double gather = runs * 4 + static_cast<double>(g.depth()) / 8;
+  return rows * (vectors * (groups * relative_cost(tile) * 1.1 + finish) + gather);
+}
+
+template <class Acc>
+std::unique_ptr<ConvStep<Acc>> prepare(const ConvProblem<Acc>& p) {
+  return std::make_unique<PatchesStep<Acc>>(p);
+}
+
+}  // namespace
+
+ConvMethod<Int32> patches_method() {
+  return {"patches", true, applies<Int32>, cost<Int32>, prepare<Int32>};
+}
+
+}  // namespace fbg
