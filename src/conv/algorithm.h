@@ -95,6 +95,7 @@ ConvMethod<Acc> im2col_method();
 template <class Acc>
 ConvMethod<Acc> lanewise_method();
 ConvMethod<Int32> patches_method();
+ConvMethod<Int32> merged_method();
 // One for each number of outputs that a tile has along an axis: winograd2, ..., winograd6.
 std::array<ConvMethod<Float32>, 5> winograd_methods();
 // One for each number of levels: strassen1, strassen2.

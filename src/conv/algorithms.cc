@@ -24,7 +24,10 @@ std::span<const ConvMethod<Acc>> conv_methods() {
     std::vector<ConvMethod<Acc>> all{pointwise_method<Acc>(), taps_method<Acc>(),
                                      sliding_method<Acc>(), lanewise_method<Acc>(),
                                      im2col_method<Acc>()};
-    if constexpr (Acc::kind == Accumulator::int32) all.push_back(patches_method());
+    if constexpr (Acc::kind == Accumulator::int32) {
+      all.push_back(patches_method());
+      all.push_back(merged_method());
+    }
     if constexpr (Acc::kind == Accumulator::float32) {
       const auto add = [&](const auto& family) {
         all.insert(all.end(), family.begin(), family.end());

@@ -33,6 +33,7 @@ SlidingKey key_of(const ConvGeometry& g, SlidingKey key, int vectors, int lines)
     key.planes = byte(g.kernel[0]);
     key.height = byte(g.kernel[1]);
     if (lines > 1) key.line_step = byte(g.stride[1]);
+    key.inputs = byte(g.group_inputs());
   } else if (g.group_inputs() > 1) {
     key.source = SlidingSource::quads;
     key.quads = byte(g.group_inputs() / 4);
@@ -42,7 +43,7 @@ SlidingKey key_of(const ConvGeometry& g, SlidingKey key, int vectors, int lines)
 
 // Two output rows can share a window. Of bytes they do if it takes no more lanes than one's.
 bool shares_lines(const ConvGeometry& g, bool floats) {
-  if (g.group_inputs() > 1 || g.dilation[1] > 1) return false;
+  if ((g.group_inputs() > 1 && !floats) || g.dilation[1] > 1) return false;
   return floats || ceil_div(window_rows(g, 2, false), 4) == ceil_div(window_rows(g, 1, false), 4);
 }
 
@@ -68,7 +69,8 @@ SlidingKey best_key(const ConvGeometry& g, const SlidingKey& kind) {
 
 bool SlidingBlocks::fit(const ConvGeometry& g, const SlidingKey& kind) {
   const std::int64_t inputs = g.group_inputs();
-  const bool groups = !kind.is_float() && (inputs == 4 || inputs == 8 || inputs == 16);
+  const bool narrow = inputs == 4 || inputs == 8 || inputs == 16;
+  const bool groups = narrow || (kind.is_float() && (inputs == 2 || inputs == 32));
   if (inputs != g.group_outputs() || !(inputs == 1 || groups)) return false;
   constexpr std::int64_t kMaxTaps = 7, kMaxStep = 3;
   return !g.transposed && g.dilation[2] == 1 && g.kernel[2] <= kMaxTaps &&
@@ -142,11 +144,14 @@ AlignedBuffer SlidingBlocks::weights(const ConvGeometry& g, const std::int8_t* w
 AlignedBuffer SlidingBlocks::weights(const ConvGeometry& g, const float* w) const {
   AlignedBuffer lanes = buffer();
   auto* to = lanes.as<float>();
-  const std::int64_t taps = g.taps();
+  const std::int64_t taps = g.kernel[2], inputs = g.group_inputs();
   for (const SlidingBlock& block : blocks_) {
     const std::int64_t width = block.key.vectors * block.key.lanes();
-    for (std::int64_t tap = 0; tap < taps; ++tap, to += width)
-      for (std::int64_t i = 0; i < block.channels; ++i) to[i] = w[(block.channel + i) * taps + tap];
+    for (std::int64_t row = 0; row < g.kernel[0] * g.kernel[1]; ++row)
+      for (std::int64_t input = 0; input < inputs; ++input)
+        for (std::int64_t kx = 0; kx < taps; ++kx, to += width)
+          for (std::int64_t i = 0; i < block.channels; ++i)
+            to[i] = w[((block.channel + i) * g.taps() + row * taps + kx) * inputs + input];
   }
   return lanes;
 }

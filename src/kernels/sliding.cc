@@ -12,9 +12,19 @@ namespace {
 
 constexpr int kTemporaries[5] = {0, 4, 4, 0, 5};  // registers by the number of vectors
 
-// Loads of weights and rows can take longer than the multiply-adds of floats.
+constexpr int kMaxMultiplies = 4400;  // in the code of a kernel of floats, which is unrolled
+
+// Loads of weights and rows can take longer than the multiply-adds of floats. In groups, channels
+// are spread besides, and few sums wait for their latency of four cycles of two multiply-adds.
 double float_cost(const SlidingKey& key) {
   const double products = key.products(), rows = key.rows * key.step;
+  if (key.inputs > 1) {
+    const double spreads = rows * key.inputs * key.vectors / key.spread();
+    const double chain = 8.0 * key.sources() * key.step;
+    // Relative to a product of short runs, which is what groups would be otherwise: measured.
+    return 0.7 * std::max(products + spreads / key.lines, chain / key.lines) + rows / key.lines +
+           3 * key.vectors;
+  }
   const double loads = (products + rows * key.vectors) / key.lines;
   return std::max(products, loads) + rows / key.lines + 3 * key.vectors;
 }
@@ -30,6 +40,12 @@ bool fits_sliding(const SlidingKey& key) noexcept {
   const int sums = key.places() * key.vectors * key.lines;
   if (key.is_float()) {
     const int registers = key.lanes() == 16 ? 32 : 15;  // of AVX2, one is the mask
+    if (key.inputs > 1) {
+      const int columns = key.taps - 1 + key.places() * key.step;
+      return sums + key.vectors + 2 + key.orders() <= registers && key.rows <= kMaxSlidingRows &&
+             key.vectors % key.spread() == 0 &&
+             columns * key.products() * key.lines <= kMaxMultiplies;
+    }
     return sums + key.rows * key.vectors + 1 <= registers && key.rows <= kMaxSlidingRows;
   }
   return sums + kTemporaries[key.vectors] <= 32 && key.rows <= kMaxSlidingRows;
@@ -51,6 +67,7 @@ std::string sliding_name(const SlidingKey& key) {
   const auto number = [](int n) { return std::to_string(n); };
   std::string name = key.is_float() ? "sliding_fp32_f32_f32_" : "sliding_int32_u8_s8_";
   if (key.source == SlidingSource::quads) name += "quads" + number(key.quads) + "_";
+  if (key.inputs > 1) name += "inputs" + number(key.inputs) + "_";
   if (key.is_float()) name += "planes" + number(key.planes) + "_height" + number(key.height) + "_";
   name += "rows" + number(key.rows) + "_taps" + number(key.taps) + "_" + number(key.lines) + "x" +
           number(key.vectors * key.lanes()) + "_" + isa_name(key.isa);

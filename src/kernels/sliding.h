@@ -13,7 +13,8 @@
 //   rows   depthwise: a lane holds four rows of the window, of one channel
 //   quads  groups of 4, 8 or 16 channels, as many in as out: a lane holds four channels of the
 //          group that its output channel belongs to; vectors = 4
-//   floats depthwise in float32; lanes are in the order of the channels
+//   floats depthwise in float32, or groups of channels, as many in as out; lanes are in the order
+//          of the channels, and each channel of a group is spread over the lanes of its group
 #pragma once
 
 #include <cstddef>
@@ -40,6 +41,7 @@ struct SlidingKey {
   bool masked = false;      // the block has fewer channels
   // Of floats: the kernel has `planes` times `height` rows, and lines are `line_step` rows apart.
   std::uint8_t planes = 1, height = 1, line_step = 1;
+  std::uint8_t inputs = 1;                       // channels of a group
   bool bias = false, low = false, high = false;  // stages: a bias, and bounds
   friend bool operator==(const SlidingKey&, const SlidingKey&) = default;
 
@@ -49,10 +51,15 @@ struct SlidingKey {
   int places() const { return (taps + step - 1) / step; }
   // Vectors of d for one vector of a block, and multiply-adds for an output pixel.
   int sources() const {
-    if (is_float()) return planes * height;
+    if (is_float()) return planes * height * inputs;
     return source == SlidingSource::rows ? (rows + 3) / 4 : rows * quads;
   }
   int products() const { return sources() * taps * vectors; }
+  // Vectors that a channel of a group is spread over; 1 where a vector has whole groups.
+  int spread() const { return inputs > lanes() ? inputs / lanes() : 1; }
+  // Registers for the order of lanes that spreads a channel: of groups that are wider than the
+  // lanes among which the immediate of a shuffle moves, and narrower than a vector.
+  int orders() const { return inputs > 4 && inputs < lanes() ? inputs : 0; }
   // Vectors of weights: lines of bytes have their own.
   int weights() const { return products() * (is_float() ? 1 : lines); }
 };

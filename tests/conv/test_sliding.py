@@ -1,4 +1,4 @@
-"""Groupwise convolutions of bytes: which kernels compute them, and images with gaps."""
+"""Depthwise and groupwise convolutions: which kernels compute them, and images with gaps."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ SHAPES = [
     (40, 1, 5, 1),
     (32, 1, 7, 1),
     (128, 4, 3, 1),
+    (128, 16, 3, 1),
     (48, 16, 3, 2),
 ]
 
@@ -30,6 +31,8 @@ def test_gaps_between_pixels_and_lines_change_nothing(
     x = wide[:, 1:8, 2:13, 8 : 8 + channels]
     names = [algorithm.name for algorithm in wc.algorithms(x.shape)]
     assert ("sliding" in names) == isa.startswith(("avx512_vnni", "avx512_bf16", "avx512_amx"))
+    merges = isa == "avx512_amx" and inputs > 1 and channels % 64 == 0
+    assert ("merged" in names) == merges  # groups that fill 64 bytes of a matrix unit
     for stages in (None, fbg.Requantize(20.0, 9)):
         quantization = {} if stages is None else {"scale": 0.5, "zero_point": 7}
         expected = fbg.conv(np.ascontiguousarray(x), wc, stages, algorithm="im2col", **quantization)
@@ -42,17 +45,32 @@ def test_gaps_between_pixels_and_lines_change_nothing(
             assert not room[..., :2].any() and not room[..., -3:].any()
 
 
-@pytest.mark.parametrize(
-    ("channels", "kernel", "stride"), [(64, 3, 1), (50, 3, 2), (9, 5, 1), (40, 7, 1)]
-)
-def test_floats_with_a_bias_and_bounds(isa: str, channels: int, kernel: int, stride: int) -> None:
+FLOAT_SHAPES = [
+    (64, 1, 3, 1),
+    (50, 1, 3, 2),
+    (9, 1, 5, 1),
+    (40, 1, 7, 1),
+    (12, 2, 3, 1),
+    (64, 4, 3, 2),
+    (136, 8, 3, 1),
+    (48, 16, 3, 1),
+    (96, 32, 3, 1),
+]
+
+
+@pytest.mark.parametrize(("channels", "inputs", "kernel", "stride"), FLOAT_SHAPES)
+def test_floats_with_a_bias_and_bounds(
+    isa: str, channels: int, inputs: int, kernel: int, stride: int
+) -> None:
     rng = np.random.default_rng(kernel)
     x = rng.standard_normal((2, 9, 13, channels), np.float32)
     x[0, 4, 4, 1] = np.nan
-    w = rng.standard_normal((channels, 1, kernel, kernel), np.float32)
-    wc = fbg.PackedConv(w, dtype="float32", stride=stride, padding=kernel // 2, groups=channels)
+    w = rng.standard_normal((channels, inputs, kernel, kernel), np.float32)
+    geometry = {"stride": stride, "padding": kernel // 2, "groups": channels // inputs}
+    wc = fbg.PackedConv(w, dtype="float32", **geometry)
     names = [algorithm.name for algorithm in wc.algorithms(x.shape)]
-    assert ("sliding" in names) == (isa != "generic")
+    fits = isa.startswith("avx512") or (isa != "generic" and inputs < 32)  # in registers
+    assert ("sliding" in names) == fits
     bias = rng.standard_normal(channels, np.float32)
     for stages in (
         [fbg.Bias(bias)],

@@ -1,20 +1,34 @@
 // The sliding kernel (kernels/sliding.h) of float32, in reading order: columns, multiply-adds,
-// results. Rows of a column stay in registers; each weight is loaded once for all lines.
+// results.
+//
+// Depthwise, the rows of a column stay in registers, and each weight is loaded once for all lines.
+// In groups, each row is read on its own, and its channels are spread one after the other: channel
+// i of a group over all lanes of the group, which multiply it by their weights for it.
+#include <vector>
+
 #include "kernels/x64/sliding_loop.h"
 
 namespace fbg::kernels {
 namespace {
 
+using Xbyak::Zmm;
+
 class SlidingFloatGenerator final : public SlidingLoop {
  public:
   explicit SlidingFloatGenerator(const SlidingKey& key)
-      : SlidingLoop(key), weight_(num_sums() + key.rows * key.vectors) {}
+      : SlidingLoop(key),
+        // After the rows that registers hold, and in groups the second register for a channel.
+        weight_(num_sums() + (key.inputs > 1 ? key.vectors + 1 : key.rows * key.vectors)) {}
 
  private:
+  void emit_tables() override {
+    if (key_.orders() > 0) emit_orders();
+  }
   Vec row(int r, int v) const { return vec(num_sums() + r * key_.vectors + v); }
   bool is_partial(int v) const { return key_.masked && v == key_.vectors - 1; }
 
   void load_constants() override {
+    for (int i = 0; i < key_.orders(); ++i) vmovups(order(i), ptr[rip + orders_ + i * 64]);
     if (!key_.masked) return;
     mov(row_, arg(offsetof(SlidingArgs, last)));
     set_mask(row_, move_, num_vectors() - 1);
@@ -26,6 +40,10 @@ class SlidingFloatGenerator final : public SlidingLoop {
   }
 
   void add_column(int x) override {
+    if (key_.inputs > 1) {
+      for (int r = 0; r < key_.rows; ++r) add_groups(x, r);
+      return;
+    }
     for (int r = 0; r < key_.rows; ++r) {
       find_row(r);
       for (int v = 0; v < key_.vectors; ++v)
@@ -51,6 +69,51 @@ class SlidingFloatGenerator final : public SlidingLoop {
         vfmadd231ps(sum(place, line, v), row(kz * plane + ky + line * key_.line_step, v),
                     vec(weight_));
     }
+  }
+
+  // Row r of column x in all channels of the groups, for the output rows that it belongs to.
+  void add_groups(int x, int r) {
+    const int plane = key_.rows / key_.planes, kz = r / plane;
+    find_row(r);
+    if (key_.inputs < lanes())
+      for (int v = 0; v < key_.vectors; ++v)
+        load(row(0, v), ptr[row_ + move_ + v * vector_bytes()], is_partial(v));
+    for (int i = 0; i < key_.inputs; ++i)
+      for (int v = 0; v < key_.vectors; ++v) {
+        const Vec d = vec(weight_ - (i * key_.vectors + v) / key_.spread() % 2);
+        if (v % key_.spread() == 0) spread_channel(d, i, v);
+        for (int line = 0; line < key_.lines; ++line) {
+          const int ky = r % plane - line * key_.line_step;
+          if (ky < 0 || ky >= key_.height) continue;
+          for (int kx = key_.taps - 1; kx >= 0; --kx) {
+            const int place = place_of(x, kx);
+            if (place < 0) continue;
+            const int source = (kz * key_.height + ky) * key_.inputs + i;
+            const int at = (source * key_.taps + kx) * key_.vectors + v;
+            vfmadd231ps(sum(place, line, v), d, ptr[weights_ + at * vector_bytes()]);
+          }
+        }
+      }
+  }
+
+  // d = channel i of the group of each lane of vector v.
+  void spread_channel(const Vec& d, int i, int v) {
+    if (key_.inputs >= lanes())
+      vbroadcastss(d, ptr[row_ + move_ + v * vector_bytes() + i * 4]);
+    else if (key_.orders() > 0)
+      vpermps(Zmm(d.getIdx()), Zmm(order(i).getIdx()), row(0, v));
+    else
+      vpermilps(d, row(0, v), key_.inputs == 4 ? i * 0x55 : i == 0 ? 0xa0 : 0xf5);
+  }
+
+  // Of spread_channel: the lane that each lane takes, in the last registers.
+  Vec order(int i) const { return vec(num_vectors() - 1 - i); }
+  void emit_orders() {
+    align(64);
+    L(orders_);
+    for (int i = 0; i < key_.orders(); ++i)
+      for (int lane = 0; lane < lanes(); ++lane)
+        dd(static_cast<std::uint32_t>(lane / key_.inputs * key_.inputs + i));
   }
 
   // The stages are those of the pipeline, instruction by instruction: a NaN stays.
@@ -79,7 +142,8 @@ class SlidingFloatGenerator final : public SlidingLoop {
         store(ptr[result(line) + v * vector_bytes()], sum(place, line, v), is_partial(v));
   }
 
-  const int weight_;  // a register for a weight or a constant
+  const int weight_;  // a register for a weight, a channel or a constant
+  Xbyak::Label orders_;
 };
 
 }  // namespace

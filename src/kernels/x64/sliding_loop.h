@@ -60,6 +60,7 @@ class SlidingLoop : public SimdAssembler {
     begin_segment();
     ret();
     emit_data();
+    emit_tables();
   }
 
  protected:
@@ -71,7 +72,8 @@ class SlidingLoop : public SimdAssembler {
   // Adds column x, counted from the first of the row, to the sums of all output pixels under it.
   virtual void add_column(int x) = 0;
   virtual void finish(int place) = 0;
-  virtual void read_ahead() {}  // what a kernel reads of a column before the one before is done
+  virtual void emit_tables() {}  // after the code
+  virtual void read_ahead() {}   // what a kernel reads of a column before the one before is done
 
   // Registers by role (System V: rdi holds the arguments).
   const Reg64 args_ = rdi, segment_ = rsi, columns_ = rcx, offset_ = rdx, weights_ = r8;
