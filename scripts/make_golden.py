@@ -48,10 +48,12 @@ import transformers
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
+from golden_references import jina_arrays  # noqa: E402
 from golden_tasks import task_arrays  # noqa: E402
 
 from helpers import tiny_bert, tiny_models  # noqa: E402
 from helpers.minilm import minilm_directory, sampled, sentences  # noqa: E402
+from helpers.tiny_standard import HUB_CONFIGS, hub_shapes  # noqa: E402
 
 COMPLETE = (0, 1, 8, 14, 18)  # sentences whose hidden states are stored in full
 MAX_TOKENS = 256  # max_seq_length of sentence_bert_config.json; tokenizer.json says 128 (!)
@@ -162,20 +164,30 @@ def tiny_arrays() -> dict[str, np.ndarray]:
 
 
 def tiny_model_arrays(name: str) -> dict[str, np.ndarray]:
-    """A model of tiny_models.CONFIGS, read by transformers from the files that the tests write."""
-    settings = dict(tiny_models.CONFIGS[name])
+    """A model of tiny_models.CONFIGS, read by transformers from the files that the tests write.
+
+    transformers renames the tensors of files on the hub; config.json is stored as it is there.
+    """
+    family, own = HUB_CONFIGS.get(name, (name, None))
+    settings = dict(tiny_models.CONFIGS[family])
     built = transformers.AutoConfig.for_model(settings.pop("model_type"), **settings)
     config = json.loads(built.to_json_string())
-    empty = transformers.AutoModel.from_config(built)
-    shapes = {key: tuple(tensor.shape) for key, tensor in empty.state_dict().items()}
+    encoder_decoder = getattr(built, "is_encoder_decoder", False)  # only the encoder is of interest
+    auto = transformers.AutoModelForTextEncoding if encoder_decoder else transformers.AutoModel
+    empty = auto.from_config(built)
+    shapes = {key: tuple(tensor.shape) for key, tensor in empty.named_parameters()}
+    if own is not None:
+        shapes = hub_shapes(name, shapes)
     tensors = tiny_models.random_tensors(shapes)
     with tempfile.TemporaryDirectory() as directory:
         path = tiny_models.write_checkpoint(Path(directory), config, tensors)
-        model, report = transformers.AutoModel.from_pretrained(
+        model, report = auto.from_pretrained(
             path, attn_implementation="eager", output_loading_info=True
         )
-    assert not any(report.values()), report
-    arrays = {"config": np.array(json.dumps(config)), "shapes": np.array(json.dumps(shapes))}
+    missing = {key for key in report.pop("missing_keys") if "pooler" not in key}
+    assert not missing and not any(report.values()), (missing, report)
+    stored = json.dumps(config if own is None else own)
+    arrays = {"config": np.array(stored), "shapes": np.array(json.dumps(shapes))}
     inputs = tiny_models.golden_inputs(config)
     for batch in ("full", "holey"):
         names = {"input_ids": batch, "attention_mask": f"{batch}_mask"}
@@ -185,7 +197,7 @@ def tiny_model_arrays(name: str) -> dict[str, np.ndarray]:
             result = model.eval()(**given)
         kept = inputs.get(f"{batch}_mask", np.ones_like(inputs[batch])) != 0
         arrays[f"{batch}_hidden"] = result.last_hidden_state.numpy()[kept]
-        if result.get("pooler_output") is not None:
+        if result.get("pooler_output") is not None and own is None:
             arrays[f"{batch}_pooler"] = result.pooler_output.numpy()
     return arrays
 
@@ -195,6 +207,7 @@ def main() -> None:
         "minilm_golden": minilm_arrays,
         "tiny_golden": tiny_arrays,
         **{f"tiny_{name}": partial(tiny_model_arrays, name) for name in tiny_models.CONFIGS},
+        "tiny_jina_bert": partial(jina_arrays, tiny_models.CONFIGS["jina_bert"]),
         "tiny_tasks": task_arrays,
     }
     parser = argparse.ArgumentParser(description="Make the golden arrays of tests/data.")

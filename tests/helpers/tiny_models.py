@@ -21,39 +21,28 @@ from tokenizers.processors import TemplateProcessing
 
 from helpers.minilm import arrays
 from helpers.tiny_bert import near_normal, wordpiece, write_json
+from helpers.tiny_standard import HUB_CONFIGS, STANDARD_CONFIGS, VOCABULARY, sizes
 
 Array = npt.NDArray[Any]
 Tensors = dict[str, Array]
 
-VOCABULARY = 99
 SEED, SPREAD = 22, 0.2
-
-
-def _sizes(hidden: int, heads: int, layers: int, positions: int = 20) -> dict[str, Any]:
-    return {
-        "vocab_size": VOCABULARY,
-        "hidden_size": hidden,
-        "num_attention_heads": heads,
-        "num_hidden_layers": layers,
-        "intermediate_size": 2 * hidden + 5,
-        "max_position_embeddings": positions,
-    }
 
 
 # What transformers' configurations are made from: a model_type, and settings away from the default
 # wherever reading them wrongly would otherwise go unnoticed.
 CONFIGS: dict[str, dict[str, Any]] = {
-    "bert": {"model_type": "bert", **_sizes(39, 3, 2), "hidden_act": "gelu_new"},
+    "bert": {"model_type": "bert", **sizes(39, 3, 2), "hidden_act": "gelu_new"},
     "roberta": {
         "model_type": "roberta",
-        **_sizes(32, 4, 2, 22),
+        **sizes(32, 4, 2, 22),
         "type_vocab_size": 1,
         "layer_norm_eps": 1e-3,
     },
-    "xlm-roberta": {"model_type": "xlm-roberta", **_sizes(40, 5, 3, 22), "type_vocab_size": 2},
+    "xlm-roberta": {"model_type": "xlm-roberta", **sizes(40, 5, 3, 22), "type_vocab_size": 2},
     "camembert": {
         "model_type": "camembert",
-        **_sizes(33, 3, 2, 26),
+        **sizes(33, 3, 2, 26),
         "pad_token_id": 5,
         "type_vocab_size": 1,
     },
@@ -67,25 +56,25 @@ CONFIGS: dict[str, dict[str, Any]] = {
         "max_position_embeddings": 20,
         "activation": "relu",
     },
-    "electra": {"model_type": "electra", **_sizes(36, 2, 2), "embedding_size": 20},
-    "electra-square": {"model_type": "electra", **_sizes(32, 4, 2), "embedding_size": 32},
+    "electra": {"model_type": "electra", **sizes(36, 2, 2), "embedding_size": 20},
+    "electra-square": {"model_type": "electra", **sizes(32, 4, 2), "embedding_size": 32},
     "albert": {
         "model_type": "albert",
-        **_sizes(36, 3, 3),
+        **sizes(36, 3, 3),
         "embedding_size": 20,
         "num_hidden_groups": 2,
         "inner_group_num": 2,
     },
     "albert-square": {
         "model_type": "albert",
-        **_sizes(32, 2, 3),
+        **sizes(32, 2, 3),
         "embedding_size": 32,
         "hidden_act": "gelu",
     },
-    "mpnet": {"model_type": "mpnet", **_sizes(36, 3, 3, 42), "layer_norm_eps": 1e-5},
+    "mpnet": {"model_type": "mpnet", **sizes(36, 3, 3, 42), "layer_norm_eps": 1e-5},
     "modernbert": {
         "model_type": "modernbert",
-        **_sizes(36, 2, 4, 40),
+        **sizes(36, 2, 4, 40),
         "pad_token_id": 3,
         "bos_token_id": 1,
         "cls_token_id": 1,
@@ -97,7 +86,7 @@ CONFIGS: dict[str, dict[str, Any]] = {
     },
     "modernbert-biased": {
         "model_type": "modernbert",
-        **_sizes(32, 4, 3, 24),
+        **sizes(32, 4, 3, 24),
         "pad_token_id": 0,
         "bos_token_id": 1,
         "cls_token_id": 1,
@@ -113,6 +102,8 @@ CONFIGS: dict[str, dict[str, Any]] = {
         "attention_bias": True,
         "mlp_bias": True,
     },
+    **STANDARD_CONFIGS,
+    **{name: config for name, (_, config) in HUB_CONFIGS.items()},
 }
 
 
@@ -131,7 +122,7 @@ def random_tensors(shapes: dict[str, tuple[int, ...]], seed: int = SEED) -> Tens
     rng = np.random.PCG64(seed)
     tensors = {}
     for name, shape in shapes.items():
-        norm = "norm" in name.lower()
+        norm = "norm" in name.lower() or name.rpartition(".")[0].endswith((".ln", "_ln"))
         values = near_normal(rng, shape, 0.1 if norm else SPREAD)
         tensors[name] = values + 1 if norm and name.endswith(".weight") else values
     return tensors
@@ -146,8 +137,8 @@ def tiny_model(name: str) -> TinyModel:
 
 def max_length(config: dict[str, Any]) -> int:
     """Tokens of a sequence with a position for each; some families begin after the padding id."""
-    length: int = config["max_position_embeddings"]
-    if config["model_type"] in ("roberta", "xlm-roberta", "camembert", "mpnet"):
+    length: int = config.get("max_position_embeddings") or config["n_positions"]
+    if config["model_type"] in ("roberta", "xlm-roberta", "xlm-roberta-xl", "camembert", "mpnet"):
         length -= config["pad_token_id"] + 1
     return length
 
@@ -234,4 +225,11 @@ TOKENIZERS: dict[str, Callable[[], Tokenizer]] = {
     "albert": unigram,
     "mpnet": lambda: wordpiece(VOCABULARY),
     "modernbert": byte_pairs,
+    **dict.fromkeys(("llama", "mistral", "qwen2", "qwen3", "eurobert"), byte_pairs),
+    **dict.fromkeys(
+        ("gemma2", "gemma3_text", "t5", "mt5", "gte", "new", "xlm-roberta-xl"), unigram
+    ),
+    **dict.fromkeys(
+        ("nomic_bert", "megatron-bert", "rembert", "jina_bert"), lambda: wordpiece(VOCABULARY)
+    ),
 }

@@ -21,7 +21,7 @@ from fbg.checkpoints.torch_file import read_torch_file
 from fbg.checkpoints.weights import UnpackedWeight, copy_floats
 from fbg.errors import ModelError
 
-__all__ = ["FORMATS", "Checkpoint", "Format", "weight_files"]
+__all__ = ["FORMATS", "Checkpoint", "Format", "Part", "weight_files"]
 
 Floats = npt.NDArray[np.float32]
 
@@ -58,6 +58,15 @@ FORMATS = (
         read_torch_file,
     ),
 )
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some rows of a weight, named without ".weight": the part `index` of `count` equal ones."""
+
+    name: str
+    index: int
+    count: int
 
 
 class Checkpoint:
@@ -110,11 +119,20 @@ class Checkpoint:
         """Return a copy of a tensor, C-contiguous float32; raises ModelError."""
         return copy_floats(self._require(name, shape), num_threads)
 
-    def weight(self, names: Sequence[str], *shape: int) -> UnpackedWeight:
-        """Return the weights of a linear layer, whose parts all have that shape; raises ModelError
-        for the shape and the dtype. Values are checked when they are read.
+    def weight(
+        self, names: Sequence[str | Part], outputs: Sequence[int], inputs: int
+    ) -> UnpackedWeight:
+        """Return the weights of a linear layer, whose parts have shape (outputs, inputs) each;
+        raises ModelError for the shape and the dtype. Values are checked when they are read.
+
+        names: without ".weight".
         """
-        return UnpackedWeight(tuple(self._require(name, shape) for name in names))
+        tensors = []
+        for name, rows in zip(names, outputs, strict=True):
+            part = name if isinstance(name, Part) else Part(name, 0, 1)
+            whole = self._require(f"{part.name}.weight", (part.count * rows, inputs))
+            tensors.append(whole.rows(part.index * rows, rows) if part.count > 1 else whole)
+        return UnpackedWeight(tuple(tensors))
 
     def _require(self, name: str, shape: tuple[int, ...]) -> StoredTensor:
         """Return a tensor that must be there; raises ModelError naming file and tensor."""

@@ -70,8 +70,15 @@ class Settings:
             raise self.error(key, "an object")
         return Settings(self.path, value, f"{self._prefix}{key}.")
 
+    def __contains__(self, key: str) -> bool:
+        return key in self._values
+
     def get(self, key: str) -> Any:
         return self._values.get(key)
+
+    def replaced(self, **values: Any) -> Settings:
+        """Return the same settings but for some values."""
+        return Settings(self.path, {**self._values, **values}, self._prefix)
 
 
 def read_json(path: Path) -> Any:

@@ -5,7 +5,7 @@ somebody looks at it.
 from __future__ import annotations
 
 import mmap
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +70,11 @@ class StoredTensor:
         return np.ndarray(
             self.shape, np.dtype(self.dtype), self.file.bytes, self.begin, self.strides
         )
+
+    def rows(self, first: int, count: int) -> StoredTensor:
+        """Return `count` rows of a tensor of two dimensions."""
+        begin = self.begin + first * self.view().strides[0]
+        return replace(self, shape=(count, self.shape[1]), begin=begin)
 
     def release(self) -> None:
         """Take back the memory of a contiguous tensor that nobody needs to look at any more."""

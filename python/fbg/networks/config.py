@@ -9,7 +9,7 @@ from typing import Any
 from fbg.checkpoints.files import Settings
 from fbg.networks.task_config import TaskConfig, read_task_config
 
-__all__ = ["ACTIVATIONS", "MAX_LAYERS", "EncoderConfig", "read_common"]
+__all__ = ["ACTIVATIONS", "GATES", "MAX_LAYERS", "EncoderConfig", "read_common"]
 
 # Far beyond any model: keeps a damaged config.json from asking for an endless graph.
 MAX_LAYERS = 4096
@@ -21,6 +21,8 @@ ACTIVATIONS = {
     "gelu_pytorch_tanh": "gelu_tanh",
     "relu": "relu",
 }
+# Of a gated layer too.
+GATES = {**ACTIVATIONS, "silu": "silu", "swish": "silu"}
 
 
 @dataclass(frozen=True)
@@ -66,12 +68,15 @@ def read_common(
     activation: str | None,
     eps: float,
     renamed: Mapping[str, str],
+    own_head_dim: bool = False,
+    max_positions: int | None = None,
 ) -> dict[str, Any]:
     """Return the members of EncoderConfig that all networks read alike; raises ModelError.
 
     Those that differ are num_token_types and pad_token_id. Keys of config.json are BERT's, but for
     those that `renamed` maps to the family's. activations: those that the network supports;
-    activation, eps: what holds where config.json says nothing.
+    activation, eps, max_positions: what holds where config.json says nothing. own_head_dim: it may
+    say how large heads are; else they divide the hidden size.
     """
 
     def key(name: str) -> str:
@@ -79,7 +84,10 @@ def read_common(
 
     hidden_size = settings.size(key("hidden_size"))
     heads, layers = (settings.size(key(k)) for k in ("num_attention_heads", "num_hidden_layers"))
-    if hidden_size % heads:
+    head_dim = None
+    if own_head_dim and settings.get(key("head_dim")) is not None:
+        head_dim = settings.size(key("head_dim"))
+    elif hidden_size % heads:
         divisor = f"a divisor of {key('hidden_size')}, {hidden_size}"
         raise settings.error(key("num_attention_heads"), divisor)
     if layers > MAX_LAYERS:
@@ -91,10 +99,10 @@ def read_common(
         "hidden_size": hidden_size,
         "num_layers": layers,
         "num_heads": heads,
-        "head_dim": hidden_size // heads,
+        "head_dim": head_dim or hidden_size // heads,
         "intermediate_size": settings.size(key("intermediate_size")),
-        "max_positions": settings.size("max_position_embeddings"),
-        "activation": ACTIVATIONS[chosen],
+        "max_positions": settings.size(key("max_position_embeddings"), max_positions),
+        "activation": GATES[chosen],
         "norm_eps": settings.number(key("layer_norm_eps"), default=eps),
         "tasks": read_task_config(settings),
     }

@@ -45,7 +45,7 @@ def read_dense(directory: Path, inputs: int) -> Dense:
         settings.choice(key, ("sentence_embedding",), default="sentence_embedding")
     activation = ACTIVATIONS[_activation_class(settings)]
     checkpoint = Checkpoint(directory, "linear.weight")
-    weight = checkpoint.weight(["linear.weight"], outputs, inputs).pack("float32", 1)
+    weight = checkpoint.weight(["linear"], [outputs], inputs).pack("float32", 1)
     bias = np.zeros(outputs, np.float32)
     if settings.flag("bias", default=True):
         bias = checkpoint.tensor("linear.bias", outputs)

@@ -20,6 +20,7 @@ class Family:
     network: computes it. read_config: reads and checks its settings; raises ModelError.
     anchor: a tensor that every checkpoint has, without the prefix of models with a head.
     heads: names of the tensors of its heads, by task_config.KINDS.
+    positions: what position_embedding_type may be, the default first.
     """
 
     model_type: str
@@ -27,3 +28,4 @@ class Family:
     read_config: Callable[[Settings], EncoderConfig]
     anchor: str
     heads: Mapping[str, HeadNames] = field(default_factory=dict)
+    positions: tuple[str, ...] = ("absolute",)

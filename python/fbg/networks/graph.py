@@ -14,7 +14,9 @@ from fbg.matmul.weights import PackedWeight
 
 __all__ = [
     "LayerNorm",
+    "Norm",
     "ObservedGraph",
+    "RmsNorm",
     "add_activated",
     "add_linear",
     "add_norm",
@@ -31,6 +33,17 @@ class LayerNorm:
     weight: Floats
     bias: Floats | None
     eps: float
+
+
+@dataclass(frozen=True)
+class RmsNorm:
+    """x / sqrt(mean of x^2 + eps) * weight."""
+
+    weight: Floats
+    eps: float
+
+
+Norm = LayerNorm | RmsNorm
 
 
 class ObservedGraph(_fbg.Graph):
@@ -81,7 +94,12 @@ def add_activated(graph: _fbg.Graph, x: int, linear: Linear, activation: str) ->
     return add_linear(graph, x, linear, activation)
 
 
-def add_norm(graph: _fbg.Graph, x: int, norm: LayerNorm) -> int:
+def add_norm(graph: _fbg.Graph, x: int, norm: Norm | None) -> int:
+    """Add a norm; None leaves x as it is."""
+    if norm is None:
+        return x
+    if isinstance(norm, RmsNorm):
+        return graph.rms_norm(x, norm.weight, norm.eps)
     return graph.layer_norm(x, norm.weight, norm.bias, norm.eps)
 
 

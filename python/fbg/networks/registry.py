@@ -12,7 +12,7 @@ from pathlib import Path
 from fbg.checkpoints.checkpoint import Checkpoint
 from fbg.checkpoints.files import read_settings
 from fbg.checkpoints.saved_file import SavedFile
-from fbg.networks import bert, modernbert
+from fbg.networks import bert, modernbert, standard
 from fbg.networks.config import EncoderConfig
 from fbg.networks.family import Family
 from fbg.networks.heads import read_head
@@ -22,15 +22,19 @@ from fbg.networks.transformer import Transformer
 __all__ = ["FAMILIES", "read_checkpoint", "read_config", "read_saved"]
 
 FAMILIES: dict[str, Family] = {
-    family.model_type: family for family in (*bert.FAMILIES, *modernbert.FAMILIES)
+    family.model_type: family
+    for family in (*bert.FAMILIES, *modernbert.FAMILIES, *standard.FAMILIES)
 }
 
 
 def read_config(path: Path) -> EncoderConfig:
     """Read and check config.json; raises ModelError."""
     settings = read_settings(path)
+    if (settings.get("model_type"), settings.get("position_embedding_type")) == ("bert", "alibi"):
+        settings = settings.replaced(model_type="jina_bert")  # which goes by the name of BERT
     family = FAMILIES[settings.choice("model_type", tuple(FAMILIES))]
-    settings.choice("position_embedding_type", ("absolute",), default="absolute")
+    positions = family.positions
+    settings.choice("position_embedding_type", positions, default=positions[0])
     for decoding in ("is_decoder", "add_cross_attention"):
         if settings.flag(decoding):
             raise settings.error(decoding, "false: only encoders are supported")

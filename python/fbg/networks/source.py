@@ -14,12 +14,12 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from fbg.checkpoints.checkpoint import Checkpoint
+from fbg.checkpoints.checkpoint import Checkpoint, Part
 from fbg.checkpoints.saved_file import SavedFile
 from fbg.checkpoints.weights import UnpackedWeight
 from fbg.compression.linear import Linear
 from fbg.matmul.weights import PackedWeight
-from fbg.networks.graph import LayerNorm
+from fbg.networks.graph import LayerNorm, RmsNorm
 
 __all__ = ["CheckpointSource", "SavedSource", "Source"]
 
@@ -32,54 +32,80 @@ class Source(ABC):
     def linear(
         self,
         field: str,
-        names: Sequence[str],
+        names: Sequence[str | Part],
         inputs: int,
-        outputs: int,
+        outputs: int | Sequence[int],
         *,
         bias: bool = True,
         dtype: str | None = None,
     ) -> Linear:
-        """Return a layer whose parts, one for each name, have `outputs` columns side by side.
+        """Return a layer whose parts, one for each name, lie side by side.
 
+        outputs: columns of each part, or of all of them.
         dtype: what its weights compute in; None leaves it to the model, which may compress them.
         """
+        widths = [outputs] * len(names) if isinstance(outputs, int) else list(outputs)
+        stored = [f"{name}.bias" for name in names]
         return Linear(
             field,
-            self._weight(field, names, inputs, outputs, dtype),
-            self._floats(f"{field}.bias", [f"{n}.bias" for n in names], outputs) if bias else None,
+            self._weight(field, names, inputs, widths, dtype),
+            self._vectors(f"{field}.bias", stored, widths) if bias else None,
             self._channel_scale(field, inputs),
         )
 
     def norm(self, field: str, name: str, size: int, eps: float, *, bias: bool = True) -> LayerNorm:
         return LayerNorm(
-            self._floats(f"{field}.weight", [f"{name}.weight"], size),
-            self._floats(f"{field}.bias", [f"{name}.bias"], size) if bias else None,
+            self.vector(f"{field}.weight", f"{name}.weight", size),
+            self.vector(f"{field}.bias", f"{name}.bias", size) if bias else None,
             eps,
         )
 
-    def table(self, field: str, name: str, rows: int, cols: int) -> Floats:
-        return self._floats(field, [f"{name}.weight"], rows, cols)
+    def rms_norm(self, field: str, name: str, size: int, eps: float, adds_one: bool) -> RmsNorm:
+        """Return a norm. adds_one: its weight is that of the checkpoint plus 1."""
+        weight = self.vector(f"{field}.weight", f"{name}.weight", size)
+        return RmsNorm(weight + np.float32(1) if adds_one and self.is_checkpoint else weight, eps)
+
+    def table(self, field: str, name: str, rows: int, cols: int, *, scale: float = 1.0) -> Floats:
+        """Return a table. scale: by which that of the checkpoint is multiplied."""
+        table = self._floats(field, f"{name}.weight", rows, cols)
+        if scale != 1.0 and self.is_checkpoint:
+            table *= np.float32(scale)
+        return table
 
     def vector(self, field: str, name: str, size: int) -> Floats:
         """Return a vector; the names of this and of `rows` are complete."""
-        return self._floats(field, [name], size)
+        return self._floats(field, name, size)
 
     @property
     @abstractmethod
     def path(self) -> Path:
         """The file that stands for the source in errors."""
 
+    @property
+    @abstractmethod
+    def is_checkpoint(self) -> bool:
+        """Whether tensors are as a checkpoint has them, and not yet as the network computes."""
+
     @abstractmethod
     def rows(self, field: str, name: str) -> int | None:
         """Return how many rows a tensor has that may be missing or wrong; None if it is missing."""
 
     @abstractmethod
-    def _floats(self, field: str, names: Sequence[str], *shape: int) -> Floats:
-        """Return a tensor; the parts of several names, each of that shape, follow each other."""
+    def _floats(self, field: str, name: str, *shape: int) -> Floats:
+        """Return a tensor."""
+
+    @abstractmethod
+    def _vectors(self, field: str, names: Sequence[str], sizes: Sequence[int]) -> Floats:
+        """Return vectors of those sizes, one behind the other."""
 
     @abstractmethod
     def _weight(
-        self, field: str, names: Sequence[str], inputs: int, outputs: int, dtype: str | None
+        self,
+        field: str,
+        names: Sequence[str | Part],
+        inputs: int,
+        outputs: Sequence[int],
+        dtype: str | None,
     ) -> PackedWeight | UnpackedWeight: ...
 
     @abstractmethod
@@ -103,15 +129,26 @@ class CheckpointSource(Source):
     def rows(self, field: str, name: str) -> int | None:
         return self.checkpoint.count(name)
 
-    def _floats(self, field: str, names: Sequence[str], *shape: int) -> Floats:
-        threads = self.num_threads
-        parts = [self.checkpoint.tensor(name, *shape, num_threads=threads) for name in names]
+    @property
+    def is_checkpoint(self) -> bool:
+        return True
+
+    def _floats(self, field: str, name: str, *shape: int) -> Floats:
+        return self.checkpoint.tensor(name, *shape, num_threads=self.num_threads)
+
+    def _vectors(self, field: str, names: Sequence[str], sizes: Sequence[int]) -> Floats:
+        parts = [self._floats(field, name, size) for name, size in zip(names, sizes, strict=True)]
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def _weight(
-        self, field: str, names: Sequence[str], inputs: int, outputs: int, dtype: str | None
+        self,
+        field: str,
+        names: Sequence[str | Part],
+        inputs: int,
+        outputs: Sequence[int],
+        dtype: str | None,
     ) -> PackedWeight | UnpackedWeight:
-        weight = self.checkpoint.weight([f"{name}.weight" for name in names], outputs, inputs)
+        weight = self.checkpoint.weight(names, outputs, inputs)
         return weight if dtype is None else weight.pack(dtype, self.num_threads)
 
     def _channel_scale(self, field: str, inputs: int) -> Floats | None:
@@ -136,14 +173,26 @@ class SavedSource(Source):
     def rows(self, field: str, name: str) -> int | None:
         return self.file.count(field)
 
-    def _floats(self, field: str, names: Sequence[str], *shape: int) -> Floats:
-        return self.file.floats(field, len(names) * shape[0], *shape[1:])
+    @property
+    def is_checkpoint(self) -> bool:
+        return False
+
+    def _floats(self, field: str, name: str, *shape: int) -> Floats:
+        return self.file.floats(field, *shape)
+
+    def _vectors(self, field: str, names: Sequence[str], sizes: Sequence[int]) -> Floats:
+        return self.file.floats(field, sum(sizes))
 
     def _weight(
-        self, field: str, names: Sequence[str], inputs: int, outputs: int, dtype: str | None
+        self,
+        field: str,
+        names: Sequence[str | Part],
+        inputs: int,
+        outputs: Sequence[int],
+        dtype: str | None,
     ) -> PackedWeight | UnpackedWeight:
         wanted = dtype or self.mixed.get(field, self.dtype)
-        return self.file.packed(f"{field}.weight", wanted, inputs, len(names) * outputs)
+        return self.file.packed(f"{field}.weight", wanted, inputs, sum(outputs))
 
     def _channel_scale(self, field: str, inputs: int) -> Floats | None:
         return self.file.optional(f"{field}.channel_scale", inputs)

@@ -19,7 +19,7 @@ from fbg import _fbg
 from fbg.compression.linear import Linear
 from fbg.compression.smoothing import SmoothingGroup
 from fbg.networks.config import EncoderConfig
-from fbg.networks.graph import LayerNorm
+from fbg.networks.graph import Norm
 from fbg.networks.heads import Head
 from fbg.networks.source import Source
 
@@ -44,14 +44,14 @@ class Embeddings:
     """What comes before the layers; networks add to it."""
 
     word: Floats  # (V, E)
-    norm: LayerNorm
+    norm: Norm | None
 
 
 @dataclass(frozen=True)
 class Layer:
     """One transformer block; networks add what follows attention."""
 
-    qkv: Linear  # (H, 3 H): query, key and value side by side
+    qkv: Linear  # (H, heads * dim + 2 * kv_heads * dim): query, key and value side by side
     attention_output: Linear
 
 

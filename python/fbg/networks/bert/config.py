@@ -57,7 +57,9 @@ def read_bert_config(settings: Settings, names: BertNames) -> BertConfig:
         pad_token_id=_skipped_padding(settings, names),
         names=names,
         embedding_size=(
-            settings.size("embedding_size") if names.narrow_embeddings else common["hidden_size"]
+            settings.size(names.keys.get("embedding_size", "embedding_size"))
+            if names.narrow_embeddings
+            else common["hidden_size"]
         ),
         num_layer_groups=settings.size("num_hidden_groups", default=1) if shared else layers,
         layers_per_group=settings.size("inner_group_num", default=1) if shared else 1,

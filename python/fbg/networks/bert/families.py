@@ -57,6 +57,13 @@ ALBERT = BertNames(
     output_norm="full_layer_layer_norm",
     pooler="pooler",
 )
+REMBERT = replace(
+    BERT,
+    keys={"embedding_size": "input_embedding_size"},
+    narrow_embeddings=True,
+    projection="encoder.embedding_hidden_mapping_in",
+    projection_of_equals=True,
+)
 MPNET = replace(
     ROBERTA,
     padding=1,
@@ -99,6 +106,8 @@ BERT_HEADS = _heads(
         bias="cls.predictions.bias",
     ),
 )
+# What it predicts masked tokens from is not the table of its embeddings.
+REMBERT_HEADS = {kind: names for kind, names in BERT_HEADS.items() if kind != MASKED}
 ROBERTA_HEADS = _heads(
     _dense_classifier("tanh"),
     HeadNames(
@@ -150,4 +159,5 @@ FAMILIES = (
     _family("electra", ELECTRA, ELECTRA_HEADS),
     _family("albert", ALBERT, ALBERT_HEADS),
     _family("mpnet", MPNET, ROBERTA_HEADS),
+    _family("rembert", REMBERT, REMBERT_HEADS),
 )

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from fbg.checkpoints.files import Settings
 from fbg.networks.config import EncoderConfig, read_common
+from fbg.networks.rotation import MAX_ROTATIONS
 
 __all__ = ["ModernBertConfig", "read_modernbert_config"]
 
-MAX_ROTATIONS = 1 << 17  # places with a rotation
 MAX_THETA = 1e30  # base of its frequencies
 
 # Kinds of layers, in layer_types.

@@ -21,10 +21,11 @@ from fbg.networks.family import Family
 from fbg.networks.graph import LayerNorm, add_linear, add_norm
 from fbg.networks.heads import HeadNames
 from fbg.networks.modernbert.config import ModernBertConfig, read_modernbert_config
+from fbg.networks.rotation import Rotation
 from fbg.networks.source import Source
 from fbg.networks.transformer import Embeddings, Transformer
 
-__all__ = ["FAMILIES", "ModernBert", "rotation"]
+__all__ = ["FAMILIES", "ModernBert"]
 
 Floats = npt.NDArray[np.float32]
 
@@ -51,8 +52,7 @@ class ModernBert(Transformer):
     def build_layer(self, graph: _fbg.Graph, index: int, x: int) -> int:
         layer, config = self.layers[index], self.config
         theta, window = config.rope_thetas[index], config.windows[index]
-        norm = layer.attention_norm
-        qkv = add_linear(graph, x if norm is None else add_norm(graph, x, norm), layer.qkv)
+        qkv = add_linear(graph, add_norm(graph, x, layer.attention_norm), layer.qkv)
         count = config.num_heads
         heads = _fbg.AttentionShape(count, count, config.head_dim, window=window)
         rotated = graph.rotate(qkv, heads, self._rotations[theta])
@@ -71,7 +71,9 @@ class ModernBert(Transformer):
     @cached_property
     def _rotations(self) -> dict[float, Floats]:
         length, size = self.config.max_length, self.config.head_dim
-        return {theta: rotation(length, size, theta) for theta in set(self.config.rope_thetas)}
+        return {
+            theta: Rotation(size, theta).table(length) for theta in set(self.config.rope_thetas)
+        }
 
     @classmethod
     def read(cls, source: Source, config: EncoderConfig) -> ModernBert:
@@ -111,19 +113,6 @@ def _read_layer(source: Source, config: ModernBertConfig, n: int) -> Layer:
         intermediate=linear("intermediate", "mlp.Wi", hidden, 2 * wide, mlp),
         output=linear("output", "mlp.Wo", wide, hidden, mlp),
     )
-
-
-def rotation(length: int, size: int, theta: float) -> Floats:
-    """Return (length, size): for each place the cosines of size / 2 angles, then their sines.
-
-    Angle i is place / theta^(2 i / size). Every step is rounded to float32, as in transformers: at
-    place 8000, that is as much as 5e-4 of an angle.
-    """
-    exponents = np.arange(0, size, 2, dtype=np.float32) / np.float32(size)
-    powers = (theta ** exponents.astype(np.float64)).astype(np.float32)
-    places = np.arange(length, dtype=np.float32)
-    angles = (places[:, None] * (np.float32(1) / powers)).astype(np.float64)
-    return np.concatenate([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
 
 
 HEAD = HeadNames(

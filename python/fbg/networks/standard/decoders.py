@@ -1,0 +1,175 @@
+"""Decoders that embed texts, and EuroBERT and EmbeddingGemma, which are built like them.
+
+RMSNorm before each half of a layer, rotary positions, a gate in the feed-forward part, and fewer
+heads of keys and values than of queries. Names and rules are those of the family's modeling file in
+Hugging Face transformers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from fbg.checkpoints.files import Settings
+from fbg.networks.family import Family
+from fbg.networks.rotation import read_rotation
+from fbg.networks.standard.config import (
+    FULL,
+    SLIDING,
+    Names,
+    StandardConfig,
+    layer_kinds,
+    read_standard,
+)
+from fbg.networks.standard.network import Standard
+
+__all__ = ["FAMILIES"]
+
+NAMES = Names()
+NORMED_HEADS = replace(NAMES, q_norm="self_attn.q_norm", k_norm="self_attn.k_norm")
+GEMMA = replace(
+    NORMED_HEADS,
+    attention_post_norm="post_attention_layernorm",
+    mlp_norm="pre_feedforward_layernorm",
+    mlp_post_norm="post_feedforward_layernorm",
+)
+
+KEYS = {"layer_norm_eps": "rms_norm_eps"}
+ATTENTION = frozenset({"qkv", "attention_output"})
+MLP = frozenset({"intermediate", "output"})
+
+
+def _read_llama(settings: Settings, *, causal: bool = True) -> StandardConfig:
+    """Read Llama's settings, or EuroBERT's, which is no decoder."""
+    if not causal:  # EuroBERT's classifiers, whose pooling this names, are not read
+        settings = settings.replaced(classifier_pooling="cls")
+    common = _read_common(settings, eps=1e-6 if causal else 1e-5)
+    biases = _biases(settings, "attention_bias", ATTENTION) | _biases(settings, "mlp_bias", MLP)
+    rotation = read_rotation(settings, common["head_dim"], 10_000.0)
+    return _decoder(common, rotations=rotation, causal=causal, layouts=(NAMES,), biases=biases)
+
+
+def _read_qwen(settings: Settings, *, names: Names) -> StandardConfig:
+    """Read the settings of Qwen2, whose queries, keys and values have biases, or of Qwen3."""
+    common = _read_common(settings)
+    layers, window = common["num_layers"], None
+    if settings.flag("use_sliding_window") and settings.get("sliding_window") is not None:
+        window = settings.size("sliding_window") - 1
+    first = settings.size("max_window_layers", default=28, at_least=0)
+    default = [FULL if window is None or n < first else SLIDING for n in range(layers)]
+    kinds = layer_kinds(settings, layers, default)
+    if names.q_norm is None:
+        biases = frozenset({"qkv"})
+    else:
+        biases = _biases(settings, "attention_bias", ATTENTION)
+    return _decoder(
+        common,
+        rotations=read_rotation(settings, common["head_dim"], 10_000.0),
+        causal=not settings.flag("is_bidirectional") and settings.flag("is_causal", default=True),
+        layouts=(names,),
+        biases=biases,
+        windows=tuple(None if kind == FULL else window for kind in kinds),
+    )
+
+
+def _read_mistral(settings: Settings) -> StandardConfig:
+    common = _read_common(settings)
+    window = None
+    if settings.get("sliding_window") is not None:
+        window = min(settings.size("sliding_window"), common["max_positions"]) - 1
+    return _decoder(
+        common,
+        rotations=read_rotation(settings, common["head_dim"], 10_000.0),
+        causal=True,
+        layouts=(NAMES,),
+        windows=(window,) * common["num_layers"],
+    )
+
+
+def _read_gemma(settings: Settings, *, third: bool) -> StandardConfig:
+    """Read the settings of Gemma 2 or 3: two kinds of layers, and norms on both sides of halves."""
+    activations = ("gelu_pytorch_tanh", "gelu", "gelu_new")
+    keys = {**KEYS, "hidden_act": "hidden_activation"}
+    common = _read_common(settings, activations=activations, keys=keys)
+    layers = common["num_layers"]
+    every = settings.size("_sliding_window_pattern", default=6 if third else 2)
+    every = settings.size("sliding_window_pattern", default=every)
+    kinds = layer_kinds(
+        settings, layers, [SLIDING if n % every else FULL for n in range(1, layers + 1)]
+    )
+    key, size = "use_bidirectional_attention", common["head_dim"]
+    causal = settings.get(key) is None or not settings.flag(key)
+    window = settings.size("sliding_window", default=4096)
+    # A bidirectional model sees half of its window on either side.
+    reach = min(window - 1 if causal else window // 2, common["max_positions"])
+    if third:
+        near = read_rotation(
+            settings, size, 1e4, layers=SLIDING, theta_key="rope_local_base_freq", scaled=False
+        )
+        rotations = {FULL: read_rotation(settings, size, 1e6, layers=FULL), SLIDING: near}
+        if settings.get("attn_logit_softcapping") is not None:
+            raise settings.error("attn_logit_softcapping", "null")
+    else:
+        rotations = dict.fromkeys((FULL, SLIDING), read_rotation(settings, size, 1e4))
+    scale = settings.number("query_pre_attn_scalar", default=256)
+    if scale <= 0:
+        raise settings.error("query_pre_attn_scalar", "more than 0")
+    return StandardConfig(
+        **common,
+        layouts=(GEMMA if third else replace(GEMMA, q_norm=None, k_norm=None),),
+        norm_adds_one=True,
+        place="around",
+        causal=causal,
+        windows=tuple(None if kind == FULL else reach for kind in kinds),
+        rotations=tuple(rotations[kind] for kind in kinds),
+        scale=scale**-0.5,
+        softcap=None if third else _softcap(settings),
+        embedding_scale=common["hidden_size"] ** 0.5,
+        biases=_biases(settings, "attention_bias", ATTENTION),
+    )
+
+
+def _read_common(
+    settings: Settings,
+    *,
+    eps: float = 1e-6,
+    activations: Sequence[str] = ("silu", "swish", "gelu"),
+    keys: Mapping[str, str] = KEYS,
+) -> dict[str, Any]:
+    common = read_standard(settings, keys=keys, activations=activations, eps=eps)
+    if common["head_dim"] % 2:
+        raise settings.error("head_dim", f"an even number, here {common['head_dim']}")
+    return common
+
+
+def _decoder(common: dict[str, Any], *, rotations: Any, **options: Any) -> StandardConfig:
+    return StandardConfig(**common, rotations=(rotations,) * common["num_layers"], **options)
+
+
+def _biases(settings: Settings, key: str, fields: frozenset[str]) -> frozenset[str]:
+    return fields if settings.flag(key) else frozenset()
+
+
+def _softcap(settings: Settings) -> float | None:
+    key = "attn_logit_softcapping"
+    if key in settings and settings.get(key) is None:
+        return None
+    value = settings.number(key, default=50)
+    if value <= 0:
+        raise settings.error(key, "null or more than 0")
+    return value
+
+
+ANCHOR = "embed_tokens.weight"
+
+FAMILIES = (
+    Family("llama", Standard, _read_llama, ANCHOR),
+    Family("mistral", Standard, _read_mistral, ANCHOR),
+    Family("qwen2", Standard, partial(_read_qwen, names=NAMES), ANCHOR),
+    Family("qwen3", Standard, partial(_read_qwen, names=NORMED_HEADS), ANCHOR),
+    Family("gemma2", Standard, partial(_read_gemma, third=False), ANCHOR),
+    Family("gemma3_text", Standard, partial(_read_gemma, third=True), ANCHOR),
+    Family("eurobert", Standard, partial(_read_llama, causal=False), ANCHOR),
+)

@@ -1,0 +1,77 @@
+"""The encoders of T5 and mT5 (Raffel et al., 2019, arXiv:1910.10683).
+
+RMSNorm before each half of a layer, biases of attention for distances, the same in all layers, and
+no scaling of scores. Linear layers have no biases.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+from fbg.checkpoints.files import Settings
+from fbg.networks.config import GATES
+from fbg.networks.family import Family
+from fbg.networks.standard.config import Buckets, Names, StandardConfig, read_standard
+from fbg.networks.standard.network import Standard
+
+__all__ = ["FAMILIES"]
+
+ATTENTION, FEED_FORWARD = "layer.0.SelfAttention", "layer.1.DenseReluDense"
+NAMES = Names(
+    word="shared",
+    final_norm="encoder.final_layer_norm",
+    distance=f"encoder.block.0.{ATTENTION}.relative_attention_bias",
+    layer="encoder.block.{n}",
+    qkv=(f"{ATTENTION}.q", f"{ATTENTION}.k", f"{ATTENTION}.v"),
+    attention_output=f"{ATTENTION}.o",
+    attention_norm="layer.0.layer_norm",
+    mlp_norm="layer.1.layer_norm",
+    intermediate=(f"{FEED_FORWARD}.wi_0", f"{FEED_FORWARD}.wi_1"),
+    output=f"{FEED_FORWARD}.wo",
+)
+PLAIN_INTERMEDIATE = (f"{FEED_FORWARD}.wi",)
+KEYS = {
+    "hidden_size": "d_model",
+    "num_hidden_layers": "num_layers",
+    "num_attention_heads": "num_heads",
+    "intermediate_size": "d_ff",
+    "head_dim": "d_kv",
+    "layer_norm_eps": "layer_norm_epsilon",
+    "max_position_embeddings": "n_positions",
+    "hidden_act": "feed_forward_proj",
+}
+# There is no limit but that of the tokenizer; this is what the models were trained on.
+MAX_POSITIONS = 512
+
+
+def _read(settings: Settings, default: str) -> StandardConfig:
+    gated = {f"gated-{name}": gate for name, gate in GATES.items()}
+    # By this name T5 has always meant the approximation.
+    gated["gated-gelu"] = "gelu_tanh"
+    chosen = settings.choice("feed_forward_proj", ("relu", "gelu", *gated), default=default)
+    common = read_standard(
+        settings.replaced(feed_forward_proj="relu"),
+        keys=KEYS,
+        activations=("relu",),
+        max_positions=MAX_POSITIONS,
+    )
+    common["activation"] = gated.get(chosen, chosen)
+    count = settings.size("relative_attention_num_buckets", default=32, at_least=4)
+    longest = settings.size("relative_attention_max_distance", default=128)
+    if longest <= count // 4:
+        key = "relative_attention_max_distance"
+        raise settings.error(key, f"more than a quarter of the buckets, {count // 4}")
+    return StandardConfig(
+        **common,
+        layouts=(NAMES if chosen in gated else replace(NAMES, intermediate=PLAIN_INTERMEDIATE),),
+        gated=chosen in gated,
+        buckets=Buckets(count, longest),
+        scale=1.0,
+    )
+
+
+FAMILIES = (
+    Family("t5", Standard, partial(_read, default="relu"), "shared.weight"),
+    Family("mt5", Standard, partial(_read, default="gated-gelu"), "shared.weight"),
+)

@@ -1,0 +1,162 @@
+"""The families of networks/standard: settings that are refused, rotations, saved models."""
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fbg
+from fbg.networks.rotation import Rotation
+from fbg.networks.standard.config import Buckets
+from fbg.networks.standard.network import alibi_slopes, distance_buckets
+from helpers import tiny_models
+from helpers.tiny_models import tiny_model
+
+
+def write(path: Path, name: str, **changes: Any) -> Path:
+    model = tiny_model(name)
+    return tiny_models.write_checkpoint(path, {**model.config, **changes}, model.tensors)
+
+
+def rope(**options: Any) -> dict[str, Any]:
+    return {"rope_parameters": {"rope_theta": 50.0, **options}}
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "key"),
+    [
+        ("qwen3", {"num_key_value_heads": 3}, "num_key_value_heads"),
+        ("qwen3", {"num_key_value_heads": 0}, "num_key_value_heads"),
+        ("qwen3", {"head_dim": 15}, "head_dim"),
+        ("qwen3", {"head_dim": 0}, "head_dim"),
+        ("qwen3", {"hidden_act": "tanh"}, "hidden_act"),
+        ("qwen3", {"sliding_window": 0}, "sliding_window"),
+        ("qwen3", {"layer_types": ["full_attention"]}, "layer_types"),
+        ("qwen3", {"layer_types": ["chunked_attention"] * 3}, "layer_types"),
+        ("qwen3", {"is_decoder": True}, "is_decoder"),
+        ("qwen3", {"max_position_embeddings": 10**12}, "max_position_embeddings"),
+        ("mistral", {"sliding_window": 0}, "sliding_window"),
+        ("qwen2", rope(rope_type="longrope"), "rope_parameters.rope_type"),
+        ("qwen2", rope(rope_type="linear"), "rope_parameters.factor"),
+        ("qwen2", rope(rope_type="linear", factor=0.5), "rope_parameters.factor"),
+        ("qwen2", rope(rope_type="linear", factor=1e300), "rope_parameters.factor"),
+        ("qwen2", rope(rope_type="yarn", factor=2, beta_slow=40), "rope_parameters.beta_fast"),
+        ("qwen2", rope(rope_type="yarn", factor=2, beta_slow=0), "rope_parameters.beta_fast"),
+        ("qwen2", {"rope_parameters": {"rope_theta": 1}}, "rope_parameters.rope_theta"),
+        (
+            "qwen2",
+            rope(rope_type="yarn", factor=2, original_max_position_embeddings=0),
+            "rope_parameters.original_max_position_embeddings",
+        ),
+        (
+            "llama",
+            rope(rope_type="llama3", factor=2, low_freq_factor=4, high_freq_factor=4),
+            "rope_parameters.high_freq_factor",
+        ),
+        (
+            "llama",
+            {"rope_parameters": None, "rope_scaling": {"type": "su", "factor": 2}},
+            "rope_scaling.type",
+        ),
+        ("llama", {"rope_parameters": None, "rope_theta": 0.5}, "rope_theta"),
+        ("gemma2", {"attn_logit_softcapping": 0}, "attn_logit_softcapping"),
+        ("gemma3_text", {"attn_logit_softcapping": 30.0}, "attn_logit_softcapping"),
+        ("gemma3_text", {"query_pre_attn_scalar": 0}, "query_pre_attn_scalar"),
+        ("gemma3_text", {"sliding_window": 0}, "sliding_window"),
+        ("gemma3_text", {"use_bidirectional_attention": 1}, "use_bidirectional_attention"),
+        ("t5", {"feed_forward_proj": "gated-tanh"}, "feed_forward_proj"),
+        ("t5", {"relative_attention_num_buckets": 3}, "relative_attention_num_buckets"),
+        ("t5", {"relative_attention_max_distance": 3}, "relative_attention_max_distance"),
+        ("t5", {"d_kv": "4"}, "d_kv"),
+        ("nomic_bert-hub", {"activation_function": "gelu"}, "activation_function"),
+        ("nomic_bert-hub", {"rotary_emb_fraction": 0}, "rotary_emb_fraction"),
+        ("nomic_bert-hub", {"rotary_emb_fraction": 0.1}, "rotary_emb_fraction"),
+        ("nomic_bert-hub", {"rotary_emb_interleaved": True}, "rotary_emb_interleaved"),
+        ("nomic_bert-hub", {"rotary_scaling_factor": 2}, "rotary_scaling_factor"),
+        ("nomic_bert-hub", {"prenorm": True}, "prenorm"),
+        ("new", {"layer_norm_type": "rms_norm"}, "layer_norm_type"),
+        ("new", {"position_embedding_type": "relative_key"}, "position_embedding_type"),
+        ("jina_bert", {"feed_forward_type": "original"}, "feed_forward_type"),
+        ("xlm-roberta-xl", {"pad_token_id": -1}, "pad_token_id"),
+    ],
+)
+def test_an_unsupported_setting_is_named(
+    tmp_path: Path, name: str, changes: dict[str, Any], key: str
+) -> None:
+    with pytest.raises(fbg.ModelError, match=rf"config\.json: {key} must be"):
+        fbg.load(write(tmp_path, name, **changes))
+
+
+@pytest.mark.parametrize(
+    "name", ["qwen3", "gemma3_text", "nomic_bert-hub", "new", "t5", "jina_bert", "rembert"]
+)
+@pytest.mark.parametrize("dtype", ["float32", "int8"])
+def test_a_saved_model_gives_the_same_bits(tmp_path: Path, name: str, dtype: str) -> None:
+    model = fbg.load(write(tmp_path / "model", name), dtype=dtype)
+    model.save(tmp_path / "saved")
+    ids = np.random.default_rng(3).integers(0, 99, (3, 20))
+    states = [m.forward(ids).last_hidden_state for m in (model, fbg.load(tmp_path / "saved"))]
+    np.testing.assert_array_equal(*states)
+
+
+@pytest.mark.parametrize("name", ["qwen3", "gemma3_text", "t5", "jina_bert", "mistral"])
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int8"])
+def test_a_long_text_is_the_same_alone_and_among_others(
+    tmp_path: Path, name: str, dtype: str
+) -> None:
+    longer = {"max_position_embeddings": 400, "n_positions": 400}
+    directory = write(tmp_path, name, **longer, sliding_window=50)
+    ids = np.random.default_rng(1).integers(0, tiny_models.VOCABULARY, (3, 300))
+    mask = np.ones_like(ids)
+    mask[1, 40:200:3] = 0
+    mask[2, 170:] = 0
+    together = fbg.load(directory, dtype=dtype, num_threads=2).forward(ids, mask)
+    model = fbg.load(directory, dtype=dtype, num_threads=1)
+    for row in range(3):
+        alone = model.forward(ids[row : row + 1], mask[row : row + 1]).last_hidden_state
+        np.testing.assert_array_equal(alone[0], together.last_hidden_state[row])
+
+
+def test_a_causal_model_ignores_what_comes_later(tmp_path: Path) -> None:
+    model = fbg.load(write(tmp_path, "qwen3"), dtype="int8")
+    ids = np.random.default_rng(1).integers(0, 99, (1, 30))
+    whole = model.forward(ids).last_hidden_state
+    np.testing.assert_array_equal(model.forward(ids[:, :17]).last_hidden_state, whole[:, :17])
+
+
+def test_scaling_is_read_as_transformers_4_wrote_it(tmp_path: Path) -> None:
+    new = fbg.load(write(tmp_path / "new", "qwen2"))
+    given = dict(tiny_model("qwen2").config["rope_parameters"])
+    theta = given.pop("rope_theta")
+    old = write(tmp_path / "old", "qwen2", rope_parameters=None, rope_theta=theta)
+    path = old / "config.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "rope_scaling": given}))
+    assert fbg.load(old).config.rotations == new.config.rotations
+    assert new.config.rotations[0].kind == "yarn"
+
+
+def test_ntk_scaling_widens_the_base_and_divides_the_frequencies() -> None:
+    plain, scaled = Rotation(8, 100.0), Rotation(8, 100.0, "ntk", 4.0)
+    wanted = 1 / 400.0 ** (np.arange(4) / 4) / 4 ** (2 / 8)
+    np.testing.assert_allclose(scaled.frequencies, wanted, rtol=1e-6)
+    np.testing.assert_allclose(plain.frequencies, 1 / 100.0 ** (np.arange(4) / 4), rtol=1e-6)
+
+
+def test_distances_fall_into_logarithmic_buckets() -> None:
+    # The published formula, at distances whose logarithm is not on the edge of a bucket.
+    for distance in (1, 7, 9, 13, 20, 40, 100, 127, 500):
+        far = 8 + math.log(max(distance, 8) / 8) / math.log(128 / 8) * 8
+        near = distance if distance < 8 else min(int(far), 15)
+        got = distance_buckets(np.array([-distance, distance]), Buckets(32, 128))
+        np.testing.assert_array_equal(got, [near, near + 16])
+    assert distance_buckets(np.array([0]), Buckets(32, 128)) == [0]
+
+
+def test_slopes_are_powers_of_two_and_between_them_for_other_numbers_of_heads() -> None:
+    np.testing.assert_allclose(alibi_slopes(8), 2.0 ** -np.arange(1, 9))
+    np.testing.assert_allclose(alibi_slopes(12)[:8], alibi_slopes(8))
+    np.testing.assert_allclose(alibi_slopes(12)[8:], 2.0 ** -np.array([0.5, 1.5, 2.5, 3.5]))
+    assert alibi_slopes(1) == [2.0**-8]
