@@ -164,9 +164,13 @@ class Standard(Transformer):
 
 
 def _stored(source: Source, names: Names) -> bool:
-    """Return whether the checkpoint calls its tensors so."""
-    name = f"{names.layer.format(n=0)}.{names.qkv[0]}.weight"
-    return source.rows("layers.0.qkv.weight", name) is not None
+    """Return whether the checkpoint calls its tensors so: some of them, as one may be missing."""
+    layer = names.layer.format(n=0)
+    probes = (("qkv", names.qkv[0]), ("attention_output", names.attention_output))
+    return any(
+        source.rows(f"layers.0.{field}.weight", f"{layer}.{name}.weight") is not None
+        for field, name in probes
+    )
 
 
 def _read_norm(source: Source, config: StandardConfig, field: str, name: str | None) -> Norm | None:
