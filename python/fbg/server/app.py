@@ -1,4 +1,7 @@
-"""The application: routes, and what stands around them."""
+"""The application: routes, and what stands around them.
+
+protocol -> CORS, if there are origins -> Guard -> Routes -> an endpoint
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Router
 from starlette.routing import Route as StarletteRoute
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from fbg.server.endpoint import Endpoint
 from fbg.server.guard import Guard
@@ -33,21 +36,38 @@ GET_ROUTES: tuple[tuple[str, Callable[[State, Request], Response]], ...] = (
 
 def build_app(state: State) -> ASGIApp:
     """Return the ASGI application of a server."""
-    routes: list[BaseRoute] = [
-        StarletteRoute(route.path, endpoint=Endpoint(state, route), methods=["POST"])
-        for route in POST_ROUTES
-    ]
-    routes += [
-        StarletteRoute(path, endpoint=_get(state, answer), methods=["GET"])
-        for path, answer in GET_ROUTES
-    ]
-    app: ASGIApp = Guard(Router(routes, redirect_slashes=False), state)
+    app: ASGIApp = Guard(Routes(state), state)
     origins = state.settings.cors_origins
     if origins:
         app = CORSMiddleware(
             app, allow_origins=origins, allow_methods=["GET", "POST"], allow_headers=["*"]
         )
     return app
+
+
+class Routes:
+    """Passes each request to its endpoint. A POST request takes a look into a table; what else may
+    come (GET requests, unknown paths, other methods) is for Starlette's router, which tries route
+    after route."""
+
+    def __init__(self, state: State) -> None:
+        self._endpoints = {route.path: Endpoint(state, route) for route in POST_ROUTES}
+        routes: list[BaseRoute] = [
+            StarletteRoute(path, endpoint=endpoint, methods=["POST"])
+            for path, endpoint in self._endpoints.items()
+        ]
+        routes += [
+            StarletteRoute(path, endpoint=_get(state, answer), methods=["GET"])
+            for path, answer in GET_ROUTES
+        ]
+        self._router = Router(routes, redirect_slashes=False)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request; raises HTTPException if it has no endpoint."""
+        endpoint = None
+        if scope["type"] == "http" and scope["method"] == "POST":
+            endpoint = self._endpoints.get(scope["path"])
+        await (endpoint or self._router)(scope, receive, send)
 
 
 def _get(

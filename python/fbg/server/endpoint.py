@@ -12,9 +12,9 @@ import contextlib
 import logging
 import sys
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from starlette.types import Receive, Scope, Send
@@ -55,46 +55,56 @@ class Endpoint:
         self._state = state
         self._route = route
         self._decode = msgspec.json.Decoder(route.message).decode
+        self._requests = state.metrics.requests.labels(route.method)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request; RequestError says what is wrong with it (guard.py answers that)."""
         state, route, begin = self._state, self._route, time.perf_counter()
         scope["dialect"] = route.dialect
-        state.metrics.requests.labels(route.method).inc()
+        self._requests.inc()
         state.enter()
         held = 0
+        watch = _Watch(receive, state.settings.body_seconds)
         try:
+            await state.turns.wait()
             body = await self._body(scope, receive)
+            watch.arrived()
             state.hold(len(body))
             held = len(body)
             call = Call(state)
             message = self._message(body)
             del body
-            result = await _until_disconnect(self._answer(call, message), receive)
-        finally:
-            state.leave()
-            state.hold(-held)
-        if result is None:
+            result = await self._answer(call, message)
+        except asyncio.CancelledError:
+            if watch.ended_by is None:
+                raise
+            if sys.version_info >= (3, 11):
+                watch.task.uncancel()
+            if watch.ended_by == "slow":
+                raise RequestError(Fault.SLOW, "the request took too long to arrive") from None
             scope["abandoned"] = True
             return
+        finally:
+            watch.stop()
+            state.leave()
+            state.hold(-held)
         seconds = time.perf_counter() - begin
         state.metrics.success(route.method, seconds, call.record)
         scope["tokens"] = call.record.tokens
-        await send_json(send, 200, encode_json(result), _time_headers(call, seconds))
+        headers = _time_headers(call, seconds) if route.dialect is Dialect.TEI else []
+        await send_json(send, 200, encode_json(result), headers)
 
     async def _body(self, scope: Scope, receive: Receive) -> bytes:
         limit = self._state.settings.max_body
-        for name, value in scope["headers"]:
-            if name == b"content-length" and value.isdigit() and int(value) > limit:
-                raise RequestError(Fault.TOO_LARGE, f"the body must have at most {limit} bytes")
-        with _time_limit(self._state.settings.body_seconds):
-            message = await _next(receive)
-            body = message.get("body", b"")
-            if message.get("more_body"):
-                body = bytearray(body)
-                while message.get("more_body") and len(body) <= limit:
-                    message = await _next(receive)
-                    body += message.get("body", b"")
+        if scope.get("content_length", 0) > limit:
+            raise RequestError(Fault.TOO_LARGE, f"the body must have at most {limit} bytes")
+        message = await _next(receive)
+        body = message.get("body", b"")
+        if message.get("more_body"):
+            body = bytearray(body)
+            while message.get("more_body") and len(body) <= limit:
+                message = await _next(receive)
+                body += message.get("body", b"")
         if len(body) > limit:
             raise RequestError(Fault.TOO_LARGE, f"the body must have at most {limit} bytes")
         return bytes(body)
@@ -135,68 +145,56 @@ async def _next(receive: Receive) -> Any:
     return message
 
 
-@contextlib.contextmanager
-def _cancelled_by(
-    begin: Callable[[Callable[[], None]], Callable[[], None]],
-) -> Iterator[list[bool]]:
-    """Run a block that an event may cancel; the list is then not empty, and the block has ended.
+class _Watch:
+    """Cancels the task of a request whose body arrives too slowly, or whose client went away.
 
-    begin: starts to wait for the event, which calls what `begin` was given; returns what stops it.
+    Most requests have been answered before anything is watched.
+
+    ended_by: why the task was cancelled; None if it was not.
     """
-    task = asyncio.current_task()
-    assert task is not None
-    happened: list[bool] = []
 
-    def cancel() -> None:
-        happened.append(True)
-        task.cancel()
+    def __init__(self, receive: Receive, body_seconds: float) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self.task = task
+        self.ended_by: Literal["slow", "gone"] | None = None
+        self._receive = receive
+        self._body_seconds = body_seconds
+        self._arrived = False
+        self._limited = False  # whether the timer waits for the body
+        self._watcher: asyncio.Task[None] | None = None
+        self._loop = asyncio.get_running_loop()
+        self._timer = self._loop.call_later(WATCH_AFTER, self._look)
 
-    stop = begin(cancel)
-    try:
-        yield happened
-    except asyncio.CancelledError:
-        if not happened:
-            raise
-        if sys.version_info >= (3, 11):
-            task.uncancel()
-    finally:
-        stop()
+    def arrived(self) -> None:
+        """Say that the body is complete."""
+        self._arrived = True
+        if self._limited:
+            self._limited = False
+            self._timer.cancel()
+            self._timer = self._loop.call_later(WATCH_AFTER, self._look)
 
+    def stop(self) -> None:
+        self._timer.cancel()
+        if self._watcher is not None:
+            self._watcher.cancel()
 
-@contextlib.contextmanager
-def _time_limit(seconds: float) -> Iterator[None]:
-    """Raise RequestError for a block that takes longer."""
-    loop = asyncio.get_running_loop()
-    with _cancelled_by(lambda cancel: loop.call_later(seconds, cancel).cancel) as late:
-        yield
-    if late:
-        raise RequestError(Fault.SLOW, "the request took too long to arrive")
+    def _look(self) -> None:
+        if self._arrived:
+            self._watcher = self._loop.create_task(self._until_disconnect())
+        else:
+            self._limited = True
+            rest = max(self._body_seconds - WATCH_AFTER, 0.0)
+            self._timer = self._loop.call_later(rest, self._cancel, "slow")
 
+    async def _until_disconnect(self) -> None:
+        while (await self._receive())["type"] != "http.disconnect":
+            pass
+        self._cancel("gone")
 
-async def _until_disconnect(answer: Awaitable[Any], receive: Receive) -> Any:
-    """Return what a request is answered with, or None if its client went away before that."""
-    loop = asyncio.get_running_loop()
-    watchers: list[asyncio.Task[None]] = []
-
-    def begin(cancel: Callable[[], None]) -> Callable[[], None]:
-        async def watch() -> None:
-            while (await receive())["type"] != "http.disconnect":
-                pass
-            cancel()
-
-        timer = loop.call_later(WATCH_AFTER, lambda: watchers.append(loop.create_task(watch())))
-
-        def stop() -> None:
-            timer.cancel()
-            for watcher in watchers:
-                watcher.cancel()
-
-        return stop
-
-    result = None
-    with _cancelled_by(begin):
-        result = await answer
-    return result
+    def _cancel(self, why: Literal["slow", "gone"]) -> None:
+        self.ended_by = why
+        self.task.cancel()
 
 
 def _time_headers(call: Call, seconds: float) -> list[tuple[bytes, bytes]]:

@@ -18,7 +18,6 @@ from fbg.server.state import State
 __all__ = ["Guard"]
 
 log = logging.getLogger("fbg.server")
-access = logging.getLogger("fbg.access")
 
 # What needs no key: they say nothing about texts or models.
 OPEN_PATHS = frozenset({"/", "/health", "/ping", "/metrics"})
@@ -46,6 +45,8 @@ class Guard:
                 authorization = value
             elif name == b"x-request-id" and REQUEST_ID.fullmatch(value):
                 request_id = value
+            elif name == b"content-length" and value.isdigit():
+                scope["content_length"] = int(value)
         request_id = request_id or secrets.token_hex(8).encode()
         status = 0
 
@@ -73,8 +74,9 @@ class Guard:
             if not status:
                 fault = RequestError(Fault.BACKEND, "the request failed")
                 await self._refuse(scope, answer, fault)
-        if state.settings.access_log:
-            _log_access(scope, request_id, status, time.perf_counter() - begin)
+        if state.access_log is not None:
+            fields = _access_fields(scope, request_id, status, time.perf_counter() - begin)
+            state.access_log.add(fields)
 
     async def _refuse(self, scope: Scope, send: Send, error: RequestError) -> None:
         dialect = scope.get("dialect") or _dialect_of(scope["path"])
@@ -102,9 +104,7 @@ def _dialect_of(path: str) -> Dialect:
     return Dialect.OPENAI if path.startswith("/v1/") else Dialect.TEI
 
 
-def _log_access(scope: Scope, request_id: bytes, status: int, seconds: float) -> None:
-    if not access.isEnabledFor(logging.INFO):
-        return
+def _access_fields(scope: Scope, request_id: bytes, status: int, seconds: float) -> dict[str, Any]:
     fields: dict[str, Any] = {
         "request_id": request_id.decode(),
         "method": scope["method"],
@@ -114,4 +114,4 @@ def _log_access(scope: Scope, request_id: bytes, status: int, seconds: float) ->
     }
     if "tokens" in scope:
         fields["tokens"] = scope["tokens"]
-    access.info("request", extra={"fields": fields})
+    return fields

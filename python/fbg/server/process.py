@@ -141,6 +141,8 @@ def run_process(
     server = Server(state, models)
     server.run([listening])
     state.queue.close()
+    if state.access_log is not None:
+        state.access_log.flush()
     return 1 if server.failed else 0
 
 

@@ -7,9 +7,11 @@ import hmac
 from fbg.model.async_model import Record
 from fbg.runtime.work_queue import WorkQueue
 from fbg.server.errors import Fault, RequestError
+from fbg.server.logs import AccessLog
 from fbg.server.metrics import Metrics
 from fbg.server.served import Models
 from fbg.server.settings import Settings
+from fbg.server.turns import Turns
 
 __all__ = ["Call", "State"]
 
@@ -18,7 +20,7 @@ class State:
     """One process of the server.
 
     ready: models are loaded and have run. draining: the process ends; what comes now is answered,
-    and its connection closed.
+    and its connection closed. access_log: None if requests are not logged.
     """
 
     def __init__(self, settings: Settings, num_threads: int) -> None:
@@ -28,6 +30,8 @@ class State:
         )
         self.metrics = Metrics(lambda: self.queue.waiting)
         self.models = Models({})
+        self.access_log = AccessLog() if settings.access_log else None
+        self.turns = Turns()
         self.ready = False
         self.draining = False
         self._keys = [key.encode() for key in settings.api_keys]

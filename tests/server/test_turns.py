@@ -1,0 +1,38 @@
+"""Requests that arrive together begin in several turns of the event loop."""
+
+import asyncio
+
+from fbg.server.turns import MOST_REQUESTS, Turns
+
+
+def test_requests_begin_in_order_and_few_at_a_time() -> None:
+    async def main() -> list[list[int]]:
+        turns, begun = Turns(), list[list[int]]()
+
+        async def request(n: int) -> None:
+            await turns.wait()
+            begun[-1].append(n)
+
+        tasks = [asyncio.create_task(request(n)) for n in range(3 * MOST_REQUESTS + 5)]
+        while not all(task.done() for task in tasks):
+            begun.append([])
+            await asyncio.sleep(0)
+        return begun
+
+    begun = asyncio.run(main())
+    assert max(map(len, begun)) <= MOST_REQUESTS
+    assert [n for turn in begun for n in turn] == list(range(3 * MOST_REQUESTS + 5))
+
+
+def test_requests_whose_clients_have_gone_take_no_place() -> None:
+    async def main() -> int:
+        turns = Turns()
+        tasks = [asyncio.create_task(turns.wait()) for _ in range(4 * MOST_REQUESTS)]
+        await asyncio.sleep(0)
+        for task in tasks[MOST_REQUESTS : 3 * MOST_REQUESTS]:
+            task.cancel()
+        for _ in range(4):
+            await asyncio.sleep(0)
+        return sum(task.done() and not task.cancelled() for task in tasks)
+
+    assert asyncio.run(main()) == 2 * MOST_REQUESTS
