@@ -64,12 +64,14 @@ env PYTHONPATH=$(CURDIR)/$(1)/python:$$($(BIN)/python -c 'import sysconfig; prin
 endef
 
 # Memory that the interpreter keeps until it ends is no leak of ours. Left out are a test of which
-# libraries the extension needs (here: the runtime, too) and one of resident memory (what is freed
-# stays in quarantine).
+# libraries the extension needs (here: the runtime, too), one of resident memory (what is freed
+# stays in quarantine), and those of integrations, whose packages bring native libraries and
+# processes of their own.
 sanitize: $(VENV)/.dev
 	$(call instrumented,$(ASAN),address)
 	$(BIN)/ctest --test-dir $(ASAN) --output-on-failure --no-tests=error
 	ASAN_OPTIONS=detect_leaks=0 $(call instrumented_pytest,$(ASAN),libasan.so) \
+	  --ignore tests/integrations \
 	  --deselect tests/unit/test_layers.py::test_extension_needs_only_system_libraries \
 	  --deselect tests/models/test_model_memory.py::test_a_process_holds_int8_weights_only
 
@@ -133,7 +135,7 @@ $(VENV)/.fbg: $(VENV)/.tools pyproject.toml $(NATIVE_SOURCES)
 	touch $@
 
 $(VENV)/.dev: pyproject.toml | $(VENV)/.fbg
-	$(INSTALL) --editable '.[cli,plot,test,lint]'
+	$(INSTALL) --editable '.[cli,plot,test,integrations,lint]'
 	$(WEIGHTS)
 	touch $@
 

@@ -1,5 +1,6 @@
 """Models for the tests of integrations: an encoder with prompts, and a cross-encoder."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,13 @@ import pytest
 import fbg
 from helpers import tiny_bert
 from helpers.tiny_tasks import write_model
+
+# These packages would report their use to their makers. They read this when they are imported.
+os.environ |= {
+    "ANONYMIZED_TELEMETRY": "False",
+    "HAYSTACK_TELEMETRY_ENABLED": "False",
+    "RAY_USAGE_STATS_ENABLED": "0",
+}
 
 PROMPTS = {"prompts": {"query": "find: ", "document": "text: "}}
 

@@ -2,15 +2,10 @@
 
 from pathlib import Path
 
+import chromadb
 import numpy as np
-import pytest
 
 import fbg
-
-pytest.importorskip("chromadb")
-
-import chromadb
-
 from fbg.integrations.chroma import FbgEmbeddingFunction
 
 TEXTS = ["a quick brown fox", "the lazy dog", "zebra 42", "who is it"]

@@ -3,18 +3,13 @@
 from pathlib import Path
 
 import numpy as np
-import pytest
-
-import fbg
-from helpers.tiny_tasks import DOCUMENTS, QUERY, write_model
-
-pytest.importorskip("haystack")
-
 from haystack import Document, Pipeline
 from haystack.components.retrievers.in_memory import InMemoryEmbeddingRetriever
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 
+import fbg
 from fbg.integrations.haystack import FbgDocumentEmbedder, FbgRanker, FbgTextEmbedder
+from helpers.tiny_tasks import DOCUMENTS, QUERY, write_model
 
 TEXTS = ["a quick brown fox", "the lazy dog", "zebra 42", "who is it"]
 

@@ -4,16 +4,12 @@ import asyncio
 
 import numpy as np
 import pytest
-
-import fbg
-from helpers.tiny_tasks import DOCUMENTS, QUERY
-
-pytest.importorskip("langchain_core")
-
 from langchain_core.documents import Document
 from langchain_core.vectorstores import InMemoryVectorStore
 
+import fbg
 from fbg.integrations.langchain import FbgEmbeddings, FbgReranker
+from helpers.tiny_tasks import DOCUMENTS, QUERY
 
 TEXTS = ["a quick brown fox", "the lazy dog", "zebra 42", "who is it"]
 

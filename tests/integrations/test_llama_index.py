@@ -4,16 +4,12 @@ import asyncio
 
 import numpy as np
 import pytest
-
-import fbg
-from helpers.tiny_tasks import DOCUMENTS, QUERY
-
-pytest.importorskip("llama_index.core")
-
 from llama_index.core import VectorStoreIndex
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
+import fbg
 from fbg.integrations.llama_index import FbgEmbedding, FbgRerank
+from helpers.tiny_tasks import DOCUMENTS, QUERY
 
 TEXTS = ["a quick brown fox", "the lazy dog", "zebra 42", "who is it"]
 

@@ -5,13 +5,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-import fbg
-
-pytest.importorskip("ray")
-
 import ray
 
+import fbg
 from fbg.integrations import Embedder
 
 
