@@ -8,6 +8,7 @@ BUILD := build
 ASAN  := build-asan
 TSAN  := build-tsan
 DOCS  := build-docs
+WHEELS := build-wheels
 PIP   := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 # The environment's tools come first, also for what CMake and pip start.
@@ -16,7 +17,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 NATIVE_SOURCES := $(shell find CMakeLists.txt cmake include src -type f)
 CXX_FILES      := $(shell find include src tests examples bench -name '*.cc' -o -name '*.h')
 
-.PHONY: help demo test sanitize tsan lint format bench docs clean
+.PHONY: help demo test sanitize tsan lint format bench docs wheels clean
 .NOTPARALLEL:
 
 help:
@@ -28,6 +29,7 @@ help:
 	@echo "make format    rewrite the sources in the house format"
 	@echo "make bench     measure peaks, kernels and models"
 	@echo "make docs      build the documentation site in $(DOCS)/"
+	@echo "make wheels    build, audit and try wheels for every CPython found, in dist/"
 	@echo "make clean     remove the build and the virtual environment"
 	@echo "PYTHON=python3.12 chooses the interpreter of a new environment."
 
@@ -109,8 +111,13 @@ docs: $(VENV)/.docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --site-dir $(DOCS)
 	@echo "$(DOCS)/index.html"
 
+# PYTHONS="python3.12 python3.13" chooses the interpreters. Each wheel is installed in an empty
+# environment and embeds sentences there.
+wheels: $(VENV)/.wheels
+	$(BIN)/python scripts/wheels.py $(if $(PYTHONS),--python $(PYTHONS))
+
 clean:
-	rm -rf $(BUILD) $(ASAN) $(TSAN) $(DOCS) $(VENV)
+	rm -rf $(BUILD) $(ASAN) $(TSAN) $(DOCS) $(WHEELS) $(VENV) dist
 
 # A virtual environment with the tools of the build. Their versions are bounded in pyproject.toml,
 # which pip checks below.
@@ -141,6 +148,10 @@ $(VENV)/.dev: pyproject.toml | $(VENV)/.fbg
 
 $(VENV)/.docs: pyproject.toml | $(VENV)/.fbg
 	$(INSTALL) --editable '.[docs]'
+	touch $@
+
+$(VENV)/.wheels: pyproject.toml | $(VENV)/.fbg
+	$(INSTALL) --editable '.[wheels]'
 	touch $@
 
 $(VENV)/.demo: $(VENV)/.fbg

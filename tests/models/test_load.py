@@ -4,6 +4,8 @@ import fnmatch
 import json
 import pathlib
 import shutil
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -294,3 +296,17 @@ def test_pickled_weights_are_downloaded_only_where_there_are_no_others(
     for _ in range(2):
         assert np.array_equal(hidden(fbg.load("some/model")), expected)
         assert len(asked) == 2  # the second load finds both in the cache
+
+
+def test_without_the_packages_of_models_the_error_names_the_extra(checkpoint):
+    code = (
+        "import sys\n"
+        "sys.modules['tokenizers'] = None\n"
+        "import fbg\n"
+        "try:\n"
+        f"    fbg.load({str(checkpoint)!r})\n"
+        "except fbg.ModelError as error:\n"
+        "    print(error)\n"
+    )
+    said = subprocess.check_output([sys.executable, "-c", code], text=True)
+    assert said == "load: models need the package tokenizers: pip install 'fbg[models]'\n"

@@ -96,7 +96,12 @@ def load(
     if net_options:
         raise TypeError(f"load: {', '.join(net_options)}: only files that end in .onnx take that")
     options = _checked_options(dtype, num_threads, smooth, calibrate, higher_precision)
-    loaded = _assemble(str(model), find_directory(path), options, progress)
+    try:
+        loaded = _assemble(str(model), find_directory(path), options, progress)
+    except ModuleNotFoundError as error:
+        raise ModelError(
+            f"load: models need the package {error.name}: pip install 'fbg[models]'"
+        ) from error
     loaded.reload = options.reload(path, loaded.dtype)
     return loaded
 

@@ -79,12 +79,12 @@ class LinearOp final : public ProductOp {
   template <class P>
   P packer(const Frame& frame) const noexcept {
     if constexpr (std::is_same_v<P, PackA<bfloat16>>)
-      return P(frame[inputs[0]].as<const bfloat16>());
+      return P(frame[inputs[0]].template as<const bfloat16>());
     else if constexpr (kQuantized<Acc>)
-      return P(frame[inputs[0]].as<const float>(), /*per_row=*/true,
+      return P(frame[inputs[0]].template as<const float>(), /*per_row=*/true,
                epilogue_.channel_scale.data.get());
     else
-      return P(frame[inputs[0]].as<const float>());
+      return P(frame[inputs[0]].template as<const float>());
   }
 
   // The stages of the pipeline, and how many there are.
