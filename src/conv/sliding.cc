@@ -10,6 +10,8 @@
 #include "conv/sliding.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstdlib>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -25,35 +27,11 @@ constexpr std::int64_t kLanes = 16;              // of bytes
 constexpr std::int64_t kPaddingBytes = 256;      // the widest block of a pixel
 constexpr std::int64_t kWeightBytes = 16 << 10;  // of all blocks, beside the image in the L1
 constexpr std::int64_t kMaxPixels = 128;         // of an output row at a time
+constexpr int kFloatSums = 1 << 23;              // exceeds what float_bits can hold
 constexpr int kSegments = 3;                     // before, in and after a row of the image
 
 using kernels::SlidingKey;
 using kernels::SlidingSegment;
-
-// Whether kernels can write the results themselves: integers are corrected and requantized.
-bool writes_bytes(const KernelKey& key) {
-  if (!key.column_terms || key.num_stages == 0) return false;
-  for (int s = 0; s < key.num_stages; ++s) {
-    const StageCode& code = key.stages[static_cast<std::size_t>(s)];
-    const bool last = s == key.num_stages - 1;
-    const bool requantizes = code.kind == StageKind::requantize && code.in != ValueType::float32;
-    if (last ? !requantizes
-             : code.kind != StageKind::correct_zero_points && !is_column_term(key, s))
-      return false;
-  }
-  return true;
-}
-
-// The same of floats: a bias, then one ReLU or Clip.
-bool writes_floats(const KernelKey& key) {
-  int s = 0;
-  const auto is = [&](StageKind kind) {
-    return s < key.num_stages && key.stages[static_cast<std::size_t>(s)].kind == kind;
-  };
-  if (is(StageKind::bias)) ++s;
-  if (is(StageKind::relu) || is(StageKind::clip)) ++s;
-  return s == key.num_stages;
-}
 
 // Floats of 16 bits are widened when they are packed.
 constexpr bool has_kernels(Accumulator a) {
@@ -62,23 +40,6 @@ constexpr bool has_kernels(Accumulator a) {
 }
 constexpr Accumulator sum_of(Accumulator a) {
   return is_integer(a) ? Accumulator::int32 : Accumulator::float32;
-}
-
-// The kind of kernels that run the stages of a key, if they write results.
-SlidingKey kind_of(const KernelKey& key, bool writes) {
-  SlidingKey kind{};
-  kind.isa = key.isa;
-  kind.output = writes ? key.output() : ValueType::acc;
-  if (is_integer(key.accumulator)) return kind;
-  kind.source = kernels::SlidingSource::floats;
-  kind.output = ValueType::float32;
-  for (int s = 0; writes && s < key.num_stages; ++s) {
-    const StageKind stage = key.stages[static_cast<std::size_t>(s)].kind;
-    kind.bias |= stage == StageKind::bias;
-    kind.low |= stage == StageKind::relu || stage == StageKind::clip;
-    kind.high |= stage == StageKind::clip;
-  }
-  return kind;
 }
 
 template <class Acc>
@@ -90,14 +51,15 @@ class SlidingStep final : public ConvStep<Acc> {
         tile_(choose_geometry(sum_of(Acc::kind), p.features)),
         key_(with_sums(conv_kernel_key(p, tile_, sum_of(Acc::kind)))),
         output_(key_.output()),
-        writes_(kInteger ? writes_bytes(key_) : writes_floats(key_)),
-        blocks_(p.geometry, kind_of(key_, writes_)),
+        writes_(sliding_writes(key_)),
+        blocks_(p.geometry, sliding_kind(key_, writes_)),
         rows_(blocks_.blocks().front().key.rows),
         chunks_(BalancedSplit::split(p.shape.output[2], kMaxPixels)),
         scale_(p.weights.scale()),
         col_offsets_(p.weights.col_offsets()),
         threads_(p.threads),
-        width_(kInteger ? kPanelColumns : tile_.lanes) {
+        width_(kInteger ? kPanelColumns : tile_.lanes),
+        may_be_floats_(kInteger && writes_ && output_ == ValueType::uint8) {
     const ConvGeometry& g = geometry_;
     if (!writes_) {
       const std::int64_t tallest = std::clamp<std::int64_t>(chunks_.largest, 1, tile_.max_rows);
@@ -115,15 +77,16 @@ class SlidingStep final : public ConvStep<Acc> {
         }))->data();
     for (const SlidingBlock& block : blocks_.blocks()) {
       SlidingKey key = block.key;
-      const kernels::SlidingFunction all = kernels::find_sliding(key);
-      key.lines = 1;  // the last row of an odd number stands alone
-      kernels_.push_back({kernels::find_sliding(key), all});
+      kernels_.push_back(find_kernels(key));
+      if (!may_be_floats_) continue;
+      key.float_bits = true;
+      float_kernels_.push_back(find_kernels(key));
     }
     const SlidingBlock& last = blocks_.blocks().back();
     goes_down_ = (last.weights + last.key.weights()) * last.key.lanes() * 4 > kWeightBytes;
     padded_ = kInteger ? blocks_.vectors() * kLanes : 0;
     sums_bytes_ = writes_ ? 0 : blocks_.lines() * chunks_.largest * kPaddingBytes;
-    thread_bytes_ = kPaddingBytes + 4 * padded_ * 4 + sums_bytes_ +
+    thread_bytes_ = kPaddingBytes + 5 * padded_ * 4 + sums_bytes_ +
                     round_up(kSegments * static_cast<std::int64_t>(sizeof(SlidingSegment)), 64);
   }
 
@@ -149,6 +112,7 @@ class SlidingStep final : public ConvStep<Acc> {
     t.terms = {reinterpret_cast<float*>(take(padded_ * 4)),
                reinterpret_cast<std::int32_t*>(take(padded_ * 4))};
     t.scale = reinterpret_cast<float*>(take(padded_ * 4));
+    t.shift = reinterpret_cast<float*>(take(padded_ * 4));
     t.start = reinterpret_cast<std::int32_t*>(take(padded_ * 4));
     t.sums = take(sums_bytes_);
     t.segments = reinterpret_cast<SlidingSegment*>(at);
@@ -187,10 +151,11 @@ class SlidingStep final : public ConvStep<Acc> {
     Range x;
   };
   struct Thread {
-    std::byte* padding;  // as wide as what a kernel reads of a pixel
-    ColumnTerms terms;   // [channel]
-    float* scale;        // [vector][lane], as kernels read them
+    std::byte* padding;    // as wide as what a kernel reads of a pixel
+    ColumnTerms terms;     // [channel]
+    float *scale, *shift;  // [vector][lane], as kernels read them
     std::int32_t* start;
+    bool float_bits;  // of the kernels for the image
     std::byte* sums;  // [line][pixel][channel of the block]
     SlidingSegment* segments;
     const StageArgs* stages;
@@ -211,6 +176,25 @@ class SlidingStep final : public ConvStep<Acc> {
     }
   }
 
+  static Kernels find_kernels(SlidingKey key) {
+    const kernels::SlidingFunction all = kernels::find_sliding(key);
+    key.lines = 1;  // the last row of an odd number stands alone
+    return {kernels::find_sliding(key), all};
+  }
+
+  // Whether kernels may take the sums of an image for the bits of floats (SlidingArgs::shift).
+  bool fits_float_bits(const Thread& t) const noexcept {
+    if (!may_be_floats_) return false;
+    const StageArgs& last = t.stages[key_.num_stages - 1];
+    if (last.f1 != 0 || last.f2 != 255 || last.i0 != 0) return false;
+    const std::int64_t most = kFloatSums - geometry_.depth() * 255 * 128;
+    for (std::int64_t o = 0; o < geometry_.out_channels; ++o) {
+      const bool positive = t.terms.scale[o] >= 0 && t.terms.scale[o] < 256;  // not NaN
+      if (!positive || std::abs(std::int64_t{t.terms.offset[o]}) >= most) return false;
+    }
+    return true;
+  }
+
   static KernelKey with_sums(KernelKey key) {
     key.load_c = true;
     return key;
@@ -224,7 +208,10 @@ class SlidingStep final : public ConvStep<Acc> {
     fill_column_terms(key_, t.stages, run.image_scale(n), run.image_zero_point(n), scale_,
                       col_offsets_, {0, geometry_.out_channels}, t.terms);
     if (!writes_) return;
+    t.float_bits = fits_float_bits(t);
+    const std::uint32_t zero = t.float_bits ? std::bit_cast<std::uint32_t>(float{kFloatSums}) : 0;
     std::fill_n(t.scale, padded_, 0.0f);
+    std::fill_n(t.shift, padded_, 0.0f);
     std::int64_t at = 0;
     for (const SlidingBlock& block : blocks_.blocks())
       for (int v = 0; v < block.key.vectors; ++v)
@@ -233,8 +220,9 @@ class SlidingStep final : public ConvStep<Acc> {
           const std::int64_t count = std::clamp<std::int64_t>(block.channels - o, 0, 4);
           for (std::int64_t i = 0; i < count; ++i) {
             t.scale[at + i] = t.terms.scale[block.channel + o + i];
+            t.shift[at + i] = -float{kFloatSums} * t.scale[at + i];
             t.start[at + i] = static_cast<std::int32_t>(
-                0u - static_cast<std::uint32_t>(t.terms.offset[block.channel + o + i]));
+                zero - static_cast<std::uint32_t>(t.terms.offset[block.channel + o + i]));
           }
         }
   }
@@ -306,7 +294,8 @@ class SlidingStep final : public ConvStep<Acc> {
       args.pixel = block.key.vectors * lanes * 4;
       args.line = w.x.size() * args.pixel;
     }
-    const Kernels& kernels = kernels_[static_cast<std::size_t>(index)];
+    const Kernels& kernels =
+        (t.float_bits ? float_kernels_ : kernels_)[static_cast<std::size_t>(index)];
     (w.lines == block.key.lines ? kernels.all : kernels.one)(&args);
     if (writes_) return;
     for (std::int64_t line = 0; line < w.lines; ++line)
@@ -319,6 +308,7 @@ class SlidingStep final : public ConvStep<Acc> {
     if (kInteger) {
       const StageArgs& last = t.stages[key_.num_stages - 1];
       args.scale = t.scale + block.channel;
+      args.shift = t.shift + block.channel;
       args.low = last.f1;
       args.high = last.f2;
       args.zero_point = last.i0;
@@ -382,7 +372,8 @@ class SlidingStep final : public ConvStep<Acc> {
   // The pipeline on `width_` columns of sums, and on what is left of the channels.
   const std::int64_t width_;
   std::optional<KernelTable> whole_, rest_;
-  std::vector<Kernels> kernels_;  // by block
+  const bool may_be_floats_;  // results are of the type that float_kernels_ write
+  std::vector<Kernels> kernels_, float_kernels_;  // by block
   const std::byte* weights_;
   // A block goes down the image before the next one, so that its weights stay in the L1. Otherwise
   // all blocks of a window follow each other, and the image is read in the order of its memory.

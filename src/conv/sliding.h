@@ -11,6 +11,11 @@
 
 namespace fbg {
 
+// Whether kernels can run the stages of a pipeline and write its results, and the kind of kernels
+// that do, or that write sums.
+bool sliding_writes(const KernelKey& key);
+kernels::SlidingKey sliding_kind(const KernelKey& key, bool writes);
+
 // Blocks of channels: `wide` of them are equal, and one for the rest may be narrower.
 struct SlidingBlock {
   std::int64_t channel, channels;  // the first, and how many of `key.vectors` vectors

@@ -74,6 +74,7 @@ std::string sliding_name(const SlidingKey& key) {
   if (key.step > 1) name += "_step" + number(key.step);
   if (key.masked) name += "_masked";
   if (key.line_step > 1) name += "_linestep" + number(key.line_step);
+  if (key.float_bits) name += "_floatbits";
   if (key.bias) name += "_Bias";
   if (key.low) name += "_low";
   if (key.high) name += "_high";

@@ -43,6 +43,7 @@ struct SlidingKey {
   std::uint8_t planes = 1, height = 1, line_step = 1;
   std::uint8_t inputs = 1;                       // channels of a group
   bool bias = false, low = false, high = false;  // stages: a bias, and bounds
+  bool float_bits = false;  // sums of uint8 results are the bits of floats: see SlidingArgs::shift
   friend bool operator==(const SlidingKey&, const SlidingKey&) = default;
 
   bool is_float() const { return source == SlidingSource::floats; }
@@ -77,17 +78,22 @@ struct SlidingSegment {
 
 struct SlidingArgs {
   const SlidingSegment* segments;
-  std::int64_t channel;      // the first of the block
-  const void* weights;       // [line][source][tap][vector]; of floats for all lines
-  const void* start;         // [vector] sums to start from; of floats the biases
-  const float* scale;        // [vector]; of 8-bit results
+  std::int64_t channel;  // the first of the block
+  const void* weights;   // [line][source][tap][vector]; of floats for all lines
+  const void* start;     // [vector] sums to start from; of floats the biases
+  const float* scale;    // [vector]; of 8-bit results
+  // [vector] -2^23 scale, of float_bits. With the bits of 2^23 in `start`, a sum 0 <= s < 2^23 has
+  // the bits of the float 2^23 + s, so that one operation computes (2^23 + s) scale - 2^23 scale,
+  // which is s scale rounded once. Negative sums give some number <= 0 if scale >= 0, which a zero
+  // point of 0 makes 0.
+  const float* shift;
   std::byte* c;              // the first output pixel and channel
   std::int64_t pixel, line;  // bytes between output pixels, and between output rows
   std::int64_t pixels;       // of an output row
   std::uint64_t mask;        // of valid channels
   std::int64_t last;         // valid channels of the last vector
   // Of 8-bit results: q = saturate(rint(clamp(sum * scale, low, high)) + zero_point), the latter
-  // also as two int16. The bounds of floats as well.
+  // also as two int16. The bounds of floats as well. float_bits has 0, 255 and 0.
   float low, high;
   std::int32_t zero_point, zero_points;
 };

@@ -45,6 +45,28 @@ def test_gaps_between_pixels_and_lines_change_nothing(
             assert not room[..., :2].any() and not room[..., -3:].any()
 
 
+@pytest.mark.parametrize(("channels", "inputs", "kernel"), [(150, 1, 3), (24, 1, 5), (128, 4, 3)])
+@pytest.mark.parametrize("scale", [0.5, 300.0, 1e-30])
+@pytest.mark.parametrize("largest", [1000, 1 << 22, 1 << 23, (1 << 31) - 1])
+def test_results_without_a_zero_point_are_those_of_any_sums_and_scales(
+    channels: int, inputs: int, kernel: int, scale: float, largest: int
+) -> None:
+    rng = np.random.default_rng(kernel)
+    x = rng.integers(0, 256, (1, 6, 20, channels), np.uint8)
+    w = rng.integers(-128, 128, (channels, inputs, kernel, kernel), np.int8)
+    scales = rng.uniform(0.1, 1.0, channels).astype(np.float32)
+    wc = fbg.PackedConv(w, scale=scales, padding=kernel // 2, groups=channels // inputs)
+    bias = rng.integers(-largest, largest, channels, np.int32)
+    bias[:2] = -largest, largest
+    stages = fbg.CorrectZeroPoints() >> fbg.Bias(bias) >> fbg.Requantize(100.0, 0)
+    results = [
+        fbg.conv(x, wc, stages, algorithm=name, scale=scale, zero_point=3)
+        for name in ("sliding", "im2col")
+        if name in [algorithm.name for algorithm in wc.algorithms(x.shape)]
+    ]
+    np.testing.assert_array_equal(results[0], results[-1])
+
+
 FLOAT_SHAPES = [
     (64, 1, 3, 1),
     (50, 1, 3, 2),

@@ -39,6 +39,10 @@ class SlidingByteGenerator final : public SlidingLoop {
 
   void load_result_constants() {
     if (key_.output == ValueType::acc) return;
+    if (key_.float_bits) {
+      if (key_.vectors == 2) zero(zeros());
+      return;
+    }
     vbroadcastss(high(), arg(offsetof(SlidingArgs, high)));
     if (key_.vectors == 1) return;
     vpbroadcastd(zero_points(), arg(offsetof(SlidingArgs, zero_points)));
@@ -188,14 +192,23 @@ class SlidingByteGenerator final : public SlidingLoop {
         for (int v = 0; v < key_.vectors; ++v) emit(sum(place, line, v), v);
     };
     if (!keeps_constants_) load_result_constants();
-    for_all([&](const Vec& s, int) { vcvtdq2ps(s, s); });
-    for_all([&](const Vec& s, int v) { vmulps(s, s, ptr[scale_ + v * 64]); });
+    if (key_.float_bits) {
+      mov(row_, arg(offsetof(SlidingArgs, shift)));
+      for (int v = 0; v < key_.vectors; ++v) {
+        vmovups(high(), ptr[scale_ + v * 64]);
+        for (int line = 0; line < key_.lines; ++line)
+          vfmadd213ps(sum(place, line, v), high(), ptr[row_ + v * 64]);
+      }
+    } else {
+      for_all([&](const Vec& s, int) { vcvtdq2ps(s, s); });
+      for_all([&](const Vec& s, int v) { vmulps(s, s, ptr[scale_ + v * 64]); });
+    }
     if (key_.vectors == 1) {  // a NaN gives the second source: low
       const Address low = ptr_b[args_ + offsetof(SlidingArgs, low)];
       for_all([&](const Vec& s, int) { vmaxps(s, s, low); });
     }
     // A NaN, of the second source, stays: it becomes the least int32.
-    for_all([&](const Vec& s, int) { vminps(s, high(), s); });
+    if (!key_.float_bits) for_all([&](const Vec& s, int) { vminps(s, high(), s); });
     for_all([&](const Vec& s, int) { vcvtps2dq(s, s); });
   }
 
@@ -206,11 +219,13 @@ class SlidingByteGenerator final : public SlidingLoop {
       return key_.masked ? address | k1 : address;
     };
     if (key_.vectors == 1) {
+      if (key_.float_bits) return vpmovusdb(masked(ptr[to]), Zmm(s(0).getIdx()));
       vpaddd(s(0), s(0), ptr_b[args_ + offsetof(SlidingArgs, zero_point)]);
       return vpmovdb(masked(ptr[to]), Zmm(s(0).getIdx()));
     }
     for (int v = 0; v < key_.vectors; v += 2) vpackssdw(s(v), s(v), s(v + 1));
-    for (int v = 0; v < key_.vectors; v += 2) vpaddsw(s(v), s(v), zero_points());
+    for (int v = 0; v < key_.vectors && !key_.float_bits; v += 2)
+      vpaddsw(s(v), s(v), zero_points());
     if (key_.vectors == 4) {
       is_signed ? vpacksswb(s(0), s(0), s(2)) : vpackuswb(s(0), s(0), s(2));
       return vmovdqu8(masked(ptr[to]), s(0));
