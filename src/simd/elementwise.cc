@@ -32,10 +32,11 @@ HWY_INLINE FloatVec exp_any(FloatVec x) {
   return hn::IfThenElse(hn::Lt(x, number(-87.3f)), hn::Zero(FloatTag()), y);
 }
 
-// 1 / (1 + e^-x): relative accuracy on both sides of 0.
+// 1 / (1 + e^-x), by e^-|x|, which cannot overflow: relative accuracy on both sides of 0.
 HWY_INLINE FloatVec sigmoid(FloatVec x) {
-  const auto e = exp_any(hn::Neg(x));
-  return hn::Div(number(1.0f), hn::Add(number(1.0f), e));
+  const auto e = exp_nonpositive(hn::Neg(hn::Abs(x)));
+  const auto numerator = hn::IfThenElse(hn::Lt(x, hn::Zero(FloatTag())), e, number(1.0f));
+  return hn::Div(numerator, hn::Add(number(1.0f), e));
 }
 
 HWY_INLINE FloatVec hard_sigmoid(FloatVec x, float slope, float offset) {
@@ -130,12 +131,13 @@ struct Sigmoid {
   HWY_INLINE FloatVec operator()(FloatVec u, FloatVec, float, float) const { return sigmoid(u); }
 };
 struct Silu {
-  HWY_INLINE FloatVec operator()(FloatVec u, FloatVec, float, float) const {
-    return hn::Mul(u, sigmoid(u));
-  }
+  HWY_INLINE FloatVec operator()(FloatVec u, FloatVec, float, float) const { return silu(u); }
 };
 struct Gelu {
   HWY_INLINE FloatVec operator()(FloatVec u, FloatVec, float, float) const { return gelu(u); }
+};
+struct GeluTanh {
+  HWY_INLINE FloatVec operator()(FloatVec u, FloatVec, float, float) const { return gelu_tanh(u); }
 };
 struct Floor {
   HWY_INLINE FloatVec operator()(FloatVec u, FloatVec, float, float) const { return hn::Floor(u); }
@@ -200,6 +202,43 @@ HWY_ATTR void apply(const float* a, [[maybe_unused]] const float* b, float c0, f
   });
 }
 
+// rint(a / c0) + c1. Division is slow: the quotient by the reciprocal r is corrected by what is
+// left,
+//   q = a r,  q + (a - q c0) r,
+// which rounds as division does (Markstein, 1990). Quotients far beyond 8 bits are cut off before,
+// so that infinity leaves no NaN.
+void quantize(const float* a, const float* b, float c0, float c1, std::size_t n, float* y) {
+#if HWY_NATIVE_FMA
+  if (c0 > 1e-30f && c0 < 1e30f) {
+    const FloatTag d;
+    const auto scale = number(c0), r = number(1.0f / c0), point = number(c1);
+    const auto high = number(c0 * 0x1p20f), low = hn::Neg(high);
+    for_each_vector(n, hn::Lanes(d), [&](auto access, std::size_t i, int) FBG_INLINE_LAMBDA {
+      const auto u = min_keep_nan(high, max_keep_nan(low, access.load(d, a + i)));
+      const auto q = hn::Mul(u, r);
+      const auto exact = hn::MulAdd(hn::NegMulAdd(q, scale, u), r, q);
+      access.store(hn::Add(hn::Round(exact), point), d, y + i);
+    });
+    return;
+  }
+#endif
+  apply<Quantize, true>(a, b, c0, c1, n, y);
+}
+
+// y[3 i + k] = x[k * stride + i]
+template <class T>
+HWY_ATTR void interleave3(const T* x, std::int64_t stride, std::size_t n, T* y) {
+  std::size_t i = 0;
+#if HWY_TARGET != HWY_SCALAR
+  const hn::ScalableTag<T> d;
+  for (; i + hn::Lanes(d) <= n; i += hn::Lanes(d))
+    hn::StoreInterleaved3(hn::LoadU(d, x + i), hn::LoadU(d, x + stride + i),
+                          hn::LoadU(d, x + 2 * stride + i), d, y + 3 * i);
+#endif
+  for (; i < n; ++i)
+    for (std::int64_t k = 0; k < 3; ++k)
+      y[3 * i + static_cast<std::size_t>(k)] = x[k * stride + static_cast<std::int64_t>(i)];
+}
 template <class T>
 HWY_INLINE void load_integers(const T* x, std::size_t n, float* y) {
   const FloatTag d;
@@ -267,6 +306,8 @@ const ConversionKernels kConversionKernels = {
     .store_uint8 = store_uint8,
     .store_int8 = store_int8,
     .look_up = look_up,
+    .interleave3_bytes = interleave3<std::uint8_t>,
+    .interleave3_words = interleave3<std::uint32_t>,
 };
 
 struct NamedFunction {
@@ -297,6 +338,7 @@ const NamedFunction kFunctions[] = {
     {"sigmoid", apply<Sigmoid, true>},
     {"silu", apply<Silu, true>},
     {"gelu", apply<Gelu, true>},
+    {"gelu_tanh", apply<GeluTanh, true>},
     {"floor", apply<Floor, true>},
     {"ceil", apply<Ceil, true>},
     {"round", apply<Round, true>},
@@ -306,7 +348,7 @@ const NamedFunction kFunctions[] = {
     {"clip", apply<Clip, true>},
     {"leaky", apply<Leaky, true>},
     {"hard_sigmoid", apply<HardSigmoid, true>},
-    {"quantize", apply<Quantize, true>},
+    {"quantize", quantize},
     {"dequantize", apply<Dequantize, true>},
     {{}, nullptr},
 };
@@ -338,9 +380,6 @@ float not_of(float x, float, float) { return x == 0 ? 1.0f : 0.0f; }
 float truncate_of(float x, float, float) { return std::trunc(x); }
 float sin_of(float x, float, float) { return std::sin(x); }
 float cos_of(float x, float, float) { return std::cos(x); }
-float gelu_tanh_of(float x, float, float) {
-  return 0.5f * x * (1 + std::tanh(0.7978845608f * (x + 0.044715f * x * x * x)));
-}
 
 void power(const float* a, const float* b, float, float, std::size_t n, float* y) {
   for (std::size_t i = 0; i < n; ++i) y[i] = std::pow(a[i], b[i]);
@@ -366,7 +405,6 @@ constexpr ScalarFunction kScalarFunctions[] = {
     {"truncate", for_each_float<truncate_of>},
     {"sin", for_each_float<sin_of>},
     {"cos", for_each_float<cos_of>},
-    {"gelu_tanh", for_each_float<gelu_tanh_of>},
 };
 
 template <class Named>

@@ -174,3 +174,24 @@ def test_batch_norm_and_identities_vanish():
     wanted = make_net(nodes, inputs, ["y"], constants, backends=("onnxruntime",))
     x = images(1)[0]
     np.testing.assert_allclose(net(x), wanted(x), 1e-4, 1e-4)
+
+
+def test_what_is_joined_and_quantized_again_is_joined_as_integers():
+    nodes, constants = [], {}
+    for name, scale, point in [("a", 0.02, 120), ("b", 0.05, 7)]:
+        more, parameters = round_trip(name, scale, point)
+        nodes += more
+        constants |= parameters
+    nodes.append(node("Concat", ["a.d", "b.d"], "y", axis=1))
+    more, parameters = round_trip("y", 0.04, 100)
+    nodes += more
+    constants |= parameters
+    feeds = {
+        name: RNG.uniform(-4, 4, (1, n, 5, 5)).astype(np.float32)
+        for name, n in [("a", 3), ("b", 6)]
+    }
+    wanted = make_net(nodes, feeds, ["y.q"], constants, backends=("onnxruntime",))
+    net = make_net(nodes, feeds, ["y.q"], constants, backends=("fbg",))
+    np.testing.assert_array_equal(net.run(feeds)["y.q"], wanted.run(feeds)["y.q"])
+    algorithms = [step.algorithm for step in net.plan().steps]
+    assert sorted(algorithms) == ["arrange", *["elementwise quantize"] * 2, *["look_up"] * 2]

@@ -275,3 +275,17 @@ def test_a_mask_of_integers_becomes_numbers():
         helper.make_node("Sub", ["one", "f"], ["y"], "sub"),
     ]
     check(nodes, {"mask": mask}, numbers())
+
+
+def test_silu_is_one_step_and_an_output_may_be_read_as_well():
+    nodes = [
+        helper.make_node("Sigmoid", ["x"], ["s"], "sigmoid"),
+        helper.make_node("Mul", ["x", "s"], ["y"], "mul"),
+        helper.make_node("Neg", ["y"], ["z"], "neg"),
+    ]
+    x = floats(3, 40)
+    net = make_net(nodes, {"x": x}, ["y", "z"], backends=("fbg",))
+    outputs = net.run({"x": x})
+    np.testing.assert_allclose(outputs["y"], x / (1 + np.exp(-x)), 1e-6, 1e-6)
+    np.testing.assert_array_equal(outputs["z"], -outputs["y"])
+    assert net.plan().steps[0].algorithm == "elementwise silu"

@@ -40,6 +40,19 @@ def test_arrange_transposes(dtype, threads):
     np.testing.assert_array_equal(y, x.transpose(0, 2, 3, 1))
 
 
+@pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.float32, np.int64])
+def test_arrange_interleaves_the_channels_of_images(isa, dtype):
+    x = np.arange(2 * 3 * 2503).reshape(2, 3, 2503).astype(dtype)
+    axes = [(2, 7509, 7509, []), (3, 1, 2503, []), (2503, 3, 1, [])]
+    y = run(
+        lambda g, b: _fbg.tensor_arrange(g, [b], x.size, x.itemsize, [(0, 0, 0, axes)]),
+        x,
+        shape=(2, 2503, 3),
+        dtype=dtype,
+    )
+    np.testing.assert_array_equal(y, x.transpose(0, 2, 1))
+
+
 def test_arrange_follows_tables_and_fills_what_they_leave_out():
     x = np.arange(12, dtype=np.float32).reshape(3, 4)
     rows = [(3, 6, 4, []), (6, 1, 1, [-1, 3, 0, 0, 2, -1])]
@@ -125,6 +138,61 @@ def test_program_broadcasts_and_saturates(isa):
     )
     real = (x.astype(np.float32) - 128) * np.float32(0.5) * w
     np.testing.assert_array_equal(y, np.clip(np.rint(real / np.float32(0.25)) - 3, -128, 127))
+
+
+@pytest.mark.parametrize("shape", [(3, 11, 5), (2, 100, 24), (4, 3, 300), (1, 7, 256), (70, 1, 1)])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_lines_of_any_length_are_broadcast(isa, shape, threads):
+    rng = np.random.default_rng(4)
+    a, b, c = shape
+    operands = {
+        "all": (shape, [b * c, c, 1]),
+        "last": ((a, c), [c, 0, 1]),
+        "line": ((b,), [0, 1, 0]),
+        "turned": ((b, a, c), [c, a * c, 1]),
+    }
+    x = rng.standard_normal(shape, dtype=np.float32)
+    for kind, (own, strides) in operands.items():
+        y = rng.standard_normal(own, dtype=np.float32)
+        wanted = {"last": lambda y: y[:, None], "line": lambda y: y[:, None]}.get(kind, lambda y: y)
+        wanted = y.transpose(1, 0, 2) if kind == "turned" else wanted(y)
+        z = run(
+            lambda g, u, v, strides=strides: _fbg.tensor_elementwise(
+                g,
+                list(shape),
+                [(u, "float32", [b * c, c, 1]), (v, "float32", strides)],
+                [("multiply", 0, 1, 0.0, 0.0)],
+            ),
+            x,
+            y,
+            shape=shape,
+            threads=threads,
+        )
+        np.testing.assert_array_equal(z, x * wanted)
+
+
+@pytest.mark.parametrize("scale", [0.1, 1 / 3, 0.0078431, 1e-9, 3e7, 1e-35])
+def test_quantizing_rounds_as_division_does(isa, scale):
+    rng = np.random.default_rng(5)
+    scale = np.float32(scale)
+    ties = ((np.arange(-300, 300) + np.float32(0.5)) * scale).astype(np.float32)
+    near = [np.nextafter(ties, np.float32(end)) for end in (-np.inf, np.inf)]
+    ends = np.array([np.inf, -np.inf, np.nan, 3e38, -3e38, 1e-45, 0.0, -0.0], np.float32)
+    x = np.concatenate(
+        [ties, *near, ends, rng.uniform(-200, 200, 20000).astype(np.float32) * scale]
+    )
+    y = run(
+        lambda g, b: _fbg.tensor_elementwise(
+            g, [x.size], [(b, "float32", [1])], [("quantize", 0, 0, scale, 3.0)], "int8"
+        ),
+        x,
+        shape=x.shape,
+        dtype=np.int8,
+    )
+    with np.errstate(over="ignore"):
+        real = np.rint(x / scale) + np.float32(3)
+    wanted = np.where(np.isnan(real), -128, np.clip(real, -128, 127)).astype(np.int8)
+    np.testing.assert_array_equal(y, wanted)
 
 
 def test_program_refuses_what_it_cannot_run():

@@ -1,15 +1,14 @@
-"""Subgraphs that stand for one operator, as exporters write them: GELU and layer normalization.
+"""Subgraphs that stand for one operator, as exporters write them: GELU, SiLU, layer normalization.
 
 They are looked for where types are known, before ops are placed, and replaced by the operators that
-later versions of ONNX have for them. (arXiv:1606.08415, arXiv:1607.06450)
+later versions of ONNX have for them. (arXiv:1606.08415, arXiv:1702.03118, arXiv:1607.06450)
 """
 
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,14 +20,14 @@ __all__ = ["fuse"]
 
 Array = npt.NDArray[Any]
 TOLERANCE = 1e-3  # relative, of constants such as the square root of 2
-GELU_VERSION, LAYER_NORM_VERSION = 20, 17
+GELU_VERSION, SWISH_VERSION, LAYER_NORM_VERSION = 20, 24, 17
 
 
 @dataclass
 class _Index:
     """Who writes and who reads a tensor. kept: names that outputs of the network have."""
 
-    types: Mapping[str, TensorType]
+    types: dict[str, TensorType]
     constants: Mapping[str, Array]
     writers: dict[str, Node]
     readers: dict[str, list[Node]]
@@ -75,25 +74,30 @@ class _Found:
 
 def fuse(
     nodes: list[Node],
-    types: Mapping[str, TensorType],
+    types: dict[str, TensorType],
     constants: Mapping[str, Array],
     outputs: Iterable[str],
 ) -> list[Node]:
-    """Return the nodes with subgraphs replaced. outputs: names that must still be written."""
+    """Return the nodes with subgraphs replaced. outputs: names that must still be written.
+
+    types: of all tensors; those of new ones are added.
+    """
     readers: dict[str, list[Node]] = {}
     for node in nodes:
         for name in node.reads:
             readers.setdefault(name, []).append(node)
     writers = {name: node for node in nodes for name in node.outputs if name}
     index = _Index(types, constants, writers, readers, set(outputs))
-    replaced: dict[str, Node] = {}
+    replaced: dict[str, list[Node]] = {}
     for node in nodes:
-        found = _gelu(index, node) or _layer_norm(index, node)
+        if node.op == "Concat" and node.domain == "":
+            replaced.update(_join_of_integers(index, node))
+        found = _gelu(index, node) or _silu(index, node) or _layer_norm(index, node)
         if found is not None and _is_float(index, found):
-            replaced[found.last.name] = _node(found)
+            replaced[found.last.name] = [_node(found)]
     if not replaced:
         return nodes
-    return _alive([replaced.get(node.name, node) for node in nodes], outputs)
+    return _alive([new for node in nodes for new in replaced.get(node.name, [node])], outputs)
 
 
 def _is_float(index: _Index, found: _Found) -> bool:
@@ -110,13 +114,51 @@ def _node(found: _Found) -> Node:
 
 def _alive(nodes: list[Node], outputs: Iterable[str]) -> list[Node]:
     """Return the nodes that outputs depend on."""
-    wanted = Counter(outputs)
+    wanted = set(outputs)
     kept = []
     for node in reversed(nodes):
         if any(name in wanted for name in node.outputs):
             wanted.update(node.reads)
             kept.append(node)
     return kept[::-1]
+
+
+# Joined integers -------------------------------------------------------------------------------
+
+
+def _join_of_integers(index: _Index, concat: Node) -> dict[str, list[Node]]:
+    """Quantize what is joined instead of the result, which is the same: integers are then joined.
+
+    Each input must stand for integers of its own scale, and the result must be quantized.
+    """
+    last = index.reader(concat.outputs[0], "QuantizeLinear")
+    if last is None or not all(_is_scalar(index, name) for name in last.inputs[1:]):
+        return {}
+    result = index.types.get(last.outputs[0])
+    if result is None or str(result.dtype) not in ("uint8", "int8"):
+        return {}
+    for name in concat.inputs:
+        writer = index.writer(name, "DequantizeLinear")
+        kind = index.types.get(name)
+        if writer is None or kind is None or kind.fixed is None:
+            return {}
+        if not all(_is_scalar(index, parameter) for parameter in writer.inputs[1:]):
+            return {}
+    parts, nodes = [], []
+    for i, name in enumerate(concat.inputs):
+        part = f"{last.outputs[0]}.part{i}"
+        index.types[part] = TensorType(result.dtype, index.types[name].shape)
+        names = (name, *last.inputs[1:])
+        nodes.append(
+            Node(last.op, "", f"{last.name}.part{i}", names, (part,), last.attributes, last.version)
+        )
+        parts.append(part)
+    joined = replace(concat, inputs=tuple(parts), outputs=last.outputs[:1], source=None)
+    return {last.name: [*nodes, joined]}
+
+
+def _is_scalar(index: _Index, name: str) -> bool:
+    return name in index.constants and index.constants[name].size == 1
 
 
 # GELU ------------------------------------------------------------------------------------------
@@ -190,6 +232,16 @@ def _half_of_product(index: _Index, name: str, x: str) -> Node | None:
     if index.is_number(other, 0.5):
         return last if set(last.inputs) == {x, first.outputs[0]} else None
     return None
+
+
+def _silu(index: _Index, node: Node) -> _Found | None:
+    """x sigmoid(x)."""
+    if node.domain or node.op != "Sigmoid":
+        return None
+    last = index.reader(node.outputs[0], "Mul")
+    if last is None or set(last.inputs) != {node.inputs[0], node.outputs[0]}:
+        return None
+    return _Found("Swish", SWISH_VERSION, (node.inputs[0],), {}, last)
 
 
 # Layer normalization ---------------------------------------------------------------------------

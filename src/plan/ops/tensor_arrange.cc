@@ -2,6 +2,7 @@
 // axes that are one run in memory on both sides are merged first.
 //
 //   innermost axis one run on both sides   memcpy
+//   the 3 channels of a colour image       a kernel that interleaves them
 //   transposed                             blocks of 16 x 16 elements
 //   anything else                          element by element
 #include <algorithm>
@@ -9,11 +10,13 @@
 #include <utility>
 
 #include "plan/ops/tensor_step.h"
+#include "simd/elementwise.h"
 
 namespace fbg {
 namespace {
 
-constexpr std::int64_t kBlock = 16;  // of a transposition: rows of a cache line each
+constexpr std::int64_t kBlock = 16;     // of a transposition: rows of a cache line each
+constexpr std::int64_t kPixels = 1024;  // of a colour image
 
 struct Element8 {
   std::uint64_t bits;
@@ -49,7 +52,13 @@ struct Loops {
   ArrangeAxis outer, inner;
   std::int64_t units;  // counted iterations times blocks of the outer axis
 
-  std::int64_t outer_blocks() const { return ceil_div(outer.extent, kBlock); }
+  // Three rows of elements become one, an element of each in turn.
+  bool is_interleaving() const {
+    return inner.extent == 3 && inner.to_stride == 1 && inner.table.empty() &&
+           outer.to_stride == 3 && outer.from_stride == 1 && outer.table.empty();
+  }
+  std::int64_t block() const { return is_interleaving() ? kPixels : kBlock; }
+  std::int64_t outer_blocks() const { return ceil_div(outer.extent, block()); }
 
   static Loops of(const ArrangePart& part) {
     Loops loops{part.input, part.to, part.from, simplify(part.axes), {}, {}, 1};
@@ -94,7 +103,15 @@ void copy_line(const ArrangeAxis& axis, const T* from, T* to) {
 }
 
 template <class T>
-void copy_block(const Loops& l, std::int64_t first, std::int64_t last, const T* from, T* to) {
+void copy_block(const Loops& l, const simd::ConversionKernels& kernels, std::int64_t first,
+                std::int64_t last, const T* from, T* to) {
+  if (l.is_interleaving()) {
+    const auto n = static_cast<std::size_t>(last - first);
+    if constexpr (sizeof(T) == 1)
+      return kernels.interleave3_bytes(from + first, l.inner.from_stride, n, to + 3 * first);
+    if constexpr (sizeof(T) == 4)
+      return kernels.interleave3_words(from + first, l.inner.from_stride, n, to + 3 * first);
+  }
   const bool transposed = l.outer.table.empty() && l.outer.from_stride == 1 &&
                           l.inner.table.empty() && l.inner.from_stride != 1;
   if (!transposed) {
@@ -114,7 +131,8 @@ void copy_block(const Loops& l, std::int64_t first, std::int64_t last, const T* 
 }
 
 template <class T>
-void copy_units(const Loops& l, Range units, const std::byte* from_bytes, std::byte* to_bytes) {
+void copy_units(const Loops& l, const simd::ConversionKernels& kernels, Range units,
+                const std::byte* from_bytes, std::byte* to_bytes) {
   const std::int64_t blocks = l.outer_blocks();
   for (std::int64_t unit = units.begin; unit < units.end; ++unit) {
     const T* from = reinterpret_cast<const T*>(from_bytes) + l.from;
@@ -130,15 +148,16 @@ void copy_units(const Loops& l, Range units, const std::byte* from_bytes, std::b
       to += i * axis.to_stride;
     }
     if (outside) continue;
-    const std::int64_t first = unit % blocks * kBlock;
-    copy_block(l, first, std::min(first + kBlock, l.outer.extent), from, to);
+    const std::int64_t first = unit % blocks * l.block();
+    copy_block(l, kernels, first, std::min(first + l.block(), l.outer.extent), from, to);
   }
 }
 
 class ArrangeStep final : public Step {
  public:
-  ArrangeStep(Buffer output, std::vector<Buffer> inputs, const Arrangement& arrangement)
-      : output_(output), inputs_(std::move(inputs)), arrangement_(arrangement) {
+  ArrangeStep(Buffer output, std::vector<Buffer> inputs, const Arrangement& arrangement,
+              const simd::ConversionKernels& kernels)
+      : output_(output), inputs_(std::move(inputs)), arrangement_(arrangement), kernels_(kernels) {
     for (const ArrangePart& part : arrangement.parts) {
       parts_.push_back(Loops::of(part));
       units_ += parts_.back().units;
@@ -163,13 +182,13 @@ class ArrangeStep final : public Step {
       if (units.size() <= 0) continue;
       const std::byte* const from = frame[inputs_[part.input]].data;
       if (size == 1)
-        copy_units<std::uint8_t>(part, units, from, to);
+        copy_units<std::uint8_t>(part, kernels_, units, from, to);
       else if (size == 2)
-        copy_units<std::uint16_t>(part, units, from, to);
+        copy_units<std::uint16_t>(part, kernels_, units, from, to);
       else if (size == 4)
-        copy_units<std::uint32_t>(part, units, from, to);
+        copy_units<std::uint32_t>(part, kernels_, units, from, to);
       else
-        copy_units<Element8>(part, units, from, to);
+        copy_units<Element8>(part, kernels_, units, from, to);
     }
   }
 
@@ -177,6 +196,7 @@ class ArrangeStep final : public Step {
   const Buffer output_;
   const std::vector<Buffer> inputs_;
   const Arrangement& arrangement_;
+  const simd::ConversionKernels& kernels_;
   std::vector<Loops> parts_;
   std::int64_t units_ = 0;
 };
@@ -185,8 +205,9 @@ class ArrangeOp final : public Op {
  public:
   ArrangeOp(std::vector<Buffer> from, Arrangement arrangement)
       : Op("arrange", std::move(from)), arrangement_(std::move(arrangement)) {}
-  std::unique_ptr<Step> prepare(const PrepareContext&) const override {
-    return std::make_unique<ArrangeStep>(output, inputs, arrangement_);
+  std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
+    return std::make_unique<ArrangeStep>(output, inputs, arrangement_,
+                                         simd::conversion_kernels(context.features));
   }
 
  private:

@@ -1,10 +1,9 @@
 // elementwise: a program of functions, run over short blocks that stay in the L1, so that a chain
 // of operations reads its operands once and writes its result once, whatever its length.
 //
-//   block   up to 256 consecutive elements of the innermost extent
-//   load    operands to float registers (rows of 256 floats); dense floats are read where they lie
-//   steps   register by register
-//   store   the last register to the output
+//   block   up to 256 consecutive elements: of the innermost extent, or of several whole lines of
+//   it load    operands to float registers (rows of 256 floats); dense floats are read where they
+//   lie steps   register by register store   the last register to the output
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -29,34 +28,55 @@ class Program {
         rows_(simd::row_kernels(features)) {
     for (const ElementwiseStep& step : program.steps)
       functions_.push_back(simd::elementwise_function(step.function, features));
+    const std::size_t rank = program.extents.size();
+    inner_ = program.extents.back();
+    next_ = rank > 1 ? program.extents[rank - 2] : 1;
+    lines_ = std::clamp<std::int64_t>(kBlock / inner_, 1, next_);
+    pieces_ = ceil_div(inner_, kBlock);
+    blocks_ = lines_ > 1 ? ceil_div(next_, lines_) : next_ * pieces_;
   }
 
-  std::int64_t inner() const { return program_.extents.back(); }
-  std::int64_t blocks() const { return ceil_div(inner(), kBlock); }
+  // Elements along the two innermost extents, and the blocks that they make up.
+  std::int64_t plane() const { return next_ * inner_; }
+  std::int64_t blocks() const { return blocks_; }
 
   void operator()(const Frame& frame, std::byte* scratch, int thread_id, Range units) const {
     const std::size_t registers = program_.operands.size() + program_.steps.size();
     std::byte* const memory =
         scratch + static_cast<std::size_t>(thread_id) * registers * kRegisterBytes;
     for (std::int64_t unit = units.begin; unit < units.end; ++unit)
-      run_block(frame, memory, unit / blocks(), unit % blocks() * kBlock);
+      run_block(frame, memory, unit / blocks_, unit % blocks_);
   }
 
  private:
-  void run_block(const Frame& frame, std::byte* memory, std::int64_t line,
-                 std::int64_t first) const {
-    const std::int64_t count = std::min(kBlock, inner() - first);
+  // Where a block lies: `lines` lines from number `line` on, and `count` elements of each from
+  // `first` on.
+  struct Block {
+    std::int64_t line, lines, first, count;
+  };
+
+  void run_block(const Frame& frame, std::byte* memory, std::int64_t outer,
+                 std::int64_t block) const {
+    Block at{outer * next_, 1, 0, inner_};
+    if (lines_ > 1) {
+      at.line += block * lines_;
+      at.lines = std::min(lines_, (outer + 1) * next_ - at.line);
+    } else {
+      at.line += block / pieces_;
+      at.first = block % pieces_ * kBlock;
+      at.count = std::min(kBlock, inner_ - at.first);
+    }
     const float* values[kMostRegisters];
     float* own[kMostRegisters];
     std::size_t r = 0;
     for (; r < program_.operands.size() + program_.steps.size(); ++r)
       own[r] = reinterpret_cast<float*>(memory + r * kRegisterBytes);
     for (r = 0; r < program_.operands.size(); ++r)
-      values[r] = load(frame, program_.operands[r], line, first, count, own[r]);
+      values[r] = load_block(frame, program_.operands[r], at, own[r]);
 
     std::byte* const to =
-        frame[output_].data + (line * inner() + first) * value_size(program_.output);
-    const auto n = static_cast<std::size_t>(count);
+        frame[output_].data + (at.line * inner_ + at.first) * value_size(program_.output);
+    const auto n = static_cast<std::size_t>(at.lines * at.count);
     for (std::size_t s = 0; s < program_.steps.size(); ++s, ++r) {
       const ElementwiseStep& step = program_.steps[s];
       const bool last = s + 1 == program_.steps.size();
@@ -66,6 +86,26 @@ class Program {
       values[r] = y;
     }
     store(values[r - 1], n, to);
+  }
+
+  // The lines of an operand, one after the other.
+  const float* load_block(const Frame& frame, const ElementwiseOperand& operand, const Block& at,
+                          float* y) const {
+    const std::size_t rank = operand.strides.size();
+    const std::int64_t step = at.lines > 1 ? operand.strides[rank - 2] : 0;
+    const bool dense = operand.strides.back() == 1;
+    if (at.lines == 1 || (dense && step == inner_) || (!dense && step == 0))
+      return load(frame, operand, at.line, at.first, at.lines * at.count, y);
+    for (std::int64_t i = 0; i < at.lines; ++i) {
+      float* const to = y + i * at.count;
+      if (i > 0 && step == 0) {
+        std::copy_n(y, at.count, to);
+        continue;
+      }
+      const float* const values = load(frame, operand, at.line + i, 0, at.count, to);
+      if (values != to) std::copy_n(values, at.count, to);
+    }
+    return y;
   }
 
   const float* load(const Frame& frame, const ElementwiseOperand& operand, std::int64_t line,
@@ -122,6 +162,9 @@ class Program {
   const simd::ConversionKernels& conversions_;
   const simd::RowKernels& rows_;
   std::vector<simd::ElementwiseFunction> functions_;
+  // The innermost extent and the next one; lines of the innermost in a block, or pieces that make
+  // up a line; blocks of next_ lines.
+  std::int64_t inner_, next_, lines_, pieces_, blocks_;
 };
 
 std::vector<Buffer> buffers_of(const ElementwiseProgram& program) {
@@ -152,10 +195,10 @@ class ElementwiseOp final : public Op {
 
   std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
     Program program(program_, output, context.features);
-    const std::int64_t lines = checked_product(program_.extents, "elementwise") / program.inner();
+    const std::int64_t elements = checked_product(program_.extents, "elementwise");
+    const std::int64_t units = elements / program.plane() * program.blocks();
     const auto threads = static_cast<std::size_t>(context.capacity.threads);
     const std::size_t registers = program_.operands.size() + program_.steps.size();
-    const std::int64_t units = lines * program.blocks();
     return make_unit_step(units, threads * registers * kRegisterBytes, std::move(program));
   }
 

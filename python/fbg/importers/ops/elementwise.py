@@ -99,6 +99,16 @@ def build_gelu(builder: Builder, node: Op) -> None:
     builder.set_output(node, unary(builder, builder.input(node, 0), function))
 
 
+@op("Swish")
+def build_swish(builder: Builder, node: Op) -> None:
+    """x sigmoid(alpha x)."""
+    x, alpha = builder.input(node, 0), node.attribute("alpha", 1.0)
+    if alpha == 1.0:
+        return builder.set_output(node, unary(builder, x, "silu"))
+    inner = builder.apply("sigmoid", [builder.apply("affine", [x], alpha, 0.0)])
+    builder.set_output(node, builder.apply("multiply", [x, inner]))
+
+
 @op("Clip", types=(*FLOAT, *BYTES), constants=(1, 2))
 def build_clip(builder: Builder, node: Op) -> None:
     """min(max(x, lo), hi); bounds are attributes before version 11 and inputs later."""
