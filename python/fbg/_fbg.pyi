@@ -78,6 +78,9 @@ class Graph:
         distance_bias: _Floats | None = None,
         scale: float | None = None,
         softcap: float | None = None,
+        relative_keys: _Floats | None = None,
+        relative_queries: _Floats | None = None,
+        relative_rows: _Indices | None = None,
     ) -> int: ...
     def gated(self, x: int, gate: str) -> int: ...
     def first_token(self, x: int) -> int: ...

@@ -93,6 +93,21 @@ Buffer linear(Graph& graph, Buffer x, const PackedB<Acc>& w, const std::optional
   return graph.linear(x, w, std::move(epilogue));
 }
 
+using Int32s = py::array_t<std::int32_t, py::array::c_style>;
+
+RelativePositions relative_positions(const std::optional<Floats>& keys,
+                                     const std::optional<Floats>& queries,
+                                     const std::optional<Int32s>& rows) {
+  RelativePositions relative;
+  if (keys) relative.keys = table(*keys, "attention: relative_keys");
+  if (queries) relative.queries = table(*queries, "attention: relative_queries");
+  if (rows) {
+    require(rows->ndim() == 1, "attention: relative_rows must be 1-D");
+    relative.rows.assign(rows->data(), rows->data() + rows->size());
+  }
+  return relative;
+}
+
 void bind_attention_shape(py::module_& m) {
   bound_class<AttentionShape>(m, "AttentionShape")
       .def(py::init([](std::int64_t q_heads, std::int64_t kv_heads, std::int64_t head_dim,
@@ -169,15 +184,24 @@ void bind_graph(py::module_& m) {
       "attention",
       [](Graph& g, Buffer qkv, const AttentionShape& shape, bool allow_bfloat16,
          const std::optional<Floats>& distance_bias, std::optional<float> scale,
-         std::optional<float> softcap) {
-        AttentionOptions options{allow_bfloat16, {}, scale, softcap};
+         std::optional<float> softcap, const std::optional<Floats>& relative_keys,
+         const std::optional<Floats>& relative_queries,
+         const std::optional<Int32s>& relative_rows) {
+        AttentionOptions options{
+            allow_bfloat16,
+            {},
+            scale,
+            softcap,
+            relative_positions(relative_keys, relative_queries, relative_rows)};
         if (distance_bias)
           options.distance_bias = table(*distance_bias, "attention: distance_bias");
         return g.attention(qkv, shape, std::move(options));
       },
       py::arg("qkv"), py::arg("shape"), py::arg("allow_bfloat16") = false,
       py::arg("distance_bias").noconvert() = py::none(), py::arg("scale") = py::none(),
-      py::arg("softcap") = py::none());
+      py::arg("softcap") = py::none(), py::arg("relative_keys").noconvert() = py::none(),
+      py::arg("relative_queries").noconvert() = py::none(),
+      py::arg("relative_rows").noconvert() = py::none());
   graph.def(
       "gated", [](Graph& g, Buffer x, const std::string& name) { return g.gated(x, gate(name)); },
       py::arg("x"), py::arg("gate"));

@@ -11,6 +11,7 @@ std::vector<double> plain_attention(const Tables& tables, const Input& in,
   const std::int64_t d = shape.head_dim, group = shape.q_heads / shape.kv_heads;
   const std::int64_t keys = shape.q_heads * d, values = keys + shape.kv_heads * d, width = keys;
   const SharedMatrix& bias = options.distance_bias;
+  const RelativePositions& relative = options.relative;
   const auto position = [&](std::int64_t token) {
     return in.sequence_positions[static_cast<std::size_t>(token)];
   };
@@ -34,6 +35,15 @@ std::vector<double> plain_attention(const Tables& tables, const Input& in,
           double dot = bias.data ? bias.row(h)[bias.cols / 2 + distance] : 0;
           for (std::int64_t c = 0; c < d; ++c)
             dot += at(i, h * d + c) * at(j, keys + shared_head + c);
+          if (relative.num_rows()) {
+            const std::size_t zero = relative.rows.size() / 2;
+            const std::int64_t r =
+                relative.rows[static_cast<std::size_t>(static_cast<std::int64_t>(zero) + distance)];
+            for (std::int64_t c = h * d; c < (h + 1) * d; ++c) {
+              if (relative.keys.data) dot += at(i, c) * relative.keys.row(r)[c];
+              if (relative.queries.data) dot += at(j, keys + c) * relative.queries.row(r)[c];
+            }
+          }
           dot *= options.scale ? *options.scale : 1 / std::sqrt(static_cast<double>(d));
           if (options.softcap) dot = *options.softcap * std::tanh(dot / *options.softcap);
           p.push_back(dot);

@@ -229,6 +229,7 @@ TOKENIZERS: dict[str, Callable[[], Tokenizer]] = {
     **dict.fromkeys(
         ("gemma2", "gemma3_text", "t5", "mt5", "gte", "new", "xlm-roberta-xl"), unigram
     ),
+    "deberta-v2": unigram,
     **dict.fromkeys(
         ("nomic_bert", "megatron-bert", "rembert", "jina_bert"), lambda: wordpiece(VOCABULARY)
     ),

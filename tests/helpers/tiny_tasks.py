@@ -30,12 +30,17 @@ KINDS: dict[str, dict[str, Any]] = {
 
 FAMILIES = (
     *("bert", "roberta", "xlm-roberta", "camembert", "distilbert", "electra", "albert"),
-    *("mpnet", "modernbert"),
+    *("mpnet", "modernbert", "rembert", "deberta-v2"),
 )
 
 # (family, kind, settings of config.json)
 MODELS: dict[str, tuple[str, str, dict[str, Any]]] = {
-    **{f"{f}-{kind}": (f, kind, extra) for f in FAMILIES for kind, extra in KINDS.items()},
+    **{
+        f"{family}-{kind}": (family, kind, extra)
+        for family in FAMILIES
+        for kind, extra in KINDS.items()
+        if (family, kind) != ("rembert", "ForMaskedLM")  # which has a decoder of another width
+    },
     "modernbert-mean": (
         "modernbert",
         "ForSequenceClassification",

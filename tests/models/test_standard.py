@@ -81,6 +81,16 @@ def rope(**options: Any) -> dict[str, Any]:
         ("new", {"position_embedding_type": "relative_key"}, "position_embedding_type"),
         ("jina_bert", {"feed_forward_type": "original"}, "feed_forward_type"),
         ("xlm-roberta-xl", {"pad_token_id": -1}, "pad_token_id"),
+        ("deberta-v2", {"pos_att_type": "p2p"}, "pos_att_type"),
+        ("deberta-v2", {"pos_att_type": [1]}, "pos_att_type"),
+        ("deberta-v2", {"relative_attention": False}, "pos_att_type"),
+        ("deberta-v2", {"position_buckets": 1}, "position_buckets"),
+        ("deberta-v2", {"max_relative_positions": 5}, "max_relative_positions"),
+        ("deberta-v2", {"max_relative_positions": 0}, "max_relative_positions"),
+        ("deberta-v2", {"norm_rel_ebd": "batch_norm"}, "norm_rel_ebd"),
+        ("deberta-v2", {"conv_kernel_size": 3}, "conv_kernel_size"),
+        ("deberta-v2", {"embedding_size": 20}, "embedding_size"),
+        ("deberta-v2", {"head_dim": 6}, "num_attention_heads"),
     ],
 )
 def test_an_unsupported_setting_is_named(
@@ -91,7 +101,8 @@ def test_an_unsupported_setting_is_named(
 
 
 @pytest.mark.parametrize(
-    "name", ["qwen3", "gemma3_text", "nomic_bert-hub", "new", "t5", "jina_bert", "rembert"]
+    "name",
+    ["qwen3", "gemma3_text", "nomic_bert-hub", "new", "t5", "jina_bert", "rembert", "deberta-v2"],
 )
 @pytest.mark.parametrize("dtype", ["float32", "int8"])
 def test_a_saved_model_gives_the_same_bits(tmp_path: Path, name: str, dtype: str) -> None:
@@ -102,7 +113,9 @@ def test_a_saved_model_gives_the_same_bits(tmp_path: Path, name: str, dtype: str
     np.testing.assert_array_equal(*states)
 
 
-@pytest.mark.parametrize("name", ["qwen3", "gemma3_text", "t5", "jina_bert", "mistral"])
+@pytest.mark.parametrize(
+    "name", ["qwen3", "gemma3_text", "t5", "jina_bert", "mistral", "deberta-v2"]
+)
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int8"])
 def test_a_long_text_is_the_same_alone_and_among_others(
     tmp_path: Path, name: str, dtype: str

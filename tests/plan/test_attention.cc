@@ -145,6 +145,46 @@ TEST_P(Attention, ScalesAndCapsScoresAfterDistances) {
   }
 }
 
+TEST_P(Attention, AddsProductsWithVectorsOfDistances) {
+  const AttentionShape heads = GetParam();
+  Random random;
+  const Tables tables(heads.columns(), random);
+  const std::int64_t columns = heads.q_heads * heads.head_dim;
+  for (const std::int64_t rows : {9, 40}) {
+    const std::int32_t hidden = rows == 9 ? 0 : 5;
+    RelativePositions relative{shared(random.values(rows * columns), rows, columns),
+                               shared(random.values(rows * columns), rows, columns),
+                               {}};
+    for (std::int64_t distance = 1 - kPositions; distance < kPositions; ++distance)
+      relative.rows.push_back(static_cast<std::int32_t>(
+          std::clamp<std::int64_t>(distance / 2 + rows / 2, 0, rows - 1)));
+    if (heads.kv_heads != heads.q_heads) {
+      Graph graph;
+      const Buffer x = tables.embed(graph);
+      EXPECT_THROW(graph.attention(x, heads, {false, {}, {}, {}, relative}), std::invalid_argument);
+      continue;
+    }
+    const Input in = random_input(random, {1, 33, 70, 3}, hidden);
+    for (const auto& [keys, queries] : {std::pair{true, true}, {true, false}, {false, true}}) {
+      AttentionOptions options{false, {}, 0.1f, {}, relative};
+      if (!keys) options.relative.keys = {};
+      if (!queries) options.relative.queries = {};
+      const std::vector<double> want = plain_attention(tables, in, heads, options);
+      on_every_isa([&] {
+        for (const bool allow_bfloat16 : {false, true}) {
+          options.allow_bfloat16 = allow_bfloat16;
+          Graph graph;
+          graph.output(graph.attention(tables.embed(graph), heads, options));
+          const Values one = run(graph, in, 107);
+          const bool rounds = allow_bfloat16 && active_features() & feature::avx512_bf16;
+          expect_near(one, want, rounds ? 0.15 : 2e-4);
+          EXPECT_EQ(run(graph, in, 107, 3), one);
+        }
+      });
+    }
+  }
+}
+
 std::string heads_name(const testing::TestParamInfo<AttentionShape>& info) {
   const AttentionShape& shape = info.param;
   return std::to_string(shape.q_heads) + "_" + std::to_string(shape.kv_heads) + "x" +

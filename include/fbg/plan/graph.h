@@ -6,6 +6,7 @@
 // padding, and so do the pixels of all images. To add an op, see src/plan/ops/ops.h.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -86,6 +87,18 @@ struct AttentionShape {
   std::int64_t columns() const { return q_heads * head_dim + 2 * kv_columns(); }
 };
 
+// Disentangled attention (He et al., 2020, arXiv:2006.03654): distances have vectors of their own,
+// and a score is Q_i K_j + Q_i key_r + query_r K_j, where r is the row of the distance j - i.
+// Either table may be empty.
+struct RelativePositions {
+  SharedMatrix keys = {}, queries = {};  // (R, q_heads * head_dim)
+  // [2 L - 1]: r of the distances 1 - L to L - 1, ascending, in [0, R). Sequence positions must be
+  // less than L.
+  std::vector<std::int32_t> rows = {};
+
+  std::int64_t num_rows() const { return std::max(keys.rows, queries.rows); }
+};
+
 // What attention does beyond softmax(scale Q K^T) V.
 struct AttentionOptions {
   // Both products may take operands rounded to bfloat16, where the ISA has a dot product for it.
@@ -97,6 +110,8 @@ struct AttentionOptions {
   std::optional<float> scale = {};
   // Soft-capping: scaled scores s become cap * tanh(s / cap). Positive.
   std::optional<float> softcap = {};
+  // There must be as many heads of keys as of queries.
+  RelativePositions relative = {};
 };
 
 // Each method appends one op and returns its output. Throws std::invalid_argument where shapes do

@@ -27,6 +27,7 @@
 #include "fbg/core/phase.h"
 #include "fbg/gemm/panel_product.h"
 #include "plan/ops/attention_panels.h"
+#include "plan/ops/attention_relative.h"
 #include "plan/ops/attention_shape.h"
 #include "plan/ops/ops.h"
 #include "simd/rows.h"
@@ -42,18 +43,13 @@ constexpr std::int64_t kScoreBytes = 24 << 10;
 // Scores are computed for a multiple of 16 keys; this N has every such multiple as a tile.
 constexpr std::int64_t kAllScoreColumns = 16 * kPanelColumns + kKeyPadding;
 
-// Words between rows of scores for `keys` keys.
-std::int64_t score_stride(std::int64_t keys) {
-  const std::int64_t stride = round_up(keys, kKeyPadding);
-  return stride % 1024 == 0 ? stride + 16 : stride;
-}
-
 std::string op_name(const AttentionShape& shape, const AttentionOptions& options) {
   std::string name = "attention";
   if (shape.kv_heads != shape.q_heads)
     name += " heads " + std::to_string(shape.q_heads) + "/" + std::to_string(shape.kv_heads);
   if (shape.causal) name += " causal";
   if (options.distance_bias.data) name += " distance_bias";
+  if (options.relative.num_rows()) name += " relative";
   if (shape.window) name += " window " + std::to_string(*shape.window);
   if (options.softcap) name += " softcap";
   return name;
@@ -91,6 +87,7 @@ class AttentionOp final : public Op {
           context_(Acc::kind, geometry_, shape_.head_dim),
           kernels_(simd::row_kernels(context.features)),
           panels_(kernels_, context.type(op.inputs[0]) == ValueType::bfloat16),
+          relative_(op.options_.relative, shape_, kernels_),
           scale_(
               op.options_.scale.value_or(1.0f / std::sqrt(static_cast<float>(shape_.head_dim)))) {
       const Capacity& capacity = context.capacity;
@@ -105,9 +102,11 @@ class AttentionOp final : public Op {
       place(keys_, round_up(length, kPanelColumns) * words(d));
       place(values_, round_up(d, kPanelColumns) * words(length));
       place(score_, score);
-      place(rounded_, kPairs ? length * words(d) : 0);
+      const std::int64_t rounded_rows = length + (relative_ ? kPanelColumns : 0);
+      place(rounded_, kPairs ? rounded_rows * words(d) : 0);
       place(probabilities_, kPairs ? score / Acc::format.kr : 0);
       place(bias_, op.options_.distance_bias.data ? length : 0);
+      place(relative_scratch_, relative_.scratch_words(length, geometry_.max_rows));
       scratch_bytes_ = static_cast<std::size_t>(thread_words_ * kFloat * capacity.threads);
     }
 
@@ -145,15 +144,21 @@ class AttentionOp final : public Op {
     static constexpr bool kPairs = Panels::kPairs;
     static constexpr std::int64_t words(std::int64_t k) { return Panels::words(k); }
 
+    // A head of the sequence that spans `tokens`: first come those of Q, then those of K and V.
+    MatrixView<const float> head_rows(const Frame& frame, Range tokens,
+                                      std::int64_t head) const noexcept {
+      const MatrixView<float> qkv = frame.floats(op_.inputs[0]);
+      const std::int64_t d = panels_.columns(shape_.head_dim);
+      return {qkv.data + tokens.begin * qkv.row_stride + head * d, tokens.size(), d, qkv.row_stride,
+              1};
+    }
+
     // K and V of one key/value head of the sequence that spans `tokens`.
     void pack(const Frame& frame, Range tokens, std::int64_t head, float* scratch) const noexcept {
       const PhaseTimer timer(Phase::pack);
-      const MatrixView<float> qkv = frame.floats(op_.inputs[0]);
-      const std::int64_t d = panels_.columns(shape_.head_dim), length = tokens.size();
-      const float* const k = qkv.data + tokens.begin * qkv.row_stride + (shape_.q_heads + head) * d;
-      const float* const v = k + shape_.kv_heads * d;
-      panels_.keys({k, length, d, qkv.row_stride, 1}, scratch + keys_, scratch + rounded_);
-      panels_.values({v, length, d, qkv.row_stride, 1}, scratch + values_);
+      const std::int64_t first = shape_.q_heads + head;
+      panels_.keys(head_rows(frame, tokens, first), scratch + keys_, scratch + rounded_);
+      panels_.values(head_rows(frame, tokens, first + shape_.kv_heads), scratch + values_);
     }
 
     // Query rows `rows` of one head of the sequence that spans `tokens`.
@@ -175,13 +180,20 @@ class AttentionOp final : public Op {
       const auto visible = [&](std::int64_t query) {
         return masked ? visible_keys(shape_, positions, length, query) : Range{0, length};
       };
+      RelativeHead relative{};
+      if (relative_) {
+        const MatrixView<const float> k =
+            panels_.rows(head_rows(frame, tokens, shape_.q_heads + head), scratch + rounded_);
+        relative = relative_.begin(head, positions, k, scores_, scratch + relative_scratch_,
+                                   scratch + rounded_);
+      }
       const std::int64_t tallest = geometry_.max_rows;
       const std::int64_t fit = kScoreBytes / (score_stride(length) * kFloat) / tallest * tallest;
       const BalancedSplit blocks = BalancedSplit::split(rows.size(), std::max(fit, tallest));
       std::int64_t row = rows.begin;
       for (std::int64_t b = 0; row < rows.end; ++b) {
-        const std::int64_t count =
-            masked ? std::min(tallest, rows.end - row) : blocks.largest - (b >= blocks.num_largest);
+        const std::int64_t count = masked || relative_ ? std::min(tallest, rows.end - row)
+                                                       : blocks.largest - (b >= blocks.num_largest);
         const Range seen{visible(row).begin / kPanelColumns * kPanelColumns,
                          visible(row + count - 1).end};  // by any row of the block
         const std::int64_t n = seen.size(), stride = score_stride(n);
@@ -191,6 +203,7 @@ class AttentionOp final : public Op {
           const PhaseTimer timer(Phase::scores);
           scores_.run(queries, keys + seen.begin * words(d), words(d),
                       {score, count, round_up(n, kKeyPadding), stride, 1});
+          if (relative_) relative_.begin_rows(relative, queries, scores_);
         }
         const MatrixView<float> p = probability_rows({score, count, n, stride, 1}, scratch);
         {
@@ -201,6 +214,9 @@ class AttentionOp final : public Op {
             float* const s = score + i * stride;
             if (op_.options_.distance_bias.data)
               add_bias(head, positions, row + i, row_keys, scratch + bias_, s + columns.begin);
+            if (relative_)
+              relative_.add(relative, positions, i, positions[row + i], row_keys,
+                            s + columns.begin);
             if (op_.options_.softcap) cap(s + columns.begin, columns.size());
             softmax(s, columns, n, &p(i, 0));
           }
@@ -277,10 +293,12 @@ class AttentionOp final : public Op {
     const PanelProduct scores_, context_;
     const simd::RowKernels& kernels_;
     const Panels panels_;
+    const RelativeScores<Acc> relative_;
     const float scale_;
     // Where a thread has what, in words of its scratch: rows rounded are a panel's keys, then a
     // block's queries.
-    std::int64_t keys_, values_, score_, rounded_, probabilities_, bias_, thread_words_ = 0;
+    std::int64_t keys_, values_, score_, rounded_, probabilities_, bias_, relative_scratch_;
+    std::int64_t thread_words_ = 0;
     std::size_t scratch_bytes_;
   };
 
@@ -302,6 +320,11 @@ Buffer Graph::attention(Buffer qkv, const AttentionShape& heads, AttentionOption
             std::string("attention: ") + name + " must be positive and finite, got " +
                 std::to_string(value.value_or(0)));
   if (bias.data) lower_limit(limits_.sequence_position, (bias.cols + 1) / 2);
+  if (options.relative.num_rows()) {
+    require_relative_positions(options.relative, heads);
+    const auto distances = static_cast<std::int64_t>(options.relative.rows.size());
+    lower_limit(limits_.sequence_position, (distances + 1) / 2);
+  }
   if (heads.window)
     lower_limit(limits_.sequence_position, std::numeric_limits<std::int32_t>::max());
   return append(std::make_shared<AttentionOp>(qkv, heads, std::move(options)),

@@ -18,6 +18,12 @@ namespace fbg {
 inline constexpr std::int64_t kKeyPadding = 16;
 void pack_keys(const MatrixView<const float>& x, float* panels) noexcept;
 
+// Words between rows of scores for `keys` keys.
+inline std::int64_t score_stride(std::int64_t keys) {
+  const std::int64_t stride = round_up(keys, kKeyPadding);
+  return stride % 1024 == 0 ? stride + 16 : stride;
+}
+
 // V from floats:  panels[p][k][j] = x(k, 32 p + j), zeros beyond x.cols. The panels take
 // ceil(x.cols / 32) * x.rows * 32 floats.
 void pack_values(const MatrixView<const float>& x, float* panels) noexcept;

@@ -10,6 +10,7 @@ from fbg.checkpoints.checkpoint import Part
 from fbg.checkpoints.files import Settings
 from fbg.networks.config import EncoderConfig, read_common
 from fbg.networks.rotation import MAX_ROTATIONS, Rotation
+from fbg.networks.standard.disentangled import Relative, RelativeNames
 
 __all__ = ["FULL", "SLIDING", "Buckets", "Names", "StandardConfig", "layer_kinds", "read_standard"]
 
@@ -43,6 +44,7 @@ class Names:
     mlp_post_norm: str | None = None
     intermediate: tuple[str | Part, ...] = ("mlp.gate_proj", "mlp.up_proj")
     output: str = "mlp.down_proj"
+    relative: RelativeNames = field(default_factory=RelativeNames)
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,7 @@ class StandardConfig(EncoderConfig):
     causal: a token does not see those after it. windows: how far each layer sees; None: everywhere.
     rotations: of each layer. alibi: scores fall with the distance, in each head at another rate
         (Press et al., 2021, arXiv:2108.12409).
+    relative: embeddings of distances, which queries and keys meet.
     scale: factor of the scores; None: 1 / sqrt(head_dim). softcap: bound of the scores, or None.
     gated: the feed-forward part has a gate, to which the activation is applied.
     embedding_scale: factor of word embeddings.
@@ -85,6 +88,7 @@ class StandardConfig(EncoderConfig):
     rotations: tuple[Rotation, ...] = field(default=(), kw_only=True)
     alibi: bool = field(default=False, kw_only=True)
     buckets: Buckets | None = field(default=None, kw_only=True)
+    relative: Relative | None = field(default=None, kw_only=True)
     scale: float | None = field(default=None, kw_only=True)
     softcap: float | None = field(default=None, kw_only=True)
     gated: bool = field(default=True, kw_only=True)

@@ -25,6 +25,7 @@ from fbg.networks.graph import Norm, RmsNorm, add_linear, add_norm
 from fbg.networks.rotation import Rotation
 from fbg.networks.source import Source
 from fbg.networks.standard.config import Buckets, Names, StandardConfig
+from fbg.networks.standard.disentangled import RelativeTables, distance_rows, read_tables
 from fbg.networks.transformer import Transformer
 
 __all__ = ["Standard", "alibi_slopes", "distance_buckets"]
@@ -49,6 +50,7 @@ class Layer(transformer.Layer):
     output: Linear
     mlp_norm: Norm
     mlp_post_norm: Norm | None
+    relative: RelativeTables | None
 
 
 @dataclass(frozen=True)
@@ -107,8 +109,17 @@ class Standard(Transformer):
             qkv = graph.norm_heads(qkv, shape, q_norm.weight, k_norm.weight, q_norm.eps)
         if config.rotations:
             qkv = graph.rotate(qkv, shape, self._turns[config.rotations[index]])
+        tables = layer.relative or RelativeTables(None, None)
         return graph.attention(
-            qkv, shape, self.rounds, self._distance_bias, config.scale, config.softcap
+            qkv,
+            shape,
+            self.rounds,
+            self._distance_bias,
+            config.scale,
+            config.softcap,
+            tables.keys,
+            tables.queries,
+            self._distance_rows,
         )
 
     def build_output(self, graph: _fbg.Graph, x: int) -> int:
@@ -130,6 +141,11 @@ class Standard(Transformer):
     def _turns(self) -> dict[Rotation, Floats]:
         length = self.config.max_length
         return {rotation: rotation.table(length) for rotation in set(self.config.rotations)}
+
+    @cached_property
+    def _distance_rows(self) -> npt.NDArray[np.int32] | None:
+        relative = self.config.relative
+        return None if relative is None else distance_rows(relative, self.config.max_length)
 
     @cached_property
     def _distance_bias(self) -> Floats | None:
@@ -154,10 +170,16 @@ class Standard(Transformer):
         hidden, pooler = config.hidden_size, None
         if names.pooler and source.rows("pooler.weight", f"{names.pooler}.weight") is not None:
             pooler = source.linear("pooler", [names.pooler], hidden, hidden, dtype="float32")
+        layers = tuple(_read_layer(source, config, names, n) for n in range(config.num_layers))
+        if config.relative is not None:
+            stored = [names.layer.format(n=n) for n in range(config.num_layers)]
+            tables = read_tables(source, config.relative, names.relative, stored, hidden)
+            pairs = zip(layers, tables, strict=True)
+            layers = tuple(replace(layer, relative=table) for layer, table in pairs)
         return cls(
             config,
             _read_embeddings(source, config, names),
-            tuple(_read_layer(source, config, names, n) for n in range(config.num_layers)),
+            layers,
             pooler,
             _read_norm(source, config, "final_norm", names.final_norm),
         )
@@ -247,6 +269,7 @@ def _read_layer(source: Source, config: StandardConfig, names: Names, n: int) ->
         output=linear("output", (names.output,), wide, [hidden]),
         mlp_norm=required("mlp_norm", names.mlp_norm),
         mlp_post_norm=norm("mlp_post_norm", names.mlp_post_norm),
+        relative=None,
     )
 
 

@@ -1,0 +1,118 @@
+"""Disentangled attention of DeBERTa (He et al., 2020, arXiv:2006.03654; 2021, arXiv:2111.09543).
+
+Distances have embeddings, which projections turn into keys and queries. As nothing of a text goes
+into them, they are computed once, when a checkpoint is read, and saved with the model.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from fbg.networks.source import Source
+
+__all__ = ["Relative", "RelativeNames", "RelativeTables", "distance_rows", "read_tables"]
+
+Floats = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Relative:
+    """Which distances there are embeddings for, and what becomes of them.
+
+    span: half of the rows; distance 0 has the row `span` of the checkpoint.
+    buckets: whether distances beyond span / 2 share rows, in steps that grow by powers up to
+        `longest`.
+    keys, queries: whether queries meet keys of distances, and keys meet queries of distances.
+    shared: they are made by the projections of the texts' own queries and keys.
+    norm_eps: of a layer norm of the embeddings; None where there is none.
+    """
+
+    span: int
+    buckets: bool
+    longest: int
+    keys: bool
+    queries: bool
+    shared: bool
+    norm_eps: float | None
+
+
+@dataclass(frozen=True)
+class RelativeNames:
+    """What a family calls the tensors; projections follow the name of their layer and a dot."""
+
+    embeddings: str = "encoder.rel_embeddings"
+    norm: str = "encoder.LayerNorm"
+    query: str = "attention.self.query_proj"
+    key: str = "attention.self.key_proj"
+    own_query: str = "attention.self.pos_query_proj"
+    own_key: str = "attention.self.pos_key_proj"
+
+
+@dataclass(frozen=True)
+class RelativeTables:
+    """Keys and queries of distances, (2 span, heads * head_dim); the largest distance comes first:
+    rows ascend with the place of the key minus that of the query.
+    """
+
+    keys: Floats | None
+    queries: Floats | None
+
+
+def read_tables(
+    source: Source, relative: Relative, names: RelativeNames, layers: list[str], size: int
+) -> list[RelativeTables]:
+    """Return the tables of each layer; raises ModelError.
+
+    layers: their names. size: of hidden states, and of all heads together.
+    """
+    rows = 2 * relative.span
+    if not source.is_checkpoint:
+
+        def saved(n: int, field: str, wanted: bool) -> Floats | None:
+            return source.table(f"layers.{n}.relative.{field}", "", rows, size) if wanted else None
+
+        return [
+            RelativeTables(saved(n, "keys", relative.keys), saved(n, "queries", relative.queries))
+            for n in range(len(layers))
+        ]
+    embeddings = source.table("", names.embeddings, rows, size).astype(np.float64)
+    if relative.norm_eps is not None:
+        norm = source.norm("", names.norm, size, relative.norm_eps)
+        embeddings -= embeddings.mean(axis=1, keepdims=True)
+        embeddings /= np.sqrt(np.square(embeddings).mean(axis=1, keepdims=True) + norm.eps)
+        assert norm.bias is not None
+        embeddings = embeddings * norm.weight + norm.bias
+    descending = np.ascontiguousarray(embeddings[::-1], np.float32)
+
+    def projected(name: str, wanted: bool) -> Floats | None:
+        if not wanted:
+            return None
+        weight = source.table("", name, size, size)
+        table: Floats = descending @ weight.T + source.vector("", f"{name}.bias", size)
+        return table
+
+    key, query = (names.key, names.query) if relative.shared else (names.own_key, names.own_query)
+    return [
+        RelativeTables(
+            projected(f"{layer}.{key}", relative.keys),
+            projected(f"{layer}.{query}", relative.queries),
+        )
+        for layer in layers
+    ]
+
+
+def distance_rows(relative: Relative, length: int) -> npt.NDArray[np.int32]:
+    """Return (2 L - 1,): the row of the tables for each place of a key minus that of a query."""
+    away = np.arange(length - 1, -length, -1)  # the query's minus the key's, as in the paper
+    rows = away.astype(np.float64)
+    if relative.buckets:
+        middle, far = relative.span // 2, np.float32((relative.longest - 1) / (relative.span // 2))
+        # In float32, as transformers computes it: the result is rounded up.
+        share = np.maximum(np.abs(away), middle - 1).astype(np.float32) / np.float32(middle)
+        powers = np.log(share) / np.log(far) * np.float32(middle - 1)
+        rows = np.where(np.abs(away) <= middle, away, np.sign(away) * (np.ceil(powers) + middle))
+    descending = np.clip(rows + relative.span, 0, 2 * relative.span - 1)
+    return np.ascontiguousarray(2 * relative.span - 1 - descending, np.int32)

@@ -1,0 +1,113 @@
+// What relative positions add to the scores of attention: products of queries with vectors of
+// distances, and of other vectors of distances with keys. Only rows of the tables that a sequence
+// has distances for are multiplied.
+//
+//   once for a head   position_to_content = K queries^T   tokens x table rows
+//   for each block    content_to_position = Q keys^T      rows x table rows
+//   for each score    S_ij += content_to_position[i][r] + position_to_content[j][r], r: of j - i
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "fbg/gemm/panel_product.h"
+#include "plan/ops/attention_panels.h"
+#include "plan/ops/ops.h"
+
+namespace fbg {
+
+// Throws std::invalid_argument unless the tables fit the heads.
+void require_relative_positions(const RelativePositions& relative, const AttentionShape& shape);
+
+// A head of a sequence.
+struct RelativeHead {
+  std::int64_t first_row = 0, rows = 0;       // of the tables
+  float *keys = nullptr, *queries = nullptr;  // as panels; null where there is no such table
+  float *content_to_position = nullptr, *position_to_content = nullptr;
+};
+
+template <class Acc>
+class RelativeScores {
+ public:
+  RelativeScores(const RelativePositions& relative, const AttentionShape& shape,
+                 const simd::RowKernels& kernels)
+      : relative_(relative), head_dim_(shape.head_dim), panels_(kernels, false) {}
+
+  explicit operator bool() const { return relative_.num_rows() > 0; }
+
+  // Of a head with `length` tokens, whose queries come in blocks of so many rows.
+  std::int64_t scratch_words(std::int64_t length, std::int64_t block_rows) const {
+    if (!*this) return 0;
+    return 2 * panel_words() + (length + block_rows) * score_stride(relative_.num_rows());
+  }
+
+  // `k`: its keys, as words, at ascending positions. `rounded` has room for 32 rows behind them,
+  // in case that it holds them.
+  RelativeHead begin(std::int64_t head, const std::int32_t* positions,
+                     const MatrixView<const float>& k, const PanelProduct& product, float* scratch,
+                     float* rounded) const noexcept {
+    const std::int32_t* const rows = relative_.rows.data() + relative_.rows.size() / 2;
+    const std::int64_t reach = positions[k.rows - 1] - positions[0], depth = words();
+    RelativeHead at{rows[-reach], rows[reach] - rows[-reach] + 1};
+    float* const free_rows = rounded + k.rows * depth;
+    if (relative_.queries.data) {
+      at.queries = scratch + panel_words();
+      at.position_to_content = scratch + 2 * panel_words();
+      pack(relative_.queries, head, at, at.queries, free_rows);
+      product.run(k, at.queries, depth,
+                  {at.position_to_content, k.rows, round_up(at.rows, kKeyPadding),
+                   score_stride(at.rows), 1});
+    }
+    if (relative_.keys.data) {
+      at.keys = scratch;
+      at.content_to_position =
+          scratch + 2 * panel_words() + k.rows * score_stride(relative_.num_rows());
+      pack(relative_.keys, head, at, at.keys, free_rows);
+    }
+    return at;
+  }
+
+  // A block of queries of that head, as words.
+  void begin_rows(const RelativeHead& at, const MatrixView<const float>& queries,
+                  const PanelProduct& product) const noexcept {
+    if (!at.keys) return;
+    product.run(queries, at.keys, words(),
+                {at.content_to_position, queries.rows, round_up(at.rows, kKeyPadding),
+                 score_stride(at.rows), 1});
+  }
+
+  // Adds what belongs to each visible key to the scores of a row of that block.
+  void add(const RelativeHead& at, const std::int32_t* positions, std::int64_t row,
+           std::int32_t query_position, Range visible, float* scores) const noexcept {
+    const std::int32_t* const rows =
+        relative_.rows.data() + relative_.rows.size() / 2 - query_position;
+    const std::int64_t stride = score_stride(at.rows);
+    const float* const c2p = at.keys ? at.content_to_position + row * stride : nullptr;
+    for (std::int64_t j = visible.begin; j < visible.end; ++j) {
+      const std::int64_t r = rows[positions[j]] - at.first_row;
+      float sum = c2p ? c2p[r] : 0.0f;
+      if (at.queries) sum += at.position_to_content[j * stride + r];
+      scores[j - visible.begin] += sum;
+    }
+  }
+
+ private:
+  using Panels = AttentionPanels<Acc>;
+
+  std::int64_t words() const { return Panels::words(head_dim_); }
+  std::int64_t panel_words() const {
+    return round_up(relative_.num_rows(), kPanelColumns) * words();
+  }
+
+  void pack(const SharedMatrix& table, std::int64_t head, const RelativeHead& at, float* panels,
+            float* rounded) const noexcept {
+    panels_.keys({table.row(at.first_row) + head * head_dim_, at.rows, head_dim_, table.cols, 1},
+                 panels, rounded);
+  }
+
+  const RelativePositions& relative_;
+  const std::int64_t head_dim_;
+  const Panels panels_;  // of floats, whatever attention reads
+};
+
+}  // namespace fbg
