@@ -7,6 +7,8 @@ from fbg.conv.im2col import PackAWithIm2Col
 from fbg.conv.packed_conv import PackedConv
 from fbg.cpp import get_cmake_dir, get_include
 from fbg.errors import ModelError
+from fbg.integrations.cross_encoder import CrossEncoder
+from fbg.integrations.sentence_transformers import SentenceTransformer
 from fbg.matmul.introspection import Kernel, kernels, pack_count
 from fbg.matmul.packed_b import PackedB
 from fbg.matmul.packers import PackA, PackAWithQuantRowOffset, PackAWithRowOffset
@@ -43,6 +45,7 @@ __all__ = [
     "Cast",
     "Clip",
     "CorrectZeroPoints",
+    "CrossEncoder",
     "Dequantize",
     "EncodeOptions",
     "Kernel",
@@ -62,6 +65,7 @@ __all__ = [
     "Requantize",
     "RowRange",
     "Scale",
+    "SentenceTransformer",
     "Sigmoid",
     "Tanh",
     "TuneReport",

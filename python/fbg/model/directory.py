@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from pathlib import Path
 
@@ -15,11 +16,13 @@ HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")
 SETTINGS = ("*.json", "*/config.json")
 
 
-def find_directory(model: str) -> Path:
+def find_directory(
+    model: str, *, revision: str | None = None, cache_folder: str | None = None
+) -> Path:
     """Return the directory of a model; raises ModelError.
 
     A path that exists is taken as it is. What could be a hub id is looked up in the local cache,
-    then downloaded.
+    then downloaded. revision: the branch, tag or commit of a hub model. cache_folder: the cache.
     """
     path = Path(model)
     if path.is_dir():
@@ -28,11 +31,14 @@ def find_directory(model: str) -> Path:
         raise ModelError(f"{model}: not a directory")
     if path.is_absolute() or model.startswith((".", "~")) or not HUB_ID.fullmatch(model):
         raise ModelError(f"{model}: no such directory")
-    return _hub_snapshot(model)
+    return _hub_snapshot(model, revision=revision, cache_dir=cache_folder)
 
 
-def _hub_snapshot(name: str) -> Path:
-    from huggingface_hub import snapshot_download
+def _hub_snapshot(name: str, **place: str | None) -> Path:
+    from huggingface_hub import snapshot_download as download
+
+    place = {key: value for key, value in place.items() if value is not None}
+    snapshot_download = functools.partial(download, **place)
 
     preferred, *others = map(_patterns, FORMATS)
     wanted = [*SETTINGS, WEIGHTS, *preferred]

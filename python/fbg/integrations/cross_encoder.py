@@ -1,0 +1,107 @@
+"""CrossEncoder: the class of that name of sentence-transformers, for programs that use it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from fbg.integrations.vectors import tensor
+from fbg.model.directory import find_directory
+from fbg.model.load import load
+from fbg.model.model import Model
+from fbg.tasks.results import RankedDocument
+
+__all__ = ["CrossEncoder"]
+
+Activation = Literal["sigmoid", "none"]
+
+
+class CrossEncoder:
+    """Scores pairs of texts, with the methods, arguments and results of sentence-transformers.
+
+    model_name_or_path: a directory or a hub id. cache_folder, revision: where hub models are kept,
+    and which version is taken. activation_fn: "sigmoid" or "none"; None: as the model says. dtype,
+    num_threads: as for `fbg.load`. device, local_files_only, trust_remote_code: accepted and of no
+    effect.
+
+    >>> model = CrossEncoder("cross-encoder/ms-marco-MiniLM-L6-v2")  # doctest: +SKIP
+    >>> model.rank("who wrote it?", ["no idea", "Harper Lee did"])  # doctest: +SKIP
+    [{'corpus_id': 1, 'score': 8.1}, {'corpus_id': 0, 'score': -9.7}]
+    """
+
+    def __init__(
+        self,
+        model_name_or_path: str | os.PathLike[str],
+        device: str | None = None,
+        cache_folder: str | None = None,
+        revision: str | None = None,
+        activation_fn: Activation | None = None,
+        *,
+        trust_remote_code: bool = False,
+        local_files_only: bool = False,
+        dtype: str | None = None,
+        num_threads: int | None = None,
+    ) -> None:
+        name = os.fspath(model_name_or_path)
+        directory = find_directory(name, revision=revision, cache_folder=cache_folder)
+        self.model: Model = load(directory, dtype, num_threads)
+        self._activation = activation_fn
+        # Raises here and now, rather than at the first pair, if the model is of another kind.
+        self.num_labels = len(self.model.context.head_engine.head("predict").labels)
+
+    @property
+    def max_length(self) -> int:
+        return self.model.max_length
+
+    def predict(
+        self,
+        sentences: Sequence[Any],
+        batch_size: int = 32,
+        show_progress_bar: bool | None = None,
+        activation_fn: Activation | None = None,
+        apply_softmax: bool = False,
+        convert_to_numpy: bool = True,
+        convert_to_tensor: bool = False,
+    ) -> Any:
+        """Return the scores of pairs: (pairs,), or (pairs, labels); of one pair without that axis.
+
+        convert_to_tensor: return a tensor; convert_to_numpy=False: a list of tensors.
+        """
+        scores = self.model.predict(
+            sentences, activation_fn or self._activation, apply_softmax, batch_size
+        )
+        if convert_to_tensor:
+            return tensor(np.asarray(scores))
+        if not convert_to_numpy:
+            return [tensor(np.asarray(score)) for score in np.atleast_1d(scores)]
+        return scores
+
+    def rank(
+        self,
+        query: str,
+        documents: Sequence[str],
+        top_k: int | None = None,
+        return_documents: bool = False,
+        batch_size: int = 32,
+        show_progress_bar: bool | None = None,
+        activation_fn: Activation | None = None,
+    ) -> list[RankedDocument]:
+        """Return {"corpus_id", "score"} of the best documents, best first; also "text" if asked.
+
+        Raises ValueError if the model has several labels.
+        """
+        if self.num_labels != 1:
+            raise ValueError(
+                f"CrossEncoder.rank: the model must have one label, got {self.num_labels}"
+            )
+        scores = np.atleast_1d(
+            self.predict([(query, text) for text in documents], batch_size, None, activation_fn)
+        )
+        results: list[RankedDocument] = []
+        for n in np.argsort(-scores, kind="stable")[:top_k].tolist():
+            result: RankedDocument = {"corpus_id": n, "score": float(scores[n])}
+            results.append({**result, "text": documents[n]} if return_documents else result)
+        return results

@@ -1,0 +1,130 @@
+"""SentenceTransformer and CrossEncoder against what the real package answered.
+
+tests/data/sentence_transformers.npz has its answers (scripts/golden_sentence_transformers.py).
+"""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import fbg
+from fbg.errors import ModelError
+from helpers.drop_ins import CALLS, SIMILARITIES, TEXTS, write_prompted
+from helpers.minilm import arrays, minilm_directory
+from helpers.tiny_tasks import DOCUMENTS, PAIRS, QUERY, write_model
+
+GOLDEN = arrays("sentence_transformers")
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> fbg.SentenceTransformer:
+    return fbg.SentenceTransformer(write_prompted(tmp_path_factory.mktemp("drop") / "tiny"))
+
+
+@pytest.fixture(scope="module")
+def minilm() -> fbg.SentenceTransformer:
+    return fbg.SentenceTransformer(minilm_directory())
+
+
+@pytest.fixture(scope="module")
+def pairs(tmp_path_factory: pytest.TempPathFactory) -> fbg.CrossEncoder:
+    return fbg.CrossEncoder(write_model(tmp_path_factory.mktemp("drop") / "pairs", "pairs"))
+
+
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize("kind", ["minilm", "tiny"])
+def test_embeddings_are_those_of_the_package(
+    kind: str, call: str, request: pytest.FixtureRequest
+) -> None:
+    model = request.getfixturevalue(kind)
+    method, options = CALLS[call]
+    got, wanted = getattr(model, method)(TEXTS, **options), GOLDEN[f"{kind}_{call}"]
+    assert got.shape == wanted.shape and got.dtype == wanted.dtype
+    if got.dtype == np.float32:
+        assert np.abs(got - wanted).max() <= 1e-5 * np.abs(wanted).max()
+    elif "binary" in call:
+        # Signs of values that are nearly zero may differ.
+        differ = np.unpackbits(got.view(np.uint8)) != np.unpackbits(wanted.view(np.uint8))
+        assert differ.mean() < 1e-3
+    else:  # a value at the border of two steps
+        assert np.abs(got.astype(int) - wanted).max() <= 1
+        assert (got != wanted).mean() < 1e-2
+
+
+@pytest.mark.parametrize("name", SIMILARITIES)
+def test_similarities_are_those_of_the_package(name: str, minilm: fbg.SentenceTransformer) -> None:
+    rows = GOLDEN["minilm_encode"]
+    model = fbg.SentenceTransformer(minilm_directory(), similarity_fn_name=name)
+    got = model.similarity(rows[:5], rows[5:])
+    assert np.allclose(got, GOLDEN[f"similarity_{name}"], rtol=1e-5, atol=1e-6)
+    got = model.similarity_pairwise(rows[:5], rows[5:10])
+    assert np.allclose(got, GOLDEN[f"pairwise_{name}"], rtol=1e-5, atol=1e-6)
+
+
+def test_a_model_has_its_own_prompts_and_similarity(
+    tiny: fbg.SentenceTransformer, minilm: fbg.SentenceTransformer
+) -> None:
+    assert (tiny.similarity_fn_name, minilm.similarity_fn_name) == ("dot", "cosine")
+    assert tiny.default_prompt_name == "query"
+    with_default = tiny.encode("the dog")
+    assert np.array_equal(with_default, tiny.encode("find: the dog", prompt=""))
+    assert np.array_equal(with_default, tiny.encode_query("the dog"))
+    # A prompt "passage" is not the prompt of documents (sentence-transformers 6).
+    assert np.array_equal(tiny.encode_document("the dog"), tiny.encode("the dog", prompt=""))
+    assert minilm.get_sentence_embedding_dimension() == 384
+    assert minilm.max_seq_length == 256
+
+
+def test_several_processes_give_the_same_bits(tiny: fbg.SentenceTransformer) -> None:
+    pool = tiny.start_multi_process_pool(["cpu", "cpu"])
+    try:
+        got = tiny.encode_multi_process(TEXTS * 3, pool, chunk_size=5)
+        assert tiny.encode([], pool=pool).shape == (0, tiny.get_sentence_embedding_dimension())
+    finally:
+        tiny.stop_multi_process_pool(pool)
+    assert np.array_equal(got, tiny.encode(TEXTS * 3))
+
+
+def test_scores_and_ranks_are_those_of_the_package(pairs: fbg.CrossEncoder) -> None:
+    assert np.allclose(pairs.predict(PAIRS), GOLDEN["predict"], atol=1e-5)
+    one = pairs.predict(PAIRS[0])
+    assert np.shape(one) == () and one == pairs.predict(PAIRS)[0]
+    ranked = pairs.rank(QUERY, DOCUMENTS, return_documents=True)
+    assert [item["corpus_id"] for item in ranked] == GOLDEN["rank_ids"].tolist()
+    assert np.allclose([item["score"] for item in ranked], GOLDEN["rank_scores"], atol=1e-5)
+    assert [item["text"] for item in ranked] == [DOCUMENTS[n] for n in GOLDEN["rank_ids"]]
+    assert pairs.rank(QUERY, DOCUMENTS, top_k=2) == [
+        {key: item[key] for key in ("corpus_id", "score")} for item in ranked[:2]
+    ]
+
+
+def test_revision_and_cache_folder_choose_what_the_hub_gives(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import huggingface_hub
+
+    asked = []
+
+    def snapshot_download(name: str, **options: object) -> str:
+        asked.append((name, options["revision"], options["cache_dir"]))
+        return str(write_prompted(tmp_path / "m"))
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot_download)
+    fbg.SentenceTransformer("some-model", revision="v2", cache_folder="/cache")
+    assert asked == [("sentence-transformers/some-model", "v2", "/cache")]
+
+
+def test_wrong_arguments_are_named(tiny: fbg.SentenceTransformer, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="precision must be one of float32, int8"):
+        tiny.encode(TEXTS, precision="int4")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="at least 2 embeddings"):
+        tiny.encode("one", precision="int8")
+    with pytest.raises(ValueError, match=r"prompt_name must be one of .*'document', 'passage'"):
+        tiny.encode(TEXTS, prompt_name="other")
+    with pytest.raises(NotImplementedError, match="output_value must be 'sentence_embedding'"):
+        tiny.encode(TEXTS, output_value="token_embeddings")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="similarity_fn_name must be one of cosine, dot"):
+        fbg.SentenceTransformer(minilm_directory(), similarity_fn_name="other")
+    with pytest.raises(ModelError, match="predict"):
+        fbg.CrossEncoder(minilm_directory())
