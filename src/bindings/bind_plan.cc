@@ -117,18 +117,18 @@ void run(PlanPool& pool, const OptionalIndices& ids, const OptionalIndices& posi
   const auto check = [&](const py::array& array, Buffer buffer, const std::string& what) {
     check_matrix(array, graph.shape(buffer), plan.rows(buffer, args), what);
   };
-  require(outputs.size() == graph.outputs().size(),
-          "run: wanted " + std::to_string(graph.outputs().size()) + " outputs, got " +
-              std::to_string(outputs.size()));
+  require(outputs.size() == graph.outputs().size(), "run: wanted " +
+                                                        counted(graph.outputs().size(), "output") +
+                                                        ", got " + std::to_string(outputs.size()));
   std::vector<void*> results;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     check(outputs[i], graph.outputs()[i], "output " + std::to_string(i));
     results.push_back(outputs[i].mutable_data());
   }
   args.outputs = results;
-  require(inputs.size() == graph.inputs().size(),
-          "run: wanted " + std::to_string(graph.inputs().size()) + " inputs, got " +
-              std::to_string(inputs.size()));
+  require(inputs.size() == graph.inputs().size(), "run: wanted " +
+                                                      counted(graph.inputs().size(), "input") +
+                                                      ", got " + std::to_string(inputs.size()));
   std::vector<const void*> given;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     check(inputs[i], graph.inputs()[i], "input " + std::to_string(i));

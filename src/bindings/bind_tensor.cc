@@ -153,8 +153,9 @@ void run_tensors(PlanPool& pool, const std::vector<py::array>& inputs,
   const Plan& plan = pool.plan();
   const Graph& graph = plan.graph();
   require(inputs.size() == graph.inputs().size() && outputs.size() == graph.outputs().size(),
-          "run: wanted " + std::to_string(graph.inputs().size()) + " inputs and " +
-              std::to_string(graph.outputs().size()) + " outputs");
+          "run: wanted " + counted(graph.inputs().size(), "input") + " and " +
+              counted(graph.outputs().size(), "output") + ", got " + std::to_string(inputs.size()) +
+              " and " + std::to_string(outputs.size()));
   std::vector<const void*> given;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     check_tensor(inputs[i], graph.shape(graph.inputs()[i]), "input " + std::to_string(i));

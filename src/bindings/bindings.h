@@ -27,6 +27,11 @@ inline void require(bool condition, const std::string& message) {
   if (!condition) throw pybind11::value_error(message);
 }
 
+// "1 input", "2 inputs"
+inline std::string counted(std::size_t count, const std::string& noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
 // Binds a class. Use it instead of pybind11::class_: that gives a method which is called on an
 // instance whose __init__ never ran, such as one made by T.__new__(T), memory that holds no T. Here
 // it is a TypeError.

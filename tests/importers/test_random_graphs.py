@@ -9,6 +9,7 @@ from onnx import helper
 import fbg
 from fbg.importers.net import Net
 from fbg.importers.onnx.read import read_model
+from fbg.importers.passes import drop_identities, fold_batch_norm
 from helpers.onnx_models import make_model
 
 SPATIAL = [(1, 1), (5, 4), (8, 8), (7, 12)]
@@ -132,6 +133,40 @@ class Writer:
         outputs = self.draw(st.integers(1, 6))
         self.add("MatMul", [x, self.constant(w, outputs)], (*self.shapes[x][:3], outputs))
 
+    def identity(self):
+        x = self.pick()
+        self.add(self.draw(st.sampled_from(["Identity", "Dropout"])), [x], self.shapes[x])
+
+    def subgraph(self):
+        """What exporters write for GELU and SiLU."""
+        x = self.pick()
+        shape = self.shapes[x]
+        if self.draw(st.booleans()):
+            steps = [("Sigmoid", ["{x}"]), ("Mul", ["{x}", "{last}"])]
+        else:
+            numbers = {"a": 2**0.5, "b": 1.0, "c": 0.5}
+            self.constants |= {name: np.array(v, np.float32) for name, v in numbers.items()}
+            steps = [("Div", ["{x}", "a"]), ("Erf", ["{last}"]), ("Add", ["{last}", "b"])]
+            steps += [("Mul", ["{x}", "{last}"]), ("Mul", ["{last}", "c"])]
+        for op, inputs in steps:
+            last = f"t{len(self.nodes) - 1}"
+            self.add(op, [name.format(x=x, last=last) for name in inputs], shape)
+
+    def attention(self):
+        """Rows of an image attend to each other, with or without a factor and a bias."""
+        x = self.pick()
+        n, c, h, w = self.shapes[x]
+        turned, scores = f"t{len(self.nodes)}", (n, c, h, h)
+        self.add("Transpose", [x], (n, c, w, h), perm=[0, 1, 3, 2])
+        self.add("MatMul", [x, turned], scores)
+        if self.draw(st.booleans()):
+            self.constants["factor"] = np.array(0.3, np.float32)
+            self.add("Mul", [f"t{len(self.nodes) - 1}", "factor"], scores)
+        if self.draw(st.booleans()):
+            self.add("Add", [f"t{len(self.nodes) - 1}", self.constant(1, c, 1, h)], scores)
+        self.add("Softmax", [f"t{len(self.nodes) - 1}"], scores, axis=-1)
+        self.add("MatMul", [f"t{len(self.nodes) - 1}", x], (n, c, h, w))
+
     def rows(self):
         x = self.pick()
         shape = self.shapes[x]
@@ -153,6 +188,7 @@ class Writer:
 KINDS = [
     *(Writer.conv, Writer.conv, Writer.unary, Writer.unary, Writer.binary, Writer.binary),
     *(Writer.batch_norm, Writer.pool, Writer.move, Writer.product, Writer.rows, Writer.reduce),
+    *(Writer.identity, Writer.subgraph, Writer.attention),
 ]
 
 
@@ -188,6 +224,42 @@ def test_random_networks_agree_with_onnxruntime(case, isa, threads):
     with fbg.isa.limit(isa):
         net = Net(read_model(model, "random", None), backends=("fbg",), num_threads=threads)
         results = list(net.run({"x": x}).values())
-    for y, wanted in zip(results, reference(model, x), strict=True):
+    assert_close(results, reference(model, x))
+
+
+def assert_close(results, expected):
+    for y, wanted in zip(results, expected, strict=True):
         scale = max(float(np.abs(wanted).max()), 1.0)
         np.testing.assert_allclose(y / scale, wanted / scale, 1e-4, 1e-4)
+
+
+PASSES = [(), (drop_identities,), (fold_batch_norm,), (drop_identities, fold_batch_norm)]
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@given(networks())
+def test_every_pass_alone_and_all_together_keep_the_results(case):
+    model, x = case
+    expected = reference(model, x)
+    for passes in PASSES:
+        network = read_model(model, "random", None)
+        for change in passes:
+            network = change(network)
+        placed = {network.nodes[0].name: "fbg"}  # a placement leaves the nodes as they are
+        net = Net(network, backends=("fbg",), placement=placed)
+        assert_close(list(net.run({"x": x}).values()), expected)
+    net = Net(read_model(model, "random", None), backends=("fbg",))
+    assert_close(list(net.run({"x": x}).values()), expected)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@given(networks(), st.sampled_from(fbg.isa.supported()))
+def test_the_number_of_threads_changes_no_bit(case, isa):
+    model, x = case
+    results = []
+    with fbg.isa.limit(isa):
+        for threads in (1, 2):
+            net = Net(read_model(model, "random", None), backends=("fbg",), num_threads=threads)
+            results.append(net.run({"x": x}))
+    for name, y in results[0].items():
+        np.testing.assert_array_equal(y, results[1][name])

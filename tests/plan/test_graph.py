@@ -121,7 +121,7 @@ def test_a_run_checks_what_an_input_is() -> None:
     for wrong in (floats(2, WIDTH), floats(3, WIDTH).astype(np.float64), floats(WIDTH, 3).T):
         with pytest.raises(ValueError, match=r"input 0 must be contiguous float32 of shape \(3,"):
             run_on(wrong)
-    with pytest.raises(ValueError, match="wanted 1 inputs, got 0"):
+    with pytest.raises(ValueError, match="wanted 1 input, got 0"):
         run_on()
 
 

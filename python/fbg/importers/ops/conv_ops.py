@@ -10,7 +10,7 @@ import numpy.typing as npt
 from fbg.importers.backends.base import Op, Unsupported
 from fbg.importers.ops.builder import Builder, channels_last
 from fbg.importers.ops.convolution import requantize_conv
-from fbg.importers.ops.quantized import IntegerWeights, integer_weights, scalar_parameter
+from fbg.importers.ops.quantized import integer_weights, scalar_parameter
 from fbg.importers.ops.registry import BYTES, op
 from fbg.importers.ops.value import OpenConv, Value
 from fbg.importers.ops.windows import geometry, three
@@ -89,13 +89,14 @@ def build_conv_transpose(builder: Builder, node: Op) -> None:
     axes = len(x.shape) - 2
     stride = tuple(node.attribute("strides", [1] * axes))
     dilation = tuple(node.attribute("dilations", [1] * axes))
-    extra = tuple(node.attribute("output_padding", [0] * axes))
+    extra = list(node.attribute("output_padding", [0] * axes))
     output = node.output_shape()[2:]
     pads = list(node.attribute("pads", [0] * (2 * axes)))
     mode = node.attribute("auto_pad", "NOTSET")
     padding = []
     for i in range(axes):
         full = (x.shape[2 + i] - 1) * stride[i] + (w.shape[2 + i] - 1) * dilation[i] + 1
+        extra[i] = max(extra[i], output[i] - full)
         total = full + extra[i] - output[i]
         if mode in ("NOTSET", "") and not node.attribute("output_shape"):
             before = pads[i]
@@ -110,20 +111,21 @@ def build_conv_transpose(builder: Builder, node: Op) -> None:
         "dilation": dilation,
         "groups": node.attribute("group", 1),
         "transposed": True,
-        "output_padding": extra,
+        "output_padding": tuple(extra),
     }
     bias = builder.constant_input(node, 2)
     builder.set_output(node, open_conv(builder, node, x, w, options, bias=bias))
 
 
-@op("ConvInteger", types=BYTES, constants=(1, 2, 3))
-def build_conv_integer(builder: Builder, node: Op) -> None:
-    """int32 sums of (x - x_zero_point) (w - w_zero_point)."""
-    x, w = builder.input(node, 0), builder.constant_input(node, 1)
+def _integer_conv(
+    builder: Builder, node: Op, index: int, scale: Any, zero_point: Any, **more: Any
+) -> Value:
+    """Return the convolution of integers x with integer weights, which are input `index`."""
+    w = builder.constant_input(node, index)
     assert w is not None
-    zero_point = builder.constant_input(node, 3)
-    weights = integer_weights(w, np.float32(1), np.int32(0) if zero_point is None else zero_point)
-    conv = open_conv(
+    weights = integer_weights(w, scale, zero_point)
+    x = builder.input(node, 0)
+    return open_conv(
         builder,
         node,
         x,
@@ -132,29 +134,30 @@ def build_conv_integer(builder: Builder, node: Op) -> None:
         w_scale=weights.scale,
         w_zero_point=weights.zero_point,
         x_zero_point=int(scalar_parameter(builder, node, 2, 0)),
-        result="int32",
+        **more,
     )
+
+
+@op("ConvInteger", types=BYTES, constants=(1, 2, 3))
+def build_conv_integer(builder: Builder, node: Op) -> None:
+    """int32 sums of (x - x_zero_point) (w - w_zero_point)."""
+    zero_point = builder.constant_input(node, 3)
+    points = np.int32(0) if zero_point is None else zero_point
+    conv = _integer_conv(builder, node, 1, np.float32(1), points, result="int32")
     builder.set_output(node, conv)
 
 
 @op("QLinearConv", types=BYTES, constants=tuple(range(1, 9)))
 def build_qlinear_conv(builder: Builder, node: Op) -> None:
     """Integers to integers: sums, int32 bias, requantization."""
-    x, w = builder.input(node, 0), builder.constant_input(node, 3)
-    w_scale, w_zero = builder.constant_input(node, 4), builder.constant_input(node, 5)
-    assert w is not None and w_scale is not None and w_zero is not None
-    weights: IntegerWeights = integer_weights(w, w_scale, w_zero)
     bias = builder.constant_input(node, 8)
-    conv = open_conv(
+    conv = _integer_conv(
         builder,
         node,
-        x,
-        weights.integers,
-        _options(node, x.shape, w.shape),
-        w_scale=weights.scale,
-        w_zero_point=weights.zero_point,
+        3,
+        builder.constant_input(node, 4),
+        builder.constant_input(node, 5),
         x_scale=float(scalar_parameter(builder, node, 1, 1.0)),
-        x_zero_point=int(scalar_parameter(builder, node, 2, 0)),
         bias=None if bias is None else np.ascontiguousarray(bias, np.int32),
         result="sums",
     )

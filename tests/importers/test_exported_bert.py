@@ -1,0 +1,77 @@
+"""A BERT that was exported to ONNX gives what its directory gives, on the same fused ops."""
+
+import numpy as np
+import pytest
+
+import fbg
+from helpers.exported_bert import export_bert
+from helpers.tiny_bert import AWKWARD, write_checkpoint
+
+
+@pytest.fixture(scope="module")
+def bert(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("bert")
+    write_checkpoint(directory, AWKWARD)
+    export_bert(directory, directory / "bert.onnx")
+    return directory
+
+
+def feeds(batch, length, seed=0):
+    rng = np.random.default_rng(seed)
+    mask = np.ones((batch, length), np.int64)
+    for row in range(1, batch):
+        mask[row, rng.integers(1, length + 1) :] = 0
+    return {
+        "input_ids": rng.integers(0, AWKWARD.vocab_size, (batch, length)),
+        "attention_mask": mask,
+        "token_type_ids": rng.integers(0, 2, (batch, length)),
+    }
+
+
+@pytest.mark.parametrize("isa", fbg.isa.supported())
+@pytest.mark.parametrize(("batch", "length"), [(1, 1), (1, 17), (4, 23), (2, 40)])
+def test_hidden_states_are_those_of_the_directory(bert, batch, length, isa):
+    given = feeds(batch, length)
+    with fbg.isa.limit(isa):
+        y = fbg.load(bert / "bert.onnx", backends=("fbg",)).run(given)["last_hidden_state"]
+        wanted = fbg.load(str(bert)).forward(**given).last_hidden_state
+    seen = given["attention_mask"][..., None]
+    np.testing.assert_allclose(y * seen, wanted * seen, rtol=0, atol=1e-5)
+
+
+def test_layers_run_on_fused_steps(bert):
+    net = fbg.load(bert / "bert.onnx", backends=("fbg",))
+    net.run(feeds(2, 9))
+    steps = [step.algorithm.split(":")[0].split(" ")[0] for step in net.plan().steps]
+    layer = [
+        "conv",
+        "conv",
+        "conv",
+        "attention",
+        "conv",
+        "layer_norm",
+        "conv",
+        "conv",
+        "layer_norm",
+    ]
+    assert steps[-len(layer) :] == layer
+    assert steps.count("attention") == AWKWARD.num_hidden_layers
+    assert sum("GELU" in step.algorithm for step in net.plan().steps) == AWKWARD.num_hidden_layers
+
+
+def test_batches_and_threads_give_the_same_bits(bert):
+    given = feeds(3, 21)
+    one = {name: value[2:] for name, value in given.items()}
+    results = []
+    for threads in (1, 2):
+        net = fbg.load(bert / "bert.onnx", num_threads=threads)
+        results.append(net.run(given)["last_hidden_state"])
+        np.testing.assert_array_equal(net.run(one)["last_hidden_state"][0], results[0][2])
+    np.testing.assert_array_equal(*results)
+
+
+def test_ids_outside_of_the_vocabulary_are_refused(bert):
+    given = feeds(1, 8)
+    given["input_ids"][0, 3] = AWKWARD.vocab_size
+    with pytest.raises(ValueError, match="'input_ids' must be indices of 99 rows, got 99"):
+        fbg.load(bert / "bert.onnx").run(given)
