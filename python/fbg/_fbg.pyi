@@ -336,7 +336,7 @@ class _ConvWeights:
         source: str,
         has_scale: bool,
         exact: bool,
-    ) -> list[tuple[str, float]]: ...
+    ) -> list[tuple[str, float, bool]]: ...
     def prepare(
         self,
         batch: int,
@@ -345,6 +345,7 @@ class _ConvWeights:
         source: str,
         has_scale: bool,
         algorithm: str,
+        measured: str,
         exact: bool,
         num_threads: int,
     ) -> _PreparedConv: ...
@@ -380,6 +381,7 @@ _Axis = tuple[int, int, int, Sequence[int]]  # extent, strides to and from, tabl
 _Part = tuple[int, int, int, Sequence[_Axis]]  # input, first element to and from
 
 def tensor_input(graph: Graph, bytes: int) -> int: ...
+def tensor_bytes(graph: Graph, x: int) -> int: ...
 def tensor_constant(graph: Graph, values: npt.NDArray[Any]) -> int: ...
 def tensor_arrange(
     graph: Graph,
@@ -472,6 +474,7 @@ def tensor_conv(
     scale: float = 1.0,
     zero_point: int = 0,
     algorithm: str = "",
+    measured: str = "",
     exact: bool = False,
     residual: int | None = None,
 ) -> int: ...

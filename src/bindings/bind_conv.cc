@@ -2,6 +2,7 @@
 #include <pybind11/stl.h>
 
 #include <memory>
+#include <tuple>
 
 #include "bindings/bindings.h"
 #include "bindings/gemm_call.h"
@@ -27,11 +28,12 @@ ConvSource source_of(const std::string& name) {
 }
 
 ConvOptions options_of(const std::string& source, bool has_scale, const std::string& algorithm,
-                       bool exact, int threads) {
+                       const std::string& measured, bool exact, int threads) {
   ConvOptions options;
   options.source = source_of(source);
   options.has_scale = has_scale;
   options.algorithm = algorithm;
+  options.measured = measured;
   options.exact = exact;
   options.threads = threads;
   return options;
@@ -156,28 +158,29 @@ void bind_family(py::module_& m, const char* name) {
            [](const Weights& w, std::int64_t batch, Extent3 input,
               const std::vector<PyStage>& stages, const std::string& source, bool has_scale,
               bool exact) {
-             std::vector<std::pair<std::string, double>> found;
+             std::vector<std::tuple<std::string, double, bool>> found;
              for (const ConvAlgorithm& a : conv_algorithms(
                       w, stages_of<Acc>(stages), ConvShape::of(w.geometry(), batch, input),
-                      options_of(source, has_scale, "", exact, 1)))
-               found.emplace_back(a.name, a.cost);
+                      options_of(source, has_scale, "", "", exact, 1)))
+               found.emplace_back(a.name, a.cost, a.same_bits);
              return found;
            })
-      .def(
-          "prepare", [](const Weights& w, std::int64_t batch, Extent3 input,
-                        const std::vector<PyStage>& py_stages, const std::string& source,
-                        bool has_scale, const std::string& algorithm, bool exact, int num_threads) {
-            const ConvShape shape = ConvShape::of(w.geometry(), batch, input);
-            const int threads = num_threads > 0
-                                    ? num_threads
-                                    : default_threads(shape.out_pixels(), w.geometry().out_channels,
-                                                      w.geometry().depth());
-            const std::vector<Stage> stages = stages_of<Acc>(py_stages);
-            const ConvOptions options = options_of(source, has_scale, algorithm, exact, threads);
-            const GilRelease release;
-            return std::make_unique<Prepared>(
-                Prepared{w, options.source, threads, Conv<Acc>(w, stages, shape, options)});
-          });
+      .def("prepare", [](const Weights& w, std::int64_t batch, Extent3 input,
+                         const std::vector<PyStage>& py_stages, const std::string& source,
+                         bool has_scale, const std::string& algorithm, const std::string& measured,
+                         bool exact, int num_threads) {
+        const ConvShape shape = ConvShape::of(w.geometry(), batch, input);
+        const int threads = num_threads > 0
+                                ? num_threads
+                                : default_threads(shape.out_pixels(), w.geometry().out_channels,
+                                                  w.geometry().depth());
+        const std::vector<Stage> stages = stages_of<Acc>(py_stages);
+        const ConvOptions options =
+            options_of(source, has_scale, algorithm, measured, exact, threads);
+        const GilRelease release;
+        return std::make_unique<Prepared>(
+            Prepared{w, options.source, threads, Conv<Acc>(w, stages, shape, options)});
+      });
   bound_class<Prepared>(m, (std::string("Prepared") + name).c_str())
       .def("run", &run<Acc>)
       .def_property_readonly("output",

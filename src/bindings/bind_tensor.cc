@@ -112,13 +112,15 @@ template <class Acc>
 Buffer py_convolve(Graph& graph, Buffer x, const PackedConv<Acc>& weights, std::int64_t batch,
                    const Extent3& spatial, const std::vector<PyStage>& py_stages,
                    const std::string& source, bool has_scale, float scale, std::int32_t zero_point,
-                   const std::string& algorithm, bool exact, std::optional<Buffer> residual) {
+                   const std::string& algorithm, const std::string& measured, bool exact,
+                   std::optional<Buffer> residual) {
   ConvOptions options;
   options.source = source == "int8"       ? ConvSource::int8
                    : source == "quantize" ? ConvSource::quantize
                                           : ConvSource::native;
   options.has_scale = has_scale;
   options.algorithm = algorithm;
+  options.measured = measured;
   options.exact = exact;
   ConvEpilogue epilogue;
   for (const PyStage& s : py_stages) {
@@ -180,13 +182,15 @@ void bind_convolve(py::module_& m) {
   m.def("tensor_conv", &py_convolve<Acc>, py::arg("graph"), py::arg("x"), py::arg("weights"),
         py::arg("batch"), py::arg("spatial"), py::arg("stages"), py::arg("source") = "native",
         py::arg("has_scale") = false, py::arg("scale") = 1.0f, py::arg("zero_point") = 0,
-        py::arg("algorithm") = "", py::arg("exact") = false, py::arg("residual") = py::none());
+        py::arg("algorithm") = "", py::arg("measured") = "", py::arg("exact") = false,
+        py::arg("residual") = py::none());
 }
 
 }  // namespace
 
 void bind_tensor(py::module_& m) {
   m.def("tensor_input", &tensor_input, py::arg("graph"), py::arg("bytes"));
+  m.def("tensor_bytes", [](const Graph& graph, Buffer x) { return graph.shape(x).cols; });
   m.def("tensor_constant", [](Graph& graph, const py::array& values) {
     require(is_dense(values), "constant: must be contiguous");
     const auto* data = static_cast<const std::byte*>(values.data());

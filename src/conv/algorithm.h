@@ -8,6 +8,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "conv/parts.h"
 #include "fbg/conv/conv.h"
@@ -67,6 +68,9 @@ struct ConvMethod {
   double (*cost)(const ConvProblem<Acc>&);
   std::unique_ptr<ConvStep<Acc>> (*prepare)(const ConvProblem<Acc>&);
   bool any_grid = false;  // writes pixels wherever ConvRun::grid has them (pixel_grid.h)
+  // In floating point: the chain has the order of the kernel's positions, and at each position that
+  // of the channels. All exact methods of which this is true give the same bits.
+  bool in_kernel_order = true;
 };
 
 template <class Acc>
@@ -78,9 +82,18 @@ bool applies_to_parts(const ConvMethod<Acc>& method, std::span<const ConvProblem
 template <class Acc>
 double cost_of_parts(const ConvMethod<Acc>& method, std::span<const ConvProblem<Acc>> parts);
 
-// The method of least cost among those that apply and that options admit. Throws
-// std::invalid_argument for an algorithm that does not exist or does not apply, where `geometry`
-// is that of the whole convolution.
+// Whether two methods give the same bits for every problem to which both apply.
+template <class Acc>
+bool rounds_alike(const ConvMethod<Acc>& a, const ConvMethod<Acc>& b) {
+  const auto in_order = [](const ConvMethod<Acc>& m) { return m.exact && m.in_kernel_order; };
+  return is_integer(Acc::kind) || std::string_view(a.name) == b.name ||
+         (in_order(a) && in_order(b));
+}
+
+// The method of least cost among those that apply and that options admit, or the measured one that
+// options name, if it applies and gives the same bits. Throws std::invalid_argument for an
+// algorithm that does not exist or does not apply, where `geometry` is that of the whole
+// convolution.
 template <class Acc>
 const ConvMethod<Acc>& choose_method(std::span<const ConvProblem<Acc>> parts,
                                      const ConvGeometry& geometry, const ConvOptions& options);

@@ -88,6 +88,11 @@ const ConvMethod<Acc>& choose_method(std::span<const ConvProblem<Acc>> parts,
       best = &method;
     }
   }
+  if (best && any)
+    for (const ConvMethod<Acc>& method : conv_methods<Acc>())
+      if (method.name == options.measured && applies_to_parts(method, parts) &&
+          rounds_alike(method, *best))
+        return method;
   if (best) return *best;  // im2col applies to everything
   const std::string name(options.algorithm);
   if (!exists)

@@ -305,10 +305,12 @@ std::vector<ConvAlgorithm> conv_algorithms(const PackedConv<Acc>& weights, Runti
                                            Features features) {
   const std::vector<ConvPart<Acc>> parts = conv_parts(weights, shape);
   const std::vector<ConvProblem<Acc>> problems = problems_of(parts, pipeline, options, features);
+  const ConvMethod<Acc>& chosen = choose_method<Acc>(problems, weights.geometry(), options);
   std::vector<ConvAlgorithm> found;
   for (const ConvMethod<Acc>& method : conv_methods<Acc>())
     if (applies_to_parts<Acc>(method, problems) && (method.exact || !options.exact))
-      found.push_back({method.name, cost_of_parts<Acc>(method, problems)});
+      found.push_back(
+          {method.name, cost_of_parts<Acc>(method, problems), rounds_alike(method, chosen)});
   std::ranges::sort(found, {}, &ConvAlgorithm::cost);
   return found;
 }

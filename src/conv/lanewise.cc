@@ -371,7 +371,7 @@ std::unique_ptr<ConvStep<Acc>> prepare(const ConvProblem<Acc>& p) {
 
 template <class Acc>
 ConvMethod<Acc> lanewise_method() {
-  return {"lanewise", true, applies<Acc>, cost<Acc>, prepare<Acc>, true};
+  return {"lanewise", true, applies<Acc>, cost<Acc>, prepare<Acc>, true, false};
 }
 
 template ConvMethod<Int32> lanewise_method();

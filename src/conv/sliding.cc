@@ -419,7 +419,7 @@ std::unique_ptr<ConvStep<Acc>> prepare(const ConvProblem<Acc>& p) {
 
 template <class Acc>
 ConvMethod<Acc> sliding_method() {
-  return {"sliding", true, applies<Acc>, cost<Acc>, prepare<Acc>};
+  return {"sliding", true, applies<Acc>, cost<Acc>, prepare<Acc>, false, false};
 }
 
 template ConvMethod<Int32> sliding_method();

@@ -49,7 +49,10 @@ struct ConvOptions {
   bool has_scale = false;      // whether run() brings scale and zero point of x
   std::string_view algorithm;  // empty: the one of least cost
   bool exact = false;          // leaves out algorithms whose rounding differs from a plain sum
-  int threads = 1;             // the most that run() will have
+  // What measurements found to be fastest: replaces the algorithm of least cost if it applies and
+  // gives the same bits. Without effect where `algorithm` names one.
+  std::string_view measured;
+  int threads = 1;  // the most that run() will have
 };
 
 // An algorithm that applies, and its modelled cost in cycles of one thread: only ratios of costs
@@ -57,6 +60,7 @@ struct ConvOptions {
 struct ConvAlgorithm {
   std::string name;
   double cost;
+  bool same_bits;  // as the cheapest one
 };
 
 template <class Acc>

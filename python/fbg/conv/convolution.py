@@ -12,6 +12,7 @@ import numpy.typing as npt
 from fbg import _fbg, isa
 from fbg.arrays import as_array, bfloat16, require_dtype, require_integer, require_scale
 from fbg.conv.packed_conv import PackedConv
+from fbg.conv.tuned import Trial, choices, key_of
 from fbg.matmul.pipeline import GELU, Bias, Dequantize, Pipeline, ReLU, Sigmoid, Stage, Tanh
 
 __all__ = ["PreparedConv", "conv"]
@@ -190,20 +191,25 @@ def find_prepared(
         exact,
         threads or _fbg.num_threads(),
         isa.active(),
+        choices.generation,
     )
-    return wc.prepared(
-        key,
-        lambda: wc._native.prepare(
+
+    def prepare() -> Any:
+        stages = pipeline._native
+        known = key_of(wc._native, wc.geometry, spatial, stages, quant.source)
+        return wc._native.prepare(
             batch,
             spatial,
-            pipeline._native,
+            stages,
             quant.source,
             quant.is_real,
             algorithm,
+            choices.algorithm(known),
             exact,
             threads,
-        ),
-    )
+        )
+
+    return wc.prepared(key, prepare)
 
 
 def run_prepared(
@@ -302,6 +308,40 @@ class PreparedConv:
             "prepare",
         )
         self._output_shape = wc.output_shape(self._shape)
+
+    def trial(self) -> Trial:
+        """Return what `fbg.tune` times: an x of the prepared shape, with random pixels."""
+        wc, quant, stages = self._wc, self._quant, self._pipeline._native
+        batch, spatial = wc.check_shape(self._shape, "tune: shape")
+        shape = (batch, *spatial, wc.in_channels)
+        rng = np.random.default_rng(0)
+        if self._x_dtype == np.float32:
+            x: Array = rng.standard_normal(shape, np.float32)
+        else:
+            limits = np.iinfo(self._x_dtype)
+            x = rng.integers(limits.min, limits.max + 1, shape, self._x_dtype)
+
+        def prepare(algorithm: str) -> Callable[[], object]:
+            exact, threads = False, 1
+            ready = wc._native.prepare(
+                batch,
+                spatial,
+                stages,
+                quant.source,
+                quant.is_real,
+                algorithm,
+                "",
+                exact,
+                threads,
+            )
+            y = ready.run(x, stages, quant.scale, quant.zero_point, None)
+            return lambda: ready.run(x, stages, quant.scale, quant.zero_point, y)
+
+        return Trial(
+            key_of(wc._native, wc.geometry, spatial, stages, quant.source),
+            wc._native.algorithms(batch, spatial, stages, quant.source, quant.is_real, False),
+            prepare,
+        )
 
     @property
     def algorithm(self) -> str:

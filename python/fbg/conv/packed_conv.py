@@ -174,6 +174,11 @@ class PackedConv:
         return np.dtype(np.float32 if floating else np.int8)
 
     @property
+    def geometry(self) -> str:
+        """Kernel, channels, stride, dilation, groups and padding, as text."""
+        return str(self._geometry)
+
+    @property
     def scale(self) -> npt.NDArray[np.float32] | None:
         """float32 (O,), or None without quantization parameters."""
         return self._native.scale
@@ -232,7 +237,7 @@ class PackedConv:
         """
         batch, spatial = self.check_shape(tuple(x_shape), "algorithms: x_shape")
         found = self._native.algorithms(batch, spatial, [], "native", zero_points, exact)
-        return [Algorithm(name, cost) for name, cost in found]
+        return [Algorithm(name, cost) for name, cost, _ in found]
 
     def prepared(self, key: tuple[object, ...], make: Callable[[], Any]) -> Any:
         """Return what `make` made for a key, from the last `MAX_PREPARED` that were asked for."""

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from fbg import _fbg
 from fbg.arrays import as_array
+from fbg.conv.tuned import Trial, choices
 from fbg.errors import ModelError
 from fbg.importers.backends.base import BackEnd, Op
 from fbg.importers.backends.native import Native
@@ -75,7 +76,8 @@ class Net:
             feeds = (self._checked(_as_feed(feed, network)) for feed in calibrate)
             self._network = network = quantize_network(network, feeds, _runner(num_threads))
         self._bound = _inputs_to_bind(network, self._backends)
-        self._last: Session | None = None
+        self._last_inputs: tuple[Mapping[str, TensorType], Mapping[str, Array]] | None = None
+        self._generation = choices.generation
         types = {name: self._type(name, None) for name in network.inputs}
         if not self._bound and all(kind.fixed is not None for kind in types.values()):
             self._session(types, {})
@@ -116,9 +118,12 @@ class Net:
 
     def plan(self) -> NetPlan:
         """Return what the last run did, or what the next one will do if all shapes are fixed."""
-        if self._last is None:
-            raise ValueError("plan: the shapes of the inputs are not known yet: pass shapes=")
-        return NetPlan(tuple(self._last.steps()), self._last.nbytes)
+        session = self._current("plan")
+        return NetPlan(tuple(session.steps()), session.nbytes)
+
+    def trials(self) -> list[Trial]:
+        """Return what `fbg.tune` times: the convolutions of the last run or of the next one."""
+        return self._current("tune").trials
 
     def __repr__(self) -> str:
         inputs = ", ".join(f"{name}: {kind}" for name, kind in self.inputs.items())
@@ -158,6 +163,12 @@ class Net:
             arrays[name] = array
         return arrays
 
+    def _current(self, name: str) -> Session:
+        """Return what the last run used, prepared again if tuning has found something since."""
+        if self._last_inputs is None:
+            raise ValueError(f"{name}: the shapes of the inputs are not known yet: pass shapes=")
+        return self._session(*self._last_inputs)
+
     def _session(self, types: Mapping[str, TensorType], bound: Mapping[str, Array]) -> Session:
         threads = self._threads or _fbg.num_threads()
         key = (
@@ -167,15 +178,17 @@ class Net:
             _fbg.active_features(),
         )
         with self._lock:
+            self._last_inputs = (types, bound)
+            if self._generation != choices.generation:
+                self._sessions.clear()
+                self._generation = choices.generation
             session = self._sessions.get(key)
             if session is not None:
                 self._sessions.move_to_end(key)
-                self._last = session
                 return session
         session = Session(self._network, types, bound, self._backends, self._placement, threads)
         with self._lock:
             self._sessions[key] = session
-            self._last = session
             while len(self._sessions) > 1 and self._nbytes() > MAX_PLAN_BYTES:
                 self._sessions.popitem(last=False)
         return session

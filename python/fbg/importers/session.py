@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from fbg.conv.tuned import Trial
 from fbg.errors import ModelError
 from fbg.importers.backends.base import BackEnd, Op, Part, PreparedPart, Step, Unsupported
 from fbg.importers.description import Network, Node, TensorType
@@ -218,6 +219,11 @@ class Session:
         )
         modelled = sum(backend.cost(op) for op in own)
         return PlacedStep(step.nodes, backend.name, step.algorithm, types, modelled, step.seconds)
+
+    @property
+    def trials(self) -> list[Trial]:
+        """How to time each convolution of native parts."""
+        return [trial for placed in self._parts for trial in getattr(placed.prepared, "trials", ())]
 
     @property
     def nbytes(self) -> int:

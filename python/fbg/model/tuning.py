@@ -1,16 +1,22 @@
-"""fbg.tune: measure how the linear layers of a model run fastest on this machine."""
+"""fbg.tune: measure how the layers of a model or network run fastest on this machine."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeGuard, overload
 
 from fbg import _fbg
 from fbg.arrays import require_integer
+from fbg.conv.convolution import PreparedConv
+from fbg.model.conv_tuning import ConvTuneReport, tune_convs
 from fbg.model.model import Model
 from fbg.progress import progress_bar
-from fbg.runtime.tuned import Kind, table
-from fbg.runtime.tuning_file import Blocking, Key, Measured
+from fbg.runtime.tuned import Blocking, Key, Kind, Measured, table
+
+if TYPE_CHECKING:
+    from fbg.importers.net import Net
 
 __all__ = ["TuneReport", "TuneResult", "tune"]
 
@@ -64,23 +70,44 @@ class TuneReport:
         return "\n".join(lines)
 
 
+@overload
 def tune(
     model: Model,
-    tokens: Sequence[int] = TOKENS,
+    tokens: Sequence[int] | None = None,
     *,
     show_progress_bar: bool = True,
     force: bool = False,
-) -> TuneReport:
-    """Measure which blocking runs each linear layer of a model fastest, and use it from now on.
+) -> TuneReport: ...
+@overload
+def tune(
+    model: Net | PreparedConv, *, show_progress_bar: bool = True, force: bool = False
+) -> ConvTuneReport: ...
+def tune(
+    model: Model | Net | PreparedConv,
+    tokens: Sequence[int] | None = None,
+    *,
+    show_progress_bar: bool = True,
+    force: bool = False,
+) -> TuneReport | ConvTuneReport:
+    """Measure how each layer of a model runs fastest, and run it so from now on.
 
-    Tile sizes, block sizes and the division among threads are timed once for every distinct shape
-    of weights. The weights are read from memory rather than from the caches, as in the model. A
-    variant is used if it is more than 2 % faster than the one that the cost model chooses. The
-    results of the model remain bit-for-bit the same.
+    Of a model of texts, the tile sizes, block sizes and the division among threads of its linear
+    layers are timed once for every distinct shape of weights. The weights are read from memory
+    rather than from the caches, as in the model.
 
-    model: a model from `fbg.load`. It is measured under the active ISA with its number of threads.
-    tokens: the numbers of tokens for which to measure, each within [1, 4096]. A run with another
-        number of tokens uses the result of the next larger one.
+    Of a network from a file, or of a single prepared convolution, the algorithms of convolution are
+    timed once for every distinct shape, on one thread. Only algorithms that give the same bits as
+    the one of the cost model are used; the report names others that were faster, which
+    ``algorithm=`` requests. A convolution that was prepared before has to be prepared again.
+
+    A variant is used if it is more than 2 % faster than the one that the cost model chooses. All
+    results remain bit-for-bit the same.
+
+    model: from `fbg.load`, or from `fbg.prepare` with a `PackedConv`. It is measured under the
+        active ISA; a model of texts with its number of threads.
+    tokens: of a model of texts only: the numbers of tokens for which to measure, each within
+        [1, 4096]; by default 8, 32, 64, 128 and 384. A run with another number of tokens uses the
+        result of the next larger one.
     show_progress_bar: needs tqdm; without tqdm there is no bar.
     force: whether to measure again what has been measured before.
 
@@ -92,9 +119,31 @@ def tune(
     other runs.
 
     >>> print(fbg.tune(model, tokens=(8, 128)))  # doctest: +SKIP
+    >>> print(fbg.tune(fbg.load("network.onnx", dtype="int8")))  # doctest: +SKIP
     """
-    if not isinstance(model, Model):
-        raise TypeError(f"tune: model must be an fbg.Model, got {type(model).__name__}")
+    if isinstance(model, Model):
+        chosen = TOKENS if tokens is None else tokens
+        return _tune_products(model, chosen, show_progress_bar, force)
+    if not isinstance(model, PreparedConv) and not _is_net(model):
+        raise TypeError(
+            "tune: model must be an fbg.Model, a network from a file or a prepared convolution, "
+            f"got {type(model).__name__}"
+        )
+    if tokens is not None:
+        raise TypeError("tune: tokens requires a model of texts")
+    trials = [model.trial()] if isinstance(model, PreparedConv) else model.trials()
+    return tune_convs(trials, show_progress_bar=show_progress_bar, force=force)
+
+
+def _is_net(model: object) -> TypeGuard[Net]:
+    """Whether it is a network from a file: where nobody imported Net, it is none."""
+    module = sys.modules.get("fbg.importers.net")
+    return module is not None and bool(isinstance(model, module.Net))
+
+
+def _tune_products(
+    model: Model, tokens: Sequence[int], show_progress_bar: bool, force: bool
+) -> TuneReport:
     if not isinstance(tokens, Iterable):
         raise TypeError(f"tune: tokens must be a sequence of integers, got {type(tokens).__name__}")
     sizes = sorted({require_integer(size, "tune: tokens", 1, LARGEST_RUN) for size in tokens})

@@ -25,6 +25,7 @@ class ConvOp final : public Op {
         shape_(shape),
         options_(options),
         algorithm_(options.algorithm),
+        measured_(options.measured),
         epilogue_(std::move(epilogue)),
         scale_(scale),
         zero_point_(zero_point) {}
@@ -68,6 +69,7 @@ class ConvOp final : public Op {
     static ConvOptions options_for(const ConvOp& op, int threads) {
       ConvOptions options = op.options_;
       options.algorithm = op.algorithm_;
+      options.measured = op.measured_;
       options.threads = threads;
       return options;
     }
@@ -79,7 +81,7 @@ class ConvOp final : public Op {
   const PackedConv<Acc> weights_;
   const ConvShape shape_;
   const ConvOptions options_;
-  const std::string algorithm_;
+  const std::string algorithm_, measured_;
   const ConvEpilogue epilogue_;
   const float scale_;
   const std::int32_t zero_point_;

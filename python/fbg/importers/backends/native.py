@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg import _fbg
+from fbg.conv.tuned import Trial
 from fbg.importers.backends.base import Op, Part, Step, Unsupported
 from fbg.importers.backends.foreign import modelled_seconds
 from fbg.importers.ops import (  # noqa: F401  each registers its ops
@@ -130,6 +131,11 @@ class _PreparedPlan:
             if nodes is not None:
                 found.append(Step(tuple(nodes), f"{name}: {kernel}" if kernel else name))
         return found
+
+    @property
+    def trials(self) -> list[Trial]:
+        """How to time each of the convolutions."""
+        return self._builder.trials
 
     @property
     def arena_bytes(self) -> int:

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg import _fbg
+from fbg.conv.tuned import Trial
 from fbg.importers.backends.base import Op, Unsupported
 from fbg.importers.description import QuantizedWeights
 from fbg.importers.ops.value import (
@@ -65,7 +66,8 @@ class Builder:
     """The graph of one part, while it is built. values: tensors by name. uses: readers by name.
 
     owners: the nodes that each op of the graph belongs to, by buffer. given: buffers that no op
-    writes. indices: inputs that index rows of a table, and how many of those there are.
+    writes. indices: inputs that index rows of a table, and how many of those there are. trials: how
+    to time each convolution.
     """
 
     constants: Mapping[str, Array]
@@ -76,6 +78,7 @@ class Builder:
     owners: dict[int, list[str]] = field(default_factory=dict)
     given: set[int] = field(default_factory=set)
     indices: dict[str, int] = field(default_factory=dict)
+    trials: list[Trial] = field(default_factory=list)
     node: str = ""
 
     # Tensors by name ---------------------------------------------------------------------------
@@ -189,7 +192,9 @@ class Builder:
     def _finish(self, conv: OpenConv) -> int:
         """Append a convolution whose epilogue is complete."""
         residual = None if conv.residual is None else self.buffer(conv.residual)
-        return self.append(conv.finish(self.graph, self.buffer(conv.x), residual), conv.nodes)
+        buffer, trial = conv.finish(self.graph, self.buffer(conv.x), residual)
+        self.trials.append(trial)
+        return self.append(buffer, conv.nodes)
 
     def in_order(self, value: Value, order: Order) -> Value:
         """Return the tensor with its axes in that order."""

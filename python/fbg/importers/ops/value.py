@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,8 +21,10 @@ import numpy.typing as npt
 
 from fbg import _fbg
 from fbg.conv.packed_conv import PackedConv
+from fbg.conv.tuned import Trial, choices
 from fbg.importers.backends.base import Unsupported
 from fbg.importers.description import QuantizedWeights
+from fbg.importers.ops.conv_trial import trial_of
 from fbg.matmul.pipeline import Bias, CorrectZeroPoints, Dequantize, Stage
 
 if TYPE_CHECKING:
@@ -128,26 +131,32 @@ class OpenConv:
         scale = np.float32(1) if self.w_scale is None else self.w_scale
         return PackedConv(self.w, scale=scale, zero_point=self.w_zero_point, **self.options)
 
-    def finish(self, graph: _fbg.Graph, x: int, residual: int | None) -> int:
-        """Append it to a graph and return its buffer. x, residual: the buffers of these."""
-        stages = self._first_stages() + self.stages
+    def finish(self, graph: _fbg.Graph, x: int, residual: int | None) -> tuple[int, Trial]:
+        """Append it to a graph; return its buffer, and how to time it alone.
+
+        x, residual: the buffers of these.
+        """
+        packed, stages = self.packed(), self._first_stages() + self.stages
         source = "int8" if self.x.dtype == np.int8 else "native"
-        return int(
-            _fbg.tensor_conv(
-                graph,
-                x,
-                self.packed()._native,
-                self.batch,
-                self.spatial,
-                stages,
-                source=source,
-                has_scale=self.is_integer,
-                scale=1.0 if self.x_scale is None else self.x_scale,
-                zero_point=self.x_zero_point,
-                algorithm=self.algorithm,
-                residual=residual,
-            )
+        append = partial(
+            _fbg.tensor_conv,
+            weights=packed._native,
+            batch=self.batch,
+            spatial=self.spatial,
+            stages=stages,
+            source=source,
+            has_scale=self.is_integer,
+            scale=1.0 if self.x_scale is None else self.x_scale,
+            zero_point=self.x_zero_point,
         )
+        values = [self.x] if self.residual is None else [self.x, self.residual]
+        inputs = [value.size * value.dtype.itemsize for value in values]
+        trial = trial_of(append, packed, self.batch, self.spatial, stages, source, inputs)
+        measured = choices.algorithm(trial.key)
+        buffer = append(
+            graph, x, residual=residual, algorithm=self.algorithm, measured=measured
+        )
+        return buffer, trial
 
     def _first_stages(self) -> list[Any]:
         stages: list[Stage] = []

@@ -1,0 +1,56 @@
+"""One convolution of a network, alone in a graph of its own, so that `fbg.tune` can time it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from fbg import _fbg
+from fbg.conv.packed_conv import PackedConv
+from fbg.conv.tuned import Trial, key_of
+
+__all__ = ["trial_of"]
+
+
+# Appends the convolution to a graph, (graph, x, residual=, algorithm=), and returns its buffer.
+Append = Callable[..., int]
+
+
+def trial_of(
+    append: Append,
+    packed: PackedConv,
+    batch: int,
+    spatial: Sequence[int],
+    stages: Sequence[Any],
+    source: str,
+    inputs: Sequence[int],
+) -> Trial:
+    """Return how to time it. inputs: bytes of x and, if there is one, of the residual."""
+    weights = packed._native
+    real = packed.dtype == np.int8
+    return Trial(
+        key_of(weights, packed.geometry, spatial, stages, source),
+        weights.algorithms(batch, spatial, stages, source, real, False),
+        partial(_prepare, append, inputs, "uint8" if real else "float32"),
+    )
+
+
+def _prepare(
+    append: Append, inputs: Sequence[int], dtype: str, algorithm: str
+) -> Callable[[], object]:
+    graph = _fbg.Graph()
+    buffers = [_fbg.tensor_input(graph, size) for size in inputs]
+    residual = buffers[1] if len(inputs) > 1 else None
+    y = append(graph, buffers[0], residual=residual, algorithm=algorithm)
+    graph.output(y)
+    plan = _fbg.Plan(graph, 1, 1, 1, 1)
+    rng = np.random.default_rng(0)
+    x: np.ndarray[Any, Any] = rng.integers(0, 256, inputs[0], np.uint8)
+    if dtype == "float32":
+        x = rng.standard_normal(inputs[0] // 4, np.float32)
+    given = [x, *(np.zeros(size, np.uint8) for size in inputs[1:])]
+    out = [np.empty(_fbg.tensor_bytes(graph, y), np.uint8)]
+    return lambda: _fbg.run_tensors(plan, given, out, 1)

@@ -1,0 +1,88 @@
+"""Tuning convolutions: what is measured, and the report about it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fbg import _fbg
+from fbg.conv.tuned import Choice, Trial, choices
+from fbg.conv.tuning import GAIN, measure
+from fbg.progress import progress_bar
+
+__all__ = ["ConvTuneReport", "ConvTuneResult", "tune_convs"]
+
+BUDGET = 0.1  # seconds for the algorithms of one convolution
+
+
+@dataclass(frozen=True)
+class ConvTuneResult:
+    """The result for one convolution.
+
+    name: the type of the weights, the size of the image, the geometry.
+    seconds: the median time of each algorithm that was timed, beginning with the one that the cost
+        model chooses; empty if the convolution had been measured before.
+    winner: the algorithm that is used from now on. gain: how many times faster it is than the one
+        of the cost model.
+    faster: an algorithm with other rounding that is faster than the winner, or "".
+    """
+
+    name: str
+    seconds: dict[str, float]
+    winner: str
+    gain: float
+    faster: str = ""
+
+
+@dataclass(frozen=True)
+class ConvTuneReport:
+    """The result of `tune` for convolutions; `print` shows a table.
+
+    profilings: how many distinct convolutions were measured; 0 if all had been before.
+    """
+
+    isa: str
+    profilings: int
+    results: tuple[ConvTuneResult, ...]
+
+    def __str__(self) -> str:
+        lines = [f"{self.isa}, 1 thread, {self.profilings} convolutions measured"]
+        width = max((len(r.name) for r in self.results), default=0)
+        lines.append(f"{'convolution':{width}}  cost model                winner        gain")
+        for r in self.results:
+            first = next(iter(r.seconds), "")
+            default = f"{first} {r.seconds[first] * 1e6:.1f} us" if first else "known"
+            other = ""
+            if r.faster:
+                other = f"  ({r.faster}: {r.seconds[r.faster] * 1e6:.1f} us, other rounding)"
+            lines.append(f"{r.name:{width}}  {default:24}  {r.winner:12}  {r.gain:.2f}{other}")
+        return "\n".join(lines)
+
+
+def tune_convs(trials: Sequence[Trial], *, show_progress_bar: bool, force: bool) -> ConvTuneReport:
+    """Measure each distinct convolution that is not known, or with `force` every one."""
+    distinct = {trial.key: trial for trial in trials}
+    isa = _fbg.best_isa(_fbg.active_features())
+    results, found = [], {}
+    with progress_bar(len(distinct), "convolution", show=show_progress_bar) as advance:
+        for key, trial in distinct.items():
+            seconds: dict[str, float] = {}
+            if force or key not in choices.known():
+                found[key], seconds = measure(trial, BUDGET)
+            choice = found.get(key) or choices.known()[key]
+            results.append(_result(trial, choice, seconds))
+            advance(1)
+    if found:
+        choices.add(found)
+    return ConvTuneReport(isa, len(found), tuple(results))
+
+
+def _result(trial: Trial, choice: Choice, seconds: dict[str, float]) -> ConvTuneResult:
+    gain = choice.default_seconds / choice.seconds
+    faster = ""
+    if seconds:
+        best = min(seconds, key=seconds.__getitem__)
+        if best != choice.algorithm and seconds[choice.algorithm] > GAIN * seconds[best]:
+            same = {name for name, _, same in trial.algorithms if same}
+            faster = "" if best in same else best
+    return ConvTuneResult(trial.label, seconds, choice.algorithm, gain, faster)

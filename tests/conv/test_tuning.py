@@ -1,0 +1,220 @@
+"""fbg.tune for convolutions: what is measured and kept, where it is used, and that bits stay."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import fbg
+from fbg import tuning_file
+from fbg.conv import tuned, tuning
+from fbg.conv.tuned import Choice, choices
+from fbg.model import conv_tuning
+
+Array = npt.NDArray[Any]
+
+# Dense, depthwise, groupwise, pointwise, one row, one pixel.
+GEOMETRIES = [
+    ((1, 9, 8, 32), (64, 32, 3, 3), {"padding": 1}),
+    ((2, 9, 8, 32), (32, 1, 3, 3), {"padding": 1, "groups": 32}),
+    ((1, 9, 8, 64), (64, 8, 3, 3), {"padding": 1, "groups": 8, "stride": 2}),
+    ((1, 7, 8, 32), (48, 32, 1, 1), {}),
+    ((1, 9, 8, 24), (40, 24, 1, 7), {"padding": (0, 3)}),
+    ((1, 1, 1, 24), (40, 24, 1, 1), {}),
+]
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """An empty tuning file, and little time for each measurement."""
+    file = tmp_path / "tuning.json"
+    monkeypatch.setenv("FBG_TUNING_CACHE", str(file))
+    monkeypatch.setattr(conv_tuning, "BUDGET", 0.0)
+    monkeypatch.setattr(tuning, "ROUNDS", (1, 1))
+    choices.forget()
+    yield file
+    monkeypatch.undo()
+    choices.forget()
+
+
+def operands(
+    number: int, dtype: str
+) -> tuple[Array, fbg.PackedConv, fbg.Pipeline | None, dict[str, Any]]:
+    """Return x, the weights, a pipeline, and how x is quantized."""
+    x_shape, w_shape, geometry = GEOMETRIES[number]
+    rng = np.random.default_rng(number)
+    w = rng.standard_normal(w_shape, np.float32)
+    wc = fbg.PackedConv(w, dtype=dtype, **geometry)  # type: ignore[arg-type]
+    bias = fbg.Bias(rng.standard_normal(w_shape[0], np.float32))
+    if dtype == "int8":
+        x = rng.integers(0, 256, x_shape, np.uint8)
+        return x, wc, fbg.Dequantize() >> bias, {"scale": 0.1, "zero_point": 3}
+    return rng.standard_normal(x_shape, np.float32), wc, bias >> fbg.ReLU(), {}
+
+
+def prepared(number: int, dtype: str, **options: Any) -> tuple[fbg.PreparedConv, Array]:
+    x, wc, pipeline, quant = operands(number, dtype)
+    options.setdefault("shape", x.shape)
+    return fbg.prepare(wc, pipeline, x_dtype=x.dtype, **quant, **options), x
+
+
+@pytest.mark.parametrize("dtype", ["int8", "float32", "bfloat16"])
+@pytest.mark.parametrize("number", range(len(GEOMETRIES)))
+def test_algorithms_that_count_as_equal_give_the_same_bits(
+    isa: str, number: int, dtype: str
+) -> None:
+    call, x = prepared(number, dtype)
+    wanted = call(x)
+    trial = call.trial()
+    assert trial.algorithms[0][0] == call.algorithm
+    for name, _, same in trial.algorithms:
+        if same:
+            other, _ = prepared(number, dtype, algorithm=name)
+            assert np.array_equal(other(x), wanted), name
+
+
+@pytest.mark.parametrize("dtype", ["int8", "float32"])
+@pytest.mark.parametrize("number", range(len(GEOMETRIES)))
+def test_no_entry_of_the_file_changes_a_bit(number: int, dtype: str) -> None:
+    call, x = prepared(number, dtype)
+    wanted, key = call(x), call.trial().key
+    same = {name for name, _, alike in call.trial().algorithms if alike}
+    for name in ("taps", "im2col", "pointwise", "lanewise", "sliding", "winograd2", "nonsense"):
+        choices.add({key: Choice(name, 1e-6, 2e-6)})
+        again, _ = prepared(number, dtype)
+        assert np.array_equal(again(x), wanted), name
+        assert again.algorithm == (name if name in same else call.algorithm)
+        x_again, wc, pipeline, quant = operands(number, dtype)
+        assert np.array_equal(fbg.conv(x_again, wc, pipeline, **quant), wanted), name
+
+
+def test_a_measured_algorithm_is_used_by_conv_at_once_and_in_later_processes(cache: Path) -> None:
+    x, wc, pipeline, _ = operands(0, "bfloat16")
+    wanted = fbg.conv(x, wc, pipeline)
+    call = fbg.prepare(wc, pipeline, shape=x.shape)
+    assert call.algorithm == "taps"
+    choices.add({call.trial().key: Choice("im2col", 1e-6, 2e-6)})
+    for _ in range(2):
+        assert fbg.prepare(wc, pipeline, shape=x.shape).algorithm == "im2col"
+        assert np.array_equal(fbg.conv(x, wc, pipeline), wanted)
+        choices.forget()  # as a new process
+    assert fbg.prepare(wc, pipeline, shape=x.shape, algorithm="taps").algorithm == "taps"
+    other_image = fbg.prepare(wc, pipeline, shape=(1, 10, 8, 32))
+    assert other_image.algorithm == "taps", "measured for another image"
+
+
+def test_choices_depend_neither_on_the_batch_nor_on_threads() -> None:
+    x, wc, pipeline, _ = operands(0, "int8")
+    quant = {"x_dtype": np.uint8, "scale": 0.1}
+    call = fbg.prepare(wc, pipeline, shape=x.shape, **quant)
+    choices.add({call.trial().key: Choice("im2col", 1e-6, 2e-6)})
+    for batch, threads in ((1, 1), (3, 2)):
+        shape = (batch, *x.shape[1:])
+        other = fbg.prepare(wc, pipeline, shape=shape, num_threads=threads, **quant)
+        assert other.algorithm == "im2col"
+
+
+def test_each_convolution_is_measured_once(cache: Path) -> None:
+    call, x = prepared(0, "int8")
+    wanted = call(x)
+    assert not cache.exists(), "preparing wrote"
+    report = fbg.tune(call, show_progress_bar=False)
+    assert report.profilings == 1
+    assert fbg.tune(call, show_progress_bar=False).profilings == 0
+    assert fbg.tune(call, show_progress_bar=False, force=True).profilings == 1
+    (result,) = report.results
+    assert next(iter(result.seconds)) == call.algorithm
+    assert result.winner in result.seconds
+    assert result.gain >= 1
+    assert "int8 1x9x8 3x3 32->64 pad 1" in str(report)
+    assert "1 convolutions measured" in str(report)
+    again, _ = prepared(0, "int8")
+    assert np.array_equal(again(x), wanted)
+    (entries,) = json.loads(cache.read_text())["machines"].values()
+    assert list(entries) == [call.trial().key]
+
+
+def test_the_fastest_of_the_same_bits_wins(monkeypatch: pytest.MonkeyPatch) -> None:
+    call, _ = prepared(0, "float32")
+    trial = call.trial()
+    default = trial.algorithms[0][0]
+    assert default.startswith("winograd")
+    times = {name: 2e-6 for name, _, _ in trial.algorithms} | {"taps": 1e-6}
+    monkeypatch.setattr(tuning, "_race", lambda calls, _: {n: times[n] for n in calls})
+    report = fbg.tune(call, show_progress_bar=False)
+    result = report.results[0]
+    assert (result.winner, result.faster) == (default, "taps")
+    assert "taps: 1.0 us, other rounding" in str(report)
+
+    direct, _ = prepared(0, "bfloat16")
+    monkeypatch.setattr(tuning, "HOPELESS", 1e9)
+    times = {name: 2e-6 for name, _, _ in direct.trial().algorithms} | {"im2col": 1e-6}
+    result = fbg.tune(direct, show_progress_bar=False).results[0]
+    assert (result.winner, result.faster, result.gain) == ("im2col", "", 2)
+    again, _ = prepared(0, "bfloat16")
+    assert again.algorithm == "im2col"
+
+
+def test_convolutions_with_a_residual_are_tuned() -> None:
+    x, wc, _, _ = operands(0, "float32")
+    residual = np.ones((1, 9, 8, 64), np.float32)
+    call = fbg.prepare(wc, fbg.Add(residual.reshape(-1, 64)), shape=x.shape)
+    assert fbg.tune(call, show_progress_bar=False).profilings == 1
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"algorithm": 3}, {"algorithm": "../x"}, {"seconds": 0.0}, {"default": float("nan")}],
+)
+def test_damaged_entries_are_ignored_with_a_warning(cache: Path, changes: dict[str, Any]) -> None:
+    call, x = prepared(0, "bfloat16")
+    wanted, key = call(x), call.trial().key
+    entry = {"algorithm": "im2col", "seconds": 1e-6, "default": 2e-6, **changes}
+    content = {"format": 1, "machines": {tuning_file._machine(): {key: entry}}}
+    cache.write_text(json.dumps(content))
+    choices.forget()
+    with pytest.warns(RuntimeWarning, match="ignored: not a measurement"):
+        again, _ = prepared(0, "bfloat16")
+    assert again.algorithm == call.algorithm
+    assert np.array_equal(again(x), wanted)
+
+
+def test_products_and_convolutions_share_the_file(cache: Path) -> None:
+    from fbg.runtime import tuned as products
+
+    key = products.Key("avx2", 1, "int8", 4, 4, 8)
+    measured = products.Measured(products.Blocking(), 1.0, 1.0)
+    products.merge({key: measured})
+    call, _ = prepared(0, "int8")
+    fbg.tune(call, show_progress_bar=False)
+    assert products.read() == {key: measured}
+    choices.forget()
+    assert list(choices.known()) == [call.trial().key]
+
+
+def test_a_key_names_what_is_convolved(isa: str) -> None:
+    call, _ = prepared(2, "int8")
+    key = call.trial().key
+    assert key.startswith(f"conv {isa} ConvInt8 native 1x9x8 ")
+    assert tuned.trial_name(key) == "int8 1x9x8 3x3 64->64 groups 8 stride 2x2 pad 1"
+    assert re.search(r" \d+-\d+,\d+-\d+ ", key), "kinds of stages"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"model": 3}, TypeError, "a prepared convolution, got int"),
+        ({"tokens": (8,)}, TypeError, "tokens requires a model of texts"),
+    ],
+)
+def test_bad_arguments(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
+    call, _ = prepared(0, "int8")
+    with pytest.raises(error, match=message):
+        fbg.tune(**{"model": call, **arguments})
