@@ -130,13 +130,6 @@ KernelKey conv_kernel_key(const ConvProblem<Acc>& p, const Geometry& geometry,
   return key;
 }
 
-// What a k-group of a vector of C costs, relative to one multiply-add of vectors. For a matrix unit
-// it is measured, not what its peak would give.
-inline double relative_cost(const Geometry& geometry) {
-  if (geometry.block_groups > 1) return 0.35;
-  return geometry.format.wide_a ? 2 : 1;
-}
-
 // Multiply-adds of a vector instruction, in 32-bit lanes times k-group.
 template <class Acc>
 double macs_per_instruction(const ConvProblem<Acc>& p) {

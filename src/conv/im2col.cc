@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "conv/algorithm.h"
+#include "conv/cost.h"
 #include "conv/padding.h"
 #include "fbg/conv/pack_im2col.h"
 #include "simd/rows.h"
@@ -189,12 +190,14 @@ double product_cost(const ConvProblem<Acc>& p) {
   const ConvGeometry& g = p.geometry;
   const std::int64_t groups = ceil_div(g.depth(), Acc::format.kr);
   const Geometry tile = choose_geometry(Acc::kind, p.features, {}, groups);
-  const double rows = static_cast<double>(p.shape.out_pixels());
+  const BalancedSplit tiles = BalancedSplit::split(volume(p.shape.output), tile.max_rows);
+  const double count = static_cast<double>(p.shape.batch * tiles.count);
   const double vectors = static_cast<double>(ceil_div(g.group_outputs(), tile.lanes));
   // The pipeline of the products divides the scales of each row.
-  const double finish = is_integer(Acc::kind) && !p.stages.empty() ? 28 : 3;
-  return static_cast<double>(g.groups) * rows * vectors *
-         (static_cast<double>(groups) * relative_cost(tile) + finish) * 1.04;
+  const double finish = is_integer(Acc::kind) && !p.stages.empty() ? 24 : 3;
+  return static_cast<double>(g.groups) * count * vectors *
+         (tile_cost(tile, tiles.largest, groups) + static_cast<double>(tiles.largest) * finish) *
+         1.04;
 }
 
 // Gathering costs a pass over A: a call per run, and its bytes twice.

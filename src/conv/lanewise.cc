@@ -357,7 +357,7 @@ double cost(const ConvProblem<Acc>& p) {
   // Reading pixels, and the pipeline.
   constexpr double kRest = 11;
   // Floats are four times as many bytes. Tiles read in place are copied where they cross a border.
-  const double copies = is_integer(Acc::kind) ? 1 : u.kind == Kind::in_place ? 1.7 : 2;
+  const double copies = is_integer(Acc::kind) ? 1 : u.kind == Kind::in_place ? 1.7 : 3;
   return pixels * vectors * (sums + build + kRest) * copies;
 }
 

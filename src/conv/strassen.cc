@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "conv/algorithm.h"
+#include "conv/cost.h"
 #include "fbg/conv/pack_im2col.h"
 #include "fbg/gemm/pack_a.h"
 #include "fbg/gemm/tile_loop.h"
@@ -246,12 +247,12 @@ bool applies(const ConvProblem<Float32>& p, int levels) {
          g.out_channels % (side * 16) == 0;
 }
 
-// Multiply-adds as in a product, or the time in which the sums of blocks of B come from the L3 for
-// every chunk of pixels; and what the other sums cost.
+// Multiply-adds as in a product, reading the sums of blocks of B for every chunk of pixels, and
+// what the other sums cost.
 double cost(const ConvProblem<Float32>& p, int levels) {
-  constexpr double kSum = 5;           // a vector of a row
-  constexpr double kLoadWeight = 0.8;  // a float of B
-  constexpr double kError = 1.1;       // what the larger error must be worth
+  constexpr double kSum = 5;      // a vector of a row
+  constexpr double kError = 1.1;  // what the larger error must be worth
+  const std::int64_t chunk = kBlockRows << levels;
   const double side = static_cast<double>(std::int64_t{1} << levels);
   const double lanes = choose_geometry(Accumulator::float32, p.features).lanes;
   const double rows = static_cast<double>(p.shape.out_pixels()) / side;
@@ -264,9 +265,12 @@ double cost(const ConvProblem<Float32>& p, int levels) {
     c_terms += static_cast<double>(product.c.size());
   }
   const double multiply = products * rows * (depth + 3) * columns / lanes * 1.04;
-  const double load = products * depth * columns * rows / kBlockRows * kLoadWeight;
+  const double bytes = products * depth * columns * kFloat;
+  const double load =
+      read_cost(bytes, bytes) * static_cast<double>(p.shape.batch) *
+      static_cast<double>(BalancedSplit::split(volume(p.shape.output), chunk).count);
   const double sums = rows * (a_terms * depth + (c_terms + side * side) * columns) / lanes * kSum;
-  return (std::hypot(multiply, load) + sums) * kError;
+  return (multiply + load + sums) * kError;
 }
 
 template <int Levels>

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "conv/algorithm.h"
+#include "conv/cost.h"
 #include "conv/padding.h"
 #include "fbg/gemm/tile_loop.h"
 
@@ -291,20 +292,27 @@ double cost(const ConvProblem<Acc>& p) {
   const ConvGeometry& g = p.geometry;
   const Geometry tile = taps_geometry(p);
   const BalancedSplit tiles = BalancedSplit::split(p.shape.output[2], tile.max_rows);
+  constexpr std::int64_t kEnds = 2;
+  constexpr double kSegment = 300, kCopied = 0.05;  // a segment, a byte of it
   if (tiles.count == 0) return 0;
   const Runs runs = split_runs(g);
-  const double groups = static_cast<double>(ceil_div(runs.size, Acc::format.kr) * runs.count);
+  const std::int64_t groups = ceil_div(runs.size, Acc::format.kr);
   const double vectors = static_cast<double>(ceil_div(g.group_outputs(), tile.lanes));
   const double lines = static_cast<double>(p.shape.batch * p.shape.output[0] * p.shape.output[1]);
-  // A step of k of a tile: its multiply-adds, or its loads where those are more.
   const double height = static_cast<double>(tiles.largest);
-  const double steps = std::max(height * 2, height + 4) / 2 * relative_cost(tile);
   // Requantizing a vector takes about ten instructions; a tile of few vectors waits for its sums.
   const double finish = is_integer(Acc::kind) && !p.stages.empty() ? 10 : 3;
-  const double per_tile =
-      groups * steps + height * finish + 30 + 4 * static_cast<double>(runs.count);
-  return lines * static_cast<double>(tiles.count) * vectors * per_tile *
-         static_cast<double>(g.groups);
+  const double per_tile = tile_cost(tile, tiles.largest, groups, runs.count) + height * finish +
+                          60 + 12 * static_cast<double>(runs.count);
+  // Segments that cross a border are copied: those of the first and the last tile of a line.
+  const std::int64_t border =
+      g.pad_before[2] + g.pad_after[2] > 0 ? std::min(tiles.count, kEnds) : 0;
+  const double segment =
+      (height * static_cast<double>(g.stride[2]) + static_cast<double>(g.kernel[2])) *
+      static_cast<double>(g.in_channels) * sizeof(typename Acc::A);
+  const double copies =
+      static_cast<double>(border * g.kernel[0] * g.kernel[1]) * (kSegment + segment * kCopied);
+  return lines * (static_cast<double>(tiles.count * g.groups) * vectors * per_tile + copies);
 }
 
 template <class Acc>

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "conv/cost.h"
 #include "fbg/core/isa.h"
 #include "fbg/gemm/tile_loop.h"
 
@@ -279,14 +280,13 @@ bool applies_to(const ConvProblem<Float32>& p, int n) {
   return true;
 }
 
-// The products, or the time in which U comes from the L3, and both transforms, which are limited by
-// the transfers between the L1 and the L2. The constants were fitted to times measured over
-// channels and sizes of images (bench/winograd.py).
+// The products, reading U, which is too large for the L2 if there are many channels, and both
+// transforms, which are limited by the transfers between the L1 and the L2. The constants were
+// fitted to times measured over channels and sizes of images (bench/winograd.py).
 double cost_of(const ConvProblem<Float32>& p, int n) {
-  constexpr double kLoadWeight = 0.8;  // a float of U, from the L3
-  constexpr double kPoint = 20;        // of a vector of channels
-  constexpr double kTerm = 1.5;        // a point, for each point along an axis
-  constexpr double kError = 0.015;     // what a larger error must be worth, for each n
+  constexpr double kPoint = 20;     // of a vector of channels
+  constexpr double kTerm = 1.5;     // a point, for each point along an axis
+  constexpr double kError = 0.015;  // what a larger error must be worth, for each n
   const WinogradTiling tiling(p.geometry, p.shape, n);
   const Geometry tile = choose_geometry(Accumulator::float32, p.features);
   const double points = static_cast<double>(tiling.points());
@@ -296,12 +296,15 @@ double cost_of(const ConvProblem<Float32>& p, int n) {
   const double in_vectors = static_cast<double>(ceil_div(p.geometry.in_channels, tile.lanes));
   const double out_vectors = static_cast<double>(ceil_div(p.geometry.out_channels, tile.lanes));
   const double multiply = tiles * points * (inputs + 4) * out_vectors;
-  const double load = points * inputs * static_cast<double>(p.geometry.out_channels) * kLoadWeight;
+  const double bytes = points * inputs * static_cast<double>(p.geometry.out_channels) * kFloat;
   const double longer = static_cast<double>(std::max(tiling.y.t, tiling.x.t));
   const double transform =
       tiles * points * (in_vectors + out_vectors) / 2 * (kPoint + kTerm * longer);
   const double error = 1 + kError * (n - 2);
-  return images * (std::hypot(multiply, load) + transform) * error;
+  const double all =
+      bytes + tiles * points * static_cast<double>(kFloat) *
+                  static_cast<double>(p.geometry.in_channels + p.geometry.out_channels);
+  return images * (multiply + read_cost(bytes, all) + transform) * error;
 }
 
 template <int N>

@@ -218,3 +218,22 @@ def test_bad_arguments(arguments: dict[str, Any], error: type[Exception], messag
     call, _ = prepared(0, "int8")
     with pytest.raises(error, match=message):
         fbg.tune(**{"model": call, **arguments})
+
+
+@pytest.mark.parametrize("dtype", ["int8", "float32", "bfloat16"])
+@pytest.mark.parametrize("number", range(len(GEOMETRIES)))
+def test_the_batch_scales_all_costs_alike(isa: str, number: int, dtype: str) -> None:
+    x, wc, _, _ = operands(number, dtype)
+    once = dict(wc.algorithms((1, *x.shape[1:])))
+    for name, cost in wc.algorithms((7, *x.shape[1:])):
+        assert cost == pytest.approx(7 * once[name]), name
+
+
+def test_short_lines_of_a_matrix_unit_are_not_left_to_vectors() -> None:
+    """Lines of 7 and 8 pixels are shorter than the tiles of AMX, where `taps` cannot use it."""
+    for inputs, size, kernel in ((512, 7, (3, 3)), (384, 8, (1, 3)), (960, 7, (1, 1))):
+        w = np.ones((256, inputs, *kernel), np.int8)
+        padding = tuple(k // 2 for k in kernel)
+        wc = fbg.PackedConv(w, scale=1.0, padding=padding)
+        (best, *_) = wc.algorithms((1, size, size, inputs))
+        assert best.name != "taps" or fbg.isa.active() != "avx512_amx"

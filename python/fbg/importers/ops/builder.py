@@ -193,7 +193,8 @@ class Builder:
         """Append a convolution whose epilogue is complete."""
         residual = None if conv.residual is None else self.buffer(conv.residual)
         buffer, trial = conv.finish(self.graph, self.buffer(conv.x), residual)
-        self.trials.append(trial)
+        if not conv.algorithm:
+            self.trials.append(trial)
         return self.append(buffer, conv.nodes)
 
     def in_order(self, value: Value, order: Order) -> Value:

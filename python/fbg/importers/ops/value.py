@@ -153,9 +153,7 @@ class OpenConv:
         inputs = [value.size * value.dtype.itemsize for value in values]
         trial = trial_of(append, packed, self.batch, self.spatial, stages, source, inputs)
         measured = choices.algorithm(trial.key)
-        buffer = append(
-            graph, x, residual=residual, algorithm=self.algorithm, measured=measured
-        )
+        buffer = append(graph, x, residual=residual, algorithm=self.algorithm, measured=measured)
         return buffer, trial
 
     def _first_stages(self) -> list[Any]:

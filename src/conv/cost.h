@@ -1,0 +1,60 @@
+// What the pieces of a convolution cost, for the cost models of the algorithms.
+//
+// The unit is the time of one multiply-add of vectors, of which two ports of a core do two in a
+// cycle: about 0.15 ns. All constants were measured: those of transfers with measure_read() of
+// kernels/peak.h, the others fitted to the times of whole convolutions (bench/conv.py --algorithms
+// shows how well they predict the fastest algorithm). They are constants, and not measured by each
+// process, because the choice of an algorithm decides about the rounding of floats: a result must
+// not depend on what else the machine was doing. fbg.tune measures where that is harmless.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "fbg/core/isa.h"
+#include "fbg/kernels/microkernel.h"
+
+namespace fbg {
+
+// The time in which a core reads `bytes` over and over that lie among `total` bytes: all of these
+// are read before the same ones again, so that they come from the cache that holds the total. The
+// L1 is part of what multiply-adds cost. Up to about 2.5 times the L2, prefetching hides most of
+// the way to the L3.
+inline double read_cost(double bytes, double total) {
+  constexpr double kL2 = 0.08, kNearL3 = 0.1, kL3 = 0.4;  // a byte
+  if (total <= static_cast<double>(cpu_info().l1d_bytes) * 2 / 3) return 0;
+  const auto l2 = static_cast<double>(cpu_info().l2_bytes);
+  if (total <= l2 * 3 / 4) return bytes * kL2;
+  return bytes * (total <= l2 * 5 / 2 ? kNearL3 : kL3);
+}
+
+// Computing and reading overlap, but not perfectly.
+inline double overlapped(double compute, double read) { return std::hypot(compute, read); }
+
+// A tile of `rows` rows and one vector of columns: `runs` runs of `groups` k-groups each. For
+// vector kernels these are multiply-adds, or the loads of B where those are more; B comes from the
+// L1 if a panel of all runs fits, and else from where the panel lies.
+inline double tile_cost(const Geometry& tile, std::int64_t rows, std::int64_t groups,
+                        std::int64_t runs = 1) {
+  const double height = static_cast<double>(rows), count = static_cast<double>(runs);
+  const double by_vectors = std::max(height, height / 2 + 2) * (tile.format.wide_a ? 2 : 1);
+  if (tile.block_groups == 1 || rows <= tile.vector_rows) {
+    constexpr std::int64_t kLaneBytes = 4;  // of a k-group
+    const std::int64_t depth = runs * groups * kLaneBytes;
+    return overlapped(static_cast<double>(runs * groups) * by_vectors,
+                      read_cost(static_cast<double>(depth * tile.lanes),
+                                static_cast<double>(depth * kPanelColumns)));
+  }
+  // A matrix unit multiplies tiles of up to 16 rows by blocks of k-groups, and reads B beside that.
+  // What is left of each run goes to vector kernels, which add to sums in memory.
+  const bool two_tiles = rows > 16;
+  constexpr double kRun = 25, kBlock = 11, kTile = 27, kRow = 2.5;
+  const double rest_latency = two_tiles ? 400 : 160;
+  const std::int64_t blocks = groups / tile.block_groups, rest = groups % tile.block_groups;
+  const double block = kBlock + (two_tiles ? 2 : 1) * kTile + height * kRow;
+  return count * (kRun + static_cast<double>(blocks) * block +
+                  static_cast<double>(rest) * by_vectors + (rest > 0 ? rest_latency : 0));
+}
+
+}  // namespace fbg
