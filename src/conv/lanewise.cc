@@ -352,7 +352,13 @@ double cost(const ConvProblem<Acc>& p) {
       sources * static_cast<double>(g.kernel[2]) * (is_integer(Acc::kind) && u.depth == 2 ? 2 : 1);
   double build = 0;
   if (u.kind == Kind::rows) build = sources * 5.0 / static_cast<double>(u.share);
-  if (u.kind == Kind::channels) build = sources * 2.0 / static_cast<double>(g.kernel[1]);
+  if (u.kind == Kind::channels) {
+    // Pairs of bytes, without VNNI, are put into the lanes one by one.
+    constexpr double kLane = 24;
+    const bool pairs = is_integer(Acc::kind) && u.depth == 2;
+    build = pairs ? sources * kLane * static_cast<double>(tile.lanes)
+                  : sources * 2.0 / static_cast<double>(g.kernel[1]);
+  }
   build *= static_cast<double>(g.stride[2] * (u.kind == Kind::channels ? g.stride[1] : 1));
   // Reading pixels, and the pipeline.
   constexpr double kRest = 11;

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "conv/algorithm.h"
+#include "conv/cost.h"
 #include "conv/padding.h"
 #include "fbg/gemm/tile_loop.h"
 #include "simd/lanes.h"
@@ -31,8 +32,8 @@ template <class Acc>
 Geometry patch_geometry(const ConvProblem<Acc>& p) {
   const Geometry unit = choose_geometry(Acc::kind, p.features, {}, kManyGroups);
   const std::int64_t groups = ceil_div(p.geometry.depth(), Acc::format.kr);
-  const auto padded = static_cast<double>(round_up(groups, unit.block_groups));
-  if (padded * relative_cost(unit) <= static_cast<double>(groups)) return unit;
+  const double padded = tile_cost(unit, unit.max_rows, round_up(groups, unit.block_groups));
+  if (padded <= static_cast<double>(groups * unit.max_rows)) return unit;
   return choose_geometry(Acc::kind, p.features);
 }
 
@@ -262,14 +263,16 @@ template <class Acc>
 double cost(const ConvProblem<Acc>& p) {
   const ConvGeometry& g = p.geometry;
   const Geometry tile = patch_geometry(p);
-  const double groups =
-      static_cast<double>(round_up(ceil_div(g.depth(), Acc::format.kr), tile.block_groups));
+  const std::int64_t groups = round_up(ceil_div(g.depth(), Acc::format.kr), tile.block_groups);
+  const BalancedSplit tiles = BalancedSplit::split(volume(p.shape.output), tile.max_rows);
+  const double products = static_cast<double>(p.shape.batch * tiles.count) *
+                          tile_cost(tile, tiles.largest, groups) * 1.1;
   const double vectors = static_cast<double>(ceil_div(g.out_channels, tile.lanes));
   const double rows = static_cast<double>(p.shape.out_pixels());
   const double runs = static_cast<double>(g.kernel[0] * g.kernel[1]);
   const double finish = p.stages.empty() ? 3 : 10;
   const double gather = runs * 4 + static_cast<double>(g.depth()) / 8;
-  return rows * (vectors * (groups * relative_cost(tile) * 1.1 + finish) + gather);
+  return vectors * products + rows * (vectors * finish + gather);
 }
 
 template <class Acc>
