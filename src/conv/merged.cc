@@ -78,7 +78,7 @@ bool applies(const ConvProblem<Acc>& p) {
 // All of a run is whole blocks here, which are computed faster than those of a run with a rest.
 template <class Acc>
 double cost(const ConvProblem<Acc>& p) {
-  constexpr double kWholeBlocks = 0.87;  // measured
+  constexpr double kWholeBlocks = 0.55;  // measured
   const ConvGeometry wide = merge(p.geometry, merged_groups(p));
   return kWholeBlocks * taps_method<Acc>().cost(with(p, p.weights, wide));
 }
