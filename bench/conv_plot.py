@@ -3,13 +3,15 @@
     python bench/conv.py --threads 1 2 --json conv.json
     python bench/conv_plot.py conv.json --plot docs/convolution.svg
 
-A bar ends at the ratio of the fastest peer's median time to this library's; the line is parity.
+A bar ends at the median over the rounds of the ratio of the fastest peer's time to this library's.
+The line is parity.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import statistics
 from pathlib import Path
 from typing import Any
 
@@ -18,16 +20,18 @@ OURS = ("fbg", "peak")
 
 def speedups(rows: list[dict[str, Any]]) -> dict[tuple[str, int], dict[str, float]]:
     """The ratio of each layer by (dtype, threads)."""
-    times: dict[tuple[str, int, str], dict[str, float]] = {}
+    times: dict[tuple[str, int, str], dict[str, list[float]]] = {}
     for row in rows:
         if "mode" not in row:
             case = (row["dtype"], row["threads"], row["layer"])
-            times.setdefault(case, {})[row["contestant"]] = row["median_s"]
+            times.setdefault(case, {})[row["contestant"]] = row["samples_s"]
     found: dict[tuple[str, int], dict[str, float]] = {}
     for (dtype, threads, layer), by_name in times.items():
         peers = [seconds for name, seconds in by_name.items() if name not in OURS]
         if peers and "fbg" in by_name:
-            found.setdefault((dtype, threads), {})[layer] = min(peers) / by_name["fbg"]
+            best = min(peers, key=statistics.median)
+            ratios = [theirs / ours for theirs, ours in zip(best, by_name["fbg"], strict=True)]
+            found.setdefault((dtype, threads), {})[layer] = statistics.median(ratios)
     return found
 
 
