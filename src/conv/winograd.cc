@@ -143,7 +143,7 @@ class WinogradStep final : public ConvStep<Float32> {
 
  private:
   // Rows of tiles that a thread should have of its own, in tiles of the microkernel.
-  static constexpr std::int64_t kFewTiles = 3;
+  static constexpr std::int64_t kFewTiles = 2;
   static constexpr std::int64_t kMaxShared = 16 << 20;  // bytes of a block that threads share
 
   // A block and a thread's part of it.
