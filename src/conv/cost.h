@@ -22,7 +22,7 @@ namespace fbg {
 // L1 is part of what multiply-adds cost. Up to about 2.5 times the L2, prefetching hides most of
 // the way to the L3.
 inline double read_cost(double bytes, double total) {
-  constexpr double kL2 = 0.08, kNearL3 = 0.1, kL3 = 0.4;  // a byte
+  constexpr double kL2 = 0.08, kNearL3 = 0.1, kL3 = 0.25;  // a byte
   if (total <= static_cast<double>(cpu_info().l1d_bytes) * 2 / 3) return 0;
   const auto l2 = static_cast<double>(cpu_info().l2_bytes);
   if (total <= l2 * 3 / 4) return bytes * kL2;
