@@ -25,7 +25,8 @@ tests/helpers/tiny_models.py:
     <batch>_hidden     last_hidden_state of the positions that are not masked, end to end
     <batch>_pooler     where the model has a pooler
 
-tiny_tasks.npz has the results of tasks: golden_tasks.py.
+tiny_tasks.npz has the results of tasks: golden_tasks.py. tiny_sparse.npz has sparse embeddings:
+golden_sparse.py.
 
 --only NAME… makes some of the files.
 """
@@ -49,6 +50,7 @@ import transformers
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 from golden_references import jina_arrays  # noqa: E402
+from golden_sparse import sparse_arrays  # noqa: E402
 from golden_tasks import task_arrays  # noqa: E402
 
 from helpers import tiny_bert, tiny_models  # noqa: E402
@@ -209,6 +211,7 @@ def main() -> None:
         **{f"tiny_{name}": partial(tiny_model_arrays, name) for name in tiny_models.CONFIGS},
         "tiny_jina_bert": partial(jina_arrays, tiny_models.CONFIGS["jina_bert"]),
         "tiny_tasks": task_arrays,
+        "tiny_sparse": sparse_arrays,
     }
     parser = argparse.ArgumentParser(description="Make the golden arrays of tests/data.")
     parser.add_argument("--output", type=Path, default=ROOT / "tests" / "data")

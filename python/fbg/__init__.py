@@ -34,7 +34,10 @@ from fbg.model.load import load
 from fbg.model.model import Model, ModelOutput
 from fbg.model.tuning import TuneReport, tune
 from fbg.preparation import prepare
+from fbg.tasks.embedding_precision import embedding_ranges, quantize_embeddings
 from fbg.tasks.encoder import EncodeOptions
+from fbg.tasks.search import semantic_search, similarity
+from fbg.tasks.sparse import SparseEmbeddings
 from fbg.threads import get_num_threads, set_num_threads
 
 __all__ = [
@@ -67,10 +70,12 @@ __all__ = [
     "Scale",
     "SentenceTransformer",
     "Sigmoid",
+    "SparseEmbeddings",
     "Tanh",
     "TuneReport",
     "__version__",
     "conv",
+    "embedding_ranges",
     "gemm",
     "get_cmake_dir",
     "get_include",
@@ -82,6 +87,9 @@ __all__ = [
     "pack_count",
     "prepare",
     "quantization",
+    "quantize_embeddings",
+    "semantic_search",
     "set_num_threads",
+    "similarity",
     "tune",
 ]

@@ -208,8 +208,11 @@ void bind_graph(py::module_& m) {
   graph.def(
       "first_token", [](Graph& g, Buffer x) { return g.pool(x, Pooling::first); }, py::arg("x"));
   graph.def(
-      "pool", [](Graph& g, Buffer x, const std::string& name) { return g.pool(x, pooling(name)); },
-      py::arg("x"), py::arg("pooling"));
+      "pool",
+      [](Graph& g, Buffer x, const std::string& name, std::int64_t skipped) {
+        return g.pool(x, pooling(name), skipped);
+      },
+      py::arg("x"), py::arg("pooling"), py::arg("skipped") = 0);
   graph.def("tanh", &Graph::tanh, py::arg("x"));
   graph.def("normalize", &Graph::normalize, py::arg("x"));
   graph.def("output", &Graph::output, py::arg("x"));

@@ -152,7 +152,7 @@ def test_an_unsupported_setting_is_named(directory: Path, key: str, value: Any) 
         {"pooling_mode_mean_tokens": False},
         {"pooling_mode_mean_tokens": True, "pooling_mode_mean_sqrt_len_tokens": True},
         {"pooling_mode": "median"},
-        {"include_prompt": False},
+        {"include_prompt": 0},
         {"word_embedding_dimension": 9},
     ],
     ids=str,

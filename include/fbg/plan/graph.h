@@ -148,8 +148,8 @@ class Graph {
   Buffer attention(Buffer qkv, const AttentionShape& shape, AttentionOptions options = {});
   // gate(a) * b, where a row of x is a, b end to end.
   Buffer gated(Buffer x, Gate gate);
-  // One row per sequence.
-  Buffer pool(Buffer x, Pooling pooling);
+  // One row per sequence, of all its tokens but the first `skipped`; zeros where none is left.
+  Buffer pool(Buffer x, Pooling pooling, std::int64_t skipped = 0);
   Buffer tanh(Buffer x);
   // Rows divided by their Euclidean length.
   Buffer normalize(Buffer x);

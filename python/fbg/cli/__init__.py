@@ -10,6 +10,7 @@ from fbg.cli.info import info
 from fbg.cli.profile import profile
 from fbg.cli.quantize import quantize
 from fbg.cli.serve import serve
+from fbg.cli.tasks import COMMANDS
 
 __all__ = ["main"]
 
@@ -20,5 +21,5 @@ def main() -> None:
     """Run BERT-style encoders on CPUs: embed texts, quantize, compare, measure."""
 
 
-for command in (info, encode, serve, quantize, compare, bench, profile):
+for command in (info, encode, *COMMANDS, serve, quantize, compare, bench, profile):
     main.add_command(command)

@@ -23,6 +23,7 @@ from fbg.tasks.encode import EncodeMethods
 from fbg.tasks.fill_mask import FillMaskMethods
 from fbg.tasks.ner import NerMethods
 from fbg.tasks.rerank import RerankMethods
+from fbg.tasks.sparse import SparseMethods
 from fbg.text.sentence import SentenceConfig
 from fbg.text.tokenization import TextTokenizer
 
@@ -30,7 +31,13 @@ __all__ = ["Model", "ModelOutput"]
 
 
 class Model(
-    EncodeMethods, ClassifyMethods, RerankMethods, NerMethods, AnswerMethods, FillMaskMethods
+    EncodeMethods,
+    ClassifyMethods,
+    RerankMethods,
+    NerMethods,
+    AnswerMethods,
+    FillMaskMethods,
+    SparseMethods,
 ):
     """A transformer encoder that is ready to run. `fbg.load` makes it; threads may share it.
 

@@ -13,7 +13,7 @@ KINDS = {
     "ForSequenceClassification": ("classify", "predict", "rerank"),
     "ForTokenClassification": ("ner",),
     "ForQuestionAnswering": ("answer",),
-    "ForMaskedLM": ("fill_mask",),
+    "ForMaskedLM": ("fill_mask", "encode_sparse"),
 }
 LABELLED = ("ForSequenceClassification", "ForTokenClassification")
 # Models for pretraining have two heads, of which one is a masked LM; but ELECTRA's.

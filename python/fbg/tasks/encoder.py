@@ -57,10 +57,12 @@ class Encoder:
         self._batch_size = require_count("encode: batch_size", options.batch_size)
         self._truncation = require_truncation("encode", options.truncation)
         self._prompt = _chosen_prompt(sentence, options.prompt, options.prompt_name)
+        skipped = _prompt_tokens(context, self._prompt) if not sentence.include_prompt else 0
         # A Normalize module of the model comes before dimensions are cut off, the argument after.
         self._normalize_last = shortened and bool(normalize)
         normalize_first = sentence.normalize if normalize is None else bool(normalize)
-        self._engine = context.embeddings.engine(normalize_first and not self._normalize_last)
+        normalize_now = normalize_first and not self._normalize_last
+        self._engine = context.embeddings.engine(normalize_now, skipped)
 
     def blocks(
         self,
@@ -141,6 +143,18 @@ def _chosen_prompt(sentence: SentenceConfig, prompt: object, name: object) -> st
         has = ", ".join(map(repr, prompts)) or "none"
         raise ValueError(f"encode: prompt_name must be a prompt of the model ({has}), got {name!r}")
     return prompts[name]
+
+
+def _prompt_tokens(context: TaskContext, prompt: str) -> int:
+    """Return how many tokens the prompt takes at the beginning of a text; the special tokens
+    before it count, and the one behind it does not.
+    """
+    if not prompt:
+        return 0
+    tokens = context.tokenizer.encode_sentences([prompt], "encode: prompt")[0].ids
+    frame = context.tokenizer.frame
+    ends = frame.size > 0 and tokens.size > 0 and tokens[-1] == frame[-1]
+    return min(int(tokens.size) - int(ends), context.tokenizer.max_length)
 
 
 def _unit_rows(x: Floats) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,6 +24,7 @@ __all__ = ["EmbeddingEngines", "HeadEngine"]
 
 Floats = npt.NDArray[np.float32]
 
+MAX_PROMPTS = 16  # engines kept for prompts that are not pooled
 MAX_MASKS = 32  # of one product with the decoder: a panel of its packed factor
 
 
@@ -35,30 +37,41 @@ class EmbeddingEngines:
     def __init__(self, transformer: Transformer, sentence: SentenceConfig) -> None:
         dense = sentence.dense
         self.dimension = dense[-1].outputs if dense else transformer.config.hidden_size
-        self._engines = {
-            normalize: self._engine(transformer, sentence, normalize) for normalize in (False, True)
-        }
+        self._transformer, self._sentence = transformer, sentence
+        self._engines: dict[tuple[bool, int], Engine] = {}
+        self._lock = threading.Lock()
         graph = _fbg.Graph()
         graph.output(transformer.build(graph))
         config = transformer.config
         self.tokens = Engine(graph, config, config.hidden_size, per_token=True)
 
-    def _engine(
-        self, transformer: Transformer, sentence: SentenceConfig, normalize: bool
-    ) -> Engine:
-        graph = _fbg.Graph()
-        x = graph.pool(transformer.build(graph), sentence.pooling)
-        for dense in sentence.dense:
+    def _engine(self, normalize: bool, skipped: int) -> Engine:
+        graph, transformer = _fbg.Graph(), self._transformer
+        x = graph.pool(transformer.build(graph), self._sentence.pooling, skipped)
+        for dense in self._sentence.dense:
             x = build_dense(graph, x, dense)
         graph.output(graph.normalize(x) if normalize else x)
         return Engine(graph, transformer.config, self.dimension, per_token=False)
 
-    def engine(self, normalize: bool) -> Engine:
-        return self._engines[normalize]
+    def engine(self, normalize: bool, skipped: int = 0) -> Engine:
+        """Return the engine that leaves the first `skipped` tokens out of the pooling.
+
+        It is made when it is first asked for. The least recently made one for prompts is dropped
+        when there are many of them.
+        """
+        key = (normalize, skipped)
+        with self._lock:
+            engine = self._engines.get(key)
+            if engine is None:
+                engine = self._engines[key] = self._engine(*key)
+                for old in [k for k in self._engines if k[1] > 0][:-MAX_PROMPTS]:
+                    del self._engines[old]
+            return engine
 
     @property
     def arena_bytes(self) -> int:
-        engines = (self.tokens, *self._engines.values())
+        with self._lock:
+            engines = (self.tokens, *self._engines.values())
         return sum(engine.arena_bytes for engine in engines)
 
 

@@ -31,10 +31,22 @@ SUPPORTED = tuple(MODES.values())
 
 # Modules behind the transformer, in the only order that is supported. Dense ones may recur.
 MODULES_ORDER = ("Transformer", "Pooling", "Dense", "Normalize")
+# Modules that take the place of another: those of sparse encoders.
+INSTEAD_OF = {"MLMTransformer": "Transformer", "SpladePooling": "Pooling"}
 NOTHING = "Dropout"  # does nothing at inference
 
 SETTINGS, MODULES = "sentence_bert_config.json", "modules.json"
 PROMPTS, TOKENIZER = "config_sentence_transformers.json", "tokenizer_config.json"
+
+
+@dataclass(frozen=True)
+class Splade:
+    """How sparse embeddings are made. sums: over the places of a text, instead of their maximum.
+    twice: log(1 + x) is taken twice.
+    """
+
+    sums: bool = False
+    twice: bool = False
 
 
 @dataclass(frozen=True)
@@ -48,6 +60,8 @@ class SentenceConfig:
     dense: tuple[Dense, ...] = ()
     prompts: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     default_prompt_name: str | None = None
+    include_prompt: bool = True  # in what is pooled
+    splade: Splade = Splade()
 
 
 def read_sentence_config(directory: Path, config: EncoderConfig) -> SentenceConfig:
@@ -55,16 +69,31 @@ def read_sentence_config(directory: Path, config: EncoderConfig) -> SentenceConf
     max_length, lowercase = _read_length(directory, config)
     prompts, default_prompt_name = _read_prompts(directory / PROMPTS)
     pooling, normalize, dense, width = "mean", False, [], config.hidden_size
+    include_prompt, splade = True, Splade()
     for kind, folder in _modules(directory / MODULES):
         if kind == "Pooling":
-            pooling = _pooling(read_settings(directory / folder / "config.json"), config)
+            settings = read_settings(directory / folder / "config.json")
+            pooling = _pooling(settings, config)
+            include_prompt = settings.flag("include_prompt", default=True)
+            if pooling == "weightedmean" and not include_prompt:
+                raise settings.error("include_prompt", "true where tokens count by their place")
+        elif kind == "SpladePooling":
+            splade = _splade(read_settings(directory / folder / "config.json"))
         elif kind == "Dense":
             dense.append(read_dense(directory / folder, width))
             width = dense[-1].outputs
         elif kind == "Normalize":
             normalize = True
     return SentenceConfig(
-        pooling, normalize, max_length, lowercase, tuple(dense), prompts, default_prompt_name
+        pooling,
+        normalize,
+        max_length,
+        lowercase,
+        tuple(dense),
+        prompts,
+        default_prompt_name,
+        include_prompt,
+        splade,
     )
 
 
@@ -102,7 +131,7 @@ def sentence_files(directory: Path) -> list[str]:
     """Return the files that `read_sentence_config` reads, relative to the directory."""
     files = [SETTINGS, MODULES, PROMPTS, TOKENIZER]
     for kind, folder in _modules(directory / MODULES):
-        if kind == "Pooling":
+        if INSTEAD_OF.get(kind, kind) == "Pooling":
             files.append(f"{folder}/config.json")
         elif kind == "Dense":
             files += dense_files(folder)
@@ -132,6 +161,7 @@ def _modules(path: Path) -> list[tuple[str, str]]:
 
 
 def _check_order(path: Path, kinds: list[str]) -> None:
+    kinds = [INSTEAD_OF.get(kind, kind) for kind in kinds]
     for n, kind in enumerate(kinds):
         if kind not in MODULES_ORDER:
             supported = ", ".join((*MODULES_ORDER, NOTHING))
@@ -145,6 +175,12 @@ def _check_order(path: Path, kinds: list[str]) -> None:
             )
 
 
+def _splade(settings: Settings) -> Splade:
+    strategy = settings.choice("pooling_strategy", ("max", "sum"), default="max")
+    activation = settings.choice("activation_function", ("relu", "log1p_relu"), default="relu")
+    return Splade(strategy == "sum", activation == "log1p_relu")
+
+
 def _pooling(settings: Settings, config: EncoderConfig) -> str:
     size = settings.get("word_embedding_dimension") or settings.get("embedding_dimension")
     if size not in (None, config.hidden_size):
@@ -152,8 +188,6 @@ def _pooling(settings: Settings, config: EncoderConfig) -> str:
             f"{settings.path}: word_embedding_dimension must be {config.hidden_size}, "
             f"the hidden_size of the model, got {size!r}"
         )
-    if not settings.flag("include_prompt", default=True):
-        raise settings.error("include_prompt", "true: prompts are pooled with the text")
     if settings.get("pooling_mode") is not None:
         return settings.choice("pooling_mode", SUPPORTED)
     modes = [mode for key, mode in MODES.items() if settings.flag(key)]

@@ -1,7 +1,8 @@
 // Pooling: one row of each sequence, which is one of its tokens, or a mean or the maximum over
-// them, taken in token order. Threads take ranges of sequences.
+// them, taken in token order; the first of them may be left out. Threads take ranges of sequences.
 #include <algorithm>
 #include <cmath>
+#include <string>
 
 #include "plan/ops/ops.h"
 #include "simd/rows.h"
@@ -35,9 +36,13 @@ float divisor(Pooling pooling, std::int64_t count) {
   return static_cast<float>(pooling == Pooling::mean ? count : count * (count + 1) / 2);
 }
 
-// y = pooling of x rows [first, last), at least one of them.
+// y = pooling of x rows [first, last), zeros if there is none.
 void pool_rows(Pooling pooling, const RowKernels& kernels, const MatrixView<float>& x, Range tokens,
                float* y) {
+  if (tokens.size() <= 0) {
+    std::fill_n(y, x.cols, 0.0f);
+    return;
+  }
   const auto row = [&](std::int64_t token) { return x.data + token * x.row_stride; };
   std::copy_n(row(pooling == Pooling::last ? tokens.end - 1 : tokens.begin), x.cols, y);
   if (pooling == Pooling::first || pooling == Pooling::last) return;
@@ -57,7 +62,8 @@ void pool_rows(Pooling pooling, const RowKernels& kernels, const MatrixView<floa
 
 class PoolOp final : public Op {
  public:
-  PoolOp(Buffer x, Pooling pooling) : Op(pooling_name(pooling), {x}), pooling_(pooling) {}
+  PoolOp(Buffer x, Pooling pooling, std::int64_t skipped)
+      : Op(pooling_name(pooling), {x}), pooling_(pooling), skipped_(skipped) {}
 
   std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
     return std::make_unique<PoolStep>(*this, context.features);
@@ -75,7 +81,7 @@ class PoolOp final : public Op {
       const std::int32_t* offsets = frame.args.offsets;
       const Range sequences = thread_rows(frame.args.sequences, thread_id, num_threads);
       for (std::int64_t s = sequences.begin; s < sequences.end; ++s)
-        pool_rows(op_.pooling_, kernels_, x, {offsets[s], offsets[s + 1]},
+        pool_rows(op_.pooling_, kernels_, x, {offsets[s] + op_.skipped_, offsets[s + 1]},
                   y.data + s * y.row_stride);
     }
 
@@ -85,15 +91,17 @@ class PoolOp final : public Op {
   };
 
   const Pooling pooling_;
+  const std::int64_t skipped_;
 };
 
 }  // namespace
 
-Buffer Graph::pool(Buffer x, Pooling pooling) {
+Buffer Graph::pool(Buffer x, Pooling pooling, std::int64_t skipped) {
   const BufferShape s = shape(x);
   require_floats("pool", s);
   require(s.rows == RowKind::token, "pool: x must have one row per token");
-  return append(std::make_shared<PoolOp>(x, pooling), {RowKind::sequence, s.cols});
+  require(skipped >= 0, "pool: skipped must be at least 0, got " + std::to_string(skipped));
+  return append(std::make_shared<PoolOp>(x, pooling, skipped), {RowKind::sequence, s.cols});
 }
 
 }  // namespace fbg

@@ -1,0 +1,188 @@
+"""fbg classify, rerank, ner, answer, fill-mask and search: tasks on texts of the command line.
+
+Results are lines of JSON, one for each text.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+import fbg
+from fbg.cli.common import user_errors
+from fbg.model.load import DTYPES
+from fbg.tasks.search import semantic_search
+from fbg.text.files import decode_lines, read_texts
+
+__all__ = ["COMMANDS"]
+
+F = TypeVar("F", bound=Callable[..., None])
+
+STRATEGIES = ("none", "simple", "first", "average", "max")
+
+
+def _model_options(command: F) -> F:
+    """Add the arguments that say which model computes, and how."""
+    threads = click.IntRange(min=1)
+    command = click.option("--num-threads", type=threads, help="Default: all it may use.")(command)
+    precision = click.Choice(DTYPES)
+    command = click.option("--dtype", type=precision, help="Precision; as in fbg encode.")(command)
+    return click.argument("model")(command)
+
+
+def _text_options(command: F) -> F:
+    """Add the options that say where texts come from."""
+    command = click.option(
+        "--input",
+        "source",
+        type=click.Path(dir_okay=False, allow_dash=True),
+        help="A .txt, .jsonl or .parquet file with texts; - reads lines from standard input.",
+    )(command)
+    return click.option(
+        "--text", "texts", multiple=True, help="A text; may be given several times."
+    )(command)
+
+
+@contextmanager
+def _loaded(model: str, dtype: str | None, num_threads: int | None) -> Iterator[fbg.Model]:
+    with user_errors():
+        loaded: fbg.Model = fbg.load(model, dtype=dtype, num_threads=num_threads)
+        yield loaded
+
+
+def _given(texts: tuple[str, ...], source: str | None) -> list[str]:
+    """Return the texts of the command line, or those of a file."""
+    if bool(texts) == (source is not None):
+        raise click.UsageError("Give texts with --text, or a file with --input.")
+    if source is None:
+        return list(texts)
+    with user_errors():
+        if source == "-":
+            return list(decode_lines(sys.stdin.buffer, "standard input"))
+        return list(read_texts(Path(source)))
+
+
+def _print(results: Iterable[Any]) -> None:
+    for result in results:
+        click.echo(json.dumps(result, ensure_ascii=False))
+
+
+@click.command()
+@_model_options
+@_text_options
+@click.option("--top-k", type=click.IntRange(min=1), default=1, show_default=True)
+def classify(
+    model: str,
+    dtype: str | None,
+    num_threads: int | None,
+    texts: tuple[str, ...],
+    source: str | None,
+    top_k: int,
+) -> None:
+    """Print the labels of texts with their scores."""
+    given = _given(texts, source)
+    with _loaded(model, dtype, num_threads) as loaded:
+        _print(loaded.classify(given, top_k=top_k))
+
+
+@click.command()
+@_model_options
+@_text_options
+@click.option("--query", required=True, help="What the texts are ranked for.")
+@click.option("--top-k", type=click.IntRange(min=1), help="Default: all.")
+def rerank(
+    model: str,
+    dtype: str | None,
+    num_threads: int | None,
+    texts: tuple[str, ...],
+    source: str | None,
+    query: str,
+    top_k: int | None,
+) -> None:
+    """Print texts by how well they answer a query, best first (cross-encoders)."""
+    given = _given(texts, source)
+    with _loaded(model, dtype, num_threads) as loaded:
+        _print(loaded.rerank(query, given, top_k=top_k, return_documents=True))
+
+
+@click.command()
+@_model_options
+@_text_options
+@click.option("--aggregation", type=click.Choice(STRATEGIES), default="simple", show_default=True)
+def ner(
+    model: str,
+    dtype: str | None,
+    num_threads: int | None,
+    texts: tuple[str, ...],
+    source: str | None,
+    aggregation: Any,
+) -> None:
+    """Print the entities of texts: a list for each text."""
+    given = _given(texts, source)
+    with _loaded(model, dtype, num_threads) as loaded:
+        _print(loaded.ner(given, aggregation_strategy=aggregation))
+
+
+@click.command()
+@_model_options
+@click.option("--question", required=True)
+@click.option("--context", required=True, help="The text that holds the answer.")
+def answer(
+    model: str, dtype: str | None, num_threads: int | None, question: str, context: str
+) -> None:
+    """Print the part of a text that answers a question."""
+    with _loaded(model, dtype, num_threads) as loaded:
+        _print([loaded.answer(question, context)])
+
+
+@click.command("fill-mask")
+@_model_options
+@_text_options
+@click.option("--top-k", type=click.IntRange(min=1), default=5, show_default=True)
+def fill_mask(
+    model: str,
+    dtype: str | None,
+    num_threads: int | None,
+    texts: tuple[str, ...],
+    source: str | None,
+    top_k: int,
+) -> None:
+    """Print the likeliest tokens for the mask of each text."""
+    given = _given(texts, source)
+    with _loaded(model, dtype, num_threads) as loaded:
+        _print(loaded.fill_mask(given, top_k=top_k))
+
+
+@click.command()
+@_model_options
+@_text_options
+@click.option(
+    "--query", "queries", multiple=True, required=True, help="May be given several times."
+)
+@click.option("--top-k", type=click.IntRange(min=1), default=10, show_default=True)
+@click.option("--query-prompt", help="Name of the prompt that is put before queries.")
+def search(
+    model: str,
+    dtype: str | None,
+    num_threads: int | None,
+    texts: tuple[str, ...],
+    source: str | None,
+    queries: tuple[str, ...],
+    top_k: int,
+    query_prompt: str | None,
+) -> None:
+    """Print the texts whose embeddings are most similar to those of queries, best first."""
+    given = _given(texts, source)
+    with _loaded(model, dtype, num_threads) as loaded:
+        wanted = loaded.encode(list(queries), prompt_name=query_prompt)
+        found = semantic_search(wanted, loaded.encode(given), top_k)
+        _print([{**hit, "text": given[hit["corpus_id"]]} for hit in hits] for hits in found)
+
+
+COMMANDS = (classify, rerank, ner, answer, fill_mask, search)

@@ -1,0 +1,93 @@
+"""The commands of tasks, such as `fbg classify`, print what the library returns."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import fbg
+from helpers import tiny_bert, tiny_tasks
+from helpers.tiny_tasks import CONTEXTS, DOCUMENTS, QUERY, QUESTIONS, TEXTS
+
+click_testing = pytest.importorskip("click.testing")
+
+
+def invoke(*args: object, **options: Any) -> Any:
+    from fbg.cli import main
+
+    return click_testing.CliRunner().invoke(main, [*map(str, args)], **options)
+
+
+def printed(*args: object, **options: Any) -> list[Any]:
+    result = invoke(*args, **options)
+    assert result.exit_code == 0, result.output
+    return [json.loads(line) for line in result.output.splitlines()]
+
+
+def texts(values: list[str]) -> list[str]:
+    return [argument for value in values for argument in ("--text", value)]
+
+
+def test_classify(tmp_path: Path) -> None:
+    directory = tiny_tasks.write_model(tmp_path / "m", "bert-ForSequenceClassification")
+    wanted = fbg.load(directory).classify(TEXTS, top_k=2)
+    assert printed("classify", directory, *texts(TEXTS), "--top-k", 2) == wanted
+    (tmp_path / "in.txt").write_text("\n".join(TEXTS) + "\n")
+    assert printed("classify", directory, "--input", tmp_path / "in.txt", "--top-k", 2) == wanted
+    given = {"input": "\n".join(TEXTS)}
+    assert printed("classify", directory, "--input", "-", "--top-k", 2, **given) == wanted
+
+
+def test_rerank(tmp_path: Path) -> None:
+    directory = tiny_tasks.write_model(tmp_path, "pairs")
+    wanted = fbg.load(directory).rerank(QUERY, DOCUMENTS, top_k=3, return_documents=True)
+    got = printed("rerank", directory, "--query", QUERY, *texts(DOCUMENTS), "--top-k", 3)
+    assert got == wanted
+
+
+@pytest.mark.parametrize("strategy", ["none", "simple", "max"])
+def test_ner(tmp_path: Path, strategy: Any) -> None:
+    directory = tiny_tasks.write_model(tmp_path, "bert-ForTokenClassification")
+    wanted = fbg.load(directory).ner(TEXTS, aggregation_strategy=strategy)
+    assert printed("ner", directory, *texts(TEXTS), "--aggregation", strategy) == wanted
+
+
+def test_answer(tmp_path: Path) -> None:
+    directory = tiny_tasks.write_model(tmp_path, "bert-ForQuestionAnswering")
+    wanted = fbg.load(directory).answer(QUESTIONS[0], CONTEXTS[0])
+    given = ("--question", QUESTIONS[0], "--context", CONTEXTS[0])
+    assert printed("answer", directory, *given) == [wanted]
+
+
+def test_fill_mask(tmp_path: Path) -> None:
+    directory = tiny_tasks.write_model(tmp_path, "bert-ForMaskedLM")
+    masked = tiny_tasks.masked("bert")
+    wanted = fbg.load(directory).fill_mask(masked, top_k=2)
+    assert printed("fill-mask", directory, *texts(masked), "--top-k", 2) == wanted
+
+
+def test_search(tmp_path: Path) -> None:
+    directory = tiny_bert.write_checkpoint(tmp_path, seed=3, spread=0.25)
+    prompts = {"prompts": {"query": "find: "}}
+    tiny_bert.write_json(directory / "config_sentence_transformers.json", prompts)
+    model = fbg.load(directory)
+    queries = model.encode(["cat", "x"], prompt_name="query")
+    hits = fbg.semantic_search(queries, model.encode(TEXTS), 2)
+    wanted = [[{**hit, "text": TEXTS[hit["corpus_id"]]} for hit in row] for row in hits]
+    given = ("--query", "cat", "--query", "x", "--query-prompt", "query", "--top-k", 2)
+    assert printed("search", directory, *given, *texts(TEXTS)) == wanted
+
+
+def test_a_model_without_the_head_is_a_mistake_in_one_line(tmp_path: Path) -> None:
+    directory = tiny_bert.write_checkpoint(tmp_path)
+    result = invoke("classify", directory, "--text", "a")
+    assert result.exit_code == 1
+    assert "must name a class that ends in ForSequenceClassification" in result.output
+
+
+@pytest.mark.parametrize("given", [(), ("--text", "a", "--input", "-")])
+def test_texts_come_from_one_place(tmp_path: Path, given: tuple[str, ...]) -> None:
+    result = invoke("classify", tmp_path, *given)
+    assert result.exit_code == 2
+    assert "Give texts with --text, or a file with --input." in result.output

@@ -1,0 +1,166 @@
+"""Quantized embeddings and exact search: formulas of sentence-transformers, brute force, errors."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import fbg
+from fbg.tasks import search
+
+
+def draw(seed: int, *shape: int) -> np.ndarray:
+    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
+
+
+def test_levels_are_those_of_sentence_transformers() -> None:
+    x, calibration = draw(1, 20, 13), draw(2, 200, 13)
+    ranges = fbg.embedding_ranges(calibration)
+    np.testing.assert_array_equal(ranges, [calibration.min(axis=0), calibration.max(axis=0)])
+    levels = np.clip(np.floor((x - ranges[0]) / ((ranges[1] - ranges[0]) / 255)), 0, 255)
+    for given_ranges in ({"ranges": ranges}, {"calibration": calibration}):
+        unsigned = fbg.quantize_embeddings(x, "uint8", **given_ranges)
+        signed = fbg.quantize_embeddings(x, "int8", **given_ranges)
+        assert unsigned.dtype == np.uint8
+        assert signed.dtype == np.int8
+        np.testing.assert_array_equal(unsigned, levels)
+        np.testing.assert_array_equal(signed, levels - 128)
+
+
+def test_bits_are_the_signs_first_dimension_highest() -> None:
+    x = draw(1, 20, 13)
+    bits = fbg.quantize_embeddings(x, "ubinary")
+    np.testing.assert_array_equal(bits, np.packbits(x > 0, axis=-1))
+    signed = fbg.quantize_embeddings(x, "binary")
+    np.testing.assert_array_equal(signed, bits.astype(np.int16) - 128)
+    np.testing.assert_array_equal(fbg.quantize_embeddings(x[3], "binary"), signed[3])
+
+
+def test_a_dimension_that_never_varies_has_one_level() -> None:
+    x = np.ones((3, 2), np.float32)
+    assert not fbg.quantize_embeddings(x, "uint8", calibration=x).any()
+
+
+@pytest.mark.parametrize(
+    ("error", "arguments", "message"),
+    [
+        (TypeError, (np.ones((2, 3), np.int8), "binary"), "embeddings must be floats, got int8"),
+        (ValueError, (np.ones((2, 3, 4)), "binary"), "must be 1-D or 2-D"),
+        (ValueError, (np.ones((2, 3)), "int4"), "precision must be one of .* got 'int4'"),
+        (ValueError, (np.ones((2, 3)), "int8"), "require either ranges or calibration"),
+    ],
+)
+def test_wrong_embeddings_are_named(
+    error: type[Exception], arguments: tuple[Any, Any], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        fbg.quantize_embeddings(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("ranges", "message"),
+    [
+        (np.ones((2, 4)), r"ranges must be \(2, 3\).*got \(2, 4\)"),
+        ([[1, 1, 1], [0, 2, 2]], "smallest values, then the largest"),
+        ([[np.nan] * 3] * 2, "smallest values, then the largest"),
+    ],
+)
+def test_wrong_ranges_are_named(ranges: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        fbg.quantize_embeddings(np.ones((2, 3)), "uint8", ranges=ranges)
+
+
+def brute_force(a: np.ndarray, b: np.ndarray, metric: str) -> np.ndarray:
+    if metric == "hamming":
+        different = np.unpackbits((a[:, None] ^ b[None]).view(np.uint8), axis=-1)
+        return -different.sum(axis=-1).astype(np.int64)
+    x, y = (v.astype(np.int64 if v.dtype == np.int8 else np.float64) for v in (a, b))
+    if metric == "cosine":
+        x, y = (v / np.linalg.norm(v, axis=1, keepdims=True) for v in (x, y))
+    return x @ y.T
+
+
+def embeddings(metric: str, dtype: str, seed: int, rows: int, columns: int) -> np.ndarray:
+    if dtype == "float32":
+        return draw(seed, rows, columns)
+    low, high = (0, 256) if dtype == "uint8" else (-128, 128)
+    return np.random.default_rng(seed).integers(low, high, (rows, columns)).astype(dtype)
+
+
+CASES = [
+    ("cosine", "float32"),
+    ("dot", "float32"),
+    ("dot", "int8"),
+    ("hamming", "uint8"),
+    ("hamming", "int8"),
+]
+
+
+@pytest.mark.parametrize(("metric", "dtype"), CASES)
+@given(st.integers(1, 5), st.integers(1, 40), st.integers(1, 70), st.integers(0, 99))
+@settings(deadline=None, max_examples=20)
+def test_similarity_is_brute_force(
+    metric: Any, dtype: str, queries: int, rows: int, columns: int, seed: int
+) -> None:
+    a = embeddings(metric, dtype, seed, queries, columns)
+    b = embeddings(metric, dtype, seed + 1, rows, columns)
+    got = fbg.similarity(a, b, metric)
+    assert got.dtype == (np.float32 if dtype == "float32" else np.int32)
+    wanted = brute_force(a, b, metric)
+    if dtype == "float32":
+        np.testing.assert_allclose(got, wanted, atol=1e-4)
+    else:
+        np.testing.assert_array_equal(got, wanted)
+
+
+@pytest.mark.parametrize(("metric", "dtype"), CASES)
+@pytest.mark.parametrize("top_k", [1, 7, 500])
+def test_search_finds_the_best_of_every_block(
+    monkeypatch: pytest.MonkeyPatch, metric: Any, dtype: str, top_k: int
+) -> None:
+    queries = embeddings(metric, dtype, 3, 4, 24)
+    corpus = embeddings(metric, dtype, 4, 203, 24)
+    corpus[100:110] = corpus[:10]  # equal scores: the first comes first
+    whole = fbg.semantic_search(queries, corpus, top_k, metric)
+    scores = fbg.similarity(queries, corpus, metric)
+    for hits, row in zip(whole, scores, strict=True):
+        best = np.argsort(-row.astype(np.float64), kind="stable")[:top_k]
+        assert [hit["corpus_id"] for hit in hits] == best.tolist()
+        assert [hit["score"] for hit in hits] == row[best].tolist()
+    monkeypatch.setattr(search, "ROWS", 17)
+    assert fbg.semantic_search(queries, corpus, top_k, metric) == whole
+
+
+def test_search_of_nothing_finds_nothing() -> None:
+    none = np.empty((0, 5), np.float32)
+    assert fbg.semantic_search(draw(1, 2, 5), none) == [[], []]
+    assert fbg.semantic_search(none, draw(1, 2, 5)) == []
+
+
+@pytest.mark.parametrize(
+    ("error", "a", "b", "metric", "message"),
+    [
+        (ValueError, draw(1, 2, 3), draw(1, 2, 4), "dot", "equally many columns"),
+        (ValueError, draw(1, 2, 3), draw(1, 3), "dot", "must be 2-D"),
+        (ValueError, draw(1, 2, 3), draw(1, 2, 3), "manhattan", "metric must be one of"),
+        (
+            TypeError,
+            draw(1, 2, 3),
+            np.ones((2, 3)),
+            "dot",
+            "dot needs float32 or int8, got float64",
+        ),
+        (TypeError, draw(1, 2, 3), np.ones((2, 3), np.int8), "dot", "must have one dtype"),
+        (TypeError, np.ones((2, 3), np.int8), np.ones((2, 3), np.int8), "cosine", "needs float32"),
+        (TypeError, draw(1, 2, 3), draw(1, 2, 3), "hamming", "needs uint8 or int8"),
+    ],
+)
+def test_wrong_arguments_are_named(
+    error: type[Exception], a: np.ndarray, b: np.ndarray, metric: Any, message: str
+) -> None:
+    for function in (fbg.similarity, fbg.semantic_search):
+        options = {"metric": metric}
+        with pytest.raises(error, match=message):
+            function(a, b, **options)
