@@ -33,6 +33,10 @@ FAMILIES = (
     *("mpnet", "modernbert", "rembert", "deberta-v2"),
 )
 
+# Decoders classify by their last token. transformers 4 reads their positions from other keys.
+DECODERS = ("llama", "mistral", "qwen2", "qwen3", "gemma2")
+POSITIONS = {"rope_parameters": None, "rope_theta": 50.0}
+
 # (family, kind, settings of config.json)
 MODELS: dict[str, tuple[str, str, dict[str, Any]]] = {
     **{
@@ -40,6 +44,14 @@ MODELS: dict[str, tuple[str, str, dict[str, Any]]] = {
         for family in FAMILIES
         for kind, extra in KINDS.items()
         if (family, kind) != ("rembert", "ForMaskedLM")  # which has a decoder of another width
+    },
+    **{
+        f"{family}-ForSequenceClassification": (
+            family,
+            "ForSequenceClassification",
+            {"id2label": LABELS, **POSITIONS},
+        )
+        for family in DECODERS
     },
     "modernbert-mean": (
         "modernbert",

@@ -1,10 +1,10 @@
 """Heads: what follows the encoder in models for a task.
 
-All of them are [linear layer, activation, [layer norm,]] linear layer, on the first token, on the
-mean of all tokens or on every token. HeadNames says how a family calls their tensors, as in its
-modeling file in Hugging Face transformers. The last layer of a masked language model is as large as
-the table of word embeddings, and mostly is that table: it stays out of the graph, to be computed
-for masked tokens only (tasks/).
+All of them are [linear layer, activation, [layer norm,]] linear layer, on the first or the last
+token, on the mean of all tokens or on every token. HeadNames says how a family calls their tensors,
+as in its modeling file in Hugging Face transformers. The last layer of a masked language model is
+as large as the table of word embeddings, and mostly is that table: it stays out of the graph, to be
+computed for masked tokens only (tasks/).
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ class HeadNames:
     activation: after the dense layer; "encoder": that of the encoder's layers.
     mean_or_first: config.json says whether the head reads the mean of all tokens or the first one.
     biases: whether the dense layer and the norm always have one; else the file shows it.
-    bias: the bias of the output, where it is not called as its weight.
+    bias: the bias of the output, where it is not called as its weight; output_biased: whether there
+        is one.
+    last: of a sequence, the head reads the last token instead of the first.
     """
 
     output: str
@@ -49,6 +51,8 @@ class HeadNames:
     mean_or_first: bool = False
     biases: bool = True
     bias: str | None = None
+    output_biased: bool = True
+    last: bool = False
 
     @property
     def output_bias(self) -> str:
@@ -60,7 +64,8 @@ class Head:
     """The weights of a head, in float32.
 
     kind: as in task_config.KINDS.
-    reads: of the hidden states "tokens", all of them; "cls", the first one; "mean"; or "pooler".
+    reads: of the hidden states "tokens", all of them; "cls", the first one; "lasttoken"; "mean"; or
+        "pooler".
     labels: of the outputs of the last layer.
     activation: after `dense`.
     output: None of a masked language model, which has a decoder instead.
@@ -117,7 +122,14 @@ def read_head(
         if not config.tasks.tied:
             decoder = source.table("head.decoder", names.output, config.vocab_size, width)
     else:
-        output = source.linear("head.output", [names.output], width, len(labels), dtype="float32")
+        output = source.linear(
+            "head.output",
+            [names.output],
+            width,
+            len(labels),
+            bias=names.output_biased,
+            dtype="float32",
+        )
     activation = config.activation if names.activation == "encoder" else names.activation
     reads = _reads(config, names)
     return Head(kind, reads, labels, activation, dense, norm, output, decoder, decoder_bias)
@@ -136,6 +148,8 @@ def _reads(config: EncoderConfig, names: HeadNames) -> str:
         return "pooler"
     if config.tasks.kind != "ForSequenceClassification":
         return "tokens"
+    if names.last:
+        return "lasttoken"
     return config.tasks.pooling if names.mean_or_first else "cls"
 
 

@@ -39,6 +39,7 @@ def _read(settings: Settings) -> StandardConfig:
         raise settings.error("embedding_size", f"hidden_size, {hidden}")
     if settings.get("conv_kernel_size") not in (None, 0):
         raise settings.error("conv_kernel_size", "0: layers with a convolution are not supported")
+    settings.choice("pooler_hidden_act", ("gelu",), default="gelu")
     relative = _read_relative(settings, common["max_positions"], common["norm_eps"])
     terms = 1 + (0 if relative is None else relative.keys + relative.queries)
     types = settings.size("type_vocab_size", default=0, at_least=0)

@@ -14,6 +14,7 @@ from typing import Any
 
 from fbg.checkpoints.files import Settings
 from fbg.networks.family import Family
+from fbg.networks.heads import HeadNames
 from fbg.networks.rotation import read_rotation
 from fbg.networks.standard.config import (
     FULL,
@@ -163,13 +164,14 @@ def _softcap(settings: Settings) -> float | None:
 
 
 ANCHOR = "embed_tokens.weight"
+HEADS = {"ForSequenceClassification": HeadNames("score", output_biased=False, last=True)}
 
 FAMILIES = (
-    Family("llama", Standard, _read_llama, ANCHOR),
-    Family("mistral", Standard, _read_mistral, ANCHOR),
-    Family("qwen2", Standard, partial(_read_qwen, names=NAMES), ANCHOR),
-    Family("qwen3", Standard, partial(_read_qwen, names=NORMED_HEADS), ANCHOR),
-    Family("gemma2", Standard, partial(_read_gemma, third=False), ANCHOR),
+    Family("llama", Standard, _read_llama, ANCHOR, HEADS),
+    Family("mistral", Standard, _read_mistral, ANCHOR, HEADS),
+    Family("qwen2", Standard, partial(_read_qwen, names=NAMES), ANCHOR, HEADS),
+    Family("qwen3", Standard, partial(_read_qwen, names=NORMED_HEADS), ANCHOR, HEADS),
+    Family("gemma2", Standard, partial(_read_gemma, third=False), ANCHOR, HEADS),
     Family("gemma3_text", Standard, partial(_read_gemma, third=True), ANCHOR),
     Family("eurobert", Standard, partial(_read_llama, causal=False), ANCHOR),
 )

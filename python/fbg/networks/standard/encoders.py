@@ -106,6 +106,11 @@ NOMIC_KEYS = {
     "layer_norm_eps": "layer_norm_epsilon",
     "hidden_act": "activation_function",
 }
+# What its code can do besides, and no published model of this kind does.
+NOMIC_VARIANTS = (
+    *("prenorm", "parallel_block", "causal", "use_rms_norm", "rotary_emb_interleaved"),
+    *("qkv_proj_bias", "mlp_fc1_bias", "mlp_fc2_bias"),
+)
 NOMIC_GATES = {"swiglu": "silu", "geglu": "gelu"}
 
 
@@ -116,13 +121,10 @@ def _read_nomic(settings: Settings) -> StandardConfig:
         return _rotary(settings, common, rotation, (ROTARY, NOMIC), biases=frozenset({"norm"}))
     name = settings.choice("activation_function", tuple(NOMIC_GATES), default="swiglu")
     own = settings.replaced(activation_function=NOMIC_GATES[name])
-    for key in ("prenorm", "qkv_proj_bias", "mlp_fc1_bias", "mlp_fc2_bias"):
-        if settings.flag(key):
-            raise settings.error(key, "false")
-    if settings.flag("rotary_emb_interleaved"):
-        raise settings.error("rotary_emb_interleaved", "false")
-    if settings.get("rotary_scaling_factor") is not None:
-        raise settings.error("rotary_scaling_factor", "null")
+    _require_false(settings, *NOMIC_VARIANTS)
+    for key in ("rotary_scaling_factor", "num_experts"):
+        if settings.get(key) is not None:
+            raise settings.error(key, "null")
     common = read_standard(own, keys=NOMIC_KEYS, activations=("silu", "gelu"), eps=1e-12)
     part = settings.number("rotary_emb_fraction", default=1)
     size = int(common["head_dim"] * part)
@@ -135,6 +137,7 @@ def _read_nomic(settings: Settings) -> StandardConfig:
 def _read_gte(settings: Settings, *, theta: float) -> StandardConfig:
     common = _read_common(settings, activations=("gelu", "silu"))
     settings.choice("layer_norm_type", ("layer_norm",), default="layer_norm")
+    _require_false(settings, "logn_attention_scale", "logn_attention_clip1")
     rotation = read_rotation(settings, common["head_dim"], theta)
     biases = frozenset({"qkv", "attention_output", "output", "norm"})
     return _rotary(settings, common, rotation, (ROTARY, NEW), biases=biases)
@@ -189,6 +192,12 @@ def _read_before(
         gated=False,
         biases=ALL,
     )
+
+
+def _require_false(settings: Settings, *keys: str) -> None:
+    for key in keys:
+        if settings.flag(key):
+            raise settings.error(key, "false")
 
 
 def _read_common(
