@@ -10,7 +10,7 @@
 // This is for images of few channels. Their runs are short, and `taps`, which reads them where they
 // lie, would have to pad each of them; here only the end of a patch is padded. Tiles do not end
 // where a line of the output does. All columns of C use the patches of a block while they are in
-// the L2.
+// the L1.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -24,7 +24,7 @@
 namespace fbg {
 namespace {
 
-constexpr std::int64_t kBlockBytes = 24 << 10;  // of the patches of a block
+constexpr std::int64_t kBlockBytes = 8 << 10;  // of the patches of a block, beside B in the L1
 constexpr std::int64_t kManyGroups = 1 << 20;
 
 // The geometry of a matrix unit, if padding patches to whole blocks of it pays.
