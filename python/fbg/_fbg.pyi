@@ -5,6 +5,61 @@ from typing import Any, TypedDict
 import numpy as np
 import numpy.typing as npt
 
+from fbg._fbg_tensors import (
+    run_tensors as run_tensors,
+)
+from fbg._fbg_tensors import (
+    stage_add_buffer as stage_add_buffer,
+)
+from fbg._fbg_tensors import (
+    tensor_arrange as tensor_arrange,
+)
+from fbg._fbg_tensors import (
+    tensor_attend as tensor_attend,
+)
+from fbg._fbg_tensors import (
+    tensor_bytes as tensor_bytes,
+)
+from fbg._fbg_tensors import (
+    tensor_constant as tensor_constant,
+)
+from fbg._fbg_tensors import (
+    tensor_conv as tensor_conv,
+)
+from fbg._fbg_tensors import (
+    tensor_elementwise as tensor_elementwise,
+)
+from fbg._fbg_tensors import (
+    tensor_gather as tensor_gather,
+)
+from fbg._fbg_tensors import (
+    tensor_input as tensor_input,
+)
+from fbg._fbg_tensors import (
+    tensor_int64_to_float as tensor_int64_to_float,
+)
+from fbg._fbg_tensors import (
+    tensor_layer_norm as tensor_layer_norm,
+)
+from fbg._fbg_tensors import (
+    tensor_look_up as tensor_look_up,
+)
+from fbg._fbg_tensors import (
+    tensor_multiply as tensor_multiply,
+)
+from fbg._fbg_tensors import (
+    tensor_reduce_rows as tensor_reduce_rows,
+)
+from fbg._fbg_tensors import (
+    tensor_resample as tensor_resample,
+)
+from fbg._fbg_tensors import (
+    tensor_softmax as tensor_softmax,
+)
+from fbg._fbg_tensors import (
+    tensor_window as tensor_window,
+)
+
 _Floats = npt.NDArray[np.float32]
 _Indices = npt.NDArray[np.int32]
 
@@ -375,113 +430,3 @@ def conv_float16(
 def conv_bfloat16(
     w: _Floats, geometry: ConvGeometry, granularity: str, symmetric: bool
 ) -> ConvBFloat16: ...
-
-# bind_tensor.cc: buffers of tensors are dense, in whatever order of axes the caller has chosen.
-_Axis = tuple[int, int, int, Sequence[int]]  # extent, strides to and from, table of places
-_Part = tuple[int, int, int, Sequence[_Axis]]  # input, first element to and from
-
-def tensor_input(graph: Graph, bytes: int) -> int: ...
-def tensor_bytes(graph: Graph, x: int) -> int: ...
-def tensor_constant(graph: Graph, values: npt.NDArray[Any]) -> int: ...
-def tensor_arrange(
-    graph: Graph,
-    inputs: Sequence[int],
-    elements: int,
-    element_bytes: int,
-    parts: Sequence[_Part],
-    fill: bytes = ...,
-) -> int: ...
-def tensor_elementwise(
-    graph: Graph,
-    extents: Sequence[int],
-    operands: Sequence[tuple[int, str, Sequence[int]]],
-    steps: Sequence[tuple[str, int, int, float, float]],
-    output: str = "float32",
-) -> int: ...
-def tensor_look_up(graph: Graph, x: int, table: npt.NDArray[np.uint8]) -> int: ...
-
-_Extent3 = tuple[int, int, int]
-
-def tensor_window(
-    graph: Graph,
-    x: int,
-    function: str,
-    batch: int,
-    channels: int,
-    sizes: Sequence[_Extent3],  # input, output, kernel, stride, dilation, padding before and after
-    count_padding: bool = False,
-    type: str = "float32",
-    factor: float = 1.0,
-    zero_point: int = 0,
-    output_zero_point: int = 0,
-    float_output: bool = False,
-) -> int: ...
-def tensor_reduce_rows(graph: Graph, x: int, function: str, rows: int, cols: int) -> int: ...
-def tensor_resample(
-    graph: Graph,
-    x: int,
-    outer: int,
-    input: int,
-    output: int,
-    inner: int,
-    sources: Sequence[int],
-    weights: Sequence[float],
-) -> int: ...
-def tensor_multiply(
-    graph: Graph,
-    stack: Sequence[int],
-    sizes: tuple[int, int, int],
-    a: tuple[int, list[int], int, int],
-    b: tuple[int, list[int], int, int],
-    c: tuple[int, list[int], int, int],
-) -> int: ...
-def tensor_attend(
-    graph: Graph,
-    stack: Sequence[int],
-    sizes: tuple[int, int, int, int],
-    q: tuple[int, list[int], int, int],
-    k: tuple[int, list[int], int, int],
-    v: tuple[int, list[int], int, int],
-    output: tuple[int, list[int], int, int],
-    bias: tuple[int, list[int], int, int] | None = None,
-    scale: float = 1.0,
-) -> int: ...
-def tensor_gather(
-    graph: Graph,
-    table: int,
-    indices: int,
-    outer: int,
-    extent: int,
-    count: int,
-    row_bytes: int,
-    index_bytes: int,
-) -> int: ...
-def tensor_int64_to_float(graph: Graph, x: int) -> int: ...
-def tensor_softmax(graph: Graph, x: int, rows: int, cols: int) -> int: ...
-def tensor_layer_norm(
-    graph: Graph, x: int, rows: int, gamma: _Floats, beta: _Floats | None, eps: float
-) -> int: ...
-def stage_add_buffer(type: str = "float32", scale: float = 1.0, zero_point: int = 0) -> Stage: ...
-def tensor_conv(
-    graph: Graph,
-    x: int,
-    weights: _ConvWeights,
-    batch: int,
-    spatial: _Extent3,
-    stages: Sequence[Stage],
-    source: str = "native",
-    has_scale: bool = False,
-    scale: float = 1.0,
-    zero_point: int = 0,
-    algorithm: str = "",
-    measured: str = "",
-    exact: bool = False,
-    residual: int | None = None,
-) -> int: ...
-def run_tensors(
-    plan: Plan,
-    inputs: Sequence[npt.NDArray[Any]],
-    outputs: Sequence[npt.NDArray[Any]],
-    num_threads: int,
-    seconds: npt.NDArray[np.float64] | None = None,
-) -> None: ...

@@ -83,7 +83,8 @@ def test_a_model_of_the_hub_is_kept_by_its_id(
 ) -> None:
     asked = []
     monkeypatch.setattr(
-        "fbg.model.directory._hub_snapshot", lambda name: asked.append(name) or directory
+        "fbg.model.directory._hub_snapshot",
+        lambda name, **options: asked.append(name) or directory,
     )
     data = pickle.dumps(fbg.load("someone/some-model"))
     assert str(directory).encode() not in data

@@ -96,12 +96,7 @@ def load(
     if net_options:
         raise TypeError(f"load: {', '.join(net_options)}: only files that end in .onnx take that")
     options = _checked_options(dtype, num_threads, smooth, calibrate, higher_precision)
-    try:
-        loaded = _assemble(str(model), find_directory(path), options, progress)
-    except ModuleNotFoundError as error:
-        raise ModelError(
-            f"load: models need the package {error.name}: pip install 'fbg[models]'"
-        ) from error
+    loaded = _load_directory(str(model), path, options, progress)
     loaded.reload = options.reload(path, loaded.dtype)
     return loaded
 
@@ -142,6 +137,16 @@ def _checked_options(
         num_threads = require_integer(num_threads, "load: num_threads", 1, _fbg.MAX_THREADS)
     texts = None if calibrate is None else _checked_texts(calibrate, dtype, smooth)
     return _Options(dtype, num_threads, smooth, texts, read_patterns(higher_precision))
+
+
+def _load_directory(name: str, path: str, options: _Options, progress: Progress | None) -> Model:
+    """Find the files of a model and read them; say which extra is missing, if one is."""
+    try:
+        return _assemble(name, find_directory(path), options, progress)
+    except ModuleNotFoundError as error:
+        raise ModelError(
+            f"load: models need the package {error.name}: pip install 'fbg[models]'"
+        ) from error
 
 
 def _assemble(name: str, directory: Path, options: _Options, progress: Progress | None) -> Model:
