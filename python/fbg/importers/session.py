@@ -99,7 +99,10 @@ class Session:
                     placed.append(kept[key])
                 return placed
             except Unsupported as refused:
-                at = next(i for i, op in enumerate(self._ops) if op.node.name == refused.op)
+                places = [i for i, op in enumerate(self._ops) if op.node.name == refused.op]
+                if not places:
+                    raise ModelError(f"{self._network.origin}: {refused.reason}") from refused
+                at = places[0]
                 self._refused[refused.op, chosen[at].name] = refused.reason
 
     def _choose(self, op: Op, backends: Sequence[BackEnd]) -> BackEnd:

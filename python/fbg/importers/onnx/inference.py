@@ -123,7 +123,7 @@ def _fold(
         return None
     if node.op in ("Shape", "Size") and node.inputs[0] in types:
         fixed = types[node.inputs[0]].fixed
-        if fixed is not None:
+        if fixed is not None and math.prod(fixed) < 2**63:
             return {node.outputs[0]: _shape_value(node, fixed)}
     if not all(name in constants for name in node.reads):
         return None
