@@ -17,12 +17,13 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 NATIVE_SOURCES := $(shell find CMakeLists.txt cmake include src -type f)
 CXX_FILES      := $(shell find include src tests examples bench -name '*.cc' -o -name '*.h')
 
-.PHONY: help demo test sanitize tsan lint format bench docs wheels clean
+.PHONY: help demo test emulate sanitize tsan lint format bench docs wheels clean
 .NOTPARALLEL:
 
 help:
 	@echo "make demo      embed sentences with a real model and classify digits, float32 and int8"
 	@echo "make test      lint, C++ tests, Python tests"
+	@echo "make emulate   tests with AMX in software, and whether they notice broken kernels"
 	@echo "make sanitize  all tests under AddressSanitizer and UndefinedBehaviorSanitizer"
 	@echo "make tsan      C++ tests, and Python tests of threads, under ThreadSanitizer"
 	@echo "make lint      ruff, mypy --strict, clang-format"
@@ -42,6 +43,18 @@ test: lint
 	$(BIN)/cmake --build $(BUILD)
 	$(BIN)/ctest --test-dir $(BUILD) --output-on-failure --no-tests=error
 	$(BIN)/python -m pytest
+	$(EMULATED) tests/gemm tests/plan
+
+# Python tests with AMX in software, which handles SIGILL in the place of faulthandler. On CPUs without
+# AVX-512, which the rest of those kernels needs, nothing is emulated. `make emulate` takes long.
+EMULATED := env LD_PRELOAD=$(CURDIR)/$(BUILD)/tests/libamx_emulator.so \
+            $(BIN)/python -m pytest -p no:faulthandler
+
+emulate: $(VENV)/.dev
+	$(BIN)/cmake -S . -B $(BUILD) -DFBG_BUILD_TESTS=ON >/dev/null
+	$(BIN)/cmake --build $(BUILD)
+	$(EMULATED) tests/gemm tests/plan tests/conv tests/models
+	$(BIN)/python scripts/amx_mutants.py
 
 # The library, its tests and the package in a folder of their own, built with a sanitizer:
 # $(call instrumented,FOLDER,SANITIZER).
@@ -117,7 +130,7 @@ wheels: $(VENV)/.wheels
 	$(BIN)/python scripts/wheels.py $(if $(PYTHONS),--python $(PYTHONS))
 
 clean:
-	rm -rf $(BUILD) $(ASAN) $(TSAN) $(DOCS) $(WHEELS) $(VENV) dist
+	rm -rf $(BUILD) build-mutants $(ASAN) $(TSAN) $(DOCS) $(WHEELS) $(VENV) dist
 
 # A virtual environment with the tools of the build. Their versions are bounded in pyproject.toml,
 # which pip checks below.

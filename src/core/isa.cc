@@ -13,6 +13,10 @@
 #include <unistd.h>
 #endif
 
+// Features that something else executes in the place of this CPU: null, but for tests that preload
+// tests/emulation/amx_emulator.cc.
+extern "C" [[gnu::weak, gnu::visibility("default")]] fbg::Features fbg_emulated_features();
+
 namespace fbg {
 namespace {
 
@@ -71,7 +75,10 @@ Features detect() noexcept {
     if (bit(c7, 11)) f |= feature::avx512_vnni;
     if (bit(a71, 5)) f |= feature::avx512_bf16;
     const bool amx = bit(d7, 24) && bit(d7, 25) && bit(d7, 22);  // tiles, int8, bfloat16
-    if (os_tiles && amx && tiles_permitted()) f |= feature::amx;
+    if (fbg_emulated_features)
+      f |= fbg_emulated_features();
+    else if (os_tiles && amx && tiles_permitted())
+      f |= feature::amx;
   }
   return f;
 }

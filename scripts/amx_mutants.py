@@ -1,0 +1,238 @@
+"""Break the generator of AMX kernels in one place at a time, and see whether the tests notice.
+
+    python scripts/amx_mutants.py                  # in the emulator of tests/emulation
+    python scripts/amx_mutants.py --native         # on a CPU with AMX
+    python scripts/amx_mutants.py --only stride    # mutants whose name holds this
+
+Each mutant is a change of the source text, compiled in a copy of the tree under build-mutants. It
+is killed if a test fails, crashes or takes too long. Exits with status 1 if one survives.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+COPY = ROOT / "build-mutants"
+TESTS = ("test_microkernel", "test_gemm", "test_microkernel_stages")  # until one fails
+GENERATOR, SCOPE = "src/kernels/x64/amx_generator.cc", "src/kernels/x64/amx_scope.cc"
+SECONDS = 300
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """`old`, which stands once in `file`, becomes `new`."""
+
+    name: str
+    old: str
+    new: str
+    file: str = GENERATOR
+
+
+MUTANTS = (
+    Mutant("operands swapped", "tdpbusd(sum, x, y)", "tdpbusd(sum, y, x)"),
+    Mutant("A signed", "tdpbusd(sum, x, y)", "tdpbssd(sum, x, y)"),
+    Mutant("B unsigned", "tdpbusd(sum, x, y)", "tdpbuud(sum, x, y)"),
+    Mutant("bf16 operands swapped", "tdpbf16ps(sum, x, y)", "tdpbf16ps(sum, y, x)"),
+    Mutant("no zeroing", "tilezero(sums(i, v));", "(void)0;"),
+    Mutant(
+        "sums so far forgotten", "if (key_.load_c)\n        tileloadd", "if (false)\n  tileloadd"
+    ),
+    Mutant(
+        "sums so far read without a mask",
+        "key_.masked && v == vectors_ - 1);\n          vmovups",
+        "false);\n          vmovups",
+    ),
+    Mutant(
+        "rows of sums so far not advanced",
+        "if (i + 1 < rows_) add(scratch_, arg(offsetof(TileArgs, ldpartial)));",
+        "",
+    ),
+    Mutant(
+        "second rows of sums not stored",
+        "for_each_sum([&](int i, int v) { tilestored",
+        "for_each_sum([&](int i, int v) { if (i == 0) tilestored",
+    ),
+    Mutant(
+        "last column of sums not stored",
+        "for_each_sum([&](int i, int v) { tilestored",
+        "for_each_sum([&](int i, int v) { if (v == 0) tilestored",
+    ),
+    Mutant(
+        "stride of B", "mov(b_stride_, kPanelGroupBytes);", "mov(b_stride_, kPanelGroupBytes / 2);"
+    ),
+    Mutant("step along A", "add(a_[i], kTileBytes)", "add(a_[i], kTileBytes / 2)"),
+    Mutant("step along B", "add(b_[p], kBlockGroups * kPanelGroupBytes)", "add(b_[p], kTileBytes)"),
+    Mutant(
+        "second panel is the first", "add(b_[1], field(offsetof(BlockPair, b_panel_stride)));", ""
+    ),
+    Mutant(
+        "half of the blocks",
+        "shr(blocks_, std::countr_zero(unsigned{kBlockGroups}));",
+        "shr(blocks_, 1 + std::countr_zero(unsigned{kBlockGroups}));",
+    ),
+    Mutant(
+        "rows of A do not overlap",
+        "imul(a_[1], lda_, first_row(1));",
+        "imul(a_[1], lda_, kTileRows);",
+    ),
+    Mutant(
+        "rows of sums do not overlap",
+        "return tile == 0 ? 0 : rows_ - kTileRows;",
+        "return tile == 0 ? 0 : rows_ - kTileRows - 1;",
+    ),
+    Mutant(
+        "pairs repeated",
+        "L(skip);\n    add(pair_, kPairBytes);\n    dec(pairs_left_);",
+        "L(skip);\n    dec(pairs_left_);",
+    ),
+    Mutant(
+        "one pair only",
+        "dec(pairs_left_);\n    jmp(next, T_NEAR);",
+        "xor_(pairs_left_, pairs_left_);\n    jmp(next, T_NEAR);",
+    ),
+    Mutant(
+        "rest of K dropped",
+        "and_(rest, kBlockGroups - 1);\n    jz(skip, T_NEAR);",
+        "and_(rest, kBlockGroups - 1);\n    jmp(skip, T_NEAR);",
+    ),
+    Mutant(
+        "rest of K at the start of A",
+        "lea(rest, ptr[scratch_ * kGroupBytes]);",
+        "xor_(rest, rest);",
+    ),
+    Mutant(
+        "rest of K at the wrong place of B",
+        "imul(scratch_, scratch_, kPanelGroupBytes);",
+        "imul(scratch_, scratch_, kTileBytes);",
+    ),
+    Mutant("rests not counted", "inc(count);\n", ""),
+    Mutant(
+        "finished from zero",
+        "call_kernel(vector_key(key_, height, true));",
+        "call_kernel(vector_key(key_, height, false));",
+    ),
+    Mutant("C not advanced", "add(copied(offsetof(TileArgs, c)), scratch_);", ""),
+    Mutant(
+        "C advanced by one row", "imul(scratch_, scratch_, height);\n    add(copied", "add(copied"
+    ),
+    Mutant("sums not advanced", "step(offsetof(TileArgs, partial), height * row_bytes());", ""),
+    Mutant("row not advanced", "step(offsetof(TileArgs, row), height);", ""),
+    Mutant("scales of A not advanced", "step(offsetof(TileArgs, a_scale), height * 4);", ""),
+    Mutant(
+        "zero points of A not advanced", "step(offsetof(TileArgs, a_zero_point), height * 4);", ""
+    ),
+    Mutant("row terms not advanced", "step(offsetof(TileArgs, row_terms), height * 4);", ""),
+    Mutant(
+        "rest of A not advanced",
+        "imul(scratch_, field(offsetof(BlockPair, lda)), height);\n    add(",
+        "imul(scratch_, field(offsetof(BlockPair, lda)), 1);\n    add(",
+    ),
+    Mutant(
+        "rows of the configuration",
+        "tile < kFirstB ? std::min<std::int64_t>(rows, kTileRows) : kTileRows",
+        "tile < kFirstB ? kTileRows : std::min<std::int64_t>(rows, kTileRows)",
+        SCOPE,
+    ),
+    Mutant(
+        "configuration too high",
+        "std::min<std::int64_t>(rows, kTileRows) : kTileRows",
+        "std::int64_t{kTileRows} : kTileRows",
+        SCOPE,
+    ),
+    Mutant(
+        "stale configuration",
+        "if (!configured_) return;\n  TileConfig",
+        "static thread_local bool before = false;\n  if (!configured_ || before) return;\n"
+        "  before = true;\n  TileConfig",
+        SCOPE,
+    ),
+    Mutant(
+        "no configuration",
+        "if (!configured_) return;\n  TileConfig",
+        "return;\n  TileConfig",
+        SCOPE,
+    ),
+)
+
+
+def build(targets: tuple[str, ...]) -> bool:
+    """Whether the copy compiles."""
+    command = ["cmake", "--build", str(COPY / "build"), "--target", *targets]
+    return subprocess.run(command, stdout=subprocess.DEVNULL).returncode == 0
+
+
+def prepare() -> None:
+    """Copy the tree, and compile it as it is."""
+    for name in ("CMakeLists.txt", "cmake", "include", "src", "tests"):
+        target = COPY / name
+        if (ROOT / name).is_dir():
+            shutil.rmtree(target, ignore_errors=True)
+            shutil.copytree(ROOT / name, target)
+        else:
+            COPY.mkdir(exist_ok=True)
+            shutil.copy2(ROOT / name, target)
+    configure = ["cmake", "-S", str(COPY), "-B", str(COPY / "build"), "-G", "Ninja"]
+    configure += ["-DFBG_BUILD_TESTS=ON", "-DCMAKE_INTERPROCEDURAL_OPTIMIZATION=OFF"]
+    subprocess.run(configure, check=True, stdout=subprocess.DEVNULL)
+    if not build((*TESTS, "amx_emulator")):
+        raise SystemExit("the tree does not compile")
+
+
+def failing_test(native: bool) -> str | None:
+    """Return the first test program that fails, or None."""
+    environment = dict(os.environ)
+    if not native:
+        environment["LD_PRELOAD"] = str(COPY / "build" / "tests" / "libamx_emulator.so")
+    for test in TESTS:
+        command = [str(COPY / "build" / "tests" / test), "--gtest_brief=1", "--gtest_fail_fast"]
+        try:
+            done = subprocess.run(command, env=environment, capture_output=True, timeout=SECONDS)
+        except subprocess.TimeoutExpired:
+            return test
+        if done.returncode != 0:
+            return test
+    return None
+
+
+def try_mutant(mutant: Mutant, native: bool) -> str | None:
+    """Return the test that kills a mutant, or None."""
+    path = COPY / mutant.file
+    text = path.read_text()
+    if text.count(mutant.old) != 1:
+        raise SystemExit(f"{mutant.name}: stands {text.count(mutant.old)} times in {mutant.file}")
+    try:
+        path.write_text(text.replace(mutant.old, mutant.new))
+        if not build(TESTS):
+            raise SystemExit(f"{mutant.name}: does not compile")
+        return failing_test(native)
+    finally:
+        path.write_text(text)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--native", action="store_true", help="without the emulator")
+    parser.add_argument("--only", default="", metavar="TEXT", help="mutants whose name holds this")
+    options = parser.parse_args()
+    prepare()
+    if failing_test(options.native):
+        raise SystemExit("a test fails without any mutant")
+    chosen = [mutant for mutant in MUTANTS if options.only in mutant.name]
+    survivors = 0
+    for mutant in chosen:
+        killer = try_mutant(mutant, options.native)
+        survivors += killer is None
+        print(f"{mutant.name}: {f'killed by {killer}' if killer else 'SURVIVED'}", flush=True)
+    print(f"{len(chosen) - survivors} of {len(chosen)} killed")
+    return survivors > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
