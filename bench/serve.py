@@ -85,11 +85,15 @@ def running(name: str, command: list[str], port: int, path: str) -> Iterator[Ser
             process.kill()
 
 
+def this_server(model: Path, port: int, *more: str) -> list[str]:
+    """The command of `fbg serve` with one model, "m", in int8."""
+    command = [sys.executable, "-m", "fbg", "serve", f"m={model}", "--port", str(port), *more]
+    return command if (model / "fbg.safetensors").is_file() else [*command, "--dtype", "int8"]
+
+
 def contestants(options: argparse.Namespace, stack: ExitStack) -> list[Server]:
     model, port = str(options.model), free_port()
-    ours = [sys.executable, "-m", "fbg", "serve", f"m={model}", "--port", str(port)]
-    if not (options.model / "fbg.safetensors").is_file():
-        ours += ["--dtype", "int8"]
+    ours = this_server(options.model, port)
     servers = [stack.enter_context(running("fbg", ours, port, "/v1/embeddings"))]
     if options.ort:
         port = free_port()

@@ -350,15 +350,19 @@ double cost(const ConvProblem<Acc>& p) {
   const double sources = static_cast<double>(g.kernel[0] * u.sources);
   const double sums =
       sources * static_cast<double>(g.kernel[2]) * (is_integer(Acc::kind) && u.depth == 2 ? 2 : 1);
+  // Lanes are filled by vectors, or, where no such function fits, one by one. U outgrows the L1 if
+  // groups have many channels.
+  constexpr double kLane = 10;
+  const bool by_rows = u.kind == Kind::rows;
+  const bool by_vectors = by_rows ? g.is_depthwise() && g.group_outputs() == 1
+                                  : u.depth == 4 && g.group_inputs() % 4 == 0;
   double build = 0;
-  if (u.kind == Kind::rows) build = sources * 5.0 / static_cast<double>(u.share);
-  if (u.kind == Kind::channels) {
-    // Pairs of bytes, without VNNI, are put into the lanes one by one.
-    constexpr double kLane = 24;
-    const bool pairs = is_integer(Acc::kind) && u.depth == 2;
-    build = pairs ? sources * kLane * static_cast<double>(tile.lanes)
-                  : sources * 2.0 / static_cast<double>(g.kernel[1]);
-  }
+  if (u.kind != Kind::in_place && is_integer(Acc::kind) && !by_vectors)
+    build = sources * (by_rows ? kLane / 4 : kLane) * static_cast<double>(tile.lanes);
+  else if (by_rows)
+    build = sources * 5.0 / static_cast<double>(u.share);
+  else if (u.kind == Kind::channels)
+    build = sources * 2.0 / static_cast<double>(g.kernel[1]) + sources * sources * 0.4;
   build *= static_cast<double>(g.stride[2] * (u.kind == Kind::channels ? g.stride[1] : 1));
   // Reading pixels, and the pipeline.
   constexpr double kRest = 11;

@@ -284,9 +284,10 @@ bool applies_to(const ConvProblem<Float32>& p, int n) {
 // transforms, which are limited by the transfers between the L1 and the L2. The constants were
 // fitted to times measured over channels and sizes of images (bench/winograd.py).
 double cost_of(const ConvProblem<Float32>& p, int n) {
-  constexpr double kPoint = 20;     // of a vector of channels
-  constexpr double kTerm = 1.5;     // a point, for each point along an axis
-  constexpr double kError = 0.015;  // what a larger error must be worth, for each n
+  constexpr double kTilePoint = 30;  // of a tile, whatever its channels
+  constexpr double kPoint = 20;      // of a vector of channels
+  constexpr double kTerm = 1.5;      // a point, for each point along an axis
+  constexpr double kError = 0.015;   // what a larger error must be worth, for each n
   const WinogradTiling tiling(p.geometry, p.shape, n);
   const Geometry tile = choose_geometry(Accumulator::float32, p.features);
   const double points = static_cast<double>(tiling.points());
@@ -299,7 +300,7 @@ double cost_of(const ConvProblem<Float32>& p, int n) {
   const double bytes = points * inputs * static_cast<double>(p.geometry.out_channels) * kFloat;
   const double longer = static_cast<double>(std::max(tiling.y.t, tiling.x.t));
   const double transform =
-      tiles * points * (in_vectors + out_vectors) / 2 * (kPoint + kTerm * longer);
+      tiles * points * (kTilePoint + (in_vectors + out_vectors) / 2 * (kPoint + kTerm * longer));
   const double error = 1 + kError * (n - 2);
   const double all =
       bytes + tiles * points * static_cast<double>(kFloat) *

@@ -135,3 +135,9 @@ def test_an_image_that_holds_infinity_leaves_other_tiles_alone() -> None:
     y = fbg.conv(x, wc, algorithm="winograd4")
     assert not np.isfinite(y[0, 1:4, 1:4]).any()
     assert not y[0, 8:].any() and not y[0, :, 8:].any()
+
+
+def test_it_is_not_chosen_for_small_images_of_few_channels() -> None:
+    wc = fbg.PackedConv(np.ones((16, 3, 3, 3), np.float32), padding=1, dtype="float32")
+    for size in (9, 32):
+        assert not wc.algorithms((1, size, size, 3))[0].name.startswith("winograd")

@@ -82,7 +82,7 @@ def test_feeds_may_have_any_strides():
 @pytest.mark.filterwarnings("error")
 def test_a_node_can_be_placed_elsewhere(where):
     net = conv_relu(placement={"conv": where})
-    np.testing.assert_allclose(net(X), expected(X), 1e-5, 1e-5)
+    np.testing.assert_allclose(net(X), expected(X), 1e-4, 1e-4)  # by Winograd's algorithm or not
     places = {name: step.backend for step in net.plan().steps for name in step.nodes}
     assert places["conv"] == where
     assert places["relu"] == "fbg"

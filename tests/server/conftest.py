@@ -1,5 +1,6 @@
 """A server with a model of every kind, for the tests that only ask it something."""
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +11,9 @@ import fbg
 from helpers import tiny_bert
 from helpers.serving import RunningServer, running
 from helpers.tiny_tasks import write_model
+
+# The tests in a browser are run where there is one.
+collect_ignore = [] if shutil.which("chromium") else ["test_browser.py"]
 
 KINDS = {
     "rank": "pairs",

@@ -1,5 +1,6 @@
 """The queue: which work is computed first, with what, and what becomes of work that is not done."""
 
+import os
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -195,6 +196,27 @@ def test_a_query_does_not_wait_for_bulk_on_every_thread(owner: Requests, engine:
     assert engine.batches[-1] == [5]
     engine.gate.set()
     queue.close()
+
+
+def test_whoever_answers_comes_before_queries_and_queries_before_bulk(
+    owner: Requests, engine: Recorder
+) -> None:
+    queue, seen = WorkQueue(1), dict[str, int]()
+
+    def noted(lane: str) -> Callable[..., Any]:
+        def keep(number: int, rows: np.ndarray) -> np.ndarray:
+            seen[lane] = os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
+            return rows
+
+        return keep
+
+    queue.submit(work(engine, [5], keep=noted("query")), owner)
+    queue.submit(work(engine, *[[3] * 500 for _ in range(4)], keep=noted("bulk")), owner)
+    owner.wait(2)
+    queue.close()
+    here = os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
+    highest = 19  # of niceness; a process that has it already cannot lower its threads
+    assert seen == {"query": min(here + 4, highest), "bulk": min(here + 14, highest)}
 
 
 def test_cancelled_work_is_not_computed(owner: Requests, engine: Recorder) -> None:

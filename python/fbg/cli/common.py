@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import click
 
+from fbg import _fbg
 from fbg.files import require_replaceable
 from fbg.reports.measuring import Report
 from fbg.reports.plots import require_matplotlib
@@ -21,6 +22,7 @@ __all__ = [
     "json_option",
     "plot_option",
     "print_report",
+    "threads_option",
     "user_errors",
 ]
 
@@ -45,6 +47,11 @@ def user_errors() -> Iterator[None]:
 
 def binary_size(size: int) -> str:
     return f"{size >> 20} MiB" if size >= 1 << 20 else f"{size >> 10} KiB"
+
+
+def threads_option(help: str) -> Callable[[Any], Any]:
+    """Return the option --threads; help: whose threads they are."""
+    return click.option("--threads", type=click.IntRange(1, _fbg.MAX_THREADS), help=help)
 
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")

@@ -13,8 +13,7 @@ from typing import Any
 import click
 
 import fbg
-from fbg import _fbg
-from fbg.cli.common import user_errors
+from fbg.cli.common import threads_option, user_errors
 from fbg.files import require_replaceable
 from fbg.model.fingerprint import fingerprint_file, fingerprint_model
 from fbg.model.load import DTYPES
@@ -36,20 +35,29 @@ class Source:
     total: int | None
 
 
+@dataclass(frozen=True)
+class ShardArguments:
+    """What --ray is given, in the words of the command line."""
+
+    model: str
+    dtype: str | None
+    source: str
+    column: str | None
+    output: str
+
+
 @click.command()
 @click.argument("model")
 @click.option("--text", "texts", multiple=True, help="A text; may be given several times.")
 @click.option(
     "--input",
     "source",
-    type=click.Path(dir_okay=False, allow_dash=True),
     help="A .txt file with one text per line, or a .jsonl or .parquet file; - reads lines from "
     "standard input.",
 )
 @click.option("--column", help='Column (.parquet) or key (.jsonl) of the texts. Default: "text".')
 @click.option(
     "--output",
-    type=click.Path(dir_okay=False),
     help="A .npy or .parquet file to write. Default: print each embedding as a line of JSON.",
 )
 @click.option("--overwrite", is_flag=True, help="Replace an existing output file.")
@@ -62,6 +70,7 @@ class Source:
 @click.option("--truncate-dim", type=click.IntRange(min=1), help="Keep only the first dimensions.")
 @click.option(
     "--normalize/--no-normalize",
+    "normalize_embeddings",
     default=None,
     help="Scale embeddings to length 1, or not. Default: what the model's modules.json says.",
 )
@@ -77,11 +86,16 @@ class Source:
     show_default=True,
     help="Texts per run, at most.",
 )
+@threads_option("Number of threads. Default: all CPUs. With --ray, each actor has one.")
 @click.option(
-    "--threads",
-    type=click.IntRange(1, _fbg.MAX_THREADS),
-    help="Number of threads. Default: all CPUs.",
+    "--ray",
+    "on_ray",
+    is_flag=True,
+    help="Embed the files of a directory, or of a pattern in quotes, on a Ray cluster; OUTPUT is a "
+    "directory with a .parquet file for each. Both may be URLs.",
 )
+@click.option("--address", help="Of the cluster. Default: one is started on this machine.")
+@click.option("--actors", type=click.IntRange(min=1), help="Default: one for each CPU.")
 def encode(
     model: str,
     texts: tuple[str, ...],
@@ -90,12 +104,12 @@ def encode(
     output: str | None,
     overwrite: bool,
     dtype: str | None,
-    prompt_name: str | None,
-    truncate_dim: int | None,
-    normalize: bool | None,
-    truncation: bool,
     batch_size: int,
     threads: int | None,
+    on_ray: bool,
+    address: str | None,
+    actors: int | None,
+    **options: Any,
 ) -> None:
     """Embed texts with MODEL, a directory or a hub id.
 
@@ -107,19 +121,16 @@ def encode(
     Examples:
       fbg encode path/to/all-MiniLM-L6-v2 --text "A cat sits on the mat."
       fbg encode path/to/all-MiniLM-L6-v2 --input texts.jsonl --output emb.npy
+      fbg encode path/to/all-MiniLM-L6-v2 --ray --input texts/ --output rows/
     """
-    if bool(texts) == (source is not None):
-        raise click.UsageError("give either --text or --input")
-    if column is not None and source in (None, "-"):
-        raise click.UsageError("--column requires --input with a .jsonl or .parquet file")
-    if source is not None and output is not None and _is_same(Path(source), Path(output)):
-        raise click.UsageError(f"--output would replace the --input: {output}")
-    options: dict[str, Any] = {
-        "normalize_embeddings": normalize,
-        "truncate_dim": truncate_dim,
-        "prompt_name": prompt_name,
-        "truncation": truncation,
-    }
+    if on_ray:
+        if texts or source is None or output is None:
+            raise click.UsageError("--ray requires --input and --output")
+        job = ShardArguments(model, dtype, source, column, output)
+        with user_errors():
+            _encode_on_ray(job, address, actors, fbg.EncodeOptions(batch_size, **options))
+        return
+    _check_arguments(texts, source, column, output, address, actors)
     with user_errors():
         if output is not None:  # before anything that takes time
             _check_output(Path(output), overwrite)
@@ -131,6 +142,47 @@ def encode(
             return
         rows, columns = _write(loaded, chosen, Path(output), batch_size, options)
     click.echo(f"{output}: {rows} embeddings with {columns} dimensions", err=True)
+
+
+def _check_arguments(
+    texts: tuple[str, ...],
+    source: str | None,
+    column: str | None,
+    output: str | None,
+    address: str | None,
+    actors: int | None,
+) -> None:
+    """Raise UsageError for options that do not go together."""
+    if bool(texts) == (source is not None):
+        raise click.UsageError("give either --text or --input")
+    if address is not None or actors is not None:
+        raise click.UsageError("--address and --actors require --ray")
+    if column is not None and source in (None, "-"):
+        raise click.UsageError("--column requires --input with a .jsonl or .parquet file")
+    for option, path in (("--input", source), ("--output", output)):
+        if path is not None and Path(path).is_dir():
+            raise click.UsageError(f"{option} is a directory, which requires --ray: {path}")
+    if source is not None and output is not None and _is_same(Path(source), Path(output)):
+        raise click.UsageError(f"--output would replace the --input: {output}")
+
+
+def _encode_on_ray(
+    given: ShardArguments, address: str | None, actors: int | None, options: fbg.EncodeOptions
+) -> None:
+    from fbg.integrations.ray_encode import encode_shards
+    from fbg.integrations.shards import ShardJob, find_shards
+
+    shards = find_shards(given.source, given.output)
+    job = ShardJob(given.model, given.output, given.dtype, given.column, options)
+    with progress_bar(len(shards), "shard") as advance:
+        done = encode_shards(
+            job, shards, address=address, actors=actors, advance=lambda _: advance(1)
+        )
+    rows, skipped = sum(each.rows for each in done), sum(each.skipped for each in done)
+    click.echo(
+        f"{given.output}: {rows} embeddings in {len(done)} files, {skipped} of which were there",
+        err=True,
+    )
 
 
 def _is_same(source: Path, output: Path) -> bool:

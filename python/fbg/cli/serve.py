@@ -9,8 +9,7 @@ from typing import Any
 
 import click
 
-from fbg import _fbg
-from fbg.cli.common import user_errors
+from fbg.cli.common import threads_option, user_errors
 from fbg.model.load import DTYPES
 from fbg.runtime.batches import MAX_BATCH_TOKENS
 
@@ -30,11 +29,7 @@ from fbg.runtime.batches import MAX_BATCH_TOKENS
     show_default=True,
     help="0: any free one, which the log names.",
 )
-@click.option(
-    "--threads",
-    type=click.IntRange(1, _fbg.MAX_THREADS),
-    help="Of each process. Default: an equal share of the CPUs.",
-)
+@threads_option("Of each process. Default: an equal share of the CPUs.")
 @click.option(
     "--workers",
     type=click.IntRange(1, 256),

@@ -85,7 +85,12 @@ def classify(
     source: str | None,
     top_k: int,
 ) -> None:
-    """Print the labels of texts with their scores."""
+    """Print the labels of texts with their scores.
+
+    \b
+    Example:
+      fbg classify path/to/classifier --text "A fine film." --top-k 2
+    """
     given = _given(texts, source)
     with _loaded(model, dtype, num_threads) as loaded:
         _print(loaded.classify(given, top_k=top_k))
@@ -105,7 +110,12 @@ def rerank(
     query: str,
     top_k: int | None,
 ) -> None:
-    """Print texts by how well they answer a query, best first (cross-encoders)."""
+    """Print texts by how well they answer a query, best first (cross-encoders).
+
+    \b
+    Example:
+      fbg rerank path/to/cross-encoder --query "what is rust?" --input passages.txt
+    """
     given = _given(texts, source)
     with _loaded(model, dtype, num_threads) as loaded:
         _print(loaded.rerank(query, given, top_k=top_k, return_documents=True))
@@ -123,7 +133,12 @@ def ner(
     source: str | None,
     aggregation: Any,
 ) -> None:
-    """Print the entities of texts: a list for each text."""
+    """Print the entities of texts: a list for each text.
+
+    \b
+    Example:
+      fbg ner path/to/ner-model --text "Ada Lovelace lived in London."
+    """
     given = _given(texts, source)
     with _loaded(model, dtype, num_threads) as loaded:
         _print(loaded.ner(given, aggregation_strategy=aggregation))
@@ -136,7 +151,12 @@ def ner(
 def answer(
     model: str, dtype: str | None, num_threads: int | None, question: str, context: str
 ) -> None:
-    """Print the part of a text that answers a question."""
+    """Print the part of a text that answers a question.
+
+    \b
+    Example:
+      fbg answer path/to/qa-model --question "Who?" --context "Ada wrote it."
+    """
     with _loaded(model, dtype, num_threads) as loaded:
         _print([loaded.answer(question, context)])
 
@@ -153,7 +173,12 @@ def fill_mask(
     source: str | None,
     top_k: int,
 ) -> None:
-    """Print the likeliest tokens for the mask of each text."""
+    """Print the likeliest tokens for the mask of each text.
+
+    \b
+    Example:
+      fbg fill-mask path/to/bert --text "Paris is the [MASK] of France."
+    """
     given = _given(texts, source)
     with _loaded(model, dtype, num_threads) as loaded:
         _print(loaded.fill_mask(given, top_k=top_k))
@@ -177,7 +202,12 @@ def search(
     top_k: int,
     query_prompt: str | None,
 ) -> None:
-    """Print the texts whose embeddings are most similar to those of queries, best first."""
+    """Print the texts whose embeddings are most similar to those of queries, best first.
+
+    \b
+    Example:
+      fbg search path/to/minilm --query "what is rust?" --input passages.txt
+    """
     given = _given(texts, source)
     with _loaded(model, dtype, num_threads) as loaded:
         wanted = loaded.encode(list(queries), prompt_name=query_prompt)

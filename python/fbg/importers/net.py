@@ -40,7 +40,9 @@ class NetPlan:
         lines = []
         for step in self.steps:
             nodes = " + ".join(step.nodes)
-            lines.append(f"{step.backend:12} {step.algorithm:48} {nodes}  {'; '.join(step.types)}")
+            time = "" if step.seconds is None else f"{1e3 * step.seconds:9.3f} ms  "
+            types = "; ".join(step.types)
+            lines.append(f"{time}{step.backend:12} {step.algorithm:48} {nodes}  {types}")
         lines.append(f"arena: {self.arena_bytes} bytes")
         return "\n".join(lines)
 
@@ -124,6 +126,22 @@ class Net:
     def trials(self) -> list[Trial]:
         """Return what `fbg.tune` times: the convolutions of the last run or of the next one."""
         return self._current("tune").trials
+
+    def profile(self, feeds: Mapping[str, object], rounds: int = 15) -> NetPlan:
+        """Return the plan of a run on these inputs, with the median time of each step.
+
+        A step of another back end than fbg is all that it computes in a row. Raises as `run` does,
+        and ValueError unless there is at least one round.
+
+        >>> print(net.profile({"x": x}))  # doctest: +SKIP
+        """
+        if rounds < 1:
+            raise ValueError(f"profile: rounds must be at least 1, got {rounds}")
+        self.run(feeds)
+        arrays = self._checked(feeds)
+        types = {name: TensorType(a.dtype, a.shape) for name, a in arrays.items()}
+        session = self._session(types, {name: arrays[name] for name in self._bound})
+        return NetPlan(tuple(session.profile(arrays, rounds)), session.nbytes)
 
     def __repr__(self) -> str:
         inputs = ", ".join(f"{name}: {kind}" for name, kind in self.inputs.items())

@@ -9,9 +9,10 @@ run       part by part, on buffers that the session owns
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,7 @@ Array = npt.NDArray[Any]
 class PlacedStep:
     """A step of a plan: the nodes that it computes, where and how, and their types.
 
-    modelled: seconds by the cost model. seconds: of the last timed run, if there was one.
+    modelled: seconds by the cost model. seconds: measured by `Net.profile`, else None.
     """
 
     nodes: tuple[str, ...]
@@ -198,6 +199,31 @@ class Session:
             value = self._constants[name].copy() if found is None else found
             outputs[name] = value.copy() if name in feeds else value
         return outputs
+
+    def profile(self, feeds: Mapping[str, Array], rounds: int) -> list[PlacedStep]:
+        """Return what a run does, with the medians of measured times."""
+        samples: list[list[list[float]]] = [[] for _ in self._parts]
+        for _ in range(rounds):
+            values = dict(feeds)
+            for placed, own in zip(self._parts, samples, strict=True):
+                given = [values[name] for name in placed.part.inputs]
+                room = [self._room(name) for name in placed.part.outputs]
+                start = time.perf_counter()
+                results, seconds = placed.prepared.timed(given, room)
+                own.append(seconds or [time.perf_counter() - start])
+                values.update(zip(placed.part.outputs, results, strict=True))
+        found = []
+        for placed, own in zip(self._parts, samples, strict=True):
+            ops = {op.node.name: op for op in placed.part.ops}
+            steps = placed.prepared.steps()
+            medians = [float(median) for median in np.median(own, axis=0)]
+            if len(medians) != len(steps):  # a part that is timed as a whole
+                names = tuple(name for step in steps for name in step.nodes)
+                steps = [Step(names, steps[0].algorithm)]
+            for step, seconds_of_step in zip(steps, medians, strict=True):
+                timed = replace(step, seconds=seconds_of_step)
+                found.append(self._placed_step(timed, placed.backend, ops))
+        return found
 
     def _room(self, name: str) -> Array | None:
         kind = self._types.get(name)

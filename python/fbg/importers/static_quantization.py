@@ -2,6 +2,7 @@
 QuantizeLinear and DequantizeLinear around what is multiplied, added, pooled or joined.
 
     weights       int8, symmetric, one scale for each output channel
+    biases        of convolutions: corrected by what rounding the weights adds on average
     activations   uint8, one scale and zero point for a tensor, chosen by an observer
 
 What computes the network then finds the integers (ops/quantized.py); tensors that stay inside the
@@ -53,6 +54,8 @@ def quantize_network(
     """
     chosen: list[str] | None = None
     observers: dict[str, Observer] = {}
+    means: dict[str, list[Array]] = {}  # over all pixels, of each channel; one for each feed
+    convolved = {node.inputs[0] for node in network.nodes if node.op == "Conv"}
     for feed in feeds:
         if chosen is None:
             chosen = _tensors(network, feed)
@@ -62,10 +65,14 @@ def quantize_network(
         for name, value in {**run(watched, feed), **feed}.items():
             if name in observers:
                 _observe(observers[name], name, value)
+                if name in convolved:
+                    pixels = (0, *range(2, value.ndim))
+                    means.setdefault(name, []).append(value.mean(axis=pixels, dtype=np.float64))
     if chosen is None:
         raise ValueError("calibrate: must hold at least one feed")
     parameters = {name: observers[name].qparams() for name in chosen}
-    return _rewritten(network, _shared(network, parameters))
+    averages = {name: np.mean(values, axis=0) for name, values in means.items()}
+    return _rewritten(network, _shared(network, parameters), averages)
 
 
 def _shared(network: Network, parameters: dict[str, Parameters]) -> dict[str, Parameters]:
@@ -130,7 +137,9 @@ def _stays_inside(producer: Node | None, consumers: list[Node], readers: int) ->
     return producer.op in _ELEMENTWISE and following in _ELEMENTWISE
 
 
-def _rewritten(network: Network, parameters: Mapping[str, tuple[Any, Any]]) -> Network:
+def _rewritten(
+    network: Network, parameters: Mapping[str, tuple[Any, Any]], means: Mapping[str, Array]
+) -> Network:
     constants = dict(network.constants)
     version = max(network.versions.get("", 13), 13)
     renamed: dict[str, str] = {}
@@ -150,6 +159,8 @@ def _rewritten(network: Network, parameters: Mapping[str, tuple[Any, Any]]) -> N
         quantized = _is_quantized(node, parameters, constants)
         if quantized:
             inputs[1] = _quantized_weights(node, constants, nodes, version)
+            if node.op == "Conv" and node.inputs[0] in means:
+                inputs[2:] = [_corrected_bias(node, constants, means[node.inputs[0]])]
         source = type(node.source)()
         source.CopyFrom(node.source)
         del source.input[:]
@@ -190,6 +201,28 @@ def _quantized_weights(
         constants[f"{name}.scale_{axis}"] = scale
         inputs = (f"{name}.quantized_{axis}", f"{name}.scale_{axis}")
         nodes.append(_linear("DequantizeLinear", result, inputs, result, version, axis=axis))
+    return result
+
+
+def _corrected_bias(node: Node, constants: dict[str, Array], mean: Array) -> str:
+    """Return the bias plus the mean of (w - quantized w) x: what rounding the weights has taken.
+
+    mean: of each channel of x. Pixels of the padding count as all others. (Nagel et al., 2019,
+    arXiv:1906.04721, section 4.2)
+    """
+    named = len(node.inputs) > 2 and node.inputs[2] != ""
+    if named and node.inputs[2] not in constants:
+        return node.inputs[2]
+    name = node.inputs[1]
+    w, scale = constants[name].astype(np.float64), constants[f"{name}.scale_0"]
+    rounded = constants[f"{name}.quantized_0"] * scale.reshape(-1, *[1] * (w.ndim - 1))
+    error = (w - rounded).sum(axis=tuple(range(2, w.ndim)))  # (O, I / groups)
+    groups = int(node.attributes.get("group", 1))
+    by_group = error.reshape(groups, -1, error.shape[1])
+    lost = np.einsum("goi,gi->go", by_group, mean.reshape(groups, -1)).reshape(-1)
+    bias = constants[node.inputs[2]] if named else np.zeros(len(w), np.float32)
+    result = f"{node.name}.corrected_bias"
+    constants[result] = (bias + lost).astype(np.float32)
     return result
 
 

@@ -120,6 +120,12 @@ class PreparedPart(Protocol):
         """Compute and return the outputs: in the given arrays, new ones in place of None."""
         ...
 
+    def timed(
+        self, inputs: Sequence[Array], outputs: Sequence[Array | None]
+    ) -> tuple[list[Array], list[float]]:
+        """Do the same; also return the seconds of each step, or none if they are not known."""
+        ...
+
     def steps(self) -> list[Step]:
         """Return what a run does."""
         ...

@@ -107,12 +107,14 @@ class _PreparedPlan:
         _fbg.run_tensors(self._plan, given, results, self._threads)
         return results
 
-    def timed(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> Array:
-        """Run once and return the seconds of every op of the graph."""
+    def timed(
+        self, inputs: Sequence[Array], outputs: Sequence[Array | None]
+    ) -> tuple[list[Array], list[float]]:
         seconds = np.zeros(len(self._plan.ops))
-        given = self._given(inputs)
-        _fbg.run_tensors(self._plan, given, list(outputs), self._threads, seconds)
-        return seconds
+        results = [array for array in outputs if array is not None]
+        _fbg.run_tensors(self._plan, self._given(inputs), results, self._threads, seconds)
+        owned = [float(seconds[i]) for i in range(len(seconds)) if i in self._builder.owners]
+        return results, owned
 
     def _given(self, inputs: Sequence[Array]) -> list[Array]:
         """Return dense inputs; indices among them are checked."""

@@ -1,0 +1,123 @@
+"""What happens to `fbg serve` at its limits: /health, overload, and hours of steady load.
+
+    python bench/serve_limits.py MODEL_DIRECTORY [--minutes 5] [--json out.json]
+
+Three servers, one after the other, each with the load that the line names:
+
+    health     /health every 20 ms, while clients of single sentences and of bulk requests keep the
+               server busy
+    overload   arrivals at 3 times the capacity, with at most 64 requests at a time: the rest should
+               be answered 429, and as many as before should be answered 200
+    steady     arrivals at a share of the capacity for some minutes: p99 and memory of each minute
+
+The capacity is the rate of 32 clients in a closed loop, measured first on each server.
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import json
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+from http_load import Job
+from serve import Server, bodies, finish, free_port, load, running, start, this_server
+
+
+@contextmanager
+def server_of(options: argparse.Namespace, *more: str) -> Iterator[Server]:
+    port = free_port()
+    with running("fbg", this_server(options.model, port, *more), port, "/v1/embeddings") as server:
+        load(server, "short", 8, 1.0)
+        yield server
+
+
+def probe(server: Server, seconds: float) -> list[float]:
+    """Milliseconds that /health took, each time, in increasing order."""
+    connection, taken = http.client.HTTPConnection("127.0.0.1", server.port), []
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        begin = time.perf_counter()
+        connection.request("GET", "/health")
+        answer = connection.getresponse()
+        answer.read()
+        assert answer.status == 200
+        taken.append(1000 * (time.perf_counter() - begin))
+        time.sleep(0.02)
+    return sorted(taken)
+
+
+def health(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    with server_of(options) as server:
+        for name, kinds in (
+            ("128 clients", [("short", 128)]),
+            ("8 bulk clients", [("bulk", 8)]),
+            ("128 clients and 4 bulk clients", [("short", 128), ("bulk", 4)]),
+        ):
+            with ExitStack() as stack:
+                for kind, clients in kinds:
+                    job = Job(server.port, server.path, bodies(kind), clients, options.seconds + 2)
+                    stack.callback(finish, start(job))
+                time.sleep(1.0)
+                taken = probe(server, options.seconds)
+            yield {
+                "load": f"health, {name}",
+                "p50_ms": round(taken[len(taken) // 2], 1),
+                "p99_ms": round(taken[int(0.99 * len(taken))], 1),
+                "max_ms": round(taken[-1], 1),
+                "probes": len(taken),
+            }
+
+
+def overload(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    with server_of(options, "--max-concurrent-requests", "64") as server:
+        capacity = load(server, "short", 32, options.seconds).rate
+        result = load(server, "short", 256, options.seconds, rate=3 * capacity)
+        yield {
+            "load": "overload at 3 times the capacity",
+            "capacity_per_s": round(capacity),
+            "goodput_per_s": round(result.rate),
+            "p99_ms": round(1000 * result.percentile(0.99), 1),
+            "statuses": result.statuses,
+        }
+
+
+def steady(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    with server_of(options) as server:
+        capacity = load(server, "short", 32, options.seconds).rate
+        for minute in range(options.minutes):
+            result = load(server, "short", 128, 60.0, rate=options.share * capacity, warm_up=0)
+            yield {
+                "load": f"minute {minute + 1} at {options.share:.0%} of {capacity:.0f}/s",
+                "requests_per_s": round(result.rate),
+                "p99_ms": round(1000 * result.percentile(0.99), 1),
+                "rss_mib": round(server.rss_mib, 1),
+                "statuses": result.statuses,
+            }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("model", type=Path, help="a model directory, saved by fbg or not")
+    parser.add_argument("--seconds", type=float, default=5.0)
+    parser.add_argument("--minutes", type=int, default=0, help="of the steady load")
+    parser.add_argument("--share", type=float, default=0.8, help="of the capacity, in steady load")
+    parser.add_argument("--only", choices=("health", "overload", "steady"))
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    rows = []
+    for part in (health, overload, steady):
+        if options.only in (None, part.__name__):
+            for row in part(options):
+                print(row, flush=True)
+                rows.append(row)
+    if options.json:
+        options.json.write_text(json.dumps(rows, indent=1))
+
+
+if __name__ == "__main__":
+    main()

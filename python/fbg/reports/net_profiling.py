@@ -1,0 +1,62 @@
+"""Where the time of a run of a network from a file goes: the report of `fbg profile net.onnx`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fbg.model.load import load
+from fbg.reports.measuring import Report
+
+if TYPE_CHECKING:
+    from fbg.importers.description import TensorType
+    from fbg.importers.net import NetPlan
+
+__all__ = ["NetProfile", "profile_net"]
+
+
+@dataclass(frozen=True)
+class NetProfile(Report):
+    """The steps of a network with their median times, as its method `profile` returns them."""
+
+    path: str
+    threads: int
+    plan: NetPlan
+
+    def __str__(self) -> str:
+        total = sum(step.seconds or 0.0 for step in self.plan.steps)
+        return f"{self.path}, threads: {self.threads}\n{self.plan}\ntotal: {1e3 * total:.3f} ms"
+
+
+def profile_net(
+    path: str,
+    *,
+    shapes: Mapping[str, tuple[int, ...]] | None = None,
+    num_threads: int | None = None,
+    rounds: int = 15,
+) -> NetProfile:
+    """Load a network and time it on random inputs; integers are 0, and bool is true.
+
+    shapes: of inputs by name, where the file leaves sizes open. Raises ValueError for an input
+    whose size is not known, and what `fbg.load` raises.
+    """
+    from fbg import _fbg
+
+    threads = num_threads or _fbg.num_threads()
+    net = load(path, num_threads=threads, shapes=shapes or {})
+    rng = np.random.default_rng(0)
+    feeds = {name: _values(name, kind, rng) for name, kind in net.inputs.items()}
+    return NetProfile(path, threads, net.profile(feeds, rounds))
+
+
+def _values(name: str, kind: TensorType, rng: np.random.Generator) -> npt.NDArray[Any]:
+    shape = kind.fixed
+    if shape is None:
+        raise ValueError(f"profile: the shape of input '{name}' is {kind}: pass --shape {name}=1,…")
+    if kind.dtype.kind == "f":
+        return rng.standard_normal(shape).astype(kind.dtype)
+    return (np.ones if kind.dtype == np.bool_ else np.zeros)(shape, kind.dtype)
