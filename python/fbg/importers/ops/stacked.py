@@ -62,8 +62,11 @@ class Scores:
         return builder.buffer(result)
 
 
-def _is_open(value: Value) -> bool:
-    return value.scores is not None and value.buffer is None and value.uses <= 1
+def _open_scores(value: Value) -> Scores | None:
+    """Return a product that more can join, or None."""
+    if isinstance(value.scores, Scores) and value.buffer is None and value.uses <= 1:
+        return value.scores
+    return None
 
 
 def _with_scores(value: Value, scores: Scores) -> Value:
@@ -72,10 +75,10 @@ def _with_scores(value: Value, scores: Scores) -> Value:
 
 def extend_scores(function: str, a: Value, b: Value) -> Value | None:
     """Make a factor or a summand of a product part of it; None where that is not possible."""
-    if not _is_open(a) and _is_open(b) and function in ("add", "multiply"):
+    if _open_scores(a) is None and function in ("add", "multiply"):
         a, b = b, a
-    scores = a.scores
-    if scores is None or not _is_open(a) or scores.softmax or scores.bias is not None:
+    scores = _open_scores(a)
+    if scores is None or scores.softmax or scores.bias is not None:
         return None
     if function in ("multiply", "divide") and b.constant is not None and b.size == 1:
         factor = float(b.constant.reshape(-1)[0])
@@ -89,17 +92,19 @@ def extend_scores(function: str, a: Value, b: Value) -> Value | None:
 
 def softmax_of_scores(value: Value) -> Value | None:
     """Make the softmax along the last axis part of a product; None where that is not possible."""
-    if value.scores is None or not _is_open(value) or value.scores.softmax:
+    scores = _open_scores(value)
+    if scores is None or scores.softmax:
         return None
-    return _with_scores(value, replace(value.scores, softmax=True))
+    return _with_scores(value, replace(scores, softmax=True))
 
 
 def varying_product(builder: Builder, a: Value, b: Value) -> Value:
     """Return a (…, M, K) times b (…, K, N), as NumPy multiplies stacks: deferred."""
     stack = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     shape = (*stack, a.shape[-2], b.shape[-1])
-    if _is_open(a) and a.scores is not None and a.scores.softmax and a.scores.scale > 0:
-        return _attention(builder, a.scores, a.shape, b, shape)
+    scores = _open_scores(a)
+    if scores is not None and scores.softmax and scores.scale > 0:
+        return _attention(builder, scores, a.shape, b, shape)
     order = tuple(range(len(shape)))
     q, first = _without_factor(a)
     k, second = _without_factor(b)

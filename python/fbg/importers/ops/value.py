@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -27,10 +27,7 @@ from fbg.importers.description import QuantizedWeights
 from fbg.importers.ops.conv_trial import trial_of
 from fbg.matmul.pipeline import Bias, CorrectZeroPoints, Dequantize, Stage
 
-if TYPE_CHECKING:
-    from fbg.importers.ops.stacked import Scores
-
-__all__ = ["OpenConv", "Program", "Quantized", "Value", "strides_of"]
+__all__ = ["Deferred", "OpenConv", "Program", "Quantized", "Value", "strides_of"]
 
 Array = npt.NDArray[Any]
 Order = tuple[int, ...]
@@ -169,6 +166,19 @@ class OpenConv:
         return [stage._native for stage in stages]
 
 
+class Deferred(Protocol):
+    """What computes a tensor when it is asked for, with the ops of a Builder.
+
+    nodes: those of the network that it computes.
+    """
+
+    nodes: list[str]
+
+    def compute(self, builder: Any, value: Value) -> int:
+        """Append what computes `value`; return its buffer."""
+        ...
+
+
 @dataclass(eq=False)
 class Value:
     """A tensor: in a buffer, constant, or deferred as a program, a convolution, a product or
@@ -186,7 +196,7 @@ class Value:
     constant: Array | None = None
     program: Program | None = None
     conv: OpenConv | None = None
-    scores: Scores | None = None
+    scores: Deferred | None = None
     quantized: Quantized | None = None
     weights: QuantizedWeights | None = None
     origin: str | None = None
