@@ -12,6 +12,7 @@
 // the padding, and serve all columns of C. Nothing else is copied.
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <vector>
 
 #include "conv/algorithm.h"
@@ -91,8 +92,10 @@ class TapsStep final : public ConvStep<Acc> {
     terms_bytes_ = key_.column_terms ? g.groups * padded_ * 4 : 0;
     segments_bytes_ =
         round_up(block_tiles_ * rows * static_cast<std::int64_t>(sizeof(Segment)), 64);
-    pairs_bytes_ = round_up(std::ssize(runs_) * static_cast<std::int64_t>(sizeof(BlockPair)), 64);
-    thread_bytes_ = pad_bytes_ + 2 * terms_bytes_ + pairs_bytes_ + segments_bytes_ +
+    args_bytes_ = round_up(kChainedTiles * static_cast<std::int64_t>(sizeof(TileArgs)), 64);
+    pairs_bytes_ = round_up(
+        kChainedTiles * std::ssize(runs_) * static_cast<std::int64_t>(sizeof(BlockPair)), 64);
+    thread_bytes_ = pad_bytes_ + 2 * terms_bytes_ + args_bytes_ + pairs_bytes_ + segments_bytes_ +
                     block_tiles_ * rows * segment_bytes_;
     threads_ = p.threads;
   }
@@ -124,12 +127,12 @@ class TapsStep final : public ConvStep<Acc> {
     t.padding = take(pad_bytes_);
     t.terms.scale = reinterpret_cast<float*>(take(terms_bytes_));
     t.terms.offset = reinterpret_cast<std::int32_t*>(take(terms_bytes_));
+    t.args = reinterpret_cast<TileArgs*>(take(args_bytes_));
     t.pairs = reinterpret_cast<BlockPair*>(take(pairs_bytes_));
     t.segments = reinterpret_cast<Segment*>(take(segments_bytes_));
     t.copies = at;
     t.place = TilePlace(run.stages, run.c, run.grid.step[2]);
-    t.args.pairs = t.pairs;
-    t.args.num_pairs = std::ssize(runs_);
+    std::uninitialized_default_construct_n(t.args, kChainedTiles);
 
     std::int64_t image = -1;
     for (std::int64_t i = share.rows.begin; i < share.rows.end;) {
@@ -147,11 +150,11 @@ class TapsStep final : public ConvStep<Acc> {
   struct Thread {
     std::byte* padding;  // pixels of padding: what lies outside the image
     ColumnTerms terms;   // [group][column of the group, padded]
-    BlockPair* pairs;
-    Segment* segments;  // [tile of the block][kernel row]
+    TileArgs* args;      // [tile of a chain]
+    BlockPair* pairs;    // [tile of a chain][run]
+    Segment* segments;   // [tile of the block][kernel row]
     std::byte* copies;
     TilePlace place;
-    TileArgs args;
   };
 
   std::int64_t kernel_rows() const { return geometry_.kernel[0] * geometry_.kernel[1]; }
@@ -230,28 +233,43 @@ class TapsStep final : public ConvStep<Acc> {
                                    col % kPanelColumns * (kGroupBytes / kPanelColumns);
     const std::int64_t channel = group * geometry_.group_outputs() + col;
     const std::int64_t a_offset = group * geometry_.group_inputs() * element_;
-    TileArgs& args = t.args;
-    args.columns = columns.columns;
-    args.prefetch = panel;
-    if (key_.column_terms) {
-      args.b_scale = t.terms.scale + group * padded_ + col;
-      args.col_offsets = t.terms.offset + group * padded_ + col;
-    }
-    for (std::size_t r = 0; r < runs_.size(); ++r) {
-      t.pairs[r].b = panel + runs_[r].first * kGroupBytes;
-      t.pairs[r].b_panel_stride = b.panel_bytes();
-      t.pairs[r].groups = runs_[r].groups;
-    }
-    for (std::int64_t i = 0; i < tiles.size(); ++i) {
-      const Tile at = tile(tiles.begin + i);
-      const Segment* const segments = t.segments + i * kernel_rows();
-      for (std::size_t r = 0; r < runs_.size(); ++r) {
-        const Segment& segment = segments[runs_[r].row];
-        t.pairs[r].a = segment.data + runs_[r].offset + a_offset;
-        t.pairs[r].lda = segment.lda;
+    for (std::int64_t i = 0; i < kChainedTiles; ++i) {
+      TileArgs& args = t.args[i];
+      BlockPair* const pairs = t.pairs + i * std::ssize(runs_);
+      args.set_blocks({pairs, runs_.size()});
+      args.columns = columns.columns;
+      args.prefetch = panel;
+      if (key_.column_terms) {
+        args.b_scale = t.terms.scale + group * padded_ + col;
+        args.col_offsets = t.terms.offset + group * padded_ + col;
       }
-      t.place.set(args, run.grid.row(at.image, at.z, at.y, at.x), channel, output_);
-      run_tile(kernels_, columns, at.height, args);
+      for (std::size_t r = 0; r < runs_.size(); ++r) {
+        pairs[r].b = panel + runs_[r].first * kGroupBytes;
+        pairs[r].b_panel_stride = b.panel_bytes();
+        pairs[r].groups = runs_[r].groups;
+      }
+    }
+    // Tiles of one height follow each other.
+    for (const std::int64_t height : {tiles_.largest, tiles_.largest - 1}) {
+      std::int64_t count = 0;
+      const auto run_chain = [&] {
+        run_tiles(tile_, kernels_, columns, height,
+                  {t.args, static_cast<std::size_t>(std::exchange(count, 0))});
+      };
+      for (std::int64_t i = 0; i < tiles.size(); ++i) {
+        const Tile at = tile(tiles.begin + i);
+        if (at.height != height) continue;
+        const Segment* const segments = t.segments + i * kernel_rows();
+        BlockPair* const pairs = t.pairs + count * std::ssize(runs_);
+        for (std::size_t r = 0; r < runs_.size(); ++r) {
+          const Segment& segment = segments[runs_[r].row];
+          pairs[r].a = segment.data + runs_[r].offset + a_offset;
+          pairs[r].lda = segment.lda;
+        }
+        t.place.set(t.args[count], run.grid.row(at.image, at.z, at.y, at.x), channel, output_);
+        if (++count == kChainedTiles) run_chain();
+      }
+      run_chain();
     }
   }
 
@@ -269,7 +287,7 @@ class TapsStep final : public ConvStep<Acc> {
   std::int64_t slack_;            // bytes that the last k-group of a run reads beyond it
   std::int64_t segment_bytes_, block_tiles_;
   std::int64_t padded_;  // columns of a group, in whole panels
-  std::int64_t pad_bytes_, terms_bytes_, pairs_bytes_, segments_bytes_, thread_bytes_;
+  std::int64_t pad_bytes_, terms_bytes_, args_bytes_, pairs_bytes_, segments_bytes_, thread_bytes_;
   int threads_;
 };
 

@@ -93,8 +93,19 @@ def test_tokens_lead_back_to_the_text(client: httpx.Client, models: dict[str, fb
     assert post(client, "/decode", {"ids": [ids, ids]}) == [decoded] * 2
 
 
-def test_a_model_without_splade_pooling_says_so(client: httpx.Client) -> None:
-    answer = client.post("/embed_sparse", json={"inputs": "a"})
+def test_sparse_embeddings_are_those_of_the_model(
+    client: httpx.Client, models: dict[str, fbg.Model]
+) -> None:
+    got = post(client, "/embed_sparse", {"inputs": TEXTS})
+    wanted = models["masks"].encode_sparse(TEXTS)
+    dense = np.zeros(wanted.shape, np.float32)
+    assert isinstance(got, list) and len(got) == len(TEXTS)
+    for n, row in enumerate(got):
+        for entry in row:
+            dense[n, entry["index"]] = entry["value"]
+    assert np.array_equal(dense, wanted.to_dense())
+    # A model that predicts no tokens has none.
+    answer = client.post("/embed_sparse", json={"inputs": "a", "model": "text"})
     assert answer.status_code == 424 and answer.json()["error_type"] == "Backend"
 
 

@@ -65,4 +65,22 @@ inline void run_tile(const KernelTable& kernels, const ColumnGroup& group, std::
   kernel.run(&args);
 }
 
+// Tiles that run_tiles() is given at a time.
+inline constexpr std::int64_t kChainedTiles = 16;
+
+// Runs the kernel of tiles of that many rows, which share the column group. A matrix unit is given
+// all of them together, so that it finishes a tile while it multiplies the next one.
+inline void run_tiles(const Geometry& geometry, const KernelTable& kernels,
+                      const ColumnGroup& group, std::int64_t rows, std::span<TileArgs> tiles) {
+  if (tiles.empty()) return;
+  const KernelTable::Entry& kernel = kernels.find(rows, group.vectors, group.masked);
+  const bool chained = geometry.block_groups > 1 && rows > geometry.vector_rows;
+  for (std::size_t i = 0; i < tiles.size(); ++i) {
+    tiles[i].key = &kernel.key;
+    tiles[i].next = chained && i + 1 < tiles.size() ? &tiles[i + 1] : nullptr;
+    if (!chained) kernel.run(&tiles[i]);
+  }
+  if (chained) kernel.run(tiles.data());
+}
+
 }  // namespace fbg

@@ -62,6 +62,9 @@ struct TileArgs {
   // do.
   const void* prefetch = nullptr;
   const KernelKey* key = nullptr;  // read by the reference kernel only
+  // A matrix unit goes on with this tile, if there is one: of the same kernel and the same columns.
+  // It finishes a tile while it multiplies the next one. Other kernels do not read it.
+  const TileArgs* next = nullptr;
 
   std::span<const BlockPair> blocks() const noexcept {
     return {pairs, static_cast<std::size_t>(num_pairs)};

@@ -19,11 +19,11 @@ from fbg.integrations.vectors import SIMILARITIES, quantized, similarities, tens
 from fbg.model.directory import find_directory
 from fbg.model.load import load
 from fbg.model.model import Model
+from fbg.tasks.embedding_precision import Precision
 from fbg.threads import get_num_threads
 
 __all__ = ["SentenceTransformer"]
 
-Precision = Literal["float32", "int8", "uint8", "binary", "ubinary"]
 SETTINGS = "config_sentence_transformers.json"
 
 

@@ -7,37 +7,27 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from fbg.tasks.embedding_precision import Precision, quantize_embeddings
+
 __all__ = ["SIMILARITIES", "quantized", "similarities", "tensor"]
 
 Floats = npt.NDArray[np.float32]
 
 SIMILARITIES = ("cosine", "dot", "euclidean", "manhattan")
-PRECISIONS = ("float32", "int8", "uint8", "binary", "ubinary")
 
 
-def quantized(rows: Floats, precision: str) -> npt.NDArray[Any]:
-    """Return embeddings with a lower precision.
+def quantized(rows: Floats, precision: Precision) -> npt.NDArray[Any]:
+    """Return embeddings with a lower precision; "int8" and "uint8" take the ranges of these rows.
 
-    "uint8" divides the range of each dimension over all rows into 256 steps, "int8" is that less
-    128. "ubinary" packs the signs of eight dimensions into a byte, "binary" is that less 128.
     Raises ValueError for another precision, and for the ranges of a single row.
     """
-    if precision not in PRECISIONS:
-        raise ValueError(f"precision must be one of {', '.join(PRECISIONS)}, got {precision!r}")
-    if precision == "float32":
-        return rows
-    if precision in ("binary", "ubinary"):
-        bits = np.packbits(rows > 0, axis=-1)
-        return bits if precision == "ubinary" else (bits ^ 128).view(np.int8)
+    if precision not in ("int8", "uint8"):
+        return quantize_embeddings(rows, precision)
     if len(rows) == 1:
         raise ValueError(f"precision {precision!r} needs at least 2 embeddings for their ranges")
     if len(rows) == 0:
         return rows.astype(precision)
-    start = rows.min(axis=0)
-    step = (rows.max(axis=0) - start) / np.float32(255)
-    step = np.where(step == 0, np.float32(1), step)
-    values = np.clip(np.floor((rows - start) / step), 0, 255)
-    return (values - 128).astype(np.int8) if precision == "int8" else values.astype(np.uint8)
+    return quantize_embeddings(rows, precision, calibration=rows)
 
 
 def tensor(values: npt.NDArray[Any]) -> Any:

@@ -26,6 +26,7 @@ from fbg.tasks.fill_mask import fill_mask_steps
 from fbg.tasks.inputs import require_texts, text_blocks
 from fbg.tasks.ner import ner_steps
 from fbg.tasks.rerank import predict_steps, rerank_steps
+from fbg.tasks.sparse import SparseEmbeddings, encode_sparse_steps
 
 __all__ = ["AsyncModel", "Record"]
 
@@ -189,6 +190,13 @@ class AsyncModel:
         for block in text_blocks(sentences):
             rows += await self.run(encoder.token_states(block), record, _characters(block))
         return rows
+
+    async def encode_sparse(
+        self, sentences: str | Sequence[str], record: Record | None = None, **options: Any
+    ) -> SparseEmbeddings:
+        """As `Model.encode_sparse`."""
+        steps = encode_sparse_steps(self.model.context, sentences, **options)
+        return await self.run(steps, record)
 
     async def classify(self, texts: Any, record: Record | None = None, **options: Any) -> Any:
         """As `Model.classify`."""

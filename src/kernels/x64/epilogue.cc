@@ -13,11 +13,13 @@ void emit_epilogue(SimdAssembler& as, const KernelKey& key, const EpilogueRegist
     as.mov(to, as.ptr[registers.args + static_cast<int>(offset)]);
   };
   load(operands.stages, offsetof(TileArgs, stages));
-  load(operands.a_scale, offsetof(TileArgs, a_scale));
-  load(operands.a_zero_point, offsetof(TileArgs, a_zero_point));
-  load(operands.row_terms, offsetof(TileArgs, row_terms));
+  if (!key.column_terms) {
+    load(operands.a_scale, offsetof(TileArgs, a_scale));
+    load(operands.a_zero_point, offsetof(TileArgs, a_zero_point));
+    load(operands.row_terms, offsetof(TileArgs, row_terms));
+    load(operands.b_zero_point, offsetof(TileArgs, b_zero_point));
+  }
   load(operands.b_scale, offsetof(TileArgs, b_scale));
-  load(operands.b_zero_point, offsetof(TileArgs, b_zero_point));
   load(operands.col_offsets, offsetof(TileArgs, col_offsets));
 
   const int first_free = key.rows * key.vectors;

@@ -55,12 +55,22 @@ class StageEmitter {
     return as_.ptr[ctx_.operands.stages + stage_offset_ + static_cast<int>(offset)];
   }
   void broadcast_stage(const Vec& v, std::size_t field) { as_.vbroadcastss(v, stage_field(field)); }
+  // A parameter of the stage in every lane, as the last operand of an instruction: in memory with
+  // AVX-512, otherwise in `scratch`.
+  const Xbyak::Operand& stage_operand(const Vec& scratch, std::size_t field) {
+    if (!as_.is_zmm()) {
+      broadcast_stage(scratch, field);
+      return scratch;
+    }
+    return broadcast_ = as_.ptr_b[ctx_.operands.stages + stage_offset_ + static_cast<int>(field)];
+  }
   Xbyak::Address row(const Xbyak::Reg64& base) { return as_.ptr[base + ctx_.row * 4]; }
   Xbyak::Address column(const Xbyak::Reg64& base) { return as_.ptr[base + ctx_.column_bytes]; }
 
   SimdAssembler& as_;
   const StageContext& ctx_;
   const Vec t0_, t1_, t2_;
+  Xbyak::Address broadcast_{0};
   const int stage_offset_;
 };
 

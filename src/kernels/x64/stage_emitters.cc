@@ -111,19 +111,16 @@ void StageEmitter::cast(const Vec& x, ValueType type) {
 
 void StageEmitter::requantize(const Vec& x, const StageCode& code) {
   if (code.in == ValueType::float32) {
-    broadcast_stage(t0_, offsetof(StageArgs, f0));
-    as_.vdivps(x, x, t0_);
+    as_.vdivps(x, x, stage_operand(t0_, offsetof(StageArgs, f0)));
   } else {
     as_.vcvtdq2ps(x, x);
     multiply_by_scales(x, true);
   }
-  broadcast_stage(t0_, offsetof(StageArgs, f1));
-  as_.vmaxps(x, x, t0_);  // a NaN gives the second source: the lowest
-  broadcast_stage(t0_, offsetof(StageArgs, f2));
-  as_.vminps(x, x, t0_);
+  // A NaN gives the second source: the lowest.
+  as_.vmaxps(x, x, stage_operand(t0_, offsetof(StageArgs, f1)));
+  as_.vminps(x, x, stage_operand(t0_, offsetof(StageArgs, f2)));
   as_.vcvtps2dq(x, x);  // rounds half to even, as FloatEnvironment sees to
-  broadcast_stage(t0_, offsetof(StageArgs, i0));
-  as_.vpaddd(x, x, t0_);
+  as_.vpaddd(x, x, stage_operand(t0_, offsetof(StageArgs, i0)));
 }
 
 void emit_stage(SimdAssembler& as, const StageCode& code, int stage, const SimdAssembler::Vec& x,

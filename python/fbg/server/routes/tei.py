@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import msgspec
@@ -52,10 +53,20 @@ async def embed_tokens(call: Call, message: TokenEmbedding) -> list[list[list[fl
     return [states.tolist() for states in rows]
 
 
-async def embed_sparse(call: Call, message: TokenEmbedding) -> None:
-    """`POST /embed_sparse`: needs SPLADE pooling, which no model that fbg reads has yet."""
-    call.state.models.choose("encode", message.model)
-    raise RequestError(Fault.BACKEND, "the model is not an embedding model with SPLADE pooling")
+async def embed_sparse(call: Call, message: TokenEmbedding) -> list[list[dict[str, Any]]]:
+    """`POST /embed_sparse`: the tokens of each text with their weights (SPLADE)."""
+    served = call.state.models.choose("encode_sparse", message.model)
+    cut = truncation(message)
+    texts, sequences = texts_or_ids(message.inputs, "inputs")
+    if sequences or message.prompt_name is not None:
+        raise RequestError(Fault.VALIDATION, "`inputs` must be texts, without a prompt")
+    found = await served.runs.encode_sparse(call.texts(texts), call.record, truncation=cut)
+    pairs = list(zip(found.indices.tolist(), found.data.tolist(), strict=True))
+    ends = found.indptr.tolist()
+    return [
+        [{"index": index, "value": value} for index, value in pairs[begin:end]]
+        for begin, end in pairwise(ends)
+    ]
 
 
 async def predict(call: Call, message: Classification) -> list[Any]:

@@ -1,0 +1,170 @@
+// The results of an AMX microkernel: stages and stores of a tile whose sums are in the stack frame.
+// Rows are finished in steps of a few rows. If k-groups are left, vector kernels finish the tile.
+#include <algorithm>
+#include <cstddef>
+
+#include "kernels/x64/amx_code.h"
+#include "kernels/x64/epilogue.h"
+
+namespace fbg::kernels {
+
+// The arguments of the vector kernels: those of this one, but for the sums to start from.
+void AmxCode::copy_args() {
+  constexpr int bytes = sizeof(TileArgs);
+  static_assert(bytes % 8 == 0);
+  int offset = 0;
+  for (; offset + 64 <= bytes; offset += 64) {
+    vmovups(vec(0), ptr[args_ + offset]);
+    vmovups(copied(static_cast<std::size_t>(offset)), vec(0));
+  }
+  for (; offset < bytes; offset += 8) {
+    mov(scratch_, ptr[args_ + offset]);
+    mov(copied(static_cast<std::size_t>(offset)), scratch_);
+  }
+  mov(copied(offsetof(TileArgs, partial)), frame_);
+  mov(qword[frame_ + sums_bytes() + static_cast<int>(offsetof(TileArgs, ldpartial))], row_bytes());
+}
+
+// Called between blocks: a step of the tile before this one, if any is left.
+void AmxCode::finish_step() {
+  const Reg64 used[] = {prefetch_, blocks_, b_[0],     b_[1], a_[0],
+                        a_[1],     lda_,    b_stride_, pair_, pairs_left_};
+  const auto steps = qword[frame_ + slot_offset(Slot::steps)];
+  Xbyak::Label none;
+  cmp(steps, 0);
+  jz(none, T_NEAR);
+  for (const Reg64& r : used) push(r);
+  call(step_);
+  for (auto r = std::rbegin(used); r != std::rend(used); ++r) pop(*r);
+  dec(steps);
+  L(none);
+}
+
+// All that is left of the tile before this one.
+void AmxCode::finish_remaining() {
+  const auto steps = qword[frame_ + slot_offset(Slot::steps)];
+  const auto unfinished = qword[frame_ + slot_offset(Slot::unfinished)];
+  Xbyak::Label next, rest, done;
+  cmp(unfinished, 0);
+  jz(done, T_NEAR);
+  mov(unfinished, 0);
+  L(next);
+  cmp(steps, 0);
+  jz(rest, T_NEAR);
+  call(step_);
+  dec(steps);
+  jmp(next, T_NEAR);
+  L(rest);
+  if (rows_ % step_rows() != 0) finish_rows(rows_ % step_rows());
+  L(done);
+}
+
+// Stages and stores of the next rows, whose sums are complete.
+void AmxCode::finish_rows(int height) {
+  const Reg64 &copy = r15, &c = rbp, &ldc = rcx;  // emit_epilogue() leaves these
+  KernelKey key = key_;
+  key.rows = static_cast<std::uint8_t>(height);
+  lea(copy, copied(0));
+  mov(scratch_, copied(offsetof(TileArgs, partial)));
+  add(qword[frame_ + sums_bytes() + static_cast<int>(offsetof(TileArgs, partial))],
+      height * row_bytes());
+  for (int i = 0; i < height * vectors_; ++i) vmovups(vec(i), ptr[scratch_ + i * kTileBytes]);
+  mov(c, copied(offsetof(TileArgs, c)));
+  mov(ldc, copied(offsetof(TileArgs, ldc)));
+  emit_epilogue(*this, key, {copy, c, ldc});
+  add(c, ldc);
+  mov(copied(offsetof(TileArgs, c)), c);
+  move_down_rows(height);
+}
+
+// Moves those copied arguments on by that many rows that count rows of C.
+void AmxCode::move_down_rows(int height) {
+  if (key_.num_stages == 0) return;
+  step_argument(offsetof(TileArgs, row), height);
+  if (key_.column_terms) return;
+  step_argument(offsetof(TileArgs, a_scale), height * 4);
+  step_argument(offsetof(TileArgs, a_zero_point), height * 4);
+  step_argument(offsetof(TileArgs, row_terms), height * 4);
+}
+
+// The block pairs of the vector kernels: what is left of each pair, below the stack pointer.
+void AmxCode::copy_rests() {
+  const Reg64 &left = rcx, &to = rdi, &rest = rdx, &count = pairs_left_;
+  const auto to_field = [&](std::size_t offset) { return ptr[to + static_cast<int>(offset)]; };
+  Xbyak::Label next, skip, done;
+  mov(left, arg(offsetof(TileArgs, num_pairs)));
+  imul(scratch_, left, kPairBytes);
+  add(scratch_, 63);
+  and_(scratch_, -64);
+  sub(rsp, scratch_);
+  mov(to, rsp);
+  mov(pair_, arg(offsetof(TileArgs, pairs)));
+  xor_(count, count);
+  L(next);
+  test(left, left);
+  jz(done, T_NEAR);
+  mov(scratch_, field(offsetof(BlockPair, groups)));
+  mov(rest, scratch_);
+  and_(rest, kBlockGroups - 1);
+  jz(skip, T_NEAR);
+  sub(scratch_, rest);
+  mov(to_field(offsetof(BlockPair, groups)), rest);
+  lea(rest, ptr[scratch_ * kGroupBytes]);
+  add(rest, field(offsetof(BlockPair, a)));
+  mov(to_field(offsetof(BlockPair, a)), rest);
+  imul(scratch_, scratch_, kPanelGroupBytes);
+  add(scratch_, field(offsetof(BlockPair, b)));
+  mov(to_field(offsetof(BlockPair, b)), scratch_);
+  for (const std::size_t same : {offsetof(BlockPair, lda), offsetof(BlockPair, b_panel_stride)}) {
+    mov(scratch_, field(same));
+    mov(to_field(same), scratch_);
+  }
+  add(to, kPairBytes);
+  inc(count);
+  L(skip);
+  add(pair_, kPairBytes);
+  dec(left);
+  jmp(next, T_NEAR);
+  L(done);
+  mov(copied(offsetof(TileArgs, pairs)), rsp);
+  mov(copied(offsetof(TileArgs, num_pairs)), count);
+}
+
+void AmxCode::finish_with_rests() {
+  const BalancedSplit tiles =
+      BalancedSplit::split(rows_, std::min(kFinishedVectors / vectors_, kFinishedRows));
+  for (std::int64_t t = 0; t < tiles.count; ++t) {
+    const int height = static_cast<int>(tiles[t].size());
+    lea(rdi, copied(0));
+    call_kernel(vector_key(key_, height, true));
+    if (t + 1 < tiles.count) move_down(height);
+  }
+}
+
+void AmxCode::call_kernel(const KernelKey& key) {
+  mov(scratch_, reinterpret_cast<std::uintptr_t>(find_kernel(key)));
+  call(scratch_);
+}
+
+// Moves all copied arguments on by that many rows.
+void AmxCode::move_down(int height) {
+  mov(scratch_, copied(offsetof(TileArgs, ldc)));
+  imul(scratch_, scratch_, height);
+  add(copied(offsetof(TileArgs, c)), scratch_);
+  step_argument(offsetof(TileArgs, partial), height * row_bytes());
+  move_down_rows(height);
+  Xbyak::Label next, done;
+  mov(pair_, rsp);
+  mov(rcx, pairs_left_);
+  L(next);
+  test(rcx, rcx);
+  jz(done, T_NEAR);
+  imul(scratch_, field(offsetof(BlockPair, lda)), height);
+  add(field(offsetof(BlockPair, a)), scratch_);
+  add(pair_, kPairBytes);
+  dec(rcx);
+  jmp(next, T_NEAR);
+  L(done);
+}
+
+}  // namespace fbg::kernels
