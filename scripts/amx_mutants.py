@@ -20,8 +20,16 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 COPY = ROOT / "build-mutants"
-TESTS = ("test_microkernel", "test_gemm", "test_microkernel_stages")  # until one fails
-GENERATOR, SCOPE = "src/kernels/x64/amx_generator.cc", "src/kernels/x64/amx_scope.cc"
+TESTS = (
+    "test_tile_chain",
+    "test_microkernel",
+    "test_gemm",
+    "test_microkernel_stages",
+)  # until one fails
+X64 = "src/kernels/x64/"
+GENERATOR, FINISH, HEADER, SCOPE = (
+    X64 + name for name in ("amx_generator.cc", "amx_finish.cc", "amx_code.h", "amx_scope.cc")
+)
 SECONDS = 300
 
 
@@ -36,19 +44,16 @@ class Mutant:
 
 
 MUTANTS = (
+    # Products.
     Mutant("operands swapped", "tdpbusd(sum, x, y)", "tdpbusd(sum, y, x)"),
     Mutant("A signed", "tdpbusd(sum, x, y)", "tdpbssd(sum, x, y)"),
     Mutant("B unsigned", "tdpbusd(sum, x, y)", "tdpbuud(sum, x, y)"),
     Mutant("bf16 operands swapped", "tdpbf16ps(sum, x, y)", "tdpbf16ps(sum, y, x)"),
     Mutant("no zeroing", "tilezero(sums(i, v));", "(void)0;"),
     Mutant(
-        "sums so far forgotten", "if (key_.load_c)\n        tileloadd", "if (false)\n  tileloadd"
+        "sums so far forgotten", "tileloadd(sums(i, v), sum", "tilezero(sums(i, v)), (void)(sum"
     ),
-    Mutant(
-        "sums so far read without a mask",
-        "key_.masked && v == vectors_ - 1);\n          vmovups",
-        "false);\n          vmovups",
-    ),
+    Mutant("sums so far without a mask", "key_.masked && v == vectors_ - 1);", "false);"),
     Mutant(
         "rows of sums so far not advanced",
         "if (i + 1 < rows_) add(scratch_, arg(offsetof(TileArgs, ldpartial)));",
@@ -60,80 +65,112 @@ MUTANTS = (
         "for_each_sum([&](int i, int v) { if (i == 0) tilestored",
     ),
     Mutant(
-        "last column of sums not stored",
+        "last columns of sums not stored",
         "for_each_sum([&](int i, int v) { tilestored",
         "for_each_sum([&](int i, int v) { if (v == 0) tilestored",
     ),
-    Mutant(
-        "stride of B", "mov(b_stride_, kPanelGroupBytes);", "mov(b_stride_, kPanelGroupBytes / 2);"
-    ),
+    Mutant("stride of B", "mov(b_stride_, kPanelGroupBytes);", "mov(b_stride_, kTileBytes);"),
     Mutant("step along A", "add(a_[i], kTileBytes)", "add(a_[i], kTileBytes / 2)"),
     Mutant("step along B", "add(b_[p], kBlockGroups * kPanelGroupBytes)", "add(b_[p], kTileBytes)"),
-    Mutant(
-        "second panel is the first", "add(b_[1], field(offsetof(BlockPair, b_panel_stride)));", ""
-    ),
+    Mutant("one panel twice", "add(b_[1], field(offsetof(BlockPair, b_panel_stride)));", ""),
     Mutant(
         "half of the blocks",
         "shr(blocks_, std::countr_zero(unsigned{kBlockGroups}));",
         "shr(blocks_, 1 + std::countr_zero(unsigned{kBlockGroups}));",
     ),
-    Mutant(
-        "rows of A do not overlap",
-        "imul(a_[1], lda_, first_row(1));",
-        "imul(a_[1], lda_, kTileRows);",
-    ),
-    Mutant(
-        "rows of sums do not overlap",
-        "return tile == 0 ? 0 : rows_ - kTileRows;",
-        "return tile == 0 ? 0 : rows_ - kTileRows - 1;",
-    ),
+    Mutant("rows of A without overlap", "lda_, first_row(1));", "lda_, kTileRows);"),
+    Mutant("rows of sums without overlap", "0 : rows_ - kTileRows;", "0 : kTileRows;", HEADER),
     Mutant(
         "pairs repeated",
-        "L(skip);\n    add(pair_, kPairBytes);\n    dec(pairs_left_);",
-        "L(skip);\n    dec(pairs_left_);",
+        "L(skip);\n  add(pair_, kPairBytes);\n  dec(pairs_left_);",
+        "L(skip);\n  dec(pairs_left_);",
     ),
     Mutant(
         "one pair only",
-        "dec(pairs_left_);\n    jmp(next, T_NEAR);",
-        "xor_(pairs_left_, pairs_left_);\n    jmp(next, T_NEAR);",
+        "dec(pairs_left_);\n  jmp(next, T_NEAR);",
+        "xor_(pairs_left_, pairs_left_);\n  jmp(next, T_NEAR);",
+    ),
+    Mutant("mask of all tiles", "if (key_.masked) prepare_mask();", ""),
+    # Chains of tiles.
+    Mutant("chain of one tile", "jnz(tile, T_NEAR);", "(void)tile;"),
+    Mutant("last tile unfinished", "jnz(tile, T_NEAR);\n  call(finish_);", "jnz(tile, T_NEAR);"),
+    Mutant("tile before unfinished", "multiply();\n  call(finish_);", "multiply();"),
+    Mutant("results never finished", "mov(qword[frame_ + slot_offset(Slot::unfinished)], 1);", ""),
+    Mutant("rests not seen", "or_(groups_seen_, blocks_);", ""),
+    Mutant(
+        "odd rows unfinished",
+        "if (rows_ % step_rows() != 0) finish_rows",
+        "if (false) finish_rows",
+        FINISH,
+    ),
+    Mutant("steps not counted", "pop(*r);\n  dec(steps);", "pop(*r);", FINISH),
+    Mutant(
+        "a register lost",
+        "for (auto r = std::rbegin(used); r != std::rend(used); ++r) pop(*r);",
+        "add(rsp, 8 * static_cast<int>(std::size(used)));",
+        FINISH,
+    ),
+    Mutant("rows of C not advanced", "mov(copied(offsetof(TileArgs, c)), c);", "", FINISH),
+    Mutant(
+        "rows of sums not advanced",
+        "static_cast<int>(offsetof(TileArgs, partial))],\n      height * row_bytes());",
+        "static_cast<int>(offsetof(TileArgs, partial))], 0);",
+        FINISH,
+    ),
+    Mutant("row not advanced", "step_argument(offsetof(TileArgs, row), height);", "", FINISH),
+    Mutant(
+        "scales of A not advanced",
+        "step_argument(offsetof(TileArgs, a_scale), height * 4);",
+        "",
+        FINISH,
     ),
     Mutant(
-        "rest of K dropped",
-        "and_(rest, kBlockGroups - 1);\n    jz(skip, T_NEAR);",
-        "and_(rest, kBlockGroups - 1);\n    jmp(skip, T_NEAR);",
+        "zero points of A not advanced",
+        "step_argument(offsetof(TileArgs, a_zero_point), height * 4);",
+        "",
+        FINISH,
     ),
+    Mutant(
+        "row terms not advanced",
+        "step_argument(offsetof(TileArgs, row_terms), height * 4);",
+        "",
+        FINISH,
+    ),
+    # Rests of K.
+    Mutant("rest of K dropped", "jnz(rests, T_NEAR);", "(void)rests;"),
     Mutant(
         "rest of K at the start of A",
         "lea(rest, ptr[scratch_ * kGroupBytes]);",
         "xor_(rest, rest);",
+        FINISH,
     ),
     Mutant(
         "rest of K at the wrong place of B",
         "imul(scratch_, scratch_, kPanelGroupBytes);",
         "imul(scratch_, scratch_, kTileBytes);",
+        FINISH,
     ),
-    Mutant("rests not counted", "inc(count);\n", ""),
+    Mutant("rests not counted", "inc(count);\n", "", FINISH),
     Mutant(
         "finished from zero",
         "call_kernel(vector_key(key_, height, true));",
         "call_kernel(vector_key(key_, height, false));",
+        FINISH,
     ),
-    Mutant("C not advanced", "add(copied(offsetof(TileArgs, c)), scratch_);", ""),
+    Mutant("C not advanced", "add(copied(offsetof(TileArgs, c)), scratch_);", "", FINISH),
     Mutant(
-        "C advanced by one row", "imul(scratch_, scratch_, height);\n    add(copied", "add(copied"
+        "sums not advanced",
+        "step_argument(offsetof(TileArgs, partial), height * row_bytes());",
+        "",
+        FINISH,
     ),
-    Mutant("sums not advanced", "step(offsetof(TileArgs, partial), height * row_bytes());", ""),
-    Mutant("row not advanced", "step(offsetof(TileArgs, row), height);", ""),
-    Mutant("scales of A not advanced", "step(offsetof(TileArgs, a_scale), height * 4);", ""),
-    Mutant(
-        "zero points of A not advanced", "step(offsetof(TileArgs, a_zero_point), height * 4);", ""
-    ),
-    Mutant("row terms not advanced", "step(offsetof(TileArgs, row_terms), height * 4);", ""),
     Mutant(
         "rest of A not advanced",
-        "imul(scratch_, field(offsetof(BlockPair, lda)), height);\n    add(",
-        "imul(scratch_, field(offsetof(BlockPair, lda)), 1);\n    add(",
+        "imul(scratch_, field(offsetof(BlockPair, lda)), height);",
+        "imul(scratch_, field(offsetof(BlockPair, lda)), 1);",
+        FINISH,
     ),
+    # The configuration.
     Mutant(
         "rows of the configuration",
         "tile < kFirstB ? std::min<std::int64_t>(rows, kTileRows) : kTileRows",
