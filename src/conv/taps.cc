@@ -249,7 +249,9 @@ class TapsStep final : public ConvStep<Acc> {
         pairs[r].groups = runs_[r].groups;
       }
     }
-    // Tiles of one height follow each other.
+    // Tiles of one height follow each other. Where pixels of C are apart, a place tells the stages
+    // of one tile at a time where their operands are.
+    const std::int64_t longest = run.grid.step[2] == 1 ? kChainedTiles : 1;
     for (const std::int64_t height : {tiles_.largest, tiles_.largest - 1}) {
       std::int64_t count = 0;
       const auto run_chain = [&] {
@@ -267,7 +269,7 @@ class TapsStep final : public ConvStep<Acc> {
           pairs[r].lda = segment.lda;
         }
         t.place.set(t.args[count], run.grid.row(at.image, at.z, at.y, at.x), channel, output_);
-        if (++count == kChainedTiles) run_chain();
+        if (++count == longest) run_chain();
       }
       run_chain();
     }

@@ -112,6 +112,25 @@ def test_nodes_that_do_not_fit_their_schema(tmp_path, node, parts):
     refused(tmp_path, make_model([node], {"x": X}, ["y"], opset=18), node.op_type, *parts)
 
 
+def test_constants_in_other_files_are_found_from_any_directory(tmp_path, monkeypatch):
+    nodes = [
+        helper.make_node("Constant", [], ["w"], "constant", value=onnx.numpy_helper.from_array(W)),
+        helper.make_node("MatMul", ["x", "w"], ["y"], "product"),
+    ]
+    path = tmp_path / "m.onnx"
+    onnx.save_model(
+        make_model(nodes, {"x": X}, ["y"]),
+        path,
+        save_as_external_data=True,
+        location="m.data",
+        size_threshold=0,
+        convert_attribute=True,
+    )
+    monkeypatch.chdir("/")
+    x = np.ones((2, 3), np.float32)
+    np.testing.assert_array_equal(fbg.load(path).run({"x": x})["y"], x @ W)
+
+
 def test_shapes_whose_elements_cannot_be_counted(tmp_path):
     model = make_model([helper.make_node("Relu", ["x"], ["y"], "relu")], {"x": X}, ["y"])
     for dim in model.graph.input[0].type.tensor_type.shape.dim:

@@ -222,6 +222,12 @@ def test_what_is_almost_gelu_is_left_alone(changed):
     assert "gelu" not in net.plan().steps[-1].algorithm
 
 
+def test_gelu_whose_constants_have_more_axes_is_left_alone():
+    nodes = written(GELU["erf"] + TAILS["half last"])
+    net = check(nodes, {"x": floats(3, 40)}, numbers(half=[[[0.5]]]), tolerance=1e-5)
+    assert "gelu" not in net.plan().steps[-1].algorithm
+
+
 def test_layer_normalization_as_exporters_write_it_is_one_step():
     steps = [
         ("ReduceMean", ["x"], "mean"),

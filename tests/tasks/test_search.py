@@ -164,3 +164,10 @@ def test_wrong_arguments_are_named(
         options = {"metric": metric}
         with pytest.raises(error, match=message):
             function(a, b, **options)
+
+
+def test_scores_that_are_no_numbers_come_last() -> None:
+    corpus, query = draw(1, 50, 8), draw(2, 1, 8)
+    corpus[7, 3] = np.nan
+    found = fbg.semantic_search(query, corpus, top_k=50)[0]
+    assert [hit["corpus_id"] for hit in found][-1] == 7

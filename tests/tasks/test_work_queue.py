@@ -1,6 +1,8 @@
 """The queue: which work is computed first, with what, and what becomes of work that is not done."""
 
 import os
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -286,3 +288,24 @@ def test_a_batch_that_fails_is_reported_and_the_queue_goes_on(
     queue.submit(work(engine, [1]), owner)
     assert owner.wait(3)[2].error is None
     queue.close()
+
+
+def test_workers_that_others_share_keep_the_priority_of_the_process() -> None:
+    code = (
+        "import os, threading\n"
+        "import numpy as np, fbg\n"
+        "from fbg.runtime.work_queue import WorkQueue, _lower_priority\n"
+        "queue = WorkQueue(2)\n"
+        "def bulk():\n"
+        "    _lower_priority(14)\n"
+        "    w = fbg.PackedB(np.zeros((512, 512), np.float32), dtype='float32')\n"
+        "    fbg.linear(np.zeros((512, 512), np.float32), w, num_threads=2)\n"
+        "thread = threading.Thread(target=bulk)\n"
+        "thread.start()\n"
+        "thread.join()\n"
+        "for task in os.listdir('/proc/self/task'):\n"
+        "    if 'worker' in open(f'/proc/self/task/{task}/comm').read():\n"
+        "        print(os.getpriority(os.PRIO_PROCESS, int(task)) - os.getpriority(0, 0))\n"
+    )
+    said = subprocess.check_output([sys.executable, "-c", code], text=True)
+    assert set(said.split()) == {"0"}

@@ -10,6 +10,8 @@ from typing import Any
 from fbg.errors import ModelError
 from fbg.files import open_regular
 
+MAX_SIZE = 2**31 - 1  # of anything that a model counts
+
 __all__ = ["Settings", "read_json", "read_settings", "require_file"]
 
 
@@ -40,6 +42,8 @@ class Settings:
         value = self._values.get(key, default)
         if type(value) is not int or value < at_least:
             raise self.error(key, f"an integer of at least {at_least}")
+        if value > MAX_SIZE:
+            raise self.error(key, f"an integer of at most {MAX_SIZE}")
         return value
 
     def number(self, key: str, default: float) -> float:

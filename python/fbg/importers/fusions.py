@@ -103,7 +103,14 @@ def fuse(
 def _is_float(index: _Index, found: _Found) -> bool:
     kind = index.types.get(found.inputs[0])
     shape = None if kind is None else kind.fixed
-    return kind is not None and kind.dtype == np.float32 and shape is not None and 0 not in shape
+    # Constants of more axes than the input would give the result more axes, too.
+    return (
+        kind is not None
+        and kind.dtype == np.float32
+        and shape is not None
+        and 0 not in shape
+        and index.types.get(found.last.outputs[0]) == kind
+    )
 
 
 def _node(found: _Found) -> Node:

@@ -104,6 +104,8 @@ class ShardEncoder:
         if rows is not None:
             return Done(shard, rows, True)
         out_fs.makedirs(f"{target}/.fbg", exist_ok=True)
+        if out_fs.exists(record):  # of another job, whose output is replaced
+            out_fs.rm_file(record)
         with tempfile.TemporaryDirectory() as folder:
             texts = Path(path) if _is_local(fs) else Path(folder) / f"texts{Path(path).suffix}"
             made = Path(output) if _is_local(out_fs) else Path(folder) / "rows.parquet"

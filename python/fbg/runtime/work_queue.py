@@ -18,13 +18,18 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 import threading
 import time
 from collections.abc import Sequence
 from typing import Any, Protocol
 
+import numpy as np
+
 from fbg.arrays import require_integer
 from fbg.errors import ClosedError, OverloadedError
+from fbg.matmul.packed_b import PackedB
+from fbg.matmul.product import linear
 from fbg.runtime.batches import MAX_BATCH_TOKENS
 from fbg.runtime.lanes import Batch, Lane, Ticket
 from fbg.runtime.work import Floats, Work
@@ -87,6 +92,7 @@ class WorkQueue:
             threading.Thread(target=self._serve, args=(n,), name=f"fbg-queue-{n}", daemon=True)
             for n in range(2 * num_threads)
         ]
+        _start_workers(num_threads)
         for thread in self._threads:
             thread.start()
 
@@ -211,8 +217,20 @@ def _deliver(batch: Batch, outputs: Sequence[Floats]) -> None:
                 ticket.error = error
 
 
+def _start_workers(num_threads: int) -> None:
+    """Start the threads that share the work of a call with its caller.
+
+    They inherit the priority of the thread that starts them, and serve other callers, too: so that
+    must not be a thread of a queue, whose priority is low.
+    """
+    weights = PackedB(np.zeros((64, 64), np.float32), dtype="float32")
+    linear(np.zeros((64, 64), np.float32), weights, num_threads=num_threads)
+
+
 def _lower_priority(by: int) -> None:
-    """Lower that of the calling thread, where the system has priorities of threads."""
+    """Lower that of the calling thread, on Linux, where each thread has one."""
+    if sys.platform != "linux":
+        return
     with contextlib.suppress(AttributeError, OSError):
         thread = threading.get_native_id()
         niceness = os.getpriority(os.PRIO_PROCESS, thread) + by

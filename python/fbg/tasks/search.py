@@ -75,6 +75,7 @@ def semantic_search(
     rows = max(1, min(ROWS, BLOCK_BYTES // (4 * len(left))))
     for first in range(0, len(right), rows):
         scores = _scores(left, right[first : first + rows], metric)
+        scores = np.where(np.isnan(scores), -np.inf, scores) if scores.dtype.kind == "f" else scores
         found = _best(scores, k)
         best = np.concatenate([best, np.take_along_axis(scores, found, 1)], axis=1)
         ids = np.concatenate([ids, found + first], axis=1)

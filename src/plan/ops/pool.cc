@@ -1,5 +1,6 @@
 // Pooling: one row of each sequence, which is one of its tokens, or a mean or the maximum over
 // them, taken in token order; the first of them may be left out. Threads take ranges of sequences.
+#include <limits>
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -100,7 +101,8 @@ Buffer Graph::pool(Buffer x, Pooling pooling, std::int64_t skipped) {
   const BufferShape s = shape(x);
   require_floats("pool", s);
   require(s.rows == RowKind::token, "pool: x must have one row per token");
-  require(skipped >= 0, "pool: skipped must be at least 0, got " + std::to_string(skipped));
+  require(skipped >= 0 && skipped <= std::numeric_limits<std::int32_t>::max(),
+          "pool: skipped must be between 0 and 2**31 - 1, got " + std::to_string(skipped));
   return append(std::make_shared<PoolOp>(x, pooling, skipped), {RowKind::sequence, s.cols});
 }
 

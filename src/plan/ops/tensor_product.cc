@@ -190,14 +190,17 @@ void check_matrices(const StackedMatrices& m, const std::vector<std::int64_t>& s
                     std::int64_t rows, std::int64_t cols, std::int64_t elements, const char* what) {
   require(m.strides.size() == stack.size(),
           std::string(what) + " must have a stride for each extent of the stack");
-  require(m.row_stride >= 0 && m.column_stride >= 0,
-          std::string(what) + " must not have negative strides");
-  std::int64_t last = (rows - 1) * m.row_stride + (cols - 1) * m.column_stride;
-  for (std::size_t a = 0; a < stack.size(); ++a) {
-    require(m.strides[a] >= 0, std::string(what) + " must not have negative strides");
-    last += (stack[a] - 1) * m.strides[a];
-  }
-  require(last < elements, std::string(what) + " reaches beyond its tensor");
+  std::int64_t last = 0;
+  const auto reach = [&](std::int64_t extent, std::int64_t stride) {
+    require(stride >= 0, std::string(what) + " must not have negative strides");
+    std::int64_t way = 0;
+    require(!__builtin_mul_overflow(extent - 1, stride, &way) &&
+                !__builtin_add_overflow(last, way, &last) && last < elements,
+            std::string(what) + " reaches beyond its tensor");
+  };
+  reach(rows, m.row_stride);
+  reach(cols, m.column_stride);
+  for (std::size_t a = 0; a < stack.size(); ++a) reach(stack[a], m.strides[a]);
 }
 
 void check_operand(const Graph& graph, const StackedMatrices& m,

@@ -118,13 +118,15 @@ class _PreparedPlan:
 
     def _given(self, inputs: Sequence[Array]) -> list[Array]:
         """Return dense inputs; indices among them are checked."""
+        given = [np.ascontiguousarray(array) for array in inputs]
         for name, rows in self._builder.indices.items():
-            indices = inputs[self._inputs.index(name)]
+            place = self._inputs.index(name)
+            given[place] = indices = given[place].copy()  # nobody changes what has been checked
             lowest, highest = int(indices.min()), int(indices.max())
             if lowest < -rows or highest >= rows:
                 wrong = lowest if lowest < -rows else highest
                 raise ValueError(f"run: '{name}' must be indices of {rows} rows, got {wrong}")
-        return [np.ascontiguousarray(array) for array in inputs]
+        return given
 
     def steps(self) -> list[Step]:
         found = []

@@ -10,7 +10,7 @@ import numpy as np
 import onnx
 import onnx.inliner
 from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
-from onnx import helper
+from onnx import helper, numpy_helper
 
 from fbg.errors import ModelError
 from fbg.importers.description import Network, Node, TensorType
@@ -129,6 +129,7 @@ def _node(
             "names no version"
         )
     where = f"{origin}: node {proto.op_type} '{name}'"
+    proto = _with_own_tensors(proto, where, directory)
     require_valid_node(proto, versions, where)
     attributes: dict[str, Any] = {}
     captures: list[str] = []
@@ -152,6 +153,20 @@ def _node(
         tuple(dict.fromkeys(captures)),
         proto,
     )
+
+
+def _with_own_tensors(proto: onnx.NodeProto, where: str, directory: Path | None) -> onnx.NodeProto:
+    """Return a node whose attributes hold their tensors, where these are in other files."""
+    external = onnx.TensorProto.EXTERNAL
+    if not any(attribute.t.data_location == external for attribute in proto.attribute):
+        return proto
+    copy = onnx.NodeProto()
+    copy.CopyFrom(proto)
+    for attribute in copy.attribute:
+        if attribute.t.data_location == external:
+            values = read_tensor(attribute.t, where, directory)
+            attribute.t.CopyFrom(numpy_helper.from_array(values))
+    return copy
 
 
 def _captures(graph: onnx.GraphProto) -> list[str]:

@@ -57,7 +57,7 @@ def _read_qwen(settings: Settings, *, names: Names) -> StandardConfig:
     common = _read_common(settings)
     layers, window = common["num_layers"], None
     if settings.flag("use_sliding_window") and settings.get("sliding_window") is not None:
-        window = settings.size("sliding_window") - 1
+        window = min(settings.size("sliding_window"), common["max_positions"]) - 1
     first = settings.size("max_window_layers", default=28, at_least=0)
     default = [FULL if window is None or n < first else SLIDING for n in range(layers)]
     kinds = layer_kinds(settings, layers, default)

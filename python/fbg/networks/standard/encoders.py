@@ -127,8 +127,8 @@ def _read_nomic(settings: Settings) -> StandardConfig:
             raise settings.error(key, "null")
     common = read_standard(own, keys=NOMIC_KEYS, activations=("silu", "gelu"), eps=1e-12)
     part = settings.number("rotary_emb_fraction", default=1)
-    size = int(common["head_dim"] * part)
-    if not 0 < part <= 1 or size % 2 or size == 0:
+    size = int(common["head_dim"] * part) if part <= 1 else 0
+    if size % 2 or size == 0:
         raise settings.error("rotary_emb_fraction", "a part of a head that has an even size")
     rotation = read_rotation(settings, size, 10_000.0, theta_key="rotary_emb_base")
     return _rotary(settings, common, rotation, (NOMIC, ROTARY), biases=frozenset({"norm"}))
