@@ -1,8 +1,8 @@
 // Pooling: one row of each sequence, which is one of its tokens, or a mean or the maximum over
 // them, taken in token order; the first of them may be left out. Threads take ranges of sequences.
-#include <limits>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 
 #include "plan/ops/ops.h"
