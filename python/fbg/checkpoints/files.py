@@ -10,7 +10,7 @@ from typing import Any
 from fbg.errors import ModelError
 from fbg.files import open_regular
 
-MAX_SIZE = 2**31 - 1  # of anything that a model counts
+MAX_SIZE = 2**100  # of anything that a model counts: formulas in floats do not overflow
 
 __all__ = ["Settings", "read_json", "read_settings", "require_file"]
 
@@ -43,7 +43,7 @@ class Settings:
         if type(value) is not int or value < at_least:
             raise self.error(key, f"an integer of at least {at_least}")
         if value > MAX_SIZE:
-            raise self.error(key, f"an integer of at most {MAX_SIZE}")
+            raise self.error(key, "an integer of at most 2**100")
         return value
 
     def number(self, key: str, default: float) -> float:
