@@ -106,6 +106,7 @@ def test_options_are_those_of_the_library(
 # Blocks of 16 rows; the process sends itself a signal while it writes the third one.
 STOPPED = """
 import os, signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which jobs of a shell ignore
 from fbg.text import embedding_files
 from fbg.cli import main
 from fbg.tasks import inputs
