@@ -8,7 +8,8 @@ import pytest
 import fbg
 
 pytestmark = pytest.mark.skipif(
-    "avx512_amx" not in fbg.isa.supported(), reason="needs a CPU with AMX"
+    "avx512_amx" not in fbg.isa.supported(),
+    reason="needs AMX; make test emulates it on CPUs with AVX-512",
 )
 
 # Channels, outputs, size, kernel, padding, stride, dilation, tile rows x columns of the AMX kernel.

@@ -35,13 +35,7 @@ def names(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 @pytest.mark.usefixtures("keep_settings")  # which examples may change
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_of(name: str, names: dict[str, Any]) -> None:
-    try:
-        module = importlib.import_module(name)
-    except ModuleNotFoundError as error:
-        # What fbg is integrated with need not be installed.
-        if not name.startswith("fbg.integrations."):
-            raise
-        pytest.skip(str(error))
+    module = importlib.import_module(name)
     flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
     result = doctest.testmod(module, optionflags=flags, extraglobs=names)
     assert result.failed == 0

@@ -94,7 +94,9 @@ class ShardArguments:
     help="Embed the files of a directory, or of a pattern in quotes, on a Ray cluster; OUTPUT is a "
     "directory with a .parquet file for each. Both may be URLs.",
 )
-@click.option("--address", help="Of the cluster. Default: one is started on this machine.")
+@click.option(
+    "--address", help="Address of a running Ray cluster. Default: start one on this machine."
+)
 @click.option("--actors", type=click.IntRange(min=1), help="Default: one for each CPU.")
 def encode(
     model: str,

@@ -188,7 +188,11 @@ def fill_mask(
 @_model_options
 @_text_options
 @click.option(
-    "--query", "queries", multiple=True, required=True, help="May be given several times."
+    "--query",
+    "queries",
+    multiple=True,
+    required=True,
+    help="What to search for; may be given several times.",
 )
 @click.option("--top-k", type=click.IntRange(min=1), default=10, show_default=True)
 @click.option("--query-prompt", help="Name of the prompt that is put before queries.")

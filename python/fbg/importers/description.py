@@ -7,14 +7,14 @@ shapes of the inputs; the session places the nodes on back ends.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Network", "Node", "QuantizedWeights", "TensorType"]
+__all__ = ["Network", "Node", "QuantizedWeights", "TensorType", "needed"]
 
 Array = npt.NDArray[Any]
 
@@ -98,3 +98,14 @@ class Network:
     nodes: list[Node]
     versions: dict[str, int]
     declared: dict[str, TensorType] = field(default_factory=dict)
+
+
+def needed(nodes: list[Node], outputs: Iterable[str]) -> list[Node]:
+    """Return the nodes that outputs depend on."""
+    wanted = set(outputs)
+    kept = []
+    for node in reversed(nodes):
+        if any(name in wanted for name in node.outputs):
+            wanted.update(node.reads)
+            kept.append(node)
+    return kept[::-1]

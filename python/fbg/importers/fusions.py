@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fbg.importers.description import Node, TensorType
+from fbg.importers.description import Node, TensorType, needed
 
 __all__ = ["fuse"]
 
@@ -97,7 +97,7 @@ def fuse(
             replaced[found.last.name] = [_node(found)]
     if not replaced:
         return nodes
-    return _alive([new for node in nodes for new in replaced.get(node.name, [node])], outputs)
+    return needed([new for node in nodes for new in replaced.get(node.name, [node])], outputs)
 
 
 def _is_float(index: _Index, found: _Found) -> bool:
@@ -117,17 +117,6 @@ def _node(found: _Found) -> Node:
     last = found.last
     outputs = last.outputs[:1]
     return Node(found.op, "", last.name, found.inputs, outputs, found.attributes, found.version)
-
-
-def _alive(nodes: list[Node], outputs: Iterable[str]) -> list[Node]:
-    """Return the nodes that outputs depend on."""
-    wanted = set(outputs)
-    kept = []
-    for node in reversed(nodes):
-        if any(name in wanted for name in node.outputs):
-            wanted.update(node.reads)
-            kept.append(node)
-    return kept[::-1]
 
 
 # Joined integers -------------------------------------------------------------------------------

@@ -15,11 +15,11 @@ from fbg.model.load import load
 
 __all__ = ["deploy"]
 
-TASKS = ("encode", "classify", "predict", "rerank", "ner", "answer", "fill_mask")
+TASKS = ("encode", "encode_sparse", "classify", "predict", "rerank", "ner", "answer", "fill_mask")
 
 
 class Replica:
-    """A model in a process of Ray Serve. Each task of `Model` is a method for handles."""
+    """A model in a process of Ray Serve. A call names one of TASKS, a method of `Model`."""
 
     def __init__(self, path: str, dtype: str | None, num_threads: int) -> None:
         self._runs = AsyncModel(load(path, dtype, num_threads))

@@ -20,7 +20,7 @@ from onnx import helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
 from fbg.errors import ModelError
-from fbg.importers.description import Network, Node, QuantizedWeights, TensorType
+from fbg.importers.description import Network, Node, QuantizedWeights, TensorType, needed
 
 __all__ = ["Inferred", "evaluate_node", "infer", "node_proto"]
 
@@ -79,7 +79,7 @@ def infer(
             continue
         types.update(_output_types(node, types, constants, network))
         left.append(node)
-    return Inferred(types, constants, _needed(left, network), weights)
+    return Inferred(types, constants, needed(left, network.outputs), weights)
 
 
 def _weights(node: Node, constants: dict[str, Array]) -> QuantizedWeights | None:
@@ -102,17 +102,6 @@ def _dequantized(weights: QuantizedWeights) -> Array:
     centered = q.astype(np.int32) - points.reshape(shape)
     values: Array = centered.astype(np.float32) * scale.reshape(shape)
     return values
-
-
-def _needed(nodes: list[Node], network: Network) -> list[Node]:
-    """Return the nodes that outputs depend on."""
-    wanted = set(network.outputs)
-    kept = []
-    for node in reversed(nodes):
-        if any(name in wanted for name in node.outputs):
-            wanted.update(node.reads)
-            kept.append(node)
-    return kept[::-1]
 
 
 def _fold(
