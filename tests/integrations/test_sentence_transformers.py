@@ -3,6 +3,7 @@
 tests/data/sentence_transformers.npz has its answers (scripts/golden_sentence_transformers.py).
 """
 
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -113,6 +114,36 @@ def test_revision_and_cache_folder_choose_what_the_hub_gives(
     monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot_download)
     fbg.SentenceTransformer("some-model", revision="v2", cache_folder="/cache")
     assert asked == [("sentence-transformers/some-model", "v2", "/cache")]
+
+
+def test_the_length_at_which_texts_are_cut_can_be_set() -> None:
+    model = fbg.SentenceTransformer(minilm_directory())
+    whole, long, short = model.model, "a b c d e f g h", "a b c d"
+    model.max_seq_length = 6  # two of which are special tokens
+    assert model.max_seq_length == 6 and whole.max_length == 256
+    assert np.array_equal(model.encode(long), whole.encode(short))
+    pool = model.start_multi_process_pool(["cpu"])
+    try:
+        assert np.array_equal(model.encode([long], pool=pool)[0], whole.encode(short))
+    finally:
+        model.stop_multi_process_pool(pool)
+    with pytest.raises(ValueError, match=r"max_length must be within \[1, 512\], got 513"):
+        model.max_seq_length = 513
+    with pytest.raises(ValueError, match="max_length must be at least 2, the number of special"):
+        model.max_seq_length = 1
+    assert model.max_seq_length == 6
+
+
+def test_pairs_are_cut_at_the_length_that_is_asked_for(tmp_path: Path) -> None:
+    directory = write_model(tmp_path / "pairs", "pairs")
+    short = fbg.CrossEncoder(directory, max_length=8)
+    assert short.max_length == 8
+    long = fbg.CrossEncoder(directory)
+    assert short.predict([("the dog", "the cat sat on the mat")]) != long.predict(
+        [("the dog", "the cat sat on the mat")]
+    )
+    copied = pickle.loads(pickle.dumps(short.model))
+    assert copied.max_length == 8
 
 
 def test_wrong_arguments_are_named(tiny: fbg.SentenceTransformer, tmp_path: Path) -> None:

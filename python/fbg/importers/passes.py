@@ -1,7 +1,8 @@
 """Passes over the description of a network: each a function from a network to a network.
 
-Most of what is usually a pass happens while native graphs are built (ops/convolution.py), because
-it needs nothing but an op and its operands. Here is what has to be known before.
+These passes run before types are known; fusions.py has those that need types. What joins the
+pipeline of a convolution needs nothing but an op and its operands, and happens while native
+graphs are built (ops/convolution.py).
 """
 
 from __future__ import annotations

@@ -22,10 +22,10 @@ Activation = Literal["sigmoid", "none"]
 class CrossEncoder:
     """Scores pairs of texts, with the methods, arguments and results of sentence-transformers.
 
-    model_name_or_path: a directory or a hub id. cache_folder, revision: where hub models are kept,
-    and which version is taken. activation_fn: "sigmoid" or "none"; None: as the model says. dtype,
-    num_threads: as for `fbg.load`. device, local_files_only, trust_remote_code: accepted and of no
-    effect.
+    model_name_or_path: a directory or a hub id. max_length: the tokens at which pairs are cut;
+    None: as the model says. cache_folder, revision: where hub models are kept, and which version is
+    taken. activation_fn: "sigmoid" or "none"; None: as the model says. dtype, num_threads: as for
+    `fbg.load`. device, local_files_only, trust_remote_code: accepted and of no effect.
 
     >>> model = CrossEncoder("cross-encoder/ms-marco-MiniLM-L6-v2")  # doctest: +SKIP
     >>> model.rank("who wrote it?", ["no idea", "Harper Lee did"])  # doctest: +SKIP
@@ -35,11 +35,12 @@ class CrossEncoder:
     def __init__(
         self,
         model_name_or_path: str | os.PathLike[str],
+        *,
         device: str | None = None,
         cache_folder: str | None = None,
         revision: str | None = None,
+        max_length: int | None = None,
         activation_fn: Activation | None = None,
-        *,
         trust_remote_code: bool = False,
         local_files_only: bool = False,
         dtype: str | None = None,
@@ -48,13 +49,20 @@ class CrossEncoder:
         name = os.fspath(model_name_or_path)
         directory = find_directory(name, revision=revision, cache_folder=cache_folder)
         self.model: Model = load(directory, dtype, num_threads)
+        if max_length is not None:
+            self.max_length = max_length
         self._activation = activation_fn
         # Raises here and now, rather than at the first pair, if the model is of another kind.
         self.num_labels = len(self.model.context.head_engine.head("predict").labels)
 
     @property
     def max_length(self) -> int:
+        """The tokens at which pairs are cut; can be set."""
         return self.model.max_length
+
+    @max_length.setter
+    def max_length(self, value: int) -> None:
+        self.model = self.model.with_max_length(value)
 
     def predict(
         self,

@@ -93,7 +93,12 @@ class SentenceTransformer:
 
     @property
     def max_seq_length(self) -> int:
+        """The tokens at which sentences are cut; can be set."""
         return self.model.max_length
+
+    @max_seq_length.setter
+    def max_seq_length(self, value: int) -> None:
+        self.model = self.model.with_max_length(value)
 
     def get_max_seq_length(self) -> int:
         """Return the tokens at which sentences are cut."""
@@ -201,13 +206,18 @@ class SentenceTransformer:
     ) -> ProcessPoolExecutor:
         """Return a pool for `encode`: a process for each device; None: one for each CPU.
 
+        Its processes cut sentences at the `max_seq_length` of this moment.
+
         One process with threads is as fast on most machines, and takes less memory.
         """
         cpus = get_num_threads()
         count = cpus if target_devices is None else len(target_devices)
         threads = max(1, cpus // max(1, count))
         return ProcessPoolExecutor(
-            count, get_context("spawn"), _load_in_process, (*self._arguments, threads)
+            count,
+            get_context("spawn"),
+            _load_in_process,
+            (*self._arguments, threads, self.max_seq_length),
         )
 
     @staticmethod
@@ -248,8 +258,8 @@ def _full_name(name: str) -> str:
 _model_of_process: list[Model] = []
 
 
-def _load_in_process(path: str, dtype: str | None, num_threads: int) -> None:
-    _model_of_process[:] = [load(path, dtype, num_threads)]
+def _load_in_process(path: str, dtype: str | None, num_threads: int, max_length: int) -> None:
+    _model_of_process[:] = [load(path, dtype, num_threads).with_max_length(max_length)]
 
 
 def _encode_in_process(texts: list[str], options: dict[str, Any]) -> npt.NDArray[np.float32]:

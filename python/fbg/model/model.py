@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -111,6 +112,26 @@ class Model(
             self.name, self._origin, network, self.sentence, self.tokenizer, self._num_threads
         )
 
+    def with_max_length(self, max_length: int) -> Model:
+        """Return a model that cuts texts at another number of tokens, and shares the weights.
+
+        max_length: within [1, `config.max_length`], special tokens included.
+
+        Raises TypeError or ValueError for max_length.
+
+        >>> model.with_max_length(16).max_length
+        16
+        """
+        limit = self.config.max_length
+        length = require_integer(max_length, "with_max_length: max_length", 1, limit)
+        tokenizer = self.tokenizer.with_max_length(length)
+        result = Model(
+            self.name, self._origin, self.network, self.sentence, tokenizer, self._num_threads
+        )
+        if self.reload is not None:
+            result.reload = partial(_load_and_cut, self.reload, length)
+        return result
+
     @property
     def prompts(self) -> Mapping[str, str]:
         """The prompts of the model, for `prompt_name` of `encode`."""
@@ -217,3 +238,7 @@ class Model(
         (1, 4, 384)
         """
         return self._hidden_states.run(input_ids, attention_mask, token_type_ids, self.num_threads)
+
+
+def _load_and_cut(load: Callable[[], Model], max_length: int) -> Model:
+    return load().with_max_length(max_length)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -58,6 +59,21 @@ class TextTokenizer:
                 f"{path}: puts {special} special tokens around a text, but the model takes only "
                 f"{max_length} tokens"
             )
+
+    def with_max_length(self, max_length: int) -> TextTokenizer:
+        """Return this tokenizer, cutting elsewhere.
+
+        Raises ValueError if the special tokens alone are more.
+        """
+        special = 0 if self._read is None else self._read.num_special_tokens_to_add(False)
+        if max_length < special:
+            raise ValueError(
+                f"max_length must be at least {special}, the number of special tokens around a "
+                f"text, got {max_length}"
+            )
+        other = copy(self)
+        other.max_length = max_length
+        return other
 
     @contextmanager
     def _errors(self, what: str) -> Iterator[None]:
