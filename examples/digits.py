@@ -23,6 +23,7 @@ import fbg
 
 Array = npt.NDArray[Any]
 TEST_IMAGES = 500
+CALIBRATION_IMAGES = 200
 EPOCHS = 12
 CHANNELS = (16, 32)
 MODEL_OPSET = 17
@@ -137,22 +138,33 @@ def write_model(path: Path, layers: list[Layer], w: Array, b: Array) -> None:
     save(helper.make_model(graph, opset_imports=opsets, ir_version=8), str(path))
 
 
+def load_both(trained: tuple[list[Layer], Array, Array], images: Array) -> dict[str, Any]:
+    """Write the trained network, and return it as fbg loads it: in float32, and in int8.
+
+    images: those of the training; some of them choose the ranges of the integers.
+    """
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory) / "digits.onnx"
+        write_model(path, *trained)
+        calibration = [images[i : i + 50] for i in range(0, CALIBRATION_IMAGES, 50)]
+        int8 = fbg.load(path, dtype="int8", calibrate=calibration)
+        return {"float32": fbg.load(path), "int8": int8}
+
+
+def accuracy(net: Any, images: Array, labels: Array) -> float:
+    """Return the share of images that a network classifies correctly."""
+    return float((net(images).argmax(1) == labels).mean())
+
+
 def main() -> None:
     images, labels = load_digits()
     start = time.perf_counter()
     trained = train(images[TEST_IMAGES:], labels[TEST_IMAGES:])
     print(f"trained on {len(images) - TEST_IMAGES} images in {time.perf_counter() - start:.1f} s")
-    with tempfile.TemporaryDirectory() as directory:
-        path = Path(directory) / "digits.onnx"
-        write_model(path, *trained)
-        calibration = [images[i : i + 50] for i in range(TEST_IMAGES, TEST_IMAGES + 200, 50)]
-        nets = {
-            "float32": fbg.load(path),
-            "int8": fbg.load(path, dtype="int8", calibrate=calibration),
-        }
+    nets = load_both(trained, images[TEST_IMAGES:])
     test, wanted = images[:TEST_IMAGES], labels[:TEST_IMAGES]
     for name, net in nets.items():
-        right = (net(test).argmax(1) == wanted).mean()
+        right = accuracy(net, test, wanted)
         seconds = []
         for _ in range(9):
             start = time.perf_counter()
