@@ -1,4 +1,4 @@
-// winograd: fewer multiplications for kernels of 2 to 7 with stride 1, in float32.
+// winograd: fewer multiplications for kernels of 2 to 7 with stride 1, in float32, dilated or not.
 //
 //   for each block of tiles                               as many as the L2 holds transformed
 //     V[p] = (B^T d B)[p]           for every point p     winograd_transforms.cc
@@ -67,8 +67,7 @@ class WinogradStep final : public ConvStep<Float32> {
   WinogradStep(const ConvProblem<Float32>& p, int n)
       : geometry_(p.geometry),
         tiling_(p.geometry, p.shape, n),
-        transforms_(tiling_, p.geometry, p.shape, p.features),
-        shape_(p.shape),
+        transforms_(tiling_, p.features),
         tile_(choose_geometry(Accumulator::float32, p.features)),
         threads_(p.threads),
         output_(conv_kernel_key(p, tile_).output()) {
@@ -215,7 +214,8 @@ class WinogradStep final : public ConvStep<Float32> {
   }
 
   void transform_output(const ConvRun& run, const Work& work) const noexcept {
-    TilePlace place(run.stages, run.c, run.grid.step[2]);
+    const auto &y = tiling_.y, &x = tiling_.x;
+    TilePlace place(run.stages, run.c, run.grid.step[2] * x.dilation);
     TileArgs args;
     args.ldpartial = kChannels * kFloat;
     for_each_run(work, transforms_.output_tiles(), geometry_.out_channels,
@@ -223,13 +223,14 @@ class WinogradStep final : public ConvStep<Float32> {
                    transforms_.transform_output(
                        work.product, row, tiles, channels, work.scratch,
                        [&](std::int64_t line, const float* pixels) {
-                         const std::int64_t x = tiles.x * tiling_.x.n;
+                         const WinogradTiling::Plane at = tiling_.plane(tiles.plane);
+                         const std::int64_t first = tiles.x * x.n;
                          const std::int64_t count =
-                             std::min(tiles.count * tiling_.x.n, tiling_.x.output - x);
-                         const std::int64_t depth = shape_.output[0];
-                         const std::int64_t first =
-                             run.grid.row(tiles.plane / depth, tiles.plane % depth, line, x);
-                         finish(run, pixels, first, count, channels, place, args);
+                             std::min(tiles.count * x.n, x.outputs(at.x) - first);
+                         if (count <= 0) return;
+                         const std::int64_t pixel = run.grid.row(
+                             at.image, at.z, at.y + line * y.dilation, at.x + first * x.dilation);
+                         finish(run, pixels, pixel, count, channels, place, args);
                        });
                  });
   }
@@ -246,7 +247,7 @@ class WinogradStep final : public ConvStep<Float32> {
         args.partial = const_cast<float*>(partial);
         place.set(args, row, group.col, output_);
         run_tile(stages_, group, rows, args);
-        row += rows * run.grid.step[2];
+        row += rows * run.grid.step[2] * tiling_.x.dilation;
         partial += rows * kChannels;
       });
     });
@@ -255,7 +256,6 @@ class WinogradStep final : public ConvStep<Float32> {
   const ConvGeometry geometry_;
   const WinogradTiling tiling_;
   const WinogradTransforms transforms_;
-  const ConvShape shape_;
   const Geometry tile_;
   const int threads_;
   const ValueType output_;
@@ -273,11 +273,7 @@ bool applies_to(const ConvProblem<Float32>& p, int n) {
       p.shape.output[0] != p.shape.input[0] || g.pad_before[0] != 0 ||
       g.kernel[1] * g.kernel[2] == 1)
     return false;
-  for (const std::size_t axis : {1u, 2u}) {
-    const bool dilated = g.kernel[axis] > 1 && g.dilation[axis] > 1;
-    if (dilated || g.kernel[axis] + n - 1 > winograd::kMaxTile) return false;
-  }
-  return true;
+  return std::max(g.kernel[1], g.kernel[2]) + n - 1 <= winograd::kMaxTile;
 }
 
 // The products, reading U, which is too large for the L2 if there are many channels, and both

@@ -11,14 +11,26 @@
 namespace fbg {
 
 // Tiles of n x n outputs, made from t x t pixels each; an axis along which the kernel has size 1
-// has n = t = 1. Tiles are counted over all planes of the output, along rows first.
+// has n = t = 1. With dilation d, the outputs r, r + d, r + 2 d, ... of an axis read pixels that no
+// other outputs read, so that each remainder r is an axis without dilation, of every d-th pixel: a
+// plane is divided into dense planes, one for each pair of remainders. Tiles are counted over all
+// of these, along rows first.
 struct WinogradTiling {
   struct Axis {
-    std::int64_t n, k, t, pad, input, output;
-    std::int64_t tiles() const { return ceil_div(output, n); }
+    std::int64_t n, k, t, pad, input, output, dilation;
+    std::int64_t remainders() const { return std::clamp<std::int64_t>(output, 1, dilation); }
+    // Outputs of a remainder; the first one has the most.
+    std::int64_t outputs(std::int64_t remainder) const {
+      return ceil_div(output - remainder, dilation);
+    }
+    std::int64_t tiles() const { return ceil_div(outputs(0), n); }
+  };
+  // Which plane of the output a dense plane is part of, and its first output there.
+  struct Plane {
+    std::int64_t image, z, y, x;
   };
   Axis y, x;
-  std::int64_t planes;
+  std::int64_t depth, planes;  // of the output, and dense planes of the batch
 
   // n, or 1 along axes with a kernel of 1.
   WinogradTiling(const ConvGeometry& g, const ConvShape& shape, int n);
@@ -26,6 +38,10 @@ struct WinogradTiling {
   std::int64_t points() const { return y.t * x.t; }
   std::int64_t plane_tiles() const { return y.tiles() * x.tiles(); }
   std::int64_t tiles() const { return planes * plane_tiles(); }
+  Plane plane(std::int64_t index) const {
+    const std::int64_t rest = index / x.remainders(), whole = rest / y.remainders();
+    return {whole / depth, whole % depth, rest % y.remainders(), index % x.remainders()};
+  }
 };
 
 // Tiles [first, first + count) of one row of tiles.
@@ -48,8 +64,7 @@ struct PointMatrices {
 // channels at a time, so that what lies between stays in the L1.
 class WinogradTransforms {
  public:
-  WinogradTransforms(const WinogradTiling& tiling, const ConvGeometry& geometry,
-                     const ConvShape& shape, Features features);
+  WinogradTransforms(const WinogradTiling& tiling, Features features);
 
   std::int64_t scratch_bytes() const;  // of each thread
   // Tiles of a run at most, and channels of the matrices' columns at most.
@@ -62,7 +77,8 @@ class WinogradTransforms {
                         const PointMatrices& v, std::int64_t row, float* scratch) const noexcept;
 
   // Rows [row, row + count) of m, columns `channels` of them, as A^T m A: lines of output pixels.
-  // use(line, pixels) is called for each line of the run, with pixels `kChannels` floats apart.
+  // use(line, pixels) is called for each line of the dense plane that the run has, with pixels
+  // `kChannels` floats apart.
   template <class Use>
   void transform_output(const PointMatrices& m, std::int64_t row, const TileRun& tiles,
                         Range channels, float* scratch, Use use) const noexcept;
@@ -74,8 +90,6 @@ class WinogradTransforms {
                            const float* columns, float* pixels) const noexcept;
 
   const WinogradTiling tiling_;
-  const ConvGeometry geometry_;
-  const ConvShape shape_;
   simd::LineKernel source_y_, source_x_, output_y_, output_x_;
   std::int64_t source_tiles_, output_tiles_;
 };
@@ -86,7 +100,8 @@ void WinogradTransforms::transform_output(const PointMatrices& m, std::int64_t r
                                           Use use) const noexcept {
   float* const pixels = begin_output(m, row, tiles.count, channels, scratch);
   const std::int64_t first = tiles.y * tiling_.y.n;
-  const std::int64_t lines = std::min(tiling_.y.n, tiling_.y.output - first);
+  const std::int64_t outputs = tiling_.y.outputs(tiling_.plane(tiles.plane).y);
+  const std::int64_t lines = std::min(tiling_.y.n, outputs - first);
   for (std::int64_t line = 0; line < lines; ++line)
     use(first + line, output_line(line, tiles.count, channels.size(), scratch, pixels));
 }

@@ -15,7 +15,13 @@ alignas(64) constexpr float kZeros[kChannels] = {};
 WinogradTiling::Axis axis_of(const ConvGeometry& g, const ConvShape& shape, std::size_t axis,
                              int n) {
   const std::int64_t k = g.kernel[axis], outputs = k == 1 ? 1 : n;
-  return {outputs, k, outputs + k - 1, g.pad_before[axis], shape.input[axis], shape.output[axis]};
+  return {outputs,
+          k,
+          outputs + k - 1,
+          g.pad_before[axis],
+          shape.input[axis],
+          shape.output[axis],
+          k == 1 ? 1 : g.dilation[axis]};
 }
 
 }  // namespace
@@ -23,7 +29,8 @@ WinogradTiling::Axis axis_of(const ConvGeometry& g, const ConvShape& shape, std:
 WinogradTiling::WinogradTiling(const ConvGeometry& g, const ConvShape& shape, int n)
     : y(axis_of(g, shape, 1, n)),
       x(axis_of(g, shape, 2, n)),
-      planes(shape.batch * shape.output[0]) {}
+      depth(shape.output[0]),
+      planes(shape.batch * depth * y.remainders() * x.remainders()) {}
 
 PointMatrices PointMatrices::lay_out(std::int64_t rows, std::int64_t channels) {
   constexpr std::int64_t kLine = 64 / kFloat, kAlias = 4096 / kFloat;
@@ -34,9 +41,8 @@ PointMatrices PointMatrices::lay_out(std::int64_t rows, std::int64_t channels) {
   return {nullptr, row, (rows * row / kLine | 1) * kLine};
 }
 
-WinogradTransforms::WinogradTransforms(const WinogradTiling& tiling, const ConvGeometry& geometry,
-                                       const ConvShape& shape, Features features)
-    : tiling_(tiling), geometry_(geometry), shape_(shape) {
+WinogradTransforms::WinogradTransforms(const WinogradTiling& tiling, Features features)
+    : tiling_(tiling) {
   const simd::WinogradKernels& kernels = simd::winograd_kernels(features);
   source_y_ = kernels.source[tiling.y.t];
   source_x_ = kernels.source[tiling.x.t];
@@ -60,21 +66,24 @@ void WinogradTransforms::transform_source(const ConvRun& run, const TileRun& til
                                           const PointMatrices& v, std::int64_t row,
                                           float* scratch) const noexcept {
   const auto &y = tiling_.y, &x = tiling_.x;
-  const std::int64_t y0 = tiles.y * y.n - y.pad, x0 = tiles.x * x.n - x.pad;
+  const WinogradTiling::Plane at = tiling_.plane(tiles.plane);
+  const std::int64_t y0 = at.y + tiles.y * y.n * y.dilation - y.pad;
+  const std::int64_t x0 = at.x + tiles.x * x.n * x.dilation - x.pad;
   const std::int64_t width = tiles.count * x.n + x.k - 1, line = width * kChannels;
-  const std::int64_t begin = std::clamp<std::int64_t>(-x0, 0, width);
-  const std::int64_t end = std::clamp<std::int64_t>(x.input - x0, begin, width);
-  const std::int64_t image = tiles.plane / shape_.output[0], z = tiles.plane % shape_.output[0];
-  const std::byte* const plane = run.x + image * run.batch_stride + z * run.strides[0];
+  const std::int64_t begin = std::clamp<std::int64_t>(ceil_div(-x0, x.dilation), 0, width);
+  const std::int64_t end = std::clamp(ceil_div(x.input - x0, x.dilation), begin, width);
+  const std::byte* const plane = run.x + at.image * run.batch_stride + at.z * run.strides[0];
+  const std::int64_t step = x.dilation * run.strides[2];
 
   simd::LineTransform columns{};
   for (std::int64_t p = 0; p < y.t; ++p) {
-    const bool inside = y0 + p >= 0 && y0 + p < y.input && begin < end;
-    columns.x[p] = inside ? reinterpret_cast<const float*>(plane + (y0 + p) * run.strides[1] +
-                                                           (x0 + begin) * run.strides[2]) +
+    const std::int64_t source_line = y0 + p * y.dilation;
+    const bool inside = source_line >= 0 && source_line < y.input && begin < end;
+    columns.x[p] = inside ? reinterpret_cast<const float*>(plane + source_line * run.strides[1] +
+                                                           x0 * run.strides[2] + begin * step) +
                                 channels.begin
                           : kZeros;
-    columns.step_x[p] = inside ? run.strides[2] / kFloat : 0;
+    columns.step_x[p] = inside ? step / kFloat : 0;
   }
   columns.y = scratch + begin * kChannels;
   columns.line_y = line;

@@ -21,26 +21,28 @@ def largest(x: Any) -> float:
 
 
 @st.composite
-def problems(draw: st.DrawFn) -> tuple[tuple[int, ...], tuple[int, ...], list[tuple[int, int]]]:
-    """Return the shapes of x and w, and the padding."""
+def problems(draw: st.DrawFn) -> tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]:
+    """Return the shapes of x and w, and the geometry."""
     kernel = draw(st.sampled_from(KERNELS))
+    dilation = [draw(st.sampled_from([1, 1, 2, 3, 9])) for _ in kernel]
     padding = [(draw(st.integers(0, 4)), draw(st.integers(0, 4))) for _ in kernel]
     spatial = [
-        max(1, k - sum(p)) + draw(st.integers(0, 30)) for k, p in zip(kernel, padding, strict=True)
+        max(1, d * (k - 1) + 1 - sum(p)) + draw(st.integers(0, 30))
+        for k, d, p in zip(kernel, dilation, padding, strict=True)
     ]
     inputs, outputs = draw(st.integers(1, 70)), draw(st.integers(1, 70))
     batch = draw(st.integers(1, 2))
-    return (batch, *spatial, inputs), (outputs, inputs, *kernel), padding
+    geometry = {"stride": [1, 1], "dilation": dilation, "padding": padding, "groups": 1}
+    return (batch, *spatial, inputs), (outputs, inputs, *kernel), geometry
 
 
 @given(problem=problems(), seed=st.integers(0, 2**32 - 1))
 def test_errors_stay_within_the_documented_bound(isa: str, problem: Any, seed: int) -> None:
-    x_shape, w_shape, padding = problem
+    x_shape, w_shape, geometry = problem
     rng = np.random.default_rng(seed)
     x = rng.standard_normal(x_shape, np.float32)
     w = rng.standard_normal(w_shape, np.float32)
-    wc = fbg.PackedConv(w, padding=padding, dtype="float32")
-    geometry = {"stride": [1, 1], "dilation": [1, 1], "padding": padding, "groups": 1}
+    wc = fbg.PackedConv(w, dtype="float32", **geometry)
     expected = definition(x, w, 0, geometry)
     names = [a.name for a in wc.algorithms(x.shape) if a.name.startswith("winograd")]
     assert names
