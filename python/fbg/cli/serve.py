@@ -85,6 +85,12 @@ from fbg.runtime.batches import MAX_BATCH_TOKENS
     help='Web page that may call the server, or "*"; may be given several times. Default: none.',
 )
 @click.option("--access-log/--no-access-log", default=True, help="Log a line for each request.")
+@click.option(
+    "--tracing",
+    is_flag=True,
+    help="Send a span of OpenTelemetry for each request to the collector that "
+    "OTEL_EXPORTER_OTLP_ENDPOINT names (needs fbg[tracing]).",
+)
 def serve(
     models: tuple[str, ...], threads: int | None, api_key_file: str | None, **options: Any
 ) -> None:
@@ -98,11 +104,16 @@ def serve(
       fbg serve sentence-transformers/all-MiniLM-L6-v2 --dtype int8
       fbg serve text=path/to/encoder rank=path/to/cross-encoder --port 9000
     """
+    extra = "server"
     try:
         from fbg.server.settings import ModelSource, Settings
         from fbg.server.workers import serve as run
+
+        if options["tracing"]:
+            extra = "tracing"
+            import fbg.server.tracing  # noqa: F401
     except ModuleNotFoundError as error:
-        needs = f"fbg serve needs {error.name}; install it with: pip install 'fbg[server]'"
+        needs = f"fbg serve needs {error.name}; install it with: pip install 'fbg[{extra}]'"
         raise click.ClickException(needs) from None
     with user_errors():
         settings = Settings(

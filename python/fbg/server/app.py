@@ -1,6 +1,6 @@
 """The application: routes, and what stands around them.
 
-protocol -> CORS, if there are origins -> Guard -> Routes -> an endpoint
+protocol -> tracing, if asked for -> CORS, if there are origins -> Guard -> Routes -> an endpoint
 """
 
 from __future__ import annotations
@@ -42,6 +42,9 @@ def build_app(state: State) -> ASGIApp:
         app = CORSMiddleware(
             app, allow_origins=origins, allow_methods=["GET", "POST"], allow_headers=["*"]
         )
+    if state.tracing is not None:
+        paths = {route.path for route in POST_ROUTES} | {path for path, _ in GET_ROUTES}
+        app = state.tracing.wrap(app, paths)
     return app
 
 

@@ -90,7 +90,7 @@ class Endpoint:
             state.hold(-held)
         seconds = time.perf_counter() - begin
         state.metrics.success(route.method, seconds, call.record)
-        scope["tokens"] = call.record.tokens
+        scope["record"] = call.record
         headers = _time_headers(call, seconds) if route.dialect is Dialect.TEI else []
         await send_json(send, 200, encode_json(result), headers)
 

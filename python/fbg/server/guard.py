@@ -48,6 +48,7 @@ class Guard:
             elif name == b"content-length" and value.isdigit():
                 scope["content_length"] = int(value)
         request_id = request_id or secrets.token_hex(8).encode()
+        scope["request_id"] = request_id.decode()
         status = 0
 
         async def answer(message: Message) -> None:
@@ -75,7 +76,7 @@ class Guard:
                 fault = RequestError(Fault.BACKEND, "the request failed")
                 await self._refuse(scope, answer, fault)
         if state.access_log is not None:
-            fields = _access_fields(scope, request_id, status, time.perf_counter() - begin)
+            fields = _access_fields(scope, status, time.perf_counter() - begin)
             state.access_log.add(fields)
 
     async def _refuse(self, scope: Scope, send: Send, error: RequestError) -> None:
@@ -104,14 +105,14 @@ def _dialect_of(path: str) -> Dialect:
     return Dialect.OPENAI if path.startswith("/v1/") else Dialect.TEI
 
 
-def _access_fields(scope: Scope, request_id: bytes, status: int, seconds: float) -> dict[str, Any]:
+def _access_fields(scope: Scope, status: int, seconds: float) -> dict[str, Any]:
     fields: dict[str, Any] = {
-        "request_id": request_id.decode(),
+        "request_id": scope["request_id"],
         "method": scope["method"],
         "path": scope["path"],
         "status": 499 if scope.get("abandoned") else status,
         "ms": round(1000 * seconds, 2),
     }
-    if "tokens" in scope:
-        fields["tokens"] = scope["tokens"]
+    if "record" in scope:
+        fields["tokens"] = scope["record"].tokens
     return fields

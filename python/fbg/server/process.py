@@ -143,6 +143,8 @@ def run_process(
     state.queue.close()
     if state.access_log is not None:
         state.access_log.flush()
+    if state.tracing is not None:
+        state.tracing.close()
     return 1 if server.failed else 0
 
 

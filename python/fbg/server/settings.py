@@ -54,6 +54,7 @@ class Settings:
     api_keys: tuple[str, ...] = ()
     cors_origins: tuple[str, ...] = ()
     access_log: bool = True
+    tracing: bool = False
     body_seconds: float = 30.0
     drain_seconds: float = 30.0
 

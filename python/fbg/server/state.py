@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+from typing import TYPE_CHECKING
 
 from fbg.model.async_model import Record
 from fbg.runtime.work_queue import WorkQueue
@@ -13,6 +14,9 @@ from fbg.server.served import Models
 from fbg.server.settings import Settings
 from fbg.server.turns import Turns
 
+if TYPE_CHECKING:
+    from fbg.server.tracing import Tracing
+
 __all__ = ["Call", "State"]
 
 
@@ -20,7 +24,8 @@ class State:
     """One process of the server.
 
     ready: models are loaded and have run. draining: the process ends; what comes now is answered,
-    and its connection closed. access_log: None if requests are not logged.
+    and its connection closed. access_log: None if requests are not logged. tracing: None if they
+    are not traced.
     """
 
     def __init__(self, settings: Settings, num_threads: int) -> None:
@@ -31,6 +36,7 @@ class State:
         self.metrics = Metrics(lambda: self.queue.waiting)
         self.models = Models({})
         self.access_log = AccessLog() if settings.access_log else None
+        self.tracing = _tracing() if settings.tracing else None
         self.turns = Turns()
         self.ready = False
         self.draining = False
@@ -91,3 +97,9 @@ class Call:
             raise RequestError(Fault.EMPTY, f"`{what}` cannot be empty", what)
         self.characters += sum(map(len, texts))
         return texts
+
+
+def _tracing() -> Tracing:
+    from fbg.server.tracing import Tracing  # here: its libraries are an extra
+
+    return Tracing()

@@ -1,0 +1,101 @@
+"""A span of OpenTelemetry for each request, with what its parts took (`fbg serve --tracing`).
+
+protocol -> Anonymous -> OpenTelemetryMiddleware -> Described -> the application
+
+Where spans go is told by the environment variables of OpenTelemetry, such as
+OTEL_EXPORTER_OTLP_ENDPOINT; the default is a collector on this machine.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection
+
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from opentelemetry.instrumentation.asgi import OpenTelemetryMiddleware
+from opentelemetry.metrics import NoOpMeterProvider
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor
+from opentelemetry.trace import Span, get_current_span
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+__all__ = ["Tracing"]
+
+# What is asked many times a minute and says nothing about requests.
+EXCLUDED = "/health$,/ping$,/metrics$"
+
+
+class Tracing:
+    """The traces of one process."""
+
+    def __init__(self) -> None:
+        os.environ.setdefault("OTEL_SERVICE_NAME", "fbg")
+        self._provider = TracerProvider()
+        self._provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+
+    def wrap(self, app: ASGIApp, paths: Collection[str]) -> ASGIApp:
+        """Return an application that makes a span for each request of `app`.
+
+        paths: those that spans are named after; others come from who tries what there is.
+        """
+
+        def name(scope: Scope) -> tuple[str, dict[str, str]]:
+            method, path = scope["method"], scope["path"]
+            return f"{method} {path}" if path in paths else method, {}
+
+        traced = OpenTelemetryMiddleware(
+            Described(app),
+            excluded_urls=EXCLUDED,
+            default_span_details=name,
+            tracer_provider=self._provider,
+            meter_provider=NoOpMeterProvider(),
+            exclude_spans=["receive", "send"],
+        )
+        return Anonymous(traced)
+
+    def close(self) -> None:
+        """Send the spans that wait."""
+        self._provider.shutdown()
+
+
+class Anonymous:
+    """Leaves out the query string, which no route reads and which may hold texts or keys."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            scope = {**scope, "query_string": b""}
+        await self._app(scope, receive, send)
+
+
+class Described:
+    """Adds to the span of a request what the application noted about it in the scope.
+
+    It does so when the answer begins, because the span ends with the last part of the answer.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        span = get_current_span()
+
+        async def describe_and_send(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                _describe(span, scope)
+            await send(message)
+
+        await self._app(scope, receive, describe_and_send if span.is_recording() else send)
+
+
+def _describe(span: Span, scope: Scope) -> None:
+    if "request_id" in scope:
+        span.set_attribute("fbg.request_id", scope["request_id"])
+    record = scope.get("record")
+    if record is not None and record.tokens:
+        span.set_attribute("fbg.tokens", record.tokens)
+        span.set_attribute("fbg.tokenization_seconds", record.tokenization)
+        span.set_attribute("fbg.queue_seconds", record.queue)
+        span.set_attribute("fbg.inference_seconds", record.inference)
