@@ -98,6 +98,18 @@ def _results(family: str, kind: str, model: Any, tokenizer: Any) -> dict[str, An
             },
             "cut": classify(tiny_tasks.LONG, top_k=None, truncation=True),
         }
+        if any(label.lower().startswith("entail") for label in model.config.id2label.values()):
+            zero_shot = pipeline("zero-shot-classification")
+            texts, labels = tiny_tasks.TEXTS, tiny_tasks.CANDIDATES
+            template = tiny_tasks.TEMPLATE
+            results["zero_shot"] = {
+                "default": zero_shot(texts, labels),
+                "template": zero_shot(texts, labels, hypothesis_template=template),
+                "multi_label": zero_shot(texts, labels, multi_label=True),
+                "one label": zero_shot(texts, labels[:1]),
+                "commas": zero_shot(texts[0], ", ".join(labels)),
+                "cut": zero_shot(tiny_tasks.LONG, labels),
+            }
         if model.config.num_labels == 1:
             query = [tiny_tasks.QUERY] * len(tiny_tasks.DOCUMENTS)
             with torch.inference_mode():

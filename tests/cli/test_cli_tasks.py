@@ -39,6 +39,13 @@ def test_classify(tmp_path: Path) -> None:
     assert printed("classify", directory, "--input", "-", "--top-k", 2, **given) == wanted
 
 
+def test_zero_shot(tmp_path: Path) -> None:
+    directory = tiny_tasks.write_model(tmp_path, "nli")
+    wanted = fbg.load(directory).zero_shot_classify(TEXTS, ["a", "b"], "{}!", multi_label=True)
+    given = ("--label", "a", "--label", "b", "--template", "{}!", "--multi-label")
+    assert printed("zero-shot", directory, *texts(TEXTS), *given) == wanted
+
+
 def test_rerank(tmp_path: Path) -> None:
     directory = tiny_tasks.write_model(tmp_path, "pairs")
     wanted = fbg.load(directory).rerank(QUERY, DOCUMENTS, top_k=3, return_documents=True)

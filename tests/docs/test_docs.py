@@ -37,6 +37,7 @@ HEADS = {
     "distilbert/distilbert-base-uncased-finetuned-sst-2-english": (
         "distilbert-ForSequenceClassification"
     ),
+    "MoritzLaurer/DeBERTa-v3-base-mnli-fever-anli": "nli-first",
     "cross-encoder/ms-marco-MiniLM-L6-v2": "pairs",
     "dslim/bert-base-NER": "bert-ForTokenClassification",
     "deepset/roberta-base-squad2": "roberta-ForQuestionAnswering",

@@ -37,6 +37,12 @@ FAMILIES = (
 DECODERS = ("llama", "mistral", "qwen2", "qwen3", "gemma2")
 POSITIONS = {"rope_parameters": None, "rope_theta": 50.0}
 
+
+def named(*labels: str) -> dict[str, Any]:
+    """Settings of config.json for these labels."""
+    return {"id2label": dict(enumerate(labels)), "label2id": {x: n for n, x in enumerate(labels)}}
+
+
 # (family, kind, settings of config.json)
 MODELS: dict[str, tuple[str, str, dict[str, Any]]] = {
     **{
@@ -64,6 +70,16 @@ MODELS: dict[str, tuple[str, str, dict[str, Any]]] = {
         "ForSequenceClassification",
         {"problem_type": "multi_label_classification", "num_labels": 4},
     ),
+    "nli": (
+        "roberta",
+        "ForSequenceClassification",
+        named("contradiction", "neutral", "ENTAILMENT"),
+    ),
+    "nli-first": (
+        "deberta-v2",
+        "ForSequenceClassification",
+        named("entailment", "neutral", "contradiction"),
+    ),
     "regression": (
         "electra",
         "ForSequenceClassification",
@@ -81,6 +97,7 @@ CONTEXTS = [
 QUESTIONS = ["where is she?", "how long"]
 MASKED = ["the {mask} cat", "a {mask} and {mask}."]
 STRATEGIES = ("none", "simple", "first", "average", "max")
+CANDIDATES, TEMPLATE = ["north", "a river", "x"], "It is of {}!"
 # More tokens than LENGTH, and the strides with which it is read in windows.
 LONG = " ".join([*TEXTS, *(context.lower() for context in CONTEXTS), *TEXTS[::-1]])
 STRIDES = {"simple": 0, "first": 7, "average": 20, "max": 40}

@@ -89,6 +89,11 @@ def test_token_ids_and_token_embeddings(model: fbg.Model) -> None:
             lambda m: m.classify([*TEXTS, *PAIRS], top_k=None),
             lambda m: m.classify([*TEXTS, *PAIRS], top_k=None),
         ),
+        (
+            "nli",
+            lambda m: m.zero_shot_classify(TEXTS, "a, b"),
+            lambda m: m.zero_shot_classify(TEXTS, "a, b"),
+        ),
         ("pairs", lambda m: m.predict(PAIRS), lambda m: m.predict(PAIRS).tolist()),
         ("pairs", lambda m: m.rerank(QUERY, DOCUMENTS), lambda m: m.rerank(QUERY, DOCUMENTS)),
         ("roberta-ForTokenClassification", lambda m: m.ner(TEXTS), lambda m: m.ner(TEXTS)),

@@ -59,6 +59,7 @@ def test_int8_quantizes_the_encoder_and_leaves_the_head(load: Load, kind: str) -
 
 TASKS: dict[str, Callable[[Any], object]] = {
     "classify": lambda m: m.classify("a"),
+    "zero_shot_classify": lambda m: m.zero_shot_classify("a", "b"),
     "predict": lambda m: m.predict([("a", "b")]),
     "rerank": lambda m: m.rerank("a", ["b"]),
     "ner": lambda m: m.ner("a"),

@@ -1,4 +1,4 @@
-"""fbg classify, rerank, ner, answer, fill-mask and search: tasks on texts of the command line.
+"""fbg classify, zero-shot, rerank, ner, answer, fill-mask and search: tasks on given texts.
 
 Results are lines of JSON, one for each text.
 """
@@ -18,6 +18,7 @@ import fbg
 from fbg.cli.common import user_errors
 from fbg.model.load import DTYPES
 from fbg.tasks.search import semantic_search
+from fbg.tasks.zero_shot import TEMPLATE
 from fbg.text.files import decode_lines, read_texts
 
 __all__ = ["COMMANDS"]
@@ -94,6 +95,33 @@ def classify(
     given = _given(texts, source)
     with _loaded(model, dtype, num_threads) as loaded:
         _print(loaded.classify(given, top_k=top_k))
+
+
+@click.command("zero-shot")
+@_model_options
+@_text_options
+@click.option("--label", "labels", multiple=True, required=True, help="May be given several times.")
+@click.option("--template", default=TEMPLATE, show_default=True, help="Sentence with {} in it.")
+@click.option("--multi-label", is_flag=True, help="Several labels may be true of a text.")
+def zero_shot(
+    model: str,
+    dtype: str | None,
+    num_threads: int | None,
+    texts: tuple[str, ...],
+    source: str | None,
+    labels: tuple[str, ...],
+    template: str,
+    multi_label: bool,
+) -> None:
+    """Print how well each label fits each text (models of natural language inference).
+
+    \b
+    Example:
+      fbg zero-shot path/to/nli-model --text "It rains." --label weather --label sports
+    """
+    given = _given(texts, source)
+    with _loaded(model, dtype, num_threads) as loaded:
+        _print(loaded.zero_shot_classify(given, labels, template, multi_label))
 
 
 @click.command()
@@ -219,4 +247,4 @@ def search(
         _print([{**hit, "text": given[hit["corpus_id"]]} for hit in hits] for hits in found)
 
 
-COMMANDS = (classify, rerank, ner, answer, fill_mask, search)
+COMMANDS = (classify, zero_shot, rerank, ner, answer, fill_mask, search)

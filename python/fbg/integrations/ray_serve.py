@@ -15,7 +15,10 @@ from fbg.model.load import load
 
 __all__ = ["deploy"]
 
-TASKS = ("encode", "encode_sparse", "classify", "predict", "rerank", "ner", "answer", "fill_mask")
+TASKS = (
+    *("encode", "encode_sparse", "classify", "zero_shot_classify", "predict", "rerank", "ner"),
+    *("answer", "fill_mask"),
+)
 
 
 class Replica:

@@ -27,6 +27,7 @@ from fbg.tasks.inputs import require_texts, text_blocks
 from fbg.tasks.ner import ner_steps
 from fbg.tasks.rerank import predict_steps, rerank_steps
 from fbg.tasks.sparse import SparseEmbeddings, encode_sparse_steps
+from fbg.tasks.zero_shot import zero_shot_steps
 
 __all__ = ["AsyncModel", "Record"]
 
@@ -227,6 +228,13 @@ class AsyncModel:
     async def fill_mask(self, texts: Any, record: Record | None = None, **options: Any) -> Any:
         """As `Model.fill_mask`."""
         return await self.run(fill_mask_steps(self.model.context, texts, **options), record)
+
+    async def zero_shot_classify(
+        self, texts: Any, candidate_labels: Any, record: Record | None = None, **options: Any
+    ) -> Any:
+        """As `Model.zero_shot_classify`."""
+        steps = zero_shot_steps(self.model.context, texts, candidate_labels, **options)
+        return await self.run(steps, record)
 
     async def _task(
         self,

@@ -25,6 +25,7 @@ from fbg.tasks.fill_mask import FillMaskMethods
 from fbg.tasks.ner import NerMethods
 from fbg.tasks.rerank import RerankMethods
 from fbg.tasks.sparse import SparseMethods
+from fbg.tasks.zero_shot import ZeroShotMethods
 from fbg.text.sentence import SentenceConfig
 from fbg.text.tokenization import TextTokenizer
 
@@ -39,6 +40,7 @@ class Model(
     AnswerMethods,
     FillMaskMethods,
     SparseMethods,
+    ZeroShotMethods,
 ):
     """A transformer encoder that is ready to run. `fbg.load` makes it; threads may share it.
 

@@ -10,7 +10,7 @@ __all__ = ["KINDS", "LABELLED", "MAX_LABELS", "TaskConfig", "read_task_config"]
 
 # Heads by the end of their class name in transformers, and the methods of Model that need them.
 KINDS = {
-    "ForSequenceClassification": ("classify", "predict", "rerank"),
+    "ForSequenceClassification": ("classify", "predict", "rerank", "zero_shot_classify"),
     "ForTokenClassification": ("ner",),
     "ForQuestionAnswering": ("answer",),
     "ForMaskedLM": ("fill_mask", "encode_sparse"),

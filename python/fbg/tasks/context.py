@@ -89,13 +89,23 @@ class TaskCall:
         self._truncation = require_truncation(task, truncation)
 
     def blocks(
-        self, texts: Sequence[SomeText], *, located: bool = False, cut: bool = True
+        self,
+        texts: Sequence[SomeText],
+        *,
+        located: bool = False,
+        cut: bool = True,
+        cut_first: bool = False,
     ) -> Iterator[Block[SomeText]]:
-        """Tokenize a block of texts after the other; texts that are too long are cut if `cut`."""
+        """Tokenize a block of texts after the other; texts that are too long are cut if `cut`.
+
+        cut_first: of a pair, only the first text is cut.
+        """
         first = 0
         for block in text_blocks(texts):
             with calling:
-                encoded = self.tokenizer.encode(block, self.where, first, located=located, cut=cut)
+                encoded = self.tokenizer.encode(
+                    block, self.where, first, located=located, cut=cut, cut_first=cut_first
+                )
             self._context.cut_texts.check(encoded, self.where, first, self._truncation)
             yield Block(first, block, encoded)
             first += len(block)

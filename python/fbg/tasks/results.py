@@ -11,6 +11,7 @@ __all__ = [
     "LabelScore",
     "RankedDocument",
     "TokenEntity",
+    "ZeroShotResult",
 ]
 
 
@@ -75,3 +76,14 @@ class FilledMask(TypedDict):
     token: int
     token_str: str
     sequence: str
+
+
+class ZeroShotResult(TypedDict):
+    """Of `zero_shot_classify`: a text with the labels that it was offered, best first.
+
+    scores: of the labels, in the same order.
+    """
+
+    sequence: str
+    labels: list[str]
+    scores: list[float]

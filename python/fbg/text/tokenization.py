@@ -144,21 +144,33 @@ class TextTokenizer:
         *,
         located: bool = False,
         cut: bool = True,
+        cut_first: bool = False,
     ) -> list[EncodedText]:
         """Return the tokens of texts and pairs of texts.
 
         where, first: what errors call the texts, and the number of texts[0] among them.
         located: also where the tokens lie in the text.
         cut: leave at most `max_length` tokens of each; of a pair, the longer text is cut first.
+        cut_first: of a pair, cut the first text only.
 
-        Raises ValueError for text that is not valid Unicode; ModelError if the tokenizer cannot
+        Raises ValueError for text that is not valid Unicode, and with `cut_first` for a second text
+        that leaves no room for the first; ModelError if the tokenizer cannot
         encode it, or if the special tokens of a pair are more than the model takes.
         """
         encodings = self._encode_batch(texts, where, first, located=located)
-        return [self._encoded(encoding, located=located, cut=cut) for encoding in encodings]
+        return [
+            self._encoded(encoding, located=located, cut=cut, cut_first=cut_first)
+            for encoding in encodings
+        ]
 
     def _encoded(
-        self, encoding: Any, *, types: bool = True, located: bool = False, cut: bool = True
+        self,
+        encoding: Any,
+        *,
+        types: bool = True,
+        located: bool = False,
+        cut: bool = True,
+        cut_first: bool = False,
     ) -> EncodedText:
         ids = _indices(encoding.ids)
         too_long = cut and ids.size > self.max_length
@@ -174,9 +186,15 @@ class TextTokenizer:
         if not too_long:
             return text
         assert segments is not None
-        kept = kept_when_cut(segments, self.max_length)
+        kept = kept_when_cut(segments, self.max_length, cut_first)
         if kept is None:
             special = int(np.count_nonzero(segments < 0))
+            if cut_first and special <= self.max_length:
+                taken = int(np.count_nonzero(segments != 0))
+                raise ValueError(
+                    f"the second text of a pair leaves no room for the first: with {special} "
+                    f"special tokens it takes {taken} of {self.max_length} tokens"
+                )
             raise ModelError(
                 f"{self._path}: puts {special} special tokens around a pair of texts, but the "
                 f"model takes only {self.max_length} tokens"

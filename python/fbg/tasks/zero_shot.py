@@ -1,0 +1,159 @@
+"""Classification by labels that the model was not trained for: each becomes a hypothesis.
+
+A model of natural language inference says whether a text entails a hypothesis such as "This example
+is politics." Results are those of the zero-shot-classification pipeline of transformers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import overload
+
+import numpy as np
+
+from fbg.errors import ModelError
+from fbg.runtime.work import Steps, run_steps
+from fbg.tasks.context import TaskCall, TaskContext
+from fbg.tasks.inputs import Pair, require_texts
+from fbg.tasks.results import ZeroShotResult
+from fbg.tasks.scores import softmax, top_k
+
+__all__ = ["ZeroShotMethods", "zero_shot_steps"]
+
+TEMPLATE = "This example is {}."
+
+
+class ZeroShotMethods:
+    """The method of `Model` for classifiers of text pairs that have a label for entailment."""
+
+    _context: TaskContext
+
+    @overload  # a str is an iterable of str too, but this comes first
+    def zero_shot_classify(  # type: ignore[overload-overlap]
+        self,
+        texts: str,
+        candidate_labels: str | Iterable[str],
+        hypothesis_template: str = ...,
+        multi_label: bool = ...,
+        batch_size: int = ...,
+        truncation: bool = ...,
+    ) -> ZeroShotResult: ...
+
+    @overload
+    def zero_shot_classify(
+        self,
+        texts: Iterable[str],
+        candidate_labels: str | Iterable[str],
+        hypothesis_template: str = ...,
+        multi_label: bool = ...,
+        batch_size: int = ...,
+        truncation: bool = ...,
+    ) -> list[ZeroShotResult]: ...
+
+    def zero_shot_classify(
+        self,
+        texts: str | Iterable[str],
+        candidate_labels: str | Iterable[str],
+        hypothesis_template: str = TEMPLATE,
+        multi_label: bool = False,
+        batch_size: int = 32,
+        truncation: bool = True,
+    ) -> ZeroShotResult | list[ZeroShotResult]:
+        """Classify texts by labels that are given in words.
+
+        texts: a str, or an iterable of str.
+        candidate_labels: an iterable of str, or a str with commas between the labels.
+        hypothesis_template: the sentence that a label becomes a hypothesis with, in place of "{}".
+        multi_label: whether labels are independent of each other. Then the score of a label is the
+            probability of entailment rather than contradiction; otherwise, and only if there are
+            several labels, scores add up to 1.
+        batch_size: the most pairs of a text and a label to compute at a time; limits memory, and
+            never changes a result.
+        truncation: True truncates texts so that the pair has `max_length` tokens, and warns once
+            for each model; False raises ValueError. Hypotheses are never truncated.
+
+        Returns dicts {"sequence": the text, "labels": best first, "scores": in the same order}; for
+        a str, one of them.
+
+        Raises ModelError if no label of config.json begins with "entail"; ValueError without
+        labels, for a template without "{}", and for a hypothesis that leaves no room for the text.
+
+        >>> model.zero_shot_classify("It rains.", ["weather", "sports"])  # doctest: +SKIP
+        {'sequence': 'It rains.', 'labels': ['weather', 'sports'], 'scores': [0.98, 0.02]}
+        """
+        steps = zero_shot_steps(
+            self._context,
+            texts,
+            candidate_labels,
+            hypothesis_template,
+            multi_label,
+            batch_size,
+            truncation,
+        )
+        return run_steps(steps, self._context.num_threads)
+
+
+def zero_shot_steps(
+    context: TaskContext,
+    texts: str | Iterable[str],
+    candidate_labels: str | Iterable[str],
+    hypothesis_template: str = TEMPLATE,
+    multi_label: bool = False,
+    batch_size: int = 32,
+    truncation: bool = True,
+) -> Steps[ZeroShotResult | list[ZeroShotResult]]:
+    """`Model.zero_shot_classify` as a task for whoever drives it."""
+    call = TaskCall(context, "zero_shot_classify", "texts", batch_size, truncation)
+    entailment = _entailment(call.head.labels)
+    contradiction = -1 if entailment == 0 else 0  # as the pipeline of transformers has it
+    labels = _labels(candidate_labels)
+    hypotheses = _hypotheses(hypothesis_template, labels)
+    given = require_texts(call.where, texts)
+    pairs: list[Pair] = [(text, hypothesis) for text in given for hypothesis in hypotheses]
+    logits = np.empty((len(pairs), 2), np.float64)
+    for block in call.blocks(pairs, cut_first=True):
+        for n, output in enumerate((yield from call.run(block.encoded)), block.first):
+            logits[n] = output[0, [contradiction, entailment]]
+    results: list[ZeroShotResult] = []
+    for text, rows in zip(given, logits.reshape(len(given), len(labels), 2), strict=True):
+        alone = multi_label or len(labels) == 1
+        scores = softmax(rows)[:, 1] if alone else softmax(rows[:, 1])
+        order = top_k(scores, None)
+        best = [labels[n] for n in order]
+        results.append({"sequence": text, "labels": best, "scores": scores[order].tolist()})
+    return results[0] if isinstance(texts, str) else results
+
+
+def _entailment(labels: tuple[str, ...]) -> int:
+    found = [n for n, label in enumerate(labels) if label.lower().startswith("entail")]
+    if not found or len(labels) < 2:
+        raise ModelError(
+            "zero_shot_classify: id2label in config.json must have at least two labels, one of "
+            f"which begins with 'entail', got {', '.join(labels)}"
+        )
+    return found[0]
+
+
+def _labels(given: str | Iterable[str]) -> list[str]:
+    where = "zero_shot_classify: candidate_labels"
+    if isinstance(given, str):
+        given = [label.strip() for label in given.split(",")]
+        labels = [label for label in given if label]
+    else:
+        labels = require_texts(where, given)
+    if not labels or not all(label.strip() for label in labels):
+        raise ValueError(f"{where} must have at least one label, none of them empty, got {labels}")
+    return labels
+
+
+def _hypotheses(template: object, labels: list[str]) -> list[str]:
+    where = "zero_shot_classify: hypothesis_template"
+    if not isinstance(template, str):
+        raise TypeError(f"{where} must be a str, got {type(template).__name__}")
+    try:
+        hypotheses = [template.format(label) for label in labels]
+    except (ValueError, LookupError, AttributeError):
+        hypotheses = [template]
+    if template in hypotheses:
+        raise ValueError(f"{where} must have one {{}} in place of the label, got {template!r}")
+    return hypotheses
