@@ -1,14 +1,16 @@
 """The weights of a saved model: one safetensors file, mapped and not copied when it is loaded.
 
-    u64 length of the JSON | JSON, padded with spaces up to a multiple of 64 | blocks | floats
+    u64 length of the JSON | JSON, padded with spaces up to a multiple of 64 | blocks | arrays
 
     {"__metadata__": {"format": "fbg.Model", "version": "2", "fbg": "0.1.0", "dtype": "int8", …},
      "layers.0.qkv.weight": {"dtype": "U8", "shape": [bytes], "data_offsets": [begin, end]},
      "embeddings.word": {"dtype": "F32", "shape": [V, H], "data_offsets": [begin, end]}, …}
 
 A block is packed weights as kernels read them (include/fbg/gemm/pack_b.h), with a header and a
-checksum of its own; it begins at a multiple of 64 bytes. Floats follow all blocks, the type being
-what says which is which; their checksums are in the metadata.
+checksum of its own; it begins at a multiple of 64 bytes. Arrays follow all blocks, those with the
+largest elements first, so that all are aligned; their checksums are in the metadata. Arrays of
+encoders are float32. The format "fbg.Net" is that of networks from ONNX files, whose arrays have
+any of the types below (fbg/importers/saved_net.py).
 """
 
 from __future__ import annotations
@@ -31,16 +33,25 @@ from fbg.files import open_regular
 from fbg.matmul.packed_file import read_header
 from fbg.matmul.weights import PackedWeight, dtype_name
 
-__all__ = ["SavedFile", "write"]
+__all__ = ["NAMES", "NET_FORMAT", "SavedFile", "write"]
 
+Array = npt.NDArray[Any]
 Floats = npt.NDArray[np.float32]
 
-FORMAT = "fbg.Model"
+FORMAT, NET_FORMAT = "fbg.Model", "fbg.Net"
 VERSION = 2  # 1: had no heads
 ALIGNMENT = 64
 MAX_HEADER = 1 << 24  # that of BERT-base has 30 kB
+MAX_DIMENSIONS = 16
 PIECE = 1 << 20  # bytes that are checked at a time
-ITEM_BYTES = {"U8": 1, "F32": 4}
+# Types of elements as safetensors calls them.
+DTYPES: dict[str, np.dtype[Any]] = {
+    **{f"F{8 * size}": np.dtype(f"f{size}") for size in (2, 4, 8)},
+    **{f"I{8 * size}": np.dtype(f"i{size}") for size in (1, 2, 4, 8)},
+    **{f"U{8 * size}": np.dtype(f"u{size}") for size in (1, 2, 4, 8)},
+    "BOOL": np.dtype(np.bool_),
+}
+NAMES = {dtype: name for name, dtype in DTYPES.items()}
 
 
 class Tensor(NamedTuple):
@@ -53,31 +64,42 @@ class Tensor(NamedTuple):
 
 
 def write(
-    path: Path, tensors: Mapping[str, PackedWeight | Floats], metadata: Mapping[str, str]
+    path: Path,
+    tensors: Mapping[str, PackedWeight | Array],
+    metadata: Mapping[str, str],
+    format: str = FORMAT,
 ) -> None:
-    """Write packed weights and floats under their names, and what `metadata` says about them."""
+    """Write packed weights and arrays under their names, and what `metadata` says about them."""
     blocks = {n: t.block for n, t in tensors.items() if not isinstance(t, np.ndarray)}
-    floats = {n: np.ascontiguousarray(t) for n, t in tensors.items() if isinstance(t, np.ndarray)}
-    stored: dict[str, npt.NDArray[Any]] = {**blocks, **floats}
+    arrays = {
+        name: np.ascontiguousarray(tensor).reshape(tensor.shape)
+        for name, tensor in tensors.items()
+        if isinstance(tensor, np.ndarray)
+    }
+    ordered = sorted(arrays.items(), key=lambda item: -item[1].itemsize)
+    stored: dict[str, Array] = {**blocks, **dict(ordered)}
     header: dict[str, Any] = {
         "__metadata__": {
-            "format": FORMAT,
+            "format": format,
             "version": str(VERSION),
             **metadata,
-            "checksums": json.dumps({name: _checksum(array) for name, array in floats.items()}),
+            "checksums": json.dumps({name: _checksum(array) for name, array in arrays.items()}),
         }
     }
     end = 0
     for name, array in stored.items():
         begin, end = end, end + array.nbytes
-        dtype = "U8" if array.dtype == np.uint8 else "F32"
+        dtype = NAMES[array.dtype]
         header[name] = {"dtype": dtype, "shape": array.shape, "data_offsets": [begin, end]}
     text = json.dumps(header).encode()
     text += b" " * (-(8 + len(text)) % ALIGNMENT)
+    if len(text) > MAX_HEADER:
+        raise ValueError(f"{path}: {len(stored)} tensors have too long names to be saved")
     with path.open("xb") as file:
         file.write(len(text).to_bytes(8, "little") + text)
         for array in stored.values():
-            file.write(array.data)
+            if array.size > 0:
+                file.write(array.reshape(-1).view(np.uint8).data)
         file.flush()
         os.fsync(file.fileno())
 
@@ -94,7 +116,7 @@ class SavedFile:
     Raises ModelError naming the file, and the tensor if it is about one.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, format: str = FORMAT) -> None:
         self.path = require_file(path)
         self._asked: set[str] = set()
         try:
@@ -103,7 +125,7 @@ class SavedFile:
         except OSError as error:
             raise ModelError(f"{path}: {error}") from None
         try:
-            self._tensors, self._metadata = _decode_header(self._file)
+            self._tensors, self._metadata = _decode_header(self._file, format)
             size = os.fstat(self._file.fileno()).st_size
             self._bytes = _fbg.map_bytes(self._file.fileno(), 0, size)
             self._checksums = _json_object(self._metadata, "checksums")
@@ -165,9 +187,21 @@ class SavedFile:
         tensor = self._tensor(name, "F32")
         if tensor.shape != shape:
             raise self._error(name, f"must have shape {shape}, got {tensor.shape}")
+        return self._view(name, tensor)
+
+    def array(self, name: str) -> Array:
+        """Return a view of an array in the file, of whatever shape and type it has."""
+        return self._view(name, self._tensor(name))
+
+    def names(self) -> list[str]:
+        """Return the names of all tensors."""
+        return list(self._tensors)
+
+    def _view(self, name: str, tensor: Tensor) -> Array:
         if self._read_checksum(tensor) != self._checksums.get(name):
             raise self._error(name, "the checksum does not match")
-        return self._bytes[tensor.begin : tensor.end].view(np.float32).reshape(shape)
+        flat = self._bytes[tensor.begin : tensor.end].view(DTYPES[tensor.dtype])
+        return flat.reshape(tensor.shape)
 
     def optional(self, name: str, *shape: int) -> Floats | None:
         """Return a float32 tensor, or None if the model was saved without."""
@@ -178,11 +212,11 @@ class SavedFile:
         for name in sorted((self._tensors.keys() | self._checksums.keys()) - self._asked):
             raise self._error(name, "not part of this model" if name in self else "missing")
 
-    def _tensor(self, name: str, dtype: str) -> Tensor:
+    def _tensor(self, name: str, dtype: str | None = None) -> Tensor:
         tensor = self._tensors.get(name)
         if tensor is None:
             raise self._error(name, "missing")
-        if tensor.dtype != dtype:
+        if dtype is not None and tensor.dtype != dtype:
             raise self._error(name, f"must have dtype {dtype}, got {tensor.dtype}")
         self._asked.add(name)
         return tensor
@@ -205,11 +239,11 @@ class SavedFile:
         return ModelError(f"{self.path}: tensor {name}: {reason}")
 
 
-def _decode_header(file: BinaryIO) -> tuple[dict[str, Tensor], dict[str, str]]:
+def _decode_header(file: BinaryIO, format: str) -> tuple[dict[str, Tensor], dict[str, str]]:
     """Return the tensors and the metadata; raises ValueError."""
     header, first, total = read_header(file, MAX_HEADER)
     metadata = header.pop("__metadata__", None) if isinstance(header, dict) else None
-    if not isinstance(metadata, dict) or metadata.get("format") != FORMAT:
+    if not isinstance(metadata, dict) or metadata.get("format") != format:
         raise ValueError("not a model that fbg saved")
     if not all(isinstance(value, str) for value in metadata.values()):
         raise ValueError("damaged: its metadata is not all text")
@@ -221,35 +255,38 @@ def _decode_header(file: BinaryIO) -> tuple[dict[str, Tensor], dict[str, str]]:
             f"format version {version} is newer than version {VERSION}, "
             "the newest that this version of fbg reads"
         )
-    tensors = {name: _decode_tensor(name, entry, first) for name, entry in header.items()}
+    tensors = {name: _decode_tensor(name, entry, first, format) for name, entry in header.items()}
     end = max((tensor.end for tensor in tensors.values()), default=first)
     if end != total:
         raise ValueError(f"truncated or damaged: it has {total} bytes, its header describes {end}")
     return tensors, metadata
 
 
-def _decode_tensor(name: str, entry: Any, first: int) -> Tensor:
+def _decode_tensor(name: str, entry: Any, first: int, format: str) -> Tensor:
     fields = entry if isinstance(entry, dict) else {}
     dtype: Any = fields.get("dtype")
     shape: Any = fields.get("shape")
     offsets: Any = fields.get("data_offsets")
+    known = isinstance(dtype, str) and dtype in (DTYPES if format != FORMAT else ("U8", "F32"))
+    size = DTYPES[dtype].itemsize if known else 1
+    alignment = ALIGNMENT if dtype == "U8" and format == FORMAT else size  # a block
     if (
-        dtype not in ("U8", "F32")
-        or not _are_sizes(shape)
-        or not _are_sizes(offsets)
+        not known
+        or not _are_sizes(shape, 2 if format == FORMAT else MAX_DIMENSIONS)
+        or not _are_sizes(offsets, 2)
         or len(offsets) != 2
-        or offsets[1] - offsets[0] != math.prod(shape) * ITEM_BYTES[dtype]
-        or (first + offsets[0]) % (ALIGNMENT if dtype == "U8" else ITEM_BYTES[dtype])
+        or offsets[1] - offsets[0] != math.prod(shape) * size
+        or (first + offsets[0]) % alignment
     ):
         raise ValueError(f"tensor {name}: damaged: its header says {str(entry)[:200]}")
     return Tensor(dtype, tuple(shape), first + offsets[0], first + offsets[1])
 
 
-def _are_sizes(values: Any) -> bool:
+def _are_sizes(values: Any, most: int) -> bool:
     limit = 1 << 48  # beyond any file
     return (
         isinstance(values, list)
-        and len(values) <= 2
+        and len(values) <= most
         and all(type(value) is int and 0 <= value < limit for value in values)
     )
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import click
 
 import fbg
+from fbg.checkpoints.saved_directory import require_free
 from fbg.cli.common import binary_size, user_errors
 from fbg.model.load import DTYPES
-from fbg.model.save import require_free
 from fbg.progress import progress_bars
 from fbg.text.files import read_texts
 

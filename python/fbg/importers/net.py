@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy.typing as npt
@@ -19,6 +21,7 @@ from fbg.importers.backends.native import Native
 from fbg.importers.backends.reference import Reference
 from fbg.importers.description import Network, TensorType
 from fbg.importers.passes import drop_identities, fold_batch_norm
+from fbg.importers.saved_net import write_saved
 from fbg.importers.session import PlacedStep, Session
 from fbg.importers.static_quantization import Run, quantize_network
 
@@ -31,10 +34,15 @@ MAX_PLAN_BYTES = 256 << 20  # of the arenas of plans that are kept
 
 @dataclass(frozen=True)
 class NetPlan:
-    """What a run does, step by step, and the bytes of memory that it works in."""
+    """What a run does, step by step, and the bytes of memory that it needs.
+
+    arena_bytes: that it works in. weight_bytes: of packed weights, which all plans of the network
+    have in common.
+    """
 
     steps: tuple[PlacedStep, ...]
     arena_bytes: int
+    weight_bytes: int
 
     def __str__(self) -> str:
         lines = []
@@ -43,12 +51,14 @@ class NetPlan:
             time = "" if step.seconds is None else f"{1e3 * step.seconds:9.3f} ms  "
             types = "; ".join(step.types)
             lines.append(f"{time}{step.backend:12} {step.algorithm:48} {nodes}  {types}")
-        lines.append(f"arena: {self.arena_bytes} bytes")
+        lines.append(f"arena: {self.arena_bytes} bytes, packed weights: {self.weight_bytes} bytes")
         return "\n".join(lines)
 
 
 class Net:
     """A network that runs. Made by `fbg.load` from a file in the ONNX format.
+
+    dtype: "int8" if it was quantized by calibration, else "float32", whatever the file holds.
 
     A plan is prepared for each set of input shapes when it is first seen, and kept. Several threads
     may run the network at once.
@@ -63,7 +73,9 @@ class Net:
         placement: Mapping[str, str] | None = None,
         num_threads: int | None = None,
         calibrate: Iterable[object] | None = None,
+        dtype: str | None = None,
     ) -> None:
+        self.dtype = dtype or ("float32" if calibrate is None else "int8")
         self._backends = _backends(backends)
         if not placement:
             network = fold_batch_norm(drop_identities(network))
@@ -121,7 +133,7 @@ class Net:
     def plan(self) -> NetPlan:
         """Return what the last run did, or what the next one will do if all shapes are fixed."""
         session = self._current("plan")
-        return NetPlan(tuple(session.steps()), session.nbytes)
+        return self._plan(session, session.steps())
 
     def trials(self) -> list[Trial]:
         """Return what `fbg.tune` times: the convolutions of the last run or of the next one."""
@@ -141,7 +153,32 @@ class Net:
         arrays = self._checked(feeds)
         types = {name: TensorType(a.dtype, a.shape) for name, a in arrays.items()}
         session = self._session(types, {name: arrays[name] for name in self._bound})
-        return NetPlan(tuple(session.profile(arrays, rounds)), session.nbytes)
+        return self._plan(session, session.profile(arrays, rounds))
+
+    def save(self, directory: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Write a directory that `fbg.load` maps: the network as it runs, quantized or not.
+
+        directory: the directory to create; its parent must exist. It is created completely or not
+            at all.
+        overwrite: replace a saved model of that name. Networks that were loaded from it keep
+            working. Any other directory that is not empty is never replaced.
+
+        A network that is loaded from it returns bit-for-bit the same results; an int8 one needs no
+        calibration again. Raises FileExistsError if the directory exists and may not be replaced,
+        and OSError if it cannot be written.
+
+        >>> net.save("saved")  # doctest: +SKIP
+        """
+        try:
+            target = Path(os.fspath(directory))
+        except TypeError:
+            got = type(directory).__name__
+            raise TypeError(f"save: directory must be a str or PathLike, got {got}") from None
+        write_saved(target, self._network, self.dtype, overwrite)
+
+    def _plan(self, session: Session, steps: list[PlacedStep]) -> NetPlan:
+        weights = sum(b.weights.nbytes for b in self._backends if isinstance(b, Native))
+        return NetPlan(tuple(steps), session.nbytes, weights)
 
     def __repr__(self) -> str:
         inputs = ", ".join(f"{name}: {kind}" for name, kind in self.inputs.items())

@@ -7,8 +7,8 @@ import re
 from pathlib import Path
 
 from fbg.checkpoints.checkpoint import FORMATS, Format
+from fbg.checkpoints.saved_directory import WEIGHTS
 from fbg.errors import ModelError
-from fbg.model.save import WEIGHTS
 
 __all__ = ["find_directory"]
 

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from fbg import _fbg
 from fbg.arrays import require_integer
+from fbg.checkpoints.saved_directory import WEIGHTS
 from fbg.checkpoints.saved_file import SavedFile
 from fbg.compression.precision import HigherPrecision, choose_layers, read_patterns
 from fbg.errors import ModelError
@@ -21,7 +22,7 @@ from fbg.matmul.weights import WEIGHT_LIMITS
 from fbg.model import save as saved
 from fbg.model.compress import compress
 from fbg.model.directory import find_directory
-from fbg.model.load_net import is_onnx, load_net
+from fbg.model.load_net import is_net, load_net
 from fbg.model.model import Model
 from fbg.model.observe import observe, random_sequences
 from fbg.networks.config import EncoderConfig
@@ -60,7 +61,8 @@ def load(
         in model.safetensors or pytorch_model.bin, in one file or in shards, and modules.json of
         sentence-transformers if it exists. Or a hub id, which is looked up in the local cache
         first. Or a directory that `Model.save` wrote, whose weights are mapped. Or a file that ends
-        in ".onnx": docs/onnx.md describes the `Net` that it becomes, and its `net_options`.
+        in ".onnx" or a directory that `Net.save` wrote: docs/onnx.md describes the `Net` that it
+        becomes, and its `net_options`.
         docs/models.md lists the types of models.
     dtype: the precision of the encoder's linear layers. "float32"; "bfloat16": weights and
         activations in bfloat16; "float16": weights in float16, products in float32; "int8": weights
@@ -90,11 +92,14 @@ def load(
     if not isinstance(model, (str, os.PathLike)):
         raise TypeError(f"load: model must be a path or a hub id, got {type(model).__name__}")
     path = os.fspath(model)
-    if is_onnx(path):
+    if is_net(path):
         unfit = (smooth, higher_precision) != (True, ())
         return load_net(path, dtype, num_threads, calibrate, unfit=unfit, **net_options)
     if net_options:
-        raise TypeError(f"load: {', '.join(net_options)}: only files that end in .onnx take that")
+        raise TypeError(
+            f"load: {', '.join(net_options)}: only files that end in .onnx take that, and networks "
+            "saved from such files"
+        )
     options = _checked_options(dtype, num_threads, smooth, calibrate, higher_precision)
     loaded = _load_directory(str(model), path, options, progress)
     loaded.reload = options.reload(path, loaded.dtype)
@@ -154,7 +159,7 @@ def _assemble(name: str, directory: Path, options: _Options, progress: Progress 
     config = read_config(directory / "config.json")
     sentence = read_sentence_config(directory, config)
     tokenizer = TextTokenizer(directory / "tokenizer.json", sentence.max_length, sentence.lowercase)
-    if (directory / saved.WEIGHTS).is_file():
+    if (directory / WEIGHTS).is_file():
         transformer, method = _map_saved(directory, config, options)
         origin = saved.Origin(directory, method, mapped=True)
     else:
@@ -175,7 +180,7 @@ def _map_saved(
         raise ValueError(
             f"load: higher_precision must be None: {directory} is a saved model, already packed"
         )
-    with SavedFile(directory / saved.WEIGHTS) as file:
+    with SavedFile(directory / WEIGHTS) as file:
         stored, method = file.metadata("dtype"), file.metadata("method")
         if stored not in DTYPES:
             raise ModelError(

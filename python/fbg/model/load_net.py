@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fbg.checkpoints.saved_directory import WEIGHTS
 from fbg.errors import ModelError
 
 if TYPE_CHECKING:
     from fbg.importers.net import Net
 
-__all__ = ["is_onnx", "load_net"]
+__all__ = ["is_net", "is_onnx", "load_net"]
 
 
 def is_onnx(path: str | bytes) -> bool:
     """Whether a path names an ONNX file."""
     return isinstance(path, str) and path.lower().endswith(".onnx")
+
+
+def is_net(path: str | bytes) -> bool:
+    """Whether a path names an ONNX file, or a directory that `Net.save` wrote."""
+    if not isinstance(path, str) or is_onnx(path):
+        return is_onnx(path)
+    directory = Path(path)
+    return (directory / WEIGHTS).is_file() and not (directory / "config.json").exists()
 
 
 def load_net(
@@ -29,27 +39,41 @@ def load_net(
     backends: Sequence[str] | None = None,
     placement: Mapping[str, str] | None = None,
 ) -> Net:
-    """Return the network of a file. unfit: options were given that only encoders take."""
+    """Return the network of a file or of a saved network.
+
+    unfit: options were given that only encoders take.
+    """
     if unfit:
         raise ValueError("load: smooth and higher_precision do not go with ONNX files")
     if dtype not in (None, "float32", "int8"):
         raise ValueError(
             f"load: dtype of an ONNX file must be 'float32', 'int8' or None, got {dtype!r}"
         )
-    if (dtype == "int8") != (calibrate is not None):
+    saved = not is_onnx(path)
+    if saved and calibrate is not None:
+        raise ValueError(f"load: calibrate must be None: {path} is a saved network")
+    if not saved and (dtype == "int8") != (calibrate is not None):
         raise ValueError("load: dtype='int8' of an ONNX file and calibrate go together")
     try:
         from fbg.importers.net import Net
         from fbg.importers.onnx.read import read_network
+        from fbg.importers.saved_net import read_saved
     except ImportError as error:
         raise ModelError(
             f"{path}: ONNX files need the package {error.name}: pip install 'fbg[onnx]'"
         ) from error
+    network, stored = read_saved(Path(path)) if saved else (read_network(path), None)
+    if saved and dtype not in (None, stored):
+        raise ValueError(
+            f"load: dtype must be {stored!r}, the dtype of the saved network {path}, or None, got "
+            f"{dtype!r}"
+        )
     return Net(
-        read_network(path),
+        network,
         shapes=shapes,
         backends=backends,
         placement=placement,
         num_threads=num_threads,
         calibrate=calibrate,
+        dtype=stored,
     )

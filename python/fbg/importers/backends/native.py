@@ -23,6 +23,7 @@ from fbg.importers.ops import (  # noqa: F401  each registers its ops
     resize,
 )
 from fbg.importers.ops.builder import Builder, natural
+from fbg.importers.ops.packed_weights import PackedWeights
 from fbg.importers.ops.registry import OPS
 
 __all__ = ["Native"]
@@ -31,9 +32,12 @@ Array = npt.NDArray[Any]
 
 
 class Native:
-    """The kernels of this package."""
+    """The kernels of this package. weights: what all plans of a network have in common."""
 
     name = "fbg"
+
+    def __init__(self) -> None:
+        self.weights = PackedWeights()
 
     def needs(self, op: Op) -> tuple[str, ...]:
         """Return the inputs that must be constant, such as weights and shapes."""
@@ -59,16 +63,16 @@ class Native:
 
     def prepare(self, part: Part) -> _PreparedPlan:
         """Build the graph of a part and plan it."""
-        return _PreparedPlan(part)
+        return _PreparedPlan(part, self.weights)
 
 
 class _PreparedPlan:
-    def __init__(self, part: Part) -> None:
+    def __init__(self, part: Part, weights: PackedWeights) -> None:
         uses = Counter(name for op in part.ops for name in op.node.reads)
         uses.update(part.outputs)
         constants = part.ops[0].constants
         types = part.ops[0].types
-        self._builder = builder = Builder(constants, uses, part.ops[0].weights)
+        self._builder = builder = Builder(constants, uses, part.ops[0].weights, known=weights)
         builder.node = part.ops[0].node.name
         for name in part.inputs:
             builder.add_input(name, types[name].fixed or (), types[name].dtype)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import onnx
 import onnx.inliner
 from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
@@ -19,6 +22,7 @@ from fbg.importers.onnx.tensors import read_tensor
 
 __all__ = ["OLDEST_OPSET", "read_model", "read_network"]
 
+Array = npt.NDArray[Any]
 OLDEST_OPSET = 6
 
 
@@ -40,8 +44,18 @@ def read_network(path: str | os.PathLike[str]) -> Network:
     return read_model(model, str(file), file.parent)
 
 
-def read_model(model: onnx.ModelProto, origin: str, directory: Path | None) -> Network:
-    """Return the network of a model in memory. directory: that of external data, if any."""
+def read_model(
+    model: onnx.ModelProto,
+    origin: str,
+    directory: Path | None,
+    known: Mapping[str, Array] = MappingProxyType({}),
+    node_versions: Mapping[str, int] = MappingProxyType({}),
+) -> Network:
+    """Return the network of a model in memory.
+
+    directory: that of external data, if any. known: tensors beside those of the model.
+    node_versions: of the operator sets of nodes, by name, where they are not those of the model.
+    """
     if not model.HasField("graph"):
         raise ModelError(f"{origin}: not an ONNX model: it has no graph")
     versions = _versions(model, origin)
@@ -50,7 +64,7 @@ def read_model(model: onnx.ModelProto, origin: str, directory: Path | None) -> N
     graph = model.graph
     if graph.sparse_initializer:
         raise ModelError(f"{origin}: sparse initializers are not supported")
-    constants = {}
+    constants = dict(known)
     for tensor in graph.initializer:
         if tensor.name in constants:
             raise ModelError(f"{origin}: tensor '{tensor.name}' is initialized twice")
@@ -64,11 +78,14 @@ def read_model(model: onnx.ModelProto, origin: str, directory: Path | None) -> N
         for value in graph.value_info
         if value.type.WhichOneof("value") == "tensor_type"
     }
-    nodes = [_node(proto, i, versions, origin, directory) for i, proto in enumerate(graph.node)]
+    nodes = [
+        _node(proto, i, _own(proto, versions, node_versions), origin, directory)
+        for i, proto in enumerate(graph.node)
+    ]
     ordered = _in_order(_unique_names(nodes), [*inputs, *constants], origin)
-    known = {*inputs, *constants, *(name for node in ordered for name in node.outputs)}
+    computed = {*inputs, *constants, *(name for node in ordered for name in node.outputs)}
     for name in outputs:
-        if name not in known:
+        if name not in computed:
             raise ModelError(f"{origin}: nothing computes output '{name}'")
     if not outputs:
         raise ModelError(f"{origin}: the graph has no outputs")
@@ -90,6 +107,14 @@ def _versions(model: onnx.ModelProto, origin: str) -> dict[str, int]:
             f"{origin}: operator set {default} is not supported; wanted {OLDEST_OPSET} to {newest}"
         )
     return versions
+
+
+def _own(
+    proto: onnx.NodeProto, versions: dict[str, int], node_versions: Mapping[str, int]
+) -> dict[str, int]:
+    """Return the versions of the operator sets as a node sees them."""
+    version = node_versions.get(proto.name)
+    return versions if version is None else {**versions, proto.domain: version}
 
 
 def _type_of(value: onnx.ValueInfoProto, origin: str) -> TensorType:

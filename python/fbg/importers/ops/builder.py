@@ -15,9 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg import _fbg
+from fbg.conv.packed_conv import PackedConv
 from fbg.conv.tuned import Trial
 from fbg.importers.backends.base import Op, Unsupported
 from fbg.importers.description import QuantizedWeights
+from fbg.importers.ops.packed_weights import PackedWeights
 from fbg.importers.ops.value import (
     OpenConv,
     Order,
@@ -67,7 +69,7 @@ class Builder:
 
     owners: the nodes that each op of the graph belongs to, by buffer. given: buffers that no op
     writes. indices: inputs that index rows of a table, and how many of those there are. trials: how
-    to time each convolution.
+    to time each convolution. known: weights that have been packed. packed: those of this graph.
     """
 
     constants: Mapping[str, Array]
@@ -79,6 +81,8 @@ class Builder:
     given: set[int] = field(default_factory=set)
     indices: dict[str, int] = field(default_factory=dict)
     trials: list[Trial] = field(default_factory=list)
+    known: PackedWeights = field(default_factory=PackedWeights)
+    packed: list[PackedConv] = field(default_factory=list)
     node: str = ""
 
     # Tensors by name ---------------------------------------------------------------------------
@@ -192,7 +196,8 @@ class Builder:
     def _finish(self, conv: OpenConv) -> int:
         """Append a convolution whose epilogue is complete."""
         residual = None if conv.residual is None else self.buffer(conv.residual)
-        buffer, trial = conv.finish(self.graph, self.buffer(conv.x), residual)
+        buffer, trial, packed = conv.finish(self.graph, self.buffer(conv.x), residual, self.known)
+        self.packed.append(packed)
         if not conv.algorithm:
             self.trials.append(trial)
         return self.append(buffer, conv.nodes)

@@ -25,6 +25,7 @@ from fbg.conv.tuned import Trial, choices
 from fbg.importers.backends.base import Unsupported
 from fbg.importers.description import QuantizedWeights
 from fbg.importers.ops.conv_trial import trial_of
+from fbg.importers.ops.packed_weights import PackedWeights
 from fbg.matmul.pipeline import Bias, CorrectZeroPoints, Dequantize, Stage
 
 __all__ = ["Deferred", "OpenConv", "Program", "Quantized", "Value", "strides_of"]
@@ -116,24 +117,28 @@ class OpenConv:
     def check(self, name: str, x_shape: tuple[int, ...]) -> None:
         """Raise Unsupported unless some algorithm computes it."""
         try:
-            if not self.packed().algorithms(x_shape, zero_points=self.w_zero_point is not None):
+            packed = PackedConv(self.w, **self._packed_options())
+            if not packed.algorithms(x_shape, zero_points=self.w_zero_point is not None):
                 raise Unsupported(name, "no algorithm of convolution applies")
         except (TypeError, ValueError) as error:
             raise Unsupported(name, str(error)) from error
 
-    def packed(self) -> PackedConv:
-        """Return the weights as kernels read them."""
+    def _packed_options(self) -> dict[str, Any]:
+        """Return what `PackedConv` takes beside the weights."""
         if not self.is_integer:
-            return PackedConv(self.w, dtype="float32", **self.options)
+            return {"dtype": "float32", **self.options}
         scale = np.float32(1) if self.w_scale is None else self.w_scale
-        return PackedConv(self.w, scale=scale, zero_point=self.w_zero_point, **self.options)
+        return {"scale": scale, "zero_point": self.w_zero_point, **self.options}
 
-    def finish(self, graph: _fbg.Graph, x: int, residual: int | None) -> tuple[int, Trial]:
-        """Append it to a graph; return its buffer, and how to time it alone.
+    def finish(
+        self, graph: _fbg.Graph, x: int, residual: int | None, known: PackedWeights
+    ) -> tuple[int, Trial, PackedConv]:
+        """Append it to a graph; return its buffer, how to time it alone, and its weights.
 
-        x, residual: the buffers of these.
+        x, residual: the buffers of these. known: weights that have been packed before.
         """
-        packed, stages = self.packed(), self._first_stages() + self.stages
+        packed = known.get(self.w, self._packed_options())
+        stages = self._first_stages() + self.stages
         source = "int8" if self.x.dtype == np.int8 else "native"
         append = partial(
             _fbg.tensor_conv,
@@ -151,7 +156,7 @@ class OpenConv:
         trial = trial_of(append, packed, self.batch, self.spatial, stages, source, inputs)
         measured = choices.algorithm(trial.key)
         buffer = append(graph, x, residual=residual, algorithm=self.algorithm, measured=measured)
-        return buffer, trial
+        return buffer, trial, packed
 
     def _first_stages(self) -> list[Any]:
         stages: list[Stage] = []

@@ -1,0 +1,71 @@
+"""The directories of saved models: written whole or not at all, and replaced only when asked.
+
+A directory is filled under a temporary name beside the one that it gets, and renamed when it is
+complete. Only an empty directory or one that holds a saved model is ever replaced.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+__all__ = ["WEIGHTS", "replace_directory", "require_free"]
+
+WEIGHTS = "fbg.safetensors"  # a directory that has it is a saved model
+
+
+@contextmanager
+def replace_directory(target: Path, overwrite: bool) -> Iterator[Path]:
+    """Make an empty directory that takes the place of `target` when the block ends.
+
+    An exception leaves everything as it was. Raises what `require_free` raises.
+    """
+    target = require_free(target, overwrite)
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
+    temporary.mkdir()
+    try:
+        yield temporary
+        _replace(target, temporary)
+    except BaseException:
+        shutil.rmtree(temporary, ignore_errors=True)
+        raise
+
+
+def require_free(target: Path, overwrite: bool) -> Path:
+    """Return the directory that would be made: `target` with its symbolic links resolved.
+
+    Raises FileExistsError if something is there that is not to be replaced, FileNotFoundError if
+    the directory to make it in is missing.
+    """
+    target = Path(os.path.realpath(target))
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"{target}: there is no directory {target.parent}")
+    if not target.exists() or (target.is_dir() and not any(target.iterdir())):
+        return target
+    if not (target / WEIGHTS).is_file():
+        raise FileExistsError(
+            f"{target}: exists already and is not a saved model, so it is not replaced"
+        )
+    if not overwrite:
+        raise FileExistsError(
+            f"{target}: exists already; pass overwrite=True (--overwrite) to replace it"
+        )
+    return target
+
+
+def _replace(target: Path, temporary: Path) -> None:
+    """Rename `temporary` to `target`; what was there before comes back if that fails."""
+    old = target.with_name(f"{temporary.name}.old")
+    if target.is_dir():
+        target.rename(old)
+    try:
+        temporary.rename(target)
+    except BaseException:
+        if old.is_dir():
+            old.rename(target)
+        raise
+    shutil.rmtree(old, ignore_errors=True)

@@ -1,0 +1,102 @@
+"""Saved networks: a directory with one file, which has the container of all saved models.
+
+    network        the nodes as a model in the format of ONNX, as bytes
+    constants.*    the tensors that the nodes read, mapped when they are loaded
+
+A network is saved as it runs: with what passes have folded, and with the integers and scales that
+calibration has chosen. (fbg/checkpoints/saved_file.py describes the container and its checks.)
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import onnx
+from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
+from onnx import helper, numpy_helper
+
+from fbg import _fbg
+from fbg.checkpoints import saved_file
+from fbg.checkpoints.saved_directory import WEIGHTS, replace_directory
+from fbg.errors import ModelError
+from fbg.importers.description import Network, TensorType
+from fbg.importers.onnx.inference import node_proto
+from fbg.importers.onnx.read import read_model
+
+__all__ = ["read_saved", "write_saved"]
+
+NETWORK, CONSTANTS = "network", "constants."
+_IR_VERSION = 10
+
+
+def write_saved(target: Path, network: Network, dtype: str, overwrite: bool) -> None:
+    """Write the directory of a network, whole or not at all. dtype: for who loads it."""
+    read = {name for node in network.nodes for name in node.reads}
+    stored: dict[str, npt.NDArray[Any]] = {}
+    inside = []
+    for name, value in network.constants.items():
+        if name not in read and name not in network.outputs:
+            continue
+        if value.dtype in saved_file.NAMES:
+            stored[CONSTANTS + name] = value
+        else:  # texts, and types that only a protobuf knows
+            inside.append(numpy_helper.from_array(value, name))
+    graph = helper.make_graph(
+        [node_proto(node) for node in network.nodes],
+        "network",
+        _values(network.inputs),
+        _values(network.outputs),
+        inside,
+        value_info=_values(network.declared),
+    )
+    opsets = [helper.make_opsetid(*item) for item in network.versions.items()]
+    model = helper.make_model(graph, opset_imports=opsets, ir_version=_IR_VERSION)
+    stored[NETWORK] = np.frombuffer(model.SerializeToString(), np.uint8)
+    others = {
+        node.name: node.version
+        for node in network.nodes
+        if node.version != network.versions.get(node.domain)
+    }
+    metadata = {"fbg": _fbg.__version__, "dtype": dtype, "versions": json.dumps(others)}
+    with replace_directory(target, overwrite) as directory:
+        saved_file.write(directory / WEIGHTS, stored, metadata, saved_file.NET_FORMAT)
+
+
+def read_saved(directory: Path) -> tuple[Network, str]:
+    """Return the network of a directory and its dtype.
+
+    Raises ModelError naming the file, and the tensor or node that is wrong.
+    """
+    with saved_file.SavedFile(directory / WEIGHTS, saved_file.NET_FORMAT) as file:
+        dtype = file.metadata("dtype")
+        if dtype not in ("float32", "int8"):
+            raise ModelError(f"{file.path}: damaged: its dtype is {dtype!r}")
+        model = onnx.ModelProto()
+        try:
+            model.ParseFromString(file.array(NETWORK).tobytes())
+        except DecodeError as error:
+            raise ModelError(f"{file.path}: tensor {NETWORK}: {error}") from None
+        constants = {
+            name.removeprefix(CONSTANTS): file.array(name)
+            for name in file.names()
+            if name.startswith(CONSTANTS)
+        }
+        versions = {
+            name: version
+            for name, version in file.metadata_object("versions").items()
+            if isinstance(version, int)
+        }
+        file.require_all_read()
+        return read_model(model, str(file.path), None, constants, versions), dtype
+
+
+def _values(types: Mapping[str, TensorType]) -> list[onnx.ValueInfoProto]:
+    return [
+        helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(kind.dtype), kind.shape)
+        for name, kind in types.items()
+    ]
