@@ -166,4 +166,4 @@ def test_mistakes_with_an_onnx_file(network: Path, options: list[str], message: 
 
 def test_shapes_are_for_onnx_files(checkpoint: Path) -> None:
     result = invoke("profile", checkpoint, "--shape", "x=1")
-    assert "--shape goes with ONNX files" in result.output
+    assert "--shape does not go with encoders" in result.output

@@ -4,9 +4,19 @@ from __future__ import annotations
 
 import click
 
-from fbg.cli.common import Integers, json_option, print_report, user_errors
+from fbg.cli.common import (
+    Integers,
+    json_option,
+    parse_shapes,
+    print_report,
+    require_none,
+    shape_option,
+    user_errors,
+)
 from fbg.model.load import DTYPES
+from fbg.model.load_net import is_net
 from fbg.reports.benchmark import bench as bench_model
+from fbg.reports.net_benchmark import bench_net
 
 
 @click.command()
@@ -14,14 +24,12 @@ from fbg.reports.benchmark import bench as bench_model
 @click.option(
     "--tokens", type=Integers(), help="Sequence lengths to time.  [default: 8,32,128,384]"
 )
-@click.option(
-    "--batch", type=click.IntRange(min=1), default=1, show_default=True, help="Sequences per call."
-)
+@click.option("--batch", type=click.IntRange(min=1), help="Sequences per call.  [default: 1]")
 @click.option("--threads", type=Integers(), help="Thread counts to time.  [default: all CPUs]")
 @click.option(
     "--dtypes",
     help=f"Comma-separated list from {', '.join(DTYPES)}.  [default: float32,bfloat16,int8; for a "
-    "saved model, its dtype]",
+    "saved model, its dtype; for an ONNX file, float32]",
 )
 @click.option(
     "--rounds",
@@ -30,34 +38,49 @@ from fbg.reports.benchmark import bench as bench_model
     show_default=True,
     help="Number of timed rounds.",
 )
+@shape_option
 @json_option
 def bench(
     model: str,
     tokens: tuple[int, ...] | None,
-    batch: int,
+    batch: int | None,
     threads: tuple[int, ...] | None,
     dtypes: str | None,
     rounds: int,
+    shapes: tuple[str, ...],
     as_json: bool,
 ) -> None:
-    """Time MODEL, a directory or a hub id, on random token ids.
+    """Time MODEL, a directory or a hub id, on random token ids, or an ONNX file on random inputs.
 
     The dtypes take turns, so that a change in the machine's speed affects all of them alike. The
     report gives the median and the 10th and 90th percentiles of the time of a call, and the tokens
-    per second at the median.
+    per second at the median; for an ONNX file, the time to prepare its plan. Such a file is
+    quantized to int8 with random inputs, which says nothing about accuracy.
 
     \b
     Examples:
       fbg bench path/to/bert-base
       fbg bench path/to/bert-base --tokens 8,128 --threads 1,2 --dtypes int8
+      fbg bench net.onnx --shape x=1,3,224,224 --threads 1,2 --dtypes float32,int8
     """
+    kinds = None if dtypes is None else dtypes.split(",")
+    if is_net(model):
+        require_none({"--tokens": tokens, "--batch": batch}, "ONNX files")
+        with user_errors():
+            given = parse_shapes(shapes)
+            print_report(
+                bench_net(model, shapes=given, num_threads=threads, dtypes=kinds, rounds=rounds),
+                as_json,
+            )
+        return
+    require_none({"--shape": shapes}, "encoders")
     with user_errors():
         report = bench_model(
             model,
             tokens,
-            batch=batch,
+            batch=batch or 1,
             num_threads=threads,
-            dtypes=None if dtypes is None else dtypes.split(","),
+            dtypes=kinds,
             rounds=rounds,
         )
     print_report(report, as_json)

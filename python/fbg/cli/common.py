@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -20,8 +20,11 @@ __all__ = [
     "binary_size",
     "check_plot",
     "json_option",
+    "parse_shapes",
     "plot_option",
     "print_report",
+    "require_none",
+    "shape_option",
     "threads_option",
     "user_errors",
 ]
@@ -62,6 +65,34 @@ plot_option = click.option(
     metavar="OUT.png",
     help="Draw the result as well (.png, .svg or .pdf); needs matplotlib.",
 )
+
+
+shape_option = click.option(
+    "--shape",
+    "shapes",
+    multiple=True,
+    metavar="NAME=N,N,…",
+    help="Shape of an input of an ONNX file; may be given for each input.",
+)
+
+
+def parse_shapes(shapes: tuple[str, ...]) -> dict[str, tuple[int, ...]]:
+    """Return the sizes of "x=1,3,224,224" by the name of the input."""
+    parsed = {}
+    for text in shapes:
+        name, _, sizes = text.rpartition("=")
+        try:
+            parsed[name] = tuple(int(size) for size in sizes.split(","))
+        except ValueError:
+            raise click.UsageError(f"--shape must be NAME=N,N,…, got {text!r}") from None
+    return parsed
+
+
+def require_none(options: Mapping[str, object], what: str) -> None:
+    """End the program if an option is given that does not go with `what`."""
+    for option, value in options.items():
+        if value not in (None, (), False):
+            raise click.UsageError(f"{option} does not go with {what}")
 
 
 def check_plot(plot: str | None) -> None:

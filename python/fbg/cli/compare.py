@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TextIO
+from typing import Any, TextIO
 
 import click
 
-from fbg.cli.common import check_plot, json_option, plot_option, print_report, user_errors
+from fbg.cli.common import (
+    check_plot,
+    json_option,
+    parse_shapes,
+    plot_option,
+    print_report,
+    require_none,
+    shape_option,
+    user_errors,
+)
 from fbg.model.load import DTYPES
+from fbg.model.load_net import is_net
 from fbg.reports.comparison import compare as compare_model
+from fbg.reports.measuring import Report
+from fbg.reports.net_comparison import compare_net
+from fbg.reports.net_tracing import TARGET as NET_TARGET
+from fbg.reports.net_tracing import compare_by_op, net_sensitivity
 from fbg.reports.plots import plot_comparison
 from fbg.reports.sensitivity import TARGET
 from fbg.reports.sensitivity import sensitivity as find_sensitivity
@@ -24,9 +38,8 @@ from fbg.reports.sensitivity import sensitivity as find_sensitivity
 )
 @click.option(
     "--dtypes",
-    default="bfloat16,int8",
-    show_default=True,
-    help=f"Comma-separated list from {', '.join(DTYPES)}.",
+    help=f"Comma-separated list from {', '.join(DTYPES)}.  [default: bfloat16,int8; always int8 "
+    "for an ONNX file]",
 )
 @click.option(
     "--rounds",
@@ -40,25 +53,41 @@ from fbg.reports.sensitivity import sensitivity as find_sensitivity
     "--sensitivity",
     "by_layer",
     is_flag=True,
-    help="Quantize one linear layer at a time, and propose layers to keep in a higher precision.",
+    help="Quantize one linear layer, or node of an ONNX file, at a time, and propose which to keep "
+    "in a higher precision.",
 )
 @click.option(
     "--target",
     type=float,
-    default=TARGET,
-    show_default=True,
-    help="With --sensitivity: the loss (1 - mean cosine) to reach.",
+    help="With --sensitivity: the loss (1 - mean cosine) to reach.  "
+    f"[default: {TARGET:g}; for an ONNX file, {NET_TARGET:g}]",
 )
+@click.option(
+    "--by-op",
+    is_flag=True,
+    help="Of an ONNX file: move one node at a time to onnx.reference, and show what that changes.",
+)
+@click.option(
+    "--inputs",
+    type=click.Path(dir_okay=False),
+    metavar="FILE.npz",
+    help="Inputs of an ONNX file: an array for each, by name, whose first axis counts runs. "
+    "Default: random numbers.",
+)
+@shape_option
 @json_option
 @plot_option
 def compare(
     model: str,
     source: TextIO | None,
-    dtypes: str,
+    dtypes: str | None,
     rounds: int,
     threads: int | None,
     by_layer: bool,
-    target: float,
+    target: float | None,
+    by_op: bool,
+    inputs: str | None,
+    shapes: tuple[str, ...],
     as_json: bool,
     plot: str | None,
 ) -> None:
@@ -66,14 +95,26 @@ def compare(
 
     MODEL is a directory or a hub id, but not a model saved in a lower precision. Every dtype is
     compared with float32. The report shows the cosines between the embeddings and those in float32,
-    how many nearest neighbours are kept, and the error after each layer.
+    how many nearest neighbours are kept, and the error after each layer. Or MODEL is an ONNX file,
+    which is quantized to int8: the report shows the cosine of its outputs, how often the largest of
+    them is the same, and the error after each node with weights.
 
     \b
     Examples:
       fbg compare path/to/all-MiniLM-L6-v2
       fbg compare path/to/all-MiniLM-L6-v2 --texts mine.txt --plot compare.png
       fbg compare path/to/all-MiniLM-L6-v2 --sensitivity
+      fbg compare net.onnx --inputs images.npz
+      fbg compare net.onnx --shape x=1,3,224,224 --by-op
     """
+    if is_net(model):
+        unfit = {"--texts": source, "--dtypes": dtypes, "--plot": plot}
+        require_none(unfit, "ONNX files")
+        with user_errors():
+            options = {"shapes": parse_shapes(shapes), "inputs": inputs, "num_threads": threads}
+            print_report(_compare_net(model, by_op, by_layer, target, rounds, options), as_json)
+        return
+    require_none({"--by-op": by_op, "--inputs": inputs, "--shape": shapes}, "encoders")
     if by_layer and plot is not None:
         raise click.UsageError("--plot cannot be combined with --sensitivity")
     check_plot(plot)
@@ -83,13 +124,37 @@ def compare(
             found = find_sensitivity(
                 model,
                 texts,
-                target=target,
+                target=TARGET if target is None else target,
                 num_threads=threads,
-                progress=lambda layer: click.echo(f"{layer} …", err=True),
+                progress=_show,
             )
             print_report(found, as_json)
             return
-        report = compare_model(model, texts, dtypes.split(","), num_threads=threads, rounds=rounds)
+        kinds = (dtypes or "bfloat16,int8").split(",")
+        report = compare_model(model, texts, kinds, num_threads=threads, rounds=rounds)
         print_report(report, as_json)
         if plot is not None:
             plot_comparison(report, plot)
+
+
+def _show(layer: str) -> None:
+    click.echo(f"{layer} …", err=True)
+
+
+def _compare_net(
+    path: str,
+    by_op: bool,
+    by_node: bool,
+    target: float | None,
+    rounds: int,
+    options: dict[str, Any],
+) -> Report:
+    """Return the report that the options of an ONNX file ask for."""
+    if by_op and by_node:
+        raise click.UsageError("--by-op cannot be combined with --sensitivity")
+    if by_op:
+        return compare_by_op(path, **options, progress=_show)
+    if by_node:
+        wanted = NET_TARGET if target is None else target
+        return net_sensitivity(path, **options, target=wanted, progress=_show)
+    return compare_net(path, **options, rounds=rounds)

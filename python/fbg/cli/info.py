@@ -11,19 +11,42 @@ import click
 
 import fbg
 from fbg import _fbg
-from fbg.cli.common import binary_size
+from fbg.cli.common import (
+    binary_size,
+    json_option,
+    parse_shapes,
+    print_report,
+    require_none,
+    shape_option,
+    user_errors,
+)
+from fbg.model.load_net import is_net
+from fbg.reports.net_facts import net_facts
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def info(as_json: bool) -> None:
-    """Show the CPU, instruction sets, caches, threads and versions.
+@click.argument("net", required=False)
+@shape_option
+@json_option
+def info(net: str | None, shapes: tuple[str, ...], as_json: bool) -> None:
+    """Show the CPU, instruction sets, caches, threads and versions, or what NET consists of.
+
+    NET is an ONNX file or a network saved from one: its inputs and outputs, its operators and where
+    they run, and the memory that it takes.
 
     \b
     Examples:
       fbg info
       fbg info --json
+      fbg info net.onnx --shape x=1,3,224,224
     """
+    if net is not None:
+        if not is_net(net):
+            raise click.UsageError(f"{net} is neither an ONNX file nor a network saved from one")
+        with user_errors():
+            print_report(net_facts(net, shapes=parse_shapes(shapes)), as_json)
+        return
+    require_none({"--shape": shapes}, "the machine")
     facts = _collect_info()
     if as_json:
         click.echo(json.dumps(facts, indent=2))

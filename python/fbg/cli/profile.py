@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import click
 
 from fbg.cli.common import (
     Integers,
     check_plot,
     json_option,
+    parse_shapes,
     plot_option,
     print_report,
+    require_none,
+    shape_option,
     user_errors,
 )
 from fbg.model.load import DTYPES
-from fbg.model.load_net import is_onnx
+from fbg.model.load_net import is_net
 from fbg.reports.net_profiling import profile_net
 from fbg.reports.plots import plot_stacks
 from fbg.reports.profiling import profile as profile_model
@@ -39,13 +40,7 @@ from fbg.reports.profiling import profile as profile_model
     show_default=True,
     help="Number of timed rounds.",
 )
-@click.option(
-    "--shape",
-    "shapes",
-    multiple=True,
-    metavar="NAME=N,N,…",
-    help="Shape of an input of an ONNX file; may be given for each input.",
-)
+@shape_option
 @json_option
 @plot_option
 def profile(
@@ -60,10 +55,11 @@ def profile(
 ) -> None:
     """Show where the time of a run of MODEL goes.
 
-    MODEL is a directory, a hub id or an ONNX file. For an ONNX file, each step of its plan is
-    listed with its time, its back end and the nodes that it computes. For all others, the time is
-    broken down by sub-layer and by module. Rates are given in G op/s (a multiply-add is two
-    operations) and as a fraction of the peak of the CPU's instructions on as many cores.
+    MODEL is a directory, a hub id, an ONNX file or a network saved from one. For the latter two,
+    each step of the plan is listed with its time, its back end and the nodes that it computes. For
+    all others, the time is broken down by sub-layer and by module. Rates are given in G op/s (a
+    multiply-add is two operations) and as a fraction of the peak of the CPU's instructions on as
+    many cores.
 
     \b
     Examples:
@@ -71,12 +67,12 @@ def profile(
       fbg profile path/to/bert-base --dtype int8 --plot profile.png
       fbg profile net.onnx --shape x=1,3,224,224 --threads 1
     """
-    if is_onnx(model):
+    if is_net(model):
         unfit = {"--tokens": tokens, "--dtype": dtype, "--plot": plot}
-        _profile_net(model, threads, rounds, shapes, as_json, unfit)
+        require_none(unfit, "ONNX files")
+        _profile_net(model, threads, rounds, shapes, as_json)
         return
-    if shapes:
-        raise click.UsageError("--shape goes with ONNX files")
+    require_none({"--shape": shapes}, "encoders")
     check_plot(plot)
     with user_errors():
         report = profile_model(model, tokens, num_threads=threads, dtype=dtype, rounds=rounds)
@@ -91,23 +87,10 @@ def _profile_net(
     rounds: int,
     shapes: tuple[str, ...],
     as_json: bool,
-    unfit: Mapping[str, object],
 ) -> None:
-    for option, value in unfit.items():
-        if value is not None:
-            raise click.UsageError(f"{option} does not go with ONNX files")
     if threads is not None and len(threads) > 1:
         raise click.UsageError("--threads takes one number with ONNX files")
     with user_errors():
-        given = dict(_shape(text) for text in shapes)
+        given = parse_shapes(shapes)
         count = None if threads is None else threads[0]
         print_report(profile_net(path, shapes=given, num_threads=count, rounds=rounds), as_json)
-
-
-def _shape(text: str) -> tuple[str, tuple[int, ...]]:
-    """Return the name and the sizes of "x=1,3,224,224"."""
-    name, _, sizes = text.rpartition("=")
-    try:
-        return name, tuple(int(size) for size in sizes.split(","))
-    except ValueError:
-        raise click.UsageError(f"--shape must be NAME=N,N,…, got {text!r}") from None

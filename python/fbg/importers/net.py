@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import os
 import threading
 from collections import OrderedDict
@@ -23,9 +24,14 @@ from fbg.importers.description import Network, TensorType
 from fbg.importers.passes import drop_identities, fold_batch_norm
 from fbg.importers.saved_net import write_saved
 from fbg.importers.session import PlacedStep, Session
-from fbg.importers.static_quantization import Run, quantize_network
+from fbg.importers.static_quantization import (
+    Run,
+    calibrate_network,
+    products,
+    quantize_network,
+)
 
-__all__ = ["BACKENDS", "Net", "NetPlan"]
+__all__ = ["BACKENDS", "Net", "NetPlan", "runner"]
 
 Array = npt.NDArray[Any]
 BACKENDS = ("fbg", "onnxruntime", "reference")
@@ -36,12 +42,13 @@ MAX_PLAN_BYTES = 256 << 20  # of the arenas of plans that are kept
 class NetPlan:
     """What a run does, step by step, and the bytes of memory that it needs.
 
-    arena_bytes: that it works in. weight_bytes: of packed weights, which all plans of the network
-    have in common.
+    arena_bytes: that it works in. tensor_bytes: that all tensors would take side by side.
+    weight_bytes: of packed weights, which all plans of the network have in common.
     """
 
     steps: tuple[PlacedStep, ...]
     arena_bytes: int
+    tensor_bytes: int
     weight_bytes: int
 
     def __str__(self) -> str:
@@ -59,6 +66,7 @@ class Net:
     """A network that runs. Made by `fbg.load` from a file in the ONNX format.
 
     dtype: "int8" if it was quantized by calibration, else "float32", whatever the file holds.
+    network: what it runs, as a description. num_threads: of every run, or None.
 
     A plan is prepared for each set of input shapes when it is first seen, and kept. Several threads
     may run the network at once.
@@ -74,21 +82,24 @@ class Net:
         num_threads: int | None = None,
         calibrate: Iterable[object] | None = None,
         dtype: str | None = None,
+        higher_precision: Sequence[str] = (),
     ) -> None:
         self.dtype = dtype or ("float32" if calibrate is None else "int8")
         self._backends = _backends(backends)
         if not placement:
             network = fold_batch_norm(drop_identities(network))
-        self._network = network
+        self.network = network
         self._placement = dict(placement or {})
-        self._threads = num_threads
+        self.num_threads = num_threads
         self._sessions: OrderedDict[tuple[object, ...], Session] = OrderedDict()
         self._lock = threading.Lock()
         self._check_placement()
         self._shapes = _checked_shapes(network, shapes)
         if calibrate is not None:
             feeds = (self._checked(_as_feed(feed, network)) for feed in calibrate)
-            self._network = network = quantize_network(network, feeds, _runner(num_threads))
+            found = calibrate_network(network, feeds, runner(num_threads))
+            kept = _matching(products(network), higher_precision)
+            self.network = network = quantize_network(network, found, kept)
         self._bound = _inputs_to_bind(network, self._backends)
         self._last_inputs: tuple[Mapping[str, TensorType], Mapping[str, Array]] | None = None
         self._generation = choices.generation
@@ -99,12 +110,26 @@ class Net:
     @property
     def inputs(self) -> dict[str, TensorType]:
         """What a run takes, by name; sizes that are not fixed are None or have a name."""
-        return {name: self._type(name, None) for name in self._network.inputs}
+        return {name: self._type(name, None) for name in self.network.inputs}
 
     @property
     def outputs(self) -> dict[str, TensorType]:
         """What a run returns, by name, as the file declares it."""
-        return dict(self._network.outputs)
+        return dict(self.network.outputs)
+
+    def prepare(self, feeds: Mapping[str, object]) -> None:
+        """Prepare the plan for such inputs before the first run; a plan that is kept is made anew.
+
+        Raises as `run` does.
+
+        >>> net.prepare({"x": x})  # doctest: +SKIP
+        """
+        arrays = self._checked(feeds)
+        types = {name: TensorType(a.dtype, a.shape) for name, a in arrays.items()}
+        bound = {name: arrays[name] for name in self._bound}
+        with self._lock:
+            self._sessions.pop(self._key(types, bound), None)
+        self._session(types, bound)
 
     def run(self, feeds: Mapping[str, object]) -> dict[str, Array]:
         """Return the outputs by name for inputs by name.
@@ -123,12 +148,12 @@ class Net:
 
     def __call__(self, x: object) -> Array:
         """Return the output of a network with one input and one output."""
-        if len(self._network.inputs) != 1 or len(self._network.outputs) != 1:
+        if len(self.network.inputs) != 1 or len(self.network.outputs) != 1:
             raise ValueError(
                 f"a call takes a network with one input and one output; this one has "
-                f"{len(self._network.inputs)} and {len(self._network.outputs)}: use run()"
+                f"{len(self.network.inputs)} and {len(self.network.outputs)}: use run()"
             )
-        return next(iter(self.run({next(iter(self._network.inputs)): x}).values()))
+        return next(iter(self.run({next(iter(self.network.inputs)): x}).values()))
 
     def plan(self) -> NetPlan:
         """Return what the last run did, or what the next one will do if all shapes are fixed."""
@@ -174,24 +199,34 @@ class Net:
         except TypeError:
             got = type(directory).__name__
             raise TypeError(f"save: directory must be a str or PathLike, got {got}") from None
-        write_saved(target, self._network, self.dtype, overwrite)
+        write_saved(target, self.network, self.dtype, overwrite)
+
+    def variant(self, network: Network, placement: Mapping[str, str] | None = None) -> Net:
+        """Return another network with the same shapes, back ends and threads."""
+        return Net(
+            network,
+            shapes=self._shapes,
+            backends=[backend.name for backend in self._backends],
+            placement=placement,
+            num_threads=self.num_threads,
+        )
 
     def _plan(self, session: Session, steps: list[PlacedStep]) -> NetPlan:
         weights = sum(b.weights.nbytes for b in self._backends if isinstance(b, Native))
-        return NetPlan(tuple(steps), session.nbytes, weights)
+        return NetPlan(tuple(steps), session.nbytes, session.tensor_bytes, weights)
 
     def __repr__(self) -> str:
         inputs = ", ".join(f"{name}: {kind}" for name, kind in self.inputs.items())
         outputs = ", ".join(f"{name}: {kind}" for name, kind in self.outputs.items())
-        return f"Net({self._network.origin}, {inputs} -> {outputs})"
+        return f"Net({self.network.origin}, {inputs} -> {outputs})"
 
     def _type(self, name: str, array: Array | None) -> TensorType:
-        declared = self._network.inputs[name]
+        declared = self.network.inputs[name]
         shape = self._shapes.get(name, declared.shape) if array is None else array.shape
         return TensorType(declared.dtype, shape)
 
     def _check_placement(self) -> None:
-        names = {node.name for node in self._network.nodes}
+        names = {node.name for node in self.network.nodes}
         known = {backend.name for backend in self._backends}
         for node, backend in self._placement.items():
             if node not in names:
@@ -203,12 +238,12 @@ class Net:
                 )
 
     def _checked(self, feeds: Mapping[str, object]) -> dict[str, Array]:
-        unknown = [name for name in feeds if name not in self._network.inputs]
+        unknown = [name for name in feeds if name not in self.network.inputs]
         if unknown:
-            wanted = ", ".join(self._network.inputs)
+            wanted = ", ".join(self.network.inputs)
             raise ValueError(f"run: there is no input '{unknown[0]}'; inputs are {wanted}")
         arrays = {}
-        for name, declared in self._network.inputs.items():
+        for name, declared in self.network.inputs.items():
             if name not in feeds:
                 raise ValueError(f"run: input '{name}' is missing")
             array = as_array(feeds[name], f"run: input '{name}'")
@@ -224,14 +259,18 @@ class Net:
             raise ValueError(f"{name}: the shapes of the inputs are not known yet: pass shapes=")
         return self._session(*self._last_inputs)
 
-    def _session(self, types: Mapping[str, TensorType], bound: Mapping[str, Array]) -> Session:
-        threads = self._threads or _fbg.num_threads()
-        key = (
+    def _key(
+        self, types: Mapping[str, TensorType], bound: Mapping[str, Array]
+    ) -> tuple[object, ...]:
+        return (
             tuple(kind.shape for kind in types.values()),
             tuple(value.tobytes() for value in bound.values()),
-            threads,
+            self.num_threads or _fbg.num_threads(),
             _fbg.active_features(),
         )
+
+    def _session(self, types: Mapping[str, TensorType], bound: Mapping[str, Array]) -> Session:
+        key = self._key(types, bound)
         with self._lock:
             self._last_inputs = (types, bound)
             if self._generation != choices.generation:
@@ -241,7 +280,8 @@ class Net:
             if session is not None:
                 self._sessions.move_to_end(key)
                 return session
-        session = Session(self._network, types, bound, self._backends, self._placement, threads)
+        threads = self.num_threads or _fbg.num_threads()
+        session = Session(self.network, types, bound, self._backends, self._placement, threads)
         with self._lock:
             self._sessions[key] = session
             while len(self._sessions) > 1 and self._nbytes() > MAX_PLAN_BYTES:
@@ -252,7 +292,24 @@ class Net:
         return sum(session.nbytes for session in self._sessions.values())
 
 
-def _runner(num_threads: int | None) -> Run:
+def _matching(names: Sequence[str], patterns: Sequence[str]) -> set[str]:
+    """Return the names that patterns match."""
+    if isinstance(patterns, (str, bytes, Mapping)):
+        got = type(patterns).__name__
+        raise TypeError(f"load: higher_precision must be patterns of names of nodes, got {got}")
+    found: set[str] = set()
+    for pattern in patterns:
+        matches = fnmatch.filter(names, pattern)
+        if not matches:
+            raise ValueError(
+                f"load: higher_precision: {pattern!r} matches no node with weights; there are "
+                f"{', '.join(names)}"
+            )
+        found.update(matches)
+    return found
+
+
+def runner(num_threads: int | None) -> Run:
     """Return what runs the network that calibration observes: prepared once."""
     nets: dict[int, Net] = {}
 

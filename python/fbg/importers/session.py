@@ -9,6 +9,7 @@ run       part by part, on buffers that the session owns
 
 from __future__ import annotations
 
+import math
 import time
 import warnings
 from collections.abc import Mapping, Sequence
@@ -253,6 +254,15 @@ class Session:
     def trials(self) -> list[Trial]:
         """How to time each convolution of native parts."""
         return [trial for placed in self._parts for trial in getattr(placed.prepared, "trials", ())]
+
+    @property
+    def tensor_bytes(self) -> int:
+        """Bytes of all inputs and of all tensors that ops write, where their shapes are known."""
+        names = {*self._network.inputs, *(name for op in self._ops for name in op.node.outputs)}
+        kinds = [self._types[name] for name in names if name in self._types]
+        return sum(
+            math.prod(kind.fixed) * kind.dtype.itemsize for kind in kinds if kind.fixed is not None
+        )
 
     @property
     def nbytes(self) -> int:

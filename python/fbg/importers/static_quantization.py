@@ -11,8 +11,8 @@ epilogue of a convolution, or inside a chain of elementwise functions, are not r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ from fbg.importers.onnx.inference import infer
 from fbg.importers.passes import readers_of
 from fbg.quantization import HistogramObserver, Observer
 
-__all__ = ["Run", "quantize_network"]
+__all__ = ["Calibration", "Run", "calibrate_network", "products", "quantize_network"]
 
 Array = npt.NDArray[Any]
 Parameters = tuple[Any, Any]  # scale, zero point
@@ -40,13 +40,30 @@ _MOVES = {"MaxPool", "Reshape", "Flatten", "Transpose", "Squeeze", "Unsqueeze", 
 _CARRIERS = _ELEMENTWISE | {"Concat", "MaxPool", "AveragePool", "GlobalAveragePool", "ReduceMean"}
 
 
-def quantize_network(
+@dataclass(frozen=True)
+class Calibration:
+    """What feeds have shown: scale and zero point of tensors, and means of the channels of those
+    that are convolved."""
+
+    parameters: Mapping[str, Parameters]
+    means: Mapping[str, Array]
+
+
+def products(network: Network) -> list[str]:
+    """Return the names of the nodes with constant weights that can multiply integers."""
+    parameters = {name: None for node in network.nodes for name in node.inputs}
+    return [
+        node.name for node in network.nodes if _is_quantized(node, parameters, network.constants)
+    ]
+
+
+def calibrate_network(
     network: Network,
     feeds: Iterable[Mapping[str, Array]],
     run: Run,
     observer: Callable[[], Observer] = lambda: HistogramObserver("mse"),
-) -> Network:
-    """Return the network with quantized weights and activations.
+) -> Calibration:
+    """Return the ranges of the tensors of a network.
 
     feeds: what a run takes, at least one. run: computes a network on a feed. observer: makes what
     chooses the range of a tensor. Raises ValueError where there is no feed, or a value is not
@@ -72,7 +89,34 @@ def quantize_network(
         raise ValueError("calibrate: must hold at least one feed")
     parameters = {name: observers[name].qparams() for name in chosen}
     averages = {name: np.mean(values, axis=0) for name, values in means.items()}
-    return _rewritten(network, _shared(network, parameters), averages)
+    return Calibration(_shared(network, parameters), averages)
+
+
+def quantize_network(
+    network: Network, calibration: Calibration, kept: Collection[str] = ()
+) -> Network:
+    """Return the network with quantized weights and activations.
+
+    kept: names of products that stay in float32. If there are any, only tensors that the others
+    read are rounded.
+    """
+    parameters = calibration.parameters
+    if kept:
+        read = _read_by_products(network, kept)
+        parameters = {name: value for name, value in parameters.items() if name in read}
+    return _rewritten(network, parameters, calibration.means, kept)
+
+
+def _read_by_products(network: Network, kept: Collection[str]) -> set[str]:
+    """Return what products other than `kept` read, directly or through nodes of a single input."""
+    multiplying = set(products(network)).difference(kept)
+    read: set[str] = set()
+    for node in reversed(network.nodes):
+        varying = [name for name in node.reads if name not in network.constants]
+        passes = len(varying) == 1 and any(name in read for name in node.outputs)
+        if node.name in multiplying or (passes and node.op not in _PRODUCTS):
+            read.update(varying[:1])
+    return read
 
 
 def _shared(network: Network, parameters: dict[str, Parameters]) -> dict[str, Parameters]:
@@ -138,7 +182,10 @@ def _stays_inside(producer: Node | None, consumers: list[Node], readers: int) ->
 
 
 def _rewritten(
-    network: Network, parameters: Mapping[str, tuple[Any, Any]], means: Mapping[str, Array]
+    network: Network,
+    parameters: Mapping[str, Parameters],
+    means: Mapping[str, Array],
+    kept: Collection[str],
 ) -> Network:
     constants = dict(network.constants)
     version = max(network.versions.get("", 13), 13)
@@ -155,6 +202,11 @@ def _rewritten(
     for name in network.inputs:
         follow(name)
     for node in network.nodes:
+        if node.name in kept:
+            nodes.append(node)
+            for name in node.outputs:
+                follow(name)
+            continue
         inputs = [renamed.get(name, name) for name in node.inputs]
         quantized = _is_quantized(node, parameters, constants)
         if quantized:

@@ -69,7 +69,7 @@ def load(
         with one scale per output column, activations quantized per token. With "bfloat16" and
         "int8", attention also multiplies in bfloat16 if the CPU has AVX512-BF16. None: the dtype of
         a saved model, otherwise "float32".
-    num_threads: the number of threads of every call; None follows `fbg.set_num_threads`.
+    num_threads: that of every call; None follows `fbg.set_num_threads`.
     smooth: whether "int8" equalizes the input channels of linear layers before it rounds the
         weights (SmoothQuant, arXiv:2211.10438). The sizes of the channels are observed in a float32
         run on random token ids, which are always the same, so no data is needed.
@@ -78,7 +78,7 @@ def load(
         arXiv:2210.17323). This is more accurate, and takes seconds.
     higher_precision: patterns of names of linear layers that compute in "bfloat16", such as
         ["layers.0.*"], or a dtype for each pattern, such as {"layers.11.output": "float32"}.
-        `fbg compare --sensitivity` proposes some.
+        `fbg compare --sensitivity` proposes some. Of an ONNX file: nodes that compute in float32.
     progress: called as progress(stage, done, total) in the stages "observing" and "quantizing".
 
     Raises ModelError, which names the file and the tensor or key that is missing, damaged or
@@ -93,8 +93,8 @@ def load(
         raise TypeError(f"load: model must be a path or a hub id, got {type(model).__name__}")
     path = os.fspath(model)
     if is_net(path):
-        unfit = (smooth, higher_precision) != (True, ())
-        return load_net(path, dtype, num_threads, calibrate, unfit=unfit, **net_options)
+        net_options["higher_precision"] = higher_precision
+        return load_net(path, dtype, num_threads, calibrate, unfit=not smooth, **net_options)
     if net_options:
         raise TypeError(
             f"load: {', '.join(net_options)}: only files that end in .onnx take that, and networks "

@@ -38,17 +38,20 @@ def load_net(
     shapes: Mapping[str, Sequence[int]] | None = None,
     backends: Sequence[str] | None = None,
     placement: Mapping[str, str] | None = None,
+    higher_precision: Sequence[str] = (),
 ) -> Net:
     """Return the network of a file or of a saved network.
 
     unfit: options were given that only encoders take.
     """
     if unfit:
-        raise ValueError("load: smooth and higher_precision do not go with ONNX files")
+        raise ValueError("load: smooth does not go with ONNX files")
     if dtype not in (None, "float32", "int8"):
         raise ValueError(
             f"load: dtype of an ONNX file must be 'float32', 'int8' or None, got {dtype!r}"
         )
+    if higher_precision and calibrate is None:
+        raise ValueError("load: higher_precision of an ONNX file goes with dtype='int8'")
     saved = not is_onnx(path)
     if saved and calibrate is not None:
         raise ValueError(f"load: calibrate must be None: {path} is a saved network")
@@ -76,4 +79,5 @@ def load_net(
         num_threads=num_threads,
         calibrate=calibrate,
         dtype=stored,
+        higher_precision=higher_precision,
     )

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING
 
 from fbg.model.load import load
 from fbg.reports.measuring import Report
+from fbg.reports.net_feeds import random_feeds
 
 if TYPE_CHECKING:
-    from fbg.importers.description import TensorType
     from fbg.importers.net import NetPlan
 
 __all__ = ["NetProfile", "profile_net"]
@@ -48,15 +45,4 @@ def profile_net(
 
     threads = num_threads or _fbg.num_threads()
     net = load(path, num_threads=threads, shapes=shapes or {})
-    rng = np.random.default_rng(0)
-    feeds = {name: _values(name, kind, rng) for name, kind in net.inputs.items()}
-    return NetProfile(path, threads, net.profile(feeds, rounds))
-
-
-def _values(name: str, kind: TensorType, rng: np.random.Generator) -> npt.NDArray[Any]:
-    shape = kind.fixed
-    if shape is None:
-        raise ValueError(f"profile: the shape of input '{name}' is {kind}: pass --shape {name}=1,…")
-    if kind.dtype.kind == "f":
-        return rng.standard_normal(shape).astype(kind.dtype)
-    return (np.ones if kind.dtype == np.bool_ else np.zeros)(shape, kind.dtype)
+    return NetProfile(path, threads, net.profile(random_feeds(net, 1)[0], rounds))

@@ -1,0 +1,47 @@
+"""Variants of a network that reports compare: with more outputs, with nodes moved to another back
+end, or with some products in float32.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fbg.importers.description import TensorType
+from fbg.importers.net import Net, runner
+from fbg.importers.static_quantization import calibrate_network, products, quantize_network
+
+__all__ = ["moved", "quantizer", "results_of_products", "watching"]
+
+
+def results_of_products(net: Net) -> dict[str, str]:
+    """Return the name of the result of each node with constant weights that int8 multiplies."""
+    names = set(products(net.network))
+    return {node.name: node.outputs[0] for node in net.network.nodes if node.name in names}
+
+
+def watching(net: Net, names: Iterable[str]) -> Net:
+    """Return the network with more outputs."""
+    kinds = {name: TensorType(np.dtype(np.float32), None) for name in names}
+    return net.variant(replace(net.network, outputs={**kinds, **net.network.outputs}))
+
+
+def moved(net: Net, node: str | None) -> Net:
+    """Return the network with one node on the reference; None: only without fused operators."""
+    if node is not None:
+        return net.variant(net.network, {node: "reference"})
+    first = net.plan().steps[0]
+    return net.variant(net.network, {first.nodes[0]: first.backend})
+
+
+def quantizer(
+    net: Net, feeds: Sequence[Mapping[str, npt.NDArray[Any]]]
+) -> Callable[[Sequence[str]], Net]:
+    """Calibrate once; return a function from names of nodes that stay in float32 to a network."""
+    network = net.network
+    found = calibrate_network(network, feeds, runner(net.num_threads))
+    return lambda kept: net.variant(quantize_network(network, found, kept))

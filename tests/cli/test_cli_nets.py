@@ -1,0 +1,184 @@
+"""`fbg info`, `bench`, `compare` and `profile` of ONNX files and of networks saved from them."""
+
+import json
+
+import numpy as np
+import onnx
+import pytest
+from click.testing import CliRunner
+
+import fbg
+from fbg.cli import main
+from helpers.small_cnns import FAMILIES
+
+ROUNDS = ("--rounds", "1")
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """A directory with net.onnx, the network saved in int8, and inputs for some runs."""
+    directory = tmp_path_factory.mktemp("nets")
+    model, shape = FAMILIES["mobilenet_v2"]()
+    onnx.save(model, str(directory / "net.onnx"))
+    runs = np.random.default_rng(0).standard_normal((4, *shape)).astype(np.float32)
+    np.savez(directory / "inputs.npz", x=runs)
+    net = fbg.load(directory / "net.onnx", dtype="int8", calibrate=list(runs))
+    net.save(directory / "saved")
+    return directory
+
+
+def shape():
+    return "x=" + ",".join(map(str, FAMILIES["mobilenet_v2"]()[1]))
+
+
+def invoke(*args):
+    return CliRunner().invoke(main, [*map(str, args)])
+
+
+def report(*args):
+    """What a command prints as JSON."""
+    result = invoke(*args, "--json")
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+@pytest.mark.parametrize("command", ["info", "bench", "profile", "compare"])
+@pytest.mark.parametrize("kind", ["net.onnx", "saved"])
+def test_they_take_files_and_saved_networks(files, command, kind):
+    if (command, kind) == ("compare", "saved"):
+        return  # has no float32 any more; see below
+    more = () if command == "info" else ROUNDS
+    result = invoke(command, files / kind, "--shape", shape(), *more)
+    assert result.exit_code == 0, result.output
+    assert kind in result.stdout.splitlines()[0]
+
+
+def test_info_tells_what_a_network_consists_of(files):
+    facts = report("info", files / "net.onnx", "--shape", shape())
+    assert facts["operators"]["Conv"] == 11
+    assert facts["operators"]["Gemm"] == 1
+    assert "BatchNormalization" not in facts["operators"]  # folded
+    assert set(facts["steps"]) == {"fbg"}
+    assert 0 < facts["arena_bytes"] < facts["tensor_bytes"]
+    saved = report("info", files / "saved", "--shape", shape())
+    assert saved["dtype"] == "int8"
+    assert saved["weight_bytes"] < facts["weight_bytes"]
+
+
+def test_bench_times_dtypes_and_threads_and_preparation(files):
+    more = ("--dtypes", "float32,int8", "--threads", "1,2", *ROUNDS)
+    rows = report("bench", files / "net.onnx", "--shape", shape(), *more)["latencies"]
+    assert [(row["threads"], row["dtype"]) for row in rows] == [
+        (threads, dtype) for threads in (1, 2) for dtype in ("float32", "int8")
+    ]
+    assert all(0 < row["median"] < row["prepare"] for row in rows)
+
+
+def test_compare_shows_agreement_and_errors_by_node(files):
+    found = report(
+        "compare", files / "net.onnx", "--shape", shape(), "--inputs", files / "inputs.npz", *ROUNDS
+    )
+    assert found["runs"] == 2  # the others have calibrated
+    assert 0.999 < found["minimum"] <= found["cosine"] <= 1
+    assert 0 <= found["top_1"] <= 1
+    assert len(found["nodes"]) == 12
+    assert all(0 < node["relative_error"] < 0.1 for node in found["nodes"])
+
+
+def test_compare_by_op_moves_every_node(files):
+    found = report("compare", files / "net.onnx", "--shape", shape(), "--by-op")
+    assert found["fused"] < 1e-5
+    assert {row["op"] for row in found["ops"]} >= {"Conv", "Clip", "Add", "Gemm"}
+    assert all(row["error"] < 1e-5 for row in found["ops"])
+
+
+def test_compare_by_op_finds_the_operator_that_is_wrong(files, monkeypatch):
+    from fbg.importers.ops import elementwise
+
+    monkeypatch.setitem(elementwise._BINARY, "Add", "subtract")
+    found = report("compare", files / "net.onnx", "--shape", shape(), "--by-op")
+    changed = {row["op"] for row in found["ops"] if row["error"] > 1e-3}
+    assert changed == {"Add"}
+
+
+def test_sensitivity_proposes_nodes_that_reach_the_target(files):
+    arguments = ("compare", files / "net.onnx", "--shape", shape(), "--sensitivity")
+    found = report(*arguments, "--target", "0.5")
+    assert len(found["nodes"]) == 12
+    assert found["proposed"] == []
+    losses = [row["loss"] for row in found["nodes"]]
+    assert losses == sorted(losses, reverse=True)
+    target = found["int8_loss"] / 2
+    found = report(*arguments, "--target", target)
+    assert 0 < len(found["proposed"]) < 12
+    assert found["proposed_loss"] <= target
+
+
+def test_what_is_proposed_can_be_loaded(files):
+    runs = np.load(files / "inputs.npz")["x"]
+    options = {"dtype": "int8", "calibrate": list(runs)}
+    exact = fbg.load(files / "net.onnx")
+    net = fbg.load(files / "net.onnx", **options, higher_precision=["Conv_[0-9]", "Gemm_*"])
+    all_int8 = fbg.load(files / "net.onnx", **options)
+    x = runs[0]
+    kinds = {
+        step.nodes[0]: "int32" in step.algorithm
+        for step in (net(x), net.plan())[1].steps
+        if "conv" in step.algorithm
+    }
+    assert not kinds["Conv_0"]
+    assert kinds["Conv_11"]
+    assert np.abs(net(x) - exact(x)).max() < np.abs(all_int8(x) - exact(x)).max()
+    everything = fbg.load(files / "net.onnx", **options, higher_precision=["*"])
+    np.testing.assert_array_equal(everything(x), exact(x))
+    for patterns, error in [(["nowhere"], ValueError), ("Conv_0", TypeError)]:
+        with pytest.raises(error, match="higher_precision"):
+            fbg.load(files / "net.onnx", **options, higher_precision=patterns)
+    with pytest.raises(ValueError, match="higher_precision"):
+        fbg.load(files / "net.onnx", higher_precision=["*"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("bench", "--tokens", "4"), "--tokens does not go with ONNX files"),
+        (("compare", "--dtypes", "int8"), "--dtypes does not go with ONNX files"),
+        (("compare", "--by-op", "--sensitivity"), "--by-op cannot be combined"),
+        (("profile", "--shape", "x=1,b"), "--shape must be NAME"),
+        (("info",), "pass --shape x=1"),
+        (("info", "--shape", "z=1"), "no input 'z'"),
+        (("compare", "--shape", "x=1,3,16,18", "--inputs", "{files}/net.onnx"), "not a .npz file"),
+        (("compare", "--shape", "x=1,3,16,18", "--inputs", "{files}/no.npz"), "No such file"),
+    ],
+)
+def test_mistakes_take_one_line(files, arguments, message):
+    command, *more = (part.format(files=files) for part in arguments)
+    result = invoke(command, files / "net.onnx", *more)
+    assert result.exit_code in (1, 2)
+    assert message in result.output.splitlines()[-1]
+
+
+@pytest.mark.parametrize("command", ["bench", "compare"])
+def test_a_saved_int8_network_has_no_other_dtype(files, command):
+    more = ("--dtypes", "float32") if command == "bench" else ()
+    result = invoke(command, files / "saved", "--shape", shape(), *more)
+    assert result.exit_code == 1
+    assert "saved network" in result.output or "must be 'int8'" in result.output
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        ({}, "no array for input 'x'"),
+        ({"x": np.zeros((0, 1, 3, 16, 18), np.float32)}, "the same number of runs"),
+        ({"x": np.float32(0)}, "the same number of runs"),
+        ({"x": np.array([None])}, "not a .npz file"),
+    ],
+)
+def test_files_of_inputs_are_checked(files, tmp_path, arrays, message):
+    np.savez(tmp_path / "bad.npz", **arrays)
+    result = invoke(
+        "compare", files / "net.onnx", "--shape", shape(), "--inputs", tmp_path / "bad.npz"
+    )
+    assert result.exit_code == 1
+    assert message in result.output
