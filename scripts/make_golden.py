@@ -26,7 +26,7 @@ tests/helpers/tiny_models.py:
     <batch>_pooler     where the model has a pooler
 
 tiny_tasks.npz has the results of tasks: golden_tasks.py. tiny_sparse.npz has sparse embeddings:
-golden_sparse.py.
+golden_sparse.py. tiny_outputs.npz has embeddings of other kinds: golden_outputs.py.
 
 --only NAME… makes some of the files.
 """
@@ -49,6 +49,7 @@ import transformers
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
+from golden_outputs import output_arrays  # noqa: E402
 from golden_references import jina_arrays  # noqa: E402
 from golden_sparse import sparse_arrays  # noqa: E402
 from golden_tasks import task_arrays  # noqa: E402
@@ -212,6 +213,7 @@ def main() -> None:
         "tiny_jina_bert": partial(jina_arrays, tiny_models.CONFIGS["jina_bert"]),
         "tiny_tasks": task_arrays,
         "tiny_sparse": sparse_arrays,
+        "tiny_outputs": output_arrays,
     }
     parser = argparse.ArgumentParser(description="Make the golden arrays of tests/data.")
     parser.add_argument("--output", type=Path, default=ROOT / "tests" / "data")

@@ -125,7 +125,7 @@ def test_what_is_not_about_the_file_passes_through(
     tokenizer = TextTokenizer(saved("bert"), 40)
 
     class Interrupted:
-        def encode_batch_fast(self, batch: list[str]) -> None:
+        def encode_batch_fast(self, batch: list[str], add_special_tokens: bool) -> None:
             raise error
 
     monkeypatch.setattr(tokenizer, "_read", Interrupted())

@@ -13,7 +13,8 @@ from fbg.errors import ModelError
 __all__ = ["find_directory"]
 
 HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")
-SETTINGS = ("*.json", "*/config.json")
+SETTINGS = ("*.json", "*/config.json", "*/tokenizer.json")
+MODULES = ("StaticEmbedding", "Dense")  # with weights of their own
 
 
 def find_directory(
@@ -63,7 +64,7 @@ def _hub_snapshot(name: str, **place: str | None) -> Path:
 
 
 def _patterns(form: Format) -> list[str]:
-    return [form.single, form.shards, f"*_Dense/{form.single}"]
+    return [form.single, form.shards, *(f"*_{kind}/{form.single}" for kind in MODULES)]
 
 
 def _has_weights(directory: Path) -> bool:
@@ -71,7 +72,8 @@ def _has_weights(directory: Path) -> bool:
     if (directory / WEIGHTS).is_file():
         return True
     names = [name for form in FORMATS for name in (form.single, form.index)]
-    folders = [directory, *directory.glob("*_Dense")]
+    static, dense = (list(directory.glob(f"*_{kind}")) for kind in MODULES)
+    folders = [*(static or [directory]), *dense]
     return all(any((folder / name).is_file() for name in names) for folder in folders)
 
 

@@ -27,6 +27,7 @@ from fbg.model.model import Model
 from fbg.model.observe import observe, random_sequences
 from fbg.networks.config import EncoderConfig
 from fbg.networks.registry import read_checkpoint, read_config, read_saved
+from fbg.networks.static import read_static_config
 from fbg.networks.transformer import Transformer, linears
 from fbg.progress import Progress
 from fbg.tasks.inputs import require_texts
@@ -59,11 +60,11 @@ def load(
 
     model: a directory in the layout of Hugging Face, with config.json, tokenizer.json, the weights
         in model.safetensors or pytorch_model.bin, in one file or in shards, and modules.json of
-        sentence-transformers if it exists. Or a hub id, which is looked up in the local cache
-        first. Or a directory that `Model.save` wrote, whose weights are mapped. Or a file that ends
-        in ".onnx" or a directory that `Net.save` wrote: docs/onnx.md describes the `Net` that it
-        becomes, and its `net_options`.
-        docs/models.md lists the types of models.
+        sentence-transformers if it exists; or one with static embeddings (model2vec). Or a hub id,
+        which is looked up in the local cache first. Or a directory that `Model.save` wrote, whose
+        weights are mapped. Or a file that ends in ".onnx" or a directory that `Net.save` wrote:
+        docs/onnx.md describes the `Net` that it becomes, and its `net_options`. docs/models.md
+        lists the types of models.
     dtype: the precision of the encoder's linear layers. "float32"; "bfloat16": weights and
         activations in bfloat16; "float16": weights in float16, products in float32; "int8": weights
         with one scale per output column, activations quantized per token. With "bfloat16" and
@@ -156,9 +157,17 @@ def _load_directory(name: str, path: str, options: _Options, progress: Progress 
 
 def _assemble(name: str, directory: Path, options: _Options, progress: Progress | None) -> Model:
     """Read settings, then weights, and put them together."""
-    config = read_config(directory / "config.json")
+    static = read_static_config(directory, WEIGHTS)
+    config = read_config(directory / "config.json") if static is None else static
     sentence = read_sentence_config(directory, config)
-    tokenizer = TextTokenizer(directory / "tokenizer.json", sentence.max_length, sentence.lowercase)
+    folder = directory if static is None else static.folder
+    tokenizer = TextTokenizer(
+        folder / "tokenizer.json",
+        sentence.max_length,
+        sentence.lowercase,
+        special_tokens=static is None,
+        skip_unknown=static is not None and static.skips_unknown,
+    )
     if (directory / WEIGHTS).is_file():
         transformer, method = _map_saved(directory, config, options)
         origin = saved.Origin(directory, method, mapped=True)

@@ -17,6 +17,7 @@ from fbg.networks.config import EncoderConfig
 from fbg.networks.family import Family
 from fbg.networks.heads import read_head
 from fbg.networks.source import CheckpointSource, SavedSource, Source
+from fbg.networks.static import Static, StaticConfig, read_static
 from fbg.networks.transformer import Transformer
 
 __all__ = ["FAMILIES", "read_checkpoint", "read_config", "read_saved"]
@@ -48,6 +49,8 @@ def read_checkpoint(directory: Path, config: EncoderConfig, num_threads: int) ->
 
     num_threads: that read and pack weights.
     """
+    if isinstance(config, StaticConfig):
+        return read_static(config)
     checkpoint = Checkpoint(directory, FAMILIES[config.model_type].anchor)
     # Names of a head are complete: no prefix is put before them.
     of_head = CheckpointSource(checkpoint.without_prefix(), num_threads)
@@ -63,6 +66,8 @@ def read_saved(file: SavedFile, config: EncoderConfig, dtype: str) -> Transforme
 
 
 def _read(source: Source, of_head: Source, config: EncoderConfig) -> Transformer:
+    if isinstance(config, StaticConfig):
+        return Static.read(source, config)
     family = FAMILIES[config.model_type]
     transformer = family.network.read(source, config)
     names = family.heads.get(config.tasks.kind)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -48,6 +48,11 @@ class EncodedText:
             some(self.segments),
             some(self.words),
         )
+
+    def without(self, token: int) -> EncodedText:
+        """Return the text without one of its tokens; it is not longer for having had it."""
+        kept = np.flatnonzero(self.ids != token)
+        return replace(self.take(kept), length=self.length - (self.ids.size - kept.size))
 
     def windows(self, segment: int, size: int, stride: int) -> list[EncodedText]:
         """Cut one of the texts into windows of at most `size` of its tokens.

@@ -15,6 +15,7 @@ from fbg.checkpoints.files import Settings, read_json, read_settings
 from fbg.errors import ModelError
 from fbg.networks.config import EncoderConfig
 from fbg.networks.dense import Dense, dense_files, read_dense
+from fbg.networks.static import StaticConfig
 
 __all__ = ["SentenceConfig", "read_sentence_config", "sentence_files"]
 
@@ -31,8 +32,12 @@ SUPPORTED = tuple(MODES.values())
 
 # Modules behind the transformer, in the only order that is supported. Dense ones may recur.
 MODULES_ORDER = ("Transformer", "Pooling", "Dense", "Normalize")
-# Modules that take the place of another: those of sparse encoders.
-INSTEAD_OF = {"MLMTransformer": "Transformer", "SpladePooling": "Pooling"}
+# Modules that take the place of another: those of sparse encoders, and static embeddings.
+INSTEAD_OF = {
+    "MLMTransformer": "Transformer",
+    "SpladePooling": "Pooling",
+    "StaticEmbedding": "Transformer",
+}
 NOTHING = "Dropout"  # does nothing at inference
 
 SETTINGS, MODULES = "sentence_bert_config.json", "modules.json"
@@ -84,6 +89,8 @@ def read_sentence_config(directory: Path, config: EncoderConfig) -> SentenceConf
             width = dense[-1].outputs
         elif kind == "Normalize":
             normalize = True
+    if isinstance(config, StaticConfig) and config.normalize is not None:
+        normalize = config.normalize
     return SentenceConfig(
         pooling,
         normalize,
@@ -100,6 +107,8 @@ def read_sentence_config(directory: Path, config: EncoderConfig) -> SentenceConf
 def _read_length(directory: Path, config: EncoderConfig) -> tuple[int, bool]:
     """Return the tokens at which sentences are cut, and whether they are lower-cased first."""
     longest, lowercase = None, False
+    if isinstance(config, StaticConfig):
+        return config.max_length, False
     if (directory / SETTINGS).is_file():
         settings = read_settings(directory / SETTINGS)
         lowercase = settings.flag("do_lower_case")
@@ -131,7 +140,9 @@ def sentence_files(directory: Path) -> list[str]:
     """Return the files that `read_sentence_config` reads, relative to the directory."""
     files = [SETTINGS, MODULES, PROMPTS, TOKENIZER]
     for kind, folder in _modules(directory / MODULES):
-        if INSTEAD_OF.get(kind, kind) == "Pooling":
+        if kind == "StaticEmbedding":
+            files.append(f"{folder}/tokenizer.json")
+        elif INSTEAD_OF.get(kind, kind) == "Pooling":
             files.append(f"{folder}/config.json")
         elif kind == "Dense":
             files += dense_files(folder)

@@ -6,6 +6,7 @@ ValueError: `TextTokenizer` is the only place that calls the library.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
@@ -39,8 +40,23 @@ class TextTokenizer:
     everything that the library objects to in the file, when it is read or when it is used.
     """
 
-    def __init__(self, path: Path, max_length: int, lowercase: bool = False) -> None:
+    def __init__(
+        self,
+        path: Path,
+        max_length: int,
+        lowercase: bool = False,
+        *,
+        special_tokens: bool = True,
+        skip_unknown: bool = False,
+    ) -> None:
+        """Raises ModelError for a file that is damaged, or whose special tokens are too many.
+
+        lowercase: sentences are made lower case first. special_tokens: whether texts get them.
+        skip_unknown: sentences lose their unknown tokens, after they are cut.
+        """
         self.max_length = max_length
+        self._special_tokens = special_tokens
+        self._skipped: int | None = None
         self._lowercase = lowercase
         self._path = path
         self._read: Tokenizer | None = None
@@ -52,7 +68,9 @@ class TextTokenizer:
             self._read = Tokenizer.from_file(str(path))
             self._read.no_padding()
             self._read.no_truncation()
-            special = self._read.num_special_tokens_to_add(False)
+            special = self._read.num_special_tokens_to_add(False) if special_tokens else 0
+            if skip_unknown:
+                self._skipped = _unknown_id(self._read)
             self._read.encode_batch_fast([""])  # shows a damaged post-processor here and now
         if max_length < special:
             raise ModelError(
@@ -65,7 +83,9 @@ class TextTokenizer:
 
         Raises ValueError if the special tokens alone are more.
         """
-        special = 0 if self._read is None else self._read.num_special_tokens_to_add(False)
+        special = 0
+        if self._read is not None and self._special_tokens:
+            special = self._read.num_special_tokens_to_add(False)
         if max_length < special:
             raise ValueError(
                 f"max_length must be at least {special}, the number of special tokens around a "
@@ -102,12 +122,14 @@ class TextTokenizer:
     def _encode_batch(
         self, texts: Sequence[Text], where: str, first: int, *, located: bool
     ) -> list[Any]:
-        batch = list(texts)
+        batch, framed = list(texts), self._special_tokens
         try:
             if located:
-                encodings = self._call(lambda t: t.encode_batch(batch))
+                encodings = self._call(lambda t: t.encode_batch(batch, add_special_tokens=framed))
             else:  # faster, since it does not track characters
-                encodings = self._call(lambda t: t.encode_batch_fast(batch))
+                encodings = self._call(
+                    lambda t: t.encode_batch_fast(batch, add_special_tokens=framed)
+                )
         except ModelError:
             _require_unicode(where, texts, first)  # the better explanation, if it is one
             raise
@@ -134,7 +156,10 @@ class TextTokenizer:
         if self._lowercase:
             texts = [text.lower() for text in texts]
         encodings = self._encode_batch(texts, where, first, located=False)
-        return [self._encoded(encoding, types=False) for encoding in encodings]
+        encoded = [self._encoded(encoding, types=False) for encoding in encodings]
+        return (
+            encoded if self._skipped is None else [text.without(self._skipped) for text in encoded]
+        )
 
     def encode(
         self,
@@ -254,6 +279,15 @@ class TextTokenizer:
         return str(
             self._call(lambda t: t.decode(list(ids), skip_special_tokens=skip_special_tokens))
         )
+
+
+def _unknown_id(tokenizer: Tokenizer) -> int | None:
+    """Return the token for what the vocabulary does not have, as model2vec looks it up."""
+    model = tokenizer.model
+    if hasattr(model, "unk_token"):
+        return None if model.unk_token is None else tokenizer.token_to_id(model.unk_token)
+    unknown: int | None = json.loads(tokenizer.to_str())["model"].get("unk_id")
+    return unknown
 
 
 def _require_unicode(where: str, texts: Sequence[Text], first: int) -> None:

@@ -1,0 +1,172 @@
+"""Static embeddings: a table with a row for each token, and no layers behind it.
+
+Two packages write them. A StaticEmbedding module of sentence-transformers is a table alone;
+model2vec leaves unknown tokens out, and may have a weight for each token and rows that several
+tokens share (`mapping`). Both become one table here, so that nothing else needs to know.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fbg import _fbg
+from fbg.checkpoints.checkpoint import weight_files
+from fbg.checkpoints.files import Settings, read_json, read_settings
+from fbg.checkpoints.mapped_file import StoredTensor
+from fbg.checkpoints.safetensors_file import read_safetensors
+from fbg.errors import ModelError
+from fbg.networks.config import EncoderConfig
+from fbg.networks.source import Source
+from fbg.networks.task_config import TaskConfig
+from fbg.networks.transformer import Embeddings, Transformer
+
+__all__ = ["Static", "StaticConfig", "read_static", "read_static_config"]
+
+TABLES = ("embedding.weight", "embeddings")  # of sentence-transformers, and of model2vec
+MODEL2VEC = "model2vec"
+MODULE = "StaticEmbedding"
+LONGEST = 1 << 16  # tokens of a text, where the files set no limit
+
+
+@dataclass(frozen=True)
+class StaticConfig(EncoderConfig):
+    """What is known of a table.
+
+    folder: has its files, tokenizer.json among them.
+    normalize: whether embeddings have length 1; None: modules.json says it.
+    skips_unknown: whether unknown tokens are left out.
+    """
+
+    folder: Path
+    normalize: bool | None
+    skips_unknown: bool
+
+
+@dataclass(frozen=True)
+class Static(Transformer):
+    """The table as a network without layers."""
+
+    @classmethod
+    def read(cls, source: Source, config: EncoderConfig) -> Static:
+        shape = config.vocab_size, config.hidden_size
+        return cls(
+            config, Embeddings(source.table("embeddings.word", "embedding", *shape), None), (), None
+        )
+
+    def build_embeddings(self, graph: _fbg.Graph) -> int:
+        return graph.embedding(self.embeddings.word)
+
+    def build_layer(self, graph: _fbg.Graph, index: int, x: int) -> int:
+        raise NotImplementedError("there are no layers")
+
+
+def read_static_config(directory: Path, saved: str) -> StaticConfig | None:
+    """Return the settings of a directory with static embeddings, None for any other.
+
+    saved: the file with the weights of a model that fbg saved. Raises ModelError.
+    """
+    folder = _folder(directory)
+    if folder is None:
+        return None
+    settings = Settings(directory / "config.json", {})
+    if settings.path.is_file():
+        settings = read_settings(settings.path)
+    is_model2vec = settings.get("model_type") == MODEL2VEC
+    longest, normalize = LONGEST, None
+    if is_model2vec:
+        if "max_length" not in settings or settings.get("max_length") is not None:
+            longest = min(settings.size("max_length", 512), LONGEST)
+        if "normalize" in settings:
+            normalize = settings.flag("normalize")
+    tensors = _tensors(directory, folder, saved)
+    table = tensors["embeddings.word"] if "embeddings.word" in tensors else _table(folder, tensors)
+    rows = tensors["mapping"].shape[0] if "mapping" in tensors else table.shape[0]
+    return StaticConfig(
+        model_type=MODEL2VEC if is_model2vec else MODULE,
+        vocab_size=rows,
+        hidden_size=table.shape[1],
+        num_layers=0,
+        num_heads=1,
+        head_dim=table.shape[1],
+        intermediate_size=table.shape[1],
+        max_positions=longest,
+        num_token_types=1,
+        activation="none",
+        norm_eps=0.0,
+        pad_token_id=None,
+        tasks=TaskConfig(),
+        folder=folder,
+        normalize=normalize,
+        skips_unknown=is_model2vec,
+    )
+
+
+def read_static(config: StaticConfig) -> Static:
+    """Read a table, with the weights of tokens in it; raises ModelError."""
+    tensors = _tensors(config.folder, config.folder, "")
+    table = _floats(_table(config.folder, tensors))
+    if "mapping" in tensors:
+        mapping = tensors["mapping"].view()
+        if mapping.dtype.kind not in "iu" or mapping.ndim != 1:
+            raise _error(tensors["mapping"], "must be a vector of integers")
+        if mapping.size and not 0 <= int(mapping.min()) <= int(mapping.max()) < len(table):
+            raise _error(tensors["mapping"], f"must name the {len(table)} rows of the table")
+        table = table[mapping]
+    if "weights" in tensors:
+        weights = _floats(tensors["weights"])
+        if weights.shape != (len(table),):
+            raise _error(
+                tensors["weights"], f"must have shape {(len(table),)}, got {weights.shape}"
+            )
+        table = table * weights[:, None]
+    return Static(config, Embeddings(np.ascontiguousarray(table), None), (), None)
+
+
+def _folder(directory: Path) -> Path | None:
+    """Return the folder of the first module if it is a static one, or that of a model2vec model."""
+    path = directory / "modules.json"
+    modules = read_json(path) if path.is_file() else []
+    first = modules[0] if isinstance(modules, list) and modules else None
+    if isinstance(first, dict) and str(first.get("type")).rpartition(".")[2] == MODULE:
+        name = first.get("path")
+        if not isinstance(name, str) or Path(name).is_absolute() or ".." in Path(name).parts:
+            raise ModelError(f"{path}: {name!r} is not a folder in the directory of the model")
+        return directory / name
+    path = directory / "config.json"
+    if path.is_file() and read_settings(path).get("model_type") == MODEL2VEC:
+        return directory
+    return None
+
+
+def _tensors(directory: Path, folder: Path, saved: str) -> dict[str, StoredTensor]:
+    if saved and (directory / saved).is_file():
+        return read_safetensors(directory / saved)
+    _, files, form = weight_files(folder)
+    return {name: tensor for file in files for name, tensor in form.read(file).items()}
+
+
+def _table(folder: Path, tensors: dict[str, StoredTensor]) -> StoredTensor:
+    found = [tensors[name] for name in TABLES if name in tensors]
+    if len(found) != 1 or len(found[0].shape) != 2 or 0 in found[0].shape:
+        got = ", ".join(f"{name} {tensor.shape}" for name, tensor in tensors.items()) or "nothing"
+        raise ModelError(f"{folder}: must have one table of {' or '.join(TABLES)}, got {got}")
+    return found[0]
+
+
+def _floats(tensor: StoredTensor) -> npt.NDArray[np.float32]:
+    """Return a tensor of floats, or of the int8 that model2vec quantizes to without a scale."""
+    if tensor.dtype not in ("float64", "float32", "float16", "bfloat16", "int8"):
+        raise _error(tensor, f"must have floats or int8, got {tensor.dtype}")
+    values: npt.NDArray[Any] = tensor.view().astype(np.float32)
+    if not np.isfinite(values).all():
+        raise _error(tensor, "holds NaN or infinite values")
+    return values
+
+
+def _error(tensor: StoredTensor, what: str) -> ModelError:
+    return ModelError(f"{tensor.path}: tensor {tensor.name} {what}")

@@ -1,0 +1,89 @@
+"""Tiny random models for each kind of output, and what they are asked.
+
+scripts/golden_outputs.py asks the packages that the models come from, and stores what they answer
+in tests/data/tiny_outputs.npz.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from safetensors.numpy import save_file
+from tokenizers import Tokenizer
+
+from helpers import tiny_bert, tiny_models
+from helpers.tiny_bert import write_json
+
+Array = np.ndarray[Any, Any]
+
+TEXTS = ["the cat", "Ada lives in the north, near York.", "x", "zebra 42! over the hill; again", ""]
+UNKNOWN = ["the \u4e2d cat", "\u4e2d"]  # of which the vocabulary has no token
+LONG = " ".join(TEXTS * 4)
+
+
+def random(name: str, *shape: int) -> Array:
+    return tiny_models.random_tensors({name: shape})[name]
+
+
+# --- Static embeddings ------------------------------------------------------------------------
+
+ROWS, COLUMNS, MAX_LENGTH = 120, 16, 24
+STATIC = ("plain", "dense", "model2vec", "mapped", "half")
+
+
+def tokenizer() -> Tokenizer:
+    return tiny_bert.wordpiece(ROWS)
+
+
+def write_static(path: Path, name: str) -> Path:
+    """Write a directory with static embeddings, one of STATIC."""
+    if name in ("plain", "dense"):
+        return _write_static_module(path, name)
+    path.mkdir(parents=True, exist_ok=True)
+    tokenizer().save(str(path / "tokenizer.json"))
+    config = {"model_type": "model2vec", "normalize": name != "half", "hidden_dim": COLUMNS}
+    config |= {"max_length": MAX_LENGTH} if name != "half" else {}
+    write_json(path / "config.json", config)
+    rows = 20 if name == "mapped" else ROWS
+    tensors = {"embeddings": random("embeddings", rows, COLUMNS)}
+    if name == "half":
+        tensors["embeddings"] = tensors["embeddings"].astype(np.float16)
+    if name == "mapped":
+        tensors["weights"] = np.abs(random("weights", ROWS)).astype(np.float64)
+        tensors["mapping"] = (np.arange(ROWS) * 7 % rows).astype(np.int64)
+    save_file(tensors, path / "model.safetensors")
+    return path
+
+
+def _write_static_module(path: Path, name: str) -> Path:
+    folder = path / "0_StaticEmbedding"
+    folder.mkdir(parents=True, exist_ok=True)
+    tokenizer().save(str(folder / "tokenizer.json"))
+    table = random("embedding.weight", ROWS, COLUMNS)
+    save_file({"embedding.weight": table}, folder / "model.safetensors")
+    kinds = [("StaticEmbedding", folder.name)]
+    if name == "dense":
+        kinds += [("Dense", "1_Dense"), ("Normalize", "2_Normalize")]
+        write_dense(path / "1_Dense", COLUMNS, 8)
+    modules = [
+        {"idx": n, "name": str(n), "path": place, "type": f"sentence_transformers.models.{kind}"}
+        for n, (kind, place) in enumerate(kinds)
+    ]
+    write_json(path / "modules.json", modules)
+    return path
+
+
+def write_dense(path: Path, inputs: int, outputs: int, **settings: Any) -> None:
+    path.mkdir(parents=True, exist_ok=True)
+    config = {
+        "in_features": inputs,
+        "out_features": outputs,
+        "bias": True,
+        "activation_function": "torch.nn.modules.activation.Tanh",
+        **settings,
+    }
+    write_json(path / "config.json", config)
+    tensors = {"linear.weight": random(path.name, outputs, inputs)}
+    if config["bias"]:
+        tensors["linear.bias"] = random(f"{path.name}.bias", outputs)
+    save_file(tensors, path / "model.safetensors")

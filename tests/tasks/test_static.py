@@ -1,0 +1,124 @@
+"""Static embeddings against model2vec and sentence-transformers."""
+
+import json
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file, save_file
+
+import fbg
+from helpers import tiny_outputs
+from helpers.minilm import arrays
+from helpers.tiny_outputs import LONG, STATIC, TEXTS, UNKNOWN
+
+EVERY = [*TEXTS, *UNKNOWN, LONG]
+
+
+@pytest.fixture(autouse=True)
+def long_texts_are_cut() -> Iterator[None]:
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "encode: .* was truncated")
+        yield
+
+
+def change(path: Path, **tensors: Any) -> None:
+    kept = {**load_file(path), **tensors}
+    save_file({name: tensor for name, tensor in kept.items() if tensor is not None}, path)
+
+
+@pytest.mark.parametrize("name", STATIC)
+def test_embeddings_are_those_of_the_package(tmp_path: Path, name: str, isa: str) -> None:
+    model = fbg.load(tiny_outputs.write_static(tmp_path, name))
+    golden = arrays("tiny_outputs")[f"static-{name}"]
+    tolerance = 1e-3 if name == "half" else 1e-5  # model2vec adds up in float16
+    # A text without tokens has zeros here, whatever modules follow.
+    kept = [n for n, text in enumerate(EVERY) if text]
+    np.testing.assert_allclose(model.encode(EVERY)[kept], golden[kept], rtol=0, atol=tolerance)
+
+
+@pytest.mark.parametrize("name", STATIC)
+def test_a_text_gets_the_same_bits_in_any_batch(tmp_path: Path, name: str) -> None:
+    directory = tiny_outputs.write_static(tmp_path, name)
+    one, two = (fbg.load(directory, num_threads=n) for n in (1, 2))
+    together = two.encode(EVERY, batch_size=3)
+    for text, row in zip(EVERY, together, strict=True):
+        np.testing.assert_array_equal(one.encode(text), row)
+
+
+@pytest.mark.parametrize("name", STATIC)
+@pytest.mark.parametrize("dtype", ["float32", "int8"])  # which changes nothing
+def test_a_saved_model_gives_the_same_bits(tmp_path: Path, name: str, dtype: str) -> None:
+    model = fbg.load(tiny_outputs.write_static(tmp_path / "model", name))
+    fbg.load(tmp_path / "model", dtype=dtype).save(tmp_path / "saved")
+    again = fbg.load(tmp_path / "saved")
+    assert again.is_saved and again.max_length == model.max_length
+    np.testing.assert_array_equal(again.encode(EVERY), model.encode(EVERY))
+
+
+def test_an_empty_text_is_a_zero_vector(tmp_path: Path) -> None:
+    model = fbg.load(tiny_outputs.write_static(tmp_path, "model2vec"))
+    assert not model.encode(["", UNKNOWN[1]]).any()
+    assert model.token_counts(["", UNKNOWN[1], "a b"]) == [0, 0, 2]
+
+
+def test_a_text_is_cut_at_the_length_of_the_model(tmp_path: Path) -> None:
+    model = fbg.load(tiny_outputs.write_static(tmp_path, "model2vec"))
+    assert model.max_length == tiny_outputs.MAX_LENGTH
+    with pytest.raises(ValueError, match=r"sentences\[0\] has .* takes at most 24"):
+        model.encode(LONG, truncation=False)
+
+
+def test_a_table_has_no_other_tasks(tmp_path: Path) -> None:
+    model = fbg.load(tiny_outputs.write_static(tmp_path, "plain"))
+    with pytest.raises(fbg.ModelError, match=r"this model has: encode$"):
+        model.classify("a")
+    assert model.forward([[3, 4]]).last_hidden_state.shape == (1, 2, tiny_outputs.COLUMNS)
+    assert "0 layers" in repr(model)
+
+
+@pytest.mark.parametrize(
+    ("tensors", "message"),
+    [
+        ({"embeddings": None}, "must have one table of embedding.weight or embeddings, got"),
+        ({"embedding.weight": np.ones((2, 2), np.float32)}, "must have one table of"),
+        ({"embeddings": np.ones(3, np.float32)}, "must have one table of"),
+        ({"embeddings": np.full((20, 16), np.nan, np.float32)}, "tensor embeddings holds NaN"),
+        ({"embeddings": np.ones((20, 16), np.int32)}, "embeddings must have floats or int8"),
+        ({"weights": np.ones(7, np.float32)}, r"weights must have shape \(120,\), got \(7,\)"),
+        ({"mapping": np.full(120, 20)}, "mapping must name the 20 rows of the table"),
+        ({"mapping": np.full(120, -1)}, "mapping must name the 20 rows of the table"),
+        ({"mapping": np.ones(120, np.float32)}, "mapping must be a vector of integers"),
+    ],
+)
+def test_a_wrong_tensor_is_named(tmp_path: Path, tensors: dict[str, Any], message: str) -> None:
+    change(tiny_outputs.write_static(tmp_path, "mapped") / "model.safetensors", **tensors)
+    with pytest.raises(fbg.ModelError, match=message):
+        fbg.load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"max_length": 0}, r"config\.json: max_length must be an integer of at least 1"),
+        ({"normalize": "yes"}, r"config\.json: normalize must be true or false"),
+    ],
+)
+def test_a_wrong_setting_is_named(tmp_path: Path, settings: dict[str, Any], message: str) -> None:
+    path = tiny_outputs.write_static(tmp_path, "model2vec") / "config.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **settings}))
+    with pytest.raises(fbg.ModelError, match=message):
+        fbg.load(tmp_path)
+
+
+@pytest.mark.parametrize("place", ["../elsewhere", "/tmp", 3])
+def test_a_folder_elsewhere_is_refused(tmp_path: Path, place: Any) -> None:
+    path = tiny_outputs.write_static(tmp_path, "plain") / "modules.json"
+    modules = json.loads(path.read_text())
+    modules[0]["path"] = place
+    path.write_text(json.dumps(modules))
+    with pytest.raises(fbg.ModelError, match="is not a folder in the directory of the model"):
+        fbg.load(tmp_path)
