@@ -18,6 +18,13 @@ CONTEXT = "\U0001f600 Ada lives in the north, near York."
 
 @pytest.fixture(scope="module")
 def browser_page(server: RunningServer) -> Iterator[Page]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("LD_PRELOAD", raising=False)  # a sanitizer's runtime is not for a browser
+        yield from opened_page(server)
+
+
+def opened_page(server: RunningServer) -> Iterator[Page]:
+    """Yield the page of a server; afterwards, there must have been no error in it."""
     with sync_playwright() as driver:
         options = ["--no-sandbox", "--disable-gpu"]  # the sandbox needs rights that a test lacks
         browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=options)
