@@ -202,27 +202,14 @@ HWY_ATTR void apply(const float* a, [[maybe_unused]] const float* b, float c0, f
   });
 }
 
-// rint(a / c0) + c1. Division is slow: the quotient by the reciprocal r is corrected by what is
-// left,
-//   q = a r,  q + (a - q c0) r,
-// which rounds as division does (Markstein, 1990). Quotients far beyond 8 bits are cut off before,
-// so that infinity leaves no NaN.
 void quantize(const float* a, const float* b, float c0, float c1, std::size_t n, float* y) {
-#if HWY_NATIVE_FMA
-  if (c0 > 1e-30f && c0 < 1e30f) {
-    const FloatTag d;
-    const auto scale = number(c0), r = number(1.0f / c0), point = number(c1);
-    const auto high = number(c0 * 0x1p20f), low = hn::Neg(high);
-    for_each_vector(n, hn::Lanes(d), [&](auto access, std::size_t i, int) FBG_INLINE_LAMBDA {
-      const auto u = min_keep_nan(high, max_keep_nan(low, access.load(d, a + i)));
-      const auto q = hn::Mul(u, r);
-      const auto exact = hn::MulAdd(hn::NegMulAdd(q, scale, u), r, q);
-      access.store(hn::Add(hn::Round(exact), point), d, y + i);
-    });
-    return;
-  }
-#endif
-  apply<Quantize, true>(a, b, c0, c1, n, y);
+  if (!Quotient::corrects(c0)) return apply<Quantize, true>(a, b, c0, c1, n, y);
+  const FloatTag d;
+  const Quotient quotient(c0);
+  const auto point = number(c1);
+  for_each_vector(n, hn::Lanes(d), [&](auto access, std::size_t i, int) FBG_INLINE_LAMBDA {
+    access.store(hn::Add(hn::Round(quotient(access.load(d, a + i))), point), d, y + i);
+  });
 }
 
 // y[3 i + k] = x[k * stride + i]
@@ -276,28 +263,6 @@ void store_int8(const float* x, std::size_t n, std::int8_t* y) {
   store_integers(x, n, y, -128.0f, 127.0f);
 }
 
-// Sixteen tables of 16 entries. A byte less than 16k or beyond 16k + 15 becomes 0x80 or more when
-// 16k is taken off by exclusive or and 0x70 is added with saturation: it looks up a zero.
-void look_up(const std::uint8_t* x, const std::uint8_t* table, std::size_t n, std::uint8_t* y) {
-#if HWY_TARGET == HWY_SCALAR
-  for (std::size_t i = 0; i < n; ++i) y[i] = table[x[i]];
-#else
-  const hn::ScalableTag<std::uint8_t> d;
-  const auto limit = hn::Set(d, std::uint8_t{0x70});
-  for_each_vector_simple(n, hn::Lanes(d), [&](auto access, std::size_t i) FBG_INLINE_LAMBDA {
-    const auto index = access.load(d, x + i);
-    auto result = hn::Zero(d);
-    for (int k = 0; k < 16; ++k) {
-      const auto part = hn::LoadDup128(d, table + 16 * k);
-      const auto first = hn::Set(d, static_cast<std::uint8_t>(16 * k));
-      const auto at = hn::SaturatedAdd(hn::Xor(index, first), limit);
-      result = hn::Or(result, hn::TableLookupBytesOr0(part, at));
-    }
-    access.store(result, d, y + i);
-  });
-#endif
-}
-
 extern const ConversionKernels kConversionKernels;
 const ConversionKernels kConversionKernels = {
     .load_uint8 = load_uint8,
@@ -305,7 +270,6 @@ const ConversionKernels kConversionKernels = {
     .load_int32 = load_int32,
     .store_uint8 = store_uint8,
     .store_int8 = store_int8,
-    .look_up = look_up,
     .interleave3_bytes = interleave3<std::uint8_t>,
     .interleave3_words = interleave3<std::uint32_t>,
 };

@@ -35,8 +35,6 @@ struct ConversionKernels {
   void (*load_int32)(const std::int32_t* x, std::size_t n, float* y);
   void (*store_uint8)(const float* x, std::size_t n, std::uint8_t* y);
   void (*store_int8)(const float* x, std::size_t n, std::int8_t* y);
-  // y[i] = table[x[i]]: 256 entries; y may be x.
-  void (*look_up)(const std::uint8_t* x, const std::uint8_t* table, std::size_t n, std::uint8_t* y);
   // y[3 i + k] = x[k * stride + i] for i < n: the channels of a colour image, pixel by pixel.
   void (*interleave3_bytes)(const std::uint8_t* x, std::int64_t stride, std::size_t n,
                             std::uint8_t* y);

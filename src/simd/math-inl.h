@@ -128,6 +128,31 @@ HWY_INLINE FloatVec gelu(FloatVec x) {
   return hn::Sub(max_keep_nan(hn::Zero(d), x), g);
 }
 
+// a / c with the rounding of a division, which is slow: the quotient by the reciprocal r is
+// corrected by what is left,
+//   q = a r,  q + (a - q c) r
+// (Markstein, 1990). Quotients far beyond 8 bits are cut off before, so that infinity leaves no
+// NaN.
+class Quotient {
+ public:
+  // Whether the correction is exact for a divisor, on this target.
+  static bool corrects(float c) { return HWY_NATIVE_FMA != 0 && c > 1e-30f && c < 1e30f; }
+
+  HWY_INLINE explicit Quotient(float c)
+      : divisor_(hn::Set(FloatTag(), c)),
+        reciprocal_(hn::Set(FloatTag(), 1.0f / c)),
+        high_(hn::Set(FloatTag(), c * 0x1p20f)) {}
+
+  HWY_INLINE FloatVec operator()(FloatVec a) const {
+    const auto u = min_keep_nan(high_, max_keep_nan(hn::Neg(high_), a));
+    const auto q = hn::Mul(u, reciprocal_);
+    return hn::MulAdd(hn::NegMulAdd(q, divisor_, u), reciprocal_, q);
+  }
+
+ private:
+  FloatVec divisor_, reciprocal_, high_;
+};
+
 }  // namespace HWY_NAMESPACE
 }  // namespace fbg::simd
 HWY_AFTER_NAMESPACE();

@@ -6,9 +6,11 @@
 //   lie steps   register by register store   the last register to the output
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "plan/ops/tensor_step.h"
+#include "simd/bytes.h"
 #include "simd/elementwise.h"
 #include "simd/rows.h"
 
@@ -206,6 +208,79 @@ class ElementwiseOp final : public Op {
   const ElementwiseProgram program_;
 };
 
+// The operand of a program that a gate of bytes (simd/bytes.h) multiplies, if it is one: a dense
+// stack of matrices of bytes that become bytes of the same type. The other operand has a factor for
+// each column of a matrix.
+std::optional<int> gated_operand(const ElementwiseProgram& p) {
+  const std::size_t rank = p.extents.size();
+  if (p.operands.size() != 2 || p.steps.size() != 3 || rank > 3) return {};
+  const int gated = p.operands[0].type == p.output ? 0 : 1;
+  const ElementwiseOperand& x = p.operands[static_cast<std::size_t>(gated)];
+  const ElementwiseOperand& factors = p.operands[static_cast<std::size_t>(1 - gated)];
+  const ElementwiseStep &first = p.steps[0], &second = p.steps[1], &third = p.steps[2];
+  std::int64_t dense = 1;
+  for (std::size_t a = rank; a-- > 0; dense *= p.extents[a])
+    if (x.strides[a] != dense) return {};
+  const bool by_column =
+      factors.strides[rank - 1] == 1 && (rank < 2 || factors.strides[rank - 2] == 0);
+  const bool by_matrix = rank < 3 || factors.strides[0] == p.extents[2];
+  const bool found =
+      x.type == p.output && (x.type == ValueType::uint8 || x.type == ValueType::int8) &&
+      factors.type == ValueType::float32 && by_column && by_matrix &&
+      first.function == "dequantize" && first.a == gated && second.function == "multiply" &&
+      std::min(second.a, second.b) == 1 - gated && std::max(second.a, second.b) == 2 &&
+      third.function == "quantize" && third.a == 3;
+  return found ? std::optional(gated) : std::nullopt;
+}
+
+class GateOp final : public Op {
+ public:
+  GateOp(const ElementwiseProgram& program, Buffer x, Buffer factors)
+      : Op("gate", {x, factors}),
+        type_(program.output),
+        cols_(program.extents.back()),
+        gate_{program.steps[0].c0, program.steps[0].c1, program.steps[2].c0, program.steps[2].c1} {
+    const std::size_t rank = program.extents.size();
+    if (rank > 1) rows_ = program.extents[rank - 2];
+    if (rank > 2) matrices_ = program.extents[0];
+    in_place = inputs[0] != inputs[1];
+  }
+
+  std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
+    const simd::ByteKernels& kernels = simd::byte_kernels(context.features);
+    return make_unit_step(matrices_ * rows_, 0,
+                          [this, &kernels](const Frame& frame, std::byte*, int, Range units) {
+                            while (units.size() > 0) {
+                              const std::int64_t matrix = units.begin / rows_;
+                              const std::int64_t end = std::min(units.end, (matrix + 1) * rows_);
+                              run(kernels, frame, matrix, {units.begin, end});
+                              units.begin = end;
+                            }
+                          });
+  }
+
+ private:
+  void run(const simd::ByteKernels& kernels, const Frame& frame, std::int64_t matrix,
+           Range rows) const {
+    const std::byte* const x = frame[inputs[0]].data + rows.begin * cols_;
+    const float* const factors =
+        reinterpret_cast<const float*>(frame[inputs[1]].data) + matrix * cols_;
+    std::byte* const y = frame[output].data + rows.begin * cols_;
+    const auto n = static_cast<std::size_t>(rows.size()), cols = static_cast<std::size_t>(cols_);
+    if (type_ == ValueType::uint8)
+      kernels.gate_uint8(reinterpret_cast<const std::uint8_t*>(x), factors, gate_, n, cols,
+                         reinterpret_cast<std::uint8_t*>(y));
+    else
+      kernels.gate_int8(reinterpret_cast<const std::int8_t*>(x), factors, gate_, n, cols,
+                        reinterpret_cast<std::int8_t*>(y));
+  }
+
+  const ValueType type_;
+  std::int64_t matrices_ = 1, rows_ = 1;
+  const std::int64_t cols_;
+  const simd::Gate gate_;
+};
+
 class LookUpOp final : public Op {
  public:
   LookUpOp(Buffer x, std::int64_t bytes, const std::array<std::uint8_t, 256>& table)
@@ -214,7 +289,7 @@ class LookUpOp final : public Op {
   }
 
   std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
-    const auto kernel = simd::conversion_kernels(context.features).look_up;
+    const auto kernel = simd::byte_kernels(context.features).look_up;
     return make_unit_step(
         ceil_div(bytes_, kPiece), 0,
         [this, kernel](const Frame& frame, std::byte*, int, Range units) {
@@ -268,8 +343,16 @@ Buffer elementwise(Graph& graph, ElementwiseProgram program) {
           std::string("elementwise: the output cannot be ") + value_type_name(program.output));
   const auto bytes = checked_bytes(static_cast<std::size_t>(elements),
                                    static_cast<std::size_t>(value_size(program.output)));
-  return append_op(graph, std::make_shared<ElementwiseOp>(std::move(program)),
-                   tensor_shape(static_cast<std::int64_t>(bytes)));
+  const BufferShape shape = tensor_shape(static_cast<std::int64_t>(bytes));
+  if (const std::optional<int> gated = gated_operand(program)) {
+    const Buffer first = program.operands[0].buffer, second = program.operands[1].buffer;
+    const bool swapped = *gated == 1;
+    return append_op(
+        graph,
+        std::make_shared<GateOp>(program, swapped ? second : first, swapped ? first : second),
+        shape);
+  }
+  return append_op(graph, std::make_shared<ElementwiseOp>(std::move(program)), shape);
 }
 
 Buffer look_up(Graph& graph, Buffer x, std::array<std::uint8_t, 256> table) {

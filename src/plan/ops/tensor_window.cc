@@ -1,9 +1,11 @@
 // Pooling and reductions. Threads take output pixels, or, where there are few of those, blocks of
 // channels of a pixel.
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "plan/ops/tensor_step.h"
 #include "simd/rows.h"
@@ -71,7 +73,10 @@ template <class T, class Y>
 class WindowRun {
  public:
   WindowRun(Buffer x, Buffer y, WindowFunction function, const Window& window, Features features)
-      : x_(x), y_(y), function_(function), w_(window), kernels_(simd::window_kernels(features)) {}
+      : x_(x), y_(y), function_(function), w_(window), kernels_(simd::window_kernels(features)) {
+    for (std::size_t a = 0; a < kSpatialAxes; ++a)
+      for (std::int64_t o = 0; o < w_.output[a]; ++o) covers_[a].push_back(cover(w_, a, o));
+  }
 
   std::int64_t blocks() const { return ceil_div(w_.channels, kChannelBlock); }
   std::int64_t units() const { return w_.batch * volume(w_.output) * blocks(); }
@@ -94,8 +99,12 @@ class WindowRun {
     std::int64_t rest = pixel, pixels = 1, padded = 1;
     Cover covers[kSpatialAxes];
     for (std::size_t a = kSpatialAxes; a-- > 0;) {
-      covers[a] = cover(w_, a, rest % w_.output[a]);
-      rest /= w_.output[a];
+      if (w_.output[a] == 1) {  // divisions take longer than small windows
+        covers[a] = covers_[a][0];
+      } else {
+        covers[a] = covers_[a][static_cast<std::size_t>(rest % w_.output[a])];
+        rest /= w_.output[a];
+      }
       pixels *= covers[a].count;
       padded *= covers[a].padded;
     }
@@ -137,6 +146,7 @@ class WindowRun {
   const WindowFunction function_;
   const Window w_;
   const simd::WindowKernels& kernels_;
+  std::array<std::vector<Cover>, kSpatialAxes> covers_;  // by output position
 };
 
 class WindowOp final : public Op {

@@ -1,0 +1,136 @@
+// The kernels of bytes.h, compiled by Highway for each target.
+#include "simd/bytes.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#include "simd/targets.h"
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "simd/bytes.cc"
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
+#include "simd/math-inl.h"
+#include "simd/vectors-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace fbg::simd {
+namespace HWY_NAMESPACE {
+
+// Sixteen tables of 16 entries. A byte less than 16k or beyond 16k + 15 becomes 0x80 or more when
+// 16k is taken off by exclusive or and 0x70 is added with saturation: it looks up a zero.
+void look_up(const std::uint8_t* x, const std::uint8_t* table, std::size_t n, std::uint8_t* y) {
+#if HWY_TARGET == HWY_SCALAR
+  for (std::size_t i = 0; i < n; ++i) y[i] = table[x[i]];
+#else
+  const hn::ScalableTag<std::uint8_t> d;
+  const auto limit = hn::Set(d, std::uint8_t{0x70});
+  for_each_vector_simple(n, hn::Lanes(d), [&](auto access, std::size_t i) FBG_INLINE_LAMBDA {
+    const auto index = access.load(d, x + i);
+    auto result = hn::Zero(d);
+    for (int k = 0; k < 16; ++k) {
+      const auto part = hn::LoadDup128(d, table + 16 * k);
+      const auto first = hn::Set(d, static_cast<std::uint8_t>(16 * k));
+      const auto at = hn::SaturatedAdd(hn::Xor(index, first), limit);
+      result = hn::Or(result, hn::TableLookupBytesOr0(part, at));
+    }
+    access.store(result, d, y + i);
+  });
+#endif
+}
+
+// The quotient by division, where it cannot be corrected.
+struct Division {
+  FloatVec divisor;
+  HWY_INLINE FloatVec operator()(FloatVec a) const { return hn::Div(a, divisor); }
+};
+
+template <class T, class Quotients>
+HWY_INLINE void gate_rows(const T* x, const float* factors, const Gate& gate, Quotients quotient,
+                          std::size_t rows, std::size_t cols, T* y) {
+  const FloatTag d;
+  const hn::RebindToSigned<FloatTag> di;
+  const hn::Rebind<T, FloatTag> dt;
+  const auto point = hn::Set(d, gate.zero_point), scale = hn::Set(d, gate.scale);
+  const auto output_point = hn::Set(d, gate.output_zero_point);
+  const auto lowest = hn::Set(d, static_cast<float>(hwy::LowestValue<T>()));
+  const auto highest = hn::Set(d, static_cast<float>(hwy::HighestValue<T>()));
+  for (std::size_t row = 0; row < rows; ++row, x += cols, y += cols)
+    for_each_vector(cols, hn::Lanes(d), [&](auto access, std::size_t i, int) FBG_INLINE_LAMBDA {
+      const auto u = hn::ConvertTo(d, hn::PromoteTo(di, access.load(dt, x + i)));
+      const auto real = hn::Mul(hn::Mul(hn::Sub(u, point), scale), access.load(d, factors + i));
+      auto q = hn::Add(hn::Round(quotient(real)), output_point);
+      // NaN fails the comparison.
+      q = hn::IfThenElse(hn::Gt(q, lowest), q, lowest);
+      q = hn::IfThenElse(hn::Lt(q, highest), q, highest);
+      access.store(hn::DemoteTo(dt, hn::ConvertTo(di, q)), dt, y + i);
+    });
+}
+
+template <class T>
+HWY_ATTR void gate_bytes(const T* x, const float* factors, const Gate& gate, std::size_t rows,
+                         std::size_t cols, T* y) {
+  if (Quotient::corrects(gate.output_scale))
+    gate_rows(x, factors, gate, Quotient(gate.output_scale), rows, cols, y);
+  else
+    gate_rows(x, factors, gate, Division{hn::Set(FloatTag(), gate.output_scale)}, rows, cols, y);
+}
+
+extern const ByteKernels kByteKernels;
+const ByteKernels kByteKernels = {
+    .look_up = look_up,
+    .gate_uint8 = gate_bytes<std::uint8_t>,
+    .gate_int8 = gate_bytes<std::int8_t>,
+};
+
+}  // namespace HWY_NAMESPACE
+}  // namespace fbg::simd
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace fbg::simd {
+#if HWY_TARGETS & HWY_AVX3
+namespace {
+
+// Two permutations of AVX512-VBMI, which look up 128 entries each. No set of features includes it:
+// the results are the same without.
+__attribute__((target("avx512f,avx512bw,avx512vbmi"))) void look_up_by_permutation(
+    const std::uint8_t* x, const std::uint8_t* table, std::size_t n, std::uint8_t* y) {
+  const __m512i first = _mm512_loadu_si512(table), second = _mm512_loadu_si512(table + 64);
+  const __m512i third = _mm512_loadu_si512(table + 128), fourth = _mm512_loadu_si512(table + 192);
+  for (std::size_t i = 0; i < n; i += 64) {
+    const std::size_t left = n - i;
+    const __mmask64 valid = left < 64 ? (__mmask64{1} << left) - 1 : ~__mmask64{0};
+    const __m512i index = _mm512_maskz_loadu_epi8(valid, x + i);
+    // Seven bits of an index choose among 128 entries, and the eighth between the halves.
+    const __m512i lower = _mm512_permutex2var_epi8(first, index, second);
+    const __m512i upper = _mm512_permutex2var_epi8(third, index, fourth);
+    const __mmask64 is_upper = _mm512_movepi8_mask(index);
+    _mm512_mask_storeu_epi8(y + i, valid, _mm512_mask_mov_epi8(lower, is_upper, upper));
+  }
+}
+
+const ByteKernels& avx512_kernels() noexcept {
+  static const ByteKernels kernels = [] {
+    ByteKernels best = N_AVX3::kByteKernels;
+    if (__builtin_cpu_supports("avx512vbmi")) best.look_up = look_up_by_permutation;
+    return best;
+  }();
+  return kernels;
+}
+
+}  // namespace
+#endif
+
+const ByteKernels& byte_kernels([[maybe_unused]] Features features) noexcept {
+#if HWY_TARGETS & HWY_AVX3
+  if (features & feature::avx512) return avx512_kernels();
+#endif
+#if HWY_TARGETS & HWY_AVX2
+  if (features & feature::avx2) return N_AVX2::kByteKernels;
+#endif
+  return HWY_STATIC_DISPATCH(kByteKernels);
+}
+
+}  // namespace fbg::simd
+#endif  // HWY_ONCE

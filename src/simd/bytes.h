@@ -1,0 +1,31 @@
+// Functions from bytes to bytes: what int8 networks do between their products. Written once on
+// Highway; src/plan/ops/tensor_elementwise.cc calls them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "fbg/core/isa.h"
+
+namespace fbg::simd {
+
+// A gate multiplies each column of a matrix by a factor and quantizes the product again:
+//   y = saturate(rint((x - zero_point) * scale * factors[column] / output_scale) +
+//   output_zero_point)
+// Rounding is that of the steps dequantize, multiply and quantize of elementwise.h, one by one.
+struct Gate {
+  float scale = 1, zero_point = 0, output_scale = 1, output_zero_point = 0;
+};
+
+struct ByteKernels {
+  // y[i] = table[x[i]]: 256 entries; y may be x.
+  void (*look_up)(const std::uint8_t* x, const std::uint8_t* table, std::size_t n, std::uint8_t* y);
+  // Dense matrices of so many rows and columns; y may be x.
+  void (*gate_uint8)(const std::uint8_t* x, const float* factors, const Gate& gate,
+                     std::size_t rows, std::size_t cols, std::uint8_t* y);
+  void (*gate_int8)(const std::int8_t* x, const float* factors, const Gate& gate, std::size_t rows,
+                    std::size_t cols, std::int8_t* y);
+};
+const ByteKernels& byte_kernels(Features features) noexcept;
+
+}  // namespace fbg::simd
