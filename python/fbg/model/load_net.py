@@ -25,7 +25,8 @@ def is_net(path: str | bytes) -> bool:
     if not isinstance(path, str) or is_onnx(path):
         return is_onnx(path)
     directory = Path(path)
-    return (directory / WEIGHTS).is_file() and not (directory / "config.json").exists()
+    of_model = any((directory / name).exists() for name in ("config.json", "modules.json"))
+    return (directory / WEIGHTS).is_file() and not of_model
 
 
 def load_net(
