@@ -10,16 +10,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sentence_transformers import SentenceTransformer
+import torch
+import transformers
+from sentence_transformers import CrossEncoder, SentenceTransformer
 
-from helpers import tiny_outputs
+from helpers import tiny_outputs, tiny_rerankers
 from helpers.tiny_outputs import LONG, TEXTS, UNKNOWN
 
 Arrays = dict[str, np.ndarray[Any, Any]]
 
 
 def output_arrays() -> Arrays:
-    return _static()
+    return {**_static(), **_rerankers()}
 
 
 def _static() -> Arrays:
@@ -37,3 +39,45 @@ def _static() -> Arrays:
             rows = model.encode([*TEXTS, *UNKNOWN, LONG])
             result[f"static-{name}"] = rows.astype(np.float32)
     return result
+
+
+def _rerankers() -> Arrays:
+    """Scores of tiny_rerankers.PAIRS."""
+    result: Arrays = {}
+    with tempfile.TemporaryDirectory() as directory:
+        for name in tiny_rerankers.RERANKERS:
+            path = tiny_rerankers.write_reranker(Path(directory) / name, name)
+            if name == "first":
+                result[f"rerank-{name}"] = _first_qwen3(path)
+                continue
+            model = CrossEncoder(str(path), device="cpu")
+            result[f"rerank-{name}"] = model.predict(tiny_rerankers.PAIRS)
+            if name == "template":
+                result["rerank-prompt"] = model.predict(tiny_rerankers.PAIRS, prompt_name="other")
+    return result
+
+
+def _first_qwen3(path: Path) -> np.ndarray[Any, Any]:
+    """Scores by the program on the page of Qwen3-Reranker."""
+    tokenizer = transformers.AutoTokenizer.from_pretrained(path)
+    model = transformers.AutoModelForCausalLM.from_pretrained(path).eval()
+    yes, no = (tokenizer.convert_tokens_to_ids(word) for word in ("yes", "no"))
+    prefix = (
+        "<|im_start|>system\nJudge whether the Document meets the requirements based on the Query "
+        'and the Instruct provided. Note that the answer can only be "yes" or "no".<|im_end|>\n'
+        "<|im_start|>user\n"
+    )
+    suffix = "<|im_end|>\n<|im_start|>assistant\n<think>\n\n</think>\n\n"
+    task = "Given a web search query, retrieve relevant passages that answer the query"
+    scores = []
+    for query, document in tiny_rerankers.PAIRS:
+        body = f"<Instruct>: {task}\n<Query>: {query}\n<Document>: {document}"
+        before, middle, after = (
+            tokenizer.encode(text, add_special_tokens=False) for text in (prefix, body, suffix)
+        )
+        room = tiny_rerankers.FIRST_LENGTH - len(before) - len(after)
+        ids = torch.tensor([before + middle[:room] + after])
+        with torch.no_grad():
+            logits = model(ids).logits[0, -1]
+        scores.append(float(torch.softmax(logits[[no, yes]], 0)[1]))
+    return np.array(scores, np.float32)

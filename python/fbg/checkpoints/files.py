@@ -74,6 +74,10 @@ class Settings:
             raise self.error(key, "an object")
         return Settings(self.path, value, f"{self._prefix}{key}.")
 
+    def values(self) -> dict[str, Any]:
+        """Return a copy of all keys with their values, of whatever type."""
+        return dict(self._values)
+
     def __contains__(self, key: str) -> bool:
         return key in self._values
 

@@ -73,13 +73,23 @@ class CrossEncoder:
         apply_softmax: bool = False,
         convert_to_numpy: bool = True,
         convert_to_tensor: bool = False,
+        prompt: str | None = None,
+        prompt_name: str | None = None,
     ) -> Any:
         """Return the scores of pairs: (pairs,), or (pairs, labels); of one pair without that axis.
 
-        convert_to_tensor: return a tensor; convert_to_numpy=False: a list of tensors.
+        convert_to_tensor: return a tensor; convert_to_numpy=False: a list of tensors. prompt,
+        prompt_name: the instruction for a decoder that reranks, or its name in the model.
         """
+        if prompt is None and prompt_name is not None:
+            if prompt_name not in self.model.prompts:
+                has = ", ".join(map(repr, self.model.prompts)) or "none"
+                raise ValueError(
+                    f"CrossEncoder.predict: prompt_name must be one of {has}, got {prompt_name!r}"
+                )
+            prompt = self.model.prompts[prompt_name]
         scores = self.model.predict(
-            sentences, activation_fn or self._activation, apply_softmax, batch_size
+            sentences, activation_fn or self._activation, apply_softmax, batch_size, prompt=prompt
         )
         if convert_to_tensor:
             return tensor(np.asarray(scores))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,7 @@ from fbg.networks.static import read_static_config
 from fbg.networks.transformer import Transformer, linears
 from fbg.progress import Progress
 from fbg.tasks.inputs import require_texts
-from fbg.text.sentence import read_sentence_config
+from fbg.text.sentence import SentenceConfig, is_first_qwen3_reranker, read_sentence_config
 from fbg.text.tokenization import TextTokenizer
 
 __all__ = ["load"]
@@ -168,6 +168,7 @@ def _assemble(name: str, directory: Path, options: _Options, progress: Progress 
         special_tokens=static is None,
         skip_unknown=static is not None and static.skips_unknown,
     )
+    config = _with_score_tokens(config, directory, sentence, tokenizer)
     if (directory / WEIGHTS).is_file():
         transformer, method = _map_saved(directory, config, options)
         origin = saved.Origin(directory, method, mapped=True)
@@ -175,6 +176,18 @@ def _assemble(name: str, directory: Path, options: _Options, progress: Progress 
         transformer, method = _read_and_compress(directory, config, tokenizer, options, progress)
         origin = saved.Origin(directory, method, mapped=False)
     return Model(name, origin, transformer, sentence, tokenizer, options.num_threads)
+
+
+def _with_score_tokens(
+    config: EncoderConfig, directory: Path, sentence: SentenceConfig, tokenizer: TextTokenizer
+) -> EncoderConfig:
+    """Return the settings of a decoder with the tokens whose logits are a score, if it reranks."""
+    tokens = sentence.score_tokens
+    if is_first_qwen3_reranker(directory, config) and tokenizer.is_present:
+        found = [tokenizer.token_id(word) for word in ("yes", "no")]
+        known = [token for token in found if token is not None and token < config.vocab_size]
+        tokens = tuple(known) if len(known) == 2 else ()
+    return replace(config, tasks=replace(config.tasks, score_tokens=tokens))
 
 
 def _map_saved(

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg import _fbg
+from fbg.checkpoints.checkpoint import Part
 from fbg.compression.linear import Linear
 from fbg.errors import ModelError
 from fbg.networks.config import EncoderConfig
@@ -25,6 +26,8 @@ from fbg.networks.task_config import LABELLED, MAX_LABELS, default_labels
 __all__ = ["Head", "HeadNames", "build_head", "read_head"]
 
 Floats = npt.NDArray[np.float32]
+
+TIED = ("model.embed_tokens", "embed_tokens")  # the decoder of a language model, if it has no own
 
 
 @dataclass(frozen=True)
@@ -93,6 +96,8 @@ def read_head(
     width: columns of the table of word embeddings, which a masked language model multiplies with.
     """
     kind = config.tasks.kind
+    if kind == "ForCausalLM":
+        return _read_score_head(source, config, names)
     masked = kind == "ForMaskedLM"
     width = width if masked else config.hidden_size
     bias = ("head.decoder_bias" if masked else "head.output.bias", names.output_bias)
@@ -133,6 +138,30 @@ def read_head(
     activation = config.activation if names.activation == "encoder" else names.activation
     reads = _reads(config, names)
     return Head(kind, reads, labels, activation, dense, norm, output, decoder, decoder_bias)
+
+
+def _read_score_head(source: Source, config: EncoderConfig, names: HeadNames) -> Head | None:
+    """Read of a decoder's head the columns of the tokens whose logits are a score."""
+    tokens, field = config.tasks.score_tokens, "head.output"
+    if not tokens:
+        return None
+    name = names.output
+    if source.is_checkpoint and source.rows(f"{field}.weight", f"{name}.weight") is None:
+        tied = [name for name in TIED if source.rows(f"{field}.weight", f"{name}.weight")]
+        name = tied[0] if tied else name
+    columns = [Part(name, token, config.vocab_size) for token in tokens]
+    output = source.linear(field, columns, config.hidden_size, 1, bias=False, dtype="float32")
+    return Head(
+        kind="ForCausalLM",
+        reads="lasttoken",
+        labels=default_labels(1),
+        activation="none",
+        dense=None,
+        norm=None,
+        output=output,
+        decoder=None,
+        decoder_bias=None,
+    )
 
 
 def _labels(source: Source, config: EncoderConfig, bias: tuple[str, str]) -> tuple[str, ...]:

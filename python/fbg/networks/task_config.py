@@ -6,7 +6,14 @@ from dataclasses import dataclass
 
 from fbg.checkpoints.files import Settings
 
-__all__ = ["KINDS", "LABELLED", "MAX_LABELS", "TaskConfig", "read_task_config"]
+__all__ = [
+    "KINDS",
+    "LABELLED",
+    "MAX_LABELS",
+    "TaskConfig",
+    "read_pair_activation",
+    "read_task_config",
+]
 
 # Heads by the end of their class name in transformers, and the methods of Model that need them.
 KINDS = {
@@ -14,6 +21,7 @@ KINDS = {
     "ForTokenClassification": ("ner",),
     "ForQuestionAnswering": ("answer",),
     "ForMaskedLM": ("fill_mask", "encode_sparse"),
+    "ForCausalLM": ("predict", "rerank"),
 }
 LABELLED = ("ForSequenceClassification", "ForTokenClassification")
 # Models for pretraining have two heads, of which one is a masked LM; but ELECTRA's.
@@ -37,6 +45,8 @@ class TaskConfig:
     pair_activation: of cross-encoders, "sigmoid" or "none"; None where it is not said.
     tied: the decoder of a masked language model is the table of word embeddings.
     pooling: of ModernBERT's classifiers, "cls" or "mean".
+    score_tokens: of decoders that rerank, the tokens whose logit is the score, and the one whose
+        logit is subtracted, if there is one. Empty: the decoder is no reranker.
     """
 
     architectures: tuple[str, ...] = ()
@@ -46,6 +56,7 @@ class TaskConfig:
     pair_activation: str | None = None
     tied: bool = True
     pooling: str = "cls"
+    score_tokens: tuple[int, ...] = ()
 
 
 def read_task_config(settings: Settings) -> TaskConfig:
@@ -63,7 +74,7 @@ def read_task_config(settings: Settings) -> TaskConfig:
         kind,
         _labels(settings) if kind in LABELLED else None,
         problem_type,
-        _pair_activation(settings),
+        read_pair_activation(settings, nested="sentence_transformers"),
         settings.flag("tie_word_embeddings", default=True),
         settings.choice("classifier_pooling", ("cls", "mean"), default="cls"),
     )
@@ -103,12 +114,17 @@ def default_labels(count: int) -> tuple[str, ...]:
     return tuple(f"LABEL_{n}" for n in range(count))
 
 
-def _pair_activation(settings: Settings) -> str | None:
-    """Return the activation that sentence-transformers wrote for a cross-encoder."""
-    key = "sentence_transformers"
-    nested = settings.get(key)
-    name = nested.get("activation_fn") if isinstance(nested, dict) else None
-    if name is None:
+def read_pair_activation(settings: Settings, *, nested: str = "") -> str | None:
+    """Return the activation that sentence-transformers wrote for a cross-encoder, or None.
+
+    nested: the key of the object that may hold it; "": the settings themselves do.
+    """
+    key, values = "activation_fn", settings.values()
+    if nested:
+        section = settings.get(nested)
+        key, values = nested, section if isinstance(section, dict) else {}
+    name = values.get("activation_fn")
+    if name is None and nested:
         key = "sbert_ce_default_activation_function"  # before version 4
         name = settings.get(key)
     if name is None:

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg import _fbg
+from fbg.networks.heads import Head
 from fbg.networks.transformer import Transformer
 from fbg.runtime.work import Steps, Work
 from fbg.tasks.engines import EmbeddingEngines, HeadEngine
@@ -67,7 +68,8 @@ class Block(Generic[SomeText]):
 class TaskCall:
     """One call of a method that uses the head: what all of them check, tokenize and run alike.
 
-    task: the method of Model. argument: what it calls its texts, for errors.
+    task: the method of Model. argument: what it calls its texts, for errors. prompt: the
+    instruction of a decoder that reranks, instead of that of the model.
 
     Raises ModelError if the model has no head for the task.
     """
@@ -79,8 +81,10 @@ class TaskCall:
         argument: str,
         batch_size: object,
         truncation: object = True,
+        prompt: object = None,
     ) -> None:
         self.head = context.head_engine.head(task)
+        self._prompt = _checked_prompt(context, self.head, task, prompt)
         self.tokenizer = context.tokenizer
         self.where = f"{task}: {argument}"
         self._context = context
@@ -103,12 +107,30 @@ class TaskCall:
         first = 0
         for block in text_blocks(texts):
             with calling:
-                encoded = self.tokenizer.encode(
-                    block, self.where, first, located=located, cut=cut, cut_first=cut_first
-                )
+                rendered = self._rendered(block)
+                if rendered:
+                    *texts_of_block, one, other = rendered
+                    encoded = self.tokenizer.encode_rendered(
+                        texts_of_block, self.where, first, (one, other)
+                    )
+                else:
+                    encoded = self.tokenizer.encode(
+                        block, self.where, first, located=located, cut=cut, cut_first=cut_first
+                    )
             self._context.cut_texts.check(encoded, self.where, first, self._truncation)
             yield Block(first, block, encoded)
             first += len(block)
+
+    def _rendered(self, block: Sequence[SomeText]) -> list[str]:
+        """Return what a decoder reads about pairs, and about two that have nothing in common; of
+        other models and of decoders without a template, nothing.
+        """
+        template = self._context.sentence.template
+        if self.head.kind != "ForCausalLM" or template is None:
+            return []
+        pairs: list[tuple[str, str]] = [pair for pair in block if isinstance(pair, tuple)]
+        pairs += [("0", "0"), ("1 2 3 4", "1 2 3 4")]
+        return [template.text(query, text, self._prompt) for query, text in pairs]
 
     def run(
         self,
@@ -126,3 +148,13 @@ class TaskCall:
     def decode(self, states: Floats) -> Iterator[Floats]:
         """Yield the logits of the whole vocabulary for each masked token (`HeadEngine.decode`)."""
         return self._context.head_engine.decode(states, self._context.num_threads)
+
+
+def _checked_prompt(context: TaskContext, head: Head, task: str, prompt: object) -> str | None:
+    if prompt is None:
+        return None
+    if not isinstance(prompt, str):
+        raise TypeError(f"{task}: prompt must be a str or None, got {type(prompt).__name__}")
+    if head.kind != "ForCausalLM" or context.sentence.template is None:
+        raise ValueError(f"{task}: prompt must be None: the model has no place for an instruction")
+    return prompt

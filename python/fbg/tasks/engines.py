@@ -89,8 +89,8 @@ class HeadEngine:
         graph = _fbg.Graph()
         graph.output(build_head(graph, transformer.build(graph), head, transformer.pooler))
         width = transformer.embeddings.word.shape[1]
-        columns = width if head.output is None else len(head.labels)
-        per_token = head.kind != "ForSequenceClassification"
+        columns = width if head.output is None else head.output.weight.shape[1]
+        per_token = head.kind not in ("ForSequenceClassification", "ForCausalLM")
         self._engine = Engine(graph, config, columns, per_token=per_token)
 
     @property
@@ -104,6 +104,11 @@ class HeadEngine:
             return head
         config = self._directory / "config.json"
         has = ", ".join(("encode", *(KINDS[head.kind] if head is not None else ())))
+        if tasks.kind == "ForCausalLM" and task in KINDS[tasks.kind]:
+            raise ModelError(
+                f"{task}: {config} names {tasks.architectures[0]}, which ranks only with a module "
+                f"LogitScore in modules.json; this model has: {has}"
+            )
         if task in KINDS.get(tasks.kind, ()):
             raise ModelError(
                 f"{task}: {config} names {tasks.kind}, but the checkpoint has no tensors of that "

@@ -40,6 +40,7 @@ class RerankMethods:
         apply_softmax: bool = False,
         batch_size: int = 32,
         truncation: bool = True,
+        prompt: str | None = None,
     ) -> Floats | np.float32:
         """Score pairs of texts with a cross-encoder.
 
@@ -52,6 +53,8 @@ class RerankMethods:
         batch_size: the most pairs to compute at a time; limits memory, and never changes a result.
         truncation: True truncates pairs to `max_length` tokens, the longer text first, and warns
             once for each model; False raises ValueError for a longer pair.
+        prompt: the instruction for a decoder that reranks, such as Qwen3-Reranker; None: that of
+            the model. Of such a pair, the end of the second text is truncated.
 
         Returns float32 of shape (pairs,) if the model has a single label, otherwise
         (pairs, labels). For a single pair, the result has no first axis.
@@ -60,7 +63,7 @@ class RerankMethods:
         array([0.97, 0.02], dtype=float32)
         """
         steps = predict_steps(
-            self._context, inputs, activation_fn, apply_softmax, batch_size, truncation
+            self._context, inputs, activation_fn, apply_softmax, batch_size, truncation, prompt
         )
         return run_steps(steps, self._context.num_threads)
 
@@ -72,13 +75,14 @@ class RerankMethods:
         return_documents: bool = False,
         batch_size: int = 32,
         truncation: bool = True,
+        prompt: str | None = None,
     ) -> list[RankedDocument]:
         """Rank documents by the score that `predict` gives to each together with the query.
 
         documents: an iterable of str.
         top_k: how many documents to return; None: all.
         return_documents: whether results contain the texts.
-        batch_size, truncation: as in `predict`.
+        batch_size, truncation, prompt: as in `predict`.
 
         Returns dicts {"corpus_id": index in documents, "score": float}, best first; with
         return_documents also "text". Raises ValueError if the model has more than one label.
@@ -87,7 +91,14 @@ class RerankMethods:
         [{'corpus_id': 1, 'score': 0.98}]
         """
         steps = rerank_steps(
-            self._context, query, documents, top_k, return_documents, batch_size, truncation
+            self._context,
+            query,
+            documents,
+            top_k,
+            return_documents,
+            batch_size,
+            truncation,
+            prompt=prompt,
         )
         return run_steps(steps, self._context.num_threads)
 
@@ -99,9 +110,10 @@ def predict_steps(
     apply_softmax: bool = False,
     batch_size: int = 32,
     truncation: bool = True,
+    prompt: str | None = None,
 ) -> Steps[Floats | np.float32]:
     """`Model.predict` as a task for whoever drives it."""
-    call = TaskCall(context, "predict", "inputs", batch_size, truncation)
+    call = TaskCall(context, "predict", "inputs", batch_size, truncation, prompt)
     single = len(call.head.labels) == 1
     activation = _chosen_activation(call, context, "predict", activation_fn)
     one = _is_one_pair(inputs)
@@ -121,9 +133,10 @@ def rerank_steps(
     batch_size: int = 32,
     truncation: bool = True,
     activation_fn: Activation | None = None,
+    prompt: str | None = None,
 ) -> Steps[list[RankedDocument]]:
     """`Model.rerank` as a task for whoever drives it; `activation_fn` as in `predict`."""
-    call = TaskCall(context, "rerank", "documents", batch_size, truncation)
+    call = TaskCall(context, "rerank", "documents", batch_size, truncation, prompt)
     labels = call.head.labels
     if len(labels) != 1:
         raise ValueError(f"rerank: the model must have one label, got {len(labels)}; use predict")
@@ -148,7 +161,7 @@ def _chosen_activation(call: TaskCall, context: TaskContext, task: str, given: o
 
 
 def _default_activation(call: TaskCall, context: TaskContext) -> str:
-    named = context.config.tasks.pair_activation
+    named = context.sentence.pair_activation or context.config.tasks.pair_activation
     return named or ("sigmoid" if len(call.head.labels) == 1 else "none")
 
 
@@ -166,6 +179,9 @@ def _scores(
     result = np.empty((len(pairs), len(call.head.labels)), np.float32)
     for block in call.blocks(pairs):
         for n, logits in enumerate((yield from call.run(block.encoded)), block.first):
-            scores = SCORES[activation](logits[0])
+            values = logits[0]
+            if call.head.kind == "ForCausalLM":  # the logit of "yes", less that of "no" if there is
+                values = values[:1] - values[1:].sum()
+            scores = SCORES[activation](values)
             result[n] = softmax(scores) if apply_softmax else scores
     return result

@@ -16,8 +16,15 @@ from fbg.errors import ModelError
 from fbg.networks.config import EncoderConfig
 from fbg.networks.dense import Dense, dense_files, read_dense
 from fbg.networks.static import StaticConfig
+from fbg.networks.task_config import read_pair_activation
+from fbg.text.pair_template import PairTemplate, read_pair_template
 
-__all__ = ["SentenceConfig", "read_sentence_config", "sentence_files"]
+__all__ = [
+    "SentenceConfig",
+    "is_first_qwen3_reranker",
+    "read_sentence_config",
+    "sentence_files",
+]
 
 # Pooling modes under their names in 1_Pooling/config.json.
 MODES = {
@@ -32,11 +39,12 @@ SUPPORTED = tuple(MODES.values())
 
 # Modules behind the transformer, in the only order that is supported. Dense ones may recur.
 MODULES_ORDER = ("Transformer", "Pooling", "Dense", "Normalize")
-# Modules that take the place of another: those of sparse encoders, and static embeddings.
+# Modules that take the place of another: those of other kinds of models.
 INSTEAD_OF = {
     "MLMTransformer": "Transformer",
     "SpladePooling": "Pooling",
     "StaticEmbedding": "Transformer",
+    "LogitScore": "Pooling",
 }
 NOTHING = "Dropout"  # does nothing at inference
 
@@ -67,6 +75,9 @@ class SentenceConfig:
     default_prompt_name: str | None = None
     include_prompt: bool = True  # in what is pooled
     splade: Splade = Splade()
+    score_tokens: tuple[int, ...] = ()  # of rerankers, as TaskConfig has them
+    pair_activation: str | None = None
+    template: PairTemplate | None = None
 
 
 def read_sentence_config(directory: Path, config: EncoderConfig) -> SentenceConfig:
@@ -75,6 +86,7 @@ def read_sentence_config(directory: Path, config: EncoderConfig) -> SentenceConf
     prompts, default_prompt_name = _read_prompts(directory / PROMPTS)
     pooling, normalize, dense, width = "mean", False, [], config.hidden_size
     include_prompt, splade = True, Splade()
+    tokens: tuple[int, ...] = ()
     for kind, folder in _modules(directory / MODULES):
         if kind == "Pooling":
             settings = read_settings(directory / folder / "config.json")
@@ -84,6 +96,8 @@ def read_sentence_config(directory: Path, config: EncoderConfig) -> SentenceConf
                 raise settings.error("include_prompt", "true where tokens count by their place")
         elif kind == "SpladePooling":
             splade = _splade(read_settings(directory / folder / "config.json"))
+        elif kind == "LogitScore":
+            tokens = _score_tokens(read_settings(directory / folder / "config.json"), config)
         elif kind == "Dense":
             dense.append(read_dense(directory / folder, width))
             width = dense[-1].outputs
@@ -91,6 +105,7 @@ def read_sentence_config(directory: Path, config: EncoderConfig) -> SentenceConf
             normalize = True
     if isinstance(config, StaticConfig) and config.normalize is not None:
         normalize = config.normalize
+    prompt = None if default_prompt_name is None else prompts[default_prompt_name]
     return SentenceConfig(
         pooling,
         normalize,
@@ -101,7 +116,45 @@ def read_sentence_config(directory: Path, config: EncoderConfig) -> SentenceConf
         default_prompt_name,
         include_prompt,
         splade,
+        tokens,
+        _read_activation(directory / PROMPTS),
+        _read_template(directory, config, bool(tokens), prompt),
     )
+
+
+def _read_activation(path: Path) -> str | None:
+    return read_pair_activation(read_settings(path)) if path.is_file() else None
+
+
+def _read_template(
+    directory: Path, config: EncoderConfig, scores: bool, prompt: str | None
+) -> PairTemplate | None:
+    is_qwen3 = is_first_qwen3_reranker(directory, config)
+    if not scores and not is_qwen3:
+        return None
+    return read_pair_template(directory, prompt, is_qwen3=is_qwen3)
+
+
+def is_first_qwen3_reranker(directory: Path, config: EncoderConfig) -> bool:
+    """Whether it may be a Qwen3-Reranker as first published, without files that say so."""
+    kind = (config.model_type, config.tasks.kind)
+    return kind == ("qwen3", "ForCausalLM") and not (directory / MODULES).is_file()
+
+
+def _score_tokens(settings: Settings, config: EncoderConfig) -> tuple[int, ...]:
+    settings.choice("module_input_name", ("causal_logits",), default="causal_logits")
+    if config.tasks.kind != "ForCausalLM":
+        raise ModelError(
+            f"{settings.path}: LogitScore requires an architecture that ends in ForCausalLM, got "
+            f"{', '.join(config.tasks.architectures) or 'none'}"
+        )
+    keys = ["true_token_id"]
+    if settings.get("false_token_id") is not None:
+        keys.append("false_token_id")
+    for key in keys:
+        if settings.size(key, at_least=0) >= config.vocab_size:
+            raise settings.error(key, f"a token of the vocabulary, below {config.vocab_size}")
+    return tuple(settings.size(key, at_least=0) for key in keys)
 
 
 def _read_length(directory: Path, config: EncoderConfig) -> tuple[int, bool]:
@@ -138,7 +191,7 @@ def _read_prompts(path: Path) -> tuple[Mapping[str, str], str | None]:
 
 def sentence_files(directory: Path) -> list[str]:
     """Return the files that `read_sentence_config` reads, relative to the directory."""
-    files = [SETTINGS, MODULES, PROMPTS, TOKENIZER]
+    files = [SETTINGS, MODULES, PROMPTS, TOKENIZER, "chat_template.jinja"]
     for kind, folder in _modules(directory / MODULES):
         if kind == "StaticEmbedding":
             files.append(f"{folder}/tokenizer.json")

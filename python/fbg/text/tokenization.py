@@ -226,6 +226,33 @@ class TextTokenizer:
             )
         return text.take(kept)
 
+    def encode_rendered(
+        self, texts: Sequence[str], where: str, first: int, ends: Sequence[str]
+    ) -> list[EncodedText]:
+        """Return the tokens of texts that have their special tokens in them already.
+
+        ends: two texts that end as all of them do. Texts are cut before the tokens that these two
+        have in common. As `encode` otherwise.
+        """
+        plain = copy(self)
+        plain._special_tokens = False
+        *encoded, one, other = plain.encode([*texts, *ends], where, first, cut=False)
+        shorter = min(one.ids.size, other.ids.size)
+        same = one.ids[::-1][:shorter] == other.ids[::-1][:shorter]
+        kept = shorter if same.all() else int(same.argmin())
+        limit = self.max_length
+        if any(text.ids.size > limit for text in encoded) and kept >= limit:
+            raise ModelError(
+                f"{self._path}: the text behind a pair has {kept} tokens, but the model takes only "
+                f"{limit}"
+            )
+        return [text if text.ids.size <= limit else _cut(text, limit, kept) for text in encoded]
+
+    @property
+    def is_present(self) -> bool:
+        """Whether there is a tokenizer at all."""
+        return self._read is not None
+
     # --- The vocabulary -------------------------------------------------------------------------
 
     @property
@@ -279,6 +306,12 @@ class TextTokenizer:
         return str(
             self._call(lambda t: t.decode(list(ids), skip_special_tokens=skip_special_tokens))
         )
+
+
+def _cut(text: EncodedText, limit: int, kept: int) -> EncodedText:
+    """Return the first tokens of a text and the last `kept` ones, `limit` together."""
+    places = np.arange(text.ids.size)
+    return text.take(places[(places < limit - kept) | (places >= text.ids.size - kept)])
 
 
 def _unknown_id(tokenizer: Tokenizer) -> int | None:

@@ -166,11 +166,13 @@ def _softcap(settings: Settings) -> float | None:
 ANCHOR = "embed_tokens.weight"
 HEADS = {"ForSequenceClassification": HeadNames("score", output_biased=False, last=True)}
 
+CAUSAL = {**HEADS, "ForCausalLM": HeadNames("lm_head", output_biased=False, last=True)}
+
 FAMILIES = (
-    Family("llama", Standard, _read_llama, ANCHOR, HEADS),
-    Family("mistral", Standard, _read_mistral, ANCHOR, HEADS),
-    Family("qwen2", Standard, partial(_read_qwen, names=NAMES), ANCHOR, HEADS),
-    Family("qwen3", Standard, partial(_read_qwen, names=NORMED_HEADS), ANCHOR, HEADS),
+    Family("llama", Standard, _read_llama, ANCHOR, CAUSAL),
+    Family("mistral", Standard, _read_mistral, ANCHOR, CAUSAL),
+    Family("qwen2", Standard, partial(_read_qwen, names=NAMES), ANCHOR, CAUSAL),
+    Family("qwen3", Standard, partial(_read_qwen, names=NORMED_HEADS), ANCHOR, CAUSAL),
     Family("gemma2", Standard, partial(_read_gemma, third=False), ANCHOR, HEADS),
     Family("gemma3_text", Standard, partial(_read_gemma, third=True), ANCHOR),
     Family("eurobert", Standard, partial(_read_llama, causal=False), ANCHOR),
