@@ -15,6 +15,7 @@ constexpr VectorFile kZmm{16, 32}, kYmm{8, 16};
 
 // Vectors of B take one register, or two where pairs are split into even and odd.
 constexpr TileBudget kZmmTile{1, 2, 12}, kYmmTile{1, 2, 6};
+constexpr TileBudget kZmmFloatTile{1, 2, 14};
 constexpr TileBudget kAmxTile{1, 2, 32};
 constexpr TileBudget kZmmSplitTile{2, 2, 12}, kYmmSplitTile{2, 2, 4};
 
@@ -50,7 +51,7 @@ constexpr GemmFamily kFamilies[] = {
     {int16, Isa::avx2_vnni, kAvxVnni, kYmm, kYmmTile, kInt8, kTwo, generate_gemm<Dot::vnni>},
     {int16, Isa::avx512, kAvx512, kZmm, kZmmTile, kInt8, kSpilled, generate_gemm<Dot::maddubs>},
     {int16, Isa::avx2, kAvx2, kYmm, kYmmTile, kInt8, kSpilled, generate_gemm<Dot::maddubs>},
-    {float32, Isa::avx512, kAvx512, kZmm, kZmmTile, kFp32, kOne, generate_gemm<Dot::fma>},
+    {float32, Isa::avx512, kAvx512, kZmm, kZmmFloatTile, kFp32, kOne, generate_gemm<Dot::fma>},
     {float32, Isa::avx2, kAvx2, kYmm, kYmmTile, kFp32, kOne, generate_gemm<Dot::fma>},
     {float32_f16, Isa::avx512, kAvx512, kZmm, kZmmTile, kFp16, kOne, generate_gemm<Dot::fma_f16>},
     {float32_f16, Isa::avx2, kAvx2, kYmm, kYmmTile, kFp16, kOne, generate_gemm<Dot::fma_f16>},
