@@ -107,6 +107,8 @@ template <class Acc>
 ConvMethod<Acc> im2col_method();
 template <class Acc>
 ConvMethod<Acc> lanewise_method();
+template <class Acc>
+ConvMethod<Acc> strips_method();
 ConvMethod<Int32> patches_method();
 ConvMethod<Int32> merged_method();
 // One for each number of outputs that a tile has along an axis: winograd2, ..., winograd6.

@@ -22,8 +22,8 @@ template <class Acc>
 std::span<const ConvMethod<Acc>> conv_methods() {
   static const std::vector<ConvMethod<Acc>> methods = [] {
     std::vector<ConvMethod<Acc>> all{pointwise_method<Acc>(), taps_method<Acc>(),
-                                     sliding_method<Acc>(), lanewise_method<Acc>(),
-                                     im2col_method<Acc>()};
+                                     sliding_method<Acc>(),   lanewise_method<Acc>(),
+                                     strips_method<Acc>(),    im2col_method<Acc>()};
     if constexpr (Acc::kind == Accumulator::int32) {
       all.push_back(patches_method());
       all.push_back(merged_method());

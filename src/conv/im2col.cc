@@ -200,13 +200,15 @@ double product_cost(const ConvProblem<Acc>& p) {
          1.04;
 }
 
-// Gathering costs a pass over A: a call per run, and its bytes twice.
+// Gathering costs a pass over A: a call per run, and its bytes twice, which floats displace from
+// the L1.
 template <class Acc>
 double im2col_cost(const ConvProblem<Acc>& p) {
   const ConvGeometry& g = p.geometry;
   const double rows = static_cast<double>(p.shape.out_pixels() * g.groups);
   const double bytes = static_cast<double>(g.depth()) * sizeof(typename Acc::A);
-  return product_cost(p) + rows * (static_cast<double>(g.taps()) * 12 + bytes / 8);
+  const double byte = is_integer(Acc::kind) ? 0.125 : 0.25;
+  return product_cost(p) + rows * (static_cast<double>(g.taps()) * 12 + bytes * byte);
 }
 
 template <class Acc>

@@ -1,7 +1,6 @@
 // Lanewise kernels by key.
 #include "kernels/lanewise.h"
 
-#include <algorithm>
 #include <stdexcept>
 #include <string_view>
 
@@ -14,24 +13,15 @@ int lanewise_depth(Accumulator accumulator, Features features) noexcept {
   return features & (feature::avx512_vnni | feature::avx_vnni) ? 4 : 2;
 }
 
-bool has_lanewise(Isa isa) noexcept { return isa != Isa::generic; }
-
-int lanewise_max_rows(Isa isa, int taps, int vectors) noexcept {
-  const bool wide = isa_features(isa) & feature::avx512;
-  // The pipeline needs three registers beside the sums, and on AVX2 one for the mask.
-  const int most = (wide ? 32 - 3 : 16 - 4) / vectors;
-  // Weights stay in registers too, beside a pixel and a product, if that leaves enough sums to hide
-  // the latency.
-  const int kept = ((wide ? 30 : 14) - taps * vectors) / vectors, least = wide ? 12 : 6;
-  return std::min({kept * vectors >= least ? kept : most, most, 16});
-}
-
 std::string lanewise_name(const LanewiseKey& key) {
   std::string name = kernel_name(key.tile);
   name.replace(0, 4, "lanewise");
   name += "_taps" + std::to_string(key.taps);
   if (key.step > 1) name += "_step" + std::to_string(key.step);
   if (key.dilation > 1) name += "_dilation" + std::to_string(key.dilation);
+  if (key.spreads) name += "_spread";
+  if (key.left > 0) name += "_left" + std::to_string(key.left);
+  if (key.right > 0) name += "_right" + std::to_string(key.right);
   return name;
 }
 

@@ -10,6 +10,11 @@
 // `taps` sums. Arguments and pipeline are those of the products (fbg/kernels/microkernel.h): a
 // BlockPair is one source, with lda the bytes between pixels of U and b_panel_stride those between
 // taps of W.
+//
+// A kernel that `spreads` is for groups that have a vector of output channels or more, in float32:
+// all lanes multiply the same element. A BlockPair is one row of the image, `groups` is the number
+// of its channels, each of which is a source, and W is [channel][kx][lane] without gaps. Pixels
+// beyond the left and right border are left out: `left` and `right` say how many under the tile.
 #pragma once
 
 #include <cstdint>
@@ -23,17 +28,19 @@ namespace fbg::kernels {
 struct LanewiseKey {
   KernelKey tile;  // float32, or int32: u8 x s8 by fours with VNNI, else int16 by twos
   std::uint8_t taps = 1, step = 1, dilation = 1;
+  bool spreads = false;
+  std::uint8_t left = 0, right = 0;  // of kernels that spread
   friend bool operator==(const LanewiseKey&, const LanewiseKey&) = default;
 };
 
 // Elements of k in a lane of 32 bits: 1 for floats, 4 for bytes, 2 for int16.
 int lanewise_depth(Accumulator accumulator, Features features) noexcept;
-// Pixels of the widest tile for `vectors` vectors of channels, and whether there is a generator.
-int lanewise_max_rows(Isa isa, int taps, int vectors) noexcept;
-bool has_lanewise(Isa isa) noexcept;
 
-// Position-independent code of the kernel; empty where the tile does not fit the registers. Of the
-// architecture's assembler, as generated_families() is (kernels/table.h).
+// Of the architecture's assembler, as generated_families() is (kernels/table.h): whether there is a
+// generator, pixels of the widest tile for `vectors` vectors of channels, and position-independent
+// code of the kernel; empty where the tile does not fit the registers.
+bool has_lanewise(Isa isa) noexcept;
+int lanewise_max_rows(Isa isa, int taps, int vectors) noexcept;
 std::vector<std::uint8_t> generate_lanewise(const LanewiseKey& key);
 
 std::string lanewise_name(const LanewiseKey& key);

@@ -21,8 +21,8 @@ double float_cost(const SlidingKey& key) {
   if (key.inputs > 1) {
     const double spreads = rows * key.inputs * key.vectors / key.spread();
     const double chain = 8.0 * key.sources() * key.step;
-    // Relative to a product of short runs, which is what groups would be otherwise: measured.
-    return 0.7 * std::max(products + spreads / key.lines, chain / key.lines) + rows / key.lines +
+    // What the code costs that is too long for the cache of decoded instructions: measured.
+    return 1.2 * std::max(products + spreads / key.lines, chain / key.lines) + rows / key.lines +
            3 * key.vectors;
   }
   const double loads = (products + rows * key.vectors) / key.lines;

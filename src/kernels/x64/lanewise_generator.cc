@@ -1,6 +1,6 @@
 // The lanewise kernel, in reading order: registers by role, sums over sources, output pipeline.
 //
-//   for each source r
+//   for each source r                             of kernels that spread: row, and channel of it
 //     w[kx] = W_r[kx]                             in registers where they fit
 //     for each pixel x under the tile
 //       u = U_r[x]                                one load
@@ -8,6 +8,7 @@
 //
 // The loops over pixels and taps are unrolled: what remains is one addition per pixel to move along
 // the image. Sums of one output are taken in the order of sources and taps.
+#include <algorithm>
 #include <cstddef>
 
 #include "kernels/lanewise.h"
@@ -36,8 +37,21 @@ class LanewiseGenerator : public SimdAssembler {
         // Weights stay in registers where two are left: a pixel, and a product to be added.
         keeps_weights_(sums_ + key.taps * vectors_ + 2 <= num_vectors()) {}
 
+  // A tile needs three registers beside the sums: a pixel and two of the pipeline. AVX2 has one for
+  // the mask besides.
+  static int max_rows(Isa isa, int taps, int vectors) {
+    const bool wide = isa_features(isa) & feature::avx512;
+    const int registers = num_vectors(wide ? 16 : 8);
+    const int most = (registers - (wide ? 3 : 4)) / vectors;
+    // Weights stay in registers too, beside a pixel and a product, if that leaves enough sums to
+    // hide the latency.
+    const int kept = (registers - 2 - taps * vectors) / vectors, least = wide ? 12 : 6;
+    return std::min({kept * vectors >= least ? kept : most, most, kMaxRows});
+  }
+
   bool fits() const {
-    return sums_ + 3 + (key_.tile.masked && !is_zmm()) <= num_vectors() && key_.tile.rows <= 16;
+    return sums_ + 3 + (key_.tile.masked && !is_zmm()) <= num_vectors() &&
+           key_.tile.rows <= kMaxRows;
   }
 
   void generate() {
@@ -52,9 +66,12 @@ class LanewiseGenerator : public SimdAssembler {
   }
 
  private:
+  static constexpr int kMaxRows = 16;
+
   // Registers by role (System V: rdi holds the arguments).
   const Reg64 saved_[6] = {rbx, rbp, r12, r13, r14, r15};
   const Reg64 args_ = rdi, u_ = rsi, lda_ = rdx, w_ = rcx, tap_ = rbx;
+  const Reg64 row_ = r8, channels_ = r9;  // of kernels that spread
   const Reg64 pair_ = r12, pairs_left_ = r13, c_ = r14, ldc_ = r15, scratch_ = rax;
 
   Vec acc(int row, int v) const { return vec(row * vectors_ + v); }
@@ -74,12 +91,33 @@ class LanewiseGenerator : public SimdAssembler {
     mov(u_, field(offsetof(BlockPair, a)));
     mov(lda_, field(offsetof(BlockPair, lda)));
     mov(w_, field(offsetof(BlockPair, b)));
-    mov(tap_, field(offsetof(BlockPair, b_panel_stride)));
-    add_source();
+    if (key_.spreads) {
+      mov(row_, u_);
+      mov(channels_, field(offsetof(BlockPair, groups)));
+      add_channels();
+    } else {
+      mov(tap_, field(offsetof(BlockPair, b_panel_stride)));
+      add_source();
+    }
     add(pair_, static_cast<int>(sizeof(BlockPair)));
     dec(pairs_left_);
     jmp(next, T_NEAR);
     L(done);
+  }
+
+  // All channels of a row; there is one at least.
+  void add_channels() {
+    Xbyak::Label next;
+    L(next);
+    if (keeps_weights_)
+      for (int kx = 0; kx < key_.taps; ++kx)
+        for (int v = 0; v < vectors_; ++v) vmovups(weight(kx, v), spread_weight(kx, v));
+    add_pixels();
+    add(row_, 4);
+    add(w_, key_.taps * vectors_ * vector_bytes());
+    mov(u_, row_);
+    dec(channels_);
+    jnz(next, T_NEAR);
   }
 
   void add_source() {
@@ -94,8 +132,12 @@ class LanewiseGenerator : public SimdAssembler {
       for (int kx = 1; kx < key_.taps && kx < 7; ++kx)
         lea(tap_pointer(kx), ptr[tap_pointer(kx - 1) + tap_]);
     }
-    const int last = (rows_ - 1) * key_.step + (key_.taps - 1) * key_.dilation;
-    for (int x = 0; x <= last; ++x) {
+    add_pixels();
+  }
+
+  void add_pixels() {
+    const int last = (rows_ - 1) * key_.step + (key_.taps - 1) * key_.dilation - key_.right;
+    for (int x = key_.left; x <= last; ++x) {
       if (is_used(x))
         for (int v = 0; v < vectors_; ++v) add_pixel(x, v);
       if (x < last) add(u_, lda_);
@@ -119,13 +161,20 @@ class LanewiseGenerator : public SimdAssembler {
     return false;
   }
 
+  Address spread_weight(int kx, int v) { return ptr[w_ + (kx * vectors_ + v) * vector_bytes()]; }
+
   void add_pixel(int x, int v) {
-    vmovups(pixel(), ptr[u_ + v * vector_bytes()]);
+    if (!key_.spreads)
+      vmovups(pixel(), ptr[u_ + v * vector_bytes()]);
+    else if (v == 0)
+      vbroadcastss(pixel(), ptr[u_]);
     for (int kx = 0; kx < key_.taps; ++kx) {
       const int row = target(x, kx);
       if (row < 0) continue;
       if (keeps_weights_)
         dot(acc(row, v), weight(kx, v));
+      else if (key_.spreads)
+        dot(acc(row, v), spread_weight(kx, v));
       else
         dot(acc(row, v), ptr[tap_pointer(kx) + v * vector_bytes()]);
     }
@@ -163,6 +212,12 @@ class LanewiseGenerator : public SimdAssembler {
 };
 
 }  // namespace
+
+bool has_lanewise(Isa isa) noexcept { return isa != Isa::generic; }
+
+int lanewise_max_rows(Isa isa, int taps, int vectors) noexcept {
+  return LanewiseGenerator::max_rows(isa, taps, vectors);
+}
 
 std::vector<std::uint8_t> generate_lanewise(const LanewiseKey& key) {
   LanewiseGenerator generator(key);
