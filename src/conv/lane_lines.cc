@@ -149,14 +149,8 @@ void LaneLines::fill(const ConvRun& run, Range lanes, const std::byte* const* fr
                      std::uint32_t* to) const noexcept {
   const ConvGeometry& g = geometry_;
   const std::int64_t real = std::min(lanes.end, g.out_channels) - lanes.begin;
-  if (layout_.kind == Kind::rows && g.is_depthwise() && g.group_outputs() == 1) {
-    const std::uint8_t* bytes[4];
-    for (int i = 0; i < rows; ++i)
-      bytes[i] = reinterpret_cast<const std::uint8_t*>(from[i]) + lanes.begin;
-    const auto interleave =
-        layout_.depth == 4 ? kernels_.interleave_bytes : kernels_.interleave_words;
-    interleave(bytes, strides, static_cast<std::size_t>(pixels), static_cast<std::size_t>(real),
-               static_cast<std::size_t>(lanes.size()), to);
+  if (layout_.kind == Kind::rows && g.is_depthwise()) {
+    fill_rows({lanes.begin, lanes.begin + real}, lanes.size(), from, strides, rows, pixels, to);
     return;
   }
   if (layout_.kind == Kind::channels && (!integer_ || layout_.depth == 4)) {
@@ -172,6 +166,43 @@ void LaneLines::fill(const ConvRun& run, Range lanes, const std::byte* const* fr
     }
   }
   fill_one_by_one({lanes.begin, lanes.begin + real}, from, strides, quad, pixels, to);
+}
+
+// Of a depthwise convolution, whose input channels each have group_outputs() lanes: a few pixels of
+// input channels are interleaved and then repeated.
+void LaneLines::fill_rows(Range lanes, std::int64_t stride, const std::byte* const* from,
+                          const std::int64_t* strides, int rows, std::int64_t pixels,
+                          std::uint32_t* to) const noexcept {
+  const std::int64_t multiplier = geometry_.group_outputs();
+  const Range inputs{lanes.begin / multiplier, ceil_div(lanes.end, multiplier)};
+  const auto interleave =
+      layout_.depth == 4 ? kernels_.interleave_bytes : kernels_.interleave_words;
+  const std::uint8_t* bytes[4];
+  for (int i = 0; i < rows; ++i)
+    bytes[i] = reinterpret_cast<const std::uint8_t*>(from[i]) + inputs.begin;
+  const auto channels = static_cast<std::size_t>(inputs.size());
+  if (multiplier == 1) {
+    interleave(bytes, strides, static_cast<std::size_t>(pixels), channels,
+               static_cast<std::size_t>(stride), to);
+    return;
+  }
+  std::uint32_t words[1024];
+  const std::int64_t most = std::ssize(words) / inputs.size();
+  for (std::int64_t x = 0; x < pixels; x += most) {
+    const std::int64_t count = std::min(most, pixels - x);
+    interleave(bytes, strides, static_cast<std::size_t>(count), channels, channels, words);
+    for (int i = 0; i < rows; ++i) bytes[i] += count * strides[i];
+    for (std::int64_t p = 0; p < count; ++p, to += stride) {
+      const std::uint32_t* word = words + p * inputs.size();
+      std::int64_t repeat = lanes.begin % multiplier;
+      for (std::int64_t o = 0; o < lanes.size(); ++o) {
+        to[o] = *word;
+        if (++repeat < multiplier) continue;
+        repeat = 0;
+        ++word;
+      }
+    }
+  }
 }
 
 void LaneLines::fill_one_by_one(Range lanes, const std::byte* const* from,

@@ -354,8 +354,7 @@ double cost(const ConvProblem<Acc>& p) {
   // groups have many channels.
   constexpr double kLane = 10;
   const bool by_rows = u.kind == Kind::rows;
-  const bool by_vectors = by_rows ? g.is_depthwise() && g.group_outputs() == 1
-                                  : u.depth == 4 && g.group_inputs() % 4 == 0;
+  const bool by_vectors = by_rows ? g.is_depthwise() : u.depth == 4 && g.group_inputs() % 4 == 0;
   double build = 0;
   if (u.kind != Kind::in_place && is_integer(Acc::kind) && !by_vectors)
     build = sources * (by_rows ? kLane / 4 : kLane) * static_cast<double>(tile.lanes);

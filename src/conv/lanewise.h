@@ -73,6 +73,9 @@ class LaneLines {
   void fill(const ConvRun& run, Range lanes, const std::byte* const* from,
             const std::int64_t* strides, int rows, std::int64_t quad, std::int64_t pixels,
             std::uint32_t* to) const noexcept;
+  void fill_rows(Range lanes, std::int64_t stride, const std::byte* const* from,
+                 const std::int64_t* strides, int rows, std::int64_t pixels,
+                 std::uint32_t* to) const noexcept;
   void fill_one_by_one(Range lanes, const std::byte* const* from, const std::int64_t* strides,
                        std::int64_t quad, std::int64_t pixels, std::uint32_t* to) const noexcept;
   std::uint32_t padding_word(std::int32_t zero_point) const noexcept;

@@ -1,5 +1,5 @@
-// strips: floats with few input channels, of groups or of the whole image, by strips of output
-// pixels whose sums stay in registers.
+// strips: floats with few input channels for each output, of groups or of the whole image, by
+// strips of output pixels whose sums stay in registers.
 //
 //   for each block of output rows, for each vector of output channels    weights stay in the L1
 //     for each strip of a row                                            kernels/lanewise.h
@@ -7,6 +7,7 @@
 //         w[kx] = the weights of the channel                             in registers
 //         for each pixel: one broadcast, and a multiply-add for each tap
 //
+// Depthwise, each lane has an input channel of its own, and a load takes the place of a broadcast.
 // One load serves up to as many multiply-adds as the kernel is wide, where a product (taps.cc) has
 // a load for every one or two. The image is read in place, and nothing is multiplied or copied
 // beyond its borders: rows outside are left out, and strips that cross the left or right border
@@ -48,8 +49,16 @@ BalancedSplit split_row(const ConvGeometry& g, const ConvShape& shape, const Geo
 struct StripVector {
   std::int64_t group, channel, channels;  // the first channel, and how many
 };
+bool is_plain_depthwise(const ConvGeometry& g) {
+  return g.is_depthwise() && g.group_outputs() == 1;
+}
+
 std::vector<StripVector> strip_vectors(const ConvGeometry& g, std::int64_t lanes) {
   std::vector<StripVector> vectors;
+  if (is_plain_depthwise(g)) {
+    for (std::int64_t i = 0; i < g.out_channels; i += lanes) vectors.push_back({i, i, lanes});
+    return vectors;
+  }
   for (std::int64_t group = 0; group < g.groups; ++group)
     for (std::int64_t i = 0; i < g.group_outputs(); i += lanes)
       vectors.push_back(
@@ -159,7 +168,7 @@ class StripsStep final : public ConvStep<Acc> {
     key.taps = static_cast<std::uint8_t>(g.kernel[2]);
     key.step = static_cast<std::uint8_t>(g.stride[2]);
     key.dilation = static_cast<std::uint8_t>(g.dilation[2]);
-    key.spreads = true;
+    key.spreads = !is_plain_depthwise(g);
     key.left = static_cast<std::uint8_t>(left);
     key.right = static_cast<std::uint8_t>(right);
     for (const StripVector& v : vectors_) {
@@ -186,7 +195,7 @@ class StripsStep final : public ConvStep<Acc> {
         const std::int64_t iy = y * g.stride[1] - g.pad_before[1] + ky * g.dilation[1];
         if (iz < 0 || iz >= shape_.input[0] || iy < 0 || iy >= shape_.input[1]) continue;
         t.pairs[count++] = {first + iz * run.strides[0] + iy * run.strides[1], run.strides[2],
-                            weights, 0, g.group_inputs()};
+                            weights, tile_.lanes * kFloat, g.group_inputs()};
       }
     t.args.num_pairs = count;
     t.args.columns = v.channels;
@@ -222,27 +231,45 @@ template <class Acc>
 bool applies(const ConvProblem<Acc>& p) {
   const ConvGeometry& g = p.geometry;
   const Geometry tile = strip_geometry(p.features);
-  return has_strips(Acc::kind) && !g.transposed && kernels::has_lanewise(tile.isa) &&
-         2 * g.group_outputs() >= tile.lanes && g.kernel[2] > 1 && g.kernel[2] <= kMaxTaps &&
-         g.stride[2] <= kMaxStep && g.dilation[2] <= kMaxDilation;
+  const bool fills = is_plain_depthwise(g) ? g.out_channels % tile.lanes == 0
+                                           : 2 * g.group_outputs() >= tile.lanes;
+  return has_strips(Acc::kind) && !g.transposed && kernels::has_lanewise(tile.isa) && fills &&
+         g.kernel[2] > 1 && g.kernel[2] <= kMaxTaps && g.stride[2] <= kMaxStep &&
+         g.dilation[2] <= kMaxDilation;
+}
+
+// Pairs of an output and a tap of the kernel along an axis that meet inside the image.
+double pairs_inside(const ConvGeometry& g, const ConvShape& shape, std::size_t axis) {
+  std::int64_t count = 0;
+  for (std::int64_t k = 0; k < g.kernel[axis]; ++k) {
+    const std::int64_t offset = k * g.dilation[axis] - g.pad_before[axis];
+    const std::int64_t first = offset < 0 ? ceil_div(-offset, g.stride[axis]) : 0;
+    const std::int64_t left = std::max<std::int64_t>(shape.input[axis] - offset, 0);
+    const std::int64_t end = std::min(shape.output[axis], ceil_div(left, g.stride[axis]));
+    count += std::max<std::int64_t>(end - first, 0);
+  }
+  return static_cast<double>(count);
 }
 
 template <class Acc>
 double cost(const ConvProblem<Acc>& p) {
-  constexpr double kSource = 6, kStrip = 60;  // beside the multiply-adds
+  constexpr double kSource = 6, kStrip = 60, kPixel = 3;  // beside the multiply-adds
   const ConvGeometry& g = p.geometry;
   const Geometry tile = strip_geometry(p.features);
   const BalancedSplit strips = split_row(g, p.shape, tile);
-  const double vectors = static_cast<double>(g.groups * ceil_div(g.group_outputs(), tile.lanes));
+  const double count = static_cast<double>(strips.count),
+               pixels = static_cast<double>(p.shape.output[2]);
+  const double vectors = static_cast<double>(std::ssize(strip_vectors(g, tile.lanes)));
   const double lines = static_cast<double>(p.shape.batch * p.shape.output[0] * p.shape.output[1]);
-  const double sources = static_cast<double>(g.depth() / g.kernel[2]);
-  const double pixels = static_cast<double>(strips.largest);
-  const double loads = (pixels - 1) * static_cast<double>(g.stride[2]) +
-                       static_cast<double>((g.kernel[2] - 1) * g.dilation[2] + 1 + g.kernel[2]);
-  const double source = std::max(pixels * static_cast<double>(g.kernel[2]), loads) + kSource;
+  const double sources = static_cast<double>(p.shape.batch * g.group_inputs()) *
+                         pairs_inside(g, p.shape, 0) * pairs_inside(g, p.shape, 1);
+  // Of a source, for a line: multiply-adds, or loads where those are more.
+  const double loads = pixels * static_cast<double>(g.stride[2]) +
+                       count * static_cast<double>((g.kernel[2] - 1) * g.dilation[2] + g.kernel[2]);
+  const double source = std::max(pairs_inside(g, p.shape, 2), loads) + count * kSource;
   const auto weights = static_cast<double>(g.depth() * tile.lanes * kFloat);
-  return lines * vectors * static_cast<double>(strips.count) *
-         (overlapped(sources * source, read_cost(weights, weights)) + kStrip + 3 * pixels);
+  return vectors * (overlapped(sources * source, lines * count * read_cost(weights, weights)) +
+                    lines * (count * kStrip + kPixel * pixels));
 }
 
 template <class Acc>

@@ -74,11 +74,33 @@ def small(dtype: str) -> fbg.PackedConv:
     return fbg.PackedConv(w, dtype=dtype, stride=(1, 2), padding=1, groups=2)
 
 
-def test_stems_and_wide_groups_choose_them() -> None:
+def test_stems_wide_groups_and_wide_kernels_choose_them() -> None:
     with fbg.isa.limit("avx2"):
         for w_shape, x_shape, geometry in (
             ((64, 3, 7, 7), (1, 112, 112, 3), {"stride": 2, "padding": 3}),
             ((256, 16, 3, 3), (1, 14, 14, 256), {"padding": 1, "groups": 16}),
+            ((384, 1, 7, 7), (1, 14, 14, 384), {"padding": 3, "groups": 384}),
         ):
             wc = fbg.PackedConv(np.ones(w_shape, np.float32), dtype="float32", **geometry)
             assert fbg.prepare(wc, shape=x_shape).algorithm == "strips"
+
+
+@pytest.mark.parametrize(("channels", "kernel", "stride"), [(48, 7, 1), (32, 5, 2), (16, 3, 1)])
+def test_depthwise_lanes_have_channels_of_their_own(
+    isa: str, channels: int, kernel: int, stride: int
+) -> None:
+    rng = np.random.default_rng(kernel)
+    wide = rng.standard_normal((2, 9, 37, channels + 3), np.float32)
+    x = wide[:, 1:8, 2:35, 1 : channels + 1]
+    w = rng.standard_normal((channels, 1, kernel, kernel), np.float32)
+    geometry = {
+        "stride": [stride] * 2,
+        "dilation": [1, 2],
+        "padding": [(kernel, 1)] * 2,
+        "groups": channels,
+    }
+    wc = fbg.PackedConv(w, dtype="float32", **geometry)
+    assert ("strips" in [a.name for a in wc.algorithms(x.shape)]) == (isa != "generic")
+    if isa != "generic":
+        y = fbg.conv(x, wc, algorithm="strips", num_threads=2)
+        np.testing.assert_allclose(y, definition(x, w, 0, geometry), rtol=1e-4, atol=1e-4)

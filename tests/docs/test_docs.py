@@ -189,6 +189,7 @@ PROGRAMS: dict[str, Callable[[list[str]], None]] = {
     ".venv/bin/pytest": check_pytest,
     ".venv/bin/pre-commit": check_pre_commit,
     "build/tests/test_threads": check_test_program,
+    "build/tests/test_conv": check_test_program,
     "build-example/project_embeddings": check_example,
 }
 

@@ -88,7 +88,7 @@ TEST_P(Microkernel, RowsBehindPointersEqualTheReference) {
   }
   std::vector<std::vector<Block>> lists = kBlockLists;
   lists.push_back({{33, 8}});
-  for (int rows = 1; rows <= geometry.max_rows; ++rows)
+  for (int rows = 1; rows <= max_indirect_rows(); ++rows)
     for (int vectors = 1; vectors <= geometry.widest(rows); ++vectors)
       for (const bool masked : {false, true})
         for (const auto& blocks : lists) {
@@ -228,7 +228,7 @@ TEST_P(Microkernel, GeometryFitsTheRegisterFile) {
   for (int rows = 1; rows <= geometry.max_rows; ++rows)
     for (int vectors = 1; vectors <= geometry.widest(rows); ++vectors)
       EXPECT_NE(find_kernel(make_key(rows, vectors, true, loads_c, {}, false)), nullptr);
-  for (int rows = 1; rows <= geometry.max_rows; ++rows) {
+  for (int rows = 1; rows <= max_indirect_rows(); ++rows) {
     KernelKey key = make_key(rows, geometry.widest(rows), true, false, {}, false);
     key.indirect = true;
     if (has_indirect()) {

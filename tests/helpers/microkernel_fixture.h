@@ -115,8 +115,10 @@ class Microkernel : public testing::TestWithParam<Family> {
     return key;
   }
 
-  // Whether there are kernels of that height that read A through pointers. A matrix unit has none.
+  // Whether there are kernels that read A through pointers. A matrix unit has none, and the
+  // pointers of more rows do not fit the registers.
   bool has_indirect() const { return geometry.block_groups == 1; }
+  int max_indirect_rows() const { return std::min(geometry.max_rows, 12); }
 
   template <class T, class F>
   static void fill_with(std::byte* to, std::int64_t bytes, F value) {

@@ -88,7 +88,7 @@ struct KernelKey {
   bool load_c = false;     // start from TileArgs::partial (raw accumulator type) instead of zero
   bool correct_a = false;  // A has zero points: column offsets are needed
   bool correct_b = false;  // B has zero points: row offsets are needed
-  bool indirect = false;   // A is read through an array of row pointers
+  bool indirect = false;   // A is read through an array of row pointers, of 12 rows at most
   bool streams = false;    // whole vectors of 32-bit results bypass the caches; C aligned to them
   // All rows have the same scale and zero point, and b_scale and col_offsets are not those of B but
   // the whole terms of each column: see fill_column_terms().
