@@ -1,0 +1,192 @@
+"""Other engines that run a network from an ONNX file, and the files that they make of it.
+
+    ort        ONNX Runtime: float32, and the file that its own quantizer makes (static, QDQ)
+    openvino   OpenVINO: float32, that QDQ file, and what NNCF quantizes
+    mnn        MNN: float32, converted by its own tool
+    ncnn       ncnn: float32, converted by pnnx (pip install pnnx)
+
+Files are made once and kept in a folder. Each function returns what computes the first output.
+"""
+
+from __future__ import annotations
+
+import functools
+import subprocess
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+Forward = Callable[[], Array]
+
+__all__ = ["FORWARDS", "Case", "Forward"]
+
+
+class Case:
+    """A network with one input and one output of fixed shapes.
+
+    path: the ONNX file. name: of the input. x: its value. images: to calibrate on. kept: the folder
+    of files that are made of it.
+    """
+
+    def __init__(self, path: Path, name: str, x: Array, images: list[Array], kept: Path) -> None:
+        self.path, self.name, self.x, self.images, self.kept = path, name, x, images, kept
+
+    def made(self, suffix: str, make: Callable[[Path], object]) -> Path:
+        """Return the file of that suffix; made once."""
+        result = self.kept / f"{self.path.stem}{suffix}"
+        if not result.exists():
+            make(result)
+        return result
+
+    @functools.cached_property
+    def qdq(self) -> Path:
+        """The file as onnxruntime quantizes it."""
+        return self.made("_qdq.onnx", functools.partial(_quantize, self))
+
+
+def _quantize(case: Case, result: Path) -> None:
+    from onnxruntime import quantization
+
+    class Reader(quantization.CalibrationDataReader):  # type: ignore[misc]
+        def __init__(self) -> None:
+            self.left = iter(case.images)
+
+        def get_next(self) -> dict[str, Array] | None:
+            image = next(self.left, None)
+            return None if image is None else {case.name: image}
+
+    quantization.quantize_static(
+        str(case.path),
+        str(result),
+        Reader(),
+        quant_format=quantization.QuantFormat.QDQ,
+        per_channel=True,
+        activation_type=quantization.QuantType.QUInt8,
+        weight_type=quantization.QuantType.QInt8,
+    )
+
+
+def _onnxruntime(case: Case, threads: int, path: Callable[[Case], Path]) -> Forward:
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.log_severity_level = 3
+    session = onnxruntime.InferenceSession(str(path(case)), options)
+    feeds = {case.name: case.x}
+    return lambda: np.asarray(session.run(None, feeds)[0])
+
+
+def _openvino(case: Case, threads: int, path: Callable[[Case], Path]) -> Forward:
+    import openvino
+
+    settings = {
+        "PERFORMANCE_HINT": "LATENCY",
+        "INFERENCE_NUM_THREADS": threads,
+        "INFERENCE_PRECISION_HINT": "f32",
+    }
+    compiled = openvino.Core().compile_model(str(path(case)), "CPU", settings)
+    request = compiled.create_infer_request()
+    return lambda: np.asarray(request.infer([case.x])[0])
+
+
+def _nncf(case: Case) -> Path:
+    def make(result: Path) -> None:
+        import nncf
+        import openvino
+
+        model = openvino.Core().read_model(case.path)
+        images: Iterable[Any] = [{case.name: image} for image in case.images]
+        quantized = nncf.quantize(model, nncf.Dataset(images), subset_size=len(case.images))
+        openvino.save_model(quantized, result, compress_to_fp16=False)
+
+    return case.made("_nncf.xml", make)
+
+
+def _mnn(case: Case, threads: int) -> Forward:
+    import MNN
+
+    def make(result: Path) -> None:
+        import _tools  # MNN's converter; its command line module installs packages when imported
+
+        files = ["--modelFile", str(case.path), "--MNNModel", str(result)]
+        _tools.mnnconvert(["mnnconvert", "-f", "ONNX", *files, "--bizCode", "b"])
+
+    interpreter = MNN.Interpreter(str(case.made(".mnn", make)))
+    config = {"backend": "CPU", "numThread": threads, "precision": "high"}
+    session = interpreter.createSession(config)
+    kind = MNN.Tensor_DimensionType_Caffe
+    x = MNN.Tensor(case.x.shape, MNN.Halide_Type_Float, case.x, kind)
+    given, output = (
+        interpreter.getSessionInput(session),
+        interpreter.getSessionOutput(session),
+    )
+    shape = output.getShape()
+    y = MNN.Tensor(shape, MNN.Halide_Type_Float, np.zeros(shape, np.float32), kind)
+
+    def run() -> Array:
+        given.copyFrom(x)
+        interpreter.runSession(session)
+        output.copyToHostTensor(y)
+        return np.asarray(y.getNumpyData())
+
+    return run
+
+
+def _ncnn(case: Case, threads: int) -> Forward:
+    import ncnn
+
+    def make(result: Path) -> None:
+        shape = ",".join(map(str, case.x.shape))
+        network = str(result.with_suffix(""))
+        subprocess.run(
+            [
+                *("pnnx", str(case.path), f"inputshape=[{shape}]", "fp16=0"),
+                *(f"ncnnparam={network}.param", f"ncnnbin={network}.bin"),
+                *(f"pnnx{kind}={network}.pnnx.{kind}" for kind in ("param", "bin", "onnx")),
+                *(f"pnnxpy={network}_pnnx.py", f"ncnnpy={network}_ncnn.py"),
+            ],
+            check=True,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+
+    param = case.made(".ncnn.param", make)
+    net = ncnn.Net()
+    net.opt.num_threads = threads
+    for option in ("fp16_packed", "fp16_storage", "fp16_arithmetic", "bf16_storage"):
+        setattr(net.opt, f"use_{option}", False)
+    if net.load_param(str(param)) or net.load_model(str(param.with_suffix(".bin"))):
+        raise RuntimeError(f"ncnn does not load {param}")
+    x = ncnn.Mat(case.x[0]).clone()  # the first shares the memory of x
+    source, target = net.input_names()[0], net.output_names()[0]
+
+    def run() -> Array:
+        extractor = net.create_extractor()
+        extractor.input(source, x)
+        return np.array(extractor.extract(target)[1])
+
+    return run
+
+
+def _plain(case: Case) -> Path:
+    return case.path
+
+
+def _qdq(case: Case) -> Path:
+    return case.qdq
+
+
+FORWARDS: dict[str, Callable[[Case, int], Forward]] = {
+    "ort-fp32": functools.partial(_onnxruntime, path=_plain),
+    "ort-qdq": functools.partial(_onnxruntime, path=_qdq),
+    "openvino-fp32": functools.partial(_openvino, path=_plain),
+    "openvino-qdq": functools.partial(_openvino, path=_qdq),
+    "openvino-nncf": functools.partial(_openvino, path=_nncf),
+    "mnn-fp32": _mnn,
+    "ncnn-fp32": _ncnn,
+}
