@@ -5,7 +5,8 @@
     mnn        MNN: float32, converted by its own tool
     ncnn       ncnn: float32, converted by pnnx (pip install pnnx)
 
-Files are made once and kept in a folder. Each function returns what computes the first output.
+Files are made once and kept in a folder. Each function returns what computes
+the first output of an input.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[Any]
-Forward = Callable[[], Array]
+Forward = Callable[[Array], Array]
 
 __all__ = ["FORWARDS", "Case", "Forward"]
 
@@ -28,12 +29,12 @@ __all__ = ["FORWARDS", "Case", "Forward"]
 class Case:
     """A network with one input and one output of fixed shapes.
 
-    path: the ONNX file. name: of the input. x: its value. images: to calibrate on. kept: the folder
-    of files that are made of it.
+    path: the ONNX file. name: of the input. images: to calibrate on. kept: the folder of files that
+    are made of it.
     """
 
-    def __init__(self, path: Path, name: str, x: Array, images: list[Array], kept: Path) -> None:
-        self.path, self.name, self.x, self.images, self.kept = path, name, x, images, kept
+    def __init__(self, path: Path, name: str, images: list[Array], kept: Path) -> None:
+        self.path, self.name, self.images, self.kept = path, name, images, kept
 
     def made(self, suffix: str, make: Callable[[Path], object]) -> Path:
         """Return the file of that suffix; made once."""
@@ -77,8 +78,7 @@ def _onnxruntime(case: Case, threads: int, path: Callable[[Case], Path]) -> Forw
     options.intra_op_num_threads = threads
     options.log_severity_level = 3
     session = onnxruntime.InferenceSession(str(path(case)), options)
-    feeds = {case.name: case.x}
-    return lambda: np.asarray(session.run(None, feeds)[0])
+    return lambda x: np.asarray(session.run(None, {case.name: x})[0])
 
 
 def _openvino(case: Case, threads: int, path: Callable[[Case], Path]) -> Forward:
@@ -91,7 +91,7 @@ def _openvino(case: Case, threads: int, path: Callable[[Case], Path]) -> Forward
     }
     compiled = openvino.Core().compile_model(str(path(case)), "CPU", settings)
     request = compiled.create_infer_request()
-    return lambda: np.asarray(request.infer([case.x])[0])
+    return lambda x: np.asarray(request.infer([x])[0])
 
 
 def _nncf(case: Case) -> Path:
@@ -120,7 +120,6 @@ def _mnn(case: Case, threads: int) -> Forward:
     config = {"backend": "CPU", "numThread": threads, "precision": "high"}
     session = interpreter.createSession(config)
     kind = MNN.Tensor_DimensionType_Caffe
-    x = MNN.Tensor(case.x.shape, MNN.Halide_Type_Float, case.x, kind)
     given, output = (
         interpreter.getSessionInput(session),
         interpreter.getSessionOutput(session),
@@ -128,8 +127,8 @@ def _mnn(case: Case, threads: int) -> Forward:
     shape = output.getShape()
     y = MNN.Tensor(shape, MNN.Halide_Type_Float, np.zeros(shape, np.float32), kind)
 
-    def run() -> Array:
-        given.copyFrom(x)
+    def run(x: Array) -> Array:
+        given.copyFrom(MNN.Tensor(x.shape, MNN.Halide_Type_Float, x, kind))
         interpreter.runSession(session)
         output.copyToHostTensor(y)
         return np.asarray(y.getNumpyData())
@@ -141,7 +140,7 @@ def _ncnn(case: Case, threads: int) -> Forward:
     import ncnn
 
     def make(result: Path) -> None:
-        shape = ",".join(map(str, case.x.shape))
+        shape = ",".join(map(str, case.images[0].shape))
         network = str(result.with_suffix(""))
         subprocess.run(
             [
@@ -162,12 +161,11 @@ def _ncnn(case: Case, threads: int) -> Forward:
         setattr(net.opt, f"use_{option}", False)
     if net.load_param(str(param)) or net.load_model(str(param.with_suffix(".bin"))):
         raise RuntimeError(f"ncnn does not load {param}")
-    x = ncnn.Mat(case.x[0]).clone()  # the first shares the memory of x
     source, target = net.input_names()[0], net.output_names()[0]
 
-    def run() -> Array:
+    def run(x: Array) -> Array:
         extractor = net.create_extractor()
-        extractor.input(source, x)
+        extractor.input(source, ncnn.Mat(x[0]))  # which shares the memory of x
         return np.array(extractor.extract(target)[1])
 
     return run
