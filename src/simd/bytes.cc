@@ -45,35 +45,68 @@ struct Division {
   HWY_INLINE FloatVec operator()(FloatVec a) const { return hn::Div(a, divisor); }
 };
 
+// saturate(rint(quotient(real)) + zero_point) as lanes of T.
 template <class T, class Quotients>
-HWY_INLINE void gate_rows(const T* x, const float* factors, const Gate& gate, Quotients quotient,
-                          std::size_t rows, std::size_t cols, T* y) {
+class Rounding {
+ public:
+  using Tag = hn::Rebind<T, FloatTag>;
+
+  HWY_INLINE Rounding(Quotients quotient, float zero_point)
+      : quotient_(quotient),
+        point_(hn::Set(FloatTag(), zero_point)),
+        lowest_(hn::Set(FloatTag(), static_cast<float>(hwy::LowestValue<T>()))),
+        highest_(hn::Set(FloatTag(), static_cast<float>(hwy::HighestValue<T>()))) {}
+
+  HWY_INLINE hn::Vec<Tag> operator()(FloatVec real) const {
+    auto q = hn::Add(hn::Round(quotient_(real)), point_);
+    if constexpr (kX86Vectors) {  // whose maximum is the second operand if one is NaN
+      q = hn::Min(hn::Max(q, lowest_), highest_);
+    } else {
+      q = hn::IfThenElse(hn::Gt(q, lowest_), q, lowest_);
+      q = hn::IfThenElse(hn::Lt(q, highest_), q, highest_);
+    }
+    return hn::DemoteTo(Tag(), hn::ConvertTo(hn::RebindToSigned<FloatTag>(), q));
+  }
+
+ private:
+  Quotients quotient_;
+  FloatVec point_, lowest_, highest_;
+};
+
+// use(rounding) with the quotient by `scale` that is fastest.
+template <class T, class Use>
+HWY_INLINE void with_rounding(float scale, float zero_point, Use use) {
+  if (Quotient::corrects(scale))
+    use(Rounding<T, Quotient>(Quotient(scale), zero_point));
+  else
+    use(Rounding<T, Division>(Division{hn::Set(FloatTag(), scale)}, zero_point));
+}
+
+template <class T>
+HWY_ATTR void quantize_floats(const float* x, float scale, float zero_point, std::size_t n, T* y) {
   const FloatTag d;
-  const hn::RebindToSigned<FloatTag> di;
-  const hn::Rebind<T, FloatTag> dt;
-  const auto point = hn::Set(d, gate.zero_point), scale = hn::Set(d, gate.scale);
-  const auto output_point = hn::Set(d, gate.output_zero_point);
-  const auto lowest = hn::Set(d, static_cast<float>(hwy::LowestValue<T>()));
-  const auto highest = hn::Set(d, static_cast<float>(hwy::HighestValue<T>()));
-  for (std::size_t row = 0; row < rows; ++row, x += cols, y += cols)
-    for_each_vector(cols, hn::Lanes(d), [&](auto access, std::size_t i, int) FBG_INLINE_LAMBDA {
-      const auto u = hn::ConvertTo(d, hn::PromoteTo(di, access.load(dt, x + i)));
-      const auto real = hn::Mul(hn::Mul(hn::Sub(u, point), scale), access.load(d, factors + i));
-      auto q = hn::Add(hn::Round(quotient(real)), output_point);
-      // NaN fails the comparison.
-      q = hn::IfThenElse(hn::Gt(q, lowest), q, lowest);
-      q = hn::IfThenElse(hn::Lt(q, highest), q, highest);
-      access.store(hn::DemoteTo(dt, hn::ConvertTo(di, q)), dt, y + i);
+  with_rounding<T>(scale, zero_point, [&](auto rounding) FBG_INLINE_LAMBDA {
+    for_each_vector(n, hn::Lanes(d), [&](auto access, std::size_t i, int) FBG_INLINE_LAMBDA {
+      access.store(rounding(access.load(d, x + i)), hn::Rebind<T, FloatTag>(), y + i);
     });
+  });
 }
 
 template <class T>
 HWY_ATTR void gate_bytes(const T* x, const float* factors, const Gate& gate, std::size_t rows,
                          std::size_t cols, T* y) {
-  if (Quotient::corrects(gate.output_scale))
-    gate_rows(x, factors, gate, Quotient(gate.output_scale), rows, cols, y);
-  else
-    gate_rows(x, factors, gate, Division{hn::Set(FloatTag(), gate.output_scale)}, rows, cols, y);
+  const FloatTag d;
+  const hn::RebindToSigned<FloatTag> di;
+  const hn::Rebind<T, FloatTag> dt;
+  const auto point = hn::Set(d, gate.zero_point), scale = hn::Set(d, gate.scale);
+  with_rounding<T>(gate.output_scale, gate.output_zero_point, [&](auto rounding) FBG_INLINE_LAMBDA {
+    for (std::size_t row = 0; row < rows; ++row, x += cols, y += cols)
+      for_each_vector(cols, hn::Lanes(d), [&](auto access, std::size_t i, int) FBG_INLINE_LAMBDA {
+        const auto u = hn::ConvertTo(d, hn::PromoteTo(di, access.load(dt, x + i)));
+        const auto real = hn::Mul(hn::Sub(u, point), scale);
+        access.store(rounding(hn::Mul(real, access.load(d, factors + i))), dt, y + i);
+      });
+  });
 }
 
 extern const ByteKernels kByteKernels;
@@ -81,6 +114,8 @@ const ByteKernels kByteKernels = {
     .look_up = look_up,
     .gate_uint8 = gate_bytes<std::uint8_t>,
     .gate_int8 = gate_bytes<std::int8_t>,
+    .quantize_uint8 = quantize_floats<std::uint8_t>,
+    .quantize_int8 = quantize_floats<std::int8_t>,
 };
 
 }  // namespace HWY_NAMESPACE

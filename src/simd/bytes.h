@@ -1,5 +1,5 @@
-// Functions from bytes to bytes: what int8 networks do between their products. Written once on
-// Highway; src/plan/ops/tensor_elementwise.cc calls them.
+// Functions to bytes: what int8 networks do between their products. Written once on Highway;
+// src/plan/ops/tensor_elementwise.cc calls them.
 #pragma once
 
 #include <cstddef>
@@ -25,6 +25,11 @@ struct ByteKernels {
                      std::size_t rows, std::size_t cols, std::uint8_t* y);
   void (*gate_int8)(const std::int8_t* x, const float* factors, const Gate& gate, std::size_t rows,
                     std::size_t cols, std::int8_t* y);
+  // y = saturate(rint(x / scale) + zero_point)
+  void (*quantize_uint8)(const float* x, float scale, float zero_point, std::size_t n,
+                         std::uint8_t* y);
+  void (*quantize_int8)(const float* x, float scale, float zero_point, std::size_t n,
+                        std::int8_t* y);
 };
 const ByteKernels& byte_kernels(Features features) noexcept;
 

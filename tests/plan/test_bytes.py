@@ -66,6 +66,37 @@ def test_a_gate_rounds_as_its_steps_do(shape, dtype, output_scale, swapped, thre
     np.testing.assert_array_equal(y, wanted)
 
 
+@settings(max_examples=100)
+@given(
+    n=st.integers(1, 2500),
+    dtype=st.sampled_from([np.uint8, np.int8]),
+    scale=st.sampled_from([0.01, 0.37, 1e-31, 1e31]),
+    threads=st.integers(1, 2),
+    isa=st.sampled_from(fbg.isa.supported()),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_floats_are_quantized_as_numpy_does(n, dtype, scale, threads, isa, seed):
+    rng = np.random.default_rng(seed)
+    info = np.iinfo(dtype)
+    x = (rng.standard_normal(n) * 100 * scale).astype(np.float32)
+    halves = rng.random(n) < 0.2
+    x[halves] = (rng.integers(-300, 300, halves.sum()) + 0.5) * np.float32(scale)
+    special = rng.random(n) < 0.05
+    x[special] = rng.choice([np.inf, -np.inf, np.nan, 0.0, 3e38], special.sum())
+    point = float(rng.integers(info.min, info.max + 1))
+    graph = _fbg.Graph()
+    operand = (_fbg.tensor_input(graph, x.nbytes), "float32", [1])
+    steps = [("quantize", 0, 0, scale, point)]
+    with fbg.isa.limit(isa):
+        y = _fbg.tensor_elementwise(graph, [n], [operand], steps, np.dtype(dtype).name)
+        result, names = run(graph, y, [x], n, dtype, threads)
+    assert names == ["input", "quantize"]
+    with np.errstate(all="ignore"):
+        q = np.rint(x / np.float32(scale)) + np.float32(point)
+    wanted = np.where(np.isnan(q), info.min, np.clip(q, info.min, info.max)).astype(dtype)
+    np.testing.assert_array_equal(result, wanted)
+
+
 @pytest.mark.parametrize(
     ("strides", "factors"),
     [([1, 4], [0, 1]), ([4, 1], [1, 0]), ([4, 1], [4, 1]), ([4, 1], [0, 0])],

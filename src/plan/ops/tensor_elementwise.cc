@@ -281,6 +281,46 @@ class GateOp final : public Op {
   const simd::Gate gate_;
 };
 
+// Whether a program quantizes a dense tensor of floats and does nothing else.
+bool only_quantizes(const ElementwiseProgram& p) {
+  return p.operands.size() == 1 && p.steps.size() == 1 && p.extents.size() == 1 &&
+         p.operands[0].type == ValueType::float32 && p.operands[0].strides[0] == 1 &&
+         p.steps[0].function == "quantize" &&
+         (p.output == ValueType::uint8 || p.output == ValueType::int8);
+}
+
+class QuantizeOp final : public Op {
+ public:
+  explicit QuantizeOp(const ElementwiseProgram& program)
+      : Op("quantize", {program.operands[0].buffer}),
+        type_(program.output),
+        elements_(program.extents[0]),
+        scale_(program.steps[0].c0),
+        zero_point_(program.steps[0].c1) {}
+
+  std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
+    const simd::ByteKernels& kernels = simd::byte_kernels(context.features);
+    return make_unit_step(
+        ceil_div(elements_, kPiece), 0,
+        [this, &kernels](const Frame& frame, std::byte*, int, Range units) {
+          const std::int64_t first = units.begin * kPiece;
+          const auto n = static_cast<std::size_t>(std::min(units.end * kPiece, elements_) - first);
+          const float* const x = reinterpret_cast<const float*>(frame[inputs[0]].data) + first;
+          std::byte* const y = frame[output].data + first;
+          if (type_ == ValueType::uint8)
+            kernels.quantize_uint8(x, scale_, zero_point_, n, reinterpret_cast<std::uint8_t*>(y));
+          else
+            kernels.quantize_int8(x, scale_, zero_point_, n, reinterpret_cast<std::int8_t*>(y));
+        });
+  }
+
+ private:
+  static constexpr std::int64_t kPiece = 1024;
+  const ValueType type_;
+  const std::int64_t elements_;
+  const float scale_, zero_point_;
+};
+
 class LookUpOp final : public Op {
  public:
   LookUpOp(Buffer x, std::int64_t bytes, const std::array<std::uint8_t, 256>& table)
@@ -344,6 +384,8 @@ Buffer elementwise(Graph& graph, ElementwiseProgram program) {
   const auto bytes = checked_bytes(static_cast<std::size_t>(elements),
                                    static_cast<std::size_t>(value_size(program.output)));
   const BufferShape shape = tensor_shape(static_cast<std::int64_t>(bytes));
+  if (only_quantizes(program))
+    return append_op(graph, std::make_shared<QuantizeOp>(program), shape);
   if (const std::optional<int> gated = gated_operand(program)) {
     const Buffer first = program.operands[0].buffer, second = program.operands[1].buffer;
     const bool swapped = *gated == 1;
