@@ -5,6 +5,7 @@ PYTHON ?= python3
 VENV  := .venv
 BIN   := $(VENV)/bin
 BUILD := build
+AARCH64 := build-aarch64
 ASAN  := build-asan
 TSAN  := build-tsan
 DOCS  := build-docs
@@ -17,13 +18,14 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 NATIVE_SOURCES := $(shell find CMakeLists.txt cmake include src -type f)
 CXX_FILES      := $(shell find include src tests examples bench -name '*.cc' -o -name '*.h')
 
-.PHONY: help demo test emulate sanitize tsan lint format bench docs wheels clean
+.PHONY: help demo test emulate aarch64 sanitize tsan lint format bench docs wheels clean
 .NOTPARALLEL:
 
 help:
 	@echo "make demo      embed sentences with a real model and classify digits, float32 and int8"
 	@echo "make test      lint, C++ tests, Python tests"
 	@echo "make emulate   tests with AMX in software, and whether they notice broken kernels"
+	@echo "make aarch64   the C++ tests for AArch64 on emulated CPUs"
 	@echo "make sanitize  all tests under AddressSanitizer and UndefinedBehaviorSanitizer"
 	@echo "make tsan      C++ tests, and Python tests of threads, under ThreadSanitizer"
 	@echo "make lint      ruff, mypy --strict, clang-format"
@@ -55,6 +57,13 @@ emulate: $(VENV)/.dev
 	$(BIN)/cmake --build $(BUILD)
 	$(EMULATED) tests/gemm tests/plan tests/conv tests/models
 	$(BIN)/python scripts/amx_mutants.py
+
+# Cross-compiled, with Debian's g++-aarch64-linux-gnu, qemu-user-static, libhwy-dev and googletest; every test on each
+# of the CPUs that cmake/aarch64-toolchain.cmake lists.
+aarch64: $(VENV)/.tools
+	$(BIN)/cmake -S . -B $(AARCH64) -G Ninja --toolchain cmake/aarch64-toolchain.cmake -DFBG_BUILD_TESTS=ON >/dev/null
+	$(BIN)/cmake --build $(AARCH64)
+	$(BIN)/ctest --test-dir $(AARCH64) --parallel 2 --output-on-failure --no-tests=error
 
 # The library, its tests and the package in a folder of their own, built with a sanitizer:
 # $(call instrumented,FOLDER,SANITIZER).
@@ -130,7 +139,7 @@ wheels: $(VENV)/.wheels
 	$(BIN)/python scripts/wheels.py $(if $(PYTHONS),--python $(PYTHONS))
 
 clean:
-	rm -rf $(BUILD) build-mutants $(ASAN) $(TSAN) $(DOCS) $(WHEELS) $(VENV) dist
+	rm -rf $(BUILD) build-mutants $(AARCH64) $(ASAN) $(TSAN) $(DOCS) $(WHEELS) $(VENV) dist
 
 # A virtual environment with the tools of the build. Their versions are bounded in pyproject.toml,
 # which pip checks below.

@@ -1,7 +1,10 @@
 # The architecture whose assembler the build has (a directory of src/kernels), or "generic", and the
 # two header-only libraries of the kernels: Xbyak (only src/kernels/x64) and Highway (only src/simd).
+# The assembler of src/kernels/aarch64 is in third_party.
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
   set(FBG_ARCHITECTURE x64)
+elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
+  set(FBG_ARCHITECTURE aarch64)
 else()
   set(FBG_ARCHITECTURE generic)
 endif()

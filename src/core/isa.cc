@@ -11,6 +11,9 @@
 #include <cpuid.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#elif defined(__aarch64__)
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
 #endif
 
 // Features that something else executes in the place of this CPU: null, but for tests that preload
@@ -37,6 +40,11 @@ constexpr IsaEntry kIsaTable[] = {
     {Isa::avx512_bf16, "avx512_bf16", kAvx512 | feature::avx512_vnni | feature::avx512_bf16},
     {Isa::avx512_amx, "avx512_amx",
      kAvx512 | feature::avx512_vnni | feature::avx512_bf16 | feature::amx},
+    {Isa::neon, "neon", feature::neon},
+    {Isa::neon_dot, "neon_dot", feature::neon | feature::neon_dot},
+    {Isa::neon_i8mm, "neon_i8mm", feature::neon | feature::neon_dot | feature::neon_i8mm},
+    {Isa::neon_bf16, "neon_bf16",
+     feature::neon | feature::neon_dot | feature::neon_i8mm | feature::neon_bf16},
 };
 
 const IsaEntry& entry(Isa isa) noexcept { return kIsaTable[static_cast<int>(isa)]; }
@@ -93,6 +101,32 @@ std::string detect_name() {
   char text[49] = {};
   std::memcpy(text, regs, 48);
   return text;
+}
+#elif defined(__aarch64__)
+// Linux reports only features whose state it saves and which every core of the machine has.
+Features detect() noexcept {
+  const unsigned long hwcap = getauxval(AT_HWCAP), hwcap2 = getauxval(AT_HWCAP2);
+  if (!(hwcap & HWCAP_ASIMD)) return 0;
+  Features f = feature::neon;
+  if (hwcap & HWCAP_ASIMDDP) f |= feature::neon_dot;
+  if (hwcap2 & HWCAP2_I8MM) f |= feature::neon_i8mm;
+  if (hwcap2 & HWCAP2_BF16) f |= feature::neon_bf16;
+  return f;
+}
+
+// The identification registers as Linux prints them: "0x41" and "0xd0c" is a Neoverse N1.
+std::string detect_name() {
+  std::ifstream file("/proc/cpuinfo");
+  std::string implementer, part;
+  for (std::string line; std::getline(file, line) && part.empty();) {
+    const std::size_t colon = line.find(": ");
+    if (colon == std::string::npos) continue;
+    if (line.starts_with("CPU implementer")) implementer = line.substr(colon + 2);
+    if (line.starts_with("CPU part")) part = line.substr(colon + 2);
+  }
+  std::string name = "AArch64";
+  if (!part.empty()) name.append(" ").append(implementer).append(" ").append(part);
+  return name;
 }
 #else
 Features detect() noexcept { return 0; }

@@ -40,7 +40,11 @@ KernelTable::KernelTable(const Geometry& geometry, KernelKey key, std::int64_t n
     : kernels_(static_cast<std::size_t>(geometry.max_rows) * 16, Entry{key, nullptr}) {
   const int tallest = static_cast<int>(std::clamp<std::int64_t>(max_m, 1, geometry.max_rows));
   for (int rows = static_cast<int>(min_rows); rows <= tallest; ++rows) {
-    for (const int vectors : {geometry.max_vectors[rows - 1], geometry.widest(rows)}) {
+    // Beside tiles that are one row taller it has their width, as Geometry::widest() says; where
+    // that is a part of a panel, it is none of the widths below.
+    const bool has_taller = rows < geometry.max_rows && 2 * (rows + 1) > geometry.max_rows;
+    for (const int vectors : {geometry.max_vectors[rows - 1], geometry.widest(rows),
+                              geometry.max_vectors[has_taller ? rows : rows - 1]}) {
       const std::int64_t nr = vectors * geometry.lanes;
       const std::int64_t unit = std::min<std::int64_t>(nr, kPanelColumns);
       const auto add = [&](std::int64_t columns) {

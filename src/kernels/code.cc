@@ -1,4 +1,5 @@
-// Pages are never writable and executable at once.
+// Pages are never writable and executable at once. Where the instruction cache does not follow
+// writes, as on AArch64, it is flushed before the code runs; on x86-64 this is no instruction.
 #include "kernels/code.h"
 
 #include <sys/mman.h>
@@ -25,6 +26,7 @@ const void* make_executable(const void* code, std::size_t bytes, const std::stri
     throw std::runtime_error("JIT: this system denies executable memory (" + reason +
                              "); set FBG_MAX_ISA=generic to run without generated code");
   }
+  __builtin___clear_cache(static_cast<char*>(pages), static_cast<char*>(pages) + bytes);
   add_to_perf_map(name, pages, bytes);
   return pages;
 }

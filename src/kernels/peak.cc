@@ -59,7 +59,7 @@ double measure_peak(const std::string& name, double seconds) {
 
 double measure_read(std::size_t bytes, double seconds) {
   const ReadLoop* const loop = read_loop();
-  if (!loop) throw std::invalid_argument("measure_read: needs AVX2");
+  if (!loop) throw std::invalid_argument("measure_read: needs AVX2 or NEON");
   if (bytes < kReadStep)
     throw std::invalid_argument("measure_read: bytes must be at least 4096, got " +
                                 std::to_string(bytes));

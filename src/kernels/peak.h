@@ -15,7 +15,7 @@ std::vector<std::string> peak_names();
 // peak_names().
 double measure_peak(const std::string& name, double seconds);
 // GB/s at which one core reads `bytes` over and over: of the cache they fit in, or of memory.
-// Throws std::invalid_argument for less than 4096 bytes and on a CPU without AVX2.
+// Throws std::invalid_argument for less than 4096 bytes and on a CPU without AVX2 or NEON.
 double measure_read(std::size_t bytes, double seconds);
 
 }  // namespace fbg::kernels

@@ -49,7 +49,7 @@ Geometry choose_geometry(Accumulator accumulator, Features features, const TileL
     return f.accumulator == accumulator && (f.needs & ~features) == 0 &&
            f.unit.min_groups <= groups;
   });
-  const auto [b_registers, spare, max_rows] = family.tile;
+  const auto [b_registers, spare, max_rows, a_registers] = family.tile;
   Geometry g{family.isa,
              family.vectors.lanes,
              max_rows,
@@ -67,7 +67,8 @@ Geometry choose_geometry(Accumulator accumulator, Features features, const TileL
   for (int rows = 1; rows <= g.max_rows; ++rows) {
     int vectors = 2;
     for (const int wide : {4, 8}) {
-      const bool fits = rows * wide + wide * b_registers + spare <= family.vectors.registers;
+      const bool fits =
+          rows * (wide + a_registers) + wide * b_registers + spare <= family.vectors.registers;
       const bool wanted = limits.panels <= 0 || wide <= limits.panels * panel_vectors;
       if (fits && wanted) vectors = wide;
     }

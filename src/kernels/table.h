@@ -5,8 +5,9 @@
 // Each architecture has rows of its own and an assembler behind them:
 //
 //   src/kernels/x64/      families.cc has the rows for AVX2 to AVX-512, generated with Xbyak
+//   src/kernels/aarch64/  families.cc has the rows for NEON, generated with xbyak_aarch64
 //   src/kernels/generic/  gemm.cc has a row per accumulator, of portable C++, on every machine;
-//                         no_assembler.cc takes the place of x64/ on other architectures
+//                         no_assembler.cc takes the place of both on other architectures
 #pragma once
 
 #include <cstdint>
@@ -26,11 +27,12 @@ struct VectorFile {
 };
 
 // What a tile leaves of the vector registers: rows * vectors accumulators, b_registers for each
-// vector of B and `spare` registers must fit.
+// vector of B, a_registers for each row of A and `spare` registers must fit.
 struct TileBudget {
   int b_registers;
   int spare;  // broadcasts of A, and temporaries
   int max_rows;
+  int a_registers = 0;
 };
 
 // How a kernel sums over k.

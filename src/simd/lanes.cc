@@ -157,7 +157,7 @@ HWY_INLINE void copy_run(const std::byte* x, [[maybe_unused]] std::size_t bytes,
     std::memcpy(y + bytes - 8, x + bytes - 8, 8);
     return;
   }
-#if HWY_TARGET == HWY_SCALAR
+#if HWY_MAX_BYTES < 32
   std::memcpy(y, x, kBytes);
 #else
   const hn::FixedTag<std::uint8_t, 32> d32;

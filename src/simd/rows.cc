@@ -315,6 +315,7 @@ extern const RowKernels kRowKernels;
 const RowKernels kRowKernels = {
     .target = HWY_TARGET == HWY_AVX3   ? "avx512"
               : HWY_TARGET == HWY_AVX2 ? "avx2"
+              : HWY_TARGET == HWY_NEON ? "neon"
                                        : "generic",
     .fused = HWY_NATIVE_FMA != 0,
     .layer_norm = layer_norm,

@@ -17,7 +17,7 @@ struct RowQuant {
 };
 
 struct RowKernels {
-  const char* target;  // "generic", "avx2" or "avx512": asserted by the tests
+  const char* target;  // "generic", "avx2", "avx512" or "neon": asserted by tests
   bool fused;          // multiply and add round once, as in the portable and generated kernels
 
   // y = (x - mean) / sqrt(variance + eps) * gamma + beta; y may alias x.

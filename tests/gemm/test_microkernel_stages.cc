@@ -23,6 +23,10 @@ std::vector<std::vector<Stage>> pipelines(Accumulator accumulator) {
   const Stage add_float16 = Add(static_cast<const float16*>(nullptr), 0).stage();
   const Stage add_bfloat16 = Add(static_cast<const bfloat16*>(nullptr), 0).stage();
   const Stage row_range = RowRange(nullptr).stage();
+  const Stage tanh = Tanh{}.stage(), sigmoid = Sigmoid{}.stage(), gelu_tanh = GeluTanh{}.stage();
+  const Stage clip = Clip{-0.5f, 0.0f}.stage(), scale = Scale{0.37f}.stage();
+  const Stage to_float16 = Cast{ValueType::float16}.stage();
+  const Stage to_bfloat16 = Cast{ValueType::bfloat16}.stage();
   if (!is_integer(accumulator))
     return {{bias},
             {relu},
@@ -36,6 +40,11 @@ std::vector<std::vector<Stage>> pipelines(Accumulator accumulator) {
             {add_bfloat16, relu},
             {to_uint8},
             {to_int8},
+            {tanh},
+            {sigmoid, to_bfloat16},
+            {gelu_tanh, to_float16},
+            {clip},
+            {scale},
             {bias, gelu, add, relu, to_int8}};
   return {{correct},
           {dequantize},

@@ -28,6 +28,10 @@ KERNEL_ISA = {
         "avx512_vnni": "avx512_vnni",
         "avx512_bf16": "avx512_vnni",
         "avx512_amx": "avx512_amx",
+        "neon": "neon",
+        "neon_dot": "neon_dot",
+        "neon_i8mm": "neon_i8mm",
+        "neon_bf16": "neon_i8mm",
     },
     "float32": {
         "generic": "generic",
@@ -37,6 +41,10 @@ KERNEL_ISA = {
         "avx512_vnni": "avx512",
         "avx512_bf16": "avx512",
         "avx512_amx": "avx512",
+        "neon": "neon",
+        "neon_dot": "neon",
+        "neon_i8mm": "neon",
+        "neon_bf16": "neon",
     },
 }
 KERNEL_ISA["int16"] = KERNEL_ISA["int32"] | {"avx512_amx": "avx512_vnni"}

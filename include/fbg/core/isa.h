@@ -1,7 +1,7 @@
 // Instruction sets as sets of CPU features. A kernel family states the features that it needs. A
 // limit (FBG_MAX_ISA, set_isa_limit) takes features away, for tests and comparisons. The named
 // instruction sets are not levels that contain each other: avx512, for example, lacks the VNNI of
-// avx2_vnni.
+// avx2_vnni, and those of AArch64 have nothing in common with those of x86-64.
 #pragma once
 
 #include <cstdint>
@@ -22,10 +22,15 @@ enum class Isa : std::uint8_t {
   avx512,
   avx512_vnni,
   avx512_bf16,
-  avx512_amx
+  avx512_amx,
+  neon,
+  neon_dot,
+  neon_i8mm,
+  neon_bf16
 };
-inline constexpr Isa kAllIsas[] = {Isa::generic,     Isa::avx2,        Isa::avx2_vnni, Isa::avx512,
-                                   Isa::avx512_vnni, Isa::avx512_bf16, Isa::avx512_amx};
+inline constexpr Isa kAllIsas[] = {Isa::generic,     Isa::avx2,        Isa::avx2_vnni,  Isa::avx512,
+                                   Isa::avx512_vnni, Isa::avx512_bf16, Isa::avx512_amx, Isa::neon,
+                                   Isa::neon_dot,    Isa::neon_i8mm,   Isa::neon_bf16};
 
 using Features = std::uint32_t;
 namespace feature {
@@ -35,6 +40,10 @@ inline constexpr Features avx512 = 1u << 2;       // F + BW + DQ + VL + CD
 inline constexpr Features avx512_vnni = 1u << 3;  // EVEX vpdpbusd
 inline constexpr Features avx512_bf16 = 1u << 4;  // vdpbf16ps
 inline constexpr Features amx = 1u << 5;          // AMX tiles: products of int8 and of bfloat16
+inline constexpr Features neon = 1u << 6;         // AArch64 with Advanced SIMD, which every CPU has
+inline constexpr Features neon_dot = 1u << 7;     // sdot
+inline constexpr Features neon_i8mm = 1u << 8;    // sudot
+inline constexpr Features neon_bf16 = 1u << 9;    // bfdot
 }  // namespace feature
 
 // The features that a named ISA stands for (its own and those it builds upon).

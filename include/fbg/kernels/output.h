@@ -2,7 +2,7 @@
 //
 // A stage is a small struct with a `kind`, a rule for its types (`result`) and two faces: a scalar
 // one, its case of apply_stage() in src/kernels/generic/stages.cc (longer formulas are `apply` of
-// the struct), and an emitter in src/kernels/x64 that does the same to a vector register. Both read
+// the struct), and an emitter of each architecture, which does the same to a vector. Both read
 // the same StageArgs, so a pipeline composed at compile time (Pipeline<Dequantize, Bias, Relu>) and
 // one built at run time are the same to the kernels. Pipelines with C++ functors:
 // fbg/gemm/pipeline.h.

@@ -17,6 +17,12 @@ BF16 = ("bf16_vdpbf16ps_zmm",)
 AMX_INT8 = ("int8_tdpbusd",)
 AMX_BF16 = ("bf16_tdpbf16ps",)
 
+NEON_FP32 = ("fp32_fmla_neon",)
+NEON_INT8 = ("int8_smlal_neon",)
+NEON_DOT = ("int8_sdot_neon",)
+NEON_I8MM = ("int8_sudot_neon",)
+NEON_BF16 = ("bf16_bfdot_neon",)
+
 STEADY = 0.9  # of the best sample, that half of the others reach on a quiet machine
 
 Peaks = dict[str, tuple[str, ...]]
@@ -25,6 +31,7 @@ Peaks = dict[str, tuple[str, ...]]
 # int16 accumulation is left to int32; bfloat16 without its instruction is computed in fp32.
 AVX2: Peaks = {"int8": EXACT[1:], "int16": INT16[1:], "fp32": FP32[1:], "bf16": FP32[1:]}
 AVX512: Peaks = {"int8": EXACT, "int16": INT16, "fp32": FP32, "bf16": FP32}
+NEON: Peaks = {"int8": NEON_INT8, "int16": NEON_INT8, "fp32": NEON_FP32, "bf16": NEON_FP32}
 BY_ISA: dict[str, Peaks] = {
     "avx2": AVX2,
     "avx2_vnni": {**AVX2, "int8": VNNI[1:], "int16": VNNI[1:]},
@@ -32,6 +39,10 @@ BY_ISA: dict[str, Peaks] = {
     "avx512_vnni": {**AVX512, "int8": VNNI, "int16": VNNI},
     "avx512_bf16": {**AVX512, "int8": VNNI, "int16": VNNI, "bf16": BF16},
     "avx512_amx": {**AVX512, "int8": AMX_INT8 + VNNI, "int16": VNNI, "bf16": AMX_BF16 + BF16},
+    "neon": NEON,
+    "neon_dot": {**NEON, "int8": NEON_DOT, "int16": NEON_DOT},
+    "neon_i8mm": {**NEON, "int8": NEON_I8MM, "int16": NEON_I8MM},
+    "neon_bf16": {**NEON, "int8": NEON_I8MM, "int16": NEON_I8MM, "bf16": NEON_BF16},
 }
 FAMILIES = {"int8": "int8", "bfloat16": "bf16", "float16": "fp32", "float32": "fp32"}
 

@@ -1,0 +1,64 @@
+// The rows of AArch64 in the table of kernel families: NEON, and its extensions for dot products of
+// bytes and of bfloat16. Of each accumulator the best row stands first.
+#include "kernels/aarch64/gemm_generator.h"
+#include "kernels/lanewise.h"
+#include "kernels/sliding.h"
+#include "kernels/table.h"
+
+namespace fbg {
+
+void fence_streams() noexcept {}  // kernels do not bypass the caches
+KernelScope::KernelScope(const Geometry&, std::int64_t) noexcept : configured_(false) {}
+KernelScope::~KernelScope() = default;
+
+namespace kernels {
+namespace {
+
+constexpr VectorFile kNeon{4, 32};
+
+// Each row of A has a register, which holds several k-groups. Vectors of B take one register, or
+// two where pairs are split into even and odd, or where the sums of columns are needed as well.
+constexpr TileBudget kTile{1, 2, 8, 1}, kSplitTile{2, 1, 8, 1};
+// Two rows of A become one operand of a product of matrices, and so do two k-groups of B.
+constexpr TileBudget kPairTile{1, 4, 8, 1};
+// Bytes are widened one vector of B at a time.
+constexpr TileBudget kWideTile{0, 7, 8, 1};
+
+constexpr Features kPlain = feature::neon, kDot = kPlain | feature::neon_dot;
+constexpr Features kI8mm = kDot | feature::neon_i8mm, kBf16s = kPlain | feature::neon_bf16;
+
+constexpr PackedFormat kInt8 = Int32::format, kFp32 = Float32::format, kFp16 = Float32F16::format;
+constexpr PackedFormat kBf16 = BFloat16::format, kFp32Bf16 = Float32BF16::format;
+constexpr auto kOne = Sums::one_chain;
+
+using enum Accumulator;
+
+constexpr GemmFamily kFamilies[] = {
+    {int32, Isa::neon_i8mm, kI8mm, kNeon, kPairTile, kInt8, kOne, generate_gemm<Dot::sudot>},
+    {int32, Isa::neon_dot, kDot, kNeon, kSplitTile, kInt8, kOne, generate_gemm<Dot::sdot>},
+    {int32, Isa::neon, kPlain, kNeon, kWideTile, kInt8, kOne, generate_gemm<Dot::widen_int8>},
+    // Sums in int32 are no slower: only what was packed elsewhere runs here.
+    {int16, Isa::neon_i8mm, kI8mm, kNeon, kPairTile, kInt8, kOne, generate_gemm<Dot::sudot>},
+    {int16, Isa::neon_dot, kDot, kNeon, kSplitTile, kInt8, kOne, generate_gemm<Dot::sdot>},
+    {int16, Isa::neon, kPlain, kNeon, kWideTile, kInt8, kOne, generate_gemm<Dot::widen_int8>},
+    {float32, Isa::neon, kPlain, kNeon, kTile, kFp32, kOne, generate_gemm<Dot::fma>},
+    {float32_f16, Isa::neon, kPlain, kNeon, kTile, kFp16, kOne, generate_gemm<Dot::fma_f16>},
+    {float32_bf16, Isa::neon, kPlain, kNeon, kSplitTile, kFp32Bf16, kOne,
+     generate_gemm<Dot::fma_bf16>},
+    {bfloat16, Isa::neon_bf16, kBf16s, kNeon, kPairTile, kBf16, kOne, generate_gemm<Dot::bfdot>},
+    {bfloat16, Isa::neon, kPlain, kNeon, kSplitTile, kBf16, kOne, generate_gemm<Dot::widen_bf16>},
+};
+
+}  // namespace
+
+std::span<const GemmFamily> generated_families() noexcept { return kFamilies; }
+
+// Convolutions without kernels of their own are products of one form or another.
+bool has_lanewise(Isa) noexcept { return false; }
+int lanewise_max_rows(Isa, int, int) noexcept { return 1; }
+std::vector<std::uint8_t> generate_lanewise(const LanewiseKey&) { return {}; }
+std::vector<std::uint8_t> generate_sliding_bytes(const SlidingKey&) { return {}; }
+std::vector<std::uint8_t> generate_sliding_floats(const SlidingKey&) { return {}; }
+
+}  // namespace kernels
+}  // namespace fbg

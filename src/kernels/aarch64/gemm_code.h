@@ -1,0 +1,99 @@
+// The code of one GEMM microkernel as it is being written: registers by role, and the parts in the
+// order in which they run.
+//
+//   prologue                            gemm_generator.cc
+//   for each block pair                 gemm_k_loop.cc
+//     for each step of k-groups
+//       load A: a register for each row, which holds the k-groups of the step
+//       for each k-group
+//         load B: vectors of the k-group                         gemm_operands.cc
+//         acc[row][v] += dot(A[row][group], B[v])
+//   for each row and vector: stages, store                       epilogue.cc
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+#include "kernels/aarch64/gemm_generator.h"
+#include "kernels/aarch64/neon_assembler.h"
+
+namespace fbg::kernels {
+
+class GemmCode : public NeonAssembler {
+ public:
+  GemmCode(Dot dot, const GemmFamily& family, const KernelKey& key);
+
+  // Whether the tile fits the register file.
+  bool fits() const;
+  // Writes the whole kernel.
+  void generate();
+
+ private:
+  static constexpr int kMaxRows = 8;
+
+  // General registers by role (AAPCS64: x0 holds the arguments). Rows of A have pointers of their
+  // own, so that it makes no difference whether they lie at equal distances.
+  const XReg args_ = x0;
+  XReg row_pointer(int row) const { return XReg(static_cast<std::uint32_t>(1 + row)); }
+  const XReg b_ = x9, groups_ = x10, pair_ = x11, pairs_left_ = x12, prefetch_ = x13;
+  const XReg scratch_ = x14, scratch2_ = x15, rest_ = x16;
+
+  // Vector registers by role: rows of A first, because some instructions read elements of v0 to
+  // v15 only, then accumulators, then B, then sums of columns. Where matrices are multiplied, two
+  // rows and two columns share an accumulator, and an odd row counts twice.
+  Vec left(int row) const { return vec(row); }
+  Vec acc(int row, int v) const { return vec(rows_ + row * vectors_ + v); }
+  Vec right(int v, int half = 0) const { return vec(first_b_ + v * (splits() ? 2 : 1) + half); }
+  Vec column_sum(int v) const { return vec(first_b_ + vectors_ + v); }
+  Vec sign() const { return vec(kVectors - 1); }  // 0x80 in every byte
+
+  std::size_t group_offset(int group, int v) const {
+    return static_cast<std::size_t>(group * b_group_bytes_ + v * kLanes * b_column_bytes_);
+  }
+  int b_registers() const;
+  bool shifts_a() const { return dot_ == Dot::sdot; }
+  bool splits() const { return dot_ == Dot::fma_bf16 || dot_ == Dot::widen_bf16; }
+  bool widens_bytes() const { return dot_ == Dot::widen_int8; }
+  bool multiplies_matrices() const {
+    return (dot_ == Dot::sudot || dot_ == Dot::bfdot) && rows_ > 1;
+  }
+  int padded_rows() const { return multiplies_matrices() ? (rows_ + 1) / 2 * 2 : rows_; }
+  // The halves of a step of two rows, 8 bytes of each: the first takes the place of what is not
+  // needed any more.
+  Vec left_pair(int pair, int half) const {
+    if (half == 1) return left(std::min(2 * pair + 1, rows_ - 1));
+    return pair == 0 ? vec(first_b_) : left(2 * pair - 2);
+  }
+
+  // Prologue and epilogue.
+  void save_registers();
+  void restore_registers();
+  void initialize_accumulators();
+  void load_partial_sums();
+  void add_sums();
+
+  // K loop.
+  void for_each_pair();
+  void load_row_pointers();
+  void step(int groups);
+  void k_group(int group);
+  void remove_shift();
+  void matrix_step(int half, bool single_group);
+  void exchange_pairs();
+
+  // Operands.
+  void load_a(int row, int groups);
+  void pair_rows();
+  void load_b(int v, int group);
+  void widen_b(int v, int group);
+  void dot_product(int row, int v, int group);
+
+  const KernelKey key_;
+  const int rows_, vectors_;
+  const Dot dot_;
+  const int a_group_bytes_, b_column_bytes_, b_group_bytes_;
+  const int groups_of_step_;  // that a register of A holds
+  const int first_b_;
+};
+
+}  // namespace fbg::kernels

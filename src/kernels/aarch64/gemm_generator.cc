@@ -1,0 +1,130 @@
+// A GEMM microkernel from its first to its last instruction, and what surrounds the K loop.
+#include "kernels/aarch64/gemm_generator.h"
+
+#include "kernels/aarch64/epilogue.h"
+#include "kernels/aarch64/gemm_code.h"
+
+namespace fbg::kernels {
+namespace {
+
+// The k-groups that a register holds of a row, once they are widened to what is multiplied.
+int groups_of_register(Dot dot) {
+  switch (dot) {
+    case Dot::fma_bf16:
+    case Dot::widen_bf16:
+    case Dot::widen_int8:
+      return 2;
+    default:
+      return 4;
+  }
+}
+
+}  // namespace
+
+GemmCode::GemmCode(Dot dot, const GemmFamily& family, const KernelKey& key)
+    : key_(key),
+      rows_(key.rows),
+      vectors_(key.vectors),
+      dot_(dot),
+      a_group_bytes_(static_cast<int>(family.format.a_group())),
+      b_column_bytes_(static_cast<int>(family.format.b_column_group())),
+      b_group_bytes_(static_cast<int>(family.format.b_group())),
+      groups_of_step_(groups_of_register(dot)),
+      first_b_(rows_ + padded_rows() * vectors_) {}
+
+int GemmCode::b_registers() const {
+  if (widens_bytes() || multiplies_matrices()) return 4;
+  return shifts_a() ? 2 * vectors_ + 1 : splits() ? 2 * vectors_ : vectors_;
+}
+
+bool GemmCode::fits() const {
+  if (key_.load_c && key_.accumulator == Accumulator::int16) return false;  // sums take its place
+  if (vectors_ * kLanes > kPanelColumns || rows_ > kMaxRows) return false;
+  return first_b_ + b_registers() <= kVectors && first_b_ + kEpilogueTemps <= kEpilogueTable;
+}
+
+void GemmCode::generate() {
+  save_registers();
+  initialize_accumulators();
+  if (multiplies_matrices() && key_.load_c) exchange_pairs();
+  for_each_pair();
+  if (multiplies_matrices()) exchange_pairs();
+  if (shifts_a()) remove_shift();
+  if (key_.accumulator == Accumulator::int16) add_sums();
+  emit_epilogue(*this, key_, rows_);
+  restore_registers();
+  ret();
+  emit_data();
+}
+
+// The lower halves of v8 to v15 belong to the caller.
+void GemmCode::save_registers() {
+  stp(d8, d9, Xbyak_aarch64::pre_ptr(sp, -64));
+  stp(d10, d11, Xbyak_aarch64::ptr(sp, 16));
+  stp(d12, d13, Xbyak_aarch64::ptr(sp, 32));
+  stp(d14, d15, Xbyak_aarch64::ptr(sp, 48));
+}
+
+void GemmCode::restore_registers() {
+  ldp(d14, d15, Xbyak_aarch64::ptr(sp, 48));
+  ldp(d12, d13, Xbyak_aarch64::ptr(sp, 32));
+  ldp(d10, d11, Xbyak_aarch64::ptr(sp, 16));
+  ldp(d8, d9, Xbyak_aarch64::post_ptr(sp, 64));
+}
+
+void GemmCode::initialize_accumulators() {
+  if (shifts_a()) {
+    movi(sign().b16, 0x80);
+    for (int v = 0; v < vectors_; ++v) zero(column_sum(v));
+  }
+  if (key_.load_c) load_partial_sums();
+  for (int i = key_.load_c ? rows_ : 0; i < padded_rows(); ++i)
+    for (int v = 0; v < vectors_; ++v) zero(acc(i, v));
+}
+
+// Panels are padded, so that no column is partial while B is read: only here and where C is
+// written.
+void GemmCode::load_partial_sums() {
+  const XReg &row = scratch_, &element = scratch2_,
+             &ld = prefetch_;  // not in use before the K loop
+  ldr(row, at(args_, offsetof(TileArgs, partial)));
+  ldr(ld, at(args_, offsetof(TileArgs, ldpartial)));
+  if (key_.masked) {
+    ldr(rest_, at(args_, offsetof(TileArgs, columns)));
+    sub(rest_, rest_, static_cast<std::uint32_t>((vectors_ - 1) * kLanes));
+  }
+  for (int i = 0; i < rows_; ++i) {
+    for (int v = 0; v < vectors_; ++v) {
+      if (key_.masked && v == vectors_ - 1) {
+        add(element, row, static_cast<std::uint32_t>(v * kVectorBytes));
+        load_partial(acc(i, v), element, 4, rest_);
+      } else {
+        ldr(quad(acc(i, v)), at(row, static_cast<std::size_t>(v * kVectorBytes)));
+      }
+    }
+    if (i + 1 < rows_) add(row, row, ld);
+  }
+}
+
+// Adds the sums in memory, if there are any: those of outliers of int16 products.
+void GemmCode::add_sums() {
+  Label none;
+  ldr(scratch_, at(args_, offsetof(TileArgs, partial)));
+  cbz(scratch_, none);
+  for (int i = 0; i < rows_; ++i)
+    for (int v = 0; v < vectors_; ++v) {
+      const Vec sum = left(0);
+      ldr(quad(sum), at(scratch_, static_cast<std::size_t>((i * vectors_ + v) * kVectorBytes)));
+      add(acc(i, v).s4, acc(i, v).s4, sum.s4);
+    }
+  L(none);
+}
+
+std::vector<std::uint8_t> generate_gemm(Dot dot, const GemmFamily& family, const KernelKey& key) {
+  GemmCode code(dot, family, key);
+  if (!code.fits()) return {};
+  code.generate();
+  return code.code();
+}
+
+}  // namespace fbg::kernels

@@ -1,0 +1,124 @@
+// The K loop of a microkernel: over block pairs, over steps of k-groups, over the rows of the tile.
+#include "kernels/aarch64/gemm_code.h"
+
+namespace fbg::kernels {
+
+using namespace Xbyak_aarch64;
+
+void GemmCode::for_each_pair() {
+  Label next, steps, single, pair_done, done;
+  const auto groups = static_cast<std::uint32_t>(groups_of_step_);
+  ldr(pair_, at(args_, offsetof(TileArgs, pairs)));
+  ldr(pairs_left_, at(args_, offsetof(TileArgs, num_pairs)));
+  ldr(prefetch_, at(args_, offsetof(TileArgs, prefetch)));
+  L(next);
+  cbz(pairs_left_, done);
+  load_row_pointers();
+  ldr(b_, at(pair_, offsetof(BlockPair, b)));
+  ldr(groups_, at(pair_, offsetof(BlockPair, groups)));
+  subs(groups_, groups_, groups);
+  b(LT, single);
+  L(steps);
+  step(groups_of_step_);
+  subs(groups_, groups_, groups);
+  b(GE, steps);
+  L(single);  // groups_ is what is left, less a whole step
+  adds(groups_, groups_, groups);
+  b(EQ, pair_done);
+  Label rest;
+  L(rest);
+  step(1);
+  subs(groups_, groups_, 1u);
+  b(NE, rest);
+  L(pair_done);
+  add(pair_, pair_, static_cast<std::uint32_t>(sizeof(BlockPair)));
+  sub(pairs_left_, pairs_left_, 1u);
+  b(next);
+  L(done);
+}
+
+// The start of each row, which lies at an equal distance from the row before or behind a pointer.
+void GemmCode::load_row_pointers() {
+  const XReg &ld = scratch_, &array = scratch2_;
+  ldr(ld, at(pair_, offsetof(BlockPair, lda)));
+  ldr(key_.indirect ? array : row_pointer(0), at(pair_, offsetof(BlockPair, a)));
+  for (int i = 0; i < rows_; ++i) {
+    if (key_.indirect) {
+      ldr(row_pointer(i), at(array, static_cast<std::size_t>(8 * i)));
+      add(row_pointer(i), row_pointer(i), ld);
+    } else if (i > 0) {
+      add(row_pointer(i), row_pointer(i - 1), ld);
+    }
+  }
+}
+
+void GemmCode::step(int groups) {
+  if (groups > 1) {  // a line of the next panel for every second k-group
+    for (int line = 0; line < groups / 2; ++line)
+      prfm(PLDL2KEEP, at(prefetch_, static_cast<std::size_t>(line * 64)));
+    add(prefetch_, prefetch_, static_cast<std::uint32_t>(groups / 2 * 64));
+  }
+  for (int i = 0; i < rows_; ++i) load_a(i, groups);
+  if (multiplies_matrices()) {
+    pair_rows();
+    for (int half = 0; half < (groups + 1) / 2; ++half) matrix_step(half, groups == 1);
+  } else {
+    for (int g = 0; g < groups; ++g) k_group(g);
+  }
+  add(b_, b_, static_cast<std::uint32_t>(groups * b_group_bytes_));
+}
+
+void GemmCode::k_group(int group) {
+  for (int v = 0; v < vectors_; ++v) {
+    if (widens_bytes()) {  // one vector at a time has the registers
+      widen_b(v, group);
+      for (int i = 0; i < rows_; ++i) dot_product(i, v, group);
+    } else {
+      load_b(v, group);
+      if (shifts_a()) sdot_lanes(column_sum(v), right(v), sign());
+    }
+  }
+  if (widens_bytes()) return;
+  for (int i = 0; i < rows_; ++i)
+    for (int v = 0; v < vectors_; ++v) dot_product(i, v, group);
+}
+
+// Two k-groups of B, of which the second may be missing, by the same half of all pairs of rows.
+void GemmCode::matrix_step(int half, bool single_group) {
+  const Vec low = vec(first_b_ + 1), high = vec(first_b_ + 2), first = vec(first_b_ + 3);
+  for (int v = 0; v < vectors_; ++v) {
+    ldr(quad(first), at(b_, group_offset(2 * half, v)));
+    if (single_group)
+      zero(high);
+    else
+      ldr(quad(high), at(b_, group_offset(2 * half + 1, v)));
+    zip1(low.s4, first.s4, high.s4);  // columns 0 and 1, 8 bytes of each
+    zip2(high.s4, first.s4, high.s4);
+    for (int pair = 0; pair < padded_rows() / 2; ++pair)
+      for (const int columns : {0, 1}) {
+        const Vec sum = acc(2 * pair + columns, v);
+        const Vec &a = left_pair(pair, half), &b = columns ? high : low;
+        dot_ == Dot::bfdot ? bfmmla(sum, a, b) : usmmla(sum, a, b);
+      }
+  }
+}
+
+// Between rows of four columns and two rows by two columns, in either direction.
+void GemmCode::exchange_pairs() {
+  const Vec spare = vec(first_b_);
+  for (int i = 0; i < padded_rows(); i += 2)
+    for (int v = 0; v < vectors_; ++v) {
+      const Vec even = acc(i, v), odd = acc(i + 1, v);
+      copy(spare, even);
+      zip1(even.d2, spare.d2, odd.d2);
+      zip2(odd.d2, spare.d2, odd.d2);
+    }
+}
+
+// sum (a - 128) b + 128 sum b, modulo 2^32; the sums of columns have the factor -128.
+void GemmCode::remove_shift() {
+  for (int i = 0; i < rows_; ++i)
+    for (int v = 0; v < vectors_; ++v) sub(acc(i, v).s4, acc(i, v).s4, column_sum(v).s4);
+}
+
+}  // namespace fbg::kernels
