@@ -110,6 +110,7 @@ ConvMethod<Acc> lanewise_method();
 template <class Acc>
 ConvMethod<Acc> strips_method();
 ConvMethod<Int32> patches_method();
+ConvMethod<Int32> lines_method();
 ConvMethod<Int32> merged_method();
 // One for each number of outputs that a tile has along an axis: winograd2, ..., winograd6.
 std::array<ConvMethod<Float32>, 5> winograd_methods();

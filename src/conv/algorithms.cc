@@ -26,6 +26,7 @@ std::span<const ConvMethod<Acc>> conv_methods() {
                                      strips_method<Acc>(),    im2col_method<Acc>()};
     if constexpr (Acc::kind == Accumulator::int32) {
       all.push_back(patches_method());
+      all.push_back(lines_method());
       all.push_back(merged_method());
     }
     if constexpr (Acc::kind == Accumulator::float32) {

@@ -238,7 +238,7 @@ class TapsStep final : public ConvStep<Acc> {
       BlockPair* const pairs = t.pairs + i * std::ssize(runs_);
       args.set_blocks({pairs, runs_.size()});
       args.columns = columns.columns;
-      args.prefetch = panel;
+      args.prefetch = tile_.block_groups > 1 ? nullptr : panel;
       if (key_.column_terms) {
         args.b_scale = t.terms.scale + group * padded_ + col;
         args.col_offsets = t.terms.offset + group * padded_ + col;

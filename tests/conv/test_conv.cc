@@ -25,18 +25,19 @@ struct Case {
 };
 
 // A geometry at random; groups are 1, all channels, or something between. One in four is
-// transposed.
-Case random_case(std::mt19937& random) {
+// transposed. `deep`: also so many channels that a matrix unit multiplies whole blocks of them.
+Case random_case(std::mt19937& random, bool deep = false) {
   const auto pick = [&](std::int64_t lo, std::int64_t hi) {
     return lo + static_cast<std::int64_t>(random() % static_cast<unsigned>(hi - lo + 1));
   };
   ConvGeometry g;
-  const std::int64_t kind = pick(0, 3);
+  const std::int64_t kind = pick(0, deep ? 4 : 3);
   const std::int64_t inputs = kind == 1 ? 1 : pick(1, 9), outputs = pick(1, kind == 1 ? 2 : 20);
-  g.groups = kind == 0 || kind == 3 ? 1 : pick(1, kind == 1 ? 40 : 6);
+  g.groups = kind == 0 || kind >= 3 ? 1 : pick(1, kind == 1 ? 40 : 6);
   g.in_channels = inputs * g.groups;
   g.out_channels = outputs * g.groups;
   if (kind == 3) g.in_channels = 4 * pick(1, 20), g.out_channels = pick(1, 70);
+  if (kind == 4) g.in_channels = 64 * pick(1, 2), g.out_channels = pick(1, 70);
   g.transposed = pick(0, 3) == 0;
   const std::int64_t first = pick(0, 2);  // the axes before have size 1
   Extent3 input{1, 1, 1};
@@ -129,7 +130,7 @@ class ConvTest : public testing::TestWithParam<Isa> {
 TEST_P(ConvTest, IntegerSumsAreThoseOfPlainLoops) {
   std::mt19937 random(7);
   for (int i = 0; i < 60; ++i) {
-    const Case c = random_case(random);
+    const Case c = random_case(random, true);
     const ConvGeometry& g = c.geometry;
     const Guard side = i % 2 ? Guard::before : Guard::after;
     const Guarded<std::uint8_t> x(

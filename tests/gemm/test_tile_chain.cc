@@ -2,6 +2,7 @@
 // a matrix unit finishes each while it multiplies the next.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "fbg/gemm/tile_loop.h"
@@ -66,6 +67,72 @@ TEST_P(TileChain, EqualsTilesOneByOne) {
       const bool unit = geometry.block_groups > 1 && rows > geometry.vector_rows;
       EXPECT_EQ(chain.front().next, unit ? &chain[1] : nullptr);
     }
+  }
+}
+
+// Rows that are picked have the results of the whole tile, one below the other, and nothing else is
+// written.
+TEST(PickedRows, EqualThoseOfTheWholeTile) {
+  constexpr Accumulator kInt32 = Accumulator::int32;
+  constexpr std::int64_t kTiles = 3, kBytes = 1 << 10;
+  const Geometry geometry = choose_geometry(kInt32, active_features(), {}, kMaxDepthRaw);
+  if (geometry.block_groups == 1) GTEST_SKIP() << "only a matrix unit picks rows";
+  std::vector<std::byte> a(32 * kBytes + 256), b(16 << 10);
+  for (std::size_t i = 0; i < a.size(); ++i) a[i] = static_cast<std::byte>(i * 7 % 251);
+  for (std::size_t i = 0; i < b.size(); ++i) b[i] = static_cast<std::byte>(i * 5 % 253);
+  const std::vector<float> scale(64, 0.01f);
+  const std::vector<std::int32_t> offsets(64, 3);
+  const std::vector<std::vector<std::uint8_t>> lists{
+      {}, {0}, {5, 6, 8}, {0, 1, 2, 3, 4, 5, 6, 7, 8}, {1, 3, 5, 7, 8}};
+  for (const bool requantizes : {false, true}) {
+    std::vector<Stage> stages;
+    if (requantizes) stages = {CorrectZeroPoints{}.stage(), Requantize{2.0f, 9}.stage()};
+    std::vector<StageArgs> stage_args;
+    for (const Stage& stage : stages) stage_args.push_back(stage.args);
+    const std::int64_t size = requantizes ? 1 : 4;
+    for (const std::int64_t columns : {16, 27, 32, 64})
+      for (const std::int64_t rows : {9, 16, 23, 32}) {
+        const std::int64_t vectors = ceil_div(columns, geometry.lanes);
+        if (vectors > geometry.max_vectors[static_cast<std::size_t>(rows - 1)]) continue;
+        const ColumnGroup group{0, columns, vectors, columns % geometry.lanes != 0};
+        KernelKey key = make_kernel_key(geometry, kInt32, stages, requantizes, requantizes, false);
+        key.column_terms = takes_column_terms(key);
+        const KernelTable whole(geometry, key, columns, rows, rows);
+        key.picks_rows = true;
+        const KernelTable picking(geometry, key, columns, rows, rows);
+        const KernelScope scope(geometry, rows);
+        const std::int64_t tile_bytes = rows * columns * size;
+        std::vector<std::byte> all(static_cast<std::size_t>(kTiles * tile_bytes));
+        std::vector<std::byte> got(all.size(), std::byte{77}), expected = got;
+        const BlockPair pairs[]{{a.data(), kBytes, b.data(), 8 << 10, 16},
+                                {a.data() + 64, kBytes, b.data() + 2048, 8 << 10, 32}};
+        std::vector<TileArgs> chain(kTiles);
+        for (std::size_t list = 0; list + kTiles <= lists.size(); ++list) {
+          for (std::int64_t t = 0; t < kTiles; ++t) {
+            TileArgs& tile = chain[static_cast<std::size_t>(t)];
+            const std::vector<std::uint8_t>& picked = lists[list + static_cast<std::size_t>(t)];
+            tile.set_blocks(pairs);
+            tile.ldc = columns * size;
+            tile.columns = columns;
+            tile.b_scale = scale.data();
+            tile.col_offsets = offsets.data();
+            tile.stages = stage_args.data();
+            tile.prefetch = b.data();
+            tile.picked = picked.data();
+            tile.num_picked = std::ssize(picked);
+            tile.next = nullptr;
+            tile.c = all.data() + t * tile_bytes;
+            run_tile(whole, group, rows, tile);
+            for (std::size_t i = 0; i < picked.size(); ++i)
+              std::copy_n(
+                  all.data() + t * tile_bytes + picked[i] * columns * size, columns * size,
+                  expected.data() + t * tile_bytes + static_cast<std::int64_t>(i) * columns * size);
+            tile.c = got.data() + t * tile_bytes;
+          }
+          run_tiles(geometry, picking, group, rows, chain);
+          ASSERT_EQ(got, expected) << rows << " rows, " << columns << " columns, list " << list;
+        }
+      }
   }
 }
 

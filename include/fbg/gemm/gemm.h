@@ -107,11 +107,14 @@ class Gemm {
     std::byte* tail;     // the last k-group of each row, if it has a place of its own (AOperand)
     Value* partial;      // raw sums: of mc x nc between blocks of k; for int16, of one tile
     Value* tile;         // the tile that a kernel leaves to functors
+    std::byte* chain;    // of a TileChain
     std::int64_t bytes;  // of all of these
   };
   // Where the k-groups of a block of A lie, in the order of k: in one place or, where A is read in
   // place and K is not a multiple of the k-group, the last group of each row in a second place.
   static constexpr std::size_t kMaxPlaces = 2;
+  // Functors read the results of a tile before the next one is computed, and so do int16 sums.
+  static constexpr bool kChains = !kHasFunctor<P> && Acc::kind != Accumulator::int16;
   struct AOperand {
     std::array<BlockPair, kMaxPlaces> pairs;
     std::size_t num_pairs = 0;

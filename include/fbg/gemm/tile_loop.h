@@ -12,7 +12,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <utility>
 
 #include "fbg/core/types.h"
 #include "fbg/gemm/kernel_table.h"
@@ -68,13 +70,59 @@ inline void run_tile(const KernelTable& kernels, const ColumnGroup& group, std::
 // Tiles that run_tiles() is given at a time.
 inline constexpr std::int64_t kChainedTiles = 16;
 
+// Collects tiles for run_tiles() as they come, and copies their arguments and block pairs. They may
+// belong to different column groups. Whoever adds tiles calls run() in the end.
+class TileChain {
+ public:
+  // Memory for a chain whose tiles have up to `pairs` block pairs each.
+  static constexpr std::int64_t bytes(std::int64_t pairs) {
+    return kChainedTiles * static_cast<std::int64_t>(sizeof(TileArgs) + pairs * sizeof(BlockPair));
+  }
+  TileChain(std::byte* memory, std::int64_t pairs) noexcept
+      : tiles_(reinterpret_cast<TileArgs*>(memory)),
+        pairs_(reinterpret_cast<BlockPair*>(memory + kChainedTiles * sizeof(TileArgs))),
+        max_pairs_(pairs) {}
+
+  // Whether tiles of so many rows gain from a chain. Others are better run at once.
+  static bool gains(const Geometry& geometry, std::int64_t rows) {
+    return geometry.block_groups > 1 && rows > geometry.vector_rows;
+  }
+
+  void add(const KernelTable::Entry& kernel, const TileArgs& args) noexcept {
+    if (count_ == kChainedTiles || (count_ && !continues(kernel, args))) run();
+    kernel_ = &kernel;
+    BlockPair* const pairs = pairs_ + count_ * max_pairs_;
+    std::copy_n(args.pairs, args.num_pairs, pairs);
+    TileArgs& tile = *std::construct_at(tiles_ + count_, args);
+    tile.pairs = pairs;
+    tile.key = &kernel.key;
+    tile.next = nullptr;
+    if (count_++) tiles_[count_ - 2].next = &tile;
+  }
+  void run() noexcept {
+    if (std::exchange(count_, 0)) kernel_->run(tiles_);
+  }
+
+ private:
+  // The mask of the last vector is that of the first tile.
+  bool continues(const KernelTable::Entry& kernel, const TileArgs& args) const {
+    return &kernel == kernel_ && (!kernel.key.masked || args.columns == tiles_[0].columns);
+  }
+
+  TileArgs* const tiles_;
+  BlockPair* const pairs_;
+  const std::int64_t max_pairs_;
+  const KernelTable::Entry* kernel_ = nullptr;
+  std::int64_t count_ = 0;
+};
+
 // Runs the kernel of tiles of that many rows, which share the column group. A matrix unit is given
 // all of them together, so that it finishes a tile while it multiplies the next one.
 inline void run_tiles(const Geometry& geometry, const KernelTable& kernels,
                       const ColumnGroup& group, std::int64_t rows, std::span<TileArgs> tiles) {
   if (tiles.empty()) return;
   const KernelTable::Entry& kernel = kernels.find(rows, group.vectors, group.masked);
-  const bool chained = geometry.block_groups > 1 && rows > geometry.vector_rows;
+  const bool chained = TileChain::gains(geometry, rows);
   for (std::size_t i = 0; i < tiles.size(); ++i) {
     tiles[i].key = &kernel.key;
     tiles[i].next = chained && i + 1 < tiles.size() ? &tiles[i + 1] : nullptr;

@@ -59,12 +59,16 @@ struct TileArgs {
   const std::int32_t* col_offsets = nullptr;
   const StageArgs* stages = nullptr;
   // What to bring into the L2 meanwhile, a cache line for every second k-group; any address will
-  // do.
+  // do, and null is fastest where there is nothing to bring.
   const void* prefetch = nullptr;
   const KernelKey* key = nullptr;  // read by the reference kernel only
   // A matrix unit goes on with this tile, if there is one: of the same kernel and the same columns.
   // It finishes a tile while it multiplies the next one. Other kernels do not read it.
   const TileArgs* next = nullptr;
+  // With picks_rows, the rows of the tile that have results, in increasing order. They go to
+  // consecutive rows of C, which `row` and the arguments for each row count.
+  const std::uint8_t* picked = nullptr;
+  std::int64_t num_picked = 0;
 
   std::span<const BlockPair> blocks() const noexcept {
     return {pairs, static_cast<std::size_t>(num_pairs)};
@@ -93,6 +97,9 @@ struct KernelKey {
   // All rows have the same scale and zero point, and b_scale and col_offsets are not those of B but
   // the whole terms of each column: see fill_column_terms().
   bool column_terms = false;
+  // Only some rows of the tile have results. Matrix units and the reference have such kernels, for
+  // whole blocks of k-groups.
+  bool picks_rows = false;
   std::uint8_t num_stages = 0;
   std::array<StageCode, kMaxStages> stages{};
   friend bool operator==(const KernelKey&, const KernelKey&) = default;
@@ -104,9 +111,9 @@ struct KernelKey {
 };
 
 // gemm_<acc>_<a>_<b>_<mr>x<nr>_<isa>[_masked][_loadc][_za][_zb][_indirect][_stream][_columns]
-// [_<stage>...]: the one name of a kernel, everywhere; _za and _zb where it corrects for the zero
-// points of A and of B, _columns where it is given the terms of columns. The types around a stage
-// follow from the accumulator and the stages before it, so that no two keys share a name.
+// [_picked][_<stage>...]: the one name of a kernel, everywhere; _za and _zb where it corrects for
+// the zero points of A and of B, _columns where it is given the terms of columns. The types around
+// a stage follow from the accumulator and the stages before it, so that no two keys share a name.
 std::string kernel_name(const KernelKey& key);
 
 // Tile geometry of an accumulator family on an ISA.

@@ -22,7 +22,7 @@ void multiply_add(float& sum, A a, B b) {
 }
 
 template <class Acc>
-typename Acc::C dot(const TileArgs& args, int i, std::int64_t j, typename Acc::C sum) {
+typename Acc::C dot(const TileArgs& args, std::int64_t i, std::int64_t j, typename Acc::C sum) {
   constexpr std::int64_t kr = Acc::format.kr, width = Acc::format.panel_columns;
   for (const BlockPair& pair : args.blocks()) {
     const std::byte* const row = args.key->indirect
@@ -44,14 +44,16 @@ void reference_tile(const TileArgs* tile) {
   const TileArgs& args = *tile;
   const KernelKey& key = *args.key;
   const bool starts = key.load_c || (Acc::kind == Accumulator::int16 && args.partial);
-  for (int i = 0; i < key.rows; ++i) {
+  const std::int64_t rows = key.picks_rows ? args.num_picked : key.rows;
+  for (std::int64_t i = 0; i < rows; ++i) {
+    const std::int64_t of_tile = key.picks_rows ? args.picked[i] : i;
     auto* c_row = static_cast<std::byte*>(args.c) + i * args.ldc;
     for (std::int64_t j = 0; j < args.columns; ++j) {
       typename Acc::C sum = 0;
       if (starts)
         sum = reinterpret_cast<const typename Acc::C*>(static_cast<const std::byte*>(args.partial) +
-                                                       i * args.ldpartial)[j];
-      sum = dot<Acc>(args, i, j, sum);
+                                                       of_tile * args.ldpartial)[j];
+      sum = dot<Acc>(args, of_tile, j, sum);
       Value value;
       if constexpr (std::is_same_v<typename Acc::C, float>)
         value.f = sum;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 
 #include "kernels/table.h"
@@ -57,10 +58,11 @@ class AmxCode : public SimdAssembler {
   // The stack frame: the sums of the finished tile, its TileArgs, which move on with its rows, and
   // slots; then the sums that a tile starts from (load_c).
   enum class Slot {
-    stack,       // the stack pointer of the caller
-    tile,        // the TileArgs of the tile that is being multiplied
-    steps,       // steps that are left of the tile before it
-    unfinished,  // whether rows are left of that tile
+    stack,        // the stack pointer of the caller
+    tile,         // the TileArgs of the tile that is being multiplied
+    steps,        // steps that are left of the tile before it
+    unfinished,   // whether rows are left of that tile
+    single_rows,  // with picks_rows: rows that are left after all steps
   };
   static constexpr int kArgsBytes = (static_cast<int>(sizeof(TileArgs)) + 63) / 64 * 64;
   static constexpr int kSlotBytes = 64;
@@ -70,7 +72,9 @@ class AmxCode : public SimdAssembler {
   int start_offset() const { return sums_bytes() + kArgsBytes + kSlotBytes; }
   int frame_bytes() const { return start_offset() + (key_.load_c ? sums_bytes() : 0); }
   // Rows that are finished together while a block of k-groups is multiplied.
-  int step_rows() const { return std::min(kStepVectors / vectors_, rows_); }
+  int step_rows() const {
+    return std::min(kStepVectors / static_cast<int>(std::bit_ceil(unsigned(vectors_))), rows_);
+  }
 
   int row_bytes() const { return vectors_ * kTileBytes; }  // of sums in the frame
   // First row of a tile of A or of sums.
@@ -112,6 +116,8 @@ class AmxCode : public SimdAssembler {
   void copy_rests();
   void finish_step();
   void finish_remaining();
+  void load_sums(int height);
+  void load_picked_sums(int height);
   void finish_rows(int height);
   void finish_with_rests();
   void call_kernel(const KernelKey& key);

@@ -55,8 +55,38 @@ void AmxCode::finish_remaining() {
   dec(steps);
   jmp(next, T_NEAR);
   L(rest);
-  if (rows_ % step_rows() != 0) finish_rows(rows_ % step_rows());
+  if (key_.picks_rows) {
+    const auto single_rows = qword[frame_ + slot_offset(Slot::single_rows)];
+    Xbyak::Label row;
+    cmp(single_rows, 0);
+    jz(done, T_NEAR);
+    L(row);
+    finish_rows(1);
+    dec(single_rows);
+    jnz(row, T_NEAR);
+  } else if (rows_ % step_rows() != 0) {
+    finish_rows(rows_ % step_rows());
+  }
   L(done);
+}
+
+// Loads the sums of the next rows.
+void AmxCode::load_sums(int height) {
+  mov(scratch_, copied(offsetof(TileArgs, partial)));
+  step_argument(offsetof(TileArgs, partial), height * row_bytes());
+  for (int i = 0; i < height * vectors_; ++i) vmovups(vec(i), ptr[scratch_ + i * kTileBytes]);
+}
+
+// Loads the sums of the next rows that are picked.
+void AmxCode::load_picked_sums(int height) {
+  mov(rdx, copied(offsetof(TileArgs, picked)));
+  step_argument(offsetof(TileArgs, picked), height);
+  for (int i = 0; i < height; ++i) {
+    movzx(scratch_, byte[rdx + i]);
+    imul(scratch_, scratch_, row_bytes());
+    for (int v = 0; v < vectors_; ++v)
+      vmovups(vec(i * vectors_ + v), ptr[frame_ + scratch_ + v * kTileBytes]);
+  }
 }
 
 // Stages and stores of the next rows, whose sums are complete.
@@ -65,10 +95,10 @@ void AmxCode::finish_rows(int height) {
   KernelKey key = key_;
   key.rows = static_cast<std::uint8_t>(height);
   lea(copy, copied(0));
-  mov(scratch_, copied(offsetof(TileArgs, partial)));
-  add(qword[frame_ + sums_bytes() + static_cast<int>(offsetof(TileArgs, partial))],
-      height * row_bytes());
-  for (int i = 0; i < height * vectors_; ++i) vmovups(vec(i), ptr[scratch_ + i * kTileBytes]);
+  if (key_.picks_rows)
+    load_picked_sums(height);
+  else
+    load_sums(height);
   mov(c, copied(offsetof(TileArgs, c)));
   mov(ldc, copied(offsetof(TileArgs, ldc)));
   emit_epilogue(*this, key, {copy, c, ldc});

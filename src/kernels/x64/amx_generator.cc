@@ -50,9 +50,20 @@ void AmxCode::generate() {
   store_sums();
   mov(args_, slot(Slot::tile));
   copy_args();
-  test(groups_seen_, kBlockGroups - 1);
-  jnz(rests, T_NEAR);
-  mov(qword[frame_ + slot_offset(Slot::steps)], rows_ / step_rows());
+  if (!key_.picks_rows) {
+    test(groups_seen_, kBlockGroups - 1);
+    jnz(rests, T_NEAR);
+  }
+  if (key_.picks_rows) {
+    mov(scratch_, arg(offsetof(TileArgs, num_picked)));
+    mov(rdx, scratch_);
+    shr(scratch_, std::countr_zero(static_cast<unsigned>(step_rows())));
+    and_(rdx, step_rows() - 1);
+    mov(slot(Slot::steps), scratch_);
+    mov(slot(Slot::single_rows), rdx);
+  } else {
+    mov(qword[frame_ + slot_offset(Slot::steps)], rows_ / step_rows());
+  }
   mov(qword[frame_ + slot_offset(Slot::unfinished)], 1);
   L(next);
   mov(args_, slot(Slot::tile));
@@ -66,15 +77,17 @@ void AmxCode::generate() {
   for (auto r = std::rbegin(kSaved); r != std::rend(kSaved); ++r) pop(*r);
   ret();
 
-  L(rests);
-  copy_rests();
-  finish_with_rests();
-  mov(rsp, frame_);
-  if (key_.masked) {
-    mov(args_, slot(Slot::tile));
-    prepare_mask();
+  if (!key_.picks_rows) {
+    L(rests);
+    copy_rests();
+    finish_with_rests();
+    mov(rsp, frame_);
+    if (key_.masked) {
+      mov(args_, slot(Slot::tile));
+      prepare_mask();
+    }
+    jmp(next, T_NEAR);
   }
-  jmp(next, T_NEAR);
 
   L(step_);
   finish_rows(step_rows());
@@ -169,8 +182,12 @@ void AmxCode::multiply_block() {
     if (v + 2 < vectors_) load_b(v + 2);
   }
   // A line for every second k-group, as TileArgs::prefetch says.
+  Xbyak::Label nothing;
+  test(prefetch_, prefetch_);
+  jz(nothing, T_NEAR);
   for (int line = 0; line < kBlockGroups / 2; ++line) prefetcht1(ptr[prefetch_ + line * 64]);
   add(prefetch_, kBlockGroups / 2 * 64);
+  L(nothing);
   for (int i = 0; i < row_tiles_; ++i) add(a_[i], kTileBytes);
   for (int p = 0; p < (vectors_ + 1) / 2; ++p) add(b_[p], kBlockGroups * kPanelGroupBytes);
 }
@@ -198,6 +215,7 @@ std::vector<std::uint8_t> generate_amx(const GemmFamily& family, const KernelKey
   AmxCode code(family, key);
   if (key.indirect) return {};
   if (key.rows <= family.unit.vector_rows) {
+    if (key.picks_rows) return {};
     code.generate_jump();
     return code.code();
   }

@@ -127,7 +127,7 @@ void GemmCode::prepare_mask() {
 
 std::vector<std::uint8_t> generate_gemm(Dot dot, const GemmFamily& family, const KernelKey& key) {
   GemmCode code(dot, family, key);
-  if (!code.fits()) return {};
+  if (key.picks_rows || !code.fits()) return {};
   code.generate();
   return code.code();
 }

@@ -116,6 +116,12 @@ void StageEmitter::requantize(const Vec& x, const StageCode& code) {
     as_.vcvtdq2ps(x, x);
     multiply_by_scales(x, true);
   }
+  if (ctx_.upper >= 0) {
+    // A NaN stays, being the second source, and becomes the least integer, which packing saturates.
+    as_.vminps(x, as_.vec(ctx_.upper), x);
+    as_.vcvtps2dq(x, x);
+    return;
+  }
   // A NaN gives the second source: the lowest.
   as_.vmaxps(x, x, stage_operand(t0_, offsetof(StageArgs, f1)));
   as_.vminps(x, x, stage_operand(t0_, offsetof(StageArgs, f2)));

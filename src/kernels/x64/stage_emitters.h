@@ -27,6 +27,9 @@ struct StageContext {
   bool streams;              // results bypass the caches
   bool correct_a, correct_b;
   bool column_terms;  // b_scale and col_offsets are whole terms (fbg/kernels/microkernel.h)
+  // The vector register of requantize's upper bound, if packing does the rest after rounding: the
+  // zero point and the lower bound. -1: the stage does all of it.
+  int upper = -1;
 };
 
 // x = stage(x). x holds int32 or float32 lanes; requantize leaves int32 lanes in the range of its

@@ -139,6 +139,7 @@ auto Gemm<A, Acc, P>::lay_out(std::byte* base) const noexcept -> Workspace {
   if (cuts_) place(w.partial, mc_ * nc_ * static_cast<std::int64_t>(sizeof(Value)));
   if (Acc::kind == Accumulator::int16) place(w.partial, tile_bytes(geometry_));
   if (kHasFunctor<P>) place(w.tile, tile_bytes(geometry_));
+  if (kChains) place(w.chain, TileChain::bytes(kMaxPlaces));
   return w;
 }
 
@@ -321,6 +322,7 @@ void Gemm<A, Acc, P>::run_block(Range rows, Range cols, const DepthBlock& depth,
 
   AOperand operand = depth.a;
   const std::span<BlockPair> blocks = operand.blocks();
+  TileChain chain(w.chain, kMaxPlaces);
   args.set_blocks(blocks);
   args.ldpartial = nc_ * kValue;
   args.ldc = to_partial ? args.ldpartial : to_functor ? nr * kValue : c.ld;
@@ -371,7 +373,10 @@ void Gemm<A, Acc, P>::run_block(Range rows, Range cols, const DepthBlock& depth,
           multiply_outliers(b.outliers(), {col, col + group.columns}, blocks, height,
                             group.vectors * geometry_.lanes, w.partial);
       }
-      run_tile(kernels, group, height, args);
+      if (kChains && TileChain::gains(geometry_, height))
+        chain.add(kernels.find(height, group.vectors, group.masked), args);
+      else
+        run_tile(kernels, group, height, args);
       if constexpr (kHasFunctor<P>)
         if (depth.last)
           pipeline.finish({w.tile, nr, height, group.columns, args.row, col}, c_tile, c.ld);
@@ -385,6 +390,7 @@ void Gemm<A, Acc, P>::run_block(Range rows, Range cols, const DepthBlock& depth,
       fetched += fetched_per_tile;
     });
   });
+  chain.run();
 }
 
 }  // namespace fbg

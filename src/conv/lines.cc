@@ -1,0 +1,374 @@
+// lines: a dense convolution of bytes on a matrix unit, whose tiles go on from one line of the
+// output to the next.
+//
+// As in `taps`, A is read where the pixels lie, one run of k for each row of the kernel. But the
+// lines of the image are copied first, one below the other with the padding between them. Output
+// pixels of all lines, and a few positions between the lines, are then rows of one matrix:
+//
+//   position p = y * pitch + x     sums[p] = sum over ky of  copy[p * stride, line ky ...] * w[ky]
+//
+// A tile has as many rows as the unit multiplies, wherever lines end. The kernel leaves out the
+// rows that belong to no pixel (TileArgs::picked), because x is beyond the width of the output.
+//
+// With a stride along the height, lines with the same remainder modulo the stride are together: the
+// lines that one row of the kernel reads follow each other. The padding after a line is the padding
+// before the next one. Images without padding that lie in memory in this way are read in place.
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "conv/algorithm.h"
+#include "conv/cost.h"
+#include "conv/padding.h"
+#include "fbg/gemm/tile_loop.h"
+
+namespace fbg {
+namespace {
+
+using Acc = Int32;
+
+constexpr std::int64_t kBlockBytes = 512 << 10;  // of lines copied for a block of tiles
+constexpr std::int64_t kBlockTiles = 128;
+
+// One run of k: `groups` k-groups from B's group `first` on.
+struct Run {
+  std::int64_t row, column;  // of the kernel
+  std::int64_t first, groups;
+};
+
+// How the positions of an image lie in memory, in pixels of the image.
+struct Layout {
+  std::int64_t run;     // elements of k in a run
+  std::int64_t reach;   // pixels of a line under the kernel
+  std::int64_t needed;  // pixels of a line that its outputs read, with the padding
+  std::int64_t pitch;   // from one copied line to the next
+  std::int64_t positions;
+};
+
+Layout lay_out(const ConvProblem<Acc>& p) {
+  const ConvGeometry& g = p.geometry;
+  const std::int64_t width = p.shape.output[2], stride = g.stride[2], before = g.pad_before[2];
+  Layout l{};
+  l.run = g.groups == 1 && g.dilation[2] == 1 ? g.kernel[2] * g.in_channels : g.group_inputs();
+  l.reach = g.dilation[2] * (g.kernel[2] - 1) + 1;
+  l.needed = (width - 1) * stride + l.reach;
+  const std::int64_t copied = std::clamp<std::int64_t>(l.needed - before, 0, p.shape.input[2]);
+  l.pitch = round_up(std::max({before + copied, l.needed - before, width * stride}), stride);
+  l.positions = (p.shape.output[1] - 1) * (l.pitch / stride) + width;
+  return l;
+}
+
+// Whether an image without gaps is such a matrix.
+bool reads_in_place(const ConvGeometry& g, const Layout& l, const ConvShape& shape) {
+  return g.pad_before[1] == 0 && g.pad_after[1] == 0 && g.pad_before[2] == 0 && g.stride[1] == 1 &&
+         l.needed <= shape.input[2] && l.pitch == shape.input[2];
+}
+
+Geometry unit_geometry(const ConvProblem<Acc>& p) {
+  return choose_geometry(Acc::kind, p.features, {}, lay_out(p).run / Acc::format.kr);
+}
+
+class LinesStep final : public ConvStep<Acc> {
+ public:
+  explicit LinesStep(const ConvProblem<Acc>& p)
+      : geometry_(p.geometry),
+        shape_(p.shape),
+        layout_(lay_out(p)),
+        tile_(unit_geometry(p)),
+        key_(picking_key(p, tile_)),
+        output_(key_.output()),
+        tiles_(BalancedSplit::split(layout_.positions, tile_.max_rows)),
+        kernels_(tile_, key_, p.geometry.group_outputs(), tiles_.largest - (tiles_.count > 1),
+                 tiles_.largest),
+        pixel_(p.geometry.in_channels),
+        line_positions_(layout_.pitch / p.geometry.stride[2]),
+        threads_(p.threads) {
+    const ConvGeometry& g = geometry_;
+    for (std::int64_t i = 0; i < g.groups; ++i)
+      weights_.push_back(&p.weights.panels(i, layout_.run));
+    const std::int64_t groups = layout_.run / Acc::format.kr;
+    const std::int64_t columns = g.kernel[2] * g.group_inputs() / layout_.run;
+    for (std::int64_t ky = 0; ky < g.kernel[1]; ++ky)
+      for (std::int64_t kx = 0; kx < columns; ++kx)
+        runs_.push_back({ky, kx, std::ssize(runs_) * groups, groups});
+    list_picked_rows();
+    line_bytes_ = std::max(layout_.needed, layout_.pitch) * pixel_;
+    while (block_tiles_ < std::min(kBlockTiles, tiles_.count) &&
+           lines_bytes(block_tiles_ + 1) <= kBlockBytes)
+      ++block_tiles_;
+    padded_ = round_up(g.group_outputs(), kPanelColumns);
+    terms_bytes_ = key_.column_terms ? g.groups * padded_ * 4 : 0;
+    args_bytes_ = round_up(kChainedTiles * static_cast<std::int64_t>(sizeof(TileArgs)), 64);
+    pairs_bytes_ = round_up(
+        kChainedTiles * std::ssize(runs_) * static_cast<std::int64_t>(sizeof(BlockPair)), 64);
+    pad_bytes_ = round_up(pixel_, 64);
+    thread_bytes_ =
+        pad_bytes_ + 2 * terms_bytes_ + args_bytes_ + pairs_bytes_ + lines_bytes(block_tiles_);
+  }
+
+  std::string kernel() const override {
+    KernelKey key = key_;
+    key.rows = static_cast<std::uint8_t>(tiles_.largest);
+    key.vectors = static_cast<std::uint8_t>(tile_.max_vectors[key.rows - 1]);
+    return kernel_name(key);
+  }
+  std::size_t workspace_bytes() const noexcept override {
+    return static_cast<std::size_t>(thread_bytes_ * threads_);
+  }
+
+  void run(const ConvRun& run, std::byte* workspace, int, int thread_id,
+           int num_threads) const noexcept override {
+    const std::int64_t count = shape_.batch * tiles_.count, columns = geometry_.group_outputs();
+    const int row_parts = choose_row_parts(shape_.out_pixels(), columns, num_threads);
+    const Share share = thread_share(count, columns, thread_id, num_threads, row_parts);
+    if (share.rows.size() <= 0 || share.cols.size() <= 0) return;
+
+    const KernelScope scope(tile_, tiles_.largest);
+    std::byte* at = workspace + thread_id * thread_bytes_;
+    const auto take = [&](std::int64_t bytes) { return std::exchange(at, at + bytes); };
+    Thread t{};
+    t.padding = take(pad_bytes_);
+    t.terms.scale = reinterpret_cast<float*>(take(terms_bytes_));
+    t.terms.offset = reinterpret_cast<std::int32_t*>(take(terms_bytes_));
+    t.args = reinterpret_cast<TileArgs*>(take(args_bytes_));
+    t.pairs = reinterpret_cast<BlockPair*>(take(pairs_bytes_));
+    t.lines = at;
+    t.place = TilePlace(run.stages, run.c, 1);
+    std::uninitialized_default_construct_n(t.args, kChainedTiles);
+
+    std::int64_t image = -1;
+    for (std::int64_t i = share.rows.begin; i < share.rows.end;) {
+      const std::int64_t n = i / tiles_.count;
+      if (n != image) begin_image(run, image = n, t);
+      const std::int64_t end = std::min({i + block_tiles_, share.rows.end, (n + 1) * tiles_.count});
+      run_block(run, n, {i - n * tiles_.count, end - n * tiles_.count}, share.cols, t);
+      i = end;
+    }
+  }
+
+ private:
+  // What a thread works with.
+  struct Thread {
+    std::byte* padding;  // a pixel of padding
+    ColumnTerms terms;   // [group][column of the group, padded]
+    TileArgs* args;      // [tile of a chain]
+    BlockPair* pairs;    // [tile of a chain][run]
+    std::byte* lines;    // [remainder modulo the stride][line]
+    TilePlace place;
+  };
+
+  static KernelKey picking_key(const ConvProblem<Acc>& p, const Geometry& tile) {
+    KernelKey key = conv_kernel_key(p, tile);
+    key.picks_rows = true;
+    return key;
+  }
+
+  // picked_[x] is the list of those rows of the tallest tile that belong to pixels, if its first
+  // row is position x of a line; lower tiles have the beginning of the list.
+  void list_picked_rows() {
+    picked_.resize(static_cast<std::size_t>(line_positions_));
+    for (std::int64_t x = 0; x < line_positions_; ++x)
+      for (std::int64_t row = 0; row < tile_.max_rows; ++row)
+        if ((x + row) % line_positions_ < shape_.output[2])
+          picked_[static_cast<std::size_t>(x)].push_back(static_cast<std::uint8_t>(row));
+  }
+
+  // Lines of one remainder for a block of so many tiles.
+  std::int64_t lines_per_remainder(std::int64_t tiles) const {
+    const ConvGeometry& g = geometry_;
+    const std::int64_t lines =
+        std::min(shape_.output[1], tiles * tiles_.largest / line_positions_ + 2);
+    return lines + (g.kernel[1] - 1) * g.dilation[1] / g.stride[1];
+  }
+  // And the end of the last one, where positions between lines read.
+  std::int64_t remainder_bytes(std::int64_t tiles) const {
+    return round_up(
+        lines_per_remainder(tiles) * layout_.pitch * pixel_ + line_bytes_ + layout_.reach * pixel_,
+        64);
+  }
+  std::int64_t lines_bytes(std::int64_t tiles) const {
+    return geometry_.stride[1] * remainder_bytes(tiles);
+  }
+
+  void begin_image(const ConvRun& run, std::int64_t n, Thread& t) const noexcept {
+    fill_padding(t.padding, pad_bytes_, run.image_zero_point(n), 1);
+    if (!key_.column_terms) return;
+    const std::int64_t columns = geometry_.group_outputs();
+    for (std::int64_t group = 0; group < geometry_.groups; ++group) {
+      const PackedB<Acc>& b = *weights_[static_cast<std::size_t>(group)];
+      fill_column_terms(key_, t.place.stages(), run.image_scale(n), run.image_zero_point(n),
+                        b.scale(), b.col_offsets(), {group * columns, (group + 1) * columns},
+                        {t.terms.scale + group * padded_, t.terms.offset + group * padded_});
+    }
+  }
+
+  // The lines of image n that output lines `lines` read.
+  void copy_lines(const ConvRun& run, std::int64_t n, Range lines, const Thread& t) const noexcept {
+    const ConvGeometry& g = geometry_;
+    const std::int64_t remainder_size = remainder_bytes(block_tiles_);
+    for (std::int64_t remainder = 0; remainder < g.stride[1]; ++remainder) {
+      std::int64_t first = -1, last = -1;  // of this remainder, counted from the block's first line
+      for (std::int64_t ky = 0; ky < g.kernel[1]; ++ky) {
+        if (ky * g.dilation[1] % g.stride[1] != remainder) continue;
+        last = ky * g.dilation[1] / g.stride[1];
+        if (first < 0) first = last;
+      }
+      if (first < 0) continue;  // no row of the kernel reads any of these lines
+      for (std::int64_t i = first; i < last + lines.size(); ++i) {
+        std::byte* const to = t.lines + remainder * remainder_size + i * layout_.pitch * pixel_;
+        const std::int64_t y = (lines.begin + i) * g.stride[1] + remainder - g.pad_before[1];
+        if (y < 0 || y >= shape_.input[1])
+          fill_padding(to, line_bytes_, run.image_zero_point(n), 1);
+        else
+          copy_padded(run.x + n * run.batch_stride + y * run.strides[1], run.strides[2],
+                      shape_.input[2], -g.pad_before[2], line_bytes_ / pixel_, pixel_, t.padding,
+                      to);
+      }
+    }
+  }
+
+  void run_block(const ConvRun& run, std::int64_t n, Range tiles, Range cols,
+                 Thread& t) const noexcept {
+    Range lines{tiles_[tiles.begin].begin / line_positions_,
+                (tiles_[tiles.end - 1].end - 1) / line_positions_ + 1};
+    const std::byte* from = run.x + n * run.batch_stride;
+    if (is_in_place(run, from)) {
+      lines.begin = 0;
+    } else {
+      copy_lines(run, n, lines, t);
+      from = t.lines;
+    }
+    for (std::int64_t group = 0; group < geometry_.groups; ++group)
+      for_each_column_group(tile_, tiles_.largest, cols, [&](const ColumnGroup& columns) {
+        run_columns(n, tiles, from, lines.begin, group, columns, t);
+      });
+  }
+
+  // A tile is loaded in twice the time where its rows are not whole cache lines.
+  bool is_in_place(const ConvRun& run, const std::byte* image) const {
+    constexpr std::int64_t kLine = 64;
+    return reads_in_place(geometry_, layout_, shape_) && run.strides[2] == pixel_ &&
+           run.strides[1] == layout_.pitch * pixel_ && pixel_ % kLine == 0 &&
+           reinterpret_cast<std::uintptr_t>(image) % kLine == 0;
+  }
+
+  // All tiles of a block against one group of columns, whose panels stay near. The first of the
+  // lines that are at `lines` belongs to line `first_line` of the output.
+  void run_columns(std::int64_t n, Range tiles, const std::byte* lines, std::int64_t first_line,
+                   std::int64_t group, const ColumnGroup& columns, Thread& t) const noexcept {
+    const ConvGeometry& g = geometry_;
+    const std::int64_t col = columns.col, remainder_size = remainder_bytes(block_tiles_);
+    const PackedB<Acc>& b = *weights_[static_cast<std::size_t>(group)];
+    constexpr std::int64_t kGroupBytes = PackedB<Acc>::kGroupBytes;
+    const std::byte* const panel = b.panels() + col / kPanelColumns * b.panel_bytes() +
+                                   col % kPanelColumns * (kGroupBytes / kPanelColumns);
+    const std::int64_t channel = group * g.group_outputs() + col;
+    for (std::int64_t i = 0; i < kChainedTiles; ++i) {
+      TileArgs& args = t.args[i];
+      BlockPair* const pairs = t.pairs + i * std::ssize(runs_);
+      args.set_blocks({pairs, runs_.size()});
+      args.columns = columns.columns;
+      args.prefetch = nullptr;
+      if (key_.column_terms) {
+        args.b_scale = t.terms.scale + group * padded_ + col;
+        args.col_offsets = t.terms.offset + group * padded_ + col;
+      }
+      for (std::size_t r = 0; r < runs_.size(); ++r) {
+        pairs[r].lda = g.stride[2] * pixel_;
+        pairs[r].b = panel + runs_[r].first * kGroupBytes;
+        pairs[r].b_panel_stride = b.panel_bytes();
+        pairs[r].groups = runs_[r].groups;
+      }
+    }
+    // Tiles of one height follow each other.
+    std::int64_t count = 0, height = 0;
+    const auto run_chain = [&] {
+      run_tiles(tile_, kernels_, columns, height,
+                {t.args, static_cast<std::size_t>(std::exchange(count, 0))});
+    };
+    for (std::int64_t i = tiles.begin; i < tiles.end; ++i) {
+      const Range rows = tiles_[i];
+      if (count == kChainedTiles || rows.size() != height) run_chain();
+      height = rows.size();
+      const std::int64_t y = rows.begin / line_positions_, x = rows.begin % line_positions_;
+      const std::byte* const a = lines + (y - first_line) * layout_.pitch * pixel_ +
+                                 x * g.stride[2] * pixel_ + group * g.group_inputs();
+      BlockPair* const pairs = t.pairs + count * std::ssize(runs_);
+      for (std::size_t r = 0; r < runs_.size(); ++r) {
+        const std::int64_t line = runs_[r].row * g.dilation[1];
+        pairs[r].a = a + line % g.stride[1] * remainder_size +
+                     line / g.stride[1] * layout_.pitch * pixel_ +
+                     runs_[r].column * g.dilation[2] * pixel_;
+      }
+      TileArgs& args = t.args[count++];
+      const std::vector<std::uint8_t>& picked = picked_[static_cast<std::size_t>(x)];
+      args.picked = picked.data();
+      args.num_picked = std::ranges::lower_bound(picked, height) - picked.begin();
+      const std::int64_t width = shape_.output[2];
+      t.place.set(args, n * volume(shape_.output) + y * width + std::min(x, width), channel,
+                  output_);
+    }
+    run_chain();
+  }
+
+  const ConvGeometry geometry_;
+  const ConvShape shape_;
+  const Layout layout_;
+  const Geometry tile_;
+  const KernelKey key_;
+  const ValueType output_;
+  const BalancedSplit tiles_;  // of the positions of an image
+  const KernelTable kernels_;
+  const std::int64_t pixel_;           // bytes
+  const std::int64_t line_positions_;  // from one line of the output to the next
+  const int threads_;
+  std::vector<const PackedB<Acc>*> weights_;  // by group
+  std::vector<Run> runs_;
+  std::vector<std::vector<std::uint8_t>> picked_;  // by position in a line
+  std::int64_t block_tiles_ = 1;
+  std::int64_t padded_;  // columns of a group, in whole panels
+  std::int64_t line_bytes_, pad_bytes_, terms_bytes_, args_bytes_, pairs_bytes_, thread_bytes_;
+};
+
+bool applies(const ConvProblem<Acc>& p) {
+  const ConvGeometry& g = p.geometry;
+  if (g.transposed || p.b_has_zero_point() || g.kernel[0] != 1 || p.shape.input[0] != 1 ||
+      p.shape.output[0] != 1 || volume(p.shape.output) == 0)
+    return false;
+  const Layout l = lay_out(p);
+  const Geometry unit = unit_geometry(p);
+  const BalancedSplit tiles = BalancedSplit::split(l.positions, unit.max_rows);
+  return unit.block_groups > 1 && l.run % (unit.block_groups * Acc::format.kr) == 0 &&
+         tiles.largest - 1 > unit.vector_rows;
+}
+
+double cost(const ConvProblem<Acc>& p) {
+  const ConvGeometry& g = p.geometry;
+  const Layout l = lay_out(p);
+  const Geometry unit = unit_geometry(p);
+  const BalancedSplit tiles = BalancedSplit::split(l.positions, unit.max_rows);
+  const double vectors = static_cast<double>(g.groups * ceil_div(g.group_outputs(), unit.lanes));
+  const std::int64_t groups = l.run / Acc::format.kr;
+  const double per_tile = tile_cost(unit, tiles.largest, groups, g.depth() / l.run) +
+                          static_cast<double>(tiles.largest) * (p.stages.empty() ? 3 : 6);
+  constexpr double kLine = 150, kCopied = 0.3;  // a line, a byte of it
+  const double lines = static_cast<double>(p.shape.input[1] + g.pad_before[1] + g.pad_after[1]);
+  const double copies =
+      reads_in_place(g, l, p.shape)
+          ? 0
+          : lines * (kLine + kCopied * static_cast<double>(l.pitch * g.in_channels));
+  return static_cast<double>(p.shape.batch) *
+         (static_cast<double>(tiles.count) * vectors * per_tile + copies);
+}
+
+std::unique_ptr<ConvStep<Acc>> prepare(const ConvProblem<Acc>& p) {
+  return std::make_unique<LinesStep>(p);
+}
+
+}  // namespace
+
+ConvMethod<Int32> lines_method() { return {"lines", true, applies, cost, prepare}; }
+
+}  // namespace fbg
