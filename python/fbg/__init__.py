@@ -36,6 +36,7 @@ from fbg.model.tuning import TuneReport, tune
 from fbg.preparation import prepare
 from fbg.tasks.embedding_precision import embedding_ranges, quantize_embeddings
 from fbg.tasks.encoder import EncodeOptions
+from fbg.tasks.multi.scores import maxsim
 from fbg.tasks.search import semantic_search, similarity
 from fbg.tasks.sparse import SparseEmbeddings
 from fbg.threads import get_num_threads, set_num_threads
@@ -84,6 +85,7 @@ __all__ = [
     "kernels",
     "linear",
     "load",
+    "maxsim",
     "pack_count",
     "prepare",
     "quantization",

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import fbg
-from helpers import tiny_bert, tiny_tasks
+from helpers import tiny_bert, tiny_multi, tiny_tasks
 from helpers.tiny_tasks import CONTEXTS, DOCUMENTS, QUERY, QUESTIONS, TEXTS
 
 click_testing = pytest.importorskip("click.testing")
@@ -51,6 +51,13 @@ def test_rerank(tmp_path: Path) -> None:
     wanted = fbg.load(directory).rerank(QUERY, DOCUMENTS, top_k=3, return_documents=True)
     got = printed("rerank", directory, "--query", QUERY, *texts(DOCUMENTS), "--top-k", 3)
     assert got == wanted
+
+
+def test_rerank_by_vectors_of_tokens(tmp_path: Path) -> None:
+    directory = tiny_multi.write_multi(tmp_path, "pylate")
+    wanted = fbg.load(directory).rank("cat", ["a", "b c"], top_k=1, return_documents=True)
+    given = ("--query", "cat", *texts(["a", "b c"]), "--top-k", 1)
+    assert printed("rerank", directory, *given) == wanted
 
 
 @pytest.mark.parametrize("strategy", ["none", "simple", "max"])

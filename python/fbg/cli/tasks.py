@@ -138,7 +138,7 @@ def rerank(
     query: str,
     top_k: int | None,
 ) -> None:
-    """Print texts by how well they answer a query, best first (cross-encoders).
+    """Print texts by how well they answer a query, best first (cross-encoders, ColBERT).
 
     \b
     Example:
@@ -146,7 +146,8 @@ def rerank(
     """
     given = _given(texts, source)
     with _loaded(model, dtype, num_threads) as loaded:
-        _print(loaded.rerank(query, given, top_k=top_k, return_documents=True))
+        ranked = loaded.rerank if loaded.sentence.multi_vector is None else loaded.rank
+        _print(ranked(query, given, top_k=top_k, return_documents=True))
 
 
 @click.command()

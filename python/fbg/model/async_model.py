@@ -24,6 +24,7 @@ from fbg.tasks.classify import classify_steps
 from fbg.tasks.encoder import SENTENCES, EncodeOptions
 from fbg.tasks.fill_mask import fill_mask_steps
 from fbg.tasks.inputs import require_texts, text_blocks
+from fbg.tasks.multi.encode import encode_multi_steps
 from fbg.tasks.ner import ner_steps
 from fbg.tasks.rerank import predict_steps, rerank_steps
 from fbg.tasks.sparse import SparseEmbeddings, encode_sparse_steps
@@ -198,6 +199,14 @@ class AsyncModel:
         """As `Model.encode_sparse`."""
         steps = encode_sparse_steps(self.model.context, sentences, **options)
         return await self.run(steps, record)
+
+    async def encode_multi(
+        self, texts: str | Sequence[str], record: Record | None = None, **options: Any
+    ) -> Floats | list[Floats]:
+        """As `Model.encode_multi`."""
+        steps = encode_multi_steps(self.model.context, texts, **options)
+        rows = await self.run(steps, record, _characters(texts))
+        return rows[0] if isinstance(texts, str) else rows
 
     async def classify(self, texts: Any, record: Record | None = None, **options: Any) -> Any:
         """As `Model.classify`."""

@@ -22,6 +22,7 @@ from fbg.tasks.classify import ClassifyMethods
 from fbg.tasks.context import TaskContext
 from fbg.tasks.encode import EncodeMethods
 from fbg.tasks.fill_mask import FillMaskMethods
+from fbg.tasks.multi.encode import MultiVectorMethods
 from fbg.tasks.ner import NerMethods
 from fbg.tasks.rerank import RerankMethods
 from fbg.tasks.sparse import SparseMethods
@@ -41,6 +42,7 @@ class Model(
     FillMaskMethods,
     SparseMethods,
     ZeroShotMethods,
+    MultiVectorMethods,
 ):
     """A transformer encoder that is ready to run. `fbg.load` makes it; threads may share it.
 

@@ -13,10 +13,13 @@ from fbg.checkpoints.files import Settings, read_settings
 from fbg.compression.linear import Linear
 from fbg.networks.graph import add_activated
 
-__all__ = ["Dense", "build_dense", "dense_files", "read_dense"]
+__all__ = ["SENTENCE", "TOKENS", "Dense", "build_dense", "dense_files", "read_dense"]
 
 # Classes of torch.nn, and what the graph has for them: an activation of linear layers, or an op.
 ACTIVATIONS = {"Identity": "none", "ReLU": "relu", "GELU": "gelu", "Tanh": "tanh"}
+
+
+SENTENCE, TOKENS = "sentence_embedding", "token_embeddings"
 
 
 @dataclass(frozen=True)
@@ -33,8 +36,11 @@ def dense_files(folder: str) -> list[str]:
     return [f"{folder}/{name}" for name in ("config.json", *(form.single for form in FORMATS))]
 
 
-def read_dense(directory: Path, inputs: int) -> Dense:
-    """Read a folder such as 2_Dense; raises ModelError. inputs: columns of what comes before."""
+def read_dense(directory: Path, inputs: int, of: str = SENTENCE) -> Dense:
+    """Read a folder such as 2_Dense; raises ModelError.
+
+    inputs: columns of what comes before. of: what the module reads, SENTENCE or TOKENS.
+    """
     settings = read_settings(directory / "config.json")
     if settings.size("in_features") != inputs:
         raise settings.error(
@@ -42,7 +48,10 @@ def read_dense(directory: Path, inputs: int) -> Dense:
         )
     outputs = settings.size("out_features")
     for key in ("module_input_name", "module_output_name"):
-        settings.choice(key, ("sentence_embedding",), default="sentence_embedding")
+        if settings.get(key) is not None:
+            settings.choice(key, (of,))
+    if settings.flag("use_residual"):
+        raise settings.error("use_residual", "false")
     activation = ACTIVATIONS[_activation_class(settings)]
     checkpoint = Checkpoint(directory, "linear.weight")
     weight = checkpoint.weight(["linear"], [outputs], inputs).pack("float32", 1)

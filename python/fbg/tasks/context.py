@@ -16,6 +16,7 @@ from fbg.networks.transformer import Transformer
 from fbg.runtime.work import Steps, Work
 from fbg.tasks.engines import EmbeddingEngines, HeadEngine
 from fbg.tasks.inputs import SomeText, require_count, text_blocks
+from fbg.tasks.multi.engines import MultiVectorEngines
 from fbg.tasks.truncation import CutTexts, require_truncation
 from fbg.text.encoded_text import EncodedText
 from fbg.text.sentence import SentenceConfig
@@ -43,6 +44,7 @@ class TaskContext:
         self.tokenizer = tokenizer
         self.embeddings = EmbeddingEngines(transformer, sentence)
         self.head_engine = HeadEngine(transformer, directory)
+        self.multi_vector = MultiVectorEngines(transformer, sentence.multi_vector, directory)
         self.cut_texts = CutTexts(tokenizer.max_length)
         self._num_threads = num_threads
 
@@ -53,7 +55,8 @@ class TaskContext:
 
     @property
     def arena_bytes(self) -> int:
-        return self.embeddings.arena_bytes + self.head_engine.arena_bytes
+        engines = (self.embeddings, self.head_engine, self.multi_vector)
+        return sum(engine.arena_bytes for engine in engines)
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from fbg.networks.config import EncoderConfig
 from fbg.networks.dense import Dense, dense_files, read_dense
 from fbg.networks.static import StaticConfig
 from fbg.networks.task_config import read_pair_activation
+from fbg.text.multi_vector import MultiVector, read_multi_vector
 from fbg.text.pair_template import PairTemplate, read_pair_template
 
 __all__ = [
@@ -38,7 +39,7 @@ MODES = {
 SUPPORTED = tuple(MODES.values())
 
 # Modules behind the transformer, in the only order that is supported. Dense ones may recur.
-MODULES_ORDER = ("Transformer", "Pooling", "Dense", "Normalize")
+MODULES_ORDER = ("Transformer", "Pooling", "Dense", "MultiVectorMask", "Normalize")
 # Modules that take the place of another: those of other kinds of models.
 INSTEAD_OF = {
     "MLMTransformer": "Transformer",
@@ -78,6 +79,7 @@ class SentenceConfig:
     score_tokens: tuple[int, ...] = ()  # of rerankers, as TaskConfig has them
     pair_activation: str | None = None
     template: PairTemplate | None = None
+    multi_vector: MultiVector | None = None  # of models with a vector for every token
 
 
 def read_sentence_config(directory: Path, config: EncoderConfig) -> SentenceConfig:
@@ -87,7 +89,9 @@ def read_sentence_config(directory: Path, config: EncoderConfig) -> SentenceConf
     pooling, normalize, dense, width = "mean", False, [], config.hidden_size
     include_prompt, splade = True, Splade()
     tokens: tuple[int, ...] = ()
-    for kind, folder in _modules(directory / MODULES):
+    modules = _modules(directory / MODULES)
+    multi_vector = read_multi_vector(directory, config, modules, max_length)
+    for kind, folder in modules if multi_vector is None else []:
         if kind == "Pooling":
             settings = read_settings(directory / folder / "config.json")
             pooling = _pooling(settings, config)
@@ -119,6 +123,7 @@ def read_sentence_config(directory: Path, config: EncoderConfig) -> SentenceConf
         tokens,
         _read_activation(directory / PROMPTS),
         _read_template(directory, config, bool(tokens), prompt),
+        multi_vector,
     )
 
 
@@ -195,7 +200,7 @@ def sentence_files(directory: Path) -> list[str]:
     for kind, folder in _modules(directory / MODULES):
         if kind == "StaticEmbedding":
             files.append(f"{folder}/tokenizer.json")
-        elif INSTEAD_OF.get(kind, kind) == "Pooling":
+        elif INSTEAD_OF.get(kind, kind) == "Pooling" or kind == "MultiVectorMask":
             files.append(f"{folder}/config.json")
         elif kind == "Dense":
             files += dense_files(folder)

@@ -249,6 +249,11 @@ class TextTokenizer:
         return [text if text.ids.size <= limit else _cut(text, limit, kept) for text in encoded]
 
     @property
+    def path(self) -> Path:
+        """The file, for errors."""
+        return self._path
+
+    @property
     def is_present(self) -> bool:
         """Whether there is a tokenizer at all."""
         return self._read is not None

@@ -1,0 +1,202 @@
+"""A vector for every token of queries and documents, as models like ColBERT compare them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from fbg.errors import ModelError
+from fbg.runtime.work import Steps, Work, run_steps
+from fbg.tasks.inputs import require_choice, require_count, require_texts, text_blocks
+from fbg.tasks.multi.scores import maxsim
+from fbg.tasks.results import RankedDocument
+from fbg.tasks.scores import top_k as best_first
+from fbg.tasks.truncation import CutTexts, require_truncation
+from fbg.text.multi_vector import KINDS, Expansion
+from fbg.text.tokenization import TextTokenizer
+from fbg.threads import calling
+
+if TYPE_CHECKING:
+    from fbg.tasks.context import TaskContext
+
+__all__ = ["MultiVectorMethods", "encode_multi_steps"]
+
+Floats = npt.NDArray[np.float32]
+Indices = npt.NDArray[np.int32]
+Kind = Literal["query", "document"]
+
+
+class MultiVectorMethods:
+    """The methods of `Model` for models with a vector for every token (late interaction)."""
+
+    _context: TaskContext
+
+    def encode_multi(
+        self,
+        texts: str | Iterable[str],
+        kind: Kind = "document",
+        batch_size: int = 32,
+        truncation: bool = True,
+    ) -> Floats | list[Floats]:
+        """Return the vectors of the tokens of each text.
+
+        texts: a str, or an iterable of str.
+        kind: "query" or "document", which differ in their prefix, in where they are cut, in the
+            mask tokens that queries are filled up with, and in the tokens that are left out.
+        batch_size: the most texts to compute at a time; limits memory, and never changes a result.
+        truncation: True truncates texts to the length of their kind, and warns once for each
+            model; False raises ValueError for a longer text.
+
+        Returns a list of (tokens, dimension) float32 arrays, which `fbg.maxsim` compares; for a
+        str, one array. Results are those of PyLate, and of MultiVectorEncoder of
+        sentence-transformers. Raises ModelError for other models.
+
+        >>> model.encode_multi("what is rust?", "query").shape  # doctest: +SKIP
+        (32, 128)
+        """
+        steps = encode_multi_steps(self._context, texts, kind, batch_size, truncation)
+        rows = run_steps(steps, self._context.num_threads)
+        return rows[0] if isinstance(texts, str) else rows
+
+    def rank(
+        self,
+        query: str,
+        documents: Iterable[str],
+        top_k: int | None = None,
+        return_documents: bool = False,
+        batch_size: int = 32,
+        truncation: bool = True,
+    ) -> list[RankedDocument]:
+        """Rank documents by how well their tokens match those of a query (`fbg.maxsim`).
+
+        The arguments and results are those of `rerank`, which needs a cross-encoder.
+
+        >>> model.rank("who wrote it?", ["no idea", "Harper Lee did"], top_k=1)  # doctest: +SKIP
+        [{'corpus_id': 1, 'score': 21.5}]
+        """
+        if not isinstance(query, str):
+            raise TypeError(f"rank: query must be a str, got {type(query).__name__}")
+        k = None if top_k is None else require_count("rank: top_k", top_k)
+        given = require_texts("rank: documents", documents, several=True)
+        threads, context = self._context.num_threads, self._context
+        ask = encode_multi_steps(context, query, "query", batch_size, truncation, "rank: query")
+        asked = run_steps(ask, threads)
+        find = encode_multi_steps(
+            context, given, "document", batch_size, truncation, "rank: documents"
+        )
+        scores = maxsim(asked, run_steps(find, threads))[0]
+        results: list[RankedDocument] = []
+        for n in best_first(scores, k).tolist():
+            result: RankedDocument = {"corpus_id": n, "score": float(scores[n])}
+            results.append({**result, "text": given[n]} if return_documents else result)
+        return results
+
+
+def encode_multi_steps(
+    context: TaskContext,
+    texts: str | Iterable[str],
+    kind: Kind = "document",
+    batch_size: int = 32,
+    truncation: bool = True,
+    where: str = "encode_multi: texts",
+) -> Steps[list[Floats]]:
+    """`Model.encode_multi` as a task for whoever drives it; a list for one text, too."""
+    task = where.partition(":")[0]
+    require_choice(f"{task}: kind", kind, KINDS)
+    size = require_count(f"{task}: batch_size", batch_size)
+    cut = require_truncation(task, truncation)
+    reader = _Reader(context, kind, task)
+    engine = context.multi_vector.engine(task, reader.hidden_length)
+    results: list[Floats] = []
+    for block in text_blocks(require_texts(where, texts)):
+        sequences = reader.read(block, where, len(results), cut)
+        kept = [reader.kept(ids) for ids in sequences]
+
+        def keep(n: int, output: Floats, kept: list[npt.NDArray[np.bool_]] = kept) -> Floats:
+            rows: Floats = output[kept[n]]
+            return rows
+
+        results += yield Work(engine, sequences, [None] * len(block), task, keep, size)
+    return results
+
+
+class _Reader:
+    """Tokenizes texts of one kind.
+
+    hidden_length: of queries whose mask tokens nobody looks at; else 0.
+    """
+
+    def __init__(self, context: TaskContext, kind: Kind, task: str) -> None:
+        self._settings = settings = context.multi_vector.settings(task)
+        self._expansion = settings.expansion if kind == "query" else None
+        self._fill = 0
+        if self._expansion is not None:
+            self._fill = _fill_token(context.tokenizer, self._expansion)
+        limit = settings.lengths[kind]
+        if self._expansion is not None:
+            least = self._expansion.length
+            limit = least if self._expansion.cuts else max(limit, least)
+        attended = self._expansion is None or self._expansion.attended
+        self.hidden_length = 0 if attended else limit
+        prefix = settings.prefixes[kind]
+        self._inserted, self._prefix = None, prefix
+        if settings.inserted:
+            self._inserted, self._prefix = _split_prefix(context.tokenizer, prefix)
+        try:
+            reserved = 0 if self._inserted is None else 1
+            self._tokenizer = context.tokenizer.with_max_length(limit - reserved)
+        except ValueError as error:
+            raise ModelError(f"{task}: {kind}_length of the model: {error}") from None
+        cuts = context.multi_vector.cut_texts
+        self._cut_texts = cuts.setdefault(limit, CutTexts(limit - reserved))
+        skipped = settings.skiplist if kind in settings.skipped_in else ()
+        known = [context.tokenizer.token_id(word) for word in skipped]
+        self._skipped = np.array([token for token in known if token is not None], np.int32)
+
+    def read(self, texts: Sequence[str], where: str, first: int, truncation: bool) -> list[Indices]:
+        """Return the tokens of texts; those that nobody looks at as ~token."""
+        with calling:
+            encoded = self._tokenizer.encode_sentences(
+                [self._prefix + text for text in texts], where, first
+            )
+            self._cut_texts.check(encoded, where, first, truncation)
+            frame = self._tokenizer.frame
+            return [self._filled(self._with_prefix(text.ids, frame)) for text in encoded]
+
+    def _with_prefix(self, ids: Indices, frame: Indices) -> Indices:
+        if self._inserted is None:
+            return ids
+        place = int(frame.size > 1 and ids.size > 0 and ids[0] == frame[0])
+        return np.insert(ids, place, self._inserted)
+
+    def _filled(self, ids: Indices) -> Indices:
+        expansion = self._expansion
+        missing = 0 if expansion is None else max(expansion.length - ids.size, 0)
+        fill = self._fill if expansion is not None and expansion.attended else ~self._fill
+        return np.concatenate([ids, np.full(missing, fill, np.int32)])
+
+    def kept(self, ids: Indices) -> npt.NDArray[np.bool_]:
+        """Return which tokens have vectors in the result."""
+        return ~np.isin(np.where(ids < 0, ~ids, ids), self._skipped)
+
+
+def _split_prefix(tokenizer: TextTokenizer, prefix: str) -> tuple[int | None, str]:
+    """Return the token that a prefix is or begins with, None if there is none, and the rest."""
+    for text in (prefix, *prefix.split()[:1]):
+        token = tokenizer.token_id(text) if text else None
+        if token is not None:
+            return token, prefix[len(text) :].lstrip()
+    return None, prefix
+
+
+def _fill_token(tokenizer: TextTokenizer, expansion: Expansion) -> int:
+    """Return the token that queries are filled up with; raises ModelError."""
+    named = expansion.token
+    found = tokenizer.mask_id if named is None else tokenizer.token_id(named)
+    if found is None:
+        what = "[MASK] or <mask>" if named is None else repr(named)
+        raise ModelError(f"{tokenizer.path}: has no token {what}, which queries are filled up with")
+    return found

@@ -1,0 +1,80 @@
+"""The networks that compute a vector for every token: the encoder, then Dense modules."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+from fbg import _fbg
+from fbg.errors import ModelError
+from fbg.networks.dense import build_dense
+from fbg.networks.transformer import Transformer
+from fbg.runtime.engine import Engine
+from fbg.tasks.multi.expansion import ExpandedEngine, ExpandedGraph, can_expand
+from fbg.tasks.truncation import CutTexts
+from fbg.text.multi_vector import MultiVector
+
+__all__ = ["MultiVectorEngines"]
+
+
+class MultiVectorEngines:
+    """Engines for queries and documents, made when they are first asked for.
+
+    cut_texts: for the limits of queries and documents, which differ.
+    """
+
+    def __init__(
+        self, transformer: Transformer, settings: MultiVector | None, directory: Path
+    ) -> None:
+        self._transformer, self._settings, self._directory = transformer, settings, directory
+        self._engines: dict[int, Engine] = {}
+        self._lock = threading.Lock()
+        self.cut_texts: dict[int, CutTexts] = {}
+
+    def settings(self, task: str) -> MultiVector:
+        """Return the settings; raises ModelError if the model has one vector for a text."""
+        if self._settings is None:
+            raise ModelError(
+                f"{task}: {self._directory}: has no vectors for tokens: neither has modules.json a "
+                "MultiVectorMask, nor config_sentence_transformers.json the model_type ColBERT or "
+                "MultiVectorEncoder"
+            )
+        return self._settings
+
+    def engine(self, task: str, hidden_length: int = 0) -> Engine:
+        """Return the engine; hidden_length: the length of queries with tokens nobody looks at.
+
+        Raises ModelError if attention of the model cannot hide any.
+        """
+        settings, transformer = self.settings(task), self._transformer
+        config = transformer.config
+        if hidden_length and not can_expand(config):
+            raise ModelError(
+                f"{task}: {self._directory}: models of the type {config.model_type} must attend to "
+                "the tokens that queries are filled up with"
+            )
+        with self._lock:
+            engine = self._engines.get(hidden_length)
+            if engine is None:
+                columns = settings.dense[-1].outputs if settings.dense else config.hidden_size
+                if hidden_length:
+                    expanded = ExpandedGraph(config, hidden_length)
+                    self._build(expanded, settings)
+                    engine = ExpandedEngine(expanded, config, hidden_length, columns)
+                else:
+                    graph = _fbg.Graph()
+                    self._build(graph, settings)
+                    engine = Engine(graph, config, columns, per_token=True)
+                self._engines[hidden_length] = engine
+            return engine
+
+    def _build(self, graph: _fbg.Graph, settings: MultiVector) -> None:
+        x = self._transformer.build(graph)
+        for dense in settings.dense:
+            x = build_dense(graph, x, dense)
+        graph.output(graph.normalize(x) if settings.normalize else x)
+
+    @property
+    def arena_bytes(self) -> int:
+        with self._lock:
+            return sum(engine.arena_bytes for engine in self._engines.values())

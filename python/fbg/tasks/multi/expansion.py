@@ -1,0 +1,149 @@
+"""Queries with mask tokens that look at the others, while nobody looks at them.
+
+ColBERT's queries are filled up with mask tokens (arXiv:2004.12832). In most models these read the
+tokens of the query, but neither each other nor themselves, and nothing reads them. Attention has no
+such mask; it adds a bias that depends on the distance between two positions. So the query is there
+twice, each copy reading the other, and the mask tokens read the first copy: every pair of places
+that must not see each other is at a distance whose bias hides it.
+
+    places      [0, L)         [P, P + L)      [3 P, 3 P + L)      P = 2 L
+                the query      its copy        mask tokens
+    reads       the copy       the query       the query
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fbg import _fbg
+from fbg.networks.config import EncoderConfig
+from fbg.runtime.batches import PackedBatch, token_position_ids
+from fbg.runtime.engine import Engine
+from fbg.runtime.runner import Runner
+
+__all__ = ["ExpandedEngine", "ExpandedGraph", "can_expand"]
+
+Floats = npt.NDArray[np.float32]
+Indices = npt.NDArray[np.int32]
+
+HIDDEN = -1e9  # added to a score that must not count
+ZONES = 4  # of 2 L places each
+
+
+def can_expand(config: EncoderConfig) -> bool:
+    """Whether attention of this network leaves room for the bias."""
+    settings: Any = config
+    return not (
+        getattr(settings, "causal", False)
+        or getattr(settings, "relative", None) is not None
+        or getattr(settings, "softcap", None) is not None
+    )
+
+
+class ExpandedGraph(_fbg.Graph):
+    """A graph whose attention hides mask tokens; networks add their ops to it as to any other.
+
+    length: the most tokens of a query, mask tokens included.
+    """
+
+    def __init__(self, config: EncoderConfig, length: int) -> None:
+        super().__init__()
+        self._config: Any = config
+        self._length, self._period = length, 2 * length
+        self._layer = 0
+
+    def rotate(self, qkv: int, shape: _fbg.AttentionShape, cos_sin: Floats) -> int:
+        table = np.zeros((ZONES * self._period, cos_sin.shape[1]), np.float32)
+        for zone in range(ZONES):
+            begin = zone * self._period
+            table[begin : begin + self._length] = cos_sin[: self._length]
+        return super().rotate(qkv, shape, table)
+
+    def attention(
+        self,
+        qkv: int,
+        shape: _fbg.AttentionShape,
+        allow_bfloat16: bool = False,
+        distance_bias: Floats | None = None,
+        scale: float | None = None,
+        *ignored: object,
+    ) -> int:
+        config, period = self._config, self._period
+        windows = getattr(config, "windows", ())
+        window = windows[self._layer] if windows else None
+        self._layer += 1
+        distances = np.arange(1 - self._length, self._length)
+        seen = distances if window is None else distances[np.abs(distances) <= window]
+        bias = np.full((config.num_heads, 2 * ZONES * period - 1), HIDDEN, np.float32)
+        for shift in (period, -period, -3 * period):
+            columns = ZONES * period - 1 + shift + seen
+            bias[:, columns] = (
+                0 if distance_bias is None else distance_bias[:, distance_bias.shape[1] // 2 + seen]
+            )
+        kv_heads = getattr(config, "kv_heads", config.num_heads)
+        whole = _fbg.AttentionShape(config.num_heads, kv_heads, config.head_dim)
+        return super().attention(qkv, whole, allow_bfloat16, bias, scale)
+
+
+@dataclass(frozen=True)
+class _Limits:
+    max_length: int
+    vocab_size: int
+    num_token_types: int
+    pad_token_id: int | None
+
+
+class ExpandedEngine(Engine):
+    """An engine for queries whose mask tokens are given as ~token, behind all others."""
+
+    def __init__(
+        self, graph: ExpandedGraph, config: EncoderConfig, length: int, columns: int
+    ) -> None:
+        limits = _Limits(ZONES * 2 * length, config.vocab_size, 1, config.pad_token_id)
+        super().__init__(graph, limits, columns, per_token=True)
+        self._period, self._padding = 2 * length, config.pad_token_id
+
+    def require_valid(
+        self, ids: Sequence[Indices], types: Sequence[Indices | None], where: str
+    ) -> None:
+        plain = [np.where(part < 0, ~part, part) for part in ids]
+        super().require_valid(plain, types, where)
+
+    def compute(
+        self,
+        ids: Sequence[Indices],
+        types: Sequence[Indices | None],
+        runner: Runner,
+        num_threads: int,
+        where: str,
+    ) -> list[Floats]:
+        self.require_valid(ids, types, where)
+        packed = [self._packed(part) for part in ids]
+        offsets = np.zeros(len(ids) + 1, np.int32)
+        np.cumsum([tokens.size for tokens, _, _ in packed], out=offsets[1:])
+        tokens, position_ids, places = (
+            np.concatenate(parts).astype(np.int32) for parts in zip(*packed, strict=True)
+        )
+        batch = PackedBatch(tokens, position_ids, np.zeros_like(tokens), places, offsets)
+        output = np.empty((int(offsets[-1]), self.columns), np.float32)
+        runner.run(batch, [output], num_threads)
+        results = []
+        for part, begin, end in zip(ids, offsets[:-1], offsets[1:], strict=True):
+            own = int(np.count_nonzero(part >= 0))
+            rows = output[begin:end]
+            results.append(np.concatenate([rows[:own], rows[2 * own :]]))
+        return results
+
+    def _packed(self, ids: Indices) -> tuple[Indices, Indices, Indices]:
+        """Return the tokens, rows of the position table and places of a query."""
+        whole = np.where(ids < 0, ~ids, ids)
+        count, own = ids.size, int(np.count_nonzero(ids >= 0))
+        rows = token_position_ids(whole[None], self._padding)[0]
+        zones = np.repeat([0, 1, 3], [own, own, count - own]).astype(np.int32)
+        order = np.concatenate([np.arange(own), np.arange(own), np.arange(own, count)])
+        return whole[order], rows[order], order.astype(np.int32) + zones * self._period

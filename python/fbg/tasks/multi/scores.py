@@ -1,0 +1,71 @@
+"""MaxSim: how well the vectors of a query's tokens match those of a document's tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fbg.matmul.packed_b import PackedB
+from fbg.matmul.product import linear
+
+__all__ = ["maxsim"]
+
+Floats = npt.NDArray[np.float32]
+
+BLOCK_ROWS = 1 << 16  # tokens of documents that are compared at a time
+
+
+def maxsim(
+    queries: Sequence[npt.ArrayLike] | Floats, documents: Sequence[npt.ArrayLike] | Floats
+) -> Floats:
+    """Return the scores of all pairs, (queries, documents) float32.
+
+    queries, documents: sequences of (tokens, dimension) float32 arrays, as `Model.encode_multi`
+        returns them, or one such array.
+
+    The score is the sum over the tokens of the query of the largest dot product with a token of the
+    document; 0 for a document without tokens. It depends on nothing but the pair. Raises TypeError
+    for dtypes and ValueError for shapes.
+
+    >>> maxsim(np.float32([[1, 0], [0, 1]]), [np.float32([[2, 0], [0, 3]]), np.float32([[1, 1]])])
+    array([[5., 2.]], dtype=float32)
+    """
+    asked, found = _checked("queries", queries), _checked("documents", documents)
+    widths = {array.shape[1] for array in (*asked, *found)}
+    if len(widths) > 1:
+        raise ValueError(f"maxsim: all arrays must have equally many columns, got {sorted(widths)}")
+    result = np.zeros((len(asked), len(found)), np.float32)
+    packed = [
+        PackedB(query, transpose=True, dtype="float32") if len(query) else None for query in asked
+    ]
+    begin = 0
+    while begin < len(found):
+        end, rows = begin, 0
+        while end < len(found) and (end == begin or rows + len(found[end]) <= BLOCK_ROWS):
+            rows += len(found[end])
+            end += 1
+        kept = [n for n in range(begin, end) if len(found[n])]
+        if kept:
+            tokens = np.concatenate([found[n] for n in kept])
+            starts = np.cumsum([0, *(len(found[n]) for n in kept[:-1])])
+            for row, query in enumerate(packed):
+                if query is not None:
+                    best = np.maximum.reduceat(linear(tokens, query), starts, axis=0)
+                    result[row, kept] = best.sum(axis=1)
+        begin = end
+    return result
+
+
+def _checked(name: str, given: Any) -> list[Floats]:
+    if isinstance(given, np.ndarray) and given.ndim == 2:
+        given = [given]
+    arrays = [np.ascontiguousarray(array) for array in given]
+    for n, array in enumerate(arrays):
+        if array.dtype != np.float32:
+            raise TypeError(f"maxsim: {name}[{n}] must be float32, got {array.dtype}")
+        if array.ndim != 2 or array.shape[1] == 0:
+            raise ValueError(f"maxsim: {name}[{n}] must be (tokens, dimension), got {array.shape}")
+    return arrays

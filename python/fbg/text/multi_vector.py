@@ -1,0 +1,153 @@
+"""Settings of models with a vector for every token (ColBERT): lengths, prefixes, what is skipped.
+
+Two layouts have them: PyLate's, with all settings in config_sentence_transformers.json, and that of
+MultiVectorEncoder of sentence-transformers, with a module MultiVectorMask and with settings of
+queries in sentence_bert_config.json. Dense modules project each token in both.
+"""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from fbg.checkpoints.files import Settings, read_settings
+from fbg.networks.config import EncoderConfig
+from fbg.networks.dense import TOKENS, Dense, read_dense
+
+__all__ = ["KINDS", "Expansion", "MultiVector", "read_multi_vector"]
+
+PYLATE, PACKAGE = "ColBERT", "MultiVectorEncoder"
+MASK = "MultiVectorMask"
+KINDS = ("query", "document")
+
+
+@dataclass(frozen=True)
+class Expansion:
+    """How queries are filled up with a token.
+
+    length: of the result. attended: the tokens are seen by others. cuts: longer queries are cut.
+    token: None: the mask token, or the end of a text if there is none.
+    """
+
+    length: int
+    attended: bool
+    cuts: bool = True
+    token: str | None = None
+
+
+@dataclass(frozen=True)
+class MultiVector:
+    """What follows the encoder for each token, and what is special about queries and documents.
+
+    lengths: at which they are cut. prefixes: what precedes them. inserted: a prefix is one token.
+    skiplist: tokens whose vectors are left out, of the kinds in skipped_in.
+    """
+
+    dense: tuple[Dense, ...]
+    normalize: bool
+    lengths: Mapping[str, int]
+    prefixes: Mapping[str, str]
+    inserted: bool
+    expansion: Expansion | None
+    skiplist: tuple[str, ...]
+    skipped_in: tuple[str, ...]
+
+
+def read_multi_vector(
+    directory: Path, config: EncoderConfig, modules: Sequence[tuple[str, str]], max_length: int
+) -> MultiVector | None:
+    """Return the settings of a model that has a vector for every token, None for any other.
+
+    modules: kind and folder of each. max_length: where nothing else is said. Raises ModelError.
+    """
+    path = directory / "config_sentence_transformers.json"
+    settings = read_settings(path) if path.is_file() else Settings(path, {})
+    kind, folders = settings.get("model_type"), dict(modules)
+    if kind not in (PYLATE, PACKAGE) and MASK not in folders:
+        return None
+    width, dense = config.hidden_size, []
+    for name, folder in modules:
+        if name == "Dense":
+            dense.append(read_dense(directory / folder, width, TOKENS))
+            width = dense[-1].outputs
+    prompts = settings.section("prompts")
+    if kind == PYLATE:
+        return _of_pylate(settings, tuple(dense), prompts, max_length)
+    words: tuple[str, ...] = ()
+    tasks: tuple[str, ...] = ("document",)
+    if MASK in folders:
+        mask = read_settings(directory / folders[MASK] / "config.json")
+        words = _names(mask, "skiplist_words", ())
+        tasks = _names(mask, "skiplist_tasks", tasks)
+        if mask.get("keep_only_token_ids") is not None:
+            raise mask.error("keep_only_token_ids", "null")
+    path = directory / "sentence_bert_config.json"
+    own = read_settings(path) if path.is_file() else Settings(path, {})
+    return MultiVector(
+        tuple(dense),
+        "Normalize" in folders,
+        _lengths(own, dict.fromkeys(KINDS, max_length), max_length),
+        {kind: _text(prompts, kind, "") for kind in KINDS},
+        False,
+        _expansion(own, max_length),
+        words,
+        tasks,
+    )
+
+
+def _of_pylate(
+    settings: Settings, dense: tuple[Dense, ...], prompts: Settings, max_length: int
+) -> MultiVector:
+    lengths = _lengths(settings, {"query": 32, "document": 180}, max_length)
+    expansion = None
+    if settings.flag("do_query_expansion", default=True):
+        attended = settings.flag("attend_to_expansion_tokens")
+        expansion = Expansion(lengths["query"], attended)
+    prefixes = {
+        kind: _text(settings, f"{kind}_prefix", "") + _text(prompts, kind, "") for kind in KINDS
+    }
+    words = _names(settings, "skiplist_words", tuple(string.punctuation))
+    return MultiVector(dense, True, lengths, prefixes, True, expansion, words, ("document",))
+
+
+def _expansion(settings: Settings, max_length: int) -> Expansion | None:
+    if settings.get("query_expansion") is None:
+        return None
+    section = settings.section("query_expansion")
+    length = section.size("length")
+    if length > max_length:
+        raise section.error("length", f"at most {max_length}, which the model takes")
+    token = section.get("token")
+    if token is not None and not isinstance(token, str):
+        raise section.error("token", "a string or null")
+    strategy = section.choice("strategy", ("fixed", "min"))
+    return Expansion(length, section.flag("attend"), strategy == "fixed", token)
+
+
+def _lengths(settings: Settings, default: Mapping[str, int], max_length: int) -> dict[str, int]:
+    lengths = {}
+    for kind in KINDS:
+        key = f"{kind}_length"
+        given = settings.get(key) is not None
+        lengths[kind] = min(settings.size(key) if given else default[kind], max_length)
+    return lengths
+
+
+def _text(settings: Settings, key: str, default: str) -> str:
+    value = settings.get(key)
+    if value is None:
+        return default
+    if not isinstance(value, str):
+        raise settings.error(key, "a string or null")
+    return value
+
+
+def _names(settings: Settings, key: str, default: tuple[str, ...]) -> tuple[str, ...]:
+    value = settings.get(key)
+    if value is None:
+        return default
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+        raise settings.error(key, "a list of strings or null")
+    return tuple(value)

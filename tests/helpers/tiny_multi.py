@@ -1,0 +1,124 @@
+"""Tiny random models with a vector for every token, in PyLate's layout and in that of
+MultiVectorEncoder of sentence-transformers.
+"""
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tokenizers import Tokenizer
+
+from helpers import tiny_models
+from helpers.tiny_bert import write_json
+from helpers.tiny_outputs import write_dense
+
+QUERIES = ["the cat", "who wrote it, and when?", "x", "a " * 40, ""]
+DOCUMENTS = ["Ada, lives in the north.", "x; y!", "the " * 50, "?", "no idea 42"]
+LENGTH = 16
+
+
+class Multi(NamedTuple):
+    """A model: its family, its layout, settings of its configuration files."""
+
+    family: str
+    layout: str
+    settings: dict[str, Any]
+
+
+def expansion(**values: Any) -> dict[str, Any]:
+    return {"query_expansion": {"strategy": "fixed", "attend": False, "length": LENGTH, **values}}
+
+
+MODELS = {
+    "pylate": Multi(
+        "bert",
+        "pylate",
+        {
+            "query_length": LENGTH,
+            "document_length": 20,
+            "query_prefix": "word1 ",
+            "document_prefix": "word0 ",
+        },
+    ),
+    "pylate-attended": Multi(
+        "roberta",
+        "pylate",
+        {
+            "query_length": LENGTH,
+            "document_length": 12,
+            "attend_to_expansion_tokens": True,
+            "query_prefix": "[unused0]",
+            "skiplist_words": ["x", "the"],
+        },
+    ),
+    "pylate-plain": Multi(
+        "bert",
+        "pylate",
+        {"query_length": 9, "document_length": 12, "do_query_expansion": False},
+    ),
+    "hidden": Multi("modernbert", "package", {**expansion(), "document_length": 20}),
+    "distances": Multi("mpnet", "package", expansion()),
+    "counted": Multi("xlm-roberta", "package", expansion()),
+    "least": Multi("nomic_bert", "package", {**expansion(strategy="min"), "query_length": 24}),
+    "named": Multi("bert", "package", expansion(attend=True, token="a")),
+    "none": Multi("modernbert", "package", {"query_length": 10}),
+}
+
+
+def tokenizer(family: str) -> Tokenizer:
+    result = tiny_models.TOKENIZERS[family]()
+    square = result.token_to_id("[MASK]") is not None
+    # Tokens of the vocabulary, so that it does not grow.
+    result.add_special_tokens(["[UNK]", "[CLS]", "[SEP]", "[MASK]"] if square else ["<mask>"])
+    return result
+
+
+def write_multi(path: Path, name: str) -> Path:
+    """Write one of MODELS."""
+    family, layout, settings = MODELS[name]
+    model = tiny_models.tiny_model(family)
+    # A window within which every mask token sees some token of the query.
+    wide = {"local_attention": 24} if family == "modernbert" else {}
+    config = {**model.config, **wide}
+    tiny_models.write_checkpoint(path, config, model.tensors, tokenizer=tokenizer(family))
+    square = tokenizer(family).token_to_id("[MASK]") is not None
+    names = ("[CLS]", "[SEP]", "[UNK]", "[PAD]", "[MASK]")
+    tokens = names if square else ("<s>", "</s>", "<unk>", "<pad>", "<mask>")
+    keys = ("cls_token", "sep_token", "unk_token", "pad_token", "mask_token")
+    longest = tiny_models.max_length(model.config)
+    named = dict(zip(keys, tokens, strict=True))
+    write_json(
+        path / "tokenizer_config.json",
+        {"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": longest, **named},
+    )
+    hidden = model.config["hidden_size"]
+    folders = {"transformer.Transformer": "", "dense.Dense": "1_Dense"}
+    dense: dict[str, Any] = {"activation_function": "torch.nn.modules.linear.Identity"}
+    if layout == "pylate":
+        modules = {
+            "sentence_transformers.models.Transformer": "",
+            "pylate.models.Dense.Dense": "1_Dense",
+        }
+        write_dense(path / "1_Dense", hidden, 8, bias=False, use_residual=False, **dense)
+        write_json(path / "sentence_bert_config.json", {"max_seq_length": longest})
+        own = {"model_type": "ColBERT", "prompts": {}, "default_prompt_name": None}
+        write_json(path / "config_sentence_transformers.json", {**own, **settings})
+    else:
+        base = "sentence_transformers.base.modules"
+        modules = {f"{base}.{kind}": folder for kind, folder in folders.items()}
+        multi = "sentence_transformers.multi_vector_encoder.modules"
+        multi += ".multi_vector_mask.MultiVectorMask"
+        modules |= {multi: "2_Mask", "sentence_transformers.models.Normalize": "3_Normalize"}
+        write_dense(path / "1_Dense", hidden, 8, module_input_name="token_embeddings", **dense)
+        mask = {"skiplist_words": [",", "x"], "skiplist_tasks": ["document"]}
+        write_json(path / "2_Mask" / "config.json", {**mask, "keep_only_token_ids": None})
+        write_json(path / "3_Normalize" / "config.json", {"module_input_name": "token_embeddings"})
+        write_json(path / "sentence_bert_config.json", settings)
+        prompts = {"prompts": {"query": "q: ", "document": "d. "}, "default_prompt_name": None}
+        own = {"model_type": "MultiVectorEncoder", "similarity_fn_name": "maxsim", **prompts}
+        write_json(path / "config_sentence_transformers.json", own)
+    listed = [
+        {"idx": n, "name": str(n), "path": folder, "type": kind}
+        for n, (kind, folder) in enumerate(modules.items())
+    ]
+    write_json(path / "modules.json", listed)
+    return path

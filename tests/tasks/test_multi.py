@@ -1,0 +1,205 @@
+"""A vector for every token, against MultiVectorEncoder of sentence-transformers."""
+
+import asyncio
+import json
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fbg
+from helpers import tiny_bert, tiny_multi
+from helpers.minilm import arrays
+from helpers.tiny_multi import DOCUMENTS, LENGTH, MODELS, QUERIES, write_multi
+
+SETTINGS = "config_sentence_transformers.json"
+KINDS: dict[Any, list[str]] = {"query": QUERIES, "document": DOCUMENTS}
+
+
+@pytest.fixture(autouse=True)
+def long_texts_are_cut() -> Iterator[None]:
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".* was truncated")
+        yield
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_vectors_are_those_of_the_package(tmp_path: Path, name: str, isa: str) -> None:
+    model, golden = fbg.load(write_multi(tmp_path, name)), arrays("tiny_multi")
+    found = {kind: model.encode_multi(texts, kind) for kind, texts in KINDS.items()}
+    for kind, rows in found.items():
+        assert [len(row) for row in rows] == golden[f"{name}-{kind}-tokens"].tolist()
+        wanted = golden[f"{name}-{kind}"]
+        np.testing.assert_allclose(np.concatenate(rows), wanted, rtol=0, atol=1e-4)
+    scores = fbg.maxsim(found["query"], found["document"])
+    np.testing.assert_allclose(scores, golden[f"{name}-scores"], rtol=0, atol=1e-3)
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int8"])
+def test_bits_do_not_depend_on_batch_threads_or_saving(
+    tmp_path: Path, name: str, dtype: str
+) -> None:
+    directory = write_multi(tmp_path / "model", name)
+    one, two = (fbg.load(directory, dtype=dtype, num_threads=n) for n in (1, 2))
+    two.save(tmp_path / "saved")
+    saved = fbg.load(tmp_path / "saved")
+    for kind, texts in KINDS.items():
+        together = two.encode_multi(texts, kind)
+        for text, rows, again in zip(
+            texts, together, saved.encode_multi(texts, kind, batch_size=2), strict=True
+        ):
+            np.testing.assert_array_equal(one.encode_multi(text, kind), rows)
+            np.testing.assert_array_equal(again, rows)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_int8_stays_near(tmp_path: Path, name: str) -> None:
+    directory = write_multi(tmp_path, name)
+    exact, quantized = (fbg.load(directory, dtype=dtype) for dtype in ("float32", "int8"))
+    for kind, texts in KINDS.items():
+        a, b = (np.concatenate(m.encode_multi(texts, kind)) for m in (exact, quantized))
+        assert (a * b).sum(axis=1).mean() >= 0.99
+
+
+def test_rank_sorts_by_the_scores(tmp_path: Path) -> None:
+    model = fbg.load(write_multi(tmp_path, "pylate"))
+    query = [model.encode_multi(QUERIES[0], "query")]
+    scores = fbg.maxsim(query, model.encode_multi(DOCUMENTS))[0]
+    ranked = model.rank(QUERIES[0], DOCUMENTS, top_k=3, return_documents=True)
+    assert [hit["corpus_id"] for hit in ranked] == np.argsort(-scores, kind="stable")[:3].tolist()
+    for hit in ranked:
+        assert hit["score"] == scores[hit["corpus_id"]]
+        assert hit["text"] == DOCUMENTS[hit["corpus_id"]]
+    assert model.rank("a", []) == []
+
+
+def test_async_models_give_the_same(tmp_path: Path) -> None:
+    model = fbg.load(write_multi(tmp_path, "hidden"))
+
+    async def ask() -> list[Any]:
+        async with fbg.AsyncModel(model) as m:
+            return list(
+                await asyncio.gather(
+                    m.encode_multi(QUERIES, kind="query"), m.encode_multi(DOCUMENTS[0])
+                )
+            )
+
+    queries, document = asyncio.run(ask())
+    for row, wanted in zip(queries, model.encode_multi(QUERIES, "query"), strict=True):
+        np.testing.assert_array_equal(row, wanted)
+    np.testing.assert_array_equal(document, model.encode_multi(DOCUMENTS[0]))
+
+
+def test_long_texts_are_warned_of_or_refused(tmp_path: Path) -> None:
+    model = fbg.load(write_multi(tmp_path, "pylate"))
+    with pytest.warns(UserWarning, match=r"texts\[1\] has 21 .* was truncated to the 15"):
+        model.encode_multi(QUERIES, "query")
+    with pytest.raises(ValueError, match=r"texts\[0\] has .* takes at most 19"):
+        model.encode_multi(DOCUMENTS, truncation=False)
+
+
+def test_maxsim_is_the_sum_of_largest_products() -> None:
+    rng = np.random.default_rng(0)
+    queries = [rng.normal(size=(n, 5)).astype(np.float32) for n in (1, 4, 0)]
+    documents = [rng.normal(size=(n, 5)).astype(np.float32) for n in (3, 0, 7, 1)]
+    found = fbg.maxsim(queries, documents)
+    for row, query in zip(found, queries, strict=True):
+        for score, document in zip(row, documents, strict=True):
+            wanted = (query @ document.T).max(axis=1).sum() if document.size else 0
+            assert score == pytest.approx(wanted, abs=1e-5)
+    for n, query in enumerate(queries):
+        for m, document in enumerate(documents):
+            assert fbg.maxsim(query, document)[0, 0] == found[n, m]
+    assert fbg.maxsim([], documents).shape == (0, 4)
+
+
+@pytest.mark.parametrize(
+    ("queries", "documents", "error", "message"),
+    [
+        (np.ones((2, 3)), np.ones((2, 3), np.float32), TypeError, r"queries\[0\] must be float32"),
+        (np.ones(3, np.float32), [], ValueError, r"queries\[0\] must be \(tokens, dimension\)"),
+        (np.ones((2, 3), np.float32), np.ones((2, 4), np.float32), ValueError, "equally many"),
+    ],
+)
+def test_maxsim_names_wrong_arrays(
+    queries: Any, documents: Any, error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        fbg.maxsim(queries, documents)
+
+
+def test_other_models_have_no_vectors_for_tokens(tmp_path: Path) -> None:
+    model = fbg.load(tiny_bert.write_checkpoint(tmp_path))
+    with pytest.raises(fbg.ModelError, match=r"encode_multi: .* has no vectors for tokens"):
+        model.encode_multi("a")
+    with pytest.raises(fbg.ModelError, match=r"rank: .* has no vectors for tokens"):
+        model.rank("a", ["b"])
+
+
+def test_wrong_arguments_are_named(tmp_path: Path) -> None:
+    model = fbg.load(write_multi(tmp_path, "pylate"))
+    with pytest.raises(ValueError, match="kind must be one of query, document, got 'text'"):
+        model.encode_multi("a", "text")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="rank: query must be a str, got list"):
+        model.rank(["a"], ["b"])  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"rank: documents\[0\] must be a str, got int"):
+        model.rank("a", [3])  # type: ignore[list-item]
+
+
+def change(path: Path, **values: Any) -> None:
+    path.write_text(json.dumps({**json.loads(path.read_text()), **values}))
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "values", "message"),
+    [
+        (
+            "pylate",
+            "config_sentence_transformers.json",
+            {"query_length": 0},
+            "query_length must be",
+        ),
+        ("pylate", "config_sentence_transformers.json", {"skiplist_words": "."}, "skiplist_words"),
+        (
+            "pylate",
+            "config_sentence_transformers.json",
+            {"query_prefix": 3},
+            "query_prefix must be",
+        ),
+        ("pylate", "1_Dense/config.json", {"use_residual": True}, "use_residual must be false"),
+        ("hidden", "1_Dense/config.json", {"module_input_name": "x"}, "module_input_name must be"),
+        ("hidden", "2_Mask/config.json", {"keep_only_token_ids": [1]}, "keep_only_token_ids"),
+        *(
+            ("hidden", "sentence_bert_config.json", tiny_multi.expansion(**values), message)
+            for values, message in (
+                ({"strategy": "all"}, r"query_expansion\.strategy must be one of fixed, min"),
+                ({"length": None}, r"query_expansion\.length must be an integer"),
+                ({"length": 9999}, r"query_expansion\.length must be at most"),
+                ({"attend": "no"}, r"query_expansion\.attend must be true or false"),
+                ({"token": 3}, r"query_expansion\.token must be a string or null"),
+            )
+        ),
+    ],
+)
+def test_a_wrong_setting_is_named(
+    tmp_path: Path, name: str, file: str, values: dict[str, Any], message: str
+) -> None:
+    change(write_multi(tmp_path, name) / file, **values)
+    with pytest.raises(fbg.ModelError, match=message):
+        fbg.load(tmp_path)
+
+
+def test_a_missing_mask_token_is_named(tmp_path: Path) -> None:
+    path = write_multi(tmp_path, "named") / "sentence_bert_config.json"
+    change(path, **tiny_multi.expansion(token="[NONE]"))
+    with pytest.raises(fbg.ModelError, match=r"tokenizer\.json: has no token '\[NONE\]'"):
+        fbg.load(tmp_path).encode_multi("a", "query")
+
+
+def test_a_query_is_as_long_as_the_model_says(tmp_path: Path) -> None:
+    model = fbg.load(write_multi(tmp_path, "pylate"))
+    assert {len(rows) for rows in model.encode_multi(QUERIES, "query")} == {LENGTH}
