@@ -6,8 +6,7 @@
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
-set(CMAKE_EXE_LINKER_FLAGS_INIT -static)
-set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64-static)
+set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64-static -L /usr/aarch64-linux-gnu)
 # Every test runs on each of these CPUs, on which the kernels of this instruction set must run.
 set(FBG_TEST_CPUS max=neon_bf16 neoverse-n1=neon_dot cortex-a53=neon CACHE STRING "Emulated CPUs")
 set(FBG_GTEST_SOURCE /usr/src/googletest CACHE PATH "GoogleTest's sources, where no library is installed for the target")

@@ -2,6 +2,7 @@
 // which instruction set the emulated CPU has.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -45,33 +46,39 @@ TEST(AArch64, EveryInstructionSetUsesItsBestKernels) {
   }
 }
 
-// The generated kernel runs, and its sums are those of integers.
-TEST(AArch64, ProductsRunOnKernelsOfTheActiveInstructionSet) {
-  constexpr std::int64_t m = 11, n = 45, k = 67;
-  std::vector<std::uint8_t> a(m * k);
+// The generated kernels run, and their sums are those of integers: for every number of rows, which
+// are split into tiles of different heights and widths.
+TEST(AArch64, ProductsRunOnKernelsOfTheirInstructionSet) {
+  constexpr std::int64_t most = 19, n = 45, k = 67;
+  std::vector<std::uint8_t> a(most * k);
   std::vector<std::int8_t> w(k * n);
   for (std::size_t i = 0; i < a.size(); ++i) a[i] = static_cast<std::uint8_t>(i % 3 ? 255 : i * 7);
   for (std::size_t i = 0; i < w.size(); ++i) w[i] = static_cast<std::int8_t>(i % 5 ? -128 : i * 11);
-  const auto b = PackedB<Int32>::pack({w.data(), k, n, n, 1});
-  const PackA<std::uint8_t> packer({a.data(), m, k, k, 1});
-  const Gemm<PackA<std::uint8_t>, Int32> gemm(b, {}, m);
-  Guarded<std::byte> workspace(gemm.workspace_bytes(1));
-  std::vector<std::int32_t> c(m * n);
-  gemm.run(packer, b, {}, {c.data(), n * 4}, workspace.data(), 0, 1);
-  for (std::int64_t i = 0; i < m; ++i)
-    for (std::int64_t j = 0; j < n; ++j) {
-      std::int32_t exact = 0;
+  std::vector<std::int32_t> exact(most * n);
+  for (std::int64_t i = 0; i < most; ++i)
+    for (std::int64_t j = 0; j < n; ++j)
       for (std::int64_t p = 0; p < k; ++p)
-        exact += a[static_cast<std::size_t>(i * k + p)] * w[static_cast<std::size_t>(p * n + j)];
-      ASSERT_EQ(c[static_cast<std::size_t>(i * n + j)], exact) << i << ", " << j;
-    }
+        exact[static_cast<std::size_t>(i * n + j)] +=
+            a[static_cast<std::size_t>(i * k + p)] * w[static_cast<std::size_t>(p * n + j)];
 
-  const Isa isa = choose_geometry(Accumulator::int32, active_features()).isa;
-  const std::vector<kernels::KernelInfo> generated = kernels::generated_kernels();
-  EXPECT_FALSE(generated.empty());
-  for (const kernels::KernelInfo& kernel : generated) {
-    EXPECT_EQ(kernel.isa, isa) << kernel.name;
-    EXPECT_NE(kernel.name.find(isa_name(isa)), std::string::npos) << kernel.name;
+  const auto b = PackedB<Int32>::pack({w.data(), k, n, n, 1});
+  for (const Best& best : kBest) {
+    if (!isa_supported(best.isa)) continue;
+    for (std::int64_t m = 1; m <= most; ++m) {
+      const PackA<std::uint8_t> packer({a.data(), m, k, k, 1});
+      const Gemm<PackA<std::uint8_t>, Int32> gemm(b, {}, m, isa_features(best.isa));
+      EXPECT_NE(gemm.kernel_name().find(isa_name(best.int32)), std::string::npos);
+      Guarded<std::byte> workspace(gemm.workspace_bytes(1));
+      std::vector<std::int32_t> c(static_cast<std::size_t>(m * n));
+      gemm.run(packer, b, {}, {c.data(), n * 4}, workspace.data(), 0, 1);
+      ASSERT_TRUE(std::equal(c.begin(), c.end(), exact.begin()))
+          << isa_name(best.isa) << ", " << m << " rows";
+    }
+    if (best.int32 == Isa::generic) continue;
+    const auto generated = kernels::generated_kernels();
+    EXPECT_TRUE(std::ranges::any_of(generated, [&](const kernels::KernelInfo& kernel) {
+      return kernel.isa == best.int32;
+    })) << isa_name(best.isa);
   }
 }
 
