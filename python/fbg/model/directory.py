@@ -14,6 +14,7 @@ __all__ = ["find_directory"]
 
 HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")
 SETTINGS = ("*.json", "*/config.json", "*/tokenizer.json")
+HEADS = ("sparse_linear.pt", "colbert_linear.pt")  # of bge-m3
 MODULES = ("StaticEmbedding", "Dense")  # with weights of their own
 
 
@@ -42,7 +43,7 @@ def _hub_snapshot(name: str, **place: str | None) -> Path:
     snapshot_download = functools.partial(download, **place)
 
     preferred, *others = map(_patterns, FORMATS)
-    wanted = [*SETTINGS, WEIGHTS, *preferred]
+    wanted = [*SETTINGS, *HEADS, WEIGHTS, *preferred]
     try:
         cached = Path(snapshot_download(name, allow_patterns=wanted, local_files_only=True))
         if _has_weights(cached):

@@ -23,6 +23,7 @@ from fbg.tasks.context import TaskContext
 from fbg.tasks.encode import EncodeMethods
 from fbg.tasks.fill_mask import FillMaskMethods
 from fbg.tasks.multi.encode import MultiVectorMethods
+from fbg.tasks.multi.hybrid import HybridMethods
 from fbg.tasks.ner import NerMethods
 from fbg.tasks.rerank import RerankMethods
 from fbg.tasks.sparse import SparseMethods
@@ -43,6 +44,7 @@ class Model(
     SparseMethods,
     ZeroShotMethods,
     MultiVectorMethods,
+    HybridMethods,
 ):
     """A transformer encoder that is ready to run. `fbg.load` makes it; threads may share it.
 

@@ -17,7 +17,7 @@ from fbg.runtime.work import Steps, run_steps
 from fbg.tasks.context import TaskCall, TaskContext
 from fbg.tasks.inputs import require_texts
 
-__all__ = ["SparseEmbeddings", "SparseMethods", "encode_sparse_steps"]
+__all__ = ["SparseEmbeddings", "SparseMethods", "compressed_rows", "encode_sparse_steps"]
 
 Floats = npt.NDArray[np.float32]
 
@@ -95,11 +95,18 @@ def encode_sparse_steps(
                     np.maximum(weights, gained, out=weights)
             indices.append(np.flatnonzero(weights).astype(np.int32))
             data.append(weights[indices[-1]])
+    return compressed_rows(indices, data, context.config.vocab_size)
+
+
+def compressed_rows(
+    indices: list[npt.NDArray[Any]], data: list[Floats], columns: int
+) -> SparseEmbeddings:
+    """Put rows together: the tokens of each, ascending, and their weights."""
     indptr = np.zeros(len(indices) + 1, np.int64)
     np.cumsum([row.size for row in indices], out=indptr[1:])
     return SparseEmbeddings(
         indptr,
         np.concatenate(indices) if indices else np.empty(0, np.int32),
         np.concatenate(data) if data else np.empty(0, np.float32),
-        (len(indices), context.config.vocab_size),
+        (len(indices), columns),
     )

@@ -19,6 +19,7 @@ from fbg.networks.static import StaticConfig
 from fbg.networks.task_config import read_pair_activation
 from fbg.text.multi_vector import MultiVector, read_multi_vector
 from fbg.text.pair_template import PairTemplate, read_pair_template
+from fbg.text.token_heads import TOKEN_HEADS, TokenHeads, read_token_heads
 
 __all__ = [
     "SentenceConfig",
@@ -80,6 +81,7 @@ class SentenceConfig:
     pair_activation: str | None = None
     template: PairTemplate | None = None
     multi_vector: MultiVector | None = None  # of models with a vector for every token
+    token_heads: TokenHeads | None = None  # of bge-m3
 
 
 def read_sentence_config(directory: Path, config: EncoderConfig) -> SentenceConfig:
@@ -124,6 +126,7 @@ def read_sentence_config(directory: Path, config: EncoderConfig) -> SentenceConf
         _read_activation(directory / PROMPTS),
         _read_template(directory, config, bool(tokens), prompt),
         multi_vector,
+        read_token_heads(directory, config),
     )
 
 
@@ -196,7 +199,7 @@ def _read_prompts(path: Path) -> tuple[Mapping[str, str], str | None]:
 
 def sentence_files(directory: Path) -> list[str]:
     """Return the files that `read_sentence_config` reads, relative to the directory."""
-    files = [SETTINGS, MODULES, PROMPTS, TOKENIZER, "chat_template.jinja"]
+    files = [SETTINGS, MODULES, PROMPTS, TOKENIZER, "chat_template.jinja", *TOKEN_HEADS]
     for kind, folder in _modules(directory / MODULES):
         if kind == "StaticEmbedding":
             files.append(f"{folder}/tokenizer.json")

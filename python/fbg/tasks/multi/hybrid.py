@@ -1,0 +1,137 @@
+"""Dense, sparse and multi-vector embeddings in one pass (bge-m3, arXiv:2402.03216)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from fbg.errors import ModelError
+from fbg.matmul.packed_b import PackedB
+from fbg.matmul.product import linear
+from fbg.runtime.work import Steps, Work, run_steps
+from fbg.tasks.inputs import require_count, require_texts
+from fbg.tasks.sparse import SparseEmbeddings, compressed_rows
+from fbg.tasks.truncation import require_truncation
+from fbg.text.token_heads import TokenHeads
+from fbg.threads import calling
+
+if TYPE_CHECKING:
+    from fbg.tasks.context import TaskContext
+
+__all__ = ["HybridEmbeddings", "HybridMethods", "encode_hybrid_steps"]
+
+Floats = npt.NDArray[np.float32]
+Indices = npt.NDArray[np.int32]
+
+TEXTS = 64  # whose hidden states are kept at a time
+TINY = np.float32(1e-12)
+
+
+@dataclass(frozen=True)
+class HybridEmbeddings:
+    """dense: (texts, hidden). sparse: a weight for each token of the vocabulary. multi: of each
+    text (tokens, dimension), without its first special token; `fbg.maxsim` compares them.
+    """
+
+    dense: Floats
+    sparse: SparseEmbeddings
+    multi: list[Floats]
+
+
+class HybridMethods:
+    """The method of `Model` for directories with sparse_linear.pt and colbert_linear.pt."""
+
+    _context: TaskContext
+
+    def encode_hybrid(
+        self, texts: str | Iterable[str], batch_size: int = 32, truncation: bool = True
+    ) -> HybridEmbeddings:
+        """Return dense, sparse and multi-vector embeddings of texts, as bge-m3 has them.
+
+        texts: a str, for one row, or an iterable of str.
+        batch_size: the most texts to compute at a time; limits memory, and never changes a result.
+        truncation: True truncates texts to `max_length` tokens; False raises ValueError.
+
+        A token's weight is the largest one where it occurs; special tokens have none. Dense vectors
+        are those of `encode`, up to rounding. Raises ModelError for other models.
+
+        >>> model.encode_hybrid(["a text"]).sparse.shape  # doctest: +SKIP
+        (1, 250002)
+        """
+        steps = encode_hybrid_steps(self._context, texts, batch_size, truncation)
+        return run_steps(steps, self._context.num_threads)
+
+
+def encode_hybrid_steps(
+    context: TaskContext,
+    texts: str | Iterable[str],
+    batch_size: int = 32,
+    truncation: bool = True,
+) -> Steps[HybridEmbeddings]:
+    """`Model.encode_hybrid` as a task for whoever drives it."""
+    task, where = "encode_hybrid", "encode_hybrid: texts"
+    heads = _heads(context, task)
+    size, cut = (
+        require_count(f"{task}: batch_size", batch_size),
+        require_truncation(task, truncation),
+    )
+    given = require_texts(where, texts)
+    tokenizer, vocabulary = context.tokenizer, context.config.vocab_size
+    special = [*tokenizer.frame, tokenizer.unknown_id, tokenizer.padding_id]
+    skipped = np.array([token for token in special if token is not None], np.int32)
+    packed = PackedB(heads.weight, transpose=True, dtype="float32")
+    dense = np.zeros((len(given), context.config.hidden_size), np.float32)
+    indices: list[Indices] = []
+    data: list[Floats] = []
+    multi: list[Floats] = []
+    for first in range(0, len(given), TEXTS):
+        block = given[first : first + TEXTS]
+        with calling:
+            encoded = tokenizer.encode_sentences(block, where, first)
+            context.cut_texts.check(encoded, where, first, cut)
+        ids = [text.ids for text in encoded]
+        no_types = [None] * len(ids)
+        work = Work(context.embeddings.tokens, ids, no_types, task, _copied, size)
+        for n, states in enumerate((yield work)):
+            dense[first + n] = _unit(states[:1])[0] if context.sentence.normalize else states[0]
+            with calling:
+                rows = linear(states, packed, bias=heads.bias, num_threads=context.num_threads)
+            tokens, weights = _token_weights(ids[n], rows[:, 0], skipped)
+            indices.append(tokens)
+            data.append(weights)
+            multi.append(_unit(rows[1:, 1:]))
+    return HybridEmbeddings(dense, compressed_rows(indices, data, vocabulary), multi)
+
+
+def _copied(n: int, output: Floats) -> Floats:
+    return output.copy()
+
+
+def _heads(context: TaskContext, task: str) -> TokenHeads:
+    heads, sentence = context.sentence.token_heads, context.sentence
+    if heads is None:
+        raise ModelError(f"{task}: the model has no sparse_linear.pt and colbert_linear.pt")
+    if sentence.pooling != "cls" or sentence.dense or context.tokenizer.frame.size == 0:
+        raise ModelError(
+            f"{task}: the model must embed a text by its first token, got pooling "
+            f"{sentence.pooling} and {len(sentence.dense)} Dense modules"
+        )
+    return heads
+
+
+def _token_weights(ids: Indices, values: Floats, skipped: Indices) -> tuple[Indices, Floats]:
+    """Return the tokens with a weight of more than 0, ascending, and the largest of each."""
+    tokens, places = np.unique(ids, return_inverse=True)
+    weights = np.zeros(tokens.size, np.float32)
+    np.maximum.at(weights, places.reshape(-1), values)
+    kept = (weights > 0) & ~np.isin(tokens, skipped)
+    return tokens[kept].astype(np.int32), weights[kept]
+
+
+def _unit(rows: Floats) -> Floats:
+    unit: Floats = rows / np.maximum(np.sqrt(np.square(rows).sum(axis=1, keepdims=True)), TINY)
+    return unit

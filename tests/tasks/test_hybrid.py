@@ -1,0 +1,113 @@
+"""encode_hybrid against the formulas of bge-m3, computed from the hidden states of the model."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fbg
+from helpers import tiny_bert, tiny_models, tiny_multi
+from helpers.tiny_outputs import random
+from helpers.torch_files import write_torch_file
+
+TEXTS = ["the cat", "Ada lives in the north, the cat too.", "x", "", "zebra 42! the \u4e2d"]
+DIMENSION = 12
+SPARSE, MULTI = "sparse_linear.pt", "colbert_linear.pt"
+
+
+def write(path: Path, pooling: str = "cls") -> Path:
+    model = tiny_models.tiny_model("xlm-roberta")
+    tokenizer = tiny_multi.tokenizer("xlm-roberta")
+    tiny_models.write_checkpoint(path, model.config, model.tensors, tokenizer=tokenizer)
+    modules = [
+        {"type": f"sentence_transformers.models.{kind}", "path": folder}
+        for kind, folder in (("Transformer", ""), ("Pooling", "1_Pooling"), ("Normalize", "2_N"))
+    ]
+    tiny_bert.write_json(path / "modules.json", modules)
+    tiny_bert.write_json(path / "1_Pooling" / "config.json", {"pooling_mode": pooling})
+    hidden = model.config["hidden_size"]
+    for name, rows in ((SPARSE, 1), (MULTI, DIMENSION)):
+        weight = random(f"{name}.weight", rows, hidden).astype(np.float16)
+        bias = random(f"{name}.bias", rows).astype(np.float16)
+        write_torch_file(path / name, {"weight": weight, "bias": bias})
+    return path
+
+
+def layer(name: str, x: np.ndarray, rows: int) -> np.ndarray:
+    weight = random(f"{name}.weight", rows, x.shape[1]).astype(np.float16).astype(np.float32)
+    return x @ weight.T + random(f"{name}.bias", rows).astype(np.float16).astype(np.float32)
+
+
+def unit(rows: np.ndarray) -> np.ndarray:
+    return rows / np.linalg.norm(rows, axis=-1, keepdims=True)
+
+
+def test_embeddings_are_those_of_the_formulas(tmp_path: Path, isa: str) -> None:
+    model = fbg.load(write(tmp_path))
+    found = model.encode_hybrid(TEXTS)
+    dense_weights = found.sparse.to_dense()
+    assert found.sparse.data.size > 0
+    np.testing.assert_allclose(found.dense, model.encode(TEXTS), rtol=0, atol=1e-6)
+    special = {*model.tokenizer.frame, model.tokenizer.unknown_id, model.tokenizer.padding_id}
+    for n, ids in enumerate(model.tokenizer(TEXTS)):
+        states = model.forward(ids[None]).last_hidden_state[0]
+        vectors = unit(layer(MULTI, states[1:], DIMENSION))
+        np.testing.assert_allclose(found.multi[n], vectors, rtol=0, atol=1e-5)
+        wanted = np.zeros(dense_weights.shape[1], np.float32)
+        for token, value in zip(ids, layer(SPARSE, states, 1)[:, 0], strict=True):
+            if token not in special:
+                wanted[token] = max(wanted[token], value)
+        np.testing.assert_allclose(dense_weights[n], wanted, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int8"])
+def test_bits_do_not_depend_on_batch_threads_or_saving(tmp_path: Path, dtype: str) -> None:
+    directory = write(tmp_path / "model")
+    one, two = (fbg.load(directory, dtype=dtype, num_threads=n) for n in (1, 2))
+    two.save(tmp_path / "saved")
+    texts = TEXTS * 20  # several blocks
+    together = two.encode_hybrid(texts, batch_size=7)
+    again = fbg.load(tmp_path / "saved").encode_hybrid(texts)
+    np.testing.assert_array_equal(again.dense, together.dense)
+    np.testing.assert_array_equal(again.sparse.data, together.sparse.data)
+    for n, text in enumerate(TEXTS):
+        alone = one.encode_hybrid(text)
+        np.testing.assert_array_equal(alone.dense[0], together.dense[n])
+        np.testing.assert_array_equal(alone.multi[0], together.multi[n])
+        part = slice(*together.sparse.indptr[n : n + 2])
+        np.testing.assert_array_equal(alone.sparse.indices, together.sparse.indices[part])
+        np.testing.assert_array_equal(alone.sparse.data, together.sparse.data[part])
+    assert one.encode_hybrid([]).dense.shape[0] == 0
+
+
+def test_other_models_have_no_such_layers(tmp_path: Path) -> None:
+    model = fbg.load(tiny_bert.write_checkpoint(tmp_path / "bert"))
+    with pytest.raises(fbg.ModelError, match=r"has no sparse_linear\.pt and colbert_linear\.pt"):
+        model.encode_hybrid("a")
+    model = fbg.load(write(tmp_path / "mean", pooling="mean"))
+    with pytest.raises(fbg.ModelError, match="must embed a text by its first token, got pooling"):
+        model.encode_hybrid("a")
+
+
+FLOATS = np.ones((1, 32), np.float32)
+
+
+@pytest.mark.parametrize(
+    ("name", "tensors", "message"),
+    [
+        (SPARSE, None, r"sparse_linear\.pt: no such file, but there is the other head"),
+        (MULTI, None, r"colbert_linear\.pt: no such file"),
+        (SPARSE, {"weight": FLOATS}, "tensor bias is missing"),
+        (MULTI, {"weight": FLOATS, "bias": np.ones(2, np.float32)}, "weight must have shape"),
+        (MULTI, {"weight": FLOATS, "bias": np.ones(1, np.int64)}, "bias must have floats"),
+    ],
+)
+def test_a_wrong_file_is_named(
+    tmp_path: Path, name: str, tensors: dict[str, Any] | None, message: str
+) -> None:
+    (write(tmp_path) / name).unlink()
+    if tensors is not None:
+        write_torch_file(tmp_path / name, tensors)
+    with pytest.raises(fbg.ModelError, match=message):
+        fbg.load(tmp_path)
