@@ -268,7 +268,8 @@ double cost(const ConvProblem<Acc>& p) {
                        count * static_cast<double>((g.kernel[2] - 1) * g.dilation[2] + g.kernel[2]);
   const double source = std::max(pairs_inside(g, p.shape, 2), loads) + count * kSource;
   const auto weights = static_cast<double>(g.depth() * tile.lanes * kFloat);
-  return vectors * (overlapped(sources * source, lines * count * read_cost(weights, weights)) +
+  // Broadcasts take the place of loads that would otherwise hide those of weights from the L2.
+  return vectors * (sources * source + lines * count * read_cost(weights, weights) +
                     lines * (count * kStrip + kPixel * pixels));
 }
 
