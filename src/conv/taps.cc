@@ -268,6 +268,9 @@ class TapsStep final : public ConvStep<Acc> {
           pairs[r].a = segment.data + runs_[r].offset + a_offset;
           pairs[r].lda = segment.lda;
         }
+        // Pixels of the next tile, which may lie in the L3.
+        if (tile_.block_groups == 1 && kernel_rows() == 1 && i + 1 < tiles.size())
+          t.args[count].prefetch = t.segments[i + 1].data;
         t.place.set(t.args[count], run.grid.row(at.image, at.z, at.y, at.x), channel, output_);
         if (++count == longest) run_chain();
       }
