@@ -58,9 +58,9 @@ emulate: $(VENV)/.dev
 	$(EMULATED) tests/gemm tests/plan tests/conv tests/models
 	$(BIN)/python scripts/amx_mutants.py
 
-# Cross-compiled, with Debian's g++-aarch64-linux-gnu, qemu-user-static, libhwy-dev and googletest; every test on each
-# of the CPUs that cmake/aarch64-toolchain.cmake lists.
+# Cross-compiled; every test on each of the CPUs that cmake/aarch64-toolchain.cmake lists.
 aarch64: $(VENV)/.tools
+	PYTHON=$(PYTHON) scripts/system_packages.sh g++-aarch64-linux-gnu qemu-user-static googletest
 	$(BIN)/cmake -S . -B $(AARCH64) -G Ninja --toolchain cmake/aarch64-toolchain.cmake -DFBG_BUILD_TESTS=ON >/dev/null
 	$(BIN)/cmake --build $(AARCH64)
 	$(BIN)/ctest --test-dir $(AARCH64) --parallel 2 --output-on-failure --no-tests=error

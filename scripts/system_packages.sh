@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs what the build needs from Debian, and of that only what is missing.
+# Installs what the build needs from Debian, and the packages that are named as arguments; of all that
+# only what is missing.
 set -euo pipefail
 
 python=${PYTHON:-python3}
@@ -13,7 +14,7 @@ if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
 fi
 
 command -v g++ >/dev/null || missing+=(g++)
-for package in libxbyak-dev libhwy-dev libgtest-dev; do
+for package in libxbyak-dev libhwy-dev libgtest-dev "$@"; do
   installed "$package" || missing+=("$package")
 done
 if command -v "$python" >/dev/null; then
