@@ -9,7 +9,7 @@ from tokenizers import Tokenizer
 
 from helpers import tiny_models
 from helpers.tiny_bert import write_json
-from helpers.tiny_outputs import write_dense
+from helpers.tiny_outputs import random, write_dense
 
 QUERIES = ["the cat", "who wrote it, and when?", "x", "a " * 40, ""]
 DOCUMENTS = ["Ada, lives in the north.", "x; y!", "the " * 50, "?", "no idea 42"]
@@ -60,6 +60,19 @@ MODELS = {
     "counted": Multi("xlm-roberta", "package", expansion()),
     "least": Multi("nomic_bert", "package", {**expansion(strategy="min"), "query_length": 24}),
     "named": Multi("bert", "package", expansion(attend=True, token="a")),
+    "artifact": Multi(
+        "bert",
+        "artifact",
+        {
+            "dim": 8,
+            "query_maxlen": LENGTH,
+            "doc_maxlen": 20,
+            "query_token_id": "word1",
+            "doc_token_id": "word0",
+            "mask_punctuation": True,
+            "attend_to_mask_tokens": False,
+        },
+    ),
     "none": Multi("modernbert", "package", {"query_length": 10}),
 }
 
@@ -79,7 +92,12 @@ def write_multi(path: Path, name: str) -> Path:
     # A window within which every mask token sees some token of the query.
     wide = {"local_attention": 24} if family == "modernbert" else {}
     config = {**model.config, **wide}
-    tiny_models.write_checkpoint(path, config, model.tensors, tokenizer=tokenizer(family))
+    tensors = model.tensors
+    if layout == "artifact":
+        config["architectures"] = ["HF_ColBERT"]
+        prefixed = {f"bert.{key}": tensor for key, tensor in tensors.items()}
+        tensors = {**prefixed, "linear.weight": random("linear", 8, config["hidden_size"])}
+    tiny_models.write_checkpoint(path, config, tensors, tokenizer=tokenizer(family))
     square = tokenizer(family).token_to_id("[MASK]") is not None
     names = ("[CLS]", "[SEP]", "[UNK]", "[PAD]", "[MASK]")
     tokens = names if square else ("<s>", "</s>", "<unk>", "<pad>", "<mask>")
@@ -90,6 +108,9 @@ def write_multi(path: Path, name: str) -> Path:
         path / "tokenizer_config.json",
         {"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": longest, **named},
     )
+    if layout == "artifact":
+        write_json(path / "artifact.metadata", settings)
+        return path
     hidden = model.config["hidden_size"]
     folders = {"transformer.Transformer": "", "dense.Dense": "1_Dense"}
     dense: dict[str, Any] = {"activation_function": "torch.nn.modules.linear.Identity"}

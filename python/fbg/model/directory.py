@@ -14,7 +14,7 @@ __all__ = ["find_directory"]
 
 HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")
 SETTINGS = ("*.json", "*/config.json", "*/tokenizer.json")
-HEADS = ("sparse_linear.pt", "colbert_linear.pt")  # of bge-m3
+HEADS = ("sparse_linear.pt", "colbert_linear.pt", "artifact.metadata")  # of bge-m3 and ColBERT
 MODULES = ("StaticEmbedding", "Dense")  # with weights of their own
 
 

@@ -168,7 +168,7 @@ def _assemble(name: str, directory: Path, options: _Options, progress: Progress 
         special_tokens=static is None,
         skip_unknown=static is not None and static.skips_unknown,
     )
-    config = _with_score_tokens(config, directory, sentence, tokenizer)
+    config = _with_head(config, directory, sentence, tokenizer)
     if (directory / WEIGHTS).is_file():
         transformer, method = _map_saved(directory, config, options)
         origin = saved.Origin(directory, method, mapped=True)
@@ -178,16 +178,21 @@ def _assemble(name: str, directory: Path, options: _Options, progress: Progress 
     return Model(name, origin, transformer, sentence, tokenizer, options.num_threads)
 
 
-def _with_score_tokens(
+def _with_head(
     config: EncoderConfig, directory: Path, sentence: SentenceConfig, tokenizer: TextTokenizer
 ) -> EncoderConfig:
-    """Return the settings of a decoder with the tokens whose logits are a score, if it reranks."""
+    """Return the settings with what other files than config.json say about the head: the tokens
+    whose logits are a score, and the columns of a projection.
+    """
     tokens = sentence.score_tokens
     if is_first_qwen3_reranker(directory, config) and tokenizer.is_present:
         found = [tokenizer.token_id(word) for word in ("yes", "no")]
         known = [token for token in found if token is not None and token < config.vocab_size]
         tokens = tuple(known) if len(known) == 2 else ()
-    return replace(config, tasks=replace(config.tasks, score_tokens=tokens))
+    tasks = replace(config.tasks, score_tokens=tokens)
+    if sentence.multi_vector is not None and sentence.multi_vector.columns is not None:
+        tasks = replace(tasks, columns=sentence.multi_vector.columns)
+    return replace(config, tasks=tasks)
 
 
 def _map_saved(

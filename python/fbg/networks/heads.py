@@ -98,6 +98,12 @@ def read_head(
     kind = config.tasks.kind
     if kind == "ForCausalLM":
         return _read_score_head(source, config, names)
+    if kind == "HF_ColBERT":
+        if config.tasks.columns == 0:
+            return None
+        sizes = (config.hidden_size, config.tasks.columns)
+        output = source.linear("head.output", [names.output], *sizes, bias=False, dtype="float32")
+        return Head(kind, "tokens", (), "none", None, None, output, None, None)
     masked = kind == "ForMaskedLM"
     width = width if masked else config.hidden_size
     bias = ("head.decoder_bias" if masked else "head.output.bias", names.output_bias)

@@ -15,7 +15,7 @@ from fbg.checkpoints.saved_file import SavedFile
 from fbg.networks import bert, modernbert, standard
 from fbg.networks.config import EncoderConfig
 from fbg.networks.family import Family
-from fbg.networks.heads import read_head
+from fbg.networks.heads import HeadNames, read_head
 from fbg.networks.source import CheckpointSource, SavedSource, Source
 from fbg.networks.static import Static, StaticConfig, read_static
 from fbg.networks.transformer import Transformer
@@ -26,6 +26,9 @@ FAMILIES: dict[str, Family] = {
     family.model_type: family
     for family in (*bert.FAMILIES, *modernbert.FAMILIES, *standard.FAMILIES)
 }
+
+
+COLBERT = HeadNames("linear", output_biased=False)  # of the encoder of any family
 
 
 def read_config(path: Path) -> EncoderConfig:
@@ -70,7 +73,7 @@ def _read(source: Source, of_head: Source, config: EncoderConfig) -> Transformer
         return Static.read(source, config)
     family = FAMILIES[config.model_type]
     transformer = family.network.read(source, config)
-    names = family.heads.get(config.tasks.kind)
+    names = COLBERT if config.tasks.kind == "HF_ColBERT" else family.heads.get(config.tasks.kind)
     if names is None:
         return transformer
     width = transformer.embeddings.word.shape[1]

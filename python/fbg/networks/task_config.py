@@ -22,6 +22,7 @@ KINDS = {
     "ForQuestionAnswering": ("answer",),
     "ForMaskedLM": ("fill_mask", "encode_sparse"),
     "ForCausalLM": ("predict", "rerank"),
+    "HF_ColBERT": ("encode_multi", "rank"),
 }
 LABELLED = ("ForSequenceClassification", "ForTokenClassification")
 # Models for pretraining have two heads, of which one is a masked LM; but ELECTRA's.
@@ -47,6 +48,7 @@ class TaskConfig:
     pooling: of ModernBERT's classifiers, "cls" or "mean".
     score_tokens: of decoders that rerank, the tokens whose logit is the score, and the one whose
         logit is subtracted, if there is one. Empty: the decoder is no reranker.
+    columns: of the projection of each token in the first layout of ColBERT; 0 in all others.
     """
 
     architectures: tuple[str, ...] = ()
@@ -57,6 +59,7 @@ class TaskConfig:
     tied: bool = True
     pooling: str = "cls"
     score_tokens: tuple[int, ...] = ()
+    columns: int = 0
 
 
 def read_task_config(settings: Settings) -> TaskConfig:

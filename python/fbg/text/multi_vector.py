@@ -1,8 +1,9 @@
 """Settings of models with a vector for every token (ColBERT): lengths, prefixes, what is skipped.
 
-Two layouts have them: PyLate's, with all settings in config_sentence_transformers.json, and that of
+Three layouts have them: PyLate's, with all settings in config_sentence_transformers.json; that of
 MultiVectorEncoder of sentence-transformers, with a module MultiVectorMask and with settings of
-queries in sentence_bert_config.json. Dense modules project each token in both.
+queries in sentence_bert_config.json; and the first one of ColBERT, of the architecture HF_ColBERT,
+with artifact.metadata. Dense modules project each token, or a linear layer of the checkpoint.
 """
 
 from __future__ import annotations
@@ -16,10 +17,11 @@ from fbg.checkpoints.files import Settings, read_settings
 from fbg.networks.config import EncoderConfig
 from fbg.networks.dense import TOKENS, Dense, read_dense
 
-__all__ = ["KINDS", "Expansion", "MultiVector", "read_multi_vector"]
+__all__ = ["ARTIFACT", "KINDS", "Expansion", "MultiVector", "read_multi_vector"]
 
 PYLATE, PACKAGE = "ColBERT", "MultiVectorEncoder"
 MASK = "MultiVectorMask"
+ARTIFACT = "artifact.metadata"
 KINDS = ("query", "document")
 
 
@@ -42,7 +44,8 @@ class MultiVector:
     """What follows the encoder for each token, and what is special about queries and documents.
 
     lengths: at which they are cut. prefixes: what precedes them. inserted: a prefix is one token.
-    skiplist: tokens whose vectors are left out, of the kinds in skipped_in.
+    skiplist: tokens whose vectors are left out, of the kinds in skipped_in. columns: of the linear
+    layer in the checkpoint, None if there is none.
     """
 
     dense: tuple[Dense, ...]
@@ -53,6 +56,7 @@ class MultiVector:
     expansion: Expansion | None
     skiplist: tuple[str, ...]
     skipped_in: tuple[str, ...]
+    columns: int | None = None
 
 
 def read_multi_vector(
@@ -65,6 +69,8 @@ def read_multi_vector(
     path = directory / "config_sentence_transformers.json"
     settings = read_settings(path) if path.is_file() else Settings(path, {})
     kind, folders = settings.get("model_type"), dict(modules)
+    if config.tasks.kind == "HF_ColBERT" and not modules:
+        return _of_artifact(directory / ARTIFACT, max_length)
     if kind not in (PYLATE, PACKAGE) and MASK not in folders:
         return None
     width, dense = config.hidden_size, []
@@ -110,6 +116,28 @@ def _of_pylate(
     }
     words = _names(settings, "skiplist_words", tuple(string.punctuation))
     return MultiVector(dense, True, lengths, prefixes, True, expansion, words, ("document",))
+
+
+def _of_artifact(path: Path, max_length: int) -> MultiVector:
+    metadata = read_settings(path) if path.is_file() else Settings(path, {})
+    lengths = {}
+    for kind, key, default in (("query", "query_maxlen", 32), ("document", "doc_maxlen", None)):
+        given = metadata.get(key) is not None
+        lengths[kind] = min(metadata.size(key) if given else default or max_length, max_length)
+    return MultiVector(
+        (),
+        True,
+        lengths,
+        {
+            "query": _text(metadata, "query_token_id", "[unused0]"),
+            "document": _text(metadata, "doc_token_id", "[unused1]"),
+        },
+        True,
+        Expansion(lengths["query"], metadata.flag("attend_to_mask_tokens")),
+        tuple(string.punctuation) if metadata.flag("mask_punctuation", default=True) else (),
+        ("document",),
+        metadata.size("dim", 128),
+    )
 
 
 def _expansion(settings: Settings, max_length: int) -> Expansion | None:

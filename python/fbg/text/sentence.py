@@ -17,7 +17,7 @@ from fbg.networks.config import EncoderConfig
 from fbg.networks.dense import Dense, dense_files, read_dense
 from fbg.networks.static import StaticConfig
 from fbg.networks.task_config import read_pair_activation
-from fbg.text.multi_vector import MultiVector, read_multi_vector
+from fbg.text.multi_vector import ARTIFACT, MultiVector, read_multi_vector
 from fbg.text.pair_template import PairTemplate, read_pair_template
 from fbg.text.token_heads import TOKEN_HEADS, TokenHeads, read_token_heads
 
@@ -199,7 +199,7 @@ def _read_prompts(path: Path) -> tuple[Mapping[str, str], str | None]:
 
 def sentence_files(directory: Path) -> list[str]:
     """Return the files that `read_sentence_config` reads, relative to the directory."""
-    files = [SETTINGS, MODULES, PROMPTS, TOKENIZER, "chat_template.jinja", *TOKEN_HEADS]
+    files = [SETTINGS, MODULES, PROMPTS, TOKENIZER, "chat_template.jinja", ARTIFACT, *TOKEN_HEADS]
     for kind, folder in _modules(directory / MODULES):
         if kind == "StaticEmbedding":
             files.append(f"{folder}/tokenizer.json")

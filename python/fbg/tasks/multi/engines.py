@@ -8,6 +8,7 @@ from pathlib import Path
 from fbg import _fbg
 from fbg.errors import ModelError
 from fbg.networks.dense import build_dense
+from fbg.networks.graph import add_linear
 from fbg.networks.transformer import Transformer
 from fbg.runtime.engine import Engine
 from fbg.tasks.multi.expansion import ExpandedEngine, ExpandedGraph, can_expand
@@ -37,7 +38,7 @@ class MultiVectorEngines:
             raise ModelError(
                 f"{task}: {self._directory}: has no vectors for tokens: neither has modules.json a "
                 "MultiVectorMask, nor config_sentence_transformers.json the model_type ColBERT or "
-                "MultiVectorEncoder"
+                "MultiVectorEncoder, nor config.json the architecture HF_ColBERT"
             )
         return self._settings
 
@@ -56,7 +57,8 @@ class MultiVectorEngines:
         with self._lock:
             engine = self._engines.get(hidden_length)
             if engine is None:
-                columns = settings.dense[-1].outputs if settings.dense else config.hidden_size
+                columns = settings.columns or config.hidden_size
+                columns = settings.dense[-1].outputs if settings.dense else columns
                 if hidden_length:
                     expanded = ExpandedGraph(config, hidden_length)
                     self._build(expanded, settings)
@@ -70,6 +72,9 @@ class MultiVectorEngines:
 
     def _build(self, graph: _fbg.Graph, settings: MultiVector) -> None:
         x = self._transformer.build(graph)
+        head = self._transformer.head
+        if settings.columns is not None and head is not None and head.output is not None:
+            x = add_linear(graph, x, head.output)
         for dense in settings.dense:
             x = build_dense(graph, x, dense)
         graph.output(graph.normalize(x) if settings.normalize else x)
