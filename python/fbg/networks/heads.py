@@ -99,11 +99,7 @@ def read_head(
     if kind == "ForCausalLM":
         return _read_score_head(source, config, names)
     if kind == "HF_ColBERT":
-        if config.tasks.columns == 0:
-            return None
-        sizes = (config.hidden_size, config.tasks.columns)
-        output = source.linear("head.output", [names.output], *sizes, bias=False, dtype="float32")
-        return Head(kind, "tokens", (), "none", None, None, output, None, None)
+        return _read_projection(source, config, names)
     masked = kind == "ForMaskedLM"
     width = width if masked else config.hidden_size
     bias = ("head.decoder_bias" if masked else "head.output.bias", names.output_bias)
@@ -144,6 +140,17 @@ def read_head(
     activation = config.activation if names.activation == "encoder" else names.activation
     reads = _reads(config, names)
     return Head(kind, reads, labels, activation, dense, norm, output, decoder, decoder_bias)
+
+
+def _read_projection(source: Source, config: EncoderConfig, names: HeadNames) -> Head | None:
+    """Read the linear layer that makes the vectors of tokens, if the model is of that layout."""
+    columns = config.tasks.columns
+    if columns == 0:
+        return None
+    output = source.linear(
+        "head.output", [names.output], config.hidden_size, columns, bias=False, dtype="float32"
+    )
+    return Head("HF_ColBERT", "tokens", (), "none", None, None, output, None, None)
 
 
 def _read_score_head(source: Source, config: EncoderConfig, names: HeadNames) -> Head | None:
