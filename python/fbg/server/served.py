@@ -19,6 +19,10 @@ __all__ = ["Models", "Served", "load_models", "serve_models", "warm_up"]
 OnBatch = Callable[[int, int], None]
 
 
+# Methods of Model for which there is no route.
+WITHOUT_ROUTE = frozenset({"zero_shot_classify", "encode_multi", "rank"})
+
+
 @dataclass(frozen=True)
 class Served:
     """A model under the name that requests give it."""
@@ -42,8 +46,8 @@ class Served:
 
     @property
     def tasks(self) -> frozenset[str]:
-        """What the model can do, by the names of the methods of Model."""
-        tasks = frozenset(KINDS.get(self.head_kind or "", ()))
+        """What the model can do here, by the names of the methods of Model."""
+        tasks = frozenset(KINDS.get(self.head_kind or "", ())) - WITHOUT_ROUTE
         if len(self.labels) != 1:
             tasks -= {"rerank"}
         return tasks | {"encode"}
