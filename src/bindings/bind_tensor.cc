@@ -113,7 +113,8 @@ Buffer py_convolve(Graph& graph, Buffer x, const PackedConv<Acc>& weights, std::
                    const Extent3& spatial, const std::vector<PyStage>& py_stages,
                    const std::string& source, bool has_scale, float scale, std::int32_t zero_point,
                    const std::string& algorithm, const std::string& measured, bool exact,
-                   std::optional<Buffer> residual) {
+                   std::optional<Buffer> residual, std::int64_t channels, std::int64_t first,
+                   std::optional<Buffer> before) {
   ConvOptions options;
   options.source = source == "int8"       ? ConvSource::int8
                    : source == "quantize" ? ConvSource::quantize
@@ -132,6 +133,7 @@ Buffer py_convolve(Graph& graph, Buffer x, const PackedConv<Acc>& weights, std::
   }
   epilogue.owner = keep(py_stages);
   epilogue.residual = residual;
+  if (channels > 0) epilogue.place = ConvPlace{channels, first, before};
   const ConvShape shape = ConvShape::of(weights.geometry(), batch, spatial);
   return convolve(graph, x, weights, shape, options, std::move(epilogue), scale, zero_point);
 }
@@ -183,7 +185,8 @@ void bind_convolve(py::module_& m) {
         py::arg("batch"), py::arg("spatial"), py::arg("stages"), py::arg("source") = "native",
         py::arg("has_scale") = false, py::arg("scale") = 1.0f, py::arg("zero_point") = 0,
         py::arg("algorithm") = "", py::arg("measured") = "", py::arg("exact") = false,
-        py::arg("residual") = py::none());
+        py::arg("residual") = py::none(), py::arg("channels") = 0, py::arg("first") = 0,
+        py::arg("before") = py::none());
 }
 
 }  // namespace

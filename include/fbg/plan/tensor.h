@@ -170,12 +170,21 @@ struct StackedAttention {
 };
 Buffer attend(Graph& graph, StackedAttention attention);
 
+// Results of convolutions side by side: one becomes channels [first, first + its channels) of a
+// tensor of `channels`. The others are those of `before`, a tensor of the same size, or undefined.
+struct ConvPlace {
+  std::int64_t channels = 0, first = 0;
+  std::optional<Buffer> before = {};
+};
+
 // What follows the products of a convolution. The matrix of an Add is the buffer `residual`, of the
-// shape of the output; the data of all other stages lives as long as `owner`.
+// shape of the output; the data of all other stages lives as long as `owner`. place: where the
+// result becomes a part of a tensor.
 struct ConvEpilogue {
   std::vector<Stage> stages = {};
   std::shared_ptr<const void> owner = {};
   std::optional<Buffer> residual = {};
+  std::optional<ConvPlace> place = {};
 };
 
 // A convolution of a dense channels-last tensor, or, as one of kernel size 1, a product with

@@ -9,8 +9,11 @@
 namespace fbg {
 namespace {
 
+// The tensor that the result becomes a part of, if there is one, then x, then the residual.
 std::vector<Buffer> operands(Buffer x, const ConvEpilogue& epilogue) {
-  std::vector<Buffer> buffers{x};
+  std::vector<Buffer> buffers;
+  if (epilogue.place && epilogue.place->before) buffers.push_back(*epilogue.place->before);
+  buffers.push_back(x);
   if (epilogue.residual) buffers.push_back(*epilogue.residual);
   return buffers;
 }
@@ -28,7 +31,10 @@ class ConvOp final : public Op {
         measured_(options.measured),
         epilogue_(std::move(epilogue)),
         scale_(scale),
-        zero_point_(zero_point) {}
+        zero_point_(zero_point),
+        first_operand_(epilogue_.place && epilogue_.place->before ? 1 : 0) {
+    in_place = first_operand_ == 1;
+  }
 
   std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
     return std::make_unique<ConvOpStep>(*this, context);
@@ -50,15 +56,16 @@ class ConvOp final : public Op {
     void run(const Frame& frame, std::byte* scratch, int thread_id,
              int num_threads) const noexcept override {
       const ConvGeometry& g = op_.weights_.geometry();
-      ConvInput x = ConvInput::dense(frame[op_.inputs[0]].data, g, op_.shape_);
+      const std::size_t at = op_.first_operand_;
+      ConvInput x = ConvInput::dense(frame[op_.inputs[at]].data, g, op_.shape_);
       x.scale = op_.scale_;
       x.zero_point = op_.zero_point_;
       std::array<Stage, kMaxStages> stages;
       std::ranges::copy(op_.epilogue_.stages, stages.begin());
       const std::size_t count = op_.epilogue_.stages.size();
       for (std::size_t s = 0; s < count; ++s)
-        if (stages[s].kind == StageKind::add) stages[s].args.data = frame[op_.inputs[1]].data;
-      const OutputView c{frame[op_.output].data, g.out_channels * value_size(conv_.output_type())};
+        if (stages[s].kind == StageKind::add) stages[s].args.data = frame[op_.inputs[at + 1]].data;
+      const OutputView c = view(frame, thread_id, num_threads);
       for (int phase = 0; phase < conv_.phases(); ++phase) {
         if (phase > 0) frame.barrier.wait();
         conv_.run(x, {stages.data(), count}, c, scratch, phase, thread_id, num_threads);
@@ -66,6 +73,26 @@ class ConvOp final : public Op {
     }
 
    private:
+    // Where the result goes. Channels of `before` are copied if they do not lie there already.
+    OutputView view(const Frame& frame, int thread_id, int num_threads) const noexcept {
+      const std::int64_t size = value_size(conv_.output_type());
+      const std::int64_t own = op_.weights_.geometry().out_channels * size;
+      std::byte* const y = frame[op_.output].data;
+      if (!op_.epilogue_.place) return {y, own};
+      const ConvPlace& place = *op_.epilogue_.place;
+      const std::int64_t row = place.channels * size, first = place.first * size;
+      const std::byte* const before = place.before ? frame[op_.inputs[0]].data : y;
+      if (before != y) {
+        const Range rows = thread_rows(op_.shape_.out_pixels(), thread_id, num_threads);
+        const std::int64_t last = first + own;
+        for (std::int64_t i = rows.begin; i < rows.end; ++i) {
+          std::copy_n(before + i * row, first, y + i * row);
+          std::copy_n(before + i * row + last, row - last, y + i * row + last);
+        }
+      }
+      return {y + first, row};
+    }
+
     static ConvOptions options_for(const ConvOp& op, int threads) {
       ConvOptions options = op.options_;
       options.algorithm = op.algorithm_;
@@ -85,6 +112,7 @@ class ConvOp final : public Op {
   const ConvEpilogue epilogue_;
   const float scale_;
   const std::int32_t zero_point_;
+  const std::size_t first_operand_;  // which of the inputs is x
 };
 
 // Bytes of an element of x as the caller has it.
@@ -115,7 +143,17 @@ Buffer convolve(Graph& graph, Buffer x, PackedConv<Acc> weights, const ConvShape
                     "conv: residual");
       stage.args.ld = g.out_channels * value_size(stage.wanted);
     }
-  const std::int64_t bytes = elements * value_size(probe.output_type());
+  std::int64_t bytes = elements * value_size(probe.output_type());
+  if (epilogue.place) {
+    const ConvPlace& place = *epilogue.place;
+    require(place.first >= 0 && place.first + g.out_channels <= place.channels &&
+                place.channels <= std::int64_t{1} << 31,
+            "conv: the result must lie within the channels that it becomes a part of");
+    const std::int64_t sizes[] = {shape.out_pixels(), place.channels,
+                                  value_size(probe.output_type())};
+    bytes = checked_product(sizes, "conv");
+    if (place.before) require_bytes(graph, *place.before, bytes, "conv: before");
+  }
   return append_op(graph,
                    std::make_shared<ConvOp<Acc>>(x, std::move(weights), shape, options,
                                                  std::move(epilogue), scale, zero_point),

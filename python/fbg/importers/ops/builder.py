@@ -193,14 +193,34 @@ class Builder:
             value.buffer = self.run_program(value.program, value, value.native_type)
         return value.buffer
 
-    def _finish(self, conv: OpenConv) -> int:
-        """Append a convolution whose epilogue is complete."""
+    def _finish(self, conv: OpenConv, **place: Any) -> int:
+        """Append a convolution whose epilogue is complete. place: see `OpenConv.finish`."""
         residual = None if conv.residual is None else self.buffer(conv.residual)
-        buffer, trial, packed = conv.finish(self.graph, self.buffer(conv.x), residual, self.known)
+        x = self.buffer(conv.x)
+        buffer, trial, packed = conv.finish(self.graph, x, residual, self.known, **place)
         self.packed.append(packed)
         if not conv.algorithm:
             self.trials.append(trial)
         return self.append(buffer, conv.nodes)
+
+    def joined(self, values: Sequence[Value], shape: tuple[int, ...], axis: int) -> Value | None:
+        """Let convolutions write their results side by side; None where that is not possible.
+
+        All must be open, nobody else may read them, and `axis` must be that of the channels.
+        """
+        order = values[0].order
+        convs = [value.conv for value in values if value.buffer is None and value.uses <= 1]
+        open_convs = [conv for conv in convs if conv is not None]
+        alike = all(v.order == order and v.dtype == values[0].dtype for v in values)
+        if len(open_convs) < max(len(values), 2) or not alike or not order or order[-1] != axis:
+            return None
+        buffer, first = None, 0
+        for conv in open_convs:
+            buffer = self._finish(conv, channels=shape[axis], first=first, before=buffer)
+            first += conv.out_channels
+        assert buffer is not None
+        self.owners[buffer].append(self.node)
+        return Value(shape, values[0].dtype, order, buffer=buffer)
 
     def in_order(self, value: Value, order: Order) -> Value:
         """Return the tensor with its axes in that order."""

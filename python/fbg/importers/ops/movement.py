@@ -170,11 +170,14 @@ def build_concat(builder: Builder, node: Op) -> None:
         for v in inputs
     ):
         integers = [v.quantized.integers for v in inputs if v.quantized is not None]
-        joined = _concat(builder, integers, shape, axis)
+        alone = all(value.uses <= 1 for value in inputs)
+        found = builder.joined(integers, shape, axis) if alone else None
+        joined = _concat(builder, integers, shape, axis) if found is None else found
         quantized = Quantized(joined, first.scale, first.zero_point)
         result = Value(shape, inputs[0].dtype, joined.order, quantized=quantized)
     else:
-        result = _concat(builder, inputs, shape, axis)
+        found = builder.joined(inputs, shape, axis)
+        result = _concat(builder, inputs, shape, axis) if found is None else found
     builder.set_output(node, result)
 
 

@@ -111,7 +111,10 @@ def quantized(
         real, point = float(scale), int(zero_point)
         q = x.quantized
         if q is not None and (q.scale, q.zero_point, q.integers.dtype) == (real, point, dtype):
-            return builder.alias(q.integers, q.integers.shape, q.integers.order)
+            same = q.integers
+            if same.conv is not None and same.buffer is None and max(x.uses, same.uses) <= 1:
+                return Value(same.shape, same.dtype, same.order, conv=same.conv)  # stays open
+            return builder.alias(same, same.shape, same.order)
         fused = requantize_conv(x, real, point, str(dtype))
         if fused is not None:
             return fused

@@ -131,11 +131,12 @@ class OpenConv:
         return {"scale": scale, "zero_point": self.w_zero_point, **self.options}
 
     def finish(
-        self, graph: _fbg.Graph, x: int, residual: int | None, known: PackedWeights
+        self, graph: _fbg.Graph, x: int, residual: int | None, known: PackedWeights, **place: Any
     ) -> tuple[int, Trial, PackedConv]:
         """Append it to a graph; return its buffer, how to time it alone, and its weights.
 
-        x, residual: the buffers of these. known: weights that have been packed before.
+        x, residual: the buffers of these. known: weights that have been packed before. place:
+        `channels`, `first` and `before` where the result becomes a part of a tensor.
         """
         packed = known.get(self.w, self._packed_options())
         stages = self._first_stages() + self.stages
@@ -155,7 +156,8 @@ class OpenConv:
         inputs = [value.size * value.dtype.itemsize for value in values]
         trial = trial_of(append, packed, self.batch, self.spatial, stages, source, inputs)
         measured = choices.algorithm(trial.key)
-        buffer = append(graph, x, residual=residual, algorithm=self.algorithm, measured=measured)
+        place |= {"residual": residual, "algorithm": self.algorithm, "measured": measured}
+        buffer = append(graph, x, **place)
         return buffer, trial, packed
 
     def _first_stages(self) -> list[Any]:
