@@ -37,6 +37,13 @@ Geometry patch_geometry(const ConvProblem<Acc>& p) {
   return choose_geometry(Acc::kind, p.features);
 }
 
+// Whether the pixels are the patches, if the image has no gaps.
+bool pixels_are_patches(const ConvGeometry& g, std::int64_t k_groups) {
+  const Extent3 one{1, 1, 1}, none{0, 0, 0};
+  return g.kernel == one && g.stride == one && g.pad_before == none && g.pad_after == none &&
+         k_groups * Int32::format.kr == g.in_channels;
+}
+
 template <class Acc>
 class PatchesStep final : public ConvStep<Acc> {
  public:
@@ -132,10 +139,11 @@ class PatchesStep final : public ConvStep<Acc> {
   void run_block(const ConvRun& run, std::int64_t n, Range tiles, Range cols,
                  Thread& t) const noexcept {
     const std::int64_t first = tiles_[tiles.begin].begin;
-    gather(run, n, {first, tiles_[tiles.end - 1].end}, t);
+    const bool in_place = is_in_place(run, n);
+    if (!in_place) gather(run, n, {first, tiles_[tiles.end - 1].end}, t);
     constexpr std::int64_t kGroupBytes = PackedB<Acc>::kGroupBytes;
     BlockPair pair{};
-    pair.lda = patch_;
+    pair.lda = in_place ? geometry_.in_channels : patch_;
     pair.b_panel_stride = panels_.panel_bytes();
     pair.groups = panels_.groups();
     TileArgs args{};
@@ -153,11 +161,24 @@ class PatchesStep final : public ConvStep<Acc> {
       }
       for (std::int64_t i = tiles.begin; i < tiles.end; ++i) {
         const Range pixels = tiles_[i];
-        pair.a = t.patches + (pixels.begin - first) * patch_;
+        pair.a = in_place ? run.x + n * run.batch_stride + pixels.begin * pair.lda
+                          : t.patches + (pixels.begin - first) * patch_;
         t.place.set(args, n * volume(shape_.output) + pixels.begin, col, output_);
         run_tile(kernels_, columns, pixels.size(), args);
       }
     });
+  }
+
+  // Whether the pixels of image n are the patches, one after the other. A matrix unit takes twice
+  // the time to load rows that are not whole cache lines.
+  bool is_in_place(const ConvRun& run, std::int64_t n) const noexcept {
+    constexpr std::uintptr_t kLine = 64;
+    const Extent3& size = shape_.input;
+    const auto image = reinterpret_cast<std::uintptr_t>(run.x + n * run.batch_stride);
+    return pixels_are_patches(geometry_, panels_.groups()) &&
+           run.strides[2] == geometry_.in_channels && run.strides[1] == size[2] * run.strides[2] &&
+           run.strides[0] == size[1] * run.strides[1] &&
+           (tile_.block_groups == 1 || image % kLine == 0);
   }
 
   // The patches of output pixels of image n, line by line.
@@ -265,13 +286,14 @@ double cost(const ConvProblem<Acc>& p) {
   const Geometry tile = patch_geometry(p);
   const std::int64_t groups = round_up(ceil_div(g.depth(), Acc::format.kr), tile.block_groups);
   const BalancedSplit tiles = BalancedSplit::split(volume(p.shape.output), tile.max_rows);
+  const bool in_place = tile.block_groups > 1 && pixels_are_patches(g, groups);
   const double products = static_cast<double>(p.shape.batch * tiles.count) *
-                          tile_cost(tile, tiles.largest, groups) * 1.1;
+                          tile_cost(tile, tiles.largest, groups) * (in_place ? 1.0 : 1.1);
   const double vectors = static_cast<double>(ceil_div(g.out_channels, tile.lanes));
   const double rows = static_cast<double>(p.shape.out_pixels());
   const double runs = static_cast<double>(g.kernel[0] * g.kernel[1]);
-  const double finish = p.stages.empty() ? 3 : 10;
-  const double gather = runs * 4 + static_cast<double>(g.depth()) / 8;
+  const double finish = in_place ? (p.stages.empty() ? 2 : 5) : p.stages.empty() ? 3 : 10;
+  const double gather = in_place ? 0 : runs * 4 + static_cast<double>(g.depth()) / 8;
   return vectors * products + rows * (vectors * finish + gather);
 }
 
