@@ -15,7 +15,7 @@
 
 namespace fbg {
 
-// What is to be computed, all that a choice may depend on: never the batch or the threads.
+// What is to be computed. A choice never depends on the threads, and the batch only scales costs.
 template <class Acc>
 struct ConvProblem {
   const PackedConv<Acc>& weights;
@@ -62,7 +62,7 @@ class ConvStep {
 template <class Acc>
 struct ConvMethod {
   const char* name;
-  bool exact;  // the sum of an output is one chain in the order of the weights
+  bool exact;  // the sum of an output is one chain of the products themselves
   bool (*applies)(const ConvProblem<Acc>&);
   // Modelled cycles of one thread, in units of one vector multiply-add per kernel port.
   double (*cost)(const ConvProblem<Acc>&);

@@ -45,5 +45,5 @@ def test_it_is_for_pointwise_convolutions_that_halve() -> None:
         fbg.conv(x, wc, algorithm="strassen")
     wc = fbg.PackedConv(np.ones((64, 64, 1, 1), np.float32), dtype="float32")
     np.testing.assert_array_equal(fbg.conv(x, wc, algorithm="strassen"), np.full((1, 4, 4, 64), 64))
-    names = sorted(a.name for a in wc.algorithms(x.shape, exact=True))
-    assert names == ["im2col", "pointwise", "taps"]
+    names = [a.name for a in wc.algorithms(x.shape, exact=True)]
+    assert "taps" in names and not any(name.startswith("strassen") for name in names)
