@@ -1,10 +1,6 @@
 // The kernels of bytes.h, compiled by Highway for each target.
 #include "simd/bytes.h"
 
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
-
 #include "simd/targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "simd/bytes.cc"
@@ -128,7 +124,8 @@ namespace fbg::simd {
 namespace {
 
 // Two permutations of AVX512-VBMI, which look up 128 entries each. No set of features includes it:
-// the results are the same without.
+// the results are the same without. Highway, whose headers declare these intrinsics, has no
+// operation for them in the oldest version that is supported.
 __attribute__((target("avx512f,avx512bw,avx512vbmi"))) void look_up_by_permutation(
     const std::uint8_t* x, const std::uint8_t* table, std::size_t n, std::uint8_t* y) {
   const __m512i first = _mm512_loadu_si512(table), second = _mm512_loadu_si512(table + 64);
