@@ -99,8 +99,8 @@ MUTANTS = (
     Mutant("rests not seen", "or_(groups_seen_, blocks_);", ""),
     Mutant(
         "odd rows unfinished",
-        "if (rows_ % step_rows() != 0) finish_rows",
-        "if (false) finish_rows",
+        "} else if (rows_ % step_rows() != 0) {",
+        "} else if (false) {",
         FINISH,
     ),
     Mutant("steps not counted", "pop(*r);\n  dec(steps);", "pop(*r);", FINISH),
@@ -113,8 +113,21 @@ MUTANTS = (
     Mutant("rows of C not advanced", "mov(copied(offsetof(TileArgs, c)), c);", "", FINISH),
     Mutant(
         "rows of sums not advanced",
-        "static_cast<int>(offsetof(TileArgs, partial))],\n      height * row_bytes());",
-        "static_cast<int>(offsetof(TileArgs, partial))], 0);",
+        "mov(scratch_, copied(offsetof(TileArgs, partial)));\n"
+        "  step_argument(offsetof(TileArgs, partial), height * row_bytes());",
+        "mov(scratch_, copied(offsetof(TileArgs, partial)));",
+        FINISH,
+    ),
+    Mutant(
+        "picked rows not advanced",
+        "step_argument(offsetof(TileArgs, picked), height);",
+        "",
+        FINISH,
+    ),
+    Mutant(
+        "rows that are picked singly dropped",
+        "cmp(single_rows, 0);\n    jz(done, T_NEAR);",
+        "jmp(done, T_NEAR);",
         FINISH,
     ),
     Mutant("row not advanced", "step_argument(offsetof(TileArgs, row), height);", "", FINISH),
@@ -160,8 +173,9 @@ MUTANTS = (
     Mutant("C not advanced", "add(copied(offsetof(TileArgs, c)), scratch_);", "", FINISH),
     Mutant(
         "sums not advanced",
-        "step_argument(offsetof(TileArgs, partial), height * row_bytes());",
-        "",
+        "add(copied(offsetof(TileArgs, c)), scratch_);\n"
+        "  step_argument(offsetof(TileArgs, partial), height * row_bytes());",
+        "add(copied(offsetof(TileArgs, c)), scratch_);",
         FINISH,
     ),
     Mutant(
