@@ -157,6 +157,7 @@ class Gemm {
     return round_up(std::max<std::int64_t>(b.groups(), 1), geometry_.block_groups);
   }
   DepthBlock cut(const AOperand& a, Range groups, bool first, bool last) const noexcept;
+  template <bool kChained>
   void run_block(Range rows, Range cols, const DepthBlock& depth, const std::byte* next_panel,
                  TileArgs args, const Workspace& w, const PackedB<Acc>& b, const P& pipeline,
                  OutputView c) const noexcept;

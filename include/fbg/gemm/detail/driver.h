@@ -258,9 +258,12 @@ void Gemm<A, Acc, P>::run(const A& a, const PackedB<Acc>& b, const P& pipeline, 
         const bool last = d + 1 == depths.count;
         DepthBlock depth = cut(operand, depth_range(depths[d], b.groups()), d == 0, last);
         depth.streams = streams && last && depth.first != cuts_;
-        run_block(rows, cols, depth,
-                  last ? panel(b, cols.end, 0) : panel(b, cols.begin, depth.groups.end), args, w, b,
-                  pipeline, c);
+        const std::byte* const next =
+            last ? panel(b, cols.end, 0) : panel(b, cols.begin, depth.groups.end);
+        if (kChains && TileChain::gains(geometry_, rows.size()))
+          run_block<kChains>(rows, cols, depth, next, args, w, b, pipeline, c);
+        else
+          run_block<false>(rows, cols, depth, next, args, w, b, pipeline, c);
       }
     }
     if constexpr (a_shift<A>() != 0)
@@ -302,8 +305,10 @@ inline void multiply_outliers(const Outliers& outliers, Range cols,
 }
 
 // Computes the columns `cols` of C, or their sums so far, from one block of k. `next_panel` is the
-// part of B that will be read next.
+// part of B that will be read next. kChained: tall tiles are chained; others are run at once,
+// without what that costs.
 template <PackAModel A, class Acc, class P>
+template <bool kChained>
 void Gemm<A, Acc, P>::run_block(Range rows, Range cols, const DepthBlock& depth,
                                 const std::byte* next_panel, TileArgs args, const Workspace& w,
                                 const PackedB<Acc>& b, const P& pipeline,
@@ -322,7 +327,7 @@ void Gemm<A, Acc, P>::run_block(Range rows, Range cols, const DepthBlock& depth,
 
   AOperand operand = depth.a;
   const std::span<BlockPair> blocks = operand.blocks();
-  TileChain chain(w.chain, kMaxPlaces);
+  [[maybe_unused]] TileChain chain(w.chain, kMaxPlaces);
   args.set_blocks(blocks);
   args.ldpartial = nc_ * kValue;
   args.ldc = to_partial ? args.ldpartial : to_functor ? nr * kValue : c.ld;
@@ -373,7 +378,7 @@ void Gemm<A, Acc, P>::run_block(Range rows, Range cols, const DepthBlock& depth,
           multiply_outliers(b.outliers(), {col, col + group.columns}, blocks, height,
                             group.vectors * geometry_.lanes, w.partial);
       }
-      if (kChains && TileChain::gains(geometry_, height))
+      if (kChained && TileChain::gains(geometry_, height))
         chain.add(kernels.find(height, group.vectors, group.masked), args);
       else
         run_tile(kernels, group, height, args);
@@ -390,7 +395,7 @@ void Gemm<A, Acc, P>::run_block(Range rows, Range cols, const DepthBlock& depth,
       fetched += fetched_per_tile;
     });
   });
-  chain.run();
+  if constexpr (kChained) chain.run();
 }
 
 }  // namespace fbg
