@@ -45,7 +45,7 @@ test: lint
 	$(BIN)/cmake --build $(BUILD)
 	$(BIN)/ctest --test-dir $(BUILD) --output-on-failure --no-tests=error
 	$(BIN)/python -m pytest
-	$(EMULATED) tests/gemm tests/plan tests/conv/test_amx.py
+	$(EMULATED) tests/gemm tests/plan tests/conv/test_amx.py tests/conv/test_lines.py
 
 # Python tests with AMX in software, which handles SIGILL in the place of faulthandler. On CPUs without
 # AVX-512, which the rest of those kernels needs, nothing is emulated. `make emulate` takes long.

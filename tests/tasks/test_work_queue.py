@@ -304,7 +304,11 @@ def test_workers_that_others_share_keep_the_priority_of_the_process() -> None:
         "thread.start()\n"
         "thread.join()\n"
         "for task in os.listdir('/proc/self/task'):\n"
-        "    if 'worker' in open(f'/proc/self/task/{task}/comm').read():\n"
+        "    try:\n"
+        "        name = open(f'/proc/self/task/{task}/comm').read()\n"
+        "    except (FileNotFoundError, ProcessLookupError):\n"
+        "        continue  # the thread that was joined has only just gone\n"
+        "    if 'worker' in name:\n"
         "        print(os.getpriority(os.PRIO_PROCESS, int(task)) - os.getpriority(0, 0))\n"
     )
     said = subprocess.check_output([sys.executable, "-c", code], text=True)
