@@ -129,6 +129,9 @@ def tensor_conv(
     measured: str = "",
     exact: bool = False,
     residual: int | None = None,
+    channels: int = 0,
+    first: int = 0,
+    before: int | None = None,
 ) -> int: ...
 def run_tensors(
     plan: Plan,

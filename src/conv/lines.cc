@@ -31,6 +31,7 @@ using Acc = Int32;
 
 constexpr std::int64_t kBlockBytes = 512 << 10;  // of lines copied for a block of tiles
 constexpr std::int64_t kBlockTiles = 128;
+constexpr std::int64_t kLineBytes = 64;  // of the cache
 
 // One run of k: `groups` k-groups from B's group `first` on.
 struct Run {
@@ -63,8 +64,37 @@ Layout lay_out(const ConvProblem<Acc>& p) {
 // Whether an image without gaps is such a matrix.
 bool reads_in_place(const ConvGeometry& g, const Layout& l, const ConvShape& shape) {
   return g.pad_before[1] == 0 && g.pad_after[1] == 0 && g.pad_before[2] == 0 && g.stride[1] == 1 &&
-         l.needed <= shape.input[2] && l.pitch == shape.input[2];
+         l.needed <= shape.input[2] && l.pitch == shape.input[2] && g.in_channels % kLineBytes == 0;
 }
+
+// The copied lines that a block of tiles reads. Whole lines are copied, for every block again.
+struct BlockLines {
+  const ConvGeometry& g;
+  const ConvShape& shape;
+  const Layout& layout;
+  const BalancedSplit& tiles;  // of an image
+
+  // Of one remainder modulo the stride.
+  std::int64_t count(std::int64_t block) const {
+    const std::int64_t outputs =
+        std::min(shape.output[1], block * tiles.largest / (layout.pitch / g.stride[2]) + 2);
+    return outputs + (g.kernel[1] - 1) * g.dilation[1] / g.stride[1];
+  }
+  std::int64_t line_bytes() const { return std::max(layout.needed, layout.pitch) * g.in_channels; }
+  // And the end of the last one, where positions between lines read.
+  std::int64_t remainder_bytes(std::int64_t block) const {
+    return round_up(
+        count(block) * layout.pitch * g.in_channels + line_bytes() + layout.reach * g.in_channels,
+        kLineBytes);
+  }
+  std::int64_t bytes(std::int64_t block) const { return g.stride[1] * remainder_bytes(block); }
+  // Tiles of a block whose lines stay near; 0 if those of one tile are too long for that.
+  std::int64_t most_tiles() const {
+    std::int64_t block = 0;
+    while (block < std::min(kBlockTiles, tiles.count) && bytes(block + 1) <= kBlockBytes) ++block;
+    return block;
+  }
+};
 
 Geometry unit_geometry(const ConvProblem<Acc>& p) {
   return choose_geometry(Acc::kind, p.features, {}, lay_out(p).run / Acc::format.kr);
@@ -94,10 +124,10 @@ class LinesStep final : public ConvStep<Acc> {
       for (std::int64_t kx = 0; kx < columns; ++kx)
         runs_.push_back({ky, kx, std::ssize(runs_) * groups, groups});
     list_picked_rows();
-    line_bytes_ = std::max(layout_.needed, layout_.pitch) * pixel_;
-    while (block_tiles_ < std::min(kBlockTiles, tiles_.count) &&
-           lines_bytes(block_tiles_ + 1) <= kBlockBytes)
-      ++block_tiles_;
+    const BlockLines lines{geometry_, shape_, layout_, tiles_};
+    line_bytes_ = lines.line_bytes();
+    block_tiles_ = std::max<std::int64_t>(lines.most_tiles(), 1);
+    remainder_bytes_ = lines.remainder_bytes(block_tiles_);
     padded_ = round_up(g.group_outputs(), kPanelColumns);
     terms_bytes_ = key_.column_terms ? g.groups * padded_ * 4 : 0;
     args_bytes_ = round_up(kChainedTiles * static_cast<std::int64_t>(sizeof(TileArgs)), 64);
@@ -105,7 +135,7 @@ class LinesStep final : public ConvStep<Acc> {
         kChainedTiles * std::ssize(runs_) * static_cast<std::int64_t>(sizeof(BlockPair)), 64);
     pad_bytes_ = round_up(pixel_, 64);
     thread_bytes_ =
-        pad_bytes_ + 2 * terms_bytes_ + args_bytes_ + pairs_bytes_ + lines_bytes(block_tiles_);
+        pad_bytes_ + 2 * terms_bytes_ + args_bytes_ + pairs_bytes_ + lines.bytes(block_tiles_);
   }
 
   std::string kernel() const override {
@@ -175,23 +205,6 @@ class LinesStep final : public ConvStep<Acc> {
           picked_[static_cast<std::size_t>(x)].push_back(static_cast<std::uint8_t>(row));
   }
 
-  // Lines of one remainder for a block of so many tiles.
-  std::int64_t lines_per_remainder(std::int64_t tiles) const {
-    const ConvGeometry& g = geometry_;
-    const std::int64_t lines =
-        std::min(shape_.output[1], tiles * tiles_.largest / line_positions_ + 2);
-    return lines + (g.kernel[1] - 1) * g.dilation[1] / g.stride[1];
-  }
-  // And the end of the last one, where positions between lines read.
-  std::int64_t remainder_bytes(std::int64_t tiles) const {
-    return round_up(
-        lines_per_remainder(tiles) * layout_.pitch * pixel_ + line_bytes_ + layout_.reach * pixel_,
-        64);
-  }
-  std::int64_t lines_bytes(std::int64_t tiles) const {
-    return geometry_.stride[1] * remainder_bytes(tiles);
-  }
-
   void begin_image(const ConvRun& run, std::int64_t n, Thread& t) const noexcept {
     fill_padding(t.padding, pad_bytes_, run.image_zero_point(n), 1);
     if (!key_.column_terms) return;
@@ -207,7 +220,6 @@ class LinesStep final : public ConvStep<Acc> {
   // The lines of image n that output lines `lines` read.
   void copy_lines(const ConvRun& run, std::int64_t n, Range lines, const Thread& t) const noexcept {
     const ConvGeometry& g = geometry_;
-    const std::int64_t remainder_size = remainder_bytes(block_tiles_);
     for (std::int64_t remainder = 0; remainder < g.stride[1]; ++remainder) {
       std::int64_t first = -1, last = -1;  // of this remainder, counted from the block's first line
       for (std::int64_t ky = 0; ky < g.kernel[1]; ++ky) {
@@ -217,7 +229,7 @@ class LinesStep final : public ConvStep<Acc> {
       }
       if (first < 0) continue;  // no row of the kernel reads any of these lines
       for (std::int64_t i = first; i < last + lines.size(); ++i) {
-        std::byte* const to = t.lines + remainder * remainder_size + i * layout_.pitch * pixel_;
+        std::byte* const to = t.lines + remainder * remainder_bytes_ + i * layout_.pitch * pixel_;
         const std::int64_t y = (lines.begin + i) * g.stride[1] + remainder - g.pad_before[1];
         if (y < 0 || y >= shape_.input[1])
           fill_padding(to, line_bytes_, run.image_zero_point(n), 1);
@@ -248,10 +260,9 @@ class LinesStep final : public ConvStep<Acc> {
 
   // A tile is loaded in twice the time where its rows are not whole cache lines.
   bool is_in_place(const ConvRun& run, const std::byte* image) const {
-    constexpr std::int64_t kLine = 64;
     return reads_in_place(geometry_, layout_, shape_) && run.strides[2] == pixel_ &&
-           run.strides[1] == layout_.pitch * pixel_ && pixel_ % kLine == 0 &&
-           reinterpret_cast<std::uintptr_t>(image) % kLine == 0;
+           run.strides[1] == layout_.pitch * pixel_ &&
+           reinterpret_cast<std::uintptr_t>(image) % kLineBytes == 0;
   }
 
   // All tiles of a block against one group of columns, whose panels stay near. The first of the
@@ -259,7 +270,7 @@ class LinesStep final : public ConvStep<Acc> {
   void run_columns(std::int64_t n, Range tiles, const std::byte* lines, std::int64_t first_line,
                    std::int64_t group, const ColumnGroup& columns, Thread& t) const noexcept {
     const ConvGeometry& g = geometry_;
-    const std::int64_t col = columns.col, remainder_size = remainder_bytes(block_tiles_);
+    const std::int64_t col = columns.col;
     const PackedB<Acc>& b = *weights_[static_cast<std::size_t>(group)];
     constexpr std::int64_t kGroupBytes = PackedB<Acc>::kGroupBytes;
     const std::byte* const panel = b.panels() + col / kPanelColumns * b.panel_bytes() +
@@ -298,7 +309,7 @@ class LinesStep final : public ConvStep<Acc> {
       BlockPair* const pairs = t.pairs + count * std::ssize(runs_);
       for (std::size_t r = 0; r < runs_.size(); ++r) {
         const std::int64_t line = runs_[r].row * g.dilation[1];
-        pairs[r].a = a + line % g.stride[1] * remainder_size +
+        pairs[r].a = a + line % g.stride[1] * remainder_bytes_ +
                      line / g.stride[1] * layout_.pitch * pixel_ +
                      runs_[r].column * g.dilation[2] * pixel_;
       }
@@ -327,7 +338,7 @@ class LinesStep final : public ConvStep<Acc> {
   std::vector<const PackedB<Acc>*> weights_;  // by group
   std::vector<Run> runs_;
   std::vector<std::vector<std::uint8_t>> picked_;  // by position in a line
-  std::int64_t block_tiles_ = 1;
+  std::int64_t block_tiles_, remainder_bytes_;
   std::int64_t padded_;  // columns of a group, in whole panels
   std::int64_t line_bytes_, pad_bytes_, terms_bytes_, args_bytes_, pairs_bytes_, thread_bytes_;
 };
@@ -341,7 +352,7 @@ bool applies(const ConvProblem<Acc>& p) {
   const Geometry unit = unit_geometry(p);
   const BalancedSplit tiles = BalancedSplit::split(l.positions, unit.max_rows);
   return unit.block_groups > 1 && l.run % (unit.block_groups * Acc::format.kr) == 0 &&
-         tiles.largest - 1 > unit.vector_rows;
+         tiles.largest - 1 > unit.vector_rows && BlockLines{g, p.shape, l, tiles}.most_tiles() > 0;
 }
 
 double cost(const ConvProblem<Acc>& p) {
@@ -354,7 +365,10 @@ double cost(const ConvProblem<Acc>& p) {
   const double per_tile = tile_cost(unit, tiles.largest, groups, g.depth() / l.run) +
                           static_cast<double>(tiles.largest) * (p.stages.empty() ? 3 : 6);
   constexpr double kLine = 150, kCopied = 0.3;  // a line, a byte of it
-  const double lines = static_cast<double>(p.shape.input[1] + g.pad_before[1] + g.pad_after[1]);
+  const BlockLines block{g, p.shape, l, tiles};
+  const std::int64_t block_tiles = std::max<std::int64_t>(block.most_tiles(), 1);
+  const auto lines = static_cast<double>(ceil_div(tiles.count, block_tiles) * g.stride[1] *
+                                         block.count(block_tiles));
   const double copies =
       reads_in_place(g, l, p.shape)
           ? 0

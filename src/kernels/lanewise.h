@@ -11,10 +11,12 @@
 // BlockPair is one source, with lda the bytes between pixels of U and b_panel_stride those between
 // taps of W.
 //
-// A kernel that `spreads` is for groups that have a vector of output channels or more, in float32:
-// all lanes multiply the same element. A BlockPair is one row of the image, `groups` is the number
-// of its channels, each of which is a source, and W is [channel][kx][lane] without gaps. Pixels
-// beyond the left and right border are left out: `left` and `right` say how many under the tile.
+// A kernel that `spreads` is for groups that fill at least half a vector of output channels, in
+// float32: all lanes multiply the same element. A BlockPair is one row of the image, `groups` is
+// the number of its channels, each of which is a source, and W is [channel][kx][lane] without gaps.
+//
+// Pixels beyond the left and right border may be left out: `left` and `right` say how many under
+// the tile.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +31,7 @@ struct LanewiseKey {
   KernelKey tile;  // float32, or int32: u8 x s8 by fours with VNNI, else int16 by twos
   std::uint8_t taps = 1, step = 1, dilation = 1;
   bool spreads = false;
-  std::uint8_t left = 0, right = 0;  // of kernels that spread
+  std::uint8_t left = 0, right = 0;  // pixels of the window that lie outside the image
   friend bool operator==(const LanewiseKey&, const LanewiseKey&) = default;
 };
 

@@ -182,3 +182,17 @@ def test_files_of_inputs_are_checked(files, tmp_path, arrays, message):
     )
     assert result.exit_code == 1
     assert message in result.output
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_damaged_archives_of_inputs_are_no_npz_files(files, tmp_path, whole):
+    content = bytearray((files / "inputs.npz").read_bytes())
+    if whole:
+        content[len(content) // 2] ^= 1  # a checksum no longer matches
+    else:
+        content[4:] = b"garbage"
+    (tmp_path / "bad.npz").write_bytes(content)
+    arguments = ("--shape", shape(), "--inputs", tmp_path / "bad.npz")
+    result = invoke("compare", files / "net.onnx", *arguments)
+    assert result.exit_code == 1
+    assert "not a .npz file" in result.output

@@ -78,3 +78,27 @@ def test_lines_of_images_with_gaps_between_pixels_and_lines() -> None:
     wc = fbg.PackedConv(w, padding=1)
     expected = fbg.conv(np.ascontiguousarray(x), wc, algorithm="im2col")
     np.testing.assert_array_equal(fbg.conv(x, wc, algorithm="lines"), expected)
+
+
+@pytest.mark.parametrize("size", [(40, 1024), (4, 1500), (150, 256)])
+def test_large_images_take_several_blocks(size: tuple[int, int]) -> None:
+    rng = np.random.default_rng(2)
+    x = rng.integers(0, 256, (1, *size, 64), np.uint8)
+    wc = fbg.PackedConv(rng.integers(-128, 128, (33, 64, 3, 3), np.int8), padding=1)
+    expected = fbg.conv(x, wc, zero_point=9, algorithm="im2col")
+    for threads in (1, 2):
+        y = fbg.conv(x, wc, zero_point=9, algorithm="lines", num_threads=threads)
+        np.testing.assert_array_equal(y, expected)
+
+
+@pytest.mark.parametrize("shape", [(1, 1080, 1920, 64), (1, 832, 832, 128)])
+def test_lines_that_do_not_stay_near_are_left_to_other_algorithms(shape: tuple[int, ...]) -> None:
+    channels = shape[-1]
+    wc = fbg.PackedConv(np.ones((channels, channels, 3, 3), np.int8), padding=1)
+    found = {algorithm.name: algorithm.cost for algorithm in wc.algorithms(shape)}
+    assert found.get("lines", np.inf) > found["taps"]
+
+
+def test_a_long_line_is_not_copied_for_every_tile() -> None:
+    wc = fbg.PackedConv(np.ones((64, 64, 3), np.int8), padding=1)
+    assert "lines" not in [algorithm.name for algorithm in wc.algorithms((1, 16000, 64))]

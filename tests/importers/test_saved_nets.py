@@ -167,6 +167,8 @@ def test_no_change_of_a_byte_goes_unnoticed(tmp_path_factory, data):
         (lambda h: h["__metadata__"].update(format="fbg.Model"), "not a model that fbg saved"),
         (lambda h: h["__metadata__"].update(version="99"), "newer"),
         (lambda h: h["__metadata__"].update(dtype="float8"), "its dtype is 'float8'"),
+        (lambda h: h["__metadata__"].update(versions='{"n": 1e30}'), "version of node 'n' is 1e"),
+        (lambda h: h["__metadata__"].update(versions=f'{{"n": {10**30}}}'), "version of node 'n'"),
         (lambda h: h["__metadata__"].update(checksums="{}"), "the checksum does not match"),
         (lambda h: h.pop("network"), "truncated or damaged"),
         (lambda h: h.pop("constants.w"), "tensor constants.w: missing"),

@@ -287,6 +287,31 @@ def test_convolution_adds_a_buffer_in_its_epilogue(isa, threads):
     np.testing.assert_array_equal(y, fbg.conv(x, w, fbg.Add(r.reshape(30, 16)) >> fbg.ReLU()))
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_convolution_does_not_overwrite_the_channels_that_it_reads(threads):
+    rng = np.random.default_rng(10)
+    x = rng.standard_normal((1, 9, 7, 32), dtype=np.float32)
+    w = fbg.PackedConv(
+        rng.standard_normal((16, 32, 3, 3), dtype=np.float32), padding=1, dtype="float32"
+    )
+
+    def build(graph, a):
+        t = _fbg.tensor_arrange(graph, [a], x.size, 4, [(0, 0, 0, [(x.size, 1, 1, [])])])
+        place = {"channels": 32, "first": 16, "before": t}  # t is needed by nobody else
+        return _fbg.tensor_conv(graph, t, w._native, 1, (1, 9, 7), [], **place)
+
+    y = run(build, x, shape=x.shape, threads=threads)
+    np.testing.assert_array_equal(y, np.concatenate([x[..., :16], fbg.conv(x, w)], axis=-1))
+
+
+def test_a_convolution_lies_within_the_channels_that_it_becomes_a_part_of():
+    graph, w = _fbg.Graph(), fbg.PackedConv(np.ones((16, 8, 1, 1), np.float32), dtype="float32")
+    x = _fbg.tensor_input(graph, 4 * 8)
+    for channels, first in ((32, 17), (8, 0), (32, 2**63 - 1), (32, -1)):
+        with pytest.raises(ValueError, match="the result must lie within the channels"):
+            _fbg.tensor_conv(graph, x, w._native, 1, (1, 1, 1), [], channels=channels, first=first)
+
+
 def test_constants_are_read_where_they_lie():
     values = np.arange(4, dtype=np.float32)
     x = np.ones(4, np.float32)

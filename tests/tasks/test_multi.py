@@ -206,3 +206,13 @@ def test_a_missing_mask_token_is_named(tmp_path: Path) -> None:
 def test_a_query_is_as_long_as_the_model_says(tmp_path: Path) -> None:
     model = fbg.load(write_multi(tmp_path, "pylate"))
     assert {len(rows) for rows in model.encode_multi(QUERIES, "query")} == {LENGTH}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_another_length_cuts_queries_and_documents(tmp_path: Path, name: str) -> None:
+    model = fbg.load(write_multi(tmp_path, name))
+    short = model.with_max_length(6)
+    for kind, texts in KINDS.items():
+        counts = [len(rows) for rows in short.encode_multi(texts, kind)]
+        whole = [len(rows) for rows in model.encode_multi(texts, kind)]
+        assert max(counts) <= 6 < max(whole)

@@ -72,6 +72,13 @@ def test_a_text_is_cut_at_the_length_of_the_model(tmp_path: Path) -> None:
         model.encode(LONG, truncation=False)
 
 
+def test_unknown_tokens_do_not_count_towards_the_length(tmp_path: Path) -> None:
+    model = fbg.load(tiny_outputs.write_static(tmp_path, "model2vec"))
+    text = "\u4e2d " * tiny_outputs.MAX_LENGTH + "a b"
+    assert model.token_counts([text]) == [2]
+    np.testing.assert_array_equal(model.encode(text), model.encode("a b"))
+
+
 def test_a_table_has_no_other_tasks(tmp_path: Path) -> None:
     model = fbg.load(tiny_outputs.write_static(tmp_path, "plain"))
     with pytest.raises(fbg.ModelError, match=r"this model has: encode$"):
@@ -92,6 +99,15 @@ def test_a_table_has_no_other_tasks(tmp_path: Path) -> None:
         ({"mapping": np.full(120, 20)}, "mapping must name the 20 rows of the table"),
         ({"mapping": np.full(120, -1)}, "mapping must name the 20 rows of the table"),
         ({"mapping": np.ones(120, np.float32)}, "mapping must be a vector of integers"),
+        ({"mapping": np.array(3)}, r"mapping must be a vector, got shape \(\)"),
+        ({"mapping": np.zeros(0, np.int64)}, r"mapping must be a vector, got shape \(0,\)"),
+        (
+            {
+                "embeddings": np.zeros((1, 1 << 17), np.int8),
+                "mapping": np.zeros(1 << 15, np.uint8),
+            },
+            "mapping makes a table of 32768 rows x 131072",
+        ),
     ],
 )
 def test_a_wrong_tensor_is_named(tmp_path: Path, tensors: dict[str, Any], message: str) -> None:

@@ -64,6 +64,11 @@ def test_bits_do_not_depend_on_batch_or_threads(tmp_path: Path, dtype: str) -> N
     ]
 
 
+def test_a_label_may_have_braces(load: Load) -> None:
+    result = load("nli").zero_shot_classify("the dog", ["{}", "cat"])
+    assert sorted(result["labels"]) == ["cat", "{}"]
+
+
 def test_no_texts_have_no_results(load: Load) -> None:
     assert load("nli").zero_shot_classify([], CANDIDATES) == []
 
@@ -78,6 +83,7 @@ def test_no_texts_have_no_results(load: Load) -> None:
         ({"hypothesis_template": "It."}, ValueError, r"hypothesis_template must have one \{\}"),
         ({"hypothesis_template": "{} {}"}, ValueError, r"hypothesis_template must have one \{\}"),
         ({"hypothesis_template": "{"}, ValueError, r"hypothesis_template must have one \{\}"),
+        ({"hypothesis_template": "{0[a]}"}, ValueError, r"must have one \{\} .*, got '\{0\[a\]\}'"),
         ({"hypothesis_template": 3}, TypeError, "hypothesis_template must be a str, got int"),
         ({"texts": 3}, TypeError, "texts must be a str or a sequence of str, got int"),
         ({"batch_size": 0}, ValueError, "batch_size must be"),

@@ -79,9 +79,7 @@ class TileChain {
     return kChainedTiles * static_cast<std::int64_t>(sizeof(TileArgs) + pairs * sizeof(BlockPair));
   }
   TileChain(std::byte* memory, std::int64_t pairs) noexcept
-      : tiles_(reinterpret_cast<TileArgs*>(memory)),
-        pairs_(reinterpret_cast<BlockPair*>(memory + kChainedTiles * sizeof(TileArgs))),
-        max_pairs_(pairs) {}
+      : tiles_(reinterpret_cast<TileArgs*>(memory)), max_pairs_(pairs) {}
 
   // Whether tiles of so many rows gain from a chain. Others are better run at once.
   static bool gains(const Geometry& geometry, std::int64_t rows) {
@@ -91,7 +89,8 @@ class TileChain {
   void add(const KernelTable::Entry& kernel, const TileArgs& args) noexcept {
     if (count_ == kChainedTiles || (count_ && !continues(kernel, args))) run();
     kernel_ = &kernel;
-    BlockPair* const pairs = pairs_ + count_ * max_pairs_;
+    BlockPair* const pairs =
+        reinterpret_cast<BlockPair*>(tiles_ + kChainedTiles) + count_ * max_pairs_;
     std::copy_n(args.pairs, args.num_pairs, pairs);
     TileArgs& tile = *std::construct_at(tiles_ + count_, args);
     tile.pairs = pairs;
@@ -110,7 +109,6 @@ class TileChain {
   }
 
   TileArgs* const tiles_;
-  BlockPair* const pairs_;
   const std::int64_t max_pairs_;
   const KernelTable::Entry* kernel_ = nullptr;
   std::int64_t count_ = 0;

@@ -59,7 +59,7 @@ struct TileArgs {
   const std::int32_t* col_offsets = nullptr;
   const StageArgs* stages = nullptr;
   // What to bring into the L2 meanwhile, a cache line for every second k-group; any address will
-  // do, and null is fastest where there is nothing to bring.
+  // do. Matrix units bring nothing if it is null.
   const void* prefetch = nullptr;
   const KernelKey* key = nullptr;  // read by the reference kernel only
   // A matrix unit goes on with this tile, if there is one: of the same kernel and the same columns.
@@ -92,7 +92,7 @@ struct KernelKey {
   bool load_c = false;     // start from TileArgs::partial (raw accumulator type) instead of zero
   bool correct_a = false;  // A has zero points: column offsets are needed
   bool correct_b = false;  // B has zero points: row offsets are needed
-  bool indirect = false;   // A is read through an array of row pointers, of 12 rows at most
+  bool indirect = false;   // A is read through an array of row pointers; tall tiles may not fit
   bool streams = false;    // whole vectors of 32-bit results bypass the caches; C aligned to them
   // All rows have the same scale and zero point, and b_scale and col_offsets are not those of B but
   // the whole terms of each column: see fill_column_terms().

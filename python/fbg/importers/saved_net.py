@@ -86,11 +86,10 @@ def read_saved(directory: Path) -> tuple[Network, str]:
             for name in file.names()
             if name.startswith(CONSTANTS)
         }
-        versions = {
-            name: version
-            for name, version in file.metadata_object("versions").items()
-            if isinstance(version, int)
-        }
+        versions = file.metadata_object("versions")
+        for name, version in versions.items():
+            if type(version) is not int or not 0 < version < 1 << 31:
+                raise ModelError(f"{file.path}: damaged: the version of node '{name}' is {version}")
         file.require_all_read()
         return read_model(model, str(file.path), None, constants, versions), dtype
 

@@ -31,6 +31,7 @@ TABLES = ("embedding.weight", "embeddings")  # of sentence-transformers, and of 
 MODEL2VEC = "model2vec"
 MODULE = "StaticEmbedding"
 LONGEST = 1 << 16  # tokens of a text, where the files set no limit
+MAX_ELEMENTS = 1 << 31  # of a table with a row for each token
 
 
 @dataclass(frozen=True)
@@ -84,8 +85,13 @@ def read_static_config(directory: Path, saved: str) -> StaticConfig | None:
         if "normalize" in settings:
             normalize = settings.flag("normalize")
     tensors = _tensors(directory, folder, saved)
-    table = tensors["embeddings.word"] if "embeddings.word" in tensors else _table(folder, tensors)
-    rows = tensors["mapping"].shape[0] if "mapping" in tensors else table.shape[0]
+    if "embeddings.word" in tensors:
+        table = tensors["embeddings.word"]
+        if len(table.shape) != 2 or 0 in table.shape:
+            raise _error(table, f"must be a table, got shape {table.shape}")
+    else:
+        table = _table(folder, tensors)
+    rows = _rows(table, tensors.get("mapping"))
     return StaticConfig(
         model_type=MODEL2VEC if is_model2vec else MODULE,
         vocab_size=rows,
@@ -156,6 +162,17 @@ def _table(folder: Path, tensors: dict[str, StoredTensor]) -> StoredTensor:
         got = ", ".join(f"{name} {tensor.shape}" for name, tensor in tensors.items()) or "nothing"
         raise ModelError(f"{folder}: must have one table of {' or '.join(TABLES)}, got {got}")
     return found[0]
+
+
+def _rows(table: StoredTensor, mapping: StoredTensor | None) -> int:
+    """Return the tokens that have a row of the table; raises ModelError for a damaged mapping."""
+    if mapping is None:
+        return table.shape[0]
+    if len(mapping.shape) != 1 or mapping.shape[0] == 0:
+        raise _error(mapping, f"must be a vector, got shape {mapping.shape}")
+    if mapping.shape[0] * table.shape[1] > MAX_ELEMENTS:
+        raise _error(mapping, f"makes a table of {mapping.shape[0]} rows x {table.shape[1]}")
+    return mapping.shape[0]
 
 
 def _floats(tensor: StoredTensor) -> npt.NDArray[np.float32]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import zipfile
+import zlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +20,8 @@ __all__ = ["random_feeds", "read_feeds"]
 
 Array = npt.NDArray[Any]
 Feed = dict[str, Array]
+# What NumPy lets through of damaged archives.
+NOT_NPZ = (zipfile.BadZipFile, zlib.error, KeyError, NotImplementedError)
 
 
 def random_feeds(net: Net, count: int, seed: int = 0) -> list[Feed]:
@@ -48,7 +52,7 @@ def read_feeds(path: str, net: Net) -> list[Feed]:
     try:
         with open_regular(path) as file, np.load(file, allow_pickle=False) as stored:
             arrays: Mapping[str, Array] = {name: stored[name] for name in stored.files}
-    except (ValueError, EOFError, AttributeError, TypeError) as error:
+    except (*NOT_NPZ, ValueError, EOFError, AttributeError, TypeError) as error:
         raise ValueError(f"{path}: not a .npz file: {error}") from None
     missing = [name for name in net.inputs if name not in arrays]
     if missing:

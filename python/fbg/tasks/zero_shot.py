@@ -150,10 +150,6 @@ def _hypotheses(template: object, labels: list[str]) -> list[str]:
     where = "zero_shot_classify: hypothesis_template"
     if not isinstance(template, str):
         raise TypeError(f"{where} must be a str, got {type(template).__name__}")
-    try:
-        hypotheses = [template.format(label) for label in labels]
-    except (ValueError, LookupError, AttributeError):
-        hypotheses = [template]
-    if template in hypotheses:
+    if template.count("{}") != 1:
         raise ValueError(f"{where} must have one {{}} in place of the label, got {template!r}")
-    return hypotheses
+    return [template.replace("{}", label) for label in labels]

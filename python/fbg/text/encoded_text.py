@@ -49,6 +49,10 @@ class EncodedText:
             some(self.words),
         )
 
+    def first(self, count: int) -> EncodedText:
+        """Return the first tokens, at most so many; `length` stays what it was."""
+        return self.take(np.arange(min(count, self.ids.size)))
+
     def without(self, token: int) -> EncodedText:
         """Return the text without one of its tokens; it is not longer for having had it."""
         kept = np.flatnonzero(self.ids != token)

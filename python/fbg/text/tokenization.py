@@ -156,10 +156,11 @@ class TextTokenizer:
         if self._lowercase:
             texts = [text.lower() for text in texts]
         encodings = self._encode_batch(texts, where, first, located=False)
-        encoded = [self._encoded(encoding, types=False) for encoding in encodings]
-        return (
-            encoded if self._skipped is None else [text.without(self._skipped) for text in encoded]
-        )
+        if self._skipped is None:
+            return [self._encoded(encoding, types=False) for encoding in encodings]
+        # What is skipped does not count towards the length, as in model2vec.
+        whole = [self._encoded(encoding, types=False, cut=False) for encoding in encodings]
+        return [text.without(self._skipped).first(self.max_length) for text in whole]
 
     def encode(
         self,

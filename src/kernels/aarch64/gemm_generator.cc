@@ -122,7 +122,7 @@ void GemmCode::add_sums() {
 
 std::vector<std::uint8_t> generate_gemm(Dot dot, const GemmFamily& family, const KernelKey& key) {
   GemmCode code(dot, family, key);
-  if (!code.fits()) return {};
+  if (key.picks_rows || !code.fits()) return {};
   code.generate();
   return code.code();
 }

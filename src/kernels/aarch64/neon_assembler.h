@@ -38,7 +38,7 @@ class NeonAssembler : private neon_assembler_detail::CodeBuffer,
   NeonAssembler() : CodeGenerator(kBytes, words.get()) {}
 
   static Vec vec(int index) { return Vec(static_cast<std::uint32_t>(index)); }
-  // The same register as a scalar of 32, 64 or 128 bits.
+  // The same register as a scalar of 8 to 128 bits.
   static Xbyak_aarch64::BReg byte(const Vec& v) { return Xbyak_aarch64::BReg(v.getIdx()); }
   static Xbyak_aarch64::HReg half(const Vec& v) { return Xbyak_aarch64::HReg(v.getIdx()); }
   static Xbyak_aarch64::SReg single(const Vec& v) { return Xbyak_aarch64::SReg(v.getIdx()); }

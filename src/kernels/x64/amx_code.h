@@ -20,7 +20,11 @@ class AmxCode : public SimdAssembler {
         vectors_(key.vectors),
         row_tiles_(rows_ > kTileRows ? 2 : 1) {}
 
-  bool fits() const { return rows_ <= 2 * kTileRows && row_tiles_ * vectors_ <= kSumTiles; }
+  // Picked rows are counted in steps, which must be powers of two for that.
+  bool fits() const {
+    return rows_ <= 2 * kTileRows && row_tiles_ * vectors_ <= kSumTiles &&
+           (!key_.picks_rows || std::has_single_bit(static_cast<unsigned>(step_rows())));
+  }
 
   // Writes the whole kernel.
   void generate();

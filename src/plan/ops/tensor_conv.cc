@@ -33,7 +33,8 @@ class ConvOp final : public Op {
         scale_(scale),
         zero_point_(zero_point),
         first_operand_(epilogue_.place && epilogue_.place->before ? 1 : 0) {
-    in_place = first_operand_ == 1;
+    // Nothing else may read what the results are written over.
+    in_place = first_operand_ == 1 && std::ranges::count(inputs, inputs[0]) == 1;
   }
 
   std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
@@ -146,8 +147,8 @@ Buffer convolve(Graph& graph, Buffer x, PackedConv<Acc> weights, const ConvShape
   std::int64_t bytes = elements * value_size(probe.output_type());
   if (epilogue.place) {
     const ConvPlace& place = *epilogue.place;
-    require(place.first >= 0 && place.first + g.out_channels <= place.channels &&
-                place.channels <= std::int64_t{1} << 31,
+    require(place.channels >= g.out_channels && place.channels <= std::int64_t{1} << 31 &&
+                place.first >= 0 && place.first <= place.channels - g.out_channels,
             "conv: the result must lie within the channels that it becomes a part of");
     const std::int64_t sizes[] = {shape.out_pixels(), place.channels,
                                   value_size(probe.output_type())};

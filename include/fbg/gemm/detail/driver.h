@@ -28,7 +28,7 @@ inline constexpr std::int64_t kStreamBytes = 8 << 20;
 // most half as much as the block of A.
 inline constexpr std::int64_t kCutColumns = 256;
 
-// Products of up to this many rows are one tile high for every vector kernel with 32 registers.
+// Products of up to this many rows are one tile high for vector kernels of AVX-512.
 inline constexpr std::int64_t kFewRows = 12;
 
 // The depth of a product as choose_geometry() wants it: 0, which rules a matrix unit out, where it

@@ -139,6 +139,9 @@ class _Reader:
         if self._expansion is not None:
             least = self._expansion.length
             limit = least if self._expansion.cuts else max(limit, least)
+        if context.tokenizer.max_length != context.sentence.max_length:
+            limit = min(limit, context.tokenizer.max_length)  # of Model.with_max_length
+        self._limit = limit
         attended = self._expansion is None or self._expansion.attended
         self.hidden_length = 0 if attended else limit
         prefix = settings.prefixes[kind]
@@ -174,7 +177,9 @@ class _Reader:
 
     def _filled(self, ids: Indices) -> Indices:
         expansion = self._expansion
-        missing = 0 if expansion is None else max(expansion.length - ids.size, 0)
+        missing = 0
+        if expansion is not None:
+            missing = max(min(expansion.length, self._limit) - ids.size, 0)
         fill = self._fill if expansion is not None and expansion.attended else ~self._fill
         return np.concatenate([ids, np.full(missing, fill, np.int32)])
 
