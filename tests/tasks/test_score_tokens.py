@@ -3,6 +3,7 @@
 import json
 import warnings
 from collections.abc import Iterator
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,9 @@ import numpy as np
 import pytest
 
 import fbg
+from fbg.model import directory as hub
+from fbg.text.multi_vector import ARTIFACT
+from fbg.text.token_heads import TOKEN_HEADS
 from helpers import tiny_tasks
 from helpers.minilm import arrays
 from helpers.tiny_rerankers import PAIRS, RERANKERS, write_reranker
@@ -92,6 +96,50 @@ def test_a_wrong_token_is_named(tmp_path: Path, values: dict[str, Any], message:
         fbg.load(tmp_path)
 
 
+RANGE = "{% for a in range(99999) %}"
+TWICE = "{% for a in 'ab' %}"
+# They take all the time or memory there is, or fail in ways of their own.
+BOMBS = [
+    "{{ 10 ** 100000000 }}",
+    "{{ 9 ** 9 ** 9 }}",
+    "{{ 'a' * 10000000000 }}",
+    "{{ 10000000000 * 'a' }}",
+    "{{ [1] * 10000000000 }}",
+    "{{ '%1000000000d' % 1 }}",
+    "{{ '%1000000000d' | format(1) }}",
+    "{{ '{:1000000000d}'.format(1) }}",
+    "{{ 'a'.ljust(10000000000) }}",
+    "{{ 'a' | center(10000000000) }}",
+    "{{ 'a' | indent(10000000000) }}",
+    "{{ lipsum(1000000000) }}",
+    "{{ [1, 2] | tojson(indent=10000000000) }}",
+    RANGE + RANGE + RANGE + "{% endfor %}" * 3,
+    TWICE * 15 + "x" * 1000 + "{% endfor %}" * 15,
+    RANGE + "{{ messages }}" + "x" * 10000 + "{% endfor %}",
+    "{% set a = 'aaaaaaaa' %}" + "{% set a = a ~ a %}" * 40 + "{{ a }}",
+    "{% set a = 'aaaaaaaa' %}" + "{% set a = a + a %}" * 40 + "{{ a }}",
+    "{% set a = 'aaaaaaaa' %}" + "{% set a = a | replace('a', a) %}" * 9 + "{{ a }}",
+    "{% set a = 'aaaaaaaa' %}" + "{% set a = [a, a] | join(a) %}" * 40 + "{{ a }}",
+    "{% set a = 'aaaaaaaa' %}" + "{% set a %}{{ a }}{{ a }}{% endset %}" * 40 + "{{ a }}",
+    "{% set a = [1] %}" + "{% set a = [a, a] %}" * 60 + "{{ a }}",
+    "{% set n = namespace(a=1) %}" + "{% set n.a = [n, n] %}" + "{{ n }}",
+    "{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}",
+    "{% macro f(n) %}{% if n %}{{ f(n - 1) }}{{ f(n - 1) }}{% endif %}{% endmacro %}{{ f(60) }}",
+    "{% for a in [1] recursive %}{{ loop([a, a]) }}{% endfor %}",
+    "{{ range(99999)" + " | map('string')" * 500 + " | list }}",
+    "{% set a = range(99999) | list %}" + "{{ a[1:] | length }}" * 1000,
+    "{{ " + "(" * 3000 + "1" + ")" * 3000 + " }}",
+    "{% for a in b %}" * 30 + "{% endfor %}" * 30,
+    "{{ 1 / 0 }}",
+    "{{ 2.0 ** 64 ** 2 }}",
+    "{{ 1e300 ** 64 }}",
+    "{{ " + "9" * 5000 + " }}",
+    "{% include 'a' %}",
+    "{% autoescape true %}{% endautoescape %}",
+    "x" * 65537,
+]
+
+
 @pytest.mark.parametrize(
     ("template", "message"),
     [
@@ -99,6 +147,8 @@ def test_a_wrong_token_is_named(tmp_path: Path, values: dict[str, Any], message:
         ("{% for", "chat_template cannot be rendered"),
         ("{{ raise_exception('roles') }}", "chat_template cannot be rendered: roles"),
         ("{{ ''.__class__.__mro__ }}", "chat_template cannot be rendered"),
+        ("", "chat_template must be a string that is not empty"),
+        *((template, "chat_template cannot be rendered") for template in BOMBS),
     ],
 )
 def test_a_template_that_cannot_be_used_is_named(
@@ -108,6 +158,82 @@ def test_a_template_that_cannot_be_used_is_named(
     path.write_text(template)
     with pytest.raises(fbg.ModelError, match=rf"chat_template\.jinja: {message}"):
         fbg.load(tmp_path)
+
+
+def texts_of(path: Path, template: str, **message: str) -> Any:
+    """Return what a model with a template reads about a pair, given the pair and a prompt."""
+    directory = write_reranker(path, "template")
+    (directory / "chat_template.jinja").write_text(template)
+    change(directory / "sentence_bert_config.json", modality_config={"message": message})
+    template_of_pairs = fbg.load(directory).sentence.template
+    assert template_of_pairs is not None
+    return template_of_pairs.text
+
+
+CONTENTS = "{% for m in messages %}[{{ m.content }}]{% endfor %}"
+
+
+@pytest.mark.parametrize(
+    ("template", "wanted"),
+    [
+        (CONTENTS, "[p][ a ][b]"),
+        (CONTENTS.replace("content", "content | trim"), "[p][a][b]"),
+        (CONTENTS.replace("messages", "messages[::-1]"), "[b][ a ][p]"),
+        (CONTENTS * 2, "[p][ a ][b][p][ a ][b]"),
+        ("{{ messages[1:] | map(attribute='content') | join('-') }}", " a -b"),
+        ("{{ messages | selectattr('role', 'eq', 'query') | list | tojson }}" + CONTENTS,
+         '[{"role": "query", "content": " a "}][p][ a ][b]'),
+        ("{% for m in messages %}{{ loop.index ~ m.content.strip().upper() }}"
+         "{% if not loop.last %}{{ '-' * 3 }}{% endif %}{% endfor %}", "1P---2A---3B"),
+        ("{% macro f(m) %}<{{ m.content }}>{% endmacro %}"
+         "{% for m in messages %}{{ f(m) }}{% endfor %}", "<p>< a ><b>"),
+    ],
+)  # fmt: skip
+def test_a_template_may_do_anything_with_the_texts(
+    tmp_path: Path, template: str, wanted: str
+) -> None:
+    assert texts_of(tmp_path, template)(" a ", "b", "p") == wanted
+
+
+def test_texts_and_instructions_are_taken_as_they_are(tmp_path: Path) -> None:
+    text = texts_of(tmp_path, CONTENTS)
+    odd = "\x02query\x03 {{ 1 }} {query}"
+    assert text(odd, "\x02document\x03", odd) == f"[{odd}][{odd}][\x02document\x03]"
+    assert text("a", "b", "") == "[a][b]"
+    assert text("a", "b") == "[judge it][a][b]"
+    assert len(text("a" * 10**6, "b")) == 10**6 + 15
+    skips = texts_of(
+        tmp_path, "{% for m in messages if m.content %}{{ m.role }}{% endfor %}" + CONTENTS
+    )
+    assert skips("", "b", "") == "document[][b]"
+
+
+def test_the_instruction_of_the_first_rerankers_may_be_empty(tmp_path: Path) -> None:
+    template = fbg.load(write_reranker(tmp_path, "first")).sentence.template
+    assert template is not None
+    assert "<Instruct>: Given a web search query" in template.text("a", "b")
+    text = template.text("{document}", "{query}", "")
+    assert "<Instruct>: \n<Query>: {document}\n<Document>: {query}<|im_end|>" in text
+
+
+def test_the_form_of_messages_is_that_of_the_settings(tmp_path: Path) -> None:
+    parts = CONTENTS.replace("content", "content[0].text")
+    assert texts_of(tmp_path, parts)("a", "b", "") == "[a][b]"
+    assert texts_of(tmp_path, parts, format="structured")("a", "b", "") == "[a][b]"
+    with pytest.raises(fbg.ModelError, match="does not depend on both"):
+        texts_of(tmp_path, parts, format="flat")
+
+
+def test_a_model_of_messages_needs_a_template(tmp_path: Path) -> None:
+    directory = write_reranker(tmp_path, "template")
+    (directory / "chat_template.jinja").unlink()
+    with pytest.raises(fbg.ModelError, match="modality_config has message, which requires a chat"):
+        fbg.load(directory)
+
+
+def test_all_that_is_read_is_downloaded() -> None:
+    for name in ("chat_template.jinja", ARTIFACT, *TOKEN_HEADS):
+        assert any(fnmatch(name, pattern) for pattern in (*hub.SETTINGS, *hub.HEADS))
 
 
 def test_scores_of_tokens_need_a_decoder(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from fbg.errors import ModelError
 __all__ = ["find_directory"]
 
 HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")
-SETTINGS = ("*.json", "*/config.json", "*/tokenizer.json")
+SETTINGS = ("*.json", "*/config.json", "*/tokenizer.json", "chat_template.jinja")
 HEADS = ("sparse_linear.pt", "colbert_linear.pt", "artifact.metadata")  # of bge-m3 and ColBERT
 MODULES = ("StaticEmbedding", "Dense")  # with weights of their own
 

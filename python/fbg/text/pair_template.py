@@ -2,13 +2,13 @@
 
 Such a reranker has a chat template (Jinja) with the roles "query" and "document", as
 sentence-transformers uses it, or it is a Qwen3-Reranker as first published, whose text is known.
-The template is rendered once for each prompt, with marks in place of the texts.
+The template is rendered for every pair, with its texts: it may do with them what it likes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,77 +17,61 @@ from fbg.errors import ModelError
 
 __all__ = ["PairTemplate", "read_pair_template"]
 
-QUERY, DOCUMENT = "\x02query\x03", "\x02document\x03"
-
 # As on the page of the model.
 QWEN3 = (
     "<|im_start|>system\nJudge whether the Document meets the requirements based on the Query and "
     'the Instruct provided. Note that the answer can only be "yes" or "no".<|im_end|>\n'
     "<|im_start|>user\n"
-    "<Instruct>: {prompt}\n<Query>: " + QUERY + "\n<Document>: " + DOCUMENT + "<|im_end|>\n"
+    "<Instruct>: {prompt}\n<Query>: {query}\n<Document>: {document}<|im_end|>\n"
     "<|im_start|>assistant\n<think>\n\n</think>\n\n"
 )
 QWEN3_PROMPT = "Given a web search query, retrieve relevant passages that answer the query"
 
 
+# The first pair differs from the others in its query, or its document.
+PROBES = (("query", "document"), ("other", "document"), ("query", "other"))
+
+
 @dataclass(frozen=True)
 class PairTemplate:
     """path: where it comes from, for errors. source: in Jinja; "": that of Qwen3-Reranker.
-    options: names that the template may use. prompt: the one of the model, or None.
+    options: names that the template may use. prompt: the one of the model, or None; "" means no
+    instruction. structured: the content of a message is a list of parts.
     """
 
     path: Path
     source: str
     options: Mapping[str, Any]
     prompt: str | None
-    _known: dict[str | None, tuple[str, str, str]] = field(default_factory=dict, compare=False)
+    structured: bool = False
 
     def text(self, query: str, document: str, prompt: str | None = None) -> str:
         """Return what the model reads about a pair; prompt: instead of that of the model."""
-        before, between, after = self._parts(self.prompt if prompt is None else prompt)
-        return f"{before}{query}{between}{document}{after}"
-
-    def _parts(self, prompt: str | None) -> tuple[str, str, str]:
-        if prompt not in self._known:
-            self._known[prompt] = self._split(prompt)
-        return self._known[prompt]
-
-    def _split(self, prompt: str | None) -> tuple[str, str, str]:
+        prompt = self.prompt if prompt is None else prompt
         if not self.source:
-            rendered = QWEN3.replace("{prompt}", prompt or QWEN3_PROMPT)
-        else:
-            rendered = self._render(prompt, structured=False)
-            if QUERY not in rendered or DOCUMENT not in rendered:
-                rendered = self._render(prompt, structured=True)
-        before, query, rest = rendered.partition(QUERY)
-        between, document, after = rest.partition(DOCUMENT)
-        if not query or not document or QUERY in after or DOCUMENT in after:
-            raise ModelError(
-                f"{self.path}: chat_template must place messages of the roles query and document, "
-                "once each and in this order"
-            )
-        return before, between, after
+            prompt = QWEN3_PROMPT if prompt is None else prompt
+            return QWEN3.format(prompt=prompt, query=query, document=document)
+        from fbg.text.chat_template import render_chat_template
 
-    def _render(self, prompt: str | None, structured: bool) -> str:
-        from jinja2 import TemplateError
-        from jinja2.sandbox import ImmutableSandboxedEnvironment
-
-        def message(role: str, text: str) -> dict[str, Any]:
-            content = [{"type": "text", "text": text}] if structured else text
-            return {"role": role, "content": content}
-
-        messages = [message("query", QUERY), message("document", DOCUMENT)]
-        if prompt:
-            messages.insert(0, message("system", prompt))
-        environment = ImmutableSandboxedEnvironment(
-            trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.loopcontrols"]
-        )
-        environment.globals["raise_exception"] = _raise
+        texts = {"system": prompt, "query": query, "document": document}
+        messages = [self._message(role, text) for role, text in texts.items() if text is not None]
+        if prompt == "":
+            del messages[0]
+        values = {"tools": None, "documents": None, **self.options, "messages": messages}
         try:
-            template = environment.from_string(self.source)
-            return template.render(messages=messages, tools=None, documents=None, **self.options)
-        except (TemplateError, TypeError, ValueError, LookupError) as error:
+            return render_chat_template(self.source, (prompt or "", query, document), values)
+        except ValueError as error:
             raise ModelError(f"{self.path}: chat_template cannot be rendered: {error}") from None
+
+    def _message(self, role: str, text: str) -> dict[str, Any]:
+        content = [{"type": "text", "text": text}] if self.structured else text
+        return {"role": role, "content": content}
+
+    @property
+    def places_both_texts(self) -> bool:
+        """Whether what the model reads depends on the query and on the document."""
+        first, *others = (self.text(*pair) for pair in PROBES)
+        return first not in others
 
 
 def read_pair_template(
@@ -115,19 +99,39 @@ def read_pair_template(
             source = path.read_text(encoding="utf-8")
         except (OSError, UnicodeError) as error:
             raise ModelError(f"{path}: {error}") from None
+    given = directory / "sentence_bert_config.json"
+    settings = read_settings(given) if given.is_file() else Settings(given, {})
+    message = settings.section("modality_config").get("message")
+    if source is None and message is not None:
+        raise ModelError(
+            f"{given}: modality_config has message, which requires a chat template: neither "
+            "chat_template.jinja nor chat_template in tokenizer_config.json is there"
+        )
     if source is None:
         return None
-    if not isinstance(source, str):
-        raise tokens.error("chat_template", "a string")
-    given = directory / "sentence_bert_config.json"
-    if given.is_file():
-        section = read_settings(given).section("processing_kwargs").section("chat_template")
-        options.update(section.values())
-        options.pop("restore_suffix", None)
-    template = PairTemplate(path, source, options, prompt)
-    template.text("", "")  # raises for a template that cannot be used
-    return template
+    if not isinstance(source, str) or not source:
+        found = Settings(path, {"chat_template": source})
+        raise found.error("chat_template", "a string that is not empty")
+    options.update(settings.section("processing_kwargs").section("chat_template").values())
+    options.pop("restore_suffix", None)
+    form = message.get("format") if isinstance(message, dict) else None
+    return _usable(PairTemplate(path, source, options, prompt), form)
 
 
-def _raise(message: str) -> str:
-    raise ValueError(message)
+def _usable(template: PairTemplate, form: object) -> PairTemplate:
+    """Return the template with messages of the form that it takes: "flat", "structured", or other
+    values for whichever places the texts of a pair; raises ModelError.
+    """
+    forms = {"flat": [False], "structured": [True]}.get(str(form), [False, True])
+    failure = None
+    for structured in forms:
+        tried = replace(template, structured=structured)
+        try:
+            if tried.places_both_texts:
+                return tried
+        except ModelError as error:
+            failure = failure or error
+    raise failure or ModelError(
+        f"{template.path}: chat_template must place messages of the roles query and document: what "
+        "it renders does not depend on both"
+    )
