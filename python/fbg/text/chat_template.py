@@ -144,8 +144,10 @@ class _Environment(ImmutableSandboxedEnvironment):
 
 def _charge_node(node: nodes.Node) -> None:
     """Change a node so that what it handles is charged."""
-    if isinstance(node, REFUSED) or (isinstance(node, nodes.For) and node.recursive):
+    if isinstance(node, REFUSED):
         raise SecurityError(f"it uses {type(node).__name__}")
+    if isinstance(node, nodes.For) and node.recursive:
+        raise SecurityError("it uses a recursive loop")
     if isinstance(node, nodes.Output):
         node.nodes = [
             nodes.Const(n.data, lineno=n.lineno) if isinstance(n, nodes.TemplateData) else n
