@@ -221,7 +221,7 @@ def build(targets: tuple[str, ...]) -> bool:
 
 def prepare() -> None:
     """Copy the tree, and compile it as it is."""
-    for name in ("CMakeLists.txt", "cmake", "include", "src", "tests"):
+    for name in ("CMakeLists.txt", "cmake", "examples", "include", "src", "tests", "third_party"):
         target = COPY / name
         if (ROOT / name).is_dir():
             shutil.rmtree(target, ignore_errors=True)
