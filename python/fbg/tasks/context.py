@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Generic
 
@@ -11,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg import _fbg
+from fbg.matmul.packed_b import PackedB
 from fbg.networks.heads import Head
 from fbg.networks.transformer import Transformer
 from fbg.runtime.work import Steps, Work
@@ -52,6 +54,12 @@ class TaskContext:
     def num_threads(self) -> int:
         """Threads of a call: those of the model, else the default of the process."""
         return self._num_threads or _fbg.num_threads()
+
+    @cached_property
+    def token_heads(self) -> PackedB | None:
+        """The heads of bge-m3, packed at the first use; None for other models."""
+        heads = self.sentence.token_heads
+        return None if heads is None else PackedB(heads.weight, transpose=True, dtype="float32")
 
     @property
     def arena_bytes(self) -> int:

@@ -51,8 +51,8 @@ class MultiVectorMethods:
             model; False raises ValueError for a longer text.
 
         Returns a list of (tokens, dimension) float32 arrays, which `fbg.maxsim` compares; for a
-        str, one array. Results are those of PyLate, and of MultiVectorEncoder of
-        sentence-transformers. Raises ModelError for other models.
+        str, one array. Results are those of MultiVectorEncoder of sentence-transformers,
+        which also reads the directories of PyLate. Raises ModelError for other models.
 
         >>> model.encode_multi("what is rust?", "query").shape  # doctest: +SKIP
         (32, 128)

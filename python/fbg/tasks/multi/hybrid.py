@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg.errors import ModelError
-from fbg.matmul.packed_b import PackedB
 from fbg.matmul.product import linear
 from fbg.runtime.work import Steps, Work, run_steps
 from fbg.tasks.inputs import require_count, require_texts
@@ -83,7 +82,8 @@ def encode_hybrid_steps(
     tokenizer, vocabulary = context.tokenizer, context.config.vocab_size
     special = [*tokenizer.frame, tokenizer.unknown_id, tokenizer.padding_id]
     skipped = np.array([token for token in special if token is not None], np.int32)
-    packed = PackedB(heads.weight, transpose=True, dtype="float32")
+    packed = context.token_heads
+    assert packed is not None
     dense = np.zeros((len(given), context.config.hidden_size), np.float32)
     indices: list[Indices] = []
     data: list[Floats] = []
