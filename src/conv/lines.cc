@@ -138,12 +138,7 @@ class LinesStep final : public ConvStep<Acc> {
         pad_bytes_ + 2 * terms_bytes_ + args_bytes_ + pairs_bytes_ + lines.bytes(block_tiles_);
   }
 
-  std::string kernel() const override {
-    KernelKey key = key_;
-    key.rows = static_cast<std::uint8_t>(tiles_.largest);
-    key.vectors = static_cast<std::uint8_t>(tile_.max_vectors[key.rows - 1]);
-    return kernel_name(key);
-  }
+  std::string kernel() const override { return tallest_kernel_name(key_, tile_, tiles_); }
   std::size_t workspace_bytes() const noexcept override {
     return static_cast<std::size_t>(thread_bytes_ * threads_);
   }
@@ -168,14 +163,12 @@ class LinesStep final : public ConvStep<Acc> {
     t.place = TilePlace(run.stages, run.c, 1);
     std::uninitialized_default_construct_n(t.args, kChainedTiles);
 
-    std::int64_t image = -1;
-    for (std::int64_t i = share.rows.begin; i < share.rows.end;) {
-      const std::int64_t n = i / tiles_.count;
-      if (n != image) begin_image(run, image = n, t);
-      const std::int64_t end = std::min({i + block_tiles_, share.rows.end, (n + 1) * tiles_.count});
-      run_block(run, n, {i - n * tiles_.count, end - n * tiles_.count}, share.cols, t);
-      i = end;
-    }
+    for_each_block(
+        share.rows, tiles_.count, block_tiles_, [&](std::int64_t n) { begin_image(run, n, t); },
+        [&](std::int64_t n, Range tiles) {
+          const std::int64_t first = n * tiles_.count;
+          run_block(run, n, {tiles.begin - first, tiles.end - first}, share.cols, t);
+        });
   }
 
  private:

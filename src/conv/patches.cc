@@ -77,12 +77,7 @@ class PatchesStep final : public ConvStep<Acc> {
         pad_bytes_ + 2 * rows_bytes_ + rows_ * border_bytes_ + 2 * terms_bytes_ + patches_bytes_;
   }
 
-  std::string kernel() const override {
-    KernelKey key = key_;
-    key.rows = static_cast<std::uint8_t>(std::max<std::int64_t>(tiles_.largest, 1));
-    key.vectors = static_cast<std::uint8_t>(tile_.max_vectors[key.rows - 1]);
-    return kernel_name(key);
-  }
+  std::string kernel() const override { return tallest_kernel_name(key_, tile_, tiles_); }
   std::size_t workspace_bytes() const noexcept override {
     return static_cast<std::size_t>(thread_bytes_ * threads_);
   }
@@ -106,14 +101,12 @@ class PatchesStep final : public ConvStep<Acc> {
     t.terms.offset = reinterpret_cast<std::int32_t*>(take(terms_bytes_));
     t.patches = at;
     t.place = TilePlace(run.stages, run.c, 1);
-    std::int64_t image = -1;
-    for (std::int64_t i = share.rows.begin; i < share.rows.end;) {
-      const std::int64_t n = i / tiles_.count;
-      if (n != image) begin_image(run, image = n, t);
-      const std::int64_t end = std::min({i + block_tiles_, share.rows.end, (n + 1) * tiles_.count});
-      run_block(run, n, {i - n * tiles_.count, end - n * tiles_.count}, share.cols, t);
-      i = end;
-    }
+    for_each_block(
+        share.rows, tiles_.count, block_tiles_, [&](std::int64_t n) { begin_image(run, n, t); },
+        [&](std::int64_t n, Range tiles) {
+          const std::int64_t first = n * tiles_.count;
+          run_block(run, n, {tiles.begin - first, tiles.end - first}, share.cols, t);
+        });
   }
 
  private:

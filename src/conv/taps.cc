@@ -100,12 +100,7 @@ class TapsStep final : public ConvStep<Acc> {
     threads_ = p.threads;
   }
 
-  std::string kernel() const override {
-    KernelKey key = key_;
-    key.rows = static_cast<std::uint8_t>(std::max<std::int64_t>(tiles_.largest, 1));
-    key.vectors = static_cast<std::uint8_t>(tile_.max_vectors[key.rows - 1]);
-    return kernel_name(key);
-  }
+  std::string kernel() const override { return tallest_kernel_name(key_, tile_, tiles_); }
   bool wants_wide() const noexcept override { return tile_.format.wide_a; }
   std::size_t workspace_bytes() const noexcept override {
     return static_cast<std::size_t>(thread_bytes_ * threads_);
@@ -134,15 +129,10 @@ class TapsStep final : public ConvStep<Acc> {
     t.place = TilePlace(run.stages, run.c, run.grid.step[2]);
     std::uninitialized_default_construct_n(t.args, kChainedTiles);
 
-    std::int64_t image = -1;
-    for (std::int64_t i = share.rows.begin; i < share.rows.end;) {
-      const std::int64_t n = i / (out[0] * out[1] * tiles_.count);
-      if (n != image) begin_image(run, image = n, t);
-      const std::int64_t end =
-          std::min({i + block_tiles_, share.rows.end, (n + 1) * out[0] * out[1] * tiles_.count});
-      run_block(run, {i, end}, share.cols, t);
-      i = end;
-    }
+    for_each_block(
+        share.rows, out[0] * out[1] * tiles_.count, block_tiles_,
+        [&](std::int64_t n) { begin_image(run, n, t); },
+        [&](std::int64_t, Range tiles) { run_block(run, tiles, share.cols, t); });
   }
 
  private:
