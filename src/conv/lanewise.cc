@@ -169,7 +169,7 @@ class LanewiseStep final : public ConvStep<Acc> {
         if (key_.column_terms)
           fill_column_terms(key_, t.place.stages(), run.image_scale(image),
                             run.image_zero_point(image), scale_, col_offsets_,
-                            {0, geometry_.out_channels}, t.terms);
+                            {0, geometry_.out_channels}, padded_, t.terms);
       }
       run_block(run, b, t);
     }

@@ -206,6 +206,7 @@ class LinesStep final : public ConvStep<Acc> {
       const PackedB<Acc>& b = *weights_[static_cast<std::size_t>(group)];
       fill_column_terms(key_, t.place.stages(), run.image_scale(n), run.image_zero_point(n),
                         b.scale(), b.col_offsets(), {group * columns, (group + 1) * columns},
+                        padded_,
                         {t.terms.scale + group * padded_, t.terms.offset + group * padded_});
     }
   }

@@ -125,7 +125,8 @@ class PatchesStep final : public ConvStep<Acc> {
     fill_padding(t.padding, pad_bytes_, run.image_zero_point(n), 1);
     if (!key_.column_terms) return;
     fill_column_terms(key_, t.place.stages(), run.image_scale(n), run.image_zero_point(n),
-                      panels_.scale(), panels_.col_offsets(), {0, geometry_.out_channels}, t.terms);
+                      panels_.scale(), panels_.col_offsets(), {0, geometry_.out_channels},
+                      terms_bytes_ / 4, t.terms);
   }
 
   // Tiles `tiles` of image n: their patches, then their products by groups of columns.

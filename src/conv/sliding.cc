@@ -206,7 +206,7 @@ class SlidingStep final : public ConvStep<Acc> {
     std::fill_n(t.start, padded_, 0);
     if (!key_.column_terms) return;
     fill_column_terms(key_, t.stages, run.image_scale(n), run.image_zero_point(n), scale_,
-                      col_offsets_, {0, geometry_.out_channels}, t.terms);
+                      col_offsets_, {0, geometry_.out_channels}, padded_, t.terms);
     if (!writes_) return;
     t.float_bits = fits_float_bits(t);
     const std::uint32_t zero = t.float_bits ? std::bit_cast<std::uint32_t>(float{kFloatSums}) : 0;

@@ -1,4 +1,5 @@
 // The terms of columns (fbg/kernels/microkernel.h), before the kernels that are given them run.
+#include <algorithm>
 #include <cstddef>
 
 #include "fbg/kernels/microkernel.h"
@@ -32,8 +33,10 @@ bool is_column_term(const KernelKey& key, int s) noexcept {
 
 void fill_column_terms(const KernelKey& key, const StageArgs* stages, float a_scale,
                        std::int32_t a_zero_point, const float* b_scale,
-                       const std::int32_t* col_offsets, Range cols,
+                       const std::int32_t* col_offsets, Range cols, std::int64_t padded,
                        const ColumnTerms& terms) noexcept {
+  std::fill(terms.offset + cols.size(), terms.offset + padded, 0);
+  std::fill(terms.scale + cols.size(), terms.scale + padded, 0.0f);
   const auto zero_point = static_cast<std::uint32_t>(a_zero_point);
   for (std::int64_t j = 0; j < cols.size(); ++j)
     terms.offset[j] =

@@ -16,6 +16,25 @@ namespace {
 
 std::vector<Isa> all_supported() { return supported_isas(); }
 
+// What lies beyond the last column is computed, too, and would be slow if it were denormal.
+TEST(ColumnTerms, AreZeroBeyondTheLastColumn) {
+  const std::vector<Stage> stages{CorrectZeroPoints{}.stage(), Dequantize{}.stage()};
+  std::vector<StageArgs> args;
+  for (const Stage& stage : stages) args.push_back(stage.args);
+  const Geometry geometry = choose_geometry(Accumulator::int32, active_features());
+  const KernelKey key = make_kernel_key(geometry, Accumulator::int32, stages, true, true, false);
+  const std::vector<float> b_scale(24, 0.5f);
+  const std::vector<std::int32_t> sums(24, 3);
+  std::vector<float> scale(32, 1e-40f);
+  std::vector<std::int32_t> offset(32, 77);
+  fill_column_terms(key, args.data(), 2.0f, 5, b_scale.data(), sums.data(), {0, 24}, 32,
+                    {scale.data(), offset.data()});
+  for (std::size_t j = 0; j < 32; ++j) {
+    EXPECT_EQ(scale[j], j < 24 ? 1.0f : 0.0f) << j;
+    EXPECT_EQ(offset[j], j < 24 ? 15 : 0) << j;
+  }
+}
+
 class PanelProductOf : public testing::TestWithParam<Isa> {};
 
 // Small integers: every order of summation gives the same float.

@@ -189,10 +189,12 @@ bool takes_column_terms(const KernelKey& key) noexcept;
 // Whether stage s is part of the offsets, and not computed by such a kernel.
 bool is_column_term(const KernelKey& key, int s) noexcept;
 // `stages`, b_scale and col_offsets are as kernels without the terms read them. Columns of `cols`
-// count from column 0 of C for the stages, and from 0 for the other arrays.
+// count from column 0 of C for the stages, and from 0 for the other arrays. The terms up to
+// `padded` columns become 0: kernels compute all lanes of a vector, and a lane that holds a
+// denormal number makes every operation on the vector take a hundred times as long.
 void fill_column_terms(const KernelKey& key, const StageArgs* stages, float a_scale,
                        std::int32_t a_zero_point, const float* b_scale,
-                       const std::int32_t* col_offsets, Range cols,
+                       const std::int32_t* col_offsets, Range cols, std::int64_t padded,
                        const ColumnTerms& terms) noexcept;
 
 // Makes what kernels that stream have written visible before whatever the thread writes next.
