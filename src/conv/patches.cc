@@ -149,6 +149,7 @@ class PatchesStep final : public ConvStep<Acc> {
                col % kPanelColumns * (kGroupBytes / kPanelColumns);
       args.prefetch = static_cast<const std::byte*>(pair.b);
       args.columns = columns.columns;
+      args.b_sums = panels_.col_offsets() + col;
       if (key_.column_terms) {
         args.b_scale = t.terms.scale + col;
         args.col_offsets = t.terms.offset + col;

@@ -229,6 +229,7 @@ class TapsStep final : public ConvStep<Acc> {
       BlockPair* const pairs = t.pairs + i * std::ssize(runs_);
       args.set_blocks({pairs, runs_.size()});
       args.columns = columns.columns;
+      if (b.col_offsets()) args.b_sums = b.col_offsets() + col;
       args.prefetch = tile_.block_groups > 1 ? nullptr : panel;
       if (key_.column_terms) {
         args.b_scale = t.terms.scale + group * padded_ + col;

@@ -144,6 +144,9 @@ TEST_P(Microkernel, RowsOfAMayRepeatOrWalkUpwards) {
   if (geometry.format.wide_a)
     widen_rows(reinterpret_cast<const std::uint8_t*>(narrow.data()), 0, 1, std::ssize(narrow),
                a.data(), 0, isa_features(isa));
+  const BlockPair whole{nullptr, 0, b.data(), groups * panel_group, groups};
+  std::vector<std::int32_t> b_sums;
+  if (integer) b_sums = column_sums({&whole, 1}, kPanelColumns, 0);
   for (const std::int64_t lda : {std::int64_t{0}, std::int64_t{-64}, std::int64_t{-32}})
     for (int rows = 1; rows <= geometry.max_rows; ++rows) {
       const KernelKey key = make_key(rows, 1, false, false, {}, false);
@@ -156,6 +159,7 @@ TEST_P(Microkernel, RowsOfAMayRepeatOrWalkUpwards) {
       args.pairs = &pair;
       args.num_pairs = 1;
       args.spill_groups = groups;
+      args.b_sums = integer ? b_sums.data() : nullptr;
       args.ldc = 64;
       args.columns = geometry.lanes;
       args.c = c.data();
@@ -202,7 +206,9 @@ TEST_P(Microkernel, ExtremeProductsAreExactUpToTheDepthLimit) {
   const KernelKey key = make_key(geometry.max_rows, 1, false, false, {}, false);
   std::vector<std::int32_t> c(static_cast<std::size_t>(geometry.max_rows * geometry.lanes));
   std::vector<std::int32_t> sums(c.size());
+  const std::vector<std::int32_t> b_sums = column_sums({&pair, 1}, kPanelColumns, 0);
   TileArgs args;
+  args.b_sums = b_sums.data();
   args.partial = sums.data();
   args.spill_groups = 1;
   args.pairs = &pair;

@@ -29,9 +29,10 @@ TEST_P(TileChain, EqualsTilesOneByOne) {
   if (integer) stages.insert(stages.begin(), Dequantize{}.stage());
   std::vector<StageArgs> stage_args;
   for (const Stage& stage : stages) stage_args.push_back(stage.args);
-  const ColumnGroup group{0, kColumns, ceil_div(kColumns, geometry.lanes),
-                          kColumns % geometry.lanes != 0};
   for (std::int64_t rows = 1; rows <= geometry.max_rows; ++rows) {
+    const std::int64_t columns = std::min(kColumns, tile_columns(geometry, rows));
+    const ColumnGroup group{0, columns, ceil_div(columns, geometry.lanes),
+                            columns % geometry.lanes != 0};
     const KernelTable kernels(
         geometry, make_kernel_key(geometry, accumulator, stages, integer, integer, false), kColumns,
         rows, rows);
@@ -49,7 +50,7 @@ TEST_P(TileChain, EqualsTilesOneByOne) {
           tile.set_blocks({&pairs[static_cast<std::size_t>(i)], 1});
           tile.c = c.data() + i * rows * kColumns;
           tile.ldc = kColumns * 4;
-          tile.columns = kColumns;
+          tile.columns = columns;
           tile.row = i * rows;
           tile.a_scale = tile.b_scale = scale.data();
           tile.a_zero_point = zero_points.data();

@@ -212,6 +212,22 @@ class Microkernel : public testing::TestWithParam<Family> {
     return x;
   }
 
+  // Of the columns from the tile's first one to the end of its last panel.
+  std::vector<std::int32_t> column_sums(std::span<const BlockPair> pairs, std::int64_t columns,
+                                        std::int64_t first_column) const {
+    constexpr std::int64_t kr = Int32::format.kr;
+    std::vector<std::int32_t> sums(static_cast<std::size_t>(columns));
+    for (const BlockPair& pair : pairs)
+      for (std::int64_t j = 0; j < columns; ++j) {
+        const std::int64_t panel = (first_column + j) / kPanelColumns;
+        const auto* b = static_cast<const std::int8_t*>(pair.b) + panel * pair.b_panel_stride +
+                        ((first_column + j) % kPanelColumns - first_column) * kr;
+        for (std::int64_t g = 0; g < pair.groups; ++g, b += panel_group)
+          for (std::int64_t k = 0; k < kr; ++k) sums[static_cast<std::size_t>(j)] += b[k];
+      }
+    return sums;
+  }
+
   // Puts pointers to the same rows in the place of a and lda.
   void read_through_pointers(BlockPair& pair, std::int64_t rows, int index, Guard side) {
     const std::int64_t offset = 40 * index - 24;
@@ -300,6 +316,8 @@ class Microkernel : public testing::TestWithParam<Family> {
       args.a_zero_point = a_zero_point_.place(ints(rows, 0, 255), tile.side);
       args.col_offsets = col_offsets_.place(ints(readable, -128 * 64, 127 * 64), tile.side);
     }
+    if (integer)
+      args.b_sums = b_sums_.place(column_sums(pairs, readable, tile.first_column), tile.side);
     if (key.correct_b) {
       args.b_zero_point = b_zero_point_.place(ints(readable, -128, 127), tile.side);
       args.row_terms = row_terms_.place(ints(rows, -255 * 64, 255 * 64), tile.side);
@@ -366,7 +384,7 @@ class Microkernel : public testing::TestWithParam<Family> {
   std::mt19937 random_;
   Operand a_[3], b_[3], operands_[kMaxStages];
   Operand a_scale_, b_scale_, a_zero_point_, b_zero_point_, row_terms_, col_offsets_, c_;
-  Operand partial_, pointers_[3];
+  Operand b_sums_, partial_, pointers_[3];
 };
 
 }  // namespace fbg::test

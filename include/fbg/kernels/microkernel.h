@@ -57,6 +57,10 @@ struct TileArgs {
   const float* b_scale = nullptr;
   const std::int32_t* b_zero_point = nullptr;
   const std::int32_t* col_offsets = nullptr;
+  // The sums of the columns of B over all k of the tile, readable up to the end of the panel.
+  // Kernels that multiply A - 128 by B add 128 times these to their sums. Null adds nothing, as is
+  // right where a tile goes on from sums (load_c) to which this was added before.
+  const std::int32_t* b_sums = nullptr;
   const StageArgs* stages = nullptr;
   // What to bring into the L2 meanwhile, a cache line for every second k-group; any address will
   // do. Matrix units bring nothing if it is null.

@@ -19,6 +19,8 @@ constexpr VectorFile kNeon{4, 32};
 // Each row of A has a register, which holds several k-groups. Vectors of B take one register, or
 // two where pairs are split into even and odd, or where the sums of columns are needed as well.
 constexpr TileBudget kTile{1, 2, 8, 1}, kSplitTile{2, 1, 8, 1};
+// 128 is subtracted from each row of A, so that wide tiles do this less often.
+constexpr TileBudget kShiftedTile{1, 1, 5, 1};
 // Two rows of A become one operand of a product of matrices, and so do two k-groups of B.
 constexpr TileBudget kPairTile{1, 4, 8, 1};
 // Bytes are widened one vector of B at a time.
@@ -35,7 +37,7 @@ using enum Accumulator;
 
 constexpr GemmFamily kFamilies[] = {
     {int32, Isa::neon_i8mm, kI8mm, kNeon, kPairTile, kInt8, kOne, generate_gemm<Dot::sudot>},
-    {int32, Isa::neon_dot, kDot, kNeon, kSplitTile, kInt8, kOne, generate_gemm<Dot::sdot>},
+    {int32, Isa::neon_dot, kDot, kNeon, kShiftedTile, kInt8, kOne, generate_gemm<Dot::sdot>},
     {int32, Isa::neon, kPlain, kNeon, kWideTile, kInt8, kOne, generate_gemm<Dot::widen_int8>},
     // Sums in int32 are no slower: only what was packed elsewhere runs here.
     {int16, Isa::neon_i8mm, kI8mm, kNeon, kPairTile, kInt8, kOne, generate_gemm<Dot::sudot>},

@@ -34,7 +34,7 @@ GemmCode::GemmCode(Dot dot, const GemmFamily& family, const KernelKey& key)
 
 int GemmCode::b_registers() const {
   if (widens_bytes() || multiplies_matrices()) return 4;
-  return shifts_a() ? 2 * vectors_ + 1 : splits() ? 2 * vectors_ : vectors_;
+  return (splits() || sums_columns() ? 2 : 1) * vectors_ + shifts_a();
 }
 
 bool GemmCode::fits() const {
@@ -49,7 +49,7 @@ void GemmCode::generate() {
   if (multiplies_matrices() && key_.load_c) exchange_pairs();
   for_each_pair();
   if (multiplies_matrices()) exchange_pairs();
-  if (shifts_a()) remove_shift();
+  if (sums_columns()) remove_shift();
   if (key_.accumulator == Accumulator::int16) add_sums();
   emit_epilogue(*this, key_, rows_);
   restore_registers();
@@ -73,13 +73,27 @@ void GemmCode::restore_registers() {
 }
 
 void GemmCode::initialize_accumulators() {
-  if (shifts_a()) {
-    movi(sign().b16, 0x80);
+  if (shifts_a()) movi(sign().b16, 0x80);
+  if (sums_columns())
     for (int v = 0; v < vectors_; ++v) zero(column_sum(v));
-  }
   if (key_.load_c) load_partial_sums();
   for (int i = key_.load_c ? rows_ : 0; i < padded_rows(); ++i)
     for (int v = 0; v < vectors_; ++v) zero(acc(i, v));
+  if (shifts_a() && !sums_columns()) add_column_sums();
+}
+
+// sum a b = sum (a - 128) b + 128 sum b, modulo 2^32.
+void GemmCode::add_column_sums() {
+  const Vec sum = right(0);
+  Label none;
+  ldr(scratch_, at(args_, offsetof(TileArgs, b_sums)));
+  cbz(scratch_, none);
+  for (int v = 0; v < vectors_; ++v) {
+    ldr(quad(sum), at(scratch_, static_cast<std::size_t>(v * kVectorBytes)));
+    shl(sum.s4, sum.s4, 7);
+    for (int i = 0; i < rows_; ++i) add(acc(i, v).s4, acc(i, v).s4, sum.s4);
+  }
+  L(none);
 }
 
 // Panels are padded, so that no column is partial while B is read: only here and where C is

@@ -17,7 +17,7 @@ enum class Dot : std::uint8_t {
   widen_bf16,  // the same with A widened as well
   bfdot,  // bfdot: two products of bfloat16; for two rows or more bfmmla, which gives the same bits
   widen_int8,  // smlal on bytes widened to int16
-  sdot,        // sdot on A - 128, whose error of 128 times the sum of a column is added again
+  sdot,        // sdot on A - 128, to which 128 times the sum of a column is added
   sudot,       // sudot: four products s8 x u8; for two rows or more usmmla
 };
 

@@ -75,7 +75,7 @@ void GemmCode::k_group(int group) {
       for (int i = 0; i < rows_; ++i) dot_product(i, v, group);
     } else {
       load_b(v, group);
-      if (shifts_a()) sdot_lanes(column_sum(v), right(v), sign());
+      if (sums_columns()) sdot_lanes(column_sum(v), right(v), sign());
     }
   }
   if (widens_bytes()) return;
@@ -115,7 +115,7 @@ void GemmCode::exchange_pairs() {
     }
 }
 
-// sum (a - 128) b + 128 sum b, modulo 2^32; the sums of columns have the factor -128.
+// As add_column_sums(), with sums that have the factor -128.
 void GemmCode::remove_shift() {
   for (int i = 0; i < rows_; ++i)
     for (int v = 0; v < vectors_; ++v) sub(acc(i, v).s4, acc(i, v).s4, column_sum(v).s4);

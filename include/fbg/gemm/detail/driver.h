@@ -337,7 +337,10 @@ void Gemm<A, Acc, P>::run_block(Range rows, Range cols, const DepthBlock& depth,
     args.columns = group.columns;
     if (b.scale()) args.b_scale = b.scale() + col;
     if (b.zero_point()) args.b_zero_point = b.zero_point() + col;
-    if (b.col_offsets()) args.col_offsets = b.col_offsets() + col;
+    if (b.col_offsets()) {
+      args.col_offsets = b.col_offsets() + col;
+      args.b_sums = depth.first ? args.col_offsets : nullptr;
+    }
     const std::byte* const from = panel(b, col, depth.groups.begin);
     const std::byte* from_pair = from;
     for (std::size_t p = 0; p < blocks.size(); ++p) {

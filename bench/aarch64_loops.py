@@ -1,0 +1,127 @@
+"""What the inner loops of the AArch64 kernels can reach at most, as llvm-mca models the cores.
+
+    make aarch64
+    python bench/aarch64_loops.py
+
+The tests of `build-aarch64` write their kernels to files in an emulator. Of the tile that computes
+most products of each family, the loop over K is disassembled and given to llvm-mca. The figures are
+multiply instructions in a cycle; the peak is what llvm-mca gives for these instructions alone.
+Needs llvm-mca 16, which is in Debian's package `llvm-16`: older ones know less of Neoverse N2.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PROGRAM = ROOT / "build-aarch64" / "tests" / "test_microkernel"
+LLVM_MCA = "llvm-mca-16"
+EMULATOR = ("qemu-aarch64-static", "-cpu", "max", "-L", "/usr/aarch64-linux-gnu")
+ITERATIONS = 200
+LINE = re.compile(r"^\s*([0-9a-f]+):\t[0-9a-f]{8}\s+\t?(\S+)\s*(.*)$")
+MULTIPLIES = ("fmla", "smlal", "smlal2", "sdot", "sudot", "usmmla", "bfdot", "bfmmla")
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A kernel whose K loop is measured: the start and the end of its name, and the cores."""
+
+    name: str
+    start: str
+    end: str
+    cores: tuple[str, ...]
+
+
+N1, N2 = "neoverse-n1", "neoverse-n2"
+LOOPS = (
+    Loop("float32", "gemm_fp32_f32_f32_8x8_neon", "_masked_loadc", (N1, N2)),
+    Loop("float32, weights in float16", "gemm_fp32_f32_f16_8x8_neon", "_masked_loadc", (N1, N2)),
+    Loop("int32, neon", "gemm_int32_u8_s8_8x8_neon", "_masked_loadc", (N1, N2)),
+    Loop("int32, neon_dot", "gemm_int32_u8_s8_5x16_neon_dot", "_masked_loadc", (N1, N2)),
+    Loop("int32, neon_i8mm", "gemm_int32_u8_s8_8x8_neon_i8mm", "_masked_loadc", (N2,)),
+    Loop("int32, neon_i8mm, one row", "gemm_int32_u8_s8_1x32_neon_i8mm", "_masked_loadc", (N2,)),
+    Loop("bfloat16, neon_bf16", "gemm_fp32_bf16_bf16_8x8_neon_bf16", "_masked_loadc", (N2,)),
+)
+
+
+def write_kernels(directory: str) -> None:
+    """Let the tests generate every kernel, and write each to a file."""
+    environment = os.environ | {"FBG_DUMP_KERNELS": directory}
+    command = [*EMULATOR, str(PROGRAM), "--gtest_brief=1", "--gtest_filter=*GeometryFits*"]
+    subprocess.run(command, check=True, env=environment, stdout=subprocess.DEVNULL)
+
+
+def disassemble(path: Path) -> list[tuple[int, str, str]]:
+    """Return the addresses, the mnemonics and the operands of a kernel's instructions."""
+    command = ["aarch64-linux-gnu-objdump", "-b", "binary", "-m", "aarch64", "-D", str(path)]
+    text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    matches = (LINE.match(line) for line in text.splitlines())
+    return [(int(m[1], 16), m[2], m[3].split("//")[0].strip()) for m in matches if m]
+
+
+def inner_loop(code: list[tuple[int, str, str]]) -> list[str]:
+    """Return the loop of a kernel that has most multiply instructions, without its branch."""
+    best: list[str] = []
+    for end, (address, name, operands) in enumerate(code):
+        if not name.startswith("b.") or not operands.startswith("0x"):
+            continue
+        target = int(operands, 16)
+        if target >= address:
+            continue
+        body = [f"{op} {args}" for at, op, args in code[:end] if at >= target]
+        if count_multiplies(body) > count_multiplies(best):
+            best = body
+    return best
+
+
+def count_multiplies(body: list[str]) -> int:
+    return sum(line.split()[0] in MULTIPLIES for line in body)
+
+
+def cycles(body: list[str], core: str) -> float:
+    """Return the cycles of an iteration of the loop."""
+    command = [LLVM_MCA, "-march=aarch64", f"-mcpu={core}", f"-iterations={ITERATIONS}"]
+    done = subprocess.run(
+        command, input="\n".join(body), check=True, capture_output=True, text=True
+    )
+    found = re.search(r"Total Cycles:\s+(\d+)", done.stdout)
+    if found is None:
+        raise SystemExit("llvm-mca printed no number of cycles")
+    return int(found[1]) / ITERATIONS
+
+
+def peak(body: list[str], core: str) -> float:
+    """Return how many of the loop's multiply instructions a core runs in a cycle by themselves."""
+    only = [line for line in body if line.split()[0] in MULTIPLIES]
+    independent = [re.sub(r" v\d+\.", f" v{i % 15}.", line, count=1) for i, line in enumerate(only)]
+    independent = [re.sub(r", v\d+\.", ", v15.", line) for line in independent]
+    return len(only) / cycles(independent, core)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--kernels", metavar="DIR", help="where FBG_DUMP_KERNELS has written some")
+    parser.add_argument("--show", metavar="NAME", help="print the loop of this kernel as well")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as temporary:
+        directory = options.kernels or temporary
+        if not options.kernels:
+            write_kernels(directory)
+        for loop in LOOPS:
+            body = inner_loop(disassemble(Path(directory) / f"{loop.start}{loop.end}.bin"))
+            if options.show == loop.name:
+                print("\n".join(body))
+            for core in loop.cores:
+                rate, most = count_multiplies(body) / cycles(body, core), peak(body, core)
+                share = f"{rate:.2f} of {most:.2f} ({rate / most:.0%})"
+                print(f"{loop.name:28} {core:12} {share:20} {loop.start}")
+
+
+if __name__ == "__main__":
+    main()
