@@ -51,6 +51,9 @@ sys.executable = "$folder/python"
 END
 
 version=$("$folder/python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+# Headers of the architecture are found beside the others.
+ln -sfn ../aarch64-linux-gnu "$folder/root/usr/include/python$version/aarch64-linux-gnu"
+
 platforms=()
 for glibc in 2_17 2_24 2_26 2_27 2_28 2_31 2_34; do platforms+=(--platform "manylinux_${glibc}_aarch64"); done
 "${PYTHON:-python3}" -m pip --disable-pip-version-check --quiet install --target "$folder/site" \
