@@ -71,11 +71,13 @@ enum class StageKind : std::uint8_t {
 };
 const char* stage_name(StageKind kind) noexcept;
 
-// What a kernel is compiled for: the kind and the types around it. Parameters are not part of it.
+// What a kernel is compiled for: the kind and the types around it. Parameters are not part of it,
+// with one exception.
 struct StageCode {
   StageKind kind;
   ValueType in, out;
   ValueType operand = ValueType::float32;  // type of the matrix of Add
+  bool unit_scale = false;  // Requantize of float32 divides by 1: that is, by nothing
   friend bool operator==(const StageCode&, const StageCode&) = default;
 };
 
@@ -308,7 +310,10 @@ std::optional<ValueType> stage_result(const Stage& stage, ValueType in) noexcept
 
 // A stage with the types around it.
 constexpr StageCode type_stage(const Stage& stage, ValueType in, ValueType out) {
-  return {stage.kind, in, out, stage.kind == StageKind::add ? stage.wanted : ValueType::float32};
+  const bool adds = stage.kind == StageKind::add;
+  const bool divides = stage.kind == StageKind::requantize && in == ValueType::float32;
+  return {stage.kind, in, out, adds ? stage.wanted : ValueType::float32,
+          divides && stage.args.f0 == 1.0f};
 }
 
 // Stages, operands and accumulator whose types do not go together.

@@ -156,6 +156,7 @@ def _tensors(network: Network, feed: Mapping[str, Array]) -> list[str]:
         for name in node.reads:
             consumers.setdefault(name, []).append(node)
     producers = {name: node for node in inferred.nodes for name in node.outputs if name}
+    residuals = _residuals(inferred.nodes, inferred.constants, readers)
     chosen = []
     for name in [*network.inputs, *producers]:
         kind = inferred.types.get(name)
@@ -166,9 +167,29 @@ def _tensors(network: Network, feed: Mapping[str, Array]) -> list[str]:
             for node in consumers.get(name, [])
             if node.op in _CARRIERS or (node.op in _PRODUCTS and node.inputs[0] == name)
         ]
-        if using and not _stays_inside(producers.get(name), consumers[name], readers[name]):
+        inside = _stays_inside(producers.get(name), consumers[name], readers[name])
+        if using and (name in residuals or not inside):
             chosen.append(name)
     return chosen
+
+
+def _residuals(
+    nodes: Iterable[Node], constants: Collection[str], readers: Mapping[str, int]
+) -> set[str]:
+    """Return what is added in the epilogue of a product, which is the first operand that has one.
+
+    It lies in memory, and takes a quarter of the room as integers.
+    """
+    residuals: set[str] = set()
+    ending: set[str] = set()  # results of products and of what joins their epilogues
+    for node in nodes:
+        hosts = [name for name in node.reads if name in ending and readers[name] == 1]
+        if node.op == "Add" and hosts:
+            others = {name for name in node.reads if name not in constants}
+            residuals.update(others - {hosts[0]})
+        if node.op in _PRODUCTS or (node.op in _EPILOGUE and hosts):
+            ending.update(node.outputs[:1])
+    return residuals
 
 
 def _stays_inside(producer: Node | None, consumers: list[Node], readers: int) -> bool:

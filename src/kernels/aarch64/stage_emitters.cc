@@ -124,7 +124,9 @@ void StageEmitter::cast(const Vec& x, ValueType type) {
 }
 
 void StageEmitter::requantize(const Vec& x, const StageCode& code) {
-  if (code.in == ValueType::float32) {
+  if (code.unit_scale) {
+    // nothing to divide by
+  } else if (code.in == ValueType::float32) {
     broadcast_field(t0_, offsetof(StageArgs, f0));
     as_.fdiv(x.s4, x.s4, t0_.s4);
   } else {

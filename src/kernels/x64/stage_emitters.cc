@@ -111,7 +111,7 @@ void StageEmitter::cast(const Vec& x, ValueType type) {
 
 void StageEmitter::requantize(const Vec& x, const StageCode& code) {
   if (code.in == ValueType::float32) {
-    as_.vdivps(x, x, stage_operand(t0_, offsetof(StageArgs, f0)));
+    if (!code.unit_scale) as_.vdivps(x, x, stage_operand(t0_, offsetof(StageArgs, f0)));
   } else {
     as_.vcvtdq2ps(x, x);
     multiply_by_scales(x, true);

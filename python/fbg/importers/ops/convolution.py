@@ -7,38 +7,19 @@ of the output pipeline. A product with constant weights is a convolution with a 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from fbg import _fbg
 from fbg.importers.ops.builder import Builder
+from fbg.importers.ops.epilogue import ACTIVATIONS, Activation, Quantization, Residual
 from fbg.importers.ops.value import OpenConv, Value
-from fbg.matmul.pipeline import (
-    GELU,
-    Clip,
-    ReLU,
-    Requantize,
-    Sigmoid,
-    Stage,
-    Tanh,
-)
 
 __all__ = ["extend_conv", "fold_into_conv", "join_residual", "requantize_conv"]
 
 Array = npt.NDArray[Any]
 MOST_STAGES = 8
-
-_ACTIVATIONS: dict[str, Callable[[float, float], Stage]] = {
-    "relu": lambda c0, c1: ReLU(),
-    "gelu": lambda c0, c1: GELU(),
-    "gelu_tanh": lambda c0, c1: GELU(approximate="tanh"),
-    "tanh": lambda c0, c1: Tanh(),
-    "sigmoid": lambda c0, c1: Sigmoid(),
-    "clip": lambda c0, c1: Clip(c0, c1),
-}
 
 
 def _is_open(value: Value) -> bool:
@@ -59,10 +40,10 @@ def _continued(value: Value, dtype: npt.DTypeLike = np.float32) -> Value:
 
 def extend_conv(value: Value, function: str, c0: float, c1: float) -> Value | None:
     """Make an activation a stage of a convolution; None where that is not possible."""
-    if not _is_open(value) or function not in _ACTIVATIONS:
+    if not _is_open(value) or function not in ACTIVATIONS:
         return None
     assert value.conv is not None
-    value.conv.stages.append(_ACTIVATIONS[function](c0, c1)._native)
+    value.conv.stages.append(Activation(function, c0, c1))
     return _continued(value)
 
 
@@ -131,7 +112,7 @@ def join_residual(builder: Builder, value: Value, other: Value) -> Value | None:
         conv.residual = builder.in_order(other, value.order)
         kind, scale, zero_point = "float32", 1.0, 0
     builder.buffer(conv.residual)
-    conv.stages.append(_fbg.stage_add_buffer(kind, scale, zero_point))
+    conv.stages.append(Residual(kind, scale, zero_point))
     return _continued(value)
 
 
@@ -140,6 +121,5 @@ def requantize_conv(value: Value, scale: float, zero_point: int, dtype: str) -> 
     if not _is_open(value):
         return None
     assert value.conv is not None
-    stage = Requantize(scale, zero_point, "uint8" if dtype == "uint8" else "int8")
-    value.conv.stages.append(stage._native)
+    value.conv.stages.append(Quantization(scale, zero_point, dtype))
     return _continued(value, dtype)

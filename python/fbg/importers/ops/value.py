@@ -25,8 +25,8 @@ from fbg.conv.tuned import Trial, choices
 from fbg.importers.backends.base import Unsupported
 from fbg.importers.description import QuantizedWeights
 from fbg.importers.ops.conv_trial import trial_of
+from fbg.importers.ops.epilogue import Epilogue, Step, Sums, sums_pipeline
 from fbg.importers.ops.packed_weights import PackedWeights
-from fbg.matmul.pipeline import Bias, CorrectZeroPoints, Dequantize, Stage
 
 __all__ = ["Deferred", "OpenConv", "Program", "Quantized", "Value", "strides_of"]
 
@@ -92,7 +92,7 @@ class OpenConv:
     x_zero_point: int = 0
     bias: Array | None = None
     result: str = "float32"
-    stages: list[Any] = field(default_factory=list)
+    stages: list[Step] = field(default_factory=list)
     residual: Value | None = None
     algorithm: str = ""
     nodes: list[str] = field(default_factory=list)
@@ -139,7 +139,8 @@ class OpenConv:
         `channels`, `first` and `before` where the result becomes a part of a tensor.
         """
         packed = known.get(self.w, self._packed_options())
-        stages = self._first_stages() + self.stages
+        epilogue = self._epilogue()
+        stages = epilogue.stages
         source = "int8" if self.x.dtype == np.int8 else "native"
         append = partial(
             _fbg.tensor_conv,
@@ -149,7 +150,7 @@ class OpenConv:
             stages=stages,
             source=source,
             has_scale=self.is_integer,
-            scale=1.0 if self.x_scale is None else self.x_scale,
+            scale=epilogue.x_scale,
             zero_point=self.x_zero_point,
         )
         values = [self.x] if self.residual is None else [self.x, self.residual]
@@ -160,17 +161,13 @@ class OpenConv:
         buffer = append(graph, x, **place)
         return buffer, trial, packed
 
-    def _first_stages(self) -> list[Any]:
-        stages: list[Stage] = []
-        if self.result == "int32":
-            stages.append(CorrectZeroPoints())
-        if self.bias is not None and self.bias.dtype == np.int32:
-            stages.append(Bias(self.bias))
+    def _epilogue(self) -> Epilogue:
+        x_scale = 1.0 if self.x_scale is None else self.x_scale
         if self.is_integer and self.result == "float32":
-            stages.append(Dequantize())
-        if self.bias is not None and self.bias.dtype == np.float32:
-            stages.append(Bias(self.bias))
-        return [stage._native for stage in stages]
+            scale = np.ones((), np.float32) if self.w_scale is None else self.w_scale
+            return Epilogue.of_integers(Sums(x_scale, scale), self.bias, self.stages)
+        stages = sums_pipeline(self.bias, self.result == "int32", self.stages)
+        return Epilogue(stages, x_scale)
 
 
 class Deferred(Protocol):

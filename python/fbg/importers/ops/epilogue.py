@@ -1,0 +1,218 @@
+"""The epilogue of a convolution as data, and the output pipeline that computes it.
+
+While a network is read, steps join the epilogue one by one. When it is complete, that of an integer
+convolution whose result is quantized becomes a pipeline without divisions:
+
+    bounds      that saturation applies anyway are left out
+    integers    where nothing but a bias is left, it is rounded to a multiple of the scale of the
+                sums, and these are requantized
+    otherwise   the scale of the result is divided out beforehand: from the scale of the sums, the
+                bias, bounds and the scale of a residual
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fbg import _fbg
+from fbg.matmul.pipeline import (
+    GELU,
+    Bias,
+    Clip,
+    CorrectZeroPoints,
+    Dequantize,
+    ReLU,
+    Requantize,
+    Scale,
+    Sigmoid,
+    Stage,
+    Tanh,
+)
+
+__all__ = [
+    "ACTIVATIONS",
+    "Activation",
+    "Epilogue",
+    "Quantization",
+    "Residual",
+    "Step",
+    "Sums",
+    "sums_pipeline",
+]
+
+Array = npt.NDArray[Any]
+
+MOST_BIAS = 2.0**29  # of an int32 bias: it must not overflow the sums
+# The most steps of the result that one step of the sums may be: the error of an int32 bias is at
+# most half of that.
+COARSEST = 0.25
+LEAST_SCALE = 2.0**-60  # of a result; what is divided by it stays far from overflow
+
+ACTIVATIONS: dict[str, Callable[[float, float], Stage]] = {
+    "relu": lambda c0, c1: ReLU(),
+    "gelu": lambda c0, c1: GELU(),
+    "gelu_tanh": lambda c0, c1: GELU(approximate="tanh"),
+    "tanh": lambda c0, c1: Tanh(),
+    "sigmoid": lambda c0, c1: Sigmoid(),
+    "clip": lambda c0, c1: Clip(c0, c1),
+}
+
+
+@dataclass(frozen=True)
+class Activation:
+    """A function of ACTIVATIONS, with its constants."""
+
+    function: str
+    c0: float
+    c1: float
+
+    @property
+    def bounds(self) -> tuple[float, float] | None:
+        """The least and the greatest result, if it does nothing but bound its argument."""
+        if self.function == "relu":
+            return 0.0, np.inf
+        return (self.c0, self.c1) if self.function == "clip" else None
+
+    def native(self) -> Any:
+        """Return the stage."""
+        return ACTIVATIONS[self.function](self.c0, self.c1)._native
+
+
+@dataclass(frozen=True)
+class Residual:
+    """The sum with a tensor of the same shape: float32, or 8-bit integers with a scale."""
+
+    kind: str
+    scale: float
+    zero_point: int
+
+    def native(self) -> Any:
+        """Return the stage."""
+        return _fbg.stage_add_buffer(self.kind, self.scale, self.zero_point)
+
+
+@dataclass(frozen=True)
+class Quantization:
+    """The result as integers: saturate(rint(x / scale) + zero_point)."""
+
+    scale: float
+    zero_point: int
+    dtype: str
+
+    def native(self) -> Any:
+        """Return the stage."""
+        return Requantize(self.scale, self.zero_point, self.dtype)._native
+
+    def rounded(self, value: float) -> float:
+        """Return what a number becomes, before it saturates."""
+        return float(np.rint(np.float32(value) / np.float32(self.scale))) + self.zero_point
+
+    def saturates(self, low: float, high: float) -> bool:
+        """Whether results outside of these bounds saturate, so that bounding changes nothing."""
+        limits = np.iinfo(self.dtype)
+        return self.rounded(low) <= limits.min and self.rounded(high) >= limits.max
+
+
+Step = Activation | Residual | Quantization
+
+
+@dataclass(frozen=True)
+class Sums:
+    """What the sums of products stand for: one is worth x_scale * w_scale, (O,) or ()."""
+
+    x_scale: float
+    w_scale: Array
+
+
+@dataclass(frozen=True)
+class Epilogue:
+    """The stages of an output pipeline, and the scale of x that they go with."""
+
+    stages: list[Any]
+    x_scale: float
+
+    @classmethod
+    def of_integers(cls, sums: Sums, bias: Array | None, steps: Sequence[Step]) -> Epilogue:
+        """Return the pipeline of sums that become float32, plus a float32 bias, then the steps."""
+        last = steps[-1] if steps else None
+        if not isinstance(last, Quantization) or last.scale < LEAST_SCALE:
+            return cls(_from_floats(bias, steps), sums.x_scale)
+        before = list(steps[:-1])
+        while before and _is_saturation(before[-1], last):
+            before.pop()
+        if not before:
+            rounded = None if bias is None else _rounded_bias(sums, bias, last.scale)
+            if bias is None or rounded is not None:
+                return cls(sums_pipeline(rounded, False, [last]), sums.x_scale)
+        return cls._divided(sums, bias, before, last)
+
+    @classmethod
+    def _divided(
+        cls, sums: Sums, bias: Array | None, before: list[Step], last: Quantization
+    ) -> Epilogue:
+        """Return the pipeline with the scale of the result divided out."""
+        start = 0  # of the steps that commute with a factor
+        for i, step in enumerate(before):
+            if not _commutes(step):
+                start = i + 1
+        steps = [*before[:start], *(_divide(step, last.scale) for step in before[start:])]
+        unit = replace(last, scale=1.0)
+        if start:
+            stages = _from_floats(bias, steps[:start])
+            stages.append(Scale(1.0 / last.scale)._native)
+            stages += [step.native() for step in steps[start:]]
+            return cls([*stages, unit.native()], sums.x_scale)
+        if bias is not None:
+            bias = (bias / np.float32(last.scale)).astype(np.float32)
+        return cls(_from_floats(bias, [*steps, unit]), sums.x_scale / last.scale)
+
+
+def _from_floats(bias: Array | None, steps: Sequence[Step]) -> list[Any]:
+    stages: list[Stage] = [Dequantize()]
+    if bias is not None:
+        stages.append(Bias(bias))
+    return [stage._native for stage in stages] + [step.native() for step in steps]
+
+
+def _is_saturation(step: Step, last: Quantization) -> bool:
+    bounds = step.bounds if isinstance(step, Activation) else None
+    return bounds is not None and last.saturates(*bounds)
+
+
+def _rounded_bias(sums: Sums, bias: Array, scale: float) -> Array | None:
+    """Return the bias in units of the sums, or None where that would be too coarse or too large."""
+    unit = np.float64(sums.x_scale) * np.asarray(sums.w_scale, np.float64)
+    if unit.max() > COARSEST * scale or unit.min() <= 0:
+        return None
+    rounded = np.rint(bias.astype(np.float64) / unit)
+    if not (np.abs(rounded) < MOST_BIAS).all():
+        return None
+    return rounded.astype(np.int32)
+
+
+def _commutes(step: Step) -> bool:
+    """Whether dividing the result is the same as dividing the argument and the parameters."""
+    if isinstance(step, Residual):
+        return step.kind != "float32"
+    return isinstance(step, Activation) and step.bounds is not None
+
+
+def _divide(step: Step, scale: float) -> Step:
+    if isinstance(step, Residual):
+        return replace(step, scale=step.scale / scale)
+    if isinstance(step, Activation) and step.function == "clip":
+        return replace(step, c0=step.c0 / scale, c1=step.c1 / scale)
+    return step
+
+
+def sums_pipeline(bias: Array | None, corrects: bool, steps: Sequence[Step]) -> list[Any]:
+    """Return the stages of sums that stay integers until a step requantizes them."""
+    stages: list[Stage] = [CorrectZeroPoints()] if corrects else []
+    if bias is not None:
+        stages.append(Bias(bias))
+    return [stage._native for stage in stages] + [step.native() for step in steps]

@@ -1,0 +1,137 @@
+"""Epilogues of integer convolutions whose results are quantized: no division, exact to a step."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from onnx import helper
+from onnx.reference import ReferenceEvaluator
+
+import fbg
+from fbg.importers.ops.epilogue import (
+    Activation,
+    Epilogue,
+    Quantization,
+    Residual,
+    Sums,
+)
+from helpers.onnx_models import make_model, make_net
+
+
+def node(op, inputs, output, **attributes):
+    return helper.make_node(op, inputs, [output], output, **attributes)
+
+
+ACTIVATIONS = {
+    "none": [],
+    "relu": [node("Relu", ["f0"], "f1")],
+    "tanh": [node("Tanh", ["f0"], "f1")],
+    "relu6": [node("Clip", ["f0", "zero", "six"], "f1")],
+    "clip": [node("Clip", ["f0", "low", "high"], "f1")],
+    "tanh and relu": [node("Tanh", ["f0"], "t"), node("Relu", ["t"], "f1")],
+}
+
+
+def network(rng, activation, scale, zero_point, dtype, *, biased, added):
+    """x quantized, convolved with integer weights, and quantized again."""
+    constants = {
+        "x.s": np.float32(0.02),
+        "x.z": np.uint8(120),
+        "w.q": rng.integers(-127, 128, (20, 8, 3, 3), dtype=np.int8),
+        "w.s": rng.uniform(0.001, 0.01, 20).astype(np.float32),
+        "b": rng.standard_normal(20, dtype=np.float32),
+        "r.s": np.float32(0.05),
+        "r.z": np.uint8(3),
+        "y.s": np.float32(scale),
+        "y.z": np.dtype(dtype).type(zero_point),
+        **{"zero": np.float32(0), "six": np.float32(6)},
+        **{"low": np.float32(-0.7), "high": np.float32(0.9)},
+    }
+    nodes = [
+        node("QuantizeLinear", ["x", "x.s", "x.z"], "x.q"),
+        node("DequantizeLinear", ["x.q", "x.s", "x.z"], "x.d"),
+        node("DequantizeLinear", ["w.q", "w.s"], "w", axis=0),
+        node("Conv", ["x.d", "w", *(["b"] if biased else [])], "c", pads=[1] * 4),
+        node("DequantizeLinear", ["r", "r.s", "r.z"], "r.d"),
+        node("Add", ["c", "r.d"], "f0") if added else node("Identity", ["c"], "f0"),
+        *ACTIVATIONS[activation],
+        node("QuantizeLinear", ["f1" if ACTIVATIONS[activation] else "f0", "y.s", "y.z"], "y"),
+    ]
+    feeds = {"x": rng.uniform(-2, 2, (2, 8, 5, 6)).astype(np.float32)}
+    if added:
+        feeds["r"] = rng.integers(0, 256, (2, 20, 5, 6), dtype=np.uint8)
+    else:
+        nodes = [n for n in nodes if n.name != "r.d"]
+    return nodes, constants, feeds
+
+
+@settings(max_examples=60)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    activation=st.sampled_from(sorted(ACTIVATIONS)),
+    scale=st.sampled_from([0.003, 0.0235, 0.03, 1.0, 4.0]),
+    zero_point=st.sampled_from([0, 7, 100]),
+    dtype=st.sampled_from([np.uint8, np.int8]),
+    biased=st.booleans(),
+    added=st.booleans(),
+)
+def test_results_are_those_of_the_operators_to_a_step(
+    seed, activation, scale, zero_point, dtype, biased, added
+):
+    rng = np.random.default_rng(seed)
+    nodes, constants, feeds = network(
+        rng, activation, scale, zero_point, dtype, biased=biased, added=added
+    )
+    wanted = ReferenceEvaluator(make_model(nodes, feeds, ["y"], constants)).run(["y"], feeds)[0]
+    results = []
+    for isa in fbg.isa.supported():
+        with fbg.isa.limit(isa):
+            net = make_net(nodes, feeds, ["y"], constants, backends=("fbg",))
+            results.append(net.run(feeds)["y"])
+    assert all(np.array_equal(results[0], y) for y in results)
+    assert np.abs(results[0].astype(int) - wanted.astype(int)).max() <= 1
+    assert (results[0] != wanted).mean() < 0.01
+
+
+@pytest.mark.parametrize("activation", sorted(ACTIVATIONS))
+@pytest.mark.parametrize("added", [False, True])
+def test_nothing_is_divided_by_the_scale_of_the_result(activation, added):
+    rng = np.random.default_rng(1)
+    nodes, constants, feeds = network(rng, activation, 0.03, 0, np.uint8, biased=True, added=added)
+    net = make_net(nodes, feeds, ["y"], constants, backends=("fbg",))
+    (kernel,) = [step.algorithm for step in net.plan().steps if step.algorithm.startswith("conv")]
+    assert kernel.endswith("_unit") if "Dequantize" in kernel else "Requantize" in kernel
+
+
+SUMS = Sums(0.01, np.full(4, 0.5, np.float32))
+QUANTIZED = Quantization(0.25, 0, "uint8")
+
+
+def count(bias, *steps):
+    return len(Epilogue.of_integers(SUMS, bias, steps).stages)
+
+
+def test_bounds_that_saturation_applies_are_left_out():
+    bias = np.ones(4, np.float32)
+    relu, wide, narrow = (Activation("clip", *b) for b in ((0, np.inf), (-1, 64), (0, 6)))
+    assert count(bias, QUANTIZED) == count(bias, relu, QUANTIZED) == count(bias, wide, QUANTIZED)
+    assert count(bias, narrow, QUANTIZED) > count(bias, QUANTIZED)
+    signed = Quantization(0.25, 0, "int8")
+    assert count(bias, relu, signed) > count(bias, signed)
+
+
+def test_a_bias_is_rounded_only_where_the_sums_are_fine_enough():
+    fine = Epilogue.of_integers(SUMS, np.full(4, 2.0, np.float32), [QUANTIZED])
+    assert fine.x_scale == SUMS.x_scale
+    coarse = Epilogue.of_integers(Sums(1.0, SUMS.w_scale), np.full(4, 2.0, np.float32), [QUANTIZED])
+    assert coarse.x_scale == 1.0 / QUANTIZED.scale
+    large = Epilogue.of_integers(SUMS, np.full(4, 1e9, np.float32), [QUANTIZED])
+    assert large.x_scale == SUMS.x_scale / QUANTIZED.scale
+
+
+def test_a_float_residual_is_added_before_the_scale_of_the_result_is_divided_out():
+    added = Epilogue.of_integers(SUMS, None, [Residual("float32", 1.0, 0), QUANTIZED])
+    assert added.x_scale == SUMS.x_scale
+    assert len(added.stages) == 4
+    divided = Epilogue.of_integers(SUMS, None, [Residual("uint8", 0.1, 3), QUANTIZED])
+    assert divided.x_scale == SUMS.x_scale / QUANTIZED.scale
