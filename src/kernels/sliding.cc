@@ -10,8 +10,6 @@
 namespace fbg::kernels {
 namespace {
 
-constexpr int kTemporaries[5] = {0, 4, 4, 0, 5};  // registers by the number of vectors
-
 constexpr int kMaxMultiplies = 4400;  // in the code of a kernel of floats, which is unrolled
 
 // Loads of weights and rows can take longer than the multiply-adds of floats. In groups, channels
@@ -37,7 +35,7 @@ bool has_sliding(Features features, bool floats) noexcept {
 }
 
 bool fits_sliding(const SlidingKey& key) noexcept {
-  const int sums = key.places() * key.vectors * key.lines;
+  const int sums = key.sums();
   if (key.is_float()) {
     const int registers = key.lanes() == 16 ? 32 : 15;  // of AVX2, one is the mask
     if (key.inputs > 1) {
@@ -48,7 +46,7 @@ bool fits_sliding(const SlidingKey& key) noexcept {
     }
     return sums + key.rows * key.vectors + 1 <= registers && key.rows <= kMaxSlidingRows;
   }
-  return sums + kTemporaries[key.vectors] <= 32 && key.rows <= kMaxSlidingRows;
+  return sums + key.temporaries() <= 32 && key.rows <= kMaxSlidingRows;
 }
 
 double sliding_cost(const SlidingKey& key) noexcept {

@@ -17,6 +17,7 @@
 //          of the channels, and each channel of a group is spread over the lanes of its group
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -63,6 +64,16 @@ struct SlidingKey {
   int orders() const { return inputs > 4 && inputs < lanes() ? inputs : 0; }
   // Vectors of weights: lines of bytes have their own.
   int weights() const { return products() * (is_float() ? 1 : lines); }
+  int sums() const { return places() * lines * vectors; }  // in registers
+
+  // Registers of a kernel of bytes (of 32): temporary ones, constants of the results, and what is
+  // left. Without room for the constants they are loaded when they are wanted; with enough, the
+  // sums to start from and the first weights stay in registers.
+  int temporaries() const { return vectors == 4 ? 5 : 4; }
+  int constants() const { return vectors == 2 ? 3 : 2; }
+  int spare() const { return 32 - sums() - temporaries() - constants(); }
+  bool keeps_start() const { return spare() >= vectors; }
+  int kept_weights() const { return keeps_start() ? std::min(spare() - vectors, weights()) : 0; }
 };
 
 inline constexpr int kMaxSlidingRows = 16;

@@ -19,22 +19,29 @@ class SlidingByteGenerator final : public SlidingLoop {
  public:
   explicit SlidingByteGenerator(const SlidingKey& key)
       : SlidingLoop(key),
-        keeps_constants_(num_sums() + kTemporaries + kConstants <= num_vectors()),
+        keeps_constants_(key.spare() >= 0),
         reads_ahead_(keeps_constants_ && key.source == SlidingSource::rows && key.rows <= 4 &&
                      key.output != ValueType::acc) {}
 
  private:
-  static constexpr int kTemporaries = 5, kConstants = 3;
-
   Vec temp(int i) const { return vec(num_sums() + i); }
   // Constants of 8-bit results: in registers of their own, or loaded when they are wanted.
   Vec high() const { return keeps_constants_ ? vec(31) : temp(0); }
   Vec zero_points() const { return keeps_constants_ ? vec(30) : temp(1); }
   Vec zeros() const { return keeps_constants_ ? vec(29) : temp(2); }
+  // The scale and the shift of float_bits, which has no such bounds and zero points.
+  Vec scale() const { return high(); }
+  Vec shift() const { return zero_points(); }
+  // What stays in registers if there are enough: the sums to start from, and the first weights.
+  Vec start_sum(int v) const { return vec(num_sums() + key_.temporaries() + v); }
+  Vec weight(int i) const { return start_sum(key_.vectors + i); }
 
   void load_constants() override {
     if (key_.masked) kmovq(k1, arg(offsetof(SlidingArgs, mask)));
     if (keeps_constants_) load_result_constants();
+    if (!key_.keeps_start()) return;
+    for (int v = 0; v < key_.vectors; ++v) vmovups(start_sum(v), ptr[start_ + v * 64]);
+    for (int i = 0; i < key_.kept_weights(); ++i) vmovups(weight(i), ptr[weights_ + i * 64]);
   }
 
   void load_result_constants() {
@@ -55,7 +62,12 @@ class SlidingByteGenerator final : public SlidingLoop {
 
   void start(int place) override {
     for (int line = 0; line < key_.lines; ++line)
-      for (int v = 0; v < key_.vectors; ++v) vmovups(sum(place, line, v), ptr[start_ + v * 64]);
+      for (int v = 0; v < key_.vectors; ++v) {
+        if (key_.keeps_start())
+          vmovaps(sum(place, line, v), start_sum(v));
+        else
+          vmovups(sum(place, line, v), ptr[start_ + v * 64]);
+      }
   }
 
   // Row r of the column: bytes, or one in each word or lane where a block is narrow.
@@ -150,7 +162,10 @@ class SlidingByteGenerator final : public SlidingLoop {
     const int place = place_of(x, kx);
     if (place < 0) return;
     const int at = ((line * key_.sources() + source) * key_.taps + kx) * key_.vectors + v;
-    vpdpbusd(sum(place, line, v), d, ptr[weights_ + at * 64]);
+    if (at < key_.kept_weights())
+      vpdpbusd(sum(place, line, v), d, weight(at));
+    else
+      vpdpbusd(sum(place, line, v), d, ptr[weights_ + at * 64]);
   }
 
   void finish(int place) override {
@@ -195,9 +210,10 @@ class SlidingByteGenerator final : public SlidingLoop {
     if (key_.float_bits) {
       mov(row_, arg(offsetof(SlidingArgs, shift)));
       for (int v = 0; v < key_.vectors; ++v) {
-        vmovups(high(), ptr[scale_ + v * 64]);
+        vmovups(scale(), ptr[scale_ + v * 64]);
+        vmovups(shift(), ptr[row_ + v * 64]);
         for (int line = 0; line < key_.lines; ++line)
-          vfmadd213ps(sum(place, line, v), high(), ptr[row_ + v * 64]);
+          vfmadd213ps(sum(place, line, v), scale(), shift());
       }
     } else {
       for_all([&](const Vec& s, int) { vcvtdq2ps(s, s); });

@@ -84,7 +84,7 @@ class SlidingLoop : public SimdAssembler {
   Vec sum(int place, int line, int v) const {
     return vec((place * key_.lines + line) * key_.vectors + v);
   }
-  int num_sums() const { return places_ * key_.lines * key_.vectors; }
+  int num_sums() const { return key_.sums(); }
   // The place of the output pixel that tap kx of column x belongs to; -1: none.
   int place_of(int x, int kx) const {
     return kx <= x && (x - kx) % key_.step == 0 ? (x - kx) / key_.step % places_ : -1;
