@@ -23,6 +23,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PROGRAM = ROOT / "build-aarch64" / "tests" / "test_microkernel"
 LLVM_MCA = "llvm-mca-16"
 EMULATOR = ("qemu-aarch64-static", "-cpu", "max", "-L", "/usr/aarch64-linux-gnu")
+FILTER = "--gtest_filter=*GeometryFits*:*OperandsInPairs*"
 ITERATIONS = 200
 LINE = re.compile(r"^\s*([0-9a-f]+):\t[0-9a-f]{8}\s+\t?(\S+)\s*(.*)$")
 MULTIPLIES = ("fmla", "smlal", "smlal2", "sdot", "sudot", "usmmla", "bfdot", "bfmmla")
@@ -44,16 +45,20 @@ LOOPS = (
     Loop("float32, weights in float16", "gemm_fp32_f32_f16_8x8_neon", "_masked_loadc", (N1, N2)),
     Loop("int32, neon", "gemm_int32_u8_s8_8x8_neon", "_masked_loadc", (N1, N2)),
     Loop("int32, neon_dot", "gemm_int32_u8_s8_5x16_neon_dot", "_masked_loadc", (N1, N2)),
-    Loop("int32, neon_i8mm", "gemm_int32_u8_s8_8x8_neon_i8mm", "_masked_loadc", (N2,)),
     Loop("int32, neon_i8mm, one row", "gemm_int32_u8_s8_1x32_neon_i8mm", "_masked_loadc", (N2,)),
-    Loop("bfloat16, neon_bf16", "gemm_fp32_bf16_bf16_8x8_neon_bf16", "_masked_loadc", (N2,)),
+    Loop("int32, neon_i8mm, in pairs", "gemm_int32_u8_s8_8x8_neon_i8mm", "_pairs", (N2,)),
+    Loop("int32, neon_i8mm, in place", "gemm_int32_u8_s8_8x8_neon_i8mm", "_masked_loadc", (N2,)),
+    Loop("bfloat16, neon_bf16, in pairs", "gemm_fp32_bf16_bf16_8x8_neon_bf16", "_pairs", (N2,)),
+    Loop(
+        "bfloat16, neon_bf16, in place", "gemm_fp32_bf16_bf16_8x8_neon_bf16", "_masked_loadc", (N2,)
+    ),
 )
 
 
 def write_kernels(directory: str) -> None:
     """Let the tests generate every kernel, and write each to a file."""
     environment = os.environ | {"FBG_DUMP_KERNELS": directory}
-    command = [*EMULATOR, str(PROGRAM), "--gtest_brief=1", "--gtest_filter=*GeometryFits*"]
+    command = [*EMULATOR, str(PROGRAM), "--gtest_brief=1", FILTER]
     subprocess.run(command, check=True, env=environment, stdout=subprocess.DEVNULL)
 
 

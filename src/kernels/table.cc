@@ -57,7 +57,8 @@ Geometry choose_geometry(Accumulator accumulator, Features features, const TileL
              family.sums == kernels::Sums::spilled,
              {},
              family.unit.block_groups,
-             family.unit.vector_rows};
+             family.unit.vector_rows,
+             family.pair_vectors};
   const bool unit = g.block_groups > 1;
   // Tiles of a matrix unit are tall, or those of vector kernels.
   if (limits.rows > 0 && (!unit || limits.rows <= family.unit.vector_rows))
@@ -110,6 +111,7 @@ std::string kernel_name(const KernelKey& key) {
   if (key.streams) name += "_stream";
   if (key.column_terms) name += "_columns";
   if (key.picks_rows) name += "_picked";
+  if (key.pairs) name += "_pairs";
   for (int s = 0; s < key.num_stages; ++s) {
     const StageCode& stage = key.stages[static_cast<std::size_t>(s)];
     name += std::string("_") + stage_name(stage.kind);

@@ -68,6 +68,7 @@ struct GemmFamily {
   GenerateGemm generate = nullptr;
   TileFunction compiled = nullptr;
   MatrixUnit unit{};
+  int pair_vectors = 0;  // of a tile whose operands are in pairs; 0: there are no such kernels
 };
 
 // The rows that the assembler of this architecture generates; of one accumulator, best first.

@@ -9,12 +9,43 @@
 
 #include "core/memory.h"
 #include "fbg/gemm/gemm.h"
+#include "fbg/gemm/pairs.h"
 #include "fbg/gemm/panel_product.h"
 
 namespace fbg {
 namespace {
 
 std::vector<Isa> all_supported() { return supported_isas(); }
+
+// Rows and columns of odd numbers of k-groups and of bytes: what is missing is zero, and nothing is
+// written beyond the last pair.
+TEST(Pairs, HaveEightBytesOfTwoRowsOrColumns) {
+  constexpr std::int64_t rows = 3, bytes = 13, lda = 17, groups = 4, ld = 24;
+  std::vector<std::byte> a(rows * lda + 8), out(4 * ld, std::byte{99});
+  for (std::size_t i = 0; i < a.size(); ++i) a[i] = static_cast<std::byte>(i + 1);
+  pair_rows(a.data(), lda, rows, bytes, groups, out.data(), ld);
+  for (std::int64_t i = 0; i < 4; ++i)
+    for (std::int64_t k = 0; k < ld; ++k) {
+      const std::int64_t at = i / 2 * 2 * ld + k / 8 * 16 + i % 2 * 8 + k % 8;
+      const std::byte element = i < rows && k < bytes ? a[static_cast<std::size_t>(i * lda + k)]
+                                : k < 16              ? std::byte{0}
+                                                      : std::byte{99};
+      EXPECT_EQ(out[static_cast<std::size_t>(at)], element) << i << ", " << k;
+    }
+
+  constexpr std::int64_t columns = 4, group_bytes = 12;
+  for (const std::int64_t depth : {0, 1, 3, 4}) {
+    std::vector<std::byte> b(static_cast<std::size_t>(columns * paired_bytes(depth)));
+    pair_columns(a.data(), group_bytes, columns, depth, b.data());
+    for (std::int64_t j = 0; j < columns; ++j)
+      for (std::int64_t k = 0; k < 8 * ceil_div(depth, 2); ++k) {
+        const std::int64_t from = k / 4 * group_bytes + j * 4 + k % 4;
+        const std::int64_t at = k / 8 * columns * 8 + j * 8 + k % 8;
+        EXPECT_EQ(b[static_cast<std::size_t>(at)],
+                  k / 4 < depth ? a[static_cast<std::size_t>(from)] : std::byte{0});
+      }
+  }
+}
 
 // What lies beyond the last column is computed, too, and would be slow if it were denormal.
 TEST(ColumnTerms, AreZeroBeyondTheLastColumn) {

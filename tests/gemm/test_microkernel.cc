@@ -40,6 +40,24 @@ TEST_P(Microkernel, RawResultEqualsTheReference) {
         }
 }
 
+// Operands that were paired before, with an odd number of rows, of k-groups, or of both.
+TEST_P(Microkernel, OperandsInPairsEqualTheReference) {
+  for (int rows = 1; rows <= geometry.max_rows; ++rows)
+    for (int vectors = 1; vectors <= geometry.pair_vectors; ++vectors)
+      for (const bool masked : {false, true})
+        for (const bool load_c : {false, true})
+          for (const auto& blocks : kBlockLists)
+            for (const Guard side : {Guard::after, Guard::before}) {
+              TileCase tile{make_key(rows, vectors, masked, load_c, {}, false), blocks,
+                            column_counts(vectors, masked).front()};
+              tile.key.pairs = true;
+              tile.side = side;
+              tile.seed = static_cast<unsigned>(rows * 100 + vectors);
+              expect_same(tile, {});
+              if (HasFatalFailure()) return;
+            }
+}
+
 // Depths on both sides of the unrolled loop's multiples and of 16 k-groups, the depth of a matrix
 // tile, in one block and with the last group apart.
 TEST_P(Microkernel, EveryDepthEqualsTheReference) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "fbg/gemm/gemm.h"
+#include "fbg/gemm/pairs.h"
 #include "fbg/kernels/microkernel.h"
 #include "helpers/guarded.h"
 
@@ -228,6 +229,18 @@ class Microkernel : public testing::TestWithParam<Family> {
     return sums;
   }
 
+  // Puts the same operands in pairs, in the place of those that the reference reads.
+  void pair_operands(BlockPair& pair, std::int64_t rows, std::int64_t columns, std::size_t index,
+                     Guard side) {
+    const std::int64_t ld = paired_bytes(pair.groups);
+    std::byte* const a = pairs_of_a_[index].place(round_up(rows, 2) * ld, side);
+    std::byte* const b = pairs_of_b_[index].place(columns * ld, side);
+    pair_rows(static_cast<const std::byte*>(pair.a), pair.lda, rows,
+              pair.groups * geometry.format.a_group(), pair.groups, a, ld);
+    pair_columns(static_cast<const std::byte*>(pair.b), panel_group, columns, pair.groups, b);
+    pair = {a, 2 * ld, b, 0, pair.groups};
+  }
+
   // Puts pointers to the same rows in the place of a and lda.
   void read_through_pointers(BlockPair& pair, std::int64_t rows, int index, Guard side) {
     const std::int64_t offset = 40 * index - 24;
@@ -272,6 +285,7 @@ class Microkernel : public testing::TestWithParam<Family> {
         reference_pairs.back().lda = k;
       }
       depth += block.groups;
+      if (key.pairs) pair_operands(pairs.back(), rows, key.vectors * geometry.lanes, p, tile.side);
       if (key.indirect) read_through_pointers(pairs.back(), rows, static_cast<int>(p), tile.side);
     }
 
@@ -317,7 +331,8 @@ class Microkernel : public testing::TestWithParam<Family> {
       args.col_offsets = col_offsets_.place(ints(readable, -128 * 64, 127 * 64), tile.side);
     }
     if (integer)
-      args.b_sums = b_sums_.place(column_sums(pairs, readable, tile.first_column), tile.side);
+      args.b_sums =
+          b_sums_.place(column_sums(reference_pairs, readable, tile.first_column), tile.side);
     if (key.correct_b) {
       args.b_zero_point = b_zero_point_.place(ints(readable, -128, 127), tile.side);
       args.row_terms = row_terms_.place(ints(rows, -255 * 64, 255 * 64), tile.side);
@@ -382,7 +397,7 @@ class Microkernel : public testing::TestWithParam<Family> {
 
  private:
   std::mt19937 random_;
-  Operand a_[3], b_[3], operands_[kMaxStages];
+  Operand a_[3], b_[3], pairs_of_a_[3], pairs_of_b_[3], operands_[kMaxStages];
   Operand a_scale_, b_scale_, a_zero_point_, b_zero_point_, row_terms_, col_offsets_, c_;
   Operand b_sums_, partial_, pointers_[3];
 };

@@ -103,7 +103,8 @@ class Gemm {
  private:
   struct Workspace {
     ABlock block;
-    std::byte* wide;     // A as uint16, for kernels that read it so (PackedFormat::wide_a)
+    std::byte* wide;  // A as uint16, for kernels that read it so (PackedFormat::wide_a)
+    std::byte *a_pairs, *b_pairs;  // operands in pairs (fbg/gemm/pairs.h): B of one column group
     std::byte* tail;     // the last k-group of each row, if it has a place of its own (AOperand)
     Value* partial;      // raw sums: of mc x nc between blocks of k; for int16, of one tile
     Value* tile;         // the tile that a kernel leaves to functors
@@ -118,6 +119,7 @@ class Gemm {
   struct AOperand {
     std::array<BlockPair, kMaxPlaces> pairs;
     std::size_t num_pairs = 0;
+    bool in_pairs = false;                                             // in pairs of rows
     void add(const BlockPair& pair) { pairs.at(num_pairs++) = pair; }  // ends the program if full
     std::span<BlockPair> blocks() { return std::span(pairs).first(num_pairs); }
     std::span<const BlockPair> blocks() const { return std::span(pairs).first(num_pairs); }
@@ -142,19 +144,22 @@ class Gemm {
   AOperand pack(const A& a, Range rows, const Workspace& w, const PackedB<Acc>& b) const noexcept;
   bool is_aligned(const typename Acc::A* data, std::int64_t ld) const noexcept;
   void unshift(Range rows, Range cols, const PackedB<Acc>& b, OutputView c) const noexcept;
-  // The blocks of k, each of at most max_groups k-groups, in units of Geometry::block_groups; the
+  // The blocks of k, each of at most max_groups k-groups, in units that are not divided; the
   // k-groups of such a range; and the least max_groups that leaves K whole.
+  std::int64_t depth_unit() const {
+    return geometry_.pair_vectors > 0 ? 2 : geometry_.block_groups;
+  }
   BalancedSplit split_depth(std::int64_t groups, std::int64_t max_groups) const {
-    const std::int64_t unit = geometry_.block_groups;
+    const std::int64_t unit = depth_unit();
     return BalancedSplit::split(std::max<std::int64_t>(ceil_div(groups, unit), 1),
                                 max_groups / unit);
   }
   Range depth_range(Range units, std::int64_t groups) const {
-    const std::int64_t unit = geometry_.block_groups;
+    const std::int64_t unit = depth_unit();
     return {units.begin * unit, std::min(units.end * unit, groups)};
   }
   std::int64_t all_groups(const PackedB<Acc>& b) const {
-    return round_up(std::max<std::int64_t>(b.groups(), 1), geometry_.block_groups);
+    return round_up(std::max<std::int64_t>(b.groups(), 1), depth_unit());
   }
   DepthBlock cut(const AOperand& a, Range groups, bool first, bool last) const noexcept;
   template <bool kChained>
@@ -165,14 +170,17 @@ class Gemm {
   Features features_;
   Blocking blocking_;
   Geometry geometry_;
-  std::array<KernelTable, 4> kernels_;  // of blocks of k: whether it is the first, the last
-  KernelTable streaming_;               // the last one's, for a C that no cache will hold
+  Geometry pair_geometry_{};                 // of operands in pairs
+  std::array<KernelTable, 4> kernels_;       // of blocks of k: whether it is the first, the last
+  std::array<KernelTable, 4> pair_kernels_;  // the same, of operands in pairs
+  KernelTable streaming_;                    // the last one's, for a C that no cache will hold
   ValueType output_;
   std::int64_t tallest_;  // rows of that tile
   std::int64_t n_, k_, mc_, nc_, kc_, ld_;
   std::int64_t a_group_bytes_;  // of a k-group of A as kernels read it
   std::size_t thread_workspace_;
   bool cuts_, row_offsets_, streams_;
+  bool pairs_;  // whether operands of several row tiles are in pairs
 };
 
 }  // namespace fbg

@@ -22,6 +22,9 @@ namespace fbg {
 // Row i of A starts at a + i * lda. For a kernel that is indirect (KernelKey), `a` is instead an
 // array of pointers to rows (const void* const*), one for each row of the tile, and row i starts at
 // a[i] + lda: a convolution reads pixels, or a row of padding, wherever they are.
+//
+// Operands in pairs (KernelKey::pairs) have `lda` bytes between pairs of rows, and the columns of
+// the tile alone at `b`, in whole vectors.
 struct BlockPair {
   const void* a;                // row 0, or the array of row pointers
   std::int64_t lda;             // bytes between rows, or added to every row pointer
@@ -104,6 +107,7 @@ struct KernelKey {
   // Only some rows of the tile have results. Matrix units and the reference have such kernels, for
   // whole blocks of k-groups.
   bool picks_rows = false;
+  bool pairs = false;  // operands are in pairs: see fbg/gemm/pairs.h and BlockPair
   std::uint8_t num_stages = 0;
   std::array<StageCode, kMaxStages> stages{};
   friend bool operator==(const KernelKey&, const KernelKey&) = default;
@@ -115,9 +119,10 @@ struct KernelKey {
 };
 
 // gemm_<acc>_<a>_<b>_<mr>x<nr>_<isa>[_masked][_loadc][_za][_zb][_indirect][_stream][_columns]
-// [_picked][_<stage>...]: the one name of a kernel, everywhere; _za and _zb where it corrects for
-// the zero points of A and of B, _columns where it is given the terms of columns. The types around
-// a stage follow from the accumulator and the stages before it, so that no two keys share a name.
+// [_picked][_pairs][_<stage>...]: the one name of a kernel, everywhere; _za and _zb where it
+// corrects for the zero points of A and of B, _columns where it is given the terms of columns. The
+// types around a stage follow from the accumulator and the stages before it, so that no two keys
+// share a name.
 std::string kernel_name(const KernelKey& key);
 
 // Tile geometry of an accumulator family on an ISA.
@@ -130,6 +135,7 @@ struct Geometry {
   std::array<int, 32> max_vectors;  // by tile height (index rows - 1)
   int block_groups = 1;             // where K is cut, at a multiple of so many k-groups
   int vector_rows = 0;              // tiles of up to this many rows need no KernelScope
+  int pair_vectors = 0;             // of tiles whose operands are in pairs; 0: no such kernels
 
   // Vectors of the widest tile of that height. Of the tiles that rows are split into, those that
   // are one row shorter than the others keep their width.

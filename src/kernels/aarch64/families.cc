@@ -36,7 +36,17 @@ constexpr auto kOne = Sums::one_chain;
 using enum Accumulator;
 
 constexpr GemmFamily kFamilies[] = {
-    {int32, Isa::neon_i8mm, kI8mm, kNeon, kPairTile, kInt8, kOne, generate_gemm<Dot::sudot>},
+    {int32,
+     Isa::neon_i8mm,
+     kI8mm,
+     kNeon,
+     kPairTile,
+     kInt8,
+     kOne,
+     generate_gemm<Dot::sudot>,
+     nullptr,
+     {},
+     2},
     {int32, Isa::neon_dot, kDot, kNeon, kShiftedTile, kInt8, kOne, generate_gemm<Dot::sdot>},
     {int32, Isa::neon, kPlain, kNeon, kWideTile, kInt8, kOne, generate_gemm<Dot::widen_int8>},
     // Sums in int32 are no slower: only what was packed elsewhere runs here.
@@ -47,7 +57,17 @@ constexpr GemmFamily kFamilies[] = {
     {float32_f16, Isa::neon, kPlain, kNeon, kTile, kFp16, kOne, generate_gemm<Dot::fma_f16>},
     {float32_bf16, Isa::neon, kPlain, kNeon, kSplitTile, kFp32Bf16, kOne,
      generate_gemm<Dot::fma_bf16>},
-    {bfloat16, Isa::neon_bf16, kBf16s, kNeon, kPairTile, kBf16, kOne, generate_gemm<Dot::bfdot>},
+    {bfloat16,
+     Isa::neon_bf16,
+     kBf16s,
+     kNeon,
+     kPairTile,
+     kBf16,
+     kOne,
+     generate_gemm<Dot::bfdot>,
+     nullptr,
+     {},
+     2},
     {bfloat16, Isa::neon, kPlain, kNeon, kSplitTile, kBf16, kOne, generate_gemm<Dot::widen_bf16>},
 };
 

@@ -136,7 +136,8 @@ void GemmCode::add_sums() {
 
 std::vector<std::uint8_t> generate_gemm(Dot dot, const GemmFamily& family, const KernelKey& key) {
   GemmCode code(dot, family, key);
-  if (key.picks_rows || !code.fits()) return {};
+  if (key.picks_rows || (key.pairs && (family.pair_vectors == 0 || key.indirect)) || !code.fits())
+    return {};
   code.generate();
   return code.code();
 }

@@ -27,9 +27,10 @@ void GemmCode::for_each_pair() {
   b(EQ, pair_done);
   Label rest;
   L(rest);
-  step(1);
-  subs(groups_, groups_, 1u);
-  b(NE, rest);
+  const int least = key_.pairs ? 2 : 1;  // the last of an odd number stands with zeros
+  step(least);
+  subs(groups_, groups_, static_cast<std::uint32_t>(least));
+  b(GT, rest);
   L(pair_done);
   add(pair_, pair_, static_cast<std::uint32_t>(sizeof(BlockPair)));
   sub(pairs_left_, pairs_left_, 1u);
@@ -42,7 +43,7 @@ void GemmCode::load_row_pointers() {
   const XReg &ld = scratch_, &array = scratch2_;
   ldr(ld, at(pair_, offsetof(BlockPair, lda)));
   ldr(key_.indirect ? array : row_pointer(0), at(pair_, offsetof(BlockPair, a)));
-  for (int i = 0; i < rows_; ++i) {
+  for (int i = 0; i < num_row_pointers(); ++i) {
     if (key_.indirect) {
       ldr(row_pointer(i), at(array, static_cast<std::size_t>(8 * i)));
       add(row_pointer(i), row_pointer(i), ld);
@@ -58,6 +59,7 @@ void GemmCode::step(int groups) {
       prfm(PLDL2KEEP, at(prefetch_, static_cast<std::size_t>(line * 64)));
     add(prefetch_, prefetch_, static_cast<std::uint32_t>(groups / 2 * 64));
   }
+  if (key_.pairs) return paired_step((groups + 1) / 2);
   for (int i = 0; i < rows_; ++i) load_a(i, groups);
   if (multiplies_matrices()) {
     pair_rows();
@@ -95,11 +97,33 @@ void GemmCode::matrix_step(int half, bool single_group) {
     zip1(low.s4, first.s4, high.s4);  // columns 0 and 1, 8 bytes of each
     zip2(high.s4, first.s4, high.s4);
     for (int pair = 0; pair < padded_rows() / 2; ++pair)
-      for (const int columns : {0, 1}) {
-        const Vec sum = acc(2 * pair + columns, v);
-        const Vec &a = left_pair(pair, half), &b = columns ? high : low;
-        dot_ == Dot::bfdot ? bfmmla(sum, a, b) : usmmla(sum, a, b);
-      }
+      multiply_pair(pair, v, left_pair(pair, half), low, high);
+  }
+}
+
+// Pairs of k-groups of operands that are in pairs.
+void GemmCode::paired_step(int halves) {
+  for (int half = 0; half < halves; ++half) {
+    for (int pair = 0; pair < num_row_pointers(); ++pair)
+      ldr(quad(left(pair)), post_ptr(row_pointer(pair), kVectorBytes));
+    for (int v = 0; v < vectors_; ++v) {
+      const Vec low = vec(first_b_ + v % 2 * 2), high = vec(first_b_ + v % 2 * 2 + 1);
+      const auto offset = static_cast<std::size_t>((half * vectors_ + v) * 2 * kVectorBytes);
+      ldr(quad(low), at(b_, offset));
+      ldr(quad(high), at(b_, offset + kVectorBytes));
+      for (int pair = 0; pair < num_row_pointers(); ++pair)
+        multiply_pair(pair, v, left(pair), low, high);
+    }
+  }
+  add(b_, b_, static_cast<std::uint32_t>(halves * vectors_ * 2 * kVectorBytes));
+}
+
+// Two rows of a k-group pair by the columns 0 and 1, and by 2 and 3, of a vector.
+void GemmCode::multiply_pair(int row_pair, int v, const Vec& a, const Vec& low, const Vec& high) {
+  for (const int columns : {0, 1}) {
+    const Vec sum = acc(2 * row_pair + columns, v);
+    const Vec& b = columns ? high : low;
+    dot_ == Dot::bfdot ? bfmmla(sum, a, b) : usmmla(sum, a, b);
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include "fbg/core/phase.h"
 #include "fbg/gemm/gemm.h"
+#include "fbg/gemm/pairs.h"
 #include "fbg/gemm/tile_loop.h"
 
 namespace fbg {
@@ -71,12 +72,19 @@ Gemm<A, Acc, P>::Gemm(const PackedB<Acc>& b, const P& pipeline, std::int64_t max
   const BalancedSplit depths = split_depth(b.groups(), kDepthBytes / a_group_bytes_);
   // Int16 sums move to int32 by themselves, and their scratch is the tile's.
   cuts_ = depths.count > 1 && max_m > mr && Acc::kind != Accumulator::int16;
-  kc_ = cuts_ ? depths.largest * geometry_.block_groups : all_groups(b);
+  kc_ = cuts_ ? depths.largest * depth_unit() : all_groups(b);
   mc_ =
       std::min(a_block_rows(blocking, kc_ * a_group_bytes_, mr), std::max<std::int64_t>(max_m, 1));
   tallest_ = std::clamp<std::int64_t>(max_m, 1, mr);
   nc_ = cuts_ ? kCutColumns : round_up(std::max<std::int64_t>(n_, 1), kPanelColumns);
 
+  // Pairs gain where several tiles share them. Short tiles then have the width of tall ones.
+  pairs_ = geometry_.pair_vectors > 0 && mr >= 2 && max_m > mr;
+  if (pairs_) {
+    pair_geometry_ = geometry_;
+    pair_geometry_.max_rows = static_cast<int>(mr / 2 * 2);
+    pair_geometry_.max_vectors.fill(geometry_.pair_vectors);
+  }
   // Whole K; its first, inner and last blocks.
   for (const bool first : {true, false})
     for (const bool last : {true, false}) {
@@ -89,6 +97,9 @@ Gemm<A, Acc, P>::Gemm(const PackedB<Acc>& b, const P& pipeline, std::int64_t max
         key.correct_a = key.correct_b = false;
       }
       kernels_[first * 2 + last] = KernelTable(geometry_, key, n_, 1, max_m);
+      if (!pairs_) continue;
+      key.pairs = true;
+      pair_kernels_[first * 2 + last] = KernelTable(pair_geometry_, key, n_, 1, max_m);
     }
   // A shifted operand's raw sums are read again.
   const bool read_again = a_shift<A>() != 0 && output_ == ValueType::acc;
@@ -106,16 +117,19 @@ Gemm<A, Acc, P>::Gemm(const PackedB<Acc>& b, const P& pipeline, std::int64_t max
 template <PackAModel A, class Acc, class P>
 std::size_t Gemm<A, Acc, P>::nbytes() const noexcept {
   std::size_t bytes = sizeof *this + streaming_.nbytes();
-  for (const KernelTable& table : kernels_) bytes += table.nbytes();
+  for (const auto* tables : {&kernels_, &pair_kernels_})
+    for (const KernelTable& table : *tables) bytes += table.nbytes();
   return bytes;
 }
 
 template <PackAModel A, class Acc, class P>
 std::string Gemm<A, Acc, P>::kernel_name() const {
   const std::int64_t lanes = geometry_.lanes;
-  const std::int64_t columns = std::clamp<std::int64_t>(n_, 1, tile_columns(geometry_, tallest_));
-  const KernelTable& last = kernels_[cuts_ ? 1 : 3];
-  return fbg::kernel_name(last.find(tallest_, ceil_div(columns, lanes), columns % lanes != 0).key);
+  const Geometry& geometry = pairs_ ? pair_geometry_ : geometry_;
+  const std::int64_t tallest = std::min<std::int64_t>(tallest_, geometry.max_rows);
+  const std::int64_t columns = std::clamp<std::int64_t>(n_, 1, tile_columns(geometry, tallest));
+  const KernelTable& last = (pairs_ ? pair_kernels_ : kernels_)[cuts_ ? 1 : 3];
+  return fbg::kernel_name(last.find(tallest, ceil_div(columns, lanes), columns % lanes != 0).key);
 }
 
 template <PackAModel A, class Acc, class P>
@@ -135,6 +149,10 @@ auto Gemm<A, Acc, P>::lay_out(std::byte* base) const noexcept -> Workspace {
   w.block.packed = packed;
   w.block.ld = ld_;
   if (geometry_.format.wide_a) place(w.wide, mc_ * 2 * ld_);
+  if (pairs_) {
+    place(w.a_pairs, round_up(mc_, 2) * ld_);
+    place(w.b_pairs, geometry_.pair_vectors * geometry_.lanes * paired_bytes(kc_));
+  }
   place(w.tail, mc_ * a_group_bytes_);
   if (cuts_) place(w.partial, mc_ * nc_ * static_cast<std::int64_t>(sizeof(Value)));
   if (Acc::kind == Accumulator::int16) place(w.partial, tile_bytes(geometry_));
@@ -181,6 +199,15 @@ auto Gemm<A, Acc, P>::pack(const A& a, Range rows, const Workspace& w,
     operand.add({w.wide, 2 * ld_, nullptr, b.panel_bytes(), b.groups()});
     return operand;
   }
+  if (pairs_ && rows.size() > geometry_.max_rows) {
+    constexpr auto kSize = static_cast<std::int64_t>(sizeof(T));
+    const void* const from = data ? data + rows.begin * ld : block.packed;
+    pair_rows(static_cast<const std::byte*>(from), data ? ld * kSize : block.ld, rows.size(),
+              k_ * kSize, b.groups(), w.a_pairs, ld_);
+    operand.in_pairs = true;
+    operand.add({w.a_pairs, 2 * ld_, nullptr, b.panel_bytes(), b.groups()});
+    return operand;
+  }
   const std::int64_t whole = k_ / Acc::format.kr, rest = k_ % Acc::format.kr;
   if (!data) {
     const auto* const packed = static_cast<const std::byte*>(block.packed);
@@ -210,13 +237,15 @@ template <PackAModel A, class Acc, class P>
 auto Gemm<A, Acc, P>::cut(const AOperand& a, Range groups, bool first, bool last) const noexcept
     -> DepthBlock {
   DepthBlock block{groups, {}, first, last, false};
+  block.a.in_pairs = a.in_pairs;
+  const std::int64_t group_bytes = a_group_bytes_ * (a.in_pairs ? 2 : 1);
   std::int64_t begin = 0;  // of the pair
   for (const BlockPair& pair : a.blocks()) {
     const std::int64_t from = std::max(groups.begin, begin);
     const std::int64_t to = std::min(groups.end, begin + pair.groups);
     if (from < to) {
       BlockPair part = pair;
-      part.a = static_cast<const std::byte*>(pair.a) + (from - begin) * a_group_bytes_;
+      part.a = static_cast<const std::byte*>(pair.a) + (from - begin) * group_bytes;
       part.groups = to - from;
       block.a.add(part);
     }
@@ -314,11 +343,17 @@ void Gemm<A, Acc, P>::run_block(Range rows, Range cols, const DepthBlock& depth,
                                 const PackedB<Acc>& b, const P& pipeline,
                                 OutputView c) const noexcept {
   constexpr std::int64_t kValue = sizeof(Value);
-  const BalancedSplit tiles = BalancedSplit::split(rows.size(), geometry_.max_rows);
-  const KernelTable& kernels = depth.streams && tiles.largest == geometry_.max_rows
+  const bool in_pairs = depth.a.in_pairs;
+  const Geometry& geometry = in_pairs ? pair_geometry_ : geometry_;
+  // In rows, or in pairs of rows, which tiles do not divide.
+  const BalancedSplit tiles =
+      BalancedSplit::split((rows.size() + in_pairs) >> in_pairs, geometry.max_rows >> in_pairs);
+  const std::int64_t tallest = tiles.largest << in_pairs;
+  const KernelTable& kernels = in_pairs ? pair_kernels_[depth.first * 2 + depth.last]
+                               : depth.streams && tallest == geometry.max_rows
                                    ? streaming_
                                    : kernels_[depth.first * 2 + depth.last];
-  const std::int64_t nr = tile_columns(geometry_, tiles.largest);
+  const std::int64_t nr = tile_columns(geometry, tallest);
   const std::int64_t depth_bytes = depth.groups.size() * Acc::format.b_group();
   const bool to_partial = !depth.last, to_functor = depth.last && kHasFunctor<P>;
   // Each row tile fetches its part of the next panel into the L2, so that weights in DRAM are near
@@ -331,7 +366,7 @@ void Gemm<A, Acc, P>::run_block(Range rows, Range cols, const DepthBlock& depth,
   args.set_blocks(blocks);
   args.ldpartial = nc_ * kValue;
   args.ldc = to_partial ? args.ldpartial : to_functor ? nr * kValue : c.ld;
-  for_each_column_group(geometry_, tiles.largest, cols, [&](const ColumnGroup& group) {
+  for_each_column_group(geometry, tallest, cols, [&](const ColumnGroup& group) {
     const std::int64_t col = group.col;
     args.col = col;
     args.columns = group.columns;
@@ -347,6 +382,11 @@ void Gemm<A, Acc, P>::run_block(Range rows, Range cols, const DepthBlock& depth,
       blocks[p].a = depth.a.pairs[p].a;
       blocks[p].b = from_pair;
       from_pair += blocks[p].groups * Acc::format.b_group();
+    }
+    if (in_pairs && !blocks.empty()) {
+      pair_columns(from, Acc::format.b_group(), group.vectors * geometry.lanes, depth.groups.size(),
+                   w.b_pairs);
+      blocks[0].b = w.b_pairs;
     }
     [[maybe_unused]] bool has_sums = false;
     if constexpr (Acc::kind == Accumulator::int16) {
@@ -371,7 +411,8 @@ void Gemm<A, Acc, P>::run_block(Range rows, Range cols, const DepthBlock& depth,
     Value* partial = cuts_ && !whole ? w.partial + (col - cols.begin) : nullptr;
     std::byte* c_tile =
         static_cast<std::byte*>(c.data) + args.row * c.ld + col * value_size(output_);
-    for_each_row_tile(tiles, blocks, [&](std::int64_t height) {
+    for_each_row_tile(tiles, blocks, [&](std::int64_t units) {
+      const std::int64_t height = std::min(units << in_pairs, rows.end - args.row);
       args.prefetch = fetched < depth_bytes ? next + fetched : from;
       args.partial = partial;
       args.c = to_partial ? partial : to_functor ? w.tile : static_cast<void*>(c_tile);
