@@ -11,6 +11,8 @@
 #include <cpuid.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "core/x64_features.h"
 #elif defined(__aarch64__)
 #include <asm/hwcap.h>
 #include <sys/auxv.h>
@@ -50,8 +52,6 @@ constexpr IsaEntry kIsaTable[] = {
 const IsaEntry& entry(Isa isa) noexcept { return kIsaTable[static_cast<int>(isa)]; }
 
 #if defined(__x86_64__)
-constexpr bool bit(unsigned reg, int index) { return (reg >> index) & 1u; }
-
 // Linux saves the state of AMX tiles only for processes that have asked for it. It refuses if a
 // thread has an alternate signal stack that is too small for that state.
 bool tiles_permitted() noexcept {
@@ -59,36 +59,23 @@ bool tiles_permitted() noexcept {
   return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
 }
 
-Features detect() noexcept {
-  unsigned a, b, c, d;
-  if (!__get_cpuid(1, &a, &b, &c, &d)) return 0;
-  const bool osxsave = bit(c, 27), avx = bit(c, 28), fma = bit(c, 12), f16c = bit(c, 29);
-  if (!osxsave || !avx) return 0;
-  unsigned xcr0, high;
-  __asm__ volatile("xgetbv" : "=a"(xcr0), "=d"(high) : "c"(0));
-  const bool os_ymm = (xcr0 & 0x6) == 0x6, os_zmm = (xcr0 & 0xe6) == 0xe6;
-  const bool os_tiles = (xcr0 & 0x60000) == 0x60000;
-  if (!os_ymm || !__get_cpuid_count(7, 0, &a, &b, &c, &d)) return 0;
-  const unsigned leaf7_subleaves = a, b7 = b, c7 = c, d7 = d;
-  unsigned a71 = 0;
-  if (leaf7_subleaves >= 1 && __get_cpuid_count(7, 1, &a, &b, &c, &d)) a71 = a;
+CpuidRegisters read_cpuid(std::uint32_t leaf, std::uint32_t subleaf) noexcept {
+  CpuidRegisters r;
+  if (!__get_cpuid_count(leaf, subleaf, &r.a, &r.b, &r.c, &r.d)) return {};
+  return r;
+}
 
-  Features f = 0;
-  const bool bmi = bit(b7, 3) && bit(b7, 8);  // every AVX2 machine has them; kernels use bzhi
-  if (bit(b7, 5) && bmi && fma && f16c) f |= feature::avx2;
-  if ((f & feature::avx2) && bit(a71, 4)) f |= feature::avx_vnni;
-  const bool avx512 = bit(b7, 16) && bit(b7, 17) && bit(b7, 28) && bit(b7, 30) && bit(b7, 31);
-  if ((f & feature::avx2) && os_zmm && avx512) {
-    f |= feature::avx512;
-    if (bit(c7, 11)) f |= feature::avx512_vnni;
-    if (bit(a71, 5)) f |= feature::avx512_bf16;
-    const bool amx = bit(d7, 24) && bit(d7, 25) && bit(d7, 22);  // tiles, int8, bfloat16
-    if (fbg_emulated_features)
-      f |= fbg_emulated_features();
-    else if (os_tiles && amx && tiles_permitted())
-      f |= feature::amx;
-  }
-  return f;
+std::uint64_t read_xcr0() noexcept {
+  std::uint32_t low, high;
+  __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  return std::uint64_t{high} << 32 | low;
+}
+
+Features detect() noexcept {
+  const bool emulates = fbg_emulated_features != nullptr;
+  const Features f =
+      x64_features({read_cpuid, read_xcr0, [&] { return !emulates && tiles_permitted(); }});
+  return emulates && (f & feature::avx512) ? f | fbg_emulated_features() : f;
 }
 
 std::string detect_name() {
