@@ -13,14 +13,16 @@ HWY_BEFORE_NAMESPACE();
 namespace fbg::simd {
 namespace HWY_NAMESPACE {
 
-// Sixteen tables of 16 entries. A byte less than 16k or beyond 16k + 15 becomes 0x80 or more when
-// 16k is taken off by exclusive or and 0x70 is added with saturation: it looks up a zero.
+// Sixteen tables of 16 entries. 16k is taken off by exclusive or; what is not below 16 then has to
+// look up a zero. It does on AArch64, whose instruction takes the whole byte as an index. That of
+// x86-64 takes the lower half unless the upper bit is set, as it is once 0x70 is added with
+// saturation.
 void look_up(const std::uint8_t* x, const std::uint8_t* table, std::size_t n, std::uint8_t* y) {
 #if HWY_TARGET == HWY_SCALAR
   for (std::size_t i = 0; i < n; ++i) y[i] = table[x[i]];
 #else
   const hn::ScalableTag<std::uint8_t> d;
-  const auto limit = hn::Set(d, std::uint8_t{0x70});
+  const auto limit = hn::Set(d, std::uint8_t{HWY_ARCH_ARM ? 0 : 0x70});
   for_each_vector_simple(n, hn::Lanes(d), [&](auto access, std::size_t i) FBG_INLINE_LAMBDA {
     const auto index = access.load(d, x + i);
     auto result = hn::Zero(d);
