@@ -65,8 +65,16 @@ def free_port() -> int:
 
 
 @contextmanager
-def running(name: str, command: list[str], port: int, path: str) -> Iterator[Server]:
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+def running(
+    name: str, command: list[str], port: int, path: str, cpus: set[int] | None = None
+) -> Iterator[Server]:
+    """A server, on all CPUs or on these."""
+    mine = os.sched_getaffinity(0)
+    try:
+        os.sched_setaffinity(0, cpus or mine)  # which the server inherits
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    finally:
+        os.sched_setaffinity(0, mine)
     try:
         for _ in range(1200):
             if process.poll() is not None:

@@ -19,7 +19,7 @@ from fbg.server.guard import Guard
 from fbg.server.routes import openai, pipelines, rerank, status, tei
 from fbg.server.state import State
 
-__all__ = ["build_app"]
+__all__ = ["POST_ROUTES", "build_app"]
 
 POST_ROUTES = (*openai.ROUTES, *tei.ROUTES, *rerank.ROUTES, *pipelines.ROUTES)
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
-import secrets
 import time
 from typing import Any
 
@@ -13,6 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fbg.server.endpoint import encode_json, send_json
 from fbg.server.errors import Dialect, Fault, RequestError, error_body
+from fbg.server.immediate import REQUEST_ID, new_request_id
 from fbg.server.state import State
 
 __all__ = ["Guard"]
@@ -21,8 +20,6 @@ log = logging.getLogger("fbg.server")
 
 # What needs no key: they say nothing about texts or models.
 OPEN_PATHS = frozenset({"/", "/health", "/ping", "/metrics"})
-
-REQUEST_ID = re.compile(rb"[\x21-\x7e]{1,128}")
 
 
 class Guard:
@@ -47,7 +44,7 @@ class Guard:
                 request_id = value
             elif name == b"content-length" and value.isdigit():
                 scope["content_length"] = int(value)
-        request_id = request_id or secrets.token_hex(8).encode()
+        request_id = request_id or new_request_id()
         scope["request_id"] = request_id.decode()
         status = 0
 

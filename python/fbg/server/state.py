@@ -44,6 +44,11 @@ class State:
         self._requests = 0
         self._bytes = 0
 
+    @property
+    def full(self) -> bool:
+        """Whether there are as many requests as there may be."""
+        return self._requests >= self.settings.max_concurrent_requests
+
     def check_key(self, authorization: bytes | None) -> None:
         """Raise RequestError unless the header holds one of the keys, where there are any."""
         if not self._keys:
@@ -58,7 +63,7 @@ class State:
         """Count a request that begins; raises RequestError if there are too many."""
         if not self.ready:
             raise RequestError(Fault.UNHEALTHY, "the models are not ready yet")
-        if self._requests >= self.settings.max_concurrent_requests:
+        if self.full:
             raise RequestError(Fault.OVERLOADED, "too many requests at the same time")
         self._requests += 1
 

@@ -1,0 +1,120 @@
+"""Answers that need nothing but the headers of a request: to /health, and to what is refused.
+
+A server that is overloaded refuses most of what arrives, and whatever that takes is missing where
+requests are answered; and its health is asked when it has least time. So the protocol asks here as
+soon as it has the headers of a request. There is no task, no scope and no body, and the answers
+were made when the server started.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from http import HTTPStatus
+
+from prometheus_client import Counter
+
+from fbg.server.endpoint import Route, encode_json
+from fbg.server.errors import Fault, RequestError, error_body
+from fbg.server.state import State
+
+__all__ = ["REQUEST_ID", "Immediate", "new_request_id"]
+
+REQUEST_ID = re.compile(rb"[\x21-\x7e]{1,128}")
+
+Headers = Iterable[tuple[bytes, bytes]]
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """An answer but for the id of its request. counts: what counts it, in the metrics."""
+
+    status: HTTPStatus
+    headers: bytes = b""
+    body: bytes = b""
+    counts: tuple[Counter, ...] = ()
+
+    @cached_property
+    def head(self) -> bytes:
+        return b"HTTP/1.1 %d %s\r\n%scontent-length: %d\r\n" % (
+            self.status.value,
+            self.status.phrase.encode(),
+            self.headers,
+            len(self.body),
+        )
+
+
+class Immediate:
+    """The answers of one process. routes: those whose requests are refused while it is full.
+
+    Keys are not looked at: these answers say nothing about texts or models.
+    """
+
+    def __init__(self, state: State, routes: Iterable[Route]) -> None:
+        self._state = state
+        healthy = _Answer(HTTPStatus.OK)
+        self._healthy = {b"/health": healthy, b"/ping": healthy}
+        self._refused = {route.path.encode(): _refusal(state, route) for route in routes}
+
+    def answer(self, method: bytes, path: bytes, headers: Headers, more: Headers) -> bytes | None:
+        """Return the answer to a request, or None if the application has to answer it.
+
+        headers: of the request. more: headers that every answer has.
+        """
+        state = self._state
+        if state.draining or not state.ready:
+            return None
+        if method == b"POST":
+            found = self._refused.get(path) if state.full else None
+        else:
+            found = self._healthy.get(path) if method == b"GET" else None
+        if found is None:
+            return None
+        begin = time.perf_counter()
+        for counter in found.counts:
+            counter.inc()
+        number = _request_id(headers)
+        lines = [found.head, b"x-request-id: ", number, b"\r\n"]
+        for name, value in more:
+            lines += name, b": ", value, b"\r\n"
+        if state.access_log is not None:
+            fields = {
+                "request_id": number.decode(),
+                "method": method.decode(),
+                "path": path.decode(),
+                "status": found.status.value,
+                "ms": round(1000 * (time.perf_counter() - begin), 2),
+            }
+            state.access_log.add(fields)
+        return b"".join((*lines, b"\r\n", found.body))
+
+
+def _refusal(state: State, route: Route) -> _Answer:
+    """Return the answer to a request of this route that is one too many."""
+    error = RequestError(Fault.OVERLOADED, "too many requests at the same time")
+    return _Answer(
+        HTTPStatus(error.status(route.dialect)),
+        b"content-type: application/json\r\nretry-after: 1\r\n",
+        encode_json(error_body(route.dialect, error)),
+        (
+            state.metrics.requests.labels(route.method),
+            state.metrics.failed.labels(error.fault.name.lower()),
+        ),
+    )
+
+
+def _request_id(headers: Headers) -> bytes:
+    """Return the id that a request brings with it, or a new one."""
+    for name, value in headers:
+        if name == b"x-request-id" and REQUEST_ID.fullmatch(value):
+            return value
+    return new_request_id()
+
+
+def new_request_id() -> bytes:
+    """Return 16 hexadecimal digits. They tell requests apart in logs and protect nothing."""
+    return b"%016x" % random.getrandbits(64)
