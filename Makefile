@@ -18,14 +18,14 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 NATIVE_SOURCES := $(shell find CMakeLists.txt cmake include src -type f)
 CXX_FILES      := $(shell find include src tests examples bench -name '*.cc' -o -name '*.h')
 
-.PHONY: help demo test emulate aarch64 sanitize tsan lint format bench docs wheels clean
+.PHONY: help demo test emulate aarch64 aarch64-python sanitize tsan lint format bench docs wheels clean
 .NOTPARALLEL:
 
 help:
 	@echo "make demo      embed sentences with a real model and classify digits, float32 and int8"
 	@echo "make test      lint, C++ tests, Python tests"
 	@echo "make emulate   tests with AMX in software, and whether they notice broken kernels"
-	@echo "make aarch64   the C++ tests for AArch64 on emulated CPUs"
+	@echo "make aarch64   the tests for AArch64 on emulated CPUs"
 	@echo "make sanitize  all tests under AddressSanitizer and UndefinedBehaviorSanitizer"
 	@echo "make tsan      C++ tests, and Python tests of threads, under ThreadSanitizer"
 	@echo "make lint      ruff, mypy --strict, clang-format"
@@ -58,12 +58,31 @@ emulate: $(VENV)/.dev
 	$(EMULATED) tests/gemm tests/plan tests/conv tests/models
 	$(BIN)/python scripts/amx_mutants.py
 
-# Cross-compiled; every test on each of the CPUs that cmake/aarch64-toolchain.cmake lists.
-aarch64: $(VENV)/.tools
+# Cross-compiled, with an extension module for Debian's Python, which is unpacked in the build folder.
+define aarch64_configured
 	PYTHON=$(PYTHON) scripts/system_packages.sh g++-aarch64-linux-gnu qemu-user-static googletest
-	$(BIN)/cmake -S . -B $(AARCH64) -G Ninja --toolchain cmake/aarch64-toolchain.cmake -DFBG_BUILD_TESTS=ON >/dev/null
+	PYTHON=$(BIN)/python scripts/aarch64_python.sh $(AARCH64)/python
+	$(BIN)/cmake -S . -B $(AARCH64) -G Ninja --toolchain cmake/aarch64-toolchain.cmake -DFBG_BUILD_TESTS=ON \
+	  -DFBG_BUILD_PYTHON=ON -Dpybind11_DIR=$$($(BIN)/python -m pybind11 --cmakedir) \
+	  -DPython_EXECUTABLE=$(CURDIR)/$(AARCH64)/python/python >/dev/null
+endef
+
+# The CPUs of cmake/aarch64-toolchain.cmake.
+AARCH64_CPUS := max neoverse-n1 cortex-a53
+
+aarch64: $(VENV)/.fbg
+	$(aarch64_configured)
 	$(BIN)/cmake --build $(AARCH64)
 	$(BIN)/ctest --test-dir $(AARCH64) --parallel 2 --output-on-failure --no-tests=error
+	scripts/aarch64_tests.sh $(AARCH64) $(BIN) $(AARCH64_CPUS)
+
+# The quick part of it: which kernels each CPU has, their microkernels, and the Python tests.
+aarch64-python: $(VENV)/.fbg
+	$(aarch64_configured)
+	$(BIN)/cmake --build $(AARCH64) --target _fbg test_aarch64 test_microkernel
+	$(BIN)/ctest --test-dir $(AARCH64) --parallel 2 --output-on-failure --no-tests=error \
+	  --tests-regex 'test_aarch64|test_microkernel$$'
+	scripts/aarch64_tests.sh $(AARCH64) $(BIN) $(AARCH64_CPUS)
 
 # The library, its tests and the package in a folder of their own, built with a sanitizer:
 # $(call instrumented,FOLDER,SANITIZER).

@@ -34,7 +34,7 @@ Dir::Log "$folder/apt";
 END
 export APT_CONFIG="$folder/apt/apt.conf"
 apt-get -qq update
-apt-get -qq --download-only --yes install python3 libpython3-dev
+apt-get -qq --download-only --yes install python3 libpython3-dev libstdc++6
 for package in "$folder"/apt/cache/archives/*.deb; do dpkg-deb --extract "$package" "$folder/root"; done
 unset APT_CONFIG
 

@@ -32,7 +32,7 @@ def product(w: fbg.PackedB) -> Array:
     if w.accum == "float32":
         return fbg.gemm(fbg.PackA(x), w)
     if w.scale is None:
-        return fbg.gemm(fbg.PackA((x * 50).astype(np.uint8)), w)
+        return fbg.gemm(fbg.PackA(np.abs(x * 50).astype(np.uint8)), w)
     return fbg.linear(x, w)
 
 
