@@ -56,7 +56,8 @@ print(*[kernel.name for kernel in fbg.kernels()], sep=",")
         assert names, result.stderr
         isa = KERNEL_ISA[accumulator][name]
         found = {
-            re.sub("(_masked|_loadc|_stream)*$", "", kernel).split("_", 5)[-1] for kernel in names
+            re.sub("(_masked|_loadc|_stream|_pairs)*$", "", kernel).split("_", 5)[-1]
+            for kernel in names
         }
         # Kernels with AMX leave short tiles and the end of each tile to those with VNNI.
         assert found == ({isa, "avx512_vnni"} if isa == "avx512_amx" else {isa})
