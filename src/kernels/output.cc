@@ -73,6 +73,24 @@ std::optional<ValueType> stage_result(const Stage& stage, ValueType in) noexcept
   return std::nullopt;
 }
 
+namespace {
+
+// Kernels add zero points to integers of 16 bits, with saturation. One outside the type of the
+// result means nothing, and beyond those 16 bits it would be another number.
+void require_zero_point(const Stage& stage) {
+  if (stage.kind != StageKind::requantize) return;
+  const auto low = static_cast<std::int32_t>(Requantize::lowest(stage.wanted));
+  const auto high = static_cast<std::int32_t>(Requantize::highest(stage.wanted));
+  const std::int32_t zero_point = stage.args.i0;
+  if (zero_point < low || zero_point > high)
+    throw std::invalid_argument("pipeline: Requantize: zero_point must be within [" +
+                                std::to_string(low) + ", " + std::to_string(high) + "] for " +
+                                value_type_name(stage.wanted) + ", got " +
+                                std::to_string(zero_point));
+}
+
+}  // namespace
+
 TypedPipeline type_pipeline(std::span<const Stage> stages, ValueType start) {
   if (stages.size() > kMaxStages)
     throw std::invalid_argument("pipeline: at most " + std::to_string(kMaxStages) +
@@ -84,6 +102,7 @@ TypedPipeline type_pipeline(std::span<const Stage> stages, ValueType start) {
     if (!out)
       throw PipelineTypeError(std::string("pipeline: ") + stage_name(stage.kind) +
                               " does not accept " + value_type_name(typed.output));
+    require_zero_point(stage);
     if (typed.count && ends_pipeline(typed.codes[typed.count - 1].kind))
       throw PipelineTypeError(std::string("pipeline: ") +
                               stage_name(typed.codes[typed.count - 1].kind) +

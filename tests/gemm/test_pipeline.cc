@@ -187,6 +187,19 @@ TEST_P(PipelineOnIsa, RowRangeIsThatOfTheResultForAnyThreads) {
   }
 }
 
+// Kernels add zero points to int16, so that 40000 would be 32767 there.
+TEST(Requantize, RefusesZeroPointsThatTheResultCannotHold) {
+  const auto type = [](std::int32_t zero_point, ValueType to) {
+    return type_pipeline(std::vector{Requantize{0.5f, zero_point, to}.stage()}, ValueType::acc);
+  };
+  for (const std::int32_t fits : {0, 255}) EXPECT_NO_THROW(type(fits, ValueType::uint8));
+  for (const std::int32_t fits : {-128, 127}) EXPECT_NO_THROW(type(fits, ValueType::int8));
+  for (const std::int32_t beyond : {-1, 256, 40000, -40000, 1 << 30})
+    EXPECT_THROW(type(beyond, ValueType::uint8), std::invalid_argument);
+  for (const std::int32_t beyond : {-129, 128, 40000, -40000, 1 << 30})
+    EXPECT_THROW(type(beyond, ValueType::int8), std::invalid_argument);
+}
+
 TEST(RowRange, EndsAPipeline) {
   static_assert(composes_from<Gelu, RowRange>(ValueType::float32));
   static_assert(!composes_from<RowRange, Gelu>(ValueType::float32));
