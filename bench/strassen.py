@@ -3,13 +3,14 @@
     python bench/strassen.py
     python bench/strassen.py --sizes 1024 2048
 
-Square matrices: n pixels of n channels against a 1x1 kernel with n outputs. Errors are relative to
-the standard deviation of the results, which the cost model compares before it prefers Strassen.
+Square matrices, multiplied by `fbg.prepare` with and without ``algorithm=``. Errors are relative to
+the standard deviation of the results.
 """
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,21 +19,24 @@ import timing
 
 import fbg
 
-NAMES = ["pointwise", "strassen1", "strassen2"]
+NAMES = ["product", "strassen1", "strassen2"]
 HEADERS = ["n", "product, ms", "of peak", "1 level", "2 levels", "error", "1 level", "2 levels"]
 
 
 def row(n: int, threads: int, arguments: Any, report: timing.Report) -> list[str]:
     rng = np.random.default_rng(n)
-    x = rng.standard_normal((1, n, n), dtype=np.float32)
-    w = rng.standard_normal((n, n, 1), dtype=np.float32)
-    wc = fbg.PackedConv(w, dtype="float32")
-    exact = x[0, :32].astype(np.float64) @ w[..., 0].T.astype(np.float64)
+    x = rng.standard_normal((n, n), dtype=np.float32)
+    w = rng.standard_normal((n, n), dtype=np.float32)
+    packed = fbg.PackedB(w, dtype="float32")
+    exact = x[:32].astype(np.float64) @ w.astype(np.float64)
     entrants, errors = [], []
     for name in NAMES:
-        call = fbg.prepare(wc, shape=x.shape, algorithm=name, num_threads=threads)
+        algorithm = None if name == "product" else name
+        call: Callable[..., Any] = fbg.prepare(
+            packed, rows=n, algorithm=algorithm, num_threads=threads
+        )
         out = call(x)
-        errors.append(float(np.abs(out[0, :32] - exact).max() / exact.std()))
+        errors.append(float(np.abs(out[:32] - exact).max() / exact.std()))
         if not errors[-1] < 1e-3:
             raise SystemExit(f"strassen.py: {name} is off by {errors[-1]:.1e} at n = {n}")
         entrants.append(timing.Contestant(name, functools.partial(call, x, out)))
@@ -40,7 +44,7 @@ def row(n: int, threads: int, arguments: Any, report: timing.Report) -> list[str
     entrants.append(peak.contestant("peak", names, 2.0 * n**3, threads))
     results = timing.race(entrants, timing.rounds(arguments), timing.pause(threads))
     report.add({"n": n, "threads": threads}, results)
-    product = results["pointwise"]
+    product = results["product"]
     gains = [results[name].speedup_over(product) for name in NAMES[1:]]
     return [
         str(n),

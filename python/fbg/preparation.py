@@ -31,6 +31,10 @@ Stages = Pipeline | Stage | Iterable[Stage] | None
 
 @overload
 def prepare(
+    weights: PackedB, pipeline: Stages = None, *, rows: int, algorithm: str, **options: Any
+) -> product.StrassenCall: ...
+@overload
+def prepare(
     weights: PackedB, pipeline: Stages = None, *, rows: int, **options: Any
 ) -> product.PreparedCall: ...
 @overload
@@ -39,7 +43,7 @@ def prepare(
 ) -> PreparedConv: ...
 def prepare(
     weights: PackedB | PackedConv, pipeline: Stages = None, **options: Any
-) -> product.PreparedCall | PreparedConv:
+) -> product.PreparedCall | product.StrassenCall | PreparedConv:
     """Return a function ``call(x, out=None)`` that applies `weights` and `pipeline` to x.
 
     Args:
@@ -49,7 +53,8 @@ def prepare(
             x: `PackAWithQuantRowOffset` (the default for int8 weights), `PackA` (the default for
             float weights and for uint8 x) or `PackAWithRowOffset`; ``x_dtype``, by default uint8
             for `PackAWithRowOffset` and for `PackA` with int8 weights, otherwise float32;
-            ``num_threads``; and the options of the packer, such as ``granularity``, ``scale`` and
+            ``num_threads``; ``algorithm="strassen"``, as in `gemm`, for x of exactly `rows` rows;
+            and the options of the packer, such as ``granularity``, ``scale`` and
             ``zero_point``, or a ``row_range`` with `rows` rows. For a convolution: ``shape``, the
             shape of every x; ``x_dtype``, ``scale``, ``zero_point``, ``algorithm``, ``exact`` and
             ``num_threads`` as in `conv`.

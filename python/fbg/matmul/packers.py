@@ -35,6 +35,9 @@ class PackA:
         dtype: ``"bfloat16"`` rounds a float32 `x` to bfloat16 while it is packed, so that bfloat16
             weights are multiplied by the bfloat16 dot-product instruction; None does not convert.
 
+    Attributes:
+        rounds: whether `x` is rounded in this way.
+
     Raises TypeError for another dtype, and ValueError if `x` is not 2-D.
 
     >>> import numpy as np
@@ -45,10 +48,13 @@ class PackA:
            [-1, 20]], dtype=int32)
     """
 
+    rounds = False
+
     def __init__(self, x: object, *, dtype: Literal["bfloat16"] | None = None) -> None:
         if dtype not in (None, "bfloat16"):
             raise ValueError(f"PackA: dtype must be 'bfloat16' or None, got {dtype!r}")
         self._refer(x, *(("float32", "bfloat16") if dtype else ("uint8", "float32", "bfloat16")))
+        self.rounds = dtype is not None and not is_bfloat16(self._array)
         if is_bfloat16(self._array):
             self._native = _fbg.AOperand("bfloat16", self._array.view(np.uint16))
         else:

@@ -14,8 +14,9 @@ from fbg.arrays import as_array, bfloat16, require_dtype, require_integer
 from fbg.matmul.packed_b import PackedB
 from fbg.matmul.packers import PackA, PackAWithQuantRowOffset, PackAWithRowOffset
 from fbg.matmul.pipeline import Pipeline, Stage
+from fbg.matmul.strassen import StrassenCall
 
-__all__ = ["PreparedCall", "gemm", "linear", "prepare"]
+__all__ = ["PreparedCall", "StrassenCall", "gemm", "linear", "prepare"]
 
 PreparedCall = _fbg.PreparedCall
 
@@ -34,6 +35,7 @@ def gemm(
     pipeline: Pipeline | Stage | Iterable[Stage] | None = None,
     out: npt.NDArray[Any] | None = None,
     num_threads: int | None = None,
+    algorithm: str | None = None,
 ) -> npt.NDArray[Any]:
     """Return ``pipeline(a @ packed_b)``, an (M, N) array.
 
@@ -47,9 +49,13 @@ def gemm(
             contiguous and may be any distance apart. It may be the residual of `Add`, but must not
             overlap the array of `a`. Default: a new array.
         num_threads: within [1, 1024]; default `get_num_threads()`, or 1 for a small product.
+        algorithm: None for the ordinary product. ``"strassen1"`` and ``"strassen2"`` multiply
+            float32 matrices with one or two levels of Strassen's algorithm, ``"strassen"`` with
+            the number of levels of least modelled cost. K must be a multiple of 2 (for two levels
+            of 4), and N of 32 (64). The weights are packed once more, at the first such product.
 
-    Returns `out`. The result is bit-for-bit the same for every number of threads, and none of its
-    rows depends on the other rows.
+    Returns `out`. The result is bit-for-bit the same for every number of threads. Without
+    `algorithm`, none of its rows depends on the other rows.
 
     Raises:
         TypeError: if the types of operands, stages and `out` do not match.
@@ -67,6 +73,11 @@ def gemm(
     """
     if not isinstance(a, PackA):
         raise TypeError(f"gemm: a must be a packer such as PackA, got {type(a).__name__}")
+    if algorithm is not None and isinstance(packed_b, PackedB):
+        StrassenCall.require_plain(a, "gemm")
+        stages = Pipeline.of(pipeline, "gemm")
+        rows = a.shape[0]
+        return StrassenCall(packed_b, stages, rows, algorithm, num_threads, "gemm")(a._array, out)
     return a._multiply(packed_b, Pipeline.of(pipeline, "gemm"), out, num_threads)
 
 
@@ -124,8 +135,9 @@ def prepare(
     packer: Callable[..., PackA] | None = None,
     x_dtype: npt.DTypeLike | None = None,
     num_threads: int | None = None,
+    algorithm: str | None = None,
     **options: Any,
-) -> PreparedCall:
+) -> PreparedCall | StrassenCall:
     """Return ``call``: ``call(x, out)`` is ``gemm(packer(x), packed_b, pipeline, out)``.
 
     This is `fbg.prepare` for products, which documents the arguments and the call.
@@ -159,6 +171,9 @@ def prepare(
     sample: object = packer(x, **options)
     if not isinstance(sample, PackA):
         raise TypeError(f"prepare: packer must make a PackA, got {type(sample).__name__}")
+    if algorithm is not None:
+        StrassenCall.require_plain(sample, "prepare")
+        return StrassenCall(packed_b, pipeline, rows, algorithm, num_threads, "prepare")
     threads = _threads(num_threads, "prepare")
     return _fbg.prepare(
         sample._native,

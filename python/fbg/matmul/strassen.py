@@ -1,0 +1,129 @@
+"""Strassen's algorithm for products in float32.
+
+A product is a pointwise convolution whose pixels are the rows of the left operand. The convolutions
+have the algorithm, its kernels and its workspace; this module only turns one call into the other.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fbg.arrays import require_dtype
+from fbg.conv.convolution import PreparedConv
+from fbg.matmul.packed_b import PackedB
+from fbg.matmul.packers import PackA
+from fbg.matmul.pipeline import Pipeline
+
+__all__ = ["StrassenCall"]
+
+Array = npt.NDArray[Any]
+
+# Into how many blocks K and N are divided. "strassen" takes the number of least modelled cost.
+_BLOCKS = {"strassen": 2, "strassen1": 2, "strassen2": 4}
+_LANES = 16  # the columns of a block are whole vectors
+
+
+class StrassenCall:
+    """A product by Strassen's algorithm, validated once: ``call(x, out=None)``.
+
+    `gemm` and `fbg.prepare` make it where ``algorithm="strassen"`` asks for it. x is float32 of the
+    shape (rows, K) that was prepared. The result is the same for every number of threads, but rows
+    are divided into blocks, so that the rounding of a row depends on how many there are, and a
+    value that is not finite reaches other rows.
+
+    >>> import numpy as np
+    >>> import fbg
+    >>> w = fbg.PackedB(np.ones((2, 32), np.float32), dtype="float32")
+    >>> call = fbg.prepare(w, fbg.ReLU(), rows=3, algorithm="strassen")
+    >>> call
+    StrassenCall(rows=3, K=2, N=32, strassen1, ReLU())
+    >>> call(np.ones((3, 2), np.float32))[0, :3]
+    array([2., 2., 2.], dtype=float32)
+    """
+
+    def __init__(
+        self,
+        packed_b: PackedB,
+        pipeline: Pipeline,
+        rows: int,
+        algorithm: str,
+        num_threads: int | None,
+        name: str,
+    ) -> None:
+        if algorithm not in _BLOCKS:
+            known = ", ".join(map(repr, _BLOCKS))
+            raise ValueError(f"{name}: algorithm must be one of {known} or None, got {algorithm!r}")
+        if packed_b.dtype != np.float32:
+            raise TypeError(
+                f"{name}: algorithm={algorithm!r} requires float32 weights, got {packed_b.dtype}"
+            )
+        blocks = _BLOCKS[algorithm]
+        k, n = packed_b.shape
+        if k % blocks or n % (blocks * _LANES):
+            raise ValueError(
+                f"{name}: algorithm={algorithm!r} requires K in multiples of {blocks} and N in "
+                f"multiples of {blocks * _LANES}, got K={k}, N={n}"
+            )
+        self._name = name
+        self._pipeline = pipeline
+        self._call = PreparedConv(
+            packed_b._as_convolution,
+            pipeline,
+            shape=(1, rows, k),
+            algorithm=algorithm,
+            num_threads=num_threads,
+        )
+        self.rows = rows
+        self.shape = (k, n)
+
+    @staticmethod
+    def require_plain(a: PackA, name: str) -> None:
+        """Raise TypeError unless `a` is a float32 matrix that is multiplied as it is."""
+        if type(a) is not PackA or a.dtype != np.float32 or a.rounds:
+            raise TypeError(f"{name}: algorithm requires PackA of a float32 x, got {a!r}")
+
+    @property
+    def algorithm(self) -> str:
+        """``"strassen1"`` or ``"strassen2"``."""
+        return self._call.algorithm
+
+    @property
+    def num_threads(self) -> int:
+        """The most threads that a call uses."""
+        return self._call.num_threads
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the elements of out."""
+        return self._call.dtype
+
+    def __call__(self, x: Array, out: Array | None = None) -> Array:
+        """Return the product for an x of the prepared shape."""
+        wanted = (self.rows, self.shape[0])
+        if not isinstance(x, np.ndarray) or x.shape != wanted or x.dtype != np.float32:
+            got = f"{x.dtype}{x.shape}" if isinstance(x, np.ndarray) else type(x).__name__
+            raise ValueError(f"{self._name}: x must be float32{wanted}, got {got}")
+        if out is None:
+            result: Array = self._call(x[None])[0]
+            return result
+        self._check_out(x, out)
+        self._call(x[None], out[None])
+        return out
+
+    def _check_out(self, x: Array, out: Array) -> None:
+        if not isinstance(out, np.ndarray):
+            raise TypeError(f"{self._name}: out must be a NumPy array, got {type(out).__name__}")
+        require_dtype(out, f"{self._name}: out", str(self.dtype))
+        wanted = (self.rows, self.shape[1])
+        if out.shape != wanted:
+            raise ValueError(f"{self._name}: out must have shape {wanted}, got {out.shape}")
+        if np.may_share_memory(x, out):
+            raise ValueError(f"{self._name}: out may not overlap A")
+
+    def __repr__(self) -> str:
+        k, n = self.shape
+        stages = f", {self._pipeline}" if self._pipeline.stages else ""
+        return f"StrassenCall(rows={self.rows}, K={k}, N={n}, {self.algorithm}{stages})"
