@@ -22,6 +22,7 @@
 #include "conv/algorithm.h"
 #include "conv/cost.h"
 #include "conv/padding.h"
+#include "conv/thread_memory.h"
 #include "fbg/gemm/tile_loop.h"
 
 namespace fbg {
@@ -109,6 +110,7 @@ class LinesStep final : public ConvStep<Acc> {
         tile_(unit_geometry(p)),
         key_(picking_key(p, tile_)),
         output_(key_.output()),
+        terms_(p.geometry, key_),
         tiles_(BalancedSplit::split(layout_.positions, tile_.max_rows)),
         kernels_(tile_, key_, p.geometry.group_outputs(), tiles_.largest - (tiles_.count > 1),
                  tiles_.largest),
@@ -128,14 +130,11 @@ class LinesStep final : public ConvStep<Acc> {
     line_bytes_ = lines.line_bytes();
     block_tiles_ = std::max<std::int64_t>(lines.most_tiles(), 1);
     remainder_bytes_ = lines.remainder_bytes(block_tiles_);
-    padded_ = round_up(g.group_outputs(), kPanelColumns);
-    terms_bytes_ = key_.column_terms ? g.groups * padded_ * 4 : 0;
-    args_bytes_ = round_up(kChainedTiles * static_cast<std::int64_t>(sizeof(TileArgs)), 64);
-    pairs_bytes_ = round_up(
-        kChainedTiles * std::ssize(runs_) * static_cast<std::int64_t>(sizeof(BlockPair)), 64);
+    lines_bytes_ = lines.bytes(block_tiles_);
     pad_bytes_ = round_up(pixel_, 64);
-    thread_bytes_ =
-        pad_bytes_ + 2 * terms_bytes_ + args_bytes_ + pairs_bytes_ + lines.bytes(block_tiles_);
+    MemoryCutter counter(nullptr);
+    cut(counter);
+    thread_bytes_ = counter.bytes();
   }
 
   std::string kernel() const override { return tallest_kernel_name(key_, tile_, tiles_); }
@@ -151,15 +150,8 @@ class LinesStep final : public ConvStep<Acc> {
     if (share.rows.size() <= 0 || share.cols.size() <= 0) return;
 
     const KernelScope scope(tile_, tiles_.largest);
-    std::byte* at = workspace + thread_id * thread_bytes_;
-    const auto take = [&](std::int64_t bytes) { return std::exchange(at, at + bytes); };
-    Thread t{};
-    t.padding = take(pad_bytes_);
-    t.terms.scale = reinterpret_cast<float*>(take(terms_bytes_));
-    t.terms.offset = reinterpret_cast<std::int32_t*>(take(terms_bytes_));
-    t.args = reinterpret_cast<TileArgs*>(take(args_bytes_));
-    t.pairs = reinterpret_cast<BlockPair*>(take(pairs_bytes_));
-    t.lines = at;
+    MemoryCutter memory(workspace + thread_id * thread_bytes_);
+    Thread t = cut(memory);
     t.place = TilePlace(run.stages, run.c, 1);
     std::uninitialized_default_construct_n(t.args, kChainedTiles);
 
@@ -182,6 +174,16 @@ class LinesStep final : public ConvStep<Acc> {
     TilePlace place;
   };
 
+  Thread cut(MemoryCutter& memory) const {
+    Thread t{};
+    t.padding = memory.take<std::byte>(pad_bytes_);
+    t.terms = terms_.take(memory);
+    t.args = memory.take<TileArgs>(kChainedTiles);
+    t.pairs = memory.take<BlockPair>(kChainedTiles * std::ssize(runs_));
+    t.lines = memory.take<std::byte>(lines_bytes_);
+    return t;
+  }
+
   static KernelKey picking_key(const ConvProblem<Acc>& p, const Geometry& tile) {
     KernelKey key = conv_kernel_key(p, tile);
     key.picks_rows = true;
@@ -200,15 +202,7 @@ class LinesStep final : public ConvStep<Acc> {
 
   void begin_image(const ConvRun& run, std::int64_t n, Thread& t) const noexcept {
     fill_padding(t.padding, pad_bytes_, run.image_zero_point(n), 1);
-    if (!key_.column_terms) return;
-    const std::int64_t columns = geometry_.group_outputs();
-    for (std::int64_t group = 0; group < geometry_.groups; ++group) {
-      const PackedB<Acc>& b = *weights_[static_cast<std::size_t>(group)];
-      fill_column_terms(key_, t.place.stages(), run.image_scale(n), run.image_zero_point(n),
-                        b.scale(), b.col_offsets(), {group * columns, (group + 1) * columns},
-                        padded_,
-                        {t.terms.scale + group * padded_, t.terms.offset + group * padded_});
-    }
+    terms_.fill<Acc>(run, n, t.place.stages(), weights_, t.terms);
   }
 
   // The lines of image n that output lines `lines` read.
@@ -276,10 +270,7 @@ class LinesStep final : public ConvStep<Acc> {
       args.set_blocks({pairs, runs_.size()});
       args.columns = columns.columns;
       args.prefetch = nullptr;
-      if (key_.column_terms) {
-        args.b_scale = t.terms.scale + group * padded_ + col;
-        args.col_offsets = t.terms.offset + group * padded_ + col;
-      }
+      terms_.set(args, t.terms, group, col);
       for (std::size_t r = 0; r < runs_.size(); ++r) {
         pairs[r].lda = g.stride[2] * pixel_;
         pairs[r].b = panel + runs_[r].first * kGroupBytes;
@@ -324,6 +315,7 @@ class LinesStep final : public ConvStep<Acc> {
   const Geometry tile_;
   const KernelKey key_;
   const ValueType output_;
+  const GroupTerms terms_;
   const BalancedSplit tiles_;  // of the positions of an image
   const KernelTable kernels_;
   const std::int64_t pixel_;           // bytes
@@ -333,8 +325,7 @@ class LinesStep final : public ConvStep<Acc> {
   std::vector<Run> runs_;
   std::vector<std::vector<std::uint8_t>> picked_;  // by position in a line
   std::int64_t block_tiles_, remainder_bytes_;
-  std::int64_t padded_;  // columns of a group, in whole panels
-  std::int64_t line_bytes_, pad_bytes_, terms_bytes_, args_bytes_, pairs_bytes_, thread_bytes_;
+  std::int64_t line_bytes_, lines_bytes_, pad_bytes_, thread_bytes_;
 };
 
 bool applies(const ConvProblem<Acc>& p) {

@@ -18,6 +18,7 @@
 #include "conv/algorithm.h"
 #include "conv/cost.h"
 #include "conv/padding.h"
+#include "conv/thread_memory.h"
 #include "fbg/gemm/tile_loop.h"
 #include "simd/lanes.h"
 
@@ -53,6 +54,7 @@ class PatchesStep final : public ConvStep<Acc> {
         tile_(patch_geometry(p)),
         key_(conv_kernel_key(p, tile_)),
         output_(key_.output()),
+        terms_(p.geometry, key_),
         tiles_(BalancedSplit::split(volume(p.shape.output), tile_.max_rows)),
         kernels_(tile_, key_, p.geometry.out_channels,
                  std::max<std::int64_t>(tiles_.largest - 1, 1), tiles_.largest),
@@ -70,11 +72,9 @@ class PatchesStep final : public ConvStep<Acc> {
     pad_bytes_ = round_up(run_, 64);
     const std::int64_t line = std::max<std::int64_t>(p.shape.output[2], 1);
     border_bytes_ = round_up((line - 1) * g.stride[2] * g.in_channels + steps_, 64);
-    terms_bytes_ = key_.column_terms ? round_up(g.out_channels, kPanelColumns) * 4 : 0;
-    patches_bytes_ = round_up(block_tiles_ * tile_.max_rows * patch_, 64);
-    rows_bytes_ = round_up(rows_ * static_cast<std::int64_t>(sizeof(simd::PatchRow)), 64);
-    thread_bytes_ =
-        pad_bytes_ + 2 * rows_bytes_ + rows_ * border_bytes_ + 2 * terms_bytes_ + patches_bytes_;
+    MemoryCutter counter(nullptr);
+    cut(counter);
+    thread_bytes_ = counter.bytes();
   }
 
   std::string kernel() const override { return tallest_kernel_name(key_, tile_, tiles_); }
@@ -90,16 +90,8 @@ class PatchesStep final : public ConvStep<Acc> {
     if (share.rows.size() <= 0 || share.cols.size() <= 0) return;
 
     const KernelScope scope(tile_, tiles_.largest);
-    std::byte* at = workspace + thread_id * thread_bytes_;
-    const auto take = [&](std::int64_t bytes) { return std::exchange(at, at + bytes); };
-    Thread t{};
-    t.padding = take(pad_bytes_);
-    t.borders = take(rows_ * border_bytes_);
-    t.lines = reinterpret_cast<const std::byte**>(take(rows_bytes_));
-    t.rows = reinterpret_cast<simd::PatchRow*>(take(rows_bytes_));
-    t.terms.scale = reinterpret_cast<float*>(take(terms_bytes_));
-    t.terms.offset = reinterpret_cast<std::int32_t*>(take(terms_bytes_));
-    t.patches = at;
+    MemoryCutter memory(workspace + thread_id * thread_bytes_);
+    Thread t = cut(memory);
     t.place = TilePlace(run.stages, run.c, 1);
     for_each_block(
         share.rows, tiles_.count, block_tiles_, [&](std::int64_t n) { begin_image(run, n, t); },
@@ -121,12 +113,21 @@ class PatchesStep final : public ConvStep<Acc> {
     TilePlace place;
   };
 
+  Thread cut(MemoryCutter& memory) const {
+    Thread t{};
+    t.padding = memory.take<std::byte>(pad_bytes_);
+    t.borders = memory.take<std::byte>(rows_ * border_bytes_);
+    t.lines = memory.take<const std::byte*>(rows_);
+    t.rows = memory.take<simd::PatchRow>(rows_);
+    t.terms = terms_.take(memory);
+    t.patches = memory.take<std::byte>(block_tiles_ * tile_.max_rows * patch_);
+    return t;
+  }
+
   void begin_image(const ConvRun& run, std::int64_t n, Thread& t) const noexcept {
     fill_padding(t.padding, pad_bytes_, run.image_zero_point(n), 1);
-    if (!key_.column_terms) return;
-    fill_column_terms(key_, t.place.stages(), run.image_scale(n), run.image_zero_point(n),
-                      panels_.scale(), panels_.col_offsets(), {0, geometry_.out_channels},
-                      terms_bytes_ / 4, t.terms);
+    const PackedB<Acc>* const weights[] = {&panels_};
+    terms_.template fill<Acc>(run, n, t.place.stages(), weights, t.terms);
   }
 
   // Tiles `tiles` of image n: their patches, then their products by groups of columns.
@@ -150,10 +151,7 @@ class PatchesStep final : public ConvStep<Acc> {
       args.prefetch = static_cast<const std::byte*>(pair.b);
       args.columns = columns.columns;
       args.b_sums = panels_.col_offsets() + col;
-      if (key_.column_terms) {
-        args.b_scale = t.terms.scale + col;
-        args.col_offsets = t.terms.offset + col;
-      }
+      terms_.set(args, t.terms, 0, col);
       for (std::int64_t i = tiles.begin; i < tiles.end; ++i) {
         const Range pixels = tiles_[i];
         pair.a = in_place ? run.x + n * run.batch_stride + pixels.begin * pair.lda
@@ -255,6 +253,7 @@ class PatchesStep final : public ConvStep<Acc> {
   const Geometry tile_;
   const KernelKey key_;
   const ValueType output_;
+  const GroupTerms terms_;
   const BalancedSplit tiles_;  // of the output pixels of an image
   const KernelTable kernels_;
   const PackedB<Acc>& panels_;
@@ -264,7 +263,7 @@ class PatchesStep final : public ConvStep<Acc> {
   // to the next.
   std::int64_t rows_, run_, steps_, patch_;
   std::int64_t block_tiles_;
-  std::int64_t pad_bytes_, border_bytes_, rows_bytes_, terms_bytes_, patches_bytes_, thread_bytes_;
+  std::int64_t pad_bytes_, border_bytes_, thread_bytes_;
 };
 
 template <class Acc>

@@ -18,6 +18,7 @@
 #include "conv/algorithm.h"
 #include "conv/cost.h"
 #include "conv/padding.h"
+#include "conv/thread_memory.h"
 #include "fbg/gemm/tile_loop.h"
 
 namespace fbg {
@@ -67,6 +68,7 @@ class TapsStep final : public ConvStep<Acc> {
         tile_(taps_geometry(p)),
         key_(conv_kernel_key(p, tile_)),
         output_(key_.output()),
+        terms_(p.geometry, key_),
         tiles_(BalancedSplit::split(p.shape.output[2], tile_.max_rows)),
         kernels_(tile_, key_, p.geometry.group_outputs(), 1, p.shape.output[2]) {
     const ConvGeometry& g = geometry_;
@@ -88,15 +90,9 @@ class TapsStep final : public ConvStep<Acc> {
     const std::int64_t rows = g.kernel[0] * g.kernel[1];
     block_tiles_ = std::clamp<std::int64_t>(kBlockBytes / (segment_bytes_ * rows), 1, kBlockTiles);
     pad_bytes_ = round_up(reach_ * pixel_ + slack_, 64);
-    padded_ = round_up(g.group_outputs(), kPanelColumns);
-    terms_bytes_ = key_.column_terms ? g.groups * padded_ * 4 : 0;
-    segments_bytes_ =
-        round_up(block_tiles_ * rows * static_cast<std::int64_t>(sizeof(Segment)), 64);
-    args_bytes_ = round_up(kChainedTiles * static_cast<std::int64_t>(sizeof(TileArgs)), 64);
-    pairs_bytes_ = round_up(
-        kChainedTiles * std::ssize(runs_) * static_cast<std::int64_t>(sizeof(BlockPair)), 64);
-    thread_bytes_ = pad_bytes_ + 2 * terms_bytes_ + args_bytes_ + pairs_bytes_ + segments_bytes_ +
-                    block_tiles_ * rows * segment_bytes_;
+    MemoryCutter counter(nullptr);
+    cut(counter);
+    thread_bytes_ = counter.bytes();
     threads_ = p.threads;
   }
 
@@ -116,16 +112,8 @@ class TapsStep final : public ConvStep<Acc> {
     if (share.rows.size() <= 0 || share.cols.size() <= 0) return;
 
     const KernelScope scope(tile_, tiles_.largest);
-    std::byte* at = workspace + thread_id * thread_bytes_;
-    const auto take = [&](std::int64_t bytes) { return std::exchange(at, at + bytes); };
-    Thread t{};
-    t.padding = take(pad_bytes_);
-    t.terms.scale = reinterpret_cast<float*>(take(terms_bytes_));
-    t.terms.offset = reinterpret_cast<std::int32_t*>(take(terms_bytes_));
-    t.args = reinterpret_cast<TileArgs*>(take(args_bytes_));
-    t.pairs = reinterpret_cast<BlockPair*>(take(pairs_bytes_));
-    t.segments = reinterpret_cast<Segment*>(take(segments_bytes_));
-    t.copies = at;
+    MemoryCutter memory(workspace + thread_id * thread_bytes_);
+    Thread t = cut(memory);
     t.place = TilePlace(run.stages, run.c, run.grid.step[2]);
     std::uninitialized_default_construct_n(t.args, kChainedTiles);
 
@@ -149,17 +137,20 @@ class TapsStep final : public ConvStep<Acc> {
 
   std::int64_t kernel_rows() const { return geometry_.kernel[0] * geometry_.kernel[1]; }
 
+  Thread cut(MemoryCutter& memory) const {
+    Thread t{};
+    t.padding = memory.take<std::byte>(pad_bytes_);
+    t.terms = terms_.take(memory);
+    t.args = memory.take<TileArgs>(kChainedTiles);
+    t.pairs = memory.take<BlockPair>(kChainedTiles * std::ssize(runs_));
+    t.segments = memory.take<Segment>(block_tiles_ * kernel_rows());
+    t.copies = memory.take<std::byte>(block_tiles_ * kernel_rows() * segment_bytes_);
+    return t;
+  }
+
   void begin_image(const ConvRun& run, std::int64_t n, Thread& t) const noexcept {
     fill_padding(t.padding, pad_bytes_ / element_, run.image_zero_point(n), element_);
-    if (!key_.column_terms) return;
-    const std::int64_t columns = geometry_.group_outputs();
-    for (std::int64_t group = 0; group < geometry_.groups; ++group) {
-      const PackedB<Acc>& b = *weights_[static_cast<std::size_t>(group)];
-      fill_column_terms(key_, t.place.stages(), run.image_scale(n), run.image_zero_point(n),
-                        b.scale(), b.col_offsets(), {group * columns, (group + 1) * columns},
-                        padded_,
-                        {t.terms.scale + group * padded_, t.terms.offset + group * padded_});
-    }
+    terms_.template fill<Acc>(run, n, t.place.stages(), weights_, t.terms);
   }
 
   struct Tile {
@@ -231,10 +222,7 @@ class TapsStep final : public ConvStep<Acc> {
       args.columns = columns.columns;
       if (b.col_offsets()) args.b_sums = b.col_offsets() + col;
       args.prefetch = tile_.block_groups > 1 ? nullptr : panel;
-      if (key_.column_terms) {
-        args.b_scale = t.terms.scale + group * padded_ + col;
-        args.col_offsets = t.terms.offset + group * padded_ + col;
-      }
+      terms_.set(args, t.terms, group, col);
       for (std::size_t r = 0; r < runs_.size(); ++r) {
         pairs[r].b = panel + runs_[r].first * kGroupBytes;
         pairs[r].b_panel_stride = b.panel_bytes();
@@ -275,6 +263,7 @@ class TapsStep final : public ConvStep<Acc> {
   const Geometry tile_;
   const KernelKey key_;
   const ValueType output_;
+  const GroupTerms terms_;
   const BalancedSplit tiles_;  // of an output row
   const KernelTable kernels_;
   std::vector<const PackedB<Acc>*> weights_;  // by group
@@ -283,8 +272,7 @@ class TapsStep final : public ConvStep<Acc> {
   std::int64_t reach_;            // pixels of a row under the kernel
   std::int64_t slack_;            // bytes that the last k-group of a run reads beyond it
   std::int64_t segment_bytes_, block_tiles_;
-  std::int64_t padded_;  // columns of a group, in whole panels
-  std::int64_t pad_bytes_, terms_bytes_, args_bytes_, pairs_bytes_, segments_bytes_, thread_bytes_;
+  std::int64_t pad_bytes_, thread_bytes_;
   int threads_;
 };
 
