@@ -20,6 +20,7 @@
 #include "conv/padding.h"
 #include "conv/thread_memory.h"
 #include "fbg/gemm/tile_loop.h"
+#include "fbg/gemm/tile_share.h"
 #include "simd/lanes.h"
 
 namespace fbg {
@@ -85,8 +86,7 @@ class PatchesStep final : public ConvStep<Acc> {
   void run(const ConvRun& run, std::byte* workspace, int, int thread_id,
            int num_threads) const noexcept override {
     const std::int64_t count = shape_.batch * tiles_.count, columns = geometry_.out_channels;
-    const int row_parts = choose_row_parts(shape_.out_pixels(), columns, num_threads);
-    const Share share = thread_share(count, columns, thread_id, num_threads, row_parts);
+    const Share share = tile_share(count, tiles_.largest, columns, thread_id, num_threads);
     if (share.rows.size() <= 0 || share.cols.size() <= 0) return;
 
     const KernelScope scope(tile_, tiles_.largest);

@@ -20,6 +20,7 @@
 #include "conv/padding.h"
 #include "conv/thread_memory.h"
 #include "fbg/gemm/tile_loop.h"
+#include "fbg/gemm/tile_share.h"
 
 namespace fbg {
 namespace {
@@ -106,9 +107,8 @@ class TapsStep final : public ConvStep<Acc> {
            int num_threads) const noexcept override {
     const Extent3& out = shape_.output;
     const std::int64_t lines = shape_.batch * out[0] * out[1], count = lines * tiles_.count;
-    const int row_parts = choose_row_parts(lines * out[2], geometry_.group_outputs(), num_threads);
     const Share share =
-        thread_share(count, geometry_.group_outputs(), thread_id, num_threads, row_parts);
+        tile_share(count, tiles_.largest, geometry_.group_outputs(), thread_id, num_threads);
     if (share.rows.size() <= 0 || share.cols.size() <= 0) return;
 
     const KernelScope scope(tile_, tiles_.largest);

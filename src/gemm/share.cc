@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "fbg/gemm/gemm.h"
+#include "fbg/gemm/tile_share.h"
 
 namespace fbg {
 namespace {
@@ -16,15 +17,15 @@ Range part(std::int64_t units, std::int64_t unit_size, std::int64_t limit, int i
   return {cut(index), cut(index + 1)};
 }
 
-}  // namespace
-
-int choose_row_parts(std::int64_t rows, std::int64_t cols, int num_threads) noexcept {
+// choose_row_parts() for rows that are cut between units of `unit` rows.
+int choose_parts(std::int64_t units, std::int64_t unit, std::int64_t cols,
+                 int num_threads) noexcept {
   const std::int64_t panels = ceil_div(cols, kPanelColumns);
   int best_row_parts = 1;
   std::int64_t best = std::numeric_limits<std::int64_t>::max();
   for (int row_parts = 1; row_parts <= num_threads; ++row_parts) {
     if (num_threads % row_parts) continue;
-    const std::int64_t part_rows = ceil_div(rows, row_parts);
+    const std::int64_t part_rows = ceil_div(units, row_parts) * unit;
     const std::int64_t part_cols = ceil_div(panels, num_threads / row_parts) * kPanelColumns;
     const std::int64_t cost = part_rows * (part_cols + kPackColumns) + kStreamRows * part_cols;
     if (cost < best) {
@@ -35,6 +36,12 @@ int choose_row_parts(std::int64_t rows, std::int64_t cols, int num_threads) noex
   return best_row_parts;
 }
 
+}  // namespace
+
+int choose_row_parts(std::int64_t rows, std::int64_t cols, int num_threads) noexcept {
+  return choose_parts(rows, 1, cols, num_threads);
+}
+
 Share thread_share(std::int64_t rows, std::int64_t cols, int thread_id, int num_threads,
                    int row_parts) noexcept {
   if (row_parts < 1 || num_threads % row_parts != 0)
@@ -43,6 +50,12 @@ Share thread_share(std::int64_t rows, std::int64_t cols, int thread_id, int num_
   const std::int64_t panels = ceil_div(cols, kPanelColumns);
   return {part(rows, 1, rows, thread_id / col_parts, row_parts),
           part(panels, kPanelColumns, cols, thread_id % col_parts, col_parts)};
+}
+
+Share tile_share(std::int64_t tiles, std::int64_t tile_rows, std::int64_t cols, int thread_id,
+                 int num_threads) noexcept {
+  return thread_share(tiles, cols, thread_id, num_threads,
+                      choose_parts(tiles, tile_rows, cols, num_threads));
 }
 
 }  // namespace fbg

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "fbg/gemm/gemm.h"
+#include "fbg/gemm/tile_share.h"
 
 namespace fbg {
 namespace {
@@ -60,6 +61,21 @@ TEST(ThreadShares, CoverCExactlyOnceAndCutColumnsBetweenPanels) {
         }
         ASSERT_EQ(covered, rows * cols) << rows << " x " << cols << " on " << threads;
       }
+}
+
+// Of 7 tiles two threads would compute 4 and 3, where they can have half of the columns each.
+TEST(ThreadShares, OfFewTilesAreEven) {
+  for (const int threads : {2, 4}) {
+    std::int64_t covered = 0, most = 0;
+    for (int id = 0; id < threads; ++id) {
+      const Share s = tile_share(7, 28, 256, id, threads);
+      covered += s.rows.size() * s.cols.size();
+      most = std::max(most, s.rows.size() * s.cols.size());
+    }
+    EXPECT_EQ(covered, 7 * 256);
+    EXPECT_EQ(most, 7 * 256 / threads);
+  }
+  EXPECT_EQ(tile_share(98, 32, 256, 1, 2).rows.begin, 49);  // even: columns stay together
 }
 
 TEST(ThreadShares, OfALargeMatrixAreEven) {
