@@ -74,8 +74,10 @@ class WinogradStep final : public ConvStep<Float32> {
     const std::int64_t tiles = tiling_.tiles(), mr = tile_.max_rows;
     const std::int64_t row_bytes =
         tiling_.points() * (geometry_.in_channels + geometry_.out_channels) * kFloat;
-    // Threads share the tiles of one block where each would have few of its own.
-    shared_ = threads_ > 1 && tiles < threads_ * kFewTiles * mr && tiles * row_bytes <= kMaxShared;
+    // Threads share the tiles of one block where those of a thread would not fill a tile of the
+    // microkernel: each then reads a part of the weights, but what the others have transformed,
+    // too.
+    shared_ = threads_ > 1 && tiles < threads_ * mr && tiles * row_bytes <= kMaxShared;
     const std::int64_t fits = cpu_info().l2_bytes / 2 / row_bytes / mr * mr;
     block_tiles_ = shared_ ? tiles : std::min(std::max(fits, kFewTiles * mr), tiles);
     source_ = PointMatrices::lay_out(block_tiles_, geometry_.in_channels);
@@ -141,7 +143,7 @@ class WinogradStep final : public ConvStep<Float32> {
   }
 
  private:
-  // Rows of tiles that a thread should have of its own, in tiles of the microkernel.
+  // The least number of rows of a block that is not the whole image, in tiles of the microkernel.
   static constexpr std::int64_t kFewTiles = 2;
   static constexpr std::int64_t kMaxShared = 16 << 20;  // bytes of a block that threads share
 
