@@ -1,6 +1,6 @@
 // sliding: depthwise and groupwise convolutions, whose kernels read each pixel once.
 //
-//   for each row of the output, or two that share a window           (or blocks first: goes_down_)
+//   for each row of the output, or up to three that share a window   (or blocks first: goes_down_)
 //     find the rows of the image under the kernel
 //     for each block of channels                                       one call of a kernel
 //
@@ -160,9 +160,9 @@ class SlidingStep final : public ConvStep<Acc> {
     SlidingSegment* segments;
     const StageArgs* stages;
   };
-  // The kernels of a block, for one line and for all that share a window.
+  // The kernels of a block, for all lines that share a window and for those of the last window.
   struct Kernels {
-    kernels::SlidingFunction one, all;
+    kernels::SlidingFunction all, last;
   };
 
   AlignedBuffer make_weights(const PackedConv<Acc>& weights) const {
@@ -176,10 +176,12 @@ class SlidingStep final : public ConvStep<Acc> {
     }
   }
 
-  static Kernels find_kernels(SlidingKey key) {
+  Kernels find_kernels(SlidingKey key) const {
     const kernels::SlidingFunction all = kernels::find_sliding(key);
-    key.lines = 1;  // the last row of an odd number stands alone
-    return {kernels::find_sliding(key), all};
+    const std::int64_t rest = shape_.output[1] % key.lines;
+    if (rest == 0) return {all, all};
+    key.lines = static_cast<std::uint8_t>(rest);
+    return {all, kernels::find_sliding(key)};
   }
 
   // Whether kernels may take the sums of an image for the bits of floats (SlidingArgs::shift).
@@ -296,7 +298,7 @@ class SlidingStep final : public ConvStep<Acc> {
     }
     const Kernels& kernels =
         (t.float_bits ? float_kernels_ : kernels_)[static_cast<std::size_t>(index)];
-    (w.lines == block.key.lines ? kernels.all : kernels.one)(&args);
+    (w.lines == block.key.lines ? kernels.all : kernels.last)(&args);
     if (writes_) return;
     for (std::int64_t line = 0; line < w.lines; ++line)
       finish_line(run, block, w, pixel + line * shape_.output[2], t.sums + line * args.line, t);

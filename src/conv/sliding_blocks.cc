@@ -41,20 +41,25 @@ SlidingKey key_of(const ConvGeometry& g, SlidingKey key, int vectors, int lines)
   return key;
 }
 
-// Two output rows can share a window. Of bytes they do if it takes no more lanes than one's.
+// Several output rows can share a window. Two of bytes do if it takes no more lanes than one's.
 bool shares_lines(const ConvGeometry& g, bool floats) {
   if ((g.group_inputs() > 1 && !floats) || g.dilation[1] > 1) return false;
   return floats || ceil_div(window_rows(g, 2, false), 4) == ceil_div(window_rows(g, 1, false), 4);
 }
 
-double cost_per_vector(const SlidingKey& key) { return kernels::sliding_cost(key) / key.vectors; }
+// Reading the image counts besides: the more rows share a window, the less often each is read.
+double cost_per_vector(const SlidingKey& key) {
+  const double cost = kernels::sliding_cost(key) / key.vectors;
+  return key.is_float() ? cost + static_cast<double>(key.rows * key.step) / key.lines : cost;
+}
 
 // The widest block that fits the registers at the least cost of a channel; none: vectors is 0.
 SlidingKey best_key(const ConvGeometry& g, const SlidingKey& kind) {
   SlidingKey best{};
+  const int most_lines = kind.is_float() && g.group_inputs() == 1 ? 3 : 2;
   for (const int vectors : {4, 3, 2, 1})
-    for (const int lines : {2, 1}) {
-      if (lines == 2 && !shares_lines(g, kind.is_float())) continue;
+    for (int lines = most_lines; lines > 0; --lines) {
+      if (lines > 1 && !shares_lines(g, kind.is_float())) continue;
       if (vectors == 3 && !kind.is_float()) continue;
       const SlidingKey key = key_of(g, kind, vectors, lines);
       if (key.source == SlidingSource::quads && vectors < 4) continue;

@@ -104,3 +104,21 @@ def test_floats_with_a_bias_and_bounds(
         for name in names:
             y = fbg.conv(x, wc, stages, algorithm=name, num_threads=2)
             np.testing.assert_allclose(y, expected, rtol=1e-4, atol=1e-4, err_msg=name)
+
+
+@pytest.mark.parametrize(("channels", "kernel", "stride"), [(72, 3, 1), (40, 3, 2), (24, 5, 1)])
+def test_rows_of_floats_are_the_same_whatever_shares_their_window(
+    isa: str, channels: int, kernel: int, stride: int
+) -> None:
+    rng = np.random.default_rng(stride)
+    x = rng.standard_normal((1, 8 * stride + kernel, 11, channels), np.float32)
+    w = rng.standard_normal((channels, 1, kernel, kernel), np.float32)
+    wc = fbg.PackedConv(
+        w, dtype="float32", stride=stride, padding=[0, kernel // 2], groups=channels
+    )
+    algorithm = "im2col" if isa == "generic" else "sliding"  # which needs vectors
+    expected = fbg.conv(x, wc, algorithm=algorithm)
+    for rows in range(1, 9):
+        part = x[:, : (rows - 1) * stride + kernel]
+        y = fbg.conv(part, wc, algorithm=algorithm, num_threads=2)
+        np.testing.assert_array_equal(y, expected[:, :rows])

@@ -137,9 +137,13 @@ class SlidingFloatGenerator final : public SlidingLoop {
       vbroadcastss(bound, arg(offsetof(SlidingArgs, high)));
       for_all([&](const Vec& s, int) { vminps(s, bound, s); });
     }
-    for (int line = 0; line < key_.lines; ++line)
+    for (int line = 0; line < key_.lines; ++line) {
+      if (line == 1) mov(row_, c_);
+      if (line > 0) add(row_, line_);
+      const Reg64& to = line > 0 ? row_ : c_;
       for (int v = 0; v < key_.vectors; ++v)
-        store(ptr[result(line) + v * vector_bytes()], sum(place, line, v), is_partial(v));
+        store(ptr[to + v * vector_bytes()], sum(place, line, v), is_partial(v));
+    }
   }
 
   const int weight_;  // a register for a weight, a channel or a constant

@@ -90,7 +90,7 @@ class SlidingLoop : public SimdAssembler {
     return kx <= x && (x - kx) % key_.step == 0 ? (x - kx) / key_.step % places_ : -1;
   }
   Address arg(std::size_t offset) { return ptr[args_ + static_cast<int>(offset)]; }
-  // Of the output pixel in a line; there are two at most.
+  // Of the output pixel in one of two lines.
   Xbyak::RegExp result(int line) const { return line ? c_ + line_ : Xbyak::RegExp(c_); }
 
   // row_ + move_ = the block's channels in row r of the column
