@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdlib>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -105,6 +104,7 @@ class SlidingStep final : public ConvStep<Acc> {
     const std::int64_t count = shape_.batch * out[0] * windows * chunks_.count * blocks;
     const std::int64_t first = count * thread_id / num_threads;
     const std::int64_t end = count * (thread_id + 1) / num_threads;
+    if (first >= end) return;
     std::byte* at = workspace + thread_id * thread_bytes_;
     const auto take = [&](std::int64_t bytes) { return std::exchange(at, at + bytes); };
     Thread t{};
@@ -119,26 +119,34 @@ class SlidingStep final : public ConvStep<Acc> {
     std::array<StageArgs, kMaxStages> stage_args;
     std::ranges::transform(run.stages, stage_args.begin(), &Stage::args);
     t.stages = stage_args.data();
-    std::int64_t image = -1, window = -1;
+    // What is divided among the threads, from the innermost loop to the outermost.
+    Loop channels{blocks}, rows{windows}, columns{chunks_.count}, planes{out[0]},
+        images{shape_.batch};
+    const std::array<Loop*, 5> loops =
+        goes_down_ ? std::array{&rows, &columns, &planes, &channels, &images}
+                   : std::array{&channels, &rows, &columns, &planes, &images};
+    std::int64_t rest = first;
+    for (Loop* loop : loops) {
+      loop->at = rest % loop->count;
+      rest /= loop->count;
+    }
+    std::int64_t image = -1;
+    Window w{};
     for (std::int64_t i = first; i < end; ++i) {
-      std::int64_t rest = i;
-      const auto next = [&rest](std::int64_t n) {
-        const std::int64_t index = rest % n;
-        rest /= n;
-        return index;
-      };
-      Window w{};
-      std::int64_t block = goes_down_ ? 0 : next(blocks);
-      w.y = next(windows) * blocks_.lines();
-      w.lines = std::min<std::int64_t>(blocks_.lines(), out[1] - w.y);
-      w.x = chunks_[next(chunks_.count)];
-      w.z = next(out[0]);
-      if (goes_down_) block = next(blocks);
-      w.image = rest;
-      if (w.image != image) begin_image(run, image = w.image, t);
-      if (goes_down_ || i / blocks != window) find_rows(run, w, t);
-      window = i / blocks;
-      run_block(run, w, block, t);
+      if (i == first || goes_down_ || channels.at == 0) {
+        w.image = images.at;
+        w.z = planes.at;
+        w.y = rows.at * blocks_.lines();
+        w.lines = std::min<std::int64_t>(blocks_.lines(), out[1] - w.y);
+        w.x = chunks_[columns.at];
+        if (w.image != image) begin_image(run, image = w.image, t);
+        find_rows(run, w, t);
+      }
+      run_block(run, w, channels.at, t);
+      for (Loop* loop : loops) {
+        if (++loop->at < loop->count) break;
+        loop->at = 0;
+      }
     }
   }
 
@@ -146,6 +154,9 @@ class SlidingStep final : public ConvStep<Acc> {
   static constexpr bool kInteger = is_integer(Acc::kind);
   static constexpr std::int64_t kElement = kInteger ? 1 : 4;  // bytes of x
 
+  struct Loop {
+    std::int64_t count, at = 0;
+  };
   struct Window {
     std::int64_t image, z, y, lines;
     Range x;
@@ -190,11 +201,15 @@ class SlidingStep final : public ConvStep<Acc> {
     const StageArgs& last = t.stages[key_.num_stages - 1];
     if (last.f1 != 0 || last.f2 != 255 || last.i0 != 0) return false;
     const std::int64_t most = kFloatSums - geometry_.depth() * 255 * 128;
+    if (most <= 0) return false;
+    const auto bound = static_cast<std::int32_t>(most);
+    std::int32_t fits = 1;  // without branches, so that compilers use vectors
     for (std::int64_t o = 0; o < geometry_.out_channels; ++o) {
-      const bool positive = t.terms.scale[o] >= 0 && t.terms.scale[o] < 256;  // not NaN
-      if (!positive || std::abs(std::int64_t{t.terms.offset[o]}) >= most) return false;
+      const float scale = t.terms.scale[o];
+      const std::int32_t offset = t.terms.offset[o];
+      fits &= (scale >= 0) & (scale < 256) & (offset < bound) & (offset > -bound);  // no NaN
     }
-    return true;
+    return fits != 0;
   }
 
   static KernelKey with_sums(KernelKey key) {
@@ -211,22 +226,19 @@ class SlidingStep final : public ConvStep<Acc> {
                       col_offsets_, {0, geometry_.out_channels}, padded_, t.terms);
     if (!writes_) return;
     t.float_bits = fits_float_bits(t);
-    const std::uint32_t zero = t.float_bits ? std::bit_cast<std::uint32_t>(float{kFloatSums}) : 0;
-    std::fill_n(t.scale, padded_, 0.0f);
-    std::fill_n(t.shift, padded_, 0.0f);
     std::int64_t at = 0;
     for (const SlidingBlock& block : blocks_.blocks())
       for (int v = 0; v < block.key.vectors; ++v)
         for (std::int64_t lane = 0; lane < kLanes; lane += 4, at += 4) {
-          const std::int64_t o = sliding_channel(block.key.vectors, v, lane);
-          const std::int64_t count = std::clamp<std::int64_t>(block.channels - o, 0, 4);
-          for (std::int64_t i = 0; i < count; ++i) {
-            t.scale[at + i] = t.terms.scale[block.channel + o + i];
-            t.shift[at + i] = -float{kFloatSums} * t.scale[at + i];
-            t.start[at + i] = static_cast<std::int32_t>(
-                zero - static_cast<std::uint32_t>(t.terms.offset[block.channel + o + i]));
-          }
+          const std::int64_t o = block.channel + sliding_channel(block.key.vectors, v, lane);
+          std::copy_n(t.terms.scale + o, 4, t.scale + at);
+          std::copy_n(t.terms.offset + o, 4, t.start + at);
         }
+    const std::uint32_t zero = t.float_bits ? std::bit_cast<std::uint32_t>(float{kFloatSums}) : 0;
+    for (std::int64_t i = 0; i < padded_; ++i) {
+      t.shift[i] = -float{kFloatSums} * t.scale[i];
+      t.start[i] = static_cast<std::int32_t>(zero - static_cast<std::uint32_t>(t.start[i]));
+    }
   }
 
   // The rows of the image under a window, cut where they leave the image on the left and right.
