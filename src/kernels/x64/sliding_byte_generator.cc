@@ -28,7 +28,7 @@ class SlidingByteGenerator final : public SlidingLoop {
   // Constants of 8-bit results: in registers of their own, or loaded when they are wanted.
   Vec high() const { return keeps_constants_ ? vec(31) : temp(0); }
   Vec zero_points() const { return keeps_constants_ ? vec(30) : temp(1); }
-  Vec zeros() const { return keeps_constants_ ? vec(29) : temp(2); }
+  Vec order() const { return keeps_constants_ ? vec(29) : temp(2); }  // of two vectors' results
   // The scale and the shift of float_bits, which has no such bounds and zero points.
   Vec scale() const { return high(); }
   Vec shift() const { return zero_points(); }
@@ -46,14 +46,14 @@ class SlidingByteGenerator final : public SlidingLoop {
 
   void load_result_constants() {
     if (key_.output == ValueType::acc) return;
-    if (key_.float_bits) {
-      if (key_.vectors == 2) zero(zeros());
-      return;
+    if (key_.vectors == 2) {
+      mov(row_, 0x0705030106040200);
+      vmovq(Xbyak::Xmm(order().getIdx()), row_);
+      vpmovzxbq(order(), Xbyak::Xmm(order().getIdx()));
     }
+    if (key_.float_bits) return;
     vbroadcastss(high(), arg(offsetof(SlidingArgs, high)));
-    if (key_.vectors == 1) return;
-    vpbroadcastd(zero_points(), arg(offsetof(SlidingArgs, zero_points)));
-    if (key_.vectors == 2) zero(zeros());
+    if (key_.vectors > 1) vpbroadcastd(zero_points(), arg(offsetof(SlidingArgs, zero_points)));
   }
 
   void read_ahead() override {
@@ -169,7 +169,10 @@ class SlidingByteGenerator final : public SlidingLoop {
   }
 
   void finish(int place) override {
-    if (key_.output != ValueType::acc) convert(place);
+    if (key_.output != ValueType::acc) {
+      convert(place);
+      if (key_.vectors == 2) return store_lines(place);
+    }
     for (int line = 0; line < key_.lines; ++line) {
       if (key_.output == ValueType::acc)
         store_sums(place, line, result(line));
@@ -228,27 +231,46 @@ class SlidingByteGenerator final : public SlidingLoop {
     for_all([&](const Vec& s, int) { vcvtps2dq(s, s); });
   }
 
+  Address masked(const Address& address) const { return key_.masked ? address | k1 : address; }
+
+  // Sums as words that saturate, two vectors in one.
+  void pack_words(int place, int line, int v) {
+    const Vec words = sum(place, line, v);
+    vpackssdw(words, words, sum(place, line, v + 1));
+    if (!key_.float_bits) vpaddsw(words, words, zero_points());
+  }
+
+  void pack_bytes(const Vec& to, const Vec& other) {
+    if (key_.output == ValueType::int8)
+      vpacksswb(to, to, other);
+    else
+      vpackuswb(to, to, other);
+  }
+
+  // Of one or four vectors.
   void store_bytes(int place, int line, const Xbyak::RegExp& to) {
-    const auto s = [&](int v) { return sum(place, line, v); };
-    const bool is_signed = key_.output == ValueType::int8;
-    const auto masked = [&](const Address& address) {
-      return key_.masked ? address | k1 : address;
-    };
+    const Vec first = sum(place, line, 0);
     if (key_.vectors == 1) {
-      if (key_.float_bits) return vpmovusdb(masked(ptr[to]), Zmm(s(0).getIdx()));
-      vpaddd(s(0), s(0), ptr_b[args_ + offsetof(SlidingArgs, zero_point)]);
-      return vpmovdb(masked(ptr[to]), Zmm(s(0).getIdx()));
+      if (key_.float_bits) return vpmovusdb(masked(ptr[to]), Zmm(first.getIdx()));
+      vpaddd(first, first, ptr_b[args_ + offsetof(SlidingArgs, zero_point)]);
+      return vpmovdb(masked(ptr[to]), Zmm(first.getIdx()));
     }
-    for (int v = 0; v < key_.vectors; v += 2) vpackssdw(s(v), s(v), s(v + 1));
-    for (int v = 0; v < key_.vectors && !key_.float_bits; v += 2)
-      vpaddsw(s(v), s(v), zero_points());
-    if (key_.vectors == 4) {
-      is_signed ? vpacksswb(s(0), s(0), s(2)) : vpackuswb(s(0), s(0), s(2));
-      return vmovdqu8(masked(ptr[to]), s(0));
-    }
-    if (is_signed) return vpmovswb(masked(ptr[to]), Zmm(s(0).getIdx()));
-    vpmaxsw(s(0), s(0), zeros());
-    vpmovuswb(masked(ptr[to]), Zmm(s(0).getIdx()));
+    for (int v = 0; v < key_.vectors; v += 2) pack_words(place, line, v);
+    pack_bytes(first, sum(place, line, 2));
+    vmovdqu8(masked(ptr[to]), first);
+  }
+
+  // Two vectors of each line: both lines are packed together, and their 64 bits sorted by line.
+  void store_lines(int place) {
+    for (int line = 0; line < key_.lines; ++line) pack_words(place, line, 0);
+    const Zmm bytes(sum(place, 0, 0).getIdx());
+    pack_bytes(bytes, sum(place, key_.lines - 1, 0));
+    vpermq(bytes, Zmm(order().getIdx()), bytes);
+    const Xbyak::Ymm half(bytes.getIdx());
+    vmovdqu8(masked(ptr[result(0)]), half);
+    if (key_.lines == 1) return;
+    vextracti64x4(half, bytes, 1);
+    vmovdqu8(masked(ptr[result(1)]), half);
   }
 
   const bool keeps_constants_;
