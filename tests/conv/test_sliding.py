@@ -67,6 +67,26 @@ def test_results_without_a_zero_point_are_those_of_any_sums_and_scales(
     np.testing.assert_array_equal(results[0], results[-1])
 
 
+@pytest.mark.parametrize("channels", [17, 24, 32, 96, 160])  # the last block has one or two vectors
+@pytest.mark.parametrize("stride", [1, 2])
+@pytest.mark.parametrize(("dtype", "zero_point"), [("uint8", 0), ("uint8", 9), ("int8", -3)])
+def test_narrow_blocks_write_only_their_own_pixels(
+    channels: int, stride: int, dtype: str, zero_point: int
+) -> None:
+    rng = np.random.default_rng(channels)
+    x = rng.integers(0, 256, (2, 9, 13, channels), np.uint8)
+    w = rng.integers(-128, 128, (channels, 1, 3, 3), np.int8)
+    wc = fbg.PackedConv(w, scale=np.float32(0.01), stride=stride, padding=1, groups=channels)
+    stages = fbg.Requantize(20.0, zero_point, dtype=dtype)
+    expected = fbg.conv(x, wc, stages, algorithm="im2col", scale=0.5, zero_point=7)
+    for name in [algorithm.name for algorithm in wc.algorithms(x.shape)]:
+        room = np.full((*expected.shape[:-1], channels + 64), 77, dtype)
+        out = room[..., 32:-32]
+        fbg.conv(x, wc, stages, algorithm=name, out=out, scale=0.5, zero_point=7)
+        np.testing.assert_array_equal(out, expected, err_msg=name)
+        assert (room[..., :32] == 77).all() and (room[..., -32:] == 77).all()
+
+
 FLOAT_SHAPES = [
     (64, 1, 3, 1),
     (50, 1, 3, 2),
