@@ -2,6 +2,8 @@
 // vector, one accumulator for each vector of channels, the pixels of the window one after another.
 #include "simd/windows.h"
 
+#include <type_traits>
+
 #include "simd/targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "simd/windows.cc"
@@ -86,26 +88,73 @@ void sum_float(const float* x, const PixelWindow& window, std::size_t n, float f
   });
 }
 
-// Y: T, or float, which is neither rounded nor shifted by a zero point.
+// What becomes of sums: y = saturate(rint(r) + zero_point), or r itself where Y is float.
+template <class T, class Y>
+struct SumResult {
+  HWY_INLINE auto operator()(hn::VFromD<hn::RebindToSigned<FloatTag>> sum) const {
+    const FloatTag d;
+    const hn::RebindToSigned<FloatTag> di;
+    const auto real = hn::ConvertTo(d, hn::Sub(sum, hn::Set(di, offset)));
+    const auto scaled = hn::Mul(real, hn::Set(d, factor));
+    if constexpr (sizeof(Y) == sizeof(float))
+      return scaled;
+    else
+      return hn::DemoteTo(hn::Rebind<T, FloatTag>(),
+                          hn::Add(hn::NearestInt(scaled), hn::Set(di, zero_point)));
+  }
+  std::int32_t offset;
+  float factor;
+  std::int32_t zero_point;
+};
+
+#if HWY_TARGET != HWY_SCALAR
+// Sums of at most 256 bytes fit 16 bits: two vectors of results at a time. Returns how many results
+// there are; less than two vectors are left.
+constexpr std::int64_t kMostShort = 256;
+template <class T, class Y>
+HWY_INLINE std::size_t sum_short(const T* x, const PixelWindow& window, std::size_t n,
+                                 SumResult<T, Y> result, Y* y) {
+  using Short = std::conditional_t<std::is_signed_v<T>, std::int16_t, std::uint16_t>;
+  const hn::ScalableTag<Short> ds;
+  const hn::Half<decltype(ds)> dh;
+  const hn::Rebind<T, decltype(ds)> dt;
+  const hn::RebindToSigned<FloatTag> di;
+  const hn::Rebind<Y, FloatTag> dy;
+  std::size_t i = 0;
+  for (; i + hn::Lanes(ds) <= n; i += hn::Lanes(ds)) {
+    auto sum = hn::PromoteTo(ds, hn::LoadU(dt, x + i));
+    for_other_pixels(x + i, window, [&](const T* pixel) FBG_INLINE_LAMBDA {
+      sum = hn::Add(sum, hn::PromoteTo(ds, hn::LoadU(dt, pixel)));
+    });
+    hn::StoreU(result(hn::PromoteTo(di, hn::LowerHalf(sum))), dy, y + i);
+    hn::StoreU(result(hn::PromoteTo(di, hn::UpperHalf(dh, sum))), dy, y + i + hn::Lanes(di));
+  }
+  return i;
+}
+#endif
+
 template <class T, class Y>
 HWY_INLINE void sum_integers(const T* x, const PixelWindow& window, std::size_t n,
                              std::int32_t offset, float factor, std::int32_t zero_point, Y* y) {
   const FloatTag d;
   const hn::RebindToSigned<FloatTag> di;
   const hn::Rebind<T, FloatTag> dt;
+  const hn::Rebind<Y, FloatTag> dy;
+  const SumResult<T, Y> result{offset, factor, zero_point};
+#if HWY_TARGET != HWY_SCALAR
+  if (window.count[0] * window.count[1] * window.count[2] <= kMostShort) {
+    const std::size_t done = sum_short(x, window, n, result, y);
+    x += done;
+    y += done;
+    n -= done;
+  }
+#endif
   for_each_vector_simple(n, hn::Lanes(d), [&](auto access, std::size_t i) FBG_INLINE_LAMBDA {
     auto sum = hn::PromoteTo(di, access.load(dt, x + i));
     for_other_pixels(x + i, window, [&](const T* pixel) FBG_INLINE_LAMBDA {
       sum = hn::Add(sum, hn::PromoteTo(di, access.load(dt, pixel)));
     });
-    const auto real = hn::ConvertTo(d, hn::Sub(sum, hn::Set(di, offset)));
-    const auto scaled = hn::Mul(real, hn::Set(d, factor));
-    if constexpr (sizeof(Y) == sizeof(float)) {
-      access.store(scaled, d, y + i);
-    } else {
-      const auto rounded = hn::Add(hn::NearestInt(scaled), hn::Set(di, zero_point));
-      access.store(hn::DemoteTo(dt, rounded), dt, y + i);
-    }
+    access.store(result(sum), dy, y + i);
   });
 }
 void sum_uint8_float(const std::uint8_t* x, const PixelWindow& window, std::size_t n,

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from onnx import helper
+from onnx.reference import ReferenceEvaluator
 
 import fbg
 from helpers.onnx_models import make_model, make_net
@@ -85,6 +86,25 @@ def test_pooling_and_moving_work_on_integers():
     np.testing.assert_array_equal(net(x), reference(x))
     assert next(s.algorithm for s in net.plan().steps) == "quantize"
     assert not any("dequantize" in s.algorithm for s in net.plan().steps)
+
+
+@pytest.mark.parametrize(("channels", "kernel"), [(3, 2), (40, 3), (75, 3), (70, 17)])
+def test_means_of_windows_are_rounded_where_they_are_computed(channels, kernel):
+    first, constants = round_trip("x", 0.02, 120)
+    last, more = round_trip("y", 0.013, 101)
+    pooling = node("AveragePool", ["x.d"], "y", kernel_shape=[kernel] * 2, pads=[kernel // 2] * 4)
+    x = RNG.uniform(-2.5, 2.5, (1, channels, 18, 19)).astype(np.float32)
+    nodes, constants = [*first, pooling, *last], constants | more
+    model = make_model(nodes, {"x": x}, ["y.d"], constants)
+    (wanted,) = ReferenceEvaluator(model).run(["y.d"], {"x": x})
+    results = []
+    for isa in fbg.isa.supported():
+        with fbg.isa.limit(isa):
+            net = make_net(nodes, {"x": x}, ["y.d"], constants, backends=("fbg",))
+            results.append(net(x))
+    assert ("y", "y.q") in [step.nodes for step in net.plan().steps]
+    assert all(np.array_equal(results[0], y) for y in results)
+    assert np.abs(results[0] - wanted).max() <= 0.0131  # both round the same real numbers
 
 
 def test_functions_of_one_quantized_tensor_are_a_table():

@@ -17,6 +17,7 @@ from fbg.importers.ops import (  # noqa: F401  each registers its ops
     conv_ops,
     elementwise,
     movement,
+    pooling,
     products,
     quantized,
     reductions,

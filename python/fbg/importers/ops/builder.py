@@ -142,9 +142,9 @@ class Builder:
         if any(value is other for other in self.values.values()):
             value = self.alias(value, value.shape, value.order)
         value.uses = self.uses.get(name, 0)
-        for deferred in (value.conv, value.program, value.scores):
-            if deferred is not None and value.buffer is None:
-                deferred.nodes.append(op.node.name)
+        for pending in (value.conv, value.program, value.deferred):
+            if pending is not None and value.buffer is None:
+                pending.nodes.append(op.node.name)
         self.values[name] = value
 
     def from_constant(self, array: Array, uses: int = 1) -> Value:
@@ -182,8 +182,8 @@ class Builder:
             self.given.add(value.buffer)
         elif value.conv is not None:
             value.buffer = self._finish(value.conv)
-        elif value.scores is not None:
-            value.buffer = value.scores.compute(self, value)
+        elif value.deferred is not None:
+            value.buffer = value.deferred.compute(self, value)
         elif value.quantized is not None:
             q = value.quantized
             step = ("dequantize", 0, 0, q.scale, float(q.zero_point))
@@ -313,7 +313,7 @@ class Builder:
             q = value.quantized
             inner = Program([q.integers], [("dequantize", 0, 0, q.scale, float(q.zero_point))])
         if inner is None:
-            if any(deferred is not None for deferred in (value.program, value.conv, value.scores)):
+            if any(pending is not None for pending in (value.program, value.conv, value.deferred)):
                 self.buffer(value)
             return _operand(program, value)
         operands = [_operand(program, operand) for operand in inner.operands]

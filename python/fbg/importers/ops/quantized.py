@@ -11,6 +11,7 @@ import numpy.typing as npt
 from fbg.importers.backends.base import Op, Unsupported
 from fbg.importers.ops.builder import Builder
 from fbg.importers.ops.convolution import requantize_conv
+from fbg.importers.ops.pooling import requantize_pool
 from fbg.importers.ops.registry import BYTES, FLOAT, op
 from fbg.importers.ops.value import Quantized, Value
 
@@ -116,6 +117,7 @@ def quantized(
                 return Value(same.shape, same.dtype, same.order, conv=same.conv)  # stays open
             return builder.alias(same, same.shape, same.order)
         fused = requantize_conv(x, real, point, str(dtype))
+        fused = fused or requantize_pool(builder, x, real, point, dtype)
         if fused is not None:
             return fused
         return builder.apply("quantize", [x], real, point, dtype=dtype)

@@ -1,4 +1,4 @@
-"""Pooling, reductions, softmax and normalization."""
+"""Global pooling, reductions, softmax and normalization."""
 
 from __future__ import annotations
 
@@ -9,81 +9,13 @@ import numpy as np
 
 from fbg import _fbg
 from fbg.importers.backends.base import Op, Unsupported
-from fbg.importers.ops.builder import Builder, channels_last, natural
+from fbg.importers.ops.builder import Builder, natural
 from fbg.importers.ops.movement import reshaped
-from fbg.importers.ops.registry import BYTES, FLOAT, op
+from fbg.importers.ops.pooling import pooled
+from fbg.importers.ops.registry import op
 from fbg.importers.ops.stacked import softmax_of_scores
-from fbg.importers.ops.value import Quantized, Value
-from fbg.importers.ops.windows import Geometry, geometry, three
-
-
-def _pooled(
-    builder: Builder,
-    x: Value,
-    function: str,
-    shape: tuple[int, ...],
-    g: Geometry,
-    *,
-    count_padding: bool = False,
-) -> Value:
-    """Return windows of x (N, C, *spatial); integers of a scale stay integers."""
-    if x.quantized is not None and x.buffer is None and function in ("max", "min"):
-        q = x.quantized
-        integers = _pooled(builder, q.integers, function, shape, g)
-        return Value(
-            shape, x.dtype, integers.order, quantized=Quantized(integers, q.scale, q.zero_point)
-        )
-    order = channels_last(len(x.shape))
-    scale, zero_point, real = 1.0, 0, False
-    if x.quantized is not None and x.buffer is None:  # a mean, of integers
-        scale, zero_point, real = x.quantized.scale, x.quantized.zero_point, True
-        x = x.quantized.integers
-    ordered = builder.in_order(x, order)
-    sizes = (
-        three(x.shape[2:], 1),
-        three(shape[2:], 1),
-        three(g.kernel, 1),
-        three(g.stride, 1),
-        three(g.dilation, 1),
-        three(g.before, 0),
-        three(g.after, 0),
-    )
-    buffer = _fbg.tensor_window(
-        builder.graph,
-        builder.buffer(ordered),
-        function,
-        x.shape[0],
-        x.shape[1],
-        sizes,
-        count_padding,
-        x.native_type,
-        scale,
-        zero_point,
-        float_output=real,
-    )
-    dtype = np.dtype(np.float32) if real else x.dtype
-    return Value(shape, dtype, order, buffer=builder.append(buffer))
-
-
-@op("MaxPool", types=(*FLOAT, *BYTES))
-def build_max_pool(builder: Builder, node: Op) -> None:
-    """The maximum of each window."""
-    if len(list(filter(None, node.node.outputs))) > 1:
-        raise Unsupported(node.node.name, "indices of the maxima")
-    x = builder.input(node, 0)
-    g = geometry(node, x.shape[2:], tuple(node.attribute("kernel_shape")))
-    builder.set_output(node, _pooled(builder, x, "max", node.output_shape(), g))
-
-
-@op("AveragePool")
-def build_average_pool(builder: Builder, node: Op) -> None:
-    """The mean of each window, with or without the padding."""
-    x = builder.input(node, 0)
-    g = geometry(node, x.shape[2:], tuple(node.attribute("kernel_shape")))
-    counts = bool(node.attribute("count_include_pad", 0))
-    builder.set_output(
-        node, _pooled(builder, x, "mean", node.output_shape(), g, count_padding=counts)
-    )
+from fbg.importers.ops.value import Value
+from fbg.importers.ops.windows import Geometry
 
 
 @op("GlobalAveragePool", "GlobalMaxPool")
@@ -101,7 +33,7 @@ def _reduced(builder: Builder, x: Value, function: str, spatial: tuple[int, ...]
     flat = reshaped(builder, x, (*x.shape[:2], math.prod(spatial)))
     size = flat.shape[2]
     g = Geometry((size,), (1,), (1,), (0,), (0,))
-    return _pooled(builder, flat, function, (*x.shape[:2], 1), g)
+    return pooled(builder, flat, function, (*x.shape[:2], 1), g)
 
 
 _REDUCTIONS: dict[str, tuple[str | None, str, str | None]] = {

@@ -64,13 +64,13 @@ class Scores:
 
 def _open_scores(value: Value) -> Scores | None:
     """Return a product that more can join, or None."""
-    if isinstance(value.scores, Scores) and value.buffer is None and value.uses <= 1:
-        return value.scores
+    if isinstance(value.deferred, Scores) and value.buffer is None and value.uses <= 1:
+        return value.deferred
     return None
 
 
 def _with_scores(value: Value, scores: Scores) -> Value:
-    return Value(value.shape, value.dtype, value.order, scores=scores)
+    return Value(value.shape, value.dtype, value.order, deferred=scores)
 
 
 def extend_scores(function: str, a: Value, b: Value) -> Value | None:
@@ -111,7 +111,7 @@ def varying_product(builder: Builder, a: Value, b: Value) -> Value:
     scores = Scores(q, k, float(np.float32(first * second)))
     for operand in (q, k):
         builder.buffer(operand)
-    return Value(shape, np.dtype(np.float32), order, scores=scores)
+    return Value(shape, np.dtype(np.float32), order, deferred=scores)
 
 
 def _without_factor(value: Value) -> tuple[Value, float]:

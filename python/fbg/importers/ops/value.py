@@ -5,8 +5,8 @@ A tensor of shape (N, C, H, W) may lie in memory with its axes in another order,
 it, and transposing a tensor only changes it.
 
 A tensor may also be deferred: an elementwise program that has not run yet, which the next
-elementwise op extends, a convolution whose epilogue is still open, or a product that may be the
-first one of attention.
+elementwise op extends, a convolution whose epilogue is still open, a product that may be the first
+one of attention, or means of windows that may be rounded to integers.
 """
 
 from __future__ import annotations
@@ -185,8 +185,8 @@ class Deferred(Protocol):
 
 @dataclass(eq=False)
 class Value:
-    """A tensor: in a buffer, constant, or deferred as a program, a convolution, a product or
-    integers.
+    """A tensor: in a buffer, constant, or deferred as a program, a convolution, integers, or what
+    else computes it.
 
     uses: how many readers it has; a deferred tensor with several is computed once and kept.
     reordered: copies in other orders. weights: where a constant comes from. origin: the input of
@@ -200,7 +200,7 @@ class Value:
     constant: Array | None = None
     program: Program | None = None
     conv: OpenConv | None = None
-    scores: Deferred | None = None
+    deferred: Deferred | None = None
     quantized: Quantized | None = None
     weights: QuantizedWeights | None = None
     origin: str | None = None

@@ -1,0 +1,160 @@
+"""MaxPool and AveragePool, of float32 and of integers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from fbg import _fbg
+from fbg.importers.backends.base import Op, Unsupported
+from fbg.importers.ops.builder import Builder, channels_last
+from fbg.importers.ops.registry import BYTES, FLOAT, op
+from fbg.importers.ops.value import Quantized, Value
+from fbg.importers.ops.windows import Geometry, geometry, three
+
+__all__ = ["pooled", "requantize_pool"]
+
+
+@dataclass
+class MeanPool:
+    """Means of windows of integers that have not been appended yet: of float32, or rounded again.
+
+    x: quantized, (N, C, *spatial). nodes: those of the network that it computes.
+    """
+
+    x: Value
+    geometry: Geometry
+    count_padding: bool
+    nodes: list[str] = field(default_factory=list)
+
+    def compute(self, builder: Builder, value: Value) -> int:
+        """Append the means as float32; return their buffer."""
+        q = self.x.quantized
+        assert q is not None
+        return self._append(builder, value, factor=q.scale, float_output=True)
+
+    def rounded(
+        self, builder: Builder, value: Value, scale: float, zero_point: int
+    ) -> Value | None:
+        """Append the means as integers of the type of x."""
+        q = self.x.quantized
+        assert q is not None
+        buffer = self._append(builder, value, factor=q.scale / scale, output_zero_point=zero_point)
+        return Value(value.shape, q.integers.dtype, value.order, buffer=buffer)
+
+    def _append(self, builder: Builder, value: Value, **result: Any) -> int:
+        q = self.x.quantized
+        assert q is not None
+        ordered = builder.in_order(q.integers, value.order)
+        buffer = _window(
+            builder,
+            ordered,
+            "mean",
+            value.shape,
+            self.geometry,
+            count_padding=self.count_padding,
+            zero_point=q.zero_point,
+            **result,
+        )
+        return builder.append(buffer, self.nodes)
+
+
+def _window(
+    builder: Builder,
+    x: Value,
+    function: str,
+    shape: tuple[int, ...],
+    g: Geometry,
+    *,
+    count_padding: bool,
+    **more: Any,
+) -> int:
+    """Append windows of x, which is channels-last, and return their buffer."""
+    sizes = (
+        three(x.shape[2:], 1),
+        three(shape[2:], 1),
+        three(g.kernel, 1),
+        three(g.stride, 1),
+        three(g.dilation, 1),
+        three(g.before, 0),
+        three(g.after, 0),
+    )
+    return _fbg.tensor_window(
+        builder.graph,
+        builder.buffer(x),
+        function,
+        x.shape[0],
+        x.shape[1],
+        sizes,
+        count_padding,
+        x.native_type,
+        **more,
+    )
+
+
+def pooled(
+    builder: Builder,
+    x: Value,
+    function: str,
+    shape: tuple[int, ...],
+    g: Geometry,
+    *,
+    count_padding: bool = False,
+) -> Value:
+    """Return windows of x (N, C, *spatial); integers of a scale stay integers."""
+    order = channels_last(len(x.shape))
+    q = x.quantized if x.buffer is None else None
+    if q is not None and function in ("max", "min"):
+        integers = pooled(builder, q.integers, function, shape, g)
+        return Value(
+            shape, x.dtype, integers.order, quantized=Quantized(integers, q.scale, q.zero_point)
+        )
+    if q is not None and function == "mean":
+        result = Value(shape, np.dtype(np.float32), order)
+        result.deferred = MeanPool(x, g, count_padding)
+        return result
+    more: dict[str, Any] = {}
+    dtype = x.dtype
+    if q is not None:  # a sum, of integers
+        more = {"factor": q.scale, "zero_point": q.zero_point, "float_output": True}
+        x, dtype = q.integers, np.dtype(np.float32)
+    ordered = builder.in_order(x, order)
+    buffer = _window(builder, ordered, function, shape, g, count_padding=count_padding, **more)
+    return Value(shape, dtype, order, buffer=builder.append(buffer))
+
+
+def requantize_pool(
+    builder: Builder, value: Value, scale: float, zero_point: int, dtype: np.dtype[Any]
+) -> Value | None:
+    """Make the means of windows integers; None where that is not possible."""
+    pool = value.deferred
+    if not isinstance(pool, MeanPool) or value.buffer is not None or value.uses > 1:
+        return None
+    q = pool.x.quantized
+    if q is None or q.integers.dtype != dtype:
+        return None
+    pool.nodes.append(builder.node)
+    return pool.rounded(builder, value, scale, zero_point)
+
+
+@op("MaxPool", types=(*FLOAT, *BYTES))
+def build_max_pool(builder: Builder, node: Op) -> None:
+    """The maximum of each window."""
+    if len(list(filter(None, node.node.outputs))) > 1:
+        raise Unsupported(node.node.name, "indices of the maxima")
+    x = builder.input(node, 0)
+    g = geometry(node, x.shape[2:], tuple(node.attribute("kernel_shape")))
+    builder.set_output(node, pooled(builder, x, "max", node.output_shape(), g))
+
+
+@op("AveragePool")
+def build_average_pool(builder: Builder, node: Op) -> None:
+    """The mean of each window, with or without the padding."""
+    x = builder.input(node, 0)
+    g = geometry(node, x.shape[2:], tuple(node.attribute("kernel_shape")))
+    counts = bool(node.attribute("count_include_pad", 0))
+    builder.set_output(
+        node, pooled(builder, x, "mean", node.output_shape(), g, count_padding=counts)
+    )
