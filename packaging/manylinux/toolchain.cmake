@@ -1,38 +1,68 @@
-# Compiles for a glibc older than this machine's, as manylinux wheels must, with Zig's clang: it has
-# the headers and the symbols of every version of glibc. The C++ library is the static libstdc++ of
-# the installed GCC, so that the archives in the wheel link with programs that GCC compiles.
+# Compiles for a glibc older than this machine's, as manylinux wheels must, with Zig's Clang: it has
+# the headers and the symbols of every version of glibc, and compiles for any CPU. The C++ library is
+# the static libstdc++ of an installed GCC (of its cross compiler where the CPU is not this machine's),
+# so that the archives in the wheel link with programs that GCC compiles.
 #
-#   FBG_ZIG=path/to/zig cmake -S . -B build-wheel --toolchain packaging/manylinux/toolchain.cmake
+#   FBG_ZIG=path/to/zig FBG_MACHINE=aarch64 cmake -S . -B build-wheel --toolchain packaging/manylinux/toolchain.cmake
 #
 # scripts/wheels.py does that for all versions of Python.
-set(CMAKE_SYSTEM_NAME Linux)
-set(CMAKE_SYSTEM_PROCESSOR x86_64)
 set(here ${CMAKE_CURRENT_LIST_DIR})
 set(FBG_GLIBC 2.28)
-
-# A compiler is one command for CMake.
 if(NOT DEFINED ENV{FBG_ZIG})
   message(FATAL_ERROR "fbg: FBG_ZIG must name the zig of the Python package ziglang")
 endif()
+if(NOT "$ENV{FBG_MACHINE}" MATCHES "^(x86_64|aarch64)$")
+  message(FATAL_ERROR "fbg: FBG_MACHINE must be x86_64 or aarch64, got '$ENV{FBG_MACHINE}'")
+endif()
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_SYSTEM_PROCESSOR $ENV{FBG_MACHINE})
+set(target $ENV{FBG_MACHINE}-linux-gnu)
+set(FBG_GXX ${target}-g++)
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL CMAKE_HOST_SYSTEM_PROCESSOR)
+  set(FBG_GXX g++)
+endif()
+
+# A compiler is one command for CMake.
 foreach(language cc c++)
   file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/zig-${language} @ONLY
-       CONTENT "#!/bin/sh\nexec '$ENV{FBG_ZIG}' ${language} -target x86_64-linux-gnu.${FBG_GLIBC} \"$@\"\n")
+       CONTENT "#!/bin/sh\nexec '$ENV{FBG_ZIG}' ${language} -target ${target}.${FBG_GLIBC} \"$@\"\n")
   file(CHMOD ${CMAKE_BINARY_DIR}/zig-${language} PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
 endforeach()
 set(CMAKE_C_COMPILER ${CMAKE_BINARY_DIR}/zig-cc)
 set(CMAKE_CXX_COMPILER ${CMAKE_BINARY_DIR}/zig-c++)
 set(CMAKE_INTERPROCEDURAL_OPTIMIZATION OFF)
 
-execute_process(COMMAND g++ -print-file-name=libstdc++.a OUTPUT_VARIABLE libstdcxx
+# Headers of Xbyak and Highway apart from the rest of /usr/include, which belongs to another glibc.
+foreach(library xbyak hwy)
+  if(EXISTS /usr/include/${library})
+    file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/include)
+    file(CREATE_LINK /usr/include/${library} ${CMAKE_BINARY_DIR}/include/${library} SYMBOLIC)
+  endif()
+endforeach()
+list(PREPEND CMAKE_INCLUDE_PATH ${CMAKE_BINARY_DIR}/include)
+
+execute_process(COMMAND ${FBG_GXX} -print-file-name=libstdc++.a OUTPUT_VARIABLE libstdcxx
                 OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
-execute_process(COMMAND g++ -dumpversion OUTPUT_VARIABLE version
-                OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
-execute_process(COMMAND g++ -dumpmachine OUTPUT_VARIABLE machine
-                OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND ${FBG_GXX} -E -x c++ /dev/null -v OUTPUT_QUIET ERROR_VARIABLE searched
+                COMMAND_ERROR_IS_FATAL ANY)
+string(REGEX MATCHALL "\n /[^\n]*/c\\+\\+/[^\n]*" directories "${searched}")
+set(includes "")
+foreach(directory IN LISTS directories)
+  string(STRIP "${directory}" directory)
+  string(APPEND includes " -I${directory}")
+endforeach()
 execute_process(COMMAND ${CMAKE_C_COMPILER} -O2 -fPIC -c ${here}/compat.c -o ${CMAKE_BINARY_DIR}/compat.o
                 COMMAND_ERROR_IS_FATAL ANY)
-set(CMAKE_CXX_FLAGS_INIT
-    "-g0 -nostdinc++ -I${here}/include -I/usr/include/c++/${version} -I/usr/include/${machine}/c++/${version}")
+# What wheels contain of these compilers; cmake/Sbom.cmake lists it.
+execute_process(COMMAND ${FBG_GXX} -dumpfullversion OUTPUT_VARIABLE gcc
+                OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND $ENV{FBG_ZIG} cc -dumpversion OUTPUT_VARIABLE clang
+                OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND $ENV{FBG_ZIG} version OUTPUT_VARIABLE zig
+                OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+set(FBG_STATIC_LIBRARIES libstdc++=${gcc} libunwind=${clang} zig-compiler-rt=${zig})
+
+set(CMAKE_CXX_FLAGS_INIT "-g0 -nostdinc++ -I${here}/include${includes}")
 set(CMAKE_CXX_STANDARD_LIBRARIES
     "-nostdlib++ ${CMAKE_BINARY_DIR}/compat.o ${libstdcxx} -lunwind")
 set(CMAKE_MODULE_LINKER_FLAGS_INIT "-Wl,--gc-sections -Wl,--version-script=${here}/module.map")

@@ -160,7 +160,7 @@ def check_cmake(words: list[str]) -> None:
         if option == "-S":
             assert (ROOT / value / "CMakeLists.txt").is_file()
         if option == "--component":
-            assert f"COMPONENT {value}" in read("cmake/Install.cmake")
+            assert f"COMPONENT {value}" in read("cmake/Install.cmake") + read("cmake/Sbom.cmake")
 
 
 def check_pytest(words: list[str]) -> None:

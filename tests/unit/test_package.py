@@ -1,17 +1,38 @@
 """The wheel that pip builds: the Python package and the C++ library in it, used as a user does."""
 
+import email
+import importlib.metadata
+import json
 import os
+import platform
+import re
+import runpy
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
 import pytest
 
+import fbg
+
 ROOT = Path(__file__).parents[2]
 # Without a sanitizer's runtime and without the folder of the package that is under test.
 CLEAN = {k: v for k, v in os.environ.items() if k not in ("LD_PRELOAD", "PYTHONPATH")}
 CLEAN["PATH"] = f"{Path(sys.executable).parent}:{CLEAN['PATH']}"
+
+# The licence file of each library that may be compiled in.
+LICENCES = {
+    "highway": "highway.txt",
+    "libstdc++": "gcc-runtime.txt",
+    "libunwind": "gcc-runtime.txt",
+    "pybind11": "pybind11.txt",
+    "xbyak": "xbyak.txt",
+    "xbyak_aarch64": "xbyak_aarch64.txt",
+    "zig-compiler-rt": "zig.txt",
+}
+ASSEMBLER = {"x86_64": {"xbyak"}, "aarch64": {"xbyak_aarch64"}}
 
 
 def run(*command: object, **env: str) -> str:
@@ -57,3 +78,67 @@ def test_find_package_works_from_an_installed_wheel(wheel: Path, tmp_path: Path)
     run("cmake", "-S", "examples/cpp", "-B", build, f"-Dfbg_DIR={cmake_dir}")
     run("cmake", "--build", build)
     assert "largest distance from plain loops" in run(build / "project_embeddings")
+
+
+def libraries(sbom: bytes) -> dict[str, str]:
+    """Names and versions of the components of an SBOM of fbg."""
+    document = json.loads(sbom)
+    assert (document["bomFormat"], document["specVersion"]) == ("CycloneDX", "1.6")
+    about = document["metadata"]["component"]
+    assert (about["name"], about["version"]) == ("fbg", fbg.__version__)
+    for part in document["components"]:
+        assert part["licenses"], part["name"]
+        assert part["purl"].endswith(part["version"]), part["purl"]
+    return {part["name"]: part["version"] for part in document["components"]}
+
+
+def test_a_wheel_lists_what_is_compiled_in_with_versions_and_licences(wheel: Path) -> None:
+    prefix = f"fbg-{fbg.__version__}.dist-info"
+    with zipfile.ZipFile(wheel) as archive:
+        held = libraries(archive.read(f"{prefix}/sboms/fbg.cdx.json"))
+        names = archive.namelist()
+    # The toolchain of `make wheels` adds the runtimes of its compilers.
+    assert set(held) == {"highway", "pybind11"} | ASSEMBLER.get(platform.machine(), set())
+    assert held["pybind11"] == importlib.metadata.version("pybind11")
+    assert all(re.fullmatch(r"\d+(\.\d+)+", version) for version in held.values()), held
+    assert f"{prefix}/licenses/LICENSE" in names
+    for file in LICENCES.values():
+        assert f"{prefix}/licenses/packaging/licenses/{file}" in names
+
+
+def test_a_source_distribution_holds_all_licences_and_the_list_of_libraries(tmp_path: Path) -> None:
+    code = "import sys; from scikit_build_core.build import build_sdist; build_sdist(sys.argv[1])"
+    run(sys.executable, "-c", code, tmp_path)
+    with tarfile.open(tmp_path / f"fbg-{fbg.__version__}.tar.gz") as archive:
+        names = {name.split("/", 1)[1] for name in archive.getnames()}
+        sbom = archive.extractfile(f"fbg-{fbg.__version__}/packaging/sbom.cdx.json")
+        assert sbom is not None
+        assert set(libraries(sbom.read())) == set(LICENCES)
+    licences = {f"packaging/licenses/{file}" for file in LICENCES.values()}
+    wanted = {"LICENSE", "third_party/xbyak_aarch64/LICENSE", "CMakeLists.txt", "pyproject.toml"}
+    assert wanted | licences <= names
+    assert not [name for name in names if name.endswith((".o", ".so", ".a", ".whl"))]
+
+
+def test_the_package_needs_numpy_alone_and_its_extras_are_documented(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        metadata = archive.read(f"fbg-{fbg.__version__}.dist-info/METADATA").decode()
+    about = email.message_from_string(metadata)
+    needed = [line for line in about.get_all("Requires-Dist", []) if "extra ==" not in line]
+    assert [re.match(r"\w+", line)[0] for line in needed] == ["numpy"]  # type: ignore[index]
+    table = set(re.findall(r"^\| `(\w+)` \|", (ROOT / "docs/packaging.md").read_text(), re.M))
+    ours = {"test", "lint", "wheels", "docs", "bench"}  # of contributors
+    assert table == set(about.get_all("Provides-Extra", [])) - ours
+
+
+def test_a_wheel_that_lacks_something_is_refused(tmp_path: Path) -> None:
+    contents = runpy.run_path(str(ROOT / "scripts" / "wheel_contents.py"))
+    path = tmp_path / "fbg-0-cp311-cp311-linux_aarch64.whl"
+    wanted = {*contents["WANTED"], "fbg/_fbg.cpython-311-aarch64-linux-gnu.so"}
+    for missing in wanted:
+        with zipfile.ZipFile(path, "w") as archive:
+            for name in wanted:
+                if name != missing:
+                    archive.writestr(name, "")
+        with pytest.raises(SystemExit, match=f"holds no {re.escape(missing)}"):
+            contents["check"](path)

@@ -1,0 +1,61 @@
+# The bill of materials of a package, in the form of CycloneDX: what is compiled in, with the versions
+# that this build found. packaging/sbom.cdx.json lists everything that may be; what this build does not
+# use is removed. The Python package holds the result in its metadata (PEP 770).
+#
+#   cmake --install build --component sbom --prefix <prefix>
+
+# NAME=VERSION of each, those of a wheel's toolchain (FBG_STATIC_LIBRARIES) included.
+set(compiled_in ${FBG_STATIC_LIBRARIES})
+file(STRINGS ${FBG_HIGHWAY_INCLUDE_DIR}/hwy/highway.h lines REGEX "define HWY_(MAJOR|MINOR|PATCH) ")
+if(NOT lines)  # later versions of Highway
+  file(STRINGS ${FBG_HIGHWAY_INCLUDE_DIR}/hwy/base.h lines REGEX "define HWY_(MAJOR|MINOR|PATCH) ")
+endif()
+list(TRANSFORM lines REPLACE "[^0-9]" "")
+list(JOIN lines "." version)
+list(APPEND compiled_in highway=${version})
+if(FBG_ARCHITECTURE STREQUAL x64)
+  file(STRINGS ${FBG_XBYAK_INCLUDE_DIR}/xbyak/xbyak.h version REGEX "VERSION = 0x")
+  string(REGEX REPLACE ".*0x([0-9])([0-9][0-9])([0-9]).*" "\\1.\\2.\\3" version "${version}")
+  string(REGEX REPLACE "\\.0$" "" version "${version}")
+  list(APPEND compiled_in xbyak=${version})
+elseif(FBG_ARCHITECTURE STREQUAL aarch64)
+  file(STRINGS ${PROJECT_SOURCE_DIR}/third_party/xbyak_aarch64/xbyak_aarch64/xbyak_aarch64_version.h
+       version REGEX "getVersionString")
+  string(REGEX REPLACE ".*\"(.*)\".*" "\\1" version "${version}")
+  list(APPEND compiled_in xbyak_aarch64=${version})
+endif()
+if(FBG_BUILD_PYTHON)
+  get_directory_property(version DIRECTORY ${PROJECT_SOURCE_DIR}/src/bindings DEFINITION pybind11_VERSION)
+  list(APPEND compiled_in pybind11=${version})
+endif()
+
+file(READ ${PROJECT_SOURCE_DIR}/packaging/sbom.cdx.json listed)
+string(JSON count LENGTH "${listed}" components)
+set(sbom "${listed}")
+string(JSON sbom SET "${sbom}" components "[]")
+set(kept 0)
+math(EXPR last "${count} - 1")
+foreach(index RANGE ${last})
+  string(JSON component GET "${listed}" components ${index})
+  string(JSON name GET "${component}" name)
+  string(JSON pinned GET "${component}" version)
+  foreach(library IN LISTS compiled_in)
+    string(REGEX MATCH "^([^=]+)=(.+)$" unused "${library}")
+    if(name STREQUAL CMAKE_MATCH_1)
+      string(REPLACE "${pinned}" "${CMAKE_MATCH_2}" component "${component}")
+      string(JSON sbom SET "${sbom}" components ${kept} "${component}")
+      math(EXPR kept "${kept} + 1")
+    endif()
+  endforeach()
+endforeach()
+list(LENGTH compiled_in wanted)
+if(NOT kept EQUAL wanted)
+  message(FATAL_ERROR "fbg: packaging/sbom.cdx.json lacks one of ${compiled_in}")
+endif()
+file(WRITE ${PROJECT_BINARY_DIR}/fbg.cdx.json "${sbom}\n")
+
+set(sbom_dir ${CMAKE_INSTALL_DOCDIR})
+if(SKBUILD)
+  set(sbom_dir ${SKBUILD_METADATA_DIR}/sboms)
+endif()
+install(FILES ${PROJECT_BINARY_DIR}/fbg.cdx.json DESTINATION ${sbom_dir} COMPONENT sbom)
