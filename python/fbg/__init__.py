@@ -28,12 +28,12 @@ from fbg.matmul.pipeline import (
     Sigmoid,
     Tanh,
 )
-from fbg.matmul.product import PreparedCall, gemm, linear
+from fbg.matmul.product import PreparedCall, linear
 from fbg.model.async_model import AsyncModel
 from fbg.model.load import load
 from fbg.model.model import Model, ModelOutput
 from fbg.model.tuning import TuneReport, tune
-from fbg.preparation import prepare
+from fbg.preparation import gemm, prepare
 from fbg.tasks.embedding_precision import embedding_ranges, quantize_embeddings
 from fbg.tasks.encoder import EncodeOptions
 from fbg.tasks.multi.scores import maxsim

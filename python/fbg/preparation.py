@@ -1,4 +1,4 @@
-"""`prepare`: products and convolutions that are validated once and then called many times.
+"""`gemm`, and `prepare`: products and convolutions that are validated once, then called many times.
 
 Preparing a call does everything that does not depend on the elements of x. ``call(x, out)`` then
 only checks its two arrays and allocates nothing; for a small product it takes a fraction of the
@@ -18,21 +18,76 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, overload
 
+import numpy as np
+import numpy.typing as npt
+
 from fbg.conv.convolution import PreparedConv
 from fbg.conv.packed_conv import PackedConv
+from fbg.conv.strassen import StrassenCall
 from fbg.matmul import product
 from fbg.matmul.packed_b import PackedB
+from fbg.matmul.packers import PackA
 from fbg.matmul.pipeline import Pipeline, Stage
 
-__all__ = ["prepare"]
+__all__ = ["gemm", "prepare"]
 
 Stages = Pipeline | Stage | Iterable[Stage] | None
+
+
+def gemm(
+    a: PackA,
+    packed_b: PackedB,
+    pipeline: Stages = None,
+    out: npt.NDArray[Any] | None = None,
+    num_threads: int | None = None,
+    algorithm: str | None = None,
+) -> npt.NDArray[Any]:
+    """Return ``pipeline(a @ packed_b)``, an (M, N) array.
+
+    Args:
+        a: the left operand, (M, K): `PackA`, `PackAWithRowOffset` or `PackAWithQuantRowOffset`.
+        packed_b: the right operand, (K, N).
+        pipeline: the stages that are applied to each tile of the result while it is in registers.
+            Without stages, the result is float32, or for int8 weights the int32 sums of products of
+            the quantized values.
+        out: the array to write to, (M, N) of the type that the pipeline returns. Its rows must be
+            contiguous and may be any distance apart. It may be the residual of `Add`, but must not
+            overlap the array of `a`. Default: a new array.
+        num_threads: within [1, 1024]; default `get_num_threads()`, or 1 for a small product.
+        algorithm: None for the ordinary product. ``"strassen1"`` and ``"strassen2"`` multiply
+            float32 matrices with one or two levels of Strassen's algorithm, ``"strassen"`` with
+            the number of levels of least modelled cost. K must be a multiple of 2 (for two levels
+            of 4), and N of 32 (64). The weights are packed once more, at the first such product.
+
+    Returns `out`. The result is bit-for-bit the same for every number of threads. Without
+    `algorithm`, none of its rows depends on the other rows.
+
+    Raises:
+        TypeError: if the types of operands, stages and `out` do not match.
+        ValueError: if shapes do not match, or if K exceeds 65793 (33025 with a pipeline), beyond
+            which int32 sums could overflow.
+
+    >>> import numpy as np
+    >>> import fbg
+    >>> x = np.array([[1.0, -2.0], [0.5, 0.25]], np.float32)
+    >>> w = fbg.PackedB(np.eye(2, dtype=np.float32))
+    >>> y = fbg.gemm(fbg.PackAWithQuantRowOffset(x), w, fbg.Dequantize() >> fbg.ReLU())
+    >>> np.round(y, 2)
+    array([[1.  , 0.  ],
+           [0.5 , 0.25]], dtype=float32)
+    """
+    if algorithm is None or not isinstance(packed_b, PackedB):
+        return product.multiply(a, packed_b, pipeline, out, num_threads)
+    StrassenCall.require_plain(a, "gemm")
+    stages = Pipeline.of(pipeline, "gemm")
+    rows = a.shape[0]
+    return StrassenCall(packed_b, stages, rows, algorithm, num_threads, "gemm")(a._array, out)
 
 
 @overload
 def prepare(
     weights: PackedB, pipeline: Stages = None, *, rows: int, algorithm: str, **options: Any
-) -> product.StrassenCall: ...
+) -> StrassenCall: ...
 @overload
 def prepare(
     weights: PackedB, pipeline: Stages = None, *, rows: int, **options: Any
@@ -43,7 +98,7 @@ def prepare(
 ) -> PreparedConv: ...
 def prepare(
     weights: PackedB | PackedConv, pipeline: Stages = None, **options: Any
-) -> product.PreparedCall | product.StrassenCall | PreparedConv:
+) -> product.PreparedCall | StrassenCall | PreparedConv:
     """Return a function ``call(x, out=None)`` that applies `weights` and `pipeline` to x.
 
     Args:
@@ -70,4 +125,30 @@ def prepare(
     """
     if isinstance(weights, PackedConv):
         return PreparedConv(weights, pipeline, **options)
-    return product.prepare(weights, pipeline, **options)
+    algorithm = options.pop("algorithm", None)
+    call = product.prepare(weights, pipeline, **options)
+    return call if algorithm is None else _by(algorithm, call, weights, pipeline, options)
+
+
+def _by(
+    algorithm: str,
+    call: product.PreparedCall,
+    weights: PackedB,
+    pipeline: Stages,
+    options: dict[str, Any],
+) -> StrassenCall:
+    """Return `call`, which was prepared with these options, by another algorithm."""
+    x_dtype = options.get("x_dtype")
+    dtype = np.dtype(np.float32 if x_dtype is None else x_dtype)
+    packer = options.get("packer") or PackA
+    sample = packer(np.zeros((0, call.shape[0]), dtype), **_of_packer(options))
+    StrassenCall.require_plain(sample, "prepare")
+    stages = Pipeline.of(pipeline, "prepare")
+    return StrassenCall(
+        weights, stages, call.rows, algorithm, options.get("num_threads"), "prepare"
+    )
+
+
+def _of_packer(options: dict[str, Any]) -> dict[str, Any]:
+    own = ("rows", "packer", "x_dtype", "num_threads")
+    return {name: value for name, value in options.items() if name not in own}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import os
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
@@ -19,7 +18,6 @@ from fbg.arrays import (
     require_matrix,
     require_scales,
 )
-from fbg.conv.packed_conv import PackedConv
 from fbg.matmul import packed_file
 from fbg.matmul.weights import PackedWeight
 from fbg.quantization import dequantize
@@ -238,11 +236,6 @@ class PackedB:
     def nbytes(self) -> int:
         """The size in bytes of panels, parameters and header."""
         return self._native.nbytes
-
-    @functools.cached_property
-    def _as_convolution(self) -> PackedConv:
-        """The float32 weights as those of a pointwise convolution, which has other algorithms."""
-        return PackedConv(self.unpack().T[:, :, None], dtype="float32")
 
     def unpack(self) -> Array:
         """Return the packed (K, N) matrix as a C-contiguous array of `dtype`."""

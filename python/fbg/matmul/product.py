@@ -14,9 +14,8 @@ from fbg.arrays import as_array, bfloat16, require_dtype, require_integer
 from fbg.matmul.packed_b import PackedB
 from fbg.matmul.packers import PackA, PackAWithQuantRowOffset, PackAWithRowOffset
 from fbg.matmul.pipeline import Pipeline, Stage
-from fbg.matmul.strassen import StrassenCall
 
-__all__ = ["PreparedCall", "StrassenCall", "gemm", "linear", "prepare"]
+__all__ = ["PreparedCall", "linear", "multiply", "prepare"]
 
 PreparedCall = _fbg.PreparedCall
 
@@ -29,55 +28,16 @@ def _threads(num_threads: int | None, name: str) -> int:
     return require_integer(num_threads, f"{name}: num_threads", 1, _fbg.MAX_THREADS)
 
 
-def gemm(
+def multiply(
     a: PackA,
     packed_b: PackedB,
     pipeline: Pipeline | Stage | Iterable[Stage] | None = None,
     out: npt.NDArray[Any] | None = None,
     num_threads: int | None = None,
-    algorithm: str | None = None,
 ) -> npt.NDArray[Any]:
-    """Return ``pipeline(a @ packed_b)``, an (M, N) array.
-
-    Args:
-        a: the left operand, (M, K): `PackA`, `PackAWithRowOffset` or `PackAWithQuantRowOffset`.
-        packed_b: the right operand, (K, N).
-        pipeline: the stages that are applied to each tile of the result while it is in registers.
-            Without stages, the result is float32, or for int8 weights the int32 sums of products of
-            the quantized values.
-        out: the array to write to, (M, N) of the type that the pipeline returns. Its rows must be
-            contiguous and may be any distance apart. It may be the residual of `Add`, but must not
-            overlap the array of `a`. Default: a new array.
-        num_threads: within [1, 1024]; default `get_num_threads()`, or 1 for a small product.
-        algorithm: None for the ordinary product. ``"strassen1"`` and ``"strassen2"`` multiply
-            float32 matrices with one or two levels of Strassen's algorithm, ``"strassen"`` with
-            the number of levels of least modelled cost. K must be a multiple of 2 (for two levels
-            of 4), and N of 32 (64). The weights are packed once more, at the first such product.
-
-    Returns `out`. The result is bit-for-bit the same for every number of threads. Without
-    `algorithm`, none of its rows depends on the other rows.
-
-    Raises:
-        TypeError: if the types of operands, stages and `out` do not match.
-        ValueError: if shapes do not match, or if K exceeds 65793 (33025 with a pipeline), beyond
-            which int32 sums could overflow.
-
-    >>> import numpy as np
-    >>> import fbg
-    >>> x = np.array([[1.0, -2.0], [0.5, 0.25]], np.float32)
-    >>> w = fbg.PackedB(np.eye(2, dtype=np.float32))
-    >>> y = fbg.gemm(fbg.PackAWithQuantRowOffset(x), w, fbg.Dequantize() >> fbg.ReLU())
-    >>> np.round(y, 2)
-    array([[1.  , 0.  ],
-           [0.5 , 0.25]], dtype=float32)
-    """
+    """Return ``pipeline(a @ packed_b)``: `fbg.gemm`, which documents it, without `algorithm`."""
     if not isinstance(a, PackA):
         raise TypeError(f"gemm: a must be a packer such as PackA, got {type(a).__name__}")
-    if algorithm is not None and isinstance(packed_b, PackedB):
-        StrassenCall.require_plain(a, "gemm")
-        stages = Pipeline.of(pipeline, "gemm")
-        rows = a.shape[0]
-        return StrassenCall(packed_b, stages, rows, algorithm, num_threads, "gemm")(a._array, out)
     return a._multiply(packed_b, Pipeline.of(pipeline, "gemm"), out, num_threads)
 
 
@@ -135,9 +95,8 @@ def prepare(
     packer: Callable[..., PackA] | None = None,
     x_dtype: npt.DTypeLike | None = None,
     num_threads: int | None = None,
-    algorithm: str | None = None,
     **options: Any,
-) -> PreparedCall | StrassenCall:
+) -> PreparedCall:
     """Return ``call``: ``call(x, out)`` is ``gemm(packer(x), packed_b, pipeline, out)``.
 
     This is `fbg.prepare` for products, which documents the arguments and the call.
@@ -171,9 +130,6 @@ def prepare(
     sample: object = packer(x, **options)
     if not isinstance(sample, PackA):
         raise TypeError(f"prepare: packer must make a PackA, got {type(sample).__name__}")
-    if algorithm is not None:
-        StrassenCall.require_plain(sample, "prepare")
-        return StrassenCall(packed_b, pipeline, rows, algorithm, num_threads, "prepare")
     threads = _threads(num_threads, "prepare")
     return _fbg.prepare(
         sample._native,

@@ -16,7 +16,7 @@ from fbg.arrays import require_integer
 from fbg.matmul.packed_b import PackedB
 from fbg.matmul.packers import PackAWithRowOffset
 from fbg.matmul.pipeline import CorrectZeroPoints
-from fbg.matmul.product import gemm, linear
+from fbg.matmul.product import linear, multiply
 
 __all__ = ["Hit", "Metric", "semantic_search", "similarity"]
 
@@ -105,7 +105,7 @@ def _scores(left: Array, right: Array, metric: str) -> Array:
     if left.dtype == np.int8:
         packed = PackedB(np.ascontiguousarray(left.T), scale=np.float32(1), zero_point=0)
         rows = PackAWithRowOffset(right, scale=1.0, zero_point=0)
-        return np.ascontiguousarray(gemm(rows, packed, CorrectZeroPoints()).T)
+        return np.ascontiguousarray(multiply(rows, packed, CorrectZeroPoints()).T)
     if metric == "cosine":
         left, right = _unit(left), _unit(right)
     # The corpus is by far the larger factor: it is read where it lies, and queries are packed.

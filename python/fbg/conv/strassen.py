@@ -7,12 +7,14 @@ have the algorithm, its kernels and its workspace; this module only turns one ca
 from __future__ import annotations
 
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 
 from fbg.arrays import require_dtype
 from fbg.conv.convolution import PreparedConv
+from fbg.conv.packed_conv import PackedConv
 from fbg.matmul.packed_b import PackedB
 from fbg.matmul.packers import PackA
 from fbg.matmul.pipeline import Pipeline
@@ -24,6 +26,19 @@ Array = npt.NDArray[Any]
 # Into how many blocks K and N are divided. "strassen" takes the number of least modelled cost.
 _BLOCKS = {"strassen": 2, "strassen1": 2, "strassen2": 4}
 _LANES = 16  # the columns of a block are whole vectors
+
+
+# The weights of products that were multiplied in this way, packed once more.
+_convolutions: WeakKeyDictionary[PackedB, PackedConv] = WeakKeyDictionary()
+
+
+def _as_convolution(packed_b: PackedB) -> PackedConv:
+    """Return float32 weights as those of a pointwise convolution."""
+    found = _convolutions.get(packed_b)
+    if found is None:
+        found = PackedConv(packed_b.unpack().T[:, :, None], dtype="float32")
+        _convolutions[packed_b] = found
+    return found
 
 
 class StrassenCall:
@@ -70,7 +85,7 @@ class StrassenCall:
         self._name = name
         self._pipeline = pipeline
         self._call = PreparedConv(
-            packed_b._as_convolution,
+            _as_convolution(packed_b),
             pipeline,
             shape=(1, rows, k),
             algorithm=algorithm,
