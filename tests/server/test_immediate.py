@@ -9,11 +9,14 @@ import pytest
 import uvicorn
 from uvicorn.server import ServerState
 
+from fbg.server import protocol
 from fbg.server.app import POST_ROUTES
 from fbg.server.immediate import Immediate
 from fbg.server.protocol import protocol_with
 from fbg.server.settings import ModelSource, Settings
 from fbg.server.state import State
+
+HEALTH = b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n"
 
 
 class Transport(asyncio.Transport):
@@ -23,6 +26,7 @@ class Transport(asyncio.Transport):
         super().__init__()
         self.written = b""
         self.closed = False
+        self.reading = True
 
     def get_extra_info(self, name: str, default: Any = None) -> Any:
         return ("127.0.0.1", 1) if name in ("peername", "sockname") else default
@@ -36,9 +40,11 @@ class Transport(asyncio.Transport):
     def close(self) -> None:
         self.closed = True
 
-    def pause_reading(self) -> None: ...
+    def pause_reading(self) -> None:
+        self.reading = False
 
-    def resume_reading(self) -> None: ...
+    def resume_reading(self) -> None:
+        self.reading = True
 
 
 @dataclass
@@ -157,14 +163,13 @@ def test_health_is_answered_at_once_unless_the_server_ends(state: State) -> None
     async def main() -> None:
         async with Connection(state) as connection:
             fill(state)
-            ask = b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n"
-            answer = await connection.send(ask)
+            answer = await connection.send(HEALTH)
             assert answer.startswith(b"HTTP/1.1 200 OK\r\n")
             assert b"content-length: 0\r\n" in answer and answer.endswith(b"\r\n\r\n")
             assert connection.reached == [] and not connection.transport.closed
             state.draining = True
             connection.go_on.set()
-            await connection.send(ask)
+            await connection.send(HEALTH)
             assert connection.reached == ["/health"]
 
     asyncio.run(main())
@@ -186,7 +191,59 @@ def test_a_connection_is_closed_if_its_client_asks_for_that(state: State) -> Non
     async def main() -> None:
         async with Connection(state) as connection:
             fill(state)
-            assert b"429" in await connection.send(post("/embed", more="Connection: close\r\n"))
+            answer = await connection.send(post("/embed", more="Connection: close\r\n"))
+            assert b"429" in answer and b"connection: close" in answer
             assert connection.transport.closed
+
+    asyncio.run(main())
+
+
+def test_a_pipelined_request_is_not_cut_off_by_the_timer_of_an_earlier_answer(state: State) -> None:
+    async def main() -> None:
+        async with Connection(state) as connection:
+            await connection.send(HEALTH + post("/embed"))
+            assert connection.reached == ["/embed"]
+            assert connection.protocol.timeout_keep_alive_task is None
+            connection.go_on.set()
+            assert b"from the application" in await connection.send(b"")
+
+    asyncio.run(main())
+
+
+def test_a_body_that_never_arrives_does_not_keep_its_connection(
+    state: State, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(protocol, "HEADER_SECONDS", 0.05)
+
+    async def main() -> None:
+        async with Connection(state) as connection:
+            fill(state)
+            whole = post("/embed", b"x" * 1000)
+            assert b"429" in await connection.send(whole[:100], whole[100:200])
+            await asyncio.sleep(0.2)
+            assert connection.transport.closed
+
+    asyncio.run(main())
+
+
+def test_a_client_that_reads_no_answers_is_not_read_either(state: State) -> None:
+    async def main() -> None:
+        async with Connection(state) as connection:
+            connection.protocol.pause_writing()
+            await connection.send(HEALTH)
+            assert not connection.transport.reading
+            connection.protocol.resume_writing()
+            assert connection.transport.reading
+
+    asyncio.run(main())
+
+
+def test_the_last_answer_on_a_connection_says_so(state: State) -> None:
+    async def main() -> None:
+        for ask in (b"GET /health HTTP/1.0\r\n\r\n", HEALTH[:-2] + b"Connection: close\r\n\r\n"):
+            async with Connection(state) as connection:
+                answer = await connection.send(ask)
+                assert b"\r\nconnection: close\r\n" in answer
+                assert connection.transport.closed
 
     asyncio.run(main())

@@ -40,7 +40,7 @@ class Guard:
         for name, value in scope["headers"]:
             if name == b"authorization":
                 authorization = value
-            elif name == b"x-request-id" and REQUEST_ID.fullmatch(value):
+            elif name == b"x-request-id" and not request_id and REQUEST_ID.fullmatch(value):
                 request_id = value
             elif name == b"content-length" and value.isdigit():
                 scope["content_length"] = int(value)

@@ -1,9 +1,9 @@
 """Answers that need nothing but the headers of a request: to /health, and to what is refused.
 
-A server that is overloaded refuses most of what arrives, and whatever that takes is missing where
-requests are answered; and its health is asked when it has least time. So the protocol asks here as
-soon as it has the headers of a request. There is no task, no scope and no body, and the answers
-were made when the server started.
+An overloaded server refuses most of the requests that arrive. The less time a refusal takes, the
+more is left for the requests that are accepted, and /health has to be answered even then. So the
+protocol asks this module as soon as it has the headers of a request: no task is started, no scope
+is made and no body is read. The answers are made when the server starts.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Headers = Iterable[tuple[bytes, bytes]]
 
 @dataclass(frozen=True)
 class _Answer:
-    """An answer but for the id of its request. counts: what counts it, in the metrics."""
+    """An answer without the id of its request. counts: the metrics that count it."""
 
     status: HTTPStatus
     headers: bytes = b""
@@ -51,7 +51,7 @@ class _Answer:
 class Immediate:
     """The answers of one process. routes: those whose requests are refused while it is full.
 
-    Keys are not looked at: these answers say nothing about texts or models.
+    Keys are not checked, because these answers say nothing about texts or models.
     """
 
     def __init__(self, state: State, routes: Iterable[Route]) -> None:

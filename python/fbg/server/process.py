@@ -155,8 +155,8 @@ def _set_aside_what_stays() -> None:
     """Exempt all that is loaded by now from garbage collection.
 
     A collection of all generations looks at each of some hundred thousand objects, nearly all of
-    which live as long as the process, and holds up the event loop for 50 ms. What a reload replaced
-    is found first.
+    which live as long as the process, and holds up the event loop for 50 ms. Models that a reload
+    has replaced are collected first.
     """
     gc.unfreeze()
     gc.collect()

@@ -24,7 +24,8 @@ class BoundedProtocol(HttpToolsProtocol):
     immediate: Immediate | None = None
     _unparsed = 0  # bytes since the last headers or part of a body were complete
     _timer: asyncio.TimerHandle | None = None
-    _answered = False  # whether the request that arrives was
+    _answered = False  # whether the request that is arriving has been answered already
+    _held_back = False  # whether nothing is read until the client has read its answers
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
@@ -46,6 +47,8 @@ class BoundedProtocol(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         self._unparsed = 0
         self._stop_timer()
+        # Set by the answer to an earlier request of the same packet.
+        self._unset_keepalive_if_required()
         if self.immediate is not None and self._answer(self.immediate):
             self._answered = True
         else:
@@ -58,27 +61,44 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         self._unparsed = 0
-        if self._answered:
-            self._answered = False
-            self.on_response_complete()
-        else:
+        if not self._answered:
             super().on_message_complete()
+            return
+        self._answered = False
+        self._stop_timer()
+        self.on_response_complete()
+        if self.flow.write_paused:
+            self._held_back = True
+            self.flow.pause_reading()
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        if self._held_back:
+            self._held_back = False
+            self.flow.resume_reading()
 
     def _answer(self, immediate: Immediate) -> bool:
-        """Answer a request whose headers suffice for that; says whether it did.
+        """Answer a request if its headers are enough for that; return whether they were.
 
-        One behind others on the same connection takes the usual way, which keeps the order.
+        A request that comes while an earlier one of the same connection is worked on takes the
+        usual way, which keeps the order. The body of an answered request has a limited time to
+        arrive, because nothing else would end the connection.
         """
         busy = self.cycle is not None and not self.cycle.response_complete
         if busy or self.parser.should_upgrade():
             return False
-        method, more = self.parser.get_method(), self.server_state.default_headers
-        answer = immediate.answer(method, self.url, self.headers, more)
+        last = self.parser.get_http_version() == "1.0" or not self.parser.should_keep_alive()
+        more = list(self.server_state.default_headers)
+        if last:
+            more.append((b"connection", b"close"))
+        answer = immediate.answer(self.parser.get_method(), self.url, self.headers, more)
         if answer is None:
             return False
         self.transport.write(answer)
-        if self.parser.get_http_version() == "1.0" or not self.parser.should_keep_alive():
+        if last:
             self.transport.close()
+        else:
+            self._timer = self.loop.call_later(HEADER_SECONDS, self.transport.close)
         return True
 
     def _stop_timer(self) -> None:
