@@ -103,7 +103,7 @@ def test_nothing_is_divided_by_the_scale_of_the_result(activation, added):
     assert kernel.endswith("_unit") if "Dequantize" in kernel else "Requantize" in kernel
 
 
-SUMS = Sums(0.01, np.full(4, 0.5, np.float32))
+SUMS = Sums(0.01, np.full(4, 0.5, np.float32), 10**6)
 QUANTIZED = Quantization(0.25, 0, "uint8")
 
 
@@ -123,7 +123,9 @@ def test_bounds_that_saturation_applies_are_left_out():
 def test_a_bias_is_rounded_only_where_the_sums_are_fine_enough():
     fine = Epilogue.of_integers(SUMS, np.full(4, 2.0, np.float32), [QUANTIZED])
     assert fine.x_scale == SUMS.x_scale
-    coarse = Epilogue.of_integers(Sums(1.0, SUMS.w_scale), np.full(4, 2.0, np.float32), [QUANTIZED])
+    coarse = Epilogue.of_integers(
+        Sums(1.0, SUMS.w_scale, SUMS.most), np.full(4, 2.0, np.float32), [QUANTIZED]
+    )
     assert coarse.x_scale == 1.0 / QUANTIZED.scale
     large = Epilogue.of_integers(SUMS, np.full(4, 1e9, np.float32), [QUANTIZED])
     assert large.x_scale == SUMS.x_scale / QUANTIZED.scale
@@ -135,3 +137,52 @@ def test_a_float_residual_is_added_before_the_scale_of_the_result_is_divided_out
     assert len(added.stages) == 4
     divided = Epilogue.of_integers(SUMS, None, [Residual("uint8", 0.1, 3), QUANTIZED])
     assert divided.x_scale == SUMS.x_scale / QUANTIZED.scale
+
+
+def test_a_rounded_bias_never_overflows_the_sums():
+    k, unit = 30000, 1e-7
+    constants = {
+        "x.s": np.float32(1e-4),
+        "x.z": np.uint8(0),
+        "w.q": np.full((k, 32), 255, np.uint8),
+        "w.s": np.float32(1e-3),
+        "w.z": np.uint8(0),
+        "b": np.full(32, unit * (2**29 - 100), np.float32),
+        "y.s": np.float32(unit * 2**31 / 180),
+        "y.z": np.uint8(0),
+    }
+    nodes = [
+        node("QuantizeLinear", ["x", "x.s", "x.z"], "x.q"),
+        node("DequantizeLinear", ["x.q", "x.s", "x.z"], "x.d"),
+        node("DequantizeLinear", ["w.q", "w.s", "w.z"], "w"),
+        node("MatMul", ["x.d", "w"], "m"),
+        node("Add", ["m", "b"], "a"),
+        node("QuantizeLinear", ["a", "y.s", "y.z"], "y"),
+    ]
+    feeds = {"x": np.full((3, k), 0.0255, np.float32)}
+    wanted = ReferenceEvaluator(make_model(nodes, feeds, ["y"], constants)).run(["y"], feeds)[0]
+    for isa in fbg.isa.supported():
+        with fbg.isa.limit(isa):
+            net = make_net(nodes, feeds, ["y"], constants, backends=("fbg",))
+            assert np.abs(net.run(feeds)["y"].astype(int) - wanted.astype(int)).max() <= 1
+
+
+@pytest.mark.parametrize("bounds", [(0, 3.4028235e38), (-3.4028235e38, 5), (-np.inf, np.inf)])
+def test_bounds_near_the_greatest_float_need_no_care(bounds):
+    rng = np.random.default_rng(3)
+    nodes, constants, feeds = network(rng, "clip", 0.003, 7, np.uint8, biased=True, added=True)
+    constants |= {"low": np.float32(bounds[0]), "high": np.float32(bounds[1])}
+    wanted = ReferenceEvaluator(make_model(nodes, feeds, ["y"], constants)).run(["y"], feeds)[0]
+    got = make_net(nodes, feeds, ["y"], constants, backends=("fbg",)).run(feeds)["y"]
+    assert np.abs(got.astype(int) - wanted.astype(int)).max() <= 1
+
+
+def test_bounds_that_fbg_refuses_are_left_to_another_back_end():
+    rng = np.random.default_rng(4)
+    nodes, constants, feeds = network(rng, "clip", 0.03, 7, np.uint8, biased=True, added=False)
+    constants |= {"low": np.float32(1), "high": np.float32(0.5)}
+    net = make_net(nodes, feeds, ["y"], constants)
+    assert "f1" in {
+        name for step in net.plan().steps if step.backend != "fbg" for name in step.nodes
+    }
+    assert np.unique(net.run(feeds)["y"]).size == 1

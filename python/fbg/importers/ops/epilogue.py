@@ -47,7 +47,7 @@ __all__ = [
 
 Array = npt.NDArray[Any]
 
-MOST_BIAS = 2.0**29  # of an int32 bias: it must not overflow the sums
+MOST_SUM = 2.0**31  # what int32 sums with their bias have to stay below
 # The most steps of the result that one step of the sums may be: the error of an int32 bias is at
 # most half of that.
 COARSEST = 0.25
@@ -65,11 +65,14 @@ ACTIVATIONS: dict[str, Callable[[float, float], Stage]] = {
 
 @dataclass(frozen=True)
 class Activation:
-    """A function of ACTIVATIONS, with its constants."""
+    """A function of ACTIVATIONS, with its constants. Raises ValueError for those it cannot have."""
 
     function: str
     c0: float
     c1: float
+
+    def __post_init__(self) -> None:
+        ACTIVATIONS[self.function](self.c0, self.c1)
 
     @property
     def bounds(self) -> tuple[float, float] | None:
@@ -110,7 +113,9 @@ class Quantization:
 
     def rounded(self, value: float) -> float:
         """Return what a number becomes, before it saturates."""
-        return float(np.rint(np.float32(value) / np.float32(self.scale))) + self.zero_point
+        with np.errstate(over="ignore"):  # of a bound that is the greatest float, say
+            quotient = np.float32(value) / np.float32(self.scale)
+        return float(np.rint(quotient)) + self.zero_point
 
     def saturates(self, low: float, high: float) -> bool:
         """Whether results outside of these bounds saturate, so that bounding changes nothing."""
@@ -123,10 +128,14 @@ Step = Activation | Residual | Quantization
 
 @dataclass(frozen=True)
 class Sums:
-    """What the sums of products stand for: one is worth x_scale * w_scale, (O,) or ()."""
+    """What the sums of products stand for: one is worth x_scale * w_scale, (O,) or ().
+
+    most: the absolute value that none of them exceeds.
+    """
 
     x_scale: float
     w_scale: Array
+    most: int
 
 
 @dataclass(frozen=True)
@@ -156,6 +165,11 @@ class Epilogue:
         cls, sums: Sums, bias: Array | None, before: list[Step], last: Quantization
     ) -> Epilogue:
         """Return the pipeline with the scale of the result divided out."""
+        if bias is not None:
+            with np.errstate(over="ignore"):
+                divided = (bias / np.float32(last.scale)).astype(np.float32)
+            if not np.isfinite(divided).all():
+                return cls(_from_floats(bias, [*before, last]), sums.x_scale)
         start = 0  # of the steps that commute with a factor
         for i, step in enumerate(before):
             if not _commutes(step):
@@ -167,8 +181,7 @@ class Epilogue:
             stages.append(Scale(1.0 / last.scale)._native)
             stages += [step.native() for step in steps[start:]]
             return cls([*stages, unit.native()], sums.x_scale)
-        if bias is not None:
-            bias = (bias / np.float32(last.scale)).astype(np.float32)
+        bias = None if bias is None else divided
         return cls(_from_floats(bias, [*steps, unit]), sums.x_scale / last.scale)
 
 
@@ -190,7 +203,7 @@ def _rounded_bias(sums: Sums, bias: Array, scale: float) -> Array | None:
     if unit.max() > COARSEST * scale or unit.min() <= 0:
         return None
     rounded = np.rint(bias.astype(np.float64) / unit)
-    if not (np.abs(rounded) < MOST_BIAS).all():
+    if not (np.abs(rounded) + sums.most < MOST_SUM).all():
         return None
     return rounded.astype(np.int32)
 
@@ -206,7 +219,9 @@ def _divide(step: Step, scale: float) -> Step:
     if isinstance(step, Residual):
         return replace(step, scale=step.scale / scale)
     if isinstance(step, Activation) and step.function == "clip":
-        return replace(step, c0=step.c0 / scale, c1=step.c1 / scale)
+        largest = float(np.finfo(np.float32).max)
+        c0, c1 = (float(np.clip(c / scale, -largest, largest)) for c in (step.c0, step.c1))
+        return replace(step, c0=c0, c1=c1)
     return step
 
 

@@ -161,11 +161,23 @@ class OpenConv:
         buffer = append(graph, x, **place)
         return buffer, trial, packed
 
+    def _most(self) -> int:
+        """Return what no sum exceeds in absolute value: inputs are at most 255 apart."""
+        axis = self.channel_axis
+        w = np.moveaxis(self.w, axis, 0).reshape(self.w.shape[axis], -1).astype(np.int64)
+        zeros = np.zeros(1, np.int64)
+        if self.w_zero_point is not None:
+            zeros = np.asarray(self.w_zero_point, np.int64).reshape(-1)
+        if zeros.size not in (1, len(w)):  # channels of groups, transposed
+            return 255 * 255 * w.shape[1]
+        return 255 * int(np.abs(w - zeros[:, None]).sum(1).max(initial=0))
+
     def _epilogue(self) -> Epilogue:
         x_scale = 1.0 if self.x_scale is None else self.x_scale
         if self.is_integer and self.result == "float32":
             scale = np.ones((), np.float32) if self.w_scale is None else self.w_scale
-            return Epilogue.of_integers(Sums(x_scale, scale), self.bias, self.stages)
+            sums = Sums(x_scale, scale, self._most())
+            return Epilogue.of_integers(sums, self.bias, self.stages)
         stages = sums_pipeline(self.bias, self.result == "int32", self.stages)
         return Epilogue(stages, x_scale)
 
