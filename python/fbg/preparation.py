@@ -1,5 +1,8 @@
 """`gemm`, and `prepare`: products and convolutions that are validated once, then called many times.
 
+`gemm` chooses between the ordinary product and the algorithms that products share with
+convolutions.
+
 Preparing a call does everything that does not depend on the elements of x. ``call(x, out)`` then
 only checks its two arrays and allocates nothing; for a small product it takes a fraction of the
 time of `gemm`. x is a NumPy array of the prepared dtype with any strides; `out` is a NumPy array of
@@ -10,7 +13,8 @@ refers to the arrays of its stages: later calls see changes to them.
 
 The call of a product accepts x of shape (M, K) with M at most `rows`; the residual of `Add` has
 `rows` rows, of which a call uses the first M. Its attributes are ``rows``, ``shape`` (K, N),
-``dtype`` and ``num_threads``. The call of a convolution accepts x of exactly the prepared shape.
+``dtype`` and ``num_threads``. The call of a convolution accepts x of exactly the prepared shape,
+and so does that of a product with ``algorithm="strassen"``.
 """
 
 from __future__ import annotations
@@ -18,7 +22,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, overload
 
-import numpy as np
 import numpy.typing as npt
 
 from fbg.conv.convolution import PreparedConv
@@ -78,10 +81,8 @@ def gemm(
     """
     if algorithm is None or not isinstance(packed_b, PackedB):
         return product.multiply(a, packed_b, pipeline, out, num_threads)
-    StrassenCall.require_plain(a, "gemm")
     stages = Pipeline.of(pipeline, "gemm")
-    rows = a.shape[0]
-    return StrassenCall(packed_b, stages, rows, algorithm, num_threads, "gemm")(a._array, out)
+    return StrassenCall.of_packed(a, packed_b, stages, algorithm, num_threads)(a._array, out)
 
 
 @overload
@@ -126,29 +127,7 @@ def prepare(
     if isinstance(weights, PackedConv):
         return PreparedConv(weights, pipeline, **options)
     algorithm = options.pop("algorithm", None)
-    call = product.prepare(weights, pipeline, **options)
-    return call if algorithm is None else _by(algorithm, call, weights, pipeline, options)
-
-
-def _by(
-    algorithm: str,
-    call: product.PreparedCall,
-    weights: PackedB,
-    pipeline: Stages,
-    options: dict[str, Any],
-) -> StrassenCall:
-    """Return `call`, which was prepared with these options, by another algorithm."""
-    x_dtype = options.get("x_dtype")
-    dtype = np.dtype(np.float32 if x_dtype is None else x_dtype)
-    packer = options.get("packer") or PackA
-    sample = packer(np.zeros((0, call.shape[0]), dtype), **_of_packer(options))
-    StrassenCall.require_plain(sample, "prepare")
+    if algorithm is None or not isinstance(weights, PackedB):
+        return product.prepare(weights, pipeline, **options)
     stages = Pipeline.of(pipeline, "prepare")
-    return StrassenCall(
-        weights, stages, call.rows, algorithm, options.get("num_threads"), "prepare"
-    )
-
-
-def _of_packer(options: dict[str, Any]) -> dict[str, Any]:
-    own = ("rows", "packer", "x_dtype", "num_threads")
-    return {name: value for name, value in options.items() if name not in own}
+    return StrassenCall.of_options(weights, stages, algorithm, **options)

@@ -18,7 +18,7 @@ import fbg
     pad=st.integers(0, 3),
     seed=st.integers(0, 2**32 - 1),
 )
-def test_products_keep_to_the_documented_bound(
+def test_products_are_near_those_in_double(
     isa: str, levels: int, rows: int, k: int, n: int, pad: int, seed: int
 ) -> None:
     side = 2**levels
@@ -33,7 +33,7 @@ def test_products_keep_to_the_documented_bound(
     room = np.full((rows, n + pad), np.nan, np.float32)
     y = fbg.gemm(fbg.PackA(x), packed, stages, room[:, :n], 1, algorithm=name)
     expected = np.maximum(x.astype(np.float64) @ w.astype(np.float64) + bias + residual, 0)
-    bound = 6.0**levels * 2.0**-22 * k * np.abs(x).max() * np.abs(w).max()
+    bound = 6.0**levels * 2.0**-22 * k * np.abs(x).max() * np.abs(w).max()  # for random signs
     assert np.abs(y - expected).max() <= bound + 2.0**-22 * np.abs(expected).max()
     assert np.isnan(room[:, n:]).all()
 
@@ -42,6 +42,17 @@ def test_products_keep_to_the_documented_bound(
     call = fbg.prepare(packed, stages, rows=rows, num_threads=2, algorithm=name)
     np.testing.assert_array_equal(call(x), y)
     np.testing.assert_array_equal(call(x, np.empty_like(y)), y)
+
+
+@pytest.mark.parametrize("levels", [1, 2])
+@pytest.mark.parametrize("k", [4, 1024, 32768])
+def test_products_without_signs_keep_to_the_documented_bound(levels: int, k: int) -> None:
+    x, w = np.full((3, k), 0.1, np.float32), np.full((k, 64), 0.7, np.float32)
+    packed = fbg.PackedB(w, dtype="float32")
+    y = fbg.gemm(fbg.PackA(x), packed, algorithm=f"strassen{levels}")
+    m = k / 2**levels
+    bound = 18.0**levels * (m**2 + 6 * m) * 2.0**-24 * x.max() * w.max()
+    assert np.abs(y - x.astype(np.float64) @ w.astype(np.float64)).max() <= bound
 
 
 def test_the_convolution_has_the_same_bits() -> None:
@@ -84,6 +95,16 @@ def test_arguments_that_do_not_fit_are_named() -> None:
         fbg.gemm(a, half, algorithm="strassen")
     with pytest.raises(TypeError, match="requires PackA of a float32 x, got PackAWithQuantRow"):
         fbg.gemm(fbg.PackAWithQuantRowOffset(X), FLOATS, algorithm="strassen")
+    with pytest.raises(TypeError, match="gemm: a must be a packer such as PackA, got ndarray"):
+        fbg.gemm(X, FLOATS, algorithm="strassen")  # type: ignore[arg-type]
+    ranges = np.ones((3, 2), np.float32)
+    quantizing = {"packer": fbg.PackAWithQuantRowOffset, "row_range": ranges}
+    with pytest.raises(TypeError, match="prepare: algorithm requires PackA of a float32 x"):
+        fbg.prepare(FLOATS, rows=3, algorithm="strassen", **quantizing)
+    with pytest.raises(ValueError, match=r"gemm: algorithm must be one of .*, got \['strassen'\]"):
+        fbg.gemm(a, FLOATS, algorithm=["strassen"])  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="gemm: num_threads"):
+        fbg.gemm(a, FLOATS, num_threads=0, algorithm="strassen")
     with pytest.raises(TypeError, match="requires PackA of a float32 x"):
         fbg.gemm(fbg.PackA(X, dtype="bfloat16"), FLOATS, algorithm="strassen")
 
@@ -99,6 +120,8 @@ def test_arrays_that_do_not_fit_are_named() -> None:
     call = fbg.prepare(FLOATS, rows=3, algorithm="strassen")
     with pytest.raises(ValueError, match=r"prepare: x must be float32\(3, 4\), got float32\(2"):
         call(X[:2])
+    with pytest.raises(TypeError, match=r"prepare: x must be float32\(3, 4\), got float64"):
+        call(X.astype(np.float64))
     x = np.ones((3, 32), np.float32)
     square = fbg.PackedB(np.ones((32, 32), np.float32), dtype="float32")
     with pytest.raises(ValueError, match="out may not overlap A"):

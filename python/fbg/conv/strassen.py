@@ -6,13 +6,14 @@ have the algorithm, its kernels and its workspace; this module only turns one ca
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 
-from fbg.arrays import require_dtype
+from fbg.arrays import require_dtype, require_integer
 from fbg.conv.convolution import PreparedConv
 from fbg.conv.packed_conv import PackedConv
 from fbg.matmul.packed_b import PackedB
@@ -25,6 +26,7 @@ Array = npt.NDArray[Any]
 
 # Into how many blocks K and N are divided. "strassen" takes the number of least modelled cost.
 _BLOCKS = {"strassen": 2, "strassen1": 2, "strassen2": 4}
+_MOST_ROWS = 2**31 - 1
 _LANES = 16  # the columns of a block are whole vectors
 
 
@@ -68,7 +70,7 @@ class StrassenCall:
         num_threads: int | None,
         name: str,
     ) -> None:
-        if algorithm not in _BLOCKS:
+        if not isinstance(algorithm, str) or algorithm not in _BLOCKS:
             known = ", ".join(map(repr, _BLOCKS))
             raise ValueError(f"{name}: algorithm must be one of {known} or None, got {algorithm!r}")
         if packed_b.dtype != np.float32:
@@ -82,6 +84,9 @@ class StrassenCall:
                 f"{name}: algorithm={algorithm!r} requires K in multiples of {blocks} and N in "
                 f"multiples of {blocks * _LANES}, got K={k}, N={n}"
             )
+        require_integer(rows, f"{name}: rows", 0, _MOST_ROWS)
+        if num_threads is not None:
+            require_integer(num_threads, f"{name}: num_threads", 1, 1024)
         self._name = name
         self._pipeline = pipeline
         self._call = PreparedConv(
@@ -95,10 +100,33 @@ class StrassenCall:
         self.shape = (k, n)
 
     @staticmethod
-    def require_plain(a: PackA, name: str) -> None:
-        """Raise TypeError unless `a` is a float32 matrix that is multiplied as it is."""
+    def of_packed(
+        a: PackA, packed_b: PackedB, pipeline: Pipeline, algorithm: str, num_threads: int | None
+    ) -> StrassenCall:
+        """Return the call that `gemm` makes; raises TypeError unless `a` is plain float32."""
+        if not isinstance(a, PackA):
+            raise TypeError(f"gemm: a must be a packer such as PackA, got {type(a).__name__}")
         if type(a) is not PackA or a.dtype != np.float32 or a.rounds:
-            raise TypeError(f"{name}: algorithm requires PackA of a float32 x, got {a!r}")
+            raise TypeError(f"gemm: algorithm requires PackA of a float32 x, got {a!r}")
+        return StrassenCall(packed_b, pipeline, a.shape[0], algorithm, num_threads, "gemm")
+
+    @staticmethod
+    def of_options(
+        packed_b: PackedB,
+        pipeline: Pipeline,
+        algorithm: str,
+        *,
+        rows: int,
+        packer: Callable[..., PackA] | None = None,
+        x_dtype: npt.DTypeLike | None = None,
+        num_threads: int | None = None,
+        **more: Any,
+    ) -> StrassenCall:
+        """Return the call that `prepare` makes; raises TypeError unless x is packed plainly."""
+        plain = packer in (None, PackA) and not more
+        if not plain or (x_dtype is not None and np.dtype(x_dtype) != np.float32):
+            raise TypeError("prepare: algorithm requires PackA of a float32 x without options")
+        return StrassenCall(packed_b, pipeline, rows, algorithm, num_threads, "prepare")
 
     @property
     def algorithm(self) -> str:
@@ -118,9 +146,11 @@ class StrassenCall:
     def __call__(self, x: Array, out: Array | None = None) -> Array:
         """Return the product for an x of the prepared shape."""
         wanted = (self.rows, self.shape[0])
-        if not isinstance(x, np.ndarray) or x.shape != wanted or x.dtype != np.float32:
-            got = f"{x.dtype}{x.shape}" if isinstance(x, np.ndarray) else type(x).__name__
-            raise ValueError(f"{self._name}: x must be float32{wanted}, got {got}")
+        is_array = isinstance(x, np.ndarray)
+        if not is_array or x.shape != wanted or x.dtype != np.float32:
+            got = f"{x.dtype}{x.shape}" if is_array else type(x).__name__
+            error = ValueError if is_array and x.dtype == np.float32 else TypeError
+            raise error(f"{self._name}: x must be float32{wanted}, got {got}")
         if out is None:
             result: Array = self._call(x[None])[0]
             return result
