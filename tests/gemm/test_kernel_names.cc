@@ -32,7 +32,7 @@ std::vector<TypedPipeline> short_pipelines(ValueType start) {
                           Cast{ValueType::float16}.stage(),
                           Cast{ValueType::bfloat16}.stage(),
                           Requantize{1, 0, ValueType::uint8}.stage(),
-                          Requantize{2, 0, ValueType::uint8}.stage(),
+                          Requantize{1, 0, ValueType::uint8, true}.stage(),
                           Requantize{1, 0, ValueType::int8}.stage()};
   std::vector<std::vector<Stage>> all{{}};
   for (std::size_t i = 0; i < all.size(); ++i) {

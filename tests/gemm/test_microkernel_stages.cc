@@ -18,7 +18,7 @@ std::vector<std::vector<Stage>> pipelines(Accumulator accumulator) {
   const Stage relu = Relu{}.stage(), gelu = Gelu{}.stage(), add = Add{nullptr, 0}.stage();
   const Stage to_uint8 = Requantize{0.37f, 101, ValueType::uint8}.stage();
   const Stage to_int8 = Requantize{0.21f, -17, ValueType::int8}.stage();
-  const Stage rounded = Requantize{1.0f, 3, ValueType::uint8}.stage();
+  const Stage rounded = Requantize{1.0f, 3, ValueType::uint8, true}.stage();
   const Stage add_uint8 = Add(static_cast<const std::uint8_t*>(nullptr), 0, 0.3f, 128).stage();
   const Stage add_int8 = Add(static_cast<const std::int8_t*>(nullptr), 0, 0.7f, -5).stage();
   const Stage add_float16 = Add(static_cast<const float16*>(nullptr), 0).stage();

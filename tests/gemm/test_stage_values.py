@@ -1,5 +1,7 @@
 """Stages at the ends of their range: accuracy of GELU, NaN, infinities, saturation, rounding."""
 
+from typing import Literal
+
 import numpy as np
 import pytest
 
@@ -31,6 +33,33 @@ def test_gelu_beyond_its_polynomial_is_the_identity_or_zero(isa: str) -> None:
     got = through(np.ascontiguousarray(x.T), fbg.GELU()).ravel()
     assert (got[:5] == x[0, :5]).all()
     assert (got[5:] == 0).all()
+
+
+# --- Calls of the same shape ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int8"])
+@pytest.mark.parametrize("scales", [(1.0, 0.05), (0.05, 1.0, 0.5)])
+def test_a_scale_does_not_depend_on_that_of_an_earlier_call(
+    isa: str, dtype: Literal["float32", "int8"], scales: tuple[float, ...]
+) -> None:
+    rng = np.random.default_rng(5)
+    x, w = rng.standard_normal((8, 64), np.float32), rng.standard_normal((64, 50), np.float32)
+    b = fbg.PackedB(w, dtype=dtype)
+    a = fbg.PackA(x) if dtype == "float32" else fbg.PackAWithQuantRowOffset(x)
+    before = fbg.ReLU() if dtype == "float32" else fbg.Dequantize() >> fbg.ReLU()
+    real = fbg.gemm(a, b, before)
+    image = rng.standard_normal((1, 6, 6, 16), np.float32)
+    wc = fbg.PackedConv(rng.standard_normal((20, 16, 3, 3), np.float32), dtype=dtype)
+    real_image = fbg.conv(image, wc, before)
+    for scale in scales:
+        last = fbg.Requantize(scale, 3, np.uint8)
+        for got, exact in (
+            (fbg.gemm(a, b, before >> last), real),
+            (fbg.conv(image, wc, before >> last), real_image),
+        ):
+            wanted = np.clip(np.rint(exact / np.float32(scale)) + 3, 0, 255)
+            np.testing.assert_array_equal(got, wanted.astype(np.uint8))
 
 
 # --- NaN, infinities, saturation, rounding --------------------------------------------------------

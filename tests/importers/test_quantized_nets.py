@@ -107,6 +107,45 @@ def test_means_of_windows_are_rounded_where_they_are_computed(channels, kernel):
     assert np.abs(results[0] - wanted).max() <= 0.0131  # both round the same real numbers
 
 
+def average_pool(x, s_in, scale, zero_point, **attributes):
+    """AveragePool between quantized tensors: fused, and with its float result as an output, too."""
+    first, constants = round_trip("x", s_in, 5)
+    last, more = round_trip("y", scale, zero_point)
+    nodes = [*first, node("AveragePool", ["x.d"], "y", **attributes), *last]
+    fused = make_net(nodes, {"x": x}, ["y.q"], constants | more, backends=("fbg",))
+    apart = make_net(nodes, {"x": x}, ["y.q", "y"], constants | more, backends=("fbg",))
+    return fused.run({"x": x})["y.q"], apart.run({"x": x})["y.q"]
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    [
+        {"kernel_shape": [1, 1], "pads": [1] * 4},
+        {"kernel_shape": [1, 1], "strides": [2, 2], "pads": [0, 0, 1, 1], "ceil_mode": 1},
+        {"kernel_shape": [2, 2], "pads": [1] * 4},
+    ],
+)
+def test_means_of_nothing_are_the_zero_point(attributes):
+    x = np.full((1, 4, 4, 4), 100, np.float32)
+    np.testing.assert_array_equal(*average_pool(x, 1.0, 1.0, 9, **attributes))
+
+
+@pytest.mark.parametrize("scale", [1e-12, 1e-8, 4e-8])
+def test_means_saturate_however_small_the_scale(scale):
+    x = np.full((1, 4, 4, 4), 100, np.float32)
+    fused, apart = average_pool(x, 1.0, scale, 100, kernel_shape=[2, 2])
+    np.testing.assert_array_equal(fused, apart)
+    assert (fused == 255).all()
+
+
+def test_windows_whose_sums_exceed_32_bits_are_summed_as_floats():
+    first, constants = round_trip("x", 1.0, 0)
+    nodes = [*first, node("GlobalAveragePool", ["x.d"], "y")]
+    x = np.full((1, 1, 3000, 3000), 255, np.float32)
+    net = make_net(nodes, {"x": x}, ["y"], constants, backends=("fbg",))
+    assert abs(net.run({"x": x})["y"].item() - 255) < 2.55  # of 9 million float32 terms
+
+
 def test_functions_of_one_quantized_tensor_are_a_table():
     first, constants = round_trip("x", 0.05)
     nodes = [*first, node("Sigmoid", ["x.d"], "g"), node("Mul", ["x.d", "g"], "y")]

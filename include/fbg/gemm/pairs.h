@@ -19,8 +19,7 @@ namespace fbg {
 // such kernels.
 inline constexpr std::int64_t kGroupPairBytes = 8;
 
-// Bytes of a row of A with `groups` k-groups, of which it takes a half of its pair, and of a column
-// of B.
+// The bytes that a row of A, or a column of B, with `groups` k-groups takes in operands in pairs.
 inline constexpr std::int64_t paired_bytes(std::int64_t groups) {
   return ceil_div(groups, 2) * kGroupPairBytes;
 }

@@ -7,8 +7,8 @@
 
 namespace fbg {
 
-// thread_share() of `tiles` tiles, of up to `tile_rows` rows, in place of rows: few tiles are not
-// divided evenly by every number of parts, so that columns may be. The rows of the share are tiles.
+// thread_share() for `tiles` tiles of up to `tile_rows` rows: the rows of the share count tiles.
+// Few tiles cannot be divided evenly among every number of threads; then the columns are divided.
 Share tile_share(std::int64_t tiles, std::int64_t tile_rows, std::int64_t cols, int thread_id,
                  int num_threads) noexcept;
 

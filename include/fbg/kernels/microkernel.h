@@ -119,7 +119,7 @@ struct KernelKey {
 };
 
 // gemm_<acc>_<a>_<b>_<mr>x<nr>_<isa>[_masked][_loadc][_za][_zb][_indirect][_stream][_columns]
-// [_picked][_pairs][_<stage>...]: the one name of a kernel, everywhere; _za and _zb where it
+// [_picked][_pairs][_<stage>[_unit]...]: the one name of a kernel, everywhere; _za and _zb where it
 // corrects for the zero points of A and of B, _columns where it is given the terms of columns. The
 // types around a stage follow from the accumulator and the stages before it, so that no two keys
 // share a name.

@@ -71,13 +71,12 @@ enum class StageKind : std::uint8_t {
 };
 const char* stage_name(StageKind kind) noexcept;
 
-// What a kernel is compiled for: the kind and the types around it. Parameters are not part of it,
-// with one exception.
+// What a kernel is compiled for: the kind and the types around it. Parameters are not part of it.
 struct StageCode {
   StageKind kind;
   ValueType in, out;
   ValueType operand = ValueType::float32;  // type of the matrix of Add
-  bool unit_scale = false;  // Requantize of float32 divides by 1: that is, by nothing
+  bool unit_scale = false;                 // Requantize of float32 that does not divide
   friend bool operator==(const StageCode&, const StageCode&) = default;
 };
 
@@ -95,6 +94,7 @@ struct Stage {
   // requantize, cast: the output type; bias, add: the type of their array; others: ignored.
   ValueType wanted;
   StageArgs args;
+  bool unit_scale = false;  // requantize: the scale is 1 in every call, and kernels do not divide
 };
 
 // Quantization parameters around one element of C.
@@ -265,6 +265,7 @@ struct Requantize {
   float scale;
   std::int32_t zero_point;
   ValueType type = ValueType::uint8;
+  bool unit_scale = false;  // whoever says so leaves the scale at 1 in every run of a kernel
   static constexpr StageKind kind = StageKind::requantize;
   static constexpr std::optional<ValueType> result(ValueType in, ValueType wanted) {
     if (in == ValueType::acc || in == ValueType::int32 || in == ValueType::float32) return wanted;
@@ -279,7 +280,11 @@ struct Requantize {
   }
   Stage stage() const {
     const auto z = static_cast<float>(zero_point);
-    return {kind, type, {nullptr, 0, scale, lowest(type) - z, highest(type) - z, zero_point}};
+    const float divisor = unit_scale ? 1.0f : scale;
+    return {kind,
+            type,
+            {nullptr, 0, divisor, lowest(type) - z, highest(type) - z, zero_point},
+            unit_scale};
   }
 };
 
@@ -313,7 +318,7 @@ constexpr StageCode type_stage(const Stage& stage, ValueType in, ValueType out) 
   const bool adds = stage.kind == StageKind::add;
   const bool divides = stage.kind == StageKind::requantize && in == ValueType::float32;
   return {stage.kind, in, out, adds ? stage.wanted : ValueType::float32,
-          divides && stage.args.f0 == 1.0f};
+          divides && stage.unit_scale};
 }
 
 // Stages, operands and accumulator whose types do not go together.

@@ -54,7 +54,10 @@ def key_of(
     """
     isa = _fbg.best_isa(_fbg.active_features())
     size = "x".join(map(str, spatial))
-    kinds = ",".join(f"{kind}-{wanted}" for kind, wanted in (stage.key for stage in stages))
+    kinds = ",".join(
+        f"{kind}-{wanted}" + ("-unit" if unit else "")
+        for kind, wanted, unit in (stage.key for stage in stages)
+    )
     kind = type(weights).__name__
     return f"{tuning_file.CONV}{isa} {kind} {source} {size} {kinds or 'sums'} {geometry}"
 

@@ -2,6 +2,7 @@
 // channels of a pixel.
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <limits>
 #include <type_traits>
 #include <utility>
@@ -137,6 +138,8 @@ class WindowRun {
   // A window that lies in the padding alone.
   void nothing(Y* y, std::size_t n) const {
     Y value{};
+    // A sum or mean of no pixels is 0.
+    if constexpr (!std::is_same_v<Y, float>) value = static_cast<Y>(w_.output_zero_point);
     if (function_ == WindowFunction::max) value = std::numeric_limits<Y>::lowest();
     if (function_ == WindowFunction::min) value = std::numeric_limits<Y>::max();
     std::fill_n(y, n, value);
@@ -217,6 +220,17 @@ Buffer window(Graph& graph, Buffer x, WindowFunction function, const Window& w) 
           std::string("window: type cannot be ") + value_type_name(w.type));
   const bool chooses = function == WindowFunction::max || function == WindowFunction::min;
   require(!w.float_output || !chooses, "window: a maximum or minimum has the type of x");
+  if (w.type != ValueType::float32 && !chooses) {
+    std::int64_t most = 255;  // the greatest sum of a window
+    for (std::size_t a = 0; a < kSpatialAxes; ++a)
+      if (__builtin_mul_overflow(most, std::min(w.kernel[a], w.input[a]), &most)) most = INT64_MAX;
+    require(most <= std::numeric_limits<std::int32_t>::max(),
+            "window: sums of integers must not exceed 32 bits, got a window of too many pixels");
+    const std::int32_t lowest = w.type == ValueType::int8 ? -128 : 0;
+    for (const std::int32_t point : {w.zero_point, w.output_zero_point})
+      require(point >= lowest && point <= lowest + 255,
+              "window: zero points must be within the type of x");
+  }
   require_bytes(graph, x, bytes(w.input, value_size(w.type)), "window: x");
   const std::int64_t size = w.float_output ? 4 : value_size(w.type);
   return append_op(graph, std::make_shared<WindowOp>(x, function, w),

@@ -109,6 +109,8 @@ class Quantization:
 
     def native(self) -> Any:
         """Return the stage."""
+        if self.scale == 1:
+            return _fbg.stage_round(self.zero_point, self.dtype == "int8")
         return Requantize(self.scale, self.zero_point, self.dtype)._native
 
     def rounded(self, value: float) -> float:

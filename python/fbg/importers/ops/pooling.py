@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +16,9 @@ from fbg.importers.ops.value import Quantized, Value
 from fbg.importers.ops.windows import Geometry, geometry, three
 
 __all__ = ["pooled", "requantize_pool"]
+
+# Bytes of so many pixels can be added in 32 bits.
+MOST_PIXELS = (2**31 - 1) // 255
 
 
 @dataclass
@@ -94,6 +98,11 @@ def _window(
     )
 
 
+def _pixels(x: Value, g: Geometry) -> int:
+    """Return how many pixels of x a window holds at most."""
+    return math.prod(min(sizes) for sizes in zip(g.kernel, x.shape[2:], strict=True))
+
+
 def pooled(
     builder: Builder,
     x: Value,
@@ -106,6 +115,8 @@ def pooled(
     """Return windows of x (N, C, *spatial); integers of a scale stay integers."""
     order = channels_last(len(x.shape))
     q = x.quantized if x.buffer is None else None
+    if function not in ("max", "min") and _pixels(x, g) > MOST_PIXELS:
+        q = None
     if q is not None and function in ("max", "min"):
         integers = pooled(builder, q.integers, function, shape, g)
         return Value(
