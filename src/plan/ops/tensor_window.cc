@@ -139,7 +139,9 @@ class WindowRun {
   void nothing(Y* y, std::size_t n) const {
     Y value{};
     // A sum or mean of no pixels is 0.
-    if constexpr (!std::is_same_v<Y, float>) value = static_cast<Y>(w_.output_zero_point);
+    if constexpr (!std::is_same_v<Y, float>)
+      value = static_cast<Y>(std::clamp<std::int32_t>(
+          w_.output_zero_point, std::numeric_limits<Y>::lowest(), std::numeric_limits<Y>::max()));
     if (function_ == WindowFunction::max) value = std::numeric_limits<Y>::lowest();
     if (function_ == WindowFunction::min) value = std::numeric_limits<Y>::max();
     std::fill_n(y, n, value);
@@ -226,10 +228,8 @@ Buffer window(Graph& graph, Buffer x, WindowFunction function, const Window& w) 
       if (__builtin_mul_overflow(most, std::min(w.kernel[a], w.input[a]), &most)) most = INT64_MAX;
     require(most <= std::numeric_limits<std::int32_t>::max(),
             "window: sums of integers must not exceed 32 bits, got a window of too many pixels");
-    const std::int32_t lowest = w.type == ValueType::int8 ? -128 : 0;
     for (const std::int32_t point : {w.zero_point, w.output_zero_point})
-      require(point >= lowest && point <= lowest + 255,
-              "window: zero points must be within the type of x");
+      require(point >= -255 && point <= 255, "window: zero points must be in [-255, 255]");
   }
   require_bytes(graph, x, bytes(w.input, value_size(w.type)), "window: x");
   const std::int64_t size = w.float_output ? 4 : value_size(w.type);
