@@ -265,7 +265,7 @@ struct Requantize {
   float scale;
   std::int32_t zero_point;
   ValueType type = ValueType::uint8;
-  bool unit_scale = false;  // whoever says so leaves the scale at 1 in every run of a kernel
+  bool unit_scale = false;  // the scale is 1 here and in every later run of the same kernel
   static constexpr StageKind kind = StageKind::requantize;
   static constexpr std::optional<ValueType> result(ValueType in, ValueType wanted) {
     if (in == ValueType::acc || in == ValueType::int32 || in == ValueType::float32) return wanted;

@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
+from fbg import _fbg
 from fbg.arrays import require_dtype, require_integer
 from fbg.conv.convolution import PreparedConv
 from fbg.conv.packed_conv import PackedConv
@@ -26,9 +27,8 @@ Array = npt.NDArray[Any]
 
 # Into how many blocks K and N are divided. "strassen" takes the number of least modelled cost.
 _BLOCKS = {"strassen": 2, "strassen1": 2, "strassen2": 4}
-_MOST_ROWS = 2**31 - 1
 _LANES = 16  # the columns of a block are whole vectors
-
+_MOST_ROWS = 2**31 - 1
 
 # The weights of products that were multiplied in this way, packed once more.
 _convolutions: WeakKeyDictionary[PackedB, PackedConv] = WeakKeyDictionary()
@@ -86,7 +86,7 @@ class StrassenCall:
             )
         require_integer(rows, f"{name}: rows", 0, _MOST_ROWS)
         if num_threads is not None:
-            require_integer(num_threads, f"{name}: num_threads", 1, 1024)
+            require_integer(num_threads, f"{name}: num_threads", 1, _fbg.MAX_THREADS)
         self._name = name
         self._pipeline = pipeline
         self._call = PreparedConv(

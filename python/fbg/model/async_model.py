@@ -32,8 +32,8 @@ from fbg.tasks.zero_shot import zero_shot_steps
 
 __all__ = ["AsyncModel", "Record"]
 
-# A request takes about 0.1 ms of the event loop from the end of its computation to its answer. What
-# else the loop has to do would otherwise wait for all requests of a batch, which may be a hundred.
+# How many requests of a batch go on in one turn of the event loop. Each takes about 0.1 ms of the
+# loop until it is answered, and a batch may hold a hundred; other work would have to wait for all.
 MOST_RESUMED = 16
 
 Floats = npt.NDArray[np.float32]
