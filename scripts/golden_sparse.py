@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 import transformers
 
-from helpers import tiny_tasks
+from helpers import tiny_sparse, tiny_tasks
 
 STRATEGIES, ACTIVATIONS = ("max", "sum"), ("relu", "log1p_relu")
 
 
 def sparse_arrays() -> dict[str, np.ndarray[Any, Any]]:
-    """Of tiny_tasks.TEXTS, for each pooling strategy and activation: (texts, vocabulary)."""
+    """Of tiny_tasks.TEXTS, for each pooling strategy and activation, and of models with a table for
+    queries, queries and documents: (texts, vocabulary)."""
     from sentence_transformers import SparseEncoder
     from sentence_transformers.sparse_encoder.modules import MLMTransformer, SpladePooling
 
@@ -35,4 +36,14 @@ def sparse_arrays() -> dict[str, np.ndarray[Any, Any]]:
                 model = SparseEncoder(modules=[MLMTransformer(str(path)), pooling], device="cpu")
                 rows = model.encode(tiny_tasks.TEXTS, convert_to_sparse_tensor=False)
                 result[f"{strategy}-{activation}"] = rows.numpy()
+    with tempfile.TemporaryDirectory() as directory:
+        for name in tiny_sparse.ROUTED:
+            path = tiny_sparse.write_routed(Path(directory) / name, name)
+            model = SparseEncoder(str(path), device="cpu")
+            for kind, encode in (
+                ("query", model.encode_query),
+                ("document", model.encode_document),
+            ):
+                rows = encode(tiny_sparse.TEXTS, convert_to_sparse_tensor=False)
+                result[f"{name}-{kind}"] = rows.numpy()
     return result

@@ -20,7 +20,7 @@ from click.testing import CliRunner
 
 import fbg
 from fbg.cli import main
-from helpers import tiny_bert, tiny_multi, tiny_tasks
+from helpers import tiny_bert, tiny_multi, tiny_sparse, tiny_tasks
 from helpers.markdown_blocks import Block, anchors, blocks, commands, inline_code, links
 from helpers.serving import running
 
@@ -57,6 +57,8 @@ def readers_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, stand_in in HEADS.items():
         tiny_tasks.write_model(tmp_path / name, stand_in)
     tiny_multi.write_multi(tmp_path / "lightonai/GTE-ModernColBERT-v1", "hidden")
+    sparse = "opensearch-project/opensearch-neural-sparse-encoding-doc-v3-distill"
+    tiny_sparse.write_routed(tmp_path / sparse, "saved")
     # Words that pages ask for, instead of two that nothing uses.
     tokenizer = tmp_path / "google-bert/bert-base-uncased/tokenizer.json"
     words = tokenizer.read_text(encoding="utf-8")

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 import fbg
+from fbg.runtime.work import compute
+from fbg.tasks.multi.hybrid import encode_hybrid_steps
 from helpers import tiny_bert, tiny_models, tiny_multi
 from helpers.tiny_outputs import random
 from helpers.torch_files import write_torch_file
@@ -79,6 +81,22 @@ def test_bits_do_not_depend_on_batch_threads_or_saving(tmp_path: Path, dtype: st
         np.testing.assert_array_equal(alone.sparse.indices, together.sparse.indices[part])
         np.testing.assert_array_equal(alone.sparse.data, together.sparse.data[part])
     assert one.encode_hybrid([]).dense.shape[0] == 0
+
+
+@pytest.mark.parametrize("batch_size", [1, 3, 100])
+def test_hidden_states_of_one_batch_are_kept_at_a_time(tmp_path: Path, batch_size: int) -> None:
+    model = fbg.load(write(tmp_path))
+    steps = encode_hybrid_steps(model.context, TEXTS * 20, batch_size)
+    counts = []
+    work = next(steps)
+    while True:
+        counts.append(len(work.ids))
+        try:
+            work = steps.send(compute(work, 1))
+        except StopIteration as end:
+            assert len(end.value.multi) == sum(counts) == 100
+            break
+    assert max(counts) == batch_size
 
 
 def test_other_models_have_no_such_layers(tmp_path: Path) -> None:

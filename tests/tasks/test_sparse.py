@@ -1,13 +1,15 @@
 """Sparse embeddings against SparseEncoder of sentence-transformers."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from safetensors.numpy import save_file
 
 import fbg
-from helpers import tiny_bert, tiny_tasks
+from helpers import tiny_bert, tiny_sparse, tiny_tasks
 from helpers.minilm import arrays
 
 NAME = "bert-ForMaskedLM"
@@ -66,6 +68,112 @@ def test_a_row_is_the_same_alone_and_with_any_threads(tmp_path: Path) -> None:
             np.testing.assert_array_equal(alone.data, together.data[part])
             assert (np.diff(alone.indices) > 0).all()
             assert (alone.data > 0).all()
+
+
+@pytest.fixture(params=list(tiny_sparse.ROUTED))
+def routed(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    return tiny_sparse.write_routed(tmp_path / request.param, request.param)
+
+
+@pytest.mark.filterwarnings("ignore:.*was truncated")
+@pytest.mark.parametrize("kind", ["query", "document"])
+def test_queries_have_the_weights_of_their_tokens(routed: Path, tmp_path: Path, kind: Any) -> None:
+    model = fbg.load(routed)
+    golden = arrays("tiny_sparse")[f"{routed.name}-{kind}"]
+    found = model.encode_sparse(tiny_sparse.TEXTS, kind=kind)
+    tolerance = 0 if kind == "query" else 1e-4
+    np.testing.assert_allclose(found.to_dense(), golden, rtol=0, atol=tolerance)
+    assert (found.data != 0).all()
+    for n, text in enumerate(tiny_sparse.TEXTS):
+        alone = model.encode_sparse(text, kind=kind)
+        np.testing.assert_array_equal(alone.to_dense()[0], found.to_dense()[n])
+    model.save(tmp_path / "copy")
+    again = fbg.load(tmp_path / "copy").encode_sparse(tiny_sparse.TEXTS, kind=kind)
+    np.testing.assert_array_equal(again.indices, found.indices)
+    np.testing.assert_array_equal(again.data, found.data)
+
+
+def test_a_query_is_cut_at_its_own_length(routed: Path) -> None:
+    model = fbg.load(routed)
+    long = "x " * (tiny_sparse.QUERY_LENGTH + 1)
+    with pytest.raises(ValueError, match=r"sentences\[1\] has 31 tokens, .* takes at most 30"):
+        model.encode_sparse(["a", long], truncation=False, kind="query")
+    model.encode_sparse(long, truncation=False)  # a document may be longer
+    with pytest.raises(ValueError, match=r"has 31 tokens, .* takes at most 5"):
+        model.with_max_length(5).encode_sparse(long, truncation=False, kind="query")
+
+
+def test_queries_are_documents_where_there_is_no_table(tmp_path: Path) -> None:
+    model = fbg.load(write(tmp_path))
+    rows = [model.encode_sparse(TEXTS, kind=kind) for kind in ("query", "document")]
+    np.testing.assert_array_equal(*(row.to_dense() for row in rows))
+    with pytest.raises(ValueError, match="kind must be one of query, document, got 'text'"):
+        model.encode_sparse("a", kind="text")  # type: ignore[arg-type]
+
+
+def change(path: Path, /, **values: Any) -> None:
+    path.write_text(json.dumps({**json.loads(path.read_text()), **values}))
+
+
+TABLE = "query_0_Table"
+ENCODER = {"document": ["document_0_MLMTransformer"]}
+
+
+@pytest.mark.parametrize(
+    ("file", "values", "message"),
+    [
+        ("router_config.json", {"structure": None}, "structure must be .* query and document"),
+        ("router_config.json", {"structure": {"query": [TABLE]}}, "structure must be .* document"),
+        (
+            "router_config.json",
+            {"structure": {"query": [], **ENCODER}},
+            r"structure\.query must be a list of modules",
+        ),
+        (
+            "router_config.json",
+            {"structure": {"query": ["none"], **ENCODER}},
+            r"structure\.query must be a list of modules whose classes are under types",
+        ),
+        (
+            "router_config.json",
+            {"structure": {"query": ["document_1_SpladePooling"], **ENCODER}},
+            r"structure\.query must be one SparseStaticEmbedding, or the modules of documents",
+        ),
+        (
+            "router_config.json",
+            {"structure": {"query": [TABLE], **ENCODER}},
+            "documents must have a module SpladePooling",
+        ),
+        ("modules.json", None, r"\.\./x is not in the directory of the model"),
+        (f"{TABLE}/config.json", {"path": "idf.json"}, "path must be null"),
+        (f"{TABLE}/tokenizer_config.json", {"model_max_length": 0}, "model_max_length must be"),
+        (f"{TABLE}/tokenizer.json", None, r"tokenizer\.json: no such file, which queries are"),
+        (f"{TABLE}/model.safetensors", None, r"weight must have shape \(99,\), got \(98,\)"),
+    ],
+)
+def test_a_wrong_router_is_named(
+    tmp_path: Path, file: str, values: dict[str, Any] | None, message: str
+) -> None:
+    path = tiny_sparse.write_routed(tmp_path, "saved") / file
+    if values is not None:
+        change(path, **values)
+    elif file == "modules.json":
+        modules = json.loads(path.read_text())
+        path.write_text(json.dumps([{**modules[0], "path": "../x"}]))
+    elif path.suffix == ".safetensors":
+        save_file({"weight": np.ones(98, np.float32)}, path)
+    else:
+        path.unlink()
+    with pytest.raises(fbg.ModelError, match=message):
+        fbg.load(tmp_path)
+
+
+def test_queries_may_pass_the_modules_of_documents(tmp_path: Path) -> None:
+    path = tiny_sparse.write_routed(tmp_path, "saved") / "router_config.json"
+    same = ["document_0_MLMTransformer", "document_1_SpladePooling"]
+    change(path, structure={"query": same, "document": same})
+    rows = [fbg.load(tmp_path).encode_sparse(TEXTS, kind=kind) for kind in ("query", "document")]
+    np.testing.assert_array_equal(*(row.to_dense() for row in rows))
 
 
 def test_no_texts_make_no_rows(tmp_path: Path) -> None:

@@ -15,7 +15,9 @@ __all__ = ["find_directory"]
 HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")
 SETTINGS = ("*.json", "*/config.json", "*/tokenizer.json", "chat_template.jinja")
 HEADS = ("sparse_linear.pt", "colbert_linear.pt", "artifact.metadata")  # of bge-m3 and ColBERT
-MODULES = ("StaticEmbedding", "Dense")  # with weights of their own
+# With weights of their own: static embeddings, encoders in a folder, and what is beside an encoder.
+ENCODERS = ("StaticEmbedding", "Transformer", "MLMTransformer")
+BESIDE = ("Dense", "SparseStaticEmbedding")
 
 
 def find_directory(
@@ -65,16 +67,19 @@ def _hub_snapshot(name: str, **place: str | None) -> Path:
 
 
 def _patterns(form: Format) -> list[str]:
-    return [form.single, form.shards, *(f"*_{kind}/{form.single}" for kind in MODULES)]
+    return [form.single, form.shards, *(f"*_{kind}/{form.single}" for kind in (*ENCODERS, *BESIDE))]
 
 
 def _has_weights(directory: Path) -> bool:
-    """Return whether the encoder and every Dense module have weights in some format."""
+    """Return whether the encoder and the modules beside it have weights in some format."""
     if (directory / WEIGHTS).is_file():
         return True
     names = [name for form in FORMATS for name in (form.single, form.index)]
-    static, dense = (list(directory.glob(f"*_{kind}")) for kind in MODULES)
-    folders = [*(static or [directory]), *dense]
+    encoders, beside = (
+        [folder for kind in kinds for folder in directory.glob(f"*_{kind}")]
+        for kinds in (ENCODERS, BESIDE)
+    )
+    folders = [*(encoders or [directory]), *beside]
     return all(any((folder / name).is_file() for name in names) for folder in folders)
 
 

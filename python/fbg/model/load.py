@@ -31,6 +31,7 @@ from fbg.networks.static import read_static_config
 from fbg.networks.transformer import Transformer, linears
 from fbg.progress import Progress
 from fbg.tasks.inputs import require_texts
+from fbg.text.modules import read_modules
 from fbg.text.sentence import SentenceConfig, is_first_qwen3_reranker, read_sentence_config
 from fbg.text.tokenization import TextTokenizer
 
@@ -158,9 +159,9 @@ def _load_directory(name: str, path: str, options: _Options, progress: Progress 
 def _assemble(name: str, directory: Path, options: _Options, progress: Progress | None) -> Model:
     """Read settings, then weights, and put them together."""
     static = read_static_config(directory, WEIGHTS)
-    config = read_config(directory / "config.json") if static is None else static
+    folder = directory / read_modules(directory).encoder if static is None else static.folder
+    config = read_config(folder / "config.json") if static is None else static
     sentence = read_sentence_config(directory, config)
-    folder = directory if static is None else static.folder
     tokenizer = TextTokenizer(
         folder / "tokenizer.json",
         sentence.max_length,
@@ -173,7 +174,7 @@ def _assemble(name: str, directory: Path, options: _Options, progress: Progress 
         transformer, method = _map_saved(directory, config, options)
         origin = saved.Origin(directory, method, mapped=True)
     else:
-        transformer, method = _read_and_compress(directory, config, tokenizer, options, progress)
+        transformer, method = _read_and_compress(folder, config, tokenizer, options, progress)
         origin = saved.Origin(directory, method, mapped=False)
     return Model(name, origin, transformer, sentence, tokenizer, options.num_threads)
 

@@ -65,9 +65,7 @@ def write(target: Path, origin: Origin, transformer: Transformer, overwrite: boo
     """Write a model directory, whole or not at all."""
     source, dtype = origin.directory, transformer.dtype
     with replace_directory(target, overwrite) as directory:
-        names = sentence_files(source)
-        names += [name for name in ("config.json", "tokenizer.json") if (source / name).is_file()]
-        for name in names:
+        for name in sentence_files(source):
             (directory / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(source / name, directory / name)
         stored = tensors(transformer)

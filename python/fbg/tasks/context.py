@@ -101,7 +101,7 @@ class TaskCall:
         self._context = context
         self._task = task
         self._batch_size = require_count(f"{task}: batch_size", batch_size)
-        self._truncation = require_truncation(task, truncation)
+        self.truncation = require_truncation(task, truncation)
 
     def blocks(
         self,
@@ -128,7 +128,7 @@ class TaskCall:
                     encoded = self.tokenizer.encode(
                         block, self.where, first, located=located, cut=cut, cut_first=cut_first
                     )
-            self._context.cut_texts.check(encoded, self.where, first, self._truncation)
+            self._context.cut_texts.check(encoded, self.where, first, self.truncation)
             yield Block(first, block, encoded)
             first += len(block)
 

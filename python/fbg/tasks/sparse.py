@@ -1,25 +1,32 @@
 """Sparse embeddings (SPLADE): a weight for each token of the vocabulary, most of them zero.
 
 The weight of a token is the maximum over the places of a text, or the sum, of log(1 + max(x, 0)),
-x being what the masked language model predicts there (Formal et al., 2021, arXiv:2109.10086).
+x being what the masked language model predicts there (Formal et al., 2021, arXiv:2109.10086). Some
+models have a table of weights for queries, whose embedding is then the weights of their tokens.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from fbg.errors import ModelError
 from fbg.runtime.work import Steps, run_steps
 from fbg.tasks.context import TaskCall, TaskContext
-from fbg.tasks.inputs import require_texts
+from fbg.tasks.inputs import require_choice, require_texts, text_blocks
+from fbg.text.multi_vector import KINDS
+from fbg.text.query_weights import QueryWeights
+from fbg.threads import calling
 
 __all__ = ["SparseEmbeddings", "SparseMethods", "compressed_rows", "encode_sparse_steps"]
 
 Floats = npt.NDArray[np.float32]
+Indices = npt.NDArray[np.int32]
+Kind = Literal["query", "document"]
 
 
 @dataclass(frozen=True)
@@ -27,7 +34,7 @@ class SparseEmbeddings:
     """Rows of weights in compressed form (CSR): those of row n are indptr[n] to indptr[n + 1].
 
     indptr: (rows + 1,) int64. indices: tokens of the vocabulary, ascending in each row.
-    data: their weights, more than 0. shape: (rows, vocabulary). scipy.sparse.csr_array takes
+    data: their weights, none of them 0. shape: (rows, vocabulary). scipy.sparse.csr_array takes
     (data, indices, indptr) and shape.
     """
 
@@ -50,7 +57,11 @@ class SparseMethods:
     _context: TaskContext
 
     def encode_sparse(
-        self, sentences: str | Iterable[str], batch_size: int = 32, truncation: bool = True
+        self,
+        sentences: str | Iterable[str],
+        batch_size: int = 32,
+        truncation: bool = True,
+        kind: Kind = "document",
     ) -> SparseEmbeddings:
         """Return sparse embeddings, one row for each sentence.
 
@@ -59,15 +70,18 @@ class SparseMethods:
             result.
         truncation: True truncates texts to `max_length` tokens; False raises ValueError for a
             longer one.
+        kind: "query" or "document", which differ only where the model has a table of weights for
+            queries, as models whose queries pass no encoder do.
 
         How weights are made of predictions is read from the SpladePooling module of
-        sentence-transformers; without one, it is the maximum. Results are those of its
-        SparseEncoder. Raises ModelError if the model has no head that predicts tokens.
+        sentence-transformers; without one, it is the maximum. Results are those of encode_query and
+        encode_document of its SparseEncoder. Raises ModelError if the model has no head that
+        predicts tokens.
 
         >>> model.encode_sparse(["a sentence"]).shape  # doctest: +SKIP
         (1, 30522)
         """
-        steps = encode_sparse_steps(self._context, sentences, batch_size, truncation)
+        steps = encode_sparse_steps(self._context, sentences, batch_size, truncation, kind)
         return run_steps(steps, self._context.num_threads)
 
 
@@ -76,13 +90,18 @@ def encode_sparse_steps(
     sentences: str | Iterable[str],
     batch_size: int = 32,
     truncation: bool = True,
+    kind: Kind = "document",
 ) -> Steps[SparseEmbeddings]:
     """`Model.encode_sparse` as a task for whoever drives it."""
     call = TaskCall(context, "encode_sparse", "sentences", batch_size, truncation)
-    splade = context.sentence.splade
+    require_choice("encode_sparse: kind", kind, KINDS)
+    splade, table = context.sentence.splade, context.sentence.query_weights
     indices: list[npt.NDArray[Any]] = []
     data: list[Floats] = []
-    for block in call.blocks(require_texts(call.where, sentences)):
+    given = require_texts(call.where, sentences)
+    if kind == "query" and table is not None:
+        return _weigh_queries(context, table, given, call)
+    for block in call.blocks(given):
         for states in (yield from call.run(block.encoded, lambda n, output: output.copy())):
             weights = np.zeros(context.config.vocab_size, np.float32)
             for logits in call.decode(states):
@@ -96,6 +115,32 @@ def encode_sparse_steps(
             indices.append(np.flatnonzero(weights).astype(np.int32))
             data.append(weights[indices[-1]])
     return compressed_rows(indices, data, context.config.vocab_size)
+
+
+def _weigh_queries(
+    context: TaskContext, table: QueryWeights, texts: list[str], call: TaskCall
+) -> SparseEmbeddings:
+    """Return the weights of the tokens that occur in each text."""
+    indices: list[Indices] = []
+    limit = table.tokenizer.max_length
+    if context.tokenizer.max_length != context.sentence.max_length:
+        limit = min(limit, context.tokenizer.max_length)  # of Model.with_max_length
+    tokenizer = table.tokenizer.with_max_length(limit)
+    cut_texts = context.cut_texts.with_max_length(limit)
+    for block in text_blocks(texts):
+        with calling:
+            encoded = tokenizer.encode_sentences(block, call.where, len(indices))
+        cut_texts.check(encoded, call.where, len(indices), call.truncation)
+        for text in encoded:
+            tokens = np.unique(text.ids)
+            if tokens.size and tokens[-1] >= table.weights.size:
+                raise ModelError(
+                    f"{tokenizer.path}: token {tokens[-1]} has no weight: there are "
+                    f"{table.weights.size}"
+                )
+            indices.append(tokens[table.weights[tokens] != 0])
+    data = [table.weights[tokens] for tokens in indices]
+    return compressed_rows(indices, data, table.weights.size)
 
 
 def compressed_rows(

@@ -34,6 +34,12 @@ class CutTexts:
         self._max_length = max_length
         self._said: set[str] = set()
 
+    def with_max_length(self, max_length: int) -> CutTexts:
+        """Return this object for texts that are cut elsewhere; it remembers the same methods."""
+        other = CutTexts(max_length)
+        other._said = self._said
+        return other
+
     def check(self, texts: Sequence[EncodedText], where: str, first: int, truncation: bool) -> None:
         """Warn about the first text that was cut, or raise ValueError without `truncation`.
 

@@ -5,20 +5,26 @@ And the files beside it: what is put before a text (prompts), and the length at 
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
-from fbg.checkpoints.files import Settings, read_json, read_settings
+from fbg.checkpoints.files import Settings, read_settings
 from fbg.errors import ModelError
 from fbg.networks.config import EncoderConfig
 from fbg.networks.dense import Dense, dense_files, read_dense
 from fbg.networks.static import StaticConfig
 from fbg.networks.task_config import read_pair_activation
+from fbg.text.modules import MODULES, ROUTER, Modules, read_modules
 from fbg.text.multi_vector import ARTIFACT, MultiVector, read_multi_vector
 from fbg.text.pair_template import PairTemplate, read_pair_template
+from fbg.text.query_weights import (
+    QueryWeights,
+    query_files,
+    read_model_max_length,
+    read_query_weights,
+)
 from fbg.text.token_heads import TOKEN_HEADS, TokenHeads, read_token_heads
 
 __all__ = [
@@ -39,18 +45,7 @@ MODES = {
 }
 SUPPORTED = tuple(MODES.values())
 
-# Modules behind the transformer, in the only order that is supported. Dense ones may recur.
-MODULES_ORDER = ("Transformer", "Pooling", "Dense", "MultiVectorMask", "Normalize")
-# Modules that take the place of another: those of other kinds of models.
-INSTEAD_OF = {
-    "MLMTransformer": "Transformer",
-    "SpladePooling": "Pooling",
-    "StaticEmbedding": "Transformer",
-    "LogitScore": "Pooling",
-}
-NOTHING = "Dropout"  # does nothing at inference
-
-SETTINGS, MODULES = "sentence_bert_config.json", "modules.json"
+SETTINGS = "sentence_bert_config.json"
 PROMPTS, TOKENIZER = "config_sentence_transformers.json", "tokenizer_config.json"
 
 
@@ -82,18 +77,19 @@ class SentenceConfig:
     template: PairTemplate | None = None
     multi_vector: MultiVector | None = None  # of models with a vector for every token
     token_heads: TokenHeads | None = None  # of bge-m3
+    query_weights: QueryWeights | None = None  # of sparse models whose queries pass no encoder
 
 
 def read_sentence_config(directory: Path, config: EncoderConfig) -> SentenceConfig:
     """Read modules.json and what it names; a directory without it means mean pooling."""
-    max_length, lowercase = _read_length(directory, config)
+    modules = read_modules(directory)
+    max_length, lowercase = _read_length(directory / modules.encoder, config)
     prompts, default_prompt_name = _read_prompts(directory / PROMPTS)
     pooling, normalize, dense, width = "mean", False, [], config.hidden_size
     include_prompt, splade = True, Splade()
     tokens: tuple[int, ...] = ()
-    modules = _modules(directory / MODULES)
-    multi_vector = read_multi_vector(directory, config, modules, max_length)
-    for kind, folder in modules if multi_vector is None else []:
+    multi_vector = read_multi_vector(directory, config, modules.listed, max_length)
+    for kind, folder in modules.listed if multi_vector is None else ():
         if kind == "Pooling":
             settings = read_settings(directory / folder / "config.json")
             pooling = _pooling(settings, config)
@@ -127,7 +123,18 @@ def read_sentence_config(directory: Path, config: EncoderConfig) -> SentenceConf
         _read_template(directory, config, bool(tokens), prompt),
         multi_vector,
         read_token_heads(directory, config),
+        _read_query_weights(directory, config, modules),
     )
+
+
+def _read_query_weights(
+    directory: Path, config: EncoderConfig, modules: Modules
+) -> QueryWeights | None:
+    if modules.query_table is None:
+        return None
+    if modules.folder("SpladePooling") is None:
+        raise ModelError(f"{directory / ROUTER}: documents must have a module SpladePooling")
+    return read_query_weights(directory / modules.query_table, config.vocab_size)
 
 
 def _read_activation(path: Path) -> str | None:
@@ -175,13 +182,8 @@ def _read_length(directory: Path, config: EncoderConfig) -> tuple[int, bool]:
         lowercase = settings.flag("do_lower_case")
         if settings.get("max_seq_length") is not None:
             longest = settings.size("max_seq_length")
-    if longest is None and (directory / TOKENIZER).is_file():
-        settings = read_settings(directory / TOKENIZER)
-        value = settings.get("model_max_length")  # transformers write 1e30 for "no limit"
-        if value is not None:
-            if type(value) not in (int, float) or not 1 <= value <= sys.float_info.max:
-                raise settings.error("model_max_length", "a number of at least 1")
-            longest = int(value)
+    if longest is None:
+        longest = read_model_max_length(directory / TOKENIZER)
     return config.max_length if longest is None else min(longest, config.max_length), lowercase
 
 
@@ -198,53 +200,19 @@ def _read_prompts(path: Path) -> tuple[Mapping[str, str], str | None]:
 
 
 def sentence_files(directory: Path) -> list[str]:
-    """Return the files that `read_sentence_config` reads, relative to the directory."""
-    files = [SETTINGS, MODULES, PROMPTS, TOKENIZER, "chat_template.jinja", ARTIFACT, *TOKEN_HEADS]
-    for kind, folder in _modules(directory / MODULES):
-        if kind == "StaticEmbedding":
-            files.append(f"{folder}/tokenizer.json")
-        elif INSTEAD_OF.get(kind, kind) == "Pooling" or kind == "MultiVectorMask":
+    """Return the files of a model but its weights, relative to the directory."""
+    modules = read_modules(directory)
+    files = [MODULES, ROUTER, PROMPTS, "chat_template.jinja", ARTIFACT, *TOKEN_HEADS, "config.json"]
+    for name in ("config.json", "tokenizer.json", SETTINGS, TOKENIZER):
+        files.append(str(Path(modules.encoder) / name))
+    for kind, folder in modules.listed:
+        if Modules.place(kind) == "Pooling" or kind == "MultiVectorMask":
             files.append(f"{folder}/config.json")
         elif kind == "Dense":
             files += dense_files(folder)
-    for name in files:
-        if Path(name).is_absolute() or ".." in Path(name).parts:
-            raise ModelError(f"{directory / MODULES}: {name} is not in the directory of the model")
-    return [name for name in files if (directory / name).is_file()]
-
-
-def _modules(path: Path) -> list[tuple[str, str]]:
-    """Return the (kind, folder) of each module; the kind is the last part of its class name."""
-    if not path.is_file():
-        return []
-    modules = read_json(path)
-    if not isinstance(modules, list):
-        raise ModelError(f"{path}: must hold a JSON array, got {type(modules).__name__}")
-    result = []
-    for module in modules:
-        fields = module if isinstance(module, dict) else {}
-        kind, folder = fields.get("type"), fields.get("path")
-        if not isinstance(kind, str) or not isinstance(folder, str):
-            raise ModelError(f"{path}: every module must have a type and a path, got {module!r}")
-        result.append((kind.rpartition(".")[2], folder))
-    result = [module for module in result if module[0] != NOTHING]
-    _check_order(path, [kind for kind, _ in result])
-    return result
-
-
-def _check_order(path: Path, kinds: list[str]) -> None:
-    kinds = [INSTEAD_OF.get(kind, kind) for kind in kinds]
-    for n, kind in enumerate(kinds):
-        if kind not in MODULES_ORDER:
-            supported = ", ".join((*MODULES_ORDER, NOTHING))
-            raise ModelError(f"{path}: module {kind} must be one of {supported}")
-        before = [MODULES_ORDER.index(k) for k in kinds[:n]]
-        rank = MODULES_ORDER.index(kind)
-        if any(r > rank or (r == rank and kind != "Dense") for r in before):
-            raise ModelError(
-                f"{path}: modules must come in the order {', '.join(MODULES_ORDER)}, and only "
-                f"Dense may be repeated, got {', '.join(kinds)}"
-            )
+    if modules.query_table is not None:
+        files += query_files(modules.query_table)
+    return [name for name in dict.fromkeys(files) if (directory / name).is_file()]
 
 
 def _splade(settings: Settings) -> Splade:

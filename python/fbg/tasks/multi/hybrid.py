@@ -26,7 +26,6 @@ __all__ = ["HybridEmbeddings", "HybridMethods", "encode_hybrid_steps"]
 Floats = npt.NDArray[np.float32]
 Indices = npt.NDArray[np.int32]
 
-TEXTS = 64  # whose hidden states are kept at a time
 TINY = np.float32(1e-12)
 
 
@@ -52,7 +51,8 @@ class HybridMethods:
         """Return dense, sparse and multi-vector embeddings of texts, as bge-m3 has them.
 
         texts: a str, for one row, or an iterable of str.
-        batch_size: the most texts to compute at a time; limits memory, and never changes a result.
+        batch_size: the most texts to compute at a time, and whose hidden states are kept at a time;
+            never changes a result.
         truncation: True truncates texts to `max_length` tokens; False raises ValueError.
 
         A token's weight is the largest one where it occurs; special tokens have none. Dense vectors
@@ -88,8 +88,8 @@ def encode_hybrid_steps(
     indices: list[Indices] = []
     data: list[Floats] = []
     multi: list[Floats] = []
-    for first in range(0, len(given), TEXTS):
-        block = given[first : first + TEXTS]
+    for first in range(0, len(given), size):
+        block = given[first : first + size]
         with calling:
             encoded = tokenizer.encode_sentences(block, where, first)
             context.cut_texts.check(encoded, where, first, cut)

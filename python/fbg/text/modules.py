@@ -1,0 +1,135 @@
+"""modules.json: the modules of sentence-transformers that a text passes, and their folders.
+
+A Router has modules of its own for queries and for documents. Those of documents count as the
+modules of the model; of queries, only a table of weights is supported (query_weights.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fbg.checkpoints.files import read_json, read_settings
+from fbg.errors import ModelError
+
+__all__ = ["MODULES", "ROUTER", "Modules", "read_modules"]
+
+MODULES, ROUTER = "modules.json", "router_config.json"
+
+# Modules behind the transformer, in the only order that is supported. Dense ones may recur.
+ORDER = ("Transformer", "Pooling", "Dense", "MultiVectorMask", "Normalize")
+# Modules that take the place of another: those of other kinds of models.
+INSTEAD_OF = {
+    "MLMTransformer": "Transformer",
+    "SpladePooling": "Pooling",
+    "StaticEmbedding": "Transformer",
+    "LogitScore": "Pooling",
+}
+NOTHING = "Dropout"  # does nothing at inference
+QUERY_TABLE = "SparseStaticEmbedding"
+
+Listed = tuple[tuple[str, str], ...]  # kind and folder of each module
+
+
+@dataclass(frozen=True)
+class Modules:
+    """What a text passes.
+
+    listed: kind and folder of each module, in order; the kind is the last part of its class name.
+    query_table: the folder of the table of weights that queries have instead, if there is one.
+    """
+
+    listed: Listed = ()
+    query_table: str | None = None
+
+    @property
+    def encoder(self) -> str:
+        """The folder with the files of the encoder; "" stands for that of the model."""
+        if not self.listed or INSTEAD_OF.get(self.listed[0][0], self.listed[0][0]) != ORDER[0]:
+            return ""
+        return self.listed[0][1]
+
+    def folder(self, kind: str) -> str | None:
+        """Return the folder of the module of a kind, None if there is none."""
+        return dict(self.listed).get(kind)
+
+    @staticmethod
+    def place(kind: str) -> str:
+        """Return the module whose place in the order a kind of modules takes."""
+        return INSTEAD_OF.get(kind, kind)
+
+
+def read_modules(directory: Path) -> Modules:
+    """Read modules.json, if there is one, and the settings of a Router; raises ModelError."""
+    path = directory / MODULES
+    if not path.is_file():
+        return Modules()
+    modules = read_json(path)
+    if not isinstance(modules, list):
+        raise ModelError(f"{path}: must hold a JSON array, got {type(modules).__name__}")
+    listed, table = [], None
+    for module in modules:
+        fields = module if isinstance(module, dict) else {}
+        kind, folder = fields.get("type"), fields.get("path")
+        if not isinstance(kind, str) or not isinstance(folder, str):
+            raise ModelError(f"{path}: every module must have a type and a path, got {module!r}")
+        named = _kind(kind)
+        if named == "Router":
+            routed, table = _read_router(directory, _within(path, folder))
+            listed += routed
+        elif named != NOTHING:
+            listed.append((named, _within(path, folder)))
+    _check_order(path, [kind for kind, _ in listed])
+    return Modules(tuple(listed), table)
+
+
+def _read_router(directory: Path, folder: str) -> tuple[list[tuple[str, str]], str | None]:
+    """Return the modules of documents, and the folder of the table that queries have instead."""
+    path = directory / folder / ROUTER
+    settings = read_settings(path)
+    types, structure = settings.section("types").values(), settings.section("structure")
+
+    def modules(route: str) -> list[tuple[str, str]]:
+        names: Any = structure.get(route)
+        if not isinstance(names, list) or not names:
+            raise structure.error(route, "a list of modules")
+        if not all(isinstance(name, str) and isinstance(types.get(name), str) for name in names):
+            raise structure.error(route, "a list of modules whose classes are under types")
+        found = [(_kind(types[name]), _within(path, name)) for name in names]
+        places = [(kind, f"{folder}/{name}" if folder else name) for kind, name in found]
+        return [(kind, place) for kind, place in places if kind != NOTHING]
+
+    if set(structure.values()) != {"query", "document"}:
+        raise settings.error("structure", "an object with the routes query and document")
+    queries, documents = modules("query"), modules("document")
+    if queries == documents:
+        return documents, None
+    if [kind for kind, _ in queries] != [QUERY_TABLE]:
+        raise structure.error("query", f"one {QUERY_TABLE}, or the modules of documents")
+    return documents, queries[0][1]
+
+
+def _kind(name: str) -> str:
+    return name.rpartition(".")[2]
+
+
+def _within(path: Path, folder: str) -> str:
+    if Path(folder).is_absolute() or ".." in Path(folder).parts:
+        raise ModelError(f"{path}: {folder} is not in the directory of the model")
+    return folder.rstrip("/")
+
+
+def _check_order(path: Path, kinds: list[str]) -> None:
+    kinds = [INSTEAD_OF.get(kind, kind) for kind in kinds]
+    for n, kind in enumerate(kinds):
+        if kind not in ORDER:
+            supported = ", ".join((*ORDER, NOTHING))
+            raise ModelError(f"{path}: module {kind} must be one of {supported}")
+        before = [ORDER.index(k) for k in kinds[:n]]
+        rank = ORDER.index(kind)
+        if any(r > rank or (r == rank and kind != "Dense") for r in before):
+            raise ModelError(
+                f"{path}: modules must come in the order {', '.join(ORDER)}, and only "
+                f"Dense may be repeated, got {', '.join(kinds)}"
+            )

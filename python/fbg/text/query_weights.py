@@ -1,0 +1,69 @@
+"""A weight for each token of a query, for sparse models whose queries pass no encoder.
+
+The module SparseStaticEmbedding of sentence-transformers, as OpenSearch's models for documents have
+it: the sparse embedding of a query is the weight of each of its tokens, such as an inverse document
+frequency (Geng et al., 2024, arXiv:2411.04403).
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from fbg.checkpoints.checkpoint import FORMATS, Checkpoint
+from fbg.checkpoints.files import Settings, read_settings
+from fbg.errors import ModelError
+from fbg.text.tokenization import TextTokenizer
+
+__all__ = ["QueryWeights", "query_files", "read_model_max_length", "read_query_weights"]
+
+TOKENIZER, TOKENIZER_CONFIG = "tokenizer.json", "tokenizer_config.json"
+LONGEST = 1 << 16  # tokens of a query, where the files set no limit
+
+
+@dataclass(frozen=True)
+class QueryWeights:
+    """weights: (vocabulary,). tokenizer: of queries, which get no special tokens."""
+
+    weights: npt.NDArray[np.float32]
+    tokenizer: TextTokenizer
+
+
+def query_files(folder: str) -> list[str]:
+    """Return the files that `read_query_weights` may read."""
+    names = ("config.json", TOKENIZER, TOKENIZER_CONFIG, *(form.single for form in FORMATS))
+    return [f"{folder}/{name}" for name in names]
+
+
+def read_query_weights(folder: Path, vocabulary: int) -> QueryWeights:
+    """Read the folder of the module; raises ModelError.
+
+    vocabulary: the tokens for which documents have weights.
+    """
+    path = folder / "config.json"
+    settings = read_settings(path) if path.is_file() else Settings(path, {})
+    if settings.get("path") is not None:
+        raise settings.error("path", "null, as weights are read from the folder of the module")
+    if not (folder / TOKENIZER).is_file():
+        raise ModelError(f"{folder / TOKENIZER}: no such file, which queries are split by")
+    weights = Checkpoint(folder, "weight").tensor("weight", vocabulary)
+    longest = read_model_max_length(folder / TOKENIZER_CONFIG)
+    longest = LONGEST if longest is None else min(longest, LONGEST)
+    return QueryWeights(weights, TextTokenizer(folder / TOKENIZER, longest, special_tokens=False))
+
+
+def read_model_max_length(path: Path) -> int | None:
+    """Return what tokenizer_config.json says about the length of texts, None for nothing."""
+    if not path.is_file():
+        return None
+    settings = read_settings(path)
+    value = settings.get("model_max_length")  # transformers write 1e30 for "no limit"
+    if value is None:
+        return None
+    if type(value) not in (int, float) or not 1 <= value <= sys.float_info.max:
+        raise settings.error("model_max_length", "a number of at least 1")
+    return int(value)
