@@ -25,8 +25,9 @@ tests/helpers/tiny_models.py:
     <batch>_hidden     last_hidden_state of the positions that are not masked, end to end
     <batch>_pooler     where the model has a pooler
 
-tiny_tasks.npz has the results of tasks: golden_tasks.py. tiny_sparse.npz has sparse embeddings:
-golden_sparse.py. tiny_outputs.npz has embeddings of other kinds: golden_outputs.py.
+tiny_tasks.npz and tiny_tasks_5.npz have the results of tasks: golden_tasks.py. tiny_sparse.npz has
+sparse embeddings: golden_sparse.py. tiny_outputs.npz has embeddings of other kinds:
+golden_outputs.py.
 
 --only NAME… makes some of the files.
 """
@@ -212,6 +213,7 @@ def main() -> None:
         **{f"tiny_{name}": partial(tiny_model_arrays, name) for name in tiny_models.CONFIGS},
         "tiny_jina_bert": partial(jina_arrays, tiny_models.CONFIGS["jina_bert"]),
         "tiny_tasks": task_arrays,
+        "tiny_tasks_5": partial(task_arrays, later=True),
         "tiny_sparse": sparse_arrays,
         "tiny_outputs": output_arrays,
     }

@@ -138,7 +138,8 @@ def tiny_model(name: str) -> TinyModel:
 def max_length(config: dict[str, Any]) -> int:
     """Tokens of a sequence with a position for each; some families begin after the padding id."""
     length: int = config.get("max_position_embeddings") or config["n_positions"]
-    if config["model_type"] in ("roberta", "xlm-roberta", "xlm-roberta-xl", "camembert", "mpnet"):
+    skips = ("roberta", "xlm-roberta", "xlm-roberta-xl", "camembert", "mpnet")
+    if config["model_type"] in skips and config.get("position_embedding_type") != "rotary":
         length -= config["pad_token_id"] + 1
     return length
 
@@ -227,7 +228,11 @@ TOKENIZERS: dict[str, Callable[[], Tokenizer]] = {
     "modernbert": byte_pairs,
     **dict.fromkeys(("llama", "mistral", "qwen2", "qwen3", "eurobert"), byte_pairs),
     **dict.fromkeys(
-        ("gemma2", "gemma3_text", "t5", "mt5", "gte", "new", "xlm-roberta-xl"), unigram
+        (
+            *("gemma2", "gemma3_text", "t5", "mt5", "gte", "new", "xlm-roberta-xl"),
+            *("jina_embeddings_v3", "xlm-roberta-flash"),
+        ),
+        unigram,
     ),
     "deberta-v2": unigram,
     **dict.fromkeys(

@@ -150,6 +150,14 @@ STANDARD_CONFIGS: dict[str, dict[str, Any]] = {
         "type_vocab_size": 0,
         "rope_parameters": rope(60.0, "dynamic", factor=2.0),
     },
+    "jina_embeddings_v3": {
+        "model_type": "jina_embeddings_v3",
+        **sizes(36, 3, 2, 28),
+        "type_vocab_size": 1,
+        "layer_norm_eps": 1e-3,
+        "pad_token_id": 1,
+        "rope_parameters": rope(40.0),
+    },
     "t5": t5("t5", "relu", 12, 20),
     "mt5": t5("mt5", "gated-gelu", 32, 128),
     "megatron-bert": {
@@ -258,6 +266,20 @@ HUB_CONFIGS: dict[str, tuple[str, dict[str, Any]]] = {
             "pad_token_id": 1,
         },
     ),
+    "xlm-roberta-flash": (
+        "jina_embeddings_v3",
+        {
+            "model_type": "xlm-roberta",
+            **sizes(36, 3, 2, 28),
+            "hidden_act": "gelu",
+            "position_embedding_type": "rotary",
+            "rotary_emb_base": 40.0,
+            "layer_norm_eps": 1e-3,
+            "type_vocab_size": 1,
+            "use_flash_attn": True,
+            "pad_token_id": 1,
+        },
+    ),
 }
 HUB_NAMES = {
     "nomic_bert-hub": (
@@ -278,6 +300,14 @@ HUB_NAMES = {
         ("mlp.up_proj", "mlp.up_gate_proj"),
         ("post_attention_layernorm", "attn_ln"),
         ("post_mlp_layernorm", "mlp_ln"),
+    ),
+    "xlm-roberta-flash": (
+        ("embeddings.LayerNorm", "emb_ln"),
+        ("layers.", "encoder.layers."),
+        ("self_attn.o_proj", "mixer.out_proj"),
+        ("self_attn.q_proj", "mixer.Wqkv"),
+        ("post_attention_layernorm", "norm1"),
+        ("post_mlp_layernorm", "norm2"),
     ),
 }
 

@@ -7,13 +7,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from safetensors.numpy import load_file
 
 import fbg
 from fbg.networks.rotation import Rotation
 from fbg.networks.standard.config import Buckets
 from fbg.networks.standard.network import alibi_slopes, distance_buckets
-from helpers import tiny_models
+from helpers import tiny_models, tiny_tasks
 from helpers.tiny_models import tiny_model
+from helpers.tiny_standard import HUB_NAMES
 
 
 def write(path: Path, name: str, **changes: Any) -> Path:
@@ -83,6 +85,10 @@ def rope(**options: Any) -> dict[str, Any]:
         ("new", {"layer_norm_type": "rms_norm"}, "layer_norm_type"),
         ("new", {"position_embedding_type": "relative_key"}, "position_embedding_type"),
         ("jina_bert", {"feed_forward_type": "original"}, "feed_forward_type"),
+        ("jina_embeddings_v3", {"num_attention_heads": 4}, "num_attention_heads"),
+        ("jina_embeddings_v3", {"hidden_act": "tanh"}, "hidden_act"),
+        ("xlm-roberta-flash", {"rotary_emb_base": 1}, "rotary_emb_base"),
+        ("xlm-roberta-flash", {"position_embedding_type": "alibi"}, "position_embedding_type"),
         ("xlm-roberta-xl", {"pad_token_id": -1}, "pad_token_id"),
         ("deberta-v2", {"pos_att_type": "p2p"}, "pos_att_type"),
         ("deberta-v2", {"pos_att_type": [1]}, "pos_att_type"),
@@ -141,6 +147,75 @@ def test_a_causal_model_ignores_what_comes_later(tmp_path: Path) -> None:
     ids = np.random.default_rng(1).integers(0, 99, (1, 30))
     whole = model.forward(ids).last_hidden_state
     np.testing.assert_array_equal(model.forward(ids[:, :17]).last_hidden_state, whole[:, :17])
+
+
+FLASH = (
+    ("attention.output.dense", "mixer.out_proj"),
+    ("attention.output.LayerNorm", "norm1"),
+    ("intermediate.dense", "mlp.fc1"),
+    ("output.dense", "mlp.fc2"),
+    ("output.LayerNorm", "norm2"),
+    ("embeddings.LayerNorm", "emb_ln"),
+    ("encoder.layer.", "encoder.layers."),
+)
+
+
+def test_another_layout_of_xlm_roberta_is_read(tmp_path: Path) -> None:
+    model, tensors = tiny_model("xlm-roberta"), {}
+    for name, tensor in model.tensors.items():
+        if ".self.key." in name or ".self.value." in name:
+            continue
+        if ".self.query." in name:
+            parts = [model.tensors[name.replace("query", p)] for p in ("query", "key", "value")]
+            name, tensor = name.replace("attention.self.query", "mixer.Wqkv"), np.concatenate(parts)
+        for old, new in FLASH:
+            name = name.replace(old, new)
+        tensors[name] = tensor
+    config = {**model.config, "use_flash_attn": True}
+    tiny_models.write_checkpoint(tmp_path, config, tensors, prefix="roberta.")
+    ids = tiny_models.golden_inputs(model.config)["full"]
+    result = fbg.load(tmp_path).forward(ids)
+    got = result.last_hidden_state.reshape(-1, model.config["hidden_size"])
+    np.testing.assert_allclose(got, model.golden["full_hidden"], rtol=0, atol=1e-4)
+    assert result.pooler_output is not None
+    np.testing.assert_allclose(result.pooler_output, model.golden["full_pooler"], rtol=0, atol=1e-4)
+
+
+def as_on_the_hub(name: str, tensors: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Tensors of a model with a head, as the files on the hub have them."""
+    result = {}
+    for key, tensor in tensors.items():
+        if ".k_proj." in key or ".v_proj." in key or ".gate_proj." in key:
+            continue
+        if ".q_proj." in key:
+            tensor = np.concatenate([tensors[key.replace("q_proj", f"{p}_proj")] for p in "qkv"])
+        if ".up_proj." in key:
+            tensor = np.concatenate([tensor, tensors[key.replace("up_proj", "gate_proj")]])
+        if ".embeddings." not in key or name != "new":
+            for old, new in HUB_NAMES[name]:
+                key = key.replace(old, new)
+        key = key.replace("gte.", "new.").replace("lm_head.layer_norm", "lm_head.norm")
+        result[key] = tensor
+    return result
+
+
+@pytest.mark.parametrize("kind", ["ForSequenceClassification", "ForMaskedLM"])
+def test_heads_of_files_on_the_hub_are_read(tmp_path: Path, kind: str) -> None:
+    plain = tiny_tasks.write_model(tmp_path / "plain", f"gte-{kind}")
+    config = json.loads((plain / "config.json").read_text())
+    theta = config.pop("rope_parameters")["rope_theta"]
+    own = {**config, "model_type": "new", "rope_theta": theta, "architectures": [f"New{kind}"]}
+    tensors = as_on_the_hub("new", load_file(plain / "model.safetensors"))
+    tokenizer = tiny_tasks.tokenizer("gte")
+    tiny_models.write_checkpoint(tmp_path / "hub", own, tensors, tokenizer=tokenizer)
+    results = []
+    for name in ("plain", "hub"):
+        model = fbg.load(tmp_path / name)
+        if kind == "ForMaskedLM":
+            results.append(model.encode_sparse(tiny_tasks.TEXTS).to_dense())
+        else:
+            results.append(model.predict([("a", text) for text in tiny_tasks.TEXTS]))
+    np.testing.assert_array_equal(*results)
 
 
 def test_scaling_is_read_as_transformers_4_wrote_it(tmp_path: Path) -> None:

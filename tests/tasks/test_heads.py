@@ -12,7 +12,7 @@ import fbg
 from fbg.networks.registry import FAMILIES
 from helpers import tiny_bert, tiny_tasks
 from helpers.task_checks import Load, change_config, change_tensors, every_result
-from helpers.tiny_tasks import KINDS, MODELS, TEXTS, write_model
+from helpers.tiny_tasks import HUB, KINDS, MODELS, TEXTS, write_model
 
 SEQUENCE, TOKENS = "bert-ForSequenceClassification", "bert-ForTokenClassification"
 MASKED = "bert-ForMaskedLM"
@@ -20,7 +20,8 @@ MASKED = "bert-ForMaskedLM"
 
 def test_every_family_has_a_golden_model_of_every_head() -> None:
     tested = {(family, kind) for family, kind, _ in MODELS.values()}
-    heads = {(name, kind) for name, family in FAMILIES.items() for kind in family.heads}
+    families = {name: family for name, family in FAMILIES.items() if name not in HUB}
+    heads = {(name, kind) for name, family in families.items() for kind in family.heads}
     # Of the decoders of a language model, a few columns are read: test_score_tokens.py.
     assert tested == {head for head in heads if head[1] in KINDS}
 

@@ -74,13 +74,21 @@ class Checkpoint:
 
     anchor: a tensor that every checkpoint has. What is stored before its name is the prefix of all
         names: models with a head put one before those of the encoder ("bert.", "roberta.").
+    change: applied to the tensors of the files before anything is looked up.
     """
 
-    def __init__(self, directory: Path, anchor: str) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        anchor: str,
+        change: Callable[[dict[str, StoredTensor]], dict[str, StoredTensor]] | None = None,
+    ) -> None:
         self.path, shards, form = weight_files(directory)
         self._tensors: dict[str, StoredTensor] = {}
         for path in shards:
             self._tensors.update(form.read(path))
+        if change is not None:
+            self._tensors = change(self._tensors)
         self._prefix = self._find_prefix(anchor)
 
     def _find_prefix(self, anchor: str) -> str:

@@ -31,9 +31,19 @@ from fbg.text.files import read_texts
     is_flag=True,
     help="Round int8 weights directly, without equalizing the channels first.",
 )
+@click.option(
+    "--adapter",
+    help="A low-rank adapter to merge: a task of the model, or a folder that PEFT wrote.",
+)
 @click.option("--overwrite", is_flag=True, help="Replace OUT if it is a saved model.")
 def quantize(
-    model: str, out: str, dtype: str, calibrate: str | None, no_smooth: bool, overwrite: bool
+    model: str,
+    out: str,
+    dtype: str,
+    calibrate: str | None,
+    no_smooth: bool,
+    adapter: str | None,
+    overwrite: bool,
 ) -> None:
     """Quantize MODEL and save it in the directory OUT.
 
@@ -50,7 +60,12 @@ def quantize(
         click.echo(f"quantizing {model} to {dtype} …", err=True)
         with progress_bars() as progress:
             loaded = fbg.load(
-                model, dtype=dtype, smooth=not no_smooth, calibrate=texts, progress=progress
+                model,
+                dtype=dtype,
+                smooth=not no_smooth,
+                calibrate=texts,
+                adapter=adapter,
+                progress=progress,
             )
         click.echo(f"writing {out} …", err=True)
         loaded.save(out, overwrite=overwrite)

@@ -14,6 +14,7 @@ __all__ = ["find_directory"]
 
 HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")
 SETTINGS = ("*.json", "*/config.json", "*/tokenizer.json", "chat_template.jinja")
+ADAPTERS = ("*/adapter_config.json", "*/adapter_model.safetensors")
 HEADS = ("sparse_linear.pt", "colbert_linear.pt", "artifact.metadata")  # of bge-m3 and ColBERT
 # With weights of their own: static embeddings, encoders in a folder, and what is beside an encoder.
 ENCODERS = ("StaticEmbedding", "Transformer", "MLMTransformer")
@@ -45,7 +46,7 @@ def _hub_snapshot(name: str, **place: str | None) -> Path:
     snapshot_download = functools.partial(download, **place)
 
     preferred, *others = map(_patterns, FORMATS)
-    wanted = [*SETTINGS, *HEADS, WEIGHTS, *preferred]
+    wanted = [*SETTINGS, *ADAPTERS, *HEADS, WEIGHTS, *preferred]
     try:
         cached = Path(snapshot_download(name, allow_patterns=wanted, local_files_only=True))
         if _has_weights(cached):

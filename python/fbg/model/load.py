@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from fbg import _fbg
 from fbg.arrays import require_integer
+from fbg.checkpoints.adapters import find_adapter
 from fbg.checkpoints.saved_directory import WEIGHTS
 from fbg.checkpoints.saved_file import SavedFile
 from fbg.compression.precision import HigherPrecision, choose_layers, read_patterns
@@ -27,7 +28,7 @@ from fbg.model.model import Model
 from fbg.model.observe import observe, random_sequences
 from fbg.networks.config import EncoderConfig
 from fbg.networks.registry import read_checkpoint, read_config, read_saved
-from fbg.networks.static import read_static_config
+from fbg.networks.static import StaticConfig, read_static_config
 from fbg.networks.transformer import Transformer, linears
 from fbg.progress import Progress
 from fbg.tasks.inputs import require_texts
@@ -54,6 +55,7 @@ def load(
     smooth: bool = True,
     calibrate: Sequence[Any] | None = None,
     higher_precision: HigherPrecision = (),
+    adapter: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
     **net_options: Any,
 ) -> Any:
@@ -81,6 +83,9 @@ def load(
     higher_precision: patterns of names of linear layers that compute in "bfloat16", such as
         ["layers.0.*"], or a dtype for each pattern, such as {"layers.11.output": "float32"}.
         `fbg compare --sensitivity` proposes some. Of an ONNX file: nodes that compute in float32.
+    adapter: a low-rank adapter (LoRA) that is merged into the weights: the name of a task of the
+        model, as jina-embeddings-v3 has them ("retrieval.query"), or a folder that PEFT wrote, in
+        the directory of the model or elsewhere. None: none, also of models that have some.
     progress: called as progress(stage, done, total) in the stages "observing" and "quantizing".
 
     Raises ModelError, which names the file and the tensor or key that is missing, damaged or
@@ -95,6 +100,8 @@ def load(
         raise TypeError(f"load: model must be a path or a hub id, got {type(model).__name__}")
     path = os.fspath(model)
     if is_net(path):
+        if adapter is not None:
+            raise ValueError("load: adapter does not go with ONNX files")
         net_options["higher_precision"] = higher_precision
         return load_net(path, dtype, num_threads, calibrate, unfit=not smooth, **net_options)
     if net_options:
@@ -102,7 +109,7 @@ def load(
             f"load: {', '.join(net_options)}: only files that end in .onnx take that, and networks "
             "saved from such files"
         )
-    options = _checked_options(dtype, num_threads, smooth, calibrate, higher_precision)
+    options = _checked_options(dtype, num_threads, smooth, calibrate, higher_precision, adapter)
     loaded = _load_directory(str(model), path, options, progress)
     loaded.reload = options.reload(path, loaded.dtype)
     return loaded
@@ -110,16 +117,20 @@ def load(
 
 @dataclass(frozen=True)
 class _Options:
-    """Checked arguments of `load`. texts: to calibrate on. patterns: of higher precision."""
+    """Checked arguments of `load`. texts: to calibrate on. patterns: of higher precision.
+    adapter: its name or its path.
+    """
 
     dtype: str | None
     num_threads: int | None
     smooth: bool
     texts: list[str] | None
     patterns: dict[str, str]
+    adapter: str | None
 
     def reload(self, path: str, dtype: str) -> Callable[[], Model]:
         """Return what loads the model again, from any working directory: pickle keeps it."""
+        own = self.adapter
         return functools.partial(
             load,
             os.path.abspath(path) if os.path.isdir(path) else path,
@@ -128,6 +139,7 @@ class _Options:
             smooth=self.smooth,
             calibrate=self.texts,
             higher_precision=self.patterns,
+            adapter=os.path.abspath(own) if own is not None and os.path.isdir(own) else own,
         )
 
 
@@ -137,13 +149,18 @@ def _checked_options(
     smooth: bool,
     calibrate: Sequence[str] | None,
     higher_precision: HigherPrecision,
+    adapter: object,
 ) -> _Options:
     if dtype is not None and dtype not in DTYPES:
         raise ValueError(f"load: dtype must be one of {', '.join(DTYPES)} or None, got {dtype!r}")
     if num_threads is not None:
         num_threads = require_integer(num_threads, "load: num_threads", 1, _fbg.MAX_THREADS)
     texts = None if calibrate is None else _checked_texts(calibrate, dtype, smooth)
-    return _Options(dtype, num_threads, smooth, texts, read_patterns(higher_precision))
+    if adapter is not None and not isinstance(adapter, (str, os.PathLike)):
+        got = type(adapter).__name__
+        raise TypeError(f"load: adapter must be a name, a path or None, got {got}")
+    named = None if adapter is None else str(os.fspath(adapter))
+    return _Options(dtype, num_threads, smooth, texts, read_patterns(higher_precision), named)
 
 
 def _load_directory(name: str, path: str, options: _Options, progress: Progress | None) -> Model:
@@ -208,6 +225,10 @@ def _map_saved(
         raise ValueError(
             f"load: higher_precision must be None: {directory} is a saved model, already packed"
         )
+    if options.adapter is not None:
+        raise ValueError(
+            f"load: adapter must be None: {directory} is a saved model, merged with its adapter"
+        )
     with SavedFile(directory / WEIGHTS) as file:
         stored, method = file.metadata("dtype"), file.metadata("method")
         if stored not in DTYPES:
@@ -233,7 +254,12 @@ def _read_and_compress(
     """Return the network of a checkpoint, packed, and how it was quantized."""
     dtype = options.dtype or "float32"
     threads = options.num_threads or _fbg.num_threads()
-    unpacked = read_checkpoint(directory, config, threads)
+    adapter = None
+    if options.adapter is not None:
+        if isinstance(config, StaticConfig):
+            raise ValueError("load: adapter must be None: static embeddings have none")
+        adapter = find_adapter(directory, options.adapter)
+    unpacked = read_checkpoint(directory, config, threads, adapter)
     higher = choose_layers(list(linears(unpacked)), options.patterns)
     method = METHODS.get(dtype, f"weights: rounded to {dtype}")
     inputs = None
@@ -244,6 +270,8 @@ def _read_and_compress(
         else:
             sequences = _calibration(tokenizer(options.texts), config.vocab_size)
         inputs = observe(unpacked, sequences, threads, options.texts is not None, progress)
+    if adapter is not None:
+        method += f"; adapter: {adapter.name}"
     if higher:
         method += f"; higher precision: {higher}"
     return compress(unpacked, dtype, higher, threads, inputs, progress), method

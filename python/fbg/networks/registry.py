@@ -7,10 +7,14 @@ of its own and one line here.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
+from fbg.checkpoints.adapters import Adapter, merge_adapter
 from fbg.checkpoints.checkpoint import Checkpoint
-from fbg.checkpoints.files import read_settings
+from fbg.checkpoints.files import Settings, read_settings
 from fbg.checkpoints.saved_file import SavedFile
 from fbg.networks import bert, modernbert, standard
 from fbg.networks.config import EncoderConfig
@@ -28,14 +32,33 @@ FAMILIES: dict[str, Family] = {
 }
 
 
+class Borrowed(NamedTuple):
+    """A family whose files on the hub go by the name of another.
+
+    is_meant: whether these settings are of this family.
+    """
+
+    family: str
+    is_meant: Callable[[Settings], bool]
+
+
+BORROWED = {
+    "bert": Borrowed("jina_bert", lambda s: s.get("position_embedding_type") == "alibi"),
+    "xlm-roberta": Borrowed(
+        "xlm-roberta-flash",
+        lambda s: s.get("position_embedding_type") == "rotary" or "use_flash_attn" in s,
+    ),
+}
+
 COLBERT = HeadNames("linear", output_biased=False)  # of the encoder of any family
 
 
 def read_config(path: Path) -> EncoderConfig:
     """Read and check config.json; raises ModelError."""
     settings = read_settings(path)
-    if (settings.get("model_type"), settings.get("position_embedding_type")) == ("bert", "alibi"):
-        settings = settings.replaced(model_type="jina_bert")  # which goes by the name of BERT
+    borrowed = BORROWED.get(str(settings.get("model_type")))
+    if borrowed is not None and borrowed.is_meant(settings):
+        settings = settings.replaced(model_type=borrowed.family)
     family = FAMILIES[settings.choice("model_type", tuple(FAMILIES))]
     positions = family.positions
     settings.choice("position_embedding_type", positions, default=positions[0])
@@ -45,16 +68,20 @@ def read_config(path: Path) -> EncoderConfig:
     return family.read_config(settings)
 
 
-def read_checkpoint(directory: Path, config: EncoderConfig, num_threads: int) -> Transformer:
+def read_checkpoint(
+    directory: Path, config: EncoderConfig, num_threads: int, adapter: Adapter | None = None
+) -> Transformer:
     """Read the network of a Hugging Face directory; raises ModelError.
 
     The weights of the encoder's linear layers stay in the file, unpacked; all others are float32.
 
-    num_threads: that read and pack weights.
+    num_threads: that read and pack weights. adapter: merged into the weights.
     """
     if isinstance(config, StaticConfig):
         return read_static(config)
-    checkpoint = Checkpoint(directory, FAMILIES[config.model_type].anchor)
+    anchor = FAMILIES[config.model_type].anchor
+    merge = partial(merge_adapter, directory / "config.json", adapter)
+    checkpoint = Checkpoint(directory, anchor, merge)
     # Names of a head are complete: no prefix is put before them.
     of_head = CheckpointSource(checkpoint.without_prefix(), num_threads)
     return _read(CheckpointSource(checkpoint, num_threads), of_head, config)

@@ -1,5 +1,5 @@
-"""Encoders between BERT and today's decoders: rotary ones, jina's with ALiBi, and those of BERT's
-kind that normalise before each half of a layer.
+"""Encoders between BERT and today's decoders: rotary ones, and those of BERT's kind that normalise
+before each half of a layer.
 
 nomic_bert and gte have two layouts: that of Hugging Face transformers, and that of the files on the
 hub, which were made by code of their own.
@@ -15,6 +15,7 @@ from fbg.checkpoints.checkpoint import Part
 from fbg.checkpoints.files import Settings
 from fbg.networks.config import ACTIVATIONS, GATES
 from fbg.networks.family import Family
+from fbg.networks.heads import HeadNames
 from fbg.networks.rotation import read_rotation
 from fbg.networks.standard.config import Names, StandardConfig, read_standard
 from fbg.networks.standard.network import Standard
@@ -61,20 +62,6 @@ NEW = Names(
     # The gate comes second.
     intermediate=(Part("mlp.up_gate_proj", 1, 2), Part("mlp.up_gate_proj", 0, 2)),
     output="mlp.down_proj",
-)
-JINA = Names(
-    word=WORD,
-    token_type=TOKEN_TYPE,
-    embedding_norm="embeddings.LayerNorm",
-    final_norm=None,
-    pooler="pooler.dense",
-    layer="encoder.layer.{n}",
-    qkv=("attention.self.query", "attention.self.key", "attention.self.value"),
-    attention_output="attention.output.dense",
-    attention_norm="attention.output.LayerNorm",
-    mlp_norm="mlp.layernorm",
-    intermediate=("mlp.gated_layers",),
-    output="mlp.wo",
 )
 MEGATRON = Names(
     word=WORD,
@@ -143,24 +130,6 @@ def _read_gte(settings: Settings, *, theta: float) -> StandardConfig:
     return _rotary(settings, common, rotation, (ROTARY, NEW), biases=biases)
 
 
-def _read_jina(settings: Settings) -> StandardConfig:
-    """Read the settings of jina's second embedding models: BERT with ALiBi and a gate."""
-    settings.choice("feed_forward_type", ("geglu",), default="geglu")
-    common = read_standard(settings, activations=("gelu", *ACTIVATIONS), eps=1e-12)
-    return StandardConfig(
-        **{
-            **common,
-            "activation": "gelu",
-            "num_token_types": settings.size("type_vocab_size", default=2),
-        },
-        layouts=(JINA,),
-        rms=False,
-        place="after",
-        alibi=True,
-        biases=frozenset({"qkv", "attention_output", "output", "norm"}),
-    )
-
-
 def _rotary(
     settings: Settings, common: dict[str, Any], rotation: Any, layouts: Any, **options: Any
 ) -> StandardConfig:
@@ -209,19 +178,33 @@ def _read_common(
     return common
 
 
+CLASSIFIERS = {
+    "ForSequenceClassification": HeadNames("classifier", pooled=True),
+    "ForTokenClassification": HeadNames("classifier"),
+}
+
+
+def _gte_heads(norm: str) -> dict[str, HeadNames]:
+    masked = HeadNames("lm_head.decoder", dense="lm_head.dense", activation="gelu", norm=norm)
+    return {**CLASSIFIERS, "ForMaskedLM": masked}
+
+
 FAMILIES = (
-    Family("nomic_bert", Standard, _read_nomic, f"{WORD}.weight"),
+    Family("nomic_bert", Standard, _read_nomic, f"{WORD}.weight", CLASSIFIERS),
     *(
         Family(
             name,
             Standard,
             partial(_read_gte, theta=theta),
             f"{WORD}.weight",
+            _gte_heads(norm),
             positions=("rope", "absolute"),
         )
-        for name, theta in (("gte", 160_000.0), ("new", 10_000.0))
+        for name, theta, norm in (
+            ("gte", 160_000.0, "lm_head.layer_norm"),
+            ("new", 10_000.0, "lm_head.norm"),
+        )
     ),
-    Family("jina_bert", Standard, _read_jina, f"{WORD}.weight", positions=("alibi",)),
     Family(
         "megatron-bert",
         Standard,

@@ -1,0 +1,229 @@
+"""Low-rank adapters (Hu et al., 2021, arXiv:2106.09685): small matrices that are added to weights.
+
+    weight + scale * up @ down        up: (rows, rank), down: (rank, columns)
+
+They are merged when a checkpoint is read, so that nothing computes with them afterwards. Two
+layouts have them: a folder that PEFT wrote, and checkpoints that keep the adapters of several tasks
+beside their weights, as torch.nn.utils.parametrize names them (jina-embeddings-v3).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fbg.checkpoints.files import Settings, read_settings
+from fbg.checkpoints.mapped_file import StoredTensor
+from fbg.checkpoints.safetensors_file import read_safetensors
+from fbg.errors import ModelError
+
+__all__ = ["Adapter", "MergedTensor", "find_adapter", "merge_adapter"]
+
+ADAPTER_FILES = ("adapter_config.json", "adapter_model.safetensors")
+ORIGINAL, PARAMETRIZED = ".parametrizations.weight.original", ".parametrizations.weight.0."
+PEFT = "base_model.model."
+PARTS = ("lora_A.weight", "lora_B.weight", "lora_embedding_A", "lora_embedding_B")
+BASE = "base_layer.weight"  # of a table: PEFT stores it beside its adapter
+FLOATS = ("float32", "float16", "bfloat16")
+
+Tensors = dict[str, StoredTensor]
+
+
+@dataclass(frozen=True)
+class Adapter:
+    """Which adapter is merged. folder: that PEFT wrote; None: a task of the checkpoint itself."""
+
+    name: str
+    folder: Path | None
+
+
+@dataclass(frozen=True)
+class MergedTensor(StoredTensor):
+    """A weight to which the product of two small matrices is added whenever it is read."""
+
+    up: StoredTensor = field(kw_only=True)
+    down: StoredTensor = field(kw_only=True)
+    scale: float = field(kw_only=True)
+
+    def view(self) -> npt.NDArray[Any]:
+        """Return the sum in float32, added up in one order: its bits are always the same."""
+        merged = super().view().astype(np.float32)
+        up = self.up.view().astype(np.float32) * np.float32(self.scale)
+        down = self.down.view().astype(np.float32)
+        for column, row in zip(up.T, down, strict=True):
+            merged += column[:, None] * row
+        return merged
+
+    def rows(self, first: int, count: int) -> StoredTensor:
+        begin = self.begin + first * super().view().strides[0]
+        up = self.up.rows(first, count)
+        return replace(self, shape=(count, self.shape[1]), begin=begin, up=up)
+
+    def release(self) -> None:
+        self.file.release(self.begin, self.begin + super().view().nbytes)
+
+
+def find_adapter(directory: Path, name: str) -> Adapter:
+    """Return the adapter of a name: a task of the checkpoint, a folder in the directory of the
+    model, or any other folder. Raises ValueError.
+    """
+    tasks = _task_names(read_settings(directory / "config.json"))
+    if name in tasks:
+        return Adapter(name, None)
+    for folder in (directory / name, Path(name)):
+        if (folder / ADAPTER_FILES[0]).is_file():
+            return Adapter(name, folder)
+    known = [*tasks, *sorted(path.parent.name for path in directory.glob(f"*/{ADAPTER_FILES[0]}"))]
+    own = f"one of {', '.join(known)}, or " if known else ""
+    raise ValueError(f"load: adapter must be {own}a folder with {ADAPTER_FILES[0]}, got {name!r}")
+
+
+def merge_adapter(path: Path, adapter: Adapter | None, tensors: Tensors) -> Tensors:
+    """Return the tensors of a checkpoint with an adapter; raises ModelError. path: config.json."""
+    if any(name.endswith(ORIGINAL) for name in tensors):
+        task = adapter.name if adapter is not None and adapter.folder is None else None
+        tensors = _merge_task(tensors, read_settings(path), task)
+    if adapter is not None and adapter.folder is not None:
+        tensors = _merge_folder(tensors, adapter.folder)
+    return tensors
+
+
+def _task_names(settings: Settings) -> tuple[str, ...]:
+    """Return the tasks of a checkpoint with adapters of its own, in their order."""
+    names = settings.get("lora_adaptations")
+    if names is None:
+        return ()
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise settings.error("lora_adaptations", "a list of strings or null")
+    return tuple(names)
+
+
+def _merge_task(
+    tensors: Mapping[str, StoredTensor], settings: Settings, task: str | None
+) -> Tensors:
+    """Return tensors under their plain names, with the adapter of a task; None: without any.
+
+    settings: config.json. Raises ModelError.
+    """
+    merged, names = {}, _task_names(settings)
+    for name, tensor in tensors.items():
+        if PARAMETRIZED in name:
+            continue
+        if not name.endswith(ORIGINAL):
+            merged[name] = tensor
+            continue
+        stem = name.removesuffix(ORIGINAL)
+        merged[f"{stem}.weight"] = tensor
+        if task is not None:
+            rank = settings.size("lora_rank", default=4)
+            scale = settings.number("lora_alpha", default=1) / rank
+            small = [
+                _of_task(tensors, f"{stem}{PARAMETRIZED}lora_{part}", len(names), names.index(task))
+                for part in "AB"
+            ]
+            # Tables are multiplied from the other side.
+            down, up = small if "embeddings" not in stem else small[::-1]
+            merged[f"{stem}.weight"] = _merged(tensor, up, down, rank, scale)
+    return merged
+
+
+def _of_task(
+    tensors: Mapping[str, StoredTensor], name: str, count: int, index: int
+) -> StoredTensor:
+    """Return the matrix of a task, of a tensor that has one for each."""
+    if name not in tensors:
+        raise ModelError(f"{next(iter(tensors.values())).path}: tensor {name} is missing")
+    stacked = _floats(tensors[name])
+    if len(stacked.shape) != 3 or stacked.shape[0] != count:
+        raise ModelError(
+            f"{stacked.path}: tensor {name} must have a matrix for each of {count} tasks, got "
+            f"shape {stacked.shape}"
+        )
+    stride = math.prod(stacked.shape[1:]) * stacked.view().itemsize
+    return replace(stacked, shape=stacked.shape[1:], begin=stacked.begin + index * stride)
+
+
+def _merge_folder(tensors: Mapping[str, StoredTensor], folder: Path) -> Tensors:
+    """Return tensors with an adapter that PEFT wrote; raises ModelError."""
+    settings = read_settings(folder / ADAPTER_FILES[0])
+    settings.choice("peft_type", ("LORA",))
+    for key in ("use_dora", "fan_in_fan_out"):
+        if settings.flag(key):
+            raise settings.error(key, "false")
+    if settings.get("bias") not in (None, "none"):
+        raise settings.error("bias", "none")
+    for key in ("rank_pattern", "alpha_pattern", "modules_to_save"):
+        if settings.get(key):
+            raise settings.error(key, "empty")
+    rank = settings.size("r")
+    alpha = settings.number("lora_alpha", default=8)
+    scale = alpha / (math.sqrt(rank) if settings.flag("use_rslora") else rank)
+    path = folder / ADAPTER_FILES[1]
+    stored = read_safetensors(path)
+    merged = dict(tensors)
+    modules: dict[str, dict[str, StoredTensor]] = {}
+    for name, tensor in stored.items():
+        part = next((part for part in (*PARTS, BASE) if name.endswith(f".{part}")), None)
+        if part is None:
+            raise ModelError(f"{path}: tensor {name} is none of a low-rank adapter")
+        module = name.removesuffix(f".{part}").removeprefix(PEFT)
+        modules.setdefault(module, {})[part] = _floats(tensor)
+    for module, parts in modules.items():
+        target = _target(path, module, tuple(tensors))
+        table = PARTS[2] in parts or PARTS[3] in parts
+        missing = [part for part in (PARTS[2:] if table else PARTS[:2]) if part not in parts]
+        if missing:
+            raise ModelError(f"{path}: tensor {PEFT}{module}.{missing[0]} is missing")
+        if table:  # (rank, rows) and (columns, rank)
+            up, down = _transposed(parts[PARTS[2]]), _transposed(parts[PARTS[3]])
+        else:
+            up, down = parts[PARTS[1]], parts[PARTS[0]]
+        merged[target] = _merged(parts.get(BASE, tensors[target]), up, down, rank, scale)
+    return merged
+
+
+def _target(path: Path, module: str, names: Sequence[str]) -> str:
+    """Return the weight that an adapter is for: one of them may have a prefix before its name."""
+    wanted = f"{module}.weight"
+    found = [
+        name
+        for name in names
+        if name == wanted or name.endswith(f".{wanted}") or wanted.endswith(f".{name}")
+    ]
+    if len(found) != 1:
+        raise ModelError(f"{path}: {module} must be a layer of the model, which has {len(found)}")
+    return found[0]
+
+
+def _floats(tensor: StoredTensor) -> StoredTensor:
+    if tensor.dtype not in FLOATS:
+        raise ModelError(
+            f"{tensor.path}: tensor {tensor.name} must have dtype {', '.join(FLOATS)}, got "
+            f"{tensor.dtype}"
+        )
+    return tensor
+
+
+def _transposed(tensor: StoredTensor) -> StoredTensor:
+    strides = tensor.view().strides[::-1]
+    return replace(tensor, shape=tensor.shape[::-1], strides=strides)
+
+
+def _merged(
+    weight: StoredTensor, up: StoredTensor, down: StoredTensor, rank: int, scale: float
+) -> StoredTensor:
+    rows, columns = weight.shape if len(weight.shape) == 2 else (0, 0)
+    for tensor, shape in ((up, (rows, rank)), (down, (rank, columns))):
+        if tensor.shape != shape:
+            raise ModelError(
+                f"{tensor.path}: tensor {tensor.name} must have shape {shape}, of an adapter of "
+                f"rank {rank} for a weight of shape {weight.shape}, got {tensor.shape}"
+            )
+    own = {f.name: getattr(weight, f.name) for f in fields(StoredTensor)}
+    return MergedTensor(**own, up=up, down=down, scale=scale)

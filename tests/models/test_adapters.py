@@ -1,0 +1,204 @@
+"""Low-rank adapters: models are what a checkpoint with the merged weights would be."""
+
+import json
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file, save_file
+
+import fbg
+from helpers import tiny_models, tiny_outputs
+from helpers.tiny_bert import write_json
+from helpers.tiny_models import tiny_model
+
+HUB, TASKS = "xlm-roberta-flash", ["retrieval.query", "retrieval.passage", "classification"]
+IDS = np.random.default_rng(5).integers(0, tiny_models.VOCABULARY, (3, 20))
+Tensors = dict[str, np.ndarray]
+
+
+def small(name: str, *shape: int) -> np.ndarray:
+    return tiny_outputs.random(name, *shape)
+
+
+def of_tasks(tensors: Tensors, rank: int, task: int | None) -> tuple[Tensors, Tensors]:
+    """The tensors as jina-embeddings-v3 has them, and merged with a task."""
+    stored, merged = {}, dict(tensors)
+    for name, weight in tensors.items():
+        if weight.ndim != 2:
+            stored[name] = weight
+            continue
+        stem = f"{name.removesuffix('.weight')}.parametrizations.weight"
+        rows, columns = weight.shape
+        shapes = [(rank, columns), (rows, rank)]
+        if "embeddings" in name:
+            shapes = [(rows, rank), (rank, columns)]
+        a, b = (
+            small(f"{stem}.{part}", len(TASKS), *shape)
+            for part, shape in zip("AB", shapes, strict=True)
+        )
+        stored |= {f"{stem}.original": weight, f"{stem}.0.lora_A": a, f"{stem}.0.lora_B": b}
+        if task is not None:
+            product = a[task] @ b[task] if "embeddings" in name else b[task] @ a[task]
+            merged[name] = (weight + 2 / rank * product).astype(np.float32)
+    return stored, merged
+
+
+def write_tasks(path: Path, rank: int = 2, task: int | None = None, **changes: Any) -> list[Path]:
+    """A checkpoint with adapters, and one whose weights are merged."""
+    model = tiny_model(HUB)
+    lora = {"lora_adaptations": TASKS, "lora_rank": rank, "lora_alpha": 2, **changes}
+    stored, merged = of_tasks(model.tensors, rank, task)
+    return [
+        tiny_models.write_checkpoint(
+            path / "tasks", {**model.config, **lora}, stored, prefix="roberta."
+        ),
+        tiny_models.write_checkpoint(path / "merged", model.config, merged),
+    ]
+
+
+@pytest.mark.parametrize("task", [None, 0, 2])
+def test_a_task_is_merged_into_the_weights(tmp_path: Path, isa: str, task: int | None) -> None:
+    own, merged = write_tasks(tmp_path, task=task)
+    name = None if task is None else TASKS[task]
+    got = fbg.load(own, adapter=name).forward(IDS).last_hidden_state
+    wanted = fbg.load(merged).forward(IDS).last_hidden_state
+    np.testing.assert_allclose(got, wanted, rtol=0, atol=1e-4)
+    if task is not None:
+        without = fbg.load(own).forward(IDS).last_hidden_state
+        assert np.abs(got - without).max() > 0.1
+
+
+def write_folder(path: Path, names: list[str], rank: int = 3, **settings: Any) -> Path:
+    """An adapter as PEFT writes it, for the weights of a tiny model."""
+    path.mkdir(parents=True)
+    shapes = {name: tensor.shape for name, tensor in tiny_model("qwen3").tensors.items()}
+    tensors = {}
+    for name in names:
+        stem, (rows, columns) = f"base_model.model.{name}", shapes[f"{name}.weight"]
+        if "embed" in name:
+            tensors[f"{stem}.lora_embedding_A"] = small(f"{name}A", rank, rows)
+            tensors[f"{stem}.base_layer.weight"] = tiny_model("qwen3").tensors[f"{name}.weight"]
+            tensors[f"{stem}.lora_embedding_B"] = small(f"{name}B", columns, rank)
+        else:
+            tensors[f"{stem}.lora_A.weight"] = small(f"{name}A", rank, columns)
+            tensors[f"{stem}.lora_B.weight"] = small(f"{name}B", rows, rank)
+    config = {"peft_type": "LORA", "r": rank, "lora_alpha": 5, **settings}
+    write_json(path / "adapter_config.json", config)
+    save_file(tensors, path / "adapter_model.safetensors")
+    return path
+
+
+LAYERS = ["layers.0.self_attn.q_proj", "layers.1.mlp.down_proj", "embed_tokens"]
+
+
+@pytest.mark.parametrize("rslora", [False, True])
+@pytest.mark.parametrize("prefix", ["", "model."])
+def test_a_folder_is_merged_into_the_weights(tmp_path: Path, rslora: bool, prefix: str) -> None:
+    model = tiny_model("qwen3")
+    path = tmp_path / "model"
+    tiny_models.write_checkpoint(path, model.config, model.tensors, prefix=prefix)
+    write_folder(path / "mine", LAYERS, use_rslora=rslora)
+    scale = 5 / (np.sqrt(3) if rslora else 3)
+    merged = dict(model.tensors)
+    for name in LAYERS:
+        weight = merged[f"{name}.weight"]
+        a, b = (small(f"{name}{part}", *shape) for part, shape in _shapes(name, weight.shape))
+        product = (b @ a).T if "embed" in name else b @ a
+        merged[f"{name}.weight"] = (weight + scale * product).astype(np.float32)
+    tiny_models.write_checkpoint(tmp_path / "merged", model.config, merged)
+    wanted = fbg.load(tmp_path / "merged").forward(IDS).last_hidden_state
+    for adapter in ("mine", path / "mine"):
+        got = fbg.load(path, adapter=adapter).forward(IDS).last_hidden_state
+        np.testing.assert_allclose(got, wanted, rtol=0, atol=1e-4)
+
+
+def _shapes(name: str, shape: tuple[int, int]) -> list[tuple[str, tuple[int, int]]]:
+    rows, columns = shape if "embed" not in name else shape[::-1]
+    return [("A", (3, columns)), ("B", (rows, 3))]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int8"])
+def test_a_merged_model_is_saved_and_pickled_with_its_adapter(tmp_path: Path, dtype: str) -> None:
+    own, _ = write_tasks(tmp_path)
+    model = fbg.load(own, dtype=dtype, adapter=TASKS[1], num_threads=1)
+    wanted = model.forward(IDS).last_hidden_state
+    model.save(tmp_path / "saved")
+    others = [
+        fbg.load(tmp_path / "saved"),
+        pickle.loads(pickle.dumps(model)),
+        fbg.load(own, dtype=dtype, adapter=TASKS[1], num_threads=2),
+    ]
+    for other in others:
+        np.testing.assert_array_equal(other.forward(IDS).last_hidden_state, wanted)
+    with pytest.raises(ValueError, match=r"adapter must be None: .* is a saved model"):
+        fbg.load(tmp_path / "saved", adapter=TASKS[1])
+
+
+def test_an_unknown_adapter_is_named(tmp_path: Path) -> None:
+    own, merged = write_tasks(tmp_path)
+    write_folder(own / "mine", LAYERS)
+    known = r"adapter must be one of retrieval\.query, .*, mine, or a folder with adapter_config"
+    with pytest.raises(ValueError, match=known):
+        fbg.load(own, adapter="none")
+    with pytest.raises(ValueError, match=r"adapter must be a folder with adapter_config\.json"):
+        fbg.load(merged, adapter="none")
+    with pytest.raises(TypeError, match="adapter must be a name, a path or None, got int"):
+        fbg.load(own, adapter=3)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (
+            {"lora_rank": 3},
+            r"lora_A must have shape \(1, 3\), .* rank 3 for .* \(1, 36\), got \(1, 2\)",
+        ),
+        ({"lora_rank": 0}, "lora_rank must be an integer of at least 1"),
+        ({"lora_alpha": "a"}, "lora_alpha must be a number"),
+        ({"lora_adaptations": [1]}, "lora_adaptations must be a list of strings"),
+        ({"lora_adaptations": TASKS[:2]}, "must have a matrix for each of 2 tasks"),
+    ],
+)
+def test_wrong_settings_of_tasks_are_named(
+    tmp_path: Path, changes: dict[str, Any], message: str
+) -> None:
+    own, _ = write_tasks(tmp_path)
+    path = own / "config.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
+    with pytest.raises(fbg.ModelError, match=message):
+        fbg.load(own, adapter=TASKS[0])
+
+
+@pytest.mark.parametrize(
+    ("settings", "tensors", "message"),
+    [
+        ({"r": 4}, {}, r"must have shape \(.*4.*\), of an adapter of rank 4"),
+        ({"r": 0}, {}, r"adapter_config\.json: r must be an integer of at least 1"),
+        ({"peft_type": "IA3"}, {}, "peft_type must be one of LORA"),
+        ({"use_dora": True}, {}, "use_dora must be false"),
+        ({"bias": "all"}, {}, "bias must be none"),
+        ({"rank_pattern": {"q_proj": 2}}, {}, "rank_pattern must be empty"),
+        ({"modules_to_save": ["score"]}, {}, "modules_to_save must be empty"),
+        ({}, None, r"q_proj\.lora_A\.weight must have dtype float32, .*, got int32"),
+        ({}, {"other": (2, 2)}, "tensor other is none of a low-rank adapter"),
+        ({}, {"x.lora_A.weight": (3, 36)}, r"x\.lora_B\.weight is missing|x must be a layer"),
+        ({}, {"layers.1.self_attn.q_proj.lora_A.weight": (3, 36)}, r"lora_B\.weight is missing"),
+    ],
+)
+def test_a_wrong_folder_is_named(
+    tmp_path: Path, settings: dict[str, Any], tensors: dict[str, Any] | None, message: str
+) -> None:
+    model = tiny_model("qwen3")
+    path = tiny_models.write_checkpoint(tmp_path / "model", model.config, model.tensors)
+    folder = write_folder(path / "mine", LAYERS[:1], **settings)
+    file = folder / "adapter_model.safetensors"
+    if tensors is None:
+        save_file({key: value.astype(np.int32) for key, value in load_file(file).items()}, file)
+    elif tensors:
+        arrays = {name: np.ones(shape, np.float32) for name, shape in tensors.items()}
+        save_file(arrays, file)
+    with pytest.raises(fbg.ModelError, match=message):
+        fbg.load(path, adapter="mine")
