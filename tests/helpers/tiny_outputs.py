@@ -13,6 +13,7 @@ from tokenizers import Tokenizer
 
 from helpers import tiny_bert, tiny_models
 from helpers.tiny_bert import write_json
+from helpers.torch_files import write_torch_file
 
 Array = np.ndarray[Any, Any]
 
@@ -87,3 +88,29 @@ def write_dense(path: Path, inputs: int, outputs: int, **settings: Any) -> None:
     if config["bias"]:
         tensors["linear.bias"] = random(f"{path.name}.bias", outputs)
     save_file(tensors, path / "model.safetensors")
+
+
+# --- Dense, sparse and multi-vector embeddings in one pass --------------------------------------
+
+DIMENSION = 12
+SPARSE, MULTI = "sparse_linear.pt", "colbert_linear.pt"
+
+
+def write_hybrid(path: Path, pooling: str = "cls") -> Path:
+    """Write a directory like bge-m3's."""
+    model = tiny_models.tiny_model("xlm-roberta")
+    tokens = tiny_models.TOKENIZERS["xlm-roberta"]()
+    tokens.add_special_tokens(["<mask>"])
+    tiny_models.write_checkpoint(path, model.config, model.tensors, tokenizer=tokens)
+    modules = [
+        {"type": f"sentence_transformers.models.{kind}", "path": folder}
+        for kind, folder in (("Transformer", ""), ("Pooling", "1_Pooling"), ("Normalize", "2_N"))
+    ]
+    write_json(path / "modules.json", modules)
+    write_json(path / "1_Pooling" / "config.json", {"pooling_mode": pooling})
+    hidden = model.config["hidden_size"]
+    for name, rows in ((SPARSE, 1), (MULTI, DIMENSION)):
+        weight = random(f"{name}.weight", rows, hidden).astype(np.float16)
+        bias = random(f"{name}.bias", rows).astype(np.float16)
+        write_torch_file(path / name, {"weight": weight, "bias": bias})
+    return path

@@ -21,6 +21,7 @@ KINDS = {
     "tags": "roberta-ForTokenClassification",
     "answers": "bert-ForQuestionAnswering",
     "masks": "bert-ForMaskedLM",
+    "nli": "nli",
 }
 PROMPTS = {"prompts": {"query": "find: "}}
 

@@ -9,31 +9,12 @@ import pytest
 import fbg
 from fbg.runtime.work import compute
 from fbg.tasks.multi.hybrid import encode_hybrid_steps
-from helpers import tiny_bert, tiny_models, tiny_multi
-from helpers.tiny_outputs import random
+from helpers import tiny_bert
+from helpers.tiny_outputs import DIMENSION, MULTI, SPARSE, random
+from helpers.tiny_outputs import write_hybrid as write
 from helpers.torch_files import write_torch_file
 
 TEXTS = ["the cat", "Ada lives in the north, the cat too.", "x", "", "zebra 42! the \u4e2d"]
-DIMENSION = 12
-SPARSE, MULTI = "sparse_linear.pt", "colbert_linear.pt"
-
-
-def write(path: Path, pooling: str = "cls") -> Path:
-    model = tiny_models.tiny_model("xlm-roberta")
-    tokenizer = tiny_multi.tokenizer("xlm-roberta")
-    tiny_models.write_checkpoint(path, model.config, model.tensors, tokenizer=tokenizer)
-    modules = [
-        {"type": f"sentence_transformers.models.{kind}", "path": folder}
-        for kind, folder in (("Transformer", ""), ("Pooling", "1_Pooling"), ("Normalize", "2_N"))
-    ]
-    tiny_bert.write_json(path / "modules.json", modules)
-    tiny_bert.write_json(path / "1_Pooling" / "config.json", {"pooling_mode": pooling})
-    hidden = model.config["hidden_size"]
-    for name, rows in ((SPARSE, 1), (MULTI, DIMENSION)):
-        weight = random(f"{name}.weight", rows, hidden).astype(np.float16)
-        bias = random(f"{name}.bias", rows).astype(np.float16)
-        write_torch_file(path / name, {"weight": weight, "bias": bias})
-    return path
 
 
 def layer(name: str, x: np.ndarray, rows: int) -> np.ndarray:

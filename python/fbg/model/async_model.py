@@ -24,7 +24,8 @@ from fbg.tasks.classify import classify_steps
 from fbg.tasks.encoder import SENTENCES, EncodeOptions
 from fbg.tasks.fill_mask import fill_mask_steps
 from fbg.tasks.inputs import require_texts, text_blocks
-from fbg.tasks.multi.encode import encode_multi_steps
+from fbg.tasks.multi.encode import encode_multi_steps, rank_steps
+from fbg.tasks.multi.hybrid import HybridEmbeddings, encode_hybrid_steps
 from fbg.tasks.ner import ner_steps
 from fbg.tasks.rerank import predict_steps, rerank_steps
 from fbg.tasks.sparse import SparseEmbeddings, encode_sparse_steps
@@ -214,6 +215,19 @@ class AsyncModel:
         steps = encode_multi_steps(self.model.context, texts, **options)
         rows = await self.run(steps, record, _characters(texts))
         return rows[0] if isinstance(texts, str) else rows
+
+    async def rank(
+        self, query: str, documents: Sequence[str], record: Record | None = None, **options: Any
+    ) -> Any:
+        """As `Model.rank`."""
+        return await self.run(rank_steps(self.model.context, query, documents, **options), record)
+
+    async def encode_hybrid(
+        self, texts: str | Sequence[str], record: Record | None = None, **options: Any
+    ) -> HybridEmbeddings:
+        """As `Model.encode_hybrid`."""
+        steps = encode_hybrid_steps(self.model.context, texts, **options)
+        return await self.run(steps, record)
 
     async def classify(self, texts: Any, record: Record | None = None, **options: Any) -> Any:
         """As `Model.classify`."""

@@ -16,12 +16,18 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from fbg.server.endpoint import Endpoint
 from fbg.server.guard import Guard
-from fbg.server.routes import openai, pipelines, rerank, status, tei
+from fbg.server.routes import openai, pipelines, rerank, status, tei, vectors
 from fbg.server.state import State
 
 __all__ = ["POST_ROUTES", "build_app"]
 
-POST_ROUTES = (*openai.ROUTES, *tei.ROUTES, *rerank.ROUTES, *pipelines.ROUTES)
+POST_ROUTES = (
+    *openai.ROUTES,
+    *tei.ROUTES,
+    *vectors.ROUTES,
+    *rerank.ROUTES,
+    *pipelines.ROUTES,
+)
 
 GET_ROUTES: tuple[tuple[str, Callable[[State, Request], Response]], ...] = (
     ("/", status.page),

@@ -20,9 +20,11 @@ __all__ = [
     "MaskFilling",
     "OpenAIEmbedding",
     "Reranking",
+    "RetrievalEmbedding",
     "Similarity",
     "TokenEmbedding",
     "Tokenization",
+    "ZeroShot",
 ]
 
 # A text, a list of texts, token ids, or a list of them: of one kind, which inputs.py checks.
@@ -67,10 +69,16 @@ class Embedding(Truncating, kw_only=True):
 
 
 class TokenEmbedding(Truncating, kw_only=True):
-    """`POST /embed_all`, and `/embed_sparse`."""
+    """`POST /embed_all`."""
 
     inputs: Input
     prompt_name: str | None = None
+
+
+class RetrievalEmbedding(TokenEmbedding, kw_only=True):
+    """`POST /embed_sparse` and `/embed_multi`. kind: some models embed queries in another way."""
+
+    kind: Literal["query", "document"] = "document"
 
 
 class Classification(Truncating, kw_only=True):
@@ -160,6 +168,18 @@ class Answers(Message, kw_only=True):
 
     inputs: Inputs
     parameters: Parameters | None = None
+
+
+class ZeroShot(Message, kw_only=True):
+    """`POST /zero_shot`."""
+
+    class Parameters(msgspec.Struct):
+        candidate_labels: list[str]
+        hypothesis_template: str | None = None
+        multi_label: bool | None = None
+
+    inputs: str | list[str]
+    parameters: Parameters
 
 
 class MaskFilling(Message, kw_only=True):

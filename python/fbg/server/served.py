@@ -13,14 +13,11 @@ from fbg.networks.task_config import KINDS
 from fbg.runtime.work_queue import WorkQueue
 from fbg.server.errors import Fault, RequestError
 from fbg.server.settings import Settings
+from fbg.tasks.zero_shot import can_entail
 
 __all__ = ["Models", "Served", "load_models", "serve_models", "warm_up"]
 
 OnBatch = Callable[[int, int], None]
-
-
-# Methods of Model for which there is no route.
-WITHOUT_ROUTE = frozenset({"zero_shot_classify", "encode_multi", "rank"})
 
 
 @dataclass(frozen=True)
@@ -47,10 +44,21 @@ class Served:
     @property
     def tasks(self) -> frozenset[str]:
         """What the model can do here, by the names of the methods of Model."""
-        tasks = frozenset(KINDS.get(self.head_kind or "", ())) - WITHOUT_ROUTE
-        if len(self.labels) != 1:
+        tasks = set(KINDS.get(self.head_kind or "", ()))
+        if len(self.labels) != 1 and self.head_kind == "ForSequenceClassification":
             tasks -= {"rerank"}
-        return tasks | {"encode"}
+        if not can_entail(self.labels):
+            tasks -= {"zero_shot_classify"}
+        if self.model.sentence.multi_vector is not None:
+            tasks |= {"encode_multi", "rank", "rerank"}
+        if self.model.sentence.token_heads is not None:
+            tasks |= {"encode_hybrid"}
+        return frozenset(tasks | {"encode"})
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the model is for embeddings, and for one vector of each text."""
+        return self.head_kind is None and self.model.sentence.multi_vector is None
 
 
 class Models:
@@ -72,7 +80,7 @@ class Models:
     def choose(self, task: str, name: str | None) -> Served:
         """Return the model that a request names, or the first that has the task.
 
-        Embeddings come from a model without a head if there is one. Raises RequestError.
+        Embeddings come from a model that is for nothing else, if there is one. Raises RequestError.
         """
         if name is not None:
             served = self._served.get(name)
@@ -85,7 +93,7 @@ class Models:
         if not able:
             raise no_head(task)
         if task == "encode":
-            return next((served for served in able if served.head_kind is None), able[0])
+            return next((served for served in able if served.is_plain), able[0])
         return able[0]
 
 
@@ -111,6 +119,9 @@ async def warm_up(models: Models) -> None:
     """Run each model once, so that the first request finds kernels, plans and pages in place."""
     for served in models:
         await served.runs.encode(["ready", "a text of several words, with plans of its own"] * 16)
+        if "encode_multi" in served.tasks:
+            await served.runs.encode_multi("ready", kind="query")
+            await served.runs.encode_multi(["ready", "a text of several words"])
         if served.head_kind == "ForSequenceClassification":
             await served.runs.classify("ready", top_k=None)
         elif served.head_kind == "ForTokenClassification":

@@ -18,7 +18,7 @@ from fbg.tasks.inputs import Pair, require_texts
 from fbg.tasks.results import ZeroShotResult
 from fbg.tasks.scores import softmax, top_k
 
-__all__ = ["ZeroShotMethods", "zero_shot_steps"]
+__all__ = ["ZeroShotMethods", "can_entail", "zero_shot_steps"]
 
 TEMPLATE = "This example is {}."
 
@@ -124,14 +124,22 @@ def zero_shot_steps(
     return results[0] if isinstance(texts, str) else results
 
 
+def can_entail(labels: tuple[str, ...]) -> bool:
+    """Whether labels are those of a model of natural language inference."""
+    return len(labels) > 1 and any(map(_is_entailment, labels))
+
+
+def _is_entailment(label: str) -> bool:
+    return label.lower().startswith("entail")
+
+
 def _entailment(labels: tuple[str, ...]) -> int:
-    found = [n for n, label in enumerate(labels) if label.lower().startswith("entail")]
-    if not found or len(labels) < 2:
+    if not can_entail(labels):
         raise ModelError(
             "zero_shot_classify: id2label in config.json must have at least two labels, one of "
             f"which begins with 'entail', got {', '.join(labels)}"
         )
-    return found[0]
+    return next(n for n, label in enumerate(labels) if _is_entailment(label))
 
 
 def _labels(given: str | Iterable[str]) -> list[str]:

@@ -1,6 +1,6 @@
-"""`/ner`, `/answer` and `/fill_mask`: messages and results of the pipelines of transformers.
+"""`/ner`, `/answer`, `/fill_mask` and `/zero_shot`: tasks of the pipelines of transformers.
 
-They are those that huggingface_hub's InferenceClient sends and reads for these tasks.
+Messages and results are those that InferenceClient of huggingface_hub sends and reads for them.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from fbg.server.endpoint import Route
-from fbg.server.messages import Answers, Entities, MaskFilling, given
+from fbg.server.messages import Answers, Entities, MaskFilling, ZeroShot, given
 from fbg.server.state import Call
 
 __all__ = ["ROUTES"]
@@ -42,8 +42,29 @@ async def fill_mask(call: Call, message: MaskFilling) -> Any:
     return results[0] if isinstance(message.inputs, str) else results
 
 
+async def zero_shot(call: Call, message: ZeroShot) -> Any:
+    """`POST /zero_shot`: given labels with scores, best first, of a text or of each of a list."""
+    served = call.state.models.choose("zero_shot_classify", message.model)
+    texts = call.texts([message.inputs] if isinstance(message.inputs, str) else message.inputs)
+    labels = message.parameters.candidate_labels
+    call.count(len(labels), "candidate_labels")
+    call.count(len(texts) * len(labels), "inputs")
+    options = given(message.parameters)
+    del options["candidate_labels"]
+    found = await served.runs.zero_shot_classify(texts, labels, call.record, **options)
+    results = [
+        [
+            {"label": label, "score": score}
+            for label, score in zip(one["labels"], one["scores"], strict=True)
+        ]
+        for one in found
+    ]
+    return results[0] if isinstance(message.inputs, str) else results
+
+
 ROUTES = [
     Route("/ner", ner, Entities, "ner"),
     Route("/answer", answer, Answers, "answer"),
     Route("/fill_mask", fill_mask, MaskFilling, "fill_mask"),
+    Route("/zero_shot", zero_shot, ZeroShot, "zero_shot"),
 ]

@@ -1,6 +1,7 @@
 """Reranking: TEI's `/rerank`, and that of Cohere and Jina there and at `/v1/rerank`, `/v2/rerank`.
 
-`texts` in the request makes it TEI's, `documents` the other.
+`texts` in the request makes it TEI's, `documents` the other. Models with a vector for every token
+(ColBERT) rank, too: their scores are sums of dot products, and have no other form.
 """
 
 from __future__ import annotations
@@ -63,6 +64,11 @@ async def _ranked(call: Call, served: Served, message: Reranking, texts: list[st
     call.texts([message.query], "query")
     if message.top_n is not None and message.top_n < 1:
         raise RequestError(Fault.VALIDATION, "`top_n` must be at least 1", "top_n")
+    if "rank" in served.tasks:
+        cut = truncation(message)
+        return await served.runs.rank(
+            message.query, texts, call.record, top_k=message.top_n, truncation=cut
+        )
     return await served.runs.rerank(
         message.query,
         texts,

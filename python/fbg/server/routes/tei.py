@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any
 
 import msgspec
@@ -51,22 +50,6 @@ async def embed_tokens(call: Call, message: TokenEmbedding) -> list[list[list[fl
         raise RequestError(Fault.VALIDATION, "`inputs` must be texts")
     rows = await served.runs.token_embeddings(call.texts(texts), cut, call.record)
     return [states.tolist() for states in rows]
-
-
-async def embed_sparse(call: Call, message: TokenEmbedding) -> list[list[dict[str, Any]]]:
-    """`POST /embed_sparse`: the tokens of each text with their weights (SPLADE)."""
-    served = call.state.models.choose("encode_sparse", message.model)
-    cut = truncation(message)
-    texts, sequences = texts_or_ids(message.inputs, "inputs")
-    if sequences or message.prompt_name is not None:
-        raise RequestError(Fault.VALIDATION, "`inputs` must be texts, without a prompt")
-    found = await served.runs.encode_sparse(call.texts(texts), call.record, truncation=cut)
-    pairs = list(zip(found.indices.tolist(), found.data.tolist(), strict=True))
-    ends = found.indptr.tolist()
-    return [
-        [{"index": index, "value": value} for index, value in pairs[begin:end]]
-        for begin, end in pairwise(ends)
-    ]
 
 
 async def predict(call: Call, message: Classification) -> list[Any]:
@@ -182,7 +165,6 @@ ROUTES = [
     Route("/", by_kind, msgspec.Raw, "embed"),
     Route("/embed", embed_texts, Embedding, "embed"),
     Route("/embed_all", embed_tokens, TokenEmbedding, "embed_all"),
-    Route("/embed_sparse", embed_sparse, TokenEmbedding, "embed_sparse"),
     Route("/predict", predict, Classification, "predict"),
     Route("/similarity", similarity, Similarity, "similarity"),
     Route("/tokenize", tokenize, Tokenization, "tokenize"),

@@ -22,7 +22,7 @@ from fbg.threads import calling
 if TYPE_CHECKING:
     from fbg.tasks.context import TaskContext
 
-__all__ = ["MultiVectorMethods", "encode_multi_steps"]
+__all__ = ["MultiVectorMethods", "encode_multi_steps", "rank_steps"]
 
 Floats = npt.NDArray[np.float32]
 Indices = npt.NDArray[np.int32]
@@ -77,22 +77,38 @@ class MultiVectorMethods:
         >>> model.rank("who wrote it?", ["no idea", "Harper Lee did"], top_k=1)  # doctest: +SKIP
         [{'corpus_id': 1, 'score': 21.5}]
         """
-        if not isinstance(query, str):
-            raise TypeError(f"rank: query must be a str, got {type(query).__name__}")
-        k = None if top_k is None else require_count("rank: top_k", top_k)
-        given = require_texts("rank: documents", documents, several=True)
-        threads, context = self._context.num_threads, self._context
-        ask = encode_multi_steps(context, query, "query", batch_size, truncation, "rank: query")
-        asked = run_steps(ask, threads)
-        find = encode_multi_steps(
-            context, given, "document", batch_size, truncation, "rank: documents"
+        steps = rank_steps(
+            self._context, query, documents, top_k, return_documents, batch_size, truncation
         )
-        scores = maxsim(asked, run_steps(find, threads))[0]
-        results: list[RankedDocument] = []
-        for n in best_first(scores, k).tolist():
-            result: RankedDocument = {"corpus_id": n, "score": float(scores[n])}
-            results.append({**result, "text": given[n]} if return_documents else result)
-        return results
+        return run_steps(steps, self._context.num_threads)
+
+
+def rank_steps(
+    context: TaskContext,
+    query: str,
+    documents: Iterable[str],
+    top_k: int | None = None,
+    return_documents: bool = False,
+    batch_size: int = 32,
+    truncation: bool = True,
+) -> Steps[list[RankedDocument]]:
+    """`Model.rank` as a task for whoever drives it."""
+    if not isinstance(query, str):
+        raise TypeError(f"rank: query must be a str, got {type(query).__name__}")
+    k = None if top_k is None else require_count("rank: top_k", top_k)
+    given = require_texts("rank: documents", documents, several=True)
+    asked = yield from encode_multi_steps(
+        context, query, "query", batch_size, truncation, "rank: query"
+    )
+    found = yield from encode_multi_steps(
+        context, given, "document", batch_size, truncation, "rank: documents"
+    )
+    scores = maxsim(asked, found)[0]
+    results: list[RankedDocument] = []
+    for n in best_first(scores, k).tolist():
+        result: RankedDocument = {"corpus_id": n, "score": float(scores[n])}
+        results.append({**result, "text": given[n]} if return_documents else result)
+    return results
 
 
 def encode_multi_steps(

@@ -1,0 +1,68 @@
+"""Embeddings of other kinds than one vector for a text: sparse, a vector for each token, and both.
+
+`/embed_sparse` is that of text-embeddings-inference; the other two are in its style.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+from fbg.server.endpoint import Route
+from fbg.server.errors import Fault, RequestError
+from fbg.server.inputs import texts_or_ids, truncation
+from fbg.server.messages import RetrievalEmbedding, TokenEmbedding
+from fbg.server.state import Call
+from fbg.tasks.sparse import SparseEmbeddings
+
+__all__ = ["ROUTES"]
+
+
+async def embed_sparse(call: Call, message: RetrievalEmbedding) -> list[list[dict[str, Any]]]:
+    """`POST /embed_sparse`: the tokens of each text with their weights (SPLADE)."""
+    served = call.state.models.choose("encode_sparse", message.model)
+    cut, texts = truncation(message), _texts(call, message)
+    found = await served.runs.encode_sparse(texts, call.record, truncation=cut, kind=message.kind)
+    return _entries(found)
+
+
+async def embed_multi(call: Call, message: RetrievalEmbedding) -> list[list[list[float]]]:
+    """`POST /embed_multi`: the vectors of the tokens of each text (ColBERT)."""
+    served = call.state.models.choose("encode_multi", message.model)
+    cut, texts = truncation(message), _texts(call, message)
+    rows = await served.runs.encode_multi(texts, call.record, truncation=cut, kind=message.kind)
+    return [vectors.tolist() for vectors in rows]
+
+
+async def embed_hybrid(call: Call, message: TokenEmbedding) -> list[dict[str, Any]]:
+    """`POST /embed_hybrid`: dense, sparse and multi-vector embeddings of each text (bge-m3)."""
+    served = call.state.models.choose("encode_hybrid", message.model)
+    cut, texts = truncation(message), _texts(call, message)
+    found = await served.runs.encode_hybrid(texts, call.record, truncation=cut)
+    parts = zip(found.dense.tolist(), _entries(found.sparse), found.multi, strict=True)
+    return [
+        {"dense": dense, "sparse": sparse, "multi": multi.tolist()}
+        for dense, sparse, multi in parts
+    ]
+
+
+def _texts(call: Call, message: TokenEmbedding) -> list[str]:
+    texts, sequences = texts_or_ids(message.inputs, "inputs")
+    if sequences or message.prompt_name is not None:
+        raise RequestError(Fault.VALIDATION, "`inputs` must be texts, without a prompt")
+    return call.texts(texts)
+
+
+def _entries(found: SparseEmbeddings) -> list[list[dict[str, Any]]]:
+    pairs = list(zip(found.indices.tolist(), found.data.tolist(), strict=True))
+    return [
+        [{"index": index, "value": value} for index, value in pairs[begin:end]]
+        for begin, end in pairwise(found.indptr.tolist())
+    ]
+
+
+ROUTES = [
+    Route("/embed_sparse", embed_sparse, RetrievalEmbedding, "embed_sparse"),
+    Route("/embed_multi", embed_multi, RetrievalEmbedding, "embed_multi"),
+    Route("/embed_hybrid", embed_hybrid, TokenEmbedding, "embed_hybrid"),
+]
