@@ -68,6 +68,17 @@ void widen_rows(const std::uint8_t* a, std::int64_t lda, std::int64_t rows, std:
                          reinterpret_cast<std::uint16_t*>(out + i * ld_bytes));
 }
 
+void widen_rows(const bfloat16* a, std::int64_t lda, std::int64_t rows, std::int64_t k,
+                std::byte* out, std::int64_t ld_bytes, Features features) noexcept {
+  const auto& kernels = simd::row_kernels(features);
+  for (std::int64_t i = 0; i < rows; ++i) {
+    auto* const row = reinterpret_cast<float*>(out + i * ld_bytes);
+    kernels.bfloat16_to_float(reinterpret_cast<const std::uint16_t*>(a + i * lda),
+                              static_cast<std::size_t>(k), row);
+    std::fill(row + k, row + round_up(k, std::int64_t{BFloat16::format.kr}), 0.0f);
+  }
+}
+
 template <class T>
 void PackA<T>::prepare(Range, ABlock&) const noexcept {}
 

@@ -12,6 +12,8 @@ import fbg
 from fbg import _fbg
 
 BFLOAT16: Any = np.dtype(ml_dtypes.bfloat16)
+# Instruction sets whose kernels widen bfloat16 and multiply in float32.
+WITHOUT_DOT_PRODUCT = ("generic", "avx2", "avx2_vnni", "avx512", "avx512_vnni", "neon", "neon_dot")
 DTYPES = {"float16": np.dtype(np.float16), "bfloat16": BFLOAT16}
 SHAPES = [
     (1, 1, 1),
@@ -75,6 +77,23 @@ def test_bfloat16_dot_product_agrees_with_float64(isa: str, source: str) -> None
         xr, wr = (v.astype(BFLOAT16).astype(np.float64) for v in (x, w))
         bound = (k + 2) * 2.0**-23 * (np.abs(xr) @ np.abs(wr))
         assert (np.abs(y - xr @ wr) <= bound).all()
+
+
+@pytest.mark.parametrize("isa", [isa for isa in fbg.isa.supported() if isa in WITHOUT_DOT_PRODUCT])
+@pytest.mark.parametrize("source", ["float32", "rounded to float32", "bfloat16"])
+def test_without_a_dot_product_bfloat16_has_the_bits_of_float32(isa: str, source: str) -> None:
+    for m, n, k in (*SHAPES, (3, 40, 5001), (130, 70, 1537)):
+        x, w = normal(m, k), normal(k, n, seed=1)
+        xr, wr = (v.astype(BFLOAT16).astype(np.float32) for v in (x, w))
+        a = {
+            "float32": fbg.PackA(x, dtype="bfloat16"),
+            "rounded to float32": fbg.PackA(xr),
+            "bfloat16": fbg.PackA(x.astype(BFLOAT16)),
+        }[source]
+        with fbg.isa.limit(isa):
+            y = fbg.gemm(a, fbg.PackedB(w, dtype="bfloat16"))
+            expected = fbg.gemm(fbg.PackA(xr), fbg.PackedB(wr, dtype="float32"))
+        np.testing.assert_array_equal(y.view(np.uint32), expected.view(np.uint32))
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -156,12 +156,10 @@ TEST_P(Microkernel, RowsOfAMayRepeatOrWalkUpwards) {
       b(static_cast<std::size_t>(groups * panel_group));
   fill_a(a.data(), std::ssize(a));
   fill_b(b.data(), std::ssize(b), groups);
-  // Where the kernel reads uint16, the reference reads the same values as bytes.
+  // Where the kernel reads a wider type, the reference reads the same values before that.
   const std::vector<std::byte> narrow(a.begin(), a.begin() + std::ssize(a) / 2);
   const std::int64_t narrowing = geometry.format.wide_a ? 2 : 1;
-  if (geometry.format.wide_a)
-    widen_rows(reinterpret_cast<const std::uint8_t*>(narrow.data()), 0, 1, std::ssize(narrow),
-               a.data(), 0, isa_features(isa));
+  if (geometry.format.wide_a) widen(narrow, 1, a.data(), 0);
   const BlockPair whole{nullptr, 0, b.data(), groups * panel_group, groups};
   std::vector<std::int32_t> b_sums;
   if (integer) b_sums = column_sums({&whole, 1}, kPanelColumns, 0);

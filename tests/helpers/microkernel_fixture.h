@@ -229,6 +229,19 @@ class Microkernel : public testing::TestWithParam<Family> {
     return sums;
   }
 
+  // Writes rows, which lie one after the other, in the wider type that the kernel reads.
+  void widen(std::span<const std::byte> narrow, std::int64_t rows, std::byte* to, std::int64_t ld) {
+    const auto widen_as = [&]<class T>(const T* from) {
+      const std::int64_t k =
+          rows ? std::ssize(narrow) / static_cast<std::int64_t>(sizeof(T)) / rows : 0;
+      widen_rows(from, k, rows, k, to, ld, isa_features(isa));
+    };
+    if (integer)
+      widen_as(reinterpret_cast<const std::uint8_t*>(narrow.data()));
+    else
+      widen_as(reinterpret_cast<const bfloat16*>(narrow.data()));
+  }
+
   // Puts the same operands in pairs, in the place of those that the reference reads.
   void pair_operands(BlockPair& pair, std::int64_t rows, std::int64_t columns, std::size_t index,
                      Guard side) {
@@ -261,7 +274,7 @@ class Microkernel : public testing::TestWithParam<Family> {
     const std::int64_t readable = panels * kPanelColumns - tile.first_column;
 
     std::vector<BlockPair> pairs, reference_pairs;
-    std::vector<std::vector<std::uint8_t>> narrow(tile.blocks.size());
+    std::vector<std::vector<std::byte>> narrow(tile.blocks.size());
     std::int64_t depth = 0;
     for (std::size_t p = 0; p < tile.blocks.size(); ++p) {
       const Block& block = tile.blocks[p];
@@ -276,13 +289,12 @@ class Microkernel : public testing::TestWithParam<Family> {
       pairs.push_back(
           {a, lda, b + tile.first_column * geometry.format.b_column_group(), stride, block.groups});
       reference_pairs.push_back(pairs.back());
-      if (geometry.format.wide_a) {  // the reference reads bytes, the kernel these bytes widened
-        const std::int64_t k = block.groups * Int32::format.kr;
-        narrow[p].resize(static_cast<std::size_t>(rows * k));
-        fill_a(reinterpret_cast<std::byte*>(narrow[p].data()), rows * k);
-        widen_rows(narrow[p].data(), k, k ? rows : 0, k, a, lda, isa_features(isa));
+      if (geometry.format.wide_a) {  // the reference reads a narrow type, the kernel the wider one
+        reference_pairs.back().lda = block.groups * packed_format(accumulator).a_group();
+        narrow[p].resize(static_cast<std::size_t>(rows * reference_pairs.back().lda));
+        fill_a(narrow[p].data(), std::ssize(narrow[p]));
+        widen(narrow[p], block.groups ? rows : 0, a, lda);
         reference_pairs.back().a = narrow[p].data();
-        reference_pairs.back().lda = k;
       }
       depth += block.groups;
       if (key.pairs) pair_operands(pairs.back(), rows, key.vectors * geometry.lanes, p, tile.side);

@@ -71,8 +71,9 @@ struct PackedFormat {
   int kr;
   int panel_columns;
   int a_bytes, b_bytes;  // of an element
-  // A is widened from uint8 to uint16, and a k-group is {a0, a2, a1, a3}, so that one multiply-add
-  // of pairs takes the even k and another one the odd k.
+  // A is widened before kernels read it: bfloat16 to float, or uint8 to uint16. In uint16, a
+  // k-group is {a0, a2, a1, a3}, so that one multiply-add of pairs takes the even k and another the
+  // odd k.
   bool wide_a = false;
 
   // Bytes of one k-group: of a row of A, of a column of B, of all columns of a panel.

@@ -103,7 +103,7 @@ class Gemm {
  private:
   struct Workspace {
     ABlock block;
-    std::byte* wide;  // A as uint16, for kernels that read it so (PackedFormat::wide_a)
+    std::byte* wide;  // A in a wider type, for kernels that read it so (PackedFormat::wide_a)
     std::byte *a_pairs, *b_pairs;  // operands in pairs (fbg/gemm/pairs.h): B of one column group
     std::byte* tail;     // the last k-group of each row, if it has a place of its own (AOperand)
     Value* partial;      // raw sums: of mc x nc between blocks of k; for int16, of one tile

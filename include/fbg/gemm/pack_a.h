@@ -62,9 +62,11 @@ constexpr std::int32_t a_shift() {
     return 0;
 }
 
-// Widens rows of bytes to the format that kernels without a dot product of bytes read
+// Widens rows to the format that kernels without a dot product of their type read
 // (PackedFormat::wide_a). K is padded with zeros to a whole k-group.
 void widen_rows(const std::uint8_t* a, std::int64_t lda, std::int64_t rows, std::int64_t k,
+                std::byte* out, std::int64_t ld_bytes, Features features) noexcept;
+void widen_rows(const bfloat16* a, std::int64_t lda, std::int64_t rows, std::int64_t k,
                 std::byte* out, std::int64_t ld_bytes, Features features) noexcept;
 
 // Whether kernels may read a matrix where it lies. Rows a multiple of 4 KiB apart fall into the

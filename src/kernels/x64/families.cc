@@ -13,11 +13,11 @@ namespace {
 
 constexpr VectorFile kZmm{16, 32}, kYmm{8, 16};
 
-// Vectors of B take one register, or two where pairs are split into even and odd.
 constexpr TileBudget kZmmTile{1, 2, 12}, kYmmTile{1, 2, 6};
 constexpr TileBudget kZmmFloatTile{1, 2, 14};
+// Vectors of B take two registers where pairs are split into even and odd.
+constexpr TileBudget kZmmSplitTile{2, 2, 12};
 constexpr TileBudget kAmxTile{1, 2, 32};
-constexpr TileBudget kZmmSplitTile{2, 2, 12}, kYmmSplitTile{2, 2, 4};
 
 constexpr Features kAvx2 = feature::avx2, kAvx512 = feature::avx512;
 constexpr Features kAvxVnni = feature::avx2 | feature::avx_vnni;
@@ -34,6 +34,7 @@ constexpr PackedFormat kInt8 = Int32::format;
 constexpr PackedFormat kWideInt8{kInt8.kr, kInt8.panel_columns, 2, 1, true};
 constexpr PackedFormat kFp32 = Float32::format, kFp16 = Float32F16::format;
 constexpr PackedFormat kBf16 = BFloat16::format, kFp32Bf16 = Float32BF16::format;
+constexpr PackedFormat kWideBf16{kBf16.kr, kBf16.panel_columns, 4, 2, true};
 
 constexpr auto kOne = Sums::one_chain, kTwo = Sums::two_chains, kSpilled = Sums::spilled;
 
@@ -57,15 +58,14 @@ constexpr GemmFamily kFamilies[] = {
     {float32_f16, Isa::avx2, kAvx2, kYmm, kYmmTile, kFp16, kOne, generate_gemm<Dot::fma_f16>},
     {float32_bf16, Isa::avx512, kAvx512, kZmm, kZmmSplitTile, kFp32Bf16, kOne,
      generate_gemm<Dot::fma_bf16>},
-    {float32_bf16, Isa::avx2, kAvx2, kYmm, kYmmSplitTile, kFp32Bf16, kOne,
-     generate_gemm<Dot::fma_bf16>},
+    {float32_bf16, Isa::avx2, kAvx2, kYmm, kYmmTile, kFp32Bf16, kOne, generate_gemm<Dot::fma_bf16>},
     {bfloat16, Isa::avx512_amx, kAvx512Amx, kZmm, kAmxTile, kBf16, kOne, generate_amx, nullptr,
      kAmxBf16},
     {bfloat16, Isa::avx512_bf16, kAvx512Bf16, kZmm, kZmmTile, kBf16, kOne,
      generate_gemm<Dot::dot_bf16>},
-    {bfloat16, Isa::avx512, kAvx512, kZmm, kZmmSplitTile, kBf16, kOne,
-     generate_gemm<Dot::widen_bf16>},
-    {bfloat16, Isa::avx2, kAvx2, kYmm, kYmmSplitTile, kBf16, kOne, generate_gemm<Dot::widen_bf16>},
+    {bfloat16, Isa::avx512, kAvx512, kZmm, kZmmSplitTile, kWideBf16, kOne,
+     generate_gemm<Dot::fma_bf16>},
+    {bfloat16, Isa::avx2, kAvx2, kYmm, kYmmTile, kWideBf16, kOne, generate_gemm<Dot::fma_bf16>},
 };
 
 }  // namespace

@@ -61,6 +61,8 @@ class GemmCode : public SimdAssembler {
 
   Address arg(std::size_t offset) { return ptr[args_ + static_cast<int>(offset)]; }
   bool fuses() const { return dot_ != Dot::widen_int8 && dot_ != Dot::maddubs; }
+  // Whether the even k of a k-group are multiplied before the odd k.
+  bool in_halves() const { return dot_ == Dot::widen_int8 || (dot_ == Dot::fma_bf16 && !splits_); }
   // Whether tiles fetch the next panel into the L2. Not where rows are so few that no other tile
   // shares their panel, and where sums take the register.
   bool fetches_next_panel() const {
@@ -103,8 +105,7 @@ class GemmCode : public SimdAssembler {
   Address a_address(int row, int offset);
   Address b_address(int v, int offset);
   void load_b(int v, int offset);
-  void load_widened(const Vec& to, const Address& from, int odd);
-  void split_bf16(const Vec& even, const Vec& odd);
+  void load_half(const Vec& to, const Address& from, int odd);
   void broadcast_a(int row, int offset);
   void dot_product(const Vec& sum, int row, int v);
 
@@ -114,7 +115,7 @@ class GemmCode : public SimdAssembler {
   const KernelKey key_;
   const int rows_, vectors_;
   const Dot dot_;
-  const bool splits_;  // a k-group is computed in two halves
+  const bool splits_;  // registers hold the even and the odd k of B at the same time
   const int a_group_bytes_, b_column_bytes_, b_group_bytes_, panel_columns_;
   const int chains_;  // of sums over k, added up at the end
   const int first_b_, first_a_;

@@ -12,7 +12,7 @@ GemmCode::GemmCode(Dot dot, const GemmFamily& family, const KernelKey& key)
       rows_(key.rows),
       vectors_(key.vectors),
       dot_(dot),
-      splits_(dot == Dot::widen_bf16 || dot == Dot::fma_bf16),
+      splits_(dot == Dot::fma_bf16 && is_zmm()),
       a_group_bytes_(static_cast<int>(family.format.a_group())),
       b_column_bytes_(static_cast<int>(family.format.b_column_group())),
       b_group_bytes_(static_cast<int>(family.format.b_group())),

@@ -19,8 +19,7 @@ enum class Dot : std::uint8_t {
   fma,         // vfmadd231ps
   fma_f16,     // vfmadd231ps on weights that vcvtph2ps widens
   dot_bf16,    // vdpbf16ps
-  widen_bf16,  // vfmadd231ps on bfloat16 widened to float, even and odd k apart
-  fma_bf16,    // the same with A in float
+  fma_bf16,    // vfmadd231ps on bfloat16 weights widened to float, even and odd k apart
 };
 
 // Position-independent code of the kernel; empty where the tile does not fit the registers.

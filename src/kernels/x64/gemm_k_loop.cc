@@ -85,10 +85,10 @@ void GemmCode::spilling_k_loop() {
 void GemmCode::k_group(int u) {
   fetch_b(u * b_group_bytes_);
   if (u % 2 == 0 && fetches_next_panel()) prefetcht1(ptr[prefetch_ + u / 2 * 64]);
-  if (dot_ == Dot::widen_int8) {  // even k, then odd k, for which half of the registers of B do
+  if (in_halves()) {  // so that half of the registers of B do
     for (const int odd : {0, 1}) {
-      for (int v = 0; v < vectors_; ++v) load_widened(b(v), b_address(v, u * b_group_bytes_), odd);
-      multiply_rows(u * a_group_bytes_ + 4 * odd);
+      for (int v = 0; v < vectors_; ++v) load_half(b(v), b_address(v, u * b_group_bytes_), odd);
+      multiply_rows(u * a_group_bytes_ + odd * a_group_bytes_ / 2);
     }
     return;
   }

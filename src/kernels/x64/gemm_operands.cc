@@ -1,8 +1,24 @@
 // Operands of a microkernel: where rows of A and vectors of B lie, how they are loaded and
 // multiplied.
+#include <bit>
+#include <cstdint>
+
 #include "kernels/x64/gemm_code.h"
 
 namespace fbg::kernels {
+namespace {
+
+// For vpshufb: the low half of each 32-bit lane in the place of the high half, above zeros. A shift
+// does the same, in one of the two units that multiply.
+constexpr float order_of(std::uint32_t i) {
+  return std::bit_cast<float>(0x01008080u + i % 4 * 0x04040000u);
+}
+constexpr SimdAssembler::Table kLowHalvesUp = {order_of(0), order_of(1), order_of(2), order_of(3),
+                                               order_of(0), order_of(1), order_of(2), order_of(3),
+                                               order_of(0), order_of(1), order_of(2), order_of(3),
+                                               order_of(0), order_of(1), order_of(2), order_of(3)};
+
+}  // namespace
 
 // The least that A needs: a broadcast, or two halves, or a broadcast and a product where no
 // instruction fuses the addition.
@@ -53,24 +69,26 @@ Xbyak::Address GemmCode::b_address(int v, int offset) {
 
 void GemmCode::load_b(int v, int offset) {
   const Address from = b_address(v, offset);
-  const Vec even = b(v, 0), odd = b(v, 1);
-  switch (dot_) {
-    case Dot::widen_bf16:
-    case Dot::fma_bf16:
-      vmovups(odd, from);
-      split_bf16(even, odd);
-      break;
-    case Dot::fma_f16:
-      vcvtph2ps(b(v), from);
-      break;
-    default:
-      vmovups(b(v), from);
+  if (splits_) {
+    vmovups(b(v, 1), from);
+    vpslld(b(v, 0), b(v, 1), 16);
+    bit_and(b(v, 1), b(v, 1), constant(0xffff0000u));
+  } else if (dot_ == Dot::fma_f16) {
+    vcvtph2ps(b(v), from);
+  } else {
+    vmovups(b(v), from);
   }
 }
 
-// Every second byte as int16.
-void GemmCode::load_widened(const Vec& to, const Address& from, int odd) {
-  if (odd) {
+// Every second element of B: bytes as int16, bfloat16 as float.
+void GemmCode::load_half(const Vec& to, const Address& from, int odd) {
+  if (dot_ == Dot::fma_bf16) {
+    vmovups(to, from);
+    if (odd)
+      bit_and(to, to, constant(0xffff0000u));
+    else
+      shuffle_bytes(to, to, kLowHalvesUp);
+  } else if (odd) {
     vmovups(to, from);
     vpsraw(to, to, 8);
   } else {  // 1 * even + 0 * odd, in one instruction where shifts take two
@@ -79,18 +97,13 @@ void GemmCode::load_widened(const Vec& to, const Address& from, int odd) {
   }
 }
 
-// Pairs of bfloat16 in `odd` become two vectors of float: the low halves and the high halves.
-void GemmCode::split_bf16(const Vec& even, const Vec& odd) {
-  vpslld(even, odd, 16);
-  bit_and(odd, odd, constant(0xffff0000u));
-}
-
 void GemmCode::broadcast_a(int row, int offset) {
-  const Vec even = vec(first_a_), odd = vec(first_a_ + 1);
   switch (dot_) {
     case Dot::fma:
     case Dot::fma_f16:
+    case Dot::fma_bf16:
       vbroadcastss(a(row), a_address(row, offset));
+      if (splits_) vbroadcastss(vec(first_a_ + 1), a_address(row, offset + a_group_bytes_ / 2));
       break;
     case Dot::vnni:
     case Dot::widen_int8:
@@ -98,23 +111,16 @@ void GemmCode::broadcast_a(int row, int offset) {
     case Dot::dot_bf16:
       vpbroadcastd(a(row), a_address(row, offset));
       break;
-    case Dot::widen_bf16:
-      vpbroadcastd(odd, a_address(row, offset));
-      split_bf16(even, odd);
-      break;
-    case Dot::fma_bf16:
-      vbroadcastss(even, a_address(row, offset));
-      vbroadcastss(odd, a_address(row, offset + 4));
-      break;
   }
 }
 
 void GemmCode::dot_product(const Vec& sum, int row, int v) {
-  const Vec even = vec(first_a_), odd = vec(first_a_ + 1);
   switch (dot_) {
     case Dot::fma:
     case Dot::fma_f16:
+    case Dot::fma_bf16:
       vfmadd231ps(sum, a(row), b(v));
+      if (splits_) vfmadd231ps(sum, vec(first_a_ + 1), b(v, 1));
       break;
     case Dot::vnni:
       vpdpbusd(sum, a(row), b(v), is_zmm() ? Xbyak::EvexEncoding : Xbyak::VexEncoding);
@@ -129,11 +135,6 @@ void GemmCode::dot_product(const Vec& sum, int row, int v) {
     case Dot::maddubs:
       vpmaddubsw(product(), a(row), b(v));
       vpaddw(sum, sum, product());
-      break;
-    case Dot::widen_bf16:
-    case Dot::fma_bf16:
-      vfmadd231ps(sum, even, b(v, 0));
-      vfmadd231ps(sum, odd, b(v, 1));
       break;
   }
 }

@@ -191,6 +191,11 @@ class SimdAssembler : public Xbyak::CodeGenerator {
     vblendvps(to, to, scratch, index);
   }
 
+  // Bytes of `from` in the order that a table names, as vpshufb.
+  void shuffle_bytes(const Vec& to, const Vec& from, const Table& order) {
+    vpshufb(to, from, ptr[rip + tables_[&order]]);
+  }
+
   // Constants and tables, after the last instruction.
   void emit_data() {
     align(64);

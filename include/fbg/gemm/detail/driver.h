@@ -193,9 +193,10 @@ auto Gemm<A, Acc, P>::pack(const A& a, Range rows, const Workspace& w,
 
   AOperand operand;
   if (geometry_.format.wide_a) {
-    if constexpr (std::is_same_v<T, std::uint8_t>)
+    if constexpr (std::is_same_v<T, std::uint8_t> || std::is_same_v<T, bfloat16>)
       widen_rows(data ? data + rows.begin * ld : static_cast<const T*>(block.packed),
-                 data ? ld : block.ld, rows.size(), k_, w.wide, 2 * ld_, features_);
+                 data ? ld : block.ld / static_cast<std::int64_t>(sizeof(T)), rows.size(), k_,
+                 w.wide, 2 * ld_, features_);
     operand.add({w.wide, 2 * ld_, nullptr, b.panel_bytes(), b.groups()});
     return operand;
   }
