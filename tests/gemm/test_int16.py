@@ -183,9 +183,10 @@ fbg.gemm(fbg.PackA(np.ones((13, 5), np.uint8)), w)
 print(*[kernel.name for kernel in fbg.kernels()], sep=",")
 """
     names = run_python(code, FBG_MAX_ISA=name).stdout.strip().split(",")
+    wanted = "_" + KERNEL_ISA["int16"][name]
     for kernel in names:
         assert kernel.startswith("gemm_int16_u8_s8_"), kernel
-        assert kernel.removesuffix("_stream").removesuffix("_masked").endswith("_" + name), kernel
+        assert kernel.removesuffix("_stream").removesuffix("_masked").endswith(wanted), kernel
 
 
 @settings(max_examples=60)
