@@ -13,6 +13,7 @@ WHEELS := build-wheels
 PIP   := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 # The environment's tools come first, also for what CMake and pip start.
+CALLERS_PATH := $(PATH)
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 NATIVE_SOURCES := $(shell find CMakeLists.txt cmake include src -type f)
@@ -171,9 +172,9 @@ endif
 	$(BIN)/python scripts/wheels.py --machine $(MACHINES) $(if $(CROSS),--emulated $(AARCH64)/python) \
 	  $(if $(PYTHONS),--python $(PYTHONS))
 
-# In the environment of $(PYTHON), where fbg is installed.
+# In the environment of $(PYTHON), where fbg is installed, and in no other.
 smoke:
-	$(PYTHON) scripts/wheel_smoke.py
+	env PATH='$(CALLERS_PATH)' $(PYTHON) -I scripts/wheel_smoke.py
 
 clean:
 	rm -rf $(BUILD) build-demo build-mutants $(AARCH64) $(ASAN) $(TSAN) $(DOCS) $(WHEELS) $(VENV) dist
