@@ -1,8 +1,8 @@
 // sliding: depthwise and groupwise convolutions, whose kernels read each pixel once.
 //
-//   for each row of the output, or up to three that share a window   (or blocks first: goes_down_)
+//   for each row of the output, or several that share a window     (or blocks first: goes_down)
 //     find the rows of the image under the kernel
-//     for each block of channels                                       one call of a kernel
+//     for each block of channels                    one call of a kernel, or of bytes for each row
 //
 // Where the pipeline only requantizes, or of floats adds a bias and bounds, kernels write results.
 // Otherwise they write sums to a buffer, and the output pipeline of the products (a microkernel
@@ -16,20 +16,19 @@
 #include <vector>
 
 #include "conv/padding.h"
+#include "conv/sliding_windows.h"
 #include "core/float16.h"
 #include "fbg/gemm/tile_loop.h"
 
 namespace fbg {
 namespace {
 
-constexpr std::int64_t kLanes = 16;              // of bytes
-constexpr std::int64_t kPaddingBytes = 256;      // the widest block of a pixel
-constexpr std::int64_t kWeightBytes = 16 << 10;  // of all blocks, beside the image in the L1
-constexpr std::int64_t kMaxPixels = 128;         // of an output row at a time
-constexpr int kFloatSums = 1 << 23;              // exceeds what float_bits can hold
-constexpr int kSegments = 3;                     // before, in and after a row of the image
+constexpr std::int64_t kLanes = 16;          // of bytes
+constexpr std::int64_t kPaddingBytes = 256;  // the widest block of a pixel
+constexpr int kFloatSums = 1 << 23;          // exceeds what float_bits can hold
 
 using kernels::SlidingKey;
+using kernels::SlidingMode;
 using kernels::SlidingSegment;
 
 // Floats of 16 bits are widened when they are packed.
@@ -52,8 +51,7 @@ class SlidingStep final : public ConvStep<Acc> {
         output_(key_.output()),
         writes_(sliding_writes(key_)),
         blocks_(p.geometry, sliding_kind(key_, writes_)),
-        rows_(blocks_.blocks().front().key.rows),
-        chunks_(BalancedSplit::split(p.shape.output[2], kMaxPixels)),
+        windows_(p.geometry, p.shape, blocks_),
         scale_(p.weights.scale()),
         col_offsets_(p.weights.col_offsets()),
         threads_(p.threads),
@@ -61,14 +59,15 @@ class SlidingStep final : public ConvStep<Acc> {
         may_be_floats_(kInteger && writes_ && output_ == ValueType::uint8) {
     const ConvGeometry& g = geometry_;
     if (!writes_) {
-      const std::int64_t tallest = std::clamp<std::int64_t>(chunks_.largest, 1, tile_.max_rows);
+      const std::int64_t tallest =
+          std::clamp<std::int64_t>(windows_.parts().largest, 1, tile_.max_rows);
       whole_.emplace(tile_, key_, width_, 1, tallest);
       if (const std::int64_t rest = g.out_channels % width_)
         rest_.emplace(tile_, key_, rest, 1, tallest);
     }
     const SlidingKey& wide = blocks_.blocks().front().key;
-    const std::string name = "sliding lines " + std::to_string(wide.lines) + " lanes " +
-                             std::to_string(wide.vectors) + "x" + std::to_string(wide.lanes());
+    const std::string name =
+        "sliding lanes " + std::to_string(wide.vectors) + "x" + std::to_string(wide.lanes());
     weights_ =
         static_cast<const AlignedBuffer*>(p.weights.form(name, [&] {
           auto made = std::make_shared<const AlignedBuffer>(make_weights(p.weights));
@@ -76,17 +75,21 @@ class SlidingStep final : public ConvStep<Acc> {
         }))->data();
     for (const SlidingBlock& block : blocks_.blocks()) {
       SlidingKey key = block.key;
-      kernels_.push_back(find_kernels(key));
-      if (!may_be_floats_) continue;
-      key.float_bits = true;
-      float_kernels_.push_back(find_kernels(key));
+      for (const bool float_bits : {false, true})
+        for (const bool inside : {false, true}) {
+          key.float_bits = float_bits;
+          key.inside = inside;
+          if (kInteger ? may_be_floats_ || !float_bits : !float_bits && !inside)
+            kernels_[float_bits][inside].push_back(find_kernels(key));
+        }
     }
-    const SlidingBlock& last = blocks_.blocks().back();
-    goes_down_ = (last.weights + last.key.weights()) * last.key.lanes() * 4 > kWeightBytes;
     padded_ = kInteger ? blocks_.vectors() * kLanes : 0;
-    sums_bytes_ = writes_ ? 0 : blocks_.lines() * chunks_.largest * kPaddingBytes;
-    thread_bytes_ = kPaddingBytes + 5 * padded_ * 4 + sums_bytes_ +
-                    round_up(kSegments * static_cast<std::int64_t>(sizeof(SlidingSegment)), 64);
+    sums_bytes_ = writes_ ? 0 : blocks_.form().lines * windows_.parts().largest * kPaddingBytes;
+    ready_bytes_ = round_up(std::ssize(blocks_.blocks()) * 8, 64);
+    thread_bytes_ =
+        kPaddingBytes + 5 * padded_ * 4 + sums_bytes_ + windows_.lanes_bytes() + ready_bytes_ +
+        round_up(SlidingWindows::kMaxSegments * static_cast<std::int64_t>(sizeof(SlidingSegment)),
+                 64);
   }
 
   std::string kernel() const override {
@@ -100,8 +103,9 @@ class SlidingStep final : public ConvStep<Acc> {
            int num_threads) const noexcept override {
     const Extent3& out = shape_.output;
     const std::int64_t blocks = std::ssize(blocks_.blocks());
-    const std::int64_t windows = ceil_div(out[1], std::int64_t{blocks_.lines()});
-    const std::int64_t count = shape_.batch * out[0] * windows * chunks_.count * blocks;
+    const std::int64_t lines = blocks_.form().lines, windows = ceil_div(out[1], lines);
+    const BalancedSplit& parts = windows_.parts();
+    const std::int64_t count = shape_.batch * out[0] * windows * parts.count * blocks;
     const std::int64_t first = count * thread_id / num_threads;
     const std::int64_t end = count * (thread_id + 1) / num_threads;
     if (first >= end) return;
@@ -111,36 +115,35 @@ class SlidingStep final : public ConvStep<Acc> {
     t.padding = take(kPaddingBytes);
     t.terms = {reinterpret_cast<float*>(take(padded_ * 4)),
                reinterpret_cast<std::int32_t*>(take(padded_ * 4))};
-    t.scale = reinterpret_cast<float*>(take(padded_ * 4));
-    t.shift = reinterpret_cast<float*>(take(padded_ * 4));
+    t.scale = reinterpret_cast<float*>(take(2 * padded_ * 4));
     t.start = reinterpret_cast<std::int32_t*>(take(padded_ * 4));
     t.sums = take(sums_bytes_);
+    t.lanes = take(windows_.lanes_bytes());
+    t.ready = reinterpret_cast<std::int64_t*>(take(ready_bytes_));
+    std::fill_n(t.ready, blocks, -1);
     t.segments = reinterpret_cast<SlidingSegment*>(at);
     std::array<StageArgs, kMaxStages> stage_args;
     std::ranges::transform(run.stages, stage_args.begin(), &Stage::args);
     t.stages = stage_args.data();
     // What is divided among the threads, from the innermost loop to the outermost.
-    Loop channels{blocks}, rows{windows}, columns{chunks_.count}, planes{out[0]},
+    Loop channels{blocks}, rows{windows}, columns{parts.count}, planes{out[0]},
         images{shape_.batch};
-    const std::array<Loop*, 5> loops =
-        goes_down_ ? std::array{&rows, &columns, &planes, &channels, &images}
-                   : std::array{&channels, &rows, &columns, &planes, &images};
+    std::array<Loop*, 5> loops{&rows, &columns, &planes, &channels, &images};
+    if (blocks_.form().shared > 0) loops = {&planes, &rows, &columns, &channels, &images};
+    if (!windows_.goes_down()) std::rotate(loops.begin(), loops.begin() + 3, loops.begin() + 4);
     std::int64_t rest = first;
     for (Loop* loop : loops) {
       loop->at = rest % loop->count;
       rest /= loop->count;
     }
     std::int64_t image = -1;
-    Window w{};
+    SlidingWindow w{};
     for (std::int64_t i = first; i < end; ++i) {
-      if (i == first || goes_down_ || channels.at == 0) {
-        w.image = images.at;
-        w.z = planes.at;
-        w.y = rows.at * blocks_.lines();
-        w.lines = std::min<std::int64_t>(blocks_.lines(), out[1] - w.y);
-        w.x = chunks_[columns.at];
+      if (i == first || windows_.goes_down() || channels.at == 0) {
+        const std::int64_t y = rows.at * lines;
+        w = {images.at, planes.at, y, std::min(lines, out[1] - y), columns.at, parts[columns.at]};
         if (w.image != image) begin_image(run, image = w.image, t);
-        find_rows(run, w, t);
+        t.inside = windows_.find_rows(run, w, t.padding, t.segments) && kInteger;
       }
       run_block(run, w, channels.at, t);
       for (Loop* loop : loops) {
@@ -157,23 +160,25 @@ class SlidingStep final : public ConvStep<Acc> {
   struct Loop {
     std::int64_t count, at = 0;
   };
-  struct Window {
-    std::int64_t image, z, y, lines;
-    Range x;
-  };
   struct Thread {
-    std::byte* padding;    // as wide as what a kernel reads of a pixel
-    ColumnTerms terms;     // [channel]
-    float *scale, *shift;  // [vector][lane], as kernels read them
+    std::byte* padding;  // as wide as what a kernel reads of a pixel
+    ColumnTerms terms;   // [channel]
+    float* scale;        // [vector], as kernels read them
     std::int32_t* start;
     bool float_bits;  // of the kernels for the image
+    bool inside;      // of those for the window
     std::byte* sums;  // [line][pixel][channel of the block]
+    std::byte* lanes;
+    std::int64_t* ready;  // [block]: the number of the window whose lanes are in memory
     SlidingSegment* segments;
     const StageArgs* stages;
+    kernels::SlidingArgs args;  // what all blocks have in common
   };
-  // The kernels of a block, for all lines that share a window and for those of the last window.
+  // The kernels of a block: for all lines that have their sums in registers, and for those of the
+  // last window; and to build the lanes of each source, where they are in memory.
   struct Kernels {
     kernels::SlidingFunction all, last;
+    std::array<kernels::SlidingFunction, kernels::kMaxSlidingSources> builders;
   };
 
   AlignedBuffer make_weights(const PackedConv<Acc>& weights) const {
@@ -188,14 +193,24 @@ class SlidingStep final : public ConvStep<Acc> {
   }
 
   Kernels find_kernels(SlidingKey key) const {
-    const kernels::SlidingFunction all = kernels::find_sliding(key);
-    const std::int64_t rest = shape_.output[1] % key.lines;
-    if (rest == 0) return {all, all};
-    key.lines = static_cast<std::uint8_t>(rest);
-    return {all, kernels::find_sliding(key)};
+    const bool inside = std::exchange(key.inside, key.inside && key.mode != SlidingMode::loads);
+    Kernels found{};
+    found.all = found.last = kernels::find_sliding(key);
+    if (const std::int64_t rest = shape_.output[1] % key.lines) {
+      key.lines = static_cast<std::uint8_t>(rest);
+      found.last = kernels::find_sliding(key);
+    }
+    if (key.mode != SlidingMode::loads) return found;
+    key.mode = SlidingMode::builds;
+    key.inside = inside;
+    key.output = ValueType::acc;  // there are no results
+    key.float_bits = false;
+    for (; key.built < key.sources(); ++key.built)
+      found.builders[key.built] = kernels::find_sliding(key);
+    return found;
   }
 
-  // Whether kernels may take the sums of an image for the bits of floats (SlidingArgs::shift).
+  // Whether kernels may take the sums of an image for the bits of floats (SlidingArgs::scale).
   bool fits_float_bits(const Thread& t) const noexcept {
     if (!may_be_floats_) return false;
     const StageArgs& last = t.stages[key_.num_stages - 1];
@@ -219,6 +234,7 @@ class SlidingStep final : public ConvStep<Acc> {
 
   void begin_image(const ConvRun& run, std::int64_t n, Thread& t) const noexcept {
     fill_padding(t.padding, kPaddingBytes, kInteger ? run.image_zero_point(n) : 0, 1);
+    set_stages(t);
     if (!kInteger) return;
     std::fill_n(t.start, padded_, 0);
     if (!key_.column_terms) return;
@@ -231,119 +247,99 @@ class SlidingStep final : public ConvStep<Acc> {
       for (int v = 0; v < block.key.vectors; ++v)
         for (std::int64_t lane = 0; lane < kLanes; lane += 4, at += 4) {
           const std::int64_t o = block.channel + sliding_channel(block.key.vectors, v, lane);
-          std::copy_n(t.terms.scale + o, 4, t.scale + at);
+          std::copy_n(t.terms.scale + o, 4, t.scale + at + at / kLanes * kLanes);
           std::copy_n(t.terms.offset + o, 4, t.start + at);
         }
     const std::uint32_t zero = t.float_bits ? std::bit_cast<std::uint32_t>(float{kFloatSums}) : 0;
-    for (std::int64_t i = 0; i < padded_; ++i) {
-      t.shift[i] = -float{kFloatSums} * t.scale[i];
+    for (std::int64_t i = 0; i < padded_; ++i)
       t.start[i] = static_cast<std::int32_t>(zero - static_cast<std::uint32_t>(t.start[i]));
-    }
+    for (float* scale = t.scale; scale < t.scale + 2 * padded_; scale += 2 * kLanes)
+      for (std::int64_t i = 0; i < kLanes; ++i) scale[kLanes + i] = -float{kFloatSums} * scale[i];
   }
 
-  // The rows of the image under a window, cut where they leave the image on the left and right.
-  void find_rows(const ConvRun& run, const Window& w, const Thread& t) const noexcept {
-    const ConvGeometry& g = geometry_;
-    const std::int64_t x = w.x.begin * g.stride[2] - g.pad_before[2];
-    const std::int64_t columns = (w.x.size() - 1) * g.stride[2] + g.kernel[2];
-    const std::int64_t left = std::clamp<std::int64_t>(-x, 0, columns);
-    const std::int64_t right = std::clamp<std::int64_t>(shape_.input[2] - x, left, columns);
-    SlidingSegment* segment = t.segments;
-    const auto border = [&](std::int64_t count) {
-      if (count == 0) return;
-      segment->columns = count;
-      segment->stride = 0;
-      std::fill_n(segment->rows, rows_, t.padding);
-      std::fill_n(segment->moves, rows_, 0);
-      ++segment;
-    };
-    border(left);
-    if (right > left) find_inside(run, w, x + left, right - left, t, *segment++);
-    border(columns - right);
-  }
-
-  void find_inside(const ConvRun& run, const Window& w, std::int64_t x, std::int64_t columns,
-                   const Thread& t, SlidingSegment& segment) const noexcept {
-    const ConvGeometry& g = geometry_;
-    segment.columns = columns;
-    segment.stride = run.strides[2];
-    const std::int64_t height = blocks_.plane_rows(g);
-    int row = 0;
-    for (std::int64_t kz = 0; kz < g.kernel[0]; ++kz)
-      for (std::int64_t ky = 0; ky < height; ++ky, ++row) {
-        const std::int64_t z = w.z * g.stride[0] - g.pad_before[0] + kz * g.dilation[0];
-        const std::int64_t y = w.y * g.stride[1] - g.pad_before[1] + ky * g.dilation[1];
-        const bool outside = z < 0 || z >= shape_.input[0] || y < 0 || y >= shape_.input[1];
-        segment.moves[row] = outside ? 0 : -1;
-        segment.rows[row] = outside ? t.padding
-                                    : run.x + w.image * run.batch_stride + z * run.strides[0] +
-                                          y * run.strides[1] + x * run.strides[2];
-      }
-  }
-
-  void run_block(const ConvRun& run, const Window& w, std::int64_t index,
+  void run_block(const ConvRun& run, const SlidingWindow& w, std::int64_t index,
                  const Thread& t) const noexcept {
     const SlidingBlock& block = blocks_.blocks()[static_cast<std::size_t>(index)];
-    const std::int64_t size = value_size(output_), lanes = block.key.lanes();
+    const std::int64_t lanes = block.key.lanes();
     const std::int64_t pixel =
         ((w.image * shape_.output[0] + w.z) * shape_.output[1] + w.y) * shape_.output[2] +
         w.x.begin;
-    std::byte* const c =
-        static_cast<std::byte*>(run.c.data) + pixel * run.c.ld + block.channel * size;
-    kernels::SlidingArgs args{};
-    args.segments = t.segments;
+    kernels::SlidingArgs args = t.args;
     args.channel = block.channel * kElement;
     args.weights = weights_ + block.weights * lanes * 4;
-    args.start = t.start + (kInteger ? block.channel : 0);
+    args.start = static_cast<const float*>(args.start) + block.channel;
+    args.scale += 2 * block.channel;
     args.pixels = w.x.size();
     args.mask = ~std::uint64_t{0} >> (64 - block.channels);
     args.last = block.channels - (block.key.vectors - 1) * lanes;
     if (writes_) {
-      args.c = c;
+      args.c = static_cast<std::byte*>(run.c.data) + pixel * run.c.ld +
+               block.channel * value_size(output_);
       args.pixel = run.c.ld;
       args.line = shape_.output[2] * run.c.ld;
-      set_stages(block, t, args);
     } else {
       args.c = t.sums;
       args.pixel = block.key.vectors * lanes * 4;
       args.line = w.x.size() * args.pixel;
     }
-    const Kernels& kernels =
-        (t.float_bits ? float_kernels_ : kernels_)[static_cast<std::size_t>(index)];
-    (w.lines == block.key.lines ? kernels.all : kernels.last)(&args);
+    const Kernels& kernels = kernels_[t.float_bits][t.inside][static_cast<std::size_t>(index)];
+    if (block.key.mode == SlidingMode::loads)
+      run_lines(w, index, kernels, args, t);
+    else
+      (w.lines == block.key.lines ? kernels.all : kernels.last)(&args);
     if (writes_) return;
     for (std::int64_t line = 0; line < w.lines; ++line)
       finish_line(run, block, w, pixel + line * shape_.output[2], t.sums + line * args.line, t);
   }
 
-  // What the stages of a kernel that writes results read.
-  void set_stages(const SlidingBlock& block, const Thread& t,
-                  kernels::SlidingArgs& args) const noexcept {
+  // The lines of a window one after the other, with lanes that are in memory.
+  void run_lines(const SlidingWindow& w, std::int64_t index, const Kernels& kernels,
+                 kernels::SlidingArgs args, const Thread& t) const noexcept {
+    const SlidingKey& key = blocks_.blocks()[static_cast<std::size_t>(index)].key;
+    windows_.find_lanes(w, index, t.lanes, args);
+    kernels::SlidingArgs lanes = args;
+    lanes.pixels = windows_.columns(w.x.size());
+    std::int64_t& ready = t.ready[windows_.goes_down() ? 0 : index];
+    const std::int64_t number = windows_.number(w, index);
+    const bool follows = std::exchange(ready, number) == number - 1 && w.z > 0;
+    for (std::int64_t s = follows ? blocks_.form().shared : 0; s < key.sources(); ++s)
+      kernels.builders[static_cast<std::size_t>(s)](&lanes);
+    for (std::int64_t line = 0; line < w.lines; ++line) {
+      kernels.all(&args);
+      args.c += args.line;
+      args.weights = static_cast<const std::byte*>(args.weights) + key.products() * kLanes * 4;
+    }
+  }
+
+  // What kernels read of the stages.
+  void set_stages(Thread& t) const noexcept {
+    t.args = {};
+    t.args.segments = t.segments;
+    t.args.start = t.start;
+    t.args.scale = t.scale;
+    if (!writes_) return;
     if (kInteger) {
       const StageArgs& last = t.stages[key_.num_stages - 1];
-      args.scale = t.scale + block.channel;
-      args.shift = t.shift + block.channel;
-      args.low = last.f1;
-      args.high = last.f2;
-      args.zero_point = last.i0;
-      args.zero_points =
+      t.args.low = last.f1;
+      t.args.high = last.f2;
+      t.args.zero_point = last.i0;
+      t.args.zero_points =
           static_cast<std::int32_t>((static_cast<std::uint32_t>(last.i0) & 0xffff) * 0x10001u);
       return;
     }
     for (int s = 0; s < key_.num_stages; ++s) {
       const StageArgs& stage = t.stages[s];
       const StageKind kind = key_.stages[static_cast<std::size_t>(s)].kind;
-      if (kind == StageKind::bias)
-        args.start = static_cast<const float*>(stage.data) + block.channel;
+      if (kind == StageKind::bias) t.args.start = stage.data;
       if (kind == StageKind::clip) {
-        args.low = stage.f0;
-        args.high = stage.f1;
+        t.args.low = stage.f0;
+        t.args.high = stage.f1;
       }
     }
   }
 
   // The pipeline on the sums of a line of a block.
-  void finish_line(const ConvRun& run, const SlidingBlock& block, const Window& w,
+  void finish_line(const ConvRun& run, const SlidingBlock& block, const SlidingWindow& w,
                    std::int64_t pixel, std::byte* sums, const Thread& t) const noexcept {
     const std::int64_t lanes = tile_.lanes, sums_pixel = block.key.vectors * lanes * 4;
     TileArgs args{};
@@ -378,22 +374,18 @@ class SlidingStep final : public ConvStep<Acc> {
   const ValueType output_;
   const bool writes_;  // kernels write results, not sums
   const SlidingBlocks blocks_;
-  const std::int64_t rows_;     // of a window
-  const BalancedSplit chunks_;  // of an output row
+  const SlidingWindows windows_;
   const float* const scale_;
   const std::int32_t* const col_offsets_;
   const int threads_;
   // The pipeline on `width_` columns of sums, and on what is left of the channels.
   const std::int64_t width_;
   std::optional<KernelTable> whole_, rest_;
-  const bool may_be_floats_;  // results are of the type that float_kernels_ write
-  std::vector<Kernels> kernels_, float_kernels_;  // by block
+  const bool may_be_floats_;            // results are of the type that kernels of float_bits write
+  std::vector<Kernels> kernels_[2][2];  // [float_bits][inside][block]
   const std::byte* weights_;
-  // A block goes down the image before the next one, so that its weights stay in the L1. Otherwise
-  // all blocks of a window follow each other, and the image is read in the order of its memory.
-  bool goes_down_;
   std::int64_t padded_;  // channels in whole vectors
-  std::int64_t sums_bytes_, thread_bytes_;
+  std::int64_t sums_bytes_, ready_bytes_, thread_bytes_;
 };
 
 // The kind of kernels of a problem, for what does not depend on its stages.

@@ -16,11 +16,21 @@ namespace fbg {
 bool sliding_writes(const KernelKey& key);
 kernels::SlidingKey sliding_kind(const KernelKey& key, bool writes);
 
-// Blocks of channels: `wide` of them are equal, and one for the rest may be narrower.
+// A window: the rows of the image under `lines` rows of the output. Kernels that load lanes from
+// memory (key.mode) compute one line at a time.
+struct SlidingForm {
+  std::int64_t lines = 1;
+  std::int64_t plane_rows = 0;  // rows of the image in each plane of the kernel
+  // The first sources of a window are the last ones of the window in the plane before it, and need
+  // not be built again.
+  std::int64_t shared = 0;
+};
+
+// Blocks of channels: all are equal, but one for the rest may be narrower.
 struct SlidingBlock {
   std::int64_t channel, channels;  // the first, and how many of `key.vectors` vectors
-  kernels::SlidingKey key;         // for output rows by `key.lines`
-  std::int64_t weights;            // vectors of weights of the blocks before
+  kernels::SlidingKey key;
+  std::int64_t weights;  // vectors of weights of the blocks before
 };
 
 class SlidingBlocks {
@@ -34,11 +44,7 @@ class SlidingBlocks {
 
   const std::vector<SlidingBlock>& blocks() const { return blocks_; }
   std::int64_t vectors() const { return vectors_; }  // of all blocks
-  int lines() const { return blocks_.front().key.lines; }
-  // Rows of a window in each plane of the kernel.
-  std::int64_t plane_rows(const ConvGeometry& g) const {
-    return blocks_.front().key.rows / g.kernel[0];
-  }
+  const SlidingForm& form() const { return form_; }
   double cost() const;  // of a pixel of the output
 
   // Weights of all blocks, int8 [out_channels][depth], as words of lanes.
@@ -47,14 +53,19 @@ class SlidingBlocks {
 
  private:
   AlignedBuffer buffer() const;  // for all weights
+  std::int64_t weight_of(const ConvGeometry& g, const kernels::SlidingKey& key, std::int64_t line,
+                         std::int64_t source, std::int64_t tap, int i) const;
 
+  SlidingForm form_;
   std::vector<SlidingBlock> blocks_;
   std::int64_t vectors_ = 0;
 };
 
 // The channel of lane `lane` of vector v of a block.
 constexpr std::int64_t sliding_channel(int vectors, std::int64_t v, std::int64_t lane) {
-  return lane / 4 * 4 * vectors + 4 * v + lane % 4;
+  const std::int64_t part = lane / 4, element = lane % 4;
+  if (vectors == 2) return part / 2 * 16 + v * 8 + part % 2 * 4 + element;
+  return part * 4 * vectors + 4 * v + element;
 }
 
 }  // namespace fbg

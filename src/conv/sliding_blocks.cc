@@ -7,24 +7,28 @@ namespace fbg {
 namespace {
 
 using kernels::SlidingKey;
+using kernels::SlidingMode;
 using kernels::SlidingSource;
 
 constexpr std::int64_t kLanes = 16;  // of bytes
 
-// Rows of a window. Those of a plane that serves two lines of bytes fill whole lanes where there
-// are several planes.
-std::int64_t window_rows(const ConvGeometry& g, int lines, bool floats) {
-  const std::int64_t rows = g.kernel[1] + (lines - 1) * g.stride[1];
-  const bool fills = !floats && lines > 1 && g.kernel[0] > 1;
-  return g.kernel[0] * (fills ? round_up(rows, 4) : rows);
+struct Choice {
+  SlidingKey key{};
+  SlidingForm form;
+  double cost = 0;  // of a channel
+};
+
+std::uint8_t byte(std::int64_t n) {
+  return static_cast<std::uint8_t>(std::min<std::int64_t>(n, 255));
 }
 
-// The key of a block of so many vectors of channels, for `lines` output rows at a time.
-SlidingKey key_of(const ConvGeometry& g, SlidingKey key, int vectors, int lines) {
-  const auto byte = [](std::int64_t n) {
-    return static_cast<std::uint8_t>(std::min<std::int64_t>(n, 255));
-  };
-  key.rows = byte(window_rows(g, lines, key.is_float()));
+// All lines of a window have their sums in registers.
+Choice plain(const ConvGeometry& g, const SlidingKey& kind, int vectors, std::int64_t lines) {
+  Choice c{kind, {}};
+  SlidingKey& key = c.key;
+  c.form.lines = lines;
+  c.form.plane_rows = g.kernel[1] + (lines - 1) * g.stride[1];
+  key.rows = byte(g.kernel[0] * c.form.plane_rows);
   key.taps = byte(g.kernel[2]);
   key.step = byte(g.stride[2]);
   key.vectors = byte(vectors);
@@ -38,35 +42,65 @@ SlidingKey key_of(const ConvGeometry& g, SlidingKey key, int vectors, int lines)
     key.source = SlidingSource::quads;
     key.quads = byte(g.group_inputs() / 4);
   }
-  return key;
+  return c;
 }
 
-// Several output rows can share a window. Two of bytes do if it takes no more lanes than one's.
-bool shares_lines(const ConvGeometry& g, bool floats) {
-  if ((g.group_inputs() > 1 && !floats) || g.dilation[1] > 1) return false;
-  return floats || ceil_div(window_rows(g, 2, false), 4) == ceil_div(window_rows(g, 1, false), 4);
+// Depthwise, bytes: as many lines as the rows of whole lanes reach, one after the other. Planes
+// have lanes of their own, which are those of the next plane of the output, too.
+Choice by_planes(const ConvGeometry& g, const SlidingKey& kind, int vectors) {
+  const std::int64_t sources = ceil_div(g.kernel[1], std::int64_t{4});
+  const std::int64_t spare = 4 * sources - g.kernel[1];
+  Choice c = plain(g, kind, vectors, g.dilation[1] == 1 ? spare / g.stride[1] + 1 : 1);
+  c.key.lines = 1;
+  c.key.mode = SlidingMode::loads;
+  c.key.planes = byte(g.kernel[0]);
+  if (g.kernel[0] > 1 && g.dilation[0] == 1)
+    c.form.shared = std::max<std::int64_t>(g.kernel[0] - g.stride[0], 0) * sources;
+  return c;
 }
 
-// Reading the image counts besides: the more rows share a window, the less often each is read.
-double cost_per_vector(const SlidingKey& key) {
-  const double cost = kernels::sliding_cost(key) / key.vectors;
+// Of an output pixel of a block.
+double block_cost(const SlidingKey& key, const SlidingForm& form) {
+  const double cost = kernels::sliding_cost(key);
+  if (key.mode != SlidingMode::loads) return cost;
+  SlidingKey builder = key;
+  builder.mode = SlidingMode::builds;
+  return cost + kernels::sliding_cost(builder) * static_cast<double>(key.sources() - form.shared) /
+                    static_cast<double>(form.lines);
+}
+
+// Reading the image counts besides for floats, in the choice among kernels: the more rows share a
+// window, the less often each is read.
+double cost_per_vector(const Choice& c) {
+  const SlidingKey& key = c.key;
+  const double cost = block_cost(key, c.form) / key.vectors;
   return key.is_float() ? cost + static_cast<double>(key.rows * key.step) / key.lines : cost;
 }
 
 // The widest block that fits the registers at the least cost of a channel; none: vectors is 0.
-SlidingKey best_key(const ConvGeometry& g, const SlidingKey& kind) {
-  SlidingKey best{};
-  const int most_lines = kind.is_float() && g.group_inputs() == 1 ? 3 : 2;
-  for (const int vectors : {4, 3, 2, 1})
-    for (int lines = most_lines; lines > 0; --lines) {
-      if (lines > 1 && !shares_lines(g, kind.is_float())) continue;
-      if (vectors == 3 && !kind.is_float()) continue;
-      const SlidingKey key = key_of(g, kind, vectors, lines);
-      if (key.source == SlidingSource::quads && vectors < 4) continue;
-      if (kernels::fits_sliding(key) &&
-          (best.vectors == 0 || cost_per_vector(key) < cost_per_vector(best)))
-        best = key;
+Choice best_choice(const ConvGeometry& g, const SlidingKey& kind) {
+  Choice best;
+  const auto consider = [&](Choice c) {
+    const bool loads = c.key.mode == SlidingMode::loads;
+    if (loads && c.key.sources() > kernels::kMaxSlidingSources) return;
+    if (!kernels::fits_sliding(c.key)) return;
+    c.cost = cost_per_vector(c);
+    if (best.key.vectors == 0 || c.cost < best.cost) best = c;
+  };
+  const bool depthwise = g.group_inputs() == 1;
+  for (const int vectors : {4, 3, 2, 1}) {
+    if (kind.is_float()) {
+      const int most_lines = g.dilation[1] > 1 ? 1 : depthwise ? 3 : 2;
+      for (int lines = most_lines; lines > 0; --lines) consider(plain(g, kind, vectors, lines));
+    } else if (vectors == 4 || (depthwise && vectors < 3)) {
+      consider(plain(g, kind, vectors, 1));
+      if (!depthwise) continue;
+      const std::int64_t two = g.kernel[1] + g.stride[1];  // rows of two lines
+      if (g.kernel[0] == 1 && g.dilation[1] == 1 && (two + 3) / 4 == (g.kernel[1] + 3) / 4)
+        consider(plain(g, kind, vectors, 2));
+      consider(by_planes(g, kind, vectors));
     }
+  }
   return best;
 }
 
@@ -81,11 +115,14 @@ bool SlidingBlocks::fit(const ConvGeometry& g, const SlidingKey& kind) {
   return !g.transposed && g.dilation[2] == 1 && g.kernel[2] <= kMaxTaps &&
          g.stride[1] <= kernels::kMaxSlidingRows &&
          g.stride[2] <= std::min(kMaxStep, g.kernel[2]) &&
-         g.kernel[0] * g.kernel[1] <= kernels::kMaxSlidingRows && best_key(g, kind).vectors > 0;
+         g.kernel[0] * g.kernel[1] <= kernels::kMaxSlidingRows &&
+         best_choice(g, kind).key.vectors > 0;
 }
 
 SlidingBlocks::SlidingBlocks(const ConvGeometry& g, const SlidingKey& kind) {
-  const SlidingKey wide = best_key(g, kind);
+  const Choice choice = best_choice(g, kind);
+  const SlidingKey& wide = choice.key;
+  form_ = choice.form;
   const std::int64_t lanes = wide.lanes();
   std::int64_t weights = 0;
   for (std::int64_t channel = 0; channel < g.out_channels;) {
@@ -100,7 +137,7 @@ SlidingBlocks::SlidingBlocks(const ConvGeometry& g, const SlidingKey& kind) {
       block.key.vectors /= 2;
     block.channels = std::min(rest, block.key.vectors * lanes);
     block.key.masked = block.channels < block.key.vectors * lanes;
-    weights += block.key.weights();
+    weights += block.key.products() * (wide.is_float() ? 1 : form_.lines);
     vectors_ += block.key.vectors;
     channel += block.channels;
     blocks_.push_back(block);
@@ -109,37 +146,54 @@ SlidingBlocks::SlidingBlocks(const ConvGeometry& g, const SlidingKey& kind) {
 
 double SlidingBlocks::cost() const {
   double cost = 0;
-  for (const SlidingBlock& block : blocks_) cost += kernels::sliding_cost(block.key);
+  for (const SlidingBlock& block : blocks_) cost += block_cost(block.key, form_);
   return cost;
 }
 
 AlignedBuffer SlidingBlocks::buffer() const {
   const SlidingBlock& last = blocks_.back();
-  const std::int64_t vectors = last.weights + last.key.weights();
+  const std::int64_t vectors =
+      last.weights + last.key.products() * (last.key.is_float() ? 1 : form_.lines);
   return AlignedBuffer(static_cast<std::size_t>(vectors * last.key.lanes() * 4), Fill::zero);
+}
+
+// Which of the weights of an output channel element i of a lane meets; -1: none.
+std::int64_t SlidingBlocks::weight_of(const ConvGeometry& g, const SlidingKey& key,
+                                      std::int64_t line, std::int64_t source, std::int64_t tap,
+                                      int i) const {
+  const std::int64_t height = g.kernel[1], inputs = g.group_inputs();
+  std::int64_t row = 0, channel = 0;  // the row in all planes of the window
+  if (key.source == SlidingSource::quads) {
+    row = source / key.quads;
+    channel = source % key.quads * 4 + i;
+  } else {
+    constexpr int kRowOfTwo[4] = {0, 2, 1, 3};  // how kernels of two vectors unpack rows
+    const int of_plane = key.sources() / key.planes, plane_rows = key.rows / key.planes;
+    const std::int64_t in_plane = source % of_plane * 4 + (key.vectors == 2 ? kRowOfTwo[i] : i);
+    if (in_plane >= plane_rows) return -1;
+    row = source / of_plane * plane_rows + in_plane;
+  }
+  const std::int64_t kz = row / form_.plane_rows;
+  const std::int64_t ky = row % form_.plane_rows - line * g.stride[1];
+  if (kz >= g.kernel[0] || ky < 0 || ky >= height) return -1;
+  return ((kz * height + ky) * g.kernel[2] + tap) * inputs + channel;
 }
 
 AlignedBuffer SlidingBlocks::weights(const ConvGeometry& g, const std::int8_t* w) const {
   AlignedBuffer lanes = buffer();
   auto* to = lanes.as<std::uint32_t>();
-  const std::int64_t height = g.kernel[1], taps = g.kernel[2], inputs = g.group_inputs();
-  const std::int64_t plane = plane_rows(g);
   for (const SlidingBlock& block : blocks_)
-    for (int line = 0; line < block.key.lines; ++line)
+    for (std::int64_t line = 0; line < form_.lines; ++line)
       for (std::int64_t source = 0; source < block.key.sources(); ++source)
-        for (std::int64_t kx = 0; kx < taps; ++kx)
+        for (std::int64_t tap = 0; tap < block.key.taps; ++tap)
           for (int v = 0; v < block.key.vectors; ++v)
             for (std::int64_t lane = 0; lane < kLanes; ++lane, ++to) {
               const std::int64_t o = block.channel + sliding_channel(block.key.vectors, v, lane);
               if (o >= g.out_channels) continue;
               for (int i = 0; i < 4; ++i) {
-                const bool of_rows = block.key.source == SlidingSource::rows;
-                const std::int64_t row = of_rows ? source * 4 + i : source / block.key.quads;
-                const std::int64_t kz = row / plane, ky = row % plane - line * g.stride[1];
-                const std::int64_t channel = of_rows ? 0 : source % block.key.quads * 4 + i;
-                if (kz >= g.kernel[0] || ky < 0 || ky >= height) continue;
-                const std::int64_t tap = ((o * g.kernel[0] + kz) * height + ky) * taps + kx;
-                const std::int8_t value = w[tap * inputs + channel];
+                const std::int64_t at = weight_of(g, block.key, line, source, tap, i);
+                if (at < 0) continue;
+                const std::int8_t value = w[o * g.depth() + at];
                 *to |= static_cast<std::uint32_t>(static_cast<std::uint8_t>(value)) << 8 * i;
               }
             }

@@ -50,15 +50,16 @@ bool fits_sliding(const SlidingKey& key) noexcept {
 }
 
 double sliding_cost(const SlidingKey& key) noexcept {
-  constexpr double kInterleave[5] = {0, 10, 10, 0, 8}, kFinish[5] = {0, 9, 13, 0, 21};
+  constexpr double kBuild[5] = {0, 6, 7, 0, 9}, kFinish[5] = {0, 7, 7.5, 0, 14};
+  constexpr double kLoad = 0.4;  // of a vector
   if (key.is_float()) return float_cost(key);
-  const double dots = key.products();
-  double column = 0;  // of a window, for `lines` output rows
-  if (key.source == SlidingSource::rows)
-    column = (key.rows + 3) / 4 * kInterleave[key.vectors];
-  else
-    column = key.rows * 4;
-  return dots + column * key.step / key.lines + kFinish[key.vectors];
+  if (key.source == SlidingSource::quads) return key.products() + key.rows * 4 * key.step + 21;
+  const double build = kBuild[key.vectors], loads = kLoad * key.vectors;
+  if (key.mode == SlidingMode::builds) return (build + loads) * key.step;
+  const double column = key.sources() * (key.mode == SlidingMode::loads ? loads : build);
+  const double kept = static_cast<double>(key.kept_weights()) / key.lines;
+  return key.products() + kLoad * (key.products() - kept) + column * key.step / key.lines +
+         kFinish[key.vectors];
 }
 
 std::string sliding_name(const SlidingKey& key) {
@@ -72,6 +73,10 @@ std::string sliding_name(const SlidingKey& key) {
   if (key.step > 1) name += "_step" + number(key.step);
   if (key.masked) name += "_masked";
   if (key.line_step > 1) name += "_linestep" + number(key.line_step);
+  if (!key.is_float() && key.planes > 1) name += "_planes" + number(key.planes);
+  if (key.inside) name += "_inside";
+  if (key.mode == SlidingMode::builds) name += "_builds" + number(key.built);
+  if (key.mode == SlidingMode::loads) name += "_loads";
   if (key.float_bits) name += "_floatbits";
   if (key.bias) name += "_Bias";
   if (key.low) name += "_low";

@@ -30,21 +30,29 @@ namespace fbg::kernels {
 
 enum class SlidingSource : std::uint8_t { rows, quads, floats };
 
+// Building the lanes of rows takes long, and several output rows need the same lanes. One kernel
+// can build those of a source and leave them in memory, from where others load them.
+enum class SlidingMode : std::uint8_t { whole, builds, loads };
+
 struct SlidingKey {
   Isa isa;
   SlidingSource source;
   std::uint8_t rows;        // of the window
   std::uint8_t taps, step;  // of a kernel row: columns, and columns between output pixels
   std::uint8_t vectors;     // of bytes 1, 2 or 4
-  std::uint8_t lines = 1;   // output rows that one window serves
+  std::uint8_t lines = 1;   // output rows whose sums are in registers
+  bool inside = false;      // of bytes: no row of padding in a segment that has any other
+  SlidingMode mode = SlidingMode::whole;
+  std::uint8_t built = 0;   // the source whose lanes are built
   std::uint8_t quads = 1;   // of a group, of `quads`
   ValueType output;         // uint8, int8, acc (int32 in the order of the channels), or float32
   bool masked = false;      // the block has fewer channels
-  // Of floats: the kernel has `planes` times `height` rows, and lines are `line_step` rows apart.
-  std::uint8_t planes = 1, height = 1, line_step = 1;
+  std::uint8_t planes = 1;  // a source has rows of one plane of the window
+  // Of floats: the kernel has `height` rows in each plane, and lines are `line_step` rows apart.
+  std::uint8_t height = 1, line_step = 1;
   std::uint8_t inputs = 1;                       // channels of a group
   bool bias = false, low = false, high = false;  // stages: a bias, and bounds
-  bool float_bits = false;  // sums of uint8 results are the bits of floats: see SlidingArgs::shift
+  bool float_bits = false;  // sums of uint8 results are the bits of floats: see SlidingArgs::scale
   friend bool operator==(const SlidingKey&, const SlidingKey&) = default;
 
   bool is_float() const { return source == SlidingSource::floats; }
@@ -54,7 +62,8 @@ struct SlidingKey {
   // Vectors of d for one vector of a block, and multiply-adds for an output pixel.
   int sources() const {
     if (is_float()) return planes * height * inputs;
-    return source == SlidingSource::rows ? (rows + 3) / 4 : rows * quads;
+    if (source == SlidingSource::quads) return rows * quads;
+    return planes * ((rows / planes + 3) / 4);
   }
   int products() const { return sources() * taps * vectors; }
   // Vectors that a channel of a group is spread over; 1 where a vector has whole groups.
@@ -77,6 +86,7 @@ struct SlidingKey {
 };
 
 inline constexpr int kMaxSlidingRows = 16;
+inline constexpr int kMaxSlidingSources = 4;  // whose lanes are in memory
 
 // Columns that follow each other in memory. The channels of row r of the column begin at
 // rows[r] + (offset & moves[r]), where `offset` begins with the first channel of the block and
@@ -92,17 +102,17 @@ struct SlidingArgs {
   std::int64_t channel;  // the first of the block
   const void* weights;   // [line][source][tap][vector]; of floats for all lines
   const void* start;     // [vector] sums to start from; of floats the biases
-  const float* scale;    // [vector]; of 8-bit results
-  // [vector] -2^23 scale, of float_bits. With the bits of 2^23 in `start`, a sum 0 <= s < 2^23 has
-  // the bits of the float 2^23 + s, so that one operation computes (2^23 + s) scale - 2^23 scale,
-  // which is s scale rounded once. Negative sums give some number <= 0 if scale >= 0, which a zero
-  // point of 0 makes 0.
-  const float* shift;
-  std::byte* c;              // the first output pixel and channel
-  std::int64_t pixel, line;  // bytes between output pixels, and between output rows
-  std::int64_t pixels;       // of an output row
-  std::uint64_t mask;        // of valid channels
-  std::int64_t last;         // valid channels of the last vector
+  // [vector] scales of 8-bit results, and after those of each vector -2^23 scale, of float_bits.
+  // With the bits of 2^23 in `start`, a sum 0 <= s < 2^23 has the bits of the float 2^23 + s, so
+  // that one operation computes (2^23 + s) scale - 2^23 scale, which is s scale rounded once.
+  // Negative sums give some number <= 0 if scale >= 0, which a zero point of 0 makes 0.
+  const float* scale;
+  std::byte* lanes[kMaxSlidingSources];  // [source]: [column][vector], not of `whole`
+  std::byte* c;                          // the first output pixel and channel
+  std::int64_t pixel, line;              // bytes between output pixels, and between output rows
+  std::int64_t pixels;  // of an output row; where only lanes are built, columns of these
+  std::uint64_t mask;   // of valid channels
+  std::int64_t last;    // valid channels of the last vector
   // Of 8-bit results: q = saturate(rint(clamp(sum * scale, low, high)) + zero_point), the latter
   // also as two int16. The bounds of floats as well. float_bits has 0, 255 and 0.
   float low, high;

@@ -67,6 +67,37 @@ def test_results_without_a_zero_point_are_those_of_any_sums_and_scales(
     np.testing.assert_array_equal(results[0], results[-1])
 
 
+@pytest.mark.parametrize(
+    ("size", "kernel", "stride"),
+    [
+        ((11, 40), (5, 5), 1),  # four lines of a window
+        ((10, 40), (7, 3), 1),  # two lines
+        ((9, 13), (5, 4), (2, 1)),
+        ((5, 9, 150), (3, 3, 3), 1),  # lanes of two planes are there already, parts of a row
+        ((6, 7, 9), (3, 3, 3), (2, 1, 1)),
+        ((5, 7, 9), (2, 5, 3), 1),
+        ((7, 6, 9), (3, 1, 1), 1),
+    ],
+)
+@pytest.mark.parametrize("channels", [16, 40, 96, 288])
+def test_lanes_in_memory_are_those_of_the_rows_under_each_line(
+    size: tuple[int, ...], kernel: tuple[int, ...], stride: int | tuple[int, ...], channels: int
+) -> None:
+    rng = np.random.default_rng(channels)
+    x = rng.integers(0, 256, (2, *size, channels), np.uint8)
+    w = rng.integers(-128, 128, (channels, 1, *kernel), np.int8)
+    padding = tuple(k // 2 for k in kernel)
+    wc = fbg.PackedConv(w, scale=np.float32(0.01), stride=stride, padding=padding, groups=channels)
+    names = [algorithm.name for algorithm in wc.algorithms(x.shape)]
+    for stages in (None, fbg.Requantize(20.0, 0), fbg.Requantize(20.0, 9, dtype="int8")):
+        quantization = {} if stages is None else {"scale": 0.5, "zero_point": 7}
+        expected = fbg.conv(x, wc, stages, algorithm="im2col", **quantization)
+        for name in {"sliding", "lanewise"} & set(names):
+            for threads in (1, 2):
+                y = fbg.conv(x, wc, stages, algorithm=name, num_threads=threads, **quantization)
+                np.testing.assert_array_equal(y, expected, err_msg=name)
+
+
 @pytest.mark.parametrize("channels", [17, 24, 32, 96, 160])  # the last block has one or two vectors
 @pytest.mark.parametrize("stride", [1, 2])
 @pytest.mark.parametrize(("dtype", "zero_point"), [("uint8", 0), ("uint8", 9), ("int8", -3)])

@@ -1,5 +1,6 @@
 // The sliding kernel (kernels/sliding.h) of bytes, of AVX-512 with VNNI, in reading order: the
-// lanes of a column, multiply-adds, results.
+// lanes of a column, multiply-adds, results. Lanes come from the rows of the image, or from memory,
+// where a kernel that built them has left them for others.
 //
 // The order of the instructions matters, since results take a chain of slow ones. The sums that a
 // column completes come first, then those that go on; then the next column is read, if registers
@@ -20,11 +21,19 @@ class SlidingByteGenerator final : public SlidingLoop {
   explicit SlidingByteGenerator(const SlidingKey& key)
       : SlidingLoop(key),
         keeps_constants_(key.spare() >= 0),
-        reads_ahead_(keeps_constants_ && key.source == SlidingSource::rows && key.rows <= 4 &&
-                     key.output != ValueType::acc) {}
+        reads_ahead_(keeps_constants_ && key.source == SlidingSource::rows && key.sources() == 1 &&
+                     key.output != ValueType::acc),
+        keeps_rows_(key.inside && rows_read() <= kRowRegisters) {}
 
  private:
+  static constexpr int kRowRegisters = 4;
+
   Vec temp(int i) const { return vec(num_sums() + i); }
+  Zmm zmm(const Vec& v) const { return Zmm(v.getIdx()); }
+  // The order of words, or of dwords and then of bytes, in lanes of two vectors or of one.
+  Vec words() const { return temp(3); }
+  Vec dwords() const { return temp(2); }
+  Vec bytes() const { return temp(3); }
   // Constants of 8-bit results: in registers of their own, or loaded when they are wanted.
   Vec high() const { return keeps_constants_ ? vec(31) : temp(0); }
   Vec zero_points() const { return keeps_constants_ ? vec(30) : temp(1); }
@@ -38,6 +47,19 @@ class SlidingByteGenerator final : public SlidingLoop {
 
   void load_constants() override {
     if (key_.masked) kmovq(k1, arg(offsetof(SlidingArgs, mask)));
+    if (uses_lanes()) {
+      xor_(lanes_offset_.cvt32(), lanes_offset_.cvt32());
+      for (int source = 0; source < key_.sources(); ++source)
+        if (!reads_image() || source == key_.built)
+          mov(lanes_register(source),
+              arg(offsetof(SlidingArgs, lanes) + static_cast<std::size_t>(source) * 8));
+    }
+    if (key_.source == SlidingSource::rows && reads_image()) {
+      if (key_.vectors == 2) vmovups(words(), ptr[rip + orders_]);
+      if (key_.vectors == 1) vmovups(dwords(), ptr[rip + orders_]);
+      if (key_.vectors == 1) vmovups(bytes(), ptr[rip + orders_ + 64]);
+    }
+    if (key_.mode == SlidingMode::builds) return;
     if (keeps_constants_) load_result_constants();
     if (!key_.keeps_start()) return;
     for (int v = 0; v < key_.vectors; ++v) vmovups(start_sum(v), ptr[start_ + v * 64]);
@@ -46,18 +68,22 @@ class SlidingByteGenerator final : public SlidingLoop {
 
   void load_result_constants() {
     if (key_.output == ValueType::acc) return;
-    if (key_.vectors == 2) {
-      mov(row_, 0x0705030106040200);
-      vmovq(Xbyak::Xmm(order().getIdx()), row_);
-      vpmovzxbq(order(), Xbyak::Xmm(order().getIdx()));
-    }
+    if (key_.vectors == 2) vmovups(order(), ptr[rip + orders_ + 128]);
     if (key_.float_bits) return;
     vbroadcastss(high(), arg(offsetof(SlidingArgs, high)));
     if (key_.vectors > 1) vpbroadcastd(zero_points(), arg(offsetof(SlidingArgs, zero_points)));
   }
 
   void read_ahead() override {
-    if (reads_ahead_) read_rows(0);
+    if (reads_ahead_) find_lanes(0);
+  }
+
+  bool uses_lanes() const { return key_.mode != SlidingMode::whole; }
+  bool reads_image() const { return key_.mode != SlidingMode::loads; }
+
+  void next_column() override {
+    if (reads_image()) next_pixel();
+    if (uses_lanes()) add(lanes_offset_, key_.vectors * 64);
   }
 
   void start(int place) override {
@@ -70,17 +96,45 @@ class SlidingByteGenerator final : public SlidingLoop {
       }
   }
 
-  // Row r of the column: bytes, or one in each word or lane where a block is narrow.
-  void load_row(const Vec& to, int r) {
+  // Rows of the image that a kernel reads.
+  int rows_read() const {
+    return key_.mode == SlidingMode::builds ? rows_of(key_.built) : reads_image() ? key_.rows : 0;
+  }
+  int first_read() const { return key_.mode == SlidingMode::builds ? first_row(key_.built) : 0; }
+  int first_row(int source) const {
+    const int of_plane = key_.sources() / key_.planes;
+    return source / of_plane * (key_.rows / key_.planes) + source % of_plane * 4;
+  }
+  int rows_of(int source) const {
+    const int of_plane = key_.sources() / key_.planes;
+    return std::min(key_.rows / key_.planes - source % of_plane * 4, 4);
+  }
+
+  // The block's channels in row r of the column.
+  Xbyak::RegExp pixel(int r) {
+    if (keeps_rows_) return row_register(r) + offset_;
     find_row(r);
-    const auto target = key_.masked ? to | k1 | T_z : to;
-    const Address from = ptr[row_ + move_];
-    if (key_.vectors == 4)
-      vmovdqu8(target, from);
-    else if (key_.vectors == 2)
-      vpmovzxbw(target, from);
-    else
-      vpmovzxbd(target, from);
+    return row_ + move_;
+  }
+  Reg64 row_register(int r) const { return free_register(r - first_read()); }
+  // Of a source in memory. Kernels that build lanes have no sums to start.
+  Reg64 lanes_register(int source) const { return reads_image() ? start_ : free_register(source); }
+  Reg64 free_register(int i) const {
+    const Reg64 registers[kRowRegisters] = {row_, move_, rbp, r15};
+    return registers[i];
+  }
+  void begin_rows() override {
+    if (!keeps_rows_) return;
+    and_(offset_, ptr[segment_ + static_cast<int>(offsetof(SlidingSegment, moves))]);
+    const int first = first_read();
+    for (int r = first; r < first + rows_read(); ++r)
+      mov(row_register(r),
+          ptr[segment_ + static_cast<int>(offsetof(SlidingSegment, rows)) + r * 8]);
+  }
+
+  template <class V>
+  V valid(const V& to) const {
+    return key_.masked ? V(to | k1 | T_z) : to;
   }
 
   void add_column(int x) override {
@@ -88,27 +142,45 @@ class SlidingByteGenerator final : public SlidingLoop {
       for (int r = 0; r < key_.rows; ++r) add_quads(x, r);
       return;
     }
-    for (int group = 0; group * 4 < key_.rows; ++group) {
-      if (!reads_ahead_) read_rows(group);
+    if (key_.mode == SlidingMode::builds) return find_lanes(key_.built);
+    for (int source = 0; source < key_.sources(); ++source) {
+      if (!reads_ahead_) find_lanes(source);
       // The last tap, which completes an output pixel, comes first.
       for (int kx = key_.taps - 1; kx >= 0; --kx)
         for (int line = 0; line < key_.lines; ++line)
-          for (int v = 0; v < key_.vectors; ++v) add_tap(x, kx, line, group, v, temp(lanes_[v]));
+          for (int v = 0; v < key_.vectors; ++v) add_tap(x, kx, line, source, v, temp(lanes_[v]));
     }
   }
 
-  // The lanes of four rows of the column as temp(lanes_[v]).
-  void read_rows(int group) {
-    const int rows = std::min(key_.rows - group * 4, 4);
-    for (int r = 0; r < rows; ++r) load_row(temp(r), group * 4 + r);
-    if (key_.vectors == 4)
-      interleave(rows);
-    else
-      combine(rows);
+  // The lanes of a source as temp(lanes_[v]).
+  void find_lanes(int source) {
+    const bool loads = key_.mode == SlidingMode::loads;
+    if (!loads) build_lanes(source);
+    if (!uses_lanes()) return;
+    if (loads) lanes_ = {0, 1, 2, 3};
+    for (int v = 0; v < key_.vectors; ++v) {
+      const Address at = ptr[lanes_register(source) + lanes_offset_ + v * 64];
+      loads ? vmovups(temp(v), at) : vmovups(at, temp(lanes_[v]));
+    }
   }
 
-  // Unpacks bytes of up to four rows. What stands in for missing rows meets weights of 0.
-  void interleave(int rows) {
+  // Elements of lanes that stand for missing rows meet weights of 0.
+  void build_lanes(int source) {
+    const int first = first_row(source), rows = rows_of(source);
+    if (key_.vectors == 4) {
+      for (int r = 0; r < rows; ++r) vmovdqu8(valid(zmm(temp(r))), ptr[pixel(first + r)]);
+      unpack_four(rows);
+    } else if (key_.vectors == 2) {
+      load_pair(temp(0), first, rows);
+      if (rows > 2) load_pair(temp(1), first + 2, rows - 2);
+      unpack_two(rows > 2 ? temp(1) : temp(0));
+    } else {
+      load_quarters(first, rows);
+    }
+  }
+
+  // Unpacks bytes of up to four rows.
+  void unpack_four(int rows) {
     const int second = rows > 1, third = 2, fourth = rows > 3 ? 3 : 2;
     vpunpckhbw(temp(4), temp(0), temp(second));
     vpunpcklbw(temp(0), temp(0), temp(second));
@@ -126,28 +198,48 @@ class SlidingByteGenerator final : public SlidingLoop {
     lanes_ = {0, 3, 2, 4};
   }
 
-  // The same of rows that were widened while they were loaded.
-  void combine(int rows) {
+  // Row r, and the next one in the upper half.
+  void load_pair(const Vec& to, int r, int rows) {
+    const Xbyak::Ymm half(to.getIdx()), other(temp(2).getIdx());
+    vmovdqu8(valid(half), ptr[pixel(r)]);
+    if (rows == 1) return;
+    if (key_.masked) {  // by bytes
+      vmovdqu8(valid(other), ptr[pixel(r + 1)]);
+      vinserti64x4(zmm(to), zmm(to), other, 1);
+    } else {
+      vinserti64x4(zmm(to), zmm(to), ptr[pixel(r + 1)], 1);
+    }
+  }
+
+  // Lanes of the rows 0, 2, 1, 3 of temp(0), which has the rows 0 and 1, and `other`.
+  void unpack_two(const Vec& other) {
+    vpunpckhbw(temp(2), temp(0), other);
+    vpunpcklbw(temp(0), temp(0), other);
+    vpermw(zmm(temp(0)), zmm(words()), zmm(temp(0)));
+    vpermw(zmm(temp(1)), zmm(words()), zmm(temp(2)));
     lanes_ = {0, 1, 0, 0};
-    if (key_.vectors == 1) {
-      for (int r = 1; r < rows; ++r) {
-        vpslld(temp(r), temp(r), 8 * r);
-        vpord(temp(0), temp(0), temp(r));
+  }
+
+  // Lanes of 16 channels: each row is a quarter of a vector.
+  void load_quarters(int first, int rows) {
+    const Xbyak::Xmm quarter(temp(0).getIdx()), other(temp(1).getIdx());
+    vmovdqu8(valid(quarter), ptr[pixel(first)]);
+    for (int r = 1; r < rows; ++r) {
+      if (key_.masked) {
+        vmovdqu8(valid(other), ptr[pixel(first + r)]);
+        vinserti32x4(zmm(temp(0)), zmm(temp(0)), other, r);
+      } else {
+        vinserti32x4(zmm(temp(0)), zmm(temp(0)), ptr[pixel(first + r)], r);
       }
-      return;
     }
-    for (int r = 0; r + 1 < rows; r += 2) {
-      vpsllw(temp(r + 1), temp(r + 1), 8);
-      vpord(temp(r), temp(r), temp(r + 1));
-    }
-    const int other = rows > 2 ? 2 : 0;
-    vpunpckhwd(temp(1), temp(0), temp(other));
-    vpunpcklwd(temp(0), temp(0), temp(other));
+    vpermd(zmm(temp(0)), zmm(dwords()), zmm(temp(0)));
+    vpshufb(temp(0), temp(0), bytes());
+    lanes_ = {};
   }
 
   // Dword q of each 128 bits, repeated there: four channels of the group, or of four groups.
   void add_quads(int x, int r) {
-    load_row(temp(0), r);
+    vmovdqu8(valid(zmm(temp(0))), ptr[pixel(r)]);
     for (int lane = 0; lane < 4; ++lane) {
       vpshufd(temp(1), temp(0), lane * 0x55);
       // The vectors whose groups have channels 4 * lane ... of 128 bits.
@@ -168,6 +260,9 @@ class SlidingByteGenerator final : public SlidingLoop {
       vpdpbusd(sum(place, line, v), d, ptr[weights_ + at * 64]);
   }
 
+  // Of the output pixel in one of two lines.
+  Xbyak::RegExp result(int line) const { return line ? c_ + line_ : Xbyak::RegExp(c_); }
+
   void finish(int place) override {
     if (key_.output != ValueType::acc) {
       convert(place);
@@ -183,16 +278,13 @@ class SlidingByteGenerator final : public SlidingLoop {
 
   // In the order of the channels: the 128 bits of four (or two) vectors transposed.
   void store_sums(int place, int line, const Xbyak::RegExp& to) {
-    const auto s = [&](int v) { return Zmm(sum(place, line, v).getIdx()); };
-    const auto t = [&](int i) { return Zmm(temp(i).getIdx()); };
+    const auto s = [&](int v) { return zmm(sum(place, line, v)); };
+    const auto t = [&](int i) { return zmm(temp(i)); };
     if (key_.vectors == 1) return vmovups(ptr[to], s(0));
     vshufi32x4(t(0), s(0), s(1), 0x44);
     vshufi32x4(t(1), s(0), s(1), 0xee);
     if (key_.vectors == 2) {
-      for (int i = 0; i < 2; ++i) {
-        vshufi32x4(t(i), t(i), t(i), 0xd8);
-        vmovups(ptr[to + i * 64], t(i));
-      }
+      for (int i = 0; i < 2; ++i) vmovups(ptr[to + i * 64], t(i));
       return;
     }
     vshufi32x4(t(2), s(2), s(3), 0x44);
@@ -211,16 +303,15 @@ class SlidingByteGenerator final : public SlidingLoop {
     };
     if (!keeps_constants_) load_result_constants();
     if (key_.float_bits) {
-      mov(row_, arg(offsetof(SlidingArgs, shift)));
       for (int v = 0; v < key_.vectors; ++v) {
-        vmovups(scale(), ptr[scale_ + v * 64]);
-        vmovups(shift(), ptr[row_ + v * 64]);
+        vmovups(scale(), ptr[scale_ + v * 128]);
+        vmovups(shift(), ptr[scale_ + v * 128 + 64]);
         for (int line = 0; line < key_.lines; ++line)
           vfmadd213ps(sum(place, line, v), scale(), shift());
       }
     } else {
       for_all([&](const Vec& s, int) { vcvtdq2ps(s, s); });
-      for_all([&](const Vec& s, int v) { vmulps(s, s, ptr[scale_ + v * 64]); });
+      for_all([&](const Vec& s, int v) { vmulps(s, s, ptr[scale_ + v * 128]); });
     }
     if (key_.vectors == 1) {  // a NaN gives the second source: low
       const Address low = ptr_b[args_ + offsetof(SlidingArgs, low)];
@@ -251,21 +342,21 @@ class SlidingByteGenerator final : public SlidingLoop {
   void store_bytes(int place, int line, const Xbyak::RegExp& to) {
     const Vec first = sum(place, line, 0);
     if (key_.vectors == 1) {
-      if (key_.float_bits) return vpmovusdb(masked(ptr[to]), Zmm(first.getIdx()));
+      if (key_.float_bits) return vpmovusdb(masked(ptr[to]), zmm(first));
       vpaddd(first, first, ptr_b[args_ + offsetof(SlidingArgs, zero_point)]);
-      return vpmovdb(masked(ptr[to]), Zmm(first.getIdx()));
+      return vpmovdb(masked(ptr[to]), zmm(first));
     }
     for (int v = 0; v < key_.vectors; v += 2) pack_words(place, line, v);
     pack_bytes(first, sum(place, line, 2));
     vmovdqu8(masked(ptr[to]), first);
   }
 
-  // Two vectors of each line: both lines are packed together, and their 64 bits sorted by line.
+  // Two vectors of each line: both lines are packed together, and their dwords sorted.
   void store_lines(int place) {
     for (int line = 0; line < key_.lines; ++line) pack_words(place, line, 0);
-    const Zmm bytes(sum(place, 0, 0).getIdx());
+    const Zmm bytes = zmm(sum(place, 0, 0));
     pack_bytes(bytes, sum(place, key_.lines - 1, 0));
-    vpermq(bytes, Zmm(order().getIdx()), bytes);
+    vpermd(bytes, zmm(order()), bytes);
     const Xbyak::Ymm half(bytes.getIdx());
     vmovdqu8(masked(ptr[result(0)]), half);
     if (key_.lines == 1) return;
@@ -273,9 +364,29 @@ class SlidingByteGenerator final : public SlidingLoop {
     vmovdqu8(masked(ptr[result(1)]), half);
   }
 
+  // What words(), dwords(), bytes() and order() hold.
+  void emit_tables() override {
+    align(64);
+    L(orders_);
+    if (key_.vectors == 2) {
+      for (int i = 0; i < 32; ++i)  // word i % 2 of a lane: of the rows 0 and 2, or 1 and 3
+        dw(static_cast<std::uint16_t>(i % 2 * 16 + i / 2));
+    } else {
+      for (int i = 0; i < 16; ++i) dd(static_cast<std::uint32_t>(i % 4 * 4 + i / 4));
+    }
+    for (int i = 0; i < 64; ++i) db(i % 4 * 4 + i % 16 / 4);
+    for (int i = 0; i < 16; ++i) {  // four channels of a line
+      const int line = i / 8, quad = i % 8, v = quad / 2 % 2, part = quad / 4 * 2 + quad % 2;
+      dd(static_cast<std::uint32_t>(part * 4 + line * 2 + v));
+    }
+  }
+
+  const Reg64 lanes_offset_ = line_;  // of the column in SlidingArgs::lanes
   const bool keeps_constants_;
   const bool reads_ahead_;      // the next column is read before results are written
+  const bool keeps_rows_;       // pointers to rows stay in registers
   std::array<int, 4> lanes_{};  // temporary registers of the column
+  Xbyak::Label orders_;
 };
 
 }  // namespace

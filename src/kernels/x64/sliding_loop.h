@@ -21,6 +21,81 @@ class SlidingLoop : public SimdAssembler {
   void generate() {
     for (const Reg64& r : saved_) push(r);
     load_arguments();
+    key_.mode == SlidingMode::builds ? pass() : slide();
+    for (int i = 5; i >= 0; --i) pop(saved_[i]);
+    vzeroupper();
+    ret();
+    L(next_segment_);
+    add(segment_, static_cast<int>(sizeof(SlidingSegment)));
+    begin_segment();
+    ret();
+    emit_data();
+    emit_tables();
+  }
+
+ protected:
+  using Address = Xbyak::Address;
+  using Reg64 = Xbyak::Reg64;
+
+  virtual void load_constants() = 0;  // and the mask, once for a row
+  virtual void start(int place) = 0;
+  // Adds column x, counted from the first of the row, to the sums of all output pixels under it.
+  virtual void add_column(int x) = 0;
+  virtual void finish(int place) = 0;
+  virtual void emit_tables() {}  // after the code
+  virtual void read_ahead() {}   // what a kernel reads of a column before the one before is done
+  virtual void next_column() { next_pixel(); }
+  virtual void begin_rows() {}  // after offset_ is that of the first column of a segment
+
+  // Registers by role (System V: rdi holds the arguments).
+  const Reg64 args_ = rdi, segment_ = rsi, columns_ = rcx, offset_ = rdx, weights_ = r8;
+  const Reg64 start_ = r9, scale_ = r10, c_ = r11, pixel_ = r12, pixels_ = r13, line_ = r14;
+  const Reg64 row_ = rax, move_ = rbx;
+
+  // Sums have the first registers; then come those of each kind of kernel.
+  Vec sum(int place, int line, int v) const {
+    return vec((place * key_.lines + line) * key_.vectors + v);
+  }
+  int num_sums() const { return key_.sums(); }
+  // The place of the output pixel that tap kx of column x belongs to; -1: none.
+  int place_of(int x, int kx) const {
+    return kx <= x && (x - kx) % key_.step == 0 ? (x - kx) / key_.step % places_ : -1;
+  }
+  Address arg(std::size_t offset) { return ptr[args_ + static_cast<int>(offset)]; }
+  // row_ + move_ = the block's channels in row r of the column
+  void find_row(int r) {
+    mov(row_, ptr[segment_ + static_cast<int>(offsetof(SlidingSegment, rows)) + r * 8]);
+    mov(move_, ptr[segment_ + static_cast<int>(offsetof(SlidingSegment, moves)) + r * 8]);
+    and_(move_, offset_);
+  }
+
+  // Moves along the image, to the next segment where one ends.
+  void next_pixel() {
+    Xbyak::Label same;
+    add(offset_, ptr[segment_ + static_cast<int>(offsetof(SlidingSegment, stride))]);
+    dec(columns_);
+    jnz(same);
+    call(next_segment_);
+    L(same);
+  }
+
+  const SlidingKey key_;
+  const int places_;  // of output pixels whose sums are in registers
+
+ private:
+  // Columns without sums.
+  void pass() {
+    Xbyak::Label loop, end;
+    L(loop);
+    add_column(0);
+    dec(pixels_);
+    jz(end, T_NEAR);
+    next_column();
+    jmp(loop, T_NEAR);
+    L(end);
+  }
+
+  void slide() {
     for (int place = 0; place < places_; ++place) start(place);
     const int before = key_.taps - 1, period = places_ * key_.step;
     Xbyak::Label loop, end;
@@ -52,58 +127,8 @@ class SlidingLoop : public SimdAssembler {
       if (place < places_ - 1) jmp(end, T_NEAR);
     }
     L(end);
-    for (int i = 3; i >= 0; --i) pop(saved_[i]);
-    vzeroupper();
-    ret();
-    L(next_segment_);
-    add(segment_, static_cast<int>(sizeof(SlidingSegment)));
-    begin_segment();
-    ret();
-    emit_data();
-    emit_tables();
   }
 
- protected:
-  using Address = Xbyak::Address;
-  using Reg64 = Xbyak::Reg64;
-
-  virtual void load_constants() = 0;  // and the mask, once for a row
-  virtual void start(int place) = 0;
-  // Adds column x, counted from the first of the row, to the sums of all output pixels under it.
-  virtual void add_column(int x) = 0;
-  virtual void finish(int place) = 0;
-  virtual void emit_tables() {}  // after the code
-  virtual void read_ahead() {}   // what a kernel reads of a column before the one before is done
-
-  // Registers by role (System V: rdi holds the arguments).
-  const Reg64 args_ = rdi, segment_ = rsi, columns_ = rcx, offset_ = rdx, weights_ = r8;
-  const Reg64 start_ = r9, scale_ = r10, c_ = r11, pixel_ = r12, pixels_ = r13, line_ = r14;
-  const Reg64 row_ = rax, move_ = rbx;
-
-  // Sums have the first registers; then come those of each kind of kernel.
-  Vec sum(int place, int line, int v) const {
-    return vec((place * key_.lines + line) * key_.vectors + v);
-  }
-  int num_sums() const { return key_.sums(); }
-  // The place of the output pixel that tap kx of column x belongs to; -1: none.
-  int place_of(int x, int kx) const {
-    return kx <= x && (x - kx) % key_.step == 0 ? (x - kx) / key_.step % places_ : -1;
-  }
-  Address arg(std::size_t offset) { return ptr[args_ + static_cast<int>(offset)]; }
-  // Of the output pixel in one of two lines.
-  Xbyak::RegExp result(int line) const { return line ? c_ + line_ : Xbyak::RegExp(c_); }
-
-  // row_ + move_ = the block's channels in row r of the column
-  void find_row(int r) {
-    mov(row_, ptr[segment_ + static_cast<int>(offsetof(SlidingSegment, rows)) + r * 8]);
-    mov(move_, ptr[segment_ + static_cast<int>(offsetof(SlidingSegment, moves)) + r * 8]);
-    and_(move_, offset_);
-  }
-
-  const SlidingKey key_;
-  const int places_;  // of output pixels whose sums are in registers
-
- private:
   void load_arguments() {
     mov(segment_, arg(offsetof(SlidingArgs, segments)));
     mov(weights_, arg(offsetof(SlidingArgs, weights)));
@@ -120,19 +145,15 @@ class SlidingLoop : public SimdAssembler {
   void begin_segment() {
     mov(columns_, ptr[segment_ + static_cast<int>(offsetof(SlidingSegment, columns))]);
     mov(offset_, arg(offsetof(SlidingArgs, channel)));
+    begin_rows();
   }
 
   void advance() {
-    Xbyak::Label same;
-    add(offset_, ptr[segment_ + static_cast<int>(offsetof(SlidingSegment, stride))]);
-    dec(columns_);
-    jnz(same);
-    call(next_segment_);
-    L(same);
+    next_column();
     read_ahead();
   }
 
-  const Reg64 saved_[4] = {rbx, r12, r13, r14};
+  const Reg64 saved_[6] = {rbx, rbp, r12, r13, r14, r15};
   Xbyak::Label next_segment_;
 };
 

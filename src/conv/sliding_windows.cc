@@ -1,0 +1,108 @@
+#include "conv/sliding_windows.h"
+
+#include <algorithm>
+
+namespace fbg {
+namespace {
+
+constexpr std::int64_t kWeightBytes = 16 << 10;  // of all blocks, beside the image in the L1
+constexpr std::int64_t kLanesBytes = 24 << 10;   // beside the image in the L1
+constexpr std::int64_t kLeastPixels = 16, kMaxPixels = 128;  // of an output row at a time
+constexpr std::int64_t kVectorBytes = 64;                    // of bytes
+
+}  // namespace
+
+SlidingWindows::SlidingWindows(const ConvGeometry& g, const ConvShape& shape,
+                               const SlidingBlocks& blocks)
+    : geometry_(g),
+      shape_(shape),
+      blocks_(blocks),
+      form_(blocks.form()),
+      wide_(blocks.blocks().front().key) {
+  const SlidingBlock& last = blocks.blocks().back();
+  const std::int64_t weights = last.weights + last.key.products();
+  goes_down_ = weights * wide_.lanes() * 4 > kWeightBytes;
+  // Lanes that windows share are kept for all blocks, unless there are too many.
+  const bool loads = wide_.mode == kernels::SlidingMode::loads;
+  const std::int64_t pixel = loads ? wide_.sources() * wide_.step * kVectorBytes : 0;
+  if (form_.shared > 0 && pixel * blocks.vectors() * kLeastPixels > kLanesBytes) goes_down_ = true;
+  const bool all = form_.shared > 0 && !goes_down_;
+  const std::int64_t vectors = all ? blocks.vectors() : wide_.vectors;
+  const std::int64_t most =
+      pixel == 0 ? kMaxPixels
+                 : std::clamp(kLanesBytes / (pixel * vectors), kLeastPixels, kMaxPixels);
+  parts_ = BalancedSplit::split(shape.output[2], most);
+  lanes_bytes_ = loads ? vectors * kVectorBytes * wide_.sources() *
+                             columns(std::max<std::int64_t>(parts_.largest, 1))
+                       : 0;
+}
+
+std::int64_t SlidingWindows::columns(std::int64_t pixels) const {
+  return (pixels - 1) * wide_.step + wide_.taps;
+}
+
+void SlidingWindows::find_lanes(const SlidingWindow& w, std::int64_t index, std::byte* lanes,
+                                kernels::SlidingArgs& args) const noexcept {
+  if (lanes_bytes_ == 0) return;
+  const SlidingBlock& block = blocks_.blocks()[static_cast<std::size_t>(index)];
+  const std::int64_t sources = block.key.sources(), columns = this->columns(parts_.largest);
+  if (form_.shared > 0 && !goes_down_)
+    lanes += block.channel / wide_.lanes() * kVectorBytes * sources * columns;
+  // New lanes take the place of those that are not needed any more.
+  const std::int64_t first = w.z * (sources - form_.shared);
+  for (std::int64_t s = 0; s < sources; ++s)
+    args.lanes[s] = lanes + (first + s) % sources * block.key.vectors * kVectorBytes * columns;
+}
+
+std::int64_t SlidingWindows::number(const SlidingWindow& w, std::int64_t index) const noexcept {
+  const std::int64_t windows = ceil_div(shape_.output[1], form_.lines);
+  const std::int64_t blocks = std::ssize(blocks_.blocks());
+  const std::int64_t row = (w.image * parts_.count + w.part) * windows + w.y / form_.lines;
+  return (row * blocks + index) * shape_.output[0] + w.z;
+}
+
+bool SlidingWindows::find_rows(const ConvRun& run, const SlidingWindow& w, std::byte* padding,
+                               kernels::SlidingSegment* segment) const noexcept {
+  const ConvGeometry& g = geometry_;
+  const std::int64_t x = w.x.begin * g.stride[2] - g.pad_before[2];
+  const std::int64_t columns = this->columns(w.x.size());
+  const std::int64_t left = std::clamp<std::int64_t>(-x, 0, columns);
+  const std::int64_t right = std::clamp<std::int64_t>(shape_.input[2] - x, left, columns);
+  const auto border = [&](std::int64_t count) {
+    if (count == 0) return;
+    segment->columns = count;
+    segment->stride = 0;
+    std::fill_n(segment->rows, wide_.rows, padding);
+    std::fill_n(segment->moves, wide_.rows, 0);
+    ++segment;
+  };
+  border(left);
+  const bool inside =
+      right == left || find_inside(run, w, x + left, right - left, padding, *segment++);
+  border(columns - right);
+  return inside;
+}
+
+bool SlidingWindows::find_inside(const ConvRun& run, const SlidingWindow& w, std::int64_t x,
+                                 std::int64_t columns, std::byte* padding,
+                                 kernels::SlidingSegment& segment) const noexcept {
+  const ConvGeometry& g = geometry_;
+  segment.columns = columns;
+  segment.stride = run.strides[2];
+  int row = 0;
+  bool inside = true;
+  for (std::int64_t kz = 0; kz < g.kernel[0]; ++kz)
+    for (std::int64_t ky = 0; ky < form_.plane_rows; ++ky, ++row) {
+      const std::int64_t z = w.z * g.stride[0] - g.pad_before[0] + kz * g.dilation[0];
+      const std::int64_t y = w.y * g.stride[1] - g.pad_before[1] + ky * g.dilation[1];
+      const bool outside = z < 0 || z >= shape_.input[0] || y < 0 || y >= shape_.input[1];
+      inside &= !outside;
+      segment.moves[row] = outside ? 0 : -1;
+      segment.rows[row] = outside ? padding
+                                  : run.x + w.image * run.batch_stride + z * run.strides[0] +
+                                        y * run.strides[1] + x * run.strides[2];
+    }
+  return inside;
+}
+
+}  // namespace fbg
