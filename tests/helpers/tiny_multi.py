@@ -2,6 +2,7 @@
 MultiVectorEncoder of sentence-transformers.
 """
 
+import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -77,8 +78,46 @@ MODELS = {
 }
 
 
-def tokenizer(family: str) -> Tokenizer:
+# In PyLate's layout with tokens of their own as prefixes: compared with PyLate itself.
+PYLATE = {
+    "default": Multi("mpnet", "pylate", {"document_length": 20}),
+    "attended": Multi(
+        "modernbert",
+        "pylate",
+        {
+            "query_length": LENGTH,
+            "document_length": 12,
+            "query_prefix": "[Q] ",
+            "document_prefix": "[D] ",
+            "attend_to_expansion_tokens": True,
+            "do_query_expansion": True,
+            "skiplist_words": ["x", ",", "?"],
+        },
+    ),
+    "plain": Multi(
+        "bert",
+        "pylate",
+        {
+            "query_length": 9,
+            "document_length": 12,
+            "query_prefix": "",
+            "document_prefix": "[D] ",
+            "do_query_expansion": False,
+        },
+    ),
+}
+
+
+def tokenizer(family: str, markers: bool = False) -> Tokenizer:
+    """markers: two tokens that texts have no use for are [Q] and [D], as PyLate adds them."""
     result = tiny_models.TOKENIZERS[family]()
+    if markers:
+        names = ("word0", "word1") if result.token_to_id("word0") is not None else ("9", "8")
+        text = result.to_str()
+        for old, new in zip(names, ("[Q] ", "[D] "), strict=True):
+            text = text.replace(json.dumps(old), json.dumps(new))
+        result = Tokenizer.from_str(text)
+        result.add_tokens(["[Q] ", "[D] "])
     square = result.token_to_id("[MASK]") is not None
     # Tokens of the vocabulary, so that it does not grow.
     result.add_special_tokens(["[UNK]", "[CLS]", "[SEP]", "[MASK]"] if square else ["<mask>"])
@@ -86,8 +125,9 @@ def tokenizer(family: str) -> Tokenizer:
 
 
 def write_multi(path: Path, name: str) -> Path:
-    """Write one of MODELS."""
-    family, layout, settings = MODELS[name]
+    """Write one of MODELS, or of PYLATE."""
+    family, layout, settings = {**MODELS, **PYLATE}[name]
+    tokens_of_model = tokenizer(family, name in PYLATE)
     model = tiny_models.tiny_model(family)
     # A window within which every mask token sees some token of the query.
     wide = {"local_attention": 24} if family == "modernbert" else {}
@@ -97,8 +137,8 @@ def write_multi(path: Path, name: str) -> Path:
         config["architectures"] = ["HF_ColBERT"]
         prefixed = {f"bert.{key}": tensor for key, tensor in tensors.items()}
         tensors = {**prefixed, "linear.weight": random("linear", 8, config["hidden_size"])}
-    tiny_models.write_checkpoint(path, config, tensors, tokenizer=tokenizer(family))
-    square = tokenizer(family).token_to_id("[MASK]") is not None
+    tiny_models.write_checkpoint(path, config, tensors, tokenizer=tokens_of_model)
+    square = tokens_of_model.token_to_id("[MASK]") is not None
     names = ("[CLS]", "[SEP]", "[UNK]", "[PAD]", "[MASK]")
     tokens = names if square else ("<s>", "</s>", "<unk>", "<pad>", "<mask>")
     keys = ("cls_token", "sep_token", "unk_token", "pad_token", "mask_token")

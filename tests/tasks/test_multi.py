@@ -38,6 +38,16 @@ def test_vectors_are_those_of_the_package(tmp_path: Path, name: str, isa: str) -
     np.testing.assert_allclose(scores, golden[f"{name}-scores"], rtol=0, atol=1e-3)
 
 
+@pytest.mark.parametrize("name", tiny_multi.PYLATE)
+def test_vectors_are_those_of_pylate(tmp_path: Path, name: str) -> None:
+    model, golden = fbg.load(write_multi(tmp_path, name)), arrays("tiny_pylate")
+    for kind, texts in KINDS.items():
+        rows = model.encode_multi(texts, kind)
+        assert [len(row) for row in rows] == golden[f"{name}-{kind}-tokens"].tolist()
+        wanted = golden[f"{name}-{kind}"]
+        np.testing.assert_allclose(np.concatenate(rows), wanted, rtol=0, atol=1e-4)
+
+
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int8"])
 def test_bits_do_not_depend_on_batch_threads_or_saving(

@@ -23,6 +23,7 @@ PYLATE, PACKAGE = "ColBERT", "MultiVectorEncoder"
 MASK = "MultiVectorMask"
 ARTIFACT = "artifact.metadata"
 KINDS = ("query", "document")
+MARKERS = {"query": "[Q] ", "document": "[D] "}  # PyLate's prefixes where a model states none
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,8 @@ class MultiVector:
 
     lengths: at which they are cut. prefixes: what precedes them. inserted: a prefix is one token.
     skiplist: tokens whose vectors are left out, of the kinds in skipped_in. columns: of the linear
-    layer in the checkpoint, None if there is none.
+    layer in the checkpoint, None if there is none. assumed: kinds whose prefix the files do not
+    state; it is left out where the vocabulary does not have it as a token.
     """
 
     dense: tuple[Dense, ...]
@@ -57,6 +59,7 @@ class MultiVector:
     skiplist: tuple[str, ...]
     skipped_in: tuple[str, ...]
     columns: int | None = None
+    assumed: tuple[str, ...] = ()
 
 
 def read_multi_vector(
@@ -112,10 +115,14 @@ def _of_pylate(
         attended = settings.flag("attend_to_expansion_tokens")
         expansion = Expansion(lengths["query"], attended)
     prefixes = {
-        kind: _text(settings, f"{kind}_prefix", "") + _text(prompts, kind, "") for kind in KINDS
+        kind: _text(settings, f"{kind}_prefix", MARKERS[kind]) + _text(prompts, kind, "")
+        for kind in KINDS
     }
     words = _names(settings, "skiplist_words", tuple(string.punctuation))
-    return MultiVector(dense, True, lengths, prefixes, True, expansion, words, ("document",))
+    assumed = tuple(kind for kind in KINDS if settings.get(f"{kind}_prefix") is None)
+    return MultiVector(
+        dense, True, lengths, prefixes, True, expansion, words, ("document",), assumed=assumed
+    )
 
 
 def _of_artifact(path: Path, max_length: int) -> MultiVector:

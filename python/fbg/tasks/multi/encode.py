@@ -15,7 +15,7 @@ from fbg.tasks.multi.scores import maxsim
 from fbg.tasks.results import RankedDocument
 from fbg.tasks.scores import top_k as best_first
 from fbg.tasks.truncation import CutTexts, require_truncation
-from fbg.text.multi_vector import KINDS, Expansion
+from fbg.text.multi_vector import KINDS, MARKERS, Expansion
 from fbg.text.tokenization import TextTokenizer
 from fbg.threads import calling
 
@@ -164,6 +164,8 @@ class _Reader:
         self._inserted, self._prefix = None, prefix
         if settings.inserted:
             self._inserted, self._prefix = _split_prefix(context.tokenizer, prefix)
+            if self._inserted is None and kind in settings.assumed:
+                self._prefix = prefix.removeprefix(MARKERS[kind])
         try:
             reserved = 0 if self._inserted is None else 1
             self._tokenizer = context.tokenizer.with_max_length(limit - reserved)
