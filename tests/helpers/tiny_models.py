@@ -234,6 +234,7 @@ TOKENIZERS: dict[str, Callable[[], Tokenizer]] = {
         ),
         unigram,
     ),
+    "deberta": byte_pairs,
     "deberta-v2": unigram,
     **dict.fromkeys(
         ("nomic_bert", "megatron-bert", "rembert", "jina_bert"), lambda: wordpiece(VOCABULARY)

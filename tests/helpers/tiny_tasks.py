@@ -30,7 +30,7 @@ KINDS: dict[str, dict[str, Any]] = {
 
 FAMILIES = (
     *("bert", "roberta", "xlm-roberta", "camembert", "distilbert", "electra", "albert"),
-    *("mpnet", "modernbert", "rembert", "deberta-v2"),
+    *("mpnet", "modernbert", "rembert", "deberta", "deberta-v2"),
 )
 
 # Families of which transformers has models since version 5, and their layouts on the hub.

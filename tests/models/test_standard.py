@@ -100,6 +100,9 @@ def rope(**options: Any) -> dict[str, Any]:
         ("deberta-v2", {"conv_kernel_size": 3}, "conv_kernel_size"),
         ("deberta-v2", {"embedding_size": 20}, "embedding_size"),
         ("deberta-v2", {"head_dim": 6}, "num_attention_heads"),
+        ("deberta", {"talking_head": True}, "talking_head"),
+        ("deberta", {"pos_att_type": "p2p"}, "pos_att_type"),
+        ("deberta", {"num_attention_heads": 5}, "num_attention_heads"),
     ],
 )
 def test_an_unsupported_setting_is_named(
@@ -111,7 +114,17 @@ def test_an_unsupported_setting_is_named(
 
 @pytest.mark.parametrize(
     "name",
-    ["qwen3", "gemma3_text", "nomic_bert-hub", "new", "t5", "jina_bert", "rembert", "deberta-v2"],
+    [
+        "qwen3",
+        "gemma3_text",
+        "nomic_bert-hub",
+        "new",
+        "t5",
+        "jina_bert",
+        "rembert",
+        "deberta",
+        "deberta-v2",
+    ],
 )
 @pytest.mark.parametrize("dtype", ["float32", "int8"])
 def test_a_saved_model_gives_the_same_bits(tmp_path: Path, name: str, dtype: str) -> None:

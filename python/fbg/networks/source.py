@@ -76,6 +76,16 @@ class Source(ABC):
         """Return a vector; the names of this and of `rows` are complete."""
         return self._floats(field, name, size)
 
+    def vectors(self, field: str, names: Sequence[str | None], sizes: Sequence[int]) -> Floats:
+        """Return vectors one behind the other; zeros in place of None. Names are complete."""
+        if not self.is_checkpoint:
+            return self._floats(field, field, sum(sizes))
+        parts = [
+            np.zeros(size, np.float32) if name is None else self._floats(field, name, size)
+            for name, size in zip(names, sizes, strict=True)
+        ]
+        return np.concatenate(parts)
+
     @property
     @abstractmethod
     def path(self) -> Path:

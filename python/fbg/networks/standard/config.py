@@ -22,8 +22,10 @@ FULL, SLIDING = "full_attention", "sliding_attention"
 class Names:
     """What a family calls its tensors, without ".weight" and ".bias".
 
-    Those after `layer` follow its name and a dot. qkv: three tensors, or one in which they follow
-    each other. intermediate: of a gated layer the gate, then the other half; or both in one tensor.
+    Those after `layer` follow its name and a dot. qkv: three tensors, one in which they follow each
+    other, or equal parts that are put together so. qkv_biases: of queries, keys and values, where
+    they have names of their own; None stands for zeros. intermediate: of a gated layer the gate,
+    then the other half; or both in one tensor.
     """
 
     word: str = "embed_tokens"
@@ -34,7 +36,8 @@ class Names:
     distance: str | None = None
     pooler: str | None = None
     layer: str = "layers.{n}"
-    qkv: tuple[str, ...] = ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj")
+    qkv: tuple[str | Part, ...] = ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj")
+    qkv_biases: tuple[str | None, ...] = ()
     q_norm: str | None = None
     k_norm: str | None = None
     attention_output: str = "self_attn.o_proj"

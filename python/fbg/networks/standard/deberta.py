@@ -1,16 +1,17 @@
-"""DeBERTa of the second and third version: BERT with disentangled attention."""
+"""DeBERTa, all versions: BERT with disentangled attention."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+from fbg.checkpoints.checkpoint import Part
 from fbg.checkpoints.files import Settings
 from fbg.networks.bert.families import BERT_HEADS
 from fbg.networks.config import ACTIVATIONS
 from fbg.networks.family import Family
 from fbg.networks.heads import HeadNames
 from fbg.networks.standard.config import Names, StandardConfig, read_standard
-from fbg.networks.standard.disentangled import Relative
+from fbg.networks.standard.disentangled import Relative, RelativeNames
 from fbg.networks.standard.network import Standard
 
 __all__ = ["FAMILIES"]
@@ -27,7 +28,33 @@ NAMES = Names(
     intermediate=("intermediate.dense",),
     output="output.dense",
 )
+PACKED = "attention.self.in_proj"
 TERMS = {"c2p", "p2c"}  # content to position, position to content
+
+
+FIRST_RELATIVE = RelativeNames(
+    own_query="attention.self.pos_q_proj", own_key="attention.self.pos_proj", key_biased=False
+)
+
+
+def _read_first(settings: Settings) -> StandardConfig:
+    """Read the settings of the first version: no distances share an embedding, each layer has
+    projections of its own for them, and rows of heads alternate in one product.
+    """
+    if settings.flag("talking_head"):
+        raise settings.error("talking_head", "false")
+    own = settings.replaced(
+        position_buckets=None, norm_rel_ebd=None, share_att_key=False, conv_kernel_size=None
+    )
+    config = _read(own)
+    heads = config.num_heads
+    names = replace(
+        config.layouts[0],
+        qkv=tuple(Part(PACKED, 3 * n + k, 3 * heads) for k in range(3) for n in range(heads)),
+        qkv_biases=("attention.self.q_bias", None, "attention.self.v_bias"),
+        relative=FIRST_RELATIVE,
+    )
+    return replace(config, layouts=(names,), biases=config.biases - {"qkv"})
 
 
 def _read(settings: Settings) -> StandardConfig:
@@ -100,4 +127,7 @@ HEADS = {
     **BERT_HEADS,
     "ForSequenceClassification": HeadNames("classifier", dense="pooler.dense", activation="gelu"),
 }
-FAMILIES = (Family("deberta-v2", Standard, _read, f"{NAMES.word}.weight", HEADS),)
+FAMILIES = (
+    Family("deberta", Standard, _read_first, f"{NAMES.word}.weight", HEADS),
+    Family("deberta-v2", Standard, _read, f"{NAMES.word}.weight", HEADS),
+)

@@ -41,7 +41,10 @@ class Relative:
 
 @dataclass(frozen=True)
 class RelativeNames:
-    """What a family calls the tensors; projections follow the name of their layer and a dot."""
+    """What a family calls the tensors; projections follow the name of their layer and a dot.
+
+    key_biased: whether the projection to keys has a bias.
+    """
 
     embeddings: str = "encoder.rel_embeddings"
     norm: str = "encoder.LayerNorm"
@@ -49,6 +52,7 @@ class RelativeNames:
     key: str = "attention.self.key_proj"
     own_query: str = "attention.self.pos_query_proj"
     own_key: str = "attention.self.pos_key_proj"
+    key_biased: bool = True
 
 
 @dataclass(frozen=True)
@@ -87,17 +91,16 @@ def read_tables(
         embeddings = embeddings * norm.weight + norm.bias
     descending = np.ascontiguousarray(embeddings[::-1], np.float32)
 
-    def projected(name: str, wanted: bool) -> Floats | None:
+    def projected(name: str, wanted: bool, biased: bool = True) -> Floats | None:
         if not wanted:
             return None
-        weight = source.table("", name, size, size)
-        table: Floats = descending @ weight.T + source.vector("", f"{name}.bias", size)
-        return table
+        table: Floats = descending @ source.table("", name, size, size).T
+        return table + source.vector("", f"{name}.bias", size) if biased else table
 
     key, query = (names.key, names.query) if relative.shared else (names.own_key, names.own_query)
     return [
         RelativeTables(
-            projected(f"{layer}.{key}", relative.keys),
+            projected(f"{layer}.{key}", relative.keys, names.key_biased),
             projected(f"{layer}.{query}", relative.queries),
         )
         for layer in layers

@@ -188,7 +188,8 @@ class Standard(Transformer):
 def _stored(source: Source, names: Names) -> bool:
     """Return whether the checkpoint calls its tensors so: some of them, as one may be missing."""
     layer = names.layer.format(n=0)
-    probes = (("qkv", names.qkv[0]), ("attention_output", names.attention_output))
+    first = names.qkv[0].name if isinstance(names.qkv[0], Part) else names.qkv[0]
+    probes = (("qkv", first), ("attention_output", names.attention_output))
     return any(
         source.rows(f"layers.0.{field}.weight", f"{layer}.{name}.weight") is not None
         for field, name in probes
@@ -252,12 +253,17 @@ def _read_layer(source: Source, config: StandardConfig, names: Names, n: int) ->
             replace(part, name=full(part.name)) if isinstance(part, Part) else full(part)
             for part in parts
         ]
-        widths = outputs if len(parts) > 1 else [sum(outputs)]
+        total = sum(outputs)
+        widths = outputs if len(parts) == len(outputs) else [total // len(parts)] * len(parts)
         bias = field in config.biases
         return source.linear(f"layers.{n}.{field}", stored, inputs, widths, bias=bias)
 
+    qkv = linear("qkv", names.qkv, hidden, [queries, keys, keys])
+    if names.qkv_biases:
+        stored = [None if name is None else full(name) for name in names.qkv_biases]
+        qkv = replace(qkv, bias=source.vectors(f"{qkv.name}.bias", stored, [queries, keys, keys]))
     return Layer(
-        qkv=linear("qkv", names.qkv, hidden, [queries, keys, keys]),
+        qkv=qkv,
         attention_output=linear("attention_output", (names.attention_output,), queries, [hidden]),
         q_norm=head_norm("q_norm", names.q_norm),
         k_norm=head_norm("k_norm", names.k_norm),
