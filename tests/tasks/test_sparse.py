@@ -9,6 +9,9 @@ import pytest
 from safetensors.numpy import save_file
 
 import fbg
+from fbg.runtime.work import compute
+from fbg.tasks.engines import MASKS
+from fbg.tasks.sparse import encode_sparse_steps
 from helpers import tiny_bert, tiny_sparse, tiny_tasks
 from helpers.minilm import arrays
 
@@ -174,6 +177,27 @@ def test_queries_may_pass_the_modules_of_documents(tmp_path: Path) -> None:
     change(path, structure={"query": same, "document": same})
     rows = [fbg.load(tmp_path).encode_sparse(TEXTS, kind=kind) for kind in ("query", "document")]
     np.testing.assert_array_equal(*(row.to_dense() for row in rows))
+
+
+@pytest.mark.parametrize("strategy", ["max", "sum"])
+def test_texts_share_products_with_the_vocabulary(tmp_path: Path, strategy: str) -> None:
+    model = fbg.load(write(tmp_path, pooling_strategy=strategy))
+    texts = TEXTS * 10  # some of them begin in one product and end in the next
+    assert sum(ids.size for ids in model.tokenizer(texts)) > 3 * MASKS[1]
+    together = model.encode_sparse(texts, batch_size=len(texts)).to_dense()
+    alone = [model.encode_sparse(text).to_dense()[0] for text in TEXTS]
+    np.testing.assert_array_equal(together, np.stack(alone * 10))
+
+
+def test_hidden_states_of_one_batch_are_kept_at_a_time(tmp_path: Path) -> None:
+    model = fbg.load(write(tmp_path))
+    steps = encode_sparse_steps(model.context, TEXTS * 3, batch_size=5)
+    counts, work = [], next(steps)
+    with pytest.raises(StopIteration):
+        while True:
+            counts.append(len(work.ids))
+            work = steps.send(compute(work, 1))
+    assert counts == [5, 5, 2]
 
 
 def test_no_texts_make_no_rows(tmp_path: Path) -> None:

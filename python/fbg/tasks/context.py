@@ -100,7 +100,7 @@ class TaskCall:
         self.where = f"{task}: {argument}"
         self._context = context
         self._task = task
-        self._batch_size = require_count(f"{task}: batch_size", batch_size)
+        self.batch_size = require_count(f"{task}: batch_size", batch_size)
         self.truncation = require_truncation(task, truncation)
 
     def blocks(
@@ -154,11 +154,31 @@ class TaskCall:
         """
         engine = self._context.head_engine.engine
         ids, types = [text.ids for text in encoded], [text.types for text in encoded]
-        return (yield Work(engine, ids, types, self._task, keep, self._batch_size))
+        return (yield Work(engine, ids, types, self._task, keep, self.batch_size))
 
     def decode(self, states: Floats) -> Iterator[Floats]:
         """Yield the logits of the whole vocabulary for each masked token (`HeadEngine.decode`)."""
         return self._context.head_engine.decode(states, self._context.num_threads)
+
+    def decode_best(self, states: Sequence[Floats]) -> Iterator[Floats]:
+        """Yield for each text the largest logit of every token of the vocabulary in any place.
+
+        states: (tokens, embedding_size) of each text, at least one token.
+        """
+        engine, threads = self._context.head_engine, self._context.num_threads
+        ends = np.cumsum([len(rows) for rows in states])
+        text, begin, best = 0, 0, None
+        for columns in engine.decode_columns(np.concatenate(states), threads):
+            place, width = 0, columns.shape[1]
+            while place < width:
+                stop = min(int(ends[text]) - begin, width)
+                part = columns[:, place:stop].max(axis=1)
+                best = part if best is None else np.maximum(best, part)
+                place = stop
+                if begin + stop == ends[text]:
+                    yield best + engine.decoder_bias
+                    text, best = text + 1, None
+            begin += width
 
 
 def _checked_prompt(context: TaskContext, head: Head, task: str, prompt: object) -> str | None:

@@ -25,7 +25,10 @@ __all__ = ["EmbeddingEngines", "HeadEngine"]
 Floats = npt.NDArray[np.float32]
 
 MAX_PROMPTS = 16  # engines kept for prompts that are not pooled
-MAX_MASKS = 32  # of one product with the decoder: a panel of its packed factor
+# Of one product with the decoder: at least a panel of its packed factor, more for vocabularies of
+# which the logits do not take many megabytes.
+MASKS = (32, 128)
+MAX_LOGITS = 1 << 22
 
 
 class EmbeddingEngines:
@@ -141,13 +144,25 @@ class HeadEngine:
 
         states: (masks, embedding_size), the output for masked tokens.
         """
+        for columns in self.decode_columns(states, num_threads):
+            yield from columns.T + self.decoder_bias
+
+    def decode_columns(self, states: Floats, num_threads: int) -> Iterator[Floats]:
+        """Yield (vocabulary, some masks): the logits of the next masks, less `decoder_bias`."""
         head = self._transformer.head
-        assert head is not None and head.decoder_bias is not None
+        assert head is not None
         table = self._transformer.embeddings.word if head.decoder is None else head.decoder
-        for begin in range(0, states.shape[0], MAX_MASKS):
+        masks = min(max(MAX_LOGITS // table.shape[0] // MASKS[0] * MASKS[0], MASKS[0]), MASKS[1])
+        for begin in range(0, states.shape[0], masks):
             # The table is by far the larger factor: it is read where it lies, as the left one, and
             # the states are packed.
-            part = states[begin : begin + MAX_MASKS]
+            part = states[begin : begin + masks]
             packed = PackedB(part, transpose=True, dtype="float32")
-            columns = linear(table, packed, num_threads=num_threads)
-            yield from columns.T + head.decoder_bias
+            yield linear(table, packed, num_threads=num_threads)
+
+    @property
+    def decoder_bias(self) -> Floats:
+        """(vocabulary,), of a masked language model."""
+        head = self._transformer.head
+        assert head is not None and head.decoder_bias is not None
+        return head.decoder_bias

@@ -7,7 +7,7 @@ models have a table of weights for queries, whose embedding is then the weights 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -20,6 +20,7 @@ from fbg.tasks.context import TaskCall, TaskContext
 from fbg.tasks.inputs import require_choice, require_texts, text_blocks
 from fbg.text.multi_vector import KINDS
 from fbg.text.query_weights import QueryWeights
+from fbg.text.sentence import Splade
 from fbg.threads import calling
 
 __all__ = ["SparseEmbeddings", "SparseMethods", "compressed_rows", "encode_sparse_steps"]
@@ -66,8 +67,8 @@ class SparseMethods:
         """Return sparse embeddings, one row for each sentence.
 
         sentences: a str, for one row, or an iterable of str.
-        batch_size: the most sentences to compute at a time; limits memory, and never changes a
-            result.
+        batch_size: the most sentences to compute at a time, and whose hidden states are kept at a
+            time; never changes a result.
         truncation: True truncates texts to `max_length` tokens; False raises ValueError for a
             longer one.
         kind: "query" or "document", which differ only where the model has a table of weights for
@@ -102,19 +103,37 @@ def encode_sparse_steps(
     if kind == "query" and table is not None:
         return _weigh_queries(context, table, given, call)
     for block in call.blocks(given):
-        for states in (yield from call.run(block.encoded, lambda n, output: output.copy())):
-            weights = np.zeros(context.config.vocab_size, np.float32)
-            for logits in call.decode(states):
-                gained = np.log1p(np.maximum(logits, 0))
-                if splade.twice:
-                    gained = np.log1p(gained)
-                if splade.sums:
-                    weights += gained
-                else:
-                    np.maximum(weights, gained, out=weights)
-            indices.append(np.flatnonzero(weights).astype(np.int32))
-            data.append(weights[indices[-1]])
+        for begin in range(0, len(block.encoded), call.batch_size):
+            part = block.encoded[begin : begin + call.batch_size]
+            states = yield from call.run(part, lambda n, output: output.copy())
+            with calling:
+                for weights in _weights(call, states, splade, context.config.vocab_size):
+                    indices.append(np.flatnonzero(weights).astype(np.int32))
+                    data.append(weights[indices[-1]])
     return compressed_rows(indices, data, context.config.vocab_size)
+
+
+def _weights(
+    call: TaskCall, states: list[Floats], splade: Splade, vocabulary: int
+) -> Iterator[Floats]:
+    """Yield (vocabulary,) for each text."""
+    # The gain grows with the logit, so of a maximum only the largest logit counts.
+    best = call.decode_best([rows for rows in states if len(rows)])
+    for rows in states:
+        if not len(rows):
+            yield np.zeros(vocabulary, np.float32)
+        elif splade.sums:
+            weights = np.zeros(vocabulary, np.float32)
+            for logits in call.decode(rows):
+                weights += _gained(logits, splade)
+            yield weights
+        else:
+            yield _gained(next(best), splade)
+
+
+def _gained(logits: Floats, splade: Splade) -> Floats:
+    gained: Floats = np.log1p(np.maximum(logits, 0))
+    return np.log1p(gained) if splade.twice else gained
 
 
 def _weigh_queries(
