@@ -171,3 +171,11 @@ def test_scores_that_are_no_numbers_come_last() -> None:
     corpus[7, 3] = np.nan
     found = fbg.semantic_search(query, corpus, top_k=50)[0]
     assert [hit["corpus_id"] for hit in found][-1] == 7
+
+
+def test_bits_are_counted_in_blocks_of_the_corpus() -> None:
+    rng = np.random.default_rng(2)
+    bits = rng.integers(0, 2, (2 * search.BIT_ROWS + 7, 40)).astype(np.uint8)
+    packed = np.packbits(bits, axis=1)
+    wanted = -(bits[:3, None] != bits[None]).sum(axis=2)
+    np.testing.assert_array_equal(fbg.similarity(packed[:3], packed, "hamming"), wanted)

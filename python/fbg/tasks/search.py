@@ -26,6 +26,7 @@ Metric = Literal["cosine", "dot", "hamming"]
 METRICS = ("cosine", "dot", "hamming")
 BLOCK_BYTES = 64 << 20  # of scores
 ROWS = 1 << 16  # of the corpus at most, per block
+BIT_ROWS = 1 << 14  # of it whose bits are compared at a time: they stay in the cache
 
 
 class Hit(TypedDict):
@@ -114,22 +115,36 @@ def _scores(left: Array, right: Array, metric: str) -> Array:
 
 
 def _minus_different_bits(left: Array, right: Array) -> npt.NDArray[np.int32]:
+    """Return minus the bits that differ, 64 of them at a time for a block of the corpus."""
     padding = -left.shape[1] % 8
     a, b = (
         np.ascontiguousarray(np.pad(x.view(np.uint8), ((0, 0), (0, padding)))).view(np.uint64)
         for x in (left, right)
     )
+    words = np.ascontiguousarray(b.T)
+    counter = np.uint16 if 64 * len(words) < 1 << 16 else np.uint32
     result = np.empty((len(a), len(b)), np.int32)
-    for n, row in enumerate(a):
-        result[n] = -_count_bits(b ^ row).sum(axis=1, dtype=np.int32)
+    for first in range(0, len(b), BIT_ROWS):
+        part = words[:, first : first + BIT_ROWS]
+        differing = np.empty_like(part[0])
+        counts: Array = np.empty(part.shape[1], counter)
+        for n, row in enumerate(a):
+            counts[:] = 0
+            for own, others in zip(row, part, strict=True):
+                np.bitwise_xor(others, own, out=differing)
+                counts += _count_bits(differing)
+            np.negative(counts, out=result[n, first : first + BIT_ROWS], dtype=np.int32)
     return result
 
 
-def _count_bits(words: npt.NDArray[np.uint64]) -> npt.NDArray[Any]:
+def _count_bits(words: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint8]:
+    """Return how many bits of each word are set."""
     if hasattr(np, "bitwise_count"):
-        return np.bitwise_count(words)
+        found: npt.NDArray[np.uint8] = np.bitwise_count(words)
+        return found
     counts = np.array([bin(n).count("1") for n in range(1 << 16)], np.uint8)  # before NumPy 2
-    return counts[words.view(np.uint16)].reshape(len(words), -1)
+    found = counts[words.view(np.uint16)].reshape(-1, 4).sum(axis=1, dtype=np.uint8)
+    return found
 
 
 def _unit(x: Array) -> Array:
