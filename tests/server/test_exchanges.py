@@ -1,18 +1,38 @@
 """Requests of each dialect, and the forms of their answers: tests/data/serving_exchanges.json.
 
+    path, request     a POST request with this JSON; "content" stands for a body that is no JSON,
+                      "times" adds fields with lists of so many short texts, neither makes it a GET
+    server            "locked": one that has a key; "full": one that is overloaded; "starting": one
+                      whose models are not loaded yet; without it, one with a model of every kind
+    status, headers   of the answer
+    response, lines   its JSON, or lines of its text
+
 An answer must have the fields and the JSON types of the one in the file, no more and no fewer; each
-element of a list must have those of the first element there. Values are compared in other tests.
+element of a list must have those of the first element there. Of errors, what programs read is
+compared as well. Other values are compared in other tests.
 """
 
+import asyncio
 import json
+import socket
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
+from fbg.server.app import GET_ROUTES, POST_ROUTES, build_app
+from fbg.server.settings import ModelSource, Settings
+from fbg.server.state import State
 from helpers.minilm import DATA
+from helpers.serving import RunningServer, running
 
 EXCHANGES = json.loads((DATA / "serving_exchanges.json").read_text(encoding="utf-8"))
+
+# What programs read of an error; the words in it are for people.
+READ_BY_PROGRAMS = ("type", "param", "code", "error_type")
 
 
 def form(value: Any) -> str:
@@ -34,17 +54,101 @@ def check_form(got: Any, wanted: Any, where: str) -> None:
             check_form(item, wanted[0], f"{where}[{n}]")
 
 
+def check_error(got: dict[str, Any], wanted: dict[str, Any]) -> None:
+    nested = (got["error"], wanted["error"]) if isinstance(wanted.get("error"), dict) else ()
+    for ours, theirs in [(got, wanted), nested] if nested else [(got, wanted)]:
+        for key in READ_BY_PROGRAMS:
+            assert ours.get(key) == theirs.get(key), key
+
+
+class StartingServer(httpx.BaseTransport):
+    """The application of a server whose models are not loaded yet."""
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        async def answer() -> httpx.Response:
+            transport = httpx.ASGITransport(build_app(state))
+            async with httpx.AsyncClient(transport=transport) as client:
+                content = request.read()
+                return await client.request(request.method, str(request.url), content=content)
+
+        state = State(Settings((ModelSource("m", "nowhere"),), access_log=False), 1)
+        try:
+            got = asyncio.run(answer())
+        finally:
+            state.queue.close()
+        return httpx.Response(got.status_code, headers=got.headers, content=got.content)
+
+
+@contextmanager
+def full_server(model: Path) -> Iterator[RunningServer]:
+    """A server that takes one request at a time, and has one whose body does not arrive."""
+    with running(str(model), "--max-concurrent-requests", "1") as server:
+        host, _, port = server.url.removeprefix("http://").partition(":")
+        with socket.create_connection((host, int(port))) as held:
+            held.sendall(b"POST /embed HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
+            while httpx.post(f"{server.url}/embed", json={"inputs": "a"}).status_code != 429:
+                pass
+            yield server
+
+
+@pytest.fixture(scope="module")
+def servers(server: RunningServer, directories: dict[str, Path]) -> Iterator[dict[str, Any]]:
+    """Clients by the kind of server that they ask."""
+    with ExitStack() as stack:
+
+        def client(url: str) -> httpx.Client:
+            return stack.enter_context(httpx.Client(base_url=url, timeout=30))
+
+        locked = stack.enter_context(running(str(directories["text"]), FBG_API_KEY="secret"))
+        full = stack.enter_context(full_server(directories["text"]))
+        starting = httpx.Client(base_url="http://starting", transport=StartingServer())
+        yield {
+            "open": client(server.url),
+            "locked": client(locked.url),
+            "full": client(full.url),
+            "starting": stack.enter_context(starting),
+        }
+
+
+def ask(client: httpx.Client, exchange: dict[str, Any]) -> httpx.Response:
+    if "content" in exchange:
+        return client.post(exchange["path"], content=exchange["content"])
+    if "request" not in exchange:
+        return client.get(exchange["path"])
+    many = {field: ["a"] * count for field, count in exchange.get("times", {}).items()}
+    return client.post(exchange["path"], json=exchange["request"] | many)
+
+
 @pytest.mark.parametrize("name", EXCHANGES)
-def test_answers_have_the_form_that_clients_expect(name: str, client: httpx.Client) -> None:
+def test_answers_have_the_form_that_clients_expect(name: str, servers: dict[str, Any]) -> None:
     exchange = EXCHANGES[name]
-    if "request" in exchange:
-        answer = client.post(exchange["path"], json=exchange["request"])
-    else:
-        answer = client.get(exchange["path"])
+    answer = ask(servers[exchange.get("server", "open")], exchange)
     assert answer.status_code == exchange["status"], answer.text
-    check_form(answer.json(), exchange["response"], name)
     for header in exchange.get("headers", ()):
         assert answer.headers[header] == "cpu" or answer.headers[header].isdigit()
+    if "lines" in exchange:
+        assert set(exchange["lines"]) <= set(answer.text.splitlines())
+        assert bool(exchange["lines"]) == bool(answer.text)
+        return
+    check_form(answer.json(), exchange["response"], name)
+    if exchange["status"] >= 400:
+        check_error(answer.json(), exchange["response"])
+
+
+def test_every_route_has_an_exchange() -> None:
+    """All but the page, which test_page.py reads."""
+    paths = {exchange["path"] for exchange in EXCHANGES.values() if exchange["status"] == 200}
+    routes = {route.path for route in POST_ROUTES} | {path for path, _ in GET_ROUTES}
+    assert routes - paths == {"/v1/models/{name:path}"} and "/v1/models/text" in paths
+
+
+@pytest.mark.parametrize("dialect", ["openai", "tei", "cohere"])
+def test_every_dialect_has_an_exchange_for_each_of_its_errors(dialect: str) -> None:
+    found = {item["status"] for name, item in EXCHANGES.items() if name.startswith(dialect)}
+    wanted = {400, 401, 404, 405, 413, 429, 503}
+    # An embedding is what every model can compute, so that OpenAI's route has no such error.
+    wanted |= {"openai": set(), "tei": {422, 424}, "cohere": {500}}[dialect]
+    assert wanted <= found
 
 
 @pytest.mark.parametrize("name", ["openai embeddings, float", "openai, a model that is not there"])
