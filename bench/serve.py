@@ -4,8 +4,10 @@
 
 Closed loop: 1, 8, 32 and 128 clients, of one short sentence, of mixed lengths, of batches of 32.
 Open loop: a share of the highest closed-loop rate. Bulk and interactive: one short sentence at a
-time, alone and while a client sends batches without a pause. Contestants take turns in each round;
-figures are medians of the rounds. Latencies are of all requests. CPU is that of the server process.
+time, alone and while two clients send batches without a pause, in turn; the ratio of the p99 is
+printed for each round. In process: batches of 32 as 8 clients send them, and by Model.encode of
+this process, in turn. Contestants take turns in each round; figures are medians of the rounds.
+Latencies are of all requests. CPU is that of the server process.
 
 --ort: an int8 export, as bench/exports.py makes it. --infinity: the program infinity_emb of an
 environment in which infinity-emb is installed. Every server answers base64. All are started before
@@ -32,6 +34,8 @@ from typing import Any
 
 import corpus
 from http_load import Job, Result
+
+import fbg
 
 HERE = Path(__file__).parent
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -93,10 +97,15 @@ def running(
             process.kill()
 
 
+def is_saved(model: Path) -> bool:
+    """Whether fbg wrote the directory, which then says the dtype."""
+    return (model / "fbg.safetensors").is_file()
+
+
 def this_server(model: Path, port: int, *more: str) -> list[str]:
     """The command of `fbg serve` with one model, "m", in int8."""
     command = [sys.executable, "-m", "fbg", "serve", f"m={model}", "--port", str(port), *more]
-    return command if (model / "fbg.safetensors").is_file() else [*command, "--dtype", "int8"]
+    return command if is_saved(model) else [*command, "--dtype", "int8"]
 
 
 def contestants(options: argparse.Namespace, stack: ExitStack) -> list[Server]:
@@ -203,21 +212,55 @@ def measured(
 
 
 def beside_bulk(servers: list[Server], options: argparse.Namespace) -> list[dict[str, Any]]:
-    """Single queries while one client sends batches of 32 without a pause."""
+    """Single queries, alone and while two clients send batches of 32 without a pause."""
+    names = "1 client before bulk", "1 client beside bulk"
     rows = []
     for server in servers:
-        results, cpu = [], []
+        results: tuple[list[Result], list[Result]] = ([], [])
+        cpu: tuple[list[float], list[float]] = ([], [])
         for _ in range(options.rounds):
-            bulk = start(
-                Job(server.port, server.path, bodies("bulk"), 2, options.seconds + 0.6, warm_up=0)
-            )
-            before = server.cpu_seconds
-            results.append(load(server, "short", 1, options.seconds, warm_up=0.3))
-            cpu.append(server.cpu_seconds - before)
-            finish(bulk)
-        rows.append(row(server, "1 client beside bulk", results, cpu))
-        show(rows[-1])
+            for bulk_clients, found, taken in zip((0, 2), results, cpu, strict=True):
+                bulk = None
+                if bulk_clients:
+                    seconds = options.seconds + 0.6
+                    job = Job(server.port, server.path, bodies("bulk"), bulk_clients, seconds, 0.0)
+                    bulk = start(job)
+                before = server.cpu_seconds
+                found.append(load(server, "short", 1, options.seconds, warm_up=0.3))
+                taken.append(server.cpu_seconds - before)
+                if bulk is not None:
+                    finish(bulk)
+        ratios = [b.percentile(0.99) / a.percentile(0.99) for a, b in zip(*results, strict=True)]
+        for name, found, taken in zip(names, results, cpu, strict=True):
+            rows.append(row(server, name, found, taken))
+            show(rows[-1])
+        rows[-1]["p99_ratios"] = [round(ratio, 2) for ratio in ratios]
+        print(f"{server.name:<12} p99 beside bulk / alone: {rows[-1]['p99_ratios']}", flush=True)
     return rows
+
+
+def in_process(server: Server, options: argparse.Namespace) -> list[dict[str, Any]]:
+    """Batches of 32: what 8 clients get of `fbg serve`, and what Model.encode does here."""
+    model = fbg.load(options.model, dtype=None if is_saved(options.model) else "int8")
+    batches = [json.loads(body)["input"] for body in bodies("bulk")]
+    served, here = [], []
+    for _ in range(options.rounds):
+        served.append(load(server, "bulk", 8, options.seconds).rate)
+        count, begin = 0, time.perf_counter()
+        while time.perf_counter() < begin + options.seconds:
+            model.encode(batches[count % len(batches)])
+            count += 1
+        here.append(count / (time.perf_counter() - begin))
+    ratios = [round(a / b, 2) for a, b in zip(served, here, strict=True)]
+    entry = {
+        "server": server.name,
+        "load": "bulk, 8 clients, and in process",
+        "requests_per_s": round(statistics.median(served), 1),
+        "in_process_per_s": round(statistics.median(here), 1),
+        "ratios": ratios,
+    }
+    print(entry, flush=True)
+    return [entry]
 
 
 def show(entry: dict[str, Any]) -> None:
@@ -236,27 +279,28 @@ def main() -> None:
     parser.add_argument("--ort", type=Path, help="int8 export for the onnxruntime server")
     parser.add_argument("--infinity", help="the program infinity_emb")
     parser.add_argument("--clients", default="1,8,32,128")
-    parser.add_argument("--kinds", default="short,mixed,bulk")
+    parser.add_argument("--kinds", default="short,mixed,bulk", help="empty: none of these")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=3.0)
-    parser.add_argument("--share", type=float, default=0.8, help="of the capacity, in open loop")
+    parser.add_argument("--share", type=float, default=0.8, help="of the capacity; 0: none")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     rows: list[dict[str, Any]] = []
     with ExitStack() as stack:
         servers = contestants(options, stack)
-        for kind in options.kinds.split(","):
+        for kind in filter(None, options.kinds.split(",")):
             for clients in map(int, options.clients.split(",")):
                 if kind == "bulk" and clients > 8:
                     continue
                 rows += measured(servers, f"{kind}, {clients} clients", options, kind, clients)
-        if options.share:
+        if options.share and rows:
             for server in servers:
                 closed = [r["requests_per_s"] for r in rows if r["server"] == server.name]
                 rate = options.share * max(closed)
                 what = f"short, open, {rate:.0f}/s"
                 rows += measured([server], what, options, "short", 128, rate=rate)
         rows += beside_bulk(servers, options)
+        rows += in_process(servers[0], options)
     if options.json:
         options.json.write_text(json.dumps(rows, indent=1))
 

@@ -2,10 +2,13 @@
 
     python bench/serve_limits.py MODEL_DIRECTORY [--minutes 5] [--json out.json]
 
-Three servers, one after the other, each with the load that the line names:
+Four servers, one after the other, each with the load that the line names:
 
     health     /health every 20 ms, while clients of single sentences and of bulk requests keep the
                server busy
+    cost       32 clients of single sentences: CPU time of the server for each request, less that of
+               a call of AsyncModel.encode by 32 callers in this process, which has the same
+               tokenization, queue and computation without HTTP
     overload   arrivals at 3 times the capacity, with at most 64 requests at a time: the rest should
                be answered 429, and as many as before should be answered 200. The server and the
                load generator each have half of the CPUs: on shared ones, the larger load would
@@ -18,6 +21,7 @@ The capacity is the rate of 32 clients in a closed loop, measured first on each 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import http.client
 import json
 import os
@@ -28,7 +32,9 @@ from pathlib import Path
 from typing import Any
 
 from http_load import Job
-from serve import Server, bodies, finish, free_port, load, running, start, this_server
+from serve import Server, bodies, finish, free_port, is_saved, load, running, start, this_server
+
+import fbg
 
 
 @contextmanager
@@ -79,6 +85,48 @@ def health(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
             }
 
 
+def cost(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    model = fbg.load(options.model, dtype=None if is_saved(options.model) else "int8")
+    with server_of(options) as server:
+        for _ in range(options.rounds):
+            before = server.cpu_seconds, main_thread_seconds(server)
+            result = load(server, "short", 32, options.seconds, warm_up=0.0)
+            requests = len(result.latencies)
+            spent = (server.cpu_seconds - before[0]) / requests
+            in_process = asyncio.run(seconds_of_calls(model, options.seconds))
+            yield {
+                "load": "32 clients, CPU time of a request",
+                "server_us": round(1e6 * spent),
+                "in_process_us": round(1e6 * in_process),
+                "http_us": round(1e6 * (spent - in_process)),
+                "http_thread_us": round(1e6 * (main_thread_seconds(server) - before[1]) / requests),
+                "requests_per_s": round(result.rate),
+            }
+
+
+def main_thread_seconds(server: Server) -> float:
+    """CPU time of the thread that speaks HTTP."""
+    number = server.process.pid
+    return int(Path(f"/proc/{number}/task/{number}/schedstat").read_text().split()[0]) / 1e9
+
+
+async def seconds_of_calls(model: fbg.Model, seconds: float) -> float:
+    """CPU time of a call of AsyncModel.encode, with 32 callers in this process."""
+    texts = [json.loads(body)["input"] for body in bodies("short")]
+    calls, end = 0, time.perf_counter() + seconds
+
+    async def caller(runs: fbg.AsyncModel) -> None:
+        nonlocal calls
+        while time.perf_counter() < end:
+            calls += 1
+            await runs.encode([texts[calls % len(texts)]])
+
+    async with fbg.AsyncModel(model) as runs:
+        begin = time.process_time()
+        await asyncio.gather(*(caller(runs) for _ in range(32)))
+        return (time.process_time() - begin) / calls
+
+
 def overload(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
     everywhere = os.sched_getaffinity(0)
     cpus = sorted(everywhere)
@@ -118,14 +166,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("model", type=Path, help="a model directory, saved by fbg or not")
     parser.add_argument("--seconds", type=float, default=5.0)
-    parser.add_argument("--rounds", type=int, default=1, help="of the overload")
+    parser.add_argument("--rounds", type=int, default=1, help="of the cost and the overload")
     parser.add_argument("--minutes", type=int, default=0, help="of the steady load")
     parser.add_argument("--share", type=float, default=0.8, help="of the capacity, in steady load")
-    parser.add_argument("--only", choices=("health", "overload", "steady"))
+    parser.add_argument("--only", choices=("health", "cost", "overload", "steady"))
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     rows = []
-    for part in (health, overload, steady):
+    for part in (health, cost, overload, steady):
         if options.only in (None, part.__name__):
             for row in part(options):
                 print(row, flush=True)

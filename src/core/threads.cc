@@ -27,6 +27,10 @@ namespace {
 // others.
 constexpr std::chrono::microseconds kSpinTime{50};
 
+// A thread that yields loses what is left of its share of time. More often than this, threads of
+// low priority would hardly advance beside others.
+constexpr std::chrono::milliseconds kGiveWayInterval{1};
+
 void pause_cpu() noexcept {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
@@ -193,6 +197,9 @@ int granted_threads(int wanted) noexcept {
   return std::clamp(cpus - others, 1, wanted);
 }
 
+thread_local bool t_gives_way = false;
+thread_local std::chrono::steady_clock::time_point t_gave_way;
+
 std::atomic<int> g_num_threads{0};  // 0: not chosen yet
 
 int default_num_threads() noexcept {
@@ -228,6 +235,17 @@ void enter_call() noexcept {
 
 void leave_call() noexcept {
   if (--t_scopes == 0) g_callers.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void set_gives_way(bool gives_way) noexcept { t_gives_way = gives_way; }
+bool gives_way() noexcept { return t_gives_way; }
+
+void give_way() noexcept {
+  if (!t_gives_way) return;
+  const auto now = std::chrono::steady_clock::now();
+  if (now - t_gave_way < kGiveWayInterval) return;
+  t_gave_way = now;
+  sched_yield();
 }
 
 void run_team(int num_threads, TeamTask task, void* context) noexcept {

@@ -241,6 +241,7 @@ void Plan::run(const RunArgs& args, int num_threads, double* seconds, double* ph
       if (phases && thread_id == 0) phase_seconds = phases + i * kPhases;
       steps_[i]->run(frame, memory.scratch[i], thread_id, team_size);
       barrier.wait();
+      if (team_size == 1) give_way();  // in a team, all would wait for the one that does
       if (memory.poisons) {
         if (thread_id == 0) poison(i);
         barrier.wait();

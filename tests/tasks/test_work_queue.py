@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fbg import _fbg
 from fbg.errors import ClosedError, OverloadedError
 from fbg.runtime.lanes import Lane, Ticket
 from fbg.runtime.work import Work
@@ -203,11 +204,12 @@ def test_a_query_does_not_wait_for_bulk_on_every_thread(owner: Requests, engine:
 def test_whoever_answers_comes_before_queries_and_queries_before_bulk(
     owner: Requests, engine: Recorder
 ) -> None:
-    queue, seen = WorkQueue(1), dict[str, int]()
+    queue, seen = WorkQueue(1), dict[str, tuple[int, bool]]()
 
     def noted(lane: str) -> Callable[..., Any]:
         def keep(number: int, rows: np.ndarray) -> np.ndarray:
-            seen[lane] = os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
+            priority = os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
+            seen[lane] = priority, _fbg.gives_way()
             return rows
 
         return keep
@@ -218,7 +220,11 @@ def test_whoever_answers_comes_before_queries_and_queries_before_bulk(
     queue.close()
     here = os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
     highest = 19  # of niceness; a process that has it already cannot lower its threads
-    assert seen == {"query": min(here + 4, highest), "bulk": min(here + 14, highest)}
+    assert seen == {
+        "query": (min(here + 4, highest), False),
+        "bulk": (min(here + 14, highest), True),
+    }
+    assert not _fbg.gives_way()
 
 
 def test_cancelled_work_is_not_computed(owner: Requests, engine: Recorder) -> None:

@@ -34,6 +34,16 @@ class CallScope {
   CallScope& operator=(const CallScope&) = delete;
 };
 
+// Whether the runs of this thread give way to other threads. That is for threads of low priority: a
+// system may notice only at the next tick of its timer, after up to 4 ms, that a thread of higher
+// priority waits for their CPU. A thread that gives way lets the system look after every op of a
+// plan that it runs alone, but not more often than once in a millisecond.
+void set_gives_way(bool gives_way) noexcept;
+bool gives_way() noexcept;
+
+// What a run calls where it may give way.
+void give_way() noexcept;
+
 // Calls task(context, thread_id, num_threads) once on each of num_threads threads, the caller being
 // thread 0, and returns when all are done. The task is given the number of threads that really run
 // it. That is the number asked for, or, while there are other callers, the number of CPUs that they

@@ -11,7 +11,8 @@ Each lane has as many threads as there are CPUs, and those of the bulk lane have
 query therefore never waits for a thread, and the system gives it most of a CPU on which a bulk
 batch runs; but never all of it, so that bulk work goes on however many queries there are. Both have
 a lower priority than the thread that submits and answers, an event loop for example, which needs
-little time but at once.
+little time but at once. Threads of the bulk lane also give way within a batch, because the system
+may otherwise let a query wait for milliseconds until it looks at priorities again.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from fbg import _fbg
 from fbg.arrays import require_integer
 from fbg.errors import ClosedError, OverloadedError
 from fbg.matmul.packed_b import PackedB
@@ -146,6 +148,7 @@ class WorkQueue:
     def _serve(self, number: int) -> None:
         side = self._interactive if number < self._num_threads else self._bulk
         _lower_priority(INTERACTIVE_NICENESS if side is self._interactive else BULK_NICENESS)
+        _fbg.set_gives_way(side is self._bulk)
         while True:
             taken = self._take(side)
             if taken is None:
