@@ -1,0 +1,57 @@
+"""Clients that begin a request and do not go on with it."""
+
+import asyncio
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from fbg.server.app import build_app
+from fbg.server.settings import ModelSource, Settings
+from fbg.server.state import State
+
+ERRORS = {
+    "/embed": lambda body: body["error_type"] == "Validation",
+    "/v1/embeddings": lambda body: body["error"]["code"] == "timeout",
+    "/v2/rerank": lambda body: body.keys() == {"message"},
+}
+
+
+@pytest.fixture
+def state() -> Iterator[State]:
+    limits = {"body_seconds": 0.1, "max_concurrent_requests": 1}
+    made = State(Settings((ModelSource("m", "nowhere"),), access_log=False, **limits), 1)  # type: ignore[arg-type]
+    made.ready = True
+    yield made
+    made.queue.close()
+
+
+async def ask(state: State, path: str, part: bytes) -> list[dict[str, Any]]:
+    """Send a part of a body and then nothing; return what the application sends."""
+    scope = {"type": "http", "method": "POST", "path": path, "headers": [], "query_string": b""}
+    messages = [{"type": "http.request", "body": part, "more_body": True}]
+    sent: list[dict[str, Any]] = []
+
+    async def receive() -> Any:
+        if not messages:
+            await asyncio.Event().wait()
+        return messages.pop(0)
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    await asyncio.wait_for(build_app(state)(scope, receive, send), 10)  # type: ignore[arg-type]
+    return sent
+
+
+@pytest.mark.parametrize("path", ERRORS)
+@pytest.mark.parametrize("part", [b"", b'{"inputs": "a'])
+def test_a_body_that_does_not_arrive_in_time_is_refused(
+    path: str, part: bytes, state: State
+) -> None:
+    start, body = asyncio.run(ask(state, path, part))
+    assert start["status"] == 408
+    assert (b"connection", b"close") in start["headers"]  # the rest of the body is not read
+    assert ERRORS[path](json.loads(body["body"]))
+    assert not state.full  # the request holds no place
