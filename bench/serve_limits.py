@@ -150,6 +150,8 @@ def overload(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
 
 def steady(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
     with server_of(options) as server:
+        # As many connections as arrivals may need: plans for their batches are part of warming up.
+        load(server, "short", 128, options.seconds)
         capacity = load(server, "short", 32, options.seconds).rate
         for minute in range(options.minutes):
             result = load(server, "short", 128, 60.0, rate=options.share * capacity, warm_up=0)
