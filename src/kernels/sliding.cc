@@ -51,11 +51,11 @@ bool fits_sliding(const SlidingKey& key) noexcept {
 
 double sliding_cost(const SlidingKey& key) noexcept {
   constexpr double kBuild[5] = {0, 6, 7, 0, 9}, kFinish[5] = {0, 7, 7.5, 0, 14};
-  constexpr double kLoad = 0.4;  // of a vector
+  constexpr double kLoad = 0.5;  // of a vector
   if (key.is_float()) return float_cost(key);
   if (key.source == SlidingSource::quads) return key.products() + key.rows * 4 * key.step + 21;
   const double build = kBuild[key.vectors], loads = kLoad * key.vectors;
-  if (key.mode == SlidingMode::builds) return (build + loads) * key.step;
+  if (key.mode == SlidingMode::builds) return (build + 2 * loads) * key.step;
   const double column = key.sources() * (key.mode == SlidingMode::loads ? loads : build);
   const double kept = static_cast<double>(key.kept_weights()) / key.lines;
   return key.products() + kLoad * (key.products() - kept) + column * key.step / key.lines +
