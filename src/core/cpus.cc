@@ -1,4 +1,5 @@
-// How many CPUs this process may use: affinity mask and cgroup quota.
+// How many CPUs this process may use (affinity mask and cgroup quota), and the sizes of their
+// caches.
 #include "core/cpus.h"
 
 #include <sched.h>
@@ -6,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <fstream>
 #include <string_view>
 
@@ -89,6 +91,22 @@ int cgroup_cpu_limit(const std::string& membership, const std::string& mount) {
     if (quota != kUnlimited && (smallest == kUnlimited || quota < smallest)) smallest = quota;
   }
   return static_cast<int>(std::min(std::ceil(smallest), 1e9));
+}
+
+std::int64_t cache_bytes(const std::string& cpu, int level, std::int64_t fallback) {
+  for (int index = 0; index < 8; ++index) {
+    const std::string folder = cpu + "/cache/index" + std::to_string(index) + "/";
+    const auto read = [&](const char* file) {
+      std::string text;
+      std::ifstream(folder + file) >> text;
+      return text;
+    };
+    if (read("level") != std::to_string(level) || read("type") == "Instruction") continue;
+    const std::string size = read("size");  // "1024K"
+    const std::int64_t number = std::atoll(size.c_str());
+    if (number > 0) return size.back() == 'M' ? number << 20 : number << 10;
+  }
+  return fallback;
 }
 
 int available_cpus() noexcept {

@@ -7,6 +7,8 @@
 #include <fstream>
 #include <stdexcept>
 
+#include "core/cpus.h"
+
 #if defined(__x86_64__)
 #include <cpuid.h>
 #include <sys/syscall.h>
@@ -120,25 +122,6 @@ Features detect() noexcept { return 0; }
 std::string detect_name() { return "unknown CPU"; }
 #endif
 
-// Size of a data or unified cache as the kernel reports it for CPU 0; sysconf may give that of the
-// whole host where a virtual machine owns only a slice.
-std::int64_t cache_bytes(int level, std::int64_t fallback) {
-  for (int index = 0; index < 8; ++index) {
-    const std::string folder =
-        "/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(index) + "/";
-    const auto read = [&](const char* file) {
-      std::string text;
-      std::ifstream(folder + file) >> text;
-      return text;
-    };
-    if (read("level") != std::to_string(level) || read("type") == "Instruction") continue;
-    const std::string size = read("size");  // "1024K"
-    const std::int64_t number = std::atoll(size.c_str());
-    if (number > 0) return size.back() == 'M' ? number << 20 : number << 10;
-  }
-  return fallback;
-}
-
 // The limit, process-wide.
 std::atomic<int> g_limit{-2};  // -2: FBG_MAX_ISA not read yet, -1: none, otherwise the Isa
 
@@ -208,8 +191,9 @@ std::optional<Isa> isa_limit() noexcept {
 }
 
 const CpuInfo& cpu_info() {
-  static const CpuInfo info{detect_name(), cache_bytes(1, 32 << 10), cache_bytes(2, 512 << 10),
-                            cache_bytes(3, 8 << 20)};
+  const std::string cpu = "/sys/devices/system/cpu/cpu0";
+  static const CpuInfo info{detect_name(), cache_bytes(cpu, 1, 32 << 10),
+                            cache_bytes(cpu, 2, 512 << 10), cache_bytes(cpu, 3, 8 << 20)};
   return info;
 }
 

@@ -10,15 +10,11 @@
 #include <chrono>
 #include <cstdint>
 #include <ctime>
-#include <filesystem>
-#include <fstream>
 #include <memory>
 #include <set>
-#include <string>
 #include <thread>
 #include <vector>
 
-#include "core/cpus.h"
 #include "fbg/core/threads.h"
 
 namespace fbg {
@@ -300,54 +296,6 @@ TEST(NumThreads, RejectsWhatIsOutOfRange) {
   set_num_threads(3);
   EXPECT_EQ(num_threads(), 3);
   set_num_threads(before);
-}
-
-// A made-up /sys/fs/cgroup.
-class CgroupTest : public testing::Test {
- protected:
-  void SetUp() override {
-    std::string name = (std::filesystem::temp_directory_path() / "fbg-cgroup-XXXXXX").string();
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    root_ = name;
-  }
-  void TearDown() override { std::filesystem::remove_all(root_); }
-
-  void write(const std::string& path, const std::string& text) {
-    std::filesystem::create_directories((root_ / path).parent_path());
-    std::ofstream(root_ / path) << text;
-  }
-  int limit(const std::string& membership) {
-    write("membership", membership);
-    return cgroup_cpu_limit((root_ / "membership").string(), root_.string());
-  }
-  std::filesystem::path root_;
-};
-
-TEST_F(CgroupTest, NoQuotaIsZero) {
-  EXPECT_EQ(limit(""), 0);
-  EXPECT_EQ(limit("0::/\n"), 0);
-  write("cpu.max", "max 100000\n");
-  EXPECT_EQ(limit("0::/\n"), 0);
-  write("cpu.max", "nonsense");
-  EXPECT_EQ(limit("0::/\nnonsense\n"), 0);
-}
-
-TEST_F(CgroupTest, Version2RoundsUpAndTakesTheSmallestAncestor) {
-  write("cpu.max", "max 100000");
-  write("a/cpu.max", "250000 100000");
-  write("a/b/cpu.max", "800000 100000");
-  EXPECT_EQ(limit("0::/a/b\n"), 3);
-  EXPECT_EQ(limit("0::/a/b/c\n"), 3);
-  EXPECT_EQ(limit("0::/other\n"), 0);
-}
-
-TEST_F(CgroupTest, Version1InAContainerFallsBackToTheMountPoint) {
-  write("cpu/cpu.cfs_quota_us", "50000");
-  write("cpu/cpu.cfs_period_us", "100000");
-  EXPECT_EQ(limit("4:memory:/x\n3:cpu,cpuacct:/host/path/of/container\n"), 1);
-  EXPECT_EQ(limit("3:cpuset:/\n"), 0);
-  write("cpu/cpu.cfs_quota_us", "-1");
-  EXPECT_EQ(limit("3:cpu:/\n"), 0);
 }
 
 // Workers are steered away from the CPU of the thread that wakes them, for that moment only.
