@@ -143,6 +143,17 @@ def try_out(target: Target, wheel: Path) -> None:
         subprocess.run(smoke, env=environment, cwd=folder, check=True)
 
 
+def try_linking(wheel: Path) -> None:
+    """Build the example of C++ with this machine's compiler and the archives in a wheel."""
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.unpack_archive(wheel, Path(folder, "site"), "zip")
+        build = Path(folder, "build")
+        found = f"-Dfbg_DIR={Path(folder, 'site', 'fbg', 'lib', 'cmake', 'fbg')}"
+        subprocess.run(["cmake", "-S", ROOT / "examples" / "cpp", "-B", build, found], check=True)
+        subprocess.run(["cmake", "--build", build], check=True)
+        subprocess.run([build / "project_embeddings"], check=True)
+
+
 def try_emulated(target: Target, wheel: Path, system: Path) -> None:
     """Use a wheel in an emulator, if it is for the Python that aarch64_python.sh unpacked there."""
     code = "import sys; print('cp%d%d' % sys.version_info[:2])"
@@ -181,6 +192,7 @@ def main() -> None:
         check(wheel)
         if target.native:
             try_out(target, wheel)
+            try_linking(wheel)
         elif options.emulated:
             try_emulated(target, wheel, options.emulated)
         print(f"{wheel.stat().st_size / 1e6:5.2f} MB  {wheel.name}", flush=True)
