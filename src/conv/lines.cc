@@ -10,17 +10,21 @@
 // A tile has as many rows as the unit multiplies, wherever lines end. The kernel leaves out the
 // rows that belong to no pixel (TileArgs::picked), because x is beyond the width of the output.
 //
+// K may be cut into parts (line_layout.h). Then all tiles of a chain are multiplied by one part of
+// the weights, before the next part adds to their sums.
+//
 // With a stride along the height, lines with the same remainder modulo the stride are together: the
 // lines that one row of the kernel reads follow each other. The padding after a line is the padding
 // before the next one. Images without padding that lie in memory in this way are read in place.
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <memory>
-#include <utility>
 #include <vector>
 
 #include "conv/algorithm.h"
 #include "conv/cost.h"
+#include "conv/line_layout.h"
 #include "conv/padding.h"
 #include "conv/thread_memory.h"
 #include "fbg/gemm/tile_loop.h"
@@ -31,75 +35,9 @@ namespace {
 
 using Acc = Int32;
 
-constexpr std::int64_t kBlockBytes = 512 << 10;  // of lines copied for a block of tiles
-constexpr std::int64_t kBlockTiles = 128;
-constexpr std::int64_t kLineBytes = 64;  // of the cache
-
-// One run of k: `groups` k-groups from B's group `first` on.
-struct Run {
-  std::int64_t row, column;  // of the kernel
-  std::int64_t first, groups;
-};
-
-// How the positions of an image lie in memory, in pixels of the image.
-struct Layout {
-  std::int64_t run;     // elements of k in a run
-  std::int64_t reach;   // pixels of a line under the kernel
-  std::int64_t needed;  // pixels of a line that its outputs read, with the padding
-  std::int64_t pitch;   // from one copied line to the next
-  std::int64_t positions;
-};
-
-Layout lay_out(const ConvProblem<Acc>& p) {
-  const ConvGeometry& g = p.geometry;
-  const std::int64_t width = p.shape.output[2], stride = g.stride[2], before = g.pad_before[2];
-  Layout l{};
-  l.run = g.groups == 1 && g.dilation[2] == 1 ? g.kernel[2] * g.in_channels : g.group_inputs();
-  l.reach = g.dilation[2] * (g.kernel[2] - 1) + 1;
-  l.needed = (width - 1) * stride + l.reach;
-  const std::int64_t copied = std::clamp<std::int64_t>(l.needed - before, 0, p.shape.input[2]);
-  l.pitch = round_up(std::max({before + copied, l.needed - before, width * stride}), stride);
-  l.positions = (p.shape.output[1] - 1) * (l.pitch / stride) + width;
-  return l;
-}
-
-// Whether an image without gaps is such a matrix.
-bool reads_in_place(const ConvGeometry& g, const Layout& l, const ConvShape& shape) {
-  return g.pad_before[1] == 0 && g.pad_after[1] == 0 && g.pad_before[2] == 0 && g.stride[1] == 1 &&
-         l.needed <= shape.input[2] && l.pitch == shape.input[2] && g.in_channels % kLineBytes == 0;
-}
-
-// The copied lines that a block of tiles reads. Whole lines are copied, for every block again.
-struct BlockLines {
-  const ConvGeometry& g;
-  const ConvShape& shape;
-  const Layout& layout;
-  const BalancedSplit& tiles;  // of an image
-
-  // Of one remainder modulo the stride.
-  std::int64_t count(std::int64_t block) const {
-    const std::int64_t outputs =
-        std::min(shape.output[1], block * tiles.largest / (layout.pitch / g.stride[2]) + 2);
-    return outputs + (g.kernel[1] - 1) * g.dilation[1] / g.stride[1];
-  }
-  std::int64_t line_bytes() const { return std::max(layout.needed, layout.pitch) * g.in_channels; }
-  // And the end of the last one, where positions between lines read.
-  std::int64_t remainder_bytes(std::int64_t block) const {
-    return round_up(
-        count(block) * layout.pitch * g.in_channels + line_bytes() + layout.reach * g.in_channels,
-        kLineBytes);
-  }
-  std::int64_t bytes(std::int64_t block) const { return g.stride[1] * remainder_bytes(block); }
-  // Tiles of a block whose lines stay near; 0 if those of one tile are too long for that.
-  std::int64_t most_tiles() const {
-    std::int64_t block = 0;
-    while (block < std::min(kBlockTiles, tiles.count) && bytes(block + 1) <= kBlockBytes) ++block;
-    return block;
-  }
-};
-
 Geometry unit_geometry(const ConvProblem<Acc>& p) {
-  return choose_geometry(Acc::kind, p.features, {}, lay_out(p).run / Acc::format.kr);
+  const LineLayout layout = lay_out_lines(p.geometry, p.shape);
+  return choose_geometry(Acc::kind, p.features, {}, layout.run / Acc::format.kr);
 }
 
 class LinesStep final : public ConvStep<Acc> {
@@ -107,25 +45,22 @@ class LinesStep final : public ConvStep<Acc> {
   explicit LinesStep(const ConvProblem<Acc>& p)
       : geometry_(p.geometry),
         shape_(p.shape),
-        layout_(lay_out(p)),
+        layout_(lay_out_lines(p.geometry, p.shape)),
         tile_(unit_geometry(p)),
         key_(picking_key(p, tile_)),
         output_(key_.output()),
         terms_(p.geometry, key_),
         tiles_(BalancedSplit::split(layout_.positions, tile_.max_rows)),
-        kernels_(tile_, key_, p.geometry.group_outputs(), tiles_.largest - (tiles_.count > 1),
-                 tiles_.largest),
         pixel_(p.geometry.in_channels),
         line_positions_(layout_.pitch / p.geometry.stride[2]),
         threads_(p.threads) {
     const ConvGeometry& g = geometry_;
     for (std::int64_t i = 0; i < g.groups; ++i)
       weights_.push_back(&p.weights.panels(i, layout_.run));
-    const std::int64_t groups = layout_.run / Acc::format.kr;
-    const std::int64_t columns = g.kernel[2] * g.group_inputs() / layout_.run;
-    for (std::int64_t ky = 0; ky < g.kernel[1]; ++ky)
-      for (std::int64_t kx = 0; kx < columns; ++kx)
-        runs_.push_back({ky, kx, std::ssize(runs_) * groups, groups});
+    cut_depth(g, layout_, tile_.block_groups,
+              count_depth_parts(g, layout_, tiles_, tile_columns(tile_, tiles_.largest)), runs_,
+              parts_);
+    make_kernels();
     list_picked_rows();
     const BlockLines lines{geometry_, shape_, layout_, tiles_};
     line_bytes_ = lines.line_bytes();
@@ -170,6 +105,7 @@ class LinesStep final : public ConvStep<Acc> {
     ColumnTerms terms;   // [group][column of the group, padded]
     TileArgs* args;      // [tile of a chain]
     BlockPair* pairs;    // [tile of a chain][run]
+    std::byte* sums;     // [tile of a chain], where K is cut
     std::byte* lines;    // [remainder modulo the stride][line]
     TilePlace place;
   };
@@ -180,14 +116,38 @@ class LinesStep final : public ConvStep<Acc> {
     t.terms = terms_.take(memory);
     t.args = memory.take<TileArgs>(kChainedTiles);
     t.pairs = memory.take<BlockPair>(kChainedTiles * std::ssize(runs_));
+    t.sums = memory.take<std::byte>(parts_.size() > 1 ? kChainedTiles * sum_bytes_ : 0);
     t.lines = memory.take<std::byte>(lines_bytes_);
     return t;
+  }
+
+  // Sums of a part of k.
+  static KernelKey raw_key(const Geometry& tile) {
+    return make_kernel_key(tile, Acc::kind, {}, false, false, false);
   }
 
   static KernelKey picking_key(const ConvProblem<Acc>& p, const Geometry& tile) {
     KernelKey key = conv_kernel_key(p, tile);
     key.picks_rows = true;
     return key;
+  }
+
+  // Those of the first part of k, of the parts between it and the last, and of the last.
+  void make_kernels() {
+    const std::int64_t lowest = tiles_.largest - (tiles_.count > 1);
+    for (std::size_t part = 0; part < parts_.size(); ++part) {
+      if (part > 1 && part + 1 < parts_.size()) continue;
+      KernelKey key = key_;
+      if (part + 1 < parts_.size()) key = raw_key(tile_);
+      key.load_c = part > 0;
+      kernels_[kernel_index(part)] =
+          KernelTable(tile_, key, geometry_.group_outputs(), lowest, tiles_.largest);
+    }
+    sum_ld_ = tile_columns(tile_, tiles_.largest) * static_cast<std::int64_t>(sizeof(Value));
+    sum_bytes_ = tile_.max_rows * sum_ld_;
+  }
+  std::size_t kernel_index(std::size_t part) const {
+    return part + 1 == parts_.size() ? 2 : part > 0;
   }
 
   // picked_[x] is the list of those rows of the tallest tile that belong to pixels, if its first
@@ -267,7 +227,6 @@ class LinesStep final : public ConvStep<Acc> {
     for (std::int64_t i = 0; i < kChainedTiles; ++i) {
       TileArgs& args = t.args[i];
       BlockPair* const pairs = t.pairs + i * std::ssize(runs_);
-      args.set_blocks({pairs, runs_.size()});
       args.columns = columns.columns;
       args.prefetch = nullptr;
       terms_.set(args, t.terms, group, col);
@@ -279,50 +238,73 @@ class LinesStep final : public ConvStep<Acc> {
       }
     }
     // Tiles of one height follow each other.
-    std::int64_t count = 0, height = 0;
-    const auto run_chain = [&] {
-      run_tiles(tile_, kernels_, columns, height,
-                {t.args, static_cast<std::size_t>(std::exchange(count, 0))});
-    };
-    for (std::int64_t i = tiles.begin; i < tiles.end; ++i) {
-      const Range rows = tiles_[i];
-      if (count == kChainedTiles || rows.size() != height) run_chain();
-      height = rows.size();
-      const std::int64_t y = rows.begin / line_positions_, x = rows.begin % line_positions_;
-      const std::byte* const a = lines + (y - first_line) * layout_.pitch * pixel_ +
-                                 x * g.stride[2] * pixel_ + group * g.group_inputs();
-      BlockPair* const pairs = t.pairs + count * std::ssize(runs_);
-      for (std::size_t r = 0; r < runs_.size(); ++r) {
-        const std::int64_t line = runs_[r].row * g.dilation[1];
-        pairs[r].a = a + line % g.stride[1] * remainder_bytes_ +
-                     line / g.stride[1] * layout_.pitch * pixel_ +
-                     runs_[r].column * g.dilation[2] * pixel_;
-      }
-      TileArgs& args = t.args[count++];
-      const std::vector<std::uint8_t>& picked = picked_[static_cast<std::size_t>(x)];
-      args.picked = picked.data();
-      args.num_picked = std::ranges::lower_bound(picked, height) - picked.begin();
-      const std::int64_t width = shape_.output[2];
-      t.place.set(args, n * volume(shape_.output) + y * width + std::min(x, width), channel,
-                  output_);
+    for (std::int64_t i = tiles.begin; i < tiles.end;) {
+      const std::int64_t begin = i, height = tiles_[i].size();
+      while (i < tiles.end && i - begin < kChainedTiles && tiles_[i].size() == height) ++i;
+      const std::byte* const from = lines + group * g.group_inputs();
+      run_chain(n, {begin, i}, from, first_line, channel, columns, t);
     }
-    run_chain();
+  }
+
+  // Tiles of one height, whose arguments have what all tiles share.
+  void run_chain(std::int64_t n, Range tiles, const std::byte* lines, std::int64_t first_line,
+                 std::int64_t channel, const ColumnGroup& columns, Thread& t) const noexcept {
+    const ConvGeometry& g = geometry_;
+    const std::int64_t height = tiles_[tiles.begin].size(), width = shape_.output[2];
+    for (std::int64_t i = 0; i < tiles.size(); ++i) {
+      const std::int64_t first = tiles_[tiles.begin + i].begin;
+      const std::byte* const a = lines +
+                                 (first / line_positions_ - first_line) * layout_.pitch * pixel_ +
+                                 first % line_positions_ * g.stride[2] * pixel_;
+      BlockPair* pair = t.pairs + i * std::ssize(runs_);
+      for (const LineRun& run : runs_) {
+        const std::int64_t line = run.row * g.dilation[1];
+        pair++->a = a + line % g.stride[1] * remainder_bytes_ +
+                    line / g.stride[1] * layout_.pitch * pixel_ +
+                    run.column * g.dilation[2] * pixel_ + run.offset;
+      }
+    }
+    for (std::size_t part = 0; part < parts_.size(); ++part) {
+      const Range runs = parts_[part];
+      for (std::int64_t i = 0; i < tiles.size(); ++i) {
+        TileArgs& args = t.args[i];
+        args.set_blocks(
+            {t.pairs + i * std::ssize(runs_) + runs.begin, static_cast<std::size_t>(runs.size())});
+        args.partial = t.sums + i * sum_bytes_;
+        args.ldpartial = sum_ld_;
+        args.c = args.partial;
+        args.ldc = args.ldpartial;
+        if (part + 1 < parts_.size()) continue;
+        const Range positions = tiles_[tiles.begin + i];
+        const std::int64_t y = positions.begin / line_positions_,
+                           x = positions.begin % line_positions_;
+        const std::vector<std::uint8_t>& picked = picked_[static_cast<std::size_t>(x)];
+        args.picked = picked.data();
+        args.num_picked = std::ranges::lower_bound(picked, height) - picked.begin();
+        t.place.set(args, n * volume(shape_.output) + y * width + std::min(x, width), channel,
+                    output_);
+      }
+      run_tiles(tile_, kernels_[kernel_index(part)], columns, height,
+                {t.args, static_cast<std::size_t>(tiles.size())});
+    }
   }
 
   const ConvGeometry geometry_;
   const ConvShape shape_;
-  const Layout layout_;
+  const LineLayout layout_;
   const Geometry tile_;
   const KernelKey key_;
   const ValueType output_;
   const GroupTerms terms_;
-  const BalancedSplit tiles_;  // of the positions of an image
-  const KernelTable kernels_;
+  const BalancedSplit tiles_;          // of the positions of an image
   const std::int64_t pixel_;           // bytes
   const std::int64_t line_positions_;  // from one line of the output to the next
   const int threads_;
   std::vector<const PackedB<Acc>*> weights_;  // by group
-  std::vector<Run> runs_;
+  std::vector<LineRun> runs_;
+  std::vector<Range> parts_;  // of k: runs
+  std::array<KernelTable, 3> kernels_;
+  std::int64_t sum_ld_, sum_bytes_;                // of the sums of a tile
   std::vector<std::vector<std::uint8_t>> picked_;  // by position in a line
   std::int64_t block_tiles_, remainder_bytes_;
   std::int64_t line_bytes_, lines_bytes_, pad_bytes_, thread_bytes_;
@@ -333,7 +315,7 @@ bool applies(const ConvProblem<Acc>& p) {
   if (g.transposed || p.b_has_zero_point() || g.kernel[0] != 1 || p.shape.input[0] != 1 ||
       p.shape.output[0] != 1 || volume(p.shape.output) == 0)
     return false;
-  const Layout l = lay_out(p);
+  const LineLayout l = lay_out_lines(p.geometry, p.shape);
   const Geometry unit = unit_geometry(p);
   const BalancedSplit tiles = BalancedSplit::split(l.positions, unit.max_rows);
   return unit.block_groups > 1 && l.run % (unit.block_groups * Acc::format.kr) == 0 &&
@@ -342,7 +324,7 @@ bool applies(const ConvProblem<Acc>& p) {
 
 double cost(const ConvProblem<Acc>& p) {
   const ConvGeometry& g = p.geometry;
-  const Layout l = lay_out(p);
+  const LineLayout l = lay_out_lines(p.geometry, p.shape);
   const Geometry unit = unit_geometry(p);
   const BalancedSplit tiles = BalancedSplit::split(l.positions, unit.max_rows);
   const double vectors = static_cast<double>(g.groups * ceil_div(g.group_outputs(), unit.lanes));

@@ -91,6 +91,26 @@ def test_large_images_take_several_blocks(size: tuple[int, int]) -> None:
         np.testing.assert_array_equal(y, expected)
 
 
+@pytest.mark.parametrize("outputs", [16, 33, 64])
+@pytest.mark.parametrize("channels", [192, 320])
+@pytest.mark.parametrize("dilation", [1, 2])
+def test_sums_of_a_depth_in_parts(outputs: int, channels: int, dilation: int) -> None:
+    # Parts end within runs of k; the sums of the last part reach all stages, those of others none.
+    rng = np.random.default_rng(3)
+    x = rng.integers(0, 256, (2, 25, 23, channels), np.uint8)
+    w = rng.integers(-128, 128, (outputs, channels, 3, 3), np.int8)
+    wc = fbg.PackedConv(w, scale=np.float32(0.01), padding=dilation, dilation=dilation)
+    bias = rng.integers(-1000, 1000, outputs, np.int32)
+    stages = fbg.CorrectZeroPoints() >> fbg.Bias(bias) >> fbg.Requantize(20.0, 9)
+    for pipeline, scale in ((None, None), (stages, 0.5)):
+        expected = fbg.conv(x, wc, pipeline, scale=scale, zero_point=7, algorithm="im2col")
+        for threads in (1, 2):
+            y = fbg.conv(
+                x, wc, pipeline, scale=scale, zero_point=7, algorithm="lines", num_threads=threads
+            )
+            np.testing.assert_array_equal(y, expected)
+
+
 @pytest.mark.parametrize("shape", [(1, 1080, 1920, 64), (1, 832, 832, 128)])
 def test_lines_that_do_not_stay_near_are_left_to_other_algorithms(shape: tuple[int, ...]) -> None:
     channels = shape[-1]

@@ -60,7 +60,7 @@ class AmxCode : public SimdAssembler {
   const Reg64 groups_seen_ = rdi;  // the disjunction of the k-groups of all pairs
 
   // The stack frame: the sums of the finished tile, its TileArgs, which move on with its rows, and
-  // slots; then the sums that a tile starts from (load_c).
+  // slots; then the sums that a tile starts from, if they are not loaded as tiles (load_c, masked).
   enum class Slot {
     stack,        // the stack pointer of the caller
     tile,         // the TileArgs of the tile that is being multiplied
@@ -74,7 +74,13 @@ class AmxCode : public SimdAssembler {
   int slot_offset(Slot s) const { return sums_bytes() + kArgsBytes + 8 * static_cast<int>(s); }
   Xbyak::Address slot(Slot s) const { return ptr[frame_ + slot_offset(s)]; }
   int start_offset() const { return sums_bytes() + kArgsBytes + kSlotBytes; }
-  int frame_bytes() const { return start_offset() + (key_.load_c ? sums_bytes() : 0); }
+  int frame_bytes() const {
+    return start_offset() + (key_.load_c && key_.masked ? sums_bytes() : 0);
+  }
+  // Whether sums that need nothing else are stored as tiles, past the frame.
+  bool stores_tiles() const {
+    return key_.num_stages == 0 && !key_.masked && !key_.picks_rows && !key_.streams;
+  }
   // Rows that are finished together while a block of k-groups is multiplied.
   int step_rows() const {
     return std::min(kStepVectors / static_cast<int>(std::bit_ceil(unsigned(vectors_))), rows_);
@@ -111,6 +117,8 @@ class AmxCode : public SimdAssembler {
   void prepare_mask();
   void initialize_sums();
   void store_sums();
+  void store_to_c();
+  void locate_second_row_tile();
   void multiply();
   void multiply_block();
   void dot_product(const Xbyak::Tmm& sum, const Xbyak::Tmm& x, const Xbyak::Tmm& y);

@@ -46,6 +46,15 @@ void AmxCode::generate() {
   L(tile);
   initialize_sums();
   multiply();
+  if (stores_tiles()) {
+    Xbyak::Label rest;
+    mov(args_, slot(Slot::tile));
+    test(groups_seen_, kBlockGroups - 1);
+    jnz(rest, T_NEAR);
+    store_to_c();
+    jmp(next, T_NEAR);
+    L(rest);
+  }
   call(finish_);
   store_sums();
   mov(args_, slot(Slot::tile));
@@ -104,8 +113,17 @@ void AmxCode::prepare_mask() {
   set_mask(blocks_, scratch_, num_vectors() - 1);
 }
 
-// Sums so far pass through the scratch: a tile would read beyond the valid columns.
+// Sums so far are loaded as tiles, but for a partial vector: a tile would read beyond the valid
+// columns, so that those sums pass through the scratch.
 void AmxCode::initialize_sums() {
+  if (key_.load_c && !key_.masked) {
+    mov(a_[0], arg(offsetof(TileArgs, partial)));
+    mov(b_stride_, arg(offsetof(TileArgs, ldpartial)));
+    locate_second_row_tile();
+    for_each_sum(
+        [&](int i, int v) { tileloadd(sums(i, v), ptr[a_[i] + b_stride_ + v * kTileBytes]); });
+    return;
+  }
   mov(b_stride_, row_bytes());
   if (key_.load_c) {
     mov(scratch_, arg(offsetof(TileArgs, partial)));
@@ -123,6 +141,22 @@ void AmxCode::initialize_sums() {
     else
       tilezero(sums(i, v));
   });
+}
+
+// Raw sums of whole vectors are results: tiles are stored where they belong.
+void AmxCode::store_to_c() {
+  mov(a_[0], arg(offsetof(TileArgs, c)));
+  mov(b_stride_, arg(offsetof(TileArgs, ldc)));
+  locate_second_row_tile();
+  for_each_sum(
+      [&](int i, int v) { tilestored(ptr[a_[i] + b_stride_ + v * kTileBytes], sums(i, v)); });
+}
+
+// With the first row of a matrix in a_[0] and the distance between its rows in b_stride_.
+void AmxCode::locate_second_row_tile() {
+  if (row_tiles_ == 1) return;
+  imul(a_[1], b_stride_, first_row(1));
+  add(a_[1], a_[0]);
 }
 
 void AmxCode::store_sums() {
