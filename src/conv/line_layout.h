@@ -84,7 +84,7 @@ struct BlockLines {
 // are far apart have no pixels in common with the next one, which takes as much of the L1 again.
 inline std::int64_t count_depth_parts(const ConvGeometry& g, const LineLayout& l,
                                       const BalancedSplit& tiles, std::int64_t columns) {
-  constexpr std::int64_t kFewTiles = 12, kPartBytes = 56 << 10;
+  constexpr std::int64_t kFewTiles = 8, kPartBytes = 56 << 10;
   if (tiles.count < kFewTiles) return 1;
   const std::int64_t window =
       g.kernel[1] * ((tiles.largest - 1) * g.stride[2] + l.reach) * g.group_inputs();
