@@ -31,6 +31,16 @@ GENERATOR, FINISH, HEADER, SCOPE = (
     X64 + name for name in ("amx_generator.cc", "amx_finish.cc", "amx_code.h", "amx_scope.cc")
 )
 SECONDS = 300
+FOLDERS = (  # and the file that the build begins with
+    "CMakeLists.txt",
+    "cmake",
+    "examples",
+    "include",
+    "packaging",
+    "src",
+    "tests",
+    "third_party",
+)
 
 
 @dataclass(frozen=True)
@@ -69,6 +79,35 @@ MUTANTS = (
         "for_each_sum([&](int i, int v) { tilestored",
         "for_each_sum([&](int i, int v) { if (v == 0) tilestored",
     ),
+    # Sums that pass no stage are loaded and stored as tiles.
+    Mutant(
+        "tiles of sums so far forgotten",
+        "tileloadd(sums(i, v), ptr[a_[i]",
+        "tilezero(sums(i, v)), (void)(ptr[a_[i]",
+    ),
+    Mutant("tiles not stored", "store_to_c();\n    jmp", "jmp"),
+    Mutant(
+        "second rows of tiles misplaced",
+        "imul(a_[1], b_stride_, first_row(1));",
+        "mov(a_[1], b_stride_);",
+    ),
+    Mutant(
+        "distance between rows of C",
+        "mov(b_stride_, arg(offsetof(TileArgs, ldc)));",
+        "mov(b_stride_, row_bytes());",
+    ),
+    Mutant(
+        "distance between rows of sums so far",
+        "mov(b_stride_, arg(offsetof(TileArgs, ldpartial)));",
+        "mov(b_stride_, row_bytes());",
+    ),
+    Mutant("tiles stored without the rests", "jnz(rest, T_NEAR);", ""),
+    Mutant(
+        "whole tiles of a partial vector",
+        "key_.num_stages == 0 && !key_.masked &&",
+        "key_.num_stages == 0 &&",
+        HEADER,
+    ),
     Mutant("stride of B", "mov(b_stride_, kPanelGroupBytes);", "mov(b_stride_, kTileBytes);"),
     Mutant("step along A", "add(a_[i], kTileBytes)", "add(a_[i], kTileBytes / 2)"),
     Mutant("step along B", "add(b_[p], kBlockGroups * kPanelGroupBytes)", "add(b_[p], kTileBytes)"),
@@ -94,7 +133,7 @@ MUTANTS = (
     # Chains of tiles.
     Mutant("chain of one tile", "jnz(tile, T_NEAR);", "(void)tile;"),
     Mutant("last tile unfinished", "jnz(tile, T_NEAR);\n  call(finish_);", "jnz(tile, T_NEAR);"),
-    Mutant("tile before unfinished", "multiply();\n  call(finish_);", "multiply();"),
+    Mutant("tile before unfinished", "}\n  call(finish_);\n  store_sums();", "}\n  store_sums();"),
     Mutant("results never finished", "mov(qword[frame_ + slot_offset(Slot::unfinished)], 1);", ""),
     Mutant("rests not seen", "or_(groups_seen_, blocks_);", ""),
     Mutant(
@@ -221,7 +260,7 @@ def build(targets: tuple[str, ...]) -> bool:
 
 def prepare() -> None:
     """Copy the tree, and compile it as it is."""
-    for name in ("CMakeLists.txt", "cmake", "examples", "include", "src", "tests", "third_party"):
+    for name in FOLDERS:
         target = COPY / name
         if (ROOT / name).is_dir():
             shutil.rmtree(target, ignore_errors=True)
@@ -229,6 +268,8 @@ def prepare() -> None:
         else:
             COPY.mkdir(exist_ok=True)
             shutil.copy2(ROOT / name, target)
+    for name in {mutant.file for mutant in MUTANTS}:
+        (COPY / name).touch()  # an earlier run may have compiled a mutant of it
     configure = ["cmake", "-S", str(COPY), "-B", str(COPY / "build"), "-G", "Ninja"]
     configure += ["-DFBG_BUILD_TESTS=ON", "-DCMAKE_INTERPROCEDURAL_OPTIMIZATION=OFF"]
     subprocess.run(configure, check=True, stdout=subprocess.DEVNULL)
