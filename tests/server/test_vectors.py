@@ -144,6 +144,29 @@ def test_labels_that_are_given_in_words(
     assert [(entry.label, entry.score) for entry in result] == list(
         zip(alone["labels"], alone["scores"], strict=True)
     )
-    parameters["candidate_labels"] = [str(n) for n in range(501)]
-    answer = client.post("/zero_shot", json={"inputs": "a", "parameters": parameters})
-    assert answer.status_code == 422
+    answer = client.post("/zero_shot", json={"inputs": "abc", "parameters": parameters})
+    assert int(answer.headers["x-compute-characters"]) == len("abc") + sum(map(len, CANDIDATES))
+
+
+@pytest.mark.parametrize(
+    ("texts", "labels", "template", "status", "message"),
+    [
+        (["a"], [str(n) for n in range(501)], "{}", 422, "batch size 501 > maximum"),
+        (["a"] * 100, list("bcdefg"), "{}", 422, "batch size 600 > maximum"),
+        (["a"], ["b", ""], "{}", 400, "`candidate_labels` cannot be empty"),
+        (["a b " * 20_000], [str(n) for n in range(30)], "{}", 422, "at most 2097152 characters"),
+        (["a"] * 10, list("bcdef"), "{}" + "x" * 60_000, 422, "at most 2097152 characters"),
+        (["a"] * 100, [" " * 30_000 + "b"], "{}", 422, "at most 2097152 characters"),
+    ],
+)
+def test_labels_that_ask_for_too_much_are_refused(
+    client: httpx.Client,
+    texts: list[str],
+    labels: list[str],
+    template: str,
+    status: int,
+    message: str,
+) -> None:
+    parameters = {"candidate_labels": labels, "hypothesis_template": template}
+    answer = client.post("/zero_shot", json={"inputs": texts, "parameters": parameters})
+    assert answer.status_code == status and message in answer.json()["error"]

@@ -1,5 +1,6 @@
 """zero_shot_classify against the zero-shot-classification pipeline of transformers."""
 
+import tracemalloc
 import warnings
 from pathlib import Path
 from typing import Any
@@ -67,6 +68,17 @@ def test_bits_do_not_depend_on_batch_or_threads(tmp_path: Path, dtype: str) -> N
 def test_a_label_may_have_braces(load: Load) -> None:
     result = load("nli").zero_shot_classify("the dog", ["{}", "cat"])
     assert sorted(result["labels"]) == ["cat", "{}"]
+
+
+def test_pairs_are_made_a_block_at_a_time(load: Load) -> None:
+    model, labels = load("nli"), [f"label {n}" for n in range(1000)]
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match="leaves no room for the first"):
+            model.zero_shot_classify("a", labels, "word " * 20_000 + "{}")  # 100 MB of hypotheses
+        assert tracemalloc.get_traced_memory()[1] < 50 << 20
+    finally:
+        tracemalloc.stop()
 
 
 def test_no_texts_have_no_results(load: Load) -> None:

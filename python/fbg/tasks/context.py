@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -105,7 +105,7 @@ class TaskCall:
 
     def blocks(
         self,
-        texts: Sequence[SomeText],
+        texts: Iterable[SomeText],
         *,
         located: bool = False,
         cut: bool = True,

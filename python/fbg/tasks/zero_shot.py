@@ -6,7 +6,7 @@ is politics." Results are those of the zero-shot-classification pipeline of tran
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import overload
 
 import numpy as np
@@ -18,7 +18,7 @@ from fbg.tasks.inputs import Pair, require_texts
 from fbg.tasks.results import ZeroShotResult
 from fbg.tasks.scores import softmax, top_k
 
-__all__ = ["ZeroShotMethods", "can_entail", "zero_shot_steps"]
+__all__ = ["TEMPLATE", "ZeroShotMethods", "can_entail", "zero_shot_steps"]
 
 TEMPLATE = "This example is {}."
 
@@ -107,10 +107,13 @@ def zero_shot_steps(
     entailment = _entailment(call.head.labels)
     contradiction = -1 if entailment == 0 else 0  # as the pipeline of transformers has it
     labels = _labels(candidate_labels)
-    hypotheses = _hypotheses(hypothesis_template, labels)
+    template = _checked_template(hypothesis_template)
     given = require_texts(call.where, texts)
-    pairs: list[Pair] = [(text, hypothesis) for text in given for hypothesis in hypotheses]
-    logits = np.empty((len(pairs), 2), np.float64)
+    # Made a block at a time: all pairs together may be far larger than texts and labels.
+    pairs: Iterator[Pair] = (
+        (text, template.replace("{}", label)) for text in given for label in labels
+    )
+    logits = np.empty((len(given) * len(labels), 2), np.float64)
     for block in call.blocks(pairs, cut_first=True):
         for n, output in enumerate((yield from call.run(block.encoded)), block.first):
             logits[n] = output[0, [contradiction, entailment]]
@@ -154,10 +157,10 @@ def _labels(given: str | Iterable[str]) -> list[str]:
     return labels
 
 
-def _hypotheses(template: object, labels: list[str]) -> list[str]:
+def _checked_template(template: object) -> str:
     where = "zero_shot_classify: hypothesis_template"
     if not isinstance(template, str):
         raise TypeError(f"{where} must be a str, got {type(template).__name__}")
     if template.count("{}") != 1:
         raise ValueError(f"{where} must have one {{}} in place of the label, got {template!r}")
-    return [template.replace("{}", label) for label in labels]
+    return template

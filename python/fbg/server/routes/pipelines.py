@@ -8,10 +8,14 @@ from __future__ import annotations
 from typing import Any
 
 from fbg.server.endpoint import Route
+from fbg.server.errors import Fault, RequestError
 from fbg.server.messages import Answers, Entities, MaskFilling, ZeroShot, given
 from fbg.server.state import Call
+from fbg.tasks.zero_shot import TEMPLATE
 
 __all__ = ["ROUTES"]
+
+MAX_PAIR_CHARACTERS = 1 << 21  # as many as a body may have bytes by default
 
 
 async def ner(call: Call, message: Entities) -> Any:
@@ -46,9 +50,9 @@ async def zero_shot(call: Call, message: ZeroShot) -> Any:
     """`POST /zero_shot`: given labels with scores, best first, of a text or of each of a list."""
     served = call.state.models.choose("zero_shot_classify", message.model)
     texts = call.texts([message.inputs] if isinstance(message.inputs, str) else message.inputs)
-    labels = message.parameters.candidate_labels
-    call.count(len(labels), "candidate_labels")
+    labels = call.texts(message.parameters.candidate_labels, "candidate_labels")
     call.count(len(texts) * len(labels), "inputs")
+    _require_short_pairs(texts, labels, message.parameters.hypothesis_template or TEMPLATE)
     options = given(message.parameters)
     del options["candidate_labels"]
     found = await served.runs.zero_shot_classify(texts, labels, call.record, **options)
@@ -60,6 +64,22 @@ async def zero_shot(call: Call, message: ZeroShot) -> Any:
         for one in found
     ]
     return results[0] if isinstance(message.inputs, str) else results
+
+
+def _require_short_pairs(texts: list[str], labels: list[str], template: str) -> None:
+    """Raise RequestError if the pairs of each text and each label are too long together.
+
+    A text is tokenized again with each label, so that a small body may ask for much work.
+    """
+    characters = len(labels) * sum(map(len, texts)) + len(texts) * sum(map(len, labels))
+    characters += len(texts) * len(labels) * len(template)
+    if characters > MAX_PAIR_CHARACTERS:
+        raise RequestError(
+            Fault.VALIDATION,
+            f"the pairs of a text and a label must have at most {MAX_PAIR_CHARACTERS} characters "
+            f"together, got {characters}",
+            "inputs",
+        )
 
 
 ROUTES = [
