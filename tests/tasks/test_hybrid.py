@@ -71,6 +71,7 @@ def test_hidden_states_of_one_batch_are_kept_at_a_time(tmp_path: Path, batch_siz
     counts = []
     work = next(steps)
     while True:
+        assert (work.before, work.after) == (sum(counts), 100 - sum(counts) - len(work.ids))
         counts.append(len(work.ids))
         try:
             work = steps.send(compute(work, 1))

@@ -195,6 +195,8 @@ def test_hidden_states_of_one_batch_are_kept_at_a_time(tmp_path: Path) -> None:
     counts, work = [], next(steps)
     with pytest.raises(StopIteration):
         while True:
+            after = len(TEXTS * 3) - sum(counts) - len(work.ids)
+            assert (work.before, work.after) == (sum(counts), after)
             counts.append(len(work.ids))
             work = steps.send(compute(work, 1))
     assert counts == [5, 5, 2]

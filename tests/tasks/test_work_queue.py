@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -141,6 +142,30 @@ def test_short_requests_and_single_texts_are_interactive() -> None:
         ([[1] * 100, [1] * 157], False),
     ):
         assert Ticket.of(work(engine, *sequences), None, 0, 0.0).interactive is interactive
+
+
+def test_parts_of_a_request_are_bulk_work() -> None:
+    parts = [replace(work(Recorder(), [1]), **place) for place in ({"before": 1}, {"after": 1})]
+    assert not any(Ticket.of(part, None, 0, 0.0).interactive for part in parts)
+
+
+def test_the_limit_sees_all_of_a_request_in_parts(owner: Requests, engine: Recorder) -> None:
+    queue = WorkQueue(1, max_waiting=4)
+    engine.gate.clear()
+    queue.submit(work(engine, *[[0] * 300] * 2), Requests())
+    assert engine.running.acquire(timeout=20)  # one of two waits
+    with pytest.raises(OverloadedError, match="1 texts are waiting already"):
+        queue.submit(replace(work(engine, [1]), after=3), owner)
+    first = queue.submit(replace(work(engine, [1]), after=2), owner)
+    with pytest.raises(OverloadedError, match="4 texts are waiting already"):
+        queue.submit(work(engine, [2]), owner)
+    queue.submit(replace(work(engine, [3]), before=1, after=1), owner)  # has been admitted
+    queue.cancel(first)
+    queue.submit(work(engine, [4]), owner)
+    engine.gate.set()
+    queue.close()
+    assert queue._bulk.lane.expected == 0
+    assert [ticket.work.ids[0][0] for ticket in owner.done] in ([3, 4], [4, 3])
 
 
 def test_bulk_goes_on_while_queries_never_stop(owner: Requests, engine: Recorder) -> None:

@@ -1,9 +1,10 @@
 """The order in which work that waits is computed: an interactive lane and a bulk lane.
 
-A ticket is the work of one request. Short ones are interactive, in the order of their arrival. Long
-ones are bulk: they take turns, a batch each, whatever their length. Each lane has threads of its
-own (work_queue.py), and batches hold work of one lane, because a query would otherwise wait for the
-bulk sequences beside it.
+A ticket is the work of one request, or a part of it. Short requests are interactive, in the order
+of their arrival. Long ones, and all parts of one that is computed in parts, are bulk: they take
+turns, a batch each, whatever their length. Each lane has threads of its own (work_queue.py), and
+batches hold work of one lane, because a query would otherwise wait for the bulk sequences beside
+it.
 """
 
 from __future__ import annotations
@@ -51,7 +52,8 @@ class Ticket:
             # Sequences of about one length share a batch; the longest ones come first.
             waiting.sort(key=sizes.__getitem__)
         tokens = sum(sizes)
-        interactive = len(waiting) <= 1 or tokens <= INTERACTIVE_TOKENS
+        short = len(waiting) <= 1 or tokens <= INTERACTIVE_TOKENS
+        interactive = short and not work.is_part
         ticket = cls(work, owner, tag, now, waiting, len(waiting), tokens, interactive)
         empty = work.engine.empty()
         ticket.results = [
@@ -85,12 +87,14 @@ class Batch:
 class Lane:
     """Tickets of one kind that wait, and the batches made of them. The caller holds the lock.
 
-    sequences, tokens: how many wait. takes_turns: a ticket goes to the end after each batch.
+    sequences, tokens: how many wait. expected: how many more sequences the requests will submit of
+    which a part waits. takes_turns: a ticket goes to the end after each batch.
     """
 
     def __init__(self, takes_turns: bool) -> None:
         self.sequences = 0
         self.tokens = 0
+        self.expected = 0
         self._takes_turns = takes_turns
         self._tickets: deque[Ticket] = deque()
 
@@ -101,6 +105,7 @@ class Lane:
         self._tickets.append(ticket)
         self.sequences += len(ticket.waiting)
         self.tokens += ticket.tokens
+        self.expected += ticket.work.after
 
     def remove(self, ticket: Ticket) -> None:
         """Forget what waits of a ticket."""
@@ -109,6 +114,7 @@ class Lane:
         self._tickets.remove(ticket)
         self.sequences -= len(ticket.waiting)
         self.tokens -= sum(ticket.work.ids[n].size for n in ticket.waiting)
+        self.expected -= ticket.work.after
         ticket.waiting = []
 
     def take(self, max_tokens: int, max_sequences: int, now: float) -> Batch:
@@ -139,7 +145,9 @@ class Lane:
                 tickets.append(ticket)
                 parts.append(ticket.waiting.pop())
                 tokens += size
-            exhausted += not ticket.waiting
+            if not ticket.waiting:
+                exhausted += 1
+                self.expected -= ticket.work.after
         self.sequences -= len(parts)
         self.tokens -= tokens
         if exhausted:

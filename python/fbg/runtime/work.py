@@ -40,6 +40,8 @@ class Work:
         output of a whole batch.
     where: the function that errors name.
     batch_size: the most sequences of a batch, where the work is computed by itself.
+    before, after: how many sequences of the same request were submitted earlier, and will be
+        submitted later, where a request is computed in parts.
     """
 
     engine: Engine
@@ -48,6 +50,12 @@ class Work:
     where: str
     keep: Callable[[int, Floats], Floats] = _everything
     batch_size: int = 32
+    before: int = 0
+    after: int = 0
+
+    @property
+    def is_part(self) -> bool:
+        return self.before > 0 or self.after > 0
 
 
 Steps = Generator[Work, list[Floats], Result]

@@ -71,8 +71,8 @@ class _Side:
 class WorkQueue:
     """Computes the work of many requests, with threads of its own. Threads may share it.
 
-    num_threads: CPUs to use. max_batch_tokens: of one batch. max_waiting: sequences that may wait;
-    None: any number.
+    num_threads: CPUs to use. max_batch_tokens: of one batch. max_waiting: sequences that may wait,
+    those that follow in later parts of a request included; None: any number.
 
     >>> queue = WorkQueue(num_threads=2)
     >>> queue.close()
@@ -89,6 +89,7 @@ class WorkQueue:
         self._max_waiting = max_waiting
         self._lock = threading.Lock()
         self._interactive, self._bulk = (_Side(turns, self._lock) for turns in (False, True))
+        self._sides = (self._interactive, self._bulk)
         self._closed = False
         self._threads = [
             threading.Thread(target=self._serve, args=(n,), name=f"fbg-queue-{n}", daemon=True)
@@ -117,9 +118,7 @@ class WorkQueue:
         with self._lock:
             if self._closed:
                 raise ClosedError("the queue is closed")
-            limit = self._max_waiting
-            if limit is not None and self.waiting + len(ticket.waiting) > limit:
-                raise OverloadedError(f"{self.waiting} texts are waiting already")
+            self._require_place(ticket)
             if ticket.left:
                 side = self._side(ticket)
                 side.lane.add(ticket)
@@ -127,6 +126,17 @@ class WorkQueue:
         if not ticket.left:
             owner.finished([ticket])
         return ticket
+
+    def _require_place(self, ticket: Ticket) -> None:
+        """Raise OverloadedError if too many sequences wait.
+
+        A request is refused as a whole or not at all: later parts of it are always taken.
+        """
+        if self._max_waiting is None or ticket.work.before:
+            return
+        waiting = sum(side.lane.sequences + side.lane.expected for side in self._sides)
+        if waiting + len(ticket.waiting) + ticket.work.after > self._max_waiting:
+            raise OverloadedError(f"{waiting} texts are waiting already")
 
     def cancel(self, ticket: Ticket) -> None:
         """Drop what no batch has taken of a ticket; its owner hears no more of it."""
@@ -138,7 +148,7 @@ class WorkQueue:
         """Compute what was submitted, then end the threads. Later work raises ClosedError."""
         with self._lock:
             self._closed = True
-            for side in (self._interactive, self._bulk):
+            for side in self._sides:
                 side.changed.notify_all()
         for thread in self._threads:
             thread.join()

@@ -147,14 +147,18 @@ class TaskCall:
         self,
         encoded: Sequence[EncodedText],
         keep: Callable[[int, Floats], Floats] = lambda n, output: output,
+        before: int = 0,
+        after: int = 0,
     ) -> Steps[list[Floats]]:
         """Ask for the head's output for each text; return what `keep(number, output)` makes of it.
 
-        Whoever drives the task computes it: `outputs = yield from call.run(encoded)`.
+        Whoever drives the task computes it: `outputs = yield from call.run(encoded)`. before,
+        after: texts of the same call that are computed earlier and later (`Work`).
         """
         engine = self._context.head_engine.engine
         ids, types = [text.ids for text in encoded], [text.types for text in encoded]
-        return (yield Work(engine, ids, types, self._task, keep, self.batch_size))
+        size = self.batch_size
+        return (yield Work(engine, ids, types, self._task, keep, size, before, after))
 
     def decode(self, states: Floats) -> Iterator[Floats]:
         """Yield the logits of the whole vocabulary for each masked token (`HeadEngine.decode`)."""

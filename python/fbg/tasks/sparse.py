@@ -105,7 +105,9 @@ def encode_sparse_steps(
     for block in call.blocks(given):
         for begin in range(0, len(block.encoded), call.batch_size):
             part = block.encoded[begin : begin + call.batch_size]
-            states = yield from call.run(part, lambda n, output: output.copy())
+            before = block.first + begin
+            after = len(given) - before - len(part)
+            states = yield from call.run(part, lambda n, output: output.copy(), before, after)
             with calling:
                 for weights in _weights(call, states, splade, context.config.vocab_size):
                     indices.append(np.flatnonzero(weights).astype(np.int32))

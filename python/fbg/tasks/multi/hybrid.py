@@ -95,7 +95,9 @@ def encode_hybrid_steps(
             context.cut_texts.check(encoded, where, first, cut)
         ids = [text.ids for text in encoded]
         no_types = [None] * len(ids)
-        work = Work(context.embeddings.tokens, ids, no_types, task, _copied, size)
+        after = len(given) - first - len(ids)
+        engine = context.embeddings.tokens
+        work = Work(engine, ids, no_types, task, _copied, size, first, after)
         for n, states in enumerate((yield work)):
             dense[first + n] = _unit(states[:1])[0] if context.sentence.normalize else states[0]
             with calling:
