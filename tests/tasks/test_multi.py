@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 import fbg
+from fbg.matmul.product import linear
+from fbg.tasks.multi import scores
 from helpers import tiny_bert, tiny_multi
 from helpers.minilm import arrays
 from helpers.tiny_multi import DOCUMENTS, LENGTH, MODELS, QUERIES, write_multi
@@ -85,6 +87,31 @@ def test_rank_sorts_by_the_scores(tmp_path: Path) -> None:
         assert hit["score"] == scores[hit["corpus_id"]]
         assert hit["text"] == DOCUMENTS[hit["corpus_id"]]
     assert model.rank("a", []) == []
+
+
+def test_rank_uses_as_many_threads_as_the_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    used: list[int | None] = []
+
+    def spy(*arrays: Any, num_threads: int | None = None) -> Any:
+        used.append(num_threads)
+        return linear(*arrays, num_threads=num_threads)
+
+    monkeypatch.setattr(scores, "linear", spy)
+    model = fbg.load(write_multi(tmp_path, "pylate"), num_threads=1)
+    ranked = model.rank(QUERIES[0], DOCUMENTS)
+    assert used == [1]
+    vectors = [model.encode_multi(QUERIES[0], "query")], model.encode_multi(DOCUMENTS)
+    alone, shared = (fbg.maxsim(*vectors, num_threads=n) for n in (1, 2))
+    np.testing.assert_array_equal(alone, shared)
+    assert used == [1, 1, 2] and len(ranked) == len(DOCUMENTS)
+
+
+@pytest.mark.parametrize(("threads", "error"), [(0, ValueError), (1.5, TypeError)])
+def test_maxsim_checks_the_number_of_threads(threads: Any, error: type[Exception]) -> None:
+    with pytest.raises(error, match="maxsim: num_threads must be"):
+        fbg.maxsim([], [], num_threads=threads)
 
 
 def test_async_models_give_the_same(tmp_path: Path) -> None:

@@ -103,7 +103,8 @@ def rank_steps(
     found = yield from encode_multi_steps(
         context, given, "document", batch_size, truncation, "rank: documents"
     )
-    scores = maxsim(asked, found)[0]
+    with calling:
+        scores = maxsim(asked, found, context.num_threads)[0]
     results: list[RankedDocument] = []
     for n in best_first(scores, k).tolist():
         result: RankedDocument = {"corpus_id": n, "score": float(scores[n])}

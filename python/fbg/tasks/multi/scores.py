@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from fbg import _fbg
+from fbg.arrays import require_integer
 from fbg.matmul.packed_b import PackedB
 from fbg.matmul.product import linear
 
@@ -19,20 +21,25 @@ BLOCK_ROWS = 1 << 16  # tokens of documents that are compared at a time
 
 
 def maxsim(
-    queries: Sequence[npt.ArrayLike] | Floats, documents: Sequence[npt.ArrayLike] | Floats
+    queries: Sequence[npt.ArrayLike] | Floats,
+    documents: Sequence[npt.ArrayLike] | Floats,
+    num_threads: int | None = None,
 ) -> Floats:
     """Return the scores of all pairs, (queries, documents) float32.
 
     queries, documents: sequences of (tokens, dimension) float32 arrays, as `Model.encode_multi`
         returns them, or one such array.
+    num_threads: as in `gemm`.
 
     The score is the sum over the tokens of the query of the largest dot product with a token of the
     document; 0 for a document without tokens. It depends on nothing but the pair. Raises TypeError
-    for dtypes and ValueError for shapes.
+    for dtypes, ValueError for shapes and for a number of threads out of range.
 
     >>> maxsim(np.float32([[1, 0], [0, 1]]), [np.float32([[2, 0], [0, 3]]), np.float32([[1, 1]])])
     array([[5., 2.]], dtype=float32)
     """
+    if num_threads is not None:
+        num_threads = require_integer(num_threads, "maxsim: num_threads", 1, _fbg.MAX_THREADS)
     asked, found = _checked("queries", queries), _checked("documents", documents)
     widths = {array.shape[1] for array in (*asked, *found)}
     if len(widths) > 1:
@@ -53,7 +60,8 @@ def maxsim(
             starts = np.cumsum([0, *(len(found[n]) for n in kept[:-1])])
             for row, query in enumerate(packed):
                 if query is not None:
-                    best = np.maximum.reduceat(linear(tokens, query), starts, axis=0)
+                    products = linear(tokens, query, num_threads=num_threads)
+                    best = np.maximum.reduceat(products, starts, axis=0)
                     result[row, kept] = best.sum(axis=1)
         begin = end
     return result
