@@ -139,6 +139,14 @@ def test_long_texts_are_warned_of_or_refused(tmp_path: Path) -> None:
         model.encode_multi(DOCUMENTS, truncation=False)
 
 
+def test_a_prefix_of_one_token_leaves_less_room_at_the_same_length(tmp_path: Path) -> None:
+    change(write_multi(tmp_path, "plain") / SETTINGS, query_length=12)
+    model = fbg.load(tmp_path)  # both have 12 tokens, and documents a prefix
+    for kind, most in (("query", 12), ("document", 11)):
+        with pytest.raises(ValueError, match=f"the model takes at most {most};"):
+            model.encode_multi("a " * 30, kind, truncation=False)  # type: ignore[arg-type]
+
+
 def test_maxsim_is_the_sum_of_largest_products() -> None:
     rng = np.random.default_rng(0)
     queries = [rng.normal(size=(n, 5)).astype(np.float32) for n in (1, 4, 0)]

@@ -167,13 +167,13 @@ class _Reader:
             self._inserted, self._prefix = _split_prefix(context.tokenizer, prefix)
             if self._inserted is None and kind in settings.assumed:
                 self._prefix = prefix.removeprefix(MARKERS[kind])
+        room = limit if self._inserted is None else limit - 1
         try:
-            reserved = 0 if self._inserted is None else 1
-            self._tokenizer = context.tokenizer.with_max_length(limit - reserved)
+            self._tokenizer = context.tokenizer.with_max_length(room)
         except ValueError as error:
             raise ModelError(f"{task}: {kind}_length of the model: {error}") from None
         cuts = context.multi_vector.cut_texts
-        self._cut_texts = cuts.setdefault(limit, CutTexts(limit - reserved))
+        self._cut_texts = cuts.setdefault(room, CutTexts(room))
         skipped = settings.skiplist if kind in settings.skipped_in else ()
         known = [context.tokenizer.token_id(word) for word in skipped]
         self._skipped = np.array([token for token in known if token is not None], np.int32)

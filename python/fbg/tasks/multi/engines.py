@@ -21,7 +21,7 @@ __all__ = ["MultiVectorEngines"]
 class MultiVectorEngines:
     """Engines for queries and documents, made when they are first asked for.
 
-    cut_texts: for the limits of queries and documents, which differ.
+    cut_texts: by the tokens that a text may have, which differ for queries and documents.
     """
 
     def __init__(
