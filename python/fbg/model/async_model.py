@@ -39,6 +39,7 @@ MOST_RESUMED = 16
 
 Floats = npt.NDArray[np.float32]
 Indices = npt.NDArray[np.int32]
+Given = TypeVar("Given")
 Result = TypeVar("Result")
 
 # Texts of so many characters together are tokenized in the event loop, which takes less time than
@@ -52,6 +53,8 @@ class Record:
 
     tokenization: everything outside the queue, so what follows the computation, too.
     queue: until the first batch took a part. inference: from there until the last part was done.
+    max_numbers: that the networks may compute for the request; more are a ValueError before they
+    are computed. None: any number; only otherwise are `numbers` counted.
     """
 
     tokens: int = 0
@@ -59,6 +62,21 @@ class Record:
     tokenization: float = 0.0
     queue: float = 0.0
     inference: float = 0.0
+    numbers: int = 0
+    max_numbers: int | None = None
+
+    def count_numbers(self, work: Work) -> None:
+        """Count the numbers that work will compute; raises ValueError if they are too many."""
+        if self.max_numbers is None:
+            return
+        engine = work.engine
+        rows = sum(ids.size for ids in work.ids) if engine.per_token else len(work.ids)
+        self.numbers += rows * engine.columns
+        if self.numbers > self.max_numbers:
+            raise ValueError(
+                f"{work.where}: the vectors of all tokens may have at most {self.max_numbers} "
+                f"numbers together, got {self.numbers}; fewer or shorter texts are needed"
+            )
 
 
 class _Returned(Generic[Result]):
@@ -277,6 +295,10 @@ class AsyncModel:
             function(self.model.context, texts, **options), record, _characters(texts)
         )
 
+    async def in_thread(self, function: Callable[[Given], Result], given: Given) -> Result:
+        """Call a function that would hold up the event loop in a thread that tokenizes."""
+        return await asyncio.get_running_loop().run_in_executor(self._pool, function, given)
+
     # --- Driving ------------------------------------------------------------------------------
 
     async def run(
@@ -300,6 +322,7 @@ class AsyncModel:
             record.tokenization += time.perf_counter() - begin
             if isinstance(step, _Returned):
                 return step.value
+            record.count_numbers(step)
             future: asyncio.Future[Ticket] = loop.create_future()
             ticket = self._queue.submit(step, waiting, future)
             try:

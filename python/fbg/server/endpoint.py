@@ -23,7 +23,7 @@ from fbg.errors import ClosedError, ModelError, OverloadedError
 from fbg.server.errors import Dialect, Fault, RequestError
 from fbg.server.state import Call, State
 
-__all__ = ["Endpoint", "Route", "send_json"]
+__all__ = ["Endpoint", "Route", "encode_json", "send_json"]
 
 log = logging.getLogger("fbg.server")
 
@@ -38,8 +38,8 @@ Answer = Callable[[Call, Any], Awaitable[Any]]
 
 @dataclass(frozen=True)
 class Route:
-    """path, answer: the function of the route. message: the type of its body. method: its name in
-    metrics."""
+    """path, answer: the function of the route, which returns what becomes JSON, or bytes that are
+    JSON. message: the type of its body. method: its name in metrics."""
 
     path: str
     answer: Answer
@@ -92,7 +92,8 @@ class Endpoint:
         state.metrics.success(route.method, seconds, call.record)
         scope["record"] = call.record
         headers = _time_headers(call, seconds) if route.dialect is Dialect.TEI else []
-        await send_json(send, 200, encode_json(result), headers)
+        answer = result if isinstance(result, bytes) else encode_json(result)
+        await send_json(send, 200, answer, headers)
 
     async def _body(self, scope: Scope, receive: Receive) -> bytes:
         limit = self._state.settings.max_body

@@ -35,8 +35,9 @@ class Settings:
 
     max_concurrent_requests: requests that are worked on; more are answered 429. max_waiting_texts:
     texts in the queue, of all requests. max_client_batch_size: texts of one request. max_body: its
-    bytes. api_keys: any of them opens the server; none: everybody may use it. body_seconds: in
-    which a request must have arrived. drain_seconds: which requests have to end after SIGTERM.
+    bytes. max_answer_numbers: of an answer with a vector for every token. api_keys: any of them
+    opens the server; none: everybody may use it. body_seconds: in which a request must have
+    arrived. drain_seconds: which requests have to end after SIGTERM.
     """
 
     models: tuple[ModelSource, ...]
@@ -50,6 +51,7 @@ class Settings:
     max_batch_tokens: int = MAX_BATCH_TOKENS
     max_client_batch_size: int = 2048
     max_body: int = 2 << 20
+    max_answer_numbers: int = 1 << 23  # 8192 tokens of 1024 numbers
     max_body_total: int = 256 << 20
     api_keys: tuple[str, ...] = ()
     cors_origins: tuple[str, ...] = ()

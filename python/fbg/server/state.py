@@ -95,6 +95,10 @@ class Call:
                 Fault.VALIDATION, f"batch size {number} > maximum allowed batch size {limit}", what
             )
 
+    def limit_numbers(self) -> None:
+        """Limit the numbers of an answer that has a vector for every token."""
+        self.record.max_numbers = self.state.settings.max_answer_numbers
+
     def texts(self, texts: list[str], what: str = "inputs") -> list[str]:
         """Return texts that are neither too many nor empty; raises RequestError."""
         self.count(len(texts), what)

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from fbg.server.answers import matrices_json
 from fbg.server.endpoint import Route
 from fbg.server.errors import Fault, RequestError
 from fbg.server.inputs import embed, texts_or_ids, truncation
@@ -41,15 +42,16 @@ async def embed_texts(call: Call, message: Embedding) -> list[list[float]]:
     return numbers
 
 
-async def embed_tokens(call: Call, message: TokenEmbedding) -> list[list[list[float]]]:
+async def embed_tokens(call: Call, message: TokenEmbedding) -> bytes:
     """`POST /embed_all`: an embedding for every token."""
     served = call.state.models.choose("encode", message.model)
     cut = truncation(message)
     texts, sequences = texts_or_ids(message.inputs, "inputs")
     if sequences:
         raise RequestError(Fault.VALIDATION, "`inputs` must be texts")
+    call.limit_numbers()
     rows = await served.runs.token_embeddings(call.texts(texts), cut, call.record)
-    return [states.tolist() for states in rows]
+    return await served.runs.in_thread(matrices_json, rows)
 
 
 async def predict(call: Call, message: Classification) -> list[Any]:

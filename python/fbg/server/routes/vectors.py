@@ -5,45 +5,40 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-from typing import Any
-
+from fbg.server.answers import hybrid_json, matrices_json, sparse_json
 from fbg.server.endpoint import Route
 from fbg.server.errors import Fault, RequestError
 from fbg.server.inputs import texts_or_ids, truncation
 from fbg.server.messages import RetrievalEmbedding, TokenEmbedding
 from fbg.server.state import Call
-from fbg.tasks.sparse import SparseEmbeddings
 
 __all__ = ["ROUTES"]
 
 
-async def embed_sparse(call: Call, message: RetrievalEmbedding) -> list[list[dict[str, Any]]]:
+async def embed_sparse(call: Call, message: RetrievalEmbedding) -> bytes:
     """`POST /embed_sparse`: the tokens of each text with their weights (SPLADE)."""
     served = call.state.models.choose("encode_sparse", message.model)
     cut, texts = truncation(message), _texts(call, message)
     found = await served.runs.encode_sparse(texts, call.record, truncation=cut, kind=message.kind)
-    return _entries(found)
+    return await served.runs.in_thread(sparse_json, found)
 
 
-async def embed_multi(call: Call, message: RetrievalEmbedding) -> list[list[list[float]]]:
+async def embed_multi(call: Call, message: RetrievalEmbedding) -> bytes:
     """`POST /embed_multi`: the vectors of the tokens of each text (ColBERT)."""
     served = call.state.models.choose("encode_multi", message.model)
     cut, texts = truncation(message), _texts(call, message)
+    call.limit_numbers()
     rows = await served.runs.encode_multi(texts, call.record, truncation=cut, kind=message.kind)
-    return [vectors.tolist() for vectors in rows]
+    return await served.runs.in_thread(matrices_json, rows)
 
 
-async def embed_hybrid(call: Call, message: TokenEmbedding) -> list[dict[str, Any]]:
+async def embed_hybrid(call: Call, message: TokenEmbedding) -> bytes:
     """`POST /embed_hybrid`: dense, sparse and multi-vector embeddings of each text (bge-m3)."""
     served = call.state.models.choose("encode_hybrid", message.model)
     cut, texts = truncation(message), _texts(call, message)
+    call.limit_numbers()
     found = await served.runs.encode_hybrid(texts, call.record, truncation=cut)
-    parts = zip(found.dense.tolist(), _entries(found.sparse), found.multi, strict=True)
-    return [
-        {"dense": dense, "sparse": sparse, "multi": multi.tolist()}
-        for dense, sparse, multi in parts
-    ]
+    return await served.runs.in_thread(hybrid_json, found)
 
 
 def _texts(call: Call, message: TokenEmbedding) -> list[str]:
@@ -51,14 +46,6 @@ def _texts(call: Call, message: TokenEmbedding) -> list[str]:
     if sequences or message.prompt_name is not None:
         raise RequestError(Fault.VALIDATION, "`inputs` must be texts, without a prompt")
     return call.texts(texts)
-
-
-def _entries(found: SparseEmbeddings) -> list[list[dict[str, Any]]]:
-    pairs = list(zip(found.indices.tolist(), found.data.tolist(), strict=True))
-    return [
-        [{"index": index, "value": value} for index, value in pairs[begin:end]]
-        for begin, end in pairwise(found.indptr.tolist())
-    ]
 
 
 ROUTES = [

@@ -1,0 +1,111 @@
+"""Answers with a vector for every token: how large they may be, and where their JSON is made."""
+
+import asyncio
+import threading
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+import pytest
+
+import fbg
+from fbg.runtime.work_queue import WorkQueue
+from fbg.server import answers
+from fbg.server.app import build_app
+from fbg.server.served import serve_models
+from fbg.server.settings import ModelSource, Settings
+from fbg.server.state import State
+from helpers import tiny_multi, tiny_outputs, tiny_sparse
+
+TEXTS = ["the cat", "the dog and the fox", "x"]
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, fbg.Model]:
+    root: Path = tmp_path_factory.mktemp("answers")
+    directories = {
+        "hybrid": tiny_outputs.write_hybrid(root / "hybrid"),
+        "colbert": tiny_multi.write_multi(root / "colbert", "pylate"),
+        "sparse": tiny_sparse.write_routed(root / "sparse", "saved"),
+    }
+    return {name: fbg.load(path) for name, path in directories.items()}
+
+
+def ask(models: dict[str, fbg.Model], path: str, body: object, **limits: int) -> httpx.Response:
+    """Ask an application in this process, whose event loop runs in this thread."""
+
+    async def answer() -> httpx.Response:
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app)) as client:
+            return await client.post(f"http://test{path}", json=body)
+
+    settings = Settings((ModelSource("m", "nowhere"),), access_log=False, **limits)  # type: ignore[arg-type]
+    state = State(settings, 1)
+    state.models.replace(serve_models(models, state.queue, lambda tokens, sequences: None))
+    state.ready = True
+    app = build_app(state)
+    try:
+        return asyncio.run(answer())
+    finally:
+        state.queue.close()
+        for served in state.models:
+            served.runs.close()
+
+
+def numbers(models: dict[str, fbg.Model], path: str) -> int:
+    """How many numbers the network computes for TEXTS."""
+    if path == "/embed_multi":
+        return sum(rows.size for rows in models["colbert"].encode_multi(TEXTS))
+    hybrid = models["hybrid"]
+    return sum(ids.size for ids in hybrid.tokenizer(TEXTS)) * int(hybrid.config.hidden_size)
+
+
+@pytest.mark.parametrize("path", ["/embed_multi", "/embed_hybrid", "/embed_all"])
+def test_answers_that_are_too_large_are_refused_before_they_are_computed(
+    models: dict[str, fbg.Model], path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    submitted: list[Any] = []
+    submit = WorkQueue.submit
+
+    def spy(queue: WorkQueue, *arguments: Any) -> Any:
+        submitted.append(arguments)
+        return submit(queue, *arguments)
+
+    monkeypatch.setattr(WorkQueue, "submit", spy)
+    body, most = {"inputs": TEXTS}, numbers(models, path)
+    refused = ask(models, path, body, max_answer_numbers=most - 1)
+    assert refused.status_code == 422
+    assert f"at most {most - 1} numbers together, got {most}" in refused.json()["error"]
+    assert not submitted
+    assert ask(models, path, body, max_answer_numbers=most).status_code == 200
+    assert len(submitted) == 1
+
+
+def test_parts_of_a_request_are_limited_together(models: dict[str, fbg.Model]) -> None:
+    most = 40 * numbers(models, "/embed_hybrid")  # of 120 texts, of which 32 are a part
+    body = {"inputs": TEXTS * 40}
+    assert ask(models, "/embed_hybrid", body, max_answer_numbers=most - 1).status_code == 422
+    assert ask(models, "/embed_hybrid", body, max_answer_numbers=most).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/embed_multi", "/embed_hybrid", "/embed_all", "/embed_sparse"])
+def test_large_answers_are_encoded_outside_of_the_event_loop(
+    models: dict[str, fbg.Model], path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads: set[threading.Thread] = set()
+    encode = answers.encode_json
+
+    def spy(value: Any) -> bytes:
+        threads.add(threading.current_thread())
+        return encode(value)
+
+    monkeypatch.setattr(answers, "encode_json", spy)
+    answer = ask(models, path, {"inputs": TEXTS})
+    assert answer.status_code == 200 and len(answer.json()) == len(TEXTS)
+    assert threads and threading.current_thread() not in threads
+
+
+def test_matrices_may_be_empty() -> None:
+    empty, rows = np.zeros((0, 2), np.float32), np.float32([[1, 2.5], [3, 4]])
+    assert answers.matrices_json([]) == b"[]"
+    assert answers.matrices_json([empty, rows]) == b"[[],[[1.0,2.5],[3.0,4.0]]]"
