@@ -80,7 +80,8 @@ class Models:
     def choose(self, task: str, name: str | None) -> Served:
         """Return the model that a request names, or the first that has the task.
 
-        Embeddings come from a model that is for nothing else, if there is one. Raises RequestError.
+        Embeddings come from a model that is for nothing else, if there is one, and rankings from a
+        cross-encoder rather than from a model with a vector for every token. Raises RequestError.
         """
         if name is not None:
             served = self._served.get(name)
@@ -94,6 +95,8 @@ class Models:
             raise no_head(task)
         if task == "encode":
             return next((served for served in able if served.is_plain), able[0])
+        if task == "rerank":
+            return next((served for served in able if "rank" not in served.tasks), able[0])
         return able[0]
 
 
