@@ -1,13 +1,16 @@
-"""The models of a server: which one answers a request that names none."""
+"""The models of a server: which one answers a request that names none, and what runs at first."""
 
+import asyncio
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import fbg
+from fbg.model.async_model import AsyncModel
 from fbg.runtime.work_queue import WorkQueue
-from fbg.server.served import Models, serve_models
+from fbg.server.served import Models, serve_models, warm_up
 from helpers import tiny_multi, tiny_outputs, tiny_sparse
 from helpers.tiny_tasks import write_model
 
@@ -36,3 +39,34 @@ def test_cross_encoders_rank_before_models_with_vectors_of_tokens(served: Models
     assert served.choose("rerank", "colbert").name == "colbert"
     alone = Models({"colbert": served.choose("rank", None)})
     assert alone.choose("rerank", None).name == "colbert"
+
+
+def test_models_are_warmed_up_by_each_of_their_tasks(
+    served: Models, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    called: dict[str, set[str]] = {}
+    run = AsyncModel.run
+
+    async def spy(self: AsyncModel, steps: Any, *arguments: Any) -> Any:
+        name = next(one.name for one in served if one.runs is self)
+        called.setdefault(name, set()).add(steps.__name__)
+        return await run(self, steps, *arguments)
+
+    monkeypatch.setattr(AsyncModel, "run", spy)
+    asyncio.run(warm_up(served))
+    assert {name: steps - {"embed"} for name, steps in called.items()} == {
+        "colbert": {"encode_multi_steps"},
+        "cross": {"classify_steps"},
+        "sparse": {"encode_sparse_steps"},
+        "hybrid": {"encode_hybrid_steps"},
+        "nli": {"classify_steps", "zero_shot_steps"},
+    }
+
+
+def test_a_model_that_lacks_something_for_hybrid_embeddings_is_served(tmp_path: Path) -> None:
+    model = fbg.load(tiny_outputs.write_hybrid(tmp_path, pooling="mean"))
+    queue = WorkQueue(1)
+    served = serve_models({"hybrid": model}, queue, lambda tokens, sequences: None)
+    asyncio.run(warm_up(served))
+    queue.close()
+    served.first.runs.close()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import fbg
+from fbg.errors import ModelError
 from fbg.model.async_model import AsyncModel
 from fbg.model.model import Model
 from fbg.networks.task_config import KINDS
@@ -125,6 +127,13 @@ async def warm_up(models: Models) -> None:
         if "encode_multi" in served.tasks:
             await served.runs.encode_multi("ready", kind="query")
             await served.runs.encode_multi(["ready", "a text of several words"])
+        if "encode_hybrid" in served.tasks:
+            with contextlib.suppress(ModelError):  # requests are told what the model lacks
+                await served.runs.encode_hybrid(["ready", "a text of several words"])
+        if "encode_sparse" in served.tasks:
+            await served.runs.encode_sparse("ready")
+        if "zero_shot_classify" in served.tasks:
+            await served.runs.zero_shot_classify("ready", ["ready"], hypothesis_template="{}")
         if served.head_kind == "ForSequenceClassification":
             await served.runs.classify("ready", top_k=None)
         elif served.head_kind == "ForTokenClassification":
