@@ -13,6 +13,7 @@ import fbg
 from helpers import tiny_models, tiny_outputs
 from helpers.tiny_bert import write_json
 from helpers.tiny_models import tiny_model
+from helpers.torch_files import write_torch_file
 
 HUB, TASKS = "xlm-roberta-flash", ["retrieval.query", "retrieval.passage", "classification"]
 IDS = np.random.default_rng(5).integers(0, tiny_models.VOCABULARY, (3, 20))
@@ -69,6 +70,31 @@ def test_a_task_is_merged_into_the_weights(tmp_path: Path, isa: str, task: int |
     if task is not None:
         without = fbg.load(own).forward(IDS).last_hidden_state
         assert np.abs(got - without).max() > 0.1
+
+
+def test_tasks_of_a_file_of_torch_are_merged(tmp_path: Path) -> None:
+    own, _ = write_tasks(tmp_path)
+    wanted = [fbg.load(own, adapter=task).forward(IDS).last_hidden_state for task in TASKS]
+    tensors = load_file(own / "model.safetensors")
+    (own / "model.safetensors").unlink()
+    # Tensors of a file of torch have strides, and those of a transposed one are unusual.
+    tensors = {
+        name: tensor.transpose(0, 2, 1).copy().transpose(0, 2, 1) if "lora_A" in name else tensor
+        for name, tensor in tensors.items()
+    }
+    write_torch_file(own / "pytorch_model.bin", tensors)
+    for task, states in zip(TASKS, wanted, strict=True):
+        got = fbg.load(own, adapter=task).forward(IDS).last_hidden_state
+        np.testing.assert_array_equal(got, states)
+
+
+def test_a_task_without_tensors_is_refused(tmp_path: Path) -> None:
+    _, merged = write_tasks(tmp_path)
+    path = merged / "config.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "lora_adaptations": TASKS}))
+    fbg.load(merged)
+    with pytest.raises(fbg.ModelError, match=r"names retrieval\.query, but the weights have no"):
+        fbg.load(merged, adapter=TASKS[0])
 
 
 def write_folder(path: Path, names: list[str], rank: int = 3, **settings: Any) -> Path:
@@ -137,6 +163,81 @@ def test_a_merged_model_is_saved_and_pickled_with_its_adapter(tmp_path: Path, dt
         fbg.load(tmp_path / "saved", adapter=TASKS[1])
 
 
+def write_two(path: Path) -> tuple[Path, Path]:
+    """A model with an adapter, and a directory with another adapter of the same name."""
+    model = tiny_model("qwen3")
+    own = tiny_models.write_checkpoint(path / "model", model.config, model.tensors)
+    write_folder(own / "mine", LAYERS[:1])
+    write_folder(path / "work" / "mine", LAYERS[:1], use_rslora=True)
+    return own, path / "work"
+
+
+def test_pickles_name_the_adapter_that_was_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own, work = write_two(tmp_path)
+    wanted = fbg.load(own, adapter=own / "mine").forward(IDS).last_hidden_state
+    other = fbg.load(own, adapter=work / "mine").forward(IDS).last_hidden_state
+    assert (wanted != other).any()
+    monkeypatch.chdir(work)
+    (work / "mine").rename(work / "yours")
+    elsewhere = pickle.dumps(fbg.load(own, adapter="yours"))
+    (work / "yours").rename(work / "mine")
+    within = pickle.dumps(fbg.load(own, adapter="mine"))
+    (work / "mine").rename(work / "yours")
+    monkeypatch.chdir(tmp_path)
+    for pickled, states in ((within, wanted), (elsewhere, other)):
+        found = pickle.loads(pickled).forward(IDS).last_hidden_state
+        np.testing.assert_array_equal(found, states)
+
+
+def test_a_task_is_no_folder_of_the_working_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own, _ = write_tasks(tmp_path)
+    wanted = fbg.load(own, adapter=TASKS[0]).forward(IDS).last_hidden_state
+    (tmp_path / TASKS[0]).mkdir()
+    monkeypatch.chdir(tmp_path)
+    again = pickle.loads(pickle.dumps(fbg.load(own, adapter=TASKS[0])))
+    np.testing.assert_array_equal(again.forward(IDS).last_hidden_state, wanted)
+
+
+def test_a_folder_of_the_model_comes_before_a_task(tmp_path: Path) -> None:
+    own, _ = write_two(tmp_path)
+    wanted = fbg.load(own, adapter="mine").forward(IDS).last_hidden_state
+    path = own / "config.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "lora_adaptations": ["mine"]}))
+    found = fbg.load(own, adapter="mine").forward(IDS).last_hidden_state
+    np.testing.assert_array_equal(found, wanted)
+
+
+def test_folders_of_the_model_and_of_its_encoder_are_found(tmp_path: Path) -> None:
+    own, _ = write_two(tmp_path)
+    wanted = fbg.load(own, adapter="mine").forward(IDS).last_hidden_state
+    whole = tmp_path / "whole"
+    whole.mkdir()
+    own.rename(whole / "0_Transformer")
+    kind = "sentence_transformers.models.Transformer"
+    write_json(whole / "modules.json", [{"type": kind, "path": "0_Transformer"}])
+    found = fbg.load(whole, adapter="mine").forward(IDS).last_hidden_state
+    np.testing.assert_array_equal(found, wanted)
+    write_folder(whole / "mine", LAYERS[:1], use_rslora=True)
+    first = fbg.load(whole, adapter=whole / "mine").forward(IDS).last_hidden_state
+    assert (first != wanted).any()
+    found = fbg.load(whole, adapter="mine").forward(IDS).last_hidden_state
+    np.testing.assert_array_equal(found, first)
+
+
+@pytest.mark.parametrize("name", ["", ".", "./", "x" * 5000, "x\0"])
+def test_a_name_that_no_adapter_has_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    own, work = write_two(tmp_path)
+    monkeypatch.chdir(work / "mine")
+    with pytest.raises(ValueError, match="load: adapter must be"):
+        fbg.load(own, adapter=name)
+
+
 def test_an_unknown_adapter_is_named(tmp_path: Path) -> None:
     own, merged = write_tasks(tmp_path)
     write_folder(own / "mine", LAYERS)
@@ -158,6 +259,7 @@ def test_an_unknown_adapter_is_named(tmp_path: Path) -> None:
         ),
         ({"lora_rank": 0}, "lora_rank must be an integer of at least 1"),
         ({"lora_alpha": "a"}, "lora_alpha must be a number"),
+        ({"lora_alpha": 1e300}, "lora_alpha must be a number whose quotient by the rank fits"),
         ({"lora_adaptations": [1]}, "lora_adaptations must be a list of strings"),
         ({"lora_adaptations": TASKS[:2]}, "must have a matrix for each of 2 tasks"),
     ],
@@ -182,9 +284,31 @@ def test_wrong_settings_of_tasks_are_named(
         ({"bias": "all"}, {}, "bias must be none"),
         ({"rank_pattern": {"q_proj": 2}}, {}, "rank_pattern must be empty"),
         ({"modules_to_save": ["score"]}, {}, "modules_to_save must be empty"),
+        ({"layer_replication": [[0, 2]]}, {}, "layer_replication must be empty"),
+        ({"alora_invocation_tokens": [5]}, {}, "alora_invocation_tokens must be empty"),
+        ({"target_parameters": ["weight"]}, {}, "target_parameters must be empty"),
+        ({"trainable_token_indices": [1]}, {}, "trainable_token_indices must be empty"),
+        ({"use_qalora": True}, {}, "use_qalora must be false"),
+        ({"init_lora_weights": "pissa"}, {}, "init_lora_weights must be true, false, gaussian"),
+        ({"init_lora_weights": 1}, {}, "init_lora_weights must be true, false, gaussian"),
+        ({"lora_alpha": 1e300}, {}, "lora_alpha must be a number whose quotient by the rank fits"),
         ({}, None, r"q_proj\.lora_A\.weight must have dtype float32, .*, got int32"),
         ({}, {"other": (2, 2)}, "tensor other is none of a low-rank adapter"),
-        ({}, {"x.lora_A.weight": (3, 36)}, r"x\.lora_B\.weight is missing|x must be a layer"),
+        ({}, {"x.lora_A.weight": (3, 36)}, "x must be a layer of the model, which has 0"),
+        (
+            {},
+            {
+                f"{prefix}layers.0.self_attn.q_proj.lora_{part}.weight": shape
+                for prefix in ("", "model.")
+                for part, shape in (("A", (3, 36)), ("B", (56, 3)))
+            },
+            r"q_proj and .*q_proj are both an adapter of layers\.0\.self_attn\.q_proj\.weight",
+        ),
+        (
+            {},
+            {f"{prefix}x.lora_A.weight": (3, 36) for prefix in ("", "base_model.model.")},
+            r"x\.lora_A\.weight and .*x\.lora_A\.weight are the same tensor",
+        ),
         ({}, {"layers.1.self_attn.q_proj.lora_A.weight": (3, 36)}, r"lora_B\.weight is missing"),
     ],
 )
@@ -202,3 +326,46 @@ def test_a_wrong_folder_is_named(
         save_file(arrays, file)
     with pytest.raises(fbg.ModelError, match=message):
         fbg.load(path, adapter="mine")
+
+
+def test_an_adapter_without_tensors_is_refused(tmp_path: Path) -> None:
+    own, _ = write_two(tmp_path)
+    save_file({}, own / "mine" / "adapter_model.safetensors")
+    with pytest.raises(fbg.ModelError, match=r"adapter_model\.safetensors: holds no tensors of a"):
+        fbg.load(own, adapter="mine")
+
+
+@pytest.mark.parametrize("initial", [None, True, False, "gaussian", "eva", "orthogonal"])
+def test_adapters_of_unchanged_weights_are_merged(tmp_path: Path, initial: object) -> None:
+    own, _ = write_two(tmp_path)
+    wanted = fbg.load(own, adapter="mine").forward(IDS).last_hidden_state
+    path = own / "mine" / "adapter_config.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "init_lora_weights": initial}))
+    found = fbg.load(own, adapter="mine").forward(IDS).last_hidden_state
+    np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("dtype", ["float32", "int8"])
+@pytest.mark.parametrize(
+    ("values", "named"),
+    [
+        ({"A": np.nan}, r"mine/adapter_model\.safetensors: tensor .*lora_A"),
+        ({"B": np.inf}, r"mine/adapter_model\.safetensors: tensor .*lora_B"),
+        ({"A": 1e30, "B": 1e30}, r"mine/adapter_model\.safetensors: tensor .*lora_B"),
+        ({"B": 3e38}, r"mine/adapter_model\.safetensors: tensor .*lora_B"),
+    ],
+)
+def test_values_that_are_not_finite_name_the_adapter(
+    tmp_path: Path, dtype: str, values: dict[str, float], named: str
+) -> None:
+    own, _ = write_two(tmp_path)
+    path = own / "mine" / "adapter_model.safetensors"
+    tensors = load_file(path)
+    for name, tensor in tensors.items():
+        for part, value in values.items():
+            if f"lora_{part}" in name:
+                tensor[0, 0] = value
+    save_file(tensors, path)
+    with pytest.raises(fbg.ModelError, match=f"{named}.* makes NaN or infinite values"):
+        fbg.load(own, dtype=dtype, adapter="mine")

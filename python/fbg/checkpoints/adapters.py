@@ -10,6 +10,7 @@ beside their weights, as torch.nn.utils.parametrize names them (jina-embeddings-
 from __future__ import annotations
 
 import math
+import os.path
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -32,15 +33,33 @@ PARTS = ("lora_A.weight", "lora_B.weight", "lora_embedding_A", "lora_embedding_B
 BASE = "base_layer.weight"  # of a table: PEFT stores it beside its adapter
 FLOATS = ("float32", "float16", "bfloat16")
 
+# Settings of PEFT that change what an adapter computes, and that are not supported.
+FLAGS = ("use_dora", "fan_in_fan_out", "use_qalora")
+LISTS = (
+    "rank_pattern",
+    "alpha_pattern",
+    "modules_to_save",
+    "layer_replication",
+    "alora_invocation_tokens",
+    "target_parameters",
+    "trainable_token_indices",
+)
+# Ways to begin training that leave the weights of the model as they are; others change them too.
+INITIAL = ("gaussian", "eva", "orthogonal")
+
 Tensors = dict[str, StoredTensor]
 
 
 @dataclass(frozen=True)
 class Adapter:
-    """Which adapter is merged. folder: that PEFT wrote; None: a task of the checkpoint itself."""
+    """Which adapter is merged. folder: that PEFT wrote; None: a task of the checkpoint itself.
+
+    lasting_name: finds the same adapter of the same model from any working directory.
+    """
 
     name: str
     folder: Path | None
+    lasting_name: str
 
 
 @dataclass(frozen=True)
@@ -52,12 +71,23 @@ class MergedTensor(StoredTensor):
     scale: float = field(kw_only=True)
 
     def view(self) -> npt.NDArray[Any]:
-        """Return the sum in float32, added up in one order: its bits are always the same."""
+        """Return the sum in float32, added up in one order: its bits are always the same.
+
+        Raises ModelError if the adapter makes values that are not finite.
+        """
         merged = super().view().astype(np.float32)
-        up = self.up.view().astype(np.float32) * np.float32(self.scale)
-        down = self.down.view().astype(np.float32)
-        for column, row in zip(up.T, down, strict=True):
-            merged += column[:, None] * row
+        with np.errstate(over="ignore", invalid="ignore"):
+            up = self.up.view().astype(np.float32) * np.float32(self.scale)
+            down = self.down.view().astype(np.float32)
+            for small, tensor in ((up, self.up), (down, self.down)):
+                if not np.isfinite(small).all():
+                    raise _not_finite(tensor)
+            for column, row in zip(up.T, down, strict=True):
+                merged += column[:, None] * row
+        finite = merged.size == 0 or np.isfinite([merged.min(), merged.max()]).all()
+        # Of values in the weight itself, whoever reads it says so.
+        if not finite and np.isfinite(super().view()).all():
+            raise _not_finite(self.up)
         return merged
 
     def rows(self, first: int, count: int) -> StoredTensor:
@@ -69,26 +99,41 @@ class MergedTensor(StoredTensor):
         self.file.release(self.begin, self.begin + super().view().nbytes)
 
 
-def find_adapter(directory: Path, name: str) -> Adapter:
-    """Return the adapter of a name: a task of the checkpoint, a folder in the directory of the
-    model, or any other folder. Raises ValueError.
+def find_adapter(directory: Path, encoder: Path, name: str) -> Adapter:
+    """Return the adapter of a name: a folder in the directory of the model or of its encoder, a
+    task of the checkpoint, or any other folder. Raises ValueError.
     """
-    tasks = _task_names(read_settings(directory / "config.json"))
+    if Path(name) == Path():
+        raise ValueError(f"load: adapter must be the name of a task or a folder, got {name!r}")
+    own = tuple(dict.fromkeys((directory, encoder)))
+    for parent in own:
+        if _has_adapter(parent / name):
+            return Adapter(name, parent / name, name)
+    tasks = _task_names(read_settings(encoder / "config.json"))
     if name in tasks:
-        return Adapter(name, None)
-    for folder in (directory / name, Path(name)):
-        if (folder / ADAPTER_FILES[0]).is_file():
-            return Adapter(name, folder)
-    known = [*tasks, *sorted(path.parent.name for path in directory.glob(f"*/{ADAPTER_FILES[0]}"))]
-    own = f"one of {', '.join(known)}, or " if known else ""
-    raise ValueError(f"load: adapter must be {own}a folder with {ADAPTER_FILES[0]}, got {name!r}")
+        return Adapter(name, None, name)
+    if _has_adapter(Path(name)):
+        return Adapter(name, Path(name), os.path.abspath(name))
+    found = {path.parent.name for parent in own for path in parent.glob(f"*/{ADAPTER_FILES[0]}")}
+    known = ", ".join(dict.fromkeys([*tasks, *sorted(found)]))
+    known = f"one of {known}, or " if known else ""
+    raise ValueError(f"load: adapter must be {known}a folder with {ADAPTER_FILES[0]}, got {name!r}")
+
+
+def _has_adapter(folder: Path) -> bool:
+    return os.path.isfile(folder / ADAPTER_FILES[0])  # False for names that no file can have
 
 
 def merge_adapter(path: Path, adapter: Adapter | None, tensors: Tensors) -> Tensors:
     """Return the tensors of a checkpoint with an adapter; raises ModelError. path: config.json."""
+    task = adapter.name if adapter is not None and adapter.folder is None else None
     if any(name.endswith(ORIGINAL) for name in tensors):
-        task = adapter.name if adapter is not None and adapter.folder is None else None
         tensors = _merge_task(tensors, read_settings(path), task)
+    elif task is not None:
+        raise ModelError(
+            f"{path}: lora_adaptations names {task}, but the weights have no adapters: the name of "
+            f"no tensor ends in {ORIGINAL}"
+        )
     if adapter is not None and adapter.folder is not None:
         tensors = _merge_folder(tensors, adapter.folder)
     return tensors
@@ -112,6 +157,10 @@ def _merge_task(
     settings: config.json. Raises ModelError.
     """
     merged, names = {}, _task_names(settings)
+    rank, scale = 0, 0.0
+    if task is not None:
+        rank = settings.size("lora_rank", default=4)
+        scale = _scale(settings, settings.number("lora_alpha", default=1), rank)
     for name, tensor in tensors.items():
         if PARAMETRIZED in name:
             continue
@@ -121,8 +170,6 @@ def _merge_task(
         stem = name.removesuffix(ORIGINAL)
         merged[f"{stem}.weight"] = tensor
         if task is not None:
-            rank = settings.size("lora_rank", default=4)
-            scale = settings.number("lora_alpha", default=1) / rank
             small = [
                 _of_task(tensors, f"{stem}{PARAMETRIZED}lora_{part}", len(names), names.index(task))
                 for part in "AB"
@@ -145,37 +192,32 @@ def _of_task(
             f"{stacked.path}: tensor {name} must have a matrix for each of {count} tasks, got "
             f"shape {stacked.shape}"
         )
-    stride = math.prod(stacked.shape[1:]) * stacked.view().itemsize
-    return replace(stacked, shape=stacked.shape[1:], begin=stacked.begin + index * stride)
+    first, *others = stacked.view().strides
+    begin = stacked.begin + index * first
+    return replace(stacked, shape=stacked.shape[1:], begin=begin, strides=tuple(others))
+
+
+def _scale(settings: Settings, alpha: float, divisor: float) -> float:
+    """Return the factor of the product of the matrices; raises ModelError."""
+    scale = alpha / divisor
+    if scale > float(np.finfo(np.float32).max):
+        raise settings.error("lora_alpha", "a number whose quotient by the rank fits in float32")
+    return scale
 
 
 def _merge_folder(tensors: Mapping[str, StoredTensor], folder: Path) -> Tensors:
     """Return tensors with an adapter that PEFT wrote; raises ModelError."""
-    settings = read_settings(folder / ADAPTER_FILES[0])
-    settings.choice("peft_type", ("LORA",))
-    for key in ("use_dora", "fan_in_fan_out"):
-        if settings.flag(key):
-            raise settings.error(key, "false")
-    if settings.get("bias") not in (None, "none"):
-        raise settings.error("bias", "none")
-    for key in ("rank_pattern", "alpha_pattern", "modules_to_save"):
-        if settings.get(key):
-            raise settings.error(key, "empty")
-    rank = settings.size("r")
-    alpha = settings.number("lora_alpha", default=8)
-    scale = alpha / (math.sqrt(rank) if settings.flag("use_rslora") else rank)
+    rank, scale = _read_scale(read_settings(folder / ADAPTER_FILES[0]))
     path = folder / ADAPTER_FILES[1]
-    stored = read_safetensors(path)
-    merged = dict(tensors)
-    modules: dict[str, dict[str, StoredTensor]] = {}
-    for name, tensor in stored.items():
-        part = next((part for part in (*PARTS, BASE) if name.endswith(f".{part}")), None)
-        if part is None:
-            raise ModelError(f"{path}: tensor {name} is none of a low-rank adapter")
-        module = name.removesuffix(f".{part}").removeprefix(PEFT)
-        modules.setdefault(module, {})[part] = _floats(tensor)
-    for module, parts in modules.items():
-        target = _target(path, module, tuple(tensors))
+    merged, names = dict(tensors), tuple(tensors)
+    module_of: dict[str, str] = {}
+    for module, parts in _read_modules(path).items():
+        target = _target(path, module, names)
+        if target in module_of:
+            raise ModelError(
+                f"{path}: {module_of[target]} and {module} are both an adapter of {target}"
+            )
+        module_of[target] = module
         table = PARTS[2] in parts or PARTS[3] in parts
         missing = [part for part in (PARTS[2:] if table else PARTS[:2]) if part not in parts]
         if missing:
@@ -186,6 +228,42 @@ def _merge_folder(tensors: Mapping[str, StoredTensor], folder: Path) -> Tensors:
             up, down = parts[PARTS[1]], parts[PARTS[0]]
         merged[target] = _merged(parts.get(BASE, tensors[target]), up, down, rank, scale)
     return merged
+
+
+def _read_scale(settings: Settings) -> tuple[int, float]:
+    """Check adapter_config.json; return the rank and the scale of the adapter."""
+    settings.choice("peft_type", ("LORA",))
+    for key in FLAGS:
+        if settings.flag(key):
+            raise settings.error(key, "false")
+    for key in LISTS:
+        if settings.get(key):
+            raise settings.error(key, "empty")
+    if settings.get("bias") not in (None, "none"):
+        raise settings.error("bias", "none")
+    initial = settings.get("init_lora_weights")
+    if not (initial is None or isinstance(initial, bool) or initial in INITIAL):
+        raise settings.error("init_lora_weights", "true, false, gaussian, eva or orthogonal")
+    rank = settings.size("r")
+    divisor = math.sqrt(rank) if settings.flag("use_rslora") else rank
+    return rank, _scale(settings, settings.number("lora_alpha", default=8), divisor)
+
+
+def _read_modules(path: Path) -> dict[str, dict[str, StoredTensor]]:
+    """Return the tensors of an adapter for each layer that has one."""
+    modules: dict[str, dict[str, StoredTensor]] = {}
+    for name, tensor in read_safetensors(path).items():
+        part = next((part for part in (*PARTS, BASE) if name.endswith(f".{part}")), None)
+        if part is None:
+            raise ModelError(f"{path}: tensor {name} is none of a low-rank adapter")
+        module = name.removesuffix(f".{part}").removeprefix(PEFT)
+        parts = modules.setdefault(module, {})
+        if part in parts:
+            raise ModelError(f"{path}: {parts[part].name} and {name} are the same tensor")
+        parts[part] = _floats(tensor)
+    if not modules:
+        raise ModelError(f"{path}: holds no tensors of a low-rank adapter")
+    return modules
 
 
 def _target(path: Path, module: str, names: Sequence[str]) -> str:
@@ -208,6 +286,11 @@ def _floats(tensor: StoredTensor) -> StoredTensor:
             f"{tensor.dtype}"
         )
     return tensor
+
+
+def _not_finite(tensor: StoredTensor) -> ModelError:
+    """What a matrix is that holds such values itself, or makes them."""
+    return ModelError(f"{tensor.path}: tensor {tensor.name} makes NaN or infinite values")
 
 
 def _transposed(tensor: StoredTensor) -> StoredTensor:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from fbg import _fbg
 from fbg.arrays import require_integer
-from fbg.checkpoints.adapters import find_adapter
+from fbg.checkpoints.adapters import Adapter, find_adapter
 from fbg.checkpoints.saved_directory import WEIGHTS
 from fbg.checkpoints.saved_file import SavedFile
 from fbg.compression.precision import HigherPrecision, choose_layers, read_patterns
@@ -28,7 +28,7 @@ from fbg.model.model import Model
 from fbg.model.observe import observe, random_sequences
 from fbg.networks.config import EncoderConfig
 from fbg.networks.registry import read_checkpoint, read_config, read_saved
-from fbg.networks.static import StaticConfig, read_static_config
+from fbg.networks.static import read_static_config
 from fbg.networks.transformer import Transformer, linears
 from fbg.progress import Progress
 from fbg.tasks.inputs import require_texts
@@ -61,13 +61,10 @@ def load(
 ) -> Any:
     """Load a `Model`: a transformer encoder with its tokenizer, its pooling and its head.
 
-    model: a directory in the layout of Hugging Face, with config.json, tokenizer.json, the weights
-        in model.safetensors or pytorch_model.bin, in one file or in shards, and modules.json of
-        sentence-transformers if it exists; or one with static embeddings (model2vec). Or a hub id,
-        which is looked up in the local cache first. Or a directory that `Model.save` wrote, whose
-        weights are mapped. Or a file that ends in ".onnx" or a directory that `Net.save` wrote:
-        docs/onnx.md describes the `Net` that it becomes, and its `net_options`. docs/models.md
-        lists the types of models.
+    model: a directory in the layout of Hugging Face, as docs/models.md describes it; or a hub id,
+        which is looked up in the local cache first; or a directory that `Model.save` wrote, whose
+        weights are mapped; or a file that ends in ".onnx" or a directory that `Net.save` wrote:
+        docs/onnx.md describes the `Net` that it becomes, and its `net_options`.
     dtype: the precision of the encoder's linear layers. "float32"; "bfloat16": weights and
         activations in bfloat16; "float16": weights in float16, products in float32; "int8": weights
         with one scale per output column, activations quantized per token. With "bfloat16" and
@@ -83,9 +80,9 @@ def load(
     higher_precision: patterns of names of linear layers that compute in "bfloat16", such as
         ["layers.0.*"], or a dtype for each pattern, such as {"layers.11.output": "float32"}.
         `fbg compare --sensitivity` proposes some. Of an ONNX file: nodes that compute in float32.
-    adapter: a low-rank adapter (LoRA) that is merged into the weights: the name of a task of the
-        model, as jina-embeddings-v3 has them ("retrieval.query"), or a folder that PEFT wrote, in
-        the directory of the model or elsewhere. None: none, also of models that have some.
+    adapter: a low-rank adapter (LoRA) to merge into the weights: a task of the model, as
+        jina-embeddings-v3 has them ("retrieval.query"), or a folder that PEFT wrote, in the
+        directory of the model or elsewhere. None merges none, even if the model has some.
     progress: called as progress(stage, done, total) in the stages "observing" and "quantizing".
 
     Raises ModelError, which names the file and the tensor or key that is missing, damaged or
@@ -105,14 +102,10 @@ def load(
         net_options["higher_precision"] = higher_precision
         return load_net(path, dtype, num_threads, calibrate, unfit=not smooth, **net_options)
     if net_options:
-        raise TypeError(
-            f"load: {', '.join(net_options)}: only files that end in .onnx take that, and networks "
-            "saved from such files"
-        )
+        names = ", ".join(net_options)
+        raise TypeError(f"load: {names}: only files that end in .onnx and saved networks take that")
     options = _checked_options(dtype, num_threads, smooth, calibrate, higher_precision, adapter)
-    loaded = _load_directory(str(model), path, options, progress)
-    loaded.reload = options.reload(path, loaded.dtype)
-    return loaded
+    return _load_directory(str(model), path, options, progress)
 
 
 @dataclass(frozen=True)
@@ -128,9 +121,8 @@ class _Options:
     patterns: dict[str, str]
     adapter: str | None
 
-    def reload(self, path: str, dtype: str) -> Callable[[], Model]:
+    def reload(self, path: str, dtype: str, adapter: Adapter | None) -> Callable[[], Model]:
         """Return what loads the model again, from any working directory: pickle keeps it."""
-        own = self.adapter
         return functools.partial(
             load,
             os.path.abspath(path) if os.path.isdir(path) else path,
@@ -139,7 +131,7 @@ class _Options:
             smooth=self.smooth,
             calibrate=self.texts,
             higher_precision=self.patterns,
-            adapter=os.path.abspath(own) if own is not None and os.path.isdir(own) else own,
+            adapter=None if adapter is None else adapter.lasting_name,
         )
 
 
@@ -166,15 +158,17 @@ def _checked_options(
 def _load_directory(name: str, path: str, options: _Options, progress: Progress | None) -> Model:
     """Find the files of a model and read them; say which extra is missing, if one is."""
     try:
-        return _assemble(name, find_directory(path), options, progress)
+        return _assemble(name, path, find_directory(path), options, progress)
     except ModuleNotFoundError as error:
         raise ModelError(
             f"load: models need the package {error.name}: pip install 'fbg[models]'"
         ) from error
 
 
-def _assemble(name: str, directory: Path, options: _Options, progress: Progress | None) -> Model:
-    """Read settings, then weights, and put them together."""
+def _assemble(
+    name: str, path: str, directory: Path, options: _Options, progress: Progress | None
+) -> Model:
+    """Read settings, then weights, and put them together. path: as the user gave it."""
     static = read_static_config(directory, WEIGHTS)
     folder = directory / read_modules(directory).encoder if static is None else static.folder
     config = read_config(folder / "config.json") if static is None else static
@@ -187,13 +181,21 @@ def _assemble(name: str, directory: Path, options: _Options, progress: Progress 
         skip_unknown=static is not None and static.skips_unknown,
     )
     config = _with_head(config, directory, sentence, tokenizer)
-    if (directory / WEIGHTS).is_file():
+    adapter, mapped = None, (directory / WEIGHTS).is_file()
+    if mapped:
         transformer, method = _map_saved(directory, config, options)
-        origin = saved.Origin(directory, method, mapped=True)
     else:
-        transformer, method = _read_and_compress(folder, config, tokenizer, options, progress)
-        origin = saved.Origin(directory, method, mapped=False)
-    return Model(name, origin, transformer, sentence, tokenizer, options.num_threads)
+        if options.adapter is not None:
+            if static is not None:
+                raise ValueError("load: adapter must be None: static embeddings have none")
+            adapter = find_adapter(directory, folder, options.adapter)
+        transformer, method = _read_and_compress(
+            folder, config, tokenizer, options, adapter, progress
+        )
+    origin = saved.Origin(directory, method, mapped)
+    model = Model(name, origin, transformer, sentence, tokenizer, options.num_threads)
+    model.reload = options.reload(path, model.dtype, adapter)
+    return model
 
 
 def _with_head(
@@ -249,16 +251,12 @@ def _read_and_compress(
     config: EncoderConfig,
     tokenizer: TextTokenizer,
     options: _Options,
+    adapter: Adapter | None,
     progress: Progress | None,
 ) -> tuple[Transformer, str]:
     """Return the network of a checkpoint, packed, and how it was quantized."""
     dtype = options.dtype or "float32"
     threads = options.num_threads or _fbg.num_threads()
-    adapter = None
-    if options.adapter is not None:
-        if isinstance(config, StaticConfig):
-            raise ValueError("load: adapter must be None: static embeddings have none")
-        adapter = find_adapter(directory, options.adapter)
     unpacked = read_checkpoint(directory, config, threads, adapter)
     higher = choose_layers(list(linears(unpacked)), options.patterns)
     method = METHODS.get(dtype, f"weights: rounded to {dtype}")
