@@ -180,6 +180,20 @@ def write_checkpoint(
     return directory
 
 
+def move_encoder(directory: Path, folder: str = "0_Transformer") -> Path:
+    """Put the files of the encoder, the first module, into a folder of their own."""
+    (directory / folder).mkdir()
+    for path in sorted(directory.iterdir()):
+        if path.is_file() and path.name not in (
+            "modules.json",
+            "config_sentence_transformers.json",
+        ):
+            path.rename(directory / folder / path.name)
+    first, *others = json.loads((directory / "modules.json").read_text())
+    write_json(directory / "modules.json", [{**first, "path": folder}, *others])
+    return directory
+
+
 # --- Tokenizers -------------------------------------------------------------------------------
 
 SPECIAL = ["<s>", "<pad>", "</s>", "<unk>"]

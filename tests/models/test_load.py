@@ -121,6 +121,19 @@ def test_a_damaged_shard_is_named_with_the_tensor(tmp_path: pathlib.Path) -> Non
         fbg.load(tmp_path)
 
 
+def test_a_shard_whose_name_is_too_long_is_refused(tmp_path: pathlib.Path) -> None:
+    index = into_shards(write(tmp_path), 2)
+    tiny_bert.write_json(index, {"weight_map": {"a": "x" * 5000}})
+    with pytest.raises(fbg.ModelError, match="xxx: no such file"):
+        fbg.load(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["/" + "x" * 5000, "./" + "x/" * 3000])
+def test_a_model_whose_name_is_too_long_is_refused(name: str) -> None:
+    with pytest.raises(fbg.ModelError, match="no such directory"):
+        fbg.load(name)
+
+
 @pytest.mark.parametrize("weight_map", [None, {}, [], "model.safetensors"])
 def test_an_index_without_a_weight_map_is_named(tmp_path: pathlib.Path, weight_map: Any) -> None:
     tiny_bert.write_json(into_shards(write(tmp_path), 2), {"weight_map": weight_map})

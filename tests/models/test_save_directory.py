@@ -118,6 +118,6 @@ def test_a_folder_outside_of_the_model_is_not_copied(checkpoint: Path, tmp_path:
     (source / "1_Pooling").rename(tmp_path / "elsewhere")
     module = {"type": "sentence_transformers.models.Pooling", "path": "../elsewhere"}
     tiny_bert.write_json(source / "modules.json", [module])
-    with pytest.raises(fbg.ModelError, match="not in the directory of the model"):
+    with pytest.raises(fbg.ModelError, match="not a folder in the directory of the model"):
         fbg.load(source).save(tmp_path / "saved")
     assert sorted(os.listdir(tmp_path)) == ["elsewhere", "model"]

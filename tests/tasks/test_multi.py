@@ -13,7 +13,7 @@ import pytest
 import fbg
 from fbg.matmul.product import linear
 from fbg.tasks.multi import scores
-from helpers import tiny_bert, tiny_multi
+from helpers import tiny_bert, tiny_models, tiny_multi
 from helpers.minilm import arrays
 from helpers.tiny_multi import DOCUMENTS, LENGTH, MODELS, QUERIES, write_multi
 
@@ -261,3 +261,15 @@ def test_another_length_cuts_queries_and_documents(tmp_path: Path, name: str) ->
         counts = [len(rows) for rows in short.encode_multi(texts, kind)]
         whole = [len(rows) for rows in model.encode_multi(texts, kind)]
         assert max(counts) <= 6 < max(whole)
+
+
+@pytest.mark.parametrize("name", ["hidden", "least", "named", "none", "pylate"])
+def test_settings_of_an_encoder_in_a_folder_lie_there(tmp_path: Path, name: str) -> None:
+    wanted = fbg.load(write_multi(tmp_path / "root", name))
+    model = fbg.load(tiny_models.move_encoder(write_multi(tmp_path / "folder", name)))
+    model.save(tmp_path / "saved")
+    for kind, texts in KINDS.items():
+        rows = wanted.encode_multi(texts, kind)
+        for same in (model, fbg.load(tmp_path / "saved")):
+            for one, other in zip(rows, same.encode_multi(texts, kind), strict=True):
+                np.testing.assert_array_equal(one, other)

@@ -13,8 +13,9 @@ import pytest
 import fbg
 from fbg.model import directory as hub
 from fbg.text.multi_vector import ARTIFACT
+from fbg.text.pair_template import CHAT_TEMPLATE
 from fbg.text.token_heads import TOKEN_HEADS
-from helpers import tiny_tasks
+from helpers import tiny_models, tiny_tasks
 from helpers.minilm import arrays
 from helpers.tiny_rerankers import PAIRS, RERANKERS, write_reranker
 
@@ -33,6 +34,15 @@ def test_scores_are_those_of_the_package(tmp_path: Path, name: str, isa: str) ->
     np.testing.assert_allclose(model.predict(PAIRS), golden, rtol=0, atol=1e-4)
     ranked = model.rerank(PAIRS[0][0], [PAIRS[0][1], "x"])
     assert {hit["corpus_id"] for hit in ranked} == {0, 1}
+
+
+@pytest.mark.parametrize("name", ["template", "structured", "plain"])
+def test_a_decoder_in_a_folder_has_its_template_there(tmp_path: Path, name: str) -> None:
+    wanted = fbg.load(write_reranker(tmp_path / "root", name)).predict(PAIRS)
+    model = fbg.load(tiny_models.move_encoder(write_reranker(tmp_path / "folder", name)))
+    model.save(tmp_path / "saved")
+    for same in (model, fbg.load(tmp_path / "saved")):
+        np.testing.assert_array_equal(same.predict(PAIRS), wanted)
 
 
 def test_an_instruction_takes_the_place_of_that_of_the_model(tmp_path: Path) -> None:
@@ -232,7 +242,8 @@ def test_a_model_of_messages_needs_a_template(tmp_path: Path) -> None:
 
 
 def test_all_that_is_read_is_downloaded() -> None:
-    for name in ("chat_template.jinja", ARTIFACT, *TOKEN_HEADS):
+    templates = (CHAT_TEMPLATE, f"0_Transformer/{CHAT_TEMPLATE}")
+    for name in (*templates, ARTIFACT, *TOKEN_HEADS):
         assert any(fnmatch(name, pattern) for pattern in (*hub.SETTINGS, *hub.HEADS))
 
 

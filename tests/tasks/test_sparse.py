@@ -120,6 +120,7 @@ def change(path: Path, /, **values: Any) -> None:
 
 TABLE = "query_0_Table"
 ENCODER = {"document": ["document_0_MLMTransformer"]}
+MODULES = ("document_0_MLMTransformer", "document_1_SpladePooling")
 
 
 @pytest.mark.parametrize(
@@ -147,7 +148,7 @@ ENCODER = {"document": ["document_0_MLMTransformer"]}
             {"structure": {"query": [TABLE], **ENCODER}},
             "documents must have a module SpladePooling",
         ),
-        ("modules.json", None, r"\.\./x is not in the directory of the model"),
+        ("modules.json", None, r"'\.\./x' is not a folder in the directory of the model"),
         (f"{TABLE}/config.json", {"path": "idf.json"}, "path must be null"),
         (f"{TABLE}/tokenizer_config.json", {"model_max_length": 0}, "model_max_length must be"),
         (f"{TABLE}/tokenizer.json", None, r"tokenizer\.json: no such file, which queries are"),
@@ -224,3 +225,88 @@ def test_a_model_without_predictions_has_no_sparse_embeddings(tmp_path: Path) ->
     model = fbg.load(tiny_bert.write_checkpoint(tmp_path))
     with pytest.raises(fbg.ModelError, match=r"encode_sparse: .*must name a class that ends in"):
         model.encode_sparse("a")
+
+
+PROMPTS = {"query": "who? ", "document": "the ", "passage": "b ", "other": "c "}
+
+
+@pytest.mark.parametrize("kind", ["query", "document"])
+def test_prompts_of_queries_and_documents_precede_them(
+    routed: Path, tmp_path: Path, kind: Any
+) -> None:
+    single = write(tmp_path / "single")
+    for path in (routed, single):
+        settings = path / "config_sentence_transformers.json"
+        texts = [PROMPTS[kind] + text for text in TEXTS]
+        wanted = fbg.load(path).encode_sparse(texts, kind=kind)
+        own = {"prompts": PROMPTS, "default_prompt_name": "other"}
+        tiny_bert.write_json(settings, {**own, "model_type": "SparseEncoder"})
+        found = fbg.load(path).encode_sparse(TEXTS, kind=kind)
+        np.testing.assert_array_equal(found.to_dense(), wanted.to_dense())
+        one = fbg.load(path).encode_sparse(TEXTS[0], kind=kind)
+        np.testing.assert_array_equal(one.to_dense()[0], wanted.to_dense()[0])
+
+
+@pytest.mark.parametrize("kind", ["query", "document"])
+def test_only_prompts_of_their_own_names_precede_texts(tmp_path: Path, kind: Any) -> None:
+    path = write(tmp_path)
+    wanted = fbg.load(path).encode_sparse(TEXTS, kind=kind)
+    # SparseEncoder has empty prompts for both kinds, which come before any other.
+    own = {"prompts": {"passage": "b ", "other": "c "}, "default_prompt_name": "other"}
+    tiny_bert.write_json(path / "config_sentence_transformers.json", own)
+    found = fbg.load(path).encode_sparse(TEXTS, kind=kind)
+    np.testing.assert_array_equal(found.to_dense(), wanted.to_dense())
+
+
+def move_router(path: Path) -> None:
+    """Put the Router and its modules into a folder, as after another module."""
+    moved = path / "0_Router"
+    moved.mkdir()
+    for name in (TABLE, *MODULES, "router_config.json"):
+        (path / name).rename(moved / name)
+    modules = json.loads((path / "modules.json").read_text())
+    (path / "modules.json").write_text(json.dumps([{**modules[0], "path": moved.name}]))
+
+
+@pytest.mark.filterwarnings("ignore:.*was truncated")
+def test_a_router_in_a_folder_is_saved_with_the_model(tmp_path: Path) -> None:
+    path = tiny_sparse.write_routed(tmp_path / "model", "saved")
+    wanted = fbg.load(path)
+    move_router(path)
+    model = fbg.load(path)
+    model.save(tmp_path / "saved")
+    for kind in ("query", "document"):
+        rows = wanted.encode_sparse(TEXTS, kind=kind).to_dense()
+        for same in (model, fbg.load(tmp_path / "saved")):
+            np.testing.assert_array_equal(same.encode_sparse(TEXTS, kind=kind).to_dense(), rows)
+
+
+def test_no_more_than_one_router_is_read(tmp_path: Path) -> None:
+    path = tiny_sparse.write_routed(tmp_path, "saved") / "modules.json"
+    modules = json.loads(path.read_text())
+    path.write_text(json.dumps(modules * 2))
+    with pytest.raises(fbg.ModelError, match=r"modules\.json: must have no more than one Router"):
+        fbg.load(tmp_path)
+
+
+@pytest.mark.parametrize("kind", ["Normalize", "Dense"])
+def test_nothing_follows_the_pooling_of_sparse_embeddings(tmp_path: Path, kind: str) -> None:
+    path = write(tmp_path) / "modules.json"
+    modules = json.loads(path.read_text())
+    path.write_text(json.dumps([*modules, {"type": kind, "path": "2"}]))
+    message = rf"SpladePooling must be the last module, but {kind} follows it"
+    with pytest.raises(fbg.ModelError, match=message):
+        fbg.load(tmp_path)
+
+
+@pytest.mark.parametrize("folder", ["x" * 5000, "x" * 300, "x/" * 2500, "a\0b"])
+@pytest.mark.parametrize("file", ["modules.json", "router_config.json"])
+def test_a_name_that_no_folder_has_is_refused(tmp_path: Path, file: str, folder: str) -> None:
+    path = tiny_sparse.write_routed(tmp_path, "saved") / file
+    if file == "modules.json":
+        modules = json.loads(path.read_text())
+        path.write_text(json.dumps([{**modules[0], "path": folder}]))
+    else:
+        change(path, types={folder: "Transformer"}, structure={"query": [folder], **ENCODER})
+    with pytest.raises(fbg.ModelError, match=rf"{file}: .* cannot be a folder: "):
+        fbg.load(tmp_path)

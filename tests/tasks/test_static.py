@@ -130,11 +130,19 @@ def test_a_wrong_setting_is_named(tmp_path: Path, settings: dict[str, Any], mess
         fbg.load(tmp_path)
 
 
-@pytest.mark.parametrize("place", ["../elsewhere", "/tmp", 3])
-def test_a_folder_elsewhere_is_refused(tmp_path: Path, place: Any) -> None:
+@pytest.mark.parametrize(
+    ("place", "message"),
+    [
+        ("../elsewhere", "is not a folder in the directory of the model"),
+        ("/tmp", "is not a folder in the directory of the model"),
+        (3, "is not a folder in the directory of the model"),
+        ("x" * 5000, "cannot be a folder: File name too long"),
+    ],
+)
+def test_a_folder_elsewhere_is_refused(tmp_path: Path, place: Any, message: str) -> None:
     path = tiny_outputs.write_static(tmp_path, "plain") / "modules.json"
     modules = json.loads(path.read_text())
     modules[0]["path"] = place
     path.write_text(json.dumps(modules))
-    with pytest.raises(fbg.ModelError, match="is not a folder in the directory of the model"):
+    with pytest.raises(fbg.ModelError, match=message):
         fbg.load(tmp_path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,15 +13,31 @@ from fbg.files import open_regular
 
 MAX_SIZE = 2**100  # of anything that a model counts: formulas in floats do not overflow
 
-__all__ = ["Settings", "read_json", "read_settings", "require_file"]
+LONGEST_NAME = "x" * 64  # no file of a module has a longer one
+
+__all__ = ["Settings", "folder_within", "read_json", "read_settings", "require_file"]
 
 
 def require_file(path: Path) -> Path:
     """Return `path`; raises ModelError unless it names a regular file."""
-    if not path.is_file():
-        what = "not a regular file" if path.exists() else "no such file"
+    if not os.path.isfile(path):  # False for names that are too long
+        what = "not a regular file" if os.path.exists(path) else "no such file"
         raise ModelError(f"{path}: {what}")
     return path
+
+
+def folder_within(path: Path, directory: Path, folder: str) -> str:
+    """Return a folder in the directory of a model as `path` names it; raises ModelError."""
+    if Path(folder).is_absolute() or ".." in Path(folder).parts:
+        raise ModelError(f"{path}: {folder!r:.80} is not a folder in the directory of the model")
+    try:
+        os.stat(directory / folder / LONGEST_NAME)
+    except (FileNotFoundError, NotADirectoryError):
+        pass
+    except (OSError, ValueError) as error:  # it is too long, or no name at all
+        what = error.strerror if isinstance(error, OSError) else error
+        raise ModelError(f"{path}: {folder!r:.80} cannot be a folder: {what}") from None
+    return folder.rstrip("/")
 
 
 class Settings:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os.path
 import re
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from fbg.errors import ModelError
 __all__ = ["find_directory"]
 
 HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")
-SETTINGS = ("*.json", "*/config.json", "*/tokenizer.json", "chat_template.jinja")
+SETTINGS = ("*.json", "*/config.json", "*/tokenizer.json", "*chat_template.jinja")
 ADAPTERS = ("*/adapter_config.json", "*/adapter_model.safetensors")
 HEADS = ("sparse_linear.pt", "colbert_linear.pt", "artifact.metadata")  # of bge-m3 and ColBERT
 # With weights of their own: static embeddings, encoders in a folder, and what is beside an encoder.
@@ -30,9 +31,9 @@ def find_directory(
     then downloaded. revision: the branch, tag or commit of a hub model. cache_folder: the cache.
     """
     path = Path(model)
-    if path.is_dir():
+    if os.path.isdir(path):  # unlike the methods of Path, no error for names that are too long
         return path
-    if path.exists():
+    if os.path.exists(path):
         raise ModelError(f"{model}: not a directory")
     if path.is_absolute() or model.startswith((".", "~")) or not HUB_ID.fullmatch(model):
         raise ModelError(f"{model}: no such directory")

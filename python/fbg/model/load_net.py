@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os.path
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,9 +25,11 @@ def is_net(path: str | bytes) -> bool:
     """Whether a path names an ONNX file, or a directory that `Net.save` wrote."""
     if not isinstance(path, str) or is_onnx(path):
         return is_onnx(path)
-    directory = Path(path)
-    of_model = any((directory / name).exists() for name in ("config.json", "modules.json"))
-    return (directory / WEIGHTS).is_file() and not of_model
+    # Unlike the methods of Path, these raise no errors for names that are too long.
+    of_model = any(
+        os.path.exists(os.path.join(path, name)) for name in ("config.json", "modules.json")
+    )
+    return os.path.isfile(os.path.join(path, WEIGHTS)) and not of_model
 
 
 def load_net(

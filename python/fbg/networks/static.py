@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from fbg import _fbg
 from fbg.checkpoints.checkpoint import weight_files
-from fbg.checkpoints.files import Settings, read_json, read_settings
+from fbg.checkpoints.files import Settings, folder_within, read_json, read_settings
 from fbg.checkpoints.mapped_file import StoredTensor
 from fbg.checkpoints.safetensors_file import read_safetensors
 from fbg.errors import ModelError
@@ -140,9 +140,9 @@ def _folder(directory: Path) -> Path | None:
     first = modules[0] if isinstance(modules, list) and modules else None
     if isinstance(first, dict) and str(first.get("type")).rpartition(".")[2] == MODULE:
         name = first.get("path")
-        if not isinstance(name, str) or Path(name).is_absolute() or ".." in Path(name).parts:
+        if not isinstance(name, str):
             raise ModelError(f"{path}: {name!r} is not a folder in the directory of the model")
-        return directory / name
+        return directory / folder_within(path, directory, name)
     path = directory / "config.json"
     if path.is_file() and read_settings(path).get("model_type") == MODEL2VEC:
         return directory

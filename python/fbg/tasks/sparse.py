@@ -71,13 +71,13 @@ class SparseMethods:
             time; never changes a result.
         truncation: True truncates texts to `max_length` tokens; False raises ValueError for a
             longer one.
-        kind: "query" or "document", which differ only where the model has a table of weights for
-            queries, as models whose queries pass no encoder do.
+        kind: "query" or "document". The prompt of that name, if `prompts` has one, is put before
+            each text. Models whose queries pass no encoder have a table of weights for them.
 
         How weights are made of predictions is read from the SpladePooling module of
         sentence-transformers; without one, it is the maximum. Results are those of encode_query and
-        encode_document of its SparseEncoder. Raises ModelError if the model has no head that
-        predicts tokens.
+        encode_document of its SparseEncoder, which use no default prompt. Raises ModelError if the
+        model has no head that predicts tokens.
 
         >>> model.encode_sparse(["a sentence"]).shape  # doctest: +SKIP
         (1, 30522)
@@ -99,7 +99,8 @@ def encode_sparse_steps(
     splade, table = context.sentence.splade, context.sentence.query_weights
     indices: list[npt.NDArray[Any]] = []
     data: list[Floats] = []
-    given = require_texts(call.where, sentences)
+    prompt = context.sentence.prompts.get(kind, "")
+    given = [prompt + text for text in require_texts(call.where, sentences)]
     if kind == "query" and table is not None:
         return _weigh_queries(context, table, given, call)
     for block in call.blocks(given):

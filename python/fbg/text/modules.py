@@ -1,16 +1,18 @@
 """modules.json: the modules of sentence-transformers that a text passes, and their folders.
 
-A Router has modules of its own for queries and for documents. Those of documents count as the
-modules of the model; of queries, only a table of weights is supported (query_weights.py).
+A Router has one list of modules for queries and another for documents. The model gets the modules
+of documents. Those of queries must be the same ones, or a single table of weights for tokens
+(query_weights.py).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from fbg.checkpoints.files import read_json, read_settings
+from fbg.checkpoints.files import folder_within, read_json, read_settings
 from fbg.errors import ModelError
 
 __all__ = ["MODULES", "ROUTER", "Modules", "read_modules"]
@@ -28,6 +30,8 @@ INSTEAD_OF = {
 }
 NOTHING = "Dropout"  # does nothing at inference
 QUERY_TABLE = "SparseStaticEmbedding"
+# Modules whose results are no hidden states: none may follow them.
+LAST = ("SpladePooling", "LogitScore")
 
 Listed = tuple[tuple[str, str], ...]  # kind and folder of each module
 
@@ -38,10 +42,12 @@ class Modules:
 
     listed: kind and folder of each module, in order; the kind is the last part of its class name.
     query_table: the folder of the table of weights that queries have instead, if there is one.
+    router: router_config.json of the Router, if there is one, relative to the directory.
     """
 
     listed: Listed = ()
     query_table: str | None = None
+    router: str | None = None
 
     @property
     def encoder(self) -> str:
@@ -68,20 +74,23 @@ def read_modules(directory: Path) -> Modules:
     modules = read_json(path)
     if not isinstance(modules, list):
         raise ModelError(f"{path}: must hold a JSON array, got {type(modules).__name__}")
-    listed, table = [], None
+    listed, table, router = [], None, None
     for module in modules:
         fields = module if isinstance(module, dict) else {}
         kind, folder = fields.get("type"), fields.get("path")
         if not isinstance(kind, str) or not isinstance(folder, str):
             raise ModelError(f"{path}: every module must have a type and a path, got {module!r}")
-        named = _kind(kind)
+        named, folder = _kind(kind), folder_within(path, directory, folder)
         if named == "Router":
-            routed, table = _read_router(directory, _within(path, folder))
+            if router is not None:
+                raise ModelError(f"{path}: must have no more than one Router")
+            router = f"{folder}/{ROUTER}" if folder else ROUTER
+            routed, table = _read_router(directory, folder)
             listed += routed
         elif named != NOTHING:
-            listed.append((named, _within(path, folder)))
+            listed.append((named, folder))
     _check_order(path, [kind for kind, _ in listed])
-    return Modules(tuple(listed), table)
+    return Modules(tuple(listed), table, router)
 
 
 def _read_router(directory: Path, folder: str) -> tuple[list[tuple[str, str]], str | None]:
@@ -96,9 +105,12 @@ def _read_router(directory: Path, folder: str) -> tuple[list[tuple[str, str]], s
             raise structure.error(route, "a list of modules")
         if not all(isinstance(name, str) and isinstance(types.get(name), str) for name in names):
             raise structure.error(route, "a list of modules whose classes are under types")
-        found = [(_kind(types[name]), _within(path, name)) for name in names]
-        places = [(kind, f"{folder}/{name}" if folder else name) for kind, name in found]
-        return [(kind, place) for kind, place in places if kind != NOTHING]
+        places = [f"{folder}/{name}" if folder and name else folder or name for name in names]
+        found = [
+            (_kind(types[name]), folder_within(path, directory, place))
+            for name, place in zip(names, places, strict=True)
+        ]
+        return [(kind, place) for kind, place in found if kind != NOTHING]
 
     if set(structure.values()) != {"query", "document"}:
         raise settings.error("structure", "an object with the routes query and document")
@@ -114,13 +126,10 @@ def _kind(name: str) -> str:
     return name.rpartition(".")[2]
 
 
-def _within(path: Path, folder: str) -> str:
-    if Path(folder).is_absolute() or ".." in Path(folder).parts:
-        raise ModelError(f"{path}: {folder} is not in the directory of the model")
-    return folder.rstrip("/")
-
-
 def _check_order(path: Path, kinds: list[str]) -> None:
+    for kind, following in pairwise(kinds):
+        if kind in LAST:
+            raise ModelError(f"{path}: {kind} must be the last module, but {following} follows it")
     kinds = [INSTEAD_OF.get(kind, kind) for kind in kinds]
     for n, kind in enumerate(kinds):
         if kind not in ORDER:

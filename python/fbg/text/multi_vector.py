@@ -9,13 +9,14 @@ with artifact.metadata. Dense modules project each token, or a linear layer of t
 from __future__ import annotations
 
 import string
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from fbg.checkpoints.files import Settings, read_settings
 from fbg.networks.config import EncoderConfig
 from fbg.networks.dense import TOKENS, Dense, read_dense
+from fbg.text.modules import Modules
 
 __all__ = ["ARTIFACT", "KINDS", "Expansion", "MultiVector", "read_multi_vector"]
 
@@ -63,21 +64,21 @@ class MultiVector:
 
 
 def read_multi_vector(
-    directory: Path, config: EncoderConfig, modules: Sequence[tuple[str, str]], max_length: int
+    directory: Path, config: EncoderConfig, modules: Modules, max_length: int
 ) -> MultiVector | None:
     """Return the settings of a model that has a vector for every token, None for any other.
 
-    modules: kind and folder of each. max_length: where nothing else is said. Raises ModelError.
+    max_length: where nothing else is said. Raises ModelError.
     """
     path = directory / "config_sentence_transformers.json"
     settings = read_settings(path) if path.is_file() else Settings(path, {})
-    kind, folders = settings.get("model_type"), dict(modules)
-    if config.tasks.kind == "HF_ColBERT" and not modules:
+    kind, folders = settings.get("model_type"), dict(modules.listed)
+    if config.tasks.kind == "HF_ColBERT" and not modules.listed:
         return _of_artifact(directory / ARTIFACT, max_length)
     if kind not in (PYLATE, PACKAGE) and MASK not in folders:
         return None
     width, dense = config.hidden_size, []
-    for name, folder in modules:
+    for name, folder in modules.listed:
         if name == "Dense":
             dense.append(read_dense(directory / folder, width, TOKENS))
             width = dense[-1].outputs
@@ -92,7 +93,7 @@ def read_multi_vector(
         tasks = _names(mask, "skiplist_tasks", tasks)
         if mask.get("keep_only_token_ids") is not None:
             raise mask.error("keep_only_token_ids", "null")
-    path = directory / "sentence_bert_config.json"
+    path = directory / modules.encoder / "sentence_bert_config.json"
     own = read_settings(path) if path.is_file() else Settings(path, {})
     return MultiVector(
         tuple(dense),

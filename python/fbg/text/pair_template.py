@@ -15,7 +15,9 @@ from typing import Any
 from fbg.checkpoints.files import Settings, read_settings
 from fbg.errors import ModelError
 
-__all__ = ["PairTemplate", "read_pair_template"]
+__all__ = ["CHAT_TEMPLATE", "PairTemplate", "read_pair_template"]
+
+CHAT_TEMPLATE = "chat_template.jinja"
 
 # As on the page of the model.
 QWEN3 = (
@@ -79,8 +81,9 @@ def read_pair_template(
 ) -> PairTemplate | None:
     """Return the template of a reranker, None if it has none; raises ModelError.
 
-    prompt: the default prompt of the model. is_qwen3: Qwen3-Reranker without a module for scores,
-    whose chat template is that of conversations.
+    directory: with the files of the decoder. prompt: the default prompt of the model.
+    is_qwen3: Qwen3-Reranker without a module for scores, whose chat template is that of
+    conversations.
     """
     if is_qwen3:
         return PairTemplate(directory, "", {}, prompt)
@@ -93,8 +96,8 @@ def read_pair_template(
         if isinstance(text, str):
             options[key] = text
     source = tokens.get("chat_template")
-    if (directory / "chat_template.jinja").is_file():
-        path = directory / "chat_template.jinja"
+    if (directory / CHAT_TEMPLATE).is_file():
+        path = directory / CHAT_TEMPLATE
         try:
             source = path.read_text(encoding="utf-8")
         except (OSError, UnicodeError) as error:

@@ -18,7 +18,7 @@ from fbg.networks.static import StaticConfig
 from fbg.networks.task_config import read_pair_activation
 from fbg.text.modules import MODULES, ROUTER, Modules, read_modules
 from fbg.text.multi_vector import ARTIFACT, MultiVector, read_multi_vector
-from fbg.text.pair_template import PairTemplate, read_pair_template
+from fbg.text.pair_template import CHAT_TEMPLATE, PairTemplate, read_pair_template
 from fbg.text.query_weights import (
     QueryWeights,
     query_files,
@@ -88,7 +88,7 @@ def read_sentence_config(directory: Path, config: EncoderConfig) -> SentenceConf
     pooling, normalize, dense, width = "mean", False, [], config.hidden_size
     include_prompt, splade = True, Splade()
     tokens: tuple[int, ...] = ()
-    multi_vector = read_multi_vector(directory, config, modules.listed, max_length)
+    multi_vector = read_multi_vector(directory, config, modules, max_length)
     for kind, folder in modules.listed if multi_vector is None else ():
         if kind == "Pooling":
             settings = read_settings(directory / folder / "config.json")
@@ -120,7 +120,7 @@ def read_sentence_config(directory: Path, config: EncoderConfig) -> SentenceConf
         splade,
         tokens,
         _read_activation(directory / PROMPTS),
-        _read_template(directory, config, bool(tokens), prompt),
+        _read_template(directory, modules.encoder, config, bool(tokens), prompt),
         multi_vector,
         read_token_heads(directory, config),
         _read_query_weights(directory, config, modules),
@@ -133,7 +133,8 @@ def _read_query_weights(
     if modules.query_table is None:
         return None
     if modules.folder("SpladePooling") is None:
-        raise ModelError(f"{directory / ROUTER}: documents must have a module SpladePooling")
+        path = directory / (modules.router or ROUTER)
+        raise ModelError(f"{path}: documents must have a module SpladePooling")
     return read_query_weights(directory / modules.query_table, config.vocab_size)
 
 
@@ -142,12 +143,12 @@ def _read_activation(path: Path) -> str | None:
 
 
 def _read_template(
-    directory: Path, config: EncoderConfig, scores: bool, prompt: str | None
+    directory: Path, encoder: str, config: EncoderConfig, scores: bool, prompt: str | None
 ) -> PairTemplate | None:
     is_qwen3 = is_first_qwen3_reranker(directory, config)
     if not scores and not is_qwen3:
         return None
-    return read_pair_template(directory, prompt, is_qwen3=is_qwen3)
+    return read_pair_template(directory / encoder, prompt, is_qwen3=is_qwen3)
 
 
 def is_first_qwen3_reranker(directory: Path, config: EncoderConfig) -> bool:
@@ -202,8 +203,10 @@ def _read_prompts(path: Path) -> tuple[Mapping[str, str], str | None]:
 def sentence_files(directory: Path) -> list[str]:
     """Return the files of a model but its weights, relative to the directory."""
     modules = read_modules(directory)
-    files = [MODULES, ROUTER, PROMPTS, "chat_template.jinja", ARTIFACT, *TOKEN_HEADS, "config.json"]
-    for name in ("config.json", "tokenizer.json", SETTINGS, TOKENIZER):
+    files = [MODULES, PROMPTS, ARTIFACT, *TOKEN_HEADS, "config.json"]
+    if modules.router is not None:
+        files.append(modules.router)
+    for name in ("config.json", "tokenizer.json", SETTINGS, TOKENIZER, CHAT_TEMPLATE):
         files.append(str(Path(modules.encoder) / name))
     for kind, folder in modules.listed:
         if Modules.place(kind) == "Pooling" or kind == "MultiVectorMask":
