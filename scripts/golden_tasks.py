@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import re
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -83,72 +84,81 @@ def _results(family: str, kind: str, model: Any, tokenizer: Any) -> dict[str, An
         return transformers.pipeline(task, model=model, tokenizer=tokenizer, device="cpu")
 
     if kind == "ForSequenceClassification":
-        classify = pipeline("text-classification")
-        pairs = [{"text": a, "text_pair": b} for a, b in tiny_tasks.PAIRS]
-        results = {
-            "texts": classify(tiny_tasks.TEXTS, top_k=None),
-            "pairs": [classify(pair, top_k=None) for pair in pairs],
-            "nesting": {
-                "str": classify(tiny_tasks.TEXTS[1]),
-                "list": classify(tiny_tasks.TEXTS),
-                "list of one": classify(tiny_tasks.TEXTS[1:2]),
-                "str, top_k=1": classify(tiny_tasks.TEXTS[1], top_k=1),
-                "list, top_k=1": classify(tiny_tasks.TEXTS, top_k=1),
-                "str, top_k=2": classify(tiny_tasks.TEXTS[1], top_k=2),
-                "list, top_k=2": classify(tiny_tasks.TEXTS, top_k=2),
-                "str, top_k=None": classify(tiny_tasks.TEXTS[1], top_k=None),
-            },
-            "cut": classify(tiny_tasks.LONG, top_k=None, truncation=True),
-        }
-        if any(label.lower().startswith("entail") for label in model.config.id2label.values()):
-            zero_shot = pipeline("zero-shot-classification")
-            texts, labels = tiny_tasks.TEXTS, tiny_tasks.CANDIDATES
-            template = tiny_tasks.TEMPLATE
-            results["zero_shot"] = {
-                "default": zero_shot(texts, labels),
-                "template": zero_shot(texts, labels, hypothesis_template=template),
-                "multi_label": zero_shot(texts, labels, multi_label=True),
-                "one label": zero_shot(texts, labels[:1]),
-                "commas": zero_shot(texts[0], ", ".join(labels)),
-                "cut": zero_shot(tiny_tasks.LONG, labels),
-            }
-        if model.config.num_labels == 1:
-            query = [tiny_tasks.QUERY] * len(tiny_tasks.DOCUMENTS)
-            with torch.inference_mode():
-                logits = [
-                    model(**tokenizer(q, d, return_tensors="pt")).logits[0, 0]
-                    for q, d in zip(query, tiny_tasks.DOCUMENTS, strict=True)
-                ]
-            # As CrossEncoder of sentence-transformers does by default.
-            results["documents"] = [float(torch.sigmoid(logit)) for logit in logits]
-        return results
+        return _classified(pipeline, model, tokenizer)
     if kind == "ForTokenClassification":
-        ner = pipeline("token-classification")
-        results = {
-            strategy: ner(tiny_tasks.TEXTS, aggregation_strategy=strategy)
-            for strategy in tiny_tasks.STRATEGIES
-        }
-        results["cut"] = ner(tiny_tasks.LONG, aggregation_strategy="simple")
-        results["windows"] = {
-            strategy: ner([tiny_tasks.LONG, "x"], aggregation_strategy=strategy, stride=stride)
-            for strategy, stride in tiny_tasks.STRIDES.items()
-        }
-        return results
+        return _entities(pipeline("token-classification"))
     if kind == "ForQuestionAnswering":
-        answer = pipeline("question-answering")
-
-        def ask(**options: Any) -> list[Any]:
-            return answer(question=tiny_tasks.QUESTIONS, context=tiny_tasks.CONTEXTS, **options)
-
-        return {
-            "best": ask(),
-            "several": ask(top_k=4, max_answer_len=5),
-            "windows": ask(top_k=3, max_seq_len=40, doc_stride=7),
-            "impossible": ask(top_k=3, handle_impossible_answer=True),
-        }
+        return _answers(pipeline("question-answering"))
     fill = pipeline("fill-mask")
     return {
         "filled": fill(tiny_tasks.masked(family), top_k=4),
         "one": fill(tiny_tasks.masked(family)[0], top_k=1),
         "targets": fill(tiny_tasks.masked(family)[0], targets=tiny_tasks.targets(family)),
+    }
+
+
+def _classified(pipeline: Callable[[str], Any], model: Any, tokenizer: Any) -> dict[str, Any]:
+    classify = pipeline("text-classification")
+    pairs = [{"text": a, "text_pair": b} for a, b in tiny_tasks.PAIRS]
+    results = {
+        "texts": classify(tiny_tasks.TEXTS, top_k=None),
+        "pairs": [classify(pair, top_k=None) for pair in pairs],
+        "nesting": {
+            "str": classify(tiny_tasks.TEXTS[1]),
+            "list": classify(tiny_tasks.TEXTS),
+            "list of one": classify(tiny_tasks.TEXTS[1:2]),
+            "str, top_k=1": classify(tiny_tasks.TEXTS[1], top_k=1),
+            "list, top_k=1": classify(tiny_tasks.TEXTS, top_k=1),
+            "str, top_k=2": classify(tiny_tasks.TEXTS[1], top_k=2),
+            "list, top_k=2": classify(tiny_tasks.TEXTS, top_k=2),
+            "str, top_k=None": classify(tiny_tasks.TEXTS[1], top_k=None),
+        },
+        "cut": classify(tiny_tasks.LONG, top_k=None, truncation=True),
+    }
+    if any(label.lower().startswith("entail") for label in model.config.id2label.values()):
+        zero_shot = pipeline("zero-shot-classification")
+        texts, labels = tiny_tasks.TEXTS, tiny_tasks.CANDIDATES
+        template = tiny_tasks.TEMPLATE
+        results["zero_shot"] = {
+            "default": zero_shot(texts, labels),
+            "template": zero_shot(texts, labels, hypothesis_template=template),
+            "multi_label": zero_shot(texts, labels, multi_label=True),
+            "one label": zero_shot(texts, labels[:1]),
+            "commas": zero_shot(texts[0], ", ".join(labels)),
+            "cut": zero_shot(tiny_tasks.LONG, labels),
+        }
+    if model.config.num_labels == 1:
+        query = [tiny_tasks.QUERY] * len(tiny_tasks.DOCUMENTS)
+        with torch.inference_mode():
+            logits = [
+                model(**tokenizer(q, d, return_tensors="pt")).logits[0, 0]
+                for q, d in zip(query, tiny_tasks.DOCUMENTS, strict=True)
+            ]
+        # As CrossEncoder of sentence-transformers does by default.
+        results["documents"] = [float(torch.sigmoid(logit)) for logit in logits]
+    return results
+
+
+def _entities(ner: Any) -> dict[str, Any]:
+    results = {
+        strategy: ner(tiny_tasks.TEXTS, aggregation_strategy=strategy)
+        for strategy in tiny_tasks.STRATEGIES
+    }
+    results["cut"] = ner(tiny_tasks.LONG, aggregation_strategy="simple")
+    results["windows"] = {
+        strategy: ner([tiny_tasks.LONG, "x"], aggregation_strategy=strategy, stride=stride)
+        for strategy, stride in tiny_tasks.STRIDES.items()
+    }
+    return results
+
+
+def _answers(answer: Any) -> dict[str, Any]:
+    def ask(**options: Any) -> list[Any]:
+        return answer(question=tiny_tasks.QUESTIONS, context=tiny_tasks.CONTEXTS, **options)
+
+    return {
+        "best": ask(),
+        "several": ask(top_k=4, max_answer_len=5),
+        "windows": ask(top_k=3, max_seq_len=40, doc_stride=7),
+        "impossible": ask(top_k=3, handle_impossible_answer=True),
     }

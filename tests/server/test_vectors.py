@@ -127,7 +127,7 @@ def test_what_is_wrong_is_refused(
     assert answer.status_code == status and answer.json().keys() == {"error", "error_type"}
 
 
-def test_labels_that_are_given_in_words(
+def test_served_zero_shot_results_are_those_of_the_model(
     server: RunningServer, client: httpx.Client, models: dict[str, fbg.Model]
 ) -> None:
     wanted = models["nli"].zero_shot_classify(WORDS, CANDIDATES)
