@@ -53,8 +53,9 @@ class ConvStep {
   virtual ~ConvStep() = default;
   virtual std::string kernel() const = 0;
   virtual int phases() const noexcept { return 1; }
-  // Whether it reads uint8 images widened to uint16, each k-group as {a0, a2, a1, a3} (pack_a.h).
-  virtual bool wants_wide() const noexcept { return false; }
+  // Bytes of an element of x as it reads them: more than in the image where kernels want them
+  // widened (PackedFormat::wide_a).
+  virtual std::int64_t element_bytes() const noexcept { return sizeof(typename Acc::A); }
   virtual std::size_t workspace_bytes() const noexcept = 0;
   virtual void run(const ConvRun& run, std::byte* workspace, int phase, int thread_id,
                    int num_threads) const noexcept = 0;

@@ -90,8 +90,8 @@ Conv<Acc>::Conv(const PackedConv<Acc>& weights, RuntimePipeline pipeline, const 
             method.name, std::move(parts), std::move(steps), key.output(),
             simd::row_kernels(features), 0, 0, 0, 0, 0, options.threads});
   State& s = *state_;
-  s.wide = s.steps.front()->wants_wide();
-  s.element = s.wide ? 2 : static_cast<std::int64_t>(sizeof(typename Acc::A));
+  s.element = s.steps.front()->element_bytes();
+  s.wide = s.element != sizeof(typename Acc::A);
   const auto place = [&](std::size_t bytes) {
     const std::size_t at = s.bytes;
     s.bytes += (bytes + 63) / 64 * 64;
@@ -207,6 +207,16 @@ template <class Acc>
 void Conv<Acc>::State::convert(const ConvInput& x, std::byte* workspace, int id,
                                int count) const noexcept {
   auto* const image = workspace + image_at;
+  if constexpr (!is_integer(Acc::kind)) {
+    // bfloat16, the only float whose kernels want it wider.
+    for_each_line(x, id, count, sizeof(typename Acc::A),
+                  [&](const std::byte* from, std::int64_t at, std::int64_t length, std::int64_t) {
+                    rows.bfloat16_to_float(reinterpret_cast<const std::uint16_t*>(from),
+                                           static_cast<std::size_t>(length),
+                                           reinterpret_cast<float*>(image + at * element));
+                  });
+    return;
+  }
   auto* const parameters =
       workspace +
       static_cast<std::size_t>(id) * ((static_cast<std::size_t>(shape.batch) * 8 + 63) / 64 * 64);

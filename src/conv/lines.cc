@@ -57,8 +57,9 @@ class LinesStep final : public ConvStep<Acc> {
     const ConvGeometry& g = geometry_;
     for (std::int64_t i = 0; i < g.groups; ++i)
       weights_.push_back(&p.weights.panels(i, layout_.run));
-    cut_depth(g, layout_, tile_.block_groups,
-              count_depth_parts(g, layout_, tiles_, tile_columns(tile_, tiles_.largest)), runs_,
+    const std::int64_t columns =
+        std::min(tile_columns(tile_, tiles_.largest), round_up(g.group_outputs(), tile_.lanes));
+    cut_depth(g, layout_, tile_.block_groups, count_depth_parts(g, layout_, tiles_, columns), runs_,
               parts_);
     make_kernels();
     list_picked_rows();
@@ -73,7 +74,11 @@ class LinesStep final : public ConvStep<Acc> {
     thread_bytes_ = counter.bytes();
   }
 
-  std::string kernel() const override { return tallest_kernel_name(key_, tile_, tiles_); }
+  std::string kernel() const override {
+    KernelKey last = key_;
+    last.load_c = parts_.size() > 1;
+    return tallest_kernel_name(last, tile_, tiles_);
+  }
   std::size_t workspace_bytes() const noexcept override {
     return static_cast<std::size_t>(thread_bytes_ * threads_);
   }

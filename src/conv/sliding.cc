@@ -2,7 +2,7 @@
 //
 //   for each row of the output, or several that share a window     (or blocks first: goes_down)
 //     find the rows of the image under the kernel
-//     for each block of channels                    one call of a kernel, or of bytes for each row
+//     for each block of channels        one call of a kernel; where lanes are in memory, one a row
 //
 // Where the pipeline only requantizes, or of floats adds a bias and bounds, kernels write results.
 // Otherwise they write sums to a buffer, and the output pipeline of the products (a microkernel

@@ -26,7 +26,7 @@ struct SlidingForm {
   std::int64_t shared = 0;
 };
 
-// Blocks of channels: all are equal, but one for the rest may be narrower.
+// Blocks of channels: all are equal, except that the last may be narrower.
 struct SlidingBlock {
   std::int64_t channel, channels;  // the first, and how many of `key.vectors` vectors
   kernels::SlidingKey key;

@@ -76,7 +76,7 @@ class TapsStep final : public ConvStep<Acc> {
     const bool whole_rows = g.groups == 1 && g.dilation[2] == 1;
     const std::int64_t run = split_runs(g).size;
     for (std::int64_t i = 0; i < g.groups; ++i) weights_.push_back(&p.weights.panels(i, run));
-    element_ = tile_.format.wide_a ? 2 : sizeof(typename Acc::A);
+    element_ = tile_.format.a_bytes;
     pixel_ = g.in_channels * element_;
     const std::int64_t groups = ceil_div(run, Acc::format.kr);
     std::int64_t first = 0;
@@ -98,7 +98,7 @@ class TapsStep final : public ConvStep<Acc> {
   }
 
   std::string kernel() const override { return tallest_kernel_name(key_, tile_, tiles_); }
-  bool wants_wide() const noexcept override { return tile_.format.wide_a; }
+  std::int64_t element_bytes() const noexcept override { return element_; }
   std::size_t workspace_bytes() const noexcept override {
     return static_cast<std::size_t>(thread_bytes_ * threads_);
   }
@@ -282,8 +282,8 @@ bool applies(const ConvProblem<Acc>& p) {
   // The sums of int16 kernels need the outliers of each pair; zero points of weights the sums of A.
   if (Acc::kind == Accumulator::int16 || g.transposed || p.b_has_zero_point()) return false;
   const Geometry tile = taps_geometry(p);
-  if (tile.format.wide_a) return g.in_channels % 4 == 0 && g.group_inputs() % 4 == 0;
-  if (is_integer(Acc::kind)) return true;
+  if (is_integer(Acc::kind))
+    return !tile.format.wide_a || (g.in_channels % 4 == 0 && g.group_inputs() % 4 == 0);
   // What a k-group reads beyond its run meets weights of 0, which is harmless for integers only.
   // And blocks of a matrix unit must be those of an undivided depth, for the sums to have the same
   // bits.

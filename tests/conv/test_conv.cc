@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/float16.h"
 #include "core/memory.h"
 #include "fbg/conv/conv.h"
 #include "helpers/guarded.h"
@@ -101,8 +102,8 @@ template <class T>
 std::vector<T> random_vector(std::mt19937& random, std::int64_t count) {
   std::vector<T> values(static_cast<std::size_t>(count));
   for (T& v : values) {
-    if constexpr (std::is_same_v<T, float>)
-      v = static_cast<float>(random()) / 2147483648.0f - 1.0f;
+    if constexpr (!std::is_integral_v<T>)
+      v = from_float<T>(static_cast<float>(random()) / 2147483648.0f - 1.0f);
     else
       v = static_cast<T>(random());
   }
@@ -230,23 +231,34 @@ TEST_P(ConvTest, GroupwiseBytesFollowTheFormulaWithEveryAlgorithm) {
   }
 }
 
-TEST_P(ConvTest, FloatSumsAreNearThoseInDouble) {
+template <class T>
+std::vector<float> as_floats(const Guarded<T>& values) {
+  std::vector<float> floats(values.size());
+  for (std::size_t i = 0; i < floats.size(); ++i) floats[i] = to_float(values[i]);
+  return floats;
+}
+
+template <class Acc>
+void expect_sums_near_those_in_double() {
+  using A = typename Acc::A;
+  using B = typename Acc::B;
   std::mt19937 random(11);
   for (int i = 0; i < 60; ++i) {
     const Case c = i % 3 == 2 ? groupwise_case(random) : random_case(random);
     const ConvGeometry& g = c.geometry;
     const Guard side = i % 2 ? Guard::before : Guard::after;
-    const Guarded<float> x(random_vector<float>(random, c.shape.in_pixels() * g.in_channels), side);
-    const Guarded<float> w(random_vector<float>(random, g.out_channels * g.depth()), side);
-    const auto weights = PackedConv<Float32>::pack(w.data(), g);
-    const auto expected = plain<float, float, double>(c, x.data(), w.data(), 0.0);
+    const Guarded<A> x(random_vector<A>(random, c.shape.in_pixels() * g.in_channels), side);
+    const Guarded<B> w(random_vector<B>(random, g.out_channels * g.depth()), side);
+    const auto weights = PackedConv<Acc>::pack(w.data(), g);
+    const auto expected =
+        plain<float, float, double>(c, as_floats(x).data(), as_floats(w).data(), 0.0);
     const std::vector<float> bias(static_cast<std::size_t>(g.out_channels), 0.25f);
     const Stage stages[] = {Bias{bias.data()}.stage(), Relu{}.stage()};
     for (const ConvAlgorithm& algorithm : conv_algorithms(weights, stages, c.shape)) {
       ConvOptions options;
       options.algorithm = algorithm.name;
       options.threads = 2;
-      const Conv<Float32> conv(weights, stages, c.shape, options);
+      const Conv<Acc> conv(weights, stages, c.shape, options);
       Guarded<float> y(expected.size(), side);
       compute(conv, ConvInput::dense(x.data(), g, c.shape), stages, y, g.out_channels, 2);
       for (std::size_t j = 0; j < y.size(); ++j)
@@ -254,6 +266,17 @@ TEST_P(ConvTest, FloatSumsAreNearThoseInDouble) {
             << algorithm.name << " " << to_string(g) << " case " << i << " at " << j;
     }
   }
+}
+
+TEST_P(ConvTest, FloatSumsAreNearThoseInDouble) { expect_sums_near_those_in_double<Float32>(); }
+TEST_P(ConvTest, SumsOfBfloat16AreNearThoseInDouble) {
+  expect_sums_near_those_in_double<BFloat16>();
+}
+TEST_P(ConvTest, SumsOfWeightsInBfloat16AreNearThoseInDouble) {
+  expect_sums_near_those_in_double<Float32BF16>();
+}
+TEST_P(ConvTest, SumsOfWeightsInFloat16AreNearThoseInDouble) {
+  expect_sums_near_those_in_double<Float32F16>();
 }
 
 // float32 images quantized one by one, int8 weights, dequantized: as the formula has it.

@@ -71,12 +71,13 @@ def test_results_without_a_zero_point_are_those_of_any_sums_and_scales(
     ("size", "kernel", "stride"),
     [
         ((11, 40), (5, 5), 1),  # four lines of a window
-        ((10, 40), (7, 3), 1),  # two lines
+        ((10, 40), (6, 5), 1),
+        ((10, 40), (2, 3), 1),
         ((9, 13), (5, 4), (2, 1)),
         ((5, 9, 150), (3, 3, 3), 1),  # lanes of two planes are there already, parts of a row
         ((6, 7, 9), (3, 3, 3), (2, 1, 1)),
         ((5, 7, 9), (2, 5, 3), 1),
-        ((7, 6, 9), (3, 1, 1), 1),
+        ((7, 6, 9), (3, 2, 3), 1),
     ],
 )
 @pytest.mark.parametrize("channels", [16, 40, 96, 288])

@@ -77,7 +77,7 @@ class AmxCode : public SimdAssembler {
   int frame_bytes() const {
     return start_offset() + (key_.load_c && key_.masked ? sums_bytes() : 0);
   }
-  // Whether sums that need nothing else are stored as tiles, past the frame.
+  // Whether sums that need nothing else are stored to C as tiles, without the frame.
   bool stores_tiles() const {
     return key_.num_stages == 0 && !key_.masked && !key_.picks_rows && !key_.streams;
   }
