@@ -238,7 +238,7 @@ def _ncnn(p: Problem) -> Peer | None:
         del extractor
         return _channels_last(copied)
 
-    return Peer(one, result, _share_of_sum(network(SUMMED), one))
+    return Peer(one, result, _share_of_sum(network(SUMMED), one, p.threads))
 
 
 def _ncnn_text(layer: Layer, weights: int, count: int) -> str:
@@ -314,7 +314,7 @@ def _mnn(p: Problem) -> Peer | None:
         return lambda: interpreter.runSession(session), result
 
     (several, _), (one, result) = network(SUMMED), network(1)
-    return Peer(one, result, _share_of_sum(several, one))
+    return Peer(one, result, _share_of_sum(several, one, p.threads))
 
 
 # The packages a peer needs, and how to make it ready.
