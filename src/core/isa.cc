@@ -191,9 +191,11 @@ std::optional<Isa> isa_limit() noexcept {
 }
 
 const CpuInfo& cpu_info() {
-  const std::string cpu = "/sys/devices/system/cpu/cpu0";
-  static const CpuInfo info{detect_name(), cache_bytes(cpu, 1, 32 << 10),
-                            cache_bytes(cpu, 2, 512 << 10), cache_bytes(cpu, 3, 8 << 20)};
+  static const CpuInfo info = [] {
+    const std::string cpu = "/sys/devices/system/cpu/cpu0";
+    return CpuInfo{detect_name(), cache_bytes(cpu, 1, 32 << 10), cache_bytes(cpu, 2, 512 << 10),
+                   cache_bytes(cpu, 3, 8 << 20)};
+  }();
   return info;
 }
 
