@@ -38,7 +38,7 @@ struct Conv<Acc>::State {
   ConvGeometry geometry;
   ConvShape shape;
   ConvSource source;
-  bool has_scale, wide;
+  bool has_scale;
   std::string algorithm;
   std::vector<ConvPart<Acc>> parts;
   std::vector<std::unique_ptr<ConvStep<Acc>>> steps;  // one for each part, one after the other
@@ -49,7 +49,9 @@ struct Conv<Acc>::State {
   std::size_t extents_at = 0, image_at = 0, step_at = 0, bytes = 0;
   int threads;
 
-  bool converts() const { return source != ConvSource::native || wide; }
+  bool converts() const { return source != ConvSource::native || widens(); }
+  // Whether kernels read elements that are wider than those of the image.
+  bool widens() const { return element != sizeof(typename Acc::A); }
   int quantizing_phases() const { return source == ConvSource::quantize ? 1 : 0; }
   int first_step_phase() const { return quantizing_phases() + (converts() ? 1 : 0); }
   bool unshifts() const { return source == ConvSource::int8 && output == ValueType::acc; }
@@ -86,12 +88,11 @@ Conv<Acc>::Conv(const PackedConv<Acc>& weights, RuntimePipeline pipeline, const 
   std::vector<std::unique_ptr<ConvStep<Acc>>> steps;
   for (const ConvProblem<Acc>& problem : problems) steps.push_back(method.prepare(problem));
   state_ = std::make_unique<State>(
-      State{weights, geometry, shape, options.source, problems.front().has_scale, false,
-            method.name, std::move(parts), std::move(steps), key.output(),
-            simd::row_kernels(features), 0, 0, 0, 0, 0, options.threads});
+      State{weights, geometry, shape, options.source, problems.front().has_scale, method.name,
+            std::move(parts), std::move(steps), key.output(), simd::row_kernels(features), 0, 0, 0,
+            0, 0, options.threads});
   State& s = *state_;
   s.element = s.steps.front()->element_bytes();
-  s.wide = s.element != sizeof(typename Acc::A);
   const auto place = [&](std::size_t bytes) {
     const std::size_t at = s.bytes;
     s.bytes += (bytes + 63) / 64 * 64;
@@ -232,7 +233,7 @@ void Conv<Acc>::State::convert(const ConvInput& x, std::byte* workspace, int id,
                     const std::int64_t left = std::min(kPiece, length - i);
                     const auto part = static_cast<std::size_t>(left);
                     std::byte* const to = image + (at + i) * element;
-                    std::uint8_t* const q = wide ? piece : reinterpret_cast<std::uint8_t*>(to);
+                    std::uint8_t* const q = widens() ? piece : reinterpret_cast<std::uint8_t*>(to);
                     const std::uint8_t* read = q;
                     if (source == ConvSource::quantize)
                       rows.quantize_row(reinterpret_cast<const float*>(from) + i, nullptr, part,
@@ -241,7 +242,8 @@ void Conv<Acc>::State::convert(const ConvInput& x, std::byte* workspace, int id,
                       rows.shift_row(reinterpret_cast<const std::int8_t*>(from) + i, part, q);
                     else
                       read = reinterpret_cast<const std::uint8_t*>(from) + i;
-                    if (wide) rows.widen_groups(read, part, reinterpret_cast<std::uint16_t*>(to));
+                    if (widens())
+                      rows.widen_groups(read, part, reinterpret_cast<std::uint16_t*>(to));
                   }
                 });
 }

@@ -45,14 +45,16 @@ class SlidingBlocks {
   const std::vector<SlidingBlock>& blocks() const { return blocks_; }
   std::int64_t vectors() const { return vectors_; }  // of all blocks
   const SlidingForm& form() const { return form_; }
-  double cost() const;  // of a pixel of the output
+  std::int64_t weight_bytes() const;  // of all blocks
+  double cost() const;                // of a pixel of the output
 
   // Weights of all blocks, int8 [out_channels][depth], as words of lanes.
   AlignedBuffer weights(const ConvGeometry& g, const std::int8_t* w) const;
   AlignedBuffer weights(const ConvGeometry& g, const float* w) const;
 
  private:
-  AlignedBuffer buffer() const;  // for all weights
+  AlignedBuffer buffer() const;                              // for all weights
+  std::int64_t weights_of(const SlidingBlock& block) const;  // vectors
   std::int64_t weight_of(const ConvGeometry& g, const kernels::SlidingKey& key, std::int64_t line,
                          std::int64_t source, std::int64_t tap, int i) const;
 

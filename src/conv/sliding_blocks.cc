@@ -137,7 +137,7 @@ SlidingBlocks::SlidingBlocks(const ConvGeometry& g, const SlidingKey& kind) {
       block.key.vectors /= 2;
     block.channels = std::min(rest, block.key.vectors * lanes);
     block.key.masked = block.channels < block.key.vectors * lanes;
-    weights += block.key.products() * (wide.is_float() ? 1 : form_.lines);
+    weights += weights_of(block);
     vectors_ += block.key.vectors;
     channel += block.channels;
     blocks_.push_back(block);
@@ -151,10 +151,17 @@ double SlidingBlocks::cost() const {
 }
 
 AlignedBuffer SlidingBlocks::buffer() const {
+  return AlignedBuffer(static_cast<std::size_t>(weight_bytes()), Fill::zero);
+}
+
+// Lines of bytes have weights of their own.
+std::int64_t SlidingBlocks::weights_of(const SlidingBlock& block) const {
+  return block.key.products() * (block.key.is_float() ? 1 : form_.lines);
+}
+
+std::int64_t SlidingBlocks::weight_bytes() const {
   const SlidingBlock& last = blocks_.back();
-  const std::int64_t vectors =
-      last.weights + last.key.products() * (last.key.is_float() ? 1 : form_.lines);
-  return AlignedBuffer(static_cast<std::size_t>(vectors * last.key.lanes() * 4), Fill::zero);
+  return (last.weights + weights_of(last)) * last.key.lanes() * 4;
 }
 
 // Which of the weights of an output channel element i of a lane meets; -1: none.

@@ -19,9 +19,7 @@ SlidingWindows::SlidingWindows(const ConvGeometry& g, const ConvShape& shape,
       blocks_(blocks),
       form_(blocks.form()),
       wide_(blocks.blocks().front().key) {
-  const SlidingBlock& last = blocks.blocks().back();
-  const std::int64_t weights = last.weights + last.key.products();
-  goes_down_ = weights * wide_.lanes() * 4 > kWeightBytes;
+  goes_down_ = blocks.weight_bytes() > kWeightBytes;
   // Lanes that windows share are kept for all blocks, unless there are too many.
   const bool loads = wide_.mode == kernels::SlidingMode::loads;
   const std::int64_t pixel = loads ? wide_.sources() * wide_.step * kVectorBytes : 0;
