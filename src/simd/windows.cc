@@ -2,9 +2,11 @@
 // vector, one accumulator for each vector of channels, the pixels of the window one after another.
 #include "simd/windows.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
+#include <utility>
 
 #include "simd/targets.h"
 #undef HWY_TARGET_INCLUDE
@@ -17,15 +19,45 @@ HWY_BEFORE_NAMESPACE();
 namespace fbg::simd {
 namespace HWY_NAMESPACE {
 
-// use(pixel) for every pixel of a window after the first.
-template <class T, class Use>
-HWY_INLINE void for_other_pixels(const T* x, const PixelWindow& w, Use use) {
-  for (std::int64_t z = 0; z < w.count[0]; ++z)
-    for (std::int64_t y = 0; y < w.count[1]; ++y) {
-      const T* line = x + z * w.stride[0] + y * w.stride[1];
-      for (std::int64_t i = z == 0 && y == 0 ? 1 : 0; i < w.count[2]; ++i)
-        use(line + i * w.stride[2]);
+// Any window. other(x, use) calls use(pixel) for every pixel after the first.
+struct AnyPixels {
+  template <class T, class Use>
+  HWY_INLINE void other(const T* x, Use use) const {
+    for (std::int64_t z = 0; z < w.count[0]; ++z)
+      for (std::int64_t y = 0; y < w.count[1]; ++y) {
+        const T* line = x + z * w.stride[0] + y * w.stride[1];
+        for (std::int64_t i = z == 0 && y == 0 ? 1 : 0; i < w.count[2]; ++i)
+          use(line + i * w.stride[2]);
+      }
+  }
+  const PixelWindow& w;
+};
+
+// A small window of an image, without loops.
+template <int kSize>
+struct SquarePixels {
+  template <class T, class Use>
+  HWY_INLINE void other(const T* x, Use use) const {
+    [&]<int... kAt>(std::integer_sequence<int, kAt...>) FBG_INLINE_LAMBDA {
+      (use(x + (kAt + 1) / kSize * row + (kAt + 1) % kSize * column), ...);
     }
+    (std::make_integer_sequence<int, kSize * kSize - 1>());
+  }
+  std::int64_t row, column;
+};
+
+// body(pixels, x, y) for each window.
+template <class T, class Y, class Body>
+HWY_INLINE void for_each_window(const T* x, const PixelWindow& w, Y* y, Body body) {
+  const auto run = [&](auto pixels) FBG_INLINE_LAMBDA {
+    for (std::int64_t i = 0; i < w.windows; ++i) body(pixels, x + i * w.x_step, y + i * w.y_step);
+  };
+  const auto is_square = [&](std::int64_t size) {
+    return w.count[0] == 1 && w.count[1] == size && w.count[2] == size;
+  };
+  if (is_square(3)) return run(SquarePixels<3>{w.stride[1], w.stride[2]});
+  if (is_square(2)) return run(SquarePixels<2>{w.stride[1], w.stride[2]});
+  run(AnyPixels{w});
 }
 
 struct Larger {
@@ -48,16 +80,18 @@ struct Smaller {
 };
 
 template <class Choice, class T>
-HWY_INLINE void choose(const T* x, const PixelWindow& window, std::size_t n, T* y) {
+HWY_INLINE void choose(const T* source, const PixelWindow& window, std::size_t n, T* target) {
   const hn::ScalableTag<T> d;
   const Choice choice;
-  for_each_vector_simple(n, hn::Lanes(d), [&](auto access, std::size_t i) FBG_INLINE_LAMBDA {
-    auto best = access.load(d, x + i);
-    for_other_pixels(x + i, window, [&](const T* pixel) FBG_INLINE_LAMBDA {
-      best = choice(best, access.load(d, pixel));
+  const auto one = [&](auto pixels, const T* x, T* y) FBG_INLINE_LAMBDA {
+    for_each_vector_simple(n, hn::Lanes(d), [&](auto access, std::size_t i) FBG_INLINE_LAMBDA {
+      auto best = access.load(d, x + i);
+      pixels.other(x + i, [&](const T* pixel)
+                              FBG_INLINE_LAMBDA { best = choice(best, access.load(d, pixel)); });
+      access.store(best, d, y + i);
     });
-    access.store(best, d, y + i);
-  });
+  };
+  for_each_window(source, window, target, one);
 }
 
 void max_float(const float* x, const PixelWindow& w, std::size_t n, float* y) {
@@ -79,15 +113,18 @@ void min_int8(const std::int8_t* x, const PixelWindow& w, std::size_t n, std::in
   choose<Smaller>(x, w, n, y);
 }
 
-void sum_float(const float* x, const PixelWindow& window, std::size_t n, float factor, float* y) {
+void sum_float(const float* source, const PixelWindow& window, std::size_t n, float factor,
+               float* target) {
   const FloatTag d;
-  for_each_vector_simple(n, hn::Lanes(d), [&](auto access, std::size_t i) FBG_INLINE_LAMBDA {
-    auto sum = access.load(d, x + i);
-    for_other_pixels(x + i, window, [&](const float* pixel) FBG_INLINE_LAMBDA {
-      sum = hn::Add(sum, access.load(d, pixel));
+  const auto one = [&](auto pixels, const float* x, float* y) FBG_INLINE_LAMBDA {
+    for_each_vector_simple(n, hn::Lanes(d), [&](auto access, std::size_t i) FBG_INLINE_LAMBDA {
+      auto sum = access.load(d, x + i);
+      pixels.other(x + i, [&](const float* pixel)
+                              FBG_INLINE_LAMBDA { sum = hn::Add(sum, access.load(d, pixel)); });
+      access.store(hn::Mul(sum, hn::Set(d, factor)), d, y + i);
     });
-    access.store(hn::Mul(sum, hn::Set(d, factor)), d, y + i);
-  });
+  };
+  for_each_window(source, window, target, one);
 }
 
 // What becomes of sums: y = saturate(rint(r) + zero_point), or r itself where Y is float.
@@ -106,64 +143,124 @@ struct SumResult {
       const auto lowest = hn::Set(d, static_cast<float>(std::numeric_limits<Y>::lowest()) - point);
       const auto highest = hn::Set(d, static_cast<float>(std::numeric_limits<Y>::max()) - point);
       const auto bounded = hn::Clamp(scaled, lowest, highest);
-      return hn::DemoteTo(hn::Rebind<T, FloatTag>(),
-                          hn::Add(hn::NearestInt(bounded), hn::Set(di, zero_point)));
+      // Adding 1.5 * 2^23 rounds to the nearest integer, which is then in the lower bits.
+      const auto rounded = hn::BitCast(di, hn::Add(bounded, hn::Set(d, 12582912.0f)));
+      return hn::Sub(rounded, hn::Set(di, 0x4B400000 - zero_point));
     }
+  }
+  HWY_INLINE auto store(hn::VFromD<hn::RebindToSigned<FloatTag>> sum) const {
+    if constexpr (sizeof(Y) == sizeof(float))
+      return (*this)(sum);
+    else
+      return hn::DemoteTo(hn::Rebind<Y, FloatTag>(), (*this)(sum));
   }
   std::int32_t offset;
   float factor;
   std::int32_t zero_point;
 };
 
-#if HWY_TARGET != HWY_SCALAR
-// Sums of at most 256 bytes fit 16 bits: two vectors of results at a time. Returns how many results
-// there are; less than two vectors are left.
+// Sums of at most 256 bytes fit 16 bits. Each of the following adds and writes as many channels as
+// it can of a window, and returns how many those are.
 constexpr std::int64_t kMostShort = 256;
-template <class T, class Y>
-HWY_INLINE std::size_t sum_short(const T* x, const PixelWindow& window, std::size_t n,
-                                 SumResult<T, Y> result, Y* y) {
+#if HWY_TARGET != HWY_SCALAR
+template <class T, class Pixels>
+HWY_INLINE std::size_t sum_short(Pixels pixels, const T* x, std::size_t n,
+                                 const SumResult<T, float>& result, float* y) {
   using Short = std::conditional_t<std::is_signed_v<T>, std::int16_t, std::uint16_t>;
   const hn::ScalableTag<Short> ds;
   const hn::Half<decltype(ds)> dh;
   const hn::Rebind<T, decltype(ds)> dt;
+  const FloatTag d;
   const hn::RebindToSigned<FloatTag> di;
-  const hn::Rebind<Y, FloatTag> dy;
   std::size_t i = 0;
   for (; i + hn::Lanes(ds) <= n; i += hn::Lanes(ds)) {
     auto sum = hn::PromoteTo(ds, hn::LoadU(dt, x + i));
-    for_other_pixels(x + i, window, [&](const T* pixel) FBG_INLINE_LAMBDA {
+    pixels.other(x + i, [&](const T* pixel) FBG_INLINE_LAMBDA {
       sum = hn::Add(sum, hn::PromoteTo(ds, hn::LoadU(dt, pixel)));
     });
-    hn::StoreU(result(hn::PromoteTo(di, hn::LowerHalf(sum))), dy, y + i);
-    hn::StoreU(result(hn::PromoteTo(di, hn::UpperHalf(dh, sum))), dy, y + i + hn::Lanes(di));
+    hn::StoreU(result.store(hn::PromoteTo(di, hn::LowerHalf(sum))), d, y + i);
+    hn::StoreU(result.store(hn::PromoteTo(di, hn::UpperHalf(dh, sum))), d, y + i + hn::Lanes(di));
   }
   return i;
+}
+
+// Bytes stay in the lanes that they come from, so that nothing is shuffled:
+//
+//   16 bits   odd = sum of (x >> 8), even = sum of x - (odd << 8)     modulo 2^16
+//   32 bits   channels 0 and 2 of four are the halves of even, 1 and 3 those of odd
+//
+// Signed bytes are summed as unsigned ones that are larger by 128.
+template <class T, class Pixels>
+HWY_INLINE std::size_t sum_short(Pixels pixels, const T* x, std::size_t n,
+                                 const SumResult<T, T>& result, T* y) {
+  const hn::ScalableTag<std::uint8_t> d8;
+  const hn::Repartition<std::uint16_t, decltype(d8)> d16;
+  const hn::Repartition<std::uint32_t, decltype(d8)> d32;
+  const hn::RebindToSigned<decltype(d32)> di;
+  const auto load = [&](const T* pixel) FBG_INLINE_LAMBDA {
+    const auto bytes = hn::LoadU(d8, reinterpret_cast<const std::uint8_t*>(pixel));
+    if constexpr (std::is_signed_v<T>) return hn::BitCast(d16, hn::Xor(bytes, hn::Set(d8, 0x80)));
+    return hn::BitCast(d16, bytes);
+  };
+  const auto byte = [&](hn::VFromD<decltype(d32)> sum) FBG_INLINE_LAMBDA {
+    const auto q = hn::BitCast(d32, result(hn::BitCast(di, sum)));
+    return std::is_signed_v<T> ? hn::And(q, hn::Set(d32, 0xFF)) : q;
+  };
+  const auto low = hn::Set(d32, 0xFFFF);
+  const std::size_t lanes = hn::Lanes(d8);
+  if (n < lanes) return 0;
+  for (std::size_t i = 0;; i = std::min(i + lanes, n - lanes)) {  // the last vector may overlap
+    auto all = load(x + i);
+    auto odd = hn::ShiftRight<8>(all);
+    pixels.other(x + i, [&](const T* pixel) FBG_INLINE_LAMBDA {
+      const auto two = load(pixel);
+      all = hn::Add(all, two);
+      odd = hn::Add(odd, hn::ShiftRight<8>(two));
+    });
+    const auto even = hn::BitCast(d32, hn::Sub(all, hn::ShiftLeft<8>(odd)));
+    const auto other = hn::BitCast(d32, odd);
+    const auto first =
+        hn::Or(byte(hn::And(even, low)), hn::ShiftLeft<8>(byte(hn::And(other, low))));
+    const auto second =
+        hn::Or(byte(hn::ShiftRight<16>(even)), hn::ShiftLeft<8>(byte(hn::ShiftRight<16>(other))));
+    const auto four = hn::Or(first, hn::ShiftLeft<16>(second));
+    hn::StoreU(hn::BitCast(d8, four), d8, reinterpret_cast<std::uint8_t*>(y + i));
+    if (i + lanes == n) return n;
+  }
 }
 #endif
 
 template <class T, class Y>
-HWY_INLINE void sum_integers(const T* x, const PixelWindow& window, std::size_t n,
-                             std::int32_t offset, float factor, std::int32_t zero_point, Y* y) {
+HWY_INLINE void sum_integers(const T* source, const PixelWindow& window, std::size_t n,
+                             std::int32_t offset, float factor, std::int32_t zero_point,
+                             Y* target) {
   const FloatTag d;
   const hn::RebindToSigned<FloatTag> di;
   const hn::Rebind<T, FloatTag> dt;
   const hn::Rebind<Y, FloatTag> dy;
   const SumResult<T, Y> result{offset, factor, zero_point};
+  const auto count = window.count[0] * window.count[1] * window.count[2];
+  // What sum_short subtracts.
+  SumResult<T, Y> short_result = result;
+  if (sizeof(Y) == 1 && std::is_signed_v<T>)
+    short_result.offset += 128 * static_cast<std::int32_t>(std::min(count, kMostShort));
+  const auto one = [&](auto pixels, const T* x, Y* y) FBG_INLINE_LAMBDA {
+    std::size_t done = 0;
 #if HWY_TARGET != HWY_SCALAR
-  if (window.count[0] * window.count[1] * window.count[2] <= kMostShort) {
-    const std::size_t done = sum_short(x, window, n, result, y);
+    if (count <= kMostShort) done = sum_short(pixels, x, n, short_result, y);
+#endif
     x += done;
     y += done;
-    n -= done;
-  }
-#endif
-  for_each_vector_simple(n, hn::Lanes(d), [&](auto access, std::size_t i) FBG_INLINE_LAMBDA {
-    auto sum = hn::PromoteTo(di, access.load(dt, x + i));
-    for_other_pixels(x + i, window, [&](const T* pixel) FBG_INLINE_LAMBDA {
-      sum = hn::Add(sum, hn::PromoteTo(di, access.load(dt, pixel)));
-    });
-    access.store(result(sum), dy, y + i);
-  });
+    for_each_vector_simple(n - done, hn::Lanes(d),
+                           [&](auto access, std::size_t i) FBG_INLINE_LAMBDA {
+                             auto sum = hn::PromoteTo(di, access.load(dt, x + i));
+                             pixels.other(x + i, [&](const T* pixel) FBG_INLINE_LAMBDA {
+                               sum = hn::Add(sum, hn::PromoteTo(di, access.load(dt, pixel)));
+                             });
+                             access.store(result.store(sum), dy, y + i);
+                           });
+  };
+  for_each_window(source, window, target, one);
 }
 void sum_uint8_float(const std::uint8_t* x, const PixelWindow& window, std::size_t n,
                      std::int32_t offset, float factor, float* y) {

@@ -1,6 +1,5 @@
-// Pooling and reductions: the maximum, minimum or sum over a window of pixels, for each channel,
-// and over the elements of a row. Written once on Highway; src/plan/ops/tensor_window.cc calls
-// them.
+// Pooling and reductions: the maximum, minimum or sum over windows of pixels, for each channel, and
+// over the elements of a row. Written once on Highway; src/plan/ops/tensor_window.cc calls them.
 #pragma once
 
 #include <cstddef>
@@ -10,15 +9,17 @@
 
 namespace fbg::simd {
 
-// The pixels of a window: counts of them and their distances, in elements, on three axes.
+// The pixels of a window: counts of them and their distances, in elements, on three axes. There are
+// `windows` of these side by side: x and y advance by a step, in elements, from one to the next.
 struct PixelWindow {
   std::int64_t count[3] = {1, 1, 1};
   std::int64_t stride[3] = {0, 0, 0};
+  std::int64_t windows = 1, x_step = 0, y_step = 0;
 };
 
 struct WindowKernels {
-  // y[c] = the maximum (minimum) over the pixels of x[c], n channels; a NaN counts as the maximum
-  // and the minimum.
+  // For each window: y[c] = the maximum (minimum) over the pixels of x[c], n channels; a NaN counts
+  // as the maximum and the minimum.
   void (*max_float)(const float* x, const PixelWindow& window, std::size_t n, float* y);
   void (*min_float)(const float* x, const PixelWindow& window, std::size_t n, float* y);
   void (*max_uint8)(const std::uint8_t* x, const PixelWindow& window, std::size_t n,

@@ -255,6 +255,41 @@ def test_mean_of_integers_is_requantized(isa, dtype):
     np.testing.assert_array_equal(y[0, 0], np.clip(expected, info.min, info.max))
 
 
+@pytest.mark.parametrize("count_padding", [False, True])
+@pytest.mark.parametrize("kernel", [2, 3, 5])
+@pytest.mark.parametrize("stride", [1, 2])
+@pytest.mark.parametrize("channels", [5, 64, 200])
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+def test_means_of_integers_beside_each_other_and_at_borders(
+    isa, dtype, channels, stride, kernel, count_padding
+):
+    info = np.iinfo(dtype)
+    rng = np.random.default_rng(channels)
+    x = rng.integers(info.min, info.max + 1, (1, 9, 13, channels), dtype=dtype)
+    rows, cols = (9 + 1 - kernel) // stride + 1, (13 + 2 - kernel) // stride + 1
+    steps = (1, stride, stride)
+    sizes = [(1, 9, 13), (1, rows, cols), (1, kernel, kernel), steps]
+    sizes += [(1, 1, 1), (0, 1, 1), (0, 0, 1)]
+    y = run(
+        lambda g, b: _fbg.tensor_window(
+            g, b, "mean", 1, channels, sizes, count_padding, np.dtype(dtype).name, 0.9, 11, 3
+        ),
+        x,
+        shape=(rows, cols, channels),
+        dtype=dtype,
+        threads=2,
+    )
+    for i in range(rows):
+        for j in range(cols):
+            top, left = i * stride - 1, j * stride - 1
+            part = x[0, max(top, 0) : top + kernel, max(left, 0) : left + kernel]
+            pixels = part.shape[0] * part.shape[1]
+            divisor = kernel * kernel if count_padding else pixels
+            sums = (part.astype(np.int32).sum((0, 1)) - 11 * pixels).astype(np.float32)
+            expected = np.rint(sums * (np.float32(0.9) / np.float32(divisor))) + 3
+            np.testing.assert_array_equal(y[i, j], np.clip(expected, info.min, info.max))
+
+
 @pytest.mark.parametrize("function", ["max", "min", "sum", "mean"])
 def test_reduction_of_rows(isa, function):
     x = np.random.default_rng(7).standard_normal((5, 77), dtype=np.float32)

@@ -77,6 +77,12 @@ class WindowRun {
       : x_(x), y_(y), function_(function), w_(window), kernels_(simd::window_kernels(features)) {
     for (std::size_t a = 0; a < kSpatialAxes; ++a)
       for (std::int64_t o = 0; o < w_.output[a]; ++o) covers_[a].push_back(cover(w_, a, o));
+    const std::vector<Cover>& last = covers_.back();
+    alike_.assign(last.size(), 1);
+    for (std::size_t o = last.size() - 1; o-- > 0;)
+      if (last[o].count == last[o + 1].count && last[o].padded == last[o + 1].padded &&
+          last[o].first + w_.stride.back() == last[o + 1].first)
+        alike_[o] = alike_[o + 1] + 1;
   }
 
   std::int64_t blocks() const { return ceil_div(w_.channels, kChannelBlock); }
@@ -87,16 +93,29 @@ class WindowRun {
     Y* const y = reinterpret_cast<Y*>(frame[y_].data);
     for (std::int64_t unit = units.begin; unit < units.end;) {
       const std::int64_t pixel = unit / blocks(), block = unit % blocks();
+      if (block == 0 && units.end - unit >= blocks()) {  // whole pixels
+        const std::int64_t count = std::min((units.end - unit) / blocks(), alike(pixel));
+        windows(x, y + pixel * w_.channels, pixel, count, w_.channels);
+        unit += count * blocks();
+        continue;
+      }
       const std::int64_t until = std::min(units.end, (pixel + 1) * blocks());
       const std::int64_t first = block * kChannelBlock;
       const std::int64_t last = std::min((until - pixel * blocks()) * kChannelBlock, w_.channels);
-      one_pixel(x + first, y + pixel * w_.channels + first, pixel, last - first);
+      windows(x + first, y + pixel * w_.channels + first, pixel, 1, last - first);
       unit = until;
     }
   }
 
  private:
-  void one_pixel(const T* x, Y* y, std::int64_t pixel, std::int64_t channels) const {
+  // How many windows from this one on, on the same line, cover as many pixels each.
+  std::int64_t alike(std::int64_t pixel) const {
+    return alike_[static_cast<std::size_t>(pixel % w_.output.back())];
+  }
+
+  // `count` windows from the one of `pixel` on, which are alike.
+  void windows(const T* x, Y* y, std::int64_t pixel, std::int64_t count,
+               std::int64_t channels) const {
     std::int64_t rest = pixel, pixels = 1, padded = 1;
     Cover covers[kSpatialAxes];
     for (std::size_t a = kSpatialAxes; a-- > 0;) {
@@ -110,8 +129,11 @@ class WindowRun {
       padded *= covers[a].padded;
     }
     const auto n = static_cast<std::size_t>(channels);
-    if (pixels == 0) return nothing(y, n);
+    if (pixels == 0) return nothing(y, count, n);
     simd::PixelWindow window;
+    window.windows = count;
+    window.x_step = w_.stride.back() * w_.channels;
+    window.y_step = w_.channels;
     std::int64_t distance = w_.channels;
     for (std::size_t a = kSpatialAxes; a-- > 0; distance *= w_.input[a]) {
       window.count[a] = covers[a].count;
@@ -135,8 +157,8 @@ class WindowRun {
       Kernels<T>::sum(kernels_)(x, window, n, offset, factor, w_.output_zero_point, y);
   }
 
-  // A window that lies in the padding alone.
-  void nothing(Y* y, std::size_t n) const {
+  // Windows that lie in the padding alone.
+  void nothing(Y* y, std::int64_t count, std::size_t n) const {
     Y value{};
     // A sum or mean of no pixels is 0.
     if constexpr (!std::is_same_v<Y, float>)
@@ -144,7 +166,7 @@ class WindowRun {
           w_.output_zero_point, std::numeric_limits<Y>::lowest(), std::numeric_limits<Y>::max()));
     if (function_ == WindowFunction::max) value = std::numeric_limits<Y>::lowest();
     if (function_ == WindowFunction::min) value = std::numeric_limits<Y>::max();
-    std::fill_n(y, n, value);
+    for (std::int64_t i = 0; i < count; ++i) std::fill_n(y + i * w_.channels, n, value);
   }
 
   const Buffer x_, y_;
@@ -152,6 +174,7 @@ class WindowRun {
   const Window w_;
   const simd::WindowKernels& kernels_;
   std::array<std::vector<Cover>, kSpatialAxes> covers_;  // by output position
+  std::vector<std::int64_t> alike_;                      // of the last axis, by output position
 };
 
 class WindowOp final : public Op {
