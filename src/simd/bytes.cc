@@ -1,6 +1,9 @@
 // The kernels of bytes.h, compiled by Highway for each target.
 #include "simd/bytes.h"
 
+#include <cmath>
+#include <type_traits>
+
 #include "simd/targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "simd/bytes.cc"
@@ -42,55 +45,93 @@ void look_up(const std::uint8_t* x, const std::uint8_t* table, std::size_t n, st
 #endif
 }
 
-// The quotient by division, where it cannot be corrected.
-struct Division {
-  FloatVec divisor;
-  HWY_INLINE FloatVec operator()(FloatVec a) const { return hn::Div(a, divisor); }
-};
-
-// saturate(rint(quotient(real)) + zero_point) as lanes of T.
-template <class T, class Quotients>
-class Rounding {
+// rint(real / scale) + zero_point as integers; what lies outside of 8 unsigned bits may be any
+// integer on that side of them. A NaN lies below.
+class DividedRounding {
  public:
-  using Tag = hn::Rebind<T, FloatTag>;
+  HWY_INLINE DividedRounding(float scale, float zero_point)
+      : divisor_(hn::Set(FloatTag(), scale)), point_(hn::Set(FloatTag(), zero_point)) {}
 
-  HWY_INLINE Rounding(Quotients quotient, float zero_point)
-      : quotient_(quotient),
-        point_(hn::Set(FloatTag(), zero_point)),
-        lowest_(hn::Set(FloatTag(), static_cast<float>(hwy::LowestValue<T>()))),
-        highest_(hn::Set(FloatTag(), static_cast<float>(hwy::HighestValue<T>()))) {}
+  HWY_INLINE hn::Vec<IntTag> operator()(FloatVec real) const {
+    const FloatTag d;
+    const auto q = hn::Add(hn::Round(hn::Div(real, divisor_)), point_);
+    return hn::ConvertTo(IntTag(), bounded(q, hn::Zero(d), hn::Set(d, 255.0f)));
+  }
 
-  HWY_INLINE hn::Vec<Tag> operator()(FloatVec real) const {
-    auto q = hn::Add(hn::Round(quotient_(real)), point_);
-    if constexpr (kX86Vectors) {  // whose maximum is the second operand if one is NaN
-      q = hn::Min(hn::Max(q, lowest_), highest_);
-    } else {
-      q = hn::IfThenElse(hn::Gt(q, lowest_), q, lowest_);
-      q = hn::IfThenElse(hn::Lt(q, highest_), q, highest_);
-    }
-    return hn::DemoteTo(Tag(), hn::ConvertTo(hn::RebindToSigned<FloatTag>(), q));
+  // A NaN becomes the lower bound.
+  static HWY_INLINE FloatVec bounded(FloatVec x, FloatVec low, FloatVec high) {
+    // The maximum of x86 is the second operand if one is NaN.
+    if constexpr (kX86Vectors) return hn::Min(hn::Max(x, low), high);
+    const auto above = hn::IfThenElse(hn::Gt(x, low), x, low);
+    return hn::IfThenElse(hn::Lt(above, high), above, high);
   }
 
  private:
-  Quotients quotient_;
-  FloatVec point_, lowest_, highest_;
+  FloatVec divisor_, point_;
 };
 
-// use(rounding) with the quotient by `scale` that is fastest.
+// The same without a division: the quotient is corrected (math-inl.h), and adding 1.5 * 2^23 rounds
+// it to an integer, which is then in the lower bits. The bounds lie two steps outside.
+class CorrectedRounding {
+ public:
+  HWY_INLINE CorrectedRounding(float scale, float zero_point)
+      : quotient_(scale),
+        low_(hn::Set(FloatTag(), scale * (-2.0f - zero_point))),
+        high_(hn::Set(FloatTag(), scale * (257.0f - zero_point))),
+        bias_(hn::Set(IntTag(), 0x4B400000 - static_cast<std::int32_t>(zero_point))) {}
+
+  HWY_INLINE hn::Vec<IntTag> operator()(FloatVec real) const {
+    const auto near = DividedRounding::bounded(real, low_, high_);
+    const auto rounded = hn::Add(quotient_.unbounded(near), hn::Set(FloatTag(), 12582912.0f));
+    return hn::Sub(hn::BitCast(IntTag(), rounded), bias_);
+  }
+
+ private:
+  Quotient quotient_;
+  FloatVec low_, high_;
+  hn::Vec<IntTag> bias_;
+};
+
+// y[i] = saturate(rint(real(access, i) / scale) + zero_point), n elements. Signed bytes are made as
+// unsigned ones that are larger by 128, whose uppermost bit is then changed.
+template <class T, class Rounding, class Real>
+HWY_INLINE void store_rounded(const Rounding& rounding, std::size_t n, T* y, Real real) {
+  const auto store = [&](auto access, auto bytes, std::size_t i) FBG_INLINE_LAMBDA {
+    const hn::DFromV<decltype(bytes)> d;
+    if (std::is_signed_v<T>) bytes = hn::Xor(bytes, hn::Set(d, std::uint8_t{128}));
+    access.store(bytes, d, reinterpret_cast<std::uint8_t*>(y + i));
+  };
+  const std::size_t lanes = hn::Lanes(FloatTag());
+  std::size_t i = 0;
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
+  const Whole whole;
+  for (; i + 2 * lanes <= n; i += 2 * lanes)
+    store(whole, pack_bytes(rounding(real(whole, i)), rounding(real(whole, i + lanes))), i);
+#endif
+  const std::size_t done = i;
+  const hn::Rebind<std::uint8_t, FloatTag> dt;
+  for_each_vector_simple(n - done, lanes, [&](auto access, std::size_t k) FBG_INLINE_LAMBDA {
+    store(access, hn::DemoteTo(dt, rounding(real(access, done + k))), done + k);
+  });
+}
+
+// use(rounding) with the rounding that is fastest.
 template <class T, class Use>
 HWY_INLINE void with_rounding(float scale, float zero_point, Use use) {
-  if (Quotient::corrects(scale))
-    use(Rounding<T, Quotient>(Quotient(scale), zero_point));
+  if (std::is_signed_v<T>) zero_point += 128.0f;
+  const bool small = std::abs(zero_point) <= 256 && zero_point == std::rint(zero_point);
+  if (Quotient::corrects(scale) && small)
+    use(CorrectedRounding(scale, zero_point));
   else
-    use(Rounding<T, Division>(Division{hn::Set(FloatTag(), scale)}, zero_point));
+    use(DividedRounding(scale, zero_point));
 }
 
 template <class T>
 HWY_ATTR void quantize_floats(const float* x, float scale, float zero_point, std::size_t n, T* y) {
   const FloatTag d;
   with_rounding<T>(scale, zero_point, [&](auto rounding) FBG_INLINE_LAMBDA {
-    for_each_vector(n, hn::Lanes(d), [&](auto access, std::size_t i, int) FBG_INLINE_LAMBDA {
-      access.store(rounding(access.load(d, x + i)), hn::Rebind<T, FloatTag>(), y + i);
+    store_rounded(rounding, n, y, [&](auto access, std::size_t i) FBG_INLINE_LAMBDA {
+      return access.load(d, x + i);
     });
   });
 }
@@ -99,15 +140,13 @@ template <class T>
 HWY_ATTR void gate_bytes(const T* x, const float* factors, const Gate& gate, std::size_t rows,
                          std::size_t cols, T* y) {
   const FloatTag d;
-  const hn::RebindToSigned<FloatTag> di;
   const hn::Rebind<T, FloatTag> dt;
   const auto point = hn::Set(d, gate.zero_point), scale = hn::Set(d, gate.scale);
   with_rounding<T>(gate.output_scale, gate.output_zero_point, [&](auto rounding) FBG_INLINE_LAMBDA {
     for (std::size_t row = 0; row < rows; ++row, x += cols, y += cols)
-      for_each_vector(cols, hn::Lanes(d), [&](auto access, std::size_t i, int) FBG_INLINE_LAMBDA {
-        const auto u = hn::ConvertTo(d, hn::PromoteTo(di, access.load(dt, x + i)));
-        const auto real = hn::Mul(hn::Sub(u, point), scale);
-        access.store(rounding(hn::Mul(real, access.load(d, factors + i))), dt, y + i);
+      store_rounded(rounding, cols, y, [&](auto access, std::size_t i) FBG_INLINE_LAMBDA {
+        const auto u = hn::ConvertTo(d, hn::PromoteTo(IntTag(), access.load(dt, x + i)));
+        return hn::Mul(hn::Mul(hn::Sub(u, point), scale), access.load(d, factors + i));
       });
   });
 }

@@ -144,9 +144,12 @@ class Quotient {
         high_(hn::Set(FloatTag(), c * 0x1p20f)) {}
 
   HWY_INLINE FloatVec operator()(FloatVec a) const {
-    const auto u = min_keep_nan(high_, max_keep_nan(hn::Neg(high_), a));
-    const auto q = hn::Mul(u, reciprocal_);
-    return hn::MulAdd(hn::NegMulAdd(q, divisor_, u), reciprocal_, q);
+    return unbounded(min_keep_nan(high_, max_keep_nan(hn::Neg(high_), a)));
+  }
+  // Where a is known to lie within the bounds.
+  HWY_INLINE FloatVec unbounded(FloatVec a) const {
+    const auto q = hn::Mul(a, reciprocal_);
+    return hn::MulAdd(hn::NegMulAdd(q, divisor_, a), reciprocal_, q);
   }
 
  private:

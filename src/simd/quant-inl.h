@@ -19,8 +19,6 @@ HWY_BEFORE_NAMESPACE();
 namespace fbg::simd {
 namespace HWY_NAMESPACE {
 
-using IntTag = hn::RebindToSigned<FloatTag>;
-
 // A row as it is, or with a factor for each element. `access` is that of for_each_vector.
 struct PlainRow {
   const float* x;
@@ -89,21 +87,8 @@ inline constexpr std::int32_t kRounderBits = 0x4B400000;  // bits of 12582912.0f
 
 #if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
 
-// Two float vectors make one vector of bytes. Packing works inside 128-bit blocks:
-//   int16: a0 b0 a1 b1 ... (four lanes each), bytes in the same order, one 32-bit group per name.
-using ByteTag = hn::Rebind<std::uint8_t, hn::Repartition<std::int16_t, FloatTag>>;
-using ByteVec = hn::Vec<ByteTag>;
+// Two float vectors make one vector of bytes.
 inline constexpr std::size_t kFloatsPerByteVec = 2;
-
-HWY_INLINE ByteVec pack_bytes(hn::Vec<IntTag> a, hn::Vec<IntTag> b) {
-  const hn::Repartition<std::int16_t, FloatTag> d16;
-  const hn::Repartition<std::uint32_t, ByteTag> d32;
-  const auto bytes = hn::DemoteTo(ByteTag(), hn::ReorderDemote2To(d16, a, b));
-  HWY_ALIGN static constexpr std::uint32_t kGroups512[8] = {0, 2, 4, 6, 1, 3, 5, 7};
-  HWY_ALIGN static constexpr std::uint32_t kGroups256[4] = {0, 2, 1, 3};
-  const auto order = hn::SetTableIndices(d32, HWY_TARGET == HWY_AVX3 ? kGroups512 : kGroups256);
-  return hn::BitCast(ByteTag(), hn::TableLookupLanes(hn::BitCast(d32, bytes), order));
-}
 
 // Sums of bytes in 64-bit lanes.
 struct ByteSum {
@@ -138,8 +123,6 @@ HWY_INLINE ByteVec quantize_vector(Part part, Row row, std::size_t i, FloatVec i
 
 #else  // One float vector makes one (short) vector of bytes.
 
-using ByteTag = hn::Rebind<std::uint8_t, FloatTag>;
-using ByteVec = hn::Vec<ByteTag>;
 inline constexpr std::size_t kFloatsPerByteVec = 1;
 
 struct ByteSum {

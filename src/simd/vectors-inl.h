@@ -26,6 +26,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using FloatTag = hn::ScalableTag<float>;
 using FloatVec = hn::Vec<FloatTag>;
+using IntTag = hn::RebindToSigned<FloatTag>;
 inline constexpr bool kX86Vectors = HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3;
 inline constexpr std::size_t kUnroll = 4;
 
@@ -115,6 +116,26 @@ HWY_INLINE FloatVec max_keep_nan(FloatVec bound, FloatVec x) {
   if constexpr (kX86Vectors) return hn::Max(bound, x);
   return hn::IfThenElse(hn::Gt(bound, x), bound, x);
 }
+
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
+// Two vectors of integers become one of bytes, saturated. Packing works inside 128-bit blocks:
+//   int16: a0 b0 a1 b1 ... (four lanes each), bytes in the same order, one 32-bit group per name.
+using ByteTag = hn::Rebind<std::uint8_t, hn::Repartition<std::int16_t, FloatTag>>;
+using ByteVec = hn::Vec<ByteTag>;
+
+HWY_INLINE ByteVec pack_bytes(hn::Vec<IntTag> a, hn::Vec<IntTag> b) {
+  const hn::Repartition<std::int16_t, FloatTag> d16;
+  const hn::Repartition<std::uint32_t, ByteTag> d32;
+  const auto bytes = hn::DemoteTo(ByteTag(), hn::ReorderDemote2To(d16, a, b));
+  HWY_ALIGN static constexpr std::uint32_t kGroups512[8] = {0, 2, 4, 6, 1, 3, 5, 7};
+  HWY_ALIGN static constexpr std::uint32_t kGroups256[4] = {0, 2, 1, 3};
+  const auto order = hn::SetTableIndices(d32, HWY_TARGET == HWY_AVX3 ? kGroups512 : kGroups256);
+  return hn::BitCast(ByteTag(), hn::TableLookupLanes(hn::BitCast(d32, bytes), order));
+}
+#else
+using ByteTag = hn::Rebind<std::uint8_t, FloatTag>;
+using ByteVec = hn::Vec<ByteTag>;
+#endif
 
 }  // namespace HWY_NAMESPACE
 }  // namespace fbg::simd

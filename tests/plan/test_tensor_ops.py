@@ -172,7 +172,8 @@ def test_lines_of_any_length_are_broadcast(isa, shape, threads):
 
 
 @pytest.mark.parametrize("scale", [0.1, 1 / 3, 0.0078431, 1e-9, 3e7, 1e-35])
-def test_quantizing_rounds_as_division_does(isa, scale):
+@pytest.mark.parametrize(("dtype", "point"), [("int8", 3), ("int8", -128), ("uint8", 255)])
+def test_quantizing_rounds_as_division_does(isa, scale, dtype, point):
     rng = np.random.default_rng(5)
     scale = np.float32(scale)
     ties = ((np.arange(-300, 300) + np.float32(0.5)) * scale).astype(np.float32)
@@ -183,15 +184,16 @@ def test_quantizing_rounds_as_division_does(isa, scale):
     )
     y = run(
         lambda g, b: _fbg.tensor_elementwise(
-            g, [x.size], [(b, "float32", [1])], [("quantize", 0, 0, scale, 3.0)], "int8"
+            g, [x.size], [(b, "float32", [1])], [("quantize", 0, 0, scale, float(point))], dtype
         ),
         x,
         shape=x.shape,
-        dtype=np.int8,
+        dtype=dtype,
     )
+    info = np.iinfo(dtype)
     with np.errstate(over="ignore"):
-        real = np.rint(x / scale) + np.float32(3)
-    wanted = np.where(np.isnan(real), -128, np.clip(real, -128, 127)).astype(np.int8)
+        real = np.rint(x / scale) + np.float32(point)
+    wanted = np.where(np.isnan(real), info.min, np.clip(real, info.min, info.max)).astype(dtype)
     np.testing.assert_array_equal(y, wanted)
 
 
