@@ -23,7 +23,6 @@
 namespace fbg {
 namespace {
 
-constexpr std::int64_t kLanes = 16;          // of bytes
 constexpr std::int64_t kPaddingBytes = 256;  // the widest block of a pixel
 constexpr int kFloatSums = 1 << 23;          // exceeds what float_bits can hold
 
@@ -55,7 +54,7 @@ class SlidingStep final : public ConvStep<Acc> {
         scale_(p.weights.scale()),
         col_offsets_(p.weights.col_offsets()),
         threads_(p.threads),
-        width_(kInteger ? kPanelColumns : tile_.lanes),
+        width_(kInteger && !is_paired() ? kPanelColumns : tile_.lanes),
         may_be_floats_(kInteger && writes_ && output_ == ValueType::uint8) {
     const ConvGeometry& g = geometry_;
     if (!writes_) {
@@ -66,8 +65,9 @@ class SlidingStep final : public ConvStep<Acc> {
         rest_.emplace(tile_, key_, rest, 1, tallest);
     }
     const SlidingKey& wide = blocks_.blocks().front().key;
-    const std::string name =
-        "sliding lanes " + std::to_string(wide.vectors) + "x" + std::to_string(wide.lanes());
+    const std::string name = std::string("sliding ") + (is_paired() ? "pairs " : "lanes ") +
+                             std::to_string(wide.lines) + "x" + std::to_string(wide.vectors) + "x" +
+                             std::to_string(wide.lanes());
     weights_ =
         static_cast<const AlignedBuffer*>(p.weights.form(name, [&] {
           auto made = std::make_shared<const AlignedBuffer>(make_weights(p.weights));
@@ -83,7 +83,8 @@ class SlidingStep final : public ConvStep<Acc> {
             kernels_[float_bits][inside].push_back(find_kernels(key));
         }
     }
-    padded_ = kInteger ? blocks_.vectors() * kLanes : 0;
+    lanes_ = wide.lanes();
+    padded_ = kInteger ? blocks_.vectors() * lanes_ : 0;
     sums_bytes_ = writes_ ? 0 : blocks_.form().lines * windows_.parts().largest * kPaddingBytes;
     ready_bytes_ = round_up(std::ssize(blocks_.blocks()) * 8, 64);
     thread_bytes_ =
@@ -181,6 +182,10 @@ class SlidingStep final : public ConvStep<Acc> {
     std::array<kernels::SlidingFunction, kernels::kMaxSlidingSources> builders;
   };
 
+  bool is_paired() const {
+    return blocks_.blocks().front().key.source == kernels::SlidingSource::pairs;
+  }
+
   AlignedBuffer make_weights(const PackedConv<Acc>& weights) const {
     if constexpr (kInteger) {
       return blocks_.weights(geometry_, weights.weights().data());
@@ -245,30 +250,30 @@ class SlidingStep final : public ConvStep<Acc> {
     std::int64_t at = 0;
     for (const SlidingBlock& block : blocks_.blocks())
       for (int v = 0; v < block.key.vectors; ++v)
-        for (std::int64_t lane = 0; lane < kLanes; lane += 4, at += 4) {
-          const std::int64_t o = block.channel + sliding_channel(block.key.vectors, v, lane);
-          std::copy_n(t.terms.scale + o, 4, t.scale + at + at / kLanes * kLanes);
+        for (std::int64_t lane = 0; lane < lanes_; lane += 4, at += 4) {
+          const std::int64_t o = block.channel + sliding_channel(block.key, v, lane);
+          std::copy_n(t.terms.scale + o, 4, t.scale + at + at / lanes_ * lanes_);
           std::copy_n(t.terms.offset + o, 4, t.start + at);
         }
     const std::uint32_t zero = t.float_bits ? std::bit_cast<std::uint32_t>(float{kFloatSums}) : 0;
     for (std::int64_t i = 0; i < padded_; ++i)
       t.start[i] = static_cast<std::int32_t>(zero - static_cast<std::uint32_t>(t.start[i]));
-    for (float* scale = t.scale; scale < t.scale + 2 * padded_; scale += 2 * kLanes)
-      for (std::int64_t i = 0; i < kLanes; ++i) scale[kLanes + i] = -float{kFloatSums} * scale[i];
+    for (float* scale = t.scale; scale < t.scale + 2 * padded_; scale += 2 * lanes_)
+      for (std::int64_t i = 0; i < lanes_; ++i) scale[lanes_ + i] = -float{kFloatSums} * scale[i];
   }
 
   void run_block(const ConvRun& run, const SlidingWindow& w, std::int64_t index,
                  const Thread& t) const noexcept {
     const SlidingBlock& block = blocks_.blocks()[static_cast<std::size_t>(index)];
-    const std::int64_t lanes = block.key.lanes();
+    const std::int64_t lanes = lanes_, first = block.vectors * lanes;
     const std::int64_t pixel =
         ((w.image * shape_.output[0] + w.z) * shape_.output[1] + w.y) * shape_.output[2] +
         w.x.begin;
     kernels::SlidingArgs args = t.args;
     args.channel = block.channel * kElement;
     args.weights = weights_ + block.weights * lanes * 4;
-    args.start = static_cast<const float*>(args.start) + block.channel;
-    args.scale += 2 * block.channel;
+    args.start = static_cast<const float*>(args.start) + first;
+    args.scale += 2 * first;
     args.pixels = w.x.size();
     args.mask = ~std::uint64_t{0} >> (64 - block.channels);
     args.last = block.channels - (block.key.vectors - 1) * lanes;
@@ -307,7 +312,7 @@ class SlidingStep final : public ConvStep<Acc> {
     for (std::int64_t line = 0; line < w.lines; ++line) {
       kernels.all(&args);
       args.c += args.line;
-      args.weights = static_cast<const std::byte*>(args.weights) + key.products() * kLanes * 4;
+      args.weights = static_cast<const std::byte*>(args.weights) + key.products() * lanes_ * 4;
     }
   }
 
@@ -349,7 +354,7 @@ class SlidingStep final : public ConvStep<Acc> {
     const BalancedSplit tiles = BalancedSplit::split(w.x.size(), tile_.max_rows);
     for (std::int64_t i = 0; i < tiles.count; ++i) {
       const Range x = tiles[i];
-      for (std::int64_t col = 0; col < block.channels; col += width_) {
+      for (std::int64_t col = block.skip; col < block.channels; col += width_) {
         const std::int64_t columns = std::min(width_, block.channels - col);
         args.columns = columns;
         args.row = pixel + x.begin;
@@ -384,7 +389,7 @@ class SlidingStep final : public ConvStep<Acc> {
   const bool may_be_floats_;            // results are of the type that kernels of float_bits write
   std::vector<Kernels> kernels_[2][2];  // [float_bits][inside][block]
   const std::byte* weights_;
-  std::int64_t padded_;  // channels in whole vectors
+  std::int64_t lanes_, padded_;  // of a vector; channels in whole vectors
   std::int64_t sums_bytes_, ready_bytes_, thread_bytes_;
 };
 
@@ -394,23 +399,25 @@ SlidingKey any_kind(const ConvProblem<Acc>& p) {
   SlidingKey kind{};
   kind.isa = choose_geometry(sum_of(Acc::kind), p.features).isa;
   kind.output = ValueType::uint8;
-  if (!is_integer(Acc::kind)) kind.source = kernels::SlidingSource::floats;
+  kind.source =
+      is_integer(Acc::kind) ? kernels::sliding_bytes(p.features) : kernels::SlidingSource::floats;
   return kind;
 }
 
 template <class Acc>
 bool applies(const ConvProblem<Acc>& p) {
-  return has_kernels(Acc::kind) && !p.b_has_zero_point() &&
-         kernels::has_sliding(p.features, !is_integer(Acc::kind)) &&
+  return has_kernels(Acc::kind) && !p.b_has_zero_point() && kernels::has_sliding(p.features) &&
          SlidingBlocks::fit(p.geometry, any_kind(p));
 }
 
 template <class Acc>
 double cost(const ConvProblem<Acc>& p) {
   const SlidingBlocks blocks(p.geometry, any_kind(p));
-  // Columns at the ends of a row belong to few output pixels.
+  // Columns at the ends of a row belong to few output pixels: they take lanes, but few products,
+  // which of pairs take the most time.
+  const bool paired = blocks.blocks().front().key.source == kernels::SlidingSource::pairs;
   const double width = static_cast<double>(p.shape.output[2] * p.geometry.stride[2]);
-  const double reach = static_cast<double>(p.geometry.kernel[2] - 1);
+  const double reach = static_cast<double>(p.geometry.kernel[2] - 1) * (paired ? 0.5 : 1);
   return static_cast<double>(p.shape.out_pixels()) * blocks.cost() *
          (width > 0 ? (width + reach) / width : 1);
 }

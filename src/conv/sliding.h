@@ -26,11 +26,13 @@ struct SlidingForm {
   std::int64_t shared = 0;
 };
 
-// Blocks of channels: all are equal, except that the last may be narrower.
+// Blocks of channels: all are equal, except that the last may be narrower, or, of kernels without
+// masks, begin with channels of the one before.
 struct SlidingBlock {
   std::int64_t channel, channels;  // the first, and how many of `key.vectors` vectors
+  std::int64_t skip;               // channels that the block before has computed
   kernels::SlidingKey key;
-  std::int64_t weights;  // vectors of weights of the blocks before
+  std::int64_t weights, vectors;  // vectors of weights, and of channels, of the blocks before
 };
 
 class SlidingBlocks {
@@ -45,8 +47,7 @@ class SlidingBlocks {
   const std::vector<SlidingBlock>& blocks() const { return blocks_; }
   std::int64_t vectors() const { return vectors_; }  // of all blocks
   const SlidingForm& form() const { return form_; }
-  std::int64_t weight_bytes() const;  // of all blocks
-  double cost() const;                // of a pixel of the output
+  double cost() const;  // of a pixel of the output
 
   // Weights of all blocks, int8 [out_channels][depth], as words of lanes.
   AlignedBuffer weights(const ConvGeometry& g, const std::int8_t* w) const;
@@ -64,9 +65,11 @@ class SlidingBlocks {
 };
 
 // The channel of lane `lane` of vector v of a block.
-constexpr std::int64_t sliding_channel(int vectors, std::int64_t v, std::int64_t lane) {
-  const std::int64_t part = lane / 4, element = lane % 4;
-  if (vectors == 2) return part / 2 * 16 + v * 8 + part % 2 * 4 + element;
+constexpr std::int64_t sliding_channel(const kernels::SlidingKey& key, std::int64_t v,
+                                       std::int64_t lane) {
+  const std::int64_t part = lane / 4, element = lane % 4, vectors = key.vectors;
+  if (key.source == kernels::SlidingSource::rows && vectors == 2)
+    return part / 2 * 16 + v * 8 + part % 2 * 4 + element;
   return part * 4 * vectors + 4 * v + element;
 }
 

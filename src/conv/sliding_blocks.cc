@@ -10,8 +10,6 @@ using kernels::SlidingKey;
 using kernels::SlidingMode;
 using kernels::SlidingSource;
 
-constexpr std::int64_t kLanes = 16;  // of bytes
-
 struct Choice {
   SlidingKey key{};
   SlidingForm form;
@@ -33,11 +31,11 @@ Choice plain(const ConvGeometry& g, const SlidingKey& kind, int vectors, std::in
   key.step = byte(g.stride[2]);
   key.vectors = byte(vectors);
   key.lines = byte(lines);
-  if (key.is_float()) {
+  if (key.is_float() || key.source == SlidingSource::pairs) {
     key.planes = byte(g.kernel[0]);
     key.height = byte(g.kernel[1]);
     if (lines > 1) key.line_step = byte(g.stride[1]);
-    key.inputs = byte(g.group_inputs());
+    if (key.is_float()) key.inputs = byte(g.group_inputs());
   } else if (g.group_inputs() > 1) {
     key.source = SlidingSource::quads;
     key.quads = byte(g.group_inputs() / 4);
@@ -89,10 +87,11 @@ Choice best_choice(const ConvGeometry& g, const SlidingKey& kind) {
   };
   const bool depthwise = g.group_inputs() == 1;
   for (const int vectors : {4, 3, 2, 1}) {
-    if (kind.is_float()) {
+    const bool pairs = kind.source == SlidingSource::pairs;
+    if (kind.is_float() || (pairs && depthwise && vectors < 3)) {
       const int most_lines = g.dilation[1] > 1 ? 1 : depthwise ? 3 : 2;
       for (int lines = most_lines; lines > 0; --lines) consider(plain(g, kind, vectors, lines));
-    } else if (vectors == 4 || (depthwise && vectors < 3)) {
+    } else if (!pairs && (vectors == 4 || (depthwise && vectors < 3))) {
       consider(plain(g, kind, vectors, 1));
       if (!depthwise) continue;
       const std::int64_t two = g.kernel[1] + g.stride[1];  // rows of two lines
@@ -111,6 +110,8 @@ bool SlidingBlocks::fit(const ConvGeometry& g, const SlidingKey& kind) {
   const bool narrow = inputs == 4 || inputs == 8 || inputs == 16;
   const bool groups = narrow || (kind.is_float() && (inputs == 2 || inputs == 32));
   if (inputs != g.group_outputs() || !(inputs == 1 || groups)) return false;
+  const bool pairs = kind.source == SlidingSource::pairs;
+  if (pairs && (inputs > 1 || g.out_channels < kind.lanes())) return false;
   constexpr std::int64_t kMaxTaps = 7, kMaxStep = 3;
   return !g.transposed && g.dilation[2] == 1 && g.kernel[2] <= kMaxTaps &&
          g.stride[1] <= kernels::kMaxSlidingRows &&
@@ -126,20 +127,26 @@ SlidingBlocks::SlidingBlocks(const ConvGeometry& g, const SlidingKey& kind) {
   const std::int64_t lanes = wide.lanes();
   std::int64_t weights = 0;
   for (std::int64_t channel = 0; channel < g.out_channels;) {
-    SlidingBlock block{channel, 0, wide, weights};
+    SlidingBlock block{channel, 0, 0, wide, weights, vectors_};
     const std::int64_t rest = g.out_channels - channel;
     // A rest of a few channels takes fewer vectors, of bytes each loaded on its own.
-    if (wide.is_float())
-      block.key.vectors =
-          static_cast<std::uint8_t>(std::min<std::int64_t>(wide.vectors, ceil_div(rest, lanes)));
-    while (wide.source == SlidingSource::rows && block.key.vectors > 1 &&
-           rest <= block.key.vectors / 2 * lanes)
-      block.key.vectors /= 2;
-    block.channels = std::min(rest, block.key.vectors * lanes);
-    block.key.masked = block.channels < block.key.vectors * lanes;
+    const bool pairs = wide.source == SlidingSource::pairs;
+    std::uint8_t& vectors = block.key.vectors;
+    if (wide.is_float()) vectors = byte(std::min<std::int64_t>(vectors, ceil_div(rest, lanes)));
+    while ((wide.source == SlidingSource::rows || pairs) && vectors > 1 &&
+           (rest <= vectors / 2 * lanes || (pairs && g.out_channels < vectors * lanes)))
+      vectors /= 2;
+    if (pairs) {
+      block.channel = std::min(channel, g.out_channels - vectors * lanes);
+      block.skip = channel - block.channel;
+      block.channels = vectors * lanes;
+    } else {
+      block.channels = std::min(rest, vectors * lanes);
+    }
+    block.key.masked = block.channels < vectors * lanes;
     weights += weights_of(block);
     vectors_ += block.key.vectors;
-    channel += block.channels;
+    channel = block.channel + block.channels;
     blocks_.push_back(block);
   }
 }
@@ -151,17 +158,14 @@ double SlidingBlocks::cost() const {
 }
 
 AlignedBuffer SlidingBlocks::buffer() const {
-  return AlignedBuffer(static_cast<std::size_t>(weight_bytes()), Fill::zero);
+  const SlidingBlock& last = blocks_.back();
+  const std::int64_t bytes = (last.weights + weights_of(last)) * last.key.lanes() * 4;
+  return AlignedBuffer(static_cast<std::size_t>(bytes), Fill::zero);
 }
 
 // Lines of bytes have weights of their own.
 std::int64_t SlidingBlocks::weights_of(const SlidingBlock& block) const {
   return block.key.products() * (block.key.is_float() ? 1 : form_.lines);
-}
-
-std::int64_t SlidingBlocks::weight_bytes() const {
-  const SlidingBlock& last = blocks_.back();
-  return (last.weights + weights_of(last)) * last.key.lanes() * 4;
 }
 
 // Which of the weights of an output channel element i of a lane meets; -1: none.
@@ -173,6 +177,9 @@ std::int64_t SlidingBlocks::weight_of(const ConvGeometry& g, const SlidingKey& k
   if (key.source == SlidingSource::quads) {
     row = source / key.quads;
     channel = source % key.quads * 4 + i;
+  } else if (key.source == SlidingSource::pairs) {
+    row = source * 2 + i;
+    if (row >= key.rows) return -1;
   } else {
     constexpr int kRowOfTwo[4] = {0, 2, 1, 3};  // how kernels of two vectors unpack rows
     const int of_plane = key.sources() / key.planes, plane_rows = key.rows / key.planes;
@@ -180,8 +187,8 @@ std::int64_t SlidingBlocks::weight_of(const ConvGeometry& g, const SlidingKey& k
     if (in_plane >= plane_rows) return -1;
     row = source / of_plane * plane_rows + in_plane;
   }
-  const std::int64_t kz = row / form_.plane_rows;
-  const std::int64_t ky = row % form_.plane_rows - line * g.stride[1];
+  const auto [kz, y] = key.row(static_cast<int>(row), static_cast<int>(form_.plane_rows));
+  const std::int64_t ky = y - line * g.stride[1];
   if (kz >= g.kernel[0] || ky < 0 || ky >= height) return -1;
   return ((kz * height + ky) * g.kernel[2] + tap) * inputs + channel;
 }
@@ -189,19 +196,21 @@ std::int64_t SlidingBlocks::weight_of(const ConvGeometry& g, const SlidingKey& k
 AlignedBuffer SlidingBlocks::weights(const ConvGeometry& g, const std::int8_t* w) const {
   AlignedBuffer lanes = buffer();
   auto* to = lanes.as<std::uint32_t>();
+  const bool pairs = blocks_.front().key.source == SlidingSource::pairs;
+  const int depth = pairs ? 2 : 4;
   for (const SlidingBlock& block : blocks_)
     for (std::int64_t line = 0; line < form_.lines; ++line)
       for (std::int64_t source = 0; source < block.key.sources(); ++source)
         for (std::int64_t tap = 0; tap < block.key.taps; ++tap)
           for (int v = 0; v < block.key.vectors; ++v)
-            for (std::int64_t lane = 0; lane < kLanes; ++lane, ++to) {
-              const std::int64_t o = block.channel + sliding_channel(block.key.vectors, v, lane);
+            for (std::int64_t lane = 0; lane < block.key.lanes(); ++lane, ++to) {
+              const std::int64_t o = block.channel + sliding_channel(block.key, v, lane);
               if (o >= g.out_channels) continue;
-              for (int i = 0; i < 4; ++i) {
+              for (int i = 0; i < depth; ++i) {
                 const std::int64_t at = weight_of(g, block.key, line, source, tap, i);
                 if (at < 0) continue;
-                const std::int8_t value = w[o * g.depth() + at];
-                *to |= static_cast<std::uint32_t>(static_cast<std::uint8_t>(value)) << 8 * i;
+                const auto value = static_cast<std::uint32_t>(w[o * g.depth() + at]);
+                *to |= pairs ? (value & 0xffff) << 16 * i : (value & 0xff) << 8 * i;
               }
             }
   return lanes;

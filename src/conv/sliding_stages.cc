@@ -39,7 +39,10 @@ kernels::SlidingKey sliding_kind(const KernelKey& key, bool writes) {
   kernels::SlidingKey kind{};
   kind.isa = key.isa;
   kind.output = writes ? key.output() : ValueType::acc;
-  if (is_integer(key.accumulator)) return kind;
+  if (is_integer(key.accumulator)) {
+    kind.source = kernels::sliding_bytes(isa_features(key.isa));
+    return kind;
+  }
   kind.source = kernels::SlidingSource::floats;
   kind.output = ValueType::float32;
   for (int s = 0; writes && s < key.num_stages; ++s) {

@@ -5,8 +5,7 @@
 namespace fbg {
 namespace {
 
-constexpr std::int64_t kWeightBytes = 16 << 10;  // of all blocks, beside the image in the L1
-constexpr std::int64_t kLanesBytes = 24 << 10;   // beside the image in the L1
+constexpr std::int64_t kLanesBytes = 24 << 10;               // beside the image in the L1
 constexpr std::int64_t kLeastPixels = 16, kMaxPixels = 128;  // of an output row at a time
 constexpr std::int64_t kVectorBytes = 64;                    // of bytes
 
@@ -19,11 +18,10 @@ SlidingWindows::SlidingWindows(const ConvGeometry& g, const ConvShape& shape,
       blocks_(blocks),
       form_(blocks.form()),
       wide_(blocks.blocks().front().key) {
-  goes_down_ = blocks.weight_bytes() > kWeightBytes;
   // Lanes that windows share are kept for all blocks, unless there are too many.
   const bool loads = wide_.mode == kernels::SlidingMode::loads;
   const std::int64_t pixel = loads ? wide_.sources() * wide_.step * kVectorBytes : 0;
-  if (form_.shared > 0 && pixel * blocks.vectors() * kLeastPixels > kLanesBytes) goes_down_ = true;
+  goes_down_ = form_.shared > 0 && pixel * blocks.vectors() * kLeastPixels > kLanesBytes;
   const bool all = form_.shared > 0 && !goes_down_;
   const std::int64_t vectors = all ? blocks.vectors() : wide_.vectors;
   const std::int64_t most =
@@ -87,19 +85,19 @@ bool SlidingWindows::find_inside(const ConvRun& run, const SlidingWindow& w, std
   const ConvGeometry& g = geometry_;
   segment.columns = columns;
   segment.stride = run.strides[2];
-  int row = 0;
   bool inside = true;
-  for (std::int64_t kz = 0; kz < g.kernel[0]; ++kz)
-    for (std::int64_t ky = 0; ky < form_.plane_rows; ++ky, ++row) {
-      const std::int64_t z = w.z * g.stride[0] - g.pad_before[0] + kz * g.dilation[0];
-      const std::int64_t y = w.y * g.stride[1] - g.pad_before[1] + ky * g.dilation[1];
-      const bool outside = z < 0 || z >= shape_.input[0] || y < 0 || y >= shape_.input[1];
-      inside &= !outside;
-      segment.moves[row] = outside ? 0 : -1;
-      segment.rows[row] = outside ? padding
-                                  : run.x + w.image * run.batch_stride + z * run.strides[0] +
-                                        y * run.strides[1] + x * run.strides[2];
-    }
+  const int rows = static_cast<int>(g.kernel[0] * form_.plane_rows);
+  for (int row = 0; row < rows; ++row) {
+    const auto [kz, ky] = wide_.row(row, static_cast<int>(form_.plane_rows));
+    const std::int64_t z = w.z * g.stride[0] - g.pad_before[0] + kz * g.dilation[0];
+    const std::int64_t y = w.y * g.stride[1] - g.pad_before[1] + ky * g.dilation[1];
+    const bool outside = z < 0 || z >= shape_.input[0] || y < 0 || y >= shape_.input[1];
+    inside &= !outside;
+    segment.moves[row] = outside ? 0 : -1;
+    segment.rows[row] = outside ? padding
+                                : run.x + w.image * run.batch_stride + z * run.strides[0] +
+                                      y * run.strides[1] + x * run.strides[2];
+  }
   return inside;
 }
 

@@ -27,11 +27,26 @@ double float_cost(const SlidingKey& key) {
   return std::max(products, loads) + rows / key.lines + 3 * key.vectors;
 }
 
+// Three vector instructions run in a cycle. Products take two, unless one instruction adds them;
+// lanes take two for each pair of rows, and results about six.
+double pair_cost(const SlidingKey& key) {
+  constexpr double kInstruction = 0.7;
+  const bool dots = isa_features(key.isa) & feature::avx_vnni;
+  int used = 0;
+  for (int line = 0; line < key.lines; ++line)
+    for (int pair = 0; pair < key.sources(); ++pair) used += key.uses(line, pair);
+  const double products = used * key.taps * (dots ? 1 : 2);
+  const double lanes = 2.0 * key.sources() * key.step;
+  return key.vectors * kInstruction * ((products + lanes) / key.lines + 6) +
+         static_cast<double>(key.rows * key.step) / key.lines;
+}
+
 }  // namespace
 
-bool has_sliding(Features features, bool floats) noexcept {
-  if (floats) return features & feature::avx2;
-  return (features & feature::avx512) && (features & feature::avx512_vnni);
+bool has_sliding(Features features) noexcept { return features & feature::avx2; }
+
+SlidingSource sliding_bytes(Features features) noexcept {
+  return features & feature::avx512_vnni ? SlidingSource::rows : SlidingSource::pairs;
 }
 
 bool fits_sliding(const SlidingKey& key) noexcept {
@@ -46,6 +61,8 @@ bool fits_sliding(const SlidingKey& key) noexcept {
     }
     return sums + key.rows * key.vectors + 1 <= registers && key.rows <= kMaxSlidingRows;
   }
+  if (key.source == SlidingSource::pairs)
+    return sums + key.vectors + 1 <= 2 * key.lanes() && key.rows <= kMaxSlidingRows;
   return sums + key.temporaries() <= 32 && key.rows <= kMaxSlidingRows;
 }
 
@@ -53,6 +70,7 @@ double sliding_cost(const SlidingKey& key) noexcept {
   constexpr double kBuild[5] = {0, 6, 7, 0, 9}, kFinish[5] = {0, 7, 7.5, 0, 14};
   constexpr double kLoad = 0.5;  // of a vector
   if (key.is_float()) return float_cost(key);
+  if (key.source == SlidingSource::pairs) return pair_cost(key);
   if (key.source == SlidingSource::quads) return key.products() + key.rows * 4 * key.step + 21;
   const double build = kBuild[key.vectors], loads = kLoad * key.vectors;
   if (key.mode == SlidingMode::builds) return (build + 2 * loads) * key.step;
@@ -66,6 +84,7 @@ std::string sliding_name(const SlidingKey& key) {
   const auto number = [](int n) { return std::to_string(n); };
   std::string name = key.is_float() ? "sliding_fp32_f32_f32_" : "sliding_int32_u8_s8_";
   if (key.source == SlidingSource::quads) name += "quads" + number(key.quads) + "_";
+  if (key.source == SlidingSource::pairs) name += "pairs_height" + number(key.height) + "_";
   if (key.inputs > 1) name += "inputs" + number(key.inputs) + "_";
   if (key.is_float()) name += "planes" + number(key.planes) + "_height" + number(key.height) + "_";
   name += "rows" + number(key.rows) + "_taps" + number(key.taps) + "_" + number(key.lines) + "x" +
@@ -91,7 +110,9 @@ SlidingFunction find_sliding(const SlidingKey& key) {
     const std::string name = sliding_name(key);
     code = generate(KernelKind::sliding, bytes, key.isa, name, [&]() -> std::vector<std::uint8_t> {
       if (!fits_sliding(key)) return {};
-      return key.is_float() ? generate_sliding_floats(key) : generate_sliding_bytes(key);
+      if (key.is_float()) return generate_sliding_floats(key);
+      return key.source == SlidingSource::pairs ? generate_sliding_pairs(key)
+                                                : generate_sliding_bytes(key);
     });
     if (!code) throw std::runtime_error("no generator for kernel " + name);
   }

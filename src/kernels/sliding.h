@@ -11,6 +11,8 @@
 // in which unpacking within 128 bits interleaves the rows, and which packing the results undoes.
 //
 //   rows   depthwise: a lane holds four rows of the window, of one channel
+//   pairs  depthwise, where such products are not one instruction: a lane holds two rows of the
+//          window as int16, and vectors is 1 or 2
 //   quads  groups of 4, 8 or 16 channels, as many in as out: a lane holds four channels of the
 //          group that its output channel belongs to; vectors = 4
 //   floats depthwise in float32, or groups of channels, as many in as out; lanes are in the order
@@ -28,7 +30,7 @@
 
 namespace fbg::kernels {
 
-enum class SlidingSource : std::uint8_t { rows, quads, floats };
+enum class SlidingSource : std::uint8_t { rows, pairs, quads, floats };
 
 // Building the lanes of rows takes long, and several output rows need the same lanes. One kernel
 // can build those of a source and leave them in memory, from where others load them.
@@ -48,7 +50,8 @@ struct SlidingKey {
   ValueType output;         // uint8, int8, acc (int32 in the order of the channels), or float32
   bool masked = false;      // the block has fewer channels
   std::uint8_t planes = 1;  // a source has rows of one plane of the window
-  // Of floats: the kernel has `height` rows in each plane, and lines are `line_step` rows apart.
+  // Of floats and pairs: the kernel has `height` rows in each plane, and lines are `line_step` rows
+  // apart.
   std::uint8_t height = 1, line_step = 1;
   std::uint8_t inputs = 1;                       // channels of a group
   bool bias = false, low = false, high = false;  // stages: a bias, and bounds
@@ -63,6 +66,7 @@ struct SlidingKey {
   int sources() const {
     if (is_float()) return planes * height * inputs;
     if (source == SlidingSource::quads) return rows * quads;
+    if (source == SlidingSource::pairs) return (rows + 1) / 2;
     return planes * ((rows / planes + 3) / 4);
   }
   int products() const { return sources() * taps * vectors; }
@@ -75,9 +79,30 @@ struct SlidingKey {
   int weights() const { return products() * (is_float() ? 1 : lines); }
   int sums() const { return places() * lines * vectors; }  // in registers
 
-  // Registers of a kernel of bytes (of 32): temporary ones, constants of the results, and what is
-  // left. Without room for the constants they are loaded when they are wanted; with enough, the
-  // sums to start from and the first weights stay in registers.
+  // Row i of a window that has `plane_rows` rows in each plane of the kernel. Where rows are
+  // paired, those of two planes alternate, so that lines need few pairs of which they use only one
+  // row.
+  struct Row {
+    int plane, y;
+  };
+  Row row(int i, int plane_rows) const {
+    const int both = 2 * plane_rows;
+    if (source == SlidingSource::pairs && i < planes / 2 * both)
+      return {i / both * 2 + i % 2, i % both / 2};
+    return {i / plane_rows, i % plane_rows};
+  }
+  // Of pairs: whether an output row has weights for any row of a source.
+  bool uses(int line, int pair) const {
+    for (int i = 2 * pair; i < std::min<int>(2 * pair + 2, rows); ++i) {
+      const int ky = row(i, rows / planes).y - line * line_step;
+      if (ky >= 0 && ky < height) return true;
+    }
+    return false;
+  }
+
+  // Registers of a kernel of rows or quads (of 32): temporary ones, constants of the results, and
+  // what is left. Without room for the constants they are loaded when they are wanted; with enough,
+  // the sums to start from and the first weights stay in registers.
   int temporaries() const { return vectors == 4 ? 5 : 4; }
   int constants() const { return vectors == 2 ? 3 : 2; }
   int spare() const { return 32 - sums() - temporaries() - constants(); }
@@ -121,15 +146,17 @@ struct SlidingArgs {
 
 using SlidingFunction = void (*)(const SlidingArgs*);
 
-// Whether there are kernels of bytes or floats for a set of features, and whether a key fits the
-// registers.
-bool has_sliding(Features features, bool floats) noexcept;
+// Whether there are kernels for a set of features, what those of depthwise bytes read, and whether
+// a key fits the registers.
+bool has_sliding(Features features) noexcept;
+SlidingSource sliding_bytes(Features features) noexcept;
 bool fits_sliding(const SlidingKey& key) noexcept;
 // Vector instructions for an output pixel of a block, a measure of its time.
 double sliding_cost(const SlidingKey& key) noexcept;
 
 // Of the architecture's assembler, as generated_families() is (kernels/table.h).
 std::vector<std::uint8_t> generate_sliding_bytes(const SlidingKey& key);
+std::vector<std::uint8_t> generate_sliding_pairs(const SlidingKey& key);
 std::vector<std::uint8_t> generate_sliding_floats(const SlidingKey& key);
 std::string sliding_name(const SlidingKey& key);
 // Finds or generates the kernel; thread-safe. Throws std::runtime_error where executable memory is

@@ -30,7 +30,8 @@ def test_gaps_between_pixels_and_lines_change_nothing(
     )
     x = wide[:, 1:8, 2:13, 8 : 8 + channels]
     names = [algorithm.name for algorithm in wc.algorithms(x.shape)]
-    assert ("sliding" in names) == isa.startswith(("avx512_vnni", "avx512_bf16", "avx512_amx"))
+    dots = isa.startswith(("avx512_vnni", "avx512_bf16", "avx512_amx"))
+    assert ("sliding" in names) == (dots or (inputs == 1 and isa.startswith("avx")))
     merges = isa == "avx512_amx" and inputs > 1 and channels % 64 == 0
     assert ("merged" in names) == merges  # groups that fill 64 bytes of a matrix unit
     for stages in (None, fbg.Requantize(20.0, 9)):
@@ -99,7 +100,8 @@ def test_lanes_in_memory_are_those_of_the_rows_under_each_line(
                 np.testing.assert_array_equal(y, expected, err_msg=name)
 
 
-@pytest.mark.parametrize("channels", [17, 24, 32, 96, 160])  # the last block has one or two vectors
+# The last block has one or two vectors, or begins with channels of the one before.
+@pytest.mark.parametrize("channels", [5, 9, 12, 17, 20, 24, 27, 32, 96, 160])
 @pytest.mark.parametrize("stride", [1, 2])
 @pytest.mark.parametrize(("dtype", "zero_point"), [("uint8", 0), ("uint8", 9), ("int8", -3)])
 def test_narrow_blocks_write_only_their_own_pixels(
@@ -117,6 +119,46 @@ def test_narrow_blocks_write_only_their_own_pixels(
         fbg.conv(x, wc, stages, algorithm=name, out=out, scale=0.5, zero_point=7)
         np.testing.assert_array_equal(out, expected, err_msg=name)
         assert (room[..., :32] == 77).all() and (room[..., -32:] == 77).all()
+
+
+@pytest.mark.parametrize("channels", [9, 12, 20, 27])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_residual_in_the_memory_of_the_results_is_added_once(channels: int, threads: int) -> None:
+    rng = np.random.default_rng(channels)
+    x = rng.integers(0, 256, (1, 9, 13, channels), np.uint8)
+    w = rng.integers(-128, 128, (channels, 1, 3, 3), np.int8)
+    wc = fbg.PackedConv(w, scale=np.float32(0.01), padding=1, groups=channels)
+    residual = rng.standard_normal((1, 9, 13, channels), np.float32)
+    quantization = {"scale": 0.5, "zero_point": 7}
+    expected = fbg.conv(x, wc, fbg.Dequantize(), algorithm="im2col", **quantization) + residual
+    for name in [algorithm.name for algorithm in wc.algorithms(x.shape)]:
+        y = residual.copy()
+        stages = fbg.Dequantize() >> fbg.Add(y.reshape(-1, channels))
+        fbg.conv(x, wc, stages, algorithm=name, out=y, num_threads=threads, **quantization)
+        np.testing.assert_array_equal(y, expected, err_msg=name)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "stride"),
+    [((3, 3), 1), ((3, 3), 2), ((5, 5), 1), ((7, 7), 1), ((5, 1), 1), ((3, 3, 3), 1)],
+)
+@pytest.mark.parametrize("weight", [-128, 127])
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+def test_sums_of_the_largest_bytes_do_not_saturate(
+    kernel: tuple[int, ...], stride: int, weight: int, dtype: type[np.generic]
+) -> None:
+    channels, lowest = 24, np.iinfo(dtype).min
+    x = np.full((1, *(9 for _ in kernel), channels), np.iinfo(dtype).max, dtype)
+    w = np.full((channels, 1, *kernel), weight, np.int8)
+    w[1::2, :, ::2] = ~w[1::2, :, ::2]  # neighbouring rows cancel each other in every second one
+    wc = fbg.PackedConv(w, stride=stride, padding=tuple(k // 2 for k in kernel), groups=channels)
+    expected = fbg.conv(x, wc, algorithm="im2col", scale=1.0, zero_point=int(lowest))
+    inside = int(np.iinfo(dtype).max) * w[:, 0].astype(np.int64).reshape(channels, -1).sum(axis=1)
+    middle = expected[(0, *(n // 2 for n in expected.shape[1:-1]))]
+    np.testing.assert_array_equal(middle, inside)
+    for name in [algorithm.name for algorithm in wc.algorithms(x.shape)]:
+        y = fbg.conv(x, wc, algorithm=name, scale=1.0, zero_point=int(lowest))
+        np.testing.assert_array_equal(y, expected, err_msg=name)
 
 
 FLOAT_SHAPES = [

@@ -22,12 +22,11 @@ class SlidingByteGenerator final : public SlidingLoop {
       : SlidingLoop(key),
         keeps_constants_(key.spare() >= 0),
         reads_ahead_(keeps_constants_ && key.source == SlidingSource::rows && key.sources() == 1 &&
-                     key.output != ValueType::acc),
-        keeps_rows_(key.inside && rows_read() <= kRowRegisters) {}
+                     key.output != ValueType::acc) {
+    if (key.inside && rows_read() <= kRowRegisters) keep_rows(first_read(), rows_read());
+  }
 
  private:
-  static constexpr int kRowRegisters = 4;
-
   Vec temp(int i) const { return vec(num_sums() + i); }
   Zmm zmm(const Vec& v) const { return Zmm(v.getIdx()); }
   // The order of words, or of dwords and then of bytes, in lanes of two vectors or of one.
@@ -110,27 +109,8 @@ class SlidingByteGenerator final : public SlidingLoop {
     return std::min(key_.rows / key_.planes - source % of_plane * 4, 4);
   }
 
-  // The block's channels in row r of the column.
-  Xbyak::RegExp pixel(int r) {
-    if (keeps_rows_) return row_register(r) + offset_;
-    find_row(r);
-    return row_ + move_;
-  }
-  Reg64 row_register(int r) const { return free_register(r - first_read()); }
   // Of a source in memory. Kernels that build lanes have no sums to start.
   Reg64 lanes_register(int source) const { return reads_image() ? start_ : free_register(source); }
-  Reg64 free_register(int i) const {
-    const Reg64 registers[kRowRegisters] = {row_, move_, rbp, r15};
-    return registers[i];
-  }
-  void begin_rows() override {
-    if (!keeps_rows_) return;
-    and_(offset_, ptr[segment_ + static_cast<int>(offsetof(SlidingSegment, moves))]);
-    const int first = first_read();
-    for (int r = first; r < first + rows_read(); ++r)
-      mov(row_register(r),
-          ptr[segment_ + static_cast<int>(offsetof(SlidingSegment, rows)) + r * 8]);
-  }
 
   template <class V>
   V valid(const V& to) const {
@@ -384,7 +364,6 @@ class SlidingByteGenerator final : public SlidingLoop {
   const Reg64 lanes_offset_ = line_;  // of the column in SlidingArgs::lanes
   const bool keeps_constants_;
   const bool reads_ahead_;      // the next column is read before results are written
-  const bool keeps_rows_;       // pointers to rows stay in registers
   std::array<int, 4> lanes_{};  // temporary registers of the column
   Xbyak::Label orders_;
 };

@@ -45,7 +45,6 @@ class SlidingLoop : public SimdAssembler {
   virtual void emit_tables() {}  // after the code
   virtual void read_ahead() {}   // what a kernel reads of a column before the one before is done
   virtual void next_column() { next_pixel(); }
-  virtual void begin_rows() {}  // after offset_ is that of the first column of a segment
 
   // Registers by role (System V: rdi holds the arguments).
   const Reg64 args_ = rdi, segment_ = rsi, columns_ = rcx, offset_ = rdx, weights_ = r8;
@@ -67,6 +66,26 @@ class SlidingLoop : public SimdAssembler {
     mov(row_, ptr[segment_ + static_cast<int>(offsetof(SlidingSegment, rows)) + r * 8]);
     mov(move_, ptr[segment_ + static_cast<int>(offsetof(SlidingSegment, moves)) + r * 8]);
     and_(move_, offset_);
+  }
+
+  // Keeps the pointers to rows [first, first + count) in registers. No row of padding is in a
+  // segment that has any other.
+  void keep_rows(int first, int count) {
+    keeps_rows_ = true;
+    first_kept_ = first;
+    kept_rows_ = count;
+  }
+  static constexpr int kRowRegisters = 4;  // for such pointers
+  // Of these registers; without kept rows, the last two are free.
+  Reg64 free_register(int i) const {
+    const Reg64 registers[kRowRegisters] = {row_, move_, rbp, r15};
+    return registers[i];
+  }
+  // The block's channels in row r of the column.
+  Xbyak::RegExp pixel(int r) {
+    if (keeps_rows_) return free_register(r - first_kept_) + offset_;
+    find_row(r);
+    return row_ + move_;
   }
 
   // Moves along the image, to the next segment where one ends.
@@ -145,7 +164,11 @@ class SlidingLoop : public SimdAssembler {
   void begin_segment() {
     mov(columns_, ptr[segment_ + static_cast<int>(offsetof(SlidingSegment, columns))]);
     mov(offset_, arg(offsetof(SlidingArgs, channel)));
-    begin_rows();
+    if (!keeps_rows_) return;
+    and_(offset_, ptr[segment_ + static_cast<int>(offsetof(SlidingSegment, moves))]);
+    for (int i = 0; i < kept_rows_; ++i)
+      mov(free_register(i),
+          ptr[segment_ + static_cast<int>(offsetof(SlidingSegment, rows)) + (first_kept_ + i) * 8]);
   }
 
   void advance() {
@@ -154,6 +177,8 @@ class SlidingLoop : public SimdAssembler {
   }
 
   const Reg64 saved_[6] = {rbx, rbp, r12, r13, r14, r15};
+  bool keeps_rows_ = false;
+  int first_kept_ = 0, kept_rows_ = 0;
   Xbyak::Label next_segment_;
 };
 
