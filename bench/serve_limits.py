@@ -8,7 +8,8 @@ Four servers, one after the other, each with the load that the line names:
                server busy
     cost       32 clients of single sentences: CPU time of the server for each request, less that of
                a call of AsyncModel.encode by 32 callers in this process, which has the same
-               tokenization, queue and computation without HTTP
+               tokenization, queue and computation without HTTP; and the mean size of batches,
+               of the server and in this process: a text takes less time in a larger batch
     overload   arrivals at 3 times the capacity, with at most 64 requests at a time: the rest should
                be answered 429, and as many as before should be answered 200. The server and the
                load generator each have half of the CPUs: on shared ones, the larger load would
@@ -25,7 +26,9 @@ import asyncio
 import http.client
 import json
 import os
+import re
 import time
+import urllib.request
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -89,11 +92,12 @@ def cost(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
     model = fbg.load(options.model, dtype=None if is_saved(options.model) else "int8")
     with server_of(options) as server:
         for _ in range(options.rounds):
-            before = server.cpu_seconds, main_thread_seconds(server)
+            before = server.cpu_seconds, main_thread_seconds(server), batches(server)
             result = load(server, "short", 32, options.seconds, warm_up=0.0)
             requests = len(result.latencies)
             spent = (server.cpu_seconds - before[0]) / requests
-            in_process = asyncio.run(seconds_of_calls(model, options.seconds))
+            texts, number = (b - a for a, b in zip(before[2], batches(server), strict=True))
+            in_process, batch = asyncio.run(seconds_of_calls(model, options.seconds))
             yield {
                 "load": "32 clients, CPU time of a request",
                 "server_us": round(1e6 * spent),
@@ -101,7 +105,21 @@ def cost(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
                 "http_us": round(1e6 * (spent - in_process)),
                 "http_thread_us": round(1e6 * (main_thread_seconds(server) - before[1]) / requests),
                 "requests_per_s": round(result.rate),
+                "texts_of_a_batch": (round(texts / number, 1), round(batch, 1)),
             }
+
+
+def batches(server: Server) -> tuple[float, float]:
+    """Return how many texts batches of the server have had together, and how many batches."""
+    with urllib.request.urlopen(f"http://127.0.0.1:{server.port}/metrics") as answer:
+        text = answer.read().decode()
+
+    def value(of: str) -> float:
+        found = re.search(rf"^te_batch_next_size_{of} (\S+)", text, re.MULTILINE)
+        assert found is not None
+        return float(found[1])
+
+    return value("sum"), value("count")
 
 
 def main_thread_seconds(server: Server) -> float:
@@ -110,10 +128,11 @@ def main_thread_seconds(server: Server) -> float:
     return int(Path(f"/proc/{number}/task/{number}/schedstat").read_text().split()[0]) / 1e9
 
 
-async def seconds_of_calls(model: fbg.Model, seconds: float) -> float:
-    """CPU time of a call of AsyncModel.encode, with 32 callers in this process."""
+async def seconds_of_calls(model: fbg.Model, seconds: float) -> tuple[float, float]:
+    """CPU time of a call of AsyncModel.encode by 32 callers in this process; texts of a batch."""
     texts = [json.loads(body)["input"] for body in bodies("short")]
     calls, end = 0, time.perf_counter() + seconds
+    sizes: list[int] = []
 
     async def caller(runs: fbg.AsyncModel) -> None:
         nonlocal calls
@@ -121,10 +140,10 @@ async def seconds_of_calls(model: fbg.Model, seconds: float) -> float:
             calls += 1
             await runs.encode([texts[calls % len(texts)]])
 
-    async with fbg.AsyncModel(model) as runs:
+    async with fbg.AsyncModel(model, on_batch=lambda tokens, texts: sizes.append(texts)) as runs:
         begin = time.process_time()
         await asyncio.gather(*(caller(runs) for _ in range(32)))
-        return (time.process_time() - begin) / calls
+        return (time.process_time() - begin) / calls, sum(sizes) / len(sizes)
 
 
 def overload(options: argparse.Namespace) -> Iterator[dict[str, Any]]:

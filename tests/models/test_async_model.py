@@ -51,6 +51,32 @@ def test_concurrent_calls_give_the_bits_of_encode(model: fbg.Model) -> None:
     run(together())
 
 
+def test_calls_of_one_turn_of_the_loop_are_submitted_together(
+    model: fbg.Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    submitted: list[int] = []
+    submit = WorkQueue.submit
+
+    def count(queue: WorkQueue, work: Any, *rest: Any) -> Any:
+        submitted.append(len(work.ids))
+        return submit(queue, work, *rest)
+
+    monkeypatch.setattr(WorkQueue, "submit", count)
+
+    async def check() -> None:
+        async with fbg.AsyncModel(model) as m:
+            calls = [asyncio.create_task(m.encode(text)) for text in texts(5)]
+            calls[2].cancel()
+            await asyncio.sleep(0)  # the others have been tokenized
+            assert submitted == []
+            calls[3].cancel()
+            await asyncio.sleep(0)
+            assert submitted == [1, 1, 1]
+            await asyncio.gather(*calls, return_exceptions=True)
+
+    run(check())
+
+
 def test_options_are_those_of_encode(model: fbg.Model) -> None:
     async def check() -> None:
         async with fbg.AsyncModel(model) as m:

@@ -93,14 +93,56 @@ def _advance(steps: Steps[Result], outputs: list[Floats] | None) -> Work | _Retu
         return _Returned(end.value)
 
 
+@dataclass(eq=False)
+class _Submission:
+    """Work of a request. ticket: from the queue, once it has the work."""
+
+    work: Work
+    future: asyncio.Future[Ticket]
+    ticket: Ticket | None = None
+
+
 class _Waiting:
-    """The requests of one event loop that wait for the queue: the owner of their tickets."""
+    """The requests of one event loop that wait for the queue: the owner of their tickets.
+
+    What requests submit in one turn of the loop goes to the queue at the end of the turn. If each
+    went there by itself, a thread that is free would take the first one alone, and reading the
+    weights for one short text takes as much time as for several.
+    """
 
     def __init__(
-        self, loop: asyncio.AbstractEventLoop, on_batch: Callable[[int, int], None]
+        self,
+        loop: asyncio.AbstractEventLoop,
+        queue: WorkQueue,
+        on_batch: Callable[[int, int], None],
     ) -> None:
         self._loop = loop
+        self._queue = queue
         self._on_batch = on_batch
+        self._submissions: list[_Submission] = []
+
+    async def compute(self, work: Work) -> Ticket:
+        """Have work computed; raises what the queue raises. A task that is cancelled leaves it."""
+        submission = _Submission(work, self._loop.create_future())
+        if not self._submissions:
+            self._loop.call_soon(self._submit)
+        self._submissions.append(submission)
+        try:
+            return await submission.future
+        except asyncio.CancelledError:
+            if submission.ticket is not None:
+                self._queue.cancel(submission.ticket)
+            raise
+
+    def _submit(self) -> None:
+        submissions, self._submissions = self._submissions, []
+        for each in submissions:
+            if each.future.done():  # cancelled
+                continue
+            try:
+                each.ticket = self._queue.submit(each.work, self, each.future)
+            except Exception as error:
+                each.future.set_exception(error)
 
     def finished(self, tickets: Sequence[Ticket]) -> None:
         # A loop that was closed has nobody left who waits.
@@ -311,7 +353,7 @@ class AsyncModel:
         loop, record = asyncio.get_running_loop(), record or Record()
         waiting = self._loops.get(loop)
         if waiting is None:
-            waiting = self._loops[loop] = _Waiting(loop, self._on_batch)
+            waiting = self._loops[loop] = _Waiting(loop, self._queue, self._on_batch)
         outputs: list[Floats] | None = None
         while True:
             begin = time.perf_counter()
@@ -323,13 +365,7 @@ class AsyncModel:
             if isinstance(step, _Returned):
                 return step.value
             record.count_numbers(step)
-            future: asyncio.Future[Ticket] = loop.create_future()
-            ticket = self._queue.submit(step, waiting, future)
-            try:
-                await future
-            except asyncio.CancelledError:
-                self._queue.cancel(ticket)
-                raise
+            ticket = await waiting.compute(step)
             outputs = ticket.results
             record.tokens += ticket.tokens
             record.sequences += len(outputs)

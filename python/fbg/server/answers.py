@@ -12,7 +12,7 @@ from itertools import chain, pairwise
 import numpy as np
 import numpy.typing as npt
 
-from fbg.server.endpoint import encode_json
+from fbg.server.replies import encode_json
 from fbg.tasks.multi.hybrid import HybridEmbeddings
 from fbg.tasks.sparse import SparseEmbeddings
 

@@ -19,7 +19,7 @@ from fbg.server.guard import Guard
 from fbg.server.routes import openai, pipelines, rerank, status, tei, vectors
 from fbg.server.state import State
 
-__all__ = ["POST_ROUTES", "build_app"]
+__all__ = ["POST_ROUTES", "build_app", "endpoints"]
 
 POST_ROUTES = (
     *openai.ROUTES,
@@ -54,13 +54,18 @@ def build_app(state: State) -> ASGIApp:
     return app
 
 
+def endpoints(state: State) -> dict[str, Endpoint]:
+    """Return the endpoints of POST requests by their paths."""
+    return {route.path: Endpoint(state, route) for route in POST_ROUTES}
+
+
 class Routes:
     """Passes each request to its endpoint. A POST request takes a look into a table; what else may
     come (GET requests, unknown paths, other methods) is for Starlette's router, which tries route
     after route."""
 
     def __init__(self, state: State) -> None:
-        self._endpoints = {route.path: Endpoint(state, route) for route in POST_ROUTES}
+        self._endpoints = endpoints(state)
         routes: list[BaseRoute] = [
             StarletteRoute(path, endpoint=endpoint, methods=["POST"])
             for path, endpoint in self._endpoints.items()

@@ -8,7 +8,6 @@ A client that goes away cancels its request, and with it what it has in the queu
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import sys
 import time
@@ -21,14 +20,12 @@ from starlette.types import Receive, Scope, Send
 
 from fbg.errors import ClosedError, ModelError, OverloadedError
 from fbg.server.errors import Dialect, Fault, RequestError
+from fbg.server.replies import Reply, encode_json, send_reply
 from fbg.server.state import Call, State
 
-__all__ = ["Endpoint", "Route", "encode_json", "send_json"]
+__all__ = ["Endpoint", "Route"]
 
 log = logging.getLogger("fbg.server")
-
-encode_json = msgspec.json.Encoder().encode
-JSON = (b"content-type", b"application/json")
 
 # A request that is answered sooner is not watched: most are.
 WATCH_AFTER = 0.05  # seconds
@@ -52,29 +49,23 @@ class Endpoint:
     """Answers the requests of one route."""
 
     def __init__(self, state: State, route: Route) -> None:
+        self.route = route
         self._state = state
-        self._route = route
         self._decode = msgspec.json.Decoder(route.message).decode
         self._requests = state.metrics.requests.labels(route.method)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request; RequestError says what is wrong with it (guard.py answers that)."""
-        state, route, begin = self._state, self._route, time.perf_counter()
-        scope["dialect"] = route.dialect
+        state, begin = self._state, time.perf_counter()
+        scope["dialect"] = self.route.dialect
         self._requests.inc()
         state.enter()
-        held = 0
         watch = _Watch(receive, state.settings.body_seconds)
         try:
             await state.turns.wait()
             body = await self._body(scope, receive)
             watch.arrived()
-            state.hold(len(body))
-            held = len(body)
-            call = Call(state)
-            message = self._message(body)
-            del body
-            result = await self._answer(call, message)
+            reply = await self._reply(scope, body, begin)
         except asyncio.CancelledError:
             if watch.ended_by is None:
                 raise
@@ -87,18 +78,45 @@ class Endpoint:
         finally:
             watch.stop()
             state.leave()
-            state.hold(-held)
+        await send_reply(send, reply)
+
+    async def respond(self, scope: Scope, body: bytes) -> Reply:
+        """Answer a request whose body is complete; raises RequestError."""
+        state, begin = self._state, time.perf_counter()
+        self._requests.inc()
+        state.enter()
+        try:
+            await state.turns.wait()
+            self._limit(len(body))
+            return await self._reply(scope, body, begin)
+        finally:
+            state.leave()
+
+    async def _reply(self, scope: Scope, body: bytes, begin: float) -> Reply:
+        """Compute the answer to a body; begin: of the request, by time.perf_counter."""
+        state, route, size = self._state, self.route, len(body)
+        state.hold(size)
+        try:
+            call = Call(state)
+            message = self._message(body)
+            del body
+            result = await self._answer(call, message)
+        finally:
+            state.hold(-size)
         seconds = time.perf_counter() - begin
         state.metrics.success(route.method, seconds, call.record)
         scope["record"] = call.record
         headers = _time_headers(call, seconds) if route.dialect is Dialect.TEI else []
-        answer = result if isinstance(result, bytes) else encode_json(result)
-        await send_json(send, 200, answer, headers)
+        return Reply(200, headers, result if isinstance(result, bytes) else encode_json(result))
+
+    def _limit(self, size: int) -> None:
+        limit = self._state.settings.max_body
+        if size > limit:
+            raise RequestError(Fault.TOO_LARGE, f"the body must have at most {limit} bytes")
 
     async def _body(self, scope: Scope, receive: Receive) -> bytes:
         limit = self._state.settings.max_body
-        if scope.get("content_length", 0) > limit:
-            raise RequestError(Fault.TOO_LARGE, f"the body must have at most {limit} bytes")
+        self._limit(scope.get("content_length", 0))
         message = await _next(receive)
         body = message.get("body", b"")
         if message.get("more_body"):
@@ -106,8 +124,7 @@ class Endpoint:
             while message.get("more_body") and len(body) <= limit:
                 message = await _next(receive)
                 body += message.get("body", b"")
-        if len(body) > limit:
-            raise RequestError(Fault.TOO_LARGE, f"the body must have at most {limit} bytes")
+        self._limit(len(body))
         return bytes(body)
 
     def _message(self, body: bytes) -> Any:
@@ -120,7 +137,7 @@ class Endpoint:
 
     async def _answer(self, call: Call, message: Any) -> Any:
         try:
-            return await self._route.answer(call, message)
+            return await self.route.answer(call, message)
         except RequestError:
             raise
         except msgspec.ValidationError as error:
@@ -130,12 +147,12 @@ class Endpoint:
         except ClosedError:
             raise RequestError(Fault.UNHEALTHY, "the server is stopping") from None
         except ModelError as error:  # its text names files
-            log.error("%s: %s", self._route.path, error)
+            log.error("%s: %s", self.route.path, error)
             raise RequestError(Fault.BACKEND, "the model cannot do this") from None
         except ValueError as error:
             raise RequestError(Fault.VALIDATION, str(error)) from None
         except Exception:
-            log.exception("%s failed", self._route.path)
+            log.exception("%s failed", self.route.path)
             raise RequestError(Fault.BACKEND, "the computation failed") from None
 
 
@@ -214,13 +231,3 @@ def _time_headers(call: Call, seconds: float) -> list[tuple[bytes, bytes]]:
         (b"x-queue-time", b"%d" % (1000 * record.queue)),
         (b"x-inference-time", b"%d" % (1000 * inference)),
     ]
-
-
-async def send_json(
-    send: Send, status: int, body: bytes, headers: list[tuple[bytes, bytes]]
-) -> None:
-    """Send an answer with a JSON body."""
-    headers = [JSON, (b"content-length", b"%d" % len(body)), *headers]
-    with contextlib.suppress(ConnectionError):
-        await send({"type": "http.response.start", "status": status, "headers": headers})
-        await send({"type": "http.response.body", "body": body})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import fbg
@@ -43,7 +44,7 @@ class Served:
         head = self.model.context.head_engine.present
         return () if head is None else head.labels
 
-    @property
+    @cached_property
     def tasks(self) -> frozenset[str]:
         """What the model can do here, by the names of the methods of Model."""
         tasks = set(KINDS.get(self.head_kind or "", ()))

@@ -10,9 +10,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 import fbg
-from fbg.server.endpoint import encode_json
 from fbg.server.errors import Fault, RequestError
 from fbg.server.metrics import CONTENT_TYPE
+from fbg.server.replies import encode_json
 from fbg.server.served import Served
 from fbg.server.state import State
 

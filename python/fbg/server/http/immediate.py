@@ -8,8 +8,6 @@ is made and no body is read. The answers are made when the server starts.
 
 from __future__ import annotations
 
-import random
-import re
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -18,15 +16,12 @@ from http import HTTPStatus
 
 from prometheus_client import Counter
 
-from fbg.server.endpoint import Route, encode_json
+from fbg.server.endpoint import Route
 from fbg.server.errors import Fault, RequestError, error_body
+from fbg.server.replies import REQUEST_ID, Headers, encode_json, new_request_id
 from fbg.server.state import State
 
-__all__ = ["REQUEST_ID", "Immediate", "new_request_id"]
-
-REQUEST_ID = re.compile(rb"[\x21-\x7e]{1,128}")
-
-Headers = Iterable[tuple[bytes, bytes]]
+__all__ = ["Immediate"]
 
 
 @dataclass(frozen=True)
@@ -113,8 +108,3 @@ def _request_id(headers: Headers) -> bytes:
         if name == b"x-request-id" and REQUEST_ID.fullmatch(value):
             return value
     return new_request_id()
-
-
-def new_request_id() -> bytes:
-    """Return 16 hexadecimal digits. They tell requests apart in logs and protect nothing."""
-    return b"%016x" % random.getrandbits(64)

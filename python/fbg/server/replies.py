@@ -1,0 +1,143 @@
+"""What every request and every answer has, whichever way it takes: an id, a key, a line of the log.
+
+Requests come through ASGI (guard.py, endpoint.py) or straight from the protocol (http/direct.py).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import re
+import time
+from collections.abc import Iterable
+from itertools import chain
+from typing import NamedTuple
+
+import msgspec
+from starlette.types import Scope, Send
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE
+
+from fbg.server.errors import Dialect, Fault, RequestError, error_body
+from fbg.server.state import State
+
+__all__ = [
+    "CLOSE",
+    "REQUEST_ID",
+    "Headers",
+    "Received",
+    "Reply",
+    "encode_json",
+    "log_access",
+    "new_request_id",
+    "received",
+    "refusal",
+    "send_reply",
+]
+
+REQUEST_ID = re.compile(rb"[\x21-\x7e]{1,128}")
+JSON = (b"content-type", b"application/json")
+CLOSE = (b"connection", b"close")
+
+Headers = Iterable[tuple[bytes, bytes]]
+
+encode_json = msgspec.json.Encoder().encode
+
+
+class Received(NamedTuple):
+    """What the server reads in the headers of a request. content_length: 0 if it is not given."""
+
+    authorization: bytes | None
+    request_id: bytes
+    content_length: int
+
+
+class Reply(NamedTuple):
+    """An answer with a JSON body. headers: those beside its type and its length."""
+
+    status: int
+    headers: list[tuple[bytes, bytes]]
+    body: bytes
+
+    def close(self) -> None:
+        """Say that the connection ends with this answer."""
+        if CLOSE not in self.headers:
+            self.headers.append(CLOSE)
+
+    @property
+    def closes(self) -> bool:
+        return CLOSE in self.headers
+
+    def message(self, more: Headers) -> bytes:
+        """Return the answer as HTTP/1.1 has it, with more headers."""
+        lines = [
+            b"%scontent-type: application/json\r\ncontent-length: %d\r\n"
+            % (STATUS_LINE[self.status], len(self.body))
+        ]
+        for name, value in chain(more, self.headers):
+            lines += name, b": ", value, b"\r\n"
+        return b"".join((*lines, b"\r\n", self.body))
+
+
+def received(headers: Headers) -> Received:
+    """Read the headers of a request; the request gets an id if it brings none."""
+    authorization, request_id, content_length = None, b"", 0
+    for name, value in headers:
+        if name == b"authorization":
+            authorization = value
+        elif name == b"x-request-id" and not request_id and REQUEST_ID.fullmatch(value):
+            request_id = value
+        elif name == b"content-length" and value.isdigit():
+            content_length = int(value)
+    return Received(authorization, request_id or new_request_id(), content_length)
+
+
+def new_request_id() -> bytes:
+    """Return 16 hexadecimal digits. They tell requests apart in logs and protect nothing."""
+    return b"%016x" % random.getrandbits(64)
+
+
+def refusal(state: State, scope: Scope, error: RequestError) -> Reply:
+    """Return the answer to a request that ends with an error, and count it.
+
+    scope: of ASGI, or what it has of "path" and "dialect".
+    """
+    dialect = scope.get("dialect") or _dialect_of(scope["path"])
+    state.metrics.failed.labels(error.fault.name.lower()).inc()
+    reply = Reply(error.status(dialect), [], encode_json(error_body(dialect, error)))
+    if error.fault is Fault.OVERLOADED:
+        reply.headers.append((b"retry-after", b"1"))
+    elif error.fault is Fault.UNAUTHORIZED:
+        reply.headers.append((b"www-authenticate", b"Bearer"))
+    elif error.fault in (Fault.TOO_LARGE, Fault.SLOW):
+        reply.close()  # the rest of the body is not read
+    return reply
+
+
+def _dialect_of(path: str) -> Dialect:
+    if path in ("/v1/rerank", "/v2/rerank"):
+        return Dialect.COHERE
+    return Dialect.OPENAI if path.startswith("/v1/") else Dialect.TEI
+
+
+def log_access(state: State, scope: Scope, status: int, begin: float) -> None:
+    """Log a request that ends now. begin: by time.perf_counter. status: 499 if its client left."""
+    if state.access_log is None:
+        return
+    fields = {
+        "request_id": scope["request_id"],
+        "method": scope["method"],
+        "path": scope["path"],
+        "status": status,
+        "ms": round(1000 * (time.perf_counter() - begin), 2),
+    }
+    if "record" in scope:
+        fields["tokens"] = scope["record"].tokens
+    state.access_log.add(fields)
+
+
+async def send_reply(send: Send, reply: Reply) -> None:
+    """Send an answer through ASGI."""
+    headers = [JSON, (b"content-length", b"%d" % len(reply.body)), *reply.headers]
+    with contextlib.suppress(ConnectionError):
+        await send({"type": "http.response.start", "status": reply.status, "headers": headers})
+        await send({"type": "http.response.body", "body": reply.body})
