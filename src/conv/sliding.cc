@@ -50,7 +50,7 @@ class SlidingStep final : public ConvStep<Acc> {
         output_(key_.output()),
         writes_(sliding_writes(key_)),
         blocks_(p.geometry, sliding_kind(key_, writes_)),
-        windows_(p.geometry, p.shape, blocks_),
+        windows_(p.geometry, p.shape, blocks_, p.features),
         scale_(p.weights.scale()),
         col_offsets_(p.weights.col_offsets()),
         threads_(p.threads),
@@ -88,7 +88,8 @@ class SlidingStep final : public ConvStep<Acc> {
     sums_bytes_ = writes_ ? 0 : blocks_.form().lines * windows_.parts().largest * kPaddingBytes;
     ready_bytes_ = round_up(std::ssize(blocks_.blocks()) * 8, 64);
     thread_bytes_ =
-        kPaddingBytes + 5 * padded_ * 4 + sums_bytes_ + windows_.lanes_bytes() + ready_bytes_ +
+        kPaddingBytes + 5 * padded_ * 4 + sums_bytes_ + windows_.lanes_bytes() +
+        windows_.repeated_bytes() + ready_bytes_ +
         round_up(SlidingWindows::kMaxSegments * static_cast<std::int64_t>(sizeof(SlidingSegment)),
                  64);
   }
@@ -120,6 +121,7 @@ class SlidingStep final : public ConvStep<Acc> {
     t.start = reinterpret_cast<std::int32_t*>(take(padded_ * 4));
     t.sums = take(sums_bytes_);
     t.lanes = take(windows_.lanes_bytes());
+    t.repeated = take(windows_.repeated_bytes());
     t.ready = reinterpret_cast<std::int64_t*>(take(ready_bytes_));
     std::fill_n(t.ready, blocks, -1);
     t.segments = reinterpret_cast<SlidingSegment*>(at);
@@ -144,7 +146,7 @@ class SlidingStep final : public ConvStep<Acc> {
         const std::int64_t y = rows.at * lines;
         w = {images.at, planes.at, y, std::min(lines, out[1] - y), columns.at, parts[columns.at]};
         if (w.image != image) begin_image(run, image = w.image, t);
-        t.inside = windows_.find_rows(run, w, t.padding, t.segments) && kInteger;
+        t.inside = windows_.find_rows(run, w, t.padding, t.repeated, t.segments) && kInteger;
       }
       run_block(run, w, channels.at, t);
       for (Loop* loop : loops) {
@@ -169,7 +171,7 @@ class SlidingStep final : public ConvStep<Acc> {
     bool float_bits;  // of the kernels for the image
     bool inside;      // of those for the window
     std::byte* sums;  // [line][pixel][channel of the block]
-    std::byte* lanes;
+    std::byte *lanes, *repeated;
     std::int64_t* ready;  // [block]: the number of the window whose lanes are in memory
     SlidingSegment* segments;
     const StageArgs* stages;
@@ -239,7 +241,11 @@ class SlidingStep final : public ConvStep<Acc> {
 
   void begin_image(const ConvRun& run, std::int64_t n, Thread& t) const noexcept {
     fill_padding(t.padding, kPaddingBytes, kInteger ? run.image_zero_point(n) : 0, 1);
-    set_stages(t);
+    t.args = {};
+    t.args.segments = t.segments;
+    t.args.start = t.start;
+    t.args.scale = t.scale;
+    if (writes_) set_sliding_stages(key_, t.stages, t.args);
     if (!kInteger) return;
     std::fill_n(t.start, padded_, 0);
     if (!key_.column_terms) return;
@@ -313,33 +319,6 @@ class SlidingStep final : public ConvStep<Acc> {
       kernels.all(&args);
       args.c += args.line;
       args.weights = static_cast<const std::byte*>(args.weights) + key.products() * lanes_ * 4;
-    }
-  }
-
-  // What kernels read of the stages.
-  void set_stages(Thread& t) const noexcept {
-    t.args = {};
-    t.args.segments = t.segments;
-    t.args.start = t.start;
-    t.args.scale = t.scale;
-    if (!writes_) return;
-    if (kInteger) {
-      const StageArgs& last = t.stages[key_.num_stages - 1];
-      t.args.low = last.f1;
-      t.args.high = last.f2;
-      t.args.zero_point = last.i0;
-      t.args.zero_points =
-          static_cast<std::int32_t>((static_cast<std::uint32_t>(last.i0) & 0xffff) * 0x10001u);
-      return;
-    }
-    for (int s = 0; s < key_.num_stages; ++s) {
-      const StageArgs& stage = t.stages[s];
-      const StageKind kind = key_.stages[static_cast<std::size_t>(s)].kind;
-      if (kind == StageKind::bias) t.args.start = stage.data;
-      if (kind == StageKind::clip) {
-        t.args.low = stage.f0;
-        t.args.high = stage.f1;
-      }
     }
   }
 

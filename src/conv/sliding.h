@@ -15,6 +15,8 @@ namespace fbg {
 // that do, or that write sums.
 bool sliding_writes(const KernelKey& key);
 kernels::SlidingKey sliding_kind(const KernelKey& key, bool writes);
+// What these kernels read of the stages.
+void set_sliding_stages(const KernelKey& key, const StageArgs* stages, kernels::SlidingArgs& args);
 
 // A window: the rows of the image under `lines` rows of the output. Kernels that load lanes from
 // memory (key.mode) compute one line at a time.

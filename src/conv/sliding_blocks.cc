@@ -109,7 +109,9 @@ bool SlidingBlocks::fit(const ConvGeometry& g, const SlidingKey& kind) {
   const std::int64_t inputs = g.group_inputs();
   const bool narrow = inputs == 4 || inputs == 8 || inputs == 16;
   const bool groups = narrow || (kind.is_float() && (inputs == 2 || inputs == 32));
-  if (inputs != g.group_outputs() || !(inputs == 1 || groups)) return false;
+  // Bytes of a channel can be repeated for several outputs.
+  const bool repeats = inputs == 1 && !kind.is_float();
+  if (!(repeats || (inputs == g.group_outputs() && (inputs == 1 || groups)))) return false;
   const bool pairs = kind.source == SlidingSource::pairs;
   if (pairs && (inputs > 1 || g.out_channels < kind.lanes())) return false;
   constexpr std::int64_t kMaxTaps = 7, kMaxStep = 3;

@@ -54,4 +54,24 @@ kernels::SlidingKey sliding_kind(const KernelKey& key, bool writes) {
   return kind;
 }
 
+void set_sliding_stages(const KernelKey& key, const StageArgs* stages, kernels::SlidingArgs& args) {
+  if (is_integer(key.accumulator)) {
+    const StageArgs& last = stages[key.num_stages - 1];
+    args.low = last.f1;
+    args.high = last.f2;
+    args.zero_point = last.i0;
+    args.zero_points =
+        static_cast<std::int32_t>((static_cast<std::uint32_t>(last.i0) & 0xffff) * 0x10001u);
+    return;
+  }
+  for (int s = 0; s < key.num_stages; ++s) {
+    const StageKind kind = key.stages[static_cast<std::size_t>(s)].kind;
+    if (kind == StageKind::bias) args.start = stages[s].data;
+    if (kind == StageKind::clip) {
+      args.low = stages[s].f0;
+      args.high = stages[s].f1;
+    }
+  }
+}
+
 }  // namespace fbg

@@ -5,32 +5,36 @@
 namespace fbg {
 namespace {
 
-constexpr std::int64_t kLanesBytes = 24 << 10;               // beside the image in the L1
+constexpr std::int64_t kLanesBytes = 24 << 10;  // beside the image in the L1
+constexpr std::int64_t kRepeatedBytes = 32 << 10;
 constexpr std::int64_t kLeastPixels = 16, kMaxPixels = 128;  // of an output row at a time
 constexpr std::int64_t kVectorBytes = 64;                    // of bytes
 
 }  // namespace
 
 SlidingWindows::SlidingWindows(const ConvGeometry& g, const ConvShape& shape,
-                               const SlidingBlocks& blocks)
+                               const SlidingBlocks& blocks, Features features)
     : geometry_(g),
       shape_(shape),
       blocks_(blocks),
       form_(blocks.form()),
-      wide_(blocks.blocks().front().key) {
+      wide_(blocks.blocks().front().key),
+      lane_kernels_(simd::lane_kernels(features)) {
   // Lanes that windows share are kept for all blocks, unless there are too many.
   const bool loads = wide_.mode == kernels::SlidingMode::loads;
   const std::int64_t pixel = loads ? wide_.sources() * wide_.step * kVectorBytes : 0;
   goes_down_ = form_.shared > 0 && pixel * blocks.vectors() * kLeastPixels > kLanesBytes;
   const bool all = form_.shared > 0 && !goes_down_;
   const std::int64_t vectors = all ? blocks.vectors() : wide_.vectors;
-  const std::int64_t most =
-      pixel == 0 ? kMaxPixels
-                 : std::clamp(kLanesBytes / (pixel * vectors), kLeastPixels, kMaxPixels);
+  const std::int64_t repeated =
+      g.is_depthwise() && g.group_outputs() > 1 ? wide_.rows * wide_.step * g.out_channels : 0;
+  std::int64_t most = kMaxPixels;
+  if (pixel > 0) most = std::clamp(kLanesBytes / (pixel * vectors), kLeastPixels, most);
+  if (repeated > 0) most = std::clamp(kRepeatedBytes / repeated, kLeastPixels, most);
   parts_ = BalancedSplit::split(shape.output[2], most);
-  lanes_bytes_ = loads ? vectors * kVectorBytes * wide_.sources() *
-                             columns(std::max<std::int64_t>(parts_.largest, 1))
-                       : 0;
+  const std::int64_t columns = this->columns(std::max<std::int64_t>(parts_.largest, 1));
+  lanes_bytes_ = loads ? vectors * kVectorBytes * wide_.sources() * columns : 0;
+  repeated_bytes_ = repeated > 0 ? round_up(wide_.rows * columns * g.out_channels, 64) : 0;
 }
 
 std::int64_t SlidingWindows::columns(std::int64_t pixels) const {
@@ -58,6 +62,7 @@ std::int64_t SlidingWindows::number(const SlidingWindow& w, std::int64_t index) 
 }
 
 bool SlidingWindows::find_rows(const ConvRun& run, const SlidingWindow& w, std::byte* padding,
+                               std::byte* repeated,
                                kernels::SlidingSegment* segment) const noexcept {
   const ConvGeometry& g = geometry_;
   const std::int64_t x = w.x.begin * g.stride[2] - g.pad_before[2];
@@ -73,8 +78,12 @@ bool SlidingWindows::find_rows(const ConvRun& run, const SlidingWindow& w, std::
     ++segment;
   };
   border(left);
-  const bool inside =
-      right == left || find_inside(run, w, x + left, right - left, padding, *segment++);
+  bool inside = true;
+  if (right > left) {
+    inside = find_inside(run, w, x + left, right - left, padding, *segment);
+    if (repeated_bytes_ > 0) repeat_channels(repeated, *segment);
+    ++segment;
+  }
   border(columns - right);
   return inside;
 }
@@ -99,6 +108,21 @@ bool SlidingWindows::find_inside(const ConvRun& run, const SlidingWindow& w, std
                                       y * run.strides[1] + x * run.strides[2];
   }
   return inside;
+}
+
+// Each channel as often as it has outputs, so that output channels have pixels of their own.
+void SlidingWindows::repeat_channels(std::byte* to,
+                                     kernels::SlidingSegment& segment) const noexcept {
+  for (int row = 0; row < wide_.rows; ++row) {
+    if (segment.moves[row] == 0) continue;  // padding
+    lane_kernels_.repeat_bytes(
+        reinterpret_cast<const std::uint8_t*>(segment.rows[row]), segment.stride,
+        static_cast<std::size_t>(segment.columns), static_cast<std::size_t>(geometry_.in_channels),
+        static_cast<std::size_t>(geometry_.group_outputs()), reinterpret_cast<std::uint8_t*>(to));
+    segment.rows[row] = to;
+    to += segment.columns * geometry_.out_channels;
+  }
+  segment.stride = geometry_.out_channels;
 }
 
 }  // namespace fbg

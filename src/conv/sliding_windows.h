@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "conv/sliding.h"
+#include "simd/lanes.h"
 
 namespace fbg {
 
@@ -18,7 +19,8 @@ class SlidingWindows {
  public:
   static constexpr int kMaxSegments = 3;  // before, in and after a row of the image
 
-  SlidingWindows(const ConvGeometry& g, const ConvShape& shape, const SlidingBlocks& blocks);
+  SlidingWindows(const ConvGeometry& g, const ConvShape& shape, const SlidingBlocks& blocks,
+                 Features features);
 
   // How output rows are cut.
   const BalancedSplit& parts() const { return parts_; }
@@ -27,9 +29,12 @@ class SlidingWindows {
   bool goes_down() const { return goes_down_; }
 
   // The rows of the image under a window, cut where they leave the image on the left and right.
-  // Returns whether none of them is outside of it, above or below.
+  // Channels with several outputs are repeated in `repeated`. Returns whether none of the rows is
+  // outside of the image, above or below.
   bool find_rows(const ConvRun& run, const SlidingWindow& w, std::byte* padding,
-                 kernels::SlidingSegment* segments) const noexcept;
+                 std::byte* repeated, kernels::SlidingSegment* segments) const noexcept;
+
+  std::int64_t repeated_bytes() const { return repeated_bytes_; }  // for find_rows
 
   // Bytes of memory for the lanes of a thread, and of its part for a block.
   std::int64_t lanes_bytes() const { return lanes_bytes_; }
@@ -45,15 +50,17 @@ class SlidingWindows {
  private:
   bool find_inside(const ConvRun& run, const SlidingWindow& w, std::int64_t x, std::int64_t columns,
                    std::byte* padding, kernels::SlidingSegment& segment) const noexcept;
+  void repeat_channels(std::byte* to, kernels::SlidingSegment& segment) const noexcept;
 
   const ConvGeometry geometry_;
   const ConvShape shape_;
   const SlidingBlocks& blocks_;
   const SlidingForm form_;
   const kernels::SlidingKey wide_;
+  const simd::LaneKernels& lane_kernels_;
   BalancedSplit parts_;
   bool goes_down_;
-  std::int64_t lanes_bytes_;
+  std::int64_t lanes_bytes_, repeated_bytes_;
 };
 
 }  // namespace fbg

@@ -1,4 +1,4 @@
-// Layouts for lanewise convolution, one source compiled by Highway for each target.
+// Layouts for convolutions, one source compiled by Highway for each target.
 #include "simd/lanes.h"
 
 #include <cstring>
@@ -191,6 +191,30 @@ void copy_patches(const PatchRow* rows, std::size_t num_rows, std::size_t bytes,
   copy_rows<64>(rows, num_rows, bytes, count, y, stride_y);
 }
 
+void repeat_bytes(const std::uint8_t* x, std::int64_t stride, std::size_t pixels,
+                  std::size_t channels, std::size_t times, std::uint8_t* y) {
+  if (stride == static_cast<std::int64_t>(channels)) {  // pixels without gaps are one long pixel
+    channels *= pixels;
+    pixels = 1;
+  }
+  for (std::size_t p = 0; p < pixels; ++p, x += stride, y += channels * times) {
+    std::size_t c = 0;
+#if HWY_TARGET != HWY_SCALAR
+    const hn::ScalableTag<std::uint8_t> d;
+    const std::size_t lanes = hn::Lanes(d);
+    if (times >= 2 && times <= 4) {
+      for (; c + lanes <= channels; c += lanes) {
+        const auto v = hn::LoadU(d, x + c);
+        if (times == 2) hn::StoreInterleaved2(v, v, d, y + c * 2);
+        if (times == 3) hn::StoreInterleaved3(v, v, v, d, y + c * 3);
+        if (times == 4) hn::StoreInterleaved4(v, v, v, v, d, y + c * 4);
+      }
+    }
+#endif
+    for (; c < channels; ++c) std::memset(y + c * times, x[c], times);
+  }
+}
+
 extern const LaneKernels kLaneKernels;
 const LaneKernels kLaneKernels = {
     .interleave_bytes = interleave_bytes,
@@ -198,6 +222,7 @@ const LaneKernels kLaneKernels = {
     .spread_bytes = spread_bytes,
     .spread_floats = spread_floats,
     .copy_patches = copy_patches,
+    .repeat_bytes = repeat_bytes,
 };
 
 }  // namespace HWY_NAMESPACE

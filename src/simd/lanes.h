@@ -1,6 +1,6 @@
 // Kernels that lay images out for convolution: what belongs to one output channel in 32 bits of a
-// lane, for depthwise and groupwise ones (src/conv/lanewise.h), and patches of a few short runs
-// (src/conv/patches.cc).
+// lane, for depthwise and groupwise ones (src/conv/lanewise.h), patches of a few short runs
+// (src/conv/patches.cc), and channels repeated for their outputs (src/conv/sliding_windows.cc).
 #pragma once
 
 #include <algorithm>
@@ -67,6 +67,9 @@ struct LaneKernels {
   // run, whole steps are read and written.
   void (*copy_patches)(const PatchRow* rows, std::size_t num_rows, std::size_t bytes,
                        std::size_t count, std::byte* y, std::int64_t stride_y);
+  // y[(pixel * channels + c) * times + i] = x[pixel * stride + c] for i in [0, times).
+  void (*repeat_bytes)(const std::uint8_t* x, std::int64_t stride, std::size_t pixels,
+                       std::size_t channels, std::size_t times, std::uint8_t* y);
 };
 
 // The table for a set of features (avx512 > avx2 > generic).

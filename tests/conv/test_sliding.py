@@ -121,6 +121,27 @@ def test_narrow_blocks_write_only_their_own_pixels(
         assert (room[..., :32] == 77).all() and (room[..., -32:] == 77).all()
 
 
+@pytest.mark.parametrize("times", [2, 3, 4, 5])
+@pytest.mark.parametrize("channels", [3, 24, 70])
+def test_channels_with_several_outputs(isa: str, times: int, channels: int) -> None:
+    rng = np.random.default_rng(times)
+    wide = rng.integers(0, 256, (2, 9, 40, channels + 5), np.uint8)
+    for kernel, stride in ((3, 1), (3, 2), (5, 1)):
+        w = rng.integers(-128, 128, (channels * times, 1, kernel, kernel), np.int8)
+        wc = fbg.PackedConv(
+            w, scale=np.float32(0.01), stride=stride, padding=kernel // 2, groups=channels
+        )
+        for x in (wide[..., 2:-3], np.ascontiguousarray(wide[..., 2:-3])):
+            names = [algorithm.name for algorithm in wc.algorithms(x.shape)]
+            assert channels == 3 or ("sliding" in names) == isa.startswith("avx")
+            for stages in (None, fbg.Requantize(20.0, 9)):
+                quantization = {} if stages is None else {"scale": 0.5, "zero_point": 7}
+                expected = fbg.conv(x, wc, stages, algorithm="im2col", **quantization)
+                for name in names:
+                    y = fbg.conv(x, wc, stages, algorithm=name, num_threads=2, **quantization)
+                    np.testing.assert_array_equal(y, expected, err_msg=name)
+
+
 @pytest.mark.parametrize("channels", [9, 12, 20, 27])
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_residual_in_the_memory_of_the_results_is_added_once(channels: int, threads: int) -> None:
