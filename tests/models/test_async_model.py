@@ -11,6 +11,7 @@ import pytest
 import fbg
 from fbg.errors import ClosedError
 from fbg.model.async_model import Record
+from fbg.runtime.work import Work
 from fbg.runtime.work_queue import WorkQueue
 from helpers import tiny_bert
 from helpers.tiny_tasks import CONTEXTS, DOCUMENTS, PAIRS, QUERY, QUESTIONS, TEXTS, write_model
@@ -57,9 +58,9 @@ def test_calls_of_one_turn_of_the_loop_are_submitted_together(
     submitted: list[int] = []
     submit = WorkQueue.submit
 
-    def count(queue: WorkQueue, work: Any, *rest: Any) -> Any:
+    def count(queue: WorkQueue, work: Any, *rest: Any, **more: Any) -> Any:
         submitted.append(len(work.ids))
-        return submit(queue, work, *rest)
+        return submit(queue, work, *rest, **more)
 
     monkeypatch.setattr(WorkQueue, "submit", count)
 
@@ -73,6 +74,38 @@ def test_calls_of_one_turn_of_the_loop_are_submitted_together(
             await asyncio.sleep(0)
             assert submitted == [1, 1, 1]
             await asyncio.gather(*calls, return_exceptions=True)
+
+    run(check())
+
+
+def test_a_request_that_ends_between_its_parts_leaves_no_place_taken(model: fbg.Model) -> None:
+    engine = model.encoder()._engine
+    ids, types = [np.array([1, 2], np.int32)], [None]
+
+    def steps() -> Any:
+        yield Work(engine, ids, types, "test", after=3)
+        raise ValueError("the second part is wrong")
+
+    async def check() -> None:
+        queue = WorkQueue(1, max_waiting=4)
+        async with fbg.AsyncModel(model, queue) as m:
+            with pytest.raises(ValueError, match="the second part"):
+                await m.run(steps())
+            assert (await m.encode(["a"] * 4)).shape[0] == 4
+        queue.close()
+
+    run(check())
+
+
+def test_a_callback_that_fails_fails_the_requests_of_its_batch(model: fbg.Model) -> None:
+    def on_batch(tokens: int, sequences: int) -> None:
+        raise KeyError("no such metric")
+
+    async def check() -> None:
+        async with fbg.AsyncModel(model, on_batch=on_batch) as m:
+            for _ in range(6):  # more than there are threads
+                with pytest.raises(KeyError, match="no such metric"):
+                    await m.encode("a")
 
     run(check())
 

@@ -67,9 +67,9 @@ def test_answers_that_are_too_large_are_refused_before_they_are_computed(
     submitted: list[Any] = []
     submit = WorkQueue.submit
 
-    def spy(queue: WorkQueue, *arguments: Any) -> Any:
+    def spy(queue: WorkQueue, *arguments: Any, **more: Any) -> Any:
         submitted.append(arguments)
-        return submit(queue, *arguments)
+        return submit(queue, *arguments, **more)
 
     monkeypatch.setattr(WorkQueue, "submit", spy)
     body, most = {"inputs": TEXTS}, numbers(models, path)
@@ -79,6 +79,17 @@ def test_answers_that_are_too_large_are_refused_before_they_are_computed(
     assert not submitted
     assert ask(models, path, body, max_answer_numbers=most).status_code == 200
     assert len(submitted) == 1
+
+
+@pytest.mark.parametrize("kind", ["document", "query"])
+def test_sparse_answers_are_limited(models: dict[str, fbg.Model], kind: Any) -> None:
+    texts = TEXTS * 20  # in two parts of documents
+    most = 2 * models["sparse"].encode_sparse(texts, kind=kind).data.size
+    body = {"inputs": texts, "kind": kind}
+    refused = ask(models, "/embed_sparse", body, max_answer_numbers=most - 1)
+    assert refused.status_code == 422
+    assert f"at most {most - 1} numbers together" in refused.json()["error"]
+    assert ask(models, "/embed_sparse", body, max_answer_numbers=most).status_code == 200
 
 
 def test_parts_of_a_request_are_limited_together(models: dict[str, fbg.Model]) -> None:

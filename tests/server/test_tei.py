@@ -38,6 +38,11 @@ def test_embed_all_gives_every_token(client: httpx.Client, models: dict[str, fbg
     for states, ids in zip(got, tokens, strict=True):
         wanted = models["text"].forward(ids[None]).last_hidden_state[0]
         assert np.array_equal(np.array(states, np.float32), wanted)
+    prompted = post(client, "/embed_all", {"inputs": "the dog", "prompt_name": "query"})
+    assert prompted == post(client, "/embed_all", {"inputs": ["find: the dog"]})
+    assert prompted != post(client, "/embed_all", {"inputs": ["the dog"]})
+    unknown = client.post("/embed_all", json={"inputs": "a", "prompt_name": "other"})
+    assert unknown.status_code == 422
 
 
 def test_predict_takes_texts_and_pairs(client: httpx.Client, models: dict[str, fbg.Model]) -> None:

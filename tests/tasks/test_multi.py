@@ -12,7 +12,7 @@ import pytest
 
 import fbg
 from fbg.matmul.product import linear
-from fbg.tasks.multi import scores
+from fbg.tasks.multi import encode, scores
 from helpers import tiny_bert, tiny_models, tiny_multi
 from helpers.minilm import arrays
 from helpers.tiny_multi import DOCUMENTS, LENGTH, MODELS, QUERIES, write_multi
@@ -87,6 +87,26 @@ def test_rank_sorts_by_the_scores(tmp_path: Path) -> None:
         assert hit["score"] == scores[hit["corpus_id"]]
         assert hit["text"] == DOCUMENTS[hit["corpus_id"]]
     assert model.rank("a", []) == []
+
+
+def test_rank_keeps_the_vectors_of_few_documents(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = fbg.load(tiny_multi.write_multi(tmp_path, "pylate"))
+    wanted = model.rank(QUERIES[0], DOCUMENTS)
+    counts: list[int] = []
+    compare = encode.maxsim
+
+    def count(queries: Any, documents: Any, *rest: Any) -> Any:
+        counts.append(len(documents))
+        return compare(queries, documents, *rest)
+
+    monkeypatch.setattr(encode, "maxsim", count)
+    monkeypatch.setattr(encode, "PART_DOCUMENTS", 2)
+    assert model.rank(QUERIES[0], DOCUMENTS) == wanted
+    assert sum(counts) == len(DOCUMENTS) and max(counts) == 2
+    with pytest.raises(TypeError, match=r"rank: documents\[3\] must be a str"):
+        model.rank("a", ["b", "c", "d", 3])  # type: ignore[list-item]
 
 
 def test_rank_uses_as_many_threads_as_the_model(

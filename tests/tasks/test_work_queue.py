@@ -159,13 +159,31 @@ def test_the_limit_sees_all_of_a_request_in_parts(owner: Requests, engine: Recor
     first = queue.submit(replace(work(engine, [1]), after=2), owner)
     with pytest.raises(OverloadedError, match="4 texts are waiting already"):
         queue.submit(work(engine, [2]), owner)
-    queue.submit(replace(work(engine, [3]), before=1, after=1), owner)  # has been admitted
+    later = replace(work(engine, [3]), before=1, after=1)
+    second = queue.submit(later, owner, previous=first)  # has been admitted
     queue.cancel(first)
     queue.submit(work(engine, [4]), owner)
     engine.gate.set()
     queue.close()
-    assert queue._bulk.lane.expected == 0
+    queue.expect_no_more(second)
+    assert queue._expected == 0
     assert [ticket.work.ids[0][0] for ticket in owner.done] in ([3, 4], [4, 3])
+
+
+def test_a_request_keeps_its_place_between_its_parts(owner: Requests, engine: Recorder) -> None:
+    queue = WorkQueue(1, max_waiting=4)
+    first = queue.submit(replace(work(engine, [1]), after=3), owner)
+    owner.wait(1)
+    with pytest.raises(OverloadedError, match="3 texts are waiting already"):
+        queue.submit(work(engine, [2], [3]), owner)
+    second = queue.submit(replace(work(engine, [4]), before=1, after=2), owner, previous=first)
+    owner.wait(2)
+    with pytest.raises(OverloadedError, match="2 texts are waiting already"):
+        queue.submit(work(engine, [2], [3], [5]), owner)
+    queue.expect_no_more(second)  # the request ends early
+    queue.submit(work(engine, [2], [3], [5], [6]), owner)
+    owner.wait(3)
+    queue.close()
 
 
 def test_bulk_goes_on_while_queries_never_stop(owner: Requests, engine: Recorder) -> None:
@@ -319,6 +337,50 @@ def test_a_batch_that_fails_is_reported_and_the_queue_goes_on(
     queue.submit(work(engine, [1]), owner)
     assert owner.wait(3)[2].error is None
     queue.close()
+
+
+def test_everybody_hears_of_the_end_of_a_thread(
+    owner: Requests, engine: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    queue = WorkQueue(2)
+    held(engine, queue, owner, 2)
+    for n in range(3):
+        queue.submit(work(engine, [n]), owner)
+    bulk = queue.submit(work(engine, *[[1] * 500 for _ in range(3)]), owner)
+    assert engine.running.acquire(timeout=20)
+
+    def broken(*arguments: Any) -> Any:
+        raise IndexError("a mistake in the queue")
+
+    monkeypatch.setattr(Lane, "take", broken)
+    engine.gate.set()
+    tickets = owner.wait(6)
+    assert bulk in tickets and len(tickets) == 6
+    failed = [ticket for ticket in tickets if ticket.error is not None]
+    assert len(failed) >= 4
+    for ticket in failed:
+        assert isinstance(ticket.error, ClosedError)
+        assert "a thread of the queue failed" in str(ticket.error)
+    assert isinstance(queue.failure, IndexError)
+    with pytest.raises(ClosedError, match="closed") as refused:
+        queue.submit(work(engine, [1]), owner)
+    assert isinstance(refused.value.__cause__, IndexError)
+    queue.close()
+    assert len(owner.done) == 6
+
+
+def test_an_owner_that_fails_does_not_keep_others_waiting(
+    owner: Requests, engine: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    queue, broken = WorkQueue(1), Requests()
+    monkeypatch.setattr(broken, "finished", None)
+    held(engine, queue, owner)
+    queue.submit(work(engine, [1]), broken)
+    queue.submit(work(engine, [2]), owner)
+    engine.gate.set()
+    assert owner.wait(2)[1].error is None
+    queue.close()
+    assert isinstance(queue.failure, TypeError)
 
 
 def test_workers_that_others_share_keep_the_priority_of_the_process() -> None:

@@ -78,6 +78,14 @@ class Record:
                 f"numbers together, got {self.numbers}; fewer or shorter texts are needed"
             )
 
+    def count(self, ticket: Ticket) -> None:
+        """Count what a ticket took that is done."""
+        self.tokens += ticket.tokens
+        self.sequences += len(ticket.results)
+        started = ticket.started or ticket.submitted
+        self.queue += started - ticket.submitted
+        self.inference += max(ticket.finished - started, 0.0)
+
 
 class _Returned(Generic[Result]):
     """What a task returned, to be told from work that it asks for."""
@@ -95,10 +103,11 @@ def _advance(steps: Steps[Result], outputs: list[Floats] | None) -> Work | _Retu
 
 @dataclass(eq=False)
 class _Submission:
-    """Work of a request. ticket: from the queue, once it has the work."""
+    """Work of a request. previous: of the same request. ticket: once the queue has the work."""
 
     work: Work
     future: asyncio.Future[Ticket]
+    previous: Ticket | None
     ticket: Ticket | None = None
 
 
@@ -121,9 +130,12 @@ class _Waiting:
         self._on_batch = on_batch
         self._submissions: list[_Submission] = []
 
-    async def compute(self, work: Work) -> Ticket:
-        """Have work computed; raises what the queue raises. A task that is cancelled leaves it."""
-        submission = _Submission(work, self._loop.create_future())
+    async def compute(self, work: Work, previous: Ticket | None) -> Ticket:
+        """Have work computed; raises what the queue raises. A task that is cancelled leaves it.
+
+        previous: of the same request.
+        """
+        submission = _Submission(work, self._loop.create_future(), previous)
         if not self._submissions:
             self._loop.call_soon(self._submit)
         self._submissions.append(submission)
@@ -140,7 +152,9 @@ class _Waiting:
             if each.future.done():  # cancelled
                 continue
             try:
-                each.ticket = self._queue.submit(each.work, self, each.future)
+                each.ticket = self._queue.submit(
+                    each.work, self, each.future, previous=each.previous
+                )
             except Exception as error:
                 each.future.set_exception(error)
 
@@ -252,10 +266,17 @@ class AsyncModel:
         return await self.run(encoder.embed_tokens(sequences), record, 0)
 
     async def token_embeddings(
-        self, sentences: Sequence[str], truncation: bool = True, record: Record | None = None
+        self,
+        sentences: Sequence[str],
+        truncation: bool = True,
+        record: Record | None = None,
+        prompt_name: str | None = None,
     ) -> list[Floats]:
-        """Return the hidden states of the tokens of each sentence, (tokens, hidden) each."""
-        encoder = self.model.encoder(EncodeOptions(truncation=truncation))
+        """Return the hidden states of the tokens of each sentence, (tokens, hidden) each.
+
+        prompt_name: as in `Model.encode`; the tokens of the prompt are included.
+        """
+        encoder = self.model.encoder(EncodeOptions(truncation=truncation, prompt_name=prompt_name))
         rows: list[Floats] = []
         for block in text_blocks(sentences):
             rows += await self.run(encoder.token_states(block), record, _characters(block))
@@ -355,23 +376,24 @@ class AsyncModel:
         if waiting is None:
             waiting = self._loops[loop] = _Waiting(loop, self._queue, self._on_batch)
         outputs: list[Floats] | None = None
-        while True:
-            begin = time.perf_counter()
-            if characters is not None and characters <= INLINE_CHARACTERS:
-                step = _advance(steps, outputs)
-            else:
-                step = await loop.run_in_executor(self._pool, _advance, steps, outputs)
-            record.tokenization += time.perf_counter() - begin
-            if isinstance(step, _Returned):
-                return step.value
-            record.count_numbers(step)
-            ticket = await waiting.compute(step)
-            outputs = ticket.results
-            record.tokens += ticket.tokens
-            record.sequences += len(outputs)
-            started = ticket.started or ticket.submitted
-            record.queue += started - ticket.submitted
-            record.inference += max(ticket.finished - started, 0.0)
+        ticket: Ticket | None = None
+        try:
+            while True:
+                begin = time.perf_counter()
+                if characters is not None and characters <= INLINE_CHARACTERS:
+                    step = _advance(steps, outputs)
+                else:
+                    step = await loop.run_in_executor(self._pool, _advance, steps, outputs)
+                record.tokenization += time.perf_counter() - begin
+                if isinstance(step, _Returned):
+                    return step.value
+                record.count_numbers(step)
+                ticket = await waiting.compute(step, ticket)
+                outputs = ticket.results
+                record.count(ticket)
+        finally:
+            if ticket is not None and ticket.expected:
+                self._queue.expect_no_more(ticket)
 
 
 def _characters(texts: Any) -> int | None:

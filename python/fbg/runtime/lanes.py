@@ -26,6 +26,7 @@ class Ticket:
     """Work in a queue. waiting: numbers of the sequences that no batch has taken, shortest first.
 
     owner: what is told when the work is done (`WorkQueue.submit`); tag: for the owner's use.
+    expected: how many sequences the request will submit after these.
     submitted, started, finished: by time.perf_counter, in seconds.
     """
 
@@ -40,6 +41,7 @@ class Ticket:
     results: list[Floats] = field(default_factory=list)
     error: BaseException | None = None
     cancelled: bool = False
+    expected: int = 0
     started: float = 0.0
     finished: float = 0.0
 
@@ -87,14 +89,12 @@ class Batch:
 class Lane:
     """Tickets of one kind that wait, and the batches made of them. The caller holds the lock.
 
-    sequences, tokens: how many wait. expected: how many more sequences the requests will submit of
-    which a part waits. takes_turns: a ticket goes to the end after each batch.
+    sequences, tokens: how many wait. takes_turns: a ticket goes to the end after each batch.
     """
 
     def __init__(self, takes_turns: bool) -> None:
         self.sequences = 0
         self.tokens = 0
-        self.expected = 0
         self._takes_turns = takes_turns
         self._tickets: deque[Ticket] = deque()
 
@@ -105,7 +105,6 @@ class Lane:
         self._tickets.append(ticket)
         self.sequences += len(ticket.waiting)
         self.tokens += ticket.tokens
-        self.expected += ticket.work.after
 
     def remove(self, ticket: Ticket) -> None:
         """Forget what waits of a ticket."""
@@ -114,8 +113,12 @@ class Lane:
         self._tickets.remove(ticket)
         self.sequences -= len(ticket.waiting)
         self.tokens -= sum(ticket.work.ids[n].size for n in ticket.waiting)
-        self.expected -= ticket.work.after
         ticket.waiting = []
+
+    def clear(self) -> None:
+        """Forget all tickets."""
+        self._tickets.clear()
+        self.sequences = self.tokens = 0
 
     def take(self, max_tokens: int, max_sequences: int, now: float) -> Batch:
         """Return the next batch, of at least one sequence; some must wait."""
@@ -130,7 +133,7 @@ class Lane:
         engine = lane[0].work.engine
         tickets: list[Ticket] = []
         parts: list[int] = []
-        tokens, exhausted = 0, 0
+        tokens, exhausted = 0, False
         for ticket in lane:
             if ticket.work.engine is not engine:
                 continue
@@ -146,8 +149,7 @@ class Lane:
                 parts.append(ticket.waiting.pop())
                 tokens += size
             if not ticket.waiting:
-                exhausted += 1
-                self.expected -= ticket.work.after
+                exhausted = True
         self.sequences -= len(parts)
         self.tokens -= tokens
         if exhausted:

@@ -18,11 +18,12 @@ may otherwise let a query wait for milliseconds until it looks at priorities aga
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -37,6 +38,10 @@ from fbg.runtime.lanes import Batch, Lane, Ticket
 from fbg.runtime.work import Floats, Work
 
 __all__ = ["Owner", "WorkQueue"]
+
+log = logging.getLogger("fbg.runtime")
+
+FAILED = "a thread of the queue failed; the queue computes nothing any more"
 
 MAX_BATCH_SEQUENCES = 128
 
@@ -91,6 +96,9 @@ class WorkQueue:
         self._interactive, self._bulk = (_Side(turns, self._lock) for turns in (False, True))
         self._sides = (self._interactive, self._bulk)
         self._closed = False
+        self._failure: BaseException | None = None
+        self._expected = 0  # sequences that the requests of tickets will submit later
+        self._open: set[Ticket] = set()  # whose owners have not been told
         self._threads = [
             threading.Thread(target=self._serve, args=(n,), name=f"fbg-queue-{n}", daemon=True)
             for n in range(2 * num_threads)
@@ -104,22 +112,34 @@ class WorkQueue:
         """Sequences that no batch has taken yet."""
         return self._interactive.lane.sequences + self._bulk.lane.sequences
 
+    @property
+    def failure(self) -> BaseException | None:
+        """What ended a thread of the queue, which then computes nothing any more; None: nothing."""
+        return self._failure
+
     def _side(self, ticket: Ticket) -> _Side:
         return self._interactive if ticket.interactive else self._bulk
 
-    def submit(self, work: Work, owner: Owner, tag: Any = None) -> Ticket:
+    def submit(
+        self, work: Work, owner: Owner, tag: Any = None, *, previous: Ticket | None = None
+    ) -> Ticket:
         """Add work; `owner.finished` receives its ticket when it is done or has failed.
 
-        tag: is kept in the ticket. Raises ValueError for a token that the network has not,
-        OverloadedError if too many sequences wait, ClosedError after `close`.
+        tag: is kept in the ticket. previous: the ticket of the part before, where the work is a
+        later part of a request. Raises ValueError for a token that the network has not,
+        OverloadedError if too many sequences wait, ClosedError after `close` and after a failure.
         """
         work.engine.require_valid(work.ids, work.types, work.where)
         ticket = Ticket.of(work, owner, tag, time.perf_counter())
         with self._lock:
             if self._closed:
-                raise ClosedError("the queue is closed")
+                raise ClosedError("the queue is closed") from self._failure
+            if previous is not None:
+                self._expect(previous, 0)
             self._require_place(ticket)
+            self._expect(ticket, work.after)
             if ticket.left:
+                self._open.add(ticket)
                 side = self._side(ticket)
                 side.lane.add(ticket)
                 side.changed.notify(min(side.idle, ticket.left))
@@ -134,14 +154,26 @@ class WorkQueue:
         """
         if self._max_waiting is None or ticket.work.before:
             return
-        waiting = sum(side.lane.sequences + side.lane.expected for side in self._sides)
+        waiting = self.waiting + self._expected
         if waiting + len(ticket.waiting) + ticket.work.after > self._max_waiting:
             raise OverloadedError(f"{waiting} texts are waiting already")
+
+    def _expect(self, ticket: Ticket, number: int) -> None:
+        """Count so many sequences as those that follow a ticket. The caller holds the lock."""
+        self._expected += number - ticket.expected
+        ticket.expected = number
+
+    def expect_no_more(self, ticket: Ticket) -> None:
+        """Say that the request of a ticket has ended, and submits no later parts."""
+        with self._lock:
+            self._expect(ticket, 0)
 
     def cancel(self, ticket: Ticket) -> None:
         """Drop what no batch has taken of a ticket; its owner hears no more of it."""
         with self._lock:
             ticket.cancelled = True
+            self._open.discard(ticket)
+            self._expect(ticket, 0)
             self._side(ticket).lane.remove(ticket)
 
     def close(self) -> None:
@@ -159,14 +191,43 @@ class WorkQueue:
         side = self._interactive if number < self._num_threads else self._bulk
         _lower_priority(INTERACTIVE_NICENESS if side is self._interactive else BULK_NICENESS)
         _fbg.set_gives_way(side is self._bulk)
-        while True:
-            taken = self._take(side)
-            if taken is None:
-                return
-            batch, threads = taken
-            self._compute(side, batch, number, threads)
-            # Nothing of a request is kept while this thread waits for another one.
-            del batch, taken
+        try:
+            while self._serve_batch(side, number):
+                pass
+        except BaseException as error:
+            log.exception("a thread of the queue ended")
+            self._fail(error)
+
+    def _serve_batch(self, side: _Side, number: int) -> bool:
+        """Wait for a batch and compute it; return False when the queue is closed and empty.
+
+        Nothing of a request is kept while the thread waits for the next one.
+        """
+        taken = self._take(side)
+        if taken is None:
+            return False
+        batch, threads = taken
+        self._complete(side, batch, self._compute(batch, number, threads))
+        return True
+
+    def _fail(self, error: BaseException) -> None:
+        """End the queue after an error in a thread outside of any computation.
+
+        What the thread had taken and what it had counted is unknown then. Whoever waits is told,
+        the other threads end with the batches that they have, and later work is refused.
+        """
+        with self._lock:
+            self._closed = True
+            self._failure = self._failure or error
+            tickets, self._open = self._open, set()
+            now = time.perf_counter()
+            for ticket in tickets:
+                ticket.error, ticket.finished = ClosedError(FAILED), now
+                ticket.waiting = []
+            for side in self._sides:
+                side.lane.clear()
+                side.changed.notify_all()
+        _tell({ticket.owner: [t for t in tickets if t.owner is ticket.owner] for ticket in tickets})
 
     def _take(self, side: _Side) -> tuple[Batch, int] | None:
         """Wait for a batch; return it and the number of threads to compute it with."""
@@ -189,35 +250,49 @@ class WorkQueue:
             side.running += 1
         return batch, self._num_threads if alone else 1
 
-    def _compute(self, side: _Side, batch: Batch, number: int, threads: int) -> None:
-        for owner in dict.fromkeys(ticket.owner for ticket in batch.tickets):
-            owner.batch(batch.tokens, len(batch.parts))
-        engine = batch.engine
-        runner = engine.runners(len(self._threads))[number]
+    def _compute(self, batch: Batch, number: int, threads: int) -> BaseException | None:
+        """Compute a batch and give its rows to the tickets; return what went wrong."""
         try:
+            for owner in dict.fromkeys(ticket.owner for ticket in batch.tickets):
+                owner.batch(batch.tokens, len(batch.parts))
+            engine = batch.engine
+            runner = engine.runners(len(self._threads))[number]
             outputs = engine.compute(batch.ids, batch.types, runner, threads, batch.where)
             _deliver(batch, outputs)
         except BaseException as error:  # whatever it is, whoever waits has to hear of it
-            for ticket in batch.tickets:
-                ticket.error = error
-        self._complete(side, batch)
+            return error
+        return None
 
-    def _complete(self, side: _Side, batch: Batch) -> None:
+    def _complete(self, side: _Side, batch: Batch, error: BaseException | None) -> None:
         now = time.perf_counter()
         done: dict[Any, list[Ticket]] = {}
         with self._lock:
             side.running -= 1
             for ticket in batch.tickets:
+                if ticket.error is None:
+                    ticket.error = error
                 ticket.left -= 1
                 if ticket.error is not None:
                     side.lane.remove(ticket)
+                    self._expect(ticket, 0)
                     ticket.left = min(ticket.left, 0)
-                if ticket.left == 0 and not ticket.finished:
+                if ticket.left == 0 and ticket in self._open:
+                    self._open.discard(ticket)
                     ticket.finished = now
-                    if not ticket.cancelled:
-                        done.setdefault(ticket.owner, []).append(ticket)
-        for owner, tickets in done.items():
+                    done.setdefault(ticket.owner, []).append(ticket)
+        _tell(done)
+
+
+def _tell(done: Mapping[Any, Sequence[Ticket]]) -> None:
+    """Tell each owner which of its tickets are done, even if another one fails to hear it."""
+    error: BaseException | None = None
+    for owner, tickets in done.items():
+        try:
             owner.finished(tickets)
+        except BaseException as raised:
+            error = raised
+    if error is not None:
+        raise error
 
 
 def _deliver(batch: Batch, outputs: Sequence[Floats]) -> None:

@@ -145,7 +145,9 @@ class Endpoint:
         except OverloadedError:
             raise RequestError(Fault.OVERLOADED, "too many texts are waiting") from None
         except ClosedError:
-            raise RequestError(Fault.UNHEALTHY, "the server is stopping") from None
+            failed = self._state.queue.failure is not None
+            what = "has failed" if failed else "is stopping"
+            raise RequestError(Fault.UNHEALTHY, f"the server {what}") from None
         except ModelError as error:  # its text names files
             log.error("%s: %s", self.route.path, error)
             raise RequestError(Fault.BACKEND, "the model cannot do this") from None

@@ -14,7 +14,7 @@ import msgspec
 
 __all__ = ["AccessLog", "configure_logs"]
 
-LOGGERS = ("fbg.server", "uvicorn.error")
+LOGGERS = ("fbg.server", "fbg.runtime", "uvicorn.error")
 
 # Lines of the access log are written together, because each write is a system call.
 FLUSH_SECONDS = 0.05

@@ -44,7 +44,7 @@ YOUNG_OBJECTS = 20_000
 class Server(uvicorn.Server):
     """uvicorn, with the models of `state` loaded beside it and an orderly end.
 
-    failed: the models could not be loaded.
+    failed: the models could not be loaded, or the queue cannot compute any more.
     """
 
     def __init__(self, state: State, models: Mapping[str, Model] | None) -> None:
@@ -108,6 +108,13 @@ class Server(uvicorn.Server):
         _set_aside_what_stays()
         state.ready = True
         log.info("%s: ready", what, extra={"fields": {"models": [s.name for s in served]}})
+
+    async def on_tick(self, counter: int) -> bool:
+        """Say whether to end: a process that cannot compute is of no use, and may be replaced."""
+        if self._state.queue.failure is not None:
+            self.failed = True
+            return True
+        return await super().on_tick(counter)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """SIGTERM and SIGINT: drain, then stop; the second one stops at once."""

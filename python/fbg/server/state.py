@@ -49,6 +49,11 @@ class State:
         """Whether there are as many requests as there may be."""
         return self._requests >= self.settings.max_concurrent_requests
 
+    @property
+    def healthy(self) -> bool:
+        """Whether the server takes requests."""
+        return self.ready and not self.draining and self.queue.failure is None
+
     def check_key(self, authorization: bytes | None) -> None:
         """Raise RequestError unless the header holds one of the keys, where there are any."""
         if not self._keys:

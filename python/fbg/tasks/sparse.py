@@ -92,8 +92,12 @@ def encode_sparse_steps(
     batch_size: int = 32,
     truncation: bool = True,
     kind: Kind = "document",
+    max_numbers: int | None = None,
 ) -> Steps[SparseEmbeddings]:
-    """`Model.encode_sparse` as a task for whoever drives it."""
+    """`Model.encode_sparse` as a task for whoever drives it.
+
+    max_numbers: of the result, two for each weight; more are a ValueError as soon as they are seen.
+    """
     call = TaskCall(context, "encode_sparse", "sentences", batch_size, truncation)
     require_choice("encode_sparse: kind", kind, KINDS)
     splade, table = context.sentence.splade, context.sentence.query_weights
@@ -102,7 +106,8 @@ def encode_sparse_steps(
     prompt = context.sentence.prompts.get(kind, "")
     given = [prompt + text for text in require_texts(call.where, sentences)]
     if kind == "query" and table is not None:
-        return _weigh_queries(context, table, given, call)
+        return _weigh_queries(context, table, given, call, max_numbers)
+    numbers = 0
     for block in call.blocks(given):
         for begin in range(0, len(block.encoded), call.batch_size):
             part = block.encoded[begin : begin + call.batch_size]
@@ -113,7 +118,17 @@ def encode_sparse_steps(
                 for weights in _weights(call, states, splade, context.config.vocab_size):
                     indices.append(np.flatnonzero(weights).astype(np.int32))
                     data.append(weights[indices[-1]])
+                    numbers += 2 * data[-1].size
+            _require_few(call, numbers, max_numbers)
     return compressed_rows(indices, data, context.config.vocab_size)
+
+
+def _require_few(call: TaskCall, numbers: int, most: int | None) -> None:
+    if most is not None and numbers > most:
+        raise ValueError(
+            f"{call.where}: the weights may have at most {most} numbers together, got {numbers} or "
+            "more; fewer texts are needed"
+        )
 
 
 def _weights(
@@ -140,7 +155,11 @@ def _gained(logits: Floats, splade: Splade) -> Floats:
 
 
 def _weigh_queries(
-    context: TaskContext, table: QueryWeights, texts: list[str], call: TaskCall
+    context: TaskContext,
+    table: QueryWeights,
+    texts: list[str],
+    call: TaskCall,
+    max_numbers: int | None,
 ) -> SparseEmbeddings:
     """Return the weights of the tokens that occur in each text."""
     indices: list[Indices] = []
@@ -161,6 +180,7 @@ def _weigh_queries(
                     f"{table.weights.size}"
                 )
             indices.append(tokens[table.weights[tokens] != 0])
+        _require_few(call, 2 * sum(tokens.size for tokens in indices), max_numbers)
     data = [table.weights[tokens] for tokens in indices]
     return compressed_rows(indices, data, table.weights.size)
 

@@ -61,7 +61,7 @@ class Immediate:
         headers: of the request. more: headers that every answer has.
         """
         state = self._state
-        if state.draining or not state.ready:
+        if not state.healthy:
             return None
         if method == b"POST":
             found = self._refused.get(path) if state.full else None

@@ -27,8 +27,8 @@ POLICY = (
 
 def health(state: State, request: Request) -> Response:
     """`GET /health` and `/ping`: 200 while the server takes requests."""
-    if not state.ready or state.draining:
-        raise RequestError(Fault.UNHEALTHY, "the server is starting or stopping")
+    if not state.healthy:
+        raise RequestError(Fault.UNHEALTHY, "the server is starting, stopping or has failed")
     return Response(status_code=200)
 
 

@@ -50,7 +50,9 @@ async def embed_tokens(call: Call, message: TokenEmbedding) -> bytes:
     if sequences:
         raise RequestError(Fault.VALIDATION, "`inputs` must be texts")
     call.limit_numbers()
-    rows = await served.runs.token_embeddings(call.texts(texts), cut, call.record)
+    rows = await served.runs.token_embeddings(
+        call.texts(texts), cut, call.record, message.prompt_name
+    )
     return await served.runs.in_thread(matrices_json, rows)
 
 

@@ -19,7 +19,13 @@ async def embed_sparse(call: Call, message: RetrievalEmbedding) -> bytes:
     """`POST /embed_sparse`: the tokens of each text with their weights (SPLADE)."""
     served = call.state.models.choose("encode_sparse", message.model)
     cut, texts = truncation(message), _texts(call, message)
-    found = await served.runs.encode_sparse(texts, call.record, truncation=cut, kind=message.kind)
+    found = await served.runs.encode_sparse(
+        texts,
+        call.record,
+        truncation=cut,
+        kind=message.kind,
+        max_numbers=call.state.settings.max_answer_numbers,
+    )
     return await served.runs.in_thread(sparse_json, found)
 
 

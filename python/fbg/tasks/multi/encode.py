@@ -83,6 +83,10 @@ class MultiVectorMethods:
         return run_steps(steps, self._context.num_threads)
 
 
+# Documents whose vectors are kept at a time by `rank`.
+PART_DOCUMENTS = 128
+
+
 def rank_steps(
     context: TaskContext,
     query: str,
@@ -100,11 +104,18 @@ def rank_steps(
     asked = yield from encode_multi_steps(
         context, query, "query", batch_size, truncation, "rank: query"
     )
-    found = yield from encode_multi_steps(
-        context, given, "document", batch_size, truncation, "rank: documents"
-    )
-    with calling:
-        scores = maxsim(asked, found, context.num_threads)[0]
+    call = _Call(context, "document", batch_size, truncation, "rank: documents")
+    scores = np.zeros(len(given), np.float32)
+    first = 0
+    for block in text_blocks(given):
+        for begin in range(0, len(block), PART_DOCUMENTS):
+            part = block[begin : begin + PART_DOCUMENTS]
+            end = first + len(part)
+            found = yield from call.vectors(part, first, first, len(given) - end)
+            with calling:
+                scores[first:end] = maxsim(asked, found, context.num_threads)[0]
+            del found
+            first = end
     results: list[RankedDocument] = []
     for n in best_first(scores, k).tolist():
         result: RankedDocument = {"corpus_id": n, "score": float(scores[n])}
@@ -121,23 +132,44 @@ def encode_multi_steps(
     where: str = "encode_multi: texts",
 ) -> Steps[list[Floats]]:
     """`Model.encode_multi` as a task for whoever drives it; a list for one text, too."""
-    task = where.partition(":")[0]
-    require_choice(f"{task}: kind", kind, KINDS)
-    size = require_count(f"{task}: batch_size", batch_size)
-    cut = require_truncation(task, truncation)
-    reader = _Reader(context, kind, task)
-    engine = context.multi_vector.engine(task, reader.hidden_length)
+    call = _Call(context, kind, batch_size, truncation, where)
     results: list[Floats] = []
     for block in text_blocks(require_texts(where, texts)):
-        sequences = reader.read(block, where, len(results), cut)
-        kept = [reader.kept(ids) for ids in sequences]
+        results += yield from call.vectors(block, len(results))
+    return results
 
-        def keep(n: int, output: Floats, kept: list[npt.NDArray[np.bool_]] = kept) -> Floats:
+
+class _Call:
+    """One call of `encode_multi` or `rank`, for texts of one kind."""
+
+    def __init__(
+        self, context: TaskContext, kind: Kind, batch_size: int, truncation: bool, where: str
+    ) -> None:
+        self._where, self._task = where, where.partition(":")[0]
+        require_choice(f"{self._task}: kind", kind, KINDS)
+        self._batch_size = require_count(f"{self._task}: batch_size", batch_size)
+        self._truncation = require_truncation(self._task, truncation)
+        self._reader = _Reader(context, kind, self._task)
+        self._engine = context.multi_vector.engine(self._task, self._reader.hidden_length)
+
+    def vectors(
+        self, texts: Sequence[str], first: int, before: int = 0, after: int = 0
+    ) -> Steps[list[Floats]]:
+        """Return the vectors of some texts, of which texts[0] has the number `first` in errors.
+
+        before, after: texts of the same call that are computed earlier and later (`Work`).
+        """
+        sequences = self._reader.read(texts, self._where, first, self._truncation)
+        kept = [self._reader.kept(ids) for ids in sequences]
+
+        def keep(n: int, output: Floats) -> Floats:
             rows: Floats = output[kept[n]]
             return rows
 
-        results += yield Work(engine, sequences, [None] * len(block), task, keep, size)
-    return results
+        no_types, size = [None] * len(sequences), self._batch_size
+        return (
+            yield Work(self._engine, sequences, no_types, self._task, keep, size, before, after)
+        )
 
 
 class _Reader:

@@ -1,0 +1,58 @@
+"""A server whose queue has failed: it says so, and its process ends."""
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+import fbg
+from fbg.runtime.lanes import Lane
+from fbg.server.app import build_app
+from fbg.server.http.immediate import Immediate
+from fbg.server.process import Server
+from fbg.server.served import serve_models
+from fbg.server.settings import ModelSource, Settings
+from fbg.server.state import State
+from helpers import tiny_bert
+
+
+@pytest.fixture
+def state(tmp_path: Path) -> Iterator[State]:
+    model = fbg.load(tiny_bert.write_checkpoint(tmp_path, seed=3, spread=0.25))
+    made = State(Settings((ModelSource("m", "nowhere"),), access_log=False), 1)
+    made.models.replace(serve_models({"m": model}, made.queue, made.metrics.batch))
+    made.ready = True
+    yield made
+    made.queue.close()
+    for served in made.models:
+        served.runs.close()
+
+
+def test_requests_are_answered_health_turns_bad_and_the_process_ends(
+    state: State, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*arguments: object) -> None:
+        raise IndexError("a mistake in the queue")
+
+    monkeypatch.setattr(Lane, "take", broken)
+    immediate, server = Immediate(state, ()), Server(state, None)
+
+    async def main() -> None:
+        transport = httpx.ASGITransport(build_app(state))  # type: ignore[arg-type]
+        async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+            assert (await client.get("/health")).status_code == 200
+            assert immediate.answer(b"GET", b"/health", (), ()) is not None
+            assert not await server.on_tick(1)
+            for _ in range(2):
+                asked = client.post("/embed", json={"inputs": "a"})
+                answer = await asyncio.wait_for(asked, 20)
+                assert answer.status_code == 503
+                assert answer.json()["error"] == "the server has failed"
+            assert (await client.get("/health")).status_code == 503
+            assert immediate.answer(b"GET", b"/health", (), ()) is None
+            assert await server.on_tick(2)
+            assert server.failed
+
+    asyncio.run(main())
