@@ -88,6 +88,28 @@ def test_a_node_can_be_placed_elsewhere(where):
     assert places["relu"] == "fbg"
 
 
+@pytest.mark.parametrize("where", ["conv", "norm", "act"])
+def test_other_nodes_are_folded_where_one_is_placed_elsewhere(where):
+    rng = np.random.default_rng(4)
+    constants = {"w": rng.standard_normal((4, 4, 1, 1)).astype(np.float32)}
+    constants |= {name: rng.uniform(0.5, 1.5, 4).astype(np.float32) for name in "sbmv"}
+    nodes = []
+    for i, (x, y) in enumerate([("x", "p"), ("p", "y")]):
+        norm = [f"c{i}", *"sbmv"]
+        nodes.append(helper.make_node("Conv", [x, "w"], [f"c{i}"], f"conv{i}"))
+        nodes.append(helper.make_node("BatchNormalization", norm, [f"n{i}"], f"norm{i}"))
+        nodes.append(helper.make_node("Relu", [f"n{i}"], [y], f"act{i}"))
+    inputs = {"x": (np.float32, (1, 4, 5, 5))}
+    net = make_net(nodes, inputs, ["y"], constants, placement={f"{where}0": "onnxruntime"})
+    steps = net.plan().steps
+    assert [s.nodes for s in steps if s.backend == "onnxruntime"] == [(f"{where}0",)]
+    computed = {name for step in steps for name in step.nodes}
+    assert "norm1" not in computed
+    assert ("norm0" in computed) == (where != "act")
+    x = rng.standard_normal((1, 4, 5, 5), dtype=np.float32)
+    np.testing.assert_allclose(net(x), make_net(nodes, inputs, ["y"], constants)(x), 1e-5, 1e-5)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -21,7 +21,8 @@ from fbg.importers.backends.base import BackEnd, Op
 from fbg.importers.backends.native import Native
 from fbg.importers.backends.reference import Reference
 from fbg.importers.description import Network, TensorType
-from fbg.importers.passes import drop_identities, fold_batch_norm
+from fbg.importers.equalization import channel_ranges, equalize_channels
+from fbg.importers.passes import drop_identities, fold_batch_norm, take_constants
 from fbg.importers.saved_net import write_saved
 from fbg.importers.session import PlacedStep, Session
 from fbg.importers.static_quantization import (
@@ -83,21 +84,26 @@ class Net:
         calibrate: Iterable[object] | None = None,
         dtype: str | None = None,
         higher_precision: Sequence[str] = (),
+        equalize: bool = False,
     ) -> None:
         self.dtype = dtype or ("float32" if calibrate is None else "int8")
         self._backends = _backends(backends)
-        if not placement:
-            network = fold_batch_norm(drop_identities(network))
-        self.network = network
-        self._placement = dict(placement or {})
+        self._placement = placed = dict(placement or {})
+        network = drop_identities(take_constants(network, placed), placed)
+        self.network = network = fold_batch_norm(network, placed)
         self.num_threads = num_threads
         self._sessions: OrderedDict[tuple[object, ...], Session] = OrderedDict()
         self._lock = threading.Lock()
         self._check_placement()
         self._shapes = _checked_shapes(network, shapes)
         if calibrate is not None:
-            feeds = (self._checked(_as_feed(feed, network)) for feed in calibrate)
-            found = calibrate_network(network, feeds, runner(num_threads))
+            given: Iterable[Mapping[str, Array]]
+            given = (self._checked(_as_feed(feed, network)) for feed in calibrate)
+            run = runner(num_threads)
+            if equalize:
+                given = list(given)
+                network = equalize_channels(network, channel_ranges(network, given, run))
+            found = calibrate_network(network, given, run)
             kept = _matching(products(network), higher_precision)
             self.network = network = quantize_network(network, found, kept)
         self._bound = _inputs_to_bind(network, self._backends)

@@ -2,13 +2,14 @@
 
 These passes run before types are known; fusions.py has those that need types. What joins the
 pipeline of a convolution needs nothing but an op and its operands, and happens while native
-graphs are built (ops/convolution.py).
+graphs are built (ops/convolution.py). Nodes in `kept` stay nodes of their own, so that they can be
+placed on another back end.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +18,7 @@ import numpy.typing as npt
 
 from fbg.importers.description import Network, Node
 
-__all__ = ["drop_identities", "fold_batch_norm", "readers_of"]
+__all__ = ["drop_identities", "fold_batch_norm", "readers_of", "take_constants", "with_inputs"]
 
 Array = npt.NDArray[Any]
 
@@ -29,27 +30,40 @@ def readers_of(network: Network) -> Counter[str]:
     return readers
 
 
-def drop_identities(network: Network) -> Network:
+def take_constants(network: Network, kept: Collection[str] = ()) -> Network:
+    """Make the tensors of Constant nodes constants of the network, where other passes look."""
+    constants, nodes = dict(network.constants), []
+    for node in network.nodes:
+        value = node.attributes.get("value")
+        named = (node.op, node.domain) == ("Constant", "") and node.name not in kept
+        if named and isinstance(value, np.ndarray):
+            constants[node.outputs[0]] = value
+        else:
+            nodes.append(node)
+    return replace(network, constants=constants, nodes=nodes)
+
+
+def drop_identities(network: Network, kept: Collection[str] = ()) -> Network:
     """Leave out nodes that return their input: Identity, and Dropout where nothing is trained."""
     renamed: dict[str, str] = {}
-    kept = []
+    nodes = []
     for node in network.nodes:
         names = tuple(renamed.get(name, name) for name in node.inputs)
         outputs = [name for name in node.outputs if name]
         trained = len(node.inputs) > 2 and node.inputs[2] != ""
         identity = node.op == "Identity" or (node.op == "Dropout" and not trained)
         inside = len(outputs) == 1 and outputs[0] not in network.outputs
-        if node.domain == "" and identity and inside:
+        if node.domain == "" and identity and inside and node.name not in kept:
             renamed[outputs[0]] = names[0]
             continue
-        kept.append(_with_inputs(node, names))
+        nodes.append(with_inputs(node, names))
     captured = {name for node in network.nodes for name in node.captures}
     if captured & renamed.keys():
         return network
-    return replace(network, nodes=kept)
+    return replace(network, nodes=nodes)
 
 
-def fold_batch_norm(network: Network) -> Network:
+def fold_batch_norm(network: Network, kept: Collection[str] = ()) -> Network:
     """Fold BatchNormalization after a Conv with constant weights into weights and bias."""
     constants = dict(network.constants)
     readers = readers_of(network)
@@ -57,7 +71,9 @@ def fold_batch_norm(network: Network) -> Network:
     replaced: dict[str, Node | None] = {}
     for node in network.nodes:
         conv = writers.get(node.inputs[0]) if node.inputs else None
-        if conv is None or not _foldable(node, conv, constants, readers):
+        if conv is None or not {node.name, conv.name}.isdisjoint(kept):
+            continue
+        if not _foldable(node, conv, constants, readers):
             continue
         scale, bias, mean, variance = (constants[name] for name in node.inputs[1:5])
         factor = scale / np.sqrt(variance + np.float32(node.attributes.get("epsilon", 1e-5)))
@@ -67,7 +83,7 @@ def fold_batch_norm(network: Network) -> Network:
         names = (f"{node.name}.folded_weight", f"{node.name}.folded_bias")
         constants[names[0]] = (w * factor.reshape(-1, *[1] * (w.ndim - 1))).astype(np.float32)
         constants[names[1]] = ((b - mean) * factor + bias).astype(np.float32)
-        folded = _with_inputs(conv, (conv.inputs[0], *names))
+        folded = with_inputs(conv, (conv.inputs[0], *names))
         replaced[conv.name] = replace(folded, outputs=node.outputs, source=_source(folded, node))
         replaced[node.name] = None
     nodes = [replaced.get(node.name, node) for node in network.nodes]
@@ -86,7 +102,7 @@ def _foldable(
     )
 
 
-def _with_inputs(node: Node, inputs: tuple[str, ...]) -> Node:
+def with_inputs(node: Node, inputs: tuple[str, ...]) -> Node:
     """Return the node with other inputs; its source follows."""
     if inputs == node.inputs:
         return node

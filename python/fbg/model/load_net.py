@@ -43,6 +43,7 @@ def load_net(
     backends: Sequence[str] | None = None,
     placement: Mapping[str, str] | None = None,
     higher_precision: Sequence[str] = (),
+    equalize: bool = False,
 ) -> Net:
     """Return the network of a file or of a saved network.
 
@@ -56,6 +57,8 @@ def load_net(
         )
     if higher_precision and calibrate is None:
         raise ValueError("load: higher_precision of an ONNX file goes with dtype='int8'")
+    if equalize and calibrate is None:
+        raise ValueError("load: equalize goes with dtype='int8' and calibrate")
     saved = not is_onnx(path)
     if saved and calibrate is not None:
         raise ValueError(f"load: calibrate must be None: {path} is a saved network")
@@ -84,4 +87,5 @@ def load_net(
         calibrate=calibrate,
         dtype=stored,
         higher_precision=higher_precision,
+        equalize=equalize,
     )

@@ -1,0 +1,121 @@
+"""Cross-layer equalization: the same function, with channels that use more of their 8 bits."""
+
+import numpy as np
+import pytest
+from onnx import helper
+
+import fbg
+from fbg.importers.equalization import channel_ranges, equalize_channels, pairs_of
+from fbg.importers.net import Net, runner
+from helpers.onnx_models import make_net
+
+SHAPE = (1, 3, 12, 12)
+INPUTS = {"x": (np.float32, SHAPE)}
+
+
+def node(op, inputs, output, **attributes):
+    return helper.make_node(op, inputs, [output], **{"name": output, **attributes})
+
+
+def separable(function="Relu", spread=1.5, bias=0.2, pads=1, bound=6.0):
+    """Convolutions, of 16 channels between them, whose sizes differ by powers of 10."""
+    rng = np.random.default_rng(3)
+    sizes = (10 ** rng.uniform(-spread, spread, (2, 16, 1, 1, 1))).astype(np.float32)
+    w1, w2, w3 = (
+        (rng.standard_normal(shape) / np.sqrt(np.prod(shape[1:]))).astype(np.float32)
+        for shape in [(16, 3, 3, 3), (16, 1, 3, 3), (8, 16, 1, 1)]
+    )
+    w1 *= sizes[0]
+    w2 *= sizes[1] / sizes[0]
+    w3 /= sizes[1].reshape(1, 16, 1, 1)
+    constants = {"w1": w1, "w2": w2, "w3": w3, "zero": np.float32(0), "top": np.float32(bound)}
+    constants["b1"] = (bias * sizes[0]).astype(np.float32).ravel()
+    constants["b2"] = (bias * sizes[1]).astype(np.float32).ravel()
+    borders = [pads] * 4
+    nodes = [node("Conv", ["x", "w1", "b1"], "c1", name="first", pads=[1] * 4)]
+    more = ["zero", "top"] if function == "Clip" else []
+    nodes.append(node(function, ["c1", *more], "r1"))
+    nodes.append(node("Conv", ["r1", "w2", "b2"], "c2", name="second", pads=borders, group=16))
+    nodes.append(node(function, ["c2", *more], "r2"))
+    nodes.append(node("Conv", ["r2", "w3"], "y", name="third"))
+    return nodes, constants
+
+
+def images(count, seed=0):
+    rng = np.random.default_rng(seed)
+    return [rng.standard_normal(SHAPE, dtype=np.float32) for _ in range(count)]
+
+
+def equalized(network, feeds):
+    run = runner(None)
+    return equalize_channels(network, channel_ranges(network, [{"x": x} for x in feeds], run))
+
+
+@pytest.mark.parametrize("function", ["Relu", "Identity"])
+@pytest.mark.parametrize("bias", [0.2, 5.0])
+@pytest.mark.parametrize("pads", [0, 1])
+def test_the_function_stays_the_same(function, bias, pads):
+    exact = make_net(*args(function=function, bias=bias, pads=pads))
+    network = equalized(exact.network, images(3))
+    assert [pair.first.name for pair in pairs_of(network)] == ["first", "second"]
+    for x in images(3):
+        wanted = exact(x)
+        np.testing.assert_allclose(Net(network)(x), wanted, 1e-4, 1e-4 * np.abs(wanted).max())
+
+
+def args(**options):
+    nodes, constants = separable(**options)
+    return nodes, INPUTS, ["y"], constants
+
+
+def test_channels_between_convolutions_get_the_same_range():
+    network = equalized(make_net(*args()).network, images(3))
+    ranges = channel_ranges(network, [{"x": x} for x in images(3)], runner(None))
+    high = ranges[pairs_of(network)[0].between][1]
+    np.testing.assert_allclose(high, high.max(), 1e-4)
+
+
+def test_a_minimum_is_absorbed_where_nothing_is_padded():
+    exact = make_net(*args(bias=5.0, pads=0)).network
+    between = [pair.between for pair in pairs_of(exact)]
+    feeds = [{"x": x} for x in images(3)]
+    before = channel_ranges(exact, feeds, runner(None))
+    after = channel_ranges(equalized(exact, images(3)), feeds, runner(None))
+    for name in between:
+        assert (before[name][0] > 0).any()
+        np.testing.assert_allclose(after[name][0], 0, atol=1e-4 * after[name][1].max())
+
+
+@pytest.mark.parametrize("bound", [3.0, 40.0])
+def test_a_clip_cuts_off_what_it_did(bound):
+    exact = make_net(*args(function="Clip", bound=bound))
+    network = equalized(exact.network, images(3))
+    assert len(pairs_of(network)) == 2
+    for x in images(3):
+        wanted = exact(x)
+        np.testing.assert_allclose(Net(network)(x), wanted, 1e-4, 1e-4 * np.abs(wanted).max())
+
+
+@pytest.mark.parametrize("function", ["Relu", "Clip"])
+def test_uneven_channels_lose_less_in_8_bits(function):
+    exact = make_net(*args(function=function, bound=40.0))
+
+    def cosine(**options):
+        net = make_net(*args(function=function, bound=40.0), calibrate=images(4), **options)
+        pairs = [(exact(x).ravel(), net(x).ravel()) for x in images(4, seed=1)]
+        return np.mean([a @ b / np.linalg.norm(a) / np.linalg.norm(b) for a, b in pairs])
+
+    assert cosine() < 0.99
+    assert cosine(equalize=True) > 0.998
+
+
+def test_a_tensor_with_other_readers_is_left_alone():
+    nodes, constants = separable()
+    nodes.append(node("Relu", ["r1"], "z"))
+    network = make_net(nodes, INPUTS, ["y", "z"], constants).network
+    assert [pair.first.name for pair in pairs_of(network)] == ["second"]
+
+
+def test_equalizing_takes_inputs_to_calibrate_on():
+    with pytest.raises(ValueError, match="equalize goes with"):
+        fbg.load("some.onnx", equalize=True)
