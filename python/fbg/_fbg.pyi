@@ -433,3 +433,12 @@ def conv_float16(
 def conv_bfloat16(
     w: _Floats, geometry: ConvGeometry, granularity: str, symmetric: bool
 ) -> ConvBFloat16: ...
+
+# bind_search.cc: queries are contiguous (Q, n), rows of the corpus (N, n) too; the metric is
+# "cosine" with queries of length 1, "dot" of float32 or int8, or "hamming" of uint8.
+def similarity(
+    queries: npt.NDArray[Any], corpus: npt.NDArray[Any], metric: str, num_threads: int
+) -> npt.NDArray[Any]: ...
+def search(
+    queries: npt.NDArray[Any], corpus: npt.NDArray[Any], metric: str, top_k: int, num_threads: int
+) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]: ...

@@ -20,6 +20,7 @@ void bind_graph(pybind11::module_& m);           // graphs
 void bind_plan(pybind11::module_& m);            // plans of graphs
 void bind_tensor(pybind11::module_& m);          // ops of tensors, and their runs
 void bind_tensor_product(pybind11::module_& m);  // products of tensors that vary, attention
+void bind_search(pybind11::module_& m);          // scores of embeddings, and the best ones
 void bind_tuner(pybind11::module_& m);           // the tuner of blockings
 
 // Throws ValueError with the message unless the condition holds.

@@ -1,5 +1,6 @@
 """Quantized embeddings and exact search: formulas of sentence-transformers, brute force, errors."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fbg
-from fbg.tasks import search
+
+
+@pytest.fixture
+def threads_as_before() -> Iterator[None]:
+    before = fbg.get_num_threads()
+    yield
+    fbg.set_num_threads(before)
 
 
 def draw(seed: int, *shape: int) -> np.ndarray:
@@ -117,9 +124,7 @@ def test_similarity_is_brute_force(
 
 @pytest.mark.parametrize(("metric", "dtype"), CASES)
 @pytest.mark.parametrize("top_k", [1, 7, 500])
-def test_search_finds_the_best_of_every_block(
-    monkeypatch: pytest.MonkeyPatch, metric: Any, dtype: str, top_k: int
-) -> None:
+def test_search_finds_the_best_of_all(metric: Any, dtype: str, top_k: int) -> None:
     queries = embeddings(metric, dtype, 3, 4, 24)
     corpus = embeddings(metric, dtype, 4, 203, 24)
     corpus[100:110] = corpus[:10]  # equal scores: the first comes first
@@ -129,8 +134,8 @@ def test_search_finds_the_best_of_every_block(
         best = np.argsort(-row.astype(np.float64), kind="stable")[:top_k]
         assert [hit["corpus_id"] for hit in hits] == best.tolist()
         assert [hit["score"] for hit in hits] == row[best].tolist()
-    monkeypatch.setattr(search, "ROWS", 17)
-    assert fbg.semantic_search(queries, corpus, top_k, metric) == whole
+    in_turn = [fbg.semantic_search(query, corpus, top_k, metric)[0] for query in queries]
+    assert in_turn == whole
 
 
 def test_search_of_nothing_finds_nothing() -> None:
@@ -173,9 +178,50 @@ def test_scores_that_are_no_numbers_come_last() -> None:
     assert [hit["corpus_id"] for hit in found][-1] == 7
 
 
-def test_bits_are_counted_in_blocks_of_the_corpus() -> None:
-    rng = np.random.default_rng(2)
-    bits = rng.integers(0, 2, (2 * search.BIT_ROWS + 7, 40)).astype(np.uint8)
-    packed = np.packbits(bits, axis=1)
-    wanted = -(bits[:3, None] != bits[None]).sum(axis=2)
-    np.testing.assert_array_equal(fbg.similarity(packed[:3], packed, "hamming"), wanted)
+@pytest.mark.parametrize("isa", fbg.isa.supported())
+@pytest.mark.parametrize(("metric", "dtype"), CASES)
+@pytest.mark.usefixtures("threads_as_before")
+def test_threads_and_blocks_do_not_change_a_search(metric: Any, dtype: str, isa: str) -> None:
+    queries = embeddings(metric, dtype, 3, 7, 70)
+    corpus = embeddings(metric, dtype, 4, 20_011, 70)
+    corpus[15_000:15_100] = corpus[:100]  # equal scores in the shares of two threads
+    with fbg.isa.limit(isa):
+        results = []
+        for threads in (1, 2, 3):
+            fbg.set_num_threads(threads)
+            results.append(fbg.semantic_search(queries, corpus, 30, metric))
+        scores = fbg.similarity(queries, corpus, metric)
+        best = np.argsort(-scores.astype(np.float64), axis=1, kind="stable")[:, :30]
+        assert results[0] == results[1] == results[2]
+        assert [[hit["corpus_id"] for hit in hits] for hits in results[0]] == best.tolist()
+
+
+@pytest.mark.parametrize(("metric", "dtype"), CASES)
+def test_a_corpus_may_lie_in_any_way(metric: Any, dtype: str) -> None:
+    queries, wide = embeddings(metric, dtype, 3, 3, 24), embeddings(metric, dtype, 4, 60, 48)
+    for corpus in (wide[:, :24], wide[::2, 24:], wide[::-1, :24], wide[:, ::2], wide[:0, :24]):
+        wanted = fbg.semantic_search(queries, corpus.copy(), 5, metric)
+        assert fbg.semantic_search(queries, corpus, 5, metric) == wanted
+        some = fbg.similarity(queries[::-1], corpus, metric)
+        np.testing.assert_array_equal(some, fbg.similarity(queries, corpus.copy(), metric)[::-1])
+
+
+@pytest.mark.parametrize("columns", [48, 63, 64, 65, 8191, 8192, 8200])
+def test_extreme_bits_and_bytes_are_exact(columns: int) -> None:
+    ones, zeros = np.full((2, columns), 255, np.uint8), np.zeros((5, columns), np.uint8)
+    assert (fbg.similarity(ones, zeros, "hamming") == -8 * columns).all()
+    low = np.full((5, columns), -128, np.int8)
+    assert (fbg.similarity(low[:2], low, "dot") == 128 * 128 * columns).all()
+
+
+def test_sums_that_would_overflow_are_refused() -> None:
+    wide = np.zeros((1, 1 << 17), np.int8)
+    with pytest.raises(ValueError, match="at most 131071 columns, got 131072"):
+        fbg.similarity(wide, wide, "dot")
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_scores_may_come_in_any_order(order: int) -> None:
+    corpus = np.arange(5000, dtype=np.float32)[::order].reshape(-1, 1)
+    found = fbg.semantic_search(np.ones((1, 1), np.float32), corpus, 700, "dot")[0]
+    assert [hit["score"] for hit in found] == list(range(4999, 4299, -1))
