@@ -14,6 +14,8 @@ os.environ |= {
     "ANONYMIZED_TELEMETRY": "False",
     "HAYSTACK_TELEMETRY_ENABLED": "False",
     "RAY_USAGE_STATS_ENABLED": "0",
+    "DAFT_ANALYTICS_ENABLED": "0",
+    "DO_NOT_TRACK": "true",
 }
 
 PROMPTS = {"prompts": {"query": "find: ", "document": "text: "}}
