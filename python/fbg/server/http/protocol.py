@@ -119,17 +119,16 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def on_response_complete(self) -> None:
         """As uvicorn's, with the deadline of the connection instead of a timer for each request."""
-        self.server_state.total_requests += 1
-        if self.transport.is_closing():
+        if self.pipeline or self.transport.is_closing():
+            super().on_response_complete()  # which begins with the next request
             return
+        self.server_state.total_requests += 1
         if self.flow.write_paused:
             self._held_back = True
             self.flow.pause_reading()
         else:
             self.flow.resume_reading()
-        if self.pipeline:
-            self._start_asgi_task(*self.pipeline.pop())
-        elif self._deadline is None:
+        if self._deadline is None:
             self._wait_for(self.timeout_keep_alive, idle=True)
 
     def resume_writing(self) -> None:
