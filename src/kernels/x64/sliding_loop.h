@@ -61,17 +61,19 @@ class SlidingLoop : public SimdAssembler {
     return kx <= x && (x - kx) % key_.step == 0 ? (x - kx) / key_.step % places_ : -1;
   }
   Address arg(std::size_t offset) { return ptr[args_ + static_cast<int>(offset)]; }
+  Address row_pointer(int r) {
+    return ptr[segment_ + static_cast<int>(offsetof(SlidingSegment, rows)) + r * 8];
+  }
   // row_ + move_ = the block's channels in row r of the column
   void find_row(int r) {
-    mov(row_, ptr[segment_ + static_cast<int>(offsetof(SlidingSegment, rows)) + r * 8]);
+    mov(row_, row_pointer(r));
     mov(move_, ptr[segment_ + static_cast<int>(offsetof(SlidingSegment, moves)) + r * 8]);
     and_(move_, offset_);
   }
 
-  // Keeps the pointers to rows [first, first + count) in registers. No row of padding is in a
-  // segment that has any other.
+  // Keeps the pointers to rows [first, first + count) in registers, of segments that have either no
+  // row of padding or no other (key.inside).
   void keep_rows(int first, int count) {
-    keeps_rows_ = true;
     first_kept_ = first;
     kept_rows_ = count;
   }
@@ -83,7 +85,11 @@ class SlidingLoop : public SimdAssembler {
   }
   // The block's channels in row r of the column.
   Xbyak::RegExp pixel(int r) {
-    if (keeps_rows_) return free_register(r - first_kept_) + offset_;
+    if (kept_rows_ > 0) return free_register(r - first_kept_) + offset_;
+    if (key_.inside) {
+      mov(row_, row_pointer(r));
+      return row_ + offset_;
+    }
     find_row(r);
     return row_ + move_;
   }
@@ -164,11 +170,9 @@ class SlidingLoop : public SimdAssembler {
   void begin_segment() {
     mov(columns_, ptr[segment_ + static_cast<int>(offsetof(SlidingSegment, columns))]);
     mov(offset_, arg(offsetof(SlidingArgs, channel)));
-    if (!keeps_rows_) return;
-    and_(offset_, ptr[segment_ + static_cast<int>(offsetof(SlidingSegment, moves))]);
-    for (int i = 0; i < kept_rows_; ++i)
-      mov(free_register(i),
-          ptr[segment_ + static_cast<int>(offsetof(SlidingSegment, rows)) + (first_kept_ + i) * 8]);
+    if (key_.inside)
+      and_(offset_, ptr[segment_ + static_cast<int>(offsetof(SlidingSegment, moves))]);
+    for (int i = 0; i < kept_rows_; ++i) mov(free_register(i), row_pointer(first_kept_ + i));
   }
 
   void advance() {
@@ -177,7 +181,6 @@ class SlidingLoop : public SimdAssembler {
   }
 
   const Reg64 saved_[6] = {rbx, rbp, r12, r13, r14, r15};
-  bool keeps_rows_ = false;
   int first_kept_ = 0, kept_rows_ = 0;
   Xbyak::Label next_segment_;
 };
