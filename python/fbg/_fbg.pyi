@@ -365,6 +365,9 @@ class ConvGeometry:
     ) -> None: ...
     def output_shape(self, batch: int, spatial: Sequence[int]) -> list[int]: ...
 
+class _ConvCall:
+    def run(self, x: object, out: object, /) -> bool: ...
+
 class _PreparedConv:
     output: tuple[int, list[int]]
     dtype: np.dtype[Any]
@@ -380,6 +383,9 @@ class _PreparedConv:
         zero_point: int,
         out: npt.NDArray[Any] | None,
     ) -> npt.NDArray[Any]: ...
+    def bind(  # shapes: of x and out
+        self, stages: Sequence[Stage], scale: float, zero_point: int, *shapes: Sequence[int]
+    ) -> _ConvCall: ...
 
 class _ConvWeights:
     nbytes: int

@@ -7,6 +7,7 @@
 #include "bindings/bindings.h"
 #include "bindings/gemm_call.h"
 #include "bindings/gil.h"
+#include "bindings/prepared_call.h"
 #include "fbg/conv/conv.h"
 #include "fbg/core/threads.h"
 
@@ -79,6 +80,19 @@ ConvInput input_of(const PreparedConv<Acc>& p, const py::array& x) {
   }
 }
 
+// All phases, without the GIL.
+template <class Acc>
+void compute(const PreparedConv<Acc>& p, const ConvInput& input, const std::vector<Stage>& stages,
+             OutputView out) {
+  const GilRelease release;
+  begin_run(stages, p.conv.shape().out_pixels());
+  std::byte* const workspace = thread_workspace(p.conv.workspace_bytes());
+  for (int phase = 0; phase < p.conv.phases(); ++phase)
+    run_team(p.threads, [&](int thread_id, int threads) noexcept {
+      p.conv.run(input, stages, out, workspace, phase, thread_id, threads);
+    });
+}
+
 template <class Acc>
 py::array run(const PreparedConv<Acc>& p, const py::array& x, const std::vector<PyStage>& py_stages,
               float scale, std::int32_t zero_point, const py::object& out) {
@@ -97,18 +111,79 @@ py::array run(const PreparedConv<Acc>& p, const py::array& x, const std::vector<
     require_output(out, dtype, m, n, a, py_stages, "conv");
     c = py::reinterpret_borrow<py::array>(out);
   }
-  const OutputView view = output_view(c);
-  {
-    const GilRelease release;
-    begin_run(stages, m);
-    std::byte* const workspace = thread_workspace(p.conv.workspace_bytes());
-    for (int phase = 0; phase < p.conv.phases(); ++phase)
-      run_team(p.threads, [&](int thread_id, int threads) noexcept {
-        p.conv.run(input, stages, view, workspace, phase, thread_id, threads);
-      });
-  }
+  compute(p, input, stages, output_view(c));
   return c;
 }
+
+// A prepared convolution with its pipeline, for calls in a loop. What they have in common was
+// checked by an ordinary call.
+template <class Acc>
+class ConvCall {
+ public:
+  ConvCall(const PreparedConv<Acc>& prepared, std::vector<PyStage> stages, float scale,
+           std::int32_t zero_point, std::vector<py::ssize_t> x_shape,
+           std::vector<py::ssize_t> out_shape)
+      : prepared_(prepared),
+        py_stages_(std::move(stages)),
+        scale_(scale),
+        zero_point_(zero_point),
+        x_shape_(std::move(x_shape)),
+        out_shape_(std::move(out_shape)),
+        x_(prepared.source == ConvSource::int8       ? dtype_of<std::int8_t>()
+           : prepared.source == ConvSource::quantize ? dtype_of<float>()
+                                                     : dtype_of<typename Acc::A>()),
+        out_(dtype_of(prepared.conv.output_type())) {
+    const std::int64_t n = prepared.weights.geometry().out_channels;
+    stages_ = native_stages(py_stages_, prepared.conv.shape().out_pixels(), n, "conv");
+    for (const PyStage& s : py_stages_) {
+      if (s.has_array()) bound_.push_back(byte_range(s.array()));
+      if (s.writes()) written_.push_back(bound_.back());
+    }
+  }
+
+  // Writes the result for x to `out`. False, and nothing done, unless both are dense arrays of the
+  // right shapes and types, apart from each other and from those of the stages: other arrays are
+  // for an ordinary call, which knows every rule and what to say.
+  bool run(py::handle x_object, py::handle out_object) const {
+    if (!is_dense(x_object, x_shape_, x_) || !is_dense(out_object, out_shape_, out_)) return false;
+    const auto x = py::reinterpret_borrow<py::array>(x_object);
+    auto out = py::reinterpret_borrow<py::array>(out_object);
+    if (!out.writeable() || x.size() == 0 || out.size() == 0) return false;
+    const ByteRange from = byte_range(x), to = byte_range(out);
+    const auto none_overlaps = [](const std::vector<ByteRange>& arrays, const ByteRange& bytes) {
+      return std::ranges::none_of(arrays, [&](const ByteRange& r) { return bytes.overlaps(r); });
+    };
+    if (from.overlaps(to) || !none_overlaps(bound_, to) || !none_overlaps(written_, from))
+      return false;
+    const Conv<Acc>& conv = prepared_.conv;
+    ConvInput input = ConvInput::dense(x.data(), prepared_.weights.geometry(), conv.shape());
+    input.scale = scale_;
+    input.zero_point = zero_point_;
+    const OutputView view{out.mutable_data(), out_shape_.back() * out_.size()};
+    compute(prepared_, input, stages_, view);
+    return true;
+  }
+
+ private:
+  static bool is_dense(py::handle object, const std::vector<py::ssize_t>& shape,
+                       const ElementType& type) {
+    if (!py::isinstance<py::array>(object)) return false;
+    const auto a = py::reinterpret_borrow<py::array>(object);
+    constexpr int kWanted =
+        py::detail::npy_api::NPY_ARRAY_C_CONTIGUOUS_ | py::detail::npy_api::NPY_ARRAY_ALIGNED_;
+    return std::equal(shape.begin(), shape.end(), a.shape(), a.shape() + a.ndim()) &&
+           (a.flags() & kWanted) == kWanted && type.matches(a);
+  }
+
+  const PreparedConv<Acc>& prepared_;
+  const std::vector<PyStage> py_stages_;  // owners of the arrays
+  const float scale_;
+  const std::int32_t zero_point_;
+  const std::vector<py::ssize_t> x_shape_, out_shape_;
+  const ElementType x_, out_;
+  std::vector<Stage> stages_;
+  std::vector<ByteRange> bound_, written_;  // arrays of the stages; those they write
+};
 
 // Weights (O, taps, I / groups), dense, as Python laid them out.
 template <class T>
@@ -181,8 +256,19 @@ void bind_family(py::module_& m, const char* name) {
         return std::make_unique<Prepared>(
             Prepared{w, options.source, threads, Conv<Acc>(w, stages, shape, options)});
       });
+  bound_class<ConvCall<Acc>>(m, (std::string("Call") + name).c_str())
+      .def("run", &ConvCall<Acc>::run);
   bound_class<Prepared>(m, (std::string("Prepared") + name).c_str())
       .def("run", &run<Acc>)
+      .def(
+          "bind",
+          [](const Prepared& p, const std::vector<PyStage>& stages, float scale,
+             std::int32_t zero_point, const std::vector<py::ssize_t>& x_shape,
+             const std::vector<py::ssize_t>& out_shape) {
+            return std::make_unique<ConvCall<Acc>>(p, stages, scale, zero_point, x_shape,
+                                                   out_shape);
+          },
+          py::keep_alive<0, 1>())
       .def_property_readonly("output",
                              [](const Prepared& p) {
                                const ConvShape& s = p.conv.shape();

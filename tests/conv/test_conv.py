@@ -235,3 +235,44 @@ def test_empty_results_have_their_shape() -> None:
     for algorithm in point.algorithms((2, 6, 0, 4)):
         y = fbg.conv(np.zeros((2, 6, 0, 4), np.float32), point, algorithm=algorithm.name)
         assert y.shape == (2, 6, 0, 8)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "float32"])
+def test_every_call_of_a_prepared_convolution_checks_its_arrays(dtype: str) -> None:
+    rng = np.random.default_rng(3)
+    w = rng.standard_normal((8, 8, 1, 1), np.float32)
+    wc = fbg.PackedConv(w, dtype=dtype)
+    residual = rng.standard_normal((20, 8), np.float32)
+    stages = [fbg.Dequantize(), fbg.Add(residual)] if dtype == "int8" else [fbg.Add(residual)]
+    call = fbg.prepare(wc, stages, shape=(1, 4, 5, 8))
+    x = rng.standard_normal((1, 4, 5, 8), np.float32)
+    expected = call(x)
+    out = np.empty_like(expected)
+    wide = np.zeros((1, 4, 5, 16), np.float32)
+    for _ in range(3):
+        assert call(x, out) is out
+        np.testing.assert_array_equal(out, expected)
+        np.testing.assert_array_equal(call(wide[..., :8] + x), expected)
+        call(x, wide[..., 8:])
+        np.testing.assert_array_equal(wide[..., 8:], expected)
+        wide[...] = 0
+        with pytest.raises(ValueError, match="x must be"):
+            call(x[:, :3], out)
+        with pytest.raises(ValueError, match="x must be"):
+            call(x.astype(np.float64), out)
+        with pytest.raises(ValueError, match="out must have shape"):
+            call(x, out[:, :3])
+        with pytest.raises(TypeError, match="out must be"):
+            call(x, out.tolist())
+        with pytest.raises((TypeError, ValueError), match="out"):
+            call(x, out.astype(np.float64))
+        with pytest.raises(ValueError, match="overlap"):
+            call(x, x)
+        frozen = out.copy()
+        frozen.flags.writeable = False
+        with pytest.raises(ValueError, match="read-only"):
+            call(x, frozen)
+        in_place = residual.reshape(expected.shape)
+        saved = in_place.copy()
+        np.testing.assert_array_equal(call(x, in_place), expected)
+        in_place[...] = saved

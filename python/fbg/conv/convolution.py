@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -308,6 +308,7 @@ class PreparedConv:
             "prepare",
         )
         self._output_shape = wc.output_shape(self._shape)
+        self._call: Any = None  # what calls in a loop have in common, from the first one on
 
     def trial(self) -> Trial:
         """Return what `fbg.tune` times: an x of the prepared shape, with random pixels."""
@@ -373,17 +374,18 @@ class PreparedConv:
 
     def __call__(self, x: Array, out: Array | None = None) -> Array:
         """Return the result for an x of the shape and dtype that were prepared."""
+        if self._call is not None and self._call.run(x, out):
+            return cast(Array, out)
         if not isinstance(x, np.ndarray) or x.shape != self._shape or x.dtype != self._x_dtype:
             got = f"{x.dtype}{x.shape}" if isinstance(x, np.ndarray) else type(x).__name__
             raise ValueError(f"call: x must be {self._x_dtype}{self._shape}, got {got}")
-        return _run(
-            self._prepared,
-            _dense_channels(x),
-            self._output_shape,
-            self._pipeline,
-            self._quant,
-            out,
-        )
+        stages, quant = self._pipeline, self._quant
+        y = _run(self._prepared, _dense_channels(x), self._output_shape, stages, quant, out)
+        if self._call is None:
+            self._call = self._prepared.bind(
+                stages._native, quant.scale, quant.zero_point, self._shape, self._output_shape
+            )
+        return y
 
     def __repr__(self) -> str:
         stages = f", {self._pipeline}" if self._pipeline.stages else ""
