@@ -9,6 +9,7 @@
 #include "conv/algorithm.h"
 #include "conv/cost.h"
 #include "conv/padding.h"
+#include "conv/tiles.h"
 #include "fbg/conv/pack_im2col.h"
 #include "simd/rows.h"
 
@@ -118,7 +119,12 @@ class Im2ColStep final : public ConvStep<Acc> {
     for (std::int64_t i = 0; i < p.geometry.groups; ++i)
       weights_.push_back(&p.weights.panels(i, p.geometry.depth()));
     // Groups are alike: one product serves them all.
-    product_ = std::make_unique<Product>(*weights_.front(), p.stages, rows, p.features);
+    const std::int64_t groups = weights_.front()->groups();
+    const Geometry plain = choose_geometry(Acc::kind, p.features, {}, groups);
+    const Geometry tile = conv_tile(p, plain, groups, rows);
+    Blocking blocking;
+    if (tile.max_rows < plain.max_rows) blocking.rows = tile.max_rows;
+    product_ = std::make_unique<Product>(*weights_.front(), p.stages, rows, p.features, blocking);
   }
   std::string kernel() const override { return product_->kernel_name(); }
   std::size_t workspace_bytes() const noexcept override {

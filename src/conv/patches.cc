@@ -19,6 +19,7 @@
 #include "conv/cost.h"
 #include "conv/padding.h"
 #include "conv/thread_memory.h"
+#include "conv/tiles.h"
 #include "fbg/gemm/tile_loop.h"
 #include "fbg/gemm/tile_share.h"
 #include "simd/lanes.h"
@@ -52,8 +53,8 @@ class PatchesStep final : public ConvStep<Acc> {
   explicit PatchesStep(const ConvProblem<Acc>& p)
       : geometry_(p.geometry),
         shape_(p.shape),
-        tile_(patch_geometry(p)),
-        key_(conv_kernel_key(p, tile_)),
+        tile_(conv_tile(p, patch_geometry(p), 0, volume(p.shape.output))),
+        key_(product_key(p, tile_)),
         output_(key_.output()),
         terms_(p.geometry, key_),
         tiles_(BalancedSplit::split(volume(p.shape.output), tile_.max_rows)),
@@ -280,13 +281,15 @@ double cost(const ConvProblem<Acc>& p) {
   const Geometry tile = patch_geometry(p);
   const std::int64_t groups = round_up(ceil_div(g.depth(), Acc::format.kr), tile.block_groups);
   const BalancedSplit tiles = BalancedSplit::split(volume(p.shape.output), tile.max_rows);
-  const bool in_place = tile.block_groups > 1 && pixels_are_patches(g, groups);
+  const bool in_place = pixels_are_patches(g, groups);
   const double products = static_cast<double>(p.shape.batch * tiles.count) *
-                          tile_cost(tile, tiles.largest, groups) * (in_place ? 1.0 : 1.1);
+                          tile_cost(tile, tiles.largest, groups) * (in_place ? 1.0 : 1.1) *
+                          relative_cost(p, tile, volume(p.shape.output));
   const double vectors = static_cast<double>(ceil_div(g.out_channels, tile.lanes));
   const double rows = static_cast<double>(p.shape.out_pixels());
   const double runs = static_cast<double>(g.kernel[0] * g.kernel[1]);
-  const double finish = in_place ? (p.stages.empty() ? 2 : 5) : p.stages.empty() ? 3 : 10;
+  const bool overlapped = in_place && tile.block_groups > 1;  // with the products of the next tile
+  const double finish = overlapped ? (p.stages.empty() ? 2 : 5) : p.stages.empty() ? 3 : 10;
   const double gather = in_place ? 0 : runs * 4 + static_cast<double>(g.depth()) / 8;
   return vectors * products + rows * (vectors * finish + gather);
 }

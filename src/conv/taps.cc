@@ -19,6 +19,7 @@
 #include "conv/cost.h"
 #include "conv/padding.h"
 #include "conv/thread_memory.h"
+#include "conv/tiles.h"
 #include "fbg/gemm/tile_loop.h"
 #include "fbg/gemm/tile_share.h"
 
@@ -38,6 +39,11 @@ struct Segment {
   std::int64_t lda;
 };
 
+// What all groups of columns need to know of a tile.
+struct TileRows {
+  std::int64_t first, height;  // rows of C
+};
+
 constexpr std::int64_t kBlockBytes = 512 << 10;  // of segments copied for a block of tiles
 constexpr std::int64_t kBlockTiles = 32;
 
@@ -54,10 +60,15 @@ Runs split_runs(const ConvGeometry& g) {
 // A matrix unit multiplies whole blocks of each run, so for integers runs must be long enough.
 // Floats use it where the other algorithms do, which see one run of the whole depth.
 template <class Acc>
-Geometry taps_geometry(const ConvProblem<Acc>& p) {
+std::int64_t groups_at_a_time(const ConvProblem<Acc>& p) {
   const std::int64_t depth =
       is_integer(Acc::kind) ? split_runs(p.geometry).size : p.geometry.depth();
-  return choose_geometry(Acc::kind, p.features, {}, ceil_div(depth, Acc::format.kr));
+  return ceil_div(depth, Acc::format.kr);
+}
+
+template <class Acc>
+Geometry taps_geometry(const ConvProblem<Acc>& p) {
+  return choose_geometry(Acc::kind, p.features, {}, groups_at_a_time(p));
 }
 
 template <class Acc>
@@ -66,8 +77,8 @@ class TapsStep final : public ConvStep<Acc> {
   explicit TapsStep(const ConvProblem<Acc>& p)
       : geometry_(p.geometry),
         shape_(p.shape),
-        tile_(taps_geometry(p)),
-        key_(conv_kernel_key(p, tile_)),
+        tile_(conv_tile(p, taps_geometry(p), groups_at_a_time(p), p.shape.output[2])),
+        key_(product_key(p, tile_)),
         output_(key_.output()),
         terms_(p.geometry, key_),
         tiles_(BalancedSplit::split(p.shape.output[2], tile_.max_rows)),
@@ -130,6 +141,7 @@ class TapsStep final : public ConvStep<Acc> {
     ColumnTerms terms;   // [group][column of the group, padded]
     TileArgs* args;      // [tile of a chain]
     BlockPair* pairs;    // [tile of a chain][run]
+    TileRows* tiles;     // [tile of the block]
     Segment* segments;   // [tile of the block][kernel row]
     std::byte* copies;
     TilePlace place;
@@ -143,6 +155,7 @@ class TapsStep final : public ConvStep<Acc> {
     t.terms = terms_.take(memory);
     t.args = memory.take<TileArgs>(kChainedTiles);
     t.pairs = memory.take<BlockPair>(kChainedTiles * std::ssize(runs_));
+    t.tiles = memory.take<TileRows>(block_tiles_);
     t.segments = memory.take<Segment>(block_tiles_ * kernel_rows());
     t.copies = memory.take<std::byte>(block_tiles_ * kernel_rows() * segment_bytes_);
     return t;
@@ -196,18 +209,20 @@ class TapsStep final : public ConvStep<Acc> {
 
   void run_block(const ConvRun& run, Range tiles, Range cols, Thread& t) const noexcept {
     const std::int64_t rows = kernel_rows();
-    for (std::int64_t i = 0; i < tiles.size(); ++i)
-      find_segments(run, tile(tiles.begin + i), t.segments + i * rows,
-                    t.copies + i * rows * segment_bytes_, t);
+    for (std::int64_t i = 0; i < tiles.size(); ++i) {
+      const Tile at = tile(tiles.begin + i);
+      t.tiles[i] = {run.grid.row(at.image, at.z, at.y, at.x), at.height};
+      find_segments(run, at, t.segments + i * rows, t.copies + i * rows * segment_bytes_, t);
+    }
     for (std::int64_t group = 0; group < geometry_.groups; ++group)
       for_each_column_group(tile_, tiles_.largest, cols, [&](const ColumnGroup& columns) {
-        run_columns(run, tiles, group, columns, t);
+        run_columns(run, tiles.size(), group, columns, t);
       });
   }
 
   // All tiles of a block against one group of columns, whose panels stay near.
-  void run_columns(const ConvRun& run, Range tiles, std::int64_t group, const ColumnGroup& columns,
-                   Thread& t) const noexcept {
+  void run_columns(const ConvRun& run, std::int64_t tiles, std::int64_t group,
+                   const ColumnGroup& columns, Thread& t) const noexcept {
     const std::int64_t col = columns.col;
     const PackedB<Acc>& b = *weights_[static_cast<std::size_t>(group)];
     constexpr std::int64_t kGroupBytes = PackedB<Acc>::kGroupBytes;
@@ -238,9 +253,8 @@ class TapsStep final : public ConvStep<Acc> {
         run_tiles(tile_, kernels_, columns, height,
                   {t.args, static_cast<std::size_t>(std::exchange(count, 0))});
       };
-      for (std::int64_t i = 0; i < tiles.size(); ++i) {
-        const Tile at = tile(tiles.begin + i);
-        if (at.height != height) continue;
+      for (std::int64_t i = 0; i < tiles; ++i) {
+        if (t.tiles[i].height != height) continue;
         const Segment* const segments = t.segments + i * kernel_rows();
         BlockPair* const pairs = t.pairs + count * std::ssize(runs_);
         for (std::size_t r = 0; r < runs_.size(); ++r) {
@@ -249,9 +263,9 @@ class TapsStep final : public ConvStep<Acc> {
           pairs[r].lda = segment.lda;
         }
         // Pixels of the next tile, which may lie in the L3.
-        if (tile_.block_groups == 1 && kernel_rows() == 1 && i + 1 < tiles.size())
+        if (tile_.block_groups == 1 && kernel_rows() == 1 && i + 1 < tiles)
           t.args[count].prefetch = t.segments[i + 1].data;
-        t.place.set(t.args[count], run.grid.row(at.image, at.z, at.y, at.x), channel, output_);
+        t.place.set(t.args[count], t.tiles[i].first, channel, output_);
         if (++count == longest) run_chain();
       }
       run_chain();
@@ -305,8 +319,9 @@ double cost(const ConvProblem<Acc>& p) {
   const double height = static_cast<double>(tiles.largest);
   // Requantizing a vector takes about ten instructions; a tile of few vectors waits for its sums.
   const double finish = is_integer(Acc::kind) && !p.stages.empty() ? 10 : 3;
-  const double per_tile = tile_cost(tile, tiles.largest, groups, runs.count) + height * finish +
-                          60 + 12 * static_cast<double>(runs.count);
+  const double products = tile_cost(tile, tiles.largest, groups, runs.count) *
+                          relative_cost(p, tile, p.shape.output[2]);
+  const double per_tile = products + height * finish + 60 + 12 * static_cast<double>(runs.count);
   // Segments that cross a border are copied: those of the first and the last tile of a line.
   const std::int64_t border =
       g.pad_before[2] + g.pad_after[2] > 0 ? std::min(tiles.count, kEnds) : 0;

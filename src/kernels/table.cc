@@ -112,6 +112,7 @@ std::string kernel_name(const KernelKey& key) {
   if (key.column_terms) name += "_columns";
   if (key.picks_rows) name += "_picked";
   if (key.pairs) name += "_pairs";
+  if (key.keeps_b) name += "_kept";
   for (int s = 0; s < key.num_stages; ++s) {
     const StageCode& stage = key.stages[static_cast<std::size_t>(s)];
     name += std::string("_") + stage_name(stage.kind);

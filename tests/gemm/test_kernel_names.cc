@@ -63,7 +63,7 @@ TEST(MicrokernelNames, TellEveryKeyApart) {
       if (!kernels::find_family(accumulator, isa)) continue;
       for (const std::uint8_t rows : {1, 11, 12})
         for (const std::uint8_t vectors : {1, 2, 11})
-          for (int flags = 0; flags < 128; ++flags) {
+          for (int flags = 0; flags < 256; ++flags) {
             KernelKey key{};
             key.accumulator = accumulator;
             key.isa = isa;
@@ -76,6 +76,7 @@ TEST(MicrokernelNames, TellEveryKeyApart) {
             key.streams = flags & 16;
             key.indirect = flags & 32;
             key.picks_rows = flags & 64;
+            key.keeps_b = flags & 128;
             // All pipelines once, a few everywhere.
             const bool every = rows == 12 && vectors == 2;
             for (std::size_t p = 0; p < pipelines.size(); p += every ? 1 : 17) {

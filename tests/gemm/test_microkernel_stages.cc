@@ -84,6 +84,32 @@ TEST_P(Microkernel, EveryPipelineEqualsTheReference) {
           }
 }
 
+// Kernels of convolutions: whole terms of columns, which sums may start from, and weights that need
+// no fetching.
+TEST_P(Microkernel, ColumnTermsEqualTheReference) {
+  if (!integer) return;
+  const Stage correct = CorrectZeroPoints{}.stage(), relu = Relu{}.stage();
+  const Stage dequantize = Dequantize{}.stage(), bias = BiasInt32{nullptr}.stage();
+  const Stage to_uint8 = Requantize{3.0f, 7}.stage();
+  const std::vector<std::vector<Stage>> all{
+      {correct}, {bias, correct, relu, to_uint8}, {correct, bias, relu, dequantize}, {to_uint8}};
+  for (int rows = 1; rows <= geometry.max_rows; ++rows)
+    for (int vectors = 1; vectors <= geometry.widest(rows); ++vectors)
+      for (const bool masked : {false, true})
+        for (const bool load_c : {false, true})
+          for (const auto& stages : all) {
+            TileCase tile{make_key(rows, vectors, masked, load_c && loads_c, stages, false),
+                          {{5, 4}, {1, 0}},
+                          column_counts(vectors, masked).front()};
+            tile.key.column_terms = takes_column_terms(tile.key);
+            EXPECT_TRUE(tile.key.column_terms);
+            tile.key.keeps_b = true;
+            tile.seed = static_cast<unsigned>(rows * 10 + vectors);
+            expect_same(tile, stages);
+            if (HasFatalFailure()) return;
+          }
+}
+
 TEST_P(Microkernel, LoadsOfCFeedThePipeline) {
   const std::vector<Stage> stages =
       integer ? std::vector{CorrectZeroPoints{}.stage(), Dequantize{}.stage(), Gelu{}.stage()}

@@ -108,6 +108,9 @@ struct KernelKey {
   // whole blocks of k-groups.
   bool picks_rows = false;
   bool pairs = false;  // operands are in pairs: see fbg/gemm/pairs.h and BlockPair
+  // The panels of B are read again and again and stay in the caches, so that the kernel does not
+  // fetch their lines ahead.
+  bool keeps_b = false;
   std::uint8_t num_stages = 0;
   std::array<StageCode, kMaxStages> stages{};
   friend bool operator==(const KernelKey&, const KernelKey&) = default;
@@ -119,10 +122,10 @@ struct KernelKey {
 };
 
 // gemm_<acc>_<a>_<b>_<mr>x<nr>_<isa>[_masked][_loadc][_za][_zb][_indirect][_stream][_columns]
-// [_picked][_pairs][_<stage>[_unit]...]: the one name of a kernel, everywhere; _za and _zb where it
-// corrects for the zero points of A and of B, _columns where it is given the terms of columns. The
-// types around a stage follow from the accumulator and the stages before it, so that no two keys
-// share a name.
+// [_picked][_pairs][_kept][_<stage>[_unit]...]: the one name of a kernel, everywhere; _za and _zb
+// where it corrects for the zero points of A and of B, _columns where it is given the terms of
+// columns, _kept where B stays in the caches. The types around a stage follow from the accumulator
+// and the stages before it, so that no two keys share a name.
 std::string kernel_name(const KernelKey& key);
 
 // Tile geometry of an accumulator family on an ISA.

@@ -124,7 +124,8 @@ void emit_epilogue(SimdAssembler& as, const KernelKey& key, const EpilogueRegist
                    key.streams,
                    key.correct_a,
                    key.correct_b,
-                   key.column_terms};
+                   key.column_terms,
+                   registers.corrected};
   int spare = first_free + static_cast<int>(ctx.temps.size());
   std::optional<BytePacker> packer;
   if (BytePacker::serves(as, key, spare)) {

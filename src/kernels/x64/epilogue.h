@@ -8,8 +8,9 @@ namespace fbg::kernels {
 
 // General registers that the epilogue is given; it overwrites rax, rbx, rdx, rsi and r8 to r13.
 struct EpilogueRegisters {
-  Xbyak::Reg64 args;    // the TileArgs
-  Xbyak::Reg64 c, ldc;  // row 0 of C, which moves on, and the bytes between rows
+  Xbyak::Reg64 args;       // the TileArgs
+  Xbyak::Reg64 c, ldc;     // row 0 of C, which moves on, and the bytes between rows
+  bool corrected = false;  // the terms of columns were subtracted from the sums before
 };
 
 // The sums of row i and vector v are in vector register i * key.vectors + v; the registers after

@@ -71,12 +71,15 @@ class GemmCode : public SimdAssembler {
   bool spans_panels() const { return vectors_ * lanes() > panel_columns_; }
   bool is_partial(int v) const { return key_.masked && v == vectors_ - 1; }
   int choose_chains() const;
+  // Whether sums start from what the first stage would subtract from each of them.
+  bool starts_corrected() const;
 
   // Prologue.
   void save_registers();
   void restore_registers();
   void load_c_registers();
   void initialize_accumulators();
+  void subtract_column_offsets();
   void load_partial_sums();
   void fetch_c();
   void fetch_operand(int stage);

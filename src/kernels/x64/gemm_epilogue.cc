@@ -8,7 +8,7 @@ namespace fbg::kernels {
 void GemmCode::run_pipeline() {
   if (key_.accumulator == Accumulator::int16 || key_.indirect) load_c_registers();
   if (key_.masked) prepare_mask();
-  emit_epilogue(*this, key_, {args_, c_, ldc_});
+  emit_epilogue(*this, key_, {args_, c_, ldc_, starts_corrected()});
 }
 
 }  // namespace fbg::kernels

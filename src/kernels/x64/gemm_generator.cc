@@ -73,6 +73,21 @@ void GemmCode::initialize_accumulators() {
     for (int i = 0; i < rows_; ++i)
       for (int v = 0; v < vectors_; ++v) zero(acc(i, v, chain));
   if (key_.load_c) load_partial_sums();
+  if (starts_corrected()) subtract_column_offsets();
+}
+
+// Integers may be added in any order: one subtraction for a column, and copies of registers, take
+// the place of one for each sum. Stages before the correction only add biases.
+bool GemmCode::starts_corrected() const {
+  return key_.column_terms && !key_.load_c && key_.accumulator == Accumulator::int32;
+}
+
+void GemmCode::subtract_column_offsets() {
+  mov(scratch_, arg(offsetof(TileArgs, col_offsets)));
+  for (int v = 0; v < vectors_; ++v)
+    vpsubd(acc(0, v), acc(0, v), ptr[scratch_ + v * vector_bytes()]);
+  for (int i = 1; i < rows_; ++i)
+    for (int v = 0; v < vectors_; ++v) vmovups(acc(i, v), acc(0, v));
 }
 
 // Panels are padded, so that no column is partial while B is read. A mask is needed only here and

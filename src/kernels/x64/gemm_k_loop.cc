@@ -83,7 +83,7 @@ void GemmCode::spilling_k_loop() {
 }
 
 void GemmCode::k_group(int u) {
-  fetch_b(u * b_group_bytes_);
+  if (!key_.keeps_b) fetch_b(u * b_group_bytes_);
   if (u % 2 == 0 && fetches_next_panel()) prefetcht1(ptr[prefetch_ + u / 2 * 64]);
   if (in_halves()) {  // so that half of the registers of B do
     for (const int odd : {0, 1}) {

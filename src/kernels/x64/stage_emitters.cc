@@ -8,6 +8,7 @@ namespace fbg::kernels {
 
 // x - zA_i * colsum_j + row_term_i * zB_j
 void StageEmitter::correct(const Vec& x) {
+  if (ctx_.corrected) return;
   if (ctx_.column_terms) return as_.vpsubd(x, x, column(ctx_.operands.col_offsets));
   if (ctx_.correct_b) {
     as_.vpbroadcastd(t0_, row(ctx_.operands.row_terms));

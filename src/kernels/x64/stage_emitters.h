@@ -27,6 +27,7 @@ struct StageContext {
   bool streams;              // results bypass the caches
   bool correct_a, correct_b;
   bool column_terms;  // b_scale and col_offsets are whole terms (fbg/kernels/microkernel.h)
+  bool corrected;     // and the offsets were subtracted before
   // The vector register of requantize's upper bound, if packing does the rest after rounding: the
   // zero point and the lower bound. -1: the stage does all of it.
   int upper = -1;

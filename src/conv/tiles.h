@@ -1,0 +1,69 @@
+// The tiles of convolutions that multiply rows of pixels by panels of weights: taps, patches and
+// pointwise.
+//
+// A core that multiplies vectors of 512 bits all the time lowers its clock, and more so if it loads
+// operands beside that. A tile of r rows and v vectors loads r + v vectors for r * v multiply-adds,
+// so that 6 x 4 vectors, with 10 loads for 24, run at a higher clock than 12 x 2, with 14
+// (docs/performance.md). Sums of floats and of integers have the same bits in every tile.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "conv/algorithm.h"
+
+namespace fbg {
+
+// The height of the tiles that load least for a multiply-add.
+inline int rows_of_fewest_loads(const Geometry& geometry) {
+  const auto loads = [&](int rows) {
+    return 1.0 / rows + 1.0 / geometry.max_vectors[static_cast<std::size_t>(rows - 1)];
+  };
+  int best = 1;
+  for (int rows = 2; rows <= geometry.max_rows; ++rows)
+    if (loads(rows) <= loads(best)) best = rows;
+  return best;
+}
+
+// Whether all weights stay in the L2, so that reading them for every tile costs nothing.
+template <class Acc>
+bool weights_stay(const ConvProblem<Acc>& p) {
+  const ConvGeometry& g = p.geometry;
+  return g.depth() * g.out_channels * Acc::format.b_bytes <= cpu_info().l2_bytes / 2;
+}
+
+// The tiles for `rows` rows of pixels that belong together, such as those of a line. `plain` is the
+// geometry that products of this many k-groups have.
+template <class Acc>
+Geometry conv_tile(const ConvProblem<Acc>& p, const Geometry& plain, std::int64_t groups,
+                   std::int64_t rows) {
+  constexpr int kLanes = 16;  // of 512 bits
+  constexpr std::int64_t kColumns = 4 * kLanes, kLeastRows = 5;
+  constexpr bool measured = Acc::kind == Accumulator::int32 || Acc::kind == Accumulator::float32;
+  if (!measured || plain.lanes != kLanes || plain.format.wide_a || plain.block_groups > 1 ||
+      p.geometry.group_outputs() < kColumns || !weights_stay(p))
+    return plain;
+  const Geometry wide =
+      choose_geometry(Acc::kind, p.features, {rows_of_fewest_loads(plain), 0}, groups);
+  const std::int64_t tallest = BalancedSplit::split(rows, wide.max_rows).largest;
+  return tallest < kLeastRows ? plain : wide;
+}
+
+// What integer products in these tiles cost, relative to those in tiles of the plain geometry. The
+// costs of floats are all those of plain tiles: which algorithm they choose decides about rounding.
+template <class Acc>
+double relative_cost(const ConvProblem<Acc>& p, const Geometry& plain, std::int64_t rows) {
+  constexpr double kWide = 0.96;
+  if (!is_integer(Acc::kind)) return 1;
+  return conv_tile(p, plain, 0, rows).max_rows < plain.max_rows ? kWide : 1;
+}
+
+// The key of kernels for these tiles, which need not fetch weights ahead if those stay in the L2.
+template <class Acc>
+KernelKey product_key(const ConvProblem<Acc>& p, const Geometry& tile) {
+  KernelKey key = conv_kernel_key(p, tile);
+  key.keeps_b = tile.block_groups == 1 && weights_stay(p);
+  return key;
+}
+
+}  // namespace fbg
