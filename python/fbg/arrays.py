@@ -63,6 +63,14 @@ def bfloat16() -> np.dtype[Any]:
     return dtype
 
 
+def int4() -> np.dtype[Any]:
+    """Return ``ml_dtypes.int4``, whose arrays take a byte for each value."""
+    import ml_dtypes
+
+    dtype: np.dtype[Any] = np.dtype(ml_dtypes.int4)
+    return dtype
+
+
 def is_bfloat16(array: Array) -> bool:
     """Whether `array` holds ``ml_dtypes.bfloat16``; asks by name, so that nothing is imported."""
     return array.dtype.name == "bfloat16"

@@ -95,8 +95,9 @@ py::array run(const AOperand& operand, MatrixView<const typename Packer<A>::Sour
 template <class Acc>
 py::array gemm(const PackedB<Acc>& packed_b, const AOperand& a, const std::vector<PyStage>& stages,
                const py::object& out, int num_threads) {
-  constexpr const char* name =
-      is_integer(Acc::kind) ? "gemm: a with int8 weights" : "gemm: a with float weights";
+  constexpr const char* name = is_int4(Acc::kind)      ? "gemm: a with int4 weights"
+                               : is_integer(Acc::kind) ? "gemm: a with int8 weights"
+                                                       : "gemm: a with float weights";
   return with_packer(a, packed_b, "gemm", [&]<class A>(std::type_identity<A>, const auto& b) {
     return run<A>(a, source<A>(a.array, name), b, stages, out, num_threads);
   });
@@ -121,7 +122,7 @@ py::array linear(const PackedB<Acc>& w, const py::array& x, const std::optional<
   }
   if (activation == "relu") stages.push_back({Relu{}.stage(), py::none()});
   if (activation == "gelu") stages.push_back({Gelu{}.stage(), py::none()});
-  const AOperand a{is_integer(Acc::kind) ? "quant_row" : "plain", x, 1, 0, {}, {}};
+  const AOperand a{reads_bytes(Acc::kind) ? "quant_row" : "plain", x, 1, 0, {}, {}};
   return with_packer(a, w, "linear", [&]<class A>(std::type_identity<A>, const auto& b) {
     const auto rows = source<A>(x, "linear: x");
     if (rows.cols != b.rows())
@@ -155,7 +156,8 @@ struct NamedAccumulator {
 constexpr NamedAccumulator kAccumulators[] = {{"int32", Accumulator::int32},
                                               {"int16", Accumulator::int16},
                                               {"float32", Accumulator::float32},
-                                              {"bfloat16", Accumulator::bfloat16}};
+                                              {"bfloat16", Accumulator::bfloat16},
+                                              {"int4", Accumulator::int4_g32}};
 
 }  // namespace
 
@@ -174,6 +176,9 @@ void bind_gemm(py::module_& m) {
   define_products<Float32>();
   define_products<Float32F16>();
   define_products<BFloat16>();
+  define_products<Int4<32>>();
+  define_products<Int4<64>>();
+  define_products<Int4<128>>();
 
   m.def("prepared_gemm_bytes", [] { return prepared_gemms().bytes(); });
   m.def("kernels", [] {
@@ -188,8 +193,8 @@ void bind_gemm(py::module_& m) {
     const auto found = std::ranges::find(kAccumulators, accumulator, &NamedAccumulator::name);
     if (found == std::end(kAccumulators))
       throw py::value_error(
-          "kernel_isa: accumulator must be int32, int16, float32 or bfloat16, got '" + accumulator +
-          "'");
+          "kernel_isa: accumulator must be int32, int16, float32, bfloat16 or int4, got '" +
+          accumulator + "'");
     const Accumulator kind = found->kind;
     return isa_name(choose_geometry(kind, active_features(), {}, kMaxDepthRaw).isa);
   });

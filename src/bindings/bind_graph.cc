@@ -174,6 +174,9 @@ void bind_graph(py::module_& m) {
   define_linear(&linear<Float32>);
   define_linear(&linear<BFloat16>);
   define_linear(&linear<Float32F16>);
+  define_linear(&linear<Int4<32>>);
+  define_linear(&linear<Int4<64>>);
+  define_linear(&linear<Int4<128>>);
   graph.def(
       "rotate",
       [](Graph& g, Buffer qkv, const AttentionShape& shape, const Floats& cos_sin) {

@@ -83,6 +83,33 @@ py::class_<PackedB<Acc>> bind_quantized(py::module_& m, const char* name) {
       });
 }
 
+// Weights of 4 bits. Scales are the bits of float16, (K / group, N).
+template <class Acc>
+void bind_int4(py::module_& m, const char* name) {
+  using B = PackedB<Acc>;
+  bind_packed<Acc>(m, name)
+      .def_property_readonly("group", [](const B&) { return Acc::format.kr; })
+      .def_property_readonly("scale", [](const B& b) {
+        py::array_t<std::uint16_t> scales({b.groups(), b.cols()});
+        for (std::int64_t g = 0; g < b.groups(); ++g)
+          for (std::int64_t j = 0; j < b.cols(); ++j)
+            scales.mutable_at(g, j) = b.group_scale(g, j).bits;
+        return scales;
+      });
+}
+
+// Packs values within [-8, 7] with the bits of their scales, which were checked before.
+template <class Acc>
+py::object pack_int4(const MatrixView<const std::int8_t>& w,
+                     const MatrixView<const float16>& scales) {
+  PackedB<Acc> b;
+  {
+    const GilRelease release;
+    b = PackedB<Acc>::pack(w, scales);
+  }
+  return py::cast(std::move(b));
+}
+
 template <class T>
 py::array_t<T> copy_of(std::span<const T> values) {
   return py::array_t<T>(std::ssize(values), values.data());
@@ -110,6 +137,12 @@ py::object from_bytes(const std::shared_ptr<const std::byte>& data, std::int64_t
       return read(BFloat16{});
     case Accumulator::float32_f16:
       return read(Float32F16{});
+    case Accumulator::int4_g32:
+      return read(Int4<32>{});
+    case Accumulator::int4_g64:
+      return read(Int4<64>{});
+    case Accumulator::int4_g128:
+      return read(Int4<128>{});
     default:
       throw py::value_error("PackedB: no class for the accumulator of this block");
   }
@@ -140,6 +173,9 @@ void bind_pack(py::module_& m) {
   bind_packed<Float32>(m, "PackedBFloat32");
   bind_packed<BFloat16>(m, "PackedBBFloat16");
   bind_packed<Float32F16>(m, "PackedBFloat16");
+  bind_int4<Int4<32>>(m, "PackedBInt4G32");
+  bind_int4<Int4<64>>(m, "PackedBInt4G64");
+  bind_int4<Int4<128>>(m, "PackedBInt4G128");
 
   m.def(
       "pack_b_quantize",
@@ -196,6 +232,22 @@ void bind_pack(py::module_& m) {
         return Float16B::convert(view);
       },
       py::arg("w"));
+  m.def(
+      "pack_b_int4",
+      [](const py::array& w, const py::array_t<std::uint16_t, py::array::c_style>& scales,
+         int group) {
+        const auto view = matrix<std::int8_t>(w, "PackedB: w");
+        if (scales.ndim() != 2 || scales.shape(0) != ceil_div(view.rows, group) ||
+            scales.shape(1) != view.cols)
+          throw py::value_error("PackedB: scale must have shape (ceil(K / group), N)");
+        const MatrixView<const float16> bits{reinterpret_cast<const float16*>(scales.data()),
+                                             scales.shape(0), view.cols, view.cols, 1};
+        if (group == 32) return pack_int4<Int4<32>>(view, bits);
+        if (group == 64) return pack_int4<Int4<64>>(view, bits);
+        require(group == 128, "PackedB: group must be 32, 64 or 128");
+        return pack_int4<Int4<128>>(view, bits);
+      },
+      py::arg("w"), py::arg("scales"), py::arg("group"));
   m.def(
       "packed_b_from_bytes",
       [](const py::array& block) {

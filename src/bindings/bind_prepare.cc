@@ -130,8 +130,9 @@ py::object prepare(const py::object& type, const AOperand& sample, const PackedB
                    const std::vector<PyStage>& stages, std::int64_t rows, int num_threads,
                    const py::dtype& x_dtype, const std::optional<py::dtype>& out_dtype,
                    std::string text) {
-  constexpr const char* name =
-      is_integer(Acc::kind) ? "prepare: x with int8 weights" : "prepare: x with float weights";
+  constexpr const char* name = is_int4(Acc::kind)      ? "prepare: x with int4 weights"
+                               : is_integer(Acc::kind) ? "prepare: x with int8 weights"
+                                                       : "prepare: x with float weights";
   auto product =
       with_packer(sample, packed_b, "prepare",
                   [&]<class A, class B>(std::type_identity<A>,
@@ -189,6 +190,9 @@ void bind_prepare(py::module_& m) {
   define_prepare<Int16>(m, type);
   define_prepare<Float32>(m, type);
   define_prepare<Float32F16>(m, type);
+  define_prepare<Int4<32>>(m, type);
+  define_prepare<Int4<64>>(m, type);
+  define_prepare<Int4<128>>(m, type);
   define_prepare<BFloat16>(m, type);
 }
 

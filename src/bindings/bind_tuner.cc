@@ -14,10 +14,11 @@ namespace fbg::bindings {
 namespace {
 
 // Kinds of products by the names that fbg.load has for their weights.
-constexpr std::pair<const char*, Accumulator> kWeights[] = {{"int8", Accumulator::int32},
-                                                            {"float32", Accumulator::float32},
-                                                            {"bfloat16", Accumulator::bfloat16},
-                                                            {"float16", Accumulator::float32_f16}};
+constexpr std::pair<const char*, Accumulator> kWeights[] = {
+    {"int8", Accumulator::int32},         {"float32", Accumulator::float32},
+    {"bfloat16", Accumulator::bfloat16},  {"float16", Accumulator::float32_f16},
+    {"int4", Accumulator::int4_g32},      {"int4_g64", Accumulator::int4_g64},
+    {"int4_g128", Accumulator::int4_g128}};
 
 }  // namespace
 

@@ -53,6 +53,10 @@ py::object pack_linear(const std::vector<py::array>& parts, const std::string& d
                        float limit, bool checksum, int num_threads) {
   LinearWeights weights = linear_weights(parts, divisor, factor);
   if (dtype == "int8") return pack<Int32>(std::move(weights), limit, checksum, num_threads);
+  if (dtype == "int4") return pack<Int4<32>>(std::move(weights), limit, checksum, num_threads);
+  if (dtype == "int4_g64") return pack<Int4<64>>(std::move(weights), limit, checksum, num_threads);
+  if (dtype == "int4_g128")
+    return pack<Int4<128>>(std::move(weights), limit, checksum, num_threads);
   if (dtype == "float32") return pack<Float32>(std::move(weights), limit, checksum, num_threads);
   if (dtype == "bfloat16") return pack<BFloat16>(std::move(weights), limit, checksum, num_threads);
   require(dtype == "float16", "pack_linear: no such dtype: " + dtype);

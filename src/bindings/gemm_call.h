@@ -153,8 +153,13 @@ MatrixView<const typename Packer<A>::Source> source(const py::array& a, const ch
 // use(type of the packer, weights as its kernels take them): which kernels serve which operands.
 template <class Acc, class Use>
 auto with_packer(const AOperand& a, const PackedB<Acc>& b, const char* function, Use use) {
-  if constexpr (is_integer(Acc::kind)) {
-    if (a.kind == "plain") return use(std::type_identity<PackA<std::uint8_t>>(), b);
+  if constexpr (reads_bytes(Acc::kind)) {
+    if constexpr (is_int4(Acc::kind)) {
+      if (a.kind == "plain")
+        throw py::type_error(std::string(function) +
+                             ": int4 weights take a packer with scales, not PackA");
+    } else if (a.kind == "plain")
+      return use(std::type_identity<PackA<std::uint8_t>>(), b);
     if (a.kind != "row_offset") return use(std::type_identity<PackAWithQuantRowOffset>(), b);
     if (has_dtype<std::int8_t>(a.array))
       return use(std::type_identity<PackAWithRowOffset<std::int8_t>>(), b);

@@ -31,6 +31,11 @@ KernelKey make_kernel_key(const Geometry& geometry, Accumulator accumulator,
     }
     key.stages[s] = code;
   }
+  if (is_int4(accumulator)) {
+    if (!a_has_scale)
+      throw PipelineTypeError("gemm: int4 weights need the scales of A, but PackA has none");
+    key.correct_a = true;
+  }
   key.num_stages = static_cast<std::uint8_t>(typed.count);
   return key;
 }

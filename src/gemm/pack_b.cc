@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "core/float16.h"
+#include "core/int4.h"
 #include "fbg/gemm/gemm.h"
+#include "gemm/int4_groups.h"
 #include "gemm/packed_block.h"
 
 namespace fbg {
@@ -85,7 +87,8 @@ ColumnRange column_ranges(const MatrixView<const float>& w, Granularity granular
 
 template <class Acc>
 PackedB<Acc> PackedB<Acc>::pack(MatrixView<const Element> w,
-                                WeightQuant quant) requires(Acc::kind != Accumulator::int16) {
+                                WeightQuant quant) requires(Acc::kind != Accumulator::int16 &&
+                                                            !is_int4(Acc::kind)) {
   constexpr bool integer = is_integer(Acc::kind);
   const bool zero_points = std::any_of(quant.zero_point.begin(), quant.zero_point.end(),
                                        [](std::int32_t z) { return z != 0; });
@@ -107,7 +110,8 @@ PackedB<Acc> PackedB<Acc>::pack(MatrixView<const Element> w,
 
 template <class Acc>
 PackedB<Acc> PackedB<Acc>::convert(MatrixView<const float> w) requires(Acc::kind !=
-                                                                       Accumulator::int16) {
+                                                                           Accumulator::int16 &&
+                                                                       !is_int4(Acc::kind)) {
   if constexpr (is_integer(Acc::kind)) {
     return quantize(w, Granularity::column, true);
   } else {
@@ -122,7 +126,8 @@ PackedB<Acc> PackedB<Acc>::convert(MatrixView<const float> w) requires(Acc::kind
 
 template <class Acc>
 PackedB<Acc> PackedB<Acc>::quantize(MatrixView<const float> w, Granularity granularity,
-                                    bool symmetric) requires(Acc::kind != Accumulator::int16) {
+                                    bool symmetric) requires(Acc::kind != Accumulator::int16 &&
+                                                             !is_int4(Acc::kind)) {
   if constexpr (!is_integer(Acc::kind)) {
     return convert(w);
   } else {
@@ -159,6 +164,37 @@ PackedB<Acc> PackedB<Acc>::quantize(MatrixView<const float> w, Granularity granu
 }
 
 template <class Acc>
+PackedB<Acc> PackedB<Acc>::pack(MatrixView<const Element> w,
+                                MatrixView<const float16> scales) requires(is_int4(Acc::kind)) {
+  PackedBlock s(lay_out(BlockShape::of<Acc>(w.rows, w.cols, false, false)));
+  Int4Column column;
+  for (std::int64_t j = 0; j < w.cols; ++j) {
+    auto* panel = s.at<std::byte>(s.header.panels_offset) +
+                  j / kPanelColumns * ceil_div(w.rows, Acc::format.kr) * Acc::format.b_group();
+    float offset = 0.0f;
+    for (std::int64_t g = 0; g < scales.rows; ++g, panel += Acc::format.b_group()) {
+      column.scale = scales(g, j);
+      for (std::int64_t i = 0; i < Acc::format.kr; ++i) {
+        const std::int64_t k = g * Acc::format.kr + i;
+        column.q[i] = k < w.rows ? w(k, j) : Element{};
+      }
+      offset = put_int4_column(panel, j % kPanelColumns, Acc::format.kr, column, offset);
+    }
+    s.at<float>(s.header.col_offsets_offset)[j] = offset;
+  }
+  PackedB b;
+  b.data_ = s.finish();
+  return b;
+}
+
+template <class Acc>
+float16 PackedB<Acc>::group_scale(std::int64_t g, std::int64_t j) const
+    requires(is_int4(Acc::kind)) {
+  return int4_scale(panels() + j / kPanelColumns * panel_bytes() + g * kGroupBytes,
+                    j % kPanelColumns, Acc::format.kr);
+}
+
+template <class Acc>
 typename PackedB<Acc>::Element PackedB<Acc>::at(std::int64_t k, std::int64_t n) const {
   if constexpr (Acc::kind == Accumulator::int16) {
     const Outliers sparse = outliers();
@@ -168,6 +204,9 @@ typename PackedB<Acc>::Element PackedB<Acc>::at(std::int64_t k, std::int64_t n) 
     if (found != last && *found == k) return sparse.values[found - sparse.rows.data()];
   }
   constexpr std::int64_t kr = Acc::format.kr, width = Acc::format.panel_columns;
+  if constexpr (is_int4(Acc::kind))
+    return static_cast<Element>(
+        int4_value(panels() + n / width * panel_bytes() + k / kr * kGroupBytes, n % width, k % kr));
   const auto* panel = reinterpret_cast<const Element*>(panels() + n / width * panel_bytes());
   return panel[(k / kr * width + n % width) * kr + k % kr];
 }
@@ -184,5 +223,8 @@ template class PackedB<Float32>;
 template class PackedB<BFloat16>;
 template class PackedB<Float32BF16>;
 template class PackedB<Float32F16>;
+template class PackedB<Int4<32>>;
+template class PackedB<Int4<64>>;
+template class PackedB<Int4<128>>;
 
 }  // namespace fbg

@@ -14,6 +14,7 @@
 #include "core/float16.h"
 #include "fbg/core/float_environment.h"
 #include "fbg/core/isa.h"
+#include "gemm/int4_groups.h"
 #include "gemm/packed_block.h"
 #include "simd/rows.h"
 #include "simd/weights.h"
@@ -102,8 +103,8 @@ LinearPacker<Acc>::LinearPacker(LinearWeights weights, float limit)
           lay_out(BlockShape::of<Acc>(weights_.inputs(), weights_.outputs(), is_integer(Acc::kind),
                                       false)),
           Fill::none)) {
-  if (!is_integer(Acc::kind) && !weights_.factor.empty())
-    throw std::invalid_argument("pack_linear: factors go with int8 weights");
+  if (!reads_bytes(Acc::kind) && !weights_.factor.empty())
+    throw std::invalid_argument("pack_linear: factors go with int8 and int4 weights");
   block_->header.per_column = is_integer(Acc::kind);
 }
 
@@ -117,7 +118,10 @@ void LinearPacker<Acc>::run(int thread_id, int num_threads) noexcept {
   float largest = 0.0f;
   for (std::int64_t p = panels * thread_id / num_threads;
        p < panels * (thread_id + 1) / num_threads; ++p)
-    largest = larger(largest, pack_panel(p));
+    if constexpr (is_int4(Acc::kind))
+      largest = larger(largest, pack_int4_panel(p));
+    else
+      largest = larger(largest, pack_panel(p));
   float before = largest_.load();
   while (!largest_.compare_exchange_weak(before, larger(before, largest))) {
   }
@@ -143,7 +147,7 @@ float LinearPacker<Acc>::choose_scales(std::int64_t first, std::int64_t columns)
 }
 
 template <class Acc>
-float LinearPacker<Acc>::pack_panel(std::int64_t panel) noexcept {
+float LinearPacker<Acc>::pack_panel(std::int64_t panel) noexcept requires(!is_int4(Acc::kind)) {
   constexpr std::int64_t kr = Acc::format.kr;
   const PackedHeader& h = block_->header;
   const std::int64_t first = panel * kPanelColumns;
@@ -180,6 +184,40 @@ float LinearPacker<Acc>::pack_panel(std::int64_t panel) noexcept {
   return largest;
 }
 
+// Quantizes each group of each output by itself, and writes what belongs to the columns.
+template <class Acc>
+float LinearPacker<Acc>::pack_int4_panel(std::int64_t panel) noexcept requires(is_int4(Acc::kind)) {
+  const PackedHeader& h = block_->header;
+  const std::int64_t first = panel * kPanelColumns;
+  const std::int64_t columns = std::min<std::int64_t>(kPanelColumns, h.n - first);
+  constexpr std::int64_t kr = Acc::format.kr, kBytes = Acc::format.b_group();
+  const std::int64_t groups = ceil_div(h.k, kr);
+  auto* const out = block_->at<std::byte>(h.panels_offset) + panel * groups * kBytes;
+  auto* const offsets = block_->at<float>(h.col_offsets_offset) + first;
+  std::fill_n(out, groups * kBytes, std::byte{});
+  std::fill_n(offsets, kPanelColumns, 0.0f);
+  float largest = 0.0f;
+  std::array<float, kr> weights;
+  for (std::int64_t j = 0; j < columns; ++j) {
+    const float* const w = weights_.output(first + j);
+    const float divisor = weights_.divisor_of(first + j);
+    for (std::int64_t g = 0; g < groups; ++g) {
+      const std::int64_t begin = g * kr, size = std::min(kr, h.k - begin);
+      float extreme = 0.0f;
+      for (std::int64_t k = 0; k < size; ++k) {
+        weights[k] = w[begin + k] / divisor;
+        if (!weights_.factor.empty()) weights[k] *= weights_.factor[begin + k];
+        extreme = larger(extreme, std::fabs(weights[k]));
+      }
+      largest = larger(largest, extreme);
+      if (!std::isfinite(extreme)) continue;  // finish() refuses it
+      const Int4Column column = quantize_int4(std::span(weights).first(size));
+      offsets[j] = put_int4_column(out + g * kBytes, j, kr, column, offsets[j]);
+    }
+  }
+  return largest;
+}
+
 // Quantizes weights [begin, begin + size) of output j into `row`; returns their sum.
 template <class Acc>
 std::int32_t LinearPacker<Acc>::quantize(std::int64_t j, std::int64_t begin, std::int64_t size,
@@ -197,7 +235,7 @@ template <class Acc>
 const typename Acc::B* LinearPacker<Acc>::convert(std::int64_t j, std::int64_t begin,
                                                   std::int64_t size, Element* row,
                                                   float& largest) noexcept
-    requires(!is_integer(Acc::kind)) {
+    requires(!reads_bytes(Acc::kind)) {
   const Features features = active_features();
   const auto& kernels = simd::weight_kernels(features);
   const auto n = static_cast<std::size_t>(size);
@@ -231,5 +269,8 @@ template class LinearPacker<Int32>;
 template class LinearPacker<Float32>;
 template class LinearPacker<BFloat16>;
 template class LinearPacker<Float32F16>;
+template class LinearPacker<Int4<32>>;
+template class LinearPacker<Int4<64>>;
+template class LinearPacker<Int4<128>>;
 
 }  // namespace fbg

@@ -42,13 +42,14 @@ struct LinearWeights {
 // of them is NaN. Factors are not applied: they are computed from this.
 void widen_magnitudes(const LinearWeights& weights, Range outputs, float* largest) noexcept;
 
-// Packs for a family: int8 symmetric with one scale per column, all others rounded half to even.
+// Packs for a family: int8 symmetric with one scale per column, int4 with the scale of each group
+// that gives the least squared error, all others rounded half to even.
 template <class Acc>
 class LinearPacker {
  public:
   // limit: the largest magnitude of a weight that the element type has use for. Throws
   // std::invalid_argument where members of `weights` do not fit together, or factors come with
-  // another family than int8; std::length_error, std::bad_alloc.
+  // another family than int8 and int4; std::length_error, std::bad_alloc.
   explicit LinearPacker(LinearWeights weights,
                         float limit = std::numeric_limits<float>::infinity());
   ~LinearPacker();
@@ -64,12 +65,13 @@ class LinearPacker {
  private:
   using Element = typename Acc::B;
   // Writes a panel and what belongs to its columns; returns the largest magnitude in it.
-  float pack_panel(std::int64_t panel) noexcept;
+  float pack_panel(std::int64_t panel) noexcept requires(!is_int4(Acc::kind));
+  float pack_int4_panel(std::int64_t panel) noexcept requires(is_int4(Acc::kind));
   float choose_scales(std::int64_t first, std::int64_t columns) noexcept;
   std::int32_t quantize(std::int64_t j, std::int64_t begin, std::int64_t size,
                         Element* row) noexcept requires(is_integer(Acc::kind));
   const Element* convert(std::int64_t j, std::int64_t begin, std::int64_t size, Element* row,
-                         float& largest) noexcept requires(!is_integer(Acc::kind));
+                         float& largest) noexcept requires(!reads_bytes(Acc::kind));
 
   const LinearWeights weights_;
   const float limit_;
@@ -81,5 +83,8 @@ extern template class LinearPacker<Int32>;
 extern template class LinearPacker<Float32>;
 extern template class LinearPacker<BFloat16>;
 extern template class LinearPacker<Float32F16>;
+extern template class LinearPacker<Int4<32>>;
+extern template class LinearPacker<Int4<64>>;
+extern template class LinearPacker<Int4<128>>;
 
 }  // namespace fbg

@@ -81,7 +81,9 @@ OutlierLayout OutlierLayout::of(std::int64_t offset, std::int64_t n, std::int64_
 PackedHeader lay_out(const BlockShape& s) {
   PackedHeader h;
   h.accumulator = s.accumulator;
-  h.kr = static_cast<std::uint8_t>(s.kr);
+  const PackedFormat format = packed_format(s.accumulator);
+  h.kr = static_cast<std::uint8_t>(format.kr);
+  if (format.nibbles) h.group_size = static_cast<std::uint32_t>(format.kr);
   h.k = s.k;
   h.n = s.n;
   h.has_scale = s.scale;
@@ -89,10 +91,11 @@ PackedHeader lay_out(const BlockShape& s) {
   for (const std::int64_t size : {s.k, s.n, s.num_outliers})
     checked_bytes(static_cast<std::size_t>(size), 1);
   const std::int64_t columns = round_up(s.n, kPanelColumns);
-  // K rounded up to k-groups, times padded columns: refused where it cannot be counted.
-  const std::size_t panel_bytes = checked_bytes(
-      static_cast<std::size_t>(round_up(s.k, s.kr)),
-      checked_bytes(static_cast<std::size_t>(columns), static_cast<std::size_t>(s.element_bytes)));
+  // The k-groups of all panels: refused where their bytes cannot be counted.
+  const std::size_t panel_bytes =
+      checked_bytes(static_cast<std::size_t>(ceil_div(s.k, format.kr)),
+                    checked_bytes(static_cast<std::size_t>(columns / kPanelColumns),
+                                  static_cast<std::size_t>(format.b_group())));
   // Without a column there still is the parameter of the tensor.
   const std::size_t column_bytes =
       checked_bytes(static_cast<std::size_t>(std::max<std::int64_t>(columns, kPanelColumns)), 4);
@@ -107,7 +110,7 @@ PackedHeader lay_out(const BlockShape& s) {
   h.panels_offset = place(panel_bytes);
   if (s.scale) h.scale_offset = place(column_bytes);
   if (s.zero_point) h.zero_point_offset = place(column_bytes);
-  if (is_integer(s.accumulator)) h.col_offsets_offset = place(column_bytes);
+  if (reads_bytes(s.accumulator)) h.col_offsets_offset = place(column_bytes);
   if (s.accumulator == Accumulator::int16) {
     h.num_outliers = s.num_outliers;
     h.spill_offset = place(column_bytes / kPanelColumns);
@@ -143,7 +146,7 @@ PackedHeader packed_header(const std::byte* data, std::int64_t size) {
     refuse("format version " + std::to_string(h.version) + " is newer than version " +
            std::to_string(kPackedVersion) + ", the newest that this fbg reads");
   require(h.version == kPackedVersion, "unknown format version 0");
-  require(h.accumulator <= Accumulator::int16, "unknown accumulator");
+  require(h.accumulator <= Accumulator::int4_g128, "unknown accumulator");
   return h;
 }
 
@@ -201,5 +204,8 @@ template PackedB<Float32> PackedB<Float32>::from_bytes(Bytes, std::int64_t, bool
 template PackedB<BFloat16> PackedB<BFloat16>::from_bytes(Bytes, std::int64_t, bool);
 template PackedB<Float32BF16> PackedB<Float32BF16>::from_bytes(Bytes, std::int64_t, bool);
 template PackedB<Float32F16> PackedB<Float32F16>::from_bytes(Bytes, std::int64_t, bool);
+template PackedB<Int4<32>> PackedB<Int4<32>>::from_bytes(Bytes, std::int64_t, bool);
+template PackedB<Int4<64>> PackedB<Int4<64>>::from_bytes(Bytes, std::int64_t, bool);
+template PackedB<Int4<128>> PackedB<Int4<128>>::from_bytes(Bytes, std::int64_t, bool);
 
 }  // namespace fbg

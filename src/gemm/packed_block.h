@@ -14,14 +14,13 @@ namespace fbg {
 // What the layout follows from.
 struct BlockShape {
   Accumulator accumulator;
-  int kr, element_bytes;
   std::int64_t k, n;
   bool scale, zero_point;
   std::int64_t num_outliers = 0;
 
   template <class Acc>
   static BlockShape of(std::int64_t k, std::int64_t n, bool scale, bool zero_point) {
-    return {Acc::kind, Acc::format.kr, sizeof(typename Acc::B), k, n, scale, zero_point};
+    return {Acc::kind, k, n, scale, zero_point};
   }
 };
 

@@ -31,8 +31,9 @@ const GemmFamily& family_of(const KernelKey& key) {
 }  // namespace
 
 const char* operand_names(Accumulator accumulator) noexcept {
-  static constexpr const char* kNames[] = {"int32_u8_s8",   "fp32_f32_f32", "fp32_bf16_bf16",
-                                           "fp32_f32_bf16", "fp32_f32_f16", "int16_u8_s8"};
+  static constexpr const char* kNames[] = {"int32_u8_s8",   "fp32_f32_f32",  "fp32_bf16_bf16",
+                                           "fp32_f32_bf16", "fp32_f32_f16",  "int16_u8_s8",
+                                           "fp32_u8_s4g32", "fp32_u8_s4g64", "fp32_u8_s4g128"};
   return kNames[static_cast<int>(accumulator)];
 }
 

@@ -86,7 +86,7 @@ def test_mistakes_take_one_line(checkpoint: Path, tmp_path: Path) -> None:
         (
             [checkpoint, tmp_path / "new", "--calibrate", os.devnull, "--no-smooth"],
             1,
-            "calibrate requires dtype='int8' and smooth=True",
+            "calibrate requires dtype='int8' or 'int4' and smooth=True",
         ),
         ([checkpoint], 2, "Missing argument 'OUT'"),
     ):

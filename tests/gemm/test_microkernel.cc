@@ -150,12 +150,12 @@ TEST(PortableMicrokernel, ReadsRowsThroughPointers) {
 
 // Distances between rows of A are signed: 0 repeats a row, negative ones walk upwards.
 TEST_P(Microkernel, RowsOfAMayRepeatOrWalkUpwards) {
-  constexpr std::int64_t groups = 17;
+  const std::int64_t groups = in_groups(17);
   const std::int64_t tallest = geometry.max_rows, last = (tallest - 1) * 64;
   std::vector<std::byte> a(static_cast<std::size_t>(last + 256)),
       b(static_cast<std::size_t>(groups * panel_group));
   fill_a(a.data(), std::ssize(a));
-  fill_b(b.data(), std::ssize(b), groups);
+  fill_b(b.data(), std::ssize(b), static_cast<int>(groups));
   // Where the kernel reads a wider type, the reference reads the same values before that.
   const std::vector<std::byte> narrow(a.begin(), a.begin() + std::ssize(a) / 2);
   const std::int64_t narrowing = geometry.format.wide_a ? 2 : 1;

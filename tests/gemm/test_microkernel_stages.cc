@@ -150,6 +150,7 @@ TEST_P(Microkernel, NotANumberStaysOneUntilRequantized) {
     args.columns = lanes;
     args.a_scale = args.b_scale = one.data();
     args.a_zero_point = args.col_offsets = zeros.data();
+    args.weighted_offsets = one.data();
     args.stages = stage_args.data();
     args.key = &key;
     {
@@ -170,6 +171,8 @@ TEST_P(Microkernel, RowRangeSeesEveryLane) {
   if (integer) return;
   const float inf = std::numeric_limits<float>::infinity(), nan = std::nanf("");
   const Stage stages[] = {Bias{nullptr}.stage(), RowRange(nullptr).stage()};
+  const std::vector<float> ones(kPanelColumns, 1.0f);
+  const std::int32_t zero = 0;
   const auto same = [](float a, float b) {  // zeros told apart, NaNs not
     return std::isnan(a) ? std::isnan(b) : std::bit_cast<int>(a) == std::bit_cast<int>(b);
   };
@@ -190,6 +193,8 @@ TEST_P(Microkernel, RowRangeSeesEveryLane) {
             TileArgs args;
             args.c = c.data();
             args.columns = columns;
+            args.a_scale = args.weighted_offsets = ones.data();  // read for int4 weights
+            args.a_zero_point = &zero;
             args.stages = stage_args;
             args.key = &key;
             {

@@ -2,6 +2,7 @@
 // read within its bounds. Blocks end where an inaccessible page begins.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -17,12 +18,25 @@ using test::Guarded;
 using Bytes = std::vector<std::byte>;
 
 template <class Acc>
+PackedB<Acc> make_int4(const MatrixView<const float>& w) {
+  const std::int64_t groups = ceil_div(w.rows, Acc::format.kr);
+  std::vector<std::int8_t> q;
+  for (std::int64_t i = 0; i < w.rows * w.cols; ++i)
+    q.push_back(static_cast<std::int8_t>(std::clamp(w.data[i], -8.0f, 7.0f)));
+  const std::vector<float16> scales(static_cast<std::size_t>(groups * w.cols), float16{0x3400});
+  return PackedB<Acc>::pack(MatrixView<const std::int8_t>{q.data(), w.rows, w.cols, w.cols, 1},
+                            MatrixView<const float16>{scales.data(), groups, w.cols, w.cols, 1});
+}
+
+template <class Acc>
 PackedB<Acc> make(std::int64_t k, std::int64_t n) {
   std::vector<float> w(static_cast<std::size_t>(k * n));
   for (std::size_t i = 0; i < w.size(); ++i) w[i] = static_cast<float>(i * 7 % 23) - 9.5f;
   const MatrixView<const float> view{w.data(), k, n, n, 1};
   if constexpr (Acc::kind == Accumulator::int16)
     return *PackedB<Int16>::split(make<Int32>(k, n), 7);
+  else if constexpr (is_int4(Acc::kind))
+    return make_int4<Acc>(view);
   else if constexpr (is_integer(Acc::kind))
     return PackedB<Acc>::quantize(view, Granularity::column, false);
   else
@@ -57,6 +71,9 @@ void touch(const PackedB<Acc>& b) {
     if (b.zero_point()) sum += b.zero_point()[j];
     if (b.col_offsets()) sum ^= b.col_offsets()[j];
   }
+  if constexpr (is_int4(Acc::kind))
+    for (std::int64_t j = 0; j < round_up(b.cols(), kPanelColumns); ++j)
+      sum += b.weighted_offsets()[j] > 0;
   if constexpr (Acc::kind == Accumulator::int16) {
     for (const std::int32_t row : b.outliers().rows) sum += row;
     for (std::int64_t p = 0; p < b.num_panels(); ++p) sum += b.spill_groups()[p];
@@ -77,7 +94,8 @@ std::string reason(const Bytes& bytes, bool verify = true) {
 
 template <class>
 class StoredBlock : public testing::Test {};
-using Families = testing::Types<Int32, Int16, Float32, BFloat16, Float32F16>;
+using Families =
+    testing::Types<Int32, Int16, Float32, BFloat16, Float32F16, Int4<32>, Int4<64>, Int4<128>>;
 TYPED_TEST_SUITE(StoredBlock, Families);
 
 TYPED_TEST(StoredBlock, ComesBackWithoutACopyOrAPack) {
@@ -101,6 +119,9 @@ TYPED_TEST(StoredBlock, OfAnotherFamilyIsRefused) {
   accepted += reason<BFloat16>(bytes).empty();
   accepted += reason<Float32BF16>(bytes).empty();
   accepted += reason<Float32F16>(bytes).empty();
+  accepted += reason<Int4<32>>(bytes).empty();
+  accepted += reason<Int4<64>>(bytes).empty();
+  accepted += reason<Int4<128>>(bytes).empty();
   EXPECT_EQ(accepted, 1);
 }
 

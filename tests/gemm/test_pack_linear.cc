@@ -65,21 +65,35 @@ PackedB<Acc> pack(const LinearWeights& weights, int threads,
   return packer.finish();
 }
 
+// What is packed must not depend on where the weights lie: a matrix of the same ones, in one part.
+template <class Acc>
+PackedB<Acc> pack_matrix(const Matrix& w, std::int64_t k, std::int64_t n) {
+  if constexpr (is_int4(Acc::kind)) {
+    Matrix columns;
+    for (std::int64_t j = 0; j < n; ++j)
+      for (std::int64_t i = 0; i < k; ++i)
+        columns.push_back(w[static_cast<std::size_t>(i * n + j)]);
+    return pack<Acc>(LinearWeights{{{columns.data(), n, k, k, 1}}}, 1);
+  } else {
+    return PackedB<Acc>::convert(MatrixView<const float>{w.data(), k, n, n, 1});
+  }
+}
+
 template <class>
 class PackLinear : public testing::Test {};
-using Families = testing::Types<Int32, Float32, BFloat16, Float32F16>;
+using Families =
+    testing::Types<Int32, Float32, BFloat16, Float32F16, Int4<32>, Int4<64>, Int4<128>>;
 TYPED_TEST_SUITE(PackLinear, Families);
 
 TYPED_TEST(PackLinear, GivesTheBytesOfPackedB) {
-  constexpr bool integer = is_integer(TypeParam::kind);
+  constexpr bool integer = reads_bytes(TypeParam::kind);
   for (const std::vector<std::int64_t>& rows :
        {std::vector<std::int64_t>{1}, {33, 31}, {40, 40, 40}})
     for (const std::int64_t k : {1, 5, 256, 257, 550})
       for (const bool divided : {false, true}) {
         const Layer layer(rows, k, divided, integer);
         const Matrix w = layer.matrix();
-        const auto wanted =
-            PackedB<TypeParam>::convert(MatrixView<const float>{w.data(), k, layer.n, layer.n, 1});
+        const auto wanted = pack_matrix<TypeParam>(w, k, layer.n);
         for (const Isa isa : supported_isas()) {
           set_isa_limit(isa);
           for (const int threads : {1, 3}) {

@@ -20,7 +20,8 @@ namespace fbg::test {
 
 inline constexpr Accumulator kAccumulators[] = {
     Accumulator::int32,    Accumulator::int16,        Accumulator::float32,
-    Accumulator::bfloat16, Accumulator::float32_bf16, Accumulator::float32_f16};
+    Accumulator::bfloat16, Accumulator::float32_bf16, Accumulator::float32_f16,
+    Accumulator::int4_g32, Accumulator::int4_g64,     Accumulator::int4_g128};
 
 // An accumulator family on the ISA that generates it.
 struct Family {
@@ -39,8 +40,8 @@ inline std::vector<Family> generated_families() {
 }
 
 inline std::string family_name(const testing::TestParamInfo<Family>& family) {
-  constexpr const char* names[] = {"int32",        "float32",     "bfloat16",
-                                   "float32_bf16", "float32_f16", "int16"};
+  constexpr const char* names[] = {"int32", "float32",  "bfloat16", "float32_bf16", "float32_f16",
+                                   "int16", "int4_g32", "int4_g64", "int4_g128"};
   return std::string(names[static_cast<int>(family.param.accumulator)]) + "_" +
          isa_name(family.param.isa);
 }
@@ -106,6 +107,7 @@ class Microkernel : public testing::TestWithParam<Family> {
     const TypedPipeline typed = type_pipeline(stages, start);
     key.num_stages = static_cast<std::uint8_t>(typed.count);
     key.stages = typed.codes;
+    key.correct_a = is_int4(accumulator) && !stages.empty();
     for (int s = 0; s < typed.count; ++s) {
       const StageCode& code = typed.codes[s];
       if (code.in == ValueType::acc && code.kind != StageKind::bias) {
@@ -118,8 +120,13 @@ class Microkernel : public testing::TestWithParam<Family> {
 
   // Whether there are kernels that read A through pointers. A matrix unit has none, and the
   // pointers of more rows do not fit the registers.
-  bool has_indirect() const { return geometry.block_groups == 1; }
+  bool has_indirect() const { return geometry.block_groups == 1 && !is_int4(accumulator); }
   int max_indirect_rows() const { return std::min(geometry.max_rows, 12); }
+
+  // Groups of int4 weights are deep: as many as have about the k of so many groups of 4.
+  std::int64_t in_groups(std::int64_t groups) const {
+    return is_int4(accumulator) ? ceil_div(groups * 4, geometry.format.kr) : groups;
+  }
 
   template <class T, class F>
   static void fill_with(std::byte* to, std::int64_t bytes, F value) {
@@ -162,8 +169,18 @@ class Microkernel : public testing::TestWithParam<Family> {
       return static_cast<std::int8_t>(static_cast<int>(r % (2 * limit + 1)) - limit);
     });
   }
+  // Any values; scales of moderate size.
+  void fill_int4(std::byte* to, std::int64_t bytes) {
+    constexpr std::int64_t kScales = kPanelColumns * PackedFormat::kNibbleScaleBytes;
+    fill_bytes(to, bytes);
+    for (std::int64_t end = panel_group; end <= bytes; end += panel_group)
+      fill_with<std::uint16_t>(to + end - kScales, kScales, [&] {
+        const unsigned r = random_();
+        return static_cast<std::uint16_t>((r & 0x83ff) + 0x3000);  // ±2^-3 to ±2^-2
+      });
+  }
   void fill_a(std::byte* to, std::int64_t bytes) {
-    if (integer)
+    if (reads_bytes(accumulator))
       fill_bytes(to, bytes);
     else if (accumulator == Accumulator::bfloat16)
       fill_bfloat16(to, bytes);
@@ -175,6 +192,8 @@ class Microkernel : public testing::TestWithParam<Family> {
       fill_small(to, bytes, depth);
     else if (integer)
       fill_bytes(to, bytes);
+    else if (is_int4(accumulator))
+      fill_int4(to, bytes);
     else if (accumulator == Accumulator::float32)
       fill_floats(to, bytes);
     else if (accumulator == Accumulator::float32_f16)
@@ -236,7 +255,7 @@ class Microkernel : public testing::TestWithParam<Family> {
           rows ? std::ssize(narrow) / static_cast<std::int64_t>(sizeof(T)) / rows : 0;
       widen_rows(from, k, rows, k, to, ld, isa_features(isa));
     };
-    if (integer)
+    if (reads_bytes(accumulator))
       widen_as(reinterpret_cast<const std::uint8_t*>(narrow.data()));
     else
       widen_as(reinterpret_cast<const bfloat16*>(narrow.data()));
@@ -277,7 +296,8 @@ class Microkernel : public testing::TestWithParam<Family> {
     std::vector<std::vector<std::byte>> narrow(tile.blocks.size());
     std::int64_t depth = 0;
     for (std::size_t p = 0; p < tile.blocks.size(); ++p) {
-      const Block& block = tile.blocks[p];
+      Block block = tile.blocks[p];
+      block.groups = in_groups(block.groups);
       const std::int64_t a_group = geometry.format.a_group();
       const std::int64_t row_bytes = block.groups * a_group, lda = row_bytes + block.a_padding;
       const std::int64_t a_bytes = row_bytes ? (rows - 1) * lda + row_bytes : 0;
@@ -342,6 +362,8 @@ class Microkernel : public testing::TestWithParam<Family> {
       args.a_zero_point = a_zero_point_.place(ints(rows, 0, 255), tile.side);
       args.col_offsets = col_offsets_.place(ints(readable, -128 * 64, 127 * 64), tile.side);
     }
+    if (is_int4(accumulator))
+      args.weighted_offsets = weighted_offsets_.place(floats(readable, -9, 9), tile.side);
     if (integer)
       args.b_sums =
           b_sums_.place(column_sums(reference_pairs, readable, tile.first_column), tile.side);
@@ -411,7 +433,7 @@ class Microkernel : public testing::TestWithParam<Family> {
   std::mt19937 random_;
   Operand a_[3], b_[3], pairs_of_a_[3], pairs_of_b_[3], operands_[kMaxStages];
   Operand a_scale_, b_scale_, a_zero_point_, b_zero_point_, row_terms_, col_offsets_, c_;
-  Operand b_sums_, partial_, pointers_[3];
+  Operand b_sums_, weighted_offsets_, partial_, pointers_[3];
 };
 
 }  // namespace fbg::test

@@ -1,8 +1,9 @@
 // Matrices, accumulators, and the vocabulary that all other files use:
 //
 //   M N K      C is M x N, A is M x K, B is K x N; every shape tuple is (M, N, K)
-//   kr         consecutive k that one instruction consumes: 4 for uint8 x int8, 1 for float;
-//              those kr values are a k-group
+//   kr         consecutive k that one instruction consumes: 4 for uint8 x int8, 1 for float; for
+//   int4,
+//              those that share a scale. Those kr values are a k-group
 //   panel      32 columns of packed B, stored [K/kr][32][kr]
 //   mr nr      rows and columns of a tile of C, which one call of a microkernel computes
 //   mc         rows of A that are packed at a time
@@ -56,11 +57,22 @@ enum class Accumulator : std::uint8_t {
   bfloat16,
   float32_bf16,
   float32_f16,
-  int16
+  int16,
+  int4_g32,
+  int4_g64,
+  int4_g128
 };
 
 constexpr bool is_integer(Accumulator accumulator) {
   return accumulator == Accumulator::int32 || accumulator == Accumulator::int16;
+}
+
+// Weights of 4 bits in groups along K, each with a scale of its own: see Int4.
+constexpr bool is_int4(Accumulator accumulator) { return accumulator >= Accumulator::int4_g32; }
+
+// Whether kernels read A as bytes, which have a scale and a zero point for each row.
+constexpr bool reads_bytes(Accumulator accumulator) {
+  return is_integer(accumulator) || is_int4(accumulator);
 }
 
 inline constexpr int kPanelColumns = 32;
@@ -75,11 +87,26 @@ struct PackedFormat {
   // k-group is {a0, a2, a1, a3}, so that one multiply-add of pairs takes the even k and another the
   // odd k.
   bool wide_a = false;
+  // B has 4 bits per element, and a k-group of a panel ends with a scale for each column: see Int4.
+  bool nibbles = false;
 
-  // Bytes of one k-group: of a row of A, of a column of B, of all columns of a panel.
+  // Bytes of one k-group of a row of A and of all columns of a panel, and from one column of a
+  // panel to the next.
   constexpr std::int64_t a_group() const { return std::int64_t{kr} * a_bytes; }
-  constexpr std::int64_t b_column_group() const { return std::int64_t{kr} * b_bytes; }
-  constexpr std::int64_t b_group() const { return panel_columns * b_column_group(); }
+  constexpr std::int64_t b_column_group() const {
+    return nibbles ? kNibbleBytes : std::int64_t{kr} * b_bytes;
+  }
+  constexpr std::int64_t b_group() const {
+    return nibbles ? panel_columns * (std::int64_t{kr} / 2 + kNibbleScaleBytes)
+                   : panel_columns * b_column_group();
+  }
+  // Bytes of the next panel that a tile fetches into the L2 while it reads so many k-groups.
+  constexpr std::int64_t fetched_bytes(std::int64_t groups) const {
+    return 64 * (nibbles ? groups * kr / kNibbleDepth : (groups + 1) / 2);
+  }
+  static constexpr std::int64_t kNibbleBytes = 4;       // of a column in a block of kNibbleDepth k
+  static constexpr std::int64_t kNibbleDepth = 8;       // two to a byte
+  static constexpr std::int64_t kNibbleScaleBytes = 2;  // of a float16
 };
 
 template <class A, class B>
@@ -139,6 +166,28 @@ struct Float32F16 {
   static constexpr PackedFormat format = packed_format_of<A, B>(1);
 };
 
+// uint8 x 4-bit weights q in [-8, 7], in groups of kGroup along K that have a scale of their own
+// for each column. A group is a k-group. Its dot products are exact int32 sums, which are then
+// scaled and added up in float, in the order of the groups:
+//
+//   S = 0;  S = fma(float(sum_k a_k q_k), scale_g, S) for g = 0, 1, …
+//   C = (S - zero point of the row * weighted offset of the column) * scale of the row
+//
+// The panel of a group consists of blocks of 8 k, [kGroup / 8][32 columns][4 bytes], and of 32
+// float16 scales. Byte r of a block has q of k = r in its low half and of k = r + 4 in its high
+// half, both in two's complement. Results are float32, so that pipelines begin as those of float
+// weights.
+template <int kGroup>
+struct Int4 {
+  using A = std::uint8_t;
+  using B = std::int8_t;
+  using C = float;
+  static constexpr Accumulator kind = kGroup == 32   ? Accumulator::int4_g32
+                                      : kGroup == 64 ? Accumulator::int4_g64
+                                                     : Accumulator::int4_g128;
+  static constexpr PackedFormat format{kGroup, kPanelColumns, 1, 1, false, true};
+};
+
 // The format in which memory holds the operands of a family.
 constexpr PackedFormat packed_format(Accumulator accumulator) {
   switch (accumulator) {
@@ -154,6 +203,12 @@ constexpr PackedFormat packed_format(Accumulator accumulator) {
       return Float32BF16::format;
     case Accumulator::float32_f16:
       return Float32F16::format;
+    case Accumulator::int4_g32:
+      return Int4<32>::format;
+    case Accumulator::int4_g64:
+      return Int4<64>::format;
+    case Accumulator::int4_g128:
+      return Int4<128>::format;
   }
   return {};
 }

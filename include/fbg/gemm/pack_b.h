@@ -5,11 +5,14 @@
 //   int8   [K/4][32][4]   k-group g, column j, k = 4g..4g+3: the four bytes of one dot product lane
 //   bf16   [K/2][32][2]
 //   float, float16   [K][32]
+//   int4   [K/group]{[group/8][32][4], 32 scales}, whose bytes Int4 (fbg/core/types.h) describes
 //
 // Panels follow each other. One allocation holds header and sections, each 64-byte aligned, so that
 // what is saved is what is run:
 //
 //   header | panels | scale | zero point | column offsets [| spill depths | outliers]
+//
+// The column offsets of int4 are the floats that weighted_offsets() returns.
 #pragma once
 
 #include <cstddef>
@@ -76,7 +79,12 @@ class PackedB {
   // Packs w (K x N, any strides) as it is; quantization parameters are optional for int8.
   // Int16 comes from `split`.
   static PackedB pack(MatrixView<const Element> w,
-                      WeightQuant quant = {}) requires(Acc::kind != Accumulator::int16);
+                      WeightQuant quant = {}) requires(Acc::kind != Accumulator::int16 &&
+                                                       !is_int4(Acc::kind));
+
+  // Packs 4-bit values, K x N within [-8, 7], with the scales (K / group, rounded up) x N.
+  static PackedB pack(MatrixView<const Element> w,
+                      MatrixView<const float16> scales) requires(is_int4(Acc::kind));
 
   // B = panels + outliers, such that int16 sums over spill_groups() k-groups cannot overflow
   // (src/gemm/outliers.cc). The panels keep what fits in `outlier_bits` bits; 0 chooses for each
@@ -85,7 +93,8 @@ class PackedB {
                                       int outlier_bits) requires(Acc::kind == Accumulator::int16);
 
   // Packs a float matrix in the element type of the family, rounded half to even. Not for int8.
-  static PackedB convert(MatrixView<const float> w) requires(Acc::kind != Accumulator::int16);
+  static PackedB convert(MatrixView<const float> w) requires(Acc::kind != Accumulator::int16 &&
+                                                             !is_int4(Acc::kind));
 
   // bfloat16 weights serve both families that read them.
   static PackedB share(const PackedB<BFloat16>& b) requires std::is_same_v<Acc, Float32BF16> {
@@ -97,7 +106,8 @@ class PackedB {
   // Quantizes a float matrix to int8 while packing. Symmetric: scale = max|w| / 127, zero point 0.
   // Asymmetric: scale = (max - min) / 255 over [min(w, 0), max(w, 0)].  Int32 only.
   static PackedB quantize(MatrixView<const float> w, Granularity granularity,
-                          bool symmetric) requires(Acc::kind != Accumulator::int16);
+                          bool symmetric) requires(Acc::kind != Accumulator::int16 &&
+                                                   !is_int4(Acc::kind));
 
   std::int64_t rows() const { return header().k; }
   std::int64_t cols() const { return header().n; }
@@ -117,6 +127,12 @@ class PackedB {
   const std::int32_t* col_offsets() const {
     return section<std::int32_t>(header().col_offsets_offset);
   }
+  // Int4: for each column, the sum of scale * q in the order in which kernels add up groups.
+  const float* weighted_offsets() const requires(is_int4(Acc::kind)) {
+    return section<float>(header().col_offsets_offset);
+  }
+  // Int4: the scale of group g in column j.
+  float16 group_scale(std::int64_t g, std::int64_t j) const requires(is_int4(Acc::kind));
   // Int16: k-groups of a panel whose sum fits in an int16 lane, one number per panel; null else.
   const std::int32_t* spill_groups() const { return section<std::int32_t>(header().spill_offset); }
   // What was taken out of the panels.
@@ -161,5 +177,8 @@ extern template class PackedB<Float32>;
 extern template class PackedB<BFloat16>;
 extern template class PackedB<Float32BF16>;
 extern template class PackedB<Float32F16>;
+extern template class PackedB<Int4<32>>;
+extern template class PackedB<Int4<64>>;
+extern template class PackedB<Int4<128>>;
 
 }  // namespace fbg

@@ -60,13 +60,16 @@ struct TileArgs {
   const float* b_scale = nullptr;
   const std::int32_t* b_zero_point = nullptr;
   const std::int32_t* col_offsets = nullptr;
+  // Of int4: what the zero points of A are multiplied by, the sums of scale * q over all k. `col`
+  // modulo the columns of a panel is then the place of the tile in its panel.
+  const float* weighted_offsets = nullptr;
   // The sums of the columns of B over all k of the tile, readable up to the end of the panel.
   // Kernels that multiply A - 128 by B add 128 times these to their sums. Null adds nothing, as is
   // right where a tile goes on from sums (load_c) to which this was added before.
   const std::int32_t* b_sums = nullptr;
   const StageArgs* stages = nullptr;
-  // What to bring into the L2 meanwhile, a cache line for every second k-group; any address will
-  // do. Matrix units bring nothing if it is null.
+  // What to bring into the L2 meanwhile, PackedFormat::fetched_bytes() from here on; any address
+  // will do. Matrix units bring nothing if it is null.
   const void* prefetch = nullptr;
   const KernelKey* key = nullptr;  // read by the reference kernel only
   // A matrix unit goes on with this tile, if there is one: of the same kernel and the same columns.
@@ -93,11 +96,12 @@ using TileFunction = void (*)(const TileArgs*);
 struct KernelKey {
   Accumulator accumulator;
   Isa isa;
-  std::uint8_t rows;       // mr
-  std::uint8_t vectors;    // nr in vectors of the ISA
-  bool masked = false;     // the last vector is partial
-  bool load_c = false;     // start from TileArgs::partial (raw accumulator type) instead of zero
-  bool correct_a = false;  // A has zero points: column offsets are needed
+  std::uint8_t rows;     // mr
+  std::uint8_t vectors;  // nr in vectors of the ISA
+  bool masked = false;   // the last vector is partial
+  bool load_c = false;   // start from TileArgs::partial (raw accumulator type) instead of zero
+  // A has zero points: column offsets are needed. Of int4: sums are complete, and become results.
+  bool correct_a = false;
   bool correct_b = false;  // B has zero points: row offsets are needed
   bool indirect = false;   // A is read through an array of row pointers; tall tiles may not fit
   bool streams = false;    // whole vectors of 32-bit results bypass the caches; C aligned to them

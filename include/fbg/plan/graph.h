@@ -133,9 +133,9 @@ class Graph {
                     SharedMatrix k_gamma, float eps);
   // a + b, of the same shape.
   Buffer add(Buffer a, Buffer b);
-  // y = x * w. Rows of x are quantized as they are packed for int8 weights (Int32), rounded for
-  // bfloat16 ones (BFloat16, where x may also hold bfloat16), and read in place for the others
-  // (Float32, Float32F16).
+  // y = x * w. Rows of x are quantized as they are packed for int8 and int4 weights (Int32, Int4),
+  // rounded for bfloat16 ones (BFloat16, where x may also hold bfloat16), and read in place for the
+  // others (Float32, Float32F16).
   template <class Acc>
   Buffer linear(Buffer x, PackedB<Acc> w, Epilogue epilogue);
   // Rotary positions (Su et al., 2021, arXiv:2104.09864): of the first n elements of each head of Q

@@ -19,10 +19,13 @@ BLOCK = 64  # rows after which their errors are subtracted from all later ones, 
 DAMPING = 0.05  # of the mean of H's diagonal is added to it, for channels with little data
 
 
-def round_to_gram(weight: Floats, scale: Floats, gram: Floats) -> npt.NDArray[np.int8]:
+def round_to_gram(
+    weight: Floats, scale: Floats, gram: Floats, lowest: int = -127, highest: int = 127
+) -> npt.NDArray[np.int8]:
     """Return int8 q, (K, N), such that q * scale approximates the weights on the data.
 
-    weight: (K, N). scale: (N,). gram: (K, K), the Gram matrix of the data.
+    weight: (K, N). scale: (N,), or (K, N) where it differs from row to row. gram: (K, K), the Gram
+    matrix of the data. lowest, highest: the range of q.
 
     >>> weight, scale = np.array([[1.4], [2.6]], np.float32), np.ones(1, np.float32)
     >>> round_to_gram(weight, scale, np.eye(2, dtype=np.float32)).tolist()
@@ -37,15 +40,19 @@ def round_to_gram(weight: Floats, scale: Floats, gram: Floats) -> npt.NDArray[np
     inverse = np.linalg.inv(h[np.ix_(order, order)])
     upper = np.linalg.cholesky(inverse).T.astype(np.float32)
 
-    rest = (weight / scale)[order].astype(np.float32)  # in steps
+    if scale.ndim == 1:  # in steps, which are the same for all rows
+        rest, steps = (weight / scale)[order].astype(np.float32), None
+    else:
+        rest, steps = weight[order], scale[order]
     rounded = np.empty(weight.shape, np.int8)
     for begin in range(0, depth, BLOCK):
         end = min(begin + BLOCK, depth)
         errors = np.empty((end - begin, weight.shape[1]), np.float32)
         for i in range(begin, end):
-            q = np.clip(np.rint(rest[i]), -127, 127)
+            q = np.clip(np.rint(rest[i] if steps is None else rest[i] / steps[i]), lowest, highest)
             rounded[order[i]] = q.astype(np.int8)
-            errors[i - begin] = (rest[i] - q) / upper[i, i]
+            value = q if steps is None else q * steps[i]
+            errors[i - begin] = (rest[i] - value) / upper[i, i]
             rest[i + 1 : end] -= upper[i, i + 1 : end, None] * errors[i - begin]
         rest[end:] -= upper[begin:end, end:].T @ errors
     return rounded

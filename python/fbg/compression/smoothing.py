@@ -1,4 +1,5 @@
-"""int8 weights that are more accurate than rounded ones: SmoothQuant, and GPTQ if there are texts.
+"""int8 and int4 weights that are more accurate than rounded ones: SmoothQuant, and GPTQ if there
+are texts.
 
 A row x of activations has one scale, which its largest channel determines, so that small channels
 lose accuracy. For a linear layer y = x w and any factors s > 0 of its K input channels,
@@ -7,7 +8,8 @@ lose accuracy. For a linear layer y = x w and any factors s > 0 of its K input c
 
 makes the channels of x about equally large. The weights become less so, but they have a scale per
 column (Xiao et al., 2022, arXiv:2211.10438, with exponent 0.5; the paper takes max |x_k| instead of
-the root mean square, which is less accurate here: docs/quantization.md). Rows are divided by s when
+the root mean square, which is less accurate here: docs/quantization.md). The exponent of int4
+weights, whose errors outweigh those of x, is smaller: 0.35. Rows are divided by s when
 they are quantized. If x is linear in the output of another layer, the weights and the bias of that
 layer are divided instead. The size of x_k has to be observed first.
 """
@@ -24,7 +26,7 @@ from fbg import _fbg
 from fbg.checkpoints.weights import UnpackedWeight
 from fbg.compression.linear import Linear
 from fbg.compression.rounding import round_to_gram
-from fbg.matmul.weights import PackedWeight
+from fbg.matmul.weights import INT4, QUANTIZED, WEIGHT_LIMITS, PackedWeight
 from fbg.progress import Progress
 
 __all__ = ["Inputs", "SmoothingGroup", "compress_linears"]
@@ -32,6 +34,7 @@ __all__ = ["Inputs", "SmoothingGroup", "compress_linears"]
 Floats = npt.NDArray[np.float32]
 Doubles = npt.NDArray[np.float64]
 
+INT8_EXPONENT, INT4_EXPONENT = 0.5, 0.35
 LOG_LIMIT = 10.0  # of |log s|, so that no product with a factor overflows
 
 
@@ -111,7 +114,9 @@ def compress_linears(
             bias = bias / divisor
         gram = None if rows is None else observed[name].gram
         if rows is not None and gram is not None and np.isfinite(gram).all():  # it may overflow
-            native = _round_by_gram(weight, rows, divisor, gram)
+            smooth = weight.read(divisor) * rows[:, None]
+            inverse = np.float32(1) / rows
+            native = _round_by_gram(smooth, gram * inverse[:, None] * inverse, dtypes[name])
         else:
             native = weight.pack(dtypes[name], num_threads, divisor, rows)
         scale = np.float32(1) / rows if rows is not None and name in factors.scaled else None
@@ -132,12 +137,14 @@ def _choose_factors(
     # Groups with a producer come first, because they change the weights of that layer, on which its
     # own factors depend.
     for group in sorted(groups, key=lambda group: group.producer is None):
-        readers = [name for name in group.readers if dtypes[name] == "int8"]
+        readers = [name for name in group.readers if dtypes[name] in QUANTIZED]
         if not readers or (group.producer is not None and len(readers) < len(group.readers)):
             continue
         weights = [(_unpacked(linears[name]), chosen.columns.get(name)) for name in readers]
         largest = np.max([w.largest(num_threads, divisor) for w, divisor in weights], axis=0)
-        common = smoothing_factors(inputs[readers[0]], largest)
+        eight = all(dtypes[name] == "int8" for name in readers)
+        exponent = INT8_EXPONENT if eight else INT4_EXPONENT
+        common = smoothing_factors(inputs[readers[0]], largest, exponent)
         chosen.rows.update(dict.fromkeys(readers, common))
         if group.producer is None:
             chosen.scaled.update(readers)
@@ -153,25 +160,30 @@ def _unpacked(linear: Linear) -> UnpackedWeight:
     return linear.weight
 
 
-def smoothing_factors(x: Inputs, largest: Floats) -> Floats:
+def smoothing_factors(x: Inputs, largest: Floats, exponent: float = INT8_EXPONENT) -> Floats:
     """Return s, (K,), given max_j |w_kj|; 1 for channels that are always 0 or have no weights."""
     size = np.sqrt(x.squares / x.rows)
     used = (largest > 0) & (size > 0) & np.isfinite(size)
     if not used.any():
         return np.ones(len(largest), np.float32)
     # Logarithms neither overflow nor underflow. Their mean is 0, so that rows keep their size.
-    log = (np.log(size[used]) - np.log(largest[used].astype(np.float64))) / 2
+    log = (np.log(size[used]) - np.log(largest[used].astype(np.float64))) * exponent
     factors = np.ones(len(largest), np.float32)
     factors[used] = np.exp(np.clip(log - log.mean(), -LOG_LIMIT, LOG_LIMIT))
     return factors
 
 
-def _round_by_gram(
-    weight: UnpackedWeight, factors: Floats, divisor: Floats | None, gram: Floats
-) -> PackedWeight:
-    smooth = weight.read(divisor) * factors[:, None]
-    scale = np.abs(smooth).max(axis=0) / np.float32(127)
-    scale[scale < np.finfo(np.float32).tiny] = 1
-    inverse = np.float32(1) / factors
-    rounded = round_to_gram(smooth, scale, gram * inverse[:, None] * inverse)
-    return _fbg.pack_b_int8(rounded, scale, None, per_column=True)
+def _round_by_gram(weight: Floats, gram: Floats, dtype: str) -> PackedWeight:
+    """Round so that errors cancel, with the scales that weights rounded to nearest would have."""
+    if dtype == "int8":
+        scale = np.abs(weight).max(axis=0) / np.float32(127)
+        scale[scale < np.finfo(np.float32).tiny] = 1
+        return _fbg.pack_b_int8(round_to_gram(weight, scale, gram), scale, None, per_column=True)
+    columns = np.array(weight.T, order="C")
+    nearest = _fbg.pack_linear([columns], dtype, None, None, WEIGHT_LIMITS[dtype], False, 1)
+    assert isinstance(nearest, INT4)
+    scale = nearest.scale.view(np.float16).astype(np.float32)
+    scale[scale == 0] = 1
+    steps = scale.repeat(nearest.group, axis=0)[: len(weight)]
+    rounded = round_to_gram(weight, steps, gram, -8, 7)
+    return _fbg.pack_b_int4(rounded, nearest.scale, nearest.group)

@@ -13,13 +13,14 @@ from fbg import _fbg
 from fbg.arrays import (
     as_array,
     bfloat16,
+    int4,
     require_dtype,
     require_integer,
     require_matrix,
     require_scales,
 )
 from fbg.matmul import packed_file
-from fbg.matmul.weights import PackedWeight
+from fbg.matmul.weights import INT4, INT4_DTYPES, WEIGHT_LIMITS, PackedWeight
 from fbg.quantization import dequantize
 
 __all__ = ["Outliers", "PackedB"]
@@ -63,17 +64,22 @@ class PackedB:
             ``scale = (max - min) / 255``, over a range that includes 0.
         scale: for int8 `w`, float32 of shape () or (N,): ``real = scale * (w - zero_point)``.
         zero_point: for int8 `w`, integers of shape () or (N,) within [-128, 127]; default 0.
-        dtype: the dtype of the packed weights: ``"int8"`` (default), ``"float32"``, ``"float16"``
-            or ``"bfloat16"``. 16-bit weights are rounded half to even and multiplied in float32;
-            with ``PackA(x, dtype="bfloat16")``, bfloat16 weights are multiplied by the bfloat16
-            dot-product instruction.
+        dtype: the dtype of the packed weights: ``"int8"`` (default), ``"int4"``, ``"float32"``,
+            ``"float16"`` or ``"bfloat16"``. int4 weights are symmetric, with a float16 scale for
+            each `group` of K and each column, which is searched for the least squared error. Their
+            products are float32, so that pipelines do not begin with Dequantize. 16-bit weights
+            are rounded half to even and multiplied in float32; with ``PackA(x,
+            dtype="bfloat16")``, bfloat16 weights are multiplied by the bfloat16 dot-product
+            instruction.
+        group: with ``dtype="int4"``, how many consecutive weights of a column share a scale: 32
+            (default), 64 or 128. Small groups are more accurate; large ones take less memory.
         accum: how products with int8 weights are summed: in ``"int32"`` (default) or ``"int16"``.
             int16 is faster on CPUs without VNNI if most weights are small. The results are the
             same: sums are moved to int32 before they can overflow, and the few large weights that
             would make this too frequent are stored separately, in `outliers`. If int16 cannot be
             faster, because the CPU has VNNI or too many weights are large, the weights are packed
             for int32 instead, which `accum` and ``repr`` show. Products with float weights are
-            always summed in float32.
+            always summed in float32; the exact sums of int4 groups are added up in float32, too.
         outlier_bits: with ``accum="int16"``, weights that do not fit in this many bits (1 to 8,
             signed) are outliers. None chooses the fastest number for each panel of 32 columns.
 
@@ -107,7 +113,8 @@ class PackedB:
         symmetric: bool = True,
         scale: object = None,
         zero_point: object = None,
-        dtype: Literal["int8", "float32", "float16", "bfloat16"] | None = None,
+        dtype: Literal["int8", "int4", "float32", "float16", "bfloat16"] | None = None,
+        group: Literal[32, 64, 128] | None = None,
         accum: Literal["int32", "int16", "float32"] | None = None,
         outlier_bits: int | None = None,
     ) -> None:
@@ -120,15 +127,16 @@ class PackedB:
             raise ValueError(
                 f"PackedB: granularity must be 'column' or 'tensor', got {granularity!r}"
             )
-        if dtype not in (None, "int8", *_FLOAT_PACKERS):
-            names = ", ".join(map(repr, ("int8", *_FLOAT_PACKERS)))
+        if dtype not in (None, "int8", "int4", *_FLOAT_PACKERS):
+            names = ", ".join(map(repr, ("int8", "int4", *_FLOAT_PACKERS)))
             raise ValueError(f"PackedB: dtype must be one of {names}, got {dtype!r}")
 
-        _check_accum(accum, outlier_bits, floating=dtype in _FLOAT_PACKERS)
+        _check_accum(accum, outlier_bits, dtype)
+        _check_group(group, dtype)
 
         self._native: PackedWeight
         if array.dtype == np.int8:
-            if dtype in _FLOAT_PACKERS:
+            if dtype not in (None, "int8"):
                 raise TypeError(f"PackedB: w must be floating for dtype={dtype!r}, got int8")
             quant = _given_quant(scale, zero_point, array.shape[1])
             self._keep(_fbg.pack_b_int8(array, *quant), accum, outlier_bits)
@@ -136,7 +144,11 @@ class PackedB:
         if scale is not None or zero_point is not None:
             raise TypeError(f"PackedB: scale and zero_point require an int8 w, got {array.dtype}")
         floats = array.astype(np.float32, copy=False)
-        if dtype in _FLOAT_PACKERS:
+        if dtype == "int4":
+            if not symmetric or granularity != "column":
+                raise ValueError("PackedB: int4 weights are symmetric, with scales per group")
+            self._native = _pack_int4(floats, group or 32)
+        elif dtype in _FLOAT_PACKERS:
             if dtype == "float16" and (np.abs(floats) >= 65520).any():  # rounds to infinity
                 raise ValueError("PackedB: w must be within ±65504 for dtype='float16'")
             self._native = _FLOAT_PACKERS[dtype](floats)
@@ -165,8 +177,12 @@ class PackedB:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The dtype of the packed weights: int8, float32, float16 or bfloat16."""
+        """The dtype of the packed weights: int8, float32, float16, or bfloat16 or int4 as
+        ``ml_dtypes`` has them.
+        """
         native = self._native
+        if isinstance(native, INT4):
+            return int4()
         if isinstance(native, _fbg.PackedBBFloat16):
             return bfloat16()
         if isinstance(native, _fbg.PackedBFloat16):
@@ -210,8 +226,17 @@ class PackedB:
         return native.spill_depths if isinstance(native, _fbg.PackedBInt16) else None
 
     @property
+    def group(self) -> int | None:
+        """How many consecutive weights of a column share a scale; None unless they are int4."""
+        return self._native.group if isinstance(self._native, INT4) else None
+
+    @property
     def scale(self) -> Array | None:
-        """The scales, float32 of shape (N,) or (); None for weights without a scale."""
+        """The scales, float32 of shape (N,) or (); float16 of shape (K / group, N), K / group
+        rounded up, for int4 weights; None for weights without a scale.
+        """
+        if isinstance(self._native, INT4):
+            return self._native.scale.view(np.float16)
         return self._native.scale if isinstance(self._native, _INTEGER) else None
 
     @property
@@ -252,6 +277,9 @@ class PackedB:
                [0., 1.]], dtype=float32)
         """
         q = self.unpack()
+        if self.group is not None:
+            scales = np.asarray(self.scale, np.float32).repeat(self.group, axis=0)[: len(q)]
+            return q.astype(np.float32) * scales
         if q.dtype != np.int8:
             return q.astype(np.float32, copy=False)
         scale, zero_point = self.scale, self.zero_point
@@ -323,7 +351,9 @@ class PackedB:
         if self.outliers is not None:
             count = self.outliers.data.size
             parts.append(f"{count} outlier{'s' * (count != 1)}")
-        if self.dtype == np.int8:
+        if self.group is not None:
+            parts.append(f"scale per group of {self.group}")
+        elif self.dtype == np.int8:
             scale = self.scale
             parts.append(
                 "no scale" if scale is None else f"scale per {'column' if scale.ndim else 'tensor'}"
@@ -331,11 +361,31 @@ class PackedB:
         return f"PackedB({', '.join(parts)})"
 
 
-def _check_accum(accum: object, outlier_bits: object, floating: bool) -> None:
+def _check_group(group: object, dtype: str | None) -> None:
+    if group is None:
+        return
+    if dtype != "int4":
+        raise ValueError(f"PackedB: group requires dtype='int4', got dtype={dtype!r}")
+    if not isinstance(group, (int, np.integer)) or group not in INT4_DTYPES:
+        raise ValueError(f"PackedB: group must be 32, 64 or 128, got {group!r}")
+
+
+def _pack_int4(w: npt.NDArray[np.float32], group: int) -> PackedWeight:
+    name = INT4_DTYPES[group]
+    limit = WEIGHT_LIMITS[name]
+    largest = np.abs(w).max(initial=0.0)
+    if not largest <= limit:
+        raise ValueError(f"PackedB: w must be within ±{limit:g} for dtype='int4', got {largest}")
+    columns = np.array(w.T, np.float32, order="C")  # a copy: its strides are those of its shape
+    return _fbg.pack_linear([columns], name, None, None, limit, True, 1)
+
+
+def _check_accum(accum: object, outlier_bits: object, dtype: str | None) -> None:
+    floating = dtype == "int4" or dtype in _FLOAT_PACKERS
     allowed = (None, "float32") if floating else (None, "int32", "int16")
     if accum not in allowed:
         names = " or ".join(repr(name) for name in allowed[1:])
-        kind = "float" if floating else "int8"
+        kind = "int4" if dtype == "int4" else "float" if floating else "int8"
         raise ValueError(f"PackedB: accum must be {names} for {kind} weights, got {accum!r}")
     if outlier_bits is None:
         return

@@ -51,7 +51,7 @@ def linear(
     """Return ``activation(x @ w + bias)``: a linear layer with float32 inputs and outputs.
 
     Args:
-        x: (..., K) float32. For int8 weights, each row is quantized while it is packed.
+        x: (..., K) float32. For int8 and int4 weights, each row is quantized while it is packed.
         packed_b: the weights w, (K, N), of any dtype.
         bias: (N,) float32, or None.
         activation: ``"relu"``, ``"gelu"`` or None.
@@ -115,7 +115,7 @@ def prepare(
         raise TypeError(f"prepare: packed_b must be a PackedB, got {type(packed_b).__name__}")
     pipeline = Pipeline.of(pipeline, "prepare")
     rows = require_integer(rows, "prepare: rows", 1, 2**31 - 1)
-    integer = packed_b.dtype == np.int8
+    integer = packed_b.dtype == np.int8 or packed_b.group is not None
     if isinstance(x_dtype, str) and x_dtype == "bfloat16":
         x_dtype = bfloat16()
     if packer is None:

@@ -8,7 +8,14 @@ import numpy as np
 
 from fbg import _fbg
 
-__all__ = ["WEIGHT_LIMITS", "PackedWeight", "dtype_name"]
+__all__ = [
+    "INT4",
+    "INT4_DTYPES",
+    "QUANTIZED",
+    "WEIGHT_LIMITS",
+    "PackedWeight",
+    "dtype_name",
+]
 
 PackedWeight: TypeAlias = (
     _fbg.PackedBInt8
@@ -16,7 +23,14 @@ PackedWeight: TypeAlias = (
     | _fbg.PackedBFloat32
     | _fbg.PackedBFloat16
     | _fbg.PackedBBFloat16
+    | _fbg.PackedBInt4G32
+    | _fbg.PackedBInt4G64
+    | _fbg.PackedBInt4G128
 )
+
+INT4 = (_fbg.PackedBInt4G32, _fbg.PackedBInt4G64, _fbg.PackedBInt4G128)
+# The dtypes of 4-bit weights, by the number of weights that share a scale.
+INT4_DTYPES = {32: "int4", 64: "int4_g64", 128: "int4_g128"}
 
 _DTYPE_NAMES: dict[type, str] = {
     _fbg.PackedBInt8: "int8",
@@ -24,7 +38,11 @@ _DTYPE_NAMES: dict[type, str] = {
     _fbg.PackedBFloat32: "float32",
     _fbg.PackedBFloat16: "float16",
     _fbg.PackedBBFloat16: "bfloat16",
+    **dict(zip(INT4, INT4_DTYPES.values(), strict=True)),
 }
+
+# The dtypes whose products quantize activations, too.
+QUANTIZED = ("int8", *INT4_DTYPES.values())
 
 # The dtypes of linear layers, and the largest magnitude that a weight may have in each.
 WEIGHT_LIMITS = {
@@ -32,6 +50,7 @@ WEIGHT_LIMITS = {
     "bfloat16": 3.3895e38,
     "float16": 65504.0,
     "int8": np.inf,
+    **dict.fromkeys(INT4_DTYPES.values(), 4.4e5),  # scales are float16
 }
 
 

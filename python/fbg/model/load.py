@@ -19,7 +19,7 @@ from fbg.checkpoints.saved_directory import WEIGHTS
 from fbg.checkpoints.saved_file import SavedFile
 from fbg.compression.precision import HigherPrecision, choose_layers, read_patterns
 from fbg.errors import ModelError
-from fbg.matmul.weights import WEIGHT_LIMITS
+from fbg.matmul.weights import INT4_DTYPES, QUANTIZED, WEIGHT_LIMITS
 from fbg.model import save as saved
 from fbg.model.compress import compress
 from fbg.model.directory import find_directory
@@ -39,9 +39,14 @@ from fbg.text.tokenization import TextTokenizer
 __all__ = ["load"]
 
 DTYPES = tuple(WEIGHT_LIMITS)
+ACTIVATIONS = "activations: one scale and zero point per token, as it is packed"
 METHODS = {
-    "int8": "weights: symmetric, max|w| / 127, one scale per output column; "
-    "activations: one scale and zero point per token, as it is packed",
+    "int8": f"weights: symmetric, max|w| / 127, one scale per output column; {ACTIVATIONS}",
+    **{
+        name: f"weights: 4 bits, least squared error, one scale per {group} inputs and output "
+        f"column; {ACTIVATIONS}"
+        for group, name in INT4_DTYPES.items()
+    },
 }
 SMOOTHED = "; channels smoothed by random token ids (SmoothQuant)"
 CALIBRATED = "; channels smoothed by texts, weights rounded by their Gram matrices (GPTQ)"
@@ -67,15 +72,16 @@ def load(
         docs/onnx.md describes the `Net` that it becomes, and its `net_options`.
     dtype: the precision of the encoder's linear layers. "float32"; "bfloat16": weights and
         activations in bfloat16; "float16": weights in float16, products in float32; "int8": weights
-        with one scale per output column, activations quantized per token. With "bfloat16" and
-        "int8", attention also multiplies in bfloat16 if the CPU has AVX512-BF16. None: the dtype of
-        a saved model, otherwise "float32".
+        with one scale per output column, activations quantized per token; "int4": weights of 4 bits
+        in groups of 32 inputs, each with a scale per output column, or of 64 or 128 inputs
+        ("int4_g64", "int4_g128"). With "bfloat16", "int8" and "int4", attention also multiplies in
+        bfloat16 if the CPU has AVX512-BF16. None: the dtype of a saved model, otherwise "float32".
     num_threads: that of every call; None follows `fbg.set_num_threads`.
-    smooth: whether "int8" equalizes the input channels of linear layers before it rounds the
-        weights (SmoothQuant, arXiv:2211.10438). The sizes of the channels are observed in a float32
-        run on random token ids, which are always the same, so no data is needed.
-    calibrate: about 100 texts similar to those that the model will process, with "int8". Channels
-        are observed on them, and weights are rounded so that their errors cancel (GPTQ,
+    smooth: whether "int8" and "int4" equalize the input channels of linear layers before they round
+        the weights (SmoothQuant, arXiv:2211.10438). The sizes of the channels are observed in a
+        float32 run on random token ids, which are always the same, so no data is needed.
+    calibrate: about 100 texts similar to those that the model will process, with "int8" or "int4".
+        Channels are observed on them, and weights are rounded so that their errors cancel (GPTQ,
         arXiv:2210.17323). This is more accurate, and takes seconds.
     higher_precision: patterns of names of linear layers that compute in "bfloat16", such as
         ["layers.0.*"], or a dtype for each pattern, such as {"layers.11.output": "float32"}.
@@ -261,7 +267,7 @@ def _read_and_compress(
     higher = choose_layers(list(linears(unpacked)), options.patterns)
     method = METHODS.get(dtype, f"weights: rounded to {dtype}")
     inputs = None
-    if dtype == "int8" and options.smooth:
+    if dtype in QUANTIZED and options.smooth:
         method += SMOOTHED if options.texts is None else CALIBRATED
         if options.texts is None:
             sequences = random_sequences(config, tokenizer.frame)
@@ -287,8 +293,8 @@ def _calibration(
 
 
 def _checked_texts(calibrate: object, dtype: str | None, smooth: bool) -> list[str]:
-    if dtype != "int8" or not smooth:
-        raise ValueError("load: calibrate requires dtype='int8' and smooth=True")
+    if dtype not in QUANTIZED or not smooth:
+        raise ValueError("load: calibrate requires dtype='int8' or 'int4' and smooth=True")
     texts = require_texts("load: calibrate", calibrate, several=True)
     if not any(text.strip() for text in texts):
         raise ValueError("load: calibrate must hold at least one text that is not empty")

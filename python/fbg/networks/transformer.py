@@ -18,6 +18,7 @@ import numpy.typing as npt
 from fbg import _fbg
 from fbg.compression.linear import Linear
 from fbg.compression.smoothing import SmoothingGroup
+from fbg.matmul.weights import QUANTIZED
 from fbg.networks.config import EncoderConfig
 from fbg.networks.graph import Norm
 from fbg.networks.heads import Head
@@ -36,7 +37,7 @@ __all__ = [
 Floats = npt.NDArray[np.float32]
 
 # Dtypes less accurate than the bfloat16 products of attention.
-ROUNDED = ("bfloat16", "int8")
+ROUNDED = ("bfloat16", *QUANTIZED)
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "core/float16.h"
+#include "core/int4.h"
 #include "kernels/table.h"
 
 namespace fbg::kernels {
@@ -39,6 +40,29 @@ typename Acc::C dot(const TileArgs& args, std::int64_t i, std::int64_t j, typena
   return sum;
 }
 
+// The same of int4 weights: an exact sum for each group, scaled and added.
+template <class Acc>
+float scaled_dot(const TileArgs& args, std::int64_t i, std::int64_t j, float sum) {
+  constexpr PackedFormat format = Acc::format;
+  const std::int64_t column = args.col % format.panel_columns + j;  // from the first panel on
+  const std::int64_t place = column % format.panel_columns;
+  for (const BlockPair& pair : args.blocks()) {
+    const auto* a =
+        reinterpret_cast<const std::uint8_t*>(static_cast<const std::byte*>(pair.a) + i * pair.lda);
+    const std::byte* group = static_cast<const std::byte*>(pair.b) +
+                             column / format.panel_columns * pair.b_panel_stride -
+                             args.col % format.panel_columns * format.b_column_group();
+    for (std::int64_t g = 0; g < pair.groups; ++g) {
+      std::int32_t exact = 0;
+      for (std::int64_t k = 0; k < format.kr; ++k)
+        exact += std::int32_t{a[g * format.kr + k]} * int4_value(group, place, k);
+      sum = std::fma(static_cast<float>(exact), to_float(int4_scale(group, place, format.kr)), sum);
+      group += format.b_group();
+    }
+  }
+  return sum;
+}
+
 template <class Acc>
 void reference_tile(const TileArgs* tile) {
   const TileArgs& args = *tile;
@@ -53,9 +77,17 @@ void reference_tile(const TileArgs* tile) {
       if (starts)
         sum = reinterpret_cast<const typename Acc::C*>(static_cast<const std::byte*>(args.partial) +
                                                        of_tile * args.ldpartial)[j];
-      sum = dot<Acc>(args, of_tile, j, sum);
+      if constexpr (is_int4(Acc::kind))
+        sum = scaled_dot<Acc>(args, of_tile, j, sum);
+      else
+        sum = dot<Acc>(args, of_tile, j, sum);
       Value value;
-      if constexpr (std::is_same_v<typename Acc::C, float>)
+      if constexpr (is_int4(Acc::kind))
+        value.f = key.correct_a ? std::fma(-static_cast<float>(args.a_zero_point[i]),
+                                           args.weighted_offsets[j], sum) *
+                                      args.a_scale[i]
+                                : sum;
+      else if constexpr (std::is_same_v<typename Acc::C, float>)
         value.f = sum;
       else
         value.i = sum;
@@ -64,7 +96,7 @@ void reference_tile(const TileArgs* tile) {
       if (args.a_scale && !key.column_terms) e.a_scale = args.a_scale[i];
       if (args.b_scale) e.b_scale = args.b_scale[j];
       e.column_terms = key.column_terms;
-      if (key.correct_a) {
+      if (key.correct_a && !is_int4(Acc::kind)) {
         if (!key.column_terms) e.a_zero_point = args.a_zero_point[i];
         e.col_offset = args.col_offsets[j];
       }
@@ -87,9 +119,9 @@ constexpr GemmFamily family() {
           nullptr,   reference_tile<Acc>};
 }
 
-constexpr GemmFamily kFamilies[] = {family<Int32>(),       family<Int16>(),
-                                    family<Float32>(),     family<BFloat16>(),
-                                    family<Float32BF16>(), family<Float32F16>()};
+constexpr GemmFamily kFamilies[] = {family<Int32>(),    family<Int16>(),       family<Float32>(),
+                                    family<BFloat16>(), family<Float32BF16>(), family<Float32F16>(),
+                                    family<Int4<32>>(), family<Int4<64>>(),    family<Int4<128>>()};
 
 }  // namespace
 

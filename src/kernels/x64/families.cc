@@ -36,6 +36,12 @@ constexpr PackedFormat kFp32 = Float32::format, kFp16 = Float32F16::format;
 constexpr PackedFormat kBf16 = BFloat16::format, kFp32Bf16 = Float32BF16::format;
 constexpr PackedFormat kWideBf16{kBf16.kr, kBf16.panel_columns, 4, 2, true};
 
+template <int kGroup>
+constexpr PackedFormat kWideInt4{kGroup, kPanelColumns, 2, 1, true, true};
+
+constexpr GenerateGemm kNibbles = generate_gemm<Dot::nibbles>;
+constexpr GenerateGemm kWideNibbles = generate_gemm<Dot::wide_nibbles>;
+
 constexpr auto kOne = Sums::one_chain, kTwo = Sums::two_chains, kSpilled = Sums::spilled;
 
 using enum Accumulator;
@@ -52,6 +58,18 @@ constexpr GemmFamily kFamilies[] = {
     {int16, Isa::avx2_vnni, kAvxVnni, kYmm, kYmmTile, kInt8, kTwo, generate_gemm<Dot::vnni>},
     {int16, Isa::avx512, kAvx512, kZmm, kZmmTile, kInt8, kSpilled, generate_gemm<Dot::maddubs>},
     {int16, Isa::avx2, kAvx2, kYmm, kYmmTile, kInt8, kSpilled, generate_gemm<Dot::maddubs>},
+    {int4_g32, Isa::avx512_vnni, kAvx512Vnni, kZmm, kZmmTile, Int4<32>::format, kTwo, kNibbles},
+    {int4_g32, Isa::avx2_vnni, kAvxVnni, kYmm, kYmmTile, Int4<32>::format, kTwo, kNibbles},
+    {int4_g32, Isa::avx512, kAvx512, kZmm, kZmmTile, kWideInt4<32>, kOne, kWideNibbles},
+    {int4_g32, Isa::avx2, kAvx2, kYmm, kYmmTile, kWideInt4<32>, kOne, kWideNibbles},
+    {int4_g64, Isa::avx512_vnni, kAvx512Vnni, kZmm, kZmmTile, Int4<64>::format, kTwo, kNibbles},
+    {int4_g64, Isa::avx2_vnni, kAvxVnni, kYmm, kYmmTile, Int4<64>::format, kTwo, kNibbles},
+    {int4_g64, Isa::avx512, kAvx512, kZmm, kZmmTile, kWideInt4<64>, kOne, kWideNibbles},
+    {int4_g64, Isa::avx2, kAvx2, kYmm, kYmmTile, kWideInt4<64>, kOne, kWideNibbles},
+    {int4_g128, Isa::avx512_vnni, kAvx512Vnni, kZmm, kZmmTile, Int4<128>::format, kTwo, kNibbles},
+    {int4_g128, Isa::avx2_vnni, kAvxVnni, kYmm, kYmmTile, Int4<128>::format, kTwo, kNibbles},
+    {int4_g128, Isa::avx512, kAvx512, kZmm, kZmmTile, kWideInt4<128>, kOne, kWideNibbles},
+    {int4_g128, Isa::avx2, kAvx2, kYmm, kYmmTile, kWideInt4<128>, kOne, kWideNibbles},
     {float32, Isa::avx512, kAvx512, kZmm, kZmmFloatTile, kFp32, kOne, generate_gemm<Dot::fma>},
     {float32, Isa::avx2, kAvx2, kYmm, kYmmTile, kFp32, kOne, generate_gemm<Dot::fma>},
     {float32_f16, Isa::avx512, kAvx512, kZmm, kZmmTile, kFp16, kOne, generate_gemm<Dot::fma_f16>},

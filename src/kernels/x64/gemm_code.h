@@ -6,6 +6,7 @@
 //     for each k-group
 //       load A: rows broadcasts, load B: vectors of one k-group    gemm_operands.cc
 //       acc[row][v] += dot(A[row], B[v])
+//     or, of 4-bit weights, for each group of k                    gemm_nibbles.cc
 //   add up chains of sums
 //   for each row and vector: stages, store                         gemm_epilogue.cc
 #pragma once
@@ -34,6 +35,7 @@ class GemmCode : public SimdAssembler {
   static constexpr int kUnroll = 4;
   static constexpr int kBaseRows = 7;  // rows reached from one base register
   static constexpr int kMaxRows = 14;
+  static constexpr int kFewNibbleRows = 4;  // a product of so many is bound by memory
 
   // General registers by role (System V: rdi holds the arguments).
   const Reg64 args_ = rdi;
@@ -47,6 +49,9 @@ class GemmCode : public SimdAssembler {
   const Reg64 prefetch_ = rax;     // in the K loop, where nothing else needs scratch
   const Reg64 sums_;               // where sums are spilled: r14, or rax if indirect
   const Reg64 groups_left_ = r15;  // C is not needed meanwhile
+  const Reg64 to_scale_ =
+      r14;  // of 4-bit weights: what scales are further to the left than columns
+  const Reg64 blocks_left_ = r15;  // of a group of them
   // If indirect, rows of A end at row_end_[i] + row_index_, and what the K loop needs besides is on
   // the stack.
   const Reg64 row_end_[12] = {rsi, r8, r9, r10, r11, r14, r15, r12, r13, rdi, rbx, rbp};
@@ -58,15 +63,21 @@ class GemmCode : public SimdAssembler {
   Vec a(int row) const;
   Vec product() const { return vec(num_vectors() - 1); }
   int a_registers() const;
+  // What the registers of A leave free at the end besides: a mask of 4-bit weights.
+  int reserved() const { return dot_ == Dot::nibbles; }
 
   Address arg(std::size_t offset) { return ptr[args_ + static_cast<int>(offset)]; }
-  bool fuses() const { return dot_ != Dot::widen_int8 && dot_ != Dot::maddubs; }
+  bool fuses() const {
+    return dot_ != Dot::widen_int8 && dot_ != Dot::maddubs && dot_ != Dot::wide_nibbles;
+  }
+  bool nibbles() const { return dot_ == Dot::nibbles || dot_ == Dot::wide_nibbles; }
   // Whether the even k of a k-group are multiplied before the odd k.
   bool in_halves() const { return dot_ == Dot::widen_int8 || (dot_ == Dot::fma_bf16 && !splits_); }
   // Whether tiles fetch the next panel into the L2. Not where rows are so few that no other tile
   // shares their panel, and where sums take the register.
   bool fetches_next_panel() const {
-    return chains_ == 1 && !(key_.indirect && dot_ == Dot::maddubs);
+    return chains_ == 1 && !(key_.indirect && dot_ == Dot::maddubs) &&
+           !(nibbles() && rows_ <= kFewNibbleRows);
   }
   bool spans_panels() const { return vectors_ * lanes() > panel_columns_; }
   bool is_partial(int v) const { return key_.masked && v == vectors_ - 1; }
@@ -102,6 +113,18 @@ class GemmCode : public SimdAssembler {
   void widen_sum(const Vec& sum) { vpmaddwd(sum, sum, vec(first_b_)); }
   void add_chains();
   void add_sums();
+  // Of 4-bit weights (gemm_nibbles.cc): float sums are on the stack, those of a group in registers.
+  void start_sums();
+  void nibbles_k_loop();
+  void nibbles_block(int block);
+  void fetch_nibbles(const Address& to_l1, const Address& to_l2);
+  Vec high_halves() const { return vec(num_vectors() - 1); }
+  void load_nibbles(const Vec& to, const Address& from, int part);
+  void add_group();
+  void finish_sums();
+  int sums_bytes() const { return rows_ * vectors_ * vector_bytes(); }
+  Address float_sum(int row, int v) { return ptr[rsp + (row * vectors_ + v) * vector_bytes()]; }
+  Address scale_address(int v);
   Address sum_address(int row, int v) { return ptr[sums_ + (row * vectors_ + v) * vector_bytes()]; }
 
   // Operands.

@@ -25,24 +25,31 @@ GemmCode::GemmCode(Dot dot, const GemmFamily& family, const KernelKey& key)
 // order, so even and odd k-groups have chains of their own where registers allow.
 int GemmCode::choose_chains() const {
   const int sums = rows_ * vectors_;
-  return sums <= 8 && 2 * sums + vectors_ + 1 <= num_vectors() ? 2 : 1;
+  // Widening 4-bit weights takes the place of some of them.
+  const int few = dot_ == Dot::nibbles ? 7 : 8;
+  return sums <= few && 2 * sums + vectors_ + 1 + reserved() <= num_vectors() ? 2 : 1;
 }
 
 bool GemmCode::fits() const {
   if (key_.load_c && key_.accumulator == Accumulator::int16) return false;  // sums take its place
-  if (key_.indirect && rows_ > (spans_panels() ? 10 : 12)) return false;    // row_end_
-  return rows_ <= kMaxRows && first_a_ + a_registers() <= num_vectors() &&
+  if (nibbles() && key_.indirect) return false;
+  if (key_.indirect && rows_ > (spans_panels() ? 10 : 12)) return false;  // row_end_
+  return rows_ <= kMaxRows && first_a_ + a_registers() + reserved() <= num_vectors() &&
          rows_ * vectors_ + 3 + (key_.masked && !is_zmm()) <= num_vectors();
 }
 
 void GemmCode::generate() {
   save_registers();
   initialize_accumulators();
+  if (nibbles()) start_sums();
   if (key_.indirect)
     for_each_indirect_pair();
   else
     for_each_pair();
-  add_chains();
+  if (nibbles())
+    finish_sums();
+  else
+    add_chains();
   if (key_.accumulator == Accumulator::int16) add_sums();
   run_pipeline();
   restore_registers();

@@ -18,8 +18,10 @@ enum class Dot : std::uint8_t {
                // spilled to int32 in time
   fma,         // vfmadd231ps
   fma_f16,     // vfmadd231ps on weights that vcvtph2ps widens
-  dot_bf16,    // vdpbf16ps
-  fma_bf16,    // vfmadd231ps on bfloat16 weights widened to float, even and odd k apart
+  nibbles,     // vpdpbusd on 4-bit weights that are widened in registers; sums of groups are scaled
+  wide_nibbles,  // the same with vpmaddwd, on A widened when it was packed
+  dot_bf16,      // vdpbf16ps
+  fma_bf16,      // vfmadd231ps on bfloat16 weights widened to float, even and odd k apart
 };
 
 // Position-independent code of the kernel; empty where the tile does not fit the registers.

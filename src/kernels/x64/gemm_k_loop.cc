@@ -26,6 +26,8 @@ void GemmCode::for_each_pair() {
   lea(panel3_, ptr[panel_ + panel_ * 2]);
   if (dot_ == Dot::maddubs)
     spilling_k_loop();
+  else if (nibbles())
+    nibbles_k_loop();
   else
     k_loop();
   add(pair_, static_cast<int>(sizeof(BlockPair)));

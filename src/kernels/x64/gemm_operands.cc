@@ -27,7 +27,7 @@ int GemmCode::a_registers() const { return splits_ || !fuses() ? 2 : 1; }
 // Which register holds the broadcast of a row: two in turn where there is room.
 SimdAssembler::Vec GemmCode::a(int row) const {
   if (splits_) return vec(first_a_);
-  return vec(first_a_ + (first_a_ + a_registers() < num_vectors() ? row % 2 : 0));
+  return vec(first_a_ + (first_a_ + a_registers() + reserved() < num_vectors() ? row % 2 : 0));
 }
 
 // Bases at row 0 and row 7; lda times 1, 2, 3, 4, 5, 6 by scaled addressing. Or a pointer per row.
@@ -108,6 +108,8 @@ void GemmCode::broadcast_a(int row, int offset) {
     case Dot::vnni:
     case Dot::widen_int8:
     case Dot::maddubs:
+    case Dot::nibbles:
+    case Dot::wide_nibbles:
     case Dot::dot_bf16:
       vpbroadcastd(a(row), a_address(row, offset));
       break;
@@ -123,12 +125,14 @@ void GemmCode::dot_product(const Vec& sum, int row, int v) {
       if (splits_) vfmadd231ps(sum, vec(first_a_ + 1), b(v, 1));
       break;
     case Dot::vnni:
+    case Dot::nibbles:
       vpdpbusd(sum, a(row), b(v), is_zmm() ? Xbyak::EvexEncoding : Xbyak::VexEncoding);
       break;
     case Dot::dot_bf16:
       vdpbf16ps(sum, a(row), b(v));
       break;
     case Dot::widen_int8:
+    case Dot::wide_nibbles:
       vpmaddwd(product(), a(row), b(v));
       vpaddd(sum, sum, product());
       break;

@@ -1,6 +1,7 @@
 // Linear layers: one Gemm with everything that follows the product in its output pipeline.
 //
 //   int8      rows quantized as they are packed | int32 sums | Dequantize, Bias, activation, Add
+//   int4      rows quantized as they are packed | float sums |             Bias, activation, Add
 //   bfloat16  rows rounded as they are packed, or bfloat16 that is read in place
 //                                               | float sums |             Bias, activation, Add
 //   float32, float16 (weights widened)
@@ -37,7 +38,7 @@ struct PackerTo<float> {
 };
 
 template <class Acc>
-constexpr bool kQuantized = is_integer(Acc::kind);
+constexpr bool kQuantized = reads_bytes(Acc::kind);
 template <class Acc>
 constexpr bool kRounded = std::is_same_v<typename Acc::A, bfloat16>;
 
@@ -97,7 +98,7 @@ class LinearOp final : public ProductOp {
 
   Stages stages(MatrixView<float> residual, bool writes_bfloat16) const noexcept {
     Stages s;
-    if (kQuantized<Acc>) s.add(Dequantize{}.stage());
+    if (is_integer(Acc::kind)) s.add(Dequantize{}.stage());
     if (epilogue_.bias.data) s.add(Bias{epilogue_.bias.data.get()}.stage());
     if (epilogue_.activation == Activation::gelu) s.add(Gelu{}.stage());
     if (epilogue_.activation == Activation::gelu_tanh) s.add(GeluTanh{}.stage());
@@ -189,7 +190,9 @@ class LinearOp final : public ProductOp {
   }
 
   static std::string describe(const PackedB<Acc>& w, const Epilogue& epilogue) {
-    std::string text = std::string("linear ") + value_type_name(value_type<typename Acc::B>) + " ";
+    std::string text =
+        std::string("linear ") +
+        (is_int4(Acc::kind) ? "int4" : value_type_name(value_type<typename Acc::B>)) + " ";
     text += std::to_string(w.rows()) + "x" + std::to_string(w.cols());
     if (epilogue.activation == Activation::gelu) text += " gelu";
     if (epilogue.activation == Activation::gelu_tanh) text += " gelu_tanh";
@@ -219,7 +222,7 @@ Buffer Graph::linear(Buffer x, PackedB<Acc> w, Epilogue epilogue) {
   out.type = ValueType::float32;
   if (epilogue.bias.data) require_vector(epilogue.bias, out.cols, "linear: bias");
   if (epilogue.channel_scale.data) {
-    require(is_integer(Acc::kind), "linear: channel_scale needs int8 weights");
+    require(reads_bytes(Acc::kind), "linear: channel_scale needs int8 or int4 weights");
     require_vector(epilogue.channel_scale, in.cols, "linear: channel_scale");
   }
   if (epilogue.residual)
@@ -232,5 +235,8 @@ template Buffer Graph::linear(Buffer, PackedB<Int32>, Epilogue);
 template Buffer Graph::linear(Buffer, PackedB<Float32>, Epilogue);
 template Buffer Graph::linear(Buffer, PackedB<BFloat16>, Epilogue);
 template Buffer Graph::linear(Buffer, PackedB<Float32F16>, Epilogue);
+template Buffer Graph::linear(Buffer, PackedB<Int4<32>>, Epilogue);
+template Buffer Graph::linear(Buffer, PackedB<Int4<64>>, Epilogue);
+template Buffer Graph::linear(Buffer, PackedB<Int4<128>>, Epilogue);
 
 }  // namespace fbg

@@ -359,7 +359,7 @@ void Gemm<A, Acc, P>::run_block(Range rows, Range cols, const DepthBlock& depth,
   const bool to_partial = !depth.last, to_functor = depth.last && kHasFunctor<P>;
   // Each row tile fetches its part of the next panel into the L2, so that weights in DRAM are near
   // in time. A single tile has what its kernel fetches a little ahead, which is enough.
-  const std::int64_t fetched_per_tile = ceil_div(depth.groups.size(), 2) * 64;
+  const std::int64_t fetched_per_tile = Acc::format.fetched_bytes(depth.groups.size());
 
   AOperand operand = depth.a;
   const std::span<BlockPair> blocks = operand.blocks();
@@ -373,7 +373,9 @@ void Gemm<A, Acc, P>::run_block(Range rows, Range cols, const DepthBlock& depth,
     args.columns = group.columns;
     if (b.scale()) args.b_scale = b.scale() + col;
     if (b.zero_point()) args.b_zero_point = b.zero_point() + col;
-    if (b.col_offsets()) {
+    if constexpr (is_int4(Acc::kind)) {
+      args.weighted_offsets = b.weighted_offsets() + col;
+    } else if (b.col_offsets()) {
       args.col_offsets = b.col_offsets() + col;
       args.b_sums = depth.first ? args.col_offsets : nullptr;
     }

@@ -1,0 +1,45 @@
+// Where the panel of a group of 4-bit weights (Int4 in fbg/core/types.h) has its values and scales.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "fbg/core/types.h"
+
+namespace fbg {
+
+// The byte that has weight k of a column, and whether it is the high half.
+inline std::int64_t int4_byte(std::int64_t column, std::int64_t k) {
+  constexpr std::int64_t kDepth = PackedFormat::kNibbleDepth, kBytes = PackedFormat::kNibbleBytes;
+  return k / kDepth * kPanelColumns * kBytes + column * kBytes + k % kBytes;
+}
+inline bool int4_is_high(std::int64_t k) {
+  return k % PackedFormat::kNibbleDepth >= PackedFormat::kNibbleBytes;
+}
+
+// Weight k of a column.
+inline std::int32_t int4_value(const std::byte* group, std::int64_t column, std::int64_t k) {
+  const auto byte = std::to_integer<std::int32_t>(group[int4_byte(column, k)]);
+  const std::int32_t bits = int4_is_high(k) ? byte >> 4 : byte & 15;
+  return (bits ^ 8) - 8;
+}
+
+// Adds weight k of a column, which is within [-8, 7], to a group that was 0 there.
+inline void put_int4(std::byte* group, std::int64_t column, std::int64_t k, std::int32_t q) {
+  const auto bits = static_cast<std::byte>(q & 15);
+  group[int4_byte(column, k)] |= int4_is_high(k) ? bits << 4 : bits;
+}
+
+// The scale of a column, behind `depth` k.
+inline float16 int4_scale(const std::byte* group, std::int64_t column, std::int64_t depth) {
+  float16 scale;
+  std::memcpy(&scale, group + depth / 2 * kPanelColumns + column * 2, sizeof scale);
+  return scale;
+}
+inline void put_int4_scale(std::byte* group, std::int64_t column, std::int64_t depth,
+                           float16 scale) {
+  std::memcpy(group + depth / 2 * kPanelColumns + column * 2, &scale, sizeof scale);
+}
+
+}  // namespace fbg

@@ -1,0 +1,75 @@
+// The search for the scale of a group of 4-bit weights.
+#include "gemm/int4_groups.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/float16.h"
+#include "core/int4.h"
+
+namespace fbg {
+namespace {
+
+// The weight of the largest magnitude becomes one of these, from -kFirst on: a scale of its sign
+// turned round uses the value -8, which has no counterpart among the positive ones.
+constexpr int kCandidates = 21;
+constexpr float kFirst = 6.8f, kStep = 0.1f;
+constexpr float kLargestScale = 65504.0f;
+
+// Half to even, by the addition that leaves no bits behind the point: |x| stays below 2^22.
+float rounded(float x) {
+  constexpr float kMagic = 12582912.0f;
+  return (std::clamp(x, -8.0f, 7.0f) + kMagic) - kMagic;
+}
+
+}  // namespace
+
+Int4Column quantize_int4(std::span<const float> weights) noexcept {
+  Int4Column column{};
+  float extreme = 0.0f;
+  for (const float w : weights)
+    if (std::fabs(w) > std::fabs(extreme)) extreme = w;
+  // Smaller weights have no scale in float16; their reciprocals may not even be finite.
+  if (std::fabs(extreme) < 0x1p-24f) return column;
+
+  // With the values q, the error is least for scale = Σ w q / Σ q², and is then less than that of
+  // zeros by (Σ w q)² / Σ q². Weights are taken relative to the largest one, so that nothing
+  // overflows.
+  std::array<float, kMaxInt4Group> relative;
+  for (std::size_t k = 0; k < weights.size(); ++k) relative[k] = weights[k] / extreme;
+  float best = 0.0f, scale = 0.0f;
+  for (int candidate = 0; candidate < kCandidates; ++candidate) {
+    const float inverse = -(kFirst + kStep * static_cast<float>(candidate));
+    float products = 0.0f, squares = 0.0f;
+    for (std::size_t k = 0; k < weights.size(); ++k) {
+      const float q = rounded(relative[k] * inverse);
+      products += relative[k] * q;
+      squares += q * q;
+    }
+    const float gain = products * products / squares;
+    if (gain > best) {
+      best = gain;
+      scale = products / squares;
+    }
+  }
+  column.scale = from_float<float16>(std::clamp(scale * extreme, -kLargestScale, kLargestScale));
+  const float stored = to_float(column.scale);
+  if (stored == 0.0f) return column;
+  for (std::size_t k = 0; k < weights.size(); ++k)
+    column.q[k] = static_cast<std::int8_t>(rounded(weights[k] / stored));
+  return column;
+}
+
+float put_int4_column(std::byte* group, std::int64_t column, std::int64_t depth,
+                      const Int4Column& weights, float offset) noexcept {
+  std::int32_t sum = 0;
+  for (std::int64_t k = 0; k < depth; ++k) {
+    const std::int32_t q = weights.q[static_cast<std::size_t>(k)];
+    put_int4(group, column, k, q);
+    sum += q;
+  }
+  put_int4_scale(group, column, depth, weights.scale);
+  return std::fma(to_float(weights.scale), static_cast<float>(sum), offset);
+}
+
+}  // namespace fbg

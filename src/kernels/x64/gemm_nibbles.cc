@@ -1,0 +1,178 @@
+// The K loop of 4-bit weights. A group of k is summed in int32 registers, which are then scaled and
+// added to float sums. These are on the stack, so that tiles are as large as those of int8 weights:
+//
+//   for each group
+//     for each block of 8 k                 a vector of B holds two k-groups of 4, or four pairs
+//       for each part of a byte or word     B widened in registers
+//         acc[row][v] += dot(A[row], B[v])
+//     sum[row][v] = float(acc[row][v]) * scale[v] + sum[row][v];  acc = 0
+//
+// Values stay in the high bits of the elements that they are widened to, which takes fewer
+// instructions: sums are 16 times what they should be, or 4096 times. They still are exact, in
+// int32 and as floats, and so are scales that are divided by as much.
+#include <cstddef>
+
+#include "kernels/x64/gemm_code.h"
+
+namespace fbg::kernels {
+namespace {
+
+constexpr int kBlockDepth = PackedFormat::kNibbleDepth;
+constexpr int kUnrolledBlocks = 4;  // in the smallest group
+constexpr std::uint32_t kHighHalves = 0xf0f0f0f0u, kHighQuarters = 0xf000f000u;
+constexpr int kAheadL1 = 4 << 10, kAheadL2 = 16 << 10;
+constexpr float kByteUnit = 1.0f / 16, kWordUnit = 1.0f / 4096;
+
+}  // namespace
+
+// The sums start at those in memory, which initialize_accumulators() has loaded, or at 0.
+void GemmCode::start_sums() {
+  mov(scratch_, rsp);
+  sub(rsp, sums_bytes() + 64);
+  and_(rsp, -64);
+  mov(ptr[rsp + sums_bytes()], scratch_);
+  for (int i = 0; i < rows_; ++i)
+    for (int v = 0; v < vectors_; ++v) {
+      vmovups(float_sum(i, v), acc(i, v));
+      if (key_.load_c) zero(acc(i, v));
+    }
+  if (key_.load_c && chains_ == 2) {
+    for (int i = 0; i < rows_; ++i)
+      for (int v = 0; v < vectors_; ++v) zero(acc(i, v, 1));
+  }
+  // A column has 4 bytes in a block, but only 2 bytes of scale.
+  mov(to_scale_, arg(offsetof(TileArgs, col)));
+  and_(to_scale_, panel_columns_ - 1);
+  add(to_scale_, to_scale_);
+  neg(to_scale_);
+}
+
+void GemmCode::nibbles_k_loop() {
+  if (dot_ == Dot::nibbles) load_constant(high_halves(), kHighHalves);
+  const int depth = a_group_bytes_ / (dot_ == Dot::nibbles ? 1 : 2);
+  const int rounds = depth / kBlockDepth / kUnrolledBlocks;
+  const int block_bytes = panel_columns_ * b_column_bytes_;
+  Xbyak::Label next, done;
+  test(groups_, groups_);
+  jz(done, T_NEAR);
+  L(next);
+  Xbyak::Label round;
+  if (rounds > 1) {
+    mov(blocks_left_.cvt32(), rounds);
+    L(round);
+  }
+  for (int block = 0; block < kUnrolledBlocks; ++block) nibbles_block(block);
+  add(a_[0], a_group_bytes_ / rounds);
+  if (rows_ > kBaseRows) add(a_[1], a_group_bytes_ / rounds);
+  add(b_, kUnrolledBlocks * block_bytes);
+  add(prefetch_, kUnrolledBlocks * 64);
+  if (rounds > 1) {
+    dec(blocks_left_.cvt32());
+    jnz(round, T_NEAR);
+  }
+  add_group();
+  add(b_, panel_columns_ * static_cast<int>(PackedFormat::kNibbleScaleBytes));
+  dec(groups_);
+  jnz(next, T_NEAR);
+  L(done);
+}
+
+void GemmCode::nibbles_block(int block) {
+  const int offset = block * panel_columns_ * b_column_bytes_;
+  for (int v = 0; v < vectors_; ++v)
+    if (v * lanes() * b_column_bytes_ % 64 == 0)
+      fetch_nibbles(b_address(v, offset + kAheadL1), b_address(v, offset + kAheadL2));
+  if (fetches_next_panel()) prefetcht1(ptr[prefetch_ + block * 64]);
+  const int parts = dot_ == Dot::nibbles ? 2 : 4;
+  for (int part = 0; part < parts; ++part) {
+    for (int v = 0; v < vectors_; ++v) load_nibbles(b(v), b_address(v, offset), part);
+    multiply_rows((block * parts + part) * 4, part % chains_);
+  }
+}
+
+// Weights from DRAM are fetched in two steps. Lines on their way to the L1 take one of its few fill
+// buffers, and would take it for long if they came from further away than the L2.
+void GemmCode::fetch_nibbles(const Address& to_l1, const Address& to_l2) {
+  if (spans_panels()) return;
+  prefetcht0(to_l1);
+  prefetcht1(to_l2);
+}
+
+// Bytes: k 0 to 3 of the block, then 4 to 7. Words: the even and the odd of k 0 to 3, then of 4 to
+// 7, as A has them (PackedFormat::wide_a).
+void GemmCode::load_nibbles(const Vec& to, const Address& from, int part) {
+  constexpr int kByteShift[] = {4, 0}, kWordShift[] = {12, 4, 8, 0};
+  if (dot_ == Dot::wide_nibbles) {
+    const int shift = kWordShift[part];
+    vmovups(to, from);
+    if (shift) vpsllw(to, to, shift);
+    if (shift != 12) bit_and(to, to, constant(kHighQuarters));
+    return;
+  }
+  const int shift = kByteShift[part];
+  if (!shift) return bit_and(to, high_halves(), from);
+  if (is_zmm()) {
+    vpslld(to, from, shift);
+  } else {
+    vmovups(to, from);
+    vpslld(to, to, shift);
+  }
+  bit_and(to, to, high_halves());
+}
+
+// The scales of a group follow its values: two bytes for each column.
+Xbyak::Address GemmCode::scale_address(int v) {
+  const int column = v * lanes();
+  const int disp = column % panel_columns_ * static_cast<int>(PackedFormat::kNibbleScaleBytes);
+  switch (column / panel_columns_) {
+    case 0:
+      return ptr[b_ + to_scale_ + disp];
+    case 1:
+      return ptr[b_ + panel_ + disp];
+    case 2:
+      return ptr[b_ + panel_ * 2 + disp];
+    default:
+      return ptr[b_ + panel3_ + disp];
+  }
+}
+
+void GemmCode::add_group() {
+  add_chains();
+  fetch_nibbles(ptr[b_ + kAheadL1], ptr[b_ + kAheadL2]);
+  const float unit = dot_ == Dot::nibbles ? kByteUnit : kWordUnit;
+  for (int v = 0; v < vectors_; ++v) {
+    vcvtph2ps(b(v), scale_address(v));
+    vmulps(b(v), b(v), constant(unit));
+  }
+  for (int i = 0; i < rows_; ++i)
+    for (int v = 0; v < vectors_; ++v) {
+      vcvtdq2ps(acc(i, v), acc(i, v));
+      vfmadd213ps(acc(i, v), b(v), float_sum(i, v));
+      vmovups(float_sum(i, v), acc(i, v));
+      for (int chain = 0; chain < chains_; ++chain) zero(acc(i, v, chain));
+    }
+}
+
+// Complete sums become results: (sum - zA_i * offset_j) * sA_i.
+void GemmCode::finish_sums() {
+  for (int i = 0; i < rows_; ++i)
+    for (int v = 0; v < vectors_; ++v) vmovups(acc(i, v), float_sum(i, v));
+  mov(rsp, ptr[rsp + sums_bytes()]);
+  if (!key_.correct_a) return;
+  const Reg64 &scale = rbx, &zero_point = rcx, &offsets = rdx;
+  mov(scale, arg(offsetof(TileArgs, a_scale)));
+  mov(zero_point, arg(offsetof(TileArgs, a_zero_point)));
+  mov(offsets, arg(offsetof(TileArgs, weighted_offsets)));
+  const Vec row_zero_point = vec(rows_ * vectors_), row_scale = vec(rows_ * vectors_ + 1);
+  for (int i = 0; i < rows_; ++i) {
+    vpbroadcastd(row_zero_point, ptr[zero_point + i * 4]);
+    vcvtdq2ps(row_zero_point, row_zero_point);
+    vbroadcastss(row_scale, ptr[scale + i * 4]);
+    for (int v = 0; v < vectors_; ++v) {
+      vfnmadd231ps(acc(i, v), row_zero_point, ptr[offsets + v * vector_bytes()]);
+      vmulps(acc(i, v), acc(i, v), row_scale);
+    }
+  }
+}
+
+}  // namespace fbg::kernels

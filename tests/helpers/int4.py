@@ -1,0 +1,56 @@
+"""Products with int4 weights in NumPy, bit for bit: the formula of docs/quantization.md."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+Floats = npt.NDArray[np.float32]
+
+
+def fused(a: Array, b: Array, c: Array) -> Floats:
+    """a * b + c in float32, rounded once; the product must be exact in float64.
+
+    The sum is rounded to odd in float64, which has more than two bits to spare, so that the second
+    rounding gives what a single one would.
+    """
+    product = a.astype(np.float64) * b.astype(np.float64)
+    addend = c.astype(np.float64)
+    total = product + addend
+    part = total - product
+    error = (product - (total - part)) + (addend - part)
+    even = (total.view(np.int64) & 1) == 0
+    odd = np.where(even & (error != 0), np.nextafter(total, np.copysign(np.inf, error)), total)
+    return odd.astype(np.float32)
+
+
+def groups_of(depth: int, group: int) -> list[slice]:
+    """The groups of K, of which the last may be shorter."""
+    return [slice(k, min(k + group, depth)) for k in range(0, depth, group)]
+
+
+def weighted_offsets(q: Array, scale: Array, group: int) -> Floats:
+    """What the zero point of a row is multiplied by, for each column."""
+    total = np.zeros(q.shape[1], np.float32)
+    for g, k in enumerate(groups_of(len(q), group)):
+        total = fused(q[k].sum(axis=0), scale[g], total)
+    return total
+
+
+def product(
+    a: Array, row_scale: Array, zero_point: Array, q: Array, scale: Array, group: int
+) -> Floats:
+    """(M, N) float32 of uint8 rows and int4 weights.
+
+    a: (M, K) integers. row_scale, zero_point: (M,). q: (K, N) integers. scale: (K / group, N).
+    """
+    a, q, scale = a.astype(np.int64), q.astype(np.int64), scale.astype(np.float64)
+    total = np.zeros((len(a), q.shape[1]), np.float32)
+    for g, k in enumerate(groups_of(len(q), group)):
+        total = fused(a[:, k] @ q[k], scale[g], total)
+    offsets = weighted_offsets(q, scale, group)
+    points = -zero_point.astype(np.float64)[:, None]
+    return fused(points, offsets[None, :], total) * row_scale.astype(np.float32)[:, None]
