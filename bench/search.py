@@ -3,8 +3,9 @@
     OPENBLAS_NUM_THREADS=1 python bench/search.py
     python bench/search.py --rows 100000 --dimensions 768
 
-float32 embeddings, the same quantized to int8 and to bits, with one query and with 32. Each result
-is first compared with a sorted list of all scores. NumPy searches the float32 embeddings.
+float32 embeddings, the same quantized to int8 and to bits, with one query and with 32. Searches of
+the first rows are compared with a sorted list of their scores before. NumPy searches the float32
+embeddings, on as many threads as OPENBLAS_NUM_THREADS says: name the same number in both places.
 """
 
 from __future__ import annotations

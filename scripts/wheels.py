@@ -78,6 +78,15 @@ def _answers(python: Path) -> bool:
     return subprocess.run([python, "-c", code], capture_output=True).returncode == 0
 
 
+def cmake() -> str:
+    """Return the path of CMake. PyPI's has a script on PATH that fails in an isolated build."""
+    try:
+        from cmake import CMAKE_BIN_DIR  # type: ignore[import-not-found,unused-ignore]
+    except ImportError:
+        return shutil.which("cmake") or "cmake"
+    return str(Path(CMAKE_BIN_DIR, "cmake"))
+
+
 def build(target: Target, out: Path) -> Path:
     """Build, audit and return the wheel for one interpreter and machine."""
     import ziglang  # type: ignore[import-not-found,unused-ignore]
@@ -87,6 +96,11 @@ def build(target: Target, out: Path) -> Path:
     environment = {**os.environ, "FBG_ZIG": zig, "FBG_MACHINE": target.machine}
     if not target.native:
         environment["_PYTHON_HOST_PLATFORM"] = f"linux-{target.machine}"  # the tag of the wheel
+        # The same variable makes pip install programs of that machine, unless they are named.
+        environment["CMAKE_EXECUTABLE"] = cmake()
+        environment["CMAKE_MAKE_PROGRAM"] = (
+            shutil.which("ninja", path=str(Path(sys.executable).parent)) or "ninja"
+        )
     settings = {
         "build-dir": str(BUILD / target.machine),
         "cmake.args": f"--toolchain={MANYLINUX / 'toolchain.cmake'}",
@@ -176,7 +190,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--python", nargs="+", metavar="PYTHON", help="interpreters to build for")
     parser.add_argument("--machine", nargs="+", choices=MACHINES, default=[platform.machine()])
-    parser.add_argument("--emulated", type=Path, metavar="DIR", help="of aarch64_python.sh")
+    parser.add_argument(
+        "--emulated",
+        type=lambda name: Path(name).resolve(),
+        metavar="DIR",
+        help="of aarch64_python.sh",
+    )
     parser.add_argument("--out", type=Path, default=ROOT / "dist", metavar="DIR")
     parser.add_argument("--no-build", action="store_true", help="try the wheels that are there")
     options = parser.parse_args()

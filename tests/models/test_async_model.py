@@ -1,6 +1,8 @@
 """AsyncModel: the results of Model, to the bit, whatever runs at the same time."""
 
 import asyncio
+import gc
+import weakref
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -231,3 +233,32 @@ def test_a_record_says_what_a_call_took(model: fbg.Model) -> None:
 def test_it_takes_a_model() -> None:
     with pytest.raises(TypeError, match=r"AsyncModel: model must be an fbg\.Model, got str"):
         fbg.AsyncModel("path")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("leave", ["context", "close"])
+def test_what_was_submitted_before_leaving_ends(model: fbg.Model, leave: str) -> None:
+    async def run() -> Any:
+        asynchronous = fbg.AsyncModel(model)
+        async with asynchronous:
+            task = asyncio.create_task(asynchronous.encode(TEXTS[0]))
+            await asyncio.sleep(0)  # the text is tokenized, and waits for the end of the turn
+            if leave == "close":
+                asynchronous.close()
+        return await task
+
+    np.testing.assert_array_equal(asyncio.run(run()), model.encode(TEXTS[0]))
+
+
+def test_event_loops_are_forgotten(model: fbg.Model) -> None:
+    loops = []
+    with_queue = fbg.AsyncModel(model)
+
+    async def run() -> None:
+        loops.append(weakref.ref(asyncio.get_running_loop()))
+        await with_queue.encode(TEXTS[0])
+
+    for _ in range(3):
+        asyncio.run(run())
+    with_queue.close()
+    gc.collect()
+    assert [loop() for loop in loops] == [None] * 3

@@ -199,6 +199,9 @@ def test_threads_and_blocks_do_not_change_a_search(metric: Any, dtype: str, isa:
 @pytest.mark.parametrize(("metric", "dtype"), CASES)
 def test_a_corpus_may_lie_in_any_way(metric: Any, dtype: str) -> None:
     queries, wide = embeddings(metric, dtype, 3, 3, 24), embeddings(metric, dtype, 4, 60, 48)
+    if metric == "cosine":
+        some = fbg.similarity(np.asfortranarray(queries), wide[:, :24], metric)
+        np.testing.assert_array_equal(some[0], fbg.similarity(queries[:1], wide[:, :24], metric)[0])
     for corpus in (wide[:, :24], wide[::2, 24:], wide[::-1, :24], wide[:, ::2], wide[:0, :24]):
         wanted = fbg.semantic_search(queries, corpus.copy(), 5, metric)
         assert fbg.semantic_search(queries, corpus, 5, metric) == wanted
@@ -212,6 +215,23 @@ def test_extreme_bits_and_bytes_are_exact(columns: int) -> None:
     assert (fbg.similarity(ones, zeros, "hamming") == -8 * columns).all()
     low = np.full((5, columns), -128, np.int8)
     assert (fbg.similarity(low[:2], low, "dot") == 128 * 128 * columns).all()
+
+
+@pytest.mark.parametrize("rows", [0, 1, 2])
+def test_rows_may_lie_apart_by_no_multiple_of_an_element(rows: int) -> None:
+    records = np.zeros(rows, [("vector", "f4", 24), ("tag", "u1")])
+    records["vector"] = draw(1, rows, 24)
+    found = fbg.similarity(draw(2, 3, 24), records["vector"], "dot")
+    np.testing.assert_array_equal(found, fbg.similarity(draw(2, 3, 24), draw(1, rows, 24), "dot"))
+
+
+def test_queries_run_in_groups_whose_scores_fit_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    queries, corpus = draw(1, 11, 16), draw(2, 300, 16)
+    wanted = fbg.semantic_search(queries, corpus, 20)
+    monkeypatch.setattr("fbg.tasks.search.MEMORY", 3 * 20 * 32)
+    assert fbg.semantic_search(queries, corpus, 20) == wanted
+    monkeypatch.setattr("fbg.tasks.search.MEMORY", 1)
+    assert fbg.semantic_search(queries, corpus, 20) == wanted
 
 
 def test_sums_that_would_overflow_are_refused() -> None:

@@ -125,7 +125,7 @@ class _Waiting:
         queue: WorkQueue,
         on_batch: Callable[[int, int], None],
     ) -> None:
-        self._loop = loop
+        self._loop = weakref.ref(loop)  # which is the key under which AsyncModel keeps this
         self._queue = queue
         self._on_batch = on_batch
         self._submissions: list[_Submission] = []
@@ -135,9 +135,10 @@ class _Waiting:
 
         previous: of the same request.
         """
-        submission = _Submission(work, self._loop.create_future(), previous)
+        loop = asyncio.get_running_loop()
+        submission = _Submission(work, loop.create_future(), previous)
         if not self._submissions:
-            self._loop.call_soon(self._submit)
+            loop.call_soon(self.submit)
         self._submissions.append(submission)
         try:
             return await submission.future
@@ -146,7 +147,8 @@ class _Waiting:
                 self._queue.cancel(submission.ticket)
             raise
 
-    def _submit(self) -> None:
+    def submit(self) -> None:
+        """Give the queue what requests have submitted so far."""
         submissions, self._submissions = self._submissions, []
         for each in submissions:
             if each.future.done():  # cancelled
@@ -160,8 +162,10 @@ class _Waiting:
 
     def finished(self, tickets: Sequence[Ticket]) -> None:
         # A loop that was closed has nobody left who waits.
-        with contextlib.suppress(RuntimeError):
-            self._loop.call_soon_threadsafe(_resolve, self._loop, tickets)
+        loop = self._loop()
+        if loop is not None:
+            with contextlib.suppress(RuntimeError):
+                loop.call_soon_threadsafe(_resolve, loop, tickets)
 
     def batch(self, tokens: int, sequences: int) -> None:
         self._on_batch(tokens, sequences)
@@ -221,13 +225,22 @@ class AsyncModel:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self._submit_now()
         await asyncio.get_running_loop().run_in_executor(None, self.close)
 
     def close(self) -> None:
         """Let what was submitted end, then stop the threads; later calls raise ClosedError."""
+        self._submit_now()
         self._pool.shutdown()
         if self._owns_queue:
             self._queue.close()
+
+    def _submit_now(self) -> None:
+        """Give the queue what the requests of the running event loop, if any, have submitted."""
+        with contextlib.suppress(RuntimeError):
+            waiting = self._loops.get(asyncio.get_running_loop())
+            if waiting is not None:
+                waiting.submit()
 
     # --- Tasks --------------------------------------------------------------------------------
 

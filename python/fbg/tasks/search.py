@@ -2,7 +2,8 @@
 
 Float embeddings are multiplied in float32 and int8 ones exactly in int32; of bits, those that
 differ are counted. A score has the same bits for any number of queries and threads. A search reads
-the corpus where it lies, once, and keeps no more than the best scores of each query.
+a corpus of contiguous rows where it lies, and copies any other; it keeps only the best scores of
+each query.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ Array = npt.NDArray[Any]
 Metric = Literal["cosine", "dot", "hamming"]
 
 METRICS = ("cosine", "dot", "hamming")
+KEPT_BYTES = 32  # for each of the top k scores, half of which are about to be replaced
+MEMORY = 64 << 20  # bytes for the scores that all threads keep for the queries that run together
 
 
 class Hit(TypedDict):
@@ -35,7 +38,8 @@ def similarity(a: npt.ArrayLike, b: npt.ArrayLike, metric: Metric = "cosine") ->
     """Return the scores of all pairs, (len(a), len(b)).
 
     a, b: (n, dimensions) embeddings of the same dtype: float32; int8 as `quantize_embeddings` makes
-        them, with metric "dot" only; uint8 or int8 bits, with metric "hamming".
+        them, of at most 131071 dimensions, with metric "dot" only; uint8 or int8 bits, with metric
+        "hamming".
     metric: "cosine" and "dot" of float32 return float32; "dot" of int8 returns int32. "hamming"
         returns minus the number of bits that differ, int32, so that larger is always more similar.
 
@@ -59,27 +63,37 @@ def semantic_search(
 
     queries, corpus, metric: as in `similarity`; one query may be 1-D.
     top_k: how many; fewer if the corpus is smaller. Equal scores are in the order of the corpus.
+        A score that is NaN comes last, as -inf.
 
     >>> semantic_search(np.float32([1, 0]), np.float32([[0, 1], [2, 0]]), top_k=1)
     [[{'corpus_id': 1, 'score': 1.0}]]
     """
     left, right = _checked("semantic_search", queries, corpus, metric)
     k = require_integer(top_k, "semantic_search: top_k", 1, 1 << 30)
-    scores, rows = _fbg.search(*_operands(left, right, metric), metric, k, get_num_threads())
-    return [
-        [{"corpus_id": row, "score": float(score)} for row, score in zip(*found, strict=True)]
-        for found in zip(rows.tolist(), scores.tolist(), strict=True)
-    ]
+    left, right = _operands(left, right, metric)
+    kept = KEPT_BYTES * min(k, max(len(right), 1))  # by one thread for one query
+    threads = max(1, min(get_num_threads(), MEMORY // kept))
+    count = max(1, MEMORY // (kept * threads))
+    found: list[list[Hit]] = []
+    for first in range(0, len(left), count):
+        scores, rows = _fbg.search(left[first : first + count], right, metric, k, threads)
+        for hits in zip(rows.tolist(), scores.tolist(), strict=True):
+            found.append([Hit(corpus_id=n, score=float(x)) for n, x in zip(*hits, strict=True)])
+    return found
 
 
 def _operands(left: Array, right: Array, metric: str) -> tuple[Array, Array]:
     """Return queries and corpus as the kernels read them."""
+    left = np.array(left, order="C")  # so that NumPy adds in the same order for any layout
     if metric == "cosine":
         left = _unit(left)
     if metric == "hamming":
         left, right = left.view(np.uint8), right.view(np.uint8)
-    in_place = right.flags.aligned and right.strides[0] >= 0 and right.strides[1] == right.itemsize
-    return np.array(left, order="C"), right if in_place else np.array(right, order="C")
+    rows_apart, columns_apart = right.strides
+    in_place = right.flags.aligned and columns_apart == right.itemsize and rows_apart >= 0
+    if not in_place or rows_apart % right.itemsize:
+        right = np.array(right, order="C")
+    return left, right
 
 
 def _unit(x: Array) -> Array:
