@@ -70,6 +70,8 @@ def build(models: Any, name: str) -> tuple[Any, Any]:
         batch = torch.randn(4, 3, INCEPTION_IMAGE, INCEPTION_IMAGE)
     else:
         network, batch = getattr(models, name)(weights=None), torch.randn(4, 3, IMAGE, IMAGE)
+    if name.startswith("vit_"):  # whose head is zero at first, and so would be all results
+        torch.nn.init.normal_(network.heads.head.weight, std=0.02)
     for module in network.modules():
         if isinstance(module, torch.nn.modules.batchnorm._BatchNorm):
             module.momentum = None  # the mean over all batches
