@@ -5,60 +5,7 @@ from typing import Any, TypedDict
 import numpy as np
 import numpy.typing as npt
 
-from fbg._fbg_tensors import (
-    run_tensors as run_tensors,
-)
-from fbg._fbg_tensors import (
-    stage_add_buffer as stage_add_buffer,
-)
-from fbg._fbg_tensors import (
-    tensor_arrange as tensor_arrange,
-)
-from fbg._fbg_tensors import (
-    tensor_attend as tensor_attend,
-)
-from fbg._fbg_tensors import (
-    tensor_bytes as tensor_bytes,
-)
-from fbg._fbg_tensors import (
-    tensor_constant as tensor_constant,
-)
-from fbg._fbg_tensors import (
-    tensor_conv as tensor_conv,
-)
-from fbg._fbg_tensors import (
-    tensor_elementwise as tensor_elementwise,
-)
-from fbg._fbg_tensors import (
-    tensor_gather as tensor_gather,
-)
-from fbg._fbg_tensors import (
-    tensor_input as tensor_input,
-)
-from fbg._fbg_tensors import (
-    tensor_int64_to_float as tensor_int64_to_float,
-)
-from fbg._fbg_tensors import (
-    tensor_layer_norm as tensor_layer_norm,
-)
-from fbg._fbg_tensors import (
-    tensor_look_up as tensor_look_up,
-)
-from fbg._fbg_tensors import (
-    tensor_multiply as tensor_multiply,
-)
-from fbg._fbg_tensors import (
-    tensor_reduce_rows as tensor_reduce_rows,
-)
-from fbg._fbg_tensors import (
-    tensor_resample as tensor_resample,
-)
-from fbg._fbg_tensors import (
-    tensor_softmax as tensor_softmax,
-)
-from fbg._fbg_tensors import (
-    tensor_window as tensor_window,
-)
+from fbg._fbg_tensors import *  # noqa: F403 - a part of the same module
 
 _Floats = npt.NDArray[np.float32]
 _Indices = npt.NDArray[np.int32]

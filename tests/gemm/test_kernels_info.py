@@ -145,5 +145,5 @@ def test_a_dump_that_cannot_be_written_is_an_error_that_says_so(tmp_path: Path) 
 
 
 def test_an_unknown_accumulator_is_an_error() -> None:
-    with pytest.raises(ValueError, match=r"kernel_isa: accumulator must be int32, .* got 'int4'"):
-        fbg._fbg.kernel_isa("int4")
+    with pytest.raises(ValueError, match=r"kernel_isa: accumulator must be int32, .* got 'int2'"):
+        fbg._fbg.kernel_isa("int2")

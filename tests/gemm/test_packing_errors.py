@@ -67,7 +67,7 @@ def with_value(value: float) -> Array:
         (
             lambda: fbg.PackedB(W32, dtype="float64"),
             ValueError,
-            "PackedB: dtype must be one of 'int8', 'float32', 'float16', 'bfloat16', got 'float64'",
+            "PackedB: dtype must be one of 'int8', 'int4', 'float32', .*, got 'float64'",
         ),
         (
             lambda: fbg.PackedB(W8, dtype="float32"),

@@ -213,7 +213,7 @@ def test_repr_says_what_the_model_is(directory: pathlib.Path) -> None:
         (
             {"dtype": "float64"},
             ValueError,
-            "dtype must be one of float32, bfloat16, float16, int8 or None, got 'float64'",
+            "dtype must be one of float32, .*, int8, int4, .* or None, got 'float64'",
         ),
         ({"num_threads": 0}, ValueError, r"num_threads must be within \[1, 1024\], got 0"),
         ({"num_threads": 1.5}, TypeError, "num_threads must be an integer, got float"),
