@@ -236,6 +236,7 @@ void bind_pack(py::module_& m) {
       "pack_b_int4",
       [](const py::array& w, const py::array_t<std::uint16_t, py::array::c_style>& scales,
          int group) {
+        require(group == 32 || group == 64 || group == 128, "PackedB: group must be 32, 64 or 128");
         const auto view = matrix<std::int8_t>(w, "PackedB: w");
         if (scales.ndim() != 2 || scales.shape(0) != ceil_div(view.rows, group) ||
             scales.shape(1) != view.cols)
@@ -244,7 +245,6 @@ void bind_pack(py::module_& m) {
                                              scales.shape(0), view.cols, view.cols, 1};
         if (group == 32) return pack_int4<Int4<32>>(view, bits);
         if (group == 64) return pack_int4<Int4<64>>(view, bits);
-        require(group == 128, "PackedB: group must be 32, 64 or 128");
         return pack_int4<Int4<128>>(view, bits);
       },
       py::arg("w"), py::arg("scales"), py::arg("group"));

@@ -154,6 +154,9 @@ MatrixView<const typename Packer<A>::Source> source(const py::array& a, const ch
 template <class Acc, class Use>
 auto with_packer(const AOperand& a, const PackedB<Acc>& b, const char* function, Use use) {
   if constexpr (reads_bytes(Acc::kind)) {
+    if (a.kind == "bfloat16")
+      throw py::type_error(std::string(function) +
+                           ": int8 and int4 weights do not take PackA of bfloat16");
     if constexpr (is_int4(Acc::kind)) {
       if (a.kind == "plain")
         throw py::type_error(std::string(function) +

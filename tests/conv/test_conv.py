@@ -276,3 +276,14 @@ def test_every_call_of_a_prepared_convolution_checks_its_arrays(dtype: str) -> N
         saved = in_place.copy()
         np.testing.assert_array_equal(call(x, in_place), expected)
         in_place[...] = saved
+
+
+def test_prepared_calls_do_not_take_uint16_for_bfloat16() -> None:
+    wc = fbg.PackedConv(np.ones((8, 8, 1, 1), np.float32), dtype="float32")
+    call = fbg.prepare(wc, [fbg.Cast("bfloat16")], shape=(1, 4, 5, 8))
+    x = np.ones((1, 4, 5, 8), np.float32)
+    for _ in range(3):
+        expected = call(x)
+        with pytest.raises(TypeError, match="out must be bfloat16, got uint16"):
+            call(x, np.zeros(expected.shape, np.uint16))
+        assert (call(x, np.zeros_like(expected)) == expected).all()

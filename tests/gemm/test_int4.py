@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -187,3 +188,18 @@ def test_operands_without_scales_and_integer_stages_are_refused() -> None:
         fbg.gemm(
             fbg.PackAWithQuantRowOffset(np.ones((1, 32), np.float32)), packed, fbg.Dequantize()
         )
+
+
+@pytest.mark.parametrize("shape", [(0, 5), (5, 0), (0, 0), (0, 1)])
+def test_empty_matrices(shape: tuple[int, int]) -> None:
+    packed = fbg.PackedB(np.zeros(shape, np.float32), dtype="int4")
+    result = fbg.linear(np.ones((2, shape[0]), np.float32), packed)
+    np.testing.assert_array_equal(result, np.zeros((2, shape[1])))
+    assert pickle.loads(pickle.dumps(packed)).shape == shape
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int4"])
+def test_packed_rows_of_bfloat16_are_refused(dtype: Any) -> None:
+    packed = fbg.PackedB(np.ones((32, 5), np.float32), dtype=dtype)
+    with pytest.raises(TypeError, match="do not take PackA of bfloat16"):
+        fbg.gemm(fbg.PackA(np.ones((2, 32), np.float32), dtype="bfloat16"), packed)

@@ -26,7 +26,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> fbg.Model:
 # --- Arguments of load ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("dtype", ["int4", "float64", "", "INT8"])
+@pytest.mark.parametrize("dtype", ["int3", "float64", "", "INT8"])
 def test_an_unknown_dtype_is_a_value_error(directory: Path, dtype: str) -> None:
     with pytest.raises(ValueError, match="dtype"):
         fbg.load(directory, dtype=dtype)

@@ -376,6 +376,9 @@ def _pack_int4(w: npt.NDArray[np.float32], group: int) -> PackedWeight:
     largest = np.abs(w).max(initial=0.0)
     if not largest <= limit:
         raise ValueError(f"PackedB: w must be within ±{limit:g} for dtype='int4', got {largest}")
+    if w.size == 0:
+        scales = np.zeros((-(-w.shape[0] // group), w.shape[1]), np.uint16)
+        return _fbg.pack_b_int4(np.zeros(w.shape, np.int8), scales, group)
     columns = np.array(w.T, np.float32, order="C")  # a copy: its strides are those of its shape
     return _fbg.pack_linear([columns], name, None, None, limit, True, 1)
 

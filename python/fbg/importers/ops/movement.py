@@ -313,7 +313,9 @@ def build_space_to_depth(builder: Builder, node: Op) -> None:
     x = builder.input(node, 0)
     n, c, h, w = x.shape
     b = node.attribute("blocksize")
-    _rearranged(builder, node, x, (n, c, h // b, b, w // b, b), (0, 3, 5, 1, 2, 4))
+    crd = node.attribute("mode", "DCR") == "CRD"  # since opset 28
+    perm = (0, 1, 3, 5, 2, 4) if crd else (0, 3, 5, 1, 2, 4)
+    _rearranged(builder, node, x, (n, c, h // b, b, w // b, b), perm)
 
 
 def _rearranged(builder: Builder, node: Op, x: Value, split: Shape, perm: tuple[int, ...]) -> None:
