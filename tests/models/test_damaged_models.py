@@ -3,7 +3,6 @@
 import itertools
 import json
 import mmap
-import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from hypothesis import strategies as st
 
 import fbg
 from helpers import tiny_bert
+from helpers.open_files import open_files
 from helpers.safetensors_files import Change, change_header, offset_of_data, read_header
 from helpers.saved_models import WEIGHTS, results
 
@@ -169,13 +169,14 @@ def test_the_weights_of_another_model_are_refused(saved: Path) -> None:
 
 
 def test_no_file_stays_open(saved: Path) -> None:
-    before = len(os.listdir("/proc/self/fd"))
+    with (saved / WEIGHTS).open("rb"):
+        assert open_files(saved) == [str((saved / WEIGHTS).resolve())]
     kept = [fbg.load(saved) for _ in range(3)]
-    assert len(os.listdir("/proc/self/fd")) == before
+    assert open_files(saved) == []
     change_header(saved / WEIGHTS, lambda h: h["__metadata__"].update(checksums="{}"))
     for _ in range(3):
         refused(saved, "checksum")
-    assert len(os.listdir("/proc/self/fd")) == before
+    assert open_files(saved) == []
     assert len(kept) == 3
 
 
