@@ -26,32 +26,19 @@ constexpr std::int64_t kBlockScores = 1 << 15;  // of a thread at a time: they s
 constexpr std::int64_t kMinRows = 16;           // of a block
 constexpr float kLeastLength = 1e-12f;
 
-struct DotInt8 {
-  using T = std::int8_t;
-  using Score = std::int32_t;
+// A metric that is one of the kernels.
+template <class Element, class Result, auto kKernel>
+struct Plain {
+  using T = Element;
+  using Score = Result;
   static void score(const simd::SearchKernels& kernels, const simd::SearchOperands<T>& operands,
                     Score* y, std::size_t ldy, float*) {
-    kernels.dot_int8(operands, y, ldy);
+    (kernels.*kKernel)(operands, y, ldy);
   }
 };
-
-struct Hamming {
-  using T = std::uint8_t;
-  using Score = std::int32_t;
-  static void score(const simd::SearchKernels& kernels, const simd::SearchOperands<T>& operands,
-                    Score* y, std::size_t ldy, float*) {
-    kernels.minus_different_bits(operands, y, ldy);
-  }
-};
-
-struct DotFloat {
-  using T = float;
-  using Score = float;
-  static void score(const simd::SearchKernels& kernels, const simd::SearchOperands<T>& operands,
-                    Score* y, std::size_t ldy, float*) {
-    kernels.dot_float(operands, y, ldy);
-  }
-};
+using DotFloat = Plain<float, float, &simd::SearchKernels::dot_float>;
+using DotInt8 = Plain<std::int8_t, std::int32_t, &simd::SearchKernels::dot_int8>;
+using Hamming = Plain<std::uint8_t, std::int32_t, &simd::SearchKernels::minus_different_bits>;
 
 // Queries have length 1 already; scores are divided by the lengths of the rows, which are written
 // to `lengths`.

@@ -88,9 +88,9 @@ class UnpackedWeight:
         factors: Floats | None = None,
         stored: bool = True,
     ) -> PackedWeight:
-        """Pack the matrix; int8 is symmetric with one scale per column.
+        """Pack the matrix; int8 is symmetric with one scale per column, int4 with one per group.
 
-        factors: (K,), with int8 only: each row is multiplied by its element.
+        factors: (K,), with int8 and int4 only: each row is multiplied by its element.
         stored: whether the packed matrix may be saved; then it needs a checksum.
 
         Raises ModelError for values that are not finite or that the dtype cannot hold.

@@ -34,9 +34,8 @@ __all__ = ["Pair", "Range", "channel_ranges", "equalize_channels", "pairs_of"]
 Array = npt.NDArray[Any]
 Range = tuple[Array, Array]  # least and largest value of each channel
 LARGEST_FACTOR = 1e3
-HEADROOM = (
-    2.0  # what a channel may grow to, beyond the feeds, before a Clip that scaling moved cuts
-)
+# How many times as large as in the feeds a channel may get before a Clip cuts that scaling moved.
+HEADROOM = 2.0
 
 
 @dataclass(frozen=True)

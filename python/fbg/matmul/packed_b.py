@@ -22,6 +22,7 @@ from fbg.arrays import (
 from fbg.matmul import packed_file
 from fbg.matmul.weights import INT4, INT4_DTYPES, WEIGHT_LIMITS, PackedWeight
 from fbg.quantization import dequantize
+from fbg.threads import get_num_threads
 
 __all__ = ["Outliers", "PackedB"]
 
@@ -86,8 +87,9 @@ class PackedB:
     Raises:
         TypeError: if a dtype is not one of these.
         ValueError: if an argument has a wrong shape or an unknown value, a weight to be quantized
-            is not finite or too large for float16, a scale is not finite and positive, or a zero
-            point is out of range.
+            is not finite or too large (for float16 beyond ±65504, for int4 beyond ±440000, where
+            its scale exceeds float16), a scale is not finite and positive, or a zero point is out
+            of range.
 
     Quantization follows ONNX QuantizeLinear: ``q = saturate(rint(w / scale) + zero_point)``, half
     to even.
@@ -380,7 +382,7 @@ def _pack_int4(w: npt.NDArray[np.float32], group: int) -> PackedWeight:
         scales = np.zeros((-(-w.shape[0] // group), w.shape[1]), np.uint16)
         return _fbg.pack_b_int4(np.zeros(w.shape, np.int8), scales, group)
     columns = np.array(w.T, np.float32, order="C")  # a copy: its strides are those of its shape
-    return _fbg.pack_linear([columns], name, None, None, limit, True, 1)
+    return _fbg.pack_linear([columns], name, None, None, limit, True, get_num_threads())
 
 
 def _check_accum(accum: object, outlier_bits: object, dtype: str | None) -> None:

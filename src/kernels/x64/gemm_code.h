@@ -129,6 +129,7 @@ class GemmCode : public SimdAssembler {
 
   // Operands.
   Address a_address(int row, int offset);
+  Address panel_address(int panel, const Xbyak::RegExp& disp);
   Address b_address(int v, int offset);
   void load_b(int v, int offset);
   void load_half(const Vec& to, const Address& from, int odd);

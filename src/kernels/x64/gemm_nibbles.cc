@@ -124,16 +124,8 @@ void GemmCode::load_nibbles(const Vec& to, const Address& from, int part) {
 Xbyak::Address GemmCode::scale_address(int v) {
   const int column = v * lanes();
   const int disp = column % panel_columns_ * static_cast<int>(PackedFormat::kNibbleScaleBytes);
-  switch (column / panel_columns_) {
-    case 0:
-      return ptr[b_ + to_scale_ + disp];
-    case 1:
-      return ptr[b_ + panel_ + disp];
-    case 2:
-      return ptr[b_ + panel_ * 2 + disp];
-    default:
-      return ptr[b_ + panel3_ + disp];
-  }
+  const int panel = column / panel_columns_;
+  return panel_address(panel, panel == 0 ? to_scale_ + disp : Xbyak::RegExp(disp));
 }
 
 void GemmCode::add_group() {

@@ -52,10 +52,15 @@ Xbyak::Address GemmCode::a_address(int row, int offset) {
   }
 }
 
-// Vector v of the tile lies in panel v * lanes / 32; the panels of a tile are one stride apart.
+// Vector v of the tile lies in panel v * lanes / 32.
 Xbyak::Address GemmCode::b_address(int v, int offset) {
-  const int column = v * lanes(), disp = column % panel_columns_ * b_column_bytes_ + offset;
-  switch (column / panel_columns_) {
+  const int column = v * lanes();
+  return panel_address(column / panel_columns_, column % panel_columns_ * b_column_bytes_ + offset);
+}
+
+// Bytes from the place that b_ has reached in the first panel, in one of the panels of a tile.
+Xbyak::Address GemmCode::panel_address(int panel, const Xbyak::RegExp& disp) {
+  switch (panel) {
     case 0:
       return ptr[b_ + disp];
     case 1:
