@@ -25,7 +25,7 @@ namespace {
 
 // Long enough to bridge the gap between two calls of a model, short enough not to be felt by
 // others.
-constexpr std::chrono::microseconds kSpinTime{50};
+constexpr std::chrono::microseconds kSpinTime{100};
 
 // A thread that yields loses what is left of its share of time. More often than this, threads of
 // low priority would hardly advance beside others.
@@ -51,19 +51,21 @@ void spin_until(Ready ready) noexcept {
   } while (std::chrono::steady_clock::now() < deadline);
 }
 
-// Waits until `value` differs from `old`; returns what it became.
-template <class T>
-T wait_for_change(const std::atomic<T>& value, T old) noexcept {
-  spin_until([&] { return value.load(std::memory_order_acquire) != old; });
-  value.wait(old, std::memory_order_acquire);
-  return value.load(std::memory_order_acquire);
-}
-
 // A worker's own word: a run that needs only some of the workers leaves the others asleep.
 struct alignas(64) Ticket {
   std::atomic<std::uint32_t> number{0};
-  std::atomic<int> cpu{-1};  // where the worker was last seen
+  std::atomic<bool> asleep{false};  // or about to be
+  std::atomic<int> cpu{-1};         // where the worker was last seen
   std::atomic<pid_t> thread{0};
+
+  // Waits until the number differs from `old`; returns what it became.
+  std::uint32_t wait(std::uint32_t old) noexcept {
+    spin_until([&] { return number.load(std::memory_order_acquire) != old; });
+    asleep.store(true, std::memory_order_relaxed);
+    number.wait(old, std::memory_order_acquire);
+    asleep.store(false, std::memory_order_relaxed);
+    return number.load(std::memory_order_acquire);
+  }
 };
 
 struct Team {
@@ -76,17 +78,19 @@ struct Team {
   alignas(64) std::atomic<int> unfinished{0};    // workers still inside the task
 };
 
-// Hands a worker its ticket, and sees to it that it does not run where this thread does. A
-// scheduler that knows of no cache the CPUs share (as in many virtual machines) wakes a thread
-// where it last ran, even if the thread that wakes it has come there meanwhile and goes on working;
-// both then take turns for milliseconds. So the worker is kept away from this CPU for the moment in
-// which it wakes. (From then on it has a mask of its own: CPUs that the process gets later are not
+// Hands a worker its ticket, and sees to it that it does not run where this thread does. The
+// scheduler may wake a thread on the CPU of the one that wakes it and goes on working, or where it
+// last ran, even if that thread has come there meanwhile; both then take turns until the next
+// balancing, for milliseconds. So the worker is kept away from this CPU for the moment in which it
+// wakes. (From then on it has a mask of its own: CPUs that the process gets later are not
 // added to it.)
 void hand_out(Ticket& ticket, int cpu) noexcept {
   cpu_set_t allowed, elsewhere;
   const pid_t thread = ticket.thread.load(std::memory_order_relaxed);
   bool moved = false;
-  if (cpu >= 0 && ticket.cpu.load(std::memory_order_relaxed) == cpu && thread != 0 &&
+  const bool may_meet = ticket.asleep.load(std::memory_order_relaxed) ||
+                        ticket.cpu.load(std::memory_order_relaxed) == cpu;
+  if (may_meet && cpu >= 0 && thread != 0 &&
       sched_getaffinity(thread, sizeof allowed, &allowed) == 0) {
     elsewhere = allowed;
     CPU_CLR(static_cast<unsigned>(cpu), &elsewhere);
@@ -110,7 +114,7 @@ void work(Team& team, Ticket& ticket, int thread_id) noexcept {
   t_scopes = 1;  // a worker is never counted: its caller is
   ticket.thread.store(gettid(), std::memory_order_relaxed);
   for (;;) {
-    seen = wait_for_change(ticket.number, seen);
+    seen = ticket.wait(seen);
     t_run_threads = team.num_threads;
     team.task(team.context, thread_id, team.num_threads);
     ticket.cpu.store(sched_getcpu(), std::memory_order_relaxed);
@@ -271,8 +275,10 @@ void run_team(int num_threads, TeamTask task, void* context) noexcept {
     const RunScope together(num_threads);
     task(context, 0, num_threads);
   }
-  for (int left; (left = team->unfinished.load(std::memory_order_acquire)) != 0;)
-    wait_for_change(team->unfinished, left);
+  for (int left; (left = team->unfinished.load(std::memory_order_acquire)) != 0;) {
+    spin_until([&] { return team->unfinished.load(std::memory_order_acquire) != left; });
+    team->unfinished.wait(left, std::memory_order_acquire);
+  }
   team->busy.store(false, std::memory_order_release);
 }
 
