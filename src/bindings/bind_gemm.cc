@@ -27,7 +27,7 @@ struct PreparedKey {
   std::int64_t max_m, k, n;
   bool scale, zero_point;
   Blocking blocking;
-  std::vector<std::tuple<StageKind, ValueType, bool>> stages;
+  std::vector<std::tuple<StageKind, ValueType, Promise>> stages;
   auto operator<=>(const PreparedKey&) const = default;
 };
 
@@ -51,7 +51,7 @@ std::shared_ptr<const Gemm<A, Acc>> prepared(const PackedB<Acc>& b, std::span<co
   PreparedKey key{
       typeid(Gemm<A, Acc>),      features, max_m, b.rows(), b.cols(), b.scale() != nullptr,
       b.zero_point() != nullptr, blocking, {}};
-  for (const Stage& s : stages) key.stages.emplace_back(s.kind, s.wanted, s.unit_scale);
+  for (const Stage& s : stages) key.stages.emplace_back(s.kind, s.wanted, s.promise);
   return std::static_pointer_cast<const Gemm<A, Acc>>(prepared_gemms().get(key, [&] {
     auto gemm = std::make_shared<const Gemm<A, Acc>>(b, stages, max_m, features, blocking);
     const std::size_t bytes = gemm->nbytes();

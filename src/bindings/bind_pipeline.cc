@@ -24,10 +24,11 @@ void bind_pipeline(py::module_& m) {
       py::set_error(PyExc_TypeError, e.what());
     }
   });
-  // What a kernel is compiled for: parameters are not part of it.
+  // What a kernel is compiled for.
   bound_class<PyStage>(m, "Stage").def_property_readonly("key", [](const PyStage& s) {
+    const Promise& promise = s.stage.promise;
     return std::tuple(static_cast<int>(s.stage.kind), static_cast<int>(s.stage.wanted),
-                      s.stage.unit_scale);
+                      std::tuple(promise.unit_scale, promise.centered, promise.bounded));
   });
   m.def("stage_correct_zero_points", [] {
     return PyStage{CorrectZeroPoints{}.stage(), py::none()};
@@ -61,11 +62,14 @@ void bind_pipeline(py::module_& m) {
         Requantize{scale, zero_point, is_signed ? ValueType::int8 : ValueType::uint8}.stage(),
         py::none()};
   });
-  // Requantize without the division, for results whose scale has been divided out beforehand.
-  m.def("stage_round", [](std::int32_t zero_point, bool is_signed) {
-    const ValueType type = is_signed ? ValueType::int8 : ValueType::uint8;
-    return PyStage{Requantize{1.0f, zero_point, type, true}.stage(), py::none()};
-  });
+  // Requantize whose scale and zero point are part of the kernel, as far as they are 1 and 0.
+  // bounded: what is rounded is known to be a number within int32.
+  m.def("stage_requantize_constant",
+        [](float scale, std::int32_t zero_point, bool is_signed, bool bounded) {
+          const ValueType type = is_signed ? ValueType::int8 : ValueType::uint8;
+          const Promise promise{scale == 1, zero_point == 0, bounded};
+          return PyStage{Requantize{scale, zero_point, type, promise}.stage(), py::none()};
+        });
   m.def("stage_row_range", [](py::array& out) {
     require_extents(out, "RowRange: out");
     if (!out.writeable()) throw py::value_error("RowRange: out is read-only");

@@ -140,8 +140,10 @@ Buffer py_convolve(Graph& graph, Buffer x, const PackedConv<Acc>& weights, std::
 
 // An Add whose matrix is a buffer of the graph.
 PyStage buffer_add(const std::string& type, float scale, std::int32_t zero_point) {
-  const Stage stage{
-      StageKind::add, type_named(type), {nullptr, 0, scale, static_cast<float>(zero_point)}};
+  const Stage stage{StageKind::add,
+                    type_named(type),
+                    {nullptr, 0, scale, static_cast<float>(zero_point)},
+                    {.centered = zero_point == 0}};
   return {stage, py::none()};
 }
 

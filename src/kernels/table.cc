@@ -119,7 +119,9 @@ std::string kernel_name(const KernelKey& key) {
     name += std::string("_") + stage_name(stage.kind);
     if (stage.kind == StageKind::requantize || stage.kind == StageKind::cast)
       name += std::string("_") + value_type_name(stage.out);
-    if (stage.unit_scale) name += "_unit";
+    if (stage.promise.unit_scale) name += "_unit";
+    if (stage.promise.centered) name += "_centered";
+    if (stage.promise.bounded) name += "_bounded";
     if (stage.kind == StageKind::add && stage.operand != ValueType::float32)
       name += std::string("_") + value_type_name(stage.operand);
   }

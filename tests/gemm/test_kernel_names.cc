@@ -32,7 +32,9 @@ std::vector<TypedPipeline> short_pipelines(ValueType start) {
                           Cast{ValueType::float16}.stage(),
                           Cast{ValueType::bfloat16}.stage(),
                           Requantize{1, 0, ValueType::uint8}.stage(),
-                          Requantize{1, 0, ValueType::uint8, true}.stage(),
+                          Requantize{1, 0, ValueType::uint8, {.unit_scale = true}}.stage(),
+                          Requantize{1, 0, ValueType::uint8, {.bounded = true}}.stage(),
+                          Requantize{1, 0, ValueType::int8, {true, true, true}}.stage(),
                           Requantize{1, 0, ValueType::int8}.stage()};
   std::vector<std::vector<Stage>> all{{}};
   for (std::size_t i = 0; i < all.size(); ++i) {

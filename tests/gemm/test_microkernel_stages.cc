@@ -18,8 +18,11 @@ std::vector<std::vector<Stage>> pipelines(Accumulator accumulator) {
   const Stage relu = Relu{}.stage(), gelu = Gelu{}.stage(), add = Add{nullptr, 0}.stage();
   const Stage to_uint8 = Requantize{0.37f, 101, ValueType::uint8}.stage();
   const Stage to_int8 = Requantize{0.21f, -17, ValueType::int8}.stage();
-  const Stage rounded = Requantize{1.0f, 3, ValueType::uint8, true}.stage();
+  const Stage rounded = Requantize{1.0f, 3, ValueType::uint8, {.unit_scale = true}}.stage();
   const Stage add_uint8 = Add(static_cast<const std::uint8_t*>(nullptr), 0, 0.3f, 128).stage();
+  const Stage positive = Requantize{1.0f, 0, ValueType::uint8, {true, true, true}}.stage();
+  Stage add_centered = Add(static_cast<const std::uint8_t*>(nullptr), 0, 0.3f, 0).stage();
+  add_centered.promise.centered = true;
   const Stage add_int8 = Add(static_cast<const std::int8_t*>(nullptr), 0, 0.7f, -5).stage();
   const Stage add_float16 = Add(static_cast<const float16*>(nullptr), 0).stage();
   const Stage add_bfloat16 = Add(static_cast<const bfloat16*>(nullptr), 0).stage();
@@ -42,6 +45,7 @@ std::vector<std::vector<Stage>> pipelines(Accumulator accumulator) {
             {to_uint8},
             {to_int8},
             {rounded},
+            {add_centered, positive},
             {tanh},
             {sigmoid, to_bfloat16},
             {gelu_tanh, to_float16},
@@ -57,6 +61,7 @@ std::vector<std::vector<Stage>> pipelines(Accumulator accumulator) {
           {bias_int32, dequantize, bias, gelu, add},
           {dequantize, add_uint8, add_bfloat16},
           {dequantize, bias, add_uint8, relu, rounded},
+          {bias_int32, dequantize, add_centered, positive},
           {dequantize, bias, row_range},
           {dequantize, bias, add_int8, add_float16, to_uint8},
           {dequantize, add, relu, gelu, bias, to_int8}};
@@ -91,8 +96,14 @@ TEST_P(Microkernel, ColumnTermsEqualTheReference) {
   const Stage correct = CorrectZeroPoints{}.stage(), relu = Relu{}.stage();
   const Stage dequantize = Dequantize{}.stage(), bias = BiasInt32{nullptr}.stage();
   const Stage to_uint8 = Requantize{3.0f, 7}.stage();
-  const std::vector<std::vector<Stage>> all{
-      {correct}, {bias, correct, relu, to_uint8}, {correct, bias, relu, dequantize}, {to_uint8}};
+  const Stage promised = Requantize{3.0f, 0, ValueType::int8, {false, true, true}}.stage();
+  const Stage add = Add(static_cast<const std::int8_t*>(nullptr), 0, 0.7f, -5).stage();
+  const std::vector<std::vector<Stage>> all{{correct},
+                                            {bias, correct, relu, to_uint8},
+                                            {correct, bias, relu, dequantize},
+                                            {to_uint8},
+                                            {bias, promised},
+                                            {bias, dequantize, add, promised}};
   for (int rows = 1; rows <= geometry.max_rows; ++rows)
     for (int vectors = 1; vectors <= geometry.widest(rows); ++vectors)
       for (const bool masked : {false, true})

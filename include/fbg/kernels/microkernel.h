@@ -126,8 +126,8 @@ struct KernelKey {
 };
 
 // gemm_<acc>_<a>_<b>_<mr>x<nr>_<isa>[_masked][_loadc][_za][_zb][_indirect][_stream][_columns]
-// [_picked][_pairs][_kept][_<stage>[_unit]...]: the one name of a kernel, everywhere; _za and _zb
-// where it corrects for the zero points of A and of B, _columns where it is given the terms of
+// [_picked][_pairs][_kept][_<stage>[_unit][_centered][_bounded]...]: the one name of a kernel; _za,
+// _zb where it corrects for the zero points of A and of B, _columns where it is given the terms of
 // columns, _kept where B stays in the caches. The types around a stage follow from the accumulator
 // and the stages before it, so that no two keys share a name.
 std::string kernel_name(const KernelKey& key);

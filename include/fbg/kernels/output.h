@@ -14,6 +14,7 @@
 
 #include <array>
 #include <cmath>
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -71,12 +72,22 @@ enum class StageKind : std::uint8_t {
 };
 const char* stage_name(StageKind kind) noexcept;
 
-// What a kernel is compiled for: the kind and the types around it. Parameters are not part of it.
+// What holds of the parameters of a stage in every run of a kernel, which then leaves out what they
+// make superfluous. Results are the same with and without.
+struct Promise {
+  bool unit_scale = false;  // requantize of float32: the scale is 1
+  bool centered = false;    // requantize, add of integers: the zero point is 0
+  bool bounded = false;     // requantize: what is rounded is a number within int32
+  friend auto operator<=>(const Promise&, const Promise&) = default;
+};
+
+// What a kernel is compiled for: the kind and the types around it. Of parameters, no more than what
+// is promised.
 struct StageCode {
   StageKind kind;
   ValueType in, out;
   ValueType operand = ValueType::float32;  // type of the matrix of Add
-  bool unit_scale = false;                 // Requantize of float32 that does not divide
+  Promise promise{};
   friend bool operator==(const StageCode&, const StageCode&) = default;
 };
 
@@ -94,7 +105,7 @@ struct Stage {
   // requantize, cast: the output type; bias, add: the type of their array; others: ignored.
   ValueType wanted;
   StageArgs args;
-  bool unit_scale = false;  // requantize: the scale is 1 in every call, and kernels do not divide
+  Promise promise{};
 };
 
 // Quantization parameters around one element of C.
@@ -265,7 +276,7 @@ struct Requantize {
   float scale;
   std::int32_t zero_point;
   ValueType type = ValueType::uint8;
-  bool unit_scale = false;  // the scale is 1 here and in every later run of the same kernel
+  Promise promise{};
   static constexpr StageKind kind = StageKind::requantize;
   static constexpr std::optional<ValueType> result(ValueType in, ValueType wanted) {
     if (in == ValueType::acc || in == ValueType::int32 || in == ValueType::float32) return wanted;
@@ -279,12 +290,10 @@ struct Requantize {
     return static_cast<std::int32_t>(std::nearbyintf(r)) + args.i0;
   }
   Stage stage() const {
-    const auto z = static_cast<float>(zero_point);
-    const float divisor = unit_scale ? 1.0f : scale;
-    return {kind,
-            type,
-            {nullptr, 0, divisor, lowest(type) - z, highest(type) - z, zero_point},
-            unit_scale};
+    const std::int32_t point = promise.centered ? 0 : zero_point;
+    const auto z = static_cast<float>(point);
+    const float divisor = promise.unit_scale ? 1.0f : scale;
+    return {kind, type, {nullptr, 0, divisor, lowest(type) - z, highest(type) - z, point}, promise};
   }
 };
 
@@ -316,9 +325,9 @@ std::optional<ValueType> stage_result(const Stage& stage, ValueType in) noexcept
 // A stage with the types around it.
 constexpr StageCode type_stage(const Stage& stage, ValueType in, ValueType out) {
   const bool adds = stage.kind == StageKind::add;
-  const bool divides = stage.kind == StageKind::requantize && in == ValueType::float32;
-  return {stage.kind, in, out, adds ? stage.wanted : ValueType::float32,
-          divides && stage.unit_scale};
+  Promise promise = stage.promise;
+  if (in != ValueType::float32) promise.unit_scale = false;  // the scale is that of columns
+  return {stage.kind, in, out, adds ? stage.wanted : ValueType::float32, promise};
 }
 
 // Stages, operands and accumulator whose types do not go together.

@@ -55,8 +55,8 @@ def key_of(
     isa = _fbg.best_isa(_fbg.active_features())
     size = "x".join(map(str, spatial))
     kinds = ",".join(
-        f"{kind}-{wanted}" + ("-unit" if unit else "")
-        for kind, wanted, unit in (stage.key for stage in stages)
+        "-".join(str(part) for part in (kind, wanted, *(int(held) for held in promise)))
+        for kind, wanted, promise in (stage.key for stage in stages)
     )
     kind = type(weights).__name__
     return f"{tuning_file.CONV}{isa} {kind} {source} {size} {kinds or 'sums'} {geometry}"

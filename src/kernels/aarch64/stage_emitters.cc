@@ -124,7 +124,7 @@ void StageEmitter::cast(const Vec& x, ValueType type) {
 }
 
 void StageEmitter::requantize(const Vec& x, const StageCode& code) {
-  if (code.unit_scale) {
+  if (code.promise.unit_scale) {
     // nothing to divide by
   } else if (code.in == ValueType::float32) {
     broadcast_field(t0_, offsetof(StageArgs, f0));

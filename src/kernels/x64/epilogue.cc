@@ -35,13 +35,18 @@ class BytePacker {
 
   // Takes kRegisters registers from `first` on.
   BytePacker(SimdAssembler& as, const KernelKey& key, int first, const Xbyak::Reg64& stages)
-      : as_(as), type_(key.output()), upper_(first), zero_point_(first + 1), order_(first + 2) {
+      : as_(as),
+        type_(key.output()),
+        promise_(key.stages[key.num_stages - 1].promise),
+        upper_(first),
+        zero_point_(first + 1),
+        order_(first + 2) {
     const int stage = (key.num_stages - 1) * static_cast<int>(sizeof(StageArgs));
     const auto field = [&](std::size_t offset) {
       return as.ptr[stages + stage + static_cast<int>(offset)];
     };
-    as.vbroadcastss(as.vec(upper_), field(offsetof(StageArgs, f2)));
-    as.vpbroadcastw(as.vec(zero_point_), field(offsetof(StageArgs, i0)));
+    if (!promise_.bounded) as.vbroadcastss(as.vec(upper_), field(offsetof(StageArgs, f2)));
+    if (!promise_.centered) as.vpbroadcastw(as.vec(zero_point_), field(offsetof(StageArgs, i0)));
     as.keep_table(as.vec(order_), kOrder);
   }
 
@@ -54,7 +59,7 @@ class BytePacker {
     const auto x = [&](int i) { return as_.vec(first + std::min(i, count - 1)); };
     for (int i = 0; i < count; i += 2) {
       as_.vpackssdw(x(i), x(i), x(i + 1));
-      as_.vpaddsw(x(i), x(i), as_.vec(zero_point_));
+      if (!promise_.centered) as_.vpaddsw(x(i), x(i), as_.vec(zero_point_));
     }
     const SimdAssembler::Vec bytes = x(0), high = count > 2 ? x(2) : x(0);
     if (type_ == ValueType::int8)
@@ -91,8 +96,31 @@ class BytePacker {
 
   SimdAssembler& as_;
   const ValueType type_;
+  const Promise promise_;
   const int upper_, zero_point_, order_;
 };
+
+// Whether a stage multiplies by the scales of columns.
+bool has_scale(const KernelKey& key) {
+  for (int s = 0; s < key.num_stages; ++s) {
+    const StageCode& code = key.stages[static_cast<std::size_t>(s)];
+    if (code.kind == StageKind::dequantize) return true;
+    if (code.kind == StageKind::requantize && code.in != ValueType::float32) return true;
+  }
+  return false;
+}
+
+// Whether the pointer to a row of Add's matrix survives in `scratch` from one vector to the next.
+bool keeps_row_pointer(const KernelKey& key) {
+  int matrices = 0;
+  for (int s = 0; s < key.num_stages; ++s) {
+    const StageKind kind = key.stages[static_cast<std::size_t>(s)].kind;
+    if (kind == StageKind::row_range) return false;
+    if (kind == StageKind::bias && !(key.column_terms && is_column_term(key, s))) return false;
+    if (kind == StageKind::add) ++matrices;
+  }
+  return matrices == 1 && !key.masked;
+}
 
 }  // namespace
 
@@ -135,6 +163,17 @@ void emit_epilogue(SimdAssembler& as, const KernelKey& key, const EpilogueRegist
   }
   for (int s = 0; s < key.num_stages; ++s)
     spare = emit_kept_tables(as, key.stages[s], spare, as.num_vectors());
+  if (key.column_terms && has_scale(key) && key.rows > 1 &&
+      spare + 2 * key.vectors <= as.num_vectors()) {
+    ctx.kept_columns = spare;
+    ctx.row_vectors = key.vectors;
+    for (int v = 0; v < key.vectors; ++v) {
+      const int column = v * as.vector_bytes();
+      as.vmovups(as.vec(spare + v), as.ptr[operands.col_offsets + column]);
+      as.vmovups(as.vec(spare + key.vectors + v), as.ptr[operands.b_scale + column]);
+    }
+  }
+  const bool keeps_row = keeps_row_pointer(key);
   // Vectors that are packed together: of several rows, or a part of one.
   const int vectors = key.vectors;
   const int packed_rows = std::max(BytePacker::kVectors / vectors, 1);
@@ -144,6 +183,7 @@ void emit_epilogue(SimdAssembler& as, const KernelKey& key, const EpilogueRegist
       const SimdAssembler::Vec sum = as.vec(i * key.vectors + v);
       ctx.column_bytes = v * as.vector_bytes();
       ctx.masked = key.masked && v == key.vectors - 1;
+      ctx.row_is_loaded = keeps_row && v > 0;
       for (int s = 0; s < key.num_stages; ++s)
         if (!key.column_terms || !is_column_term(key, s))
           emit_stage(as, key.stages[s], s, sum, ctx);

@@ -9,7 +9,7 @@ namespace fbg::kernels {
 // x - zA_i * colsum_j + row_term_i * zB_j
 void StageEmitter::correct(const Vec& x) {
   if (ctx_.corrected) return;
-  if (ctx_.column_terms) return as_.vpsubd(x, x, column(ctx_.operands.col_offsets));
+  if (ctx_.column_terms) return as_.vpsubd(x, x, column_term(ctx_.operands.col_offsets, 0));
   if (ctx_.correct_b) {
     as_.vpbroadcastd(t0_, row(ctx_.operands.row_terms));
     as_.vpmulld(t0_, t0_, column(ctx_.operands.b_zero_point));
@@ -24,7 +24,7 @@ void StageEmitter::correct(const Vec& x) {
 
 // x * (sA_i * sB_j), or x * ((sA_i * sB_j) / scale of the stage)
 void StageEmitter::multiply_by_scales(const Vec& x, bool divides) {
-  if (ctx_.column_terms) return as_.vmulps(x, x, column(ctx_.operands.b_scale));
+  if (ctx_.column_terms) return as_.vmulps(x, x, column_term(ctx_.operands.b_scale, 1));
   as_.vbroadcastss(t0_, row(ctx_.operands.a_scale));
   as_.vmulps(t0_, t0_, column(ctx_.operands.b_scale));
   if (divides) {
@@ -46,16 +46,15 @@ void StageEmitter::bias(const Vec& x, bool integer) {
 }
 
 // x + residual_ij
-void StageEmitter::add(const Vec& x, ValueType type) {
-  load_row_pointer();
+void StageEmitter::add(const Vec& x, const StageCode& code) {
+  const ValueType type = code.operand;
+  if (!ctx_.row_is_loaded) load_row_pointer();
   if (type == ValueType::float32) return add_words(x, element(4), false);
   load_narrow(t0_, element(static_cast<int>(value_size(type))), type);
   if (value_size(type) == 1) {
     as_.vcvtdq2ps(t0_, t0_);
-    broadcast_stage(t1_, offsetof(StageArgs, f1));
-    as_.vsubps(t0_, t0_, t1_);
-    broadcast_stage(t1_, offsetof(StageArgs, f0));
-    as_.vmulps(t0_, t1_, t0_);
+    if (!code.promise.centered) as_.vsubps(t0_, t0_, stage_operand(t1_, offsetof(StageArgs, f1)));
+    as_.vmulps(t0_, t0_, stage_operand(t1_, offsetof(StageArgs, f0)));
   }
   as_.vaddps(x, x, t0_);
 }
@@ -112,14 +111,14 @@ void StageEmitter::cast(const Vec& x, ValueType type) {
 
 void StageEmitter::requantize(const Vec& x, const StageCode& code) {
   if (code.in == ValueType::float32) {
-    if (!code.unit_scale) as_.vdivps(x, x, stage_operand(t0_, offsetof(StageArgs, f0)));
+    if (!code.promise.unit_scale) as_.vdivps(x, x, stage_operand(t0_, offsetof(StageArgs, f0)));
   } else {
     as_.vcvtdq2ps(x, x);
     multiply_by_scales(x, true);
   }
   if (ctx_.upper >= 0) {
     // A NaN stays, being the second source, and becomes the least integer, which packing saturates.
-    as_.vminps(x, as_.vec(ctx_.upper), x);
+    if (!code.promise.bounded) as_.vminps(x, as_.vec(ctx_.upper), x);
     as_.vcvtps2dq(x, x);
     return;
   }
@@ -170,7 +169,7 @@ void emit_stage(SimdAssembler& as, const StageCode& code, int stage, const SimdA
       emit.cast(x, code.out);
       break;
     case StageKind::add:
-      emit.add(x, code.operand);
+      emit.add(x, code);
       break;
     case StageKind::requantize:
       if (code.in == ValueType::acc) emit.correct(x);

@@ -28,6 +28,12 @@ struct StageContext {
   bool correct_a, correct_b;
   bool column_terms;  // b_scale and col_offsets are whole terms (fbg/kernels/microkernel.h)
   bool corrected;     // and the offsets were subtracted before
+  // `scratch` points to the row of the operand of the only stage that has one and uses `scratch`.
+  bool row_is_loaded = false;
+  // The first of the vector registers that hold the terms of columns: offsets of all vectors of a
+  // row, then scales. -1: they are in memory.
+  int kept_columns = -1;
+  int row_vectors = 0;
   // The vector register of requantize's upper bound, if packing does the rest after rounding: the
   // zero point and the lower bound. -1: the stage does all of it.
   int upper = -1;

@@ -7,7 +7,10 @@ convolution whose result is quantized becomes a pipeline without divisions:
     integers    where nothing but a bias is left, it is rounded to a multiple of the scale of the
                 sums, and these are requantized
     otherwise   the scale of the result is divided out beforehand: from the scale of the sums, the
-                bias, bounds and the scale of a residual
+                bias unless it is rounded, bounds and the scale of a residual
+
+Kernels leave out what parameters make superfluous: a zero point of 0, a scale of 1, and the bound of
+what is rounded where no sum can exceed int32.
 """
 
 from __future__ import annotations
@@ -51,6 +54,7 @@ MOST_SUM = 2.0**31  # what int32 sums with their bias have to stay below
 # The most steps of the result that one step of the sums may be: the error of an int32 bias is at
 # most half of that.
 COARSEST = 0.25
+MOST_DIFFERENCE = 512  # what q - zero_point of 8 bits stays below
 LEAST_SCALE = 2.0**-60  # of a result; what is divided by it stays far from overflow
 
 ACTIVATIONS: dict[str, Callable[[float, float], Stage]] = {
@@ -101,17 +105,24 @@ class Residual:
 
 @dataclass(frozen=True)
 class Quantization:
-    """The result as integers: saturate(rint(x / scale) + zero_point)."""
+    """The result as integers: saturate(rint(x / scale) + zero_point).
+
+    bounded: x / scale is known to be within int32.
+    """
 
     scale: float
     zero_point: int
     dtype: str
+    bounded: bool = False
+
+    def __post_init__(self) -> None:
+        Requantize(self.scale, self.zero_point, self.dtype)  # which checks them
 
     def native(self) -> Any:
         """Return the stage."""
-        if self.scale == 1:
-            return _fbg.stage_round(self.zero_point, self.dtype == "int8")
-        return Requantize(self.scale, self.zero_point, self.dtype)._native
+        return _fbg.stage_requantize_constant(
+            self.scale, self.zero_point, self.dtype == "int8", self.bounded
+        )
 
     def rounded(self, value: float) -> float:
         """Return what a number becomes, before it saturates."""
@@ -152,26 +163,30 @@ class Epilogue:
         """Return the pipeline of sums that become float32, plus a float32 bias, then the steps."""
         last = steps[-1] if steps else None
         if not isinstance(last, Quantization) or last.scale < LEAST_SCALE:
-            return cls(_from_floats(bias, steps), sums.x_scale)
+            return cls(_from_sums(bias, steps), sums.x_scale)
         before = list(steps[:-1])
         while before and _is_saturation(before[-1], last):
             before.pop()
-        if not before:
-            rounded = None if bias is None else _rounded_bias(sums, bias, last.scale)
-            if bias is None or rounded is not None:
-                return cls(sums_pipeline(rounded, False, [last]), sums.x_scale)
-        return cls._divided(sums, bias, before, last)
+        last = replace(last, bounded=_most_steps(sums, bias, before, last) < MOST_SUM / 2)
+        rounded = None if bias is None else _rounded_bias(sums, bias, last.scale)
+        if not before and (bias is None or rounded is not None):
+            return cls(sums_pipeline(rounded, False, [last]), sums.x_scale)
+        return cls._divided(sums, bias if rounded is None else rounded, before, last)
 
     @classmethod
     def _divided(
         cls, sums: Sums, bias: Array | None, before: list[Step], last: Quantization
     ) -> Epilogue:
-        """Return the pipeline with the scale of the result divided out."""
-        if bias is not None:
+        """Return the pipeline with the scale of the result divided out.
+
+        bias: float32, or rounded to the units of the sums.
+        """
+        divided = bias
+        if bias is not None and bias.dtype == np.float32:
             with np.errstate(over="ignore"):
                 divided = (bias / np.float32(last.scale)).astype(np.float32)
             if not np.isfinite(divided).all():
-                return cls(_from_floats(bias, [*before, last]), sums.x_scale)
+                return cls(_from_sums(bias, [*before, last]), sums.x_scale)
         start = 0  # of the steps that commute with a factor
         for i, step in enumerate(before):
             if not _commutes(step):
@@ -179,19 +194,36 @@ class Epilogue:
         steps = [*before[:start], *(_divide(step, last.scale) for step in before[start:])]
         unit = replace(last, scale=1.0)
         if start:
-            stages = _from_floats(bias, steps[:start])
+            stages = _from_sums(bias, steps[:start])
             stages.append(Scale(1.0 / last.scale)._native)
             stages += [step.native() for step in steps[start:]]
             return cls([*stages, unit.native()], sums.x_scale)
-        bias = None if bias is None else divided
-        return cls(_from_floats(bias, [*steps, unit]), sums.x_scale / last.scale)
+        return cls(_from_sums(divided, [*steps, unit]), sums.x_scale / last.scale)
 
 
-def _from_floats(bias: Array | None, steps: Sequence[Step]) -> list[Any]:
+def _from_sums(bias: Array | None, steps: Sequence[Step]) -> list[Any]:
+    """Return the stages of sums that become float32, before or after the bias is added."""
     stages: list[Stage] = [Dequantize()]
     if bias is not None:
-        stages.append(Bias(bias))
+        stages.insert(int(bias.dtype == np.float32), Bias(bias))
     return [stage._native for stage in stages] + [step.native() for step in steps]
+
+
+def _most_steps(
+    sums: Sums, bias: Array | None, before: Sequence[Step], last: Quantization
+) -> float:
+    """Return what no result exceeds, in steps of the last one, or infinity."""
+    most = sums.most * float(sums.x_scale) * float(np.max(sums.w_scale))
+    if bias is not None and bias.size:
+        most += float(np.abs(bias).max())
+    for step in before:
+        if isinstance(step, Residual) and step.kind != "float32":
+            most += MOST_DIFFERENCE * abs(step.scale)
+        elif isinstance(step, Activation) and step.bounds is not None:
+            most = max(most, step.bounds[0], -step.bounds[1])
+        else:
+            return np.inf
+    return most / last.scale
 
 
 def _is_saturation(step: Step, last: Quantization) -> bool:
