@@ -60,20 +60,24 @@ class AmxCode : public SimdAssembler {
   const Reg64 groups_seen_ = rdi;  // the disjunction of the k-groups of all pairs
 
   // The stack frame: the sums of the finished tile, its TileArgs, which move on with its rows, and
-  // slots; then the sums that a tile starts from, if they are not loaded as tiles (load_c, masked).
+  // slots; a tile that nobody reads (keep_stores_awake()); then the sums that a tile starts from,
+  // if they are not loaded as tiles (load_c, masked).
   enum class Slot {
     stack,        // the stack pointer of the caller
     tile,         // the TileArgs of the tile that is being multiplied
     steps,        // steps that are left of the tile before it
     unfinished,   // whether rows are left of that tile
     single_rows,  // with picks_rows: rows that are left after all steps
+    until_store,  // blocks until the next tile is stored that nobody reads
   };
   static constexpr int kArgsBytes = (static_cast<int>(sizeof(TileArgs)) + 63) / 64 * 64;
   static constexpr int kSlotBytes = 64;
+  static constexpr int kWakingBlocks = 12;  // see keep_stores_awake()
   int sums_bytes() const { return rows_ * row_bytes(); }
   int slot_offset(Slot s) const { return sums_bytes() + kArgsBytes + 8 * static_cast<int>(s); }
   Xbyak::Address slot(Slot s) const { return ptr[frame_ + slot_offset(s)]; }
-  int start_offset() const { return sums_bytes() + kArgsBytes + kSlotBytes; }
+  int unread_offset() const { return sums_bytes() + kArgsBytes + kSlotBytes; }
+  int start_offset() const { return unread_offset() + kTileRows * kPanelGroupBytes; }
   int frame_bytes() const {
     return start_offset() + (key_.load_c && key_.masked ? sums_bytes() : 0);
   }
@@ -121,6 +125,7 @@ class AmxCode : public SimdAssembler {
   void locate_second_row_tile();
   void multiply();
   void multiply_block();
+  void keep_stores_awake();
   void dot_product(const Xbyak::Tmm& sum, const Xbyak::Tmm& x, const Xbyak::Tmm& y);
 
   // Results: amx_finish.cc.

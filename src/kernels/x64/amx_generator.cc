@@ -39,6 +39,7 @@ void AmxCode::generate() {
   mov(slot(Slot::tile), rdi);
   mov(qword[frame_ + slot_offset(Slot::steps)], 0);
   mov(qword[frame_ + slot_offset(Slot::unfinished)], 0);
+  mov(qword[frame_ + slot_offset(Slot::until_store)], kWakingBlocks);
   mov(args_, rdi);
   if (key_.masked) prepare_mask();
 
@@ -191,6 +192,7 @@ void AmxCode::multiply() {
   }
   L(loop);
   multiply_block();
+  keep_stores_awake();
   finish_step();
   dec(blocks_);
   jnz(loop, T_NEAR);
@@ -224,6 +226,19 @@ void AmxCode::multiply_block() {
   L(nothing);
   for (int i = 0; i < row_tiles_; ++i) add(a_[i], kTileBytes);
   for (int p = 0; p < (vectors_ + 1) / 2; ++p) add(b_[p], kBlockGroups * kPanelGroupBytes);
+}
+
+// A tile store takes about 1000 cycles more if neither a tile store nor a vector instruction came
+// in the last 2000 cycles, as if a unit had to be woken. So the K loop of a long tile stores one
+// now and then that nobody reads, beside the products.
+void AmxCode::keep_stores_awake() {
+  const auto until_store = qword[frame_ + slot_offset(Slot::until_store)];
+  Xbyak::Label skip;
+  dec(until_store);
+  jnz(skip, T_NEAR);
+  mov(until_store, kWakingBlocks);
+  tilestored(ptr[frame_ + b_stride_ + unread_offset()], b(0));
+  L(skip);
 }
 
 void AmxCode::dot_product(const Xbyak::Tmm& sum, const Xbyak::Tmm& x, const Xbyak::Tmm& y) {

@@ -9,8 +9,8 @@ convolution whose result is quantized becomes a pipeline without divisions:
     otherwise   the scale of the result is divided out beforehand: from the scale of the sums, the
                 bias unless it is rounded, bounds and the scale of a residual
 
-Kernels leave out what parameters make superfluous: a zero point of 0, a scale of 1, and the bound of
-what is rounded where no sum can exceed int32.
+Kernels leave out what parameters make superfluous: a zero point of 0, a scale of 1, and the bound
+of what is rounded where no sum can exceed int32.
 """
 
 from __future__ import annotations
