@@ -11,7 +11,8 @@
 
 namespace fbg {
 
-inline constexpr std::int64_t kLineBytes = 64;  // of the cache
+inline constexpr std::int64_t kLineBytes = 64;   // of the cache
+inline constexpr std::int64_t kBlockBytes = 64;  // of k that a matrix unit multiplies at a time
 
 // One run of k, or a part of it: `groups` k-groups from B's group `first` on.
 struct LineRun {
@@ -23,6 +24,7 @@ struct LineRun {
 // How the positions of an image lie in memory, in pixels of the image.
 struct LineLayout {
   std::int64_t run;     // elements of k in a run
+  std::int64_t padded;  // and in whole blocks, with weights of zero for what follows the run
   std::int64_t reach;   // pixels of a line under the kernel
   std::int64_t needed;  // pixels of a line that its outputs read, with the padding
   std::int64_t pitch;   // from one copied line to the next
@@ -33,6 +35,7 @@ inline LineLayout lay_out_lines(const ConvGeometry& g, const ConvShape& shape) {
   const std::int64_t width = shape.output[2], stride = g.stride[2], before = g.pad_before[2];
   LineLayout l{};
   l.run = g.groups == 1 && g.dilation[2] == 1 ? g.kernel[2] * g.in_channels : g.group_inputs();
+  l.padded = round_up(l.run, kBlockBytes);
   l.reach = g.dilation[2] * (g.kernel[2] - 1) + 1;
   l.needed = (width - 1) * stride + l.reach;
   const std::int64_t copied = std::clamp<std::int64_t>(l.needed - before, 0, shape.input[2]);
@@ -44,7 +47,8 @@ inline LineLayout lay_out_lines(const ConvGeometry& g, const ConvShape& shape) {
 // Whether an image without gaps is such a matrix.
 inline bool reads_in_place(const ConvGeometry& g, const LineLayout& l, const ConvShape& shape) {
   return g.pad_before[1] == 0 && g.pad_after[1] == 0 && g.pad_before[2] == 0 && g.stride[1] == 1 &&
-         l.needed <= shape.input[2] && l.pitch == shape.input[2] && g.in_channels % kLineBytes == 0;
+         l.needed <= shape.input[2] && l.pitch == shape.input[2] &&
+         g.in_channels % kLineBytes == 0 && l.padded == l.run;
 }
 
 // The copied lines that a block of tiles reads. Whole lines are copied, for every block again.
@@ -63,11 +67,11 @@ struct BlockLines {
     return outputs + (g.kernel[1] - 1) * g.dilation[1] / g.stride[1];
   }
   std::int64_t line_bytes() const { return std::max(layout.needed, layout.pitch) * g.in_channels; }
-  // And the end of the last one, where positions between lines read.
+  // And the end of the last one, where positions between lines read, and padded runs.
   std::int64_t remainder_bytes(std::int64_t block) const {
-    return round_up(
-        count(block) * layout.pitch * g.in_channels + line_bytes() + layout.reach * g.in_channels,
-        kLineBytes);
+    return round_up(count(block) * layout.pitch * g.in_channels + line_bytes() +
+                        layout.reach * g.in_channels + kBlockBytes,
+                    kLineBytes);
   }
   std::int64_t bytes(std::int64_t block) const { return g.stride[1] * remainder_bytes(block); }
   // Tiles of a block whose lines stay near; 0 if those of one tile are too long for that.
@@ -92,14 +96,14 @@ inline std::int64_t count_depth_parts(const ConvGeometry& g, const LineLayout& l
   return ceil_div(g.depth() * columns + (apart ? 2 : 1) * window, kPartBytes);
 }
 
-// Divides K into runs, and these into parts of about equal size, at blocks of `block_groups`
-// k-groups of 4 bytes. `parts` are ranges of `runs`.
-inline void cut_depth(const ConvGeometry& g, const LineLayout& l, std::int64_t block_groups,
-                      std::int64_t num_parts, std::vector<LineRun>& runs,
-                      std::vector<Range>& parts) {
-  const std::int64_t block = block_groups * 4, run_blocks = l.run / block;
+// Divides K into runs, and these into parts of about equal size, at blocks. `parts` are ranges of
+// `runs`.
+inline void cut_depth(const ConvGeometry& g, const LineLayout& l, std::int64_t num_parts,
+                      std::vector<LineRun>& runs, std::vector<Range>& parts) {
+  constexpr std::int64_t block = kBlockBytes, block_groups = block / 4;
+  const std::int64_t run_blocks = l.padded / block;
   const std::int64_t columns = g.kernel[2] * g.group_inputs() / l.run;  // runs of a kernel row
-  const std::int64_t count = g.depth() / block;
+  const std::int64_t count = g.depth() / l.run * run_blocks;
   const BalancedSplit split = BalancedSplit::split(count, ceil_div(count, num_parts));
   for (std::int64_t part = 0; part < split.count; ++part) {
     const std::int64_t begin = std::ssize(runs);

@@ -7,8 +7,10 @@
 //
 //   position p = y * pitch + x     sums[p] = sum over ky of  copy[p * stride, line ky ...] * w[ky]
 //
-// A tile has as many rows as the unit multiplies, wherever lines end. The kernel leaves out the
-// rows that belong to no pixel (TileArgs::picked), because x is beyond the width of the output.
+// The unit multiplies whole blocks of k: weights of zero belong to the pixels that follow a run in
+// its last block. A tile has as many rows as the unit multiplies, wherever lines end. The kernel
+// leaves out the rows that belong to no pixel (TileArgs::picked), because x is beyond the width of
+// the output.
 //
 // K may be cut into parts (line_layout.h). Then all tiles of a chain are multiplied by one part of
 // the weights, before the next part adds to their sums.
@@ -37,7 +39,7 @@ using Acc = Int32;
 
 Geometry unit_geometry(const ConvProblem<Acc>& p) {
   const LineLayout layout = lay_out_lines(p.geometry, p.shape);
-  return choose_geometry(Acc::kind, p.features, {}, layout.run / Acc::format.kr);
+  return choose_geometry(Acc::kind, p.features, {}, layout.padded / Acc::format.kr);
 }
 
 class LinesStep final : public ConvStep<Acc> {
@@ -56,11 +58,10 @@ class LinesStep final : public ConvStep<Acc> {
         threads_(p.threads) {
     const ConvGeometry& g = geometry_;
     for (std::int64_t i = 0; i < g.groups; ++i)
-      weights_.push_back(&p.weights.panels(i, layout_.run));
+      weights_.push_back(&p.weights.panels(i, layout_.run, kBlockBytes));
     const std::int64_t columns =
         std::min(tile_columns(tile_, tiles_.largest), round_up(g.group_outputs(), tile_.lanes));
-    cut_depth(g, layout_, tile_.block_groups, count_depth_parts(g, layout_, tiles_, columns), runs_,
-              parts_);
+    cut_depth(g, layout_, count_depth_parts(g, layout_, tiles_, columns), runs_, parts_);
     make_kernels();
     list_picked_rows();
     const BlockLines lines{geometry_, shape_, layout_, tiles_};
@@ -321,9 +322,10 @@ bool applies(const ConvProblem<Acc>& p) {
       p.shape.output[0] != 1 || volume(p.shape.output) == 0)
     return false;
   const LineLayout l = lay_out_lines(p.geometry, p.shape);
+  if (l.padded != l.run && volume(g.kernel) == 1) return false;  // pixels are patches: no copies
   const Geometry unit = unit_geometry(p);
   const BalancedSplit tiles = BalancedSplit::split(l.positions, unit.max_rows);
-  return unit.block_groups > 1 && l.run % (unit.block_groups * Acc::format.kr) == 0 &&
+  return unit.block_groups * Acc::format.kr == kBlockBytes &&
          tiles.largest - 1 > unit.vector_rows && BlockLines{g, p.shape, l, tiles}.most_tiles() > 0;
 }
 
@@ -333,7 +335,7 @@ double cost(const ConvProblem<Acc>& p) {
   const Geometry unit = unit_geometry(p);
   const BalancedSplit tiles = BalancedSplit::split(l.positions, unit.max_rows);
   const double vectors = static_cast<double>(g.groups * ceil_div(g.group_outputs(), unit.lanes));
-  const std::int64_t groups = l.run / Acc::format.kr;
+  const std::int64_t groups = l.padded / Acc::format.kr;
   const double per_tile = tile_cost(unit, tiles.largest, groups, g.depth() / l.run) +
                           static_cast<double>(tiles.largest) * (p.stages.empty() ? 3 : 6);
   constexpr double kLine = 150, kCopied = 0.3;  // a line, a byte of it
