@@ -286,6 +286,8 @@ double cost_of(const ConvProblem<Float32>& p, int n) {
   constexpr double kPoint = 20;      // of a vector of channels
   constexpr double kTerm = 1.5;      // a point, for each point along an axis
   constexpr double kError = 0.015;   // what a larger error must be worth, for each n
+  // Weights of that size do not stay in the L3 beside those of the other layers of a network.
+  constexpr double kManyBytes = 8 << 20, kFar = 0.55;  // a byte
   const WinogradTiling tiling(p.geometry, p.shape, n);
   const Geometry tile = choose_geometry(Accumulator::float32, p.features);
   const double points = static_cast<double>(tiling.points());
@@ -303,7 +305,8 @@ double cost_of(const ConvProblem<Float32>& p, int n) {
   const double all =
       bytes + tiles * points * static_cast<double>(kFloat) *
                   static_cast<double>(p.geometry.in_channels + p.geometry.out_channels);
-  return images * (multiply + read_cost(bytes, all) + transform) * error;
+  const double read = bytes > kManyBytes ? bytes * kFar : read_cost(bytes, all);
+  return images * (multiply + read + transform) * error;
 }
 
 template <int N>
