@@ -1,6 +1,8 @@
 // The kernels of search.h, compiled by Highway for each target.
 #include "simd/search.h"
 
+#include <algorithm>
+#include <array>
 #include <bit>
 
 #include "simd/targets.h"
@@ -197,34 +199,57 @@ namespace fbg::simd {
 #if HWY_TARGETS & HWY_AVX3
 namespace {
 
+#define FBG_COUNTS_BITS __attribute__((target("avx512f,avx512bw,avx512vbmi,avx512vpopcntdq")))
+
 // Where the CPU counts the bits of words itself (AVX512-VPOPCNTDQ), three instructions compare 64
-// bytes. No set of features includes it: the results are the same without.
-__attribute__((target("avx512f,avx512bw,avx512vpopcntdq"))) void minus_counted_bits(
-    const SearchOperands<std::uint8_t>& operands, std::int32_t* y, std::size_t ldy) {
-  const std::size_t n = operands.n, whole = n / 64 * 64;
-  const __mmask64 valid = (__mmask64{1} << (n - whole)) - 1;
-  for (std::size_t r = 0; r < operands.num_rows; ++r) {
-    const std::uint8_t *const row = operands.rows + r * operands.stride, *query = operands.queries;
-    for (std::size_t q = 0; q < operands.num_queries; ++q, query += n) {
-      __m512i sum = _mm512_setzero_si512();
-      const auto add = [&](__m512i a, __m512i b)
-          __attribute__((always_inline, target("avx512f,avx512bw,avx512vpopcntdq"))) {
-        sum = _mm512_add_epi64(sum, _mm512_popcnt_epi64(_mm512_xor_si512(a, b)));
-      };
-      for (std::size_t i = 0; i < whole; i += 64)
-        add(_mm512_loadu_si512(query + i), _mm512_loadu_si512(row + i));
-      if (valid)
-        add(_mm512_maskz_loadu_epi8(valid, query + whole),
-            _mm512_maskz_loadu_epi8(valid, row + whole));
-      y[q * ldy + r] = -static_cast<std::int32_t>(_mm512_reduce_add_epi64(sum));
+// bytes. The eight parts of eight rows are bytes of one vector, which is transposed and whose bytes
+// are added up. No set of features includes it: the results are the same without.
+FBG_COUNTS_BITS void minus_counted_bits(const SearchOperands<std::uint8_t>& operands,
+                                        std::int32_t* y, std::size_t ldy) {
+  constexpr std::size_t kRows = 8, kBytes = 64;
+  constexpr std::size_t kMost = 3 * kBytes;  // whose parts are bytes: at most 192
+  alignas(64) std::array<std::uint8_t, kBytes> transposed;
+  for (std::size_t i = 0; i < kBytes; ++i)
+    transposed[i] = static_cast<std::uint8_t>(i % kRows * 8 + i / kRows);
+  const __m512i transpose = _mm512_load_si512(transposed.data());
+  const std::size_t n = operands.n, queries = operands.num_queries;
+  for (std::size_t r = 0; r < operands.num_rows; r += kRows) {
+    const std::size_t count = std::min(kRows, operands.num_rows - r);
+    const auto stored = static_cast<__mmask8>((1u << count) - 1);
+    const std::uint8_t* rows[kRows];
+    for (std::size_t i = 0; i < kRows; ++i)
+      rows[i] = operands.rows + (r + std::min(i, count - 1)) * operands.stride;
+    for (std::size_t q = 0; q < queries; ++q) {
+      const std::uint8_t* const query = operands.queries + q * n;
+      __m512i sums = _mm512_setzero_si512();
+      for (std::size_t begin = 0; begin < n; begin += kMost) {
+        __m512i bytes = _mm512_setzero_si512();
+        for (std::size_t at = begin; at < std::min(n, begin + kMost); at += kBytes) {
+          const __mmask64 valid = ~__mmask64{0} >> (kBytes - std::min(kBytes, n - at));
+          const __m512i x = _mm512_maskz_loadu_epi8(valid, query + at);
+#pragma GCC unroll 8
+          for (unsigned i = 0; i < kRows; ++i) {
+            const __m512i different =
+                _mm512_xor_si512(x, _mm512_maskz_loadu_epi8(valid, rows[i] + at));
+            bytes =
+                _mm512_add_epi64(bytes, _mm512_slli_epi64(_mm512_popcnt_epi64(different), 8 * i));
+          }
+        }
+        sums = _mm512_add_epi64(sums, _mm512_sad_epu8(_mm512_permutexvar_epi8(transpose, bytes),
+                                                      _mm512_setzero_si512()));
+      }
+      _mm512_mask_cvtepi64_storeu_epi32(y + q * ldy + r, stored,
+                                        _mm512_sub_epi64(_mm512_setzero_si512(), sums));
     }
   }
 }
+#undef FBG_COUNTS_BITS
 
 const SearchKernels& avx512_kernels() noexcept {
   static const SearchKernels kernels = [] {
     SearchKernels best = N_AVX3::kSearchKernels;
-    if (__builtin_cpu_supports("avx512vpopcntdq")) best.minus_different_bits = minus_counted_bits;
+    if (__builtin_cpu_supports("avx512vpopcntdq") && __builtin_cpu_supports("avx512vbmi"))
+      best.minus_different_bits = minus_counted_bits;
     return best;
   }();
   return kernels;
