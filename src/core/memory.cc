@@ -57,6 +57,7 @@ std::shared_ptr<const std::byte> map_file(int fd, std::int64_t offset, std::int6
   const std::int64_t before = offset % sysconf(_SC_PAGESIZE);
   const auto bytes = static_cast<std::size_t>(before + size);
   void* const base = mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, fd, offset - before);
+  if (base == MAP_FAILED && errno == ENOMEM) throw std::bad_alloc();
   if (base == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "mmap");
   return {static_cast<const std::byte*>(base) + before,
           [base, bytes](const std::byte*) { munmap(base, bytes); }};

@@ -54,8 +54,8 @@ class AlignedBuffer {
 // Bytes [offset, offset + size) of an open file, mapped read-only: no copy, pages come as they are
 // touched. They live as long as the pointer, also when the file is closed, replaced or removed (who
 // shortens it in place while it is mapped ends the process, as with any mapping). Throws
-// std::invalid_argument unless the file is a regular one that has them, std::system_error when it
-// cannot be mapped.
+// std::invalid_argument unless the file is a regular one that has them, std::bad_alloc when memory
+// is short, std::system_error when it cannot be mapped for another reason.
 std::shared_ptr<const std::byte> map_file(int fd, std::int64_t offset, std::int64_t size);
 
 }  // namespace fbg

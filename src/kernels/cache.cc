@@ -27,6 +27,22 @@ struct Cache {
     ++kernel.hits;
     return kernel.code;
   }
+
+  // Under the lock. Where memory runs short nothing is added: all that can fail for want of it
+  // comes before the kernel is.
+  const void* add(KernelInfo kernel, const std::uint8_t* code) {
+    if (kernels.size() == kernels.capacity()) kernels.reserve(2 * kernels.size() + 16);
+    auto& keys = index[static_cast<std::size_t>(kernel.kind)];
+    const auto entry = keys.emplace(kernel.key, kernels.size()).first;
+    try {
+      kernel.code = make_executable(code, kernel.bytes, kernel.name);
+    } catch (...) {
+      keys.erase(entry);
+      throw;
+    }
+    kernels.push_back(std::move(kernel));
+    return kernels.back().code;
+  }
 };
 
 // Leaked: kernels may still run while static objects are destroyed.
@@ -73,10 +89,7 @@ const void* generate(KernelKind kind, std::string_view key, Isa isa, const std::
   Cache& c = cache();
   const std::lock_guard lock(c.mutex);
   if (const void* ready = c.find(kind, bytes)) return ready;
-  const void* const pages = make_executable(code.data(), code.size(), name);
-  c.kernels.push_back({kind, bytes, isa, name, pages, code.size()});
-  c.index[static_cast<std::size_t>(kind)].emplace(std::move(bytes), c.kernels.size() - 1);
-  return pages;
+  return c.add({kind, std::move(bytes), isa, name, nullptr, code.size()}, code.data());
 }
 
 std::vector<KernelInfo> generated_kernels() {

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <new>
 #include <stdexcept>
 #include <string>
 
@@ -16,8 +17,9 @@ namespace fbg::kernels {
 const void* make_executable(const void* code, std::size_t bytes, const std::string& name) {
   dump_code(name, code, bytes);
   void* pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (pages == MAP_FAILED && errno == ENOMEM) throw std::bad_alloc();
   if (pages == MAP_FAILED)
-    throw std::runtime_error(std::string("JIT: no memory for generated code: ") +
+    throw std::runtime_error(std::string("JIT: no pages for generated code: ") +
                              std::strerror(errno));
   std::memcpy(pages, code, bytes);
   if (mprotect(pages, bytes, PROT_READ | PROT_EXEC) != 0) {

@@ -129,9 +129,11 @@ class SavedFile:
             size = os.fstat(self._file.fileno()).st_size
             self._bytes = _fbg.map_bytes(self._file.fileno(), 0, size)
             self._checksums = _json_object(self._metadata, "checksums")
-        except (OSError, RuntimeError, ValueError) as error:
+        except BaseException as error:
             self._file.close()
-            raise ModelError(f"{path}: {error}") from None
+            if isinstance(error, OSError | RuntimeError | ValueError):
+                raise ModelError(f"{path}: {error}") from None
+            raise
 
     def __enter__(self) -> SavedFile:
         return self

@@ -70,10 +70,15 @@ class EmbeddingFile:
         self._file = open_in_place(self.partial)
         try:
             self._lock()
-            self.rows = self._rows_to_keep()
-            self._file.truncate(HEADER_BYTES + self.rows * self._row_bytes)
-            self._file.seek(0, io.SEEK_END)
-            self._record(self.rows)
+            try:
+                self.rows = self._rows_to_keep()
+                self._file.truncate(HEADER_BYTES + self.rows * self._row_bytes)
+                self._file.seek(0, io.SEEK_END)
+                self._record(self.rows)
+            except BaseException:
+                if self._job is None:
+                    self._remove()
+                raise
         except BaseException:
             self._file.close()
             raise
@@ -88,8 +93,7 @@ class EmbeddingFile:
         traceback: TracebackType | None,
     ) -> None:
         if self.rows == 0 or self._job is None:  # nothing to resume
-            self.partial.unlink(missing_ok=True)
-            self._state.unlink(missing_ok=True)
+            self._remove()
         self._file.close()
 
     def append(self, rows: Floats) -> None:
@@ -106,6 +110,10 @@ class EmbeddingFile:
         else:
             self._write_parquet()
             self.partial.unlink()
+        self._state.unlink(missing_ok=True)
+
+    def _remove(self) -> None:
+        self.partial.unlink(missing_ok=True)
         self._state.unlink(missing_ok=True)
 
     def _lock(self) -> None:

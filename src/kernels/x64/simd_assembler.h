@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstdint>
 #include <map>
+#include <new>
 #include <vector>
 
 #include "fbg/core/isa.h"
@@ -216,11 +217,17 @@ class SimdAssembler : public Xbyak::CodeGenerator {
 
  private:
   static constexpr std::size_t kMaxCodeBytes = 64 << 10;
+  static constexpr std::align_val_t kBufferAlignment{4096};
 
   // Xbyak would make its memory writable and executable at once. Code is written to memory that
-  // stays as it is and is copied to pages that are executable.
+  // stays as it is and is copied to pages that are executable. Where there is no memory, that is a
+  // std::bad_alloc like any other.
   static Xbyak::Allocator& plain_memory() {
     struct PlainMemory final : Xbyak::Allocator {
+      std::uint8_t* alloc(std::size_t bytes) override {
+        return static_cast<std::uint8_t*>(::operator new(bytes, kBufferAlignment));
+      }
+      void free(std::uint8_t* memory) override { ::operator delete(memory, kBufferAlignment); }
       bool useProtect() const override { return false; }
     };
     static PlainMemory& memory = *new PlainMemory;  // leaked: a thread may outlive static objects

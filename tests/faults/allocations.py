@@ -1,0 +1,296 @@
+"""Lets every allocation of fbg's own code fail, one after the other, in what a user does.
+
+    python -m faults.allocations [--step N]     (preloaded: faults.injection.run_with_faults)
+
+Each point runs in a child of its own, so that kernels and caches are as they were. There the call
+must raise MemoryError, the same call must then give the results that it gives without a fault, and
+memory must not grow when the fault comes again and again. With --step N every N-th point is tried.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import os
+import signal
+import sys
+import tempfile
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+import fbg
+from faults.injection import ALLOCATIONS, Faults
+from fbg import _fbg
+from helpers import tiny_bert
+from helpers.packed_weights import PACKED, product
+
+Use = Callable[[], bytes]
+
+REPEATS = 6  # of a fault, to see whether memory is lost
+LOST = 24 << 10  # bytes that the heap may have grown by meanwhile
+SECONDS = 60  # of a child
+RNG = np.random.default_rng(3)
+X = RNG.standard_normal((9, 37), dtype=np.float32)
+W = RNG.standard_normal((37, 70), dtype=np.float32)
+IDS = [[2, 17, 40, 8, 3], [2, 50, 3, 0, 0]]
+
+
+class _HeapInfo(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_size_t) for name in
+                ("arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks", "fsmblks", "uordblks",
+                 "fordblks", "keepcost")]  # fmt: skip
+
+
+def heap_bytes() -> int:
+    """Bytes that are allocated by malloc and its like."""
+    function = ctypes.CDLL(None).mallinfo2
+    function.restype = _HeapInfo
+    info = function()
+    return int(info.uordblks + info.hblkhd)
+
+
+def uses(folder: Path) -> dict[str, Callable[[], Use]]:
+    """What is tried: functions that prepare, and return the call in which allocations fail."""
+    checkpoint = tiny_bert.write_checkpoint(folder / "checkpoint")
+    saved = folder / "saved"
+    fbg.load(checkpoint, dtype="int8").save(saved)
+    packed_file = folder / "w.safetensors"
+    fbg.PackedB(W).save(packed_file)
+
+    def pack(kind: str) -> Callable[[], Use]:
+        return lambda: lambda: np.asarray(PACKED[kind]().unpack()).tobytes()
+
+    def multiply(kind: str) -> Callable[[], Use]:
+        def prepare() -> Use:
+            packed = PACKED[kind]()
+            return lambda: product(packed).tobytes()
+
+        return prepare
+
+    def prepared() -> Use:
+        packed = fbg.PackedB(W)
+
+        def call() -> bytes:
+            prepared_call = fbg.prepare(packed, fbg.Dequantize() >> fbg.GELU(), rows=9)
+            return np.asarray(prepared_call(X)).tobytes()
+
+        return call
+
+    def convolve(dtype: str) -> Callable[[], Use]:
+        def prepare() -> Use:
+            x = RNG.standard_normal((1, 9, 9, 8), dtype=np.float32)
+            w = RNG.standard_normal((12, 8, 3, 3), dtype=np.float32)
+            return lambda: fbg.conv(x, fbg.PackedConv(w, padding=1, dtype=dtype)).tobytes()
+
+        return prepare
+
+    def load(directory: Path, dtype: str | None) -> Callable[[], Use]:
+        def prepare() -> Use:
+            def call() -> bytes:
+                model = fbg.load(directory, dtype=dtype) if dtype else fbg.load(directory)
+                return model.forward(IDS).last_hidden_state.tobytes()
+
+            return call
+
+        return prepare
+
+    def plan() -> Use:
+        model = fbg.load(checkpoint, dtype="int8")
+        return lambda: model.forward(IDS).last_hidden_state.tobytes()
+
+    def encode() -> Use:
+        model = fbg.load(checkpoint, dtype="float32")
+        return lambda: model.encode(["the dog", "a fox"] * 9).tobytes()
+
+    def save() -> Use:
+        model = fbg.load(checkpoint, dtype="int8")
+        target = folder / "again"
+
+        def call() -> bytes:
+            model.save(target, overwrite=True)
+            return (target / "fbg.safetensors").read_bytes()
+
+        return call
+
+    def load_packed() -> Use:
+        return lambda: np.asarray(fbg.PackedB.load(packed_file).unpack()).tobytes()
+
+    packs = ("int8", "int8_asymmetric", "float32", "bfloat16")
+    products = ("int8", "float32", "float16", "bfloat16")
+    return {
+        **{f"pack {kind}": pack(kind) for kind in packs},
+        **{f"multiply {kind}": multiply(kind) for kind in products},
+        "pack int16": lambda: lambda: fbg.PackedB(W, accum="int16").unpack().tobytes(),
+        "prepare and run": prepared,
+        "convolve int8": convolve("int8"),
+        "convolve float32": convolve("float32"),
+        "load a checkpoint, int8": load(checkpoint, "int8"),
+        "load a checkpoint, float32": load(checkpoint, "float32"),
+        "load a checkpoint, int4": load(checkpoint, "int4"),
+        "load a saved model": load(saved, None),
+        "plan and run": plan,
+        "encode": encode,
+        "save": save,
+        "load packed weights": load_packed,
+    }
+
+
+def try_point(faults: Faults, use: Use, number: int, want: bytes) -> str | None:
+    """Let allocation `number` fail; return what is wrong with what happens then."""
+    try:
+        with faults.failing(ALLOCATIONS, number):
+            result = use()
+    except MemoryError:
+        pass
+    except BaseException as error:
+        return f"{type(error).__name__}: {error}"
+    else:
+        if result != want:
+            return "another result"
+    return None if use() == want else "another result afterwards"
+
+
+def lost_bytes(faults: Faults, use: Use, number: int) -> int:
+    """Return by how much the heap grows while the same allocation fails again and again."""
+
+    def fail() -> None:
+        try:
+            with faults.failing(ALLOCATIONS, number):
+                use()
+        except MemoryError as error:
+            traceback.clear_frames(error.__traceback__)
+
+    for _ in range(3):
+        fail()
+    before = heap_bytes()
+    for _ in range(REPEATS):
+        fail()
+    return heap_bytes() - before
+
+
+def in_child(work: Callable[[], str | None]) -> str | None:
+    """Run work in a child; return what it returns, or how the child ended."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        signal.alarm(SECONDS)
+        try:
+            problem = work()
+        except BaseException as error:
+            problem = "".join(traceback.format_exception(error))
+        os.write(writer, (problem or "").encode()[:4000])
+        os._exit(0)
+    os.close(writer)
+    with open(reader, "rb") as pipe:
+        told = pipe.read().decode()
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    return f"the process ended with {status}" if status else told or None
+
+
+def sweep(
+    faults: Faults, name: str, prepare: Callable[[], Use], step: int
+) -> tuple[int, list[str]]:
+    """Try the allocations of one use; return how many points were tried, and the problems."""
+    use = prepare()
+
+    def count() -> str:
+        with faults.failing(ALLOCATIONS, 0):
+            use()
+        return str(faults.calls)
+
+    calls = int(in_child(count) or "0")
+    want = in_child_bytes(use)
+    problems = []
+    points = range(1, calls + 1, step)
+    for number in points:
+
+        def point(number: int = number) -> str | None:
+            problem = try_point(faults, use, number, want)
+            if problem is None and (lost := lost_bytes(faults, use, number)) > LOST:
+                problem = f"{lost} bytes are lost in {REPEATS} repetitions"
+            return problem
+
+        problem = in_child(point)
+        if problem is not None:
+            problems.append(f"{name}, allocation {number} of {calls}: {problem}")
+    return len(points), problems
+
+
+def exempt_pybind11(faults: Faults) -> int:
+    """Exempt the allocations by which pybind11 registers an object that Python has constructed.
+
+    It does so outside of its own handling of exceptions: a failure there ends the process, in any
+    extension module. They are found by constructing an object of a class without any members: what
+    ends the process there is pybind11's. Returns how many places there are.
+    """
+    count = 0
+    while True:
+        reader, writer = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # what the C++ library says of the end
+            number = 1
+            while True:
+                # What fails here either raises MemoryError or ends the process, which is why its
+                # place is told before: a pass that fails nothing has the same places.
+                with faults.observing(number):
+                    _fbg.Checksum()
+                os.write(writer, faults.place.to_bytes(8, "little"))
+                if faults.calls < number:
+                    os._exit(0)
+                try:
+                    with faults.failing(ALLOCATIONS, number):
+                        _fbg.Checksum()
+                except MemoryError:
+                    number += 1
+        os.close(writer)
+        with open(reader, "rb") as pipe:
+            told = pipe.read()
+        if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0:
+            return count
+        faults.exempt(int.from_bytes(told[-8:], "little"))
+        count += 1
+
+
+def in_child_bytes(use: Use) -> bytes:
+    """Return the result of a use, computed in a child: this process keeps no kernels of it."""
+    with tempfile.TemporaryFile() as file:
+
+        def work() -> str | None:
+            file.write(use())
+            file.flush()
+            return None
+
+        problem = in_child(work)
+        assert problem is None, problem
+        file.seek(0)
+        return file.read()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--step", type=int, default=1)
+    parser.add_argument("--only", default="", help="uses whose names have this")
+    given = parser.parse_args()
+    fbg.set_num_threads(1)
+    faults = Faults()
+    print(f"{exempt_pybind11(faults)} allocations of pybind11 itself are exempt")
+    total, wrong = 0, 0
+    with tempfile.TemporaryDirectory(prefix="fbg-faults-") as folder:
+        for name, prepare in uses(Path(folder)).items():
+            if given.only not in name:
+                continue
+            points, problems = sweep(faults, name, prepare, given.step)
+            total, wrong = total + points, wrong + len(problems)
+            print(f"{name}: {points} points, {len(problems)} problems", flush=True)
+            for problem in problems[:8]:
+                print(f"  {problem}", flush=True)
+    print(f"{total} points of failure, {wrong} problems")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,96 @@
+"""The library that makes calls fail (injection.cc), as Python sees it.
+
+`run_with_faults` starts a Python process that has it preloaded. In that process, `Faults` arms it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+__all__ = ["ALLOCATIONS", "FILES", "SHORT_WRITES", "Faults", "library", "run_with_faults"]
+
+ALLOCATIONS, FILES, SHORT_WRITES = 1, 2, 3
+TESTS = Path(__file__).parents[1]
+SOURCE = Path(__file__).with_name("injection.cc")
+PATH = "FBG_FAULTS_LIBRARY"
+
+
+class Faults:
+    """The library in this process, which was started by `run_with_faults`."""
+
+    def __init__(self, watched: str = "_fbg.") -> None:
+        self._library = ctypes.CDLL(os.environ[PATH])
+        self._library.faults_arm.argtypes = (ctypes.c_int, ctypes.c_int64, ctypes.c_int)
+        self._library.faults_disarm.restype = ctypes.c_int64
+        self._library.faults_place.restype = ctypes.c_void_p
+        self._library.faults_exempt.argtypes = (ctypes.c_void_p,)
+        if not self._library.faults_watch(watched.encode()):
+            raise RuntimeError(f"no library is loaded whose name has {watched!r}")
+        self.calls = 0
+
+    @contextmanager
+    def failing(self, kind: int, number: int, error: int = 0) -> Iterator[None]:
+        """Let call `number` of the block fail, counted from 1; 0 fails none.
+
+        Afterwards `calls` is how many there were.
+        """
+        self._library.faults_arm(kind, number, error)
+        try:
+            yield
+        finally:
+            self.calls = self._library.faults_disarm()
+
+    @contextmanager
+    def observing(self, number: int) -> Iterator[None]:
+        """Let nothing fail, but note the place of allocation `number` of the block."""
+        self._library.faults_observe(1)
+        try:
+            with self.failing(ALLOCATIONS, number):
+                yield
+        finally:
+            self._library.faults_observe(0)
+
+    @property
+    def place(self) -> int:
+        """The address from which the allocation that failed last was asked for."""
+        return int(self._library.faults_place() or 0)
+
+    def exempt(self, place: int) -> None:
+        """Let no allocation of a place fail from now on, nor count."""
+        self._library.faults_exempt(place)
+
+
+def library(folder: Path) -> Path:
+    """Compile the library into a folder, unless it is there."""
+    path = folder / "libfaults.so"
+    if not path.exists():
+        compiler = os.environ.get("CXX", "g++")
+        options = ["-std=c++20", "-O1", "-shared", "-fPIC", "-Wall", "-Wextra", "-Werror"]
+        subprocess.run([compiler, *options, "-o", str(path), str(SOURCE)], check=True)
+    return path
+
+
+def run_with_faults(module: str, *arguments: str, timeout: float = 600) -> str:
+    """Run a module of tests/ in a process of its own; return what it prints, or raise with it."""
+    with tempfile.TemporaryDirectory(prefix="fbg-faults-") as folder:
+        compiled = str(library(Path(folder)))
+        changed = {"LD_PRELOAD": compiled, PATH: compiled, "PYTHONPATH": str(TESTS)}
+        result = subprocess.run(
+            [sys.executable, "-m", module, *arguments],
+            env=os.environ | changed,
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+        )
+    if result.returncode != 0:
+        told = f"{result.stdout[-4000:]}\n{result.stderr[-4000:]}"
+        raise AssertionError(f"{module} failed ({result.returncode}):\n{told}")
+    return result.stdout

@@ -1,0 +1,315 @@
+"""Kills, interrupts and forks processes at random times, and looks at what is left.
+
+    python -m faults.kills KIND [--count N] [--seed S]      (in tests/)
+
+encode, quantize: a child writes a file of embeddings, or a saved model over another one, and is
+killed by SIGKILL. The output is the old one or the new one, whole; a job that goes on afterwards
+ends with the bytes of one that was never disturbed.
+serve: a server is killed while it answers. Whatever answer has arrived is whole.
+interrupt: a child gets SIGINT while it loads, encodes and multiplies. It sees KeyboardInterrupt and
+can go on.
+fork, exit: a child forks or ends while its threads multiply. Both end in time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from random import Random
+
+import numpy as np
+
+import fbg
+from fbg.text.embedding_files import EmbeddingFile
+from helpers import tiny_bert
+
+SECONDS = 60  # in which a child must have ended
+WAIT = 20
+IDS = [[2, 17, 40, 8, 3], [2, 50, 3, 0, 0]]
+TEXTS = [f"the dog {n} and the fox" for n in range(64)]
+Work = Callable[[], None]
+
+
+class Problem(AssertionError):
+    """What is wrong with what is left."""
+
+
+def in_child(work: Work) -> int:
+    """Start a child that does some work, and ends with 0 unless that raises; return its id."""
+    sys.stdout.flush()
+    child = os.fork()
+    if child:
+        return child
+    signal.alarm(SECONDS)
+    code = 1
+    try:
+        work()
+        code = 0
+    except BaseException as error:
+        with contextlib.suppress(OSError):
+            os.write(2, f"{type(error).__name__}: {error}\n".encode())
+    finally:
+        os._exit(code)
+
+
+def wait_for(child: int) -> int:
+    """Return how a child ended, as subprocess tells it: negative for a signal."""
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def require(condition: bool, what: str) -> None:
+    if not condition:
+        raise Problem(what)
+
+
+class Sweep:
+    """The models and references of all kinds, made once."""
+
+    def __init__(self, folder: Path, rng: Random) -> None:
+        self.folder, self.rng = folder, rng
+        self.checkpoint = tiny_bert.write_checkpoint(folder / "checkpoint")
+        self.model = fbg.load(self.checkpoint, dtype="int8", num_threads=1)
+        self.old = fbg.load(self.checkpoint, dtype="float32", num_threads=1)
+        self.rows = self.model.encode(TEXTS)
+        self.hidden = self.model.forward(IDS).last_hidden_state.tobytes()
+        self.killed = 0  # children that had not ended before
+
+    def kill_after(self, child: int, seconds: float, number: int = signal.SIGKILL) -> int:
+        """Send a signal after a random part of `seconds`; return how the child ended."""
+        time.sleep(self.rng.random() * seconds)
+        os.kill(child, number)
+        code = wait_for(child)
+        self.killed += code != 0 or number == signal.SIGINT
+        return code
+
+    def seconds_of(self, work: Work) -> float:
+        """Return how long work takes, in a child."""
+        begin = time.perf_counter()
+        require(wait_for(in_child(work)) == 0, "the work fails undisturbed")
+        return time.perf_counter() - begin
+
+    # --- Kinds: each makes a function that does one round ---------------------------------------
+
+    def encode(self) -> Work:
+        kinds = ("npy", "parquet")
+        seconds: dict[str, float] = {}
+
+        def write(path: Path) -> None:
+            with EmbeddingFile(path, self.rows.shape[1], {"job": 1}) as file:
+                for begin in range(file.rows, len(TEXTS), 4):
+                    file.append(self.model.encode(TEXTS[begin : begin + 4]))
+                file.finish()
+
+        def read(path: Path) -> np.ndarray:
+            if path.suffix == ".npy":
+                return np.load(path)
+            import pyarrow.parquet as pq
+
+            return np.array(pq.read_table(path)["embedding"].to_pylist(), np.float32)
+
+        def once() -> None:
+            kind = self.rng.choice(kinds)
+            path = self.folder / f"emb.{kind}"
+            path.unlink(missing_ok=True)
+            if kind not in seconds:
+                seconds[kind] = self.seconds_of(lambda: write(path))
+                path.unlink()
+            for _ in range(self.rng.randint(1, 3)):  # kills of the same job
+                self.kill_after(in_child(lambda: write(path)), 1.1 * seconds[kind])
+                if path.exists():
+                    require(np.array_equal(read(path), self.rows), f"{path} is not whole")
+                    break
+            else:
+                write(path)
+            require(np.array_equal(read(path), self.rows), f"{path} differs after it was resumed")
+            require(not list(self.folder.glob("emb*.partial*")), "parts of a finished job are left")
+            for rest in self.folder.glob(".emb*.tmp"):  # of the killed; never taken for an output
+                rest.unlink()
+
+        return once
+
+    def quantize(self) -> Work:
+        target = self.folder / "saved"
+        self.old.save(target)
+        old, new = (m.forward(IDS).last_hidden_state.tobytes() for m in (self.old, self.model))
+        seconds = self.seconds_of(lambda: self.model.save(target, overwrite=True))
+
+        def once() -> None:
+            self.old.save(target, overwrite=True)
+            work = in_child(lambda: self.model.save(target, overwrite=True))
+            self.kill_after(work, 1.2 * seconds)
+            found = fbg.load(target, num_threads=1).forward(IDS).last_hidden_state.tobytes()
+            require(found in (old, new), "what is left is neither the old model nor the new one")
+            for rest in self.folder.glob(".saved*"):
+                shutil.rmtree(rest)
+
+        return once
+
+    def interrupt(self) -> Work:
+        ready = self.folder / "ready"
+
+        def work() -> None:
+            seen = False
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            ready.touch()
+            try:
+                while True:
+                    model = fbg.load(self.checkpoint, dtype="int8", num_threads=1)
+                    model.encode(TEXTS)
+                    fbg.linear(np.ones((64, 64), np.float32), fbg.PackedB(np.eye(64, dtype="f4")))
+            except KeyboardInterrupt:
+                seen = True
+            require(seen, "no KeyboardInterrupt")
+            again = self.model.forward(IDS).last_hidden_state.tobytes()
+            require(again == self.hidden, "other results after an interruption")
+
+        def once() -> None:
+            ready.unlink(missing_ok=True)
+            child = in_child(work)
+            while not ready.exists():
+                time.sleep(0.001)
+            code = self.kill_after(child, 0.06, signal.SIGINT)
+            require(code == 0, f"a child that was interrupted ended with {code}")
+
+        return once
+
+    def _busy_threads(self, stop: threading.Event) -> None:
+        def multiply() -> None:
+            while not stop.is_set():
+                self.model.forward(IDS)
+
+        for _ in range(3):
+            threading.Thread(target=multiply, daemon=True).start()
+
+    def fork(self) -> Work:
+        """Forks of this process, whose threads multiply meanwhile."""
+        fbg.set_num_threads(2)
+        self._busy_threads(threading.Event())
+
+        def work() -> None:
+            result = self.model.forward(IDS).last_hidden_state.tobytes()
+            require(result == self.hidden, "other results in a child")
+            fbg.load(self.checkpoint, dtype="int8")
+
+        def once() -> None:
+            time.sleep(self.rng.random() * 0.004)
+            code = wait_for(in_child(work))
+            self.killed += 1
+            require(code == 0, f"the child of a fork ended with {code}")
+
+        return once
+
+    def exit(self) -> Work:
+        """Children whose main thread ends while other threads multiply."""
+
+        def child() -> None:
+            fbg.set_num_threads(2)
+            self._busy_threads(threading.Event())
+            time.sleep(self.rng.random() * 0.01)
+
+        def once() -> None:
+            self.rng.random()
+            pid = os.fork()
+            if pid == 0:
+                signal.alarm(SECONDS)
+                child()
+                os.kill(os.getpid(), 0)
+                sys.exit(0)  # the ordinary end: threads, atexit, module teardown
+            code = wait_for(pid)
+            self.killed += 1
+            require(code == 0, f"the interpreter ended with {code}")
+
+        return once
+
+    def spawn(self) -> Work:
+        """New interpreters that compute and end."""
+        code = (
+            "import sys, threading, numpy as np, fbg\n"
+            "w = fbg.PackedB(np.eye(64, dtype='f4'))\n"
+            "x = np.ones((64, 64), 'f4')\n"
+            "def go():\n while True: fbg.linear(x, w)\n"
+            "[threading.Thread(target=go, daemon=True).start() for _ in range(2)]\n"
+            "fbg.linear(x, w)\n"
+        )
+
+        def once() -> None:
+            result = subprocess.run([sys.executable, "-c", code], timeout=SECONDS, check=False)
+            self.killed += 1
+            require(result.returncode == 0, f"an interpreter ended with {result.returncode}")
+
+        return once
+
+    def serve(self) -> Work:
+        import httpx
+
+        from helpers.serving import RunningServer
+
+        rows = self.model.encode(TEXTS[:8])
+
+        def once() -> None:
+            arguments = (f"text={self.checkpoint}", "--dtype", "int8", "--threads", "1")
+            server = RunningServer(list(arguments), {})
+            try:
+                kill = threading.Timer(self.rng.random() * 0.5, server.signal, (signal.SIGKILL,))
+                server.wait_ready()
+                kill.start()
+                with contextlib.suppress(httpx.TransportError):
+                    while True:
+                        body = {"inputs": TEXTS[:8]}
+                        answer = httpx.post(f"{server.url}/embed", json=body, timeout=WAIT)
+                        require(answer.status_code == 200, f"status {answer.status_code}")
+                        got = np.array(answer.json(), np.float32)
+                        require(np.array_equal(got, rows), "an answer is not whole")
+                self.killed += 1
+            finally:
+                server.stop()
+
+        return once
+
+
+KINDS = ("encode", "quantize", "interrupt", "fork", "exit", "spawn", "serve")
+
+
+@contextlib.contextmanager
+def _folder() -> Iterator[Path]:
+    made = os.getpid()
+    folder = Path(tempfile.mkdtemp(prefix="fbg-faults-"))
+    try:
+        yield folder
+    finally:
+        if os.getpid() == made:  # not in a child that ends
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("kind", choices=KINDS)
+    parser.add_argument("--count", type=int, default=500)
+    parser.add_argument("--seed", type=int, default=0)
+    given = parser.parse_args()
+    with _folder() as folder:
+        sweep = Sweep(folder, Random(given.seed))
+        once = getattr(sweep, given.kind)()
+        wrong = 0
+        for number in range(given.count):
+            try:
+                once()
+            except Problem as problem:
+                wrong += 1
+                print(f"  round {number}: {problem}", flush=True)
+        print(f"{given.kind}: {given.count} rounds, {sweep.killed} disturbed, {wrong} problems")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

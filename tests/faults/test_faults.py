@@ -1,0 +1,41 @@
+"""Short forms of the sweeps of faults; `make faults` runs them whole."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from faults.injection import run_with_faults
+
+TESTS = Path(__file__).parents[1]
+
+
+def test_a_failed_allocation_is_a_memory_error_and_harms_nothing() -> None:
+    assert ", 0 problems" in run_with_faults("faults.allocations", "--step", "499").splitlines()[-1]
+
+
+def test_a_failed_operation_on_files_leaves_the_old_output_or_the_new_one() -> None:
+    assert ", 0 problems" in run_with_faults("faults.files", "--step", "5").splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("kind", "count"),
+    [("encode", 4), ("quantize", 12), ("interrupt", 12), ("fork", 12), ("exit", 8), ("spawn", 2)],
+)
+def test_whatever_is_killed_leaves_nothing_half_done(kind: str, count: int) -> None:
+    command = [sys.executable, "-m", "faults.kills", kind, "--count", str(count), "--seed", "5"]
+    result = subprocess.run(command, cwd=TESTS, capture_output=True, text=True, timeout=300)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_a_server_that_is_killed_has_sent_whole_answers_only() -> None:
+    command = [sys.executable, "-m", "faults.kills", "serve", "--count", "1"]
+    result = subprocess.run(command, cwd=TESTS, capture_output=True, text=True, timeout=300)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_too_little_memory_is_an_error_and_no_hang() -> None:
+    command = [sys.executable, "-m", "faults.memory_limits", "--to", "40", "--step", "3"]
+    result = subprocess.run(command, cwd=TESTS, capture_output=True, text=True, timeout=300)
+    assert result.returncode == 0, result.stdout + result.stderr
