@@ -6,6 +6,7 @@ VENV  := .venv
 BIN   := $(VENV)/bin
 BUILD := build
 AARCH64 := build-aarch64
+FUZZ  := build-fuzz
 ASAN  := build-asan
 TSAN  := build-tsan
 DOCS  := build-docs
@@ -19,7 +20,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 NATIVE_SOURCES := $(shell find CMakeLists.txt cmake include src -type f)
 CXX_FILES      := $(shell find include src tests examples bench -name '*.cc' -o -name '*.h')
 
-.PHONY: help demo test emulate aarch64 aarch64-python sanitize tsan lint format bench docs wheels smoke clean
+.PHONY: help demo test emulate aarch64 aarch64-python sanitize tsan fuzz faults lint format bench docs wheels smoke clean
 .NOTPARALLEL:
 
 help:
@@ -29,6 +30,8 @@ help:
 	@echo "make aarch64   the tests for AArch64 on emulated CPUs"
 	@echo "make sanitize  all tests under AddressSanitizer and UndefinedBehaviorSanitizer"
 	@echo "make tsan      C++ tests, and Python tests of threads, under ThreadSanitizer"
+	@echo "make fuzz      fuzz every target for TIME seconds (60), native ones under sanitizers"
+	@echo "make faults    every allocation and file operation fails once; processes are killed"
 	@echo "make lint      ruff, mypy --strict, clang-format"
 	@echo "make format    rewrite the sources in the house format"
 	@echo "make bench     measure peaks, kernels and models"
@@ -135,6 +138,40 @@ tsan: $(VENV)/.dev
 	TSAN_OPTIONS='halt_on_error=1 ignore_noninstrumented_modules=1' setarch $$(uname -m) -R \
 	  $(call instrumented_pytest,$(TSAN),libtsan.so) -m races
 
+# Fuzz targets (tests/fuzz): the native ones by libFuzzer under AddressSanitizer and
+# UndefinedBehaviorSanitizer, the others by a driver of our own. New cases of the native ones are kept in
+# $(FUZZ)/corpus; findings are written to $(FUZZ)/findings, and any ends the target with an error.
+TIME ?= 60
+NATIVE_TARGETS := packed_b gemm conv plan
+
+fuzz: $(VENV)/.dev
+	PYTHON=$(PYTHON) scripts/system_packages.sh clang-16 libclang-rt-16-dev
+	$(BIN)/cmake -S . -B $(FUZZ) -G Ninja -DCMAKE_CXX_COMPILER=clang++-16 -DFBG_SANITIZE=fuzzer \
+	  -DCMAKE_CXX_FLAGS_RELEASE="-O1 -DNDEBUG" >/dev/null
+	$(BIN)/cmake --build $(FUZZ)
+	for target in $(NATIVE_TARGETS); do \
+	  mkdir -p $(FUZZ)/corpus/$$target $(FUZZ)/findings && \
+	  $(FUZZ)/tests/fuzz/fuzz_$$target -max_total_time=$(TIME) -max_len=300 -len_control=0 -timeout=20 \
+	    -rss_limit_mb=6000 -artifact_prefix=$(FUZZ)/findings/$$target- -print_final_stats=1 \
+	    $(FUZZ)/corpus/$$target tests/fuzz/corpus/native/$$target || exit 1; \
+	done
+	cd tests && PYTHONPATH=. ../$(BIN)/python -m fuzz.driver all --seconds $(TIME) \
+	  --seed $$(date +%s) --findings ../$(FUZZ)/findings
+
+# Faults (tests/faults), whole; make test runs a part of them.
+FAULTS := cd tests && PYTHONPATH=. ../$(BIN)/python
+
+faults: $(VENV)/.dev
+	$(FAULTS) -c 'from faults.injection import run_with_faults as run; \
+	  print(run("faults.files"), run("faults.allocations", "--step", "3", timeout=36000))'
+	for kind in encode quantize serve; do ($(FAULTS) -m faults.kills $$kind --count 500) || exit 1; done
+	for kind in interrupt fork exit spawn; do \
+	  ($(FAULTS) -m faults.kills $$kind --count 1000) || exit 1; \
+	done
+	$(FAULTS) -m faults.memory_limits --from 1 --to 250
+	$(FAULTS) -m faults.memory_limits --from 1 --to 250 $$(../$(BIN)/python -c 'from helpers.minilm import \
+	  minilm_directory; print(minilm_directory())')
+
 lint: $(VENV)/.dev
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
@@ -177,7 +214,7 @@ smoke:
 	env PATH='$(CALLERS_PATH)' $(PYTHON) -I scripts/wheel_smoke.py
 
 clean:
-	rm -rf $(BUILD) build-demo build-mutants $(AARCH64) $(ASAN) $(TSAN) $(DOCS) $(WHEELS) $(VENV) dist
+	rm -rf $(BUILD) build-demo build-mutants $(AARCH64) $(ASAN) $(TSAN) $(FUZZ) $(DOCS) $(WHEELS) $(VENV) dist
 
 # A virtual environment with the tools of the build. Their versions are bounded in pyproject.toml,
 # which pip checks below.

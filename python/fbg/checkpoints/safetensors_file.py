@@ -68,6 +68,7 @@ def _tensor(file: MappedFile, name: str, entry: Any, first: int) -> StoredTensor
     offsets: Any = fields.get("data_offsets")
     if (
         not isinstance(stored, str)
+        or not stored.isupper()  # "float32" is what this package calls F32
         or not _are_sizes(shape, MAX_DIMENSIONS)
         or not _are_sizes(offsets, 2)
         or len(offsets) != 2

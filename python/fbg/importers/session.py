@@ -10,6 +10,7 @@ run       part by part, on buffers that the session owns
 from __future__ import annotations
 
 import math
+import os
 import time
 import warnings
 from collections.abc import Mapping, Sequence
@@ -53,6 +54,20 @@ class _Placed:
     prepared: PreparedPart
 
 
+def _require_room(network: Network, types: Mapping[str, TensorType]) -> None:
+    """Raise ModelError for a tensor that no plan can hold.
+
+    To plan it may take long before memory runs short: some ops prepare a table of its elements.
+    """
+    most = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    for name, kind in types.items():
+        if kind.fixed is not None and math.prod(kind.fixed) * kind.dtype.itemsize > most:
+            raise ModelError(
+                f"{network.origin}: tensor {name} is {kind}, which is more than this machine has "
+                "memory"
+            )
+
+
 class Session:
     """Prepared for one set of shapes, and of values of the inputs that ops need to know."""
 
@@ -66,6 +81,7 @@ class Session:
         num_threads: int,
     ) -> None:
         inferred = infer(network, inputs, bound)
+        _require_room(network, inferred.types)
         self._network = network
         self._types = inferred.types
         self._constants = inferred.constants

@@ -1,0 +1,1 @@
+"""Fuzzing: what reads files and requests, and the argument spaces of the kernels."""

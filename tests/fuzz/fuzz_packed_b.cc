@@ -1,0 +1,133 @@
+// Stored blocks of packed weights: any bytes are refused with an exception, or make a matrix that
+// can be read and multiplied without leaving the block.
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <stdexcept>
+#include <vector>
+
+#include "core/memory.h"
+#include "fbg/gemm/gemm.h"
+#include "fuzz/fuzz_input.h"
+#include "gemm/packed_block.h"
+
+namespace fbg::fuzz {
+namespace {
+
+constexpr std::int64_t kLargest = 1 << 16;  // elements that are worth unpacking
+
+// A copy of exactly that size, so that AddressSanitizer sees what reads beyond it.
+std::shared_ptr<const std::byte> aligned_copy(const std::uint8_t* data, std::size_t size) {
+  std::shared_ptr<std::byte> copy(
+      static_cast<std::byte*>(
+          ::operator new (std::max<std::size_t>(size, 1), std::align_val_t{64})),
+      [](std::byte* p) { ::operator delete (p, std::align_val_t{64}); });
+  std::memcpy(copy.get(), data, size);
+  return copy;
+}
+
+template <class Acc>
+void multiply(const PackedB<Acc>& b) {
+  using A = typename Acc::A;
+  const std::vector<A> x(static_cast<std::size_t>(2 * b.rows()));
+  const PackA<A> a({x.data(), 2, b.rows(), b.rows(), 1});
+  const Gemm<PackA<A>, Acc> gemm(b, {}, 2);
+  AlignedBuffer workspace(gemm.workspace_bytes(1));
+  std::vector<std::int32_t> c(static_cast<std::size_t>(2 * b.cols()));
+  gemm.run(a, b, {}, {c.data(), b.cols() * 4}, workspace.data(), 0, 1);
+}
+
+template <class Acc>
+void read(const std::shared_ptr<const std::byte>& data, std::size_t size, bool verify) {
+  static std::uint64_t accepted = 0;
+  const auto b = PackedB<Acc>::from_bytes(data, static_cast<std::int64_t>(size), verify);
+  require(b.nbytes() == static_cast<std::int64_t>(size), "a block says that it has another size");
+  if (b.rows() > kLargest || b.cols() > kLargest || b.rows() * b.cols() > kLargest) return;
+  std::vector<typename Acc::B> w(static_cast<std::size_t>(b.rows() * b.cols()));
+  b.unpack({w.data(), b.rows(), b.cols(), b.cols(), 1});
+  if (b.rows() > 0 && b.cols() > 0) b.at(b.rows() - 1, b.cols() - 1);
+  if constexpr (!is_int4(Acc::kind))
+    if (b.rows() <= kMaxDepthRaw && accepted++ % 8 == 0) multiply(b);  // by far the slowest part
+}
+
+void read_any(const std::shared_ptr<const std::byte>& block, std::size_t size, bool verify) {
+  try {
+    switch (packed_header(block.get(), static_cast<std::int64_t>(size)).accumulator) {
+      case Accumulator::int32:
+        return read<Int32>(block, size, verify);
+      case Accumulator::int16:
+        return read<Int16>(block, size, verify);
+      case Accumulator::float32:
+        return read<Float32>(block, size, verify);
+      case Accumulator::bfloat16:
+        return read<BFloat16>(block, size, verify);
+      case Accumulator::float32_bf16:
+        return read<Float32BF16>(block, size, verify);
+      case Accumulator::float32_f16:
+        return read<Float32F16>(block, size, verify);
+      case Accumulator::int4_g32:
+        return read<Int4<32>>(block, size, verify);
+      case Accumulator::int4_g64:
+        return read<Int4<64>>(block, size, verify);
+      case Accumulator::int4_g128:
+        return read<Int4<128>>(block, size, verify);
+    }
+    require(false, "a header with an unknown accumulator was accepted");
+  } catch (const std::invalid_argument&) {
+  } catch (const std::length_error&) {
+  }
+}
+
+// A block whose header fits its size, with contents from the case, and a few bytes then changed:
+// what bytes at random would hardly ever hit.
+std::vector<std::uint8_t> consistent_block(Choices& choices) {
+  static constexpr std::int64_t kDepths[] = {0, 1, 3, 4, 5, 8, 31, 32, 33, 64, 129, 300};
+  static constexpr std::int64_t kColumns[] = {0, 1, 16, 31, 32, 33, 64, 100};
+  BlockShape shape{};
+  shape.accumulator = static_cast<Accumulator>(choices.within(0, 8));
+  shape.k = choices.one_of(kDepths);
+  shape.n = choices.one_of(kColumns);
+  const bool quantized = is_integer(shape.accumulator);
+  shape.scale = quantized && choices.flag();
+  shape.zero_point = quantized && choices.flag();
+  if (shape.accumulator == Accumulator::int16) shape.num_outliers = choices.within(0, 9);
+  const PackedHeader header = lay_out(shape);
+  std::vector<std::uint8_t> block(static_cast<std::size_t>(header.total_bytes));
+  std::memcpy(block.data(), &header, sizeof header);
+  const std::int64_t changes = choices.within(0, 3);
+  for (std::int64_t i = 0; i < changes; ++i) {
+    const auto at = choices.within(0, choices.flag() ? 127 : header.total_bytes - 1);
+    block[static_cast<std::size_t>(at)] = choices.byte();
+  }
+  // The sections of parameters, where a single byte decides whether the block is accepted.
+  const auto put = [&](std::int64_t offset, std::int64_t count, auto value) {
+    if (offset != 0 && offset + count * 4 <= header.total_bytes)
+      for (std::int64_t i = 0; i < count; ++i)
+        std::memcpy(block.data() + offset + 4 * i, &value, sizeof value);
+  };
+  put(header.scale_offset, std::max<std::int64_t>(shape.n, 1), choices.number());
+  put(header.spill_offset, ceil_div(shape.n, kPanelColumns),
+      static_cast<std::int32_t>(choices.within(0, 70)) - 1);
+  for (std::size_t at = sizeof header; at < block.size() && !choices.empty(); ++at)
+    block[at] ^= choices.byte();
+  return block;
+}
+
+void run(const std::uint8_t* data, std::size_t size) {
+  Choices choices(data, size);
+  const bool verify = choices.flag();
+  if (choices.flag()) {
+    const std::vector<std::uint8_t> block = consistent_block(choices);
+    read_any(aligned_copy(block.data(), block.size()), block.size(), verify);
+  } else if (size > 2) {
+    read_any(aligned_copy(data + 2, size - 2), size - 2, verify);
+  }
+}
+
+}  // namespace
+}  // namespace fbg::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  fbg::fuzz::run(data, size);
+  return 0;
+}

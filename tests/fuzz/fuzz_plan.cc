@@ -1,0 +1,216 @@
+// Plans of graphs made at random: ops in any order on any buffers, of which the graph refuses those
+// that do not fit. What is left is run: freed memory that is poisoned, the number of threads and
+// the other sequences of a batch must not change a bit, and no output is left unwritten.
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <stdexcept>
+#include <vector>
+
+#include "fbg/plan/plan.h"
+#include "fuzz/fuzz_input.h"
+
+namespace fbg::fuzz {
+namespace {
+
+constexpr std::int64_t kWords = 20, kPositions = 24, kMostTokens = 40, kMostColumns = 200;
+
+class Builder {
+ public:
+  explicit Builder(Choices& choices) : choices_(choices), fill_(choices) {
+    static constexpr std::int64_t kWidths[] = {16, 8, 1, 24, 32, 33, 48};
+    const std::int64_t width = choices.one_of(kWidths);
+    buffers_.push_back(graph.embedding(matrix(kWords, width),
+                                       choices.flag() ? matrix(kPositions, width) : SharedMatrix{},
+                                       choices.flag() ? matrix(2, width) : SharedMatrix{}));
+    const std::int64_t ops = choices.within(0, 8);
+    for (std::int64_t i = 0; i < ops; ++i) try {
+        const Buffer made = append();
+        if (graph.shape(made).cols <= kMostColumns) buffers_.push_back(made);
+      } catch (const std::invalid_argument&) {  // the op does not fit
+      }
+    graph.output(buffers_.back());
+    if (const Buffer other = pick(); other != buffers_.back()) graph.output(other);
+  }
+  Graph graph;
+
+ private:
+  // Values whose memory goes on to whole panels, as biases need it.
+  SharedMatrix matrix(std::int64_t rows, std::int64_t cols) {
+    const std::int64_t count = rows * cols;
+    auto data = std::make_shared<std::vector<float>>(
+        static_cast<std::size_t>(round_up(std::max<std::int64_t>(count, 1), kPanelColumns)));
+    fill_.floats(data->data(), count);
+    return {{data, data->data()}, rows, cols};
+  }
+  Buffer pick() { return choices_.element_of(buffers_); }
+  // Mostly that of the buffer, so that most ops fit.
+  std::int64_t width_of(Buffer x) {
+    return choices_.byte() % 16 == 15 ? choices_.within(0, 50) : graph.shape(x).cols;
+  }
+
+  AttentionShape heads(Buffer qkv) {
+    static constexpr std::int64_t kHeads[] = {1, 2, 3, 4};
+    AttentionShape shape{choices_.one_of(kHeads), 1, 1};
+    shape.kv_heads = choices_.flag() ? shape.q_heads : choices_.one_of(kHeads);
+    shape.head_dim = graph.shape(qkv).cols / (shape.q_heads + 2 * shape.kv_heads);
+    shape.causal = choices_.flag();
+    if (choices_.flag()) shape.window = choices_.within(0, 6);
+    return shape;
+  }
+
+  template <class Acc>
+  Buffer linear(Buffer x) {
+    const std::int64_t k = width_of(x), n = choices_.within(1, 100);
+    const SharedMatrix w = matrix(k, n);
+    const MatrixView<const float> view{w.data.get(), k, n, n, 1};
+    Epilogue epilogue;
+    if (choices_.flag()) epilogue.bias = matrix(1, n);
+    epilogue.activation = static_cast<Activation>(choices_.within(0, 3));
+    if (choices_.flag()) epilogue.residual = pick();
+    if constexpr (Acc::kind == Accumulator::int32) {
+      if (choices_.flag()) epilogue.channel_scale = matrix(1, k);
+      return graph.linear(x, PackedB<Acc>::quantize(view, Granularity::column, choices_.flag()),
+                          epilogue);
+    } else {
+      return graph.linear(x, PackedB<Acc>::convert(view), epilogue);
+    }
+  }
+
+  Buffer append() {
+    const Buffer x = pick();
+    switch (choices_.byte() % 14) {
+      case 0:
+        return linear<Int32>(x);
+      case 1:
+        return linear<Float32>(x);
+      case 2:
+        return linear<BFloat16>(x);
+      case 3:
+        return linear<Float32F16>(x);
+      case 4:
+        return graph.layer_norm(x, matrix(1, width_of(x)),
+                                choices_.flag() ? matrix(1, width_of(x)) : SharedMatrix{}, 1e-5f);
+      case 5:
+        return graph.rms_norm(x, matrix(1, width_of(x)), 1e-5f);
+      case 6:
+        return graph.add(x, pick());
+      case 7:
+        return graph.gated(x, static_cast<Gate>(choices_.within(0, 3)));
+      case 8:
+        return graph.pool(x, static_cast<Pooling>(choices_.within(0, 5)), choices_.within(0, 3));
+      case 9:
+        return graph.tanh(x);
+      case 10:
+        return graph.normalize(x);
+      case 11: {
+        const AttentionShape shape = heads(x);
+        return graph.norm_heads(x, shape, matrix(1, shape.head_dim), matrix(1, shape.head_dim),
+                                1e-5f);
+      }
+      case 12: {
+        const AttentionShape shape = heads(x);
+        return graph.rotate(x, shape, matrix(kPositions, choices_.within(0, shape.head_dim)));
+      }
+      default: {
+        const AttentionShape shape = heads(x);
+        AttentionOptions options;
+        options.allow_bfloat16 = choices_.flag();
+        if (choices_.flag()) options.scale = choices_.number();
+        if (choices_.flag()) options.softcap = choices_.number();
+        if (choices_.flag()) options.distance_bias = matrix(shape.q_heads, 2 * kPositions - 1);
+        return graph.attention(x, shape, options);
+      }
+    }
+  }
+
+  Choices& choices_;
+  Filler fill_;
+  std::vector<Buffer> buffers_;
+};
+
+struct Batch {
+  std::vector<std::int32_t> ids, position_ids, types, positions, offsets{0};
+
+  void add(Choices& choices, std::int64_t length) {
+    for (std::int32_t i = 0; i < length; ++i) {
+      const std::uint8_t id = choices.byte();
+      ids.push_back(id % kWords);
+      position_ids.push_back(i);
+      types.push_back(0);
+      positions.push_back(i);
+    }
+    offsets.push_back(static_cast<std::int32_t>(ids.size()));
+  }
+  Batch first() const {
+    const auto part = [&](const std::vector<std::int32_t>& v) {
+      return std::vector<std::int32_t>(v.begin(), v.begin() + offsets[1]);
+    };
+    return {part(ids), part(position_ids), part(types), part(positions), {0, offsets[1]}};
+  }
+};
+
+using Results = std::vector<std::vector<float>>;
+
+Results run(Plan& plan, const Batch& batch, int threads) {
+  const Graph& graph = plan.graph();
+  RunArgs args{static_cast<std::int64_t>(batch.ids.size()),
+               static_cast<std::int64_t>(batch.offsets.size()) - 1,
+               batch.ids.data(),
+               batch.position_ids.data(),
+               batch.types.data(),
+               batch.positions.data(),
+               batch.offsets.data()};
+  Results results;
+  std::vector<void*> outputs;
+  float unwritten;
+  std::memset(&unwritten, 0xa5, sizeof unwritten);
+  for (const Buffer output : graph.outputs()) {
+    const auto count = plan.rows(output, args) * graph.shape(output).cols;
+    results.emplace_back(static_cast<std::size_t>(count), unwritten);
+    outputs.push_back(results.back().data());
+  }
+  args.outputs = outputs;
+  plan.run(args, threads);
+  for (const auto& result : results)
+    for (const float& x : result)
+      require(std::memcmp(&x, &unwritten, sizeof x) != 0,
+              "an element of an output was not written");
+  return results;
+}
+
+bool same(const std::vector<float>& a, const std::vector<float>& b, std::size_t count) {
+  return std::memcmp(a.data(), b.data(), count * sizeof(float)) == 0;
+}
+
+void run_case(Choices choices) {
+  static const std::vector<Isa> isas = supported_isas();
+  const Features features = isa_features(choices.element_of(isas));
+  const Builder builder(choices);
+  Batch batch;
+  const std::int64_t sequences = choices.within(1, 3);
+  for (std::int64_t i = 0; i < sequences; ++i) batch.add(choices, choices.within(1, 12));
+  try {
+    const int threads = choices.byte() % 8 == 7 ? 2 : 1;
+    Plan plan(builder.graph, {kMostTokens, 3, 12, threads}, features);
+    plan.poison_freed(false);
+    const Results results = run(plan, batch, 1);
+    plan.poison_freed(true);
+    const Results poisoned = run(plan, batch, threads), alone = run(plan, batch.first(), 1);
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      require(same(results[i], poisoned[i], results[i].size()),
+              "freed memory or a thread changed a result");
+      require(same(results[i], alone[i], alone[i].size()),
+              "another sequence of the batch changed a result");
+    }
+  } catch (const std::invalid_argument&) {
+  }
+}
+
+}  // namespace
+}  // namespace fbg::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  fbg::fuzz::run_case({data, size});
+  return 0;
+}

@@ -1,0 +1,1 @@
+"""The targets of the fuzz driver: one module each, with a TARGET."""

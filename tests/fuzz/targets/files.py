@@ -1,0 +1,40 @@
+"""What the targets share: a temporary folder of the process, and the inputs of small models."""
+
+from __future__ import annotations
+
+import tempfile
+from functools import cache
+from pathlib import Path
+
+import fbg
+from helpers import tiny_bert
+
+__all__ = ["checkpoint", "file_in", "saved"]
+
+SMALL = tiny_bert.Geometry(8, 1, 2, 12, vocab_size=90, max_position_embeddings=12)
+
+
+@cache
+def _folder() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="fbg-fuzz-")
+
+
+def file_in(folder: str, name: str) -> Path:
+    """Return the path of a file in a folder of this process, which goes when the process ends."""
+    path = Path(_folder().name) / folder
+    path.mkdir(exist_ok=True)
+    return path / name
+
+
+@cache
+def checkpoint(folder: str) -> Path:
+    """Write a checkpoint of a very small BERT; return its folder."""
+    return tiny_bert.write_checkpoint(file_in(folder, "x").parent, SMALL)
+
+
+@cache
+def saved(folder: str, dtype: str) -> Path:
+    """Write the same as a saved model; return its folder."""
+    path = file_in(folder, "x").parent
+    fbg.load(checkpoint("to_save"), dtype=dtype).save(path, overwrite=True)
+    return path

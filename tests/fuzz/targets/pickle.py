@@ -1,0 +1,59 @@
+"""Checkpoints as torch.save writes them: the archive, its pickle, and every tensor in it."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from random import Random
+
+import numpy as np
+
+import fbg
+from fbg.checkpoints.torch_file import read_torch_file
+from fbg.checkpoints.unpickler import STEPS
+from fbg.checkpoints.weights import copy_floats
+from fuzz.driver import Target
+from fuzz.mutations import change_bytes
+from fuzz.targets.files import file_in
+from helpers.torch_files import write_archive, write_torch_file
+
+OPCODES = tuple(STEPS)
+
+
+def _seeds() -> list[bytes]:
+    path = file_in("pickle", "seed.bin")
+    floats = np.arange(12, dtype=np.float32).reshape(3, 4)
+    tensors = {"a": floats, "b.weight": floats.T, "c": np.ones(2, np.float16)}
+    plain = write_torch_file(path, tensors).read_bytes()
+    return [plain, write_torch_file(path, tensors, parameters=True).read_bytes()]
+
+
+def _mutate(data: bytes, rng: Random) -> bytes:
+    """Mostly change the pickle inside of an archive that stays sound."""
+    try:
+        if rng.random() < 0.3:
+            raise ValueError
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            records = {i.filename.partition("/")[2]: archive.read(i) for i in archive.infolist()}
+        pickled = bytearray(records["data.pkl"])
+        if rng.random() < 0.5:
+            at = rng.randrange(len(pickled) + 1)
+            pickled[at : at + rng.randrange(2)] = rng.choice(OPCODES) * rng.choice((1, 1, 1, 2, 50))
+            records["data.pkl"] = bytes(pickled)
+        else:
+            key = rng.choice((*records, "data.pkl", "data.pkl"))
+            records[key] = change_bytes(records[key], rng)
+        return write_archive(file_in("pickle", "changed.bin"), records).read_bytes()
+    except Exception:  # the archive was damaged by an earlier change
+        return change_bytes(data, rng)
+
+
+def _run(data: bytes) -> None:
+    path = file_in("pickle", "pytorch_model.bin")
+    path.write_bytes(data)
+    for tensor in read_torch_file(path).values():
+        if tensor.dtype in ("float32", "float16", "bfloat16"):
+            copy_floats(tensor, 1)
+
+
+TARGET = Target("pickle", _seeds, _mutate, _run, (fbg.ModelError,))
