@@ -12,7 +12,7 @@ import errno
 import os
 import secrets
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from io import BufferedRandom, BufferedReader
 from pathlib import Path
 from typing import BinaryIO
@@ -49,13 +49,7 @@ def open_regular(path: str | os.PathLike[str]) -> BufferedReader:
     device, none of which is opened or waited for.
     """
     _require_regular(path, os.stat(path))  # before it is opened: opening a device may do something
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    try:
-        _require_regular(path, os.fstat(descriptor))  # it may have been exchanged since
-        return open(descriptor, "rb")
-    except BaseException:
-        os.close(descriptor)
-        raise
+    return open(path, "rb", opener=_regular_opener(os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC))
 
 
 def open_in_place(path: Path) -> BufferedRandom:
@@ -66,13 +60,7 @@ def open_in_place(path: Path) -> BufferedRandom:
     flags = os.O_RDWR | os.O_CREAT | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
     with contextlib.suppress(FileNotFoundError):
         _require_regular(path, os.lstat(path))
-    descriptor = os.open(path, flags, 0o666)
-    try:
-        _require_regular(path, os.fstat(descriptor))
-        return open(descriptor, "r+b")
-    except BaseException:
-        os.close(descriptor)
-        raise
+    return open(path, "r+b", opener=_regular_opener(flags))
 
 
 def require_replaceable(path: str | os.PathLike[str]) -> Path:
@@ -138,6 +126,25 @@ def rename_over(file: BinaryIO, name: Path, target: Path) -> None:
         _copy_permissions(old, file.fileno())
     os.fsync(file.fileno())
     os.replace(name, target)
+
+
+def _regular_opener(flags: int) -> Callable[[str, int], int]:
+    """Return what `open` opens a file by: with these flags, and only if it is a regular one.
+
+    The descriptor has one owner at a time, also where an interruption comes at the worst moment:
+    this function until it returns, and `open` from then on.
+    """
+
+    def opener(path: str, _: int) -> int:
+        descriptor = os.open(path, flags, 0o666)
+        try:
+            _require_regular(path, os.fstat(descriptor))  # it may have been exchanged since
+        except BaseException:
+            os.close(descriptor)
+            raise
+        return descriptor
+
+    return opener
 
 
 def _require_regular(path: str | os.PathLike[str], found: os.stat_result) -> None:

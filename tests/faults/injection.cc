@@ -208,6 +208,11 @@ FBG_EXPORT int rename(const char* from, const char* to) noexcept {
   return file_fails() ? -1
                       : static_cast<int>(syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0));
 }
+FBG_EXPORT int renameat2(int from_fd, const char* from, int to_fd, const char* to,
+                         unsigned flags) noexcept {
+  return file_fails() ? -1
+                      : static_cast<int>(syscall(SYS_renameat2, from_fd, from, to_fd, to, flags));
+}
 FBG_EXPORT int mkdir(const char* path, mode_t mode) noexcept {
   return file_fails() ? -1 : static_cast<int>(syscall(SYS_mkdirat, AT_FDCWD, path, mode));
 }

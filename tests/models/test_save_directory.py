@@ -1,5 +1,6 @@
 """Saving a model: the directory is whole or not there at all, and replaces only what it may."""
 
+import contextlib
 import json
 import os
 import shutil
@@ -10,6 +11,7 @@ import pytest
 import safetensors
 
 import fbg
+from fbg.checkpoints import saved_directory
 from helpers import tiny_bert
 from helpers.safetensors_files import offset_of_data, read_header
 from helpers.saved_models import WEIGHTS, results
@@ -99,6 +101,8 @@ def test_a_failed_save_leaves_what_was_there_and_nothing_else(
                 return real(*args)
 
             patch.setattr(owner, name, fail)
+            if owner is Path:  # as where two directories cannot be exchanged
+                patch.setattr(saved_directory, "_exchange", lambda a, b: False)
             with pytest.raises(OSError, match="disk on fire"):
                 original.save(target, overwrite=overwrite)
         assert os.listdir(saved.parent) == ["saved"]
@@ -121,3 +125,31 @@ def test_a_folder_outside_of_the_model_is_not_copied(checkpoint: Path, tmp_path:
     with pytest.raises(fbg.ModelError, match="not a folder in the directory of the model"):
         fbg.load(source).save(tmp_path / "saved")
     assert sorted(os.listdir(tmp_path)) == ["elsewhere", "model"]
+
+
+def test_a_saved_model_is_replaced_in_one_step(
+    original: fbg.Model, saved: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There is never a moment without a model under the name: the two directories are exchanged."""
+    before = (saved / WEIGHTS).stat().st_ino
+    monkeypatch.setattr(Path, "rename", lambda *names: pytest.fail(f"renamed: {names}"))
+    original.save(saved, overwrite=True)
+    assert (saved / WEIGHTS).stat().st_ino != before
+    assert [path.name for path in saved.parent.iterdir() if saved.name in path.name] == [saved.name]
+
+
+@pytest.mark.parametrize("answer", ["cannot", "fails"])
+def test_where_directories_cannot_be_exchanged_they_are_renamed(
+    answer: str, original: fbg.Model, saved: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def exchange(a: Path, b: Path) -> bool:
+        if answer == "fails":
+            raise OSError("no")
+        return False
+
+    monkeypatch.setattr(saved_directory, "_exchange", exchange)
+    content = (saved / WEIGHTS).read_bytes()
+    with pytest.raises(OSError) if answer == "fails" else contextlib.nullcontext():
+        original.save(saved, overwrite=True)
+    assert (saved / WEIGHTS).read_bytes() == content
+    assert [path.name for path in saved.parent.iterdir() if saved.name in path.name] == [saved.name]

@@ -1,16 +1,19 @@
 """fbg.files: whole or not at all, and nothing but regular files is read or replaced."""
 
+import builtins
 import errno
 import os
 import socket
 import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import fbg
+from fbg import files
 from fbg.files import (
     NotRegularError,
     open_in_place,
@@ -259,3 +262,20 @@ def test_a_model_is_saved_over_no_other_kind_of_file(irregular: tuple[Path, str]
     with pytest.raises(FileExistsError, match="exists already and is not a saved model"):
         fbg.load(checkpoint).save(path, overwrite=True)
     assert identity(path) == before
+
+
+@pytest.mark.parametrize("function", [open_regular, open_in_place])
+def test_an_interruption_closes_a_file_once(
+    function: Callable[[Path], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file that was closed twice could be another one by then, and its error hid the first."""
+
+    def interrupted(*arguments: Any, **options: Any) -> None:
+        builtins.open(*arguments, **options).close()
+        raise KeyboardInterrupt
+
+    path = tmp_path / "file"
+    path.touch()
+    monkeypatch.setattr(files, "open", interrupted, raising=False)
+    with pytest.raises(KeyboardInterrupt):
+        function(path)

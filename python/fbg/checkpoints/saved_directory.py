@@ -1,11 +1,14 @@
 """The directories of saved models: written whole or not at all, and replaced only when asked.
 
 A directory is filled under a temporary name beside the one that it gets, and renamed when it is
-complete. Only an empty directory or one that holds a saved model is ever replaced.
+complete; where there is one already, the two are exchanged. Only an empty directory or one that
+holds a saved model is ever replaced.
 """
 
 from __future__ import annotations
 
+import ctypes
+import errno
 import os
 import secrets
 import shutil
@@ -14,6 +17,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 __all__ = ["WEIGHTS", "replace_directory", "require_free"]
+
+AT_FDCWD, RENAME_EXCHANGE = -100, 2  # of <fcntl.h> and <stdio.h>
 
 WEIGHTS = "fbg.safetensors"  # a directory that has it is a saved model
 
@@ -59,6 +64,9 @@ def require_free(target: Path, overwrite: bool) -> Path:
 
 def _replace(target: Path, temporary: Path) -> None:
     """Rename `temporary` to `target`; what was there before comes back if that fails."""
+    if target.is_dir() and _exchange(temporary, target):
+        shutil.rmtree(temporary, ignore_errors=True)
+        return
     old = target.with_name(f"{temporary.name}.old")
     if target.is_dir():
         target.rename(old)
@@ -69,3 +77,20 @@ def _replace(target: Path, temporary: Path) -> None:
             old.rename(target)
         raise
     shutil.rmtree(old, ignore_errors=True)
+
+
+def _exchange(a: Path, b: Path) -> bool:
+    """Exchange what two names stand for, in one step; False where the system cannot do that.
+
+    At every moment, also when the process is killed, there is something under both names.
+    """
+    try:
+        exchange = ctypes.CDLL(None, use_errno=True).renameat2  # Linux
+    except AttributeError:
+        return False
+    if exchange(AT_FDCWD, os.fsencode(a), AT_FDCWD, os.fsencode(b), RENAME_EXCHANGE) == 0:
+        return True
+    error = ctypes.get_errno()
+    if error in (errno.ENOSYS, errno.EINVAL):  # an old kernel, a file system without it
+        return False
+    raise OSError(error, os.strerror(error), str(a), None, str(b))
