@@ -20,7 +20,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 NATIVE_SOURCES := $(shell find CMakeLists.txt cmake include src -type f)
 CXX_FILES      := $(shell find include src tests examples bench -name '*.cc' -o -name '*.h')
 
-.PHONY: help demo test emulate aarch64 aarch64-python sanitize tsan fuzz faults lint format bench docs wheels smoke clean
+.PHONY: help demo test emulate aarch64 aarch64-python sanitize tsan fuzz faults audit lint format bench docs wheels smoke clean
 .NOTPARALLEL:
 
 help:
@@ -32,6 +32,7 @@ help:
 	@echo "make tsan      C++ tests, and Python tests of threads, under ThreadSanitizer"
 	@echo "make fuzz      fuzz every target for TIME seconds (60), native ones under sanitizers"
 	@echo "make faults    every allocation and file operation fails once; processes are killed"
+	@echo "make audit     known vulnerabilities of the packages that are installed to test and build"
 	@echo "make lint      ruff, mypy --strict, clang-format"
 	@echo "make format    rewrite the sources in the house format"
 	@echo "make bench     measure peaks, kernels and models"
@@ -172,6 +173,12 @@ faults: $(VENV)/.dev
 	$(FAULTS) -m faults.memory_limits --from 1 --to 250 $$(../$(BIN)/python -c 'from helpers.minilm import \
 	  minilm_directory; print(minilm_directory())')
 
+# In an environment of its own; it asks PyPI about each package.
+audit:
+	$(PYTHON) -m venv --clear $(VENV)-audit
+	$(VENV)-audit/bin/python -m pip install --quiet --disable-pip-version-check pip-audit
+	$(VENV)-audit/bin/pip-audit --no-deps --disable-pip --requirement packaging/constraints.txt
+
 lint: $(VENV)/.dev
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
@@ -214,7 +221,7 @@ smoke:
 	env PATH='$(CALLERS_PATH)' $(PYTHON) -I scripts/wheel_smoke.py
 
 clean:
-	rm -rf $(BUILD) build-demo build-mutants $(AARCH64) $(ASAN) $(TSAN) $(FUZZ) $(DOCS) $(WHEELS) $(VENV) dist
+	rm -rf $(BUILD) build-demo build-mutants $(AARCH64) $(ASAN) $(TSAN) $(FUZZ) $(DOCS) $(WHEELS) $(VENV) $(VENV)-audit dist
 
 # A virtual environment with the tools of the build. Their versions are bounded in pyproject.toml,
 # which pip checks below.

@@ -34,17 +34,18 @@ void require(bool condition, const char* reason) {
 
 bool is_flag(std::uint8_t value) { return value <= 1; }
 
-// Scales and zero points must be such as packing admits.
+// Scales and zero points must be such as packing admits. N says how many there are only where the
+// block has them: without rows, a block of floats has no section that N would have to fit in.
 void check_parameters(const PackedHeader& h, const std::byte* block) {
   const std::int64_t columns = std::max<std::int64_t>(h.n, 1);
   const auto* scale = reinterpret_cast<const float*>(block + h.scale_offset);
   const auto* zero_point = reinterpret_cast<const std::int32_t*>(block + h.zero_point_offset);
-  for (std::int64_t j = 0; j < columns; ++j) {
-    if (h.scale_offset && !(std::isfinite(scale[j]) && scale[j] > 0))
+  for (std::int64_t j = 0; h.scale_offset && j < columns; ++j)
+    if (!(std::isfinite(scale[j]) && scale[j] > 0))
       refuse("scale " + std::to_string(j) + " is not finite and positive");
-    if (h.zero_point_offset && (zero_point[j] < -128 || zero_point[j] > 127))
+  for (std::int64_t j = 0; h.zero_point_offset && j < columns; ++j)
+    if (zero_point[j] < -128 || zero_point[j] > 127)
       refuse("zero point " + std::to_string(j) + " is outside [-128, 127]");
-  }
 }
 
 // Column pointers that ascend from 0 to the number of outliers, and rows that ascend within K.

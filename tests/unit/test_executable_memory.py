@@ -39,6 +39,56 @@ print([line for line in open("/proc/self/maps") if " rwx" in line])
     assert run_python(MULTIPLY + code).stdout.strip() == "[]"
 
 
+WATCHED = """
+import threading
+import numpy as np, fbg
+
+found, looks, ended = set(), 0, threading.Event()
+
+def watch():
+    global looks
+    while not ended.is_set():
+        with open("/proc/self/maps") as maps:
+            found.update(line for line in maps if "w" in line.split()[1] and "x" in line.split()[1])
+        looks += 1
+
+watcher = threading.Thread(target=watch)
+watcher.start()
+random = np.random.default_rng(0)
+for isa in fbg.isa.supported():
+    with fbg.isa.limit(isa):
+        for n in (1, 17, 64):
+            x = random.standard_normal((n, 24), dtype=np.float32)
+            w = random.standard_normal((24, n), dtype=np.float32)
+            for dtype in ("int8", "float32", "bfloat16"):
+                fbg.linear(x, fbg.PackedB(w, dtype=dtype), activation="gelu")
+            image = random.standard_normal((1, 9, n, 8), dtype=np.float32)
+            for dtype, groups in (("int8", 1), ("float32", 8)):
+                kernel = random.standard_normal((8, 8 // groups, 3, 1), dtype=np.float32)
+                fbg.conv(image, fbg.PackedConv(kernel, dtype=dtype, groups=groups))
+ended.set()
+watcher.join()
+print(len(fbg._fbg.kernels()) > 20 or fbg.isa.supported() == ("generic",), looks > 10, found)
+"""
+
+
+def test_no_page_is_writable_and_executable_while_kernels_are_generated() -> None:
+    assert run_python(WATCHED).stdout.split(maxsplit=2) == ["True", "True", "set()\n"]
+
+
+def test_the_extension_is_linked_with_the_usual_protections() -> None:
+    """Code and tables of functions are read-only, the stack is data, nothing is patched in code."""
+    command = ["readelf", "--dynamic", "--segments", "--wide", fbg._fbg.__file__]
+    lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    stack = next(line for line in lines if "GNU_STACK" in line)
+    segments = [line.split() for line in lines if line.strip().startswith("LOAD")]
+    assert any("GNU_RELRO" in line for line in lines)
+    assert any("FLAGS" in line and "NOW" in line for line in lines)
+    assert not any("TEXTREL" in line for line in lines)
+    assert "E" not in stack.split()[6:-1]
+    assert not any({"W", "E"} <= set("".join(segment[6:-1])) for segment in segments)
+
+
 @refusing
 @pytest.mark.skipif(fbg.isa.supported() == ("generic",), reason="this machine generates no kernels")
 def test_refused_executable_memory_is_named_with_the_way_out() -> None:
