@@ -1,4 +1,4 @@
-"""Random checkpoints of the geometries that bench/bert.py measures, and their exports.
+"""Random checkpoints of the geometries that bench/bert.py and families.py measure; their exports.
 
 Those of BERT are written by the tests' tiny_bert, without torch; the other families by
 transformers. Speed does not depend on the values: N(0, 0.02) as models are initialised.
@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 from exports import Array, Exports
+from geometries import FAMILIES
 
 BERT_GEOMETRIES = ("base", "large", "tinybert", "minilm", "awkward")
 # By name: the model_type, and settings that are not the default of transformers' configuration.
@@ -26,6 +27,7 @@ OTHER_GEOMETRIES: dict[str, tuple[str, dict[str, Any]]] = {
     "distilbert": ("distilbert", {}),
 }
 GEOMETRIES = (*BERT_GEOMETRIES, *OTHER_GEOMETRIES)
+BY_TRANSFORMERS = OTHER_GEOMETRIES | FAMILIES
 FIRST_WORD = 5  # ids below are padding and its like, which RoBERTa counts differently
 
 
@@ -47,13 +49,14 @@ def random_exports(geometry: str, cache: Path) -> Exports:
     folder = cache / f"bert-{geometry}-random"
     checkpoint = folder / "checkpoint"
     if not (checkpoint / "tokenizer.json").exists():
-        if geometry in OTHER_GEOMETRIES:
-            _write_with_transformers(checkpoint, *OTHER_GEOMETRIES[geometry])
+        if geometry in BY_TRANSFORMERS:
+            _write_with_transformers(checkpoint, *BY_TRANSFORMERS[geometry])
         else:
             tools = of_tests("tiny_bert")
             tools.write_checkpoint(checkpoint, tools.GEOMETRIES[geometry])
     vocabulary = Exports(checkpoint, folder, ()).config["vocab_size"]
-    calibration = tuple(random_ids(vocabulary, 128, seed) for seed in range(32))
+    batches = 8 if geometry in FAMILIES else 32
+    calibration = tuple(random_ids(vocabulary, 128, seed) for seed in range(batches))
     return Exports(checkpoint, folder, calibration, digest=False)
 
 

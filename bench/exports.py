@@ -28,9 +28,9 @@ Array = npt.NDArray[Any]
 # What the forward of a family takes, by model_type; all int64 of shape (batch, length).
 INPUTS = {
     "bert": ("input_ids", "attention_mask", "token_type_ids"),
-    "roberta": ("input_ids", "attention_mask"),
-    "distilbert": ("input_ids", "attention_mask"),
 }
+WITHOUT_TYPES = ("input_ids", "attention_mask")  # what all others take
+WITH_POOLER = ("bert", "roberta")  # unless it is told not to
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +55,7 @@ class Exports:
 
     @functools.cached_property
     def inputs(self) -> tuple[str, ...]:
-        return INPUTS[self.config["model_type"]]
+        return INPUTS.get(self.config["model_type"], WITHOUT_TYPES)
 
     def feed(self, ids: Array, mask: Array | None = None) -> dict[str, Array]:
         """The inputs of a batch under their names; no mask means that every token counts."""
@@ -70,10 +70,13 @@ class Exports:
 
         transformers.utils.logging.disable_progress_bar()
         transformers.utils.logging.set_verbosity_error()  # not that a pooler is left out
-        pooler = {} if "dim" in self.config else {"add_pooling_layer": self.pooler}
-        return transformers.AutoModel.from_pretrained(
+        pooled = self.config["model_type"] in WITH_POOLER
+        pooler = {"add_pooling_layer": self.pooler} if pooled else {}
+        model = transformers.AutoModel.from_pretrained(
             self.checkpoint, attn_implementation=attention, dtype=torch.float32, **pooler
-        ).eval()
+        )
+        model.config.use_cache = False  # of decoders: keys and values for a next token
+        return model.eval()
 
     def plain_onnx(self) -> Path:
         def make(path: Path) -> None:
@@ -83,6 +86,10 @@ class Exports:
         return self._kept("plain.onnx", make)
 
     def optimized_onnx(self) -> Path:
+        """Of decoders the plain export: the optimizer knows none of theirs, and ORT fuses norms."""
+        if "num_key_value_heads" in self.config:
+            return self.plain_onnx()
+
         def make(path: Path) -> None:
             from onnxruntime.transformers import optimizer
 
