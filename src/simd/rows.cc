@@ -222,6 +222,23 @@ void add_rows(const float* a, const float* b, const float* c, std::size_t n, flo
   });
 }
 
+void add_columns(const float* a, const float* b, std::size_t stride, const std::int32_t* columns,
+                 std::int32_t first, std::size_t n, float* y) {
+  const FloatTag d;
+  const IntTag di;
+  const auto steps = hn::Mul(hn::Iota(di, 0), hn::Set(di, static_cast<std::int32_t>(stride)));
+  for_each_vector_simple(n, hn::Lanes(d), [&](auto access, std::size_t i) FBG_INLINE_LAMBDA {
+    // Lanes beyond the row read the element that lane 0 of a column 0 would.
+    const auto zero = hn::Zero(di);
+    const auto c =
+        access.select(di, hn::Sub(access.load(di, columns + i), hn::Set(di, first)), zero);
+    const auto below = access.select(di, hn::Add(c, steps), zero);
+    auto sum = a ? hn::GatherIndex(d, a, c) : hn::Zero(d);
+    if (b) sum = hn::Add(sum, hn::GatherIndex(d, b + i * stride, below));
+    access.store(hn::Add(access.load(d, y + i), sum), d, y + i);
+  });
+}
+
 void multiply(float* x, float factor, std::size_t n) {
   const FloatTag d;
   const auto f = hn::Set(d, factor);
@@ -331,6 +348,7 @@ const RowKernels kRowKernels = {
     .rotate = rotate,
     .add = add,
     .add_rows = add_rows,
+    .add_columns = add_columns,
     .multiply = multiply,
     .accumulate = accumulate,
     .choose_row_quant = choose_row_quant,

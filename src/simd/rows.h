@@ -48,6 +48,9 @@ struct RowKernels {
   void (*add)(const float* a, const float* b, std::size_t n, float* y);
   // y = a + b + c, rows of three embedding tables (c may be null).
   void (*add_rows)(const float* a, const float* b, const float* c, std::size_t n, float* y);
+  // y[i] += a[c] + b[i * stride + c], where c = columns[i] - first; a or b may be null.
+  void (*add_columns)(const float* a, const float* b, std::size_t stride,
+                      const std::int32_t* columns, std::int32_t first, std::size_t n, float* y);
   // x *= factor
   void (*multiply)(float* x, float factor, std::size_t n);
   // y += x * factor

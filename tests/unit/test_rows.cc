@@ -292,6 +292,32 @@ TEST_P(Rows, TurnsStayInBoundsAndBetweenPairs) {
   }
 }
 
+TEST_P(Rows, ColumnsOfTwoTablesAreAddedWithinBounds) {
+  for (std::size_t n : lengths(0)) {
+    for (Guard side : {Guard::after, Guard::before}) {
+      const std::size_t width = 5, stride = 7;  // columns that exist, and floats between rows
+      const std::int32_t first = 2;
+      std::vector<std::int32_t> picked(n);
+      for (std::size_t i = 0; i < n; ++i)
+        picked[i] = first + static_cast<std::int32_t>(3 * i % width);
+      const std::vector<float> a0 = normal(width, n), y0 = normal(n, n + 2);
+      const std::vector<float> b0 = normal(n == 0 ? 0 : (n - 1) * stride + width, n + 1);
+      Guarded<float> a(a0, side), b(b0, side);
+      Guarded<std::int32_t> columns(picked, side);
+      for (const auto& [one, other] : {std::pair{true, true}, {true, false}, {false, true}}) {
+        Guarded<float> y(y0, side);
+        kernels.add_columns(one ? a.data() : nullptr, other ? b.data() : nullptr, stride,
+                            columns.data(), first, n, y.data());
+        for (std::size_t i = 0; i < n; ++i) {
+          const auto c = static_cast<std::size_t>(picked[i] - first);
+          const float sum = (one ? a0[c] : 0.0f) + (other ? b0[i * stride + c] : 0.0f);
+          ASSERT_EQ(y[i], y0[i] + sum);
+        }
+      }
+    }
+  }
+}
+
 double silu_exact(double x) { return x / (1 + std::exp(-x)); }
 double gelu_tanh_exact(double x) {
   return x / 2 * (1 + std::tanh(std::sqrt(2 / std::acos(-1.0)) * (x + 0.044715 * x * x * x)));

@@ -24,6 +24,7 @@ struct RelativeHead {
   std::int64_t first_row = 0, rows = 0;       // of the tables
   float *keys = nullptr, *queries = nullptr;  // as panels; null where there is no such table
   float *content_to_position = nullptr, *position_to_content = nullptr;
+  std::int32_t* gathered = nullptr;  // room for the table row of each key
 };
 
 template <class Acc>
@@ -31,14 +32,18 @@ class RelativeScores {
  public:
   RelativeScores(const RelativePositions& relative, const AttentionShape& shape,
                  const simd::RowKernels& kernels)
-      : relative_(relative), head_dim_(shape.head_dim), panels_(kernels, false) {}
+      : relative_(relative),
+        head_dim_(shape.head_dim),
+        kernels_(kernels),
+        panels_(kernels, false) {}
 
   explicit operator bool() const { return relative_.num_rows() > 0; }
 
   // Of a head with `length` tokens, whose queries come in blocks of so many rows.
   std::int64_t scratch_words(std::int64_t length, std::int64_t block_rows) const {
     if (!*this) return 0;
-    return 2 * panel_words() + (length + block_rows) * score_stride(relative_.num_rows());
+    return 2 * panel_words() + (length + block_rows) * score_stride(relative_.num_rows()) +
+           round_up(length, 16);
   }
 
   // `k`: its keys, as words, at ascending positions. `rounded` has room for 32 rows behind them,
@@ -49,6 +54,9 @@ class RelativeScores {
     const std::int32_t* const rows = relative_.rows.data() + relative_.rows.size() / 2;
     const std::int64_t reach = positions[k.rows - 1] - positions[0], depth = words();
     RelativeHead at{rows[-reach], rows[reach] - rows[-reach] + 1};
+    const std::int64_t stride = score_stride(relative_.num_rows());
+    at.gathered = reinterpret_cast<std::int32_t*>(scratch);
+    scratch += round_up(k.rows, 16);
     float* const free_rows = rounded + k.rows * depth;
     if (relative_.queries.data) {
       at.queries = scratch + panel_words();
@@ -60,8 +68,7 @@ class RelativeScores {
     }
     if (relative_.keys.data) {
       at.keys = scratch;
-      at.content_to_position =
-          scratch + 2 * panel_words() + k.rows * score_stride(relative_.num_rows());
+      at.content_to_position = scratch + 2 * panel_words() + k.rows * stride;
       pack(relative_.keys, head, at, at.keys, free_rows);
     }
     return at;
@@ -81,14 +88,19 @@ class RelativeScores {
            std::int32_t query_position, Range visible, float* scores) const noexcept {
     const std::int32_t* const rows =
         relative_.rows.data() + relative_.rows.size() / 2 - query_position;
-    const std::int64_t stride = score_stride(at.rows);
-    const float* const c2p = at.keys ? at.content_to_position + row * stride : nullptr;
-    for (std::int64_t j = visible.begin; j < visible.end; ++j) {
-      const std::int64_t r = rows[positions[j]] - at.first_row;
-      float sum = c2p ? c2p[r] : 0.0f;
-      if (at.queries) sum += at.position_to_content[j * stride + r];
-      scores[j - visible.begin] += sum;
+    const std::int32_t* columns = rows + positions[visible.begin];
+    // Where masked tokens stood between the keys, their distances are no range.
+    if (positions[visible.end - 1] - positions[visible.begin] != visible.size() - 1) {
+      for (std::int64_t j = 0; j < visible.size(); ++j)
+        at.gathered[j] = rows[positions[visible.begin + j]];
+      columns = at.gathered;
     }
+    const std::int64_t stride = score_stride(at.rows);
+    kernels_.add_columns(at.keys ? at.content_to_position + row * stride : nullptr,
+                         at.queries ? at.position_to_content + visible.begin * stride : nullptr,
+                         static_cast<std::size_t>(stride), columns,
+                         static_cast<std::int32_t>(at.first_row),
+                         static_cast<std::size_t>(visible.size()), scores);
   }
 
  private:
@@ -107,6 +119,7 @@ class RelativeScores {
 
   const RelativePositions& relative_;
   const std::int64_t head_dim_;
+  const simd::RowKernels& kernels_;
   const Panels panels_;  // of floats, whatever attention reads
 };
 
