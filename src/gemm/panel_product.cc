@@ -15,6 +15,7 @@ void PanelProduct::run(const MatrixView<const float>& a, const float* panels, st
   constexpr std::int64_t kWord = sizeof(float);
   const BalancedSplit tiles = BalancedSplit::split(a.rows, geometry_.max_rows);
   BlockPair block{nullptr, a.row_stride * kWord, nullptr, depth * kPanelColumns * kWord, a.cols};
+  const KernelScope scope(geometry_, tiles.largest);
   TileArgs args;
   args.set_blocks({&block, 1});
   args.ldc = c.row_stride * kWord;

@@ -19,7 +19,7 @@ class PanelProduct {
   PanelProduct(Accumulator accumulator, const Geometry& geometry, std::int64_t columns);
 
   // `a` has unit column stride, and its columns are words. panels[p][depth][32] are words; the
-  // product takes the first a.cols of the depth.
+  // product takes the first a.cols of the depth. Not to be called inside a KernelScope.
   void run(const MatrixView<const float>& a, const float* panels, std::int64_t depth,
            const MatrixView<float>& c) const noexcept;
 

@@ -13,6 +13,9 @@
 // packed, if the layer before has not done so, and P as softmax writes it, which then leaves its
 // division to the rows of the context.
 //
+// Where there is a matrix unit (AMX) for them, it computes the pairs of long sequences; in short
+// ones most of its tiles would be empty.
+//
 // The float operations of a row depend on its sequence alone: blocks and threads only decide who
 // computes it. Where queries see different keys, blocks begin at multiples of their height, so that
 // the keys of a block, among which those that a row does not see have a weight of 0, do not depend
@@ -42,6 +45,9 @@ constexpr std::int64_t kScoreBytes = 24 << 10;
 
 // Scores are computed for a multiple of 16 keys; this N has every such multiple as a tile.
 constexpr std::int64_t kAllScoreColumns = 16 * kPanelColumns + kKeyPadding;
+
+// Sequences of at least so many tokens are long.
+constexpr std::int64_t kLongSequence = 64;
 
 std::string op_name(const AttentionShape& shape, const AttentionOptions& options) {
   std::string name = "attention";
@@ -82,9 +88,8 @@ class AttentionOp final : public Op {
     AttentionStep(const AttentionOp& op, const PrepareContext& context)
         : op_(op),
           shape_(op.shape_),
-          geometry_(choose_geometry(Acc::kind, context.features)),
-          scores_(Acc::kind, geometry_, kAllScoreColumns),
-          context_(Acc::kind, geometry_, shape_.head_dim),
+          short_(shape_, choose_geometry(Acc::kind, context.features)),
+          long_(shape_, choose_geometry(Acc::kind, context.features, {}, words(shape_.head_dim))),
           kernels_(simd::row_kernels(context.features)),
           panels_(kernels_, context.type(op.inputs[0]) == ValueType::bfloat16),
           relative_(op.options_.relative, shape_, kernels_),
@@ -97,8 +102,7 @@ class AttentionOp final : public Op {
         offset = thread_words_;
         thread_words_ += round_up(words, 16);
       };
-      const std::int64_t score =
-          std::max(kScoreBytes / kFloat, geometry_.max_rows * score_stride(length));
+      const std::int64_t score = std::max(kScoreBytes / kFloat, tallest() * score_stride(length));
       place(keys_, round_up(length, kPanelColumns) * words(d));
       place(values_, round_up(d, kPanelColumns) * words(length));
       place(score_, score);
@@ -106,7 +110,7 @@ class AttentionOp final : public Op {
       place(rounded_, kPairs ? rounded_rows * words(d) : 0);
       place(probabilities_, kPairs ? score / Acc::format.kr : 0);
       place(bias_, op.options_.distance_bias.data ? length : 0);
-      place(relative_scratch_, relative_.scratch_words(length, geometry_.max_rows));
+      place(relative_scratch_, relative_.scratch_words(length, tallest()));
       scratch_bytes_ = static_cast<std::size_t>(thread_words_ * kFloat * capacity.threads);
     }
 
@@ -116,7 +120,7 @@ class AttentionOp final : public Op {
              int num_threads) const noexcept override {
       const RunArgs& args = frame.args;
       const auto cut = [&](int part) {
-        return cut_attention(shape_, args, geometry_.max_rows, part, num_threads);
+        return cut_attention(shape_, args, blocks(), part, num_threads);
       };
       const QueryPosition begin = cut(thread_id), end = cut(thread_id + 1);
       float* const base = reinterpret_cast<float*>(scratch) + thread_id * thread_words_;
@@ -144,6 +148,29 @@ class AttentionOp final : public Op {
     static constexpr bool kPairs = Panels::kPairs;
     static constexpr std::int64_t words(std::int64_t k) { return Panels::words(k); }
 
+    // Both products of sequences of a kind.
+    struct Products {
+      Products(const AttentionShape& shape, const Geometry& g)
+          : geometry(g),
+            scores(Acc::kind, geometry, kAllScoreColumns),
+            context(Acc::kind, geometry, shape.head_dim) {}
+      Geometry geometry;
+      PanelProduct scores, context;
+    };
+    const Products& products(std::int64_t length) const {
+      return length < kLongSequence ? short_ : long_;
+    }
+    // Rows of a block at most where queries see different keys.
+    std::int64_t tallest() const {
+      return std::max(short_.geometry.max_rows, long_.geometry.max_rows);
+    }
+    // Where threads may share a head. If the blocks of short sequences have another height, those
+    // are not divided.
+    QueryBlocks blocks() const {
+      const bool alike = short_.geometry.max_rows == long_.geometry.max_rows;
+      return {long_.geometry.max_rows, alike ? 0 : kLongSequence};
+    }
+
     // A head of the sequence that spans `tokens`: first come those of Q, then those of K and V.
     MatrixView<const float> head_rows(const Frame& frame, Range tokens,
                                       std::int64_t head) const noexcept {
@@ -167,6 +194,7 @@ class AttentionOp final : public Op {
       const MatrixView<float> qkv = frame.floats(op_.inputs[0]), out = frame.floats(op_.output);
       const std::int64_t d = shape_.head_dim, length = tokens.size();
       const std::int64_t q_cols = panels_.columns(d);
+      const Products& product = products(length);
       const float* const q = qkv.data + tokens.begin * qkv.row_stride + head * q_cols;
       float* const keys = scratch + keys_;
       float* const values = scratch + values_;
@@ -184,10 +212,10 @@ class AttentionOp final : public Op {
       if (relative_) {
         const MatrixView<const float> k =
             panels_.rows(head_rows(frame, tokens, shape_.q_heads + head), scratch + rounded_);
-        relative = relative_.begin(head, positions, k, scores_, scratch + relative_scratch_,
+        relative = relative_.begin(head, positions, k, product.scores, scratch + relative_scratch_,
                                    scratch + rounded_);
       }
-      const std::int64_t tallest = geometry_.max_rows;
+      const std::int64_t tallest = product.geometry.max_rows;
       const std::int64_t fit = kScoreBytes / (score_stride(length) * kFloat) / tallest * tallest;
       const BalancedSplit blocks = BalancedSplit::split(rows.size(), std::max(fit, tallest));
       std::int64_t row = rows.begin;
@@ -201,9 +229,9 @@ class AttentionOp final : public Op {
             {q + row * qkv.row_stride, count, q_cols, qkv.row_stride, 1}, scratch + rounded_);
         {
           const PhaseTimer timer(Phase::scores);
-          scores_.run(queries, keys + seen.begin * words(d), words(d),
-                      {score, count, round_up(n, kKeyPadding), stride, 1});
-          if (relative_) relative_.begin_rows(relative, queries, scores_);
+          product.scores.run(queries, keys + seen.begin * words(d), words(d),
+                             {score, count, round_up(n, kKeyPadding), stride, 1});
+          if (relative_) relative_.begin_rows(relative, queries, product.scores);
         }
         const MatrixView<float> p = probability_rows({score, count, n, stride, 1}, scratch);
         {
@@ -225,8 +253,8 @@ class AttentionOp final : public Op {
                                         count, d, out.row_stride, 1};
         {
           const PhaseTimer timer(Phase::context);
-          context_.run({p.data, count, p.cols, p.row_stride, 1},
-                       values + words(seen.begin) * kPanelColumns, words(length), context);
+          product.context.run({p.data, count, p.cols, p.row_stride, 1},
+                              values + words(seen.begin) * kPanelColumns, words(length), context);
         }
         if (kPairs) divide_rows(context, score, stride);
         row += count;
@@ -289,8 +317,7 @@ class AttentionOp final : public Op {
 
     const AttentionOp& op_;
     const AttentionShape& shape_;
-    const Geometry geometry_;
-    const PanelProduct scores_, context_;
+    const Products short_, long_;
     const simd::RowKernels& kernels_;
     const Panels panels_;
     const RelativeScores<Acc> relative_;

@@ -75,8 +75,8 @@ Range visible_keys(const AttentionShape& shape, const std::int32_t* positions, s
   return keys;
 }
 
-QueryPosition cut_attention(const AttentionShape& shape, const RunArgs& args, std::int64_t step,
-                            int part, int parts) noexcept {
+QueryPosition cut_attention(const AttentionShape& shape, const RunArgs& args,
+                            const QueryBlocks& blocks, int part, int parts) noexcept {
   const auto length = [&](std::int64_t s) {
     return static_cast<std::int64_t>(args.offsets[s + 1]) - args.offsets[s];
   };
@@ -92,7 +92,8 @@ QueryPosition cut_attention(const AttentionShape& shape, const RunArgs& args, st
       left -= head_work * heads;
       continue;
     }
-    const std::int64_t row = round_up(rows_within(shape, t, left % head_work), step);
+    const std::int64_t rows = rows_within(shape, t, left % head_work);
+    const std::int64_t row = round_up(rows, t < blocks.least_tokens ? t : blocks.rows);
     if (row < t) return {s, left / head_work, row};
     const std::int64_t next = left / head_work + 1;
     return next < heads ? QueryPosition{s, next, 0} : QueryPosition{s + 1, 0, 0};

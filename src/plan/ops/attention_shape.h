@@ -24,9 +24,15 @@ struct QueryPosition {
   friend auto operator<=>(const QueryPosition&, const QueryPosition&) = default;
 };
 
+// How the rows of a head may be divided: at multiples of `rows`, and not at all where a sequence
+// has fewer than `least_tokens`.
+struct QueryBlocks {
+  std::int64_t rows, least_tokens;
+};
+
 // The position before which `part` of `parts` of the work of a run lies, a query costing as much as
-// it sees keys. Rows inside a sequence are multiples of `step`.
-QueryPosition cut_attention(const AttentionShape& shape, const RunArgs& args, std::int64_t step,
-                            int part, int parts) noexcept;
+// it sees keys.
+QueryPosition cut_attention(const AttentionShape& shape, const RunArgs& args,
+                            const QueryBlocks& blocks, int part, int parts) noexcept;
 
 }  // namespace fbg
