@@ -9,7 +9,7 @@ lose accuracy. For a linear layer y = x w and any factors s > 0 of its K input c
 makes the channels of x about equally large. The weights become less so, but they have a scale per
 column (Xiao et al., 2022, arXiv:2211.10438, with exponent 0.5; the paper takes max |x_k| instead of
 the root mean square, which is less accurate here: docs/quantization.md). The exponent of int4
-weights, whose errors outweigh those of x, is smaller: 0.35. Rows are divided by s when
+weights, whose errors outweigh those of x, is smaller: 0.25. Rows are divided by s when
 they are quantized. If x is linear in the output of another layer, the weights and the bias of that
 layer are divided instead. The size of x_k has to be observed first.
 """
@@ -24,17 +24,25 @@ import numpy.typing as npt
 
 from fbg import _fbg
 from fbg.checkpoints.weights import UnpackedWeight
+from fbg.compression.int4_rounding import round_int4
 from fbg.compression.linear import Linear
 from fbg.compression.rounding import round_to_gram
-from fbg.matmul.weights import INT4, QUANTIZED, WEIGHT_LIMITS, PackedWeight
+from fbg.matmul.weights import INT4_DTYPES, QUANTIZED, PackedWeight
 from fbg.progress import Progress
 
-__all__ = ["Inputs", "SmoothingGroup", "compress_linears"]
+__all__ = [
+    "Factors",
+    "Inputs",
+    "SmoothingGroup",
+    "choose_factors",
+    "compress_linears",
+    "pack_int4",
+]
 
 Floats = npt.NDArray[np.float32]
 Doubles = npt.NDArray[np.float64]
 
-INT8_EXPONENT, INT4_EXPONENT = 0.5, 0.35
+INT8_EXPONENT, INT4_EXPONENT = 0.5, 0.25
 LOG_LIMIT = 10.0  # of |log s|, so that no product with a factor overflows
 
 
@@ -73,7 +81,7 @@ class Inputs:
 
 
 @dataclass
-class _Factors:
+class Factors:
     """The factors of linear layers, by their names.
 
     rows: factors by which the rows of int8 weights are multiplied.
@@ -105,7 +113,7 @@ def compress_linears(
     """
     unpacked = {linear.name: linear for linear in linears}
     observed = inputs or {}
-    factors = _choose_factors(unpacked, dtypes, num_threads, groups, observed)
+    factors = choose_factors(unpacked, dtypes, num_threads, groups, observed)
     packed = {}
     for name, linear in unpacked.items():
         weight, divisor, rows = _unpacked(linear), factors.columns.get(name), factors.rows.get(name)
@@ -126,14 +134,15 @@ def compress_linears(
     return packed
 
 
-def _choose_factors(
+def choose_factors(
     linears: Mapping[str, Linear],
     dtypes: Mapping[str, str],
     num_threads: int,
     groups: Iterable[SmoothingGroup],
     inputs: Mapping[str, Inputs],
-) -> _Factors:
-    chosen = _Factors()
+) -> Factors:
+    """Return the factors of linear layers with the dtypes `dtypes`; inputs: what they read."""
+    chosen = Factors()
     # Groups with a producer come first, because they change the weights of that layer, on which its
     # own factors depend.
     for group in sorted(groups, key=lambda group: group.producer is None):
@@ -174,16 +183,19 @@ def smoothing_factors(x: Inputs, largest: Floats, exponent: float = INT8_EXPONEN
 
 
 def _round_by_gram(weight: Floats, gram: Floats, dtype: str) -> PackedWeight:
-    """Round so that errors cancel, with the scales that weights rounded to nearest would have."""
+    """Round a matrix (K, N) so that errors cancel on data with a Gram matrix (K, K)."""
     if dtype == "int8":
         scale = np.abs(weight).max(axis=0) / np.float32(127)
         scale[scale < np.finfo(np.float32).tiny] = 1
         return _fbg.pack_b_int8(round_to_gram(weight, scale, gram), scale, None, per_column=True)
-    columns = np.array(weight.T, order="C")
-    nearest = _fbg.pack_linear([columns], dtype, None, None, WEIGHT_LIMITS[dtype], False, 1)
-    assert isinstance(nearest, INT4)
-    scale = nearest.scale.view(np.float16).astype(np.float32)
-    scale[scale == 0] = 1
-    steps = scale.repeat(nearest.group, axis=0)[: len(weight)]
-    rounded = round_to_gram(weight, steps, gram, -8, 7)
-    return _fbg.pack_b_int4(rounded, nearest.scale, nearest.group)
+    return pack_int4(weight, gram, dtype)[0]
+
+
+def pack_int4(weight: Floats, gram: Floats, dtype: str) -> tuple[PackedWeight, Floats]:
+    """Round a matrix (K, N) to a dtype of 4 bits so that errors cancel on data with a Gram matrix
+    (K, K). Return it packed, and the weights that it stands for.
+    """
+    group = next(group for group, name in INT4_DTYPES.items() if name == dtype)
+    rounded, scale = round_int4(weight, gram, group)
+    steps = scale.astype(np.float32).repeat(group, axis=0)[: len(weight)]
+    return _fbg.pack_b_int4(rounded, scale.view(np.uint16), group), rounded * steps

@@ -26,6 +26,12 @@ from fbg.model.directory import find_directory
 from fbg.model.load_net import is_net, load_net
 from fbg.model.model import Model
 from fbg.model.observe import observe, random_sequences
+from fbg.model.sequential import (
+    compress_sequentially,
+    is_sequential,
+    sequences_within_budget,
+)
+from fbg.model.synthetic import typical_sequences
 from fbg.networks.config import EncoderConfig
 from fbg.networks.registry import read_checkpoint, read_config, read_saved
 from fbg.networks.static import read_static_config
@@ -50,6 +56,7 @@ METHODS = {
 }
 SMOOTHED = "; channels smoothed by random token ids (SmoothQuant)"
 CALIBRATED = "; channels smoothed by texts, weights rounded by their Gram matrices (GPTQ)"
+SEQUENTIAL = "; layers rounded in turn by {}, each making up for earlier errors (GPTQ)"
 
 
 def load(
@@ -79,7 +86,9 @@ def load(
     num_threads: that of every call; None follows `fbg.set_num_threads`.
     smooth: whether "int8" and "int4" equalize the input channels of linear layers before they round
         the weights (SmoothQuant, arXiv:2211.10438). The sizes of the channels are observed in a
-        float32 run on random token ids, which are always the same, so no data is needed.
+        float32 run on random token ids, which are always the same, so no data is needed. Layers of
+        "int4" are rounded in turn, and each makes up for the errors of those before it on synthetic
+        sequences of the vocabulary, which takes seconds.
     calibrate: about 100 texts similar to those that the model will process, with "int8" or "int4".
         Channels are observed on them, and weights are rounded so that their errors cancel (GPTQ,
         arXiv:2210.17323). This is more accurate, and takes seconds.
@@ -266,18 +275,28 @@ def _read_and_compress(
     unpacked = read_checkpoint(directory, config, threads, adapter)
     higher = choose_layers(list(linears(unpacked)), options.patterns)
     method = METHODS.get(dtype, f"weights: rounded to {dtype}")
-    inputs = None
+    inputs, sequences = None, []
     if dtype in QUANTIZED and options.smooth:
-        method += SMOOTHED if options.texts is None else CALIBRATED
-        if options.texts is None:
+        sequential = is_sequential(unpacked, dtype)
+        if sequential:
+            method += SEQUENTIAL.format("synthetic tokens" if options.texts is None else "texts")
+        else:
+            method += SMOOTHED if options.texts is None else CALIBRATED
+        if options.texts is None and sequential:
+            count = sequences_within_budget(unpacked)
+            sequences = typical_sequences(config, tokenizer, unpacked.embeddings.word, count)
+        elif options.texts is None:
             sequences = random_sequences(config, tokenizer.frame)
         else:
             sequences = _calibration(tokenizer(options.texts), config.vocab_size)
-        inputs = observe(unpacked, sequences, threads, options.texts is not None, progress)
+        if not sequential:
+            inputs = observe(unpacked, sequences, threads, options.texts is not None, progress)
     if adapter is not None:
         method += f"; adapter: {adapter.name}"
     if higher:
         method += f"; higher precision: {higher}"
+    if sequences and inputs is None:
+        return compress_sequentially(unpacked, dtype, higher, sequences, threads, progress), method
     return compress(unpacked, dtype, higher, threads, inputs, progress), method
 
 

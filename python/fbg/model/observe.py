@@ -7,7 +7,7 @@ weights is packed at any time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +21,7 @@ from fbg.networks.transformer import Embeddings, Layer, Transformer, linears, li
 from fbg.progress import Progress
 from fbg.runtime.batches import PackedBatch, chunks, pack_sequences
 
-__all__ = ["observe", "random_sequences"]
+__all__ = ["PartRunner", "add_part", "batches_of", "observe", "random_sequences"]
 
 Floats = npt.NDArray[np.float32]
 Indices = npt.NDArray[np.int32]
@@ -73,12 +73,12 @@ def observe(
     # Layers that share weights also share their inputs, and a sum depends on its order.
     shared = len({id(layer) for layer in transformer.layers}) < len(transformer.layers)
     padding = transformer.config.pad_token_id
-    for group in _groups(sequences, padding, 1 if shared else KEPT_TOKENS):
+    for group in batches_of(sequences, padding, 1 if shared else KEPT_TOKENS):
         observer.run(group)
     return inputs
 
 
-def _groups(
+def batches_of(
     sequences: Sequence[Indices], padding: int | None, kept_tokens: int
 ) -> Iterator[list[PackedBatch]]:
     """Pack sequences into runs; yields those that go through each layer together."""
@@ -105,10 +105,10 @@ class _Observer:
     ) -> None:
         self._transformer = transformer
         self._inputs = inputs
+        self._runner = PartRunner(transformer.config, num_threads)
         self._num_threads = num_threads
         self._done, self._total = 0, total
         self._progress = progress
-        self._arrays: dict[tuple[int, int], Floats] = {}  # reused: new memory costs page faults
 
     def run(self, runs: Sequence[PackedBatch]) -> None:
         transformer = self._transformer
@@ -117,53 +117,88 @@ class _Observer:
             linear.name: n for n, part in enumerate(parts) for linear in linears_of(part).values()
         }
         weights: dict[str, PackedWeight] = {}  # layers that share theirs pack them once
-        hidden = self._run_part(runs, weights, transformer.build_embeddings, None)
-        for index in range(len(transformer.layers)):
-
-            def build(graph: _fbg.Graph, index: int = index) -> int:
-                x = graph.input(transformer.config.hidden_size)
-                return transformer.build_layer(graph, index, x)
-
-            hidden = self._run_part(runs, weights, build, hidden)
-            for name in [name for name in weights if last_part[name] <= index + 1]:
+        hidden: list[Floats] | None = None
+        for index in range(len(parts)):
+            graph = ObservedGraph(weights, self._num_threads)
+            result = add_part(graph, transformer, index)
+            hidden = self._run_part(runs, graph, result, hidden)
+            for name in [name for name in weights if last_part[name] <= index]:
                 del weights[name]
 
     def _run_part(
         self,
         runs: Sequence[PackedBatch],
-        weights: dict[str, PackedWeight],
-        build: Callable[[_fbg.Graph], int],
+        graph: ObservedGraph,
+        result: int,
         hidden: list[Floats] | None,
     ) -> list[Floats]:
         """Run the embeddings, or a layer on the hidden states of all runs; return its results."""
-        graph = ObservedGraph(weights, self._num_threads)
-        result = build(graph)
+        width = {b: readers[0].weight.shape[0] for b, readers in graph.readers.items()}
+
+        def add(number: int, values: Mapping[int, Floats]) -> None:
+            for buffer, readers in graph.readers.items():
+                for linear in readers:
+                    self._inputs[linear.name].add(values[buffer], self._num_threads)
+            self._done += runs[number].tokens
+            if self._progress is not None:
+                self._progress("observing", self._done, self._total)
+
+        return self._runner.run(graph, result, runs, hidden, width, add)
+
+
+def add_part(graph: _fbg.Graph, transformer: Transformer, index: int) -> int:
+    """Add a part of a network to an empty graph; return the buffer of its hidden states.
+
+    index: 0 for the embeddings, n for the n-th layer, whose input is the first buffer.
+    """
+    if index == 0:
+        return transformer.build_embeddings(graph)
+    return transformer.build_layer(graph, index - 1, graph.input(transformer.config.hidden_size))
+
+
+class PartRunner:
+    """Runs graphs of parts of a network, and shows some of their buffers."""
+
+    def __init__(self, config: EncoderConfig, num_threads: int) -> None:
+        self._config = config
+        self._num_threads = num_threads
+        self._arrays: dict[tuple[int, int], Floats] = {}  # reused: new memory costs page faults
+
+    def run(
+        self,
+        graph: ObservedGraph,
+        result: int,
+        runs: Sequence[PackedBatch],
+        hidden: list[Floats] | None,
+        widths: Mapping[int, int],
+        receive: Callable[[int, Mapping[int, Floats]], None],
+    ) -> list[Floats]:
+        """Run a graph on each run; return what is in the buffer `result` after each.
+
+        hidden: the hidden states of each run that the graph reads, or None for the embeddings.
+        widths: the columns of the buffers to show. receive: called with the number of each run and
+            these buffers, which are overwritten after the call.
+        """
         own_input = None if hidden is None else 0  # the first buffer of a graph is its input
-        observed = [buffer for buffer in graph.readers if buffer != own_input]
-        width = {b: graph.readers[b][0].weight.shape[0] for b in observed}
-        width[result] = self._transformer.config.hidden_size
-        for buffer in width:
+        shown = {b: width for b, width in widths.items() if b not in (own_input, result)}
+        for buffer in (*shown, result):
             graph.output(buffer)
+        width = widths.get(result, self._config.hidden_size)
         tokens = max(run.tokens for run in runs)
-        length = self._transformer.config.max_length
-        plan = _fbg.Plan(graph, tokens, tokens, length, self._num_threads)
+        plan = _fbg.Plan(graph, tokens, tokens, self._config.max_length, self._num_threads)
         results = []
         for number, run in enumerate(runs):
             x = [] if hidden is None else [hidden[number]]
-            outputs = {
-                buffer: self._array(slot, run.tokens, width[buffer])
-                for slot, buffer in enumerate(observed)
+            values = {
+                buffer: self._array(slot, run.tokens, columns)
+                for slot, (buffer, columns) in enumerate(shown.items())
             }
-            outputs[result] = np.empty((run.tokens, width[result]), np.float32)
-            plan.run(*run.arrays, list(outputs.values()), self._num_threads, inputs=x)
-            results.append(outputs[result])
-            for buffer, readers in graph.readers.items():
-                values = x[0] if buffer == own_input else outputs[buffer]
-                for linear in readers:
-                    self._inputs[linear.name].add(values, self._num_threads)
-            self._done += run.tokens
-            if self._progress is not None:
-                self._progress("observing", self._done, self._total)
+            values[result] = np.empty((run.tokens, width), np.float32)
+            plan.run(*run.arrays, list(values.values()), self._num_threads, inputs=x)
+            results.append(values[result])
+            if own_input is not None:
+                values[own_input] = x[0]
+            receive(number, values)
         return results
 
     def _array(self, slot: int, tokens: int, columns: int) -> Floats:

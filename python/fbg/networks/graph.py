@@ -16,6 +16,7 @@ __all__ = [
     "LayerNorm",
     "Norm",
     "ObservedGraph",
+    "Reached",
     "RmsNorm",
     "add_activated",
     "add_linear",
@@ -46,23 +47,35 @@ class RmsNorm:
 Norm = LayerNorm | RmsNorm
 
 
-class ObservedGraph(_fbg.Graph):
-    """A graph of unpacked linear layers, which it packs in float32 and remembers.
+class Reached(Exception):
+    """A graph has all that the linear layer reads at which it was to end."""
 
-    weights: of the layers by name; those that are missing are added.
+
+class ObservedGraph(_fbg.Graph):
+    """A graph that packs unpacked linear layers in float32, and remembers what layers read.
+
+    weights: of the unpacked layers by name; those that are missing are added.
+    end: the name of a linear layer; building the graph raises `Reached` instead of adding it.
     """
 
-    def __init__(self, weights: dict[str, PackedWeight], num_threads: int) -> None:
+    def __init__(
+        self, weights: dict[str, PackedWeight], num_threads: int, end: str | None = None
+    ) -> None:
         super().__init__()
         self.readers: dict[int, list[Linear]] = {}  # of each buffer that linear layers read
+        self.residuals: dict[str, int] = {}  # buffers that layers add to their outputs, by name
         self._weights = weights
         self._num_threads = num_threads
+        self._end = end
 
     def packed(self, linear: Linear, x: int) -> PackedWeight:
         """Return the weight of a layer that reads buffer x; raises ModelError."""
         self.readers.setdefault(x, []).append(linear)
+        if linear.name == self._end:
+            raise Reached
+        if not isinstance(linear.weight, UnpackedWeight):
+            return linear.packed
         if linear.name not in self._weights:
-            assert isinstance(linear.weight, UnpackedWeight)
             self._weights[linear.name] = linear.weight.pack(
                 "float32", self._num_threads, stored=False
             )
@@ -77,6 +90,8 @@ def add_linear(
     residual: int | None = None,
 ) -> int:
     """Add activation(linear(x)) + residual. Of activations, only those of a linear layer."""
+    if isinstance(graph, ObservedGraph) and residual is not None:
+        graph.residuals[linear.name] = residual
     return graph.linear(
         x,
         graph.packed(linear, x) if isinstance(graph, ObservedGraph) else linear.packed,

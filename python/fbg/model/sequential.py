@@ -1,0 +1,203 @@
+"""Rounds a network to int4 layer after layer: each layer is rounded for what it reads behind layers
+that are already rounded, and makes up for their errors (compression/correction.py).
+
+The same tokens go through two networks, the exact one and the one that is being rounded. For each
+layer of the second, what it reads and the residual that it is added to are compared with the first.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from fbg.checkpoints.weights import UnpackedWeight
+from fbg.compression.correction import Pairs
+from fbg.compression.linear import Linear
+from fbg.compression.smoothing import Factors, Inputs, choose_factors, pack_int4
+from fbg.matmul.weights import QUANTIZED, WEIGHT_LIMITS, PackedWeight
+from fbg.model.observe import PartRunner, add_part, batches_of
+from fbg.networks.graph import ObservedGraph, Reached
+from fbg.networks.transformer import Transformer, linears, replace_linears
+from fbg.progress import Progress
+
+__all__ = ["MOST_TOKENS", "compress_sequentially", "is_sequential", "sequences_within_budget"]
+
+Floats = npt.NDArray[np.float32]
+Indices = npt.NDArray[np.int32]
+
+# What all linear layers of a block read is in memory for these: 400 MB where a token has 768
+# hidden states and 3072 wide ones.
+MOST_TOKENS = 16384
+# Sequences of synthetic tokens, times weights; and the limits of their number.
+BUDGET = 7e9
+FEWEST_SEQUENCES, MOST_SEQUENCES = 40, 640
+
+
+def is_sequential(transformer: Transformer, dtype: str) -> bool:
+    """Whether this is for a network and a dtype: for 4 bits, and layers that each run once."""
+    distinct = {id(layer) for layer in transformer.layers}
+    return dtype in QUANTIZED and dtype != "int8" and len(distinct) == len(transformer.layers)
+
+
+def sequences_within_budget(transformer: Transformer) -> int:
+    """Return how many sequences of synthetic tokens take seconds, and not minutes, to observe."""
+    weights = sum(int(np.prod(linear.weight.shape)) for linear in linears(transformer).values())
+    return int(np.clip(BUDGET / max(weights, 1), FEWEST_SEQUENCES, MOST_SEQUENCES))
+
+
+def compress_sequentially(
+    transformer: Transformer,
+    dtype: str,
+    higher: Mapping[str, str],
+    sequences: Sequence[Indices],
+    num_threads: int,
+    progress: Progress | None = None,
+) -> Transformer:
+    """Return a network of unpacked weights packed in `dtype`, one of 4 bits; raises ModelError.
+
+    higher: the dtypes of the linear layers that do not have `dtype`.
+    sequences: of token ids, none of them empty; those beyond MOST_TOKENS tokens are not used.
+    progress: called with "quantizing", and how many layers of how many are packed.
+    """
+    dtypes = {name: higher.get(name, dtype) for name in linears(transformer)}
+    kept: list[Indices] = []
+    tokens = 0
+    for sequence in sequences:
+        tokens += sequence.size
+        if kept and tokens > MOST_TOKENS:
+            break
+        kept.append(sequence)
+    work = _Work(transformer, dtypes, kept, num_threads, progress)
+    for index in range(len(transformer.layers) + 1):
+        work.advance(index)
+    return replace(replace_linears(transformer, work.packed), dtype=dtype)
+
+
+class _Work:
+    """Two networks, the hidden states of both, and the layers that are packed so far."""
+
+    def __init__(
+        self,
+        transformer: Transformer,
+        dtypes: Mapping[str, str],
+        sequences: Sequence[Indices],
+        num_threads: int,
+        progress: Progress | None,
+    ) -> None:
+        self.packed: dict[str, Linear] = {}
+        self._transformer = transformer
+        self._dtypes = dtypes
+        self._num_threads = num_threads
+        self._progress = progress
+        self._count = len(linears(transformer))
+        padding = transformer.config.pad_token_id
+        (self._runs,) = batches_of(sequences, padding, 2 * MOST_TOKENS + sequences[0].size)
+        self._runner = PartRunner(transformer.config, num_threads)
+        self._exact: list[Floats] | None = None  # hidden states of each run
+        self._rounded: list[Floats] | None = None
+
+    def advance(self, index: int) -> None:
+        """Pack the linear layers of a part, and send the tokens through it."""
+        weights: dict[str, PackedWeight] = {}
+        graph = ObservedGraph(weights, self._num_threads)
+        result = add_part(graph, self._transformer, index)
+        layers = {linear.name: linear for found in graph.readers.values() for linear in found}
+        widths = _widths(graph, self._transformer.config.hidden_size)
+        inputs = {name: Inputs.empty(x.weight.shape[0], False) for name, x in layers.items()}
+        exact: list[dict[int, Floats]] = []
+
+        def keep(number: int, values: Mapping[int, Floats]) -> None:
+            exact.append({buffer: values[buffer].copy() for buffer in widths})
+            for buffer, readers in graph.readers.items():
+                for linear in readers:
+                    inputs[linear.name].add(values[buffer], self._num_threads)
+
+        after = self._runner.run(graph, result, self._runs, self._exact, widths, keep)
+        groups = [g for g in self._transformer.smoothing_groups() if g.readers[0] in layers]
+        factors = choose_factors(layers, self._dtypes, self._num_threads, groups, inputs)
+        for name, linear in layers.items():
+            pairs = None
+            if self._dtypes[name] in QUANTIZED:
+                pairs = self._compare(index, linear, exact, factors, weights)
+            self.packed[name] = self._pack(linear, pairs, factors)
+            if self._progress is not None:
+                self._progress("quantizing", len(self.packed), self._count)
+        rounded = replace_linears(self._transformer, self.packed)
+        graph = ObservedGraph(weights, self._num_threads)
+        result = add_part(graph, rounded, index)
+        self._rounded = self._runner.run(
+            graph, result, self._runs, self._rounded, {}, lambda number, values: None
+        )
+        self._exact = after
+
+    def _compare(
+        self,
+        index: int,
+        linear: Linear,
+        exact: Sequence[Mapping[int, Floats]],
+        factors: Factors,
+        weights: dict[str, PackedWeight],
+    ) -> Pairs:
+        """Return sums over what a layer reads in both networks, divided by its factors."""
+        name, unpacked = linear.name, linear.weight
+        assert isinstance(unpacked, UnpackedWeight)
+        weight = unpacked.read(factors.columns.get(name))
+        if name in factors.rows:
+            weight = weight * factors.rows[name][:, None]
+        pairs = Pairs(weight)
+        inverse = 1 / factors.rows[name] if name in factors.rows else np.float32(1)
+        # Where no input is divided, an earlier layer that is already packed does it.
+        inverse_of_rounded = inverse if name in factors.scaled else np.float32(1)
+        divisor = factors.columns.get(name, np.float32(1))
+        graph = ObservedGraph(weights, self._num_threads, end=name)
+        with contextlib.suppress(Reached):
+            add_part(graph, replace_linears(self._transformer, self.packed), index)
+        (buffer,) = (b for b, found in graph.readers.items() if name in (x.name for x in found))
+        residual = graph.residuals.get(name)
+
+        def add(number: int, values: Mapping[int, Floats]) -> None:
+            error = None
+            if residual is not None:
+                error = (exact[number][residual] - values[residual]) / divisor
+            rounded = values[buffer] * inverse_of_rounded
+            pairs.add(exact[number][buffer] * inverse, rounded, error)
+
+        widths = _widths(graph, self._transformer.config.hidden_size)
+        widths = {b: width for b, width in widths.items() if b in (buffer, residual)}
+        if self._rounded is not None and not widths.keys() - {0}:  # what the part itself reads
+            for number, hidden in enumerate(self._rounded):
+                add(number, {0: hidden})
+            return pairs
+        self._runner.run(graph, buffer, self._runs, self._rounded, widths, add)
+        return pairs
+
+    def _pack(self, linear: Linear, pairs: Pairs | None, factors: Factors) -> Linear:
+        """Pack a layer; `pairs` is what it reads if it has 4 bits."""
+        name, unpacked, dtype = linear.name, linear.weight, self._dtypes[linear.name]
+        assert isinstance(unpacked, UnpackedWeight)
+        divisor, rows = factors.columns.get(name), factors.rows.get(name)
+        bias = linear.bias
+        if bias is not None and divisor is not None:
+            bias = bias / divisor
+        packed = None
+        if pairs is not None and pairs.is_finite:
+            target = pairs.corrected(bias is not None)
+            if np.abs(target).max(initial=0) <= WEIGHT_LIMITS[dtype]:
+                gram = pairs.gram_of(bias is not None)
+                packed, rounded = pack_int4(target, gram, dtype)
+                if bias is not None:
+                    bias = bias + pairs.bias_change(rounded)
+        if packed is None:
+            packed = unpacked.pack(dtype, self._num_threads, divisor, rows)
+        scale = np.float32(1) / rows if rows is not None and name in factors.scaled else None
+        return replace(linear, weight=packed, bias=bias, channel_scale=scale)
+
+
+def _widths(graph: ObservedGraph, hidden: int) -> dict[int, int]:
+    """Return the columns of the buffers that linear layers read, or that are added to theirs."""
+    widths = dict.fromkeys(graph.residuals.values(), hidden)
+    return widths | {b: found[0].weight.shape[0] for b, found in graph.readers.items()}

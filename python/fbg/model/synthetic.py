@@ -1,0 +1,100 @@
+"""Sequences of token ids that resemble text as far as a model's vocabulary tells, without any text.
+
+Vocabularies are sorted by frequency, roughly, so that Zipf's law gives each token a probability
+by its rank. Each sequence has a topic, a token: those with similar embeddings are more probable in
+it, because hidden states of text that is about something differ from those of unrelated words.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from fbg.model.observe import random_sequences
+from fbg.networks.config import EncoderConfig
+from fbg.text.tokenization import TextTokenizer
+
+__all__ = ["typical_sequences"]
+
+Floats = npt.NDArray[np.float32]
+Doubles = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.int32]
+
+SHORTEST, LONGEST = 6, 42  # tokens of a sequence
+OFFSET = 10.0  # added to ranks
+MOST_TOKENS = 30000  # of the vocabulary, those of the least ids
+PUNCTUATION = {".": 0.045, ",": 0.05}  # relative to all words together
+OTHERS_RANK = 5000.0  # of digits, symbols and single letters
+MARKS = "#\u0120\u2581"  # by which tokens say that they begin a word, or do not
+TOPIC_POWER = 0.7  # of probabilities: topics are rarer tokens than others
+TOPIC_WIDTH = 0.1  # a token whose cosine with the topic is larger by this is e times as probable
+
+
+def typical_sequences(
+    config: EncoderConfig, tokenizer: TextTokenizer, table: Floats, count: int
+) -> list[Indices]:
+    """Return `count` sequences, the same ones each time; uniformly random ones without a tokenizer.
+
+    table: (V, E), the embeddings of tokens.
+    """
+    frame = tokenizer.frame
+    if not tokenizer.is_present or config.max_length < SHORTEST:
+        return random_sequences(config, frame)
+    ids, probability = _vocabulary(tokenizer, config.vocab_size)
+    if ids.size == 0:
+        return random_sequences(config, frame)
+    directions = table[ids].astype(np.float32)
+    directions -= directions.mean(axis=0)
+    norms = np.linalg.norm(directions, axis=1, keepdims=True)
+    directions /= np.where(norms > 0, norms, 1)
+
+    # The raw bit stream of PCG64 is the one that NumPy promises never to change.
+    stream = np.random.PCG64(0)
+    topics = _draw(_uniform(stream, count), probability**TOPIC_POWER)
+    longest = min(LONGEST, config.max_length)
+    lengths = SHORTEST + (_uniform(stream, count) * (longest + 1 - SHORTEST)).astype(np.int64)
+    sequences = []
+    for topic, length in zip(topics, lengths, strict=True):
+        likely = probability * np.exp((directions @ directions[topic]) / TOPIC_WIDTH)
+        sequence = ids[_draw(_uniform(stream, int(length)), likely)]
+        if 2 <= frame.size < length and frame.max() < config.vocab_size:
+            sequence[0], sequence[1 - frame.size :] = frame[0], frame[1:]
+        sequences.append(sequence)
+    return sequences
+
+
+def _vocabulary(tokenizer: TextTokenizer, size: int) -> tuple[Indices, Doubles]:
+    """Return the ids of tokens of text, and how probable they are, relative to each other."""
+    tokens = tokenizer.tokens(range(size))
+    plain = np.array([_is_plain(token) for token in tokens])
+    ids = np.flatnonzero(plain)[:MOST_TOKENS].astype(np.int32)
+    texts = [tokens[i].lstrip(MARKS) for i in ids]
+    words = np.array([len(text) > 1 and text.isalpha() for text in texts], bool)
+    rank = np.where(words, np.cumsum(words) - 1, OTHERS_RANK)
+    probability: Doubles = np.divide(1.0, rank + OFFSET, dtype=np.float64)
+    total = probability.sum()
+    for place, text in enumerate(texts):
+        if text in PUNCTUATION:
+            probability[place] = PUNCTUATION[text] * total
+    return ids, probability
+
+
+def _is_plain(token: str) -> bool:
+    """Whether a token is neither empty nor of a meaning of its own, such as "[CLS]" or "</s>"."""
+    return bool(token) and not (
+        len(token) > 2 and (token[0], token[-1]) in (("[", "]"), ("<", ">"))
+    )
+
+
+def _uniform(stream: np.random.PCG64, count: int) -> Doubles:
+    """Return numbers in [0, 1)."""
+    numbers: Doubles = (stream.random_raw(count) >> np.uint64(11)).astype(np.float64)
+    return numbers * 2.0**-53
+
+
+def _draw(uniform: Doubles, probability: Doubles) -> npt.NDArray[np.int64]:
+    """Return indices drawn with probabilities that need not add up to 1."""
+    ends = np.cumsum(probability)
+    found = np.searchsorted(ends, uniform * ends[-1], side="right")
+    drawn: npt.NDArray[np.int64] = np.minimum(found, len(ends) - 1)
+    return drawn
