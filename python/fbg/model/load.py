@@ -85,10 +85,8 @@ def load(
         bfloat16 if the CPU has AVX512-BF16. None: the dtype of a saved model, otherwise "float32".
     num_threads: that of every call; None follows `fbg.set_num_threads`.
     smooth: whether "int8" and "int4" equalize the input channels of linear layers before they round
-        the weights (SmoothQuant, arXiv:2211.10438). The sizes of the channels are observed in a
-        float32 run on random token ids, which are always the same, so no data is needed. Layers of
-        "int4" are rounded in turn, and each makes up for the errors of those before it on synthetic
-        sequences of the vocabulary, which takes seconds.
+        the weights (SmoothQuant, arXiv:2211.10438), as observed on token ids that are always the
+        same. On those, each layer of "int4" also makes up for the errors of the layers before it.
     calibrate: about 100 texts similar to those that the model will process, with "int8" or "int4".
         Channels are observed on them, and weights are rounded so that their errors cancel (GPTQ,
         arXiv:2210.17323). This is more accurate, and takes seconds.
