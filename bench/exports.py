@@ -70,6 +70,8 @@ class Exports:
 
         transformers.utils.logging.disable_progress_bar()
         transformers.utils.logging.set_verbosity_error()  # not that a pooler is left out
+        if self.config["model_type"] == "deberta-v2":
+            attention = "eager"  # it has no other
         pooled = self.config["model_type"] in WITH_POOLER
         pooler = {"add_pooling_layer": self.pooler} if pooled else {}
         model = transformers.AutoModel.from_pretrained(
@@ -157,7 +159,10 @@ def _export(model: Any, feed: dict[str, Array], path: Path) -> None:
             self.model = model
 
         def forward(self, *inputs: Any) -> Any:
-            result = self.model(**dict(zip(feed, inputs, strict=True)))
+            given = dict(zip(feed, inputs, strict=True))
+            if model.config.model_type == "gemma3_text":
+                given["attention_mask"] = _gemma_masks(model.config, given["attention_mask"])
+            result = self.model(**given)
             return tuple(result[name] for name in outputs)
 
     dynamic = {0: "batch", 1: "length"}
@@ -172,3 +177,17 @@ def _export(model: Any, feed: dict[str, Array], path: Path) -> None:
             opset_version=17,
             dynamo=False,
         )
+
+
+def _gemma_masks(config: Any, mask: Any) -> dict[str, Any]:
+    """What the model makes of a mask itself, in operations that an export can follow."""
+    import torch
+
+    places = torch.arange(mask.shape[1])
+    near = (places[None, :] - places[:, None]).abs() < config.sliding_window
+    every = mask[:, None, None, :].bool().expand(-1, 1, mask.shape[1], -1)
+
+    def scores(seen: Any) -> Any:
+        return torch.zeros(seen.shape).masked_fill(~seen, torch.finfo(torch.float32).min)
+
+    return {"full_attention": scores(every), "sliding_attention": scores(every & near)}
