@@ -65,6 +65,11 @@ def own(model: Path, calibrating: list[str]) -> Iterator[tuple[str, Embed]]:
             f"fbg int8, calibrate={len(calibrating)} texts",
             {"dtype": "int8", "calibrate": calibrating},
         ),
+        ("fbg int4, no data (default)", {"dtype": "int4"}),
+        (
+            f"fbg int4, calibrate={len(calibrating)} texts",
+            {"dtype": "int4", "calibrate": calibrating},
+        ),
     )
     for name, options in ways:
         loaded = fbg.load(model, **options)
