@@ -87,13 +87,15 @@ std::vector<int> last_uses(Ops ops) {
 }
 
 // Which buffer's memory each buffer uses: its own, or that of the input it replaces. `outside`:
-// buffers in the caller's memory.
-std::vector<Buffer> assign_storage(Ops ops, std::span<const int> last_use,
+// buffers in the caller's memory. A buffer that the plan narrows has shorter rows than its input:
+// threads would overwrite what others have yet to read.
+std::vector<Buffer> assign_storage(Ops ops, std::span<const BufferShape> shapes,
+                                   std::span<const ValueType> types, std::span<const int> last_use,
                                    std::span<const Buffer> outside) {
   std::vector<Buffer> storage(ops.size());
   std::iota(storage.begin(), storage.end(), 0);
   for (std::size_t i = 0; i < ops.size(); ++i) {
-    if (!ops[i]->in_place) continue;
+    if (!ops[i]->in_place || types[i] != shapes[i].type) continue;
     const Buffer source = ops[i]->inputs[0];
     const bool dies_here = last_use[static_cast<std::size_t>(source)] == static_cast<int>(i);
     if (dies_here && !contains(outside, source) && !contains(outside, static_cast<Buffer>(i)))
@@ -133,7 +135,7 @@ Plan::Plan(const Graph& graph, const Capacity& capacity, Features features)
   for (const auto& op : ops)
     if (op->constant()) outside.push_back(op->output);
   const std::vector<int> last_use = last_uses(ops);
-  const std::vector<Buffer> storage = assign_storage(ops, last_use, outside);
+  const std::vector<Buffer> storage = assign_storage(ops, shapes, types, last_use, outside);
 
   // Entries 0..n-1 are buffers, n..2n-1 the scratch of each step. What lies in the caller's memory
   // takes no bytes, and a buffer in the memory of another only prolongs that one's life.

@@ -219,6 +219,29 @@ TEST(AttentionMask, AWindowKeepsOutWhatIsNotFinite) {
   });
 }
 
+TEST(Rotate, RoundsForAttentionWithTheBitsOfFloats) {
+  // Rows that are held as bfloat16 are shorter than those they are computed from.
+  Random random;
+  const AttentionShape heads{4, 2, 64};
+  const Tables tables(heads.columns(), random);
+  const Values angles = random.values(kPositions * 64), gamma = random.values(64);
+  const Input in = random_input(random, {1, 33, 70, 3});
+  const auto build = [&](bool floats) {
+    Graph graph;
+    const SharedMatrix weights = shared(gamma, 1, 64);
+    const Buffer normed = graph.norm_heads(tables.embed(graph), heads, weights, weights, 1e-6f);
+    const Buffer turned = graph.rotate(normed, heads, shared(angles, kPositions, 64));
+    if (floats) graph.add(turned, turned);  // does not round what it reads
+    graph.output(graph.attention(turned, heads, {true, {}, {}, {}, {}}));
+    return graph;
+  };
+  on_every_isa([&] {
+    const Graph narrow = build(false), wide = build(true);
+    const Values want = run(wide, in, 107);
+    for (int threads : {1, 2, 3, 7}) EXPECT_EQ(run(narrow, in, 107, threads), want);
+  });
+}
+
 TEST(Rotate, TurnsPairsOfQueriesAndKeysByTheirPlace) {
   Random random;
   for (const std::int64_t d : {2, 6, 32, 38}) {

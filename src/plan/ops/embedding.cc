@@ -17,7 +17,7 @@ class EmbeddingOp final : public Op {
 
   std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
     return make_row_step(
-        output, context.features, [this](const auto& k, const Frame& frame, std::int64_t row) {
+        output, context, [this](const auto& k, const Frame& frame, std::int64_t row, float* y) {
           const RunArgs& args = frame.args;
           const float* const word = word_.row(args.ids[row]);
           const float* const position =
@@ -25,10 +25,9 @@ class EmbeddingOp final : public Op {
           const float* const type = type_.data ? type_.row(args.types[row]) : nullptr;
           const auto n = static_cast<std::size_t>(word_.cols);
           if (position || type)
-            k.add_rows(word, position ? position : type, position ? type : nullptr, n,
-                       row_of(frame[output], row));
+            k.add_rows(word, position ? position : type, position ? type : nullptr, n, y);
           else
-            std::copy_n(word, n, row_of(frame[output], row));
+            std::copy_n(word, n, y);
         });
   }
 

@@ -26,12 +26,13 @@ class LayerNormOp final : public Op {
 
   std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
     return make_row_step(
-        output, context.features,
-        [this](const RowKernels& k, const Frame& frame, std::int64_t row) {
+        output, context, gamma_.cols,
+        [this](const RowKernels& k, const Frame& frame, std::int64_t row, float* y) {
           k.layer_norm(row_of(frame[inputs[0]], row), gamma_.data.get(), beta_.data.get(), eps_,
-                       static_cast<std::size_t>(gamma_.cols), row_of(frame[output], row));
+                       static_cast<std::size_t>(gamma_.cols), y);
         });
   }
+  bool can_write_bfloat16() const override { return true; }
 
  private:
   const SharedMatrix gamma_;
@@ -47,13 +48,14 @@ class RmsNormOp final : public Op {
   }
 
   std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
-    return make_row_step(output, context.features,
-                         [this](const RowKernels& k, const Frame& frame, std::int64_t row) {
-                           k.rms_norm(row_of(frame[inputs[0]], row), gamma_.data.get(), eps_,
-                                      static_cast<std::size_t>(gamma_.cols),
-                                      row_of(frame[output], row));
-                         });
+    return make_row_step(
+        output, context, gamma_.cols,
+        [this](const RowKernels& k, const Frame& frame, std::int64_t row, float* y) {
+          k.rms_norm(row_of(frame[inputs[0]], row), gamma_.data.get(), eps_,
+                     static_cast<std::size_t>(gamma_.cols), y);
+        });
   }
+  bool can_write_bfloat16() const override { return true; }
 
  private:
   const SharedMatrix gamma_;
@@ -74,10 +76,9 @@ class NormHeadsOp final : public Op {
 
   std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
     return make_row_step(
-        output, context.features,
-        [this](const RowKernels& k, const Frame& frame, std::int64_t row) {
+        output, context, shape_.columns(),
+        [this](const RowKernels& k, const Frame& frame, std::int64_t row, float* y) {
           const float* x = row_of(frame[inputs[0]], row);
-          float* y = row_of(frame[output], row);
           const std::int64_t normed = shape_.q_heads + shape_.kv_heads, d = shape_.head_dim;
           for (std::int64_t head = 0; head < normed; ++head) {
             const SharedMatrix& gamma = head < shape_.q_heads ? q_gamma_ : k_gamma_;
@@ -87,6 +88,7 @@ class NormHeadsOp final : public Op {
           if (x != y) std::copy(x + normed * d, x + frame[output].cols, y + normed * d);
         });
   }
+  bool can_write_bfloat16() const override { return true; }
 
  private:
   const AttentionShape shape_;
@@ -99,12 +101,12 @@ class AddOp final : public Op {
   AddOp(Buffer a, Buffer b) : Op("add", {a, b}) { in_place = true; }
 
   std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
-    return make_row_step(output, context.features,
-                         [this](const RowKernels& k, const Frame& frame, std::int64_t row) {
-                           k.add(row_of(frame[inputs[0]], row), row_of(frame[inputs[1]], row),
-                                 static_cast<std::size_t>(frame[output].cols),
-                                 row_of(frame[output], row));
-                         });
+    return make_row_step(
+        output, context,
+        [this](const RowKernels& k, const Frame& frame, std::int64_t row, float* y) {
+          k.add(row_of(frame[inputs[0]], row), row_of(frame[inputs[1]], row),
+                static_cast<std::size_t>(frame[output].cols), y);
+        });
   }
 };
 
@@ -137,20 +139,22 @@ auto gate_kernel(const RowKernels& kernels, Gate gate) {
 
 class GatedOp final : public Op {
  public:
-  GatedOp(Buffer x, Gate gate) : Op(gate_name(gate), {x}), gate_(gate) {}
+  GatedOp(Buffer x, Gate gate, std::int64_t cols)
+      : Op(gate_name(gate), {x}), gate_(gate), cols_(cols) {}
 
   std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
-    return make_row_step(output, context.features,
-                         [this](const RowKernels& k, const Frame& frame, std::int64_t row) {
-                           const float* x = row_of(frame[inputs[0]], row);
-                           const std::int64_t n = frame[output].cols;
-                           gate_kernel(k, gate_)(x, x + n, static_cast<std::size_t>(n),
-                                                 row_of(frame[output], row));
-                         });
+    return make_row_step(
+        output, context, cols_,
+        [this](const RowKernels& k, const Frame& frame, std::int64_t row, float* y) {
+          const float* x = row_of(frame[inputs[0]], row);
+          gate_kernel(k, gate_)(x, x + cols_, static_cast<std::size_t>(cols_), y);
+        });
   }
+  bool can_write_bfloat16() const override { return true; }
 
  private:
   const Gate gate_;
+  const std::int64_t cols_;  // of the output
 };
 
 class TanhOp final : public Op {
@@ -158,12 +162,11 @@ class TanhOp final : public Op {
   explicit TanhOp(Buffer x) : Op("tanh", {x}) { in_place = true; }
 
   std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
-    return make_row_step(output, context.features,
-                         [this](const RowKernels& k, const Frame& frame, std::int64_t row) {
-                           k.tanh(row_of(frame[inputs[0]], row),
-                                  static_cast<std::size_t>(frame[output].cols),
-                                  row_of(frame[output], row));
-                         });
+    return make_row_step(
+        output, context,
+        [this](const RowKernels& k, const Frame& frame, std::int64_t row, float* y) {
+          k.tanh(row_of(frame[inputs[0]], row), static_cast<std::size_t>(frame[output].cols), y);
+        });
   }
 };
 
@@ -173,15 +176,14 @@ class NormalizeOp final : public Op {
   explicit NormalizeOp(Buffer x) : Op("normalize", {x}) { in_place = true; }
 
   std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
-    return make_row_step(output, context.features,
-                         [this](const RowKernels&, const Frame& frame, std::int64_t row) {
+    return make_row_step(output, context,
+                         [this](const RowKernels&, const Frame& frame, std::int64_t row, float* y) {
                            const std::int64_t n = frame[output].cols;
                            const float* x = row_of(frame[inputs[0]], row);
                            double squares = 0;
                            for (std::int64_t i = 0; i < n; ++i)
                              squares += static_cast<double>(x[i]) * x[i];
                            const double length = std::max(std::sqrt(squares), 1e-12);
-                           float* y = row_of(frame[output], row);
                            for (std::int64_t i = 0; i < n; ++i)
                              y[i] = static_cast<float>(x[i] / length);
                          });
@@ -227,7 +229,7 @@ Buffer Graph::gated(Buffer x, Gate gate) {
   require(s.cols % 2 == 0,
           "gated: x must have an even number of columns, got " + std::to_string(s.cols));
   s.cols /= 2;
-  return append(std::make_shared<GatedOp>(x, gate), s);
+  return append(std::make_shared<GatedOp>(x, gate, s.cols), s);
 }
 
 Buffer Graph::tanh(Buffer x) {

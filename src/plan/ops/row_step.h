@@ -2,35 +2,70 @@
 // one call of a function, which mostly calls a row kernel.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <utility>
 
+#include "fbg/core/types.h"
 #include "plan/ops/ops.h"
 #include "simd/rows.h"
 
 namespace fbg {
 
-// Calls function(kernels, frame, row) for each row of the output.
+// Calls function(kernels, frame, row, y) for each row of the output, where y is that row. Where the
+// plan holds the output as bfloat16, y is a row of floats in scratch, which is rounded afterwards.
 template <class Function>
 class RowStep final : public Step {
  public:
-  RowStep(Buffer output, Features features, Function function)
-      : output_(output), kernels_(simd::row_kernels(features)), function_(std::move(function)) {}
+  RowStep(Buffer output, const PrepareContext& context, Function function)
+      : output_(output),
+        kernels_(simd::row_kernels(context.features)),
+        function_(std::move(function)) {}
+  RowStep(Buffer output, const PrepareContext& context, std::int64_t cols, Function function)
+      : RowStep(output, context, std::move(function)) {
+    if (context.type(output) != ValueType::bfloat16) return;
+    floats_ = round_up(cols, 16);
+    scratch_bytes_ = static_cast<std::size_t>(floats_ * context.capacity.threads) * sizeof(float);
+  }
 
-  void run(const Frame& frame, std::byte*, int thread_id, int num_threads) const noexcept override {
-    const Range rows = thread_rows(frame[output_].rows, thread_id, num_threads);
-    for (std::int64_t row = rows.begin; row < rows.end; ++row) function_(kernels_, frame, row);
+  std::size_t scratch_bytes() const noexcept override { return scratch_bytes_; }
+
+  void run(const Frame& frame, std::byte* scratch, int thread_id,
+           int num_threads) const noexcept override {
+    const BufferView& y = frame[output_];
+    const Range rows = thread_rows(y.rows, thread_id, num_threads);
+    float* const floats = reinterpret_cast<float*>(scratch) + thread_id * floats_;
+    for (std::int64_t row = rows.begin; row < rows.end; ++row) {
+      std::byte* const to = y.data + row * y.row_bytes;
+      if (floats_ == 0) {
+        function_(kernels_, frame, row, reinterpret_cast<float*>(to));
+        continue;
+      }
+      function_(kernels_, frame, row, floats);
+      kernels_.float_to_bfloat16(floats, static_cast<std::size_t>(y.cols),
+                                 reinterpret_cast<std::uint16_t*>(to));
+    }
   }
 
  private:
   const Buffer output_;
   const simd::RowKernels& kernels_;
   const Function function_;
+  std::int64_t floats_ = 0;  // of a row in scratch
+  std::size_t scratch_bytes_ = 0;
 };
 
 template <class Function>
-std::unique_ptr<Step> make_row_step(Buffer output, Features features, Function function) {
-  return std::make_unique<RowStep<Function>>(output, features, std::move(function));
+std::unique_ptr<Step> make_row_step(Buffer output, const PrepareContext& context,
+                                    Function function) {
+  return std::make_unique<RowStep<Function>>(output, context, std::move(function));
+}
+// The same of an op that may write bfloat16, whose output has `cols` columns.
+template <class Function>
+std::unique_ptr<Step> make_row_step(Buffer output, const PrepareContext& context, std::int64_t cols,
+                                    Function function) {
+  return std::make_unique<RowStep<Function>>(output, context, cols, std::move(function));
 }
 
 inline float* row_of(const BufferView& view, std::int64_t row) {
