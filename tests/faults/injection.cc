@@ -4,9 +4,8 @@
 //   faults_watch(name)            the library whose allocations count, and the C++ library with it
 //   faults_arm(kind, n, error)    call number n from now on fails, counted from 1; 0: none does
 //   faults_disarm()               returns how many calls there were
-//   faults_observe(on)            nothing fails, and only the place of the call is kept
-//   faults_place()                where the allocation that failed was asked for
-//   faults_exempt(place)          allocations of that place never fail, and are not counted
+//   faults_exempt(bytes)          note the places that allocate so many bytes (-1: any number) from
+//                                 now on: they never fail, and are not counted. 0 ends the noting
 //
 // Operations on files count for regular files and for paths. A short write writes half of the
 // bytes.
@@ -34,7 +33,6 @@ namespace {
 enum Kind : int { kNothing, kAllocations, kFiles, kShortWrites };
 
 constinit std::atomic<int> g_kind{kNothing}, g_error{0};
-constinit std::atomic<bool> g_observing{false};  // nothing fails, but its place is kept
 constinit std::atomic<std::int64_t> g_calls{0}, g_failing{0};
 
 // Where the code of a library lies.
@@ -65,21 +63,26 @@ struct Code {
 };
 constinit Code g_watched, g_runtime;
 
-constinit const void* g_place = nullptr;
-constinit const void* g_exempt[16] = {};
+constinit std::int64_t g_exempting = 0;
+constinit const void* g_exempt[64] = {};
+
+bool is_exempt(const void* place, std::size_t bytes) noexcept {
+  const auto last = std::end(g_exempt);
+  if (std::find(std::begin(g_exempt), last, place) != last) return true;
+  if (g_exempting != -1 && g_exempting != static_cast<std::int64_t>(bytes)) return false;
+  const auto free = std::find(std::begin(g_exempt), last, nullptr);
+  if (free != last) *free = place;
+  return true;
+}
 
 bool is_failing(int kind) noexcept {
   if (g_kind.load(std::memory_order_relaxed) != kind) return false;
   return g_calls.fetch_add(1) + 1 == g_failing.load(std::memory_order_relaxed);
 }
 
-bool allocation_fails(const void* caller) noexcept {
+bool allocation_fails(const void* caller, std::size_t bytes) noexcept {
   if (!g_watched.has(caller) && !g_runtime.has(caller)) return false;
-  if (std::find(std::begin(g_exempt), std::end(g_exempt), caller) != std::end(g_exempt))
-    return false;
-  if (!is_failing(kAllocations)) return false;
-  g_place = caller;
-  return !g_observing.load(std::memory_order_relaxed);
+  return !is_exempt(caller, bytes) && is_failing(kAllocations);
 }
 
 bool file_fails() noexcept {
@@ -115,11 +118,8 @@ __attribute__((visibility("default"))) std::int64_t faults_disarm() {
   g_kind = kNothing;
   return g_calls;
 }
-__attribute__((visibility("default"))) void faults_observe(int on) { g_observing = on != 0; }
-__attribute__((visibility("default"))) const void* faults_place() { return g_place; }
-__attribute__((visibility("default"))) void faults_exempt(const void* place) {
-  const auto free = std::find(std::begin(g_exempt), std::end(g_exempt), nullptr);
-  if (free != std::end(g_exempt)) *free = place;
+__attribute__((visibility("default"))) void faults_exempt(std::int64_t bytes) {
+  g_exempting = bytes;
 }
 }
 
@@ -129,16 +129,18 @@ __attribute__((visibility("default"))) void faults_exempt(const void* place) {
 #define FBG_CALLER __builtin_return_address(0)
 
 FBG_EXPORT void* operator new(std::size_t bytes) {
-  void* const memory =
-      allocation_fails(FBG_CALLER) ? nullptr : __libc_malloc(std::max<std::size_t>(bytes, 1));
+  void* const memory = allocation_fails(FBG_CALLER, bytes)
+                           ? nullptr
+                           : __libc_malloc(std::max<std::size_t>(bytes, 1));
   if (!memory) throw std::bad_alloc();
   return memory;
 }
 FBG_EXPORT void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
-  return allocation_fails(FBG_CALLER) ? nullptr : __libc_malloc(std::max<std::size_t>(bytes, 1));
+  return allocation_fails(FBG_CALLER, bytes) ? nullptr
+                                             : __libc_malloc(std::max<std::size_t>(bytes, 1));
 }
 FBG_EXPORT void* operator new(std::size_t bytes, std::align_val_t alignment) {
-  void* const memory = allocation_fails(FBG_CALLER)
+  void* const memory = allocation_fails(FBG_CALLER, bytes)
                            ? nullptr
                            : __libc_memalign(static_cast<std::size_t>(alignment), bytes);
   if (!memory) throw std::bad_alloc();
@@ -146,24 +148,25 @@ FBG_EXPORT void* operator new(std::size_t bytes, std::align_val_t alignment) {
 }
 FBG_EXPORT void* operator new(std::size_t bytes, std::align_val_t alignment,
                               const std::nothrow_t&) noexcept {
-  return allocation_fails(FBG_CALLER) ? nullptr
-                                      : __libc_memalign(static_cast<std::size_t>(alignment), bytes);
+  return allocation_fails(FBG_CALLER, bytes)
+             ? nullptr
+             : __libc_memalign(static_cast<std::size_t>(alignment), bytes);
 }
 
 extern "C" {
 FBG_EXPORT void* aligned_alloc(std::size_t alignment, std::size_t bytes) {
-  if (!allocation_fails(FBG_CALLER)) return __libc_memalign(alignment, bytes);
+  if (!allocation_fails(FBG_CALLER, bytes)) return __libc_memalign(alignment, bytes);
   errno = ENOMEM;
   return nullptr;
 }
 FBG_EXPORT int posix_memalign(void** result, std::size_t alignment, std::size_t bytes) {
-  if (allocation_fails(FBG_CALLER)) return ENOMEM;
+  if (allocation_fails(FBG_CALLER, bytes)) return ENOMEM;
   *result = __libc_memalign(alignment, bytes);
   return *result ? 0 : ENOMEM;
 }
 FBG_EXPORT void* mmap(void* address, std::size_t bytes, int protection, int flags, int fd,
                       off_t offset) {
-  if (!allocation_fails(FBG_CALLER))
+  if (!allocation_fails(FBG_CALLER, bytes))
     return reinterpret_cast<void*>(
         syscall(SYS_mmap, address, bytes, protection, flags, fd, offset));
   errno = ENOMEM;

@@ -29,8 +29,7 @@ class Faults:
         self._library = ctypes.CDLL(os.environ[PATH])
         self._library.faults_arm.argtypes = (ctypes.c_int, ctypes.c_int64, ctypes.c_int)
         self._library.faults_disarm.restype = ctypes.c_int64
-        self._library.faults_place.restype = ctypes.c_void_p
-        self._library.faults_exempt.argtypes = (ctypes.c_void_p,)
+        self._library.faults_exempt.argtypes = (ctypes.c_int64,)
         if not self._library.faults_watch(watched.encode()):
             raise RuntimeError(f"no library is loaded whose name has {watched!r}")
         self.calls = 0
@@ -48,23 +47,16 @@ class Faults:
             self.calls = self._library.faults_disarm()
 
     @contextmanager
-    def observing(self, number: int) -> Iterator[None]:
-        """Let nothing fail, but note the place of allocation `number` of the block."""
-        self._library.faults_observe(1)
+    def exempting(self, size: int = -1) -> Iterator[None]:
+        """Let the places at which the block allocates never fail, in the block and afterwards.
+
+        size: only those that allocate just as many bytes.
+        """
+        self._library.faults_exempt(size)
         try:
-            with self.failing(ALLOCATIONS, number):
-                yield
+            yield
         finally:
-            self._library.faults_observe(0)
-
-    @property
-    def place(self) -> int:
-        """The address from which the allocation that failed last was asked for."""
-        return int(self._library.faults_place() or 0)
-
-    def exempt(self, place: int) -> None:
-        """Let no allocation of a place fail from now on, nor count."""
-        self._library.faults_exempt(place)
+            self._library.faults_exempt(0)
 
 
 def library(folder: Path) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,9 @@ from fbg.importers.ops.windows import geometry, three
 __all__ = ["open_conv"]
 
 Array = npt.NDArray[Any]
+
+# The outputs between two inputs of a transposed convolution are convolutions of their own.
+MOST_STEPS = 4096
 
 
 def _options(node: Op, x_shape: tuple[int, ...], w_shape: tuple[int, ...]) -> dict[str, Any]:
@@ -88,6 +92,8 @@ def build_conv_transpose(builder: Builder, node: Op) -> None:
     assert w is not None
     axes = len(x.shape) - 2
     stride = tuple(node.attribute("strides", [1] * axes))
+    if math.prod(stride) > MOST_STEPS:
+        raise Unsupported(node.node.name, f"strides {stride}")
     dilation = tuple(node.attribute("dilations", [1] * axes))
     extra = list(node.attribute("output_padding", [0] * axes))
     output = node.output_shape()[2:]
