@@ -27,7 +27,7 @@ import cpp_reference
 ROOT = Path(__file__).parents[2]
 INCLUDE = ROOT / "include"
 PAGES = {"README.md": "index.md"} | {
-    name: name for name in ("CONTRIBUTING.md", "CHANGELOG.md", "bench/README.md")
+    name: name for name in ("CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "bench/README.md")
 }
 LINK = re.compile(r"(?<=\]\()(?!https?:|mailto:|#)([^)#\s]+)")
 LANGUAGES = {".py": "python", ".cc": "cpp", ".h": "cpp", ".txt": "cmake", ".md": "markdown"}
