@@ -6,9 +6,10 @@
 The int8 peers run the file that onnxruntime's quantizer makes (static, QDQ, per channel), and so
 does "fbg-qdq"; "openvino-nncf" is what NNCF quantizes, and "fbg-int8" is quantized by fbg, with the
 same calibration inputs. cnn_peers.py has the peers; ncnn and MNN take part when they are named with
---contestants, as do "fbg-fp32-anew" and "fbg-int8-anew", which prepare their plan before every run. float32 results must agree with onnxruntime's to 1e-3 of their range, and the cosine
-of the int8 logits to those of float32 is printed, the mean over eight inputs. A network with one
-input and one output of fixed shapes is expected.
+--contestants, as do "fbg-fp32-anew" and "fbg-int8-anew", which prepare their plan before every run.
+float32 results must agree with onnxruntime's to 1e-3 of their range, and the cosine of the int8
+logits to those of float32 is printed, the mean over eight inputs. A network with one input and one
+output of fixed shapes is expected.
 """
 
 from __future__ import annotations
