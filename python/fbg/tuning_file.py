@@ -35,7 +35,7 @@ except ModuleNotFoundError:  # not a POSIX system: writers may lose each other's
 __all__ = ["CONV", "Seconds", "merge", "path", "read", "read_seconds"]
 
 FORMAT = 1
-REVISION = 1  # of kernels and their driver: what was measured with another says nothing
+REVISION = 2  # of kernels and their driver: what was measured with another says nothing
 MAX_BYTES = 4 << 20
 CONV = "conv "  # how the names of entries of convolutions begin
 

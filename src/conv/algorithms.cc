@@ -20,7 +20,8 @@ void skip_columns(Stage& stage, std::int64_t columns) noexcept {
 
 template <class Acc>
 std::span<const ConvMethod<Acc>> conv_methods() {
-  static const std::vector<ConvMethod<Acc>> methods = [] {
+  // Never destroyed: daemon threads may still use it when static objects are.
+  static const auto& methods = *new std::vector<ConvMethod<Acc>>([] {
     std::vector<ConvMethod<Acc>> all{pointwise_method<Acc>(), taps_method<Acc>(),
                                      sliding_method<Acc>(),   lanewise_method<Acc>(),
                                      strips_method<Acc>(),    im2col_method<Acc>()};
@@ -37,7 +38,7 @@ std::span<const ConvMethod<Acc>> conv_methods() {
       add(strassen_methods());
     }
     return all;
-  }();
+  }());
   return methods;
 }
 

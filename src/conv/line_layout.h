@@ -24,7 +24,7 @@ struct LineRun {
 // How the positions of an image lie in memory, in pixels of the image.
 struct LineLayout {
   std::int64_t run;     // elements of k in a run
-  std::int64_t padded;  // and in whole blocks, with weights of zero for what follows the run
+  std::int64_t padded;  // the run rounded up to whole blocks; the extra k have weights of zero
   std::int64_t reach;   // pixels of a line under the kernel
   std::int64_t needed;  // pixels of a line that its outputs read, with the padding
   std::int64_t pitch;   // from one copied line to the next

@@ -228,7 +228,7 @@ void add_columns(const float* a, const float* b, std::size_t stride, const std::
   const IntTag di;
   const auto steps = hn::Mul(hn::Iota(di, 0), hn::Set(di, static_cast<std::int32_t>(stride)));
   for_each_vector_simple(n, hn::Lanes(d), [&](auto access, std::size_t i) FBG_INLINE_LAMBDA {
-    // Lanes beyond the row read the element that lane 0 of a column 0 would.
+    // Lanes beyond the row read the first element, which is valid.
     const auto zero = hn::Zero(di);
     const auto c =
         access.select(di, hn::Sub(access.load(di, columns + i), hn::Set(di, first)), zero);

@@ -32,14 +32,15 @@ ACTIVATIONS = {
 }
 
 
-def network(rng, activation, scale, zero_point, dtype, *, biased, added):
+def network(rng, activation, scale, zero_point, dtype, *, biased, added, channels=20, x_scale=0.02):
     """x quantized, convolved with integer weights, and quantized again."""
     constants = {
         "x.s": np.float32(0.02),
+        "x.s2": np.float32(x_scale),
         "x.z": np.uint8(120),
-        "w.q": rng.integers(-127, 128, (20, 8, 3, 3), dtype=np.int8),
-        "w.s": rng.uniform(0.001, 0.01, 20).astype(np.float32),
-        "b": rng.standard_normal(20, dtype=np.float32),
+        "w.q": rng.integers(-127, 128, (channels, 8, 3, 3), dtype=np.int8),
+        "w.s": rng.uniform(0.001, 0.01, channels).astype(np.float32),
+        "b": rng.standard_normal(channels, dtype=np.float32),
         "r.s": np.float32(0.05),
         "r.z": np.uint8(3),
         "y.s": np.float32(scale),
@@ -49,7 +50,7 @@ def network(rng, activation, scale, zero_point, dtype, *, biased, added):
     }
     nodes = [
         node("QuantizeLinear", ["x", "x.s", "x.z"], "x.q"),
-        node("DequantizeLinear", ["x.q", "x.s", "x.z"], "x.d"),
+        node("DequantizeLinear", ["x.q", "x.s2", "x.z"], "x.d"),
         node("DequantizeLinear", ["w.q", "w.s"], "w", axis=0),
         node("Conv", ["x.d", "w", *(["b"] if biased else [])], "c", pads=[1] * 4),
         node("DequantizeLinear", ["r", "r.s", "r.z"], "r.d"),
@@ -59,7 +60,7 @@ def network(rng, activation, scale, zero_point, dtype, *, biased, added):
     ]
     feeds = {"x": rng.uniform(-2, 2, (2, 8, 5, 6)).astype(np.float32)}
     if added:
-        feeds["r"] = rng.integers(0, 256, (2, 20, 5, 6), dtype=np.uint8)
+        feeds["r"] = rng.integers(0, 256, (2, channels, 5, 6), dtype=np.uint8)
     else:
         nodes = [n for n in nodes if n.name != "r.d"]
     return nodes, constants, feeds
@@ -74,13 +75,14 @@ def network(rng, activation, scale, zero_point, dtype, *, biased, added):
     dtype=st.sampled_from([np.uint8, np.int8]),
     biased=st.booleans(),
     added=st.booleans(),
+    channels=st.sampled_from([20, 64]),
 )
 def test_results_are_those_of_the_operators_to_a_step(
-    seed, activation, scale, zero_point, dtype, biased, added
+    seed, activation, scale, zero_point, dtype, biased, added, channels
 ):
     rng = np.random.default_rng(seed)
     nodes, constants, feeds = network(
-        rng, activation, scale, zero_point, dtype, biased=biased, added=added
+        rng, activation, scale, zero_point, dtype, biased=biased, added=added, channels=channels
     )
     wanted = ReferenceEvaluator(make_model(nodes, feeds, ["y"], constants)).run(["y"], feeds)[0]
     results = []
@@ -91,6 +93,24 @@ def test_results_are_those_of_the_operators_to_a_step(
     assert all(np.array_equal(results[0], y) for y in results)
     assert np.abs(results[0].astype(int) - wanted.astype(int)).max() <= 1
     assert (results[0] != wanted).mean() < 0.01
+
+
+@pytest.mark.parametrize("x_scale", [-50.0, 50.0])
+@pytest.mark.parametrize("added", [False, True])
+def test_results_beyond_int32_saturate_on_the_right_side(x_scale, added):
+    rng = np.random.default_rng(2)
+    nodes, constants, feeds = network(
+        rng, "none", 1e-6, 0, np.uint8, biased=True, added=added, channels=64, x_scale=x_scale
+    )
+    model = make_model(nodes[:-1], feeds, ["f0"], constants)
+    exact = ReferenceEvaluator(model).run(["f0"], feeds)[0].astype(np.float64)
+    assert np.abs(exact).max() / 1e-6 > 2**32
+    wanted = np.clip(np.rint(exact / 1e-6), 0, 255).astype(np.uint8)
+    assert 0.1 < (wanted == 255).mean() < 0.9
+    for isa in fbg.isa.supported():
+        with fbg.isa.limit(isa):
+            net = make_net(nodes, feeds, ["y"], constants, backends=("fbg",))
+            np.testing.assert_array_equal(net.run(feeds)["y"], wanted)
 
 
 @pytest.mark.parametrize("activation", sorted(ACTIVATIONS))

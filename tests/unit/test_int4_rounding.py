@@ -74,6 +74,23 @@ def test_corrected_weights_bring_outputs_closer_to_the_exact_ones(n: int) -> Non
         )
 
 
+def test_inputs_that_hardly_vary_give_matrices_that_can_be_factored() -> None:
+    rng = np.random.default_rng(5)
+    row = 300 * rng.standard_normal(64).astype(np.float32)
+    w = rng.standard_normal((64, 8)).astype(np.float32)
+    for spread in (0.0, 1e-3):
+        for seed in range(10):
+            noise = np.random.default_rng(seed).standard_normal((100, 64)).astype(np.float32)
+            rounded = row + np.float32(spread) * noise
+            pairs = Pairs(w)
+            pairs.add(rounded + 1, rounded, None)
+            gram = pairs.gram_of(True)
+            _, scale = round_int4(pairs.corrected(True), gram, 32)
+            assert np.isfinite(scale).all()
+            low = np.linalg.eigvalsh(gram.astype(np.float64)).min()
+            assert low >= -1e-4 * max(np.trace(gram) / 64, 1e-6)
+
+
 def test_weights_behind_an_exact_network_stay_as_they_are() -> None:
     x = correlated(300, 20, 3)
     w = np.random.default_rng(4).standard_normal((20, 6)).astype(np.float32)

@@ -81,8 +81,8 @@ struct Promise {
   friend auto operator<=>(const Promise&, const Promise&) = default;
 };
 
-// What a kernel is compiled for: the kind and the types around it. Of parameters, no more than what
-// is promised.
+// What a kernel is compiled for: the kind and the types around it. The only parameters that are
+// part of it are the promised ones.
 struct StageCode {
   StageKind kind;
   ValueType in, out;
@@ -326,7 +326,10 @@ std::optional<ValueType> stage_result(const Stage& stage, ValueType in) noexcept
 constexpr StageCode type_stage(const Stage& stage, ValueType in, ValueType out) {
   const bool adds = stage.kind == StageKind::add;
   Promise promise = stage.promise;
-  if (in != ValueType::float32) promise.unit_scale = false;  // the scale is that of columns
+  const bool requantizes = stage.kind == StageKind::requantize;
+  promise.unit_scale &= requantizes && in == ValueType::float32;  // otherwise it is that of columns
+  promise.centered &= requantizes || (adds && value_size(stage.wanted) == 1);
+  promise.bounded &= requantizes;
   return {stage.kind, in, out, adds ? stage.wanted : ValueType::float32, promise};
 }
 

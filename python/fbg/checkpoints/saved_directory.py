@@ -8,7 +8,6 @@ holds a saved model is ever replaced.
 from __future__ import annotations
 
 import ctypes
-import errno
 import os
 import secrets
 import shutil
@@ -80,7 +79,7 @@ def _replace(target: Path, temporary: Path) -> None:
 
 
 def _exchange(a: Path, b: Path) -> bool:
-    """Exchange what two names stand for, in one step; False where the system cannot do that.
+    """Exchange what two names stand for, in one step; False where that is not possible.
 
     At every moment, also when the process is killed, there is something under both names.
     """
@@ -88,9 +87,6 @@ def _exchange(a: Path, b: Path) -> bool:
         exchange = ctypes.CDLL(None, use_errno=True).renameat2  # Linux
     except AttributeError:
         return False
-    if exchange(AT_FDCWD, os.fsencode(a), AT_FDCWD, os.fsencode(b), RENAME_EXCHANGE) == 0:
-        return True
-    error = ctypes.get_errno()
-    if error in (errno.ENOSYS, errno.EINVAL):  # an old kernel, a file system without it
-        return False
-    raise OSError(error, os.strerror(error), str(a), None, str(b))
+    # It may be unknown to the kernel or to the file system, or forbidden by a filter.
+    names = os.fsencode(a), AT_FDCWD, os.fsencode(b)
+    return bool(exchange(AT_FDCWD, *names, RENAME_EXCHANGE) == 0)

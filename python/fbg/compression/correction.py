@@ -26,61 +26,68 @@ RIDGE = 0.5  # times the mean of the Gram matrix's diagonal
 class Pairs:
     """Sums over rows x of an exact network and the same rows x~ of one that is partly rounded.
 
-    weight: w, (K, N). gram: (K, K), x~^T x~. rows: how many were added.
+    weight: w, (K, N). rows: how many were added. The mean of the first rows that are added is taken
+    out of x~, because sums of squares of values that vary little would lose what they vary by.
     """
 
     def __init__(self, weight: Floats) -> None:
         k, n = weight.shape
         self.weight = weight
         self.rows = 0
-        self.gram = np.zeros((k, k), np.float32)
-        self._product = np.zeros((k, n), np.float32)  # x~^T r, without what is in _cross
-        # (K, K): x~^T (x - x~). Multiplied by w at the end where that takes fewer operations.
+        self._shift: Floats = np.zeros(k, np.float32)  # m
+        self._gram = np.zeros((k, k), np.float32)  # (x~ - m)^T (x~ - m)
+        self._product = np.zeros((k, n), np.float32)  # (x~ - m)^T r, without what is in _cross
+        # (K, K): (x~ - m)^T (x - x~). Multiplied by w at the end where that takes fewer operations.
         self._cross = np.zeros((k, k), np.float32) if k <= n else None
-        self._sums: Doubles = np.zeros(k)  # of x~
+        self._sums: Doubles = np.zeros(k)  # of x~ - m
         self._error_sums: Doubles = np.zeros(k)  # of x - x~
         self._residual_sums: Doubles = np.zeros(n)  # of e
 
     def add(self, exact: Floats, rounded: Floats, residual_error: Floats | None) -> None:
         """Add rows: exact and rounded (M, K), residual_error e (M, N) or None for zeros."""
         error: Floats = exact - rounded
+        if self.rows == 0:
+            self._shift = rounded.mean(axis=0, dtype=np.float64).astype(np.float32)
+        shifted: Floats = rounded - self._shift
         self.rows += len(rounded)
-        self.gram += rounded.T @ rounded
-        self._sums += rounded.sum(axis=0, dtype=np.float64)
+        self._gram += shifted.T @ shifted
+        self._sums += shifted.sum(axis=0, dtype=np.float64)
         self._error_sums += error.sum(axis=0, dtype=np.float64)
         if residual_error is not None:
             self._residual_sums += residual_error.sum(axis=0, dtype=np.float64)
         difference: Floats | None
         if self._cross is not None:
-            self._cross += rounded.T @ error
+            self._cross += shifted.T @ error
             difference = residual_error
         elif residual_error is not None:
             difference = error @ self.weight + residual_error
         else:
             difference = error @ self.weight
         if difference is not None:
-            self._product += rounded.T @ difference
+            self._product += shifted.T @ difference
 
     @property
     def is_finite(self) -> bool:
         """Whether no sum has overflowed."""
-        sums = [self.gram, self._product, *([] if self._cross is None else [self._cross])]
+        sums = [self._gram, self._product, *([] if self._cross is None else [self._cross])]
         return all(bool(np.isfinite(values).all()) for values in sums)
 
     def gram_of(self, centered: bool) -> Floats:
-        """Return the Gram matrix, of x~ less its mean if `centered`."""
+        """Return the Gram matrix of x~, (K, K); of x~ less its mean if `centered`."""
+        mean = self._sums / self.rows  # of x~ - m
+        gram = self._gram - np.outer(mean, self._sums)
         if not centered:
-            return self.gram
-        mean = self._sums / self.rows
-        return (self.gram - np.outer(mean, self._sums)).astype(np.float32)
+            whole = mean + self._shift
+            gram += self.rows * np.outer(whole, whole)
+        return gram.astype(np.float32)
 
     def corrected(self, centered: bool) -> Floats:
         """Return w~, (K, N). centered: whether a bias makes up for mean differences."""
         product = self._product.astype(np.float64)
         if self._cross is not None:
             product += self._cross @ self.weight
-        if centered:
-            product -= np.outer(self._sums / self.rows, self._difference_sums())
+        offset = -self._sums / self.rows if centered else self._shift
+        product += np.outer(offset, self._difference_sums())
         h = self.gram_of(centered).astype(np.float64)
         ridge = RIDGE * np.trace(h) / len(h)
         h[np.diag_indices(len(h))] += ridge if ridge > 0 else 1.0
@@ -88,7 +95,8 @@ class Pairs:
 
     def bias_change(self, rounded: Floats) -> Floats:
         """Return (N,): what a bias lacks if the layer has the weights `rounded`."""
-        lost = self._difference_sums() + self._sums @ (self.weight - rounded)
+        sums = self._sums + self.rows * self._shift.astype(np.float64)
+        lost = self._difference_sums() + sums @ (self.weight - rounded)
         return (lost / self.rows).astype(np.float32)
 
     def _difference_sums(self) -> Doubles:

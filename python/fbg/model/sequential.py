@@ -40,7 +40,8 @@ FEWEST_SEQUENCES, MOST_SEQUENCES = 40, 640
 def is_sequential(transformer: Transformer, dtype: str) -> bool:
     """Whether this is for a network and a dtype: for 4 bits, and layers that each run once."""
     distinct = {id(layer) for layer in transformer.layers}
-    return dtype in QUANTIZED and dtype != "int8" and len(distinct) == len(transformer.layers)
+    once = len(distinct) == len(transformer.layers)
+    return dtype in QUANTIZED and dtype != "int8" and once and bool(linears(transformer))
 
 
 def sequences_within_budget(transformer: Transformer) -> int:
@@ -176,7 +177,7 @@ class _Work:
         return pairs
 
     def _pack(self, linear: Linear, pairs: Pairs | None, factors: Factors) -> Linear:
-        """Pack a layer; `pairs` is what it reads if it has 4 bits."""
+        """Pack a layer. pairs: sums over what it reads, if it has 4 bits."""
         name, unpacked, dtype = linear.name, linear.weight, self._dtypes[linear.name]
         assert isinstance(unpacked, UnpackedWeight)
         divisor, rows = factors.columns.get(name), factors.rows.get(name)
@@ -188,9 +189,10 @@ class _Work:
             target = pairs.corrected(bias is not None)
             if np.abs(target).max(initial=0) <= WEIGHT_LIMITS[dtype]:
                 gram = pairs.gram_of(bias is not None)
-                packed, rounded = pack_int4(target, gram, dtype)
-                if bias is not None:
-                    bias = bias + pairs.bias_change(rounded)
+                with contextlib.suppress(np.linalg.LinAlgError):  # of values too far apart
+                    packed, rounded = pack_int4(target, gram, dtype)
+                    if bias is not None:
+                        bias = bias + pairs.bias_change(rounded)
         if packed is None:
             packed = unpacked.pack(dtype, self._num_threads, divisor, rows)
         scale = np.float32(1) / rows if rows is not None and name in factors.scaled else None

@@ -27,6 +27,7 @@ PUNCTUATION = {".": 0.045, ",": 0.05}  # relative to all words together
 OTHERS_RANK = 5000.0  # of digits, symbols and single letters
 MARKS = "#\u0120\u2581"  # by which tokens say that they begin a word, or do not
 TOPIC_POWER = 0.7  # of probabilities: topics are rarer tokens than others
+TOPICS = 64  # whose cosines with all tokens are computed in one product
 TOPIC_WIDTH = 0.1  # a token whose cosine with the topic is larger by this is e times as probable
 
 
@@ -41,12 +42,11 @@ def typical_sequences(
     if not tokenizer.is_present or config.max_length < SHORTEST:
         return random_sequences(config, frame)
     ids, probability = _vocabulary(tokenizer, config.vocab_size)
+    directions = _directions(table[ids])
+    known = np.isfinite(directions).all(axis=1)
+    ids, probability, directions = ids[known], probability[known], directions[known]
     if ids.size == 0:
         return random_sequences(config, frame)
-    directions = table[ids].astype(np.float32)
-    directions -= directions.mean(axis=0)
-    norms = np.linalg.norm(directions, axis=1, keepdims=True)
-    directions /= np.where(norms > 0, norms, 1)
 
     # The raw bit stream of PCG64 is the one that NumPy promises never to change.
     stream = np.random.PCG64(0)
@@ -54,13 +54,25 @@ def typical_sequences(
     longest = min(LONGEST, config.max_length)
     lengths = SHORTEST + (_uniform(stream, count) * (longest + 1 - SHORTEST)).astype(np.int64)
     sequences = []
-    for topic, length in zip(topics, lengths, strict=True):
-        likely = probability * np.exp((directions @ directions[topic]) / TOPIC_WIDTH)
+    for i, length in enumerate(lengths):
+        if i % TOPICS == 0:
+            cosines = directions[topics[i : i + TOPICS]] @ directions.T
+        likely = probability * np.exp(cosines[i % TOPICS] / TOPIC_WIDTH)
         sequence = ids[_draw(_uniform(stream, int(length)), likely)]
         if 2 <= frame.size < length and frame.max() < config.vocab_size:
             sequence[0], sequence[1 - frame.size :] = frame[0], frame[1:]
         sequences.append(sequence)
     return sequences
+
+
+def _directions(rows: Floats) -> Floats:
+    """Return rows of length 1, or 0, less the mean of those that are finite; others are not."""
+    with np.errstate(all="ignore"):
+        finite = np.isfinite(rows).all(axis=1)
+        directions: Floats = rows.astype(np.float32) - rows[finite].mean(axis=0, dtype=np.float64)
+        norms = np.linalg.norm(directions, axis=1, keepdims=True)
+        directions = (directions / np.where(norms > 0, norms, 1)).astype(np.float32)
+    return directions
 
 
 def _vocabulary(tokenizer: TextTokenizer, size: int) -> tuple[Indices, Doubles]:

@@ -60,7 +60,7 @@ class AmxCode : public SimdAssembler {
   const Reg64 groups_seen_ = rdi;  // the disjunction of the k-groups of all pairs
 
   // The stack frame: the sums of the finished tile, its TileArgs, which move on with its rows, and
-  // slots; a tile that nobody reads (keep_stores_awake()); then the sums that a tile starts from,
+  // slots; a tile that nobody reads (store_unread_tile()); then the sums that a tile starts from,
   // if they are not loaded as tiles (load_c, masked).
   enum class Slot {
     stack,        // the stack pointer of the caller
@@ -72,7 +72,7 @@ class AmxCode : public SimdAssembler {
   };
   static constexpr int kArgsBytes = (static_cast<int>(sizeof(TileArgs)) + 63) / 64 * 64;
   static constexpr int kSlotBytes = 64;
-  static constexpr int kWakingBlocks = 12;  // see keep_stores_awake()
+  static constexpr int kUnreadInterval = 12;  // see store_unread_tile()
   int sums_bytes() const { return rows_ * row_bytes(); }
   int slot_offset(Slot s) const { return sums_bytes() + kArgsBytes + 8 * static_cast<int>(s); }
   Xbyak::Address slot(Slot s) const { return ptr[frame_ + slot_offset(s)]; }
@@ -125,7 +125,7 @@ class AmxCode : public SimdAssembler {
   void locate_second_row_tile();
   void multiply();
   void multiply_block();
-  void keep_stores_awake();
+  void store_unread_tile();
   void dot_product(const Xbyak::Tmm& sum, const Xbyak::Tmm& x, const Xbyak::Tmm& y);
 
   // Results: amx_finish.cc.

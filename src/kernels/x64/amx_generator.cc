@@ -39,7 +39,7 @@ void AmxCode::generate() {
   mov(slot(Slot::tile), rdi);
   mov(qword[frame_ + slot_offset(Slot::steps)], 0);
   mov(qword[frame_ + slot_offset(Slot::unfinished)], 0);
-  mov(qword[frame_ + slot_offset(Slot::until_store)], kWakingBlocks);
+  mov(qword[frame_ + slot_offset(Slot::until_store)], kUnreadInterval);
   mov(args_, rdi);
   if (key_.masked) prepare_mask();
 
@@ -192,7 +192,7 @@ void AmxCode::multiply() {
   }
   L(loop);
   multiply_block();
-  keep_stores_awake();
+  store_unread_tile();
   finish_step();
   dec(blocks_);
   jnz(loop, T_NEAR);
@@ -229,14 +229,14 @@ void AmxCode::multiply_block() {
 }
 
 // A tile store takes about 1000 cycles more if neither a tile store nor a vector instruction came
-// in the last 2000 cycles, as if a unit had to be woken. So the K loop of a long tile stores one
-// now and then that nobody reads, beside the products.
-void AmxCode::keep_stores_awake() {
+// in the last 2000 cycles. So the K loop of a long tile stores one that nobody reads every
+// kUnreadInterval blocks, beside the products.
+void AmxCode::store_unread_tile() {
   const auto until_store = qword[frame_ + slot_offset(Slot::until_store)];
   Xbyak::Label skip;
   dec(until_store);
   jnz(skip, T_NEAR);
-  mov(until_store, kWakingBlocks);
+  mov(until_store, kUnreadInterval);
   tilestored(ptr[frame_ + b_stride_ + unread_offset()], b(0));
   L(skip);
 }

@@ -213,7 +213,7 @@ def _most_steps(
     sums: Sums, bias: Array | None, before: Sequence[Step], last: Quantization
 ) -> float:
     """Return what no result exceeds, in steps of the last one, or infinity."""
-    most = sums.most * float(sums.x_scale) * float(np.max(sums.w_scale))
+    most = sums.most * abs(float(sums.x_scale)) * float(np.abs(sums.w_scale).max(initial=0))
     if bias is not None and bias.size:
         most += float(np.abs(bias).max())
     for step in before:
