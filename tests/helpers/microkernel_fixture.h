@@ -49,7 +49,7 @@ inline std::string family_name(const testing::TestParamInfo<Family>& family) {
 // A buffer next to a guard page whose last (or first) bytes are handed out as an operand.
 class Operand {
  public:
-  explicit Operand(std::size_t capacity = 40 << 10)
+  explicit Operand(std::size_t capacity = 128 << 10)
       : after_(capacity, Guard::after), before_(capacity, Guard::before) {}
 
   std::byte* place(std::int64_t bytes, Guard side) {
