@@ -1,11 +1,26 @@
 """Replays the corpora of the fuzz targets, and a few new cases of each; `make fuzz` runs many."""
 
+import os
+from collections.abc import Iterator
+
 import pytest
 
 from fuzz.driver import CORPUS, TARGETS, find_target, outcome, run_cases
 
 NEW_CASES = {"onnx": 60, "http": 60, "saved_model": 40, "tokenizer": 40}
 KEPT = [(path.parent.name, path) for path in sorted(CORPUS.glob("*/*")) if path.is_file()]
+
+
+@pytest.fixture(autouse=True)
+def environment() -> Iterator[None]:
+    """The tuning cache of other tests is not the one that was fuzzed."""
+    name = "FBG_TUNING_CACHE"
+    before = os.environ.get(name)
+    yield
+    if before is None:
+        os.environ.pop(name, None)
+    else:
+        os.environ[name] = before
 
 
 @pytest.mark.parametrize(("name", "path"), KEPT, ids=lambda value: getattr(value, "name", value))

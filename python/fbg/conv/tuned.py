@@ -8,6 +8,7 @@ batch nor on the number of threads.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,9 @@ from typing import Any, NamedTuple
 from fbg import _fbg, tuning_file
 
 __all__ = ["Choice", "Choices", "Trial", "choices", "key_of", "trial_name"]
+
+
+PROMISES = ("unit", "centered", "bounded")  # that a stage makes, in the order of its key
 
 
 class Choice(NamedTuple):
@@ -55,7 +59,7 @@ def key_of(
     isa = _fbg.best_isa(_fbg.active_features())
     size = "x".join(map(str, spatial))
     kinds = ",".join(
-        "-".join(str(part) for part in (kind, wanted, *(int(held) for held in promise)))
+        "-".join([f"{kind}-{wanted}", *itertools.compress(PROMISES, promise)])
         for kind, wanted, promise in (stage.key for stage in stages)
     )
     kind = type(weights).__name__
