@@ -63,8 +63,8 @@ def _require_room(network: Network, types: Mapping[str, TensorType]) -> None:
     for name, kind in types.items():
         if kind.fixed is not None and math.prod(kind.fixed) * kind.dtype.itemsize > most:
             raise ModelError(
-                f"{network.origin}: tensor {name} is {kind}, which is more than this machine has "
-                "memory"
+                f"{network.origin}: tensor {name} is {kind}, which is larger than the memory of "
+                "this machine"
             )
 
 
