@@ -38,12 +38,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--precision", nargs="+", choices=PEERS, default=list(PEERS))
     parser.add_argument("--tokens", type=int, nargs="+", default=[8, 64, 384])
     parser.add_argument("--cache", type=Path, default=checkpoints.default_cache())
-    parser.add_argument(
-        "--resume", action="store_true", help="skip the cases already in --json OUT"
-    )
-    arguments = parser.parse_args()
-    if arguments.resume and arguments.json is None:
-        parser.error("--resume goes with --json")
+    arguments = timing.parse_resumable(parser)
     if arguments.quick:
         arguments.tokens = [tokens for tokens in arguments.tokens if tokens <= 64]
     return arguments

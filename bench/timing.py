@@ -143,6 +143,17 @@ def parser(description: str) -> argparse.ArgumentParser:
     return result
 
 
+def parse_resumable(parser: argparse.ArgumentParser) -> argparse.Namespace:
+    """Parse the command line of a benchmark that may go on with an unfinished --json file."""
+    parser.add_argument(
+        "--resume", action="store_true", help="skip the cases already in --json OUT"
+    )
+    arguments = parser.parse_args()
+    if arguments.resume and arguments.json is None:
+        parser.error("--resume goes with --json")
+    return arguments
+
+
 def rounds(arguments: argparse.Namespace) -> int:
     return 3 if arguments.quick else int(arguments.rounds)
 

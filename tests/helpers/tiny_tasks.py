@@ -28,6 +28,15 @@ KINDS: dict[str, dict[str, Any]] = {
     "ForMaskedLM": {},
 }
 
+# The models of a server, by the names that tests give them.
+SERVED_KINDS = {
+    "rank": "pairs",
+    "labels": "bert-ForSequenceClassification",
+    "tags": "roberta-ForTokenClassification",
+    "answers": "bert-ForQuestionAnswering",
+    "masks": "bert-ForMaskedLM",
+}
+
 FAMILIES = (
     *("bert", "roberta", "xlm-roberta", "camembert", "distilbert", "electra", "albert"),
     *("mpnet", "modernbert", "rembert", "deberta", "deberta-v2"),

@@ -10,19 +10,12 @@ import pytest
 import fbg
 from helpers import tiny_bert
 from helpers.serving import RunningServer, running
-from helpers.tiny_tasks import write_model
+from helpers.tiny_tasks import SERVED_KINDS, write_model
 
 # The tests in a browser are run where there is one.
 collect_ignore = [] if shutil.which("chromium") else ["test_browser.py"]
 
-KINDS = {
-    "rank": "pairs",
-    "labels": "bert-ForSequenceClassification",
-    "tags": "roberta-ForTokenClassification",
-    "answers": "bert-ForQuestionAnswering",
-    "masks": "bert-ForMaskedLM",
-    "nli": "nli",
-}
+KINDS = SERVED_KINDS | {"nli": "nli"}
 PROMPTS = {"prompts": {"query": "find: "}}
 
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
 import fbg
+from fbg.checkpoints.mapped_file import StoredTensor
+from fbg.checkpoints.weights import copy_floats
 from helpers import tiny_bert
 
-__all__ = ["checkpoint", "file_in", "saved"]
+__all__ = ["checkpoint", "copy_all_floats", "file_in", "saved"]
 
 SMALL = tiny_bert.Geometry(8, 1, 2, 12, vocab_size=90, max_position_embeddings=12)
 
@@ -24,6 +27,13 @@ def file_in(folder: str, name: str) -> Path:
     path = Path(_folder().name) / folder
     path.mkdir(exist_ok=True)
     return path / name
+
+
+def copy_all_floats(tensors: Iterable[StoredTensor]) -> None:
+    """Read the elements of all tensors of floats, as loading a model does."""
+    for tensor in tensors:
+        if tensor.dtype in ("float32", "float16", "bfloat16"):
+            copy_floats(tensor, 1)
 
 
 @cache

@@ -26,15 +26,8 @@ from fuzz.mutations import change_bytes, change_json
 from fuzz.targets.files import file_in
 from helpers import tiny_bert
 from helpers.connections import Connection, post
-from helpers.tiny_tasks import write_model
+from helpers.tiny_tasks import SERVED_KINDS, write_model
 
-KINDS = {
-    "rank": "pairs",
-    "labels": "bert-ForSequenceClassification",
-    "tags": "roberta-ForTokenClassification",
-    "answers": "bert-ForQuestionAnswering",
-    "masks": "bert-ForMaskedLM",
-}
 BODIES: dict[str, object] = {
     "/embed": {"inputs": ["the dog", "fox"], "normalize": True, "truncate": True},
     "/v1/embeddings": {"input": "the dog", "model": "text", "encoding_format": "base64"},
@@ -98,7 +91,7 @@ def _state() -> State:
         logger.handlers, logger.propagate = [FAILURES], False
     text = tiny_bert.write_checkpoint(file_in("http_text", "x").parent)
     sources = [ModelSource("text", str(text))]
-    for name, kind in KINDS.items():
+    for name, kind in SERVED_KINDS.items():
         directory = write_model(file_in(f"http_{name}", "x").parent, kind)
         sources.append(ModelSource(name, str(directory)))
     state = State(Settings(tuple(sources), max_body=20_000, access_log=False), 1)

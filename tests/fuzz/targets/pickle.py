@@ -11,10 +11,9 @@ import numpy as np
 import fbg
 from fbg.checkpoints.torch_file import read_torch_file
 from fbg.checkpoints.unpickler import STEPS
-from fbg.checkpoints.weights import copy_floats
 from fuzz.driver import Target
 from fuzz.mutations import change_bytes
-from fuzz.targets.files import file_in
+from fuzz.targets.files import copy_all_floats, file_in
 from helpers.torch_files import write_archive, write_torch_file
 
 OPCODES = tuple(STEPS)
@@ -51,9 +50,7 @@ def _mutate(data: bytes, rng: Random) -> bytes:
 def _run(data: bytes) -> None:
     path = file_in("pickle", "pytorch_model.bin")
     path.write_bytes(data)
-    for tensor in read_torch_file(path).values():
-        if tensor.dtype in ("float32", "float16", "bfloat16"):
-            copy_floats(tensor, 1)
+    copy_all_floats(read_torch_file(path).values())
 
 
 TARGET = Target("pickle", _seeds, _mutate, _run, (fbg.ModelError,))

@@ -7,10 +7,9 @@ from safetensors.numpy import save
 
 import fbg
 from fbg.checkpoints.safetensors_file import read_safetensors
-from fbg.checkpoints.weights import copy_floats
 from fuzz.driver import Target
 from fuzz.mutations import change_safetensors
-from fuzz.targets.files import file_in
+from fuzz.targets.files import copy_all_floats, file_in
 
 
 def _seeds() -> list[bytes]:
@@ -25,9 +24,7 @@ def _seeds() -> list[bytes]:
 def _run(data: bytes) -> None:
     path = file_in("safetensors", "model.safetensors")
     path.write_bytes(data)
-    for tensor in read_safetensors(path).values():
-        if tensor.dtype in ("float32", "float16", "bfloat16"):
-            copy_floats(tensor, 1)
+    copy_all_floats(read_safetensors(path).values())
 
 
 TARGET = Target("safetensors", _seeds, change_safetensors, _run, (fbg.ModelError,))
