@@ -13,12 +13,32 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "core/huge_pages.h"
+
 namespace fbg {
 namespace {
 
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 constexpr std::size_t kHugePageThreshold = 2 * kHugePage;
 constexpr std::size_t kMaxBytes = PTRDIFF_MAX - kHugePage;  // leaves room to round up
+
+// Sanitizers must see the end of each buffer.
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool kShares = false;
+#elif defined(__has_feature)
+constexpr bool kShares = !__has_feature(address_sanitizer);
+#else
+constexpr bool kShares = true;
+#endif
+
+// Whether a buffer shares its huge pages with others.
+constexpr bool is_shared(std::size_t bytes) {
+  return kShares && bytes >= huge_pages::kSmallest && bytes < kHugePageThreshold;
+}
+
+constexpr std::size_t round_up(std::size_t bytes, std::size_t alignment) {
+  return (bytes + alignment - 1) & ~(alignment - 1);
+}
 
 }  // namespace
 
@@ -34,8 +54,11 @@ AlignedBuffer::AlignedBuffer(std::size_t bytes, Fill fill) {
   const bool huge = bytes >= kHugePageThreshold;
   const std::size_t alignment = huge ? kHugePage : kCacheLine;
   // aligned_alloc wants a multiple of the alignment.
-  const std::size_t rounded = (bytes + alignment - 1) & ~(alignment - 1);
-  data_ = static_cast<std::byte*>(std::aligned_alloc(alignment, rounded));
+  const std::size_t rounded = round_up(bytes, alignment);
+  if (is_shared(bytes))
+    data_ = huge_pages::allocate(rounded);
+  else
+    data_ = static_cast<std::byte*>(std::aligned_alloc(alignment, rounded));
   if (!data_) throw std::bad_alloc();
   size_ = bytes;
 #if defined(MADV_HUGEPAGE)
@@ -45,7 +68,12 @@ AlignedBuffer::AlignedBuffer(std::size_t bytes, Fill fill) {
   if (fill == Fill::zero) std::memset(data_, 0, rounded);
 }
 
-AlignedBuffer::~AlignedBuffer() { std::free(data_); }
+AlignedBuffer::~AlignedBuffer() {
+  if (data_ && is_shared(size_))
+    huge_pages::release(data_, round_up(size_, kCacheLine));
+  else
+    std::free(data_);
+}
 
 std::shared_ptr<const std::byte> map_file(int fd, std::int64_t offset, std::int64_t size) {
   struct stat info {};

@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <random>
 #include <stdexcept>
+#include <thread>
 #include <utility>
+#include <vector>
 
 #include "core/memory.h"
 
@@ -29,6 +32,60 @@ TEST(AlignedBuffer, IsAlignedAndAsLargeAsAsked) {
   EXPECT_TRUE(aligned(AlignedBuffer(5 * kMiB + 1), 2 * kMiB));
 }
 
+// Buffers that share huge pages neither overlap nor change each other, whatever the order in which
+// they come and go; and what is given back is used again.
+TEST(AlignedBuffer, BuffersOfAllSizesComeAndGo) {
+  std::mt19937 random(1);
+  std::vector<std::pair<AlignedBuffer, std::byte>> held;
+  const auto is_whole = [](const std::pair<AlignedBuffer, std::byte>& entry) {
+    const auto& [buffer, value] = entry;
+    return std::all_of(buffer.data(), buffer.data() + buffer.size(),
+                       [&](std::byte b) { return b == value; });
+  };
+  for (int i = 0; i < 600; ++i) {
+    if (held.size() > 40 || (!held.empty() && random() % 3 == 0)) {
+      const auto gone = held.begin() + static_cast<std::ptrdiff_t>(random() % held.size());
+      EXPECT_TRUE(is_whole(*gone));
+      std::swap(*gone, held.back());
+      held.pop_back();
+      continue;
+    }
+    const std::size_t bytes = 1 + random() % (random() % 4 ? 300 << 10 : 5 * kMiB);
+    AlignedBuffer buffer(bytes);
+    ASSERT_TRUE(aligned(buffer, 64));
+    const auto value = static_cast<std::byte>(i);
+    std::fill_n(buffer.data(), bytes, value);
+    held.emplace_back(std::move(buffer), value);
+  }
+  for (const auto& entry : held) EXPECT_TRUE(is_whole(entry));
+}
+
+TEST(AlignedBuffer, MemoryThatWasGivenBackIsUsedAgain) {
+  const AlignedBuffer before(kMiB), behind(kMiB);
+  const std::byte* data = nullptr;
+  for (int i = 0; i < 3; ++i) {
+    const AlignedBuffer buffer(700 << 10);
+    if (i > 0) {
+      EXPECT_EQ(buffer.data(), data);
+    }
+    data = buffer.data();
+  }
+}
+
+TEST(AlignedBuffer, ThreadsAllocateAtTheSameTime) {
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([t] {
+      for (int i = 0; i < 200; ++i) {
+        const auto bytes = static_cast<std::size_t>((64 + (i * 37 + t * 11) % 900)) << 10;
+        AlignedBuffer buffer(bytes);
+        *buffer.data() = buffer.data()[bytes - 1] = static_cast<std::byte>(t);
+        EXPECT_EQ(*buffer.data(), static_cast<std::byte>(t));
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+}
+
 TEST(AlignedBuffer, EmptyOwnsNothing) {
   EXPECT_EQ(AlignedBuffer().data(), nullptr);
   EXPECT_EQ(AlignedBuffer(0).data(), nullptr);
@@ -36,7 +93,7 @@ TEST(AlignedBuffer, EmptyOwnsNothing) {
 }
 
 TEST(AlignedBuffer, ZeroFill) {
-  for (std::size_t bytes : {std::size_t{777}, 4 * kMiB + 3}) {
+  for (std::size_t bytes : {std::size_t{777}, kMiB + 3, 4 * kMiB + 3}) {
     const AlignedBuffer buffer(bytes, Fill::zero);
     EXPECT_TRUE(std::all_of(buffer.data(), buffer.data() + bytes,
                             [](std::byte b) { return b == std::byte{0}; }));

@@ -1,0 +1,20 @@
+// Memory on huge pages that buffers smaller than a huge page share.
+//
+// A matrix of weights often has less than 2 MiB. On pages of 4 KiB, reading it from memory costs a
+// walk of the page tables for each of them, and the prefetchers of CPUs stop at each border.
+#pragma once
+
+#include <cstddef>
+
+namespace fbg::huge_pages {
+
+// Smaller buffers are not worth it.
+inline constexpr std::size_t kSmallest = std::size_t{64} << 10;
+
+// Memory of `bytes` bytes, a multiple of the cache line, to which it is aligned; throws
+// std::bad_alloc. Any thread may call both functions, and so may a child after a fork.
+std::byte* allocate(std::size_t bytes);
+// Gives it back: as many bytes as were asked for.
+void release(std::byte* data, std::size_t bytes) noexcept;
+
+}  // namespace fbg::huge_pages
