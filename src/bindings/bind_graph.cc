@@ -208,6 +208,7 @@ void bind_graph(py::module_& m) {
   graph.def(
       "gated", [](Graph& g, Buffer x, const std::string& name) { return g.gated(x, gate(name)); },
       py::arg("x"), py::arg("gate"));
+  graph.def("unfold", &Graph::unfold, py::arg("x"), py::arg("width"));
   graph.def(
       "first_token", [](Graph& g, Buffer x) { return g.pool(x, Pooling::first); }, py::arg("x"));
   graph.def(

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from safetensors.numpy import load_file
+from safetensors.numpy import load_file, save_file
 
 import fbg
 from fbg.networks.rotation import Rotation
 from fbg.networks.standard.config import Buckets
 from fbg.networks.standard.network import alibi_slopes, distance_buckets
 from helpers import tiny_models, tiny_tasks
+from helpers.formulas import cosines
 from helpers.tiny_models import tiny_model
 from helpers.tiny_standard import HUB_NAMES
 
@@ -97,7 +98,12 @@ def rope(**options: Any) -> dict[str, Any]:
         ("deberta-v2", {"max_relative_positions": 5}, "max_relative_positions"),
         ("deberta-v2", {"max_relative_positions": 0}, "max_relative_positions"),
         ("deberta-v2", {"norm_rel_ebd": "batch_norm"}, "norm_rel_ebd"),
-        ("deberta-v2", {"conv_kernel_size": 3}, "conv_kernel_size"),
+        ("deberta-v2", {"conv_kernel_size": 4}, "conv_kernel_size"),
+        ("deberta-v2", {"conv_kernel_size": -3}, "conv_kernel_size"),
+        ("deberta-v2", {"conv_kernel_size": 10**9 + 1}, "conv_kernel_size"),
+        ("deberta-v2-convolution", {"conv_groups": 5}, "conv_groups"),
+        ("deberta-v2-convolution", {"conv_groups": 0}, "conv_groups"),
+        ("deberta-v2-convolution", {"conv_act": "softmax"}, "conv_act"),
         ("deberta-v2", {"embedding_size": 20}, "embedding_size"),
         ("deberta-v2", {"head_dim": 6}, "num_attention_heads"),
         ("deberta", {"talking_head": True}, "talking_head"),
@@ -124,6 +130,8 @@ def test_an_unsupported_setting_is_named(
         "rembert",
         "deberta",
         "deberta-v2",
+        "deberta-v2-convolution",
+        "deberta-v2-groups",
     ],
 )
 @pytest.mark.parametrize("dtype", ["float32", "int8"])
@@ -136,7 +144,11 @@ def test_a_saved_model_gives_the_same_bits(tmp_path: Path, name: str, dtype: str
 
 
 @pytest.mark.parametrize(
-    "name", ["qwen3", "gemma3_text", "t5", "jina_bert", "mistral", "deberta-v2"]
+    "name",
+    [
+        *("qwen3", "gemma3_text", "t5", "jina_bert", "mistral", "deberta-v2"),
+        "deberta-v2-convolution",
+    ],
 )
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int8"])
 def test_a_long_text_is_the_same_alone_and_among_others(
@@ -153,6 +165,31 @@ def test_a_long_text_is_the_same_alone_and_among_others(
     for row in range(3):
         alone = model.forward(ids[row : row + 1], mask[row : row + 1]).last_hidden_state
         np.testing.assert_array_equal(alone[0], together.last_hidden_state[row])
+
+
+@pytest.mark.parametrize("name", ["deberta-v2-convolution", "deberta-v2-groups"])
+def test_tensors_of_a_convolution_are_named(tmp_path: Path, name: str) -> None:
+    file = write(tmp_path, name) / "model.safetensors"
+    tensors = load_file(file)
+    own = [key for key in tensors if key.startswith("encoder.conv.")]
+    assert len(own) == 4
+    for key in own:
+        save_file({other: value for other, value in tensors.items() if other != key}, file)
+        with pytest.raises(fbg.ModelError, match=rf"model\.safetensors: tensor {key} is missing"):
+            fbg.load(tmp_path)
+        save_file({**tensors, key: np.concatenate([tensors[key]] * 2)}, file)
+        with pytest.raises(fbg.ModelError, match=rf"model\.safetensors: tensor {key} must have"):
+            fbg.load(tmp_path)
+
+
+@pytest.mark.parametrize("dtype", ["int4", "int8"])
+def test_a_convolution_is_calibrated_like_other_layers(tmp_path: Path, dtype: str) -> None:
+    directory = write(tmp_path, "deberta-v2-groups")
+    exact, texts = fbg.load(directory), ["the cat", "a b c d e", "x y"]
+    model = fbg.load(directory, dtype=dtype, calibrate=texts)
+    ids = np.random.default_rng(3).integers(0, 99, (3, 15))
+    states = [m.forward(ids).last_hidden_state.reshape(45, -1) for m in (model, exact)]
+    assert cosines(*states).mean() >= (0.99 if dtype == "int8" else 0.8)
 
 
 def test_a_causal_model_ignores_what_comes_later(tmp_path: Path) -> None:

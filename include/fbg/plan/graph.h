@@ -148,6 +148,10 @@ class Graph {
   Buffer attention(Buffer qkv, const AttentionShape& shape, AttentionOptions options = {});
   // gate(a) * b, where a row of x is a, b end to end.
   Buffer gated(Buffer x, Gate gate);
+  // The rows of the `width` tokens around each one, at the sequence positions that follow each
+  // other, zeros where there is no token: column i of the place t is in column i * width + t. A
+  // product with it is a convolution over the sequence. `width` is odd.
+  Buffer unfold(Buffer x, std::int64_t width);
   // One row per sequence, of all its tokens but the first `skipped`; zeros where none is left.
   Buffer pool(Buffer x, Pooling pooling, std::int64_t skipped = 0);
   Buffer tanh(Buffer x);

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg.checkpoints.checkpoint import Checkpoint, Part
+from fbg.checkpoints.kernel_tensor import Kernel
 from fbg.checkpoints.saved_file import SavedFile
 from fbg.checkpoints.weights import UnpackedWeight
 from fbg.compression.linear import Linear
@@ -32,7 +33,7 @@ class Source(ABC):
     def linear(
         self,
         field: str,
-        names: Sequence[str | Part],
+        names: Sequence[str | Part | Kernel],
         inputs: int,
         outputs: int | Sequence[int],
         *,
@@ -45,7 +46,7 @@ class Source(ABC):
         dtype: what its weights compute in; None leaves it to the model, which may compress them.
         """
         widths = [outputs] * len(names) if isinstance(outputs, int) else list(outputs)
-        stored = [f"{name}.bias" for name in names]
+        stored = [f"{name if isinstance(name, str) else name.name}.bias" for name in names]
         return Linear(
             field,
             self._weight(field, names, inputs, widths, dtype),
@@ -112,7 +113,7 @@ class Source(ABC):
     def _weight(
         self,
         field: str,
-        names: Sequence[str | Part],
+        names: Sequence[str | Part | Kernel],
         inputs: int,
         outputs: Sequence[int],
         dtype: str | None,
@@ -153,7 +154,7 @@ class CheckpointSource(Source):
     def _weight(
         self,
         field: str,
-        names: Sequence[str | Part],
+        names: Sequence[str | Part | Kernel],
         inputs: int,
         outputs: Sequence[int],
         dtype: str | None,
@@ -196,7 +197,7 @@ class SavedSource(Source):
     def _weight(
         self,
         field: str,
-        names: Sequence[str | Part],
+        names: Sequence[str | Part | Kernel],
         inputs: int,
         outputs: Sequence[int],
         dtype: str | None,

@@ -12,7 +12,16 @@ from fbg.networks.config import EncoderConfig, read_common
 from fbg.networks.rotation import MAX_ROTATIONS, Rotation
 from fbg.networks.standard.disentangled import Relative, RelativeNames
 
-__all__ = ["FULL", "SLIDING", "Buckets", "Names", "StandardConfig", "layer_kinds", "read_standard"]
+__all__ = [
+    "FULL",
+    "SLIDING",
+    "Buckets",
+    "Convolution",
+    "Names",
+    "StandardConfig",
+    "layer_kinds",
+    "read_standard",
+]
 
 # Kinds of layers, in layer_types.
 FULL, SLIDING = "full_attention", "sliding_attention"
@@ -35,6 +44,7 @@ class Names:
     final_norm: str | None = "norm"
     distance: str | None = None
     pooler: str | None = None
+    convolution: str = "encoder.conv"
     layer: str = "layers.{n}"
     qkv: tuple[str | Part, ...] = ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj")
     qkv_biases: tuple[str | None, ...] = ()
@@ -63,6 +73,19 @@ class Buckets:
 
 
 @dataclass(frozen=True)
+class Convolution:
+    """A convolution over the sequence that reads what the first layer reads, and is added to what
+    that gives (DeBERTa-v2).
+
+    width: places that an output sees. groups: of channels that do not see each other.
+    """
+
+    width: int
+    groups: int
+    activation: str
+
+
+@dataclass(frozen=True)
 class StandardConfig(EncoderConfig):
     """The settings of a network.
 
@@ -75,6 +98,7 @@ class StandardConfig(EncoderConfig):
     rotations: of each layer. alibi: scores fall with the distance, in each head at another rate
         (Press et al., 2021, arXiv:2108.12409).
     relative: embeddings of distances, which queries and keys meet.
+    convolution: beside the first layer.
     scale: factor of the scores; None: 1 / sqrt(head_dim). softcap: bound of the scores, or None.
     gated: the feed-forward part has a gate, to which the activation is applied.
     embedding_scale: factor of word embeddings.
@@ -92,6 +116,7 @@ class StandardConfig(EncoderConfig):
     alibi: bool = field(default=False, kw_only=True)
     buckets: Buckets | None = field(default=None, kw_only=True)
     relative: Relative | None = field(default=None, kw_only=True)
+    convolution: Convolution | None = field(default=None, kw_only=True)
     scale: float | None = field(default=None, kw_only=True)
     softcap: float | None = field(default=None, kw_only=True)
     gated: bool = field(default=True, kw_only=True)

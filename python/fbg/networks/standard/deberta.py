@@ -10,7 +10,7 @@ from fbg.networks.bert.families import BERT_HEADS
 from fbg.networks.config import ACTIVATIONS
 from fbg.networks.family import Family
 from fbg.networks.heads import HeadNames
-from fbg.networks.standard.config import Names, StandardConfig, read_standard
+from fbg.networks.standard.config import Convolution, Names, StandardConfig, read_standard
 from fbg.networks.standard.disentangled import Relative, RelativeNames
 from fbg.networks.standard.network import Standard
 
@@ -28,6 +28,7 @@ NAMES = Names(
     intermediate=("intermediate.dense",),
     output="output.dense",
 )
+MAX_WIDTH = 99  # tokens that an output of the convolution sees; models have 3
 PACKED = "attention.self.in_proj"
 TERMS = {"c2p", "p2c"}  # content to position, position to content
 
@@ -64,8 +65,6 @@ def _read(settings: Settings) -> StandardConfig:
         raise settings.error("num_attention_heads", f"a divisor of hidden_size, {hidden}")
     if settings.get("embedding_size") not in (None, hidden):
         raise settings.error("embedding_size", f"hidden_size, {hidden}")
-    if settings.get("conv_kernel_size") not in (None, 0):
-        raise settings.error("conv_kernel_size", "0: layers with a convolution are not supported")
     settings.choice("pooler_hidden_act", ("gelu",), default="gelu")
     relative = _read_relative(settings, common["max_positions"], common["norm_eps"])
     terms = 1 + (0 if relative is None else relative.keys + relative.queries)
@@ -83,6 +82,7 @@ def _read(settings: Settings) -> StandardConfig:
         place="after",
         gated=False,
         relative=relative,
+        convolution=_read_convolution(settings, hidden),
         scale=(common["head_dim"] * terms) ** -0.5,
         biases=frozenset({"qkv", "attention_output", "intermediate", "output", "norm"}),
     )
@@ -120,6 +120,21 @@ def _read_relative(settings: Settings, positions: int, eps: float) -> Relative |
         shared=settings.flag("share_att_key"),
         norm_eps=eps if norms == "layer_norm" else None,
     )
+
+
+def _read_convolution(settings: Settings, hidden: int) -> Convolution | None:
+    """Read the layer of version 2 that adds what the nearest tokens are."""
+    key = "conv_kernel_size"
+    width = 0 if settings.get(key) is None else settings.size(key, at_least=0)
+    if width == 0:
+        return None
+    if width % 2 == 0 or width > MAX_WIDTH:
+        raise settings.error(key, f"0 or an odd number, at most {MAX_WIDTH}")
+    groups = settings.size("conv_groups", default=1)
+    if hidden % groups:
+        raise settings.error("conv_groups", f"a divisor of hidden_size, {hidden}")
+    chosen = settings.choice("conv_act", ("tanh", *ACTIVATIONS), default="tanh")
+    return Convolution(width, groups, ACTIVATIONS.get(chosen, chosen))
 
 
 # Classifiers read what a dense layer makes of the first token.

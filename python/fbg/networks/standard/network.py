@@ -17,11 +17,12 @@ import numpy.typing as npt
 
 from fbg import _fbg
 from fbg.checkpoints.checkpoint import Part
+from fbg.checkpoints.kernel_tensor import Kernel
 from fbg.compression.linear import Linear
 from fbg.compression.smoothing import SmoothingGroup
 from fbg.networks import transformer
 from fbg.networks.config import EncoderConfig
-from fbg.networks.graph import Norm, RmsNorm, add_linear, add_norm
+from fbg.networks.graph import Norm, RmsNorm, add_activated, add_linear, add_norm
 from fbg.networks.rotation import Rotation
 from fbg.networks.source import Source
 from fbg.networks.standard.config import Buckets, Names, StandardConfig
@@ -51,6 +52,8 @@ class Layer(transformer.Layer):
     mlp_norm: Norm
     mlp_post_norm: Norm | None
     relative: RelativeTables | None
+    convolution: Linear | None  # of each token and its neighbours
+    convolution_norm: Norm | None
 
 
 @dataclass(frozen=True)
@@ -66,7 +69,7 @@ class Standard(Transformer):
         return add_norm(graph, x, tables.norm)
 
     def build_layer(self, graph: _fbg.Graph, index: int, x: int) -> int:
-        layer, config = self.layers[index], self.config
+        layer, config, read = self.layers[index], self.config, x
 
         def attend(x: int, residual: int | None) -> int:
             context = self._build_attention(graph, index, add_linear(graph, x, layer.qkv))
@@ -81,7 +84,12 @@ class Standard(Transformer):
             return add_linear(graph, y, layer.output, residual=residual)
 
         x = self._build_half(graph, x, attend, layer.attention_norm, layer.attention_post_norm)
-        return self._build_half(graph, x, feed_forward, layer.mlp_norm, layer.mlp_post_norm)
+        x = self._build_half(graph, x, feed_forward, layer.mlp_norm, layer.mlp_post_norm)
+        if config.convolution is None or layer.convolution is None:
+            return x
+        near = graph.unfold(read, config.convolution.width)
+        near = add_activated(graph, near, layer.convolution, config.convolution.activation)
+        return add_norm(graph, graph.add(near, x), layer.convolution_norm)
 
     def _build_half(
         self,
@@ -176,6 +184,8 @@ class Standard(Transformer):
             tables = read_tables(source, config.relative, names.relative, stored, hidden)
             pairs = zip(layers, tables, strict=True)
             layers = tuple(replace(layer, relative=table) for layer, table in pairs)
+        if config.convolution is not None:
+            layers = (_with_convolution(source, config, names, layers[0]), *layers[1:])
         return cls(
             config,
             _read_embeddings(source, config, names),
@@ -276,7 +286,20 @@ def _read_layer(source: Source, config: StandardConfig, names: Names, n: int) ->
         mlp_norm=required("mlp_norm", names.mlp_norm),
         mlp_post_norm=norm("mlp_post_norm", names.mlp_post_norm),
         relative=None,
+        convolution=None,
+        convolution_norm=None,
     )
+
+
+def _with_convolution(source: Source, config: StandardConfig, names: Names, layer: Layer) -> Layer:
+    """Return the first layer with the convolution beside it."""
+    assert config.convolution is not None
+    hidden, width = config.hidden_size, config.convolution.width
+    kernel = Kernel(f"{names.convolution}.conv", width, config.convolution.groups)
+    field = "layers.0.convolution"
+    norm = _read_norm(source, config, f"{field}_norm", f"{names.convolution}.LayerNorm")
+    linear = source.linear(field, [kernel], width * hidden, hidden)
+    return replace(layer, convolution=linear, convolution_norm=norm)
 
 
 def distance_buckets(distances: npt.NDArray[np.int64], buckets: Buckets) -> npt.NDArray[np.int64]:

@@ -1,0 +1,65 @@
+// The neighbours of each token side by side, so that a convolution over a sequence is a product.
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <string>
+
+#include "plan/ops/row_step.h"
+
+namespace fbg {
+namespace {
+
+// A row of the output, where a, b, c are the columns of x at three places that follow each other:
+//
+//     a0 b0 c0 a1 b1 c1 a2 b2 c2 …
+//
+// as the weights of a convolution have them in files: (outputs, columns, places).
+class UnfoldOp final : public Op {
+ public:
+  UnfoldOp(Buffer x, std::int64_t cols, std::int64_t width)
+      : Op("unfold", {x}), cols_(cols), width_(width) {}
+
+  std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
+    return make_row_step(output, context, cols_ * width_,
+                         [this](const simd::RowKernels&, const Frame& frame, std::int64_t row,
+                                float* y) { gather(frame, row, y); });
+  }
+  bool can_write_bfloat16() const override { return true; }
+
+ private:
+  void gather(const Frame& frame, std::int64_t row, float* y) const {
+    const std::int32_t* const offsets = frame.args.offsets;
+    const std::int32_t* const positions = frame.args.sequence_positions;
+    const std::int32_t* const end =
+        std::upper_bound(offsets, offsets + frame.args.sequences + 1, row);
+    // No token is further away in memory than it is in its sequence.
+    const std::int64_t before = width_ / 2;
+    const std::int64_t first = std::max<std::int64_t>(end[-1], row - before);
+    const std::int64_t last = std::min<std::int64_t>(end[0], row + before + 1);
+    if (last - first < width_ || positions[last - 1] - positions[first] >= width_)
+      std::fill_n(y, cols_ * width_, 0.0f);
+    for (std::int64_t other = first; other < last; ++other) {
+      const std::int64_t place = before + positions[other] - positions[row];
+      if (place < 0 || place >= width_) continue;
+      const float* const x = row_of(frame[inputs[0]], other);
+      for (std::int64_t i = 0; i < cols_; ++i) y[i * width_ + place] = x[i];
+    }
+  }
+
+  const std::int64_t cols_, width_;
+};
+
+}  // namespace
+
+Buffer Graph::unfold(Buffer x, std::int64_t width) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+  const BufferShape s = shape(x);
+  require_floats("unfold", s);
+  require(s.rows == RowKind::token, "unfold: x must have one row per token");
+  require(width > 0 && width % 2 == 1 && width <= kMost / s.cols,
+          "unfold: width must be an odd number of tokens, got " + std::to_string(width));
+  lower_limit(limits_.sequence_position, kMost);
+  return append(std::make_shared<UnfoldOp>(x, s.cols, width), {RowKind::token, s.cols * width});
+}
+
+}  // namespace fbg
