@@ -17,7 +17,7 @@ def sizes(hidden: int, heads: int, layers: int, positions: int = 20) -> dict[str
     }
 
 
-def rope(theta: float, kind: str = "default", **options: float) -> dict[str, Any]:
+def rope(theta: float, kind: str = "default", **options: Any) -> dict[str, Any]:
     return {"rope_theta": theta, "rope_type": kind, **options}
 
 
@@ -75,6 +75,19 @@ STANDARD_CONFIGS: dict[str, dict[str, Any]] = {
         "num_key_value_heads": 2,
         "rope_parameters": rope(
             100.0, "yarn", factor=4.0, original_max_position_embeddings=16, beta_fast=4.0
+        ),
+    },
+    "qwen2-longrope": {  # rotations as in Phi-3
+        "model_type": "qwen2",
+        **sizes(32, 4, 2, 36),
+        **IDS,
+        "num_key_value_heads": 4,
+        "rope_parameters": rope(
+            60.0,
+            "longrope",
+            original_max_position_embeddings=20,
+            short_factor=[1.0, 1.1, 1.5, 2.0],
+            long_factor=[1.0, 2.5, 4.0, 7.0],
         ),
     },
     "qwen3": {

@@ -28,6 +28,12 @@ def rope(**options: Any) -> dict[str, Any]:
     return {"rope_parameters": {"rope_theta": 50.0, **options}}
 
 
+def longrope(**options: Any) -> dict[str, Any]:
+    """For qwen2, whose heads have 10 columns."""
+    factors = {"short_factor": [1.0] * 5, "long_factor": [2.0] * 5}
+    return rope(**{"rope_type": "longrope", **factors, **options})
+
+
 @pytest.mark.parametrize(
     ("name", "changes", "key"),
     [
@@ -42,7 +48,25 @@ def rope(**options: Any) -> dict[str, Any]:
         ("qwen3", {"is_decoder": True}, "is_decoder"),
         ("qwen3", {"max_position_embeddings": 10**12}, "max_position_embeddings"),
         ("mistral", {"sliding_window": 0}, "sliding_window"),
-        ("qwen2", rope(rope_type="longrope"), "rope_parameters.rope_type"),
+        ("qwen2", rope(rope_type="longrope"), "rope_parameters.short_factor"),
+        ("qwen2", longrope(short_factor=[1.0] * 4), "rope_parameters.short_factor"),
+        ("qwen2", longrope(long_factor=[1.0] * 6), "rope_parameters.long_factor"),
+        ("qwen2", longrope(long_factor=2.0), "rope_parameters.long_factor"),
+        ("qwen2", longrope(short_factor=[1.0, 1.0, 1.0, 1.0, "1"]), "rope_parameters.short_factor"),
+        ("qwen2", longrope(long_factor=[1.0, 1.0, 1.0, 1.0, 0]), "rope_parameters.long_factor"),
+        ("qwen2", longrope(factor=0.5), "rope_parameters.factor"),
+        ("qwen2", longrope(attention_factor=-1), "rope_parameters.attention_factor"),
+        (
+            "qwen2",
+            longrope(original_max_position_embeddings=1),
+            "rope_parameters.original_max_position_embeddings",
+        ),
+        (
+            "qwen2",
+            {**longrope(), "original_max_position_embeddings": 0},
+            "original_max_position_embeddings",
+        ),
+        ("qwen2", rope(rope_type="proportional"), "rope_parameters.rope_type"),
         ("qwen2", rope(rope_type="linear"), "rope_parameters.factor"),
         ("qwen2", rope(rope_type="linear", factor=0.5), "rope_parameters.factor"),
         ("qwen2", rope(rope_type="linear", factor=1e300), "rope_parameters.factor"),
@@ -277,6 +301,51 @@ def test_scaling_is_read_as_transformers_4_wrote_it(tmp_path: Path) -> None:
     path.write_text(json.dumps({**json.loads(path.read_text()), "rope_scaling": given}))
     assert fbg.load(old).config.rotations == new.config.rotations
     assert new.config.rotations[0].kind == "yarn"
+
+
+def test_longrope_is_that_of_each_sequence_and_not_of_its_batch(tmp_path: Path) -> None:
+    model = fbg.load(write(tmp_path, "qwen2-longrope"))
+    ids = np.random.default_rng(1).integers(4, 99, (3, 30))
+    mask = np.ones_like(ids)
+    mask[1, 20:], mask[2, 21:] = 0, 0
+    together = model.forward(ids, mask).last_hidden_state
+    for row, length in enumerate((30, 20, 21)):
+        alone = model.forward(ids[row : row + 1, :length]).last_hidden_state
+        np.testing.assert_array_equal(together[row, :length], alone[0])
+    # As if all sequences were short.
+    other = dict(tiny_model("qwen2-longrope").config["rope_parameters"])
+    other["long_factor"] = other["short_factor"]
+    changed = fbg.load(write(tmp_path / "short", "qwen2-longrope", rope_parameters=other))
+    states = changed.forward(ids, mask).last_hidden_state
+    np.testing.assert_array_equal(states[1], together[1])
+    assert not np.array_equal(states[0], together[0])
+    assert not np.array_equal(states[2], together[2])
+
+
+def test_longrope_divides_each_frequency_and_grows_with_the_length() -> None:
+    rotation = Rotation(
+        4, 100.0, "longrope", original=3, magnitude=1.5, short=(1.0, 2.0), long=(4.0, 5.0)
+    )
+    frequencies = 1 / 100.0 ** (np.arange(2) / 2)
+    places = np.array([0, 1, 2, 0, 1, 2, 3, 4])
+    factors = np.array([rotation.short] * 3 + [rotation.long] * 5)
+    angles = places[:, None] * frequencies / factors
+    wanted = 1.5 * np.concatenate([np.cos(angles), np.sin(angles)], axis=1)
+    np.testing.assert_allclose(rotation.table(5), wanted, rtol=1e-5, atol=1e-6)
+    assert len(rotation.table(2)) == 4
+
+
+def test_longrope_of_phi_3_has_its_length_beside_the_other_settings(tmp_path: Path) -> None:
+    new = fbg.load(write(tmp_path / "new", "qwen2-longrope"))
+    given = dict(tiny_model("qwen2-longrope").config["rope_parameters"])
+    theta, original = given.pop("rope_theta"), given.pop("original_max_position_embeddings")
+    changes = {"rope_theta": theta, "rope_scaling": given, "rope_parameters": None}
+    path = write(tmp_path / "old", "qwen2-longrope", **changes)
+    config = json.loads((path / "config.json").read_text())
+    config["original_max_position_embeddings"] = original
+    (path / "config.json").write_text(json.dumps(config))
+    assert fbg.load(path).config.rotations == new.config.rotations
+    assert new.config.rotations[0].magnitude == math.sqrt(1 + math.log(36 / 20) / math.log(20))
 
 
 def test_ntk_scaling_widens_the_base_and_divides_the_frequencies() -> None:

@@ -52,7 +52,7 @@ class HiddenStates:
         graph.output(hidden)
         if transformer.pooler is not None:
             graph.output(build_pooler(graph, hidden, transformer.pooler))
-        self.runner = Runner(graph, transformer.config.max_length)
+        self.runner = Runner(graph, transformer.config.max_length, transformer.config.long_from)
         self._config = transformer.config
         self._has_pooler = transformer.pooler is not None
 

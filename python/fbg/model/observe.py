@@ -19,7 +19,7 @@ from fbg.networks.config import EncoderConfig
 from fbg.networks.graph import ObservedGraph
 from fbg.networks.transformer import Embeddings, Layer, Transformer, linears, linears_of
 from fbg.progress import Progress
-from fbg.runtime.batches import PackedBatch, chunks, pack_sequences
+from fbg.runtime.batches import PackedBatch, chunks, move_long, pack_sequences
 
 __all__ = ["PartRunner", "add_part", "batches_of", "observe", "random_sequences"]
 
@@ -194,7 +194,8 @@ class PartRunner:
                 for slot, (buffer, columns) in enumerate(shown.items())
             }
             values[result] = np.empty((run.tokens, width), np.float32)
-            plan.run(*run.arrays, list(values.values()), self._num_threads, inputs=x)
+            placed = move_long(run, self._config.long_from)
+            plan.run(*placed.arrays, list(values.values()), self._num_threads, inputs=x)
             results.append(values[result])
             if own_input is not None:
                 values[own_input] = x[0]

@@ -60,6 +60,11 @@ class EncoderConfig:
         unused = 0 if self.pad_token_id is None else self.pad_token_id + 1
         return self.max_positions - unused
 
+    @property
+    def long_from(self) -> int | None:
+        """The length beyond which sequences are rotated otherwise; None where none are."""
+        return None
+
 
 def read_common(
     settings: Settings,

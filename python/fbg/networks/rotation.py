@@ -8,7 +8,7 @@ were stretched to longer texts than they were first trained on scale the frequen
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +23,7 @@ MAX_ROTATIONS = 1 << 17  # places with a rotation
 MAX_THETA = 1e30  # base of the frequencies
 MAX_FACTOR = 1e6
 
-KINDS = ("default", "linear", "dynamic", "ntk", "yarn", "llama3")
+KINDS = ("default", "linear", "dynamic", "ntk", "yarn", "llama3", "longrope")
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,8 @@ class Rotation:
         multiplied by it, and frequencies are divided by factor^(2 / size). "yarn": low ones are
         divided, high ones stay, and cosines and sines are multiplied by `magnitude` (Peng et al.,
         2023, arXiv:2309.00071). "llama3": the same, with other bounds and without magnitude.
+        "longrope": each is divided by a factor of its own, `short` in sequences of at most
+        `original` tokens and `long` in longer ones (Ding et al., 2024, arXiv:2402.13753).
     original: the length that the model was first trained on.
     fast, slow: of "yarn" and "llama3", how many turns in `original` places bound the middle range.
     """
@@ -49,17 +51,40 @@ class Rotation:
     slow: float = 0.0
     magnitude: float = 1.0
     rounded: bool = True  # whether yarn's bounds are whole numbers
+    short: tuple[float, ...] = ()
+    long: tuple[float, ...] = ()
+
+    @property
+    def long_from(self) -> int | None:
+        """The length beyond which sequences are rotated otherwise; None where none are."""
+        return self.original if self.kind == "longrope" else None
 
     def table(self, length: int) -> Floats:
         """Return (length, size): for each place the cosines of size / 2 angles, then their sines.
+        Of "longrope", (original + length, size): first the places of short sequences, then those of
+        long ones.
 
         Every step is rounded to float32, as in transformers: at place 8000, that is as much as 5e-4
         of an angle.
         """
-        places = np.arange(length, dtype=np.float32)
-        angles = (places[:, None] * self.frequencies).astype(np.float64)
+        if self.kind == "longrope":
+            halves = ((self.short, min(self.original, length)), (self.long, length))
+            angles = np.concatenate(
+                [self._angles(self._divided(by), count) for by, count in halves]
+            )
+        else:
+            angles = self._angles(self.frequencies, length)
         turns = np.concatenate([np.cos(angles), np.sin(angles)], axis=1)
         return (turns * self.magnitude).astype(np.float32)
+
+    def _angles(self, frequencies: Floats, length: int) -> npt.NDArray[np.float64]:
+        places = np.arange(length, dtype=np.float32)
+        return (places[:, None] * frequencies).astype(np.float64)
+
+    def _divided(self, factors: tuple[float, ...]) -> Floats:
+        exponents = np.arange(0, self.size, 2, dtype=np.float32) / np.float32(self.size)
+        powers = (self.theta ** exponents.astype(np.float64)).astype(np.float32)
+        return np.float32(1) / (np.array(factors, np.float32) * powers)
 
     @property
     def frequencies(self) -> Floats:
@@ -128,6 +153,8 @@ def read_rotation(
     kind = given.choice(kind_key, KINDS, default="default")
     if kind in ("default", "dynamic"):  # dynamic scaling begins beyond the length of the model
         return Rotation(size, theta)
+    if kind == "longrope":
+        return _read_long(settings, given, Rotation(size, theta, kind), length)
     factor = given.number("factor", default=0)
     if not 1 <= factor <= MAX_FACTOR:
         raise given.error("factor", f"from 1 to {MAX_FACTOR:g}")
@@ -143,6 +170,32 @@ def read_rotation(
     magnitude = 1.0 if kind == "llama3" else _magnitude(given, factor)
     whole = given.flag("truncate", default=True)
     return Rotation(size, theta, kind, factor, original, fast, slow, magnitude, whole)
+
+
+def _read_long(settings: Settings, given: Settings, rotation: Rotation, length: int) -> Rotation:
+    """Read two lists of factors, and the length that divides their sequences."""
+    key, lists = "original_max_position_embeddings", []
+    # Phi-3 has the length beside the other settings.
+    original = (given if settings.get(key) is None else settings).size(key, length, at_least=2)
+    for name in ("short_factor", "long_factor"):
+        factors, count = given.get(name), rotation.size // 2
+        if not isinstance(factors, list) or len(factors) != count:
+            raise given.error(name, f"a list of {count} numbers, half of the size that is turned")
+        if not all(type(x) in (int, float) and 0 < x <= MAX_FACTOR for x in factors):
+            raise given.error(name, f"a list of numbers of more than 0 and at most {MAX_FACTOR:g}")
+        lists.append(tuple(float(x) for x in factors))
+    factor = length / original
+    if given.get("factor") is not None:
+        factor = given.number("factor", default=0)
+        if not 1 <= factor <= MAX_FACTOR:
+            raise given.error("factor", f"from 1 to {MAX_FACTOR:g}")
+    magnitude = 1.0 if factor <= 1 else math.sqrt(1 + math.log(factor) / math.log(original))
+    if given.get("attention_factor") is not None:
+        magnitude = given.number("attention_factor", default=1)
+    short, long = lists
+    return replace(
+        rotation, factor=factor, original=original, magnitude=magnitude, short=short, long=long
+    )
 
 
 def _magnitude(given: Settings, factor: float) -> float:

@@ -266,7 +266,7 @@ class _Taps:
         model.network.build(graph, self._taps)
         for buffer in self._taps:
             graph.output(buffer)
-        self._runner = Runner(graph, model.config.max_length)
+        self._runner = Runner(graph, model.config.max_length, model.config.long_from)
 
     def runs(self, texts: list[str]) -> Iterator[list[Floats]]:
         model = self._model

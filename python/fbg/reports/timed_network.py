@@ -82,7 +82,7 @@ class TimedNetwork:
         self._pooled = network.pooler is not None
         if network.pooler is not None:
             self._graph.output(build_pooler(self._graph, hidden, network.pooler))
-        self._runner = Runner(self._graph, network.config.max_length)
+        self._runner = Runner(self._graph, network.config.max_length, network.config.long_from)
 
     def ops(self, tokens: int, threads: int) -> list[TimedOp]:
         """Return the ops of a run of one sequence."""

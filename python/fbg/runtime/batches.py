@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ __all__ = [
     "MAX_BATCH_TOKENS",
     "PackedBatch",
     "chunks",
+    "move_long",
     "pack_padded",
     "pack_sequences",
     "token_position_ids",
@@ -105,6 +106,18 @@ def pack_padded(
         positions,
         offsets,
     )
+
+
+def move_long(batch: PackedBatch, length: int | None) -> PackedBatch:
+    """Move the sequences of more than `length` places behind those of the others, which makes no
+    difference to distances: where rotations depend on the length, they have rows of their own.
+    """
+    if length is None:
+        return batch
+    last = batch.sequence_positions[batch.offsets[1:] - 1]
+    by = np.where(last >= length, np.int32(length), np.int32(0))
+    moved = batch.sequence_positions + np.repeat(by, np.diff(batch.offsets))
+    return replace(batch, sequence_positions=moved.astype(np.int32))
 
 
 def chunks(lengths: Sequence[int], max_tokens: int, max_count: int) -> Iterator[slice]:

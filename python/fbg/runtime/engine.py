@@ -25,11 +25,14 @@ class InputLimits(Protocol):
     """Which token sequences a network takes; the configuration of a model says it.
 
     num_token_types: 1 where the network has no token types; those of a sequence are then ignored.
+    long_from: the length beyond which sequences are rotated otherwise, if they are (`Runner`).
     pad_token_id: not None where positions are counted from it (`pack_sequences`).
     """
 
     @property
     def max_length(self) -> int: ...
+    @property
+    def long_from(self) -> int | None: ...
     @property
     def vocab_size(self) -> int: ...
     @property
@@ -52,7 +55,7 @@ class Engine:
         self.per_token = per_token
         self._graph = graph
         self._limits = limits
-        self._runners = [Runner(graph, limits.max_length)]
+        self._runners = [Runner(graph, limits.max_length, limits.long_from)]
 
     @property
     def arena_bytes(self) -> int:
@@ -65,7 +68,9 @@ class Engine:
         Each has plans of its own, so that several threads can run them side by side.
         """
         while len(self._runners) < count:
-            self._runners.append(Runner(self._graph, self._limits.max_length))
+            self._runners.append(
+                Runner(self._graph, self._limits.max_length, self._limits.long_from)
+            )
         return self._runners[:count]
 
     def empty(self) -> Floats:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg import _fbg
-from fbg.runtime.batches import PackedBatch
+from fbg.runtime.batches import PackedBatch, move_long
 from fbg.runtime.tuned import table
 
 __all__ = ["Runner"]
@@ -29,10 +29,13 @@ class Runner:
     A plan serves every run up to its capacity, a power of two of tokens. Plans are kept for later
     runs while they take at most MAX_BYTES together; the one that was used least recently is dropped
     first, and the one that is in use stays, however large it is. Threads may share a runner.
+
+    long_from: of rotations that depend on the length, the one beyond which sequences are long.
     """
 
-    def __init__(self, graph: _fbg.Graph, max_length: int) -> None:
+    def __init__(self, graph: _fbg.Graph, max_length: int, long_from: int | None = None) -> None:
         self.graph = graph
+        self._long_from = long_from
         self._max_length = max_length
         self._plans: OrderedDict[tuple[int, int, int], _fbg.Plan] = OrderedDict()
         self._generation = table.generation
@@ -52,7 +55,8 @@ class Runner:
         on packing, scores, softmax and context (include/fbg/core/phase.h).
         """
         plan = self.plan(batch.tokens, num_threads)
-        plan.run(*batch.arrays, list(outputs), num_threads, seconds, phases)
+        placed = move_long(batch, self._long_from)
+        plan.run(*placed.arrays, list(outputs), num_threads, seconds, phases)
 
     @property
     def arena_bytes(self) -> int:

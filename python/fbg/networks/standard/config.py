@@ -123,6 +123,10 @@ class StandardConfig(EncoderConfig):
     embedding_scale: float = field(default=1.0, kw_only=True)
     biases: frozenset[str] = field(default=frozenset(), kw_only=True)
 
+    @property
+    def long_from(self) -> int | None:
+        return next((r.long_from for r in self.rotations if r.long_from is not None), None)
+
 
 def read_standard(
     settings: Settings,

@@ -96,6 +96,9 @@ class _Limits:
     vocab_size: int
     num_token_types: int
     pad_token_id: int | None
+    long_from: int | None = (
+        None  # no family that has queries like these rotates long texts otherwise
+    )
 
 
 class ExpandedEngine(Engine):
