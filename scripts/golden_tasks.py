@@ -21,6 +21,8 @@ from typing import Any
 import numpy as np
 import torch
 import transformers
+from golden_references import jina_forward, jina_shapes
+from transformers.modeling_outputs import BaseModelOutputWithPooling
 
 from helpers import tiny_models, tiny_tasks
 
@@ -30,6 +32,25 @@ AUTO = {
     "ForQuestionAnswering": transformers.AutoModelForQuestionAnswering,
     "ForMaskedLM": transformers.AutoModelForMaskedLM,
 }
+
+
+# Heads that files on the hub have, and transformers has not.
+OWN: dict[tuple[str, str], Any] = {}
+if hasattr(transformers, "GteModel"):
+
+    class GteForQuestionAnswering(transformers.GtePreTrainedModel):
+        """As the code beside gte's files on the hub has it."""
+
+        def __init__(self, config: Any) -> None:
+            super().__init__(config)
+            self.gte = transformers.GteModel(config, add_pooling_layer=False)
+            self.qa_outputs = torch.nn.Linear(config.hidden_size, 2)
+            self.post_init()
+
+        def forward(self, **inputs: Any) -> Any:
+            return self.qa_outputs(self.gte(**inputs)[0])
+
+    OWN["gte", "ForQuestionAnswering"] = GteForQuestionAnswering
 
 
 def task_arrays(later: bool = False) -> dict[str, np.ndarray]:
@@ -43,17 +64,25 @@ def _golden(name: str) -> dict[str, Any]:
     family, kind, _ = tiny_tasks.MODELS[name]
     settings = tiny_tasks.settings(name)
     built = transformers.AutoConfig.for_model(settings.pop("model_type"), **settings)
-    empty = AUTO[kind].from_config(built)
+    auto = OWN.get((family, kind), AUTO[kind])
+    empty = auto.from_config(built) if auto is AUTO[kind] else auto(built)
     built.architectures = [type(empty).__name__]
     config = json.loads(built.to_json_string())
-    tied = [re.compile(pattern) for pattern in empty._tied_weights_keys or ()]
+    untied = () if getattr(built, "tie_word_embeddings", True) else ("lm_head.weight",)
+    keys = [key for key in empty._tied_weights_keys or () if key not in untied]
+    tied = [re.compile(pattern) for pattern in keys]
     state = {n: t for n, t in empty.state_dict().items() if not any(p.search(n) for p in tied)}
     shapes = {name: tuple(tensor.shape) for name, tensor in state.items()}
+    if family == "jina_bert":
+        model, shapes = _jina_model(empty, config, shapes, tiny_tasks.seed(name))
+        tokenizer = _tokenizer(family, built)
+        results = _results(family, kind, model, tokenizer)
+        return {"config": config, "shapes": shapes, **results}
     with tempfile.TemporaryDirectory() as directory:
         path = tiny_models.write_checkpoint(
             Path(directory), config, tiny_models.random_tensors(shapes, tiny_tasks.seed(name))
         )
-        model, report = AUTO[kind].from_pretrained(
+        model, report = auto.from_pretrained(
             path, attn_implementation="eager", output_loading_info=True
         )
     assert not any(report.values()), report
@@ -87,6 +116,8 @@ def _results(family: str, kind: str, model: Any, tokenizer: Any) -> dict[str, An
         return _classified(pipeline, model, tokenizer)
     if kind == "ForTokenClassification":
         return _entities(pipeline("token-classification"))
+    if kind == "ForQuestionAnswering" and family in tiny_tasks.LATER:
+        return {"best": _best_answers(model, tokenizer)}
     if kind == "ForQuestionAnswering":
         return _answers(pipeline("question-answering"))
     fill = pipeline("fill-mask")
@@ -162,3 +193,82 @@ def _answers(answer: Any) -> dict[str, Any]:
         "windows": ask(top_k=3, max_seq_len=40, doc_stride=7),
         "impossible": ask(top_k=3, handle_impossible_answer=True),
     }
+
+
+def _best_answers(model: Any, tokenizer: Any) -> list[dict[str, Any]]:
+    """What the pipeline of transformers 4 answers, which later ones do not have."""
+    length, best = tiny_tasks.LENGTH, []
+    for question, context in zip(tiny_tasks.QUESTIONS, tiny_tasks.CONTEXTS, strict=True):
+        windows = tokenizer(
+            question,
+            context,
+            truncation="only_second",
+            max_length=length,
+            stride=length // 2,
+            return_overflowing_tokens=True,
+        )
+        found: list[dict[str, Any]] = []
+        for n, window in enumerate(windows.encodings):
+            given = {"input_ids": window.ids, "attention_mask": window.attention_mask}
+            if "token_type_ids" in tokenizer.model_input_names:
+                given["token_type_ids"] = window.type_ids
+            with torch.inference_mode():
+                result = model(**{key: torch.tensor([value]) for key, value in given.items()})
+            if hasattr(result, "start_logits"):
+                result = torch.stack([result.start_logits, result.end_logits], -1)
+            inside = torch.tensor([part == 1 for part in window.sequence_ids])
+            logits = torch.where(inside[:, None], result[0], -10000.0)
+            start, end = torch.softmax(logits, 0).T
+            scores = torch.triu(start[:, None] * end).tril(14) * inside[:, None] * inside
+            # Of the best spans, those that are the same words are one answer.
+            for score, place in zip(*scores.flatten().topk(12), strict=True):
+                first, last = divmod(int(place), len(inside))
+                if score == 0:
+                    continue
+                words = [windows.token_to_word(n, token) for token in (first, last)]
+                begin = windows.word_to_chars(n, words[0], sequence_index=1).start
+                stop = windows.word_to_chars(n, words[1], sequence_index=1).end
+                answer = context[begin:stop]
+                same = [one for one in found if one["answer"].lower() == answer.lower()]
+                if same:
+                    same[0]["score"] += float(score)
+                else:
+                    span = {"score": float(score), "start": begin, "end": stop}
+                    found.append({**span, "answer": answer})
+        best.append(max(found, key=lambda answer: answer["score"]))
+    return best
+
+
+def _jina_model(
+    model: Any, config: dict[str, Any], shapes: dict[str, tuple[int, ...]], seed: int
+) -> tuple[Any, dict[str, tuple[int, ...]]]:
+    """BERT with a head, whose encoder is that of jina-embeddings-v2, and the shapes of both."""
+    pooled = model.bert.pooler is not None
+    encoder = {f"bert.{name}": shape for name, shape in jina_shapes(config).items()}
+    head = {name: shape for name, shape in shapes.items() if not name.startswith("bert.")}
+    both = {n: shape for n, shape in encoder.items() if pooled or "pooler" not in n} | head
+    tensors = tiny_models.random_tensors(both, seed)
+    own = {n.removeprefix("bert."): t for n, t in tensors.items() if n.startswith("bert.")}
+
+    class Encoder(torch.nn.Module):
+        def forward(
+            self, input_ids: Any, attention_mask: Any, token_type_ids: Any, **_: Any
+        ) -> Any:
+            given = (input_ids, attention_mask, token_type_ids)
+            rows = zip(*(tensor.numpy() for tensor in given), strict=True)
+            states = [jina_forward(config, own, *row) for row in rows]
+            hidden = torch.tensor(np.stack(states).astype(np.float32))
+            if not pooled:
+                return BaseModelOutputWithPooling(hidden)
+            weight, bias = (torch.tensor(own[f"pooler.dense.{p}"]) for p in ("weight", "bias"))
+            return BaseModelOutputWithPooling(hidden, torch.tanh(hidden[:, 0] @ weight.T + bias))
+
+    model.bert = Encoder()
+    given = {name: torch.tensor(tensors[name]) for name in head}
+    if "cls.predictions.bias" in given:
+        given["cls.predictions.decoder.weight"] = torch.tensor(
+            own["embeddings.word_embeddings.weight"]
+        )
+        given["cls.predictions.decoder.bias"] = given["cls.predictions.bias"]
+    model.load_state_dict(given)
+    return model.eval(), both

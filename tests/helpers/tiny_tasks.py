@@ -39,14 +39,23 @@ SERVED_KINDS = {
 
 FAMILIES = (
     *("bert", "roberta", "xlm-roberta", "camembert", "distilbert", "electra", "albert"),
-    *("mpnet", "modernbert", "rembert", "deberta", "deberta-v2"),
+    *("mpnet", "modernbert", "rembert", "deberta", "deberta-v2", "megatron-bert"),
+    *("xlm-roberta-xl", "jina_bert"),
 )
 
 # Families of which transformers has models since version 5, and their layouts on the hub.
-LATER = ("gte", "nomic_bert", "jina_embeddings_v3")
+LATER = ("gte", "nomic_bert", "jina_embeddings_v3", "eurobert", "gemma3_text")
 HUB = ("new", "xlm-roberta-flash")
 
-# Decoders classify by their last token. transformers 4 reads their positions from other keys.
+UNHEADED = {
+    ("gte", "ForQuestionAnswering"),
+    ("jina_embeddings_v3", "ForQuestionAnswering"),
+    ("nomic_bert", "ForQuestionAnswering"),
+    ("eurobert", "ForQuestionAnswering"),
+    *(("gemma3_text", kind) for kind in KINDS if kind != "ForSequenceClassification"),
+}
+
+# Decoders classify texts by their last token. transformers 4 reads their positions from other keys.
 DECODERS = ("llama", "mistral", "qwen2", "qwen3", "gemma2")
 POSITIONS = {"rope_parameters": None, "rope_theta": 50.0}
 
@@ -73,11 +82,39 @@ MODELS: dict[str, tuple[str, str, dict[str, Any]]] = {
         for family in DECODERS
     },
     **{
+        f"{family}-ForTokenClassification": (
+            family,
+            "ForTokenClassification",
+            {"id2label": TAGS, **POSITIONS},
+        )
+        for family in DECODERS
+    },
+    **{
+        f"{family}-ForQuestionAnswering": (family, "ForQuestionAnswering", POSITIONS)
+        for family in DECODERS
+        if family != "gemma2"
+    },
+    **{
+        f"{family}-ForTokenClassification": (
+            family,
+            "ForTokenClassification",
+            {"id2label": TAGS, "n_positions": LENGTH},
+        )
+        for family in ("t5", "mt5")
+    },
+    **{
         f"{family}-{kind}": (family, kind, extra)
         for family in LATER
         for kind, extra in KINDS.items()
-        # Version 5 has no pipeline for questions.
-        if kind != "ForQuestionAnswering" and (family, kind) != ("nomic_bert", "ForMaskedLM")
+        if (family, kind) not in UNHEADED
+    },
+    **{
+        f"eurobert-{pooling}": (
+            "eurobert",
+            "ForSequenceClassification",
+            {"classifier_pooling": pooling},
+        )
+        for pooling in ("bos", "mean")
     },
     "modernbert-mean": (
         "modernbert",
@@ -174,7 +211,7 @@ def settings(name: str) -> dict[str, Any]:
     family, _, extra = MODELS[name]
     base = CONFIGS[family]
     positions = LENGTH + base.get("pad_token_id", 1) + 1
-    skips = family in ("roberta", "xlm-roberta", "camembert", "mpnet")
+    skips = family in ("roberta", "xlm-roberta", "camembert", "mpnet", "xlm-roberta-xl")
     sizes: dict[str, Any] = {"max_position_embeddings": positions if skips else LENGTH}
     if family == "albert":
         sizes["inner_group_num"] = 1  # transformers 4 cannot run more of them

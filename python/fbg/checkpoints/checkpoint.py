@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg.checkpoints.files import read_settings, require_file
-from fbg.checkpoints.kernel_tensor import Kernel, as_matrix
+from fbg.checkpoints.kernel_tensor import Kernel, Ones, ZeroTensor, as_matrix
 from fbg.checkpoints.mapped_file import StoredTensor
 from fbg.checkpoints.safetensors_file import read_safetensors
 from fbg.checkpoints.torch_file import read_torch_file
@@ -129,19 +129,25 @@ class Checkpoint:
         return copy_floats(self._require(name, shape), num_threads)
 
     def weight(
-        self, names: Sequence[str | Part | Kernel], outputs: Sequence[int], inputs: int
+        self, names: Sequence[str | Part | Kernel | Ones], outputs: Sequence[int], inputs: int
     ) -> UnpackedWeight:
         """Return the weights of a linear layer, whose parts have shape (outputs, inputs) each, but
         for those of convolutions; raises ModelError for the shape and the dtype. Values are checked
         when they are read.
 
-        names: without ".weight".
+        names: without ".weight"; the first is no `Ones`.
         """
         tensors: list[StoredTensor] = []
         for name, rows in zip(names, outputs, strict=True):
             if isinstance(name, Kernel):
                 tensor = self._require(f"{name.name}.weight", name.shape(rows, inputs))
                 tensors.append(as_matrix(tensor, name, inputs))
+                continue
+            if isinstance(name, Ones):
+                first = tensors[0]
+                tensors.append(
+                    ZeroTensor(first.file, first.name, "float32", (rows, inputs), first.begin)
+                )
                 continue
             part = name if isinstance(name, Part) else Part(name, 0, 1)
             whole = self._require(f"{part.name}.weight", (part.count * rows, inputs))

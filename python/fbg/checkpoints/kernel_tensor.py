@@ -1,5 +1,5 @@
-"""Weights of a convolution over a sequence, as those of a linear layer that reads each token with
-its neighbours.
+"""Weights that are no matrix in their file: those of a convolution over a sequence, as those of a
+linear layer that reads each token with its neighbours; and zeros, which are in no file.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from fbg.checkpoints.mapped_file import StoredTensor
 
-__all__ = ["Kernel", "KernelTensor", "as_matrix"]
+__all__ = ["Kernel", "KernelTensor", "Ones", "ZeroTensor", "as_matrix"]
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,13 @@ class Kernel:
     def shape(self, rows: int, columns: int) -> tuple[int, int, int]:
         """Return the shape in a file of what is (rows, columns) as a matrix."""
         return rows, columns // self.width // self.groups, self.width
+
+
+@dataclass(frozen=True)
+class Ones:
+    """Columns of a layer that give 1 whatever they read: zeros, with a bias of 1."""
+
+    name: str = ""
 
 
 @dataclass(frozen=True)
@@ -51,6 +58,17 @@ class KernelTensor(StoredTensor):
 
     def release(self) -> None:
         self.stored.release()
+
+
+@dataclass(frozen=True)
+class ZeroTensor(StoredTensor):
+    """Zeros, beside the tensors of a file."""
+
+    def view(self) -> npt.NDArray[Any]:
+        return np.zeros(self.shape, np.float32)
+
+    def release(self) -> None:
+        pass
 
 
 def as_matrix(tensor: StoredTensor, kernel: Kernel, columns: int) -> KernelTensor:

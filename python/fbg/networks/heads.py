@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from fbg import _fbg
 from fbg.checkpoints.checkpoint import Part
+from fbg.checkpoints.kernel_tensor import Kernel, Ones
 from fbg.compression.linear import Linear
 from fbg.errors import ModelError
 from fbg.networks.config import EncoderConfig
@@ -39,7 +40,8 @@ class HeadNames:
 
     pooled: the head reads what the encoder's pooler makes of the first token.
     activation: after the dense layer; "encoder": that of the encoder's layers.
-    mean_or_first: config.json says whether the head reads the mean of all tokens or the first one.
+    mean_or_first: config.json says whether the head reads the mean of all tokens or the first one;
+        or "late": each token by itself, until the output reads the mean of what the others made.
     biases: whether the dense layer and the norm always have one; else the file shows it.
     bias: the bias of the output, where it is not called as its weight; output_biased: whether there
         is one.
@@ -67,8 +69,8 @@ class Head:
     """The weights of a head, in float32.
 
     kind: as in task_config.KINDS.
-    reads: of the hidden states "tokens", all of them; "cls", the first one; "lasttoken"; "mean"; or
-        "pooler".
+    reads: of the hidden states "tokens", all of them; "cls", the first one; "lasttoken"; "mean";
+        "late", the mean of what the dense layer makes of them; or "pooler".
     labels: of the outputs of the last layer.
     activation: after `dense`.
     output: None of a masked language model, which has a decoder instead.
@@ -102,10 +104,15 @@ def read_head(
         return _read_projection(source, config, names)
     masked = kind == "ForMaskedLM"
     width = width if masked else config.hidden_size
-    bias = ("head.decoder_bias" if masked else "head.output.bias", names.output_bias)
+    field = "head.decoder_bias" if masked else "head.output.bias"
+    bias = (field, names.output_bias)
+    if source.rows(*bias) is None:
+        bias = (field, f"{names.output}.bias")
     own = [bias, ("head.output.weight", f"{names.output}.weight")]
     own += [("head.dense.weight", f"{names.dense}.weight")] if names.dense else []
-    if all(source.rows(*tensor) is None for tensor in own):
+    # A decoder that is tied and nothing else has no tensors of its own.
+    bare = masked and config.tasks.tied and names.dense is None
+    if not bare and all(source.rows(*tensor) is None for tensor in own):
         return None
     if names.pooled and not has_pooler:
         raise ModelError(
@@ -116,16 +123,22 @@ def read_head(
         return names.biases or source.rows(f"{field}.bias", f"{name}.bias") is not None
 
     labels = _labels(source, config, bias)
+    activation = config.activation if names.activation == "encoder" else names.activation
     dense, norm, output, decoder, decoder_bias = None, None, None, None, None
     if names.dense is not None:
         field, has_bias = "head.dense", biased("head.dense", names.dense)
         hidden = config.hidden_size
-        dense = source.linear(field, [names.dense], hidden, width, bias=has_bias, dtype="float32")
+        # silu is an activation of gates: what it gates is 1.
+        parts: list[str | Part | Kernel | Ones] = [names.dense]
+        if activation == "silu":
+            parts.append(Ones())
+        dense = source.linear(field, parts, hidden, width, bias=has_bias, dtype="float32")
     if names.norm is not None:
         has_bias = biased("head.norm", names.norm)
         norm = source.norm("head.norm", names.norm, width, config.norm_eps, bias=has_bias)
     if masked:
-        decoder_bias = source.vector(*bias, config.vocab_size)
+        wanted = names.output_biased or source.rows(*bias) is not None
+        decoder_bias = source.vectors(bias[0], [bias[1] if wanted else None], [config.vocab_size])
         if not config.tasks.tied:
             decoder = source.table("head.decoder", names.output, config.vocab_size, width)
     else:
@@ -137,7 +150,6 @@ def read_head(
             bias=names.output_biased,
             dtype="float32",
         )
-    activation = config.activation if names.activation == "encoder" else names.activation
     reads = _reads(config, names)
     return Head(kind, reads, labels, activation, dense, norm, output, decoder, decoder_bias)
 
@@ -205,10 +217,15 @@ def build_head(graph: _fbg.Graph, hidden: int, head: Head, pooler: Linear | None
     if head.reads == "pooler":
         assert pooler is not None
         x = build_pooler(graph, x, pooler)
-    elif head.reads != "tokens":
+    elif head.reads not in ("tokens", "late"):
         x = graph.pool(x, head.reads)
     if head.dense is not None:
-        x = add_activated(graph, x, head.dense, head.activation)
+        if head.activation == "silu":
+            x = graph.gated(add_linear(graph, x, head.dense), "silu")
+        else:
+            x = add_activated(graph, x, head.dense, head.activation)
+    if head.reads == "late":
+        x = graph.pool(x, "mean")
     if head.norm is not None:
         x = add_norm(graph, x, head.norm)
     return x if head.output is None else add_linear(graph, x, head.output)

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg.checkpoints.checkpoint import Checkpoint, Part
-from fbg.checkpoints.kernel_tensor import Kernel
+from fbg.checkpoints.kernel_tensor import Kernel, Ones
 from fbg.checkpoints.saved_file import SavedFile
 from fbg.checkpoints.weights import UnpackedWeight
 from fbg.compression.linear import Linear
@@ -33,7 +33,7 @@ class Source(ABC):
     def linear(
         self,
         field: str,
-        names: Sequence[str | Part | Kernel],
+        names: Sequence[str | Part | Kernel | Ones],
         inputs: int,
         outputs: int | Sequence[int],
         *,
@@ -46,7 +46,10 @@ class Source(ABC):
         dtype: what its weights compute in; None leaves it to the model, which may compress them.
         """
         widths = [outputs] * len(names) if isinstance(outputs, int) else list(outputs)
-        stored = [f"{name if isinstance(name, str) else name.name}.bias" for name in names]
+        stored = [
+            None if isinstance(n, Ones) else f"{n if isinstance(n, str) else n.name}.bias"
+            for n in names
+        ]
         return Linear(
             field,
             self._weight(field, names, inputs, widths, dtype),
@@ -77,6 +80,10 @@ class Source(ABC):
         """Return a vector; the names of this and of `rows` are complete."""
         return self._floats(field, name, size)
 
+    def matrix(self, field: str, name: str, rows: int, cols: int) -> Floats:
+        """Return a matrix by its complete name."""
+        return self._floats(field, name, rows, cols)
+
     def vectors(self, field: str, names: Sequence[str | None], sizes: Sequence[int]) -> Floats:
         """Return vectors one behind the other; zeros in place of None. Names are complete."""
         if not self.is_checkpoint:
@@ -106,14 +113,14 @@ class Source(ABC):
         """Return a tensor."""
 
     @abstractmethod
-    def _vectors(self, field: str, names: Sequence[str], sizes: Sequence[int]) -> Floats:
-        """Return vectors of those sizes, one behind the other."""
+    def _vectors(self, field: str, names: Sequence[str | None], sizes: Sequence[int]) -> Floats:
+        """Return vectors of those sizes, one behind the other; ones in place of None."""
 
     @abstractmethod
     def _weight(
         self,
         field: str,
-        names: Sequence[str | Part | Kernel],
+        names: Sequence[str | Part | Kernel | Ones],
         inputs: int,
         outputs: Sequence[int],
         dtype: str | None,
@@ -147,14 +154,17 @@ class CheckpointSource(Source):
     def _floats(self, field: str, name: str, *shape: int) -> Floats:
         return self.checkpoint.tensor(name, *shape, num_threads=self.num_threads)
 
-    def _vectors(self, field: str, names: Sequence[str], sizes: Sequence[int]) -> Floats:
-        parts = [self._floats(field, name, size) for name, size in zip(names, sizes, strict=True)]
+    def _vectors(self, field: str, names: Sequence[str | None], sizes: Sequence[int]) -> Floats:
+        parts = [
+            np.ones(size, np.float32) if name is None else self._floats(field, name, size)
+            for name, size in zip(names, sizes, strict=True)
+        ]
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def _weight(
         self,
         field: str,
-        names: Sequence[str | Part | Kernel],
+        names: Sequence[str | Part | Kernel | Ones],
         inputs: int,
         outputs: Sequence[int],
         dtype: str | None,
@@ -191,13 +201,13 @@ class SavedSource(Source):
     def _floats(self, field: str, name: str, *shape: int) -> Floats:
         return self.file.floats(field, *shape)
 
-    def _vectors(self, field: str, names: Sequence[str], sizes: Sequence[int]) -> Floats:
+    def _vectors(self, field: str, names: Sequence[str | None], sizes: Sequence[int]) -> Floats:
         return self.file.floats(field, sum(sizes))
 
     def _weight(
         self,
         field: str,
-        names: Sequence[str | Part | Kernel],
+        names: Sequence[str | Part | Kernel | Ones],
         inputs: int,
         outputs: Sequence[int],
         dtype: str | None,

@@ -37,6 +37,8 @@ GEMMA = replace(
     mlp_post_norm="post_feedforward_layernorm",
 )
 
+# What classifiers of EuroBERT read.
+POOLINGS = {"bos": "cls", "mean": "mean", "late": "late"}
 KEYS = {"layer_norm_eps": "rms_norm_eps"}
 ATTENTION = frozenset({"qkv", "attention_output"})
 MLP = frozenset({"intermediate", "output"})
@@ -44,11 +46,15 @@ MLP = frozenset({"intermediate", "output"})
 
 def _read_llama(settings: Settings, *, causal: bool = True) -> StandardConfig:
     """Read Llama's settings, or EuroBERT's, which is no decoder."""
-    if not causal:  # EuroBERT's classifiers, whose pooling this names, are not read
+    pooling = ""
+    if not causal:
+        pooling = settings.choice("classifier_pooling", tuple(POOLINGS), default="late")
         settings = settings.replaced(classifier_pooling="cls")
     common = _read_common(settings, eps=1e-6 if causal else 1e-5)
     biases = _biases(settings, "attention_bias", ATTENTION) | _biases(settings, "mlp_bias", MLP)
     rotation = read_rotation(settings, common["head_dim"], 10_000.0)
+    if not causal:
+        common["tasks"] = replace(common["tasks"], pooling=POOLINGS[pooling])
     return _decoder(common, rotations=rotation, causal=causal, layouts=(NAMES,), biases=biases)
 
 
@@ -164,16 +170,27 @@ def _softcap(settings: Settings) -> float | None:
 
 
 ANCHOR = "embed_tokens.weight"
-HEADS = {"ForSequenceClassification": HeadNames("score", output_biased=False, last=True)}
-
-CAUSAL = {**HEADS, "ForCausalLM": HeadNames("lm_head", output_biased=False, last=True)}
+SEQUENCE = {"ForSequenceClassification": HeadNames("score", output_biased=False, last=True)}
+CLASSIFIERS = {**SEQUENCE, "ForTokenClassification": HeadNames("score")}
+CAUSAL = {
+    **CLASSIFIERS,
+    "ForQuestionAnswering": HeadNames("qa_outputs"),
+    "ForCausalLM": HeadNames("lm_head", output_biased=False, last=True),
+}
+EUROBERT = {
+    "ForSequenceClassification": HeadNames(
+        "classifier", dense="dense", activation="gelu", mean_or_first=True
+    ),
+    "ForTokenClassification": HeadNames("classifier"),
+    "ForMaskedLM": HeadNames("lm_head", output_biased=False),
+}
 
 FAMILIES = (
     Family("llama", Standard, _read_llama, ANCHOR, CAUSAL),
     Family("mistral", Standard, _read_mistral, ANCHOR, CAUSAL),
     Family("qwen2", Standard, partial(_read_qwen, names=NAMES), ANCHOR, CAUSAL),
     Family("qwen3", Standard, partial(_read_qwen, names=NORMED_HEADS), ANCHOR, CAUSAL),
-    Family("gemma2", Standard, partial(_read_gemma, third=False), ANCHOR, HEADS),
-    Family("gemma3_text", Standard, partial(_read_gemma, third=True), ANCHOR),
-    Family("eurobert", Standard, partial(_read_llama, causal=False), ANCHOR),
+    Family("gemma2", Standard, partial(_read_gemma, third=False), ANCHOR, CLASSIFIERS),
+    Family("gemma3_text", Standard, partial(_read_gemma, third=True), ANCHOR, SEQUENCE),
+    Family("eurobert", Standard, partial(_read_llama, causal=False), ANCHOR, EUROBERT),
 )

@@ -13,6 +13,7 @@ from typing import Any
 
 from fbg.checkpoints.checkpoint import Part
 from fbg.checkpoints.files import Settings
+from fbg.networks.bert.families import BERT_HEADS, ROBERTA_HEADS
 from fbg.networks.config import ACTIVATIONS, GATES
 from fbg.networks.family import Family
 from fbg.networks.heads import HeadNames
@@ -182,6 +183,8 @@ CLASSIFIERS = {
     "ForSequenceClassification": HeadNames("classifier", pooled=True),
     "ForTokenClassification": HeadNames("classifier"),
 }
+PREDICTIONS = replace(BERT_HEADS["ForMaskedLM"], norm="cls.predictions.transform.layer_norm")
+NOMIC_HEADS = {**CLASSIFIERS, "ForMaskedLM": PREDICTIONS}
 
 
 def _gte_heads(norm: str) -> dict[str, HeadNames]:
@@ -190,7 +193,7 @@ def _gte_heads(norm: str) -> dict[str, HeadNames]:
 
 
 FAMILIES = (
-    Family("nomic_bert", Standard, _read_nomic, f"{WORD}.weight", CLASSIFIERS),
+    Family("nomic_bert", Standard, _read_nomic, f"{WORD}.weight", NOMIC_HEADS),
     *(
         Family(
             name,
@@ -210,11 +213,13 @@ FAMILIES = (
         Standard,
         partial(_read_before, names=MEGATRON, eps=1e-12, skips_padding=False),
         f"{WORD}.weight",
+        BERT_HEADS,
     ),
     Family(
         "xlm-roberta-xl",
         Standard,
         partial(_read_before, names=XLM_ROBERTA_XL, eps=1e-5, skips_padding=True),
         f"{WORD}.weight",
+        ROBERTA_HEADS,
     ),
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from fbg.checkpoints.files import Settings
-from fbg.networks.bert.families import ROBERTA_HEADS
+from fbg.networks.bert.families import BERT_HEADS, ROBERTA_HEADS
 from fbg.networks.config import ACTIVATIONS
 from fbg.networks.family import Family
 from fbg.networks.rotation import Rotation, read_rotation
@@ -116,7 +116,7 @@ def _third(
 ANCHOR = f"{WORD}.weight"
 HEADS = {kind: names for kind, names in ROBERTA_HEADS.items() if kind != "ForQuestionAnswering"}
 FAMILIES = (
-    Family("jina_bert", Standard, _read_v2, ANCHOR, positions=("alibi",)),
+    Family("jina_bert", Standard, _read_v2, ANCHOR, BERT_HEADS, positions=("alibi",)),
     Family(
         "jina_embeddings_v3",
         Standard,

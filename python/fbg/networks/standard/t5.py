@@ -12,6 +12,7 @@ from functools import partial
 from fbg.checkpoints.files import Settings
 from fbg.networks.config import GATES
 from fbg.networks.family import Family
+from fbg.networks.heads import HeadNames
 from fbg.networks.standard.config import Buckets, Names, StandardConfig, read_standard
 from fbg.networks.standard.network import Standard
 
@@ -71,7 +72,9 @@ def _read(settings: Settings, default: str) -> StandardConfig:
     )
 
 
+# Other heads read what the decoder makes of the encoder's states.
+HEADS = {"ForTokenClassification": HeadNames("classifier")}
 FAMILIES = (
-    Family("t5", Standard, partial(_read, default="relu"), "shared.weight"),
-    Family("mt5", Standard, partial(_read, default="gated-gelu"), "shared.weight"),
+    Family("t5", Standard, partial(_read, default="relu"), "shared.weight", HEADS),
+    Family("mt5", Standard, partial(_read, default="gated-gelu"), "shared.weight", HEADS),
 )
