@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import fbg
-from helpers import tiny_bert, tiny_multi, tiny_tasks
+from helpers import tiny_bert, tiny_gliner, tiny_multi, tiny_tasks
 from helpers.tiny_tasks import CONTEXTS, DOCUMENTS, QUERY, QUESTIONS, TEXTS
 
 click_testing = pytest.importorskip("click.testing")
@@ -44,6 +44,16 @@ def test_zero_shot(tmp_path: Path) -> None:
     wanted = fbg.load(directory).zero_shot_classify(TEXTS, ["a", "b"], "{}!", multi_label=True)
     given = ("--label", "a", "--label", "b", "--template", "{}!", "--multi-label")
     assert printed("zero-shot", directory, *texts(TEXTS), *given) == wanted
+
+
+def test_ner_of_labels(tmp_path: Path) -> None:
+    directory = tiny_gliner.write_model(tmp_path, "bare")
+    wanted = fbg.load(directory).ner(TEXTS, labels=["person", "x-1"], threshold=0.4)
+    given = ("--labels", "person", "--labels", "x-1", "--threshold", 0.4)
+    assert printed("ner", directory, *texts(TEXTS), *given) == wanted
+    result = invoke("ner", directory, *texts(TEXTS))
+    assert result.exit_code != 0
+    assert "labels must say what to find" in result.output
 
 
 def test_rerank(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from click.testing import CliRunner
 
 import fbg
 from fbg.cli import main
-from helpers import tiny_bert, tiny_multi, tiny_sparse, tiny_tasks
+from helpers import tiny_bert, tiny_gliner, tiny_multi, tiny_sparse, tiny_tasks
 from helpers.markdown_blocks import Block, anchors, blocks, commands, inline_code, links
 from helpers.serving import running
 
@@ -56,6 +56,7 @@ def readers_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         tiny_bert.write_checkpoint(path, geometry, spread=0.25)
     for name, stand_in in HEADS.items():
         tiny_tasks.write_model(tmp_path / name, stand_in)
+    tiny_gliner.write_model(tmp_path / "urchade/gliner_small-v2.1", "published")
     tiny_multi.write_multi(tmp_path / "lightonai/GTE-ModernColBERT-v1", "hidden")
     sparse = "opensearch-project/opensearch-neural-sparse-encoding-doc-v3-distill"
     tiny_sparse.write_routed(tmp_path / sparse, "saved")

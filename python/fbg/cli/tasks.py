@@ -154,6 +154,10 @@ def rerank(
 @_model_options
 @_text_options
 @click.option("--aggregation", type=click.Choice(STRATEGIES), default="simple", show_default=True)
+@click.option("--labels", "labels", multiple=True, help="What GLiNER is to find; several times.")
+@click.option(
+    "--threshold", type=click.FloatRange(0, 1), default=0.5, show_default=True, help="Of GLiNER."
+)
 def ner(
     model: str,
     dtype: str | None,
@@ -161,16 +165,22 @@ def ner(
     texts: tuple[str, ...],
     source: str | None,
     aggregation: Any,
+    labels: tuple[str, ...],
+    threshold: float,
 ) -> None:
     """Print the entities of texts: a list for each text.
 
     \b
-    Example:
+    Examples:
       fbg ner path/to/ner-model --text "Ada Lovelace lived in London."
+      fbg ner path/to/gliner --labels person --labels place --text "Ada lived in London."
     """
     given = _given(texts, source)
     with _loaded(model, dtype, num_threads) as loaded:
-        _print(loaded.ner(given, aggregation_strategy=aggregation))
+        wanted = list(labels) or None
+        _print(
+            loaded.ner(given, aggregation_strategy=aggregation, labels=wanted, threshold=threshold)
+        )
 
 
 @click.command()

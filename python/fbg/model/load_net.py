@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from fbg.checkpoints.saved_directory import WEIGHTS
 from fbg.errors import ModelError
+from fbg.networks.gliner import GLINER
 
 if TYPE_CHECKING:
     from fbg.importers.net import Net
@@ -26,9 +27,8 @@ def is_net(path: str | bytes) -> bool:
     if not isinstance(path, str) or is_onnx(path):
         return is_onnx(path)
     # Unlike the methods of Path, these raise no errors for names that are too long.
-    of_model = any(
-        os.path.exists(os.path.join(path, name)) for name in ("config.json", "modules.json")
-    )
+    settings = ("config.json", "modules.json", GLINER)
+    of_model = any(os.path.exists(os.path.join(path, name)) for name in settings)
     return os.path.isfile(os.path.join(path, WEIGHTS)) and not of_model
 
 

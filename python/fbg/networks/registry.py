@@ -19,6 +19,7 @@ from fbg.checkpoints.saved_file import SavedFile
 from fbg.networks import bert, modernbert, standard
 from fbg.networks.config import EncoderConfig
 from fbg.networks.family import Family
+from fbg.networks.gliner import GLINER, read_gliner, read_span_head
 from fbg.networks.heads import HeadNames, read_head
 from fbg.networks.source import CheckpointSource, SavedSource, Source
 from fbg.networks.static import Static, StaticConfig, read_static
@@ -54,8 +55,13 @@ COLBERT = HeadNames("linear", output_biased=False)  # of the encoder of any fami
 
 
 def read_config(path: Path) -> EncoderConfig:
-    """Read and check config.json; raises ModelError."""
-    settings = read_settings(path)
+    """Read and check config.json, or gliner_config.json beside it; raises ModelError."""
+    if (path.parent / GLINER).is_file():
+        return read_gliner(path.parent / GLINER, _read_config)
+    return _read_config(read_settings(path))
+
+
+def _read_config(settings: Settings) -> EncoderConfig:
     borrowed = BORROWED.get(str(settings.get("model_type")))
     if borrowed is not None and borrowed.is_meant(settings):
         settings = settings.replaced(model_type=borrowed.family)
@@ -100,6 +106,8 @@ def _read(source: Source, of_head: Source, config: EncoderConfig) -> Transformer
         return Static.read(source, config)
     family = FAMILIES[config.model_type]
     transformer = family.network.read(source, config)
+    if config.tasks.spans is not None:
+        return dataclasses.replace(transformer, spans=read_span_head(of_head, config))
     names = COLBERT if config.tasks.kind == "HF_ColBERT" else family.heads.get(config.tasks.kind)
     if names is None:
         return transformer

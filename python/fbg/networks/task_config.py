@@ -10,6 +10,7 @@ __all__ = [
     "KINDS",
     "LABELLED",
     "MAX_LABELS",
+    "SpanConfig",
     "TaskConfig",
     "read_pair_activation",
     "read_task_config",
@@ -23,6 +24,7 @@ KINDS = {
     "ForMaskedLM": ("fill_mask", "encode_sparse"),
     "ForCausalLM": ("predict", "rerank"),
     "HF_ColBERT": ("encode_multi", "rank"),
+    "GLiNER": ("ner",),
 }
 LABELLED = ("ForSequenceClassification", "ForTokenClassification")
 # Models for pretraining have two heads, of which one is a masked LM; but ELECTRA's.
@@ -34,6 +36,27 @@ PROBLEM_TYPES = ("regression", "single_label_classification", "multi_label_class
 
 # The activation of a cross-encoder: a class of torch, of which the last name says enough.
 ACTIVATIONS = {"Sigmoid": "sigmoid", "Identity": "none"}
+
+
+@dataclass(frozen=True)
+class SpanConfig:
+    """Settings of GLiNER.
+
+    hidden: width of what follows the encoder. lstm_layers: of words, in both directions.
+    max_width: the most words of a span; max_words: of a text.
+    marker, separator: tokens before each label and after all of them. marker_id: in the vocabulary;
+        None where the tokenizer says it. reads_marker: the vector of a label is that of its marker,
+        otherwise that of the token behind it.
+    """
+
+    hidden: int
+    lstm_layers: int
+    max_width: int
+    max_words: int
+    marker: str
+    separator: str
+    marker_id: int | None
+    reads_marker: bool
 
 
 @dataclass(frozen=True)
@@ -49,6 +72,7 @@ class TaskConfig:
     score_tokens: of decoders that rerank, the tokens whose logit is the score, and the one whose
         logit is subtracted, if there is one. Empty: the decoder is no reranker.
     columns: of the projection of each token in the first layout of ColBERT; 0 in all others.
+    spans: of GLiNER.
     """
 
     architectures: tuple[str, ...] = ()
@@ -60,6 +84,7 @@ class TaskConfig:
     pooling: str = "cls"
     score_tokens: tuple[int, ...] = ()
     columns: int = 0
+    spans: SpanConfig | None = None
 
 
 def read_task_config(settings: Settings) -> TaskConfig:

@@ -20,6 +20,7 @@ from fbg.compression.linear import Linear
 from fbg.compression.smoothing import SmoothingGroup
 from fbg.matmul.weights import QUANTIZED
 from fbg.networks.config import EncoderConfig
+from fbg.networks.gliner import SpanHead
 from fbg.networks.graph import Norm
 from fbg.networks.heads import Head
 from fbg.networks.source import Source
@@ -69,6 +70,7 @@ class Transformer(ABC):
     layers: tuple[Layer, ...]
     pooler: Linear | None
     head: Head | None = field(default=None, kw_only=True)
+    spans: SpanHead | None = field(default=None, kw_only=True)
     dtype: str = field(default="float32", kw_only=True)
 
     @classmethod

@@ -18,6 +18,7 @@ from fbg.networks.transformer import Transformer
 from fbg.runtime.work import Steps, Work
 from fbg.tasks.engines import EmbeddingEngines, HeadEngine
 from fbg.tasks.inputs import SomeText, require_count, text_blocks
+from fbg.tasks.label_spans import SpanScorer
 from fbg.tasks.multi.engines import MultiVectorEngines
 from fbg.tasks.truncation import CutTexts, require_truncation
 from fbg.text.encoded_text import EncodedText
@@ -42,6 +43,7 @@ class TaskContext:
         num_threads: int | None,
     ) -> None:
         self.config = transformer.config
+        self._span_head = transformer.spans
         self.sentence = sentence
         self.tokenizer = tokenizer
         self.embeddings = EmbeddingEngines(transformer, sentence)
@@ -60,6 +62,14 @@ class TaskContext:
         """The heads of bge-m3, packed at the first use; None for other models."""
         heads = self.sentence.token_heads
         return None if heads is None else PackedB(heads.weight, transpose=True, dtype="float32")
+
+    @cached_property
+    def span_scorer(self) -> SpanScorer | None:
+        """What follows the encoder of GLiNER, packed at the first use; None for other models."""
+        spans = self.config.tasks.spans
+        if self._span_head is None or spans is None:
+            return None
+        return SpanScorer(self._span_head, spans.max_width)
 
     @property
     def arena_bytes(self) -> int:

@@ -106,7 +106,9 @@ class HeadEngine:
         if head is not None and task in KINDS[head.kind]:
             return head
         config = self._directory / "config.json"
-        has = ", ".join(("encode", *(KINDS[head.kind] if head is not None else ())))
+        kinds = [head.kind] if head is not None else []
+        kinds += ["GLiNER"] if self._transformer.spans is not None else []
+        has = ", ".join(("encode", *(method for kind in kinds for method in KINDS[kind])))
         if tasks.kind == "ForCausalLM" and task in KINDS[tasks.kind]:
             raise ModelError(
                 f"{task}: {config} names {tasks.architectures[0]}, which ranks only with a module "

@@ -20,6 +20,7 @@ from fbg.tasks.entities import (
     merge_overlapping,
 )
 from fbg.tasks.inputs import require_choice, require_count, require_texts
+from fbg.tasks.ner_labels import labelled_steps, require_defaults
 from fbg.tasks.results import Entity, TokenEntity
 from fbg.tasks.scores import softmax
 from fbg.text.encoded_text import EncodedText
@@ -45,6 +46,8 @@ class NerMethods:
         batch_size: int = ...,
         truncation: bool = ...,
         stride: int | None = ...,
+        labels: Iterable[str] | None = ...,
+        threshold: float = ...,
     ) -> list[Entity]: ...
 
     @overload
@@ -56,6 +59,8 @@ class NerMethods:
         batch_size: int = ...,
         truncation: bool = ...,
         stride: int | None = ...,
+        labels: Iterable[str] | None = ...,
+        threshold: float = ...,
     ) -> list[list[Entity]]: ...
 
     @overload
@@ -86,8 +91,11 @@ class NerMethods:
         batch_size: int = 32,
         truncation: bool = True,
         stride: int | None = None,
+        labels: Iterable[str] | None = None,
+        threshold: float = 0.5,
     ) -> list[Any]:
-        """Find named entities, or other spans that a token classifier was trained to find.
+        """Find named entities, or other spans that a token classifier was trained to find; with
+        GLiNER those of any labels.
 
         texts: a str, or an iterable of str.
         aggregation_strategy: "none" returns every token. "simple" joins adjacent tokens of the same
@@ -102,6 +110,10 @@ class NerMethods:
             and adjacent windows overlap by `stride` tokens. If entities of two windows overlap, the
             longer one is kept, and of two that are equally long that with the higher score. Cannot
             be combined with aggregation_strategy="none".
+        labels: of GLiNER, and only there: what to find, such as ["person", "place"]. Of the other
+            arguments, it takes batch_size, truncation and threshold.
+        threshold: of GLiNER: spans with a higher score are entities, unless they overlap better
+            ones.
 
         Returns for a str a list of dicts with the keys "entity_group", "score", "word", "start" and
         "end", where text[start:end] is the entity; with "none", the keys "entity" and "index" (of
@@ -119,6 +131,8 @@ class NerMethods:
             batch_size,
             truncation,
             stride,
+            labels,
+            threshold,
         )
         return run_steps(steps, self._context.num_threads)
 
@@ -131,8 +145,17 @@ def ner_steps(
     batch_size: int = 32,
     truncation: bool = True,
     stride: int | None = None,
+    labels: Iterable[str] | None = None,
+    threshold: float = 0.5,
 ) -> Steps[list[Any]]:
     """`Model.ner` as a task for whoever drives it."""
+    if context.span_scorer is not None:
+        require_defaults(aggregation_strategy, ignore_labels, stride)
+        return (
+            yield from labelled_steps(context, texts, labels, threshold, batch_size, truncation)
+        )
+    if labels is not None:
+        raise ValueError("ner: labels must be None: the model has labels of its own")
     call = TaskCall(context, "ner", "texts", batch_size, truncation)
     strategy = require_choice("ner: aggregation_strategy", aggregation_strategy, AGGREGATIONS)
     reader = _EntityReader(call, strategy, require_texts("ner: ignore_labels", ignore_labels))

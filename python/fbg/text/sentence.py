@@ -14,6 +14,7 @@ from fbg.checkpoints.files import Settings, read_settings
 from fbg.errors import ModelError
 from fbg.networks.config import EncoderConfig
 from fbg.networks.dense import Dense, dense_files, read_dense
+from fbg.networks.gliner import GLINER
 from fbg.networks.static import StaticConfig
 from fbg.networks.task_config import read_pair_activation
 from fbg.text.modules import MODULES, ROUTER, Modules, read_modules
@@ -203,7 +204,7 @@ def _read_prompts(path: Path) -> tuple[Mapping[str, str], str | None]:
 def sentence_files(directory: Path) -> list[str]:
     """Return the files of a model but its weights, relative to the directory."""
     modules = read_modules(directory)
-    files = [MODULES, PROMPTS, ARTIFACT, *TOKEN_HEADS, "config.json"]
+    files = [MODULES, PROMPTS, ARTIFACT, *TOKEN_HEADS, GLINER, "config.json"]
     if modules.router is not None:
         files.append(modules.router)
     for name in ("config.json", "tokenizer.json", SETTINGS, TOKENIZER, CHAT_TEMPLATE):

@@ -120,12 +120,23 @@ class TextTokenizer:
             return function(self._read)
 
     def _encode_batch(
-        self, texts: Sequence[Text], where: str, first: int, *, located: bool
+        self,
+        texts: Sequence[Text] | Sequence[list[str]],
+        where: str,
+        first: int,
+        *,
+        located: bool,
+        split: bool = False,
     ) -> list[Any]:
+        batch: list[Any]
         batch, framed = list(texts), self._special_tokens
         try:
             if located:
-                encodings = self._call(lambda t: t.encode_batch(batch, add_special_tokens=framed))
+                encodings = self._call(
+                    lambda t: t.encode_batch(
+                        batch, is_pretokenized=split, add_special_tokens=framed
+                    )
+                )
             else:  # faster, since it does not track characters
                 encodings = self._call(
                     lambda t: t.encode_batch_fast(batch, add_special_tokens=framed)
@@ -188,6 +199,13 @@ class TextTokenizer:
             self._encoded(encoding, located=located, cut=cut, cut_first=cut_first)
             for encoding in encodings
         ]
+
+    def encode_words(
+        self, texts: Sequence[list[str]], where: str, first: int = 0
+    ) -> list[EncodedText]:
+        """Return the tokens of texts that are cut into words, located. As `encode` otherwise."""
+        encodings = self._encode_batch(texts, where, first, located=True, split=True)
+        return [self._encoded(encoding, located=True) for encoding in encodings]
 
     def _encoded(
         self,
@@ -329,7 +347,7 @@ def _unknown_id(tokenizer: Tokenizer) -> int | None:
     return unknown
 
 
-def _require_unicode(where: str, texts: Sequence[Text], first: int) -> None:
+def _require_unicode(where: str, texts: Sequence[Text] | Sequence[list[str]], first: int) -> None:
     """Raise ValueError if a text holds lone surrogates, which Python's str may."""
     for n, text in enumerate(texts):
         for part in (text,) if isinstance(text, str) else text:

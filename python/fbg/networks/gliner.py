@@ -1,0 +1,201 @@
+"""GLiNER (Zaratiana et al., 2023, arXiv:2311.08526): an encoder reads labels before a text, and a
+span of words is an entity of the label whose vector it is like.
+
+gliner_config.json says what there is. Spans are scored by tasks/label_spans.py; here are their
+settings and weights, in float32. Variants that score tokens, encode labels by themselves or extract
+relations are refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fbg.checkpoints.files import Settings, read_settings
+from fbg.networks.config import EncoderConfig
+from fbg.networks.source import Source
+from fbg.networks.task_config import SpanConfig
+
+__all__ = ["GLINER", "LstmDirection", "Projection", "SpanHead", "read_gliner", "read_span_head"]
+
+Floats = npt.NDArray[np.float32]
+
+GLINER = "gliner_config.json"
+MAX_WIDTH, MAX_LSTM = 1024, 16  # keep a damaged file from asking for endless work
+# Tokens of labels and text together. No table of DeBERTa-v3 ends there.
+MAX_TOKENS = 2048
+
+# What a setting must be: anything else is another model.
+REQUIRED: dict[str, tuple[object, ...]] = {
+    "span_mode": ("markerV0",),
+    "subtoken_pooling": ("first",),
+    "words_splitter_type": ("whitespace",),
+    "fuse_layers": (False,),
+    "post_fusion_schema": ("", None),
+    "labels_encoder": (None,),
+    "labels_decoder": (None,),
+    "relations_layer": (None,),
+    "span_encoder_config": (None,),
+    "precomputed_prompts_mode": (False, None),
+    "model_type": ("gliner", "gliner_uni_encoder_span", None),
+}
+# Settings of encoders that older files only name.
+V3 = {
+    "model_type": "deberta-v2",
+    "max_position_embeddings": 512,
+    "relative_attention": True,
+    "position_buckets": 256,
+    "max_relative_positions": -1,
+    "norm_rel_ebd": "layer_norm",
+    "share_att_key": True,
+    "pos_att_type": ["p2c", "c2p"],
+    "position_biased_input": False,
+    "type_vocab_size": 0,
+    "layer_norm_eps": 1e-7,
+    "hidden_act": "gelu",
+}
+
+
+def _v3(hidden: int, layers: int, heads: int, words: int = 128_100) -> dict[str, Any]:
+    sizes = {"hidden_size": hidden, "num_hidden_layers": layers, "num_attention_heads": heads}
+    return {**V3, **sizes, "intermediate_size": 4 * hidden, "vocab_size": words}
+
+
+KNOWN = {
+    "microsoft/deberta-v3-xsmall": _v3(384, 12, 6),
+    "microsoft/deberta-v3-small": _v3(768, 6, 12),
+    "microsoft/deberta-v3-base": _v3(768, 12, 12),
+    "microsoft/deberta-v3-large": _v3(1024, 24, 16),
+    "microsoft/mdeberta-v3-base": _v3(768, 12, 12, 251_000),
+}
+
+
+@dataclass(frozen=True)
+class Projection:
+    """second(relu(first(x))): (wide, inputs), (outputs, wide), and biases."""
+
+    first: Floats
+    first_bias: Floats
+    second: Floats
+    second_bias: Floats
+
+
+@dataclass(frozen=True)
+class LstmDirection:
+    """One direction of a layer; rows are the gates i, f, g, o: (4 H, inputs), (4 H, H), (4 H,)."""
+
+    inputs: Floats
+    state: Floats
+    bias: Floats
+
+
+@dataclass(frozen=True)
+class SpanHead:
+    """weight, bias: to the width of the head, where that of the encoder differs.
+
+    lstm: of each layer the direction forwards, then the one backwards.
+    start, end, label: what becomes of the first and last word of a span, and of a label; output:
+    of both words side by side.
+    """
+
+    weight: Floats | None
+    bias: Floats | None
+    lstm: tuple[LstmDirection, ...]
+    start: Projection
+    end: Projection
+    output: Projection
+    label: Projection
+
+
+def read_gliner(path: Path, read: Callable[[Settings], EncoderConfig]) -> EncoderConfig:
+    """Read and check gliner_config.json. read: the settings of its encoder. Raises ModelError."""
+    settings = read_settings(path)
+    for key, allowed in REQUIRED.items():
+        value = settings.get(key)
+        if key in settings and not any(value is a or value == a for a in allowed):
+            raise settings.error(key, " or ".join(repr(a) for a in allowed))
+    if settings.get("encoder_config") is None:
+        values, prefix = KNOWN[settings.choice("model_name", tuple(KNOWN))], ""
+    else:
+        given = settings.section("encoder_config")
+        given.choice("model_type", ("deberta-v2",), default="deberta-v2")
+        values, prefix = given.values(), "encoder_config."
+    vocabulary = settings.get("vocab_size")
+    if vocabulary not in (None, -1):
+        values = {**values, "vocab_size": settings.size("vocab_size")}
+    own = {**values, "model_type": "deberta-v2", "architectures": None}
+    config = read(Settings(path, own, prefix))
+    hidden, layers = settings.size("hidden_size"), settings.size("num_rnn_layers", 1, at_least=0)
+    width = settings.size("max_width", 12)
+    if width > MAX_WIDTH:
+        raise settings.error("max_width", f"at most {MAX_WIDTH}")
+    if layers > MAX_LSTM:
+        raise settings.error("num_rnn_layers", f"at most {MAX_LSTM}")
+    if layers and hidden % 2:
+        raise settings.error("hidden_size", "an even number, for the two directions of the LSTM")
+    number = settings.get("class_token_index")
+    marker, separator = settings.get("ent_token"), settings.get("sep_token")
+    for key, token in (("ent_token", marker), ("sep_token", separator)):
+        if token is not None and not (isinstance(token, str) and token):
+            raise settings.error(key, "the text of a token")
+    spans = SpanConfig(
+        hidden,
+        layers,
+        width,
+        settings.size("max_len", 384),
+        marker or "<<ENT>>",
+        separator or "<<SEP>>",
+        None if number in (None, -1) else settings.size("class_token_index", at_least=0),
+        settings.flag("embed_ent_token", default=True),
+    )
+    tasks = replace(config.tasks, kind="GLiNER", spans=spans)
+    longest = config.max_positions if own.get("position_biased_input", True) else MAX_TOKENS
+    return replace(config, tasks=tasks, max_positions=max(config.max_positions, longest))
+
+
+def read_span_head(source: Source, config: EncoderConfig) -> SpanHead:
+    """Read the weights behind the encoder; raises ModelError. source: gives them by full names."""
+    spans = config.tasks.spans
+    assert spans is not None
+    hidden, inside, place = spans.hidden, config.hidden_size, "token_rep_layer.projection"
+    weight, bias = None, None
+    if hidden != inside:
+        weight = source.matrix("spans.weight", f"{place}.weight", hidden, inside)
+        bias = source.vector("spans.bias", f"{place}.bias", hidden)
+
+    def projection(field: str, name: str, inputs: int = hidden) -> Projection:
+        field = f"spans.{field}"
+        return Projection(
+            source.matrix(f"{field}.first", f"{name}.0.weight", 4 * hidden, inputs),
+            source.vector(f"{field}.first_bias", f"{name}.0.bias", 4 * hidden),
+            source.matrix(f"{field}.second", f"{name}.3.weight", hidden, 4 * hidden),
+            source.vector(f"{field}.second_bias", f"{name}.3.bias", hidden),
+        )
+
+    def direction(number: int) -> LstmDirection:
+        field, half = f"spans.lstm.{number}", hidden // 2
+        name = f"l{number // 2}" + ("_reverse" if number % 2 else "")
+        bias = source.vector(f"{field}.bias", f"rnn.lstm.bias_ih_{name}", 4 * half)
+        if source.is_checkpoint:
+            bias = bias + source.vector("", f"rnn.lstm.bias_hh_{name}", 4 * half)
+        return LstmDirection(
+            source.matrix(f"{field}.inputs", f"rnn.lstm.weight_ih_{name}", 4 * half, hidden),
+            source.matrix(f"{field}.state", f"rnn.lstm.weight_hh_{name}", 4 * half, half),
+            bias,
+        )
+
+    marker = "span_rep_layer.span_rep_layer"
+    return SpanHead(
+        weight,
+        bias,
+        tuple(direction(number) for number in range(2 * spans.lstm_layers)),
+        projection("start", f"{marker}.project_start"),
+        projection("end", f"{marker}.project_end"),
+        projection("output", f"{marker}.out_project", 2 * hidden),
+        projection("label", "prompt_rep_layer"),
+    )

@@ -1,0 +1,135 @@
+"""Scores of spans of words for labels: what GLiNER computes behind its encoder, in float32.
+
+With s and e for the first and last word of a span, and p for the vector of a label,
+
+    score = p . (W2 relu(W1 [relu(start(s)), relu(end(e))] + b1) + b2)
+
+W1 is applied to each word once instead of to every span, and W2 to the labels instead of to the
+spans, of which there are more.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from fbg.matmul.packed_b import PackedB
+from fbg.matmul.product import linear
+from fbg.networks.gliner import LstmDirection, Projection, SpanHead
+
+__all__ = ["Found", "SpanScorer", "best_spans", "split_words"]
+
+Floats = npt.NDArray[np.float32]
+
+WORD = re.compile(r"\w+(?:[-_]\w+)*|\S")
+BLOCK = 64  # first words of spans that are scored at a time; bounds memory
+
+Found = tuple[float, int, int, int]  # score, first and last word, label
+
+
+def split_words(text: str, most: int) -> tuple[list[tuple[int, int]], bool]:
+    """Return where the first words of a text lie, and whether it has more."""
+    places = [match.span() for match, _ in zip(WORD.finditer(text), range(most + 1), strict=False)]
+    return places[:most], len(places) > most
+
+
+def best_spans(found: Sequence[Found]) -> list[Found]:
+    """Return spans that do not overlap, the best first, in the order of the text."""
+    kept: list[Found] = []
+    for span in sorted(found, key=lambda span: -span[0]):
+        if all(span[1] > other[2] or other[1] > span[2] for other in kept):
+            kept.append(span)
+    return sorted(kept, key=lambda span: span[1])
+
+
+def _packed(weight: Floats) -> PackedB:
+    return PackedB(weight, transpose=True, dtype="float32")
+
+
+class _Projection:
+    def __init__(self, weights: Projection) -> None:
+        self._first, self._first_bias = _packed(weights.first), weights.first_bias
+        self._second, self._second_bias = _packed(weights.second), weights.second_bias
+
+    def __call__(self, x: Floats, threads: int) -> Floats:
+        wide = linear(x, self._first, self._first_bias, "relu", threads)
+        return linear(wide, self._second, self._second_bias, None, threads)
+
+
+class _Lstm:
+    """One direction of a layer (Hochreiter and Schmidhuber, 1997)."""
+
+    def __init__(self, weights: LstmDirection, backwards: bool) -> None:
+        self._inputs, self._state = _packed(weights.inputs), _packed(weights.state)
+        self._bias, self._step = weights.bias, -1 if backwards else 1
+
+    def __call__(self, x: Floats, threads: int) -> Floats:
+        ahead = linear(x, self._inputs, self._bias, None, threads)
+        size = ahead.shape[1] // 4
+        cell, output = np.zeros(size, np.float32), np.zeros((1, size), np.float32)
+        result = np.empty((len(x), size), np.float32)
+        for n in range(len(x))[:: self._step]:
+            gates = (ahead[n] + linear(output, self._state, num_threads=1)[0]).reshape(4, size)
+            keep_in, keep, _, out = np.float32(0.5) * (np.tanh(np.float32(0.5) * gates) + 1)
+            cell = keep * cell + keep_in * np.tanh(gates[2])
+            output = (out * np.tanh(cell))[None]
+            result[n] = output
+        return result
+
+
+class SpanScorer:
+    """The weights behind an encoder, packed; threads may share it.
+
+    width: the most words of a span.
+    """
+
+    def __init__(self, head: SpanHead, width: int) -> None:
+        self._width = width
+        self._projection = None if head.weight is None else _packed(head.weight)
+        self._bias = head.bias
+        pairs = zip(head.lstm[::2], head.lstm[1::2], strict=True)
+        self._lstm = [(_Lstm(one, False), _Lstm(other, True)) for one, other in pairs]
+        self._start, self._end = _Projection(head.start), _Projection(head.end)
+        self._label, self._output = _Projection(head.label), head.output
+        half = head.output.first.shape[1] // 2
+        self._halves = (_packed(head.output.first[:, :half]), _packed(head.output.first[:, half:]))
+
+    def above(
+        self, labels: Floats, words: Floats, threshold: float, threads: int
+    ) -> Iterator[Found]:
+        """Yield the spans with a score of more than `threshold`.
+
+        labels, words: the encoder's states of the labels, and of the first token of each word.
+        """
+        if self._projection is not None:
+            labels, words = (
+                linear(x, self._projection, self._bias, None, threads) for x in (labels, words)
+            )
+        for forwards, backwards in self._lstm:
+            parts = [forwards(words, threads), backwards(words, threads)]
+            words = np.concatenate(parts, axis=1)
+        prompts, output = self._label(labels, threads), self._output
+        scored = PackedB(
+            linear(prompts, _packed(output.second.T), None, None, threads),
+            transpose=True,
+            dtype="float32",
+        )
+        added = linear(prompts, PackedB(output.second_bias[:, None], dtype="float32"))[:, 0]
+        starts, ends = (
+            linear(np.maximum(part(words, threads), 0), half, None, None, threads)
+            for part, half in zip((self._start, self._end), self._halves, strict=True)
+        )
+        starts += output.first_bias
+        widths = np.arange(self._width)
+        for first in range(0, len(words), BLOCK):
+            begin = np.arange(first, min(first + BLOCK, len(words)))
+            last = begin[:, None] + widths
+            span, inside = np.minimum(last, len(words) - 1), last < len(words)
+            wide = np.maximum(starts[begin][:, None] + ends[span], 0)
+            logits = linear(wide, scored, added, None, threads)
+            scores = np.float32(0.5) * (np.tanh(np.float32(0.5) * logits) + 1)
+            for n, width, label in np.argwhere((scores > threshold) & inside[:, :, None]).tolist():
+                yield float(scores[n, width, label]), first + n, first + n + width, label

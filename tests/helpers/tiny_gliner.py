@@ -1,0 +1,154 @@
+"""Tiny random GLiNER models: their settings, what they are asked, and their files."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from safetensors.numpy import save_file
+from tokenizers import Tokenizer, pre_tokenizers
+from tokenizers.models import Unigram
+from tokenizers.processors import TemplateProcessing
+
+from helpers.tiny_bert import write_json
+from helpers.tiny_models import CHARACTERS, Tensors, random_tensors, tiny_model
+from helpers.tiny_standard import sizes
+
+TOKENS = 6 + 2 + len(CHARACTERS)
+ENCODER = {
+    "model_type": "deberta-v2",
+    **sizes(36, 3, 2, 256),
+    "vocab_size": TOKENS,
+    "hidden_act": "gelu",
+    "relative_attention": True,
+    "position_buckets": 8,
+    "max_relative_positions": -1,
+    "norm_rel_ebd": "layer_norm",
+    "share_att_key": True,
+    "pos_att_type": ["p2c", "c2p"],
+    "position_biased_input": False,
+    "type_vocab_size": 0,
+    "pad_token_id": 1,
+}
+COMMON = {
+    "model_name": "microsoft/deberta-v3-small",
+    "span_mode": "markerV0",
+    "subtoken_pooling": "first",
+    "words_splitter_type": "whitespace",
+    "fine_tune": True,
+    "fuse_layers": False,
+    "dropout": 0.4,
+    "max_len": 60,
+    "ent_token": "<<ENT>>",
+    "sep_token": "<<SEP>>",
+    "vocab_size": TOKENS,
+    "encoder_config": ENCODER,
+}
+CONFIGS: dict[str, dict[str, Any]] = {
+    # As those that are published: narrower than the encoder, and with an LSTM.
+    "published": {
+        **COMMON,
+        "hidden_size": 24,
+        "max_width": 4,
+        "num_rnn_layers": 1,
+        "embed_ent_token": True,
+        "class_token_index": 5,
+    },
+    "bare": {
+        **COMMON,
+        "hidden_size": 36,
+        "max_width": 3,
+        "num_rnn_layers": 0,
+        "embed_ent_token": False,
+        "class_token_index": -1,
+    },
+    "deep": {
+        **COMMON,
+        "hidden_size": 20,
+        "max_width": 12,
+        "num_rnn_layers": 2,
+        "embed_ent_token": True,
+        "class_token_index": 5,
+    },
+}
+LABELS = ["person", "a place", "x-1"]
+TEXTS = [
+    "Ada lives in the north, near York.",
+    "x",
+    "zebra 42! over the hill; again and-again in one_place",
+    "the river runs by the bridge " * 5,
+]
+
+
+def tokenizer() -> Tokenizer:
+    special = ["[CLS]", "[PAD]", "[SEP]", "[UNK]"]
+    markers = ["<<SEP>>", "<<ENT>>"]
+    pieces = [(token, 0.0) for token in (*special, *markers)]
+    pieces += [("▁", -2.0), ("▁the", -2.5), *((token, -3.0) for token in CHARACTERS)]
+    result = Tokenizer(Unigram(pieces, unk_id=3))
+    result.pre_tokenizer = pre_tokenizers.Metaspace()
+    result.add_special_tokens([*special, *markers])
+    result.post_processor = TemplateProcessing(
+        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 0), ("[SEP]", 2)]
+    )
+    return result
+
+
+# Of weights with which some spans score more than a threshold, and others less.
+SEEDS = {"published": 3, "bare": 2, "deep": 3}
+
+
+def tensors(name: str) -> Tensors:
+    """Weights with which scores are not all near 0 and 1: those behind the encoder are smaller."""
+    drawn = random_tensors(shapes(name), SEEDS[name])
+    small = np.float32(0.6)
+    return {
+        key: tensor * small if key.startswith(("span_rep", "prompt_rep")) else tensor
+        for key, tensor in drawn.items()
+    }
+
+
+def shapes(name: str) -> dict[str, tuple[int, ...]]:
+    """The tensors of a model as gliner calls them, in its order."""
+    config = CONFIGS[name]
+    hidden = config["hidden_size"]
+    result: dict[str, tuple[int, ...]] = {}
+    for key, tensor in tiny_model("deberta-v2-convolution").tensors.items():
+        if ".conv." not in key:
+            rows = TOKENS if "word_embeddings" in key else tensor.shape[0]
+            result[f"token_rep_layer.bert_layer.model.{key}"] = (rows, *tensor.shape[1:])
+
+    def linear(key: str, inputs: int, outputs: int) -> None:
+        result[f"{key}.weight"], result[f"{key}.bias"] = (outputs, inputs), (outputs,)
+
+    def projection(key: str, inputs: int) -> None:
+        linear(f"{key}.0", inputs, 4 * hidden)
+        linear(f"{key}.3", 4 * hidden, hidden)
+
+    if hidden != ENCODER["hidden_size"]:
+        linear("token_rep_layer.projection", ENCODER["hidden_size"], hidden)
+    for layer in range(config["num_rnn_layers"]):
+        for end in (f"l{layer}", f"l{layer}_reverse"):
+            result[f"rnn.lstm.weight_ih_{end}"] = (2 * hidden, hidden)
+            result[f"rnn.lstm.weight_hh_{end}"] = (2 * hidden, hidden // 2)
+            result[f"rnn.lstm.bias_ih_{end}"] = (2 * hidden,)
+            result[f"rnn.lstm.bias_hh_{end}"] = (2 * hidden,)
+    for side in ("project_start", "project_end"):
+        projection(f"span_rep_layer.span_rep_layer.{side}", hidden)
+    projection("span_rep_layer.span_rep_layer.out_project", 2 * hidden)
+    projection("prompt_rep_layer", hidden)
+    return result
+
+
+def write_model(directory: Path, name: str, **changes: Any) -> Path:
+    directory.mkdir(parents=True, exist_ok=True)
+    config = {**CONFIGS[name], **changes}
+    write_json(directory / "gliner_config.json", config)
+    tokenizer().save(str(directory / "tokenizer.json"))
+    names = {
+        "tokenizer_class": "PreTrainedTokenizerFast",
+        **{"cls_token": "[CLS]", "sep_token": "[SEP]", "pad_token": "[PAD]", "unk_token": "[UNK]"},
+        "model_max_length": 256,
+    }
+    write_json(directory / "tokenizer_config.json", names)
+    save_file(tensors(name), directory / "model.safetensors", metadata={"format": "pt"})
+    return directory

@@ -1,0 +1,240 @@
+"""GLiNER against its definition: entities of any labels; settings that are refused."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file, save_file
+
+import fbg
+from fbg.networks.gliner import GLINER, KNOWN
+from fbg.tasks.label_spans import best_spans
+from helpers.tiny_gliner import CONFIGS, LABELS, TEXTS, tokenizer, write_model
+from helpers.torch_files import write_torch_file
+
+Array = np.ndarray[Any, Any]
+
+
+@pytest.fixture(scope="module", params=list(CONFIGS))
+def directory(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_model(tmp_path_factory.mktemp(request.param) / request.param, request.param)
+
+
+def mlp(x: Array, weights: dict[str, Array], name: str) -> Array:
+    wide = np.maximum(x @ weights[f"{name}.0.weight"].T + weights[f"{name}.0.bias"], 0)
+    return wide @ weights[f"{name}.3.weight"].T + weights[f"{name}.3.bias"]
+
+
+def lstm(x: Array, weights: dict[str, Array], name: str) -> Array:
+    def sigmoid(y: Array) -> Array:
+        return 1 / (1 + np.exp(-y))
+
+    size = weights[f"rnn.lstm.weight_hh_{name}"].shape[1]
+    h, c, result = np.zeros(size), np.zeros(size), []
+    for row in x:
+        sums = weights[f"rnn.lstm.bias_ih_{name}"] + weights[f"rnn.lstm.bias_hh_{name}"]
+        sums = sums + weights[f"rnn.lstm.weight_ih_{name}"] @ row
+        sums = sums + weights[f"rnn.lstm.weight_hh_{name}"] @ h
+        i, f, g, o = np.split(sums, 4)
+        c = sigmoid(f) * c + sigmoid(i) * np.tanh(g)
+        h = sigmoid(o) * np.tanh(c)
+        result.append(h)
+    return np.array(result)
+
+
+def test_scores_are_those_of_the_definition(directory: Path) -> None:
+    """By the formulas of the paper, in float64: a vector for each span, and one for each label."""
+    config = json.loads((directory / GLINER).read_text())
+    tensors = load_file(directory / "model.safetensors")
+    weights = {name: tensor.astype(np.float64) for name, tensor in tensors.items()}
+    states = np.random.default_rng(1).standard_normal((12, 36)).astype(np.float32)
+    scorer = fbg.load(directory).context.span_scorer
+    assert scorer is not None
+    found = {span[1:]: span[0] for span in scorer.above(states[:3], states[3:], -1.0, 1)}
+    x = states.astype(np.float64)
+    if config["hidden_size"] != 36:
+        projection = "token_rep_layer.projection"
+        x = x @ weights[f"{projection}.weight"].T + weights[f"{projection}.bias"]
+    labels, words = x[:3], x[3:]
+    for n in range(config["num_rnn_layers"]):
+        backwards = lstm(words[::-1], weights, f"l{n}_reverse")[::-1]
+        words = np.concatenate([lstm(words, weights, f"l{n}"), backwards], axis=1)
+    marker = "span_rep_layer.span_rep_layer"
+    starts, ends = (mlp(words, weights, f"{marker}.project_{side}") for side in ("start", "end"))
+    prompts = mlp(labels, weights, "prompt_rep_layer")
+    count = 0
+    for first in range(9):
+        for last in range(first, min(first + config["max_width"], 9)):
+            both = np.maximum(np.concatenate([starts[first], ends[last]]), 0)
+            logits = prompts @ mlp(both, weights, f"{marker}.out_project")
+            got = [found[first, last, label] for label in range(3)]
+            np.testing.assert_allclose(got, 1 / (1 + np.exp(-logits)), rtol=0, atol=1e-5)
+            count += 3
+    assert count == len(found)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int8"])
+def test_a_result_depends_on_its_own_text_alone(directory: Path, dtype: str) -> None:
+    one = fbg.load(directory, dtype=dtype, num_threads=1)
+    two = fbg.load(directory, dtype=dtype, num_threads=2)
+    texts = [*TEXTS, "", "a b", *TEXTS[::-1]]
+    alone = [one.ner(text, labels=LABELS, threshold=0.3) for text in texts]
+    for size in (1, 2, 32):
+        assert two.ner(texts, labels=LABELS, threshold=0.3, batch_size=size) == alone
+    assert alone[len(TEXTS)] == []
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16", "int8"])
+def test_other_dtypes_find_nearly_the_same(directory: Path, dtype: str) -> None:
+    exact, model = fbg.load(directory), fbg.load(directory, dtype=dtype)
+    scores = []
+    for each in (exact, model):
+        scorer, tokens = each.context.span_scorer, each.context.embeddings.tokens
+        assert scorer is not None
+        ids = np.arange(6, 40, dtype=np.int32)
+        runner = tokens.runners(1)[0]
+        output = tokens.compute([ids], [None], runner, 1, "ner")[0]
+        scores.append([span[0] for span in scorer.above(output[:3], output[3:], -1.0, 1)])
+    assert np.abs(np.subtract(*scores)).mean() < (0.05 if dtype == "int8" else 0.01)
+    assert scores[0] != scores[1]
+
+
+def test_a_saved_model_gives_the_same_bits(directory: Path, tmp_path: Path) -> None:
+    model = fbg.load(directory, dtype="int8")
+    model.save(tmp_path / "saved")
+    saved = fbg.load(tmp_path / "saved")
+    assert saved.is_saved
+    given = {"labels": LABELS, "threshold": 0.3}
+    assert saved.ner(TEXTS, **given) == model.ner(TEXTS, **given)
+
+
+def test_long_texts_are_cut(directory: Path) -> None:
+    model = fbg.load(directory)
+    words = ["ab"] * 80
+    cut = model.ner(" ".join(words[:60]), labels=LABELS, threshold=0.2)
+    assert model.ner(" ".join(words), labels=LABELS, threshold=0.2) == cut
+    with pytest.raises(ValueError, match=r"texts\[1\] has more than 60 words"):
+        model.ner(["a", " ".join(words)], labels=LABELS, truncation=False)
+
+
+def test_spans_do_not_overlap() -> None:
+    found = [(0.9, 2, 4, 0), (0.95, 4, 5, 1), (0.8, 0, 1, 0), (0.7, 2, 3, 2), (0.95, 4, 4, 0)]
+    assert best_spans(found) == [(0.8, 0, 1, 0), (0.7, 2, 3, 2), (0.95, 4, 5, 1)]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"labels": None}, "labels must say what to find, got None"),
+        ({"labels": []}, "labels must be texts that are not empty"),
+        ({"labels": ["a", " "]}, "labels must be texts that are not empty"),
+        ({"labels": ["a", "a"]}, "labels must differ"),
+        ({"threshold": 1.5}, r"threshold must be within \[0, 1\], got 1.5"),
+        ({"threshold": float("nan")}, r"threshold must be within \[0, 1\], got nan"),
+        ({"stride": 3}, "stride must be None with GLiNER, got 3"),
+        ({"aggregation_strategy": "none"}, "aggregation_strategy must be 'simple' with GLiNER"),
+        ({"batch_size": 0}, "batch_size must be"),
+        ({"labels": ["many words " * 2000]}, "labels leave no room for texts"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:ner")
+def test_a_wrong_argument_is_named(tmp_path: Path, arguments: dict[str, Any], message: str) -> None:
+    model = fbg.load(write_model(tmp_path, "bare"))
+    with pytest.raises(ValueError, match=f"ner: {message}"):
+        model.ner("a text", **{"labels": LABELS, **arguments})
+    with pytest.raises(TypeError, match="ner: threshold must be a number, got str"):
+        model.ner("a text", labels=LABELS, threshold="high")  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize(
+    ("changes", "key"),
+    [
+        ({"span_mode": "token_level"}, "span_mode"),
+        ({"span_mode": "markerV1"}, "span_mode"),
+        ({"labels_encoder": "BAAI/bge-small-en-v1.5"}, "labels_encoder"),
+        ({"labels_decoder": "gpt2"}, "labels_decoder"),
+        ({"relations_layer": "dot"}, "relations_layer"),
+        ({"model_type": "gliner_bi_encoder_span"}, "model_type"),
+        ({"model_type": "gliner_uni_encoder_span_relex"}, "model_type"),
+        ({"subtoken_pooling": "mean"}, "subtoken_pooling"),
+        ({"words_splitter_type": "spacy"}, "words_splitter_type"),
+        ({"fuse_layers": True}, "fuse_layers"),
+        ({"post_fusion_schema": "l2l"}, "post_fusion_schema"),
+        ({"span_encoder_config": {"model_type": "rnn"}}, "span_encoder_config"),
+        ({"precomputed_prompts_mode": True}, "precomputed_prompts_mode"),
+        ({"hidden_size": 23}, "hidden_size"),
+        ({"hidden_size": None}, "hidden_size"),
+        ({"max_width": 0}, "max_width"),
+        ({"max_width": 10**9}, "max_width"),
+        ({"num_rnn_layers": 10**9}, "num_rnn_layers"),
+        ({"num_rnn_layers": -1}, "num_rnn_layers"),
+        ({"max_len": 0}, "max_len"),
+        ({"ent_token": 3}, "ent_token"),
+        ({"class_token_index": -2}, "class_token_index"),
+        ({"vocab_size": 0}, "vocab_size"),
+        ({"embed_ent_token": 1}, "embed_ent_token"),
+        ({"encoder_config": {"model_type": "t5"}}, "encoder_config.model_type"),
+        ({"encoder_config": {"hidden_size": 0}}, "encoder_config.hidden_size"),
+        ({"encoder_config": None, "model_name": "roberta-base"}, "model_name"),
+    ],
+)
+def test_another_variant_is_refused(tmp_path: Path, changes: dict[str, Any], key: str) -> None:
+    with pytest.raises(fbg.ModelError, match=rf"gliner_config\.json: {key} must be"):
+        fbg.load(write_model(tmp_path, "published", **changes))
+
+
+def test_every_tensor_behind_the_encoder_is_checked(tmp_path: Path) -> None:
+    file = write_model(tmp_path, "published") / "model.safetensors"
+    tensors = load_file(file)
+    own = [key for key in tensors if "bert_layer" not in key]
+    assert len(own) == 2 + 8 + 16
+    for key in own:
+        save_file({other: value for other, value in tensors.items() if other != key}, file)
+        with pytest.raises(fbg.ModelError, match=rf"tensor {key} is missing"):
+            fbg.load(tmp_path)
+        save_file({**tensors, key: np.concatenate([tensors[key]] * 2)}, file)
+        with pytest.raises(fbg.ModelError, match=rf"tensor {key} must have shape"):
+            fbg.load(tmp_path)
+
+
+def test_a_tokenizer_without_the_marker_is_named(tmp_path: Path) -> None:
+    model = fbg.load(write_model(tmp_path / "a", "bare", ent_token="<<LABEL>>"))
+    with pytest.raises(fbg.ModelError, match=r"tokenizer\.json: must have the token <<LABEL>>"):
+        model.ner("a", labels=["b"])
+    model = fbg.load(write_model(tmp_path / "b", "published", class_token_index=7))
+    with pytest.raises(fbg.ModelError, match=r"<<ENT>> with the id 7, got 5"):
+        model.ner("a", labels=["b"])
+
+
+def test_a_pickled_checkpoint_is_read(tmp_path: Path) -> None:
+    plain, pickled = (write_model(tmp_path / name, "published") for name in ("a", "b"))
+    tensors = load_file(pickled / "model.safetensors")
+    (pickled / "model.safetensors").unlink()
+    write_torch_file(pickled / "pytorch_model.bin", tensors)
+    results = [fbg.load(path).ner(TEXTS, labels=LABELS) for path in (plain, pickled)]
+    assert results[0] == results[1]
+
+
+def test_encoders_that_are_only_named_are_known() -> None:
+    small = KNOWN["microsoft/deberta-v3-small"]
+    assert small["num_hidden_layers"] == 6 and small["intermediate_size"] == 3072
+
+
+def test_other_models_take_no_labels(load: Any) -> None:
+    with pytest.raises(ValueError, match="ner: labels must be None: the model has labels of its"):
+        load("bert-ForTokenClassification").ner("a", labels=["b"])
+
+
+def test_other_tasks_say_what_the_model_has(tmp_path: Path) -> None:
+    model = fbg.load(write_model(tmp_path, "bare"))
+    assert model.encode("a text").shape == (36,)
+    with pytest.raises(fbg.ModelError, match=r"classify: .* this model has: encode, ner$"):
+        model.classify("a")
+
+
+def test_the_files_are_those_that_gliner_writes(tmp_path: Path) -> None:
+    config = json.loads((write_model(tmp_path, "published") / GLINER).read_text())
+    assert config["encoder_config"]["model_type"] == "deberta-v2"
+    assert tokenizer().token_to_id("<<ENT>>") == config["class_token_index"]
