@@ -10,8 +10,9 @@ import pytest
 
 import fbg
 from fbg.compression.linear import Linear
-from fbg.compression.rounding import round_to_gram
+from fbg.compression.rounding import damped_gram, round_int8, round_to_gram
 from fbg.compression.smoothing import Inputs
+from fbg.model import sequential
 from fbg.model.compress import compress
 from fbg.model.observe import observe, random_sequences
 from fbg.networks.registry import read_checkpoint, read_config
@@ -146,6 +147,52 @@ def test_rounding_by_the_gram_matrix_loses_less_on_its_data() -> None:
         assert error <= (0.7 if k >= 64 else 1.001) * nearest
 
 
+def test_the_weights_are_those_of_gptq_by_the_inverse() -> None:
+    rng = np.random.default_rng(4)
+    k, n = 150, 20  # more rows than a block
+    x = rng.standard_normal((400, k)) @ rng.standard_normal((k, k))
+    gram = (x.T @ x).astype(np.float32)
+    w = rng.standard_normal((k, n)).astype(np.float32)
+    scale = np.abs(w).max(axis=0) / np.float32(15)
+
+    h = damped_gram(gram).astype(np.float64)
+    order = np.argsort(-np.diag(h), kind="stable")
+    upper = np.linalg.cholesky(np.linalg.inv(h[np.ix_(order, order)])).T
+    rest, want = (w / scale)[order].astype(np.float64), np.empty((k, n))
+    for i in range(k):
+        want[order[i]] = np.rint(rest[i])
+        errors = (rest[i] - np.rint(rest[i])) / upper[i, i]
+        rest[i + 1 :] -= np.outer(upper[i, i + 1 :], errors)
+    got = round_to_gram(w, scale, gram, damping=0.3)
+    # A tie that float32 breaks the other way changes what comes after it in its column.
+    assert (got == np.clip(want, -127, 127)).all(axis=0).mean() >= 0.8
+
+
+def test_descent_after_gptq_never_loses() -> None:
+    rng = np.random.default_rng(5)
+    x = (rng.standard_normal((600, 100)) @ rng.standard_normal((100, 100))).astype(np.float32)
+    w = rng.standard_normal((100, 30)).astype(np.float32)
+    gram = x.T @ x
+    q, scale = round_int8(w, gram)
+    assert q.dtype == np.int8 and np.abs(q.astype(int)).max() <= 127
+    damped = damped_gram(gram).astype(np.float64)
+
+    def error(values: np.ndarray) -> np.ndarray:
+        lost = (w - values * scale).astype(np.float64)
+        return np.einsum("kn,kl,ln->n", lost, damped, lost)
+
+    assert (error(q) <= error(round_to_gram(w, scale, gram, damping=0.3)) * (1 + 1e-5)).all()
+
+
+def test_only_small_networks_are_rounded_by_synthetic_tokens(
+    directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "GPTQ" in fbg.load(directory, dtype="int8")._origin.method
+    monkeypatch.setattr(sequential, "SMALL", 100)
+    large = fbg.load(directory, dtype="int8")._origin.method
+    assert "SmoothQuant" in large and "GPTQ" not in large
+
+
 def test_channels_that_are_never_used_do_no_harm() -> None:
     w = np.array([[3.0, 1.0], [0.0, 0.0], [5.0, -2.0]], np.float32)
     scale = np.abs(w).max(axis=0) / np.float32(127)
@@ -195,5 +242,6 @@ def test_smooth_is_closer_than_plain_and_calibrated_closer_still() -> None:
 
     plain, smooth = mean(smooth=False), mean()
     calibrated = mean(calibrate=TEXTS[::2])
-    assert 1 - smooth < 0.8 * (1 - plain)
+    assert 1 - smooth < 0.7 * (1 - plain)
     assert 1 - calibrated < 0.8 * (1 - smooth)
+    assert smooth > 0.9994 and calibrated > 0.9996

@@ -20,8 +20,6 @@ __all__ = ["Pairs"]
 Floats = npt.NDArray[np.float32]
 Doubles = npt.NDArray[np.float64]
 
-RIDGE = 0.5  # times the mean of the Gram matrix's diagonal
-
 
 class Pairs:
     """Sums over rows x of an exact network and the same rows x~ of one that is partly rounded.
@@ -81,16 +79,18 @@ class Pairs:
             gram += self.rows * np.outer(whole, whole)
         return gram.astype(np.float32)
 
-    def corrected(self, centered: bool) -> Floats:
-        """Return w~, (K, N). centered: whether a bias makes up for mean differences."""
+    def corrected(self, centered: bool, ridge: float = 0.5) -> Floats:
+        """Return w~, (K, N). centered: whether a bias makes up for mean differences. ridge: times
+        the mean of the Gram matrix's diagonal.
+        """
         product = self._product.astype(np.float64)
         if self._cross is not None:
             product += self._cross @ self.weight
         offset = -self._sums / self.rows if centered else self._shift
         product += np.outer(offset, self._difference_sums())
         h = self.gram_of(centered).astype(np.float64)
-        ridge = RIDGE * np.trace(h) / len(h)
-        h[np.diag_indices(len(h))] += ridge if ridge > 0 else 1.0
+        added = ridge * np.trace(h) / len(h)
+        h[np.diag_indices(len(h))] += added if added > 0 else 1.0
         return self.weight + np.linalg.solve(h, product).astype(np.float32)
 
     def bias_change(self, rounded: Floats) -> Floats:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from fbg.compression.rounding import round_to_gram
+from fbg.compression.rounding import damped_gram, descend, round_to_gram
 
 __all__ = ["round_int4"]
 
@@ -26,8 +26,6 @@ POSITIONS = np.concatenate([np.arange(5.6, 6.8, 0.2), np.arange(6.8, 8.9, 0.15)]
 REFITS = 1
 SWEEPS = 2  # of descent before the scales are refitted
 COLUMNS = 256  # whose systems of equations are in memory at a time
-DAMPING = 0.3  # of the mean of the diagonal of H is added to it
-BLOCK = 64  # rows whose gradients are computed in one product
 STIFFNESS = 0.01  # of the mean curvature keeps refitted scales near those before
 
 
@@ -39,17 +37,16 @@ def round_int4(
     weight: (K, N). gram: (K, K), the Gram matrix of the data. group: rows with a common scale.
     """
     depth = len(weight)
-    mean = np.trace(gram) / depth
-    damped = gram + np.eye(depth, dtype=np.float32) * np.float32(DAMPING * mean if mean > 0 else 1)
+    damped = damped_gram(gram)
     scale = _search_scales(weight, np.diag(damped), group)
     steps = scale.repeat(group, axis=0)[:depth]
     q = round_to_gram(weight, steps, gram, LOWEST, HIGHEST).astype(np.float32)
     for _ in range(REFITS):
         for _ in range(SWEEPS):
-            _descend(weight, q, steps, damped)
+            descend(weight, q, steps, damped, LOWEST, HIGHEST)
         scale = _refit_scales(weight, q, scale, damped, group)
         steps = scale.repeat(group, axis=0)[:depth]
-    _descend(weight, q, steps, damped)
+    descend(weight, q, steps, damped, LOWEST, HIGHEST)
     return q.astype(np.int8), scale.astype(np.float16)
 
 
@@ -81,21 +78,6 @@ def _representable(scale: Floats) -> Floats:
     limits = np.finfo(np.float16)
     rounded = np.clip(scale, limits.min, limits.max).astype(np.float16).astype(np.float32)
     return np.where(rounded == 0, np.float32(limits.smallest_subnormal), rounded)
-
-
-def _descend(weight: Floats, q: Floats, steps: Floats, gram: Floats) -> None:
-    """Improve the integers q in place, one row after the other."""
-    diagonal = np.diag(gram)
-    for begin in range(0, len(weight), BLOCK):
-        rows = slice(begin, min(begin + BLOCK, len(weight)))
-        gradient = gram[rows] @ (weight - q * steps)
-        for i in range(rows.start, rows.stop):
-            best = np.clip(
-                np.rint(q[i] + gradient[i - begin] / (diagonal[i] * steps[i])), LOWEST, HIGHEST
-            )
-            later = slice(i + 1, rows.stop)
-            gradient[i + 1 - begin :] += gram[later, i, None] * ((q[i] - best) * steps[i])
-            q[i] = best
 
 
 def _refit_scales(weight: Floats, q: Floats, scale: Floats, gram: Floats, group: int) -> Floats:

@@ -26,7 +26,7 @@ from fbg import _fbg
 from fbg.checkpoints.weights import UnpackedWeight
 from fbg.compression.int4_rounding import round_int4
 from fbg.compression.linear import Linear
-from fbg.compression.rounding import round_to_gram
+from fbg.compression.rounding import round_int8
 from fbg.matmul.weights import INT4_DTYPES, QUANTIZED, PackedWeight
 from fbg.progress import Progress
 
@@ -36,7 +36,7 @@ __all__ = [
     "SmoothingGroup",
     "choose_factors",
     "compress_linears",
-    "pack_int4",
+    "pack_by_gram",
 ]
 
 Floats = npt.NDArray[np.float32]
@@ -124,7 +124,7 @@ def compress_linears(
         if rows is not None and gram is not None and np.isfinite(gram).all():  # it may overflow
             smooth = weight.read(divisor) * rows[:, None]
             inverse = np.float32(1) / rows
-            native = _round_by_gram(smooth, gram * inverse[:, None] * inverse, dtypes[name])
+            native, _ = pack_by_gram(smooth, gram * inverse[:, None] * inverse, dtypes[name])
         else:
             native = weight.pack(dtypes[name], num_threads, divisor, rows)
         scale = np.float32(1) / rows if rows is not None and name in factors.scaled else None
@@ -182,19 +182,13 @@ def smoothing_factors(x: Inputs, largest: Floats, exponent: float = INT8_EXPONEN
     return factors
 
 
-def _round_by_gram(weight: Floats, gram: Floats, dtype: str) -> PackedWeight:
-    """Round a matrix (K, N) so that errors cancel on data with a Gram matrix (K, K)."""
-    if dtype == "int8":
-        scale = np.abs(weight).max(axis=0) / np.float32(127)
-        scale[scale < np.finfo(np.float32).tiny] = 1
-        return _fbg.pack_b_int8(round_to_gram(weight, scale, gram), scale, None, per_column=True)
-    return pack_int4(weight, gram, dtype)[0]
-
-
-def pack_int4(weight: Floats, gram: Floats, dtype: str) -> tuple[PackedWeight, Floats]:
-    """Round a matrix (K, N) to a dtype of 4 bits so that errors cancel on data with a Gram matrix
-    (K, K). Return it packed, and the weights that it stands for.
+def pack_by_gram(weight: Floats, gram: Floats, dtype: str) -> tuple[PackedWeight, Floats]:
+    """Round a matrix (K, N) so that errors cancel on data with a Gram matrix (K, K). Return it
+    packed, and the weights that it stands for.
     """
+    if dtype == "int8":
+        q, scales = round_int8(weight, gram)
+        return _fbg.pack_b_int8(q, scales, None, per_column=True), q * scales
     group = next(group for group, name in INT4_DTYPES.items() if name == dtype)
     rounded, scale = round_int4(weight, gram, group)
     steps = scale.astype(np.float32).repeat(group, axis=0)[: len(weight)]

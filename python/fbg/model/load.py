@@ -25,10 +25,12 @@ from fbg.model.compress import compress
 from fbg.model.directory import find_directory
 from fbg.model.load_net import is_net, load_net
 from fbg.model.model import Model
-from fbg.model.observe import observe, random_sequences
+from fbg.model.observe import observe
 from fbg.model.sequential import (
+    FEWEST_SEQUENCES,
     compress_sequentially,
     is_sequential,
+    is_small,
     sequences_within_budget,
 )
 from fbg.model.synthetic import typical_sequences
@@ -54,8 +56,8 @@ METHODS = {
         for group, name in INT4_DTYPES.items()
     },
 }
-SMOOTHED = "; channels smoothed by random token ids (SmoothQuant)"
-CALIBRATED = "; channels smoothed by texts, weights rounded by their Gram matrices (GPTQ)"
+SMOOTHED = "; channels smoothed by {} (SmoothQuant)"
+CALIBRATED = "; channels smoothed by {}, weights rounded by their Gram matrices (GPTQ)"
 SEQUENTIAL = "; layers rounded in turn by {}, each making up for earlier errors (GPTQ)"
 
 
@@ -86,7 +88,8 @@ def load(
     num_threads: that of every call; None follows `fbg.set_num_threads`.
     smooth: whether "int8" and "int4" equalize the input channels of linear layers before they round
         the weights (SmoothQuant, arXiv:2211.10438), as observed on token ids that are always the
-        same. On those, each layer of "int4" also makes up for the errors of the layers before it.
+        same. By those, "int8" weights of small networks are also rounded so that their errors
+        cancel, and each layer of "int4" makes up for the errors of the layers before it.
     calibrate: about 100 texts similar to those that the model will process, with "int8" or "int4".
         Channels are observed on them, and weights are rounded so that their errors cancel (GPTQ,
         arXiv:2210.17323). This is more accurate, and takes seconds.
@@ -275,20 +278,20 @@ def _read_and_compress(
     method = METHODS.get(dtype, f"weights: rounded to {dtype}")
     inputs, sequences = None, []
     if dtype in QUANTIZED and options.smooth:
-        sequential = is_sequential(unpacked, dtype)
+        sequential = is_sequential(unpacked, dtype, options.texts is not None)
+        rounds = options.texts is not None or is_small(unpacked)  # int8 weights by Gram matrices
+        source = "synthetic tokens" if options.texts is None else "texts"
         if sequential:
-            method += SEQUENTIAL.format("synthetic tokens" if options.texts is None else "texts")
+            method += SEQUENTIAL.format(source)
         else:
-            method += SMOOTHED if options.texts is None else CALIBRATED
-        if options.texts is None and sequential:
-            count = sequences_within_budget(unpacked)
+            method += (CALIBRATED if rounds else SMOOTHED).format(source)
+        if options.texts is None:
+            count = sequences_within_budget(unpacked) if sequential else FEWEST_SEQUENCES
             sequences = typical_sequences(config, tokenizer, unpacked.embeddings.word, count)
-        elif options.texts is None:
-            sequences = random_sequences(config, tokenizer.frame)
         else:
             sequences = _calibration(tokenizer(options.texts), config.vocab_size)
         if not sequential:
-            inputs = observe(unpacked, sequences, threads, options.texts is not None, progress)
+            inputs = observe(unpacked, sequences, threads, rounds, progress)
     if adapter is not None:
         method += f"; adapter: {adapter.name}"
     if higher:

@@ -1,5 +1,5 @@
-"""Rounds a network to int4 layer after layer: each layer is rounded for what it reads behind layers
-that are already rounded, and makes up for their errors (compression/correction.py).
+"""Rounds a network to int8 or int4 layer by layer: each layer is rounded for what it reads behind
+layers that are already rounded, and makes up for their errors (compression/correction.py).
 
 The same tokens go through two networks, the exact one and the one that is being rounded. For each
 layer of the second, what it reads and the residual that it is added to are compared with the first.
@@ -17,14 +17,20 @@ import numpy.typing as npt
 from fbg.checkpoints.weights import UnpackedWeight
 from fbg.compression.correction import Pairs
 from fbg.compression.linear import Linear
-from fbg.compression.smoothing import Factors, Inputs, choose_factors, pack_int4
+from fbg.compression.smoothing import Factors, Inputs, choose_factors, pack_by_gram
 from fbg.matmul.weights import QUANTIZED, WEIGHT_LIMITS, PackedWeight
 from fbg.model.observe import PartRunner, add_part, batches_of
 from fbg.networks.graph import ObservedGraph, Reached
 from fbg.networks.transformer import Transformer, linears, replace_linears
 from fbg.progress import Progress
 
-__all__ = ["MOST_TOKENS", "compress_sequentially", "is_sequential", "sequences_within_budget"]
+__all__ = [
+    "MOST_TOKENS",
+    "compress_sequentially",
+    "is_sequential",
+    "is_small",
+    "sequences_within_budget",
+]
 
 Floats = npt.NDArray[np.float32]
 Indices = npt.NDArray[np.int32]
@@ -32,22 +38,37 @@ Indices = npt.NDArray[np.int32]
 # What all linear layers of a block read is in memory for these: 400 MB where a token has 768
 # hidden states and 3072 wide ones.
 MOST_TOKENS = 16384
+# Of the correction of weights, times the mean of the Gram matrix's diagonal. The errors of int8 are
+# mostly those of activations, of which little can be corrected.
+RIDGE, RIDGES = 0.5, {"int8": 30.0}
 # Sequences of synthetic tokens, times weights; and the limits of their number.
 BUDGET = 7e9
+SMALL = 12e6  # weights of linear layers: all-MiniLM-L6-v2 has 10.6 million
 FEWEST_SEQUENCES, MOST_SEQUENCES = 40, 640
 
 
-def is_sequential(transformer: Transformer, dtype: str) -> bool:
-    """Whether this is for a network and a dtype: for 4 bits, and layers that each run once."""
+def is_sequential(transformer: Transformer, dtype: str, texts: bool) -> bool:
+    """Whether this is for a network and a dtype: layers have to run once each. int8 without texts
+    is rounded by the data of the float32 network, which takes less time.
+    """
     distinct = {id(layer) for layer in transformer.layers}
     once = len(distinct) == len(transformer.layers)
-    return dtype in QUANTIZED and dtype != "int8" and once and bool(linears(transformer))
+    return dtype in QUANTIZED and (dtype != "int8" or texts) and once and bool(linears(transformer))
 
 
 def sequences_within_budget(transformer: Transformer) -> int:
     """Return how many sequences of synthetic tokens take seconds, and not minutes, to observe."""
-    weights = sum(int(np.prod(linear.weight.shape)) for linear in linears(transformer).values())
-    return int(np.clip(BUDGET / max(weights, 1), FEWEST_SEQUENCES, MOST_SEQUENCES))
+    budget = BUDGET / max(_weights(transformer), 1)
+    return int(np.clip(budget, FEWEST_SEQUENCES, MOST_SEQUENCES))
+
+
+def is_small(transformer: Transformer) -> bool:
+    """Whether GPTQ takes no more than a few seconds for a network."""
+    return _weights(transformer) <= SMALL
+
+
+def _weights(transformer: Transformer) -> int:
+    return sum(int(np.prod(linear.weight.shape)) for linear in linears(transformer).values())
 
 
 def compress_sequentially(
@@ -58,11 +79,12 @@ def compress_sequentially(
     num_threads: int,
     progress: Progress | None = None,
 ) -> Transformer:
-    """Return a network of unpacked weights packed in `dtype`, one of 4 bits; raises ModelError.
+    """Return a network of unpacked weights packed in `dtype`, int8 or int4; raises ModelError.
 
     higher: the dtypes of the linear layers that do not have `dtype`.
     sequences: of token ids, none of them empty; those beyond MOST_TOKENS tokens are not used.
-    progress: called with "quantizing", and how many layers of how many are packed.
+    progress: called with "observing" and "quantizing", in turn: how many of how many tokens went
+        through a layer, counted once for each layer, and how many layers of how many are packed.
     """
     dtypes = {name: higher.get(name, dtype) for name in linears(transformer)}
     kept: list[Indices] = []
@@ -94,6 +116,7 @@ class _Work:
         self._dtypes = dtypes
         self._num_threads = num_threads
         self._progress = progress
+        self._observed = 0  # tokens, once for each part of the network
         self._count = len(linears(transformer))
         padding = transformer.config.pad_token_id
         (self._runs,) = batches_of(sequences, padding, 2 * MOST_TOKENS + sequences[0].size)
@@ -112,6 +135,10 @@ class _Work:
         exact: list[dict[int, Floats]] = []
 
         def keep(number: int, values: Mapping[int, Floats]) -> None:
+            self._observed += self._runs[number].tokens
+            if self._progress is not None:
+                total = sum(r.tokens for r in self._runs) * (len(self._transformer.layers) + 1)
+                self._progress("observing", self._observed, total)
             exact.append({buffer: values[buffer].copy() for buffer in widths})
             for buffer, readers in graph.readers.items():
                 for linear in readers:
@@ -177,7 +204,7 @@ class _Work:
         return pairs
 
     def _pack(self, linear: Linear, pairs: Pairs | None, factors: Factors) -> Linear:
-        """Pack a layer. pairs: sums over what it reads, if it has 4 bits."""
+        """Pack a layer. pairs: sums over what it reads, if it has 8 or 4 bits."""
         name, unpacked, dtype = linear.name, linear.weight, self._dtypes[linear.name]
         assert isinstance(unpacked, UnpackedWeight)
         divisor, rows = factors.columns.get(name), factors.rows.get(name)
@@ -186,11 +213,11 @@ class _Work:
             bias = bias / divisor
         packed = None
         if pairs is not None and pairs.is_finite:
-            target = pairs.corrected(bias is not None)
+            target = pairs.corrected(bias is not None, RIDGES.get(dtype, RIDGE))
             if np.abs(target).max(initial=0) <= WEIGHT_LIMITS[dtype]:
                 gram = pairs.gram_of(bias is not None)
                 with contextlib.suppress(np.linalg.LinAlgError):  # of values too far apart
-                    packed, rounded = pack_int4(target, gram, dtype)
+                    packed, rounded = pack_by_gram(target, gram, dtype)
                     if bias is not None:
                         bias = bias + pairs.bias_change(rounded)
         if packed is None:
