@@ -78,7 +78,7 @@ def read(page: str) -> str:
 
 
 def run_fbg(words: list[str]) -> None:
-    if "--plot" in words:
+    if "--plot" in words or "--html" in words:
         pytest.importorskip("matplotlib")
     if any(word.endswith(".parquet") for word in words):
         parquet, arrow = pytest.importorskip("pyarrow.parquet"), pytest.importorskip("pyarrow")
@@ -87,7 +87,7 @@ def run_fbg(words: list[str]) -> None:
         pytest.importorskip("uvicorn")
         with running(*words[2:]):
             return
-    if words[1] in ("bench", "profile"):
+    if words[1] in ("bench", "profile", "report"):
         words = [*words, "--rounds", "1"]
     result = CliRunner().invoke(main, words[1:])
     assert result.exit_code == 0, result.output

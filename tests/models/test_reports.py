@@ -3,6 +3,7 @@
 import itertools
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 import fbg
 from fbg import _fbg
+from fbg.matmul.weights import WEIGHT_LIMITS
 from fbg.networks.transformer import linears
 from fbg.reports.benchmark import bench
 from fbg.reports.comparison import compare, cosines, nearest_texts, sample_texts
@@ -169,7 +171,7 @@ def test_calls_take_turns() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float32", "int8"])
-def test_both_breakdowns_add_up(checkpoint: Path, dtype: str) -> None:
+def test_all_breakdowns_add_up(checkpoint: Path, dtype: str) -> None:
     report = profile(checkpoint, [5, 20], num_threads=[1, 2], dtype=dtype, rounds=3)
     assert [(p.threads, p.tokens) for p in report.profiles] == [(1, 5), (1, 20), (2, 5), (2, 20)]
     for p in report.profiles:
@@ -186,7 +188,17 @@ def test_both_breakdowns_add_up(checkpoint: Path, dtype: str) -> None:
         assert {"GEMM", "attention matmul", "softmax", "activation"} < {m.name for m in p.modules}
         assert sum(part.seconds for part in p.sub_layers) == pytest.approx(p.seconds)
         assert sum(part.share for part in p.sub_layers) == pytest.approx(1)
+        assert [part.name for part in p.layers] == ["embeddings", "layer 1", "layer 2", "pooling"]
+        assert sum(part.seconds for part in p.layers) == pytest.approx(p.seconds)
         assert all(part.seconds >= 0 for part in (*p.sub_layers, *p.modules))
+
+
+def test_every_dtype_can_be_profiled(tmp_path: Path) -> None:
+    geometry = replace(tiny_bert.AWKWARD, hidden_size=384, intermediate_size=256)
+    path = tiny_bert.write_checkpoint(tmp_path, geometry, spread=0.25)
+    for dtype in WEIGHT_LIMITS:
+        (found,) = profile(path, [4], num_threads=[1], dtype=dtype, rounds=1).profiles
+        assert {part.name for part in found.modules} >= {"GEMM", "attention matmul"}
 
 
 def test_the_peak_is_the_best_of_several_measurements(

@@ -9,6 +9,7 @@ from fbg.cli.encode import encode
 from fbg.cli.info import info
 from fbg.cli.profile import profile
 from fbg.cli.quantize import quantize
+from fbg.cli.report import report
 from fbg.cli.serve import serve
 from fbg.cli.tasks import COMMANDS
 
@@ -21,5 +22,5 @@ def main() -> None:
     """Run BERT-style encoders on CPUs: embed texts, quantize, compare, measure."""
 
 
-for command in (info, encode, *COMMANDS, serve, quantize, compare, bench, profile):
+for command in (info, encode, *COMMANDS, serve, quantize, compare, bench, profile, report):
     main.add_command(command)

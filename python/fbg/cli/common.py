@@ -17,7 +17,6 @@ from fbg.reports.plots import require_matplotlib
 
 __all__ = [
     "Integers",
-    "binary_size",
     "check_plot",
     "json_option",
     "parse_shapes",
@@ -46,10 +45,6 @@ def user_errors() -> Iterator[None]:
             yield
         except USER_ERRORS as error:
             raise click.ClickException(str(error)) from None
-
-
-def binary_size(size: int) -> str:
-    return f"{size >> 20} MiB" if size >= 1 << 20 else f"{size >> 10} KiB"
 
 
 def threads_option(help: str) -> Callable[[Any], Any]:

@@ -8,9 +8,10 @@ import click
 
 import fbg
 from fbg.checkpoints.saved_directory import require_free
-from fbg.cli.common import binary_size, user_errors
+from fbg.cli.common import user_errors
 from fbg.model.load import DTYPES
 from fbg.progress import progress_bars
+from fbg.reports.machine import binary_size
 from fbg.text.files import read_texts
 
 

@@ -6,6 +6,7 @@ import statistics
 
 import fbg
 from fbg import _fbg
+from fbg.matmul.weights import INT4_DTYPES
 
 __all__ = ["FP32", "VNNI", "PeakSamples", "names", "peak_rate"]
 
@@ -44,7 +45,13 @@ BY_ISA: dict[str, Peaks] = {
     "neon_i8mm": {**NEON, "int8": NEON_I8MM, "int16": NEON_I8MM},
     "neon_bf16": {**NEON, "int8": NEON_I8MM, "int16": NEON_I8MM, "bf16": NEON_BF16},
 }
-FAMILIES = {"int8": "int8", "bfloat16": "bf16", "float16": "fp32", "float32": "fp32"}
+FAMILIES = {
+    "int8": "int8",
+    **dict.fromkeys(INT4_DTYPES.values(), "int8"),  # widened to int8 in registers
+    "bfloat16": "bf16",
+    "float16": "fp32",
+    "float32": "fp32",
+}
 
 
 def names(isa: str, family: str) -> list[str]:

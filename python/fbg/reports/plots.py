@@ -13,7 +13,13 @@ from fbg.files import replace_file
 if TYPE_CHECKING:
     from fbg.reports.comparison import Comparison
 
-__all__ = ["plot_comparison", "plot_stacks", "require_matplotlib"]
+__all__ = [
+    "draw_embeddings",
+    "draw_hidden_states",
+    "plot_comparison",
+    "plot_stacks",
+    "require_matplotlib",
+]
 
 COLORS = ("#4477aa", "#66ccee", "#228833", "#ccbb44", "#ee6677", "#aa3377", "#bbbbbb", "#222222")
 
@@ -46,21 +52,9 @@ def _save(figure: Any, path: str | os.PathLike[str]) -> None:
 
 def plot_comparison(report: Comparison, path: str | os.PathLike[str]) -> None:
     """Draw accuracy, the error of each layer, and speed against memory."""
-    lossy = report.dtypes[1:]
-    figure, (accuracy, layers, speed) = _figure(3)
-    for n, row in enumerate(lossy):
-        losses = [
-            1 - value for value in (row.mean, row.percentile_5, row.percentile_1, row.minimum)
-        ]
-        accuracy.plot(np.maximum(losses, 1e-9), "o-", color=COLORS[n], label=row.dtype)
-        errors = [max(layer.relative_error, 1e-9) for layer in row.layers[1:]]
-        layers.plot(range(1, len(errors) + 1), errors, "o-", color=COLORS[n], label=row.dtype)
-    accuracy.set_xticks(range(4), ["mean", "5th pct", "1st pct", "min"])
-    accuracy.set(yscale="log", ylabel="1 - cosine to float32", title="embeddings")
-    layers.set(yscale="log", xlabel="layer", ylabel="relative error", title="hidden states")
-    for axes in (accuracy, layers):
-        if lossy:
-            axes.legend()
+    figure, (embeddings, layers, speed) = _figure(3)
+    draw_embeddings(embeddings, report, COLORS)
+    draw_hidden_states(layers, report, COLORS)
     names = [row.dtype for row in report.dtypes]
     speed.bar(names, [row.tokens_per_second for row in report.dtypes], color=COLORS[0])
     for n, row in enumerate(report.dtypes):
@@ -68,6 +62,29 @@ def plot_comparison(report: Comparison, path: str | os.PathLike[str]) -> None:
         speed.annotate(size, (n, row.tokens_per_second), ha="center", va="bottom")
     speed.set(ylabel="tokens/s", title="speed, and size of the weights")
     _save(figure, path)
+
+
+def draw_embeddings(axes: Any, report: Comparison, colors: Sequence[str]) -> None:
+    """Draw how far the cosines between embeddings are from 1, a line for each dtype."""
+    for n, row in enumerate(report.dtypes[1:]):
+        losses = [
+            1 - value for value in (row.mean, row.percentile_5, row.percentile_1, row.minimum)
+        ]
+        axes.plot(np.maximum(losses, 1e-9), "o-", color=colors[n], label=row.dtype)
+    axes.set_xticks(range(4), ["mean", "5th pct", "1st pct", "min"])
+    axes.set(yscale="log", ylabel="1 - cosine to float32", title="embeddings")
+    if len(report.dtypes) > 1:
+        axes.legend()
+
+
+def draw_hidden_states(axes: Any, report: Comparison, colors: Sequence[str]) -> None:
+    """Draw the error of the hidden states after each layer, a line for each dtype."""
+    for n, row in enumerate(report.dtypes[1:]):
+        errors = [max(layer.relative_error, 1e-9) for layer in row.layers[1:]]
+        axes.plot(range(1, len(errors) + 1), errors, "o-", color=colors[n], label=row.dtype)
+    axes.set(yscale="log", xlabel="layer", ylabel="relative error", title="hidden states")
+    if len(report.dtypes) > 1:
+        axes.legend()
 
 
 def plot_stacks(

@@ -62,8 +62,11 @@ class Part:
 
 @dataclass(frozen=True)
 class Profile:
-    """A run of one sequence of `tokens` tokens, split up in two ways; medians of the rounds.
+    """A run of one sequence of `tokens` tokens, split up in three ways; medians of the rounds.
 
+    sub_layers, modules: the slowest part first. layers: in the order in which they run; the
+        embeddings come first, and last what follows the layers. They have no rates, since a layer
+        multiplies in several precisions.
     noisy: the samples of the run, or of the peak, disagree by more than 10 %, or a part came out
         above its peak: something else was using the machine, and the figures are not reliable.
     """
@@ -74,6 +77,7 @@ class Profile:
     noisy: bool
     sub_layers: tuple[Part, ...]
     modules: tuple[Part, ...]
+    layers: tuple[Part, ...]
 
 
 @dataclass(frozen=True)
@@ -153,10 +157,11 @@ def profile(
 
 @dataclass
 class _Breakdown:
-    """Seconds and operations, by sub-layer and by module."""
+    """Seconds and operations, by sub-layer, by module and by layer."""
 
     sub_layers: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     modules: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    layers: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     operations: dict[str, float] = field(default_factory=lambda: defaultdict(float))
 
     def add(self, op: TimedOp, seconds: float, phases: Doubles, saved: float) -> None:
@@ -164,6 +169,7 @@ class _Breakdown:
         phase = [float(x) for x in phases]
         modules = self.modules
         self.sub_layers[op.sub_layer] += seconds
+        self.layers[op.layer] += seconds
         if op.is_linear:
             active = min(max(saved, 0.0), seconds - phase[PACK]) if op.activated else 0.0
             modules[GEMM] += seconds - phase[PACK] - active
@@ -233,6 +239,11 @@ class _Profiler:
         peaks[POOLING] = None  # one row in float32, whatever the dtype of the model
         sub_layers = found.parts(found.sub_layers, peaks)
         modules = found.parts(found.modules, peaks)
+        total = sum(found.layers.values())
+        layers = tuple(
+            Part(name, seconds, seconds / total, None, None)
+            for name, seconds in found.layers.items()
+        )
         low, median, high = np.percentile([run[0].sum() for run in runs], [25, 50, 75])
         steady = (
             high - low <= SPREAD * median
@@ -240,4 +251,6 @@ class _Profiler:
             and attention_peak.steady
             and all((part.of_peak or 0.0) <= 1.0 for part in (*sub_layers, *modules))
         )
-        return Profile(tokens, threads, float(seconds.sum()), not steady, sub_layers, modules)
+        return Profile(
+            tokens, threads, float(seconds.sum()), not steady, sub_layers, modules, layers
+        )

@@ -6,6 +6,7 @@ A plan times its ops, and within the fused ones the phases of include/fbg/core/p
 
 from __future__ import annotations
 
+import bisect
 import re
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +23,7 @@ from fbg.runtime.runner import Runner
 __all__ = [
     "ATTENTION",
     "CONTEXT",
+    "EMBEDDINGS",
     "LAYER_NORM",
     "PACK",
     "POOLING",
@@ -37,10 +39,11 @@ PACK, SCORES, SOFTMAX, CONTEXT = range(4)  # include/fbg/core/phase.h
 PHASES = 4
 
 ATTENTION, LAYER_NORM = "attention", "LayerNorm"
+EMBEDDINGS = "embeddings"
 POOLING = "pooling"  # all that follows the last layer
 SUB_LAYERS = {
-    "embedding": "embeddings",
-    "embeddings.projection": "embeddings",
+    "embedding": EMBEDDINGS,
+    "embeddings.projection": EMBEDDINGS,
     "qkv": "QKV linear",
     "rotate": "rotary positions",
     "attention": ATTENTION,
@@ -60,11 +63,13 @@ class TimedOp:
     """An op of a plan.
 
     sub_layer: the part of the network that it belongs to.
+    layer: "embeddings", "layer 1" and so on, or "pooling" for what follows the last layer.
     operations: of its products in a run, a multiply-add being two.
     activated: whether it is a linear layer that applies an activation.
     """
 
     sub_layer: str
+    layer: str
     operations: float
     is_linear: bool
     activated: bool
@@ -77,7 +82,8 @@ class TimedNetwork:
         self._config = network.config
         names = {id(linear.weight): name for name, linear in linears(network).items()}
         self._graph = _NamedGraph(names, activations)
-        hidden = network.build(self._graph)
+        self._ends: list[int] = []  # the last op of the embeddings and of each layer
+        hidden = network.build(self._graph, self._ends)
         self._graph.output(hidden)
         self._pooled = network.pooler is not None
         if network.pooler is not None:
@@ -97,8 +103,15 @@ class TimedNetwork:
             elif part == ATTENTION:
                 pairs = visible_pairs(tokens, window_of(op[0]))
                 operations = 4.0 * pairs * self._config.num_heads * self._config.head_dim
-            result.append(TimedOp(part, operations, is_linear, n in graph.activated))
+            layer = self._layer(n)
+            result.append(TimedOp(part, layer, operations, is_linear, n in graph.activated))
         return result
+
+    def _layer(self, op: int) -> str:
+        index = bisect.bisect_left(self._ends, op)
+        if index == len(self._ends):
+            return POOLING
+        return f"layer {index}" if index else EMBEDDINGS
 
     def time(self, ids: npt.NDArray[np.int64], threads: int) -> tuple[Doubles, Doubles]:
         """Run one sequence twice and return the seconds of each op of the second run, (ops,), and

@@ -1,0 +1,160 @@
+"""fbg report: accuracy, speed, profile, memory and kernels of a model, as one page of HTML."""
+
+from __future__ import annotations
+
+from typing import TextIO
+
+import click
+
+from fbg.cli.common import (
+    Integers,
+    json_option,
+    parse_shapes,
+    print_report,
+    require_none,
+    shape_option,
+    user_errors,
+)
+from fbg.files import require_replaceable
+from fbg.matmul.weights import WEIGHT_LIMITS
+from fbg.model.load_net import is_net
+from fbg.reports.measuring import Report
+from fbg.reports.model_page import model_page
+from fbg.reports.model_report import report as report_model
+from fbg.reports.net_page import net_page
+from fbg.reports.net_report import net_report
+from fbg.reports.page import Page, write_page
+from fbg.reports.plots import require_matplotlib
+
+
+@click.command()
+@click.argument("model")
+@click.option(
+    "--html",
+    "out",
+    type=click.Path(dir_okay=False),
+    metavar="OUT.html",
+    help="Write the report as a page that needs no other file, instead of printing it.",
+)
+@click.option(
+    "--no-plots",
+    "plain",
+    is_flag=True,
+    help="Leave the figures of the page out, for which matplotlib is needed.",
+)
+@click.option(
+    "--tokens", type=Integers(), help="Sequence lengths to measure.  [default: 8,32,128,384]"
+)
+@click.option("--threads", type=Integers(), help="Thread counts.  [default: 1 and all CPUs]")
+@click.option(
+    "--texts",
+    "source",
+    type=click.File(encoding="utf-8"),
+    help="Texts for the comparison, one per line; - reads standard input. Default: a sample of "
+    "English.",
+)
+@click.option(
+    "--dtypes",
+    help=f"Compared with float32: a comma-separated list from {', '.join(WEIGHT_LIMITS)}.  "
+    "[default: bfloat16,int8]",
+)
+@click.option(
+    "--dtype",
+    type=click.Choice(list(WEIGHT_LIMITS)),
+    help="Whose profile, memory and kernels are shown.  [default: int8]",
+)
+@click.option(
+    "--inputs",
+    type=click.Path(exists=True, dir_okay=False),
+    metavar="IN.npz",
+    help="Inputs of an ONNX file: an array for each, whose first axis counts runs.",
+)
+@click.option(
+    "--rounds",
+    type=click.IntRange(min=1),
+    default=9,
+    show_default=True,
+    help="Number of timed rounds.",
+)
+@shape_option
+@json_option
+def report(
+    model: str,
+    out: str | None,
+    plain: bool,
+    tokens: tuple[int, ...] | None,
+    threads: tuple[int, ...] | None,
+    source: TextIO | None,
+    dtypes: str | None,
+    dtype: str | None,
+    inputs: str | None,
+    rounds: int,
+    shapes: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Measure all that the other commands measure of MODEL on this machine.
+
+    MODEL is a directory, a hub id, an ONNX file or a network saved from one. The report contains
+    accuracy against float32 (as fbg compare), speed by length and threads (fbg bench), where the
+    time goes (fbg profile), memory, and the kernel of each op. With --html it is one page that can
+    be sent to somebody as it is.
+
+    \b
+    Examples:
+      fbg report path/to/all-MiniLM-L6-v2 --html report.html
+      fbg report path/to/bert-base --tokens 8,128 --threads 1 --texts mine.txt --html report.html
+      fbg report net.onnx --shape x=1,3,224,224 --inputs images.npz --html report.html
+    """
+    _check_page(out, plain)
+    found: Report
+    page: Page | None = None
+    with user_errors():
+        if is_net(model):
+            unfit = {"--tokens": tokens, "--texts": source, "--dtypes": dtypes, "--dtype": dtype}
+            require_none(unfit, "ONNX files")
+            found = net = net_report(
+                model,
+                shapes=parse_shapes(shapes),
+                inputs=inputs,
+                num_threads=threads,
+                rounds=rounds,
+            )
+            if out is not None:
+                page = net_page(net, not plain)
+        else:
+            require_none({"--shape": shapes, "--inputs": inputs}, "encoders")
+            found = encoder = report_model(
+                model,
+                tokens,
+                texts=None if source is None else source.read().splitlines(),
+                dtypes=None if dtypes is None else dtypes.split(","),
+                dtype=dtype,
+                num_threads=threads,
+                rounds=rounds,
+            )
+            if out is not None:
+                page = model_page(encoder, not plain)
+        if page is not None and out is not None:
+            write_page(page, out)
+            click.echo(f"{out}: written", err=True)
+    if page is None or as_json:
+        print_report(found, as_json)
+
+
+def _check_page(out: str | None, plain: bool) -> None:
+    """End the program before anything is measured, if the page cannot be written."""
+    if out is None:
+        if plain:
+            raise click.UsageError("--no-plots goes with --html")
+        return
+    if not out.lower().endswith((".html", ".htm")):
+        raise click.BadParameter(f"must end in .html, got {out}", param_hint="--html")
+    try:
+        if not plain:
+            require_matplotlib()
+        require_replaceable(out)
+    except ModuleNotFoundError as error:
+        message = f"{error}, or leave them out with --no-plots"
+        raise click.ClickException(message) from None
+    except OSError as error:
+        raise click.ClickException(str(error)) from None

@@ -1,0 +1,282 @@
+"""The page of `fbg report` about a model: the sections of a ModelReport."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from fbg.reports import figures
+from fbg.reports.comparison import Comparison, DtypeComparison
+from fbg.reports.machine import describe_machine
+from fbg.reports.model_report import ModelReport
+from fbg.reports.page import Figure, Page, Section, Table
+from fbg.reports.profiling import Part, Profile
+from fbg.runtime.reports import MemoryReport, PlanReport
+
+__all__ = ["model_page"]
+
+MIB = 2**20
+MEMORY = {
+    "packed weights": "packed_weights",
+    "embeddings": "embeddings",
+    "norms and biases": "vectors",
+    "derived tables": "derived",
+    "arenas": "arenas",
+}
+
+
+def model_page(report: ModelReport, plots: bool = True) -> Page:
+    """Return the page of a report; plots: with figures, for which matplotlib is needed."""
+    return Page(
+        f"{report.model}: report",
+        report.summary | {"examined in": report.dtype} | describe_machine(report.machine),
+        _highlights(report),
+        [
+            _accuracy(report, plots),
+            _speed(report, plots),
+            _profile(report, plots),
+            _memory(report, plots),
+            _kernels(report),
+        ],
+        [
+            f"Measured on this machine: medians of {report.benchmark.rounds} rounds, "
+            f"{report.benchmark.isa}."
+        ],
+    )
+
+
+def _highlights(report: ModelReport) -> list[tuple[str, str]]:
+    found = []
+    rows = [row for row in report.benchmark.latencies if row.dtype == report.dtype]
+    if rows:
+        best = max(rows, key=lambda row: row.tokens_per_second)
+        tokens = f"tokens per second in {best.dtype}, {best.tokens} at a time"
+        found.append((f"{best.tokens_per_second:,.0f}", f"{tokens}, {_threads(best.threads)}"))
+        least = min(rows, key=lambda row: (row.tokens, row.threads))
+        what = f"for {least.tokens} tokens in {least.dtype}, {_threads(least.threads)}"
+        found.append((f"{1e3 * least.median:.2f} ms", what))
+    lossy = _lossy(report)
+    if lossy is not None:
+        found.append((f"{lossy.mean:.5f}", f"mean cosine of {lossy.dtype} to float32"))
+        found.append((f"× {lossy.speedup:.2f}", f"as fast as float32 in {lossy.dtype}"))
+    found.append((f"{report.memory.total / MIB:.0f} MiB", f"of memory in {report.dtype}"))
+    return found
+
+
+def _lossy(report: ModelReport) -> DtypeComparison | None:
+    """The examined dtype, compared with float32."""
+    if report.comparison is None:
+        return None
+    rows = [row for row in report.comparison.dtypes[1:] if row.dtype == report.dtype]
+    return rows[0] if rows else None
+
+
+def _accuracy(report: ModelReport, plots: bool) -> Section:
+    found = report.comparison
+    if found is None:
+        text = (
+            f"A saved model has one dtype, {report.dtype}, so that there is no float32 to compare "
+            "it with: make the report of the checkpoint that it was saved from."
+        )
+        return Section("accuracy", "Accuracy", [text])
+    text = (
+        f"Embeddings and hidden states of {found.texts} texts ({found.tokens:,} tokens), compared "
+        "with those in float32. Your own texts say more about your use than the sample that comes "
+        "with fbg."
+    )
+    drawn = []
+    if plots and len(found.dtypes) > 1:
+        caption = (
+            "Left: how far the cosine between an embedding and that in float32 is from 1, in the "
+            "mean and for the worst texts. Right: the error of the hidden states after each layer."
+        )
+        drawn = [Figure(caption, figures.accuracy(found))]
+    return Section("accuracy", "Accuracy", [text], drawn, [_cosines(found), _layer_errors(found)])
+
+
+def _cosines(found: Comparison) -> Table:
+    rows = [
+        [
+            row.dtype,
+            *(f"{x:.5f}" for x in (row.mean, row.percentile_5, row.percentile_1, row.minimum)),
+            f"{row.neighbours_kept:.1%}",
+            f"{row.tokens_per_second:,.0f}",
+            f"{row.speedup:.2f}",
+            f"{row.memory.packed_weights / MIB:.1f}",
+        ]
+        for row in found.dtypes
+    ]
+    head = ["dtype", "mean cosine", "5th pct", "1st pct", "least"]
+    head += [f"top {found.neighbours} kept", "tokens/s", "× float32", "weights, MiB"]
+    return Table(
+        f"Embeddings against float32, and the speed of encode with tokenization, "
+        f"{_threads(found.threads)}",
+        head,
+        rows,
+    )
+
+
+def _layer_errors(found: Comparison) -> Table:
+    lossy = found.dtypes[1:]
+    rows = [
+        [
+            "embeddings" if n == 0 else f"layer {n}",
+            *(f"{row.layers[n].relative_error:.2e}" for row in lossy),
+            *(f"{row.layers[n].cosine:.6f}" for row in lossy),
+        ]
+        for n in range(len(found.dtypes[0].layers))
+    ]
+    head = ["after", *(f"{row.dtype}: error" for row in lossy)]
+    head += [f"{row.dtype}: cosine" for row in lossy]
+    return Table("Hidden states after each layer", head, rows, folded=True)
+
+
+def _speed(report: ModelReport, plots: bool) -> Section:
+    bench = report.benchmark
+    rows = [
+        [
+            row.dtype,
+            str(row.threads),
+            str(row.tokens),
+            *(f"{1e3 * t:.3f}" for t in (row.median, row.percentile_10, row.percentile_90)),
+            f"{row.tokens_per_second:,.0f}",
+        ]
+        for row in bench.latencies
+    ]
+    text = (
+        f"The time of forward on one sequence of random token ids. The dtypes took turns for "
+        f"{bench.rounds} rounds, with an untimed call before each timed one."
+    )
+    drawn = []
+    if plots:
+        caption = "The time of a call by tokens; both axes are logarithmic."
+        drawn = [Figure(caption, figures.latency(bench))]
+    head = ["dtype", "threads", "tokens", "median, ms", "10th pct", "90th pct", "tokens/s"]
+    table = Table("Latency and throughput", head, rows)
+    return Section("speed", "Speed", [text], drawn, [table])
+
+
+def _profile(report: ModelReport, plots: bool) -> Section:
+    profiles = report.profile.profiles
+    text = [
+        f"Where the time of a run in {report.dtype} goes: by sub-layer of the network, by module "
+        "(what is computed), and by layer. Rates count a multiply-add as two operations, and are "
+        "fractions of what the instructions of this CPU reach with operands in registers; with few "
+        "tokens, reading the weights is the limit instead."
+    ]
+    noisy = [_run(p) for p in profiles if p.noisy]
+    if noisy:
+        text.append(
+            f"The figures of {'; '.join(noisy)} disagree with each other by more than 10 %: "
+            "something else was using the machine. Measure again when it is quiet."
+        )
+    drawn = []
+    if plots:
+        drawn = [
+            Figure("Shares of the time, by sub-layer and by module.", figures.shares(profiles)),
+            Figure("Shares of the time, by layer.", figures.layers(profiles)),
+        ]
+    tables = []
+    for p in profiles:
+        what = f"{_run(p)}: {1e3 * p.seconds:.3f} ms"
+        tables += [
+            _parts(f"{what}, by sub-layer", p.sub_layers, True),
+            _parts(f"{what}, by module", p.modules, True),
+            _parts(f"{what}, by layer", p.layers, True),
+        ]
+    return Section("profile", "Profile", text, drawn, tables)
+
+
+def _parts(caption: str, parts: tuple[Part, ...], folded: bool) -> Table:
+    rows = [
+        [
+            part.name,
+            f"{1e3 * part.seconds:.4f}",
+            f"{part.share:.1%}",
+            "" if part.rate is None else f"{part.rate:,.0f}",
+            "" if part.of_peak is None else f"{part.of_peak:.0%}",
+        ]
+        for part in parts
+    ]
+    return Table(caption, ["part", "ms", "share", "G op/s", "of peak"], rows, folded=folded)
+
+
+def _memory(report: ModelReport, plots: bool) -> Section:
+    held = {report.dtype: report.memory}
+    if report.comparison is not None:
+        held = {row.dtype: row.memory for row in report.comparison.dtypes} | held
+    text = (
+        "What the model holds in each dtype. Weights are packed once and never unpacked; an arena "
+        "holds everything that a run writes, so that a run allocates nothing."
+    )
+    if report.memory.mapped:
+        text += " Weights and tables are mapped from a file, and shared with other processes."
+    last = report.plans[-1]
+    drawn = []
+    if plots:
+        stacks = {
+            dtype: {part: getattr(memory, name) / MIB for part, name in MEMORY.items()}
+            for dtype, memory in held.items()
+        }
+        drawn = [
+            Figure(
+                "Memory by dtype.",
+                figures.stacked_bars("memory", "Memory by dtype", {"": stacks}, "MiB"),
+            ),
+            Figure(
+                f"The arena of {last.tokens} tokens in {report.dtype}: ops that follow one another "
+                "use the same memory.",
+                figures.arena(last),
+            ),
+        ]
+    parts = Table(
+        "MiB by part",
+        ["dtype", *MEMORY, "total"],
+        [[dtype, *_mib(memory)] for dtype, memory in held.items()],
+    )
+    plans = Table(
+        f"Arenas in {report.dtype}",
+        ["tokens", "threads", "arena, KiB", "ops"],
+        [
+            [
+                str(plan.tokens),
+                str(plan.threads),
+                f"{plan.arena_bytes / 1024:,.0f}",
+                str(len(plan.ops)),
+            ]
+            for plan in report.plans
+        ],
+        numeric=0,
+    )
+    return Section("memory", "Memory", [text], drawn, [parts, plans])
+
+
+def _mib(memory: MemoryReport) -> list[str]:
+    sizes = [getattr(memory, name) for name in MEMORY.values()] + [memory.total]
+    return [f"{size / MIB:.2f}" for size in sizes]
+
+
+def _kernels(report: ModelReport) -> Section:
+    text = (
+        "The microkernel that each linear layer was given, with the algorithm and shape of every "
+        "other op; × counts the ops that are alike. A blocking in the last column was found by "
+        "fbg.tune, and otherwise chosen by the cost model."
+    )
+    return Section("kernels", "Kernels", [text], (), [_plan(plan) for plan in report.plans])
+
+
+def _plan(plan: PlanReport) -> Table:
+    alike = Counter((op.name, op.kernel, op.blocking) for op in plan.ops)
+    rows = [
+        [name, f"× {count}" if count > 1 else "", kernel, blocking]
+        for (name, kernel, blocking), count in alike.items()
+    ]
+    caption = f"{plan.tokens} tokens, {_threads(plan.threads)}: {len(plan.ops)} ops"
+    return Table(caption, ["op", "", "kernel", "tuned"], rows, numeric=4, folded=True)
+
+
+def _threads(count: int) -> str:
+    return f"{count} thread{'s' * (count > 1)}"
+
+
+def _run(profile: Profile) -> str:
+    return f"{profile.tokens} tokens, {_threads(profile.threads)}"

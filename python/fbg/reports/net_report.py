@@ -1,0 +1,127 @@
+"""report of a network from an ONNX file: what `report` of model_report.py is for encoders."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import fbg
+from fbg.arrays import require_integer
+from fbg.model.load import load
+from fbg.model.load_net import is_onnx
+from fbg.reports.machine import machine_facts
+from fbg.reports.measuring import Report
+from fbg.reports.net_benchmark import NetBenchmark, bench_net
+from fbg.reports.net_comparison import RANDOM_FEEDS, NetComparison, compare_net
+from fbg.reports.net_facts import NetFacts, net_facts
+from fbg.reports.net_feeds import random_feeds, read_feeds
+from fbg.reports.net_profiling import NetProfile
+
+if TYPE_CHECKING:
+    from fbg.importers.net import Net
+    from fbg.importers.session import PlacedStep
+
+__all__ = ["NetReport", "OperatorTime", "net_report"]
+
+
+@dataclass(frozen=True)
+class OperatorTime:
+    """All steps that compute the same operators: how many there are, and what they take.
+
+    share: of the whole run.
+    """
+
+    operators: str
+    backend: str
+    steps: int
+    seconds: float
+    share: float
+
+
+@dataclass(frozen=True)
+class NetReport(Report):
+    """Result of `net_report`.
+
+    machine: what `fbg info --json` prints.
+    comparison: int8 against float32; None for a saved network, which has one dtype only.
+    profiles: by dtype, on the largest number of threads. operators: the same by operator.
+    """
+
+    model: str
+    machine: dict[str, Any]
+    facts: NetFacts
+    comparison: NetComparison | None
+    benchmark: NetBenchmark
+    profiles: dict[str, NetProfile]
+    operators: dict[str, tuple[OperatorTime, ...]]
+
+    def __str__(self) -> str:
+        parts = [str(self.facts), str(self.benchmark), *map(str, self.profiles.values())]
+        if self.comparison is not None:
+            parts.insert(1, str(self.comparison))
+        return "\n\n".join(parts)
+
+
+def net_report(
+    path: str,
+    *,
+    shapes: Mapping[str, Sequence[int]] | None = None,
+    inputs: str | None = None,
+    num_threads: Sequence[int] | None = None,
+    rounds: int = 9,
+) -> NetReport:
+    """Compare, time and profile an ONNX file, or a network saved from one, on this machine.
+
+    shapes: of inputs, where the file leaves sizes open. inputs: a .npz file with an array for each
+    input, whose first axis counts runs, half of which calibrate int8; None: random numbers.
+    num_threads: thread counts; None takes 1 and `fbg.get_num_threads()`. rounds: of each
+    measurement. Raises what `fbg.load` raises, and ValueError for arguments that do not fit.
+    """
+    rounds = require_integer(rounds, "report: rounds", 1, 10_000)
+    most = fbg._fbg.MAX_THREADS
+    given = (1, fbg.get_num_threads()) if num_threads is None else num_threads
+    counts = [require_integer(n, "report: num_threads", 1, most) for n in dict.fromkeys(given)]
+    if not counts:
+        raise ValueError("report: num_threads must contain at least one count, got none")
+    threads = max(counts)
+    options: dict[str, Any] = {"shapes": shapes or {}, "num_threads": threads}
+    net = load(path, **options)
+    feeds = random_feeds(net, RANDOM_FEEDS) if inputs is None else read_feeds(inputs, net)
+    nets: dict[str, Net] = {net.dtype: net}
+    comparison = None
+    if is_onnx(path):
+        comparison = compare_net(
+            path, shapes=shapes, inputs=inputs, num_threads=threads, rounds=rounds
+        )
+        calibrate = feeds[: max(1, len(feeds) // 2)]
+        nets["int8"] = load(path, dtype="int8", calibrate=calibrate, **options)
+    profiles = {
+        dtype: NetProfile(path, threads, each.profile(feeds[-1], rounds))
+        for dtype, each in nets.items()
+    }
+    return NetReport(
+        path,
+        machine_facts(),
+        net_facts(path, shapes=shapes),
+        comparison,
+        bench_net(path, shapes=shapes, num_threads=counts, dtypes=list(nets), rounds=rounds),
+        profiles,
+        {dtype: by_operator(nets[dtype], profiles[dtype].plan.steps) for dtype in nets},
+    )
+
+
+def by_operator(net: Net, steps: Sequence[PlacedStep]) -> tuple[OperatorTime, ...]:
+    """Add up the steps of a profile by the operators that they compute, the slowest first."""
+    kinds = {node.name: node.op for node in net.network.nodes}
+    groups: dict[tuple[str, str], list[float]] = {}
+    for step in steps:
+        operators = dict.fromkeys(kinds[node] for node in step.nodes if node in kinds)
+        name = " + ".join(operators) or step.algorithm.partition(" ")[0]
+        groups.setdefault((name, step.backend), []).append(step.seconds or 0.0)
+    total = max(sum(map(sum, groups.values())), 1e-12)
+    found = [
+        OperatorTime(name, backend, len(times), sum(times), sum(times) / total)
+        for (name, backend), times in groups.items()
+    ]
+    return tuple(sorted(found, key=lambda row: -row.seconds))

@@ -1,0 +1,267 @@
+"""`fbg report`: a page has all sections and figures, needs nothing else, and escapes all names."""
+
+import json
+import os
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from click.testing import CliRunner, Result
+from onnx import helper
+
+import fbg
+from fbg.cli import main
+from fbg.reports.model_report import report
+from fbg.reports.page import Page, Section, Table, printable, write_page
+from helpers import tiny_bert
+from helpers.minilm import minilm_directory
+from helpers.onnx_models import make_model
+from helpers.small_cnns import FAMILIES
+
+SECTIONS = ["accuracy", "speed", "profile", "memory", "kernels", "facts"]
+QUICK = ["--rounds", "1", "--threads", "1"]
+TOKENS = ["--tokens", "4,6"]
+HOSTILE = [
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(2)>',
+    "$\\frac{a&b",
+    "\u202e{{ x }}",
+]
+VOID = {"meta", "link", "br", "img", "input", "hr"}
+
+
+class Reader(HTMLParser):
+    """Reads a page: its tags, sections, figures and texts; fails where tags do not match."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.open: list[str] = []
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[tuple[str, str]] = []  # the tag around, and the text
+        self.feed(page)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if data.strip():
+            self.texts.append((self.open[-1] if self.open else "", data.strip()))
+
+    def ids(self, tag: str) -> list[str | None]:
+        return [attrs.get("id") for name, attrs in self.tags if name == tag]
+
+    def words(self, tag: str) -> list[str]:
+        return [text for around, text in self.texts if around == tag]
+
+
+def read(path: Path) -> Reader:
+    """Read a page, which must be sound, need nothing else, and run nothing."""
+    page = Reader(path.read_text(encoding="utf-8"))
+    assert page.ids("section") == SECTIONS
+    ids = [attrs["id"] for _, attrs in page.tags if "id" in attrs]
+    assert len(ids) == len(set(ids))
+    links = {attrs["href"] for tag, attrs in page.tags if tag == "a"}
+    assert links == {f"#{name}" for name in SECTIONS[:-1]}
+    assert not {tag for tag, _ in page.tags} & {"script", "img", "iframe", "object", "base", "form"}
+    for _, attrs in page.tags:
+        assert not [name for name in attrs if name.startswith("on") or name == "src"]
+        for name, value in attrs.items():
+            if name.endswith("href"):
+                target = (value or "").removeprefix("#")
+                assert value == "data:," or target in ids
+            if "url(" in (value or ""):
+                assert (value or "").partition("url(#")[2].partition(")")[0] in ids
+    assert "@import" not in path.read_text(encoding="utf-8")
+    return page
+
+
+def invoke(*args: object) -> Result:
+    return CliRunner().invoke(main, ["report", *map(str, args)])
+
+
+def written(out: Path, *args: object) -> Reader:
+    result = invoke(*args, "--html", out)
+    assert result.exit_code == 0, result.output
+    assert result.stdout == ""
+    return read(out)
+
+
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_bert.write_checkpoint(tmp_path_factory.mktemp("model"), seed=4, spread=0.25)
+
+
+@pytest.fixture(scope="module")
+def network(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An ONNX file whose nodes have the names of attacks."""
+    pytest.importorskip("onnxruntime")
+    weights = {f"w{n}": np.ones((3, 3, 1, 1), np.float32) for n in range(len(HOSTILE))}
+    nodes = [
+        helper.make_node("Conv", [f"x{n}" if n else "x", f"w{n}"], [f"x{n + 1}"], name)
+        for n, name in enumerate(HOSTILE)
+    ]
+    path = tmp_path_factory.mktemp("net") / "net.onnx"
+    shape = (np.float32, (1, 3, 5, 5))
+    onnx.save(make_model(nodes, {"x": shape}, [f"x{len(nodes)}"], weights), path)
+    return path
+
+
+def test_the_page_of_a_model_shows_everything(checkpoint: Path, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    page = written(tmp_path / "a.html", checkpoint, *TOKENS, *QUICK)
+    figures = [attrs["aria-label"] for tag, attrs in page.tags if tag == "svg"]
+    assert len(figures) == len(page.words("figcaption")) == 6
+    assert len(set(figures)) == 6
+    cells = page.words("td")
+    for text in ("float32", "bfloat16", "int8", "GEMM", "layer 1", "attention matmul"):
+        assert text in cells
+    plan = fbg.load(checkpoint, dtype="int8").plan(4)
+    assert {op.kernel for op in plan.ops if op.kernel} <= set(cells)
+    assert {op.name for op in plan.ops} <= set(cells)
+    # Words of figures are text, in the fonts and colours of the page.
+    assert "hidden states" in page.words("text")
+    assert "DejaVu" not in (tmp_path / "a.html").read_text(encoding="utf-8")
+
+
+def test_the_page_of_minilm(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    options = ("--tokens", "8", *QUICK, "--dtypes", "int8")
+    page = written(tmp_path / "minilm.html", minilm_directory(), *options)
+    (mean,) = [float(text) for text in page.words("b") if text.startswith("0.99")]
+    assert 0.998 < mean < 1
+    assert len(page.words("figcaption")) == 6
+
+
+def test_the_page_of_a_network_shows_everything(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    model, shape = FAMILIES["mobilenet_v2"]()
+    onnx.save(model, tmp_path / "net.onnx")
+    sizes = "x=" + ",".join(map(str, shape))
+    page = written(tmp_path / "a.html", tmp_path / "net.onnx", "--shape", sizes, *QUICK)
+    assert len(page.words("figcaption")) == 4
+    net = fbg.load(tmp_path / "net.onnx", shapes={"x": shape}, num_threads=1)
+    assert {step.algorithm for step in net.plan().steps} <= set(page.words("td"))
+    assert "Conv + Clip" in page.words("td")
+
+
+def test_names_are_escaped(network: Path, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    hostile = tmp_path / "<b>&amp;.onnx"
+    hostile.write_bytes(network.read_bytes())
+    page = written(tmp_path / "a.html", hostile, *QUICK)
+    assert f"{hostile}: report" in page.words("h1")
+    shown = " ".join(page.words("td"))
+    for name in HOSTILE:
+        assert printable(name) in shown
+    assert "\u202e" not in (tmp_path / "a.html").read_text(encoding="utf-8")
+
+
+def test_names_in_figures_are_text(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    from fbg.reports.figures import bars
+
+    names = [*HOSTILE, "a\0b\x1b[31m\ud800"]
+    svg = bars("names", "<label>\0", {"": dict.fromkeys(names, 1.0)}, "ms")
+    words = Reader(svg).words("text")
+    assert {printable(name) for name in names} <= set(words)
+    assert not {tag for tag, _ in Reader(svg).tags} & {"script", "img", "label"}
+
+
+def test_a_page_escapes_all_text(tmp_path: Path) -> None:
+    for text in (*HOSTILE, "a\0b", "\ud800"):
+        table = Table(text, [text], [[text]])
+        section = Section("accuracy", text, [text], (), [table, Table(text, [], [], folded=True)])
+        rest = [Section(name, "", []) for name in SECTIONS[1:-1]]
+        page = Page(text, {text: text}, [(text, text)], [section, *rest], [text])
+        write_page(page, tmp_path / "a.html")
+        assert {shown for _, shown in read(tmp_path / "a.html").texts} >= {printable(text)}
+
+
+def test_a_saved_model_has_no_accuracy(checkpoint: Path, tmp_path: Path) -> None:
+    fbg.load(checkpoint, dtype="int8").save(tmp_path / "saved")
+    page = written(tmp_path / "a.html", tmp_path / "saved", *TOKENS, *QUICK, "--no-plots")
+    assert any(text.startswith("A saved model has one dtype, int8") for text in page.words("p"))
+    result = invoke(tmp_path / "saved", *TOKENS, *QUICK, "--dtype", "bfloat16")
+    assert result.exit_code == 1
+    assert "report: dtype of a saved model is 'int8', got 'bfloat16'" in result.output
+
+
+def test_a_saved_network_has_no_accuracy(network: Path, tmp_path: Path) -> None:
+    fbg.load(network).save(tmp_path / "saved")
+    page = written(tmp_path / "a.html", tmp_path / "saved", *QUICK, "--no-plots")
+    assert any(text.startswith("A saved network has one dtype") for text in page.words("p"))
+
+
+def test_it_prints_tables_or_json_without_a_page(checkpoint: Path, network: Path) -> None:
+    for model, more in ((checkpoint, TOKENS), (network, [])):
+        result = invoke(model, *more, *QUICK)
+        assert result.exit_code == 0, result.output
+        assert "median ms" in result.stdout
+        found = json.loads(invoke(model, *more, *QUICK, "--json").stdout)
+        assert found["benchmark"]["isa"] == fbg.isa.active()
+        assert found["machine"]["cpu"]
+
+
+def test_without_matplotlib_there_are_tables(
+    checkpoint: Path, network: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    out = tmp_path / "a.html"
+    result = invoke("absent", "--html", out)
+    assert result.exit_code == 1
+    assert result.output == (
+        "Error: plots need matplotlib: pip install 'fbg[plot]', or leave them out with --no-plots\n"
+    )
+    for model, more in ((checkpoint, TOKENS), (network, [])):
+        page = written(out, model, *more, *QUICK, "--no-plots")
+        assert page.ids("svg") == []
+        assert "int8" in page.words("td")
+
+
+def test_mistakes_take_one_line(checkpoint: Path, network: Path, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.html")
+    (tmp_path / "old.html").write_text("old")
+    cases: list[tuple[list[object], int, str]] = [
+        ([], 2, "Missing argument 'MODEL'"),
+        (["./absent", "--html", tmp_path / "old.html"], 1, "./absent: no such directory"),
+        (["absent", "--html", "a.txt"], 2, "must end in .html"),
+        (["absent", "--html", tmp_path / "pipe.html"], 1, "is a named pipe"),
+        (["absent", "--html", tmp_path / "no" / "a.html"], 1, "No such file or directory"),
+        (["absent", "--no-plots"], 2, "--no-plots goes with --html"),
+        ([checkpoint, "--tokens", "41"], 1, "report: tokens must be"),
+        ([checkpoint, "--threads", "100000"], 1, "report: num_threads must be"),
+        ([checkpoint, "--dtypes", "int7"], 1, "report: dtype must be among"),
+        ([checkpoint, "--shape", "x=1"], 2, "--shape does not go with encoders"),
+        ([network, "--tokens", "4"], 2, "--tokens does not go with ONNX files"),
+        ([network, "--threads", "100000"], 1, "report: num_threads must be"),
+    ]
+    for arguments, code, message in cases:
+        result = invoke(*arguments)
+        assert result.exit_code == code, result.output
+        assert message in result.output
+        assert "Traceback" not in result.output
+    assert (tmp_path / "old.html").read_text() == "old"
+
+
+def test_the_function_checks_its_arguments(checkpoint: Path) -> None:
+    for options, message in (
+        ({"rounds": 0}, "report: rounds"),
+        ({"num_threads": []}, "at least one count"),
+        ({"texts": ["one"]}, "report: texts must contain at least 2"),
+        ({"dtype": "int7"}, "report: dtype must be among"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            report(checkpoint, [4], **options)  # type: ignore[arg-type]
