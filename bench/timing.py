@@ -183,25 +183,33 @@ class Report:
             "results": self._rows,
         }
 
+    def rows(self, case: dict[str, Any]) -> list[dict[str, Any]]:
+        """The rows of a case as they are in the file."""
+        return [row for row in self._rows if _is_of(row, case)]
+
+    def put(self, case: dict[str, Any], rows: list[dict[str, Any]]) -> None:
+        """Add rows of a case, in place of any that are there; they hold what the case does."""
+        self._rows[:] = [row for row in self._rows if not _is_of(row, case)] + rows
+        self.write()
+
     def find(self, case: dict[str, Any]) -> dict[str, Result]:
         """The results of a case, or none."""
-        rows = [row for row in self._rows if _is_of(row, case)]
+        rows = self.rows(case)
         return {row["contestant"]: Result(row["contestant"], row["samples_s"]) for row in rows}
 
     def add(self, case: dict[str, Any], results: dict[str, Result]) -> None:
         """Add the results of a case, in place of any that are there."""
-        self._rows[:] = [row for row in self._rows if not _is_of(row, case)]
-        for result in results.values():
-            self._rows.append(
-                {
-                    **case,
-                    "contestant": result.name,
-                    "median_s": result.median,
-                    "min_s": result.best,
-                    "samples_s": result.samples,
-                }
-            )
-        self.write()
+        rows = [
+            {
+                **case,
+                "contestant": result.name,
+                "median_s": result.median,
+                "min_s": result.best,
+                "samples_s": result.samples,
+            }
+            for result in results.values()
+        ]
+        self.put(case, rows)
 
     def write(self) -> None:
         if self._path is not None:
