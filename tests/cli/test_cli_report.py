@@ -85,6 +85,7 @@ def read(path: Path) -> Reader:
             if "url(" in (value or ""):
                 assert (value or "").partition("url(#")[2].partition(")")[0] in ids
     assert "@import" not in path.read_text(encoding="utf-8")
+    assert "mathdefault" not in path.read_text(encoding="utf-8")  # labels are no formulas
     return page
 
 

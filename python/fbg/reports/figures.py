@@ -266,11 +266,11 @@ def _short(name: str) -> str:
 
 def _plain_ticks(axes: Any, lengths: Sequence[int]) -> None:
     """Label a logarithmic axis with the lengths themselves."""
-    from matplotlib.ticker import NullLocator, ScalarFormatter
+    from matplotlib.ticker import NullLocator
 
     axes.set_xticks(lengths, [str(length) for length in lengths])
     axes.xaxis.set_minor_locator(NullLocator())
-    axes.yaxis.set_major_formatter(ScalarFormatter())
+    _plain_powers(axes.yaxis)
 
 
 def _plain_powers(axis: Any) -> None:
@@ -278,7 +278,7 @@ def _plain_powers(axis: Any) -> None:
     from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
     axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0), numticks=9))
-    axis.set_major_formatter(StrMethodFormatter("{x:.0e}"))
+    axis.set_major_formatter(StrMethodFormatter("{x:g}"))
     axis.set_minor_formatter(NullFormatter())
 
 

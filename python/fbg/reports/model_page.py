@@ -6,7 +6,7 @@ from collections import Counter
 
 from fbg.reports import figures
 from fbg.reports.comparison import Comparison, DtypeComparison
-from fbg.reports.machine import describe_machine
+from fbg.reports.machine import binary_size, describe_machine
 from fbg.reports.model_report import ModelReport
 from fbg.reports.page import Figure, Page, Section, Table
 from fbg.reports.profiling import Part, Profile
@@ -58,7 +58,7 @@ def _highlights(report: ModelReport) -> list[tuple[str, str]]:
     if lossy is not None:
         found.append((f"{lossy.mean:.5f}", f"mean cosine of {lossy.dtype} to float32"))
         found.append((f"× {lossy.speedup:.2f}", f"as fast as float32 in {lossy.dtype}"))
-    found.append((f"{report.memory.total / MIB:.0f} MiB", f"of memory in {report.dtype}"))
+    found.append((binary_size(report.memory.total), f"of memory in {report.dtype}"))
     return found
 
 

@@ -82,6 +82,7 @@ def draw_hidden_states(axes: Any, report: Comparison, colors: Sequence[str]) -> 
     for n, row in enumerate(report.dtypes[1:]):
         errors = [max(layer.relative_error, 1e-9) for layer in row.layers[1:]]
         axes.plot(range(1, len(errors) + 1), errors, "o-", color=colors[n], label=row.dtype)
+    axes.xaxis.get_major_locator().set_params(integer=True)
     axes.set(yscale="log", xlabel="layer", ylabel="relative error", title="hidden states")
     if len(report.dtypes) > 1:
         axes.legend()
