@@ -50,55 +50,67 @@ struct StageData {
   std::vector<RowExtent> extents;
 };
 
-std::vector<Stage> choose_stages(Choices& choices, const Shape& s, StageData& data) {
+Stage make_stage(Choices& choices, std::uint8_t kind, const Shape& s, StageData& data) {
+  switch (kind) {
+    case 0:
+      return Dequantize{}.stage();
+    case 1:
+      return Bias{data.bias.data()}.stage();
+    case 2:
+      return Relu{}.stage();
+    case 3:
+      return Requantize{choices.number(), choices.byte()}.stage();
+    case 4:
+      return CorrectZeroPoints{}.stage();
+    case 5:
+      return BiasInt32{data.integer_bias.data()}.stage();
+    case 6:
+      return Gelu{}.stage();
+    case 7:
+      return GeluTanh{}.stage();
+    case 8:
+      return Clip(choices.number(), choices.number()).stage();
+    case 9:
+      return Scale(choices.number()).stage();
+    case 10:
+      return Add(data.residual.data(), s.n).stage();
+    case 11:
+      return Cast{choices.flag() ? ValueType::float16 : ValueType::bfloat16}.stage();
+    case 12:
+      return Requantize{choices.number(), choices.byte() - 128, ValueType::int8}.stage();
+    default:
+      return RowRange(data.extents.data()).stage();
+  }
+}
+
+// Most cases have one of these chains, by the kinds above, so that they find their kernels ready:
+// to generate those of a new chain takes as long as hundreds of products.
+struct Chain {
+  std::uint8_t count;
+  std::uint8_t kinds[4];
+};
+constexpr Chain kIntegerChains[] = {{0, {}},         {1, {0}},        {2, {0, 1}},
+                                    {3, {0, 1, 2}},  {3, {0, 1, 6}},  {4, {0, 1, 7, 13}},
+                                    {3, {0, 8, 11}}, {3, {0, 1, 10}}, {1, {3}},
+                                    {1, {12}},       {1, {4}},        {3, {4, 5, 2}},
+                                    {2, {5, 3}},     {3, {0, 9, 12}}, {3, {5, 0, 13}}};
+constexpr Chain kFloatChains[] = {{0, {}},         {1, {1}},     {2, {1, 2}},    {2, {1, 6}},
+                                  {3, {1, 7, 13}}, {2, {1, 10}}, {2, {9, 8}},    {1, {11}},
+                                  {2, {1, 3}},     {1, {12}},    {3, {2, 1, 13}}};
+constexpr std::uint8_t kArbitrary = 16;  // of 256 cases have any stages in any order
+
+std::vector<Stage> choose_stages(Choices& choices, const Shape& s, bool integers, StageData& data) {
   std::vector<Stage> stages;
-  const std::int64_t count = choices.within(0, 4);
-  for (std::int64_t i = 0; i < count; ++i) {
-    switch (choices.byte() % 14) {
-      case 0:
-        stages.push_back(Dequantize{}.stage());
-        break;
-      case 1:
-        stages.push_back(Bias{data.bias.data()}.stage());
-        break;
-      case 2:
-        stages.push_back(Relu{}.stage());
-        break;
-      case 3:
-        stages.push_back(Requantize{choices.number(), choices.byte()}.stage());
-        break;
-      case 4:
-        stages.push_back(CorrectZeroPoints{}.stage());
-        break;
-      case 5:
-        stages.push_back(BiasInt32{data.integer_bias.data()}.stage());
-        break;
-      case 6:
-        stages.push_back(Gelu{}.stage());
-        break;
-      case 7:
-        stages.push_back(GeluTanh{}.stage());
-        break;
-      case 8:
-        stages.push_back(Clip(choices.number(), choices.number()).stage());
-        break;
-      case 9:
-        stages.push_back(Scale(choices.number()).stage());
-        break;
-      case 10:
-        stages.push_back(Add(data.residual.data(), s.n).stage());
-        break;
-      case 11:
-        stages.push_back(Cast{choices.flag() ? ValueType::float16 : ValueType::bfloat16}.stage());
-        break;
-      case 12:
-        stages.push_back(
-            Requantize{choices.number(), choices.byte() - 128, ValueType::int8}.stage());
-        break;
-      default:
-        stages.push_back(RowRange(data.extents.data()).stage());
-        break;
-    }
+  const std::uint8_t which = choices.byte();
+  if (which < kArbitrary) {
+    for (int left = which % 5; left > 0; --left)
+      stages.push_back(make_stage(choices, choices.byte() % 14, s, data));
+  } else {
+    const std::span<const Chain> chains =
+        integers ? std::span<const Chain>(kIntegerChains) : kFloatChains;
+    const Chain& chain = chains[which % chains.size()];
+    for (const std::uint8_t kind : std::span(chain.kinds, chain.count))
+      stages.push_back(make_stage(choices, kind, s, data));
   }
   return stages;
 }
@@ -301,7 +313,8 @@ void run_case(Choices choices) {
   const std::uint8_t family = choices.byte();
   Filler fill(choices);
   StageData data = stage_data(fill, s);
-  const std::vector<Stage> stages = choose_stages(choices, s, data);
+  const bool integers = family % 8 < 2 || family % 8 > 5;
+  const std::vector<Stage> stages = choose_stages(choices, s, integers, data);
   switch (family % 8) {
     case 1:
       return run_floats<Int32>(choices, fill, s, stages);
