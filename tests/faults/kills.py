@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import faulthandler
 import os
 import shutil
 import signal
@@ -33,7 +34,7 @@ import fbg
 from fbg.text.embedding_files import EmbeddingFile
 from helpers import tiny_bert
 
-SECONDS = 60  # in which a child must have ended
+SECONDS = 240  # in which a child must have ended, also on a machine that is busy with other things
 WAIT = 20
 IDS = [[2, 17, 40, 8, 3], [2, 50, 3, 0, 0]]
 TEXTS = [f"the dog {n} and the fox" for n in range(64)]
@@ -297,6 +298,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=500)
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
+    faulthandler.enable()  # in children, too: says what each thread did when one crashed
     with _folder() as folder:
         sweep = Sweep(folder, Random(given.seed))
         once = getattr(sweep, given.kind)()
