@@ -20,7 +20,7 @@ namespace {
 constexpr int kBlockDepth = PackedFormat::kNibbleDepth;
 constexpr int kUnrolledBlocks = 4;  // in the smallest group
 constexpr std::uint32_t kHighHalves = 0xf0f0f0f0u, kHighQuarters = 0xf000f000u;
-constexpr int kAheadL1 = 4 << 10, kAheadL2 = 16 << 10;
+constexpr int kAheadL1 = 8 << 10, kAheadL2 = 32 << 10;
 constexpr float kByteUnit = 1.0f / 16, kWordUnit = 1.0f / 4096;
 
 }  // namespace
