@@ -20,7 +20,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 NATIVE_SOURCES := $(shell find CMakeLists.txt cmake include src -type f)
 CXX_FILES      := $(shell find include src tests examples bench -name '*.cc' -o -name '*.h')
 
-.PHONY: help demo test emulate aarch64 aarch64-python sanitize tsan fuzz faults audit lint format bench docs wheels smoke clean
+.PHONY: help demo test emulate aarch64 aarch64-python sanitize tsan fuzz faults kernels audit lint format bench docs wheels smoke clean
 .NOTPARALLEL:
 
 help:
@@ -32,6 +32,7 @@ help:
 	@echo "make tsan      C++ tests, and Python tests of threads, under ThreadSanitizer"
 	@echo "make fuzz      fuzz every target for TIME seconds (60), native ones under sanitizers"
 	@echo "make faults    every allocation and file operation fails once; processes are killed"
+	@echo "make kernels   CASES random cases of kernels on each ISA (1000000), and MUTANTS of them (2000)"
 	@echo "make audit     known vulnerabilities of the packages that are installed to test and build"
 	@echo "make lint      ruff, mypy --strict, clang-format"
 	@echo "make format    rewrite the sources in the house format"
@@ -54,6 +55,7 @@ test: lint
 	$(BIN)/cmake --build $(BUILD)
 	$(BIN)/ctest --test-dir $(BUILD) --output-on-failure --no-tests=error
 	$(BIN)/python -m pytest
+	test $$(uname -m) != x86_64 || $(INSTRUCTION_MUTANTS) --count 100 --least 95
 	$(EMULATED) tests/gemm tests/plan tests/conv/test_amx.py tests/conv/test_lines.py
 
 # Python tests with AMX in software, which handles SIGILL in the place of faulthandler. On CPUs without
@@ -66,6 +68,7 @@ emulate: $(VENV)/.dev
 	$(BIN)/cmake --build $(BUILD)
 	$(EMULATED) tests/gemm tests/plan tests/conv tests/models
 	$(BIN)/python scripts/amx_mutants.py
+	$(INSTRUCTION_MUTANTS) --isa avx512_amx --preload $(BUILD)/tests/libamx_emulator.so --count 300
 
 # Cross-compiled, with an extension module for Debian's Python, which is unpacked in the build folder.
 define aarch64_configured
@@ -177,6 +180,19 @@ faults: $(VENV)/.dev
 	$(FAULTS) -m faults.memory_limits --from 1 --to 250
 	$(FAULTS) -m faults.memory_limits --from 1 --to 250 $$(../$(BIN)/python -c 'from helpers.minilm import \
 	  minilm_directory; print(minilm_directory())')
+
+# Kernels at random (tests/kernels), and whether those cases notice kernels with a broken instruction.
+# SEED=$$(date +%s) draws others. make test runs a part of both.
+CASES ?= 1000000
+MUTANTS ?= 2000
+SEED ?= 1
+INSTRUCTION_MUTANTS := $(BIN)/python scripts/instruction_mutants.py $(BUILD)/tests/kernel_tester
+
+kernels: $(VENV)/.dev
+	$(BIN)/cmake -S . -B $(BUILD) -DFBG_BUILD_TESTS=ON >/dev/null
+	$(BIN)/cmake --build $(BUILD) --target kernel_tester
+	$(BUILD)/tests/kernel_tester --cases $(CASES) --seed $(SEED)
+	$(INSTRUCTION_MUTANTS) --count $(MUTANTS) --seed $(SEED)
 
 # In an environment of its own; it asks PyPI about each package.
 audit:

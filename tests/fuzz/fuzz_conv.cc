@@ -13,6 +13,7 @@
 #include "core/memory.h"
 #include "fbg/conv/conv.h"
 #include "fuzz/fuzz_input.h"
+#include "helpers/plain_conv.h"
 
 namespace fbg::fuzz {
 namespace {
@@ -76,42 +77,6 @@ std::optional<Case> choose_case(Choices& choices) {
   } catch (const std::length_error&) {
   }
   return std::nullopt;
-}
-
-// Sums over taps and channels; x outside of the image is `pad`.
-std::vector<std::int32_t> plain(const Case& c, const std::uint8_t* x, const std::int8_t* w,
-                                std::int32_t pad) {
-  const ConvGeometry& g = c.geometry;
-  const Extent3 &in = c.shape.input, &out = c.shape.output;
-  std::vector<std::int32_t> y(static_cast<std::size_t>(c.shape.out_pixels() * g.out_channels));
-  for (std::int64_t at = 0; at < static_cast<std::int64_t>(y.size()); ++at) {
-    const std::int64_t pixel = at / g.out_channels, o = at % g.out_channels;
-    const Extent3 place{pixel / (out[2] * out[1]) % out[0], pixel / out[2] % out[1],
-                        pixel % out[2]};
-    const std::int64_t first = o / g.group_outputs() * g.group_inputs();
-    for (std::int64_t tap = 0; tap < g.taps(); ++tap) {
-      const Extent3 k{tap / (g.kernel[2] * g.kernel[1]), tap / g.kernel[2] % g.kernel[1],
-                      tap % g.kernel[2]};
-      Extent3 p{};
-      bool inside = true, meets = true;
-      for (std::size_t a = 0; a < kSpatialAxes; ++a) {
-        p[a] = place[a] * g.stride[a] - g.pad_before[a] + k[a] * g.dilation[a];
-        if (g.transposed) {
-          const std::int64_t scaled = place[a] + g.pad_before[a] - k[a] * g.dilation[a];
-          meets = meets && scaled % g.stride[a] == 0;
-          p[a] = scaled / g.stride[a];
-        }
-        inside = inside && p[a] >= 0 && p[a] < in[a];
-      }
-      if (!meets) continue;
-      const std::int64_t from =
-          ((pixel / volume(out) * in[0] + p[0]) * in[1] + p[1]) * in[2] + p[2];
-      for (std::int64_t i = 0; i < g.group_inputs(); ++i)
-        y[static_cast<std::size_t>(at)] += (inside ? x[from * g.in_channels + first + i] : pad) *
-                                           w[(o * g.taps() + tap) * g.group_inputs() + i];
-    }
-  }
-  return y;
 }
 
 // Dense results as bytes.
@@ -197,7 +162,7 @@ void run(Choices& choices, Filler& fill, const Case& c, ConvSource source) {
   }
   if constexpr (std::is_same_v<T, std::uint8_t>)
     if (first && stages.list.empty() && source == ConvSource::native) {
-      const auto want = plain(c, x, w.data(), input.zero_point);
+      const auto want = test::plain_conv(c.geometry, c.shape, x, w.data(), input.zero_point);
       require(std::ranges::equal(std::as_bytes(std::span(want)), *first),
               "the sums of a convolution are not those of plain loops");
     }

@@ -1,0 +1,214 @@
+// Operands of kernels for tests: elements at random, placed against inaccessible pages, with a
+// canary on their other side.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <stdexcept>
+#include <vector>
+
+#include "fbg/gemm/gemm.h"
+#include "fbg/kernels/microkernel.h"
+#include "helpers/guarded.h"
+
+namespace fbg::test {
+
+inline constexpr Accumulator kAccumulators[] = {
+    Accumulator::int32,    Accumulator::int16,        Accumulator::float32,
+    Accumulator::bfloat16, Accumulator::float32_bf16, Accumulator::float32_f16,
+    Accumulator::int4_g32, Accumulator::int4_g64,     Accumulator::int4_g128};
+
+// An accumulator family on the ISA that generates it.
+struct Family {
+  Accumulator accumulator;
+  Isa isa;
+};
+
+inline std::vector<Family> generated_families() {
+  std::vector<Family> families;
+  for (const Accumulator accumulator : kAccumulators)
+    for (const Isa isa : supported_isas())
+      if (isa != Isa::generic &&
+          choose_geometry(accumulator, isa_features(isa), {}, kMaxDepthRaw).isa == isa)
+        families.push_back({accumulator, isa});
+  return families;
+}
+
+// A buffer next to a guard page whose last (or first) bytes are handed out as an operand. On the
+// side of the operand that is open lies a canary.
+class Operand {
+ public:
+  explicit Operand(std::size_t capacity = 128 << 10)
+      : after_(capacity + kCanary, Guard::after), before_(capacity + kCanary, Guard::before) {}
+
+  std::byte* place(std::int64_t bytes, Guard side) {
+    if (static_cast<std::size_t>(bytes) + kCanary > after_.size())
+      throw std::length_error("Operand: it is larger than its buffer");
+    std::byte* const to = side == Guard::after ? after_.end() - bytes : before_.data();
+    canary_ = side == Guard::after ? to - kCanary : to + bytes;
+    std::fill_n(canary_, kCanary, kPattern);
+    return to;
+  }
+  template <class T>
+  T* place(const std::vector<T>& values, Guard side) {
+    const std::size_t bytes = values.size() * sizeof(T);
+    std::byte* to = place(static_cast<std::int64_t>(bytes), side);
+    if (bytes) std::memcpy(to, values.data(), bytes);
+    return reinterpret_cast<T*>(to);
+  }
+  // Whether nothing was written beside what was placed last.
+  bool intact() const {
+    return !canary_ ||
+           std::all_of(canary_, canary_ + kCanary, [](std::byte x) { return x == kPattern; });
+  }
+
+ private:
+  static constexpr std::size_t kCanary = 64;
+  static constexpr std::byte kPattern{0xa5};
+
+  Guarded<std::byte> after_, before_;
+  std::byte* canary_ = nullptr;
+};
+
+// xorshift64*, which is quicker than std::mt19937 and as good for operands.
+class QuickRandom {
+ public:
+  using result_type = std::uint32_t;
+  static constexpr result_type min() { return 0; }
+  static constexpr result_type max() { return std::numeric_limits<result_type>::max(); }
+  void seed(std::uint64_t value) { state_ = (value + 1) * 0x9e3779b97f4a7c15u | 1; }
+  result_type operator()() {
+    state_ ^= state_ >> 12;
+    state_ ^= state_ << 25;
+    state_ ^= state_ >> 27;
+    return static_cast<result_type>(state_ * 0x2545f4914f6cdd1du >> 32);
+  }
+
+ private:
+  std::uint64_t state_ = 1;
+};
+
+// Elements as an accumulator family can take them.
+class OperandFiller {
+ public:
+  OperandFiller(Accumulator of_family, Isa of_isa) : accumulator(of_family), isa(of_isa) {}
+
+  const Accumulator accumulator;
+  const Isa isa;
+  const Geometry geometry = choose_geometry(accumulator, isa_features(isa), {}, kMaxDepthRaw);
+  const bool integer = is_integer(accumulator);
+  const std::int64_t panel_group = geometry.format.b_group();  // bytes of one k-group of a panel
+
+  template <class T, class F>
+  static void fill_with(std::byte* to, std::int64_t bytes, F value) {
+    constexpr auto size = static_cast<std::int64_t>(sizeof(T));
+    for (std::int64_t i = 0; i + size <= bytes; i += size) {
+      const T x = value();
+      std::memcpy(to + i, &x, sizeof(T));
+    }
+  }
+  void fill_bytes(std::byte* to, std::int64_t bytes) {
+    fill_with<std::uint8_t>(to, bytes, [&] {  // half of the values at the ends of their range
+      const unsigned r = random_();
+      return static_cast<std::uint8_t>(r & 0x100 ? r : (r & 0x200 ? 0xff : 0x80));
+    });
+  }
+  void fill_floats(std::byte* to, std::int64_t bytes, float magnitude = 1) {
+    std::normal_distribution<float> normal;
+    fill_with<float>(to, bytes, [&] { return normal(random_) * magnitude; });
+  }
+  // Small integers: the order in which vdpbf16ps adds its two products then makes no difference.
+  void fill_bfloat16(std::byte* to, std::int64_t bytes, float magnitude = 1) {
+    fill_with<std::uint16_t>(to, bytes, [&] {
+      const float x = static_cast<float>(static_cast<int>(random_() % 33) - 16) * magnitude;
+      return static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(x) >> 16);
+    });
+  }
+  // Every float16 that is finite, subnormals included.
+  void fill_float16(std::byte* to, std::int64_t bytes) {
+    fill_with<std::uint16_t>(to, bytes, [&] {
+      const unsigned r = random_() & 0xffff;
+      return static_cast<std::uint16_t>((r & 0x7c00) == 0x7c00 ? r ^ 0x4000 : r);
+    });
+  }
+  // As int16 sums of `depth` k-groups can hold them: |b| <= 128 / (2 * depth), most at the limit.
+  void fill_small(std::byte* to, std::int64_t bytes, int depth) {
+    const int limit = 128 / (2 * depth);
+    fill_with<std::int8_t>(to, bytes, [&] {
+      const unsigned r = random_();
+      if (r & 0x100) return static_cast<std::int8_t>(r & 0x200 ? limit : -limit);
+      return static_cast<std::int8_t>(static_cast<int>(r % (2 * limit + 1)) - limit);
+    });
+  }
+  // Any values; scales of moderate size.
+  void fill_int4(std::byte* to, std::int64_t bytes) {
+    constexpr std::int64_t kScales = kPanelColumns * PackedFormat::kNibbleScaleBytes;
+    fill_bytes(to, bytes);
+    for (std::int64_t end = panel_group; end <= bytes; end += panel_group)
+      fill_with<std::uint16_t>(to + end - kScales, kScales, [&] {
+        const unsigned r = random_();
+        return static_cast<std::uint16_t>((r & 0x83ff) + 0x3000);  // ±2^-3 to ±2^-2
+      });
+  }
+  void fill_a(std::byte* to, std::int64_t bytes) {
+    if (reads_bytes(accumulator))
+      fill_bytes(to, bytes);
+    else if (accumulator == Accumulator::bfloat16)
+      fill_bfloat16(to, bytes, magnitude_);
+    else
+      fill_floats(to, bytes, magnitude_);
+  }
+  void fill_b(std::byte* to, std::int64_t bytes, int depth) {
+    if (accumulator == Accumulator::int16)
+      fill_small(to, bytes, depth);
+    else if (integer)
+      fill_bytes(to, bytes);
+    else if (is_int4(accumulator))
+      fill_int4(to, bytes);
+    else if (accumulator == Accumulator::float32)
+      fill_floats(to, bytes);
+    else if (accumulator == Accumulator::float32_f16)
+      fill_float16(to, bytes);
+    else
+      fill_bfloat16(to, bytes);
+  }
+  void fill_residual(std::byte* to, std::int64_t bytes, ValueType type) {
+    if (type == ValueType::float32)
+      fill_floats(to, bytes);
+    else if (type == ValueType::float16)
+      fill_float16(to, bytes);
+    else if (type == ValueType::bfloat16)
+      fill_bfloat16(to, bytes);
+    else
+      fill_bytes(to, bytes);
+  }
+  // What a load of C reads, and what a store must leave alone around the tile.
+  void fill_c(std::byte* to, std::int64_t bytes) {
+    if (integer)
+      fill_bytes(to, bytes);
+    else
+      fill_with<float>(to, bytes, [&] { return static_cast<float>(random_() % 999) * magnitude_; });
+  }
+
+  std::vector<float> floats(std::int64_t n, float lo, float hi) {
+    std::uniform_real_distribution<float> uniform(lo, hi);
+    std::vector<float> x(static_cast<std::size_t>(n));
+    for (float& v : x) v = uniform(random_);
+    return x;
+  }
+  std::vector<std::int32_t> ints(std::int64_t n, int lo, int hi) {
+    std::uniform_int_distribution<std::int32_t> uniform(lo, hi);
+    std::vector<std::int32_t> x(static_cast<std::size_t>(n));
+    for (auto& v : x) v = uniform(random_);
+    return x;
+  }
+
+ protected:
+  QuickRandom random_;
+  float magnitude_ = 1;  // of floats of A: a power of two, so that what is exact stays so
+};
+
+}  // namespace fbg::test

@@ -1,0 +1,439 @@
+// A microkernel and the reference on the same operands, which lie against inaccessible pages: one
+// byte read or written outside them faults, and bytes of C between the valid ones must stay.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "fbg/gemm/gemm.h"
+#include "fbg/gemm/pairs.h"
+#include "fbg/kernels/microkernel.h"
+#include "helpers/operand_filler.h"
+
+namespace fbg::test {
+
+// One pair of blocks as a test describes it.
+struct Block {
+  std::int64_t groups;
+  std::int64_t a_padding;  // bytes between the end of a row and the next
+};
+
+struct TileCase {
+  KernelKey key;
+  std::vector<Block> blocks;
+  std::int64_t columns;
+  std::int64_t first_column = 0;  // of the tile inside its first panel
+  std::int64_t row = 0, col = 0;  // of the tile in C
+  Guard side = Guard::after;
+  int spill_groups = 1;
+  unsigned seed = 0;
+  // Infinities and NaN among the operands; ranges of rows that are not empty before.
+  bool specials = false;
+  int magnitude = 0;  // of floats of A, or of the scales of integers: a power of two
+};
+
+class TileRunner : public OperandFiller {
+ public:
+  using OperandFiller::OperandFiller;
+
+  const bool loads_c = accumulator != Accumulator::int16;  // else `sums` take its place
+  const ValueType start = integer ? ValueType::acc : ValueType::float32;
+
+  KernelKey make_key(int rows, int vectors, bool masked, bool load_c,
+                     const std::vector<Stage>& stages, bool correct_b) const {
+    KernelKey key{};
+    key.accumulator = accumulator;
+    key.isa = isa;
+    key.rows = static_cast<std::uint8_t>(rows);
+    key.vectors = static_cast<std::uint8_t>(vectors);
+    key.masked = masked;
+    key.load_c = load_c;
+    const TypedPipeline typed = type_pipeline(stages, start);
+    key.num_stages = static_cast<std::uint8_t>(typed.count);
+    key.stages = typed.codes;
+    key.correct_a = is_int4(accumulator) && !stages.empty();
+    for (int s = 0; s < typed.count; ++s) {
+      const StageCode& code = typed.codes[s];
+      if (code.in == ValueType::acc && code.kind != StageKind::bias) {
+        key.correct_a = true;
+        key.correct_b = correct_b;
+      }
+    }
+    return key;
+  }
+
+  // Whether there are kernels that read A through pointers. A matrix unit has none, and the
+  // pointers of more rows do not fit the registers.
+  bool has_indirect() const { return geometry.block_groups == 1 && !is_int4(accumulator); }
+  int max_indirect_rows() const { return std::min(geometry.max_rows, 12); }
+
+  // Groups of int4 weights are deep: as many as have about the k of so many groups of 4.
+  std::int64_t in_groups(std::int64_t groups) const {
+    return is_int4(accumulator) ? ceil_div(groups * 4, geometry.format.kr) : groups;
+  }
+
+  // The column counts worth trying for a width: for a mask, a whole last vector is not one.
+  std::vector<std::int64_t> column_counts(int vectors, bool masked) const {
+    const std::int64_t full = vectors * geometry.lanes, before = full - geometry.lanes;
+    if (!masked) return {full};
+    return {before + 1, before + geometry.lanes / 2 + 1, full - 1};
+  }
+
+  // Runs the kernel and the reference on the same operands; C and all around it must agree. Returns
+  // what does not, or nothing.
+  std::string compare(const TileCase& tile, const std::vector<Stage>& stages) {
+    start_case(tile);
+    const KernelKey& key = tile.key;
+    const std::int64_t rows = key.rows;
+    const std::int64_t panels = ceil_div(tile.first_column + tile.columns, kPanelColumns);
+    // Columns of the last panel are readable to its end.
+    const std::int64_t readable = panels * kPanelColumns - tile.first_column;
+    Products products;
+    for (std::size_t p = 0; p < tile.blocks.size(); ++p) place_block(tile, p, panels, products);
+
+    TileArgs args;
+    args.pairs = blocks_.place(products.pairs, tile.side);
+    args.num_pairs = std::ssize(products.pairs);
+    if (integer)
+      args.b_sums =
+          b_sums_.place(column_sums(products.reference, readable, tile.first_column), tile.side);
+    place_parameters(tile, stages, readable, args);
+    if (key.load_c) {  // sums so far, apart from C
+      args.ldpartial = tile.columns * 4 + 20;
+      const std::int64_t bytes = (rows - 1) * args.ldpartial + tile.columns * 4;
+      std::byte* partial = partial_.place(bytes, tile.side);
+      fill_c(partial, bytes);
+      if (!integer && tile.specials && takes_specials(key)) {
+        const float value = special_value(!tile.blocks.empty());
+        const std::int64_t row = random_() % static_cast<unsigned>(rows),
+                           column = random_() % static_cast<unsigned>(tile.columns);
+        std::memcpy(partial + row * args.ldpartial + column * 4, &value, sizeof value);
+      }
+      args.partial = partial;
+    }
+    TileArgs reference = args;
+    reference.set_blocks(products.reference);
+    const std::int64_t width = key.vectors * geometry.lanes;
+    const bool spills = products.pairs.size() > 1 || (products.pairs.size() == 1 &&
+                                                      products.pairs[0].groups > tile.spill_groups);
+    args.spill_groups = tile.spill_groups;
+    std::vector<std::int32_t> reference_sums;
+    if (accumulator == Accumulator::int16 && (spills || tile.seed % 2)) {
+      reference_sums = ints(rows * width, -1000000, 1000000);
+      args.partial = partial_.place(reference_sums, tile.side);
+      reference.partial = reference_sums.data();
+      reference.ldpartial = width * 4;
+    }
+    KernelKey generic = key;
+    generic.indirect = false;
+    return compare_results(tile, args, reference, generic, find_kernel(key));
+  }
+
+  // The same of a kernel whose sums are not those of blocks: `reference` starts from them.
+  std::string compare_results(const TileCase& tile, TileArgs& args, TileArgs& reference,
+                              KernelKey generic, TileFunction kernel) {
+    const KernelKey& key = tile.key;
+    const std::int64_t rows = key.rows, columns = tile.columns, size = value_size(key.output());
+    // Streams want whole vectors, which begin where C is aligned.
+    args.ldc = key.streams ? round_up(columns * size, 64) + 64 : columns * size + 12;
+    const std::int64_t c_bytes =
+        key.streams ? rows * args.ldc : (rows - 1) * args.ldc + columns * size;
+    std::byte* const c = c_.place(c_bytes, tile.side);
+    fill_c(c, c_bytes);
+    std::vector<std::byte> expected(c, c + c_bytes);
+    std::vector<RowExtent> expected_extents;
+    if (extents_) expected_extents = first_extents_;
+
+    generic.isa = Isa::generic;
+    reference.c = expected.data();
+    reference.ldc = args.ldc;
+    reference.key = &generic;
+    const TileFunction portable = find_kernel(generic);
+    if (extents_) {
+      const void*& target = placed_stages_[stage_args_.size() - 1].data;
+      target = expected_extents.data();
+      if (tile.specials) {  // how far the rows reach
+        std::ranges::fill(expected_extents, kNothing);
+        portable(&reference);
+        for (RowExtent& extent : expected_extents) extent = near_extent(extent);
+        std::ranges::copy(expected_extents, extents_);
+      }
+      portable(&reference);
+      target = extents_;
+    } else {
+      portable(&reference);
+    }
+    args.c = c;
+    {
+      const KernelScope scope(geometry, rows);
+      kernel(&args);
+    }
+    if (key.streams) fence_streams();
+    std::string problem;
+    if (tile.specials && key.output() == ValueType::float32)
+      copy_common_nans(c, expected.data(), rows, columns, args.ldc);
+    if (std::memcmp(c, expected.data(), expected.size()) != 0) problem = "results differ";
+    for (std::size_t i = 0; i < expected_extents.size(); ++i)
+      if (!same(extents_[i].lo, expected_extents[i].lo) ||
+          !same(extents_[i].hi, expected_extents[i].hi))
+        problem = "extents of rows differ";
+    for (const Operand* operand : operands())
+      if (!operand->intact()) problem = "memory beside an operand was written";
+    if (problem.empty()) return problem;
+    std::int64_t depth = 0;
+    for (const BlockPair& pair : args.blocks()) depth += pair.groups;
+    return problem + ": " + kernel_name(key) + ", " + std::to_string(columns) + " columns from " +
+           std::to_string(tile.first_column) + ", " + std::to_string(args.num_pairs) +
+           " block pairs, depth " + std::to_string(depth) +
+           (tile.side == Guard::after ? ", page after" : ", page before");
+  }
+
+  void start_case(const TileCase& tile) {
+    random_.seed(tile.seed);
+    magnitude_ = std::ldexp(1.0f, tile.magnitude);
+  }
+
+  // What the pipeline reads besides the sums; `readable` columns of it.
+  void place_parameters(const TileCase& tile, const std::vector<Stage>& stages,
+                        std::int64_t readable, TileArgs& args) {
+    const KernelKey& key = tile.key;
+    const std::int64_t rows = key.rows;
+    extents_ = nullptr;
+    stage_args_.clear();
+    const bool special = tile.specials && takes_specials(key);
+    for (std::size_t s = 0; s < stages.size(); ++s) {
+      StageArgs stage = stages[s].args;
+      const std::int64_t n = tile.col + tile.columns;
+      if (stages[s].kind == StageKind::bias) {
+        if (stages[s].wanted == ValueType::float32)
+          stage.data = of_stages_[s].place(with_special(floats(n, -3, 3), special), tile.side);
+        else
+          stage.data = of_stages_[s].place(ints(n, -100000, 100000), tile.side);
+      } else if (stages[s].kind == StageKind::add) {
+        const std::int64_t ld = n + 3, count = (tile.row + rows - 1) * ld + n;
+        const std::int64_t size = value_size(stages[s].wanted);
+        std::byte* const residual = of_stages_[s].place(count * size, tile.side);
+        fill_residual(residual, count * size, stages[s].wanted);
+        if (special && stages[s].wanted == ValueType::float32)
+          reinterpret_cast<float*>(residual)[random_() % static_cast<std::uint64_t>(count)] =
+              special_value(false);
+        stage.data = residual;
+        stage.ld = ld * size;
+      }
+      if (stages[s].kind == StageKind::row_range) {
+        first_extents_.assign(static_cast<std::size_t>(tile.row + rows), kExtent);
+        extents_ = of_stages_[s].place(first_extents_, tile.side);
+        stage.data = extents_;
+      }
+      stage_args_.push_back(stage);
+    }
+    args.columns = tile.columns;
+    args.row = tile.row;
+    args.col = tile.col;
+    args.stages = placed_stages_ = stages_.place(stage_args_, tile.side);
+    args.key = &key;
+    args.a_scale = a_scale_.place(
+        floats(rows, std::ldexp(1e-3f, tile.magnitude), std::ldexp(2e-3f, tile.magnitude)),
+        tile.side);
+    args.b_scale = b_scale_.place(floats(readable, 1e-3f, 2e-3f), tile.side);
+    if (key.correct_a) {
+      args.a_zero_point = a_zero_point_.place(ints(rows, 0, 255), tile.side);
+      args.col_offsets = col_offsets_.place(ints(readable, -128 * 64, 127 * 64), tile.side);
+    }
+    if (is_int4(accumulator))
+      args.weighted_offsets = weighted_offsets_.place(floats(readable, -9, 9), tile.side);
+    if (key.correct_b) {
+      args.b_zero_point = b_zero_point_.place(ints(readable, -128, 127), tile.side);
+      args.row_terms = row_terms_.place(ints(rows, -255 * 64, 255 * 64), tile.side);
+    }
+  }
+  // Of the columns from the tile's first one to the end of its last panel.
+  std::vector<std::int32_t> column_sums(std::span<const BlockPair> pairs, std::int64_t columns,
+                                        std::int64_t first_column) const {
+    constexpr std::int64_t kr = Int32::format.kr;
+    std::vector<std::int32_t> sums(static_cast<std::size_t>(columns));
+    for (const BlockPair& pair : pairs)
+      for (std::int64_t j = 0; j < columns; ++j) {
+        const std::int64_t panel = (first_column + j) / kPanelColumns;
+        const auto* b = static_cast<const std::int8_t*>(pair.b) + panel * pair.b_panel_stride +
+                        ((first_column + j) % kPanelColumns - first_column) * kr;
+        for (std::int64_t g = 0; g < pair.groups; ++g, b += panel_group)
+          for (std::int64_t k = 0; k < kr; ++k) sums[static_cast<std::size_t>(j)] += b[k];
+      }
+    return sums;
+  }
+
+  // Writes rows, which lie one after the other, in the wider type that the kernel reads.
+  void widen(std::span<const std::byte> narrow, std::int64_t rows, std::byte* to, std::int64_t ld) {
+    const auto widen_as = [&]<class T>(const T* from) {
+      const std::int64_t k =
+          rows ? std::ssize(narrow) / static_cast<std::int64_t>(sizeof(T)) / rows : 0;
+      widen_rows(from, k, rows, k, to, ld, isa_features(isa));
+    };
+    if (reads_bytes(accumulator))
+      widen_as(reinterpret_cast<const std::uint8_t*>(narrow.data()));
+    else
+      widen_as(reinterpret_cast<const bfloat16*>(narrow.data()));
+  }
+
+  // Puts the same operands in pairs, in the place of those that the reference reads.
+  void pair_operands(BlockPair& pair, std::int64_t rows, std::int64_t columns, std::size_t index,
+                     Guard side) {
+    const std::int64_t ld = paired_bytes(pair.groups);
+    std::byte* const a = pairs_of_a_[index].place(round_up(rows, 2) * ld, side);
+    std::byte* const b = pairs_of_b_[index].place(columns * ld, side);
+    pair_rows(static_cast<const std::byte*>(pair.a), pair.lda, rows,
+              pair.groups * geometry.format.a_group(), pair.groups, a, ld);
+    pair_columns(static_cast<const std::byte*>(pair.b), panel_group, columns, pair.groups, b);
+    pair = {a, 2 * ld, b, 0, pair.groups};
+  }
+
+  // Puts pointers to the same rows in the place of a and lda.
+  void read_through_pointers(BlockPair& pair, std::int64_t rows, int index, Guard side) {
+    const std::int64_t offset = 40 * index - 24;
+    std::vector<const std::byte*> pointers;
+    for (std::int64_t i = 0; i < rows; ++i)
+      pointers.push_back(static_cast<const std::byte*>(pair.a) + i * pair.lda - offset);
+    pair.a = pointers_[index].place(pointers, side);
+    pair.lda = offset;
+  }
+
+ protected:
+  static bool takes_specials(const KernelKey& key) {  // no promise excludes them
+    for (int s = 0; s < key.num_stages; ++s)
+      if (key.stages[static_cast<std::size_t>(s)].promise.bounded) return false;
+    return true;
+  }
+  // Dot products of bfloat16 take subnormal numbers for zeros.
+  float special_value(bool is_multiplied) {
+    constexpr float kInfinity = std::numeric_limits<float>::infinity();
+    constexpr float kValues[] = {std::numeric_limits<float>::quiet_NaN(),
+                                 kInfinity,
+                                 -kInfinity,
+                                 -0.0f,
+                                 3e38f,
+                                 1e-40f,
+                                 -3e-39f};
+    return kValues[random_() % (is_multiplied && accumulator == Accumulator::bfloat16
+                                    ? 4
+                                    : std::size(kValues))];
+  }
+  // In the place of an element of A.
+  void place_special(std::byte* a, std::int64_t bytes) {
+    if (reads_bytes(accumulator) || bytes == 0) return;
+    const float value = special_value(true);
+    const std::int64_t size = accumulator == Accumulator::bfloat16 ? 2 : 4;
+    const std::int64_t at = static_cast<std::int64_t>(random_()) % (bytes / size) * size;
+    const auto bits = std::bit_cast<std::uint32_t>(value);
+    const auto half = static_cast<std::uint16_t>(bits >> 16);
+    std::memcpy(a + at, size == 2 ? static_cast<const void*>(&half) : &bits,
+                static_cast<std::size_t>(size));
+  }
+
+  static constexpr std::size_t kMaxBlocks = 3;
+  std::array<Operand, kMaxBlocks> a_, b_;
+
+ private:
+  static constexpr RowExtent kExtent{0.5f, -0.5f};
+  static constexpr RowExtent kNothing{std::numeric_limits<float>::infinity(),
+                                      -std::numeric_limits<float>::infinity()};
+
+  // What a kernel multiplies, and the same as the reference reads it.
+  struct Products {
+    std::vector<BlockPair> pairs, reference;
+    std::array<std::vector<std::byte>, kMaxBlocks> narrow;
+  };
+
+  // What a row widens on one side or both, often by one element, or not at all.
+  RowExtent near_extent(RowExtent row) {
+    constexpr float kInfinity = std::numeric_limits<float>::infinity(),
+                    kNan = std::numeric_limits<float>::quiet_NaN();
+    switch (random_() % 6) {
+      case 0:
+        return kNothing;
+      case 1:
+        return {kNan, kNan};
+      case 2:
+        return row;
+      case 3:
+        return {row.lo, std::nextafter(row.hi, -kInfinity)};
+      case 4:
+        return {std::nextafter(row.lo, kInfinity), row.hi};
+      default:
+        return kExtent;
+    }
+  }
+  std::vector<float> with_special(std::vector<float> values, bool special) {
+    if (special) values[random_() % values.size()] = special_value(false);
+    return values;
+  }
+  // Where both results are NaN, the bits of the kernel's are expected.
+  static void copy_common_nans(const std::byte* c, std::byte* expected, std::int64_t rows,
+                               std::int64_t columns, std::int64_t ldc) {
+    for (std::int64_t at = 0; at < rows * columns; ++at) {
+      const std::int64_t place = at / columns * ldc + at % columns * 4;
+      float got, wanted;
+      std::memcpy(&got, c + place, sizeof got);
+      std::memcpy(&wanted, expected + place, sizeof wanted);
+      if (std::isnan(got) && std::isnan(wanted)) std::memcpy(expected + place, &got, sizeof got);
+    }
+  }
+
+  static bool same(float a, float b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+
+  void place_block(const TileCase& tile, std::size_t p, std::int64_t panels, Products& products) {
+    const KernelKey& key = tile.key;
+    const std::int64_t rows = key.rows, groups = in_groups(tile.blocks[p].groups);
+    const std::int64_t row_bytes = groups * geometry.format.a_group();
+    const std::int64_t lda = row_bytes + tile.blocks[p].a_padding;
+    const std::int64_t a_bytes = row_bytes ? (rows - 1) * lda + row_bytes : 0;
+    std::byte* const a = a_[p].place(a_bytes, tile.side);
+    fill_a(a, a_bytes);
+    const bool special = tile.specials && p == 0 && takes_specials(key) && random_() % 4 == 0;
+    if (special && !geometry.format.wide_a) place_special(a, a_bytes);
+    const std::int64_t stride = groups * panel_group;
+    std::byte* const b = b_[p].place(panels * stride, tile.side);
+    fill_b(b, panels * stride, tile.spill_groups);
+    BlockPair pair{a, lda, b + tile.first_column * geometry.format.b_column_group(), stride,
+                   groups};
+    products.reference.push_back(pair);
+    if (geometry.format.wide_a) {  // the reference reads a narrow type, the kernel the wider one
+      std::vector<std::byte>& narrow = products.narrow[p];
+      BlockPair& reference = products.reference.back();
+      reference.lda = groups * packed_format(accumulator).a_group();
+      narrow.resize(static_cast<std::size_t>(rows * reference.lda));
+      fill_a(narrow.data(), std::ssize(narrow));
+      if (special) place_special(narrow.data(), std::ssize(narrow));
+      widen(narrow, groups ? rows : 0, a, lda);
+      reference.a = narrow.data();
+    }
+    if (key.pairs) pair_operands(pair, rows, key.vectors * geometry.lanes, p, tile.side);
+    if (key.indirect) read_through_pointers(pair, rows, static_cast<int>(p), tile.side);
+    products.pairs.push_back(pair);
+  }
+
+  std::vector<const Operand*> operands() const {
+    std::vector<const Operand*> all{
+        &a_scale_, &b_scale_, &a_zero_point_, &b_zero_point_,     &row_terms_, &col_offsets_,
+        &c_,       &b_sums_,  &partial_,      &weighted_offsets_, &stages_,    &blocks_};
+    const auto add = [&](const auto& some) {
+      for (const Operand& operand : some) all.push_back(&operand);
+    };
+    add(a_), add(b_), add(pairs_of_a_), add(pairs_of_b_), add(of_stages_), add(pointers_);
+    return all;
+  }
+
+  std::array<Operand, kMaxBlocks> pairs_of_a_, pairs_of_b_, pointers_;
+  std::array<Operand, kMaxStages> of_stages_;
+  Operand a_scale_, b_scale_, a_zero_point_, b_zero_point_, row_terms_, col_offsets_, c_;
+  Operand b_sums_, weighted_offsets_, partial_, stages_, blocks_;
+  std::vector<StageArgs> stage_args_;
+  StageArgs* placed_stages_ = nullptr;
+  RowExtent* extents_ = nullptr;
+  std::vector<RowExtent> first_extents_;
+};
+
+}  // namespace fbg::test

@@ -1,0 +1,110 @@
+// Choices that kernels of all kinds have in common.
+#include <algorithm>
+
+#include "kernels/subject.h"
+
+namespace fbg::test {
+namespace {
+
+Stage any_stage(Choices& choices) {
+  static constexpr float kScales[] = {0.37f, 1.0f, 2.5f, -0.6f};
+  static constexpr std::int32_t kPoints[] = {0, 3, 101, 127};
+  const float scale = choices.one_of(kScales);
+  const ValueType bytes = choices.flag() ? ValueType::uint8 : ValueType::int8;
+  const std::int32_t positive = choices.one_of(kPoints);
+  const std::int32_t point = bytes == ValueType::int8 ? positive - 90 : positive;
+  // Promises hold for these parameters, and for sums of any operands that runners place.
+  const Promise promise{choices.flag(), choices.flag(), choices.flag()};
+  switch (choices.byte() % 20) {
+    case 0:
+      return CorrectZeroPoints{}.stage();
+    case 1:
+    case 2:
+      return Dequantize{}.stage();
+    case 3:
+      return Bias{nullptr}.stage();
+    case 4:
+      return BiasInt32{nullptr}.stage();
+    case 5:
+      return Relu{}.stage();
+    case 6:
+      return Gelu{}.stage();
+    case 7:
+      return GeluTanh{}.stage();
+    case 8:
+      return Tanh{}.stage();
+    case 9:
+      return Sigmoid{}.stage();
+    case 10:
+      return Clip(-0.5f, scale < 0 ? 0.0f : scale).stage();
+    case 11:
+      return Scale(scale).stage();
+    case 12:
+      return Add(static_cast<const float*>(nullptr), 0).stage();
+    case 13:
+      return choices.flag() ? Add(static_cast<const float16*>(nullptr), 0).stage()
+                            : Add(static_cast<const bfloat16*>(nullptr), 0).stage();
+    case 14: {
+      const std::int32_t zero = promise.centered ? 0 : point;
+      Stage add = bytes == ValueType::uint8
+                      ? Add(static_cast<const std::uint8_t*>(nullptr), 0, scale, zero).stage()
+                      : Add(static_cast<const std::int8_t*>(nullptr), 0, scale, zero).stage();
+      add.promise.centered = promise.centered;
+      return add;
+    }
+    case 15:
+      return Cast{choices.flag() ? ValueType::float16 : ValueType::bfloat16}.stage();
+    case 16:
+    case 17:
+    case 18:
+      return Requantize{std::max(scale, 0.1f), point, bytes, promise}.stage();
+    default:
+      return RowRange(nullptr).stage();
+  }
+}
+
+}  // namespace
+
+std::vector<Family> families_of(Isa isa) {
+  std::vector<Family> families = generated_families();
+  std::erase_if(families, [&](const Family& family) { return family.isa != isa; });
+  return families;
+}
+
+std::vector<Stage> draw_stages(Choices& choices, ValueType start, std::int64_t most) {
+  std::vector<Stage> stages;
+  const std::int64_t count = choices.within(0, most);
+  for (int tries = 0; tries < 12 && std::ssize(stages) < count; ++tries) {
+    std::vector<Stage> longer = stages;
+    longer.push_back(any_stage(choices));
+    try {
+      type_pipeline(longer, start);
+      stages = std::move(longer);
+    } catch (const PipelineTypeError&) {  // another one may fit
+    }
+  }
+  // Promises that mean nothing to a stage are not kept.
+  const TypedPipeline typed = type_pipeline(stages, start);
+  for (std::size_t s = 0; s < stages.size(); ++s) stages[s].promise = typed.codes[s].promise;
+  return stages;
+}
+
+void vary_parameters(Choices& choices, std::vector<Stage>& stages) {
+  static constexpr float kScales[] = {0.37f, 1.0f, 2.5f, 0.011f, 31.0f};
+  for (Stage& stage : stages) {
+    const float scale = choices.one_of(kScales);
+    const std::int32_t point = static_cast<std::int32_t>(choices.within(1, 120));
+    if (stage.kind == StageKind::requantize) {
+      stage = Requantize{scale, point, stage.wanted, stage.promise}.stage();
+    } else if (stage.kind == StageKind::scale) {
+      stage = Scale(-scale).stage();
+    } else if (stage.kind == StageKind::clip) {
+      stage = Clip(-scale, 0.1f * static_cast<float>(point)).stage();
+    } else if (stage.kind == StageKind::add && value_size(stage.wanted) == 1) {
+      stage.args.f0 = scale;
+      if (!stage.promise.centered) stage.args.f1 = static_cast<float>(point);
+    }
+  }
+}
+
+}  // namespace fbg::test
