@@ -132,7 +132,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=1000, help="mutants on each ISA")
     parser.add_argument("--cases", type=int, default=3000, help="most cases for a mutant")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--least", type=float, default=98, help="per cent that must be killed")
+    parser.add_argument("--least", type=float, default=90, help="per cent that must be killed")
     options = parser.parse_args()
     isas = options.isa or tester_isas(options.tester)
     well = True
