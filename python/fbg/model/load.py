@@ -25,7 +25,7 @@ from fbg.model.compress import compress
 from fbg.model.directory import find_directory
 from fbg.model.load_net import is_net, load_net
 from fbg.model.model import Model
-from fbg.model.observe import observe
+from fbg.model.observe import observe, random_sequences
 from fbg.model.sequential import (
     FEWEST_SEQUENCES,
     compress_sequentially,
@@ -280,16 +280,18 @@ def _read_and_compress(
     if dtype in QUANTIZED and options.smooth:
         sequential = is_sequential(unpacked, dtype, options.texts is not None)
         rounds = options.texts is not None or is_small(unpacked)  # int8 weights by Gram matrices
-        source = "synthetic tokens" if options.texts is None else "texts"
-        if sequential:
-            method += SEQUENTIAL.format(source)
-        else:
-            method += (CALIBRATED if rounds else SMOOTHED).format(source)
-        if options.texts is None:
+        if options.texts is not None:
+            source = "texts"
+            sequences = _calibration(tokenizer(options.texts), config.vocab_size)
+        elif sequential or rounds:
+            source = "synthetic tokens"
             count = sequences_within_budget(unpacked) if sequential else FEWEST_SEQUENCES
             sequences = typical_sequences(config, tokenizer, unpacked.embeddings.word, count)
         else:
-            sequences = _calibration(tokenizer(options.texts), config.vocab_size)
+            source = "random token ids"
+            sequences = random_sequences(config, tokenizer.frame)
+        kind = SEQUENTIAL if sequential else CALIBRATED if rounds else SMOOTHED
+        method += kind.format(source)
         if not sequential:
             inputs = observe(unpacked, sequences, threads, rounds, progress)
     if adapter is not None:
