@@ -217,7 +217,8 @@ def _best_answers(model: Any, tokenizer: Any) -> list[dict[str, Any]]:
             if hasattr(result, "start_logits"):
                 result = torch.stack([result.start_logits, result.end_logits], -1)
             inside = torch.tensor([part == 1 for part in window.sequence_ids])
-            logits = torch.where(inside[:, None], result[0], -10000.0)
+            cls = torch.tensor(window.ids) == tokenizer.cls_token_id  # takes part in the softmax
+            logits = torch.where((inside | cls)[:, None], result[0], -10000.0)
             start, end = torch.softmax(logits, 0).T
             scores = torch.triu(start[:, None] * end).tril(14) * inside[:, None] * inside
             # Of the best spans, those that are the same words are one answer.

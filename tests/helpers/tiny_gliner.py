@@ -1,5 +1,11 @@
-"""Tiny random GLiNER models: their settings, what they are asked, and their files."""
+"""Tiny random GLiNER models: their settings, what they are asked, and their files.
 
+The package gliner says what it finds: scripts/golden_gliner.py stores it in
+tests/data/tiny_gliner.npz, and checks what tensors are called here.
+"""
+
+import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -9,11 +15,17 @@ from tokenizers import Tokenizer, pre_tokenizers
 from tokenizers.models import Unigram
 from tokenizers.processors import TemplateProcessing
 
+from helpers.minilm import arrays
 from helpers.tiny_bert import write_json
 from helpers.tiny_models import CHARACTERS, Tensors, random_tensors, tiny_model
 from helpers.tiny_standard import sizes
 
-TOKENS = 6 + 2 + len(CHARACTERS)
+SPECIAL = ["[CLS]", "[PAD]", "[SEP]", "[UNK]"]
+# gliner adds these, in this order, to a tokenizer: where class_token_index is -1, it takes the last
+# token but one for the marker of labels.
+ADDED = ["[FLERT]", "<<ENT>>", "<<SEP>>"]
+TOKENS = len(SPECIAL) + 2 + len(CHARACTERS) + len(ADDED)
+MARKER = TOKENS - 2
 ENCODER = {
     "model_type": "deberta-v2",
     **sizes(36, 3, 2, 256),
@@ -51,7 +63,7 @@ CONFIGS: dict[str, dict[str, Any]] = {
         "max_width": 4,
         "num_rnn_layers": 1,
         "embed_ent_token": True,
-        "class_token_index": 5,
+        "class_token_index": MARKER,
     },
     "bare": {
         **COMMON,
@@ -67,7 +79,7 @@ CONFIGS: dict[str, dict[str, Any]] = {
         "max_width": 12,
         "num_rnn_layers": 2,
         "embed_ent_token": True,
-        "class_token_index": 5,
+        "class_token_index": MARKER,
     },
 }
 LABELS = ["person", "a place", "x-1"]
@@ -77,24 +89,24 @@ TEXTS = [
     "zebra 42! over the hill; again and-again in one_place",
     "the river runs by the bridge " * 5,
 ]
+THRESHOLDS = (0.3, 0.5, 0.6)
 
 
 def tokenizer() -> Tokenizer:
-    special = ["[CLS]", "[PAD]", "[SEP]", "[UNK]"]
-    markers = ["<<SEP>>", "<<ENT>>"]
-    pieces = [(token, 0.0) for token in (*special, *markers)]
+    pieces = [(token, 0.0) for token in SPECIAL]
     pieces += [("▁", -2.0), ("▁the", -2.5), *((token, -3.0) for token in CHARACTERS)]
+    pieces += [(token, 0.0) for token in ADDED]
     result = Tokenizer(Unigram(pieces, unk_id=3))
     result.pre_tokenizer = pre_tokenizers.Metaspace()
-    result.add_special_tokens([*special, *markers])
+    result.add_special_tokens([*SPECIAL, *ADDED])
     result.post_processor = TemplateProcessing(
         single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 0), ("[SEP]", 2)]
     )
     return result
 
 
-# Of weights with which some spans score more than a threshold, and others less.
-SEEDS = {"published": 3, "bare": 2, "deep": 3}
+# Of weights with which spans of several labels score more than a threshold, and others less.
+SEEDS = {"published": 14, "bare": 28, "deep": 10}
 
 
 def tensors(name: str) -> Tensors:
@@ -137,6 +149,13 @@ def shapes(name: str) -> dict[str, tuple[int, ...]]:
     projection("span_rep_layer.span_rep_layer.out_project", 2 * hidden)
     projection("prompt_rep_layer", hidden)
     return result
+
+
+@cache
+def golden() -> dict[str, dict[str, Any]]:
+    """For each of CONFIGS "found": by threshold the entities of each of TEXTS."""
+    found: dict[str, dict[str, Any]] = json.loads(str(arrays("tiny_gliner")["models"]))
+    return found
 
 
 def write_model(directory: Path, name: str, **changes: Any) -> Path:

@@ -48,8 +48,6 @@ LATER = ("gte", "nomic_bert", "jina_embeddings_v3", "eurobert", "gemma3_text")
 HUB = ("new", "xlm-roberta-flash")
 
 UNHEADED = {
-    ("gte", "ForQuestionAnswering"),
-    ("jina_embeddings_v3", "ForQuestionAnswering"),
     ("nomic_bert", "ForQuestionAnswering"),
     ("eurobert", "ForQuestionAnswering"),
     *(("gemma3_text", kind) for kind in KINDS if kind != "ForSequenceClassification"),

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from helpers.task_checks import Load, assert_same, of_kind
-from helpers.tiny_tasks import CONTEXTS, QUESTIONS, golden
+from helpers.tiny_tasks import CONTEXTS, LATER, MODELS, QUESTIONS, golden
 
 KIND = "ForQuestionAnswering"
 
@@ -15,6 +15,8 @@ def test_answer_agrees_with_transformers(load: Load, name: str) -> None:
     model, wanted = load(name), golden()[name]
     assert_same(model.answer(QUESTIONS, CONTEXTS), wanted["best"])
     assert_same(model.answer(QUESTIONS[0], CONTEXTS[0]), wanted["best"][0])
+    if MODELS[name][0] in LATER:  # transformers has no pipeline for them: the best answers are all
+        return
     several = model.answer(QUESTIONS, CONTEXTS, top_k=4, max_answer_len=5)
     assert_same(several, wanted["several"])
     windows = model.answer(QUESTIONS, CONTEXTS, top_k=3, max_seq_len=40, doc_stride=7)

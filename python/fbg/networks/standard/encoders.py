@@ -189,7 +189,11 @@ NOMIC_HEADS = {**CLASSIFIERS, "ForMaskedLM": PREDICTIONS}
 
 def _gte_heads(norm: str) -> dict[str, HeadNames]:
     masked = HeadNames("lm_head.decoder", dense="lm_head.dense", activation="gelu", norm=norm)
-    return {**CLASSIFIERS, "ForMaskedLM": masked}
+    return {
+        **CLASSIFIERS,
+        "ForQuestionAnswering": HeadNames("qa_outputs"),
+        "ForMaskedLM": masked,
+    }
 
 
 FAMILIES = (

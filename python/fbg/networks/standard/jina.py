@@ -114,7 +114,6 @@ def _third(
 
 
 ANCHOR = f"{WORD}.weight"
-HEADS = {kind: names for kind, names in ROBERTA_HEADS.items() if kind != "ForQuestionAnswering"}
 FAMILIES = (
     Family("jina_bert", Standard, _read_v2, ANCHOR, BERT_HEADS, positions=("alibi",)),
     Family(
@@ -122,7 +121,7 @@ FAMILIES = (
         Standard,
         _read_v3,
         ANCHOR,
-        HEADS,
+        ROBERTA_HEADS,
         positions=("rotary", "absolute"),
     ),
     Family(
@@ -130,7 +129,7 @@ FAMILIES = (
         Standard,
         _read_hub,
         ANCHOR,
-        HEADS,
+        ROBERTA_HEADS,
         positions=("absolute", "rotary"),
     ),
 )

@@ -1,0 +1,62 @@
+"""Make tests/data/tiny_gliner.npz with the package gliner, of the models of tiny_gliner.py.
+
+    pip install torch==2.13.0 transformers gliner==0.2.29 ml_dtypes
+    python scripts/golden_gliner.py
+
+One array, "models", of JSON: for each model
+
+    found     for each threshold and text the entities, as `predict_entities` returns them
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from gliner import GLiNER
+from gliner.config import UniEncoderSpanConfig
+from gliner.modeling.base import UniEncoderSpanModel
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests"))
+from helpers import tiny_gliner  # noqa: E402
+
+
+def results(name: str) -> dict[str, Any]:
+    config = json.loads(json.dumps(tiny_gliner.CONFIGS[name]))
+    state = UniEncoderSpanModel(UniEncoderSpanConfig(**config)).state_dict()
+    shapes = {key: tuple(t.shape) for key, t in state.items() if t.dtype == torch.float32}
+    assert list(shapes.items()) == list(tiny_gliner.shapes(name).items())
+    with tempfile.TemporaryDirectory() as directory:
+        path = tiny_gliner.write_model(Path(directory), name)
+        model = GLiNER.from_pretrained(str(path), local_files_only=True).eval()
+        loaded = model.model.state_dict()
+        wanted = tiny_gliner.tensors(name)
+        for key, tensor in wanted.items():
+            np.testing.assert_array_equal(loaded[key].numpy(), tensor, err_msg=key)
+    found = {}
+    for threshold in tiny_gliner.THRESHOLDS:
+        with torch.inference_mode():
+            found[str(threshold)] = [
+                model.predict_entities(text, tiny_gliner.LABELS, threshold=threshold)
+                for text in tiny_gliner.TEXTS
+            ]
+    print({key: [len(entities) for entities in texts] for key, texts in found.items()})
+    return {"found": found}
+
+
+def main() -> None:
+    torch.set_num_threads(1)
+    models = {name: results(name) for name in tiny_gliner.CONFIGS}
+    path = ROOT / "tests" / "data" / "tiny_gliner.npz"
+    np.savez_compressed(path, models=np.array(json.dumps(models)))
+    print(f"{path.name}: {path.stat().st_size / 1e3:.0f} kB")
+
+
+if __name__ == "__main__":
+    main()
