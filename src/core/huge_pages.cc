@@ -1,6 +1,6 @@
 // Regions of address space that are cut into blocks: the first that is large enough, from its
 // beginning. What is free is listed in itself, in the order of addresses, so that giving memory
-// back needs none. A region without a block is unmapped.
+// back needs none. Regions without a block are unmapped, all but one.
 #include "core/huge_pages.h"
 
 #include <pthread.h>
@@ -124,7 +124,9 @@ void release(std::byte* data, std::size_t bytes) noexcept {
   const auto region =
       std::ranges::find_if(p.regions, [&](const Region& r) { return r.holds(data); });
   region->give_back(data, bytes);
-  if (!region->is_empty()) return;
+  // One empty region stays: buffers that come and go would map it anew each time.
+  const auto empty = [](const Region& r) { return r.is_empty(); };
+  if (!region->is_empty() || std::ranges::count_if(p.regions, empty) == 1) return;
   region->unmap();
   p.regions.erase(region);
 }

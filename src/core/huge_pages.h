@@ -8,6 +8,15 @@
 
 namespace fbg::huge_pages {
 
+// Sanitizers must see the end of each buffer, so that none are shared.
+#if defined(__SANITIZE_ADDRESS__)
+inline constexpr bool kShares = false;
+#elif defined(__has_feature)
+inline constexpr bool kShares = !__has_feature(address_sanitizer);
+#else
+inline constexpr bool kShares = true;
+#endif
+
 // Smaller buffers are not worth it.
 inline constexpr std::size_t kSmallest = std::size_t{64} << 10;
 

@@ -22,18 +22,9 @@ constexpr std::size_t kHugePage = std::size_t{2} << 20;
 constexpr std::size_t kHugePageThreshold = 2 * kHugePage;
 constexpr std::size_t kMaxBytes = PTRDIFF_MAX - kHugePage;  // leaves room to round up
 
-// Sanitizers must see the end of each buffer.
-#if defined(__SANITIZE_ADDRESS__)
-constexpr bool kShares = false;
-#elif defined(__has_feature)
-constexpr bool kShares = !__has_feature(address_sanitizer);
-#else
-constexpr bool kShares = true;
-#endif
-
 // Whether a buffer shares its huge pages with others.
 constexpr bool is_shared(std::size_t bytes) {
-  return kShares && bytes >= huge_pages::kSmallest && bytes < kHugePageThreshold;
+  return huge_pages::kShares && bytes >= huge_pages::kSmallest && bytes < kHugePageThreshold;
 }
 
 constexpr std::size_t round_up(std::size_t bytes, std::size_t alignment) {
