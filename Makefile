@@ -55,7 +55,7 @@ test: lint
 	$(BIN)/cmake --build $(BUILD)
 	$(BIN)/ctest --test-dir $(BUILD) --output-on-failure --no-tests=error
 	$(BIN)/python -m pytest
-	test $$(uname -m) != x86_64 || $(INSTRUCTION_MUTANTS) --count 100
+	test $$(uname -m) != x86_64 || $(INSTRUCTION_MUTANTS) --count 100 --least 80
 	$(EMULATED) tests/gemm tests/plan tests/conv/test_amx.py tests/conv/test_lines.py
 
 # Python tests with AMX in software, which handles SIGILL in the place of faulthandler. On CPUs without
@@ -189,6 +189,7 @@ SEED ?= 1
 INSTRUCTION_MUTANTS := $(BIN)/python scripts/instruction_mutants.py $(BUILD)/tests/kernel_tester
 
 kernels: $(VENV)/.dev
+	@test $$(uname -m) = x86_64 || { echo "make kernels: of x86-64 only"; exit 1; }
 	$(BIN)/cmake -S . -B $(BUILD) -DFBG_BUILD_TESTS=ON >/dev/null
 	$(BIN)/cmake --build $(BUILD) --target kernel_tester
 	$(BUILD)/tests/kernel_tester --cases $(CASES) --seed $(SEED)

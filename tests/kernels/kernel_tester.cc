@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdio>
@@ -129,7 +130,13 @@ std::string verdict(int status) {
     if (signal == SIGXCPU || signal == SIGKILL) return "timeout";
     return std::string("signal ") + strsignal(signal);
   }
-  return WEXITSTATUS(status) == 0 ? "" : g_shared->problem;
+  const int code = WEXITSTATUS(status);
+  if (code == 0) return "";
+  // A broken kernel may have written to the page that the processes share.
+  g_shared->problem[sizeof g_shared->problem - 1] = 0;
+  std::string problem = g_shared->problem;
+  std::ranges::replace(problem, '\n', ' ');
+  return problem.empty() ? "exit status " + std::to_string(code) : problem;
 }
 
 // Whether all is well.
