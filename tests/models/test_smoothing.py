@@ -2,6 +2,7 @@
 that is closer to float32 without any data.
 """
 
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,6 @@ import fbg
 from fbg.compression.linear import Linear
 from fbg.compression.rounding import damped_gram, round_int8, round_to_gram
 from fbg.compression.smoothing import Inputs
-from fbg.model import sequential
 from fbg.model.compress import compress
 from fbg.model.observe import observe, random_sequences
 from fbg.networks.registry import read_checkpoint, read_config
@@ -184,13 +184,14 @@ def test_descent_after_gptq_never_loses() -> None:
     assert (error(q) <= error(round_to_gram(w, scale, gram, damping=0.3)) * (1 + 1e-5)).all()
 
 
-def test_only_small_networks_are_rounded_by_synthetic_tokens(
-    directory: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert "GPTQ" in fbg.load(directory, dtype="int8")._origin.method
-    monkeypatch.setattr(sequential, "SMALL", 100)
-    large = fbg.load(directory, dtype="int8")._origin.method
-    assert "SmoothQuant" in large and "GPTQ" not in large
+def test_synthetic_tokens_calibrate_on_request(directory: Path) -> None:
+    method = fbg.load(directory, dtype="int8")._origin.method
+    assert "SmoothQuant" in method and "GPTQ" not in method
+    model = fbg.load(directory, dtype="int8", calibrate="synthetic")
+    assert "synthetic tokens" in model._origin.method and "GPTQ" in model._origin.method
+    ids = np.arange(4, 20)[None]
+    again = pickle.loads(pickle.dumps(model)).forward(ids).last_hidden_state
+    np.testing.assert_array_equal(model.forward(ids).last_hidden_state, again)
 
 
 def test_channels_that_are_never_used_do_no_harm() -> None:
@@ -199,6 +200,21 @@ def test_channels_that_are_never_used_do_no_harm() -> None:
     gram = np.diag(np.array([0, 4, 0], np.float32))
     np.testing.assert_array_equal(round_to_gram(w, scale, gram), np.rint(w / scale))
     np.testing.assert_array_equal(round_to_gram(w, scale, 0 * gram), np.rint(w / scale))
+
+
+def test_a_gram_matrix_that_overflows_does_not_guide_the_rounding(
+    directory: Path, unpacked: Transformer, inputs: dict[str, Inputs]
+) -> None:
+    gram = np.full((2, 2), np.inf, np.float32)
+    with np.errstate(all="ignore"), pytest.raises(np.linalg.LinAlgError, match="not finite"):
+        round_to_gram(np.ones((2, 1), np.float32), np.ones(1, np.float32), gram)
+    huge = {
+        name: Inputs(i.squares, np.full_like(i.gram, 3e38), i.rows) for name, i in inputs.items()
+    }
+    plain = {name: Inputs(i.squares, None, i.rows) for name, i in inputs.items()}
+    rounded = [linears(compress(unpacked, "int8", {}, 1, given)) for given in (huge, plain)]
+    for name, linear in rounded[0].items():
+        np.testing.assert_array_equal(linear.packed.unpack(), rounded[1][name].packed.unpack())
 
 
 def test_smoothing_is_the_default_and_always_gives_the_same(directory: Path) -> None:
@@ -242,6 +258,8 @@ def test_smooth_is_closer_than_plain_and_calibrated_closer_still() -> None:
 
     plain, smooth = mean(smooth=False), mean()
     calibrated = mean(calibrate=TEXTS[::2])
-    assert 1 - smooth < 0.7 * (1 - plain)
+    synthetic = mean(calibrate="synthetic")
+    assert 1 - smooth < 0.8 * (1 - plain)
+    assert 1 - synthetic < 0.7 * (1 - plain)
     assert 1 - calibrated < 0.8 * (1 - smooth)
-    assert smooth > 0.9994 and calibrated > 0.9996
+    assert synthetic > 0.9994 and calibrated > 0.9996

@@ -54,7 +54,9 @@ def longrope(**options: Any) -> dict[str, Any]:
         ("qwen2", longrope(long_factor=2.0), "rope_parameters.long_factor"),
         ("qwen2", longrope(short_factor=[1.0, 1.0, 1.0, 1.0, "1"]), "rope_parameters.short_factor"),
         ("qwen2", longrope(long_factor=[1.0, 1.0, 1.0, 1.0, 0]), "rope_parameters.long_factor"),
+        ("qwen2", longrope(short_factor=[1e-300] * 5), "rope_parameters.short_factor"),
         ("qwen2", longrope(factor=0.5), "rope_parameters.factor"),
+        ("qwen2", longrope(attention_factor=1e300), "rope_parameters.attention_factor"),
         ("qwen2", longrope(attention_factor=-1), "rope_parameters.attention_factor"),
         (
             "qwen2",
@@ -140,6 +142,15 @@ def test_an_unsupported_setting_is_named(
 ) -> None:
     with pytest.raises(fbg.ModelError, match=rf"config\.json: {key} must be"):
         fbg.load(write(tmp_path, name, **changes))
+
+
+def test_longrope_must_be_that_of_all_layers(tmp_path: Path) -> None:
+    rope = dict(tiny_model("gemma3_text").config["rope_parameters"])
+    size = tiny_model("gemma3_text").config["head_dim"] // 2
+    lists = {"short_factor": [1.0] * size, "long_factor": [2.0] * size}
+    rope["full_attention"] = {"rope_theta": 50.0, "rope_type": "longrope", **lists}
+    with pytest.raises(fbg.ModelError, match="rope_parameters must be longrope in all kinds"):
+        fbg.load(write(tmp_path, "gemma3_text", rope_parameters=rope))
 
 
 @pytest.mark.parametrize(

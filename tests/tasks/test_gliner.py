@@ -11,7 +11,7 @@ from safetensors.numpy import load_file, save_file
 import fbg
 from fbg.networks.gliner import GLINER, KNOWN
 from fbg.tasks.label_spans import best_spans
-from helpers.tiny_gliner import CONFIGS, LABELS, TEXTS, tokenizer, write_model
+from helpers.tiny_gliner import CONFIGS, LABELS, MARKER, TEXTS, tokenizer, write_model
 from helpers.torch_files import write_torch_file
 
 Array = np.ndarray[Any, Any]
@@ -204,7 +204,7 @@ def test_a_tokenizer_without_the_marker_is_named(tmp_path: Path) -> None:
     with pytest.raises(fbg.ModelError, match=r"tokenizer\.json: must have the token <<LABEL>>"):
         model.ner("a", labels=["b"])
     model = fbg.load(write_model(tmp_path / "b", "published", class_token_index=7))
-    with pytest.raises(fbg.ModelError, match=r"<<ENT>> with the id 7, got 5"):
+    with pytest.raises(fbg.ModelError, match=rf"<<ENT>> with the id 7, got {MARKER}"):
         model.ner("a", labels=["b"])
 
 
@@ -238,3 +238,14 @@ def test_the_files_are_those_that_gliner_writes(tmp_path: Path) -> None:
     config = json.loads((write_model(tmp_path, "published") / GLINER).read_text())
     assert config["encoder_config"]["model_type"] == "deberta-v2"
     assert tokenizer().token_to_id("<<ENT>>") == config["class_token_index"]
+
+
+def test_labels_must_not_hold_the_marks_of_labels(tmp_path: Path) -> None:
+    model = fbg.load(write_model(tmp_path, "published"))
+    with pytest.raises(ValueError, match="ner: labels must not hold '<<ENT>>', got 'a <<ENT>>"):
+        model.ner("Ada lives", labels=["a <<ENT>> b", "place"])
+
+
+def test_a_threshold_is_of_gliner_only(load: Any) -> None:
+    with pytest.raises(ValueError, match="ner: threshold must be None without labels"):
+        load("bert-ForTokenClassification").ner("a", threshold=0.5)

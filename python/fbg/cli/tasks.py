@@ -156,7 +156,7 @@ def rerank(
 @click.option("--aggregation", type=click.Choice(STRATEGIES), default="simple", show_default=True)
 @click.option("--labels", "labels", multiple=True, help="What GLiNER is to find; several times.")
 @click.option(
-    "--threshold", type=click.FloatRange(0, 1), default=0.5, show_default=True, help="Of GLiNER."
+    "--threshold", type=click.FloatRange(0, 1), help="Of GLiNER: the least score (default 0.5)."
 )
 def ner(
     model: str,
@@ -166,7 +166,7 @@ def ner(
     source: str | None,
     aggregation: Any,
     labels: tuple[str, ...],
-    threshold: float,
+    threshold: float | None,
 ) -> None:
     """Print the entities of texts: a list for each text.
 

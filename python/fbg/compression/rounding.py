@@ -37,7 +37,7 @@ def round_to_gram(
 
     weight: (K, N). scale: (N,), or (K, N) where it differs from row to row. gram: (K, K), the Gram
     matrix of the data. lowest, highest: the range of q. damping: times the mean of its diagonal,
-    which is added to that.
+    which is added to that. Raises LinAlgError if the Gram matrix overflows.
 
     >>> weight, scale = np.array([[1.4], [2.6]], np.float32), np.ones(1, np.float32)
     >>> round_to_gram(weight, scale, np.eye(2, dtype=np.float32)).tolist()
@@ -49,6 +49,8 @@ def round_to_gram(
     order = np.argsort(-np.diag(h), kind="stable")
     # The lower factor of the matrix in reverse order is R in reverse order.
     backward = order[::-1]
+    if not np.isfinite(h).all():
+        raise np.linalg.LinAlgError("the Gram matrix is not finite")
     root = np.linalg.cholesky(h[np.ix_(backward, backward)])[::-1, ::-1]
     shares = (root / np.diag(root)).astype(np.float32)  # R_ji / R_ii
 

@@ -16,6 +16,7 @@ layer are divided instead. The size of x_k has to be observed first.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -120,12 +121,14 @@ def compress_linears(
         bias = linear.bias
         if bias is not None and divisor is not None:
             bias = bias / divisor
-        gram = None if rows is None else observed[name].gram
-        if rows is not None and gram is not None and np.isfinite(gram).all():  # it may overflow
+        gram, native = None if rows is None else observed[name].gram, None
+        if rows is not None and gram is not None:
             smooth = weight.read(divisor) * rows[:, None]
             inverse = np.float32(1) / rows
-            native, _ = pack_by_gram(smooth, gram * inverse[:, None] * inverse, dtypes[name])
-        else:
+            # It may overflow.
+            with contextlib.suppress(np.linalg.LinAlgError), np.errstate(all="ignore"):
+                native, _ = pack_by_gram(smooth, gram * inverse[:, None] * inverse, dtypes[name])
+        if native is None:
             native = weight.pack(dtypes[name], num_threads, divisor, rows)
         scale = np.float32(1) / rows if rows is not None and name in factors.scaled else None
         packed[name] = replace(linear, weight=native, bias=bias, channel_scale=scale)

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -30,7 +30,6 @@ from fbg.model.sequential import (
     FEWEST_SEQUENCES,
     compress_sequentially,
     is_sequential,
-    is_small,
     sequences_within_budget,
 )
 from fbg.model.synthetic import typical_sequences
@@ -47,6 +46,7 @@ from fbg.text.tokenization import TextTokenizer
 __all__ = ["load"]
 
 DTYPES = tuple(WEIGHT_LIMITS)
+SYNTHETIC = "synthetic"
 ACTIVATIONS = "activations: one scale and zero point per token, as it is packed"
 METHODS = {
     "int8": f"weights: symmetric, max|w| / 127, one scale per output column; {ACTIVATIONS}",
@@ -67,7 +67,7 @@ def load(
     num_threads: int | None = None,
     *,
     smooth: bool = True,
-    calibrate: Sequence[Any] | None = None,
+    calibrate: Sequence[Any] | Literal["synthetic"] | None = None,
     higher_precision: HigherPrecision = (),
     adapter: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
@@ -88,11 +88,11 @@ def load(
     num_threads: that of every call; None follows `fbg.set_num_threads`.
     smooth: whether "int8" and "int4" equalize the input channels of linear layers before they round
         the weights (SmoothQuant, arXiv:2211.10438), as observed on token ids that are always the
-        same. By those, "int8" weights of small networks are also rounded so that their errors
-        cancel, and each layer of "int4" makes up for the errors of the layers before it.
+        same. On those, each layer of "int4" also makes up for the errors of the layers before it.
     calibrate: about 100 texts similar to those that the model will process, with "int8" or "int4".
         Channels are observed on them, and weights are rounded so that their errors cancel (GPTQ,
-        arXiv:2210.17323). This is more accurate, and takes seconds.
+        arXiv:2210.17323). This is more accurate, and takes seconds. "synthetic": on sequences of
+        tokens that resemble text, which are always the same; takes seconds, too, and needs no data.
     higher_precision: patterns of names of linear layers that compute in "bfloat16", such as
         ["layers.0.*"], or a dtype for each pattern, such as {"layers.11.output": "float32"}.
         `fbg compare --sensitivity` proposes some. Of an ONNX file: nodes that compute in float32.
@@ -126,14 +126,15 @@ def load(
 
 @dataclass(frozen=True)
 class _Options:
-    """Checked arguments of `load`. texts: to calibrate on. patterns: of higher precision.
-    adapter: its name or its path.
+    """Checked arguments of `load`. texts: to calibrate on; synthetic: instead on synthetic tokens.
+    patterns: of higher precision. adapter: its name or its path.
     """
 
     dtype: str | None
     num_threads: int | None
     smooth: bool
     texts: list[str] | None
+    synthetic: bool
     patterns: dict[str, str]
     adapter: str | None
 
@@ -145,7 +146,7 @@ class _Options:
             dtype,
             self.num_threads,
             smooth=self.smooth,
-            calibrate=self.texts,
+            calibrate=SYNTHETIC if self.synthetic else self.texts,
             higher_precision=self.patterns,
             adapter=None if adapter is None else adapter.lasting_name,
         )
@@ -155,7 +156,7 @@ def _checked_options(
     dtype: str | None,
     num_threads: int | None,
     smooth: bool,
-    calibrate: Sequence[str] | None,
+    calibrate: Sequence[str] | str | None,
     higher_precision: HigherPrecision,
     adapter: object,
 ) -> _Options:
@@ -163,12 +164,16 @@ def _checked_options(
         raise ValueError(f"load: dtype must be one of {', '.join(DTYPES)} or None, got {dtype!r}")
     if num_threads is not None:
         num_threads = require_integer(num_threads, "load: num_threads", 1, _fbg.MAX_THREADS)
-    texts = None if calibrate is None else _checked_texts(calibrate, dtype, smooth)
+    synthetic = isinstance(calibrate, str) and calibrate == SYNTHETIC
+    if calibrate is not None and (dtype not in QUANTIZED or not smooth):
+        raise ValueError("load: calibrate requires dtype='int8' or 'int4' and smooth=True")
+    texts = None if calibrate is None or synthetic else _checked_texts(calibrate)
     if adapter is not None and not isinstance(adapter, (str, os.PathLike)):
         got = type(adapter).__name__
         raise TypeError(f"load: adapter must be a name, a path or None, got {got}")
     named = None if adapter is None else str(os.fspath(adapter))
-    return _Options(dtype, num_threads, smooth, texts, read_patterns(higher_precision), named)
+    patterns = read_patterns(higher_precision)
+    return _Options(dtype, num_threads, smooth, texts, synthetic, patterns, named)
 
 
 def _load_directory(name: str, path: str, options: _Options, progress: Progress | None) -> Model:
@@ -279,7 +284,7 @@ def _read_and_compress(
     inputs, sequences = None, []
     if dtype in QUANTIZED and options.smooth:
         sequential = is_sequential(unpacked, dtype, options.texts is not None)
-        rounds = options.texts is not None or is_small(unpacked)  # int8 weights by Gram matrices
+        rounds = options.synthetic or options.texts is not None  # int8 weights by Gram matrices
         if options.texts is not None:
             source = "texts"
             sequences = _calibration(tokenizer(options.texts), config.vocab_size)
@@ -314,9 +319,7 @@ def _calibration(
     return sequences
 
 
-def _checked_texts(calibrate: object, dtype: str | None, smooth: bool) -> list[str]:
-    if dtype not in QUANTIZED or not smooth:
-        raise ValueError("load: calibrate requires dtype='int8' or 'int4' and smooth=True")
+def _checked_texts(calibrate: object) -> list[str]:
     texts = require_texts("load: calibrate", calibrate, several=True)
     if not any(text.strip() for text in texts):
         raise ValueError("load: calibrate must hold at least one text that is not empty")

@@ -28,7 +28,6 @@ __all__ = [
     "MOST_TOKENS",
     "compress_sequentially",
     "is_sequential",
-    "is_small",
     "sequences_within_budget",
 ]
 
@@ -43,7 +42,6 @@ MOST_TOKENS = 16384
 RIDGE, RIDGES = 0.5, {"int8": 30.0}
 # Sequences of synthetic tokens, times weights; and the limits of their number.
 BUDGET = 7e9
-SMALL = 12e6  # weights of linear layers: all-MiniLM-L6-v2 has 10.6 million
 FEWEST_SEQUENCES, MOST_SEQUENCES = 40, 640
 
 
@@ -60,11 +58,6 @@ def sequences_within_budget(transformer: Transformer) -> int:
     """Return how many sequences of synthetic tokens take seconds, and not minutes, to observe."""
     budget = BUDGET / max(_weights(transformer), 1)
     return int(np.clip(budget, FEWEST_SEQUENCES, MOST_SEQUENCES))
-
-
-def is_small(transformer: Transformer) -> bool:
-    """Whether GPTQ takes no more than a few seconds for a network."""
-    return _weights(transformer) <= SMALL
 
 
 def _weights(transformer: Transformer) -> int:

@@ -147,7 +147,7 @@ def read_gliner(path: Path, read: Callable[[Settings], EncoderConfig]) -> Encode
         hidden,
         layers,
         width,
-        settings.size("max_len", 384),
+        min(settings.size("max_len", 384), MAX_TOKENS),
         marker or "<<ENT>>",
         separator or "<<SEP>>",
         None if number in (None, -1) else settings.size("class_token_index", at_least=0),

@@ -106,12 +106,13 @@ def read_head(
     width = width if masked else config.hidden_size
     field = "head.decoder_bias" if masked else "head.output.bias"
     bias = (field, names.output_bias)
-    if source.rows(*bias) is None:
-        bias = (field, f"{names.output}.bias")
+    other = (field, f"{names.output}.bias")
+    if source.rows(*bias) is None and source.rows(*other) is not None:
+        bias = other
     own = [bias, ("head.output.weight", f"{names.output}.weight")]
     own += [("head.dense.weight", f"{names.dense}.weight")] if names.dense else []
     # A decoder that is tied and nothing else has no tensors of its own.
-    bare = masked and config.tasks.tied and names.dense is None
+    bare = source.is_checkpoint and masked and config.tasks.tied and names.dense is None
     if not bare and all(source.rows(*tensor) is None for tensor in own):
         return None
     if names.pooled and not has_pooler:

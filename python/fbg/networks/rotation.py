@@ -181,8 +181,9 @@ def _read_long(settings: Settings, given: Settings, rotation: Rotation, length: 
         factors, count = given.get(name), rotation.size // 2
         if not isinstance(factors, list) or len(factors) != count:
             raise given.error(name, f"a list of {count} numbers, half of the size that is turned")
-        if not all(type(x) in (int, float) and 0 < x <= MAX_FACTOR for x in factors):
-            raise given.error(name, f"a list of numbers of more than 0 and at most {MAX_FACTOR:g}")
+        least = 1 / MAX_FACTOR
+        if not all(type(x) in (int, float) and least <= x <= MAX_FACTOR for x in factors):
+            raise given.error(name, f"a list of numbers from {least:g} to {MAX_FACTOR:g}")
         lists.append(tuple(float(x) for x in factors))
     factor = length / original
     if given.get("factor") is not None:
@@ -191,11 +192,18 @@ def _read_long(settings: Settings, given: Settings, rotation: Rotation, length: 
             raise given.error("factor", f"from 1 to {MAX_FACTOR:g}")
     magnitude = 1.0 if factor <= 1 else math.sqrt(1 + math.log(factor) / math.log(original))
     if given.get("attention_factor") is not None:
-        magnitude = given.number("attention_factor", default=1)
+        magnitude = _attention_factor(given)
     short, long = lists
     return replace(
         rotation, factor=factor, original=original, magnitude=magnitude, short=short, long=long
     )
+
+
+def _attention_factor(given: Settings) -> float:
+    value = given.number("attention_factor", default=1)
+    if not 0 < value <= MAX_FACTOR:
+        raise given.error("attention_factor", f"more than 0 and at most {MAX_FACTOR:g}")
+    return value
 
 
 def _magnitude(given: Settings, factor: float) -> float:
@@ -205,7 +213,7 @@ def _magnitude(given: Settings, factor: float) -> float:
         return 1.0 if factor <= 1 else 0.1 * weight * math.log(factor) + 1.0
 
     if given.get("attention_factor") is not None:
-        return given.number("attention_factor", default=1)
+        return _attention_factor(given)
     own, all_dims = (
         0.0 if given.get(key) is None else given.number(key, default=0)
         for key in ("mscale", "mscale_all_dim")

@@ -25,7 +25,7 @@ __all__ = ["Found", "SpanScorer", "best_spans", "split_words"]
 Floats = npt.NDArray[np.float32]
 
 WORD = re.compile(r"\w+(?:[-_]\w+)*|\S")
-BLOCK = 64  # first words of spans that are scored at a time; bounds memory
+BLOCK = 1024  # spans that are scored at a time, if no word begins more; bounds memory
 
 Found = tuple[float, int, int, int]  # score, first and last word, label
 
@@ -94,6 +94,7 @@ class SpanScorer:
         self._lstm = [(_Lstm(one, False), _Lstm(other, True)) for one, other in pairs]
         self._start, self._end = _Projection(head.start), _Projection(head.end)
         self._label, self._output = _Projection(head.label), head.output
+        self._second = _packed(head.output.second.T)
         half = head.output.first.shape[1] // 2
         self._halves = (_packed(head.output.first[:, :half]), _packed(head.output.first[:, half:]))
 
@@ -113,7 +114,7 @@ class SpanScorer:
             words = np.concatenate(parts, axis=1)
         prompts, output = self._label(labels, threads), self._output
         scored = PackedB(
-            linear(prompts, _packed(output.second.T), None, None, threads),
+            linear(prompts, self._second, None, None, threads),
             transpose=True,
             dtype="float32",
         )
@@ -123,9 +124,10 @@ class SpanScorer:
             for part, half in zip((self._start, self._end), self._halves, strict=True)
         )
         starts += output.first_bias
-        widths = np.arange(self._width)
-        for first in range(0, len(words), BLOCK):
-            begin = np.arange(first, min(first + BLOCK, len(words)))
+        widths = np.arange(min(self._width, len(words)))
+        block = max(BLOCK // len(widths), 1) if len(widths) else 1
+        for first in range(0, len(words), block):
+            begin = np.arange(first, min(first + block, len(words)))
             last = begin[:, None] + widths
             span, inside = np.minimum(last, len(words) - 1), last < len(words)
             wide = np.maximum(starts[begin][:, None] + ends[span], 0)

@@ -31,6 +31,8 @@ __all__ = ["NerMethods", "ner_steps"]
 Floats = npt.NDArray[np.float32]
 Grouped = Literal["simple", "first", "average", "max"]
 
+THRESHOLD = 0.5  # of GLiNER
+
 
 class NerMethods:
     """The method of `Model` for architectures that end in ForTokenClassification."""
@@ -47,7 +49,7 @@ class NerMethods:
         truncation: bool = ...,
         stride: int | None = ...,
         labels: Iterable[str] | None = ...,
-        threshold: float = ...,
+        threshold: float | None = ...,
     ) -> list[Entity]: ...
 
     @overload
@@ -60,7 +62,7 @@ class NerMethods:
         truncation: bool = ...,
         stride: int | None = ...,
         labels: Iterable[str] | None = ...,
-        threshold: float = ...,
+        threshold: float | None = ...,
     ) -> list[list[Entity]]: ...
 
     @overload
@@ -92,7 +94,7 @@ class NerMethods:
         truncation: bool = True,
         stride: int | None = None,
         labels: Iterable[str] | None = None,
-        threshold: float = 0.5,
+        threshold: float | None = None,
     ) -> list[Any]:
         """Find named entities, or other spans that a token classifier was trained to find; with
         GLiNER those of any labels.
@@ -112,8 +114,8 @@ class NerMethods:
             be combined with aggregation_strategy="none".
         labels: of GLiNER, and only there: what to find, such as ["person", "place"]. Of the other
             arguments, it takes batch_size, truncation and threshold.
-        threshold: of GLiNER: spans with a higher score are entities, unless they overlap better
-            ones.
+        threshold: of GLiNER, and only there: spans with a higher score are entities, unless they
+            overlap better ones. None: 0.5.
 
         Returns for a str a list of dicts with the keys "entity_group", "score", "word", "start" and
         "end", where text[start:end] is the entity; with "none", the keys "entity" and "index" (of
@@ -146,16 +148,25 @@ def ner_steps(
     truncation: bool = True,
     stride: int | None = None,
     labels: Iterable[str] | None = None,
-    threshold: float = 0.5,
+    threshold: float | None = None,
 ) -> Steps[list[Any]]:
     """`Model.ner` as a task for whoever drives it."""
     if context.span_scorer is not None:
         require_defaults(aggregation_strategy, ignore_labels, stride)
         return (
-            yield from labelled_steps(context, texts, labels, threshold, batch_size, truncation)
+            yield from labelled_steps(
+                context,
+                texts,
+                labels,
+                THRESHOLD if threshold is None else threshold,
+                batch_size,
+                truncation,
+            )
         )
     if labels is not None:
         raise ValueError("ner: labels must be None: the model has labels of its own")
+    if threshold is not None:
+        raise ValueError(f"ner: threshold must be None without labels, got {threshold!r:.200}")
     call = TaskCall(context, "ner", "texts", batch_size, truncation)
     strategy = require_choice("ner: aggregation_strategy", aggregation_strategy, AGGREGATIONS)
     reader = _EntityReader(call, strategy, require_texts("ner: ignore_labels", ignore_labels))

@@ -28,7 +28,8 @@ def require_defaults(strategy: object, ignored: object, stride: object) -> None:
         ("ignore_labels", ignored, ("O",)),
         ("stride", stride, None),
     ):
-        if value != default:
+        given = tuple(value) if isinstance(value, (list, tuple)) else value
+        if type(given) is not type(default) or given != default:
             raise ValueError(f"ner: {name} must be {default!r} with GLiNER, got {value!r}")
 
 
@@ -73,6 +74,10 @@ class _Reader:
         self._context, self._spans, self._labels = context, spans, labels
         self._scorer: SpanScorer = scorer
         self._truncation = truncation
+        for label in labels:
+            for mark in (spans.marker, spans.separator):
+                if mark in label:
+                    raise ValueError(f"ner: labels must not hold {mark!r}, got {label!r:.200}")
         marked = [part for label in labels for part in (spans.marker, label)]
         self._prompt = [*marked, spans.separator]
         marker = context.tokenizer.token_id(spans.marker)
@@ -117,6 +122,8 @@ class _Reader:
         words = encoded.words - len(self._prompt)
         new = np.diff(words, prepend=np.int32(-len(self._prompt) - 1)) != 0
         begins = np.flatnonzero(new & (words >= 0))
+        if begins.size == 0 and tokens.size == count and encoded.length == encoded.ids.size:
+            return []  # the tokenizer drops all characters of the text
         if tokens.size < count or begins.size == 0:  # labels alone are longer than the model
             raise ValueError(
                 f"ner: labels leave no room for texts: the model takes "
@@ -147,7 +154,7 @@ def _checked_labels(labels: Iterable[str] | None) -> list[str]:
         raise ValueError("ner: labels must say what to find, got None")
     chosen = require_texts("ner: labels", labels)
     if not chosen or not all(label.strip() for label in chosen):
-        raise ValueError(f"ner: labels must be texts that are not empty, got {chosen!r}")
+        raise ValueError(f"ner: labels must be texts that are not empty, got {chosen!r:.200}")
     if len(set(chosen)) < len(chosen):
         raise ValueError(f"ner: labels must differ, got {chosen!r:.200}")
     return chosen

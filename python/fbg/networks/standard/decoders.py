@@ -120,6 +120,8 @@ def _read_gemma(settings: Settings, *, third: bool) -> StandardConfig:
             raise settings.error("attn_logit_softcapping", "null")
     else:
         rotations = dict.fromkeys((FULL, SLIDING), read_rotation(settings, size, 1e4))
+    if len({rotation.long_from for rotation in rotations.values()}) > 1:
+        raise settings.error("rope_parameters", "longrope in all kinds of layers alike, or in none")
     scale = settings.number("query_pre_attn_scalar", default=256)
     if scale <= 0:
         raise settings.error("query_pre_attn_scalar", "more than 0")
