@@ -36,23 +36,16 @@ SLOT_MOVES = {Mnemonic.MOV, Mnemonic.ADD, Mnemonic.SUB, Mnemonic.CMP, Mnemonic.C
 SLOTS = -1000
 # Sums of integers, which may be added in any order: the first operand is both source and result.
 SUMS = {Mnemonic.ADD, Mnemonic.SUB, Mnemonic.VPADDD, Mnemonic.VPSUBD, Mnemonic.VPDPBUSD}
-NOPS = {
-    1: "90",
-    2: "6690",
-    3: "0f1f00",
-    4: "0f1f4000",
-    5: "0f1f440000",
-    6: "660f1f440000",
-    7: "0f1f8000000000",
-    8: "0f1f840000000000",
-    9: "660f1f840000000000",
-}
+# By length, from 1 to 9 bytes.
+NOPS = (
+    *("90", "6690", "0f1f00", "0f1f4000", "0f1f440000", "660f1f440000"),
+    *("0f1f8000000000", "0f1f840000000000", "660f1f840000000000"),
+)
 
 
 def nops(count: int) -> bytes:
-    longest = max(NOPS)
-    whole, rest = divmod(count, longest)
-    return bytes.fromhex(NOPS[longest] * whole + NOPS.get(rest, ""))
+    whole, rest = divmod(count, len(NOPS))
+    return bytes.fromhex(NOPS[-1] * whole + (NOPS[rest - 1] if rest else ""))
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ from onnx import helper
 
 import fbg
 from fbg.cli import main
-from fbg.reports.model_report import report
-from fbg.reports.page import Page, Section, Table, printable, write_page
+from fbg.reports.pages.model_report import report
+from fbg.reports.pages.page import Page, Section, Table, printable, write_page
 from helpers import tiny_bert
 from helpers.minilm import minilm_directory
 from helpers.onnx_models import make_model
@@ -173,7 +173,7 @@ def test_names_are_escaped(network: Path, tmp_path: Path) -> None:
 
 def test_names_in_figures_are_text(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    from fbg.reports.figures import bars
+    from fbg.reports.pages.figures import bars
 
     names = [*HOSTILE, "a\0b\x1b[31m\ud800"]
     svg = bars("names", "<label>\0", {"": dict.fromkeys(names, 1.0)}, "ms")

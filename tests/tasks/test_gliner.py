@@ -10,7 +10,7 @@ from safetensors.numpy import load_file, save_file
 
 import fbg
 from fbg.networks.gliner import GLINER, KNOWN
-from fbg.tasks.label_spans import best_spans
+from fbg.tasks.gliner.spans import best_spans
 from helpers.tiny_gliner import CONFIGS, LABELS, MARKER, TEXTS, tokenizer, write_model
 from helpers.torch_files import write_torch_file
 

@@ -38,7 +38,7 @@ ALL_INCLUDES = includes_under("src") + includes_under("include") + includes_unde
 @pytest.mark.parametrize(
     ("pattern", "home"),
     [
-        (re.compile("xbyak/"), ("src/kernels/x64",)),
+        (re.compile("xbyak/"), ("src/kernels/x64", "tests/kernels")),
         (re.compile("xbyak_aarch64"), ("src/kernels/aarch64",)),
         (re.compile("hwy/"), ("src/simd",)),
         (INTRINSICS, ()),

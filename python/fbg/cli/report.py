@@ -19,11 +19,11 @@ from fbg.files import require_replaceable
 from fbg.matmul.weights import WEIGHT_LIMITS
 from fbg.model.load_net import is_net
 from fbg.reports.measuring import Report
-from fbg.reports.model_page import model_page
-from fbg.reports.model_report import report as report_model
-from fbg.reports.net_page import net_page
-from fbg.reports.net_report import net_report
-from fbg.reports.page import Page, write_page
+from fbg.reports.pages.model_page import model_page
+from fbg.reports.pages.model_report import report as report_model
+from fbg.reports.pages.net_page import net_page
+from fbg.reports.pages.net_report import net_report
+from fbg.reports.pages.page import Page, write_page
 from fbg.reports.plots import require_matplotlib
 
 
@@ -112,12 +112,9 @@ def report(
         if is_net(model):
             unfit = {"--tokens": tokens, "--texts": source, "--dtypes": dtypes, "--dtype": dtype}
             require_none(unfit, "ONNX files")
+            parsed = parse_shapes(shapes)
             found = net = net_report(
-                model,
-                shapes=parse_shapes(shapes),
-                inputs=inputs,
-                num_threads=threads,
-                rounds=rounds,
+                model, shapes=parsed, inputs=inputs, num_threads=threads, rounds=rounds
             )
             if out is not None:
                 page = net_page(net, not plain)

@@ -91,8 +91,8 @@ def load(
         same. On those, each layer of "int4" also makes up for the errors of the layers before it.
     calibrate: about 100 texts similar to those that the model will process, with "int8" or "int4".
         Channels are observed on them, and weights are rounded so that their errors cancel (GPTQ,
-        arXiv:2210.17323). This is more accurate, and takes seconds. "synthetic": on sequences of
-        tokens that resemble text, which are always the same; takes seconds, too, and needs no data.
+        arXiv:2210.17323), which is more accurate and takes seconds. "synthetic": tokens that
+        resemble text, always the same ones, take their place.
     higher_precision: patterns of names of linear layers that compute in "bfloat16", such as
         ["layers.0.*"], or a dtype for each pattern, such as {"layers.11.output": "float32"}.
         `fbg compare --sensitivity` proposes some. Of an ONNX file: nodes that compute in float32.
@@ -111,8 +111,7 @@ def load(
     """
     if not isinstance(model, (str, os.PathLike)):
         raise TypeError(f"load: model must be a path or a hub id, got {type(model).__name__}")
-    path = os.fspath(model)
-    if is_net(path):
+    if is_net(path := os.fspath(model)):
         if adapter is not None:
             raise ValueError("load: adapter does not go with ONNX files")
         net_options["higher_precision"] = higher_precision

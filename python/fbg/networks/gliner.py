@@ -1,7 +1,7 @@
 """GLiNER (Zaratiana et al., 2023, arXiv:2311.08526): an encoder reads labels before a text, and a
 span of words is an entity of the label whose vector it is like.
 
-gliner_config.json says what there is. Spans are scored by tasks/label_spans.py; here are their
+gliner_config.json says what there is. Spans are scored by tasks/gliner/spans.py; here are their
 settings and weights, in float32. Variants that score tokens, encode labels by themselves or extract
 relations are refused.
 """

@@ -104,11 +104,7 @@ def read_head(
         return _read_projection(source, config, names)
     masked = kind == "ForMaskedLM"
     width = width if masked else config.hidden_size
-    field = "head.decoder_bias" if masked else "head.output.bias"
-    bias = (field, names.output_bias)
-    other = (field, f"{names.output}.bias")
-    if source.rows(*bias) is None and source.rows(*other) is not None:
-        bias = other
+    bias = _output_bias(source, names, "head.decoder_bias" if masked else "head.output.bias")
     own = [bias, ("head.output.weight", f"{names.output}.weight")]
     own += [("head.dense.weight", f"{names.dense}.weight")] if names.dense else []
     # A decoder that is tied and nothing else has no tensors of its own.
@@ -116,9 +112,8 @@ def read_head(
     if not bare and all(source.rows(*tensor) is None for tensor in own):
         return None
     if names.pooled and not has_pooler:
-        raise ModelError(
-            f"{source.path}: {names.output}.weight requires a pooler, which is missing"
-        )
+        needs = f"{names.output}.weight requires a pooler"
+        raise ModelError(f"{source.path}: {needs}, which is missing")
 
     def biased(field: str, name: str) -> bool:
         return names.biases or source.rows(f"{field}.bias", f"{name}.bias") is not None
@@ -128,12 +123,13 @@ def read_head(
     dense, norm, output, decoder, decoder_bias = None, None, None, None, None
     if names.dense is not None:
         field, has_bias = "head.dense", biased("head.dense", names.dense)
-        hidden = config.hidden_size
         # silu is an activation of gates: what it gates is 1.
         parts: list[str | Part | Kernel | Ones] = [names.dense]
         if activation == "silu":
             parts.append(Ones())
-        dense = source.linear(field, parts, hidden, width, bias=has_bias, dtype="float32")
+        dense = source.linear(
+            field, parts, config.hidden_size, width, bias=has_bias, dtype="float32"
+        )
     if names.norm is not None:
         has_bias = biased("head.norm", names.norm)
         norm = source.norm("head.norm", names.norm, width, config.norm_eps, bias=has_bias)
@@ -143,16 +139,18 @@ def read_head(
         if not config.tasks.tied:
             decoder = source.table("head.decoder", names.output, config.vocab_size, width)
     else:
+        has_bias, count = names.output_biased, len(labels)
         output = source.linear(
-            "head.output",
-            [names.output],
-            width,
-            len(labels),
-            bias=names.output_biased,
-            dtype="float32",
+            "head.output", [names.output], width, count, bias=has_bias, dtype="float32"
         )
     reads = _reads(config, names)
     return Head(kind, reads, labels, activation, dense, norm, output, decoder, decoder_bias)
+
+
+def _output_bias(source: Source, names: HeadNames, field: str) -> tuple[str, str]:
+    """Return the field and the tensor of the last bias, which has one of two names."""
+    bias, other = (field, names.output_bias), (field, f"{names.output}.bias")
+    return other if source.rows(*bias) is None and source.rows(*other) is not None else bias
 
 
 def _read_projection(source: Source, config: EncoderConfig, names: HeadNames) -> Head | None:

@@ -17,8 +17,8 @@ from fbg.networks.heads import Head
 from fbg.networks.transformer import Transformer
 from fbg.runtime.work import Steps, Work
 from fbg.tasks.engines import EmbeddingEngines, HeadEngine
+from fbg.tasks.gliner.spans import SpanScorer
 from fbg.tasks.inputs import SomeText, require_count, text_blocks
-from fbg.tasks.label_spans import SpanScorer
 from fbg.tasks.multi.engines import MultiVectorEngines
 from fbg.tasks.truncation import CutTexts, require_truncation
 from fbg.text.encoded_text import EncodedText

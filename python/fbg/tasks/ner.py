@@ -19,8 +19,8 @@ from fbg.tasks.entities import (
     label_words,
     merge_overlapping,
 )
+from fbg.tasks.gliner.ner import labelled_steps, require_defaults
 from fbg.tasks.inputs import require_choice, require_count, require_texts
-from fbg.tasks.ner_labels import labelled_steps, require_defaults
 from fbg.tasks.results import Entity, TokenEntity
 from fbg.tasks.scores import softmax
 from fbg.text.encoded_text import EncodedText

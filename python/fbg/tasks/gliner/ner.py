@@ -10,8 +10,8 @@ import numpy as np
 from fbg.errors import ModelError
 from fbg.runtime.work import Steps, Work
 from fbg.tasks.context import TaskContext
+from fbg.tasks.gliner.spans import SpanScorer, best_spans, split_words
 from fbg.tasks.inputs import require_count, require_texts, text_blocks
-from fbg.tasks.label_spans import SpanScorer, best_spans, split_words
 from fbg.tasks.results import Entity
 from fbg.tasks.truncation import require_truncation
 from fbg.text.encoded_text import EncodedText

@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from fbg.reports.page import printable
+from fbg.reports.pages.page import printable
 from fbg.reports.plots import draw_embeddings, draw_hidden_states, require_matplotlib
 
 if TYPE_CHECKING:

@@ -1,8 +1,8 @@
 """report: all that the other reports say about a model on this machine, in one result.
 
 Accuracy is that of `compare`, speed that of `bench`, and where the time goes that of `profile`;
-memory and kernels are what `Model.memory_report` and `Model.plan` return. reports/model_page.py
-shows it as a page.
+memory and kernels are what `Model.memory_report` and `Model.plan` return. model_page.py shows it as
+a page.
 """
 
 from __future__ import annotations
@@ -82,15 +82,11 @@ def report(
 
     Raises what `fbg.load` raises, ValueError for arguments that do not fit.
 
-    >>> from fbg.reports.model_report import report
+    >>> from fbg.reports.pages.model_report import report
     >>> print(report("path/to/all-MiniLM-L6-v2", [8, 128]))  # doctest: +SKIP
     """
     rounds = require_integer(rounds, "report: rounds", 1, 10_000)
-    most = fbg._fbg.MAX_THREADS
-    given = (1, fbg.get_num_threads()) if num_threads is None else num_threads
-    counts = [require_integer(n, "report: num_threads", 1, most) for n in dict.fromkeys(given)]
-    if not counts:
-        raise ValueError("report: num_threads must contain at least one count, got none")
+    counts = _checked_counts(num_threads)
     wanted = [dtype, *(dtypes or ())]
     unknown = [name for name in wanted if name is not None and name not in WEIGHT_LIMITS]
     if unknown:
@@ -117,18 +113,17 @@ def report(
     benchmark = bench(model, lengths, num_threads=counts, dtypes=timed, rounds=rounds)
     found = profile(model, lengths, num_threads=counts, dtype=examined, rounds=rounds)
     plans = tuple(loaded.plan(min(length, 1024)) for length in dict.fromkeys(lengths))
-    memory = loaded.memory_report()
-    return ModelReport(
-        str(model),
-        _summary(loaded),
-        machine_facts(),
-        comparison,
-        benchmark,
-        examined,
-        found,
-        memory,
-        plans,
-    )
+    measured = (comparison, benchmark, examined, found, loaded.memory_report(), plans)
+    return ModelReport(str(model), _summary(loaded), machine_facts(), *measured)
+
+
+def _checked_counts(num_threads: Sequence[int] | None) -> list[int]:
+    most = fbg._fbg.MAX_THREADS
+    given = (1, fbg.get_num_threads()) if num_threads is None else num_threads
+    counts = [require_integer(n, "report: num_threads", 1, most) for n in dict.fromkeys(given)]
+    if not counts:
+        raise ValueError("report: num_threads must contain at least one count, got none")
+    return counts
 
 
 def _summary(model: Model) -> dict[str, str]:

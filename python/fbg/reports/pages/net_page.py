@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 
-from fbg.reports import figures
 from fbg.reports.machine import binary_size, describe_machine
 from fbg.reports.net_profiling import NetProfile
-from fbg.reports.net_report import NetReport
-from fbg.reports.page import Figure, Page, Section, Table
+from fbg.reports.pages import figures
+from fbg.reports.pages.net_report import NetReport
+from fbg.reports.pages.page import Figure, Page, Section, Table
 
 __all__ = ["net_page"]
 

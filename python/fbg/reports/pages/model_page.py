@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 
-from fbg.reports import figures
 from fbg.reports.comparison import Comparison, DtypeComparison
 from fbg.reports.machine import binary_size, describe_machine
-from fbg.reports.model_report import ModelReport
-from fbg.reports.page import Figure, Page, Section, Table
+from fbg.reports.pages import figures
+from fbg.reports.pages.model_report import ModelReport
+from fbg.reports.pages.page import Figure, Page, Section, Table
 from fbg.reports.profiling import Part, Profile
 from fbg.runtime.reports import MemoryReport, PlanReport
 

@@ -103,5 +103,5 @@ def _template() -> Template:
     )
     environment.finalize = lambda value: value if isinstance(value, Markup) else printable(value)
     environment.filters["markup"] = Markup
-    source = resources.files("fbg.reports").joinpath("page.html").read_text(encoding="utf-8")
+    source = resources.files("fbg.reports.pages").joinpath("page.html").read_text(encoding="utf-8")
     return environment.from_string(source)

@@ -1,0 +1,1 @@
+"""Entities of labels that the caller names, as GLiNER finds them."""
