@@ -15,7 +15,6 @@
 namespace fbg::huge_pages {
 namespace {
 
-constexpr std::size_t kPage = std::size_t{2} << 20;
 // Address space only: what no block needs is never touched.
 constexpr std::size_t kRegion = 8 * kPage;
 

@@ -17,6 +17,8 @@ inline constexpr bool kShares = !__has_feature(address_sanitizer);
 inline constexpr bool kShares = true;
 #endif
 
+inline constexpr std::size_t kPage = std::size_t{2} << 20;
+
 // Smaller buffers are not worth it.
 inline constexpr std::size_t kSmallest = std::size_t{64} << 10;
 

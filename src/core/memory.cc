@@ -18,9 +18,8 @@
 namespace fbg {
 namespace {
 
-constexpr std::size_t kHugePage = std::size_t{2} << 20;
-constexpr std::size_t kHugePageThreshold = 2 * kHugePage;
-constexpr std::size_t kMaxBytes = PTRDIFF_MAX - kHugePage;  // leaves room to round up
+constexpr std::size_t kHugePageThreshold = 2 * huge_pages::kPage;
+constexpr std::size_t kMaxBytes = PTRDIFF_MAX - huge_pages::kPage;  // leaves room to round up
 
 // Whether a buffer shares its huge pages with others.
 constexpr bool is_shared(std::size_t bytes) {
@@ -43,7 +42,7 @@ std::size_t checked_bytes(std::size_t count, std::size_t element_bytes) {
 AlignedBuffer::AlignedBuffer(std::size_t bytes, Fill fill) {
   if (checked_bytes(bytes, 1) == 0) return;
   const bool huge = bytes >= kHugePageThreshold;
-  const std::size_t alignment = huge ? kHugePage : kCacheLine;
+  const std::size_t alignment = huge ? huge_pages::kPage : kCacheLine;
   // aligned_alloc wants a multiple of the alignment.
   const std::size_t rounded = round_up(bytes, alignment);
   if (is_shared(bytes))

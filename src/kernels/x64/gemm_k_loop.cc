@@ -112,9 +112,9 @@ void GemmCode::advance(int groups) {
   if (groups > 1) add(prefetch_, groups / 2 * 64);
 }
 
-// Brings lines of B that are due later near, of this panel or of those that follow it in memory:
-// from DRAM into the L2 early enough for its latency, of which the buffers of the L1 would hide a
-// part only, and from there into the L1. Tiles that span four panels are as fast without.
+// Prefetches lines of B, of this panel or of those that follow it in memory: far ahead into the L2,
+// because hiding the latency of DRAM takes more lines in flight than the L1 has buffers for, and a
+// little ahead from there into the L1. Tiles that span four panels are as fast without.
 void GemmCode::fetch_b(int offset) {
   const int columns = vectors_ * lanes();
   if (columns > 2 * panel_columns_) return;

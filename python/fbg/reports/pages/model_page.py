@@ -8,13 +8,12 @@ from fbg.reports.comparison import Comparison, DtypeComparison
 from fbg.reports.machine import binary_size, describe_machine
 from fbg.reports.pages import figures
 from fbg.reports.pages.model_report import ModelReport
-from fbg.reports.pages.page import Figure, Page, Section, Table
+from fbg.reports.pages.page import MIB, Figure, Page, Section, Table, threads_text
 from fbg.reports.profiling import Part, Profile
 from fbg.runtime.reports import MemoryReport, PlanReport
 
 __all__ = ["model_page"]
 
-MIB = 2**20
 MEMORY = {
     "packed weights": "packed_weights",
     "embeddings": "embeddings",
@@ -50,9 +49,9 @@ def _highlights(report: ModelReport) -> list[tuple[str, str]]:
     if rows:
         best = max(rows, key=lambda row: row.tokens_per_second)
         tokens = f"tokens per second in {best.dtype}, {best.tokens} at a time"
-        found.append((f"{best.tokens_per_second:,.0f}", f"{tokens}, {_threads(best.threads)}"))
+        found.append((f"{best.tokens_per_second:,.0f}", f"{tokens}, {threads_text(best.threads)}"))
         least = min(rows, key=lambda row: (row.tokens, row.threads))
-        what = f"for {least.tokens} tokens in {least.dtype}, {_threads(least.threads)}"
+        what = f"for {least.tokens} tokens in {least.dtype}, {threads_text(least.threads)}"
         found.append((f"{1e3 * least.median:.2f} ms", what))
     lossy = _lossy(report)
     if lossy is not None:
@@ -109,7 +108,7 @@ def _cosines(found: Comparison) -> Table:
     head += [f"top {found.neighbours} kept", "tokens/s", "× float32", "weights, MiB"]
     return Table(
         f"Embeddings against float32, and the speed of encode with tokenization, "
-        f"{_threads(found.threads)}",
+        f"{threads_text(found.threads)}",
         head,
         rows,
     )
@@ -179,14 +178,14 @@ def _profile(report: ModelReport, plots: bool) -> Section:
     for p in profiles:
         what = f"{_run(p)}: {1e3 * p.seconds:.3f} ms"
         tables += [
-            _parts(f"{what}, by sub-layer", p.sub_layers, True),
-            _parts(f"{what}, by module", p.modules, True),
-            _parts(f"{what}, by layer", p.layers, True),
+            _parts(f"{what}, by sub-layer", p.sub_layers),
+            _parts(f"{what}, by module", p.modules),
+            _parts(f"{what}, by layer", p.layers),
         ]
     return Section("profile", "Profile", text, drawn, tables)
 
 
-def _parts(caption: str, parts: tuple[Part, ...], folded: bool) -> Table:
+def _parts(caption: str, parts: tuple[Part, ...]) -> Table:
     rows = [
         [
             part.name,
@@ -197,7 +196,7 @@ def _parts(caption: str, parts: tuple[Part, ...], folded: bool) -> Table:
         ]
         for part in parts
     ]
-    return Table(caption, ["part", "ms", "share", "G op/s", "of peak"], rows, folded=folded)
+    return Table(caption, ["part", "ms", "share", "G op/s", "of peak"], rows, folded=True)
 
 
 def _memory(report: ModelReport, plots: bool) -> Section:
@@ -270,13 +269,9 @@ def _plan(plan: PlanReport) -> Table:
         [name, f"× {count}" if count > 1 else "", kernel, blocking]
         for (name, kernel, blocking), count in alike.items()
     ]
-    caption = f"{plan.tokens} tokens, {_threads(plan.threads)}: {len(plan.ops)} ops"
+    caption = f"{plan.tokens} tokens, {threads_text(plan.threads)}: {len(plan.ops)} ops"
     return Table(caption, ["op", "", "kernel", "tuned"], rows, numeric=4, folded=True)
 
 
-def _threads(count: int) -> str:
-    return f"{count} thread{'s' * (count > 1)}"
-
-
 def _run(profile: Profile) -> str:
-    return f"{profile.tokens} tokens, {_threads(profile.threads)}"
+    return f"{profile.tokens} tokens, {threads_text(profile.threads)}"

@@ -8,11 +8,10 @@ from fbg.reports.machine import binary_size, describe_machine
 from fbg.reports.net_profiling import NetProfile
 from fbg.reports.pages import figures
 from fbg.reports.pages.net_report import NetReport
-from fbg.reports.pages.page import Figure, Page, Section, Table
+from fbg.reports.pages.page import MIB, Figure, Page, Section, Table, threads_text
 
 __all__ = ["net_page"]
 
-MIB = 2**20
 SHOWN = 12  # operators in the figure
 
 
@@ -44,7 +43,7 @@ def net_page(report: NetReport, plots: bool = True) -> Page:
 
 def _highlights(report: NetReport) -> list[tuple[str, str]]:
     fastest = min(report.benchmark.latencies, key=lambda row: row.median)
-    what = f"for a run in {fastest.dtype}, {_threads(fastest.threads)}"
+    what = f"for a run in {fastest.dtype}, {threads_text(fastest.threads)}"
     found = [(f"{1e3 * fastest.median:.2f} ms", what)]
     if report.comparison is not None:
         found.append((f"{report.comparison.cosine:.5f}", "mean cosine of int8 to float32"))
@@ -152,7 +151,7 @@ def _steps(dtype: str, profile: NetProfile) -> Table:
         for step in profile.plan.steps
     ]
     return Table(
-        f"{dtype}, by layer: {len(rows)} steps, {_threads(profile.threads)}",
+        f"{dtype}, by layer: {len(rows)} steps, {threads_text(profile.threads)}",
         ["nodes", "result", "ms"],
         rows,
         numeric=2,
@@ -198,7 +197,3 @@ def _kernels(report: NetReport) -> Section:
         head = ["algorithm and kernel", "", "back end"]
         tables.append(Table(dtype, head, rows, numeric=3, folded=True))
     return Section("kernels", "Kernels", [text], (), tables)
-
-
-def _threads(count: int) -> str:
-    return f"{count} thread{'s' * (count > 1)}"

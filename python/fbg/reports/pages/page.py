@@ -19,7 +19,9 @@ from fbg.files import replace_file
 if TYPE_CHECKING:
     from jinja2 import Template
 
-__all__ = ["Figure", "Page", "Section", "Table", "printable", "write_page"]
+__all__ = ["MIB", "Figure", "Page", "Section", "Table", "printable", "threads_text", "write_page"]
+
+MIB = 2**20
 
 
 @dataclass(frozen=True)
@@ -105,3 +107,8 @@ def _template() -> Template:
     environment.filters["markup"] = Markup
     source = resources.files("fbg.reports.pages").joinpath("page.html").read_text(encoding="utf-8")
     return environment.from_string(source)
+
+
+def threads_text(count: int) -> str:
+    """Return "1 thread" or "2 threads"."""
+    return f"{count} thread{'s' * (count > 1)}"
