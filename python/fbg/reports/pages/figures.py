@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from fbg.reports.pages.page import printable
+from fbg.reports.pages.page import printable, threads_text
 from fbg.reports.plots import draw_embeddings, draw_hidden_states, require_matplotlib
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def latency(report: Benchmark) -> str:
                 own = sorted((row.tokens, 1e3 * row.median) for row in rows if row.dtype == dtype)
                 color = SERIES[n % len(SERIES)]
                 axes.plot(*zip(*own, strict=True), "o-", color=color, label=dtype)
-            axes.set(xscale="log", yscale="log", xlabel="tokens", title=_threads(count))
+            axes.set(xscale="log", yscale="log", xlabel="tokens", title=threads_text(count))
             _plain_ticks(axes, lengths)
             axes.legend()
         panels[0].set_ylabel("ms")
@@ -144,7 +144,7 @@ def latency(report: Benchmark) -> str:
 def net_latency(report: NetBenchmark) -> str:
     """Draw the time of a run by dtype and threads."""
     rows = {
-        f"{row.dtype}, {_threads(row.threads)}": {"run": 1e3 * row.median}
+        f"{row.dtype}, {threads_text(row.threads)}": {"run": 1e3 * row.median}
         for row in report.latencies
     }
     return stacked_bars("latency", "Milliseconds of a run", {"": rows}, "ms")
@@ -288,9 +288,5 @@ def _same_heights(panels: Sequence[Any]) -> None:
         axes.set_ylim(min(low for low, _ in limits), max(high for _, high in limits))
 
 
-def _threads(count: int) -> str:
-    return f"{count} thread{'s' * (count > 1)}"
-
-
 def _run(profile: Profile) -> str:
-    return f"{profile.tokens} tokens, {_threads(profile.threads)}"
+    return f"{profile.tokens} tokens, {threads_text(profile.threads)}"
