@@ -42,7 +42,8 @@ class GemmCode : public SimdAssembler {
   const Reg64 a_[2] = {rsi, r11};  // rows 0 and 7 of A
   const Reg64 b_ = rdx, groups_ = rcx;
   const Reg64 lda_ = r8, lda3_ = r9, lda5_ = r10;
-  const Reg64 panel_ = rbx, panel3_ = rbp;  // bytes to the next panel, and three times that
+  const Reg64 panel_ = rbx, panel3_ = rbp;        // bytes to the next panel, and three times that
+  const Reg64 operand_ = rbx, operand_ld_ = rbp;  // a row of what a stage adds; of one panel only
   const Reg64 pair_ = r12, pairs_left_ = r13;
   const Reg64 c_ = r14, ldc_ = r15;
   const Reg64 scratch_ = rax;
@@ -79,6 +80,12 @@ class GemmCode : public SimdAssembler {
     return chains_ == 1 && !(key_.indirect && dot_ == Dot::maddubs) &&
            !(nibbles() && rows_ <= kFewNibbleRows);
   }
+  // Whether the K loop fetches rows for the epilogue. Tiles of few rows leave that to the prologue,
+  // and so do kernels that have no registers left for it.
+  bool fetches_in_k_loop() const {
+    return rows_ > 4 && !spans_panels() && !key_.indirect && !nibbles() &&
+           key_.accumulator != Accumulator::int16;
+  }
   bool spans_panels() const { return vectors_ * lanes() > panel_columns_; }
   bool is_partial(int v) const { return key_.masked && v == vectors_ - 1; }
   int choose_chains() const;
@@ -92,8 +99,11 @@ class GemmCode : public SimdAssembler {
   void initialize_accumulators();
   void subtract_column_offsets();
   void load_partial_sums();
-  void fetch_c();
-  void fetch_operand(int stage);
+  void fetch_epilogue();
+  void fetch_rows(const Reg64& row, const Reg64& ld, std::int64_t size, bool writes);
+  void fetch_row(const Reg64& row, std::int64_t size, bool writes);
+  void find_operand(int stage);
+  int added_stage() const;
   void prepare_mask();
 
   // K loop.
@@ -146,6 +156,7 @@ class GemmCode : public SimdAssembler {
   const int a_group_bytes_, b_column_bytes_, b_group_bytes_, panel_columns_;
   const int chains_;  // of sums over k, added up at the end
   const int first_b_, first_a_;
+  bool fetches_rows_ = false;  // in the part of the K loop that is being written
 };
 
 }  // namespace fbg::kernels

@@ -73,9 +73,7 @@ void GemmCode::load_c_registers() {
 
 void GemmCode::initialize_accumulators() {
   load_c_registers();
-  if (!key_.streams) fetch_c();
-  for (int s = 0; s < key_.num_stages; ++s)
-    if (key_.stages[s].kind == StageKind::add) fetch_operand(s);
+  fetch_epilogue();
   for (int chain = key_.load_c; chain < chains_; ++chain)
     for (int i = 0; i < rows_; ++i)
       for (int v = 0; v < vectors_; ++v) zero(acc(i, v, chain));
@@ -109,36 +107,69 @@ void GemmCode::load_partial_sums() {
   }
 }
 
-// Prefetches the cache lines of C, one more per row where rows are not aligned, for the stores
-// after the K loop: a store that misses the cache would delay the next tile.
-void GemmCode::fetch_c() {
-  const int row_bytes = vectors_ * lanes() * static_cast<int>(value_size(key_.output()));
-  mov(scratch_, c_);
+// Brings what the epilogue reads and writes into the L1 meanwhile: a load or store that misses it
+// would delay the next tile. The K loop does so towards its end, where it is deep enough.
+void GemmCode::fetch_epilogue() {
+  Xbyak::Label deep, now;
+  if (fetches_in_k_loop()) {
+    cmp(qword[args_ + static_cast<int>(offsetof(TileArgs, num_pairs))], 0);
+    je(now, T_NEAR);
+    mov(scratch_, arg(offsetof(TileArgs, pairs)));
+    cmp(qword[scratch_ + static_cast<int>(offsetof(BlockPair, groups))], kUnroll * rows_);
+    jge(deep, T_NEAR);
+  }
+  L(now);
+  if (!key_.streams) {
+    mov(scratch_, c_);
+    fetch_rows(scratch_, ldc_, value_size(key_.output()), /*writes=*/true);
+  }
+  for (int s = 0; s < key_.num_stages; ++s)
+    if (key_.stages[s].kind == StageKind::add) {
+      find_operand(s);
+      fetch_rows(operand_, operand_ld_, value_size(key_.stages[s].operand), /*writes=*/false);
+    }
+  L(deep);
+  if (fetches_in_k_loop() && added_stage() >= 0) find_operand(added_stage());
+}
+
+// The rows of a tile of C, or of an operand of its size, from `row` on, which moves on.
+void GemmCode::fetch_rows(const Reg64& row, const Reg64& ld, std::int64_t size, bool writes) {
   for (int i = 0; i < rows_; ++i) {
-    for (int offset = 0; offset <= row_bytes; offset += 64) prefetchw(ptr[scratch_ + offset]);
-    if (i + 1 < rows_) add(scratch_, ldc_);
+    fetch_row(row, size, writes);
+    if (i + 1 < rows_) add(row, ld);
   }
 }
 
-// The same for the matrix that a stage adds.
-void GemmCode::fetch_operand(int stage) {
-  const Reg64 &row = rbx, &ld = rdx, &stages = rcx;  // not in use before the K loop
+// One line more than a row has bytes, as rows may not be aligned.
+void GemmCode::fetch_row(const Reg64& row, std::int64_t size, bool writes) {
+  for (int offset = 0; offset <= vectors_ * lanes() * size; offset += 64)
+    if (writes)
+      prefetchw(ptr[row + offset]);
+    else
+      prefetcht0(ptr[row + offset]);
+}
+
+// Row 0 of the tile in the matrix that a stage adds.
+void GemmCode::find_operand(int stage) {
+  const Reg64& stages = rcx;  // not in use before the K loop
   const int size = static_cast<int>(value_size(key_.stages[stage].operand));
   const auto field = [&](std::size_t offset) {
     return ptr[stages + static_cast<int>(stage * sizeof(StageArgs) + offset)];
   };
   mov(stages, arg(offsetof(TileArgs, stages)));
-  mov(ld, field(offsetof(StageArgs, ld)));
-  mov(row, arg(offsetof(TileArgs, row)));
-  imul(row, ld);
-  add(row, field(offsetof(StageArgs, data)));
+  mov(operand_ld_, field(offsetof(StageArgs, ld)));
+  mov(operand_, arg(offsetof(TileArgs, row)));
+  imul(operand_, operand_ld_);
+  add(operand_, field(offsetof(StageArgs, data)));
   mov(scratch_, arg(offsetof(TileArgs, col)));
-  lea(row, ptr[row + scratch_ * size]);
-  for (int i = 0; i < rows_; ++i) {
-    for (int offset = 0; offset <= vectors_ * lanes() * size; offset += 64)
-      prefetcht0(ptr[row + offset]);
-    if (i + 1 < rows_) add(row, ld);
-  }
+  lea(operand_, ptr[operand_ + scratch_ * size]);
+}
+
+// The first stage that adds a matrix; -1: none.
+int GemmCode::added_stage() const {
+  for (int s = 0; s < key_.num_stages; ++s)
+    if (key_.stages[s].kind == StageKind::add) return s;
+  return -1;
 }
 
 void GemmCode::prepare_mask() {

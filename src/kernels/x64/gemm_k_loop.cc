@@ -15,7 +15,7 @@ void GemmCode::for_each_pair() {
   mov(a_[0], field(offsetof(BlockPair, a)));
   mov(lda_, field(offsetof(BlockPair, lda)));
   mov(b_, field(offsetof(BlockPair, b)));
-  mov(panel_, field(offsetof(BlockPair, b_panel_stride)));
+  if (spans_panels()) mov(panel_, field(offsetof(BlockPair, b_panel_stride)));
   mov(groups_, field(offsetof(BlockPair, groups)));
   lea(lda3_, ptr[lda_ + lda_ * 2]);
   lea(lda5_, ptr[lda_ + lda_ * 4]);
@@ -23,7 +23,7 @@ void GemmCode::for_each_pair() {
     lea(a_[1], ptr[a_[0] + lda5_]);
     lea(a_[1], ptr[a_[1] + lda_ * 2]);
   }
-  lea(panel3_, ptr[panel_ + panel_ * 2]);
+  if (spans_panels()) lea(panel3_, ptr[panel_ + panel_ * 2]);
   if (dot_ == Dot::maddubs)
     spilling_k_loop();
   else if (nibbles())
@@ -37,19 +37,32 @@ void GemmCode::for_each_pair() {
 }
 
 void GemmCode::k_loop() {
-  Xbyak::Label unrolled, single, done;
+  Xbyak::Label fetching, single, rest, done;
+  const auto unrolled = [&](int end) {  // until fewer than `end` k-groups are left
+    Xbyak::Label next;
+    L(next);
+    for (int u = 0; u < kUnroll; ++u) k_group(u);
+    advance(kUnroll);
+    sub(groups_, kUnroll);
+    cmp(groups_, end);
+    jge(next, T_NEAR);
+  };
+  if (fetches_in_k_loop()) {
+    // Rows one by one, and early enough: many at once would keep the loads of operands waiting.
+    const int end = kUnroll * (rows_ + 8);
+    cmp(groups_, end);
+    jl(fetching, T_NEAR);
+    unrolled(end);
+    L(fetching);
+  }
   cmp(groups_, kUnroll);
   jl(single, T_NEAR);
-  L(unrolled);
-  for (int u = 0; u < kUnroll; ++u) k_group(u);
-  advance(kUnroll);
-  sub(groups_, kUnroll);
-  cmp(groups_, kUnroll);
-  jge(unrolled, T_NEAR);
+  fetches_rows_ = fetches_in_k_loop();
+  unrolled(kUnroll);
+  fetches_rows_ = false;
   L(single);
   test(groups_, groups_);
   jz(done, T_NEAR);
-  Xbyak::Label rest;
   L(rest);
   k_group(0);
   advance(1);
@@ -87,6 +100,14 @@ void GemmCode::spilling_k_loop() {
 void GemmCode::k_group(int u) {
   if (!key_.keeps_b) fetch_b(u * b_group_bytes_);
   if (u % 2 == 0 && fetches_next_panel()) prefetcht1(ptr[prefetch_ + u / 2 * 64]);
+  if (fetches_rows_ && u == 0 && !key_.streams) {
+    fetch_row(c_, value_size(key_.output()), /*writes=*/true);
+    add(c_, ldc_);
+  }
+  if (fetches_rows_ && u == 2 && added_stage() >= 0) {
+    fetch_row(operand_, value_size(key_.stages[added_stage()].operand), /*writes=*/false);
+    add(operand_, operand_ld_);
+  }
   if (in_halves()) {  // so that half of the registers of B do
     for (const int odd : {0, 1}) {
       for (int v = 0; v < vectors_; ++v) load_half(b(v), b_address(v, u * b_group_bytes_), odd);
