@@ -72,6 +72,7 @@ class Graph:
         activation: str = "none",
         residual: int | None = None,
         channel_scale: _Floats | None = None,
+        gate: str | None = None,
     ) -> int: ...
     def rotate(self, qkv: int, shape: AttentionShape, cos_sin: _Floats) -> int: ...
     def attention(

@@ -52,7 +52,7 @@ Gate gate(const std::string& name) {
   if (name == "gelu") return Gate::gelu;
   if (name == "gelu_tanh") return Gate::gelu_tanh;
   if (name == "silu") return Gate::silu;
-  require(name == "relu", "gated: gate must be gelu, gelu_tanh, silu or relu, got " + name);
+  require(name == "relu", "gate must be gelu, gelu_tanh, silu or relu, got " + name);
   return Gate::relu;
 }
 
@@ -84,12 +84,14 @@ Pooling pooling(const std::string& name) {
 template <class Acc>
 Buffer linear(Graph& graph, Buffer x, const PackedB<Acc>& w, const std::optional<Floats>& bias,
               const std::string& activation_name, std::optional<Buffer> residual,
-              const std::optional<Floats>& channel_scale) {
+              const std::optional<Floats>& channel_scale,
+              const std::optional<std::string>& gate_name) {
   Epilogue epilogue;
   if (bias) epilogue.bias = vector(*bias, "linear: bias");
   epilogue.activation = activation(activation_name);
   epilogue.residual = residual;
   if (channel_scale) epilogue.channel_scale = vector(*channel_scale, "linear: channel_scale");
+  if (gate_name) epilogue.gate = gate(*gate_name);
   return graph.linear(x, w, std::move(epilogue));
 }
 
@@ -168,7 +170,8 @@ void bind_graph(py::module_& m) {
   const auto define_linear = [&](auto function) {
     graph.def("linear", function, py::arg("x"), py::arg("w"),
               py::arg("bias").noconvert() = py::none(), py::arg("activation") = "none",
-              py::arg("residual") = py::none(), py::arg("channel_scale").noconvert() = py::none());
+              py::arg("residual") = py::none(), py::arg("channel_scale").noconvert() = py::none(),
+              py::arg("gate") = py::none());
   };
   define_linear(&linear<Int32>);
   define_linear(&linear<Float32>);

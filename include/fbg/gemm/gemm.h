@@ -64,6 +64,7 @@ inline constexpr std::int64_t kMaxDepthRaw = 65793;
 inline constexpr std::int64_t kMaxDepthCorrected = 33025;
 
 // P is a Pipeline<...>, or a RuntimePipeline, whose stages are known only when the program runs.
+// Or it is a gated pipeline: C then has half of the columns of B, whole panels of them.
 template <PackAModel A, class Acc, class P = RuntimePipeline>
 class Gemm {
  public:
@@ -108,6 +109,7 @@ class Gemm {
     std::byte* tail;     // the last k-group of each row, if it has a place of its own (AOperand)
     Value* partial;      // raw sums: of mc x nc between blocks of k; for int16, of one tile
     Value* tile;         // the tile that a kernel leaves to functors
+    std::byte* gated;    // columns of A * B, of both halves, that a gated pipeline combines
     std::byte* chain;    // of a TileChain
     std::int64_t bytes;  // of all of these
   };
@@ -162,6 +164,25 @@ class Gemm {
     return round_up(std::max<std::int64_t>(b.groups(), 1), depth_unit());
   }
   DepthBlock cut(const AOperand& a, Range groups, bool first, bool last) const noexcept;
+  // Columns of a gated C that are computed together, and their bytes, which take a part of the L2.
+  static constexpr std::int64_t kGatedBytes = 256 << 10;
+  static std::int64_t gate_columns(std::int64_t rows) {
+    const std::int64_t columns =
+        kGatedBytes / (rows * 2 * static_cast<std::int64_t>(sizeof(float)));
+    return std::clamp<std::int64_t>(columns / kPanelColumns * kPanelColumns, kPanelColumns,
+                                    kMaxGatedColumns);
+  }
+  static std::int64_t gated_ld(std::int64_t columns) {
+    return 2 * columns * static_cast<std::int64_t>(sizeof(float)) + 64;
+  }
+  static std::int64_t gated_bytes(std::int64_t rows) {
+    std::int64_t bytes = 0;
+    for (std::int64_t m = 1; m <= rows; ++m) bytes = std::max(bytes, m * gated_ld(gate_columns(m)));
+    return bytes;
+  }
+  template <class Multiply>
+  void run_gated(Range rows, Range cols, std::int64_t nc, const Workspace& w, const PackedB<Acc>& b,
+                 const P& pipeline, OutputView c, Multiply multiply) const noexcept;
   template <bool kChained>
   void run_block(Range rows, Range cols, const DepthBlock& depth, const std::byte* next_panel,
                  TileArgs args, const Workspace& w, const PackedB<Acc>& b, const P& pipeline,

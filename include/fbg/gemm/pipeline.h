@@ -155,6 +155,21 @@ requires(composes_from<Stages...>(ValueType::acc) ||
   std::array<Stage, kInKernel> kernel_stages_;
 };
 
+// A gated pipeline: where a row of A * B is a, b end to end, C has gate(a) * b, or any other
+// function of both. `kernel_stages` run in the microkernel and give float32; gate() makes n
+// elements of a row of C, of the type `output`, while a and b are in the caches. Its threads share
+// it.
+inline constexpr std::int64_t kMaxGatedColumns = 512;  // the most that gate() is called with
+template <class P>
+concept GatedPipeline = requires(const P& p, const float* x, std::int64_t n, std::byte* y) {
+  { p.kernel_stages() } -> std::same_as<std::span<const Stage>>;
+  { p.output() } -> std::same_as<ValueType>;
+  { p.gate(x, x, n, y) }
+  noexcept;
+};
+template <class P>
+inline constexpr bool kGates = GatedPipeline<P>;
+
 // A Gemm takes a Pipeline, or stages that are known at run time.
 using RuntimePipeline = std::span<const Stage>;
 
@@ -162,6 +177,8 @@ template <class P>
 inline constexpr bool kHasFunctor = P::kHasFunctor;
 template <>
 inline constexpr bool kHasFunctor<RuntimePipeline> = false;
+template <GatedPipeline P>
+inline constexpr bool kHasFunctor<P> = false;
 
 template <class P>
 std::span<const Stage> kernel_stages(const P& pipeline) noexcept {
@@ -171,10 +188,10 @@ std::span<const Stage> kernel_stages(const P& pipeline) noexcept {
     return pipeline.kernel_stages();
 }
 
-// Checked at compile time for a Pipeline, and for both by type_pipeline().
+// Checked at compile time for a Pipeline, and for all by type_pipeline().
 template <class P>
 constexpr bool pipeline_accepts(ValueType start) {
-  if constexpr (std::is_same_v<P, RuntimePipeline>)
+  if constexpr (std::is_same_v<P, RuntimePipeline> || kGates<P>)
     return true;
   else
     return P::accepts(start);

@@ -70,6 +70,9 @@ struct Epilogue {
   Activation activation = Activation::none;
   std::optional<Buffer> residual;   // added last
   SharedMatrix channel_scale = {};  // (1, K): with int8 weights, what is quantized is x * this
+  // After the bias, in place of an activation and a residual: where a row is a, b end to end, the
+  // output is gate(a) * b, half as many columns.
+  std::optional<Gate> gate = {};
 };
 
 // The heads of attention and which keys a query sees. A row of `qkv` is Q of all query heads, then

@@ -88,8 +88,12 @@ def add_linear(
     linear: Linear,
     activation: str = "none",
     residual: int | None = None,
+    gate: str | None = None,
 ) -> int:
-    """Add activation(linear(x)) + residual. Of activations, only those of a linear layer."""
+    """Add activation(linear(x)) + residual. Of activations, only those of a linear layer.
+
+    gate: the function of a gated layer: gate(a) * b, where a row of linear(x) is a, b end to end.
+    """
     if isinstance(graph, ObservedGraph) and residual is not None:
         graph.residuals[linear.name] = residual
     return graph.linear(
@@ -99,6 +103,7 @@ def add_linear(
         activation=activation,
         residual=residual,
         channel_scale=linear.channel_scale,
+        gate=gate,
     )
 
 

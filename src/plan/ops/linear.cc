@@ -7,7 +7,9 @@
 //   float32, float16 (weights widened)
 //             rows read in place                | float sums |             Bias, activation, Add
 //
-// and a Cast in the end where all who read the result would round it.
+// and a Cast in the end where all who read the result would round it. Of a gated layer, the product
+// is combined a block of columns at a time (fbg/gemm/pipeline.h), or as a whole where its halves
+// are no whole panels.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -16,6 +18,7 @@
 
 #include "core/memory.h"
 #include "fbg/gemm/gemm.h"
+#include "plan/ops/gate.h"
 #include "plan/ops/ops.h"
 
 namespace fbg {
@@ -55,8 +58,8 @@ class LinearOp final : public ProductOp {
   std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
     if constexpr (kRounded<Acc>)
       if (context.type(inputs[0]) == ValueType::bfloat16)
-        return std::make_unique<LinearStep<PackA<bfloat16>>>(*this, context);
-    return std::make_unique<LinearStep<Packer>>(*this, context);
+        return make_step<PackA<bfloat16>>(context);
+    return make_step<Packer>(context);
   }
   bool can_read_bfloat16(std::size_t i, Features) const override { return i == 0 && kRounded<Acc>; }
   bool can_write_bfloat16() const override { return true; }
@@ -76,6 +79,12 @@ class LinearOp final : public ProductOp {
 
  private:
   using Packer = typename PackerTo<typename Acc::A>::type;
+
+  template <class P>
+  std::unique_ptr<Step> make_step(const PrepareContext& context) const {
+    if (epilogue_.gate) return std::make_unique<LinearStep<P, GatedStages>>(*this, context);
+    return std::make_unique<LinearStep<P, RuntimePipeline>>(*this, context);
+  }
 
   template <class P>
   P packer(const Frame& frame) const noexcept {
@@ -109,13 +118,11 @@ class LinearOp final : public ProductOp {
   }
 
   // P: how x comes to the kernels.
-  template <class P>
+  template <class P, class Pipeline>
   class LinearStep final : public Step {
    public:
     LinearStep(const LinearOp& op, const PrepareContext& context)
-        : op_(op),
-          features_(context.features),
-          writes_bfloat16_(context.type(op.output) == ValueType::bfloat16) {
+        : op_(op), features_(context.features), output_(context.type(op.output)) {
       const Capacity& capacity = context.capacity;
       const std::int64_t most = max_rows(capacity, op.shape_);
       // Tuned ranges of rows, which ascend, and the cost model's in between and beyond.
@@ -154,10 +161,11 @@ class LinearOp final : public ProductOp {
       const MatrixView<float> residual =
           op_.epilogue_.residual ? frame.floats(*op_.epilogue_.residual) : MatrixView<float>{};
       const P a = op_.template packer<P>(frame);
+      const Stages stages = op_.stages(residual, casts());
       const Variant* variant = variants_.data();
       while (variant->last_rows < y.rows) ++variant;
-      variant->gemm.run(a, op_.w_, op_.stages(residual, writes_bfloat16_), {y.data, y.row_bytes},
-                        scratch, thread_id, num_threads);
+      variant->gemm.run(a, op_.w_, pipeline(stages), {y.data, y.row_bytes}, scratch, thread_id,
+                        num_threads);
     }
 
    private:
@@ -165,22 +173,34 @@ class LinearOp final : public ProductOp {
     struct Variant {
       std::int64_t last_rows;
       Blocking blocking;
-      Gemm<P, Acc> gemm;
+      Gemm<P, Acc, Pipeline> gemm;
     };
+
+    // What gates rounds its results itself.
+    bool casts() const {
+      return output_ == ValueType::bfloat16 && std::is_same_v<Pipeline, RuntimePipeline>;
+    }
+    Pipeline pipeline(std::span<const Stage> stages) const {
+      if constexpr (kGates<Pipeline>)
+        return {stages, simd::row_kernels(features_), *op_.epilogue_.gate, output_};
+      else
+        return stages;
+    }
 
     std::int64_t last_rows() const { return variants_.empty() ? 0 : variants_.back().last_rows; }
 
     void add_variant(std::int64_t rows, const Blocking& blocking) {
       if (rows <= last_rows()) return;
       if (!variants_.empty() && variants_.back().blocking == blocking) variants_.pop_back();
+      const Stages stages = op_.stages({}, casts());
       variants_.push_back(
           {rows, blocking,
-           Gemm<P, Acc>(op_.w_, op_.stages({}, writes_bfloat16_), rows, features_, blocking)});
+           Gemm<P, Acc, Pipeline>(op_.w_, pipeline(stages), rows, features_, blocking)});
     }
 
     const LinearOp& op_;
     const Features features_;
-    const bool writes_bfloat16_;
+    const ValueType output_;
     std::vector<Variant> variants_;
     std::size_t workspace_bytes_ = 0;
   };
@@ -197,6 +217,7 @@ class LinearOp final : public ProductOp {
     if (epilogue.activation == Activation::gelu) text += " gelu";
     if (epilogue.activation == Activation::gelu_tanh) text += " gelu_tanh";
     if (epilogue.activation == Activation::relu) text += " relu";
+    if (epilogue.gate) text += std::string(" ") + gate_name(*epilogue.gate);
     if (epilogue.residual) text += " add";
     if (epilogue.channel_scale.data) text += " channel_scale";
     return text;
@@ -224,6 +245,17 @@ Buffer Graph::linear(Buffer x, PackedB<Acc> w, Epilogue epilogue) {
   if (epilogue.channel_scale.data) {
     require(reads_bytes(Acc::kind), "linear: channel_scale needs int8 or int4 weights");
     require_vector(epilogue.channel_scale, in.cols, "linear: channel_scale");
+  }
+  if (epilogue.gate) {
+    require(epilogue.activation == Activation::none && !epilogue.residual,
+            "linear: a gated layer has neither an activation nor a residual");
+    require(out.cols % 2 == 0, "linear: a gated layer must have an even number of columns, got " +
+                                   std::to_string(out.cols));
+    if (out.cols / 2 % kPanelColumns != 0) {
+      const Gate gate = *std::exchange(epilogue.gate, std::nullopt);
+      return gated(linear(x, std::move(w), std::move(epilogue)), gate);
+    }
+    out.cols /= 2;
   }
   if (epilogue.residual)
     require(shape(*epilogue.residual) == out,

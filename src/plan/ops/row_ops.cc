@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "plan/ops/attention_shape.h"
+#include "plan/ops/gate.h"
 #include "plan/ops/row_step.h"
 
 namespace fbg {
@@ -109,33 +110,6 @@ class AddOp final : public Op {
         });
   }
 };
-
-const char* gate_name(Gate gate) {
-  switch (gate) {
-    case Gate::gelu:
-      return "geglu";
-    case Gate::gelu_tanh:
-      return "geglu_tanh";
-    case Gate::silu:
-      return "swiglu";
-    case Gate::relu:
-      return "reglu";
-  }
-  return "";
-}
-
-auto gate_kernel(const RowKernels& kernels, Gate gate) {
-  switch (gate) {
-    case Gate::gelu_tanh:
-      return kernels.geglu_tanh;
-    case Gate::silu:
-      return kernels.swiglu;
-    case Gate::relu:
-      return kernels.reglu;
-    default:
-      return kernels.geglu;
-  }
-}
 
 class GatedOp final : public Op {
  public:

@@ -2,11 +2,9 @@
 #pragma once
 
 #include <algorithm>
-#include <cstring>
 
-#include "fbg/core/phase.h"
+#include "fbg/gemm/detail/operands.h"
 #include "fbg/gemm/gemm.h"
-#include "fbg/gemm/pairs.h"
 #include "fbg/gemm/tile_loop.h"
 
 namespace fbg {
@@ -103,7 +101,7 @@ Gemm<A, Acc, P>::Gemm(const PackedB<Acc>& b, const P& pipeline, std::int64_t max
     }
   // A shifted operand's raw sums are read again.
   const bool read_again = a_shift<A>() != 0 && output_ == ValueType::acc;
-  streams_ = value_size(output_) == 4 && !read_again && !kHasFunctor<P> &&
+  streams_ = value_size(output_) == 4 && !read_again && !kHasFunctor<P> && !kGates<P> &&
              max_m >= kStreamBytes / 4 / std::max<std::int64_t>(n_, 1);
   if (streams_) {
     KernelKey key = whole;
@@ -157,109 +155,17 @@ auto Gemm<A, Acc, P>::lay_out(std::byte* base) const noexcept -> Workspace {
   if (cuts_) place(w.partial, mc_ * nc_ * static_cast<std::int64_t>(sizeof(Value)));
   if (Acc::kind == Accumulator::int16) place(w.partial, tile_bytes(geometry_));
   if (kHasFunctor<P>) place(w.tile, tile_bytes(geometry_));
+  if (kGates<P>) place(w.gated, gated_bytes(mc_));
   if (kChains) place(w.chain, TileChain::bytes(kMaxPlaces));
   return w;
-}
-
-// Whether kernels should read a matrix in place as far as its alignment is concerned. A matrix unit
-// loads 64 bytes of a row at a time, and takes twice as long where they lie in two cache lines.
-template <PackAModel A, class Acc, class P>
-bool Gemm<A, Acc, P>::is_aligned(const typename Acc::A* data, std::int64_t ld) const noexcept {
-  const std::int64_t line = geometry_.block_groups * a_group_bytes_;
-  const std::int64_t ld_bytes = ld * static_cast<std::int64_t>(sizeof(typename Acc::A));
-  return geometry_.block_groups == 1 ||
-         (static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(data)) | ld_bytes) % line == 0;
-}
-
-// Provides a block of rows of A as kernels read them: in place where possible, otherwise packed
-// into the workspace.
-template <PackAModel A, class Acc, class P>
-auto Gemm<A, Acc, P>::pack(const A& a, Range rows, const Workspace& w,
-                           const PackedB<Acc>& b) const noexcept -> AOperand {
-  const PhaseTimer timer(Phase::pack);
-  using T = typename Acc::A;
-  ABlock block = w.block;
-  a.prepare(rows, block);
-  const std::int64_t ld = a.in_place_ld();
-  const T* const data = is_aligned(a.in_place(), ld) ? a.in_place() : nullptr;
-  if (!data) a.pack(rows, block);
-  // Kernels multiply zero points of B by K * zA_i - (sum of row i of A), which takes the place of
-  // the row offset.
-  if (block.row_offsets)
-    for (std::int64_t i = 0; i < rows.size(); ++i)
-      block.row_offsets[i] = static_cast<std::int32_t>(
-          static_cast<std::uint32_t>(k_) * static_cast<std::uint32_t>(block.zero_point[i]) -
-          static_cast<std::uint32_t>(block.row_offsets[i]));
-
-  AOperand operand;
-  if (geometry_.format.wide_a) {
-    if constexpr (std::is_same_v<T, std::uint8_t> || std::is_same_v<T, bfloat16>)
-      widen_rows(data ? data + rows.begin * ld : static_cast<const T*>(block.packed),
-                 data ? ld : block.ld / static_cast<std::int64_t>(sizeof(T)), rows.size(), k_,
-                 w.wide, 2 * ld_, features_);
-    operand.add({w.wide, 2 * ld_, nullptr, b.panel_bytes(), b.groups()});
-    return operand;
-  }
-  if (pairs_ && rows.size() > geometry_.max_rows) {
-    constexpr auto kSize = static_cast<std::int64_t>(sizeof(T));
-    const void* const from = data ? data + rows.begin * ld : block.packed;
-    pair_rows(static_cast<const std::byte*>(from), data ? ld * kSize : block.ld, rows.size(),
-              k_ * kSize, b.groups(), w.a_pairs, ld_);
-    operand.in_pairs = true;
-    operand.add({w.a_pairs, 2 * ld_, nullptr, b.panel_bytes(), b.groups()});
-    return operand;
-  }
-  const std::int64_t whole = k_ / Acc::format.kr, rest = k_ % Acc::format.kr;
-  if (!data) {
-    const auto* const packed = static_cast<const std::byte*>(block.packed);
-    // A matrix unit takes whole blocks of each pair, and must find the same ones wherever A lies.
-    const bool apart = geometry_.block_groups > 1 && rest;
-    operand.add({packed, block.ld, nullptr, b.panel_bytes(), apart ? whole : b.groups()});
-    if (apart)
-      operand.add({packed + whole * a_group_bytes_, block.ld, nullptr, b.panel_bytes(), 1});
-    return operand;
-  }
-
-  operand.add({data + rows.begin * ld, ld * static_cast<std::int64_t>(sizeof(T)), nullptr,
-               b.panel_bytes(), whole});
-  if (!rest) return operand;
-  // The last group would read past the row: copied, padded with zeros.
-  T* const tail = reinterpret_cast<T*>(w.tail);
-  std::fill_n(tail, rows.size() * Acc::format.kr, T{});
-  for (std::int64_t r = 0; r < rows.size(); ++r)
-    std::copy_n(data + (rows.begin + r) * ld + whole * Acc::format.kr, rest,
-                tail + r * Acc::format.kr);
-  operand.add({tail, a_group_bytes_, nullptr, b.panel_bytes(), 1});
-  return operand;
-}
-
-// Returns the part of A and B that belongs to a range of k-groups.
-template <PackAModel A, class Acc, class P>
-auto Gemm<A, Acc, P>::cut(const AOperand& a, Range groups, bool first, bool last) const noexcept
-    -> DepthBlock {
-  DepthBlock block{groups, {}, first, last, false};
-  block.a.in_pairs = a.in_pairs;
-  const std::int64_t group_bytes = a_group_bytes_ * (a.in_pairs ? 2 : 1);
-  std::int64_t begin = 0;  // of the pair
-  for (const BlockPair& pair : a.blocks()) {
-    const std::int64_t from = std::max(groups.begin, begin);
-    const std::int64_t to = std::min(groups.end, begin + pair.groups);
-    if (from < to) {
-      BlockPair part = pair;
-      part.a = static_cast<const std::byte*>(pair.a) + (from - begin) * group_bytes;
-      part.groups = to - from;
-      block.a.add(part);
-    }
-    begin += pair.groups;
-  }
-  return block;
 }
 
 template <PackAModel A, class Acc, class P>
 void Gemm<A, Acc, P>::run(const A& a, const PackedB<Acc>& b, const P& pipeline, OutputView c,
                           std::byte* workspace, int thread_id, int num_threads) const noexcept {
   const FloatEnvironment environment;
-  const Share share = thread_share(a.rows(), n_, thread_id, num_threads, blocking_.row_parts);
+  const Share share =
+      thread_share(a.rows(), kGates<P> ? n_ / 2 : n_, thread_id, num_threads, blocking_.row_parts);
   if (share.rows.size() <= 0 || share.cols.size() <= 0) return;
 
   const KernelScope scope(geometry_, share.rows.size());
@@ -281,56 +187,57 @@ void Gemm<A, Acc, P>::run(const A& a, const PackedB<Acc>& b, const P& pipeline, 
     // A single tile of rows reads B once in any case: for it, K and N stay whole.
     const bool single = rows.size() <= geometry_.max_rows;
     const BalancedSplit depths = split_depth(b.groups(), single ? all_groups(b) : kc_);
-    const std::int64_t nc = depths.count > 1 ? nc_ : share.cols.size();
-    for (std::int64_t col = share.cols.begin; col < share.cols.end; col += nc) {
-      const Range cols{col, std::min(col + nc, share.cols.end)};
+    // The columns `cols` of A * B, to c; `after` is the part of B that is read next.
+    const auto multiply = [&](Range cols, const std::byte* after, OutputView to) {
       for (std::int64_t d = 0; d < depths.count; ++d) {
         const bool last = d + 1 == depths.count;
         DepthBlock depth = cut(operand, depth_range(depths[d], b.groups()), d == 0, last);
         depth.streams = streams && last && depth.first != cuts_;
-        const std::byte* const next =
-            last ? panel(b, cols.end, 0) : panel(b, cols.begin, depth.groups.end);
+        const std::byte* const next = last ? after : panel(b, cols.begin, depth.groups.end);
         if (kChains && TileChain::gains(geometry_, rows.size()))
-          run_block<kChains>(rows, cols, depth, next, args, w, b, pipeline, c);
+          run_block<kChains>(rows, cols, depth, next, args, w, b, pipeline, to);
         else
-          run_block<false>(rows, cols, depth, next, args, w, b, pipeline, c);
+          run_block<false>(rows, cols, depth, next, args, w, b, pipeline, to);
       }
-    }
+    };
+    const std::int64_t nc = depths.count > 1 ? nc_ : share.cols.size();
+    if constexpr (kGates<P>)
+      run_gated(rows, share.cols, std::min(nc, gate_columns(rows.size())), w, b, pipeline, c,
+                multiply);
+    else
+      for (std::int64_t col = share.cols.begin; col < share.cols.end; col += nc) {
+        const Range cols{col, std::min(col + nc, share.cols.end)};
+        multiply(cols, panel(b, cols.end, 0), c);
+      }
     if constexpr (a_shift<A>() != 0)
       if (output_ == ValueType::acc) unshift(rows, share.cols, b, c);
   }
   if (streams) fence_streams();
 }
 
-// Subtracts from raw sums what the shift s of A has added: sum a b = sum (a + s) b - s sum b,
-// modulo 2^32.
+// Computes the columns `cols` of a gated C: for a few columns at a time, what is gated and the
+// gate, which stay in the L2 until they are combined.
 template <PackAModel A, class Acc, class P>
-void Gemm<A, Acc, P>::unshift(Range rows, Range cols, const PackedB<Acc>& b,
-                              OutputView c) const noexcept {
-  constexpr auto shift = static_cast<std::uint32_t>(a_shift<A>());
-  for (std::int64_t i = rows.begin; i < rows.end; ++i) {
-    auto* row = reinterpret_cast<std::uint32_t*>(static_cast<std::byte*>(c.data) + i * c.ld);
-    for (std::int64_t j = cols.begin; j < cols.end; ++j)
-      row[j] -= shift * static_cast<std::uint32_t>(b.col_offsets()[j]);
-  }
-}
-
-// Sets `sums` (rows x ld) to the products of the outliers in the columns `cols` of B with a tile of
-// A, whose k lie in the block pairs one after the other.
-inline void multiply_outliers(const Outliers& outliers, Range cols,
-                              std::span<const BlockPair> pairs, std::int64_t rows, std::int64_t ld,
-                              Value* sums) noexcept {
-  std::memset(sums, 0, static_cast<std::size_t>(rows * ld) * sizeof(Value));
-  std::int64_t j = cols.begin;
-  for (std::int64_t p = outliers.indptr[j]; p < outliers.indptr[cols.end]; ++p) {
-    while (p >= outliers.indptr[j + 1]) ++j;
-    std::int64_t k = outliers.rows[p];  // then counted from the beginning of its pair
-    const BlockPair* pair = pairs.data();
-    for (; k >= pair->groups * Int16::format.kr; ++pair) k -= pair->groups * Int16::format.kr;
-    const auto* a = static_cast<const std::uint8_t*>(pair->a) + k;
-    const std::int32_t value = outliers.values[p];
-    Value* sum = sums + (j - cols.begin);
-    for (std::int64_t i = 0; i < rows; ++i, sum += ld, a += pair->lda) sum->i += value * *a;
+template <class Multiply>
+void Gemm<A, Acc, P>::run_gated(Range rows, Range cols, std::int64_t nc, const Workspace& w,
+                                const PackedB<Acc>& b, const P& pipeline, OutputView c,
+                                Multiply multiply) const noexcept {
+  constexpr std::int64_t kValue = sizeof(Value);
+  const std::int64_t half = n_ / 2, ld = gated_ld(nc), size = value_size(pipeline.output());
+  for (std::int64_t col = cols.begin; col < cols.end; col += nc) {
+    const Range left{col, std::min(col + nc, cols.end)};
+    const Range right{half + left.begin, half + left.end};
+    // The place of column 0 of C if its columns left.begin, ... are those of the scratch.
+    const auto scratch = [&](std::byte* at, std::int64_t first) {
+      return OutputView{at - rows.begin * ld - first * kValue, ld};
+    };
+    std::byte* const other = w.gated + nc * kValue;
+    multiply(left, panel(b, right.begin, 0), scratch(w.gated, left.begin));
+    multiply(right, panel(b, left.end, 0), scratch(other, right.begin));
+    for (std::int64_t i = 0; i < rows.size(); ++i)
+      pipeline.gate(reinterpret_cast<const float*>(w.gated + i * ld),
+                    reinterpret_cast<const float*>(other + i * ld), left.size(),
+                    static_cast<std::byte*>(c.data) + (rows.begin + i) * c.ld + col * size);
   }
 }
 

@@ -58,8 +58,9 @@ class ModernBert(Transformer):
         rotated = graph.rotate(qkv, heads, self._rotations[theta])
         context = graph.attention(rotated, heads, self.rounds)
         x = add_linear(graph, context, layer.attention_output, residual=x)
-        wide = add_linear(graph, add_norm(graph, x, layer.mlp_norm), layer.intermediate)
-        return add_linear(graph, graph.gated(wide, "gelu"), layer.output, residual=x)
+        normed = add_norm(graph, x, layer.mlp_norm)
+        gated = add_linear(graph, normed, layer.intermediate, gate="gelu")
+        return add_linear(graph, gated, layer.output, residual=x)
 
     def build_output(self, graph: _fbg.Graph, x: int) -> int:
         return add_norm(graph, x, self.final_norm)

@@ -77,8 +77,7 @@ class Standard(Transformer):
 
         def feed_forward(x: int, residual: int | None) -> int:
             if config.gated:
-                wide = add_linear(graph, x, layer.intermediate)
-                y = graph.gated(wide, config.activation)
+                y = add_linear(graph, x, layer.intermediate, gate=config.activation)
             else:
                 y = add_linear(graph, x, layer.intermediate, config.activation)
             return add_linear(graph, y, layer.output, residual=residual)

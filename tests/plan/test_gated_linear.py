@@ -1,0 +1,107 @@
+"""Gated linear layers have the bits of a linear layer whose result is gated."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+import fbg
+from fbg import _fbg
+
+GATES = ("gelu", "gelu_tanh", "silu", "relu")
+# Of the output: whole panels, more than are gated together, and halves that are no whole panels.
+HALVES = st.sampled_from([32, 64, 96, 160, 544, 1120, 1, 30, 48])
+
+
+def int4(w: np.ndarray) -> Any:
+    values = np.clip(np.rint(2 * w), -8, 7).astype(np.int8)
+    scales = (0.5 + np.abs(draw(7, -(-len(w) // 32), w.shape[1]))).astype(np.float16)
+    return _fbg.pack_b_int4(values, scales.view(np.uint16), 32)
+
+
+PACKERS: dict[str, Callable[[np.ndarray], Any]] = {
+    "float32": _fbg.pack_b_float32,
+    "bfloat16": _fbg.pack_b_bfloat16,
+    "float16": _fbg.pack_b_float16,
+    "int8": lambda w: _fbg.pack_b_quantize(w, per_column=True, symmetric=True),
+    "int4": int4,
+}
+
+
+def draw(seed: int, *shape: int) -> np.ndarray:
+    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
+
+
+def compute(graph: _fbg.Graph, x: np.ndarray, y: int, columns: int, threads: int) -> np.ndarray:
+    graph.output(y)
+    rows = len(x)
+    plan = _fbg.Plan(graph, tokens=max(rows, 1), sequences=1, length=max(rows, 1), threads=threads)
+    out = np.empty((rows, columns), np.float32)
+    positions, offsets = np.arange(rows, dtype=np.int32), np.array([0, rows], np.int32)
+    plan.run(None, None, None, positions, offsets, [out], threads, inputs=[x])
+    return out
+
+
+@pytest.mark.parametrize("isa", fbg.isa.supported())
+@pytest.mark.parametrize("dtype", PACKERS)
+@given(
+    rows=st.integers(1, 60),
+    half=HALVES,
+    depth=st.integers(1, 90),
+    gate=st.sampled_from(GATES),
+    seed=st.integers(0, 99),
+)
+@example(rows=450, half=96, depth=70, gate="gelu", seed=1)  # several blocks of rows
+@example(rows=40, half=544, depth=1100, gate="silu", seed=2)  # K is cut in float32
+@settings(deadline=None, max_examples=12)
+def test_gating_a_block_of_columns_at_a_time_changes_no_bit(
+    isa: str, dtype: str, rows: int, half: int, depth: int, gate: str, seed: int
+) -> None:
+    if isa == "generic" and rows * half * depth > 10**6:
+        rows, depth = min(rows, 14), min(depth, 40)
+    x, w, bias = draw(seed, rows, depth), draw(seed + 1, depth, 2 * half), draw(seed + 2, 2 * half)
+    packed = PACKERS[dtype](w)
+    with fbg.isa.limit(isa):
+        apart = _fbg.Graph()
+        y = apart.gated(apart.linear(apart.input(depth), packed, bias=bias), gate)
+        wanted = compute(apart, x, y, half, 1)
+        for threads in (1, 2):
+            graph = _fbg.Graph()
+            y = graph.linear(graph.input(depth), packed, bias=bias, gate=gate)
+            np.testing.assert_array_equal(compute(graph, x, y, half, threads), wanted)
+
+
+@pytest.mark.parametrize("rows", [1, 12, 13, 200])
+def test_what_a_product_of_bfloat16_reads_is_rounded_when_it_is_gated(rows: int) -> None:
+    x, w, v = draw(1, rows, 48), draw(2, 48, 1088), draw(3, 544, 40)
+    first, second = _fbg.pack_b_bfloat16(w), _fbg.pack_b_bfloat16(v)
+    results = []
+    for fused in (True, False):
+        graph = _fbg.Graph()
+        a = graph.input(48)
+        y = graph.linear(a, first, gate="silu") if fused else None
+        y = graph.gated(graph.linear(a, first), "silu") if y is None else y
+        out = graph.linear(y, second)
+        results.append(compute(graph, x, out, 40, 2))
+        plan = _fbg.Plan(graph, tokens=9, sequences=1, length=9, threads=1)
+        assert plan.ops[y][0].endswith("-> bfloat16")
+    np.testing.assert_array_equal(*results)
+
+
+@pytest.mark.parametrize(
+    ("columns", "options", "message"),
+    [
+        (64, {"gate": "swish"}, "gate must be gelu, gelu_tanh, silu or relu, got swish"),
+        (65, {"gate": "silu"}, "must have an even number of columns, got 65"),
+        (64, {"gate": "silu", "activation": "gelu"}, "neither an activation nor a residual"),
+        (64, {"gate": "silu", "residual": 0}, "neither an activation nor a residual"),
+    ],
+)
+def test_what_does_not_fit_is_refused(columns: int, options: dict[str, Any], message: str) -> None:
+    graph = _fbg.Graph()
+    x = graph.input(16)
+    with pytest.raises(ValueError, match=message):
+        graph.linear(x, _fbg.pack_b_float32(draw(1, 16, columns)), **options)
