@@ -61,13 +61,17 @@ class Builder {
 
   template <class Acc>
   Buffer linear(Buffer x) {
-    const std::int64_t k = width_of(x), n = choices_.within(1, 100);
+    const std::int64_t k = width_of(x);
+    std::int64_t n = choices_.within(1, 100);
+    const auto gate = choices_.within(0, 7);  // one of four, or none
+    if (gate < 4 && n > 64) n = 64;           // whole panels, which are gated with the product
     const SharedMatrix w = matrix(k, n);
     const MatrixView<const float> view{w.data.get(), k, n, n, 1};
     Epilogue epilogue;
     if (choices_.flag()) epilogue.bias = matrix(1, n);
     epilogue.activation = static_cast<Activation>(choices_.within(0, 3));
     if (choices_.flag()) epilogue.residual = pick();
+    if (gate < 4) epilogue.gate = static_cast<Gate>(gate);
     if constexpr (Acc::kind == Accumulator::int32) {
       if (choices_.flag()) epilogue.channel_scale = matrix(1, k);
       return graph.linear(x, PackedB<Acc>::quantize(view, Granularity::column, choices_.flag()),
