@@ -13,6 +13,7 @@ _Indices = npt.NDArray[np.int32]
 # bind_isa.cc
 __version__: str
 MAX_THREADS: int
+PANEL_COLUMNS: int  # of packed weights
 
 class _CpuInfo(TypedDict):
     name: str

@@ -8,6 +8,7 @@
 #include "bindings/bindings.h"
 #include "fbg/core/isa.h"
 #include "fbg/core/threads.h"
+#include "fbg/core/types.h"
 
 namespace py = pybind11;
 
@@ -45,6 +46,7 @@ py::dict cpu() {
 void bind_isa(py::module_& m) {
   m.attr("__version__") = FBG_VERSION;
   m.attr("MAX_THREADS") = kMaxThreads;
+  m.attr("PANEL_COLUMNS") = kPanelColumns;
 
   m.def("supported_isas", &supported_names);
   m.def("active_isa", [] { return isa_name(active_isa()); });

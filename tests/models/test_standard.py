@@ -10,9 +10,11 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 import fbg
+from fbg import _fbg
 from fbg.networks.rotation import Rotation
 from fbg.networks.standard.config import Buckets
 from fbg.networks.standard.network import alibi_slopes, distance_buckets
+from fbg.reports.profiling import profile
 from helpers import tiny_models, tiny_tasks
 from helpers.formulas import cosines
 from helpers.tiny_models import tiny_model
@@ -381,3 +383,28 @@ def test_slopes_are_powers_of_two_and_between_them_for_other_numbers_of_heads() 
     np.testing.assert_allclose(alibi_slopes(12)[:8], alibi_slopes(8))
     np.testing.assert_allclose(alibi_slopes(12)[8:], 2.0 ** -np.array([0.5, 1.5, 2.5, 3.5]))
     assert alibi_slopes(1) == [2.0**-8]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int8", "int4"])
+def test_gated_layers_of_whole_panels_have_the_bits_of_others(
+    dtype: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = tiny_model("qwen3")
+    rng = np.random.default_rng(1)
+    hidden = model.config["hidden_size"]
+    shapes = {"gate_proj": (64, hidden), "up_proj": (64, hidden), "down_proj": (hidden, 64)}
+    tensors = dict(model.tensors)
+    for name in tensors:
+        for part, shape in shapes.items():
+            if f".{part}.weight" in name:
+                tensors[name] = rng.normal(0, 0.2, shape).astype(np.float32)
+    config = {**model.config, "intermediate_size": 64}
+    path = tiny_models.write_checkpoint(tmp_path / "m", config, tensors)
+    ids = rng.integers(0, 99, (2, 15))
+    loaded = fbg.load(path, dtype=dtype)
+    report = profile(path, [8], num_threads=[1], dtype=dtype, rounds=1)
+    assert "activation" in [part.name for part in report.profiles[0].modules]
+    fused = loaded.forward(ids).last_hidden_state
+    monkeypatch.setattr(_fbg, "PANEL_COLUMNS", 1 << 20)  # no layer has whole panels then
+    apart = fbg.load(path, dtype=dtype).forward(ids).last_hidden_state
+    np.testing.assert_array_equal(fused, apart)

@@ -64,7 +64,8 @@ inline constexpr std::int64_t kMaxDepthRaw = 65793;
 inline constexpr std::int64_t kMaxDepthCorrected = 33025;
 
 // P is a Pipeline<...>, or a RuntimePipeline, whose stages are known only when the program runs.
-// Or it is a gated pipeline: C then has half of the columns of B, whole panels of them.
+// Or it is a gated pipeline: C then has half of the columns of B, which must be whole panels, and
+// is computed for a few columns of both halves at a time.
 template <PackAModel A, class Acc, class P = RuntimePipeline>
 class Gemm {
  public:
@@ -79,7 +80,7 @@ class Gemm {
   Gemm(const PackedB<Acc>& b, const P& pipeline, std::int64_t max_m,
        Features features = active_features(), const Blocking& blocking = {});
 
-  ValueType output_type() const { return output_; }
+  ValueType output_type() const { return result_; }
   // The features that its kernels and its packing were chosen for.
   Features features() const { return features_; }
 
@@ -109,7 +110,7 @@ class Gemm {
     std::byte* tail;     // the last k-group of each row, if it has a place of its own (AOperand)
     Value* partial;      // raw sums: of mc x nc between blocks of k; for int16, of one tile
     Value* tile;         // the tile that a kernel leaves to functors
-    std::byte* gated;    // columns of A * B, of both halves, that a gated pipeline combines
+    std::byte* gated;    // columns a of A * B, and beside them b, that a gated pipeline combines
     std::byte* chain;    // of a TileChain
     std::int64_t bytes;  // of all of these
   };
@@ -164,22 +165,20 @@ class Gemm {
     return round_up(std::max<std::int64_t>(b.groups(), 1), depth_unit());
   }
   DepthBlock cut(const AOperand& a, Range groups, bool first, bool last) const noexcept;
-  // Columns of a gated C that are computed together, and their bytes, which take a part of the L2.
+  // Columns of a gated C that are computed together: as many as kGatedBytes hold of both parts of A
+  // * B, which an L2 of 1 MiB keeps beside a block of A.
   static constexpr std::int64_t kGatedBytes = 256 << 10;
-  static std::int64_t gate_columns(std::int64_t rows) {
+  std::int64_t gated_columns(std::int64_t rows) const {
     const std::int64_t columns =
         kGatedBytes / (rows * 2 * static_cast<std::int64_t>(sizeof(float)));
-    return std::clamp<std::int64_t>(columns / kPanelColumns * kPanelColumns, kPanelColumns,
-                                    kMaxGatedColumns);
+    const std::int64_t whole = columns / kPanelColumns * kPanelColumns;
+    return std::clamp<std::int64_t>(whole, kPanelColumns,
+                                    std::max<std::int64_t>(n_ / 2, kPanelColumns));
   }
-  static std::int64_t gated_ld(std::int64_t columns) {
+  static std::int64_t gated_ld(std::int64_t columns) {  // bytes
     return 2 * columns * static_cast<std::int64_t>(sizeof(float)) + 64;
   }
-  static std::int64_t gated_bytes(std::int64_t rows) {
-    std::int64_t bytes = 0;
-    for (std::int64_t m = 1; m <= rows; ++m) bytes = std::max(bytes, m * gated_ld(gate_columns(m)));
-    return bytes;
-  }
+  void check_gated(const P& pipeline);
   template <class Multiply>
   void run_gated(Range rows, Range cols, std::int64_t nc, const Workspace& w, const PackedB<Acc>& b,
                  const P& pipeline, OutputView c, Multiply multiply) const noexcept;
@@ -195,11 +194,12 @@ class Gemm {
   std::array<KernelTable, 4> kernels_;       // of blocks of k: whether it is the first, the last
   std::array<KernelTable, 4> pair_kernels_;  // the same, of operands in pairs
   KernelTable streaming_;                    // the last one's, for a C that no cache will hold
-  ValueType output_;
-  std::int64_t tallest_;  // rows of that tile
+  ValueType output_, result_;                // of tiles, of C
+  std::int64_t tallest_;                     // rows of that tile
   std::int64_t n_, k_, mc_, nc_, kc_, ld_;
   std::int64_t a_group_bytes_;  // of a k-group of A as kernels read it
   std::size_t thread_workspace_;
+  std::int64_t gated_bytes_ = 0;
   bool cuts_, row_offsets_, streams_;
   bool pairs_;  // whether operands of several row tiles are in pairs
 };

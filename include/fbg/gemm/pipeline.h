@@ -155,10 +155,10 @@ requires(composes_from<Stages...>(ValueType::acc) ||
   std::array<Stage, kInKernel> kernel_stages_;
 };
 
-// A gated pipeline: where a row of A * B is a, b end to end, C has gate(a) * b, or any other
-// function of both. `kernel_stages` run in the microkernel and give float32; gate() makes n
-// elements of a row of C, of the type `output`, while a and b are in the caches. Its threads share
-// it.
+// A gated pipeline: where a row of A * B is a, b end to end, the row of C is f(a, b), for example
+// gelu(a) * b, element by element. `kernel_stages` run in the microkernel and give float32; gate()
+// computes n elements of a row of C, of the type `output`, while a and b are in the caches. All
+// threads share it.
 inline constexpr std::int64_t kMaxGatedColumns = 512;  // the most that gate() is called with
 template <class P>
 concept GatedPipeline = requires(const P& p, const float* x, std::int64_t n, std::byte* y) {

@@ -71,7 +71,7 @@ struct Epilogue {
   std::optional<Buffer> residual;   // added last
   SharedMatrix channel_scale = {};  // (1, K): with int8 weights, what is quantized is x * this
   // After the bias, in place of an activation and a residual: where a row is a, b end to end, the
-  // output is gate(a) * b, half as many columns.
+  // output is gate(a) * b, half as many columns, which must be whole panels of w.
   std::optional<Gate> gate = {};
 };
 

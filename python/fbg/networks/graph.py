@@ -96,9 +96,13 @@ def add_linear(
     """
     if isinstance(graph, ObservedGraph) and residual is not None:
         graph.residuals[linear.name] = residual
+    w = graph.packed(linear, x) if isinstance(graph, ObservedGraph) else linear.packed
+    if gate is not None and w.shape[1] // 2 % _fbg.PANEL_COLUMNS:
+        wide = graph.linear(x, w, bias=linear.bias, channel_scale=linear.channel_scale)
+        return graph.gated(wide, gate)
     return graph.linear(
         x,
-        graph.packed(linear, x) if isinstance(graph, ObservedGraph) else linear.packed,
+        w,
         bias=linear.bias,
         activation=activation,
         residual=residual,

@@ -220,7 +220,7 @@ def build_head(graph: _fbg.Graph, hidden: int, head: Head, pooler: Linear | None
         x = graph.pool(x, head.reads)
     if head.dense is not None:
         if head.activation == "silu":
-            x = graph.gated(add_linear(graph, x, head.dense), "silu")
+            x = add_linear(graph, x, head.dense, gate="silu")
         else:
             x = add_activated(graph, x, head.dense, head.activation)
     if head.reads == "late":

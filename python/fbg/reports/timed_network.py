@@ -65,7 +65,7 @@ class TimedOp:
     sub_layer: the part of the network that it belongs to.
     layer: "embeddings", "layer 1" and so on, or "pooling" for what follows the last layer.
     operations: of its products in a run, a multiply-add being two.
-    activated: whether it is a linear layer that applies an activation.
+    activated: whether it is a linear layer that applies an activation, also that of a gate.
     """
 
     sub_layer: str
@@ -132,7 +132,8 @@ class TimedNetwork:
 
 
 class _NamedGraph(_fbg.Graph):
-    """A graph that knows which linear layer each op is; it may leave activations out.
+    """A graph that knows which linear layer each op is; it may leave activations out, and have the
+    simplest of all gates.
 
     layers, weights: by op, the name of a linear layer and how many weights it has.
     activated: ops that apply an activation, also where it is left out.
@@ -146,9 +147,10 @@ class _NamedGraph(_fbg.Graph):
         self.activated: set[int] = set()
 
     def linear(self, x: int, w: Any, *arguments: Any, **options: Any) -> int:
-        active = options.get("activation", "none") != "none"
+        gated = options.get("gate") is not None
+        active = gated or options.get("activation", "none") != "none"
         if not self._activations:
-            options["activation"] = "none"
+            options |= {"gate": "relu"} if gated else {"activation": "none"}
         op = super().linear(x, w, *arguments, **options)
         self.layers[op] = self._names.get(id(w), POOLING)
         self.weights[op] = w.shape[0] * w.shape[1]

@@ -80,12 +80,14 @@ class GemmCode : public SimdAssembler {
     return chains_ == 1 && !(key_.indirect && dot_ == Dot::maddubs) &&
            !(nibbles() && rows_ <= kFewNibbleRows);
   }
-  // Whether the K loop fetches rows for the epilogue. Tiles of few rows leave that to the prologue,
-  // and so do kernels that have no registers left for it.
+  // Whether the K loop of deep products fetches rows for the epilogue. Tiles of few rows leave that
+  // to the prologue, and so do kernels that have no registers left for it.
   bool fetches_in_k_loop() const {
-    return rows_ > 4 && !spans_panels() && !key_.indirect && !nibbles() &&
+    return rows_ > 4 && !spans_panels() && !key_.indirect && !nibbles() && added_stages() <= 1 &&
            key_.accumulator != Accumulator::int16;
   }
+  // The k-groups of such a product that are left when it begins to fetch rows; it needs as many.
+  int deep_groups() const { return kUnroll * (rows_ + 8); }
   bool spans_panels() const { return vectors_ * lanes() > panel_columns_; }
   bool is_partial(int v) const { return key_.masked && v == vectors_ - 1; }
   int choose_chains() const;
@@ -103,12 +105,14 @@ class GemmCode : public SimdAssembler {
   void fetch_rows(const Reg64& row, const Reg64& ld, std::int64_t size, bool writes);
   void fetch_row(const Reg64& row, std::int64_t size, bool writes);
   void find_operand(int stage);
-  int added_stage() const;
+  int added_stages() const;  // those that add a matrix
+  int first_added_stage() const;
   void prepare_mask();
 
   // K loop.
   void for_each_pair();
   void k_loop();
+  void jump_if_shallow(const Xbyak::Operand& groups, const Xbyak::Label& target);
   void spilling_k_loop();
   void for_each_indirect_pair();
   void load_row_pointers();

@@ -108,17 +108,17 @@ void GemmCode::load_partial_sums() {
 }
 
 // Brings what the epilogue reads and writes into the L1 meanwhile: a load or store that misses it
-// would delay the next tile. The K loop does so towards its end, where it is deep enough.
+// would delay the next tile. Where the product is deep enough, the K loop does so.
 void GemmCode::fetch_epilogue() {
-  Xbyak::Label deep, now;
+  if (key_.streams && added_stages() == 0) return;
+  Xbyak::Label shallow, done;
   if (fetches_in_k_loop()) {
-    cmp(qword[args_ + static_cast<int>(offsetof(TileArgs, num_pairs))], 0);
-    je(now, T_NEAR);
     mov(scratch_, arg(offsetof(TileArgs, pairs)));
-    cmp(qword[scratch_ + static_cast<int>(offsetof(BlockPair, groups))], kUnroll * rows_);
-    jge(deep, T_NEAR);
+    jump_if_shallow(qword[scratch_ + static_cast<int>(offsetof(BlockPair, groups))], shallow);
+    if (added_stages() > 0) find_operand(first_added_stage());
+    jmp(done, T_NEAR);
+    L(shallow);
   }
-  L(now);
   if (!key_.streams) {
     mov(scratch_, c_);
     fetch_rows(scratch_, ldc_, value_size(key_.output()), /*writes=*/true);
@@ -128,8 +128,7 @@ void GemmCode::fetch_epilogue() {
       find_operand(s);
       fetch_rows(operand_, operand_ld_, value_size(key_.stages[s].operand), /*writes=*/false);
     }
-  L(deep);
-  if (fetches_in_k_loop() && added_stage() >= 0) find_operand(added_stage());
+  L(done);
 }
 
 // The rows of a tile of C, or of an operand of its size, from `row` on, which moves on.
@@ -165,11 +164,16 @@ void GemmCode::find_operand(int stage) {
   lea(operand_, ptr[operand_ + scratch_ * size]);
 }
 
-// The first stage that adds a matrix; -1: none.
-int GemmCode::added_stage() const {
-  for (int s = 0; s < key_.num_stages; ++s)
-    if (key_.stages[s].kind == StageKind::add) return s;
-  return -1;
+int GemmCode::added_stages() const {
+  int count = 0;
+  for (int s = 0; s < key_.num_stages; ++s) count += key_.stages[s].kind == StageKind::add;
+  return count;
+}
+
+int GemmCode::first_added_stage() const {
+  int s = 0;
+  while (key_.stages[s].kind != StageKind::add) ++s;
+  return s;
 }
 
 void GemmCode::prepare_mask() {

@@ -37,30 +37,49 @@ void GemmCode::for_each_pair() {
 }
 
 void GemmCode::k_loop() {
-  Xbyak::Label fetching, single, rest, done;
-  const auto unrolled = [&](int end) {  // until fewer than `end` k-groups are left
-    Xbyak::Label next;
-    L(next);
+  Xbyak::Label next, check, last, rest, done;
+  const auto unrolled = [&] {
     for (int u = 0; u < kUnroll; ++u) k_group(u);
     advance(kUnroll);
     sub(groups_, kUnroll);
-    cmp(groups_, end);
-    jge(next, T_NEAR);
+  };
+  // The loop ends when fewer k-groups are left: at first, those in which rows are fetched.
+  const Address limit = qword[rsp - 8];
+  const auto compare = [&] {
+    if (fetches_in_k_loop())
+      cmp(groups_, limit);
+    else
+      cmp(groups_, kUnroll);
   };
   if (fetches_in_k_loop()) {
-    // Rows one by one, and early enough: many at once would keep the loads of operands waiting.
-    const int end = kUnroll * (rows_ + 8);
-    cmp(groups_, end);
-    jl(fetching, T_NEAR);
-    unrolled(end);
-    L(fetching);
+    Xbyak::Label shallow;
+    mov(limit, kUnroll);
+    jump_if_shallow(groups_, shallow);
+    mov(limit, deep_groups());
+    L(shallow);
   }
-  cmp(groups_, kUnroll);
-  jl(single, T_NEAR);
-  fetches_rows_ = fetches_in_k_loop();
-  unrolled(kUnroll);
-  fetches_rows_ = false;
-  L(single);
+  jmp(check, T_NEAR);
+  L(next);
+  unrolled();
+  L(check);
+  compare();
+  jge(next, T_NEAR);
+  if (fetches_in_k_loop()) {
+    // The rows of the tile, one after the other: many at once would keep the loads of operands
+    // waiting. They are early enough, and not so early that they leave the L1 before the end.
+    Xbyak::Label fetching;
+    cmp(limit, kUnroll);
+    je(last, T_NEAR);
+    mov(limit, kUnroll);
+    fetches_rows_ = true;
+    L(fetching);
+    unrolled();
+    cmp(groups_, deep_groups() - kUnroll * rows_);
+    jge(fetching, T_NEAR);
+    fetches_rows_ = false;
+    jmp(check, T_NEAR);
+    L(last);
+  }
   test(groups_, groups_);
   jz(done, T_NEAR);
   L(rest);
@@ -69,6 +88,14 @@ void GemmCode::k_loop() {
   dec(groups_);
   jnz(rest, T_NEAR);
   L(done);
+}
+
+// Where the K loop has no time to fetch rows for the epilogue, which the prologue does then.
+void GemmCode::jump_if_shallow(const Xbyak::Operand& groups, const Xbyak::Label& target) {
+  cmp(qword[args_ + static_cast<int>(offsetof(TileArgs, num_pairs))], 1);
+  jne(target, T_NEAR);
+  cmp(groups, deep_groups());
+  jl(target, T_NEAR);
 }
 
 // Runs pieces of at most spill_groups k-groups, and before each but the first adds the sums of the
@@ -104,8 +131,8 @@ void GemmCode::k_group(int u) {
     fetch_row(c_, value_size(key_.output()), /*writes=*/true);
     add(c_, ldc_);
   }
-  if (fetches_rows_ && u == 2 && added_stage() >= 0) {
-    fetch_row(operand_, value_size(key_.stages[added_stage()].operand), /*writes=*/false);
+  if (fetches_rows_ && u == 2 && added_stages() > 0) {
+    fetch_row(operand_, value_size(key_.stages[first_added_stage()].operand), /*writes=*/false);
     add(operand_, operand_ld_);
   }
   if (in_halves()) {  // so that half of the registers of B do

@@ -30,15 +30,16 @@ using GateKernel = void (*)(const float* a, const float* b, std::size_t n, float
 
 inline GateKernel gate_kernel(const simd::RowKernels& kernels, Gate gate) {
   switch (gate) {
+    case Gate::gelu:
+      return kernels.geglu;
     case Gate::gelu_tanh:
       return kernels.geglu_tanh;
     case Gate::silu:
       return kernels.swiglu;
     case Gate::relu:
       return kernels.reglu;
-    default:
-      return kernels.geglu;
   }
+  return nullptr;
 }
 
 // A GatedPipeline that ends in float32 or bfloat16.

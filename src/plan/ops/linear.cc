@@ -249,12 +249,9 @@ Buffer Graph::linear(Buffer x, PackedB<Acc> w, Epilogue epilogue) {
   if (epilogue.gate) {
     require(epilogue.activation == Activation::none && !epilogue.residual,
             "linear: a gated layer has neither an activation nor a residual");
-    require(out.cols % 2 == 0, "linear: a gated layer must have an even number of columns, got " +
-                                   std::to_string(out.cols));
-    if (out.cols / 2 % kPanelColumns != 0) {
-      const Gate gate = *std::exchange(epilogue.gate, std::nullopt);
-      return gated(linear(x, std::move(w), std::move(epilogue)), gate);
-    }
+    require(out.cols % (2 * kPanelColumns) == 0,
+            "linear: the columns of a gated layer must be a multiple of " +
+                std::to_string(2 * kPanelColumns) + ", got " + std::to_string(out.cols));
     out.cols /= 2;
   }
   if (epilogue.residual)

@@ -64,6 +64,7 @@ Gemm<A, Acc, P>::Gemm(const PackedB<Acc>& b, const P& pipeline, std::int64_t max
   }
   output_ = whole.output();
   if constexpr (kHasFunctor<P>) output_ = pipeline.functor_output();
+  result_ = output_;
   row_offsets_ = whole.correct_b;
 
   const std::int64_t mr = geometry_.max_rows;
@@ -109,7 +110,21 @@ Gemm<A, Acc, P>::Gemm(const PackedB<Acc>& b, const P& pipeline, std::int64_t max
     key.streams = true;
     streaming_ = KernelTable(geometry_, key, n_, std::max<std::int64_t>(mr - 1, 1), max_m);
   }
+  if constexpr (kGates<P>) check_gated(pipeline);
   thread_workspace_ = static_cast<std::size_t>(lay_out(nullptr).bytes);
+}
+
+// Checks what a gated pipeline needs, and takes its type and its workspace.
+template <PackAModel A, class Acc, class P>
+void Gemm<A, Acc, P>::check_gated(const P& pipeline) {
+  if (n_ % (2 * kPanelColumns) != 0)
+    throw std::invalid_argument("gemm: N of a gated product must be a multiple of " +
+                                std::to_string(2 * kPanelColumns) + ", got " + std::to_string(n_));
+  if (output_ != ValueType::float32)
+    throw PipelineTypeError("gemm: stages before a gate must end in float32");
+  result_ = pipeline.output();
+  for (std::int64_t rows = 1; rows <= mc_; ++rows)
+    gated_bytes_ = std::max(gated_bytes_, rows * gated_ld(gated_columns(rows)));
 }
 
 template <PackAModel A, class Acc, class P>
@@ -155,7 +170,7 @@ auto Gemm<A, Acc, P>::lay_out(std::byte* base) const noexcept -> Workspace {
   if (cuts_) place(w.partial, mc_ * nc_ * static_cast<std::int64_t>(sizeof(Value)));
   if (Acc::kind == Accumulator::int16) place(w.partial, tile_bytes(geometry_));
   if (kHasFunctor<P>) place(w.tile, tile_bytes(geometry_));
-  if (kGates<P>) place(w.gated, gated_bytes(mc_));
+  if (kGates<P>) place(w.gated, gated_bytes_);
   if (kChains) place(w.chain, TileChain::bytes(kMaxPlaces));
   return w;
 }
@@ -202,7 +217,7 @@ void Gemm<A, Acc, P>::run(const A& a, const PackedB<Acc>& b, const P& pipeline, 
     };
     const std::int64_t nc = depths.count > 1 ? nc_ : share.cols.size();
     if constexpr (kGates<P>)
-      run_gated(rows, share.cols, std::min(nc, gate_columns(rows.size())), w, b, pipeline, c,
+      run_gated(rows, share.cols, std::min(nc, gated_columns(rows.size())), w, b, pipeline, c,
                 multiply);
     else
       for (std::int64_t col = share.cols.begin; col < share.cols.end; col += nc) {
@@ -215,29 +230,33 @@ void Gemm<A, Acc, P>::run(const A& a, const PackedB<Acc>& b, const P& pipeline, 
   if (streams) fence_streams();
 }
 
-// Computes the columns `cols` of a gated C: for a few columns at a time, what is gated and the
-// gate, which stay in the L2 until they are combined.
+// Computes the columns `cols` of a gated C, nc of them at a time: those of a, those of b, which lie
+// half of N further, and f(a, b), while both are in the caches.
 template <PackAModel A, class Acc, class P>
 template <class Multiply>
 void Gemm<A, Acc, P>::run_gated(Range rows, Range cols, std::int64_t nc, const Workspace& w,
                                 const PackedB<Acc>& b, const P& pipeline, OutputView c,
                                 Multiply multiply) const noexcept {
   constexpr std::int64_t kValue = sizeof(Value);
-  const std::int64_t half = n_ / 2, ld = gated_ld(nc), size = value_size(pipeline.output());
+  const std::int64_t half = n_ / 2, ld = gated_ld(nc), size = value_size(result_);
   for (std::int64_t col = cols.begin; col < cols.end; col += nc) {
-    const Range left{col, std::min(col + nc, cols.end)};
-    const Range right{half + left.begin, half + left.end};
-    // The place of column 0 of C if its columns left.begin, ... are those of the scratch.
-    const auto scratch = [&](std::byte* at, std::int64_t first) {
+    const Range a_cols{col, std::min(col + nc, cols.end)};
+    const Range b_cols{half + a_cols.begin, half + a_cols.end};
+    // Tiles are addressed by their row and column of A * B: a view whose element (rows.begin,
+    // first) is at `at`.
+    const auto view = [&](std::byte* at, std::int64_t first) {
       return OutputView{at - rows.begin * ld - first * kValue, ld};
     };
-    std::byte* const other = w.gated + nc * kValue;
-    multiply(left, panel(b, right.begin, 0), scratch(w.gated, left.begin));
-    multiply(right, panel(b, left.end, 0), scratch(other, right.begin));
-    for (std::int64_t i = 0; i < rows.size(); ++i)
-      pipeline.gate(reinterpret_cast<const float*>(w.gated + i * ld),
-                    reinterpret_cast<const float*>(other + i * ld), left.size(),
-                    static_cast<std::byte*>(c.data) + (rows.begin + i) * c.ld + col * size);
+    const std::byte* a_row = w.gated;
+    const std::byte* b_row = w.gated + nc * kValue;
+    multiply(a_cols, panel(b, b_cols.begin, 0), view(w.gated, a_cols.begin));
+    multiply(b_cols, panel(b, a_cols.end, 0), view(w.gated + nc * kValue, b_cols.begin));
+    for (std::int64_t i = rows.begin; i < rows.end; ++i, a_row += ld, b_row += ld)
+      for (std::int64_t j = 0; j < a_cols.size(); j += kMaxGatedColumns)
+        pipeline.gate(reinterpret_cast<const float*>(a_row) + j,
+                      reinterpret_cast<const float*>(b_row) + j,
+                      std::min<std::int64_t>(a_cols.size() - j, kMaxGatedColumns),
+                      static_cast<std::byte*>(c.data) + i * c.ld + (col + j) * size);
   }
 }
 

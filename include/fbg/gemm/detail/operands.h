@@ -1,4 +1,5 @@
-// What surrounds the loops of Gemm: A as kernels read it, and the products of outliers of B.
+// What surrounds the loops of Gemm: A as kernels read it, whole and between two cuts of K; the
+// products of outliers of B; and the correction of sums of a shifted A.
 #pragma once
 
 #include <algorithm>
