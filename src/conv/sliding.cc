@@ -54,7 +54,7 @@ class SlidingStep final : public ConvStep<Acc> {
         scale_(p.weights.scale()),
         col_offsets_(p.weights.col_offsets()),
         threads_(p.threads),
-        width_(kInteger && !is_paired() ? kPanelColumns : tile_.lanes),
+        width_(width_of_tiles()),
         may_be_floats_(kInteger && writes_ && output_ == ValueType::uint8) {
     const ConvGeometry& g = geometry_;
     if (!writes_) {
@@ -63,6 +63,10 @@ class SlidingStep final : public ConvStep<Acc> {
       whole_.emplace(tile_, key_, width_, 1, tallest);
       if (const std::int64_t rest = g.out_channels % width_)
         rest_.emplace(tile_, key_, rest, 1, tallest);
+      for (const SlidingBlock& block : blocks_.blocks())
+        for_each_tile_of(block, [&](const ColumnGroup& group) {
+          table_of(group).require(tallest, group.vectors, group.masked);
+        });
     }
     const SlidingKey& wide = blocks_.blocks().front().key;
     const std::string name = std::string("sliding ") + (is_paired() ? "pairs " : "lanes ") +
@@ -186,6 +190,27 @@ class SlidingStep final : public ConvStep<Acc> {
 
   bool is_paired() const {
     return blocks_.blocks().front().key.source == kernels::SlidingSource::pairs;
+  }
+
+  // Columns of sums that a tile of the pipeline takes. Blocks of bytes may be narrower than a
+  // panel.
+  std::int64_t width_of_tiles() const {
+    const SlidingKey& wide = blocks_.blocks().front().key;
+    if (!kInteger || is_paired()) return tile_.lanes;
+    return std::min<std::int64_t>(kPanelColumns, wide.vectors * wide.lanes());
+  }
+
+  // Calls f(group) for the tiles of the pipeline in a block.
+  template <class F>
+  void for_each_tile_of(const SlidingBlock& block, F f) const {
+    const std::int64_t lanes = tile_.lanes;
+    for (std::int64_t col = block.skip; col < block.channels; col += width_) {
+      const std::int64_t columns = std::min(width_, block.channels - col);
+      f(ColumnGroup{col, columns, ceil_div(columns, lanes), columns % lanes != 0});
+    }
+  }
+  const KernelTable& table_of(const ColumnGroup& group) const {
+    return group.columns == width_ ? whole_.value() : rest_.value();
   }
 
   AlignedBuffer make_weights(const PackedConv<Acc>& weights) const {
@@ -333,9 +358,9 @@ class SlidingStep final : public ConvStep<Acc> {
     const BalancedSplit tiles = BalancedSplit::split(w.x.size(), tile_.max_rows);
     for (std::int64_t i = 0; i < tiles.count; ++i) {
       const Range x = tiles[i];
-      for (std::int64_t col = block.skip; col < block.channels; col += width_) {
-        const std::int64_t columns = std::min(width_, block.channels - col);
-        args.columns = columns;
+      for_each_tile_of(block, [&](const ColumnGroup& group) {
+        const std::int64_t col = group.col;
+        args.columns = group.columns;
         args.row = pixel + x.begin;
         args.col = block.channel + col;
         args.c = static_cast<std::byte*>(run.c.data) + args.row * run.c.ld +
@@ -345,9 +370,8 @@ class SlidingStep final : public ConvStep<Acc> {
           args.b_scale = t.terms.scale + args.col;
           args.col_offsets = t.terms.offset + args.col;
         }
-        run_tile(columns == width_ ? *whole_ : *rest_,
-                 {col, columns, ceil_div(columns, lanes), columns % lanes != 0}, x.size(), args);
-      }
+        run_tile(table_of(group), group, x.size(), args);
+      });
     }
   }
 

@@ -3,6 +3,8 @@
 #include "fbg/gemm/kernel_table.h"
 
 #include <algorithm>
+#include <stdexcept>
+#include <string>
 
 namespace fbg {
 
@@ -68,6 +70,15 @@ KernelTable::KernelTable(const Geometry& geometry, KernelKey key, std::int64_t n
         if (n % unit != 0 && columns + n % unit <= n) add(columns + n % unit);
       }
     }
+  }
+}
+
+void KernelTable::require(std::int64_t max_rows, std::int64_t vectors, bool masked) const {
+  for (std::int64_t rows = 1; rows <= max_rows; ++rows) {
+    if (find(rows, vectors, masked).run) continue;
+    throw std::logic_error("kernel table: no kernel was prepared for tiles of " +
+                           std::to_string(rows) + " rows and " + std::to_string(vectors) +
+                           (masked ? " vectors, masked" : " vectors"));
   }
 }
 

@@ -199,6 +199,56 @@ TEST_P(ConvTest, GroupwiseBytesFollowTheFormulaWithEveryAlgorithm) {
   }
 }
 
+// Pipelines that most kernels do not run themselves, on channels that fill no whole vector, and
+// lines that are split into tiles of every height.
+TEST_P(ConvTest, DequantizedDepthwiseBytesFollowTheFormulaWithEveryAlgorithm) {
+  std::mt19937 random(17);
+  constexpr Extent3 kKernels[] = {{1, 1, 1}, {1, 3, 3}, {1, 5, 7}, {2, 3, 5}};
+  constexpr std::int64_t kChannels[] = {5, 20, 38, 48, 64};
+  for (const Extent3& kernel : kKernels)
+    for (const std::int64_t channels : kChannels)
+      for (std::int64_t width = 1; width < 30; width += 1 + width / 13) {
+        ConvGeometry g;
+        g.groups = g.in_channels = g.out_channels = channels;
+        g.kernel = kernel;
+        for (std::size_t axis = 0; axis < kSpatialAxes; ++axis)
+          g.pad_before[axis] = g.pad_after[axis] = kernel[axis] / 2;
+        const Case c{g, ConvShape::of(g, 1, {1, 2, width})};
+        const Guard side = width % 2 ? Guard::before : Guard::after;
+        const Guarded<std::uint8_t> x(
+            random_vector<std::uint8_t>(random, c.shape.in_pixels() * g.in_channels), side);
+        const Guarded<std::int8_t> w(random_vector<std::int8_t>(random, g.out_channels * g.depth()),
+                                     side);
+        const std::vector<float> scale(1, 0.01f);
+        WeightQuant quant;
+        quant.scale = scale;
+        const auto weights = PackedConv<Int32>::pack(w.data(), g, quant);
+        ConvInput input = ConvInput::dense(x.data(), g, c.shape);
+        input.zero_point = 7;
+        input.scale = 0.5f;
+        const auto sums =
+            plain<std::uint8_t, std::int8_t, std::int64_t>(c, x.data(), w.data(), input.zero_point);
+        const Stage stages[] = {Dequantize{}.stage()};
+        std::vector<float> expected;
+        for (std::size_t j = 0; j < sums.size(); ++j) {
+          const auto o = static_cast<std::int64_t>(j) % g.out_channels;
+          const std::int64_t corrected = sums[j] - input.zero_point * weights.col_offsets()[o];
+          expected.push_back(static_cast<float>(corrected) * (0.5f * 0.01f));
+        }
+        ConvOptions options;
+        options.has_scale = true;
+        for (const ConvAlgorithm& algorithm : conv_algorithms(weights, stages, c.shape, options)) {
+          options.algorithm = algorithm.name;
+          const Conv<Int32> conv(weights, stages, c.shape, options);
+          Guarded<float> y(expected.size(), side);
+          compute(conv, input, stages, y, g.out_channels, 1);
+          ASSERT_TRUE(std::ranges::equal(y, expected))
+              << algorithm.name << " " << to_string(g) << " width " << width << " kernel "
+              << conv.kernel_name();
+        }
+      }
+}
+
 template <class T>
 std::vector<float> as_floats(const Guarded<T>& values) {
   std::vector<float> floats(values.size());

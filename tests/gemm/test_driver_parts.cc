@@ -66,6 +66,18 @@ TEST(ColumnTerms, AreZeroBeyondTheLastColumn) {
   }
 }
 
+// A caller with column groups of its own learns while it prepares what a run could not tell it.
+TEST(KernelTable, NamesATileThatItHasNoKernelFor) {
+  const Geometry geometry = choose_geometry(Accumulator::int32, active_features());
+  const KernelKey key = make_kernel_key(geometry, Accumulator::int32, {}, false, false, false);
+  const KernelTable table(geometry, key, kPanelColumns + 1, 1, geometry.max_rows);
+  const std::int64_t vectors =
+      std::min<std::int64_t>(kPanelColumns / geometry.lanes, geometry.max_vectors[0]);
+  EXPECT_NO_THROW(table.require(geometry.max_rows, vectors, false));
+  EXPECT_NO_THROW(table.require(geometry.max_rows, 1, true));
+  EXPECT_THROW(table.require(1, 7, true), std::logic_error);
+}
+
 class PanelProductOf : public testing::TestWithParam<Isa> {};
 
 // Small integers: every order of summation gives the same float.

@@ -32,6 +32,9 @@ class KernelTable {
   const Entry& find(std::int64_t rows, std::int64_t vectors, bool masked) const noexcept {
     return kernels_[index(rows, vectors, masked)];
   }
+  // Throws std::logic_error unless the table has the kernels for tiles of up to so many rows. For
+  // callers with column groups of their own: a run could not tell, and would call a null pointer.
+  void require(std::int64_t max_rows, std::int64_t vectors, bool masked) const;
   std::size_t nbytes() const noexcept { return kernels_.capacity() * sizeof(Entry); }
 
  private:

@@ -30,7 +30,7 @@ class BytePacker {
   static bool serves(const SimdAssembler& as, const KernelKey& key, int spare) {
     return as.is_zmm() && !key.masked && key.num_stages > 0 &&
            key.stages[key.num_stages - 1].kind == StageKind::requantize &&
-           spare + kRegisters <= as.num_vectors();
+           spare + kRegisters <= as.end_of_vectors();
   }
 
   // Takes kRegisters registers from `first` on.
@@ -162,9 +162,9 @@ void emit_epilogue(SimdAssembler& as, const KernelKey& key, const EpilogueRegist
     spare += BytePacker::kRegisters;
   }
   for (int s = 0; s < key.num_stages; ++s)
-    spare = emit_kept_tables(as, key.stages[s], spare, as.num_vectors());
+    spare = emit_kept_tables(as, key.stages[s], spare, as.end_of_vectors());
   if (key.column_terms && has_scale(key) && key.rows > 1 &&
-      spare + 2 * key.vectors <= as.num_vectors()) {
+      spare + 2 * key.vectors <= as.end_of_vectors()) {
     ctx.kept_columns = spare;
     ctx.row_vectors = key.vectors;
     for (int v = 0; v < key.vectors; ++v) {

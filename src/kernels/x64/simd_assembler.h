@@ -85,6 +85,9 @@ class SimdAssembler : public Xbyak::CodeGenerator {
     }
   }
 
+  // Vector registers from this one on are not free: the last one may hold the mask.
+  int end_of_vectors() const { return mask_vec_ >= 0 && !zmm_ ? mask_vec_ : num_vectors(); }
+
   void load(const Vec& v, const Xbyak::Address& from, bool masked) {
     if (!masked)
       vmovups(v, from);
