@@ -73,7 +73,14 @@ def run_with_faults(module: str, *arguments: str, timeout: float = 600) -> str:
     """Run a module of tests/ in a process of its own; return what it prints, or raise with it."""
     with tempfile.TemporaryDirectory(prefix="fbg-faults-") as folder:
         compiled = str(library(Path(folder)))
-        changed = {"LD_PRELOAD": compiled, PATH: compiled, "PYTHONPATH": str(TESTS)}
+        # NumPy's products take one thread: others would turn while they wait, on every tiny product
+        # of every child, which then needs many times as long.
+        changed = {
+            "LD_PRELOAD": compiled,
+            PATH: compiled,
+            "PYTHONPATH": str(TESTS),
+            "OPENBLAS_NUM_THREADS": "1",
+        }
         result = subprocess.run(
             [sys.executable, "-m", module, *arguments],
             env=os.environ | changed,

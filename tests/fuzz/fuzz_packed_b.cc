@@ -15,7 +15,7 @@ namespace fbg::fuzz {
 namespace {
 
 constexpr std::int64_t kLargest = 1 << 16;  // elements that are worth unpacking
-constexpr std::int64_t kSmall = 1 << 11;    // elements that are unpacked in every case
+constexpr std::int64_t kSmall = 1 << 8;     // elements that are unpacked in every case
 
 // What a case does with a block that is accepted.
 struct Effort {
