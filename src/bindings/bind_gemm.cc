@@ -49,8 +49,8 @@ std::shared_ptr<const Gemm<A, Acc>> prepared(const PackedB<Acc>& b, std::span<co
   // Asked once: the limit may change at any time, and the key must say what the Gemm was made for.
   const Features features = active_features();
   PreparedKey key{
-      typeid(Gemm<A, Acc>),      features, max_m, b.rows(), b.cols(), b.scale() != nullptr,
-      b.zero_point() != nullptr, blocking, {}};
+      typeid(Gemm<A, Acc>),           features, max_m, b.rows(), b.cols(), b.scale() != nullptr,
+      b.header().has_zero_point != 0, blocking, {}};
   for (const Stage& s : stages) key.stages.emplace_back(s.kind, s.wanted, s.promise);
   return std::static_pointer_cast<const Gemm<A, Acc>>(prepared_gemms().get(key, [&] {
     auto gemm = std::make_shared<const Gemm<A, Acc>>(b, stages, max_m, features, blocking);

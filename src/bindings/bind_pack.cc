@@ -15,6 +15,8 @@
 namespace fbg::bindings {
 namespace {
 
+using HalfBits = py::array_t<std::uint16_t, py::array::c_style>;  // of float16
+
 template <class T>
 std::span<const T> span_of(const std::optional<py::array_t<T, py::array::c_style>>& a) {
   return a ? std::span<const T>(a->data(), static_cast<std::size_t>(a->size()))
@@ -83,29 +85,38 @@ py::class_<PackedB<Acc>> bind_quantized(py::module_& m, const char* name) {
       });
 }
 
-// Weights of 4 bits. Scales are the bits of float16, (K / group, N).
+template <class B>
+py::array_t<std::uint16_t> of_groups(const B& b,
+                                     float16 (B::*parameter)(std::int64_t, std::int64_t) const) {
+  py::array_t<std::uint16_t> bits({b.groups(), b.cols()});
+  for (std::int64_t g = 0; g < b.groups(); ++g)
+    for (std::int64_t j = 0; j < b.cols(); ++j) bits.mutable_at(g, j) = (b.*parameter)(g, j).bits;
+  return bits;
+}
+
+// Weights of 4 bits. Scales and offsets are the bits of float16, (K / group, N).
 template <class Acc>
 void bind_int4(py::module_& m, const char* name) {
   using B = PackedB<Acc>;
   bind_packed<Acc>(m, name)
       .def_property_readonly("group", [](const B&) { return Acc::format.kr; })
-      .def_property_readonly("scale", [](const B& b) {
-        py::array_t<std::uint16_t> scales({b.groups(), b.cols()});
-        for (std::int64_t g = 0; g < b.groups(); ++g)
-          for (std::int64_t j = 0; j < b.cols(); ++j)
-            scales.mutable_at(g, j) = b.group_scale(g, j).bits;
-        return scales;
+      .def_property_readonly("scale", [](const B& b) { return of_groups(b, &B::group_scale); })
+      .def_property_readonly("symmetric", [](const B& b) { return !b.has_group_offsets(); })
+      .def_property_readonly("offset", [](const B& b) -> py::object {
+        if (!b.has_group_offsets()) return py::none();
+        return of_groups(b, &B::group_offset);
       });
 }
 
-// Packs values within [-8, 7] with the bits of their scales, which were checked before.
+// Packs values within [-8, 7] with their scales and offsets, which were checked before.
 template <class Acc>
 py::object pack_int4(const MatrixView<const std::int8_t>& w,
-                     const MatrixView<const float16>& scales) {
+                     const MatrixView<const float16>& scales,
+                     const std::optional<MatrixView<const float16>>& offsets) {
   PackedB<Acc> b;
   {
     const GilRelease release;
-    b = PackedB<Acc>::pack(w, scales);
+    b = PackedB<Acc>::pack(w, scales, offsets);
   }
   return py::cast(std::move(b));
 }
@@ -234,20 +245,26 @@ void bind_pack(py::module_& m) {
       py::arg("w"));
   m.def(
       "pack_b_int4",
-      [](const py::array& w, const py::array_t<std::uint16_t, py::array::c_style>& scales,
+      [](const py::array& w, const HalfBits& scales, const std::optional<HalfBits>& offsets,
          int group) {
         require(group == 32 || group == 64 || group == 128, "PackedB: group must be 32, 64 or 128");
         const auto view = matrix<std::int8_t>(w, "PackedB: w");
-        if (scales.ndim() != 2 || scales.shape(0) != ceil_div(view.rows, group) ||
-            scales.shape(1) != view.cols)
-          throw py::value_error("PackedB: scale must have shape (ceil(K / group), N)");
-        const MatrixView<const float16> bits{reinterpret_cast<const float16*>(scales.data()),
-                                             scales.shape(0), view.cols, view.cols, 1};
-        if (group == 32) return pack_int4<Int4<32>>(view, bits);
-        if (group == 64) return pack_int4<Int4<64>>(view, bits);
-        return pack_int4<Int4<128>>(view, bits);
+        const auto of_groups = [&](const HalfBits& bits, const char* name) {
+          if (bits.ndim() != 2 || bits.shape(0) != ceil_div(view.rows, group) ||
+              bits.shape(1) != view.cols)
+            throw py::value_error(std::string("PackedB: ") + name +
+                                  " must have shape (ceil(K / group), N)");
+          return MatrixView<const float16>{reinterpret_cast<const float16*>(bits.data()),
+                                           bits.shape(0), view.cols, view.cols, 1};
+        };
+        const auto scale = of_groups(scales, "scale");
+        std::optional<MatrixView<const float16>> offset;
+        if (offsets) offset = of_groups(*offsets, "offset");
+        if (group == 32) return pack_int4<Int4<32>>(view, scale, offset);
+        if (group == 64) return pack_int4<Int4<64>>(view, scale, offset);
+        return pack_int4<Int4<128>>(view, scale, offset);
       },
-      py::arg("w"), py::arg("scales"), py::arg("group"));
+      py::arg("w"), py::arg("scales"), py::arg("offsets"), py::arg("group"));
   m.def(
       "packed_b_from_bytes",
       [](const py::array& block) {

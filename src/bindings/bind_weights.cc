@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -37,30 +38,39 @@ LinearWeights linear_weights(const std::vector<py::array>& parts,
 }
 
 template <class Acc>
-py::object pack(LinearWeights weights, float limit, bool checksum, int num_threads) {
+py::object pack(LinearWeights weights, float limit, bool symmetric, bool checksum,
+                int num_threads) {
   PackedB<Acc> b;
   {
     const GilRelease release;
-    LinearPacker<Acc> packer(std::move(weights), limit);
+    LinearPacker<Acc> packer(std::move(weights), limit, symmetric);
     run_team(num_threads, [&](int thread_id, int n) { packer.run(thread_id, n); });
     b = packer.finish(checksum);
   }
   return py::cast(std::move(b));
 }
 
+// Names of int4 weights may end so: their groups have offsets.
+constexpr std::string_view kOffsetSuffix = "_offset";
+
 py::object pack_linear(const std::vector<py::array>& parts, const std::string& dtype,
                        const std::optional<Vector>& divisor, const std::optional<Vector>& factor,
                        float limit, bool checksum, int num_threads) {
   LinearWeights weights = linear_weights(parts, divisor, factor);
-  if (dtype == "int8") return pack<Int32>(std::move(weights), limit, checksum, num_threads);
-  if (dtype == "int4") return pack<Int4<32>>(std::move(weights), limit, checksum, num_threads);
-  if (dtype == "int4_g64") return pack<Int4<64>>(std::move(weights), limit, checksum, num_threads);
-  if (dtype == "int4_g128")
-    return pack<Int4<128>>(std::move(weights), limit, checksum, num_threads);
-  if (dtype == "float32") return pack<Float32>(std::move(weights), limit, checksum, num_threads);
-  if (dtype == "bfloat16") return pack<BFloat16>(std::move(weights), limit, checksum, num_threads);
-  require(dtype == "float16", "pack_linear: no such dtype: " + dtype);
-  return pack<Float32F16>(std::move(weights), limit, checksum, num_threads);
+  std::string_view name = dtype;
+  const bool symmetric = !name.ends_with(kOffsetSuffix);
+  if (!symmetric) name.remove_suffix(kOffsetSuffix.size());
+  const auto pack_as = [&]<class Acc>(Acc) {
+    return pack<Acc>(std::move(weights), limit, symmetric, checksum, num_threads);
+  };
+  if (name == "int8") return pack_as(Int32{});
+  if (name == "int4") return pack_as(Int4<32>{});
+  if (name == "int4_g64") return pack_as(Int4<64>{});
+  if (name == "int4_g128") return pack_as(Int4<128>{});
+  if (name == "float32") return pack_as(Float32{});
+  if (name == "bfloat16") return pack_as(BFloat16{});
+  require(name == "float16", "pack_linear: no such dtype: " + dtype);
+  return pack_as(Float32F16{});
 }
 
 Vector largest_weights(const std::vector<py::array>& parts, const std::optional<Vector>& divisor,

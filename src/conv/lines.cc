@@ -226,7 +226,7 @@ class LinesStep final : public ConvStep<Acc> {
     const ConvGeometry& g = geometry_;
     const std::int64_t col = columns.col;
     const PackedB<Acc>& b = *weights_[static_cast<std::size_t>(group)];
-    constexpr std::int64_t kGroupBytes = PackedB<Acc>::kGroupBytes;
+    constexpr std::int64_t kGroupBytes = Acc::format.b_group();
     const std::byte* const panel = b.panels() + col / kPanelColumns * b.panel_bytes() +
                                    col % kPanelColumns * (kGroupBytes / kPanelColumns);
     const std::int64_t channel = group * g.group_outputs() + col;

@@ -137,7 +137,7 @@ class PatchesStep final : public ConvStep<Acc> {
     const std::int64_t first = tiles_[tiles.begin].begin;
     const bool in_place = is_in_place(run, n);
     if (!in_place) gather(run, n, {first, tiles_[tiles.end - 1].end}, t);
-    constexpr std::int64_t kGroupBytes = PackedB<Acc>::kGroupBytes;
+    constexpr std::int64_t kGroupBytes = Acc::format.b_group();
     BlockPair pair{};
     pair.lda = in_place ? geometry_.in_channels : patch_;
     pair.b_panel_stride = panels_.panel_bytes();

@@ -225,7 +225,7 @@ class TapsStep final : public ConvStep<Acc> {
                    const ColumnGroup& columns, Thread& t) const noexcept {
     const std::int64_t col = columns.col;
     const PackedB<Acc>& b = *weights_[static_cast<std::size_t>(group)];
-    constexpr std::int64_t kGroupBytes = PackedB<Acc>::kGroupBytes;
+    constexpr std::int64_t kGroupBytes = Acc::format.b_group();
     const std::byte* const panel = b.panels() + col / kPanelColumns * b.panel_bytes() +
                                    col % kPanelColumns * (kGroupBytes / kPanelColumns);
     const std::int64_t channel = group * geometry_.group_outputs() + col;

@@ -1,4 +1,5 @@
-// Where the panel of a group of 4-bit weights (Int4 in fbg/core/types.h) has its values and scales.
+// Where the panel of a group of 4-bit weights (Int4 in fbg/core/types.h) has its values, scales and
+// offsets.
 #pragma once
 
 #include <cstddef>
@@ -40,6 +41,15 @@ inline float16 int4_scale(const std::byte* group, std::int64_t column, std::int6
 inline void put_int4_scale(std::byte* group, std::int64_t column, std::int64_t depth,
                            float16 scale) {
   std::memcpy(group + depth / 2 * kPanelColumns + column * 2, &scale, sizeof scale);
+}
+
+// The offset of a column lies behind the scales of all columns.
+inline float16 int4_offset(const std::byte* group, std::int64_t column, std::int64_t depth) {
+  return int4_scale(group, column + kPanelColumns, depth);
+}
+inline void put_int4_offset(std::byte* group, std::int64_t column, std::int64_t depth,
+                            float16 offset) {
+  put_int4_scale(group, column + kPanelColumns, depth, offset);
 }
 
 }  // namespace fbg

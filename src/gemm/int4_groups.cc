@@ -1,4 +1,4 @@
-// The search for the scale of a group of 4-bit weights.
+// The search for the scale of a group of 4-bit weights, or for its scale and offset.
 #include "gemm/int4_groups.h"
 
 #include <algorithm>
@@ -15,6 +15,11 @@ namespace {
 constexpr int kCandidates = 21;
 constexpr float kFirst = 6.8f, kStep = 0.1f;
 constexpr float kLargestScale = 65504.0f;
+
+// With an offset: half the range of the 16 values, where half that of the weights is 1.
+constexpr int kReaches = 12;
+constexpr float kFirstReach = 0.72f, kReachStep = 0.03f;
+constexpr int kFits = 2;  // of scale and offset to the values, each followed by a new rounding
 
 // Half to even, by the addition that leaves no bits behind the point: |x| stays below 2^22.
 float rounded(float x) {
@@ -60,8 +65,59 @@ Int4Column quantize_int4(std::span<const float> weights) noexcept {
   return column;
 }
 
-float put_int4_column(std::byte* group, std::int64_t column, std::int64_t depth,
-                      const Int4Column& weights, float offset) noexcept {
+Int4Column quantize_int4_with_offset(std::span<const float> weights) noexcept {
+  Int4Column column{};
+  if (weights.empty()) return column;
+  const auto [least, greatest] = std::ranges::minmax(weights);
+  const float middle = 0.5f * least + 0.5f * greatest, half = 0.5f * greatest - 0.5f * least;
+  const auto count = static_cast<float>(weights.size());
+  float best = 0.0f, scale = 0.0f, offset = 0.0f;  // of the weights relative to their range
+  std::array<float, kMaxInt4Group> relative;
+  // Weights that differ by less have no scale in float16: only an offset.
+  const bool differ = half >= 0x1p-22f;
+  for (std::size_t k = 0; differ && k < weights.size(); ++k)
+    relative[k] = (weights[k] - middle) / half;
+  // With the values q, the error is least for scale = cov(w, q) / var(q), and is then less than
+  // that of the mean of the weights by cov(w, q)² / var(q).
+  for (int reach = 0; differ && reach < kReaches; ++reach) {
+    float step = (kFirstReach + kReachStep * static_cast<float>(reach)) * (2.0f / 15.0f);
+    float start = 0.5f * step;
+    for (int fit = 0; fit < kFits; ++fit) {
+      const float inverse = 1.0f / step;
+      float sum = 0.0f, sum_q = 0.0f, products = 0.0f, squares = 0.0f;
+      for (std::size_t k = 0; k < weights.size(); ++k) {
+        const float q = rounded((relative[k] - start) * inverse);
+        sum += relative[k];
+        sum_q += q;
+        products += relative[k] * q;
+        squares += q * q;
+      }
+      const float covariance = products - sum * sum_q / count;
+      const float variance = squares - sum_q * sum_q / count;
+      if (!(variance > 0.0f && covariance > 0.0f)) break;
+      step = covariance / variance;
+      start = (sum - step * sum_q) / count;
+      if (const float gain = covariance * step; gain > best) {
+        best = gain;
+        scale = step;
+        offset = start;
+      }
+    }
+  }
+  const auto stored = [](float x) {
+    return from_float<float16>(std::clamp(x, -kLargestScale, kLargestScale));
+  };
+  column.scale = stored(scale * half);
+  column.offset = stored(offset * half + middle);
+  const float step = to_float(column.scale), start = to_float(column.offset);
+  if (step == 0.0f) return column;
+  for (std::size_t k = 0; k < weights.size(); ++k)
+    column.q[k] = static_cast<std::int8_t>(rounded((weights[k] - start) / step));
+  return column;
+}
+
+float put_int4_column(std::byte* group, std::int64_t column, std::int64_t depth, std::int64_t used,
+                      bool has_offset, const Int4Column& weights, float weighted) noexcept {
   std::int32_t sum = 0;
   for (std::int64_t k = 0; k < depth; ++k) {
     const std::int32_t q = weights.q[static_cast<std::size_t>(k)];
@@ -69,7 +125,10 @@ float put_int4_column(std::byte* group, std::int64_t column, std::int64_t depth,
     sum += q;
   }
   put_int4_scale(group, column, depth, weights.scale);
-  return std::fma(to_float(weights.scale), static_cast<float>(sum), offset);
+  weighted = std::fma(to_float(weights.scale), static_cast<float>(sum), weighted);
+  if (!has_offset) return weighted;
+  put_int4_offset(group, column, depth, weights.offset);
+  return std::fma(to_float(weights.offset), static_cast<float>(used), weighted);
 }
 
 }  // namespace fbg

@@ -14,6 +14,7 @@ inline constexpr std::size_t kMaxInt4Group = 128;
 
 struct Int4Column {
   float16 scale;                               // of any sign
+  float16 offset{};                            // where groups have one: scale * q + offset
   std::array<std::int8_t, kMaxInt4Group> q{};  // within [-8, 7]; 0 beyond the weights
 };
 
@@ -22,9 +23,13 @@ struct Int4Column {
 // kMaxInt4Group of them.
 Int4Column quantize_int4(std::span<const float> weights) noexcept;
 
-// Writes the column to a group of `depth` k whose values were 0. Returns the weighted offset of the
-// column, which was `offset` before this group.
-float put_int4_column(std::byte* group, std::int64_t column, std::int64_t depth,
-                      const Int4Column& weights, float offset) noexcept;
+// The same of a scale and an offset: the values reach from the least weight to the greatest one, or
+// a little less or more, and least squares give the rest.
+Int4Column quantize_int4_with_offset(std::span<const float> weights) noexcept;
+
+// Writes the column to a group of `depth` k whose values were 0, of which the first `used` are
+// weights. Returns the weighted offset of the column, which was `weighted` before this group.
+float put_int4_column(std::byte* group, std::int64_t column, std::int64_t depth, std::int64_t used,
+                      bool has_offset, const Int4Column& weights, float weighted) noexcept;
 
 }  // namespace fbg

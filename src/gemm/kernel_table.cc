@@ -37,6 +37,7 @@ KernelKey make_kernel_key(const Geometry& geometry, Accumulator accumulator,
     if (!a_has_scale)
       throw PipelineTypeError("gemm: int4 weights need the scales of A, but PackA has none");
     key.correct_a = true;
+    key.correct_b = b_has_zero_point;
   }
   key.num_stages = static_cast<std::uint8_t>(typed.count);
   return key;

@@ -68,6 +68,14 @@ void widen_rows(const std::uint8_t* a, std::int64_t lda, std::int64_t rows, std:
                          reinterpret_cast<std::uint16_t*>(out + i * ld_bytes));
 }
 
+void sum_groups(const std::uint8_t* a, std::int64_t lda, std::int64_t rows, std::int64_t k,
+                std::int64_t group, float* sums, std::int64_t ld_sums, Features features) noexcept {
+  const auto& kernels = simd::row_kernels(features);
+  for (std::int64_t i = 0; i < rows; ++i)
+    kernels.sum_groups(a + i * lda, static_cast<std::size_t>(k), static_cast<std::size_t>(group),
+                       sums + i, static_cast<std::size_t>(ld_sums));
+}
+
 void widen_rows(const bfloat16* a, std::int64_t lda, std::int64_t rows, std::int64_t k,
                 std::byte* out, std::int64_t ld_bytes, Features features) noexcept {
   const auto& kernels = simd::row_kernels(features);

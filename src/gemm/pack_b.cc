@@ -164,23 +164,26 @@ PackedB<Acc> PackedB<Acc>::quantize(MatrixView<const float> w, Granularity granu
 }
 
 template <class Acc>
-PackedB<Acc> PackedB<Acc>::pack(MatrixView<const Element> w,
-                                MatrixView<const float16> scales) requires(is_int4(Acc::kind)) {
-  PackedBlock s(lay_out(BlockShape::of<Acc>(w.rows, w.cols, false, false)));
+PackedB<Acc> PackedB<Acc>::pack(
+    MatrixView<const Element> w, MatrixView<const float16> scales,
+    std::optional<MatrixView<const float16>> offsets) requires(is_int4(Acc::kind)) {
+  PackedBlock s(lay_out(BlockShape::of<Acc>(w.rows, w.cols, false, offsets.has_value())));
+  const std::int64_t group_bytes = Acc::format.b_group(offsets.has_value());
   Int4Column column;
   for (std::int64_t j = 0; j < w.cols; ++j) {
     auto* panel = s.at<std::byte>(s.header.panels_offset) +
-                  j / kPanelColumns * ceil_div(w.rows, Acc::format.kr) * Acc::format.b_group();
-    float offset = 0.0f;
-    for (std::int64_t g = 0; g < scales.rows; ++g, panel += Acc::format.b_group()) {
+                  j / kPanelColumns * ceil_div(w.rows, Acc::format.kr) * group_bytes;
+    float weighted = 0.0f;
+    for (std::int64_t g = 0; g < scales.rows; ++g, panel += group_bytes) {
+      const std::int64_t used = std::min<std::int64_t>(Acc::format.kr, w.rows - g * Acc::format.kr);
       column.scale = scales(g, j);
-      for (std::int64_t i = 0; i < Acc::format.kr; ++i) {
-        const std::int64_t k = g * Acc::format.kr + i;
-        column.q[i] = k < w.rows ? w(k, j) : Element{};
-      }
-      offset = put_int4_column(panel, j % kPanelColumns, Acc::format.kr, column, offset);
+      if (offsets) column.offset = (*offsets)(g, j);
+      for (std::int64_t i = 0; i < Acc::format.kr; ++i)
+        column.q[i] = i < used ? w(g * Acc::format.kr + i, j) : Element{};
+      weighted = put_int4_column(panel, j % kPanelColumns, Acc::format.kr, used,
+                                 offsets.has_value(), column, weighted);
     }
-    s.at<float>(s.header.col_offsets_offset)[j] = offset;
+    s.at<float>(s.header.col_offsets_offset)[j] = weighted;
   }
   PackedB b;
   b.data_ = s.finish();
@@ -190,8 +193,16 @@ PackedB<Acc> PackedB<Acc>::pack(MatrixView<const Element> w,
 template <class Acc>
 float16 PackedB<Acc>::group_scale(std::int64_t g, std::int64_t j) const
     requires(is_int4(Acc::kind)) {
-  return int4_scale(panels() + j / kPanelColumns * panel_bytes() + g * kGroupBytes,
+  return int4_scale(panels() + j / kPanelColumns * panel_bytes() + g * group_bytes(),
                     j % kPanelColumns, Acc::format.kr);
+}
+
+template <class Acc>
+float16 PackedB<Acc>::group_offset(std::int64_t g, std::int64_t j) const
+    requires(is_int4(Acc::kind)) {
+  if (!has_group_offsets()) return {};
+  return int4_offset(panels() + j / kPanelColumns * panel_bytes() + g * group_bytes(),
+                     j % kPanelColumns, Acc::format.kr);
 }
 
 template <class Acc>
@@ -205,8 +216,8 @@ typename PackedB<Acc>::Element PackedB<Acc>::at(std::int64_t k, std::int64_t n) 
   }
   constexpr std::int64_t kr = Acc::format.kr, width = Acc::format.panel_columns;
   if constexpr (is_int4(Acc::kind))
-    return static_cast<Element>(
-        int4_value(panels() + n / width * panel_bytes() + k / kr * kGroupBytes, n % width, k % kr));
+    return static_cast<Element>(int4_value(
+        panels() + n / width * panel_bytes() + k / kr * group_bytes(), n % width, k % kr));
   const auto* panel = reinterpret_cast<const Element*>(panels() + n / width * panel_bytes());
   return panel[(k / kr * width + n % width) * kr + k % kr];
 }

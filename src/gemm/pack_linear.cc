@@ -96,13 +96,15 @@ void widen_magnitudes(const LinearWeights& weights, Range outputs, float* larges
 }
 
 template <class Acc>
-LinearPacker<Acc>::LinearPacker(LinearWeights weights, float limit)
+LinearPacker<Acc>::LinearPacker(LinearWeights weights, float limit, bool symmetric)
     : weights_((weights.check(), std::move(weights))),
       limit_(limit),
       block_(std::make_unique<PackedBlock>(
           lay_out(BlockShape::of<Acc>(weights_.inputs(), weights_.outputs(), is_integer(Acc::kind),
-                                      false)),
+                                      is_int4(Acc::kind) && !symmetric)),
           Fill::none)) {
+  if (!is_int4(Acc::kind) && !symmetric)
+    throw std::invalid_argument("pack_linear: offsets go with int4 weights");
   if (!reads_bytes(Acc::kind) && !weights_.factor.empty())
     throw std::invalid_argument("pack_linear: factors go with int8 and int4 weights");
   block_->header.per_column = is_integer(Acc::kind);
@@ -190,11 +192,13 @@ float LinearPacker<Acc>::pack_int4_panel(std::int64_t panel) noexcept requires(i
   const PackedHeader& h = block_->header;
   const std::int64_t first = panel * kPanelColumns;
   const std::int64_t columns = std::min<std::int64_t>(kPanelColumns, h.n - first);
-  constexpr std::int64_t kr = Acc::format.kr, kBytes = Acc::format.b_group();
+  const bool has_offsets = h.has_zero_point;
+  constexpr std::int64_t kr = Acc::format.kr;
+  const std::int64_t group_bytes = Acc::format.b_group(has_offsets);
   const std::int64_t groups = ceil_div(h.k, kr);
-  auto* const out = block_->at<std::byte>(h.panels_offset) + panel * groups * kBytes;
+  auto* const out = block_->at<std::byte>(h.panels_offset) + panel * groups * group_bytes;
   auto* const offsets = block_->at<float>(h.col_offsets_offset) + first;
-  std::fill_n(out, groups * kBytes, std::byte{});
+  std::fill_n(out, groups * group_bytes, std::byte{});
   std::fill_n(offsets, kPanelColumns, 0.0f);
   float largest = 0.0f;
   std::array<float, kr> weights;
@@ -211,8 +215,10 @@ float LinearPacker<Acc>::pack_int4_panel(std::int64_t panel) noexcept requires(i
       }
       largest = larger(largest, extreme);
       if (!std::isfinite(extreme)) continue;  // finish() refuses it
-      const Int4Column column = quantize_int4(std::span(weights).first(size));
-      offsets[j] = put_int4_column(out + g * kBytes, j, kr, column, offsets[j]);
+      const auto used = std::span<const float>(weights).first(size);
+      const Int4Column column = has_offsets ? quantize_int4_with_offset(used) : quantize_int4(used);
+      offsets[j] =
+          put_int4_column(out + g * group_bytes, j, kr, size, has_offsets, column, offsets[j]);
     }
   }
   return largest;

@@ -49,9 +49,10 @@ class LinearPacker {
  public:
   // limit: the largest magnitude of a weight that the element type has use for. Throws
   // std::invalid_argument where members of `weights` do not fit together, or factors come with
-  // another family than int8 and int4; std::length_error, std::bad_alloc.
-  explicit LinearPacker(LinearWeights weights,
-                        float limit = std::numeric_limits<float>::infinity());
+  // another family than int8 and int4, or offsets with another than int4; std::length_error,
+  // std::bad_alloc. symmetric: int4 alone may have groups with offsets.
+  explicit LinearPacker(LinearWeights weights, float limit = std::numeric_limits<float>::infinity(),
+                        bool symmetric = true);
   ~LinearPacker();
   LinearPacker(const LinearPacker&) = delete;
   LinearPacker& operator=(const LinearPacker&) = delete;

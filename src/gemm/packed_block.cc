@@ -96,7 +96,7 @@ PackedHeader lay_out(const BlockShape& s) {
   const std::size_t panel_bytes =
       checked_bytes(static_cast<std::size_t>(ceil_div(s.k, format.kr)),
                     checked_bytes(static_cast<std::size_t>(columns / kPanelColumns),
-                                  static_cast<std::size_t>(format.b_group())));
+                                  static_cast<std::size_t>(format.b_group(s.zero_point))));
   // Without a column there still is the parameter of the tensor.
   const std::size_t column_bytes =
       checked_bytes(static_cast<std::size_t>(std::max<std::int64_t>(columns, kPanelColumns)), 4);
@@ -110,7 +110,7 @@ PackedHeader lay_out(const BlockShape& s) {
   };
   h.panels_offset = place(panel_bytes);
   if (s.scale) h.scale_offset = place(column_bytes);
-  if (s.zero_point) h.zero_point_offset = place(column_bytes);
+  if (s.zero_point && !format.nibbles) h.zero_point_offset = place(column_bytes);
   if (reads_bytes(s.accumulator)) h.col_offsets_offset = place(column_bytes);
   if (s.accumulator == Accumulator::int16) {
     h.num_outliers = s.num_outliers;

@@ -15,7 +15,7 @@ namespace fbg {
 struct BlockShape {
   Accumulator accumulator;
   std::int64_t k, n;
-  bool scale, zero_point;
+  bool scale, zero_point;  // of int4: false, and whether groups have offsets
   std::int64_t num_outliers = 0;
 
   template <class Acc>

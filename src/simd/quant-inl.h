@@ -187,6 +187,27 @@ std::int32_t shift_row(const std::int8_t* x, std::size_t n, std::uint8_t* q) {
   return sums[0].total() + sums[1].total() + sums[2].total() + sums[3].total();
 }
 
+void sum_groups(const std::uint8_t* x, std::size_t n, std::size_t group, float* sums,
+                std::size_t ld) {
+  for (std::size_t begin = 0; begin < n; begin += group, sums += ld) {
+    const std::size_t end = std::min(begin + group, n);
+    std::size_t i = begin;
+    std::uint32_t sum = 0;
+#if HWY_TARGET != HWY_SCALAR
+    // Groups are as short as 32: vectors of 16 bytes, whose sums take few steps to add up.
+    constexpr std::size_t kBytes = 16;
+    const hn::FixedTag<std::uint8_t, kBytes> d;
+    const hn::Repartition<std::uint64_t, decltype(d)> wide;
+    auto sums_of_8 = hn::Zero(wide);
+    for (; i + kBytes <= end; i += kBytes)
+      sums_of_8 = hn::Add(sums_of_8, hn::SumsOf8(hn::LoadU(d, x + i)));
+    sum = static_cast<std::uint32_t>(hn::GetLane(hn::SumOfLanes(wide, sums_of_8)));
+#endif
+    for (; i < end; ++i) sum += x[i];
+    *sums = static_cast<float>(sum);
+  }
+}
+
 void widen_groups(const std::uint8_t* x, std::size_t n, std::uint16_t* y) {
   constexpr std::uint32_t kLow = 0x00ff00ff;
   auto* out = reinterpret_cast<std::uint32_t*>(y);

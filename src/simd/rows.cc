@@ -355,6 +355,7 @@ const RowKernels kRowKernels = {
     .quantize_row = quantize_row,
     .sum_row = sum_row,
     .shift_row = shift_row,
+    .sum_groups = sum_groups,
     .widen_groups = widen_groups,
     .half_to_float = half_to_float,
     .bfloat16_to_float = bfloat16_to_float,

@@ -69,6 +69,10 @@ struct RowKernels {
   // Sum of n bytes; int8 input shifted by 128 into uint8 while it is copied and summed.
   std::int32_t (*sum_row)(const std::uint8_t* x, std::size_t n);
   std::int32_t (*shift_row)(const std::int8_t* x, std::size_t n, std::uint8_t* q);
+  // sums[g * ld] = sum of group g of x, whose groups have `group` elements, a multiple of 16; the
+  // last one may be shorter.
+  void (*sum_groups)(const std::uint8_t* x, std::size_t n, std::size_t group, float* sums,
+                     std::size_t ld);
   // Bytes as uint16, each k-group of four as {x0, x2, x1, x3}, the last one padded with zeros:
   // writes 8 * ceil(n / 4) bytes.
   void (*widen_groups)(const std::uint8_t* x, std::size_t n, std::uint16_t* y);

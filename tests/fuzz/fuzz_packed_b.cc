@@ -108,7 +108,7 @@ std::vector<std::uint8_t> consistent_block(Choices& choices) {
   shape.n = choices.one_of(kColumns);
   const bool quantized = is_integer(shape.accumulator);
   shape.scale = quantized && choices.flag();
-  shape.zero_point = quantized && choices.flag();
+  shape.zero_point = (quantized || is_int4(shape.accumulator)) && choices.flag();
   if (shape.accumulator == Accumulator::int16) shape.num_outliers = choices.within(0, 9);
   const PackedHeader header = lay_out(shape);
   std::vector<std::uint8_t> block(static_cast<std::size_t>(header.total_bytes));

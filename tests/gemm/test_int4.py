@@ -27,37 +27,52 @@ SHAPES = [
 ]
 
 
-def operands(m: int, k: int, n: int, group: int) -> tuple[np.ndarray, fbg.PackedB]:
+def operands(
+    m: int, k: int, n: int, group: int, symmetric: bool = True
+) -> tuple[np.ndarray, fbg.PackedB]:
     rng = np.random.default_rng(m * 1000 + k + n)
     x = rng.standard_normal((m, k)).astype(np.float32) + np.float32(0.3)
     w = rng.standard_normal((k, n)).astype(np.float32)
+    if not symmetric:
+        w += rng.standard_normal(n).astype(np.float32)
     w[:, :: max(n // 3, 1)] *= 1000
-    return x, fbg.PackedB(w, dtype="int4", group=group)
+    return x, fbg.PackedB(w, dtype="int4", group=group, symmetric=symmetric)
 
 
 def expected(x: np.ndarray, packed: fbg.PackedB) -> np.ndarray:
     rows = quantize_rows(x)
     assert packed.group is not None and packed.scale is not None
     return int4.product(
-        rows.q, rows.scale, rows.zero_point, packed.unpack(), packed.scale, packed.group
+        rows.q,
+        rows.scale,
+        rows.zero_point,
+        packed.unpack(),
+        packed.scale,
+        packed.group,
+        packed.offset,
     )
 
 
+SYMMETRY = pytest.mark.parametrize("symmetric", [True, False], ids=["symmetric", "offsets"])
+
+
+@SYMMETRY
 @pytest.mark.parametrize("group", GROUPS)
 @pytest.mark.parametrize("isa", fbg.isa.supported())
-def test_products_are_those_of_the_formula(isa: str, group: int) -> None:
+def test_products_are_those_of_the_formula(isa: str, group: int, symmetric: bool) -> None:
     with fbg.isa.limit(isa):
         for m, k, n in SHAPES:
-            x, packed = operands(m, k, n, group)
+            x, packed = operands(m, k, n, group, symmetric)
             want = expected(x, packed)
             np.testing.assert_array_equal(fbg.linear(x, packed), want, f"{(m, k, n)}")
             got = fbg.gemm(fbg.PackAWithQuantRowOffset(x), packed, fbg.ReLU(), num_threads=2)
             np.testing.assert_array_equal(got, np.maximum(want, 0), f"{(m, k, n)}")
 
 
+@SYMMETRY
 @pytest.mark.parametrize("group", GROUPS)
-def test_a_result_depends_on_its_row_and_column_only(group: int) -> None:
-    x, packed = operands(70, 4300, 200, group)
+def test_a_result_depends_on_its_row_and_column_only(group: int, symmetric: bool) -> None:
+    x, packed = operands(70, 4300, 200, group, symmetric)
     whole = fbg.linear(x, packed, num_threads=1)
     np.testing.assert_array_equal(fbg.linear(x, packed, num_threads=2), whole)
     for row in (0, 13, 69):
@@ -66,21 +81,23 @@ def test_a_result_depends_on_its_row_and_column_only(group: int) -> None:
         np.testing.assert_array_equal(fbg.linear(x[:rows], packed), whole[:rows])
 
 
+@SYMMETRY
 @pytest.mark.parametrize("dtype", [np.uint8, np.int8])
-def test_rows_that_are_already_quantized_give_the_same(dtype: type) -> None:
+def test_rows_that_are_already_quantized_give_the_same(dtype: type, symmetric: bool) -> None:
     rng = np.random.default_rng(5)
     info = np.iinfo(dtype)
     a = rng.integers(info.min, info.max, (9, 100), dtype=dtype, endpoint=True)
-    packed = operands(1, 100, 70, 32)[1]
+    packed = operands(1, 100, 70, 32, symmetric)[1]
     got = fbg.gemm(fbg.PackAWithRowOffset(a, scale=0.25, zero_point=3), packed)
     scale, point = np.full(9, 0.25, np.float32), np.full(9, 3 + 128 * (dtype == np.int8))
     shifted = a.astype(np.int64) + 128 * (dtype == np.int8)
-    want = int4.product(shifted, scale, point, packed.unpack(), packed.scale, 32)
+    want = int4.product(shifted, scale, point, packed.unpack(), packed.scale, 32, packed.offset)
     np.testing.assert_array_equal(got, want)
 
 
-def test_prepared_calls_and_pipelines_give_the_same() -> None:
-    x, packed = operands(6, 257, 100, 64)
+@SYMMETRY
+def test_prepared_calls_and_pipelines_give_the_same(symmetric: bool) -> None:
+    x, packed = operands(6, 257, 100, 64, symmetric)
     want = fbg.linear(x, packed, activation="gelu")
     call = fbg.prepare(packed, fbg.GELU(), rows=6)
     np.testing.assert_array_equal(call(x), want)
@@ -90,8 +107,9 @@ def test_prepared_calls_and_pipelines_give_the_same() -> None:
     np.testing.assert_array_equal(quantized, np.clip(np.rint(want / np.float32(0.5)) + 3, 0, 255))
 
 
-def test_a_row_that_is_not_finite_stays_alone() -> None:
-    x, packed = operands(5, 96, 40, 32)
+@SYMMETRY
+def test_a_row_that_is_not_finite_stays_alone(symmetric: bool) -> None:
+    x, packed = operands(5, 96, 40, 32, symmetric)
     want = fbg.linear(x, packed)
     x[2, 7] = np.inf
     got = fbg.linear(x, packed)
@@ -138,19 +156,83 @@ def test_packed_weights_take_half_a_byte_each_and_their_scales(group: int) -> No
     assert not fbg.linear(np.ones((2, 512), np.float32), packed).any()
 
 
-def test_transposed_weights_are_the_same() -> None:
+@pytest.mark.parametrize("group", GROUPS)
+def test_an_offset_takes_two_bytes_of_each_group(group: int) -> None:
+    rng = np.random.default_rng(group)
+    w = rng.standard_normal((512, 320)).astype(np.float32)
+    packed = fbg.PackedB(w, dtype="int4", group=group, symmetric=False)
+    assert packed.nbytes == 512 * 320 // 2 + 512 // group * 320 * 4 + 320 * 4 + 128
+    assert packed.offset is not None and packed.scale is not None
+    assert packed.offset.dtype == np.float16 and packed.offset.shape == packed.scale.shape
+    assert repr(packed) == (
+        f"PackedB(K=512, N=320, int4, accum=float32, scale and offset per group of {group})"
+    )
+    assert fbg.PackedB(w, dtype="int4", group=group).offset is None
+    assert fbg.PackedB(w, symmetric=False).offset is None
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_offsets_make_errors_smaller_than_those_of_scales_alone_and_of_whole_ranges(
+    group: int,
+) -> None:
+    rng = np.random.default_rng(group)
+    for shift in (0.0, 5.0):
+        w = (rng.standard_normal((4 * group, 50)) + shift).astype(np.float32)
+
+        def error(values: np.ndarray, w: np.ndarray = w) -> np.ndarray:
+            return ((values - w) ** 2).reshape(4, group, 50).sum(axis=1)
+
+        got = error(fbg.PackedB(w, dtype="int4", group=group, symmetric=False).dequantize())
+        symmetric = error(fbg.PackedB(w, dtype="int4", group=group).dequantize())
+        assert got.sum() < (0.15 if shift else 0.95) * symmetric.sum()
+        grouped = w.reshape(4, group, 50)
+        low, high = grouped.min(axis=1, keepdims=True), grouped.max(axis=1, keepdims=True)
+        step = (high - low) / 15
+        whole = error((np.rint((grouped - low) / step) * step + low).reshape(w.shape))
+        assert (got <= whole * 1.01).mean() > 0.98
+
+
+def test_weights_of_16_values_with_an_offset_are_kept_as_they_are() -> None:
+    rng = np.random.default_rng(1)
+    q = rng.integers(-8, 8, (200, 40))
+    q[::32], q[1::32] = -8, 7
+    w = (q * 0.125 + 3.5).astype(np.float32)
+    packed = fbg.PackedB(w, dtype="int4", symmetric=False)
+    np.testing.assert_array_equal(packed.dequantize(), w)
+    np.testing.assert_array_equal(packed.unpack().astype(np.int64), q)
+    same = np.full((64, 3), 2.5, np.float32)
+    np.testing.assert_array_equal(
+        fbg.PackedB(same, dtype="int4", symmetric=False).dequantize(), same
+    )
+
+
+def test_weights_whose_offsets_are_no_float16_are_refused() -> None:
+    packed = fbg.PackedB(np.array([[65504.0, -65504.0]], np.float32), dtype="int4", symmetric=False)
+    np.testing.assert_array_equal(packed.dequantize(), [[65504.0, -65504.0]])
+    wide = fbg.PackedB(np.array([[65504.0], [-65504.0]], np.float32), dtype="int4", symmetric=False)
+    np.testing.assert_allclose(wide.dequantize(), [[65504.0], [-65504.0]], rtol=1e-3)
+    for value in (np.nan, np.inf, 65505.0):
+        with pytest.raises(ValueError, match="±65504 for dtype='int4', symmetric=False, got"):
+            fbg.PackedB(np.array([[1.0, value]], np.float32), dtype="int4", symmetric=False)
+
+
+@SYMMETRY
+def test_transposed_weights_are_the_same(symmetric: bool) -> None:
     w = np.random.default_rng(2).standard_normal((70, 33)).astype(np.float32)
-    a, b = fbg.PackedB(w, dtype="int4"), fbg.PackedB(w.T, dtype="int4", transpose=True)
+    a = fbg.PackedB(w, dtype="int4", symmetric=symmetric)
+    b = fbg.PackedB(w.T, dtype="int4", symmetric=symmetric, transpose=True)
     np.testing.assert_array_equal(a._native.block, b._native.block)
 
 
-def test_files_pickles_and_copies_have_the_same_weights(tmp_path: Path) -> None:
-    packed = operands(1, 130, 70, 64)[1]
+@SYMMETRY
+def test_files_pickles_and_copies_have_the_same_weights(tmp_path: Path, symmetric: bool) -> None:
+    packed = operands(1, 130, 70, 64, symmetric)[1]
     packed.save(tmp_path / "w.safetensors")
     loaded = fbg.PackedB.load(tmp_path / "w.safetensors")
     for other in (loaded, pickle.loads(pickle.dumps(packed)), copy.deepcopy(packed)):
         assert repr(other) == repr(packed)
         np.testing.assert_array_equal(other._native.block, packed._native.block)
+        np.testing.assert_array_equal(other.dequantize(), packed.dequantize())
 
 
 @pytest.mark.parametrize(
@@ -159,8 +241,7 @@ def test_files_pickles_and_copies_have_the_same_weights(tmp_path: Path) -> None:
         ({"group": 16}, "group must be 32, 64 or 128, got 16"),
         ({"group": 32, "dtype": "int8"}, "group requires dtype='int4', got dtype='int8'"),
         ({"accum": "int32"}, "accum must be 'float32' for int4 weights"),
-        ({"symmetric": False}, "int4 weights are symmetric, with scales per group"),
-        ({"granularity": "tensor"}, "int4 weights are symmetric, with scales per group"),
+        ({"granularity": "tensor"}, "int4 weights have scales per group, not per tensor"),
     ],
 )
 def test_options_that_int4_does_not_have_are_refused(
@@ -190,9 +271,10 @@ def test_operands_without_scales_and_integer_stages_are_refused() -> None:
         )
 
 
+@SYMMETRY
 @pytest.mark.parametrize("shape", [(0, 5), (5, 0), (0, 0), (0, 1)])
-def test_empty_matrices(shape: tuple[int, int]) -> None:
-    packed = fbg.PackedB(np.zeros(shape, np.float32), dtype="int4")
+def test_empty_matrices(shape: tuple[int, int], symmetric: bool) -> None:
+    packed = fbg.PackedB(np.zeros(shape, np.float32), dtype="int4", symmetric=symmetric)
     result = fbg.linear(np.ones((2, shape[0]), np.float32), packed)
     np.testing.assert_array_equal(result, np.zeros((2, shape[1])))
     assert pickle.loads(pickle.dumps(packed)).shape == shape

@@ -73,7 +73,7 @@ TEST_P(Microkernel, EveryPipelineEqualsTheReference) {
       for (const bool masked : {false, true})
         for (const auto& stages : pipelines(accumulator))
           for (const bool correct_b : {false, true}) {
-            if (correct_b && !integer) continue;
+            if (correct_b && !reads_bytes(accumulator)) continue;
             for (const std::int64_t columns : column_counts(vectors, masked))
               for (const Guard side : {Guard::after, Guard::before}) {
                 TileCase tile{make_key(rows, vectors, masked, false, stages, correct_b),
@@ -227,9 +227,10 @@ TEST_P(Microkernel, LongestPipelineCanBeGenerated) {
   std::vector<Stage> stages(kMaxStages, Gelu{}.stage());
   if (integer) stages.front() = Dequantize{}.stage();
   for (int rows = 1; rows <= geometry.max_rows; ++rows) {
-    TileCase tile{make_key(rows, geometry.widest(rows), true, false, stages, integer),
-                  {{2, 0}},
-                  geometry.widest(rows) * geometry.lanes - 1};
+    TileCase tile{
+        make_key(rows, geometry.widest(rows), true, false, stages, reads_bytes(accumulator)),
+        {{2, 0}},
+        geometry.widest(rows) * geometry.lanes - 1};
     expect_same(tile, stages);
     if (HasFatalFailure()) return;
   }

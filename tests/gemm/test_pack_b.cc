@@ -24,8 +24,11 @@ PackedB<Acc> make_int4(const MatrixView<const float>& w) {
   for (std::int64_t i = 0; i < w.rows * w.cols; ++i)
     q.push_back(static_cast<std::int8_t>(std::clamp(w.data[i], -8.0f, 7.0f)));
   const std::vector<float16> scales(static_cast<std::size_t>(groups * w.cols), float16{0x3400});
+  const MatrixView<const float16> view{scales.data(), groups, w.cols, w.cols, 1};
+  std::optional<MatrixView<const float16>> offsets;
+  if (Acc::format.kr == 64) offsets = view;  // one of the three sizes has them
   return PackedB<Acc>::pack(MatrixView<const std::int8_t>{q.data(), w.rows, w.cols, w.cols, 1},
-                            MatrixView<const float16>{scales.data(), groups, w.cols, w.cols, 1});
+                            view, offsets);
 }
 
 template <class Acc>

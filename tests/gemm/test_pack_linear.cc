@@ -59,8 +59,8 @@ struct Layer {
 
 template <class Acc>
 PackedB<Acc> pack(const LinearWeights& weights, int threads,
-                  float limit = std::numeric_limits<float>::infinity()) {
-  LinearPacker<Acc> packer(weights, limit);
+                  float limit = std::numeric_limits<float>::infinity(), bool symmetric = true) {
+  LinearPacker<Acc> packer(weights, limit, symmetric);
   run_team(threads, [&](int thread_id, int n) { packer.run(thread_id, n); });
   return packer.finish();
 }
@@ -164,6 +164,30 @@ TEST(WidenMagnitudes, IsTheLargestOfEveryInput) {
   std::vector<float> largest(77, 0.0f);
   widen_magnitudes(layer.weights, {0, 63}, largest.data());
   EXPECT_TRUE(std::isnan(largest[5]));
+}
+
+TEST(PackLinearOffsets, GivesOffsetsToGroupsOfInt4Alone) {
+  const Layer layer({33, 31}, 257, true, true);
+  const float any = std::numeric_limits<float>::infinity();
+  const auto one = pack<Int4<32>>(layer.weights, 1, any, false);
+  const auto three = pack<Int4<32>>(layer.weights, 3, any, false);
+  EXPECT_TRUE(std::ranges::equal(one.bytes(), three.bytes()));
+  ASSERT_TRUE(one.has_group_offsets());
+  EXPECT_FALSE(pack<Int4<32>>(layer.weights, 1).has_group_offsets());
+  // The same values and parameters, packed as they are.
+  std::vector<std::int8_t> q(static_cast<std::size_t>(257 * 64));
+  one.unpack({q.data(), 257, 64, 64, 1});
+  std::vector<float16> scales, offsets;
+  for (std::int64_t g = 0; g < one.groups(); ++g)
+    for (std::int64_t j = 0; j < 64; ++j) {
+      scales.push_back(one.group_scale(g, j));
+      offsets.push_back(one.group_offset(g, j));
+    }
+  const auto again =
+      PackedB<Int4<32>>::pack({q.data(), 257, 64, 64, 1}, {scales.data(), 9, 64, 64, 1},
+                              MatrixView<const float16>{offsets.data(), 9, 64, 64, 1});
+  EXPECT_TRUE(std::ranges::equal(again.bytes(), one.bytes()));
+  EXPECT_THROW(LinearPacker<Int32>(layer.weights, any, false), std::invalid_argument);
 }
 
 TEST(SumSquares, AddsFloatSquaresInTheOrderOfTheRows) {

@@ -11,13 +11,13 @@ Array = npt.NDArray[Any]
 Floats = npt.NDArray[np.float32]
 
 
-def fused(a: Array, b: Array, c: Array) -> Floats:
+def fused(a: Any, b: Array, c: Array) -> Floats:
     """a * b + c in float32, rounded once; the product must be exact in float64.
 
     The sum is rounded to odd in float64, which has more than two bits to spare, so that the second
     rounding gives what a single one would.
     """
-    product = a.astype(np.float64) * b.astype(np.float64)
+    product = np.asarray(a, np.float64) * b.astype(np.float64)
     addend = c.astype(np.float64)
     total = product + addend
     part = total - product
@@ -32,25 +32,36 @@ def groups_of(depth: int, group: int) -> list[slice]:
     return [slice(k, min(k + group, depth)) for k in range(0, depth, group)]
 
 
-def weighted_offsets(q: Array, scale: Array, group: int) -> Floats:
+def weighted_offsets(q: Array, scale: Array, group: int, offset: Array | None = None) -> Floats:
     """What the zero point of a row is multiplied by, for each column."""
     total = np.zeros(q.shape[1], np.float32)
     for g, k in enumerate(groups_of(len(q), group)):
         total = fused(q[k].sum(axis=0), scale[g], total)
+        if offset is not None:
+            total = fused(np.float64(k.stop - k.start), offset[g], total)
     return total
 
 
 def product(
-    a: Array, row_scale: Array, zero_point: Array, q: Array, scale: Array, group: int
+    a: Array,
+    row_scale: Array,
+    zero_point: Array,
+    q: Array,
+    scale: Array,
+    group: int,
+    offset: Array | None = None,
 ) -> Floats:
     """(M, N) float32 of uint8 rows and int4 weights.
 
-    a: (M, K) integers. row_scale, zero_point: (M,). q: (K, N) integers. scale: (K / group, N).
+    a: (M, K) integers. row_scale, zero_point: (M,). q: (K, N) integers. scale, offset: (K / group,
+    N); without offsets, weights are symmetric.
     """
     a, q, scale = a.astype(np.int64), q.astype(np.int64), scale.astype(np.float64)
     total = np.zeros((len(a), q.shape[1]), np.float32)
     for g, k in enumerate(groups_of(len(q), group)):
         total = fused(a[:, k] @ q[k], scale[g], total)
-    offsets = weighted_offsets(q, scale, group)
+        if offset is not None:
+            total = fused(a[:, k].sum(axis=1)[:, None], offset[g][None], total)
+    offsets = weighted_offsets(q, scale, group, offset)
     points = -zero_point.astype(np.float64)[:, None]
     return fused(points, offsets[None, :], total) * row_scale.astype(np.float32)[:, None]

@@ -143,12 +143,13 @@ class OperandFiller {
       return static_cast<std::int8_t>(static_cast<int>(r % (2 * limit + 1)) - limit);
     });
   }
-  // Any values; scales of moderate size.
-  void fill_int4(std::byte* to, std::int64_t bytes) {
-    constexpr std::int64_t kScales = kPanelColumns * PackedFormat::kNibbleScaleBytes;
+  // Any values; scales and offsets of moderate size.
+  void fill_int4(std::byte* to, std::int64_t bytes, bool has_offsets) {
+    const std::int64_t group = geometry.format.b_group(has_offsets);
+    const std::int64_t scales = group - kPanelColumns * geometry.format.kr / 2;
     fill_bytes(to, bytes);
-    for (std::int64_t end = panel_group; end <= bytes; end += panel_group)
-      fill_with<std::uint16_t>(to + end - kScales, kScales, [&] {
+    for (std::int64_t end = group; end <= bytes; end += group)
+      fill_with<std::uint16_t>(to + end - scales, scales, [&] {
         const unsigned r = random_();
         return static_cast<std::uint16_t>((r & 0x83ff) + 0x3000);  // ±2^-3 to ±2^-2
       });
@@ -161,13 +162,13 @@ class OperandFiller {
     else
       fill_floats(to, bytes, magnitude_);
   }
-  void fill_b(std::byte* to, std::int64_t bytes, int depth) {
+  void fill_b(std::byte* to, std::int64_t bytes, int depth, bool has_offsets = false) {
     if (accumulator == Accumulator::int16)
       fill_small(to, bytes, depth);
     else if (integer)
       fill_bytes(to, bytes);
     else if (is_int4(accumulator))
-      fill_int4(to, bytes);
+      fill_int4(to, bytes, has_offsets);
     else if (accumulator == Accumulator::float32)
       fill_floats(to, bytes);
     else if (accumulator == Accumulator::float32_f16)

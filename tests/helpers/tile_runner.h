@@ -55,6 +55,7 @@ class TileRunner : public OperandFiller {
     key.num_stages = static_cast<std::uint8_t>(typed.count);
     key.stages = typed.codes;
     key.correct_a = is_int4(accumulator) && !stages.empty();
+    key.correct_b = is_int4(accumulator) && correct_b;
     for (int s = 0; s < typed.count; ++s) {
       const StageCode& code = typed.codes[s];
       if (code.in == ValueType::acc && code.kind != StageKind::bias) {
@@ -246,6 +247,13 @@ class TileRunner : public OperandFiller {
     }
     if (is_int4(accumulator))
       args.weighted_offsets = weighted_offsets_.place(floats(readable, -9, 9), tile.side);
+    if (is_int4(accumulator) && key.correct_b) {
+      std::int64_t groups = 0;
+      for (const Block& block : tile.blocks) groups += in_groups(block.groups);
+      const std::int64_t ld = rows + 3, count = groups ? (groups - 1) * ld + rows : 0;
+      args.group_sums = group_sums_.place(floats(count, 0, 32640), tile.side);
+      args.ld_group_sums = ld * 4;
+    }
     if (key.correct_b) {
       args.b_zero_point = b_zero_point_.place(ints(readable, -128, 127), tile.side);
       args.row_terms = row_terms_.place(ints(rows, -255 * 64, 255 * 64), tile.side);
@@ -413,9 +421,10 @@ class TileRunner : public OperandFiller {
     fill_a(a, a_bytes);
     const bool special = tile.specials && p == 0 && takes_specials(key) && random_() % 4 == 0;
     if (special && !geometry.format.wide_a) place_special(a, a_bytes);
-    const std::int64_t stride = groups * panel_group;
+    const bool has_offsets = is_int4(accumulator) && key.correct_b;
+    const std::int64_t stride = groups * geometry.format.b_group(has_offsets);
     std::byte* const b = b_[p].place(panels * stride, tile.side);
-    fill_b(b, panels * stride, tile.spill_groups);
+    fill_b(b, panels * stride, tile.spill_groups, has_offsets);
     BlockPair pair{a, lda, b + tile.first_column * geometry.format.b_column_group(), stride,
                    groups};
     products.reference.push_back(pair);
@@ -436,8 +445,8 @@ class TileRunner : public OperandFiller {
 
   std::vector<const Operand*> operands() const {
     std::vector<const Operand*> all{
-        &a_scale_, &b_scale_, &a_zero_point_, &b_zero_point_,     &row_terms_, &col_offsets_,
-        &c_,       &b_sums_,  &partial_,      &weighted_offsets_, &stages_,    &blocks_};
+        &a_scale_, &b_scale_, &a_zero_point_,     &b_zero_point_, &row_terms_, &col_offsets_, &c_,
+        &b_sums_,  &partial_, &weighted_offsets_, &stages_,       &blocks_,    &group_sums_};
     const auto add = [&](const auto& some) {
       for (const Operand& operand : some) all.push_back(&operand);
     };
@@ -448,7 +457,7 @@ class TileRunner : public OperandFiller {
   std::array<Operand, kMaxBlocks> pairs_of_a_, pairs_of_b_, pointers_;
   std::array<Operand, kMaxStages> of_stages_;
   Operand a_scale_, b_scale_, a_zero_point_, b_zero_point_, row_terms_, col_offsets_, c_;
-  Operand b_sums_, weighted_offsets_, partial_, stages_, blocks_;
+  Operand b_sums_, weighted_offsets_, group_sums_, partial_, stages_, blocks_;
   std::vector<StageArgs> stage_args_;
   StageArgs* placed_stages_ = nullptr;
   RowExtent* extents_ = nullptr;

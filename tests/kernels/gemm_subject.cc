@@ -16,7 +16,7 @@ TileRunner& runner_of(const Family& family) {
 
 // Mostly shallow, often on both sides of what loops unroll or a matrix unit multiplies at a time.
 std::int64_t draw_depth(Choices& choices) {
-  static constexpr std::int64_t kEdges[] = {1, 15, 16, 17, 31, 32, 33, 64};
+  static constexpr std::int64_t kEdges[] = {1, 15, 16, 17, 31, 32, 33, 64, 87, 88, 91, 92, 130};
   const std::uint8_t which = choices.byte() % 8;
   if (which < 5) return choices.within(0, 9);
   return which < 7 ? choices.one_of(kEdges) : choices.within(0, 80);

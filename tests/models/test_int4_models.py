@@ -47,6 +47,22 @@ def test_embeddings_are_close_to_float32(model: fbg.Model, exact: np.ndarray) ->
         assert cosines(coarse.encode(TEXTS), exact).mean() > least
 
 
+def test_offsets_are_more_accurate_and_saved(
+    model: fbg.Model, exact: np.ndarray, tmp_path: Path
+) -> None:
+    with_offsets = fbg.load(minilm_directory(), dtype="int4_offset")
+    embeddings = with_offsets.encode(TEXTS)
+    loss = 1 - cosines(embeddings, exact).mean()
+    assert loss < 0.9 * (1 - cosines(model.encode(TEXTS), exact).mean())
+    packed = {dtype_name(linear.packed) for linear in linears(with_offsets.network).values()}
+    assert packed == {"int4_offset"}
+    with_offsets.save(tmp_path / "saved")
+    saved = fbg.load(tmp_path / "saved")
+    assert saved.dtype == "int4_offset"
+    np.testing.assert_array_equal(saved.encode(TEXTS), embeddings)
+    np.testing.assert_array_equal(saved.encode(TEXTS[3]), embeddings[3])
+
+
 def test_calibration_is_more_accurate(model: fbg.Model, exact: np.ndarray) -> None:
     calibrated = fbg.load(minilm_directory(), dtype="int4", calibrate=CALIBRATING)
     loss = 1 - cosines(calibrated.encode(TEXTS), exact).mean()

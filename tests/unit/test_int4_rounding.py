@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from fbg import PackedB
 from fbg.compression import int4_rounding
 from fbg.compression.correction import Pairs
 from fbg.compression.int4_rounding import round_int4
@@ -27,7 +28,8 @@ def test_errors_on_the_data_are_less_than_those_of_gptq_alone(k: int, n: int, gr
     x = correlated(600, k, k)
     w = np.random.default_rng(n).standard_normal((k, n)).astype(np.float32)
     gram = x.T @ x
-    q, scale = round_int4(w, gram, group)
+    q, scale, offset = round_int4(w, gram, group)
+    assert offset is None
     assert q.dtype == np.int8 and scale.dtype == np.float16
     assert q.min() >= -8 and q.max() <= 7 and scale.shape == (-(-k // group), n)
     start = int4_rounding._search_scales(w, np.diag(gram), group)
@@ -37,16 +39,46 @@ def test_errors_on_the_data_are_less_than_those_of_gptq_alone(k: int, n: int, gr
     assert error < 0.97 * np.linalg.norm(x @ (w - gptq))
 
 
-def test_channels_without_data_and_weights_of_zero_do_no_harm() -> None:
+@pytest.mark.parametrize(("k", "n", "group"), [(128, 300, 32), (100, 7, 64), (130, 20, 128)])
+@pytest.mark.parametrize(("shift", "bound"), [(0.0, 0.97), (2.0, 0.8)])
+def test_offsets_make_errors_on_the_data_smaller(
+    k: int, n: int, group: int, shift: float, bound: float
+) -> None:
+    x = correlated(600, k, k)
+    rng = np.random.default_rng(n)
+    w = (rng.standard_normal((k, n)) + shift * rng.standard_normal(n)).astype(np.float32)
+    gram = x.T @ x
+    rounded = round_int4(w, gram, group, symmetric=False)
+    q, scale, offset = rounded
+    assert q.dtype == np.int8 and q.min() >= -8 and q.max() <= 7
+    assert offset is not None and offset.dtype == scale.dtype == np.float16
+    assert offset.shape == scale.shape == (-(-k // group), n)
+    steps, shifts = (
+        of_groups.astype(np.float32).repeat(group, axis=0)[:k] for of_groups in (scale, offset)
+    )
+    np.testing.assert_array_equal(rounded.dequantize(group), q * steps + shifts)
+    error = np.linalg.norm(x @ (w - rounded.dequantize(group)))
+    symmetric = round_int4(w, gram, group).dequantize(group)
+    assert error < bound * np.linalg.norm(x @ (w - symmetric))
+    nearest = PackedB(w, dtype="int4", group=group, symmetric=False).dequantize()  # type: ignore
+    assert error < 0.9 * np.linalg.norm(x @ (w - nearest))
+
+
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_channels_without_data_and_weights_of_zero_do_no_harm(symmetric: bool) -> None:
     w = np.random.default_rng(0).standard_normal((64, 5)).astype(np.float32)
     w[:, 3] = 0
     for gram in (np.zeros((64, 64), np.float32), np.diag(np.arange(64) % 2).astype(np.float32)):
-        q, scale = round_int4(w, gram, 32)
-        assert np.isfinite(scale).all() and not q[:, 3].any()
-        # Without correlation, each weight is rounded to the nearest multiple of its scale.
+        rounded = round_int4(w, gram, 32, symmetric=symmetric)
+        q, scale, offset = rounded
+        assert np.isfinite(scale).all() and not rounded.dequantize(32)[:, 3].any()
+        if symmetric:
+            assert not q[:, 3].any()
+        # Without correlation, each weight is rounded to the nearest value of its group.
         steps = np.abs(scale.astype(np.float32)).repeat(32, axis=0)
-        inside = np.abs(w) < 7 * steps
-        assert (np.abs(dequantized(q, scale, 32) - w) <= 0.501 * steps)[inside].all()
+        shifts = 0 if offset is None else offset.astype(np.float32).repeat(32, axis=0)
+        inside = np.abs(w - shifts) < 7 * steps
+        assert (np.abs(rounded.dequantize(32) - w) <= 0.501 * steps)[inside].all()
 
 
 @pytest.mark.parametrize("n", [9, 50])
@@ -85,7 +117,7 @@ def test_inputs_that_hardly_vary_give_matrices_that_can_be_factored() -> None:
             pairs = Pairs(w)
             pairs.add(rounded + 1, rounded, None)
             gram = pairs.gram_of(True)
-            _, scale = round_int4(pairs.corrected(True), gram, 32)
+            _, scale, _ = round_int4(pairs.corrected(True), gram, 32)
             assert np.isfinite(scale).all()
             low = np.linalg.eigvalsh(gram.astype(np.float64)).min()
             assert low >= -1e-4 * max(np.trace(gram) / 64, 1e-6)

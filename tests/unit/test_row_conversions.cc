@@ -136,6 +136,26 @@ TEST_P(Rows, QuantizedRowIsWithinHalfAStep) {
   }
 }
 
+TEST_P(Rows, SumsOfGroupsAreExact) {
+  std::mt19937 random(7);
+  for (const std::size_t group : {16, 32, 64, 128})
+    for (const std::size_t n : lengths(0))
+      for (Guard side : {Guard::after, Guard::before}) {
+        const std::size_t groups = (n + group - 1) / group, ld = 3;
+        Guarded<std::uint8_t> x(n, side);
+        Guarded<float> sums(groups ? (groups - 1) * ld + 1 : 0, side);
+        std::fill(sums.begin(), sums.end(), -1.0f);
+        std::vector<float> wanted(sums.begin(), sums.end());
+        for (std::size_t g = 0; g < groups; ++g) wanted[g * ld] = 0.0f;
+        for (std::size_t i = 0; i < n; ++i) {
+          x[i] = static_cast<std::uint8_t>(random() % 2 ? random() : 255);
+          wanted[i / group * ld] += x[i];
+        }
+        kernels.sum_groups(x.data(), n, group, sums.data(), ld);
+        ASSERT_TRUE(std::equal(sums.begin(), sums.end(), wanted.begin())) << n << " " << group;
+      }
+}
+
 TEST_P(Rows, SumAndShiftAreExact) {
   std::mt19937 random(5);
   for (std::size_t n : lengths(0)) {

@@ -86,7 +86,8 @@ struct PackedFormat {
   // k-group is {a0, a2, a1, a3}, so that one multiply-add of pairs takes the even k and another the
   // odd k.
   bool wide_a = false;
-  // B has 4 bits per element, and a k-group of a panel ends with a scale for each column: see Int4.
+  // B has 4 bits per element, and a k-group of a panel ends with a scale for each column, or with a
+  // scale and an offset: see Int4.
   bool nibbles = false;
 
   // Bytes of one k-group of a row of A and of all columns of a panel, and from one column of a
@@ -95,9 +96,10 @@ struct PackedFormat {
   constexpr std::int64_t b_column_group() const {
     return nibbles ? kNibbleBytes : std::int64_t{kr} * b_bytes;
   }
-  constexpr std::int64_t b_group() const {
-    return nibbles ? panel_columns * (std::int64_t{kr} / 2 + kNibbleScaleBytes)
-                   : panel_columns * b_column_group();
+  constexpr std::int64_t b_group(bool has_offsets = false) const {
+    return nibbles
+               ? panel_columns * (std::int64_t{kr} / 2 + kNibbleScaleBytes * (has_offsets ? 2 : 1))
+               : panel_columns * b_column_group();
   }
   // Bytes of the next panel that a tile fetches into the L2 while it reads so many k-groups.
   constexpr std::int64_t fetched_bytes(std::int64_t groups) const {
@@ -105,7 +107,7 @@ struct PackedFormat {
   }
   static constexpr std::int64_t kNibbleBytes = 4;       // of a column in a block of kNibbleDepth k
   static constexpr std::int64_t kNibbleDepth = 8;       // two to a byte
-  static constexpr std::int64_t kNibbleScaleBytes = 2;  // of a float16
+  static constexpr std::int64_t kNibbleScaleBytes = 2;  // of a float16: a scale or an offset
 };
 
 template <class A, class B>
@@ -172,10 +174,15 @@ struct Float32F16 {
 //   S = 0;  S = fma(float(sum_k a_k q_k), scale_g, S) for g = 0, 1, …
 //   C = (S - zero point of the row * weighted offset of the column) * scale of the row
 //
+// Where groups have offsets, too, a weight is scale_g * q + offset_g, and the sum of each group of
+// A is multiplied by the offset, after what is above:
+//
+//   S = fma(float(sum_k a_k), offset_g, S)
+//
 // The panel of a group consists of blocks of 8 k, [kGroup / 8][32 columns][4 bytes], and of 32
-// float16 scales. Byte r of a block has q of k = r in its low half and of k = r + 4 in its high
-// half, both in two's complement. Results are float32, so that pipelines begin as those of float
-// weights.
+// float16 scales, behind which 32 float16 offsets may follow. Byte r of a block has q of k = r in
+// its low half and of k = r + 4 in its high half, both in two's complement. Results are float32, so
+// that pipelines begin as those of float weights.
 template <int kGroup>
 struct Int4 {
   using A = std::uint8_t;

@@ -108,6 +108,7 @@ class Gemm {
     std::byte* wide;  // A in a wider type, for kernels that read it so (PackedFormat::wide_a)
     std::byte *a_pairs, *b_pairs;  // operands in pairs (fbg/gemm/pairs.h): B of one column group
     std::byte* tail;     // the last k-group of each row, if it has a place of its own (AOperand)
+    float* group_sums;   // of rows of A, for offsets of 4-bit weights: [groups][mc]
     Value* partial;      // raw sums: of mc x nc between blocks of k; for int16, of one tile
     Value* tile;         // the tile that a kernel leaves to functors
     std::byte* gated;    // columns a of A * B, and beside them b, that a gated pipeline combines
@@ -140,7 +141,7 @@ class Gemm {
   // Where packed B has a column's k-group.
   static const std::byte* panel(const PackedB<Acc>& b, std::int64_t col, std::int64_t group) {
     constexpr PackedFormat format = Acc::format;
-    return b.panels() + col / format.panel_columns * b.panel_bytes() + group * format.b_group() +
+    return b.panels() + col / format.panel_columns * b.panel_bytes() + group * b.group_bytes() +
            col % format.panel_columns * format.b_column_group();
   }
   Workspace lay_out(std::byte* base) const noexcept;
@@ -200,7 +201,7 @@ class Gemm {
   std::int64_t a_group_bytes_;  // of a k-group of A as kernels read it
   std::size_t thread_workspace_;
   std::int64_t gated_bytes_ = 0;
-  bool cuts_, row_offsets_, streams_;
+  bool cuts_, row_offsets_, group_sums_, streams_;
   bool pairs_;  // whether operands of several row tiles are in pairs
 };
 

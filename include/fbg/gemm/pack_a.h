@@ -69,6 +69,10 @@ void widen_rows(const std::uint8_t* a, std::int64_t lda, std::int64_t rows, std:
 void widen_rows(const bfloat16* a, std::int64_t lda, std::int64_t rows, std::int64_t k,
                 std::byte* out, std::int64_t ld_bytes, Features features) noexcept;
 
+// sums[g * ld_sums + i] = the sum of row i of A over group g of `group` k, the last one shorter.
+void sum_groups(const std::uint8_t* a, std::int64_t lda, std::int64_t rows, std::int64_t k,
+                std::int64_t group, float* sums, std::int64_t ld_sums, Features features) noexcept;
+
 // Whether kernels may read a matrix where it lies. Rows a multiple of 4 KiB apart fall into the
 // same cache sets, so such a matrix is copied.
 template <class T>

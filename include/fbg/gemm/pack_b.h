@@ -5,7 +5,7 @@
 //   int8   [K/4][32][4]   k-group g, column j, k = 4g..4g+3: the four bytes of one dot product lane
 //   bf16   [K/2][32][2]
 //   float, float16   [K][32]
-//   int4   [K/group]{[group/8][32][4], 32 scales}, whose bytes Int4 (fbg/core/types.h) describes
+//   int4   [K/group]{[group/8][32][4], 32 scales [, 32 offsets]}: see Int4 (fbg/core/types.h)
 //
 // Panels follow each other. One allocation holds header and sections, each 64-byte aligned, so that
 // what is saved is what is run:
@@ -37,7 +37,7 @@ struct PackedHeader {
   std::uint8_t kr = 0;
   std::uint8_t panel_columns = kPanelColumns;
   std::uint8_t has_scale = 0;       // quantization parameters are known
-  std::uint8_t has_zero_point = 0;  // some zero point differs from 0
+  std::uint8_t has_zero_point = 0;  // some zero point differs from 0; of int4: groups have offsets
   std::uint8_t per_column = 0;      // scale was given or chosen per column, not per tensor
   std::uint8_t fix_up = 0;          // kind of fix-up that accompanies the panels; 0: none
   std::uint8_t reserved0 = 0;
@@ -82,9 +82,11 @@ class PackedB {
                       WeightQuant quant = {}) requires(Acc::kind != Accumulator::int16 &&
                                                        !is_int4(Acc::kind));
 
-  // Packs 4-bit values, K x N within [-8, 7], with the scales (K / group, rounded up) x N.
-  static PackedB pack(MatrixView<const Element> w,
-                      MatrixView<const float16> scales) requires(is_int4(Acc::kind));
+  // Packs 4-bit values, K x N within [-8, 7], with the scales (K / group, rounded up) x N and, if
+  // groups are to have them, as many offsets.
+  static PackedB pack(
+      MatrixView<const Element> w, MatrixView<const float16> scales,
+      std::optional<MatrixView<const float16>> offsets = std::nullopt) requires(is_int4(Acc::kind));
 
   // B = panels + outliers, such that int16 sums over spill_groups() k-groups cannot overflow
   // (src/gemm/outliers.cc). The panels keep what fits in `outlier_bits` bits; 0 chooses for each
@@ -114,8 +116,8 @@ class PackedB {
   std::int64_t groups() const { return ceil_div(rows(), Acc::format.kr); }
   std::int64_t num_panels() const { return ceil_div(cols(), Acc::format.panel_columns); }
   // Bytes from one panel to the next, and between the k-groups of a panel.
-  std::int64_t panel_bytes() const { return groups() * kGroupBytes; }
-  static constexpr std::int64_t kGroupBytes = Acc::format.b_group();
+  std::int64_t panel_bytes() const { return groups() * group_bytes(); }
+  std::int64_t group_bytes() const { return Acc::format.b_group(header().has_zero_point); }
 
   const PackedHeader& header() const { return *reinterpret_cast<const PackedHeader*>(data_.get()); }
   const std::byte* panels() const { return section<std::byte>(header().panels_offset); }
@@ -127,12 +129,14 @@ class PackedB {
   const std::int32_t* col_offsets() const {
     return section<std::int32_t>(header().col_offsets_offset);
   }
-  // Int4: for each column, the sum of scale * q in the order in which kernels add up groups.
+  // Int4: for each column, the sum of its weights in the order in which kernels add up groups.
   const float* weighted_offsets() const requires(is_int4(Acc::kind)) {
     return section<float>(header().col_offsets_offset);
   }
-  // Int4: the scale of group g in column j.
+  // Int4: whether groups have offsets; the scale of group g in column j, and its offset, or 0.
+  bool has_group_offsets() const requires(is_int4(Acc::kind)) { return header().has_zero_point; }
   float16 group_scale(std::int64_t g, std::int64_t j) const requires(is_int4(Acc::kind));
+  float16 group_offset(std::int64_t g, std::int64_t j) const requires(is_int4(Acc::kind));
   // Int16: k-groups of a panel whose sum fits in an int16 lane, one number per panel; null else.
   const std::int32_t* spill_groups() const { return section<std::int32_t>(header().spill_offset); }
   // What was taken out of the panels.

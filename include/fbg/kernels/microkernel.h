@@ -63,6 +63,10 @@ struct TileArgs {
   // Of int4: what the zero points of A are multiplied by, the sums of scale * q over all k. `col`
   // modulo the columns of a panel is then the place of the tile in its panel.
   const float* weighted_offsets = nullptr;
+  // Of int4 with offsets (KernelKey::correct_b): what these are multiplied by, the sums of A over
+  // each group of k. Those of the rows of the tile follow each other.
+  const float* group_sums = nullptr;
+  std::int64_t ld_group_sums = 0;  // bytes from one group to the next
   // The sums of the columns of B over all k of the tile, readable up to the end of the panel.
   // Kernels that multiply A - 128 by B add 128 times these to their sums. Null adds nothing, as is
   // right where a tile goes on from sums (load_c) to which this was added before.
@@ -102,9 +106,10 @@ struct KernelKey {
   bool load_c = false;   // start from TileArgs::partial (raw accumulator type) instead of zero
   // A has zero points: column offsets are needed. Of int4: sums are complete, and become results.
   bool correct_a = false;
-  bool correct_b = false;  // B has zero points: row offsets are needed
-  bool indirect = false;   // A is read through an array of row pointers; tall tiles may not fit
-  bool streams = false;    // whole vectors of 32-bit results bypass the caches; C aligned to them
+  // B has zero points: row offsets are needed. Of int4: groups have offsets.
+  bool correct_b = false;
+  bool indirect = false;  // A is read through an array of row pointers; tall tiles may not fit
+  bool streams = false;   // whole vectors of 32-bit results bypass the caches; C aligned to them
   // All rows have the same scale and zero point, and b_scale and col_offsets are not those of B but
   // the whole terms of each column: see fill_column_terms().
   bool column_terms = false;
@@ -127,9 +132,9 @@ struct KernelKey {
 
 // gemm_<acc>_<a>_<b>_<mr>x<nr>_<isa>[_masked][_loadc][_za][_zb][_indirect][_stream][_columns]
 // [_picked][_pairs][_kept][_<stage>[_unit][_centered][_bounded]...]: the one name of a kernel; _za,
-// _zb where it corrects for the zero points of A and of B, _columns where it is given the terms of
-// columns, _kept where B stays in the caches. The types around a stage follow from the accumulator
-// and the stages before it, so that no two keys share a name.
+// _zb where it corrects for the zero points of A and of B (correct_a, correct_b), _columns where it
+// is given the terms of columns, _kept where B stays in the caches. The types around a stage follow
+// from the accumulator and the stages before it, so that no two keys share a name.
 std::string kernel_name(const KernelKey& key);
 
 // Tile geometry of an accumulator family on an ISA.

@@ -1,53 +1,92 @@
 """int4 weights whose rounding errors cancel on data: GPTQ, then descent, and scales refitted.
 
-The error of one column on data with the Gram matrix H is (w - s q)^T H (w - s q), where s is the
-scale of the group to which a row belongs. Three steps reduce it, the last two in turn:
+The error of one column on data with the Gram matrix H is (w - s q - o)^T H (w - s q - o), where s
+and o are the scale and the offset of the group to which a row belongs; symmetric weights have no o.
+Three steps reduce it, the last two in turn:
 
-    1. scales that fit the weights of each group best, each weighted by its diagonal element of H;
-       then GPTQ (rounding.py)
+    1. scales and offsets that fit the weights of each group best, each weighted by its diagonal
+       element of H; then GPTQ (rounding.py)
     2. descent: each q in turn becomes the integer that is best while all others stay
-    3. the scales of all groups of a column that are best for its integers, from a linear system
+    3. the scales and offsets of all groups of a column that are best for its integers, from a
+       linear system
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from fbg.compression.rounding import damped_gram, descend, round_to_gram
 
-__all__ = ["round_int4"]
+__all__ = ["Int4Rounded", "round_int4"]
 
 Floats = npt.NDArray[np.float32]
+Halves = npt.NDArray[np.float16]
 
 LOWEST, HIGHEST = -8, 7
 # Where in this range the weight of the largest magnitude of a group may be placed.
 POSITIONS = np.concatenate([np.arange(5.6, 6.8, 0.2), np.arange(6.8, 8.9, 0.15)])
+# With offsets: half the range of the 16 values, where half that of the weights is 1.
+REACHES = np.arange(0.6, 1.06, 0.03)
+FITS = 2  # of scale and offset to the values of one reach
 REFITS = 1
 SWEEPS = 2  # of descent before the scales are refitted
 COLUMNS = 256  # whose systems of equations are in memory at a time
 STIFFNESS = 0.01  # of the mean curvature keeps refitted scales near those before
 
 
-def round_int4(
-    weight: Floats, gram: Floats, group: int
-) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.float16]]:
-    """Return q, (K, N) in [-8, 7], and the scales of groups, (ceil(K / group), N).
+class Int4Rounded(NamedTuple):
+    """Weights (K, N) that stand for ``q * scale + offset``, of the groups along K."""
+
+    q: npt.NDArray[np.int8]  # (K, N), in [-8, 7]
+    scale: Halves  # (ceil(K / group), N)
+    offset: Halves | None  # the same, or None: symmetric
+
+    def dequantize(self, group: int) -> Floats:
+        values = self.q * _of_rows(self.scale.astype(np.float32), group, len(self.q))
+        if self.offset is not None:
+            values += _of_rows(self.offset.astype(np.float32), group, len(self.q))
+        return values
+
+
+def round_int4(weight: Floats, gram: Floats, group: int, *, symmetric: bool = True) -> Int4Rounded:
+    """Round a matrix (K, N) so that errors cancel on data.
 
     weight: (K, N). gram: (K, K), the Gram matrix of the data. group: rows with a common scale.
+    symmetric: whether there are no offsets.
     """
     depth = len(weight)
     damped = damped_gram(gram)
-    scale = _search_scales(weight, np.diag(damped), group)
-    steps = scale.repeat(group, axis=0)[:depth]
-    q = round_to_gram(weight, steps, gram, LOWEST, HIGHEST).astype(np.float32)
+    importance = np.diag(damped)
+    offset = None
+    if symmetric:
+        scale = _search_scales(weight, importance, group)
+    else:
+        scale, offset = _search_ranges(weight, importance, group)
+    centered, steps = _centered(weight, offset, group), _of_rows(scale, group, depth)
+    q = round_to_gram(centered, steps, gram, LOWEST, HIGHEST).astype(np.float32)
     for _ in range(REFITS):
         for _ in range(SWEEPS):
-            descend(weight, q, steps, damped, LOWEST, HIGHEST)
-        scale = _refit_scales(weight, q, scale, damped, group)
-        steps = scale.repeat(group, axis=0)[:depth]
-    descend(weight, q, steps, damped, LOWEST, HIGHEST)
-    return q.astype(np.int8), scale.astype(np.float16)
+            descend(centered, q, steps, damped, LOWEST, HIGHEST)
+        scale, offset = _refit(weight, q, scale, offset, damped, group)
+        centered, steps = _centered(weight, offset, group), _of_rows(scale, group, depth)
+    descend(centered, q, steps, damped, LOWEST, HIGHEST)
+    return Int4Rounded(
+        q.astype(np.int8),
+        scale.astype(np.float16),
+        None if offset is None else offset.astype(np.float16),
+    )
+
+
+def _of_rows(of_groups: Floats, group: int, depth: int) -> Floats:
+    """Repeat what belongs to groups for each of their rows."""
+    return of_groups.repeat(group, axis=0)[:depth]
+
+
+def _centered(weight: Floats, offset: Floats | None, group: int) -> Floats:
+    return weight if offset is None else weight - _of_rows(offset, group, len(weight))
 
 
 def _search_scales(weight: Floats, importance: Floats, group: int) -> Floats:
@@ -73,33 +112,95 @@ def _search_scales(weight: Floats, importance: Floats, group: int) -> Floats:
     return _representable(np.stack(scales))
 
 
+def _search_ranges(weight: Floats, importance: Floats, group: int) -> tuple[Floats, Floats]:
+    """Return scales and offsets, representable in float16, of the least weighted squared error."""
+    scales, offsets = [], []
+    for begin in range(0, len(weight), group):
+        w, share = weight[begin : begin + group], importance[begin : begin + group, None]
+        share = share / share.sum()
+        low, high = w.min(axis=0), w.max(axis=0)
+        middle, half = low / 2 + high / 2, high / 2 - low / 2
+        half[half == 0] = 1
+        relative = (w - middle) / half
+        mean = (share * relative).sum(axis=0)
+        best = np.full_like(half, -1)
+        scale, offset = np.zeros_like(half), mean.copy()
+        for reach in REACHES.astype(np.float32):
+            step = np.full_like(half, reach * 2 / 15)
+            start = step / 2
+            for _ in range(FITS):
+                q = np.clip(np.rint((relative - start) / step), LOWEST, HIGHEST)
+                mean_q = (share * q).sum(axis=0)
+                weighted = share * (q - mean_q)
+                covariance = (weighted * relative).sum(axis=0)
+                variance = np.maximum((weighted * q).sum(axis=0), np.finfo(np.float32).tiny)
+                step = np.maximum(covariance / variance, np.float32(1e-6))
+                start = mean - step * mean_q
+            gain = covariance * covariance / variance
+            better = gain > best
+            best[better] = gain[better]
+            scale[better], offset[better] = step[better], start[better]
+        scales.append(scale * half)
+        offsets.append(offset * half + middle)
+    return _representable(np.stack(scales)), _half(np.stack(offsets))
+
+
+def _half(values: Floats) -> Floats:
+    limits = np.finfo(np.float16)
+    return np.clip(values, limits.min, limits.max).astype(np.float16).astype(np.float32)
+
+
 def _representable(scale: Floats) -> Floats:
     """Round to float16; those that become 0 are replaced by the smallest magnitude there is."""
-    limits = np.finfo(np.float16)
-    rounded = np.clip(scale, limits.min, limits.max).astype(np.float16).astype(np.float32)
-    return np.where(rounded == 0, np.float32(limits.smallest_subnormal), rounded)
+    rounded = _half(scale)
+    smallest = np.float32(np.finfo(np.float16).smallest_subnormal)
+    return np.where(rounded == 0, smallest, rounded)
 
 
-def _refit_scales(weight: Floats, q: Floats, scale: Floats, gram: Floats, group: int) -> Floats:
-    """Return the scales that are best for the integers q."""
-    refitted = np.empty_like(scale)
+def _refit(
+    weight: Floats, q: Floats, scale: Floats, offset: Floats | None, gram: Floats, group: int
+) -> tuple[Floats, Floats | None]:
+    """Return the scales and offsets that are best for the integers q."""
+    before = scale if offset is None else np.concatenate([scale, offset])
+    refitted = np.empty_like(before)
     for begin in range(0, weight.shape[1], COLUMNS):
         part = np.s_[:, begin : begin + COLUMNS]
-        refitted[part] = _refit_columns(weight[part], q[part], scale[part], gram, group)
-    return _representable(refitted)
+        refitted[part] = _refit_columns(weight[part], q[part], before[part], gram, group)
+    groups = len(scale)
+    return _representable(refitted[:groups]), None if offset is None else _half(refitted[groups:])
 
 
-def _refit_columns(weight: Floats, q: Floats, scale: Floats, gram: Floats, group: int) -> Floats:
-    groups, columns = scale.shape
+def _refit_columns(weight: Floats, q: Floats, before: Floats, gram: Floats, group: int) -> Floats:
+    """Solve for the scales of the groups and for the offsets, if `before` has them behind these."""
     begins = np.arange(0, len(weight), group)
-    target = np.add.reduceat(q * (gram @ weight), begins, axis=0).T.astype(np.float64)
-    system = np.empty((columns, groups, groups))
+    unknowns, columns = before.shape
+    groups = len(begins)
+    scales, offsets = slice(0, groups), slice(groups, unknowns)
+
+    def of_groups(rows: Floats) -> Floats:  # (groups, columns)
+        return np.add.reduceat(rows, begins, axis=0)
+
+    pull = gram @ weight
+    target = np.empty((columns, unknowns))
+    target[:, scales] = of_groups(q * pull).T
+    system = np.empty((columns, unknowns, unknowns))
     for j, begin in enumerate(begins):
         rows = slice(begin, begin + group)
-        system[:, :, j] = np.add.reduceat(q * (gram[:, rows] @ q[rows]), begins, axis=0).T
-    stiffness = STIFFNESS * np.einsum("nii->ni", system).mean(axis=1, keepdims=True)
+        system[:, scales, j] = of_groups(q * (gram[:, rows] @ q[rows])).T
+    if unknowns > groups:
+        # An offset is the scale of ones.
+        target[:, offsets] = of_groups(pull).T
+        of_ones = np.add.reduceat(gram, begins, axis=1)
+        for j in range(groups):
+            mixed = of_groups(q * of_ones[:, j, None]).T
+            system[:, scales, groups + j] = mixed
+            system[:, groups + j, scales] = mixed
+        system[:, offsets, offsets] = of_groups(of_ones)
+    curvature = np.einsum("nii->ni", system)
+    stiffness = np.empty_like(curvature)
+    for part in (scales, offsets)[: unknowns // groups]:
+        stiffness[:, part] = STIFFNESS * curvature[:, part].mean(axis=1, keepdims=True)
     stiffness[stiffness == 0] = 1.0
-    diagonal = np.arange(groups)
-    system[:, diagonal, diagonal] += stiffness
-    target += stiffness * scale.T
+    curvature += stiffness
+    target += stiffness * before.T
     return np.linalg.solve(system, target[..., None])[..., 0].T.astype(np.float32)

@@ -192,7 +192,8 @@ def pack_by_gram(weight: Floats, gram: Floats, dtype: str) -> tuple[PackedWeight
     if dtype == "int8":
         q, scales = round_int8(weight, gram)
         return _fbg.pack_b_int8(q, scales, None, per_column=True), q * scales
-    group = next(group for group, name in INT4_DTYPES.items() if name == dtype)
-    rounded, scale = round_int4(weight, gram, group)
-    steps = scale.astype(np.float32).repeat(group, axis=0)[: len(weight)]
-    return _fbg.pack_b_int4(rounded, scale.view(np.uint16), group), rounded * steps
+    group, symmetric = INT4_DTYPES[dtype]
+    rounded = round_int4(weight, gram, group, symmetric=symmetric)
+    offset = None if rounded.offset is None else rounded.offset.view(np.uint16)
+    packed = _fbg.pack_b_int4(rounded.q, rounded.scale.view(np.uint16), offset, group)
+    return packed, rounded.dequantize(group)

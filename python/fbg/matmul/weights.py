@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -13,8 +13,10 @@ __all__ = [
     "INT4_DTYPES",
     "QUANTIZED",
     "WEIGHT_LIMITS",
+    "Int4Layout",
     "PackedWeight",
     "dtype_name",
+    "int4_name",
 ]
 
 PackedWeight: TypeAlias = (
@@ -29,8 +31,25 @@ PackedWeight: TypeAlias = (
 )
 
 INT4 = (_fbg.PackedBInt4G32, _fbg.PackedBInt4G64, _fbg.PackedBInt4G128)
-# The dtypes of 4-bit weights, by the number of weights that share a scale.
-INT4_DTYPES = {32: "int4", 64: "int4_g64", 128: "int4_g128"}
+
+
+class Int4Layout(NamedTuple):
+    """How 4-bit weights are quantized: how many share a scale, and whether it has no offset."""
+
+    group: int
+    symmetric: bool
+
+
+# The dtypes of 4-bit weights.
+INT4_DTYPES = {
+    "int4": Int4Layout(32, True),
+    "int4_g64": Int4Layout(64, True),
+    "int4_g128": Int4Layout(128, True),
+    "int4_offset": Int4Layout(32, False),
+    "int4_g64_offset": Int4Layout(64, False),
+    "int4_g128_offset": Int4Layout(128, False),
+}
+_INT4_NAMES = {layout: name for name, layout in INT4_DTYPES.items()}
 
 _DTYPE_NAMES: dict[type, str] = {
     _fbg.PackedBInt8: "int8",
@@ -38,11 +57,10 @@ _DTYPE_NAMES: dict[type, str] = {
     _fbg.PackedBFloat32: "float32",
     _fbg.PackedBFloat16: "float16",
     _fbg.PackedBBFloat16: "bfloat16",
-    **dict(zip(INT4, INT4_DTYPES.values(), strict=True)),
 }
 
 # The dtypes whose products quantize activations, too.
-QUANTIZED = ("int8", *INT4_DTYPES.values())
+QUANTIZED = ("int8", *INT4_DTYPES)
 
 # The dtypes of linear layers, and the largest magnitude that a weight may have in each.
 WEIGHT_LIMITS = {
@@ -50,10 +68,18 @@ WEIGHT_LIMITS = {
     "bfloat16": 3.3895e38,
     "float16": 65504.0,
     "int8": np.inf,
-    **dict.fromkeys(INT4_DTYPES.values(), 4.4e5),  # scales are float16
+    # Scales and offsets are float16.
+    **{name: 4.4e5 if layout.symmetric else 65504.0 for name, layout in INT4_DTYPES.items()},
 }
 
 
 def dtype_name(weight: PackedWeight) -> str:
     """Return the name of the dtype of the packed elements."""
+    if isinstance(weight, INT4):
+        return int4_name(weight.group, weight.symmetric)
     return _DTYPE_NAMES[type(weight)]
+
+
+def int4_name(group: int, symmetric: bool) -> str:
+    """Return the name of the dtype of 4-bit weights."""
+    return _INT4_NAMES[Int4Layout(group, symmetric)]

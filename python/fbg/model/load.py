@@ -51,9 +51,9 @@ ACTIVATIONS = "activations: one scale and zero point per token, as it is packed"
 METHODS = {
     "int8": f"weights: symmetric, max|w| / 127, one scale per output column; {ACTIVATIONS}",
     **{
-        name: f"weights: 4 bits, least squared error, one scale per {group} inputs and output "
-        f"column; {ACTIVATIONS}"
-        for group, name in INT4_DTYPES.items()
+        name: "weights: 4 bits, least squared error, one scale"
+        f"{'' if symmetric else ' and offset'} per {group} inputs and output column; {ACTIVATIONS}"
+        for name, (group, symmetric) in INT4_DTYPES.items()
     },
 }
 SMOOTHED = "; channels smoothed by {} (SmoothQuant)"
@@ -83,8 +83,10 @@ def load(
         activations in bfloat16; "float16": weights in float16, products in float32; "int8": weights
         with one scale per output column, activations quantized per token; "int4": weights of 4 bits
         in groups of 32 inputs, each with a scale per output column, or of 64 or 128 inputs
-        ("int4_g64", "int4_g128"). With "bfloat16", "int8" and "int4", attention also multiplies in
-        bfloat16 if the CPU has AVX512-BF16. None: the dtype of a saved model, otherwise "float32".
+        ("int4_g64", "int4_g128"). Groups that also have an offset are more accurate, and take 16
+        bits more each ("int4_offset", "int4_g64_offset", "int4_g128_offset"). With "bfloat16",
+        "int8" and "int4", attention also multiplies in bfloat16 if the CPU has AVX512-BF16. None:
+        the dtype of a saved model, otherwise "float32".
     num_threads: that of every call; None follows `fbg.set_num_threads`.
     smooth: whether "int8" and "int4" equalize the input channels of linear layers before they round
         the weights (SmoothQuant, arXiv:2211.10438), as observed on token ids that are always the

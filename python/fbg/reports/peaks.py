@@ -47,7 +47,7 @@ BY_ISA: dict[str, Peaks] = {
 }
 FAMILIES = {
     "int8": "int8",
-    **dict.fromkeys(INT4_DTYPES.values(), "int8"),  # widened to int8 in registers
+    **dict.fromkeys(INT4_DTYPES, "int8"),  # widened to int8 in registers
     "bfloat16": "bf16",
     "float16": "fp32",
     "float32": "fp32",

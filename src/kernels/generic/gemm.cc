@@ -40,12 +40,14 @@ typename Acc::C dot(const TileArgs& args, std::int64_t i, std::int64_t j, typena
   return sum;
 }
 
-// The same of int4 weights: an exact sum for each group, scaled and added.
+// The same of int4 weights: an exact sum for each group, scaled and added; then the offset.
 template <class Acc>
 float scaled_dot(const TileArgs& args, std::int64_t i, std::int64_t j, float sum) {
   constexpr PackedFormat format = Acc::format;
   const std::int64_t column = args.col % format.panel_columns + j;  // from the first panel on
   const std::int64_t place = column % format.panel_columns;
+  const bool has_offsets = args.key->correct_b;
+  const float* group_sums = args.group_sums;
   for (const BlockPair& pair : args.blocks()) {
     const auto* a =
         reinterpret_cast<const std::uint8_t*>(static_cast<const std::byte*>(pair.a) + i * pair.lda);
@@ -57,7 +59,11 @@ float scaled_dot(const TileArgs& args, std::int64_t i, std::int64_t j, float sum
       for (std::int64_t k = 0; k < format.kr; ++k)
         exact += std::int32_t{a[g * format.kr + k]} * int4_value(group, place, k);
       sum = std::fma(static_cast<float>(exact), to_float(int4_scale(group, place, format.kr)), sum);
-      group += format.b_group();
+      if (has_offsets) {
+        sum = std::fma(group_sums[i], to_float(int4_offset(group, place, format.kr)), sum);
+        group_sums += args.ld_group_sums / static_cast<std::int64_t>(sizeof(float));
+      }
+      group += format.b_group(has_offsets);
     }
   }
   return sum;
@@ -100,7 +106,7 @@ void reference_tile(const TileArgs* tile) {
         if (!key.column_terms) e.a_zero_point = args.a_zero_point[i];
         e.col_offset = args.col_offsets[j];
       }
-      if (key.correct_b) {
+      if (key.correct_b && !is_int4(Acc::kind)) {
         e.b_zero_point = args.b_zero_point[j];
         e.row_term = args.row_terms[i];
       }

@@ -138,7 +138,12 @@ class GemmCode : public SimdAssembler {
   void finish_sums();
   int sums_bytes() const { return rows_ * vectors_ * vector_bytes(); }
   Address float_sum(int row, int v) { return ptr[rsp + (row * vectors_ + v) * vector_bytes()]; }
-  Address scale_address(int v);
+  // Behind these sums: the stack pointer to restore, and the sums of the group of A.
+  Address group_sums() { return ptr[rsp + sums_bytes() + 8]; }
+  Address scale_address(int v, int offset = 0);
+  int scale_bytes() const {
+    return panel_columns_ * static_cast<int>(PackedFormat::kNibbleScaleBytes);
+  }
   Address sum_address(int row, int v) { return ptr[sums_ + (row * vectors_ + v) * vector_bytes()]; }
 
   // Operands.

@@ -6,6 +6,7 @@
 //       for each part of a byte or word     B widened in registers
 //         acc[row][v] += dot(A[row], B[v])
 //     sum[row][v] = float(acc[row][v]) * scale[v] + sum[row][v];  acc = 0
+//     sum[row][v] += sum of the group of A[row] * offset[v]           where groups have offsets
 //
 // Values stay in the high bits of the elements that they are widened to, which takes fewer
 // instructions: sums are 16 times what they should be, or 4096 times. They still are exact, in
@@ -31,6 +32,10 @@ void GemmCode::start_sums() {
   sub(rsp, sums_bytes() + 64);
   and_(rsp, -64);
   mov(ptr[rsp + sums_bytes()], scratch_);
+  if (key_.correct_b) {
+    mov(scratch_, arg(offsetof(TileArgs, group_sums)));
+    mov(group_sums(), scratch_);
+  }
   for (int i = 0; i < rows_; ++i)
     for (int v = 0; v < vectors_; ++v) {
       vmovups(float_sum(i, v), acc(i, v));
@@ -71,7 +76,7 @@ void GemmCode::nibbles_k_loop() {
     jnz(round, T_NEAR);
   }
   add_group();
-  add(b_, panel_columns_ * static_cast<int>(PackedFormat::kNibbleScaleBytes));
+  add(b_, scale_bytes() * (key_.correct_b ? 2 : 1));
   dec(groups_);
   jnz(next, T_NEAR);
   L(done);
@@ -120,10 +125,11 @@ void GemmCode::load_nibbles(const Vec& to, const Address& from, int part) {
   bit_and(to, to, high_halves());
 }
 
-// The scales of a group follow its values: two bytes for each column.
-Xbyak::Address GemmCode::scale_address(int v) {
+// The scales of a group follow its values: two bytes for each column. `offset` bytes further on.
+Xbyak::Address GemmCode::scale_address(int v, int offset) {
   const int column = v * lanes();
-  const int disp = column % panel_columns_ * static_cast<int>(PackedFormat::kNibbleScaleBytes);
+  const int disp =
+      column % panel_columns_ * static_cast<int>(PackedFormat::kNibbleScaleBytes) + offset;
   const int panel = column / panel_columns_;
   return panel_address(panel, panel == 0 ? to_scale_ + disp : Xbyak::RegExp(disp));
 }
@@ -132,17 +138,35 @@ void GemmCode::add_group() {
   add_chains();
   fetch_nibbles(ptr[b_ + kAheadL1], ptr[b_ + kAheadL2]);
   const float unit = dot_ == Dot::nibbles ? kByteUnit : kWordUnit;
+  // Sums of other chains have been added, so that all registers behind those of C are free but the
+  // last one.
+  const Vec scale = vec(rows_ * vectors_), offset = vec(rows_ * vectors_ + 1),
+            sum = vec(rows_ * vectors_ + 2);
+  const Reg64& sums = blocks_left_;
+  if (key_.correct_b) mov(sums, group_sums());
   for (int v = 0; v < vectors_; ++v) {
-    vcvtph2ps(b(v), scale_address(v));
-    vmulps(b(v), b(v), constant(unit));
-  }
-  for (int i = 0; i < rows_; ++i)
-    for (int v = 0; v < vectors_; ++v) {
+    vcvtph2ps(scale, scale_address(v));
+    vmulps(scale, scale, constant(unit));
+    if (key_.correct_b) vcvtph2ps(offset, scale_address(v, scale_bytes()));
+    for (int i = 0; i < rows_; ++i) {
       vcvtdq2ps(acc(i, v), acc(i, v));
-      vfmadd213ps(acc(i, v), b(v), float_sum(i, v));
+      vfmadd213ps(acc(i, v), scale, float_sum(i, v));
+      if (key_.correct_b && is_zmm()) {
+        vfmadd231ps(acc(i, v), offset, ptr_b[sums + i * 4]);
+      } else if (key_.correct_b) {
+        vbroadcastss(sum, ptr[sums + i * 4]);
+        vfmadd231ps(acc(i, v), offset, sum);
+      }
       vmovups(float_sum(i, v), acc(i, v));
-      for (int chain = 0; chain < chains_; ++chain) zero(acc(i, v, chain));
+      zero(acc(i, v));
     }
+  }
+  for (int chain = 1; chain < chains_; ++chain)
+    for (int i = 0; i < rows_; ++i)
+      for (int v = 0; v < vectors_; ++v) zero(acc(i, v, chain));
+  if (!key_.correct_b) return;
+  add(sums, arg(offsetof(TileArgs, ld_group_sums)));
+  mov(group_sums(), sums);
 }
 
 // Complete sums become results: (sum - zA_i * offset_j) * sA_i.

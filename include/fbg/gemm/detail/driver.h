@@ -54,7 +54,7 @@ Gemm<A, Acc, P>::Gemm(const PackedB<Acc>& b, const P& pipeline, std::int64_t max
       a_group_bytes_(geometry_.format.a_group()) {
   const KernelKey whole =
       make_kernel_key(geometry_, Acc::kind, kernel_stages(pipeline), A::kHasScale,
-                      b.scale() != nullptr, b.zero_point() != nullptr);
+                      b.scale() != nullptr, b.header().has_zero_point != 0);
   if (is_integer(Acc::kind)) {
     const std::int64_t limit = kernel_stages(pipeline).empty() ? kMaxDepthRaw : kMaxDepthCorrected;
     if (k_ > limit)
@@ -65,7 +65,8 @@ Gemm<A, Acc, P>::Gemm(const PackedB<Acc>& b, const P& pipeline, std::int64_t max
   output_ = whole.output();
   if constexpr (kHasFunctor<P>) output_ = pipeline.functor_output();
   result_ = output_;
-  row_offsets_ = whole.correct_b;
+  row_offsets_ = whole.correct_b && is_integer(Acc::kind);
+  group_sums_ = whole.correct_b && is_int4(Acc::kind);
 
   const std::int64_t mr = geometry_.max_rows;
   const BalancedSplit depths = split_depth(b.groups(), kDepthBytes / a_group_bytes_);
@@ -93,7 +94,8 @@ Gemm<A, Acc, P>::Gemm(const PackedB<Acc>& b, const P& pipeline, std::int64_t max
       if (!last) {
         key.num_stages = 0;
         key.stages = {};
-        key.correct_a = key.correct_b = false;
+        key.correct_a = false;
+        key.correct_b = group_sums_;
       }
       kernels_[first * 2 + last] = KernelTable(geometry_, key, n_, 1, max_m);
       if (!pairs_) continue;
@@ -167,6 +169,7 @@ auto Gemm<A, Acc, P>::lay_out(std::byte* base) const noexcept -> Workspace {
     place(w.b_pairs, geometry_.pair_vectors * geometry_.lanes * paired_bytes(kc_));
   }
   place(w.tail, mc_ * a_group_bytes_);
+  if (group_sums_) place(w.group_sums, ceil_div(k_, Acc::format.kr) * mc_ * 4);
   if (cuts_) place(w.partial, mc_ * nc_ * static_cast<std::int64_t>(sizeof(Value)));
   if (Acc::kind == Accumulator::int16) place(w.partial, tile_bytes(geometry_));
   if (kHasFunctor<P>) place(w.tile, tile_bytes(geometry_));
@@ -281,7 +284,7 @@ void Gemm<A, Acc, P>::run_block(Range rows, Range cols, const DepthBlock& depth,
                                    ? streaming_
                                    : kernels_[depth.first * 2 + depth.last];
   const std::int64_t nr = tile_columns(geometry, tallest);
-  const std::int64_t depth_bytes = depth.groups.size() * Acc::format.b_group();
+  const std::int64_t depth_bytes = depth.groups.size() * b.group_bytes();
   const bool to_partial = !depth.last, to_functor = depth.last && kHasFunctor<P>;
   // Each row tile fetches its part of the next panel into the L2, so that weights in DRAM are near
   // in time. A single tile has what its kernel fetches a little ahead, which is enough.
@@ -292,6 +295,7 @@ void Gemm<A, Acc, P>::run_block(Range rows, Range cols, const DepthBlock& depth,
   [[maybe_unused]] TileChain chain(w.chain, kMaxPlaces);
   args.set_blocks(blocks);
   args.ldpartial = nc_ * kValue;
+  args.ld_group_sums = mc_ * kValue;
   args.ldc = to_partial ? args.ldpartial : to_functor ? nr * kValue : c.ld;
   for_each_column_group(geometry, tallest, cols, [&](const ColumnGroup& group) {
     const std::int64_t col = group.col;
@@ -310,7 +314,7 @@ void Gemm<A, Acc, P>::run_block(Range rows, Range cols, const DepthBlock& depth,
     for (std::size_t p = 0; p < blocks.size(); ++p) {
       blocks[p].a = depth.a.pairs[p].a;
       blocks[p].b = from_pair;
-      from_pair += blocks[p].groups * Acc::format.b_group();
+      from_pair += blocks[p].groups * b.group_bytes();
     }
     if (in_pairs && !blocks.empty()) {
       pair_columns(from, Acc::format.b_group(), group.vectors * geometry.lanes, depth.groups.size(),
@@ -336,6 +340,7 @@ void Gemm<A, Acc, P>::run_block(Range rows, Range cols, const DepthBlock& depth,
     args.a_scale = w.block.scale;
     args.a_zero_point = w.block.zero_point;
     args.row_terms = w.block.row_offsets;
+    if (group_sums_) args.group_sums = w.group_sums + depth.groups.begin * mc_;
     const bool whole = depth.first && depth.last;
     Value* partial = cuts_ && !whole ? w.partial + (col - cols.begin) : nullptr;
     std::byte* c_tile =
@@ -363,6 +368,7 @@ void Gemm<A, Acc, P>::run_block(Range rows, Range cols, const DepthBlock& depth,
       args.a_scale += height;
       args.a_zero_point += height;
       if (args.row_terms) args.row_terms += height;
+      if (args.group_sums) args.group_sums += height;
       if (partial) partial += height * nc_;
       c_tile += height * c.ld;
       fetched += fetched_per_tile;

@@ -41,6 +41,12 @@ auto Gemm<A, Acc, P>::pack(const A& a, Range rows, const Workspace& w,
           static_cast<std::uint32_t>(k_) * static_cast<std::uint32_t>(block.zero_point[i]) -
           static_cast<std::uint32_t>(block.row_offsets[i]));
 
+  if constexpr (is_int4(Acc::kind))
+    if (group_sums_)
+      sum_groups(data ? data + rows.begin * ld : static_cast<const T*>(block.packed),
+                 data ? ld : block.ld, rows.size(), k_, Acc::format.kr, w.group_sums, mc_,
+                 features_);
+
   AOperand operand;
   if (geometry_.format.wide_a) {
     if constexpr (std::is_same_v<T, std::uint8_t> || std::is_same_v<T, bfloat16>)
