@@ -11,7 +11,7 @@ import pytest
 
 import fbg
 from fbg.tasks import inputs
-from helpers import tiny_bert
+from helpers import tiny_bert, tiny_models
 from helpers.fresh_python import run_python
 
 click_testing = pytest.importorskip("click.testing")
@@ -145,6 +145,23 @@ def test_a_killed_run_is_resumed(directory: Path, source: Path, tmp_path: Path, 
     assert "resuming after 32 embeddings" in result.output
     assert output.read_bytes() == whole.read_bytes()
     assert sorted(os.listdir(tmp_path)) == sorted(["in.txt", name, whole.name])
+
+
+@pytest.mark.parametrize("family", ["modernbert", "qwen3"])
+def test_a_killed_run_of_any_family_is_resumed(family: str, tmp_path: Path) -> None:
+    model = tiny_models.tiny_model(family)
+    tokenizer = tiny_models.TOKENIZERS[family]()
+    directory = tiny_models.write_checkpoint(
+        tmp_path / "model", model.config, model.tensors, tokenizer=tokenizer
+    )
+    source, output, whole = tmp_path / "in.txt", tmp_path / "out.npy", tmp_path / "whole.npy"
+    source.write_text("\n".join(TEXTS) + "\n")
+    succeed(directory, "--input", source, "--output", whole)
+    kill_midway(directory, source, output)
+    result = succeed(directory, "--input", source, "--output", output)
+    assert "resuming after 32 embeddings" in result.output
+    assert output.read_bytes() == whole.read_bytes()
+    assert np.isfinite(np.load(output)).all()
 
 
 @pytest.mark.parametrize("change", ["input", "options", "dtype"])

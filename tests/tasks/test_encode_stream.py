@@ -8,7 +8,7 @@ import pytest
 
 import fbg
 from fbg.tasks import inputs
-from helpers import tiny_bert
+from helpers import tiny_bert, tiny_models
 from helpers.fresh_python import run_python
 
 TEXTS = ["a", "the quick brown fox", "", "0123456789 abc def ghij, klm! nop? qrs", "x y z"]
@@ -108,8 +108,15 @@ print(peak(4096), peak(16384))
 """
 
 
-def test_memory_does_not_grow_with_the_number_of_texts(tmp_path: Path) -> None:
-    path = tiny_bert.write_checkpoint(tmp_path)
+@pytest.mark.parametrize("family", ["bert", "modernbert", "qwen3"])
+def test_memory_does_not_grow_with_the_number_of_texts(family: str, tmp_path: Path) -> None:
+    if family == "bert":
+        path = tiny_bert.write_checkpoint(tmp_path)
+    else:
+        model, tokenizer = tiny_models.tiny_model(family), tiny_models.TOKENIZERS[family]()
+        path = tiny_models.write_checkpoint(
+            tmp_path, model.config, model.tensors, tokenizer=tokenizer
+        )
     result = run_python(f"import sys; sys.argv = ['', {str(path)!r}]\n{MEMORY}")
     assert result.returncode == 0, result.stderr
     few, many = map(int, result.stdout.split())
