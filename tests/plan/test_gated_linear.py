@@ -15,10 +15,12 @@ GATES = ("gelu", "gelu_tanh", "silu", "relu")
 HALVES = st.sampled_from([32, 64, 96, 160, 544, 1120])  # columns of the output: whole panels
 
 
-def int4(w: np.ndarray) -> Any:
+def int4(w: np.ndarray, symmetric: bool = True) -> Any:
     values = np.clip(np.rint(2 * w), -8, 7).astype(np.int8)
-    scales = (0.5 + np.abs(draw(7, -(-len(w) // 32), w.shape[1]))).astype(np.float16)
-    return _fbg.pack_b_int4(values, scales.view(np.uint16), 32)
+    groups = (-(-len(w) // 32), w.shape[1])
+    scales = (0.5 + np.abs(draw(7, *groups))).astype(np.float16).view(np.uint16)
+    offsets = None if symmetric else draw(8, *groups).astype(np.float16).view(np.uint16)
+    return _fbg.pack_b_int4(values, scales, offsets, 32)
 
 
 PACKERS: dict[str, Callable[[np.ndarray], Any]] = {
@@ -27,6 +29,7 @@ PACKERS: dict[str, Callable[[np.ndarray], Any]] = {
     "float16": _fbg.pack_b_float16,
     "int8": lambda w: _fbg.pack_b_quantize(w, per_column=True, symmetric=True),
     "int4": int4,
+    "int4_offset": lambda w: int4(w, symmetric=False),
 }
 
 
