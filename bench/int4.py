@@ -2,6 +2,7 @@
 
     python bench/int4.py        few rows, weights in DRAM; then 64 and 256 rows, weights in caches
     python bench/int4.py --isa avx2_vnni --rows 1 4 --threads 2
+    python bench/int4.py --offsets      groups that have an offset beside their scale, too
 
 Weights in DRAM are matrices of 4096 x 8192, many enough to exceed the last-level cache. Each call
 reads another one, and the dtypes take turns. Rates count two operations per multiply-add.
@@ -20,23 +21,26 @@ import fbg
 
 DEEP, WIDE = 4096, 8192
 SHAPES = ((1024, 1024), (384, 1536), (1536, 384))  # (K, N) of weights in caches
-WAYS = {"int8": None, "int4, 32": 32, "int4, 64": 64, "int4, 128": 128}
+GROUPS = (32, 64, 128)
 
 
-def weights(k: int, n: int) -> Iterator[tuple[str, fbg.PackedB]]:
+def weights(k: int, n: int, offsets: bool) -> Iterator[tuple[str, fbg.PackedB]]:
     w = np.random.default_rng(0).standard_normal((k, n), dtype=np.float32)
-    for name, group in WAYS.items():
-        dtype = "int8" if group is None else "int4"
-        yield name, fbg.PackedB(w, dtype=dtype, group=group)  # type: ignore[arg-type]
+    yield "int8", fbg.PackedB(w)
+    for group in GROUPS:
+        yield f"int4, {group}", fbg.PackedB(w, dtype="int4", group=group)
+    for group in GROUPS if offsets else ():
+        packed = fbg.PackedB(w, dtype="int4", group=group, symmetric=False)
+        yield f"offsets, {group}", packed
 
 
-def in_memory(rows: list[int], megabytes: int, threads: int, rounds: int) -> None:
+def in_memory(rows: list[int], offsets: bool, megabytes: int, threads: int, rounds: int) -> None:
     copies = {
         name: [
             fbg.PackedB._from_block(packed._native.block.copy())
             for _ in range(max(megabytes * 1_000_000 // packed.nbytes, 1))
         ]
-        for name, packed in weights(DEEP, WIDE)
+        for name, packed in weights(DEEP, WIDE, offsets)
     }
     for m in rows:
         x = np.random.default_rng(1).standard_normal((m, DEEP), dtype=np.float32)
@@ -52,9 +56,9 @@ def in_memory(rows: list[int], megabytes: int, threads: int, rounds: int) -> Non
         )
 
 
-def in_caches(rows: list[int], threads: int) -> None:
+def in_caches(rows: list[int], offsets: bool, threads: int) -> None:
     for k, n in SHAPES:
-        packed = dict(weights(k, n))
+        packed = dict(weights(k, n, offsets))
         for m in rows:
             x = np.random.default_rng(1).standard_normal((m, k), dtype=np.float32)
             best = dict.fromkeys(packed, float("inf"))
@@ -81,10 +85,17 @@ def main() -> None:
     parser.add_argument("--megabytes", type=int, default=700, help="of weights of each dtype")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--offsets", action="store_true", help="groups with offsets as well")
     arguments = parser.parse_args()
     with fbg.isa.limit(arguments.isa):
-        in_memory(arguments.rows, arguments.megabytes, arguments.threads, arguments.rounds)
-        in_caches(arguments.tall, arguments.threads)
+        in_memory(
+            arguments.rows,
+            arguments.offsets,
+            arguments.megabytes,
+            arguments.threads,
+            arguments.rounds,
+        )
+        in_caches(arguments.tall, arguments.offsets, arguments.threads)
 
 
 if __name__ == "__main__":
