@@ -14,6 +14,7 @@ import argparse
 import statistics
 import time
 from collections.abc import Iterator
+from typing import Literal
 
 import numpy as np
 
@@ -21,7 +22,7 @@ import fbg
 
 DEEP, WIDE = 4096, 8192
 SHAPES = ((1024, 1024), (384, 1536), (1536, 384))  # (K, N) of weights in caches
-GROUPS = (32, 64, 128)
+GROUPS: tuple[Literal[32, 64, 128], ...] = (32, 64, 128)
 
 
 def weights(k: int, n: int, offsets: bool) -> Iterator[tuple[str, fbg.PackedB]]:
