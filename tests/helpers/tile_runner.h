@@ -12,6 +12,7 @@
 #include "fbg/gemm/pairs.h"
 #include "fbg/kernels/microkernel.h"
 #include "helpers/operand_filler.h"
+#include "helpers/promises.h"
 
 namespace fbg::test {
 
@@ -308,24 +309,6 @@ class TileRunner : public OperandFiller {
       pointers.push_back(static_cast<const std::byte*>(pair.a) + i * pair.lda - offset);
     pair.a = pointers_[index].place(pointers, side);
     pair.lda = offset;
-  }
-
-  // Whether what is rounded is within int32 where that is promised; of other sums, kernels may make
-  // anything. Integers always are, with the scales that are placed.
-  static bool keeps_promises(KernelKey generic, TileArgs args, std::int64_t elements) {
-    if (generic.num_stages == 0) return true;
-    const int last = generic.num_stages - 1;
-    const StageCode& code = generic.stages[static_cast<std::size_t>(last)];
-    if (!code.promise.bounded || code.in != ValueType::float32) return true;
-    const float scale = args.stages[last].f0;
-    std::vector<float> reals(static_cast<std::size_t>(elements));
-    args.c = reinterpret_cast<std::byte*>(reals.data());
-    args.ldc = args.columns * 4;
-    args.key = &generic;
-    generic.num_stages = static_cast<std::uint8_t>(last);
-    generic.streams = false;
-    find_kernel(generic)(&args);
-    return std::ranges::all_of(reals, [&](float x) { return std::abs(x / scale) < 0x1p31f; });
   }
 
  protected:

@@ -20,9 +20,9 @@ from fbg.arrays import (
     require_scales,
 )
 from fbg.matmul import packed_file
-from fbg.matmul.weights import INT4, INT4_DTYPES, WEIGHT_LIMITS, PackedWeight, int4_name
+from fbg.matmul.int4 import check_group, pack_int4
+from fbg.matmul.weights import INT4, PackedWeight
 from fbg.quantization import dequantize
-from fbg.threads import get_num_threads
 
 __all__ = ["Outliers", "PackedB"]
 
@@ -36,9 +36,6 @@ _FLOAT_PACKERS: dict[str | None, Callable[[Array], _FloatB]] = {
     "bfloat16": _fbg.pack_b_bfloat16,
 }
 
-
-# How many weights of 4 bits may share a scale.
-INT4_GROUPS = {layout.group for layout in INT4_DTYPES.values()}
 
 _INTEGER = (_fbg.PackedBInt8, _fbg.PackedBInt16)
 
@@ -151,7 +148,7 @@ class PackedB:
             raise ValueError(f"PackedB: dtype must be one of {names}, got {dtype!r}")
 
         _check_accum(accum, outlier_bits, dtype)
-        _check_group(group, dtype)
+        check_group(group, dtype)
 
         self._native: PackedWeight
         if array.dtype == np.int8:
@@ -166,7 +163,7 @@ class PackedB:
         if dtype == "int4":
             if granularity != "column":
                 raise ValueError("PackedB: int4 weights have scales per group, not per tensor")
-            self._native = _pack_int4(floats, group or 32, symmetric)
+            self._native = pack_int4(floats, group or 32, symmetric)
         elif dtype in _FLOAT_PACKERS:
             if dtype == "float16" and (np.abs(floats) >= 65520).any():  # rounds to infinity
                 raise ValueError("PackedB: w must be within ±65504 for dtype='float16'")
@@ -391,30 +388,6 @@ class PackedB:
                 "no scale" if scale is None else f"scale per {'column' if scale.ndim else 'tensor'}"
             )
         return f"PackedB({', '.join(parts)})"
-
-
-def _check_group(group: object, dtype: str | None) -> None:
-    if group is None:
-        return
-    if dtype != "int4":
-        raise ValueError(f"PackedB: group requires dtype='int4', got dtype={dtype!r}")
-    if not isinstance(group, (int, np.integer)) or group not in INT4_GROUPS:
-        raise ValueError(f"PackedB: group must be 32, 64 or 128, got {group!r}")
-
-
-def _pack_int4(w: npt.NDArray[np.float32], group: int, symmetric: bool) -> PackedWeight:
-    name = int4_name(group, symmetric)
-    limit = WEIGHT_LIMITS[name]
-    largest = np.abs(w).max(initial=0.0)
-    if not largest <= limit:
-        kind = "dtype='int4'" + ("" if symmetric else ", symmetric=False")
-        raise ValueError(f"PackedB: w must be within ±{limit:g} for {kind}, got {largest}")
-    if w.size == 0:
-        scales = np.zeros((-(-w.shape[0] // group), w.shape[1]), np.uint16)
-        offsets = None if symmetric else scales
-        return _fbg.pack_b_int4(np.zeros(w.shape, np.int8), scales, offsets, group)
-    columns = np.array(w.T, np.float32, order="C")  # a copy: its strides are those of its shape
-    return _fbg.pack_linear([columns], name, None, None, limit, True, get_num_threads())
 
 
 def _check_accum(accum: object, outlier_bits: object, dtype: str | None) -> None:

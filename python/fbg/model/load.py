@@ -83,10 +83,8 @@ def load(
         activations in bfloat16; "float16": weights in float16, products in float32; "int8": weights
         with one scale per output column, activations quantized per token; "int4": weights of 4 bits
         in groups of 32 inputs, each with a scale per output column, or of 64 or 128 inputs
-        ("int4_g64", "int4_g128"). Groups that also have an offset are more accurate, and take 16
-        bits more each ("int4_offset", "int4_g64_offset", "int4_g128_offset"). With "bfloat16",
-        "int8" and "int4", attention also multiplies in bfloat16 if the CPU has AVX512-BF16. None:
-        the dtype of a saved model, otherwise "float32".
+        ("int4_g64", ...), and with an offset ("int4_offset", ...). With "bfloat16" and integers,
+        attention multiplies in bfloat16 on AVX512-BF16. None: that of a saved model, or "float32".
     num_threads: that of every call; None follows `fbg.set_num_threads`.
     smooth: whether "int8" and "int4" equalize the input channels of linear layers before they round
         the weights (SmoothQuant, arXiv:2211.10438), as observed on token ids that are always the

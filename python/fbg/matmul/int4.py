@@ -1,0 +1,39 @@
+"""Weights of 4 bits of a PackedB: which groups there are, and packing."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from fbg import _fbg
+from fbg.matmul.weights import INT4_DTYPES, WEIGHT_LIMITS, PackedWeight, int4_name
+from fbg.threads import get_num_threads
+
+# How many weights may share a scale.
+INT4_GROUPS = {layout.group for layout in INT4_DTYPES.values()}
+
+
+def check_group(group: object, dtype: str | None) -> None:
+    """Check the argument `group` of a PackedB with that dtype."""
+    if group is None:
+        return
+    if dtype != "int4":
+        raise ValueError(f"PackedB: group requires dtype='int4', got dtype={dtype!r}")
+    if not isinstance(group, (int, np.integer)) or group not in INT4_GROUPS:
+        raise ValueError(f"PackedB: group must be 32, 64 or 128, got {group!r}")
+
+
+def pack_int4(w: npt.NDArray[np.float32], group: int, symmetric: bool) -> PackedWeight:
+    """Quantize and pack w, (K, N): a scale for each group, and unless `symmetric`, an offset."""
+    name = int4_name(group, symmetric)
+    limit = WEIGHT_LIMITS[name]
+    largest = np.abs(w).max(initial=0.0)
+    if not largest <= limit:
+        kind = "dtype='int4'" + ("" if symmetric else ", symmetric=False")
+        raise ValueError(f"PackedB: w must be within ±{limit:g} for {kind}, got {largest}")
+    if w.size == 0:
+        scales = np.zeros((-(-w.shape[0] // group), w.shape[1]), np.uint16)
+        offsets = None if symmetric else scales
+        return _fbg.pack_b_int4(np.zeros(w.shape, np.int8), scales, offsets, group)
+    columns = np.array(w.T, np.float32, order="C")  # a copy: its strides are those of its shape
+    return _fbg.pack_linear([columns], name, None, None, limit, True, get_num_threads())
