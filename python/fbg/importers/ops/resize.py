@@ -143,14 +143,17 @@ def _axes(builder: Builder, node: Op, shape: tuple[int, ...]) -> list[_Axis]:
     if node.node.op == "Upsample" and given is None:
         given = np.array(node.attribute("scales"), np.float32)
     chosen = [axis % rank for axis in node.attribute("axes", range(rank))]
-    scales = [o / i for o, i in zip(output, shape, strict=True)]
+    if any(o and not i for o, i in zip(output, shape, strict=True)):
+        raise Unsupported(node.node.name, f"resizing {shape}, which has no elements, to {output}")
+    scales = [o / i if i else 1.0 for o, i in zip(output, shape, strict=True)]
     policy = node.attribute("keep_aspect_ratio_policy", "stretch")
     if given is not None and given.size:
         for axis, scale in zip(chosen, given.reshape(-1), strict=True):
             scales[axis] = float(scale)
     elif policy != "stretch" and sizes is not None:
-        ratios = [int(s) / shape[axis] for axis, s in zip(chosen, sizes.reshape(-1), strict=True)]
-        common = min(ratios) if policy == "not_larger" else max(ratios)
+        sized = zip(chosen, sizes.reshape(-1), strict=True)
+        ratios = [int(size) / shape[axis] for axis, size in sized if shape[axis]]
+        common = (min if policy == "not_larger" else max)(ratios, default=1.0)
         for axis in chosen:
             scales[axis] = common
     starts, ends = [0.0] * rank, [1.0] * rank
