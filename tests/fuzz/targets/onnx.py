@@ -27,7 +27,7 @@ STRINGS = (b"", b"\xff\xfe", b"SAME_UPPER", b"VALID", b"NOTSET", b"linear", b"cu
 TYPES = (0, 1, 2, 3, 6, 7, 9, 10, 11, 16, 99)
 SIZES = (0, 1, 2, 3, 5, -1, 2**40, 2**62)
 LARGEST_SEED = 4000  # bytes
-MOST_ELEMENTS = 100_000  # of the shape that a constant may ask for: a larger one takes its time
+MOST_ELEMENTS = 100_000  # of a shape that integers may ask for: a larger one takes its time
 
 
 @functools.cache
@@ -124,9 +124,6 @@ def _change_types(model: onnx.ModelProto, rng: Random) -> None:
     elif kind == 3 and len(graph.input) > 1:
         chosen = rng.choice(graph.input)
         values = _feed(chosen, rng)
-        if values is not None and values.dtype.kind in "iu":  # maybe a shape
-            while values.prod(dtype=np.float64) > MOST_ELEMENTS:
-                values //= 2
         if values is not None:
             graph.initializer.append(numpy_helper.from_array(values, chosen.name))
     elif kind == 4 and model.opset_import:
@@ -160,7 +157,10 @@ def _feed(value: onnx.ValueInfoProto, rng: Random) -> np.ndarray | None:
     if dtype.kind == "f":
         return (generator.standard_normal(shape) * 3).astype(dtype)
     if dtype.kind in "iub":
-        return generator.integers(0, rng.choice((2, 5, 100)), shape).astype(dtype)
+        values = generator.integers(0, rng.choice((2, 5, 100)), shape)
+        while values.prod(dtype=np.float64) > MOST_ELEMENTS:  # if it is a shape
+            values //= 2
+        return values.astype(dtype)
     return None
 
 

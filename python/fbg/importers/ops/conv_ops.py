@@ -20,7 +20,8 @@ __all__ = ["open_conv"]
 
 Array = npt.NDArray[Any]
 
-# The outputs between two inputs of a transposed convolution are convolutions of their own.
+# The outputs between two inputs of a transposed convolution are convolutions of their own, and the
+# zeros of long dilations are copied for each of them.
 MOST_STEPS = 4096
 
 
@@ -92,9 +93,10 @@ def build_conv_transpose(builder: Builder, node: Op) -> None:
     assert w is not None
     axes = len(x.shape) - 2
     stride = tuple(node.attribute("strides", [1] * axes))
-    if math.prod(stride) > MOST_STEPS:
-        raise Unsupported(node.node.name, f"strides {stride}")
     dilation = tuple(node.attribute("dilations", [1] * axes))
+    for name, steps in (("strides", stride), ("dilations", dilation)):
+        if math.prod(steps) > MOST_STEPS:
+            raise Unsupported(node.node.name, f"{name} {steps}")
     extra = list(node.attribute("output_padding", [0] * axes))
     output = node.output_shape()[2:]
     pads = list(node.attribute("pads", [0] * (2 * axes)))
