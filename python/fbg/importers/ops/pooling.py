@@ -20,6 +20,9 @@ __all__ = ["pooled", "requantize_pool"]
 # Bytes of so many pixels can be added in 32 bits.
 MOST_PIXELS = (2**31 - 1) // 255
 
+# Pooling pads by less than a window; results of padding alone would fill memory.
+MOST_PADDING = 2**16
+
 
 @dataclass
 class MeanPool:
@@ -113,6 +116,8 @@ def pooled(
     count_padding: bool = False,
 ) -> Value:
     """Return windows of x (N, C, *spatial); integers of a scale stay integers."""
+    if max((*g.before, *g.after), default=0) > MOST_PADDING:
+        raise Unsupported(builder.node, f"pads {(*g.before, *g.after)}")
     order = channels_last(len(x.shape))
     q = x.quantized if x.buffer is None else None
     if function not in ("max", "min") and _pixels(x, g) > MOST_PIXELS:
