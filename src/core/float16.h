@@ -42,13 +42,15 @@ inline bfloat16 from_float<bfloat16>(float x) {
   return {static_cast<std::uint16_t>((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16)};
 }
 
-// Half to even; beyond 65504 (after rounding) infinity.
+// Half to even; beyond 65504 (after rounding) infinity. A NaN stays a (quiet) NaN with the upper
+// bits of its payload, as vcvtps2ph and fcvtn have it.
 template <>
 inline float16 from_float<float16>(float x) {
   const auto bits = std::bit_cast<std::uint32_t>(x);
   const auto sign = static_cast<std::uint16_t>(bits >> 16 & 0x8000u);
   const std::uint32_t magnitude = bits & 0x7fffffffu;
-  if (magnitude > 0x7f800000u) return {static_cast<std::uint16_t>(sign | 0x7e00u)};
+  if (magnitude > 0x7f800000u)
+    return {static_cast<std::uint16_t>(sign | 0x7e00u | (magnitude >> 13 & 0x3ffu))};
   if (magnitude >= 0x477ff000u) return {static_cast<std::uint16_t>(sign | 0x7c00u)};
   std::uint32_t half;
   if (magnitude < 0x38800000u) {  // denormal: adding 0.5 rounds at 2^-24, half to even

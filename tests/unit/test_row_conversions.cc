@@ -23,6 +23,16 @@ RowQuant row_quant_reference(const float* x, std::size_t n) {
   return {scale, static_cast<std::int32_t>(std::min(255.0f, std::nearbyint(-lo / scale)))};
 }
 
+TEST(Float16, NanKeepsTheUpperBitsOfItsPayload) {
+  const auto bits = [](std::uint32_t x) {
+    return from_float<float16>(std::bit_cast<float>(x)).bits;
+  };
+  EXPECT_EQ(bits(0x7fc00000), 0x7e00);
+  EXPECT_EQ(bits(0x7fffffff), 0x7fff);
+  EXPECT_EQ(bits(0xffc02000), 0xfe01);
+  EXPECT_EQ(bits(0x7f800001), 0x7e00);  // made quiet; its payload is lost
+}
+
 TEST_P(Rows, RowQuantFollowsDynamicQuantizeLinear) {
   for (std::size_t n : lengths(0)) {
     for (float mean : {-5.0f, 0.0f, 0.3f, 5.0f}) {
