@@ -208,6 +208,38 @@ class OperandFiller {
   }
 
  protected:
+  static bool takes_specials(const KernelKey& key) {  // no promise excludes them
+    for (int s = 0; s < key.num_stages; ++s)
+      if (key.stages[static_cast<std::size_t>(s)].promise.bounded) return false;
+    return true;
+  }
+  // Dot products of bfloat16 take subnormal numbers for zeros.
+  float special_value(bool is_multiplied) {
+    constexpr float kInfinity = std::numeric_limits<float>::infinity();
+    constexpr float kValues[] = {std::numeric_limits<float>::quiet_NaN(),
+                                 std::bit_cast<float>(0x7fffffffu),  // rounding it would carry
+                                 kInfinity,
+                                 -kInfinity,
+                                 -0.0f,
+                                 3e38f,
+                                 1e-40f,
+                                 -3e-39f};
+    return kValues[random_() % (is_multiplied && accumulator == Accumulator::bfloat16
+                                    ? 5
+                                    : std::size(kValues))];
+  }
+  // In the place of an element of A.
+  void place_special(std::byte* a, std::int64_t bytes) {
+    if (reads_bytes(accumulator) || bytes == 0) return;
+    const float value = special_value(true);
+    const std::int64_t size = accumulator == Accumulator::bfloat16 ? 2 : 4;
+    const std::int64_t at = static_cast<std::int64_t>(random_()) % (bytes / size) * size;
+    const auto bits = std::bit_cast<std::uint32_t>(value);
+    const auto half = static_cast<std::uint16_t>(bits >> 16);
+    std::memcpy(a + at, size == 2 ? static_cast<const void*>(&half) : &bits,
+                static_cast<std::size_t>(size));
+  }
+
   QuickRandom random_;
   float magnitude_ = 1;  // of floats of A: a power of two, so that what is exact stays so
 };

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/float16.h"
 #include "fbg/gemm/gemm.h"
 #include "fbg/gemm/pairs.h"
 #include "fbg/kernels/microkernel.h"
@@ -176,8 +177,7 @@ class TileRunner : public OperandFiller {
     }
     if (key.streams) fence_streams();
     std::string problem;
-    if (tile.specials && key.output() == ValueType::float32)
-      copy_common_nans(c, expected.data(), rows, columns, args.ldc);
+    if (tile.specials) copy_common_nans(key.output(), c, expected.data(), rows, columns, args.ldc);
     if (std::memcmp(c, expected.data(), expected.size()) != 0) problem = "results differ";
     for (std::size_t i = 0; i < expected_extents.size(); ++i)
       if (!same(extents_[i].lo, expected_extents[i].lo) ||
@@ -238,10 +238,14 @@ class TileRunner : public OperandFiller {
     args.col = tile.col;
     args.stages = placed_stages_ = stages_.place(stage_args_, tile.side);
     args.key = &key;
-    args.a_scale = a_scale_.place(
-        floats(rows, std::ldexp(1e-3f, tile.magnitude), std::ldexp(2e-3f, tile.magnitude)),
-        tile.side);
-    args.b_scale = b_scale_.place(floats(readable, 1e-3f, 2e-3f), tile.side);
+    // Scales of columns are the whole factors where a kernel has column terms.
+    const float scale = std::ldexp(1e-3f, tile.magnitude),
+                b_scale = key.column_terms ? scale : 1e-3f;
+    const bool special_scale = special && random_() % 8 == 0;
+    args.a_scale =
+        a_scale_.place(with_special(floats(rows, scale, 2 * scale), special_scale), tile.side);
+    args.b_scale = b_scale_.place(
+        with_special(floats(readable, b_scale, 2 * b_scale), special_scale), tile.side);
     if (key.correct_a) {
       args.a_zero_point = a_zero_point_.place(ints(rows, 0, 255), tile.side);
       args.col_offsets = col_offsets_.place(ints(readable, -128 * 64, 127 * 64), tile.side);
@@ -312,37 +316,6 @@ class TileRunner : public OperandFiller {
   }
 
  protected:
-  static bool takes_specials(const KernelKey& key) {  // no promise excludes them
-    for (int s = 0; s < key.num_stages; ++s)
-      if (key.stages[static_cast<std::size_t>(s)].promise.bounded) return false;
-    return true;
-  }
-  // Dot products of bfloat16 take subnormal numbers for zeros.
-  float special_value(bool is_multiplied) {
-    constexpr float kInfinity = std::numeric_limits<float>::infinity();
-    constexpr float kValues[] = {std::numeric_limits<float>::quiet_NaN(),
-                                 kInfinity,
-                                 -kInfinity,
-                                 -0.0f,
-                                 3e38f,
-                                 1e-40f,
-                                 -3e-39f};
-    return kValues[random_() % (is_multiplied && accumulator == Accumulator::bfloat16
-                                    ? 4
-                                    : std::size(kValues))];
-  }
-  // In the place of an element of A.
-  void place_special(std::byte* a, std::int64_t bytes) {
-    if (reads_bytes(accumulator) || bytes == 0) return;
-    const float value = special_value(true);
-    const std::int64_t size = accumulator == Accumulator::bfloat16 ? 2 : 4;
-    const std::int64_t at = static_cast<std::int64_t>(random_()) % (bytes / size) * size;
-    const auto bits = std::bit_cast<std::uint32_t>(value);
-    const auto half = static_cast<std::uint16_t>(bits >> 16);
-    std::memcpy(a + at, size == 2 ? static_cast<const void*>(&half) : &bits,
-                static_cast<std::size_t>(size));
-  }
-
   static constexpr std::size_t kMaxBlocks = 3;
   std::array<Operand, kMaxBlocks> a_, b_;
 
@@ -357,7 +330,7 @@ class TileRunner : public OperandFiller {
     std::array<std::vector<std::byte>, kMaxBlocks> narrow;
   };
 
-  // What a row widens on one side or both, often by one element, or not at all.
+  // What a row widens on one side or both, often by one element, or not at all. A zero is +0.
   RowExtent near_extent(RowExtent row) {
     constexpr float kInfinity = std::numeric_limits<float>::infinity(),
                     kNan = std::numeric_limits<float>::quiet_NaN();
@@ -369,9 +342,9 @@ class TileRunner : public OperandFiller {
       case 2:
         return row;
       case 3:
-        return {row.lo, std::nextafter(row.hi, -kInfinity)};
+        return {row.lo, std::nextafter(row.hi, -kInfinity) + 0.0f};
       case 4:
-        return {std::nextafter(row.lo, kInfinity), row.hi};
+        return {std::nextafter(row.lo, kInfinity) + 0.0f, row.hi};
       default:
         return kExtent;
     }
@@ -380,19 +353,35 @@ class TileRunner : public OperandFiller {
     if (special) values[random_() % values.size()] = special_value(false);
     return values;
   }
-  // Where both results are NaN, the bits of the kernel's are expected.
+  // Where both results are NaN, the bits of the kernel's are expected: which of two NaN a sum takes
+  // depends on the order of its operands.
+  template <class T>
   static void copy_common_nans(const std::byte* c, std::byte* expected, std::int64_t rows,
                                std::int64_t columns, std::int64_t ldc) {
+    constexpr std::int64_t size = sizeof(T);
     for (std::int64_t at = 0; at < rows * columns; ++at) {
-      const std::int64_t place = at / columns * ldc + at % columns * 4;
-      float got, wanted;
+      const std::int64_t place = at / columns * ldc + at % columns * size;
+      T got, wanted;
       std::memcpy(&got, c + place, sizeof got);
       std::memcpy(&wanted, expected + place, sizeof wanted);
-      if (std::isnan(got) && std::isnan(wanted)) std::memcpy(expected + place, &got, sizeof got);
+      if (std::isnan(to_float(got)) && std::isnan(to_float(wanted)))
+        std::memcpy(expected + place, &got, sizeof got);
     }
   }
+  static void copy_common_nans(ValueType type, const std::byte* c, std::byte* expected,
+                               std::int64_t rows, std::int64_t columns, std::int64_t ldc) {
+    if (type == ValueType::float32)
+      copy_common_nans<float>(c, expected, rows, columns, ldc);
+    else if (type == ValueType::bfloat16)
+      copy_common_nans<bfloat16>(c, expected, rows, columns, ldc);
+    else if (type == ValueType::float16)
+      copy_common_nans<float16>(c, expected, rows, columns, ldc);
+  }
 
-  static bool same(float a, float b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+  static bool same(float a, float b) {  // a zero is +0 in both
+    return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b) ||
+           (std::isnan(a) && std::isnan(b));
+  }
 
   void place_block(const TileCase& tile, std::size_t p, std::int64_t panels, Products& products) {
     const KernelKey& key = tile.key;

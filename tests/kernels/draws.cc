@@ -1,5 +1,7 @@
 // Choices that kernels of all kinds have in common.
 #include <algorithm>
+#include <ranges>
+#include <span>
 
 #include "kernels/subject.h"
 
@@ -63,6 +65,15 @@ Stage any_stage(Choices& choices) {
   }
 }
 
+// Whether results lie between -1 and 1, of which rounding to integers leaves little.
+bool are_small(std::span<const Stage> stages) {
+  for (const Stage& stage : stages | std::views::reverse) {
+    if (stage.kind == StageKind::tanh || stage.kind == StageKind::sigmoid) return true;
+    if (stage.kind != StageKind::clip && stage.kind != StageKind::relu) return false;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::vector<Family> families_of(Isa isa) {
@@ -77,6 +88,7 @@ std::vector<Stage> draw_stages(Choices& choices, ValueType start, std::int64_t m
   for (int tries = 0; tries < 12 && std::ssize(stages) < count; ++tries) {
     std::vector<Stage> longer = stages;
     longer.push_back(any_stage(choices));
+    if (are_small(stages)) longer.back().promise.unit_scale = false;
     try {
       type_pipeline(longer, start);
       stages = std::move(longer);
@@ -91,11 +103,14 @@ std::vector<Stage> draw_stages(Choices& choices, ValueType start, std::int64_t m
 
 void vary_parameters(Choices& choices, std::vector<Stage>& stages) {
   static constexpr float kScales[] = {0.37f, 1.0f, 2.5f, 0.011f, 31.0f};
-  for (Stage& stage : stages) {
-    const float scale = choices.one_of(kScales);
+  static constexpr float kSmallScales[] = {0.0041f, 0.011f, 0.0007f};
+  for (std::size_t s = 0; s < stages.size(); ++s) {
+    Stage& stage = stages[s];
+    const float scale = choices.one_of(kScales), small_scale = choices.one_of(kSmallScales);
     const std::int32_t point = static_cast<std::int32_t>(choices.within(1, 120));
     if (stage.kind == StageKind::requantize) {
-      stage = Requantize{scale, point, stage.wanted, stage.promise}.stage();
+      const bool small = are_small({stages.data(), s});
+      stage = Requantize{small ? small_scale : scale, point, stage.wanted, stage.promise}.stage();
     } else if (stage.kind == StageKind::scale) {
       stage = Scale(-scale).stage();
     } else if (stage.kind == StageKind::clip) {

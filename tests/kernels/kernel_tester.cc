@@ -64,7 +64,7 @@ class Bytes {
 
  private:
   QuickRandom random_;
-  std::array<std::uint8_t, 320> bytes_{};
+  std::array<std::uint8_t, 1280> bytes_{};
 };
 
 std::unique_ptr<Subject> draw_subject(Isa isa, Bytes& bytes) {

@@ -15,8 +15,9 @@
 namespace fbg::test {
 namespace {
 
-constexpr std::int64_t kMostWork = 1 << 15;  // multiplications of a case
-constexpr std::size_t kRoom = 1 << 20;       // bytes of an operand
+constexpr std::int64_t kMostWork = 1 << 18, kMostResults = 1 << 13;  // of a case
+constexpr std::size_t kImages = 16;     // widths and borders of a kernel
+constexpr std::size_t kRoom = 4 << 20;  // bytes of an operand
 
 // Kernels depend on the channels, the kernel and the strides, not on borders and images. Depthwise,
 // or with as many channels in as out of each group.
@@ -42,12 +43,15 @@ std::optional<ConvShape> draw_image(Choices& choices, ConvGeometry& g) {
   for (std::size_t axis = g.kernel[0] > 1 ? 0 : 1; axis < kSpatialAxes; ++axis) {
     g.pad_before[axis] = choices.within(0, 3);
     g.pad_after[axis] = choices.within(0, 3);
-    input[axis] = choices.within(1, axis == 2 ? 20 : 5);
+    // Kernels make several lines and columns at a time, and what is left over apart.
+    const bool is_long = choices.flag();
+    input[axis] = choices.within(1, axis == 2 ? (is_long ? 70 : 20) : (is_long ? 14 : 5));
   }
   try {
     g.validate();
     const ConvShape shape = ConvShape::of(g, choices.within(1, 2), input);
     if (shape.out_pixels() == 0 || shape.operations(g) > 2.0 * kMostWork) return std::nullopt;
+    if (shape.out_pixels() * g.out_channels > kMostResults) return std::nullopt;
     return shape;
   } catch (const std::invalid_argument&) {
     return std::nullopt;
@@ -79,7 +83,7 @@ class SlidingSubject final : public Subject {
     options.algorithm = "sliding";
     options.has_scale = kInteger && !stages_.empty();
     options.exact = true;
-    for (int tries = 0; tries < 20 && images_.size() < 6; ++tries) {
+    for (int tries = 0; tries < 60 && images_.size() < kImages; ++tries) {
       ConvGeometry g = geometry;
       const auto shape = draw_image(choices, g);
       if (shape) images_.emplace_back(g, *shape, w_.data(), quant, stages_, options, isa);
@@ -161,8 +165,8 @@ class SlidingSubject final : public Subject {
       if (which & 32) stages_.push_back(Bias{bias_.data()}.stage());
       return;
     }
-    const bool centered = which & 64;
-    stages_.push_back(Requantize{which & 32 ? 0.3f : 4.0f, centered ? 0 : 7,
+    const bool high_point = which & 64;
+    stages_.push_back(Requantize{which & 32 ? 0.3f : 4.0f, high_point ? 100 : 7,
                                  which & 128 ? ValueType::int8 : ValueType::uint8}
                           .stage());
   }
