@@ -108,7 +108,7 @@ def mutants(tester: Tester, isa: str, count: int) -> Iterator[Mutant]:
         kernels = sliding or kernels
         if kernels:
             name = random.choice(sorted(kernels))
-            for change in Mutator(kernels[name], random).changes(MUTANTS_OF_KERNEL):
+            for change in Mutator(kernels[name], random, name).changes(MUTANTS_OF_KERNEL):
                 yield Mutant(isa, group, name, change)
                 left += 1
                 if left == count:

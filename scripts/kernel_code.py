@@ -1,0 +1,364 @@
+"""The instructions of generated code, and what data flow tells about them.
+
+Code is decoded along its branches, so that tables of constants behind it are left alone. Registers,
+flags and memory that each instruction reads and writes are known, and what is read later.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from block_values import (
+    FLAGS,
+    IMMEDIATES,
+    READS,
+    STAGES,
+    WRITES,
+    Evaluator,
+    Promises,
+    State,
+    same_effects,
+)
+from iced_x86 import (
+    Decoder,
+    FlowControl,
+    Instruction,
+    InstructionInfoFactory,
+    MemorySizeExt,
+    Mnemonic,
+    OpAccess,
+    OpKind,
+    Register,
+    RegisterExt,
+)
+
+PRESERVED = {getattr(Register, name) for name in ("RBX", "RBP", "RSP", "R12", "R13", "R14", "R15")}
+HINTS = {getattr(Mnemonic, name) for name in dir(Mnemonic) if name.startswith("PREFETCH")}
+# A store to a slot of the stack by one of these is only read by others of them at the same place.
+SLOT_MOVES = {Mnemonic.MOV, Mnemonic.ADD, Mnemonic.SUB, Mnemonic.CMP, Mnemonic.CMOVG}
+SLOTS = -1000  # as registers, from here downwards
+LOADS = {Mnemonic.MOV, Mnemonic.VBROADCASTSS, Mnemonic.VPBROADCASTD, Mnemonic.VMOVUPS}
+ALIGNED = {getattr(Mnemonic, "VMOV" + name) for name in ("APS", "DQA", "DQA32", "DQA64", "APD")}
+# Sums of integers, which may be added in any order: the first operand is both source and result.
+SUMS = {Mnemonic.ADD, Mnemonic.SUB, Mnemonic.VPADDD, Mnemonic.VPSUBD, Mnemonic.VPDPBUSD}
+
+
+@dataclass(frozen=True)
+class Effects:
+    """What an instruction reads and writes; `replaces` is what no bit is left of."""
+
+    reads: frozenset[int]
+    writes: frozenset[int]
+    replaces: frozenset[int]
+    loads: tuple[tuple[object, int, int], ...]  # (place, first byte, end)
+    stores: tuple[tuple[object, int, int], ...]
+
+
+class Instructions:
+    """The instructions of a kernel, by address."""
+
+    def __init__(self, code: bytes, name: str = "") -> None:
+        self.code = code
+        self.promises = Promises.of(name)
+        self.at: dict[int, Instruction] = {}
+        self.next: dict[int, list[int]] = {}
+        self.targets: set[int] = set()
+        self.has_calls = False
+        self._info = InstructionInfoFactory()
+        self._visited = {0}
+        self._decode()
+        self.effects = {ip: self._effects(x) for ip, x in self.at.items()}
+        self.live = self._live()
+        self._stages = self._only_loads_stages(Register.RBX)
+        self.loaded = self._loaded()
+
+    def _decode(self) -> None:
+        decoder = Decoder(64, self.code)
+        todo = [0]
+        while todo:
+            ip = todo.pop()
+            if ip in self.at:
+                continue
+            decoder.position = decoder.ip = ip
+            x = decoder.decode()
+            if not x:
+                raise ValueError(f"no instruction at {ip:#x}: {self.code[ip : ip + 16].hex()}")
+            follow = [] if x.flow_control in ENDS else [x.next_ip]
+            if x.flow_control in JUMPS:
+                follow.append(x.near_branch_target)
+                self.targets.add(x.near_branch_target)
+            self.has_calls |= x.flow_control in (FlowControl.CALL, FlowControl.INDIRECT_CALL)
+            self.at[ip], self.next[ip] = x, follow
+            todo += follow
+
+    def _effects(self, x: Instruction) -> Effects:
+        reads: set[int] = set()
+        writes: set[int] = set()
+        replaces: set[int] = set()
+        if x.mnemonic in HINTS:  # any address will do
+            return Effects(frozenset(), frozenset(), frozenset(), (), ())
+        info = self._info.info(x)
+        for used in info.used_registers():
+            full = RegisterExt.full_register(used.register)
+            wide = RegisterExt.size(used.register) >= 4 or RegisterExt.is_k(used.register)
+            if used.access in READS:
+                reads.add(full)
+            if used.access in WRITES:
+                writes.add(full)
+                if used.access in (OpAccess.WRITE, OpAccess.READ_WRITE) and wide:
+                    replaces.add(full)
+        if x.rflags_read:
+            reads.add(FLAGS)
+        if x.rflags_modified:
+            writes.add(FLAGS)
+            replaces.add(FLAGS)
+        loads, stores = [], []
+        for memory in info.used_memory():
+            place: object = (memory.base, memory.index, memory.scale)
+            first = memory.displacement
+            if first >= 1 << 63:
+                first -= 1 << 64
+            size = max(MemorySizeExt.size(memory.memory_size), 1)
+            is_slot = memory.base == Register.RSP and x.mnemonic in SLOT_MOVES
+            if is_slot and memory.index == Register.NONE and first >= 0 and size == 8:
+                if memory.access in READS:
+                    reads.add(SLOTS - first)
+                if memory.access in WRITES:
+                    writes.add(SLOTS - first)
+                    replaces.add(SLOTS - first)
+                continue
+            if memory.access in READS:
+                loads.append((place, first, first + size))
+            if memory.access in WRITES:
+                stores.append((place, first, first + size))
+        return Effects(
+            frozenset(reads), frozenset(writes), frozenset(replaces), tuple(loads), tuple(stores)
+        )
+
+    def _is_useful(self, ip: int, read_later: frozenset[int]) -> bool:
+        x, e = self.at[ip], self.effects[ip]
+        if x.flow_control != FlowControl.NEXT or x.mnemonic == Mnemonic.VZEROUPPER:
+            return True
+        adds = x.mnemonic in (Mnemonic.ADD, Mnemonic.SUB) and FLAGS not in read_later
+        if adds and x.op1_kind in IMMEDIATES and x.immediate(1) == 0:
+            return False
+        return bool(e.stores) or bool(e.writes & read_later)
+
+    def _live(self) -> dict[int, frozenset[int]]:
+        """For each instruction, what useful ones read after it before it is replaced."""
+        everything = frozenset(
+            {FLAGS} | {r for e in self.effects.values() for r in e.reads | e.writes}
+        )
+        at_return = everything if self.has_calls else frozenset(PRESERVED)
+        before: dict[int, frozenset[int]] = {ip: frozenset() for ip in self.at}
+        after = dict(before)
+        changed = True
+        while changed:
+            changed = False
+            for ip in sorted(self.at, reverse=True):
+                x, e = self.at[ip], self.effects[ip]
+                out = at_return if x.flow_control == FlowControl.RETURN else frozenset()
+                for follow in self.next[ip]:
+                    out |= before[follow]
+                into = (out - e.replaces) | (e.reads if self._is_useful(ip, out) else frozenset())
+                if x.flow_control in (FlowControl.CALL, FlowControl.INDIRECT_CALL):
+                    into = everything
+                if out != after[ip] or into != before[ip]:
+                    after[ip], before[ip] = out, into
+                    changed = True
+        return after
+
+    def _only_loads_stages(self, register: int) -> bool:
+        """Whether all that a register ever holds is the place of the parameters of stages."""
+        for ip, x in self.at.items():
+            if register not in self.effects[ip].writes or x.mnemonic == Mnemonic.POP:
+                continue
+            loads = x.mnemonic == Mnemonic.MOV and x.op1_kind == OpKind.MEMORY
+            if not loads or x.memory_base != Register.RDI or x.memory_displacement != STAGES:
+                return False
+        return True
+
+    def _loaded(self) -> dict[int, dict[str, Instruction]]:
+        """For each instruction, the loads whose results are still in their registers before it.
+
+        Only loads of constants, arguments and parameters count, which no kernel writes.
+        """
+        loads = {ip: str(x) for ip, x in self.at.items() if self._is_constant_load(ip)}
+        of_text = {text: self.at[ip] for ip, text in loads.items()}
+        touches = {text: self.effects[ip].writes for ip, text in loads.items()}
+        for text, x in of_text.items():
+            if x.op_count == 2 and x.op1_kind == OpKind.MEMORY and x.memory_base != Register.RIP:
+                touches[text] |= {x.memory_base}
+        before = dict.fromkeys(self.at, frozenset(of_text))
+        before[0] = frozenset()
+        todo = [0]
+        while todo:
+            ip = todo.pop()
+            writes = self.effects[ip].writes
+            calls = self.at[ip].flow_control in (FlowControl.CALL, FlowControl.INDIRECT_CALL)
+            kept = {t for t in before[ip] if not (calls or touches[t] & writes)}
+            if ip in loads:
+                kept.add(loads[ip])
+            for follow in self.next[ip]:
+                into = before[follow] & kept
+                if into != before[follow] or follow not in self._visited:
+                    self._visited.add(follow)
+                    before[follow] = into
+                    todo.append(follow)
+        return {ip: {text: of_text[text] for text in texts} for ip, texts in before.items()}
+
+    def _is_constant_load(self, ip: int) -> bool:
+        x = self.at[ip]
+        if x.mnemonic in (Mnemonic.VPXOR, Mnemonic.VPXORD):  # of a register with itself: zero
+            return len({x.op_register(i) for i in range(3)}) == 1
+        if x.mnemonic not in LOADS or x.op_count != 2:
+            return False
+        if x.op0_kind != OpKind.REGISTER or x.op_mask != Register.NONE:
+            return False
+        if x.op1_kind != OpKind.MEMORY:
+            return x.mnemonic == Mnemonic.MOV and x.op1_kind in IMMEDIATES
+        if x.memory_index != Register.NONE or self.effects[ip].writes & {x.memory_base}:
+            return False
+        is_stages = x.memory_base == Register.RBX and self._stages
+        return is_stages or x.memory_base in (Register.RIP, Register.RDI)
+
+    def repeats_load(self, ip: int) -> bool:
+        """Whether the register holds already what an instruction loads."""
+        return self._is_constant_load(ip) and str(self.at[ip]) in self.loaded[ip]
+
+    def can_change(self, ip: int) -> bool:
+        """Whether an instruction does anything but go on elsewhere, or give a hint."""
+        return self.at[ip].flow_control == FlowControl.NEXT and self._is_useful(ip, self.live[ip])
+
+    def computes_the_same(self, offset: int, new: bytes) -> bool:
+        """Whether other bytes leave what the piece of code between two branches computes as it is.
+
+        Of the frame on the stack, only the size matters, as nothing needs its alignment.
+        """
+        ips, end = self._block(offset)
+        if self._keeps_frame(offset, new) or self._restores_unchanged(offset, new):
+            return True
+        is_wide = any(
+            RegisterExt.is_zmm(x.op_register(i))
+            for x in self.at.values()
+            for i in range(x.op_count)
+        )
+        evaluator = Evaluator(self.code, self.promises, 64 if is_wide else 32)
+        states = []
+        for code in (self.code, self.code[:offset] + new + self.code[offset + len(new) :]):
+            state = State()
+            known = self.loaded[ips[0]].values()
+            for x in sorted(known, key=lambda x: x.memory_base != Register.RDI):
+                evaluator.run([x], state)
+            for done in (state.stores, state.accesses, state.events):
+                done.clear()
+            decoder = Decoder(64, code[:end])
+            decoder.position = decoder.ip = ips[0]
+            evaluator.run(decoder, state)
+            states.append(state)
+        return same_effects(states[0], states[1], self.live[ips[-1]], evaluator)
+
+    def _block(self, ip: int) -> tuple[list[int], int]:
+        """The instructions around one that always run one after the other, and where they end."""
+        first = ip
+        before = {x.next_ip: i for i, x in self.at.items() if x.flow_control == FlowControl.NEXT}
+        while first not in self.targets and first in before:
+            first = before[first]
+        ips = [first]
+        while self.at[ips[-1]].flow_control == FlowControl.NEXT:
+            follow = self.at[ips[-1]].next_ip
+            if follow in self.targets:
+                break
+            ips.append(follow)
+        return ips, self.at[ips[-1]].next_ip
+
+    def _keeps_frame(self, offset: int, new: bytes) -> bool:
+        """Whether a frame on the stack only becomes larger, or is aligned otherwise."""
+        x, y = self.at[offset], Decoder(64, new, ip=offset).decode()
+        if x.mnemonic not in (Mnemonic.SUB, Mnemonic.AND) or x.op0_register != Register.RSP:
+            return False
+        every = self.at.values()
+        if self.has_calls or any(z.mnemonic in ALIGNED and _has_memory(z) for z in every):
+            return False
+        rounds = [z for z in every if z.mnemonic == Mnemonic.AND and z.op0_register == Register.RSP]
+        if not rounds or FLAGS in self.live[offset]:
+            return False
+        if x.mnemonic == Mnemonic.AND and y.mnemonic == Mnemonic.NOP:
+            return True
+        if (y.mnemonic, y.op0_register) != (x.mnemonic, Register.RSP) or len(new) != x.len:
+            return False
+        if x.mnemonic == Mnemonic.AND:
+            return -64 <= y.immediate(1) - (1 << 64) < 0
+        return x.immediate(1) <= y.immediate(1) < x.immediate(1) + 64
+
+    def _restores_unchanged(self, offset: int, new: bytes) -> bool:
+        """Whether a register need not be restored, and another one, into which it is, is free."""
+        x, y = self.at[offset], Decoder(64, new, ip=offset).decode()
+        if (x.mnemonic, y.mnemonic) != (Mnemonic.POP, Mnemonic.POP) or len(new) != x.len:
+            return False
+        if y.op0_register in self.live[offset] | {Register.RSP}:
+            return False
+        return not any(
+            x.op0_register in self.effects[ip].writes and z.mnemonic != Mnemonic.POP
+            for ip, z in self.at.items()
+        )
+
+    def are_independent(self, first: int, second: int) -> bool:
+        """Whether neighbours may stand in either order."""
+        a, b = self.effects[first], self.effects[second]
+        if _is_sum_with(self.at[first], self.at[second], a, b) and FLAGS not in self.live[second]:
+            return True
+        if (a.writes & b.reads) or (a.reads & b.writes):
+            return False
+        if a.writes & b.writes & self.live[second]:
+            return False
+        return not (
+            _overlap(a.stores, b.loads)
+            or _overlap(a.loads, b.stores)
+            or _overlap(a.stores, b.stores)
+        )
+
+
+def _has_memory(x: Instruction) -> bool:
+    return any(x.op_kind(i) == OpKind.MEMORY for i in range(x.op_count))
+
+
+ENDS = {
+    FlowControl.RETURN,
+    FlowControl.UNCONDITIONAL_BRANCH,
+    FlowControl.INDIRECT_BRANCH,
+    FlowControl.EXCEPTION,
+}
+JUMPS = {FlowControl.UNCONDITIONAL_BRANCH, FlowControl.CONDITIONAL_BRANCH, FlowControl.CALL}
+
+
+def _overlap(some: tuple[tuple[object, int, int], ...], other: tuple) -> bool:  # type: ignore[type-arg]
+    """Whether accesses may meet. Those of different registers belong to different operands."""
+    return any(
+        p == q and first < other_end and other_first < end
+        for p, first, end in some
+        for q, other_first, other_end in other
+    )
+
+
+def _is_sum_with(x: Instruction, y: Instruction, a: Effects, b: Effects) -> bool:
+    """Whether both add to the same register."""
+    if x.mnemonic not in SUMS or y.mnemonic not in SUMS or x.op0_kind != OpKind.REGISTER:
+        return False
+    if y.op0_kind != OpKind.REGISTER or x.op0_register != y.op0_register:
+        return False
+    if x.op_mask != Register.NONE or y.op_mask != Register.NONE:
+        return False
+    target = RegisterExt.full_register(x.op0_register)
+    for z in (x, y):
+        others = [
+            RegisterExt.full_register(z.op_register(i))
+            for i in range(1, z.op_count)
+            if z.op_kind(i) == OpKind.REGISTER
+        ]
+        adds = z.mnemonic in (Mnemonic.VPADDD, Mnemonic.VPSUBD)
+        if adds and (not others or others[0] != target or target in others[1:]):
+            return False
+        if not adds and target in others:
+            return False
+    return target in a.writes and target in b.writes
