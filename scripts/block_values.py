@@ -280,9 +280,9 @@ class Evaluator:
             within = self.terms.parts(inputs[0]) == ("argument", COL, 8)
             if within and immediate == PANEL_COLUMNS - 1 and self.promises.starts_panel:
                 return self._from_linear(None, 0, 0)
-            if factor == 1 and (-immediate) % (1 << 64) == 64 and constant % 64 == 0:
-                rounded = self.terms.of("rounded down", base)
-                return self._from_linear(rounded, 1, constant)
+            if factor == 1 and (-immediate) % (1 << 64) == 64:
+                rounded = self.terms.of("rounded down", base, constant % 64)
+                return self._from_linear(rounded, 1, constant - constant % 64)
         return None
 
     def _known_vector(self, x: Instruction, inputs: list[Term]) -> Term | None:

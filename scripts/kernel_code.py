@@ -65,11 +65,15 @@ class Instructions:
         self.targets: set[int] = set()
         self.has_calls = False
         self._info = InstructionInfoFactory()
-        self._visited = {0}
         self._decode()
         self.effects = {ip: self._effects(x) for ip, x in self.at.items()}
         self.live = self._live()
-        self._stages = self._only_loads_stages(Register.RBX)
+        self._stages: dict[int, set[int]] = {}  # registers that hold the place of their parameters
+        self.loaded = self._loaded()
+        self._stages = {
+            ip: {x.op0_register for x in loads.values() if _loads_stages(x)}
+            for ip, loads in self.loaded.items()
+        }
         self.loaded = self._loaded()
 
     def _decode(self) -> None:
@@ -168,16 +172,6 @@ class Instructions:
                     changed = True
         return after
 
-    def _only_loads_stages(self, register: int) -> bool:
-        """Whether all that a register ever holds is the place of the parameters of stages."""
-        for ip, x in self.at.items():
-            if register not in self.effects[ip].writes or x.mnemonic == Mnemonic.POP:
-                continue
-            loads = x.mnemonic == Mnemonic.MOV and x.op1_kind == OpKind.MEMORY
-            if not loads or x.memory_base != Register.RDI or x.memory_displacement != STAGES:
-                return False
-        return True
-
     def _loaded(self) -> dict[int, dict[str, Instruction]]:
         """For each instruction, the loads whose results are still in their registers before it.
 
@@ -192,6 +186,7 @@ class Instructions:
         before = dict.fromkeys(self.at, frozenset(of_text))
         before[0] = frozenset()
         todo = [0]
+        visited = {0}
         while todo:
             ip = todo.pop()
             writes = self.effects[ip].writes
@@ -201,8 +196,8 @@ class Instructions:
                 kept.add(loads[ip])
             for follow in self.next[ip]:
                 into = before[follow] & kept
-                if into != before[follow] or follow not in self._visited:
-                    self._visited.add(follow)
+                if into != before[follow] or follow not in visited:
+                    visited.add(follow)
                     before[follow] = into
                     todo.append(follow)
         return {ip: {text: of_text[text] for text in texts} for ip, texts in before.items()}
@@ -219,7 +214,7 @@ class Instructions:
             return x.mnemonic == Mnemonic.MOV and x.op1_kind in IMMEDIATES
         if x.memory_index != Register.NONE or self.effects[ip].writes & {x.memory_base}:
             return False
-        is_stages = x.memory_base == Register.RBX and self._stages
+        is_stages = x.memory_base in self._stages.get(ip, ())
         return is_stages or x.memory_base in (Register.RIP, Register.RDI)
 
     def repeats_load(self, ip: int) -> bool:
@@ -317,6 +312,12 @@ class Instructions:
             or _overlap(a.loads, b.stores)
             or _overlap(a.stores, b.stores)
         )
+
+
+def _loads_stages(x: Instruction) -> bool:
+    if x.mnemonic != Mnemonic.MOV or x.op1_kind != OpKind.MEMORY or x.op_count != 2:
+        return False
+    return x.memory_base == Register.RDI and x.memory_displacement == STAGES
 
 
 def _has_memory(x: Instruction) -> bool:

@@ -251,7 +251,8 @@ class TileRunner : public OperandFiller {
       args.col_offsets = col_offsets_.place(ints(readable, -128 * 64, 127 * 64), tile.side);
     }
     if (is_int4(accumulator))
-      args.weighted_offsets = weighted_offsets_.place(floats(readable, -9, 9), tile.side);
+      args.weighted_offsets =
+          weighted_offsets_.place(with_special(floats(readable, -9, 9), special_scale), tile.side);
     if (is_int4(accumulator) && key.correct_b) {
       std::int64_t groups = 0;
       for (const Block& block : tile.blocks) groups += in_groups(block.groups);
@@ -334,7 +335,7 @@ class TileRunner : public OperandFiller {
   RowExtent near_extent(RowExtent row) {
     constexpr float kInfinity = std::numeric_limits<float>::infinity(),
                     kNan = std::numeric_limits<float>::quiet_NaN();
-    switch (random_() % 6) {
+    switch (random_() % 8) {
       case 0:
         return kNothing;
       case 1:
@@ -345,6 +346,10 @@ class TileRunner : public OperandFiller {
         return {row.lo, std::nextafter(row.hi, -kInfinity) + 0.0f};
       case 4:
         return {std::nextafter(row.lo, kInfinity) + 0.0f, row.hi};
+      case 5:
+        return {row.lo - 1, std::nextafter(row.hi, -kInfinity) + 0.0f};
+      case 6:
+        return {std::nextafter(row.lo, kInfinity) + 0.0f, row.hi + 1};
       default:
         return kExtent;
     }
