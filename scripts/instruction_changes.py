@@ -62,6 +62,7 @@ class Mutator:
         self.kernel = Instructions(code, name)
         self.random = random
         self.order = sorted(self.kernel.at)
+        self.left_out: list[Change] = []  # because code computes the same with them
 
     def changes(self, count: int) -> Iterator[Change]:
         """So many different changes that data flow does not show to be without effect."""
@@ -78,6 +79,7 @@ class Mutator:
             if change.new == old:
                 continue
             if self.kernel.computes_the_same(change.offset, change.new):
+                self.left_out.append(change)
                 continue
             seen.add((change.offset, change.new))
             yield change

@@ -117,13 +117,14 @@ class OperandFiller {
     });
   }
   void fill_floats(std::byte* to, std::int64_t bytes, float magnitude = 1) {
+    if (coarse_) return fill_with<float>(to, bytes, [&] { return small_integer() * magnitude; });
     std::normal_distribution<float> normal;
     fill_with<float>(to, bytes, [&] { return normal(random_) * magnitude; });
   }
   // Small integers: the order in which vdpbf16ps adds its two products then makes no difference.
   void fill_bfloat16(std::byte* to, std::int64_t bytes, float magnitude = 1) {
     fill_with<std::uint16_t>(to, bytes, [&] {
-      const float x = static_cast<float>(static_cast<int>(random_() % 33) - 16) * magnitude;
+      const float x = small_integer() * magnitude;
       return static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(x) >> 16);
     });
   }
@@ -240,7 +241,11 @@ class OperandFiller {
                 static_cast<std::size_t>(size));
   }
 
+  float small_integer() { return static_cast<float>(static_cast<int>(random_() % 33) - 16); }
+
   QuickRandom random_;
+  // Floats are small integers, too: results then often lie in the middle of two 16-bit floats.
+  bool coarse_ = false;
   float magnitude_ = 1;  // of floats of A: a power of two, so that what is exact stays so
 };
 

@@ -110,10 +110,12 @@ class TileRunner : public OperandFiller {
       std::byte* partial = partial_.place(bytes, tile.side);
       fill_c(partial, bytes);
       if (!integer && tile.specials && takes_specials(key)) {
-        const float value = special_value(!tile.blocks.empty());
-        const std::int64_t row = random_() % static_cast<unsigned>(rows),
-                           column = random_() % static_cast<unsigned>(tile.columns);
-        std::memcpy(partial + row * args.ldpartial + column * 4, &value, sizeof value);
+        for (unsigned left = 1 + random_() % 4; left > 0; --left) {
+          const float value = special_value(!tile.blocks.empty());
+          const std::int64_t row = random_() % static_cast<unsigned>(rows),
+                             column = random_() % static_cast<unsigned>(tile.columns);
+          std::memcpy(partial + row * args.ldpartial + column * 4, &value, sizeof value);
+        }
       }
       args.partial = partial;
     }
@@ -197,6 +199,7 @@ class TileRunner : public OperandFiller {
   void start_case(const TileCase& tile) {
     random_.seed(tile.seed);
     magnitude_ = std::ldexp(1.0f, tile.magnitude);
+    coarse_ = random_() % 4 == 0;
   }
 
   // What the pipeline reads besides the sums; `readable` columns of it.
@@ -355,7 +358,8 @@ class TileRunner : public OperandFiller {
     }
   }
   std::vector<float> with_special(std::vector<float> values, bool special) {
-    if (special) values[random_() % values.size()] = special_value(false);
+    for (unsigned left = special ? 1 + random_() % 4 : 0; left > 0; --left)
+      values[random_() % values.size()] = special_value(false);
     return values;
   }
   // Where both results are NaN, the bits of the kernel's are expected: which of two NaN a sum takes

@@ -105,3 +105,16 @@ def test_stores_that_meet_keep_their_order(kernel_code: ModuleType) -> None:
     other, apart = "c5fc114f10", "c5fc114f20"  # vmovups [rdi+10h (20h)], ymm1
     assert not same(kernel_code, [STORE, other, RET], 0, other + STORE)
     assert same(kernel_code, [STORE, apart, RET], 0, apart + STORE)
+
+
+def test_what_is_left_out_is_kept_apart(kernel_code: ModuleType) -> None:
+    from random import Random
+
+    from instruction_changes import Mutator
+
+    code = bytes.fromhex("".join([PUSH, STAGES, LOAD_POINT, ADD_POINT, STORE, POP, RET]))
+    mutator = Mutator(code, Random(1), CENTERED)
+    tried = {change.text for change in mutator.changes(40)}
+    left_out = {change.text for change in mutator.left_out}
+    assert any("vpaddd" in text and "dropped" in text for text in left_out)
+    assert not tried & left_out
