@@ -1,5 +1,6 @@
 """Where generated code lies, and what is said where the system refuses executable memory."""
 
+import re
 import subprocess
 import sys
 
@@ -89,6 +90,16 @@ def test_the_extension_is_linked_with_the_usual_protections() -> None:
     assert not any("TEXTREL" in line for line in lines)
     assert "E" not in stack.split()[6:-1]
     assert not any({"W", "E"} <= set("".join(segment[6:-1])) for segment in segments)
+
+
+def test_the_extension_notices_writes_beyond_arrays() -> None:
+    """Its frames have canaries, and it calls functions of the C library that know sizes."""
+    command = ["readelf", "--dyn-syms", "--wide", fbg._fbg.__file__]
+    symbols = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    if "__asan_init" in symbols or "__tsan_init" in symbols:
+        pytest.skip("a build with sanitizers, which watch these functions themselves")
+    assert re.search(r"UND __stack_chk_fail\b", symbols)
+    assert re.search(r"UND __\w+_chk\b", symbols)
 
 
 @refusing

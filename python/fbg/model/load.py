@@ -282,14 +282,16 @@ def _read_and_compress(
     method = METHODS.get(dtype, f"weights: rounded to {dtype}")
     inputs, sequences = None, []
     if dtype in QUANTIZED and options.smooth:
-        sequential = is_sequential(unpacked, dtype, options.texts is not None)
         rounds = options.synthetic or options.texts is not None  # int8 weights by Gram matrices
+        sequential = is_sequential(unpacked, dtype, rounds)
         if options.texts is not None:
             source = "texts"
             sequences = _calibration(tokenizer(options.texts), config.vocab_size)
         elif sequential or rounds:
             source = "synthetic tokens"
-            count = sequences_within_budget(unpacked) if sequential else FEWEST_SEQUENCES
+            count = FEWEST_SEQUENCES
+            if sequential:
+                count = sequences_within_budget(unpacked, dtype)
             sequences = typical_sequences(config, tokenizer, unpacked.embeddings.word, count)
         else:
             source = "random token ids"

@@ -40,24 +40,27 @@ MOST_TOKENS = 16384
 # Of the correction of weights, times the mean of the Gram matrix's diagonal. The errors of int8 are
 # mostly those of activations, of which little can be corrected.
 RIDGE, RIDGES = 0.5, {"int8": 30.0}
-# Sequences of synthetic tokens, times weights; and the limits of their number.
+# Sequences of synthetic tokens, times weights; and the limits of their number. More than 200 bring
+# int8 hardly anything.
 BUDGET = 7e9
-FEWEST_SEQUENCES, MOST_SEQUENCES = 40, 640
+FEWEST_SEQUENCES, MOST_SEQUENCES, MOST_INT8_SEQUENCES = 40, 640, 200
 
 
-def is_sequential(transformer: Transformer, dtype: str, texts: bool) -> bool:
-    """Whether this is for a network and a dtype: layers have to run once each. int8 without texts
-    is rounded by the data of the float32 network, which takes less time.
+def is_sequential(transformer: Transformer, dtype: str, calibrated: bool) -> bool:
+    """Whether this is for a network and a dtype: layers have to run once each. int8 is calibrated
+    on request, and otherwise only smoothed, which takes less time.
     """
     distinct = {id(layer) for layer in transformer.layers}
-    once = len(distinct) == len(transformer.layers)
-    return dtype in QUANTIZED and (dtype != "int8" or texts) and once and bool(linears(transformer))
+    if len(distinct) < len(transformer.layers) or not linears(transformer):
+        return False
+    return dtype in QUANTIZED and (dtype != "int8" or calibrated)
 
 
-def sequences_within_budget(transformer: Transformer) -> int:
+def sequences_within_budget(transformer: Transformer, dtype: str) -> int:
     """Return how many sequences of synthetic tokens take seconds, and not minutes, to observe."""
     budget = BUDGET / max(_weights(transformer), 1)
-    return int(np.clip(budget, FEWEST_SEQUENCES, MOST_SEQUENCES))
+    most = MOST_INT8_SEQUENCES if dtype == "int8" else MOST_SEQUENCES
+    return int(np.clip(budget, FEWEST_SEQUENCES, most))
 
 
 def _weights(transformer: Transformer) -> int:
