@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <memory>
 
 #include "bindings/arrays.h"
 #include "bindings/bindings.h"
@@ -301,10 +302,15 @@ void bind_pack(py::module_& m) {
       .def(
           "add",
           [](Checksum& sum, const py::buffer& bytes) {
-            const py::buffer_info info = bytes.request();
-            if (info.ndim != 1 || info.itemsize != 1 || (info.size > 1 && info.strides[0] != 1))
+            // Not request(), which loses the view where there is no memory for its strides.
+            Py_buffer view;
+            if (PyObject_GetBuffer(bytes.ptr(), &view, PyBUF_SIMPLE) != 0) {
+              PyErr_Clear();
               throw py::type_error("Checksum: a piece is contiguous bytes");
-            sum.add(static_cast<const std::byte*>(info.ptr), static_cast<std::size_t>(info.size));
+            }
+            const std::unique_ptr<Py_buffer, void (*)(Py_buffer*)> release(&view, PyBuffer_Release);
+            if (view.itemsize != 1) throw py::type_error("Checksum: a piece is contiguous bytes");
+            sum.add(static_cast<const std::byte*>(view.buf), static_cast<std::size_t>(view.len));
           },
           py::arg("bytes"))
       .def_property_readonly("value", &Checksum::value);
