@@ -27,8 +27,8 @@ FLAGS = -1  # as a register
 READS = {OpAccess.READ, OpAccess.COND_READ, OpAccess.READ_WRITE, OpAccess.READ_COND_WRITE}
 WRITES = {OpAccess.WRITE, OpAccess.COND_WRITE, OpAccess.READ_WRITE, OpAccess.READ_COND_WRITE}
 IMMEDIATES = {getattr(OpKind, name) for name in dir(OpKind) if name.startswith("IMMEDIATE")}
-HINTS = {getattr(Mnemonic, name) for name in dir(Mnemonic) if name.startswith("PREFETCH")}
-HINTS.add(Mnemonic.NOP)
+PREFETCHES = {getattr(Mnemonic, name) for name in dir(Mnemonic) if name.startswith("PREFETCH")}
+HINTS = PREFETCHES | {Mnemonic.NOP}
 ZEROS = {Mnemonic.VPXOR, Mnemonic.VPXORD, Mnemonic.VXORPS, Mnemonic.XOR}
 COPIES = {Mnemonic.VMOVAPS, Mnemonic.VMOVUPS, Mnemonic.VMOVDQA, Mnemonic.VMOVDQU, Mnemonic.MOV}
 BROADCASTS = {Mnemonic.VBROADCASTSS, Mnemonic.VPBROADCASTD}

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from block_values import (
     FLAGS,
     IMMEDIATES,
+    PREFETCHES,
     READS,
     STAGES,
     WRITES,
@@ -33,7 +34,6 @@ from iced_x86 import (
 )
 
 PRESERVED = {getattr(Register, name) for name in ("RBX", "RBP", "RSP", "R12", "R13", "R14", "R15")}
-HINTS = {getattr(Mnemonic, name) for name in dir(Mnemonic) if name.startswith("PREFETCH")}
 # A store to a slot of the stack by one of these is only read by others of them at the same place.
 SLOT_MOVES = {Mnemonic.MOV, Mnemonic.ADD, Mnemonic.SUB, Mnemonic.CMP, Mnemonic.CMOVG}
 SLOTS = -1000  # as registers, from here downwards
@@ -99,7 +99,7 @@ class Instructions:
         reads: set[int] = set()
         writes: set[int] = set()
         replaces: set[int] = set()
-        if x.mnemonic in HINTS:  # any address will do
+        if x.mnemonic in PREFETCHES:  # any address will do
             return Effects(frozenset(), frozenset(), frozenset(), (), ())
         info = self._info.info(x)
         for used in info.used_registers():

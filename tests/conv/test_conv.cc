@@ -152,45 +152,70 @@ Case groupwise_case(std::mt19937& random) {
   return {g, ConvShape::of(g, pick(1, 2), input)};
 }
 
+// Bytes at random with the scales 0.5 (x) and 0.01 (w); a zero point of x may be set.
+struct ScaledBytes {
+  ScaledBytes(std::mt19937& random, const Case& shape, Guard side)
+      : c(shape),
+        x(random_vector<std::uint8_t>(random, c.shape.in_pixels() * c.geometry.in_channels), side),
+        w(random_vector<std::int8_t>(random, c.geometry.out_channels * c.geometry.depth()), side),
+        weights(PackedConv<Int32>::pack(w.data(), c.geometry, quant())),
+        input(ConvInput::dense(x.data(), c.geometry, c.shape)) {
+    input.scale = 0.5f;
+  }
+
+  // The sums of x - zero point, times the scales.
+  std::vector<float> reals(float factor = 0.5f * 0.01f) const {
+    const auto sums =
+        plain<std::uint8_t, std::int8_t, std::int64_t>(c, x.data(), w.data(), input.zero_point);
+    std::vector<float> result;
+    for (std::size_t j = 0; j < sums.size(); ++j) {
+      const auto o = static_cast<std::int64_t>(j) % c.geometry.out_channels;
+      const std::int64_t corrected = sums[j] - input.zero_point * weights.col_offsets()[o];
+      result.push_back(static_cast<float>(corrected) * factor);
+    }
+    return result;
+  }
+
+  const Case c;
+  const Guarded<std::uint8_t> x;
+  const Guarded<std::int8_t> w;
+  const PackedConv<Int32> weights;
+  ConvInput input;
+
+ private:
+  static WeightQuant quant() {
+    static const std::vector<float> scale(1, 0.01f);
+    WeightQuant quant;
+    quant.scale = scale;
+    return quant;
+  }
+};
+
 TEST_P(ConvTest, GroupwiseBytesFollowTheFormulaWithEveryAlgorithm) {
   std::mt19937 random(11);
   for (int i = 0; i < 60; ++i) {
     const Case c = groupwise_case(random);
     const ConvGeometry& g = c.geometry;
     const Guard side = i % 2 ? Guard::before : Guard::after;
-    const Guarded<std::uint8_t> x(
-        random_vector<std::uint8_t>(random, c.shape.in_pixels() * g.in_channels), side);
-    const Guarded<std::int8_t> w(random_vector<std::int8_t>(random, g.out_channels * g.depth()),
-                                 side);
-    const std::vector<float> scale(1, 0.01f);
-    WeightQuant quant;
-    quant.scale = scale;
-    const auto weights = PackedConv<Int32>::pack(w.data(), g, quant);
-    ConvInput input = ConvInput::dense(x.data(), g, c.shape);
-    input.zero_point = static_cast<std::int32_t>(random() % 256);
-    input.scale = 0.5f;
-    const auto sums =
-        plain<std::uint8_t, std::int8_t, std::int64_t>(c, x.data(), w.data(), input.zero_point);
+    ScaledBytes bytes(random, c, side);
+    bytes.input.zero_point = static_cast<std::int32_t>(random() % 256);
     const auto type = i % 3 ? ValueType::uint8 : ValueType::int8;
     const auto zero = i % 2 ? 0 : static_cast<std::int32_t>(random() % 128);
     const Requantize requantize{3.0f, zero, type};
     const Stage stages[] = {requantize.stage()};
     std::vector<std::uint8_t> expected;
-    for (std::size_t j = 0; j < sums.size(); ++j) {
-      const auto o = static_cast<std::int64_t>(j) % g.out_channels;
-      const std::int64_t corrected = sums[j] - input.zero_point * weights.col_offsets()[o];
-      const float real = static_cast<float>(corrected) * ((0.5f * 0.01f) / 3.0f);
+    for (const float real : bytes.reals((0.5f * 0.01f) / 3.0f))
       expected.push_back(static_cast<std::uint8_t>(Requantize::apply(real, stages[0].args)));
-    }
     ConvOptions options;
     options.has_scale = true;
     options.threads = 3;
-    for (const ConvAlgorithm& algorithm : conv_algorithms(weights, stages, c.shape, options)) {
+    for (const ConvAlgorithm& algorithm :
+         conv_algorithms(bytes.weights, stages, c.shape, options)) {
       options.algorithm = algorithm.name;
-      const Conv<Int32> conv(weights, stages, c.shape, options);
+      const Conv<Int32> conv(bytes.weights, stages, c.shape, options);
       for (const int threads : {1, 3}) {
         Guarded<std::uint8_t> y(expected.size(), side);
-        compute(conv, input, stages, y, g.out_channels, threads);
+        compute(conv, bytes.input, stages, y, g.out_channels, threads);
         ASSERT_TRUE(std::ranges::equal(y, expected))
             << algorithm.name << " " << to_string(g) << " case " << i << " kernel "
             << conv.kernel_name();
@@ -215,33 +240,18 @@ TEST_P(ConvTest, DequantizedDepthwiseBytesFollowTheFormulaWithEveryAlgorithm) {
           g.pad_before[axis] = g.pad_after[axis] = kernel[axis] / 2;
         const Case c{g, ConvShape::of(g, 1, {1, 2, width})};
         const Guard side = width % 2 ? Guard::before : Guard::after;
-        const Guarded<std::uint8_t> x(
-            random_vector<std::uint8_t>(random, c.shape.in_pixels() * g.in_channels), side);
-        const Guarded<std::int8_t> w(random_vector<std::int8_t>(random, g.out_channels * g.depth()),
-                                     side);
-        const std::vector<float> scale(1, 0.01f);
-        WeightQuant quant;
-        quant.scale = scale;
-        const auto weights = PackedConv<Int32>::pack(w.data(), g, quant);
-        ConvInput input = ConvInput::dense(x.data(), g, c.shape);
-        input.zero_point = 7;
-        input.scale = 0.5f;
-        const auto sums =
-            plain<std::uint8_t, std::int8_t, std::int64_t>(c, x.data(), w.data(), input.zero_point);
+        ScaledBytes bytes(random, c, side);
+        bytes.input.zero_point = 7;
         const Stage stages[] = {Dequantize{}.stage()};
-        std::vector<float> expected;
-        for (std::size_t j = 0; j < sums.size(); ++j) {
-          const auto o = static_cast<std::int64_t>(j) % g.out_channels;
-          const std::int64_t corrected = sums[j] - input.zero_point * weights.col_offsets()[o];
-          expected.push_back(static_cast<float>(corrected) * (0.5f * 0.01f));
-        }
+        const std::vector<float> expected = bytes.reals();
         ConvOptions options;
         options.has_scale = true;
-        for (const ConvAlgorithm& algorithm : conv_algorithms(weights, stages, c.shape, options)) {
+        for (const ConvAlgorithm& algorithm :
+             conv_algorithms(bytes.weights, stages, c.shape, options)) {
           options.algorithm = algorithm.name;
-          const Conv<Int32> conv(weights, stages, c.shape, options);
+          const Conv<Int32> conv(bytes.weights, stages, c.shape, options);
           Guarded<float> y(expected.size(), side);
-          compute(conv, input, stages, y, g.out_channels, 1);
+          compute(conv, bytes.input, stages, y, g.out_channels, 1);
           ASSERT_TRUE(std::ranges::equal(y, expected))
               << algorithm.name << " " << to_string(g) << " width " << width << " kernel "
               << conv.kernel_name();

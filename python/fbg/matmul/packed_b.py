@@ -70,10 +70,9 @@ class PackedB:
             ``"float16"`` or ``"bfloat16"``. int4 weights have a float16 scale for each `group` of K
             and each column, and a float16 offset if they are not symmetric; both are searched for
             the least squared error. Their products are float32, so that pipelines do not begin
-            with Dequantize. 16-bit weights
-            are rounded half to even and multiplied in float32; with ``PackA(x,
-            dtype="bfloat16")``, bfloat16 weights are multiplied by the bfloat16 dot-product
-            instruction.
+            with Dequantize. 16-bit weights are rounded half to even and multiplied in float32; with
+            ``PackA(x, dtype="bfloat16")``, bfloat16 weights are multiplied by the bfloat16
+            dot-product instruction.
         group: with ``dtype="int4"``, how many consecutive weights of a column share a scale: 32
             (default), 64 or 128. Small groups are more accurate; large ones take less memory. A
             weight takes 4 bits, and a group 16 more for its scale and 16 for its offset.
