@@ -50,7 +50,7 @@ Geometry choose_geometry(Accumulator accumulator, Features features, const TileL
     return f.accumulator == accumulator && (f.needs & ~features) == 0 &&
            f.unit.min_groups <= groups;
   });
-  const auto [b_registers, spare, max_rows, a_registers] = family.tile;
+  const auto [b_registers, spare, max_rows, a_registers, one_panel_rows] = family.tile;
   Geometry g{family.isa,
              family.vectors.lanes,
              max_rows,
@@ -75,10 +75,8 @@ Geometry choose_geometry(Accumulator accumulator, Features features, const TileL
       if (fits && wanted) vectors = wide;
     }
     if (unit && rows > family.unit.vector_rows) vectors = rows <= 16 && limits.panels != 1 ? 4 : 2;
-    // Where a short tile splits its sums into two chains, one panel at a time hides the latency as
-    // well, and one stream of B is read faster than four.
-    if (family.sums == kernels::Sums::two_chains && rows <= 4 && limits.panels <= 0)
-      vectors = std::min(vectors, panel_vectors);
+    // One stream of B is read faster than two or four.
+    if (rows <= one_panel_rows && limits.panels <= 0) vectors = std::min(vectors, panel_vectors);
     g.max_vectors[static_cast<std::size_t>(rows - 1)] = vectors;
   }
   return g;

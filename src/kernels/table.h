@@ -33,6 +33,7 @@ struct TileBudget {
   int spare;  // broadcasts of A, and temporaries
   int max_rows;
   int a_registers = 0;
+  int one_panel_rows = 0;  // tiles of up to so many rows span one panel, though more would fit
 };
 
 // How a kernel sums over k.

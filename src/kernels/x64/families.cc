@@ -14,10 +14,15 @@ namespace {
 constexpr VectorFile kZmm{16, 32}, kYmm{8, 16};
 
 constexpr TileBudget kZmmTile{1, 2, 12}, kYmmTile{1, 2, 6};
-constexpr TileBudget kZmmFloatTile{1, 2, 14};
+// Where an instruction multiplies a vector of B as it is, the sums of one panel hide enough of its
+// latency for tiles that read B from memory.
+constexpr int kOnePanelRows = 6;
+constexpr TileBudget kZmmDotTile{1, 2, 12, 0, kOnePanelRows},
+    kYmmDotTile{1, 2, 6, 0, kOnePanelRows};
+constexpr TileBudget kZmmFloatTile{1, 2, 14, 0, kOnePanelRows};
 // Vectors of B take two registers where pairs are split into even and odd.
 constexpr TileBudget kZmmSplitTile{2, 2, 12};
-constexpr TileBudget kAmxTile{1, 2, 32};
+constexpr TileBudget kAmxTile{1, 2, 32}, kAmxInt8Tile{1, 2, 32, 0, kOnePanelRows};
 
 constexpr Features kAvx2 = feature::avx2, kAvx512 = feature::avx512;
 constexpr Features kAvxVnni = feature::avx2 | feature::avx_vnni;
@@ -47,31 +52,34 @@ constexpr auto kOne = Sums::one_chain, kTwo = Sums::two_chains, kSpilled = Sums:
 using enum Accumulator;
 
 constexpr GemmFamily kFamilies[] = {
-    {int32, Isa::avx512_amx, kAvx512Amx, kZmm, kAmxTile, kInt8, kTwo, generate_amx, nullptr,
+    {int32, Isa::avx512_amx, kAvx512Amx, kZmm, kAmxInt8Tile, kInt8, kTwo, generate_amx, nullptr,
      kAmxInt8},
-    {int32, Isa::avx512_vnni, kAvx512Vnni, kZmm, kZmmTile, kInt8, kTwo, generate_gemm<Dot::vnni>},
-    {int32, Isa::avx2_vnni, kAvxVnni, kYmm, kYmmTile, kInt8, kTwo, generate_gemm<Dot::vnni>},
+    {int32, Isa::avx512_vnni, kAvx512Vnni, kZmm, kZmmDotTile, kInt8, kTwo,
+     generate_gemm<Dot::vnni>},
+    {int32, Isa::avx2_vnni, kAvxVnni, kYmm, kYmmDotTile, kInt8, kTwo, generate_gemm<Dot::vnni>},
     {int32, Isa::avx512, kAvx512, kZmm, kZmmTile, kWideInt8, kOne, generate_gemm<Dot::widen_int8>},
     {int32, Isa::avx2, kAvx2, kYmm, kYmmTile, kWideInt8, kOne, generate_gemm<Dot::widen_int8>},
     // With VNNI int32 sums are no slower: only what was packed elsewhere runs here.
-    {int16, Isa::avx512_vnni, kAvx512Vnni, kZmm, kZmmTile, kInt8, kTwo, generate_gemm<Dot::vnni>},
-    {int16, Isa::avx2_vnni, kAvxVnni, kYmm, kYmmTile, kInt8, kTwo, generate_gemm<Dot::vnni>},
+    {int16, Isa::avx512_vnni, kAvx512Vnni, kZmm, kZmmDotTile, kInt8, kTwo,
+     generate_gemm<Dot::vnni>},
+    {int16, Isa::avx2_vnni, kAvxVnni, kYmm, kYmmDotTile, kInt8, kTwo, generate_gemm<Dot::vnni>},
     {int16, Isa::avx512, kAvx512, kZmm, kZmmTile, kInt8, kSpilled, generate_gemm<Dot::maddubs>},
     {int16, Isa::avx2, kAvx2, kYmm, kYmmTile, kInt8, kSpilled, generate_gemm<Dot::maddubs>},
-    {int4_g32, Isa::avx512_vnni, kAvx512Vnni, kZmm, kZmmTile, Int4<32>::format, kTwo, kNibbles},
-    {int4_g32, Isa::avx2_vnni, kAvxVnni, kYmm, kYmmTile, Int4<32>::format, kTwo, kNibbles},
+    {int4_g32, Isa::avx512_vnni, kAvx512Vnni, kZmm, kZmmDotTile, Int4<32>::format, kTwo, kNibbles},
+    {int4_g32, Isa::avx2_vnni, kAvxVnni, kYmm, kYmmDotTile, Int4<32>::format, kTwo, kNibbles},
     {int4_g32, Isa::avx512, kAvx512, kZmm, kZmmTile, kWideInt4<32>, kOne, kWideNibbles},
     {int4_g32, Isa::avx2, kAvx2, kYmm, kYmmTile, kWideInt4<32>, kOne, kWideNibbles},
-    {int4_g64, Isa::avx512_vnni, kAvx512Vnni, kZmm, kZmmTile, Int4<64>::format, kTwo, kNibbles},
-    {int4_g64, Isa::avx2_vnni, kAvxVnni, kYmm, kYmmTile, Int4<64>::format, kTwo, kNibbles},
+    {int4_g64, Isa::avx512_vnni, kAvx512Vnni, kZmm, kZmmDotTile, Int4<64>::format, kTwo, kNibbles},
+    {int4_g64, Isa::avx2_vnni, kAvxVnni, kYmm, kYmmDotTile, Int4<64>::format, kTwo, kNibbles},
     {int4_g64, Isa::avx512, kAvx512, kZmm, kZmmTile, kWideInt4<64>, kOne, kWideNibbles},
     {int4_g64, Isa::avx2, kAvx2, kYmm, kYmmTile, kWideInt4<64>, kOne, kWideNibbles},
-    {int4_g128, Isa::avx512_vnni, kAvx512Vnni, kZmm, kZmmTile, Int4<128>::format, kTwo, kNibbles},
-    {int4_g128, Isa::avx2_vnni, kAvxVnni, kYmm, kYmmTile, Int4<128>::format, kTwo, kNibbles},
+    {int4_g128, Isa::avx512_vnni, kAvx512Vnni, kZmm, kZmmDotTile, Int4<128>::format, kTwo,
+     kNibbles},
+    {int4_g128, Isa::avx2_vnni, kAvxVnni, kYmm, kYmmDotTile, Int4<128>::format, kTwo, kNibbles},
     {int4_g128, Isa::avx512, kAvx512, kZmm, kZmmTile, kWideInt4<128>, kOne, kWideNibbles},
     {int4_g128, Isa::avx2, kAvx2, kYmm, kYmmTile, kWideInt4<128>, kOne, kWideNibbles},
     {float32, Isa::avx512, kAvx512, kZmm, kZmmFloatTile, kFp32, kOne, generate_gemm<Dot::fma>},
-    {float32, Isa::avx2, kAvx2, kYmm, kYmmTile, kFp32, kOne, generate_gemm<Dot::fma>},
+    {float32, Isa::avx2, kAvx2, kYmm, kYmmDotTile, kFp32, kOne, generate_gemm<Dot::fma>},
     {float32_f16, Isa::avx512, kAvx512, kZmm, kZmmTile, kFp16, kOne, generate_gemm<Dot::fma_f16>},
     {float32_f16, Isa::avx2, kAvx2, kYmm, kYmmTile, kFp16, kOne, generate_gemm<Dot::fma_f16>},
     {float32_bf16, Isa::avx512, kAvx512, kZmm, kZmmSplitTile, kFp32Bf16, kOne,
@@ -79,7 +87,7 @@ constexpr GemmFamily kFamilies[] = {
     {float32_bf16, Isa::avx2, kAvx2, kYmm, kYmmTile, kFp32Bf16, kOne, generate_gemm<Dot::fma_bf16>},
     {bfloat16, Isa::avx512_amx, kAvx512Amx, kZmm, kAmxTile, kBf16, kOne, generate_amx, nullptr,
      kAmxBf16},
-    {bfloat16, Isa::avx512_bf16, kAvx512Bf16, kZmm, kZmmTile, kBf16, kOne,
+    {bfloat16, Isa::avx512_bf16, kAvx512Bf16, kZmm, kZmmDotTile, kBf16, kOne,
      generate_gemm<Dot::dot_bf16>},
     {bfloat16, Isa::avx512, kAvx512, kZmm, kZmmSplitTile, kWideBf16, kOne,
      generate_gemm<Dot::fma_bf16>},

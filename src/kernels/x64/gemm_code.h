@@ -33,7 +33,8 @@ class GemmCode : public SimdAssembler {
   using Reg64 = Xbyak::Reg64;
 
   static constexpr int kUnroll = 4;
-  static constexpr int kBaseRows = 7;  // rows reached from one base register
+  static constexpr int kPage = 4 << 10;  // where prefetchers of CPUs stop
+  static constexpr int kBaseRows = 7;    // rows reached from one base register
   static constexpr int kMaxRows = 14;
   static constexpr int kFewNibbleRows = 4;  // a product of so many is bound by memory
 
@@ -88,6 +89,15 @@ class GemmCode : public SimdAssembler {
   }
   // The k-groups of such a product that are left when it begins to fetch rows; it needs as many.
   int deep_groups() const { return kUnroll * (rows_ + 8); }
+  // Multiply-adds with a line of B, for each row of the tile.
+  int dots_per_line() const {
+    if (nibbles()) return dot_ == Dot::nibbles ? 2 : 4;
+    return in_halves() ? 2 : 1;
+  }
+  // Whether the K loop reads B as fast as DRAM delivers it, even where all other data is in the L1.
+  bool reads_at_speed_of_memory() const {
+    return rows_ * dots_per_line() <= (reads_bytes(key_.accumulator) ? 5 : 6) && !spans_panels();
+  }
   bool spans_panels() const { return vectors_ * lanes() > panel_columns_; }
   bool is_partial(int v) const { return key_.masked && v == vectors_ - 1; }
   int choose_chains() const;
@@ -121,7 +131,7 @@ class GemmCode : public SimdAssembler {
   void k_group(int u);
   void multiply_rows(int a_offset, int chain = 0);
   void advance(int groups);
-  void fetch_b(int offset);
+  void fetch_b(int u);
   void spill();
   void load_ones() { load_constant(vec(first_b_), 0x00010001u); }
   void widen_sum(const Vec& sum) { vpmaddwd(sum, sum, vec(first_b_)); }

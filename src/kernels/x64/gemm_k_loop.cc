@@ -125,7 +125,7 @@ void GemmCode::spilling_k_loop() {
 }
 
 void GemmCode::k_group(int u) {
-  if (!key_.keeps_b) fetch_b(u * b_group_bytes_);
+  if (!key_.keeps_b) fetch_b(u);
   if (u % 2 == 0 && fetches_next_panel()) prefetcht1(ptr[prefetch_ + u / 2 * 64]);
   if (fetches_rows_ && u == 0 && !key_.streams) {
     fetch_row(c_, value_size(key_.output()), /*writes=*/true);
@@ -160,13 +160,20 @@ void GemmCode::advance(int groups) {
   if (groups > 1) add(prefetch_, groups / 2 * 64);
 }
 
-// Prefetches lines of B, of this panel or of those that follow it in memory: far ahead into the L2,
+// Prefetches lines of B, of this panel or of those that follow it in memory. With few rows, the K
+// loop reads as fast as memory delivers, and the CPU's own prefetchers keep as many lines in flight
+// as it can; they stop where a page ends, and one line of some of the next page makes them go on.
+// With more rows, the loop is too slow for them: each line is fetched, far ahead into the L2,
 // because hiding the latency of DRAM takes more lines in flight than the L1 has buffers for, and a
 // little ahead from there into the L1. Tiles that span four panels are as fast without.
-void GemmCode::fetch_b(int offset) {
-  const int columns = vectors_ * lanes();
-  if (columns > 2 * panel_columns_) return;
+void GemmCode::fetch_b(int u) {
   constexpr int kNear = 4 << 10, kFar = 64 << 10;
+  if (vectors_ * lanes() > 2 * panel_columns_) return;
+  const int offset = u * b_group_bytes_;
+  if (reads_at_speed_of_memory()) {
+    if (u == 0) prefetcht1(b_address(0, offset + kPage));
+    return;
+  }
   for (int v = 0; v < vectors_; ++v)
     if (v * lanes() * b_column_bytes_ % 64 == 0) {
       prefetcht0(b_address(v, offset + kNear));

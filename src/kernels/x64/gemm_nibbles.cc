@@ -84,6 +84,7 @@ void GemmCode::nibbles_k_loop() {
 
 void GemmCode::nibbles_block(int block) {
   const int offset = block * panel_columns_ * b_column_bytes_;
+  if (block == 0 && reads_at_speed_of_memory()) prefetcht1(b_address(0, offset + kPage));
   for (int v = 0; v < vectors_; ++v)
     if (v * lanes() * b_column_bytes_ % 64 == 0)
       fetch_nibbles(b_address(v, offset + kAheadL1), b_address(v, offset + kAheadL2));
@@ -96,9 +97,10 @@ void GemmCode::nibbles_block(int block) {
 }
 
 // Weights from DRAM are fetched in two steps. Lines on their way to the L1 take one of its few fill
-// buffers, and would take it for long if they came from further away than the L2.
+// buffers, and would take it for long if they came from further away than the L2. Where that costs
+// more than it gains, the CPU does it (fetch_b).
 void GemmCode::fetch_nibbles(const Address& to_l1, const Address& to_l2) {
-  if (spans_panels()) return;
+  if (spans_panels() || reads_at_speed_of_memory()) return;
   prefetcht0(to_l1);
   prefetcht1(to_l2);
 }
