@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <random>
 #include <stdexcept>
 #include <vector>
 
+#include "core/float16.h"
 #include "fbg/gemm/gemm.h"
 #include "fbg/kernels/microkernel.h"
 #include "helpers/guarded.h"
@@ -116,16 +118,21 @@ class OperandFiller {
       return static_cast<std::uint8_t>(r & 0x100 ? r : (r & 0x200 ? 0xff : 0x80));
     });
   }
+  // Elements of A; also of residuals, with a magnitude of 1.
   void fill_floats(std::byte* to, std::int64_t bytes, float magnitude = 1) {
-    if (coarse_) return fill_with<float>(to, bytes, [&] { return small_integer() * magnitude; });
-    std::normal_distribution<float> normal;
-    fill_with<float>(to, bytes, [&] { return normal(random_) * magnitude; });
+    fill_with<float>(to, bytes, [&] { return left(magnitude); });
   }
-  // Small integers: the order in which vdpbf16ps adds its two products then makes no difference.
+  // Elements of B.
+  template <class T>
+  void fill_right(std::byte* to, std::int64_t bytes) {
+    fill_with<T>(to, bytes, [&] { return from_float<T>(right()); });
+  }
+  // Both factors of a dot product of bfloat16. The order in which vdpbf16ps adds its two products
+  // makes no difference to integers.
   void fill_bfloat16(std::byte* to, std::int64_t bytes, float magnitude = 1) {
-    fill_with<std::uint16_t>(to, bytes, [&] {
-      const float x = small_integer() * magnitude;
-      return static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(x) >> 16);
+    fill_with<bfloat16>(to, bytes, [&] {
+      const float x = floats_ == Floats::integers ? small_integer() : large_integer();
+      return from_float<bfloat16>(x * magnitude);
     });
   }
   // Every float16 that is finite, subnormals included.
@@ -152,7 +159,8 @@ class OperandFiller {
     for (std::int64_t end = group; end <= bytes; end += group)
       fill_with<std::uint16_t>(to + end - scales, scales, [&] {
         const unsigned r = random_();
-        return static_cast<std::uint16_t>((r & 0x83ff) + 0x3000);  // ±2^-3 to ±2^-2
+        return static_cast<std::uint16_t>((r & (exact_scales_ ? 0x8000 : 0x83ff)) +
+                                          0x3000);  // ±2^-3 to ±2^-2
       });
   }
   void fill_a(std::byte* to, std::int64_t bytes) {
@@ -170,12 +178,16 @@ class OperandFiller {
       fill_bytes(to, bytes);
     else if (is_int4(accumulator))
       fill_int4(to, bytes, has_offsets);
+    else if (accumulator == Accumulator::bfloat16)
+      fill_bfloat16(to, bytes);
     else if (accumulator == Accumulator::float32)
-      fill_floats(to, bytes);
-    else if (accumulator == Accumulator::float32_f16)
+      fill_right<float>(to, bytes);
+    else if (accumulator == Accumulator::float32_bf16)
+      fill_right<bfloat16>(to, bytes);
+    else if (floats_ == Floats::normal)
       fill_float16(to, bytes);
     else
-      fill_bfloat16(to, bytes);
+      fill_right<float16>(to, bytes);
   }
   void fill_residual(std::byte* to, std::int64_t bytes, ValueType type) {
     if (type == ValueType::float32)
@@ -183,7 +195,7 @@ class OperandFiller {
     else if (type == ValueType::float16)
       fill_float16(to, bytes);
     else if (type == ValueType::bfloat16)
-      fill_bfloat16(to, bytes);
+      fill_with<bfloat16>(to, bytes, [&] { return from_float<bfloat16>(left(1)); });
     else
       fill_bytes(to, bytes);
   }
@@ -192,7 +204,11 @@ class OperandFiller {
     if (integer)
       fill_bytes(to, bytes);
     else
-      fill_with<float>(to, bytes, [&] { return static_cast<float>(random_() % 999) * magnitude_; });
+      fill_with<float>(to, bytes, [&] {
+        return floats_ == Floats::single && accumulator != Accumulator::bfloat16
+                   ? critical()
+                   : static_cast<float>(random_() % 999) * magnitude_;
+      });
   }
 
   std::vector<float> floats(std::int64_t n, float lo, float hi) {
@@ -232,20 +248,108 @@ class OperandFiller {
   // In the place of an element of A.
   void place_special(std::byte* a, std::int64_t bytes) {
     if (reads_bytes(accumulator) || bytes == 0) return;
-    const float value = special_value(true);
-    const std::int64_t size = accumulator == Accumulator::bfloat16 ? 2 : 4;
+    if (accumulator == Accumulator::bfloat16)
+      place_special<bfloat16>(a, bytes);
+    else
+      place_special<float>(a, bytes);
+  }
+  // In the place of an element of B.
+  void place_special_right(std::byte* b, std::int64_t bytes) {
+    if (reads_bytes(accumulator) || bytes == 0) return;
+    if (accumulator == Accumulator::float32)
+      place_special<float>(b, bytes);
+    else if (accumulator == Accumulator::float32_f16)
+      place_special<float16>(b, bytes);
+    else
+      place_special<bfloat16>(b, bytes);
+  }
+  template <class T>
+  void place_special(std::byte* to, std::int64_t bytes) {
+    const T value = truncated<T>(special_value(true));
+    constexpr std::int64_t size = sizeof(T);
     const std::int64_t at = static_cast<std::int64_t>(random_()) % (bytes / size) * size;
-    const auto bits = std::bit_cast<std::uint32_t>(value);
-    const auto half = static_cast<std::uint16_t>(bits >> 16);
-    std::memcpy(a + at, size == 2 ? static_cast<const void*>(&half) : &bits,
-                static_cast<std::size_t>(size));
+    std::memcpy(to + at, &value, sizeof value);
+  }
+  // bfloat16 with the upper bits of a float: the NaN that rounding would carry stays one.
+  template <class T>
+  static T truncated(float x) {
+    if constexpr (std::is_same_v<T, bfloat16>)
+      return {static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(x) >> 16)};
+    else
+      return from_float<T>(x);
+  }
+
+  // What the floats of a case are. Of small integers, results often lie in the middle of two 16-bit
+  // floats. `single`: most elements of A are 0, and others near 1, so that results are those of B,
+  // which lie where activations reach their bounds, in the middle of integers, and at all
+  // magnitudes. `cancelling`: sums of large numbers that cancel out mostly, so that the order of
+  // additions shows.
+  enum class Floats { normal, integers, single, cancelling };
+
+  void draw_kind_of_floats() {
+    constexpr Floats kKinds[] = {Floats::normal,   Floats::normal,    Floats::normal,
+                                 Floats::integers, Floats::integers,  Floats::single,
+                                 Floats::single,   Floats::cancelling};
+    floats_ = kKinds[random_() % std::size(kKinds)];
   }
 
   float small_integer() { return static_cast<float>(static_cast<int>(random_() % 33) - 16); }
+  // As many bits as a bfloat16 has; sums of a few hundred products are exact as floats.
+  float large_integer() { return static_cast<float>(static_cast<int>(random_() % 511) - 255); }
+  float sign() { return random_() & 1 ? 1.0f : -1.0f; }
+  float between(float lo, float hi) {
+    return lo + (hi - lo) * 0x1p-32f * static_cast<float>(random_());
+  }
+
+  float left(float magnitude) {
+    switch (floats_) {
+      case Floats::integers:
+        return small_integer() * magnitude;
+      case Floats::single:
+        if (random_() % 4) return 0.0f;
+        return sign() * (random_() % 2 ? 1.0f : between(0.9f, 1.1f));
+      case Floats::cancelling:
+        return random_() % 4 ? normal_(random_) : sign() * 0x1p22f;
+      default:
+        return normal_(random_) * magnitude;
+    }
+  }
+  float right() {
+    switch (floats_) {
+      case Floats::integers:
+        return small_integer();
+      case Floats::single:
+        return critical();
+      case Floats::cancelling:
+        return sign();
+      default:
+        return normal_(random_);
+    }
+  }
+  float critical() {
+    switch (random_() % 8) {
+      // One of six tangents of what is a little less than 9 is rounded beyond 1 before it is
+      // bounded; twice of that goes for the sigmoid, and 5.15 for GELU by the tangent.
+      case 0:
+        return sign() * between(8.95f, 9);
+      case 1:
+        return sign() * between(17.9f, 18);
+      case 2:
+        return sign() * between(5.13f, 5.16f);
+      case 3:
+        return sign() * between(0, 9);
+      case 4:
+        return sign() * static_cast<float>(random_() % 64) * 0.5f;
+      default:
+        return sign() * std::ldexp(between(1, 2), static_cast<int>(random_() % 56) - 20);
+    }
+  }
 
   QuickRandom random_;
-  // Floats are small integers, too: results then often lie in the middle of two 16-bit floats.
-  bool coarse_ = false;
+  std::normal_distribution<float> normal_;
+  Floats floats_ = Floats::normal;
+  // Scales are powers of two: integers that are multiplied often lie in the middle of two others.
+  bool exact_scales_ = false;
   float magnitude_ = 1;  // of floats of A: a power of two, so that what is exact stays so
 };
 

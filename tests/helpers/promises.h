@@ -9,19 +9,23 @@
 
 namespace fbg::test {
 
-// Whether what is rounded is within int32 where that is promised; of other sums, kernels may make
-// anything. Integers always are, with the scales that are placed.
+// Whether what is rounded is within int32 where that is promised; of others, kernels may make
+// anything.
 inline bool keeps_promises(KernelKey generic, TileArgs args, std::int64_t elements) {
   if (generic.num_stages == 0) return true;
   const int last = generic.num_stages - 1;
-  const StageCode& code = generic.stages[static_cast<std::size_t>(last)];
-  if (!code.promise.bounded || code.in != ValueType::float32) return true;
-  const float scale = args.stages[last].f0;
+  StageCode& code = generic.stages[static_cast<std::size_t>(last)];
+  if (!code.promise.bounded) return true;
+  const bool is_float = code.in == ValueType::float32;
+  const float scale = !is_float && generic.column_terms ? 1.0f : args.stages[last].f0;
   std::vector<float> reals(static_cast<std::size_t>(elements));
   args.c = reinterpret_cast<std::byte*>(reals.data());
   args.ldc = args.columns * 4;
   args.key = &generic;
-  generic.num_stages = static_cast<std::uint8_t>(last);
+  if (is_float)
+    generic.num_stages = static_cast<std::uint8_t>(last);
+  else
+    code = {StageKind::dequantize, code.in, ValueType::float32};
   generic.streams = false;
   find_kernel(generic)(&args);
   return std::ranges::all_of(reals, [&](float x) { return std::abs(x / scale) < 0x1p31f; });

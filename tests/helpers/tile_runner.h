@@ -173,9 +173,10 @@ class TileRunner : public OperandFiller {
       portable(&reference);
     }
     args.c = c;
+    const TileArgs* const placed = args_.place(std::vector<TileArgs>{args}, tile.side);
     {
       const KernelScope scope(geometry, rows);
-      kernel(&args);
+      kernel(placed);
     }
     if (key.streams) fence_streams();
     std::string problem;
@@ -199,7 +200,10 @@ class TileRunner : public OperandFiller {
   void start_case(const TileCase& tile) {
     random_.seed(tile.seed);
     magnitude_ = std::ldexp(1.0f, tile.magnitude);
-    coarse_ = random_() % 4 == 0;
+    draw_kind_of_floats();
+    exact_scales_ = random_() % 4 == 0;
+    one_signed_ = random_() % 8 == 0;
+    row_signs_ = random_();
   }
 
   // What the pipeline reads besides the sums; `readable` columns of it.
@@ -215,11 +219,12 @@ class TileRunner : public OperandFiller {
       const std::int64_t n = tile.col + tile.columns;
       if (stages[s].kind == StageKind::bias) {
         if (stages[s].wanted == ValueType::float32)
-          stage.data = of_stages_[s].place(with_special(floats(n, -3, 3), special), tile.side);
+          stage.data = of_stages_[s].place(with_special(biases(n), special), tile.side);
         else
           stage.data = of_stages_[s].place(ints(n, -100000, 100000), tile.side);
       } else if (stages[s].kind == StageKind::add) {
-        const std::int64_t ld = n + 3, count = (tile.row + rows - 1) * ld + n;
+        const std::int64_t ld = n + 3 + static_cast<std::int64_t>(s),
+                           count = (tile.row + rows - 1) * ld + n;
         const std::int64_t size = value_size(stages[s].wanted);
         std::byte* const residual = of_stages_[s].place(count * size, tile.side);
         fill_residual(residual, count * size, stages[s].wanted);
@@ -244,18 +249,18 @@ class TileRunner : public OperandFiller {
     // Scales of columns are the whole factors where a kernel has column terms.
     const float scale = std::ldexp(1e-3f, tile.magnitude),
                 b_scale = key.column_terms ? scale : 1e-3f;
-    const bool special_scale = special && random_() % 8 == 0;
-    args.a_scale =
-        a_scale_.place(with_special(floats(rows, scale, 2 * scale), special_scale), tile.side);
-    args.b_scale = b_scale_.place(
-        with_special(floats(readable, b_scale, 2 * b_scale), special_scale), tile.side);
+    const unsigned specials = special && random_() % 4 == 0 ? random_() : 0;  // of which scales
+    const bool special_a = specials & 1, special_b = specials & 2, special_offset = specials & 4;
+    args.a_scale = a_scale_.place(with_special(scales(rows, scale), special_a), tile.side);
+    args.b_scale = b_scale_.place(with_special(scales(readable, b_scale), special_b), tile.side);
     if (key.correct_a) {
-      args.a_zero_point = a_zero_point_.place(ints(rows, 0, 255), tile.side);
-      args.col_offsets = col_offsets_.place(ints(readable, -128 * 64, 127 * 64), tile.side);
+      args.a_zero_point = a_zero_point_.place(a_zero_points(rows), tile.side);
+      const int least = one_signed_ ? 0 : -128 * 64;
+      args.col_offsets = col_offsets_.place(ints(readable, least, 127 * 64), tile.side);
     }
     if (is_int4(accumulator))
       args.weighted_offsets =
-          weighted_offsets_.place(with_special(floats(readable, -9, 9), special_scale), tile.side);
+          weighted_offsets_.place(with_special(floats(readable, -9, 9), special_offset), tile.side);
     if (is_int4(accumulator) && key.correct_b) {
       std::int64_t groups = 0;
       for (const Block& block : tile.blocks) groups += in_groups(block.groups);
@@ -357,13 +362,25 @@ class TileRunner : public OperandFiller {
         return kExtent;
     }
   }
+  // Between so much and twice as much.
+  std::vector<float> scales(std::int64_t n, float least) {
+    std::vector<float> x = floats(n, least, 2 * least);
+    for (float& scale : x)
+      if (exact_scales_) scale = std::exp2(std::ceil(std::log2(scale)));
+    return x;
+  }
+  std::vector<float> biases(std::int64_t n) {
+    const bool is_small = floats_ == Floats::single && random_() % 2 != 0;
+    return is_small ? floats(n, -0.01f, 0.01f) : floats(n, -3, 3);
+  }
   std::vector<float> with_special(std::vector<float> values, bool special) {
     for (unsigned left = special ? 1 + random_() % 4 : 0; left > 0; --left)
       values[random_() % values.size()] = special_value(false);
     return values;
   }
   // Where both results are NaN, the bits of the kernel's are expected: which of two NaN a sum takes
-  // depends on the order of its operands.
+  // depends on the order of its operands. But they are those of an operand, or of an operation
+  // without result: all ones behind the sign, or one.
   template <class T>
   static void copy_common_nans(const std::byte* c, std::byte* expected, std::int64_t rows,
                                std::int64_t columns, std::int64_t ldc) {
@@ -373,9 +390,13 @@ class TileRunner : public OperandFiller {
       T got, wanted;
       std::memcpy(&got, c + place, sizeof got);
       std::memcpy(&wanted, expected + place, sizeof wanted);
-      if (std::isnan(to_float(got)) && std::isnan(to_float(wanted)))
+      if (std::isnan(to_float(got)) && std::isnan(to_float(wanted)) && is_usual(to_float(got)))
         std::memcpy(expected + place, &got, sizeof got);
     }
+  }
+  static bool is_usual(float nan) {
+    const std::uint32_t bits = std::bit_cast<std::uint32_t>(nan) & 0x7fffff;
+    return bits == 0x400000 || (bits & 0x7f0000) == 0x7f0000;
   }
   static void copy_common_nans(ValueType type, const std::byte* c, std::byte* expected,
                                std::int64_t rows, std::int64_t columns, std::int64_t ldc) {
@@ -387,9 +408,9 @@ class TileRunner : public OperandFiller {
       copy_common_nans<float16>(c, expected, rows, columns, ldc);
   }
 
-  static bool same(float a, float b) {  // a zero is +0 in both
-    return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b) ||
-           (std::isnan(a) && std::isnan(b));
+  // A zero is +0 in both, and a NaN the same.
+  static bool same(float a, float b) {
+    return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b);
   }
 
   void place_block(const TileCase& tile, std::size_t p, std::int64_t panels, Products& products) {
@@ -402,10 +423,14 @@ class TileRunner : public OperandFiller {
     fill_a(a, a_bytes);
     const bool special = tile.specials && p == 0 && takes_specials(key) && random_() % 4 == 0;
     if (special && !geometry.format.wide_a) place_special(a, a_bytes);
+    sign_rows(a, rows, row_bytes, lda);
     const bool has_offsets = is_int4(accumulator) && key.correct_b;
     const std::int64_t stride = groups * geometry.format.b_group(has_offsets);
     std::byte* const b = b_[p].place(panels * stride, tile.side);
     fill_b(b, panels * stride, tile.spill_groups, has_offsets);
+    make_positive(b, panels * stride);
+    if (tile.specials && p == 0 && takes_specials(key) && random_() % 8 == 0)
+      place_special_right(b, panels * stride);
     BlockPair pair{a, lda, b + tile.first_column * geometry.format.b_column_group(), stride,
                    groups};
     products.reference.push_back(pair);
@@ -416,6 +441,7 @@ class TileRunner : public OperandFiller {
       narrow.resize(static_cast<std::size_t>(rows * reference.lda));
       fill_a(narrow.data(), std::ssize(narrow));
       if (special) place_special(narrow.data(), std::ssize(narrow));
+      sign_rows(narrow.data(), groups ? rows : 0, reference.lda, reference.lda);
       widen(narrow, groups ? rows : 0, a, lda);
       reference.a = narrow.data();
     }
@@ -424,10 +450,39 @@ class TileRunner : public OperandFiller {
     products.pairs.push_back(pair);
   }
 
+  // Where results are to have the sign of their row: that of the elements of A, or a zero point at
+  // the end of its range, and no negative element of B.
+  void sign_rows(std::byte* a, std::int64_t rows, std::int64_t row_bytes, std::int64_t ld) const {
+    if (!one_signed_ || reads_bytes(accumulator)) return;
+    const std::int64_t size = accumulator == Accumulator::bfloat16 ? 2 : 4;
+    for (std::int64_t row = 0; row < rows; ++row)
+      for (std::int64_t end = size; end <= row_bytes; end += size)
+        set_sign(a[row * ld + end - 1], is_negative(row));
+  }
+  void make_positive(std::byte* b, std::int64_t bytes) const {
+    if (!one_signed_ || is_int4(accumulator)) return;
+    for (std::int64_t i = 0; i < bytes && integer; ++i)
+      if (static_cast<std::int8_t>(b[i]) < 0) b[i] = ~b[i];
+    if (integer) return;
+    const std::int64_t size = accumulator == Accumulator::float32 ? 4 : 2;
+    for (std::int64_t end = size; end <= bytes; end += size) set_sign(b[end - 1], false);
+  }
+  static void set_sign(std::byte& last, bool negative) {
+    last = (last & std::byte{0x7f}) | std::byte{static_cast<std::uint8_t>(negative ? 0x80 : 0)};
+  }
+  bool is_negative(std::int64_t row) const { return row_signs_ >> row % 32 & 1; }
+  std::vector<std::int32_t> a_zero_points(std::int64_t rows) {
+    std::vector<std::int32_t> points = ints(rows, 0, 255);
+    for (std::int64_t row = 0; row < rows && one_signed_; ++row)
+      points[static_cast<std::size_t>(row)] = is_negative(row) ? 255 : 0;
+    return points;
+  }
+
   std::vector<const Operand*> operands() const {
     std::vector<const Operand*> all{
-        &a_scale_, &b_scale_, &a_zero_point_,     &b_zero_point_, &row_terms_, &col_offsets_, &c_,
-        &b_sums_,  &partial_, &weighted_offsets_, &stages_,       &blocks_,    &group_sums_};
+        &a_scale_,     &b_scale_, &a_zero_point_, &b_zero_point_, &row_terms_,
+        &col_offsets_, &c_,       &b_sums_,       &partial_,      &weighted_offsets_,
+        &stages_,      &blocks_,  &group_sums_,   &args_};
     const auto add = [&](const auto& some) {
       for (const Operand& operand : some) all.push_back(&operand);
     };
@@ -438,7 +493,9 @@ class TileRunner : public OperandFiller {
   std::array<Operand, kMaxBlocks> pairs_of_a_, pairs_of_b_, pointers_;
   std::array<Operand, kMaxStages> of_stages_;
   Operand a_scale_, b_scale_, a_zero_point_, b_zero_point_, row_terms_, col_offsets_, c_;
-  Operand b_sums_, weighted_offsets_, group_sums_, partial_, stages_, blocks_;
+  Operand b_sums_, weighted_offsets_, group_sums_, partial_, stages_, blocks_, args_;
+  bool one_signed_ = false;
+  std::uint32_t row_signs_ = 0;
   std::vector<StageArgs> stage_args_;
   StageArgs* placed_stages_ = nullptr;
   RowExtent* extents_ = nullptr;

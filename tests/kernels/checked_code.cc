@@ -78,7 +78,7 @@ class Trampoline : public Xbyak::CodeGenerator {
 
  private:
   static constexpr int kCanaries = 8, kMxcsrAt = kCanaries * 8, kX87At = kMxcsrAt + 4,
-                       kFrame = kMxcsrAt + 8;
+                       kFrame = kMxcsrAt + 8, kDirtyBytes = 4096;
 
   static std::uint64_t value(int i) {
     return kPattern + 0x11111111u * static_cast<std::uint64_t>(i + 10);
@@ -111,6 +111,20 @@ class Trampoline : public Xbyak::CodeGenerator {
       kmovq(Xbyak::Opmask(i), rax);
       rol(rax, 5);
     }
+    // Below the return address: numbers of either sign, in turn, so that code that relies on what
+    // an earlier call left there is noticed.
+    mov(rcx, reinterpret_cast<std::uint64_t>(&g_calls));
+    mov(rdx, ptr[rcx]);
+    mov(rax, kPattern);
+    mov(rcx, ~kPattern);
+    test(dl, 1);
+    cmovz(rax, rcx);
+    mov(rdx, rdi);
+    lea(rdi, ptr[rsp - kDirtyBytes]);
+    mov(ecx, kDirtyBytes / 8);
+    rep();
+    stosq();
+    mov(rdi, rdx);
     int number = 10;
     for (const Xbyak::Reg64& r : {rcx, rdx, rsi, r8, r9, r10, r11}) mov(r, value(number++));
     for (int i = 0; i < 6; ++i) mov(preserved_[i], value(i));

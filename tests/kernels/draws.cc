@@ -103,18 +103,25 @@ std::vector<Stage> draw_stages(Choices& choices, ValueType start, std::int64_t m
 
 void vary_parameters(Choices& choices, std::vector<Stage>& stages) {
   static constexpr float kScales[] = {0.37f, 1.0f, 2.5f, 0.011f, 31.0f};
-  static constexpr float kSmallScales[] = {0.0041f, 0.011f, 0.0007f};
+  // With 2 and 0.4, bounds of what is rounded lie in the middle of two integers; with 2e-7, what
+  // is off by the last bit of a bound is an integer.
+  static constexpr float kSmallScales[] = {0.0041f, 0.011f, 0.0007f, 2.0f, 0.4f, 2e-7f};
+  static constexpr float kDivisors[] = {0.37f, 1.0f, 2.5f, 0.011f, 31.0f, 2.0f, 0.4f, 1e-5f};
   for (std::size_t s = 0; s < stages.size(); ++s) {
     Stage& stage = stages[s];
     const float scale = choices.one_of(kScales), small_scale = choices.one_of(kSmallScales);
-    const std::int32_t point = static_cast<std::int32_t>(choices.within(1, 120));
+    const auto point = static_cast<std::int32_t>(choices.within(1, 120));
     if (stage.kind == StageKind::requantize) {
       const bool small = are_small({stages.data(), s});
-      stage = Requantize{small ? small_scale : scale, point, stage.wanted, stage.promise}.stage();
+      const float divisor = choices.one_of(kDivisors);
+      const std::int64_t lowest = stage.wanted == ValueType::int8 ? -128 : 0;
+      const auto zero = static_cast<std::int32_t>(choices.within(lowest, lowest + 255));
+      stage = Requantize{small ? small_scale : divisor, zero, stage.wanted, stage.promise}.stage();
     } else if (stage.kind == StageKind::scale) {
-      stage = Scale(-scale).stage();
+      stage = Scale(choices.flag() ? scale : -scale).stage();
     } else if (stage.kind == StageKind::clip) {
-      stage = Clip(-scale, 0.1f * static_cast<float>(point)).stage();
+      const float high = 0.1f * static_cast<float>(point);
+      stage = Clip(choices.byte() % 4 == 0 ? 0.5f * high : -scale, high).stage();
     } else if (stage.kind == StageKind::add && value_size(stage.wanted) == 1) {
       stage.args.f0 = scale;
       if (!stage.promise.centered) stage.args.f1 = static_cast<float>(point);

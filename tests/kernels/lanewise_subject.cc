@@ -78,7 +78,8 @@ class LanewiseRunner final : public TileRunner {
   int depth() const { return kernels::lanewise_depth(accumulator, isa_features(isa)); }
 
   void fill_lanes(std::byte* to, std::int64_t bytes, bool weights) {
-    if (!integer) return fill_floats(to, bytes, weights ? 1 : magnitude_);
+    if (!integer)
+      return weights ? fill_right<float>(to, bytes) : fill_floats(to, bytes, magnitude_);
     if (depth() == 4) return fill_bytes(to, bytes);
     fill_with<std::uint16_t>(to, bytes, [&] {
       const auto byte = static_cast<std::uint8_t>(random_());

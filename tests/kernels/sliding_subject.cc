@@ -16,7 +16,7 @@ namespace fbg::test {
 namespace {
 
 constexpr std::int64_t kMostWork = 1 << 18, kMostResults = 1 << 13;  // of a case
-constexpr std::size_t kImages = 16;     // widths and borders of a kernel
+constexpr std::size_t kImages = 16;     // widths and borders of a kernel at a time
 constexpr std::size_t kRoom = 4 << 20;  // bytes of an operand
 
 // Kernels depend on the channels, the kernel and the strides, not on borders and images. Depthwise,
@@ -66,7 +66,9 @@ class SlidingSubject final : public Subject {
   static constexpr bool kInteger = is_integer(Acc::kind);
 
   SlidingSubject(Isa isa, const ConvGeometry& geometry, Choices& choices)
-      : w_(static_cast<std::size_t>(geometry.out_channels * geometry.depth())),
+      : isa_(isa),
+        geometry_(geometry),
+        w_(static_cast<std::size_t>(geometry.out_channels * geometry.depth())),
         bias_(static_cast<std::size_t>(geometry.out_channels)),
         integer_bias_(bias_.size()),
         b_scale_(bias_.size()),
@@ -77,23 +79,20 @@ class SlidingSubject final : public Subject {
     for (std::int32_t& b : integer_bias_) b = small(1000);
     for (float& s : b_scale_) s = 0.01f + static_cast<float>(small(8)) * 0.001f;
     choose_stages(choices);
-    WeightQuant quant;
-    if (kInteger) quant.scale = b_scale_;
-    ConvOptions options;
-    options.algorithm = "sliding";
-    options.has_scale = kInteger && !stages_.empty();
-    options.exact = true;
-    for (int tries = 0; tries < 60 && images_.size() < kImages; ++tries) {
-      ConvGeometry g = geometry;
-      const auto shape = draw_image(choices, g);
-      if (shape) images_.emplace_back(g, *shape, w_.data(), quant, stages_, options, isa);
-    }
+    if (kInteger) quant_.scale = b_scale_;
+    options_.algorithm = "sliding";
+    options_.has_scale = kInteger && !stages_.empty();
+    options_.exact = true;
+    for (int tries = 0; tries < 60 && images_.size() < kImages; ++tries) add_image(choices);
     if (images_.empty()) throw std::invalid_argument("no image goes with this geometry");
   }
 
   std::string run(Choices& choices, unsigned seed) override {
     random_.seed(seed);
-    const Image& image = choices.element_of(images_);
+    // Often another border and image.
+    if (choices.flag() && add_image(choices) && images_.size() > kImages) images_.pop_front();
+    vary_requantization(choices);
+    const Image& image = choices.flag() ? images_.back() : choices.element_of(images_);
     const ConvGeometry& g = image.geometry;
     const Guard side = choices.flag() ? Guard::before : Guard::after;
     const std::int64_t count = image.shape.in_pixels() * g.in_channels;
@@ -149,6 +148,25 @@ class SlidingSubject final : public Subject {
     return static_cast<std::int32_t>(random_() % (2 * static_cast<unsigned>(limit))) - limit;
   }
 
+  // Whether it goes together with the geometry.
+  bool add_image(Choices& choices) {
+    ConvGeometry g = geometry_;
+    const auto shape = draw_image(choices, g);
+    if (shape) images_.emplace_back(g, *shape, w_.data(), quant_, stages_, options_, isa_);
+    return shape.has_value();
+  }
+
+  void vary_requantization(Choices& choices) {
+    static constexpr float kScales[] = {0.3f, 4.0f, 0.011f, 1e-9f};  // also beyond any integer
+    const float scale = choices.one_of(kScales);
+    const std::int64_t point = choices.within(0, 255);
+    if (stages_.empty() || stages_.back().kind != StageKind::requantize) return;
+    Stage& last = stages_.back();
+    const int lowest = last.wanted == ValueType::int8 ? -128 : 0;
+    last = Requantize{scale, static_cast<std::int32_t>(point) + lowest, last.wanted, last.promise}
+               .stage();
+  }
+
   // Those that the kernels run themselves, and others.
   void choose_stages(Choices& choices) {
     const std::uint8_t which = choices.byte();
@@ -199,6 +217,8 @@ class SlidingSubject final : public Subject {
   }
   std::int32_t pad() const { return kInteger ? zero_point_ : 0; }
 
+  const Isa isa_;
+  const ConvGeometry geometry_;
   QuickRandom random_;
   std::vector<W> w_;
   std::vector<float> bias_;
@@ -206,6 +226,8 @@ class SlidingSubject final : public Subject {
   std::vector<float> b_scale_;
   const std::int32_t zero_point_;
   std::vector<Stage> stages_;
+  WeightQuant quant_;
+  ConvOptions options_;
   std::deque<Image> images_;
 };
 
