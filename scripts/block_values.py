@@ -24,6 +24,7 @@ from iced_x86 import (
 )
 
 FLAGS = -1  # as a register
+SLOTS = -1000  # slots of the stack, as registers, from here downwards
 READS = {OpAccess.READ, OpAccess.COND_READ, OpAccess.READ_WRITE, OpAccess.READ_COND_WRITE}
 WRITES = {OpAccess.WRITE, OpAccess.COND_WRITE, OpAccess.READ_WRITE, OpAccess.READ_COND_WRITE}
 IMMEDIATES = {getattr(OpKind, name) for name in dir(OpKind) if name.startswith("IMMEDIATE")}
@@ -46,7 +47,7 @@ class Promises:
 
     zeros: frozenset[int] = frozenset()  # offsets of parameters of stages that are 0
     bounds: frozenset[int] = frozenset()  # of bounds that are applied to numbers, never NaN
-    packs: bool = False  # bounds are also applied by packing with saturation
+    packed: frozenset[int] = frozenset()  # of bounds that packing with saturation applies, too
     starts_panel: bool = False  # no tile begins within a panel
     any_order: bool = False  # sums of floats, as vdpbf16ps adds them in an order of its own
 
@@ -60,7 +61,7 @@ class Promises:
             r"|RowRange|Add|Requantize)(?=_|$)((?:_unit|_centered|_bounded|_u?int8|_b?float16)*)",
             name,
         )
-        zeros, bounds, packs = set(), set(), False
+        zeros, bounds, packed = set(), set(), set()
         for i, (kind, words) in enumerate(stages):
             if kind != "Requantize":
                 continue
@@ -69,10 +70,15 @@ class Promises:
                 zeros.add(i * STAGE_SIZE + ZERO_POINT)
             if bounded:
                 bounds |= {i * STAGE_SIZE + LOWEST, i * STAGE_SIZE + HIGHEST}
-            packs = centered and bounded and isa[3] == "avx2"
+            if bounded and isa[3] == "avx2":
+                # Behind the bounds, the zero point z is added, which with 8 unsigned bits may be
+                # too much for the greatest numbers: only those are less than 2^31 - 255.
+                packed = {i * STAGE_SIZE + LOWEST}
+                if centered or "_int8" in words:
+                    packed.add(i * STAGE_SIZE + HIGHEST)
         full = "_s4g" in name and int(isa[2]) >= PANEL_COLUMNS
         any_order = name.startswith("gemm_fp32_bf16_bf16")
-        return Promises(frozenset(zeros), frozenset(bounds), packs, full, any_order)
+        return Promises(frozenset(zeros), frozenset(bounds), frozenset(packed), full, any_order)
 
 
 Term = int
@@ -115,7 +121,19 @@ class Evaluator:
         self.widest = widest  # bytes of a vector
         self.terms = Terms()
         self._info = InstructionInfoFactory()
-        self._broadcasts: set[int] = set()  # codes
+        # Codes of instructions.
+        self._broadcasts: set[int] = set()
+        self._mask_moves: set[int] = set()
+        self._ands: set[int] = set()
+        self._comparisons: set[int] = set()
+        self._arguments = self.terms.of("the place of the arguments")
+        self._slots: set[int] = set()  # offsets from rsp at first of those that hold it
+
+    def set_arguments(self, state: State, places: Iterable[int]) -> None:
+        """Tell where the place of the arguments is: in rdi, or in slots of the stack."""
+        self._slots = {SLOTS - place for place in places if place <= SLOTS}
+        if Register.RDI in places:
+            state.registers[Register.RDI] = self._arguments
 
     def run(self, instructions: Iterable[Instruction], state: State) -> None:
         for x in instructions:
@@ -161,7 +179,7 @@ class Evaluator:
         if base is None and index is None:  # behind the code, where constants lie
             return self.terms.of("constant", self.code[first : first + size])
         parts = self.terms.parts(base) if factor == 1 and index is None else ()  # type: ignore[arg-type]
-        if parts == ("initial", Register.RDI):
+        if parts == ("the place of the arguments",):
             return self.terms.of("argument", first, size)
         if parts == ("argument", STAGES, 8):
             zero = size == 4 and first in self.promises.zeros
@@ -172,6 +190,8 @@ class Evaluator:
                 return self.terms.of("stored", value, size)
             if _may_meet(other, place):
                 return self.terms.of("memory", place, "after", len(state.stores), value)
+        if parts == ("initial", Register.RSP) and size == 8 and first in self._slots:
+            return self._arguments
         return self.terms.of("memory", place)
 
     def _step(self, x: Instruction, state: State) -> None:
@@ -213,8 +233,14 @@ class Evaluator:
             inputs.append(self.terms.of("address", *parts, scale, x.memory_displacement))
         if x.rflags_read:
             inputs.append(self.register(state, FLAGS))
-        if x.mnemonic in BROADCASTS:
-            self._broadcasts.add(x.code)
+        for mnemonics, codes in (
+            (BROADCASTS, self._broadcasts),
+            ({Mnemonic.VMOVMSKPS}, self._mask_moves),
+            ({Mnemonic.VANDPS}, self._ands),
+            ({Mnemonic.VCMPPS}, self._comparisons),
+        ):
+            if x.mnemonic in mnemonics:
+                codes.add(x.code)
         key = (x.code, x.is_broadcast, x.rounding_control, tuple(inputs))
         result = self._known(x, inputs, state)
         for used in info.used_registers():
@@ -235,7 +261,7 @@ class Evaluator:
                 value = self.terms.of("part", used.register, self.register(state, full), value)
             state.registers[full] = value
         if x.rflags_modified:
-            state.registers[FLAGS] = self.terms.of(*key, "flags")
+            state.registers[FLAGS] = self._flags(x, inputs, state) or self.terms.of(*key, "flags")
         for place, access in places:
             if access in WRITES:
                 state.accesses.add(place)
@@ -244,10 +270,69 @@ class Evaluator:
         if x.mnemonic == Mnemonic.VZEROUPPER or not (writes or places):
             state.events.append(self.terms.of(*key, x.near_branch_target))
 
+    def _flags(self, x: Instruction, inputs: list[Term], state: State) -> Term | None:
+        """The flags of a logical operation, which its result tells."""
+        size = RegisterExt.size(x.op0_register)
+        if x.op0_kind != OpKind.REGISTER:
+            return None
+        if x.mnemonic == Mnemonic.KORTESTW:  # carry tells of all ones, which nothing asks for
+            return self.terms.of("zero flags of", 2, self._union(inputs))
+        if size < 4:
+            return None
+        if x.mnemonic == Mnemonic.TEST and x.op0_register == x.op1_register:
+            return self.terms.of("zero flags of", size, inputs[0])
+        if x.mnemonic in (Mnemonic.OR, Mnemonic.AND, Mnemonic.XOR):
+            return self.terms.of("zero flags of", size, self.register(state, x.op0_register))
+        return None
+
+    def _members(self, term: Term) -> frozenset[Term]:
+        """The terms whose bits a term unites."""
+        parts = self.terms.parts(term)
+        if parts[0] == "union":
+            return parts[1]  # type: ignore[return-value]
+        is_zero = parts == ("zero",) or parts == ("linear", None, 0, 0)
+        return frozenset() if is_zero else frozenset({term})
+
+    def _union(self, terms: Iterable[Term]) -> Term:
+        members = frozenset[Term]().union(*(self._members(term) for term in terms))
+        return next(iter(members)) if len(members) == 1 else self.terms.of("union", members)
+
+    def only_widens_more(self, old: Term, new: Term) -> bool:
+        """Whether flags before a branch tell to widen a range wherever they did, or oftener.
+
+        Widening computes the range from all elements and from the range that is there, which
+        remains as it is where none lies outside. The branch saves time, no more.
+        """
+        a, b = self.terms.parts(old), self.terms.parts(new)
+        if a[0] != "zero flags of" or b[:2] != a[:2]:
+            return False
+        members = self._members(a[2])  # type: ignore[arg-type]
+        if not members <= self._members(b[2]):  # type: ignore[arg-type]
+            return False
+        return bool(members) and all(self._compares(term) for term in members)
+
+    def _compares(self, term: Term) -> bool:
+        """Whether a mask tells which elements lie outside a range."""
+        parts = self.terms.parts(term)
+        if parts[0] in self._mask_moves:  # of AVX2
+            return self._compares(parts[3][0])  # type: ignore[index]
+        if parts[0] in self._ands:
+            return any(self._compares(operand) for operand in parts[3])  # type: ignore[attr-defined]
+        if parts[0] not in self._comparisons:
+            return False
+        predicates = [self.terms.parts(operand) for operand in parts[3]]  # type: ignore[attr-defined]
+        return any(p in (("immediate", 9), ("immediate", 6)) for p in predicates)
+
     def _known(self, x: Instruction, inputs: list[Term], state: State) -> Term | None:
         """The result of an instruction in a form that does not depend on how it came about."""
         if x.op_count == 0 or x.op0_kind != OpKind.REGISTER or x.op_mask != Register.NONE:
             return None
+        is_or = x.mnemonic == Mnemonic.OR and RegisterExt.is_gpr32(x.op0_register)
+        if (is_or and x.op1_kind == OpKind.REGISTER) or x.mnemonic == Mnemonic.KORW:
+            return self._union(inputs)
+        of_itself = x.mnemonic in (Mnemonic.KXORW, Mnemonic.XOR) and x.op1_kind == OpKind.REGISTER
+        if of_itself and x.op_register(x.op_count - 1) == x.op_register(x.op_count - 2):
+            return self._from_linear(None, 0, 0)
         target = x.op0_register
         if RegisterExt.is_gpr64(target):
             return self._known_integer(x, inputs, state)
@@ -301,7 +386,7 @@ class Evaluator:
             return self._total(width, [(inputs[0], 1), (product, 1)])
         if x.mnemonic in (Mnemonic.VMAXPS, Mnemonic.VMINPS):
             return self._bounded(x, inputs)
-        if x.mnemonic == Mnemonic.VCVTPS2DQ and self.promises.packs:
+        if x.mnemonic == Mnemonic.VCVTPS2DQ and self.promises.packed:
             return self.terms.of("rounded", width, self._unbounded(inputs[0]))
         if x.mnemonic in BYTE_PACKS and width == 16:
             # Of AVX2: the 8 lanes of a vector make 8 bytes, and no more are stored.
@@ -359,7 +444,11 @@ class Evaluator:
 
     def _unbounded(self, term: Term) -> Term:
         parts = self.terms.parts(term)
-        return parts[1] if parts[0] == "bounded" else term  # type: ignore[return-value]
+        if parts[0] != "bounded":
+            return term
+        offsets = {bound: self.terms.parts(bound)[1] for bound in parts[2]}  # type: ignore[attr-defined]
+        left = frozenset(b for b, offset in offsets.items() if offset not in self.promises.packed)
+        return self.terms.of("bounded", parts[1], left) if left else parts[1]  # type: ignore[return-value]
 
 
 def _digest(term: Term) -> int:
@@ -373,11 +462,24 @@ def _may_meet(a: Place, b: Place) -> bool:
     return a[0][0] == b[0][0]  # type: ignore[index]
 
 
-def same_effects(a: State, b: State, live: Iterable[int], evaluator: Evaluator) -> bool:
-    """Whether what follows cannot tell one from the other."""
-    if a.events != b.events or not b.accesses <= a.accesses:
+def same_effects(
+    a: State, b: State, live: Iterable[int], evaluator: Evaluator, widens: bool = False
+) -> bool:
+    """Whether what follows cannot tell one from the other.
+
+    That is also the case where they end with a test whether to widen a range, and the second does
+    so wherever the first does.
+    """
+    branches = [state.events[-1:] if widens else [] for state in (a, b)]
+    events = [s.events[: len(s.events) - len(x)] for s, x in zip((a, b), branches, strict=True)]
+    if events[0] != events[1] or not b.accesses <= a.accesses:
         return False
-    if any(evaluator.register(a, r) != evaluator.register(b, r) for r in live):
+    different = {r for r in live if evaluator.register(a, r) != evaluator.register(b, r)}
+    if branches[0] != branches[1] or FLAGS in different:
+        flags = [evaluator.register(state, FLAGS) for state in (a, b)]
+        if not (widens and evaluator.only_widens_more(*flags)):
+            return False
+    if different - {FLAGS}:
         return False
     if a.stores == b.stores:
         return True

@@ -13,6 +13,7 @@ from block_values import (
     IMMEDIATES,
     PREFETCHES,
     READS,
+    SLOTS,
     STAGES,
     WRITES,
     Evaluator,
@@ -36,7 +37,6 @@ from iced_x86 import (
 PRESERVED = {getattr(Register, name) for name in ("RBX", "RBP", "RSP", "R12", "R13", "R14", "R15")}
 # A store to a slot of the stack by one of these is only read by others of them at the same place.
 SLOT_MOVES = {Mnemonic.MOV, Mnemonic.ADD, Mnemonic.SUB, Mnemonic.CMP, Mnemonic.CMOVG}
-SLOTS = -1000  # as registers, from here downwards
 LOADS = {Mnemonic.MOV, Mnemonic.VBROADCASTSS, Mnemonic.VPBROADCASTD, Mnemonic.VMOVUPS}
 ALIGNED = {getattr(Mnemonic, "VMOV" + name) for name in ("APS", "DQA", "DQA32", "DQA64", "APD")}
 # Sums of integers, which may be added in any order: the first operand is both source and result.
@@ -59,6 +59,7 @@ class Instructions:
 
     def __init__(self, code: bytes, name: str = "") -> None:
         self.code = code
+        self.name = name
         self.promises = Promises.of(name)
         self.at: dict[int, Instruction] = {}
         self.next: dict[int, list[int]] = {}
@@ -67,7 +68,9 @@ class Instructions:
         self._info = InstructionInfoFactory()
         self._decode()
         self.effects = {ip: self._effects(x) for ip, x in self.at.items()}
+        self._returns_to = self._find_returns()
         self.live = self._live()
+        self.arguments = self._arguments()
         self._stages: dict[int, set[int]] = {}  # registers that hold the place of their parameters
         self.loaded = self._loaded()
         self._stages = {
@@ -94,6 +97,23 @@ class Instructions:
             self.has_calls |= x.flow_control in (FlowControl.CALL, FlowControl.INDIRECT_CALL)
             self.at[ip], self.next[ip] = x, follow
             todo += follow
+
+    def _find_returns(self) -> dict[int, set[int]]:
+        """For each return from a function within the code, where it goes."""
+        returns: dict[int, set[int]] = {}
+        for x in self.at.values():
+            if x.flow_control != FlowControl.CALL:
+                continue
+            todo, visited = [x.near_branch_target], set()
+            while todo:
+                ip = todo.pop()
+                if ip in visited:
+                    continue
+                visited.add(ip)
+                if self.at[ip].flow_control == FlowControl.RETURN:
+                    returns.setdefault(ip, set()).add(x.next_ip)
+                todo += self.next[ip]
+        return returns
 
     def _effects(self, x: Instruction) -> Effects:
         reads: set[int] = set()
@@ -135,6 +155,9 @@ class Instructions:
                 loads.append((place, first, first + size))
             if memory.access in WRITES:
                 stores.append((place, first, first + size))
+        if x.mnemonic == Mnemonic.VZEROUPPER:  # which computes nothing of what it changes
+            reads.clear()
+            replaces.clear()
         return Effects(
             frozenset(reads), frozenset(writes), frozenset(replaces), tuple(loads), tuple(stores)
         )
@@ -153,7 +176,6 @@ class Instructions:
         everything = frozenset(
             {FLAGS} | {r for e in self.effects.values() for r in e.reads | e.writes}
         )
-        at_return = everything if self.has_calls else frozenset(PRESERVED)
         before: dict[int, frozenset[int]] = {ip: frozenset() for ip in self.at}
         after = dict(before)
         changed = True
@@ -161,16 +183,54 @@ class Instructions:
             changed = False
             for ip in sorted(self.at, reverse=True):
                 x, e = self.at[ip], self.effects[ip]
-                out = at_return if x.flow_control == FlowControl.RETURN else frozenset()
-                for follow in self.next[ip]:
-                    out |= before[follow]
+                if x.flow_control == FlowControl.CALL:  # what is read behind it, its target knows
+                    out = before[x.near_branch_target]
+                elif x.flow_control == FlowControl.RETURN:
+                    back = self._returns_to.get(ip)
+                    out = frozenset(PRESERVED).union(*(before[to] for to in back or ()))
+                else:
+                    out = frozenset().union(*(before[follow] for follow in self.next[ip]))
                 into = (out - e.replaces) | (e.reads if self._is_useful(ip, out) else frozenset())
-                if x.flow_control in (FlowControl.CALL, FlowControl.INDIRECT_CALL):
+                if x.flow_control == FlowControl.INDIRECT_CALL:
                     into = everything
                 if out != after[ip] or into != before[ip]:
                     after[ip], before[ip] = out, into
                     changed = True
         return after
+
+    def _arguments(self) -> dict[int, frozenset[int]]:
+        """For each instruction, where the address of the arguments is before it.
+
+        That is in rdi at first, and in slots of the stack into which rdi was stored. These are
+        named by their offset from rsp, so that none is known where rsp has changed.
+        """
+        before: dict[int, frozenset[int]] = {0: frozenset({Register.RDI})}
+        todo = [0]
+        while todo:
+            ip = todo.pop()
+            x, e, where = self.at[ip], self.effects[ip], before[ip]
+            stored = [s[1:] for s in e.stores if s[0][0] == Register.RSP]  # type: ignore[index]
+            after = {
+                place
+                for place in where - e.writes
+                if place == Register.RDI or not _overlaps_slot(stored, place)
+            }
+            if Register.RSP in e.writes:
+                after &= {Register.RDI}
+            elif x.mnemonic == Mnemonic.MOV and e.writes | e.reads >= {Register.RDI}:
+                slots = {r for r in e.reads | e.writes if r <= SLOTS}
+                if slots <= e.writes and Register.RDI in where:
+                    after |= slots
+                if slots & where and Register.RDI in e.writes:
+                    after.add(Register.RDI)
+            if x.flow_control in (FlowControl.CALL, FlowControl.INDIRECT_CALL):
+                after &= {Register.RDI}
+            for follow in self.next[ip]:
+                into = frozenset(after) & before.get(follow, frozenset(after))
+                if into != before.get(follow):
+                    before[follow] = into
+                    todo.append(follow)
+        return before
 
     def _loaded(self) -> dict[int, dict[str, Instruction]]:
         """For each instruction, the loads whose results are still in their registers before it.
@@ -242,6 +302,7 @@ class Instructions:
         states = []
         for code in (self.code, self.code[:offset] + new + self.code[offset + len(new) :]):
             state = State()
+            evaluator.set_arguments(state, self.arguments[ips[0]])
             known = self.loaded[ips[0]].values()
             for x in sorted(known, key=lambda x: x.memory_base != Register.RDI):
                 evaluator.run([x], state)
@@ -251,7 +312,9 @@ class Instructions:
             decoder.position = decoder.ip = ips[0]
             evaluator.run(decoder, state)
             states.append(state)
-        return same_effects(states[0], states[1], self.live[ips[-1]], evaluator)
+        # Tests of no more than whether a range is to be widened; see same_effects().
+        widens = self.at[ips[-1]].mnemonic == Mnemonic.JE and "_RowRange" in self.name
+        return same_effects(states[0], states[1], self.live[ips[-1]], evaluator, widens)
 
     def _block(self, ip: int) -> tuple[list[int], int]:
         """The instructions around one that always run one after the other, and where they end."""
@@ -300,6 +363,8 @@ class Instructions:
 
     def are_independent(self, first: int, second: int) -> bool:
         """Whether neighbours may stand in either order."""
+        if Mnemonic.VZEROUPPER in (self.at[first].mnemonic, self.at[second].mnemonic):
+            return False  # which also shows afterwards
         a, b = self.effects[first], self.effects[second]
         if _is_sum_with(self.at[first], self.at[second], a, b) and FLAGS not in self.live[second]:
             return True
@@ -312,6 +377,11 @@ class Instructions:
             or _overlap(a.loads, b.stores)
             or _overlap(a.stores, b.stores)
         )
+
+
+def _overlaps_slot(stored: list[tuple[int, int]], slot: int) -> bool:
+    first = SLOTS - slot
+    return any(begin < first + 8 and first < end for begin, end in stored)
 
 
 def _loads_stages(x: Instruction) -> bool:

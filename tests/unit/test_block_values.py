@@ -60,6 +60,73 @@ def test_bounds_of_numbers_may_be_applied_in_either_order(kernel_code: ModuleTyp
     assert not same(kernel_code, both_without_load, 2, high + low, BOUNDED)
 
 
+def test_bounds_that_packing_applies_are_not_needed(kernel_code: ModuleType) -> None:
+    load_low, load_high = "c4e27d186314", "c4e27d186b18"  # vbroadcastss ymm4 (5), ...
+    by_low, by_high = "c5fc5fc4", "c5fc5dc5"  # vmaxps ymm0, ymm0, ymm4; vminps ymm0, ymm0, ymm5
+    convert = "c5fd5bc0"  # vcvtps2dq ymm0, ymm0
+    code = [PUSH, STAGES, load_low, load_high, by_low, by_high, convert, STORE, POP, RET]
+    signed = BOUNDED.replace("_uint8", "_int8")
+    assert same(kernel_code, code, 4, NOP_4, BOUNDED)
+    assert not same(kernel_code, code, 5, NOP_4, BOUNDED)  # the zero point may carry it too far
+    assert same(kernel_code, code, 5, NOP_4, signed)
+    assert same(kernel_code, code, 5, NOP_4, BOUNDED.replace("_bounded", "_centered_bounded"))
+    assert not same(kernel_code, code, 4, NOP_4, signed.replace("_bounded", ""))
+    assert not same(kernel_code, code, 4, NOP_4, signed.replace("_avx2", "_avx512"))
+
+
+def test_a_result_tells_its_flags(kernel_code: ModuleType) -> None:
+    unite, others, test, jump = "09d0", "21d0", "85c0", "7405"  # or (and) eax, edx; test eax, eax
+    code = [unite, test, jump, STORE, RET, RET]
+    assert same(kernel_code, code, 1, "6690")
+    assert same(kernel_code, code, 0, test + unite)
+    assert not same(kernel_code, code, 1, "85c2")
+    assert not same(kernel_code, code, 0, others)
+
+
+def test_a_range_may_be_widened_without_need_but_not_stay(kernel_code: ModuleType) -> None:
+    name = "gemm_fp32_f32_f32_1x8_avx2_RowRange"
+    clear = "31c0"  # xor eax, eax
+    below, above = "c5fcc2c909", "c5fcc2d206"  # vcmpngeps ymm1, ymm0, ymm1; vcmpnleps ymm2, ...
+    moves, unite, test, jump = ["c5fc50d1", "c5fc50d2"], "09d0", "85c0", "7405"
+    code = [clear, below, moves[0], unite, above, moves[1], unite, test, jump, STORE, RET, RET]
+    assert same(kernel_code, code, 0, "6690", name)  # eax holds something
+    assert not same(kernel_code, code, 0, "6690")
+    assert not same(kernel_code, code, 3, "6690", name)  # what lies below is not seen
+    assert not same(kernel_code, code, 6, "6690", name)
+    not_equal = [*code[:8], "7505", *code[9:]]
+    assert not same(kernel_code, not_equal, 0, "6690", name)
+
+
+def test_arguments_are_found_again_on_the_stack(kernel_code: ModuleType) -> None:
+    save, restore, change = (
+        "48893c24eb00",
+        "488b3c24",
+        "4883c708",
+    )  # mov [rsp], rdi; ...; add rdi, 8
+    load = "c5fc1007"  # vmovups ymm0, [rdi]
+    assert same(kernel_code, [save, "6690", restore, load, STORE, RET], 2, NOP_4)
+    assert not same(kernel_code, [save, change, restore, load, STORE, RET], 2, NOP_4)
+    overwritten = [save, "48ff0c24", restore, load, STORE, RET]  # dec qword [rsp]
+    assert not same(kernel_code, overwritten, 2, NOP_4)
+    assert not same(kernel_code, [save, "6690", "488b7c2408", load, STORE, RET], 2, NOP_5)
+
+
+def test_only_what_is_read_after_a_call_is_alive(kernel_code: ModuleType) -> None:
+    to_rax, to_rdx, call = "488b07", "488b17", "e806000000"  # mov rax (rdx), [rdi]; call
+    stores = "488907"  # mov [rdi], rax
+    code = [to_rax, to_rdx, call, stores, "6690", RET, "6690", RET]
+    kernel = kernel_code.Instructions(bytes.fromhex("".join(code)))
+    assert kernel.can_change(0)
+    assert not kernel.can_change(3)
+    assert kernel.can_change(11)
+
+
+def test_vzeroupper_changes_places_with_nothing(kernel_code: ModuleType) -> None:
+    clear = "c5f877"
+    kernel = kernel_code.Instructions(bytes.fromhex("".join([STORE, clear, RET])))
+    assert not kernel.are_independent(0, 4)
+
+
 def test_a_parameter_may_be_loaded_once_more(kernel_code: ModuleType) -> None:
     code = [PUSH, STAGES, LOAD_POINT, ADD_POINT, LOAD_POINT, ADD_POINT, STORE, POP, RET]
     assert same(kernel_code, code, 4, ADD_POINT + LOAD_POINT)
