@@ -205,6 +205,7 @@ class OperandFiller {
       fill_bytes(to, bytes);
     else
       fill_with<float>(to, bytes, [&] {
+        if (floats_ == Floats::odd) return odd();
         return floats_ == Floats::single && accumulator != Accumulator::bfloat16
                    ? critical()
                    : static_cast<float>(random_() % 999) * magnitude_;
@@ -283,8 +284,8 @@ class OperandFiller {
   // floats. `single`: most elements of A are 0, and others near 1, so that results are those of B,
   // which lie where activations reach their bounds, in the middle of integers, and at all
   // magnitudes. `cancelling`: sums of large numbers that cancel out mostly, so that the order of
-  // additions shows.
-  enum class Floats { normal, integers, single, cancelling };
+  // additions shows. `odd`: as TileCase has it.
+  enum class Floats { normal, integers, single, cancelling, odd };
 
   void draw_kind_of_floats() {
     constexpr Floats kKinds[] = {Floats::normal,   Floats::normal,    Floats::normal,
@@ -308,6 +309,8 @@ class OperandFiller {
       case Floats::single:
         if (random_() % 4) return 0.0f;
         return sign() * (random_() % 2 ? 1.0f : between(0.9f, 1.1f));
+      case Floats::odd:
+        return random_() % 2 ? 0.0f : odd();
       case Floats::cancelling:
         return random_() % 4 ? normal_(random_) : sign() * 0x1p22f;
       default:
@@ -325,6 +328,13 @@ class OperandFiller {
       default:
         return normal_(random_);
     }
+  }
+  float odd() {
+    const std::uint32_t r = random_(), bits = random_();
+    if (r % 4 == 0) return critical();
+    if (r % 4 == 1) return std::bit_cast<float>(bits & 0x807fffff);
+    const std::uint32_t exponent = 100 + r / 4 % 50;
+    return std::bit_cast<float>((bits & 0x807f0000) | exponent << 23 | 0x8000);
   }
   float critical() {
     switch (random_() % 8) {

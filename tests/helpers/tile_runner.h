@@ -34,6 +34,9 @@ struct TileCase {
   unsigned seed = 0;
   // Infinities and NaN among the operands; ranges of rows that are not empty before.
   bool specials = false;
+  // Subnormal numbers, and such as lie in the middle of two of bfloat16, in the place of other
+  // floats than those of A and B. There had better be no blocks then.
+  bool odd_floats = false;
   int magnitude = 0;  // of floats of A, or of the scales of integers: a power of two
 };
 
@@ -201,6 +204,7 @@ class TileRunner : public OperandFiller {
     random_.seed(tile.seed);
     magnitude_ = std::ldexp(1.0f, tile.magnitude);
     draw_kind_of_floats();
+    if (tile.odd_floats) floats_ = Floats::odd;
     exact_scales_ = random_() % 4 == 0;
     one_signed_ = random_() % 8 == 0;
     row_signs_ = random_();
@@ -370,8 +374,12 @@ class TileRunner : public OperandFiller {
     return x;
   }
   std::vector<float> biases(std::int64_t n) {
-    const bool is_small = floats_ == Floats::single && random_() % 2 != 0;
-    return is_small ? floats(n, -0.01f, 0.01f) : floats(n, -3, 3);
+    const bool is_small =
+        floats_ == Floats::odd || (floats_ == Floats::single && random_() % 2 != 0);
+    std::vector<float> x = is_small ? floats(n, -0.01f, 0.01f) : floats(n, -3, 3);
+    for (float& bias : x)
+      if (floats_ == Floats::odd) bias = left(1);
+    return x;
   }
   std::vector<float> with_special(std::vector<float> values, bool special) {
     for (unsigned left = special ? 1 + random_() % 4 : 0; left > 0; --left)

@@ -54,6 +54,13 @@ class GemmSubject final : public Subject {
     // Sums of subnormal numbers.
     const bool single = reads_floats(runner_.accumulator);
     if (single && choices.byte() % 16 == 0) tile.magnitude = -130;
+    // Dot products of bfloat16 make none of them, but stages do of the least others.
+    if (runner_.accumulator == Accumulator::bfloat16 && choices.byte() % 16 == 0)
+      tile.magnitude = -126;
+    if (choices.byte() % 16 == 0) {
+      tile.odd_floats = true;
+      tile.blocks.clear();
+    }
     // Results beyond the integers to which they are rounded.
     if (choices.byte() % 16 == 0 && !promises_bounds(key_)) tile.magnitude = 45;
     vary_parameters(choices, stages_);
