@@ -50,6 +50,7 @@ class Promises:
     packed: frozenset[int] = frozenset()  # of bounds that packing with saturation applies, too
     starts_panel: bool = False  # no tile begins within a panel
     any_order: bool = False  # sums of floats, as vdpbf16ps adds them in an order of its own
+    no_subnormals: bool = False  # among what is cast, as vdpbf16ps makes zeros of them
 
     @staticmethod
     def of(name: str) -> Promises:
@@ -78,7 +79,11 @@ class Promises:
                     packed.add(i * STAGE_SIZE + HIGHEST)
         full = "_s4g" in name and int(isa[2]) >= PANEL_COLUMNS
         any_order = name.startswith("gemm_fp32_bf16_bf16")
-        return Promises(frozenset(zeros), frozenset(bounds), frozenset(packed), full, any_order)
+        normal = any_order and "_avx512_bf16" in name and "_loadc" not in name
+        normal &= {kind for kind, _ in stages} <= {"ReLU", "Cast"}
+        return Promises(
+            frozenset(zeros), frozenset(bounds), frozenset(packed), full, any_order, normal
+        )
 
 
 Term = int

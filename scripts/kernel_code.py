@@ -38,6 +38,7 @@ PRESERVED = {getattr(Register, name) for name in ("RBX", "RBP", "RSP", "R12", "R
 # A store to a slot of the stack by one of these is only read by others of them at the same place.
 SLOT_MOVES = {Mnemonic.MOV, Mnemonic.ADD, Mnemonic.SUB, Mnemonic.CMP, Mnemonic.CMOVG}
 LOADS = {Mnemonic.MOV, Mnemonic.VBROADCASTSS, Mnemonic.VPBROADCASTD, Mnemonic.VMOVUPS}
+SUBNORMAL = 0x20  # of vfpclassps
 ALIGNED = {getattr(Mnemonic, "VMOV" + name) for name in ("APS", "DQA", "DQA32", "DQA64", "APD")}
 # Sums of integers, which may be added in any order: the first operand is both source and result.
 SUMS = {Mnemonic.ADD, Mnemonic.SUB, Mnemonic.VPADDD, Mnemonic.VPSUBD, Mnemonic.VPDPBUSD}
@@ -69,6 +70,7 @@ class Instructions:
         self._decode()
         self.effects = {ip: self._effects(x) for ip, x in self.at.items()}
         self._returns_to = self._find_returns()
+        self.runs = self._find_what_runs()
         self.live = self._live()
         self.arguments = self._arguments()
         self._stages: dict[int, set[int]] = {}  # registers that hold the place of their parameters
@@ -114,6 +116,24 @@ class Instructions:
                     returns.setdefault(ip, set()).add(x.next_ip)
                 todo += self.next[ip]
         return returns
+
+    def _find_what_runs(self) -> set[int]:
+        """All but the code that rounds subnormal numbers, where none can be."""
+        never: set[tuple[int, int]] = set()
+        for x in self.at.values() if self.promises.no_subnormals else ():
+            test = self.at.get(x.next_ip)
+            branch = self.at.get(test.next_ip) if test else None
+            if x.mnemonic == Mnemonic.VFPCLASSPS and x.immediate(x.op_count - 1) == SUBNORMAL:
+                same = test and x.op0_register == test.op0_register == test.op1_register
+                if same and branch and branch.mnemonic == Mnemonic.JNE:
+                    never.add((branch.ip, branch.near_branch_target))
+        todo, visited = [0], set()
+        while todo:
+            ip = todo.pop()
+            if ip not in visited:
+                visited.add(ip)
+                todo += [to for to in self.next[ip] if (ip, to) not in never]
+        return visited
 
     def _effects(self, x: Instruction) -> Effects:
         reads: set[int] = set()
@@ -291,6 +311,8 @@ class Instructions:
         Of the frame on the stack, only the size matters, as nothing needs its alignment.
         """
         ips, end = self._block(offset)
+        if offset not in self.runs:
+            return True
         if self._keeps_frame(offset, new) or self._restores_unchanged(offset, new):
             return True
         is_wide = any(

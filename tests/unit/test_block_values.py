@@ -121,6 +121,17 @@ def test_only_what_is_read_after_a_call_is_alive(kernel_code: ModuleType) -> Non
     assert kernel.can_change(11)
 
 
+def test_code_for_subnormal_numbers_does_not_run_where_none_are(kernel_code: ModuleType) -> None:
+    name = "gemm_fp32_bf16_bf16_1x16_avx512_bf16_kept_Cast_bfloat16"
+    find, test, jump = "62f37d4866d020", "c5f898d2", "7504"  # vfpclassps k2, zmm0, 20h; kortestw
+    code = [find, test, jump, RET, "6690", "90", STORE, RET]
+    assert same(kernel_code, code, 6, NOP_4, name)
+    for other in (name.replace("_kept", "_loadc"), name.replace("_kept", "_kept_Scale")):
+        assert not same(kernel_code, code, 6, NOP_4, other)
+    where_none = [find, test, jump, STORE, RET, "6690", "90", RET]
+    assert not same(kernel_code, where_none, 3, NOP_4, name)
+
+
 def test_vzeroupper_changes_places_with_nothing(kernel_code: ModuleType) -> None:
     clear = "c5f877"
     kernel = kernel_code.Instructions(bytes.fromhex("".join([STORE, clear, RET])))
