@@ -10,7 +10,15 @@
 namespace fbg::kernels {
 namespace {
 
-constexpr int kMaxMultiplies = 4400;  // in the code of a kernel of floats, which is unrolled
+constexpr int kMaxMultiplies = 4400;  // in the code of a kernel of groups, which is unrolled
+
+// In the code of a kernel of bytes: those of a column for every output pixel under it.
+int multiplies(const SlidingKey& key) {
+  int taps = 0;
+  for (int x = 0; x < key.taps - 1 + key.places() * key.step; ++x)
+    for (int kx = 0; kx < key.taps; ++kx) taps += kx <= x && (x - kx) % key.step == 0;
+  return taps * key.sources() * key.vectors * key.lines;
+}
 
 // Loads of weights and rows can take longer than the multiply-adds of floats. In groups, channels
 // are spread besides, and few sums wait for their latency of four cycles of two multiply-adds.
@@ -63,6 +71,7 @@ bool fits_sliding(const SlidingKey& key) noexcept {
   }
   if (key.source == SlidingSource::pairs)
     return sums + key.vectors + 1 <= 2 * key.lanes() && key.rows <= kMaxSlidingRows;
+  if (key.source == SlidingSource::quads && multiplies(key) > kMaxMultiplies) return false;
   return sums + key.temporaries() <= 32 && key.rows <= kMaxSlidingRows;
 }
 

@@ -224,6 +224,35 @@ TEST_P(ConvTest, GroupwiseBytesFollowTheFormulaWithEveryAlgorithm) {
   }
 }
 
+// Code that is unrolled for every tap would be longer than a kernel may be.
+TEST_P(ConvTest, GroupsWithLargeWindowsFollowTheFormulaWithEveryAlgorithm) {
+  std::mt19937 random(13);
+  for (const Extent3& kernel : {Extent3{1, 7, 7}, Extent3{1, 5, 7}, Extent3{2, 5, 7}}) {
+    ConvGeometry g;
+    g.groups = 2;
+    g.in_channels = g.out_channels = 32;
+    g.kernel = kernel;
+    g.pad_before[1] = g.pad_before[2] = 3;
+    const Case c{g, ConvShape::of(g, 1, {2, 9, 9})};
+    ScaledBytes bytes(random, c, Guard::after);
+    bytes.input.zero_point = 7;
+    const Stage stages[] = {Requantize{3.0f, 5}.stage()};
+    std::vector<std::uint8_t> expected;
+    for (const float real : bytes.reals((0.5f * 0.01f) / 3.0f))
+      expected.push_back(static_cast<std::uint8_t>(Requantize::apply(real, stages[0].args)));
+    ConvOptions options;
+    options.has_scale = true;
+    for (const ConvAlgorithm& algorithm :
+         conv_algorithms(bytes.weights, stages, c.shape, options)) {
+      options.algorithm = algorithm.name;
+      const Conv<Int32> conv(bytes.weights, stages, c.shape, options);
+      Guarded<std::uint8_t> y(expected.size());
+      compute(conv, bytes.input, stages, y, g.out_channels, 1);
+      ASSERT_TRUE(std::ranges::equal(y, expected)) << algorithm.name << " " << to_string(g);
+    }
+  }
+}
+
 // Pipelines that most kernels do not run themselves, on channels that fill no whole vector, and
 // lines that are split into tiles of every height.
 TEST_P(ConvTest, DequantizedDepthwiseBytesFollowTheFormulaWithEveryAlgorithm) {
