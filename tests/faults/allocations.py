@@ -32,7 +32,8 @@ Use = Callable[[], bytes]
 REPEATS = 6  # of a fault, to see whether memory is lost
 LOST = 24 << 10  # bytes that the heap may have grown by meanwhile
 TABLE_ENTRY = 24  # bytes: the address of an object, that of its instance, and a link
-SECONDS = 60  # of a child
+CPU_SECONDS = 60  # of a child
+SECONDS = 900  # of a child that waits; it may be stopped while something else is measured
 RNG = np.random.default_rng(3)
 X = RNG.standard_normal((9, 37), dtype=np.float32)
 W = RNG.standard_normal((37, 70), dtype=np.float32)
@@ -177,6 +178,7 @@ def in_child(work: Callable[[], str | None]) -> str | None:
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
+        signal.setitimer(signal.ITIMER_PROF, CPU_SECONDS)
         signal.alarm(SECONDS)
         try:
             problem = work()
