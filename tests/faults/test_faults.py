@@ -1,5 +1,6 @@
 """Short forms of the sweeps of faults; `make faults` runs them whole."""
 
+import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -7,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from faults.injection import run_with_faults
+from faults.memory_limits import mapped_bytes
+from fbg.checkpoints.safetensors_file import read_safetensors
 
 TESTS = Path(__file__).parents[1]
 
@@ -39,3 +42,16 @@ def test_too_little_memory_is_an_error_and_no_hang() -> None:
     command = [sys.executable, "-m", "faults.memory_limits", "--to", "40", "--step", "3"]
     result = subprocess.run(command, cwd=TESTS, capture_output=True, text=True, timeout=300)
     assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_a_checkpoint_that_memory_has_no_place_for_is_no_damaged_one(tmp_path: Path) -> None:
+    path = tmp_path / "model.safetensors"
+    with path.open("wb") as file:
+        file.truncate(1 << 30)  # of which the disk holds nothing
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (mapped_bytes() + (64 << 20), hard))
+    try:
+        with pytest.raises(MemoryError, match=r"model\.safetensors: Cannot allocate memory"):
+            read_safetensors(path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))

@@ -4,6 +4,7 @@ somebody looks at it.
 
 from __future__ import annotations
 
+import errno
 import mmap
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,7 +22,10 @@ MAX_DIMENSIONS = 16  # of a tensor; NumPy has a limit of its own
 
 
 class MappedFile:
-    """A file mapped for reading. The mapping lives as long as the file or a view of it."""
+    """A file mapped for reading. The mapping lives as long as the file or a view of it.
+
+    Raises ModelError naming a file that cannot be read, or MemoryError if only memory is lacking.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -29,6 +33,8 @@ class MappedFile:
             with open_regular(path) as file:
                 self.bytes = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         except (OSError, ValueError) as error:  # ValueError: an empty file
+            if isinstance(error, OSError) and error.errno == errno.ENOMEM:
+                raise MemoryError(f"{path}: {error.strerror}") from None
             raise ModelError(f"{path}: {error}") from None
 
     def __len__(self) -> int:
