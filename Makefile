@@ -132,15 +132,15 @@ sanitize: $(VENV)/.dev
 
 # Left out are the tests that fork: ThreadSanitizer does not support new threads in the child of a
 # process that has some. Of the Python tests those marked `races` run, in which several threads call
-# the library. NumPy and tokenizers are not instrumented, so their accesses are not judged. Address
-# space randomisation is off, because older runtimes do not start with as much of it as newer kernels
-# use.
+# the library; integrations have none of these, and a package that they import ends the process under this
+# runtime. NumPy and tokenizers are not instrumented, so their accesses are not judged. Address space
+# randomisation is off, because older runtimes do not start with as much of it as newer kernels use.
 tsan: $(VENV)/.dev
 	$(call instrumented,$(TSAN),thread)
 	TSAN_OPTIONS=halt_on_error=1 setarch $$(uname -m) -R $(BIN)/ctest --test-dir $(TSAN) --parallel 2 --output-on-failure \
 	  --no-tests=error --exclude-regex 'Fork|ExitWithLiveWorkersIsClean'
 	TSAN_OPTIONS='halt_on_error=1 ignore_noninstrumented_modules=1' setarch $$(uname -m) -R \
-	  $(call instrumented_pytest,$(TSAN),libtsan.so) -m races
+	  $(call instrumented_pytest,$(TSAN),libtsan.so) -m races --ignore tests/integrations
 
 # Fuzz targets (tests/fuzz): the native ones by libFuzzer under AddressSanitizer and
 # UndefinedBehaviorSanitizer, the others by a driver of our own. New cases of the native ones are kept in
