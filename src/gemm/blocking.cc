@@ -47,10 +47,13 @@ std::vector<Blocking> candidate_blockings(Accumulator accumulator, Features feat
                                           std::int64_t m, std::int64_t n, std::int64_t k,
                                           int num_threads) {
   std::vector<Blocking> candidates;
-  const std::int64_t groups = ceil_div(k, packed_format(accumulator).kr);
+  const PackedFormat format = packed_format(accumulator);
+  const std::int64_t groups = ceil_div(k, format.kr);
+  const std::int64_t b_bytes = ceil_div(n, format.panel_columns) * groups * format.b_group();
   std::set<std::array<std::int64_t, 5>> seen;  // what a thread with a whole share does
   const auto add = [&](const Blocking& blocking) {
-    const Geometry geometry = choose_geometry(accumulator, features, blocking.tile(), groups);
+    const Geometry geometry =
+        choose_geometry(accumulator, features, blocking.tile(b_bytes), groups);
     const int row_parts =
         blocking.row_parts ? blocking.row_parts : choose_row_parts(m, n, num_threads);
     const std::int64_t rows = ceil_div(m, row_parts);

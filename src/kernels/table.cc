@@ -75,8 +75,11 @@ Geometry choose_geometry(Accumulator accumulator, Features features, const TileL
       if (fits && wanted) vectors = wide;
     }
     if (unit && rows > family.unit.vector_rows) vectors = rows <= 16 && limits.panels != 1 ? 4 : 2;
-    // One stream of B is read faster than two or four.
-    if (rows <= one_panel_rows && limits.panels <= 0) vectors = std::min(vectors, panel_vectors);
+    // One stream of B is read faster than two or four, unless it comes from the L2. Two chains of
+    // sums hide the latency there, too.
+    const bool far = !limits.b_is_near || family.sums == kernels::Sums::two_chains;
+    if (rows <= one_panel_rows && limits.panels <= 0 && far)
+      vectors = std::min(vectors, panel_vectors);
     g.max_vectors[static_cast<std::size_t>(rows - 1)] = vectors;
   }
   return g;

@@ -23,7 +23,10 @@ struct Blocking {
   int a_kib = 0;   // KiB of A that a thread works on at a time
   int row_parts =
       0;  // parts into which threads divide the rows of C; the others divide its columns
-  TileLimits tile() const { return {rows, panels}; }
+  // Of a B of so many bytes.
+  TileLimits tile(std::int64_t b_bytes) const {
+    return {rows, panels, b_bytes <= cpu_info().l2_bytes};
+  }
   friend auto operator<=>(const Blocking&, const Blocking&) = default;
 };
 

@@ -47,7 +47,9 @@ Gemm<A, Acc, P>::Gemm(const PackedB<Acc>& b, const P& pipeline, std::int64_t max
                       Features features, const Blocking& blocking)
     : features_(features),
       blocking_(blocking),
-      geometry_(choose_geometry(Acc::kind, features, blocking.tile(), geometry_groups(b, max_m))),
+      geometry_(choose_geometry(Acc::kind, features,
+                                blocking.tile(b.num_panels() * b.panel_bytes()),
+                                geometry_groups(b, max_m))),
       n_(b.cols()),
       k_(b.rows()),
       ld_(packed_ld(b.rows())),
