@@ -6,18 +6,14 @@ flags and memory that each instruction reads and writes are known, and what is r
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from block_values import (
     FLAGS,
     IMMEDIATES,
     PREFETCHES,
     READS,
     SLOTS,
-    STAGES,
     WRITES,
     Evaluator,
-    Promises,
     State,
     same_effects,
 )
@@ -33,6 +29,8 @@ from iced_x86 import (
     Register,
     RegisterExt,
 )
+from instruction_effects import Effects, is_sum_with, overlap
+from kernel_promises import STAGES, Promises
 
 PRESERVED = {getattr(Register, name) for name in ("RBX", "RBP", "RSP", "R12", "R13", "R14", "R15")}
 # A store to a slot of the stack by one of these is only read by others of them at the same place.
@@ -40,19 +38,6 @@ SLOT_MOVES = {Mnemonic.MOV, Mnemonic.ADD, Mnemonic.SUB, Mnemonic.CMP, Mnemonic.C
 LOADS = {Mnemonic.MOV, Mnemonic.VBROADCASTSS, Mnemonic.VPBROADCASTD, Mnemonic.VMOVUPS}
 SUBNORMAL = 0x20  # of vfpclassps
 ALIGNED = {getattr(Mnemonic, "VMOV" + name) for name in ("APS", "DQA", "DQA32", "DQA64", "APD")}
-# Sums of integers, which may be added in any order: the first operand is both source and result.
-SUMS = {Mnemonic.ADD, Mnemonic.SUB, Mnemonic.VPADDD, Mnemonic.VPSUBD, Mnemonic.VPDPBUSD}
-
-
-@dataclass(frozen=True)
-class Effects:
-    """What an instruction reads and writes; `replaces` is what no bit is left of."""
-
-    reads: frozenset[int]
-    writes: frozenset[int]
-    replaces: frozenset[int]
-    loads: tuple[tuple[object, int, int], ...]  # (place, first byte, end)
-    stores: tuple[tuple[object, int, int], ...]
 
 
 class Instructions:
@@ -388,16 +373,14 @@ class Instructions:
         if Mnemonic.VZEROUPPER in (self.at[first].mnemonic, self.at[second].mnemonic):
             return False  # which also shows afterwards
         a, b = self.effects[first], self.effects[second]
-        if _is_sum_with(self.at[first], self.at[second], a, b) and FLAGS not in self.live[second]:
+        if is_sum_with(self.at[first], self.at[second], a, b) and FLAGS not in self.live[second]:
             return True
         if (a.writes & b.reads) or (a.reads & b.writes):
             return False
         if a.writes & b.writes & self.live[second]:
             return False
         return not (
-            _overlap(a.stores, b.loads)
-            or _overlap(a.loads, b.stores)
-            or _overlap(a.stores, b.stores)
+            overlap(a.stores, b.loads) or overlap(a.loads, b.stores) or overlap(a.stores, b.stores)
         )
 
 
@@ -423,35 +406,3 @@ ENDS = {
     FlowControl.EXCEPTION,
 }
 JUMPS = {FlowControl.UNCONDITIONAL_BRANCH, FlowControl.CONDITIONAL_BRANCH, FlowControl.CALL}
-
-
-def _overlap(some: tuple[tuple[object, int, int], ...], other: tuple) -> bool:  # type: ignore[type-arg]
-    """Whether accesses may meet. Those of different registers belong to different operands."""
-    return any(
-        p == q and first < other_end and other_first < end
-        for p, first, end in some
-        for q, other_first, other_end in other
-    )
-
-
-def _is_sum_with(x: Instruction, y: Instruction, a: Effects, b: Effects) -> bool:
-    """Whether both add to the same register."""
-    if x.mnemonic not in SUMS or y.mnemonic not in SUMS or x.op0_kind != OpKind.REGISTER:
-        return False
-    if y.op0_kind != OpKind.REGISTER or x.op0_register != y.op0_register:
-        return False
-    if x.op_mask != Register.NONE or y.op_mask != Register.NONE:
-        return False
-    target = RegisterExt.full_register(x.op0_register)
-    for z in (x, y):
-        others = [
-            RegisterExt.full_register(z.op_register(i))
-            for i in range(1, z.op_count)
-            if z.op_kind(i) == OpKind.REGISTER
-        ]
-        adds = z.mnemonic in (Mnemonic.VPADDD, Mnemonic.VPSUBD)
-        if adds and (not others or others[0] != target or target in others[1:]):
-            return False
-        if not adds and target in others:
-            return False
-    return target in a.writes and target in b.writes

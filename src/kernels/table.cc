@@ -46,6 +46,7 @@ const GemmFamily* find_family(Accumulator accumulator, Isa isa) noexcept {
 
 Geometry choose_geometry(Accumulator accumulator, Features features, const TileLimits& limits,
                          std::int64_t groups) noexcept {
+  constexpr int kChainedRows = 4;
   const kernels::GemmFamily& family = *kernels::first_family([&](const kernels::GemmFamily& f) {
     return f.accumulator == accumulator && (f.needs & ~features) == 0 &&
            f.unit.min_groups <= groups;
@@ -75,11 +76,11 @@ Geometry choose_geometry(Accumulator accumulator, Features features, const TileL
       if (fits && wanted) vectors = wide;
     }
     if (unit && rows > family.unit.vector_rows) vectors = rows <= 16 && limits.panels != 1 ? 4 : 2;
-    // One stream of B is read faster than two or four, unless it comes from the L2. Two chains of
-    // sums hide the latency there, too.
-    const bool far = !limits.b_is_near || family.sums == kernels::Sums::two_chains;
-    if (rows <= one_panel_rows && limits.panels <= 0 && far)
-      vectors = std::min(vectors, panel_vectors);
+    // One stream of B is read faster than two or four, unless it comes from the L2. Where a short
+    // tile splits its sums into two chains, one panel hides the latency as well in any case.
+    const bool two_chains = family.sums == kernels::Sums::two_chains;
+    const int one_panel = limits.b_is_far ? one_panel_rows : two_chains ? kChainedRows : 0;
+    if (rows <= one_panel && limits.panels <= 0) vectors = std::min(vectors, panel_vectors);
     g.max_vectors[static_cast<std::size_t>(rows - 1)] = vectors;
   }
   return g;

@@ -226,6 +226,34 @@ class OperandFiller {
   }
 
  protected:
+  static constexpr RowExtent kExtent{0.5f, -0.5f};
+  static constexpr RowExtent kNothing{std::numeric_limits<float>::infinity(),
+                                      -std::numeric_limits<float>::infinity()};
+
+  // What a row widens on one side or both, often by one element, or not at all. A zero is +0.
+  RowExtent near_extent(RowExtent row) {
+    constexpr float kInfinity = std::numeric_limits<float>::infinity(),
+                    kNan = std::numeric_limits<float>::quiet_NaN();
+    switch (random_() % 8) {
+      case 0:
+        return kNothing;
+      case 1:
+        return {kNan, kNan};
+      case 2:
+        return row;
+      case 3:
+        return {row.lo, std::nextafter(row.hi, -kInfinity) + 0.0f};
+      case 4:
+        return {std::nextafter(row.lo, kInfinity) + 0.0f, row.hi};
+      case 5:
+        return {row.lo - 1, std::nextafter(row.hi, -kInfinity) + 0.0f};
+      case 6:
+        return {std::nextafter(row.lo, kInfinity) + 0.0f, row.hi + 1};
+      default:
+        return kExtent;
+    }
+  }
+
   static bool takes_specials(const KernelKey& key) {  // no promise excludes them
     for (int s = 0; s < key.num_stages; ++s)
       if (key.stages[static_cast<std::size_t>(s)].promise.bounded) return false;

@@ -12,33 +12,12 @@
 #include "fbg/gemm/gemm.h"
 #include "fbg/gemm/pairs.h"
 #include "fbg/kernels/microkernel.h"
+#include "helpers/common_nans.h"
 #include "helpers/operand_filler.h"
 #include "helpers/promises.h"
+#include "helpers/tile_case.h"
 
 namespace fbg::test {
-
-// One pair of blocks as a test describes it.
-struct Block {
-  std::int64_t groups;
-  std::int64_t a_padding;  // bytes between the end of a row and the next
-};
-
-struct TileCase {
-  KernelKey key;
-  std::vector<Block> blocks;
-  std::int64_t columns;
-  std::int64_t first_column = 0;  // of the tile inside its first panel
-  std::int64_t row = 0, col = 0;  // of the tile in C
-  Guard side = Guard::after;
-  int spill_groups = 1;
-  unsigned seed = 0;
-  // Infinities and NaN among the operands; ranges of rows that are not empty before.
-  bool specials = false;
-  // Subnormal numbers, and such as lie in the middle of two of bfloat16, in the place of other
-  // floats than those of A and B. There had better be no blocks then.
-  bool odd_floats = false;
-  int magnitude = 0;  // of floats of A, or of the scales of integers: a power of two
-};
 
 class TileRunner : public OperandFiller {
  public:
@@ -333,39 +312,12 @@ class TileRunner : public OperandFiller {
   std::array<Operand, kMaxBlocks> a_, b_;
 
  private:
-  static constexpr RowExtent kExtent{0.5f, -0.5f};
-  static constexpr RowExtent kNothing{std::numeric_limits<float>::infinity(),
-                                      -std::numeric_limits<float>::infinity()};
-
   // What a kernel multiplies, and the same as the reference reads it.
   struct Products {
     std::vector<BlockPair> pairs, reference;
     std::array<std::vector<std::byte>, kMaxBlocks> narrow;
   };
 
-  // What a row widens on one side or both, often by one element, or not at all. A zero is +0.
-  RowExtent near_extent(RowExtent row) {
-    constexpr float kInfinity = std::numeric_limits<float>::infinity(),
-                    kNan = std::numeric_limits<float>::quiet_NaN();
-    switch (random_() % 8) {
-      case 0:
-        return kNothing;
-      case 1:
-        return {kNan, kNan};
-      case 2:
-        return row;
-      case 3:
-        return {row.lo, std::nextafter(row.hi, -kInfinity) + 0.0f};
-      case 4:
-        return {std::nextafter(row.lo, kInfinity) + 0.0f, row.hi};
-      case 5:
-        return {row.lo - 1, std::nextafter(row.hi, -kInfinity) + 0.0f};
-      case 6:
-        return {std::nextafter(row.lo, kInfinity) + 0.0f, row.hi + 1};
-      default:
-        return kExtent;
-    }
-  }
   // Between so much and twice as much.
   std::vector<float> scales(std::int64_t n, float least) {
     std::vector<float> x = floats(n, least, 2 * least);
@@ -386,36 +338,6 @@ class TileRunner : public OperandFiller {
       values[random_() % values.size()] = special_value(false);
     return values;
   }
-  // Where both results are NaN, the bits of the kernel's are expected: which of two NaN a sum takes
-  // depends on the order of its operands. But they are those of an operand, or of an operation
-  // without result: all ones behind the sign, or one.
-  template <class T>
-  static void copy_common_nans(const std::byte* c, std::byte* expected, std::int64_t rows,
-                               std::int64_t columns, std::int64_t ldc) {
-    constexpr std::int64_t size = sizeof(T);
-    for (std::int64_t at = 0; at < rows * columns; ++at) {
-      const std::int64_t place = at / columns * ldc + at % columns * size;
-      T got, wanted;
-      std::memcpy(&got, c + place, sizeof got);
-      std::memcpy(&wanted, expected + place, sizeof wanted);
-      if (std::isnan(to_float(got)) && std::isnan(to_float(wanted)) && is_usual(to_float(got)))
-        std::memcpy(expected + place, &got, sizeof got);
-    }
-  }
-  static bool is_usual(float nan) {
-    const std::uint32_t bits = std::bit_cast<std::uint32_t>(nan) & 0x7fffff;
-    return bits == 0x400000 || (bits & 0x7f0000) == 0x7f0000;
-  }
-  static void copy_common_nans(ValueType type, const std::byte* c, std::byte* expected,
-                               std::int64_t rows, std::int64_t columns, std::int64_t ldc) {
-    if (type == ValueType::float32)
-      copy_common_nans<float>(c, expected, rows, columns, ldc);
-    else if (type == ValueType::bfloat16)
-      copy_common_nans<bfloat16>(c, expected, rows, columns, ldc);
-    else if (type == ValueType::float16)
-      copy_common_nans<float16>(c, expected, rows, columns, ldc);
-  }
-
   // A zero is +0 in both, and a NaN the same.
   static bool same(float a, float b) {
     return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b);

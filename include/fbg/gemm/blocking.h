@@ -25,7 +25,7 @@ struct Blocking {
       0;  // parts into which threads divide the rows of C; the others divide its columns
   // Of a B of so many bytes.
   TileLimits tile(std::int64_t b_bytes) const {
-    return {rows, panels, b_bytes <= cpu_info().l2_bytes};
+    return {rows, panels, b_bytes > cpu_info().l2_bytes};
   }
   friend auto operator<=>(const Blocking&, const Blocking&) = default;
 };

@@ -161,9 +161,9 @@ struct Geometry {
 // Upper limits of the tiles that a driver may want; 0 leaves the choice to the table. What the ISA
 // has no kernel for counts as the nearest that it has.
 struct TileLimits {
-  int rows = 0;            // of the tallest tile
-  int panels = 0;          // of B that the widest tile spans
-  bool b_is_near = false;  // B is in the L2, from where several streams are as fast as one
+  int rows = 0;           // of the tallest tile
+  int panels = 0;         // of B that the widest tile spans
+  bool b_is_far = false;  // B is larger than the L2: one stream of it is read faster than several
 };
 
 // The best geometry within a set of features. There always is one: the generic family needs no
