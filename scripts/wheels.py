@@ -23,7 +23,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from wheel_contents import check
+from wheel_contents import check, check_size
 
 ROOT = Path(__file__).resolve().parents[1]
 MANYLINUX = ROOT / "packaging" / "manylinux"
@@ -203,18 +203,21 @@ def main() -> None:
     if not pythons:
         raise SystemExit(f"no CPython 3.{OLDEST} or later with pip, venv and headers was found")
     options.out.mkdir(exist_ok=True)
+    wheels = []
     for target in [Target(python, machine) for machine in options.machine for python in pythons]:
         if options.no_build:
             wheel = find(target, target.about()[0], options.out)
         else:
             wheel = build(target, options.out)
         check(wheel)
+        wheels.append(wheel)
         if target.native:
             try_out(target, wheel)
             try_linking(wheel)
         elif options.emulated:
             try_emulated(target, wheel, options.emulated)
         print(f"{wheel.stat().st_size / 1e6:5.2f} MB  {wheel.name}", flush=True)
+    check_size(wheels)
 
 
 if __name__ == "__main__":

@@ -154,3 +154,13 @@ def test_a_wheel_that_lacks_something_is_refused(tmp_path: Path) -> None:
                     archive.writestr(name, "")
         with pytest.raises(SystemExit, match=f"holds no {re.escape(missing)}"):
             contents["check"](path)
+
+
+def test_a_wheel_that_is_too_large_is_refused(tmp_path: Path) -> None:
+    contents = runpy.run_path(str(ROOT / "scripts" / "wheel_contents.py"))
+    small, large = tmp_path / "small.whl", tmp_path / "large.whl"
+    small.write_bytes(bytes(contents["MOST_BYTES"]))
+    contents["check_size"]([small])
+    large.write_bytes(bytes(contents["MOST_BYTES"] + 1))
+    with pytest.raises(SystemExit, match="got large.whl: 3000001 bytes"):
+        contents["check_size"]([small, large])
