@@ -46,7 +46,7 @@ const GemmFamily* find_family(Accumulator accumulator, Isa isa) noexcept {
 
 Geometry choose_geometry(Accumulator accumulator, Features features, const TileLimits& limits,
                          std::int64_t groups) noexcept {
-  constexpr int kChainedRows = 4;
+  constexpr int kChainedRows = 4;  // of the tallest tile that has two chains for each panel
   const kernels::GemmFamily& family = *kernels::first_family([&](const kernels::GemmFamily& f) {
     return f.accumulator == accumulator && (f.needs & ~features) == 0 &&
            f.unit.min_groups <= groups;
