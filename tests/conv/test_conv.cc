@@ -191,6 +191,23 @@ struct ScaledBytes {
   }
 };
 
+template <class T>
+void expect_with_every_algorithm(const ScaledBytes& bytes, std::span<const Stage> stages,
+                                 const std::vector<T>& expected, Guard side) {
+  const Case& c = bytes.c;
+  ConvOptions options;
+  options.has_scale = true;
+  for (const ConvAlgorithm& algorithm : conv_algorithms(bytes.weights, stages, c.shape, options)) {
+    options.algorithm = algorithm.name;
+    const Conv<Int32> conv(bytes.weights, stages, c.shape, options);
+    Guarded<T> y(expected.size(), side);
+    compute(conv, bytes.input, stages, y, c.geometry.out_channels, 1);
+    ASSERT_TRUE(std::ranges::equal(y, expected))
+        << algorithm.name << " " << to_string(c.geometry) << " width " << c.shape.input[2]
+        << " kernel " << conv.kernel_name();
+  }
+}
+
 TEST_P(ConvTest, GroupwiseBytesFollowTheFormulaWithEveryAlgorithm) {
   std::mt19937 random(11);
   for (int i = 0; i < 60; ++i) {
@@ -240,16 +257,8 @@ TEST_P(ConvTest, GroupsWithLargeWindowsFollowTheFormulaWithEveryAlgorithm) {
     std::vector<std::uint8_t> expected;
     for (const float real : bytes.reals((0.5f * 0.01f) / 3.0f))
       expected.push_back(static_cast<std::uint8_t>(Requantize::apply(real, stages[0].args)));
-    ConvOptions options;
-    options.has_scale = true;
-    for (const ConvAlgorithm& algorithm :
-         conv_algorithms(bytes.weights, stages, c.shape, options)) {
-      options.algorithm = algorithm.name;
-      const Conv<Int32> conv(bytes.weights, stages, c.shape, options);
-      Guarded<std::uint8_t> y(expected.size());
-      compute(conv, bytes.input, stages, y, g.out_channels, 1);
-      ASSERT_TRUE(std::ranges::equal(y, expected)) << algorithm.name << " " << to_string(g);
-    }
+    ASSERT_NO_FATAL_FAILURE(
+        expect_with_every_algorithm<std::uint8_t>(bytes, stages, expected, Guard::after));
   }
 }
 
@@ -273,18 +282,7 @@ TEST_P(ConvTest, DequantizedDepthwiseBytesFollowTheFormulaWithEveryAlgorithm) {
         bytes.input.zero_point = 7;
         const Stage stages[] = {Dequantize{}.stage()};
         const std::vector<float> expected = bytes.reals();
-        ConvOptions options;
-        options.has_scale = true;
-        for (const ConvAlgorithm& algorithm :
-             conv_algorithms(bytes.weights, stages, c.shape, options)) {
-          options.algorithm = algorithm.name;
-          const Conv<Int32> conv(bytes.weights, stages, c.shape, options);
-          Guarded<float> y(expected.size(), side);
-          compute(conv, bytes.input, stages, y, g.out_channels, 1);
-          ASSERT_TRUE(std::ranges::equal(y, expected))
-              << algorithm.name << " " << to_string(g) << " width " << width << " kernel "
-              << conv.kernel_name();
-        }
+        ASSERT_NO_FATAL_FAILURE(expect_with_every_algorithm<float>(bytes, stages, expected, side));
       }
 }
 
