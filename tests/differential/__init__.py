@@ -1,0 +1,1 @@
+"""Differential tests: random cases that fbg and another implementation compute."""

@@ -1,0 +1,1 @@
+"""The kinds of differential cases: one module each, with a KIND."""
