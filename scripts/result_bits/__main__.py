@@ -31,6 +31,7 @@ os.environ["FBG_TUNING_CACHE"] = "off"  # choices tuned on this machine must not
 
 from cases import Case, everywhere, fingerprint
 from checkpoints import make
+from images import conv_cases, net_cases
 from products import depth_cases, shape_cases, view_cases
 from stages import stage_cases, value_cases
 from storage import packing_cases, quantization_cases
@@ -46,6 +47,12 @@ def gemm_cases(models: Path) -> Iterator[Case]:
                 yield f"{name}/{setting}", result
 
 
+def image_cases(models: Path) -> Iterator[Case]:
+    for setting in everywhere():
+        yield from conv_cases(setting)
+    yield from net_cases(models)
+
+
 GROUPS: dict[str, Callable[[Path], Iterator[Case]]] = {
     "gemm": gemm_cases,
     "packing": packing_cases,
@@ -55,6 +62,7 @@ GROUPS: dict[str, Callable[[Path], Iterator[Case]]] = {
     "minilm": minilm_cases,
     "tasks": task_cases,
     "saved": saved_cases,
+    "images": image_cases,
 }
 
 

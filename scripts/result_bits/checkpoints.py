@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from cases import Array
+from images import make_nets
 
 from models import DTYPES
 
@@ -43,16 +44,17 @@ def widened(
 
 
 def make(models: Path, helpers: Path) -> None:
-    """Write the checkpoints with the tests' tiny_models, tiny_bert, tiny_tasks and minilm."""
+    """Write the checkpoints with modules of the tests: `helpers` is their folder."""
     import fbg
 
     package = (helpers / "__init__.py").exists()
     sys.path.insert(0, str(helpers.resolve().parent if package else helpers))
     prefix = f"{helpers.resolve().name}." if package else ""
-    tiny, bert, tasks, minilm = (
+    tiny, bert, tasks, minilm, cnns = (
         importlib.import_module(prefix + name)
-        for name in ("tiny_models", "tiny_bert", "tiny_tasks", "minilm")
+        for name in ("tiny_models", "tiny_bert", "tiny_tasks", "minilm", "small_cnns")
     )
+    make_nets(models, cnns)
 
     def write(path: Path, config: dict[str, Any], tensors: dict[str, Array]) -> None:
         tiny.write_checkpoint(

@@ -1,6 +1,6 @@
 """Compares fbg with other implementations on random cases, each a function of its number.
 
-    python -m differential.driver KIND|all [--cases N] [--seed S] [--first N]      (in tests/)
+    python -m differential.driver KIND|all [--cases N] [--seconds T] [--seed S]      (in tests/)
 
 The cases run in a process of their own. A finding is a result that differs, an exception that the
 kind does not expect, a case that takes longer than its limit, or the end of the process. `--first N
@@ -39,12 +39,15 @@ class Kind:
     """name: of the module with it. run: computes a case that it draws.
 
     run returns a word for how the case ended, such as "same" or "refused by both", by which cases
-    are counted, and raises Different. seconds: what a case may take, waiting included.
+    are counted, and raises Different. cases: how many a run of all tests has. seconds: what a case
+    may take, waiting included. needs: a package that the tests themselves do not install.
     """
 
     name: str
     run: Callable[[Random], str]
+    cases: int = 100
     seconds: float = 20.0
+    needs: str = "fbg"
 
 
 def find_kind(name: str) -> Kind:
@@ -76,11 +79,12 @@ def run_cases(kind: Kind, seed: int, count: int) -> list[str]:
     return [text for text in found if text is not None]
 
 
-def _work(name: str, seed: int, first: int, end: int, shared: object) -> None:
+def _work(name: str, seed: int, numbers: range, until: float, shared: object) -> None:
     """The process that runs the cases. shared: the number of the case, and when it began."""
     kind, seen, findings = find_kind(name), Counter[str](), 0
-    number = first
-    for number in range(first, end):
+    for number in numbers:
+        if time.monotonic() > until:
+            break
         shared[0], shared[1] = number, int(time.monotonic())  # type: ignore[index]
         text = finding(kind, seed, number, seen)
         if text is not None:
@@ -88,19 +92,21 @@ def _work(name: str, seed: int, first: int, end: int, shared: object) -> None:
             findings += 1
             if findings == MOST_FINDINGS:
                 break
-    shared[0] = number + 1  # type: ignore[index]
+        shared[0] = number + 1  # type: ignore[index]
     print(f"  {dict(seen.most_common())}", flush=True)
     sys.exit(1 if findings else 0)
 
 
-def compare(name: str, seed: int, first: int, cases: int) -> bool:
+def compare(name: str, seed: int, first: int, cases: int, seconds: float) -> bool:
     """Run cases in another process, and go on in a new one where that ended. True if all agree."""
     context = multiprocessing.get_context("spawn")
     limit, begin = find_kind(name).seconds, time.monotonic()
-    number, end, well = first, first + cases, True
-    while number < end:
+    until, number, end, well = begin + seconds, first, first + cases, True
+    while number < end and time.monotonic() < until:
         shared = context.Array("q", [number, int(time.monotonic()) + 60], lock=False)
-        process = context.Process(target=_work, args=(name, seed, number, end, shared))
+        process = context.Process(
+            target=_work, args=(name, seed, range(number, end), until, shared)
+        )
         process.start()
         while process.is_alive():
             process.join(0.5)
@@ -112,8 +118,8 @@ def compare(name: str, seed: int, first: int, cases: int) -> bool:
             break
         print(f"FINDING {name} {seed} {number}: the process ended with {process.exitcode}")
         well, number = False, number + 1
-    seconds = time.monotonic() - begin
-    print(f"{name}: {number - first} cases in {seconds:.0f} s, seed {seed}: ", end="")
+    took = time.monotonic() - begin
+    print(f"{name}: {number - first} cases in {took:.0f} s, seed {seed}: ", end="")
     print("all agree" if well else "FINDINGS", flush=True)
     return well
 
@@ -122,11 +128,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("kind", choices=(*KINDS, "all"))
     parser.add_argument("--cases", type=int, default=1000, help="of each kind")
+    parser.add_argument("--seconds", type=float, default=1e9, help="of each kind, at most")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--first", type=int, default=0, help="number of the first case")
     given = parser.parse_args()
     names = KINDS if given.kind == "all" else (given.kind,)
-    agree = [compare(name, given.seed, given.first, given.cases) for name in names]
+    options = (given.seed, given.first, given.cases, given.seconds)
+    agree = [compare(name, *options) for name in names]
     return 0 if all(agree) else 1
 
 
