@@ -20,12 +20,14 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 NATIVE_SOURCES := $(shell find CMakeLists.txt cmake include src -type f)
 CXX_FILES      := $(shell find include src tests examples bench -name '*.cc' -o -name '*.h')
 
-.PHONY: help demo test emulate aarch64 aarch64-python sanitize tsan fuzz faults kernels audit lint format bench docs wheels smoke clean
+.PHONY: help demo test check differential emulate aarch64 aarch64-python sanitize tsan fuzz faults kernels audit lint format bench docs wheels smoke clean
 .NOTPARALLEL:
 
 help:
 	@echo "make demo      embed sentences with a real model and classify digits, float32 and int8"
 	@echo "make test      lint, C++ tests, Python tests"
+	@echo "make check     the long form of the tests with random cases"
+	@echo "make differential  random cases against other implementations, TIME seconds of each kind"
 	@echo "make emulate   tests with AMX in software, and whether they notice broken kernels"
 	@echo "make aarch64   the tests for AArch64 on emulated CPUs"
 	@echo "make sanitize  all tests under AddressSanitizer and UndefinedBehaviorSanitizer"
@@ -57,6 +59,20 @@ test: lint
 	$(BIN)/python -m pytest
 	test $$(uname -m) != x86_64 || $(INSTRUCTION_MUTANTS) --count 100 --least 80
 	$(EMULATED) tests/gemm tests/plan tests/conv/test_amx.py tests/conv/test_lines.py
+
+# What make test runs a part of, for as long as CHECK says: seconds for each kind of differential case
+# and for each fuzz target, and as many thousands of random kernels.
+CHECK ?= 30
+
+check: test
+	$(MAKE) differential TIME=$(CHECK)
+	$(MAKE) fuzz TIME=$(CHECK)
+	test $$(uname -m) != x86_64 || $(MAKE) kernels CASES=$(CHECK)000 MUTANTS=100
+
+# Differential tests (tests/differential): random cases that fbg and another implementation compute.
+# Some kinds need libraries that the tests themselves do not install.
+differential: $(VENV)/.peers
+	cd tests && ../$(BIN)/python -m differential.driver all --cases 1000000000 --seconds $(TIME) --seed $(SEED)
 
 # Python tests with AMX in software, which handles SIGILL in the place of faulthandler. On CPUs without
 # AVX-512, which the rest of those kernels needs, nothing is emulated. `make emulate` takes long.
@@ -270,6 +286,10 @@ $(VENV)/.fbg: $(VENV)/.tools pyproject.toml $(NATIVE_SOURCES)
 $(VENV)/.dev: pyproject.toml | $(VENV)/.fbg
 	$(INSTALL) --editable '.[cli,plot,test,integrations,lint]'
 	$(WEIGHTS)
+	touch $@
+
+$(VENV)/.peers: pyproject.toml | $(VENV)/.dev
+	$(INSTALL) --editable '.[peers]'
 	touch $@
 
 $(VENV)/.docs: pyproject.toml | $(VENV)/.fbg
