@@ -318,9 +318,7 @@ class LinesStep final : public ConvStep<Acc> {
 
 bool applies(const ConvProblem<Acc>& p) {
   const ConvGeometry& g = p.geometry;
-  if (g.transposed || p.b_has_zero_point() || g.kernel[0] != 1 || p.shape.input[0] != 1 ||
-      p.shape.output[0] != 1 || volume(p.shape.output) == 0)
-    return false;
+  if (!covers_lines(g, p.shape) || p.b_has_zero_point()) return false;
   const LineLayout l = lay_out_lines(p.geometry, p.shape);
   if (l.padded != l.run && volume(g.kernel) == 1) return false;  // pixels are patches: no copies
   const Geometry unit = unit_geometry(p);

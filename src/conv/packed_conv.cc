@@ -163,6 +163,7 @@ const PackedB<Acc>& PackedConv<Acc>::panels(std::int64_t group, std::int64_t run
     const Element* w = s.weights.data() + group * columns * depth;
     WeightQuant quant;
     quant.granularity = s.granularity;
+    quant.stores_zeros = true;  // as other groups may have to
     const auto part = [&](const auto& values) {
       return std::span(values).subspan(static_cast<std::size_t>(group * columns),
                                        static_cast<std::size_t>(columns));

@@ -90,8 +90,8 @@ PackedB<Acc> PackedB<Acc>::pack(MatrixView<const Element> w,
                                 WeightQuant quant) requires(Acc::kind != Accumulator::int16 &&
                                                             !is_int4(Acc::kind)) {
   constexpr bool integer = is_integer(Acc::kind);
-  const bool zero_points = std::any_of(quant.zero_point.begin(), quant.zero_point.end(),
-                                       [](std::int32_t z) { return z != 0; });
+  const bool zero_points = std::ranges::any_of(
+      quant.zero_point, [&](std::int32_t z) { return quant.stores_zeros || z != 0; });
   PackedBlock s(lay_out(BlockShape::of<Acc>(w.rows, w.cols, !quant.scale.empty(), zero_points)));
   s.header.per_column = quant.scale.size() > 1 || quant.granularity == Granularity::column;
   write_panels<Acc>(s.at<std::byte>(s.header.panels_offset), w.rows, w.cols,

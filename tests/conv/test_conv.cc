@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "conv/line_layout.h"
 #include "core/float16.h"
 #include "core/memory.h"
 #include "fbg/conv/conv.h"
@@ -27,7 +28,8 @@ struct Case {
 };
 
 // A geometry at random; groups are 1, all channels, or something between. One in four is
-// transposed. `deep`: also so many channels that a matrix unit multiplies whole blocks of them.
+// transposed. Each field of an axis is drawn by itself, and often such that the axis is the least
+// that there is: a kernel of one tap, or an output of one pixel, whatever padding and stride are. `deep`: also so many channels that a matrix unit multiplies whole blocks of them.
 Case random_case(std::mt19937& random, bool deep = false) {
   const auto pick = [&](std::int64_t lo, std::int64_t hi) {
     return lo + static_cast<std::int64_t>(random() % static_cast<unsigned>(hi - lo + 1));
@@ -44,7 +46,7 @@ Case random_case(std::mt19937& random, bool deep = false) {
   const std::int64_t first = pick(0, 2);  // the axes before have size 1
   Extent3 input{1, 1, 1};
   for (int axis = static_cast<int>(first); axis < kSpatialAxes; ++axis) {
-    g.kernel[axis] = pick(1, axis == 0 ? 2 : 4);
+    g.kernel[axis] = pick(0, 2) == 0 ? 1 : pick(1, axis == 0 ? 2 : 4);
     g.stride[axis] = pick(1, 3);
     g.dilation[axis] = pick(1, 2);
     g.pad_before[axis] = pick(0, 3);
@@ -54,7 +56,7 @@ Case random_case(std::mt19937& random, bool deep = false) {
     const std::int64_t least =
         g.transposed ? 1 + ceil_div(std::max<std::int64_t>(pads - reach, 0), g.stride[axis])
                      : std::max<std::int64_t>(1, reach - pads);
-    input[axis] = least + pick(0, axis == 2 ? 30 : 4);
+    input[axis] = least + (pick(0, 2) == 0 ? 0 : pick(0, axis == 2 ? 30 : 4));
     if (g.transposed) g.output_padding[axis] = pick(0, g.stride[axis] - 1);
   }
   return {g, ConvShape::of(g, pick(1, 2), input)};
@@ -369,6 +371,29 @@ TEST_P(ConvTest, QuantizedImagesDoNotDependOnTheirBatch) {
 
 INSTANTIATE_TEST_SUITE_P(Isas, ConvTest, testing::ValuesIn(supported_isas()),
                          [](const auto& isa) { return std::string(isa_name(isa.param)); });
+
+// Without a matrix unit, too: what `lines` says that it covers is where its positions lead.
+TEST(LineLayout, EveryTapOfWhatItCoversReadsACopiedLineOfTheOnlyPlane) {
+  std::mt19937 random(5);
+  int covered = 0;
+  for (int i = 0; i < 20000; ++i) {
+    const auto [g, shape] = random_case(random, true);
+    if (!covers_lines(g, shape)) continue;
+    ++covered;
+    const LineLayout l = lay_out_lines(g, shape);
+    for (std::int64_t k = 0; k < g.kernel[0]; ++k)
+      for (std::int64_t z = 0; z < shape.output[0]; ++z)
+        ASSERT_EQ(z * g.stride[0] - g.pad_before[0] + k * g.dilation[0], 0) << to_string(g);
+    const std::int64_t last = (shape.output[2] - 1) * g.stride[2];
+    ASSERT_EQ(last + (g.kernel[2] - 1) * g.dilation[2] + 1, l.needed) << to_string(g);
+    ASSERT_EQ(l.pitch % g.stride[2], 0) << to_string(g);
+    // Lines overlap by no more than the padding that one has after it and the next before it.
+    const std::int64_t pixels = std::min(l.needed - g.pad_before[2], shape.input[2]);
+    ASSERT_GE(l.pitch, g.pad_before[2] + std::max<std::int64_t>(pixels, 0)) << to_string(g);
+    ASSERT_GE(l.pitch, l.needed - g.pad_before[2]) << to_string(g);
+  }
+  EXPECT_GT(covered, 1000);
+}
 
 TEST(ConvGeometry, SizesFollowTheFormula) {
   ConvGeometry g;

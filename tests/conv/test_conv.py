@@ -20,7 +20,7 @@ Array = npt.NDArray[Any]
 def problems(draw: st.DrawFn) -> tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]:
     """Return the shapes of x and w, and the other arguments of PackedConv."""
     axes = draw(st.integers(1, 3))
-    kernel = [draw(st.integers(1, 4 if axes < 3 else 3)) for _ in range(axes)]
+    kernel = [draw(st.sampled_from((1, 1, 2, 3, 4)[: 5 - axes // 3])) for _ in range(axes)]
     stride = [draw(st.integers(1, 3)) for _ in range(axes)]
     dilation = [draw(st.integers(1, 2)) for _ in range(axes)]
     padding = [(draw(st.integers(0, 3)), draw(st.integers(0, 3))) for _ in range(axes)]
@@ -28,7 +28,7 @@ def problems(draw: st.DrawFn) -> tuple[tuple[int, ...], tuple[int, ...], dict[st
     inputs = draw(st.integers(1, 9) if groups > 1 else st.integers(1, 40))
     outputs = draw(st.integers(1, 4) if groups > 1 else st.integers(1, 70))
     spatial = [
-        max(1, d * (k - 1) + 1 - sum(p)) + draw(st.integers(0, 9))
+        max(1, d * (k - 1) + 1 - sum(p)) + draw(st.sampled_from((0, 0, 1, 2, 4, 9)))
         for k, d, p in zip(kernel, dilation, padding, strict=True)
     ]
     batch = draw(st.integers(0, 2))
@@ -106,6 +106,34 @@ def test_requantized_results_follow_the_formula(
             wc,
             stages,
             scale=float(x_scale),
+            zero_point=zero_point,
+            algorithm=algorithm.name,
+        )
+        np.testing.assert_array_equal(y, expected, err_msg=algorithm.name)
+
+
+@given(
+    problem=problems(), seed=st.integers(0, 2**32 - 1), accum=st.sampled_from(["int32", "int16"])
+)
+def test_zero_points_of_weights_may_be_0_in_some_groups_only(
+    isa: str, problem: tuple[Any, Any, Any], seed: int, accum: str
+) -> None:
+    x_shape, w_shape, geometry = problem
+    rng = np.random.default_rng(seed)
+    x = integers(rng, x_shape, np.uint8)
+    w = integers(rng, w_shape, np.int8)
+    used = np.repeat(rng.random(geometry["groups"]) < 0.5, w_shape[0] // geometry["groups"])
+    zero_points = np.where(used, rng.integers(-128, 128, w_shape[0]), 0).astype(np.int32)
+    zero_point = int(rng.integers(0, 256))
+    wc = fbg.PackedConv(w, scale=np.float32(0.1), zero_point=zero_points, accum=accum, **geometry)
+    shifted = w.astype(np.int64) - zero_points.reshape(-1, *[1] * (w.ndim - 1))
+    expected = definition(x.astype(np.int64) - zero_point, shifted, 0, geometry)
+    for algorithm in wc.algorithms(x.shape, zero_points=True):
+        y = fbg.conv(
+            x,
+            wc,
+            fbg.CorrectZeroPoints(),
+            scale=1.0,
             zero_point=zero_point,
             algorithm=algorithm.name,
         )

@@ -95,9 +95,16 @@ class Gemm {
     return static_cast<std::size_t>(num_threads) * thread_workspace_;
   }
 
+  // Whether runs may have this matrix: that of the constructor, or one of the same shape that stores
+  // the same kinds of parameters.
+  bool serves(const PackedB<Acc>& b) const noexcept {
+    return b.rows() == k_ && b.cols() == n_ && (b.scale() != nullptr) == has_scale_ &&
+           (b.header().has_zero_point != 0) == has_zero_point_;
+  }
+
   // Computes the share of thread_id; the parts of all threads make C. `a` has at most max_m rows.
-  // `b` is the matrix of the constructor or one like it: same shape, scales and zero points present
-  // or absent alike. `pipeline` is that of the constructor, with the parameters of this call.
+  // `b` is a matrix that it serves; any other ends the program, because kernels would read what
+  // that does not have. `pipeline` is that of the constructor, with the parameters of this call.
   // `workspace` is 64-byte aligned and shared by all.
   void run(const A& a, const PackedB<Acc>& b, const P& pipeline, OutputView c, std::byte* workspace,
            int thread_id, int num_threads) const noexcept;
@@ -203,6 +210,7 @@ class Gemm {
   std::int64_t gated_bytes_ = 0;
   bool cuts_, row_offsets_, group_sums_, streams_;
   bool pairs_;  // whether operands of several row tiles are in pairs
+  bool has_scale_, has_zero_point_;  // of B
 };
 
 }  // namespace fbg

@@ -37,7 +37,7 @@ struct PackedHeader {
   std::uint8_t kr = 0;
   std::uint8_t panel_columns = kPanelColumns;
   std::uint8_t has_scale = 0;       // quantization parameters are known
-  std::uint8_t has_zero_point = 0;  // some zero point differs from 0; of int4: groups have offsets
+  std::uint8_t has_zero_point = 0;  // zero points are stored; of int4: groups have offsets
   std::uint8_t per_column = 0;      // scale was given or chosen per column, not per tensor
   std::uint8_t fix_up = 0;          // kind of fix-up that accompanies the panels; 0: none
   std::uint8_t reserved0 = 0;
@@ -54,11 +54,13 @@ static_assert(sizeof(PackedHeader) == 128);
 enum class Granularity : std::uint8_t { column, tensor };
 
 // Scales and zero points of a weight matrix that is already quantized: 1 or N of each. The
-// granularity is that of the scale; it matters where N = 1 and may be left out elsewhere.
+// granularity is that of the scale; it matters where N = 1 and may be left out elsewhere. Zero
+// points that are all 0 are not stored, unless the matrix is one of several that must be alike.
 struct WeightQuant {
   std::span<const float> scale;
   std::span<const std::int32_t> zero_point;
   Granularity granularity = Granularity::tensor;
+  bool stores_zeros = false;
 };
 
 // Compressed sparse columns: column j holds values[p] in row rows[p], indptr[j] <= p < indptr[j+1],
@@ -121,7 +123,7 @@ class PackedB {
 
   const PackedHeader& header() const { return *reinterpret_cast<const PackedHeader*>(data_.get()); }
   const std::byte* panels() const { return section<std::byte>(header().panels_offset); }
-  // Padded to whole panels; null without quantization parameters / when all zero points are 0.
+  // Padded to whole panels; null where they are not stored, and all zero points are 0.
   const float* scale() const { return section<float>(header().scale_offset); }
   const std::int32_t* zero_point() const {
     return section<std::int32_t>(header().zero_point_offset);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "fbg/gemm/detail/operands.h"
 #include "fbg/gemm/gemm.h"
@@ -53,10 +54,12 @@ Gemm<A, Acc, P>::Gemm(const PackedB<Acc>& b, const P& pipeline, std::int64_t max
       n_(b.cols()),
       k_(b.rows()),
       ld_(packed_ld(b.rows())),
-      a_group_bytes_(geometry_.format.a_group()) {
+      a_group_bytes_(geometry_.format.a_group()),
+      has_scale_(b.scale() != nullptr),
+      has_zero_point_(b.header().has_zero_point != 0) {
   const KernelKey whole =
       make_kernel_key(geometry_, Acc::kind, kernel_stages(pipeline), A::kHasScale,
-                      b.scale() != nullptr, b.header().has_zero_point != 0);
+                      has_scale_, has_zero_point_);
   if (is_integer(Acc::kind)) {
     const std::int64_t limit = kernel_stages(pipeline).empty() ? kMaxDepthRaw : kMaxDepthCorrected;
     if (k_ > limit)
@@ -183,6 +186,7 @@ auto Gemm<A, Acc, P>::lay_out(std::byte* base) const noexcept -> Workspace {
 template <PackAModel A, class Acc, class P>
 void Gemm<A, Acc, P>::run(const A& a, const PackedB<Acc>& b, const P& pipeline, OutputView c,
                           std::byte* workspace, int thread_id, int num_threads) const noexcept {
+  if (!serves(b)) std::abort();
   const FloatEnvironment environment;
   const Share share =
       thread_share(a.rows(), kGates<P> ? n_ / 2 : n_, thread_id, num_threads, blocking_.row_parts);
