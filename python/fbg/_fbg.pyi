@@ -373,6 +373,7 @@ class _ConvWeights:
         source: str,
         has_scale: bool,
         exact: bool,
+        features: int,
     ) -> list[tuple[str, float, bool]]: ...
     def prepare(
         self,
@@ -385,6 +386,7 @@ class _ConvWeights:
         measured: str,
         exact: bool,
         num_threads: int,
+        features: int,
     ) -> _PreparedConv: ...
 
 class ConvInt8(_ConvWeights): ...

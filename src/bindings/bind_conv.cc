@@ -8,6 +8,7 @@
 #include "bindings/gemm_call.h"
 #include "bindings/gil.h"
 #include "bindings/prepared_call.h"
+#include "bindings/products.h"
 #include "fbg/conv/conv.h"
 #include "fbg/core/threads.h"
 
@@ -232,18 +233,19 @@ void bind_family(py::module_& m, const char* name) {
       .def("algorithms",
            [](const Weights& w, std::int64_t batch, Extent3 input,
               const std::vector<PyStage>& stages, const std::string& source, bool has_scale,
-              bool exact) {
+              bool exact, Features features) {
              std::vector<std::tuple<std::string, double, bool>> found;
              for (const ConvAlgorithm& a : conv_algorithms(
                       w, stages_of<Acc>(stages), ConvShape::of(w.geometry(), batch, input),
-                      options_of(source, has_scale, "", "", exact, 1)))
+                      options_of(source, has_scale, "", "", exact, 1),
+                      checked_features(features, "algorithms")))
                found.emplace_back(a.name, a.cost, a.same_bits);
              return found;
            })
       .def("prepare", [](const Weights& w, std::int64_t batch, Extent3 input,
                          const std::vector<PyStage>& py_stages, const std::string& source,
                          bool has_scale, const std::string& algorithm, const std::string& measured,
-                         bool exact, int num_threads) {
+                         bool exact, int num_threads, Features features) {
         const ConvShape shape = ConvShape::of(w.geometry(), batch, input);
         const int threads = num_threads > 0
                                 ? num_threads
@@ -252,9 +254,10 @@ void bind_family(py::module_& m, const char* name) {
         const std::vector<Stage> stages = stages_of<Acc>(py_stages);
         const ConvOptions options =
             options_of(source, has_scale, algorithm, measured, exact, threads);
+        const Features chosen = checked_features(features, "prepare");
         const GilRelease release;
         return std::make_unique<Prepared>(
-            Prepared{w, options.source, threads, Conv<Acc>(w, stages, shape, options)});
+            Prepared{w, options.source, threads, Conv<Acc>(w, stages, shape, options, chosen)});
       });
   bound_class<ConvCall<Acc>>(m, (std::string("Call") + name).c_str())
       .def("run", &ConvCall<Acc>::run);

@@ -9,7 +9,7 @@ from typing import Any, Literal, cast
 import numpy as np
 import numpy.typing as npt
 
-from fbg import _fbg, isa
+from fbg import _fbg
 from fbg.arrays import as_array, bfloat16, require_dtype, require_integer, require_scale
 from fbg.conv.packed_conv import PackedConv
 from fbg.conv.tuned import Trial, choices, key_of
@@ -182,6 +182,8 @@ def find_prepared(
     if num_threads is not None:
         threads = require_integer(num_threads, f"{name}: num_threads", 1, _fbg.MAX_THREADS)
     kinds = tuple(stage._native.key for stage in pipeline.stages)
+    # Read once: another thread may change the limit meanwhile.
+    features = _fbg.active_features()
     key = (
         (batch, *spatial),
         kinds,
@@ -190,13 +192,13 @@ def find_prepared(
         algorithm,
         exact,
         threads or _fbg.num_threads(),
-        isa.active(),
+        features,
         choices.generation,
     )
 
     def prepare() -> Any:
         stages = pipeline._native
-        known = key_of(wc._native, wc.geometry, spatial, stages, quant.source)
+        known = key_of(wc._native, wc.geometry, spatial, stages, quant.source, features)
         return wc._native.prepare(
             batch,
             spatial,
@@ -207,6 +209,7 @@ def find_prepared(
             choices.algorithm(known),
             exact,
             threads,
+            features,
         )
 
     return wc.prepared(key, prepare)
@@ -315,6 +318,7 @@ class PreparedConv:
         wc, quant, stages = self._wc, self._quant, self._pipeline._native
         batch, spatial = wc.check_shape(self._shape, "tune: shape")
         shape = (batch, *spatial, wc.in_channels)
+        features = _fbg.active_features()
         rng = np.random.default_rng(0)
         if self._x_dtype == np.float32:
             x: Array = rng.standard_normal(shape, np.float32)
@@ -334,13 +338,16 @@ class PreparedConv:
                 "",
                 exact,
                 threads,
+                features,
             )
             y = ready.run(x, stages, quant.scale, quant.zero_point, None)
             return lambda: ready.run(x, stages, quant.scale, quant.zero_point, y)
 
         return Trial(
-            key_of(wc._native, wc.geometry, spatial, stages, quant.source),
-            wc._native.algorithms(batch, spatial, stages, quant.source, quant.is_real, False),
+            key_of(wc._native, wc.geometry, spatial, stages, quant.source, features),
+            wc._native.algorithms(
+                batch, spatial, stages, quant.source, quant.is_real, False, features
+            ),
             prepare,
         )
 

@@ -236,7 +236,8 @@ class PackedConv:
         exact: leave out algorithms whose rounding differs from that of a plain sum.
         """
         batch, spatial = self.check_shape(tuple(x_shape), "algorithms: x_shape")
-        found = self._native.algorithms(batch, spatial, [], "native", zero_points, exact)
+        features = _fbg.active_features()
+        found = self._native.algorithms(batch, spatial, [], "native", zero_points, exact, features)
         return [Algorithm(name, cost) for name, cost, _ in found]
 
     def prepared(self, key: tuple[object, ...], make: Callable[[], Any]) -> Any:

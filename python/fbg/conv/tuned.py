@@ -50,13 +50,19 @@ class Trial:
 
 
 def key_of(
-    weights: Any, geometry: object, spatial: Sequence[int], stages: Sequence[Any], source: str
+    weights: Any,
+    geometry: object,
+    spatial: Sequence[int],
+    stages: Sequence[Any],
+    source: str,
+    features: int,
 ) -> str:
     """Return the name of a convolution: all that the time of a run depends on.
 
-    weights: native ones. spatial: of x, three axes. stages: native ones.
+    weights: native ones. spatial: of x, three axes. stages: native ones. features: of the CPU that
+    kernels use.
     """
-    isa = _fbg.best_isa(_fbg.active_features())
+    isa = _fbg.best_isa(features)
     size = "x".join(map(str, spatial))
     kinds = ",".join(
         "-".join([f"{kind}-{wanted}", *itertools.compress(PROMISES, promise)])

@@ -133,9 +133,7 @@ class Net:
         arrays = self._checked(feeds)
         types = {name: TensorType(a.dtype, a.shape) for name, a in arrays.items()}
         bound = {name: arrays[name] for name in self._bound}
-        with self._lock:
-            self._sessions.pop(self._key(types, bound), None)
-        self._session(types, bound)
+        self._session(types, bound, anew=True)
 
     def run(self, feeds: Mapping[str, object]) -> dict[str, Array]:
         """Return the outputs by name for inputs by name.
@@ -265,29 +263,30 @@ class Net:
             raise ValueError(f"{name}: the shapes of the inputs are not known yet: pass shapes=")
         return self._session(*self._last_inputs)
 
-    def _key(
-        self, types: Mapping[str, TensorType], bound: Mapping[str, Array]
-    ) -> tuple[object, ...]:
-        return (
+    def _session(
+        self, types: Mapping[str, TensorType], bound: Mapping[str, Array], anew: bool = False
+    ) -> Session:
+        # Both are read once: another thread may change them while the session is prepared.
+        threads = self.num_threads or _fbg.num_threads()
+        features = _fbg.active_features()
+        key = (
             tuple(kind.shape for kind in types.values()),
             tuple(value.tobytes() for value in bound.values()),
-            self.num_threads or _fbg.num_threads(),
-            _fbg.active_features(),
+            threads,
+            features,
         )
-
-    def _session(self, types: Mapping[str, TensorType], bound: Mapping[str, Array]) -> Session:
-        key = self._key(types, bound)
         with self._lock:
             self._last_inputs = (types, bound)
             if self._generation != choices.generation:
                 self._sessions.clear()
                 self._generation = choices.generation
-            session = self._sessions.get(key)
+            session = None if anew else self._sessions.get(key)
             if session is not None:
                 self._sessions.move_to_end(key)
                 return session
-        threads = self.num_threads or _fbg.num_threads()
-        session = Session(self.network, types, bound, self._backends, self._placement, threads)
+        session = Session(
+            self.network, types, bound, self._backends, self._placement, threads, features
+        )
         with self._lock:
             self._sessions[key] = session
             while len(self._sessions) > 1 and self._nbytes() > MAX_PLAN_BYTES:

@@ -79,6 +79,7 @@ class Session:
         backends: Sequence[BackEnd],
         placement: Mapping[str, str],
         num_threads: int,
+        features: int,
     ) -> None:
         inferred = infer(network, inputs, bound)
         _require_room(network, inferred.types)
@@ -86,6 +87,7 @@ class Session:
         self._types = inferred.types
         self._constants = inferred.constants
         self._threads = num_threads
+        self._features = features
         self._placement = placement
         self._ops = [
             Op(node, inferred.types, inferred.constants, inferred.weights)
@@ -179,6 +181,7 @@ class Session:
             ),
             self._network.versions,
             self._threads,
+            self._features,
         )
 
     def _warn(self) -> None:

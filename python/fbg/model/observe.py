@@ -162,6 +162,7 @@ class PartRunner:
     def __init__(self, config: EncoderConfig, num_threads: int) -> None:
         self._config = config
         self._num_threads = num_threads
+        self._features = _fbg.active_features()  # of all runs
         self._arrays: dict[tuple[int, int], Floats] = {}  # reused: new memory costs page faults
 
     def run(
@@ -185,7 +186,14 @@ class PartRunner:
             graph.output(buffer)
         width = widths.get(result, self._config.hidden_size)
         tokens = max(run.tokens for run in runs)
-        plan = _fbg.Plan(graph, tokens, tokens, self._config.max_length, self._num_threads)
+        plan = _fbg.Plan(
+            graph,
+            tokens,
+            tokens,
+            self._config.max_length,
+            self._num_threads,
+            features=self._features,
+        )
         results = []
         for number, run in enumerate(runs):
             x = [] if hidden is None else [hidden[number]]

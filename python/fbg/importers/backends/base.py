@@ -133,13 +133,17 @@ class PreparedPart(Protocol):
 
 @dataclass(frozen=True)
 class Part:
-    """Consecutive ops of one back end, and the tensors that they have in common with others."""
+    """Consecutive ops of one back end, and the tensors that they have in common with others.
+
+    features: of the CPU that kernels of fbg use.
+    """
 
     ops: tuple[Op, ...]
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     versions: Mapping[str, int]
     num_threads: int
+    features: int
 
 
 class BackEnd(Protocol):

@@ -73,7 +73,9 @@ class _PreparedPlan:
         uses.update(part.outputs)
         constants = part.ops[0].constants
         types = part.ops[0].types
-        self._builder = builder = Builder(constants, uses, part.ops[0].weights, known=weights)
+        self._builder = builder = Builder(
+            constants, uses, part.features, part.ops[0].weights, known=weights
+        )
         builder.node = part.ops[0].node.name
         for name in part.inputs:
             builder.add_input(name, types[name].fixed or (), types[name].dtype)
@@ -89,7 +91,7 @@ class _PreparedPlan:
         for name in part.outputs:
             builder.node = f"output {name}"
             outputs.append(self._output(name, outputs))
-        self._plan = _fbg.Plan(builder.graph, 1, 1, 1, part.num_threads)
+        self._plan = _fbg.Plan(builder.graph, 1, 1, 1, part.num_threads, features=part.features)
 
     def _output(self, name: str, taken: list[int]) -> int:
         """Return a buffer of the graph that is an output and nothing else."""

@@ -50,7 +50,7 @@ class OnnxRuntime:
         outputs = tuple(filter(None, op.node.outputs))
         versions = {"": 21, op.node.domain: op.node.version}
         try:
-            _session(Part((op,), inputs, outputs, versions, 1))
+            _session(Part((op,), inputs, outputs, versions, 1, 0))
         except Exception:  # onnxruntime has a type of its own for each kind of failure
             return False
         return True

@@ -30,7 +30,7 @@ class Reference:
     def supports(self, op: Op) -> bool:
         """Whether the package has an implementation."""
         try:
-            part = Part((op,), (), (), {op.node.domain: op.node.version}, 1)
+            part = Part((op,), (), (), {op.node.domain: op.node.version}, 1, 0)
             ReferenceEvaluator(part_model(part))
         except Exception:  # it raises a type of its own for each kind of failure
             return False

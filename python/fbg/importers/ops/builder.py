@@ -67,6 +67,7 @@ class AxisMap:
 class Builder:
     """The graph of one part, while it is built. values: tensors by name. uses: readers by name.
 
+    features: of the CPU that kernels use.
     owners: the nodes that each op of the graph belongs to, by buffer. given: buffers that no op
     writes. indices: inputs that index rows of a table, and how many of those there are. trials: how
     to time each convolution. known: weights that have been packed. packed: those of this graph.
@@ -74,6 +75,7 @@ class Builder:
 
     constants: Mapping[str, Array]
     uses: Mapping[str, int]
+    features: int
     weights: Mapping[str, QuantizedWeights] = field(default_factory=dict)
     graph: Any = field(default_factory=_fbg.Graph)
     values: dict[str, Value] = field(default_factory=dict)
@@ -197,7 +199,9 @@ class Builder:
         """Append a convolution whose epilogue is complete. place: see `OpenConv.finish`."""
         residual = None if conv.residual is None else self.buffer(conv.residual)
         x = self.buffer(conv.x)
-        buffer, trial, packed = conv.finish(self.graph, x, residual, self.known, **place)
+        buffer, trial, packed = conv.finish(
+            self.graph, x, residual, self.known, self.features, **place
+        )
         self.packed.append(packed)
         if not conv.algorithm:
             self.trials.append(trial)
@@ -345,7 +349,7 @@ class Builder:
             for (operand, _), own in zip(operands, strides, strict=True)
         ]
         if len(native) == 1 and {native[0][1], output} <= {"uint8", "int8"}:
-            table = _table(program, native[0][1], output)
+            table = _table(program, native[0][1], output, self.features)
             buffer = _fbg.tensor_look_up(self.graph, native[0][0], table)
         else:
             buffer = _fbg.tensor_elementwise(self.graph, extents, native, program.steps, output)
@@ -368,13 +372,14 @@ def _operand(program: Program, value: Value) -> int:
     return len(program.operands) - 1
 
 
-def _table(program: Program, given: str, output: str) -> npt.NDArray[np.uint8]:
+def _table(program: Program, given: str, output: str, features: int) -> npt.NDArray[np.uint8]:
     """Return the results of a program of one 8-bit operand for all 256 values, as bytes."""
     graph = _fbg.Graph()
     x = _fbg.tensor_constant(graph, np.arange(256, dtype=np.uint8))
     graph.output(_fbg.tensor_elementwise(graph, [256], [(x, given, [1])], program.steps, output))
     table = np.empty(256, np.uint8)
-    _fbg.run_tensors(_fbg.Plan(graph, 1, 1, 1, 1), [], [table], 1)
+    plan = _fbg.Plan(graph, 1, 1, 1, 1, features=features)
+    _fbg.run_tensors(plan, [], [table], 1)
     return table
 
 

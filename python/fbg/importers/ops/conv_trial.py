@@ -27,26 +27,30 @@ def trial_of(
     stages: Sequence[Any],
     source: str,
     inputs: Sequence[int],
+    features: int,
 ) -> Trial:
-    """Return how to time it. inputs: bytes of x and, if there is one, of the residual."""
+    """Return how to time it.
+
+    inputs: bytes of x and, if there is one, of the residual. features: of the CPU that kernels use.
+    """
     weights = packed._native
     real = packed.dtype == np.int8
     return Trial(
-        key_of(weights, packed.geometry, spatial, stages, source),
-        weights.algorithms(batch, spatial, stages, source, real, False),
-        partial(_prepare, append, inputs, "uint8" if real else "float32"),
+        key_of(weights, packed.geometry, spatial, stages, source, features),
+        weights.algorithms(batch, spatial, stages, source, real, False, features),
+        partial(_prepare, append, inputs, "uint8" if real else "float32", features),
     )
 
 
 def _prepare(
-    append: Append, inputs: Sequence[int], dtype: str, algorithm: str
+    append: Append, inputs: Sequence[int], dtype: str, features: int, algorithm: str
 ) -> Callable[[], object]:
     graph = _fbg.Graph()
     buffers = [_fbg.tensor_input(graph, size) for size in inputs]
     residual = buffers[1] if len(inputs) > 1 else None
     y = append(graph, buffers[0], residual=residual, algorithm=algorithm)
     graph.output(y)
-    plan = _fbg.Plan(graph, 1, 1, 1, 1)
+    plan = _fbg.Plan(graph, 1, 1, 1, 1, features=features)
     rng = np.random.default_rng(0)
     x: np.ndarray[Any, Any] = rng.integers(0, 256, inputs[0], np.uint8)
     if dtype == "float32":

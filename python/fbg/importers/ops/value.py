@@ -131,12 +131,19 @@ class OpenConv:
         return {"scale": scale, "zero_point": self.w_zero_point, **self.options}
 
     def finish(
-        self, graph: _fbg.Graph, x: int, residual: int | None, known: PackedWeights, **place: Any
+        self,
+        graph: _fbg.Graph,
+        x: int,
+        residual: int | None,
+        known: PackedWeights,
+        features: int,
+        **place: Any,
     ) -> tuple[int, Trial, PackedConv]:
         """Append it to a graph; return its buffer, how to time it alone, and its weights.
 
-        x, residual: the buffers of these. known: weights that have been packed before. place:
-        `channels`, `first` and `before` where the result becomes a part of a tensor.
+        x, residual: the buffers of these. known: weights that have been packed before. features: of
+        the CPU that kernels use. place: `channels`, `first` and `before` where the result becomes a
+        part of a tensor.
         """
         packed = known.get(self.w, self._packed_options())
         epilogue = self._epilogue()
@@ -155,7 +162,7 @@ class OpenConv:
         )
         values = [self.x] if self.residual is None else [self.x, self.residual]
         inputs = [value.size * value.dtype.itemsize for value in values]
-        trial = trial_of(append, packed, self.batch, self.spatial, stages, source, inputs)
+        trial = trial_of(append, packed, self.batch, self.spatial, stages, source, inputs, features)
         measured = choices.algorithm(trial.key)
         place |= {"residual": residual, "algorithm": self.algorithm, "measured": measured}
         buffer = append(graph, x, **place)
