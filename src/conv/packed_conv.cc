@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/float16.h"
+#include "core/no_fork.h"
 
 namespace fbg {
 
@@ -130,6 +131,7 @@ const std::int32_t* PackedConv<Acc>::col_offsets() const {
 template <class Acc>
 std::int64_t PackedConv<Acc>::nbytes() const {
   const State& s = *state_;
+  const NoFork no_fork;
   const std::lock_guard lock(s.mutex);
   std::size_t bytes = s.weights.size() * sizeof(Element) + s.scale.size() * sizeof(float) +
                       (s.zero_point.size() + s.col_offsets.size()) * sizeof(std::int32_t);
@@ -141,6 +143,7 @@ template <class Acc>
 const void* PackedConv<Acc>::form(const std::string& name,
                                   const std::function<Form()>& make) const {
   const State& s = *state_;
+  const NoFork no_fork;
   const std::lock_guard lock(s.mutex);
   auto found = s.forms.find(name);
   if (found == s.forms.end()) found = s.forms.emplace(name, make()).first;

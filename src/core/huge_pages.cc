@@ -3,7 +3,6 @@
 // back needs none. Regions without a block are unmapped, all but one.
 #include "core/huge_pages.h"
 
-#include <pthread.h>
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -11,6 +10,8 @@
 #include <mutex>
 #include <new>
 #include <vector>
+
+#include "core/no_fork.h"
 
 namespace fbg::huge_pages {
 namespace {
@@ -101,15 +102,11 @@ Pool& pool() {
   return *the;
 }
 
-// A child must find neither a mutex that a thread of its parent holds nor a list half changed.
-void lock_pool() { pool().mutex.lock(); }
-void unlock_pool() { pool().mutex.unlock(); }
-[[maybe_unused]] const int g_at_fork = pthread_atfork(lock_pool, unlock_pool, unlock_pool);
-
 }  // namespace
 
 std::byte* allocate(std::size_t bytes) {
   Pool& p = pool();
+  const NoFork no_fork;
   const std::lock_guard lock(p.mutex);
   for (Region& region : p.regions)
     if (std::byte* const data = region.take(bytes)) return data;
@@ -119,6 +116,7 @@ std::byte* allocate(std::size_t bytes) {
 
 void release(std::byte* data, std::size_t bytes) noexcept {
   Pool& p = pool();
+  const NoFork no_fork;
   const std::lock_guard lock(p.mutex);
   const auto region =
       std::ranges::find_if(p.regions, [&](const Region& r) { return r.holds(data); });

@@ -7,6 +7,8 @@
 #include <mutex>
 #include <utility>
 
+#include "core/no_fork.h"
+
 namespace fbg {
 
 // Keys are ordered by <. The caller gets a copy of a value, so values are shared pointers: one that
@@ -26,6 +28,7 @@ class LruCache {
   // values. The newest value is kept however large it is.
   template <class Make>
   Value get(const Key& key, Make make) {
+    const NoFork no_fork;
     const std::lock_guard lock(mutex_);
     if (const auto found = index_.find(key); found != index_.end()) {
       entries_.splice(entries_.begin(), entries_, found->second);
@@ -46,6 +49,7 @@ class LruCache {
 
   // Of all values that are kept.
   std::size_t bytes() const {
+    const NoFork no_fork;
     const std::lock_guard lock(mutex_);
     return bytes_;
   }

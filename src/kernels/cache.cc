@@ -1,12 +1,11 @@
 // One lock for all kinds: kernels are few (tens per model), never removed, and found before a run.
 #include "kernels/cache.h"
 
-#include <pthread.h>
-
 #include <array>
 #include <mutex>
 #include <unordered_map>
 
+#include "core/no_fork.h"
 #include "kernels/code.h"
 
 namespace fbg::kernels {
@@ -51,11 +50,6 @@ Cache& cache() {
   return *instance;
 }
 
-// Nobody holds the lock while the process forks: the child may go on generating.
-void lock_cache() { cache().mutex.lock(); }
-void unlock_cache() { cache().mutex.unlock(); }
-[[maybe_unused]] const int g_at_fork = pthread_atfork(lock_cache, unlock_cache, unlock_cache);
-
 }  // namespace
 
 const char* kernel_kind_name(KernelKind kind) noexcept {
@@ -75,6 +69,7 @@ const char* kernel_kind_name(KernelKind kind) noexcept {
 const void* find(KernelKind kind, std::string_view key) {
   const std::string bytes(key);
   Cache& c = cache();
+  const NoFork no_fork;
   const std::lock_guard lock(c.mutex);
   return c.find(kind, bytes);
 }
@@ -87,6 +82,7 @@ const void* generate(KernelKind kind, std::string_view key, Isa isa, const std::
   if (code.empty()) return nullptr;
   std::string bytes(key);
   Cache& c = cache();
+  const NoFork no_fork;
   const std::lock_guard lock(c.mutex);
   if (const void* ready = c.find(kind, bytes)) return ready;
   return c.add({kind, std::move(bytes), isa, name, nullptr, code.size()}, code.data());
@@ -94,6 +90,7 @@ const void* generate(KernelKind kind, std::string_view key, Isa isa, const std::
 
 std::vector<KernelInfo> generated_kernels() {
   Cache& c = cache();
+  const NoFork no_fork;
   const std::lock_guard lock(c.mutex);
   return c.kernels;
 }

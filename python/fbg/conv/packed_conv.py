@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple
@@ -13,6 +12,7 @@ import numpy.typing as npt
 from fbg import _fbg
 from fbg.arrays import as_array, bfloat16, require_dtype, require_scales
 from fbg.conv.geometry import Extents, as_geometry, canonical_weights
+from fbg.locks import Lock
 
 __all__ = ["Algorithm", "PackedConv"]
 
@@ -119,7 +119,7 @@ class PackedConv:
         if accum == "int16" and isinstance(self._native, _fbg.ConvInt8):
             self._native = _fbg.conv_int16(self._native)
         self._prepared: OrderedDict[tuple[object, ...], Any] = OrderedDict()
-        self._lock = threading.Lock()
+        self._lock = Lock()
 
     def _pack(
         self, array: Array, dtype: str | None, granularity: str, scale: object, zero_point: object

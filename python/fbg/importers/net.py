@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fnmatch
 import os
-import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -31,6 +30,7 @@ from fbg.importers.static_quantization import (
     products,
     quantize_network,
 )
+from fbg.locks import Lock
 
 __all__ = ["BACKENDS", "Net", "NetPlan", "runner"]
 
@@ -93,7 +93,7 @@ class Net:
         self.network = network = fold_batch_norm(network, placed)
         self.num_threads = num_threads
         self._sessions: OrderedDict[tuple[object, ...], Session] = OrderedDict()
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._check_placement()
         self._shapes = _checked_shapes(network, shapes)
         if calibrate is not None:

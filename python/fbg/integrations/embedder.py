@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg.arrays import require_integer
+from fbg.locks import Lock
 from fbg.model.load import load
 from fbg.model.model import Model
 
@@ -61,15 +61,10 @@ class Embedder:
         self._output = output
         self._options = options
         self._model: Model | None = None
-        self._lock = threading.Lock()
+        self._lock = Lock()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {k: v for k, v in self.__dict__.items() if k not in ("_model", "_lock")}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._model = None
-        self._lock = threading.Lock()
+        return {**self.__dict__, "_model": None}
 
     @property
     def model(self) -> Model:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Any
@@ -12,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg import _fbg
+from fbg.locks import Lock
 from fbg.runtime.batches import PackedBatch, move_long
 from fbg.runtime.tuned import table
 
@@ -39,7 +38,7 @@ class Runner:
         self._max_length = max_length
         self._plans: OrderedDict[tuple[int, int, int], _fbg.Plan] = OrderedDict()
         self._generation = table.generation
-        self._lock, self._process = threading.Lock(), os.getpid()
+        self._lock = Lock()
 
     def run(
         self,
@@ -69,8 +68,6 @@ class Runner:
         # Read once: another thread may change the limit while the plan is prepared.
         features = _fbg.active_features()
         key = (capacity, num_threads, features)
-        if self._process != os.getpid():  # forked, perhaps while another thread held the lock
-            self._lock, self._process = threading.Lock(), os.getpid()
         with self._lock:
             if self._generation != table.generation:  # tuned since
                 self._generation = table.generation

@@ -31,6 +31,7 @@ import numpy as np
 from fbg import _fbg
 from fbg.arrays import require_integer
 from fbg.errors import ClosedError, OverloadedError
+from fbg.locks import Lock
 from fbg.matmul.packed_b import PackedB
 from fbg.matmul.product import linear
 from fbg.runtime.batches import MAX_BATCH_TOKENS
@@ -66,9 +67,9 @@ class Owner(Protocol):
 class _Side:
     """A lane with its threads. idle: threads that wait for work. running: batches."""
 
-    def __init__(self, takes_turns: bool, lock: threading.Lock) -> None:
+    def __init__(self, takes_turns: bool, lock: Lock) -> None:
         self.lane = Lane(takes_turns)
-        self.changed = threading.Condition(lock)
+        self.changed = lock.condition()
         self.idle = 0
         self.running = 0
 
@@ -92,7 +93,7 @@ class WorkQueue:
         self._num_threads = num_threads
         self._max_tokens = require_integer(max_batch_tokens, "max_batch_tokens", 1, 1 << 20)
         self._max_waiting = max_waiting
-        self._lock = threading.Lock()
+        self._lock, self._process = Lock(), os.getpid()
         self._interactive, self._bulk = (_Side(turns, self._lock) for turns in (False, True))
         self._sides = (self._interactive, self._bulk)
         self._closed = False
@@ -132,7 +133,7 @@ class WorkQueue:
         work.engine.require_valid(work.ids, work.types, work.where)
         ticket = Ticket.of(work, owner, tag, time.perf_counter())
         with self._lock:
-            if self._closed:
+            if self._closed or self._process != os.getpid():  # a forked child has no threads of it
                 raise ClosedError("the queue is closed") from self._failure
             if previous is not None:
                 self._expect(previous, 0)

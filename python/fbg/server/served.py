@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import fbg
 from fbg.errors import ModelError
+from fbg.locks import cached_property
 from fbg.model.async_model import AsyncModel
 from fbg.model.model import Model
 from fbg.networks.task_config import KINDS

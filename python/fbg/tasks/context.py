@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Generic
 
@@ -12,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg import _fbg
+from fbg.locks import cached_property
 from fbg.matmul.packed_b import PackedB
 from fbg.networks.heads import Head
 from fbg.networks.transformer import Transformer

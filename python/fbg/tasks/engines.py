@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import numpy.typing as npt
 
 from fbg import _fbg
 from fbg.errors import ModelError
+from fbg.locks import Lock
 from fbg.matmul.packed_b import PackedB
 from fbg.matmul.product import linear
 from fbg.networks.dense import build_dense
@@ -42,7 +42,7 @@ class EmbeddingEngines:
         self.dimension = dense[-1].outputs if dense else transformer.config.hidden_size
         self._transformer, self._sentence = transformer, sentence
         self._engines: dict[tuple[bool, int], Engine] = {}
-        self._lock = threading.Lock()
+        self._lock = Lock()
         graph = _fbg.Graph()
         graph.output(transformer.build(graph))
         config = transformer.config

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import threading
 import weakref
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg.conv.packed_conv import PackedConv
+from fbg.locks import Lock
 
 __all__ = ["PackedWeights"]
 
@@ -26,7 +26,7 @@ class PackedWeights:
 
     def __init__(self) -> None:
         self._known: weakref.WeakValueDictionary[bytes, PackedConv] = weakref.WeakValueDictionary()
-        self._lock = threading.Lock()
+        self._lock = Lock()
 
     def get(self, w: Array, options: dict[str, Any]) -> PackedConv:
         """Return `PackedConv(w, **options)`, packed now unless a plan has it."""

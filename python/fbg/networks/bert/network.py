@@ -8,13 +8,13 @@ tensors, and what it leaves out or adds, is in names.py.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from fbg import _fbg
 from fbg.compression.linear import Linear
+from fbg.locks import cached_property
 from fbg.networks import transformer
 from fbg.networks.bert.config import DISTANCE_BUCKETS, BertConfig
 from fbg.networks.config import EncoderConfig

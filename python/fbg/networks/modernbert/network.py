@@ -8,13 +8,13 @@ not what it writes; the feed-forward part has a gate. `build_layer` is the netwo
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from fbg import _fbg
 from fbg.compression.linear import Linear
+from fbg.locks import cached_property
 from fbg.networks import transformer
 from fbg.networks.config import EncoderConfig
 from fbg.networks.family import Family

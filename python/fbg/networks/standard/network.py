@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +19,7 @@ from fbg.checkpoints.checkpoint import Part
 from fbg.checkpoints.kernel_tensor import Kernel
 from fbg.compression.linear import Linear
 from fbg.compression.smoothing import SmoothingGroup
+from fbg.locks import cached_property
 from fbg.networks import transformer
 from fbg.networks.config import EncoderConfig
 from fbg.networks.graph import Norm, RmsNorm, add_activated, add_linear, add_norm

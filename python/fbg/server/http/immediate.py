@@ -11,11 +11,11 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
 from http import HTTPStatus
 
 from prometheus_client import Counter
 
+from fbg.locks import cached_property
 from fbg.server.endpoint import Route
 from fbg.server.errors import Fault, RequestError, error_body
 from fbg.server.replies import REQUEST_ID, Headers, encode_json, new_request_id

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 from pathlib import Path
 
 from fbg import _fbg
 from fbg.errors import ModelError
+from fbg.locks import Lock
 from fbg.networks.dense import build_dense
 from fbg.networks.graph import add_linear
 from fbg.networks.transformer import Transformer
@@ -29,7 +29,7 @@ class MultiVectorEngines:
     ) -> None:
         self._transformer, self._settings, self._directory = transformer, settings, directory
         self._engines: dict[int, Engine] = {}
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self.cut_texts: dict[int, CutTexts] = {}
 
     def settings(self, task: str) -> MultiVector:
