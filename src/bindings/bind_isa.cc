@@ -69,6 +69,7 @@ void bind_isa(py::module_& m) {
   m.def("set_num_threads", &set_num_threads, py::arg("n"));
   m.def("enter_call", &enter_call);
   m.def("leave_call", &leave_call);
+  m.def("rest_team", &rest_team);
   m.def("gives_way", &gives_way);
   m.def("set_gives_way", &set_gives_way, py::arg("gives_way"));
 }

@@ -39,17 +39,21 @@ void pause_cpu() noexcept {
 #endif
 }
 
-// Spins until ready() or until kSpinTime has passed.
+// Spins until ready() or until kSpinTime has passed; returns whether it was ready.
 template <class Ready>
-void spin_until(Ready ready) noexcept {
+bool spin_until(Ready ready) noexcept {
   const auto deadline = std::chrono::steady_clock::now() + kSpinTime;
   do {
     for (int i = 0; i < 32; ++i) {
-      if (ready()) return;
+      if (ready()) return true;
       pause_cpu();
     }
   } while (std::chrono::steady_clock::now() < deadline);
+  return false;
 }
+
+// Since rest_team() was called and until the next run: workers sleep at once.
+std::atomic<bool> g_resting{false};
 
 // A worker's own word: a run that needs only some of the workers leaves the others asleep.
 struct alignas(64) Ticket {
@@ -60,7 +64,10 @@ struct alignas(64) Ticket {
 
   // Waits until the number differs from `old`; returns what it became.
   std::uint32_t wait(std::uint32_t old) noexcept {
-    spin_until([&] { return number.load(std::memory_order_acquire) != old; });
+    spin_until([&] {
+      return number.load(std::memory_order_acquire) != old ||
+             g_resting.load(std::memory_order_relaxed);
+    });
     asleep.store(true, std::memory_order_relaxed);
     number.wait(old, std::memory_order_acquire);
     asleep.store(false, std::memory_order_relaxed);
@@ -264,6 +271,7 @@ void run_team(int num_threads, TeamTask task, void* context) noexcept {
     return;
   }
 
+  g_resting.store(false, std::memory_order_relaxed);
   team->task = task;
   team->context = context;
   team->num_threads = num_threads;
@@ -281,6 +289,8 @@ void run_team(int num_threads, TeamTask task, void* context) noexcept {
   }
   team->busy.store(false, std::memory_order_release);
 }
+
+void rest_team() noexcept { g_resting.store(true, std::memory_order_relaxed); }
 
 void Barrier::wait() noexcept {
   const int threads = t_run_threads;

@@ -94,6 +94,21 @@ TEST(RunTeam, IdleWorkersSleep) {
   EXPECT_LT(std::clock() - start, CLOCKS_PER_SEC / 50);
 }
 
+// Without rest_team, workers spin for 0.1 ms after each run.
+TEST(RunTeam, WorkersThatRestTakeNoTimeFromOtherLibraries) {
+  const auto cpu_seconds = [](bool rest) {
+    const std::clock_t start = std::clock();  // CPU time of all threads
+    for (int run = 0; run < 50; ++run) {
+      Visits(2).run(2);
+      if (rest) rest_team();
+      std::this_thread::sleep_for(std::chrono::microseconds(300));
+    }
+    return std::clock() - start;
+  };
+  cpu_seconds(true);
+  EXPECT_LT(cpu_seconds(true), cpu_seconds(false));
+}
+
 TEST(RunTeam, NestedRunIsSerial) {
   std::atomic<int> inner_calls{0}, inner_wide{0};
   run_team(3, [&](int, int) {

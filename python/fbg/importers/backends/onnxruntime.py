@@ -1,6 +1,10 @@
 """ONNX Runtime as a back end: one inner session for each run of ops, made when it is prepared.
 
 Its inputs and outputs are bound to the buffers of the session by address: nothing is copied.
+
+One team owns the CPUs at a time. Each inner session has threads of its own, and a network may have
+many, so none of them spins for work; those of fbg are put to rest before they begin. Parts that are
+soon done have no threads at all: they run on the calling one.
 """
 
 from __future__ import annotations
@@ -11,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from fbg import _fbg
 from fbg.importers.backends.base import Op, Part, Step, Unsupported
 from fbg.importers.backends.foreign import modelled_seconds, part_model
 
@@ -19,13 +24,23 @@ __all__ = ["OnnxRuntime"]
 Array = npt.NDArray[Any]
 
 
+SHORT = 100e-6  # modelled seconds of a part to which other threads would hardly come in time
+
+
+def _threads(part: Part) -> int:
+    """Return how many threads a part is worth."""
+    seconds = sum(modelled_seconds(op) for op in part.ops)
+    return part.num_threads if seconds > SHORT else 1
+
+
 def _session(part: Part) -> Any:
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
-    options.intra_op_num_threads = part.num_threads
+    options.intra_op_num_threads = _threads(part)
     options.inter_op_num_threads = 1
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     model = part_model(part).SerializeToString()
     return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 
@@ -67,6 +82,7 @@ class OnnxRuntime:
 class _PreparedSession:
     def __init__(self, part: Part) -> None:
         self._part = part
+        self._has_threads = _threads(part) > 1
         try:
             self._session = _session(part)
         except Exception as error:
@@ -74,6 +90,8 @@ class _PreparedSession:
             raise Unsupported(part.ops[0].node.name, reason) from error
 
     def run(self, inputs: Sequence[Array], outputs: Sequence[Array | None]) -> list[Array]:
+        if self._has_threads:
+            _fbg.rest_team()
         given = [np.ascontiguousarray(array) for array in inputs]
         if any(not _bindable(array) for array in (*given, *outputs)):
             feeds = dict(zip(self._part.inputs, given, strict=True))
