@@ -44,9 +44,9 @@ inline LineLayout lay_out_lines(const ConvGeometry& g, const ConvShape& shape) {
   return l;
 }
 
-// The convolutions whose sums are those of such positions: the output has one plane, which reads the
-// plane of the image, and that alone. Along the other axes, any kernel, stride, dilation and padding
-// has its lines and its positions.
+// The convolutions whose sums are those of such positions: the output has one plane, which reads
+// the plane of the image, and that alone. Along the other axes, any kernel, stride, dilation and
+// padding has its lines and its positions.
 inline bool covers_lines(const ConvGeometry& g, const ConvShape& shape) {
   return !g.transposed && g.kernel[0] == 1 && g.pad_before[0] == 0 && shape.input[0] == 1 &&
          shape.output[0] == 1 && volume(shape.output) > 0;

@@ -39,17 +39,16 @@ void pause_cpu() noexcept {
 #endif
 }
 
-// Spins until ready() or until kSpinTime has passed; returns whether it was ready.
+// Spins until ready() or until kSpinTime has passed.
 template <class Ready>
-bool spin_until(Ready ready) noexcept {
+void spin_until(Ready ready) noexcept {
   const auto deadline = std::chrono::steady_clock::now() + kSpinTime;
   do {
     for (int i = 0; i < 32; ++i) {
-      if (ready()) return true;
+      if (ready()) return;
       pause_cpu();
     }
   } while (std::chrono::steady_clock::now() < deadline);
-  return false;
 }
 
 // Since rest_team() was called and until the next run: workers sleep at once.

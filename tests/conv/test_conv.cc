@@ -29,7 +29,8 @@ struct Case {
 
 // A geometry at random; groups are 1, all channels, or something between. One in four is
 // transposed. Each field of an axis is drawn by itself, and often such that the axis is the least
-// that there is: a kernel of one tap, or an output of one pixel, whatever padding and stride are. `deep`: also so many channels that a matrix unit multiplies whole blocks of them.
+// that there is: a kernel of one tap, or an output of one pixel, whatever padding and stride are.
+// `deep`: also so many channels that a matrix unit multiplies whole blocks of them.
 Case random_case(std::mt19937& random, bool deep = false) {
   const auto pick = [&](std::int64_t lo, std::int64_t hi) {
     return lo + static_cast<std::int64_t>(random() % static_cast<unsigned>(hi - lo + 1));

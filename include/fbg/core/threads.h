@@ -64,9 +64,9 @@ void run_team(int num_threads, Function&& function) noexcept {
   run_team(num_threads, task, const_cast<void*>(static_cast<const void*>(&function)));
 }
 
-// Lets the workers sleep at once, which otherwise spin for a moment in case that another run follows.
-// That is for a caller who is about to start threads of another library: two teams that wait for
-// work on the same CPUs keep each other from it. The next run wakes them.
+// Lets the workers sleep at once, which otherwise spin for a moment in case that another run
+// follows. That is for a caller who is about to start threads of another library: two teams that
+// wait for work on the same CPUs keep each other from it. The next run wakes them.
 void rest_team() noexcept;
 
 // Makes the threads of one run_team wait for each other: what was written before wait() is seen by

@@ -95,8 +95,8 @@ class Gemm {
     return static_cast<std::size_t>(num_threads) * thread_workspace_;
   }
 
-  // Whether runs may have this matrix: that of the constructor, or one of the same shape that stores
-  // the same kinds of parameters.
+  // Whether runs may have this matrix: that of the constructor, or one of the same shape that
+  // stores the same kinds of parameters.
   bool serves(const PackedB<Acc>& b) const noexcept {
     return b.rows() == k_ && b.cols() == n_ && (b.scale() != nullptr) == has_scale_ &&
            (b.header().has_zero_point != 0) == has_zero_point_;
@@ -209,7 +209,7 @@ class Gemm {
   std::size_t thread_workspace_;
   std::int64_t gated_bytes_ = 0;
   bool cuts_, row_offsets_, group_sums_, streams_;
-  bool pairs_;  // whether operands of several row tiles are in pairs
+  bool pairs_;                       // whether operands of several row tiles are in pairs
   bool has_scale_, has_zero_point_;  // of B
 };
 

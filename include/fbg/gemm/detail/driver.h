@@ -57,9 +57,8 @@ Gemm<A, Acc, P>::Gemm(const PackedB<Acc>& b, const P& pipeline, std::int64_t max
       a_group_bytes_(geometry_.format.a_group()),
       has_scale_(b.scale() != nullptr),
       has_zero_point_(b.header().has_zero_point != 0) {
-  const KernelKey whole =
-      make_kernel_key(geometry_, Acc::kind, kernel_stages(pipeline), A::kHasScale,
-                      has_scale_, has_zero_point_);
+  const KernelKey whole = make_kernel_key(geometry_, Acc::kind, kernel_stages(pipeline),
+                                          A::kHasScale, has_scale_, has_zero_point_);
   if (is_integer(Acc::kind)) {
     const std::int64_t limit = kernel_stages(pipeline).empty() ? kMaxDepthRaw : kMaxDepthCorrected;
     if (k_ > limit)
