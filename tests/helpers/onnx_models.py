@@ -39,3 +39,17 @@ def make_net(nodes, inputs, outputs, constants=None, **options):
     opset = options.pop("opset", 21)
     model = make_model(nodes, inputs, outputs, constants, opset)
     return Net(read_model(model, "test.onnx", None), **options)
+
+
+def plain_onnxruntime(model, feed):
+    """Results of onnxruntime, which computes node by node: its optimizations are off."""
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.intra_op_num_threads = 1
+    options.log_severity_level = 4
+    session = onnxruntime.InferenceSession(
+        model.SerializeToString(), options, providers=["CPUExecutionProvider"]
+    )
+    return session.run(None, feed)

@@ -177,7 +177,7 @@ def _factors(weights: Array, largest: Array, bound: float) -> Array:
     shares = by_input / np.where(by_output > 0, by_output, 1)
     used = shares.max(axis=1).reshape(-1)  # by channel between the two
     alive = (largest > 0) & (used > 0)
-    if not alive.any():
+    if not alive.any() or not np.isfinite(largest).all():
         return np.ones(len(largest))
     ranges, used = np.where(alive, largest, 1), np.where(alive, used, 1)
     wanted = ranges if weights.shape[2] == 1 else np.sqrt(ranges / used)

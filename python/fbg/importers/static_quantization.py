@@ -5,6 +5,8 @@ QuantizeLinear and DequantizeLinear around what is multiplied, added, pooled or 
     biases        of convolutions: corrected by what rounding the weights adds on average
     activations   uint8, one scale and zero point for a tensor, chosen by an observer
 
+Tensors whose range fills of padding or masks would take stay in float32 (fills.py).
+
 What computes the network then finds the integers (ops/quantized.py); tensors that stay inside the
 epilogue of a convolution, or inside a chain of elementwise functions, are not rounded in between.
 """
@@ -12,7 +14,7 @@ epilogue of a convolution, or inside a chain of elementwise functions, are not r
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +22,8 @@ import numpy.typing as npt
 from onnx import helper
 
 from fbg.importers.description import Network, Node, TensorType
-from fbg.importers.onnx.inference import infer
+from fbg.importers.fills import Magnitudes, padded_for_maxima
+from fbg.importers.onnx.inference import Inferred, infer
 from fbg.importers.passes import readers_of
 from fbg.quantization import HistogramObserver, Observer
 
@@ -66,29 +69,27 @@ def calibrate_network(
     """Return the ranges of the tensors of a network.
 
     feeds: what a run takes, at least one. run: computes a network on a feed. observer: makes what
-    chooses the range of a tensor. Raises ValueError where there is no feed, or a value is not
-    finite.
+    chooses the range of a tensor. Raises ValueError where there is no feed, or a value is NaN.
     """
-    chosen: list[str] | None = None
-    observers: dict[str, Observer] = {}
-    means: dict[str, list[Array]] = {}  # over all pixels, of each channel; one for each feed
+    seen: dict[str, _Seen] | None = None
     convolved = {node.inputs[0] for node in network.nodes if node.op == "Conv"}
     for feed in feeds:
-        if chosen is None:
-            chosen = _tensors(network, feed)
-            observers = {name: observer() for name in chosen}
-            kinds = {name: TensorType(np.dtype(np.float32), None) for name in chosen}
+        if seen is None:
+            inferred = _inferred(network, feed)
+            data = padded_for_maxima(inferred.nodes, inferred.constants)
+            chosen = _tensors(network, inferred)
+            seen = {name: _Seen(data.get(name, name), observer()) for name in chosen}
+            kind = TensorType(np.dtype(np.float32), None)
+            kinds = {tensor.data: kind for tensor in seen.values()}
             watched = replace(network, outputs={**kinds, **network.outputs})
-        for name, value in {**run(watched, feed), **feed}.items():
-            if name in observers:
-                _observe(observers[name], name, value)
-                if name in convolved:
-                    pixels = (0, *range(2, value.ndim))
-                    means.setdefault(name, []).append(value.mean(axis=pixels, dtype=np.float64))
-    if chosen is None:
+        values = {**run(watched, feed), **feed}
+        for name, tensor in seen.items():
+            tensor.update(values[tensor.data], name in convolved)
+    if seen is None:
         raise ValueError("calibrate: must hold at least one feed")
-    parameters = {name: observers[name].qparams() for name in chosen}
-    averages = {name: np.mean(values, axis=0) for name, values in means.items()}
+    usable = {name: tensor for name, tensor in seen.items() if not tensor.magnitudes.have_fills}
+    parameters = {name: tensor.observer.qparams() for name, tensor in usable.items()}
+    averages = {name: np.mean(t.means, axis=0) for name, t in usable.items() if t.means}
     return Calibration(_shared(network, parameters), averages)
 
 
@@ -139,17 +140,39 @@ def _shared(network: Network, parameters: dict[str, Parameters]) -> dict[str, Pa
     return parameters
 
 
-def _observe(observer: Observer, name: str, value: Array) -> None:
-    try:
-        observer.update(value)
-    except ValueError as error:
-        raise ValueError(f"calibrate: tensor '{name}': {error}") from error
+@dataclass
+class _Seen:
+    """What feeds have shown of a tensor. data: the tensor that has its data, and no fills.
+
+    means: over all pixels, of each channel; one for each feed.
+    """
+
+    data: str
+    observer: Observer
+    magnitudes: Magnitudes = field(default_factory=Magnitudes)
+    means: list[Array] = field(default_factory=list)
+
+    def update(self, values: Array, convolved: bool) -> None:
+        """Take in what a feed has made of the tensor; without a range if it has none."""
+        self.magnitudes.add(values)
+        if np.isinf(values).any() and not np.isnan(values).any():
+            return
+        try:
+            self.observer.update(values)
+        except ValueError as error:
+            raise ValueError(f"calibrate: tensor '{self.data}': {error}") from error
+        if convolved:
+            pixels = (0, *range(2, values.ndim))
+            self.means.append(values.mean(axis=pixels, dtype=np.float64))
 
 
-def _tensors(network: Network, feed: Mapping[str, Array]) -> list[str]:
-    """Return the tensors to quantize."""
+def _inferred(network: Network, feed: Mapping[str, Array]) -> Inferred:
     types = {name: TensorType(array.dtype, array.shape) for name, array in feed.items()}
-    inferred = infer(network, types, {})
+    return infer(network, types, {})
+
+
+def _tensors(network: Network, inferred: Inferred) -> list[str]:
+    """Return the tensors to quantize."""
     readers = readers_of(network)
     consumers: dict[str, list[Node]] = {}
     for node in inferred.nodes:

@@ -1,9 +1,14 @@
-"""fbg itself as a back end: consecutive ops become one native plan, with a single entry."""
+"""fbg itself as a back end: consecutive ops become one native plan, with a single entry.
+
+An op that cannot be built is refused, and another back end computes it. `_refusing` decides which
+exceptions mean that; what is deferred until an output needs it is refused with the output.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -30,6 +35,19 @@ from fbg.importers.ops.registry import OPS
 __all__ = ["Native"]
 
 Array = npt.NDArray[Any]
+
+# What the functions that build ops raise for shapes and constants that they do not understand. All
+# other exceptions, such as AssertionError and AttributeError, are mistakes in these functions.
+_REFUSALS = (Unsupported, ArithmeticError, LookupError, TypeError, ValueError)
+
+
+@contextmanager
+def _refusing(op: str) -> Iterator[None]:
+    """Raise Unsupported for the op if building it fails."""
+    try:
+        yield
+    except _REFUSALS as error:
+        raise Unsupported(op, str(error) or type(error).__name__) from error
 
 
 class Native:
@@ -81,16 +99,16 @@ class _PreparedPlan:
             builder.add_input(name, types[name].fixed or (), types[name].dtype)
         for op in part.ops:
             builder.node = op.node.name
-            try:
+            with _refusing(op.node.name):
                 OPS[op.node.domain, op.node.op].build(builder, op)
-            except (TypeError, ValueError, KeyError, IndexError) as error:
-                raise Unsupported(op.node.name, str(error)) from error
         self._threads = part.num_threads
         self._inputs = part.inputs
+        writers = {name: op.node.name for op in part.ops for name in op.node.outputs}
         outputs: list[int] = []
         for name in part.outputs:
             builder.node = f"output {name}"
-            outputs.append(self._output(name, outputs))
+            with _refusing(writers[name]):
+                outputs.append(self._output(name, outputs))
         self._plan = _fbg.Plan(builder.graph, 1, 1, 1, part.num_threads, features=part.features)
 
     def _output(self, name: str, taken: list[int]) -> int:

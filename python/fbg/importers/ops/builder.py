@@ -279,9 +279,17 @@ class Builder:
             native.append((len(buffers), to, start, items))
             buffers.append(self.buffer(value))
         size = self._count(shape)
-        pattern = b"" if fill is None else np.array(fill).astype(dtype).tobytes()
+        pattern = b"" if fill is None else self._pattern(fill, dtype)
         buffer = _fbg.tensor_arrange(self.graph, buffers, size, dtype.itemsize, native, pattern)
         return Value(shape, dtype, order, buffer=self.append(buffer))
+
+    def _pattern(self, number: float, dtype: np.dtype[Any]) -> bytes:
+        """Return the bytes of an element; integers must be able to hold the number."""
+        with np.errstate(all="ignore"):
+            element = np.array(number).astype(dtype)
+        if dtype.kind in "iub" and element != number:
+            raise Unsupported(self.node, f"{number} in a tensor of {dtype}")
+        return element.tobytes()
 
     # Elementwise programs ----------------------------------------------------------------------
 

@@ -68,11 +68,13 @@ def fold_into_conv(value: Value, function: str, constant: Array) -> Value | None
     elif function == "subtract":
         conv.bias = bias - per_channel
     elif function in ("multiply", "divide"):
-        factors = per_channel if function == "multiply" else 1 / per_channel
-        if not _scale_weights(conv, factors.astype(np.float32)):
+        with np.errstate(all="ignore"):
+            factors = per_channel if function == "multiply" else 1 / per_channel
+            scaled = (bias * factors).astype(np.float32)
+        if not np.isfinite(scaled).all() or not _scale_weights(conv, factors.astype(np.float32)):
             return None
         if conv.bias is not None:
-            conv.bias = (bias * factors).astype(np.float32)
+            conv.bias = scaled
     else:
         return None
     return _continued(value)
@@ -80,20 +82,32 @@ def fold_into_conv(value: Value, function: str, constant: Array) -> Value | None
 
 def _scale_weights(conv: OpenConv, factors: Array) -> bool:
     """Multiply the weights of each output channel, or their scales; False if that cannot be."""
-    if conv.is_integer:
-        if conv.w_scale is None or not (factors > 0).all():
-            return False
-        conv.w_scale = np.broadcast_to(conv.w_scale, factors.shape) * factors
-        return bool(np.isfinite(conv.w_scale).all() and (conv.w_scale > 0).all())
-    if conv.options.get("transposed"):
-        groups = int(conv.options.get("groups", 1))
-        by_group = factors.reshape(groups, -1)
-        w = conv.w.reshape(groups, -1, *conv.w.shape[1:])
-        shape = (groups, 1, by_group.shape[1], *[1] * (conv.w.ndim - 2))
-        conv.w = (w * by_group.reshape(shape)).reshape(conv.w.shape)
-    else:
-        conv.w = conv.w * factors.reshape(-1, *[1] * (conv.w.ndim - 1))
+    with np.errstate(all="ignore"):
+        if conv.is_integer:
+            if conv.w_scale is None:
+                return False
+            scale = np.broadcast_to(conv.w_scale, factors.shape) * factors
+            if not (np.isfinite(scale).all() and (scale > 0).all()):
+                return False
+            conv.w_scale = scale
+            return True
+        w = _scaled(conv, factors)
+    if not np.isfinite(w).all():
+        return False
+    conv.w = w
     return True
+
+
+def _scaled(conv: OpenConv, factors: Array) -> Array:
+    """Return the float32 weights times the factor of each output channel."""
+    if not conv.options.get("transposed"):
+        plain: Array = conv.w * factors.reshape(-1, *[1] * (conv.w.ndim - 1))
+        return plain
+    groups = int(conv.options.get("groups", 1))
+    by_group = factors.reshape(groups, -1)
+    w = conv.w.reshape(groups, -1, *conv.w.shape[1:])
+    shape = (groups, 1, by_group.shape[1], *[1] * (conv.w.ndim - 2))
+    return (w * by_group.reshape(shape)).reshape(conv.w.shape)
 
 
 def join_residual(builder: Builder, value: Value, other: Value) -> Value | None:

@@ -105,8 +105,8 @@ def moved(
     """
     if x.quantized is not None and x.buffer is None:
         q = x.quantized
-        point = None if fill is None else round(fill / q.scale) + q.zero_point
-        if point is None or q.scale * (point - q.zero_point) == fill:
+        point = None if fill is None else q.integer_of(fill)
+        if fill is None or point is not None:
             integers = moved(builder, q.integers, shape, axes, point)
             return Value(
                 shape,

@@ -149,7 +149,7 @@ def requantize_pool(
     if not isinstance(pool, MeanPool) or value.buffer is not None or value.uses > 1:
         return None
     q = pool.x.quantized
-    if q is None or q.integers.dtype != dtype:
+    if q is None or q.integers.dtype != dtype or not scale > 0:
         return None
     pool.nodes.append(builder.node)
     return pool.rounded(builder, value, scale, zero_point)

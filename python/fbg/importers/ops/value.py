@@ -69,6 +69,22 @@ class Quantized:
     scale: float
     zero_point: int
 
+    def integer_of(self, number: float) -> int | None:
+        """Return the integer that stands for a number, bit for bit, or None where there is none.
+
+        None stands for what lies outside of the range or between two steps, nor for NaN. Whatever
+        puts a number among these integers asks here, and works in float32 where there is none.
+        """
+        limits = np.iinfo(self.integers.dtype)
+        scale = np.float32(self.scale)
+        with np.errstate(all="ignore"):
+            wanted = np.float32(number)
+            q = np.rint(np.float64(wanted) / scale) + self.zero_point
+            real = np.float32(q - self.zero_point) * scale
+        if not limits.min <= q <= limits.max or real.tobytes() != wanted.tobytes():
+            return None
+        return int(q)
+
 
 @dataclass
 class OpenConv:

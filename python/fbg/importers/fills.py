@@ -1,0 +1,99 @@
+"""Values that are not data: what padding fills borders with, and what masks add or put in place.
+
+They lie so far beyond the data that a range which holds them has no steps left for the data. Where
+nothing but the maximum of windows is read, a negative fill is the same as whatever the least data
+becomes, so that the range is that of the data alone; any other tensor with such values stays in
+float32.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fbg.importers.description import Node
+
+__all__ = ["Magnitudes", "padded_for_maxima"]
+
+Array = npt.NDArray[Any]
+
+LOWEST, HIGHEST = -148, 128  # exponents of float32: |x| < 2^e
+# Fills stand out: their magnitudes are within so many octaves of each other, as many are empty
+# below them, and the data below that are such a share of all values but zeros.
+WIDTH, GAP, SHARE = 3, 4, 0.01
+
+
+class Magnitudes:
+    """How often a tensor has values of each magnitude."""
+
+    def __init__(self) -> None:
+        self._counts = np.zeros(HIGHEST - LOWEST + 1, np.int64)
+        self._infinite = False
+
+    def add(self, values: Array) -> None:
+        """Take in values of a tensor."""
+        finite = np.isfinite(values)
+        self._infinite |= bool(np.isinf(values).any())
+        exponents = np.frexp(values[finite & (values != 0)])[1] - LOWEST
+        self._counts += np.bincount(exponents, minlength=len(self._counts))
+
+    @property
+    def have_fills(self) -> bool:
+        """Whether some values are infinite, or stand out against data."""
+        occupied = np.flatnonzero(self._counts)
+        below = occupied[np.diff(occupied, append=occupied[-1:]) > GAP]
+        if self._infinite or not len(below):
+            return self._infinite
+        highest = int(below[-1])  # magnitude of the data
+        narrow = occupied[-1] - occupied[occupied > highest][0] < WIDTH
+        data = self._counts[: highest + 1].sum()
+        return bool(narrow and data >= SHARE * self._counts.sum())
+
+
+def padded_for_maxima(nodes: Iterable[Node], constants: Mapping[str, Array]) -> dict[str, str]:
+    """Return tensors that are padded for MaxPool alone, by what is padded.
+
+    The fill is negative, and all windows reach the data, whatever the size of the tensor.
+    """
+    nodes = list(nodes)
+    readers: dict[str, list[Node]] = {}
+    for node in nodes:
+        for name in node.reads:
+            readers.setdefault(name, []).append(node)
+    found = {}
+    for node in nodes:
+        pads = _negative_pads(node, constants)
+        using = readers.get(node.outputs[0], [])
+        if pads is not None and using and all(_reaches(pool, *pads) for pool in using):
+            found[node.outputs[0]] = node.inputs[0]
+    return found
+
+
+def _negative_pads(node: Node, constants: Mapping[str, Array]) -> tuple[Array, Array] | None:
+    """Return the pads of each spatial axis, if nothing else is padded, and by less than zero."""
+    if (node.op, node.domain) != ("Pad", "") or len(node.inputs) > 3:
+        return None
+    if node.attributes.get("mode", "constant") != "constant":
+        return None
+    names = [*node.inputs, "", ""]
+    pads = constants.get(names[1], node.attributes.get("pads"))
+    fill = constants.get(names[2], node.attributes.get("value", 0.0))
+    if pads is None or np.size(fill) != 1 or not np.reshape(fill, ()) < 0:
+        return None
+    before, after = np.reshape(pads, (2, -1))
+    return None if before[:2].any() or after[:2].any() else (before[2:], after[2:])
+
+
+def _reaches(pool: Node, before: Array, after: Array) -> bool:
+    """Whether each window of a MaxPool has data among what is padded by so much."""
+    get = pool.attributes.get
+    if (pool.op, pool.domain) != ("MaxPool", "") or get("ceil_mode", 0):
+        return False
+    if get("auto_pad", "NOTSET") not in ("NOTSET", "VALID") or set(get("dilations", [1])) != {1}:
+        return False
+    kernel = np.array(get("kernel_shape"))
+    implicit = np.reshape(get("pads", [0] * (2 * len(kernel))), (2, -1))
+    return bool((before + implicit[0] < kernel).all() and (after + implicit[1] < kernel).all())
