@@ -2,9 +2,12 @@
 
 import asyncio
 import gc
+import os
+import signal
 import weakref
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -15,6 +18,7 @@ from fbg.errors import ClosedError
 from fbg.model.async_model import Record
 from fbg.runtime.work import Work
 from fbg.runtime.work_queue import WorkQueue
+from fbg.tasks import inputs
 from helpers import tiny_bert
 from helpers.tiny_tasks import CONTEXTS, DOCUMENTS, PAIRS, QUERY, QUESTIONS, TEXTS, write_model
 
@@ -247,6 +251,97 @@ def test_what_was_submitted_before_leaving_ends(model: fbg.Model, leave: str) ->
         return await task
 
     np.testing.assert_array_equal(asyncio.run(run()), model.encode(TEXTS[0]))
+
+
+LONG = ["a quick brown fox jumps over the lazy dog"] * 80  # too many to tokenize in the loop
+
+
+@pytest.mark.parametrize("created", [0, 0.02])  # seconds ago
+def test_requests_that_have_begun_end_before_the_context(
+    model: fbg.Model, created: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inputs, "BLOCK_TEXTS", 30)  # several parts, each tokenized by itself
+
+    async def run() -> list[Any]:
+        async with fbg.AsyncModel(model) as m:
+            calls = [m.encode(LONG), m.token_embeddings(LONG), m.encode(TEXTS[0]), m.encode(LONG)]
+            tasks = [asyncio.create_task(call) for call in calls]
+            await asyncio.sleep(created)
+            tasks[-1].cancel()
+        assert all(task.done() for task in tasks)
+        with pytest.raises(ClosedError, match="the AsyncModel is closed"):
+            await m.encode("too late")
+        with pytest.raises(ClosedError):
+            await m.in_thread(len, "too late")
+        return [task.result() for task in tasks[:-1]]
+
+    many, states, one = asyncio.run(run())
+    np.testing.assert_array_equal(many, model.encode(LONG))
+    np.testing.assert_array_equal(one, model.encode(TEXTS[0]))
+    assert len(states) == len(LONG)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_whatever_closes_a_model_requests_end_or_learn_that_it_is_closed(
+    model: fbg.Model, seed: int
+) -> None:
+    rng = Random(seed)
+    queue = WorkQueue(2) if rng.random() < 0.5 else None
+
+    async def close(m: fbg.AsyncModel) -> None:
+        await asyncio.sleep(0.01 * rng.random())
+        kind = rng.choice(("here", "thread", "context", "queue"))
+        if kind == "here":
+            m.close()
+        elif kind == "thread":
+            await asyncio.to_thread(m.close)
+        elif kind == "queue" and queue is not None:
+            await asyncio.to_thread(queue.close)
+        else:
+            leaving = asyncio.create_task(m.__aexit__(None, None, None))
+            await asyncio.sleep(0.004 * rng.random())
+            if rng.random() < 0.5:
+                leaving.cancel()
+            await asyncio.gather(leaving, return_exceptions=True)
+
+    async def check() -> None:
+        m = fbg.AsyncModel(model, queue)
+        tasks = []
+        for _ in range(12):
+            given = LONG if rng.random() < 0.5 else TEXTS[0]
+            tasks.append(asyncio.create_task(m.encode(given)))
+        closing = asyncio.create_task(close(m))
+        while not closing.done():
+            await asyncio.sleep(0.002 * rng.random())
+            rng.choice(tasks).cancel()
+            tasks.append(asyncio.create_task(m.encode(LONG)))
+        await closing
+        for found in await asyncio.gather(*tasks, return_exceptions=True):
+            assert isinstance(found, np.ndarray | ClosedError | asyncio.CancelledError), found
+        m.close()
+        if queue is not None:
+            queue.close()
+
+    run(check())
+
+
+def test_a_forked_child_is_told_that_it_has_no_threads(model: fbg.Model) -> None:
+    async def encode(m: fbg.AsyncModel) -> None:
+        with pytest.raises(ClosedError):
+            await m.encode(LONG)
+
+    m = fbg.AsyncModel(model)
+    run(m.encode(LONG))
+    child = os.fork()
+    if child == 0:
+        try:
+            signal.alarm(30)
+            run(encode(m))
+            os._exit(0)
+        finally:
+            os._exit(1)
+    assert os.waitpid(child, 0)[1] == 0
+    m.close()
 
 
 def test_event_loops_are_forgotten(model: fbg.Model) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 import fbg
 from fbg.model import directory as hub
+from fbg.text.chat_template import render_chat_template
 from fbg.text.multi_vector import ARTIFACT
 from fbg.text.pair_template import CHAT_TEMPLATE
 from fbg.text.token_heads import TOKEN_HEADS
@@ -108,6 +109,10 @@ def test_a_wrong_token_is_named(tmp_path: Path, values: dict[str, Any], message:
 
 RANGE = "{% for a in range(99999) %}"
 TWICE = "{% for a in 'ab' %}"
+NESTED = (
+    "{% set a = namespace(x='aaaaaaaaaa') %}"
+    + "{% set a = namespace(x=[a, a, a, a, a, a, a, a]) %}" * 9
+)
 # They take all the time or memory there is, or fail in ways of their own.
 BOMBS = [
     "{{ 10 ** 100000000 }}",
@@ -140,6 +145,30 @@ BOMBS = [
     "{% set a = range(99999) | list %}" + "{{ a[1:] | length }}" * 1000,
     "{{ " + "(" * 3000 + "1" + ")" * 3000 + " }}",
     "{% for a in b %}" * 30 + "{% endfor %}" * 30,
+    # Text is made of a value, or it is compared or looked up, before anybody knows its size.
+    NESTED + "{{ [a] ~ '' }}",
+    NESTED + "{{ {}[a].x }}",
+    "{% set a = (1,) %}"
+    + "{% set a = (a, a) %}" * 13
+    + RANGE.replace(" a ", " n ")
+    + "{{ {}[a] }}{% endfor %}",
+    "{% macro "
+    + "f" * 30000
+    + "() %}{% endmacro %}{% set a = ["
+    + "f" * 30000
+    + "] %}"
+    + "{% set a = [a, a, a, a] %}" * 7
+    + "{{ a }}",
+    "{% set a = ('x' * 50000) | safe %}"
+    + RANGE.replace(" a ", " n ")
+    + "{{ a.upper }}{% endfor %}",
+    "{% set a = range(60000) | list %}{{ a | select('in', a) | list }}",
+    "{{ range(90000) | map(attribute='a" + ".a" * 30000 + "', default='x') | list }}",
+    "{{ range(90000) | sort(attribute='a" + ",a" * 30000 + "') }}",
+    "{% set a = 'a' * 99999 %}{{ a.rfind('ab' + a[50000:]) }}",
+    "{% set a = '\u0101' * 40000 %}{% set b = '\u0102' * 40000 ~ '\u0101' %}{{ a.strip(b) }}",
+    "{% set a = '\u0101' * 40000 %}{% set b = '\u0102' * 40000 ~ '\u0101' %}{{ a | trim(b) }}",
+    "{{ a" + " ~ a" * 16000 + " }}",
     "{{ 1 / 0 }}",
     "{{ 2.0 ** 64 ** 2 }}",
     "{{ 1e300 ** 64 }}",
@@ -168,6 +197,15 @@ def test_a_template_that_cannot_be_used_is_named(
     path.write_text(template)
     with pytest.raises(fbg.ModelError, match=rf"chat_template\.jinja: {message}"):
         fbg.load(tmp_path)
+
+
+def test_deep_settings_do_not_become_endless_json() -> None:
+    deep: Any = list(range(50_000))
+    for _ in range(400):
+        deep = [deep]
+    with pytest.raises(ValueError, match="more steps or characters"):
+        render_chat_template("{{ deep | tojson(indent=8) }}", (), {"deep": deep})
+    assert render_chat_template("{{ [{'a': 1}] | tojson }}", (), {}) == '[{"a": 1}]'
 
 
 def texts_of(path: Path, template: str, **message: str) -> Any:

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import time
 import weakref
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import chain
 from types import TracebackType
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from fbg.errors import ClosedError
 from fbg.model.model import Model
 from fbg.runtime.lanes import Ticket
+from fbg.runtime.loop_requests import LoopRequests
 from fbg.runtime.work import Steps, Work
 from fbg.runtime.work_queue import WorkQueue
 from fbg.tasks.answer import answer_steps
@@ -33,9 +37,7 @@ from fbg.tasks.zero_shot import zero_shot_steps
 
 __all__ = ["AsyncModel", "Record"]
 
-# How many requests of a batch go on in one turn of the event loop. Each takes about 0.1 ms of the
-# loop until it is answered, and a batch may hold a hundred; other work would have to wait for all.
-MOST_RESUMED = 16
+CLOSED = "the AsyncModel is closed"
 
 Floats = npt.NDArray[np.float32]
 Indices = npt.NDArray[np.int32]
@@ -101,90 +103,6 @@ def _advance(steps: Steps[Result], outputs: list[Floats] | None) -> Work | _Retu
         return _Returned(end.value)
 
 
-@dataclass(eq=False)
-class _Submission:
-    """Work of a request. previous: of the same request. ticket: once the queue has the work."""
-
-    work: Work
-    future: asyncio.Future[Ticket]
-    previous: Ticket | None
-    ticket: Ticket | None = None
-
-
-class _Waiting:
-    """The requests of one event loop that wait for the queue: the owner of their tickets.
-
-    What requests submit in one turn of the loop goes to the queue at the end of the turn. If each
-    went there by itself, a thread that is free would take the first one alone, and reading the
-    weights for one short text takes as much time as for several.
-    """
-
-    def __init__(
-        self,
-        loop: asyncio.AbstractEventLoop,
-        queue: WorkQueue,
-        on_batch: Callable[[int, int], None],
-    ) -> None:
-        self._loop = weakref.ref(loop)  # which is the key under which AsyncModel keeps this
-        self._queue = queue
-        self._on_batch = on_batch
-        self._submissions: list[_Submission] = []
-
-    async def compute(self, work: Work, previous: Ticket | None) -> Ticket:
-        """Have work computed; raises what the queue raises. A task that is cancelled leaves it.
-
-        previous: of the same request.
-        """
-        loop = asyncio.get_running_loop()
-        submission = _Submission(work, loop.create_future(), previous)
-        if not self._submissions:
-            loop.call_soon(self.submit)
-        self._submissions.append(submission)
-        try:
-            return await submission.future
-        except asyncio.CancelledError:
-            if submission.ticket is not None:
-                self._queue.cancel(submission.ticket)
-            raise
-
-    def submit(self) -> None:
-        """Give the queue what requests have submitted so far."""
-        submissions, self._submissions = self._submissions, []
-        for each in submissions:
-            if each.future.done():  # cancelled
-                continue
-            try:
-                each.ticket = self._queue.submit(
-                    each.work, self, each.future, previous=each.previous
-                )
-            except Exception as error:
-                each.future.set_exception(error)
-
-    def finished(self, tickets: Sequence[Ticket]) -> None:
-        # A loop that was closed has nobody left who waits.
-        loop = self._loop()
-        if loop is not None:
-            with contextlib.suppress(RuntimeError):
-                loop.call_soon_threadsafe(_resolve, loop, tickets)
-
-    def batch(self, tokens: int, sequences: int) -> None:
-        self._on_batch(tokens, sequences)
-
-
-def _resolve(loop: asyncio.AbstractEventLoop, tickets: Sequence[Ticket]) -> None:
-    """Let the requests of a batch go on, a few in each turn of the loop."""
-    if len(tickets) > MOST_RESUMED:
-        loop.call_soon(_resolve, loop, tickets[MOST_RESUMED:])
-    for ticket in tickets[:MOST_RESUMED]:
-        future: asyncio.Future[Ticket] = ticket.tag
-        if future.done():
-            continue
-        if ticket.error is not None:
-            future.set_exception(ticket.error)
-        else:
-            future.set_result(ticket)
-
-
 class AsyncModel:
     """The tasks of a model as coroutines, for programs that embed the engine.
 
@@ -213,7 +131,8 @@ class AsyncModel:
         self._owns_queue = queue is None
         self._on_batch = on_batch
         self._pool = ThreadPoolExecutor(2, "fbg-tokenize")
-        self._loops: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Waiting]
+        self._closed, self._process = False, os.getpid()
+        self._loops: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, LoopRequests]
         self._loops = weakref.WeakKeyDictionary()
 
     async def __aenter__(self) -> AsyncModel:
@@ -225,11 +144,25 @@ class AsyncModel:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._submit_now()
-        await asyncio.get_running_loop().run_in_executor(None, self.close)
+        """Let the requests of this event loop end that have begun, then close.
+
+        Those have begun, too, whose tasks have only been created.
+        """
+        loop = asyncio.get_running_loop()
+        try:
+            await asyncio.sleep(0)
+            self._closed = True
+            if loop in self._loops:
+                await self._loops[loop].ended()
+        finally:
+            await loop.run_in_executor(None, self.close)
 
     def close(self) -> None:
-        """Let what was submitted end, then stop the threads; later calls raise ClosedError."""
+        """Let what was submitted end, then stop the threads; later calls raise ClosedError.
+
+        So do requests that have begun, when they come to a part that was not submitted.
+        """
+        self._closed = True
         self._submit_now()
         self._pool.shutdown()
         if self._owns_queue:
@@ -253,10 +186,7 @@ class AsyncModel:
         """As `Model.encode`."""
         encoder = self.model.encoder(EncodeOptions(**options))
         texts = require_texts(SENTENCES, sentences)
-        rows = [
-            await self.run(encoder.embed(block), record, _characters(block))
-            for block in text_blocks(texts)
-        ]
+        rows = await self.run(_in_blocks(encoder.embed, texts), record, _characters(texts))
         if isinstance(sentences, str):
             vector: Floats = rows[0][0]
             return vector
@@ -290,10 +220,8 @@ class AsyncModel:
         prompt_name: as in `Model.encode`; the tokens of the prompt are included.
         """
         encoder = self.model.encoder(EncodeOptions(truncation=truncation, prompt_name=prompt_name))
-        rows: list[Floats] = []
-        for block in text_blocks(sentences):
-            rows += await self.run(encoder.token_states(block), record, _characters(block))
-        return rows
+        steps = _in_blocks(encoder.token_states, sentences)
+        return list(chain(*await self.run(steps, record, _characters(sentences))))
 
     async def encode_sparse(
         self, sentences: str | Sequence[str], record: Record | None = None, **options: Any
@@ -372,8 +300,25 @@ class AsyncModel:
         )
 
     async def in_thread(self, function: Callable[[Given], Result], given: Given) -> Result:
-        """Call a function that would hold up the event loop in a thread that tokenizes."""
-        return await asyncio.get_running_loop().run_in_executor(self._pool, function, given)
+        """Call a function that would hold up the event loop in a thread that tokenizes.
+
+        Raises ClosedError if the threads have ended.
+        """
+        self._require_open()
+        return await self._in_pool(function, given)
+
+    async def _in_pool(self, function: Callable[..., Result], *given: Any) -> Result:
+        try:
+            future = self._pool.submit(function, *given)
+        except RuntimeError:
+            if not self._closed:
+                raise
+            raise ClosedError(CLOSED) from None
+        return await asyncio.wrap_future(future)
+
+    def _require_open(self) -> None:
+        if self._closed or self._process != os.getpid():  # a forked child has no threads of it
+            raise ClosedError(CLOSED)
 
     # --- Driving ------------------------------------------------------------------------------
 
@@ -384,19 +329,21 @@ class AsyncModel:
 
         characters: of its texts; None: too much to be done in the event loop, in any case.
         """
+        self._require_open()
         loop, record = asyncio.get_running_loop(), record or Record()
         waiting = self._loops.get(loop)
         if waiting is None:
-            waiting = self._loops[loop] = _Waiting(loop, self._queue, self._on_batch)
+            waiting = self._loops[loop] = LoopRequests(loop, self._queue, self._on_batch)
         outputs: list[Floats] | None = None
         ticket: Ticket | None = None
+        waiting.enter()
         try:
             while True:
                 begin = time.perf_counter()
                 if characters is not None and characters <= INLINE_CHARACTERS:
                     step = _advance(steps, outputs)
                 else:
-                    step = await loop.run_in_executor(self._pool, _advance, steps, outputs)
+                    step = await self._in_pool(_advance, steps, outputs)
                 record.tokenization += time.perf_counter() - begin
                 if isinstance(step, _Returned):
                     return step.value
@@ -405,8 +352,19 @@ class AsyncModel:
                 outputs = ticket.results
                 record.count(ticket)
         finally:
+            waiting.leave()
             if ticket is not None and ticket.expected:
                 self._queue.expect_no_more(ticket)
+
+
+def _in_blocks(
+    task: Callable[[Sequence[str]], Steps[Result]], texts: Iterable[str]
+) -> Steps[list[Result]]:
+    """Return a task that does another one for each block of texts, as one request."""
+    results = []
+    for block in text_blocks(texts):
+        results.append((yield from task(block)))
+    return results
 
 
 def _characters(texts: Any) -> int | None:

@@ -1,15 +1,16 @@
 """Chat templates (Jinja) rendered as transformers render them, within a budget.
 
 A template comes with a model, so it may be hostile: it runs in the sandbox of Jinja, with few
-filters and methods, and everything that it handles is charged to a budget of characters, items
-and calls. A template that exceeds the budget fails instead of taking all the time or memory.
+filters and methods, and everything that it handles is charged to a budget (template_budget.py)
+before it is printed, joined, compared or looked up. A template that exceeds the budget fails
+instead of taking all the time or memory.
 """
 
 from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import BuiltinMethodType
 from typing import Any
 
@@ -17,12 +18,15 @@ from jinja2 import Template, Undefined, nodes, pass_context
 from jinja2.exceptions import SecurityError, TemplateError
 from jinja2.runtime import Context, Macro
 from jinja2.sandbox import ImmutableSandboxedEnvironment
-from jinja2.utils import Namespace
+
+from fbg.text.template_budget import Budget
 
 __all__ = ["render_chat_template"]
 
 MAX_SOURCE = 1 << 16  # characters
-MAX_NUMBER = 1 << 63
+MAX_NODES = (
+    10_000  # of the syntax tree, which takes a second to compile; 16 kB of a model have 3000
+)
 BASE, PER_CHARACTER = 1 << 19, 64  # of the budget: what every rendering has, and for its texts
 BUDGET, CHARGED, COUNTED = " budget", " charged", " counted"  # no names that a template can write
 
@@ -31,7 +35,7 @@ FILTERS = frozenset(
     (
         "capitalize", "count", "d", "default", "dictsort", "first", "float", "int", "items",
         "last", "length", "list", "lower", "map", "reject", "rejectattr", "reverse", "safe",
-        "select", "selectattr", "sort", "string", "title", "trim", "unique", "upper"
+        "select", "selectattr", "sort", "string", "title", "unique", "upper"
     )
 )  # fmt: skip
 METHODS = frozenset(
@@ -43,67 +47,43 @@ METHODS = frozenset(
     )
 )  # fmt: skip
 REFUSED = (nodes.ScopedEvalContextModifier, nodes.Extends, nodes.Include, nodes.Import)
-# What these nodes hold is charged, so that values cannot grow unseen.
+# Of these the time may be the product of both lengths: of a text and of what is looked for in it.
+SEARCHES = frozenset(("lstrip", "rfind", "rsplit", "rstrip", "strip"))
+# Where these filters take the path of an attribute, if it has no name; they look up all its parts
+# for each of their values.
+PATHS = {"map": 99, "rejectattr": 1, "selectattr": 1, "sort": 3, "unique": 2}
+MOST_PARTS = 16
+# What these nodes hold is charged: whatever makes text of it or compares it.
 HOLDERS = (
     nodes.Compare,
     nodes.Concat,
     nodes.List,
     nodes.Tuple,
     nodes.Dict,
-    nodes.Test,
     nodes.Operand,
     nodes.Pair,
 )
 
 
-class _Budget:
-    def __init__(self, left: int) -> None:
-        self.left = left
-
-    def spend(self, amount: int) -> None:
-        self.left -= amount
-        if self.left < 0:
-            raise SecurityError("it takes more steps or characters than a chat template may")
-
-    def charge(self, value: object, *, printed: bool = False) -> None:
-        """Charge for all that is in a value; printed: it must be one that can be printed."""
-        values = [value]
-        while values:
-            item = values.pop()
-            self.spend(1)
-            if isinstance(item, str | bytes):
-                self.spend(len(item))
-            elif isinstance(item, int):
-                if abs(item) > MAX_NUMBER:
-                    raise SecurityError("it makes a number that is too large")
-            elif isinstance(item, Mapping):
-                self.spend(2 * len(item))
-                values += [*item.keys(), *item.values()]
-            elif isinstance(item, range):
-                self.spend(len(item))
-            elif isinstance(item, list | tuple | set | KeysView | ValuesView | ItemsView):
-                self.spend(len(item))
-                values += item
-            elif printed and isinstance(item, Namespace):
-                raise SecurityError("it prints a namespace")
-
-
 class _Environment(ImmutableSandboxedEnvironment):
-    intercepted_binops = frozenset(("+", "*", "**", "%"))
+    intercepted_binops = frozenset(("+", "-", "*", "/", "//", "%", "**"))
 
     def __init__(self) -> None:
         super().__init__(
             trim_blocks=True,
             lstrip_blocks=True,
             extensions=["jinja2.ext.loopcontrols"],
-            finalize=_printed,
+            finalize=_charged,
             optimized=False,
         )
         filters: dict[str, Callable[..., Any]] = dict(self.filters)
-        self.filters = {name: _within_budget(filters[name]) for name in FILTERS}
-        own: dict[str, Callable[..., Any]] = {"join": _join, "replace": _replace, "tojson": _tojson}
-        self.filters |= {name: _within_budget(function) for name, function in own.items()}
+        own: dict[str, Callable[..., Any]]
+        own = {"join": _join, "replace": _replace, "tojson": _tojson, "trim": _trim}
+        filters = {name: filters[name] for name in FILTERS} | own
+        self.filters = {name: _within_budget(name, found) for name, found in filters.items()}
         self.filters |= {CHARGED: _charged, COUNTED: _counted}
+        tests: dict[str, Callable[..., Any]] = dict(self.tests)
+        self.tests = {name: _within_budget(name, test) for name, test in tests.items()}
         names = ("range", "dict", "namespace")
         self.globals = {name: self.globals[name] for name in names} | {"raise_exception": _raise}
 
@@ -128,15 +108,21 @@ class _Environment(ImmutableSandboxedEnvironment):
             known = known or function.__name__ in METHODS
             _budget(context).charge(function.__self__)
         if not known and not isinstance(function, Undefined):
-            raise SecurityError(f"it calls {getattr(function, '__name__', 'what is no function')}")
+            name = getattr(function, "__name__", None)
+            raise SecurityError(f"it calls {name if isinstance(name, str) else 'no function'}")
         _budget(context).charge((args, kwargs))
+        if isinstance(function, BuiltinMethodType) and function.__name__ in SEARCHES:
+            _budget(context).charge_search(function.__self__, *args, *kwargs.values())
         result = super().call(context, function, *args, **kwargs)
         _budget(context).charge(result)
         return result
 
     def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
         tree = super()._parse(source, name, filename)
-        for node in list(tree.find_all(nodes.Node)):
+        found = list(tree.find_all(nodes.Node))
+        if len(found) > MAX_NODES:
+            raise SecurityError(f"it has {len(found)} parts, {MAX_NODES} is the most")
+        for node in found:
             _charge_node(node)
         tree.set_environment(self)
         return tree
@@ -157,16 +143,19 @@ def _charge_node(node: nodes.Node) -> None:
         return
     for name, value in list(node.iter_fields()):
         if isinstance(value, list):
-            setattr(node, name, [_charged_child(node, item) for item in value])
+            setattr(node, name, [_charged_child(node, name, item) for item in value])
         else:
-            setattr(node, name, _charged_child(node, value))
+            setattr(node, name, _charged_child(node, name, value))
     if isinstance(node, nodes.For):
         node.iter = _filter(node.iter, COUNTED)
 
 
-def _charged_child(parent: nodes.Node, child: Any) -> Any:
+def _charged_child(parent: nodes.Node, field: str, child: Any) -> Any:
+    if not isinstance(child, nodes.Expr) or isinstance(child, nodes.Slice):
+        return child
     is_slice = isinstance(child, nodes.Getitem) and isinstance(child.arg, nodes.Slice)
-    if isinstance(child, nodes.Expr) and (is_slice or isinstance(parent, HOLDERS)):
+    is_key = isinstance(parent, nodes.Getitem) and field == "arg"
+    if is_slice or is_key or isinstance(parent, HOLDERS):
         return _filter(child, CHARGED)
     return child
 
@@ -175,16 +164,10 @@ def _filter(node: Any, name: str) -> nodes.Filter:
     return nodes.Filter(node, name, [], [], None, None, lineno=node.lineno)
 
 
-def _budget(context: Context) -> _Budget:
+def _budget(context: Context) -> Budget:
     budget = context.resolve(BUDGET)
-    assert isinstance(budget, _Budget)
+    assert isinstance(budget, Budget)
     return budget
-
-
-@pass_context
-def _printed(context: Context, value: Any) -> Any:
-    _budget(context).charge(value, printed=True)
-    return value
 
 
 @pass_context
@@ -195,24 +178,20 @@ def _charged(context: Context, value: Any) -> Any:
 
 @pass_context
 def _counted(context: Context, values: Iterable[Any]) -> Iterator[Any]:
-    return _count(_budget(context), values)
+    return _budget(context).counted(values)
 
 
-def _count(budget: _Budget, values: Iterable[Any]) -> Iterator[Any]:
-    for value in values:
-        budget.spend(1)
-        yield value
-
-
-def _within_budget(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a filter that charges for what it is given and what it returns."""
+def _within_budget(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a filter or a test that charges for what it is given and what it returns."""
     passed = getattr(function, "jinja_pass_arg", None)
     kind = "" if passed is None else passed.name
 
     @pass_context
     def charging(context: Context, *args: Any, **kwargs: Any) -> Any:
         budget = _budget(context)
-        budget.charge((args, kwargs), printed=True)
+        budget.charge((args, kwargs))
+        if name in PATHS:
+            _require_short_path(kwargs.get("attribute", *args[PATHS[name] : PATHS[name] + 1]))
         passed_first: dict[str, list[Any]] = {
             "context": [context],
             "eval_context": [context.eval_ctx],
@@ -220,11 +199,23 @@ def _within_budget(function: Callable[..., Any]) -> Callable[..., Any]:
         }
         result = function(*passed_first.get(kind, []), *args, **kwargs)
         if isinstance(result, Iterator):
-            return _count(budget, result)
+            return budget.counted(result)
         budget.charge(result)
         return result
 
     return charging
+
+
+def _require_short_path(path: Any) -> None:
+    if isinstance(path, str) and path.count(".") + path.count(",") >= MOST_PARTS:
+        raise SecurityError(f"it looks up an attribute of more than {MOST_PARTS} parts")
+
+
+@pass_context
+def _trim(context: Context, value: Any, chars: str | None = None) -> str:
+    text = str(value)
+    _budget(context).charge_search(text, chars)
+    return text.strip(chars)
 
 
 @pass_context
@@ -232,7 +223,7 @@ def _join(context: Context, values: Iterable[Any], d: str = "", attribute: Any =
     budget, parts = _budget(context), []
     for value in values:
         part = value if attribute is None else context.environment.getitem(value, attribute)
-        budget.charge((part, d), printed=True)
+        budget.charge((part, d))
         parts.append(str(part))
     return str(d).join(parts)
 
@@ -244,12 +235,23 @@ def _replace(context: Context, text: Any, old: str, new: str, count: int = -1) -
     return str(text.replace(old, new, count))
 
 
+@pass_context
 def _tojson(
-    value: Any, ensure_ascii: bool = False, indent: int | None = None, sort_keys: bool = False
+    context: Context,
+    value: Any,
+    ensure_ascii: bool = False,
+    indent: int | None = None,
+    sort_keys: bool = False,
 ) -> str:
+    """Indentation may take far more characters than what is indented: it is charged as it comes."""
     if indent is not None and not 0 <= indent <= 8:
         raise SecurityError("it indents JSON by more than 8")
-    return json.dumps(value, ensure_ascii=ensure_ascii, indent=indent, sort_keys=sort_keys)
+    encoder = json.JSONEncoder(ensure_ascii=ensure_ascii, indent=indent, sort_keys=sort_keys)
+    budget, parts = _budget(context), []
+    for part in encoder.iterencode(value):
+        budget.spend(len(part))
+        parts.append(part)
+    return "".join(parts)
 
 
 def _raise(message: str) -> str:
@@ -268,7 +270,7 @@ def render_chat_template(source: str, texts: Iterable[str], values: Mapping[str,
 
     texts: those that are in the values, for the budget.
     """
-    budget = _Budget(BASE + PER_CHARACTER * sum(map(len, texts)))
+    budget = Budget(BASE + PER_CHARACTER * sum(map(len, texts)))
     try:
         return _compiled(source).render({**values, BUDGET: budget})
     except Exception as error:  # of the template: nothing else runs here

@@ -1,0 +1,126 @@
+"""The requests of an event loop: what stands between their coroutines and the queue of work.
+
+request -> compute(work) -> at the end of the turn: queue -> batch -> finished -> request
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import weakref
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from fbg.runtime.lanes import Ticket
+from fbg.runtime.work import Work
+from fbg.runtime.work_queue import WorkQueue
+
+__all__ = ["LoopRequests"]
+
+# How many requests of a batch go on in one turn of the event loop. Each takes about 0.1 ms of the
+# loop until it is answered, and a batch may hold a hundred; other work would have to wait for all.
+MOST_RESUMED = 16
+
+
+@dataclass(eq=False)
+class _Submission:
+    """Work of a request. previous: of the same request. ticket: once the queue has the work."""
+
+    work: Work
+    future: asyncio.Future[Ticket]
+    previous: Ticket | None
+    ticket: Ticket | None = None
+
+
+class LoopRequests:
+    """The requests of one event loop that wait for the queue: the owner of their tickets.
+
+    What requests submit in one turn of the loop goes to the queue at the end of the turn. If each
+    went there by itself, a thread that is free would take the first one alone, and reading the
+    weights for one short text takes as much time as for several.
+    """
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        queue: WorkQueue,
+        on_batch: Callable[[int, int], None],
+    ) -> None:
+        self._loop = weakref.ref(loop)  # which is the key under which AsyncModel keeps this
+        self._queue = queue
+        self._on_batch = on_batch
+        self._submissions: list[_Submission] = []
+        self._requests = 0
+        self._waiters: list[asyncio.Event] = []
+
+    def enter(self) -> None:
+        """Count a request that begins."""
+        self._requests += 1
+
+    def leave(self) -> None:
+        """Count a request that has ended, in whatever way."""
+        self._requests -= 1
+        if not self._requests:
+            waiters, self._waiters = self._waiters, []
+            for waiter in waiters:
+                waiter.set()
+
+    async def ended(self) -> None:
+        """Wait until no request is left that has begun."""
+        while self._requests:
+            self._waiters.append(asyncio.Event())
+            await self._waiters[-1].wait()
+
+    async def compute(self, work: Work, previous: Ticket | None) -> Ticket:
+        """Have work computed; raises what the queue raises. A task that is cancelled leaves it.
+
+        previous: of the same request.
+        """
+        loop = asyncio.get_running_loop()
+        submission = _Submission(work, loop.create_future(), previous)
+        if not self._submissions:
+            loop.call_soon(self.submit)
+        self._submissions.append(submission)
+        try:
+            return await submission.future
+        except asyncio.CancelledError:
+            if submission.ticket is not None:
+                self._queue.cancel(submission.ticket)
+            raise
+
+    def submit(self) -> None:
+        """Give the queue what requests have submitted so far."""
+        submissions, self._submissions = self._submissions, []
+        for each in submissions:
+            if each.future.done():  # cancelled
+                continue
+            try:
+                each.ticket = self._queue.submit(
+                    each.work, self, each.future, previous=each.previous
+                )
+            except Exception as error:
+                each.future.set_exception(error)
+
+    def finished(self, tickets: Sequence[Ticket]) -> None:
+        # A loop that was closed has nobody left who waits.
+        loop = self._loop()
+        if loop is not None:
+            with contextlib.suppress(RuntimeError):
+                loop.call_soon_threadsafe(_resolve, loop, tickets)
+
+    def batch(self, tokens: int, sequences: int) -> None:
+        self._on_batch(tokens, sequences)
+
+
+def _resolve(loop: asyncio.AbstractEventLoop, tickets: Sequence[Ticket]) -> None:
+    """Let the requests of a batch go on, a few in each turn of the loop."""
+    if len(tickets) > MOST_RESUMED:
+        loop.call_soon(_resolve, loop, tickets[MOST_RESUMED:])
+    for ticket in tickets[:MOST_RESUMED]:
+        future: asyncio.Future[Ticket] = ticket.tag
+        if future.done():
+            continue
+        if ticket.error is not None:
+            future.set_exception(ticket.error)
+        else:
+            future.set_result(ticket)
