@@ -82,7 +82,7 @@ class _Environment(ImmutableSandboxedEnvironment):
         filters = {name: filters[name] for name in FILTERS} | own
         self.filters = {name: _within_budget(name, found) for name, found in filters.items()}
         self.filters |= {CHARGED: _charged, COUNTED: _counted}
-        tests: dict[str, Callable[..., Any]] = dict(self.tests)
+        tests: Mapping[str, Any] = self.tests
         self.tests = {name: _within_budget(name, test) for name, test in tests.items()}
         names = ("range", "dict", "namespace")
         self.globals = {name: self.globals[name] for name in names} | {"raise_exception": _raise}
