@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 import onnx
 from onnx import helper, numpy_helper
 
+from fbg.errors import ModelError
 from fbg.importers.backends.base import Op, Part
+from fbg.importers.description import TensorType
 from fbg.importers.onnx.inference import node_proto
 
-__all__ = ["modelled_seconds", "part_model"]
+__all__ = ["modelled_seconds", "part_model", "written"]
+
+Array = npt.NDArray[Any]
 
 _NEWEST_IR = 10  # understood by every runtime of the last years
 
@@ -54,6 +61,24 @@ def _value(name: str, ops: tuple[Op, ...]) -> onnx.ValueInfoProto:
         return helper.make_value_info(name, onnx.TypeProto())
     element = helper.np_dtype_to_tensor_dtype(kind.dtype)
     return helper.make_tensor_value_info(name, element, kind.shape)
+
+
+def written(part: Part, name: str, value: Any, out: Array | None) -> Array:
+    """Return a tensor that a part has computed: in `out`, if there is one, else as it is.
+
+    Raises ModelError for one that is not of the type which all other parts were prepared for.
+    """
+    found = np.asarray(value)
+    if out is None:
+        return found
+    if (found.dtype, found.shape) != (out.dtype, out.shape):
+        title = next(op.node.title for op in part.ops if name in op.node.outputs)
+        raise ModelError(
+            f"node {title}: tensor '{name}' must be {TensorType(out.dtype, out.shape)} by the file "
+            f"or by inference, got {TensorType(found.dtype, found.shape)}"
+        )
+    np.copyto(out, found)
+    return out
 
 
 def modelled_seconds(op: Op) -> float:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from fbg import _fbg
 from fbg.importers.backends.base import Op, Part, Step, Unsupported
-from fbg.importers.backends.foreign import modelled_seconds, part_model
+from fbg.importers.backends.foreign import modelled_seconds, part_model, written
 
 __all__ = ["OnnxRuntime"]
 
@@ -94,9 +94,7 @@ class _PreparedSession:
             _fbg.rest_team()
         given = [np.ascontiguousarray(array) for array in inputs]
         if any(not _bindable(array) for array in (*given, *outputs)):
-            feeds = dict(zip(self._part.inputs, given, strict=True))
-            results = self._session.run(list(self._part.outputs), feeds)
-            return [_written(value, out) for value, out in zip(results, outputs, strict=True)]
+            return self._unbound(given, outputs)
         binding = self._session.io_binding()
         for name, array in zip(self._part.inputs, given, strict=True):
             binding.bind_input(name, "cpu", 0, array.dtype, array.shape, array.ctypes.data)
@@ -105,8 +103,18 @@ class _PreparedSession:
             if out is not None:
                 binding.bind_output(name, "cpu", 0, out.dtype, out.shape, out.ctypes.data)
                 bound.append(out)
-        self._session.run_with_iobinding(binding)
+        try:
+            self._session.run_with_iobinding(binding)
+        except Exception:  # of any type; what is not about an output is raised again
+            return self._unbound(given, outputs)
         return bound
+
+    def _unbound(self, given: Sequence[Array], outputs: Sequence[Array | None]) -> list[Array]:
+        """Return outputs of whatever type and shape, copied."""
+        feeds = dict(zip(self._part.inputs, given, strict=True))
+        results = self._session.run(list(self._part.outputs), feeds)
+        named = zip(self._part.outputs, results, outputs, strict=True)
+        return [written(self._part, *item) for item in named]
 
     def timed(
         self, inputs: Sequence[Array], outputs: Sequence[Array | None]
@@ -121,10 +129,3 @@ class _PreparedSession:
 def _bindable(array: Array | None) -> bool:
     """Whether an array can be bound by address: a type of NumPy itself, at least one element."""
     return array is not None and array.dtype.kind in "fiub" and array.size > 0
-
-
-def _written(value: Any, out: Array | None) -> Array:
-    if out is None:
-        return np.asarray(value)
-    np.copyto(out, value)
-    return out

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from onnx.reference import ReferenceEvaluator
 
 from fbg.importers.backends.base import Op, Part, Step
-from fbg.importers.backends.foreign import modelled_seconds, part_model
+from fbg.importers.backends.foreign import modelled_seconds, part_model, written
 
 __all__ = ["Reference"]
 
@@ -55,14 +55,8 @@ class _PreparedReference:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             results = self._evaluator.run(list(self._part.outputs), feeds)
-        arrays = []
-        for value, out in zip(results, outputs, strict=True):
-            if out is None:
-                arrays.append(np.asarray(value))
-            else:
-                np.copyto(out, value)
-                arrays.append(out)
-        return arrays
+        named = zip(self._part.outputs, results, outputs, strict=True)
+        return [written(self._part, *item) for item in named]
 
     def timed(
         self, inputs: Sequence[Array], outputs: Sequence[Array | None]

@@ -21,6 +21,7 @@ from onnx.reference import ReferenceEvaluator
 
 from fbg.errors import ModelError
 from fbg.importers.description import Network, Node, QuantizedWeights, TensorType, needed
+from fbg.importers.onnx.shapes import output_shape
 
 __all__ = ["Inferred", "evaluate_node", "infer", "node_proto"]
 
@@ -194,6 +195,7 @@ def _output_types(
             known,
             opset_imports=opsets,
         )
+        shape = output_shape(node, types, constants)
     except Exception as error:
         shapes = ", ".join(f"{name}: {types[name]}" for name in node.reads)
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
@@ -204,6 +206,8 @@ def _output_types(
     for name, proto in found.items():
         if proto.WhichOneof("value") == "tensor_type" and proto.tensor_type.elem_type:
             inferred = _from_proto(proto)
+            if shape is not None:
+                inferred = TensorType(inferred.dtype, shape)
             if inferred.shape is not None or name not in result:
                 result[name] = inferred
     return result

@@ -14,7 +14,7 @@ from fbg.importers.ops.convolution import requantize_conv
 from fbg.importers.ops.quantized import integer_weights, scalar_parameter
 from fbg.importers.ops.registry import BYTES, op
 from fbg.importers.ops.value import OpenConv, Value
-from fbg.importers.ops.windows import geometry, three
+from fbg.importers.ops.windows import Geometry, conv_windows, three, transposed_windows
 
 __all__ = ["open_conv"]
 
@@ -27,10 +27,18 @@ MOST_STEPS = 4096
 
 def _options(node: Op, x_shape: tuple[int, ...], w_shape: tuple[int, ...]) -> dict[str, Any]:
     """Return what `PackedConv` takes beside the weights."""
-    g = geometry(node, x_shape[2:], w_shape[2:])
+    g = conv_windows(node.node, x_shape[2:], w_shape[2:])
+    return _packed_options(node, g, g.after)
+
+
+def _packed_options(node: Op, g: Geometry, after: tuple[int, ...]) -> dict[str, Any]:
+    if not 1 <= len(g.kernel) <= 3:
+        raise Unsupported(node.node.name, f"{len(g.kernel)} spatial axes")
+    if min(*g.before, *after) < 0:
+        raise Unsupported(node.node.name, "negative padding")
     return {
         "stride": g.stride,
-        "padding": tuple(zip(g.before, g.after, strict=True)),
+        "padding": tuple(zip(g.before, after, strict=True)),
         "dilation": g.dilation,
         "groups": node.attribute("group", 1),
     }
@@ -91,35 +99,14 @@ def build_conv_transpose(builder: Builder, node: Op) -> None:
     """float32; the size of the output decides the padding."""
     x, w = builder.input(node, 0), builder.constant_input(node, 1)
     assert w is not None
-    axes = len(x.shape) - 2
-    stride = tuple(node.attribute("strides", [1] * axes))
-    dilation = tuple(node.attribute("dilations", [1] * axes))
-    for name, steps in (("strides", stride), ("dilations", dilation)):
+    g = transposed_windows(node.node, x.shape[2:], w.shape[2:])
+    for name, steps in (("strides", g.stride), ("dilations", g.dilation)):
         if math.prod(steps) > MOST_STEPS:
             raise Unsupported(node.node.name, f"{name} {steps}")
-    extra = list(node.attribute("output_padding", [0] * axes))
-    output = node.output_shape()[2:]
-    pads = list(node.attribute("pads", [0] * (2 * axes)))
-    mode = node.attribute("auto_pad", "NOTSET")
-    padding = []
-    for i in range(axes):
-        full = (x.shape[2 + i] - 1) * stride[i] + (w.shape[2 + i] - 1) * dilation[i] + 1
-        extra[i] = max(extra[i], output[i] - full)
-        total = full + extra[i] - output[i]
-        if mode in ("NOTSET", "") and not node.attribute("output_shape"):
-            before = pads[i]
-        else:
-            before = total // 2 if mode == "SAME_UPPER" else total - total // 2
-        padding.append((before, total - before))
-    if any(pad < 0 for pair in padding for pad in pair):
-        raise Unsupported(node.node.name, "negative padding")
-    options = {
-        "stride": stride,
-        "padding": tuple(padding),
-        "dilation": dilation,
-        "groups": node.attribute("group", 1),
+    after = tuple(max(a - e, 0) for a, e in zip(g.after, g.extra, strict=True))
+    options = _packed_options(node, g, after) | {
         "transposed": True,
-        "output_padding": tuple(extra),
+        "output_padding": tuple(max(e - a, 0) for a, e in zip(g.after, g.extra, strict=True)),
     }
     bias = builder.constant_input(node, 2)
     builder.set_output(node, open_conv(builder, node, x, w, options, bias=bias))

@@ -13,7 +13,7 @@ from fbg.importers.backends.base import Op, Unsupported
 from fbg.importers.ops.builder import Builder, channels_last
 from fbg.importers.ops.registry import BYTES, FLOAT, op
 from fbg.importers.ops.value import Quantized, Value
-from fbg.importers.ops.windows import Geometry, geometry, three
+from fbg.importers.ops.windows import Geometry, pool_windows, three
 
 __all__ = ["pooled", "requantize_pool"]
 
@@ -155,22 +155,31 @@ def requantize_pool(
     return pool.rounded(builder, value, scale, zero_point)
 
 
+def _geometry(node: Op, x: Value) -> Geometry:
+    """Return the geometry of a node that pools x; raises Unsupported for one that is not native."""
+    g = pool_windows(node.node, x.shape[2:])
+    if not 1 <= len(g.kernel) <= 3:
+        raise Unsupported(node.node.name, f"{len(g.kernel)} spatial axes")
+    if min(g.after) < 0 and max(g.dilation) > 1:
+        raise Unsupported(node.node.name, "dilated windows of an image that is cut")
+    return g
+
+
 @op("MaxPool", types=(*FLOAT, *BYTES))
 def build_max_pool(builder: Builder, node: Op) -> None:
     """The maximum of each window."""
     if len(list(filter(None, node.node.outputs))) > 1:
         raise Unsupported(node.node.name, "indices of the maxima")
     x = builder.input(node, 0)
-    g = geometry(node, x.shape[2:], tuple(node.attribute("kernel_shape")))
-    builder.set_output(node, pooled(builder, x, "max", node.output_shape(), g))
+    shape = node.output_shape()
+    builder.set_output(node, pooled(builder, x, "max", shape, _geometry(node, x)))
 
 
 @op("AveragePool")
 def build_average_pool(builder: Builder, node: Op) -> None:
     """The mean of each window, with or without the padding."""
     x = builder.input(node, 0)
-    g = geometry(node, x.shape[2:], tuple(node.attribute("kernel_shape")))
+    shape = node.output_shape()
     counts = bool(node.attribute("count_include_pad", 0))
-    builder.set_output(
-        node, pooled(builder, x, "mean", node.output_shape(), g, count_padding=counts)
-    )
+    result = pooled(builder, x, "mean", shape, _geometry(node, x), count_padding=counts)
+    builder.set_output(node, result)

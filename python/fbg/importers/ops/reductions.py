@@ -32,7 +32,7 @@ def _reduced(builder: Builder, x: Value, function: str, spatial: tuple[int, ...]
     """Return one value for each (N, C) of x (N, C, *spatial)."""
     flat = reshaped(builder, x, (*x.shape[:2], math.prod(spatial)))
     size = flat.shape[2]
-    g = Geometry((size,), (1,), (1,), (0,), (0,))
+    g = Geometry((size,), (1,), (1,), (0,), (0,), (1,))
     return pooled(builder, flat, function, (*x.shape[:2], 1), g)
 
 

@@ -1,13 +1,15 @@
 """Resize and Upsample: nearest neighbours are moved, interpolation is a weighted sum for each axis.
 
-The positions and weights follow the definition of the operator in the ONNX specification.
+The weights follow the definition of the operator in the ONNX specification. Where its reference and
+onnxruntime differ, onnxruntime is followed: an axis of scale 1 is kept, and so is a whole tensor
+whose shape is, even where another part of it was asked for.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,7 @@ from fbg.importers.backends.base import Op, Unsupported
 from fbg.importers.ops.builder import AxisMap, Builder, natural
 from fbg.importers.ops.movement import moved
 from fbg.importers.ops.registry import BYTES, FLOAT, op
+from fbg.importers.ops.resized_axes import ResizedAxis, parameters, positions, resized_axes
 from fbg.importers.ops.value import Value
 
 Array = npt.NDArray[Any]
@@ -25,55 +28,31 @@ Coefficients = Callable[[float], Array]
 
 
 @dataclass(frozen=True)
-class _Axis:
-    """One axis: sizes, scale, and the part of the input that is resized (0 to 1)."""
-
-    input: int
-    output: int
-    scale: float
-    start: float
-    end: float
-
-
-@dataclass(frozen=True)
 class _Taps:
-    """sources, weights: (output, taps). outside: outputs that lie beyond the input."""
+    """sources, weights: (output, taps)."""
 
     sources: npt.NDArray[np.int64]
     weights: npt.NDArray[np.float32]
-    outside: npt.NDArray[np.bool_]
 
 
-def _position(axis: _Axis, i: int, mode: str) -> float:
-    """Return the position in the input of an element of the output."""
-    whole = axis.scale * axis.input
-    last = axis.input - 1
-    if mode == "align_corners":
-        return 0.0 if whole == 1 else i * last / (whole - 1)
-    if mode == "asymmetric":
-        return i / axis.scale
-    if mode == "tf_crop_and_resize":
-        extent = axis.end - axis.start
-        inner = extent * last / 2 if whole == 1 else i * extent * last / (whole - 1)
-        return inner + axis.start * last
-    if mode == "pytorch_half_pixel" and whole == 1:
-        return -0.5
-    if mode == "tf_half_pixel_for_nn":
-        return (i + 0.5) / axis.scale
-    position = (i + 0.5) / axis.scale - 0.5
-    if mode == "half_pixel_symmetric":
-        position += axis.input / 2 * (1 - axis.output / whole)
-    return position
-
-
-def _taps(axis: _Axis, node: Op, coefficients: Coefficients) -> _Taps:
-    """Return where the elements of the output come from."""
-    mode = node.attribute("coordinate_transformation_mode", "half_pixel")
+def _mode(node: Op) -> str:
     if node.node.version < 11:
-        mode = "asymmetric"
-    sources, weights, outside = [], [], []
-    for i in range(axis.output):
-        x = _position(axis, i, mode)
+        return "asymmetric"
+    return str(node.attribute("coordinate_transformation_mode", "half_pixel"))
+
+
+def _outside(axis: ResizedAxis, mode: str) -> npt.NDArray[np.bool_]:
+    """Return which elements of the output lie beyond the input, and are not its border."""
+    if mode != "tf_crop_and_resize" or axis.is_kept:
+        return np.zeros(axis.output, np.bool_)
+    x = positions(axis, mode)
+    return (x < 0) | (x > axis.input - 1)
+
+
+def _taps(axis: ResizedAxis, node: Op, coefficients: Coefficients) -> _Taps:
+    """Return where the elements of the output come from."""
+    sources, weights = [], []
+    for x in positions(axis, _mode(node)).astype(np.float64):
         ratio = 1.0 if float(x).is_integer() else x - math.floor(x)
         w = coefficients(ratio)
         at = math.ceil(x) - len(w) // 2 + np.arange(len(w))
@@ -82,26 +61,22 @@ def _taps(axis: _Axis, node: Op, coefficients: Coefficients) -> _Taps:
             w = w / w.sum()
         sources.append(np.clip(at, 0, axis.input - 1))
         weights.append(w)
-        outside.append(mode == "tf_crop_and_resize" and not 0 <= x <= axis.input - 1)
-    return _Taps(np.array(sources), np.array(weights, np.float32), np.array(outside))
+    return _Taps(np.array(sources), np.array(weights, np.float32))
 
 
-def _nearest(node: Op) -> Coefficients:
+def _nearest(axis: ResizedAxis, node: Op) -> npt.NDArray[np.int64]:
+    """Return the element of the input that each element of the output is."""
+    x = positions(axis, _mode(node)).astype(np.float64)  # in which adding a half is exact
     mode = node.attribute("nearest_mode", "round_prefer_floor")
     if node.node.version < 11:
-        mode = "floor"
-
-    def coefficients(ratio: float) -> Array:
-        right = {
-            "round_prefer_floor": ratio > 0.5,
-            "round_prefer_ceil": ratio >= 0.5,
-            "floor": False,
-            "ceil": True,
-        }[mode]
-        right = right or ratio == 1.0
-        return np.array([not right, right], np.float64)
-
-    return coefficients
+        mode = "ceil" if axis.scale < 1 else "floor"
+    rounded = {
+        "round_prefer_floor": np.ceil(x - 0.5),
+        "round_prefer_ceil": np.floor(x + 0.5),
+        "floor": np.floor(x),
+        "ceil": np.ceil(x),
+    }[mode]
+    return np.clip(rounded, 0, axis.input - 1).astype(np.int64)
 
 
 def _linear(scale: float) -> Coefficients:
@@ -132,36 +107,28 @@ def _cubic(scale: float, a: float) -> Coefficients:
     return coefficients
 
 
-def _axes(builder: Builder, node: Op, shape: tuple[int, ...]) -> list[_Axis]:
-    """Return every axis of x; the parameters may be about some of them only."""
-    output = node.output_shape()
-    rank = len(shape)
-    old = node.node.version < 11
-    roi = None if old else builder.constant_input(node, 1)
-    given = builder.constant_input(node, 1 if old else 2)
-    sizes = None if old else builder.constant_input(node, 3)
-    if node.node.op == "Upsample" and given is None:
-        given = np.array(node.attribute("scales"), np.float32)
-    chosen = [axis % rank for axis in node.attribute("axes", range(rank))]
-    if any(o and not i for o, i in zip(output, shape, strict=True)):
-        raise Unsupported(node.node.name, f"resizing {shape}, which has no elements, to {output}")
-    scales = [o / i if i else 1.0 for o, i in zip(output, shape, strict=True)]
-    policy = node.attribute("keep_aspect_ratio_policy", "stretch")
-    if given is not None and given.size:
-        for axis, scale in zip(chosen, given.reshape(-1), strict=True):
-            scales[axis] = float(scale)
-    elif policy != "stretch" and sizes is not None:
-        sized = zip(chosen, sizes.reshape(-1), strict=True)
-        ratios = [int(size) / shape[axis] for axis, size in sized if shape[axis]]
-        common = (min if policy == "not_larger" else max)(ratios, default=1.0)
-        for axis in chosen:
-            scales[axis] = common
-    starts, ends = [0.0] * rank, [1.0] * rank
-    if roi is not None and roi.size == 2 * len(chosen):
-        for i, axis in enumerate(chosen):
-            starts[axis] = float(roi.reshape(-1)[i])
-            ends[axis] = float(roi.reshape(-1)[len(chosen) + i])
-    return [_Axis(*item) for item in zip(shape, output, scales, starts, ends, strict=True)]
+def _axes(builder: Builder, node: Op, shape: tuple[int, ...]) -> list[ResizedAxis]:
+    """Return every axis of x; none of them moves where the whole shape is kept."""
+    given = [
+        None if index is None else builder.constant_input(node, index)
+        for index in parameters(node.node)
+    ]
+    axes = resized_axes(node.node, shape, *given)
+    if any(axis.output and not axis.input for axis in axes):
+        raise Unsupported(node.node.name, f"resizing {shape}, which has no elements")
+    if all(axis.output == axis.input for axis in axes):
+        return [replace(axis, scale=np.float32(1)) for axis in axes]
+    return axes
+
+
+def _picked(
+    axis: int, sources: npt.NDArray[np.int64] | None, outside: npt.NDArray[np.bool_]
+) -> AxisMap:
+    """Return where elements along an axis come from: the same place if there are no `sources`."""
+    if sources is None and not outside.any():
+        return AxisMap(len(outside), axis)
+    picked = np.arange(len(outside)) if sources is None else sources
+    return AxisMap(len(outside), axis, table=tuple(np.where(outside, -1, picked).tolist()))
 
 
 @op("Resize", types=(*FLOAT, *BYTES), constants=(1, 2, 3), since=10)
@@ -170,41 +137,31 @@ def build_resize(builder: Builder, node: Op) -> None:
     """Nearest, linear or cubic, along all axes whose size or position changes."""
     x = builder.input(node, 0)
     mode = node.attribute("mode", "nearest")
-    crops = node.attribute("coordinate_transformation_mode") == "tf_crop_and_resize"
     axes = _axes(builder, node, x.shape)
-    if mode != "nearest" and x.dtype != np.float32:
+    outside = [_outside(axis, _mode(node)) for axis in axes]
+    fill = float(node.attribute("extrapolation_value", 0.0)) if any(map(np.any, outside)) else None
+    if mode == "nearest":
+        sources = [None if axis.is_kept else _nearest(axis, node) for axis in axes]
+        maps = [_picked(*item) for item in zip(range(len(axes)), sources, outside, strict=True)]
+        return builder.set_output(node, moved(builder, x, node.output_shape(), maps, fill))
+    if x.dtype != np.float32:
         raise Unsupported(node.node.name, f"interpolation of {x.dtype}")
-    maps = [AxisMap(extent, i) for i, extent in enumerate(x.shape)]
-    outside = [np.zeros(axis.output, np.bool_) for axis in axes]
-    result = x
     for i, axis in enumerate(axes):
-        if axis.scale == 1.0 and not crops:
+        smooth = bool(node.attribute("antialias", 0))
+        if axis.is_kept or (smooth and axis.output == axis.input):
             continue
-        narrow = min(axis.scale, 1.0) if node.attribute("antialias", 0) else 1.0
-        if mode == "nearest":
-            coefficients = _nearest(node)
-        elif mode in ("linear", "bilinear"):
+        narrow = min(float(axis.scale), 1.0) if smooth else 1.0
+        if mode in ("linear", "bilinear"):
             coefficients = _linear(narrow)
         elif mode == "cubic":
             coefficients = _cubic(narrow, node.attribute("cubic_coeff_a", -0.75))
         else:
             raise Unsupported(node.node.name, f"mode {mode!r}")
-        taps = _taps(axis, node, coefficients)
-        outside[i] = taps.outside
-        if mode == "nearest":
-            picked = taps.sources[np.arange(axis.output), taps.weights.argmax(1)]
-            table = tuple(int(v) for v in np.where(taps.outside, -1, picked))
-            maps[i] = AxisMap(axis.output, i, table=table)
-        else:
-            result = _resampled(builder, result, i, taps)
-    fill = float(node.attribute("extrapolation_value", 0.0)) if crops else None
-    if mode == "nearest":
-        result = moved(builder, x, node.output_shape(), maps, fill)
-    elif any(part.any() for part in outside):
-        tables = [tuple(int(v) for v in np.where(o, -1, np.arange(len(o)))) for o in outside]
-        filled = [AxisMap(len(table), i, table=table) for i, table in enumerate(tables)]
-        result = moved(builder, result, result.shape, filled, fill)
-    builder.set_output(node, result)
+        x = _resampled(builder, x, i, _taps(axis, node, coefficients))
+    if fill is not None:
+        maps = [_picked(i, None, beyond) for i, beyond in enumerate(outside)]
+        x = moved(builder, x, x.shape, maps, fill)
+    builder.set_output(node, x)
 
 
 def _resampled(builder: Builder, x: Value, axis: int, taps: _Taps) -> Value:

@@ -1,58 +1,146 @@
-"""Geometry that convolutions and pooling have in common: padding, strides, sizes of outputs."""
+"""Geometry that convolutions and pooling have in common: padding, strides, sizes of outputs.
+
+The formulas are those of onnxruntime, and of PyTorch where it exports such a node. ONNX's own
+inference of shapes and its reference differ from both in some cases, so neither is asked.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fbg.importers.backends.base import Op, Unsupported
+from fbg.importers.description import Node
 
-__all__ = ["Geometry", "geometry", "three"]
+__all__ = ["Geometry", "conv_windows", "pool_windows", "three", "transposed_windows"]
+
+Sizes = tuple[int, ...]
 
 
 @dataclass(frozen=True)
 class Geometry:
-    """Of a window: one number for each spatial axis."""
+    """Of a window: one number for each spatial axis. output: how many windows there are.
 
-    kernel: tuple[int, ...]
-    stride: tuple[int, ...]
-    dilation: tuple[int, ...]
-    before: tuple[int, ...]
-    after: tuple[int, ...]
+    before, after: padding, which is negative where an image is cut. extra: of a transposed
+    convolution, elements at the end that no window reaches.
+    """
+
+    kernel: Sizes
+    stride: Sizes
+    dilation: Sizes
+    before: Sizes
+    after: Sizes
+    output: Sizes
+    extra: Sizes = ()
 
 
-def geometry(node: Op, spatial: tuple[int, ...], kernel: tuple[int, ...]) -> Geometry:
-    """Return strides, dilations and padding of a node; `auto_pad` is resolved."""
+def _numbers(node: Node, name: str, count: int, default: int) -> list[int]:
+    """Return an attribute that has a number for each axis, or for both ends of each."""
+    values = list(node.attributes.get(name) or [default] * count)
+    if len(values) != count:
+        raise ValueError(f"attribute {name} must hold {count} numbers, got {values}")
+    if default == 1 and min(values, default=1) < 1:
+        raise ValueError(f"attribute {name} must be at least 1, got {values}")
+    return values
+
+
+def _auto_pad(node: Node) -> str:
+    mode = node.attributes.get("auto_pad") or "NOTSET"
+    if mode not in ("NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"):
+        raise ValueError(f"attribute auto_pad is '{mode}'")
+    return str(mode)
+
+
+def _windows(node: Node, spatial: Sizes, kernel: Sizes, *, pools: bool) -> Geometry:
     axes = len(spatial)
-    if not 1 <= axes <= 3 or len(kernel) != axes:
-        raise Unsupported(node.node.name, f"{axes} spatial axes")
-    stride = tuple(node.attribute("strides", [1] * axes))
-    dilation = tuple(node.attribute("dilations", [1] * axes))
-    mode = node.attribute("auto_pad", "NOTSET")
-    if mode in ("NOTSET", ""):
-        pads = list(node.attribute("pads", [0] * (2 * axes)))
-        before, after = tuple(pads[:axes]), tuple(pads[axes:])
-    elif mode == "VALID":
-        before = after = (0,) * axes
-    else:
-        pairs = [
-            _same(size, k, s, d, upper=mode == "SAME_UPPER")
-            for size, k, s, d in zip(spatial, kernel, stride, dilation, strict=True)
-        ]
-        before, after = tuple(a for a, _ in pairs), tuple(b for _, b in pairs)
-    if any(pad < 0 for pad in (*before, *after)):
-        raise Unsupported(node.node.name, "negative padding")
-    return Geometry(kernel, stride, dilation, before, after)
+    if len(kernel) != axes or min(kernel, default=1) < 1:
+        raise ValueError(f"a kernel of {axes} axes is wanted, got {list(kernel)}")
+    stride = _numbers(node, "strides", axes, 1)
+    dilation = _numbers(node, "dilations", axes, 1)
+    pads = _numbers(node, "pads", 2 * axes, 0)
+    mode = _auto_pad(node)
+    ceil = pools and bool(node.attributes.get("ceil_mode", 0))
+    before, after, output = [], [], []
+    for axis, (size, k, s, d) in enumerate(zip(spatial, kernel, stride, dilation, strict=True)):
+        extent = (k - 1) * d + 1
+        head, tail = pads[axis], pads[axes + axis]
+        if mode == "VALID":
+            head = tail = 0
+        elif mode != "NOTSET":
+            head, tail = _same(size, k if pools else extent, s, mode, cuts=pools)
+        room = size + head + tail - extent
+        upwards = ceil or (pools and room < 0)
+        count = (-(-room // s) if upwards else room // s) + 1
+        if ceil and (count - 1) * s >= size + head:
+            count -= 1  # a window begins within the image, or in the padding before it
+        if count < (0 if pools else 1):
+            raise ValueError(f"windows of {extent} elements do not fit axis {2 + axis}, of {size}")
+        before.append(head)
+        after.append(tail)
+        output.append(count)
+    sides = (tuple(before), tuple(after), tuple(output))
+    return Geometry(tuple(kernel), tuple(stride), tuple(dilation), *sides)
 
 
-def _same(size: int, kernel: int, stride: int, dilation: int, *, upper: bool) -> tuple[int, int]:
-    """Return the padding with which the output has ceil(size / stride) elements."""
-    extent = (kernel - 1) * dilation + 1
-    total = max((-(-size // stride) - 1) * stride + extent - size, 0)
-    small = total // 2
-    return (small, total - small) if upper else (total - small, small)
+def _same(size: int, extent: int, stride: int, mode: str, *, cuts: bool) -> tuple[int, int]:
+    """Return the padding with which the output has ceil(size / stride) elements.
+
+    cuts: whether it may be negative, where the stride is longer than the window.
+    """
+    total = (-(-size // stride) - 1) * stride + extent - size
+    if not cuts:
+        total = max(total, 0)
+    head = int((total if mode == "SAME_UPPER" else total + 1) / 2)
+    return head, total - head
 
 
-def three(values: tuple[int, ...], fill: int) -> tuple[int, int, int]:
+def conv_windows(node: Node, spatial: Sizes, kernel: Sizes) -> Geometry:
+    """Return the geometry of a convolution of an image with these spatial axes."""
+    return _windows(node, spatial, kernel, pools=False)
+
+
+def pool_windows(node: Node, spatial: Sizes) -> Geometry:
+    """Return the geometry of pooling an image with these spatial axes.
+
+    With `ceil_mode`, a last window may reach beyond the padding. A single one may always do so.
+    Padding by `auto_pad` does not heed dilations.
+    """
+    return _windows(node, spatial, tuple(node.attributes["kernel_shape"]), pools=True)
+
+
+def transposed_windows(node: Node, spatial: Sizes, kernel: Sizes) -> Geometry:
+    """Return the geometry of a transposed convolution, whose output is the larger image.
+
+    full = (size - 1) stride + (kernel - 1) dilation + 1 + output_padding elements are computed, of
+    which the padding is cut off. An `output_shape`, or one of size * stride that `auto_pad` asks
+    for, decides the padding where full is larger; a larger output ends with elements of the bias.
+    """
+    axes = len(spatial)
+    stride = _numbers(node, "strides", axes, 1)
+    dilation = _numbers(node, "dilations", axes, 1)
+    pads = _numbers(node, "pads", 2 * axes, 0)
+    added = _numbers(node, "output_padding", axes, 0)
+    wanted = list(node.attributes.get("output_shape") or [])[-axes:]
+    mode = _auto_pad(node)
+    before, after, output, extra = [], [], [], []
+    for axis, (size, k, s, d) in enumerate(zip(spatial, kernel, stride, dilation, strict=True)):
+        reached = (size - 1) * s + (k - 1) * d + 1
+        full = reached + added[axis]
+        head, tail = pads[axis], pads[axes + axis]
+        if wanted or mode.startswith("SAME"):
+            total = max(full - (wanted[axis] if wanted else size * s), 0)
+            head = total // 2 if mode == "SAME_UPPER" else total - total // 2
+            tail = total - head
+        count = wanted[axis] if wanted else full - head - tail
+        if count < 1:
+            raise ValueError(f"axis {2 + axis} of the output would have {count} elements")
+        before.append(head)
+        after.append(tail)
+        output.append(count)
+        extra.append(count + head + tail - reached)
+    sides = (tuple(before), tuple(after), tuple(output), tuple(extra))
+    return Geometry(tuple(kernel), tuple(stride), tuple(dilation), *sides)
+
+
+def three(values: Sizes, fill: int) -> tuple[int, int, int]:
     """Return one number for each of three axes: missing leading ones are `fill`."""
     padded = (*[fill] * (3 - len(values)), *values)
     return padded[0], padded[1], padded[2]

@@ -1,0 +1,103 @@
+"""Shapes of the outputs of ops for which ONNX's own inference is not asked.
+
+It rounds sizes otherwise than onnxruntime and PyTorch, and counts windows that both leave out. The
+formulas stand where the ops are built, and hold for whichever back end runs the op.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy.typing as npt
+
+from fbg.importers.description import Node, TensorType
+from fbg.importers.ops.resized_axes import parameters, resized_axes
+from fbg.importers.ops.windows import Geometry, conv_windows, pool_windows, transposed_windows
+
+__all__ = ["SHAPED", "output_shape"]
+
+Array = npt.NDArray[Any]
+Shape = tuple[int | str | None, ...]
+Types = Mapping[str, TensorType]
+Constants = Mapping[str, Array]
+
+
+def _shape(node: Node, index: int, types: Types) -> Shape | None:
+    kind = types.get(node.inputs[index]) if index < len(node.inputs) else None
+    return None if kind is None else kind.shape
+
+
+def _spatial(
+    node: Node, shape: Shape, channels: int | str | None, geometry: Callable[..., Geometry]
+) -> Shape:
+    """Return a shape (N, C, *spatial) whose spatial axes are those of a geometry."""
+    sizes = tuple(size for size in shape[2:] if isinstance(size, int))
+    if len(sizes) < len(shape) - 2:
+        return (shape[0], channels, *[None] * (len(shape) - 2))
+    return (shape[0], channels, *geometry(node, sizes).output)
+
+
+def _pool(node: Node, types: Types, constants: Constants) -> Shape | None:
+    shape = _shape(node, 0, types)
+    if shape is None or len(shape) < 2:
+        return None
+    return _spatial(node, shape, shape[1], pool_windows)
+
+
+def _conv(node: Node, types: Types, constants: Constants) -> Shape | None:
+    return _of_kernel(node, types, 3 if node.op == "QLinearConv" else 1, conv_windows)
+
+
+def _conv_transpose(node: Node, types: Types, constants: Constants) -> Shape | None:
+    return _of_kernel(node, types, 1, transposed_windows)
+
+
+def _of_kernel(
+    node: Node, types: Types, index: int, geometry: Callable[..., Geometry]
+) -> Shape | None:
+    shape, kernel = _shape(node, 0, types), _shape(node, index, types)
+    if shape is None or kernel is None or len(shape) < 2 or len(kernel) != len(shape):
+        return None
+    sizes = tuple(size for size in kernel[2:] if isinstance(size, int))
+    if len(sizes) < len(kernel) - 2:
+        return None
+    channels = kernel[0]
+    if geometry is transposed_windows:
+        groups = node.attributes.get("group", 1)
+        channels = kernel[1] * groups if isinstance(kernel[1], int) else None
+    return _spatial(node, shape, channels, lambda node, spatial: geometry(node, spatial, sizes))
+
+
+def _resize(node: Node, types: Types, constants: Constants) -> Shape | None:
+    shape = types[node.inputs[0]].fixed if node.inputs[0] in types else None
+    names = [
+        node.inputs[index] if index is not None and index < len(node.inputs) else ""
+        for index in parameters(node)
+    ]
+    if shape is None or any(name and name not in constants for name in names[1:]):
+        return None
+    roi, scales, sizes = (constants.get(name) for name in names)
+    return tuple(axis.output for axis in resized_axes(node, shape, roi, scales, sizes))
+
+
+SHAPED: Mapping[str, Callable[[Node, Types, Constants], Shape | None]] = {
+    "AveragePool": _pool,
+    "Conv": _conv,
+    "ConvInteger": _conv,
+    "ConvTranspose": _conv_transpose,
+    "LpPool": _pool,
+    "MaxPool": _pool,
+    "QLinearConv": _conv,
+    "Resize": _resize,
+    "Upsample": _resize,
+}
+
+
+def output_shape(node: Node, types: Types, constants: Constants) -> Shape | None:
+    """Return the shape of all outputs of a node, or None where it is left to ONNX's inference.
+
+    Raises ValueError if attributes and shapes do not go together.
+    """
+    known = SHAPED.get(node.op) if node.domain == "" else None
+    return None if known is None else known(node, types, constants)
