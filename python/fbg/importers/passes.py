@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg.importers.description import Network, Node
+from fbg.importers.onnx.budget import Budget
 
 __all__ = ["drop_identities", "fold_batch_norm", "readers_of", "take_constants", "with_inputs"]
 
@@ -68,6 +69,7 @@ def fold_batch_norm(network: Network, kept: Collection[str] = ()) -> Network:
     constants = dict(network.constants)
     readers = readers_of(network)
     writers = {name: node for node in network.nodes for name in node.outputs}
+    budget = Budget.of(sum(value.nbytes for value in constants.values()))
     replaced: dict[str, Node | None] = {}
     for node in network.nodes:
         conv = writers.get(node.inputs[0]) if node.inputs else None
@@ -78,6 +80,8 @@ def fold_batch_norm(network: Network, kept: Collection[str] = ()) -> Network:
         scale, bias, mean, variance = (constants[name] for name in node.inputs[1:5])
         factor = scale / np.sqrt(variance + np.float32(node.attributes.get("epsilon", 1e-5)))
         w = constants[conv.inputs[1]]
+        if not budget.take(w.nbytes):  # weights that many convolutions share
+            break
         named = len(conv.inputs) > 2 and conv.inputs[2] != ""
         b = constants[conv.inputs[2]] if named else np.zeros(len(w), np.float32)
         names = (f"{node.name}.folded_weight", f"{node.name}.folded_bias")
@@ -93,13 +97,17 @@ def fold_batch_norm(network: Network, kept: Collection[str] = ()) -> Network:
 def _foldable(
     node: Node, conv: Node, constants: Mapping[str, Array], readers: Mapping[str, int]
 ) -> bool:
-    return (
+    if not (
         (node.op, conv.op, node.domain, conv.domain) == ("BatchNormalization", "Conv", "", "")
         and not node.attributes.get("training_mode", 0)
         and len(list(filter(None, node.outputs))) == 1
         and readers[conv.outputs[0]] == 1
         and all(name in constants for name in (*node.inputs[1:5], *filter(None, conv.inputs[1:])))
-    )
+    ):
+        return False
+    w = constants[conv.inputs[1]]
+    channels = (*node.inputs[1:5], *filter(None, conv.inputs[2:]))
+    return w.ndim > 1 and all(constants[name].shape == w.shape[:1] for name in channels)
 
 
 def with_inputs(node: Node, inputs: tuple[str, ...]) -> Node:

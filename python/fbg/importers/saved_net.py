@@ -25,7 +25,7 @@ from fbg.checkpoints import saved_file
 from fbg.checkpoints.saved_directory import WEIGHTS, replace_directory
 from fbg.errors import ModelError
 from fbg.importers.description import Network, TensorType
-from fbg.importers.onnx.inference import node_proto
+from fbg.importers.onnx.folding import node_proto
 from fbg.importers.onnx.read import read_model
 
 __all__ = ["read_saved", "write_saved"]

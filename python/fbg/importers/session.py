@@ -9,6 +9,7 @@ run       part by part, on buffers that the session owns
 
 from __future__ import annotations
 
+import heapq
 import math
 import os
 import time
@@ -107,8 +108,8 @@ class Session:
 
     def _prepare(self, backends: Sequence[BackEnd]) -> list[_Placed]:
         kept: dict[tuple[str, ...], _Placed] = {}
+        chosen = [self._choose(op, backends) for op in self._ops]
         while True:
-            chosen = [self._choose(op, backends) for op in self._ops]
             parts = self._divide(chosen)
             try:
                 placed = []
@@ -124,6 +125,7 @@ class Session:
                     raise ModelError(f"{self._network.origin}: {refused.reason}") from refused
                 at = places[0]
                 self._refused[refused.op, chosen[at].name] = refused.reason
+                chosen[at] = self._choose(self._ops[at], backends)
 
     def _choose(self, op: Op, backends: Sequence[BackEnd]) -> BackEnd:
         """Return the cheapest back end that computes an op."""
@@ -149,27 +151,40 @@ class Session:
 
     def _divide(self, chosen: list[BackEnd]) -> list[tuple[BackEnd, Part]]:
         """Group ops into parts: as many as possible of one back end before the next one."""
-        waiting = list(range(len(self._ops)))
-        done = {*self._constants, *self._network.inputs}
+        missing, readers = self._order()
+        ready: dict[str, list[int]] = {backend.name: [] for backend in chosen}  # heaps
+        for i, needed in enumerate(missing):
+            if not needed:
+                heapq.heappush(ready[chosen[i].name], i)
         groups: list[list[int]] = []
-        while waiting:
-            backend = chosen[waiting[0]]
+        while any(ready.values()):
+            heap = min(filter(None, ready.values()))  # the first op that is left is ready
             group = []
-            for i in list(waiting):
-                ready = all(name in done for name in self._ops[i].node.reads)
-                if chosen[i] is backend and ready:
-                    group.append(i)
-                    done.update(self._ops[i].node.outputs)
-            waiting = [i for i in waiting if i not in set(group)]
+            while heap:
+                i = heapq.heappop(heap)
+                group.append(i)
+                for name in self._ops[i].node.outputs:
+                    for reader in readers.get(name, ()):
+                        missing[reader].discard(name)
+                        if not missing[reader]:
+                            heapq.heappush(ready[chosen[reader].name], reader)
             groups.append(group)
-        return [(chosen[group[0]], self._part(group)) for group in groups]
+        return [(chosen[group[0]], self._part(group, readers)) for group in groups]
 
-    def _part(self, group: list[int]) -> Part:
-        ops = [self._ops[i] for i in group]
+    def _order(self) -> tuple[list[set[str]], dict[str, list[int]]]:
+        """Return the tensors that each op waits for, and the ops that wait for each tensor."""
+        known = {*self._constants, *self._network.inputs}
+        missing = [{name for name in op.node.reads if name not in known} for op in self._ops]
+        readers: dict[str, list[int]] = {}
+        for i, names in enumerate(missing):
+            for name in names:
+                readers.setdefault(name, []).append(i)
+        return missing, readers
+
+    def _part(self, group: list[int], readers: Mapping[str, list[int]]) -> Part:
+        ops, members = [self._ops[i] for i in group], set(group)
         inside = {name for op in ops for name in op.node.outputs if name}
-        others = {
-            name for i, op in enumerate(self._ops) if i not in set(group) for name in op.node.reads
-        }
+        others = {name for name in inside if not members.issuperset(readers.get(name, ()))}
         read = dict.fromkeys(name for op in ops for name in op.node.reads)
         return Part(
             tuple(ops),

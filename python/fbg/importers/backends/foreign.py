@@ -12,7 +12,7 @@ from onnx import helper, numpy_helper
 from fbg.errors import ModelError
 from fbg.importers.backends.base import Op, Part
 from fbg.importers.description import TensorType
-from fbg.importers.onnx.inference import node_proto
+from fbg.importers.onnx.folding import node_proto
 
 __all__ = ["modelled_seconds", "part_model", "written"]
 
@@ -26,7 +26,7 @@ def part_model(part: Part) -> onnx.ModelProto:
     constants: dict[str, onnx.TensorProto] = {}
     for op in part.ops:
         for name in op.node.reads:
-            if name in op.constants and name not in constants:
+            if name in op.constants and name not in constants and name not in part.inputs:
                 values = np.ascontiguousarray(op.constants[name])
                 constants[name] = numpy_helper.from_array(values, name)
     graph = helper.make_graph(

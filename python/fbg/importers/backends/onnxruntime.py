@@ -24,6 +24,7 @@ __all__ = ["OnnxRuntime"]
 Array = npt.NDArray[Any]
 
 
+MOST_TRIED = 2**12  # elements of a constant that is tried as such: it may be a shape
 SHORT = 100e-6  # modelled seconds of a part to which other threads would hardly come in time
 
 
@@ -33,16 +34,28 @@ def _threads(part: Part) -> int:
     return part.num_threads if seconds > SHORT else 1
 
 
-def _session(part: Part) -> Any:
+def _session(part: Part, optimize: bool = True) -> Any:
+    """Return an inner session. What it could compute beforehand is computed in every run.
+
+    Constants that are worth it have been folded already; the others are too much to be computed
+    while a file is loaded.
+    """
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
+    if not optimize:
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.log_severity_level = 4
     options.intra_op_num_threads = _threads(part)
     options.inter_op_num_threads = 1
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     model = part_model(part).SerializeToString()
-    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    return onnxruntime.InferenceSession(
+        model,
+        options,
+        providers=["CPUExecutionProvider"],
+        disabled_optimizers=["ConstantFolding"],
+    )
 
 
 class OnnxRuntime:
@@ -61,11 +74,15 @@ class OnnxRuntime:
 
     def supports(self, op: Op) -> bool:
         """Whether a session of the op alone can be made."""
-        inputs = tuple(name for name in dict.fromkeys(op.node.reads) if name not in op.constants)
+        inputs = tuple(
+            name
+            for name in dict.fromkeys(op.node.reads)
+            if name not in op.constants or op.constants[name].size > MOST_TRIED
+        )
         outputs = tuple(filter(None, op.node.outputs))
         versions = {"": 21, op.node.domain: op.node.version}
         try:
-            _session(Part((op,), inputs, outputs, versions, 1, 0))
+            _session(Part((op,), inputs, outputs, versions, 1, 0), optimize=False)
         except Exception:  # onnxruntime has a type of its own for each kind of failure
             return False
         return True

@@ -13,29 +13,32 @@ from onnx.onnx_cpp2py_export.checker import CheckerContext
 
 from fbg.errors import ModelError
 
-__all__ = ["require_valid_node"]
+__all__ = ["GRAPHS", "require_valid_node"]
 
 # Names of attributes that count the axes of a tensor, and how many axes a tensor may have.
 _AXIS_NAMES = frozenset({"axis", "axes", "perm", "batch_axis", "time_axis", "batch_dims"})
 _MOST_AXES = 64
-_GRAPHS = (onnx.AttributeProto.GRAPH, onnx.AttributeProto.GRAPHS)
+GRAPHS = (onnx.AttributeProto.GRAPH, onnx.AttributeProto.GRAPHS)
 
 
 def require_valid_node(proto: onnx.NodeProto, versions: Mapping[str, int], where: str) -> None:
     """Raise ModelError if the inputs, outputs or attributes of a node are not those of its schema.
 
-    versions: of the operator sets. where: the file and the node, for messages. Left to the back
-    ends that run them are operators of other domains than ONNX's, which have no schema here, and
-    those with subgraphs, which no native plan runs.
+    versions: of the operator sets. where: the file and the node, for messages. The nodes of
+    subgraphs are checked, too. Left to the back ends that run them are operators of other domains
+    than ONNX's, which have no schema here.
     """
-    nested = any(attribute.type in _GRAPHS for attribute in proto.attribute)
-    if proto.domain not in ("", "ai.onnx") or nested:
+    for attribute in proto.attribute:
+        for graph in (attribute.g, *attribute.graphs):
+            for node in graph.node:
+                require_valid_node(node, versions, f"{where}: inside, {node.op_type} '{node.name}'")
+    if proto.domain not in ("", "ai.onnx"):
         return
     context = CheckerContext()
     context.ir_version = onnx.IR_VERSION
     context.opset_imports = dict(versions)
     try:
-        onnx.checker.check_node(proto, context)
+        onnx.checker.check_node(_without_nodes(proto), context)
     except onnx.checker.ValidationError as error:
         reason = str(error).strip().splitlines()[0]
         raise ModelError(f"{where} is not valid: {reason}") from None
@@ -55,3 +58,22 @@ def require_valid_node(proto: onnx.NodeProto, versions: Mapping[str, int], where
                 f"{where}: attribute num_outputs is {attribute.i}, but the node has "
                 f"{len(proto.output)} outputs"
             )
+
+
+def _without_nodes(proto: onnx.NodeProto) -> onnx.NodeProto:
+    """Return the node with empty subgraphs: the checker would look for what theirs read."""
+    if not any(attribute.type in GRAPHS for attribute in proto.attribute):
+        return proto
+    shell = onnx.NodeProto(op_type=proto.op_type, domain=proto.domain, name=proto.name)
+    shell.input.extend(proto.input)
+    shell.output.extend(proto.output)
+    for attribute in proto.attribute:
+        if attribute.type not in GRAPHS:
+            shell.attribute.add().CopyFrom(attribute)
+            continue
+        empty = shell.attribute.add(name=attribute.name, type=attribute.type)
+        for graph in (empty.graphs.add() for _ in attribute.graphs):
+            graph.name = "inside"
+        if attribute.type == onnx.AttributeProto.GRAPH and attribute.HasField("g"):
+            empty.g.name = "inside"
+    return shell

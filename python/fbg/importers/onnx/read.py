@@ -11,19 +11,22 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import onnx
-import onnx.inliner
 from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
-from onnx import helper, numpy_helper
+from onnx import helper
 
 from fbg.errors import ModelError
+from fbg.files import open_regular
 from fbg.importers.description import Network, Node, TensorType
-from fbg.importers.onnx.check import require_valid_node
-from fbg.importers.onnx.tensors import read_tensor
+from fbg.importers.onnx.budget import Budget
+from fbg.importers.onnx.check import GRAPHS, require_valid_node
+from fbg.importers.onnx.inlining import inline_functions
+from fbg.importers.onnx.tensors import Tensors
 
 __all__ = ["OLDEST_OPSET", "read_model", "read_network"]
 
 Array = npt.NDArray[Any]
 OLDEST_OPSET = 6
+MOST_BYTES = 2**31 - 1  # of a message of protobuf
 
 
 def read_network(path: str | os.PathLike[str]) -> Network:
@@ -32,13 +35,15 @@ def read_network(path: str | os.PathLike[str]) -> Network:
     Raises ModelError naming the file, and the node or tensor that is wrong.
     """
     file = Path(path)
-    try:
-        data = file.read_bytes()
-    except OSError as error:
-        raise ModelError(f"{file}: cannot be read: {error.strerror or error}") from error
     model = onnx.ModelProto()
     try:
-        model.ParseFromString(data)
+        with open_regular(file) as opened:
+            size = os.fstat(opened.fileno()).st_size
+            if size > MOST_BYTES:
+                raise ModelError(f"{file}: has {size} bytes; no ONNX file has more than 2 GiB")
+            model.ParseFromString(opened.read())
+    except OSError as error:
+        raise ModelError(f"{file}: cannot be read: {error.strerror or error}") from error
     except DecodeError as error:
         raise ModelError(f"{file}: not an ONNX file, or cut short: {error}") from None
     return read_model(model, str(file), file.parent)
@@ -59,16 +64,16 @@ def read_model(
     if not model.HasField("graph"):
         raise ModelError(f"{origin}: not an ONNX model: it has no graph")
     versions = _versions(model, origin)
-    if model.functions:
-        model = onnx.inliner.inline_local_functions(model)
-    graph = model.graph
+    budget = Budget.of(model.ByteSize())
+    model = inline_functions(model, origin, budget)
+    graph, tensors = model.graph, Tensors(directory, budget)
     if graph.sparse_initializer:
         raise ModelError(f"{origin}: sparse initializers are not supported")
     constants = dict(known)
     for tensor in graph.initializer:
         if tensor.name in constants:
             raise ModelError(f"{origin}: tensor '{tensor.name}' is initialized twice")
-        constants[tensor.name] = read_tensor(tensor, origin, directory)
+        constants[tensor.name] = tensors.read(tensor, origin)
     inputs = {
         value.name: _type_of(value, origin) for value in graph.input if value.name not in constants
     }
@@ -79,10 +84,10 @@ def read_model(
         if value.type.WhichOneof("value") == "tensor_type"
     }
     nodes = [
-        _node(proto, i, _own(proto, versions, node_versions), origin, directory)
+        _node(proto, i, _own(proto, versions, node_versions), origin, tensors)
         for i, proto in enumerate(graph.node)
     ]
-    ordered = _in_order(_unique_names(nodes), [*inputs, *constants], origin)
+    ordered = _in_order(_unique_names(nodes), {*inputs, *constants}, origin)
     computed = {*inputs, *constants, *(name for node in ordered for name in node.outputs)}
     for name in outputs:
         if name not in computed:
@@ -144,7 +149,7 @@ def _node(
     index: int,
     versions: dict[str, int],
     origin: str,
-    directory: Path | None,
+    tensors: Tensors,
 ) -> Node:
     domain = "" if proto.domain == "ai.onnx" else proto.domain
     name = proto.name or f"{proto.op_type}_{index}"
@@ -154,16 +159,18 @@ def _node(
             "names no version"
         )
     where = f"{origin}: node {proto.op_type} '{name}'"
-    proto = _with_own_tensors(proto, where, directory)
-    require_valid_node(proto, versions, where)
+    own = tensors.own(proto, where)
+    require_valid_node(own, versions, where)
     attributes: dict[str, Any] = {}
     captures: list[str] = []
     for attribute in proto.attribute:
         if attribute.type == onnx.AttributeProto.TENSOR:
-            attributes[attribute.name] = read_tensor(attribute.t, where, directory)
-        elif attribute.type == onnx.AttributeProto.GRAPH:
-            attributes[attribute.name] = attribute.g
-            captures += _captures(attribute.g)
+            attributes[attribute.name] = tensors.read(attribute.t, where)
+        elif attribute.type in GRAPHS:
+            single = attribute.type == onnx.AttributeProto.GRAPH
+            graphs = [attribute.g] if single else list(attribute.graphs)
+            attributes[attribute.name] = graphs[0] if single else graphs
+            captures += [name for graph in graphs for name in _captures(graph)]
         else:
             value = helper.get_attribute_value(attribute)
             attributes[attribute.name] = value.decode() if isinstance(value, bytes) else value
@@ -176,22 +183,8 @@ def _node(
         attributes,
         versions[domain],
         tuple(dict.fromkeys(captures)),
-        proto,
+        own,
     )
-
-
-def _with_own_tensors(proto: onnx.NodeProto, where: str, directory: Path | None) -> onnx.NodeProto:
-    """Return a node whose attributes hold their tensors, where these are in other files."""
-    external = onnx.TensorProto.EXTERNAL
-    if not any(attribute.t.data_location == external for attribute in proto.attribute):
-        return proto
-    copy = onnx.NodeProto()
-    copy.CopyFrom(proto)
-    for attribute in copy.attribute:
-        if attribute.t.data_location == external:
-            values = read_tensor(attribute.t, where, directory)
-            attribute.t.CopyFrom(numpy_helper.from_array(values))
-    return copy
 
 
 def _captures(graph: onnx.GraphProto) -> list[str]:
@@ -201,8 +194,8 @@ def _captures(graph: onnx.GraphProto) -> list[str]:
     for node in graph.node:
         read = list(node.input)
         for attribute in node.attribute:
-            if attribute.type == onnx.AttributeProto.GRAPH:
-                read += _captures(attribute.g)
+            for graph_inside in (attribute.g, *attribute.graphs):
+                read += _captures(graph_inside)
         outside += [name for name in read if name and name not in own]
         own.update(node.output)
     return outside + [value.name for value in graph.output if value.name not in own]
@@ -236,7 +229,7 @@ def _unique_names(nodes: list[Node]) -> list[Node]:
     return renamed
 
 
-def _in_order(nodes: list[Node], known: list[str], origin: str) -> list[Node]:
+def _in_order(nodes: list[Node], known: set[str], origin: str) -> list[Node]:
     """Return the nodes sorted so that every tensor is computed before it is read."""
     writers: dict[str, Node] = {}
     for node in nodes:

@@ -1,26 +1,33 @@
 """Tensors of ONNX files as arrays: sizes are checked before anything is read or allocated.
 
-External data is looked for in the directory of the file and nowhere else, whatever its location
-says and wherever links lead; it is mapped, not copied.
+Every tensor of a model passes through here, wherever it is: initializers, attributes, and all that
+subgraphs hold. External data is looked for in the directory of the file and nowhere else, whatever
+its location says and wherever links lead; it is mapped, not copied. No other library gets to see a
+tensor that is in another file.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import onnx
+from google.protobuf.message import Message  # type: ignore[import-untyped]
 from onnx import helper, numpy_helper
 
+from fbg.checkpoints.mapped_file import MappedFile
 from fbg.errors import ModelError
+from fbg.importers.onnx.budget import Budget
 
-__all__ = ["read_tensor"]
+__all__ = ["Tensors"]
 
 Array = npt.NDArray[Any]
 MOST_BYTES = 2**40
+MOST_AXES = 64
 
 # Bits of elements that share bytes.
 _PACKED_BITS = {
@@ -32,37 +39,156 @@ _PACKED_BITS = {
 }
 
 
-def read_tensor(tensor: onnx.TensorProto, origin: str, directory: Path | None) -> Array:
-    """Return the values of a tensor; raises ModelError naming `origin` and the tensor."""
-    where = f"{origin}: tensor '{tensor.name}'"
-    if tensor.data_type == onnx.TensorProto.STRING:
-        texts: Array = numpy_helper.to_array(tensor)
-        return texts
+# The messages of the format that have tensors in them, at whatever depth.
+_HOLDERS = {"TensorProto"}
+_MESSAGES = onnx.ModelProto.DESCRIPTOR.file.message_types_by_name
+while found := {
+    name
+    for name, message in _MESSAGES.items()
+    if name not in _HOLDERS
+    and any(f.message_type and f.message_type.name in _HOLDERS for f in message.fields)
+}:
+    _HOLDERS |= found
+
+
+class Tensors:
+    """The tensors of a model. directory: that of external data, or None."""
+
+    def __init__(self, directory: Path | None, budget: Budget) -> None:
+        self._directory = directory
+        self._budget = budget
+        self._files: dict[Path, MappedFile] = {}
+
+    def read(self, tensor: onnx.TensorProto, where: str) -> Array:
+        """Return the values of a tensor; raises ModelError naming `where` and the tensor."""
+        where = f"{where}: tensor '{tensor.name}'"
+        size = self._checked_size(tensor, where)
+        if tensor.data_location == onnx.TensorProto.EXTERNAL:
+            return self._external(tensor, size, where)
+        try:
+            if tensor.data_type == onnx.TensorProto.STRING:
+                texts = [text.decode() for text in tensor.string_data]
+                return np.array(texts, object).reshape(tuple(tensor.dims))
+            values: Array = numpy_helper.to_array(tensor)
+            return values
+        except (TypeError, ValueError) as error:
+            raise ModelError(f"{where} cannot be read: {error}") from error
+
+    def own(self, node: onnx.NodeProto, where: str) -> onnx.NodeProto:
+        """Return a node that holds all of its tensors, also those that were in other files."""
+        external = False
+        for part in _parts(node):
+            if isinstance(part, onnx.SparseTensorProto):
+                size = math.prod(part.dims) * _dtype(part.values, where).itemsize
+                self._take(size, f"{where}: sparse tensor '{part.values.name}'")
+            else:
+                self._checked_size(part, f"{where}: tensor '{part.name}'")
+                external = external or part.data_location == onnx.TensorProto.EXTERNAL
+        if not external:
+            return node
+        copy = onnx.NodeProto()
+        copy.CopyFrom(node)
+        for part in _parts(copy):
+            if isinstance(part, onnx.TensorProto) and part.data_location == part.EXTERNAL:
+                values = self.read(part, where)
+                self._take(values.nbytes, f"{where}: tensor '{part.name}'")
+                part.raw_data = values.tobytes()
+                part.ClearField("external_data")
+                part.ClearField("data_location")
+        return copy
+
+    def _take(self, size: int, where: str) -> None:
+        if not self._budget.take(size):
+            raise ModelError(f"{where} of {size} bytes is too large for the size of the file")
+
+    def _checked_size(self, tensor: onnx.TensorProto, where: str) -> int:
+        """Return the bytes of a tensor, which are there unless they are in another file."""
+        dtype = _dtype(tensor, where)
+        if len(tensor.dims) > MOST_AXES:
+            raise ModelError(
+                f"{where} has {len(tensor.dims)} axes; at most {MOST_AXES} are possible"
+            )
+        if any(size < 0 for size in tensor.dims):
+            raise ModelError(f"{where} has a negative size: {list(tensor.dims)}")
+        count, is_text = math.prod(tensor.dims), tensor.data_type == tensor.STRING
+        bits = _PACKED_BITS.get(tensor.data_type, 8 * dtype.itemsize)
+        size: int = -(-count * bits // 8)
+        if size > MOST_BYTES:
+            raise ModelError(f"{where} of shape {list(tensor.dims)} would have {size} bytes")
+        if tensor.data_location == tensor.EXTERNAL:
+            if tensor.data_type in _PACKED_BITS or is_text:
+                raise ModelError(f"{where}: external data of this type is not supported")
+        elif tensor.HasField("raw_data"):
+            if len(tensor.raw_data) != size:
+                raise ModelError(f"{where} has {len(tensor.raw_data)} bytes of data, wanted {size}")
+        elif not _has_elements(tensor, count, bits):
+            raise ModelError(f"{where} of shape {list(tensor.dims)} has another number of elements")
+        if is_text:  # NumPy's own are as long as the longest, with 4 bytes for a character
+            self._take(4 * count * max(map(len, tensor.string_data), default=0), where)
+        return size
+
+    def _external(self, tensor: onnx.TensorProto, size: int, where: str) -> Array:
+        dtype, shape = _dtype(tensor, where), tuple(tensor.dims)
+        entries = {entry.key: entry.value for entry in tensor.external_data}
+        file = self._file(entries.get("location", ""), where)
+        try:
+            offset = int(entries.get("offset", 0))
+            length = int(entries.get("length", size))
+        except ValueError:
+            raise ModelError(
+                f"{where}: offset and length of external data must be integers"
+            ) from None
+        if offset < 0 or length != size or offset + size > len(file):
+            raise ModelError(
+                f"{where} needs {size} bytes, but its external data is {length} bytes at {offset} "
+                f"of a file of {len(file)}"
+            )
+        self._take(size, where)
+        values = np.frombuffer(file.bytes, np.uint8, size, offset)
+        if offset % max(dtype.alignment, 1) != 0:
+            values = values.copy()
+        return values.view(dtype).reshape(shape)
+
+    def _file(self, location: str, where: str) -> MappedFile:
+        """Return the file of that name in the directory of the model."""
+        directory = self._directory
+        if directory is None:
+            raise ModelError(f"{where} has external data, but the model does not come from a file")
+        if Path(location).is_absolute() or ".." in Path(location).parts:
+            raise ModelError(f"{where}: external data {location!r} lies outside of {directory}")
+        try:
+            base = directory.resolve()
+            path = (base / location).resolve()
+            inside = bool(location) and path.is_relative_to(base) and path.is_file()
+        except (OSError, ValueError, RuntimeError):
+            inside = False
+        if not inside:
+            raise ModelError(f"{where}: there is no external data {location!r} in {directory}")
+        if path not in self._files:
+            self._files[path] = file = MappedFile(path)
+            self._budget.give(len(file))
+        return self._files[path]
+
+
+def _parts(message: Message) -> Iterator[onnx.TensorProto | onnx.SparseTensorProto]:
+    """Yield the tensors, dense and sparse, that a message holds at any depth."""
+    for field, value in message.ListFields():
+        kind = field.message_type
+        if kind is None or kind.name not in _HOLDERS:
+            continue
+        for part in (value,) if isinstance(value, Message) else value:
+            if isinstance(part, (onnx.TensorProto, onnx.SparseTensorProto)):
+                yield part
+            if not isinstance(part, onnx.TensorProto):
+                yield from _parts(part)
+
+
+def _dtype(tensor: onnx.TensorProto, where: str) -> np.dtype[Any]:
     try:
-        dtype = np.dtype(helper.tensor_dtype_to_np_dtype(tensor.data_type))
+        dtype: np.dtype[Any] = helper.tensor_dtype_to_np_dtype(tensor.data_type)
+        return dtype
     except (KeyError, TypeError, ValueError):
         raise ModelError(f"{where} has unknown type {tensor.data_type}") from None
-    if any(size < 0 for size in tensor.dims):
-        raise ModelError(f"{where} has a negative size: {list(tensor.dims)}")
-    count = math.prod(tensor.dims)
-    bits = _PACKED_BITS.get(tensor.data_type, 8 * dtype.itemsize)
-    size = -(-count * bits // 8)
-    if size > MOST_BYTES:
-        raise ModelError(f"{where} of shape {list(tensor.dims)} would have {size} bytes")
-    if tensor.data_location == onnx.TensorProto.EXTERNAL:
-        if tensor.data_type in _PACKED_BITS:
-            raise ModelError(f"{where}: external data of this type is not supported")
-        return _external(tensor, dtype, size, where, directory)
-    if tensor.HasField("raw_data"):
-        if len(tensor.raw_data) != size:
-            raise ModelError(f"{where} has {len(tensor.raw_data)} bytes of data, wanted {size}")
-    elif not _has_elements(tensor, count, bits):
-        raise ModelError(f"{where} of shape {list(tensor.dims)} has another number of elements")
-    try:
-        values: Array = numpy_helper.to_array(tensor)
-        return values
-    except (TypeError, ValueError) as error:
-        raise ModelError(f"{where} cannot be read: {error}") from error
 
 
 def _has_elements(tensor: onnx.TensorProto, count: int, bits: int) -> bool:
@@ -72,44 +198,3 @@ def _has_elements(tensor: onnx.TensorProto, count: int, bits: int) -> bool:
     if tensor.data_type in (onnx.TensorProto.COMPLEX64, onnx.TensorProto.COMPLEX128):
         return stored == 2 * count
     return stored == (-(-count * bits // 8) if bits < 8 else count)
-
-
-def _external(
-    tensor: onnx.TensorProto,
-    dtype: np.dtype[Any],
-    size: int,
-    where: str,
-    directory: Path | None,
-) -> Array:
-    entries = {entry.key: entry.value for entry in tensor.external_data}
-    location = entries.get("location", "")
-    if directory is None:
-        raise ModelError(f"{where} has external data, but the model does not come from a file")
-    try:
-        base = directory.resolve()
-        path = (base / location).resolve()
-        inside = bool(location) and path.is_relative_to(base) and path.is_file()
-        available = path.stat().st_size if inside else 0
-    except (OSError, ValueError, RuntimeError):
-        inside, available = False, 0
-    if (location and Path(location).is_absolute()) or ".." in Path(location).parts:
-        raise ModelError(f"{where}: external data {location!r} lies outside of {directory}")
-    if not inside:
-        raise ModelError(f"{where}: there is no external data {location!r} in {directory}")
-    try:
-        offset = int(entries.get("offset", 0))
-        length = int(entries.get("length", size))
-    except ValueError:
-        raise ModelError(f"{where}: offset and length of external data must be integers") from None
-    if offset < 0 or length != size or offset + size > available:
-        raise ModelError(
-            f"{where} needs {size} bytes, but its external data is {length} bytes at {offset} of a "
-            f"file of {available}"
-        )
-    if size == 0:
-        return np.empty(tuple(tensor.dims), dtype)
-    mapped = np.memmap(path, np.uint8, "r", offset, (size,))
-    values = np.frombuffer(mapped, np.uint8)
-    if offset % max(dtype.alignment, 1) != 0:
-        values = values.copy()
-    return values.view(dtype).reshape(tuple(tensor.dims))

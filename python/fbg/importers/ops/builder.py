@@ -86,6 +86,7 @@ class Builder:
     known: PackedWeights = field(default_factory=PackedWeights)
     packed: list[PackedConv] = field(default_factory=list)
     node: str = ""
+    named: set[int] = field(default_factory=set)  # identities of what `values` holds
 
     # Tensors by name ---------------------------------------------------------------------------
 
@@ -93,7 +94,7 @@ class Builder:
         """Declare a tensor that every run brings."""
         buffer = _fbg.tensor_input(self.graph, self._count(shape) * dtype.itemsize)
         self.given.add(buffer)
-        self.values[name] = Value(
+        value = Value(
             shape,
             dtype,
             natural(len(shape)),
@@ -101,6 +102,11 @@ class Builder:
             origin=name,
             uses=self.uses.get(name, 1),
         )
+        self._name(name, value)
+
+    def _name(self, name: str, value: Value) -> None:
+        self.values[name] = value
+        self.named.add(id(value))
 
     def _count(self, shape: tuple[int, ...]) -> int:
         """Return the number of elements."""
@@ -117,7 +123,7 @@ class Builder:
                 raise Unsupported(self.node, f"tensor '{name}' is not known")
             found = self.from_constant(self.constants[name], self.uses.get(name, 1))
             found.weights = self.weights.get(name)
-            self.values[name] = found
+            self._name(name, found)
         return found
 
     def input(self, op: Op, index: int) -> Value:
@@ -141,13 +147,13 @@ class Builder:
             raise Unsupported(op.node.name, f"shape {value.shape} where {shape} was inferred")
         if name in self.values:
             raise Unsupported(op.node.name, f"'{name}' is written twice")
-        if any(value is other for other in self.values.values()):
+        if id(value) in self.named:
             value = self.alias(value, value.shape, value.order)
         value.uses = self.uses.get(name, 0)
         for pending in (value.conv, value.program, value.deferred):
             if pending is not None and value.buffer is None:
                 pending.nodes.append(op.node.name)
-        self.values[name] = value
+        self._name(name, value)
 
     def from_constant(self, array: Array, uses: int = 1) -> Value:
         """Return a tensor that is known."""

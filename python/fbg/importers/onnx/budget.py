@@ -1,0 +1,51 @@
+"""How much more than a file holds may be made of it while it is loaded.
+
+A few bytes can ask for any amount of work and memory: functions that call functions, constants that
+are expanded, thousands of tensors that are the same part of a file. Whatever is larger or takes
+longer than in proportion to the file is charged here before it is begun.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["Budget"]
+
+# For each byte that is given, and beside that for small files.
+_BYTES, _SLACK_BYTES = 8, 2**26
+_STEPS, _SLACK_STEPS = 32, 2**27
+_NODES, _SLACK_NODES = 1 / 64, 2**12
+
+
+@dataclass
+class Budget:
+    """What may still be made: bytes of tensors, nodes, and steps of work.
+
+    A step is an element of an op that NumPy computes.
+    """
+
+    bytes: int
+    steps: int
+    nodes: int
+
+    @classmethod
+    def of(cls, size: int) -> Budget:
+        """Return the budget of a file or of constants of so many bytes."""
+        budget = cls(_SLACK_BYTES, _SLACK_STEPS, _SLACK_NODES)
+        budget.give(size)
+        return budget
+
+    def give(self, size: int) -> None:
+        """Add what goes with so many bytes of another file."""
+        self.bytes += _BYTES * size
+        self.steps += _STEPS * size
+        self.nodes += int(_NODES * size)
+
+    def take(self, size: int, steps: int = 0, nodes: int = 0) -> bool:
+        """Whether there is room for so much more; if there is, it is taken."""
+        if size > self.bytes or steps > self.steps or nodes > self.nodes:
+            return False
+        self.bytes -= size
+        self.steps -= steps
+        self.nodes -= nodes
+        return True

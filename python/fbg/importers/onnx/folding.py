@@ -1,0 +1,218 @@
+"""What is computed before any run: nodes whose inputs are all known, by `onnx.reference`.
+
+Only ops are computed whose work and memory follow from the types of what they read and write, and
+only as long as there is a budget for both: the types of the outputs are inferred first. All others
+are left to the back ends, such as loops, whose trip count is a number in the file.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import onnx
+from onnx import helper
+from onnx.reference import ReferenceEvaluator
+
+from fbg.errors import ModelError
+from fbg.importers.description import Node, QuantizedWeights, TensorType
+from fbg.importers.onnx.budget import Budget
+
+__all__ = ["Folding", "node_proto"]
+
+Array = npt.NDArray[Any]
+Types = Mapping[str, TensorType]
+
+# Ops that the reference computes by vectorized functions: a step for each element.
+_VECTORIZED = """
+    Abs Acos Acosh Add And ArgMax ArgMin Asin Asinh Atan Atanh BitShift BitwiseAnd BitwiseNot
+    BitwiseOr BitwiseXor Cast CastLike Ceil Celu Clip Concat Constant ConstantOfShape Cos Cosh
+    CumSum DepthToSpace DequantizeLinear Div DynamicQuantizeLinear Einsum Elu Equal Exp Expand
+    EyeLike Flatten Floor Gather Gelu Gemm Greater GreaterOrEqual HardSigmoid HardSwish Hardmax
+    Identity IsInf IsNaN LeakyRelu Less LessOrEqual Log LogSoftmax MatMul MatMulInteger Max Mean Min
+    Mish Mod Mul Neg Not OneHot Or PRelu Pad Pow QuantizeLinear Range Reciprocal ReduceL1 ReduceL2
+    ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum
+    ReduceSumSquare Relu Reshape Round Selu Shape Shrink Sigmoid Sign Sin Sinh Size Slice Softmax
+    Softplus Softsign SpaceToDepth Split Sqrt Squeeze Sub Sum Tan Tanh ThresholdedRelu Tile
+    Transpose Trilu Unsqueeze Where Xor
+"""
+# Those that sort, or that are loops in Python: so many steps for each element.
+_SLOW = {
+    "Compress": 16,
+    "Erf": 64,
+    "GatherElements": 256,
+    "GatherND": 512,
+    "NonZero": 16,
+    "ScatterElements": 512,
+    "ScatterND": 512,
+    "TopK": 64,
+    "Unique": 512,
+}
+_STEPS = {**dict.fromkeys(_VECTORIZED.split(), 1), **_SLOW}
+_BY_VALUE = ("Compress", "NonZero", "Unique")  # how much they write depends on values
+_PRODUCTS = ("MatMul", "MatMulInteger", "Gemm")
+_QUANTIZING = ("QuantizeLinear", "DequantizeLinear")
+_VALUES = {"value", "value_float", "value_floats", "value_int", "value_ints"}  # of Constant
+
+
+class Folding:
+    """Computes nodes of a network beforehand, within a budget.
+
+    constants: what is known; outputs are added by whoever calls. predict: infers the types of the
+    outputs of a node; raises ModelError. versions: of operator sets.
+    """
+
+    def __init__(
+        self,
+        constants: Mapping[str, Array],
+        predict: Callable[[Node], Types],
+        versions: Mapping[str, int],
+    ) -> None:
+        self._constants = constants
+        self._predict = predict
+        self._versions = versions
+        self._budget = Budget.of(sum(value.nbytes for value in constants.values()))
+
+    def shape(self, node: Node, types: Types) -> dict[str, Array] | None:
+        """Return the output of a Shape or Size of a tensor whose shape is known, or None."""
+        if node.domain != "" or node.op not in ("Shape", "Size") or node.inputs[0] not in types:
+            return None
+        fixed = types[node.inputs[0]].fixed
+        if fixed is None or math.prod(fixed) >= 2**63:
+            return None
+        if node.op == "Size":
+            return {node.outputs[0]: np.array(math.prod(fixed), np.int64)}
+        part = fixed[node.attributes.get("start", 0) : node.attributes.get("end")]
+        return {node.outputs[0]: np.array(part, np.int64)}
+
+    def weights(self, node: Node) -> QuantizedWeights | None:
+        """Return the integers of a DequantizeLinear of constants that is worth it, or None."""
+        if node.op != "DequantizeLinear" or not self._known(node):
+            return None
+        q, scale = (self._constants[name] for name in node.inputs[:2])
+        named = len(node.inputs) > 2 and node.inputs[2] != ""
+        zero_point = self._constants[node.inputs[2]] if named else np.zeros(scale.shape, q.dtype)
+        whole = q.dtype in (np.int8, np.uint8, np.int32) and scale.dtype == np.float32
+        axis = node.attributes.get("axis", 1) % max(q.ndim, 1)
+        if not whole or not (scale.size == 1 or scale.shape == q.shape[axis : axis + 1]):
+            return None
+        if zero_point.size != scale.size or not self._budget.take(4 * q.size, q.size):
+            return None
+        return QuantizedWeights(q, scale, zero_point, axis)
+
+    def compute(self, node: Node) -> dict[str, Array] | None:
+        """Return the outputs of a node if they are known beforehand, else None."""
+        if node.domain != "" or node.op not in _STEPS or not self._known(node):
+            return None
+        if node.op == "Constant" and not node.attributes.keys() <= _VALUES:
+            return None
+        values = [self._constants[name] for name in node.reads]
+        written = _written(node, values, self._predict)
+        if any(value.dtype.kind in "OSU" for value in values) or written is None:
+            return None
+        steps = _steps(node, values, sum(math.prod(shape) for shape, _ in written))
+        size = sum(math.prod(shape) * dtype.itemsize for shape, dtype in written)
+        if not self._budget.take(size, steps):
+            return None
+        try:
+            return _evaluate(node, dict(zip(node.reads, values, strict=True)), self._versions)
+        except Exception:  # whatever the reference cannot do is left to the back ends
+            return None
+
+    def _known(self, node: Node) -> bool:
+        return all(name in self._constants for name in node.reads)
+
+
+def _written(
+    node: Node, values: Sequence[Array], predict: Callable[[Node], Types]
+) -> list[tuple[tuple[int, ...], np.dtype[Any]]] | None:
+    """Return shapes and types of what a node writes at most; None if they are not known."""
+    if node.op in _BY_VALUE:
+        most = (sum(value.size for value in values), max(values[0].ndim, 1))
+        return [(most, np.dtype(np.int64)) for _ in node.outputs]
+    try:
+        types = predict(node)
+    except ModelError:
+        return None
+    found = []
+    for name in filter(None, node.outputs):
+        fixed = types[name].fixed if name in types else None
+        if fixed is None or types[name].dtype.kind in "OSU":
+            return None
+        found.append((fixed, types[name].dtype))
+    return found if _stays_inside(node, values, found[0][0]) else None
+
+
+def _stays_inside(node: Node, values: Sequence[Array], shape: tuple[int, ...]) -> bool:
+    """Whether no operand makes the reference write more than the shape that was inferred."""
+    if node.op in ("Clip", "PRelu", "Gemm"):
+        others = values[2:] if node.op == "Gemm" else values[1:]
+        try:
+            return all(np.broadcast_shapes(shape, other.shape) == shape for other in others)
+        except ValueError:
+            return False
+    if node.op in _QUANTIZING:
+        x, block = values[0], node.attributes.get("block_size", 0)
+        axis = node.attributes.get("axis", 1) % max(x.ndim, 1)
+        return all(
+            other.size == 1
+            or (block == 0 and other.shape == x.shape[axis : axis + 1])
+            or (other.ndim == x.ndim and 0 < block * other.size < 2 * x.size)
+            for other in values[1:]
+        )
+    return True
+
+
+def _steps(node: Node, values: Sequence[Array], written: int) -> int:
+    """Return the steps of work of a node that writes so many elements."""
+    read = sum(value.size for value in values)
+    if node.op in _PRODUCTS:
+        return read + written * max(values[0].shape, default=1)
+    if node.op == "Einsum":
+        return read + _einsum_steps(str(node.attributes.get("equation", "")), values)
+    # Modes of Pad that repeat the tensor do so copy by copy.
+    loops = node.op == "Pad" and node.attributes.get("mode") in ("reflect", "wrap")
+    return (_SLOW["ScatterND"] if loops else _STEPS[node.op]) * (read + written)
+
+
+def _einsum_steps(equation: str, values: Sequence[Array]) -> int:
+    """Return in how many ways the indices of all operands can be chosen together."""
+    terms = equation.replace(" ", "").split("->")[0].split(",")
+    sizes: dict[str, int] = {}
+    for term, value in zip(terms, values, strict=False):
+        # Where an ellipsis stands for some axes, all of them are taken for different ones.
+        letters = [f"{term}{i}" for i in range(value.ndim)] if "." in term else list(term)
+        for letter, size in zip(letters, value.shape, strict=False):
+            sizes[letter] = max(size, sizes.get(letter, 1))
+    return math.prod(sizes.values())
+
+
+def node_proto(node: Node) -> onnx.NodeProto:
+    """Return the node as ONNX has it."""
+    proto = onnx.NodeProto()
+    proto.CopyFrom(node.source)
+    proto.name = node.name
+    return proto
+
+
+def _evaluate(
+    node: Node, values: Mapping[str, Array], versions: Mapping[str, int]
+) -> dict[str, Array]:
+    """Return the outputs of one node, computed by `onnx.reference`."""
+    outputs = [name for name in node.outputs if name]
+    graph = helper.make_graph(
+        [node_proto(node)],
+        "node",
+        [helper.make_value_info(name, onnx.TypeProto()) for name in values],
+        [helper.make_value_info(name, onnx.TypeProto()) for name in outputs],
+    )
+    opsets = [helper.make_opsetid(domain, version) for domain, version in versions.items()]
+    evaluator = ReferenceEvaluator(helper.make_model(graph, opset_imports=opsets))
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        results = evaluator.run(outputs, dict(values))
+    return {name: np.asarray(value) for name, value in zip(outputs, results, strict=True)}
