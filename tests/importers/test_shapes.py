@@ -5,9 +5,11 @@ Random cases of all operators and attributes are those of `differential.kinds.on
 
 import numpy as np
 import pytest
+from onnx import helper
 
 from fbg.errors import ModelError
 from helpers.one_op import OneOp
+from helpers.onnx_models import make_net
 
 BACKENDS = (None, ("onnxruntime",))
 
@@ -157,3 +159,17 @@ def test_a_foreign_result_of_another_shape_than_declared_is_named():
         case.on_fbg()
     case.declared = [(x.dtype, (2, 3))]
     check(case)
+
+
+@pytest.mark.parametrize("backend", ["fbg", "onnxruntime"])
+def test_scalars_stay_scalars(backend):
+    nodes = [
+        helper.make_node("Gather", ["x", "index"], ["g"], "g"),
+        helper.make_node("Mul", ["g", "factor"], ["m"], "m"),
+        helper.make_node("Add", ["m", "given"], ["y"], "y"),
+    ]
+    constants = {"index": np.array(1), "factor": np.array(3, np.float32)}
+    feed = {"x": np.float32([1, 2, 4]), "given": np.array(0.5, np.float32)}
+    y = make_net(nodes, feed, ["y"], constants, backends=(backend,)).run(feed)["y"]
+    assert y.shape == ()
+    assert y == 6.5

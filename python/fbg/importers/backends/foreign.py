@@ -27,7 +27,7 @@ def part_model(part: Part) -> onnx.ModelProto:
     for op in part.ops:
         for name in op.node.reads:
             if name in op.constants and name not in constants and name not in part.inputs:
-                values = np.ascontiguousarray(op.constants[name])
+                values = np.asarray(op.constants[name], order="C")
                 constants[name] = numpy_helper.from_array(values, name)
     graph = helper.make_graph(
         [node_proto(op.node) for op in part.ops],

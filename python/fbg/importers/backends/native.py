@@ -143,7 +143,7 @@ class _PreparedPlan:
 
     def _given(self, inputs: Sequence[Array]) -> list[Array]:
         """Return dense inputs; indices among them are checked."""
-        given = [np.ascontiguousarray(array) for array in inputs]
+        given = [np.asarray(array, order="C") for array in inputs]
         for name, rows in self._builder.indices.items():
             place = self._inputs.index(name)
             given[place] = indices = given[place].copy()  # nobody changes what has been checked

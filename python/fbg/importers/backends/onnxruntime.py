@@ -109,7 +109,7 @@ class _PreparedSession:
     def run(self, inputs: Sequence[Array], outputs: Sequence[Array | None]) -> list[Array]:
         if self._has_threads:
             _fbg.rest_team()
-        given = [np.ascontiguousarray(array) for array in inputs]
+        given = [np.asarray(array, order="C") for array in inputs]
         if any(not _bindable(array) for array in (*given, *outputs)):
             return self._unbound(given, outputs)
         binding = self._session.io_binding()

@@ -102,7 +102,7 @@ def _output_types(
         return fallback
     opsets = [helper.make_opsetid(domain, v) for domain, v in network.versions.items()]
     known = {
-        name: numpy_helper.from_array(np.ascontiguousarray(constants[name]), name)
+        name: numpy_helper.from_array(np.asarray(constants[name], order="C"), name)
         for name in node.inputs
         if name in constants and constants[name].size <= MOST_SHAPE_ELEMENTS
     }
