@@ -3,40 +3,64 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any
 
-import uvicorn
 from uvicorn.server import ServerState
 
-from fbg.server.http.direct import Direct
-from fbg.server.http.immediate import Immediate
-from fbg.server.http.protocol import protocol_with
-from fbg.server.state import State
+from fbg.server.http.protocol import HttpProtocol
 
 
 class Transport(asyncio.Transport):
-    """Keeps what is written."""
+    """Keeps what is written, all of which the client reads at once, unless it is `slow`.
 
-    def __init__(self) -> None:
+    ended: no more will be written. closed: nothing will be read, either.
+    """
+
+    def __init__(self, protocol: asyncio.Protocol) -> None:
         super().__init__()
         self.written = b""
         self.writes = 0
+        self.slow = False
+        self.unread = 0
+        self.ended = False
         self.closed = False
         self.reading = True
+        self._protocol = protocol
 
     def get_extra_info(self, name: str, default: Any = None) -> Any:
         return ("127.0.0.1", 1) if name in ("peername", "sockname") else default
 
     def write(self, data: Any) -> None:
+        assert not self.ended
         self.written += data
         self.writes += 1
+        if self.slow:
+            self.unread += len(data)
+            self._protocol.pause_writing()
+
+    def read(self, size: int) -> None:
+        """The client reads so many bytes."""
+        self.unread -= size
+        if self.unread == 0:
+            self._protocol.resume_writing()
+
+    def get_write_buffer_size(self) -> int:
+        return self.unread
+
+    def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
+        assert high == 0
 
     def is_closing(self) -> bool:
         return self.closed
 
+    def write_eof(self) -> None:
+        self.ended = True
+
     def close(self) -> None:
-        self.closed = True
+        self.ended = self.closed = True
+
+    abort = close
 
     def pause_reading(self) -> None:
         self.reading = False
@@ -45,49 +69,69 @@ class Transport(asyncio.Transport):
         self.reading = True
 
 
-@dataclass
 class Connection:
-    """A connection to a server whose application records what reaches it.
+    """A connection to a server with this application."""
 
-    immediate, direct: what the protocol answers by itself.
-    """
-
-    state: State
-    immediate: Immediate | None = None
-    direct: Direct | None = None
-    reached: list[str] = field(default_factory=list)
+    def __init__(self, app: Any, keep_alive_seconds: float = 5) -> None:
+        self._app = app
+        self._keep_alive_seconds = keep_alive_seconds
 
     async def __aenter__(self) -> Connection:
-        config = uvicorn.Config(
-            self._app, interface="asgi3", log_config=None, lifespan="off", proxy_headers=False
-        )
-        config.load()
-        kind = protocol_with(self.immediate, self.direct)
+        config = SimpleNamespace(loaded_app=self._app, timeout_keep_alive=self._keep_alive_seconds)
         server = ServerState()
         server.default_headers = [(b"date", b"today")]
-        self.protocol = kind(config, server, {}, asyncio.get_running_loop())
-        self.transport = Transport()
+        self.protocol = HttpProtocol(config, server, {}, asyncio.get_running_loop())
+        self.transport = Transport(self.protocol)
         self.protocol.connection_made(self.transport)
-        self.go_on = asyncio.Event()
         return self
 
     async def __aexit__(self, *error: object) -> None:
         self.protocol.connection_lost(None)
+        await self.rest()
 
-    async def _app(self, scope: Any, receive: Any, send: Any) -> None:
-        self.reached.append(scope["path"])
-        await self.go_on.wait()
-        await send({"type": "http.response.start", "status": 200, "headers": []})
-        await send({"type": "http.response.body", "body": b"from the application"})
+    async def rest(self) -> None:
+        """Let everything come to rest."""
+        for _ in range(10):
+            await asyncio.sleep(0)
 
     async def send(self, *parts: bytes) -> bytes:
         """Deliver data; return what has been written when everything has come to rest."""
         self.transport.written = b""
         for part in parts:
             self.protocol.data_received(part)
-            for _ in range(5):
-                await asyncio.sleep(0)
+            await self.rest()
         return self.transport.written
+
+
+class Recorder:
+    """An application that answers when it may. reached: the paths and bodies that came.
+
+    cancelled: how many requests were.
+    """
+
+    def __init__(self) -> None:
+        self.reached: list[str] = []
+        self.bodies: list[bytes] = []
+        self.cancelled = 0
+        self.go_on = asyncio.Event()
+        self.answer = b"from the application"
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        self.reached.append(scope["path"])
+        body = b""
+        try:
+            while True:
+                message = await receive()
+                body += message["body"]
+                if not message["more_body"]:
+                    break
+            self.bodies.append(body)
+            await self.go_on.wait()
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+            await send({"type": "http.response.body", "body": self.answer})
+        except asyncio.CancelledError:
+            self.cancelled += 1
+            raise
 
 
 def post(path: str, body: bytes = b'{"inputs": "a"}', more: str = "") -> bytes:

@@ -13,9 +13,10 @@ import fbg
 from fbg.runtime.work_queue import WorkQueue
 from fbg.server import answers
 from fbg.server.app import build_app
+from fbg.server.routes import tei
 from fbg.server.served import serve_models
 from fbg.server.settings import ModelSource, Settings
-from fbg.server.state import State
+from fbg.server.state import BYTES_OF_NUMBER, State
 from helpers import tiny_multi, tiny_outputs, tiny_sparse
 
 TEXTS = ["the cat", "the dog and the fox", "x"]
@@ -116,7 +117,33 @@ def test_large_answers_are_encoded_outside_of_the_event_loop(
     assert threads and threading.current_thread() not in threads
 
 
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/tokenize", {"inputs": ["a", "a" * (tei.MOST_CHARACTERS + 1)]}),
+        ("/decode", {"ids": [[1], [1] * (tei.MOST_IDS + 1)]}),
+        ("/embed", {"inputs": [[1], [1] * 100_000]}),
+    ],
+)
+def test_what_would_keep_the_interpreter_for_long_is_refused(
+    models: dict[str, fbg.Model], path: str, body: object
+) -> None:
+    refused = ask(models, path, body)
+    assert refused.status_code == 422
+    assert "must have at most" in refused.json()["error"]
+
+
+@pytest.mark.parametrize("path", ["/embed_multi", "/embed_hybrid", "/embed_all"])
+def test_numbers_of_answers_count_before_they_are_computed(
+    models: dict[str, fbg.Model], path: str
+) -> None:
+    most = numbers(models, path) * BYTES_OF_NUMBER
+    refused = ask(models, path, {"inputs": TEXTS}, max_held=most - 1)
+    assert refused.status_code == 429
+    assert ask(models, path, {"inputs": TEXTS}, max_held=most).status_code == 200
+
+
 def test_matrices_may_be_empty() -> None:
     empty, rows = np.zeros((0, 2), np.float32), np.float32([[1, 2.5], [3, 4]])
-    assert answers.matrices_json([]) == b"[]"
-    assert answers.matrices_json([empty, rows]) == b"[[],[[1.0,2.5],[3.0,4.0]]]"
+    assert b"".join(answers.json_parts([])) == b"[]"
+    assert b"".join(answers.json_parts([empty, rows])) == b"[[],[[1.0,2.5],[3.0,4.0]]]"

@@ -10,7 +10,6 @@ import pytest
 import fbg
 from fbg.runtime.lanes import Lane
 from fbg.server.app import build_app
-from fbg.server.http.immediate import Immediate
 from fbg.server.process import Server
 from fbg.server.served import serve_models
 from fbg.server.settings import ModelSource, Settings
@@ -37,13 +36,12 @@ def test_requests_are_answered_health_turns_bad_and_the_process_ends(
         raise IndexError("a mistake in the queue")
 
     monkeypatch.setattr(Lane, "take", broken)
-    immediate, server = Immediate(state, ()), Server(state, None)
+    server = Server(state, None)
 
     async def main() -> None:
         transport = httpx.ASGITransport(build_app(state))  # type: ignore[arg-type]
         async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
             assert (await client.get("/health")).status_code == 200
-            assert immediate.answer(b"GET", b"/health", (), ()) is not None
             assert not await server.on_tick(1)
             for _ in range(2):
                 asked = client.post("/embed", json={"inputs": "a"})
@@ -51,7 +49,6 @@ def test_requests_are_answered_health_turns_bad_and_the_process_ends(
                 assert answer.status_code == 503
                 assert answer.json()["error"] == "the server has failed"
             assert (await client.get("/health")).status_code == 503
-            assert immediate.answer(b"GET", b"/health", (), ()) is None
             assert await server.on_tick(2)
             assert server.failed
 

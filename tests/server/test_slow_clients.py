@@ -54,4 +54,4 @@ def test_a_body_that_does_not_arrive_in_time_is_refused(
     assert start["status"] == 408
     assert (b"connection", b"close") in start["headers"]  # the rest of the body is not read
     assert ERRORS[path](json.loads(body["body"]))
-    assert not state.full  # the request holds no place
+    assert not state.requests  # the request holds no place

@@ -19,7 +19,7 @@ from fbg.server.guard import Guard
 from fbg.server.routes import openai, pipelines, rerank, status, tei, vectors
 from fbg.server.state import State
 
-__all__ = ["POST_ROUTES", "build_app", "endpoints"]
+__all__ = ["GET_ROUTES", "POST_ROUTES", "build_app"]
 
 POST_ROUTES = (
     *openai.ROUTES,
@@ -54,34 +54,31 @@ def build_app(state: State) -> ASGIApp:
     return app
 
 
-def endpoints(state: State) -> dict[str, Endpoint]:
-    """Return the endpoints of POST requests by their paths."""
-    return {route.path: Endpoint(state, route) for route in POST_ROUTES}
-
-
 class Routes:
-    """Passes each request to its endpoint. A POST request takes a look into a table; what else may
-    come (GET requests, unknown paths, other methods) is for Starlette's router, which tries route
+    """Passes each request to its endpoint. Most take a look into a table; what else may come
+    (models by name, unknown paths, other methods) is for Starlette's router, which tries route
     after route."""
 
     def __init__(self, state: State) -> None:
-        self._endpoints = endpoints(state)
+        posts = {route.path: Endpoint(state, route) for route in POST_ROUTES}
         routes: list[BaseRoute] = [
             StarletteRoute(path, endpoint=endpoint, methods=["POST"])
-            for path, endpoint in self._endpoints.items()
+            for path, endpoint in posts.items()
         ]
-        routes += [
+        gets = [
             StarletteRoute(path, endpoint=_get(state, answer), methods=["GET"])
             for path, answer in GET_ROUTES
         ]
-        self._router = Router(routes, redirect_slashes=False)
+        self._table: dict[tuple[str, str], ASGIApp] = {
+            ("POST", path): endpoint for path, endpoint in posts.items()
+        }
+        self._table |= {("GET", route.path): route.app for route in gets}
+        self._router = Router([*routes, *gets], redirect_slashes=False)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request; raises HTTPException if it has no endpoint."""
-        endpoint = None
-        if scope["type"] == "http" and scope["method"] == "POST":
-            endpoint = self._endpoints.get(scope["path"])
-        await (endpoint or self._router)(scope, receive, send)
+        found = self._table.get((scope["method"], scope["path"])) if "method" in scope else None
+        await (found or self._router)(scope, receive, send)
 
 
 def _get(

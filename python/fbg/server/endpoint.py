@@ -8,35 +8,34 @@ A client that goes away cancels its request, and with it what it has in the queu
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import sys
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 from starlette.types import Receive, Scope, Send
 
 from fbg.errors import ClosedError, ModelError, OverloadedError
+from fbg.server.answers import json_of
 from fbg.server.errors import Dialect, Fault, RequestError
-from fbg.server.replies import Reply, encode_json, send_reply
+from fbg.server.replies import Reply, send_reply
 from fbg.server.state import Call, State
 
 __all__ = ["Endpoint", "Route"]
 
 log = logging.getLogger("fbg.server")
 
-# A request that is answered sooner is not watched: most are.
-WATCH_AFTER = 0.05  # seconds
-
 Answer = Callable[[Call, Any], Awaitable[Any]]
 
 
 @dataclass(frozen=True)
 class Route:
-    """path, answer: the function of the route, which returns what becomes JSON, or bytes that are
-    JSON. message: the type of its body. method: its name in metrics."""
+    """path, answer: the function of the route, which returns what answers.json_of takes.
+    message: the type of its body. method: its name in metrics."""
 
     path: str
     answer: Answer
@@ -55,75 +54,45 @@ class Endpoint:
         self._requests = state.metrics.requests.labels(route.method)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request; RequestError says what is wrong with it (guard.py answers that)."""
+        """Answer a request; RequestError says what is wrong with it (guard.py answers that).
+
+        A request counts until the client has read its answer.
+        """
         state, begin = self._state, time.perf_counter()
         scope["dialect"] = self.route.dialect
         self._requests.inc()
-        state.enter()
-        watch = _Watch(receive, state.settings.body_seconds)
-        try:
+        with state.request() as call:
             await state.turns.wait()
-            body = await self._body(scope, receive)
-            watch.arrived()
-            reply = await self._reply(scope, body, begin)
-        except asyncio.CancelledError:
-            if watch.ended_by is None:
-                raise
-            if sys.version_info >= (3, 11):
-                watch.task.uncancel()
-            if watch.ended_by == "slow":
-                raise RequestError(Fault.SLOW, "the request took too long to arrive") from None
-            scope["abandoned"] = True
-            return
-        finally:
-            watch.stop()
-            state.leave()
-        await send_reply(send, reply)
-
-    async def respond(self, scope: Scope, body: bytes) -> Reply:
-        """Answer a request whose body is complete; raises RequestError."""
-        state, begin = self._state, time.perf_counter()
-        self._requests.inc()
-        state.enter()
-        try:
-            await state.turns.wait()
-            self._limit(len(body))
-            return await self._reply(scope, body, begin)
-        finally:
-            state.leave()
-
-    async def _reply(self, scope: Scope, body: bytes, begin: float) -> Reply:
-        """Compute the answer to a body; begin: of the request, by time.perf_counter."""
-        state, route, size = self._state, self.route, len(body)
-        state.hold(size)
-        try:
-            call = Call(state)
+            body = await self._body(scope, receive, call)
             message = self._message(body)
             del body
             result = await self._answer(call, message)
-        finally:
-            state.hold(-size)
-        seconds = time.perf_counter() - begin
-        state.metrics.success(route.method, seconds, call.record)
-        scope["record"] = call.record
-        headers = _time_headers(call, seconds) if route.dialect is Dialect.TEI else []
-        return Reply(200, headers, result if isinstance(result, bytes) else encode_json(result))
+            del message
+            seconds = time.perf_counter() - begin
+            state.metrics.success(self.route.method, seconds, call.record)
+            scope["record"] = call.record
+            headers = _time_headers(call, seconds) if self.route.dialect is Dialect.TEI else []
+            reply = Reply(200, headers, result)
+            del result
+            await send_reply(send, reply)
 
     def _limit(self, size: int) -> None:
         limit = self._state.settings.max_body
         if size > limit:
             raise RequestError(Fault.TOO_LARGE, f"the body must have at most {limit} bytes")
 
-    async def _body(self, scope: Scope, receive: Receive) -> bytes:
-        limit = self._state.settings.max_body
+    async def _body(self, scope: Scope, receive: Receive, call: Call) -> bytes:
         self._limit(scope.get("content_length", 0))
-        message = await _next(receive)
-        body = message.get("body", b"")
-        if message.get("more_body"):
-            body = bytearray(body)
-            while message.get("more_body") and len(body) <= limit:
-                message = await _next(receive)
-                body += message.get("body", b"")
+        with _arriving_within(self._state.settings.body_seconds):
+            message = await _next(receive)
+            body = message.get("body", b"")
+            call.hold(len(body))
+            if message.get("more_body"):
+                body = bytearray(body)
+                while message.get("more_body") and len(body) <= self._state.settings.max_body:
+                    message = await _next(receive)
+                    body += message.get("body", b"")
+                    call.hold(len(body))
         self._limit(len(body))
         return bytes(body)
 
@@ -135,9 +104,9 @@ class Endpoint:
         except (ValueError, RecursionError):
             raise RequestError(Fault.MALFORMED, "the body is not valid JSON") from None
 
-    async def _answer(self, call: Call, message: Any) -> Any:
+    async def _answer(self, call: Call, message: Any) -> bytes:
         try:
-            return await self.route.answer(call, message)
+            return await json_of(call, await self.route.answer(call, message))
         except RequestError:
             raise
         except msgspec.ValidationError as error:
@@ -165,56 +134,26 @@ async def _next(receive: Receive) -> Any:
     return message
 
 
-class _Watch:
-    """Cancels the task of a request whose body arrives too slowly, or whose client went away.
+@contextlib.contextmanager
+def _arriving_within(seconds: float) -> Iterator[None]:
+    """Raise RequestError in this task if the block takes longer."""
+    task, late = asyncio.current_task(), False
+    assert task is not None
 
-    Most requests have been answered before anything is watched.
+    def cancel() -> None:
+        nonlocal late
+        late = True
+        task.cancel()
 
-    ended_by: why the task was cancelled; None if it was not.
-    """
-
-    def __init__(self, receive: Receive, body_seconds: float) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        self.task = task
-        self.ended_by: Literal["slow", "gone"] | None = None
-        self._receive = receive
-        self._body_seconds = body_seconds
-        self._arrived = False
-        self._limited = False  # whether the timer waits for the body
-        self._watcher: asyncio.Task[None] | None = None
-        self._loop = asyncio.get_running_loop()
-        self._timer = self._loop.call_later(WATCH_AFTER, self._look)
-
-    def arrived(self) -> None:
-        """Say that the body is complete."""
-        self._arrived = True
-        if self._limited:
-            self._limited = False
-            self._timer.cancel()
-            self._timer = self._loop.call_later(WATCH_AFTER, self._look)
-
-    def stop(self) -> None:
-        self._timer.cancel()
-        if self._watcher is not None:
-            self._watcher.cancel()
-
-    def _look(self) -> None:
-        if self._arrived:
-            self._watcher = self._loop.create_task(self._until_disconnect())
-        else:
-            self._limited = True
-            rest = max(self._body_seconds - WATCH_AFTER, 0.0)
-            self._timer = self._loop.call_later(rest, self._cancel, "slow")
-
-    async def _until_disconnect(self) -> None:
-        while (await self._receive())["type"] != "http.disconnect":
-            pass
-        self._cancel("gone")
-
-    def _cancel(self, why: Literal["slow", "gone"]) -> None:
-        self.ended_by = why
-        self.task.cancel()
+    timer = asyncio.get_running_loop().call_later(seconds, cancel)
+    try:
+        yield
+    except asyncio.CancelledError:
+        if not late or (sys.version_info >= (3, 11) and task.uncancel() > 0):
+            raise
+        raise RequestError(Fault.SLOW, "the request took too long to arrive") from None
+    finally:
+        timer.cancel()
 
 
 def _time_headers(call: Call, seconds: float) -> list[tuple[bytes, bytes]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 
@@ -15,6 +16,8 @@ from fbg.server.state import State
 __all__ = ["Guard"]
 
 log = logging.getLogger("fbg.server")
+
+ABANDONED = 499  # the client went away
 
 # What needs no key: they say nothing about texts or models.
 OPEN_PATHS = frozenset({"/", "/health", "/ping", "/metrics"})
@@ -55,8 +58,11 @@ class Guard:
             await self._app(scope, receive, answer)
         except RequestError as error:
             await send_reply(answer, refusal(state, scope, error))
-        except ConnectionError:
-            scope["abandoned"] = True
+        except (ConnectionError, asyncio.CancelledError) as error:
+            log_access(state, scope, ABANDONED, begin)
+            if isinstance(error, asyncio.CancelledError):
+                raise
+            return
         except HTTPException as error:
             await send_reply(answer, refusal(state, scope, _no_route(error)))
         except Exception:
@@ -64,7 +70,7 @@ class Guard:
             if not status:
                 fault = RequestError(Fault.BACKEND, "the request failed")
                 await send_reply(answer, refusal(state, scope, fault))
-        log_access(state, scope, 499 if scope.get("abandoned") else status, begin)
+        log_access(state, scope, status, begin)
 
 
 def _no_route(error: HTTPException) -> RequestError:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -12,24 +13,26 @@ from fbg.server.messages import Input, Truncating
 from fbg.server.served import Served
 from fbg.server.state import Call
 
-__all__ = ["embed", "texts_or_ids", "truncation"]
+__all__ = ["Floats", "embed", "require_short", "texts_or_ids", "truncation"]
 
 Floats = npt.NDArray[np.float32]
 Indices = npt.NDArray[np.int32]
 HIGHEST = np.iinfo(np.int32).max
 
 
-def texts_or_ids(inputs: Input, what: str) -> tuple[list[str], list[list[int]]]:
+def texts_or_ids(
+    inputs: str | Sequence[str | int | list[int]], what: str
+) -> tuple[list[str], list[list[int]]]:
     """Return the texts of an input, or its sequences of token ids; raises RequestError."""
     if isinstance(inputs, str):
         return [inputs], []
-    texts = [item for item in inputs if isinstance(item, str)]
-    numbers = [item for item in inputs if isinstance(item, int)]
-    sequences = [item for item in inputs if isinstance(item, list)]
-    if len(inputs) not in (len(texts), len(numbers), len(sequences)):
+    kinds, items = set(map(type, inputs)), cast(list[Any], inputs)
+    if len(kinds) > 1:
         message = f"`{what}` must hold texts, token ids or lists of token ids, and one kind of them"
         raise RequestError(Fault.VALIDATION, message, what)
-    return texts, [numbers] if numbers else sequences
+    if kinds == {str}:
+        return items, []
+    return [], [items] if kinds == {int} else items
 
 
 def truncation(message: Truncating) -> bool:
@@ -41,6 +44,16 @@ def truncation(message: Truncating) -> bool:
     return message.truncate is not False
 
 
+def require_short(
+    inputs: Sequence[str] | Sequence[list[int]], most: int, what: str, unit: str
+) -> None:
+    """Raise RequestError if one of the inputs is too long to be worked on in one piece."""
+    longest = max(map(len, inputs))
+    if longest > most:
+        message = f"each of `{what}` must have at most {most} {unit}, got {longest}"
+        raise RequestError(Fault.VALIDATION, message, what)
+
+
 async def embed(
     call: Call, served: Served, inputs: Input, what: str, options: dict[str, Any]
 ) -> Floats:
@@ -49,12 +62,14 @@ async def embed(
     if not sequences:
         return await served.runs.encode(call.texts(texts, what), call.record, **options)
     call.count(len(sequences), what)
-    return await served.runs.encode_tokens(_indices(sequences, what), call.record, **options)
+    ids = _indices(sequences, what, served.model.max_length)
+    return await served.runs.encode_tokens(ids, call.record, **options)
 
 
-def _indices(sequences: list[list[int]], what: str) -> list[Indices]:
+def _indices(sequences: list[list[int]], what: str, most: int) -> list[Indices]:
     if not all(sequences):
         raise RequestError(Fault.EMPTY, f"`{what}` cannot be empty", what)
+    require_short(sequences, most, what, "token ids")
     if min(map(min, sequences)) < 0 or max(map(max, sequences)) > HIGHEST:
         raise RequestError(Fault.VALIDATION, f"`{what}` must hold token ids of the model", what)
     return [np.array(sequence, np.int32) for sequence in sequences]

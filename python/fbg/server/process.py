@@ -14,10 +14,8 @@ from types import FrameType
 import uvicorn
 
 from fbg.model.model import Model
-from fbg.server.app import POST_ROUTES, build_app, endpoints
-from fbg.server.http.direct import Direct
-from fbg.server.http.immediate import Immediate
-from fbg.server.http.protocol import BoundedProtocol, protocol_with
+from fbg.server.app import build_app
+from fbg.server.http.protocol import HttpProtocol
 from fbg.server.served import load_models, serve_models, warm_up
 from fbg.server.settings import Settings
 from fbg.server.state import State
@@ -51,7 +49,7 @@ class Server(uvicorn.Server):
         settings = state.settings
         config = uvicorn.Config(
             build_app(state),
-            http=_protocol(state),
+            http=HttpProtocol,
             loop="uvloop" if _has_uvloop() else "asyncio",
             ws="none",
             lifespan="off",
@@ -174,13 +172,6 @@ def _set_aside_what_stays() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(YOUNG_OBJECTS)
-
-
-def _protocol(state: State) -> type[BoundedProtocol]:
-    """Return the protocol; it answers by itself unless requests pass through other middleware."""
-    if state.settings.cors_origins or state.tracing is not None:
-        return protocol_with(None, None)
-    return protocol_with(Immediate(state, POST_ROUTES), Direct(state, endpoints(state)))
 
 
 def _has_uvloop() -> bool:

@@ -1,7 +1,4 @@
-"""What every request and every answer has, whichever way it takes: an id, a key, a line of the log.
-
-Requests come through ASGI (guard.py, endpoint.py) or straight from the protocol (http/direct.py).
-"""
+"""What every request and every answer has: an id, a key, a line of the log."""
 
 from __future__ import annotations
 
@@ -10,25 +7,22 @@ import random
 import re
 import time
 from collections.abc import Iterable
-from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
+import numpy as np
 from starlette.types import Scope, Send
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE
 
 from fbg.server.errors import Dialect, Fault, RequestError, error_body
 from fbg.server.state import State
 
 __all__ = [
     "CLOSE",
-    "REQUEST_ID",
     "Headers",
     "Received",
     "Reply",
     "encode_json",
     "log_access",
-    "new_request_id",
     "received",
     "refusal",
     "send_reply",
@@ -40,7 +34,15 @@ CLOSE = (b"connection", b"close")
 
 Headers = Iterable[tuple[bytes, bytes]]
 
-encode_json = msgspec.json.Encoder().encode
+
+def _plain(value: Any) -> Any:
+    """Return an array as JSON has it: as a list."""
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    raise TypeError(f"an answer holds a {type(value).__name__}")
+
+
+encode_json = msgspec.json.Encoder(enc_hook=_plain).encode
 
 
 class Received(NamedTuple):
@@ -63,20 +65,6 @@ class Reply(NamedTuple):
         if CLOSE not in self.headers:
             self.headers.append(CLOSE)
 
-    @property
-    def closes(self) -> bool:
-        return CLOSE in self.headers
-
-    def message(self, more: Headers) -> bytes:
-        """Return the answer as HTTP/1.1 has it, with more headers."""
-        lines = [
-            b"%scontent-type: application/json\r\ncontent-length: %d\r\n"
-            % (STATUS_LINE[self.status], len(self.body))
-        ]
-        for name, value in chain(more, self.headers):
-            lines += name, b": ", value, b"\r\n"
-        return b"".join((*lines, b"\r\n", self.body))
-
 
 def received(headers: Headers) -> Received:
     """Read the headers of a request; the request gets an id if it brings none."""
@@ -88,10 +76,10 @@ def received(headers: Headers) -> Received:
             request_id = value
         elif name == b"content-length" and value.isdigit():
             content_length = int(value)
-    return Received(authorization, request_id or new_request_id(), content_length)
+    return Received(authorization, request_id or _new_request_id(), content_length)
 
 
-def new_request_id() -> bytes:
+def _new_request_id() -> bytes:
     """Return 16 hexadecimal digits. They tell requests apart in logs and protect nothing."""
     return b"%016x" % random.getrandbits(64)
 
@@ -136,7 +124,7 @@ def log_access(state: State, scope: Scope, status: int, begin: float) -> None:
 
 
 async def send_reply(send: Send, reply: Reply) -> None:
-    """Send an answer through ASGI."""
+    """Send an answer through ASGI; returns when the client has read it."""
     headers = [JSON, (b"content-length", b"%d" % len(reply.body)), *reply.headers]
     with contextlib.suppress(ConnectionError):
         await send({"type": "http.response.start", "status": reply.status, "headers": headers})

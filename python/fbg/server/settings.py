@@ -35,8 +35,9 @@ class Settings:
 
     max_concurrent_requests: requests that are worked on; more are answered 429. max_waiting_texts:
     texts in the queue, of all requests. max_client_batch_size: texts of one request. max_body: its
-    bytes. max_answer_numbers: of an answer with a vector for every token. api_keys: any of them
-    opens the server; none: everybody may use it. body_seconds: in which a request must have
+    bytes. max_answer_numbers: of an answer with a vector for every token. max_answer: the bytes of
+    an answer. max_held: the bytes of all requests and answers that are worked on. api_keys: any of
+    them opens the server; none: everybody may use it. body_seconds: in which a request must have
     arrived. drain_seconds: which requests have to end after SIGTERM.
     """
 
@@ -52,7 +53,8 @@ class Settings:
     max_client_batch_size: int = 2048
     max_body: int = 2 << 20
     max_answer_numbers: int = 1 << 23  # 8192 tokens of 1024 numbers
-    max_body_total: int = 256 << 20
+    max_answer: int = 192 << 20  # so many numbers as text
+    max_held: int = 512 << 20
     api_keys: tuple[str, ...] = ()
     cors_origins: tuple[str, ...] = ()
     access_log: bool = True

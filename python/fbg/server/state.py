@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import hmac
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from fbg.model.async_model import Record
+from fbg.runtime.work import Work
 from fbg.runtime.work_queue import WorkQueue
 from fbg.server.errors import Fault, RequestError
 from fbg.server.logs import AccessLog
@@ -17,7 +21,9 @@ from fbg.server.turns import Turns
 if TYPE_CHECKING:
     from fbg.server.tracing import Tracing
 
-__all__ = ["Call", "State"]
+__all__ = ["BYTES_OF_NUMBER", "Call", "State"]
+
+BYTES_OF_NUMBER = 22  # of an answer, in JSON
 
 
 class State:
@@ -25,7 +31,8 @@ class State:
 
     ready: models are loaded and have run. draining: the process ends; what comes now is answered,
     and its connection closed. access_log: None if requests are not logged. tracing: None if they
-    are not traced.
+    are not traced. encoders: the threads that make large answers. requests, held: how many are
+    worked on, and the bytes that they need.
     """
 
     def __init__(self, settings: Settings, num_threads: int) -> None:
@@ -38,16 +45,12 @@ class State:
         self.access_log = AccessLog() if settings.access_log else None
         self.tracing = _tracing() if settings.tracing else None
         self.turns = Turns()
+        self.encoders = ThreadPoolExecutor(2, "fbg-answer")
         self.ready = False
         self.draining = False
         self._keys = [key.encode() for key in settings.api_keys]
-        self._requests = 0
-        self._bytes = 0
-
-    @property
-    def full(self) -> bool:
-        """Whether there are as many requests as there may be."""
-        return self._requests >= self.settings.max_concurrent_requests
+        self.requests = 0
+        self.held = 0
 
     @property
     def healthy(self) -> bool:
@@ -64,22 +67,29 @@ class State:
         if scheme.lower() != b"bearer" or not any(same):
             raise RequestError(Fault.UNAUTHORIZED, "the API key is missing or wrong")
 
-    def enter(self) -> None:
-        """Count a request that begins; raises RequestError if there are too many."""
+    @contextlib.contextmanager
+    def request(self) -> Iterator[Call]:
+        """Count a request while it is worked on; raises RequestError if there are too many."""
         if not self.ready:
             raise RequestError(Fault.UNHEALTHY, "the models are not ready yet")
-        if self.full:
+        if self.requests >= self.settings.max_concurrent_requests:
             raise RequestError(Fault.OVERLOADED, "too many requests at the same time")
-        self._requests += 1
+        self.requests += 1
+        call = Call(self)
+        try:
+            yield call
+        finally:
+            call.hold(0)
+            self.requests -= 1
 
-    def leave(self) -> None:
-        self._requests -= 1
+    def hold(self, more: int) -> None:
+        """Count bytes that a request needs beside those that it has; negative: that it gives back.
 
-    def hold(self, size: int) -> None:
-        """Count the bytes of a body (negative: of one that is gone)."""
-        if size > 0 and self._bytes + size > self.settings.max_body_total:
-            raise RequestError(Fault.OVERLOADED, "the requests together are too large")
-        self._bytes += size
+        Raises RequestError if all requests together would need too many.
+        """
+        if more > 0 and self.held + more > self.settings.max_held:
+            raise RequestError(Fault.OVERLOADED, "the requests and answers together are too large")
+        self.held += more
 
 
 class Call:
@@ -89,6 +99,12 @@ class Call:
         self.state = state
         self.record = Record()
         self.characters = 0
+        self._held = 0
+
+    def hold(self, size: int) -> None:
+        """Say how many bytes the request needs from now on; raises RequestError."""
+        self.state.hold(size - self._held)
+        self._held = size
 
     def count(self, number: int, what: str = "inputs") -> None:
         """Raise RequestError for no texts, or for more than a request may have."""
@@ -101,8 +117,8 @@ class Call:
             )
 
     def limit_numbers(self) -> None:
-        """Limit the numbers of an answer that has a vector for every token."""
-        self.record.max_numbers = self.state.settings.max_answer_numbers
+        """Limit and hold the numbers of an answer that has a vector for every token."""
+        self.record = _Numbers(self)
 
     def texts(self, texts: list[str], what: str = "inputs") -> list[str]:
         """Return texts that are neither too many nor empty; raises RequestError."""
@@ -111,6 +127,18 @@ class Call:
             raise RequestError(Fault.EMPTY, f"`{what}` cannot be empty", what)
         self.characters += sum(map(len, texts))
         return texts
+
+
+class _Numbers(Record):
+    """Holds room for the numbers of an answer before they are computed."""
+
+    def __init__(self, call: Call) -> None:
+        super().__init__(max_numbers=call.state.settings.max_answer_numbers)
+        self._call = call
+
+    def count_numbers(self, work: Work) -> None:
+        super().count_numbers(work)
+        self._call.hold(self.numbers * BYTES_OF_NUMBER)
 
 
 def _tracing() -> Tracing:

@@ -12,12 +12,10 @@ import json
 import logging
 from functools import cache
 from random import Random
-from typing import Any
 
 from starlette.types import ASGIApp
 
-from fbg.server.app import build_app, endpoints
-from fbg.server.http.direct import Direct
+from fbg.server.app import build_app
 from fbg.server.served import load_models, serve_models
 from fbg.server.settings import ModelSource, Settings
 from fbg.server.state import State
@@ -54,17 +52,13 @@ SECRETS = (b"Traceback", b".py", b"/tmp")
 class _Server(Connection):
     """A connection whose requests reach the real application."""
 
-    async def _app(self, scope: Any, receive: Any, send: Any) -> None:
-        await _application()(scope, receive, send)
-
     async def answer(self, data: bytes) -> bytes:
         """Deliver data; return what is written when the answer is there or none will come."""
         await self.send(data)
         patience = 100
         while not (self.transport.written or self.transport.closed) and patience > 0:
             await asyncio.sleep(0.001)
-            working = self.protocol._working
-            if working is None or working.done():  # perhaps the request is not complete
+            if self.protocol._task is None or not self.protocol._reader.complete:
                 patience -= 1
         return self.transport.written
 
@@ -106,11 +100,6 @@ def _application() -> ASGIApp:
 
 
 @cache
-def _direct() -> Direct:
-    return Direct(_state(), endpoints(_state()))
-
-
-@cache
 def _loop() -> asyncio.AbstractEventLoop:
     return asyncio.new_event_loop()
 
@@ -134,9 +123,9 @@ def _mutate(data: bytes, rng: Random) -> bytes:
 
 
 async def _exchange(data: bytes) -> None:
-    async with _Server(_state(), direct=_direct()) as connection:
+    async with _Server(_application()) as connection:
         answer = await connection.answer(data)
-    async with _Server(_state(), direct=_direct()) as connection:
+    async with _Server(_application()) as connection:
         good = await connection.answer(GOOD)
     if FAILURES.seen:
         raise FAILURES.seen.pop()

@@ -1,244 +1,269 @@
-"""uvicorn's HTTP protocol, with limits for clients that send headers without end or too slowly.
+"""A connection: reads one request at a time, has it answered, and bounds what its client may cost.
 
-It answers by itself what can be answered at once (immediate.py), and requests that arrive as a
-whole without ASGI (direct.py). uvicorn has the rest.
+    bytes -> RequestReader -> Exchange -> the application -> bytes
+
+Headers, answers and the rest of what is refused have deadlines; bytes that are not read yet and
+bytes that the client does not read have limits. A request begins when the client has read the
+answer to the one before.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import logging
+import select
 from typing import Any
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from fbg.server.http.deadline import Deadline
+from fbg.server.http.exchange import Exchange, answer_head
+from fbg.server.http.requests import BadRequest, RequestReader
+from fbg.server.replies import CLOSE
 
-from fbg.server.endpoint import Endpoint
-from fbg.server.http.direct import Direct
-from fbg.server.http.immediate import Immediate
-from fbg.server.replies import CLOSE, Headers
+__all__ = ["HttpProtocol"]
 
-__all__ = ["BoundedProtocol", "protocol_with"]
+log = logging.getLogger("fbg.server")
 
-MAX_HEADER_BYTES = 64 << 10
 HEADER_SECONDS = 15.0
 
+# What is read before it is needed: of a body, or of the requests that follow.
+READ_AHEAD = 256 << 10
+# How often to look whether a client is still there from whom nothing is read.
+LOOK_SECONDS = 0.5
 
-class _Exchange:
-    """A request that is answered without ASGI: what uvicorn asks of its RequestResponseCycle.
+# A client must read so much in each of these periods, or the rest of its answer.
+ANSWER_SECONDS = 30.0
+ANSWER_BYTES = 8 << 20
 
-    disconnected: the connection has ended. keep_alive: whether it stays open after the answer.
-    """
+# A connection that the server ends while the client may still be sending is read on for so long.
+# If it were closed at once, the system would reset it, and the client would lose its answer.
+LINGER_SECONDS = 30.0
+LINGER_BYTES = 256 << 20
 
-    message_event = asyncio.Event()  # uvicorn sets it at the end of a connection; nobody waits
-
-    def __init__(self, endpoint: Endpoint, headers: Headers, keep_alive: bool) -> None:
-        self.endpoint = endpoint
-        self.headers = headers
-        self.body: list[bytes] = []
-        self.keep_alive = keep_alive
-        self.disconnected = False
-        self.response_complete = False
+CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 
-class BoundedProtocol(HttpToolsProtocol):
-    """Closes connections whose next request does not have all its headers in time and size.
+class HttpProtocol(asyncio.Protocol):
+    """What uvicorn makes for each connection, by `uvicorn.Config(http=HttpProtocol)`."""
 
-    A connection has one deadline, for the headers that arrive or for its next request, and one
-    timer, which looks at the deadline when it fires: to start and to cancel timers for each request
-    takes more time than to read its headers.
-    """
+    transport: asyncio.Transport
 
-    immediate: Immediate | None = None
-    direct: Direct | None = None
-    _unparsed = 0  # bytes since the last headers or part of a body were complete
-    _deadline: float | None = None
-    _idle = False  # whether the deadline is for the next request
-    _timer: asyncio.TimerHandle | None = None
-    _timer_ends = 0.0
-    _answered = False  # whether the request that is arriving has been answered already
-    _held_back = False  # whether nothing is read until the client has read its answers
-    _arriving: _Exchange | None = None  # its headers have come, but not yet all of its body
-    _working: asyncio.Task[None] | None = None  # answers a request without ASGI
+    def __init__(
+        self,
+        config: Any,
+        server_state: Any,
+        app_state: Any = None,
+        _loop: asyncio.AbstractEventLoop | None = None,
+    ) -> None:
+        self.config = config
+        self.server_state = server_state
+        self._loop = _loop or asyncio.get_running_loop()
+        self._deadline = Deadline(self._loop)
+        self._reader = RequestReader()
+        self._exchange: Exchange | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._idle = False  # whether the deadline is for the next request to begin
+        self._asked = False  # whether the client has been told to send the body
+        self._drained: asyncio.Future[None] | None = None  # the client has read the answer
+        self._unread = 0  # bytes of the answer, when the client was looked at last
+        self._full = False  # whether the system takes no more bytes for the client
+        self._dropped: int | None = None  # bytes since the connection has been ended
+        self._looking: asyncio.TimerHandle | None = None  # while nothing is read
 
-    # --- What uvicorn and the parser call --------------------------------------------------------
+    # --- What the event loop and uvicorn call -----------------------------------------------------
 
-    def connection_made(self, transport: Any) -> None:
-        super().connection_made(transport)
-        self._wait_for(HEADER_SECONDS)
+    def connection_made(self, transport: Any) -> None:  # of uvloop, or an asyncio.Transport
+        self.transport = transport
+        transport.set_write_buffer_limits(0)  # so that `_full` means that bytes are left
+        self._ends = transport.get_extra_info("peername"), transport.get_extra_info("sockname")
+        self.server_state.connections.add(self)
+        self._deadline.set(HEADER_SECONDS, transport.abort)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-        if self._working is not None:
-            self._working.cancel()
-        super().connection_lost(exc)
+        self.server_state.connections.discard(self)
+        self._deadline.stop()
+        if self._looking is not None:
+            self._looking.cancel()
+        if self._task is not None:
+            self._task.cancel()
 
     def data_received(self, data: bytes) -> None:
-        self._unparsed += len(data)
-        if self._idle:
-            self._wait_for(None)
-        super().data_received(data)
-        if self._arriving is not None:
-            self._hand_over(self._arriving)
-        if self._unparsed > MAX_HEADER_BYTES and not self.transport.is_closing():
-            self.send_400_response("The headers of the request are too long.")
-        elif self._unparsed and self._deadline is None:
-            # A request on a connection that is kept alive has begun.
-            self._wait_for(HEADER_SECONDS)
-
-    def on_headers_complete(self) -> None:
-        self._unparsed = 0
-        # An answer to an earlier request of the same packet may have set it.
-        self._wait_for(None)
-        # A request that comes while an earlier one of the same connection is worked on takes the
-        # usual way, which keeps the order.
-        busy = self.cycle is not None and not self.cycle.response_complete
-        if busy or self.parser.should_upgrade():
-            super().on_headers_complete()
-        elif self.immediate is not None and self._answer(self.immediate):
-            self._answered = True
-        elif self.direct is None or not self._take(self.direct):
-            super().on_headers_complete()
-
-    def on_body(self, body: bytes) -> None:
-        self._unparsed = 0
-        if self._arriving is not None:
-            self._arriving.body.append(body)
-        elif not self._answered:
-            super().on_body(body)
-
-    def on_message_complete(self) -> None:
-        self._unparsed = 0
-        if self._arriving is not None:
-            self._begin(self._arriving)
-        elif self._answered:
-            self._answered = False
-            self._wait_for(None)
-            self.on_response_complete()
-        else:
-            super().on_message_complete()
-
-    def on_response_complete(self) -> None:
-        """As uvicorn's, with the deadline of the connection instead of a timer for each request."""
-        if self.pipeline or self.transport.is_closing():
-            super().on_response_complete()  # which begins with the next request
+        if self._dropped is None:
+            self._reader.feed(data)
+            self._advance()
             return
-        self.server_state.total_requests += 1
-        if self.flow.write_paused:
-            self._held_back = True
-            self.flow.pause_reading()
-        else:
-            self.flow.resume_reading()
-        if self._deadline is None:
-            self._wait_for(self.timeout_keep_alive, idle=True)
+        self._dropped += len(data)
+        if self._dropped > LINGER_BYTES:
+            self.transport.abort()
+
+    def pause_writing(self) -> None:
+        self._full = True
 
     def resume_writing(self) -> None:
-        super().resume_writing()
-        if self._held_back:
-            self._held_back = False
-            self.flow.resume_reading()
+        self._full = False
+        if self._drained is not None and not self._drained.done():
+            self._drained.set_result(None)
 
-    # --- Answers at once --------------------------------------------------------------------------
-
-    def _answer(self, immediate: Immediate) -> bool:
-        """Answer a request if its headers are enough for that; return whether they were.
-
-        The body of an answered request has a limited time to arrive, because nothing else would end
-        the connection.
-        """
-        keep_alive = self._keeps_alive()
-        more = [*self.server_state.default_headers, *(() if keep_alive else (CLOSE,))]
-        answer = immediate.answer(self.parser.get_method(), self.url, self.headers, more)
-        if answer is None:
-            return False
-        self.transport.write(answer)
-        if keep_alive:
-            self._wait_for(HEADER_SECONDS)
-        else:
+    def shutdown(self) -> None:
+        """End the connection after the request that is being answered, if there is one."""
+        if self._exchange is None or self._dropped is not None:
             self.transport.close()
-        return True
+        else:
+            self._exchange.last = True
 
-    def _keeps_alive(self) -> bool:
-        return self.parser.get_http_version() != "1.0" and self.parser.should_keep_alive()
+    # --- Reading ----------------------------------------------------------------------------------
 
-    # --- Requests without ASGI --------------------------------------------------------------------
-
-    def _take(self, direct: Direct) -> bool:
-        """Take a request that `direct` answers if all of it has arrived; return whether it does."""
-        endpoint = direct.find(self.parser.get_method(), self.url)
-        if endpoint is None:
-            return False
-        self._arriving = _Exchange(endpoint, self.headers, self._keeps_alive())
-        return True
-
-    def _hand_over(self, exchange: _Exchange) -> None:
-        """Leave to uvicorn a request whose body has not arrived together with its headers."""
-        self._arriving = None
-        if not self.transport.is_closing():
-            super().on_headers_complete()
-            for part in exchange.body:
-                super().on_body(part)
-
-    def _begin(self, exchange: _Exchange) -> None:
-        self._arriving = None
-        cycle: Any = exchange
-        self.cycle = cycle
-        self._working = self.loop.create_task(self._work(exchange))
-        self.tasks.add(self._working)  # the server waits for them when it ends
-        self._working.add_done_callback(self.tasks.discard)
-
-    async def _work(self, exchange: _Exchange) -> None:
-        assert self.direct is not None
-        body = b"".join(exchange.body)
-        exchange.body.clear()
+    def _advance(self) -> None:
+        """Read what has arrived: the next request, or the body of the one that is answered."""
+        if self.transport.is_closing() or self._dropped is not None:
+            return
         try:
-            reply = await self.direct.reply(exchange.endpoint, exchange.headers, body)
-        except asyncio.CancelledError:  # the client went away, or the server does not wait longer
-            self.transport.close()
-            raise
-        finally:
-            self._working = None
-        exchange.response_complete = True
-        if not exchange.keep_alive:
-            reply.close()
-        self.transport.write(reply.message(self.server_state.default_headers))
-        if reply.closes:
-            self.transport.close()
-        self.on_response_complete()
-
-    # --- Deadlines --------------------------------------------------------------------------------
-
-    def _wait_for(self, seconds: float | None, idle: bool = False) -> None:
-        """Close the connection in so many seconds, unless this is called before; None: never.
-
-        idle: until the next request begins.
-        """
-        self._idle = idle
-        if seconds is None:
-            self._deadline = None
-            return
-        self._deadline = self.loop.time() + seconds
-        if self._timer is not None and self._timer_ends > self._deadline:
-            self._timer.cancel()
-            self._timer = None
-        if self._timer is None:
-            self._start_timer(seconds)
-
-    def _start_timer(self, seconds: float) -> None:
-        self._timer_ends = self.loop.time() + seconds
-        self._timer = self.loop.call_later(seconds, self._look_at_deadline)
-
-    def _look_at_deadline(self) -> None:
-        self._timer = None
-        if self._deadline is None:
-            return
-        rest = self._deadline - self.loop.time()
-        if rest > 0:
-            self._start_timer(rest)
+            if self._exchange is None:
+                self._begin()
+            exchange, reader = self._exchange, self._reader
+            if exchange is not None and not exchange.arrived:
+                exchange.add(reader.body(), reader.complete)
+                if reader.complete and self._task is None:
+                    self._next()
+        except BadRequest as error:
+            self._refuse(error)
         else:
+            self._regulate()
+
+    def _begin(self) -> None:
+        head = self._reader.head()
+        if head is None:
+            if self._idle and len(self._reader):
+                self._idle = False
+                self._deadline.set(HEADER_SECONDS, self.transport.abort)
+            return
+        self._idle = self._asked = False
+        self._deadline.clear()
+        more = self.server_state.default_headers
+        self._exchange = exchange = Exchange(head, self._write, self._wants_body, more)
+        self._task = self._loop.create_task(self._answer(exchange))
+        self.server_state.tasks.add(self._task)  # uvicorn waits for them when it ends
+        self._task.add_done_callback(self.server_state.tasks.discard)
+
+    def _wants_body(self) -> None:
+        """The application waits for the body, or has taken what there was of it."""
+        exchange = self._exchange
+        if exchange is not None and exchange.head.waits and not self._asked:
+            self._asked = True
+            if not (self._reader.complete or exchange.answered):
+                self.transport.write(CONTINUE)
+        self._regulate()
+
+    def _regulate(self) -> None:
+        """Read from the client only while little waits that has been read."""
+        if self.transport.is_closing():
+            return
+        waiting = len(self._reader) + (self._exchange.waiting if self._exchange else 0)
+        if waiting > READ_AHEAD and self._looking is None:
+            self.transport.pause_reading()
+            self._looking = self._loop.call_later(LOOK_SECONDS, self._look_for_client)
+        elif waiting <= READ_AHEAD and self._looking is not None:
+            self._looking.cancel()
+            self._looking = None
+            self.transport.resume_reading()
+
+    def _look_for_client(self) -> None:
+        """End the connection if the client has: the event loop does not see it while paused."""
+        if _has_gone(self.transport):
+            self.transport.abort()
+        else:
+            self._looking = self._loop.call_later(LOOK_SECONDS, self._look_for_client)
+
+    # --- Answering --------------------------------------------------------------------------------
+
+    async def _answer(self, exchange: Exchange) -> None:
+        try:
+            await self.config.loaded_app(
+                exchange.scope(*self._ends), exchange.receive, exchange.send
+            )
+        except asyncio.CancelledError:  # the client is gone, or the server does not wait longer
+            if self._dropped is None:
+                self.transport.abort()
+            raise
+        except Exception:
+            log.exception("a request failed")
+        finally:
+            self._task = None
+        if not exchange.answered:
+            self.transport.abort()
+            return
+        self.server_state.total_requests += 1
+        if exchange.last:
+            self._end(at_once=not exchange.head.keep_alive)
+        elif self._reader.complete:
+            self._next()
+        else:  # of the rest of the body nothing is kept
+            self._deadline.set(HEADER_SECONDS, self.transport.abort)
+            self._advance()
+
+    async def _write(self, head: bytes, body: bytes) -> None:
+        """Write an answer, and wait until the client has read so much that the system has it."""
+        if len(body) < READ_AHEAD:
+            self.transport.write(head + body)
+        else:
+            self.transport.writelines((head, body))
+        if self._full:
+            self._drained = self._loop.create_future()
+            self._unread = self.transport.get_write_buffer_size()
+            self._deadline.set(ANSWER_SECONDS, self._look_at_answer)
+            await self._drained
+            self._deadline.clear()
+
+    def _look_at_answer(self) -> None:
+        """End the connection if the client reads too slowly."""
+        unread = self.transport.get_write_buffer_size()
+        if self._unread - unread < ANSWER_BYTES:
+            self.transport.abort()
+        else:
+            self._unread = unread
+            self._deadline.set(ANSWER_SECONDS, self._look_at_answer)
+
+    def _next(self) -> None:
+        """Be ready for the next request, which may have arrived already."""
+        self._exchange = None
+        self._idle = True
+        self._deadline.set(self.config.timeout_keep_alive, self.transport.abort)
+        if len(self._reader):
+            self._loop.call_soon(self._advance)
+
+    def _refuse(self, error: BadRequest) -> None:
+        """Answer what is not a request, and end the connection."""
+        answered = self._exchange is not None and self._exchange.answered
+        if self._task is not None:
+            self._task.cancel()
+        if not answered:
+            body = f"Bad request: {error}.\n".encode()
+            headers = [*self.server_state.default_headers, (b"content-type", b"text/plain"), CLOSE]
+            self.transport.write(answer_head(400, headers, len(body)) + body)
+        self._end()
+
+    def _end(self, at_once: bool = False) -> None:
+        """Close the connection, so that the client gets what has been written.
+
+        at_once: the client has asked for that; then it sends no more, if all of its request has
+        arrived.
+        """
+        if at_once and self._reader.complete and not len(self._reader):
             self.transport.close()
+            return
+        self._dropped = 0
+        self._reader = RequestReader()
+        with contextlib.suppress(OSError, RuntimeError):  # the client is gone
+            self.transport.write_eof()
+        self._deadline.set(LINGER_SECONDS, self.transport.abort)
+        self._exchange = None
+        self._regulate()
 
 
-def protocol_with(immediate: Immediate | None, direct: Direct | None) -> type[BoundedProtocol]:
-    """Return the protocol of a server that answers so."""
-    members = {"immediate": immediate, "direct": direct}
-    return type("AnsweringProtocol", (BoundedProtocol,), members)
+def _has_gone(transport: asyncio.Transport) -> bool:
+    socket = transport.get_extra_info("socket")
+    if socket is None or socket.fileno() < 0:
+        return False
+    poll = select.poll()
+    poll.register(socket.fileno(), getattr(select, "POLLRDHUP", 0))
+    return bool(poll.poll(0))

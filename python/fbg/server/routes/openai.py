@@ -6,14 +6,12 @@ import base64
 import time
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 from starlette.requests import Request
 from starlette.responses import Response
 
 from fbg.server.endpoint import Route
 from fbg.server.errors import Dialect, Fault, RequestError
-from fbg.server.inputs import embed
+from fbg.server.inputs import Floats, embed
 from fbg.server.messages import OpenAIEmbedding
 from fbg.server.replies import encode_json
 from fbg.server.state import Call, State
@@ -48,10 +46,9 @@ async def embeddings(call: Call, message: OpenAIEmbedding) -> dict[str, Any]:
     }
 
 
-def _formatted(row: npt.NDArray[np.float32], message: OpenAIEmbedding) -> str | list[float]:
+def _formatted(row: Floats, message: OpenAIEmbedding) -> str | Floats:
     if message.encoding_format == "float":
-        numbers: list[float] = row.tolist()
-        return numbers
+        return row
     return base64.b64encode(row.astype("<f4", copy=False).tobytes()).decode()
 
 

@@ -10,12 +10,16 @@ from typing import Any
 from fbg.server.endpoint import Route
 from fbg.server.errors import Fault, RequestError
 from fbg.server.messages import Answers, Entities, MaskFilling, ZeroShot, given
+from fbg.server.served import Served
 from fbg.server.state import Call
 from fbg.tasks.zero_shot import TEMPLATE
 
 __all__ = ["ROUTES"]
 
-MAX_PAIR_CHARACTERS = 1 << 21  # as many as a body may have bytes by default
+MAX_CHARACTERS = 1 << 21  # as many as a body may have bytes by default
+# Of contexts, counted once for each answer that is compared in a part of them.
+MAX_COMPARED = 1 << 25
+CHARACTERS_OF_GUESS = 32  # beside those of its text
 
 
 async def ner(call: Call, message: Entities) -> Any:
@@ -35,15 +39,30 @@ async def answer(call: Call, message: Answers) -> Any:
     call.texts([message.inputs.question], "question")
     call.texts([message.inputs.context], "context")
     question, context = message.inputs.question, message.inputs.context
-    return await served.runs.answer(question, context, call.record, **given(message.parameters))
+    options = given(message.parameters)
+    compared = 2 * options.get("top_k", 1) + 10  # in each part of the context
+    _limit("the contexts of all answers that are compared", compared * len(context), MAX_COMPARED)
+    return await served.runs.answer(question, context, call.record, **options)
 
 
 async def fill_mask(call: Call, message: MaskFilling) -> Any:
     """`POST /fill_mask`: the likeliest tokens for the mask of a text, or of each text of a list."""
     served = call.state.models.choose("fill_mask", message.model)
     texts = call.texts([message.inputs] if isinstance(message.inputs, str) else message.inputs)
-    results = await served.runs.fill_mask(texts, call.record, **given(message.parameters))
+    options = given(message.parameters)
+    _limit("the completed texts", _completed_characters(served, texts, options), MAX_CHARACTERS)
+    results = await served.runs.fill_mask(texts, call.record, **options)
     return results[0] if isinstance(message.inputs, str) else results
+
+
+def _completed_characters(served: Served, texts: list[str], options: dict[str, Any]) -> int:
+    """Return how many characters the guesses have, each of which holds its whole text."""
+    mask = served.model.context.tokenizer.mask_token
+    if mask is None:
+        return 0
+    tokens = len(options["targets"]) if "targets" in options else served.model.config.vocab_size
+    guesses = min(options.get("top_k", 5), tokens)
+    return sum(guesses * text.count(mask) * (len(text) + CHARACTERS_OF_GUESS) for text in texts)
 
 
 async def zero_shot(call: Call, message: ZeroShot) -> Any:
@@ -73,11 +92,15 @@ def _require_short_pairs(texts: list[str], labels: list[str], template: str) -> 
     """
     characters = len(labels) * sum(map(len, texts)) + len(texts) * sum(map(len, labels))
     characters += len(texts) * len(labels) * len(template)
-    if characters > MAX_PAIR_CHARACTERS:
+    _limit("the pairs of a text and a label", characters, MAX_CHARACTERS)
+
+
+def _limit(what: str, characters: int, most: int) -> None:
+    """Raise RequestError for more characters than a request may ask for."""
+    if characters > most:
         raise RequestError(
             Fault.VALIDATION,
-            f"the pairs of a text and a label must have at most {MAX_PAIR_CHARACTERS} characters "
-            f"together, got {characters}",
+            f"{what} must have at most {most} characters together, got {characters}",
             "inputs",
         )
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import msgspec
 import numpy as np
 
-from fbg.server.answers import matrices_json
+from fbg.server.answers import json_list, json_parts
 from fbg.server.endpoint import Route
 from fbg.server.errors import Fault, RequestError
-from fbg.server.inputs import embed, texts_or_ids, truncation
+from fbg.server.inputs import Floats, embed, require_short, texts_or_ids, truncation
 from fbg.server.messages import (
     Classification,
     Decoding,
@@ -19,13 +20,19 @@ from fbg.server.messages import (
     TokenEmbedding,
     Tokenization,
 )
+from fbg.server.replies import encode_json
 from fbg.server.served import Served
 from fbg.server.state import Call
 
 __all__ = ["ROUTES"]
 
+TOKENS_AT_A_TIME = 512
+# The library tokenizes a text, and joins a sequence, in one piece, which keeps the interpreter.
+MOST_CHARACTERS = 1 << 18
+MOST_IDS = 1 << 16
 
-async def embed_texts(call: Call, message: Embedding) -> list[list[float]]:
+
+async def embed_texts(call: Call, message: Embedding) -> Floats:
     """`POST /embed`."""
     served = call.state.models.choose("encode", message.model)
     widest = served.model.embedding_dimension
@@ -37,12 +44,10 @@ async def embed_texts(call: Call, message: Embedding) -> list[list[float]]:
         "prompt_name": message.prompt_name,
         "truncation": truncation(message),
     }
-    rows = await embed(call, served, message.inputs, "inputs", options)
-    numbers: list[list[float]] = rows.tolist()
-    return numbers
+    return await embed(call, served, message.inputs, "inputs", options)
 
 
-async def embed_tokens(call: Call, message: TokenEmbedding) -> bytes:
+async def embed_tokens(call: Call, message: TokenEmbedding) -> Iterator[bytes]:
     """`POST /embed_all`: an embedding for every token."""
     served = call.state.models.choose("encode", message.model)
     cut = truncation(message)
@@ -53,7 +58,7 @@ async def embed_tokens(call: Call, message: TokenEmbedding) -> bytes:
     rows = await served.runs.token_embeddings(
         call.texts(texts), cut, call.record, message.prompt_name
     )
-    return await served.runs.in_thread(matrices_json, rows)
+    return json_parts(rows)
 
 
 async def predict(call: Call, message: Classification) -> list[Any]:
@@ -100,54 +105,63 @@ async def similarity(call: Call, message: Similarity) -> list[float]:
 # --- Tokens ---------------------------------------------------------------------------------------
 
 
-async def tokenize(call: Call, message: Tokenization) -> list[list[dict[str, Any]]]:
+async def tokenize(call: Call, message: Tokenization) -> Iterator[bytes]:
     """`POST /tokenize`."""
     served = call.state.models.choose("encode", message.model)
     texts = call.texts([message.inputs] if isinstance(message.inputs, str) else message.inputs)
+    require_short(texts, MOST_CHARACTERS, "inputs", "characters")
     prompts = served.model.prompts
     if message.prompt_name is not None and message.prompt_name not in prompts:
         raise RequestError(Fault.VALIDATION, "`prompt_name` must be a prompt of the model")
     prompt = prompts.get(message.prompt_name or "", "")
-    return [_tokens(served, prompt + text, message.add_special_tokens) for text in texts]
+    special = message.add_special_tokens
+    return json_list(json_list(_tokens(served, prompt + text, special)) for text in texts)
 
 
-def _tokens(served: Served, text: str, special: bool) -> list[dict[str, Any]]:
+def _tokens(served: Served, text: str, special: bool) -> Iterator[Iterable[bytes]]:
+    """Yield the JSON of the tokens of a text, of some at a time."""
     tokenizer = served.model.context.tokenizer
     (encoded,) = tokenizer.encode([text], "tokenize: inputs", located=True, cut=False)
     assert encoded.offsets is not None and encoded.segments is not None
-    names = tokenizer.tokens(encoded.ids.tolist())
-    tokens = []
-    for n, (start, stop) in enumerate(encoded.offsets.tolist()):
-        inside = bool(encoded.segments[n] >= 0)
-        if not (inside or special):
-            continue
-        tokens.append(
+    for begin in range(0, encoded.ids.size, TOKENS_AT_A_TIME):
+        some = slice(begin, begin + TOKENS_AT_A_TIME)
+        ids = encoded.ids[some].tolist()
+        places, inside = encoded.offsets[some].tolist(), (encoded.segments[some] >= 0).tolist()
+        names = tokenizer.tokens(ids)
+        tokens = [
             {
-                "id": int(encoded.ids[n]),
-                "text": text[start:stop] if inside else names[n],
-                "special": not inside,
-                "start": start if inside else None,
-                "stop": stop if inside else None,
+                "id": ids[n],
+                "text": text[start:stop] if inside[n] else names[n],
+                "special": not inside[n],
+                "start": start if inside[n] else None,
+                "stop": stop if inside[n] else None,
             }
-        )
-    return tokens
+            for n, (start, stop) in enumerate(places)
+            if inside[n] or special
+        ]
+        if tokens:
+            yield (encode_json(tokens)[1:-1],)
 
 
-async def decode(call: Call, message: Decoding) -> list[str]:
+async def decode(call: Call, message: Decoding) -> Iterator[bytes]:
     """`POST /decode`."""
     served = call.state.models.choose("encode", message.model)
     call.count(len(message.ids), "ids")
-    sequences = [item for item in message.ids if isinstance(item, list)]
-    numbers = [item for item in message.ids if isinstance(item, int)]
-    if numbers and sequences:
-        raise RequestError(Fault.VALIDATION, "`ids` must be token ids, or lists of token ids")
-    sequences = sequences or [numbers]
+    _, sequences = texts_or_ids(message.ids, "ids")
+    require_short(sequences, MOST_IDS, "ids", "token ids")
+    return json_list(_decoded(served, sequences, message.skip_special_tokens))
+
+
+def _decoded(
+    served: Served, sequences: list[list[int]], skip_special: bool
+) -> Iterator[Iterable[bytes]]:
+    """Yield the JSON of each text; raises RequestError."""
     vocabulary = served.model.config.vocab_size
     for ids in sequences:
         if not all(0 <= number < vocabulary for number in ids):
             raise RequestError(Fault.VALIDATION, f"`ids` must be in [0, {vocabulary})")
-    tokenizer = served.model.context.tokenizer
-    return [tokenizer.decode(ids, message.skip_special_tokens) for ids in sequences]
+        text = served.model.context.tokenizer.decode(ids, skip_special)
+        yield (encode_json(text),)
 
 
 async def by_kind(call: Call, body: msgspec.Raw) -> Any:

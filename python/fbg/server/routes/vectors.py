@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
-from fbg.server.answers import hybrid_json, matrices_json, sparse_json
+from collections.abc import Iterator
+
+from fbg.server.answers import hybrid_json, json_parts, sparse_json
 from fbg.server.endpoint import Route
 from fbg.server.errors import Fault, RequestError
 from fbg.server.inputs import texts_or_ids, truncation
@@ -15,7 +17,7 @@ from fbg.server.state import Call
 __all__ = ["ROUTES"]
 
 
-async def embed_sparse(call: Call, message: RetrievalEmbedding) -> bytes:
+async def embed_sparse(call: Call, message: RetrievalEmbedding) -> Iterator[bytes]:
     """`POST /embed_sparse`: the tokens of each text with their weights (SPLADE)."""
     served = call.state.models.choose("encode_sparse", message.model)
     cut, texts = truncation(message), _texts(call, message)
@@ -26,25 +28,25 @@ async def embed_sparse(call: Call, message: RetrievalEmbedding) -> bytes:
         kind=message.kind,
         max_numbers=call.state.settings.max_answer_numbers,
     )
-    return await served.runs.in_thread(sparse_json, found)
+    return sparse_json(found)
 
 
-async def embed_multi(call: Call, message: RetrievalEmbedding) -> bytes:
+async def embed_multi(call: Call, message: RetrievalEmbedding) -> Iterator[bytes]:
     """`POST /embed_multi`: the vectors of the tokens of each text (ColBERT)."""
     served = call.state.models.choose("encode_multi", message.model)
     cut, texts = truncation(message), _texts(call, message)
     call.limit_numbers()
     rows = await served.runs.encode_multi(texts, call.record, truncation=cut, kind=message.kind)
-    return await served.runs.in_thread(matrices_json, rows)
+    return json_parts(rows)
 
 
-async def embed_hybrid(call: Call, message: TokenEmbedding) -> bytes:
+async def embed_hybrid(call: Call, message: TokenEmbedding) -> Iterator[bytes]:
     """`POST /embed_hybrid`: dense, sparse and multi-vector embeddings of each text (bge-m3)."""
     served = call.state.models.choose("encode_hybrid", message.model)
     cut, texts = truncation(message), _texts(call, message)
     call.limit_numbers()
     found = await served.runs.encode_hybrid(texts, call.record, truncation=cut)
-    return await served.runs.in_thread(hybrid_json, found)
+    return hybrid_json(found)
 
 
 def _texts(call: Call, message: TokenEmbedding) -> list[str]:

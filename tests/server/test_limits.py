@@ -1,0 +1,287 @@
+"""What requests and their answers may cost: places, bytes and time, until the client has both."""
+
+import asyncio
+import http.client
+import json
+import re
+import socket
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import msgspec
+import pytest
+
+from fbg.server import answers
+from fbg.server.endpoint import Endpoint, Route
+from fbg.server.guard import Guard
+from fbg.server.routes import tei
+from fbg.server.settings import ModelSource, Settings
+from fbg.server.state import Call, State
+from helpers.connections import Connection, post
+from helpers.serving import RunningServer
+
+KEY = "Authorization: Bearer key\r\n"
+
+
+class Wanted(msgspec.Struct):
+    """A body that says how many items the answer has."""
+
+    items: int
+    text: str = ""
+
+
+async def give(call: Call, message: Wanted) -> list[str]:
+    return ["1234567"] * message.items  # 10 bytes each
+
+
+@pytest.fixture
+def state() -> Iterator[State]:
+    limits = {"max_body": 50_000, "max_answer": 100_000, "max_held": 148_000}
+    source, more = ModelSource("m", "nowhere"), {"access_log": False, "api_keys": ("key",)}
+    made = State(Settings((source,), max_concurrent_requests=3, **limits, **more), 1)  # type: ignore[arg-type]
+    made.ready = True
+    yield made
+    made.queue.close()
+    made.encoders.shutdown()
+    assert made.requests == 0 and made.held == 0
+
+
+def served(state: State) -> Guard:
+    return Guard(Endpoint(state, Route("/give", give, Wanted, "embed")), state)
+
+
+def ask(items: int, text: str = "") -> bytes:
+    return post("/give", json.dumps({"items": items, "text": text}).encode(), KEY)
+
+
+async def answer(connection: Connection, request: bytes) -> bytes:
+    """Return the answer, which may be made in a thread."""
+    written = await connection.send(request)
+    for _ in range(200):
+        if connection.transport.written:
+            break
+        await asyncio.sleep(0.01)
+    return written or connection.transport.written
+
+
+def test_a_request_has_its_place_until_the_client_has_read_the_answer(state: State) -> None:
+    async def main() -> None:
+        app, slow = served(state), list[Connection]()
+        for _ in range(3):
+            connection = await Connection(app).__aenter__()
+            connection.transport.slow = True
+            assert b" 200 " in await answer(connection, ask(10))
+            slow.append(connection)
+        async with Connection(app) as other:
+            assert b" 429 " in await other.send(ask(10))
+            slow[0].transport.read(slow[0].transport.unread)
+            await other.rest()
+            assert b" 200 " in await other.send(ask(10))
+        for connection in slow:
+            await connection.__aexit__()
+        assert state.requests == 0
+
+    asyncio.run(main())
+
+
+def test_bytes_of_answers_count_until_they_have_been_read(state: State) -> None:
+    async def main() -> None:
+        async with Connection(served(state)) as slow, Connection(served(state)) as other:
+            slow.transport.slow = True
+            assert b" 200 " in await answer(slow, ask(9000))
+            assert state.held > 90_000
+            refused = await answer(other, ask(9000))
+            assert b" 429 " in refused and b"together are too large" in refused
+            slow.transport.read(slow.transport.unread)
+            await other.rest()
+            assert b" 200 " in await answer(other, ask(9000))
+
+    asyncio.run(main())
+
+
+def test_bytes_of_bodies_count_while_they_arrive(state: State) -> None:
+    async def main() -> None:
+        async with Connection(served(state)) as slow, Connection(served(state)) as other:
+            await slow.send(ask(1, "x" * 49_000)[:-1])
+            assert state.held > 49_000
+            assert b" 429 " in await answer(other, ask(9990))
+            assert b" 200 " in await slow.send(b"}")
+
+    asyncio.run(main())
+
+
+def test_a_client_that_goes_away_gives_all_back(state: State) -> None:
+    async def main() -> None:
+        async with Connection(served(state)) as slow:
+            slow.transport.slow = True
+            await answer(slow, ask(9000))
+        assert state.requests == 0 and state.held == 0
+
+    asyncio.run(main())
+
+
+def test_an_answer_that_is_too_large_is_a_named_error(state: State) -> None:
+    async def main() -> None:
+        async with Connection(served(state)) as connection:
+            refused = await answer(connection, ask(10_001))
+            assert b" 422 " in refused and b"must have at most 100000 bytes" in refused
+
+    asyncio.run(main())
+
+
+def test_what_fails_in_a_request_is_answered(
+    state: State, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def main() -> None:
+        async with Connection(served(state)) as connection:
+            refused = await connection.send(post("/give"))
+            assert refused.startswith(b"HTTP/1.1 401 ") and b"www-authenticate" in refused
+            state.metrics.success = None  # type: ignore[assignment, method-assign]
+            failed = await connection.send(ask(1))
+            assert failed.startswith(b"HTTP/1.1 424 ")
+            assert b"the request failed" in failed and b"NoneType" not in failed
+
+    asyncio.run(main())
+    assert "a request failed" in caplog.text
+
+
+def test_values_are_encoded_alike_in_parts_and_as_a_whole() -> None:
+    values: list[Any] = [
+        [],
+        {},
+        [[]],
+        {"data": [{"a": [1.5] * 3000}, {"b": None}], "n": 1},
+        [["x" * 200_000], {"a": "b"}, [], [[1]] * 3000],
+        [{"label": "x", "score": 0.5}] * 9000,
+    ]
+    for value in values:
+        assert b"".join(answers.json_parts(value)) == msgspec.json.encode(value)
+
+
+# --- Requests that ask for much -------------------------------------------------------------------
+
+MUCH: dict[str, tuple[str, dict[str, Any]]] = {
+    "guesses with long texts": (
+        "/fill_mask",
+        {"inputs": "[MASK] a " * 500, "parameters": {"top_k": 1000}},
+    ),
+    "answers to compare": (
+        "/answer",
+        {"inputs": {"question": "a", "context": "a " * 400}, "parameters": {"top_k": 10**6}},
+    ),
+}
+
+
+@pytest.mark.parametrize("what", MUCH)
+def test_requests_for_too_much_are_refused(what: str, client: httpx.Client) -> None:
+    path, body = MUCH[what]
+    refused = client.post(path, json=body)
+    assert refused.status_code == 422, refused.text[:200]
+    assert "at most" in refused.json()["error"]
+
+
+def test_many_tokens_are_answered_in_parts(client: httpx.Client) -> None:
+    """All of them are there, although they are encoded some at a time."""
+    tokens = client.post("/tokenize", json={"inputs": ["the dog " * 600] * 3}).json()
+    assert len({len(some) for some in tokens}) == 1 and len(tokens[0]) > 1200
+    assert tokens[0] == tokens[2]
+    texts = client.post("/decode", json={"ids": [[5, 3] * 600] * 3}).json()
+    assert texts == client.post("/decode", json={"ids": [[5, 3] * 600]}).json() * 3
+
+
+@pytest.mark.parametrize("path", ["/tokenize", "/decode"])
+def test_tokens_are_encoded_in_threads(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = ModelSource("m", "nowhere")
+    state, threads = State(Settings((source,), access_log=False), 1), set[threading.Thread]()
+
+    def parts() -> Iterator[list[bytes]]:
+        threads.add(threading.current_thread())
+        yield [b"1"]
+
+    monkeypatch.setattr(tei, "_tokens", lambda *_: parts())
+    monkeypatch.setattr(tei, "_decoded", lambda *_: parts())
+    message: Any = {
+        "/tokenize": tei.Tokenization(inputs="a"),
+        "/decode": tei.Decoding(ids=[1]),
+    }[path]
+    state.models.choose = lambda *_: _Named()  # type: ignore[assignment, method-assign]
+    route = next(route for route in tei.ROUTES if route.path == path)
+
+    async def main() -> bytes:
+        call = Call(state)
+        return await answers.json_of(call, await route.answer(call, message))
+
+    assert b"1" in asyncio.run(main())
+    assert threads and threading.current_thread() not in threads
+    state.queue.close()
+    state.encoders.shutdown()
+
+
+class _Named:
+    """A model without tokens."""
+
+    class model:
+        prompts: dict[str, str] = {}  # noqa: RUF012
+
+
+# --- Over sockets ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [200_000, 5_000_000])
+def test_clients_that_send_too_much_get_their_answer(size: int, server: RunningServer) -> None:
+    for _ in range(5):
+        host = server.url.removeprefix("http://")
+        connection = http.client.HTTPConnection(host, timeout=20)
+        connection.request("POST", "/embed", b'{"inputs":"' + b"a" * size + b'"}')
+        assert connection.getresponse().status == 413
+        connection.close()
+
+
+BODIES: list[bytes] = [
+    b'{"inputs": "the dog"}',
+    b'{"inputs": ["the dog", "a fox"], "normalize": false}',
+    b'{"inputs": ""}',
+    b'{"inputs": 5}',
+    b"{",
+    b'{"inputs": "a", "model": "other"}',
+    b'{"input": "the dog", "encoding_format": "base64"}',
+    b'{"query": "a", "texts": ["b", "c"]}',
+    b'{"query": "a", "documents": ["b"], "top_n": 0}',
+]
+
+
+def answer_of(server: RunningServer, *parts: bytes) -> tuple[bytes, set[bytes], bytes]:
+    """Return status line, names of headers and body."""
+    host, port = server.url.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), 20) as connection:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        received = b""
+        for n, part in enumerate(parts):
+            if n:  # the server reads the first part by itself: it asks for the rest
+                while b"100 Continue\r\n\r\n" not in received:
+                    received += connection.recv(4096)
+                received = b""
+            connection.sendall(part)
+        while data := connection.recv(65536):
+            received += data
+    head, _, body = received.partition(b"\r\n\r\n")
+    lines = head.split(b"\r\n")
+    return lines[0], {line.split(b":")[0] for line in lines[1:]}, body
+
+
+@pytest.mark.parametrize("body", BODIES)
+@pytest.mark.parametrize("path", ["/embed", "/v1/embeddings", "/rerank", "/v2/rerank"])
+def test_a_request_in_parts_has_the_same_answer(
+    path: str, body: bytes, server: RunningServer
+) -> None:
+    whole = post(path, body, "Connection: close\r\nExpect: 100-continue\r\n")
+    end = whole.index(b"\r\n\r\n") + 4
+    at_once = answer_of(server, whole)
+    in_parts = answer_of(server, whole[:end], whole[end:])
+    ids = rb'"id":"\w+"'
+    assert [re.sub(ids, b"", part) for part in (at_once[0], at_once[2])] == [
+        re.sub(ids, b"", part) for part in (in_parts[0], in_parts[2])
+    ]
+    assert at_once[1] == in_parts[1]
