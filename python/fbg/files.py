@@ -17,10 +17,13 @@ from io import BufferedRandom, BufferedReader
 from pathlib import Path
 from typing import BinaryIO
 
+from fbg.reading import active_reads
+
 __all__ = [
     "NotRegularError",
     "open_in_place",
     "open_regular",
+    "read_regular",
     "rename_over",
     "replace_file",
     "require_replaceable",
@@ -50,6 +53,19 @@ def open_regular(path: str | os.PathLike[str]) -> BufferedReader:
     """
     _require_regular(path, os.stat(path))  # before it is opened: opening a device may do something
     return open(path, "rb", opener=_regular_opener(os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC))
+
+
+def read_regular(path: str | os.PathLike[str]) -> bytes:
+    """Return the content of a regular file, which a load reads once; raises as `open_regular`."""
+    reads = active_reads()
+    known = None if reads is None else reads.contents.get(os.fspath(path))
+    if known is not None:
+        return known
+    with open_regular(path) as file:
+        content = file.read()
+    if reads is not None:
+        reads.contents[os.fspath(path)] = content
+    return content
 
 
 def open_in_place(path: Path) -> BufferedRandom:
@@ -138,7 +154,10 @@ def _regular_opener(flags: int) -> Callable[[str, int], int]:
     def opener(path: str, _: int) -> int:
         descriptor = os.open(path, flags, 0o666)
         try:
-            _require_regular(path, os.fstat(descriptor))  # it may have been exchanged since
+            found, reads = os.fstat(descriptor), active_reads()
+            _require_regular(path, found)  # it may have been exchanged since
+            if reads is not None:
+                reads.note(path, found)
         except BaseException:
             os.close(descriptor)
             raise

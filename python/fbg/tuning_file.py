@@ -26,6 +26,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from fbg import _fbg
 from fbg.files import open_in_place, open_regular, replace_file, require_replaceable
+from fbg.reading import not_recorded
 
 try:
     import fcntl
@@ -122,7 +123,7 @@ def _machine() -> str:
 def _machines(file: Path) -> dict[str, dict[str, Any]]:
     """Return what a file holds, by machine; empty if it is none of ours."""
     try:
-        with open_regular(file) as opened:
+        with not_recorded(), open_regular(file) as opened:
             text = opened.read(MAX_BYTES + 1)
         if len(text) > MAX_BYTES:
             return _ignore(file, "too large")

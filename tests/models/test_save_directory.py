@@ -89,7 +89,7 @@ def test_a_failed_save_leaves_what_was_there_and_nothing_else(
 ) -> None:
     target = saved if overwrite else saved.with_name("new")
     expected = results(fbg.load(saved))
-    for owner, name in ((os, "fsync"), (shutil, "copyfile"), (Path, "rename")):
+    for owner, name in ((os, "fsync"), (Path, "write_bytes"), (Path, "rename")):
         with monkeypatch.context() as patch:
             real, calls = getattr(owner, name), []
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fbg.errors import ModelError
-from fbg.files import open_regular
+from fbg.files import read_regular
 
 MAX_SIZE = 2**100  # of anything that a model counts: formulas in floats do not overflow
 
@@ -109,8 +109,7 @@ class Settings:
 def read_json(path: Path) -> Any:
     require_file(path)
     try:
-        with open_regular(path) as file:
-            return json.loads(file.read().decode("utf-8"))
+        return json.loads(read_regular(path).decode("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise ModelError(f"{path}: not readable as JSON: {error}") from None
 

@@ -21,6 +21,7 @@ from typing import Any
 from fbg.checkpoints.mapped_file import MAX_DIMENSIONS, MappedFile, StoredTensor
 from fbg.checkpoints.unpickler import Constructor, unpickle
 from fbg.errors import ModelError
+from fbg.files import open_regular
 
 __all__ = ["read_torch_file"]
 
@@ -126,7 +127,7 @@ class _Archive:
                 "weights_only=True), file) converts it"
             )
         try:
-            with zipfile.ZipFile(file.path) as archive:
+            with open_regular(file.path) as opened, zipfile.ZipFile(opened) as archive:
                 records, directory = archive.infolist(), archive.start_dir
                 self._records = {record.filename: record for record in records}
                 pickles = [name for name in self._records if name.count("/") == 1]

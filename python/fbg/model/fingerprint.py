@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import os
+from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
@@ -25,14 +27,13 @@ def fingerprint_file(path: Path) -> str:
 def fingerprint_model(model: Model) -> dict[str, Any]:
     """Return JSON values that differ for models whose embeddings may differ in a bit.
 
-    Files of the model count by size and time of change; weights are too large to read again.
+    The files that were read to load it count by size and times of change, as they were then;
+    weights are too large to read again.
     """
-    files = {}
-    for path in sorted(model.directory.rglob("*")):
-        if path.suffix in (".json", ".safetensors") and path.is_file():
-            status = path.stat()
-            name = str(path.relative_to(model.directory))
-            files[name] = [status.st_size, status.st_mtime_ns]
+    files = {
+        os.path.relpath(path, model.directory): list(astuple(state))
+        for path, state in sorted(model.reads.items())
+    }
     return {
         "fbg": _fbg.__version__,
         "isa": [isa.active(), *isa.supported()],

@@ -19,6 +19,7 @@ from fbg.checkpoints.saved_directory import WEIGHTS
 from fbg.checkpoints.saved_file import SavedFile
 from fbg.compression.precision import HigherPrecision, choose_layers, read_patterns
 from fbg.errors import ModelError
+from fbg.files import read_regular
 from fbg.matmul.weights import INT4_DTYPES, QUANTIZED, WEIGHT_LIMITS
 from fbg.model import save as saved
 from fbg.model.compress import compress
@@ -38,9 +39,15 @@ from fbg.networks.registry import read_checkpoint, read_config, read_saved
 from fbg.networks.static import read_static_config
 from fbg.networks.transformer import Transformer, linears
 from fbg.progress import Progress
+from fbg.reading import ReadFiles, recorded_reads
 from fbg.tasks.inputs import require_texts
 from fbg.text.modules import read_modules
-from fbg.text.sentence import SentenceConfig, is_first_qwen3_reranker, read_sentence_config
+from fbg.text.sentence import (
+    SentenceConfig,
+    is_first_qwen3_reranker,
+    read_sentence_config,
+    sentence_files,
+)
 from fbg.text.tokenization import TextTokenizer
 
 __all__ = ["load"]
@@ -178,7 +185,9 @@ def _checked_options(
 def _load_directory(name: str, path: str, options: _Options, progress: Progress | None) -> Model:
     """Find the files of a model and read them; say which extra is missing, if one is."""
     try:
-        return _assemble(name, path, find_directory(path), options, progress)
+        directory = find_directory(path)
+        with recorded_reads() as reads:
+            return _assemble(name, path, directory, options, progress, reads)
     except ModuleNotFoundError as error:
         raise ModelError(
             f"load: models need the package {error.name}: pip install 'fbg[models]'"
@@ -186,7 +195,12 @@ def _load_directory(name: str, path: str, options: _Options, progress: Progress 
 
 
 def _assemble(
-    name: str, path: str, directory: Path, options: _Options, progress: Progress | None
+    name: str,
+    path: str,
+    directory: Path,
+    options: _Options,
+    progress: Progress | None,
+    reads: ReadFiles,
 ) -> Model:
     """Read settings, then weights, and put them together. path: as the user gave it."""
     static = read_static_config(directory, WEIGHTS)
@@ -212,10 +226,18 @@ def _assemble(
         transformer, method = _read_and_compress(
             folder, config, tokenizer, options, adapter, progress
         )
-    origin = saved.Origin(directory, method, mapped)
+    origin = saved.Origin(directory, _sentence_files(directory), reads.states, method, mapped)
     model = Model(name, origin, transformer, sentence, tokenizer, options.num_threads)
     model.reload = options.reload(path, model.dtype, adapter)
     return model
+
+
+def _sentence_files(directory: Path) -> dict[str, bytes]:
+    """Return all that `Model.save` copies, as this load reads it; raises ModelError."""
+    try:
+        return {name: read_regular(directory / name) for name in sentence_files(directory)}
+    except OSError as error:
+        raise ModelError(str(error)) from None
 
 
 def _with_head(

@@ -16,6 +16,7 @@ from fbg.model import save as saved
 from fbg.model.forward import HiddenStates, ModelOutput
 from fbg.networks.config import EncoderConfig
 from fbg.networks.transformer import Transformer
+from fbg.reading import FileState
 from fbg.runtime.reports import MemoryReport, PlanReport
 from fbg.tasks.answer import AnswerMethods
 from fbg.tasks.classify import ClassifyMethods
@@ -108,6 +109,11 @@ class Model(
         return self._origin.directory
 
     @property
+    def reads(self) -> Mapping[str, FileState]:
+        """The state of every file that was read when the model was loaded, by its path."""
+        return self._origin.reads
+
+    @property
     def is_saved(self) -> bool:
         """Whether the weights are mapped from a directory that `save` wrote."""
         return self._origin.mapped
@@ -166,8 +172,8 @@ class Model(
         """Write a directory with the packed weights, which `fbg.load` maps without copying them.
 
         directory: the directory to create; its parent must exist. config.json, the tokenizer and
-            the files of sentence-transformers are copied into it. The directory is created
-            completely or not at all.
+            the files of sentence-transformers are written into it as they were loaded, whatever
+            has become of them since. The directory is created completely or not at all.
         overwrite: replace a saved model of that name. Models that were loaded from it keep working.
             Any other directory that is not empty is never replaced.
 

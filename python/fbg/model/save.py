@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +20,7 @@ from fbg.checkpoints import saved_file
 from fbg.checkpoints.saved_directory import WEIGHTS, replace_directory
 from fbg.matmul.weights import PackedWeight, dtype_name
 from fbg.networks.transformer import Transformer, linears
-from fbg.text.sentence import sentence_files
+from fbg.reading import FileState
 
 __all__ = ["Origin", "tensors", "write"]
 
@@ -32,12 +31,16 @@ Floats = npt.NDArray[np.float32]
 class Origin:
     """Where a model came from.
 
-    directory: has its JSON files.
+    directory: from which it was loaded. files: what it read there but its weights, by the names
+        that they get in a saved model.
+    reads: the state of every file that it read, weights included.
     method: how its weights were quantized, for people to read.
     mapped: its weights lie in a file that `write` wrote.
     """
 
     directory: Path
+    files: Mapping[str, bytes]
+    reads: Mapping[str, FileState]
     method: str
     mapped: bool
 
@@ -63,11 +66,11 @@ def _fields(name: str, value: object) -> Iterator[tuple[str, PackedWeight | Floa
 
 def write(target: Path, origin: Origin, transformer: Transformer, overwrite: bool) -> None:
     """Write a model directory, whole or not at all."""
-    source, dtype = origin.directory, transformer.dtype
+    dtype = transformer.dtype
     with replace_directory(target, overwrite) as directory:
-        for name in sentence_files(source):
+        for name, content in origin.files.items():
             (directory / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(source / name, directory / name)
+            (directory / name).write_bytes(content)
         stored = tensors(transformer)
         packed = {n: dtype_name(t) for n, t in stored.items() if not isinstance(t, np.ndarray)}
         metadata = {

@@ -17,11 +17,13 @@ import numpy as np
 import fbg
 from fbg.compression.precision import DEFAULT
 from fbg.compression.smoothing import compress_linears
+from fbg.errors import ModelError
 from fbg.model.compress import compress
 from fbg.model.model import Model
 from fbg.model.observe import observe, random_sequences
 from fbg.networks.registry import read_checkpoint
 from fbg.networks.transformer import Transformer, linears, replace_linears
+from fbg.reading import changed_file
 from fbg.reports.comparison import cosines, require_texts
 from fbg.reports.measuring import Report, table
 
@@ -141,6 +143,9 @@ class _Trial:
     def __init__(self, base: Model, texts: list[str]) -> None:
         self._base, self._texts = base, texts
         self._exact = base.encode(texts)
+        changed = changed_file(base.reads)
+        if changed is not None:
+            raise ModelError(f"{changed}: changed since the model was loaded")
         self._unpacked = read_checkpoint(base.directory, base.config, base.num_threads)
         sequences = random_sequences(base.config, base.tokenizer([""])[0])
         self._inputs = observe(self._unpacked, sequences, base.num_threads)

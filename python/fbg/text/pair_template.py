@@ -14,6 +14,7 @@ from typing import Any
 
 from fbg.checkpoints.files import Settings, read_settings
 from fbg.errors import ModelError
+from fbg.files import read_regular
 
 __all__ = ["CHAT_TEMPLATE", "PairTemplate", "read_pair_template"]
 
@@ -99,7 +100,7 @@ def read_pair_template(
     if (directory / CHAT_TEMPLATE).is_file():
         path = directory / CHAT_TEMPLATE
         try:
-            source = path.read_text(encoding="utf-8")
+            source = read_regular(path).decode("utf-8")
         except (OSError, UnicodeError) as error:
             raise ModelError(f"{path}: {error}") from None
     given = directory / "sentence_bert_config.json"

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg.errors import ModelError
+from fbg.files import read_regular
 from fbg.text.encoded_text import EncodedText, kept_when_cut
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ class TextTokenizer:
         from tokenizers import Tokenizer  # here, so that the kernels import with NumPy alone
 
         with self._errors("not a readable tokenizer"):
-            self._read = Tokenizer.from_file(str(path))
+            self._read = Tokenizer.from_buffer(read_regular(path))
             self._read.no_padding()
             self._read.no_truncation()
             special = self._read.num_special_tokens_to_add(False) if special_tokens else 0
