@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 __all__ = [
     "as_array",
+    "has_dense_rows",
     "require_dtype",
     "require_integer",
     "require_matrix",
@@ -33,13 +34,20 @@ def as_array(x: object, name: str) -> Array:
         array = np.from_dlpack(x)
     else:
         raise TypeError(f"{name} must be an array, got {type(x).__name__}")
+    return array if array.flags.aligned else array.copy()
+
+
+def has_dense_rows(array: Array) -> bool:
+    """Whether kernels read `array` where it is: aligned, the last axis contiguous, none backwards.
+
+    A stride counts only where it leads to a neighbour; along an axis of one element, and in an
+    empty array, NumPy keeps any number.
+    """
     flags = array.flags
-    if flags.carray:  # the usual case, quick to see
-        return array
-    step = max(array.itemsize, 1)
-    if not flags.aligned or (not flags.forc and any(stride % step for stride in array.strides)):
-        array = array.copy()
-    return array
+    if flags.c_contiguous or not flags.aligned:
+        return flags.aligned
+    steps = [s for size, s in zip(array.shape, array.strides, strict=True) if size > 1]
+    return min(steps) >= 0 and (array.shape[-1] == 1 or array.strides[-1] == array.itemsize)
 
 
 _DTYPES = {name: np.dtype(name) for name in ("float32", "float16", "int32", "uint8", "int8")}

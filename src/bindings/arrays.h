@@ -38,6 +38,19 @@ bool has_dtype(const py::array& a) {
     return py::isinstance<py::array_t<T>>(a);
 }
 
+// Whether elements lie, and are apart, by multiples of their size: as NumPy sees it, which leaves
+// out the strides that nobody uses.
+inline bool is_aligned(const py::array& a) {
+  return (a.flags() & py::detail::npy_api::NPY_ARRAY_ALIGNED_) != 0;
+}
+
+// The distance in bytes of neighbours along an axis. There are none along an axis of one element,
+// nor in an array without elements: what NumPy keeps as a stride there may be any number, and the
+// answer is `otherwise`.
+inline std::int64_t stride_of(const py::array& a, py::ssize_t axis, std::int64_t otherwise) {
+  return a.size() > 0 && a.shape(axis) > 1 ? a.strides(axis) : otherwise;
+}
+
 // A 2-D array of T as it lies, any strides.
 template <class T>
 MatrixView<const T> matrix(const py::array& a, const char* name) {
@@ -47,11 +60,9 @@ MatrixView<const T> matrix(const py::array& a, const char* name) {
                          py::str(a.dtype()).cast<std::string>());
   if (a.ndim() != 2)
     throw py::value_error(std::string(name) + " must be 2-D, got shape " + shape_text(a));
+  if (!is_aligned(a)) throw py::value_error(std::string(name) + " must be aligned to its elements");
   constexpr auto size = static_cast<std::int64_t>(sizeof(T));
-  const std::int64_t row = a.strides(0), col = a.strides(1);
-  if (row % size != 0 || col % size != 0 ||
-      reinterpret_cast<std::uintptr_t>(a.data()) % alignof(T) != 0)
-    throw py::value_error(std::string(name) + " must be aligned to its elements");
+  const std::int64_t row = stride_of(a, 0, a.shape(1) * size), col = stride_of(a, 1, size);
   return {static_cast<const T*>(a.data()), a.shape(0), a.shape(1), row / size, col / size};
 }
 

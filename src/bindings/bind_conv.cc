@@ -41,7 +41,7 @@ ConvOptions options_of(const std::string& source, bool has_scale, const std::str
   return options;
 }
 
-// x as (N, D, H, W, C) with contiguous channels and whole strides.
+// x as (N, D, H, W, C) with contiguous channels.
 template <class T>
 ConvInput input_of(const py::array& x, const ConvShape& shape, std::int64_t channels) {
   constexpr auto size = static_cast<std::int64_t>(sizeof(T));
@@ -49,22 +49,22 @@ ConvInput input_of(const py::array& x, const ConvShape& shape, std::int64_t chan
   const std::int64_t sizes[] = {shape.batch, shape.input[0], shape.input[1], shape.input[2],
                                 channels};
   bool fits = x.ndim() == 5;
-  for (int axis = 0; axis < 5 && fits; ++axis) fits = x.shape(axis) == sizes[axis];
-  if (fits && x.size() == 0) return {};
   for (int axis = 0; axis < 5 && fits; ++axis)
-    fits = x.shape(axis) <= 1 || (x.strides(axis) % size == 0 && x.strides(axis) >= 0);
-  fits = fits && (channels <= 1 || x.strides(4) == size);
+    fits = x.shape(axis) == sizes[axis] && stride_of(x, axis, size) >= 0;
   if (!fits) throw py::value_error("conv: x has another shape than it was prepared for");
+  if (x.size() == 0) return {};
+  if (!is_aligned(x) || stride_of(x, 4, size) != size)
+    throw py::value_error("conv: x must be aligned to its elements, with contiguous channels");
   ConvInput input;
   input.data = x.data();
-  const auto stride = [&](int axis, std::int64_t otherwise) {
-    return x.shape(axis) > 1 ? x.strides(axis) / size : otherwise;
+  // An axis of one element has the stride of a dense array.
+  const auto stride = [&](int axis, std::int64_t inner) {
+    return stride_of(x, axis, inner * x.shape(axis + 1) * size) / size;
   };
-  // Axes of one element may have any stride: they get that of a dense array.
-  input.strides[2] = stride(3, channels);
-  input.strides[1] = stride(2, input.strides[2] * std::max<std::int64_t>(shape.input[2], 1));
-  input.strides[0] = stride(1, input.strides[1] * std::max<std::int64_t>(shape.input[1], 1));
-  input.batch_stride = stride(0, input.strides[0] * std::max<std::int64_t>(shape.input[0], 1));
+  input.strides[2] = stride(3, 1);
+  input.strides[1] = stride(2, input.strides[2]);
+  input.strides[0] = stride(1, input.strides[1]);
+  input.batch_stride = stride(0, input.strides[0]);
   return input;
 }
 

@@ -9,8 +9,7 @@ namespace {
 template <class T, class... Quant>
 PyStage add_stage(const py::array& residual, Quant... quant) {
   const MatrixView<const T> view = matrix<T>(residual, "Add: residual");
-  if (view.rows > 0 && view.cols > 1 && view.col_stride != 1)
-    throw py::value_error("Add: residual must have contiguous rows");
+  if (view.col_stride != 1) throw py::value_error("Add: residual must have contiguous rows");
   return {Add(view.data, view.row_stride, quant...).stage(), residual, view.rows, view.cols};
 }
 

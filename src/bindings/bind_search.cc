@@ -61,12 +61,10 @@ simd::SearchOperands<typename Metric::T> operands_of(const py::array& queries,
   const auto left = matrix<T>(queries, "search: queries"),
              right = matrix<T>(corpus, "search: corpus");
   require(left.cols == right.cols, "search: queries and corpus must have equally many columns");
-  require(left.rows == 0 || left.cols <= 1 || left.col_stride == 1,
+  require(left.col_stride == 1 && left.row_stride == left.cols,
           "search: queries must be contiguous");
-  require(left.rows <= 1 || left.row_stride == left.cols, "search: queries must be contiguous");
-  require(right.cols <= 1 || right.rows == 0 || right.col_stride == 1,
-          "search: rows of corpus must be contiguous");
-  require(right.rows <= 1 || right.row_stride >= 0, "search: corpus must not be reversed");
+  require(right.col_stride == 1, "search: rows of corpus must be contiguous");
+  require(right.row_stride >= 0, "search: corpus must not be reversed");
   constexpr std::int64_t kMostBytes = (1 << 17) - 1;
   require(!std::is_same_v<T, std::int8_t> || right.cols <= kMostBytes,
           "search: sums of int8 products are exact for at most " + std::to_string(kMostBytes) +

@@ -125,7 +125,7 @@ py::tuple copy_floats(const Vector& x, int num_threads) {
 
 py::array_t<double> sum_squares(const py::array& x, int num_threads) {
   const auto view = matrix<float>(x, "sum_squares: x");
-  require(view.col_stride == 1 || view.cols == 1, "sum_squares: rows of x must be contiguous");
+  require(view.col_stride == 1, "sum_squares: rows of x must be contiguous");
   py::array_t<double> sums(view.cols);
   double* const result = sums.mutable_data();
   const GilRelease release;

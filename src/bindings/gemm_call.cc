@@ -15,7 +15,7 @@ void require_apart(const py::array& out, const PyStage& stage, const std::string
   const bool residual = stage.stage.kind == StageKind::add;
   const bool same = residual && operand.data() == out.data() &&
                     operand.itemsize() == out.itemsize() &&
-                    (out.shape(0) <= 1 || operand.strides(0) == out.strides(0));
+                    stride_of(operand, 0, 0) == stride_of(out, 0, 0);
   if (same || !may_overlap(out, operand)) return;
   if (residual) throw py::value_error(name + " may be the residual of Add, not overlap it in part");
   throw py::value_error(name + " may not overlap the array of " + stage_name(stage.stage.kind));
@@ -102,12 +102,10 @@ void require_output(const py::object& out, const py::dtype& dtype, std::int64_t 
   if (!array.writeable()) throw py::value_error(name + " is read-only");
   const std::int64_t size = array.itemsize();
   if (m == 0 || n == 0) return;
-  if (n > 1 && array.strides(1) != size) throw py::value_error(name + " must have contiguous rows");
-  if (m > 1 && array.strides(0) < n * size)
+  if (stride_of(array, 1, size) != size) throw py::value_error(name + " must have contiguous rows");
+  if (stride_of(array, 0, n * size) < n * size)
     throw py::value_error(std::string(function) + ": rows of out overlap or run upwards");
-  if ((m > 1 && array.strides(0) % size != 0) ||
-      reinterpret_cast<std::uintptr_t>(array.data()) % static_cast<std::uintptr_t>(size) != 0)
-    throw py::value_error(name + " must be aligned to its elements");
+  if (!is_aligned(array)) throw py::value_error(name + " must be aligned to its elements");
   if (may_overlap(array, a.array) || (a.row_range && may_overlap(array, *a.row_range)))
     throw py::value_error(name + " may not overlap A");
   for (const PyStage& s : stages) require_apart(array, s, name);

@@ -54,10 +54,10 @@ struct AOperand {
 // Throws unless the array is one of RowExtents.
 inline void require_extents(const py::array& a, const char* name) {
   const auto view = matrix<float>(a, name);
-  if (view.cols != 2 || view.col_stride != 1 || (view.rows > 1 && view.row_stride != 2))
+  if (view.cols != 2 || view.col_stride != 1 || view.row_stride != 2)
     throw py::value_error(std::string(name) + " must be C-contiguous (M, 2), got shape " +
                           shape_text(a));
-  if (reinterpret_cast<std::uintptr_t>(a.data()) % alignof(RowExtent) != 0)
+  if (view.rows > 0 && reinterpret_cast<std::uintptr_t>(a.data()) % alignof(RowExtent) != 0)
     throw py::value_error(std::string(name) + " must be aligned to 8 bytes");
 }
 
@@ -66,8 +66,9 @@ inline void require_extents(const py::array& a, const char* name) {
 inline void require_channel_scale(const AOperand& a, std::int64_t k, const char* function) {
   if (!a.channel_scale) return;
   const py::array& factors = *a.channel_scale;
+  constexpr auto size = static_cast<std::int64_t>(sizeof(float));
   if (!has_dtype<float>(factors) || factors.ndim() != 1 || factors.shape(0) != k ||
-      (k > 1 && factors.strides(0) != static_cast<py::ssize_t>(sizeof(float))))
+      stride_of(factors, 0, size) != size)
     throw py::value_error(std::string(function) + ": the channel_scale of a has shape " +
                           shape_text(factors) + ", a has K = " + std::to_string(k));
 }
@@ -101,7 +102,7 @@ void require_output(const py::object& out, const py::dtype& dtype, std::int64_t 
 
 // Row stride and address of a 2-D array that is written.
 inline OutputView output_view(py::array& c) {
-  return {c.mutable_data(), c.shape(0) > 1 ? c.strides(0) : c.shape(1) * c.itemsize()};
+  return {c.mutable_data(), stride_of(c, 0, c.shape(1) * c.itemsize())};
 }
 
 // This thread's own memory, which grows with what is asked of it.

@@ -10,7 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg import _fbg
-from fbg.arrays import as_array, bfloat16, require_dtype, require_integer, require_scale
+from fbg.arrays import (
+    as_array,
+    bfloat16,
+    has_dense_rows,
+    require_dtype,
+    require_integer,
+    require_scale,
+)
 from fbg.conv.packed_conv import PackedConv
 from fbg.conv.tuned import Trial, choices, key_of
 from fbg.matmul.pipeline import GELU, Bias, Dequantize, Pipeline, ReLU, Sigmoid, Stage, Tanh
@@ -131,14 +138,8 @@ def _checked(x: object, wc: PackedConv, name: str) -> Array:
 
 
 def _dense_channels(array: Array) -> Array:
-    """Return x with contiguous channels and no axis that runs backwards: copied if need be."""
-    if array.flags.c_contiguous:
-        return array
-    size = array.itemsize
-    dense = array.shape[-1] <= 1 or array.strides[-1] == size
-    if dense and all(s >= 0 and s % size == 0 for s in array.strides):
-        return array
-    return np.ascontiguousarray(array)
+    """Return x as kernels read it: copied if need be."""
+    return array if has_dense_rows(array) else np.array(array, order="C")
 
 
 def _pipeline(

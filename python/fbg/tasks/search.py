@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg import _fbg
-from fbg.arrays import require_integer
+from fbg.arrays import has_dense_rows, require_integer
 from fbg.threads import get_num_threads
 
 __all__ = ["Hit", "Metric", "semantic_search", "similarity"]
@@ -89,11 +89,7 @@ def _operands(left: Array, right: Array, metric: str) -> tuple[Array, Array]:
         left = _unit(left)
     if metric == "hamming":
         left, right = left.view(np.uint8), right.view(np.uint8)
-    rows_apart, columns_apart = right.strides
-    in_place = right.flags.aligned and columns_apart == right.itemsize and rows_apart >= 0
-    if not in_place or rows_apart % right.itemsize:
-        right = np.array(right, order="C")
-    return left, right
+    return left, right if has_dense_rows(right) else np.array(right, order="C")
 
 
 def _unit(x: Array) -> Array:
