@@ -317,6 +317,7 @@ def prepare(
     x_dtype: np.dtype[Any],
     out_dtype: np.dtype[Any] | None,
     text: str,
+    origin: tuple[Any, ...],
 ) -> PreparedCall: ...
 def product_seconds(
     call: PreparedCall, x: npt.NDArray[Any], out: npt.NDArray[Any], repeats: int
@@ -337,6 +338,11 @@ class ConvGeometry:
         transposed: bool,
         output_padding: Sequence[int],
     ) -> None: ...
+    stride: list[int]
+    dilation: list[int]
+    pad_before: list[int]
+    pad_after: list[int]
+    output_padding: list[int]
     def output_shape(self, batch: int, spatial: Sequence[int]) -> list[int]: ...
 
 class _ConvCall:

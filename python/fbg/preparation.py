@@ -9,7 +9,8 @@ time of `gemm`. x is a NumPy array of the prepared dtype with any strides; `out`
 ``call.dtype`` with contiguous rows, and is returned. Without `out`, a new array is returned.
 Several threads may use a prepared call at the same time, unless its pipeline ends in `RowRange`,
 which writes to one array. It keeps the kernels of the ISA that was active when it was prepared. It
-refers to the arrays of its stages: later calls see changes to them.
+refers to the arrays of its stages: later calls see changes to them. A pickle or a copy of it is
+prepared anew where it is loaded, for the ISA that is active there; a deep copy has its own arrays.
 
 The call of a product accepts x of shape (M, K) with M at most `rows`; the residual of `Add` has
 `rows` rows, of which a call uses the first M. Its attributes are ``rows``, ``shape`` (K, N),

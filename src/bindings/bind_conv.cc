@@ -311,6 +311,11 @@ void bind_conv(py::module_& m) {
         g.validate();
         return g;
       }))
+      .def_readonly("stride", &ConvGeometry::stride)
+      .def_readonly("dilation", &ConvGeometry::dilation)
+      .def_readonly("pad_before", &ConvGeometry::pad_before)
+      .def_readonly("pad_after", &ConvGeometry::pad_after)
+      .def_readonly("output_padding", &ConvGeometry::output_padding)
       .def("output_shape", [](const ConvGeometry& g, std::int64_t batch,
                               Extent3 input) { return ConvShape::of(g, batch, input).output; })
       .def("__str__", [](const ConvGeometry& g) { return to_string(g); });

@@ -102,6 +102,12 @@ py::object make_type() {
       {"num_threads", property<[](const Call& c) { return py::int_(c.num_threads()); }>, nullptr,
        "The most threads that a call uses.", nullptr},
       {}};
+  // Pickle and copy prepare the call again.
+  static PyMethodDef methods[] = {
+      {"__reduce__",
+       +[](PyObject* self, PyObject*) { return py::tuple(call_of(self).origin()).release().ptr(); },
+       METH_NOARGS, nullptr},
+      {}};
   static PyType_Slot slots[] = {
       {Py_tp_doc,
        const_cast<char*>("What fbg.prepare returns: call(x, out=None) writes the product "
@@ -115,6 +121,7 @@ py::object make_type() {
                                    [&] { return py::str(call_of(self).repr()).release().ptr(); });
        })},
       {Py_tp_members, members},
+      {Py_tp_methods, methods},
       {Py_tp_getset, properties},
       {}};
   static PyType_Spec spec = {
@@ -129,7 +136,7 @@ template <class Acc>
 py::object prepare(const py::object& type, const AOperand& sample, const PackedB<Acc>& packed_b,
                    const std::vector<PyStage>& stages, std::int64_t rows, int num_threads,
                    const py::dtype& x_dtype, const std::optional<py::dtype>& out_dtype,
-                   std::string text) {
+                   std::string text, py::tuple origin) {
   constexpr const char* name = is_int4(Acc::kind)      ? "prepare: x with int4 weights"
                                : is_integer(Acc::kind) ? "prepare: x with int8 weights"
                                                        : "prepare: x with float weights";
@@ -148,9 +155,10 @@ py::object prepare(const py::object& type, const AOperand& sample, const PackedB
                         sample, b, native_stages(stages, rows, b.cols(), "prepare"), rows);
                   });
   const ValueType output = product->output();
-  auto call = std::make_unique<Call>(std::move(product), rows, packed_b.rows(), packed_b.cols(),
-                                     x_dtype, out_dtype.value_or(dtype_of(output)), stages,
-                                     sample.row_range, num_threads, std::move(text));
+  auto call =
+      std::make_unique<Call>(std::move(product), rows, packed_b.rows(), packed_b.cols(), x_dtype,
+                             out_dtype.value_or(dtype_of(output)), stages, sample.row_range,
+                             num_threads, std::move(text), std::move(origin));
   auto* const self = PyObject_New(PreparedCall, reinterpret_cast<PyTypeObject*>(type.ptr()));
   if (!self) throw py::error_already_set();
   self->vectorcall = &vectorcall;
@@ -164,12 +172,12 @@ void define_prepare(py::module_& m, const py::object& type) {
       "prepare",
       [type](const AOperand& sample, const PackedB<Acc>& b, const std::vector<PyStage>& stages,
              std::int64_t rows, int num_threads, const py::dtype& x_dtype,
-             const std::optional<py::dtype>& out_dtype, std::string text) {
+             const std::optional<py::dtype>& out_dtype, std::string text, py::tuple origin) {
         return prepare(type, sample, b, stages, rows, num_threads, x_dtype, out_dtype,
-                       std::move(text));
+                       std::move(text), std::move(origin));
       },
       py::arg("sample"), py::arg("b"), py::arg("stages"), py::arg("rows"), py::arg("num_threads"),
-      py::arg("x_dtype"), py::arg("out_dtype"), py::arg("text"));
+      py::arg("x_dtype"), py::arg("out_dtype"), py::arg("text"), py::arg("origin"));
 }
 
 }  // namespace

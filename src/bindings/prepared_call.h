@@ -120,7 +120,7 @@ class Call {
  public:
   Call(std::unique_ptr<Product> product, std::int64_t rows, std::int64_t k, std::int64_t n,
        py::dtype x, py::dtype out, std::vector<PyStage> stages, std::optional<py::array> row_range,
-       int num_threads, std::string text)
+       int num_threads, std::string text, py::tuple origin)
       : product_(std::move(product)),
         rows_(rows),
         k_(k),
@@ -133,7 +133,8 @@ class Call {
         chosen_(num_threads > 0),
         num_threads_(chosen_ ? num_threads : default_threads(rows, n, k)),
         workspace_(product_->workspace_bytes(num_threads_)),
-        text_(std::move(text)) {
+        text_(std::move(text)),
+        origin_(std::move(origin)) {
     for (const PyStage& s : stages_) {
       if (s.has_array()) bound_.push_back(byte_range(s.array()));
       if (s.writes()) written_.push_back(bound_.back());
@@ -146,6 +147,7 @@ class Call {
   std::int64_t n() const { return n_; }
   int num_threads() const { return num_threads_; }
   const py::dtype& dtype() const { return out_.dtype(); }
+  const py::tuple& origin() const { return origin_; }
   std::string repr() const {
     return std::string(kPreparedCall) + "(" + text_ +
            ", num_threads=" + std::to_string(num_threads_) + ")";
@@ -256,6 +258,7 @@ class Call {
   const int num_threads_;
   Workspace workspace_;
   const std::string text_;
+  const py::tuple origin_;  // a function and its arguments, which prepare such a call again
 };
 
 }  // namespace fbg::bindings

@@ -11,7 +11,7 @@ PACKAGE = Path(__file__).parents[2] / "python" / "fbg"
 # not import each other. "fbg" is the public interface, whose users are in the lines above it.
 LAYERS = (
     ("environment",),
-    ("_fbg", "errors", "locks", "reading"),
+    ("_fbg", "errors", "locks", "reading", "again"),
     ("files", "arrays"),
     ("isa", "threads", "cpp", "progress", "tuning_file"),
     ("quantization",),

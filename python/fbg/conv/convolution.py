@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg import _fbg
+from fbg.again import Again, again
 from fbg.arrays import (
     as_array,
     bfloat16,
@@ -313,6 +314,7 @@ class PreparedConv:
         )
         self._output_shape = wc.output_shape(self._shape)
         self._call: Any = None  # what calls in a loop have in common, from the first one on
+        self._options = {"algorithm": algorithm, "exact": exact, "num_threads": num_threads}
 
     def trial(self) -> Trial:
         """Return what `fbg.tune` times: an x of the prepared shape, with random pixels."""
@@ -395,6 +397,19 @@ class PreparedConv:
                 stages._native, quant.scale, quant.zero_point, self._shape, self._output_shape
             )
         return y
+
+    def __reduce__(self) -> Again:
+        quant = self._quant
+        return again(
+            PreparedConv,
+            self._wc,
+            self._pipeline,
+            shape=self._shape,
+            x_dtype=self._x_dtype,
+            scale=quant.scale if quant.has_scale else None,
+            zero_point=quant.zero_point,
+            **self._options,
+        )
 
     def __repr__(self) -> str:
         stages = f", {self._pipeline}" if self._pipeline.stages else ""

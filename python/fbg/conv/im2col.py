@@ -54,6 +54,7 @@ class PackAWithIm2Col(PackA):
             raise TypeError(f"PackAWithIm2Col: wc must be a PackedConv, got {type(wc).__name__}")
         self._array = _dense_channels(_checked(x, wc, "PackAWithIm2Col: x"))
         self._wc = wc
+        self._options = {"wc": wc, "scale": scale, "zero_point": zero_point}
         self._quant = Quantization(self._array.dtype, wc, scale, zero_point)
 
     @property
@@ -66,10 +67,11 @@ class PackAWithIm2Col(PackA):
     def _multiply(
         self, right: object, pipeline: Pipeline, out: Array | None, num_threads: int | None
     ) -> Array:
-        wc = self._wc
-        if right is not wc:
+        wc = right
+        if not isinstance(wc, PackedConv) or not self._wc.is_like(wc):
             raise TypeError(
-                "gemm: packed_b must be the PackedConv that the PackAWithIm2Col was made for"
+                "gemm: packed_b must be the PackedConv that the PackAWithIm2Col was made for, "
+                f"{self._wc!r}, or a copy, got {wc!r}"
             )
         shape = wc.output_shape(self._array.shape)
         rows = (math.prod(shape[:-1]), shape[-1])

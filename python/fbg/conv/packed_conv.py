@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg import _fbg
+from fbg.again import Again, again
 from fbg.arrays import as_array, bfloat16, require_dtype, require_scales
 from fbg.conv.geometry import Extents, as_geometry, canonical_weights
 from fbg.locks import Lock
@@ -252,6 +253,44 @@ class PackedConv:
             while len(self._prepared) > MAX_PREPARED:
                 self._prepared.popitem(last=False)
         return made
+
+    def _arguments(self) -> dict[str, Any]:
+        """Return the arguments that make the geometry of weights of this shape."""
+        g, first = self._geometry, 3 - self.spatial_axes
+        return {
+            "stride": g.stride[first:],
+            "padding": list(zip(g.pad_before[first:], g.pad_after[first:], strict=True)),
+            "dilation": g.dilation[first:],
+            "groups": self._groups,
+            "transposed": self._transposed,
+            "output_padding": g.output_padding[first:],
+        }
+
+    def is_like(self, other: PackedConv) -> bool:
+        """Whether both take the same patches of the same x."""
+        kinds = type(self._native) is type(other._native)
+        return kinds and self.shape == other.shape and self._arguments() == other._arguments()
+
+    def __reduce__(self) -> Again:
+        sums16 = isinstance(self._native, _fbg.ConvInt16)
+        return again(
+            PackedConv,
+            self.unpack(),
+            **self._arguments(),
+            dtype=self.dtype.name,
+            scale=self.scale,
+            zero_point=self.zero_point,
+            accum="int16" if sums16 else None,
+        )
+
+    def __copy__(self) -> PackedConv:
+        copied = PackedConv.__new__(PackedConv)
+        # Weights never change: both may share them, and what is kept ready for them.
+        copied.__dict__.update(self.__dict__)
+        return copied
+
+    def __deepcopy__(self, memo: dict[int, object]) -> PackedConv:
+        return self.__copy__()
 
     def __repr__(self) -> str:
         kind = "int16 sums, int8" if isinstance(self._native, _fbg.ConvInt16) else str(self.dtype)

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg import _fbg
+from fbg.again import Again, again
 from fbg.arrays import require_dtype, require_integer
 from fbg.conv.convolution import PreparedConv
 from fbg.conv.packed_conv import PackedConv
@@ -98,6 +99,7 @@ class StrassenCall:
         )
         self.rows = rows
         self.shape = (k, n)
+        self._again = again(StrassenCall, packed_b, pipeline, rows, algorithm, num_threads, name)
 
     @staticmethod
     def of_packed(
@@ -167,6 +169,9 @@ class StrassenCall:
             raise ValueError(f"{self._name}: out must have shape {wanted}, got {out.shape}")
         if np.may_share_memory(x, out):
             raise ValueError(f"{self._name}: out may not overlap A")
+
+    def __reduce__(self) -> Again:
+        return self._again
 
     def __repr__(self) -> str:
         k, n = self.shape

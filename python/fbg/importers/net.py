@@ -8,7 +8,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy.typing as npt
 
@@ -112,6 +112,19 @@ class Net:
         types = {name: self._type(name, None) for name in network.inputs}
         if not self._bound and all(kind.fixed is not None for kind in types.values()):
             self._session(types, {})
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "a Net cannot be pickled: write it with Net.save and load the directory with fbg.load, "
+            "or load the file again"
+        )
+
+    # Results do not depend on what a net keeps, so that a copy has nothing of its own.
+    def __copy__(self) -> Net:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Net:
+        return self
 
     @property
     def inputs(self) -> dict[str, TensorType]:

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg import _fbg
+from fbg.again import Again, again
 from fbg.arrays import (
     as_array,
     bfloat16,
@@ -49,11 +50,13 @@ class PackA:
     """
 
     rounds = False
+    _options: dict[str, Any]  # keywords with which the class makes such an operand of another x
 
     def __init__(self, x: object, *, dtype: Literal["bfloat16"] | None = None) -> None:
         if dtype not in (None, "bfloat16"):
             raise ValueError(f"PackA: dtype must be 'bfloat16' or None, got {dtype!r}")
         self._refer(x, *(("float32", "bfloat16") if dtype else ("uint8", "float32", "bfloat16")))
+        self._options = {"dtype": dtype}
         self.rounds = dtype is not None and not is_bfloat16(self._array)
         if is_bfloat16(self._array):
             self._native = _fbg.AOperand("bfloat16", self._array.view(np.uint16))
@@ -94,6 +97,9 @@ class PackA:
             out = out.view(np.uint16)
         return right._native.gemm(self._native, pipeline._native, out, threads).view(bfloat16())
 
+    def __reduce__(self) -> Again:
+        return again(type(self), self._array, **self._options)
+
     def __repr__(self) -> str:
         m, k = self.shape
         return f"{type(self).__name__}(M={m}, K={k}, {self.dtype})"
@@ -122,6 +128,7 @@ class PackAWithRowOffset(PackA):
         point = require_integer(
             zero_point, "PackAWithRowOffset: zero_point", int(limits.min), int(limits.max)
         )
+        self._options = {"scale": value, "zero_point": point}
         self._native = _fbg.AOperand("row_offset", self._array, value, point)
 
 
@@ -167,6 +174,7 @@ class PackAWithQuantRowOffset(PackA):
         self._refer(x, "float32")
         if row_range is None:
             factors = None if channel_scale is None else self._factors(channel_scale)
+            self._options = {"granularity": granularity, "channel_scale": factors}
             self._native = _fbg.AOperand(f"quant_{granularity}", self._array, channel_scale=factors)
             return
         if channel_scale is not None:
@@ -181,6 +189,7 @@ class PackAWithQuantRowOffset(PackA):
         if extents.shape != (self.shape[0], 2):
             wanted = (self.shape[0], 2)
             raise ValueError(f"{name} must have shape {wanted}, got {extents.shape}")
+        self._options = {"row_range": extents}
         self._native = _fbg.AOperand("quant_row", self._array, row_range=extents)
 
     def _factors(self, channel_scale: object) -> npt.NDArray[np.float32]:

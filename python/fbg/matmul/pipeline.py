@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg import _fbg
+from fbg.again import Again, again
 from fbg.arrays import (
     as_array,
     is_bfloat16,
@@ -56,12 +57,21 @@ _LAST = {"uint8", "int8", "float16", "bfloat16"}  # types that no stage takes
 
 
 class Stage:
-    """A step of an output pipeline; ``>>`` composes steps."""
+    """A step of an output pipeline; ``>>`` composes steps.
 
-    def __init__(self, types: Types, native: _fbg.Stage, text: str) -> None:
+    arguments, keywords: of the class, from which pickle and copy make the stage again.
+    """
+
+    def __init__(
+        self, types: Types, native: _fbg.Stage, text: str, *arguments: object, **keywords: object
+    ) -> None:
         self._types = types
         self._native = native
         self._text = text
+        self._again = again(type(self), *arguments, **keywords)
+
+    def __reduce__(self) -> Again:
+        return self._again
 
     def __rshift__(self, other: Stage | Pipeline) -> Pipeline:
         return Pipeline([self]) >> other
@@ -127,6 +137,9 @@ class Pipeline:
     def __len__(self) -> int:
         return len(self.stages)
 
+    def __reduce__(self) -> Again:
+        return again(Pipeline, self.stages)
+
     def __repr__(self) -> str:
         return " >> ".join(map(repr, self.stages)) or "Pipeline()"
 
@@ -182,7 +195,9 @@ class Bias(Stage):
             raise ValueError(f"Bias: values must be 1-D (N,), got shape {array.shape}")
         integer = array.dtype == np.int32
         types = {"acc": "acc", "int32": "int32"} if integer else {"float32": "float32"}
-        super().__init__(types, _fbg.stage_bias(array), f"Bias({array.dtype}[{array.size}])")
+        array = np.ascontiguousarray(array)
+        text = f"Bias({array.dtype}[{array.size}])"
+        super().__init__(types, _fbg.stage_bias(array), text, array)
 
 
 class ReLU(Stage):
@@ -212,7 +227,7 @@ class GELU(Stage):
         if approximate not in ("none", "tanh"):
             raise ValueError(f"GELU: approximate must be 'none' or 'tanh', got {approximate!r}")
         if approximate == "tanh":
-            super().__init__(_FLOAT, _fbg.stage_gelu_tanh(), "GELU(approximate='tanh')")
+            super().__init__(_FLOAT, _fbg.stage_gelu_tanh(), "GELU(approximate='tanh')", "tanh")
         else:
             super().__init__(_FLOAT, _fbg.stage_gelu(), "GELU()")
 
@@ -253,7 +268,7 @@ class Clip(Stage):
         lo, hi = float(lo), float(hi)
         if not lo <= hi:
             raise ValueError(f"Clip: lo must not exceed hi, got {lo} and {hi}")
-        super().__init__(_FLOAT, _fbg.stage_clip(lo, hi), f"Clip({lo}, {hi})")
+        super().__init__(_FLOAT, _fbg.stage_clip(lo, hi), f"Clip({lo}, {hi})", lo, hi)
 
 
 class Scale(Stage):
@@ -270,7 +285,7 @@ class Scale(Stage):
         factor = float(factor)
         if not np.isfinite(np.float32(factor)):
             raise ValueError(f"Scale: factor must be finite in float32, got {factor}")
-        super().__init__(_FLOAT, _fbg.stage_scale(factor), f"Scale({factor})")
+        super().__init__(_FLOAT, _fbg.stage_scale(factor), f"Scale({factor})", factor)
 
 
 class Cast(Stage):
@@ -288,7 +303,7 @@ class Cast(Stage):
         if name not in ("float16", "bfloat16"):
             raise TypeError(f"Cast: dtype must be float16 or bfloat16, got {name}")
         native = _fbg.stage_cast(name == "bfloat16")
-        super().__init__({"float32": name}, native, f"Cast({name})")
+        super().__init__({"float32": name}, native, f"Cast({name})", name)
 
 
 class Add(Stage):
@@ -315,8 +330,9 @@ class Add(Stage):
     def __init__(
         self, residual: object, *, scale: float | None = None, zero_point: int = 0
     ) -> None:
-        array = as_array(residual, "Add: residual")
         name = "Add: residual"
+        given = array = as_array(residual, name)
+        point = 0
         require_dtype(array, name, "float32", "float16", "bfloat16", "uint8", "int8")
         if array.ndim > 2:  # pixels of images: rows, where that needs no copy
             rows = array.reshape(-1, array.shape[-1])
@@ -339,7 +355,8 @@ class Add(Stage):
             native = _fbg.stage_add_bfloat16(array.view(np.uint16))
         else:
             native = _fbg.stage_add(array)
-        super().__init__(_FLOAT, native, f"Add({text})")
+        factor = None if scale is None else float(scale)
+        super().__init__(_FLOAT, native, f"Add({text})", given, scale=factor, zero_point=point)
 
 
 class Requantize(Stage):
@@ -370,6 +387,9 @@ class Requantize(Stage):
             {"acc": name, "int32": name, "float32": name},
             _fbg.stage_requantize(value, point, name == "int8"),
             f"Requantize(scale={scale}, zero_point={point}, {name})",
+            float(scale),
+            point,
+            name,
         )
 
 
@@ -399,4 +419,5 @@ class RowRange(Stage):
             raise TypeError(f"RowRange: out must be a NumPy array, got {type(out).__name__}")
         require_dtype(out, "RowRange: out", "float32")
         require_matrix(out, "RowRange: out", "(M, 2)")
-        super().__init__(_FLOAT, _fbg.stage_row_range(out), f"RowRange(float32[{len(out)}, 2])")
+        text = f"RowRange(float32[{len(out)}, 2])"
+        super().__init__(_FLOAT, _fbg.stage_row_range(out), text, out)

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg import _fbg
+from fbg.again import again
 from fbg.arrays import as_array, bfloat16, require_dtype, require_integer
 from fbg.matmul.packed_b import PackedB
 from fbg.matmul.packers import PackA, PackAWithQuantRowOffset, PackAWithRowOffset
@@ -115,18 +116,10 @@ def prepare(
         raise TypeError(f"prepare: packed_b must be a PackedB, got {type(packed_b).__name__}")
     pipeline = Pipeline.of(pipeline, "prepare")
     rows = require_integer(rows, "prepare: rows", 1, 2**31 - 1)
-    integer = packed_b.dtype == np.int8 or packed_b.group is not None
-    if isinstance(x_dtype, str) and x_dtype == "bfloat16":
-        x_dtype = bfloat16()
-    if packer is None:
-        as_it_is = not integer or (x_dtype is not None and np.dtype(x_dtype) == np.uint8)
-        packer = PackA if as_it_is else PackAWithQuantRowOffset
-    if x_dtype is None:
-        quantized = packer is PackAWithRowOffset or (packer is PackA and integer)
-        x_dtype = np.uint8 if quantized else np.float32
+    packer, dtype = _packer_for(packed_b, packer, x_dtype)
     k, n = packed_b.shape
     # Packers check their options; this one, which takes no memory, stands for those of the calls.
-    x = np.broadcast_to(np.zeros(1, x_dtype), (rows, k))
+    x = np.broadcast_to(np.zeros(1, dtype), (rows, k))
     sample: object = packer(x, **options)
     if not isinstance(sample, PackA):
         raise TypeError(f"prepare: packer must make a PackA, got {type(sample).__name__}")
@@ -140,4 +133,30 @@ def prepare(
         sample.dtype,
         bfloat16() if pipeline._gives_bfloat16 else None,
         f"rows={rows}, K={k}, N={n}, {type(sample).__name__}, {pipeline}",
+        again(
+            prepare,
+            packed_b,
+            pipeline,
+            rows=rows,
+            packer=type(sample),
+            x_dtype=sample.dtype,
+            num_threads=num_threads,
+            **sample._options,
+        ),
     )
+
+
+def _packer_for(
+    packed_b: PackedB, packer: Callable[..., PackA] | None, x_dtype: npt.DTypeLike | None
+) -> tuple[Callable[..., PackA], npt.DTypeLike]:
+    """Return the packer and the dtype of x: those given, or the defaults for the weights."""
+    integer = packed_b.dtype == np.int8 or packed_b.group is not None
+    if isinstance(x_dtype, str) and x_dtype == "bfloat16":
+        x_dtype = bfloat16()
+    if packer is None:
+        as_it_is = not integer or (x_dtype is not None and np.dtype(x_dtype) == np.uint8)
+        packer = PackA if as_it_is else PackAWithQuantRowOffset
+    if x_dtype is None:
+        quantized = packer is PackAWithRowOffset or (packer is PackA and integer)
+        x_dtype = np.uint8 if quantized else np.float32
+    return packer, x_dtype

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import chain
 from types import TracebackType
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NoReturn, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -134,6 +134,9 @@ class AsyncModel:
         self._closed, self._process = False, os.getpid()
         self._loops: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, LoopRequests]
         self._loops = weakref.WeakKeyDictionary()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("an AsyncModel cannot be pickled, nor copied: pickle its model instead")
 
     async def __aenter__(self) -> AsyncModel:
         return self

@@ -1,0 +1,149 @@
+"""What can be pickled and copied: here and in other processes, the results are the same bits."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from onnx import helper
+
+import fbg
+from fbg.conv.strassen import StrassenCall
+from fbg.importers.net import Net
+from helpers.fresh_python import run_python
+from helpers.minilm import minilm_directory
+from helpers.onnx_models import make_net
+from helpers.pickled import M, N, result, uses
+
+TESTS = Path(__file__).parents[1]
+USES = uses()
+
+# Classes whose pickles other tests load, and those that have none.
+ELSEWHERE = {
+    fbg.PackedB, fbg.Model, fbg.ModelError, fbg.ModelOutput, fbg.CrossEncoder,
+    fbg.SentenceTransformer, fbg.SparseEmbeddings, fbg.EncodeOptions, fbg.Kernel, fbg.TuneReport,
+}  # fmt: skip
+REFUSED = {fbg.AsyncModel}
+
+
+def test_every_public_class_has_been_thought_of() -> None:
+    classes = {c for name in fbg.__all__ if inspect.isclass(c := getattr(fbg, name))}
+    used = {type(thing) for use in USES.values() for thing in use}
+    pipelines = [thing for use in USES.values() for thing in use if type(thing) is fbg.Pipeline]
+    used |= {type(stage) for pipeline in pipelines for stage in pipeline.stages}
+    assert classes <= used | ELSEWHERE | REFUSED
+    assert StrassenCall in used
+
+
+@pytest.mark.parametrize("name", USES)
+def test_a_pickle_gives_the_same_bits(name: str) -> None:
+    use = USES[name]
+    wanted = result(use).tobytes()
+    for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
+        loaded = pickle.loads(pickle.dumps(use, protocol))
+        assert result(loaded).tobytes() == wanted
+        assert repr(loaded[1]) == repr(use[1])
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
+@pytest.mark.parametrize("name", USES)
+def test_a_copy_gives_the_same_bits(name: str, copied: Any) -> None:
+    use = USES[name]
+    function, *things = use
+    each = [thing if isinstance(thing, np.ndarray) else copied(thing) for thing in things]
+    assert result((function, *each)).tobytes() == result(use).tobytes()
+    assert all(a is not b for a, b in zip(each, things, strict=True) if type(a) is not np.ndarray)
+
+
+@pytest.mark.parametrize("name", fbg.isa.supported())
+def test_another_process_and_isa_give_the_bits_of_what_is_made_there(
+    name: str, tmp_path: Path
+) -> None:
+    pickled, results = tmp_path / "uses", tmp_path / "results"
+    pickled.write_bytes(pickle.dumps(USES))
+    code = f"""
+import pathlib, pickle, sys
+sys.path.insert(0, {str(TESTS)!r})
+import fbg
+from helpers.pickled import result
+assert fbg.isa.active() == {name!r}
+uses = pickle.loads(pathlib.Path({str(pickled)!r}).read_bytes())
+found = {{name: result(use).tobytes() for name, use in uses.items()}}
+pathlib.Path({str(results)!r}).write_bytes(pickle.dumps(found))
+"""
+    ended = run_python(code, FBG_MAX_ISA=name)
+    assert ended.returncode == 0, ended.stderr
+    with fbg.isa.limit(name):
+        wanted = {key: result(use).tobytes() for key, use in uses().items()}
+    assert pickle.loads(results.read_bytes()) == wanted
+
+
+def test_what_objects_share_they_share_afterwards() -> None:
+    """One product writes the ranges that the next one reads."""
+    w = fbg.PackedB(np.eye(N, dtype=np.float32))
+    extents = np.zeros((M, 2), np.float32)
+    first = fbg.prepare(w, fbg.Dequantize() >> fbg.RowRange(extents), rows=M)
+    second = fbg.prepare(w, fbg.Dequantize(), rows=M, row_range=extents)
+    x = np.random.default_rng(4).standard_normal((M, N), np.float32)
+    wanted = second(first(x))
+    for other in (pickle.loads(pickle.dumps((first, second))), copy.deepcopy((first, second))):
+        extents[:] = np.nan
+        assert other[1](other[0](x)).tobytes() == wanted.tobytes()
+        assert np.isnan(extents).all()
+
+
+def test_deep_copies_have_arrays_of_their_own() -> None:
+    residual = np.zeros((M, N), np.float32)
+    w = fbg.PackedB(np.eye(N, dtype=np.float32), dtype="float32")
+    call = fbg.prepare(w, fbg.Add(residual), rows=M)
+    shallow, deep = copy.copy(call), copy.deepcopy(call)
+    residual[:] = 1
+    x = np.zeros((M, N), np.float32)
+    assert (shallow(x) == 1).all() and (deep(x) == 0).all()
+
+
+def test_copies_of_convolutions_share_their_weights() -> None:
+    wc = fbg.PackedConv(np.ones((8, 4, 3, 3), np.float32))
+    for other in (copy.copy(wc), copy.deepcopy(wc)):
+        assert other is not wc and other._native is wc._native
+        x = np.ones((1, 4, 4, 4), np.float32)
+        rows = fbg.gemm(fbg.PackAWithIm2Col(x, wc), other, fbg.Dequantize())
+        assert rows.tobytes() == fbg.conv(x, other).tobytes()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "error", "text"),
+    [
+        ("groups", 3, ValueError, "groups"),
+        ("stride", [0, 1], ValueError, "stride"),
+        ("scale", np.full(8, np.nan, np.float32), ValueError, "scale must be finite"),
+        ("zero_point", np.full(8, 300), ValueError, "zero_point must be in"),
+        ("scale", np.ones(5, np.float32), ValueError, "scale must have shape"),
+        ("w", np.ones((8, 4, 3), np.float64), TypeError, "w must be float32"),
+    ],
+)
+def test_a_defective_state_of_a_convolution_is_refused(
+    name: str, value: Any, error: type[Exception], text: str
+) -> None:
+    wc = fbg.PackedConv(np.ones((8, 4, 3, 3), np.int8), scale=1.0)
+    call, (make, (w,), keywords) = wc.__reduce__()
+    arguments = (value,) if name == "w" else (w,)
+    changed = keywords if name == "w" else keywords | {name: value}
+    with pytest.raises(error, match=text):
+        call(make, arguments, changed)
+
+
+def test_what_belongs_to_a_process_says_so() -> None:
+    model = fbg.AsyncModel(fbg.load(minilm_directory()))
+    net = make_net([helper.make_node("Relu", ["x"], ["y"])], {"x": np.ones(3, np.float32)}, ["y"])
+    with pytest.raises(TypeError, match=r"AsyncModel .*pickle its model"):
+        pickle.dumps(model)
+    with pytest.raises(TypeError, match=r"Net .*Net\.save.*fbg\.load"):
+        pickle.dumps(net)
+    assert isinstance(net, Net) and copy.copy(net) is net and copy.deepcopy([net])[0] is net
+    model.close()
