@@ -115,6 +115,7 @@ class Recorder:
         self.cancelled = 0
         self.go_on = asyncio.Event()
         self.answer = b"from the application"
+        self.headers: list[tuple[bytes, bytes]] = []
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         self.reached.append(scope["path"])
@@ -127,7 +128,7 @@ class Recorder:
                     break
             self.bodies.append(body)
             await self.go_on.wait()
-            await send({"type": "http.response.start", "status": 200, "headers": []})
+            await send({"type": "http.response.start", "status": 200, "headers": self.headers})
             await send({"type": "http.response.body", "body": self.answer})
         except asyncio.CancelledError:
             self.cancelled += 1

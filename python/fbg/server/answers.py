@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Iterator
 from itertools import chain, pairwise
+from types import GeneratorType
 from typing import Any
 
 import numpy as np
@@ -30,10 +31,10 @@ CHARACTERS_OF_ITEM = 64
 
 
 async def json_of(call: Call, result: Any) -> bytes:
-    """Return the JSON of what a route returns: a JSON value, in which arrays are lists, or an
-    iterator of the parts of its JSON, which is advanced in a thread. Raises RequestError."""
+    """Return the JSON of what a route returns: a JSON value, in which arrays are lists, or a
+    generator of the parts of its JSON, which is advanced in a thread. Raises RequestError."""
     state = call.state
-    if not isinstance(result, Iterator):
+    if not isinstance(result, GeneratorType):
         if _items(result) <= MOST_ITEMS:
             answer = encode_json(result)
             call.hold(len(answer))

@@ -30,7 +30,7 @@ class Exchange:
     wants_body: called when the application waits for more of the body. more: headers that every
     answer has. waiting: bytes of the body that the application has not taken. arrived: whether all
     of it has come. last: no other request may follow. answered: the application has handed over its
-    answer, and reads no more.
+    answer, and reads no more. invited: the client does not wait for `100 Continue`, or has got it.
     """
 
     def __init__(
@@ -40,6 +40,7 @@ class Exchange:
         self.waiting = 0
         self.last = not head.keep_alive
         self.answered = False
+        self.invited = not head.waits
         self._write = write
         self._wants_body = wants_body
         self._more = more
@@ -108,6 +109,8 @@ class Exchange:
         self.waiting = 0
         body = b"".join(self._answer) if len(self._answer) > 1 else self._answer[0]
         self._answer.clear()
+        if not (self.invited or self.arrived):
+            self.last = True  # whether the body still comes, only the client knows
         headers: list[tuple[bytes, bytes]] = [*self._more, *self._start["headers"]]
         if CLOSE in headers:
             self.last = True

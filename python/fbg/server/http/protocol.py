@@ -63,7 +63,7 @@ class HttpProtocol(asyncio.Protocol):
         self._exchange: Exchange | None = None
         self._task: asyncio.Task[None] | None = None
         self._idle = False  # whether the deadline is for the next request to begin
-        self._asked = False  # whether the client has been told to send the body
+        self._stopping = False  # whether the process ends
         self._drained: asyncio.Future[None] | None = None  # the client has read the answer
         self._unread = 0  # bytes of the answer, when the client was looked at last
         self._full = False  # whether the system takes no more bytes for the client
@@ -106,6 +106,7 @@ class HttpProtocol(asyncio.Protocol):
 
     def shutdown(self) -> None:
         """End the connection after the request that is being answered, if there is one."""
+        self._stopping = True
         if self._exchange is None or self._dropped is not None:
             self.transport.close()
         else:
@@ -137,7 +138,7 @@ class HttpProtocol(asyncio.Protocol):
                 self._idle = False
                 self._deadline.set(HEADER_SECONDS, self.transport.abort)
             return
-        self._idle = self._asked = False
+        self._idle = False
         self._deadline.clear()
         more = self.server_state.default_headers
         self._exchange = exchange = Exchange(head, self._write, self._wants_body, more)
@@ -148,9 +149,9 @@ class HttpProtocol(asyncio.Protocol):
     def _wants_body(self) -> None:
         """The application waits for the body, or has taken what there was of it."""
         exchange = self._exchange
-        if exchange is not None and exchange.head.waits and not self._asked:
-            self._asked = True
-            if not (self._reader.complete or exchange.answered):
+        if exchange is not None and not (exchange.invited or exchange.answered):
+            exchange.invited = True
+            if not self._reader.complete:
                 self.transport.write(CONTINUE)
         self._regulate()
 
@@ -194,7 +195,7 @@ class HttpProtocol(asyncio.Protocol):
             return
         self.server_state.total_requests += 1
         if exchange.last:
-            self._end(at_once=not exchange.head.keep_alive)
+            self._end(at_once=self._stopping or not exchange.head.keep_alive)
         elif self._reader.complete:
             self._next()
         else:  # of the rest of the body nothing is kept
@@ -245,8 +246,8 @@ class HttpProtocol(asyncio.Protocol):
     def _end(self, at_once: bool = False) -> None:
         """Close the connection, so that the client gets what has been written.
 
-        at_once: the client has asked for that; then it sends no more, if all of its request has
-        arrived.
+        at_once: the client has asked for that, and sends no more if all of its request has arrived;
+        or the process ends.
         """
         if at_once and self._reader.complete and not len(self._reader):
             self.transport.close()

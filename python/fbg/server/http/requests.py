@@ -25,6 +25,8 @@ _HOST = re.compile(rb"[!-~]*")
 _LENGTH = re.compile(rb"[0-9]{1,18}")
 _EXTENSION = rb";" + _TOKEN + rb"(?:=(?:" + _TOKEN + rb'|"[\t !#-\[\]-~]*"))?'
 _CHUNK = re.compile(rb"([0-9A-Fa-f]{1,15})(?:" + _EXTENSION + rb")*\r\n")
+# What says where a request ends, and what comes after it.
+_FRAMING = frozenset({b"host", b"content-length", b"transfer-encoding", b"connection", b"expect"})
 # Control characters, and ends of lines that are not CR LF.
 _FORBIDDEN = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\r[^\n]|(?<!\r)\n")
 
@@ -185,12 +187,16 @@ def _parse(lines: list[bytes]) -> Head:
     if line is None:
         raise BadRequest("the request line is not that of HTTP/1.1")
     method, target, version = line[1], line[2], line[3]
-    raw_path, query = _target(method, target)
     headers = _fields(lines[1:])
-    _require_host(headers, version)
-    length = _length(headers, version)
-    options = _options(headers, b"connection")
-    keep_alive = version == b"1" and b"close" not in options
+    framing: dict[bytes, list[bytes]] = {}
+    for name, value in headers:
+        if name in _FRAMING:
+            framing.setdefault(name, []).append(value)
+    _require_host(framing.get(b"host", []), version)
+    length = _length(framing, version)
+    keep_alive = version == b"1" and b"close" not in _words(framing, b"connection")
+    waits = version == b"1" and length != 0 and b"100-continue" in _words(framing, b"expect")
+    raw_path, query = _target(method, target)
     return Head(
         method.decode(),
         raw_path,
@@ -200,7 +206,7 @@ def _parse(lines: list[bytes]) -> Head:
         headers,
         length,
         keep_alive,
-        version == b"1" and length != 0 and b"100-continue" in _options(headers, b"expect"),
+        waits,
     )
 
 
@@ -227,28 +233,26 @@ def _fields(lines: list[bytes]) -> list[tuple[bytes, bytes]]:
     return fields
 
 
-def _require_host(headers: list[tuple[bytes, bytes]], version: bytes) -> None:
-    hosts = [value for name, value in headers if name == b"host"]
+def _require_host(hosts: list[bytes], version: bytes) -> None:
     if len(hosts) > 1 or (not hosts and version == b"1") or not all(map(_HOST.fullmatch, hosts)):
         raise BadRequest("there must be one header `Host`")
 
 
-def _length(headers: list[tuple[bytes, bytes]], version: bytes) -> int:
+def _length(framing: dict[bytes, list[bytes]], version: bytes) -> int:
     """Return the length of the body, or CHUNKED."""
-    lengths = [value for name, value in headers if name == b"content-length"]
-    codings = [value for name, value in headers if name == b"transfer-encoding"]
-    if codings:
+    lengths, codings = framing.get(b"content-length"), framing.get(b"transfer-encoding")
+    if codings is not None:
         if lengths or version == b"0" or [coding.lower() for coding in codings] != [b"chunked"]:
             raise BadRequest("`Transfer-Encoding` must be `chunked`, without `Content-Length`")
         return CHUNKED
-    if not lengths:
+    if lengths is None:
         return 0
     if len(lengths) > 1 or not _LENGTH.fullmatch(lengths[0]):
         raise BadRequest("`Content-Length` must be one number")
     return int(lengths[0])
 
 
-def _options(headers: list[tuple[bytes, bytes]], name: bytes) -> set[bytes]:
+def _words(framing: dict[bytes, list[bytes]], name: bytes) -> list[bytes]:
     """Return the words of a header that holds a list, in lower case."""
-    values = [value for key, value in headers if key == name]
-    return {word.strip() for value in values for word in value.lower().split(b",")}
+    values = framing.get(name, ())
+    return [word.strip() for value in values for word in value.lower().split(b",")]
