@@ -46,6 +46,7 @@ class Graph:
         self.nodes: list[Any] = []
         self.constants: dict[str, Any] = {}
         self.tensors: list[Tensor] = []
+        self.loose: set[str] = set()  # float32 outputs that sums in another order may change
 
     # Nodes and constants -----------------------------------------------------------------------
 
@@ -67,8 +68,10 @@ class Graph:
         """Return a scale: a power of two where results are compared bit by bit."""
         if self.exact:
             return 2.0 ** self.random.randint(-5, -1)
-        if self.random.random() < 0.1:
-            return self.random.choice([1e-12, 1e-6, 1e3])
+        if (
+            not self.nodes and self.random.random() < 0.2
+        ):  # of the input: sums of it are exact enough
+            return self.random.choice([1e-30, 1e-12, 1e-6])
         return float(np.float32(10 ** self.random.uniform(-3, 0)))
 
     def integers(self, shape: tuple[int, ...], dtype: str) -> Any:
@@ -107,6 +110,13 @@ class Graph:
         assert x.parameters is not None
         return self.op("DequantizeLinear", x.name, *x.parameters)
 
+    def known(self, numbers: Any) -> str:
+        """Return the name of constants, which may be rounded before they are used."""
+        name = self.constant(numbers)
+        if self.random.random() < 0.5:
+            return name
+        return self.real(self.quantize(name, numbers.shape))
+
     def pick(self) -> Tensor:
         return self.random.choice(self.tensors[-4:])
 
@@ -132,7 +142,7 @@ class Graph:
         on_integers = self.opset >= 13 and random.random() < 0.3
         fill: Any = self.fill(x)
         if on_integers:
-            fill = random.randint(*map(int, (np.iinfo(x.dtype).min, np.iinfo(x.dtype).max)))
+            fill = self.integers((), x.dtype)
         source = x.name if on_integers else self.real(x)
         y = self.padded(source, mode, pads, fill, x.dtype if on_integers else "float32")
         if on_integers:
@@ -245,7 +255,7 @@ class Graph:
         return self.rounded_again(y, x, found[1])
 
     def concat(self) -> Tensor | None:
-        x, axis = self.pick(), 0
+        x = self.pick()
         fitting = [t for t in self.tensors if len(t.shape) == len(x.shape)]
         y = self.random.choice(fitting)
         axis = self.random.randrange(len(x.shape))
@@ -254,7 +264,7 @@ class Graph:
         shape = tuple(n + y.shape[i] * (i == axis) for i, n in enumerate(x.shape))
         names = [self.real(x), self.real(y)]
         if self.random.random() < 0.4:  # a constant that the integers may not hold
-            names[1] = self.constant(np.full(y.shape, self.number(y), np.float32))
+            names[1] = self.known(np.full(y.shape, self.number(y), np.float32))
         if np.prod(shape) > 5000:
             return None
         return self.rounded_again(self.op("Concat", *names, axis=axis), x, shape)
@@ -268,12 +278,11 @@ class Graph:
         """A function of two tensors, or of a tensor and a constant."""
         x, random = self.pick(), self.random
         y = random.choice([t for t in self.tensors if t.shape == x.shape])
-        kinds = ["Add", "Sub", "Mul", "Max", "Min", "PRelu"]
-        kind = random.choice(kinds)
+        kind = random.choice(["Add", "Sub", "Mul", "Max", "Min", "PRelu"])
         if random.random() < 0.5:
             other = self.real(y)
         elif kind in ("Max", "Min"):
-            other = self.constant(np.float32(self.number(x)))
+            other = self.known(np.float32(self.number(x)))
         else:
             shape = [n if random.random() < 0.5 else 1 for n in x.shape]
             steps = self.rng.integers(-8, 8, shape)
@@ -384,6 +393,26 @@ class Graph:
             y = self.op("Relu", y)
         return self.quantize(y, shape)
 
+    def dynamic(self) -> None:
+        """Integers whose scale is found in each run, and products of them; nothing follows."""
+        if self.opset < 11:
+            return
+        x, random = self.pick(), self.random
+        real = self.real(x)
+        if random.random() < 0.5:
+            least = np.clip(np.float32(self.number(x)), -1e4, 1e4)
+            real = self.op("Max", real, self.constant(least))
+        q = self.op("DynamicQuantizeLinear", real, outputs=3)
+        if random.random() < 0.5:
+            self.op("DequantizeLinear", q, f"{q}.1", f"{q}.2")
+            return
+        dtype = self.byte()
+        w = self.constant(self.integers((x.shape[-1], random.randint(1, 9)), dtype))
+        point = self.constant(np.dtype(dtype).type(self.point(dtype)))
+        sums = self.op("MatMulInteger", q, w, f"{q}.2", point)
+        scale = self.op("Mul", f"{q}.1", self.constant(np.float32(self.scale() / 64)))
+        self.loose.add(self.op("Mul", self.op("Cast", sums, to=1), scale))
+
     # The whole -----------------------------------------------------------------------------------
 
     def draw(self) -> tuple[Any, dict[str, Any]]:
@@ -396,7 +425,7 @@ class Graph:
         layers = [
             *(self.pad, self.pad, self.pad, self.resize, self.clip, self.max_pool),
             *(self.average_pool, self.concat, self.binary, self.unary, self.transpose),
-            *(self.conv, self.conv, self.matmul),
+            *(self.conv, self.conv, self.matmul, self.dynamic),
         ]
         for _ in range(random.randint(2, 8) if self.exact else 1):
             made = random.choice(layers)()

@@ -90,6 +90,17 @@ def test_numbers_are_held_bit_for_bit_or_not_at_all():
         assert Quantized(integers, scale, 3).integer_of(1.0) is None
 
 
+@pytest.mark.parametrize("scale", [1.0, 0.1, 1e-30])
+@pytest.mark.parametrize("point", [np.uint8(3), np.int8(-128)])
+def test_constants_are_rounded_as_tensors_are(point, scale):
+    nodes, constants = quantized("k", scale, point)
+    nodes.append(node("Add", ["k.d", "x"], "y"))
+    numbers = [0.0, 0.5, 1.5, -0.5, 300, -300, 2.0**31, -(2.0**31), 3e9, 1e30, *FILLS]
+    constants["k"] = np.float32(numbers)
+    feed = {"x": np.zeros(len(numbers), np.float32)}
+    np.testing.assert_array_equal(*both(nodes, feed, "y", constants))
+
+
 @pytest.mark.parametrize("error", [ZeroDivisionError, OverflowError, KeyError, ValueError])
 def test_an_op_that_cannot_be_built_runs_elsewhere(error, monkeypatch):
     def fail(builder, op):

@@ -1,4 +1,4 @@
-"""What is computed before any run: nodes whose inputs are all known, by `onnx.reference`.
+"""What is computed before any run: nodes whose inputs are all known, mostly by `onnx.reference`.
 
 Only ops are computed whose work and memory follow from the types of what they read and write, and
 only as long as there is a budget for both: the types of the outputs are inferred first. All others
@@ -118,6 +118,9 @@ class Folding:
         size = sum(math.prod(shape) * dtype.itemsize for shape, dtype in written)
         if not self._budget.take(size, steps):
             return None
+        integers = _quantized(node, values, written[0][1])
+        if integers is not None:
+            return {node.outputs[0]: integers}
         try:
             return _evaluate(node, dict(zip(node.reads, values, strict=True)), self._versions)
         except Exception:  # whatever the reference cannot do is left to the back ends
@@ -165,6 +168,25 @@ def _stays_inside(node: Node, values: Sequence[Array], shape: tuple[int, ...]) -
             for other in values[1:]
         )
     return True
+
+
+def _quantized(node: Node, values: Sequence[Array], dtype: np.dtype[Any]) -> Array | None:
+    """Return the integers of a QuantizeLinear, saturated, or None for blocks and other types.
+
+    The reference converts to int32 first, where numbers beyond its range change their sign.
+    """
+    if node.op != "QuantizeLinear" or dtype.kind not in "iu":
+        return None
+    x, scale = values[:2]
+    if {x.dtype, scale.dtype} != {np.dtype(np.float32)} or scale.ndim > 1:
+        return None
+    axis = node.attributes.get("axis", 1) % max(x.ndim, 1)
+    shape = () if scale.size == 1 else (-1, *[1] * (x.ndim - axis - 1))
+    point = values[2].astype(np.float32).reshape(shape) if len(values) > 2 else np.float32(0)
+    with np.errstate(all="ignore"):
+        q = np.rint(x / scale.reshape(shape)) + point
+    limits = np.iinfo(dtype)
+    return None if np.isnan(q).any() else np.clip(q, limits.min, limits.max).astype(dtype)
 
 
 def _steps(node: Node, values: Sequence[Array], written: int) -> int:

@@ -1,0 +1,161 @@
+"""Random small float32 networks with fills and masks in them: int8 by calibration against float32.
+
+Somewhere between the convolutions, something puts constants among the data that may be far beyond
+it: padding, masks, constants that are joined or compared, crops beyond an image.
+"""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+import numpy as np
+from onnx import helper
+
+from differential.driver import Different, Kind
+from helpers.onnx_models import make_net
+
+HUGE = float(np.finfo(np.float32).max)
+MOST = 0.2  # of the largest result
+
+
+class Graph:
+    """A chain of nodes from x, with the shape of the last tensor."""
+
+    def __init__(self, random: Random) -> None:
+        self.random = random
+        self.rng = np.random.default_rng(random.getrandbits(32))
+        self.nodes: list[Any] = []
+        self.constants: dict[str, Any] = {}
+        self.name = "x"
+        self.shape = (random.randint(1, 2), random.randint(1, 4), *self.sizes(9, 16))
+
+    def sizes(self, low: int, high: int) -> tuple[int, int]:
+        return self.random.randint(low, high), self.random.randint(low, high)
+
+    def constant(self, values: Any) -> str:
+        name = f"k{len(self.constants)}"
+        self.constants[name] = np.asarray(values)
+        return name
+
+    def op(self, kind: str, *inputs: str, **attributes: Any) -> None:
+        """Append a node on the last tensor and other inputs."""
+        self.append(kind, (self.name, *inputs), attributes)
+
+    def append(self, kind: str, inputs: tuple[str, ...], attributes: dict[str, Any]) -> None:
+        self.name = f"t{len(self.nodes)}"
+        self.nodes.append(helper.make_node(kind, inputs, [self.name], self.name, **attributes))
+
+    def fill(self) -> float:
+        """Return a constant that is not data: within its range, beyond it, or far beyond it."""
+        anywhere = self.random.choice([-1, -1, -1, 1]) * 10 ** self.random.uniform(-1, 12)
+        return self.random.choice([anywhere, -100.0, -1e4, -1e9, -HUGE, -np.inf, 0.0])
+
+    # Layers ------------------------------------------------------------------------------------
+
+    def conv(self) -> None:
+        n, c, *sizes = self.shape
+        kernel = self.random.choice([1, 3]) if min(sizes) > 2 else 1
+        groups = self.random.choice([g for g in range(1, c + 1) if c % g == 0])
+        outputs = groups * self.random.randint(2, 4)
+        w = self.rng.standard_normal((outputs, c // groups, kernel, kernel))
+        w = self.constant((w / np.sqrt(w[0].size)).astype(np.float32))
+        pads = self.random.randint(0, kernel // 2)
+        self.op("Conv", w, group=groups, pads=[pads] * 4)
+        self.shape = (n, outputs, *(size + 2 * pads - kernel + 1 for size in sizes))
+
+    def function(self) -> None:
+        kind = self.random.choice(["Relu", "Clip", "Sigmoid", "LeakyRelu", "HardSwish", "Tanh"])
+        bounds = [self.constant(np.float32(b)) for b in (0, 6)] if kind == "Clip" else []
+        self.op(kind, *bounds)
+
+    def pool(self) -> None:
+        n, c, *sizes = self.shape
+        if min(sizes) < 4:
+            return
+        kernel, stride = self.random.randint(2, 3), self.random.randint(1, 2)
+        pads = self.random.randint(0, 1)
+        kind = self.random.choice(["MaxPool", "MaxPool", "AveragePool"])
+        window = {"kernel_shape": [kernel] * 2, "strides": [stride] * 2, "pads": [pads] * 4}
+        self.op(kind, **window)
+        self.shape = (n, c, *((size + 2 * pads - kernel) // stride + 1 for size in sizes))
+
+    # Constants among the data --------------------------------------------------------------------
+
+    def pad(self) -> None:
+        pads = [0, 0, *self.sizes(0, 2), 0, 0, *self.sizes(0, 2)]
+        self.op("Pad", self.constant(np.array(pads)), self.constant(np.float32(self.fill())))
+        self.shape = tuple(n + pads[i] + pads[i + 4] for i, n in enumerate(self.shape))
+
+    def where(self) -> None:
+        drawn = [n if self.random.random() < 0.7 else 1 for n in self.shape]
+        keep = self.constant(self.rng.random(drawn) < self.random.random())
+        self.append("Where", (keep, self.name, self.constant(np.float32(self.fill()))), {})
+
+    def mask(self) -> None:
+        drawn = [n if self.random.random() < 0.7 else 1 for n in self.shape]
+        hidden = self.rng.random(drawn) < self.random.random()
+        mask = np.where(hidden, np.float32(self.fill()), np.float32(0)).astype(np.float32)
+        self.op("Add", self.constant(mask))
+
+    def join(self) -> None:
+        axis = self.random.randint(1, 3)
+        shape = [n if i != axis else self.random.randint(1, 3) for i, n in enumerate(self.shape)]
+        self.op("Concat", self.constant(np.full(shape, self.fill(), np.float32)), axis=axis)
+        self.shape = tuple(n + shape[i] * (i == axis) for i, n in enumerate(self.shape))
+
+    def bound(self) -> None:
+        number = self.constant(np.float32(self.fill()))
+        self.op(self.random.choice(["Max", "Min"]), number)
+
+    def crop(self) -> None:
+        starts, ends = [self.random.uniform(-0.5, 0.2)] * 2, [self.random.uniform(0.8, 1.5)] * 2
+        roi = np.array([0, 0, *starts, 1, 1, *ends], np.float32)
+        sizes = (*self.shape[:2], *self.sizes(8, 20))
+        names = self.constant(roi), "", self.constant(np.array(sizes))
+        fill = max(self.fill(), -HUGE)
+        crops = {"coordinate_transformation_mode": "tf_crop_and_resize"}
+        self.op("Resize", *names, mode="linear", extrapolation_value=fill, **crops)
+        self.shape = sizes
+
+    # The whole -----------------------------------------------------------------------------------
+
+    def draw(self) -> None:
+        random = self.random
+        constants = [self.pad, self.pad, self.where, self.mask, self.join, self.bound, self.crop]
+        self.conv()
+        for _ in range(random.randint(1, 2)):
+            if random.random() < 0.8:
+                self.function()
+            if random.random() < 0.8:
+                random.choice(constants)()
+                random.choice([self.pool, self.pool, self.function])()
+            elif random.random() < 0.5:
+                self.pool()
+            self.conv()
+        if random.random() < 0.2:
+            self.mask()
+            self.op("Softmax", axis=-1)
+
+
+def run(random: Random) -> str:
+    """Compare one network with itself in float32."""
+    graph = Graph(random)
+    shape = graph.shape
+    graph.draw()
+    feeds = [{"x": graph.rng.standard_normal(shape, np.float32)} for _ in range(2)]
+    given = (graph.nodes, feeds[0], [graph.name], graph.constants)
+    wanted = make_net(*given).run(feeds[0])[graph.name]
+    if not np.isfinite(wanted).all():
+        return "not finite"
+    y = make_net(*given, calibrate=feeds).run(feeds[0])[graph.name]
+    largest = float(np.abs(wanted).max())
+    error = float(np.abs(y.astype(np.float64) - wanted).max()) / (largest or 1.0)
+    if not error <= MOST:
+        text = helper.printable_graph(helper.make_graph(graph.nodes, "random", [], []))
+        small = {name: value for name, value in graph.constants.items() if value.size < 16}
+        raise Different(f"error {error:.0%} of {largest}\n{text}\n{small}")
+    return "close" if error > 0.02 else "closer than 2 %"
+
+
+KIND = Kind("int8_calibration", run, cases=30, needs="onnxruntime")
