@@ -173,3 +173,65 @@ def test_scalars_stay_scalars(backend):
     y = make_net(nodes, feed, ["y"], constants, backends=(backend,)).run(feed)["y"]
     assert y.shape == ()
     assert y == 6.5
+
+
+def test_constants_are_what_onnxruntime_computes_or_left_to_the_back_ends():
+    x = numbers(2, 3, 4)
+    check(one("Softmax", 11, [x], {0}, axis=1))  # of all axes from that on
+    check(one("Unsqueeze", 11, [x], {0}, axes=[3, 0]))
+    check(one("GlobalMaxPool", 11, [x], {0}))
+    check(one("Transpose", 13, [x[0, 0, 0]], {0}))
+
+
+@pytest.mark.parametrize("constant", [(1, 2, 3), (1, 2, 3, 4)])
+@pytest.mark.parametrize(
+    ("start", "end", "step"), [(5, 2**63 - 1, -2), (-9, 2**31 - 1, -1), (-9, -2, 1), (3, -9, -1)]
+)
+def test_elements_that_slices_take(start, end, step, constant):
+    inputs = [numbers(4, 2), *(np.int64([value]) for value in (start, end, 0, step))]
+    check(one("Slice", 13, inputs, constant))
+
+
+def test_squeezed_axes_in_any_order_and_none():
+    x = numbers(1, 3, 1, 2)
+    check(one("Squeeze", 11, [x], axes=[2, 0]))
+    check(one("Squeeze", 13, [x, np.int64([])], {1}))
+
+
+@pytest.mark.parametrize("mode", ["constant", "edge", "reflect", "wrap"])
+def test_an_axis_is_cut_before_it_is_padded(mode):
+    check(one("Pad", 19, [numbers(5, 6), np.int64([-2, 1, 1, -1])], {1}, mode=mode))
+
+
+def test_dynamic_quantization_of_nothing_but_zeros_has_scale_one():
+    for constant in ((), {0}):
+        case = OneOp(
+            "DynamicQuantizeLinear", 11, [np.zeros(3, np.float32)], {}, frozenset(constant)
+        )
+        case.outputs = 3
+        case.declared = [(np.dtype(kind), None) for kind in ("uint8", "float32", "uint8")]
+        for got, wanted in zip(case.on_fbg(), case.on_onnxruntime(), strict=True):
+            np.testing.assert_array_equal(got, wanted)
+
+
+def test_nearest_neighbours_of_positions_between_two_pixels():
+    scales = np.float32([1, 1, 1, 2.8])
+    modes = {"mode": "nearest", "coordinate_transformation_mode": "half_pixel_symmetric"}
+    for nearest in ("round_prefer_ceil", "round_prefer_floor"):
+        inputs = [numbers(1, 1, 1, 9), None, scales]
+        check(one("Resize", 19, inputs, {2}, nearest_mode=nearest, **modes))
+
+
+def test_ops_of_fbg_do_not_believe_declared_shapes():
+    x = np.ones((1, 5, 1), np.int16)
+    case = one("Concat", 7, [x], axis=-2)
+    case.declared = [(x.dtype, (1, 5, 3))]
+    check(case)
+
+
+@pytest.mark.filterwarnings("ignore:.*onnx.reference:UserWarning")
+def test_what_a_foreign_step_raises_is_named():
+    case = one("Gather", 13, [numbers(3), np.int64([7])])
+    for name, title in (("onnxruntime", "onnxruntime"), ("reference", "the reference")):
+        with pytest.raises(ModelError, match=f"node Gather 'Gather_0' failed on {title}: "):
+            case.on_fbg((name,))

@@ -14,7 +14,7 @@ from fbg.importers.backends.base import Op, Part
 from fbg.importers.description import TensorType
 from fbg.importers.onnx.folding import node_proto
 
-__all__ = ["modelled_seconds", "part_model", "written"]
+__all__ = ["failure", "modelled_seconds", "part_model", "written"]
 
 Array = npt.NDArray[Any]
 
@@ -79,6 +79,14 @@ def written(part: Part, name: str, value: Any, out: Array | None) -> Array:
         )
     np.copyto(out, found)
     return out
+
+
+def failure(part: Part, backend: str, error: Exception) -> ModelError:
+    """Return what to raise for whatever another runtime has raised while it ran a part."""
+    titles = ", ".join(op.node.title for op in part.ops[:3])
+    more = f" and {len(part.ops) - 3} more" if len(part.ops) > 3 else ""
+    reason = " ".join(str(error).split()) or type(error).__name__
+    return ModelError(f"node {titles}{more} failed on {backend}: {reason}")
 
 
 def modelled_seconds(op: Op) -> float:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from fbg import _fbg
 from fbg.importers.backends.base import Op, Part, Step, Unsupported
-from fbg.importers.backends.foreign import modelled_seconds, part_model, written
+from fbg.importers.backends.foreign import failure, modelled_seconds, part_model, written
 
 __all__ = ["OnnxRuntime"]
 
@@ -129,7 +129,10 @@ class _PreparedSession:
     def _unbound(self, given: Sequence[Array], outputs: Sequence[Array | None]) -> list[Array]:
         """Return outputs of whatever type and shape, copied."""
         feeds = dict(zip(self._part.inputs, given, strict=True))
-        results = self._session.run(list(self._part.outputs), feeds)
+        try:
+            results = self._session.run(list(self._part.outputs), feeds)
+        except Exception as error:  # it has a type of its own for each kind of failure
+            raise failure(self._part, "onnxruntime", error) from error
         named = zip(self._part.outputs, results, outputs, strict=True)
         return [written(self._part, *item) for item in named]
 

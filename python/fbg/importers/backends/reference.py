@@ -11,7 +11,7 @@ import numpy.typing as npt
 from onnx.reference import ReferenceEvaluator
 
 from fbg.importers.backends.base import Op, Part, Step
-from fbg.importers.backends.foreign import modelled_seconds, part_model, written
+from fbg.importers.backends.foreign import failure, modelled_seconds, part_model, written
 
 __all__ = ["Reference"]
 
@@ -54,7 +54,10 @@ class _PreparedReference:
         feeds = dict(zip(self._part.inputs, inputs, strict=True))
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            results = self._evaluator.run(list(self._part.outputs), feeds)
+            try:
+                results = self._evaluator.run(list(self._part.outputs), feeds)
+            except Exception as error:  # of any type: it checks little beforehand
+                raise failure(self._part, "the reference", error) from error
         named = zip(self._part.outputs, results, outputs, strict=True)
         return [written(self._part, *item) for item in named]
 

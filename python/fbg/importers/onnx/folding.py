@@ -31,14 +31,13 @@ Types = Mapping[str, TensorType]
 _VECTORIZED = """
     Abs Acos Acosh Add And ArgMax ArgMin Asin Asinh Atan Atanh BitShift BitwiseAnd BitwiseNot
     BitwiseOr BitwiseXor Cast CastLike Ceil Celu Clip Concat Constant ConstantOfShape Cos Cosh
-    CumSum DepthToSpace DequantizeLinear Div DynamicQuantizeLinear Einsum Elu Equal Exp Expand
-    EyeLike Flatten Floor Gather Gelu Gemm Greater GreaterOrEqual HardSigmoid HardSwish Hardmax
-    Identity IsInf IsNaN LeakyRelu Less LessOrEqual Log LogSoftmax MatMul MatMulInteger Max Mean Min
-    Mish Mod Mul Neg Not OneHot Or PRelu Pad Pow QuantizeLinear Range Reciprocal ReduceL1 ReduceL2
-    ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum
-    ReduceSumSquare Relu Reshape Round Selu Shape Shrink Sigmoid Sign Sin Sinh Size Slice Softmax
-    Softplus Softsign SpaceToDepth Split Sqrt Squeeze Sub Sum Tan Tanh ThresholdedRelu Tile
-    Transpose Trilu Unsqueeze Where Xor
+    CumSum DepthToSpace DequantizeLinear Div Einsum Elu Equal Exp Expand EyeLike Flatten Floor
+    Gather Gelu Gemm Greater GreaterOrEqual HardSigmoid HardSwish Hardmax Identity IsInf IsNaN
+    LeakyRelu Less LessOrEqual Log LogSoftmax MatMul MatMulInteger Max Mean Min Mish Mod Mul Neg Not
+    OneHot Or PRelu Pad Pow QuantizeLinear Range Reciprocal ReduceL1 ReduceL2 ReduceLogSum
+    ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum ReduceSumSquare Relu Reshape
+    Round Selu Shape Shrink Sigmoid Sign Sin Sinh Size Slice Softmax Softplus Softsign SpaceToDepth
+    Split Sqrt Squeeze Sub Sum Tan Tanh ThresholdedRelu Tile Transpose Trilu Unsqueeze Where Xor
 """
 # Those that sort, or that are loops in Python: so many steps for each element.
 _SLOW = {
@@ -53,6 +52,8 @@ _SLOW = {
     "Unique": 512,
 }
 _STEPS = {**dict.fromkeys(_VECTORIZED.split(), 1), **_SLOW}
+# Operator sets since which they mean what the reference computes for all of them.
+_MEANT_SINCE = {"Hardmax": 13, "LogSoftmax": 13, "Softmax": 13}
 _BY_VALUE = ("Compress", "NonZero", "Unique")  # how much they write depends on values
 _PRODUCTS = ("MatMul", "MatMulInteger", "Gemm")
 _QUANTIZING = ("QuantizeLinear", "DequantizeLinear")
@@ -110,6 +111,8 @@ class Folding:
             return None
         if node.op == "Constant" and not node.attributes.keys() <= _VALUES:
             return None
+        if node.version < _MEANT_SINCE.get(node.op, 0) or "broadcast" in node.attributes:
+            return None
         values = [self._constants[name] for name in node.reads]
         written = _written(node, values, self._predict)
         if any(value.dtype.kind in "OSU" for value in values) or written is None:
@@ -122,9 +125,12 @@ class Folding:
         if integers is not None:
             return {node.outputs[0]: integers}
         try:
-            return _evaluate(node, dict(zip(node.reads, values, strict=True)), self._versions)
+            found = _evaluate(node, dict(zip(node.reads, values, strict=True)), self._versions)
         except Exception:  # whatever the reference cannot do is left to the back ends
             return None
+        # So is what it does otherwise than was inferred: axes of Unsqueeze in any order are some.
+        kinds = [(value.shape, value.dtype) for value in found.values()]
+        return found if node.op in _BY_VALUE or kinds == written else None
 
     def _known(self, node: Node) -> bool:
         return all(name in self._constants for name in node.reads)

@@ -20,6 +20,7 @@ from fbg.errors import ModelError
 from fbg.importers.description import Network, Node, QuantizedWeights, TensorType, needed
 from fbg.importers.onnx.folding import Folding, node_proto
 from fbg.importers.onnx.shapes import output_shape
+from fbg.importers.ops.registry import OPS
 
 __all__ = ["Inferred", "infer"]
 
@@ -127,7 +128,8 @@ def _output_types(
             inferred = _from_proto(proto)
             if shape is not None:
                 inferred = TensorType(inferred.dtype, shape)
-            if inferred.shape is not None or name not in result:
+            # fbg's own ops write as much as the shape says: what a file declares is no source.
+            if inferred.shape is not None or name not in result or (node.domain, node.op) in OPS:
                 result[name] = inferred
     return result
 

@@ -1,7 +1,8 @@
 """Shapes of the outputs of ops for which ONNX's own inference is not asked.
 
-It rounds sizes otherwise than onnxruntime and PyTorch, and counts windows that both leave out. The
-formulas stand where the ops are built, and hold for whichever back end runs the op.
+It rounds sizes otherwise than onnxruntime and PyTorch, counts windows that both leave out, and
+takes steps that are not known for 1. The formulas are those by which the ops are built, and hold
+for whichever back end runs the op.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 import numpy.typing as npt
 
 from fbg.importers.description import Node, TensorType
+from fbg.importers.ops.ranges import slices
 from fbg.importers.ops.resized_axes import parameters, resized_axes
 from fbg.importers.ops.windows import Geometry, conv_windows, pool_windows, transposed_windows
 
@@ -81,6 +83,35 @@ def _resize(node: Node, types: Types, constants: Constants) -> Shape | None:
     return tuple(axis.output for axis in resized_axes(node, shape, roi, scales, sizes))
 
 
+def _slice(node: Node, types: Types, constants: Constants) -> Shape | None:
+    shape = _shape(node, 0, types)
+    names = node.inputs[1:]
+    if shape is None:
+        return None
+    if any(name and name not in constants for name in names):
+        return (None,) * len(shape)
+    given = [constants[name].reshape(-1).tolist() if name else None for name in names]
+    taken = slices(node, len(shape), given)
+    return tuple(
+        size if i not in taken else len(taken[i](size)) if isinstance(size, int) else None
+        for i, size in enumerate(shape)
+    )
+
+
+def _squeeze(node: Node, types: Types, constants: Constants) -> Shape | None:
+    shape, axes = _shape(node, 0, types), node.attributes.get("axes")
+    if len(node.inputs) > 1 and node.inputs[1]:
+        if node.inputs[1] not in constants:
+            return None
+        axes = constants[node.inputs[1]].reshape(-1).tolist()
+    if shape is None or (not axes and not all(isinstance(size, int) for size in shape)):
+        return None
+    dropped = {axis % len(shape) for axis in axes or ()}
+    if not axes:  # none are all of size 1
+        dropped = {i for i, size in enumerate(shape) if size == 1}
+    return tuple(size for i, size in enumerate(shape) if i not in dropped)
+
+
 SHAPED: Mapping[str, Callable[[Node, Types, Constants], Shape | None]] = {
     "AveragePool": _pool,
     "Conv": _conv,
@@ -90,6 +121,8 @@ SHAPED: Mapping[str, Callable[[Node, Types, Constants], Shape | None]] = {
     "MaxPool": _pool,
     "QLinearConv": _conv,
     "Resize": _resize,
+    "Slice": _slice,
+    "Squeeze": _squeeze,
     "Upsample": _resize,
 }
 

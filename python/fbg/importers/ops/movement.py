@@ -9,6 +9,7 @@ import numpy as np
 from fbg import _fbg
 from fbg.importers.backends.base import Op, Unsupported
 from fbg.importers.ops.builder import AxisMap, Builder, natural
+from fbg.importers.ops.ranges import slices
 from fbg.importers.ops.registry import MOVABLE, op
 from fbg.importers.ops.value import Order, Quantized, Value
 
@@ -121,22 +122,12 @@ def moved(
 def build_slice(builder: Builder, node: Op) -> None:
     """x[starts:ends:steps]; attributes before version 10, inputs later."""
     x = builder.input(node, 0)
-    rank = len(x.shape)
-
-    def parameter(index: int, name: str) -> list[int] | None:
-        value = builder.constant_input(node, index)
-        return node.attribute(name) if value is None else [int(v) for v in value.reshape(-1)]
-
-    starts, ends = parameter(1, "starts"), parameter(2, "ends")
-    assert starts is not None and ends is not None
-    chosen = parameter(3, "axes") or list(range(len(starts)))
-    steps = parameter(4, "steps") or [1] * len(starts)
+    given = [builder.constant_input(node, i) for i in range(1, len(node.node.inputs))]
+    lists = [None if value is None else value.reshape(-1).tolist() for value in given]
     axes = [AxisMap(extent, axis) for axis, extent in enumerate(x.shape)]
-    for axis, start, end, step in zip(chosen, starts, ends, steps, strict=True):
-        limit = -(2**62)  # of an end that means: beyond the first element
-        stop = None if (step < 0 and end < -x.shape[axis % rank]) or end <= limit else end
-        picked = range(x.shape[axis % rank])[start:stop:step]
-        axes[axis % rank] = AxisMap(len(picked), axis % rank, picked.start, picked.step)
+    for axis, elements in slices(node.node, len(x.shape), lists).items():
+        taken = elements(x.shape[axis])
+        axes[axis] = AxisMap(len(taken), axis, taken.start, taken.step)
     builder.set_output(node, moved(builder, x, node.output_shape(), axes))
 
 
@@ -218,11 +209,14 @@ def build_pad(builder: Builder, node: Op) -> None:
 
 
 def _padded_axis(axis: int, extent: int, before: int, after: int, mode: str) -> AxisMap:
+    """Return where the elements of an axis come from, which is cut first and padded then."""
     if before == after == 0:
         return AxisMap(extent, axis)
-    positions = np.arange(-before, extent + after)
+    first = max(-before, 0)
+    extent -= first + max(-after, 0)
+    positions = np.arange(-max(before, 0), extent + max(after, 0))
     if mode == "constant":
-        table = np.where((positions >= 0) & (positions < extent), positions, -1)
+        table = np.where((positions >= 0) & (positions < extent), positions, -1 - first)
     elif mode == "edge":
         table = np.clip(positions, 0, extent - 1)
     elif mode == "wrap":
@@ -231,7 +225,7 @@ def _padded_axis(axis: int, extent: int, before: int, after: int, mode: str) -> 
         period = max(2 * (extent - 1), 1)
         folded = positions % period
         table = np.where(folded < extent, folded, period - folded)
-    return AxisMap(len(table), axis, table=tuple(int(i) for i in table))
+    return AxisMap(len(table), axis, table=tuple(int(i) + first for i in table))
 
 
 @op("Expand", types=MOVABLE, constants=(1,))

@@ -190,7 +190,9 @@ def build_dynamic_quantize(builder: Builder, node: Op) -> None:
     low = builder.apply("clip", [ends[0]], -np.inf, 0.0)
     high = builder.apply("clip", [ends[1]], 0.0, np.inf)
     span = builder.apply("subtract", [high, low])
-    scale = builder.apply("divide", [span, builder.from_constant(np.array(255, np.float32))])
+    least, most = (builder.from_constant(np.array(v, np.float32)) for v in (0, 255))
+    is_nothing = builder.apply("equal", [span, least])  # of which the scale is 1
+    scale = builder.apply("add", [builder.apply("divide", [span, most]), is_nothing])
     builder.buffer(scale)
     steps = builder.apply("negate", [builder.apply("divide", [low, scale])])
     zero = builder.apply("clip", [builder.apply("round", [steps])], 0.0, 255.0)

@@ -26,6 +26,8 @@ from fbg.importers.ops.value import Value
 Array = npt.NDArray[Any]
 Coefficients = Callable[[float], Array]
 
+TIE = 1e-6  # a position so close to the middle of two pixels is as near to one as to the other
+
 
 @dataclass(frozen=True)
 class _Taps:
@@ -70,10 +72,12 @@ def _nearest(axis: ResizedAxis, node: Op) -> npt.NDArray[np.int64]:
     mode = node.attribute("nearest_mode", "round_prefer_floor")
     if node.node.version < 11:
         mode = "ceil" if axis.scale < 1 else "floor"
+    below = np.floor(x)
+    is_between = np.abs(x - below - 0.5) < TIE
     rounded = {
-        "round_prefer_floor": np.ceil(x - 0.5),
-        "round_prefer_ceil": np.floor(x + 0.5),
-        "floor": np.floor(x),
+        "round_prefer_floor": np.where(is_between, below, np.ceil(x - 0.5)),
+        "round_prefer_ceil": np.where(is_between, below + 1, np.floor(x + 0.5)),
+        "floor": below,
         "ceil": np.ceil(x),
     }[mode]
     return np.clip(rounded, 0, axis.input - 1).astype(np.int64)

@@ -1,0 +1,125 @@
+"""Single operators of ONNX files with all their attributes, as onnxruntime computes them.
+
+Drawn are the operator, the version of the operator set, shapes, types and attributes, which inputs
+the file holds, what it says about the outputs, and whether fbg or onnxruntime comes first. Whatever
+onnxruntime computes, fbg computes alike or better; what it refuses is not compared.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from random import Random
+
+import numpy as np
+import onnx
+
+from differential.driver import Different, Kind
+from differential.onnx_cases import elements, moves, sums, windows  # noqa: F401  each registers
+from differential.onnx_cases.draw import DRAWN, Array, Draw, with_all_attributes
+from fbg.errors import ModelError
+from fbg.importers.backends.native import OPS
+from helpers.one_op import OneOp
+
+OPERATORS = sorted({*DRAWN, *(name for domain, name in OPS if domain == "")})
+OLDEST = 7
+ROUNDED = ("QuantizeLinear", "DynamicQuantizeLinear", "QLinearConv", "QLinearMatMul")
+
+
+@functools.cache
+def newest() -> int:
+    """Return the newest operator set that onnxruntime reads."""
+    relu = OneOp("Relu", onnx.defs.onnx_opset_version(), [np.ones(1, np.float32)])
+    while isinstance(attempt(relu.on_onnxruntime), Exception) and relu.version > OLDEST:
+        relu.version -= 1
+    return relu.version
+
+
+@functools.cache
+def versions(op: str) -> list[int]:
+    """Return the versions at which an operator changed, from the oldest that is drawn on."""
+    changed = {
+        max(schema.since_version, OLDEST)
+        for schema in onnx.defs.get_all_schemas_with_history()
+        if schema.name == op and schema.domain == "" and not schema.deprecated
+    }
+    return sorted(version for version in changed if version <= newest())
+
+
+def attempt(function: Callable[[], list[Array]]) -> list[Array] | Exception:
+    try:
+        return function()
+    except Exception as error:
+        return error
+
+
+def drawn(d: Draw) -> OneOp:
+    op = d.one(OPERATORS)
+    version = d.one(versions(op))
+    inputs, attributes = DRAWN[op](d, op, version)
+    outputs = attributes.pop("", 1)
+    if op == "MaxPool" and version >= 8 and d.random.random() < 0.1:
+        outputs = 2
+    while inputs and inputs[-1] is None:
+        inputs.pop()
+    constants = OPS["", op].constants if ("", op) in OPS else ()
+    every = d.random.random() < 0.1
+    constant = {
+        i
+        for i in range(len(inputs))
+        if every or d.random.random() < (0.9 if i in constants else 0.1)
+    }
+    attributes = with_all_attributes(op, version, attributes)
+    return OneOp(op, version, inputs, attributes, frozenset(constant), outputs)
+
+
+def declared(d: Draw, case: OneOp, results: list[Array]) -> None:
+    """Let the file say something about the outputs, which need not be true."""
+    kind = d.random.random()
+    case.declared = []
+    for y in results:
+        shape: list[int | str | None] = list(y.shape)
+        if kind < 0.2 and shape:
+            shape[d.random.randrange(len(shape))] = d.one((None, "n", 1, 3))
+        case.declared.append((y.dtype, None if kind > 0.6 else shape))
+
+
+def same(got: Array, wanted: Array, op: str) -> bool:
+    if (got.dtype, got.shape) != (wanted.dtype, wanted.shape):
+        return False
+    if wanted.dtype.kind not in "fV":
+        most = 1 if op in ROUNDED else 0
+        return bool((np.abs(got.astype(np.float64) - wanted.astype(np.float64)) <= most).all())
+    precision = 1e-2 if wanted.dtype.itemsize == 2 else 1e-4
+    a, b = got.astype(np.float64), wanted.astype(np.float64)
+    scale = float(np.abs(b[np.isfinite(b)]).max(initial=0))
+    return bool(np.allclose(a, b, rtol=precision, atol=precision * (scale + 0.1), equal_nan=True))
+
+
+def text(found: list[Array] | Exception) -> str:
+    if isinstance(found, Exception):
+        return f"{type(found).__name__}: {' '.join(str(found).split())[:300]}"
+    return "; ".join(f"{y.dtype}{list(y.shape)} {y.ravel()[:12].tolist()}" for y in found)
+
+
+def run(random: Random) -> str:
+    d = Draw(random)
+    case = drawn(d)
+    backends = d.one((None, None, None, ("onnxruntime", "reference")))
+    wanted = attempt(case.on_onnxruntime)
+    if isinstance(wanted, list):
+        declared(d, case, wanted)
+    got = attempt(lambda: case.on_fbg(backends))
+    where = f"{case} {case.declared} {backends or ''}: "
+    if isinstance(got, Exception) and not isinstance(got, ModelError | ValueError | TypeError):
+        raise Different(f"{where}{text(got)}, onnxruntime {text(wanted)}")
+    if isinstance(wanted, Exception):
+        return "refused by both" if isinstance(got, Exception) else "only fbg"
+    if isinstance(got, Exception) or not all(
+        same(a, b, case.op) for a, b in zip(got, wanted, strict=True)
+    ):
+        raise Different(f"{where}got {text(got)}, onnxruntime {text(wanted)}")
+    return "same"
+
+
+KIND = Kind("onnx_ops", run, cases=400, seconds=20)

@@ -1,0 +1,107 @@
+"""What all operators draw from, and the table of functions that draw a node of each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from random import Random
+from typing import Any, TypeVar
+
+import ml_dtypes
+import numpy as np
+import numpy.typing as npt
+import onnx
+
+__all__ = ["DRAWN", "Draw", "Drawn", "draws", "with_all_attributes"]
+
+Array = npt.NDArray[Any]
+Drawn = tuple[list[Array | None], dict[str, Any]]
+Item = TypeVar("Item")
+WITHOUT_MEANING = {"consumed_inputs"}
+DRAWN: dict[str, Callable[[Draw, str, int], Drawn]] = {}
+_FLOATS = ("float16", "float32", "float64")
+
+
+def draws(*names: str) -> Callable[[Callable[[Draw, str, int], Drawn]], object]:
+    """Register a function that draws inputs and attributes of operators, by name and version."""
+
+    def register(function: Callable[[Draw, str, int], Drawn]) -> object:
+        DRAWN.update(dict.fromkeys(names, function))
+        return function
+
+    return register
+
+
+def with_all_attributes(op: str, version: int, drawn: dict[str, Any]) -> dict[str, Any]:
+    """Return the attributes that are present and known to this version.
+
+    Raises KeyError for an attribute that is never drawn.
+    """
+    known = onnx.defs.get_schema(op, version).attributes
+    for name in known:
+        if name not in drawn and name not in WITHOUT_MEANING:
+            raise KeyError(f"attribute {name} of {op}-{version} is not drawn")
+    return {name: value for name, value in drawn.items() if value is not None and name in known}
+
+
+class Draw:
+    """Sizes, shapes and arrays from one source of random numbers."""
+
+    def __init__(self, random: Random) -> None:
+        self.random = random
+        self.rng = np.random.default_rng(random.getrandbits(64))
+
+    def maybe(self, value: Item, chance: float = 0.5) -> Item | None:
+        return value if self.random.random() < chance else None
+
+    def one(self, items: Sequence[Item]) -> Item:
+        return self.random.choice(items)
+
+    def flag(self) -> int | None:
+        return self.one((None, 0, 1))
+
+    def size(self, most: int = 6) -> int:
+        """Return the size of an axis: now and then none, or more than a vector has lanes."""
+        chance = self.random.random()
+        if chance < 0.02:
+            return 0
+        return self.random.randint(16, 40) if chance < 0.05 else self.random.randint(1, most)
+
+    def shape(self, least: int = 0, most: int = 5) -> tuple[int, ...]:
+        return tuple(self.size() for _ in range(self.random.randint(least, most)))
+
+    def axis(self, rank: int) -> int:
+        """Return an axis of a tensor, counted from either end; now and then one beyond."""
+        if rank == 0 or self.random.random() < 0.01:
+            return self.random.randint(-rank - 1, rank)
+        return self.random.randint(-rank, rank - 1)
+
+    def axes(self, rank: int) -> list[int]:
+        chosen = self.random.sample(range(rank), self.random.randint(0, rank))
+        return [axis - rank if self.random.random() < 0.3 else axis for axis in chosen]
+
+    def array(self, dtype: str, shape: Sequence[int]) -> Array:
+        """Return random elements, which are small and often alike."""
+        if dtype == "bool":
+            return self.rng.random(shape) < 0.5
+        if dtype in ("bfloat16", *_FLOATS):
+            scale = self.one((0.1, 1.0, 1.0, 4.0))
+            values = np.asarray(self.rng.standard_normal(shape) * scale, np.float32)
+            values = np.round(values) if self.random.random() < 0.15 else values
+            return values.astype(ml_dtypes.bfloat16 if dtype == "bfloat16" else dtype)
+        kind = np.iinfo(dtype)
+        low, high = (kind.min, kind.max) if kind.bits == 8 else (max(kind.min, -9), 9)
+        return np.asarray(self.rng.integers(low, high, shape, endpoint=True), dtype)
+
+    def floats(self, *shape: int) -> Array:
+        return self.array("float32", shape)
+
+    def positive(self, *shape: int) -> Array:
+        return np.asarray(self.rng.uniform(0.02, 1.0, shape), np.float32)
+
+    def partner(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """Return a shape that is broadcast with another, in one direction or both."""
+        kept = shape[self.random.randint(0, len(shape)) if self.random.random() < 0.4 else 0 :]
+        mine = [1 if self.random.random() < 0.3 else size for size in kept]
+        if self.random.random() < 0.1:
+            mine = [self.size() for _ in range(self.random.randint(1, 2))] + mine
+        return tuple(mine)

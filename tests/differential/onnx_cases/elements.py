@@ -1,0 +1,104 @@
+"""Functions of elements, of one tensor or of several that are broadcast."""
+
+from __future__ import annotations
+
+import onnx
+
+from differential.onnx_cases.draw import Draw, Drawn, draws
+
+NUMBERS = ("float32", "float32", "float32", "float32", "int32", "int64", "float64")
+
+
+@draws(
+    *("Abs", "Ceil", "Cos", "Erf", "Exp", "Floor", "HardSwish", "Log", "Mish", "Neg", "Reciprocal"),
+    *("Relu", "Round", "Sigmoid", "Sign", "Sin", "Softplus", "Softsign", "Sqrt", "Tanh"),
+)
+def unary(d: Draw, op: str, version: int) -> Drawn:
+    return [d.floats(*d.shape())], {}
+
+
+@draws("Celu", "Elu", "HardSigmoid", "LeakyRelu", "Selu", "Swish", "ThresholdedRelu")
+def with_parameters(d: Draw, op: str, version: int) -> Drawn:
+    a, b, c = (d.maybe(round(d.random.uniform(0.05, 2), 3)) for _ in range(3))
+    return [d.floats(*d.shape())], {"alpha": a, "beta": b, "gamma": c}
+
+
+@draws("Gelu")
+def gelu(d: Draw, op: str, version: int) -> Drawn:
+    return [d.floats(*d.shape())], {"approximate": d.one((None, "none", "tanh"))}
+
+
+@draws("Add", "Div", "Equal", "Greater", "Less", "Mul", "Sub")
+def binary(d: Draw, op: str, version: int) -> Drawn:
+    shape, dtype = d.shape(), d.one(NUMBERS)
+    a, b = d.array(dtype, shape), d.array(dtype, d.partner(shape))
+    if op == "Div":
+        b = b + (b == 0).astype(b.dtype)
+    return ([a, b] if d.random.random() < 0.5 or op == "Div" else [b, a]), {}
+
+
+@draws("Pow")
+def power(d: Draw, op: str, version: int) -> Drawn:
+    shape = d.shape()
+    x = d.floats(*shape)
+    y = d.floats(*d.partner(shape)).round() if d.flag() else d.floats()
+    return [abs(x) if d.flag() else x, y], {}
+
+
+@draws("PRelu")
+def prelu(d: Draw, op: str, version: int) -> Drawn:
+    shape = d.shape(1)
+    kept = shape[d.random.randint(0, len(shape)) :]
+    return [d.floats(*shape), d.floats(*(1 if d.flag() else size for size in kept))], {}
+
+
+@draws("Max", "Mean", "Min", "Sum")
+def variadic(d: Draw, op: str, version: int) -> Drawn:
+    shape = d.shape()
+    dtype = d.one(NUMBERS) if op in ("Max", "Min") and version >= 12 else "float32"
+    own = [d.partner(shape) if d.flag() and version >= 8 else shape for _ in range(4)]
+    return [d.array(dtype, own[i]) for i in range(d.random.randint(1, 4))], {}
+
+
+@draws("Clip")
+def clip(d: Draw, op: str, version: int) -> Drawn:
+    low, high = (
+        d.maybe(round(d.random.uniform(-2, 0.5), 2)),
+        d.maybe(round(d.random.uniform(0, 2), 2)),
+    )
+    dtype = d.one(("float32", "float32", "float32", "uint8", "int8", "int32", "float64"))
+    if version < 11:
+        return [d.floats(*d.shape())], {"min": low, "max": high}
+    dtype = dtype if version >= 12 else "float32"
+    return [d.array(dtype, d.shape()), *(d.maybe(d.array(dtype, ())) for _ in range(2))], {
+        "min": None,
+        "max": None,
+    }
+
+
+@draws("Cast")
+def cast(d: Draw, op: str, version: int) -> Drawn:
+    types = ("float32", "float32", "uint8", "int8", "int32", "int64", "bool", "float16", "float64")
+    names = {"float32": "FLOAT", "float64": "DOUBLE"}
+    wanted = d.one(types)
+    target = getattr(onnx.TensorProto, names.get(wanted, wanted.upper()))
+    x = d.array(d.one(types), d.shape())
+    return [abs(x) if x.dtype.kind == "f" else x], {
+        "to": target,
+        "saturate": d.maybe(1, 0.3),
+        "round_mode": None,
+    }
+
+
+@draws("BatchNormalization")
+def batch_norm(d: Draw, op: str, version: int) -> Drawn:
+    shape = d.shape(2, 5)
+    c = shape[1]
+    inputs = [d.floats(*shape), d.floats(c), d.floats(c), d.floats(c), d.positive(c)]
+    return inputs, {
+        "epsilon": d.maybe(1e-3),
+        "momentum": d.maybe(0.5),
+        "spatial": d.maybe(1),
+        "training_mode": d.maybe(0, 0.3),
+        "is_test": None,
+    }

@@ -1,0 +1,129 @@
+"""Nodes that add up: products, reductions and normalization; and quantization."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from differential.onnx_cases.draw import Array, Draw, Drawn, draws
+
+
+def factors(d: Draw, least: int = 0) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return shapes of two operands of a product; now and then they do not fit.
+
+    least: as many numbers are added up. Sums of no integers are not defined elsewhere.
+    """
+    m, k, n = d.size(), max(d.size(), least), d.size()
+    outer = d.shape(0, 2)
+    a: tuple[int, ...] = (*outer, m, k)
+    b: tuple[int, ...] = (*d.partner(outer), k + (d.random.random() < 0.01), n)
+    if d.random.random() < 0.1:
+        a = (k,)
+    return a, (k,) if d.random.random() < 0.1 else b
+
+
+@draws("MatMul")
+def matmul(d: Draw, op: str, version: int) -> Drawn:
+    a, b = factors(d)
+    dtype = d.one(("float32", "float32", "float32", "float64"))
+    return [d.array(dtype, a), d.array(dtype, b)], {}
+
+
+@draws("Gemm")
+def gemm(d: Draw, op: str, version: int) -> Drawn:
+    m, k, n = d.size(), d.size(), d.size()
+    turned = (d.flag(), d.flag())
+    c = d.one(((m, n), (1, n), (m, 1), (n,), (1,), ()))
+    optional = 0.6 if version >= 11 else 1.0
+    inputs = [
+        d.floats(*((k, m) if turned[0] else (m, k))),
+        d.floats(*((n, k) if turned[1] else (k, n))),
+        d.maybe(d.floats(*c), optional),
+    ]
+    scales = [d.maybe(round(d.random.uniform(-2, 2), 2)) for _ in range(2)]
+    return inputs, {"transA": turned[0], "transB": turned[1], "alpha": scales[0], "beta": scales[1]}
+
+
+@draws("MatMulInteger")
+def matmul_integer(d: Draw, op: str, version: int) -> Drawn:
+    a, b = factors(d, 1)
+    a_type, b_type = d.one(("uint8", "int8")), d.one(("uint8", "int8"))
+    point = d.array(b_type, d.one(((), (), (b[-1],))))
+    points = [d.maybe(d.array(a_type, ())), d.maybe(point)]
+    return [d.array(a_type, a), d.array(b_type, b), *points], {}
+
+
+@draws("QLinearMatMul")
+def qlinear_matmul(d: Draw, op: str, version: int) -> Drawn:
+    a, b = factors(d, 1)
+    a_type, b_type = d.one(("uint8", "int8")), d.one(("uint8", "int8"))
+    each = d.one(((), (), (b[-1],)))
+    of_a = [d.array(a_type, a), d.positive(), d.array(a_type, ())]
+    of_b = [d.array(b_type, b), d.positive(*each), d.array(b_type, each)]
+    return [*of_a, *of_b, d.positive() * 30, d.array(a_type, ())], {}
+
+
+@draws(
+    *("ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceSum"),
+    "ReduceSumSquare",
+)
+def reduction(d: Draw, op: str, version: int) -> Drawn:
+    shape = d.shape()
+    if op == "ReduceMean":  # of nothing is not a number to NumPy and PyTorch, but not to all
+        shape = tuple(max(size, 1) for size in shape)
+    axes = d.maybe(d.axes(len(shape)), 0.7)
+    if 0 in shape and axes is not None:  # negative axes of empty tensors are ignored elsewhere
+        axes = [axis % len(shape) for axis in axes]
+    x = d.floats(*shape) if op != "ReduceLogSum" else d.positive(*shape)
+    attributes = {"keepdims": d.flag(), "noop_with_empty_axes": d.flag(), "axes": None}
+    if version >= (13 if op == "ReduceSum" else 18):
+        return [x, None if axes is None else np.int64(axes)], attributes
+    if version < 11:
+        axes = None if axes is None else [axis % len(shape) for axis in axes]
+    return [x], attributes | {"axes": axes or None}
+
+
+@draws("Softmax")
+def softmax(d: Draw, op: str, version: int) -> Drawn:
+    shape = d.shape(1)
+    low = -len(shape) if version >= 11 else 0
+    return [d.floats(*shape)], {"axis": d.maybe(d.random.randint(low, len(shape) - 1), 0.8)}
+
+
+@draws("LayerNormalization")
+def layer_norm(d: Draw, op: str, version: int) -> Drawn:
+    shape = d.shape(1, 4)
+    axis = d.maybe(d.axis(len(shape)), 0.7)
+    own = shape[(-1 if axis is None else axis) % len(shape) :]
+    inputs = [d.floats(*shape), d.floats(*own), d.maybe(d.floats(*own))]
+    return inputs, {"axis": axis, "epsilon": d.maybe(1e-3), "stash_type": d.maybe(1)}
+
+
+def scales(d: Draw, shape: tuple[int, ...], dtype: str) -> tuple[int | None, Array, Array | None]:
+    """Return an axis, scales and zero points: one for the tensor or for each slice."""
+    axis = d.axis(len(shape)) if shape and d.random.random() < 0.4 else None
+    each = () if axis is None else (shape[axis % len(shape)],)
+    point = np.zeros(each, dtype) if dtype == "int32" else d.array(dtype, each)
+    return axis, d.positive(*each), d.maybe(point, 0.7)
+
+
+UNUSED = {"block_size": None, "output_dtype": None, "precision": None}
+
+
+@draws("QuantizeLinear")
+def quantize(d: Draw, op: str, version: int) -> Drawn:
+    shape = d.shape()
+    axis, scale, point = scales(d, shape, d.one(("uint8", "int8")))
+    attributes = UNUSED | {"axis": axis, "saturate": d.maybe(1, 0.3)}
+    return [d.floats(*shape), scale, point], attributes
+
+
+@draws("DequantizeLinear")
+def dequantize(d: Draw, op: str, version: int) -> Drawn:
+    shape, dtype = d.shape(), d.one(("uint8", "int8", "int32"))
+    axis, scale, point = scales(d, shape, dtype)
+    return [d.array(dtype, shape), scale, point], UNUSED | {"axis": axis}
+
+
+@draws("DynamicQuantizeLinear")
+def dynamic(d: Draw, op: str, version: int) -> Drawn:
+    return [d.floats(*d.shape())], {"": 3}
