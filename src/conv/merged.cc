@@ -33,12 +33,13 @@ ConvGeometry merge(ConvGeometry g, std::int64_t count) {
   return g;
 }
 
-// The weights with zeros between the groups that were merged.
+// The weights with zeros between the groups that were merged. Their geometry is that of the weights:
+// a part of a transposed convolution may have less than no padding.
 template <class Acc>
 const PackedConv<Acc>& merged_weights(const ConvProblem<Acc>& p) {
   const std::int64_t count = merged_groups(p);
   const void* const form = p.weights.form("merged " + std::to_string(count), [&] {
-    const ConvGeometry &g = p.geometry, wide = merge(g, count);
+    const ConvGeometry &g = p.weights.geometry(), wide = merge(g, count);
     const auto w = p.weights.weights();
     const std::int64_t inputs = g.group_inputs(), taps = g.taps();
     std::vector<typename Acc::B> spaced(static_cast<std::size_t>(g.out_channels * wide.depth()));

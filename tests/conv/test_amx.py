@@ -12,6 +12,17 @@ pytestmark = pytest.mark.skipif(
     reason="needs AMX; make test emulates it on CPUs with AVX-512",
 )
 
+
+def test_groups_of_a_transposed_convolution_are_merged_whatever_its_padding() -> None:
+    rng = np.random.default_rng(3)  # its parts begin within the image: less than no padding
+    x = rng.integers(-128, 128, (1, 3, 2, 64), np.int8)
+    w = rng.integers(-128, 128, (64, 9, 1, 1), np.int8)
+    padding = ((0, 1), (1, 0))
+    wc = fbg.PackedConv(w, (1, 3), padding, groups=8, transposed=True, output_padding=(0, 1))
+    plain, merged = (fbg.conv(x, wc, algorithm=name) for name in ("im2col", "merged"))
+    np.testing.assert_array_equal(merged, plain)
+
+
 # Channels, outputs, size, kernel, padding, stride, dilation, tile rows x columns of the AMX kernel.
 LAYERS = [
     (64, 64, 56, (3, 3), 1, 1, 1, "28x32"),
