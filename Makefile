@@ -59,6 +59,7 @@ test: lint
 	$(BIN)/python -m pytest
 	test $$(uname -m) != x86_64 || $(INSTRUCTION_MUTANTS) --count 100 --least 80
 	$(EMULATED) tests/gemm tests/plan tests/conv/test_amx.py tests/conv/test_lines.py
+	$(EMULATED) tests/differential -k 'conv or gemm'
 
 # What make test runs a part of, for as long as CHECK says: seconds for each kind of differential case
 # and for each fuzz target, and as many thousands of random kernels.

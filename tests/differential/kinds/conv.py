@@ -1,0 +1,433 @@
+"""Convolutions, every field drawn by itself, against sums in float64, which are exact for integers.
+
+A case runs one of the algorithms that apply, each as often as the others, on one of the instruction
+sets of this machine; the word for its end names both.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+import pickle
+from collections.abc import Callable
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import numpy.typing as npt
+
+import fbg
+from differential.driver import Different, Kind
+from differential.layouts import Target, laid_out
+from differential.pipelines import (
+    TINY,
+    UNIT,
+    Expected,
+    Step,
+    corrects,
+    dequantize,
+    draw_steps,
+)
+from helpers.formulas import quantize_rows
+
+Array = npt.NDArray[Any]
+
+ISAS = fbg.isa.supported()
+MOST_PRODUCTS = 1_500_000
+FLOATS = ("float32", "bfloat16", "float16")
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """The arguments of PackedConv, the shape of x, and the shape of the weights."""
+
+    kernel: list[int]
+    stride: list[int]
+    dilation: list[int]
+    padding: list[tuple[int, int]]
+    extra: list[int]
+    size: list[int]
+    groups: int
+    inputs: int  # of a group
+    outputs: int
+    batch: int
+    transposed: bool
+
+    @property
+    def output(self) -> list[int]:
+        """Sizes of the result."""
+        axes = zip(
+            self.size,
+            self.kernel,
+            self.stride,
+            self.dilation,
+            self.padding,
+            self.extra,
+            strict=True,
+        )
+        if self.transposed:
+            return [(n - 1) * s + d * (k - 1) + 1 - sum(p) + e for n, k, s, d, p, e in axes]
+        return [(n + sum(p) - d * (k - 1) - 1) // s + 1 for n, k, s, d, p, _ in axes]
+
+    @property
+    def products(self) -> int:
+        """Multiplications of the whole."""
+        pixels = self.batch * math.prod(self.output) * self.groups * self.outputs
+        return pixels * self.inputs * math.prod(self.kernel)
+
+    def pack(self, w: Array, **options: Any) -> fbg.PackedConv:
+        """Return the packed weights."""
+        return fbg.PackedConv(
+            w,
+            self.stride,
+            self.padding,
+            self.dilation,
+            self.groups,
+            self.transposed,
+            self.extra,
+            **options,
+        )
+
+    def w_shape(self) -> tuple[int, ...]:
+        """Return the shape of the weights as PackedConv takes them."""
+        if self.transposed:
+            return (self.groups * self.inputs, self.outputs, *self.kernel)
+        return (self.groups * self.outputs, self.inputs, *self.kernel)
+
+    def matrices(self, w: Array) -> Array:
+        """Return the weights as matrices of groups, (groups, taps * inputs, outputs), float64."""
+        g, i, o = self.groups, self.inputs, self.outputs
+        if self.transposed:
+            by_tap = w.reshape(g, i, o, -1).transpose(0, 3, 1, 2)
+        else:
+            by_tap = w.reshape(g, o, i, -1).transpose(0, 3, 2, 1)
+        return by_tap.reshape(g, -1, o).astype(np.float64)
+
+    def patches(self, x: Array, outside: Array) -> Array:
+        """Return what the outputs read, (groups, pixels, taps * inputs), float64.
+
+        outside: for each image, what pixels around it count as.
+        """
+        reads, beyond = np.zeros((1, 1), np.int64), np.zeros((1, 1), bool)
+        misses = beyond
+        axes = zip(
+            self.size,
+            self.kernel,
+            self.stride,
+            self.dilation,
+            self.padding,
+            self.output,
+            strict=True,
+        )
+        for n, k, s, d, (before, _), o in axes:
+            places, taps = np.arange(o)[:, None], np.arange(k)[None, :] * d
+            if self.transposed:
+                at = places + before - taps
+                none = at % s != 0
+                at //= s
+            else:
+                at = places * s - before + taps
+                none = np.zeros(at.shape, bool)
+            out = (at < 0) | (at >= n)
+
+            def join(whole: Array, part: Array, op: Any) -> Array:
+                both = op(whole[:, None, :, None], part[None, :, None, :])
+                return np.asarray(both).reshape(both.shape[0] * both.shape[1], -1)
+
+            reads = join(reads * n, np.where(out, 0, at), np.add)
+            beyond = join(beyond, out, np.logical_or)
+            misses = join(misses, none, np.logical_or)
+        channels = self.groups * self.inputs
+        flat = x.reshape(self.batch, math.prod(self.size), channels).astype(np.float64)
+        found = flat[:, np.where(beyond, 0, reads)]
+        found = np.where(beyond[None, :, :, None], outside[:, None, None, None], found)
+        found[:, misses] = 0
+        pixels, taps = reads.shape
+        split = found.reshape(self.batch * pixels, taps, self.groups, self.inputs)
+        by_group = split.transpose(2, 0, 1, 3)
+        return by_group.reshape(self.groups, self.batch * pixels, taps * self.inputs)
+
+    def multiply(self, patches: Array, matrices: Array) -> Array:
+        """Return sums (pixels, outputs of all groups)."""
+        sums = (patches @ matrices).transpose(1, 0, 2)
+        return sums.reshape(patches.shape[1], self.groups * self.outputs)
+
+
+def _channels(random: Random) -> tuple[int, int, int]:
+    """Return groups, and inputs and outputs of each: depthwise, grouped, ordinary, deep ones."""
+    kind = random.randrange(5)
+    if kind == 0:
+        return random.choice((1, 3, 8, 16, 17, 32, 40)), 1, random.choice((1, 1, 1, 2, 3))
+    few = random.choice((1, 2, 3, 4, 5, 7, 8, 16))
+    many = random.choice((24, 32, 33, 48, 64, 96, 128, 192))
+    if kind == 2:  # whole blocks of a matrix unit
+        return random.choice((1, 1, 2)), random.choice((64, 128)), random.choice((5, 16, 32, 40))
+    if kind == 1:
+        return random.choice((2, 3, 4, 8)), few, random.choice((1, 2, 4, 8, 9, 16))
+    return 1, random.choice((few, many)), random.choice((1, 3, 8, 16, 17, 31, 32, 64, 64, 128))
+
+
+def _axis(random: Random, longest: int, transposed: bool) -> tuple[Any, ...]:
+    """Return kernel, stride, dilation, padding, output padding and size of an axis."""
+    kernel = random.choice((1, 1, 2, 3, random.randint(1, longest)))
+    stride = random.choice((1, 1, 1, 2, random.randint(1, 4)))
+    dilation = random.choice((1, 1, 1, random.randint(1, 3)))
+    before, after = (random.choice((0, 0, 0, 1, random.randint(0, 4))) for _ in range(2))
+    extra = random.randrange(max(stride, dilation)) if transposed else 0
+    size = random.choice((1, 2, 3, random.randint(1, 9), random.randint(1, 6 * longest)))
+    return kernel, stride, dilation, (before, after), extra, size
+
+
+def draw_geometry(random: Random) -> Geometry:
+    """Return a geometry that has an output, and not too much to compute."""
+    while True:
+        axes, transposed = random.choice((1, 2, 2, 3)), random.random() < 0.2
+        drawn = [_axis(random, (7, 6, 4)[axes - 1], transposed) for _ in range(axes)]
+        if random.random() < 0.4:  # but for their sizes, all axes are alike
+            drawn = [(*drawn[0][:-1], size) for *_, size in drawn]
+        kernel, stride, dilation, padding, extra, size = map(list, zip(*drawn, strict=True))
+        groups, inputs, outputs = _channels(random)
+        batch = random.choice((1, 1, 1, 2, 3, 0))
+        g = Geometry(
+            kernel, stride, dilation, padding, extra, size,
+            groups, inputs, outputs, batch, transposed,
+        )  # fmt: skip
+        reaches = all(
+            n + sum(p) >= d * (k - 1) + 1
+            for n, p, d, k in zip(size, padding, dilation, kernel, strict=True)
+        )
+        if (transposed or reaches) and min(g.output) > 0 and g.products <= MOST_PRODUCTS:
+            return g
+
+
+def _integers(rng: np.random.Generator, shape: tuple[int, ...], dtype: Any) -> Array:
+    limits = np.iinfo(dtype)
+    values = rng.integers(limits.min, limits.max + 1, shape, dtype)
+    if rng.random() < 0.3:  # extremes
+        values = np.where(rng.random(shape) < 0.5, limits.min, limits.max).astype(dtype)
+    return values
+
+
+def _weight_points(random: Random, rng: np.random.Generator, g: Geometry) -> Any:
+    """Return zero points of weights: none, one, of each column or of each group; any may be 0."""
+    kind, total = random.randrange(5), g.groups * g.outputs
+    if kind == 0:
+        return None
+    if kind == 1:
+        return random.randint(-128, 127)
+    if kind == 2:
+        points = rng.integers(-128, 128, total)
+    else:
+        points = np.repeat(rng.integers(-128, 128, g.groups), g.outputs)
+    unused = np.repeat(rng.random(g.groups) < 0.5, g.outputs)
+    return np.where(unused, 0, points) if kind == 4 else points
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is convolved, and the sums: raw ones and those corrected for zero points."""
+
+    x: Array
+    wc: fbg.PackedConv
+    options: dict[str, Any]  # of conv
+    source: str
+    scaled: bool
+    raw: Callable[[], Expected]
+    corrected: Callable[[], Expected]
+    loose: Callable[[], Array]  # a bound of errors for algorithms that do not compute plain sums
+
+
+def _integer_problem(random: Random, rng: np.random.Generator, g: Geometry) -> Problem:
+    x_shape = (g.batch, *g.size, g.groups * g.inputs)
+    options: dict[str, Any] = {}
+    scale: Any = None
+    points: Any = None
+    if random.random() < 0.25:
+        w = rng.standard_normal(g.w_shape(), np.float32)
+        kinds = random.choice(("column", "group", "tensor"))
+        wc = g.pack(laid_out(random, w), granularity=kinds, accum=random.choice((None, "int16")))
+    else:
+        w = _integers(rng, g.w_shape(), np.int8)
+        if random.random() < 0.7:
+            total = g.groups * g.outputs
+            scale = random.choice((0.5, rng.uniform(0.001, 0.1, total).astype(np.float32)))
+            points = _weight_points(random, rng, g)
+        wc = g.pack(
+            laid_out(random, w),
+            scale=scale,
+            zero_point=points,
+            accum=random.choice((None, "int32", "int16")),
+        )
+    w = wc.unpack().astype(np.float64)
+    matrices = g.matrices(w)
+    zero = np.zeros(g.groups * g.outputs) if wc.zero_point is None else wc.zero_point
+    own = matrices - np.asarray(zero, np.float64).reshape(g.groups, 1, g.outputs)
+    source = random.choice(("native", "int8", "quantize")) if wc.scale is not None else "native"
+    if wc.scale is None:
+        source = random.choice(("native", "int8"))
+    if source == "quantize":
+        given: Array = rng.standard_normal(x_shape, np.float32) * np.float32(
+            2.0 ** random.randint(-9, 9)
+        )
+        if random.random() < 0.3:
+            given = np.abs(given)
+        rows = quantize_rows(given.reshape(g.batch, math.prod(x_shape[1:])))
+        q, x_scale, x_points = rows.q.reshape(x_shape), rows.scale, rows.zero_point
+        scaled = True
+    else:
+        dtype = np.uint8 if source == "native" else np.int8
+        limits = np.iinfo(dtype)
+        q = given = _integers(rng, x_shape, dtype)
+        point = random.choice((0, random.randint(int(limits.min), int(limits.max))))
+        scaled = wc.scale is not None and random.random() < 0.75
+        if scaled:
+            options["scale"] = float(np.float32(random.uniform(0.001, 0.1)))
+        options["zero_point"] = point
+        x_scale = np.full(g.batch, options.get("scale", 1.0), np.float32)
+        x_points = np.full(g.batch, point)
+    pixels = math.prod(g.output)
+    images = np.asarray(x_points, np.float64)
+
+    def scales() -> Array | None:
+        if wc.scale is None or not scaled:
+            return None
+        return np.repeat(x_scale, pixels)[:, None].astype(np.float64) * wc.scale
+
+    def raw() -> Expected:
+        return Expected(g.multiply(g.patches(q, images), matrices), 0.0, np.int32)
+
+    def corrected() -> Expected:
+        shifted = q - images.reshape(-1, *[1] * (len(x_shape) - 1))
+        sums = g.multiply(g.patches(shifted, np.zeros(g.batch)), own)
+        return Expected(sums, 0.0, np.int32, scales())
+
+    return Problem(given, wc, options, source, scaled, raw, corrected, lambda: np.zeros(1))
+
+
+def _float_problem(random: Random, rng: np.random.Generator, g: Geometry) -> Problem:
+    x = rng.standard_normal((g.batch, *g.size, g.groups * g.inputs), np.float32)
+    w = rng.standard_normal(g.w_shape(), np.float32)
+    if random.random() < 0.3:  # many zeros, as after ReLU
+        x = np.maximum(x, 0)
+    kind = random.choice(("float32", *FLOATS))
+    given = random.choice((w, w.astype(ml_dtypes.bfloat16), w.astype(np.float16)))
+    wc = g.pack(laid_out(random, given), dtype=kind)
+    matrices = g.matrices(wc.unpack().astype(np.float64))
+    depth = g.inputs * math.prod(g.kernel)
+
+    def sums() -> Expected:
+        patches = g.patches(x, np.zeros(g.batch))
+        magnitude = g.multiply(np.abs(patches), np.abs(matrices))
+        error = (depth + 2) * UNIT * magnitude + TINY * depth
+        return Expected(g.multiply(patches, matrices), error, np.float32)
+
+    def loose() -> Array:
+        largest = float(np.abs(x).max(initial=0)) * float(np.abs(matrices).max())
+        return np.full(1, 2.0**-22 * 36 * depth * 4096 * largest)
+
+    return Problem(x, wc, {}, "native", False, sums, sums, loose)
+
+
+def _expected(problem: Problem, steps: list[Step], same_bits: bool) -> Expected:
+    e = problem.corrected() if corrects(steps) else problem.raw()
+    if not same_bits:
+        e = Expected(e.value, e.error + problem.loose(), e.dtype, e.scale)
+    for step in steps:
+        e = step.apply(e)
+    return e
+
+
+def _call(
+    random: Random,
+    problem: Problem,
+    pipeline: fbg.Pipeline,
+    out: Array | None,
+    options: dict[str, Any],
+) -> Array:
+    """Run it by one of the ways that there are."""
+    x, wc = laid_out(random, problem.x), problem.wc
+    way = random.randrange(8)
+    if way == 0:
+        pipeline, wc = pickle.loads(pickle.dumps((pipeline, wc), random.randint(2, 5)))
+    if way == 1:
+        wc = copy.deepcopy(wc)
+    if way in (2, 3):
+        call = fbg.prepare(
+            wc, pipeline, shape=x.shape, x_dtype=x.dtype, **problem.options, **options
+        )
+        if way == 3:
+            call = random.choice((copy.copy, copy.deepcopy))(call)
+        call(x)
+        return call(x, out)
+    if way == 4 and options["algorithm"] == "im2col" and not options["exact"]:
+        a = fbg.PackAWithIm2Col(x, wc, **problem.options)
+        shape = wc.output_shape(x.shape)
+        y = fbg.gemm(a, wc, pipeline, num_threads=options["num_threads"]).reshape(shape)
+        if out is None:
+            return y
+        out[...] = y
+        return out
+    return fbg.conv(x, wc, pipeline, out=out, **problem.options, **options)
+
+
+def draw(random: Random) -> tuple[Geometry, Problem, list[Step]]:
+    """Return a problem and the steps of its pipeline."""
+    rng = np.random.default_rng(random.getrandbits(64))
+    g = draw_geometry(random)
+    problem = random.choice((_integer_problem, _float_problem))(random, rng, g)
+    shape = problem.wc.output_shape(problem.x.shape)
+    if list(shape[1:-1]) != g.output:
+        raise Different(f"{g}: shape {shape}")
+    steps = draw_steps(random, rng, shape, problem.wc.dtype == np.int8, problem.scaled)
+    if problem.source == "quantize" and not corrects(steps):
+        steps = [Step(fbg.Dequantize(), dequantize)]
+    return g, problem, steps
+
+
+def applicable(problem: Problem, pipeline: fbg.Pipeline, exact: bool) -> list[str]:
+    """Return the names of the algorithms that apply."""
+    batch, spatial = problem.wc.check_shape(problem.x.shape, "x")
+    features = fbg._fbg.active_features()
+    found = problem.wc._native.algorithms(
+        batch, spatial, pipeline._native, problem.source, problem.scaled, exact, features
+    )
+    return [name for name, _, _ in found]
+
+
+def run(random: Random) -> str:
+    """Run one case."""
+    g, problem, steps = draw(random)
+    shape = problem.wc.output_shape(problem.x.shape)
+    pipeline = fbg.Pipeline([step.stage for step in steps])
+    exact, isa = random.random() < 0.2, random.choice(ISAS)
+    target = None
+    with fbg.isa.limit(isa):
+        names = applicable(problem, pipeline, exact)
+        # The two that nearly always apply give way to the others.
+        named = random.choices(names, [1 if name in ("im2col", "taps") else 5 for name in names])[0]
+        options = {
+            "algorithm": random.choice((named, named, named, None)),
+            "exact": exact,
+            "num_threads": random.choice((1, 1, 2)),
+        }
+        plain = named[:8] not in ("winograd", "strassen")
+        if options["algorithm"] is None:
+            plain = exact or problem.wc.dtype == np.int8
+        e = _expected(problem, steps, plain)
+        if random.random() < 0.5:
+            target = Target(random, shape, e.dtype)
+        y = _call(random, problem, pipeline, None if target is None else target.array, options)
+    wrong = e.differs(y.reshape(-1, shape[-1])) if y.shape == shape else f"shape {y.shape}"
+    if wrong is None and target is not None and not target.is_clean():
+        wrong = "bytes around out were written to"
+    if wrong is not None:
+        raise Different(
+            f"{wrong}; {g}, {problem.wc!r}, x {problem.x.dtype}, {problem.options}, {pipeline}, "
+            f"{options}, {isa}"
+        )
+    return f"{isa} {named if options['algorithm'] else 'chosen'}"
+
+
+KIND = Kind("conv", run, cases=1200, seconds=30)

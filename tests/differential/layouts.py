@@ -1,0 +1,86 @@
+"""Arrays that lie in memory in every way that NumPy knows: what fbg reads, and where it writes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from random import Random
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["Target", "laid_out"]
+
+Array = npt.NDArray[Any]
+
+
+def laid_out(random: Random, values: Array, rows: bool = False) -> Array:
+    """Return an array of these values with other strides.
+
+    Its axes are in any order, with gaps, backwards, or at addresses that are no multiple of an
+    element; where there are no neighbours, strides are any number. rows: only what an operand may
+    have whose rows must be contiguous and equally far apart.
+    """
+    if random.random() < 0.4:
+        return values
+    size = values.itemsize
+    order = list(range(values.ndim))
+    if not rows and random.random() < 0.3:
+        random.shuffle(order)
+    strides, distance, first = [0] * values.ndim, size, 0
+    odd = random.random() < 0.15  # elements are not aligned
+    spaced = 0  # axes that may have gaps
+    for axis in reversed(order):
+        count = values.shape[axis]
+        if count <= 1 or values.size == 0:
+            strides[axis] = random.randint(-40, 40)
+            continue
+        if not rows or (axis != order[-1] and not spaced):
+            spaced += 1
+            distance = distance * random.choice((1, 1, 1, 2, 3)) + odd * random.randint(0, 3)
+        strides[axis] = distance
+        if not rows and random.random() < 0.15:
+            strides[axis] = -distance
+            first += distance * (count - 1)
+        distance *= count
+    offset = first + (random.randint(0, 7) if odd else size * random.randint(0, 2))
+    memory = np.zeros(offset - first + distance + size, np.uint8)
+    view: Array = np.ndarray(values.shape, values.dtype, memory, offset, strides)
+    view[...] = values
+    return view
+
+
+class Target:
+    """An `out`: rows of any distance, between bytes that nothing may write to."""
+
+    FILL = 0xA5
+
+    def __init__(self, random: Random, shape: Sequence[int], dtype: npt.DTypeLike) -> None:
+        *outer, n = shape
+        dtype = np.dtype(dtype)
+        distance = (n + random.choice((0, 0, 1, 5))) * dtype.itemsize
+        lead = dtype.itemsize * random.randint(0, 3)
+        rows = math.prod(outer)
+        self._memory = np.full(lead + rows * distance + 64, self.FILL, np.uint8)
+        strides, step = [dtype.itemsize], distance
+        for count in reversed(outer):
+            used = count > 1 and rows * n > 0
+            strides.insert(0, step if used else random.randint(-40, 40))
+            step *= count
+        if n <= 1 or rows == 0:
+            strides[-1] = random.randint(-40, 40)
+        self.array: Array = np.ndarray(tuple(shape), dtype, self._memory, lead, strides)
+
+    def is_clean(self) -> bool:
+        """Whether the bytes around the rows are as they were."""
+        untouched = np.ones(len(self._memory), bool)
+        mask: Array = np.ndarray(
+            (*self.array.shape, self.array.itemsize),
+            bool,
+            untouched,
+            self.array.__array_interface__["data"][0] - self._memory.__array_interface__["data"][0],
+            (*self.array.strides, 1),
+        )
+        mask[...] = False
+        return bool((self._memory[untouched] == self.FILL).all())
