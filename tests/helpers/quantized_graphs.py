@@ -89,6 +89,9 @@ class Graph:
     def byte(self) -> str:
         return self.random.choice(["uint8", "int8"])
 
+    def parameters(self, scale: float, point: int, dtype: str) -> tuple[str, str]:
+        return self.constant(np.float32(scale)), self.constant(np.dtype(dtype).type(point))
+
     # From real numbers to integers and back ------------------------------------------------------
 
     def quantize(self, name: str, shape: tuple[int, ...], like: Tensor | None = None) -> Tensor:
@@ -96,10 +99,7 @@ class Graph:
         if like is None or like.parameters is None:
             dtype = self.byte()
             scale, point = self.scale(), self.point(dtype)
-            parameters = (
-                self.constant(np.float32(scale)),
-                self.constant(np.dtype(dtype).type(point)),
-            )
+            parameters = self.parameters(scale, point, dtype)
         else:
             dtype, scale, point, parameters = like.dtype, like.scale, like.point, like.parameters
         q = self.op("QuantizeLinear", name, *parameters)
@@ -371,14 +371,11 @@ class Graph:
         has_bias = outputs > 0 and self.random.random() < 0.5
         if kind == "qlinear":
             dtype = x.dtype
-            parameters = (
-                self.constant(np.float32(self.scale())),
-                self.constant(np.dtype(dtype).type(self.point(dtype))),
-            )
+            real, zero = self.scale(), self.point(dtype)
+            parameters = self.parameters(real, zero, dtype)
             names = [x.name, *x.parameters, q, scale, point, *parameters]
             names += [self.constant(bias)] * has_bias
             y = self.op(f"QLinear{op}", *names, **more)
-            real, zero = (self.constants[name].item() for name in parameters)
             return Tensor(y, shape, dtype, parameters, real, zero, rounded=not self.exact)
         if kind == "integer":
             sums = self.op(f"{op}Integer", x.name, q, x.parameters[1], point, **more)
@@ -449,5 +446,5 @@ class Graph:
             [helper.make_tensor_value_info(n, kinds[t], None) for n, t in outputs.items()],
             [numpy_helper.from_array(v, n) for n, v in self.constants.items()],
         )
-        opsets = [helper.make_opsetid("", self.opset)]
-        return helper.make_model(graph, opset_imports=opsets, ir_version=9)
+        versions = [helper.make_opsetid("", self.opset)]
+        return helper.make_model(graph, opset_imports=versions, ir_version=9)
