@@ -33,8 +33,8 @@ ConvGeometry merge(ConvGeometry g, std::int64_t count) {
   return g;
 }
 
-// The weights with zeros between the groups that were merged. Their geometry is that of the weights:
-// a part of a transposed convolution may have less than no padding.
+// The weights with zeros between the groups that were merged. Their geometry is that of the
+// weights: a part of a transposed convolution may have less than no padding.
 template <class Acc>
 const PackedConv<Acc>& merged_weights(const ConvProblem<Acc>& p) {
   const std::int64_t count = merged_groups(p);
