@@ -234,6 +234,9 @@ LARGE = {
     ),
     "limits that are broadcast": made("Clip", floats("a", (1, 40000)), floats("b", (40000, 1))),
     "a batch of points": made("GatherND", floats("a", (2,)), integers("n", [0] * 10**6, (-1, 1))),
+    "a choice among many": made(
+        "GatherElements", floats("a", (40000,)), integers("n", [0] * 40000), axis=0
+    ),
     "a window": made("HannWindow", integers("n", 2**31)),
     "a convolution": made("Conv", floats("a", (1, 1, 999, 999)), floats("b", (1, 1, 500, 500))),
     "a resized image": made(

@@ -43,7 +43,6 @@ _VECTORIZED = """
 _SLOW = {
     "Compress": 16,
     "Erf": 64,
-    "GatherElements": 256,
     "GatherND": 512,
     "NonZero": 16,
     "ScatterElements": 512,
