@@ -409,3 +409,13 @@ def test_the_time_of_many_small_nodes_grows_with_their_number(tmp_path):
     axis = [integers("axis", 1)]
     path = write(tmp_path / "m.onnx", nodes, axis, outputs=[value("t1999")])
     assert load(path, backends=("fbg", "reference")) is not None
+
+
+def test_many_nodes_that_are_refused_late_are_not_planned_again_for_each(tmp_path):
+    double = TensorProto.DOUBLE
+    nodes = [helper.make_node("Cast", ["x"], [f"t{i}"], to=double) for i in range(400)]
+    nodes += [helper.make_node("Relu", ["x"], [f"r{i}"]) for i in range(400)]
+    outputs = [value(f"t{i}", kind=double) for i in range(400)]
+    outputs += [value(f"r{i}") for i in range(400)]
+    path = write(tmp_path / "m.onnx", nodes, outputs=outputs)
+    assert load(path, backends=("fbg", "reference")) is not None

@@ -31,6 +31,7 @@ from fbg.importers.onnx.inference import Inferred, infer
 __all__ = ["PlacedStep", "Session"]
 
 Array = npt.NDArray[Any]
+MANY_REFUSED = 16  # ops, after which those of the same kinds are tried one by one
 
 
 @dataclass(frozen=True)
@@ -109,6 +110,7 @@ class Session:
     def _prepare(self, backends: Sequence[BackEnd]) -> list[_Placed]:
         kept: dict[tuple[str, ...], _Placed] = {}
         chosen = [self._choose(op, backends) for op in self._ops]
+        many = MANY_REFUSED
         while True:
             parts = self._divide(chosen)
             try:
@@ -123,9 +125,30 @@ class Session:
                 places = [i for i, op in enumerate(self._ops) if op.node.name == refused.op]
                 if not places:
                     raise ModelError(f"{self._network.origin}: {refused.reason}") from refused
-                at = places[0]
-                self._refused[refused.op, chosen[at].name] = refused.reason
-                chosen[at] = self._choose(self._ops[at], backends)
+                self._refuse(places[0], refused.reason, chosen, backends)
+                if len(self._refused) >= many:
+                    self._refuse_alone(chosen, backends)
+                    many = 2 * len(self._refused)
+
+    def _refuse(
+        self, at: int, reason: str, chosen: list[BackEnd], backends: Sequence[BackEnd]
+    ) -> None:
+        """Place an op on the next back end."""
+        self._refused[self._ops[at].node.name, chosen[at].name] = reason
+        chosen[at] = self._choose(self._ops[at], backends)
+
+    def _refuse_alone(self, chosen: list[BackEnd], backends: Sequence[BackEnd]) -> None:
+        """Place all ops elsewhere that are refused by themselves, without a new plan for each."""
+        kinds = {
+            op.node.op for op in self._ops if (op.node.name, backends[0].name) in self._refused
+        }
+        _, readers = self._order()
+        for i, op in enumerate(self._ops):
+            if op.node.op in kinds and chosen[i] is backends[0]:
+                try:
+                    backends[0].prepare(self._part([i], readers))
+                except Unsupported as refused:
+                    self._refuse(i, refused.reason, chosen, backends)
 
     def _choose(self, op: Op, backends: Sequence[BackEnd]) -> BackEnd:
         """Return the cheapest back end that computes an op."""
