@@ -30,15 +30,15 @@ MOST_ITEMS = 2048
 CHARACTERS_OF_ITEM = 64
 
 
-async def json_of(call: Call, result: Any) -> bytes:
+async def json_of(call: Call, result: Any) -> bytes | bytearray:
     """Return the JSON of what a route returns: a JSON value, in which arrays are lists, or a
     generator of the parts of its JSON, which is advanced in a thread. Raises RequestError."""
     state = call.state
     if not isinstance(result, GeneratorType):
         if _items(result) <= MOST_ITEMS:
-            answer = encode_json(result)
-            call.hold(len(answer))
-            return answer
+            small = encode_json(result)
+            call.hold(len(small))
+            return small
         result = json_parts(result)
     loop, most = asyncio.get_running_loop(), state.settings.max_answer
     answer = await loop.run_in_executor(state.encoders, _joined, result, most)
@@ -46,17 +46,17 @@ async def json_of(call: Call, result: Any) -> bytes:
     return answer
 
 
-def _joined(parts: Iterator[bytes], most: int) -> bytes:
-    kept, size = [], 0
+def _joined(parts: Iterator[bytes], most: int) -> bytearray:
+    """Return the parts as a whole; kept apart until then, they would need the memory twice."""
+    answer = bytearray()
     for part in parts:
-        size += len(part)
-        if size > most:
+        answer += part
+        if len(answer) > most:
             raise RequestError(
                 Fault.VALIDATION,
                 f"the answer must have at most {most} bytes; fewer or shorter inputs are needed",
             )
-        kept.append(part)
-    return b"".join(kept)
+    return answer
 
 
 def _items(value: Any) -> int:

@@ -104,7 +104,7 @@ class Endpoint:
         except (ValueError, RecursionError):
             raise RequestError(Fault.MALFORMED, "the body is not valid JSON") from None
 
-    async def _answer(self, call: Call, message: Any) -> bytes:
+    async def _answer(self, call: Call, message: Any) -> bytes | bytearray:
         try:
             return await json_of(call, await self.route.answer(call, message))
         except RequestError:

@@ -58,7 +58,7 @@ class Reply(NamedTuple):
 
     status: int
     headers: list[tuple[bytes, bytes]]
-    body: bytes
+    body: bytes | bytearray
 
     def close(self) -> None:
         """Say that the connection ends with this answer."""

@@ -54,7 +54,7 @@ class Settings:
     max_body: int = 2 << 20
     max_answer_numbers: int = 1 << 23  # 8192 tokens of 1024 numbers
     max_answer: int = 192 << 20  # so many numbers as text
-    max_held: int = 512 << 20
+    max_held: int = 384 << 20
     api_keys: tuple[str, ...] = ()
     cors_origins: tuple[str, ...] = ()
     access_log: bool = True
