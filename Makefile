@@ -190,7 +190,7 @@ FAULTS := cd tests && PYTHONPATH=. ../$(BIN)/python
 faults: $(VENV)/.dev
 	$(FAULTS) -c 'from faults.injection import run_with_faults as run; \
 	  print(run("faults.files"), run("faults.allocations", "--step", "3", timeout=36000))'
-	for kind in encode quantize serve; do ($(FAULTS) -m faults.kills $$kind --count 500) || exit 1; done
+	for kind in encode quantize network shards serve; do ($(FAULTS) -m faults.kills $$kind --count 500) || exit 1; done
 	for kind in interrupt fork exit spawn; do \
 	  (export MALLOC_PERTURB_=165; $(FAULTS) -m faults.kills $$kind --count 1000) || exit 1; \
 	done

@@ -21,10 +21,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
 
 import fbg
 from faults.injection import FILES, SHORT_WRITES, Faults
 from fbg import tuning_file
+from fbg.integrations.shards import ShardEncoder, ShardJob
+from fbg.reports import plots
+from fbg.reports.pages.page import Page, write_page
 from fbg.text.embedding_files import EmbeddingFile
 from helpers import tiny_bert
 
@@ -38,15 +43,30 @@ class Use:
     """write: makes something in a folder, where `old` has made the same before if it is given.
 
     resumes: files of a job that can go on may be left. tells: a warning stands for the error.
+    one_by_one: of several files, those that came first may be there, whole.
     """
 
     write: Callable[[Path], object]
     old: Callable[[Path], object] | None = None
     resumes: bool = False
     tells: bool = False
+    one_by_one: bool = False
 
 
 Content = dict[str, bytes]
+
+
+def write_net(folder: Path, width: int) -> Path:
+    """Write a network of one product."""
+    path = folder / f"net{width}.onnx"
+    node = helper.make_node("MatMul", ["x", "w"], ["y"])
+    kind = TensorProto.FLOAT
+    inputs = [helper.make_tensor_value_info("x", kind, [2, 4])]
+    outputs = [helper.make_tensor_value_info("y", kind, [2, width])]
+    weights = [numpy_helper.from_array(np.ones((4, width), np.float32), "w")]
+    graph = helper.make_graph([node], "net", inputs, outputs, weights)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), path)
+    return path
 
 
 def content(folder: Path) -> Content:
@@ -79,7 +99,32 @@ def uses(checkpoint: Path) -> dict[str, Use]:
 
         return write
 
+    net, wide = (fbg.load(write_net(checkpoint.parent, width)) for width in (3, 5))
+    texts = checkpoint.parent / "texts.txt"
+    texts.write_text("the dog\nthe fox\n")
+
+    def shards(folder: Path) -> None:
+        ShardEncoder(ShardJob(str(checkpoint), str(folder / "rows"))).encode(str(texts))
+
+    def plot(title: str) -> Callable[[Path], None]:
+        def write(folder: Path) -> None:
+            figure, (axes,) = plots._figure(1)
+            axes.set(title=title)
+            plots._save(figure, folder / "plot.png")
+
+        return write
+
+    def page(title: str) -> Callable[[Path], None]:
+        return lambda folder: write_page(Page(title, {}, [], []), folder / "report.html")
+
     return {
+        "save a network": Use(lambda f: net.save(f / "n", overwrite=True)),
+        "save a network over another": Use(
+            lambda f: net.save(f / "n", overwrite=True), lambda f: wide.save(f / "n")
+        ),
+        "shards": Use(shards, one_by_one=True),
+        "a plot": Use(plot("new"), plot("old")),
+        "a page": Use(page("new"), page("old")),
         "save packed weights": Use(lambda f: packed.save(f / "w"), lambda f: before.save(f / "w")),
         "save a model": Use(lambda f: model.save(f / "m", overwrite=True)),
         "save a model over another": Use(
@@ -142,6 +187,8 @@ def _check_left(
     if use.resumes and failed is not None:
         left = {name: data for name, data in left.items() if ".partial" not in name}
     if left == after or (failed is not None and left == before):
+        return None
+    if use.one_by_one and failed is not None and left.items() <= after.items():
         return None
     locks = {name for name in left if name.endswith(".lock")}  # that of the tuning file stays
     if failed is not None and {name: left[name] for name in left.keys() - locks} == before:

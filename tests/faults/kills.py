@@ -2,9 +2,10 @@
 
     python -m faults.kills KIND [--count N] [--seed S]      (in tests/)
 
-encode, quantize: a child writes a file of embeddings, or a saved model over another one, and is
-killed by SIGKILL. The output is the old one or the new one, whole; a job that goes on afterwards
-ends with the bytes of one that was never disturbed.
+encode, quantize, network, shards: a child writes a file of embeddings, a saved model or network
+over another one, or a file for each shard, and is killed by SIGKILL. The output is the old one or
+the new one, whole; a job that goes on afterwards ends with the bytes of one that was never
+disturbed.
 serve: a server is killed while it answers. Whatever answer has arrived is whole.
 interrupt: a child gets SIGINT while it loads, encodes and multiplies. It sees KeyboardInterrupt and
 can go on.
@@ -27,10 +28,13 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import numpy as np
 
 import fbg
+from faults.files import write_net
+from fbg.integrations.shards import ShardEncoder, ShardJob
 from fbg.text.embedding_files import EmbeddingFile
 from helpers import tiny_bert
 
@@ -140,19 +144,59 @@ class Sweep:
         return once
 
     def quantize(self) -> Work:
+        return self._replaced(
+            self.old, self.model, lambda m: m.forward(IDS).last_hidden_state.tobytes()
+        )
+
+    def network(self) -> Work:
+        old, new = (fbg.load(write_net(self.folder, width)) for width in (3000, 5000))
+        return self._replaced(old, new, lambda net: net(np.ones((2, 4), np.float32)).tobytes())
+
+    def _replaced(self, old: Any, new: Any, result: Callable[[Any], bytes]) -> Work:
+        """Kills of what is saved over another of its kind."""
         target = self.folder / "saved"
-        self.old.save(target)
-        old, new = (m.forward(IDS).last_hidden_state.tobytes() for m in (self.old, self.model))
-        seconds = self.seconds_of(lambda: self.model.save(target, overwrite=True))
+        old.save(target)
+        seconds = self.seconds_of(lambda: new.save(target, overwrite=True))
 
         def once() -> None:
-            self.old.save(target, overwrite=True)
-            work = in_child(lambda: self.model.save(target, overwrite=True))
+            old.save(target, overwrite=True)
+            work = in_child(lambda: new.save(target, overwrite=True))
             self.kill_after(work, 1.2 * seconds)
-            found = fbg.load(target, num_threads=1).forward(IDS).last_hidden_state.tobytes()
-            require(found in (old, new), "what is left is neither the old model nor the new one")
+            found = result(fbg.load(target, num_threads=1))
+            require(
+                found in (result(old), result(new)),
+                "what is left is neither the old model nor the new one",
+            )
             for rest in self.folder.glob(".saved*"):
                 shutil.rmtree(rest)
+
+        return once
+
+    def shards(self) -> Work:
+        """Kills of a job that has a file for each of its inputs."""
+        output, sources = self.folder / "rows", []
+        for n in range(3):
+            sources.append(self.folder / f"texts{n}.txt")
+            sources[n].write_text("\n".join(TEXTS[n::3]))
+
+        def work() -> None:
+            encoder = ShardEncoder(ShardJob(str(self.checkpoint), str(output)))
+            for source in sources:
+                encoder.encode(str(source))
+
+        def rows() -> dict[str, bytes]:
+            return {path.name: path.read_bytes() for path in output.glob("*.parquet")}
+
+        seconds = self.seconds_of(work)
+        whole = rows()
+
+        def once() -> None:
+            shutil.rmtree(output)
+            self.kill_after(in_child(work), 1.1 * seconds)
+            require(rows().items() <= whole.items(), "a shard that is there is not whole")
+            require(wait_for(in_child(work)) == 0, "the job cannot go on")
+            require(rows() == whole, "the rows differ after the job went on")
+            output.mkdir(exist_ok=True)
 
         return once
 
@@ -278,7 +322,7 @@ class Sweep:
         return once
 
 
-KINDS = ("encode", "quantize", "interrupt", "fork", "exit", "spawn", "serve")
+KINDS = ("encode", "quantize", "network", "shards", "interrupt", "fork", "exit", "spawn", "serve")
 
 
 @contextlib.contextmanager

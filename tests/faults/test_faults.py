@@ -24,7 +24,16 @@ def test_a_failed_operation_on_files_leaves_the_old_output_or_the_new_one() -> N
 
 @pytest.mark.parametrize(
     ("kind", "count"),
-    [("encode", 4), ("quantize", 12), ("interrupt", 12), ("fork", 12), ("exit", 8), ("spawn", 2)],
+    [
+        ("encode", 4),
+        ("quantize", 12),
+        ("network", 12),
+        ("shards", 3),
+        ("interrupt", 12),
+        ("fork", 12),
+        ("exit", 8),
+        ("spawn", 2),
+    ],
 )
 def test_whatever_is_killed_leaves_nothing_half_done(kind: str, count: int) -> None:
     command = [sys.executable, "-m", "faults.kills", kind, "--count", str(count), "--seed", "5"]
