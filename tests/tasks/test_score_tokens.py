@@ -235,6 +235,7 @@ CONTENTS = "{% for m in messages %}[{{ m.content }}]{% endfor %}"
          "{% if not loop.last %}{{ '-' * 3 }}{% endif %}{% endfor %}", "1P---2A---3B"),
         ("{% macro f(m) %}<{{ m.content }}>{% endmacro %}"
          "{% for m in messages %}{{ f(m) }}{% endfor %}", "<p>< a ><b>"),
+        (CONTENTS + "{{ 'a1' | replace(1, nothing) }}", "[p][ a ][b]a"),
     ],
 )  # fmt: skip
 def test_a_template_may_do_anything_with_the_texts(

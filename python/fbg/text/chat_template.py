@@ -229,8 +229,8 @@ def _join(context: Context, values: Iterable[Any], d: str = "", attribute: Any =
 
 
 @pass_context
-def _replace(context: Context, text: Any, old: str, new: str, count: int = -1) -> str:
-    text = str(text)
+def _replace(context: Context, text: Any, old: Any, new: Any, count: int = -1) -> str:
+    text, old, new = str(text), str(old), str(new)
     _budget(context).spend(len(text) + (text.count(old) + 1) * (len(new) + 1))
     return str(text.replace(old, new, count))
 
