@@ -428,4 +428,4 @@ def compare_row(
                 raise Different(f"{what} differ by {error:.2g}: {case}")
 
 
-KIND = Kind("transformers_models", run, cases=40, needs="transformers")
+KIND = Kind("transformers_models", run, cases=20, needs="transformers")
