@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "conv/algorithm.h"
+#include "fbg/core/float_environment.h"
 #include "fbg/core/threads.h"
 #include "simd/rows.h"
 

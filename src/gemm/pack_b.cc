@@ -9,6 +9,7 @@
 
 #include "core/float16.h"
 #include "core/int4.h"
+#include "fbg/core/float_environment.h"
 #include "fbg/gemm/gemm.h"
 #include "gemm/int4_groups.h"
 #include "gemm/packed_block.h"

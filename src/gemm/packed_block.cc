@@ -186,8 +186,7 @@ PackedB<Acc> PackedB<Acc>::from_bytes(std::shared_ptr<const std::byte> data, std
   return b;
 }
 
-template <class Acc>
-Outliers PackedB<Acc>::outliers() const requires(Acc::kind == Accumulator::int16) {
+Outliers PackedMatrix::outliers() const noexcept {
   const PackedHeader& h = header();
   const auto at = OutlierLayout::of(h.outliers_offset, h.n, h.num_outliers);
   const auto count = static_cast<std::size_t>(h.num_outliers);
@@ -195,8 +194,6 @@ Outliers PackedB<Acc>::outliers() const requires(Acc::kind == Accumulator::int16
           {section<std::int32_t>(at.rows), count},
           {section<std::int8_t>(at.values), count}};
 }
-
-template Outliers PackedB<Int16>::outliers() const;
 
 using Bytes = std::shared_ptr<const std::byte>;
 template PackedB<Int32> PackedB<Int32>::from_bytes(Bytes, std::int64_t, bool);

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "core/memory.h"
+#include "fbg/core/float_environment.h"
 #include "fbg/core/phase.h"
 #include "fbg/core/threads.h"
 #include "fbg/gemm/gemm.h"

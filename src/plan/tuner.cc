@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "core/memory.h"
+#include "fbg/core/float_environment.h"
 #include "fbg/core/isa.h"
 #include "fbg/core/threads.h"
 #include "fbg/gemm/gemm.h"

@@ -1,7 +1,7 @@
 // Blocking: those decisions about cutting a product into tiles and blocks that can be tuned. None
 // of them changes a bit of a result, because an element of C is always one sum over ascending k,
 // whichever tile, block or thread computes it. How K is cut is not part of a Blocking: it follows
-// from K alone (detail/driver.h).
+// from K alone (src/gemm/driver.cc).
 #pragma once
 
 #include <compare>

@@ -71,8 +71,45 @@ struct Outliers {
   std::span<const std::int8_t> values;
 };
 
+// What packed matrices of all families have in common.
+class PackedMatrix {
+ public:
+  std::int64_t rows() const { return header().k; }
+  std::int64_t cols() const { return header().n; }
+  const PackedHeader& header() const { return *reinterpret_cast<const PackedHeader*>(data_.get()); }
+  const std::byte* panels() const { return section<std::byte>(header().panels_offset); }
+  // Padded to whole panels; null where they are not stored, and all zero points are 0.
+  const float* scale() const { return section<float>(header().scale_offset); }
+  const std::int32_t* zero_point() const {
+    return section<std::int32_t>(header().zero_point_offset);
+  }
+  const std::int32_t* col_offsets() const {
+    return section<std::int32_t>(header().col_offsets_offset);
+  }
+  // Int4: for each column, the sum of its weights in the order in which kernels add up groups.
+  const float* weighted_offsets() const { return section<float>(header().col_offsets_offset); }
+  // Int16: k-groups of a panel whose sum fits in an int16 lane, one number per panel; null else.
+  const std::int32_t* spill_groups() const { return section<std::int32_t>(header().spill_offset); }
+  // Int16: what was taken out of the panels.
+  Outliers outliers() const noexcept;
+  std::int64_t nbytes() const { return header().total_bytes; }
+
+  // Header and sections, as they can be stored; from_bytes takes them back.
+  std::span<const std::byte> bytes() const {
+    return {data_.get(), static_cast<std::size_t>(nbytes())};
+  }
+
+ protected:
+  PackedMatrix() = default;
+  template <class T>
+  const T* section(std::int64_t offset) const {
+    return offset ? reinterpret_cast<const T*>(data_.get() + offset) : nullptr;
+  }
+  std::shared_ptr<const std::byte> data_;
+};
+
 template <class Acc>
-class PackedB {
+class PackedB : public PackedMatrix {
  public:
   using Element = typename Acc::B;
 
@@ -113,42 +150,16 @@ class PackedB {
                           bool symmetric) requires(Acc::kind != Accumulator::int16 &&
                                                    !is_int4(Acc::kind));
 
-  std::int64_t rows() const { return header().k; }
-  std::int64_t cols() const { return header().n; }
   std::int64_t groups() const { return ceil_div(rows(), Acc::format.kr); }
   std::int64_t num_panels() const { return ceil_div(cols(), Acc::format.panel_columns); }
   // Bytes from one panel to the next, and between the k-groups of a panel.
   std::int64_t panel_bytes() const { return groups() * group_bytes(); }
   std::int64_t group_bytes() const { return Acc::format.b_group(header().has_zero_point); }
 
-  const PackedHeader& header() const { return *reinterpret_cast<const PackedHeader*>(data_.get()); }
-  const std::byte* panels() const { return section<std::byte>(header().panels_offset); }
-  // Padded to whole panels; null where they are not stored, and all zero points are 0.
-  const float* scale() const { return section<float>(header().scale_offset); }
-  const std::int32_t* zero_point() const {
-    return section<std::int32_t>(header().zero_point_offset);
-  }
-  const std::int32_t* col_offsets() const {
-    return section<std::int32_t>(header().col_offsets_offset);
-  }
-  // Int4: for each column, the sum of its weights in the order in which kernels add up groups.
-  const float* weighted_offsets() const requires(is_int4(Acc::kind)) {
-    return section<float>(header().col_offsets_offset);
-  }
   // Int4: whether groups have offsets; the scale of group g in column j, and its offset, or 0.
   bool has_group_offsets() const requires(is_int4(Acc::kind)) { return header().has_zero_point; }
   float16 group_scale(std::int64_t g, std::int64_t j) const requires(is_int4(Acc::kind));
   float16 group_offset(std::int64_t g, std::int64_t j) const requires(is_int4(Acc::kind));
-  // Int16: k-groups of a panel whose sum fits in an int16 lane, one number per panel; null else.
-  const std::int32_t* spill_groups() const { return section<std::int32_t>(header().spill_offset); }
-  // What was taken out of the panels.
-  Outliers outliers() const requires(Acc::kind == Accumulator::int16);
-  std::int64_t nbytes() const { return header().total_bytes; }
-
-  // Header and sections, as they can be stored; from_bytes takes them back.
-  std::span<const std::byte> bytes() const {
-    return {data_.get(), static_cast<std::size_t>(nbytes())};
-  }
 
   // Uses a stored block where it lies: 64-byte aligned and never changed again. Throws
   // std::invalid_argument that says what is wrong with it. Whatever the bytes are, no later call
@@ -161,13 +172,8 @@ class PackedB {
   void unpack(MatrixView<Element> w) const;
 
  private:
-  template <class T>
-  const T* section(std::int64_t offset) const {
-    return offset ? reinterpret_cast<const T*>(data_.get() + offset) : nullptr;
-  }
   template <class>
   friend class PackedB;
-  std::shared_ptr<const std::byte> data_;
 };
 
 // The header of a stored block, checked as far as it is the same for every family: size, magic,

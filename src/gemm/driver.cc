@@ -1,82 +1,127 @@
-// The loops of Gemm (see gemm.h for their order and why).
-#pragma once
+// The loops of GemmDriver (see gemm.h for their order and why), and what they are prepared from.
+#include "fbg/gemm/driver.h"
 
 #include <algorithm>
 #include <cstdlib>
+#include <stdexcept>
 
-#include "fbg/gemm/detail/operands.h"
+#include "fbg/core/float_environment.h"
 #include "fbg/gemm/gemm.h"
+#include "fbg/gemm/pairs.h"
 #include "fbg/gemm/tile_loop.h"
 
 namespace fbg {
+namespace {
 
 // Bytes of the largest tile of 32-bit values.
-inline std::int64_t tile_bytes(const Geometry& geometry) noexcept {
+std::int64_t tile_bytes(const Geometry& geometry) noexcept {
   std::int64_t vectors = 0;
   for (int rows = 1; rows <= geometry.max_rows; ++rows)
     vectors = std::max<std::int64_t>(vectors, rows * geometry.max_vectors[rows - 1]);
   return round_up(vectors * geometry.lanes * static_cast<std::int64_t>(sizeof(Value)), 64);
 }
 
-// K is cut where a row of A has more bytes than this, so that a block still has several tiles of
-// rows, and a panel of B of the same depth stays in the L2 meanwhile.
-inline constexpr std::int64_t kDepthBytes = 4096;
 // A C of this many bytes or more is written past the caches. It would no longer be in them when it
 // is read, and this way its lines need not be read before they are written.
-inline constexpr std::int64_t kStreamBytes = 8 << 20;
+constexpr std::int64_t kStreamBytes = 8 << 20;
 // Where K is cut, the columns whose sums are kept for the next block of k. Their scratch takes at
 // most half as much as the block of A.
-inline constexpr std::int64_t kCutColumns = 256;
-
-// Products of up to this many rows are one tile high for vector kernels of AVX-512.
-inline constexpr std::int64_t kFewRows = 12;
+constexpr std::int64_t kCutColumns = 256;
 
 // The depth of a product as choose_geometry() wants it: 0, which rules a matrix unit out, where it
 // would only wait. A product of so few rows that reads more weights than an L2 holds is bound by
 // memory, and vector kernels fetch weights ahead better than loads of tiles do. Only int32 sums,
 // which are exact, may depend on the number of rows in this way.
-template <class Acc>
-std::int64_t geometry_groups(const PackedB<Acc>& b, std::int64_t max_m) noexcept {
+std::int64_t geometry_groups(Accumulator accumulator, std::int64_t k, std::int64_t n,
+                             std::int64_t max_m) noexcept {
   constexpr std::int64_t kManyWeights = 2 << 20;  // bytes
-  const bool waits =
-      Acc::kind == Accumulator::int32 && max_m <= kFewRows && b.rows() * b.cols() > kManyWeights;
-  return waits ? 0 : b.groups();
+  const bool waits = accumulator == Accumulator::int32 && max_m <= kFewRows && k * n > kManyWeights;
+  return waits ? 0 : ceil_div(k, packed_format(accumulator).kr);
 }
 
-template <PackAModel A, class Acc, class P>
-Gemm<A, Acc, P>::Gemm(const PackedB<Acc>& b, const P& pipeline, std::int64_t max_m,
-                      Features features, const Blocking& blocking)
-    : features_(features),
+// Bytes between packed rows of `bytes`.
+std::int64_t packed_ld(std::int64_t bytes) {
+  const std::int64_t ld = round_up(bytes, 64);
+  return ld % 4096 == 0 ? ld + 64 : ld;
+}
+
+// Columns of a gated C that are computed together: as many as kGatedBytes hold of both parts of A
+// * B, which an L2 of 1 MiB keeps beside a block of A.
+constexpr std::int64_t kGatedBytes = 256 << 10;
+std::int64_t gated_ld(std::int64_t columns) {  // bytes
+  return 2 * columns * static_cast<std::int64_t>(sizeof(float)) + 64;
+}
+
+}  // namespace
+
+std::int64_t GemmDriver::gated_columns(std::int64_t rows) const noexcept {
+  const std::int64_t columns = kGatedBytes / (rows * 2 * static_cast<std::int64_t>(sizeof(float)));
+  const std::int64_t whole = columns / kPanelColumns * kPanelColumns;
+  return std::clamp<std::int64_t>(whole, kPanelColumns,
+                                  std::max<std::int64_t>(n_ / 2, kPanelColumns));
+}
+
+BalancedSplit GemmDriver::split_depth(std::int64_t max_groups) const noexcept {
+  const std::int64_t unit = depth_unit();
+  return BalancedSplit::split(std::max<std::int64_t>(ceil_div(groups_, unit), 1),
+                              max_groups / unit);
+}
+
+Range GemmDriver::depth_range(Range units) const noexcept {
+  const std::int64_t unit = depth_unit();
+  return {units.begin * unit, std::min(units.end * unit, groups_)};
+}
+
+std::int64_t GemmDriver::all_groups() const noexcept {
+  return round_up(std::max<std::int64_t>(groups_, 1), depth_unit());
+}
+
+GemmDriver::GemmDriver(const Operands& operands, const PackedMatrix& b,
+                       const PipelineView& pipeline, std::int64_t max_m, Features features,
+                       const Blocking& blocking)
+    : accumulator_(operands.accumulator),
+      format_(packed_format(accumulator_)),
+      features_(features),
       blocking_(blocking),
-      geometry_(choose_geometry(Acc::kind, features,
-                                blocking.tile(b.num_panels() * b.panel_bytes()),
-                                geometry_groups(b, max_m))),
       n_(b.cols()),
       k_(b.rows()),
-      ld_(packed_ld(b.rows())),
-      a_group_bytes_(geometry_.format.a_group()),
+      whole_groups_(k_ / format_.kr),
+      groups_(ceil_div(k_, format_.kr)),
+      group_bytes_(format_.b_group(b.header().has_zero_point)),
+      panel_bytes_(groups_ * group_bytes_),
+      column_bytes_(format_.b_column_group()),
       has_scale_(b.scale() != nullptr),
-      has_zero_point_(b.header().has_zero_point != 0) {
-  const KernelKey whole = make_kernel_key(geometry_, Acc::kind, kernel_stages(pipeline),
-                                          A::kHasScale, has_scale_, has_zero_point_);
-  if (is_integer(Acc::kind)) {
-    const std::int64_t limit = kernel_stages(pipeline).empty() ? kMaxDepthRaw : kMaxDepthCorrected;
+      has_zero_point_(b.header().has_zero_point != 0),
+      a_shift_(operands.a_shift),
+      geometry_(choose_geometry(accumulator_, features,
+                                blocking.tile(ceil_div(n_, kPanelColumns) * panel_bytes_),
+                                geometry_groups(accumulator_, k_, n_, max_m))),
+      ld_(packed_ld(groups_ * format_.a_group())),
+      a_group_bytes_(geometry_.format.a_group()),
+      functors_(pipeline.finish != nullptr),
+      gates_(pipeline.gate != nullptr),
+      chains_(!functors_ && !is_int16()) {
+  const KernelKey whole = make_kernel_key(geometry_, accumulator_, pipeline.stages,
+                                          operands.a_has_scale, has_scale_, has_zero_point_);
+  if (is_integer(accumulator_)) {
+    const std::int64_t limit = pipeline.stages.empty() ? kMaxDepthRaw : kMaxDepthCorrected;
     if (k_ > limit)
       throw std::invalid_argument("gemm: K = " + std::to_string(k_) + " exceeds " +
                                   std::to_string(limit) +
                                   ", the most that int32 sums hold exactly");
   }
-  output_ = whole.output();
-  if constexpr (kHasFunctor<P>) output_ = pipeline.functor_output();
-  result_ = output_;
-  row_offsets_ = whole.correct_b && is_integer(Acc::kind);
-  group_sums_ = whole.correct_b && is_int4(Acc::kind);
+  output_ = functors_ ? pipeline.output : whole.output();
+  result_ = gates_ ? pipeline.output : output_;
+  row_offsets_ = whole.correct_b && is_integer(accumulator_);
+  group_sums_ = whole.correct_b && is_int4(accumulator_);
 
   const std::int64_t mr = geometry_.max_rows;
-  const BalancedSplit depths = split_depth(b.groups(), kDepthBytes / a_group_bytes_);
+  const BalancedSplit depths = split_depth(kDepthBytes / a_group_bytes_);
   // Int16 sums move to int32 by themselves, and their scratch is the tile's.
-  cuts_ = depths.count > 1 && max_m > mr && Acc::kind != Accumulator::int16;
-  kc_ = cuts_ ? depths.largest * depth_unit() : all_groups(b);
+  cuts_ = depths.count > 1 && max_m > mr && !is_int16();
+  kc_ = cuts_ ? depths.largest * depth_unit() : all_groups();
+  depths_ = split_depth(kc_);
+  uncut_ = split_depth(all_groups());
   mc_ =
       std::min(a_block_rows(blocking, kc_ * a_group_bytes_, mr), std::max<std::int64_t>(max_m, 1));
   tallest_ = std::clamp<std::int64_t>(max_m, 1, mr);
@@ -89,6 +134,12 @@ Gemm<A, Acc, P>::Gemm(const PackedB<Acc>& b, const P& pipeline, std::int64_t max
     pair_geometry_.max_rows = static_cast<int>(mr / 2 * 2);
     pair_geometry_.max_vectors.fill(geometry_.pair_vectors);
   }
+  make_kernels(whole, max_m);
+  if (gates_) prepare_gate();
+  thread_workspace_ = static_cast<std::size_t>(lay_out(nullptr).bytes);
+}
+
+void GemmDriver::make_kernels(const KernelKey& whole, std::int64_t max_m) {
   // Whole K; its first, inner and last blocks.
   for (const bool first : {true, false})
     for (const bool last : {true, false}) {
@@ -107,42 +158,37 @@ Gemm<A, Acc, P>::Gemm(const PackedB<Acc>& b, const P& pipeline, std::int64_t max
       pair_kernels_[first * 2 + last] = KernelTable(pair_geometry_, key, n_, 1, max_m);
     }
   // A shifted operand's raw sums are read again.
-  const bool read_again = a_shift<A>() != 0 && output_ == ValueType::acc;
-  streams_ = value_size(output_) == 4 && !read_again && !kHasFunctor<P> && !kGates<P> &&
+  const bool read_again = a_shift_ != 0 && output_ == ValueType::acc;
+  streams_ = value_size(output_) == 4 && !read_again && !functors_ && !gates_ &&
              max_m >= kStreamBytes / 4 / std::max<std::int64_t>(n_, 1);
   if (streams_) {
     KernelKey key = whole;
     key.load_c = cuts_;
     key.streams = true;
-    streaming_ = KernelTable(geometry_, key, n_, std::max<std::int64_t>(mr - 1, 1), max_m);
+    streaming_ =
+        KernelTable(geometry_, key, n_, std::max<std::int64_t>(geometry_.max_rows - 1, 1), max_m);
   }
-  if constexpr (kGates<P>) check_gated(pipeline);
-  thread_workspace_ = static_cast<std::size_t>(lay_out(nullptr).bytes);
 }
 
-// Checks what a gated pipeline needs, and takes its type and its workspace.
-template <PackAModel A, class Acc, class P>
-void Gemm<A, Acc, P>::check_gated(const P& pipeline) {
+// Checks what a gated pipeline needs, and takes its workspace.
+void GemmDriver::prepare_gate() {
   if (n_ % (2 * kPanelColumns) != 0)
     throw std::invalid_argument("gemm: N of a gated product must be a multiple of " +
                                 std::to_string(2 * kPanelColumns) + ", got " + std::to_string(n_));
   if (output_ != ValueType::float32)
     throw PipelineTypeError("gemm: stages before a gate must end in float32");
-  result_ = pipeline.output();
   for (std::int64_t rows = 1; rows <= mc_; ++rows)
     gated_bytes_ = std::max(gated_bytes_, rows * gated_ld(gated_columns(rows)));
 }
 
-template <PackAModel A, class Acc, class P>
-std::size_t Gemm<A, Acc, P>::nbytes() const noexcept {
+std::size_t GemmDriver::nbytes() const noexcept {
   std::size_t bytes = sizeof *this + streaming_.nbytes();
   for (const auto* tables : {&kernels_, &pair_kernels_})
     for (const KernelTable& table : *tables) bytes += table.nbytes();
   return bytes;
 }
 
-template <PackAModel A, class Acc, class P>
-std::string Gemm<A, Acc, P>::kernel_name() const {
+std::string GemmDriver::kernel_name() const {
   const std::int64_t lanes = geometry_.lanes;
   const Geometry& geometry = pairs_ ? pair_geometry_ : geometry_;
   const std::int64_t tallest = std::min<std::int64_t>(tallest_, geometry.max_rows);
@@ -151,8 +197,7 @@ std::string Gemm<A, Acc, P>::kernel_name() const {
   return fbg::kernel_name(last.find(tallest, ceil_div(columns, lanes), columns % lanes != 0).key);
 }
 
-template <PackAModel A, class Acc, class P>
-auto Gemm<A, Acc, P>::lay_out(std::byte* base) const noexcept -> Workspace {
+auto GemmDriver::lay_out(std::byte* base) const noexcept -> Workspace {
   Workspace w{};
   w.block.features = features_;
   const auto place = [&](auto*& part, std::int64_t bytes) {
@@ -173,80 +218,80 @@ auto Gemm<A, Acc, P>::lay_out(std::byte* base) const noexcept -> Workspace {
     place(w.b_pairs, geometry_.pair_vectors * geometry_.lanes * paired_bytes(kc_));
   }
   place(w.tail, mc_ * a_group_bytes_);
-  if (group_sums_) place(w.group_sums, ceil_div(k_, Acc::format.kr) * mc_ * 4);
+  if (group_sums_) place(w.group_sums, groups_ * mc_ * 4);
   if (cuts_) place(w.partial, mc_ * nc_ * static_cast<std::int64_t>(sizeof(Value)));
-  if (Acc::kind == Accumulator::int16) place(w.partial, tile_bytes(geometry_));
-  if (kHasFunctor<P>) place(w.tile, tile_bytes(geometry_));
-  if (kGates<P>) place(w.gated, gated_bytes_);
-  if (kChains) place(w.chain, TileChain::bytes(kMaxPlaces));
+  if (is_int16()) place(w.partial, tile_bytes(geometry_));
+  if (functors_) place(w.tile, tile_bytes(geometry_));
+  if (gates_) place(w.gated, gated_bytes_);
+  if (chains_) place(w.chain, TileChain::bytes(kMaxPlaces));
   return w;
 }
 
-template <PackAModel A, class Acc, class P>
-void Gemm<A, Acc, P>::run(const A& a, const PackedB<Acc>& b, const P& pipeline, OutputView c,
-                          std::byte* workspace, int thread_id, int num_threads) const noexcept {
+void GemmDriver::run(const RowSource& a, const PackedMatrix& b, const PipelineView& pipeline,
+                     OutputView c, std::byte* workspace, int thread_id,
+                     int num_threads) const noexcept {
   if (!serves(b)) std::abort();
   const FloatEnvironment environment;
   const Share share =
-      thread_share(a.rows(), kGates<P> ? n_ / 2 : n_, thread_id, num_threads, blocking_.row_parts);
+      thread_share(a.rows, gates_ ? n_ / 2 : n_, thread_id, num_threads, blocking_.row_parts);
   if (share.rows.size() <= 0 || share.cols.size() <= 0) return;
 
   const KernelScope scope(geometry_, share.rows.size());
   const Workspace w = lay_out(workspace + static_cast<std::size_t>(thread_id) * thread_workspace_);
+  const Run run{w, b, pipeline};
   std::array<StageArgs, kMaxStages> stage_args;
-  std::ranges::transform(kernel_stages(pipeline), stage_args.begin(), &Stage::args);
+  std::ranges::transform(pipeline.stages, stage_args.begin(), &Stage::args);
   TileArgs args;
   args.stages = stage_args.data();
   constexpr std::int64_t kLine = 64;
   const bool streams = streams_ && c.ld % kLine == 0 &&
                        reinterpret_cast<std::uintptr_t>(c.data) % kLine == 0 &&
-                       a.rows() * n_ * 4 >= kStreamBytes;
+                       a.rows * n_ * 4 >= kStreamBytes;
 
   // Blocks of equal size rather than mc, mc, ..., leftover.
   const BalancedSplit blocks = BalancedSplit::split(share.rows.size(), mc_);
   for (std::int64_t i = 0; i < blocks.count; ++i) {
     const Range rows{share.rows.begin + blocks[i].begin, share.rows.begin + blocks[i].end};
-    const AOperand operand = pack(a, rows, w, b);
+    const AOperand operand = pack(a, rows, run);
     // A single tile of rows reads B once in any case: for it, K and N stay whole.
     const bool single = rows.size() <= geometry_.max_rows;
-    const BalancedSplit depths = split_depth(b.groups(), single ? all_groups(b) : kc_);
+    const BalancedSplit& depths = single ? uncut_ : depths_;
     // The columns `cols` of A * B, to c; `after` is the part of B that is read next.
     const auto multiply = [&](Range cols, const std::byte* after, OutputView to) {
       for (std::int64_t d = 0; d < depths.count; ++d) {
         const bool last = d + 1 == depths.count;
-        DepthBlock depth = cut(operand, depth_range(depths[d], b.groups()), d == 0, last);
+        DepthBlock depth = cut(operand, depth_range(depths[d]), d == 0, last);
         depth.streams = streams && last && depth.first != cuts_;
         const std::byte* const next = last ? after : panel(b, cols.begin, depth.groups.end);
-        if (kChains && TileChain::gains(geometry_, rows.size()))
-          run_block<kChains>(rows, cols, depth, next, args, w, b, pipeline, to);
+        if (is_int16())
+          run_block<false, true>(rows, cols, depth, next, args, run, to);
+        else if (chains_ && TileChain::gains(geometry_, rows.size()))
+          run_block<true, false>(rows, cols, depth, next, args, run, to);
         else
-          run_block<false>(rows, cols, depth, next, args, w, b, pipeline, to);
+          run_block<false, false>(rows, cols, depth, next, args, run, to);
       }
     };
     const std::int64_t nc = depths.count > 1 ? nc_ : share.cols.size();
-    if constexpr (kGates<P>)
-      run_gated(rows, share.cols, std::min(nc, gated_columns(rows.size())), w, b, pipeline, c,
-                multiply);
+    if (gates_)
+      run_gated(rows, share.cols, std::min(nc, gated_columns(rows.size())), run, c, multiply);
     else
       for (std::int64_t col = share.cols.begin; col < share.cols.end; col += nc) {
         const Range cols{col, std::min(col + nc, share.cols.end)};
         multiply(cols, panel(b, cols.end, 0), c);
       }
-    if constexpr (a_shift<A>() != 0)
-      if (output_ == ValueType::acc) unshift(rows, share.cols, b, c);
+    if (a_shift_ != 0 && output_ == ValueType::acc) unshift(rows, share.cols, b, c);
   }
   if (streams) fence_streams();
 }
 
 // Computes the columns `cols` of a gated C, nc of them at a time: those of a, those of b, which lie
 // half of N further, and f(a, b), while both are in the caches.
-template <PackAModel A, class Acc, class P>
 template <class Multiply>
-void Gemm<A, Acc, P>::run_gated(Range rows, Range cols, std::int64_t nc, const Workspace& w,
-                                const PackedB<Acc>& b, const P& pipeline, OutputView c,
-                                Multiply multiply) const noexcept {
+void GemmDriver::run_gated(Range rows, Range cols, std::int64_t nc, const Run& run, OutputView c,
+                           Multiply multiply) const noexcept {
   constexpr std::int64_t kValue = sizeof(Value);
   const std::int64_t half = n_ / 2, ld = gated_ld(nc), size = value_size(result_);
+  std::byte* const gated = run.w.gated;
   for (std::int64_t col = cols.begin; col < cols.end; col += nc) {
     const Range a_cols{col, std::min(col + nc, cols.end)};
     const Range b_cols{half + a_cols.begin, half + a_cols.end};
@@ -255,29 +300,33 @@ void Gemm<A, Acc, P>::run_gated(Range rows, Range cols, std::int64_t nc, const W
     const auto view = [&](std::byte* at, std::int64_t first) {
       return OutputView{at - rows.begin * ld - first * kValue, ld};
     };
-    const std::byte* a_row = w.gated;
-    const std::byte* b_row = w.gated + nc * kValue;
-    multiply(a_cols, panel(b, b_cols.begin, 0), view(w.gated, a_cols.begin));
-    multiply(b_cols, panel(b, a_cols.end, 0), view(w.gated + nc * kValue, b_cols.begin));
+    const std::byte* a_row = gated;
+    const std::byte* b_row = gated + nc * kValue;
+    multiply(a_cols, panel(run.b, b_cols.begin, 0), view(gated, a_cols.begin));
+    multiply(b_cols, panel(run.b, a_cols.end, 0), view(gated + nc * kValue, b_cols.begin));
     for (std::int64_t i = rows.begin; i < rows.end; ++i, a_row += ld, b_row += ld)
       for (std::int64_t j = 0; j < a_cols.size(); j += kMaxGatedColumns)
-        pipeline.gate(reinterpret_cast<const float*>(a_row) + j,
-                      reinterpret_cast<const float*>(b_row) + j,
-                      std::min<std::int64_t>(a_cols.size() - j, kMaxGatedColumns),
-                      static_cast<std::byte*>(c.data) + i * c.ld + (col + j) * size);
+        run.pipeline.gate(run.pipeline.pipeline, reinterpret_cast<const float*>(a_row) + j,
+                          reinterpret_cast<const float*>(b_row) + j,
+                          std::min<std::int64_t>(a_cols.size() - j, kMaxGatedColumns),
+                          static_cast<std::byte*>(c.data) + i * c.ld + (col + j) * size);
   }
 }
 
 // Computes the columns `cols` of C, or their sums so far, from one block of k. `next_panel` is the
 // part of B that will be read next. kChained: tall tiles are chained; others are run at once,
-// without what that costs.
-template <PackAModel A, class Acc, class P>
-template <bool kChained>
-void Gemm<A, Acc, P>::run_block(Range rows, Range cols, const DepthBlock& depth,
-                                const std::byte* next_panel, TileArgs args, const Workspace& w,
-                                const PackedB<Acc>& b, const P& pipeline,
-                                OutputView c) const noexcept {
+// without what that costs. kInt16: so are outliers and spilled sums.
+template <bool kChained, bool kInt16>
+void GemmDriver::run_block(Range rows, Range cols, const DepthBlock& depth,
+                           const std::byte* next_panel, TileArgs args, const Run& run,
+                           OutputView c) const noexcept {
   constexpr std::int64_t kValue = sizeof(Value);
+  const Workspace& w = run.w;
+  const PackedMatrix& b = run.b;
+  const float* const b_scale = b.scale();
+  const std::int32_t* const b_zero_point = b.zero_point();
+  const std::int32_t* const col_offsets = b.col_offsets();
+  const std::byte* const b_panels = panel(b, 0, depth.groups.begin);
   const bool in_pairs = depth.a.in_pairs;
   const Geometry& geometry = in_pairs ? pair_geometry_ : geometry_;
   // In rows, or in pairs of rows, which tiles do not divide.
@@ -289,11 +338,11 @@ void Gemm<A, Acc, P>::run_block(Range rows, Range cols, const DepthBlock& depth,
                                    ? streaming_
                                    : kernels_[depth.first * 2 + depth.last];
   const std::int64_t nr = tile_columns(geometry, tallest);
-  const std::int64_t depth_bytes = depth.groups.size() * b.group_bytes();
-  const bool to_partial = !depth.last, to_functor = depth.last && kHasFunctor<P>;
+  const std::int64_t depth_bytes = depth.groups.size() * group_bytes_;
+  const bool to_partial = !depth.last, to_functor = depth.last && functors_;
   // Each row tile fetches its part of the next panel into the L2, so that weights in DRAM are near
   // in time. A single tile has what its kernel fetches a little ahead, which is enough.
-  const std::int64_t fetched_per_tile = Acc::format.fetched_bytes(depth.groups.size());
+  const std::int64_t fetched_per_tile = format_.fetched_bytes(depth.groups.size());
 
   AOperand operand = depth.a;
   const std::span<BlockPair> blocks = operand.blocks();
@@ -306,28 +355,28 @@ void Gemm<A, Acc, P>::run_block(Range rows, Range cols, const DepthBlock& depth,
     const std::int64_t col = group.col;
     args.col = col;
     args.columns = group.columns;
-    if (b.scale()) args.b_scale = b.scale() + col;
-    if (b.zero_point()) args.b_zero_point = b.zero_point() + col;
-    if constexpr (is_int4(Acc::kind)) {
+    if (b_scale) args.b_scale = b_scale + col;
+    if (b_zero_point) args.b_zero_point = b_zero_point + col;
+    if (is_int4(accumulator_)) {
       args.weighted_offsets = b.weighted_offsets() + col;
-    } else if (b.col_offsets()) {
-      args.col_offsets = b.col_offsets() + col;
+    } else if (col_offsets) {
+      args.col_offsets = col_offsets + col;
       args.b_sums = depth.first ? args.col_offsets : nullptr;
     }
-    const std::byte* const from = panel(b, col, depth.groups.begin);
+    const std::byte* const from = b_panels + column_offset(col);
     const std::byte* from_pair = from;
     for (std::size_t p = 0; p < blocks.size(); ++p) {
       blocks[p].a = depth.a.pairs[p].a;
       blocks[p].b = from_pair;
-      from_pair += blocks[p].groups * b.group_bytes();
+      from_pair += blocks[p].groups * group_bytes_;
     }
     if (in_pairs && !blocks.empty()) {
-      pair_columns(from, Acc::format.b_group(), group.vectors * geometry.lanes, depth.groups.size(),
+      pair_columns(from, format_.b_group(), group.vectors * geometry.lanes, depth.groups.size(),
                    w.b_pairs);
       blocks[0].b = w.b_pairs;
     }
     [[maybe_unused]] bool has_sums = false;
-    if constexpr (Acc::kind == Accumulator::int16) {
+    if constexpr (kInt16) {
       const std::int32_t* spill = b.spill_groups();
       args.spill_groups = *std::min_element(spill + col / kPanelColumns,
                                             spill + ceil_div(col + group.columns, kPanelColumns));
@@ -339,7 +388,7 @@ void Gemm<A, Acc, P>::run_block(Range rows, Range cols, const DepthBlock& depth,
     }
 
     const std::byte* const next =
-        col + nr < cols.end ? panel(b, col + nr, depth.groups.begin) : next_panel;
+        col + nr < cols.end ? b_panels + column_offset(col + nr) : next_panel;
     std::int64_t fetched = tiles.count > 1 ? 0 : depth_bytes;
     args.row = rows.begin;
     args.a_scale = w.block.scale;
@@ -355,7 +404,7 @@ void Gemm<A, Acc, P>::run_block(Range rows, Range cols, const DepthBlock& depth,
       args.prefetch = fetched < depth_bytes ? next + fetched : from;
       args.partial = partial;
       args.c = to_partial ? partial : to_functor ? w.tile : static_cast<void*>(c_tile);
-      if constexpr (Acc::kind == Accumulator::int16) {
+      if constexpr (kInt16) {
         args.partial = has_sums ? w.partial : nullptr;
         if (has_sums)
           multiply_outliers(b.outliers(), {col, col + group.columns}, blocks, height,
@@ -365,9 +414,9 @@ void Gemm<A, Acc, P>::run_block(Range rows, Range cols, const DepthBlock& depth,
         chain.add(kernels.find(height, group.vectors, group.masked), args);
       else
         run_tile(kernels, group, height, args);
-      if constexpr (kHasFunctor<P>)
-        if (depth.last)
-          pipeline.finish({w.tile, nr, height, group.columns, args.row, col}, c_tile, c.ld);
+      if (to_functor)
+        run.pipeline.finish(run.pipeline.pipeline,
+                            {w.tile, nr, height, group.columns, args.row, col}, c_tile, c.ld);
 
       args.row += height;
       args.a_scale += height;

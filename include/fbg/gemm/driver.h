@@ -1,0 +1,224 @@
+// The loops of Gemm (fbg/gemm/gemm.h), compiled once for all packers, families of weights and
+// pipelines. A Gemm knows their types and names them here by functions, which are called for a
+// block of rows, for a tile or for a part of a row: seldom next to what kernels do.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "fbg/core/isa.h"
+#include "fbg/core/types.h"
+#include "fbg/gemm/blocking.h"
+#include "fbg/gemm/kernel_table.h"
+#include "fbg/gemm/pack_a.h"
+#include "fbg/gemm/pack_b.h"
+#include "fbg/gemm/pipeline.h"
+#include "fbg/kernels/microkernel.h"
+#include "fbg/kernels/output.h"
+
+namespace fbg {
+
+// Where results go; ld counts bytes.
+struct OutputView {
+  void* data;
+  std::int64_t ld;
+};
+
+// K is cut where a row of A has more bytes than this, so that a block still has several tiles of
+// rows, and a panel of B of the same depth stays in the L2 meanwhile.
+inline constexpr std::int64_t kDepthBytes = 4096;
+
+// Products of up to this many rows are one tile high for vector kernels of AVX-512.
+inline constexpr std::int64_t kFewRows = 12;
+
+// A packer (PackAModel) of a run.
+struct RowSource {
+  const void* packer;
+  std::int64_t rows;
+  const std::byte* in_place;  // or null
+  std::int64_t in_place_ld;   // bytes
+  void (*prepare)(const void* packer, Range rows, ABlock& block) noexcept;
+  void (*pack)(const void* packer, Range rows, ABlock& block) noexcept;
+};
+
+template <PackAModel A>
+RowSource row_source(const A& a) noexcept {
+  return {&a,
+          a.rows(),
+          reinterpret_cast<const std::byte*>(a.in_place()),
+          a.in_place_ld() * static_cast<std::int64_t>(sizeof(typename A::Element)),
+          [](const void* packer, Range rows, ABlock& block) noexcept {
+            static_cast<const A*>(packer)->prepare(rows, block);
+          },
+          [](const void* packer, Range rows, ABlock& block) noexcept {
+            static_cast<const A*>(packer)->pack(rows, block);
+          }};
+}
+
+// A pipeline: the stages of kernels, and what follows them, which gives `output`. That is nothing,
+// the functors of a tile (Pipeline) or a gate (GatedPipeline).
+struct PipelineView {
+  std::span<const Stage> stages;
+  const void* pipeline = nullptr;
+  void (*finish)(const void* pipeline, const ScratchTile& tile, std::byte* c,
+                 std::int64_t ldc) noexcept = nullptr;
+  void (*gate)(const void* pipeline, const float* a, const float* b, std::int64_t n,
+               std::byte* y) noexcept = nullptr;
+  ValueType output = ValueType::float32;
+};
+
+template <class P>
+PipelineView pipeline_view(const P& pipeline) noexcept {
+  PipelineView view{kernel_stages(pipeline)};
+  view.pipeline = &pipeline;
+  if constexpr (kHasFunctor<P>) {
+    view.output = pipeline.functor_output();
+    view.finish = [](const void* p, const ScratchTile& tile, std::byte* c,
+                     std::int64_t ldc) noexcept { static_cast<const P*>(p)->finish(tile, c, ldc); };
+  }
+  if constexpr (kGates<P>) {
+    view.output = pipeline.output();
+    view.gate = [](const void* p, const float* a, const float* b, std::int64_t n,
+                   std::byte* y) noexcept { static_cast<const P*>(p)->gate(a, b, n, y); };
+  }
+  return view;
+}
+
+class GemmDriver {
+ public:
+  ValueType output_type() const { return result_; }
+  // The features that its kernels and its packing were chosen for.
+  Features features() const { return features_; }
+
+  // Name of the kernel of the largest tile, which computes most of a C of max_m rows.
+  std::string kernel_name() const;
+
+  // Bytes of memory that the Gemm itself takes; kernels are shared by all.
+  std::size_t nbytes() const noexcept;
+
+  // Bytes of workspace for all threads of a run of at most max_m rows.
+  std::size_t workspace_bytes(int num_threads) const noexcept {
+    return static_cast<std::size_t>(num_threads) * thread_workspace_;
+  }
+
+ protected:
+  // What is the same in all runs.
+  struct Operands {
+    Accumulator accumulator;
+    bool a_has_scale;
+    std::int32_t a_shift;
+  };
+  GemmDriver(const Operands& operands, const PackedMatrix& b, const PipelineView& pipeline,
+             std::int64_t max_m, Features features, const Blocking& blocking);
+
+  bool serves(const PackedMatrix& b) const noexcept {
+    return b.rows() == k_ && b.cols() == n_ && (b.scale() != nullptr) == has_scale_ &&
+           (b.header().has_zero_point != 0) == has_zero_point_;
+  }
+  void run(const RowSource& a, const PackedMatrix& b, const PipelineView& pipeline, OutputView c,
+           std::byte* workspace, int thread_id, int num_threads) const noexcept;
+
+ private:
+  struct Workspace {
+    ABlock block;
+    std::byte* wide;  // A in a wider type, for kernels that read it so (PackedFormat::wide_a)
+    std::byte *a_pairs, *b_pairs;  // operands in pairs (fbg/gemm/pairs.h): B of one column group
+    std::byte* tail;     // the last k-group of each row, if it has a place of its own (AOperand)
+    float* group_sums;   // of rows of A, for offsets of 4-bit weights: [groups][mc]
+    Value* partial;      // raw sums: of mc x nc between blocks of k; for int16, of one tile
+    Value* tile;         // the tile that a kernel leaves to functors
+    std::byte* gated;    // columns a of A * B, and beside them b, that a gated pipeline combines
+    std::byte* chain;    // of a TileChain
+    std::int64_t bytes;  // of all of these
+  };
+  // Where the k-groups of a block of A lie, in the order of k: in one place or, where A is read in
+  // place and K is not a multiple of the k-group, the last group of each row in a second place.
+  static constexpr std::size_t kMaxPlaces = 2;
+  struct AOperand {
+    std::array<BlockPair, kMaxPlaces> pairs;
+    std::size_t num_pairs = 0;
+    bool in_pairs = false;                                             // in pairs of rows
+    void add(const BlockPair& pair) { pairs.at(num_pairs++) = pair; }  // ends the program if full
+    std::span<BlockPair> blocks() { return std::span(pairs).first(num_pairs); }
+    std::span<const BlockPair> blocks() const { return std::span(pairs).first(num_pairs); }
+  };
+  // A block of k: the k-groups `groups` of A and of B.
+  struct DepthBlock {
+    Range groups;
+    AOperand a;
+    bool first, last, streams;
+  };
+  // What the loops of a thread share.
+  struct Run {
+    const Workspace& w;
+    const PackedMatrix& b;
+    const PipelineView& pipeline;
+  };
+
+  // Where packed B has a column's k-group.
+  const std::byte* panel(const PackedMatrix& b, std::int64_t col, std::int64_t group) const {
+    return b.panels() + column_offset(col) + group * group_bytes_;
+  }
+  std::int64_t column_offset(std::int64_t col) const {
+    return col / kPanelColumns * panel_bytes_ + col % kPanelColumns * column_bytes_;
+  }
+  bool is_int16() const { return accumulator_ == Accumulator::int16; }
+  void make_kernels(const KernelKey& whole, std::int64_t max_m);
+  void prepare_gate();
+  Workspace lay_out(std::byte* base) const noexcept;
+  AOperand pack(const RowSource& a, Range rows, const Run& run) const noexcept;
+  bool is_aligned(const std::byte* data, std::int64_t ld) const noexcept;
+  void unshift(Range rows, Range cols, const PackedMatrix& b, OutputView c) const noexcept;
+  // The blocks of k, each of at most max_groups k-groups, in units that are not divided; the
+  // k-groups of such a range; and the least max_groups that leaves K whole.
+  std::int64_t depth_unit() const {
+    return geometry_.pair_vectors > 0 ? 2 : geometry_.block_groups;
+  }
+  BalancedSplit split_depth(std::int64_t max_groups) const noexcept;
+  Range depth_range(Range units) const noexcept;
+  std::int64_t all_groups() const noexcept;
+  DepthBlock cut(const AOperand& a, Range groups, bool first, bool last) const noexcept;
+  std::int64_t gated_columns(std::int64_t rows) const noexcept;
+  template <class Multiply>
+  void run_gated(Range rows, Range cols, std::int64_t nc, const Run& run, OutputView c,
+                 Multiply multiply) const noexcept;
+  template <bool kChained, bool kInt16>
+  void run_block(Range rows, Range cols, const DepthBlock& depth, const std::byte* next_panel,
+                 TileArgs args, const Run& run, OutputView c) const noexcept;
+
+  Accumulator accumulator_;
+  PackedFormat format_;  // of the operands in memory
+  Features features_;
+  Blocking blocking_;
+  // Of B.
+  std::int64_t n_, k_;
+  std::int64_t whole_groups_, groups_, group_bytes_, panel_bytes_, column_bytes_;
+  bool has_scale_, has_zero_point_;
+  std::int32_t a_shift_;
+  Geometry geometry_;
+  Geometry pair_geometry_{};                 // of operands in pairs
+  std::array<KernelTable, 4> kernels_;       // of blocks of k: whether it is the first, the last
+  std::array<KernelTable, 4> pair_kernels_;  // the same, of operands in pairs
+  KernelTable streaming_;                    // the last one's, for a C that no cache will hold
+  ValueType output_, result_;                // of tiles, of C
+  std::int64_t tallest_;                     // rows of that tile
+  std::int64_t mc_, nc_, kc_, ld_;
+  std::int64_t a_group_bytes_;    // of a k-group of A as kernels read it
+  BalancedSplit depths_, uncut_;  // of K: where it is cut, and whole
+  std::size_t thread_workspace_;
+  std::int64_t gated_bytes_ = 0;
+  bool cuts_, row_offsets_, group_sums_, streams_;
+  bool pairs_;             // whether operands of several row tiles are in pairs
+  bool functors_, gates_;  // what follows the stages of kernels
+  bool chains_;            // whether tall tiles are chained
+};
+
+// Sets `sums` (rows x ld) to the products of the outliers in the columns `cols` of B with a tile of
+// A, whose k lie in the block pairs one after the other.
+void multiply_outliers(const Outliers& outliers, Range cols, std::span<const BlockPair> pairs,
+                       std::int64_t rows, std::int64_t ld, Value* sums) noexcept;
+
+}  // namespace fbg
