@@ -7,10 +7,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <string_view>
 
+#include "core/files.h"
 #include "fbg/core/threads.h"
 
 namespace fbg {
@@ -18,19 +19,21 @@ namespace {
 
 constexpr double kUnlimited = 0;
 
-// cpu.max of version 2: "<quota|max> <period>", in microseconds.
-double quota_v2(const std::string& group) {
-  std::ifstream file(group + "/cpu.max");
-  double quota = 0, period = 0;
-  return file >> quota >> period && quota > 0 && period > 0 ? quota / period : kUnlimited;
+// Of "<quota> <period>", in microseconds.
+double quotient(const std::string& text) {
+  long long quota = 0, period = 0;
+  const bool known = std::sscanf(text.c_str(), "%lld %lld", &quota, &period) == 2;
+  return known && quota > 0 && period > 0 ? static_cast<double>(quota) / static_cast<double>(period)
+                                          : kUnlimited;
 }
+
+// cpu.max of version 2 has both; a quota of "max" means none.
+double quota_v2(const std::string& group) { return quotient(read_file(group + "/cpu.max")); }
 
 // Version 1 keeps the two in files of their own; a quota of -1 means none.
 double quota_v1(const std::string& group) {
-  std::ifstream quota_file(group + "/cpu.cfs_quota_us"), period_file(group + "/cpu.cfs_period_us");
-  double quota = 0, period = 0;
-  return quota_file >> quota && period_file >> period && quota > 0 && period > 0 ? quota / period
-                                                                                 : kUnlimited;
+  return quotient(read_file(group + "/cpu.cfs_quota_us") + " " +
+                  read_file(group + "/cpu.cfs_period_us"));
 }
 
 // The smallest quota of `path` and its ancestors. Inside a container the path may be the host's and
@@ -72,8 +75,9 @@ int affinity_count() {
 
 int cgroup_cpu_limit(const std::string& membership, const std::string& mount) {
   double smallest = kUnlimited;
-  std::ifstream file(membership);
-  for (std::string line; std::getline(file, line);) {  // "hierarchy:controllers:/path"
+  const std::string text = read_file(membership);
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::string line(take_line(rest));  // "hierarchy:controllers:/path"
     const std::size_t first = line.find(':');
     const std::size_t second = first == std::string::npos ? first : line.find(':', first + 1);
     if (second == std::string::npos) continue;
@@ -97,9 +101,9 @@ std::int64_t cache_bytes(const std::string& cpu, int level, std::int64_t fallbac
   for (int index = 0; index < 8; ++index) {
     const std::string folder = cpu + "/cache/index" + std::to_string(index) + "/";
     const auto read = [&](const char* file) {
-      std::string text;
-      std::ifstream(folder + file) >> text;
-      return text;
+      const std::string text = read_file(folder + file);
+      std::string_view rest = text;
+      return std::string(take_line(rest));
     };
     if (read("level") != std::to_string(level) || read("type") == "Instruction") continue;
     const std::string size = read("size");  // "1024K"

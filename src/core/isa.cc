@@ -4,10 +4,10 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <stdexcept>
 
 #include "core/cpus.h"
+#include "core/files.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -105,9 +105,10 @@ Features detect() noexcept {
 
 // The identification registers as Linux prints them: "0x41" and "0xd0c" is a Neoverse N1.
 std::string detect_name() {
-  std::ifstream file("/proc/cpuinfo");
+  const std::string text = read_file("/proc/cpuinfo");
   std::string implementer, part;
-  for (std::string line; std::getline(file, line) && part.empty();) {
+  for (std::string_view rest = text; !rest.empty() && part.empty();) {
+    const std::string line(take_line(rest));
     const std::size_t colon = line.find(": ");
     if (colon == std::string::npos) continue;
     if (line.starts_with("CPU implementer")) implementer = line.substr(colon + 2);

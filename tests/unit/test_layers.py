@@ -54,6 +54,13 @@ def test_header_stays_in_its_layer(pattern, home):
     assert strays == []
 
 
+def test_the_library_has_no_streams():
+    """They bring the locales of the static C++ library, which would be 5 % of a wheel."""
+    streams = {"fstream", "iomanip", "iostream", "istream", "locale", "ostream", "regex", "sstream"}
+    sources = includes_under("src") + includes_under("include")
+    assert [f"{path}: {name}" for path, name in sources if name in streams] == []
+
+
 def layer_of(path: Path) -> str:
     """The layer of a source file, or of a header as it is included; "" outside of all layers."""
     parts = [part for part in path.parts[:-1] if part not in ("src", "include", "fbg")]
