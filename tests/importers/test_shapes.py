@@ -63,6 +63,14 @@ def test_auto_pad_of_windows_shorter_than_the_stride_cuts_the_image(op, auto_pad
     np.testing.assert_array_equal(got, [[[0, 5, 10]]])
 
 
+@pytest.mark.parametrize("auto_pad", ["SAME_LOWER", "SAME_UPPER"])
+@pytest.mark.parametrize(("size", "stride", "kernel"), [(4, 5, 1), (9, 7, 2), (8, 2, 1)])
+def test_convolutions_that_auto_pad_cuts(auto_pad, size, stride, kernel):
+    x, w = numbers(1, 2, size), numbers(3, 2, kernel)
+    check(one("Conv", 11, [x, w], {1}, strides=[stride], auto_pad=auto_pad))
+    check(one("AveragePool", 11, [x], kernel_shape=[6], strides=[9], count_include_pad=1))
+
+
 def test_means_count_the_padding_that_a_window_of_ceil_mode_reaches():
     for version in (11, 19, 22):
         x = numbers(1, 1, 6, 7)

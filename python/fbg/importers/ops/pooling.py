@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -181,5 +181,11 @@ def build_average_pool(builder: Builder, node: Op) -> None:
     x = builder.input(node, 0)
     shape = node.output_shape()
     counts = bool(node.attribute("count_include_pad", 0))
-    result = pooled(builder, x, "mean", shape, _geometry(node, x), count_padding=counts)
+    g = _geometry(node, x)
+    if node.node.version < 19 and not node.attribute("ceil_mode", 0):
+        # A window that alone is larger than image and padding still counts all of its elements.
+        reach = zip(g.kernel, g.dilation, g.before, x.shape[2:], g.after, strict=True)
+        after = tuple(max((k - 1) * d + 1 - b - n, a) for k, d, b, n, a in reach)
+        g = replace(g, after=after)
+    result = pooled(builder, x, "mean", shape, g, count_padding=counts)
     builder.set_output(node, result)

@@ -65,7 +65,7 @@ def _windows(node: Node, spatial: Sizes, kernel: Sizes, *, pools: bool) -> Geome
         if mode == "VALID":
             head = tail = 0
         elif mode != "NOTSET":
-            head, tail = _same(size, k if pools else extent, s, mode, cuts=pools)
+            head, tail = _same(size, k if pools else extent, s, mode)
         room = size + head + tail - extent
         upwards = ceil or (pools and room < 0)
         count = (-(-room // s) if upwards else room // s) + 1
@@ -73,6 +73,8 @@ def _windows(node: Node, spatial: Sizes, kernel: Sizes, *, pools: bool) -> Geome
             count -= 1  # a window begins within the image, or in the padding before it
         if count < (0 if pools else 1):
             raise ValueError(f"windows of {extent} elements do not fit axis {2 + axis}, of {size}")
+        if mode.startswith("SAME") and not pools:
+            tail = max(tail, 0)  # nothing reaches what is cut there
         before.append(head)
         after.append(tail)
         output.append(count)
@@ -80,14 +82,12 @@ def _windows(node: Node, spatial: Sizes, kernel: Sizes, *, pools: bool) -> Geome
     return Geometry(tuple(kernel), tuple(stride), tuple(dilation), *sides)
 
 
-def _same(size: int, extent: int, stride: int, mode: str, *, cuts: bool) -> tuple[int, int]:
+def _same(size: int, extent: int, stride: int, mode: str) -> tuple[int, int]:
     """Return the padding with which the output has ceil(size / stride) elements.
 
-    cuts: whether it may be negative, where the stride is longer than the window.
+    Where the stride is longer than the window, it is negative: the image is cut.
     """
     total = (-(-size // stride) - 1) * stride + extent - size
-    if not cuts:
-        total = max(total, 0)
     head = int((total if mode == "SAME_UPPER" else total + 1) / 2)
     return head, total - head
 
