@@ -419,3 +419,11 @@ def test_many_nodes_that_are_refused_late_are_not_planned_again_for_each(tmp_pat
     outputs += [value(f"r{i}") for i in range(400)]
     path = write(tmp_path / "m.onnx", nodes, outputs=outputs)
     assert load(path, backends=("fbg", "reference")) is not None
+
+
+@pytest.mark.parametrize(("op", "repeats"), [("Pad", (0, 0, 0, 2**28)), ("Tile", (1, 2**28))])
+def test_axes_that_are_very_long_are_not_listed_element_by_element(tmp_path, op, repeats):
+    more = {"mode": "wrap"} if op == "Pad" else {}
+    nodes = [helper.make_node(op, ["x", "n"], ["z"], **more)]
+    output = onnx.ValueInfoProto(name="z")
+    load(write(tmp_path / "m.onnx", nodes, [integers("n", repeats)], outputs=[output]))

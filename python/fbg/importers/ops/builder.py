@@ -30,11 +30,12 @@ from fbg.importers.ops.value import (
     strides_of,
 )
 
-__all__ = ["AxisMap", "Builder", "channels_last", "natural"]
+__all__ = ["AxisMap", "Builder", "channels_last", "natural", "require_table"]
 
 Array = npt.NDArray[Any]
 MOST_REGISTERS = 32  # of an elementwise program
 MOST_ELEMENTS = 2**48  # of a tensor: its bytes are counted in 64 bits
+MOST_IN_TABLE = 2**22  # positions along an axis, which are Python's integers while a plan is made
 
 
 def natural(rank: int) -> Order:
@@ -61,6 +62,12 @@ class AxisMap:
     start: int = 0
     step: int = 1
     table: tuple[int, ...] = ()
+
+
+def require_table(node: Op, extent: int) -> None:
+    """Raise Unsupported for an axis that is too long for a table of its elements."""
+    if extent > MOST_IN_TABLE:
+        raise Unsupported(node.node.name, f"an axis of {extent} elements is too long for a table")
 
 
 @dataclass

@@ -8,7 +8,7 @@ import numpy as np
 
 from fbg import _fbg
 from fbg.importers.backends.base import Op, Unsupported
-from fbg.importers.ops.builder import AxisMap, Builder, natural
+from fbg.importers.ops.builder import AxisMap, Builder, natural, require_table
 from fbg.importers.ops.ranges import slices
 from fbg.importers.ops.registry import MOVABLE, op
 from fbg.importers.ops.value import Order, Quantized, Value
@@ -198,6 +198,9 @@ def build_pad(builder: Builder, node: Op) -> None:
     before, after = [0] * rank, [0] * rank
     for i, axis in enumerate(axes_given):
         before[axis], after[axis] = int(values[i]), int(values[len(axes_given) + i])
+        longer = max(before[axis], 0) + max(after[axis], 0)
+        if longer:
+            require_table(node, x.shape[axis] + longer)
     mode = node.attribute("mode", "constant")
     axes = [
         _padded_axis(axis, extent, before[axis], after[axis], mode)
@@ -243,6 +246,7 @@ def build_repeat(builder: Builder, node: Op) -> None:
         elif own == 1:
             axes.append(AxisMap(extent))
         else:
+            require_table(node, extent)
             table = tuple(i % own for i in range(extent))
             axes.append(AxisMap(extent, axis, table=table))
     builder.set_output(node, moved(builder, x, shape, axes))

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from fbg import _fbg
 from fbg.importers.backends.base import Op, Unsupported
-from fbg.importers.ops.builder import AxisMap, Builder, natural
+from fbg.importers.ops.builder import AxisMap, Builder, natural, require_table
 from fbg.importers.ops.movement import moved
 from fbg.importers.ops.registry import BYTES, FLOAT, op
 from fbg.importers.ops.resized_axes import ResizedAxis, parameters, positions, resized_axes
@@ -120,6 +120,8 @@ def _axes(builder: Builder, node: Op, shape: tuple[int, ...]) -> list[ResizedAxi
     axes = resized_axes(node.node, shape, *given)
     if any(axis.output and not axis.input for axis in axes):
         raise Unsupported(node.node.name, f"resizing {shape}, which has no elements")
+    for axis in axes:
+        require_table(node, axis.output)
     if all(axis.output == axis.input for axis in axes):
         return [replace(axis, scale=np.float32(1)) for axis in axes]
     return axes
