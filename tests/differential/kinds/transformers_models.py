@@ -428,4 +428,5 @@ def compare_row(
                 raise Different(f"{what} differ by {error:.2g}: {case}")
 
 
-KIND = Kind("transformers_models", run, cases=20, needs="transformers")
+# The first case of a family imports its modules.
+KIND = Kind("transformers_models", run, cases=20, seconds=90.0, needs="transformers")
