@@ -2,28 +2,37 @@
 
 #include <pthread.h>
 
-#include <new>
-#include <shared_mutex>
+#include <thread>
 
 namespace fbg {
+
+constinit std::atomic<std::int64_t> NoFork::inside_{0};
+
+struct ForkHandlers {
+  static constexpr std::int64_t kForking = std::int64_t{1} << 32;  // more than there are threads
+
+  static void before() {
+    std::int64_t none = 0;
+    while (!NoFork::inside_.compare_exchange_weak(none, -kForking, std::memory_order_acquire)) {
+      none = 0;
+      std::this_thread::yield();
+    }
+  }
+  static void in_parent() { NoFork::inside_.fetch_add(kForking, std::memory_order_release); }
+  // Threads that began to wait are not in the child.
+  static void in_child() { NoFork::inside_.store(0, std::memory_order_relaxed); }
+};
+
 namespace {
-
-// Shared by all scopes; a fork has it alone. Readers are preferred, so that scopes may be nested
-// while a fork waits. Never destroyed: threads may still run while static objects are.
-std::shared_mutex& gate() {
-  static auto* const the = new std::shared_mutex;
-  return *the;
-}
-
-void before_fork() { gate().lock(); }
-void in_parent() { gate().unlock(); }
-// The thread that locked it has another id in the child, which a lock for writing goes by.
-void in_child() { new (&gate()) std::shared_mutex; }
-[[maybe_unused]] const int g_at_fork = pthread_atfork(before_fork, in_parent, in_child);
-
+[[maybe_unused]] const int g_at_fork =
+    pthread_atfork(ForkHandlers::before, ForkHandlers::in_parent, ForkHandlers::in_child);
 }  // namespace
 
-NoFork::NoFork() { gate().lock_shared(); }
-NoFork::~NoFork() { gate().unlock_shared(); }
+void NoFork::wait_for_fork() {
+  do {
+    inside_.fetch_sub(1, std::memory_order_relaxed);
+    while (inside_.load(std::memory_order_relaxed) < 0) std::this_thread::yield();
+  } while (inside_.fetch_add(1, std::memory_order_acquire) < 0);
+}
 
 }  // namespace fbg

@@ -5,16 +5,28 @@
 // the child may use is therefore locked and changed within a NoFork, in addition to its own mutex.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
+
 namespace fbg {
 
 // While one lives, on any thread, no fork begins. Scopes may be nested. One ends soon: it never
-// waits for a run.
+// waits for a run. It costs two additions, because each product by itself has one.
 class NoFork {
  public:
-  NoFork();
-  ~NoFork();
+  NoFork() {
+    if (inside_.fetch_add(1, std::memory_order_acquire) < 0) wait_for_fork();
+  }
+  ~NoFork() { inside_.fetch_sub(1, std::memory_order_release); }
   NoFork(const NoFork&) = delete;
   NoFork& operator=(const NoFork&) = delete;
+
+ private:
+  friend struct ForkHandlers;
+  static void wait_for_fork();
+
+  // Scopes that live; far below 0 during a fork, which begins only while there are none.
+  static std::atomic<std::int64_t> inside_;
 };
 
 }  // namespace fbg

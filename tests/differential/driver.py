@@ -139,4 +139,7 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    # As the module that kinds import, so that their `Different` is the one that is caught.
+    from differential.driver import main as run
+
+    sys.exit(run())
