@@ -10,7 +10,7 @@ from differential.onnx_cases.draw import Array, Draw, Drawn, draws
 def factors(d: Draw, least: int = 0) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Return shapes of two operands of a product; now and then they do not fit.
 
-    least: as many numbers are added up. Sums of no integers are not defined elsewhere.
+    least: as many numbers are added up. Sums of none are not defined elsewhere, but in float32.
     """
     m, k, n = d.size(), max(d.size(), least), d.size()
     outer = d.shape(0, 2)
@@ -23,8 +23,8 @@ def factors(d: Draw, least: int = 0) -> tuple[tuple[int, ...], tuple[int, ...]]:
 
 @draws("MatMul")
 def matmul(d: Draw, op: str, version: int) -> Drawn:
-    a, b = factors(d)
     dtype = d.one(("float32", "float32", "float32", "float64"))
+    a, b = factors(d, least=dtype == "float64")
     return [d.array(dtype, a), d.array(dtype, b)], {}
 
 
