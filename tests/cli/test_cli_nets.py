@@ -1,5 +1,6 @@
 """`fbg info`, `bench`, `compare` and `profile` of ONNX files and of networks saved from them."""
 
+import importlib
 import json
 
 import numpy as np
@@ -196,3 +197,75 @@ def test_damaged_archives_of_inputs_are_no_npz_files(files, tmp_path, whole):
     result = invoke("compare", files / "net.onnx", *arguments)
     assert result.exit_code == 1
     assert "not a .npz file" in result.output
+
+
+@pytest.fixture(scope="module")
+def dynamic(tmp_path_factory):
+    """A file that onnxruntime has quantized dynamically."""
+    pytest.importorskip("onnxruntime")
+    from onnxruntime import quantization
+
+    directory = tmp_path_factory.mktemp("dynamic")
+    model, _ = FAMILIES["mobilenet_v2"]()
+    onnx.save(model, str(directory / "float.onnx"))
+    path = directory / "dynamic.onnx"
+    quantization.quantize_dynamic(
+        directory / "float.onnx", path, weight_type=quantization.QuantType.QUInt8
+    )
+    return path
+
+
+def test_files_that_are_quantized_already_are_timed_and_not_compared(dynamic):
+    result = invoke("bench", dynamic, "--shape", shape(), "--dtypes", "float32,int8", *ROUNDS)
+    assert result.exit_code == 0, result.output
+    result = invoke("compare", dynamic, "--shape", shape(), *ROUNDS)
+    assert result.exit_code == 1
+    assert "no node multiplies by weights in float32" in result.output
+    assert result.output.count("\n") == 1
+
+
+TEXT_COMMANDS = {
+    "encode": ("--text", "a"),
+    "search": ("--text", "a", "--query", "b"),
+    "classify": ("--text", "a"),
+    "zero-shot": ("--text", "a", "--label", "b"),
+    "rerank": ("--text", "a", "--query", "b"),
+    "ner": ("--text", "a"),
+    "answer": ("--question", "a", "--context", "b"),
+    "fill-mask": ("--text", "a"),
+    "serve": ("--port", "0"),
+    "quantize": ("{files}/out",),
+}
+
+
+@pytest.mark.parametrize("kind", ["net.onnx", "saved"])
+@pytest.mark.parametrize("command", TEXT_COMMANDS)
+def test_commands_for_texts_say_what_they_want(files, command, kind):
+    if command == "serve":
+        pytest.importorskip("uvicorn")
+    more = [part.format(files=files) for part in TEXT_COMMANDS[command]]
+    result = invoke(command, files / kind, *more)
+    assert result.exit_code == 1, result.output
+    assert "listening" not in result.output
+    assert "wanted a model of texts" in result.output.splitlines()[-1]
+
+
+REPORTS = {
+    "benchmark": "bench",
+    "comparison": "compare",
+    "profiling": "profile",
+    "sensitivity": "sensitivity",
+}
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_reports_of_encoders_say_so_too(files, name):
+    module = importlib.import_module(f"fbg.reports.{name}")
+    with pytest.raises(fbg.ModelError, match="wanted a model of texts"):
+        getattr(module, REPORTS[name])(str(files / "net.onnx"))
+
+
+@pytest.mark.parametrize("name", ["SentenceTransformer", "CrossEncoder"])
+def test_drop_ins_say_so_too(files, name):
+    with pytest.raises(fbg.ModelError, match="wanted a model of texts"):
+        getattr(fbg, name)(files / "saved")

@@ -224,6 +224,36 @@ def test_calibration_is_checked(tmp_path):
     assert fbg.load(path, dtype="int8", calibrate=images(1))(images(1)[0]).shape == (1, 10)
 
 
+def test_outputs_that_nothing_reads_are_not_calibrated():
+    w = RNG.standard_normal((4, 3), dtype=np.float32)
+    nodes = [
+        helper.make_node("Split", ["x"], ["a", "b"], "split", axis=1, num_outputs=2),
+        node("MatMul", ["a", "w"], "y"),
+    ]
+    x = RNG.standard_normal((4, 8), dtype=np.float32)
+    net = make_net(nodes, {"x": x}, ["y"], {"w": w}, calibrate=[x])
+    np.testing.assert_allclose(net(x), x[:, :4] @ w, atol=0.1)
+
+
+def test_scales_of_a_file_that_is_quantized_already_are_not_rounded():
+    w = RNG.integers(-127, 128, (16, 8), dtype=np.int8)
+    nodes = [
+        helper.make_node("DynamicQuantizeLinear", ["x"], ["q", "s", "z"], "quantize"),
+        node("MatMulInteger", ["q", "w", "z"], "sums"),
+        node("Cast", ["sums"], "floats", to=1),
+        node("Mul", ["s", "ws"], "scale"),
+        node("Mul", ["floats", "scale"], "y"),
+    ]
+    constants = {"w": w, "ws": np.float32(0.01)}
+    x = RNG.standard_normal((4, 16), dtype=np.float32)
+    net = make_net(nodes, {"x": x}, ["y"], constants, calibrate=[x])
+    rounded = {n.inputs[0] for n in net.network.nodes if n.op == "QuantizeLinear"}
+    assert rounded.isdisjoint({"s", "scale"})
+    small = x / 100
+    exact = make_net(nodes, {"x": x}, ["y"], constants)
+    np.testing.assert_allclose(net(small), exact(small), atol=0.01)
+
+
 def test_batch_norm_and_identities_vanish():
     nodes, constants = small_cnn()
     inputs = {"x": (np.float32, (1, 3, 20, 20))}

@@ -16,7 +16,7 @@ import fbg
 from fbg.cli.common import threads_option, user_errors
 from fbg.files import require_replaceable
 from fbg.model.fingerprint import fingerprint_file, fingerprint_model
-from fbg.model.load import DTYPES
+from fbg.model.load import DTYPES, load_encoder
 from fbg.progress import progress_bar
 from fbg.text.embedding_files import EmbeddingFile, output_kind
 from fbg.text.files import count_texts, decode_lines, input_kind, read_texts
@@ -137,7 +137,7 @@ def encode(
         if output is not None:  # before anything that takes time
             _check_output(Path(output), overwrite)
         chosen = _source(texts, source, column)
-        loaded = fbg.load(model, dtype=dtype, num_threads=threads)
+        loaded = load_encoder(model, dtype=dtype, num_threads=threads)
         if output is None:
             for row in loaded.encode_stream(chosen.texts, batch_size, **options):
                 click.echo(json.dumps(row.tolist()))

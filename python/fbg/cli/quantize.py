@@ -6,10 +6,9 @@ from pathlib import Path
 
 import click
 
-import fbg
 from fbg.checkpoints.saved_directory import require_free
 from fbg.cli.common import user_errors
-from fbg.model.load import DTYPES
+from fbg.model.load import DTYPES, load_encoder
 from fbg.progress import progress_bars
 from fbg.reports.machine import binary_size
 from fbg.text.files import read_texts
@@ -60,7 +59,7 @@ def quantize(
         texts = None if calibrate is None else list(read_texts(Path(calibrate)))
         click.echo(f"quantizing {model} to {dtype} …", err=True)
         with progress_bars() as progress:
-            loaded = fbg.load(
+            loaded = load_encoder(
                 model,
                 dtype=dtype,
                 smooth=not no_smooth,

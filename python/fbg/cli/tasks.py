@@ -16,7 +16,7 @@ import click
 
 import fbg
 from fbg.cli.common import user_errors
-from fbg.model.load import DTYPES
+from fbg.model.load import DTYPES, load_encoder
 from fbg.tasks.search import semantic_search
 from fbg.tasks.zero_shot import TEMPLATE
 from fbg.text.files import decode_lines, read_texts
@@ -53,7 +53,7 @@ def _text_options(command: F) -> F:
 @contextmanager
 def _loaded(model: str, dtype: str | None, num_threads: int | None) -> Iterator[fbg.Model]:
     with user_errors():
-        loaded: fbg.Model = fbg.load(model, dtype=dtype, num_threads=num_threads)
+        loaded = load_encoder(model, dtype=dtype, num_threads=num_threads)
         yield loaded
 
 

@@ -185,13 +185,17 @@ def _tensors(network: Network, inferred: Inferred) -> list[str]:
         kind = inferred.types.get(name)
         if kind is None or kind.dtype != np.float32 or name in network.outputs:
             continue
+        if kind.shape == ():  # such as the scales of a file that is quantized already
+            continue
         using = [
             node
             for node in consumers.get(name, [])
             if node.op in _CARRIERS or (node.op in _PRODUCTS and node.inputs[0] == name)
         ]
+        if not using:  # maybe nothing reads it: an output that its node has beside others
+            continue
         inside = _stays_inside(producers.get(name), consumers[name], readers[name])
-        if using and (name in residuals or not inside):
+        if name in residuals or not inside:
             chosen.append(name)
     return chosen
 

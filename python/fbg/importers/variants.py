@@ -11,17 +11,27 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from fbg.errors import ModelError
 from fbg.importers.description import TensorType
 from fbg.importers.net import Net, runner
 from fbg.importers.static_quantization import calibrate_network, products, quantize_network
 
-__all__ = ["moved", "quantizer", "results_of_products", "watching"]
+__all__ = ["moved", "quantizer", "require_products", "results_of_products", "watching"]
 
 
 def results_of_products(net: Net) -> dict[str, str]:
     """Return the name of the result of each node with constant weights that int8 multiplies."""
     names = set(products(net.network))
     return {node.name: node.outputs[0] for node in net.network.nodes if node.name in names}
+
+
+def require_products(net: Net, path: str) -> None:
+    """Raise ModelError for a network in float32 where int8 has nothing to change."""
+    if net.dtype == "float32" and not results_of_products(net):
+        raise ModelError(
+            f"{path}: no node multiplies by weights in float32, as if the file were quantized "
+            "already: int8 changes nothing there, and fbg bench times it as it is"
+        )
 
 
 def watching(net: Net, names: Iterable[str]) -> Net:

@@ -10,7 +10,7 @@ import numpy as np
 
 from fbg.integrations.vectors import tensor
 from fbg.model.directory import find_directory
-from fbg.model.load import load
+from fbg.model.load import load_encoder
 from fbg.model.model import Model
 from fbg.tasks.results import RankedDocument
 
@@ -48,7 +48,7 @@ class CrossEncoder:
     ) -> None:
         name = os.fspath(model_name_or_path)
         directory = find_directory(name, revision=revision, cache_folder=cache_folder)
-        self.model: Model = load(directory, dtype, num_threads)
+        self.model: Model = load_encoder(directory, dtype, num_threads)
         if max_length is not None:
             self.max_length = max_length
         self._activation = activation_fn

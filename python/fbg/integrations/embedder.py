@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from fbg.arrays import require_integer
 from fbg.locks import Lock
-from fbg.model.load import load
+from fbg.model.load import load_encoder
 from fbg.model.model import Model
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class Embedder:
         """The model, which is loaded when it is first asked for."""
         with self._lock:
             if self._model is None:
-                self._model = load(self._path, self._dtype, self._num_threads)
+                self._model = load_encoder(self._path, self._dtype, self._num_threads)
             return self._model
 
     def warm_up(self) -> Embedder:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from fbg.integrations.prompted import DOCUMENT_PROMPTS, QUERY_PROMPTS
 from fbg.model.directory import find_directory
-from fbg.model.load import load
+from fbg.model.load import load_encoder
 from fbg.model.model import Model
 
 __all__ = ["TextEmbedding"]
@@ -36,7 +36,9 @@ class TextEmbedding:
         *,
         dtype: str | None = None,
     ) -> None:
-        self.model: Model = load(find_directory(model_name, cache_folder=cache_dir), dtype, threads)
+        self.model: Model = load_encoder(
+            find_directory(model_name, cache_folder=cache_dir), dtype, threads
+        )
 
     @property
     def embedding_size(self) -> int:

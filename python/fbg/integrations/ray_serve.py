@@ -11,7 +11,7 @@ from typing import Any
 from ray import serve
 
 from fbg.model.async_model import AsyncModel
-from fbg.model.load import load
+from fbg.model.load import load_encoder
 
 __all__ = ["deploy"]
 
@@ -25,7 +25,7 @@ class Replica:
     """A model in a process of Ray Serve. A call names one of TASKS, a method of `Model`."""
 
     def __init__(self, path: str, dtype: str | None, num_threads: int) -> None:
-        self._runs = AsyncModel(load(path, dtype, num_threads))
+        self._runs = AsyncModel(load_encoder(path, dtype, num_threads))
 
     async def __call__(self, task: str, *arguments: Any, **options: Any) -> Any:
         """Return what the method of `Model` with the name `task` returns for the arguments.

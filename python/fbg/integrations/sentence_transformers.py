@@ -17,7 +17,7 @@ import numpy.typing as npt
 from fbg.checkpoints.files import read_settings
 from fbg.integrations.vectors import SIMILARITIES, quantized, similarities, tensor
 from fbg.model.directory import find_directory
-from fbg.model.load import load
+from fbg.model.load import load_encoder
 from fbg.model.model import Model
 from fbg.tasks.embedding_precision import Precision
 from fbg.threads import get_num_threads
@@ -64,7 +64,7 @@ class SentenceTransformer:
         name = _full_name(os.fspath(model_name_or_path))
         directory = find_directory(name, revision=revision, cache_folder=cache_folder)
         self._arguments = (str(directory.absolute()), dtype)
-        self.model: Model = load(directory, dtype, num_threads)
+        self.model: Model = load_encoder(directory, dtype, num_threads)
         sentence = self.model.sentence
         # Every model has these two, as in the original: without prompts of its own, empty ones.
         self.prompts = {"query": "", "document": "", **(prompts or sentence.prompts)}
@@ -259,7 +259,7 @@ _model_of_process: list[Model] = []
 
 
 def _load_in_process(path: str, dtype: str | None, num_threads: int, max_length: int) -> None:
-    _model_of_process[:] = [load(path, dtype, num_threads).with_max_length(max_length)]
+    _model_of_process[:] = [load_encoder(path, dtype, num_threads).with_max_length(max_length)]
 
 
 def _encode_in_process(texts: list[str], options: dict[str, Any]) -> npt.NDArray[np.float32]:

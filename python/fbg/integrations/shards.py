@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fbg.model.fingerprint import fingerprint_model
-from fbg.model.load import load
+from fbg.model.load import load_encoder
 from fbg.model.model import Model
 from fbg.tasks.encoder import EncodeOptions
 from fbg.text.embedding_files import EmbeddingFile
@@ -91,7 +91,7 @@ class ShardEncoder:
         """Write the embeddings of a shard, unless they are there; raises ValueError, OSError."""
         job = self._job
         if self._model is None:
-            self._model = load(job.model, job.dtype, self._num_threads)
+            self._model = load_encoder(job.model, job.dtype, self._num_threads)
         (fs, path), (out_fs, target) = _place(shard), _place(job.output)
         stem = Path(path).stem
         output, record = f"{target}/{stem}.parquet", f"{target}/.fbg/{stem}.json"

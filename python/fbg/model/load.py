@@ -24,7 +24,7 @@ from fbg.matmul.weights import INT4_DTYPES, QUANTIZED, WEIGHT_LIMITS
 from fbg.model import save as saved
 from fbg.model.compress import compress
 from fbg.model.directory import find_directory
-from fbg.model.load_net import is_net, load_net
+from fbg.model.load_net import is_net, load_net, require_encoder
 from fbg.model.model import Model
 from fbg.model.observe import observe, random_sequences
 from fbg.model.sequential import (
@@ -50,7 +50,7 @@ from fbg.text.sentence import (
 )
 from fbg.text.tokenization import TextTokenizer
 
-__all__ = ["load"]
+__all__ = ["load", "load_encoder"]
 
 DTYPES = tuple(WEIGHT_LIMITS)
 SYNTHETIC = "synthetic"
@@ -128,6 +128,19 @@ def load(
         raise TypeError(f"load: {names}: only files that end in .onnx and saved networks take that")
     options = _checked_options(dtype, num_threads, smooth, calibrate, higher_precision, adapter)
     return _load_directory(str(model), path, options, progress)
+
+
+def load_encoder(
+    model: str | os.PathLike[str],
+    dtype: str | None = None,
+    num_threads: int | None = None,
+    **options: Any,
+) -> Model:
+    """Do as `load` for callers that need a `Model`; raises ModelError if `load` made a `Net`."""
+    if isinstance(model, (str, os.PathLike)):
+        require_encoder(os.fspath(model))
+    loaded: Model = load(model, dtype, num_threads, **options)
+    return loaded
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from fbg.networks.gliner import GLINER
 if TYPE_CHECKING:
     from fbg.importers.net import Net
 
-__all__ = ["is_net", "is_onnx", "load_net"]
+__all__ = ["is_net", "is_onnx", "load_net", "require_encoder"]
 
 
 def is_onnx(path: str | bytes) -> bool:
@@ -30,6 +30,16 @@ def is_net(path: str | bytes) -> bool:
     settings = ("config.json", "modules.json", GLINER)
     of_model = any(os.path.exists(os.path.join(path, name)) for name in settings)
     return os.path.isfile(os.path.join(path, WEIGHTS)) and not of_model
+
+
+def require_encoder(path: str) -> None:
+    """Raise ModelError for a network where only a model of texts will do."""
+    if is_net(path):
+        kind = "an ONNX file" if is_onnx(path) else "a network saved from an ONNX file"
+        raise ModelError(
+            f"{path}: is {kind}, which takes arrays; wanted a model of texts: a directory with "
+            "config.json and tokenizer.json, or a hub id"
+        )
 
 
 def load_net(

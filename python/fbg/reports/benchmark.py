@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 import fbg
 from fbg.arrays import require_integer
+from fbg.model.load import load_encoder
 from fbg.model.model import Model
 from fbg.reports.measuring import Report, load_each, table, threads, time_in_turn
 
@@ -117,7 +118,7 @@ def _load(model: str, dtypes: Sequence[str] | None) -> dict[str, Model]:
         if isinstance(dtypes, str) or not dtypes:
             raise ValueError(f"bench: dtypes must be a sequence of names, got {dtypes!r}")
         return load_each(model, list(dict.fromkeys(dtypes)), None)
-    first = fbg.load(model)
+    first = load_encoder(model)
     if first.is_saved:
         return {first.dtype: first}
     return {first.dtype: first, **load_each(model, [d for d in DTYPES if d != first.dtype], None)}

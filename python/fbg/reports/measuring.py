@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import fbg
+from fbg.model.load import load_encoder
 from fbg.model.model import Model
 
 __all__ = ["Report", "load_each", "table", "threads", "time_in_turn"]
@@ -64,7 +65,7 @@ def threads(count: int) -> Iterator[None]:
 
 def load_each(model: str, dtypes: Sequence[str], num_threads: int | None) -> dict[str, Model]:
     """Load a checkpoint in several dtypes."""
-    return {dtype: fbg.load(model, dtype=dtype, num_threads=num_threads) for dtype in dtypes}
+    return {dtype: load_encoder(model, dtype=dtype, num_threads=num_threads) for dtype in dtypes}
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

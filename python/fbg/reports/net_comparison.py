@@ -94,6 +94,9 @@ def compare_net(
     threads = num_threads or fbg.get_num_threads()
     options: dict[str, Any] = {"shapes": shapes or {}, "num_threads": threads}
     net = load(path, **options)
+    from fbg.importers.variants import require_products
+
+    require_products(net, path)
     feeds = random_feeds(net, RANDOM_FEEDS) if inputs is None else read_feeds(inputs, net)
     calibrate = feeds[: max(1, len(feeds) // 2)]
     quantized = load(path, dtype="int8", calibrate=calibrate, **options)

@@ -161,8 +161,9 @@ def net_sensitivity(
         raise ValueError(f"sensitivity: target must be in (0, 1), got {target}")
     threads = num_threads or fbg.get_num_threads()
     net = load(path, shapes=shapes or {}, num_threads=threads)
-    from fbg.importers.variants import quantizer, results_of_products
+    from fbg.importers.variants import quantizer, require_products, results_of_products
 
+    require_products(net, path)
     feeds = random_feeds(net, RANDOM_FEEDS) if inputs is None else read_feeds(inputs, net)
     expected = [net.run(feed) for feed in feeds]
     quantize = quantizer(net, feeds)

@@ -19,6 +19,7 @@ import numpy.typing as npt
 import fbg
 from fbg import _fbg
 from fbg.arrays import require_integer
+from fbg.model.load import load_encoder
 from fbg.networks.transformer import ROUNDED
 from fbg.reports.benchmark import sequence_lengths, synthetic_ids
 from fbg.reports.measuring import Report, table
@@ -148,7 +149,7 @@ def profile(
     counts = [fbg.get_num_threads()] if num_threads is None else num_threads
     limit = _fbg.MAX_THREADS
     counts = [require_integer(count, "profile: num_threads", 1, limit) for count in counts]
-    loaded = fbg.load(model, dtype=dtype)
+    loaded = load_encoder(model, dtype=dtype)
     lengths = sequence_lengths("profile", tokens, loaded)
     profiler = _Profiler(loaded, rounds)
     profiles = [profiler.profile(length, count) for count in counts for length in lengths]

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-import fbg
 from fbg.compression.precision import DEFAULT
 from fbg.compression.smoothing import compress_linears
 from fbg.errors import ModelError
 from fbg.model.compress import compress
+from fbg.model.load import load_encoder
 from fbg.model.model import Model
 from fbg.model.observe import observe, random_sequences
 from fbg.networks.registry import read_checkpoint
@@ -104,7 +104,7 @@ def sensitivity(
     if not 0 < target < 1:
         raise ValueError(f"sensitivity: target must be in (0, 1), got {target}")
     sentences = require_texts("sensitivity", texts, 1)
-    base = fbg.load(model, dtype="float32", num_threads=num_threads)
+    base = load_encoder(model, dtype="float32", num_threads=num_threads)
     trial = _Trial(base, sentences)
     names = list(linears(base.network))
 

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import fbg
 from fbg.errors import ModelError
 from fbg.locks import cached_property
 from fbg.model.async_model import AsyncModel
+from fbg.model.load import load_encoder
 from fbg.model.model import Model
 from fbg.networks.task_config import KINDS
 from fbg.runtime.work_queue import WorkQueue
@@ -110,7 +110,7 @@ def no_head(task: str) -> RequestError:
 def load_models(settings: Settings) -> dict[str, Model]:
     """Load every model; raises ModelError, TypeError or ValueError."""
     return {
-        source.name: fbg.load(source.path, settings.dtype, settings.threads)
+        source.name: load_encoder(source.path, settings.dtype, settings.threads)
         for source in settings.models
     }
 

@@ -20,6 +20,7 @@ from fbg.errors import ModelError
 from fbg.importers.description import Network, Node, QuantizedWeights, TensorType, needed
 from fbg.importers.onnx.folding import Folding, node_proto
 from fbg.importers.onnx.shapes import output_shape
+from fbg.importers.onnx.sizes import shape_of
 from fbg.importers.ops.registry import OPS
 
 __all__ = ["Inferred", "infer"]
@@ -144,8 +145,4 @@ def _from_proto(proto: onnx.TypeProto) -> TensorType:
     dtype = np.dtype(helper.tensor_dtype_to_np_dtype(tensor.elem_type))
     if not tensor.HasField("shape"):
         return TensorType(dtype, None)
-    sizes: list[int | str | None] = [
-        dim.dim_value if dim.HasField("dim_value") else dim.dim_param or None
-        for dim in tensor.shape.dim
-    ]
-    return TensorType(dtype, tuple(sizes))
+    return TensorType(dtype, shape_of(tensor.shape))

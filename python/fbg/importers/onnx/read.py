@@ -20,6 +20,7 @@ from fbg.importers.description import Network, Node, TensorType
 from fbg.importers.onnx.budget import Budget
 from fbg.importers.onnx.check import GRAPHS, require_valid_node
 from fbg.importers.onnx.inlining import inline_functions
+from fbg.importers.onnx.sizes import shape_of
 from fbg.importers.onnx.tensors import Tensors
 
 __all__ = ["OLDEST_OPSET", "read_model", "read_network"]
@@ -135,13 +136,11 @@ def _type_of(value: onnx.ValueInfoProto, origin: str) -> TensorType:
         raise ModelError(f"{origin}: tensor '{value.name}' has unknown type {number}") from None
     if not tensor.HasField("shape"):
         return TensorType(dtype, None)
-    sizes: list[int | str | None] = []
-    for dim in tensor.shape.dim:
-        known = dim.HasField("dim_value")
-        if known and dim.dim_value < 0:
-            raise ModelError(f"{origin}: tensor '{value.name}' has a size of {dim.dim_value}")
-        sizes.append(dim.dim_value if known else dim.dim_param or None)
-    return TensorType(dtype, tuple(sizes))
+    shape = shape_of(tensor.shape)
+    for size in shape:
+        if isinstance(size, int) and size < 0:
+            raise ModelError(f"{origin}: tensor '{value.name}' has a size of {size}")
+    return TensorType(dtype, shape)
 
 
 def _node(

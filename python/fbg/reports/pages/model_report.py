@@ -15,6 +15,7 @@ from typing import Any
 import fbg
 from fbg.arrays import require_integer
 from fbg.matmul.weights import WEIGHT_LIMITS
+from fbg.model.load import load_encoder
 from fbg.model.model import Model
 from fbg.reports.benchmark import Benchmark, bench, sequence_lengths
 from fbg.reports.comparison import Comparison, compare, require_texts
@@ -95,7 +96,7 @@ def report(
         )
     sentences = require_texts("report", texts, 2)
 
-    first = fbg.load(model)
+    first = load_encoder(model)
     if first.is_saved:
         wrong = [name for name in wanted if name not in (None, first.dtype)]
         if wrong:
@@ -104,7 +105,7 @@ def report(
     else:
         timed = list(dict.fromkeys(["float32", *(COMPARED if dtypes is None else dtypes)]))
         examined = dtype or (EXAMINED if EXAMINED in timed else timed[-1])
-        loaded = fbg.load(model, dtype=examined)
+        loaded = load_encoder(model, dtype=examined)
     lengths = sequence_lengths("report", tokens, loaded)
     comparison = None
     if not first.is_saved:

@@ -87,10 +87,12 @@ def net_report(
     threads = max(counts)
     options: dict[str, Any] = {"shapes": shapes or {}, "num_threads": threads}
     net = load(path, **options)
+    from fbg.importers.variants import results_of_products
+
     feeds = random_feeds(net, RANDOM_FEEDS) if inputs is None else read_feeds(inputs, net)
     nets: dict[str, Net] = {net.dtype: net}
     comparison = None
-    if is_onnx(path):
+    if is_onnx(path) and results_of_products(net):
         comparison = compare_net(
             path, shapes=shapes, inputs=inputs, num_threads=threads, rounds=rounds
         )
