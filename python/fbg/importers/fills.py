@@ -21,9 +21,10 @@ __all__ = ["Magnitudes", "padded_for_maxima"]
 Array = npt.NDArray[Any]
 
 LOWEST, HIGHEST = -148, 128  # exponents of float32: |x| < 2^e
-# Fills stand out: their magnitudes are within so many octaves of each other, as many are empty
-# below them, and the data below that are such a share of all values but zeros.
-WIDTH, GAP, SHARE = 3, 4, 0.01
+# Fills, and what was computed from them, stand out: so many octaves below them are nearly empty,
+# which means that some octave on either side holds more values by this factor, and the data below
+# those are such a share of all values but zeros.
+GAP, VALLEY, SHARE = 4, 8, 0.01
 
 
 class Magnitudes:
@@ -43,14 +44,25 @@ class Magnitudes:
     @property
     def have_fills(self) -> bool:
         """Whether some values are infinite, or stand out against data."""
-        occupied = np.flatnonzero(self._counts)
-        below = occupied[np.diff(occupied, append=occupied[-1:]) > GAP]
-        if self._infinite or not len(below):
-            return self._infinite
-        highest = int(below[-1])  # magnitude of the data
-        narrow = occupied[-1] - occupied[occupied > highest][0] < WIDTH
-        data = self._counts[: highest + 1].sum()
-        return bool(narrow and data >= SHARE * self._counts.sum())
+        counts = self._counts
+        data = np.cumsum(counts)  # if they are all values up to an octave
+        below = np.maximum.accumulate(counts)
+        above = np.maximum.accumulate(counts[::-1])[::-1]
+        found = 0
+        for octave in np.flatnonzero(data >= SHARE * data[-1]):
+            sparse = counts[octave] * VALLEY < min(below[octave], above[octave])
+            found = found + 1 if sparse else 0
+            if found == GAP:
+                return True
+        return self._infinite
+
+    @property
+    def median(self) -> float:
+        """The power of two above half of all values but zeros; 1 if there are none."""
+        total = np.cumsum(self._counts)
+        if not total[-1]:
+            return 1.0
+        return float(2.0 ** (int(np.searchsorted(total, total[-1] / 2)) + LOWEST))
 
 
 def padded_for_maxima(nodes: Iterable[Node], constants: Mapping[str, Array]) -> dict[str, str]:

@@ -24,12 +24,8 @@ from fbg.importers.equalization import channel_ranges, equalize_channels
 from fbg.importers.passes import drop_identities, fold_batch_norm, take_constants
 from fbg.importers.saved_net import write_saved
 from fbg.importers.session import PlacedStep, Session
-from fbg.importers.static_quantization import (
-    Run,
-    calibrate_network,
-    products,
-    quantize_network,
-)
+from fbg.importers.static_quantization import Run, calibrate_network, products
+from fbg.importers.verification import verified
 from fbg.locks import Lock
 
 __all__ = ["BACKENDS", "Net", "NetPlan", "runner"]
@@ -105,7 +101,7 @@ class Net:
                 network = equalize_channels(network, channel_ranges(network, given, run))
             found = calibrate_network(network, given, run)
             kept = _matching(products(network), higher_precision)
-            self.network = network = quantize_network(network, found, kept)
+            self.network = network = verified(network, found, kept, run)
         self._bound = _inputs_to_bind(network, self._backends)
         self._last_inputs: tuple[Mapping[str, TensorType], Mapping[str, Array]] | None = None
         self._generation = choices.generation
@@ -328,13 +324,14 @@ def _matching(names: Sequence[str], patterns: Sequence[str]) -> set[str]:
 
 
 def runner(num_threads: int | None) -> Run:
-    """Return what runs the network that calibration observes: prepared once."""
-    nets: dict[int, Net] = {}
+    """Return what runs networks; it keeps the last one prepared."""
+    last: tuple[Network, Net] | None = None
 
     def run(network: Network, feed: Mapping[str, Array]) -> dict[str, Array]:
-        if id(network) not in nets:
-            nets[id(network)] = Net(network, num_threads=num_threads)
-        return nets[id(network)].run(feed)
+        nonlocal last
+        if last is None or last[0] is not network:
+            last = network, Net(network, num_threads=num_threads)
+        return last[1].run(feed)
 
     return run
 

@@ -27,7 +27,7 @@ from fbg.importers.onnx.inference import Inferred, infer
 from fbg.importers.passes import readers_of
 from fbg.quantization import HistogramObserver, Observer
 
-__all__ = ["Calibration", "Run", "calibrate_network", "products", "quantize_network"]
+__all__ = ["Calibration", "Run", "Sample", "calibrate_network", "products", "quantize_network"]
 
 Array = npt.NDArray[Any]
 Parameters = tuple[Any, Any]  # scale, zero point
@@ -44,12 +44,26 @@ _CARRIERS = _ELEMENTWISE | {"Concat", "MaxPool", "AveragePool", "GlobalAveragePo
 
 
 @dataclass(frozen=True)
+class Sample:
+    """A feed, and what the network in float32 makes of it."""
+
+    feed: Mapping[str, Array]
+    outputs: Mapping[str, Array]
+    inferred: Inferred
+
+
+@dataclass(frozen=True)
 class Calibration:
-    """What feeds have shown: scale and zero point of tensors, and means of the channels of those
-    that are convolved."""
+    """What feeds have shown.
+
+    parameters: scale and zero point of tensors. coarseness: their step, as a multiple of the
+    median magnitude. means: of the channels of tensors that are convolved. sample: the first feed.
+    """
 
     parameters: Mapping[str, Parameters]
+    coarseness: Mapping[str, float]
     means: Mapping[str, Array]
+    sample: Sample
 
 
 def products(network: Network) -> list[str]:
@@ -71,10 +85,11 @@ def calibrate_network(
     feeds: what a run takes, at least one. run: computes a network on a feed. observer: makes what
     chooses the range of a tensor. Raises ValueError where there is no feed, or a value is NaN.
     """
-    seen: dict[str, _Seen] | None = None
+    seen: dict[str, _Seen] = {}
+    sample: Sample | None = None
     convolved = {node.inputs[0] for node in network.nodes if node.op == "Conv"}
     for feed in feeds:
-        if seen is None:
+        if sample is None:
             inferred = _inferred(network, feed)
             data = padded_for_maxima(inferred.nodes, inferred.constants)
             chosen = _tensors(network, inferred)
@@ -83,14 +98,18 @@ def calibrate_network(
             kinds = {tensor.data: kind for tensor in seen.values()}
             watched = replace(network, outputs={**kinds, **network.outputs})
         values = {**run(watched, feed), **feed}
+        if sample is None:
+            sample = Sample(feed, {name: values[name] for name in network.outputs}, inferred)
         for name, tensor in seen.items():
             tensor.update(values[tensor.data], name in convolved)
-    if seen is None:
+    if sample is None:
         raise ValueError("calibrate: must hold at least one feed")
     usable = {name: tensor for name, tensor in seen.items() if not tensor.magnitudes.have_fills}
     parameters = {name: tensor.observer.qparams() for name, tensor in usable.items()}
+    parameters = _shared(network, parameters)
+    coarseness = {n: float(p[0]) / seen[n].magnitudes.median for n, p in parameters.items()}
     averages = {name: np.mean(t.means, axis=0) for name, t in usable.items() if t.means}
-    return Calibration(_shared(network, parameters), averages)
+    return Calibration(parameters, coarseness, averages, sample)
 
 
 def quantize_network(

@@ -1,0 +1,80 @@
+"""Whether a network that was quantized by calibration still computes what it did in float32.
+
+It runs on the first feed. Where its outputs are too far off, the tensors whose values have the
+fewest steps stay in float32, as few of them as suffice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fbg.importers.description import Network
+from fbg.importers.onnx.inference import Inferred
+from fbg.importers.static_quantization import Calibration, Run, quantize_network
+
+__all__ = ["verified"]
+
+Array = npt.NDArray[Any]
+
+MOST_ERROR = 0.15  # of an output, as the ratio of the lengths of vectors
+MOST_TENSORS = 8  # this part of all tensors may stay in float32, or 4
+
+
+def verified(network: Network, found: Calibration, kept: Collection[str], run: Run) -> Network:
+    """Return the network, quantized as far as its outputs stay close to those in float32.
+
+    If no few tensors are the cause, all are quantized. kept: names of products that stay in
+    float32. run: computes a network on a feed.
+    """
+    sample = found.sample
+    names = _continuous(network, sample.inferred)
+
+    def quantized(left: int) -> tuple[Network, float]:
+        coarsest = sorted(found.parameters, key=found.coarseness.__getitem__, reverse=True)
+        parameters = {name: found.parameters[name] for name in coarsest[left:]}
+        result = quantize_network(network, replace(found, parameters=parameters), kept)
+        return result, _error(run(result, sample.feed), sample.outputs, names)
+
+    whole, error = quantized(0)
+    count, most = 1, max(4, len(found.parameters) // MOST_TENSORS)
+    while error > MOST_ERROR and count <= most:
+        part, error = quantized(count)
+        if error <= MOST_ERROR:
+            return part
+        count *= 2
+    return whole
+
+
+def _continuous(network: Network, inferred: Inferred) -> list[str]:
+    """Return the outputs on which a small error has a small effect.
+
+    They do not hang on numbers that are no real numbers and were computed from some: on what was
+    compared, sorted or counted.
+    """
+    types = inferred.types
+    real = {name for name in network.inputs if types[name].dtype.kind == "f"}
+    jumping: set[str] = set()
+    for node in inferred.nodes:
+        if real.isdisjoint(node.reads) and jumping.isdisjoint(node.reads):
+            continue
+        jumps = bool(node.captures) or not jumping.isdisjoint(node.reads)
+        for name in node.outputs:
+            smooth = not jumps and name in types and types[name].dtype.kind == "f"
+            (real if smooth else jumping).add(name)
+    return [name for name in network.outputs if name in real]
+
+
+def _error(got: Mapping[str, Array], wanted: Mapping[str, Array], names: Collection[str]) -> float:
+    """Return the largest error of an output; of those that are finite."""
+    errors = [0.0]
+    for name in names:
+        want = wanted[name].astype(np.float64)
+        if got[name].shape == want.shape and np.isfinite(want).all():
+            size = float(np.linalg.norm(want)) or 1.0
+            errors.append(float(np.linalg.norm(got[name] - want)) / size)
+    return max(errors)
