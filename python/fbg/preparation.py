@@ -28,6 +28,7 @@ import numpy.typing as npt
 from fbg.conv.convolution import PreparedConv
 from fbg.conv.packed_conv import PackedConv
 from fbg.conv.strassen import StrassenCall
+from fbg.errors import require_known
 from fbg.matmul import product
 from fbg.matmul.packed_b import PackedB
 from fbg.matmul.packers import PackA
@@ -126,6 +127,7 @@ def prepare(
     array([[2., 0.]], dtype=float32)
     """
     if isinstance(weights, PackedConv):
+        require_known("prepare", options, PreparedConv)
         return PreparedConv(weights, pipeline, **options)
     algorithm = options.pop("algorithm", None)
     if algorithm is None or not isinstance(weights, PackedB):

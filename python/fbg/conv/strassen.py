@@ -18,8 +18,10 @@ from fbg.again import Again, again
 from fbg.arrays import require_dtype, require_integer
 from fbg.conv.convolution import PreparedConv
 from fbg.conv.packed_conv import PackedConv
+from fbg.errors import require_known
+from fbg.matmul import product
 from fbg.matmul.packed_b import PackedB
-from fbg.matmul.packers import PackA
+from fbg.matmul.packers import PACKERS, PackA
 from fbg.matmul.pipeline import Pipeline
 
 __all__ = ["StrassenCall"]
@@ -125,6 +127,7 @@ class StrassenCall:
         **more: Any,
     ) -> StrassenCall:
         """Return the call that `prepare` makes; raises TypeError unless x is packed plainly."""
+        require_known("prepare", more, StrassenCall.of_options, product.prepare, *PACKERS)
         plain = packer in (None, PackA) and not more
         if not plain or (x_dtype is not None and np.dtype(x_dtype) != np.float32):
             raise TypeError("prepare: algorithm requires PackA of a float32 x without options")

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg.arrays import require_integer
+from fbg.errors import require_known
 from fbg.locks import Lock
 from fbg.model.load import load_encoder
 from fbg.model.model import Model
@@ -52,6 +53,7 @@ class Embedder:
         output: str = "embedding",
         **options: Any,
     ) -> None:
+        require_known("Embedder", options, Embedder, Model.encode)
         name = os.fspath(path)
         # Workers may run in other directories.
         self._path = os.path.abspath(name) if os.path.isdir(name) else name

@@ -10,6 +10,7 @@ from langchain_core.documents import BaseDocumentCompressor, Document
 from langchain_core.embeddings import Embeddings
 from pydantic import ConfigDict, Field, field_validator
 
+from fbg.errors import require_known
 from fbg.integrations.prompted import (
     DOCUMENT_PROMPTS,
     QUERY_PROMPTS,
@@ -32,6 +33,7 @@ class FbgEmbeddings(Embeddings):
 
     def __init__(self, model: Model, **options: Any) -> None:
         self.model = require_model("FbgEmbeddings", model)
+        require_known("FbgEmbeddings", options, Model.encode)
         self._options = options
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg.checkpoints.files import read_settings
+from fbg.errors import require_known
 from fbg.integrations.vectors import SIMILARITIES, quantized, similarities, tensor
 from fbg.model.directory import find_directory
 from fbg.model.load import load_encoder
@@ -169,6 +170,7 @@ class SentenceTransformer:
 
     def encode_query(self, sentences: str | Sequence[str], **options: Any) -> Any:
         """As `encode`, with the prompt "query"; without one if the model does not have it."""
+        require_known("encode_query", options, SentenceTransformer.encode)
         return self.encode(sentences, **{"prompt_name": "query", **options})
 
     def encode_document(self, sentences: str | Sequence[str], **options: Any) -> Any:
@@ -176,6 +178,7 @@ class SentenceTransformer:
 
         As in sentence-transformers 6, a prompt "passage" is used only if it is asked for.
         """
+        require_known("encode_document", options, SentenceTransformer.encode)
         return self.encode(sentences, **{"prompt_name": "document", **options})
 
     def _prompt(self, name: str | None, prompt: str | None) -> str:
@@ -229,6 +232,7 @@ class SentenceTransformer:
         self, sentences: Sequence[str], pool: ProcessPoolExecutor, **options: Any
     ) -> Any:
         """As `encode` with a pool."""
+        require_known("encode_multi_process", options, SentenceTransformer.encode)
         return self.encode(sentences, pool=pool, **options)
 
     def _encode_in(

@@ -21,7 +21,7 @@ from fbg.arrays import (
 from fbg.matmul.packed_b import PackedB
 from fbg.matmul.pipeline import Pipeline
 
-__all__ = ["PackA", "PackAWithQuantRowOffset", "PackAWithRowOffset"]
+__all__ = ["PACKERS", "PackA", "PackAWithQuantRowOffset", "PackAWithRowOffset"]
 
 Array = npt.NDArray[Any]
 
@@ -199,3 +199,6 @@ class PackAWithQuantRowOffset(PackA):
         if factors.shape != (self.shape[1],):
             raise ValueError(f"{name} must have shape {(self.shape[1],)}, got {factors.shape}")
         return factors.copy()
+
+
+PACKERS = (PackA, PackAWithRowOffset, PackAWithQuantRowOffset)

@@ -12,8 +12,9 @@ import numpy.typing as npt
 from fbg import _fbg
 from fbg.again import again
 from fbg.arrays import as_array, bfloat16, require_dtype, require_integer
+from fbg.errors import require_known
 from fbg.matmul.packed_b import PackedB
-from fbg.matmul.packers import PackA, PackAWithQuantRowOffset, PackAWithRowOffset
+from fbg.matmul.packers import PACKERS, PackA, PackAWithQuantRowOffset, PackAWithRowOffset
 from fbg.matmul.pipeline import Pipeline, Stage
 
 __all__ = ["PreparedCall", "linear", "multiply", "prepare"]
@@ -117,6 +118,8 @@ def prepare(
     pipeline = Pipeline.of(pipeline, "prepare")
     rows = require_integer(rows, "prepare: rows", 1, 2**31 - 1)
     packer, dtype = _packer_for(packed_b, packer, x_dtype)
+    if packer in PACKERS:
+        require_known("prepare", options, prepare, packer)
     k, n = packed_b.shape
     # Packers check their options; this one, which takes no memory, stands for those of the calls.
     x = np.broadcast_to(np.zeros(1, dtype), (rows, k))

@@ -17,7 +17,7 @@ from typing import Any, Generic, NoReturn, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from fbg.errors import ClosedError
+from fbg.errors import ClosedError, require_known
 from fbg.model.model import Model
 from fbg.runtime.lanes import Ticket
 from fbg.runtime.loop_requests import LoopRequests
@@ -187,7 +187,7 @@ class AsyncModel:
         **options: Any,
     ) -> Floats:
         """As `Model.encode`."""
-        encoder = self.model.encoder(EncodeOptions(**options))
+        encoder = self.model.encoder(EncodeOptions.of(options))
         texts = require_texts(SENTENCES, sentences)
         rows = await self.run(_in_blocks(encoder.embed, texts), record, _characters(texts))
         if isinstance(sentences, str):
@@ -202,7 +202,7 @@ class AsyncModel:
         **options: Any,
     ) -> Floats:
         """Embed token ids, special tokens included; returns (sequences, dimension)."""
-        encoder = self.model.encoder(EncodeOptions(**options))
+        encoder = self.model.encoder(EncodeOptions.of(options))
         longest = self.model.max_length
         for n, ids in enumerate(sequences):
             if ids.size > longest:
@@ -230,14 +230,13 @@ class AsyncModel:
         self, sentences: str | Sequence[str], record: Record | None = None, **options: Any
     ) -> SparseEmbeddings:
         """As `Model.encode_sparse`."""
-        steps = encode_sparse_steps(self.model.context, sentences, **options)
-        return await self.run(steps, record)
+        return await self.run(self._steps(encode_sparse_steps, options, sentences), record)
 
     async def encode_multi(
         self, texts: str | Sequence[str], record: Record | None = None, **options: Any
     ) -> Floats | list[Floats]:
         """As `Model.encode_multi`."""
-        steps = encode_multi_steps(self.model.context, texts, **options)
+        steps = self._steps(encode_multi_steps, options, texts)
         rows = await self.run(steps, record, _characters(texts))
         return rows[0] if isinstance(texts, str) else rows
 
@@ -245,62 +244,59 @@ class AsyncModel:
         self, query: str, documents: Sequence[str], record: Record | None = None, **options: Any
     ) -> Any:
         """As `Model.rank`."""
-        return await self.run(rank_steps(self.model.context, query, documents, **options), record)
+        return await self.run(self._steps(rank_steps, options, query, documents), record)
 
     async def encode_hybrid(
         self, texts: str | Sequence[str], record: Record | None = None, **options: Any
     ) -> HybridEmbeddings:
         """As `Model.encode_hybrid`."""
-        steps = encode_hybrid_steps(self.model.context, texts, **options)
-        return await self.run(steps, record)
+        return await self.run(self._steps(encode_hybrid_steps, options, texts), record)
 
     async def classify(self, texts: Any, record: Record | None = None, **options: Any) -> Any:
         """As `Model.classify`."""
-        return await self._task(classify_steps, texts, record, options)
+        steps = self._steps(classify_steps, options, texts)
+        return await self.run(steps, record, _characters(texts))
 
     async def predict(self, inputs: Any, record: Record | None = None, **options: Any) -> Any:
         """As `Model.predict`."""
-        return await self._task(predict_steps, inputs, record, options)
+        steps = self._steps(predict_steps, options, inputs)
+        return await self.run(steps, record, _characters(inputs))
 
     async def rerank(
         self, query: str, documents: Sequence[str], record: Record | None = None, **options: Any
     ) -> Any:
         """As `Model.rerank`; activation_fn: that of `Model.predict`."""
-        steps = rerank_steps(self.model.context, query, documents, **options)
+        steps = self._steps(rerank_steps, options, query, documents)
         return await self.run(steps, record, _characters(documents))
 
     async def ner(self, texts: Any, record: Record | None = None, **options: Any) -> Any:
         """As `Model.ner`."""
-        return await self._task(ner_steps, texts, record, options)
+        steps = self._steps(ner_steps, options, texts)
+        return await self.run(steps, record, _characters(texts))
 
     async def answer(
         self, question: Any, context: Any, record: Record | None = None, **options: Any
     ) -> Any:
         """As `Model.answer`."""
-        steps = answer_steps(self.model.context, question, context, **options)
-        return await self.run(steps, record)
+        return await self.run(self._steps(answer_steps, options, question, context), record)
 
     async def fill_mask(self, texts: Any, record: Record | None = None, **options: Any) -> Any:
         """As `Model.fill_mask`."""
-        return await self.run(fill_mask_steps(self.model.context, texts, **options), record)
+        return await self.run(self._steps(fill_mask_steps, options, texts), record)
 
     async def zero_shot_classify(
         self, texts: Any, candidate_labels: Any, record: Record | None = None, **options: Any
     ) -> Any:
         """As `Model.zero_shot_classify`."""
-        steps = zero_shot_steps(self.model.context, texts, candidate_labels, **options)
+        steps = self._steps(zero_shot_steps, options, texts, candidate_labels)
         return await self.run(steps, record)
 
-    async def _task(
-        self,
-        function: Callable[..., Steps[Any]],
-        texts: Any,
-        record: Record | None,
-        options: dict[str, Any],
-    ) -> Any:
-        return await self.run(
-            function(self.model.context, texts, **options), record, _characters(texts)
-        )
+    def _steps(
+        self, task: Callable[..., Steps[Result]], options: dict[str, Any], *given: Any
+    ) -> Steps[Result]:
+        """Begin a task of the model with what a method was given, and with its options."""
+        require_known(task.__name__.removesuffix("_steps"), options, task)
+        return task(self.model.context, *given, **options)
 
     async def in_thread(self, function: Callable[[Given], Result], given: Given) -> Result:
         """Call a function that would hold up the event loop in a thread that tokenizes.

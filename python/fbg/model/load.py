@@ -18,7 +18,7 @@ from fbg.checkpoints.adapters import Adapter, find_adapter
 from fbg.checkpoints.saved_directory import WEIGHTS
 from fbg.checkpoints.saved_file import SavedFile
 from fbg.compression.precision import HigherPrecision, choose_layers, read_patterns
-from fbg.errors import ModelError
+from fbg.errors import ModelError, require_known
 from fbg.files import read_regular
 from fbg.matmul.weights import INT4_DTYPES, QUANTIZED, WEIGHT_LIMITS
 from fbg.model import save as saved
@@ -118,13 +118,13 @@ def load(
     """
     if not isinstance(model, (str, os.PathLike)):
         raise TypeError(f"load: model must be a path or a hub id, got {type(model).__name__}")
+    require_known("load", net_options, load, load_net)
     if is_net(path := os.fspath(model)):
         if adapter is not None:
             raise ValueError("load: adapter does not go with ONNX files")
         net_options["higher_precision"] = higher_precision
-        return load_net(path, dtype, num_threads, calibrate, unfit=not smooth, **net_options)
-    if net_options:
-        names = ", ".join(net_options)
+        return load_net(path, dtype, num_threads, calibrate, not smooth, **net_options)
+    if names := ", ".join(net_options):
         raise TypeError(f"load: {names}: only files that end in .onnx and saved networks take that")
     options = _checked_options(dtype, num_threads, smooth, calibrate, higher_precision, adapter)
     return _load_directory(str(model), path, options, progress)

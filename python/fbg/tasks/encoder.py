@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from fbg.arrays import require_integer
+from fbg.errors import require_known
 from fbg.runtime.work import Steps, Work, run_steps
 from fbg.tasks.context import TaskContext
 from fbg.tasks.inputs import checked_texts, require_count, require_iterable, text_blocks
@@ -37,6 +39,12 @@ class EncodeOptions:
     prompt: str | None = None
     prompt_name: str | None = None
     truncation: bool = True
+
+    @classmethod
+    def of(cls, options: Mapping[str, Any]) -> EncodeOptions:
+        """Return the options that were given by name; raises TypeError for a name there is not."""
+        require_known("encode", options, cls)
+        return cls(**options)
 
 
 class Encoder:

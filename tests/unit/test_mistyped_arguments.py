@@ -1,0 +1,159 @@
+"""A mistyped argument is an error that names it, the function and what may have been meant.
+
+Every public function that passes ``**options`` on is here: the last test finds those that are not.
+"""
+
+import ast
+import asyncio
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import fbg
+from fbg.errors import require_known
+from fbg.integrations.embedder import Embedder
+from fbg.integrations.fastembed import TextEmbedding
+from helpers import tiny_bert
+
+PACKAGE = Path(fbg.__file__).parent
+W = fbg.PackedB(np.eye(32, dtype=np.float32), dtype="int8")
+CONV = fbg.PackedConv(np.zeros((4, 1, 1, 4), np.float32))
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    return fbg.load(tiny_bert.write_checkpoint(tmp_path_factory.mktemp("model")))
+
+
+def task(name, *given):
+    async def call(model, **options):
+        async with fbg.AsyncModel(model) as runs:
+            return await getattr(runs, name)(*given, **options)
+
+    return lambda model, **options: asyncio.run(call(model, **options))
+
+
+def drop_in(name):
+    return lambda model, **options: getattr(fbg.SentenceTransformer(model.directory), name)(
+        ["a"], **options
+    )
+
+
+CALLS = {
+    "load": (
+        lambda model, **options: fbg.load(model.directory, **options),
+        "threads",
+        "num_threads",
+    ),
+    "load of a file": (lambda model, **options: fbg.load("n.onnx", **options), "shape", "shapes"),
+    "gemm": (lambda model, **options: fbg.prepare(W, rows=1, **options), "thread", "num_threads"),
+    "packer": (
+        lambda model, **options: fbg.prepare(W, rows=1, **options),
+        "granularty",
+        "granularity",
+    ),
+    "strassen": (
+        lambda model, **options: fbg.prepare(W, rows=1, algorithm="strassen", **options),
+        "threads",
+        "num_threads",
+    ),
+    "conv": (
+        lambda model, **options: fbg.prepare(CONV, shape=(1, 2, 2, 4), **options),
+        "num_thread",
+        "num_threads",
+    ),
+    "Embedder": (
+        lambda model, **options: Embedder("m", **options),
+        "normalize",
+        "normalize_embeddings",
+    ),
+    "embed": (
+        lambda model, **options: TextEmbedding(str(model.directory)).embed(["a"], **options),
+        "normalise_embeddings",
+        "normalize_embeddings",
+    ),
+    "encode_query": (drop_in("encode_query"), "batchsize", "batch_size"),
+    "encode_document": (drop_in("encode_document"), "batchsize", "batch_size"),
+    **{
+        f"AsyncModel.{name}": (task(name, *given), "batchsize", "batch_size")
+        for name, *given in (
+            ("encode", "a"),
+            ("encode_tokens", []),
+            ("encode_sparse", "a"),
+            ("encode_multi", "a"),
+            ("encode_hybrid", "a"),
+            ("rank", "a", ["b"]),
+            ("rerank", "a", ["b"]),
+            ("classify", "a"),
+            ("predict", ("a", "b")),
+            ("ner", "a"),
+            ("answer", "a", "b"),
+            ("fill_mask", "a"),
+            ("zero_shot_classify", "a", ["b"]),
+        )
+    },
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_it_is_named_with_what_may_be_meant(model, name):
+    call, wrong, right = CALLS[name]
+    with pytest.raises(
+        TypeError, match=f"unknown argument '{wrong}'; did you mean {right}"
+    ) as error:
+        call(model, **{wrong: 2})
+    assert "__init__" not in str(error.value)
+
+
+def test_arguments_for_files_are_told_apart_from_mistakes(model):
+    with pytest.raises(TypeError, match=r"shapes: only files that end in \.onnx"):
+        fbg.load(model.directory, shapes={})
+
+
+def test_names_that_resemble_nothing_get_the_whole_list():
+    def pack(x, scale=1, *, zero_point=0):
+        return x
+
+    with pytest.raises(TypeError, match="'qqq'; it takes scale, zero_point"):
+        require_known("prepare", {"qqq": 1}, pack)
+    require_known("prepare", {"scale": 1, "zero_point": 2}, pack)
+
+
+# Their options are not the user's, or go to a library that checks them itself.
+ELSEWHERE = {
+    "again.py": {"again"},
+    "checkpoints/files.py": {"replaced"},
+    "integrations/lancedb.py": {"__init__", "generate_embeddings", "compute_query_embeddings"},
+    "integrations/llama_index.py": {"__init__"},  # pydantic's
+    "integrations/prompted.py": {"encode_prompted"},
+    "integrations/ray_serve.py": {"__call__"},  # those of a task
+    "matmul/pipeline.py": {"__init__"},
+    "onnx_backend.py": {"run", "prepare", "run_node"},  # the interface of ONNX
+    "quantization/affine.py": {"require_broadcast"},
+    "reports/timed_network.py": {"linear"},
+}
+INTERNAL = ("cli/", "importers/", "networks/", "text/")
+CHECKS = {"require_known", "EncodeOptions.of", "self._steps"}
+CHECKED = {"load", "self.embed"}  # which check what they are passed
+
+
+def takes_options(node):
+    if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) or node.args.kwarg is None:
+        return False
+    is_overload = any(ast.unparse(d) == "overload" for d in node.decorator_list)
+    is_public = not node.name.startswith("_") or node.name in ("__init__", "__call__")
+    return is_public and not is_overload
+
+
+def test_every_public_function_with_options_checks_them():
+    unchecked = []
+    for path in PACKAGE.rglob("*.py"):
+        name = path.relative_to(PACKAGE).as_posix()
+        if name.startswith(INTERNAL):
+            continue
+        for node in filter(takes_options, ast.walk(ast.parse(path.read_text()))):
+            called = {ast.unparse(n.func) for n in ast.walk(node) if isinstance(n, ast.Call)}
+            if not called & (CHECKS | CHECKED) and node.name not in ELSEWHERE.get(name, ()):
+                unchecked.append(f"{name}: {node.name}")
+    assert unchecked == []
