@@ -1,5 +1,8 @@
 """Fast inference for encoders and ONNX networks on CPUs, and the kernels that it is built on."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from fbg import isa, quantization
 from fbg._fbg import __version__
 from fbg.conv.convolution import PreparedConv, conv
@@ -7,8 +10,6 @@ from fbg.conv.im2col import PackAWithIm2Col
 from fbg.conv.packed_conv import PackedConv
 from fbg.cpp import get_cmake_dir, get_include
 from fbg.errors import ModelError
-from fbg.integrations.cross_encoder import CrossEncoder
-from fbg.integrations.sentence_transformers import SentenceTransformer
 from fbg.matmul.introspection import Kernel, kernels, pack_count
 from fbg.matmul.packed_b import PackedB
 from fbg.matmul.packers import PackA, PackAWithQuantRowOffset, PackAWithRowOffset
@@ -29,17 +30,51 @@ from fbg.matmul.pipeline import (
     Tanh,
 )
 from fbg.matmul.product import PreparedCall, linear
-from fbg.model.async_model import AsyncModel
-from fbg.model.load import load
-from fbg.model.model import Model, ModelOutput
-from fbg.model.tuning import TuneReport, tune
 from fbg.preparation import gemm, prepare
-from fbg.tasks.embedding_precision import embedding_ranges, quantize_embeddings
-from fbg.tasks.encoder import EncodeOptions
-from fbg.tasks.multi.scores import maxsim
-from fbg.tasks.search import semantic_search, similarity
-from fbg.tasks.sparse import SparseEmbeddings
 from fbg.threads import get_num_threads, set_num_threads
+
+# Kernels do without models: what runs those is imported when it is first asked for.
+_LATER = {
+    "AsyncModel": "fbg.model.async_model",
+    "CrossEncoder": "fbg.integrations.cross_encoder",
+    "EncodeOptions": "fbg.tasks.encoder",
+    "Model": "fbg.model.model",
+    "ModelOutput": "fbg.model.model",
+    "SentenceTransformer": "fbg.integrations.sentence_transformers",
+    "SparseEmbeddings": "fbg.tasks.sparse",
+    "TuneReport": "fbg.model.tuning",
+    "embedding_ranges": "fbg.tasks.embedding_precision",
+    "load": "fbg.model.load",
+    "maxsim": "fbg.tasks.multi.scores",
+    "quantize_embeddings": "fbg.tasks.embedding_precision",
+    "semantic_search": "fbg.tasks.search",
+    "similarity": "fbg.tasks.search",
+    "tune": "fbg.model.tuning",
+}
+
+if TYPE_CHECKING:
+    from fbg.integrations.cross_encoder import CrossEncoder
+    from fbg.integrations.sentence_transformers import SentenceTransformer
+    from fbg.model.async_model import AsyncModel
+    from fbg.model.load import load
+    from fbg.model.model import Model, ModelOutput
+    from fbg.model.tuning import TuneReport, tune
+    from fbg.tasks.embedding_precision import embedding_ranges, quantize_embeddings
+    from fbg.tasks.encoder import EncodeOptions
+    from fbg.tasks.multi.scores import maxsim
+    from fbg.tasks.search import semantic_search, similarity
+    from fbg.tasks.sparse import SparseEmbeddings
+else:
+
+    def __getattr__(name):
+        if name not in _LATER:
+            raise AttributeError(f"module 'fbg' has no attribute {name!r}")
+        value = globals()[name] = getattr(import_module(_LATER[name]), name)
+        return value
+
+    def __dir__():
+        return sorted({*globals(), *__all__})
+
 
 __all__ = [
     "GELU",

@@ -2,6 +2,8 @@
 
 import ast
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -79,6 +81,22 @@ def test_imports_point_down() -> None:
         if layer(target) != layer(module) and RANK[layer(target)] >= RANK[layer(module)]
     }
     assert upward == set()
+
+
+def test_kernels_do_not_import_what_runs_models() -> None:
+    # Each of these takes as long to import as all kernels do.
+    heavy = ("asyncio", "concurrent.futures", "multiprocessing", "ssl", "fbg.networks", "fbg.model")
+    code = f"""if True:
+    import sys, fbg
+    found = sys.modules.keys() & {set(heavy)}
+    assert not found, found
+    names = {{*fbg.__all__}}
+    assert names <= {{*dir(fbg)}}
+    assert all(getattr(fbg, name) is not None for name in names)
+    assert "fbg.model" in sys.modules
+    assert not hasattr(fbg, "no_such_name")
+    """
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_no_modules_import_each_other_in_a_circle() -> None:
