@@ -64,6 +64,13 @@ def test_sigterm_answers_every_request_that_was_accepted(
             embed(server)
 
 
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_an_interruption_drains_and_says_so(directories: dict[str, Path], workers: str) -> None:
+    with running(str(directories["text"]), "--workers", workers) as server:
+        server.signal(signal.SIGINT)
+        assert server.process.wait(30) == 130
+
+
 def test_health_says_when_the_models_have_run(directories: dict[str, Path]) -> None:
     with running(str(directories["text"]), ready=False) as server:
         first = httpx.get(f"{server.url}/health")

@@ -8,6 +8,7 @@ from fbg.cli.compare import compare
 from fbg.cli.encode import encode
 from fbg.cli.info import info
 from fbg.cli.profile import profile
+from fbg.cli.program import Program
 from fbg.cli.quantize import quantize
 from fbg.cli.report import report
 from fbg.cli.serve import serve
@@ -16,7 +17,7 @@ from fbg.cli.tasks import COMMANDS
 __all__ = ["main"]
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(fbg.__version__, prog_name="fbg")
 def main() -> None:
     """Run BERT-style encoders on CPUs: embed texts, quantize, compare, measure."""

@@ -43,6 +43,8 @@ def user_errors() -> Iterator[None]:
         warnings.showwarning = lambda message, *_, **__: click.echo(f"Warning: {message}", err=True)
         try:
             yield
+        except BrokenPipeError:  # nobody reads the output: no fault of anybody
+            raise
         except USER_ERRORS as error:
             raise click.ClickException(str(error)) from None
 

@@ -17,7 +17,7 @@ from fbg.model.model import Model
 from fbg.server.app import build_app
 from fbg.server.http.protocol import HttpProtocol
 from fbg.server.served import load_models, serve_models, warm_up
-from fbg.server.settings import Settings
+from fbg.server.settings import INTERRUPTED, Settings
 from fbg.server.state import State
 
 __all__ = ["run_process"]
@@ -42,7 +42,8 @@ YOUNG_OBJECTS = 20_000
 class Server(uvicorn.Server):
     """uvicorn, with the models of `state` loaded beside it and an orderly end.
 
-    failed: the models could not be loaded, or the queue cannot compute any more.
+    failed: the models could not be loaded, or the queue cannot compute any more. interrupted: by
+    SIGINT.
     """
 
     def __init__(self, state: State, models: Mapping[str, Model] | None) -> None:
@@ -63,7 +64,7 @@ class Server(uvicorn.Server):
         self._state = state
         self._models = models
         self._loop: asyncio.AbstractEventLoop | None = None
-        self.failed = False
+        self.failed = self.interrupted = False
         self._listening: list[socket.socket] = []
         self._background: set[asyncio.Task[None]] = set()
 
@@ -116,6 +117,7 @@ class Server(uvicorn.Server):
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """SIGTERM and SIGINT: drain, then stop; the second one stops at once."""
+        self.interrupted |= sig == signal.SIGINT
         if self._state.draining:
             self.should_exit = self.force_exit = True
             return
@@ -158,7 +160,7 @@ def run_process(
         state.access_log.flush()
     if state.tracing is not None:
         state.tracing.close()
-    return 1 if server.failed else 0
+    return 1 if server.failed else INTERRUPTED if server.interrupted else 0
 
 
 def _set_aside_what_stays() -> None:

@@ -9,7 +9,9 @@ from fbg.model.load_net import require_encoder
 from fbg.runtime.batches import MAX_BATCH_TOKENS
 from fbg.threads import get_num_threads
 
-__all__ = ["ModelSource", "Settings"]
+__all__ = ["INTERRUPTED", "ModelSource", "Settings"]
+
+INTERRUPTED = 130  # the exit code after Ctrl-C, when what was accepted has been answered
 
 
 @dataclass(frozen=True)

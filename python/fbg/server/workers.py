@@ -19,7 +19,7 @@ from types import FrameType
 
 from fbg.errors import ModelError
 from fbg.server.logs import configure_logs
-from fbg.server.settings import Settings
+from fbg.server.settings import INTERRUPTED, Settings
 
 __all__ = ["listen", "serve"]
 
@@ -86,7 +86,7 @@ class _Supervisor:
         self._models = models
         self._started: dict[int, float] = {}
         self._stopping = False
-        self._failed = False
+        self._failed = self._interrupted = False
 
     def run(self) -> int:
         """Start the workers, and return when the last has ended."""
@@ -100,7 +100,7 @@ class _Supervisor:
             except InterruptedError:
                 continue
             self._ended(pid, os.waitstatus_to_exitcode(status))
-        return 1 if self._failed else 0
+        return 1 if self._failed else INTERRUPTED if self._interrupted else 0
 
     def _start(self) -> None:
         blocked = {signal.SIGTERM, signal.SIGINT, signal.SIGHUP}
@@ -132,7 +132,7 @@ class _Supervisor:
         multiprocess.mark_process_dead(pid)  # type: ignore[no-untyped-call]
         lived = time.monotonic() - self._started.pop(pid)
         if self._stopping:
-            self._failed |= code != 0
+            self._failed |= code not in (0, INTERRUPTED)
             return
         log.error("worker %d ended with code %d", pid, code)
         if lived >= SHORTEST_LIFE:
@@ -142,8 +142,8 @@ class _Supervisor:
             self._pass_on(signal.SIGTERM, None)
 
     def _pass_on(self, number: int, frame: FrameType | None) -> None:
-        if number != signal.SIGHUP:
-            self._stopping = True
+        self._stopping |= number != signal.SIGHUP
+        self._interrupted |= number == signal.SIGINT
         for pid in tuple(self._started):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, number)

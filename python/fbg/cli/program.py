@@ -1,0 +1,60 @@
+"""The program as a shell sees it: how it ends when somebody interrupts it or stops reading."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import click
+
+__all__ = ["Program"]
+
+
+class Program(click.Group):
+    """A group of commands. Whatever a command does, the program ends in one of these ways:
+
+    Ctrl-C                      130, as a shell says of programs that SIGINT ended
+    nobody reads the output     141, as of those that SIGPIPE ended, and without a word
+    the output cannot be kept   1, with one line that says why
+    """
+
+    def make_context(self, *args: Any, **options: Any) -> click.Context:
+        with _endings():  # of --help and --version
+            return super().make_context(*args, **options)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with _endings():
+            return super().invoke(ctx)
+
+
+@contextmanager
+def _endings() -> Iterator[None]:
+    try:
+        yield
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except KeyboardInterrupt:
+        raise click.exceptions.Exit(128 + signal.SIGINT) from None
+    except BrokenPipeError:
+        raise click.exceptions.Exit(128 + signal.SIGPIPE) from None
+    except OSError as error:
+        raise click.ClickException(str(error)) from None
+    finally:
+        _drop_what_cannot_be_written()
+
+
+def _drop_what_cannot_be_written() -> None:
+    """Empty the buffer of standard output, which Python would try to write once more at exit."""
+    if sys.stdout is None:
+        return
+    try:
+        sys.stdout.flush()
+    except OSError:
+        with suppress(OSError):
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, sys.stdout.fileno())
+            os.close(nowhere)

@@ -1,0 +1,86 @@
+"""How `fbg` ends when somebody interrupts it, stops reading, or the disk is full."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fbg.cli import main
+from helpers import tiny_bert
+
+click_testing = pytest.importorskip("click.testing")
+
+SHORT = {
+    "version": ["--version"],
+    "help": ["--help"],
+    "help of a command": ["encode", "--help"],
+    "info": ["info"],
+    "json": ["info", "--json"],
+}
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_bert.write_checkpoint(tmp_path_factory.mktemp("model"))
+
+
+def run(arguments: list[str], stdout: int) -> tuple[int, str]:
+    command = [sys.executable, "-m", "fbg", *arguments]
+    result = subprocess.run(command, stdout=stdout, stderr=subprocess.PIPE, text=True)
+    return result.returncode, result.stderr
+
+
+def run_unread(arguments: list[str]) -> tuple[int, str]:
+    """What a program does whose output nobody reads, as that of `fbg … | true`."""
+    read, write = os.pipe()
+    os.close(read)
+    try:
+        return run(arguments, write)
+    finally:
+        os.close(write)
+
+
+@pytest.mark.parametrize("name", SHORT)
+def test_it_is_silent_when_nobody_reads(name: str) -> None:
+    assert run_unread(SHORT[name]) == (141, "")
+
+
+def test_tasks_are_silent_when_nobody_reads(model: Path) -> None:
+    texts = [part for i in range(40) for part in ("--text", f"the quick {i}")]
+    assert run_unread(["encode", str(model), *texts]) == (141, "")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a full device")
+@pytest.mark.parametrize("name", SHORT)
+def test_a_full_disk_is_an_error_in_one_line(name: str) -> None:
+    with open("/dev/full", "wb") as full:
+        code, error = run(SHORT[name], full.fileno())
+    assert code == 1
+    assert error == "Error: [Errno 28] No space left on device\n"
+
+
+def test_closed_output_is_no_error() -> None:
+    shell = ["sh", "-c", f"{sys.executable} -m fbg info >&-"]
+    result = subprocess.run(shell, stderr=subprocess.PIPE, text=True)
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("name", ["--version", *main.commands])
+def test_an_interruption_is_130_wherever_it_comes(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*args: object, **options: object) -> None:
+        raise KeyboardInterrupt
+
+    command = main.commands.get(name)
+    if command is None:
+        monkeypatch.setattr("click.echo", interrupt)
+        monkeypatch.setattr("click.core.echo", interrupt)
+        monkeypatch.setattr("click.decorators.echo", interrupt)
+    else:
+        monkeypatch.setattr(command, "make_context", interrupt)
+    result = click_testing.CliRunner().invoke(main, [name])
+    assert result.exit_code == 130
+    assert "Abort" not in result.output
