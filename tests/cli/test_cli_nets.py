@@ -67,7 +67,7 @@ def test_info_tells_what_a_network_consists_of(files):
 
 
 def test_bench_times_dtypes_and_threads_and_preparation(files):
-    more = ("--dtypes", "float32,int8", "--threads", "1,2", *ROUNDS)
+    more = ("--dtype", "float32,int8", "--threads", "1,2", *ROUNDS)
     rows = report("bench", files / "net.onnx", "--shape", shape(), *more)["latencies"]
     assert [(row["threads"], row["dtype"]) for row in rows] == [
         (threads, dtype) for threads in (1, 2) for dtype in ("float32", "int8")
@@ -77,7 +77,7 @@ def test_bench_times_dtypes_and_threads_and_preparation(files):
 
 def test_compare_shows_agreement_and_errors_by_node(files):
     found = report(
-        "compare", files / "net.onnx", "--shape", shape(), "--inputs", files / "inputs.npz", *ROUNDS
+        "compare", files / "net.onnx", "--shape", shape(), "--input", files / "inputs.npz", *ROUNDS
     )
     assert found["runs"] == 2  # the others have calibrated
     assert 0.999 < found["minimum"] <= found["cosine"] <= 1
@@ -143,13 +143,13 @@ def test_what_is_proposed_can_be_loaded(files):
     ("arguments", "message"),
     [
         (("bench", "--tokens", "4"), "--tokens does not go with ONNX files"),
-        (("compare", "--dtypes", "int8"), "--dtypes does not go with ONNX files"),
+        (("compare", "--dtype", "int8"), "--dtype does not go with ONNX files"),
         (("compare", "--by-op", "--sensitivity"), "--by-op cannot be combined"),
         (("profile", "--shape", "x=1,b"), "--shape must be NAME"),
         (("info",), "pass --shape x=1"),
         (("info", "--shape", "z=1"), "no input 'z'"),
-        (("compare", "--shape", "x=1,3,16,18", "--inputs", "{files}/net.onnx"), "not a .npz file"),
-        (("compare", "--shape", "x=1,3,16,18", "--inputs", "{files}/no.npz"), "No such file"),
+        (("compare", "--shape", "x=1,3,16,18", "--input", "{files}/net.onnx"), "not a .npz file"),
+        (("compare", "--shape", "x=1,3,16,18", "--input", "{files}/no.npz"), "No such file"),
     ],
 )
 def test_mistakes_take_one_line(files, arguments, message):
@@ -161,7 +161,7 @@ def test_mistakes_take_one_line(files, arguments, message):
 
 @pytest.mark.parametrize("command", ["bench", "compare"])
 def test_a_saved_int8_network_has_no_other_dtype(files, command):
-    more = ("--dtypes", "float32") if command == "bench" else ()
+    more = ("--dtype", "float32") if command == "bench" else ()
     result = invoke(command, files / "saved", "--shape", shape(), *more)
     assert result.exit_code == 1
     assert "saved network" in result.output or "must be 'int8'" in result.output
@@ -179,7 +179,7 @@ def test_a_saved_int8_network_has_no_other_dtype(files, command):
 def test_files_of_inputs_are_checked(files, tmp_path, arrays, message):
     np.savez(tmp_path / "bad.npz", **arrays)
     result = invoke(
-        "compare", files / "net.onnx", "--shape", shape(), "--inputs", tmp_path / "bad.npz"
+        "compare", files / "net.onnx", "--shape", shape(), "--input", tmp_path / "bad.npz"
     )
     assert result.exit_code == 1
     assert message in result.output
@@ -193,7 +193,7 @@ def test_damaged_archives_of_inputs_are_no_npz_files(files, tmp_path, whole):
     else:
         content[4:] = b"garbage"
     (tmp_path / "bad.npz").write_bytes(content)
-    arguments = ("--shape", shape(), "--inputs", tmp_path / "bad.npz")
+    arguments = ("--shape", shape(), "--input", tmp_path / "bad.npz")
     result = invoke("compare", files / "net.onnx", *arguments)
     assert result.exit_code == 1
     assert "not a .npz file" in result.output
@@ -216,7 +216,7 @@ def dynamic(tmp_path_factory):
 
 
 def test_files_that_are_quantized_already_are_timed_and_not_compared(dynamic):
-    result = invoke("bench", dynamic, "--shape", shape(), "--dtypes", "float32,int8", *ROUNDS)
+    result = invoke("bench", dynamic, "--shape", shape(), "--dtype", "float32,int8", *ROUNDS)
     assert result.exit_code == 0, result.output
     result = invoke("compare", dynamic, "--shape", shape(), *ROUNDS)
     assert result.exit_code == 1

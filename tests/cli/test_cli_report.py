@@ -140,7 +140,7 @@ def test_the_page_of_a_model_shows_everything(checkpoint: Path, tmp_path: Path) 
 
 def test_the_page_of_minilm(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    options = ("--tokens", "8", *QUICK, "--dtypes", "int8")
+    options = ("--tokens", "8", *QUICK, "--dtype", "int8")
     page = written(tmp_path / "minilm.html", minilm_directory(), *options)
     (mean,) = [float(text) for text in page.words("b") if re.fullmatch(r"0\.99\d{3}", text)]
     assert 0.998 < mean < 1
@@ -245,7 +245,7 @@ def test_mistakes_take_one_line(checkpoint: Path, network: Path, tmp_path: Path)
         (["absent", "--no-plots"], 2, "--no-plots goes with --html"),
         ([checkpoint, "--tokens", "41"], 1, "report: tokens must be"),
         ([checkpoint, "--threads", "100000"], 1, "report: num_threads must be"),
-        ([checkpoint, "--dtypes", "int7"], 1, "report: dtype must be among"),
+        ([checkpoint, "--dtype", "int7"], 1, "report: dtype must be among"),
         ([checkpoint, "--shape", "x=1"], 2, "--shape does not go with encoders"),
         ([network, "--tokens", "4"], 2, "--tokens does not go with ONNX files"),
         ([network, "--threads", "100000"], 1, "report: num_threads must be"),

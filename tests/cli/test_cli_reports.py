@@ -55,8 +55,8 @@ def test_compare_takes_texts_from_a_file_or_standard_input(
     checkpoint: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "texts").write_text("a word\n\nanother one\n")
-    from_file = ["--texts", tmp_path / "texts"]
-    for arguments, stdin in ((from_file, None), (["--texts", "-"], "a word\nanother\n")):
+    from_file = ["--input", tmp_path / "texts"]
+    for arguments, stdin in ((from_file, None), (["--input", "-"], "a word\nanother\n")):
         result = invoke("compare", checkpoint, "--rounds", 1, "--json", *arguments, stdin=stdin)
         assert result.exit_code == 0, result.output
         assert json.loads(result.stdout)["texts"] == 2
@@ -83,9 +83,9 @@ def test_mistakes_take_one_line(checkpoint: Path, tmp_path: Path, command: str) 
     ]
     if command == "compare":
         cases += [
-            ([checkpoint, "--dtypes", "int7"], 1, "compare: dtypes must be among"),
-            ([checkpoint, "--texts", "absent"], 2, "No such file"),
-            ([checkpoint, "--texts", tmp_path / "bytes"], 1, "can't decode byte"),
+            ([checkpoint, "--dtype", "int7"], 1, "compare: dtypes must be among"),
+            ([checkpoint, "--input", "absent"], 1, "No such file"),
+            ([checkpoint, "--input", tmp_path / "bytes"], 1, "can't decode byte"),
             ([checkpoint, "--sensitivity", "--target", "2"], 1, "target must be in (0, 1)"),
             ([checkpoint, "--sensitivity", "--plot", "a.png"], 2, "cannot be combined"),
         ]

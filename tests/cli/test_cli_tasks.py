@@ -49,7 +49,7 @@ def test_zero_shot(tmp_path: Path) -> None:
 def test_ner_of_labels(tmp_path: Path) -> None:
     directory = tiny_gliner.write_model(tmp_path, "bare")
     wanted = fbg.load(directory).ner(TEXTS, labels=["person", "x-1"], threshold=0.4)
-    given = ("--labels", "person", "--labels", "x-1", "--threshold", 0.4)
+    given = ("--label", "person", "--label", "x-1", "--threshold", 0.4)
     assert printed("ner", directory, *texts(TEXTS), *given) == wanted
     result = invoke("ner", directory, *texts(TEXTS))
     assert result.exit_code != 0

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import click
 
-from fbg.cli.common import (
+from fbg.cli.common import print_report, require_none, user_errors
+from fbg.cli.options import (
     Integers,
+    Option,
+    dtypes_option,
     json_option,
     parse_shapes,
-    print_report,
-    require_none,
+    rounds_option,
     shape_option,
-    user_errors,
+    threads_options,
 )
-from fbg.model.load import DTYPES
 from fbg.model.load_net import is_net
 from fbg.reports.benchmark import bench as bench_model
 from fbg.reports.net_benchmark import bench_net
@@ -24,20 +25,17 @@ from fbg.reports.net_benchmark import bench_net
 @click.option(
     "--tokens", type=Integers(), help="Sequence lengths to time.  [default: 8,32,128,384]"
 )
-@click.option("--batch", type=click.IntRange(min=1), help="Sequences per call.  [default: 1]")
-@click.option("--threads", type=Integers(), help="Thread counts to time.  [default: all CPUs]")
 @click.option(
-    "--dtypes",
-    help=f"Comma-separated list from {', '.join(DTYPES)}.  [default: float32,bfloat16,int8; for a "
-    "saved model, its dtype; for an ONNX file, float32]",
-)
-@click.option(
-    "--rounds",
+    "--batch-size",
+    "batch",
     type=click.IntRange(min=1),
-    default=21,
-    show_default=True,
-    help="Number of timed rounds.",
+    help="Sequences per call.  [default: 1]",
+    cls=Option,
+    former=("--batch",),
 )
+@threads_options("Thread counts to time.  [default: all CPUs]")
+@dtypes_option("float32,bfloat16,int8; for a saved model, its dtype; for an ONNX file, float32")
+@rounds_option(21)
 @shape_option
 @json_option
 def bench(
@@ -45,7 +43,7 @@ def bench(
     tokens: tuple[int, ...] | None,
     batch: int | None,
     threads: tuple[int, ...] | None,
-    dtypes: str | None,
+    dtypes: list[str] | None,
     rounds: int,
     shapes: tuple[str, ...],
     as_json: bool,
@@ -60,16 +58,15 @@ def bench(
     \b
     Examples:
       fbg bench path/to/bert-base
-      fbg bench path/to/bert-base --tokens 8,128 --threads 1,2 --dtypes int8
-      fbg bench net.onnx --shape x=1,3,224,224 --threads 1,2 --dtypes float32,int8
+      fbg bench path/to/bert-base --tokens 8,128 --threads 1,2 --dtype int8
+      fbg bench net.onnx --shape x=1,3,224,224 --threads 1,2 --dtype float32,int8
     """
-    kinds = None if dtypes is None else dtypes.split(",")
     if is_net(model):
-        require_none({"--tokens": tokens, "--batch": batch}, "ONNX files")
+        require_none({"--tokens": tokens, "--batch-size": batch}, "ONNX files")
         with user_errors():
             given = parse_shapes(shapes)
             print_report(
-                bench_net(model, shapes=given, num_threads=threads, dtypes=kinds, rounds=rounds),
+                bench_net(model, shapes=given, num_threads=threads, dtypes=dtypes, rounds=rounds),
                 as_json,
             )
         return
@@ -80,7 +77,7 @@ def bench(
             tokens,
             batch=batch or 1,
             num_threads=threads,
-            dtypes=kinds,
+            dtypes=dtypes,
             rounds=rounds,
         )
     print_report(report, as_json)

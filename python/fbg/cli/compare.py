@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any, TextIO
+from typing import Any
 
 import click
 
-from fbg.cli.common import (
-    check_plot,
+from fbg.cli.common import check_plot, print_report, require_none, user_errors
+from fbg.cli.options import (
+    dtypes_option,
+    input_option,
     json_option,
     parse_shapes,
     plot_option,
-    print_report,
-    require_none,
+    read_input,
+    rounds_option,
     shape_option,
-    user_errors,
+    threads_option,
 )
-from fbg.model.load import DTYPES
 from fbg.model.load_net import is_net
 from fbg.reports.comparison import compare as compare_model
 from fbg.reports.measuring import Report
@@ -30,25 +31,15 @@ from fbg.reports.sensitivity import sensitivity as find_sensitivity
 
 @click.command()
 @click.argument("model")
-@click.option(
-    "--texts",
-    "source",
-    type=click.File(encoding="utf-8"),
-    help="A text file, one text per line; - reads standard input. Default: a sample of English.",
+@input_option(
+    "Texts, as in fbg encode; - reads lines from standard input. Default: a sample of English. "
+    "Of an ONNX file: a .npz file with an array for each input, by name, whose first axis counts runs. "
+    "Default: random numbers.",
+    former=("--texts", "--inputs"),
 )
-@click.option(
-    "--dtypes",
-    help=f"Comma-separated list from {', '.join(DTYPES)}.  [default: bfloat16,int8; always int8 "
-    "for an ONNX file]",
-)
-@click.option(
-    "--rounds",
-    type=click.IntRange(min=1),
-    default=5,
-    show_default=True,
-    help="Number of timed rounds.",
-)
-@click.option("--threads", type=click.IntRange(min=1), help="Number of threads. Default: all CPUs.")
+@dtypes_option("bfloat16,int8; always int8 for an ONNX file")
+@rounds_option(5)
+@threads_option()
 @click.option(
     "--sensitivity",
     "by_layer",
@@ -67,26 +58,18 @@ from fbg.reports.sensitivity import sensitivity as find_sensitivity
     is_flag=True,
     help="Of an ONNX file: move one node at a time to onnx.reference, and show what that changes.",
 )
-@click.option(
-    "--inputs",
-    type=click.Path(dir_okay=False),
-    metavar="FILE.npz",
-    help="Inputs of an ONNX file: an array for each, by name, whose first axis counts runs. "
-    "Default: random numbers.",
-)
 @shape_option
 @json_option
 @plot_option
 def compare(
     model: str,
-    source: TextIO | None,
-    dtypes: str | None,
+    source: str | None,
+    dtypes: list[str] | None,
     rounds: int,
     threads: int | None,
     by_layer: bool,
     target: float | None,
     by_op: bool,
-    inputs: str | None,
     shapes: tuple[str, ...],
     as_json: bool,
     plot: str | None,
@@ -102,24 +85,24 @@ def compare(
     \b
     Examples:
       fbg compare path/to/all-MiniLM-L6-v2
-      fbg compare path/to/all-MiniLM-L6-v2 --texts mine.txt --plot compare.png
+      fbg compare path/to/all-MiniLM-L6-v2 --input mine.txt --plot compare.png
       fbg compare path/to/all-MiniLM-L6-v2 --sensitivity
-      fbg compare net.onnx --inputs images.npz
+      fbg compare net.onnx --input images.npz
       fbg compare net.onnx --shape x=1,3,224,224 --by-op
     """
     if is_net(model):
-        unfit = {"--texts": source, "--dtypes": dtypes, "--plot": plot}
+        unfit = {"--dtype": dtypes, "--plot": plot}
         require_none(unfit, "ONNX files")
         with user_errors():
-            options = {"shapes": parse_shapes(shapes), "inputs": inputs, "num_threads": threads}
+            options = {"shapes": parse_shapes(shapes), "inputs": source, "num_threads": threads}
             print_report(_compare_net(model, by_op, by_layer, target, rounds, options), as_json)
         return
-    require_none({"--by-op": by_op, "--inputs": inputs, "--shape": shapes}, "encoders")
+    require_none({"--by-op": by_op, "--shape": shapes}, "encoders")
     if by_layer and plot is not None:
         raise click.UsageError("--plot cannot be combined with --sensitivity")
     check_plot(plot)
     with user_errors():
-        texts = None if source is None else source.read().splitlines()
+        texts = None if source is None else read_input(source)
         if by_layer:
             found = find_sensitivity(
                 model,
@@ -130,7 +113,7 @@ def compare(
             )
             print_report(found, as_json)
             return
-        kinds = (dtypes or "bfloat16,int8").split(",")
+        kinds = dtypes or ["bfloat16", "int8"]
         report = compare_model(model, texts, kinds, num_threads=threads, rounds=rounds)
         print_report(report, as_json)
         if plot is not None:

@@ -13,10 +13,11 @@ from typing import Any
 import click
 
 import fbg
-from fbg.cli.common import threads_option, user_errors
+from fbg.cli.common import user_errors
+from fbg.cli.options import dtype_option, input_option, threads_option
 from fbg.files import require_replaceable
 from fbg.model.fingerprint import fingerprint_file, fingerprint_model
-from fbg.model.load import DTYPES, load_encoder
+from fbg.model.load import load_encoder
 from fbg.progress import progress_bar
 from fbg.text.embedding_files import EmbeddingFile, output_kind
 from fbg.text.files import count_texts, decode_lines, input_kind, read_texts
@@ -49,11 +50,9 @@ class ShardArguments:
 @click.command()
 @click.argument("model")
 @click.option("--text", "texts", multiple=True, help="A text; may be given several times.")
-@click.option(
-    "--input",
-    "source",
-    help="A .txt file with one text per line, or a .jsonl or .parquet file; - reads lines from "
-    "standard input.",
+@input_option(
+    "A .txt file with one text per line, or a .jsonl or .parquet file; - reads lines from standard "
+    "input."
 )
 @click.option("--column", help='Column (.parquet) or key (.jsonl) of the texts. Default: "text".')
 @click.option(
@@ -61,11 +60,7 @@ class ShardArguments:
     help="A .npy or .parquet file to write. Default: print each embedding as a line of JSON.",
 )
 @click.option("--overwrite", is_flag=True, help="Replace an existing output file.")
-@click.option(
-    "--dtype",
-    type=click.Choice(DTYPES),
-    help="Precision. Default: the dtype of a saved model; float32 for any other model.",
-)
+@dtype_option("Precision. Default: the dtype of a saved model; float32 for any other model.")
 @click.option("--prompt-name", help="Put this prompt of the model before each text.")
 @click.option("--truncate-dim", type=click.IntRange(min=1), help="Keep only the first dimensions.")
 @click.option(

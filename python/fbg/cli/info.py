@@ -6,14 +6,8 @@ import json
 
 import click
 
-from fbg.cli.common import (
-    json_option,
-    parse_shapes,
-    print_report,
-    require_none,
-    shape_option,
-    user_errors,
-)
+from fbg.cli.common import print_report, require_none, user_errors
+from fbg.cli.options import json_option, parse_shapes, shape_option
 from fbg.model.load_net import is_net
 from fbg.reports.machine import describe_machine, machine_facts
 from fbg.reports.net_facts import net_facts

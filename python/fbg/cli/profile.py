@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import click
 
-from fbg.cli.common import (
+from fbg.cli.common import check_plot, print_report, require_none, user_errors
+from fbg.cli.options import (
     Integers,
-    check_plot,
+    dtype_option,
     json_option,
     parse_shapes,
     plot_option,
-    print_report,
-    require_none,
+    rounds_option,
     shape_option,
-    user_errors,
+    threads_options,
 )
-from fbg.model.load import DTYPES
 from fbg.model.load_net import is_net
 from fbg.reports.net_profiling import profile_net
 from fbg.reports.plots import plot_stacks
@@ -27,19 +26,9 @@ from fbg.reports.profiling import profile as profile_model
 @click.option(
     "--tokens", type=Integers(), help="Sequence lengths to profile.  [default: 8,32,128,384]"
 )
-@click.option("--threads", type=Integers(), help="Thread counts to profile.  [default: all CPUs]")
-@click.option(
-    "--dtype",
-    type=click.Choice(DTYPES),
-    help="Precision. Default: the dtype of a saved model; float32 for any other model.",
-)
-@click.option(
-    "--rounds",
-    type=click.IntRange(min=1),
-    default=15,
-    show_default=True,
-    help="Number of timed rounds.",
-)
+@threads_options("Thread counts to profile.  [default: all CPUs]")
+@dtype_option("Precision. Default: the dtype of a saved model; float32 for any other model.")
+@rounds_option(15)
 @shape_option
 @json_option
 @plot_option

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TextIO
-
 import click
 
-from fbg.cli.common import (
+from fbg.cli.common import print_report, require_none, user_errors
+from fbg.cli.options import (
     Integers,
+    dtypes_option,
+    input_option,
     json_option,
     parse_shapes,
-    print_report,
-    require_none,
+    read_input,
+    rounds_option,
     shape_option,
-    user_errors,
+    threads_options,
 )
 from fbg.files import require_replaceable
-from fbg.matmul.weights import WEIGHT_LIMITS
 from fbg.model.load_net import is_net
 from fbg.reports.measuring import Report
 from fbg.reports.pages.model_page import model_page
@@ -45,37 +45,12 @@ from fbg.reports.plots import require_matplotlib
 @click.option(
     "--tokens", type=Integers(), help="Sequence lengths to measure.  [default: 8,32,128,384]"
 )
-@click.option("--threads", type=Integers(), help="Thread counts.  [default: 1 and all CPUs]")
-@click.option(
-    "--texts",
-    "source",
-    type=click.File(encoding="utf-8"),
-    help="Texts for the comparison, one per line; - reads standard input. Default: a sample of "
-    "English.",
+@threads_options("Thread counts.  [default: 1 and all CPUs]")
+@input_option(
+    "Texts or .npz file for the comparison, as in fbg compare.", former=("--texts", "--inputs")
 )
-@click.option(
-    "--dtypes",
-    help=f"Compared with float32: a comma-separated list from {', '.join(WEIGHT_LIMITS)}.  "
-    "[default: bfloat16,int8]",
-)
-@click.option(
-    "--dtype",
-    type=click.Choice(list(WEIGHT_LIMITS)),
-    help="Whose profile, memory and kernels are shown.  [default: int8]",
-)
-@click.option(
-    "--inputs",
-    type=click.Path(exists=True, dir_okay=False),
-    metavar="IN.npz",
-    help="Inputs of an ONNX file: an array for each, whose first axis counts runs.",
-)
-@click.option(
-    "--rounds",
-    type=click.IntRange(min=1),
-    default=9,
-    show_default=True,
-    help="Number of timed rounds.",
-)
+@dtypes_option("bfloat16,int8; the last one's profile, memory and kernels are shown")
+@rounds_option(9)
 @shape_option
 @json_option
 def report(
@@ -84,10 +59,8 @@ def report(
     plain: bool,
     tokens: tuple[int, ...] | None,
     threads: tuple[int, ...] | None,
-    source: TextIO | None,
-    dtypes: str | None,
-    dtype: str | None,
-    inputs: str | None,
+    source: str | None,
+    dtypes: list[str] | None,
     rounds: int,
     shapes: tuple[str, ...],
     as_json: bool,
@@ -102,30 +75,30 @@ def report(
     \b
     Examples:
       fbg report path/to/all-MiniLM-L6-v2 --html report.html
-      fbg report path/to/bert-base --tokens 8,128 --threads 1 --texts mine.txt --html report.html
-      fbg report net.onnx --shape x=1,3,224,224 --inputs images.npz --html report.html
+      fbg report path/to/bert-base --tokens 8,128 --threads 1 --input mine.txt --html report.html
+      fbg report net.onnx --shape x=1,3,224,224 --input images.npz --html report.html
     """
     _check_page(out, plain)
     found: Report
     page: Page | None = None
     with user_errors():
         if is_net(model):
-            unfit = {"--tokens": tokens, "--texts": source, "--dtypes": dtypes, "--dtype": dtype}
+            unfit = {"--tokens": tokens, "--dtype": dtypes}
             require_none(unfit, "ONNX files")
             parsed = parse_shapes(shapes)
             found = net = net_report(
-                model, shapes=parsed, inputs=inputs, num_threads=threads, rounds=rounds
+                model, shapes=parsed, inputs=source, num_threads=threads, rounds=rounds
             )
             if out is not None:
                 page = net_page(net, not plain)
         else:
-            require_none({"--shape": shapes, "--inputs": inputs}, "encoders")
+            require_none({"--shape": shapes}, "encoders")
             found = encoder = report_model(
                 model,
                 tokens,
-                texts=None if source is None else source.read().splitlines(),
-                dtypes=None if dtypes is None else dtypes.split(","),
-                dtype=dtype,
+                texts=None if source is None else read_input(source),
+                dtypes=dtypes,
+                dtype=None if dtypes is None else dtypes[-1],
                 num_threads=threads,
                 rounds=rounds,
             )

@@ -9,18 +9,14 @@ from typing import Any
 
 import click
 
-from fbg.cli.common import threads_option, user_errors
-from fbg.model.load import DTYPES
+from fbg.cli.common import user_errors
+from fbg.cli.options import dtype_option, threads_option
 from fbg.runtime.batches import MAX_BATCH_TOKENS
 
 
 @click.command()
 @click.argument("models", nargs=-1, required=True, metavar="[NAME=]MODEL...")
-@click.option(
-    "--dtype",
-    type=click.Choice(DTYPES),
-    help="Default: that of a saved model, float32 for any other.",
-)
+@dtype_option("Default: that of a saved model, float32 for any other.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen at.")
 @click.option(
     "--port",

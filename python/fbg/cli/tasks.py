@@ -6,20 +6,18 @@ Results are lines of JSON, one for each text.
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
 import fbg
 from fbg.cli.common import user_errors
-from fbg.model.load import DTYPES, load_encoder
+from fbg.cli.options import Option, dtype_option, input_option, read_input, threads_option
+from fbg.model.load import load_encoder
 from fbg.tasks.search import semantic_search
 from fbg.tasks.zero_shot import TEMPLATE
-from fbg.text.files import decode_lines, read_texts
 
 __all__ = ["COMMANDS"]
 
@@ -30,20 +28,15 @@ STRATEGIES = ("none", "simple", "first", "average", "max")
 
 def _model_options(command: F) -> F:
     """Add the arguments that say which model computes, and how."""
-    threads = click.IntRange(min=1)
-    command = click.option("--num-threads", type=threads, help="Default: all it may use.")(command)
-    precision = click.Choice(DTYPES)
-    command = click.option("--dtype", type=precision, help="Precision; as in fbg encode.")(command)
+    command = threads_option()(command)
+    command = dtype_option("Precision; as in fbg encode.")(command)
     return click.argument("model")(command)
 
 
 def _text_options(command: F) -> F:
     """Add the options that say where texts come from."""
-    command = click.option(
-        "--input",
-        "source",
-        type=click.Path(dir_okay=False, allow_dash=True),
-        help="A .txt, .jsonl or .parquet file with texts; - reads lines from standard input.",
+    command = input_option(
+        "A .txt, .jsonl or .parquet file with texts; - reads lines from standard input."
     )(command)
     return click.option(
         "--text", "texts", multiple=True, help="A text; may be given several times."
@@ -51,9 +44,9 @@ def _text_options(command: F) -> F:
 
 
 @contextmanager
-def _loaded(model: str, dtype: str | None, num_threads: int | None) -> Iterator[fbg.Model]:
+def _loaded(model: str, dtype: str | None, threads: int | None) -> Iterator[fbg.Model]:
     with user_errors():
-        loaded = load_encoder(model, dtype=dtype, num_threads=num_threads)
+        loaded = load_encoder(model, dtype=dtype, num_threads=threads)
         yield loaded
 
 
@@ -64,9 +57,7 @@ def _given(texts: tuple[str, ...], source: str | None) -> list[str]:
     if source is None:
         return list(texts)
     with user_errors():
-        if source == "-":
-            return list(decode_lines(sys.stdin.buffer, "standard input"))
-        return list(read_texts(Path(source)))
+        return read_input(source)
 
 
 def _print(results: Iterable[Any]) -> None:
@@ -81,7 +72,7 @@ def _print(results: Iterable[Any]) -> None:
 def classify(
     model: str,
     dtype: str | None,
-    num_threads: int | None,
+    threads: int | None,
     texts: tuple[str, ...],
     source: str | None,
     top_k: int,
@@ -93,7 +84,7 @@ def classify(
       fbg classify path/to/classifier --text "A fine film." --top-k 2
     """
     given = _given(texts, source)
-    with _loaded(model, dtype, num_threads) as loaded:
+    with _loaded(model, dtype, threads) as loaded:
         _print(loaded.classify(given, top_k=top_k))
 
 
@@ -106,7 +97,7 @@ def classify(
 def zero_shot(
     model: str,
     dtype: str | None,
-    num_threads: int | None,
+    threads: int | None,
     texts: tuple[str, ...],
     source: str | None,
     labels: tuple[str, ...],
@@ -120,7 +111,7 @@ def zero_shot(
       fbg zero-shot path/to/nli-model --text "It rains." --label weather --label sports
     """
     given = _given(texts, source)
-    with _loaded(model, dtype, num_threads) as loaded:
+    with _loaded(model, dtype, threads) as loaded:
         _print(loaded.zero_shot_classify(given, labels, template, multi_label))
 
 
@@ -132,7 +123,7 @@ def zero_shot(
 def rerank(
     model: str,
     dtype: str | None,
-    num_threads: int | None,
+    threads: int | None,
     texts: tuple[str, ...],
     source: str | None,
     query: str,
@@ -145,7 +136,7 @@ def rerank(
       fbg rerank path/to/cross-encoder --query "what is rust?" --input passages.txt
     """
     given = _given(texts, source)
-    with _loaded(model, dtype, num_threads) as loaded:
+    with _loaded(model, dtype, threads) as loaded:
         ranked = loaded.rerank if loaded.sentence.multi_vector is None else loaded.rank
         _print(ranked(query, given, top_k=top_k, return_documents=True))
 
@@ -154,14 +145,21 @@ def rerank(
 @_model_options
 @_text_options
 @click.option("--aggregation", type=click.Choice(STRATEGIES), default="simple", show_default=True)
-@click.option("--labels", "labels", multiple=True, help="What GLiNER is to find; several times.")
+@click.option(
+    "--label",
+    "labels",
+    multiple=True,
+    help="What GLiNER is to find; may be given several times.",
+    cls=Option,
+    former=("--labels",),
+)
 @click.option(
     "--threshold", type=click.FloatRange(0, 1), help="Of GLiNER: the least score (default 0.5)."
 )
 def ner(
     model: str,
     dtype: str | None,
-    num_threads: int | None,
+    threads: int | None,
     texts: tuple[str, ...],
     source: str | None,
     aggregation: Any,
@@ -173,10 +171,10 @@ def ner(
     \b
     Examples:
       fbg ner path/to/ner-model --text "Ada Lovelace lived in London."
-      fbg ner path/to/gliner --labels person --labels place --text "Ada lived in London."
+      fbg ner path/to/gliner --label person --label place --text "Ada lived in London."
     """
     given = _given(texts, source)
-    with _loaded(model, dtype, num_threads) as loaded:
+    with _loaded(model, dtype, threads) as loaded:
         wanted = list(labels) or None
         _print(
             loaded.ner(given, aggregation_strategy=aggregation, labels=wanted, threshold=threshold)
@@ -187,16 +185,14 @@ def ner(
 @_model_options
 @click.option("--question", required=True)
 @click.option("--context", required=True, help="The text that holds the answer.")
-def answer(
-    model: str, dtype: str | None, num_threads: int | None, question: str, context: str
-) -> None:
+def answer(model: str, dtype: str | None, threads: int | None, question: str, context: str) -> None:
     """Print the part of a text that answers a question.
 
     \b
     Example:
       fbg answer path/to/qa-model --question "Who?" --context "Ada wrote it."
     """
-    with _loaded(model, dtype, num_threads) as loaded:
+    with _loaded(model, dtype, threads) as loaded:
         _print([loaded.answer(question, context)])
 
 
@@ -207,7 +203,7 @@ def answer(
 def fill_mask(
     model: str,
     dtype: str | None,
-    num_threads: int | None,
+    threads: int | None,
     texts: tuple[str, ...],
     source: str | None,
     top_k: int,
@@ -219,7 +215,7 @@ def fill_mask(
       fbg fill-mask path/to/bert --text "Paris is the [MASK] of France."
     """
     given = _given(texts, source)
-    with _loaded(model, dtype, num_threads) as loaded:
+    with _loaded(model, dtype, threads) as loaded:
         _print(loaded.fill_mask(given, top_k=top_k))
 
 
@@ -238,7 +234,7 @@ def fill_mask(
 def search(
     model: str,
     dtype: str | None,
-    num_threads: int | None,
+    threads: int | None,
     texts: tuple[str, ...],
     source: str | None,
     queries: tuple[str, ...],
@@ -252,7 +248,7 @@ def search(
       fbg search path/to/minilm --query "what is rust?" --input passages.txt
     """
     given = _given(texts, source)
-    with _loaded(model, dtype, num_threads) as loaded:
+    with _loaded(model, dtype, threads) as loaded:
         wanted = loaded.encode(list(queries), prompt_name=query_prompt)
         found = semantic_search(wanted, loaded.encode(given), top_k)
         _print([{**hit, "text": given[hit["corpus_id"]]} for hit in hits] for hits in found)

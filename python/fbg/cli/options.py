@@ -1,0 +1,155 @@
+"""Options that several commands have: one name, one meaning and one type in all of them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from fbg import _fbg
+from fbg.model.load import DTYPES
+from fbg.text.files import decode_lines, read_texts
+
+__all__ = [
+    "Integers",
+    "Option",
+    "dtype_option",
+    "dtypes_option",
+    "input_option",
+    "json_option",
+    "parse_shapes",
+    "plot_option",
+    "read_input",
+    "rounds_option",
+    "shape_option",
+    "threads_option",
+    "threads_options",
+]
+
+Decorator = Callable[[Any], Any]
+
+
+class Option(click.Option):
+    """An option that still goes by its former names, which help does not show."""
+
+    def __init__(self, *args: Any, former: tuple[str, ...] = (), **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.former = former
+
+    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
+        shown, self.opts = self.opts, [*self.opts, *self.former]
+        super().add_to_parser(parser, ctx)
+        self.opts = shown
+
+
+class Integers(click.ParamType):  # type: ignore[type-arg,unused-ignore]
+    """Positive integers, separated by commas."""
+
+    name = "N,N,…"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[int, ...]:
+        if isinstance(value, tuple):
+            return value
+        try:
+            numbers = tuple(int(part) for part in str(value).split(","))
+        except ValueError:
+            numbers = ()
+        if not numbers or min(numbers) < 1:
+            self.fail(f"must be positive integers separated by commas, got {value!r}", param, ctx)
+        return numbers
+
+
+def threads_option(help: str = "Number of threads. Default: all CPUs.") -> Decorator:
+    """Return --threads for one number; help: whose threads they are."""
+    numbers = click.IntRange(1, _fbg.MAX_THREADS)
+    return _option("--threads", type=numbers, help=help, former=("--num-threads",))
+
+
+def threads_options(help: str) -> Decorator:
+    """Return --threads for several numbers, which are measured one after the other."""
+    return _option("--threads", type=Integers(), help=help, former=("--num-threads",))
+
+
+def dtype_option(help: str) -> Decorator:
+    """Return --dtype for one precision."""
+    return click.option("--dtype", type=click.Choice(DTYPES), help=help)
+
+
+def dtypes_option(default: str) -> Decorator:
+    """Return --dtype for several precisions, which are compared; default: which, in words."""
+    return _option(
+        "--dtype",
+        "dtypes",
+        multiple=True,
+        metavar="DTYPE,…",
+        callback=_split,
+        help=f"Comma-separated list from {', '.join(DTYPES)}.  [default: {default}]",
+        former=("--dtypes",),
+    )
+
+
+def input_option(help: str, former: tuple[str, ...] = ()) -> Decorator:
+    """Return --input: the file with what a model is to compute. `read_input` reads texts."""
+    return _option("--input", "source", metavar="FILE", help=help, former=former)
+
+
+def rounds_option(default: int) -> Decorator:
+    """Return --rounds."""
+    return click.option(
+        "--rounds",
+        type=click.IntRange(min=1),
+        default=default,
+        show_default=True,
+        help="Number of timed rounds.",
+    )
+
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+
+plot_option = click.option(
+    "--plot",
+    type=click.Path(dir_okay=False, writable=True),
+    metavar="OUT.png",
+    help="Draw the result as well (.png, .svg or .pdf); needs matplotlib.",
+)
+
+shape_option = click.option(
+    "--shape",
+    "shapes",
+    multiple=True,
+    metavar="NAME=N,N,…",
+    help="Shape of an input of an ONNX file; may be given for each input.",
+)
+
+
+def read_input(source: str) -> list[str]:
+    """Return the texts of a file, or the lines of standard input for "-"; raises ValueError."""
+    if source == "-":
+        return list(decode_lines(sys.stdin.buffer, "standard input"))
+    return list(read_texts(Path(source)))
+
+
+def parse_shapes(shapes: tuple[str, ...]) -> dict[str, tuple[int, ...]]:
+    """Return the sizes of "x=1,3,224,224" by the name of the input."""
+    parsed = {}
+    for text in shapes:
+        name, _, sizes = text.rpartition("=")
+        try:
+            parsed[name] = tuple(int(size) for size in sizes.split(","))
+        except ValueError:
+            raise click.UsageError(f"--shape must be NAME=N,N,…, got {text!r}") from None
+    return parsed
+
+
+def _option(*names: str, **options: Any) -> Decorator:
+    return click.option(*names, cls=Option, **options)
+
+
+def _split(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> list[str] | None:
+    names = [name for text in given for name in text.split(",")]
+    return names or None

@@ -1,0 +1,95 @@
+"""Options have one name in all commands; the names that they had before are still understood."""
+
+import inspect
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from fbg.cli import main, options
+from helpers import tiny_bert
+
+FORMER = {
+    "--num-threads": "--threads",
+    "--labels": "--label",
+    "--texts": "--input",
+    "--inputs": "--input",
+    "--dtypes": "--dtype",
+    "--batch": "--batch-size",
+}
+
+
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_bert.write_checkpoint(tmp_path_factory.mktemp("model"))
+
+
+def invoke(*arguments: object) -> Any:
+    return CliRunner().invoke(main, [*map(str, arguments)])
+
+
+def shown() -> dict[str, list[tuple[str, click.Option]]]:
+    """Every option that help shows: the commands that have it, and what it is there."""
+    found: dict[str, list[tuple[str, click.Option]]] = {}
+    for command, each in main.commands.items():
+        for option in each.params:
+            if isinstance(option, click.Option) and not option.hidden:
+                for name in option.opts:
+                    found.setdefault(name, []).append((command, option))
+    return found
+
+
+def test_no_two_names_mean_the_same() -> None:
+    names = shown().keys()
+    assert not names & FORMER.keys()
+    variants = {name: {f"{name}s", name.replace("--", "--num-"), f"{name}-size"} for name in names}
+    assert {name: others & names for name, others in variants.items() if others & names} == {}
+
+
+def test_one_name_has_one_meaning() -> None:
+    kinds = {
+        name: {type(option.type) for _, option in uses if not option.multiple}
+        for name, uses in shown().items()
+    }
+    numbers = {click.IntRange, options.Integers}  # --threads of those that measure takes several
+    assert {name for name, found in kinds.items() if len(found) > 1 and found != numbers} == set()
+
+
+@pytest.mark.parametrize("name", FORMER)
+def test_former_names_are_understood_and_not_shown(name: str) -> None:
+    having = [
+        (command, option)
+        for uses in shown().values()
+        for command, option in uses
+        if name in getattr(option, "former", ())
+    ]
+    assert having
+    for command, option in having:
+        assert option.opts == [FORMER[name]]
+        assert f"{name} " not in invoke(command, "--help").output
+        result = invoke(command, name)
+        assert f"Option '{name}' requires an argument" in result.output
+
+
+def test_former_names_do_what_the_new_ones_do(checkpoint: Path, tmp_path: Path) -> None:
+    (tmp_path / "texts.txt").write_text("a word\nanother one\n")
+    found = []
+    for source, dtype, threads in (
+        ("--input", "--dtype", "--threads"),
+        ("--texts", "--dtypes", "--num-threads"),
+    ):
+        arguments = (source, tmp_path / "texts.txt", dtype, "int8", threads, 1, "--rounds", 1)
+        result = invoke("compare", checkpoint, *arguments, "--json")
+        assert result.exit_code == 0, result.output
+        found.append(json.loads(result.stdout))
+    assert found[0]["texts"] == found[1]["texts"] == 2
+    assert found[0].keys() == found[1].keys()
+
+
+def test_lists_of_dtypes_add_up() -> None:
+    callback = inspect.getattr_static(options, "_split")
+    assert callback(None, None, ("int8,bfloat16", "float16")) == ["int8", "bfloat16", "float16"]
+    assert callback(None, None, ()) is None
