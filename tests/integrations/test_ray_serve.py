@@ -24,6 +24,7 @@ def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     ray.shutdown()
 
 
+@pytest.mark.alone
 @pytest.mark.usefixtures("cluster")
 def test_a_deployment_gives_the_bits_of_encode_to_many_callers(
     directory: Path, model: fbg.Model

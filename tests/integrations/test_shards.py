@@ -65,6 +65,7 @@ def actors_of_this_process() -> list[int]:
     return [pid for pid in found if is_ours(pid)]
 
 
+@pytest.mark.alone
 @pytest.mark.usefixtures("cluster")
 @pytest.mark.filterwarnings("ignore")
 def test_a_killed_actor_costs_no_row_and_a_second_run_resumes(
@@ -96,6 +97,7 @@ def test_a_killed_actor_costs_no_row_and_a_second_run_resumes(
     assert np.array_equal(rows_of(tmp_path / "part-3.parquet"), model.encode(texts_of(3)))
 
 
+@pytest.mark.alone
 @pytest.mark.usefixtures("cluster")
 @pytest.mark.filterwarnings("ignore")
 def test_the_command_embeds_a_directory(directory: Path, model: fbg.Model, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import httpx
@@ -12,8 +13,9 @@ from helpers import tiny_bert
 from helpers.serving import RunningServer, running
 from helpers.tiny_tasks import SERVED_KINDS, write_model
 
-# The tests in a browser are run where there is one.
-collect_ignore = [] if shutil.which("chromium") else ["test_browser.py"]
+# The tests in a browser are run where there is one, and what drives it.
+BROWSER = shutil.which("chromium") and find_spec("playwright")
+collect_ignore = [] if BROWSER else ["test_browser.py"]
 
 KINDS = SERVED_KINDS | {"nli": "nli"}
 PROMPTS = {"prompts": {"query": "find: "}}

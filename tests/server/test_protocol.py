@@ -106,6 +106,7 @@ def test_little_is_read_ahead_and_a_client_that_goes_away_is_seen() -> None:
     asyncio.run(main())
 
 
+@pytest.mark.alone
 def test_a_client_that_does_not_read_its_answer_is_cut_off(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -161,6 +162,7 @@ def test_what_does_not_arrive_in_time_ends_the_connection(sent: bytes, short: No
     asyncio.run(main())
 
 
+@pytest.mark.alone
 def test_connections_may_be_idle_for_a_while_after_each_request(short: None) -> None:
     async def main() -> None:
         async with Connection(Answering(), keep_alive_seconds=0.1) as connection:
@@ -174,6 +176,7 @@ def test_connections_may_be_idle_for_a_while_after_each_request(short: None) -> 
     asyncio.run(main())
 
 
+@pytest.mark.alone
 def test_a_request_that_is_worked_on_has_no_deadline_of_the_connection(short: None) -> None:
     async def main() -> None:
         app = Recorder()

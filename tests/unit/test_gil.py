@@ -17,6 +17,8 @@ import pytest
 import fbg
 from helpers import tiny_bert
 
+pytestmark = pytest.mark.alone
+
 WIDE = tiny_bert.Geometry(384, 3, 12, 1536, vocab_size=99, max_position_embeddings=512)
 ENOUGH, TRIES = 6, 20
 
