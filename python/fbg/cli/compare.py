@@ -33,8 +33,8 @@ from fbg.reports.sensitivity import sensitivity as find_sensitivity
 @click.argument("model")
 @input_option(
     "Texts, as in fbg encode; - reads lines from standard input. Default: a sample of English. "
-    "Of an ONNX file: a .npz file with an array for each input, by name, whose first axis counts runs. "
-    "Default: random numbers.",
+    "Of an ONNX file: a .npz file with an array for each input, by name, whose first axis counts "
+    "runs. Default: random numbers.",
     former=("--texts", "--inputs"),
 )
 @dtypes_option("bfloat16,int8; always int8 for an ONNX file")
