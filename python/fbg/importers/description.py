@@ -7,14 +7,15 @@ shapes of the inputs; the session places the nodes on back ends.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Network", "Node", "QuantizedWeights", "TensorType", "needed"]
+__all__ = ["Constants", "Network", "Node", "QuantizedWeights", "TensorType", "needed"]
 
 Array = npt.NDArray[Any]
 
@@ -32,6 +33,11 @@ class TensorType:
         if self.shape is None or not all(isinstance(size, int) for size in self.shape):
             return None
         return tuple(int(size) for size in self.shape if size is not None)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of such a tensor, or 0 where its shape is not known."""
+        return 0 if self.fixed is None else math.prod(self.fixed) * self.dtype.itemsize
 
     def __str__(self) -> str:
         if self.shape is None:
@@ -51,6 +57,58 @@ class QuantizedWeights:
     scale: Array
     zero_point: Array
     axis: int
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the integers."""
+        return self.integers.shape
+
+    def dequantized(self) -> Array:
+        """Return the numbers: float32, computed anew."""
+        q, scale = self.integers, self.scale
+        shape = () if scale.size == 1 else (-1, *[1] * (q.ndim - self.axis - 1))
+        # The difference of bytes is exact in float32; that of larger integers wraps.
+        wide = np.dtype(np.int32 if q.dtype == np.int32 else np.float32)
+        points = self.zero_point.astype(wide).reshape(shape)
+        values: Array = np.subtract(q, points, dtype=wide, casting="unsafe")
+        values = values.astype(np.float32, copy=False)
+        values *= scale.reshape(shape)
+        return values
+
+
+class Constants(MutableMapping[str, Array]):
+    """Tensors that are known, by name. weights: those that bytes stand for.
+
+    Such weights are computed whenever they are read, and never kept: what reads them as a rule are
+    products, which take the bytes.
+    """
+
+    def __init__(self, arrays: Mapping[str, Array]) -> None:
+        self._arrays = dict(arrays)
+        self.weights: dict[str, QuantizedWeights] = {}
+
+    def __getitem__(self, name: str) -> Array:
+        weights = self.weights.get(name)
+        return self._arrays[name] if weights is None else weights.dequantized()
+
+    def __setitem__(self, name: str, value: Array) -> None:
+        self._arrays[name] = value
+
+    def __delitem__(self, name: str) -> None:
+        if name in self.weights:
+            del self.weights[name]
+        else:
+            del self._arrays[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._arrays or name in self.weights
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self._arrays
+        yield from self.weights
+
+    def __len__(self) -> int:
+        return len(self._arrays) + len(self.weights)
 
 
 @dataclass(frozen=True)

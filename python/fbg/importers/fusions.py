@@ -45,12 +45,16 @@ class _Index:
             return None
         return readers[0] if readers[0].op in ops and readers[0].domain == "" else None
 
+    def is_scalar(self, name: str) -> bool:
+        """Whether a tensor is a constant of one element."""
+        shape = self.types[name].fixed if name in self.constants else None
+        return shape is not None and math.prod(shape) == 1
+
     def is_number(self, name: str, *values: float) -> bool:
         """Whether a tensor is a constant and close to one of these numbers."""
-        value = self.constants.get(name)
-        if value is None or value.size != 1:
+        if not self.is_scalar(name):
             return False
-        number = float(value.reshape(-1)[0])
+        number = float(self.constants[name].reshape(-1)[0])
         return any(math.isclose(number, wanted, rel_tol=TOLERANCE) for wanted in values)
 
     def other(self, node: Node, *values: float) -> str | None:
@@ -128,7 +132,7 @@ def _join_of_integers(index: _Index, concat: Node) -> dict[str, list[Node]]:
     Each input must stand for integers of its own scale, and the result must be quantized.
     """
     last = index.reader(concat.outputs[0], "QuantizeLinear")
-    if last is None or not all(_is_scalar(index, name) for name in last.inputs[1:]):
+    if last is None or not all(index.is_scalar(name) for name in last.inputs[1:]):
         return {}
     result = index.types.get(last.outputs[0])
     if result is None or str(result.dtype) not in ("uint8", "int8"):
@@ -138,7 +142,7 @@ def _join_of_integers(index: _Index, concat: Node) -> dict[str, list[Node]]:
         kind = index.types.get(name)
         if writer is None or kind is None or kind.fixed is None:
             return {}
-        if not all(_is_scalar(index, parameter) for parameter in writer.inputs[1:]):
+        if not all(index.is_scalar(parameter) for parameter in writer.inputs[1:]):
             return {}
     parts, nodes = [], []
     for i, name in enumerate(concat.inputs):
@@ -151,10 +155,6 @@ def _join_of_integers(index: _Index, concat: Node) -> dict[str, list[Node]]:
         parts.append(part)
     joined = replace(concat, inputs=tuple(parts), outputs=last.outputs[:1], source=None)
     return {last.name: [*nodes, joined]}
-
-
-def _is_scalar(index: _Index, name: str) -> bool:
-    return name in index.constants and index.constants[name].size == 1
 
 
 # GELU ------------------------------------------------------------------------------------------
@@ -311,7 +311,6 @@ def _vector(index: _Index, node: Node, x: str) -> str | None:
     """Return the operand of a node that is a constant along the last axis of x."""
     kind = index.types[x].fixed
     for name in node.inputs:
-        value = index.constants.get(name)
-        if value is not None and kind and value.shape == kind[-1:]:
+        if name in index.constants and kind and index.types[name].shape == kind[-1:]:
             return name
     return None

@@ -399,7 +399,7 @@ def _inputs_to_bind(network: Network, backends: Sequence[BackEnd]) -> tuple[str,
     """Return the inputs that ops use as weights or shapes: a plan belongs to their values."""
     needed: set[str] = set()
     for node in network.nodes:
-        op = Op(node, {}, {})
+        op = Op(node, {})
         for backend in backends:
             needed.update(backend.needs(op))
     return tuple(name for name in network.inputs if name in needed)

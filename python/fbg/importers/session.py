@@ -10,7 +10,6 @@ run       part by part, on buffers that the session owns
 from __future__ import annotations
 
 import heapq
-import math
 import os
 import time
 import warnings
@@ -63,7 +62,7 @@ def _require_room(network: Network, types: Mapping[str, TensorType]) -> None:
     """
     most = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     for name, kind in types.items():
-        if kind.fixed is not None and math.prod(kind.fixed) * kind.dtype.itemsize > most:
+        if kind.nbytes > most:
             raise ModelError(
                 f"{network.origin}: tensor {name} is {kind}, which is larger than the memory of "
                 "this machine"
@@ -92,8 +91,7 @@ class Session:
         self._features = features
         self._placement = placement
         self._ops = [
-            Op(node, inferred.types, inferred.constants, inferred.weights)
-            for node in self._fused(inferred, backends)
+            Op(node, inferred.types, inferred.constants) for node in self._fused(inferred, backends)
         ]
         self._refused: dict[tuple[str, str], str] = {}
         self._parts = self._prepare(backends)
@@ -121,6 +119,8 @@ class Session:
                         kept[key] = _Placed(part, backend, backend.prepare(part))
                     placed.append(kept[key])
                 return placed
+            except ModelError as error:
+                raise ModelError(f"{self._network.origin}: {error}") from error
             except Unsupported as refused:
                 places = [i for i, op in enumerate(self._ops) if op.node.name == refused.op]
                 if not places:
@@ -316,10 +316,7 @@ class Session:
     def tensor_bytes(self) -> int:
         """Bytes of all inputs and of all tensors that ops write, where their shapes are known."""
         names = {*self._network.inputs, *(name for op in self._ops for name in op.node.outputs)}
-        kinds = [self._types[name] for name in names if name in self._types]
-        return sum(
-            math.prod(kind.fixed) * kind.dtype.itemsize for kind in kinds if kind.fixed is not None
-        )
+        return sum(self._types[name].nbytes for name in names if name in self._types)
 
     @property
     def nbytes(self) -> int:

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from fbg.importers.description import Node, QuantizedWeights, TensorType
+from fbg.importers.description import Constants, Node, TensorType
 
 __all__ = ["BackEnd", "Op", "Part", "PreparedPart", "Step", "Unsupported"]
 
@@ -37,8 +37,7 @@ class Op:
 
     node: Node
     types: Mapping[str, TensorType]
-    constants: Mapping[str, Array]
-    weights: Mapping[str, QuantizedWeights] = field(default_factory=dict)
+    constants: Constants = field(default_factory=lambda: Constants({}))
 
     def attribute(self, name: str, default: Any = None) -> Any:
         """Return an attribute of the node."""
@@ -81,12 +80,8 @@ class Op:
     @property
     def bytes(self) -> int:
         """Bytes read and written, where that is known."""
-        total = 0
-        for name in (*self.node.reads, *self.node.outputs):
-            kind = self.types.get(name)
-            if kind is not None and kind.fixed is not None:
-                total += math.prod(kind.fixed) * kind.dtype.itemsize
-        return total
+        names = (*self.node.reads, *self.node.outputs)
+        return sum(self.types[name].nbytes for name in names if name in self.types)
 
     @property
     def operations(self) -> float:

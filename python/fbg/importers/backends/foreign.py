@@ -23,21 +23,20 @@ _NEWEST_IR = 10  # understood by every runtime of the last years
 
 def part_model(part: Part) -> onnx.ModelProto:
     """Return a part as a model: its constants as initializers, its border as inputs and outputs."""
-    constants: dict[str, onnx.TensorProto] = {}
-    for op in part.ops:
-        for name in op.node.reads:
-            if name in op.constants and name not in constants and name not in part.inputs:
-                values = np.asarray(op.constants[name], order="C")
-                constants[name] = numpy_helper.from_array(values, name)
-    graph = helper.make_graph(
-        [node_proto(op.node) for op in part.ops],
-        "part",
-        [_value(name, part.ops) for name in part.inputs],
-        [_value(name, part.ops) for name in part.outputs],
-        list(constants.values()),
-    )
-    opsets = [helper.make_opsetid(*item) for item in _oldest_versions(part).items()]
-    return helper.make_model(graph, opset_imports=opsets, ir_version=_NEWEST_IR)
+    model = onnx.ModelProto(ir_version=_NEWEST_IR)
+    model.opset_import.extend(helper.make_opsetid(*item) for item in _oldest_versions(part).items())
+    graph = model.graph
+    graph.name = "part"
+    graph.node.extend(node_proto(op.node) for op in part.ops)
+    graph.input.extend(_value(name, part.ops) for name in part.inputs)
+    graph.output.extend(_value(name, part.ops) for name in part.outputs)
+    constants = dict.fromkeys(name for op in part.ops for name in op.node.reads)
+    for name in constants:
+        known = part.ops[0].constants
+        if name in known and name not in part.inputs:
+            values = np.asarray(known[name], order="C")
+            graph.initializer.append(numpy_helper.from_array(values, name))
+    return model
 
 
 def _oldest_versions(part: Part) -> dict[str, int]:

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg import _fbg
-from fbg.conv.tuned import Trial
+from fbg.errors import ModelError
 from fbg.importers.backends.base import Op, Part, Step, Unsupported
 from fbg.importers.backends.foreign import modelled_seconds
 from fbg.importers.ops import (  # noqa: F401  each registers its ops
@@ -29,7 +29,7 @@ from fbg.importers.ops import (  # noqa: F401  each registers its ops
     resize,
 )
 from fbg.importers.ops.builder import Builder, natural
-from fbg.importers.ops.packed_weights import PackedWeights
+from fbg.importers.ops.packed_weights import PackedWeights, Packer
 from fbg.importers.ops.registry import OPS
 
 __all__ = ["Native"]
@@ -46,6 +46,8 @@ def _refusing(op: str) -> Iterator[None]:
     """Raise Unsupported for the op if building it fails."""
     try:
         yield
+    except ModelError as error:
+        raise ModelError(f"node '{op}': {error}") from error
     except _REFUSALS as error:
         raise Unsupported(op, str(error) or type(error).__name__) from error
 
@@ -86,14 +88,15 @@ class Native:
 
 
 class _PreparedPlan:
+    """trials: how to time each of the convolutions."""
+
     def __init__(self, part: Part, weights: PackedWeights) -> None:
         uses = Counter(name for op in part.ops for name in op.node.reads)
         uses.update(part.outputs)
         constants = part.ops[0].constants
         types = part.ops[0].types
-        self._builder = builder = Builder(
-            constants, uses, part.features, part.ops[0].weights, known=weights
-        )
+        packer = Packer(weights, sum(types[name].nbytes for name in uses if name in constants))
+        builder = Builder(constants, uses, part.features, packer=packer)
         builder.node = part.ops[0].node.name
         for name in part.inputs:
             builder.add_input(name, types[name].fixed or (), types[name].dtype)
@@ -108,12 +111,14 @@ class _PreparedPlan:
         for name in part.outputs:
             builder.node = f"output {name}"
             with _refusing(writers[name]):
-                outputs.append(self._output(name, outputs))
+                outputs.append(self._output(builder, name, outputs))
         self._plan = _fbg.Plan(builder.graph, 1, 1, 1, part.num_threads, features=part.features)
+        # The builder is not kept: it holds what has been made of constants on the way.
+        self._owners, self._indices, self.trials = builder.owners, builder.indices, builder.trials
+        self._weights = packer.kept
 
-    def _output(self, name: str, taken: list[int]) -> int:
+    def _output(self, builder: Builder, name: str, taken: list[int]) -> int:
         """Return a buffer of the graph that is an output and nothing else."""
-        builder = self._builder
         value = builder.value(name)
         ordered = builder.in_order(value, natural(len(value.shape)))
         buffer = builder.buffer(ordered)
@@ -138,13 +143,13 @@ class _PreparedPlan:
         seconds = np.zeros(len(self._plan.ops))
         results = [array for array in outputs if array is not None]
         _fbg.run_tensors(self._plan, self._given(inputs), results, self._threads, seconds)
-        owned = [float(seconds[i]) for i in range(len(seconds)) if i in self._builder.owners]
+        owned = [float(seconds[i]) for i in range(len(seconds)) if i in self._owners]
         return results, owned
 
     def _given(self, inputs: Sequence[Array]) -> list[Array]:
         """Return dense inputs; indices among them are checked."""
         given = [np.asarray(array, order="C") for array in inputs]
-        for name, rows in self._builder.indices.items():
+        for name, rows in self._indices.items():
             place = self._inputs.index(name)
             given[place] = indices = given[place].copy()  # nobody changes what has been checked
             lowest, highest = int(indices.min()), int(indices.max())
@@ -156,15 +161,10 @@ class _PreparedPlan:
     def steps(self) -> list[Step]:
         found = []
         for buffer, (name, kernel, *_) in enumerate(self._plan.ops):
-            nodes = self._builder.owners.get(buffer)
+            nodes = self._owners.get(buffer)
             if nodes is not None:
                 found.append(Step(tuple(nodes), f"{name}: {kernel}" if kernel else name))
         return found
-
-    @property
-    def trials(self) -> list[Trial]:
-        """How to time each of the convolutions."""
-        return self._builder.trials
 
     @property
     def arena_bytes(self) -> int:

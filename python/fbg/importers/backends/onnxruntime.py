@@ -4,11 +4,15 @@ Its inputs and outputs are bound to the buffers of the session by address: nothi
 
 One team owns the CPUs at a time. Each inner session has threads of its own, and a network may have
 many, so none of them spins for work; those of fbg are put to rest before they begin. Parts that are
-soon done have no threads at all: they run on the calling one.
+soon done have no threads at all: they run on the calling one. Parts that compute the same share a
+session, of which a network with thousands of small ones would have thousands.
 """
 
 from __future__ import annotations
 
+import hashlib
+import math
+import weakref
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,6 +22,7 @@ import numpy.typing as npt
 from fbg import _fbg
 from fbg.importers.backends.base import Op, Part, Step, Unsupported
 from fbg.importers.backends.foreign import failure, modelled_seconds, part_model, written
+from fbg.locks import Lock
 
 __all__ = ["OnnxRuntime"]
 
@@ -34,7 +39,27 @@ def _threads(part: Part) -> int:
     return part.num_threads if seconds > SHORT else 1
 
 
-def _session(part: Part, optimize: bool = True) -> Any:
+def _model(part: Part) -> bytes:
+    """Return a part as a model in which all names are numbers: many parts differ in nothing else.
+
+    Inputs come first, then outputs. Names stay as they are where subgraphs may refer to them.
+    """
+    model = part_model(part)
+    if any(op.node.captures for op in part.ops):
+        return bytes(model.SerializeToString())
+    graph = model.graph
+    numbers = {name: str(i) for i, name in enumerate(dict.fromkeys((*part.inputs, *part.outputs)))}
+    numbers[""] = ""
+    for i, node in enumerate(graph.node):
+        node.name = str(i)
+        for names in (node.input, node.output):
+            names[:] = [numbers.setdefault(name, str(len(numbers))) for name in names]
+    for value in (*graph.input, *graph.output, *graph.initializer):
+        value.name = numbers[value.name]
+    return bytes(model.SerializeToString())
+
+
+def _session(model: bytes, threads: int, optimize: bool = True) -> Any:
     """Return an inner session. What it could compute beforehand is computed in every run.
 
     Constants that are worth it have been folded already; the others are too much to be computed
@@ -46,16 +71,49 @@ def _session(part: Part, optimize: bool = True) -> Any:
     if not optimize:
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.log_severity_level = 4
-    options.intra_op_num_threads = _threads(part)
+    options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    model = part_model(part).SerializeToString()
     return onnxruntime.InferenceSession(
         model,
         options,
         providers=["CPUExecutionProvider"],
         disabled_optimizers=["ConstantFolding"],
     )
+
+
+class _Sessions:
+    """Inner sessions by what they compute, kept as long as a part has them; and which there are."""
+
+    def __init__(self) -> None:
+        self._made: weakref.WeakValueDictionary[tuple[bytes, int], Any]
+        self._made = weakref.WeakValueDictionary()
+        self._possible: dict[bytes, bool] = {}
+        self._lock = Lock()
+
+    def get(self, part: Part) -> Any:
+        """Return the session of a part; raises whatever onnxruntime does."""
+        model, threads = _model(part), _threads(part)
+        key = hashlib.sha256(model).digest(), threads
+        with self._lock:
+            found = self._made.get(key)
+        if found is None:
+            made = _session(model, threads)
+            with self._lock:
+                found = self._made.setdefault(key, made)
+        return found
+
+    def is_possible(self, part: Part) -> bool:
+        """Whether there can be a session of a part."""
+        model = _model(part)
+        key = hashlib.sha256(model).digest()
+        if key not in self._possible:
+            try:
+                _session(model, 1, optimize=False)
+                self._possible[key] = True
+            except Exception:  # onnxruntime has a type of its own for each kind of failure
+                self._possible[key] = False
+        return self._possible[key]
 
 
 class OnnxRuntime:
@@ -67,6 +125,7 @@ class OnnxRuntime:
         import onnxruntime
 
         self._version = onnxruntime.__version__
+        self._sessions = _Sessions()
 
     def needs(self, op: Op) -> tuple[str, ...]:
         """Return nothing: it takes all values as they come."""
@@ -77,15 +136,11 @@ class OnnxRuntime:
         inputs = tuple(
             name
             for name in dict.fromkeys(op.node.reads)
-            if name not in op.constants or op.constants[name].size > MOST_TRIED
+            if name not in op.constants or math.prod(op.types[name].fixed or ()) > MOST_TRIED
         )
         outputs = tuple(filter(None, op.node.outputs))
         versions = {"": 21, op.node.domain: op.node.version}
-        try:
-            _session(Part((op,), inputs, outputs, versions, 1, 0), optimize=False)
-        except Exception:  # onnxruntime has a type of its own for each kind of failure
-            return False
-        return True
+        return self._sessions.is_possible(Part((op,), inputs, outputs, versions, 1, 0))
 
     def cost(self, op: Op) -> float:
         """Return a little more than the model: tensors change hands."""
@@ -93,15 +148,17 @@ class OnnxRuntime:
 
     def prepare(self, part: Part) -> _PreparedSession:
         """Return an inner session for the part."""
-        return _PreparedSession(part)
+        return _PreparedSession(part, self._sessions)
 
 
 class _PreparedSession:
-    def __init__(self, part: Part) -> None:
+    def __init__(self, part: Part, sessions: _Sessions) -> None:
         self._part = part
         self._has_threads = _threads(part) > 1
         try:
-            self._session = _session(part)
+            self._session = sessions.get(part)
+            self._inputs = [value.name for value in self._session.get_inputs()]
+            self._outputs = [value.name for value in self._session.get_outputs()]
         except Exception as error:
             reason = f"onnxruntime: {str(error).splitlines()[0]}"
             raise Unsupported(part.ops[0].node.name, reason) from error
@@ -113,10 +170,10 @@ class _PreparedSession:
         if any(not _bindable(array) for array in (*given, *outputs)):
             return self._unbound(given, outputs)
         binding = self._session.io_binding()
-        for name, array in zip(self._part.inputs, given, strict=True):
+        for name, array in zip(self._inputs, given, strict=True):
             binding.bind_input(name, "cpu", 0, array.dtype, array.shape, array.ctypes.data)
         bound: list[Array] = []
-        for name, out in zip(self._part.outputs, outputs, strict=True):
+        for name, out in zip(self._outputs, outputs, strict=True):
             if out is not None:
                 binding.bind_output(name, "cpu", 0, out.dtype, out.shape, out.ctypes.data)
                 bound.append(out)
@@ -128,9 +185,9 @@ class _PreparedSession:
 
     def _unbound(self, given: Sequence[Array], outputs: Sequence[Array | None]) -> list[Array]:
         """Return outputs of whatever type and shape, copied."""
-        feeds = dict(zip(self._part.inputs, given, strict=True))
+        feeds = dict(zip(self._inputs, given, strict=True))
         try:
-            results = self._session.run(list(self._part.outputs), feeds)
+            results = self._session.run(self._outputs, feeds)
         except Exception as error:  # it has a type of its own for each kind of failure
             raise failure(self._part, "onnxruntime", error) from error
         named = zip(self._part.outputs, results, outputs, strict=True)

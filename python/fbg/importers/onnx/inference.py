@@ -17,7 +17,7 @@ import onnx
 from onnx import helper, numpy_helper
 
 from fbg.errors import ModelError
-from fbg.importers.description import Network, Node, QuantizedWeights, TensorType, needed
+from fbg.importers.description import Constants, Network, Node, TensorType, needed
 from fbg.importers.onnx.folding import Folding, node_proto
 from fbg.importers.onnx.shapes import output_shape
 from fbg.importers.onnx.sizes import shape_of
@@ -31,15 +31,11 @@ MOST_SHAPE_ELEMENTS = 2**12  # of a tensor whose values inference may look at
 
 @dataclass
 class Inferred:
-    """types: of every tensor. constants: tensors that are known. nodes: those that are left.
-
-    weights: where constants come from that a DequantizeLinear has made of integers.
-    """
+    """types: of every tensor. constants: tensors that are known. nodes: those that are left."""
 
     types: dict[str, TensorType]
-    constants: dict[str, Array]
+    constants: Constants
     nodes: list[Node]
-    weights: dict[str, QuantizedWeights]
 
 
 def infer(
@@ -49,20 +45,21 @@ def infer(
 
     bound: values of inputs that are treated as constants. Raises ModelError where shapes disagree.
     """
-    constants: dict[str, Array] = {**network.constants, **bound}
+    constants = Constants({**network.constants, **bound})
     folding = Folding(
         constants, lambda node: _output_types(node, types, constants, network), network.versions
     )
     types = {name: TensorType(value.dtype, value.shape) for name, value in constants.items()}
     types.update({name: inputs[name] for name in inputs if name not in bound})
     left: list[Node] = []
-    weights: dict[str, QuantizedWeights] = {}
     for node in network.nodes:
-        quantized = folding.weights(node)
-        if quantized is not None:
-            found: dict[str, Array] | None = {node.outputs[0]: _dequantized(quantized)}
-            if quantized.integers.dtype != np.int32:
-                weights[node.outputs[0]] = quantized
+        weights = folding.weights(node)
+        if weights is not None and weights.integers.itemsize == 1:
+            constants.weights[node.outputs[0]] = weights
+            types[node.outputs[0]] = TensorType(np.dtype(np.float32), weights.shape)
+            continue
+        if weights is not None:
+            found: dict[str, Array] | None = {node.outputs[0]: weights.dequantized()}
         else:
             found = folding.shape(node, types) or folding.compute(node)
         if found is not None:
@@ -72,19 +69,11 @@ def infer(
             continue
         types.update(_output_types(node, types, constants, network))
         left.append(node)
-    return Inferred(types, constants, needed(left, network.outputs), weights)
-
-
-def _dequantized(weights: QuantizedWeights) -> Array:
-    q, scale, points = weights.integers, weights.scale, weights.zero_point.astype(np.int32)
-    shape = () if scale.size == 1 else (-1, *[1] * (q.ndim - weights.axis - 1))
-    centered = q.astype(np.int32) - points.reshape(shape)
-    values: Array = centered.astype(np.float32) * scale.reshape(shape)
-    return values
+    return Inferred(types, constants, needed(left, network.outputs))
 
 
 def _output_types(
-    node: Node, types: dict[str, TensorType], constants: dict[str, Array], network: Network
+    node: Node, types: dict[str, TensorType], constants: Constants, network: Network
 ) -> dict[str, TensorType]:
     """Return the types of the outputs as ONNX infers them; unknown ones are left out."""
     declared = {
@@ -106,7 +95,7 @@ def _output_types(
     known = {
         name: numpy_helper.from_array(np.asarray(constants[name], order="C"), name)
         for name in node.inputs
-        if name in constants and constants[name].size <= MOST_SHAPE_ELEMENTS
+        if name in constants and _count(types[name]) <= MOST_SHAPE_ELEMENTS
     }
     try:
         found = onnx.shape_inference.infer_node_outputs(
@@ -133,6 +122,11 @@ def _output_types(
             if inferred.shape is not None or name not in result or (node.domain, node.op) in OPS:
                 result[name] = inferred
     return result
+
+
+def _count(kind: TensorType) -> int:
+    """Return the number of elements of a tensor that is known."""
+    return kind.nbytes // kind.dtype.itemsize
 
 
 def _proto(kind: TensorType) -> onnx.TypeProto:

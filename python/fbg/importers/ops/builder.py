@@ -7,19 +7,18 @@ Whatever has to be copied or computed for that is appended when it is asked for.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from fbg import _fbg
-from fbg.conv.packed_conv import PackedConv
 from fbg.conv.tuned import Trial
 from fbg.importers.backends.base import Op, Unsupported
-from fbg.importers.description import QuantizedWeights
-from fbg.importers.ops.packed_weights import PackedWeights
+from fbg.importers.description import Constants
+from fbg.importers.ops.packed_weights import PackedWeights, Packer
 from fbg.importers.ops.value import (
     OpenConv,
     Order,
@@ -77,21 +76,19 @@ class Builder:
     features: of the CPU that kernels use.
     owners: the nodes that each op of the graph belongs to, by buffer. given: buffers that no op
     writes. indices: inputs that index rows of a table, and how many of those there are. trials: how
-    to time each convolution. known: weights that have been packed. packed: those of this graph.
+    to time each convolution. packer: packs their weights.
     """
 
-    constants: Mapping[str, Array]
+    constants: Constants
     uses: Mapping[str, int]
     features: int
-    weights: Mapping[str, QuantizedWeights] = field(default_factory=dict)
     graph: Any = field(default_factory=_fbg.Graph)
     values: dict[str, Value] = field(default_factory=dict)
     owners: dict[int, list[str]] = field(default_factory=dict)
     given: set[int] = field(default_factory=set)
     indices: dict[str, int] = field(default_factory=dict)
     trials: list[Trial] = field(default_factory=list)
-    known: PackedWeights = field(default_factory=PackedWeights)
-    packed: list[PackedConv] = field(default_factory=list)
+    packer: Packer = field(default_factory=lambda: Packer(PackedWeights(), 0))
     node: str = ""
     named: set[int] = field(default_factory=set)  # identities of what `values` holds
 
@@ -126,10 +123,14 @@ class Builder:
         """Return a tensor: computed before, brought by a run, or constant."""
         found = self.values.get(name)
         if found is None:
-            if name not in self.constants:
+            uses, weights = self.uses.get(name, 1), self.constants.weights.get(name)
+            if weights is not None:
+                rank, dtype = len(weights.shape), np.dtype(np.float32)
+                found = Value(weights.shape, dtype, natural(rank), weights=weights, uses=uses)
+            elif name in self.constants:
+                found = self.from_constant(self.constants[name], uses)
+            else:
                 raise Unsupported(self.node, f"tensor '{name}' is not known")
-            found = self.from_constant(self.constants[name], self.uses.get(name, 1))
-            found.weights = self.weights.get(name)
             self._name(name, found)
         return found
 
@@ -141,10 +142,10 @@ class Builder:
         """Return the value of an input that must be known, or None where it is absent."""
         if not op.has_input(index):
             return None
-        value = self.input(op, index)
-        if value.constant is None:
+        constant = self.input(op, index).constant
+        if constant is None:
             raise Unsupported(op.node.name, f"'{op.node.inputs[index]}' is not constant")
-        return value.constant
+        return constant
 
     def set_output(self, op: Op, value: Value, index: int = 0) -> None:
         """Name a tensor: it is an output of an op."""
@@ -164,7 +165,11 @@ class Builder:
 
     def from_constant(self, array: Array, uses: int = 1) -> Value:
         """Return a tensor that is known."""
-        return Value(array.shape, array.dtype, natural(array.ndim), constant=array, uses=uses)
+        return Value(array.shape, array.dtype, natural(array.ndim), array=array, uses=uses)
+
+    def made_of(self, constant: Array, step: Hashable, make: Callable[[], Array]) -> Value:
+        """Return the tensor that `step` makes of a constant, once for all nodes that need it."""
+        return self.packer.once(step, (constant,), lambda: self.from_constant(make()))
 
     def alias(self, value: Value, shape: tuple[int, ...], order: Order) -> Value:
         """Return the same elements as a tensor of another shape or order of axes."""
@@ -190,9 +195,8 @@ class Builder:
         """Return the buffer of a tensor, in the order that it has: computed now if need be."""
         if value.buffer is not None:
             return value.buffer
-        if value.constant is not None:
-            array = value.constant.transpose(value.order) if value.order else value.constant
-            dense = np.ascontiguousarray(array)
+        if (array := value.constant) is not None:
+            dense = np.ascontiguousarray(array.transpose(value.order) if value.order else array)
             value.buffer = _fbg.tensor_constant(self.graph, dense)
             self.given.add(value.buffer)
         elif value.conv is not None:
@@ -212,10 +216,7 @@ class Builder:
         """Append a convolution whose epilogue is complete. place: see `OpenConv.finish`."""
         residual = None if conv.residual is None else self.buffer(conv.residual)
         x = self.buffer(conv.x)
-        buffer, trial, packed = conv.finish(
-            self.graph, x, residual, self.known, self.features, **place
-        )
-        self.packed.append(packed)
+        buffer, trial = conv.finish(self.graph, x, residual, self.packer, self.features, **place)
         if not conv.algorithm:
             self.trials.append(trial)
         return self.append(buffer, conv.nodes)
@@ -247,8 +248,8 @@ class Builder:
             return value
         found = value.reordered.get(order)
         if found is None:
-            if value.constant is not None:
-                found = Value(value.shape, value.dtype, order, constant=value.constant)
+            if value.is_constant:
+                found = replace(value, order=order, buffer=None, reordered={})
             elif value.quantized is not None:
                 q = value.quantized
                 integers = self.in_order(q.integers, order)
@@ -321,7 +322,7 @@ class Builder:
         a, b = registers[0], registers[-1]
         program.steps.append((function, a, b, float(c0), float(c1)))
         order = next(
-            (v.order for v in operands if v.shape == shape and v.constant is None), None
+            (v.order for v in operands if v.shape == shape and not v.is_constant), None
         ) or next((v.order for v in operands if v.shape == shape), natural(len(shape)))
         result = Value(tuple(shape), np.dtype(dtype), order, program=_flattened(program))
         if len(program.operands) + len(program.steps) >= MOST_REGISTERS - 4:

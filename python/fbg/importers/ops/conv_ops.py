@@ -6,19 +6,17 @@ import math
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from fbg.importers.backends.base import Op, Unsupported
 from fbg.importers.ops.builder import Builder, channels_last
 from fbg.importers.ops.convolution import requantize_conv
+from fbg.importers.ops.packed_weights import Weights
 from fbg.importers.ops.quantized import integer_weights, scalar_parameter
 from fbg.importers.ops.registry import BYTES, op
 from fbg.importers.ops.value import OpenConv, Value
 from fbg.importers.ops.windows import Geometry, conv_windows, three, transposed_windows
 
 __all__ = ["open_conv"]
-
-Array = npt.NDArray[Any]
 
 # The outputs between two inputs of a transposed convolution are convolutions of their own, and the
 # zeros of long dilations are copied for each of them.
@@ -45,7 +43,7 @@ def _packed_options(node: Op, g: Geometry, after: tuple[int, ...]) -> dict[str, 
 
 
 def open_conv(
-    builder: Builder, node: Op, x: Value, w: Array, options: dict[str, Any], **more: Any
+    builder: Builder, node: Op, x: Value, w: Weights, options: dict[str, Any], **more: Any
 ) -> Value:
     """Return a convolution of x (N, C, *spatial), whose result has the shape of the output."""
     rank = len(x.shape)
@@ -59,7 +57,7 @@ def open_conv(
         **more,
     )
     builder.buffer(conv.x)
-    conv.check(node.node.name, (x.shape[0], *x.shape[2:], x.shape[1]))
+    conv.check(node.node.name, (x.shape[0], *x.shape[2:], x.shape[1]), builder.packer)
     dtype = np.int32 if conv.result == "int32" else np.float32
     return Value(node.output_shape(), np.dtype(dtype), order, conv=conv)
 
@@ -68,7 +66,8 @@ def open_conv(
 def build_conv(builder: Builder, node: Op) -> None:
     """float32, or integers where x and w are quantized."""
     x, w = builder.input(node, 0), builder.input(node, 1)
-    if w.constant is None:
+    floats = w.as_weights()
+    if floats is None:
         raise Unsupported(node.node.name, "weights that vary")
     options = _options(node, x.shape, w.shape)
     bias = builder.constant_input(node, 2)
@@ -76,7 +75,8 @@ def build_conv(builder: Builder, node: Op) -> None:
         bias = np.ascontiguousarray(bias, np.float32)
     if x.quantized is not None and w.weights is not None and w.weights.axis == 0:
         q = x.quantized
-        weights = integer_weights(w.weights.integers, w.weights.scale, w.weights.zero_point)
+        source = w.weights
+        weights = integer_weights(builder, source.integers, source.scale, source.zero_point)
         conv = open_conv(
             builder,
             node,
@@ -90,14 +90,14 @@ def build_conv(builder: Builder, node: Op) -> None:
             bias=bias,
         )
     else:
-        conv = open_conv(builder, node, x, w.constant, options, bias=bias)
+        conv = open_conv(builder, node, x, floats, options, bias=bias)
     builder.set_output(node, conv)
 
 
 @op("ConvTranspose", constants=(1, 2))
 def build_conv_transpose(builder: Builder, node: Op) -> None:
     """float32; the size of the output decides the padding."""
-    x, w = builder.input(node, 0), builder.constant_input(node, 1)
+    x, w = builder.input(node, 0), builder.input(node, 1).as_weights()
     assert w is not None
     g = transposed_windows(node.node, x.shape[2:], w.shape[2:])
     for name, steps in (("strides", g.stride), ("dilations", g.dilation)):
@@ -118,7 +118,7 @@ def _integer_conv(
     """Return the convolution of integers x with integer weights, which are input `index`."""
     w = builder.constant_input(node, index)
     assert w is not None
-    weights = integer_weights(w, scale, zero_point)
+    weights = integer_weights(builder, w, scale, zero_point)
     x = builder.input(node, 0)
     return open_conv(
         builder,

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from fbg.importers.ops.builder import Builder
 from fbg.importers.ops.epilogue import ACTIVATIONS, Activation, Quantization, Residual
+from fbg.importers.ops.packed_weights import Packer, Weights
 from fbg.importers.ops.value import OpenConv, Value
 
 __all__ = ["extend_conv", "fold_into_conv", "join_residual", "requantize_conv"]
@@ -47,7 +48,7 @@ def extend_conv(value: Value, function: str, c0: float, c1: float) -> Value | No
     return _continued(value)
 
 
-def fold_into_conv(value: Value, function: str, constant: Array) -> Value | None:
+def fold_into_conv(packer: Packer, value: Value, function: str, constant: Array) -> Value | None:
     """Fold a factor or summand for each channel into weights and bias, or None.
 
     constant: broadcast against the result of the convolution.
@@ -71,7 +72,8 @@ def fold_into_conv(value: Value, function: str, constant: Array) -> Value | None
         with np.errstate(all="ignore"):
             factors = per_channel if function == "multiply" else 1 / per_channel
             scaled = (bias * factors).astype(np.float32)
-        if not np.isfinite(scaled).all() or not _scale_weights(conv, factors.astype(np.float32)):
+            factors = factors.astype(np.float32)
+        if not np.isfinite(scaled).all() or not _scale_weights(packer, conv, factors):
             return None
         if conv.bias is not None:
             conv.bias = scaled
@@ -80,8 +82,10 @@ def fold_into_conv(value: Value, function: str, constant: Array) -> Value | None
     return _continued(value)
 
 
-def _scale_weights(conv: OpenConv, factors: Array) -> bool:
+def _scale_weights(packer: Packer, conv: OpenConv, factors: Array) -> bool:
     """Multiply the weights of each output channel, or their scales; False if that cannot be."""
+    if not packer.has_room(conv.w):  # weights that many convolutions share
+        return False
     with np.errstate(all="ignore"):
         if conv.is_integer:
             if conv.w_scale is None:
@@ -90,24 +94,40 @@ def _scale_weights(conv: OpenConv, factors: Array) -> bool:
             if not (np.isfinite(scale).all() and (scale > 0).all()):
                 return False
             conv.w_scale = scale
-            return True
-        w = _scaled(conv, factors)
-    if not np.isfinite(w).all():
-        return False
-    conv.w = w
+        else:
+            largest = packer.once(("largest", conv.w), (), lambda: _largest(conv))
+            if not np.isfinite(largest * factors).all():
+                return False
+            conv.w = _scaled(conv, factors)
+    conv.packed = None
     return True
 
 
-def _scaled(conv: OpenConv, factors: Array) -> Array:
+def _largest(conv: OpenConv) -> Array:
+    """Return the largest absolute value of the float32 weights of each output channel."""
+    w = conv.w.make()
+    if conv.options.get("transposed"):
+        groups = int(conv.options.get("groups", 1))
+        w = w.reshape(groups, -1, *w.shape[1:]).swapaxes(1, 2).reshape(conv.out_channels, -1)
+    axes = tuple(range(1, w.ndim))
+    largest: Array = np.maximum(w.max(axes), -w.min(axes))
+    return largest
+
+
+def _scaled(conv: OpenConv, factors: Array) -> Weights:
     """Return the float32 weights times the factor of each output channel."""
-    if not conv.options.get("transposed"):
-        plain: Array = conv.w * factors.reshape(-1, *[1] * (conv.w.ndim - 1))
-        return plain
-    groups = int(conv.options.get("groups", 1))
-    by_group = factors.reshape(groups, -1)
-    w = conv.w.reshape(groups, -1, *conv.w.shape[1:])
-    shape = (groups, 1, by_group.shape[1], *[1] * (conv.w.ndim - 2))
-    return (w * by_group.reshape(shape)).reshape(conv.w.shape)
+    transposed, groups = conv.options.get("transposed"), int(conv.options.get("groups", 1))
+
+    def scaled(w: Array) -> Array:
+        with np.errstate(all="ignore"):
+            if not transposed:
+                plain: Array = w * factors.reshape(-1, *[1] * (w.ndim - 1))
+                return plain
+            by_group = w.reshape(groups, -1, *w.shape[1:])
+            shape = (groups, 1, w.shape[1], *[1] * (w.ndim - 2))
+            return (by_group * factors.reshape(shape)).reshape(w.shape)
+
+    return conv.w.then(("scaled", transposed, groups, factors.tobytes()), scaled)
 
 
 def join_residual(builder: Builder, value: Value, other: Value) -> Value | None:
@@ -115,7 +135,7 @@ def join_residual(builder: Builder, value: Value, other: Value) -> Value | None:
     conv = value.conv
     if not _is_open(value) or conv is None or conv.residual is not None:
         return None
-    if other is value or other.shape != value.shape or other.constant is not None:
+    if other is value or other.shape != value.shape or other.is_constant:
         return None
     if other.quantized is not None and other.buffer is None:
         q = other.quantized

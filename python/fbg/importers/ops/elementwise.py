@@ -8,6 +8,7 @@ from fbg import _fbg
 from fbg.importers.backends.base import Op, Unsupported
 from fbg.importers.ops.builder import Builder
 from fbg.importers.ops.convolution import extend_conv, fold_into_conv, join_residual
+from fbg.importers.ops.movement import reshaped
 from fbg.importers.ops.registry import BYTES, FLOAT, op
 from fbg.importers.ops.stacked import extend_scores
 from fbg.importers.ops.value import Value
@@ -68,10 +69,10 @@ def combine(builder: Builder, function: str, a: Value, b: Value) -> Value:
     fused = extend_scores(function, a, b)
     if fused is not None:
         return fused
-    if b.constant is not None:
-        fused = fold_into_conv(a, function, b.constant)
-    elif a.constant is not None and function in ("add", "multiply"):
-        fused = fold_into_conv(b, function, a.constant)
+    if (constant := b.constant) is not None:
+        fused = fold_into_conv(builder.packer, a, function, constant)
+    elif (constant := a.constant) is not None and function in ("add", "multiply"):
+        fused = fold_into_conv(builder.packer, b, function, constant)
     elif function == "add":
         fused = join_residual(builder, a, b) or join_residual(builder, b, a)
     return fused if fused is not None else builder.apply(function, [a, b])
@@ -132,8 +133,8 @@ def build_binary(builder: Builder, node: Op) -> None:
     if node.input_type(1).dtype != np.float32:
         raise Unsupported(node.node.name, "both operands must be float32")
     a, b = builder.input(node, 0), builder.input(node, 1)
-    if node.node.op == "PRelu" and node.node.version < 7 and b.constant is not None:
-        b = builder.from_constant(b.constant.reshape(-1, *[1] * (len(a.shape) - 2)))
+    if node.node.op == "PRelu" and node.node.version < 7 and b.is_constant:
+        b = reshaped(builder, b, (-1, *[1] * (len(a.shape) - 2)))
     builder.set_output(node, combine(builder, _BINARY[node.node.op], a, b))
 
 
@@ -193,15 +194,18 @@ def build_batch_norm(builder: Builder, node: Op) -> None:
         raise Unsupported(node.node.name, "training, or statistics of every pixel")
     if node.attribute("training_mode", 0) or len(list(filter(None, node.node.outputs))) > 1:
         raise Unsupported(node.node.name, "training mode")
-    scale, bias, mean, variance = (
-        builder.constants[node.node.inputs[i]].astype(np.float64) for i in range(1, 5)
-    )
-    factor = scale / np.sqrt(variance + node.attribute("epsilon", 1e-5))
-    offset = bias - mean * factor
-    x = builder.input(node, 0)
+    x, epsilon = builder.input(node, 0), node.attribute("epsilon", 1e-5)
     shape = (-1, *[1] * (len(x.shape) - 2))
-    factors = builder.from_constant(factor.astype(np.float32).reshape(shape))
-    offsets = builder.from_constant(offset.astype(np.float32).reshape(shape))
+
+    given = [builder.constants[name] for name in node.node.inputs[1:5]]
+
+    def terms() -> list[Value]:
+        scale, bias, mean, variance = (values.astype(np.float64) for values in given)
+        factor = scale / np.sqrt(variance + epsilon)
+        made = (factor, bias - mean * factor)
+        return [builder.from_constant(v.astype(np.float32).reshape(shape)) for v in made]
+
+    factors, offsets = builder.packer.once(("normalization", epsilon, shape), given, terms)
     builder.set_output(
         node, combine(builder, "add", combine(builder, "multiply", x, factors), offsets)
     )

@@ -20,8 +20,8 @@ Shape = tuple[int, ...]
 
 def reshaped(builder: Builder, x: Value, shape: Shape) -> Value:
     """Return x in another shape: a view where runs of axes stay together."""
-    if x.constant is not None:
-        return builder.from_constant(x.constant.reshape(shape))
+    if (constant := x.constant) is not None:
+        return builder.from_constant(constant.reshape(shape))
     order = _order_after(x, shape)
     if order is None:
         x = builder.in_order(x, natural(len(x.shape)))
@@ -90,8 +90,8 @@ def build_transpose(builder: Builder, node: Op) -> None:
     """Another order of axes: nothing moves until somebody needs it to."""
     x = builder.input(node, 0)
     perm = tuple(node.attribute("perm", range(len(x.shape))[::-1]))
-    if x.constant is not None:
-        return builder.set_output(node, builder.from_constant(x.constant.transpose(perm)))
+    if (constant := x.constant) is not None:
+        return builder.set_output(node, builder.from_constant(constant.transpose(perm)))
     place = {axis: i for i, axis in enumerate(perm)}
     order = tuple(place[axis] for axis in x.order)
     builder.set_output(node, builder.alias(x, node.output_shape(), order))
@@ -173,7 +173,7 @@ def build_concat(builder: Builder, node: Op) -> None:
 
 
 def _concat(builder: Builder, inputs: list[Value], shape: Shape, axis: int) -> Value:
-    order = next((v.order for v in inputs if v.constant is None), inputs[0].order)
+    order = next((v.order for v in inputs if not v.is_constant), inputs[0].order)
     parts, start = [], 0
     for value in inputs:
         begin = [0] * len(shape)
@@ -258,9 +258,9 @@ def build_gather(builder: Builder, node: Op) -> None:
     x, indices = builder.input(node, 0), builder.input(node, 1)
     axis = node.attribute("axis", 0) % len(x.shape)
     extent = x.shape[axis]
-    if indices.constant is None:
-        return builder.set_output(node, _gathered(builder, node, x, indices, axis))
     known = indices.constant
+    if known is None:
+        return builder.set_output(node, _gathered(builder, node, x, indices, axis))
     if known.size == 0 or known.min() < -extent or known.max() >= extent:
         raise Unsupported(node.node.name, "indices out of range")
     flat = tuple(int(i) % extent for i in known.reshape(-1))

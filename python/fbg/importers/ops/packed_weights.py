@@ -1,24 +1,85 @@
-"""Packed weights of a network, which plans of other shapes and thread counts have in common."""
+"""Weights of a network: from which constants they are made, and packed once for all who need them.
+
+Constants are shared by nodes, and by plans of other shapes and thread counts. So nothing is made of
+them before it is packed, and what has been packed is found again: by the constants in memory that
+it was made of, and how, while a graph is built; otherwise by values.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import weakref
-from typing import Any
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from fbg.conv.packed_conv import PackedConv
+from fbg.errors import ModelError
+from fbg.importers.description import QuantizedWeights
 from fbg.locks import Lock
 
-__all__ = ["PackedWeights"]
+__all__ = ["PackedWeights", "Packer", "Weights", "identity"]
 
 Array = npt.NDArray[Any]
+T = TypeVar("T")
+SLACK_BYTES = 2**26  # of weights that a small network may have packed
+
+
+def identity(array: Array) -> Hashable:
+    """Return what tells an array from all others as long as it is in memory."""
+    if array.size <= 1:
+        return array.tobytes(), array.shape, array.dtype
+    return array.__array_interface__["data"][0], array.shape, array.strides, array.dtype
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Weights that are computed whenever they are asked for. key: what they are made of, and how.
+
+    Equal weights are made of the same constants in the same way: these are kept in memory.
+    """
+
+    key: Hashable
+    shape: tuple[int, ...] = field(compare=False)
+    dtype: np.dtype[Any] = field(compare=False)
+    make: Callable[[], Array] = field(compare=False)
+
+    @classmethod
+    def of(cls, constant: Array | QuantizedWeights) -> Weights:
+        """Return a constant; quantized weights as the numbers that they stand for."""
+        if isinstance(constant, QuantizedWeights):
+            parts = (constant.integers, constant.scale, constant.zero_point)
+            key = (*map(identity, parts), constant.axis)
+            return cls(key, constant.shape, np.dtype(np.float32), constant.dequantized)
+        return cls(identity(constant), constant.shape, constant.dtype, lambda: constant)
+
+    def then(
+        self,
+        step: Hashable,
+        function: Callable[[Array], Array],
+        shape: tuple[int, ...] | None = None,
+        dtype: npt.DTypeLike | None = None,
+    ) -> Weights:
+        """Return function(weights), which `step` tells from all others of the same weights."""
+        return replace(
+            self,
+            key=(self.key, step),
+            shape=self.shape if shape is None else shape,
+            dtype=self.dtype if dtype is None else np.dtype(dtype),
+            make=lambda: function(self.make()),
+        )
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that they take once they are made."""
+        return int(np.prod(self.shape, dtype=object)) * self.dtype.itemsize
 
 
 class PackedWeights:
-    """Weights by what they hold. They are kept as long as a plan holds them.
+    """Packed weights of a network by what they hold. They are kept as long as a plan holds them.
 
     What is packed has been folded and scaled, so equal weights are found by their values and not by
     the name of a tensor.
@@ -30,7 +91,7 @@ class PackedWeights:
 
     def get(self, w: Array, options: dict[str, Any]) -> PackedConv:
         """Return `PackedConv(w, **options)`, packed now unless a plan has it."""
-        key = _digest(w, options)
+        key = _digest({"w": w, **options})
         with self._lock:
             found = self._known.get(key)
         if found is None:
@@ -49,9 +110,56 @@ class PackedWeights:
             return sum(packed.nbytes for packed in self._known.values())
 
 
-def _digest(w: Array, options: dict[str, Any]) -> bytes:
+class Packer:
+    """Packs the weights of one graph while it is built.
+
+    shared: the packed weights of the network. size: bytes of its constants. kept: what the graph
+    reads.
+    """
+
+    def __init__(self, shared: PackedWeights, size: int) -> None:
+        self._shared = shared
+        self._room = size + SLACK_BYTES
+        self._found: weakref.WeakValueDictionary[tuple[Weights, bytes], PackedConv]
+        self._found = weakref.WeakValueDictionary()
+        self._seen: set[Weights] = set()  # so that their constants stay in memory
+        self._most = 0  # bytes that what was found may hold
+        self._once: dict[Hashable, tuple[Sequence[Array], Any]] = {}
+        self.kept: list[PackedConv] = []
+
+    def get(self, weights: Weights, options: dict[str, Any]) -> PackedConv:
+        """Return the packed weights; raises ModelError for more than belong to so few constants."""
+        key = (weights, _digest(options))
+        found = self._found.get(key)
+        if found is None:
+            if not self.has_room(weights):
+                raise ModelError(
+                    f"weights of shape {weights.shape} are packed in too many ways for their size"
+                )
+            found = self._shared.get(np.ascontiguousarray(weights.make()), options)
+            self._found[key] = found
+            self._seen.add(weights)
+            self._most += weights.nbytes
+        return found
+
+    def has_room(self, weights: Weights) -> bool:
+        """Whether such weights may be packed beside those that the graph has."""
+        if self._most + weights.nbytes > self._room:
+            self._most = sum(known.nbytes for known, _ in list(self._found))
+        return self._most + weights.nbytes <= self._room
+
+    def once(self, step: Hashable, constants: Sequence[Array], make: Callable[[], T]) -> T:
+        """Return what is made of constants, made once. step: tells what is made."""
+        key = (step, *map(identity, constants))
+        if key not in self._once:
+            self._once[key] = constants, make()
+        found: T = self._once[key][1]
+        return found
+
+
+def _digest(values: dict[str, Any]) -> bytes:
     digest = hashlib.sha256()
-    for name, value in (("w", w), *sorted(options.items())):
+    for name, value in sorted(values.items()):
         if isinstance(value, (np.ndarray, np.generic)):
             array = np.ascontiguousarray(value)
             digest.update(f"{name} {array.dtype} {np.shape(value)} ".encode())

@@ -6,31 +6,31 @@ A product with constant weights is a convolution with a kernel of size 1 over th
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from fbg.importers.backends.base import Op, Unsupported
+from fbg.importers.description import QuantizedWeights
 from fbg.importers.ops.builder import AxisMap, Builder, natural
 from fbg.importers.ops.convolution import requantize_conv
 from fbg.importers.ops.elementwise import combine
+from fbg.importers.ops.packed_weights import Weights
 from fbg.importers.ops.quantized import integer_weights, scalar_parameter
 from fbg.importers.ops.registry import BYTES, op
 from fbg.importers.ops.stacked import varying_product
 from fbg.importers.ops.value import OpenConv, Value
 
-Array = npt.NDArray[Any]
 
-
-def _kernel(w: Array) -> Array:
+def _kernel(w: Weights) -> Weights:
     """Return weights (K, N) as those of a convolution: (N, K, 1)."""
-    return np.ascontiguousarray(w.T)[:, :, None]
+    return w.then("kernel", lambda matrix: matrix.T[:, :, None], (*w.shape[::-1], 1))
 
 
-def _product(builder: Builder, node: Op, x: Value, w: Array, **more: Any) -> Value:
+def _product(builder: Builder, node: Op, x: Value, w: Weights, **more: Any) -> Value:
     """Return x (…, K) times w (K, N)."""
-    if w.ndim != 2 or len(x.shape) < 1 or w.shape[0] != x.shape[-1]:
+    if len(w.shape) != 2 or len(x.shape) < 1 or w.shape[0] != x.shape[-1]:
         raise Unsupported(node.node.name, f"weights of shape {w.shape}")
     rows = math.prod(x.shape[:-1])
     conv = OpenConv(
@@ -43,20 +43,22 @@ def _product(builder: Builder, node: Op, x: Value, w: Array, **more: Any) -> Val
         **more,
     )
     builder.buffer(conv.x)
-    conv.check(node.node.name, (1, rows, x.shape[-1]))
+    conv.check(node.node.name, (1, rows, x.shape[-1]), builder.packer)
     shape = (*x.shape[:-1], w.shape[1])
     dtype = np.int32 if conv.result == "int32" else np.float32
     return Value(shape, np.dtype(dtype), natural(len(shape)), conv=conv)
 
 
-def _quantized_product(builder: Builder, node: Op, x: Value, w: Value) -> Value | None:
-    """Return the product of integers that stand for x and w, where both are quantized."""
-    if x.quantized is None or w.weights is None or w.constant is None or len(w.shape) != 2:
+def _quantized_product(
+    builder: Builder, node: Op, x: Value, source: QuantizedWeights | None
+) -> Value | None:
+    """Return the product of integers that stand for x and weights, where both are quantized."""
+    q = x.quantized
+    if q is None or source is None or len(source.shape) != 2:
         return None
-    source, q = w.weights, x.quantized
     if source.scale.size > 1 and source.axis != 1:
         return None
-    weights = integer_weights(source.integers, source.scale, source.zero_point)
+    weights = integer_weights(builder, source.integers, source.scale, source.zero_point)
     return _product(
         builder,
         node,
@@ -73,14 +75,15 @@ def _quantized_product(builder: Builder, node: Op, x: Value, w: Value) -> Value 
 def build_matmul(builder: Builder, node: Op) -> None:
     """x times constant weights, or two tensors that vary."""
     x, w = builder.input(node, 0), builder.input(node, 1)
-    if w.constant is None:
+    weights = w.as_weights()
+    if weights is None:
         return builder.set_output(node, _varying(builder, x, w, node.output_shape()))
-    result = _quantized_product(builder, node, x, w)
-    if result is None and w.constant.ndim == 2:
-        result = _product(builder, node, x, w.constant)
+    result = _quantized_product(builder, node, x, w.weights)
+    if result is None and len(w.shape) == 2:
+        result = _product(builder, node, x, weights)
     if result is None:
         result = _batched(
-            builder, node, x, w.constant, lambda part, matrix: _product(builder, node, part, matrix)
+            builder, node, x, weights, lambda part, matrix: _product(builder, node, part, matrix)
         )
     if result.shape != node.output_shape():
         result = builder.alias(result, node.output_shape(), natural(len(node.output_shape())))
@@ -100,10 +103,10 @@ def _varying(builder: Builder, a: Value, b: Value, shape: tuple[int, ...]) -> Va
     return result
 
 
-def _batched(builder: Builder, node: Op, x: Value, w: Array, product: Any) -> Value:
+def _batched(builder: Builder, node: Op, x: Value, w: Weights, product: Any) -> Value:
     """Return products of stacks of matrices, one after the other."""
-    if w.ndim == 1:
-        column = product(x, w[:, None])
+    if len(w.shape) == 1:
+        column = product(x, w.then("column", lambda vector: vector[:, None], (*w.shape, 1)))
         return builder.alias(column, x.shape[:-1], natural(len(x.shape) - 1))
     if len(x.shape) == 1:
         raise Unsupported(node.node.name, "a vector times a stack of matrices")
@@ -112,18 +115,18 @@ def _batched(builder: Builder, node: Op, x: Value, w: Array, product: Any) -> Va
     if count > 64:
         raise Unsupported(node.node.name, f"{count} products of their own")
     flat = x.shape[-2:]
-    source = np.broadcast_to(
-        np.arange(math.prod(x.shape[:-2])).reshape(x.shape[:-2]), stack
-    ).reshape(-1)
-    matrices = np.broadcast_to(w, (*stack, *w.shape[-2:])).reshape(-1, *w.shape[-2:])
+    source, matrix = (
+        np.broadcast_to(np.arange(math.prod(own)).reshape(own), stack).reshape(-1).tolist()
+        for own in (x.shape[:-2], w.shape[:-2])
+    )
     ordered = builder.in_order(x, natural(len(x.shape)))
     rows = builder.alias(ordered, (math.prod(x.shape[:-2]), *flat), natural(3))
     parts = []
     shape = (count, flat[0], w.shape[-1])
     for i in range(count):
-        axes = [AxisMap(1, 0, start=int(source[i])), AxisMap(flat[0], 1), AxisMap(flat[1], 2)]
+        axes = [AxisMap(1, 0, start=source[i]), AxisMap(flat[0], 1), AxisMap(flat[1], 2)]
         one = builder.arrange([(rows, [0, 0, 0], axes)], (1, *flat), natural(3))
-        result = product(builder.alias(one, flat, natural(2)), matrices[i])
+        result = product(builder.alias(one, flat, natural(2)), _matrix(w, matrix[i]))
         whole = builder.alias(result, (1, *result.shape), natural(3))
         parts.append(
             (whole, [i, 0, 0], [AxisMap(1, 0), AxisMap(shape[1], 1), AxisMap(shape[2], 2)])
@@ -131,6 +134,12 @@ def _batched(builder: Builder, node: Op, x: Value, w: Array, product: Any) -> Va
     joined = builder.arrange(parts, shape, natural(3))
     full = (*stack, *shape[1:])
     return builder.alias(joined, full, natural(len(full)))
+
+
+def _matrix(w: Weights, index: int) -> Weights:
+    """Return one matrix of a stack."""
+    flat = (-1, *w.shape[-2:])
+    return w.then(("matrix", index), lambda stack: stack.reshape(flat)[index], w.shape[-2:])
 
 
 def _turned(builder: Builder, x: Value) -> Value:
@@ -144,22 +153,19 @@ def build_gemm(builder: Builder, node: Op) -> None:
     x, w = builder.input(node, 0), builder.input(node, 1)
     if node.attribute("transA", 0):
         x = _turned(builder, x)
-    if w.constant is None:
+    weights, source = w.as_weights(), w.weights
+    if weights is None:
         return builder.set_output(node, _varying_gemm(builder, node, x, w))
     alpha, beta = node.attribute("alpha", 1.0), node.attribute("beta", 1.0)
-    matrix = w.constant.T if node.attribute("transB", 0) else w.constant
-    result = None
-    if alpha == 1.0 and w.weights is not None and x.quantized is not None:
-        source = w.weights
-        if node.attribute("transB", 0):
-            source = type(source)(
-                source.integers.T, source.scale, source.zero_point, 1 - source.axis
-            )
-        turned = Value(matrix.shape, w.dtype, natural(2), constant=matrix, weights=source)
-        result = _quantized_product(builder, node, x, turned)
+    if node.attribute("transB", 0):
+        weights = weights.then("transposed", lambda matrix: matrix.T, w.shape[::-1])
+        source = None if source is None else _transposed(source)
+    result = _quantized_product(builder, node, x, source) if alpha == 1.0 else None
     if result is None:
-        scaled = matrix if alpha == 1.0 else (matrix * np.float32(alpha)).astype(np.float32)
-        result = _product(builder, node, x, scaled)
+        factor = np.float32(alpha)
+        if alpha != 1.0:
+            weights = weights.then(("times", float(factor)), lambda matrix: matrix * factor)
+        result = _product(builder, node, x, weights)
     if node.has_input(2):
         result = combine(builder, "add", result, _scaled(builder, builder.input(node, 2), beta))
     builder.set_output(node, result)
@@ -174,12 +180,16 @@ def _varying_gemm(builder: Builder, node: Op, a: Value, b: Value) -> Value:
     return result
 
 
+def _transposed(weights: QuantizedWeights) -> QuantizedWeights:
+    return replace(weights, integers=weights.integers.T, axis=1 - weights.axis)
+
+
 def _scaled(builder: Builder, x: Value, factor: float) -> Value:
     """Return factor * x."""
     if factor == 1.0:
         return x
-    if x.constant is not None:
-        return builder.from_constant((x.constant * np.float32(factor)).astype(np.float32))
+    if (constant := x.constant) is not None:
+        return builder.made_of(constant, ("times", factor), lambda: constant * np.float32(factor))
     number = builder.from_constant(np.array(factor, np.float32))
     return combine(builder, "multiply", x, number)
 
@@ -190,21 +200,24 @@ def build_matmul_integer(builder: Builder, node: Op) -> None:
     x, w = builder.input(node, 0), builder.constant_input(node, 1)
     assert w is not None
     zero_point = builder.constant_input(node, 3)
+    points = np.zeros((), np.int32) if zero_point is None else zero_point
+    weights = integer_weights(builder, w, np.ones((), np.float32), points)
 
-    def product(part: Value, matrix: Array) -> Value:
-        weights = integer_weights(matrix, np.float32(1), 0 if zero_point is None else zero_point)
+    def product(part: Value, matrix: Weights) -> Value:
         return _product(
             builder,
             node,
             part,
-            weights.integers,
+            matrix,
             w_scale=weights.scale,
             w_zero_point=weights.zero_point,
             x_zero_point=int(scalar_parameter(builder, node, 2, 0)),
             result="int32",
         )
 
-    result = product(x, w) if w.ndim == 2 else _batched(builder, node, x, w, product)
+    integers = weights.integers
+    stacked = len(integers.shape) != 2
+    result = _batched(builder, node, x, integers, product) if stacked else product(x, integers)
     builder.set_output(node, result)
 
 
@@ -220,13 +233,14 @@ def build_qlinear_matmul(builder: Builder, node: Op) -> None:
     zero_point = int(scalar_parameter(builder, node, 7, 0))
     dtype = str(node.types[node.node.outputs[0]].dtype)
 
-    def product(part: Value, matrix: Array) -> Value:
-        weights = integer_weights(matrix, w_scale, w_zero)
+    weights = integer_weights(builder, w, w_scale, w_zero)
+
+    def product(part: Value, matrix: Weights) -> Value:
         sums = _product(
             builder,
             node,
             part,
-            weights.integers,
+            matrix,
             w_scale=weights.scale,
             w_zero_point=weights.zero_point,
             x_scale=float(scalar_parameter(builder, node, 1, 1.0)),
@@ -237,5 +251,7 @@ def build_qlinear_matmul(builder: Builder, node: Op) -> None:
         assert result is not None
         return result
 
-    result = product(x, w) if w.ndim == 2 else _batched(builder, node, x, w, product)
+    integers = weights.integers
+    stacked = len(integers.shape) != 2
+    result = _batched(builder, node, x, integers, product) if stacked else product(x, integers)
     builder.set_output(node, result)

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from fbg.importers.backends.base import Op, Unsupported
 from fbg.importers.ops.builder import Builder
 from fbg.importers.ops.convolution import requantize_conv
+from fbg.importers.ops.packed_weights import Weights
 from fbg.importers.ops.pooling import requantize_pool
 from fbg.importers.ops.registry import BYTES, FLOAT, op
 from fbg.importers.ops.value import Quantized, Value
@@ -24,25 +25,31 @@ Array = npt.NDArray[Any]
 class IntegerWeights:
     """int8 weights with float32 scales and integer zero points, () or one for each channel."""
 
-    integers: Array
+    integers: Weights
     scale: Array
     zero_point: Array
 
 
-def integer_weights(q: Array, scale: Any, zero_point: Any) -> IntegerWeights:
+def integer_weights(builder: Builder, q: Array, scale: Any, zero_point: Any) -> IntegerWeights:
     """Return weights as int8: uint8 ones are shifted by 128, and their zero points, too."""
-    points = np.asarray(zero_point).astype(np.int32)
+    parts = (q, np.asarray(scale), np.asarray(zero_point))
+    return builder.packer.once("integer weights", parts, lambda: _integer_weights(*parts))
+
+
+def _integer_weights(q: Array, scale: Array, zero_point: Array) -> IntegerWeights:
+    points = zero_point.astype(np.int32)
+    weights = Weights.of(q)
     if q.dtype == np.uint8:
-        q = (q.astype(np.int16) - 128).astype(np.int8)
+        weights = weights.then("int8", lambda w: (w ^ np.uint8(128)).view(np.int8), dtype=np.int8)
         points = points - 128
-    scales = np.asarray(scale, np.float32)
+    scales = scale.astype(np.float32)
     scales = scales.reshape(() if scales.size == 1 else (-1,))
     points = points.reshape(() if points.size == 1 else (-1,))
     if points.ndim > scales.ndim:
         scales = np.broadcast_to(scales, points.shape)
     elif scales.ndim > points.ndim:
         points = np.broadcast_to(points, scales.shape)
-    return IntegerWeights(np.ascontiguousarray(q), scales, points)
+    return IntegerWeights(weights, scales, points)
 
 
 def scalar_parameter(builder: Builder, node: Op, index: int, default: float) -> float:
@@ -73,9 +80,9 @@ def build_dequantize(builder: Builder, node: Op) -> None:
     assert scale is not None
     if scale.dtype != np.float32:
         raise Unsupported(node.node.name, f"a scale of {scale.dtype}")
-    points = np.zeros(scale.shape, np.int32) if zero_point is None else zero_point
     _, scales = _per_axis(node, scale, x.shape)
-    shaped = points.reshape(scales.shape)
+    none = np.zeros((), np.int32)
+    shaped = none if zero_point is None else zero_point.reshape(scales.shape)
     if scales.ndim == 0 and x.dtype != np.int32:
         result = Value(
             x.shape,
@@ -84,9 +91,10 @@ def build_dequantize(builder: Builder, node: Op) -> None:
             quantized=Quantized(x, float(scales), int(shaped)),
         )
     else:
-        zero = builder.from_constant(shaped.astype(np.float32))
+        zero = builder.made_of(shaped, "float32", lambda: shaped.astype(np.float32))
         centered = builder.apply("subtract", [x, zero])
-        result = builder.apply("multiply", [centered, builder.from_constant(scales)])
+        factors = builder.made_of(scales, "scales", lambda: scales)
+        result = builder.apply("multiply", [centered, factors])
     builder.set_output(node, result)
 
 
@@ -99,9 +107,9 @@ def build_quantize(builder: Builder, node: Op) -> None:
     x = builder.input(node, 0)
     scale, zero_point = builder.constant_input(node, 1), builder.constant_input(node, 2)
     assert scale is not None
-    points = np.zeros(scale.shape, dtype) if zero_point is None else zero_point
     _, scales = _per_axis(node, scale, x.shape)
-    builder.set_output(node, quantized(builder, x, scales, points.reshape(scales.shape), dtype))
+    points = np.zeros((), dtype) if zero_point is None else zero_point.reshape(scales.shape)
+    builder.set_output(node, quantized(builder, x, scales, points, dtype))
 
 
 def quantized(
@@ -121,6 +129,7 @@ def quantized(
         if fused is not None:
             return fused
         return builder.apply("quantize", [x], real, point, dtype=dtype)
-    rounded = builder.apply("quantize_by", [x, builder.from_constant(scale)])
-    shift = builder.from_constant(zero_point.astype(np.float32))
+    factors = builder.made_of(scale, "scales", lambda: scale)
+    rounded = builder.apply("quantize_by", [x, factors])
+    shift = builder.made_of(zero_point, "float32", lambda: zero_point.astype(np.float32))
     return builder.apply("add", [rounded, shift], dtype=dtype)

@@ -80,8 +80,8 @@ def extend_scores(function: str, a: Value, b: Value) -> Value | None:
     scores = _open_scores(a)
     if scores is None or scores.softmax or scores.bias is not None:
         return None
-    if function in ("multiply", "divide") and b.constant is not None and b.size == 1:
-        factor = float(b.constant.reshape(-1)[0])
+    if function in ("multiply", "divide") and b.size == 1 and (constant := b.constant) is not None:
+        factor = float(constant.reshape(-1)[0])
         scale = scores.scale * factor if function == "multiply" else scores.scale / factor
         return _with_scores(a, replace(scores, scale=float(np.float32(scale))))
     fits = b.dtype == np.float32 and b.shape[-1:] == a.shape[-1:] and len(b.shape) <= len(a.shape)
@@ -123,11 +123,12 @@ def _without_factor(value: Value) -> tuple[Value, float]:
     if function not in ("multiply", "divide") or len(program.operands) != 2:
         return value, 1.0
     x, factor = program.operands[left], program.operands[right]
-    if function == "multiply" and factor.constant is None:
+    if function == "multiply" and not factor.is_constant:
         x, factor = factor, x
-    if factor.constant is None or factor.size != 1 or x.shape != value.shape:
+    constant = factor.constant if factor.size == 1 else None
+    if constant is None or x.shape != value.shape:
         return value, 1.0
-    number = float(factor.constant.reshape(-1)[0])
+    number = float(constant.reshape(-1)[0])
     return x, number if function == "multiply" else 1 / number
 
 

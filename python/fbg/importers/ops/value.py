@@ -22,16 +22,18 @@ import numpy.typing as npt
 from fbg import _fbg
 from fbg.conv.packed_conv import PackedConv
 from fbg.conv.tuned import Trial, choices
+from fbg.errors import ModelError
 from fbg.importers.backends.base import Unsupported
 from fbg.importers.description import QuantizedWeights
 from fbg.importers.ops.conv_trial import trial_of
 from fbg.importers.ops.epilogue import Epilogue, Step, Sums, sums_pipeline
-from fbg.importers.ops.packed_weights import PackedWeights
+from fbg.importers.ops.packed_weights import Packer, Weights
 
 __all__ = ["Deferred", "OpenConv", "Program", "Quantized", "Value", "strides_of"]
 
 Array = npt.NDArray[Any]
 Order = tuple[int, ...]
+BLOCK = 2**20  # elements that are looked at together
 ProgramStep = tuple[str, int, int, float, float]
 
 
@@ -94,13 +96,13 @@ class OpenConv:
     w: (O, I / groups, *kernel), float32 or int8. options: of `PackedConv`. bias: float32 (O,), or
     int32 in units of the sums. result: what the sums become before `stages`: "sums" (of integers,
     with `stages` to follow), "int32" (corrected for zero points) or "float32". algorithm: "" leaves
-    it to the cost model. nodes: those of the network that it computes.
+    it to the cost model. nodes: those of the network that it computes. packed: w, until it changes.
     """
 
     x: Value
     batch: int
     spatial: tuple[int, int, int]
-    w: Array
+    w: Weights
     options: dict[str, Any]
     w_scale: Array | None = None
     w_zero_point: Array | None = None
@@ -112,6 +114,7 @@ class OpenConv:
     residual: Value | None = None
     algorithm: str = ""
     nodes: list[str] = field(default_factory=list)
+    packed: PackedConv | None = None
 
     @property
     def is_integer(self) -> bool:
@@ -127,15 +130,17 @@ class OpenConv:
     def out_channels(self) -> int:
         """Channels of the result."""
         if self.options.get("transposed"):
-            return int(self.w.shape[1]) * int(self.options.get("groups", 1))
-        return int(self.w.shape[0])
+            return self.w.shape[1] * int(self.options.get("groups", 1))
+        return self.w.shape[0]
 
-    def check(self, name: str, x_shape: tuple[int, ...]) -> None:
+    def check(self, name: str, x_shape: tuple[int, ...], packer: Packer) -> None:
         """Raise Unsupported unless some algorithm computes it."""
         try:
-            packed = PackedConv(self.w, **self._packed_options())
+            self.packed = packed = packer.get(self.w, self._packed_options())
             if not packed.algorithms(x_shape, zero_points=self.w_zero_point is not None):
                 raise Unsupported(name, "no algorithm of convolution applies")
+        except ModelError:
+            raise
         except (TypeError, ValueError) as error:
             raise Unsupported(name, str(error)) from error
 
@@ -151,18 +156,19 @@ class OpenConv:
         graph: _fbg.Graph,
         x: int,
         residual: int | None,
-        known: PackedWeights,
+        packer: Packer,
         features: int,
         **place: Any,
-    ) -> tuple[int, Trial, PackedConv]:
-        """Append it to a graph; return its buffer, how to time it alone, and its weights.
+    ) -> tuple[int, Trial]:
+        """Append it to a graph; return its buffer, and how to time it alone.
 
-        x, residual: the buffers of these. known: weights that have been packed before. features: of
+        x, residual: the buffers of these. packer: packs the weights. features: of
         the CPU that kernels use. place: `channels`, `first` and `before` where the result becomes a
         part of a tensor.
         """
-        packed = known.get(self.w, self._packed_options())
-        epilogue = self._epilogue()
+        packed = packer.get(self.w, self._packed_options())
+        packer.kept.append(packed)
+        epilogue = self._epilogue(packer)
         stages = epilogue.stages
         source = "int8" if self.x.dtype == np.int8 else "native"
         append = partial(
@@ -182,24 +188,31 @@ class OpenConv:
         measured = choices.algorithm(trial.key)
         place |= {"residual": residual, "algorithm": self.algorithm, "measured": measured}
         buffer = append(graph, x, **place)
-        return buffer, trial, packed
+        return buffer, trial
 
     def _most(self) -> int:
         """Return what no sum exceeds in absolute value: inputs are at most 255 apart."""
         axis = self.channel_axis
-        w = np.moveaxis(self.w, axis, 0).reshape(self.w.shape[axis], -1).astype(np.int64)
+        w = np.moveaxis(self.w.make(), axis, 0).reshape(self.w.shape[axis], -1)
         zeros = np.zeros(1, np.int64)
         if self.w_zero_point is not None:
             zeros = np.asarray(self.w_zero_point, np.int64).reshape(-1)
         if zeros.size not in (1, len(w)):  # channels of groups, transposed
             return 255 * 255 * w.shape[1]
-        return 255 * int(np.abs(w - zeros[:, None]).sum(1).max(initial=0))
+        zeros = np.broadcast_to(zeros, len(w))[:, None]
+        rows = max(1, BLOCK // max(w.shape[1], 1))  # at a time: as int64, they take 8 times as much
+        blocks = (slice(i, i + rows) for i in range(0, len(w), rows))
+        return 255 * max(
+            (int(np.abs(w[i].astype(np.int64) - zeros[i]).sum(1).max()) for i in blocks), default=0
+        )
 
-    def _epilogue(self) -> Epilogue:
+    def _epilogue(self, packer: Packer) -> Epilogue:
         x_scale = 1.0 if self.x_scale is None else self.x_scale
         if self.is_integer and self.result == "float32":
             scale = np.ones((), np.float32) if self.w_scale is None else self.w_scale
-            sums = Sums(x_scale, scale, self._most())
+            points = () if self.w_zero_point is None else (self.w_zero_point,)
+            most = packer.once(("most", self.channel_axis, self.w), points, self._most)
+            sums = Sums(x_scale, scale, most)
             return Epilogue.of_integers(sums, self.bias, self.stages)
         stages = sums_pipeline(self.bias, self.result == "int32", self.stages)
         return Epilogue(stages, x_scale)
@@ -224,7 +237,8 @@ class Value:
     else computes it.
 
     uses: how many readers it has; a deferred tensor with several is computed once and kept.
-    reordered: copies in other orders. weights: where a constant comes from. origin: the input of
+    reordered: copies in other orders. array: of a constant. weights: of one that is made of
+    integers. origin: the input of
     the part whose elements these are, in any order.
     """
 
@@ -232,7 +246,7 @@ class Value:
     dtype: np.dtype[Any]
     order: Order
     buffer: int | None = None
-    constant: Array | None = None
+    array: Array | None = None
     program: Program | None = None
     conv: OpenConv | None = None
     deferred: Deferred | None = None
@@ -241,6 +255,21 @@ class Value:
     origin: str | None = None
     uses: int = 1
     reordered: dict[Order, Value] = field(default_factory=dict)
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether the elements are known."""
+        return self.array is not None or self.weights is not None
+
+    @property
+    def constant(self) -> Array | None:
+        """The elements if they are known: in a new array if they are made of integers."""
+        return self.weights.dequantized() if self.weights is not None else self.array
+
+    def as_weights(self) -> Weights | None:
+        """Return the elements if they are known, not computed yet if they are made of integers."""
+        source = self.array if self.weights is None else self.weights
+        return None if source is None else Weights.of(source)
 
     @property
     def size(self) -> int:
