@@ -26,6 +26,7 @@ __all__ = [
     "read_regular",
     "rename_over",
     "replace_file",
+    "require_free_file",
     "require_replaceable",
 ]
 
@@ -93,6 +94,16 @@ def require_replaceable(path: str | os.PathLike[str]) -> Path:
         if not target.parent.is_dir():
             missing = os.strerror(errno.ENOENT)
             raise FileNotFoundError(errno.ENOENT, missing, str(target.parent)) from None
+    return target
+
+
+def require_free_file(path: str | os.PathLike[str], overwrite: bool) -> Path:
+    """Return what `require_replaceable` returns; raises FileExistsError if a file would be lost."""
+    target = require_replaceable(path)
+    if target.exists() and not overwrite:
+        raise FileExistsError(
+            f"{os.fspath(path)}: exists already; pass overwrite=True (--overwrite) to replace it"
+        )
     return target
 
 

@@ -202,7 +202,10 @@ def test_an_output_is_replaced_only_when_asked_to(
     output.write_bytes(b"precious")
     result = invoke(directory, "--input", source, "--output", output)
     assert result.exit_code == 1
-    assert f"{output}: exists already; pass --overwrite to replace it" in result.output
+    assert (
+        f"{output}: exists already; pass overwrite=True (--overwrite) to replace it"
+        in result.output
+    )
     assert output.read_bytes() == b"precious"
     succeed(directory, "--input", source, "--output", output, "--overwrite")
     assert np.array_equal(np.load(output), model.encode(TEXTS))

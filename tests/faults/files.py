@@ -125,7 +125,9 @@ def uses(checkpoint: Path) -> dict[str, Use]:
         "shards": Use(shards, one_by_one=True),
         "a plot": Use(plot("new"), plot("old")),
         "a page": Use(page("new"), page("old")),
-        "save packed weights": Use(lambda f: packed.save(f / "w"), lambda f: before.save(f / "w")),
+        "save packed weights": Use(
+            lambda f: packed.save(f / "w", overwrite=True), lambda f: before.save(f / "w")
+        ),
         "save a model": Use(lambda f: model.save(f / "m", overwrite=True)),
         "save a model over another": Use(
             lambda f: model.save(f / "m", overwrite=True), lambda f: other.save(f / "m")

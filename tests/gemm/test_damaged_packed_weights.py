@@ -144,7 +144,7 @@ def test_damage_is_refused_or_harmless(
     """Changed bytes, with and without a cut, anywhere; half of them where every byte matters."""
     path = tmp_path_factory.getbasetemp() / "damaged.safetensors"
     packed = PACKED[name]()
-    packed.save(path)
+    packed.save(path, overwrite=True)
     original = path.read_bytes()
     content, crucial = bytearray(original), offset_of_data(path) + 128
     for _ in range(data.draw(st.integers(1, 4))):

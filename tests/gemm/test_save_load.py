@@ -1,6 +1,7 @@
 """Saved weights: the same bits come back, mapped and not copied."""
 
 import copy
+import inspect
 import os
 import pickle
 import stat
@@ -80,7 +81,7 @@ def test_every_shape_comes_back(
     path = tmp_path_factory.getbasetemp() / "shape.safetensors"
     w = np.random.default_rng(k + n).standard_normal((k, n), dtype=np.float32)
     packed = fbg.PackedB(w, dtype=name, symmetric=symmetric, granularity=granularity)
-    packed.save(path)
+    packed.save(path, overwrite=True)
     assert_same(fbg.PackedB.load(path), packed)
     assert_same(pickle.loads(pickle.dumps(packed)), packed)
 
@@ -166,7 +167,7 @@ def test_weights_stay_when_their_file_is_replaced_or_removed(path: Path) -> None
     packed, other = PACKED["int8"](), PACKED["float32"]()
     packed.save(path)
     loaded = fbg.PackedB.load(path)
-    other.save(path)
+    other.save(path, overwrite=True)
     assert_same(loaded, packed)
     assert_same(fbg.PackedB.load(path), other)
     path.unlink()
@@ -176,8 +177,25 @@ def test_weights_stay_when_their_file_is_replaced_or_removed(path: Path) -> None
 def test_loaded_weights_can_be_saved_over_their_own_file(path: Path) -> None:
     packed = PACKED["int8"]()
     packed.save(path)
-    fbg.PackedB.load(path).save(path)
+    fbg.PackedB.load(path).save(path, overwrite=True)
     assert_same(fbg.PackedB.load(path), packed)
+
+
+def test_a_file_is_replaced_only_when_asked_to(path: Path) -> None:
+    packed = PACKED["int8"]()
+    packed.save(path)
+    with pytest.raises(FileExistsError, match="exists already; pass overwrite=True"):
+        PACKED["float32"]().save(path)
+    assert_same(fbg.PackedB.load(path), packed)
+    PACKED["float32"]().save(path, overwrite=True)
+    assert_same(fbg.PackedB.load(path), PACKED["float32"]())
+
+
+@pytest.mark.parametrize("kind", [fbg.PackedB, fbg.Model])
+def test_all_that_save_have_the_same_rule(kind: type) -> None:
+    parameter = inspect.signature(kind.save).parameters["overwrite"]  # type: ignore[attr-defined]
+    assert parameter.kind is inspect.Parameter.KEYWORD_ONLY
+    assert parameter.default is False
 
 
 def test_no_file_stays_open(path: Path) -> None:
@@ -200,7 +218,7 @@ def test_a_failed_save_leaves_the_old_file_and_nothing_else(
 
             patch.setattr(os, name, fail)
             with pytest.raises(OSError, match="disk on fire"):
-                PACKED["float32"]().save(path)
+                PACKED["float32"]().save(path, overwrite=True)
         assert os.listdir(path.parent) == [path.name]
         assert_same(fbg.PackedB.load(path), packed)
 

@@ -62,7 +62,7 @@ def test_weights_are_packed_saved_and_loaded_by_many(tmp_path: Path) -> None:
     def round_trip(n: int) -> None:
         for _ in range(ROUNDS):
             packed = fbg.PackedB(w)
-            packed.save(tmp_path / f"{n % 2}")  # two write each file
+            packed.save(tmp_path / f"{n % 2}", overwrite=True)  # two write each file
             loaded = fbg.PackedB.load(tmp_path / f"{n % 2}")
             for some in (loaded, pickle.loads(pickle.dumps(packed))):
                 assert_same_bits(fbg.linear(x, some), wanted)

@@ -15,7 +15,7 @@ import click
 import fbg
 from fbg.cli.common import user_errors
 from fbg.cli.options import dtype_option, input_option, threads_option
-from fbg.files import require_replaceable
+from fbg.files import require_free_file
 from fbg.model.fingerprint import fingerprint_file, fingerprint_model
 from fbg.model.load import load_encoder
 from fbg.progress import progress_bar
@@ -130,7 +130,8 @@ def encode(
     _check_arguments(texts, source, column, output, address, actors)
     with user_errors():
         if output is not None:  # before anything that takes time
-            _check_output(Path(output), overwrite)
+            output_kind(Path(output))
+            require_free_file(output, overwrite)
         chosen = _source(texts, source, column)
         loaded = load_encoder(model, dtype=dtype, num_threads=threads)
         if output is None:
@@ -184,12 +185,6 @@ def _encode_on_ray(
 
 def _is_same(source: Path, output: Path) -> bool:
     return source.exists() and output.exists() and source.samefile(output)
-
-
-def _check_output(output: Path, overwrite: bool) -> None:
-    output_kind(output)
-    if require_replaceable(output).exists() and not overwrite:
-        raise FileExistsError(f"{output}: exists already; pass --overwrite to replace it")
 
 
 def _source(texts: tuple[str, ...], source: str | None, column: str | None) -> Source:

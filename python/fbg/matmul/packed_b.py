@@ -314,13 +314,16 @@ class PackedB:
             raise ValueError("PackedB.dequantize: these weights were packed without a scale")
         return dequantize(q, scale, zero_point)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the weights to a file that `load` maps; it does not depend on the ISA.
 
-        The file is written completely or not at all, and may replace one that is in use. It is a
-        safetensors file with one tensor (python/fbg/matmul/packed_file.py).
+        overwrite: replace a file of that name, which may be in use.
 
-        Raises TypeError if `path` is not a path, and OSError if the file cannot be written.
+        The file is written completely or not at all. It is a safetensors file with one tensor
+        (python/fbg/matmul/packed_file.py).
+
+        Raises TypeError if `path` is not a path, FileExistsError if there is a file that may not be
+        replaced, as `Model.save` does, and OSError if it cannot be written.
 
         >>> import tempfile
         >>> import numpy as np
@@ -330,7 +333,7 @@ class PackedB:
         ...     PackedB.load(f"{directory}/w.safetensors")
         PackedB(K=3, N=3, int8, accum=int32, scale per column)
         """
-        packed_file.write(_path_text(path, "PackedB.save"), self._native)
+        packed_file.write(_path_text(path, "PackedB.save"), self._native, overwrite)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, verify: bool = True) -> PackedB:

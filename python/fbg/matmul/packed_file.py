@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from fbg import _fbg
 from fbg.errors import ModelError
-from fbg.files import open_regular, replace_file
+from fbg.files import open_regular, replace_file, require_free_file
 from fbg.matmul.weights import PackedWeight, dtype_name
 
 __all__ = ["read", "read_header", "write"]
@@ -32,8 +32,9 @@ ALIGNMENT = 64
 MAX_HEADER = 1 << 16  # ours has some 200 bytes
 
 
-def write(path: str, native: PackedWeight) -> None:
+def write(path: str, native: PackedWeight, overwrite: bool) -> None:
     """Write a file, whole or not at all."""
+    require_free_file(path, overwrite)
     block = native.block
     with replace_file(path) as file:
         file.write(_encode_header(native, block))
