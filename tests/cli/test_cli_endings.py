@@ -80,7 +80,7 @@ def test_an_interruption_is_130_wherever_it_comes(
         monkeypatch.setattr("click.core.echo", interrupt)
         monkeypatch.setattr("click.decorators.echo", interrupt)
     else:
-        monkeypatch.setattr(command, "make_context", interrupt)
+        monkeypatch.setattr(command.load(), "make_context", interrupt)
     result = click_testing.CliRunner().invoke(main, [name])
     assert result.exit_code == 130
     assert "Abort" not in result.output

@@ -35,7 +35,7 @@ def shown() -> dict[str, list[tuple[str, click.Option]]]:
     """Every option that help shows: the commands that have it, and what it is there."""
     found: dict[str, list[tuple[str, click.Option]]] = {}
     for command, each in main.commands.items():
-        for option in each.params:
+        for option in each.load().params:
             if isinstance(option, click.Option) and not option.hidden:
                 for name in option.opts:
                     found.setdefault(name, []).append((command, option))

@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -117,6 +118,21 @@ def test_a_missing_matplotlib_is_said_before_anything_runs(
     result = invoke(command, checkpoint, "--plot", "out.png")
     assert result.exit_code == 1
     assert result.output == "Error: plots need matplotlib: pip install 'fbg[plot]'\n"
+
+
+@pytest.mark.parametrize("command", sorted(main.commands))
+def test_the_list_says_what_a_command_says_of_itself(command: str) -> None:
+    listed = main.commands[command]
+    assert listed.get_short_help_str(200) == listed.load().get_short_help_str(200)
+
+
+def test_the_list_of_commands_imports_none() -> None:
+    code = "import sys\nfrom fbg.cli import main\nmain(['--help'], standalone_mode=False)\n"
+    code += "print(*sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "zero-shot" in run.stdout
+    modules = set(run.stdout.splitlines()[-1].split())
+    assert not modules & {"fbg.cli.tasks", "fbg.model", "fbg.reports", "fbg.networks", "asyncio"}
 
 
 @pytest.mark.parametrize("command", sorted(main.commands))

@@ -97,7 +97,7 @@ def check_fbg(words: list[str]) -> None:
     """In a sentence, where arguments are left out: there are such a command and such options."""
     if words[1] == "COMMAND":
         return
-    command = main.commands[words[1]]
+    command = main.commands[words[1]].load()
     known = {option for parameter in command.params for option in parameter.opts}
     assert {word for word in words if word.startswith("--")} <= known | {"--help"}
 

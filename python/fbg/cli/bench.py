@@ -48,7 +48,7 @@ def bench(
     shapes: tuple[str, ...],
     as_json: bool,
 ) -> None:
-    """Time MODEL, a directory or a hub id, on random token ids, or an ONNX file on random inputs.
+    """Time MODEL, a directory or a hub id, on random tokens, or an ONNX file on random inputs.
 
     The dtypes take turns, so that a change in the machine's speed affects all of them alike. The
     report gives the median and the 10th and 90th percentiles of the time of a call, and the tokens

@@ -7,11 +7,30 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from importlib import import_module
 from typing import Any
 
 import click
 
-__all__ = ["Program"]
+__all__ = ["Later", "Program"]
+
+
+class Later(click.Command):
+    """Stands for a command in the list of all; the function of its name in a module is the command.
+
+    Only the command itself has options.
+    """
+
+    def __init__(self, name: str, module: str, text: str) -> None:
+        super().__init__(name, short_help=text)
+        self._module = module
+
+    def load(self) -> click.Command:
+        """Import the command."""
+        assert self.name is not None
+        command = getattr(import_module(self._module), self.name.replace("-", "_"))
+        assert isinstance(command, click.Command)
+        return command
 
 
 class Program(click.Group):
@@ -21,6 +40,12 @@ class Program(click.Group):
     nobody reads the output     141, as of those that SIGPIPE ended, and without a word
     the output cannot be kept   1, with one line that says why
     """
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, command.load() if isinstance(command, Later) else command, rest
 
     def make_context(self, *args: Any, **options: Any) -> click.Context:
         with _endings():  # of --help and --version

@@ -19,7 +19,7 @@ from fbg.model.load import load_encoder
 from fbg.tasks.search import semantic_search
 from fbg.tasks.zero_shot import TEMPLATE
 
-__all__ = ["COMMANDS"]
+__all__ = ["answer", "classify", "fill_mask", "ner", "rerank", "search", "zero_shot"]
 
 F = TypeVar("F", bound=Callable[..., None])
 
@@ -252,6 +252,3 @@ def search(
         wanted = loaded.encode(list(queries), prompt_name=query_prompt)
         found = semantic_search(wanted, loaded.encode(given), top_k)
         _print([{**hit, "text": given[hit["corpus_id"]]} for hit in hits] for hits in found)
-
-
-COMMANDS = (classify, zero_shot, rerank, ner, answer, fill_mask, search)
