@@ -23,7 +23,7 @@ import numpy.typing as npt
 from fbg.conv.tuned import Trial
 from fbg.errors import ModelError
 from fbg.importers.backends.base import BackEnd, Op, Part, PreparedPart, Step, Unsupported
-from fbg.importers.description import Network, Node, TensorType
+from fbg.importers.description import Constants, Network, Node, TensorType
 from fbg.importers.fusions import fuse
 from fbg.importers.onnx.inference import Inferred, infer
 
@@ -95,7 +95,14 @@ class Session:
         ]
         self._refused: dict[tuple[str, str], str] = {}
         self._parts = self._prepare(backends)
+        self._forget(inferred.constants)
         self._warn()
+
+    def _forget(self, constants: Constants) -> None:
+        """Leave only what a run returns of the constants: back ends have what they need of them."""
+        for name in list(constants):
+            if name not in self._network.outputs:
+                del constants[name]
 
     def _fused(self, inferred: Inferred, backends: Sequence[BackEnd]) -> list[Node]:
         """Return the nodes; subgraphs become one where fbg comes first and nodes may be chosen."""

@@ -18,6 +18,7 @@ __all__ = ["failure", "modelled_seconds", "part_model", "written"]
 
 Array = npt.NDArray[Any]
 
+MOST_REPEATED = 2**16  # bytes of an initializer that repeats one element
 _NEWEST_IR = 10  # understood by every runtime of the last years
 
 
@@ -27,16 +28,28 @@ def part_model(part: Part) -> onnx.ModelProto:
     model.opset_import.extend(helper.make_opsetid(*item) for item in _oldest_versions(part).items())
     graph = model.graph
     graph.name = "part"
-    graph.node.extend(node_proto(op.node) for op in part.ops)
     graph.input.extend(_value(name, part.ops) for name in part.inputs)
     graph.output.extend(_value(name, part.ops) for name in part.outputs)
     constants = dict.fromkeys(name for op in part.ops for name in op.node.reads)
     for name in constants:
         known = part.ops[0].constants
         if name in known and name not in part.inputs:
-            values = np.asarray(known[name], order="C")
-            graph.initializer.append(numpy_helper.from_array(values, name))
+            _add_constant(graph, name, known[name])
+    graph.node.extend(node_proto(op.node) for op in part.ops)
     return model
+
+
+def _add_constant(graph: onnx.GraphProto, name: str, values: Array) -> None:
+    """Add an initializer; one that repeats an element is left to each run, as it is in the file."""
+    if values.nbytes <= MOST_REPEATED or any(values.strides):
+        dense = np.asarray(values, order="C")
+        graph.initializer.append(numpy_helper.from_array(dense, name))
+        return
+    shape = np.array(values.shape, np.int64)
+    one = values[(0,) * values.ndim]
+    for part, value in ((f"{name}/shape", shape), (f"{name}/element", np.asarray(one))):
+        graph.initializer.append(numpy_helper.from_array(value, part))
+    graph.node.append(helper.make_node("Expand", [f"{name}/element", f"{name}/shape"], [name]))
 
 
 def _oldest_versions(part: Part) -> dict[str, int]:

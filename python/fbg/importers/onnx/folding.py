@@ -32,7 +32,7 @@ _VECTORIZED = """
     Abs Acos Acosh Add And ArgMax ArgMin Asin Asinh Atan Atanh BitShift BitwiseAnd BitwiseNot
     BitwiseOr BitwiseXor Cast CastLike Ceil Celu Clip Concat Constant ConstantOfShape Cos Cosh
     CumSum DepthToSpace DequantizeLinear Div Einsum Elu Equal Exp Expand EyeLike Flatten Floor
-    Gather Gelu Gemm Greater GreaterOrEqual HardSigmoid HardSwish Hardmax Identity IsInf IsNaN
+    Gather Gemm Greater GreaterOrEqual HardSigmoid HardSwish Hardmax Identity IsInf IsNaN
     LeakyRelu Less LessOrEqual Log LogSoftmax MatMul MatMulInteger Max Mean Min Mish Mod Mul Neg Not
     OneHot Or PRelu Pad Pow QuantizeLinear Range Reciprocal ReduceL1 ReduceL2 ReduceLogSum
     ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum ReduceSumSquare Relu Reshape
@@ -44,6 +44,7 @@ _SLOW = {
     "Compress": 16,
     "Erf": 64,
     "GatherND": 512,
+    "Gelu": 64,
     "NonZero": 16,
     "ScatterElements": 512,
     "ScatterND": 512,
@@ -56,6 +57,7 @@ _MEANT_SINCE = {"Hardmax": 13, "LogSoftmax": 13, "Softmax": 13}
 _BY_VALUE = ("Compress", "NonZero", "Unique")  # how much they write depends on values
 _PRODUCTS = ("MatMul", "MatMulInteger", "Gemm")
 _QUANTIZING = ("QuantizeLinear", "DequantizeLinear")
+MOST_REPEATED = 2**24  # bytes of a tensor that repeats one element
 _VALUES = {"value", "value_float", "value_floats", "value_int", "value_ints"}  # of Constant
 
 
@@ -118,6 +120,8 @@ class Folding:
             return None
         steps = _steps(node, values, sum(math.prod(shape) for shape, _ in written))
         size = sum(math.prod(shape) * dtype.itemsize for shape, dtype in written)
+        if node.op == "ConstantOfShape" or (node.op == "Expand" and values[0].size == 1):
+            return self._repeated(node, values[0], *written[0])
         if not self._budget.take(size, steps):
             return None
         integers = _quantized(node, values, written[0][1])
@@ -130,6 +134,19 @@ class Folding:
         # So is what it does otherwise than was inferred: axes of Unsqueeze in any order are some.
         kinds = [(value.shape, value.dtype) for value in found.values()]
         return found if node.op in _BY_VALUE or kinds == written else None
+
+    def _repeated(
+        self, node: Node, value: Array, shape: tuple[int, ...], dtype: np.dtype[Any]
+    ) -> dict[str, Array] | None:
+        """Return a tensor that repeats one element as a view of it, which takes no memory."""
+        if node.op == "ConstantOfShape":
+            value = node.attributes.get("value", np.zeros(1, dtype))
+        size = math.prod(shape) * dtype.itemsize
+        if value.size != 1 or value.dtype != dtype or size > MOST_REPEATED:
+            return None
+        if not self._budget.take(0, repeated=size):
+            return None
+        return {node.outputs[0]: np.broadcast_to(value.reshape(()), shape)}
 
     def _known(self, node: Node) -> bool:
         return all(name in self._constants for name in node.reads)

@@ -261,6 +261,7 @@ def build_gather(builder: Builder, node: Op) -> None:
     known = indices.constant
     if known is None:
         return builder.set_output(node, _gathered(builder, node, x, indices, axis))
+    require_table(node, known.size)
     if known.size == 0 or known.min() < -extent or known.max() >= extent:
         raise Unsupported(node.node.name, "indices out of range")
     flat = tuple(int(i) % extent for i in known.reshape(-1))
