@@ -4,11 +4,13 @@ import json
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
 import fbg
 from fbg.cli import main
+from helpers import tiny_bert, tiny_gliner, tiny_multi, tiny_outputs, tiny_tasks
 
 
 def invoke(*args: str) -> str:
@@ -50,3 +52,52 @@ def test_without_click_it_says_what_to_install():
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert result.returncode == 1
     assert "pip install 'fbg[cli]'" in result.stderr
+
+
+DIRECTORIES = {
+    "bert": lambda path: tiny_bert.write_checkpoint(path),
+    "classifier": lambda path: tiny_tasks.write_model(path, "bert-ForSequenceClassification"),
+    "gliner": lambda path: tiny_gliner.write_model(path, "bare"),
+    "multi": lambda path: tiny_multi.write_multi(path, "pylate"),
+    "static": lambda path: tiny_outputs.write_static(path, "model2vec"),
+}
+
+
+@pytest.mark.parametrize("name", DIRECTORIES)
+def test_every_directory_that_load_reads(name, tmp_path):
+    directory = DIRECTORIES[name](tmp_path / "model")
+    model = fbg.load(directory)
+    facts = json.loads(invoke("info", str(directory), "--json"))
+    assert facts["family"] == model.config.model_type
+    assert facts["dtype"] is None
+    assert facts["layers"] == model.config.num_layers
+    assert facts["max_length"] == model.max_length
+    assert facts["pooling"] == model.sentence.pooling
+    assert facts["file_bytes"] > 0
+    model.save(tmp_path / "saved")
+    saved = json.loads(invoke("info", str(tmp_path / "saved"), "--json"))
+    assert (saved["dtype"], saved["layers"]) == (model.dtype, facts["layers"])
+    assert saved["tasks"] == facts["tasks"]
+    assert "saved in float32" in invoke("info", str(tmp_path / "saved"))
+
+
+def test_tasks_are_those_of_the_head(tmp_path):
+    directory = tiny_tasks.write_model(tmp_path, "bert-ForSequenceClassification")
+    assert "encode, classify, predict, rerank, zero_shot_classify" in invoke("info", str(directory))
+
+
+def test_packed_weights(tmp_path):
+    packed = fbg.PackedB(np.eye(40, dtype=np.float32))
+    packed.save(tmp_path / "w.safetensors")
+    assert repr(packed) in invoke("info", str(tmp_path / "w.safetensors"))
+
+
+@pytest.mark.parametrize("name", ["./absent", "empty", "other.safetensors"])
+def test_what_cannot_be_read_takes_one_line(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "other.safetensors").write_bytes(b"nothing")
+    result = CliRunner().invoke(main, ["info", name])
+    assert result.exit_code == 1
+    assert result.output.startswith("Error: ")
+    assert result.output.count("\n") == 1

@@ -66,6 +66,17 @@ def test_info_tells_what_a_network_consists_of(files):
     assert saved["weight_bytes"] < facts["weight_bytes"]
 
 
+def test_info_needs_no_shapes(files):
+    for kind in ("net.onnx", "saved"):
+        facts = report("info", files / kind)
+        whole = report("info", files / kind, "--shape", shape())
+        assert facts["steps"] is facts["arena_bytes"] is None
+        for same in ("operators", "outputs", "parameters"):
+            assert facts[same] == whole[same]
+        text = invoke("info", files / kind).stdout
+        assert "depends on the shapes of inputs: pass --shape x=1" in text
+
+
 def test_bench_times_dtypes_and_threads_and_preparation(files):
     more = ("--dtype", "float32,int8", "--threads", "1,2", *ROUNDS)
     rows = report("bench", files / "net.onnx", "--shape", shape(), *more)["latencies"]
@@ -146,7 +157,7 @@ def test_what_is_proposed_can_be_loaded(files):
         (("compare", "--dtype", "int8"), "--dtype does not go with ONNX files"),
         (("compare", "--by-op", "--sensitivity"), "--by-op cannot be combined"),
         (("profile", "--shape", "x=1,b"), "--shape must be NAME"),
-        (("info",), "pass --shape x=1"),
+        (("profile",), "pass --shape x=1"),
         (("info", "--shape", "z=1"), "no input 'z'"),
         (("compare", "--shape", "x=1,3,16,18", "--input", "{files}/net.onnx"), "not a .npz file"),
         (("compare", "--shape", "x=1,3,16,18", "--input", "{files}/no.npz"), "No such file"),

@@ -1,4 +1,4 @@
-"""fbg info: the machine as the library sees it."""
+"""fbg info: the machine as the library sees it, or what a model or a file consists of."""
 
 from __future__ import annotations
 
@@ -10,37 +10,45 @@ from fbg.cli.common import print_report, require_none, user_errors
 from fbg.cli.options import json_option, parse_shapes, shape_option
 from fbg.model.load_net import is_net
 from fbg.reports.machine import describe_machine, machine_facts
+from fbg.reports.measuring import Report, aligned
+from fbg.reports.model_facts import is_packed, model_facts, weight_facts
 from fbg.reports.net_facts import net_facts
 
 
 @click.command()
-@click.argument("net", required=False)
+@click.argument("model", required=False)
 @shape_option
 @json_option
-def info(net: str | None, shapes: tuple[str, ...], as_json: bool) -> None:
-    """Show the CPU, instruction sets, caches, threads and versions, or what NET consists of.
+def info(model: str | None, shapes: tuple[str, ...], as_json: bool) -> None:
+    """Show the CPU, instruction sets, caches, threads and versions, or what MODEL consists of.
 
-    NET is an ONNX file or a network saved from one: its inputs and outputs, its operators and where
-    they run, and the memory that it takes.
+    MODEL is a directory or a hub id: its family, its sizes, how it was saved, and its tasks. Or it
+    is an ONNX file or a network saved from one: its inputs and outputs, its operators and, if all
+    shapes are known, where they run and the memory that they take. Or it is a file of packed
+    weights.
 
     \b
     Examples:
       fbg info
       fbg info --json
+      fbg info path/to/bert-base
       fbg info net.onnx --shape x=1,3,224,224
     """
-    if net is not None:
-        if not is_net(net):
-            raise click.UsageError(f"{net} is neither an ONNX file nor a network saved from one")
+    if model is not None:
+        if not is_net(model):
+            require_none({"--shape": shapes}, "encoders")
         with user_errors():
-            print_report(net_facts(net, shapes=parse_shapes(shapes)), as_json)
+            print_report(_facts(model, shapes), as_json)
         return
     require_none({"--shape": shapes}, "the machine")
     facts = machine_facts()
     if as_json:
         click.echo(json.dumps(facts, indent=2))
         return
-    rows = describe_machine(facts)
-    width = max(map(len, rows))
-    for name, value in rows.items():
-        click.echo(f"{name:<{width}}  {value}")
+    click.echo(aligned(describe_machine(facts)))
+
+
+def _facts(model: str, shapes: tuple[str, ...]) -> Report:
+    if is_net(model):
+        return net_facts(model, shapes=parse_shapes(shapes))
+    return weight_facts(model) if is_packed(model) else model_facts(model)

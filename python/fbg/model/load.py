@@ -33,19 +33,17 @@ from fbg.model.sequential import (
     is_sequential,
     sequences_within_budget,
 )
+from fbg.model.settings import read_model_settings
 from fbg.model.synthetic import typical_sequences
 from fbg.networks.config import EncoderConfig
-from fbg.networks.registry import read_checkpoint, read_config, read_saved
-from fbg.networks.static import read_static_config
+from fbg.networks.registry import read_checkpoint, read_saved
 from fbg.networks.transformer import Transformer, linears
 from fbg.progress import Progress
 from fbg.reading import ReadFiles, recorded_reads
 from fbg.tasks.inputs import require_texts
-from fbg.text.modules import read_modules
 from fbg.text.sentence import (
     SentenceConfig,
     is_first_qwen3_reranker,
-    read_sentence_config,
     sentence_files,
 )
 from fbg.text.tokenization import TextTokenizer
@@ -216,10 +214,8 @@ def _assemble(
     reads: ReadFiles,
 ) -> Model:
     """Read settings, then weights, and put them together. path: as the user gave it."""
-    static = read_static_config(directory, WEIGHTS)
-    folder = directory / read_modules(directory).encoder if static is None else static.folder
-    config = read_config(folder / "config.json") if static is None else static
-    sentence = read_sentence_config(directory, config)
+    settings = read_model_settings(directory)
+    folder, sentence, static = settings.folder, settings.sentence, settings.static
     tokenizer = TextTokenizer(
         folder / "tokenizer.json",
         sentence.max_length,
@@ -227,7 +223,7 @@ def _assemble(
         special_tokens=static is None,
         skip_unknown=static is not None and static.skips_unknown,
     )
-    config = _with_head(config, directory, sentence, tokenizer)
+    config = _with_head(settings.config, directory, sentence, tokenizer)
     adapter, mapped = None, (directory / WEIGHTS).is_file()
     if mapped:
         transformer, method = _map_saved(directory, config, options)

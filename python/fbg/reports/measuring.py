@@ -16,7 +16,7 @@ import fbg
 from fbg.model.load import load_encoder
 from fbg.model.model import Model
 
-__all__ = ["Report", "load_each", "table", "threads", "time_in_turn"]
+__all__ = ["Report", "aligned", "load_each", "table", "threads", "time_in_turn"]
 
 Key = TypeVar("Key")
 
@@ -66,6 +66,12 @@ def threads(count: int) -> Iterator[None]:
 def load_each(model: str, dtypes: Sequence[str], num_threads: int | None) -> dict[str, Model]:
     """Load a checkpoint in several dtypes."""
     return {dtype: load_encoder(model, dtype=dtype, num_threads=num_threads) for dtype in dtypes}
+
+
+def aligned(rows: dict[str, str]) -> str:
+    """Return a line for each row, with the values below each other."""
+    width = max(map(len, rows))
+    return "\n".join(f"{name:<{width}}  {value}" for name, value in rows.items())
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from fbg.model.load import load
-from fbg.reports.measuring import Report
+from fbg.reports.measuring import Report, aligned
 from fbg.reports.net_feeds import random_feeds
 
 __all__ = ["NetFacts", "net_facts"]
@@ -20,7 +20,8 @@ class NetFacts(Report):
 
     operators: how many nodes there are of each operator. steps: of the plan, by back end.
     parameters: elements of constant tensors. tensor_bytes: of all tensors between the nodes, one
-    beside the other. arena_bytes: of the memory in which fbg keeps them.
+    beside the other. arena_bytes: of the memory in which fbg keeps them. These, the steps and
+    weight_bytes are None where the file leaves sizes of inputs open.
     """
 
     path: str
@@ -28,40 +29,49 @@ class NetFacts(Report):
     inputs: dict[str, str]
     outputs: dict[str, str]
     operators: dict[str, int]
-    steps: dict[str, int]
+    steps: dict[str, int] | None
     parameters: int
-    weight_bytes: int
-    tensor_bytes: int
-    arena_bytes: int
+    weight_bytes: int | None
+    tensor_bytes: int | None
+    arena_bytes: int | None
 
     def __str__(self) -> str:
-        mib = 2**20
-        operators = ", ".join(f"{name} {count}" for name, count in self.operators.items())
-        steps = ", ".join(f"{name} {count}" for name, count in self.steps.items())
         rows = {
             "network": f"{self.path}, {self.dtype}",
-            "inputs": ", ".join(f"{name}: {kind}" for name, kind in self.inputs.items()),
-            "outputs": ", ".join(f"{name}: {kind}" for name, kind in self.outputs.items()),
-            "operators": operators,
-            "steps": steps,
+            "inputs": _list(self.inputs, ": "),
+            "outputs": _list(self.outputs, ": "),
+            "operators": _list(self.operators, " "),
             "parameters": f"{self.parameters:,}",
-            "packed weights": f"{self.weight_bytes / mib:.1f} MiB",
-            "arena": f"{self.arena_bytes / mib:.1f} MiB, of tensors of "
-            f"{self.tensor_bytes / mib:.1f} MiB",
         }
-        width = max(map(len, rows))
-        return "\n".join(f"{name:<{width}}  {value}" for name, value in rows.items())
+        if self.steps is None:
+            name = next(iter(self.inputs))
+            rows["plan"] = f"depends on the shapes of inputs: pass --shape {name}=1,…"
+        else:
+            rows["steps"] = _list(self.steps, " ")
+            rows["packed weights"] = _mib(self.weight_bytes)
+            rows["arena"] = f"{_mib(self.arena_bytes)}, of tensors of {_mib(self.tensor_bytes)}"
+        return aligned(rows)
+
+
+def _list(values: Mapping[str, object], between: str) -> str:
+    return ", ".join(f"{name}{between}{value}" for name, value in values.items())
+
+
+def _mib(size: int | None) -> str:
+    return f"{(size or 0) / 2**20:.1f} MiB"
 
 
 def net_facts(path: str, *, shapes: Mapping[str, Sequence[int]] | None = None) -> NetFacts:
-    """Load an ONNX file or a saved network and prepare its plan; one run on random inputs.
+    """Load an ONNX file or a saved network; prepare its plan by a run on random inputs.
 
-    shapes: of inputs, where the file leaves sizes open. Raises what `fbg.load` raises, and
-    ValueError for an input whose size is not known.
+    shapes: of inputs, where the file leaves sizes open; without them there is no plan. Raises what
+    `fbg.load` raises.
     """
     net = load(path, shapes=shapes or {})
-    net.run(random_feeds(net, 1)[0])
-    plan, network = net.plan(), net.network
+    plan, network = None, net.network
+    if all(kind.fixed is not None for kind in net.inputs.values()):
+        net.run(random_feeds(net, 1)[0])
+        plan = net.plan()
     operators = Counter(node.op for node in network.nodes)
     constants = {name for node in network.nodes for name in node.reads} & network.constants.keys()
     return NetFacts(
@@ -70,9 +80,9 @@ def net_facts(path: str, *, shapes: Mapping[str, Sequence[int]] | None = None) -
         {name: str(kind) for name, kind in net.inputs.items()},
         {name: str(kind) for name, kind in net.outputs.items()},
         dict(operators.most_common()),
-        dict(Counter(step.backend for step in plan.steps)),
+        None if plan is None else dict(Counter(step.backend for step in plan.steps)),
         sum(math.prod(network.constants[name].shape) for name in constants),
-        plan.weight_bytes,
-        plan.tensor_bytes,
-        plan.arena_bytes,
+        None if plan is None else plan.weight_bytes,
+        None if plan is None else plan.tensor_bytes,
+        None if plan is None else plan.arena_bytes,
     )

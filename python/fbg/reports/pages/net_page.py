@@ -48,8 +48,8 @@ def _highlights(report: NetReport) -> list[tuple[str, str]]:
     if report.comparison is not None:
         found.append((f"{report.comparison.cosine:.5f}", "mean cosine of int8 to float32"))
         found.append((f"× {report.comparison.speedup:.2f}", "as fast as float32 in int8"))
-    found.append((binary_size(report.facts.weight_bytes), "of packed weights"))
-    found.append((binary_size(report.facts.arena_bytes), "of memory to work in"))
+    found.append((binary_size(report.facts.weight_bytes or 0), "of packed weights"))
+    found.append((binary_size(report.facts.arena_bytes or 0), "of memory to work in"))
     return found
 
 

@@ -1,0 +1,33 @@
+"""What the settings of a model directory say, before any weights are read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from fbg.checkpoints.saved_directory import WEIGHTS
+from fbg.networks.config import EncoderConfig
+from fbg.networks.registry import read_config
+from fbg.networks.static import StaticConfig, read_static_config
+from fbg.text.modules import read_modules
+from fbg.text.sentence import SentenceConfig, read_sentence_config
+
+__all__ = ["ModelSettings", "read_model_settings"]
+
+
+@dataclass(frozen=True)
+class ModelSettings:
+    """folder: has the files of the encoder. static: the settings of static embeddings, if it is."""
+
+    folder: Path
+    config: EncoderConfig
+    sentence: SentenceConfig
+    static: StaticConfig | None
+
+
+def read_model_settings(directory: Path) -> ModelSettings:
+    """Read them; raises ModelError naming the file and the key that is wrong."""
+    static = read_static_config(directory, WEIGHTS)
+    folder = directory / read_modules(directory).encoder if static is None else static.folder
+    config = read_config(folder / "config.json") if static is None else static
+    return ModelSettings(folder, config, read_sentence_config(directory, config), static)
