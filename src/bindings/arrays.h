@@ -3,6 +3,7 @@
 
 #include <pybind11/numpy.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <optional>
@@ -44,11 +45,17 @@ inline bool is_aligned(const py::array& a) {
   return (a.flags() & py::detail::npy_api::NPY_ARRAY_ALIGNED_) != 0;
 }
 
+// Checks take as long as small products do. So shapes and strides are read where NumPy keeps them:
+// a.shape(axis) and a.size() of pybind11 are calls that check and count anew each time.
+inline bool is_empty(const py::array& a) {
+  return std::find(a.shape(), a.shape() + a.ndim(), 0) != a.shape() + a.ndim();
+}
+
 // The distance in bytes of neighbours along an axis. There are none along an axis of one element,
 // nor in an array without elements: what NumPy keeps as a stride there may be any number, and the
-// answer is `otherwise`.
+// answer is `otherwise`, as it is for an axis that the array does not have.
 inline std::int64_t stride_of(const py::array& a, py::ssize_t axis, std::int64_t otherwise) {
-  return a.size() > 0 && a.shape(axis) > 1 ? a.strides(axis) : otherwise;
+  return axis < a.ndim() && a.shape()[axis] > 1 && !is_empty(a) ? a.strides()[axis] : otherwise;
 }
 
 // A 2-D array of T as it lies, any strides.
@@ -62,8 +69,8 @@ MatrixView<const T> matrix(const py::array& a, const char* name) {
     throw py::value_error(std::string(name) + " must be 2-D, got shape " + shape_text(a));
   if (!is_aligned(a)) throw py::value_error(std::string(name) + " must be aligned to its elements");
   constexpr auto size = static_cast<std::int64_t>(sizeof(T));
-  const std::int64_t row = stride_of(a, 0, a.shape(1) * size), col = stride_of(a, 1, size);
-  return {static_cast<const T*>(a.data()), a.shape(0), a.shape(1), row / size, col / size};
+  const std::int64_t row = stride_of(a, 0, a.shape()[1] * size), col = stride_of(a, 1, size);
+  return {static_cast<const T*>(a.data()), a.shape()[0], a.shape()[1], row / size, col / size};
 }
 
 // First byte and one past the last that an array can touch.
@@ -75,10 +82,10 @@ struct ByteRange {
 inline ByteRange byte_range(const py::array& a) {
   const auto* first = static_cast<const char*>(a.data());
   ByteRange r{first, first};
-  if (a.size() == 0) return r;
+  if (is_empty(a)) return r;
   r.end += a.itemsize();
   for (py::ssize_t d = 0; d < a.ndim(); ++d) {
-    const std::int64_t reach = (a.shape(d) - 1) * a.strides(d);
+    const std::int64_t reach = (a.shape()[d] - 1) * a.strides()[d];
     (reach < 0 ? r.begin : r.end) += reach;
   }
   return r;
@@ -88,7 +95,7 @@ inline ByteRange byte_range(const py::array& a) {
 // columns side by side in rows that lie equally far apart.
 inline bool may_overlap(const py::array& a, const py::array& b) {
   const ByteRange x = byte_range(a), y = byte_range(b);
-  if (a.size() == 0 || b.size() == 0 || !x.overlaps(y)) return false;
+  if (!x.overlaps(y) || is_empty(a) || is_empty(b)) return false;
   if (a.ndim() != 2 || b.ndim() != 2 || a.strides(0) != b.strides(0) || a.strides(0) == 0)
     return true;
   const std::int64_t distance = std::abs(a.strides(0));

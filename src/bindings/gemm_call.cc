@@ -9,7 +9,7 @@ namespace {
 
 // A stage's array may be `out` itself, element for element, but not overlap it otherwise; one that
 // the stage writes may not touch it at all.
-void require_apart(const py::array& out, const PyStage& stage, const std::string& name) {
+void require_apart(const py::array& out, const PyStage& stage, const char* function) {
   if (!stage.has_array()) return;
   const py::array operand = stage.array();
   const bool residual = stage.stage.kind == StageKind::add;
@@ -17,6 +17,7 @@ void require_apart(const py::array& out, const PyStage& stage, const std::string
                     operand.itemsize() == out.itemsize() &&
                     stride_of(operand, 0, 0) == stride_of(out, 0, 0);
   if (same || !may_overlap(out, operand)) return;
+  const std::string name = std::string(function) + ": out";
   if (residual) throw py::value_error(name + " may be the residual of Add, not overlap it in part");
   throw py::value_error(name + " may not overlap the array of " + stage_name(stage.stage.kind));
 }
@@ -88,27 +89,28 @@ py::array new_output(const py::dtype& dtype, std::int64_t m, std::int64_t n) {
 
 void require_output(const py::object& out, const py::dtype& dtype, std::int64_t m, std::int64_t n,
                     const AOperand& a, const std::vector<PyStage>& stages, const char* function) {
-  const std::string name = std::string(function) + ": out";
+  const auto name = [&] { return std::string(function) + ": out"; };
   if (!py::isinstance<py::array>(out))
-    throw py::type_error(name + " must be a NumPy array, got " +
+    throw py::type_error(name() + " must be a NumPy array, got " +
                          py::type::of(out).attr("__name__").cast<std::string>());
   const auto array = py::reinterpret_borrow<py::array>(out);
   if (!array.dtype().is(dtype) && !array.dtype().equal(dtype))
-    throw py::type_error(name + " must be " + py::str(dtype).cast<std::string>() + ", got " +
+    throw py::type_error(name() + " must be " + py::str(dtype).cast<std::string>() + ", got " +
                          py::str(array.dtype()).cast<std::string>());
-  if (array.ndim() != 2 || array.shape(0) != m || array.shape(1) != n)
-    throw py::value_error(name + " must have shape (" + std::to_string(m) + ", " +
+  if (array.ndim() != 2 || array.shape()[0] != m || array.shape()[1] != n)
+    throw py::value_error(name() + " must have shape (" + std::to_string(m) + ", " +
                           std::to_string(n) + "), got " + shape_text(array));
-  if (!array.writeable()) throw py::value_error(name + " is read-only");
+  if (!array.writeable()) throw py::value_error(name() + " is read-only");
   const std::int64_t size = array.itemsize();
   if (m == 0 || n == 0) return;
-  if (stride_of(array, 1, size) != size) throw py::value_error(name + " must have contiguous rows");
+  if (stride_of(array, 1, size) != size)
+    throw py::value_error(name() + " must have contiguous rows");
   if (stride_of(array, 0, n * size) < n * size)
     throw py::value_error(std::string(function) + ": rows of out overlap or run upwards");
-  if (!is_aligned(array)) throw py::value_error(name + " must be aligned to its elements");
+  if (!is_aligned(array)) throw py::value_error(name() + " must be aligned to its elements");
   if (may_overlap(array, a.array) || (a.row_range && may_overlap(array, *a.row_range)))
-    throw py::value_error(name + " may not overlap A");
-  for (const PyStage& s : stages) require_apart(array, s, name);
+    throw py::value_error(name() + " may not overlap A");
+  for (const PyStage& s : stages) require_apart(array, s, function);
 }
 
 std::byte* thread_workspace(std::size_t bytes) {

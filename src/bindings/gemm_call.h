@@ -102,7 +102,7 @@ void require_output(const py::object& out, const py::dtype& dtype, std::int64_t 
 
 // Row stride and address of a 2-D array that is written.
 inline OutputView output_view(py::array& c) {
-  return {c.mutable_data(), stride_of(c, 0, c.shape(1) * c.itemsize())};
+  return {c.mutable_data(), stride_of(c, 0, c.shape()[1] * c.itemsize())};
 }
 
 // This thread's own memory, which grows with what is asked of it.

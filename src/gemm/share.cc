@@ -44,6 +44,7 @@ int choose_row_parts(std::int64_t rows, std::int64_t cols, int num_threads) noex
 
 Share thread_share(std::int64_t rows, std::int64_t cols, int thread_id, int num_threads,
                    int row_parts) noexcept {
+  if (num_threads == 1) return {{0, rows}, {0, cols}};  // small products notice the divisions
   if (row_parts < 1 || num_threads % row_parts != 0)
     row_parts = choose_row_parts(rows, cols, num_threads);
   const int col_parts = num_threads / row_parts;

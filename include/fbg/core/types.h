@@ -238,8 +238,9 @@ struct BalancedSplit {
     return {begin(i), begin(i + 1)};
   }
   static constexpr BalancedSplit split(std::int64_t units, std::int64_t max_size) {
+    if (units == 0) return {0, 0, 0};
+    if (units <= max_size) return {1, units, 1};  // the usual case: two divisions less
     const std::int64_t count = ceil_div(units, max_size);
-    if (count == 0) return {0, 0, 0};
     const std::int64_t largest = ceil_div(units, count);
     return {count, largest, units - count * (largest - 1)};
   }
