@@ -73,11 +73,17 @@ def render(results: Results) -> str:
     return string.Template(TEMPLATE.read_text(encoding="utf-8")).substitute(
         machine=f"{machine['cores']} cores of an {machine['cpu']}",
         versions=", ".join(versions),
+        commits="; ".join(f"{part} {commits(results[part])}" for part in results),
         ablation=ablation(results["ablation"]["results"]),
         profiles=profiles(results["profiles"]["results"]),
         peers=peers(rows),
         tinybert=tinybert(rows),
     )
+
+
+def commits(part: dict[str, Any]) -> str:
+    """The builds that the rows of a part were measured with."""
+    return ", ".join(f"`{name}`" for name in part["machine"]["commits"])
 
 
 # --- Tables -------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ import json
 import os
 import platform
 import statistics
+import subprocess
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -174,12 +175,16 @@ class Report:
         shown = {key: _plain(value) for key, value in vars(arguments).items() if key != "json"}
         self._path: Path | None = arguments.json
         self._rows: list[dict[str, Any]] = []
+        commits: list[str] = []
         if resume and self._path is not None and self._path.exists():
-            self._rows = json.loads(self._path.read_text())["results"]
+            before = json.loads(self._path.read_text())
+            self._rows, commits = before["results"], before["machine"]["commits"]
+        here = machine()
+        here["commits"] = list(dict.fromkeys([*commits, *here["commits"]]))
         self._content: dict[str, Any] = {
             "benchmark": benchmark,
             "arguments": shown,
-            "machine": machine(),
+            "machine": here,
             "results": self._rows,
         }
 
@@ -227,7 +232,7 @@ def _plain(value: Any) -> Any:
 
 
 def machine() -> dict[str, Any]:
-    """What a reader needs to judge the figures."""
+    """What a reader needs to judge the figures; `commits` are those that rows were measured at."""
     name = platform.processor()
     with contextlib.suppress(OSError):
         lines = Path("/proc/cpuinfo").read_text().splitlines()
@@ -237,4 +242,21 @@ def machine() -> dict[str, Any]:
     for package in ("fbg", "numpy", "torch", "onnxruntime", "openvino", "transformers"):
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):
             versions[package] = importlib.metadata.version(package)
-    return {"cpu": name, "cores": len(os.sched_getaffinity(0)), "versions": versions}
+    return {
+        "cpu": name,
+        "cores": len(os.sched_getaffinity(0)),
+        "commits": commit(),
+        "versions": versions,
+    }
+
+
+def commit() -> list[str]:
+    """The commit that is checked out, or nothing where this is no checkout."""
+    words = ["git", "describe", "--always", "--dirty", "--exclude", "*", "--abbrev=7"]
+    try:
+        found = subprocess.run(
+            words, cwd=Path(__file__).parent, capture_output=True, text=True, check=True
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return []
+    return [found.stdout.strip()]

@@ -97,9 +97,14 @@ def check_fbg(words: list[str]) -> None:
     """In a sentence, where arguments are left out: there are such a command and such options."""
     if words[1] == "COMMAND":
         return
-    command = main.commands[words[1]].load()
-    known = {option for parameter in command.params for option in parameter.opts}
-    assert {word for word in words if word.startswith("--")} <= known | {"--help"}
+    named = {word.split("=")[0] for word in words if word.startswith("--")}
+    assert named <= options_of(words[1]) | {"--help"}
+
+
+def options_of(name: str) -> set[str]:
+    """The options of a command of fbg, those that say no included."""
+    parameters = main.commands[name].load().params
+    return {opt for parameter in parameters for opt in (*parameter.opts, *parameter.secondary_opts)}
 
 
 class OptionsRead(Exception):

@@ -1,0 +1,206 @@
+"""What pages name is there: functions and classes of fbg, arguments, options, files, commits.
+
+Blocks that run check themselves (test_docs.py). This is for sentences, tables and quotations.
+"""
+
+import ast
+import importlib.util
+import inspect
+import re
+import subprocess
+from collections.abc import Iterator
+from functools import cache
+
+import pytest
+
+import fbg
+from docs.test_docs import PAGES, ROOT, options_of, read
+from fbg.cli import main
+from fbg.importers.net import Net
+from helpers.markdown_blocks import anchors, blocks, inline_code, prose
+
+# The changelog also names what is gone.
+TODAY = [page for page in PAGES if page != "CHANGELOG.md"]
+FOLDERS = (
+    *("bench", "cmake", "docs", "examples", "include", "packaging", "python", "scripts"),
+    *("src", "tests"),
+)
+
+NAME = re.compile(r"(?<![\w./-])fbg(?:\.[A-Za-z_]\w*)+")
+OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]*")
+FILE = re.compile(r"(?:[\w.-]+/)*[\w-]+\.(?:py|pyi|cc|h|sh|cmake|template|toml|yml)")
+COMMIT = re.compile(r"`[0-9a-f]{7}`")
+
+# What pages call an object, and the classes of which it may be.
+OBJECTS: dict[str, tuple[type, ...]] = {
+    "model": (fbg.Model, fbg.SentenceTransformer, fbg.CrossEncoder),
+    "reranker": (fbg.Model,),
+    "tagger": (fbg.Model,),
+    "net": (Net,),
+}
+# Of other programs, or for the reader to write.
+ELSEWHERE = {"--gc-sections", "pyconfig.h", "src/conv/plain.cc"}
+
+
+@cache
+def files() -> dict[str, str]:
+    """The text of every file of the repository that people have written, by its path."""
+    found = [p for folder in FOLDERS for p in (ROOT / folder).rglob("*") if p.is_file()]
+    found += [p for p in ROOT.iterdir() if p.is_file()]
+    texts = (".py", ".pyi", ".cc", ".h", ".sh", ".cmake", ".txt", ".template", ".toml", ".yml", "")
+    return {
+        str(path.relative_to(ROOT)): path.read_text("utf-8", "replace")
+        if path.suffix in texts
+        else ""
+        for path in found
+    }
+
+
+def in_programs(word: str) -> bool:
+    """Whether a program or a source has this word."""
+    return any(word in text for path, text in files().items() if not path.startswith("tests/"))
+
+
+def quoted(page: str) -> list[str]:
+    """Inline code, and the blocks that do not run."""
+    return inline_code(page) + [block.text for block in blocks(page) if block.kind == "text"]
+
+
+def find(dotted: str) -> object:
+    """The attribute or module of that name; AttributeError if there is none.
+
+    A module at the end is not imported: those of integrations take long.
+    """
+    value: object = fbg
+    path = "fbg"
+    for part in dotted.split(".")[1:]:
+        path += f".{part}"
+        if not hasattr(value, part) and inspect.ismodule(value) and importlib.util.find_spec(path):
+            value = importlib.import_module(path) if path != dotted else path
+        else:
+            value = getattr(value, part)
+    return value
+
+
+def calls(code: str) -> Iterator[ast.Call]:
+    """The calls in code that is, or nearly is, Python; others have none."""
+    for piece in [code, *code.splitlines()]:
+        try:
+            tree = ast.parse(piece.strip().replace("…", "..."))
+        except SyntaxError:
+            continue
+        yield from (node for node in ast.walk(tree) if isinstance(node, ast.Call))
+        return
+
+
+def functions(call: ast.Call) -> list[object]:
+    """What a call may be of: something of fbg, or a method of one of OBJECTS; else nothing."""
+    words = ast.unparse(call.func).split(".")
+    if words[0] == "fbg" and all(word.isidentifier() for word in words):
+        return [find(".".join(words))]
+    if len(words) == 2 and words[0] in OBJECTS:
+        found = [getattr(kind, words[1], None) for kind in OBJECTS[words[0]]]
+        return [method for method in found if method is not None]
+    return []
+
+
+def takes(function: object, keyword: str | None) -> bool:
+    assert callable(function)
+    parameters = inspect.signature(function).parameters
+    kinds = {parameter.kind for parameter in parameters.values()}
+    return keyword is None or keyword in parameters or inspect.Parameter.VAR_KEYWORD in kinds
+
+
+@pytest.mark.parametrize("page", TODAY)
+def test_names_of_fbg_in(page: str) -> None:
+    for name in NAME.findall(read(page)):
+        try:
+            find(name)
+        except AttributeError:
+            assert in_programs(name), (
+                f"{page}: there is no {name}"
+            )  # a file, such as fbg.safetensors
+
+
+@pytest.mark.parametrize("page", TODAY)
+def test_methods_in(page: str) -> None:
+    for code in quoted(read(page)):
+        for variable, name in re.findall(r"(?<![\w.])(\w+)\.([a-z_]\w*)", code):
+            if variable in OBJECTS and name not in ("py", "onnx", "safetensors"):
+                assert any(has(kind, name) for kind in OBJECTS[variable]), (
+                    f"{page}: {variable}.{name} in {code!r}"
+                )
+
+
+def has(kind: type, name: str) -> bool:
+    """Whether objects of a class have an attribute, also one that its methods set."""
+    sources = [
+        inspect.getsource(base) for base in kind.__mro__ if base.__module__.startswith("fbg")
+    ]
+    return hasattr(kind, name) or any(f"self.{name}" in source for source in sources)
+
+
+@pytest.mark.parametrize("page", TODAY)
+def test_arguments_in(page: str) -> None:
+    for code in quoted(read(page)):
+        for call in calls(code):
+            for function in (found := functions(call)):
+                assert callable(function), f"{page}: {ast.unparse(call)}"
+            for keyword in call.keywords:
+                assert not found or any(takes(function, keyword.arg) for function in found), (
+                    f"{page}: {keyword.arg}= in {ast.unparse(call)}"
+                )
+
+
+@pytest.mark.parametrize("page", TODAY)
+def test_options_in(page: str) -> None:
+    """Those that stand alone; test_docs.py looks at whole commands."""
+    of_fbg = set[str]().union(*map(options_of, main.commands))
+    for code in inline_code(read(page)):
+        if code.startswith("--"):
+            for option in set(OPTION.findall(code)) - of_fbg - ELSEWHERE:
+                assert in_programs(f'"{option}"'), f"{page}: no program takes {option}"
+
+
+@pytest.mark.parametrize("page", TODAY)
+def test_files_in(page: str) -> None:
+    for code in quoted(read(page)):
+        for name in code.split():
+            name = name.strip("(),;:'\"")
+            if name in ELSEWHERE:
+                continue
+            if FILE.fullmatch(name):
+                here = [path for path in files() if path == name or path.endswith(f"/{name}")]
+                assert here, f"{page}: there is no file {name}"
+            elif name.split("/")[0] in FOLDERS and re.fullmatch(r"[\w./-]+/[\w./-]*", name):
+                assert (ROOT / name).exists(), f"{page}: there is no {name}"
+
+
+def test_every_figure_of_performance_names_its_machine_and_commit() -> None:
+    """Each section with a table of figures is in the table at the top of the page."""
+    page = read("docs/performance.md")
+    rows = re.findall(r"^\| \[.*\]\(#([\w-]+)\) \| (.+?) \| (.*) \|$", page, re.MULTILINE)
+    listed = {anchor for anchor, _, commits in rows if COMMIT.search(commits)}
+    measured = set()
+    for section in re.split(r"^#{2,3} ", prose(page), flags=re.MULTILINE)[1:]:
+        title = section.split("\n")[0]
+        if re.search(r"^\|.*\d", section, re.MULTILINE):
+            measured.add(re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-"))
+    assert measured == listed
+    assert listed <= anchors(ROOT / "docs/performance.md")
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/performance.md", "docs/tables.md"])
+def test_commits_exist_that_are_named_in(page: str) -> None:
+    commits = [commit.strip("`") for commit in COMMIT.findall(read(page))]
+    assert commits
+    if not (ROOT / ".git").exists() or git("rev-parse", "--is-shallow-repository") != "false":
+        pytest.skip("the history is not here")
+    for commit in commits:
+        assert git("cat-file", "-t", commit) == "commit", commit
+
+
+def git(*words: str) -> str:
+    """What git prints; nothing if it fails."""
+    done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False)
+    return done.stdout.strip()
