@@ -5,6 +5,7 @@ import pytest
 from onnx import helper
 
 from fbg.importers.backends import native
+from fbg.importers.fills import Magnitudes
 from fbg.importers.ops.registry import OPS
 from fbg.importers.ops.value import Quantized, Value
 from helpers.onnx_models import make_model, make_net, plain_onnxruntime
@@ -270,3 +271,24 @@ def test_calibration_takes_an_infinite_mask_but_no_nan():
     feed["m"][0, 1] = np.nan
     with pytest.raises(ValueError, match="calibrate: tensor 'm'"):
         make_net(nodes, feed, ["y"], calibrate=[feed])
+
+
+@pytest.mark.parametrize("share", [0.02, 0.3, 0.8])
+def test_a_background_far_below_the_data_is_no_data(share):
+    rng = np.random.default_rng(0)
+    values = np.maximum(rng.standard_normal(20_000), 0) + 2e-5
+    values[rng.random(values.size) < share] = 1.2e-4  # what a convolution has made of white
+    magnitudes = Magnitudes()
+    magnitudes.add(values.astype(np.float32))
+    assert not magnitudes.have_fills
+
+
+@pytest.mark.parametrize("share", [0.05, 0.3, 0.9])
+def test_fills_that_were_mixed_with_data_stand_out(share):
+    rng = np.random.default_rng(0)
+    values = rng.standard_normal(20_000)
+    mixed = rng.random(values.size) < share
+    values[mixed] += 1e4 * rng.standard_normal(mixed.sum())
+    magnitudes = Magnitudes()
+    magnitudes.add(values.astype(np.float32))
+    assert magnitudes.have_fills

@@ -21,10 +21,12 @@ __all__ = ["Magnitudes", "padded_for_maxima"]
 Array = npt.NDArray[Any]
 
 LOWEST, HIGHEST = -148, 128  # exponents of float32: |x| < 2^e
-# Fills, and what was computed from them, stand out: so many octaves below them are nearly empty,
-# which means that some octave on either side holds more values by this factor, and the data below
-# those are such a share of all values but zeros.
-GAP, VALLEY, SHARE = 4, 8, 0.01
+# Where fills are, two groups of magnitudes have so many octaves between them, each of which holds
+# fewer values than the fullest octave of either group, by this factor; and the data, which are the
+# lower group, are such a share of all values but zeros. The fills themselves lie within so many
+# octaves of each other; what was computed from them need not, but then the data lie in more than
+# one octave. A single one may be the background of an image, which rounds to zero without a loss.
+GAP, VALLEY, SHARE, WIDTH = 4, 8, 0.01, 3
 
 
 class Magnitudes:
@@ -45,14 +47,13 @@ class Magnitudes:
     def have_fills(self) -> bool:
         """Whether some values are infinite, or stand out against data."""
         counts = self._counts
-        data = np.cumsum(counts)  # if they are all values up to an octave
         below = np.maximum.accumulate(counts)
         above = np.maximum.accumulate(counts[::-1])[::-1]
-        found = 0
-        for octave in np.flatnonzero(data >= SHARE * data[-1]):
-            sparse = counts[octave] * VALLEY < min(below[octave], above[octave])
-            found = found + 1 if sparse else 0
-            if found == GAP:
+        empty = counts * VALLEY < np.minimum(below, above)
+        run = 0
+        for octave in np.flatnonzero(np.cumsum(counts) >= SHARE * counts.sum()):
+            run = run + 1 if empty[octave] else 0
+            if run == GAP and _stand_out(counts[: octave - GAP + 1], counts[octave + 1 :]):
                 return True
         return self._infinite
 
@@ -63,6 +64,16 @@ class Magnitudes:
         if not total[-1]:
             return 1.0
         return float(2.0 ** (int(np.searchsorted(total, total[-1] / 2)) + LOWEST))
+
+
+def _stand_out(data: Array, fills: Array) -> bool:
+    """Whether these groups of counts are data and fills."""
+    full = np.flatnonzero(fills * VALLEY >= fills.max())
+    if full[-1] - full[0] < WIDTH:
+        return True
+    peak = int(data.argmax())
+    beside = data[max(peak - 1, 0) : peak + 2]
+    return bool((beside * VALLEY >= data[peak]).sum() > 1)
 
 
 def padded_for_maxima(nodes: Iterable[Node], constants: Mapping[str, Array]) -> dict[str, str]:
