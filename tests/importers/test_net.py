@@ -7,6 +7,7 @@ import pytest
 from onnx import helper, numpy_helper
 
 import fbg
+from fbg.importers.backends import native, onnxruntime
 from helpers.onnx_models import make_net
 
 RNG = np.random.default_rng(1)
@@ -225,3 +226,31 @@ def test_zeros_of_a_pad_win_over_negative_values_in_a_pool_that_follows():
     pads = np.array([0, 0, 1, 0, 0, 0, 0, 1], np.int64)
     net = make_net(nodes, {"x": x}, ["y"], {"pads": pads}, backends=("fbg",))
     np.testing.assert_array_equal(net.run({"x": x})["y"], np.zeros((1, 1, 1, 1), np.float32))
+
+
+def chain(op, count, **options):
+    names = ["x", *(f"t{i}" for i in range(count))]
+    nodes = [helper.make_node(op, [names[i]], [names[i + 1]]) for i in range(count)]
+    return make_net(nodes, {"x": X}, [names[-1]], {}, **options)
+
+
+def test_fbg_is_asked_once_for_each_node_whatever_other_back_ends_there_are(monkeypatch):
+    asked = []
+    supports = native.Native.supports
+    monkeypatch.setattr(
+        native.Native, "supports", lambda self, op: asked.append(op) or supports(self, op)
+    )
+    chain("Relu", 50)
+    assert len(asked) == 50
+
+
+def test_onnxruntime_is_tried_once_for_nodes_that_are_alike(monkeypatch):
+    pytest.importorskip("onnxruntime")
+    made = []
+    session = onnxruntime._session
+    monkeypatch.setattr(
+        onnxruntime, "_session", lambda *of, **how: made.append(of) or session(*of, **how)
+    )
+    net = chain("Acos", 50)
+    assert len(net.plan().steps) == 1
+    assert len(made) == 2  # whether there can be one, and the one of all nodes

@@ -22,17 +22,19 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True)
 class TensorType:
-    """Type of a tensor. shape: None where not even the rank is known; names are symbolic sizes."""
+    """Type of a tensor. shape: None where not even the rank is known; names are symbolic sizes.
+
+    fixed: the shape if all of it is known, else None.
+    """
 
     dtype: np.dtype[Any]
     shape: tuple[int | str | None, ...] | None
+    fixed: tuple[int, ...] | None = field(init=False, repr=False, compare=False)
 
-    @property
-    def fixed(self) -> tuple[int, ...] | None:
-        """The shape if all of it is known, else None."""
-        if self.shape is None or not all(isinstance(size, int) for size in self.shape):
-            return None
-        return tuple(int(size) for size in self.shape if size is not None)
+    def __post_init__(self) -> None:
+        sizes = [size for size in self.shape or () if isinstance(size, int)]
+        known = self.shape is not None and len(sizes) == len(self.shape)
+        object.__setattr__(self, "fixed", tuple(map(int, sizes)) if known else None)
 
     @property
     def nbytes(self) -> int:
@@ -118,6 +120,7 @@ class Node:
     name: unique in its network. inputs, outputs: names of tensors, "" where an optional one is
     absent. captures: tensors of the network that subgraphs of the node read. version: of the
     operator set of `domain`. source: the node as its file has it, for back ends that want it.
+    reads: names of all tensors that it needs.
     """
 
     op: str
@@ -129,11 +132,11 @@ class Node:
     version: int
     captures: tuple[str, ...] = ()
     source: Any = None
+    reads: tuple[str, ...] = field(init=False, repr=False, compare=False)
 
-    @property
-    def reads(self) -> tuple[str, ...]:
-        """Names of all tensors that it needs."""
-        return tuple(name for name in (*self.inputs, *self.captures) if name)
+    def __post_init__(self) -> None:
+        names = (*self.inputs, *self.captures)
+        object.__setattr__(self, "reads", tuple(name for name in names if name))
 
     @property
     def title(self) -> str:

@@ -160,14 +160,13 @@ class Session:
     def _choose(self, op: Op, backends: Sequence[BackEnd]) -> BackEnd:
         """Return the cheapest back end that computes an op."""
         wanted = self._placement.get(op.node.name)
-        able = [
-            backend
-            for backend in backends
-            if (op.node.name, backend.name) not in self._refused
-            and (wanted is None or backend.name == wanted)
-            and (backend is backends[0] or not able_first(op, backends[0], self._refused, wanted))
-            and backend.supports(op)
-        ]
+        able: list[BackEnd] = []
+        for backend in backends:
+            possible = (op.node.name, backend.name) not in self._refused
+            if possible and wanted in (None, backend.name) and backend.supports(op):
+                able.append(backend)
+                if backend is backends[0]:  # asking the others, which is slow, is spared
+                    break
         if not able:
             names = [wanted] if wanted else [backend.name for backend in backends]
             reasons = [r for (node, _), r in self._refused.items() if node == op.node.name]
@@ -329,12 +328,3 @@ class Session:
     def nbytes(self) -> int:
         """Bytes of the arenas of native parts."""
         return sum(getattr(placed.prepared, "arena_bytes", 0) for placed in self._parts)
-
-
-def able_first(
-    op: Op, first: BackEnd, refused: Mapping[tuple[str, str], str], wanted: str | None
-) -> bool:
-    """Whether the first back end computes an op: asking the others, which is slow, is spared."""
-    if wanted is not None and wanted != first.name:
-        return False
-    return (op.node.name, first.name) not in refused and first.supports(op)
