@@ -38,9 +38,9 @@ def progress_bar(
 
 @contextmanager
 def progress_bars() -> Iterator[Progress]:
-    """Show a progress bar for each stage of the work; yields a `Progress` that advances them.
+    """Show one progress bar for all stages of the work; yields a `Progress` that advances it.
 
-    Without tqdm there are no bars.
+    It has the name of the stage, and begins again with each. Without tqdm there is no bar.
     """
     bar_type = _bar_type(None)
     if bar_type is None:
@@ -50,12 +50,14 @@ def progress_bars() -> Iterator[Progress]:
 
     def advance(stage: str, done: int, total: int) -> None:
         nonlocal bar
-        if bar is None or bar.desc != f"{stage}: ":
-            if bar is not None:
-                bar.close()
+        if bar is None:
             bar = bar_type(
                 total=total, desc=stage, bar_format="{l_bar}{bar}| {elapsed}<{remaining}"
             )
+        elif bar.desc != f"{stage}: ":
+            bar.refresh()  # how the stage before ended
+            bar.set_description(stage, refresh=False)
+            bar.reset(total)
         bar.update(done - bar.n)
 
     try:

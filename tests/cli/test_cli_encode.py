@@ -1,8 +1,11 @@
 """`fbg encode` on files: what the library computes, whole or not at all, and mistakes in a line."""
 
+import contextlib
 import json
 import os
 import signal
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -307,3 +310,20 @@ def test_mistakes_take_one_line(directory: Path, source: Path, tmp_path: Path) -
         assert message in result.output
         assert "Traceback" not in result.output
         assert sorted(os.listdir(tmp_path)) == before
+
+
+def test_progress_advances_within_a_block(
+    directory: Path, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    advanced: list[int] = []
+
+    @contextlib.contextmanager
+    def recorded(*args: object, **options: object) -> Iterator[Callable[[int], None]]:
+        yield advanced.append
+
+    invoke(directory, "--help")  # imports the command
+    monkeypatch.setattr(sys.modules["fbg.cli.encode"], "progress_bar", recorded)
+    options = ("--batch-size", "4")
+    succeed(directory, "--input", source, "--output", tmp_path / "out.npy", *options)
+    assert sum(advanced) == len(TEXTS)
+    assert max(advanced) < len(TEXTS)

@@ -235,6 +235,31 @@ def test_files_that_are_quantized_already_are_timed_and_not_compared(dynamic):
     assert result.output.count("\n") == 1
 
 
+def test_quantize_calibrates_on_a_file(files, tmp_path):
+    result = invoke("quantize", files / "net.onnx", tmp_path / "out")
+    assert result.exit_code == 2
+    assert "--calibrate FILE.npz" in " ".join(result.output.split())
+    given = ("--calibrate", files / "inputs.npz")
+    result = invoke("quantize", files / "net.onnx", tmp_path / "out", *given)
+    assert result.exit_code == 0, result.output
+    assert "int8, calibrated on 4 runs" in result.output
+    x = np.load(files / "inputs.npz")["x"][0]
+    loaded, wanted = fbg.load(tmp_path / "out"), fbg.load(files / "saved")
+    assert loaded.dtype == "int8"
+    np.testing.assert_array_equal(loaded(x), wanted(x))
+    result = invoke("quantize", files / "net.onnx", tmp_path / "out", *given)
+    assert "exists already" in result.output
+
+
+def test_images_without_an_axis_of_runs_are_told_so(files, tmp_path):
+    np.savez(tmp_path / "images.npz", x=np.load(files / "inputs.npz")["x"][:, 0])
+    given = ("--calibrate", tmp_path / "images.npz")
+    result = invoke("quantize", files / "net.onnx", tmp_path / "out", *given)
+    assert result.exit_code == 1
+    assert "the first axis of array 'x' counts runs of float32" in result.output
+    assert "it must have 5 axes" in result.output
+
+
 TEXT_COMMANDS = {
     "encode": ("--text", "a"),
     "search": ("--text", "a", "--query", "b"),
@@ -245,7 +270,6 @@ TEXT_COMMANDS = {
     "answer": ("--question", "a", "--context", "b"),
     "fill-mask": ("--text", "a"),
     "serve": ("--port", "0"),
-    "quantize": ("{files}/out",),
 }
 
 

@@ -69,6 +69,7 @@ def test_bars_follow_the_stages(capsys: pytest.CaptureFixture[str]) -> None:
     assert "observing: 100%" in shown
     assert "quantizing: 100%" in shown
     assert shown.index("observing") < shown.index("quantizing")
+    assert shown.count("\n") == 1  # one bar, whatever the number of stages
 
 
 def test_quantize_shows_how_far_it_is(checkpoint: Path, tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ COMMANDS = {
     "fill-mask": ("tasks", "Print the likeliest tokens for the mask of each text."),
     "info": (
         "info",
-        "Show the CPU, instruction sets, caches, threads and versions, or what NET consists of.",
+        "Show the CPU, instruction sets, caches, threads and versions, or what MODEL consists of.",
     ),
     "ner": ("tasks", "Print the entities of texts: a list for each text."),
     "profile": ("profile", "Show where the time of a run of MODEL goes."),

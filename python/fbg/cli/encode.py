@@ -215,9 +215,8 @@ def _write(
         rest = islice(source.texts, file.rows, None)
         try:
             with progress_bar(source.total, "text", initial=file.rows) as advance:
-                for block in encoder.blocks(rest, first=file.rows):
+                for block in encoder.blocks(rest, first=file.rows, advance=advance):
                     file.append(block)
-                    advance(len(block))
             file.finish()
         except KeyboardInterrupt:
             click.echo(_interrupted(output, file, source), err=True)

@@ -7,10 +7,13 @@ from pathlib import Path
 import click
 
 from fbg.checkpoints.saved_directory import require_free
-from fbg.cli.common import user_errors
-from fbg.model.load import DTYPES, load_encoder
+from fbg.cli.common import require_none, user_errors
+from fbg.cli.options import parse_shapes, shape_option
+from fbg.model.load import DTYPES, load, load_encoder
+from fbg.model.load_net import is_net
 from fbg.progress import progress_bars
 from fbg.reports.machine import binary_size
+from fbg.reports.net_feeds import read_feeds
 from fbg.text.files import read_texts
 
 
@@ -24,7 +27,9 @@ from fbg.text.files import read_texts
     "--calibrate",
     type=click.Path(dir_okay=False),
     help="A file with about 100 texts similar to those that the model will process: one per line, "
-    'or .jsonl or .parquet with a key or column "text". Makes int8 more accurate; takes seconds.',
+    'or .jsonl or .parquet with a key or column "text". Makes int8 more accurate; takes seconds. '
+    "An ONNX file needs a .npz file with an array for each input, by name, whose first axis counts "
+    "runs.",
 )
 @click.option(
     "--no-smooth",
@@ -36,6 +41,7 @@ from fbg.text.files import read_texts
     help="A low-rank adapter to merge: a task of the model, or a folder that PEFT wrote.",
 )
 @click.option("--overwrite", is_flag=True, help="Replace OUT if it is a saved model.")
+@shape_option
 def quantize(
     model: str,
     out: str,
@@ -44,31 +50,74 @@ def quantize(
     no_smooth: bool,
     adapter: str | None,
     overwrite: bool,
+    shapes: tuple[str, ...],
 ) -> None:
     """Quantize MODEL and save it in the directory OUT.
 
-    MODEL is a directory or a hub id. fbg.load and the other commands accept OUT as a model and load
-    it without quantizing again.
+    MODEL is a directory, a hub id or an ONNX file. fbg.load and the other commands accept OUT as a
+    model and load it without quantizing again.
 
     \b
-    Example:
+    Examples:
       fbg quantize path/to/bert-base bert-base-int8
+      fbg quantize net.onnx net-int8 --calibrate images.npz
     """
+    if is_net(model):
+        require_none({"--no-smooth": no_smooth, "--adapter": adapter}, "ONNX files")
+        if calibrate is None and dtype == "int8":
+            raise click.UsageError(
+                "an ONNX file is calibrated on inputs similar to those that it will get: pass "
+                "--calibrate FILE.npz, with an array for each input, whose first axis counts runs"
+            )
+    else:
+        require_none({"--shape": shapes}, "encoders")
     with user_errors():
         require_free(Path(out), overwrite)  # before anything that takes time
-        texts = None if calibrate is None else list(read_texts(Path(calibrate)))
-        click.echo(f"quantizing {model} to {dtype} …", err=True)
-        with progress_bars() as progress:
-            loaded = load_encoder(
-                model,
-                dtype=dtype,
-                smooth=not no_smooth,
-                calibrate=texts,
-                adapter=adapter,
-                progress=progress,
-            )
-        click.echo(f"writing {out} …", err=True)
-        loaded.save(out, overwrite=overwrite)
+        if is_net(model):
+            _quantize_net(model, out, dtype, calibrate, overwrite, shapes)
+        else:
+            _quantize_encoder(model, out, dtype, calibrate, no_smooth, adapter, overwrite)
+
+
+def _quantize_net(
+    path: str,
+    out: str,
+    dtype: str,
+    calibrate: str | None,
+    overwrite: bool,
+    shapes: tuple[str, ...],
+) -> None:
+    given = parse_shapes(shapes)
+    net = load(path, shapes=given)
+    feeds = None if calibrate is None else read_feeds(calibrate, net)
+    click.echo(f"quantizing {path} to {dtype} …", err=True)
+    load(path, dtype=dtype, calibrate=feeds, shapes=given).save(out, overwrite=overwrite)
+    runs = "" if feeds is None else f", calibrated on {len(feeds)} runs"
+    click.echo(f"{out}: {dtype}{runs}", err=True)
+
+
+def _quantize_encoder(
+    model: str,
+    out: str,
+    dtype: str,
+    calibrate: str | None,
+    no_smooth: bool,
+    adapter: str | None,
+    overwrite: bool,
+) -> None:
+    texts = None if calibrate is None else list(read_texts(Path(calibrate)))
+    click.echo(f"quantizing {model} to {dtype} …", err=True)
+    with progress_bars() as progress:
+        loaded = load_encoder(
+            model,
+            dtype=dtype,
+            smooth=not no_smooth,
+            calibrate=texts,
+            adapter=adapter,
+            progress=progress,
+        )
+    click.echo(f"writing {out} …", err=True)
+    loaded.save(out, overwrite=overwrite)
     report = loaded.memory_report()
     click.echo(
         f"{out}: {dtype}, {binary_size(report.packed_weights)} of packed weights, "

@@ -50,6 +50,7 @@ class NetComparison(Report):
     path: str
     threads: int
     runs: int
+    calibration_runs: int
     random: bool
     cosine: float
     minimum: float
@@ -60,11 +61,12 @@ class NetComparison(Report):
     nodes: tuple[NodeError, ...]
 
     def __str__(self) -> str:
-        kind = "random inputs" if self.random else "inputs"
+        kind = "random runs" if self.random else "runs"
         rows = [[n.node, f"{n.relative_error:.2e}", f"{n.cosine:.6f}"] for n in self.nodes]
         return "\n".join(
             [
-                f"{self.path}: int8 against float32, {self.runs} {kind}, threads: {self.threads}",
+                f"{self.path}: int8 against float32, {self.runs} {kind}, calibrated on "
+                f"{self.calibration_runs}, threads: {self.threads}",
                 "",
                 f"cosine of the outputs: mean {self.cosine:.6f}, least {self.minimum:.6f}",
                 f"the largest output is the same: {self.top_1:.1%}",
@@ -113,6 +115,7 @@ def compare_net(
         path,
         threads,
         len(tested),
+        len(calibrate),
         inputs is None,
         statistics.fmean(cosines),
         min(cosines),

@@ -61,4 +61,10 @@ def read_feeds(path: str, net: Net) -> list[Feed]:
     count = min(counts.values())
     if count < 1 or count != max(counts.values()):
         raise ValueError(f"{path}: arrays must hold the same number of runs, got {counts}")
+    for name, kind in net.inputs.items():
+        if kind.shape is not None and arrays[name].ndim != len(kind.shape) + 1:
+            raise ValueError(
+                f"{path}: the first axis of array '{name}' counts runs of {kind}, so that it must "
+                f"have {len(kind.shape) + 1} axes, got shape {arrays[name].shape}"
+            )
     return [{name: arrays[name][i] for name in net.inputs} for i in range(count)]
