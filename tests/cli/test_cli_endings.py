@@ -84,3 +84,16 @@ def test_an_interruption_is_130_wherever_it_comes(
     result = click_testing.CliRunner().invoke(main, [name])
     assert result.exit_code == 130
     assert "Abort" not in result.output
+
+
+@pytest.mark.parametrize("missing", ["msgspec", "prometheus_client", "starlette", "uvicorn"])
+def test_a_server_that_lacks_a_package_says_what_to_install(
+    missing: str, model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    serve = main.commands["serve"].load()
+    found = lambda name: None if name == missing else object()  # noqa: E731
+    monkeypatch.setattr(sys.modules[serve.callback.__module__], "find_spec", found)
+    result = click_testing.CliRunner().invoke(main, ["serve", str(model)])
+    assert result.exit_code == 1
+    wanted = f"fbg serve needs {missing}; install it with: pip install 'fbg[server]'"
+    assert wanted in result.output

@@ -158,7 +158,7 @@ def test_what_is_proposed_can_be_loaded(files):
         (("compare", "--by-op", "--sensitivity"), "--by-op cannot be combined"),
         (("profile", "--shape", "x=1,b"), "--shape must be NAME"),
         (("profile",), "pass --shape x=1"),
-        (("info", "--shape", "z=1"), "no input 'z'"),
+        (("info", "--shape", "z=1"), "no input 'z'; inputs are x"),
         (("compare", "--shape", "x=1,3,16,18", "--input", "{files}/net.onnx"), "not a .npz file"),
         (("compare", "--shape", "x=1,3,16,18", "--input", "{files}/no.npz"), "No such file"),
     ],

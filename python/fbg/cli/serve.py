@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +103,9 @@ def serve(
     """
     extra = "server"
     try:
+        for needed in ("msgspec", "prometheus_client", "starlette", "uvicorn"):  # later
+            if find_spec(needed) is None:
+                raise ModuleNotFoundError(name=needed)
         from fbg.server.settings import ModelSource, Settings
         from fbg.server.workers import serve as run
 

@@ -362,7 +362,8 @@ def _checked_shapes(
     result = {}
     for name, shape in (shapes or {}).items():
         if name not in network.inputs:
-            raise ValueError(f"shapes: there is no input '{name}'")
+            wanted = ", ".join(network.inputs)
+            raise ValueError(f"shapes: there is no input '{name}'; inputs are {wanted}")
         sizes = tuple(int(size) for size in shape)
         if any(size < 0 for size in sizes):
             raise ValueError(f"shapes: sizes of '{name}' must not be negative, got {sizes}")
