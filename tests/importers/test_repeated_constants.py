@@ -8,6 +8,7 @@ from onnx import TensorProto, helper, numpy_helper
 import fbg
 from fbg.importers.onnx.read import read_model
 from fbg.importers.session import infer
+from helpers.onnx_models import make_net
 
 RNG = np.random.default_rng(0)
 SIZE = 1024  # of a side of each weight, which has 4 MB
@@ -73,3 +74,32 @@ def test_a_session_forgets_what_is_packed(tmp_path):
     net = fbg.load(tmp_path / "m.onnx")
     (session,) = net._sessions.values()
     assert len(session._constants) == 0
+
+
+BYTE, STEP = np.array(7, np.uint8), np.array(0.5, np.float32)
+
+
+@pytest.mark.parametrize(
+    ("op", "x", "others", "zero"),
+    [
+        ("MatMul", np.float64, [np.ones((0, 999))], 0),
+        ("MatMul", np.int64, [np.ones((0, 999), np.int64)], 0),
+        ("MatMulInteger", np.uint8, [np.ones((0, 999), np.uint8)], 0),
+        (
+            "QLinearMatMul",
+            np.uint8,
+            [STEP, BYTE, np.ones((0, 999), np.uint8), STEP, BYTE, STEP, BYTE],
+            7,
+        ),
+    ],
+)
+def test_sums_of_nothing_are_zeros_in_every_type(op, x, others, zero):
+    names = [f"c{i}" for i in range(len(others))]
+    nodes = [helper.make_node(op, ["x", *names], ["y"])]
+    x = np.zeros((40, 0), x)
+    net = make_net(nodes, {"x": x}, ["y"], dict(zip(names, map(np.asarray, others), strict=True)))
+    for _ in range(3):
+        np.full((40, 999), 1e9)  # memory that is used again
+        y = net(x)
+        assert y.shape == (40, 999)
+        assert (y == zero).all()

@@ -55,6 +55,9 @@ _STEPS = {**dict.fromkeys(_VECTORIZED.split(), 1), **_SLOW}
 # Operator sets since which they mean what the reference computes for all of them.
 _MEANT_SINCE = {"Hardmax": 13, "LogSoftmax": 13, "Softmax": 13}
 _BY_VALUE = ("Compress", "NonZero", "Unique")  # how much they write depends on values
+# Products of matrices, and the input that is added to what they return; NONE: there is none.
+NONE = 99
+_ADDED = {"MatMul": NONE, "MatMulInteger": NONE, "QLinearMatMul": 7, "Gemm": 2}
 _PRODUCTS = ("MatMul", "MatMulInteger", "Gemm")
 _QUANTIZING = ("QuantizeLinear", "DequantizeLinear")
 MOST_REPEATED = 2**24  # bytes of a tensor that repeats one element
@@ -147,6 +150,35 @@ class Folding:
         if not self._budget.take(0, repeated=size):
             return None
         return {node.outputs[0]: np.broadcast_to(value.reshape(()), shape)}
+
+    def empty_product(self, node: Node, types: Types) -> dict[str, Array] | None:
+        """Return what a product of matrices of no inner size is, or None: sums of nothing are 0.
+
+        onnxruntime leaves the memory of such a result as it was, but for float32; a Gemm forgets
+        its factor beta.
+        """
+        if node.domain != "" or node.op not in _ADDED or node.inputs[0] not in types:
+            return None
+        inner = 0 if node.op == "Gemm" and node.attributes.get("transA", 0) else -1
+        if (types[node.inputs[0]].fixed or (1, 1))[inner] != 0:
+            return None
+        try:
+            kind = self._predict(node).get(node.outputs[0])
+        except ModelError:
+            return None
+        if kind is None or kind.fixed is None:
+            return None
+        name = "".join(node.inputs[_ADDED[node.op] :][:1])
+        if name == "":
+            return self._repeated(node, np.zeros(1, kind.dtype), kind.fixed, kind.dtype)
+        if name not in self._constants:
+            return None
+        added, beta = self._constants[name], node.attributes.get("beta", 1.0)
+        if beta != 1.0:
+            added = (added * np.float32(beta)).astype(kind.dtype)
+        if added.size == 1:
+            return self._repeated(node, added, kind.fixed, kind.dtype)
+        return {node.outputs[0]: np.broadcast_to(added, kind.fixed)}
 
     def _known(self, node: Node) -> bool:
         return all(name in self._constants for name in node.reads)

@@ -61,7 +61,8 @@ def infer(
         if weights is not None:
             found: dict[str, Array] | None = {node.outputs[0]: weights.dequantized()}
         else:
-            found = folding.shape(node, types) or folding.compute(node)
+            found = folding.shape(node, types) or folding.empty_product(node, types)
+            found = found or folding.compute(node)
         if found is not None:
             for name, value in found.items():
                 constants[name] = value
