@@ -6,9 +6,11 @@ program are checked as PROGRAMS says.
 """
 
 import argparse
+import importlib.util
 import re
 import runpy
 import sys
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
@@ -239,6 +241,21 @@ def run_python(block: Block, page: str, names: dict[str, object]) -> None:
         isa not in fbg.isa.supported() for isa in re.findall(r'isa\.limit\("(\w+)"', block.text)
     ):
         return  # an error where the machine lacks it, as the page says
+    foreign = imported(block.text) - {"fbg", "numpy"} - sys.stdlib_module_names
+    if any(importlib.util.find_spec(name) is None for name in foreign):
+        return  # of an extra that is not installed
+    with warnings.catch_warnings():
+        if foreign:  # their own use of what is deprecated
+            warnings.simplefilter("ignore", DeprecationWarning)
+        run_lines(block, page, names)
+
+
+def imported(code: str) -> set[str]:
+    """The packages that code imports."""
+    return set(re.findall(r"^(?:from|import) (\w+)", code, re.MULTILINE))
+
+
+def run_lines(block: Block, page: str, names: dict[str, object]) -> None:
     # Empty lines before it: tracebacks then show the lines of the page.
     exec(compile("\n" * (block.line - 1) + block.text, page, "exec"), names)
 

@@ -8,13 +8,14 @@ import importlib.util
 import inspect
 import re
 import subprocess
+import sys
 from collections.abc import Iterator
 from functools import cache
 
 import pytest
 
 import fbg
-from docs.test_docs import PAGES, ROOT, options_of, read
+from docs.test_docs import PAGES, ROOT, imported, options_of, read
 from fbg.cli import main
 from fbg.importers.net import Net
 from helpers.markdown_blocks import anchors, blocks, inline_code, prose
@@ -174,6 +175,21 @@ def test_files_in(page: str) -> None:
                 assert here, f"{page}: there is no file {name}"
             elif name.split("/")[0] in FOLDERS and re.fullmatch(r"[\w./-]+/[\w./-]*", name):
                 assert (ROOT / name).exists(), f"{page}: there is no {name}"
+
+
+@pytest.mark.parametrize("page", TODAY)
+def test_extras_are_named_in(page: str) -> None:
+    """What the blocks of a page import is installed by extras that the page names."""
+    extras = re.findall(
+        r"^(\w+) = \[([^]]*(?:\[[^]]*\][^]]*)*)\]$", read("pyproject.toml"), re.MULTILINE
+    )
+    text, known = read(page), set[str]()
+    for block in blocks(text):
+        known |= imported(block.text) if block.kind == "python" else set()
+    for name in known - {"fbg", "numpy"} - sys.stdlib_module_names:
+        package = name.replace("_", "-")
+        bringing = {extra for extra, listed in extras if re.search(rf'"{package}\b', listed)}
+        assert any(f"fbg[{extra}]" in text for extra in bringing), f"{page}: {name}, of {bringing}"
 
 
 def test_every_figure_of_performance_names_its_machine_and_commit() -> None:
