@@ -69,7 +69,8 @@ test: lint
 # from the process beside them.
 WORKERS ?= 2
 SIDE_BY_SIDE := env OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 \
-                $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile
+                $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile \
+                --no-loadscope-reorder
 
 # What make test leaves out, and what it runs a part of, for as long as CHECK says: seconds for each kind
 # of differential case and for each fuzz target, and as many thousands of random kernels.
@@ -78,6 +79,7 @@ CHECK ?= 30
 check: test
 	$(EMULATED) tests/gemm tests/plan tests/conv/test_amx.py tests/conv/test_lines.py
 	$(EMULATED) tests/differential -k 'conv or gemm'
+	$(FAULTS) -c 'from faults.injection import run_with_faults as run; print(run("faults.allocations", "--step", "499"))'
 	$(MAKE) differential TIME=$(CHECK)
 	$(MAKE) fuzz TIME=$(CHECK)
 	test $$(uname -m) != x86_64 || $(MAKE) kernels CASES=$(CHECK)000 MUTANTS=100

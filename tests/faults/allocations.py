@@ -1,10 +1,11 @@
 """Lets every allocation of fbg's own code fail, one after the other, in what a user does.
 
-    python -m faults.allocations [--step N]     (preloaded: faults.injection.run_with_faults)
+    python -m faults.allocations [--step N] [--most N]   (preloaded: injection.run_with_faults)
 
 Each point runs in a child of its own, so that kernels and caches are as they were. There the call
 must raise MemoryError, the same call must then give the results that it gives without a fault, and
-memory must not grow when the fault comes again and again. With --step N every N-th point is tried.
+memory must not grow when the fault comes again and again. With --step N every N-th point is tried,
+with --most N at most so many of each use, evenly spread.
 """
 
 from __future__ import annotations
@@ -194,7 +195,7 @@ def in_child(work: Callable[[], str | None]) -> str | None:
 
 
 def sweep(
-    faults: Faults, name: str, prepare: Callable[[], Use], step: int
+    faults: Faults, name: str, prepare: Callable[[], Use], step: int, most: int
 ) -> tuple[int, list[str]]:
     """Try the allocations of one use; return how many points were tried, and the problems."""
     use = prepare()
@@ -207,7 +208,7 @@ def sweep(
     calls = int(in_child(count) or "0")
     want = in_child_bytes(use)
     problems = []
-    points = range(1, calls + 1, step)
+    points = range(1, calls + 1, max(step, -(-calls // most)))
     for number in points:
 
         def point(number: int = number) -> str | None:
@@ -257,6 +258,7 @@ def in_child_bytes(use: Use) -> bytes:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--step", type=int, default=1)
+    parser.add_argument("--most", type=int, default=sys.maxsize, help="points of each use")
     parser.add_argument("--only", default="", help="uses whose names have this")
     given = parser.parse_args()
     fbg.set_num_threads(1)
@@ -267,7 +269,7 @@ def main() -> int:
         for name, prepare in uses(Path(folder)).items():
             if given.only not in name:
                 continue
-            points, problems = sweep(faults, name, prepare, given.step)
+            points, problems = sweep(faults, name, prepare, given.step, given.most)
             total, wrong = total + points, wrong + len(problems)
             print(f"{name}: {points} points, {len(problems)} problems", flush=True)
             for problem in problems[:8]:

@@ -193,12 +193,12 @@ def test_all_breakdowns_add_up(checkpoint: Path, dtype: str) -> None:
         assert all(part.seconds >= 0 for part in (*p.sub_layers, *p.modules))
 
 
-def test_every_dtype_can_be_profiled(tmp_path: Path) -> None:
+@pytest.mark.parametrize("dtype", WEIGHT_LIMITS)
+def test_every_dtype_can_be_profiled(tmp_path: Path, dtype: str) -> None:
     geometry = replace(tiny_bert.AWKWARD, hidden_size=384, intermediate_size=256)
     path = tiny_bert.write_checkpoint(tmp_path, geometry, spread=0.25)
-    for dtype in WEIGHT_LIMITS:
-        (found,) = profile(path, [4], num_threads=[1], dtype=dtype, rounds=1).profiles
-        assert {part.name for part in found.modules} >= {"GEMM", "attention matmul"}
+    (found,) = profile(path, [4], num_threads=[1], dtype=dtype, rounds=1).profiles
+    assert {part.name for part in found.modules} >= {"GEMM", "attention matmul"}
 
 
 def test_the_peak_is_the_best_of_several_measurements(
