@@ -178,6 +178,25 @@ def test_files_in(page: str) -> None:
 
 
 @pytest.mark.parametrize("page", TODAY)
+def test_environment_variables_in(page: str) -> None:
+    for name in set(re.findall(r"\bFBG_[A-Z_]+", read(page))):
+        assert in_programs(name), f"{page}: nothing reads {name}"
+
+
+def test_routes_of_the_server() -> None:
+    """The table of routes names those that there are, and all of them."""
+    pytest.importorskip("starlette")
+    from fbg.server.app import GET_ROUTES, POST_ROUTES
+
+    rows = re.findall(
+        r"^\| ((?:, |`[A-Z]* ?/[\w/{}]*`)+) \|", read("docs/serving.md"), re.MULTILINE
+    )
+    named = set(re.findall(r"/[\w/{}]+", "".join(rows)))
+    paths = {route.path for route in POST_ROUTES} | {path for path, _ in GET_ROUTES}
+    assert named == {path.replace(":path", "") for path in paths} - {"/"}  # that is the page
+
+
+@pytest.mark.parametrize("page", TODAY)
 def test_extras_are_named_in(page: str) -> None:
     """What the blocks of a page import is installed by extras that the page names."""
     extras = re.findall(
