@@ -19,6 +19,7 @@ from fbg.files import open_regular
 from fbg.importers.description import Network, Node, TensorType
 from fbg.importers.onnx.budget import Budget
 from fbg.importers.onnx.check import GRAPHS, require_valid_node
+from fbg.importers.onnx.counting import require_few_fields
 from fbg.importers.onnx.inlining import inline_functions
 from fbg.importers.onnx.sizes import shape_of
 from fbg.importers.onnx.tensors import Tensors
@@ -42,7 +43,10 @@ def read_network(path: str | os.PathLike[str]) -> Network:
             size = os.fstat(opened.fileno()).st_size
             if size > MOST_BYTES:
                 raise ModelError(f"{file}: has {size} bytes; no ONNX file has more than 2 GiB")
-            model.ParseFromString(opened.read())
+            data = opened.read()
+        require_few_fields(data, str(file))
+        model.ParseFromString(data)
+        del data
     except OSError as error:
         raise ModelError(f"{file}: cannot be read: {error.strerror or error}") from error
     except DecodeError as error:
