@@ -225,7 +225,13 @@ def test_every_figure_of_performance_names_its_machine_and_commit() -> None:
     assert listed <= anchors(ROOT / "docs/performance.md")
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/performance.md", "docs/tables.md"])
+MEASURED = (
+    "README.md",
+    *(f"docs/{n}.md" for n in ("accuracy", "models", "performance", "serving", "tables")),
+)
+
+
+@pytest.mark.parametrize("page", MEASURED)
 def test_commits_exist_that_are_named_in(page: str) -> None:
     commits = [commit.strip("`") for commit in COMMIT.findall(read(page))]
     assert commits
