@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from onnx import helper
 
@@ -47,6 +47,16 @@ def network(rng, draw_groups, batch, spatial, outputs, *, quantized):
     isa=st.sampled_from(fbg.isa.supported()),
     threads=st.integers(1, 2),
     quantized=st.booleans(),
+)
+@example(
+    seed=0,
+    batch=1,
+    spatial=(1, 1),
+    outputs=[8, 24],
+    groups=[1, 2, 1, 1],
+    isa="generic",
+    threads=1,
+    quantized=True,
 )
 def test_joined_results_have_the_bits_of_separate_ones(
     seed, batch, spatial, outputs, groups, isa, threads, quantized

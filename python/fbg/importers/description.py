@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from fbg.locks import cached_property
+
 __all__ = ["Constants", "Network", "Node", "QuantizedWeights", "TensorType", "needed"]
 
 Array = npt.NDArray[Any]
@@ -22,19 +24,17 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True)
 class TensorType:
-    """Type of a tensor. shape: None where not even the rank is known; names are symbolic sizes.
-
-    fixed: the shape if all of it is known, else None.
-    """
+    """Type of a tensor. shape: None where not even the rank is known; names are symbolic sizes."""
 
     dtype: np.dtype[Any]
     shape: tuple[int | str | None, ...] | None
-    fixed: tuple[int, ...] | None = field(init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        sizes = [size for size in self.shape or () if isinstance(size, int)]
-        known = self.shape is not None and len(sizes) == len(self.shape)
-        object.__setattr__(self, "fixed", tuple(map(int, sizes)) if known else None)
+    @cached_property
+    def fixed(self) -> tuple[int, ...] | None:
+        """The shape if all of it is known, else None."""
+        if self.shape is None or not all(isinstance(size, int) for size in self.shape):
+            return None
+        return tuple(int(size) for size in self.shape if size is not None)
 
     @property
     def nbytes(self) -> int:

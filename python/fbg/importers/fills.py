@@ -22,11 +22,12 @@ Array = npt.NDArray[Any]
 
 LOWEST, HIGHEST = -148, 128  # exponents of float32: |x| < 2^e
 # Where fills are, two groups of magnitudes have so many octaves between them, each of which holds
-# fewer values than the fullest octave of either group, by this factor; and the data, which are the
-# lower group, are such a share of all values but zeros. The fills themselves lie within so many
-# octaves of each other; what was computed from them need not, but then the data lie in more than
-# one octave. A single one may be the background of an image, which rounds to zero without a loss.
-GAP, VALLEY, SHARE, WIDTH = 4, 8, 0.01, 3
+# fewer values than the fullest octave of either group, by this factor. The data, which are the
+# lower group, are such a share of all values but zeros, and at least so many: a single value is far
+# below all others by chance. The fills themselves lie within so many octaves of each other; what
+# was computed from them need not, but then the data lie in more than one octave. A single one may
+# be the background of an image, which rounds to zero without a loss.
+GAP, VALLEY, SHARE, LEAST, WIDTH = 4, 8, 0.01, 4, 3
 
 
 class Magnitudes:
@@ -51,7 +52,8 @@ class Magnitudes:
         above = np.maximum.accumulate(counts[::-1])[::-1]
         empty = counts * VALLEY < np.minimum(below, above)
         run = 0
-        for octave in np.flatnonzero(np.cumsum(counts) >= SHARE * counts.sum()):
+        least = max(SHARE * counts.sum(), LEAST)
+        for octave in np.flatnonzero(np.cumsum(counts) >= least):
             run = run + 1 if empty[octave] else 0
             if run == GAP and _stand_out(counts[: octave - GAP + 1], counts[octave + 1 :]):
                 return True
