@@ -1,6 +1,7 @@
 """Starting, stopping under load, loading again, workers, keys, logs."""
 
 import concurrent.futures
+import os
 import re
 import shutil
 import signal
@@ -69,6 +70,30 @@ def test_an_interruption_drains_and_says_so(directories: dict[str, Path], worker
     with running(str(directories["text"]), "--workers", workers) as server:
         server.signal(signal.SIGINT)
         assert server.process.wait(30) == 130
+
+
+BEGINNING = """if True:
+    import os, sys, threading, time
+    from fbg.server import workers
+    from fbg.server.settings import ModelSource, Settings
+
+    class Supervisor(workers._Supervisor):
+        def _work(self):
+            time.sleep(60)
+
+    threading.Timer(0.5, os.kill, (os.getpid(), int(sys.argv[2]))).start()
+    settings = Settings(models=(ModelSource("m", sys.argv[1]),), workers=2)
+    sys.exit(Supervisor(settings, None, None).run())
+"""
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
+def test_workers_that_have_not_begun_end_in_good_order(
+    number: int, code: int, directories: dict[str, Path], tmp_path: Path
+) -> None:
+    command = [sys.executable, "-c", BEGINNING, str(directories["text"]), str(int(number))]
+    environment = os.environ | {"PROMETHEUS_MULTIPROC_DIR": str(tmp_path)}
+    assert subprocess.run(command, env=environment, timeout=60).returncode == code
 
 
 def test_health_says_when_the_models_have_run(directories: dict[str, Path]) -> None:

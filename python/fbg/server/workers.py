@@ -132,7 +132,8 @@ class _Supervisor:
         multiprocess.mark_process_dead(pid)  # type: ignore[no-untyped-call]
         lived = time.monotonic() - self._started.pop(pid)
         if self._stopping:
-            self._failed |= code not in (0, INTERRUPTED)
+            # A worker that had not begun yet is ended by the signal itself.
+            self._failed |= code not in (0, INTERRUPTED, -signal.SIGTERM, -signal.SIGINT)
             return
         log.error("worker %d ended with code %d", pid, code)
         if lived >= SHORTEST_LIFE:
