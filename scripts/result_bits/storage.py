@@ -34,6 +34,7 @@ def packing_cases(models: Path) -> Iterator[Case]:
         for setting in everywhere((1,)):
             for k, n in ((1, 1), (5, 3), (64, 32), (129, 100), (700, 65), (4, 0), (0, 4)):
                 for name, b in packed(k, n):
+                    path.unlink(missing_ok=True)
                     b.save(path)
                     parts = [b.scale, b.zero_point, b.column_offsets, b.outliers, b.spill_depths]
                     result = [path.read_bytes(), *parts, b.unpack(), fbg.PackedB.load(path).nbytes]
