@@ -28,14 +28,14 @@ MOST_TENSORS = 8  # this part of all tensors may stay in float32, or 4
 def verified(network: Network, found: Calibration, kept: Collection[str], run: Run) -> Network:
     """Return the network, quantized as far as its outputs stay close to those in float32.
 
-    If no few tensors are the cause, all are quantized. kept: names of products that stay in
-    float32. run: computes a network on a feed.
+    If more than a few tensors are the cause, all are quantized. kept: names of products that stay
+    in float32. run: computes a network on a feed.
     """
     sample = found.sample
     names = _continuous(network, sample.inferred)
+    coarsest = sorted(found.parameters, key=found.coarseness.__getitem__, reverse=True)
 
     def quantized(left: int) -> tuple[Network, float]:
-        coarsest = sorted(found.parameters, key=found.coarseness.__getitem__, reverse=True)
         parameters = {name: found.parameters[name] for name in coarsest[left:]}
         result = quantize_network(network, replace(found, parameters=parameters), kept)
         return result, _error(run(result, sample.feed), sample.outputs, names)
@@ -53,8 +53,8 @@ def verified(network: Network, found: Calibration, kept: Collection[str], run: R
 def _continuous(network: Network, inferred: Inferred) -> list[str]:
     """Return the outputs on which a small error has a small effect.
 
-    They do not hang on numbers that are no real numbers and were computed from some: on what was
-    compared, sorted or counted.
+    They do not depend on integers or booleans that were computed from floating-point data, as
+    comparisons, sorting and counting compute them.
     """
     types = inferred.types
     real = {name for name in network.inputs if types[name].dtype.kind == "f"}
