@@ -199,6 +199,13 @@ def check_activation(words: list[str]) -> None:
     assert words[1:] == [".venv/bin/activate"]
 
 
+def check_git(words: list[str]) -> None:
+    """The tag of a release is that of the version in the sources."""
+    tags = [word for word in words if re.fullmatch(r"v[\d.]+", word)]
+    assert words[1] in ("tag", "push")
+    assert all(f"project(fbg VERSION {tag[1:]} " in read("CMakeLists.txt") for tag in tags)
+
+
 def check_environment(words: list[str]) -> None:
     assert words[1:] == ["-m", "venv", ".venv"]
 
@@ -208,6 +215,7 @@ PROGRAMS: dict[str, Callable[[list[str]], None]] = {
     "python": check_python,
     "python3": check_environment,
     ".": check_activation,
+    "git": check_git,
     "make": check_make,
     "pip": check_pip,
     "apt": check_apt,

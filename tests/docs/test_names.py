@@ -23,7 +23,7 @@ from helpers.markdown_blocks import anchors, blocks, inline_code, prose
 # The changelog also names what is gone.
 TODAY = [page for page in PAGES if page != "CHANGELOG.md"]
 FOLDERS = (
-    *("bench", "cmake", "docs", "examples", "include", "packaging", "python", "scripts"),
+    *(".github", "bench", "cmake", "docs", "examples", "include", "packaging", "python", "scripts"),
     *("src", "tests"),
 )
 

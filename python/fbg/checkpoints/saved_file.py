@@ -2,7 +2,7 @@
 
     u64 length of the JSON | JSON, padded with spaces up to a multiple of 64 | blocks | arrays
 
-    {"__metadata__": {"format": "fbg.Model", "version": "2", "fbg": "0.1.0", "dtype": "int8", …},
+    {"__metadata__": {"format": "fbg.Model", "version": "2", "fbg": "0.2.0", "dtype": "int8", …},
      "layers.0.qkv.weight": {"dtype": "U8", "shape": [bytes], "data_offsets": [begin, end]},
      "embeddings.word": {"dtype": "F32", "shape": [V, H], "data_offsets": [begin, end]}, …}
 
