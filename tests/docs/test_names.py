@@ -227,7 +227,10 @@ def test_every_figure_of_performance_names_its_machine_and_commit() -> None:
 
 MEASURED = (
     "README.md",
-    *(f"docs/{n}.md" for n in ("accuracy", "models", "performance", "serving", "tables")),
+    *(
+        f"docs/{n}.md"
+        for n in ("accuracy", "convolution", "models", "performance", "serving", "tables")
+    ),
 )
 
 
