@@ -3,9 +3,10 @@
 import contextlib
 import json
 import os
+import re
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 
 import fbg
+from fbg.runtime.engine import Engine
 from fbg.tasks import inputs
 from helpers import tiny_bert, tiny_models
 from helpers.fresh_python import run_python
@@ -115,11 +117,11 @@ from fbg.cli import main
 from fbg.tasks import inputs
 inputs.BLOCK_TEXTS = 16
 record = embedding_files.EmbeddingFile._record
-def stopped_record(self, rows):
+def stopped_record(self, rows, *done):
     if rows == 48:
         self._file.flush()
         os.kill(os.getpid(), {number})
-    record(self, rows)
+    record(self, rows, *done)
 embedding_files.EmbeddingFile._record = stopped_record
 main(["encode", {model!r}, "--input", {source!r}, "--output", {output!r}])
 """
@@ -192,10 +194,82 @@ def test_an_interrupted_run_says_what_it_keeps_and_how_to_resume(
     result = stop_midway(directory, source, output, signal.SIGINT)
     assert result.returncode == 130
     last = result.stderr.splitlines()[-1]
-    assert f"32 embeddings are kept in {output}.partial" in last
+    assert f"48 embeddings are kept in {output}.partial" in last  # also those not written yet
     assert "Run the same command again to resume" in last
     result = succeed(directory, "--input", source, "--output", output)
-    assert "resuming after 32 embeddings" in result.output
+    assert "resuming after 48 embeddings" in result.output
+
+
+# All texts are one block; the process sends itself a signal while it computes one of the batches.
+STOPPED_IN_A_BLOCK = """
+import os, signal, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which jobs of a shell ignore
+from fbg.cli import main
+from fbg.runtime.engine import Engine
+compute = Engine.compute
+calls = []
+def stopped_compute(self, *arguments):
+    calls.append(None)
+    if len(calls) == {batch}:
+        os.kill(os.getpid(), signal.SIGINT)
+    if len(calls) >= {batch}:
+        time.sleep(0.2)  # until the first thread has seen it
+    return compute(self, *arguments)
+Engine.compute = stopped_compute
+main(["encode", {model!r}, "--input", {source!r}, "--output", {output!r}, *{options!r}])
+"""
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("name", ["out.npy", "out.parquet"])
+def test_whole_batches_of_an_interrupted_block_are_kept(
+    directory: Path,
+    source: Path,
+    tmp_path: Path,
+    name: str,
+    threads: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    if name.endswith("parquet"):
+        pytest.importorskip("pyarrow")
+    output, whole = tmp_path / name, tmp_path / f"whole{Path(name).suffix}"
+    options = ["--batch-size", "4", "--threads", str(threads), "--truncate-dim", "9", "--normalize"]
+    succeed(directory, "--input", source, "--output", whole, *options)
+    paths = {"model": str(directory), "source": str(source), "output": str(output)}
+    kept = 0
+    for batch in (2, 5):  # of the second run, which goes on where the first one ended
+        code = STOPPED_IN_A_BLOCK.format(**paths, batch=batch, options=options)
+        result = run_python(code)
+        assert result.returncode == 130, result.stderr
+        assert not output.exists()
+        last = result.stderr.splitlines()[-1]
+        found = re.search(rf"(\d+) embeddings are kept in {output}.partial", last)
+        assert found is not None, last
+        assert kept + 4 * (batch - 1) <= int(found[1]) < len(TEXTS)
+        kept = int(found[1])
+    computed: list[int] = []
+    compute = Engine.compute
+
+    def counted(self: Engine, ids: Sequence[Any], *arguments: Any) -> Any:
+        computed.append(len(ids))
+        return compute(self, ids, *arguments)
+
+    monkeypatch.setattr(Engine, "compute", counted)
+    result = succeed(directory, "--input", source, "--output", output, *options)
+    assert f"resuming after {kept} embeddings" in result.output
+    assert sum(computed) == len(TEXTS) - kept
+    assert output.read_bytes() == whole.read_bytes()
+    assert sorted(os.listdir(tmp_path)) == sorted(["in.txt", name, whole.name])
+
+
+def test_an_interruption_before_the_first_batch_says_how_to_go_on(
+    directory: Path, source: Path, tmp_path: Path
+) -> None:
+    paths = {"model": str(directory), "source": str(source), "output": str(tmp_path / "out.npy")}
+    result = run_python(STOPPED_IN_A_BLOCK.format(**paths, batch=1, options=["--threads", "1"]))
+    assert result.returncode == 130
+    assert "nothing was computed yet. Run the same command again" in result.stderr
+    assert os.listdir(tmp_path) == ["in.txt"]
 
 
 def test_an_output_is_replaced_only_when_asked_to(

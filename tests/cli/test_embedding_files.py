@@ -62,7 +62,24 @@ def test_rows_of_the_same_job_are_kept(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["out.npy"]
 
 
-@pytest.mark.parametrize("change", ["job", "dimension", "state", "number", "rows", "none"])
+def test_rows_that_were_done_beyond_a_block_are_kept(tmp_path: Path) -> None:
+    path = tmp_path / "out.npy"
+    with EmbeddingFile(path, 3, JOB) as file:
+        file.append(ROWS[:4])
+        file.done.update({3: ROWS[3], 7: ROWS[7], 5: ROWS[5]})  # 3 is in the file already
+        assert file.keep() == 6
+    with EmbeddingFile(path, 3, JOB):
+        pass  # ended before it did anything, and without keeping
+    with EmbeddingFile(path, 3, JOB) as file:
+        assert (file.rows, sorted(file.done)) == (4, [5, 7])
+        assert all(np.array_equal(row, ROWS[n]) for n, row in file.done.items())
+        file.append(ROWS[4:])
+        file.finish()
+    assert np.array_equal(np.load(path), ROWS)
+    assert os.listdir(tmp_path) == ["out.npy"]
+
+
+@pytest.mark.parametrize("change", ["job", "dimension", "state", "number", "rows", "none", "done"])
 def test_anything_else_begins_again(tmp_path: Path, change: str) -> None:
     path, state = tmp_path / "out.npy", tmp_path / "out.npy.partial.json"
     interrupted(path, 4)
@@ -75,9 +92,12 @@ def test_anything_else_begins_again(tmp_path: Path, change: str) -> None:
         (tmp_path / "out.npy.partial").write_bytes(b"short")
     elif change == "none":
         state.unlink()
+    elif change == "done":
+        state.write_text(json.dumps(content | {"done": {"5": "AAAA"}}))
     job = JOB | {"model": "b"} if change == "job" else JOB
     with EmbeddingFile(path, 2 if change == "dimension" else 3, job) as file:
         assert file.rows == 0
+        assert file.done == {}
 
 
 def test_an_old_output_stays_until_the_new_one_is_complete(tmp_path: Path) -> None:

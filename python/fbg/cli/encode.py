@@ -210,26 +210,26 @@ def _write(
     if source.identity is not None:
         job = {"model": fingerprint_model(model), "input": source.identity, "options": options}
     with EmbeddingFile(output, encoder.dimension, job) as file:
-        if file.rows > 0:
-            click.echo(f"{output}: resuming after {file.rows} embeddings", err=True)
+        there = file.rows + len(file.done)
+        if there > 0:
+            click.echo(f"{output}: resuming after {there} embeddings", err=True)
         rest = islice(source.texts, file.rows, None)
         try:
-            with progress_bar(source.total, "text", initial=file.rows) as advance:
-                for block in encoder.blocks(rest, first=file.rows, advance=advance):
+            with progress_bar(source.total, "text", initial=there) as advance:
+                for block in encoder.blocks(rest, first=file.rows, advance=advance, done=file.done):
                     file.append(block)
             file.finish()
         except KeyboardInterrupt:
-            click.echo(_interrupted(output, file, source), err=True)
+            click.echo(f"{output}: interrupted; {_kept(file, source)}", err=True)
             raise click.exceptions.Exit(130) from None
         return file.rows, encoder.dimension
 
 
-def _interrupted(output: Path, file: EmbeddingFile, source: Source) -> str:
-    if file.rows == 0:
-        return f"{output}: interrupted before any embedding was written"
+def _kept(file: EmbeddingFile, source: Source) -> str:
+    """Keep what has been computed if it is of use; say what is kept, and how to go on."""
     if source.identity is None:
-        return f"{output}: interrupted; this input cannot be read again, so nothing is kept"
-    return (
-        f"{output}: interrupted; {file.rows} embeddings are kept in {file.partial}. "
-        "Run the same command again to resume."
-    )
+        return "this input cannot be read again, so nothing is kept"
+    kept = file.keep()
+    if kept == 0:
+        return "nothing was computed yet. Run the same command again to begin anew."
+    return f"{kept} embeddings are kept in {file.partial}. Run the same command again to resume."

@@ -6,7 +6,7 @@ whatever the number of texts. What is computed for a text depends on neither blo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,32 +78,46 @@ class Encoder:
         *,
         first: int = 0,
         advance: Callable[[int], object] = lambda n: None,
+        done: MutableMapping[int, Floats] | None = None,
     ) -> Iterator[Floats]:
         """Return an iterator over arrays (n, dimension), the embeddings of n texts each.
 
         sentences: at most 2048 texts, or fewer long ones, are read at a time.
         first: the number that error messages give to the first text.
         advance: called with the number of texts that have been computed since the last call.
+        done: filled with what has been computed of the current block, by the number of the text.
+            What it holds is not computed again, so that a job that was interrupted within a block
+            can go on there.
 
         Raises TypeError at once if `sentences` is not an iterable of texts. The errors of
         `Model.encode` for a text are raised when it is read.
         """
         given = require_iterable(SENTENCES, sentences, "an iterable of str")
-        return self._blocks(checked_texts(SENTENCES, given, first), first, advance)
+        texts = checked_texts(SENTENCES, given, first)
+        return self._blocks(texts, first, advance, {} if done is None else done)
 
     def _blocks(
-        self, sentences: Iterable[str], first: int, advance: Callable[[int], object]
+        self,
+        sentences: Iterable[str],
+        first: int,
+        advance: Callable[[int], object],
+        done: MutableMapping[int, Floats],
     ) -> Iterator[Floats]:
         for block in text_blocks(sentences):
-            yield run_steps(self.embed(block, first), self._context.num_threads, advance)
+            steps = self.embed(block, first, done)
+            yield run_steps(steps, self._context.num_threads, advance)
+            for n in range(first, first + len(block)):
+                done.pop(n, None)
             first += len(block)
 
-    def embed(self, texts: Sequence[str], first: int = 0) -> Steps[Floats]:
+    def embed(
+        self, texts: Sequence[str], first: int = 0, done: MutableMapping[int, Floats] | None = None
+    ) -> Steps[Floats]:
         """Embed one block of texts, as a task: return their vectors, (texts, dimension).
 
-        first: the number of texts[0] in errors.
+        first: the number of texts[0] in errors. done: as for `blocks`.
         """
-        return (yield from self.embed_tokens(self._tokens(texts, first)))
+        return (yield from self.embed_tokens(self._tokens(texts, first), first, done))
 
     def token_states(self, texts: Sequence[str]) -> Steps[list[Floats]]:
         """Return the hidden states of each text, as a task: (tokens, hidden size) each."""
@@ -123,17 +137,30 @@ class Encoder:
             context.cut_texts.check(encoded, where, first, self._truncation)
         return [text.ids for text in encoded]
 
-    def embed_tokens(self, sequences: Sequence[npt.NDArray[np.int32]]) -> Steps[Floats]:
-        """Embed token ids, special tokens included, as a task: return (sequences, dimension)."""
+    def embed_tokens(
+        self,
+        sequences: Sequence[npt.NDArray[np.int32]],
+        first: int = 0,
+        done: MutableMapping[int, Floats] | None = None,
+    ) -> Steps[Floats]:
+        """Embed token ids, special tokens included, as a task: return (sequences, dimension).
+
+        first: the number of sequences[0] in `done`, which is as for `blocks`.
+        """
         result = np.empty((len(sequences), self.dimension), np.float32)
+        known = {} if done is None else done
+        missing = [n for n in range(len(sequences)) if first + n not in known]
+        for n in known.keys() & range(first, first + len(sequences)):
+            result[n - first] = known[n]
 
         def keep(n: int, output: Floats) -> Floats:
-            row: Floats = result[n]
+            row: Floats = result[missing[n]]
             row[:] = output[0, : self.dimension]
+            known[first + missing[n]] = row
             return row
 
-        no_types = [None] * len(sequences)
-        yield Work(self._engine, sequences, no_types, "encode", keep, self._batch_size)
+        given, no_types = [sequences[n] for n in missing], [None] * len(missing)
+        yield Work(self._engine, given, no_types, "encode", keep, self._batch_size)
         return _unit_rows(result) if self._normalize_last else result
 
 

@@ -1,7 +1,8 @@
 """A file of embeddings that appears when it is complete, and that an interrupted job can resume.
 
     emb.npy.partial        room for the header of a .npy file, then rows of float32 as they come
-    emb.npy.partial.json   what they are embeddings of (the job), and how many are safe on disk
+    emb.npy.partial.json   what they are embeddings of (the job), how many are safe on disk, and
+                           those that `keep` found of the block that comes next
 
 `append` writes rows, then the number of them; `finish` writes the header, or converts to Parquet,
 and renames. After an interruption the rows that were counted are kept if the job is the same.
@@ -13,6 +14,7 @@ import fcntl
 import io
 import json
 import os
+from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
@@ -51,8 +53,9 @@ class EmbeddingFile:
     job: JSON values that decide what is written; the rows of another job are discarded. None for
         one that cannot be resumed: its rows are kept only when they are complete.
 
-    `rows` is how many are there already. Raises OSError where the file cannot be written or is not
-    a regular file, BlockingIOError if another process is writing it.
+    `rows` is how many are there already; `done`, what has been computed of those that follow, by
+    number. An interrupted job has left both, if it called `keep`. Raises OSError where the file
+    cannot be written or is not a regular file, BlockingIOError if another process is writing it.
     """
 
     def __init__(self, path: Path, dimension: int, job: Mapping[str, Any] | None) -> None:
@@ -67,6 +70,7 @@ class EmbeddingFile:
             self._job = json.loads(json.dumps({"dimension": dimension, **job}))
         self.partial = self.path.with_name(f"{self.path.name}.partial")
         self._state = self.partial.with_name(f"{self.partial.name}.json")
+        self.done: dict[int, Floats] = {}
         self._file = open_in_place(self.partial)
         try:
             self._lock()
@@ -74,7 +78,7 @@ class EmbeddingFile:
                 self.rows = self._rows_to_keep()
                 self._file.truncate(HEADER_BYTES + self.rows * self._row_bytes)
                 self._file.seek(0, io.SEEK_END)
-                self._record(self.rows)
+                self.keep()
             except BaseException:
                 if self._job is None:
                     self._remove()
@@ -92,14 +96,20 @@ class EmbeddingFile:
         exc_value: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        if self.rows == 0 or self._job is None:  # nothing to resume
+        if self._job is None or self.rows + self._kept == 0:  # nothing to resume
             self._remove()
         self._file.close()
 
     def append(self, rows: Floats) -> None:
         """Write (n, dimension) rows; they are safe when this returns."""
-        self._file.write(np.ascontiguousarray(rows, np.dtype("<f4")).tobytes())
+        self._file.write(_bytes(rows))
         self._record(self.rows + len(rows))
+
+    def keep(self) -> int:
+        """Write what is done of the rows that follow, too; return how many are safe in all."""
+        done = {n: row for n, row in self.done.items() if n >= self.rows}
+        self._record(self.rows, done)
+        return self.rows + len(done)
 
     def finish(self) -> None:
         """Put the file where it belongs."""
@@ -127,24 +137,35 @@ class EmbeddingFile:
             raise BlockingIOError(message)  # it was finished just now, and is not ours to change
 
     def _rows_to_keep(self) -> int:
+        """Return how many rows there are of the same job, and read what is done of the next."""
         if self._job is None:
             return 0
         try:
             with open_regular(self._state) as file:
                 state = json.loads(file.read())
-            rows = state["rows"] if state["job"] == self._job else 0
-        except (OSError, ValueError, LookupError, TypeError):
+            if state["job"] != self._job:
+                return 0
+            rows, done = state["rows"], state.get("done", {})
+            done = {int(n): self._read_row(text) for n, text in done.items()}
+        except (OSError, ValueError, LookupError, TypeError, AttributeError):
             return 0  # none, or not one that we wrote: from the beginning
         size = os.fstat(self._file.fileno()).st_size - HEADER_BYTES
-        return rows if type(rows) is int and 0 <= rows * self._row_bytes <= size else 0
+        if type(rows) is not int or not 0 <= rows * self._row_bytes <= size:
+            return 0
+        self.done = done
+        return rows
 
-    def _record(self, rows: int) -> None:
+    def _read_row(self, text: str) -> Floats:
+        return np.frombuffer(b64decode(text), np.dtype("<f4"), self._dimension).astype(np.float32)
+
+    def _record(self, rows: int, done: Mapping[int, Floats] | None = None) -> None:
         """Count rows only when they are on disk; the state is always a whole file."""
         self._file.flush()
         os.fsync(self._file.fileno())
+        encoded = {n: b64encode(_bytes(row)).decode() for n, row in (done or {}).items()}
         with replace_file(self._state) as file:
-            file.write(json.dumps({"rows": rows, "job": self._job}).encode())
-        self.rows = rows
+            file.write(json.dumps({"rows": rows, "job": self._job, "done": encoded}).encode())
+        self.rows, self._kept = rows, len(encoded)
 
     def _write_parquet(self) -> None:
         import pyarrow as pa
@@ -157,6 +178,10 @@ class EmbeddingFile:
                 values = pa.array(np.frombuffer(block, np.dtype("<f4")))
                 column = pa.FixedSizeListArray.from_arrays(values, self._dimension)
                 writer.write_table(pa.table([column], schema=schema))
+
+
+def _bytes(rows: Floats) -> bytes:
+    return np.ascontiguousarray(rows, np.dtype("<f4")).tobytes()
 
 
 def _npy_header(rows: int, columns: int) -> bytes:
