@@ -71,19 +71,13 @@ def render(results: Results) -> str:
         if name in machine["versions"]
     ]
     return string.Template(TEMPLATE.read_text(encoding="utf-8")).substitute(
-        machine=f"{machine['cores']} cores of an {machine['cpu']}",
+        machine=f"{machine['cores']} cores of an {machine['cpu']} (`{machine['isa']}`)",
         versions=", ".join(versions),
-        commits="; ".join(f"{part} {commits(results[part])}" for part in results),
         ablation=ablation(results["ablation"]["results"]),
         profiles=profiles(results["profiles"]["results"]),
         peers=peers(rows),
         tinybert=tinybert(rows),
     )
-
-
-def commits(part: dict[str, Any]) -> str:
-    """The builds that the rows of a part were measured with."""
-    return ", ".join(f"`{name}`" for name in part["machine"]["commits"])
 
 
 # --- Tables -------------------------------------------------------------------------------------
@@ -98,8 +92,10 @@ def ablation(rows: Rows) -> str:
             ratios = [step.speedup_over(steps[0]) for step in steps[1:]]
             gains.append(ratios[-1])
             line = [*shown(case), ms(steps[0]), *(f"{x:.2f}" for x in ratios)]
-            table.append([*line, f"{100 * noise(steps[-1], steps[0]):.0f}", ms(steps[-1])])
+            line += [f"{100 * noise(steps[-1], steps[0]):.0f}", ms(steps[-1]), commits(own)]
+            table.append(line)
         head = ["model", "threads", "tokens", "base, ms", *STEPS[1:], "± %", "ms with all"]
+        head.append("commit")
         parts += [f"### Steps in {dtype}", timing.markdown(head, table)]
         parts.append(f"All steps together: {spread(gains)}.")
     return "\n\n".join(parts)
@@ -117,10 +113,11 @@ def profiles(rows: Rows) -> str:
                     *shown(row),
                     f"{1e3 * row['seconds']:.2f}{' †' * row['noisy']}",
                     *(f"{100 * share(row[key], name):.1f}" for name in names),
+                    commits([row]),
                 ]
                 for row in own
             ]
-            head = ["model", "threads", "tokens", "ms", *names]
+            head = ["model", "threads", "tokens", "ms", *names, "commit"]
             parts += [f"### {dtype}, {title}", timing.markdown(head, table)]
     return "\n\n".join(parts)
 
@@ -149,10 +146,11 @@ def peers(rows: Rows) -> str:
                 ratios.append(mine.speedup_over(theirs))
                 line += [ms(theirs), f"{ratios[-1]:.2f}"]
             least += [] if noisy else [min(ratios)]
-            table.append(line)
+            table.append([*line, commits(group)])
         head = ["model", "threads", "tokens", "fbg, ms"]
         for engine in engines:
             head += [f"{ENGINES[engine]}, ms", "×"]
+        head.append("commit")
         parts += [f"### Engines in {precision}", timing.markdown(head, table)]
         parts.append(f"To the fastest of them, rows with † left out: {spread(least)}.")
     return "\n\n".join(parts)
@@ -171,8 +169,9 @@ def tinybert(rows: Rows) -> str:
     for case, group in cases(own, ("precision", "threads")):
         mine = result(group, f"fbg-{case['precision']}")
         times = PUBLISHED_SECONDS / mine.median
-        table.append([case["precision"], str(case["threads"]), ms(mine), f"{times:.1f}"])
-    return timing.markdown(["precision", "threads", "ms", "× as fast as 6 ms"], table)
+        line = [case["precision"], str(case["threads"]), ms(mine), f"{times:.1f}"]
+        table.append([*line, commits(group)])
+    return timing.markdown(["precision", "threads", "ms", "× as fast as 6 ms", "commit"], table)
 
 
 def noise(ours: timing.Result, other: timing.Result) -> float:
@@ -211,6 +210,11 @@ def cases(rows: Rows, keys: Sequence[str]) -> Iterator[tuple[dict[str, Any], Row
         yield named, only(rows, **named)
 
 
+def commits(rows: Rows) -> str:
+    """The builds that rows were measured with: one, unless a case was measured in parts."""
+    return ", ".join(f"`{name}`" for name in distinct(rows, "commit"))
+
+
 def shown(case: dict[str, Any]) -> list[str]:
     return [NAMES[case["geometry"]], str(case["threads"]), str(case["tokens"])]
 
@@ -239,7 +243,8 @@ def share(parts: Rows, name: str) -> float:
 
 
 def digest(rows: Rows) -> str:
-    return hashlib.sha256(json.dumps(rows, sort_keys=True).encode()).hexdigest()[:16]
+    figures = [{key: value for key, value in row.items() if key != "commit"} for row in rows]
+    return hashlib.sha256(json.dumps(figures, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def plot(rows: Rows, draw: Callable[[Any, Rows], None]) -> bytes:

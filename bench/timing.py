@@ -24,6 +24,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import fbg
+
 SAMPLE_SECONDS = 0.005
 CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
 _clock = CLOCKS["wall"]
@@ -175,16 +177,13 @@ class Report:
         shown = {key: _plain(value) for key, value in vars(arguments).items() if key != "json"}
         self._path: Path | None = arguments.json
         self._rows: list[dict[str, Any]] = []
-        commits: list[str] = []
         if resume and self._path is not None and self._path.exists():
-            before = json.loads(self._path.read_text())
-            self._rows, commits = before["results"], before["machine"]["commits"]
-        here = machine()
-        here["commits"] = list(dict.fromkeys([*commits, *here["commits"]]))
+            self._rows = json.loads(self._path.read_text())["results"]
+        self._commit = commit()
         self._content: dict[str, Any] = {
             "benchmark": benchmark,
             "arguments": shown,
-            "machine": here,
+            "machine": machine(),
             "results": self._rows,
         }
 
@@ -193,8 +192,12 @@ class Report:
         return [row for row in self._rows if _is_of(row, case)]
 
     def put(self, case: dict[str, Any], rows: list[dict[str, Any]]) -> None:
-        """Add rows of a case, in place of any that are there; they hold what the case does."""
-        self._rows[:] = [row for row in self._rows if not _is_of(row, case)] + rows
+        """Add rows of a case, in place of any that are there; they hold what the case does.
+
+        Each says which commit it was measured at, since a file may have rows of several.
+        """
+        added = [row | {"commit": self._commit} for row in rows]
+        self._rows[:] = [row for row in self._rows if not _is_of(row, case)] + added
         self.write()
 
     def find(self, case: dict[str, Any]) -> dict[str, Result]:
@@ -232,7 +235,7 @@ def _plain(value: Any) -> Any:
 
 
 def machine() -> dict[str, Any]:
-    """What a reader needs to judge the figures; `commits` are those that rows were measured at."""
+    """What a reader needs to judge the figures."""
     name = platform.processor()
     with contextlib.suppress(OSError):
         lines = Path("/proc/cpuinfo").read_text().splitlines()
@@ -245,12 +248,12 @@ def machine() -> dict[str, Any]:
     return {
         "cpu": name,
         "cores": len(os.sched_getaffinity(0)),
-        "commits": commit(),
+        "isa": fbg.isa.active(),
         "versions": versions,
     }
 
 
-def commit() -> list[str]:
+def commit() -> str:
     """The commit that is checked out, or nothing where this is no checkout."""
     words = ["git", "describe", "--always", "--dirty", "--exclude", "*", "--abbrev=7"]
     try:
@@ -258,5 +261,5 @@ def commit() -> list[str]:
             words, cwd=Path(__file__).parent, capture_output=True, text=True, check=True
         )
     except (OSError, subprocess.CalledProcessError):
-        return []
-    return [found.stdout.strip()]
+        return ""
+    return found.stdout.strip()

@@ -52,7 +52,7 @@ def test_no_case_of_the_tables_is_left_out(page) -> None:
 
 
 def test_figures_of_a_table_follow_from_samples(page) -> None:
-    case = {"geometry": "base", "dtype": "int8", "threads": 1, "tokens": 8}
+    case = {"geometry": "base", "dtype": "int8", "threads": 1, "tokens": 8, "commit": "0123abc"}
     times = {"base": [4.0, 6.0, 4.0], "+ adaptive": [2.0, 2.0, 2.0]}
     times |= {"+ dispatch": [1.0, 1.0, 1.0], "+ partition": [0.5, 0.5, 0.5]}
     rows = [
@@ -61,13 +61,14 @@ def test_figures_of_a_table_follow_from_samples(page) -> None:
     ]
     lines = [line for line in page["ablation"](rows).splitlines() if "BERT-base" in line]
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
-    assert cells == [["BERT-base", "1", "8", "4", "2.00", "4.00", "8.00", "25", "0.5"]]
+    assert cells == [["BERT-base", "1", "8", "4", "2.00", "4.00", "8.00", "25", "0.5", "`0123abc`"]]
 
 
 def test_a_case_that_was_disturbed_is_marked(page) -> None:
     def row(contestant: str, threads: int, milliseconds: float) -> dict[str, object]:
         seconds = 1e-3 * milliseconds
         case = {"geometry": "base", "precision": "int8", "threads": threads, "tokens": 8}
+        case["commit"] = "0123abc"
         return {**case, "contestant": contestant, "median_s": seconds, "samples_s": [seconds] * 3}
 
     rows = [row("fbg-int8", 1, 2), row("ort-int8", 1, 4), row("fbg-int8", 2, 1)]
