@@ -225,19 +225,18 @@ def test_every_figure_of_performance_names_its_machine_and_commit() -> None:
     assert listed <= anchors(ROOT / "docs/performance.md")
 
 
-MEASURED = (
+# Pages with measurements.
+MEASURED = {
     "README.md",
-    *(
-        f"docs/{n}.md"
-        for n in ("accuracy", "convolution", "models", "performance", "serving", "tables")
-    ),
-)
+    *(f"docs/{n}.md" for n in ("accuracy", "convolution", "models")),
+    *(f"docs/{n}.md" for n in ("performance", "reliability", "serving", "tables")),
+}
 
 
-@pytest.mark.parametrize("page", MEASURED)
+@pytest.mark.parametrize("page", TODAY)
 def test_commits_exist_that_are_named_in(page: str) -> None:
     commits = [commit.strip("`") for commit in COMMIT.findall(read(page))]
-    assert commits
+    assert commits or page not in MEASURED
     if not (ROOT / ".git").exists() or git("rev-parse", "--is-shallow-repository") != "false":
         pytest.skip("the history is not here")
     for commit in commits:
