@@ -63,6 +63,19 @@ def test_compare_takes_texts_from_a_file_or_standard_input(
         assert json.loads(result.stdout)["texts"] == 2
 
 
+@pytest.mark.parametrize("options", [(), ("--sensitivity",)])
+@pytest.mark.parametrize("dtype", ["float32", "int8"])
+def test_compare_says_why_it_takes_no_saved_model(
+    checkpoint: Path, tmp_path: Path, dtype: str, options: tuple[str, ...]
+) -> None:
+    fbg.load(checkpoint, dtype=dtype).save(tmp_path / "saved")
+    result = invoke("compare", tmp_path / "saved", *options)
+    assert result.exit_code == 1
+    (line,) = result.output.splitlines()
+    assert "saved by fbg in one dtype, so that there is no float32 to compare it with" in line
+    assert "give the checkpoint or the ONNX file" in line
+
+
 def test_compare_finds_sensitive_layers(checkpoint: Path) -> None:
     result = invoke("compare", checkpoint, "--sensitivity", "--target", "1e-12", "--json")
     assert result.exit_code == 0, result.output

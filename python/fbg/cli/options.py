@@ -135,12 +135,14 @@ def read_input(source: str) -> list[str]:
 
 
 def parse_shapes(shapes: tuple[str, ...]) -> dict[str, tuple[int, ...]]:
-    """Return the sizes of "x=1,3,224,224" by the name of the input."""
+    """Return the sizes of "x=1,3,224,224" by the name of the input; of "x=", which has none, ()."""
     parsed = {}
     for text in shapes:
         name, _, sizes = text.rpartition("=")
         try:
-            parsed[name] = tuple(int(size) for size in sizes.split(","))
+            if not name:
+                raise ValueError
+            parsed[name] = tuple(int(size) for size in sizes.split(",")) if sizes else ()
         except ValueError:
             raise click.UsageError(f"--shape must be NAME=N,N,…, got {text!r}") from None
     return parsed

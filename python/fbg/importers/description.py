@@ -36,6 +36,16 @@ class TensorType:
             return None
         return tuple(int(size) for size in self.shape if size is not None)
 
+    def takes(self, shape: tuple[int, ...]) -> bool:
+        """Whether an array of this shape fits; sizes that are not known fit any."""
+        return self.shape is None or (
+            len(shape) == len(self.shape)
+            and all(
+                not isinstance(want, int) or want == got
+                for got, want in zip(shape, self.shape, strict=True)
+            )
+        )
+
     @property
     def nbytes(self) -> int:
         """Bytes of such a tensor, or 0 where its shape is not known."""

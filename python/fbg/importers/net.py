@@ -21,6 +21,7 @@ from fbg.importers.backends.native import Native
 from fbg.importers.backends.reference import Reference
 from fbg.importers.description import Network, TensorType
 from fbg.importers.equalization import channel_ranges, equalize_channels
+from fbg.importers.feeds import calibration_feeds
 from fbg.importers.passes import drop_identities, fold_batch_norm, take_constants
 from fbg.importers.saved_net import write_saved
 from fbg.importers.session import PlacedStep, Session
@@ -94,7 +95,8 @@ class Net:
         self._shapes = _checked_shapes(network, shapes)
         if calibrate is not None:
             given: Iterable[Mapping[str, Array]]
-            given = (self._checked(_as_feed(feed, network)) for feed in calibrate)
+            feeds = calibration_feeds(calibrate, self.inputs)
+            given = (self._checked(feed) for feed in feeds)
             run = runner(num_threads)
             if equalize:
                 given = list(given)
@@ -336,23 +338,8 @@ def runner(num_threads: int | None) -> Run:
     return run
 
 
-def _as_feed(feed: object, network: Network) -> Mapping[str, object]:
-    """Return a feed by name: an array stands for that of the only input."""
-    if isinstance(feed, Mapping):
-        return feed
-    if len(network.inputs) != 1:
-        raise TypeError("calibrate: must hold mappings by name: the network has several inputs")
-    return {next(iter(network.inputs)): feed}
-
-
 def _check_shape(name: str, shape: tuple[int, ...], declared: TensorType) -> None:
-    if declared.shape is None:
-        return
-    fits = len(shape) == len(declared.shape) and all(
-        not isinstance(want, int) or want == got
-        for got, want in zip(shape, declared.shape, strict=True)
-    )
-    if not fits:
+    if not declared.takes(shape):
         raise ValueError(f"run: input '{name}' must be {declared}, got shape {shape}")
 
 

@@ -21,7 +21,7 @@ from fbg import _fbg
 from fbg.arrays import require_integer
 from fbg.matmul.weights import WEIGHT_LIMITS
 from fbg.model.model import Model
-from fbg.reports.measuring import Report, load_each, table, time_in_turn
+from fbg.reports.measuring import Report, load_each, require_unsaved, table, time_in_turn
 from fbg.runtime.batches import chunks, pack_sequences
 from fbg.runtime.reports import MemoryReport
 from fbg.runtime.runner import Runner
@@ -148,6 +148,7 @@ def compare(
         raise ValueError(
             f"compare: dtypes must be among {', '.join(WEIGHT_LIMITS)}, got {dtypes!r}"
         )
+    require_unsaved("compare", os.fspath(model))
     sentences = require_texts("compare", texts, 2)
     names = list(dict.fromkeys([REFERENCE, *dtypes]))
     models = load_each(os.fspath(model), names, num_threads)

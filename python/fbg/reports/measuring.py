@@ -7,16 +7,19 @@ once, and figures are taken over rounds.
 from __future__ import annotations
 
 import dataclasses
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import fbg
+from fbg.checkpoints.saved_directory import WEIGHTS
+from fbg.errors import ModelError
 from fbg.model.load import load_encoder
 from fbg.model.model import Model
 
-__all__ = ["Report", "aligned", "load_each", "table", "threads", "time_in_turn"]
+__all__ = ["Report", "aligned", "load_each", "require_unsaved", "table", "threads", "time_in_turn"]
 
 Key = TypeVar("Key")
 
@@ -61,6 +64,15 @@ def threads(count: int) -> Iterator[None]:
         yield
     finally:
         fbg.set_num_threads(before)
+
+
+def require_unsaved(where: str, model: str) -> None:
+    """Raise ModelError for what fbg saved: it has one dtype, and nothing to compare it with."""
+    if os.path.isfile(os.path.join(model, WEIGHTS)):
+        raise ModelError(
+            f"{where}: {model} was saved by fbg in one dtype, so that there is no float32 to "
+            "compare it with: give the checkpoint or the ONNX file that it was saved from"
+        )
 
 
 def load_each(model: str, dtypes: Sequence[str], num_threads: int | None) -> dict[str, Model]:

@@ -18,7 +18,7 @@ import numpy.typing as npt
 import fbg
 from fbg.errors import ModelError
 from fbg.model.load import load
-from fbg.reports.measuring import Report, table, time_in_turn
+from fbg.reports.measuring import Report, require_unsaved, table, time_in_turn
 from fbg.reports.net_feeds import random_feeds, read_feeds
 
 __all__ = ["NetComparison", "NodeError", "compare_net", "cosine"]
@@ -93,6 +93,7 @@ def compare_net(
     random numbers, which say more about speed than about accuracy. Raises what `fbg.load` raises,
     and ValueError for inputs that do not fit.
     """
+    require_unsaved("compare", path)
     threads = num_threads or fbg.get_num_threads()
     options: dict[str, Any] = {"shapes": shapes or {}, "num_threads": threads}
     net = load(path, **options)

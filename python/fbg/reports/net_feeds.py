@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg.files import open_regular
+from fbg.importers.feeds import runs_of
 
 if TYPE_CHECKING:
     from fbg.importers.description import TensorType
@@ -62,9 +63,7 @@ def read_feeds(path: str, net: Net) -> list[Feed]:
     if count < 1 or count != max(counts.values()):
         raise ValueError(f"{path}: arrays must hold the same number of runs, got {counts}")
     for name, kind in net.inputs.items():
-        if kind.shape is not None and arrays[name].ndim != len(kind.shape) + 1:
-            raise ValueError(
-                f"{path}: the first axis of array '{name}' counts runs of {kind}, so that it must "
-                f"have {len(kind.shape) + 1} axes, got shape {arrays[name].shape}"
-            )
+        shape = arrays[name].shape
+        if not kind.takes(shape[1:]):
+            raise ValueError(f"{path}: array '{name}': {runs_of(kind, name, shape)}")
     return [{name: arrays[name][i] for name in net.inputs} for i in range(count)]

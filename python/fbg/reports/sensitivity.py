@@ -25,7 +25,7 @@ from fbg.networks.registry import read_checkpoint
 from fbg.networks.transformer import Transformer, linears, replace_linears
 from fbg.reading import changed_file
 from fbg.reports.comparison import cosines, require_texts
-from fbg.reports.measuring import Report, table
+from fbg.reports.measuring import Report, require_unsaved, table
 
 __all__ = ["LayerLoss", "Sensitivity", "sensitivity"]
 
@@ -103,6 +103,7 @@ def sensitivity(
     """
     if not 0 < target < 1:
         raise ValueError(f"sensitivity: target must be in (0, 1), got {target}")
+    require_unsaved("sensitivity", os.fspath(model))
     sentences = require_texts("sensitivity", texts, 1)
     base = load_encoder(model, dtype="float32", num_threads=num_threads)
     trial = _Trial(base, sentences)

@@ -1,0 +1,52 @@
+"""What calibration takes: the inputs of one run after the other, from Python or from a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from fbg.importers.description import TensorType
+
+__all__ = ["calibration_feeds", "runs_of"]
+
+
+def calibration_feeds(
+    calibrate: object, inputs: Mapping[str, TensorType]
+) -> Iterator[Mapping[str, object]]:
+    """Yield the inputs of each run by name; an item that is no mapping is that of the only input.
+
+    Raises TypeError for what holds no runs, and ValueError for an item whose shape shows that the
+    first axis of an array does not count runs.
+    """
+    if isinstance(calibrate, (str, bytes, Mapping)) or not isinstance(calibrate, Iterable):
+        raise TypeError(
+            "calibrate must hold the inputs of one run after the other, such as a list of mappings "
+            f"by name, got {type(calibrate).__name__}"
+        )
+    for n, feed in enumerate(calibrate):
+        if isinstance(feed, Mapping):
+            yield feed
+            continue
+        if len(inputs) != 1:
+            raise TypeError("calibrate: must hold mappings by name: the network has several inputs")
+        ((name, kind),) = inputs.items()
+        shape = getattr(feed, "shape", None)
+        if isinstance(shape, tuple) and not kind.takes(shape):
+            given = getattr(calibrate, "shape", None)
+            raise ValueError(
+                f"calibrate[{n}]: input '{name}' must be {kind}, got shape {shape}; "
+                f"{runs_of(kind, 'calibrate', given)}"
+            )
+        yield {name: feed}
+
+
+def runs_of(kind: TensorType, array: str, shape: tuple[int, ...] | None) -> str:
+    """Say which shape an array has that holds an input of several runs, and how this one gets it.
+
+    shape: of the array that was given; None if what was given is not one array.
+    """
+    sizes = ", ".join("?" if size is None else str(size) for size in ("runs", *(kind.shape or ())))
+    wanted = f"the first axis of an array counts runs, wanted ({sizes})"
+    if shape is None:
+        return wanted
+    lacks_axis = kind.takes((1, *shape[1:]))
+    return f"{wanted}, got {shape}" + (f": pass {array}[:, None]" if lacks_axis else "")

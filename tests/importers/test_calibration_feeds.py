@@ -1,0 +1,67 @@
+"""What calibration takes: one item for each run, and a hint where an array has another meaning."""
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+import fbg
+
+IMAGES = np.random.default_rng(1).standard_normal((4, 3, 6, 7)).astype(np.float32)
+
+
+def write(path: Path, batch: int | str, inputs: int = 1) -> Path:
+    """Write a convolution of images, which are added up if there are several inputs."""
+    weights = np.random.default_rng(0).standard_normal((8, 3, 3, 3)).astype(np.float32)
+    names = [f"x{n}" for n in range(inputs)]
+    nodes = [helper.make_node("Sum", names, ["s"]), helper.make_node("Conv", ["s", "w"], ["y"])]
+    kind = TensorProto.FLOAT
+    graph = helper.make_graph(
+        nodes,
+        "g",
+        [helper.make_tensor_value_info(name, kind, [batch, 3, 6, 7]) for name in names],
+        [helper.make_tensor_value_info("y", kind, [batch, 8, 4, 5])],
+        [numpy_helper.from_array(weights, "w")],
+    )
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), path)
+    return path
+
+
+@pytest.mark.parametrize("batch", [1, "n"])
+def test_an_array_of_images_is_told_that_its_first_axis_counts_runs(
+    batch: int | str, tmp_path: Path
+) -> None:
+    path = write(tmp_path / "net.onnx", batch)
+    with pytest.raises(ValueError, match=r"counts runs") as caught:
+        fbg.load(path, dtype="int8", calibrate=IMAGES)
+    message = str(caught.value)
+    assert message.startswith(f"calibrate[0]: input 'x0' must be float32({batch}, 3, 6, 7)")
+    assert f"wanted (runs, {batch}, 3, 6, 7), got (4, 3, 6, 7)" in message
+    assert message.endswith("pass calibrate[:, None]")
+    wanted = fbg.load(path, dtype="int8", calibrate=[image[None] for image in IMAGES])
+    loaded = fbg.load(path, dtype="int8", calibrate=IMAGES[:, None])
+    assert np.array_equal(loaded(IMAGES[:1]), wanted(IMAGES[:1]))
+
+
+def test_a_list_names_the_item_that_does_not_fit(tmp_path: Path) -> None:
+    path = write(tmp_path / "net.onnx", 1)
+    given = [IMAGES[:1], IMAGES[0]]
+    with pytest.raises(ValueError, match=r"calibrate\[1\].*got shape \(3, 6, 7\).*counts runs"):
+        fbg.load(path, dtype="int8", calibrate=given)
+
+
+@pytest.mark.parametrize("given", [{"x0": IMAGES}, "images.npz", b"x", 5])
+def test_what_holds_no_runs_is_refused(given: object, tmp_path: Path) -> None:
+    path = write(tmp_path / "net.onnx", 1)
+    with pytest.raises(
+        TypeError, match="calibrate must hold the inputs of one run after the other"
+    ):
+        fbg.load(path, dtype="int8", calibrate=given)
+
+
+def test_several_inputs_are_given_by_name(tmp_path: Path) -> None:
+    path = write(tmp_path / "net.onnx", 1, inputs=2)
+    with pytest.raises(TypeError, match="mappings by name: the network has several inputs"):
+        fbg.load(path, dtype="int8", calibrate=IMAGES[:, None])
