@@ -42,12 +42,13 @@ def test_weights_are_packed_to_the_same_bytes(dtype: Any, tmp_path: Path) -> Non
     assert len(on_every_isa(pack)) == 1
 
 
-def test_int8_models_without_factors_are_saved_as_the_same_bytes(tmp_path: Path) -> None:
+@pytest.mark.parametrize("dtype", ["int8", "int4"])
+def test_models_without_factors_are_saved_as_the_same_bytes(dtype: str, tmp_path: Path) -> None:
     checkpoint = tiny_bert.write_checkpoint(tmp_path / "checkpoint")
 
     def save() -> bytes:
         directory = tmp_path / fbg.isa.active()
-        fbg.load(checkpoint, dtype="int8", smooth=False).save(directory)
+        fbg.load(checkpoint, dtype=dtype, smooth=False).save(directory)
         return (directory / "fbg.safetensors").read_bytes()
 
     assert len(on_every_isa(save)) == 1
