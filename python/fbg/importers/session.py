@@ -1,7 +1,7 @@
 """A network for given shapes of its inputs: every op placed on a back end, prepared, and run.
 
 infer     types of all tensors; what can be computed beforehand is
-place     each op on the cheapest back end that supports it
+place     each op on the first back end, or else the cheapest one, that supports it
 divide    runs of consecutive ops of one back end become a part
 prepare   each part by its back end; an op that is refused then goes to the next one
 run       part by part, on buffers that the session owns
@@ -158,7 +158,7 @@ class Session:
                     self._refuse(i, refused.reason, chosen, backends)
 
     def _choose(self, op: Op, backends: Sequence[BackEnd]) -> BackEnd:
-        """Return the cheapest back end that computes an op."""
+        """Return the first back end if it computes an op, or else the cheapest one that does."""
         wanted = self._placement.get(op.node.name)
         able: list[BackEnd] = []
         for backend in backends:

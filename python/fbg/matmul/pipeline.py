@@ -50,7 +50,7 @@ __all__ = [
     "Tanh",
 ]
 
-MAX_STAGES = 8  # as the kernels have it: kMaxStages in fbg/output.h
+MAX_STAGES = 8  # as the kernels have it: kMaxStages in fbg/kernels/output.h
 Types = dict[str, str]  # type a stage takes -> type it gives
 _FLOAT: Types = {"float32": "float32"}
 _LAST = {"uint8", "int8", "float16", "bfloat16"}  # types that no stage takes
