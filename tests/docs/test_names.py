@@ -199,15 +199,22 @@ def test_routes_of_the_server() -> None:
 @pytest.mark.parametrize("page", TODAY)
 def test_extras_are_named_in(page: str) -> None:
     """What the blocks of a page import is installed by extras that the page names."""
-    extras = re.findall(
-        r"^(\w+) = \[([^]]*(?:\[[^]]*\][^]]*)*)\]$", read("pyproject.toml"), re.MULTILINE
+    extras = dict(
+        re.findall(
+            r"^([\w-]+) = \[([^]]*(?:\[[^]]*\][^]]*)*)\]$", read("pyproject.toml"), re.MULTILINE
+        )
     )
     text, known = read(page), set[str]()
     for block in blocks(text):
         known |= imported(block.text) if block.kind == "python" else set()
     for name in known - {"fbg", "numpy"} - sys.stdlib_module_names:
         package = name.replace("_", "-")
-        bringing = {extra for extra, listed in extras if re.search(rf'"{package}\b', listed)}
+        bringing = {
+            extra for extra, listed in extras.items() if re.search(rf'"{package}\b', listed)
+        }
+        bringing |= {
+            extra for extra, listed in extras.items() for b in bringing if f"fbg[{b}]" in listed
+        }
         assert any(f"fbg[{extra}]" in text for extra in bringing), f"{page}: {name}, of {bringing}"
 
 

@@ -1,6 +1,8 @@
-"""Models for the tests of integrations: an encoder with prompts, and a cross-encoder."""
+"""What tests of integrations share: an encoder with prompts, a cross-encoder, a cluster of Ray."""
 
+import importlib.util
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,10 @@ os.environ |= {
     "DAFT_ANALYTICS_ENABLED": "0",
     "DO_NOT_TRACK": "true",
 }
+
+# make check installs these packages, and names the tests of them; make test leaves them out.
+NEEDS = {"test_chroma.py": "chromadb", "test_daft.py": "daft", "test_lancedb.py": "lancedb"}
+collect_ignore = [test for test, needs in NEEDS.items() if importlib.util.find_spec(needs) is None]
 
 PROMPTS = {"prompts": {"query": "find: ", "document": "text: "}}
 
@@ -37,3 +43,15 @@ def model(directory: Path) -> fbg.Model:
 @pytest.fixture(scope="session")
 def cross_encoder(tmp_path_factory: pytest.TempPathFactory) -> fbg.Model:
     return fbg.load(write_model(tmp_path_factory.mktemp("rank") / "m", "pairs"))
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[None]:
+    """A local cluster for all tests of Ray: to start and stop one takes as long as each of them."""
+    import ray
+
+    os.environ["RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO"] = "0"
+    # Two actors of one CPU each would leave none for those that read.
+    ray.init(num_cpus=4, include_dashboard=False, log_to_driver=False, _node_ip_address="127.0.0.1")
+    yield
+    ray.shutdown()

@@ -1,6 +1,5 @@
 """Ray Data, with an Embedder in two actors of a local cluster."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -9,15 +8,6 @@ import ray
 
 import fbg
 from fbg.integrations import Embedder
-
-
-@pytest.fixture
-def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
-    # Two actors of one CPU each would leave none for those that read.
-    ray.init(num_cpus=4, include_dashboard=False, log_to_driver=False, _node_ip_address="127.0.0.1")
-    yield
-    ray.shutdown()
 
 
 @pytest.mark.alone

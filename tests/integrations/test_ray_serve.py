@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import ray
 
 import fbg
 
@@ -13,19 +12,16 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 
 @pytest.fixture
-def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def serving(cluster: None) -> Iterator[None]:
     from ray import serve  # here, because its definitions warn, too
 
-    monkeypatch.setenv("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
-    ray.init(num_cpus=4, include_dashboard=False, log_to_driver=False, _node_ip_address="127.0.0.1")
     serve.start(http_options={"location": "NoServer"})
     yield
     serve.shutdown()
-    ray.shutdown()
 
 
 @pytest.mark.alone
-@pytest.mark.usefixtures("cluster")
+@pytest.mark.usefixtures("serving")
 def test_a_deployment_gives_the_bits_of_encode_to_many_callers(
     directory: Path, model: fbg.Model
 ) -> None:

@@ -3,13 +3,11 @@
 import json
 import os
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-import ray
 from click.testing import CliRunner
 
 import fbg
@@ -27,14 +25,6 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
         lines = [json.dumps({"text": f"the dog {shard} {n}"}) for n in range(ROWS)]
         (folder / f"part-{shard}.jsonl").write_text("\n".join(lines))
     return folder
-
-
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[None]:
-    os.environ["RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO"] = "0"
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, _node_ip_address="127.0.0.1")
-    yield
-    ray.shutdown()
 
 
 def rows_of(path: Path) -> np.ndarray:
