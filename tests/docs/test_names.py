@@ -235,7 +235,7 @@ def test_every_figure_of_performance_names_its_machine_and_commit() -> None:
 # Pages with measurements.
 MEASURED = {
     "README.md",
-    *(f"docs/{n}.md" for n in ("accuracy", "convolution", "models")),
+    *(f"docs/{n}.md" for n in ("accuracy", "convolution", "engineering-log", "models")),
     *(f"docs/{n}.md" for n in ("performance", "reliability", "serving", "tables")),
 }
 
