@@ -135,7 +135,7 @@ def compare(
 
     model: a checkpoint that `fbg.load` takes, not one saved in a lower precision.
     texts: at least two that are not empty; None takes `sample_texts()`.
-    dtypes: any of "bfloat16", "float16" and "int8"; float32 is always there.
+    dtypes: any that `fbg.load` takes; float32 is always there.
     rounds: of timing, in each of which every dtype encodes all texts once.
 
     Raises what `fbg.load` and `Model.encode` raise, ValueError for texts or dtypes that do not fit.
