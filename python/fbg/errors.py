@@ -11,7 +11,10 @@ __all__ = ["ClosedError", "ModelError", "OverloadedError", "require_known"]
 
 
 class ModelError(ValueError):
-    """A model directory or one of its files cannot be used; the message names file and tensor."""
+    """A model, a network or a file of it cannot be used, or a model cannot do what is asked.
+
+    The message names the file and the tensor, node or key, or what the model lacks.
+    """
 
 
 class OverloadedError(RuntimeError):

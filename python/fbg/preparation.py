@@ -69,8 +69,8 @@ def gemm(
 
     Raises:
         TypeError: if the types of operands, stages and `out` do not match.
-        ValueError: if shapes do not match, or if K exceeds 65793 (33025 with a pipeline), beyond
-            which int32 sums could overflow.
+        ValueError: if shapes do not match, or if K of int8 weights exceeds 65793 (33025 with a
+            pipeline), beyond which int32 sums could overflow.
 
     >>> import numpy as np
     >>> import fbg

@@ -1,8 +1,8 @@
 // Matrices, accumulators, and the vocabulary that all other files use:
 //
 //   M N K      C is M x N, A is M x K, B is K x N; every shape tuple is (M, N, K)
-//   kr         consecutive k that one instruction consumes: 4 for uint8 x int8, 1 for float. Of
-//              int4, the k that share a scale. Those kr values are a k-group
+//   kr         consecutive k that one instruction consumes: 4 for uint8 x int8, 2 for bfloat16, 1
+//              for float. Of int4, the k that share a scale. Those kr values are a k-group
 //   panel      32 columns of packed B, stored [K/kr][32][kr], or as Int4 says
 //   mr nr      rows and columns of a tile of C, which one call of a microkernel computes
 //   mc         rows of A that are packed at a time

@@ -28,8 +28,7 @@ namespace fbg {
 
 inline constexpr std::uint32_t kPackedVersion = 1;
 
-// Fixed-size, little-endian. Independent of the ISA; fix-ups that one ISA needs are separate
-// tensors.
+// Fixed-size, little-endian, and the same on every ISA.
 struct PackedHeader {
   char magic[8] = {'F', 'B', 'G', 'P', 'A', 'C', 'K', 'B'};
   std::uint32_t version = kPackedVersion;
@@ -39,7 +38,7 @@ struct PackedHeader {
   std::uint8_t has_scale = 0;       // quantization parameters are known
   std::uint8_t has_zero_point = 0;  // zero points are stored; of int4: groups have offsets
   std::uint8_t per_column = 0;      // scale was given or chosen per column, not per tensor
-  std::uint8_t fix_up = 0;          // kind of fix-up that accompanies the panels; 0: none
+  std::uint8_t fix_up = 0;          // not used
   std::uint8_t reserved0 = 0;
   std::uint32_t group_size = 0;  // k per scale; 0: one scale for the whole K
   std::int64_t k = 0, n = 0;

@@ -104,7 +104,7 @@ struct RelativePositions {
 
 // What attention does beyond softmax(scale Q K^T) V.
 struct AttentionOptions {
-  // Both products may take operands rounded to bfloat16, where the ISA has a dot product for it.
+  // Both products may take operands rounded to bfloat16, which they do on CPUs with AVX512-BF16.
   bool allow_bfloat16 = false;
   // (q_heads, 2 L - 1), added to Q K^T before it is scaled: the column is L - 1 + position of the
   // key - position of the query. Sequence positions must be less than L.
