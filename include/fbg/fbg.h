@@ -1,4 +1,5 @@
-// The whole public API: products first, then plans of whole networks.
+// The public API of products and of plans of whole networks. Convolutions by themselves are in
+// fbg/conv/conv.h, and the ops of networks from ONNX files in fbg/plan/tensor.h.
 #pragma once
 
 #include "fbg/core/isa.h"
