@@ -1,8 +1,8 @@
 // Names of kernels: every key of the table has one of its own.
 #include <gtest/gtest.h>
 
-#include <map>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "fbg/kernels/microkernel.h"
@@ -53,7 +53,7 @@ std::vector<TypedPipeline> short_pipelines(ValueType start) {
 }
 
 TEST(MicrokernelNames, TellEveryKeyApart) {
-  std::map<std::string, KernelKey> keys;
+  std::unordered_map<std::string, KernelKey> keys;
   const auto add = [&](const KernelKey& key) {
     const auto [at, added] = keys.emplace(kernel_name(key), key);
     EXPECT_TRUE(added || at->second == key) << at->first;
@@ -65,7 +65,7 @@ TEST(MicrokernelNames, TellEveryKeyApart) {
       if (!kernels::find_family(accumulator, isa)) continue;
       for (const std::uint8_t rows : {1, 11, 12})
         for (const std::uint8_t vectors : {1, 2, 11})
-          for (int flags = 0; flags < 256; ++flags) {
+          for (int flags = 0; flags < 1024; ++flags) {
             KernelKey key{};
             key.accumulator = accumulator;
             key.isa = isa;
@@ -79,9 +79,12 @@ TEST(MicrokernelNames, TellEveryKeyApart) {
             key.indirect = flags & 32;
             key.picks_rows = flags & 64;
             key.keeps_b = flags & 128;
-            // All pipelines once, a few everywhere.
-            const bool every = rows == 12 && vectors == 2;
-            for (std::size_t p = 0; p < pipelines.size(); p += every ? 1 : 17) {
+            key.column_terms = flags & 256;
+            key.pairs = flags & 512;
+            // All pipelines once, a few everywhere: others with other flags.
+            const bool every = rows == 12 && vectors == 2 && flags == 0;
+            const std::size_t step = every ? 1 : 499;
+            for (std::size_t p = flags % step; p < pipelines.size(); p += step) {
               key.num_stages = static_cast<std::uint8_t>(pipelines[p].count);
               key.stages = pipelines[p].codes;
               add(key);
@@ -89,7 +92,7 @@ TEST(MicrokernelNames, TellEveryKeyApart) {
           }
     }
   }
-  EXPECT_GT(keys.size(), 10000u);
+  EXPECT_GT(keys.size(), 100000u);
 }
 
 }  // namespace
