@@ -1,11 +1,12 @@
 """Lets every allocation of fbg's own code fail, one after the other, in what a user does.
 
-    python -m faults.allocations [--step N] [--most N]   (preloaded: injection.run_with_faults)
+    python -m faults.allocations [--step N] [--most N] [--part I N]
+                                                    (preloaded: injection.run_with_faults)
 
 Each point runs in a child of its own, so that kernels and caches are as they were. There the call
 must raise MemoryError, the same call must then give the results that it gives without a fault, and
 memory must not grow when the fault comes again and again. With --step N every N-th point is tried,
-with --most N at most so many of each use, evenly spread.
+with --most N at most so many of each use, evenly spread; with --part I N every N-th use from I on.
 """
 
 from __future__ import annotations
@@ -260,13 +261,15 @@ def main() -> int:
     parser.add_argument("--step", type=int, default=1)
     parser.add_argument("--most", type=int, default=sys.maxsize, help="points of each use")
     parser.add_argument("--only", default="", help="uses whose names have this")
+    parser.add_argument("--part", type=int, nargs=2, default=(0, 1), help="this one of so many")
     given = parser.parse_args()
+    part, parts = given.part
     fbg.set_num_threads(1)
     faults = Faults()
     kept = exempt_pybind11(faults)
     total, wrong = 0, 0
     with tempfile.TemporaryDirectory(prefix="fbg-faults-") as folder:
-        for name, prepare in uses(Path(folder)).items():
+        for name, prepare in list(uses(Path(folder)).items())[part::parts]:
             if given.only not in name:
                 continue
             points, problems = sweep(faults, name, prepare, given.step, given.most)

@@ -20,6 +20,7 @@ ALLOCATIONS, FILES, SHORT_WRITES = 1, 2, 3
 TESTS = Path(__file__).parents[1]
 SOURCE = Path(__file__).with_name("injection.cc")
 PATH = "FBG_FAULTS_LIBRARY"
+MEMORY = "/dev/shm"  # files there are written at once, and fsync waits for no disk
 
 
 class Faults:
@@ -80,6 +81,7 @@ def run_with_faults(module: str, *arguments: str, timeout: float = 600) -> str:
             PATH: compiled,
             "PYTHONPATH": str(TESTS),
             "OPENBLAS_NUM_THREADS": "1",
+            "TMPDIR": MEMORY if os.access(MEMORY, os.W_OK) else folder,
         }
         result = subprocess.run(
             [sys.executable, "-m", module, *arguments],

@@ -14,8 +14,10 @@ from fbg.checkpoints.safetensors_file import read_safetensors
 TESTS = Path(__file__).parents[1]
 
 
-def test_a_failed_allocation_is_a_memory_error_and_harms_nothing() -> None:
-    told = run_with_faults("faults.allocations", "--step", "499", "--most", "12")
+@pytest.mark.parametrize("part", range(3))
+def test_a_failed_allocation_is_a_memory_error_and_harms_nothing(part: int) -> None:
+    few = ("--step", "499", "--most", "12")
+    told = run_with_faults("faults.allocations", *few, "--part", str(part), "3")
     assert ", 0 problems" in told.splitlines()[-1]
 
 

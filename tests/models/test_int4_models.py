@@ -42,9 +42,12 @@ def model() -> fbg.Model:
 
 def test_embeddings_are_close_to_float32(model: fbg.Model, exact: np.ndarray) -> None:
     assert cosines(model.encode(TEXTS), exact).mean() > 0.985
-    for dtype, least in (("int4_g64", 0.978), ("int4_g128", 0.972)):
-        coarse = fbg.load(minilm_directory(), dtype=dtype)
-        assert cosines(coarse.encode(TEXTS), exact).mean() > least
+
+
+@pytest.mark.parametrize(("dtype", "least"), [("int4_g64", 0.978), ("int4_g128", 0.972)])
+def test_larger_groups_are_a_little_less_close(dtype: str, least: float, exact: np.ndarray) -> None:
+    coarse = fbg.load(minilm_directory(), dtype=dtype)
+    assert cosines(coarse.encode(TEXTS), exact).mean() > least
 
 
 def test_offsets_are_more_accurate_and_saved(
