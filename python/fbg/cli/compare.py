@@ -79,8 +79,8 @@ def compare(
     MODEL is a directory or a hub id, but not a model saved in a lower precision. Every dtype is
     compared with float32. The report shows the cosines between the embeddings and those in float32,
     how many nearest neighbours are kept, and the error after each layer. Or MODEL is an ONNX file,
-    which is quantized to int8: the report shows the cosine of its outputs, how often the largest of
-    them is the same, and the error after each node with weights.
+    which is quantized to int8: the report shows the cosine of its outputs, how often a classifier
+    names the same class, and the error after each node with weights.
 
     \b
     Examples:

@@ -22,6 +22,7 @@ from fbg.arrays import require_integer
 from fbg.matmul.weights import WEIGHT_LIMITS
 from fbg.model.model import Model
 from fbg.reports.measuring import Report, load_each, require_unsaved, table, time_in_turn
+from fbg.reports.speedup import Speedup
 from fbg.runtime.batches import chunks, pack_sequences
 from fbg.runtime.reports import MemoryReport
 from fbg.runtime.runner import Runner
@@ -61,7 +62,7 @@ class DtypeComparison:
     mean, minimum, percentile_1, percentile_5: of the cosine between the embeddings of a text.
     neighbours_kept: of the nearest texts of a text, the fraction that are its nearest in float32.
     tokens_per_second: of `encode` on the texts, tokenization included, median of the rounds.
-    speedup: median over rounds of the time of float32 by that of this dtype.
+    speedup: over float32, of the same times.
     """
 
     dtype: str
@@ -72,7 +73,7 @@ class DtypeComparison:
     neighbours_kept: float
     layers: tuple[LayerError, ...]
     tokens_per_second: float
-    speedup: float
+    speedup: Speedup
     memory: MemoryReport
 
 
@@ -102,7 +103,7 @@ class Comparison(Report):
                 *(f"{value:.5f}" for value in (row.percentile_1, row.percentile_5)),
                 f"{row.neighbours_kept:.1%}",
                 f"{row.tokens_per_second:.0f}",
-                f"{row.speedup:.2f}",
+                str(row.speedup),
                 f"{row.memory.packed_weights / 2**20:.1f} MiB",
             ]
             for row in self.dtypes
@@ -167,14 +168,13 @@ def compare(
     neighbours = min(NEIGHBOURS, len(sentences) - 1)
     rows = []
     for dtype, loaded in models.items():
-        pairs = zip(seconds[REFERENCE], seconds[dtype], strict=True)
         rows.append(
             DtypeComparison(
                 dtype=dtype,
                 **_accuracy(embeddings[dtype], embeddings[REFERENCE], neighbours),
                 layers=tuple(layers[dtype]),
                 tokens_per_second=tokens / statistics.median(seconds[dtype]),
-                speedup=statistics.median(theirs / ours for theirs, ours in pairs),
+                speedup=Speedup.of(seconds[REFERENCE], seconds[dtype]),
                 memory=loaded.memory_report(),
             )
         )

@@ -1,7 +1,7 @@
 """What int8 costs a network from a file in accuracy, and what it gains in speed.
 
-Everything is relative to float32: outputs by their cosine and by the most probable class, the
-results of products one by one, and time.
+Everything is relative to float32: outputs by their cosine, those of classifiers also by the most
+probable class, the results of products one by one, and time.
 """
 
 from __future__ import annotations
@@ -18,8 +18,10 @@ import numpy.typing as npt
 import fbg
 from fbg.errors import ModelError
 from fbg.model.load import load
+from fbg.reports.class_scores import class_scores
 from fbg.reports.measuring import Report, require_unsaved, table, time_in_turn
 from fbg.reports.net_feeds import random_feeds, read_feeds
+from fbg.reports.speedup import Speedup
 
 __all__ = ["NetComparison", "NodeError", "compare_net", "cosine"]
 
@@ -43,8 +45,9 @@ class NodeError:
 class NetComparison(Report):
     """Result of `compare_net`: int8 against float32.
 
-    cosine, minimum: mean and least cosine of the outputs of a run. top_1: share of rows of the
-    outputs whose largest element is at the same place. nodes: the error after each product.
+    cosine, minimum: mean and least cosine of the outputs of a run. top_1: share of rows of
+    class scores whose largest element is at the same place; None where no output is class scores.
+    speedup: of int8. nodes: the error after each product.
     """
 
     path: str
@@ -54,14 +57,17 @@ class NetComparison(Report):
     random: bool
     cosine: float
     minimum: float
-    top_1: float
+    top_1: float | None
     float32_seconds: float
     int8_seconds: float
-    speedup: float
+    speedup: Speedup
     nodes: tuple[NodeError, ...]
 
     def __str__(self) -> str:
         kind = "random runs" if self.random else "runs"
+        top_1 = (
+            [] if self.top_1 is None else [f"the most probable class is the same: {self.top_1:.1%}"]
+        )
         rows = [[n.node, f"{n.relative_error:.2e}", f"{n.cosine:.6f}"] for n in self.nodes]
         return "\n".join(
             [
@@ -69,9 +75,9 @@ class NetComparison(Report):
                 f"{self.calibration_runs}, threads: {self.threads}",
                 "",
                 f"cosine of the outputs: mean {self.cosine:.6f}, least {self.minimum:.6f}",
-                f"the largest output is the same: {self.top_1:.1%}",
+                *top_1,
                 f"float32 {1e3 * self.float32_seconds:.3f} ms, int8 "
-                f"{1e3 * self.int8_seconds:.3f} ms, × {self.speedup:.2f}",
+                f"{1e3 * self.int8_seconds:.3f} ms, × {self.speedup}",
                 "",
                 table(["after node", "relative error", "cosine"], rows),
             ]
@@ -111,7 +117,6 @@ def compare_net(
         "int8": functools.partial(quantized.run, tested[0]),
     }
     seconds = time_in_turn(calls, rounds)
-    ratios = [a / b for a, b in zip(seconds["float32"], seconds["int8"], strict=True)]
     return NetComparison(
         path,
         threads,
@@ -120,10 +125,10 @@ def compare_net(
         inputs is None,
         statistics.fmean(cosines),
         min(cosines),
-        _top_1(results),
+        _top_1(results, class_scores(net.network)),
         statistics.median(seconds["float32"]),
         statistics.median(seconds["int8"]),
-        statistics.median(ratios),
+        Speedup.of(seconds["float32"], seconds["int8"]),
         _node_errors(net, quantized, tested[:2]),
     )
 
@@ -145,14 +150,16 @@ def _cosine(a: Array, b: Array) -> float:
     return float(a @ b) / norms
 
 
-def _top_1(results: Sequence[tuple[Mapping[str, Array], Mapping[str, Array]]]) -> float:
+def _top_1(
+    results: Sequence[tuple[Mapping[str, Array], Mapping[str, Array]]], names: Sequence[str]
+) -> float | None:
     same = [
-        (y[name].argmax(-1) == value.argmax(-1)).ravel()
+        (y[name].argmax(-1) == exact[name].argmax(-1)).ravel()
         for y, exact in results
-        for name, value in exact.items()
-        if value.dtype.kind == "f" and value.ndim > 0 and value.size > 0
+        for name in names
+        if exact[name].ndim > 0 and exact[name].size > 0
     ]
-    return float(np.concatenate(same).mean()) if same else 1.0
+    return float(np.concatenate(same).mean()) if same else None
 
 
 def _node_errors(

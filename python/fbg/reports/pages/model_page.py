@@ -8,7 +8,15 @@ from fbg.reports.comparison import Comparison, DtypeComparison
 from fbg.reports.machine import binary_size, describe_machine
 from fbg.reports.pages import figures
 from fbg.reports.pages.model_report import ModelReport
-from fbg.reports.pages.page import MIB, Figure, Page, Section, Table, threads_text
+from fbg.reports.pages.page import (
+    MIB,
+    Figure,
+    Page,
+    Section,
+    Table,
+    speedup_highlight,
+    threads_text,
+)
 from fbg.reports.profiling import Part, Profile
 from fbg.runtime.reports import MemoryReport, PlanReport
 
@@ -56,7 +64,7 @@ def _highlights(report: ModelReport) -> list[tuple[str, str]]:
     lossy = _lossy(report)
     if lossy is not None:
         found.append((f"{lossy.mean:.5f}", f"mean cosine of {lossy.dtype} to float32"))
-        found.append((f"× {lossy.speedup:.2f}", f"as fast as float32 in {lossy.dtype}"))
+        found.append(speedup_highlight(lossy.speedup, lossy.dtype))
     found.append((binary_size(report.memory.total), f"of memory in {report.dtype}"))
     return found
 
@@ -99,7 +107,7 @@ def _cosines(found: Comparison) -> Table:
             *(f"{x:.5f}" for x in (row.mean, row.percentile_5, row.percentile_1, row.minimum)),
             f"{row.neighbours_kept:.1%}",
             f"{row.tokens_per_second:,.0f}",
-            f"{row.speedup:.2f}",
+            str(row.speedup),
             f"{row.memory.packed_weights / MIB:.1f}",
         ]
         for row in found.dtypes

@@ -8,7 +8,15 @@ from fbg.reports.machine import binary_size, describe_machine
 from fbg.reports.net_profiling import NetProfile
 from fbg.reports.pages import figures
 from fbg.reports.pages.net_report import NetReport
-from fbg.reports.pages.page import MIB, Figure, Page, Section, Table, threads_text
+from fbg.reports.pages.page import (
+    MIB,
+    Figure,
+    Page,
+    Section,
+    Table,
+    speedup_highlight,
+    threads_text,
+)
 
 __all__ = ["net_page"]
 
@@ -47,7 +55,7 @@ def _highlights(report: NetReport) -> list[tuple[str, str]]:
     found = [(f"{1e3 * fastest.median:.2f} ms", what)]
     if report.comparison is not None:
         found.append((f"{report.comparison.cosine:.5f}", "mean cosine of int8 to float32"))
-        found.append((f"× {report.comparison.speedup:.2f}", "as fast as float32 in int8"))
+        found.append(speedup_highlight(report.comparison.speedup, "int8"))
     found.append((binary_size(report.facts.weight_bytes or 0), "of packed weights"))
     found.append((binary_size(report.facts.arena_bytes or 0), "of memory to work in"))
     return found
@@ -63,13 +71,14 @@ def _accuracy(report: NetReport, plots: bool) -> Section:
         return Section("accuracy", "Accuracy", [reason])
     text = [
         f"int8 against float32 in {found.runs} runs: cosine of the outputs "
-        f"{found.cosine:.6f} in the mean and {found.minimum:.6f} at least; the largest output is "
-        f"the same in {found.top_1:.1%} of the rows."
+        f"{found.cosine:.6f} in the mean and {found.minimum:.6f} at least."
     ]
+    if found.top_1 is not None:
+        text.append(f"The most probable class is the same in {found.top_1:.1%} of the rows.")
     if found.random:
         text.append(
             "Inputs were random numbers, which say more about speed than about accuracy: give real "
-            "ones with --inputs."
+            "ones with --input."
         )
     rows = [[n.node, f"{n.relative_error:.2e}", f"{n.cosine:.6f}"] for n in found.nodes]
     drawn = []

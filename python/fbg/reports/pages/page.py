@@ -15,11 +15,22 @@ from importlib import resources
 from typing import TYPE_CHECKING
 
 from fbg.files import replace_file
+from fbg.reports.speedup import Speedup
 
 if TYPE_CHECKING:
     from jinja2 import Template
 
-__all__ = ["MIB", "Figure", "Page", "Section", "Table", "printable", "threads_text", "write_page"]
+__all__ = [
+    "MIB",
+    "Figure",
+    "Page",
+    "Section",
+    "Table",
+    "printable",
+    "speedup_highlight",
+    "threads_text",
+    "write_page",
+]
 
 MIB = 2**20
 
@@ -107,6 +118,12 @@ def _template() -> Template:
     environment.filters["markup"] = Markup
     source = resources.files("fbg.reports.pages").joinpath("page.html").read_text(encoding="utf-8")
     return environment.from_string(source)
+
+
+def speedup_highlight(speedup: Speedup, dtype: str) -> tuple[str, str]:
+    """Return the figure and what it is, with what can be said against it."""
+    doubt = f": {speedup.doubt}" if speedup.doubt else ""
+    return f"× {speedup.ratio:.2f}", f"as fast as float32 in {dtype}{doubt}"
 
 
 def threads_text(count: int) -> str:

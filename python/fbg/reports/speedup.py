@@ -1,0 +1,64 @@
+"""Ratios of times that were measured in turn, with what noise could make of them.
+
+Every ratio that a report shows is one of these: its value is that of the medians beside it, so that
+it cannot contradict them, and it says so where other rounds might have shown the opposite.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+__all__ = ["Speedup", "median_rank"]
+
+DOUBT = 1 / 16  # the probability that the interval misses the median; 5 rounds are the least for it
+
+
+@dataclass(frozen=True)
+class Speedup:
+    """How many times as fast something is as a reference.
+
+    ratio: of the medians of the times. low, high: what the median ratio of a round lies between,
+    with a probability of 15/16 whatever the distribution; all rounds, where they are fewer than 5.
+    """
+
+    ratio: float
+    low: float
+    high: float
+    rounds: int
+
+    @classmethod
+    def of(cls, reference: Sequence[float], seconds: Sequence[float]) -> Speedup:
+        """Compare times of the same rounds."""
+        ratios = sorted(a / b for a, b in zip(reference, seconds, strict=True))
+        rank = max(median_rank(len(ratios)), 1)
+        ratio = statistics.median(reference) / statistics.median(seconds)
+        low, high = min(ratios[rank - 1], ratio), max(ratios[-rank], ratio)
+        return cls(ratio, low, high, len(ratios))
+
+    @property
+    def doubt(self) -> str:
+        """Why the ratio says little, in words; empty if it shows which one is faster."""
+        if self.low == self.high == 1:  # something against itself
+            return ""
+        if median_rank(self.rounds) == 0:
+            return "too few rounds to tell"
+        return "within noise" if self.low <= 1 <= self.high else ""
+
+    def __str__(self) -> str:
+        return f"{self.ratio:.2f}" + (f" ({self.doubt})" if self.doubt else "")
+
+
+def median_rank(count: int) -> int:
+    """Return k: the median lies between the k-th least and the k-th largest of the samples, but for
+    a probability of DOUBT; 0 if there are too few samples to say so.
+
+    A sample is below the median with probability 1/2, so that the number below it is binomial.
+    """
+    rank, ways, below = 0, 1, 1
+    while 2 * below <= DOUBT * 2**count:
+        rank += 1
+        ways = ways * (count - rank + 1) // rank
+        below += ways
+    return rank
