@@ -11,6 +11,7 @@ import numpy.typing as npt
 __all__ = [
     "as_array",
     "has_dense_rows",
+    "refuse_texts",
     "require_dtype",
     "require_integer",
     "require_matrix",
@@ -50,6 +51,14 @@ def has_dense_rows(array: Array) -> bool:
     return min(steps) >= 0 and (array.shape[-1] == 1 or array.strides[-1] == array.itemsize)
 
 
+def refuse_texts(where: str, array: Array) -> None:
+    """Raise TypeError for texts in place of their embeddings."""
+    if array.dtype.kind in "USO":
+        raise TypeError(
+            f"{where}: must be embeddings, arrays such as Model.encode returns, got texts"
+        )
+
+
 _DTYPES = {name: np.dtype(name) for name in ("float32", "float16", "int32", "uint8", "int8")}
 
 
@@ -60,7 +69,9 @@ def require_dtype(array: Array, name: str, *wanted: str) -> None:
         # Not dtype == _DTYPES.get(want): a float64 equals None.
         if is_bfloat16(array) if want == "bfloat16" else dtype == _DTYPES[want]:
             return
-    raise TypeError(f"{name} must be {' or '.join(wanted)}, got {dtype}")
+    converts = dtype == np.float64 and "float32" in wanted
+    hint = "; convert it with astype(np.float32)" if converts else ""
+    raise TypeError(f"{name} must be {' or '.join(wanted)}, got {dtype}{hint}")
 
 
 def bfloat16() -> np.dtype[Any]:

@@ -105,27 +105,30 @@ def test_exactly_the_legal_compositions_can_be_built() -> None:
     [
         (
             lambda: fbg.GELU() >> fbg.Dequantize(),
-            "pipeline: Dequantize takes acc or int32, but GELU gives float32",
+            "pipeline: Dequantize takes acc or int32, but GELU gives float32"
+            "; put Dequantize before GELU",
         ),
         (
             lambda: fbg.Requantize(1.0) >> fbg.ReLU(),
-            "pipeline: Requantize must be the last stage",
+            "pipeline: Requantize must be the last stage; put ReLU before it",
         ),
         (
             lambda: fbg.RowRange(EXTENTS) >> fbg.ReLU(),
-            "pipeline: RowRange must be the last stage",
+            "pipeline: RowRange must be the last stage; put ReLU before it",
         ),
         (
             lambda: fbg.CorrectZeroPoints() >> fbg.CorrectZeroPoints(),
-            "pipeline: CorrectZeroPoints takes acc, but CorrectZeroPoints gives int32",
+            "pipeline: CorrectZeroPoints takes acc, but CorrectZeroPoints gives int32"
+            "; one CorrectZeroPoints is enough",
         ),
         (
             lambda: fbg.Bias(np.zeros(2, np.int32)) >> fbg.ReLU(),
-            "pipeline: ReLU takes int32 or float32, but Bias gives acc",
+            "pipeline: ReLU takes int32 or float32, but Bias gives acc; put Dequantize before ReLU",
         ),
         (
             lambda: fbg.Dequantize() >> fbg.Bias(np.zeros(2, np.int32)),
-            "pipeline: Bias takes acc or int32, but Dequantize gives float32",
+            "pipeline: Bias takes acc or int32, but Dequantize gives float32"
+            "; its values must be float32 where results are",
         ),
         (lambda: fbg.Dequantize() >> 3, "pipeline: every item must be a stage, got int"),
         (lambda: fbg.Dequantize() >> None, "pipeline: every item must be a stage, got NoneType"),

@@ -18,6 +18,7 @@ from fbg.arrays import (
     require_matrix,
     require_scale,
 )
+from fbg.matmul.advice import advised
 from fbg.matmul.packed_b import PackedB
 from fbg.matmul.pipeline import Pipeline
 
@@ -67,7 +68,10 @@ class PackA:
         """Check and keep the source."""
         name = f"{type(self).__name__}: x"
         self._array = as_array(x, name)
-        require_dtype(self._array, name, *dtypes)
+        try:
+            require_dtype(self._array, name, *dtypes)
+        except TypeError as error:
+            raise TypeError(f"{error}{_other_packer(self._array)}") from None
         require_matrix(self._array, name, "(M, K)")
 
     @property
@@ -90,12 +94,14 @@ class PackA:
         threads = 0
         if num_threads is not None:
             threads = require_integer(num_threads, "gemm: num_threads", 1, _fbg.MAX_THREADS)
-        if not pipeline._gives_bfloat16:
-            return right._native.gemm(self._native, pipeline._native, out, threads)
-        if isinstance(out, np.ndarray):  # as bits: the core has no NumPy bfloat16
+        if pipeline._gives_bfloat16 and isinstance(out, np.ndarray):
             require_dtype(out, "gemm: out", "bfloat16")
-            out = out.view(np.uint16)
-        return right._native.gemm(self._native, pipeline._native, out, threads).view(bfloat16())
+            out = out.view(np.uint16)  # as bits: the core has no NumPy bfloat16
+        try:
+            result = right._native.gemm(self._native, pipeline._native, out, threads)
+        except (TypeError, ValueError) as error:
+            raise advised(error, self, right, pipeline) from None
+        return result.view(bfloat16()) if pipeline._gives_bfloat16 else result
 
     def __reduce__(self) -> Again:
         return again(type(self), self._array, **self._options)
@@ -199,6 +205,15 @@ class PackAWithQuantRowOffset(PackA):
         if factors.shape != (self.shape[1],):
             raise ValueError(f"{name} must have shape {(self.shape[1],)}, got {factors.shape}")
         return factors.copy()
+
+
+def _other_packer(x: Array) -> str:
+    """Return which packer takes what another one refuses."""
+    if x.dtype in (np.int8, np.uint8):
+        return "; PackAWithRowOffset(x, scale=…) takes quantized operands"
+    if x.dtype == np.float32:
+        return "; PackAWithQuantRowOffset(x) quantizes float32 while it packs"
+    return ""
 
 
 PACKERS = (PackA, PackAWithRowOffset, PackAWithQuantRowOffset)

@@ -7,10 +7,10 @@ checked when the pipeline is built: ``acc`` (the int32 sums of products of quant
 >>> import numpy as np
 >>> Dequantize() >> Bias(np.zeros(3, np.float32)) >> ReLU()
 Dequantize() >> Bias(float32[3]) >> ReLU()
->>> GELU() >> Dequantize()
+>>> Requantize(1.0) >> ReLU()
 Traceback (most recent call last):
     ...
-TypeError: pipeline: Dequantize takes acc or int32, but GELU gives float32
+TypeError: pipeline: Requantize must be the last stage; put ReLU before it
 """
 
 from __future__ import annotations
@@ -48,6 +48,7 @@ __all__ = [
     "Sigmoid",
     "Stage",
     "Tanh",
+    "way_out",
 ]
 
 MAX_STAGES = 8  # as the kernels have it: kMaxStages in fbg/kernels/output.h
@@ -107,11 +108,13 @@ class Pipeline:
             if not following:
                 takes, gives = " or ".join(stage._types), " or ".join(sorted(possible))
                 name = type(stage).__name__
-                raise TypeError(f"pipeline: {name} takes {takes}, but {before} gives {gives}")
+                hint = way_out(stage, possible, before)
+                raise TypeError(f"pipeline: {name} takes {takes}, but {before} gives {gives}{hint}")
             possible, before = following, type(stage).__name__
             last = possible <= _LAST or isinstance(stage, RowRange)
             if last and position + 1 < len(flat):
-                raise TypeError(f"pipeline: {before} must be the last stage")
+                name = type(flat[position + 1]).__name__
+                raise TypeError(f"pipeline: {before} must be the last stage; put {name} before it")
         if len(flat) > MAX_STAGES:
             raise ValueError(f"pipeline: must have at most {MAX_STAGES} stages, got {len(flat)}")
         self._native = [stage._native for stage in flat]
@@ -142,6 +145,23 @@ class Pipeline:
 
     def __repr__(self) -> str:
         return " >> ".join(map(repr, self.stages)) or "Pipeline()"
+
+
+def way_out(stage: Stage, given: set[str], before: str) -> str:
+    """Return what to do about a stage that gets values of these types and takes none of them.
+
+    before: the stage that it follows; "" for the first one.
+    """
+    name = type(stage).__name__
+    if "acc" in given:
+        return f"; put {'Dequantize' if 'float32' in stage._types else 'Requantize'} before {name}"
+    if "acc" not in stage._types:
+        return ""
+    if isinstance(stage, Bias):
+        return "; its values must be float32 where results are"
+    if before:
+        return f"; one {name} is enough" if name == before else f"; put {name} before {before}"
+    return f"; leave {name} out: sums of these weights are float32 already"
 
 
 _NO_STAGES = Pipeline()

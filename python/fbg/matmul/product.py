@@ -13,6 +13,7 @@ from fbg import _fbg
 from fbg.again import again
 from fbg.arrays import as_array, bfloat16, require_dtype, require_integer
 from fbg.errors import require_known
+from fbg.matmul.advice import advising, transposed
 from fbg.matmul.packed_b import PackedB
 from fbg.matmul.packers import PACKERS, PackA, PackAWithQuantRowOffset, PackAWithRowOffset
 from fbg.matmul.pipeline import Pipeline, Stage
@@ -79,11 +80,17 @@ def linear(
     threads = _threads(num_threads, "linear")
     native = packed_b._native  # which checks types and shapes
     if array.ndim == 2:
-        return native.linear(array, vector, activation or "", threads)
+        try:
+            return native.linear(array, vector, activation or "", threads)
+        except ValueError as error:
+            hint = transposed(array.shape[1], packed_b)
+            raise ValueError(f"{error}; {hint}" if hint else str(error)) from None
     require_dtype(array, "linear: x", "float32")
     k, n = packed_b.shape
     if array.ndim == 0 or array.shape[-1] != k:
-        raise ValueError(f"linear: x must have shape (..., {k}), got {array.shape}")
+        hint = transposed(array.shape[-1], packed_b) if array.ndim else ""
+        said = f"linear: x must have shape (..., {k}), got {array.shape}"
+        raise ValueError(f"{said}; {hint}" if hint else said)
     rows = array.reshape(math.prod(array.shape[:-1]), k)
     y = native.linear(rows, vector, activation or "", threads)
     return y.reshape(*array.shape[:-1], n)
@@ -126,27 +133,27 @@ def prepare(
     sample: object = packer(x, **options)
     if not isinstance(sample, PackA):
         raise TypeError(f"prepare: packer must make a PackA, got {type(sample).__name__}")
-    threads = _threads(num_threads, "prepare")
-    return _fbg.prepare(
-        sample._native,
-        packed_b._native,
-        pipeline._native,
-        rows,
-        threads,
-        sample.dtype,
-        bfloat16() if pipeline._gives_bfloat16 else None,
-        f"rows={rows}, K={k}, N={n}, {type(sample).__name__}, {pipeline}",
-        again(
-            prepare,
-            packed_b,
-            pipeline,
-            rows=rows,
-            packer=type(sample),
-            x_dtype=sample.dtype,
-            num_threads=num_threads,
-            **sample._options,
-        ),
-    )
+    with advising(sample, packed_b, pipeline):
+        return _fbg.prepare(
+            sample._native,
+            packed_b._native,
+            pipeline._native,
+            rows,
+            _threads(num_threads, "prepare"),
+            sample.dtype,
+            bfloat16() if pipeline._gives_bfloat16 else None,
+            f"rows={rows}, K={k}, N={n}, {type(sample).__name__}, {pipeline}",
+            again(
+                prepare,
+                packed_b,
+                pipeline,
+                rows=rows,
+                packer=type(sample),
+                x_dtype=sample.dtype,
+                num_threads=num_threads,
+                **sample._options,
+            ),
+        )
 
 
 def _packer_for(

@@ -12,6 +12,8 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from fbg.arrays import refuse_texts
+
 __all__ = ["Precision", "embedding_ranges", "quantize_embeddings"]
 
 Floats = npt.NDArray[np.float32]
@@ -99,6 +101,7 @@ def _given_ranges(
 
 def _floats(name: str, value: npt.ArrayLike) -> Floats:
     array = np.asarray(value)
+    refuse_texts(f"{WHERE}: {name}", array)
     if array.dtype.kind != "f":
         raise TypeError(f"{WHERE}: {name} must be floats, got {array.dtype}")
     if array.ndim not in (1, 2):

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg import _fbg
-from fbg.arrays import has_dense_rows, require_integer
+from fbg.arrays import has_dense_rows, refuse_texts, require_integer
 from fbg.threads import get_num_threads
 
 __all__ = ["Hit", "Metric", "semantic_search", "similarity"]
@@ -104,6 +104,7 @@ def _checked(where: str, a: npt.ArrayLike, b: npt.ArrayLike, metric: str) -> tup
     wanted = {"cosine": ("float32",), "dot": ("float32", "int8"), "hamming": ("uint8", "int8")}
     left, right = np.atleast_2d(np.asarray(a)), np.asarray(b)
     for array in (left, right):
+        refuse_texts(where, array)
         if str(array.dtype) not in wanted[metric]:
             names = " or ".join(wanted[metric])
             raise TypeError(f"{where}: {metric} needs {names}, got {array.dtype}")

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg import _fbg
-from fbg.arrays import require_integer
+from fbg.arrays import refuse_texts, require_integer
 from fbg.matmul.packed_b import PackedB
 from fbg.matmul.product import linear
 
@@ -72,6 +72,7 @@ def _checked(name: str, given: Any) -> list[Floats]:
         given = [given]
     arrays = [np.ascontiguousarray(array) for array in given]
     for n, array in enumerate(arrays):
+        refuse_texts(f"maxsim: {name}[{n}]", array)
         if array.dtype != np.float32:
             raise TypeError(f"maxsim: {name}[{n}] must be float32, got {array.dtype}")
         if array.ndim != 2 or array.shape[1] == 0:

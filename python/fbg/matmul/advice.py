@@ -1,0 +1,109 @@
+"""What to do about operands of a product that do not fit: looked for only when it has failed.
+
+Kernels say what they refuse. What follows here from the operands is the way out, which is added to
+that message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+import numpy as np
+
+from fbg import _fbg
+from fbg.matmul.packed_b import PackedB
+from fbg.matmul.pipeline import Bias, Pipeline, way_out
+from fbg.matmul.weights import INT4
+
+__all__ = ["advised", "advising", "transposed"]
+
+_BYTES = (_fbg.PackedBInt8, _fbg.PackedBInt16)
+
+
+class Operand(Protocol):
+    """What is looked at of a left operand: a PackA."""
+
+    rounds: bool
+
+    @property
+    def shape(self) -> tuple[int, int]: ...
+
+    @property
+    def dtype(self) -> np.dtype[Any]: ...
+
+
+@contextmanager
+def advising(a: Operand, b: PackedB, pipeline: Pipeline) -> Iterator[None]:
+    """Add the way out to errors of the block. It is slower than to catch them for `advised`."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        raise advised(error, a, b, pipeline) from None
+
+
+def advised(error: Exception, a: Operand, b: PackedB, pipeline: Pipeline) -> Exception:
+    """Return the error with the way out, if there is one that the operands show."""
+    if isinstance(error, TypeError):
+        hint = _packer(a, b) or _stages(a, b, pipeline)
+    else:
+        hint = transposed(a.shape[1], b)
+    return type(error)(f"{error}; {hint}") if hint else error
+
+
+def transposed(k: int, b: PackedB) -> str:
+    """Return what to do if the weights have been given as (N, K)."""
+    rows, columns = b.shape
+    if k == rows or k != columns:
+        return ""
+    return (
+        f"weights that are stored as (N, K), here ({rows}, {columns}), are packed with "
+        "PackedB(w, transpose=True)"
+    )
+
+
+def _packer(a: Operand, b: PackedB) -> str:
+    """Return which packer the weights take, or which weights the packer takes."""
+    name, dtype = type(a).__name__, a.dtype.name
+    if isinstance(b._native, (*_BYTES, *INT4)):
+        if name == "PackA" and dtype != "uint8":
+            return "PackAWithQuantRowOffset(x) quantizes float32 while it packs"
+        if name == "PackA" and isinstance(b._native, INT4):
+            return "PackAWithRowOffset(x, scale=…) has scales"
+        return ""
+    if name.startswith("PackAWith"):
+        return "for these weights, pass PackA(x) of float32, or pack them with dtype='int8'"
+    if dtype == "uint8":
+        return "dequantize it, or pack the weights with dtype='int8'"
+    rounded = dtype == "bfloat16" or a.rounds
+    return "pack the weights with dtype='bfloat16'" if rounded and not _is_bfloat16(b) else ""
+
+
+def _is_bfloat16(b: PackedB) -> bool:
+    return isinstance(b._native, _fbg.PackedBBFloat16)
+
+
+def _stages(a: Operand, b: PackedB, pipeline: Pipeline) -> str:
+    """Return what the first stage that does not fit lacks: another stage before it, or scales."""
+    integer = isinstance(b._native, _BYTES)
+    refused = _refused(pipeline, "acc" if integer else "float32")
+    corrects = any("acc" in s._types and not isinstance(s, Bias) for s in pipeline.stages)
+    if refused or not (integer and corrects):
+        return refused
+    missing = ["PackAWithRowOffset(x, scale=…)"] if type(a).__name__ == "PackA" else []
+    missing += ["PackedB(w, scale=…)"] if b.scale is None else []
+    return f"pass {' and '.join(missing)}" if missing else ""
+
+
+def _refused(pipeline: Pipeline, given: str) -> str:
+    """Return the way out for the first stage that does not accept what it gets, or "".
+
+    given: the type of the sums that a product hands to the first one.
+    """
+    before = ""
+    for stage in pipeline.stages:
+        if given not in stage._types:
+            return way_out(stage, {given}, before).removeprefix("; ")
+        given, before = stage._types[given], type(stage).__name__
+    return ""
