@@ -7,7 +7,6 @@
 #include <memory>
 #include <optional>
 #include <string_view>
-#include <typeindex>
 
 #include "bindings/bindings.h"
 #include "bindings/gemm_call.h"
@@ -22,7 +21,8 @@ namespace {
 
 // What a Gemm was prepared for.
 struct PreparedKey {
-  std::type_index type;  // of the Gemm
+  PackerKind packer;
+  Accumulator family;
   Features features;
   std::int64_t max_m, k, n;
   bool scale, zero_point;
@@ -32,40 +32,47 @@ struct PreparedKey {
 };
 
 // Gemms of earlier calls, about 20 kB each: one for every shape of weights, few rows or any number,
-// type of packer, pipeline and set of features. The cache is never destroyed, because daemon
+// kind of packer, pipeline and set of features. The cache is never destroyed, because daemon
 // threads may still use it when static objects are.
-using PreparedGemms = LruCache<PreparedKey, std::shared_ptr<const void>>;
+using PreparedGemms = LruCache<PreparedKey, std::shared_ptr<const AnyGemm>>;
 constexpr std::size_t kMaxPreparedBytes = 16 << 20;
 PreparedGemms& prepared_gemms() {
   static auto* const cache = new PreparedGemms(kMaxPreparedBytes);
   return *cache;
 }
 
-template <class A, class Acc>
-std::shared_ptr<const Gemm<A, Acc>> prepared(const PackedB<Acc>& b, std::span<const Stage> stages,
-                                             std::int64_t m, const Blocking& blocking) {
+std::shared_ptr<const AnyGemm> prepared(PackedAs as, const PackedMatrix& b,
+                                        std::span<const Stage> stages, std::int64_t m,
+                                        const Blocking& blocking) {
   const std::int64_t max_m =
       m <= kFewRows ? kFewRows : std::int64_t{std::numeric_limits<std::int32_t>::max()};
   // Asked once: the limit may change at any time, and the key must say what the Gemm was made for.
   const Features features = active_features();
-  PreparedKey key{
-      typeid(Gemm<A, Acc>),           features, max_m, b.rows(), b.cols(), b.scale() != nullptr,
-      b.header().has_zero_point != 0, blocking, {}};
+  PreparedKey key{as.packer,
+                  as.family,
+                  features,
+                  max_m,
+                  b.rows(),
+                  b.cols(),
+                  b.scale() != nullptr,
+                  b.header().has_zero_point != 0,
+                  blocking,
+                  {}};
   for (const Stage& s : stages) key.stages.emplace_back(s.kind, s.wanted, s.promise);
-  return std::static_pointer_cast<const Gemm<A, Acc>>(prepared_gemms().get(key, [&] {
-    auto gemm = std::make_shared<const Gemm<A, Acc>>(b, stages, max_m, features, blocking);
+  return prepared_gemms().get(key, [&] {
+    auto gemm = std::make_shared<const AnyGemm>(as.packer, as.family, b, pipeline_view(stages),
+                                                max_m, features, blocking);
     const std::size_t bytes = gemm->nbytes();
     return PreparedGemms::Sized{std::move(gemm), bytes};
-  }));
+  });
 }
 
-template <class A, class Acc>
-py::array run(const AOperand& operand, MatrixView<const typename Packer<A>::Source> source,
-              const PackedB<Acc>& b, const std::vector<PyStage>& py_stages, const py::object& out,
-              int num_threads, const Blocking& blocking = {}) {
-  const std::int64_t m = source.rows, n = b.cols(), k = b.rows();
-  if (source.cols != k)
-    throw py::value_error("gemm: K of a is " + std::to_string(source.cols) +
+py::array run(const AOperand& operand, PackedAs as, const Matrix& x, const PackedMatrix& b,
+              const std::vector<PyStage>& py_stages, const py::object& out, int num_threads,
+              const Blocking& blocking = {}) {
+  const std::int64_t m = x.rows, n = b.cols(), k = b.rows();
+  if (x.cols != k)
+    throw py::value_error("gemm: K of a is " + std::to_string(x.cols) +
                           ", but packed_b has K = " + std::to_string(k));
   // The packer checked it, but an array's shape can be assigned to.
   if (operand.row_range && operand.row_range->shape(0) != m)
@@ -74,43 +81,39 @@ py::array run(const AOperand& operand, MatrixView<const typename Packer<A>::Sour
                           std::to_string(m));
   require_channel_scale(operand, k, "gemm");
   const std::vector<Stage> stages = native_stages(py_stages, m, n, "gemm");
-  const auto gemm = prepared<A, Acc>(b, stages, m, blocking);
+  const auto gemm = prepared(as, b, stages, m, blocking);
   const py::dtype dtype = dtype_of(gemm->output_type());
   require_apart(py_stages, operand, "gemm");
   if (!out.is_none()) require_output(out, dtype, m, n, operand, py_stages, "gemm");
   py::array c = out.is_none() ? new_output(dtype, m, n) : py::reinterpret_borrow<py::array>(out);
-  begin_run(stages, m);
-  if (m == 0 || n == 0) return c;
-  const A a = Packer<A>::make(operand, source, gemm->features());
+  if (m == 0 || n == 0) {
+    begin_run(stages, m);
+    return c;
+  }
   const OutputView view = output_view(c);
   if (num_threads <= 0) num_threads = default_threads(m, n, k);
   std::byte* const space = thread_workspace(gemm->workspace_bytes(num_threads));
   const GilRelease release;
-  run_team(num_threads, [&](int thread_id, int threads) noexcept {
-    gemm->run(a, b, stages, view, space, thread_id, threads);
-  });
+  run_product(*gemm, operand, x, b, stages, view, space, num_threads);
   return c;
 }
 
-template <class Acc>
-py::array gemm(const PackedB<Acc>& packed_b, const AOperand& a, const std::vector<PyStage>& stages,
-               const py::object& out, int num_threads) {
-  constexpr const char* name = is_int4(Acc::kind)      ? "gemm: a with int4 weights"
-                               : is_integer(Acc::kind) ? "gemm: a with int8 weights"
-                                                       : "gemm: a with float weights";
-  return with_packer(a, packed_b, "gemm", [&]<class A>(std::type_identity<A>, const auto& b) {
-    return run<A>(a, source<A>(a.array, name), b, stages, out, num_threads);
-  });
+py::array gemm(const PackedMatrix& b, Accumulator weights, const AOperand& a,
+               const std::vector<PyStage>& stages, const py::object& out, int num_threads) {
+  const char* const name = is_int4(weights)      ? "gemm: a with int4 weights"
+                           : is_integer(weights) ? "gemm: a with int8 weights"
+                                                 : "gemm: a with float weights";
+  const PackedAs as = packed_as(a, weights, "gemm");
+  return run(a, as, source(as.packer, a.array, name), b, stages, out, num_threads);
 }
 
 // activation(x * w + bias) for a 2-D x, with the pipeline composed here rather than in Python.
 // Measurements name a blocking: the members of Blocking in order.
-template <class Acc>
-py::array linear(const PackedB<Acc>& w, const py::array& x, const std::optional<py::array>& bias,
-                 const std::string& activation, int num_threads,
-                 const std::optional<std::array<int, 4>>& blocking) {
+py::array linear(const PackedMatrix& w, Accumulator weights, const py::array& x,
+                 const std::optional<py::array>& bias, const std::string& activation,
+                 int num_threads, const std::optional<std::array<int, 4>>& blocking) {
   std::vector<PyStage> stages;
-  if (is_integer(Acc::kind)) stages.push_back({Dequantize{}.stage(), py::none()});
+  if (is_integer(weights)) stages.push_back({Dequantize{}.stage(), py::none()});
   if (bias) {
     if (!has_dtype<float>(*bias))
       throw py::type_error("linear: bias must be float32, got " +
@@ -122,16 +125,15 @@ py::array linear(const PackedB<Acc>& w, const py::array& x, const std::optional<
   }
   if (activation == "relu") stages.push_back({Relu{}.stage(), py::none()});
   if (activation == "gelu") stages.push_back({Gelu{}.stage(), py::none()});
-  const AOperand a{reads_bytes(Acc::kind) ? "quant_row" : "plain", x, 1, 0, {}, {}};
-  return with_packer(a, w, "linear", [&]<class A>(std::type_identity<A>, const auto& b) {
-    const auto rows = source<A>(x, "linear: x");
-    if (rows.cols != b.rows())
-      throw py::value_error("linear: x must have shape (..., " + std::to_string(b.rows()) +
-                            "), got " + shape_text(x));
-    Blocking chosen;
-    if (blocking) chosen = {(*blocking)[0], (*blocking)[1], (*blocking)[2], (*blocking)[3]};
-    return run<A>(a, rows, b, stages, py::none(), num_threads, chosen);
-  });
+  const AOperand a{reads_bytes(weights) ? "quant_row" : "plain", x, 1, 0, {}, {}};
+  const PackedAs as = packed_as(a, weights, "linear");
+  const Matrix rows = source(as.packer, x, "linear: x");
+  if (rows.cols != w.rows())
+    throw py::value_error("linear: x must have shape (..., " + std::to_string(w.rows()) +
+                          "), got " + shape_text(x));
+  Blocking chosen;
+  if (blocking) chosen = {(*blocking)[0], (*blocking)[1], (*blocking)[2], (*blocking)[3]};
+  return run(a, as, rows, w, stages, py::none(), num_threads, chosen);
 }
 
 // Methods of the weights rather than functions: overloads would be tried one after the other.
@@ -142,10 +144,21 @@ void define_products() {
     py::setattr(weights, name,
                 py::cpp_function(function, py::name(name), py::is_method(weights), arguments...));
   };
-  define("gemm", &gemm<Acc>, py::arg("a"), py::arg("stages"), py::arg("out"),
-         py::arg("num_threads"));
-  define("linear", &linear<Acc>, py::arg("x"), py::arg("bias"), py::arg("activation"),
-         py::arg("num_threads"), py::arg("blocking") = py::none());
+  define(
+      "gemm",
+      [](const PackedB<Acc>& b, const AOperand& a, const std::vector<PyStage>& stages,
+         const py::object& out,
+         int num_threads) { return gemm(b, Acc::kind, a, stages, out, num_threads); },
+      py::arg("a"), py::arg("stages"), py::arg("out"), py::arg("num_threads"));
+  define(
+      "linear",
+      [](const PackedB<Acc>& w, const py::array& x, const std::optional<py::array>& bias,
+         const std::string& activation, int num_threads,
+         const std::optional<std::array<int, 4>>& blocking) {
+        return linear(w, Acc::kind, x, bias, activation, num_threads, blocking);
+      },
+      py::arg("x"), py::arg("bias"), py::arg("activation"), py::arg("num_threads"),
+      py::arg("blocking") = py::none());
 }
 
 // What kernels add up, by the names of their dtypes.

@@ -132,28 +132,23 @@ py::object make_type() {
   return type;
 }
 
-template <class Acc>
-py::object prepare(const py::object& type, const AOperand& sample, const PackedB<Acc>& packed_b,
-                   const std::vector<PyStage>& stages, std::int64_t rows, int num_threads,
-                   const py::dtype& x_dtype, const std::optional<py::dtype>& out_dtype,
-                   std::string text, py::tuple origin) {
-  constexpr const char* name = is_int4(Acc::kind)      ? "prepare: x with int4 weights"
-                               : is_integer(Acc::kind) ? "prepare: x with int8 weights"
-                                                       : "prepare: x with float weights";
-  auto product =
-      with_packer(sample, packed_b, "prepare",
-                  [&]<class A, class B>(std::type_identity<A>,
-                                        const PackedB<B>& b) -> std::unique_ptr<Product> {
-                    const auto x = source<A>(sample.array, name);
-                    if (x.rows != rows || x.cols != b.rows())
-                      throw py::value_error("prepare: packer must pack the (" +
-                                            std::to_string(rows) + ", " + std::to_string(b.rows()) +
-                                            ") array it is given, not " + shape_text(sample.array));
-                    require_channel_scale(sample, b.rows(), "prepare");
-                    require_apart(stages, sample, "prepare");
-                    return std::make_unique<TypedProduct<A, B>>(
-                        sample, b, native_stages(stages, rows, b.cols(), "prepare"), rows);
-                  });
+py::object prepare(const py::object& type, const AOperand& sample, const PackedMatrix& packed_b,
+                   Accumulator weights, const std::vector<PyStage>& stages, std::int64_t rows,
+                   int num_threads, const py::dtype& x_dtype,
+                   const std::optional<py::dtype>& out_dtype, std::string text, py::tuple origin) {
+  const char* const name = is_int4(weights)      ? "prepare: x with int4 weights"
+                           : is_integer(weights) ? "prepare: x with int8 weights"
+                                                 : "prepare: x with float weights";
+  const PackedAs as = packed_as(sample, weights, "prepare");
+  const Matrix x = source(as.packer, sample.array, name);
+  if (x.rows != rows || x.cols != packed_b.rows())
+    throw py::value_error("prepare: packer must pack the (" + std::to_string(rows) + ", " +
+                          std::to_string(packed_b.rows()) + ") array it is given, not " +
+                          shape_text(sample.array));
+  require_channel_scale(sample, packed_b.rows(), "prepare");
+  require_apart(stages, sample, "prepare");
+  auto product = std::make_unique<const Product>(
+      sample, as, packed_b, native_stages(stages, rows, packed_b.cols(), "prepare"), rows);
   const ValueType output = product->output();
   auto call =
       std::make_unique<Call>(std::move(product), rows, packed_b.rows(), packed_b.cols(), x_dtype,
@@ -173,7 +168,7 @@ void define_prepare(py::module_& m, const py::object& type) {
       [type](const AOperand& sample, const PackedB<Acc>& b, const std::vector<PyStage>& stages,
              std::int64_t rows, int num_threads, const py::dtype& x_dtype,
              const std::optional<py::dtype>& out_dtype, std::string text, py::tuple origin) {
-        return prepare(type, sample, b, stages, rows, num_threads, x_dtype, out_dtype,
+        return prepare(type, sample, b, Acc::kind, stages, rows, num_threads, x_dtype, out_dtype,
                        std::move(text), std::move(origin));
       },
       py::arg("sample"), py::arg("b"), py::arg("stages"), py::arg("rows"), py::arg("num_threads"),

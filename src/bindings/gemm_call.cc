@@ -22,7 +22,93 @@ void require_apart(const py::array& out, const PyStage& stage, const char* funct
   throw py::value_error(name + " may not overlap the array of " + stage_name(stage.stage.kind));
 }
 
+// Makes the packer A of that operand, which refers to `x`, for a product that was prepared for
+// `features`. Arrays of bfloat16 come as their bits.
+template <class A>
+struct Packer;
+template <class T>
+struct Packer<PackA<T>> {
+  using Source = T;
+  static PackA<T> make(const AOperand&, MatrixView<const T> x, Features) { return PackA<T>(x); }
+};
+template <>
+struct Packer<PackAToBFloat16> {
+  using Source = float;
+  static PackAToBFloat16 make(const AOperand&, MatrixView<const float> x, Features) {
+    return PackAToBFloat16(x);
+  }
+};
+template <class T>
+struct Packer<PackAWithRowOffset<T>> {
+  using Source = T;
+  static PackAWithRowOffset<T> make(const AOperand& a, MatrixView<const T> x, Features) {
+    return {x, a.scale, a.zero_point};
+  }
+};
+template <>
+struct Packer<PackAWithQuantRowOffset> {
+  using Source = float;
+  static PackAWithQuantRowOffset make(const AOperand& a, MatrixView<const float> x,
+                                      Features features) {
+    if (a.row_range) return {x, a.extents()};
+    return PackAWithQuantRowOffset(x, a.kind == "quant_row", a.factors(), features);
+  }
+};
+
 }  // namespace
+
+PackedAs packed_as(const AOperand& a, Accumulator weights, const char* function) {
+  const auto refuse = [&](const char* reason) {
+    throw py::type_error(std::string(function) + ": " + reason);
+  };
+  const bool bfloat16s = a.kind == "bfloat16", plain = a.kind == "plain";
+  if (!reads_bytes(weights)) {
+    // bfloat16 weights: float rows are multiplied in float, rows packed as bfloat16 by its dot
+    // product.
+    if (weights == Accumulator::bfloat16 && bfloat16s)
+      return {has_dtype<float>(a.array) ? PackerKind::to_bfloat16 : PackerKind::bfloat16s, weights};
+    if (!plain) refuse("float weights take PackA of float32, not this packer");
+    return {PackerKind::floats,
+            weights == Accumulator::bfloat16 ? Accumulator::float32_bf16 : weights};
+  }
+  if (bfloat16s) refuse("int8 and int4 weights do not take PackA of bfloat16");
+  if (plain && is_int4(weights)) refuse("int4 weights take a packer with scales, not PackA");
+  if (plain) return {PackerKind::bytes, weights};
+  if (a.kind != "row_offset") return {PackerKind::quantized, weights};
+  return {has_dtype<std::int8_t>(a.array) ? PackerKind::offset_int8 : PackerKind::offset_uint8,
+          weights};
+}
+
+Matrix source(PackerKind packer, const py::array& a, const char* name) {
+  return with_packer(packer, [&]<class A>(std::type_identity<A>) -> Matrix {
+    using T = typename Packer<A>::Source;
+    constexpr auto size = static_cast<std::int64_t>(sizeof(T));
+    const auto x = matrix<T>(a, name);
+    return {const_cast<T*>(x.data), x.rows, x.cols, x.row_stride * size, x.col_stride * size};
+  });
+}
+
+void run_product(const AnyGemm& gemm, const AOperand& a, const Matrix& x, const PackedMatrix& b,
+                 std::span<const Stage> stages, OutputView c, std::byte* workspace,
+                 int num_threads) noexcept {
+  const PipelineView pipeline = pipeline_view(stages);
+  const auto run_by_team = [&](const RowSource& rows) {
+    run_team(num_threads, [&](int thread_id, int threads) noexcept {
+      gemm.run(rows, b, pipeline, c, workspace, thread_id, threads);
+    });
+  };
+  begin_run(stages, x.rows);
+  with_packer(gemm.packer(), [&]<class A>(std::type_identity<A>) {
+    using T = typename Packer<A>::Source;
+    constexpr auto size = static_cast<std::int64_t>(sizeof(T));
+    const MatrixView<const T> view{static_cast<const T*>(x.data), x.rows, x.cols,
+                                   x.row_stride / size, x.col_stride / size};
+    const A packer = Packer<A>::make(a, view, gemm.features());
+    const RowSource rows = row_source(packer);
+    if (num_threads != 1) return run_by_team(rows);
+    gemm.run(rows, b, pipeline, c, workspace, 0, 1);
+  });
+}
 
 void require_apart(const std::vector<PyStage>& stages, const AOperand& a, const char* function) {
   for (const PyStage& written : stages) {

@@ -7,11 +7,11 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 #include "bindings/arrays.h"
 #include "fbg/gemm/gemm.h"
+#include "gemm/any_gemm.h"
 
 namespace fbg::bindings {
 
@@ -112,75 +112,26 @@ std::byte* thread_workspace(std::size_t bytes);
 // multiply-adds, waking a team costs more than it brings.
 int default_threads(std::int64_t m, std::int64_t n, std::int64_t k);
 
-// Makes the packer A of that operand, which refers to `x`, for a product that was prepared for
-// `features`. Arrays of bfloat16 come as their bits.
-template <class A>
-struct Packer;
-template <class T>
-struct Packer<PackA<T>> {
-  using Source = T;
-  static PackA<T> make(const AOperand&, MatrixView<const T> x, Features) { return PackA<T>(x); }
-};
-template <>
-struct Packer<PackAToBFloat16> {
-  using Source = float;
-  static PackAToBFloat16 make(const AOperand&, MatrixView<const float> x, Features) {
-    return PackAToBFloat16(x);
-  }
-};
-template <class T>
-struct Packer<PackAWithRowOffset<T>> {
-  using Source = T;
-  static PackAWithRowOffset<T> make(const AOperand& a, MatrixView<const T> x, Features) {
-    return {x, a.scale, a.zero_point};
-  }
-};
-template <>
-struct Packer<PackAWithQuantRowOffset> {
-  using Source = float;
-  static PackAWithQuantRowOffset make(const AOperand& a, MatrixView<const float> x,
-                                      Features features) {
-    if (a.row_range) return {x, a.extents()};
-    return PackAWithQuantRowOffset(x, a.kind == "quant_row", a.factors(), features);
-  }
+// A 2-D array as it lies; strides count bytes.
+struct Matrix {
+  void* data;
+  std::int64_t rows, cols, row_stride, col_stride;
 };
 
-// The matrix that packer A reads; throws unless the array is one.
-template <class A>
-MatrixView<const typename Packer<A>::Source> source(const py::array& a, const char* name) {
-  return matrix<typename Packer<A>::Source>(a, name);
-}
+// The packer that an operand names and the family that multiplies what it gives; throws where the
+// kernels of `weights` serve no such operand.
+struct PackedAs {
+  PackerKind packer;
+  Accumulator family;
+};
+PackedAs packed_as(const AOperand& a, Accumulator weights, const char* function);
 
-// use(type of the packer, weights as its kernels take them): which kernels serve which operands.
-template <class Acc, class Use>
-auto with_packer(const AOperand& a, const PackedB<Acc>& b, const char* function, Use use) {
-  if constexpr (reads_bytes(Acc::kind)) {
-    if (a.kind == "bfloat16")
-      throw py::type_error(std::string(function) +
-                           ": int8 and int4 weights do not take PackA of bfloat16");
-    if constexpr (is_int4(Acc::kind)) {
-      if (a.kind == "plain")
-        throw py::type_error(std::string(function) +
-                             ": int4 weights take a packer with scales, not PackA");
-    } else if (a.kind == "plain")
-      return use(std::type_identity<PackA<std::uint8_t>>(), b);
-    if (a.kind != "row_offset") return use(std::type_identity<PackAWithQuantRowOffset>(), b);
-    if (has_dtype<std::int8_t>(a.array))
-      return use(std::type_identity<PackAWithRowOffset<std::int8_t>>(), b);
-    return use(std::type_identity<PackAWithRowOffset<std::uint8_t>>(), b);
-  } else {
-    if (a.kind != "plain")
-      throw py::type_error(std::string(function) +
-                           ": float weights take PackA of float32, not this packer");
-    return use(std::type_identity<PackA<float>>(), b);
-  }
-}
-// bfloat16 weights: float rows are multiplied in float, rows packed as bfloat16 by its dot product.
-template <class Use>
-auto with_packer(const AOperand& a, const PackedB<BFloat16>& b, const char* function, Use use) {
-  if (a.kind != "bfloat16") return with_packer(a, PackedB<Float32BF16>::share(b), function, use);
-  if (has_dtype<float>(a.array)) return use(std::type_identity<PackAToBFloat16>(), b);
-  return use(std::type_identity<PackA<bfloat16>>(), b);
-}
+// The matrix that such a packer reads; throws unless the array is one.
+Matrix source(PackerKind packer, const py::array& a, const char* name);
+
+// c = pipeline(x * b) by num_threads threads, where x is what the packer of `a` reads.
+void run_product(const AnyGemm& gemm, const AOperand& a, const Matrix& x, const PackedMatrix& b,
+                 std::span<const Stage> stages, OutputView c, std::byte* workspace,
+                 int num_threads) noexcept;
 
 }  // namespace fbg::bindings

@@ -17,53 +17,29 @@
 
 namespace fbg::bindings {
 
-// A 2-D array as it lies; strides count bytes.
-struct Matrix {
-  void* data;
-  std::int64_t rows, cols, row_stride, col_stride;
-};
-
-// The product itself, of a packer and weights that only the program at run time knows.
+// A product with its weights, stages and what its packer refers to.
 class Product {
  public:
-  virtual ~Product() = default;
-  virtual ValueType output() const noexcept = 0;
-  virtual std::size_t workspace_bytes(int num_threads) const noexcept = 0;
-  virtual void run(const Matrix& x, OutputView out, std::byte* workspace,
-                   int num_threads) const noexcept = 0;
-};
+  Product(const AOperand& a, PackedAs as, const PackedMatrix& b, std::vector<Stage> stages,
+          std::int64_t rows)
+      : a_(a),
+        b_(b),
+        stages_(std::move(stages)),
+        gemm_(as.packer, as.family, b_, pipeline_view(std::span<const Stage>(stages_)), rows) {}
 
-template <class A, class Acc>
-class TypedProduct final : public Product {
- public:
-  TypedProduct(const AOperand& a, const PackedB<Acc>& b, std::vector<Stage> stages,
-               std::int64_t rows)
-      : a_(a), b_(b), stages_(std::move(stages)), gemm_(b, stages_, rows) {}
-
-  ValueType output() const noexcept override { return gemm_.output_type(); }
-  std::size_t workspace_bytes(int num_threads) const noexcept override {
+  ValueType output() const noexcept { return gemm_.output_type(); }
+  std::size_t workspace_bytes(int num_threads) const noexcept {
     return gemm_.workspace_bytes(num_threads);
   }
-  void run(const Matrix& x, OutputView out, std::byte* workspace,
-           int num_threads) const noexcept override {
-    using T = typename Packer<A>::Source;
-    constexpr auto size = static_cast<std::int64_t>(sizeof(T));
-    const A a = Packer<A>::make(
-        a_,
-        {static_cast<const T*>(x.data), x.rows, x.cols, x.row_stride / size, x.col_stride / size},
-        gemm_.features());
-    begin_run(stages_, x.rows);
-    if (num_threads == 1) return gemm_.run(a, b_, stages_, out, workspace, 0, 1);
-    run_team(num_threads, [&](int thread_id, int threads) noexcept {
-      gemm_.run(a, b_, stages_, out, workspace, thread_id, threads);
-    });
+  void run(const Matrix& x, OutputView out, std::byte* workspace, int num_threads) const noexcept {
+    run_product(gemm_, a_, x, b_, stages_, out, workspace, num_threads);
   }
 
  private:
   const AOperand a_;
-  const PackedB<Acc> b_;
+  const PackedMatrix b_;
   const std::vector<Stage> stages_;
-  const Gemm<A, Acc> gemm_;
+  const AnyGemm gemm_;
 };
 
 // A workspace for one call at a time. A call that meets another one works in its thread's own
@@ -118,7 +94,7 @@ inline constexpr const char* kPreparedCall = "PreparedCall";
 
 class Call {
  public:
-  Call(std::unique_ptr<Product> product, std::int64_t rows, std::int64_t k, std::int64_t n,
+  Call(std::unique_ptr<const Product> product, std::int64_t rows, std::int64_t k, std::int64_t n,
        py::dtype x, py::dtype out, std::vector<PyStage> stages, std::optional<py::array> row_range,
        int num_threads, std::string text, py::tuple origin)
       : product_(std::move(product)),
@@ -247,7 +223,7 @@ class Call {
            none_overlaps(written_, source);
   }
 
-  const std::unique_ptr<Product> product_;
+  const std::unique_ptr<const Product> product_;
   const std::int64_t rows_, k_, n_;
   const ElementType x_, out_;
   const std::int64_t out_size_;

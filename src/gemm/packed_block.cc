@@ -9,6 +9,7 @@
 #include <string>
 
 #include "core/checksum.h"
+#include "core/memory.h"
 
 namespace fbg {
 namespace {
@@ -193,6 +194,14 @@ Outliers PackedMatrix::outliers() const noexcept {
   return {{section<std::int64_t>(at.indptr), static_cast<std::size_t>(h.n) + 1},
           {section<std::int32_t>(at.rows), count},
           {section<std::int8_t>(at.values), count}};
+}
+
+PackedMatrix PackedMatrix::clone() const {
+  auto buffer = std::make_shared<AlignedBuffer>(bytes().size());
+  std::ranges::copy(bytes(), buffer->data());
+  PackedMatrix copy;
+  copy.data_ = {buffer, buffer->data()};
+  return copy;
 }
 
 using Bytes = std::shared_ptr<const std::byte>;

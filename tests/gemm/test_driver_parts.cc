@@ -11,6 +11,7 @@
 #include "fbg/gemm/gemm.h"
 #include "fbg/gemm/pairs.h"
 #include "fbg/gemm/panel_product.h"
+#include "gemm/any_gemm.h"
 
 namespace fbg {
 namespace {
@@ -179,6 +180,27 @@ TEST(Gemm, PacksForTheFeaturesItWasPreparedFor) {
     EXPECT_EQ(seen, isa_features(isa));
     EXPECT_EQ(c, std::vector<std::int32_t>(5 * 33, 40 * 21));
   }
+}
+
+// What types rule out of a Gemm, and the bits of one.
+TEST(AnyGemm, MultipliesAsGemmAndRefusesElementsThatItsWeightsDoNotTake) {
+  const std::vector<std::int8_t> w(40 * 33, 3);
+  const std::vector<std::uint8_t> x(5 * 40, 7);
+  const auto b = PackedB<Int32>::pack({w.data(), 40, 33, 33, 1});
+  const PackA<std::uint8_t> a({x.data(), 5, 40, 40, 1});
+  const PipelineView none;
+  const AnyGemm gemm(PackerKind::bytes, Accumulator::int32, b, none, 5);
+  AlignedBuffer workspace(gemm.workspace_bytes(1));
+  std::vector<std::int32_t> c(5 * 33);
+  gemm.run(row_source(a), b, none, {c.data(), 33 * 4}, workspace.data(), 0, 1);
+  EXPECT_EQ(c, std::vector<std::int32_t>(5 * 33, 40 * 21));
+
+  for (const PackerKind packer :
+       {PackerKind::floats, PackerKind::bfloat16s, PackerKind::to_bfloat16})
+    EXPECT_THROW(AnyGemm(packer, Accumulator::int32, b, none, 5), std::invalid_argument);
+  const auto floats = PackedB<Float32>::pack({std::vector<float>(6).data(), 2, 3, 3, 1});
+  for (const PackerKind packer : {PackerKind::bytes, PackerKind::quantized, PackerKind::bfloat16s})
+    EXPECT_THROW(AnyGemm(packer, Accumulator::float32, floats, none, 5), std::invalid_argument);
 }
 
 }  // namespace

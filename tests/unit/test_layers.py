@@ -92,6 +92,13 @@ def test_public_headers_include_no_private_ones():
     assert private == []
 
 
+def test_products_are_compiled_once():
+    """Python and plans know packers and weights only at run time, and share `AnyGemm`."""
+    of_types = re.compile(r"\b(Gemm|GemmDriver)\b\s*[<(]")
+    sources = [*(ROOT / "src/bindings").rglob("*"), *(ROOT / "src/plan").rglob("*")]
+    assert [str(p) for p in sources if p.is_file() and of_types.search(p.read_text())] == []
+
+
 def test_details_of_a_layer_are_included_by_that_layer_alone():
     strays = [
         f"{path}: {name}"

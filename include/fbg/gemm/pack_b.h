@@ -93,6 +93,9 @@ class PackedMatrix {
   Outliers outliers() const noexcept;
   std::int64_t nbytes() const { return header().total_bytes; }
 
+  // The same in memory of its own.
+  PackedMatrix clone() const;
+
   // Header and sections, as they can be stored; from_bytes takes them back.
   std::span<const std::byte> bytes() const {
     return {data_.get(), static_cast<std::size_t>(nbytes())};

@@ -13,88 +13,67 @@
 #include <algorithm>
 #include <array>
 #include <string>
-#include <type_traits>
 #include <utility>
 
-#include "core/memory.h"
-#include "fbg/gemm/gemm.h"
+#include "gemm/any_gemm.h"
 #include "plan/ops/gate.h"
 #include "plan/ops/ops.h"
 
 namespace fbg {
 namespace {
 
-// How rows of float32 become the elements that a family multiplies.
-template <class Element>
-struct PackerTo;
-template <>
-struct PackerTo<std::uint8_t> {
-  using type = PackAWithQuantRowOffset;
-};
-template <>
-struct PackerTo<bfloat16> {
-  using type = PackAToBFloat16;
-};
-template <>
-struct PackerTo<float> {
-  using type = PackA<float>;
+// A family of weights, and what descriptions call it.
+struct Family {
+  Accumulator kind;
+  const char* name;
+  bool rounds() const { return kind == Accumulator::bfloat16; }
 };
 
-template <class Acc>
-constexpr bool kQuantized = reads_bytes(Acc::kind);
-template <class Acc>
-constexpr bool kRounded = std::is_same_v<typename Acc::A, bfloat16>;
-
-template <class Acc>
 class LinearOp final : public ProductOp {
  public:
   // `shape`: of the output.
-  LinearOp(Buffer x, const BufferShape& shape, PackedB<Acc> w, Epilogue epilogue)
-      : ProductOp(describe(w, epilogue), operands(x, epilogue)),
+  LinearOp(Buffer x, const BufferShape& shape, Family family, PackedMatrix w, Epilogue epilogue)
+      : ProductOp(describe(family, w, epilogue), operands(x, epilogue)),
         shape_(shape),
+        family_(family),
         w_(std::move(w)),
         epilogue_(std::move(epilogue)) {}
 
   std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
-    if constexpr (kRounded<Acc>)
-      if (context.type(inputs[0]) == ValueType::bfloat16)
-        return make_step<PackA<bfloat16>>(context);
-    return make_step<Packer>(context);
+    return std::make_unique<LinearStep>(*this, context);
   }
-  bool can_read_bfloat16(std::size_t i, Features) const override { return i == 0 && kRounded<Acc>; }
+  bool can_read_bfloat16(std::size_t i, Features) const override {
+    return i == 0 && family_.rounds();
+  }
   bool can_write_bfloat16() const override { return true; }
 
-  ProductKind kind() const override { return {Acc::kind, w_.rows(), w_.cols()}; }
+  ProductKind kind() const override { return {family_.kind, w_.rows(), w_.cols()}; }
   std::int64_t weight_bytes() const override { return w_.nbytes(); }
 
   std::shared_ptr<ProductOp> clone() const override {
-    const std::span<const std::byte> bytes = w_.bytes();
-    auto buffer = std::make_shared<AlignedBuffer>(bytes.size());
-    std::ranges::copy(bytes, buffer->data());
-    auto w = PackedB<Acc>::from_bytes({buffer, buffer->data()}, w_.nbytes(), /*verify=*/false);
-    auto copy = std::make_shared<LinearOp>(inputs[0], shape_, std::move(w), epilogue_);
+    auto copy = std::make_shared<LinearOp>(inputs[0], shape_, family_, w_.clone(), epilogue_);
     copy->output = output;
     return copy;
   }
 
  private:
-  using Packer = typename PackerTo<typename Acc::A>::type;
-
-  template <class P>
-  std::unique_ptr<Step> make_step(const PrepareContext& context) const {
-    if (epilogue_.gate) return std::make_unique<LinearStep<P, GatedStages>>(*this, context);
-    return std::make_unique<LinearStep<P, RuntimePipeline>>(*this, context);
+  // How rows of that type become the elements that the family multiplies.
+  PackerKind packer(ValueType x) const {
+    if (reads_bytes(family_.kind)) return PackerKind::quantized;
+    if (!family_.rounds()) return PackerKind::floats;
+    return x == ValueType::bfloat16 ? PackerKind::bfloat16s : PackerKind::to_bfloat16;
   }
 
-  template <class P>
-  P packer(const Frame& frame) const noexcept {
-    if constexpr (std::is_same_v<P, PackA<bfloat16>>)
-      return P(frame[inputs[0]].template as<const bfloat16>());
-    else if constexpr (kQuantized<Acc>)
-      return P(frame[inputs[0]].template as<const float>(), /*per_row=*/true,
-               epilogue_.channel_scale.data.get());
-    else
-      return P(frame[inputs[0]].template as<const float>());
+  // use(rows of x), packed in that way.
+  template <class Use>
+  void with_rows(PackerKind packer, const Frame& frame, Use use) const noexcept {
+    const BufferView& x = frame[inputs[0]];
+    if (packer == PackerKind::bfloat16s) return use(row_source(PackA(x.as<const bfloat16>())));
+    const auto floats = x.as<const float>();
+    if (packer == PackerKind::to_bfloat16) return use(row_source(PackAToBFloat16(floats)));
+    if (packer == PackerKind::floats) return use(row_source(PackA(floats)));
+    use(row_source(
+        PackAWithQuantRowOffset(floats, /*per_row=*/true, epilogue_.channel_scale.data.get())));
   }
 
   // The stages of the pipeline, and how many there are.
@@ -107,7 +86,7 @@ class LinearOp final : public ProductOp {
 
   Stages stages(MatrixView<float> residual, bool writes_bfloat16) const noexcept {
     Stages s;
-    if (is_integer(Acc::kind)) s.add(Dequantize{}.stage());
+    if (is_integer(family_.kind)) s.add(Dequantize{}.stage());
     if (epilogue_.bias.data) s.add(Bias{epilogue_.bias.data.get()}.stage());
     if (epilogue_.activation == Activation::gelu) s.add(Gelu{}.stage());
     if (epilogue_.activation == Activation::gelu_tanh) s.add(GeluTanh{}.stage());
@@ -117,12 +96,13 @@ class LinearOp final : public ProductOp {
     return s;
   }
 
-  // P: how x comes to the kernels.
-  template <class P, class Pipeline>
   class LinearStep final : public Step {
    public:
     LinearStep(const LinearOp& op, const PrepareContext& context)
-        : op_(op), features_(context.features), output_(context.type(op.output)) {
+        : op_(op),
+          packer_(op.packer(context.type(op.inputs[0]))),
+          features_(context.features),
+          output_(context.type(op.output)) {
       const Capacity& capacity = context.capacity;
       const std::int64_t most = max_rows(capacity, op.shape_);
       // Tuned ranges of rows, which ascend, and the cost model's in between and beyond.
@@ -160,12 +140,14 @@ class LinearOp final : public ProductOp {
       const BufferView& y = frame[op_.output];
       const MatrixView<float> residual =
           op_.epilogue_.residual ? frame.floats(*op_.epilogue_.residual) : MatrixView<float>{};
-      const P a = op_.template packer<P>(frame);
-      const Stages stages = op_.stages(residual, casts());
       const Variant* variant = variants_.data();
       while (variant->last_rows < y.rows) ++variant;
-      variant->gemm.run(a, op_.w_, pipeline(stages), {y.data, y.row_bytes}, scratch, thread_id,
-                        num_threads);
+      op_.with_rows(packer_, frame, [&](const RowSource& rows) {
+        with_pipeline(residual, [&](const PipelineView& pipeline) {
+          variant->gemm.run(rows, op_.w_, pipeline, {y.data, y.row_bytes}, scratch, thread_id,
+                            num_threads);
+        });
+      });
     }
 
    private:
@@ -173,18 +155,18 @@ class LinearOp final : public ProductOp {
     struct Variant {
       std::int64_t last_rows;
       Blocking blocking;
-      Gemm<P, Acc, Pipeline> gemm;
+      AnyGemm gemm;
     };
 
-    // What gates rounds its results itself.
-    bool casts() const {
-      return output_ == ValueType::bfloat16 && std::is_same_v<Pipeline, RuntimePipeline>;
-    }
-    Pipeline pipeline(std::span<const Stage> stages) const {
-      if constexpr (kGates<Pipeline>)
-        return {stages, simd::row_kernels(features_), *op_.epilogue_.gate, output_};
+    // use(what follows the product); what gates rounds its results itself.
+    template <class Use>
+    void with_pipeline(MatrixView<float> residual, Use use) const {
+      const std::optional<Gate> gate = op_.epilogue_.gate;
+      const Stages stages = op_.stages(residual, !gate && output_ == ValueType::bfloat16);
+      if (gate)
+        use(pipeline_view(GatedStages(stages, simd::row_kernels(features_), *gate, output_)));
       else
-        return stages;
+        use(pipeline_view(RuntimePipeline(stages)));
     }
 
     std::int64_t last_rows() const { return variants_.empty() ? 0 : variants_.back().last_rows; }
@@ -192,13 +174,15 @@ class LinearOp final : public ProductOp {
     void add_variant(std::int64_t rows, const Blocking& blocking) {
       if (rows <= last_rows()) return;
       if (!variants_.empty() && variants_.back().blocking == blocking) variants_.pop_back();
-      const Stages stages = op_.stages({}, casts());
-      variants_.push_back(
-          {rows, blocking,
-           Gemm<P, Acc, Pipeline>(op_.w_, pipeline(stages), rows, features_, blocking)});
+      with_pipeline({}, [&](const PipelineView& pipeline) {
+        variants_.push_back(
+            {rows, blocking,
+             AnyGemm(packer_, op_.family_.kind, op_.w_, pipeline, rows, features_, blocking)});
+      });
     }
 
     const LinearOp& op_;
+    const PackerKind packer_;
     const Features features_;
     const ValueType output_;
     std::vector<Variant> variants_;
@@ -209,10 +193,8 @@ class LinearOp final : public ProductOp {
     return epilogue.residual ? std::vector<Buffer>{x, *epilogue.residual} : std::vector<Buffer>{x};
   }
 
-  static std::string describe(const PackedB<Acc>& w, const Epilogue& epilogue) {
-    std::string text =
-        std::string("linear ") +
-        (is_int4(Acc::kind) ? "int4" : value_type_name(value_type<typename Acc::B>)) + " ";
+  static std::string describe(Family family, const PackedMatrix& w, const Epilogue& epilogue) {
+    std::string text = std::string("linear ") + family.name + " ";
     text += std::to_string(w.rows()) + "x" + std::to_string(w.cols());
     if (epilogue.activation == Activation::gelu) text += " gelu";
     if (epilogue.activation == Activation::gelu_tanh) text += " gelu_tanh";
@@ -224,18 +206,16 @@ class LinearOp final : public ProductOp {
   }
 
   const BufferShape shape_;
-  const PackedB<Acc> w_;
+  const Family family_;
+  const PackedMatrix w_;
   const Epilogue epilogue_;
 };
 
-}  // namespace
-
-template <class Acc>
-Buffer Graph::linear(Buffer x, PackedB<Acc> w, Epilogue epilogue) {
-  if constexpr (is_integer(Acc::kind))
+Buffer append_linear(Graph& graph, Buffer x, Family family, PackedMatrix w, Epilogue epilogue) {
+  if (is_integer(family.kind))
     require(w.scale() != nullptr, "linear: int8 weights must have a scale");
-  const BufferShape in = shape(x);
-  if (!(kRounded<Acc> && in.type == ValueType::bfloat16)) require_floats("linear", in);
+  const BufferShape in = graph.shape(x);
+  if (!(family.rounds() && in.type == ValueType::bfloat16)) require_floats("linear", in);
   require(in.cols == w.rows(), "linear: x has " + std::to_string(in.cols) + " columns, w has " +
                                    std::to_string(w.rows()) + " rows");
   BufferShape out = in;
@@ -243,7 +223,7 @@ Buffer Graph::linear(Buffer x, PackedB<Acc> w, Epilogue epilogue) {
   out.type = ValueType::float32;
   if (epilogue.bias.data) require_vector(epilogue.bias, out.cols, "linear: bias");
   if (epilogue.channel_scale.data) {
-    require(reads_bytes(Acc::kind), "linear: channel_scale needs int8 or int4 weights");
+    require(reads_bytes(family.kind), "linear: channel_scale needs int8 or int4 weights");
     require_vector(epilogue.channel_scale, in.cols, "linear: channel_scale");
   }
   if (epilogue.gate) {
@@ -255,9 +235,19 @@ Buffer Graph::linear(Buffer x, PackedB<Acc> w, Epilogue epilogue) {
     out.cols /= 2;
   }
   if (epilogue.residual)
-    require(shape(*epilogue.residual) == out,
+    require(graph.shape(*epilogue.residual) == out,
             "linear: the residual must have the shape of the output");
-  return append(std::make_shared<LinearOp<Acc>>(x, out, std::move(w), std::move(epilogue)), out);
+  return append_op(
+      graph, std::make_shared<LinearOp>(x, out, family, std::move(w), std::move(epilogue)), out);
+}
+
+}  // namespace
+
+template <class Acc>
+Buffer Graph::linear(Buffer x, PackedB<Acc> w, Epilogue epilogue) {
+  const char* const name =
+      is_int4(Acc::kind) ? "int4" : value_type_name(value_type<typename Acc::B>);
+  return append_linear(*this, x, {Acc::kind, name}, std::move(w), std::move(epilogue));
 }
 
 template Buffer Graph::linear(Buffer, PackedB<Int32>, Epilogue);

@@ -1,0 +1,76 @@
+// A Gemm whose packer and family of weights only the program at run time knows: what Python's
+// products and the linear layers of plans share, instead of one Gemm for each pair of types.
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <type_traits>
+
+#include "fbg/gemm/driver.h"
+
+namespace fbg {
+
+// The packers of fbg/gemm/pack_a.h.
+enum class PackerKind : std::uint8_t {
+  bytes,         // PackA
+  floats,        // PackA
+  bfloat16s,     // PackA
+  to_bfloat16,   // PackAToBFloat16
+  quantized,     // PackAWithQuantRowOffset
+  offset_uint8,  // PackAWithRowOffset
+  offset_int8    // PackAWithRowOffset
+};
+
+// use(std::type_identity<A>()), where A is the packer of that kind.
+template <class Use>
+auto with_packer(PackerKind kind, Use use) {
+  switch (kind) {
+    case PackerKind::bytes:
+      return use(std::type_identity<PackA<std::uint8_t>>());
+    case PackerKind::floats:
+      return use(std::type_identity<PackA<float>>());
+    case PackerKind::bfloat16s:
+      return use(std::type_identity<PackA<bfloat16>>());
+    case PackerKind::to_bfloat16:
+      return use(std::type_identity<PackAToBFloat16>());
+    case PackerKind::quantized:
+      return use(std::type_identity<PackAWithQuantRowOffset>());
+    case PackerKind::offset_uint8:
+      return use(std::type_identity<PackAWithRowOffset<std::uint8_t>>());
+    case PackerKind::offset_int8:
+      return use(std::type_identity<PackAWithRowOffset<std::int8_t>>());
+  }
+  __builtin_unreachable();
+}
+
+class AnyGemm : public GemmDriver {
+ public:
+  // `family` is that of the weights b, or float32_bf16 for those of bfloat16. Throws as Gemm does,
+  // and std::invalid_argument where the kernels of the family read other elements than the packer
+  // gives.
+  AnyGemm(PackerKind packer, Accumulator family, const PackedMatrix& b,
+          const PipelineView& pipeline, std::int64_t max_m, Features features = active_features(),
+          const Blocking& blocking = {})
+      : GemmDriver(operands(packer, family), b, pipeline, max_m, features, blocking),
+        packer_(packer) {}
+
+  PackerKind packer() const { return packer_; }
+  // As Gemm::run; the rows are those of a packer of that kind.
+  using GemmDriver::run;
+
+ private:
+  static Operands operands(PackerKind packer, Accumulator family) {
+    return with_packer(packer, [&]<class A>(std::type_identity<A>) -> Operands {
+      using Read = typename A::Element;
+      constexpr bool kBytes = std::is_same_v<Read, std::uint8_t>;
+      constexpr bool kRounded = std::is_same_v<Read, bfloat16>;
+      if (kBytes != reads_bytes(family) || kRounded != (family == Accumulator::bfloat16))
+        throw std::invalid_argument("gemm: these weights do not multiply what the packer gives");
+      return {family, A::kHasScale, a_shift<A>()};
+    });
+  }
+
+  PackerKind packer_;
+};
+
+}  // namespace fbg
