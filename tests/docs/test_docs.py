@@ -1,30 +1,31 @@
 """Every page does what it says: its blocks of Python and its commands run, in their order.
 
-All blocks of a page share one directory and one namespace, as in a reader's session. The kind of
-every block must be one that test_blocks_of knows; commands that may take long or belong to another
+All blocks of a page share one directory, one namespace and one environment, as in a reader's
+session. The environment has no more packages than the page has told to install until then. The kind
+of every block must be one that run_block knows; commands that may take long or belong to another
 program are checked as PROGRAMS says.
 """
 
 import argparse
-import importlib.util
 import re
 import runpy
 import sys
-import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
+from importlib.metadata import PackageNotFoundError
 from itertools import pairwise
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
-from click.testing import CliRunner
 
 import fbg
 from fbg.cli import main
 from helpers import tiny_bert, tiny_gliner, tiny_multi, tiny_sparse, tiny_tasks
 from helpers.markdown_blocks import Block, anchors, blocks, commands, inline_code, links
-from helpers.serving import running
+from helpers.reader import Reader
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(
@@ -54,7 +55,7 @@ TEXTS = ("a line of text", "and another", "a third")
 
 
 @pytest.fixture
-def readers_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def readers_directory(tmp_path: Path) -> Path:
     """Where what the pages name is there."""
     geometry = replace(tiny_bert.AWKWARD, max_position_embeddings=512)
     for name in ENCODERS:
@@ -74,7 +75,10 @@ def readers_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("mine.txt", "lines.txt"):
         (tmp_path / name).write_text("".join(f"{text}\n" for text in TEXTS))
     (tmp_path / "texts.jsonl").write_text("".join(f'{{"text": "{text}"}}\n' for text in TEXTS))
-    monkeypatch.chdir(tmp_path)
+    (tmp_path / "texts").mkdir()
+    pq.write_table(pa.table({"text": TEXTS}), tmp_path / "texts/some.parquet")
+    pq.write_table(pa.table({"body": TEXTS}), tmp_path / "corpus.parquet")
+    return tmp_path
 
 
 def read(page: str) -> str:
@@ -84,24 +88,8 @@ def read(page: str) -> str:
 # --- Programs: what is done with the words of a command -----------------------------------------
 
 
-def run_fbg(words: list[str]) -> None:
-    if "--plot" in words or "--html" in words:
-        pytest.importorskip("matplotlib")
-    if any(word.endswith(".parquet") for word in words):
-        parquet, arrow = pytest.importorskip("pyarrow.parquet"), pytest.importorskip("pyarrow")
-        parquet.write_table(arrow.table({"body": TEXTS}), "corpus.parquet")
-    if words[1] == "serve":  # until it is ready, on a free port
-        pytest.importorskip("uvicorn")
-        with running(*words[2:]):
-            return
-    if words[1] in ("bench", "profile", "report"):
-        words = [*words, "--rounds", "1"]
-    result = CliRunner().invoke(main, words[1:])
-    assert result.exit_code == 0, result.output
-
-
 def check_fbg(words: list[str]) -> None:
-    """In a sentence, where arguments are left out: there are such a command and such options."""
+    """There are such a command and such options; in sentences, arguments are left out."""
     if words[1] == "COMMAND":
         return
     named = {word.split("=")[0] for word in words if word.startswith("--")}
@@ -158,8 +146,10 @@ def check_make(words: list[str]) -> None:
 def check_pip(words: list[str]) -> None:
     """Extras of the package, and settings of its build."""
     assert words[1] == "install"
-    for extra in re.findall(r"\[(\w+)]", " ".join(words)):
-        assert re.search(rf"^{extra} = \[", read("pyproject.toml"), re.MULTILINE), extra
+    for extra in ",".join(re.findall(r"(?:^| )(?:fbg|\.)\[(.+?)]", " ".join(words))).split(","):
+        assert not extra or re.search(rf"^{extra} = \[", read("pyproject.toml"), re.MULTILINE), (
+            extra
+        )
     for setting in re.findall(r"cmake\.define\.(\w+)=", " ".join(words)):
         assert setting in read("CMakeLists.txt")
 
@@ -211,7 +201,7 @@ def check_environment(words: list[str]) -> None:
 
 
 PROGRAMS: dict[str, Callable[[list[str]], None]] = {
-    "fbg": run_fbg,
+    "fbg": check_fbg,
     "python": check_python,
     "python3": check_environment,
     ".": check_activation,
@@ -244,34 +234,29 @@ def quotation(code: str) -> str:
     return " ".join(re.sub(r"//.*", "", code).split())
 
 
-def run_python(block: Block, page: str, names: dict[str, object]) -> None:
-    if any(
-        isa not in fbg.isa.supported() for isa in re.findall(r'isa\.limit\("(\w+)"', block.text)
-    ):
-        return  # an error where the machine lacks it, as the page says
-    foreign = imported(block.text) - {"fbg", "numpy"} - sys.stdlib_module_names
-    if any(importlib.util.find_spec(name) is None for name in foreign):
-        return  # of an extra that is not installed
-    with warnings.catch_warnings():
-        if foreign:  # their own use of what is deprecated
-            warnings.simplefilter("ignore", DeprecationWarning)
-        run_lines(block, page, names)
+def run_python(block: Block, page: str, reader: Reader) -> None:
+    limits = re.findall(r'isa\.limit\("(\w+)"', block.text)
+    if all(isa in fbg.isa.supported() for isa in limits):  # an error elsewhere, as the page says
+        reader.python(block.text, str(ROOT / page), block.line)
 
 
-def imported(code: str) -> set[str]:
-    """The packages that code imports."""
-    return set(re.findall(r"^(?:from|import) (\w+)", code, re.MULTILINE))
-
-
-def run_lines(block: Block, page: str, names: dict[str, object]) -> None:
-    # Empty lines before it: tracebacks then show the lines of the page.
-    exec(compile("\n" * (block.line - 1) + block.text, page, "exec"), names)
-
-
-def run_commands(block: Block) -> None:
+def run_commands(block: Block, reader: Reader) -> None:
     for words in commands(block.text):
-        assert words[0] in PROGRAMS, f"line {block.line}: no check of {words[0]!r}"
-        PROGRAMS[words[0]](words)
+        if words[0] == "fbg":
+            measures = words[1] in ("bench", "profile", "report")
+            reader.fbg([*words, "--rounds", "1"] if measures else words)
+        elif words[0] == "curl":
+            reader.curl(words)
+        else:
+            assert words[0] in PROGRAMS, f"line {block.line}: no check of {words[0]!r}"
+            PROGRAMS[words[0]](words)
+
+
+def installing(text: str) -> str:
+    """The text, in which the demo says what it installs."""
+    found = re.search(r"/\.demo:.*?--editable ('\S+')", read("Makefile"), re.DOTALL)
+    assert found is not None
+    return text.replace("make demo", f"make demo\npip install {found[1]}\n")
 
 
 def check_cpp(block: Block) -> None:
@@ -286,22 +271,52 @@ def check_text(block: Block) -> None:
         assert line.split(" ")[0] not in PROGRAMS, line
 
 
-@pytest.mark.parametrize("page", PAGES)
-@pytest.mark.usefixtures("readers_directory", "keep_settings")
-def test_blocks_of(page: str) -> None:
-    names: dict[str, object] = {"__name__": "__main__"}
+def parts(page: str) -> list[tuple[str, int, int]]:
+    """What is read in one go, from a line to a line: each section that says what to install.
+
+    If a section with blocks that run does not say it, the page is read as a whole.
+    """
+    lines = read(page).splitlines()
+    starts = [block.line for block in blocks(read(page)) if block.kind in ("python", "indented")]
+    cuts = [0, *(n for n, line in enumerate(lines) if re.match("##+ ", line)), len(lines)]
+    sections = [(page, a, b) for a, b in pairwise(cuts) if any(a < line <= b for line in starts)]
+    alone = all("pip install" in "\n".join(lines[a:b]) for _, a, b in sections)
+    return sections if alone and sections[1:] else [(page, 0, len(lines))]
+
+
+@pytest.mark.parametrize(("page", "start", "end"), [part for page in PAGES for part in parts(page)])
+def test_blocks_of(page: str, start: int, end: int, readers_directory: Path) -> None:
+    with Reader(readers_directory) as reader:
+        run_blocks(page, start, end, reader)
+
+
+def run_blocks(page: str, start: int, end: int, reader: Reader) -> None:
+    lines = read(page).splitlines()
     for block in blocks(read(page)):
-        match block.kind:
-            case "python":
-                run_python(block, page, names)
-            case "indented":
-                run_commands(block)
-            case "cpp":
-                check_cpp(block)
-            case "text":
-                check_text(block)
-            case kind:
-                raise AssertionError(f"{page}:{block.line}: a block of unknown kind {kind!r}")
+        if not start < block.line <= end:
+            continue
+        start, told = block.line - 1 + block.text.count("\n"), lines[start : block.line - 1]
+        reader.read(installing("\n".join([*told, block.text])))
+        try:
+            run_block(block, page, reader)
+        except PackageNotFoundError as error:
+            pytest.skip(f"{page} installs {error.name}, which the tests do without")
+        except AssertionError as error:
+            raise AssertionError(f"{page}:{block.line}: {error}") from error
+
+
+def run_block(block: Block, page: str, reader: Reader) -> None:
+    match block.kind:
+        case "python":
+            run_python(block, page, reader)
+        case "indented":
+            run_commands(block, reader)
+        case "cpp":
+            check_cpp(block)
+        case "text":
+            check_text(block)
+        case kind:
+            raise AssertionError(f"a block of unknown kind {kind!r}")
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -310,8 +325,7 @@ def test_commands_in_sentences_of(page: str) -> None:
         # "python → bindings" is none.
         if code.split(" ")[0] in PROGRAMS and re.match(r"\S+ [\w.'-]", code):
             for words in commands(code):
-                check = check_fbg if words[0] == "fbg" else PROGRAMS[words[0]]
-                check(words)
+                PROGRAMS[words[0]](words)
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -8,14 +8,13 @@ import importlib.util
 import inspect
 import re
 import subprocess
-import sys
 from collections.abc import Iterator
 from functools import cache
 
 import pytest
 
 import fbg
-from docs.test_docs import PAGES, ROOT, imported, options_of, read
+from docs.test_docs import PAGES, ROOT, options_of, read
 from fbg.cli import main
 from fbg.importers.net import Net
 from helpers.markdown_blocks import anchors, blocks, inline_code, prose
@@ -194,28 +193,6 @@ def test_routes_of_the_server() -> None:
     named = set(re.findall(r"/[\w/{}]+", "".join(rows)))
     paths = {route.path for route in POST_ROUTES} | {path for path, _ in GET_ROUTES}
     assert named == {path.replace(":path", "") for path in paths} - {"/"}  # that is the page
-
-
-@pytest.mark.parametrize("page", TODAY)
-def test_extras_are_named_in(page: str) -> None:
-    """What the blocks of a page import is installed by extras that the page names."""
-    extras = dict(
-        re.findall(
-            r"^([\w-]+) = \[([^]]*(?:\[[^]]*\][^]]*)*)\]$", read("pyproject.toml"), re.MULTILINE
-        )
-    )
-    text, known = read(page), set[str]()
-    for block in blocks(text):
-        known |= imported(block.text) if block.kind == "python" else set()
-    for name in known - {"fbg", "numpy"} - sys.stdlib_module_names:
-        package = name.replace("_", "-")
-        bringing = {
-            extra for extra, listed in extras.items() if re.search(rf'"{package}\b', listed)
-        }
-        bringing |= {
-            extra for extra, listed in extras.items() for b in bringing if f"fbg[{b}]" in listed
-        }
-        assert any(f"fbg[{extra}]" in text for extra in bringing), f"{page}: {name}, of {bringing}"
 
 
 def test_every_figure_of_performance_names_its_machine_and_commit() -> None:

@@ -18,12 +18,20 @@ import httpx
 class RunningServer:
     """`fbg serve` with some arguments. url: where it answers. log: what it has logged so far."""
 
-    def __init__(self, arguments: list[str], env: dict[str, str]) -> None:
+    def __init__(
+        self,
+        arguments: list[str],
+        env: dict[str, str],
+        python: str = sys.executable,
+        directory: Path | None = None,
+    ) -> None:
         descriptor, name = tempfile.mkstemp(suffix=".log")
         self._log = Path(name)
-        command = [sys.executable, "-m", "fbg", "serve", *arguments, "--port", "0"]
+        command = [python, "-m", "fbg", "serve", *arguments, "--port", "0"]
         with open(descriptor, "wb") as stderr:
-            self.process = subprocess.Popen(command, stderr=stderr, env=os.environ | env)
+            self.process = subprocess.Popen(
+                command, stderr=stderr, env=os.environ | env, cwd=directory
+            )
         self.url = f"http://127.0.0.1:{self._entry('listening')['port']}"
 
     @property
@@ -67,8 +75,14 @@ class RunningServer:
 
 
 @contextmanager
-def running(*arguments: str, ready: bool = True, **env: str) -> Iterator[RunningServer]:
-    server = RunningServer(list(arguments), env)
+def running(
+    *arguments: str,
+    ready: bool = True,
+    python: str = sys.executable,
+    directory: Path | None = None,
+    **env: str,
+) -> Iterator[RunningServer]:
+    server = RunningServer(list(arguments), env, python, directory)
     try:
         if ready:
             server.wait_ready()

@@ -1,0 +1,1 @@
+"""In the place of PySpark; see sql/functions.py."""
