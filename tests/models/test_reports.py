@@ -234,6 +234,29 @@ def test_figures_that_disagree_are_marked_as_noisy(
     quiet = profile(checkpoint, [20], num_threads=[1], rounds=8)
     assert not quiet.profiles[0].noisy
     assert "noisy" not in str(quiet)
+    few = profile(checkpoint, [20], num_threads=[1], rounds=4)
+    assert few.profiles[0].noisy
+
+
+def test_shares_that_disagree_are_marked_in_tables_and_plots(
+    checkpoint: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, rounds = TimedNetwork.time, itertools.count()
+
+    def moved(self: TimedNetwork, *arguments: object) -> tuple[np.ndarray, np.ndarray]:
+        seconds, phases = run(self, *arguments)
+        shares = np.ones_like(seconds)
+        if next(rounds) % 4 < 2:  # with and without activations, in turn
+            shares[0] *= 3 * len(shares)  # the embeddings take three quarters
+        return shares / shares.sum(), phases
+
+    monkeypatch.setattr(_fbg, "measure_peak", lambda name, seconds: 1e6)
+    monkeypatch.setattr(TimedNetwork, "time", moved)
+    report = profile(checkpoint, [20], num_threads=[1], rounds=8)
+    assert report.profiles[0].noisy
+    assert "noisy" in str(report)
+    for bars in report.shares().values():
+        assert all("noisy" in label for label in bars)
 
 
 @pytest.mark.parametrize("tokens", [1, 2, 7, 30])

@@ -41,6 +41,7 @@ __all__ = ["Part", "Profile", "ProfileReport", "profile"]
 Doubles = npt.NDArray[np.float64]
 
 GEMM, MATMUL = "GEMM", "attention matmul"
+FEWEST = 5  # rounds whose quartiles say something
 SPREAD = 0.1  # between the quartiles of a quiet run, relative to its median
 
 
@@ -68,8 +69,9 @@ class Profile:
     sub_layers, modules: the slowest part first. layers: in the order in which they run; the
         embeddings come first, and last what follows the layers. They have no rates, since a layer
         multiplies in several precisions.
-    noisy: the samples of the run, or of the peak, disagree by more than 10 %, or a part came out
-        above its peak: something else was using the machine, and the figures are not reliable.
+    noisy: the samples of the run, of the share of a part in it, or of the peak disagree by more
+        than 10 %, or a part came out above its peak: something else was using the machine, and the
+        figures are not reliable. So are those of fewer than 5 rounds, which cannot disagree.
     """
 
     tokens: int
@@ -94,7 +96,11 @@ class ProfileReport(Report):
         lines = [f"{self.model}: {self.dtype}, {self.isa}"]
         for p in self.profiles:
             count = f"{p.threads} thread{'s' * (p.threads > 1)}"
-            noise = " (noisy: measure again on a quiet machine)" if p.noisy else ""
+            noise = (
+                " (noisy: measure again on a quiet machine, in 15 rounds or more)"
+                if p.noisy
+                else ""
+            )
             lines += ["", f"{p.tokens} tokens, {count}: {p.seconds * 1e3:.3f} ms{noise}", ""]
             lines += [_table("by sub-layer", p.sub_layers), "", _table("by module", p.modules)]
         return "\n".join(lines)
@@ -103,7 +109,7 @@ class ProfileReport(Report):
         """Return percentages by kind of breakdown, by run and by part: what a plot stacks."""
         result: dict[str, dict[str, dict[str, float]]] = {"by sub-layer": {}, "by module": {}}
         for p in self.profiles:
-            label = f"{p.tokens} tokens\n{p.threads} thr."
+            label = f"{p.tokens} tokens\n{p.threads} thr." + "\n(noisy)" * p.noisy
             for title, parts in zip(result, (p.sub_layers, p.modules), strict=True):
                 result[title][label] = {part.name: 100 * part.share for part in parts}
         return result
@@ -154,6 +160,15 @@ def profile(
     profiler = _Profiler(loaded, rounds)
     profiles = [profiler.profile(length, count) for count in counts for length in lengths]
     return ProfileReport(str(model), loaded.dtype, fbg.isa.active(), tuple(profiles))
+
+
+def _spread_of_shares(seconds: Doubles) -> float:
+    """Return how far the quartiles of the share of an op in its run are apart, at most.
+
+    seconds: (rounds, ops).
+    """
+    low, high = np.percentile(seconds / seconds.sum(axis=1, keepdims=True), [25, 75], axis=0)
+    return float((high - low).max())
 
 
 @dataclass
@@ -247,7 +262,9 @@ class _Profiler:
         )
         low, median, high = np.percentile([run[0].sum() for run in runs], [25, 50, 75])
         steady = (
-            high - low <= SPREAD * median
+            len(runs) >= FEWEST
+            and high - low <= SPREAD * median
+            and _spread_of_shares(np.array([run[0] for run in runs])) <= SPREAD
             and linear_peak.steady
             and attention_peak.steady
             and all((part.of_peak or 0.0) <= 1.0 for part in (*sub_layers, *modules))

@@ -289,4 +289,5 @@ def _same_heights(panels: Sequence[Any]) -> None:
 
 
 def _run(profile: Profile) -> str:
-    return f"{profile.tokens} tokens, {threads_text(profile.threads)}"
+    noisy = " (noisy)" if profile.noisy else ""
+    return f"{profile.tokens} tokens, {threads_text(profile.threads)}{noisy}"

@@ -173,8 +173,8 @@ def _profile(report: ModelReport, plots: bool) -> Section:
     noisy = [_run(p) for p in profiles if p.noisy]
     if noisy:
         text.append(
-            f"The figures of {'; '.join(noisy)} disagree with each other by more than 10 %: "
-            "something else was using the machine. Measure again when it is quiet."
+            f"The figures of {'; '.join(noisy)} disagree with each other by more than 10 %, or are "
+            "of fewer than 5 rounds: measure again when the machine is quiet, with more rounds."
         )
     drawn = []
     if plots:
