@@ -35,7 +35,9 @@ def names(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 @pytest.mark.usefixtures("keep_settings")  # which examples may change
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_of(name: str, names: dict[str, Any]) -> None:
-    module = importlib.import_module(name)
+    # What an integration is for may not be installed: make check has all of them.
+    may_lack = name.startswith("fbg.integrations.")
+    module = pytest.importorskip(name) if may_lack else importlib.import_module(name)
     flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
     result = doctest.testmod(module, optionflags=flags, extraglobs=names)
     assert result.failed == 0
