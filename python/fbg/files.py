@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import secrets
 import stat
 from collections.abc import Callable, Iterator
 from io import BufferedRandom, BufferedReader
@@ -125,7 +124,7 @@ def replace_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """
     target = require_replaceable(path)
     # File systems limit names to 255 bytes, of which a character has up to four.
-    temporary = target.with_name(f".{target.name[:50]}.{secrets.token_hex(8)}.tmp")
+    temporary = target.with_name(f".{target.name[:50]}.{os.urandom(8).hex()}.tmp")
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
     try:
         with open(descriptor, "wb") as file:

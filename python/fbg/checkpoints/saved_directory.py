@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import secrets
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -29,7 +28,7 @@ def replace_directory(target: Path, overwrite: bool) -> Iterator[Path]:
     An exception leaves everything as it was. Raises what `require_free` raises.
     """
     target = require_free(target, overwrite)
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
+    temporary = target.with_name(f".{target.name}.{os.urandom(8).hex()}.tmp")
     temporary.mkdir()
     try:
         yield temporary

@@ -1,0 +1,63 @@
+"""Starting stays quick: what `import fbg` and the help of `fbg` and its commands import."""
+
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip("click")
+from fbg.cli import COMMANDS
+
+PRINT = "\nprint('loaded', *sys.modules)"
+RUN = """import sys
+sys.argv = ["fbg", *{arguments!r}]
+from fbg.__main__ import main
+try:
+    main()
+except SystemExit as end:
+    assert end.code == 0
+"""
+
+KERNELS = {"_fbg", "arrays", "conv", "cpp", "environment", "errors", "files", "isa", "locks"}
+KERNELS |= {"matmul", "preparation", "quantization", "reading", "threads", "tuning_file", "again"}
+PROGRAM = KERNELS | {"__main__", "cli"}
+MODELS = PROGRAM | {"checkpoints", "compression", "model", "networks", "progress", "reports"}
+MODELS |= {"runtime", "tasks", "text"}
+NETWORKS = MODELS | {"importers"}
+OF_NETWORKS = {"bench", "compare", "info", "profile", "quantize", "report"}
+
+# What takes as long to import as all kernels do, and only running a model may need.
+HEAVY = {"asyncio", "secrets", "multiprocessing", "ssl", "http", "sqlite3", "unittest"}
+
+
+def loaded(code: str) -> set[str]:
+    """The modules that a new interpreter has after this code."""
+    command = [sys.executable, "-c", f"import sys\n{code}{PRINT}"]
+    result = subprocess.run(command, capture_output=True, text=True, check=True)
+    return set(result.stdout.splitlines()[-1].split()[1:])
+
+
+BEFORE = loaded("import numpy")
+
+
+def check(code: str, packages: set[str], others: set[str]) -> None:
+    """At most these parts of fbg, and these packages of others, beside those of NumPy."""
+    new = loaded(code) - BEFORE
+    assert {name.split(".")[1] for name in new if name.startswith("fbg.")} <= packages
+    tops = {name.partition(".")[0] for name in new}
+    assert tops - {"fbg", "numpy", "__main__"} - sys.stdlib_module_names <= others
+    assert not new & HEAVY
+
+
+def test_import_of_fbg() -> None:
+    check("import fbg", KERNELS, set())
+
+
+def test_help() -> None:
+    check(RUN.format(arguments=["--help"]), PROGRAM, {"click"})
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_of(command: str) -> None:
+    parts = NETWORKS if command in OF_NETWORKS else MODELS
+    check(RUN.format(arguments=[command, "--help"]), parts, {"click"})
