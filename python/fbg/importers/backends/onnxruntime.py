@@ -18,10 +18,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import onnx
 
 from fbg import _fbg
 from fbg.importers.backends.base import Op, Part, Step, Unsupported
 from fbg.importers.backends.foreign import failure, modelled_seconds, part_model, written
+from fbg.importers.onnx.check import GRAPHS
 from fbg.locks import Lock
 
 __all__ = ["OnnxRuntime"]
@@ -43,8 +45,13 @@ def _model(part: Part) -> bytes:
     """Return a part as a model in which all names are numbers: many parts differ in nothing else.
 
     Inputs come first, then outputs. Names stay as they are where subgraphs may refer to them.
+    Raises InferenceError of ONNX if nodes of a subgraph do not fit each other: onnxruntime trusts
+    that they do, and an Einsum whose operands do not would end the process. Nodes that are in no
+    subgraph have been looked at when their types were inferred.
     """
     model = part_model(part)
+    if any(attribute.type in GRAPHS for node in model.graph.node for attribute in node.attribute):
+        onnx.shape_inference.infer_shapes(model, strict_mode=True)
     if any(op.node.captures for op in part.ops):
         return bytes(model.SerializeToString())
     graph = model.graph
@@ -105,7 +112,10 @@ class _Sessions:
 
     def is_possible(self, part: Part) -> bool:
         """Whether there can be a session of a part."""
-        model = _model(part)
+        try:
+            model = _model(part)
+        except onnx.shape_inference.InferenceError:
+            return False
         key = hashlib.sha256(model).digest()
         if key not in self._possible:
             try:
