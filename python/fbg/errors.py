@@ -1,13 +1,34 @@
-"""Exceptions of the package, and the TypeError for an argument that a function does not have.
+"""Exceptions of the package, and what is said of an unknown argument and of a missing package.
 
 Everything else is a plain TypeError or ValueError.
 """
 
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["ClosedError", "ModelError", "OverloadedError", "require_known"]
+__all__ = [
+    "ClosedError",
+    "ModelError",
+    "OverloadedError",
+    "install_line",
+    "needed",
+    "require_known",
+]
+
+# The extra of pyproject.toml that brings a package, by the name under which it is imported.
+EXTRAS = {
+    **dict.fromkeys(
+        ("tokenizers", "huggingface_hub", "ml_dtypes", "jinja2", "markupsafe"), "models"
+    ),
+    **dict.fromkeys(("click", "tqdm", "pyarrow"), "cli"),
+    "matplotlib": "plot",
+    **dict.fromkeys(("onnx", "google", "onnxruntime"), "onnx"),
+    **dict.fromkeys(("starlette", "uvicorn", "msgspec", "prometheus_client"), "server"),
+    "opentelemetry": "tracing",
+    **dict.fromkeys(("ray", "fsspec"), "ray"),
+}
 
 
 class ModelError(ValueError):
@@ -66,3 +87,32 @@ def _advice(name: str, known: Iterable[str]) -> str:
     if close:
         return f"did you mean {close[0]}?"
     return f"it takes {', '.join(names)}" if names else "it takes no options"
+
+
+def install_line(package: str | None) -> str:
+    """Return the command that installs a package, perhaps with others that go with it."""
+    name = (package or "").partition(".")[0]
+    extra = EXTRAS.get(name)
+    return f"pip install {name}" if extra is None else f"pip install 'fbg[{extra}]'"
+
+
+@contextmanager
+def needed(what: str) -> Iterator[None]:
+    """Import packages in the block that fbg can do without.
+
+    what: a subject in the plural that needs them. Raises ModuleNotFoundError that says how to
+    install the first one that is missing.
+
+    >>> with needed("examples"):
+    ...     import no_such_package
+    Traceback (most recent call last):
+    ModuleNotFoundError: examples need no_such_package: pip install no_such_package
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        name = (error.name or "").partition(".")[0]
+        if name == "fbg":
+            raise
+        message = f"{what} need {name}: {install_line(name)}"
+        raise ModuleNotFoundError(message, name=name) from None

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from fbg.errors import install_line
+
 __all__ = ["Progress", "progress_bar", "progress_bars"]
 
 # Called with the name of a stage of the work, how much of it is done, and how much there is.
@@ -73,7 +75,6 @@ def _bar_type(required_by: str | None) -> Any:
     except ModuleNotFoundError:
         if required_by is None:
             return None
-        raise ModuleNotFoundError(
-            f"{required_by} needs tqdm: pip install 'fbg[cli]'", name="tqdm"
-        ) from None
+        line = install_line("tqdm")
+        raise ModuleNotFoundError(f"{required_by} needs tqdm: {line}", name="tqdm") from None
     return tqdm

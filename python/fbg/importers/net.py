@@ -15,7 +15,7 @@ import numpy.typing as npt
 from fbg import _fbg
 from fbg.arrays import as_array
 from fbg.conv.tuned import Trial, choices
-from fbg.errors import ModelError
+from fbg.errors import ModelError, install_line
 from fbg.importers.backends.base import BackEnd, Op
 from fbg.importers.backends.native import Native
 from fbg.importers.backends.reference import Reference
@@ -377,7 +377,8 @@ def _backends(names: Sequence[str] | None) -> list[BackEnd]:
                 found.append(OnnxRuntime())
             except ImportError:
                 if names is not None:
-                    raise ModelError("backends: onnxruntime is not installed") from None
+                    line = install_line("onnxruntime")
+                    raise ModelError(f"backends: onnxruntime is not installed: {line}") from None
         else:
             raise ValueError(f"backends: {name!r} is not one of {', '.join(BACKENDS)}")
     return found

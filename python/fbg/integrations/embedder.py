@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg.arrays import require_integer
-from fbg.errors import require_known
+from fbg.errors import needed, require_known
 from fbg.locks import Lock
 from fbg.model.load import load_encoder
 from fbg.model.model import Model
@@ -102,7 +102,8 @@ class Embedder:
 
 def fixed_size_lists(rows: Floats) -> pyarrow.FixedSizeListArray:
     """Return the rows as an Arrow array, without copying them."""
-    import pyarrow
+    with needed("Arrow arrays"):
+        import pyarrow
 
     flat = pyarrow.array(rows.reshape(-1), pyarrow.float32())
     return pyarrow.FixedSizeListArray.from_arrays(flat, rows.shape[1])

@@ -6,9 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-import ray
-
+from fbg.errors import needed
 from fbg.integrations.shards import Done, ShardEncoder, ShardJob
+
+with needed("shards on a cluster"):
+    import ray
 
 __all__ = ["encode_shards"]
 

@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fbg.errors import needed
 from fbg.model.fingerprint import fingerprint_model
 from fbg.model.load import load_encoder
 from fbg.model.model import Model
@@ -144,7 +145,8 @@ def _rows_of_record(
 
 
 def _place(url: str) -> tuple[AbstractFileSystem, str]:
-    from fsspec.core import url_to_fs
+    with needed("shards"):
+        from fsspec.core import url_to_fs
 
     fs, path = url_to_fs(url)
     return fs, path.rstrip("/")

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from fbg.errors import needed
 from fbg.tasks.embedding_precision import Precision, quantize_embeddings
 
 __all__ = ["SIMILARITIES", "quantized", "similarities", "tensor"]
@@ -32,10 +33,8 @@ def quantized(rows: Floats, precision: Precision) -> npt.NDArray[Any]:
 
 def tensor(values: npt.NDArray[Any]) -> Any:
     """Return a torch tensor; raises ModuleNotFoundError without torch."""
-    try:
+    with needed("tensors"):
         import torch
-    except ModuleNotFoundError:
-        raise ModuleNotFoundError("tensors need torch, which is not installed") from None
     return torch.from_numpy(values)
 
 

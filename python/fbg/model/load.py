@@ -18,7 +18,7 @@ from fbg.checkpoints.adapters import Adapter, find_adapter
 from fbg.checkpoints.saved_directory import WEIGHTS
 from fbg.checkpoints.saved_file import SavedFile
 from fbg.compression.precision import HigherPrecision, choose_layers, read_patterns
-from fbg.errors import ModelError, require_known
+from fbg.errors import ModelError, install_line, require_known
 from fbg.files import read_regular
 from fbg.matmul.weights import INT4_DTYPES, QUANTIZED, WEIGHT_LIMITS
 from fbg.model import save as saved
@@ -201,7 +201,7 @@ def _load_directory(name: str, path: str, options: _Options, progress: Progress 
             return _assemble(name, path, directory, options, progress, reads)
     except ModuleNotFoundError as error:
         raise ModelError(
-            f"load: models need the package {error.name}: pip install 'fbg[models]'"
+            f"load: models need the package {error.name}: {install_line(error.name)}"
         ) from error
 
 

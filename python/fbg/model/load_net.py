@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fbg.checkpoints.saved_directory import WEIGHTS
-from fbg.errors import ModelError
+from fbg.errors import ModelError, install_line
 from fbg.networks.gliner import GLINER
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def load_net(
         from fbg.importers.saved_net import read_saved
     except ImportError as error:
         raise ModelError(
-            f"{path}: ONNX files need the package {error.name}: pip install 'fbg[onnx]'"
+            f"{path}: ONNX files need the package {error.name}: {install_line(error.name)}"
         ) from error
     network, stored = read_saved(Path(path)) if saved else (read_network(path), None)
     if saved and dtype not in (None, stored):

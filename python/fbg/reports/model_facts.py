@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fbg.checkpoints.checkpoint import weight_files
 from fbg.checkpoints.saved_directory import WEIGHTS
 from fbg.checkpoints.saved_file import SavedFile
-from fbg.errors import ModelError
+from fbg.errors import ModelError, install_line
 from fbg.matmul.packed_b import PackedB
 from fbg.model.directory import find_directory
 from fbg.model.settings import read_model_settings
@@ -81,7 +81,7 @@ def model_facts(path: str) -> ModelFacts:
         directory = find_directory(path)
     except ModuleNotFoundError as error:
         raise ModelError(
-            f"{path}: hub ids need the package {error.name}: pip install 'fbg[models]'"
+            f"{path}: hub ids need the package {error.name}: {install_line(error.name)}"
         ) from error
     settings = read_model_settings(directory)
     config, sentence = settings.config, settings.sentence

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fbg.errors import needed
 from fbg.files import replace_file
 
 if TYPE_CHECKING:
@@ -26,12 +27,8 @@ COLORS = ("#4477aa", "#66ccee", "#228833", "#ccbb44", "#ee6677", "#aa3377", "#bb
 
 def require_matplotlib() -> None:
     """Raise ModuleNotFoundError that says how to install it; before hours of measuring."""
-    try:
+    with needed("plots"):
         import matplotlib  # noqa: F401
-    except ModuleNotFoundError:
-        raise ModuleNotFoundError(
-            "plots need matplotlib: pip install 'fbg[plot]'", name="matplotlib"
-        ) from None
 
 
 def _figure(panels: int) -> tuple[Any, list[Any]]:

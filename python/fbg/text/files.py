@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
+from fbg.errors import needed
+
 __all__ = ["TEXT_COLUMN", "count_texts", "input_kind", "read_texts", "require_pyarrow"]
 
 TEXT_COLUMN = "text"
@@ -124,9 +126,5 @@ def _open_parquet(path: Path) -> Any:
 
 
 def require_pyarrow(path: Path) -> None:
-    try:
+    with needed(f"{path}: Parquet files"):
         import pyarrow  # noqa: F401
-    except ModuleNotFoundError:
-        raise ModuleNotFoundError(
-            f"{path}: Parquet files need pyarrow: pip install 'fbg[cli]'", name="pyarrow"
-        ) from None

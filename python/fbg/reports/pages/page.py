@@ -14,6 +14,7 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING
 
+from fbg.errors import needed
 from fbg.files import replace_file
 from fbg.reports.speedup import Speedup
 
@@ -104,13 +105,9 @@ def printable(text: object) -> str:
 
 @cache
 def _template() -> Template:
-    try:
+    with needed("pages"):
         from jinja2 import Environment, StrictUndefined
         from markupsafe import Markup
-    except ModuleNotFoundError:
-        raise ModuleNotFoundError(
-            "pages need jinja2: pip install 'fbg[cli]'", name="jinja2"
-        ) from None
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
