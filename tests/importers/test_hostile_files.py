@@ -405,42 +405,6 @@ def test_nodes_of_subgraphs_are_checked_like_all_others(tmp_path):
         fbg.load(path)
 
 
-def inside_if(nodes):
-    body = helper.make_graph(nodes, "body", [], [value("r", None)])
-    return helper.make_node("If", ["true"], ["z"], then_branch=body, else_branch=body)
-
-
-def inside_loop(nodes):
-    count, go = value("count", (), TensorProto.INT64), value("go", (), TensorProto.BOOL)
-    on = helper.make_node("Identity", ["go"], ["on"])
-    outputs = [value("on", (), TensorProto.BOOL), value("r", None)]
-    body = helper.make_graph([on, *nodes], "body", [count, go], outputs)
-    return helper.make_node("Loop", ["", "true"], ["z"], body=body)
-
-
-def inside_scan(nodes):
-    body = helper.make_graph(nodes, "body", [value("row", None)], [value("r", None)])
-    return helper.make_node("Scan", ["x"], ["z"], body=body, num_scan_inputs=1)
-
-
-@pytest.mark.parametrize("inside", [inside_if, inside_loop, inside_scan])
-@pytest.mark.parametrize("deep", [False, True])
-def test_nodes_of_subgraphs_that_do_not_fit_their_inputs_do_not_reach_onnxruntime(
-    tmp_path, inside, deep
-):
-    """Its inference ends the process where ellipses of an Einsum stand for different axes."""
-    wrong = helper.make_node("Einsum", ["one", "two", "one"], ["r"], equation="...i,...j,...->...")
-    if deep:
-        body = helper.make_graph([wrong], "deep", [], [value("r", None)])
-        wrong = helper.make_node("If", ["true"], ["r"], then_branch=body, else_branch=body)
-    true = numpy_helper.from_array(np.array(True), "true")
-    one = numpy_helper.from_array(np.ones(1, np.float32), "one")
-    two = numpy_helper.from_array(np.ones((1, 5, 1, 2), np.float32), "two")
-    load(
-        write(tmp_path / "m.onnx", [inside([wrong])], [true, one, two], outputs=[value("z", None)])
-    )
-
-
 def test_the_time_of_many_small_nodes_grows_with_their_number(tmp_path):
     nodes = []
     for i in range(2000):  # of two back ends in turn, so that each is a part of its own
