@@ -313,3 +313,18 @@ def test_reports_of_encoders_say_so_too(files, name):
 def test_drop_ins_say_so_too(files, name):
     with pytest.raises(fbg.ModelError, match="wanted a model of texts"):
         getattr(fbg, name)(files / "saved")
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float16, np.uint8])
+def test_inputs_of_another_type_are_named_with_the_way_out(files, tmp_path, dtype):
+    np.savez(tmp_path / "other.npz", x=np.load(files / "inputs.npz")["x"].astype(dtype))
+    given = ("--calibrate", tmp_path / "other.npz")
+    result = invoke("quantize", files / "net.onnx", tmp_path / "out", *given)
+    assert result.exit_code == 1 and "astype(np.float32)" in result.output
+
+
+def test_a_network_is_not_quantized_into_what_looks_like_a_file(files, tmp_path):
+    given = ("--calibrate", files / "inputs.npz")
+    result = invoke("quantize", files / "net.onnx", tmp_path / "out.onnx", *given)
+    assert result.exit_code == 2 and "without .onnx" in " ".join(result.output.split())
+    assert not (tmp_path / "out.onnx").exists()

@@ -4,7 +4,7 @@ import threading
 
 import numpy as np
 import pytest
-from onnx import helper, numpy_helper
+from onnx import TensorProto, helper, numpy_helper
 
 import fbg
 from fbg.importers.backends import native, onnxruntime
@@ -254,3 +254,22 @@ def test_onnxruntime_is_tried_once_for_nodes_that_are_alike(monkeypatch):
     net = chain("Acos", 50)
     assert len(net.plan().steps) == 1
     assert len(made) == 2  # whether there can be one, and the one of all nodes
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"num_threads": 0}, ValueError, "num_threads"),
+        ({"num_threads": 2.5}, TypeError, "num_threads"),
+        ({"shapes": (1, 3)}, TypeError, r"shapes must be a mapping such as \{'x': \(1, …\)\}"),
+        ({"shapes": {"x": ("n", 3)}}, TypeError, "sizes of 'x' must be integers"),
+        ({"shapes": {"x": None}}, TypeError, "sizes of 'x' must be integers"),
+    ],
+)
+def test_options_of_a_network_are_checked_when_it_is_loaded(tmp_path, options, error, message):
+    relu = helper.make_node("Relu", ["x"], ["y"])
+    values = [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["n", 3]) for name in "xy"]
+    model = helper.make_model(helper.make_graph([relu], "g", values[:1], values[1:]), ir_version=9)
+    (tmp_path / "m.onnx").write_bytes(model.SerializeToString())
+    with pytest.raises(error, match=message):
+        fbg.load(tmp_path / "m.onnx", **options)

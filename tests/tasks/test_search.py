@@ -245,3 +245,17 @@ def test_scores_may_come_in_any_order(order: int) -> None:
     corpus = np.arange(5000, dtype=np.float32)[::order].reshape(-1, 1)
     found = fbg.semantic_search(np.ones((1, 1), np.float32), corpus, 700, "dot")[0]
     assert [hit["score"] for hit in found] == list(range(4999, 4299, -1))
+
+
+def test_a_single_vector_is_a_row_of_a_and_refused_with_the_way_out_as_b():
+    a, b = np.array([3, 4], np.float32), np.array([4, 3], np.float32)
+    with pytest.raises(ValueError, match=r"got \(2,\) and \(2,\); pass b\[None\]"):
+        fbg.similarity(a, b)
+    assert fbg.similarity(a, b[None]) == pytest.approx(np.array([[0.96]]))
+
+
+@pytest.mark.parametrize(("dtype", "metric"), [(np.int8, "dot"), (np.uint8, "hamming")])
+def test_dtypes_that_a_metric_does_not_take_name_the_one_that_does(dtype, metric):
+    x = np.ones((2, 8), dtype)
+    with pytest.raises(TypeError, match=f"pass metric='{metric}'"):
+        fbg.similarity(x, x)

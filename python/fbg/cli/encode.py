@@ -111,7 +111,8 @@ def encode(
     """Embed texts with MODEL, a directory or a hub id.
 
     OUTPUT appears when it is complete. If the command is interrupted, the embeddings computed so
-    far are kept in OUTPUT.partial, and the same command resumes from there. With other texts,
+    far are kept beside it, in files whose names contain .partial, and the same command resumes from
+    there. With other texts,
     another model or other options it starts from the beginning.
 
     \b
@@ -232,4 +233,4 @@ def _kept(file: EmbeddingFile, source: Source) -> str:
     kept = file.keep()
     if kept == 0:
         return "nothing was computed yet. Run the same command again to begin anew."
-    return f"{kept} embeddings are kept in {file.partial}. Run the same command again to resume."
+    return f"{kept} embeddings are kept in {file.partial}*. Run the same command again to resume."

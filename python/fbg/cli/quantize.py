@@ -62,6 +62,10 @@ def quantize(
       fbg quantize path/to/bert-base bert-base-int8
       fbg quantize net.onnx net-int8 --calibrate images.npz
     """
+    if Path(out).suffix == ".onnx":
+        raise click.BadParameter(
+            f"OUT is a directory that fbg writes: give it a name without .onnx, got {out}"
+        )
     if is_net(model):
         require_none({"--no-smooth": no_smooth, "--adapter": adapter}, "ONNX files")
         if calibrate is None and dtype == "int8":

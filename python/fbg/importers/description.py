@@ -75,6 +75,10 @@ class QuantizedWeights:
         """The shape of the integers."""
         return self.integers.shape
 
+    def scaled_along(self, axis: int) -> bool:
+        """Whether all elements with one index of that axis have the same scale and zero point."""
+        return self.scale.size == 1 or self.axis == axis
+
     def dequantized(self) -> Array:
         """Return the numbers: float32, computed anew."""
         q, scale = self.integers, self.scale

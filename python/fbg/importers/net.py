@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import operator
 import os
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,7 +14,7 @@ from typing import Any, NoReturn
 import numpy.typing as npt
 
 from fbg import _fbg
-from fbg.arrays import as_array
+from fbg.arrays import as_array, require_integer
 from fbg.conv.tuned import Trial, choices
 from fbg.errors import ModelError, install_line
 from fbg.importers.backends.base import BackEnd, Op
@@ -88,6 +89,8 @@ class Net:
         self._placement = placed = dict(placement or {})
         network = drop_identities(take_constants(network, placed), placed)
         self.network = network = fold_batch_norm(network, placed)
+        if num_threads is not None:
+            num_threads = require_integer(num_threads, "num_threads", 1, _fbg.MAX_THREADS)
         self.num_threads = num_threads
         self._sessions: OrderedDict[tuple[object, ...], Session] = OrderedDict()
         self._lock = Lock()
@@ -344,14 +347,21 @@ def _check_shape(name: str, shape: tuple[int, ...], declared: TensorType) -> Non
 
 
 def _checked_shapes(
-    network: Network, shapes: Mapping[str, Sequence[int]] | None
+    network: Network, given: Mapping[str, Sequence[int]] | None
 ) -> dict[str, tuple[int, ...]]:
+    shapes: object = given or {}
+    if not isinstance(shapes, Mapping):
+        example = f"{{'{next(iter(network.inputs))}': (1, …)}}"
+        raise TypeError(f"shapes must be a mapping such as {example}, got {shapes!r}")
     result = {}
-    for name, shape in (shapes or {}).items():
+    for name, shape in shapes.items():
         if name not in network.inputs:
             wanted = ", ".join(network.inputs)
             raise ValueError(f"shapes: there is no input '{name}'; inputs are {wanted}")
-        sizes = tuple(int(size) for size in shape)
+        try:
+            sizes = tuple(operator.index(size) for size in shape)
+        except TypeError:
+            raise TypeError(f"shapes: sizes of '{name}' must be integers, got {shape!r}") from None
         if any(size < 0 for size in sizes):
             raise ValueError(f"shapes: sizes of '{name}' must not be negative, got {sizes}")
         _check_shape(name, sizes, network.inputs[name])

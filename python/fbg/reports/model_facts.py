@@ -46,7 +46,7 @@ class ModelFacts(Report):
         rows = {
             "model": f"{self.path}, {self.family}",
             "weights": f"{binary_size(self.file_bytes)}, "
-            + (f"saved in {self.dtype}" if saved else "a checkpoint, quantized when it is loaded"),
+            + (f"saved in {self.dtype}" if saved else "a checkpoint, converted as it is loaded"),
             "layers": f"{self.layers} of {self.hidden_size} columns, {self.heads} heads",
             "texts": f"at most {self.max_length} tokens, {self.vocabulary:,} in the vocabulary",
             "pooling": self.pooling,

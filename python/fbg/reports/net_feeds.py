@@ -53,11 +53,14 @@ def read_feeds(path: str, net: Net) -> list[Feed]:
     try:
         with open_regular(path) as file, np.load(file, allow_pickle=False) as stored:
             arrays: Mapping[str, Array] = {name: stored[name] for name in stored.files}
-    except (*NOT_NPZ, ValueError, EOFError, AttributeError, TypeError) as error:
-        raise ValueError(f"{path}: not a .npz file: {error}") from None
+    except (*NOT_NPZ, ValueError, EOFError, AttributeError, TypeError):
+        inputs = ", ".join(f"{name}=…" for name in net.inputs)
+        written = f"as np.savez(FILE, {inputs}) writes it"
+        raise ValueError(f"{path}: not a .npz file, {written}") from None
     missing = [name for name in net.inputs if name not in arrays]
     if missing:
-        raise ValueError(f"{path}: has no array for input '{missing[0]}'")
+        held = ", ".join(arrays) or "none"
+        raise ValueError(f"{path}: has no array for input '{missing[0]}'; its arrays are {held}")
     counts = {name: len(arrays[name]) if arrays[name].ndim else 0 for name in net.inputs}
     count = min(counts.values())
     if count < 1 or count != max(counts.values()):
@@ -66,4 +69,9 @@ def read_feeds(path: str, net: Net) -> list[Feed]:
         shape = arrays[name].shape
         if not kind.takes(shape[1:]):
             raise ValueError(f"{path}: array '{name}': {runs_of(kind, name, shape)}")
+        if arrays[name].dtype != kind.dtype:
+            raise ValueError(
+                f"{path}: array '{name}' must be {kind.dtype}, got {arrays[name].dtype}; "
+                f"convert it with astype(np.{kind.dtype})"
+            )
     return [{name: arrays[name][i] for name in net.inputs} for i in range(count)]

@@ -107,12 +107,15 @@ def _checked(where: str, a: npt.ArrayLike, b: npt.ArrayLike, metric: str) -> tup
         refuse_texts(where, array)
         if str(array.dtype) not in wanted[metric]:
             names = " or ".join(wanted[metric])
-            raise TypeError(f"{where}: {metric} needs {names}, got {array.dtype}")
+            fits = " or ".join(repr(m) for m, kinds in wanted.items() if str(array.dtype) in kinds)
+            other = f"; pass metric={fits}" if fits else ""
+            raise TypeError(f"{where}: {metric} needs {names}, got {array.dtype}{other}")
     if left.dtype != right.dtype:
         raise TypeError(f"{where}: both must have one dtype, got {left.dtype} and {right.dtype}")
     if left.ndim != 2 or right.ndim != 2 or left.shape[1] != right.shape[1] or not left.shape[1]:
+        row = "; pass b[None] for a single vector" if right.ndim == 1 else ""
         raise ValueError(
             f"{where}: both must be 2-D with equally many columns, at least one, got "
-            f"{left.shape} and {right.shape}"
+            f"{np.shape(a)} and {right.shape}{row}"
         )
     return left, right

@@ -73,9 +73,8 @@ def build_conv(builder: Builder, node: Op) -> None:
     bias = builder.constant_input(node, 2)
     if bias is not None:
         bias = np.ascontiguousarray(bias, np.float32)
-    if x.quantized is not None and w.weights is not None and w.weights.axis == 0:
-        q = x.quantized
-        source = w.weights
+    q, source = x.quantized, w.weights
+    if q is not None and source is not None and source.scaled_along(0):
         weights = integer_weights(builder, source.integers, source.scale, source.zero_point)
         conv = open_conv(
             builder,

@@ -54,9 +54,7 @@ def _quantized_product(
 ) -> Value | None:
     """Return the product of integers that stand for x and weights, where both are quantized."""
     q = x.quantized
-    if q is None or source is None or len(source.shape) != 2:
-        return None
-    if source.scale.size > 1 and source.axis != 1:
+    if q is None or source is None or len(source.shape) != 2 or not source.scaled_along(1):
         return None
     weights = integer_weights(builder, source.integers, source.scale, source.zero_point)
     return _product(
