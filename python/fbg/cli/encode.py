@@ -112,8 +112,7 @@ def encode(
 
     OUTPUT appears when it is complete. If the command is interrupted, the embeddings computed so
     far are kept beside it, in files whose names contain .partial, and the same command resumes from
-    there. With other texts,
-    another model or other options it starts from the beginning.
+    there. With other texts, another model or other options it starts from the beginning.
 
     \b
     Examples:
