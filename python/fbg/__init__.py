@@ -1,5 +1,10 @@
 """Fast inference for encoders and ONNX networks on CPUs, and the kernels that it is built on."""
 
+# ruff: noqa: E402
+from fbg.interruption import end_quietly
+
+end_quietly()  # if this is the program `fbg`, and before anything that takes long
+
 from importlib import import_module
 from typing import TYPE_CHECKING
 

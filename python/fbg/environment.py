@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from pathlib import Path
+
+from fbg.interruption import is_program
 
 __all__ = ["read_setting"]
 
@@ -24,15 +25,7 @@ def read_setting(variable: str, use: Callable[[str], object]) -> None:
         use(text)
     except ValueError as error:
         message = f"{variable}: {error}"
-        if _is_program(sys.argv, sys.orig_argv):
+        if is_program():
             print(f"Error: {message}", file=sys.stderr)
             raise SystemExit(2) from None
         raise ValueError(message) from None
-
-
-def _is_program(argv: list[str], original: list[str]) -> bool:
-    """Whether a process with these arguments is ``fbg`` or ``python -m fbg``."""
-    program = argv[0] if argv else ""
-    if program == "-m":  # what argv[0] is while Python imports the module that -m names
-        return "fbg" in original[original.index("-m") + 1 :][:1]
-    return Path(program).stem == "fbg"

@@ -1,6 +1,7 @@
 """How `fbg` ends when somebody interrupts it, stops reading, or the disk is full."""
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -84,6 +85,64 @@ def test_an_interruption_is_130_wherever_it_comes(
     result = click_testing.CliRunner().invoke(main, [name])
     assert result.exit_code == 130
     assert "Abort" not in result.output
+
+
+# Sends Ctrl-C when a module is about to be imported, or when the interpreter ends.
+INTERRUPTING = """
+import atexit, os, signal, sys
+where = os.environ["INTERRUPT_AT"]
+def interrupt():
+    os.kill(os.getpid(), signal.SIGINT)
+class Finder:
+    def find_spec(self, name, path, target=None):
+        if name == where:
+            interrupt()
+atexit.register(lambda: where == "the end" and interrupt())
+sys.meta_path.insert(0, Finder())
+"""
+# What pip writes for an entry point.
+SCRIPT = """import sys
+from fbg.__main__ import main
+sys.exit(main())
+"""
+MOMENTS = ["numpy", "numpy.linalg", "fbg._fbg", "fbg.conv", "fbg.threads"]
+MOMENTS += ["fbg.cli", "click", "click.core", "fbg.cli.info", "the end"]
+
+
+def interrupted_at(
+    moment: str, start: list[str], folder: Path, *, ignore: bool = False
+) -> tuple[int, str]:
+    """What `fbg info` returns and says if Ctrl-C comes at a moment."""
+    (folder / "sitecustomize.py").write_text(INTERRUPTING)
+    paths = os.pathsep.join(filter(None, (str(folder), os.environ.get("PYTHONPATH"))))
+    environment = {**os.environ, "INTERRUPT_AT": moment, "PYTHONPATH": paths}
+    result = subprocess.run(
+        [sys.executable, *start, "info"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        preexec_fn=(lambda: signal.signal(signal.SIGINT, signal.SIG_IGN)) if ignore else None,
+    )
+    return result.returncode, result.stderr
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+@pytest.mark.parametrize("way", ["script", "module"])
+def test_ctrl_c_is_130_from_the_first_moment(way: str, moment: str, tmp_path: Path) -> None:
+    script = tmp_path / "fbg"
+    script.write_text(SCRIPT)
+    start = [str(script)] if way == "script" else ["-X", "utf8", "-m", "fbg"]
+    assert interrupted_at(moment, start, tmp_path) == (130, "")
+
+
+def test_a_program_that_is_told_to_ignore_ctrl_c_does(tmp_path: Path) -> None:
+    assert interrupted_at("numpy", ["-m", "fbg"], tmp_path, ignore=True) == (0, "")
+
+
+def test_ctrl_c_remains_an_exception_in_other_programs(tmp_path: Path) -> None:
+    other = ["-c", "import fbg"]
+    code, error = interrupted_at("numpy", other, tmp_path)
+    assert code != 130 and error.rstrip().endswith("KeyboardInterrupt")
 
 
 @pytest.mark.parametrize("missing", ["msgspec", "prometheus_client", "starlette", "uvicorn"])

@@ -16,6 +16,7 @@ import fbg
 from fbg.cli.common import user_errors
 from fbg.cli.options import dtype_option, input_option, threads_option
 from fbg.files import require_free_file
+from fbg.interruption import INTERRUPTED
 from fbg.model.fingerprint import fingerprint_file, fingerprint_model
 from fbg.model.load import load_encoder
 from fbg.progress import progress_bar
@@ -221,7 +222,7 @@ def _write(
             file.finish()
         except KeyboardInterrupt:
             click.echo(f"{output}: interrupted; {_kept(file, source)}", err=True)
-            raise click.exceptions.Exit(130) from None
+            raise click.exceptions.Exit(INTERRUPTED) from None
         return file.rows, encoder.dimension
 
 

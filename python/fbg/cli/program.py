@@ -12,6 +12,8 @@ from typing import Any
 
 import click
 
+from fbg.interruption import INTERRUPTED, Interruptible
+
 __all__ = ["Later", "Program"]
 
 
@@ -52,7 +54,7 @@ class Program(click.Group):
             return super().make_context(*args, **options)
 
     def invoke(self, ctx: click.Context) -> Any:
-        with _endings():
+        with _endings(), Interruptible():
             return super().invoke(ctx)
 
 
@@ -63,7 +65,7 @@ def _endings() -> Iterator[None]:
         if sys.stdout is not None:
             sys.stdout.flush()
     except KeyboardInterrupt:
-        raise click.exceptions.Exit(128 + signal.SIGINT) from None
+        raise click.exceptions.Exit(INTERRUPTED) from None
     except BrokenPipeError:
         raise click.exceptions.Exit(128 + signal.SIGPIPE) from None
     except OSError as error:

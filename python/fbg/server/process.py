@@ -13,11 +13,12 @@ from types import FrameType
 
 import uvicorn
 
+from fbg.interruption import INTERRUPTED
 from fbg.model.model import Model
 from fbg.server.app import build_app
 from fbg.server.http.protocol import HttpProtocol
 from fbg.server.served import load_models, serve_models, warm_up
-from fbg.server.settings import INTERRUPTED, Settings
+from fbg.server.settings import Settings
 from fbg.server.state import State
 
 __all__ = ["run_process"]

@@ -9,9 +9,7 @@ from fbg.model.load_net import require_encoder
 from fbg.runtime.batches import MAX_BATCH_TOKENS
 from fbg.threads import get_num_threads
 
-__all__ = ["INTERRUPTED", "ModelSource", "Settings"]
-
-INTERRUPTED = 130  # the exit code after Ctrl-C, when what was accepted has been answered
+__all__ = ["ModelSource", "Settings"]
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,9 @@ import time
 from types import FrameType
 
 from fbg.errors import ModelError
+from fbg.interruption import INTERRUPTED
 from fbg.server.logs import configure_logs
-from fbg.server.settings import INTERRUPTED, Settings
+from fbg.server.settings import Settings
 
 __all__ = ["listen", "serve"]
 
