@@ -13,6 +13,10 @@ DOCS  := build-docs
 WHEELS := build-wheels
 PIP   := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
+# What Python compiles is kept beside its sources. Packages are installed uncompiled (INSTALL below), so
+# that without this each of the processes that tests start would compile all that it imports again.
+unexport PYTHONDONTWRITEBYTECODE
+
 # The environment's tools come first, also for what CMake and pip start.
 CALLERS_PATH := $(PATH)
 export PATH := $(CURDIR)/$(BIN):$(PATH)
