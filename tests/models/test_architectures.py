@@ -1,4 +1,8 @@
-"""Every family of encoders against transformers: the same network from the same files."""
+"""Every family of encoders against transformers: the same network from the same files.
+
+A model is loaded once for each dtype and runs under every ISA. Models that each ISA loads for
+itself are those of test_bert_golden.py and test_saved_models.py.
+"""
 
 import json
 import math
@@ -35,6 +39,12 @@ def directory(tiny: TinyModel, tmp_path_factory: pytest.TempPathFactory) -> Path
     return tiny_models.write_checkpoint(path, tiny.config, tiny.tensors)
 
 
+@pytest.fixture(scope="module")
+def loaded(directory: Path) -> dict[str, fbg.Model]:
+    """The model of `directory` in each dtype, on two threads, loaded before an ISA is chosen."""
+    return {dtype: fbg.load(directory, dtype=dtype, num_threads=2) for dtype in DTYPES}
+
+
 def write(path: Path, name: str, **options: Any) -> Path:
     model = tiny_model(name)
     return tiny_models.write_checkpoint(path, model.config, model.tensors, **options)
@@ -66,10 +76,10 @@ def test_every_family_has_a_golden_model(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("batch", ["full", "holey"])
 def test_float32_agrees_with_transformers(
-    tiny: TinyModel, directory: Path, isa: str, batch: str
+    tiny: TinyModel, loaded: dict[str, fbg.Model], isa: str, batch: str
 ) -> None:
     assert fbg.isa.active() == isa
-    output, mask = run(fbg.load(directory), tiny, batch)
+    output, mask = run(loaded["float32"], tiny, batch)
     hidden = output.last_hidden_state
     expected = tiny.golden[f"{batch}_hidden"]
     np.testing.assert_allclose(hidden[mask == 1], expected, rtol=0, atol=TOLERANCE)
@@ -84,10 +94,10 @@ def test_float32_agrees_with_transformers(
 @pytest.mark.parametrize("dtype", LEAST_COSINE)
 @pytest.mark.parametrize("batch", ["full", "holey"])
 def test_other_dtypes_point_where_transformers_does(
-    tiny: TinyModel, directory: Path, isa: str, batch: str, dtype: str
+    tiny: TinyModel, loaded: dict[str, fbg.Model], isa: str, batch: str, dtype: str
 ) -> None:
     assert fbg.isa.active() == isa
-    output, mask = run(fbg.load(directory, dtype=dtype), tiny, batch)
+    output, mask = run(loaded[dtype], tiny, batch)
     hidden, expected = output.last_hidden_state[mask == 1], tiny.golden[f"{batch}_hidden"]
     assert cosines(hidden, expected).mean() >= LEAST_COSINE[dtype]
     assert np.abs(hidden - expected).max() > TOLERANCE, "it must not quietly run float32"
@@ -95,11 +105,11 @@ def test_other_dtypes_point_where_transformers_does(
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_a_row_has_the_same_bits_alone_and_in_any_batch(
-    tiny: TinyModel, directory: Path, dtype: str
+    tiny: TinyModel, directory: Path, loaded: dict[str, fbg.Model], dtype: str
 ) -> None:
     inputs = golden_inputs(tiny.config)
     ids, mask, types = inputs["holey"], inputs["holey_mask"], inputs.get("holey_types")
-    together = fbg.load(directory, dtype=dtype, num_threads=2).forward(ids, mask, types)
+    together = loaded[dtype].forward(ids, mask, types)
     one = fbg.load(directory, dtype=dtype, num_threads=1)
     for row in range(ids.shape[0]):
         part = slice(row, row + 1)
@@ -113,8 +123,10 @@ def test_a_row_has_the_same_bits_alone_and_in_any_batch(
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_padding_at_the_right_changes_nothing(tiny: TinyModel, directory: Path, dtype: str) -> None:
-    model = fbg.load(directory, dtype=dtype)
+def test_padding_at_the_right_changes_nothing(
+    tiny: TinyModel, loaded: dict[str, fbg.Model], dtype: str
+) -> None:
+    model = loaded[dtype]
     ids = golden_inputs(tiny.config)["full"][:, :9]
     padded = np.pad(ids, ((0, 0), (0, 4)), constant_values=tiny.config["pad_token_id"])
     mask = np.pad(np.ones_like(ids), ((0, 0), (0, 4)))
