@@ -1,17 +1,57 @@
-"""Progress bars of everything that takes long. tqdm is optional, and imported here alone."""
+"""Progress of everything that takes long: who tells it, and bars that show it.
+
+What works in a loop goes through `counted`. Nobody has to pass anything on: it tells the innermost
+`told_to` around it, as the programs do that show bars on a terminal. tqdm is optional, and imported
+here alone.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sized
 from contextlib import contextmanager
-from typing import Any
+from contextvars import ContextVar
+from typing import Any, TypeVar
 
 from fbg.errors import install_line
 
-__all__ = ["Progress", "progress_bar", "progress_bars"]
+__all__ = ["Progress", "active_progress", "counted", "progress_bar", "progress_bars", "told_to"]
+
+T = TypeVar("T")
 
 # Called with the name of a stage of the work, how much of it is done, and how much there is.
 Progress = Callable[[str, int, int], object]
+
+_active: ContextVar[Progress | None] = ContextVar("_active", default=None)
+
+
+def active_progress() -> Progress | None:
+    """Return who is told of the progress of this thread, if anybody."""
+    return _active.get()
+
+
+@contextmanager
+def told_to(progress: Progress | None) -> Iterator[None]:
+    """Tell `progress` what is done in the block, in this thread; None: nobody."""
+    token = _active.set(progress)
+    try:
+        yield
+    finally:
+        _active.reset(token)
+
+
+def counted(stage: str, items: Iterable[T]) -> Iterator[T]:
+    """Yield the items; tell of each when the caller is done with it, if it is known how many there
+    are.
+    """
+    progress = active_progress()
+    if progress is None or not isinstance(items, Sized):
+        yield from items
+        return
+    total = len(items)
+    progress(stage, 0, total)
+    for done, item in enumerate(items, 1):
+        yield item
+        progress(stage, done, total)
 
 
 @contextmanager
@@ -25,22 +65,37 @@ def progress_bar(
 ) -> Iterator[Callable[[int], object]]:
     """Show a progress bar while the block runs; yields the function that advances it by `n`.
 
+    Without a bar, that function tells of the progress as `counted` does.
+
     total: how many units there are, or None if nobody knows; initial: those done before.
-    show: False makes the yielded function do nothing.
+    show: whether to show a bar.
     required_by: the argument that asked for the bar. Without tqdm that is a ModuleNotFoundError; if
         nobody asked for the bar explicitly (None), there is just no bar.
     """
     bar_type = _bar_type(required_by) if show else None
     if bar_type is None:
-        yield lambda n: None
+        yield _advancing(f"{unit}s", initial, total)
         return
     with bar_type(total=total, initial=initial, unit=unit) as bar:
         yield bar.update
 
 
+def _advancing(stage: str, done: int, total: int | None) -> Callable[[int], object]:
+    progress = active_progress()
+    if progress is None or total is None:
+        return lambda n: None
+
+    def advance(n: int) -> None:
+        nonlocal done
+        done += n
+        progress(stage, done, total)
+
+    return advance
+
+
 @contextmanager
 def progress_bars() -> Iterator[Progress]:
-    """Show one progress bar for all stages of the work; yields a `Progress` that advances it.
+    """Show one progress bar for all stages of the work in the block; yields what advances it.
 
     It has the name of the stage, and begins again with each. Without tqdm there is no bar.
     """
@@ -63,7 +118,8 @@ def progress_bars() -> Iterator[Progress]:
         bar.update(done - bar.n)
 
     try:
-        yield advance
+        with told_to(advance):
+            yield advance
     finally:
         if bar is not None:
             bar.close()

@@ -89,6 +89,38 @@ def test_former_names_do_what_the_new_ones_do(checkpoint: Path, tmp_path: Path) 
     assert found[0].keys() == found[1].keys()
 
 
+def test_commands_that_read_texts_of_a_file_take_a_column(checkpoint: Path, tmp_path: Path) -> None:
+    uses = shown()
+    reading = {command for command, _ in uses["--input"]} | {"quantize"}
+    assert {command for command, _ in uses["--column"]} == reading
+    assert {"classify", "compare", "encode", "report", "search"} <= reading
+    (tmp_path / "in.jsonl").write_text('{"body": "a fox"}\n{"body": "another one"}\n')
+    source = ("--input", tmp_path / "in.jsonl")
+    query = ("search", checkpoint, "--query", "a fox")
+    found = invoke(*query, *source, "--column", "body")
+    assert found.exit_code == 0, found.output
+    same = invoke(*query, "--text", "a fox", "--text", "another one")
+    assert json.loads(found.stdout) == json.loads(same.stdout)
+    short = ("--rounds", 1, "--dtype", "float32")
+    compared = invoke("compare", checkpoint, *source, "--column", "body", *short, "--json")
+    assert json.loads(compared.stdout)["texts"] == 2
+    given = ("--calibrate", tmp_path / "in.jsonl", "--column", "body")
+    assert invoke("quantize", checkpoint, tmp_path / "out", *given).exit_code == 0
+    missing = invoke(*query, *source)
+    assert missing.exit_code == 1
+    assert "line 1: has no 'text', only 'body'" in missing.output
+
+
+@pytest.mark.parametrize("command", ["search", "compare", "encode", "quantize"])
+def test_a_column_needs_a_file(command: str, checkpoint: Path, tmp_path: Path) -> None:
+    more = {"search": ["--text", "a", "--query", "b"], "quantize": [tmp_path / "out"]}
+    more["encode"] = ["--text", "a"]
+    result = invoke(command, checkpoint, *more.get(command, []), "--column", "body")
+    assert result.exit_code == 2
+    option = "--calibrate" if command == "quantize" else "--input"
+    assert f"--column requires {option} with a .jsonl or .parquet file" in result.output
+
+
 def test_lists_of_dtypes_add_up() -> None:
     callback = inspect.getattr_static(options, "_split")
     assert callback(None, None, ("int8,bfloat16", "float16")) == ["int8", "bfloat16", "float16"]

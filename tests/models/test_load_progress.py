@@ -72,8 +72,11 @@ def test_bars_follow_the_stages(capsys: pytest.CaptureFixture[str]) -> None:
     assert shown.count("\n") == 1  # one bar, whatever the number of stages
 
 
-def test_quantize_shows_how_far_it_is(checkpoint: Path, tmp_path: Path) -> None:
+def test_quantize_shows_how_far_it_is(
+    checkpoint: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("tqdm")
+    monkeypatch.setattr("fbg.cli.common.shows_progress", lambda: True)  # as on a terminal
     texts = tmp_path / "texts.txt"
     texts.write_text("a word\nthe quick brown fox\n")
     options = ["--calibrate", str(texts)]

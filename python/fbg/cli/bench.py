@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from fbg.cli.common import print_report, require_none, user_errors
+from fbg.cli.common import print_report, require_none, shown_progress, user_errors
 from fbg.cli.options import (
     Integers,
     Option,
@@ -65,13 +65,14 @@ def bench(
         require_none({"--tokens": tokens, "--batch-size": batch}, "ONNX files")
         with user_errors():
             given = parse_shapes(shapes)
-            print_report(
-                bench_net(model, shapes=given, num_threads=threads, dtypes=dtypes, rounds=rounds),
-                as_json,
-            )
+            with shown_progress():
+                found = bench_net(
+                    model, shapes=given, num_threads=threads, dtypes=dtypes, rounds=rounds
+                )
+        print_report(found, as_json)
         return
     require_none({"--shape": shapes}, "encoders")
-    with user_errors():
+    with user_errors(), shown_progress():
         report = bench_model(
             model,
             tokens,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -10,6 +11,7 @@ from contextlib import contextmanager
 import click
 
 from fbg.files import require_replaceable
+from fbg.progress import progress_bars
 from fbg.reports.measuring import Report
 from fbg.reports.plots import require_matplotlib
 
@@ -17,6 +19,8 @@ __all__ = [
     "check_plot",
     "print_report",
     "require_none",
+    "shown_progress",
+    "shows_progress",
     "user_errors",
 ]
 
@@ -39,6 +43,21 @@ def user_errors() -> Iterator[None]:
             raise
         except USER_ERRORS as error:
             raise click.ClickException(str(error)) from None
+
+
+def shows_progress() -> bool:
+    """Whether somebody sees how far a command is: only then are there progress bars."""
+    return sys.stderr is not None and sys.stderr.isatty()
+
+
+@contextmanager
+def shown_progress() -> Iterator[None]:
+    """Show on a terminal how far the work in the block is. What it returns is printed after it."""
+    if not shows_progress():
+        yield
+        return
+    with progress_bars():
+        yield
 
 
 def require_none(options: Mapping[str, object], what: str) -> None:

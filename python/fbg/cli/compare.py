@@ -6,7 +6,13 @@ from typing import Any
 
 import click
 
-from fbg.cli.common import check_plot, print_report, require_none, user_errors
+from fbg.cli.common import (
+    check_plot,
+    print_report,
+    require_none,
+    shown_progress,
+    user_errors,
+)
 from fbg.cli.options import (
     dtypes_option,
     input_option,
@@ -64,6 +70,7 @@ from fbg.reports.sensitivity import sensitivity as find_sensitivity
 def compare(
     model: str,
     source: str | None,
+    column: str | None,
     dtypes: list[str] | None,
     rounds: int,
     threads: int | None,
@@ -91,7 +98,7 @@ def compare(
       fbg compare net.onnx --shape x=1,3,224,224 --by-op
     """
     if is_net(model):
-        unfit = {"--dtype": dtypes, "--plot": plot}
+        unfit = {"--dtype": dtypes, "--plot": plot, "--column": column}
         require_none(unfit, "ONNX files")
         with user_errors():
             options = {"shapes": parse_shapes(shapes), "inputs": source, "num_threads": threads}
@@ -102,7 +109,7 @@ def compare(
         raise click.UsageError("--plot cannot be combined with --sensitivity")
     check_plot(plot)
     with user_errors():
-        texts = None if source is None else read_input(source)
+        texts = read_input(source, column)
         if by_layer:
             found = find_sensitivity(
                 model,
@@ -114,7 +121,8 @@ def compare(
             print_report(found, as_json)
             return
         kinds = dtypes or ["bfloat16", "int8"]
-        report = compare_model(model, texts, kinds, num_threads=threads, rounds=rounds)
+        with shown_progress():
+            report = compare_model(model, texts, kinds, num_threads=threads, rounds=rounds)
         print_report(report, as_json)
         if plot is not None:
             plot_comparison(report, plot)
@@ -140,4 +148,5 @@ def _compare_net(
     if by_node:
         wanted = NET_TARGET if target is None else target
         return net_sensitivity(path, **options, target=wanted, progress=_show)
-    return compare_net(path, **options, rounds=rounds)
+    with shown_progress():
+        return compare_net(path, **options, rounds=rounds)

@@ -13,8 +13,8 @@ from typing import Any
 import click
 
 import fbg
-from fbg.cli.common import user_errors
-from fbg.cli.options import dtype_option, input_option, threads_option
+from fbg.cli.common import shows_progress, user_errors
+from fbg.cli.options import dtype_option, input_option, require_column, threads_option
 from fbg.files import require_free_file
 from fbg.interruption import INTERRUPTED
 from fbg.model.fingerprint import fingerprint_file, fingerprint_model
@@ -55,7 +55,6 @@ class ShardArguments:
     "A .txt file with one text per line, or a .jsonl or .parquet file; - reads lines from standard "
     "input."
 )
-@click.option("--column", help='Column (.parquet) or key (.jsonl) of the texts. Default: "text".')
 @click.option(
     "--output",
     help="A .npy or .parquet file to write. Default: print each embedding as a line of JSON.",
@@ -156,8 +155,7 @@ def _check_arguments(
         raise click.UsageError("give either --text or --input")
     if address is not None or actors is not None:
         raise click.UsageError("--address and --actors require --ray")
-    if column is not None and source in (None, "-"):
-        raise click.UsageError("--column requires --input with a .jsonl or .parquet file")
+    require_column(source, column)
     for option, path in (("--input", source), ("--output", output)):
         if path is not None and Path(path).is_dir():
             raise click.UsageError(f"{option} is a directory, which requires --ray: {path}")
@@ -173,7 +171,7 @@ def _encode_on_ray(
 
     shards = find_shards(given.source, given.output)
     job = ShardJob(given.model, given.output, given.dtype, given.column, options)
-    with progress_bar(len(shards), "shard") as advance:
+    with progress_bar(len(shards), "shard", show=shows_progress()) as advance:
         done = encode_shards(
             job, shards, address=address, actors=actors, advance=lambda _: advance(1)
         )
@@ -216,7 +214,8 @@ def _write(
             click.echo(f"{output}: resuming after {there} embeddings", err=True)
         rest = islice(source.texts, file.rows, None)
         try:
-            with progress_bar(source.total, "text", initial=there) as advance:
+            show = shows_progress()
+            with progress_bar(source.total, "text", show=show, initial=there) as advance:
                 for block in encoder.blocks(rest, first=file.rows, advance=advance, done=file.done):
                     file.append(block)
             file.finish()

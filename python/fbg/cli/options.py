@@ -11,11 +11,12 @@ import click
 
 from fbg import _fbg
 from fbg.model.load import DTYPES
-from fbg.text.files import decode_lines, read_texts
+from fbg.text.files import TEXT_COLUMN, decode_lines, read_texts
 
 __all__ = [
     "Integers",
     "Option",
+    "column_option",
     "dtype_option",
     "dtypes_option",
     "input_option",
@@ -23,6 +24,7 @@ __all__ = [
     "parse_shapes",
     "plot_option",
     "read_input",
+    "require_column",
     "rounds_option",
     "shape_option",
     "threads_option",
@@ -93,9 +95,17 @@ def dtypes_option(default: str) -> Decorator:
     )
 
 
+column_option = click.option(
+    "--column", help=f'Column (.parquet) or key (.jsonl) of the texts. Default: "{TEXT_COLUMN}".'
+)
+
+
 def input_option(help: str, former: tuple[str, ...] = ()) -> Decorator:
-    """Return --input: the file with what a model is to compute. `read_input` reads texts."""
-    return _option("--input", "source", metavar="FILE", help=help, former=former)
+    """Return --input, the file with what a model is to compute, and --column. `read_input` reads
+    texts.
+    """
+    source = _option("--input", "source", metavar="FILE", help=help, former=former)
+    return lambda command: source(column_option(command))
 
 
 def rounds_option(default: int) -> Decorator:
@@ -127,11 +137,23 @@ shape_option = click.option(
 )
 
 
-def read_input(source: str) -> list[str]:
-    """Return the texts of a file, or the lines of standard input for "-"; raises ValueError."""
+def require_column(source: str | None, column: str | None, option: str = "--input") -> None:
+    """Raise UsageError for a --column without a file that may have columns."""
+    if column is not None and source in (None, "-"):
+        raise click.UsageError(f"--column requires {option} with a .jsonl or .parquet file")
+
+
+def read_input(source: str | None, column: str | None, option: str = "--input") -> list[str] | None:
+    """Return the texts of a file, or the lines of standard input for "-"; None without a source.
+
+    option: the one that names the file. Raises ValueError for what the file has not.
+    """
+    require_column(source, column, option)
+    if source is None:
+        return None
     if source == "-":
         return list(decode_lines(sys.stdin.buffer, "standard input"))
-    return list(read_texts(Path(source)))
+    return list(read_texts(Path(source), column))
 
 
 def parse_shapes(shapes: tuple[str, ...]) -> dict[str, tuple[int, ...]]:

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import click
 
-from fbg.cli.common import check_plot, print_report, require_none, user_errors
+from fbg.cli.common import (
+    check_plot,
+    print_report,
+    require_none,
+    shown_progress,
+    user_errors,
+)
 from fbg.cli.options import (
     Integers,
     dtype_option,
@@ -64,7 +70,8 @@ def profile(
     require_none({"--shape": shapes}, "encoders")
     check_plot(plot)
     with user_errors():
-        report = profile_model(model, tokens, num_threads=threads, dtype=dtype, rounds=rounds)
+        with shown_progress():
+            report = profile_model(model, tokens, num_threads=threads, dtype=dtype, rounds=rounds)
         print_report(report, as_json)
         if plot is not None:
             plot_stacks(report.shares(), plot)
@@ -82,4 +89,6 @@ def _profile_net(
     with user_errors():
         given = parse_shapes(shapes)
         count = None if threads is None else threads[0]
-        print_report(profile_net(path, shapes=given, num_threads=count, rounds=rounds), as_json)
+        with shown_progress():
+            report = profile_net(path, shapes=given, num_threads=count, rounds=rounds)
+    print_report(report, as_json)

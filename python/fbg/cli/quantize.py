@@ -7,14 +7,12 @@ from pathlib import Path
 import click
 
 from fbg.checkpoints.saved_directory import require_free
-from fbg.cli.common import require_none, user_errors
-from fbg.cli.options import parse_shapes, shape_option
+from fbg.cli.common import require_none, shown_progress, user_errors
+from fbg.cli.options import column_option, parse_shapes, read_input, shape_option
 from fbg.model.load import DTYPES, load, load_encoder
 from fbg.model.load_net import is_net
-from fbg.progress import progress_bars
 from fbg.reports.machine import binary_size
 from fbg.reports.net_feeds import read_feeds
-from fbg.text.files import read_texts
 
 
 @click.command()
@@ -27,10 +25,11 @@ from fbg.text.files import read_texts
     "--calibrate",
     type=click.Path(dir_okay=False),
     help="A file with about 100 texts similar to those that the model will process: one per line, "
-    'or .jsonl or .parquet with a key or column "text". Makes int8 more accurate; takes seconds. '
+    "or .jsonl or .parquet. Makes int8 more accurate; takes seconds. "
     "An ONNX file needs a .npz file with an array for each input, by name, whose first axis counts "
     "runs.",
 )
+@column_option
 @click.option(
     "--no-smooth",
     is_flag=True,
@@ -47,6 +46,7 @@ def quantize(
     out: str,
     dtype: str,
     calibrate: str | None,
+    column: str | None,
     no_smooth: bool,
     adapter: str | None,
     overwrite: bool,
@@ -67,7 +67,8 @@ def quantize(
             f"OUT is a directory that fbg writes: give it a name without .onnx, got {out}"
         )
     if is_net(model):
-        require_none({"--no-smooth": no_smooth, "--adapter": adapter}, "ONNX files")
+        unfit = {"--no-smooth": no_smooth, "--adapter": adapter, "--column": column}
+        require_none(unfit, "ONNX files")
         if calibrate is None and dtype == "int8":
             raise click.UsageError(
                 "an ONNX file is calibrated on inputs similar to those that it will get: pass "
@@ -80,7 +81,8 @@ def quantize(
         if is_net(model):
             _quantize_net(model, out, dtype, calibrate, overwrite, shapes)
         else:
-            _quantize_encoder(model, out, dtype, calibrate, no_smooth, adapter, overwrite)
+            texts = read_input(calibrate, column, "--calibrate")
+            _quantize_encoder(model, out, dtype, texts, no_smooth, adapter, overwrite)
 
 
 def _quantize_net(
@@ -95,7 +97,9 @@ def _quantize_net(
     net = load(path, shapes=given)
     feeds = None if calibrate is None else read_feeds(calibrate, net)
     click.echo(f"quantizing {path} to {dtype} …", err=True)
-    load(path, dtype=dtype, calibrate=feeds, shapes=given).save(out, overwrite=overwrite)
+    with shown_progress():
+        quantized = load(path, dtype=dtype, calibrate=feeds, shapes=given)
+    quantized.save(out, overwrite=overwrite)
     runs = "" if feeds is None else f", calibrated on {len(feeds)} runs"
     click.echo(f"{out}: {dtype}{runs}", err=True)
 
@@ -104,21 +108,15 @@ def _quantize_encoder(
     model: str,
     out: str,
     dtype: str,
-    calibrate: str | None,
+    texts: list[str] | None,
     no_smooth: bool,
     adapter: str | None,
     overwrite: bool,
 ) -> None:
-    texts = None if calibrate is None else list(read_texts(Path(calibrate)))
     click.echo(f"quantizing {model} to {dtype} …", err=True)
-    with progress_bars() as progress:
+    with shown_progress():
         loaded = load_encoder(
-            model,
-            dtype=dtype,
-            smooth=not no_smooth,
-            calibrate=texts,
-            adapter=adapter,
-            progress=progress,
+            model, dtype=dtype, smooth=not no_smooth, calibrate=texts, adapter=adapter
         )
     click.echo(f"writing {out} …", err=True)
     loaded.save(out, overwrite=overwrite)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from fbg.cli.common import print_report, require_none, user_errors
+from fbg.cli.common import print_report, require_none, shown_progress, user_errors
 from fbg.cli.options import (
     Integers,
     dtypes_option,
@@ -60,6 +60,7 @@ def report(
     tokens: tuple[int, ...] | None,
     threads: tuple[int, ...] | None,
     source: str | None,
+    column: str | None,
     dtypes: list[str] | None,
     rounds: int,
     shapes: tuple[str, ...],
@@ -83,25 +84,28 @@ def report(
     page: Page | None = None
     with user_errors():
         if is_net(model):
-            unfit = {"--tokens": tokens, "--dtype": dtypes}
+            unfit = {"--tokens": tokens, "--dtype": dtypes, "--column": column}
             require_none(unfit, "ONNX files")
             parsed = parse_shapes(shapes)
-            found = net = net_report(
-                model, shapes=parsed, inputs=source, num_threads=threads, rounds=rounds
-            )
+            with shown_progress():
+                found = net = net_report(
+                    model, shapes=parsed, inputs=source, num_threads=threads, rounds=rounds
+                )
             if out is not None:
                 page = net_page(net, not plain)
         else:
             require_none({"--shape": shapes}, "encoders")
-            found = encoder = report_model(
-                model,
-                tokens,
-                texts=None if source is None else read_input(source),
-                dtypes=dtypes,
-                dtype=None if dtypes is None else dtypes[-1],
-                num_threads=threads,
-                rounds=rounds,
-            )
+            texts = read_input(source, column)
+            with shown_progress():
+                found = encoder = report_model(
+                    model,
+                    tokens,
+                    texts=texts,
+                    dtypes=dtypes,
+                    dtype=None if dtypes is None else dtypes[-1],
+                    num_threads=threads,
+                    rounds=rounds,
+                )
             if out is not None:
                 page = model_page(encoder, not plain)
         if page is not None and out is not None:

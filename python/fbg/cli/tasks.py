@@ -6,14 +6,13 @@ Results are lines of JSON, one for each text.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 import click
 
 import fbg
-from fbg.cli.common import user_errors
+from fbg.cli.common import shown_progress, user_errors
 from fbg.cli.options import Option, dtype_option, input_option, read_input, threads_option
 from fbg.model.load import load_encoder
 from fbg.tasks.search import semantic_search
@@ -43,24 +42,24 @@ def _text_options(command: F) -> F:
     )(command)
 
 
-@contextmanager
-def _loaded(model: str, dtype: str | None, threads: int | None) -> Iterator[fbg.Model]:
-    with user_errors():
-        loaded = load_encoder(model, dtype=dtype, num_threads=threads)
-        yield loaded
-
-
-def _given(texts: tuple[str, ...], source: str | None) -> list[str]:
+def _given(texts: tuple[str, ...], source: str | None, column: str | None) -> list[str]:
     """Return the texts of the command line, or those of a file."""
     if bool(texts) == (source is not None):
         raise click.UsageError("Give texts with --text, or a file with --input.")
-    if source is None:
-        return list(texts)
     with user_errors():
-        return read_input(source)
+        of_file = read_input(source, column)
+    return list(texts) if of_file is None else of_file
 
 
-def _print(results: Iterable[Any]) -> None:
+def _print(
+    model: str,
+    dtype: str | None,
+    threads: int | None,
+    task: Callable[[fbg.Model], Iterable[Any]],
+) -> None:
+    """Print what a task returns for a model, and show until then how far it is."""
+    with user_errors(), shown_progress():
+        results = list(task(load_encoder(model, dtype=dtype, num_threads=threads)))
     for result in results:
         click.echo(json.dumps(result, ensure_ascii=False))
 
@@ -75,6 +74,7 @@ def classify(
     threads: int | None,
     texts: tuple[str, ...],
     source: str | None,
+    column: str | None,
     top_k: int,
 ) -> None:
     """Print the labels of texts with their scores.
@@ -83,9 +83,8 @@ def classify(
     Example:
       fbg classify path/to/classifier --text "A fine film." --top-k 2
     """
-    given = _given(texts, source)
-    with _loaded(model, dtype, threads) as loaded:
-        _print(loaded.classify(given, top_k=top_k))
+    given = _given(texts, source, column)
+    _print(model, dtype, threads, lambda loaded: loaded.classify(given, top_k=top_k))
 
 
 @click.command("zero-shot")
@@ -100,6 +99,7 @@ def zero_shot(
     threads: int | None,
     texts: tuple[str, ...],
     source: str | None,
+    column: str | None,
     labels: tuple[str, ...],
     template: str,
     multi_label: bool,
@@ -110,9 +110,12 @@ def zero_shot(
     Example:
       fbg zero-shot path/to/nli-model --text "It rains." --label weather --label sports
     """
-    given = _given(texts, source)
-    with _loaded(model, dtype, threads) as loaded:
-        _print(loaded.zero_shot_classify(given, labels, template, multi_label))
+    given = _given(texts, source, column)
+
+    def task(loaded: fbg.Model) -> Iterable[Any]:
+        return loaded.zero_shot_classify(given, labels, template, multi_label)
+
+    _print(model, dtype, threads, task)
 
 
 @click.command()
@@ -126,6 +129,7 @@ def rerank(
     threads: int | None,
     texts: tuple[str, ...],
     source: str | None,
+    column: str | None,
     query: str,
     top_k: int | None,
 ) -> None:
@@ -135,10 +139,13 @@ def rerank(
     Example:
       fbg rerank path/to/cross-encoder --query "what is rust?" --input passages.txt
     """
-    given = _given(texts, source)
-    with _loaded(model, dtype, threads) as loaded:
+    given = _given(texts, source, column)
+
+    def task(loaded: fbg.Model) -> Iterable[Any]:
         ranked = loaded.rerank if loaded.sentence.multi_vector is None else loaded.rank
-        _print(ranked(query, given, top_k=top_k, return_documents=True))
+        return ranked(query, given, top_k=top_k, return_documents=True)
+
+    _print(model, dtype, threads, task)
 
 
 @click.command()
@@ -162,6 +169,7 @@ def ner(
     threads: int | None,
     texts: tuple[str, ...],
     source: str | None,
+    column: str | None,
     aggregation: Any,
     labels: tuple[str, ...],
     threshold: float | None,
@@ -173,12 +181,15 @@ def ner(
       fbg ner path/to/ner-model --text "Ada Lovelace lived in London."
       fbg ner path/to/gliner --label person --label place --text "Ada lived in London."
     """
-    given = _given(texts, source)
-    with _loaded(model, dtype, threads) as loaded:
+    given = _given(texts, source, column)
+
+    def task(loaded: fbg.Model) -> Iterable[Any]:
         wanted = list(labels) or None
-        _print(
-            loaded.ner(given, aggregation_strategy=aggregation, labels=wanted, threshold=threshold)
+        return loaded.ner(
+            given, aggregation_strategy=aggregation, labels=wanted, threshold=threshold
         )
+
+    _print(model, dtype, threads, task)
 
 
 @click.command()
@@ -192,8 +203,7 @@ def answer(model: str, dtype: str | None, threads: int | None, question: str, co
     Example:
       fbg answer path/to/qa-model --question "Who?" --context "Ada wrote it."
     """
-    with _loaded(model, dtype, threads) as loaded:
-        _print([loaded.answer(question, context)])
+    _print(model, dtype, threads, lambda loaded: [loaded.answer(question, context)])
 
 
 @click.command("fill-mask")
@@ -206,6 +216,7 @@ def fill_mask(
     threads: int | None,
     texts: tuple[str, ...],
     source: str | None,
+    column: str | None,
     top_k: int,
 ) -> None:
     """Print the likeliest tokens for the mask of each text.
@@ -214,9 +225,8 @@ def fill_mask(
     Example:
       fbg fill-mask path/to/bert --text "Paris is the [MASK] of France."
     """
-    given = _given(texts, source)
-    with _loaded(model, dtype, threads) as loaded:
-        _print(loaded.fill_mask(given, top_k=top_k))
+    given = _given(texts, source, column)
+    _print(model, dtype, threads, lambda loaded: loaded.fill_mask(given, top_k=top_k))
 
 
 @click.command()
@@ -237,6 +247,7 @@ def search(
     threads: int | None,
     texts: tuple[str, ...],
     source: str | None,
+    column: str | None,
     queries: tuple[str, ...],
     top_k: int,
     query_prompt: str | None,
@@ -247,8 +258,11 @@ def search(
     Example:
       fbg search path/to/minilm --query "what is rust?" --input passages.txt
     """
-    given = _given(texts, source)
-    with _loaded(model, dtype, threads) as loaded:
+    given = _given(texts, source, column)
+
+    def task(loaded: fbg.Model) -> Iterable[Any]:
         wanted = loaded.encode(list(queries), prompt_name=query_prompt)
         found = semantic_search(wanted, loaded.encode(given), top_k)
-        _print([{**hit, "text": given[hit["corpus_id"]]} for hit in hits] for hits in found)
+        return [[{**hit, "text": given[hit["corpus_id"]]} for hit in hits] for hits in found]
+
+    _print(model, dtype, threads, task)

@@ -108,13 +108,15 @@ def compress_linears(
     groups, inputs: the smoothing groups of the layers and the inputs observed. int8 layers of these
         groups are smoothed, and rounded by GPTQ where their inputs have Gram matrices. Without
         groups, weights are rounded to the nearest integer.
-    progress: called with "quantizing", and how many layers of how many are packed.
+    progress: called with "quantizing", or "packing" if no layer is quantized, and how many layers
+        of how many are packed.
 
     Raises ModelError for weights that a dtype cannot represent.
     """
     unpacked = {linear.name: linear for linear in linears}
     observed = inputs or {}
     factors = choose_factors(unpacked, dtypes, num_threads, groups, observed)
+    stage = "packing" if set(QUANTIZED).isdisjoint(dtypes.values()) else "quantizing"
     packed = {}
     for name, linear in unpacked.items():
         weight, divisor, rows = _unpacked(linear), factors.columns.get(name), factors.rows.get(name)
@@ -133,7 +135,7 @@ def compress_linears(
         scale = np.float32(1) / rows if rows is not None and name in factors.scaled else None
         packed[name] = replace(linear, weight=native, bias=bias, channel_scale=scale)
         if progress is not None:
-            progress("quantizing", len(packed), len(unpacked))
+            progress(stage, len(packed), len(unpacked))
     return packed
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from fbg.importers.description import TensorType
+from fbg.progress import counted
 
 __all__ = ["calibration_feeds", "runs_of"]
 
@@ -22,7 +23,7 @@ def calibration_feeds(
             "calibrate must hold the inputs of one run after the other, such as a list of mappings "
             f"by name, got {type(calibrate).__name__}"
         )
-    for n, feed in enumerate(calibrate):
+    for n, feed in enumerate(counted("calibrating", calibrate)):
         if isinstance(feed, Mapping):
             yield feed
             continue

@@ -26,6 +26,7 @@ from fbg.importers.backends.base import BackEnd, Op, Part, PreparedPart, Step, U
 from fbg.importers.description import Constants, Network, Node, TensorType
 from fbg.importers.fusions import fuse
 from fbg.importers.onnx.inference import Inferred, infer
+from fbg.progress import counted
 
 __all__ = ["PlacedStep", "Session"]
 
@@ -267,7 +268,7 @@ class Session:
     def profile(self, feeds: Mapping[str, Array], rounds: int) -> list[PlacedStep]:
         """Return what a run does, with the medians of measured times."""
         samples: list[list[list[float]]] = [[] for _ in self._parts]
-        for _ in range(rounds):
+        for _ in counted("profiling", range(rounds)):
             values = dict(feeds)
             for placed, own in zip(self._parts, samples, strict=True):
                 given = [values[name] for name in placed.part.inputs]

@@ -24,7 +24,7 @@ def compress(
 
     higher: the dtypes of the linear layers that do not have `dtype`.
     inputs: what `observe` returned; with it, int8 weights are smoothed.
-    progress: called with "quantizing", and how many layers of how many are packed.
+    progress: as for `compress_linears`.
     """
     dtypes = {name: higher.get(name, dtype) for name in linears(transformer)}
     groups = [] if inputs is None else transformer.smoothing_groups()

@@ -38,7 +38,7 @@ from fbg.model.synthetic import typical_sequences
 from fbg.networks.config import EncoderConfig
 from fbg.networks.registry import read_checkpoint, read_saved
 from fbg.networks.transformer import Transformer, linears
-from fbg.progress import Progress
+from fbg.progress import Progress, active_progress
 from fbg.reading import ReadFiles, recorded_reads
 from fbg.tasks.inputs import require_texts
 from fbg.text.sentence import (
@@ -104,7 +104,7 @@ def load(
     adapter: a low-rank adapter (LoRA) to merge into the weights: a task of the model, as
         jina-embeddings-v3 has them ("retrieval.query"), or a folder that PEFT wrote, in the
         directory of the model or elsewhere. None merges none, even if the model has some.
-    progress: called as progress(stage, done, total) in the stages "observing" and "quantizing".
+    progress: called as progress(stage, done, total): "observing", "quantizing" or "packing".
 
     Raises ModelError, which names the file and the tensor or key that is missing, damaged or
     unsupported, and TypeError or ValueError for the arguments. Pickling a model stores these
@@ -125,7 +125,7 @@ def load(
     if names := ", ".join(net_options):
         raise TypeError(f"load: {names}: only files that end in .onnx and saved networks take that")
     options = _checked_options(dtype, num_threads, smooth, calibrate, higher_precision, adapter)
-    return _load_directory(str(model), path, options, progress)
+    return _load_directory(str(model), path, options, progress or active_progress())
 
 
 def load_encoder(

@@ -105,7 +105,8 @@ def bench(
                 for dtype, loaded in models.items()
             }
             with threads(count):
-                samples = time_in_turn(calls, rounds, warm=True)
+                stage = f"timing {length} tokens, {count} thread{'s' * (count > 1)}"
+                samples = time_in_turn(calls, rounds, warm=True, stage=stage)
             for dtype, seconds in samples.items():
                 low, median, high = (float(x) for x in np.percentile(seconds, [10, 50, 90]))
                 rate = batch * length / median

@@ -21,6 +21,7 @@ from fbg import _fbg
 from fbg.arrays import require_integer
 from fbg.matmul.weights import WEIGHT_LIMITS
 from fbg.model.model import Model
+from fbg.progress import counted
 from fbg.reports.measuring import Report, load_each, require_unsaved, table, time_in_turn
 from fbg.reports.speedup import Speedup
 from fbg.runtime.batches import chunks, pack_sequences
@@ -272,7 +273,8 @@ class _Taps:
     def runs(self, texts: list[str]) -> Iterator[list[Floats]]:
         model = self._model
         tokens = [ids for ids in model.tokenizer(texts) if ids.size]
-        for part in chunks([ids.size for ids in tokens], COMPARED_TOKENS, len(tokens)):
+        parts = list(chunks([ids.size for ids in tokens], COMPARED_TOKENS, len(tokens)))
+        for part in counted("comparing layers", parts):
             packed = pack_sequences(tokens[part], model.config.pad_token_id)
             shape = (packed.tokens, model.config.hidden_size)
             outputs = [np.empty(shape, np.float32) for _ in self._taps]

@@ -18,6 +18,7 @@ from fbg.checkpoints.saved_directory import WEIGHTS
 from fbg.errors import ModelError
 from fbg.model.load import load_encoder
 from fbg.model.model import Model
+from fbg.progress import counted, told_to
 
 __all__ = ["Report", "aligned", "load_each", "require_unsaved", "table", "threads", "time_in_turn"]
 
@@ -33,25 +34,31 @@ class Report:
 
 
 def time_in_turn(
-    calls: Mapping[Key, Callable[[], object]], rounds: int, warm: bool = False
+    calls: Mapping[Key, Callable[[], object]],
+    rounds: int,
+    warm: bool = False,
+    stage: str = "timing",
 ) -> dict[Key, list[float]]:
     """Return the seconds of a call, one for each round.
 
     One more round, the first, is not counted. warm: neither is a call before each sample, so that
-    what a call leaves in the caches is its own.
+    what a call leaves in the caches is its own. stage: what progress is called; that of the calls
+    themselves is not told.
     """
-    for call in calls.values():
-        call()  # kernels are generated, pages touched
+    with told_to(None):
+        for call in calls.values():
+            call()  # kernels are generated, pages touched
     samples: dict[Key, list[float]] = {key: [] for key in calls}
     keys = list(calls)
-    for n in range(rounds):
+    for n in counted(stage, range(rounds)):
         first = n % len(keys)
-        for key in keys[first:] + keys[:first]:
-            if warm:
+        with told_to(None):
+            for key in keys[first:] + keys[:first]:
+                if warm:
+                    calls[key]()
+                start = time.perf_counter()
                 calls[key]()
-            start = time.perf_counter()
-            calls[key]()
-            samples[key].append(max(time.perf_counter() - start, 1e-9))
+                samples[key].append(max(time.perf_counter() - start, 1e-9))
     return samples
 
 

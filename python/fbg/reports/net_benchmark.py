@@ -86,10 +86,14 @@ def bench_net(
             else:
                 raise ValueError(f"bench: dtype must be {first.dtype!r}, got {dtype!r}")
         seconds = time_in_turn(
-            {dtype: functools.partial(net.run, feed) for dtype, net in nets.items()}, rounds
+            {dtype: functools.partial(net.run, feed) for dtype, net in nets.items()},
+            rounds,
+            stage=f"timing {threads} thread{'s' * (threads > 1)}",
         )
         prepare = time_in_turn(
-            {dtype: functools.partial(net.prepare, feed) for dtype, net in nets.items()}, 3
+            {dtype: functools.partial(net.prepare, feed) for dtype, net in nets.items()},
+            3,
+            stage="timing preparation",
         )
         for dtype, samples in seconds.items():
             low, median, high = (float(x) for x in np.percentile(samples, [10, 50, 90]))

@@ -18,6 +18,7 @@ import numpy.typing as npt
 import fbg
 from fbg.errors import ModelError
 from fbg.model.load import load
+from fbg.progress import counted
 from fbg.reports.class_scores import class_scores
 from fbg.reports.measuring import Report, require_unsaved, table, time_in_turn
 from fbg.reports.net_feeds import random_feeds, read_feeds
@@ -110,7 +111,7 @@ def compare_net(
     calibrate = feeds[: max(1, len(feeds) // 2)]
     quantized = load(path, dtype="int8", calibrate=calibrate, **options)
     tested = feeds[len(calibrate) :] or feeds
-    results = [(quantized.run(feed), net.run(feed)) for feed in tested]
+    results = [(quantized.run(feed), net.run(feed)) for feed in counted("comparing", tested)]
     cosines = [cosine(y, exact) for y, exact in results]
     calls = {
         "float32": functools.partial(net.run, tested[0]),

@@ -21,6 +21,7 @@ from fbg import _fbg
 from fbg.arrays import require_integer
 from fbg.model.load import load_encoder
 from fbg.networks.transformer import ROUNDED
+from fbg.progress import counted
 from fbg.reports.benchmark import sequence_lengths, synthetic_ids
 from fbg.reports.measuring import Report, table
 from fbg.reports.peaks import PeakSamples
@@ -236,7 +237,8 @@ class _Profiler:
         linear_peak, attention_peak = PeakSamples(self._model.dtype), PeakSamples(products)
         ids = synthetic_ids(self._model, tokens, 1)
         runs, bare_runs = [], []
-        for _ in range(self._rounds):
+        stage = f"profiling {tokens} tokens, {threads} thread{'s' * (threads > 1)}"
+        for _ in counted(stage, range(self._rounds)):
             linear_peak.measure()
             attention_peak.measure()
             runs.append(self._full.time(ids, threads))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from typing import TypeVar, cast
 
 import numpy as np
 
 from fbg.arrays import require_integer
+from fbg.progress import active_progress
 from fbg.text.tokenization import Text
 
 __all__ = [
@@ -33,6 +34,7 @@ MOST = 2**31 - 1  # of counts that nothing else bounds
 # tokens where texts are long.
 BLOCK_TEXTS = 2048
 BLOCK_CHARACTERS = 1 << 20
+WATCHED_TEXTS = 256  # of a block, if somebody is told of the progress
 
 
 def require_count(where: str, value: object, least: int = 1) -> int:
@@ -130,13 +132,29 @@ SomeText = TypeVar("SomeText", bound=Text)
 
 
 def text_blocks(texts: Iterable[SomeText]) -> Iterator[list[SomeText]]:
-    """Cut texts, or texts and pairs, into lists that bound the memory of what computes them."""
+    """Cut texts, or texts and pairs, into lists that bound the memory of what computes them.
+
+    Tells of the progress if it is known how many texts there are.
+    """
+    progress = active_progress()
+    if progress is None or not isinstance(texts, Sized):
+        yield from _cut(texts, BLOCK_TEXTS)
+        return
+    done, total = 0, len(texts)
+    progress("texts", done, total)
+    for block in _cut(texts, WATCHED_TEXTS):
+        yield block
+        done += len(block)
+        progress("texts", done, total)
+
+
+def _cut(texts: Iterable[SomeText], most: int) -> Iterator[list[SomeText]]:
     block: list[SomeText] = []
     characters = 0
     for text in texts:
         block.append(text)
         characters += len(text) if isinstance(text, str) else len(text[0]) + len(text[1])
-        if len(block) == BLOCK_TEXTS or characters >= BLOCK_CHARACTERS:
+        if len(block) == most or characters >= BLOCK_CHARACTERS:
             yield block
             block, characters = [], 0
     if block:
