@@ -1,7 +1,7 @@
 """Fast inference for encoders and ONNX networks on CPUs, and the kernels that it is built on."""
 
 # ruff: noqa: E402
-from fbg.interruption import end_quietly
+from fbg.environment import end_quietly
 
 end_quietly()  # if this is the program `fbg`, and before anything that takes long
 

@@ -12,7 +12,6 @@ PACKAGE = Path(__file__).parents[2] / "python" / "fbg"
 # From the bottom to the top; a name is a package or a module of fbg. What stands in one line does
 # not import each other. "fbg" is the public interface, whose users are in the lines above it.
 LAYERS = (
-    ("interruption",),
     ("environment",),
     ("_fbg", "errors", "locks", "reading", "again"),
     ("files", "arrays"),

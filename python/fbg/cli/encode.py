@@ -15,8 +15,8 @@ import click
 import fbg
 from fbg.cli.common import shows_progress, user_errors
 from fbg.cli.options import dtype_option, input_option, require_column, threads_option
+from fbg.environment import INTERRUPTED
 from fbg.files import require_free_file
-from fbg.interruption import INTERRUPTED
 from fbg.model.fingerprint import fingerprint_file, fingerprint_model
 from fbg.model.load import load_encoder
 from fbg.progress import progress_bar

@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from fbg.interruption import INTERRUPTED, Interruptible
+from fbg.environment import INTERRUPTED, Interruptible
 
 __all__ = ["Later", "Program"]
 

@@ -13,7 +13,7 @@ from types import FrameType
 
 import uvicorn
 
-from fbg.interruption import INTERRUPTED
+from fbg.environment import INTERRUPTED
 from fbg.model.model import Model
 from fbg.server.app import build_app
 from fbg.server.http.protocol import HttpProtocol

@@ -17,8 +17,8 @@ import tempfile
 import time
 from types import FrameType
 
+from fbg.environment import INTERRUPTED
 from fbg.errors import ModelError
-from fbg.interruption import INTERRUPTED
 from fbg.server.logs import configure_logs
 from fbg.server.settings import Settings
 
