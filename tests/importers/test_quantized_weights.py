@@ -12,7 +12,10 @@ AXES = {"Conv": 0, "MatMul": 1, "Gemm": 1}
 
 
 def quantized_file(path, op, scales, signed):
-    """Write QuantizeLinear, DequantizeLinear, op, QuantizeLinear, DequantizeLinear."""
+    """Write QuantizeLinear, DequantizeLinear, op, QuantizeLinear, DequantizeLinear.
+
+    Only scales in a vector name their axis, as in files of onnxruntime's tools.
+    """
     rng = np.random.default_rng(3)
     shape, axis = SHAPES[op], AXES[op]
     kind = np.int8 if signed else np.uint8
@@ -26,10 +29,11 @@ def quantized_file(path, op, scales, signed):
         "ys": np.array(0.05, np.float32),
         "yz": np.array(120, np.uint8),
     }
+    along = {} if scales == "one" else {"axis": axis}
     nodes = [
         helper.make_node("QuantizeLinear", ["x", "xs", "xz"], ["xq"]),
         helper.make_node("DequantizeLinear", ["xq", "xs", "xz"], ["xd"]),
-        helper.make_node("DequantizeLinear", ["w", "ws", "wz"], ["wd"], axis=axis),
+        helper.make_node("DequantizeLinear", ["w", "ws", "wz"], ["wd"], **along),
         helper.make_node(op, ["xd", "wd"], ["c"], **({"pads": [1] * 4} if op == "Conv" else {})),
         helper.make_node("QuantizeLinear", ["c", "ys", "yz"], ["cq"]),
         helper.make_node("DequantizeLinear", ["cq", "ys", "yz"], ["y"]),
