@@ -131,7 +131,10 @@ def test_saved_networks_replace_only_what_they_may(tmp_path):
 def test_arguments_that_do_not_go_with_saved_networks(tmp_path):
     small().save(tmp_path / "saved")
     for options, message in [
-        ({"calibrate": [X]}, "calibrate must be None"),
+        ({"calibrate": [X]}, "calibrate must be left out"),
+        ({"higher_precision": ["c1"]}, "higher_precision must be left out"),
+        ({"higher_precision": ["c1"], "dtype": "int8"}, "higher_precision must be left out"),
+        ({"equalize": True}, "equalize must be left out"),
         ({"dtype": "int8"}, "dtype must be 'float32'"),
         ({"smooth": False}, "smooth"),
         ({"shapes": {"z": (1,)}}, "no input 'z'"),

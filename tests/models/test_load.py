@@ -206,6 +206,14 @@ def test_repr_says_what_the_model_is(directory: pathlib.Path) -> None:
         assert part in text
 
 
+def test_repr_counts_layers_of_another_precision(directory: pathlib.Path, tmp_path: pathlib.Path):
+    model = fbg.load(directory, dtype="int8", higher_precision=["layers.0.q*"])
+    assert repr(model).endswith("heads, int8 in 7 of 8 linear layers, bfloat16 in 1>")
+    model.save(tmp_path / "saved")
+    assert "int8 in 7 of 8 linear layers, bfloat16 in 1>" in repr(fbg.load(tmp_path / "saved"))
+    assert repr(fbg.load(directory)).endswith("heads, float32>")
+
+
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [

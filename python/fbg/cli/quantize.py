@@ -11,6 +11,7 @@ from fbg.cli.common import require_none, shown_progress, user_errors
 from fbg.cli.options import column_option, parse_shapes, read_input, shape_option
 from fbg.model.load import DTYPES, load, load_encoder
 from fbg.model.load_net import is_net
+from fbg.networks.transformer import precision
 from fbg.reports.machine import binary_size
 from fbg.reports.net_feeds import read_feeds
 
@@ -101,7 +102,7 @@ def _quantize_net(
         quantized = load(path, dtype=dtype, calibrate=feeds, shapes=given)
     quantized.save(out, overwrite=overwrite)
     runs = "" if feeds is None else f", calibrated on {len(feeds)} runs"
-    click.echo(f"{out}: {dtype}{runs}", err=True)
+    click.echo(f"{out}: {quantized.products}{runs}", err=True)
 
 
 def _quantize_encoder(
@@ -122,7 +123,7 @@ def _quantize_encoder(
     loaded.save(out, overwrite=overwrite)
     report = loaded.memory_report()
     click.echo(
-        f"{out}: {dtype}, {binary_size(report.packed_weights)} of packed weights, "
-        f"{binary_size(report.embeddings)} of embeddings",
+        f"{out}: {precision(loaded.network)}, {binary_size(report.packed_weights)} of packed "
+        f"weights, {binary_size(report.embeddings)} of embeddings",
         err=True,
     )

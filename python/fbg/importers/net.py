@@ -24,6 +24,7 @@ from fbg.importers.description import Network, TensorType
 from fbg.importers.equalization import channel_ranges, equalize_channels
 from fbg.importers.feeds import calibration_feeds
 from fbg.importers.passes import drop_identities, fold_batch_norm, take_constants
+from fbg.importers.products import ProductCount, count_products, fold_weights
 from fbg.importers.saved_net import write_saved
 from fbg.importers.session import PlacedStep, Session
 from fbg.importers.static_quantization import Run, calibrate_network, products
@@ -100,6 +101,7 @@ class Net:
             given: Iterable[Mapping[str, Array]]
             feeds = calibration_feeds(calibrate, self.inputs)
             given = (self._checked(feed) for feed in feeds)
+            network = fold_weights(network, placed)
             run = runner(num_threads)
             if equalize:
                 given = list(given)
@@ -136,6 +138,15 @@ class Net:
     def outputs(self) -> dict[str, TensorType]:
         """What a run returns, by name, as the file declares it."""
         return dict(self.network.outputs)
+
+    @property
+    def products(self) -> ProductCount:
+        """How many products the network has, and how many of them multiply integers of 8 bits.
+
+        Products are convolutions and products of matrices. Those of an ONNX file that is quantized
+        already count as it describes them.
+        """
+        return count_products(self.network)
 
     def prepare(self, feeds: Mapping[str, object]) -> None:
         """Prepare the plan for such inputs before the first run; a plan that is kept is made anew.
@@ -236,7 +247,7 @@ class Net:
     def __repr__(self) -> str:
         inputs = ", ".join(f"{name}: {kind}" for name, kind in self.inputs.items())
         outputs = ", ".join(f"{name}: {kind}" for name, kind in self.outputs.items())
-        return f"Net({self.network.origin}, {inputs} -> {outputs})"
+        return f"Net({self.network.origin}, {inputs} -> {outputs}, {self.products})"
 
     def _type(self, name: str, array: Array | None) -> TensorType:
         declared = self.network.inputs[name]

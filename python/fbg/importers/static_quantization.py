@@ -25,6 +25,7 @@ from fbg.importers.description import Network, Node, TensorType
 from fbg.importers.fills import Magnitudes, padded_for_maxima
 from fbg.importers.onnx.inference import Inferred, infer
 from fbg.importers.passes import readers_of
+from fbg.importers.products import MOVES, PRODUCTS, Operands, output_axis
 from fbg.quantization import HistogramObserver, Observer
 
 __all__ = ["Calibration", "Run", "Sample", "calibrate_network", "products", "quantize_network"]
@@ -33,13 +34,11 @@ Array = npt.NDArray[Any]
 Parameters = tuple[Any, Any]  # scale, zero point
 Run = Callable[[Network, Mapping[str, Array]], dict[str, Array]]
 
-_PRODUCTS = {"Conv": 0, "Gemm": 1, "MatMul": 1}  # and the axis of output channels of the weights
 _EPILOGUE = {"Relu", "Clip", "Tanh", "Sigmoid", "Gelu", "Add"}
 _ELEMENTWISE = _EPILOGUE | {
     *("Mul", "Sub", "Div", "HardSwish", "HardSigmoid", "LeakyRelu", "PRelu", "Elu", "Softplus"),
     *("Erf", "Mish", "Max", "Min"),
 }
-_MOVES = {"MaxPool", "Reshape", "Flatten", "Transpose", "Squeeze", "Unsqueeze", "Slice", "Split"}
 _CARRIERS = _ELEMENTWISE | {"Concat", "MaxPool", "AveragePool", "GlobalAveragePool", "ReduceMean"}
 
 
@@ -67,10 +66,17 @@ class Calibration:
 
 
 def products(network: Network) -> list[str]:
-    """Return the names of the nodes with constant weights that can multiply integers."""
+    """Return the names of the nodes with constant weights that could multiply integers, and do not.
+
+    Their weights are in float32, or stand for integers while what they are multiplied by does not.
+    """
     parameters = {name: None for node in network.nodes for name in node.inputs}
+    operands = Operands(network)
     return [
-        node.name for node in network.nodes if _is_quantized(node, parameters, network.constants)
+        node.name
+        for node in network.nodes
+        if _is_quantized(node, parameters, network.constants)
+        or (operands.weights_are_integers(node) and not operands.x_is_integers(node))
     ]
 
 
@@ -134,7 +140,7 @@ def _read_by_products(network: Network, kept: Collection[str]) -> set[str]:
     for node in reversed(network.nodes):
         varying = [name for name in node.reads if name not in network.constants]
         passes = len(varying) == 1 and any(name in read for name in node.outputs)
-        if node.name in multiplying or (passes and node.op not in _PRODUCTS):
+        if node.name in multiplying or (passes and node.op not in PRODUCTS):
             read.update(varying[:1])
     return read
 
@@ -151,7 +157,7 @@ def _shared(network: Network, parameters: dict[str, Parameters]) -> dict[str, Pa
                     parameters[name] = parameters[node.outputs[0]]
     sources: dict[str, str] = {}  # of tensors that moves have made of others
     for node in network.nodes:
-        if node.op in _MOVES:
+        if node.op in MOVES:
             source = sources.get(node.inputs[0], node.inputs[0])
             sources[node.outputs[0]] = source
             if source in parameters and node.outputs[0] in parameters:
@@ -209,7 +215,7 @@ def _tensors(network: Network, inferred: Inferred) -> list[str]:
         using = [
             node
             for node in consumers.get(name, [])
-            if node.op in _CARRIERS or (node.op in _PRODUCTS and node.inputs[0] == name)
+            if node.op in _CARRIERS or (node.op in PRODUCTS and node.inputs[0] == name)
         ]
         if not using:  # maybe nothing reads it: an output that its node has beside others
             continue
@@ -233,7 +239,7 @@ def _residuals(
         if node.op == "Add" and hosts:
             others = {name for name in node.reads if name not in constants}
             residuals.update(others - {hosts[0]})
-        if node.op in _PRODUCTS or (node.op in _EPILOGUE and hosts):
+        if node.op in PRODUCTS or (node.op in _EPILOGUE and hosts):
             ending.update(node.outputs[:1])
     return residuals
 
@@ -243,7 +249,7 @@ def _stays_inside(producer: Node | None, consumers: list[Node], readers: int) ->
     if producer is None or readers != 1:
         return False
     following = consumers[0].op
-    if producer.op in _PRODUCTS:
+    if producer.op in PRODUCTS:
         return following in _EPILOGUE
     return producer.op in _ELEMENTWISE and following in _ELEMENTWISE
 
@@ -287,13 +293,15 @@ def _rewritten(
         nodes.append(replace(node, inputs=tuple(inputs), source=source))
         for name in node.outputs:
             follow(name)
+    read = {name for node in nodes for name in node.reads} | network.outputs.keys()
+    constants = {name: value for name, value in constants.items() if name in read}
     return replace(network, constants=constants, nodes=nodes)
 
 
 def _is_quantized(
     node: Node, parameters: Mapping[str, object], constants: Mapping[str, Array]
 ) -> bool:
-    if node.op not in _PRODUCTS or node.inputs[0] not in parameters:
+    if node.domain or node.op not in PRODUCTS or node.inputs[0] not in parameters:
         return False
     w = constants.get(node.inputs[1])
     plain = node.op != "Gemm" or node.attributes.get("alpha", 1.0) == 1.0
@@ -305,9 +313,7 @@ def _quantized_weights(
 ) -> str:
     """Add the integers of the weights of a node, and return the name of what they stand for."""
     name = node.inputs[1]
-    axis = _PRODUCTS[node.op]
-    if node.op == "Gemm" and node.attributes.get("transB", 0):
-        axis = 0
+    axis = output_axis(node)
     result = f"{name}.dequantized_{axis}"
     if f"{name}.quantized_{axis}" not in constants:
         w = constants[name]

@@ -14,24 +14,22 @@ import numpy.typing as npt
 from fbg.errors import ModelError
 from fbg.importers.description import TensorType
 from fbg.importers.net import Net, runner
+from fbg.importers.products import fold_weights, unchanged
 from fbg.importers.static_quantization import calibrate_network, products, quantize_network
 
 __all__ = ["moved", "quantizer", "require_products", "results_of_products", "watching"]
 
 
 def results_of_products(net: Net) -> dict[str, str]:
-    """Return the name of the result of each node with constant weights that int8 multiplies."""
-    names = set(products(net.network))
+    """Return the name of the result of each node with constant weights that int8 would change."""
+    names = set(products(fold_weights(net.network)))
     return {node.name: node.outputs[0] for node in net.network.nodes if node.name in names}
 
 
 def require_products(net: Net, path: str) -> None:
     """Raise ModelError for a network in float32 where int8 has nothing to change."""
     if net.dtype == "float32" and not results_of_products(net):
-        raise ModelError(
-            f"{path}: no node multiplies by weights in float32, as if the file were quantized "
-            "already: int8 changes nothing there, and fbg bench times it as it is"
-        )
+        raise ModelError(f"{unchanged(path, net.products)}; fbg bench times the file as it is")
 
 
 def watching(net: Net, names: Iterable[str]) -> Net:
@@ -52,6 +50,6 @@ def quantizer(
     net: Net, feeds: Sequence[Mapping[str, npt.NDArray[Any]]]
 ) -> Callable[[Sequence[str]], Net]:
     """Calibrate once; return a function from names of nodes that stay in float32 to a network."""
-    network = net.network
+    network = fold_weights(net.network)
     found = calibrate_network(network, feeds, runner(net.num_threads))
     return lambda kept: net.variant(quantize_network(network, found, kept))

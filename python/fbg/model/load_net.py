@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os.path
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ from fbg.networks.gliner import GLINER
 
 if TYPE_CHECKING:
     from fbg.importers.net import Net
+    from fbg.importers.products import ProductCount
 
 __all__ = ["is_net", "is_onnx", "load_net", "require_encoder"]
 
@@ -61,22 +63,17 @@ def load_net(
     """
     if unfit:
         raise ValueError("load: smooth does not go with ONNX files")
-    if dtype not in (None, "float32", "int8"):
-        raise ValueError(
-            f"load: dtype of an ONNX file must be 'float32', 'int8' or None, got {dtype!r}"
-        )
-    if higher_precision and calibrate is None:
-        raise ValueError("load: higher_precision of an ONNX file goes with dtype='int8'")
-    if equalize and calibrate is None:
-        raise ValueError("load: equalize goes with dtype='int8' and calibrate")
     saved = not is_onnx(path)
-    if saved and calibrate is not None:
-        raise ValueError(f"load: calibrate must be None: {path} is a saved network")
-    if not saved and (dtype == "int8") != (calibrate is not None):
-        raise ValueError("load: dtype='int8' of an ONNX file and calibrate go together")
+    given = {
+        "calibrate": calibrate is not None,
+        "higher_precision": bool(higher_precision),
+        "equalize": equalize,
+    }
+    _check_quantization(path, dtype, [name for name, is_given in given.items() if is_given])
     try:
         from fbg.importers.net import Net
         from fbg.importers.onnx.read import read_network
+        from fbg.importers.products import count_products
         from fbg.importers.saved_net import read_saved
     except ImportError as error:
         raise ModelError(
@@ -88,7 +85,7 @@ def load_net(
             f"load: dtype must be {stored!r}, the dtype of the saved network {path}, or None, got "
             f"{dtype!r}"
         )
-    return Net(
+    net = Net(
         network,
         shapes=shapes,
         backends=backends,
@@ -99,3 +96,46 @@ def load_net(
         higher_precision=higher_precision,
         equalize=equalize,
     )
+    if calibrate is not None and not higher_precision:
+        _warn_if_unchanged(path, count_products(network), net)
+    return net
+
+
+def _check_quantization(path: str, dtype: str | None, given: Sequence[str]) -> None:
+    """Raise ValueError for a dtype, or for options of quantization that do not go with it.
+
+    given: the names of these options.
+    """
+    if dtype not in (None, "float32", "int8"):
+        raise ValueError(
+            f"load: dtype of an ONNX file must be 'float32', 'int8' or None, got {dtype!r}"
+        )
+    if not is_onnx(path):
+        for name in given:
+            raise ValueError(
+                f"load: {name} must be left out: {path} is a saved network, which is quantized or "
+                "not as it was saved; it goes with the ONNX file that the network was saved from"
+            )
+    elif dtype == "int8" and "calibrate" not in given:
+        raise ValueError(
+            "load: dtype='int8' of an ONNX file goes with calibrate=…, inputs similar to those "
+            "that it will get"
+        )
+    elif dtype != "int8":
+        for name in given:
+            raise ValueError(
+                f"load: {name} of an ONNX file goes with dtype='int8', got dtype={dtype!r}"
+            )
+
+
+def _warn_if_unchanged(path: str, before: ProductCount, net: Net) -> None:
+    """Warn if calibration has made no product multiply integers that did not before."""
+    from fbg.importers.products import unchanged
+    from fbg.importers.static_quantization import products
+
+    if net.products.int8 > before.int8:
+        return
+    reason = unchanged(path, before)
+    if products(net.network):  # which could
+        reason = f"{path}: {net.products}: the values that the others read do not fit 8 bits"
+    warnings.warn(reason, UserWarning, stacklevel=4)

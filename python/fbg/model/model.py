@@ -15,7 +15,7 @@ from fbg.arrays import require_integer
 from fbg.model import save as saved
 from fbg.model.forward import HiddenStates, ModelOutput
 from fbg.networks.config import EncoderConfig
-from fbg.networks.transformer import Transformer
+from fbg.networks.transformer import Transformer, precision
 from fbg.reading import FileState
 from fbg.runtime.reports import MemoryReport, PlanReport
 from fbg.tasks.answer import AnswerMethods
@@ -153,7 +153,7 @@ class Model(
         c = self.config
         return (
             f"<fbg.Model {self.name!r}: {c.model_type}, {c.num_layers} layers, hidden size "
-            f"{c.hidden_size}, {c.num_heads} heads, {self.dtype}>"
+            f"{c.hidden_size}, {c.num_heads} heads, {precision(self.network)}>"
         )
 
     def __reduce__(self) -> tuple[Callable[[], Model], tuple[()]]:

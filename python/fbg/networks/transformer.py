@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,7 +19,7 @@ import numpy.typing as npt
 from fbg import _fbg
 from fbg.compression.linear import Linear
 from fbg.compression.smoothing import SmoothingGroup
-from fbg.matmul.weights import QUANTIZED
+from fbg.matmul.weights import QUANTIZED, dtype_name
 from fbg.networks.config import EncoderConfig
 from fbg.networks.gliner import SpanHead
 from fbg.networks.graph import Norm
@@ -32,6 +33,7 @@ __all__ = [
     "Transformer",
     "linears",
     "linears_of",
+    "precision",
     "replace_linears",
 ]
 
@@ -132,6 +134,21 @@ def linears(transformer: Transformer) -> dict[str, Linear]:
     """Return the linear layers of the encoder by name, in the order in which they first run."""
     parts: list[Embeddings | Layer] = [transformer.embeddings, *transformer.layers]
     return {linear.name: linear for part in parts for linear in linears_of(part).values()}
+
+
+def precision(transformer: Transformer) -> str:
+    """Return the dtypes of the packed linear layers, in words: "int8 in 35 of 36 linear layers,
+    bfloat16 in 1", or the only one.
+    """
+    layers = linears(transformer).values()
+    counts = Counter(dtype_name(linear.packed) for linear in layers)
+    if not counts:
+        return "no linear layers"
+    if len(counts) == 1:
+        return next(iter(counts))
+    (first, most), *others = counts.most_common()
+    rest = "".join(f", {dtype} in {count}" for dtype, count in others)
+    return f"{first} in {most} of {len(layers)} linear layers{rest}"
 
 
 def linears_of(part: Embeddings | Layer) -> dict[str, Linear]:

@@ -48,7 +48,8 @@ class NetComparison(Report):
 
     cosine, minimum: mean and least cosine of the outputs of a run. top_1: share of rows of
     class scores whose largest element is at the same place; None where no output is class scores.
-    speedup: of int8. nodes: the error after each product.
+    speedup: of int8. int8_products: how many of all products multiply integers. nodes: the
+    error after each product.
     """
 
     path: str
@@ -62,6 +63,8 @@ class NetComparison(Report):
     float32_seconds: float
     int8_seconds: float
     speedup: Speedup
+    int8_products: int
+    products: int
     nodes: tuple[NodeError, ...]
 
     def __str__(self) -> str:
@@ -72,7 +75,8 @@ class NetComparison(Report):
         rows = [[n.node, f"{n.relative_error:.2e}", f"{n.cosine:.6f}"] for n in self.nodes]
         return "\n".join(
             [
-                f"{self.path}: int8 against float32, {self.runs} {kind}, calibrated on "
+                f"{self.path}: int8 in {self.int8_products} of {self.products} products against "
+                f"float32, {self.runs} {kind}, calibrated on "
                 f"{self.calibration_runs}, threads: {self.threads}",
                 "",
                 f"cosine of the outputs: mean {self.cosine:.6f}, least {self.minimum:.6f}",
@@ -130,6 +134,8 @@ def compare_net(
         statistics.median(seconds["float32"]),
         statistics.median(seconds["int8"]),
         Speedup.of(seconds["float32"], seconds["int8"]),
+        quantized.products.int8,
+        quantized.products.all,
         _node_errors(net, quantized, tested[:2]),
     )
 

@@ -18,10 +18,11 @@ __all__ = ["NetFacts", "net_facts"]
 class NetFacts(Report):
     """Result of `net_facts`.
 
-    operators: how many nodes there are of each operator. steps: of the plan, by back end.
-    parameters: elements of constant tensors. tensor_bytes: of all tensors between the nodes, one
-    beside the other. arena_bytes: of the memory in which fbg keeps them. These, the steps and
-    weight_bytes are None where the file leaves sizes of inputs open.
+    operators: how many nodes there are of each operator. products, int8_products: convolutions and
+    products of matrices, and those of them that multiply integers of 8 bits. steps: of the
+    plan, by back end. parameters: elements of constant tensors. tensor_bytes: of all tensors
+    between the nodes, one beside the other. arena_bytes: of the memory in which fbg keeps them.
+    These, the steps and weight_bytes are None where the file leaves sizes of inputs open.
     """
 
     path: str
@@ -30,6 +31,8 @@ class NetFacts(Report):
     outputs: dict[str, str]
     operators: dict[str, int]
     steps: dict[str, int] | None
+    products: int
+    int8_products: int
     parameters: int
     weight_bytes: int | None
     tensor_bytes: int | None
@@ -37,10 +40,11 @@ class NetFacts(Report):
 
     def __str__(self) -> str:
         rows = {
-            "network": f"{self.path}, {self.dtype}",
+            "network": self.path,
             "inputs": _list(self.inputs, ": "),
             "outputs": _list(self.outputs, ": "),
             "operators": _list(self.operators, " "),
+            "products": f"{self.products}, {self.int8_products} of them in int8",
             "parameters": f"{self.parameters:,}",
         }
         if self.steps is None:
@@ -68,7 +72,7 @@ def net_facts(path: str, *, shapes: Mapping[str, Sequence[int]] | None = None) -
     `fbg.load` raises.
     """
     net = load(path, shapes=shapes or {})
-    plan, network = None, net.network
+    plan, network, count = None, net.network, net.products
     if all(kind.fixed is not None for kind in net.inputs.values()):
         net.run(random_feeds(net, 1)[0])
         plan = net.plan()
@@ -81,6 +85,8 @@ def net_facts(path: str, *, shapes: Mapping[str, Sequence[int]] | None = None) -
         {name: str(kind) for name, kind in net.outputs.items()},
         dict(operators.most_common()),
         None if plan is None else dict(Counter(step.backend for step in plan.steps)),
+        count.all,
+        count.int8,
         sum(math.prod(network.constants[name].shape) for name in constants),
         None if plan is None else plan.weight_bytes,
         None if plan is None else plan.tensor_bytes,

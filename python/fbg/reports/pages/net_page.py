@@ -70,7 +70,8 @@ def _accuracy(report: NetReport, plots: bool) -> Section:
         )
         return Section("accuracy", "Accuracy", [reason])
     text = [
-        f"int8 against float32 in {found.runs} runs: cosine of the outputs "
+        f"int8 in {found.int8_products} of {found.products} products against float32 in "
+        f"{found.runs} runs: cosine of the outputs "
         f"{found.cosine:.6f} in the mean and {found.minimum:.6f} at least."
     ]
     if found.top_1 is not None:

@@ -1,0 +1,179 @@
+"""The products of a network: which of them multiply integers, and weights that nodes compute.
+
+Integers meet in a product where a DequantizeLinear stands before both of its operands, or where the
+operator takes integers. What is not multiplied by constant weights stays in float32.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from fbg.importers.description import Network, Node, TensorType, needed
+from fbg.importers.onnx.inference import infer
+
+__all__ = [
+    "MOVES",
+    "PRODUCTS",
+    "Operands",
+    "ProductCount",
+    "count_products",
+    "fold_weights",
+    "integer_products",
+    "output_axis",
+    "unchanged",
+]
+
+PRODUCTS = {"Conv": 0, "Gemm": 1, "MatMul": 1}  # and the axis of output channels of the weights
+MOVES = {"MaxPool", "Reshape", "Flatten", "Transpose", "Squeeze", "Unsqueeze", "Slice", "Split"}
+
+_ON_FBG = {("", name) for name in PRODUCTS}
+_REAL = {*PRODUCTS, "ConvTranspose"}
+_INTEGER = {"ConvInteger", "MatMulInteger", "QLinearConv", "QLinearMatMul"}
+# Of onnxruntime's own operators.
+_FOREIGN_REAL = {"FusedConv", "FusedGemm", "FusedMatMul", "MatMulNBits", "NhwcFusedConv"}
+_FOREIGN_INTEGER = {"DynamicQuantizeMatMul", "MatMulIntegerToFloat", "QGemm", "QLinearConv"}
+
+
+@dataclass(frozen=True)
+class ProductCount:
+    """How many products a network has, and how many of them multiply 8-bit integers."""
+
+    int8: int
+    all: int
+
+    def __str__(self) -> str:
+        if self.all == 0:
+            return "no products"
+        return f"int8 in {self.int8} of {self.all} product{'s' * (self.all > 1)}"
+
+
+def output_axis(node: Node) -> int:
+    """Return the axis of the output channels of the weights of a product."""
+    if node.op == "Gemm" and node.attributes.get("transB", 0):
+        return 0
+    return PRODUCTS[node.op]
+
+
+def count_products(network: Network) -> ProductCount:
+    """Count the nodes that multiply tensors, and those of them that multiply integers."""
+    found = integer_products(network)
+    return ProductCount(sum(found.values()), len(found))
+
+
+def integer_products(network: Network) -> dict[str, bool]:
+    """Return for the name of each product whether it multiplies integers."""
+    operands = Operands(network)
+    found = {}
+    for node in network.nodes:
+        foreign = node.domain != ""
+        if node.op in (_FOREIGN_INTEGER if foreign else _INTEGER):
+            found[node.name] = True
+        elif node.op in (_FOREIGN_REAL if foreign else _REAL):
+            found[node.name] = operands.weights_are_integers(node) and operands.x_is_integers(node)
+    return found
+
+
+class Operands:
+    """Tells what the operands of the products of a network stand for."""
+
+    def __init__(self, network: Network) -> None:
+        self._constants = network.constants
+        self._known = _known(network)
+        self._writers = {name: node for node in network.nodes for name in node.outputs if name}
+
+    def x_is_integers(self, node: Node) -> bool:
+        """Whether what varies stands for bytes, with one scale for all of them."""
+        x = self._writers.get(node.inputs[0])
+        while x is not None and x.op in MOVES:
+            x = self._writers.get(x.inputs[0])
+        return x is not None and self._is_linear(x) and self._constants[x.inputs[1]].size == 1
+
+    def weights_are_integers(self, node: Node) -> bool:
+        """Whether a product that fbg computes has weights that stand for bytes and can be summed
+        as such: by one scale, or one for each output channel.
+        """
+        if (node.domain, node.op) not in _ON_FBG or node.attributes.get("alpha", 1.0) != 1.0:
+            return False
+        name = node.inputs[1]
+        w = self._writers.get(name)
+        if w is None or name not in self._known or not self._is_linear(w):
+            return False
+        q, scale = self._constants.get(w.inputs[0]), self._constants[w.inputs[1]]
+        rank = 2 if q is None else q.ndim
+        axis = w.attributes.get("axis", 1) % max(rank, 1)
+        return (node.op == "Conv" or rank == 2) and (scale.size == 1 or axis == output_axis(node))
+
+    def _is_linear(self, node: Node) -> bool:
+        """Whether a node makes real numbers of bytes by scales that are known."""
+        if (node.domain, node.op) != ("", "DequantizeLinear") or node.attributes.get("block_size"):
+            return False
+        scale = self._constants.get(node.inputs[1])
+        integers = [self._constants.get(name) for name in (node.inputs[0], *node.inputs[2:])]
+        return (
+            scale is not None
+            and scale.dtype == np.float32
+            and all(q is None or q.dtype in (np.int8, np.uint8) for q in integers)
+        )
+
+
+def _known(network: Network, kept: Collection[str] = ()) -> dict[str, Node | None]:
+    """Return the tensors that depend on no input, and the node that computes each."""
+    known: dict[str, Node | None] = dict.fromkeys(network.constants)
+    for node in network.nodes:
+        if node.name not in kept and not node.captures and all(n in known for n in node.reads):
+            known.update((name, node) for name in node.outputs if name and name not in known)
+    return known
+
+
+def unchanged(origin: str, count: ProductCount) -> str:
+    """Return why int8 changes no product of a network, for messages."""
+    if count.int8:
+        return f"{origin}: is quantized already, {count}: dtype='int8' changes none of the others"
+    return (
+        f"{origin}: {count}: only Conv, Gemm and MatMul can multiply integers, with float32 "
+        "weights that are known when the file is loaded"
+    )
+
+
+def fold_weights(network: Network, kept: Collection[str] = ()) -> Network:
+    """Return the network in which weights that nodes compute of constants are constants.
+
+    A DequantizeLinear stays if the product can multiply its integers; they become constants. kept:
+    names of nodes that are left as they are. What is too much to be computed beforehand is left.
+    """
+    known = _known(network, kept)
+    wanted = {
+        node.inputs[1]: node
+        for node in network.nodes
+        if node.op in PRODUCTS and node.domain == "" and known.get(node.inputs[1]) is not None
+    }
+    if not wanted:
+        return network
+    computing = {node.name for node in known.values() if node is not None}
+    kinds = {name: TensorType(np.dtype(np.float32), None) for name in wanted}
+    part = [node for node in network.nodes if node.name in computing]
+    found = infer(replace(network, nodes=part, inputs={}, outputs=kinds), {}, {}).constants
+    constants = dict(network.constants)
+    for name, product in wanted.items():
+        writer = known[name]
+        weights = found.weights.get(name)
+        if weights is None or writer is None:
+            names = [name]
+        elif product.op != "Conv" and len(weights.shape) != 2:
+            continue
+        else:
+            taken = weights.scaled_along(output_axis(product))
+            names = list(filter(None, writer.inputs)) if taken else [name]
+        constants.update((each, found[each]) for each in names if each in found)
+    nodes = [
+        node
+        for node in network.nodes
+        if not all(name in constants for name in filter(None, node.outputs))
+    ]
+    nodes = needed(nodes, network.outputs)
+    read = {name for node in nodes for name in node.reads} | network.outputs.keys()
+    constants = {name: value for name, value in constants.items() if name in read}
+    return replace(network, constants=constants, nodes=nodes)
