@@ -89,7 +89,7 @@ void check_matrix(const py::array& array, const BufferShape& shape, std::int64_t
               ", " + std::to_string(shape.cols) + ")");
 }
 
-void run(PlanPool& pool, const OptionalIndices& ids, const OptionalIndices& position_ids,
+void run_plan(PlanPool& pool, const OptionalIndices& ids, const OptionalIndices& position_ids,
          const OptionalIndices& types, const OptionalIndices& sequence_positions,
          const Indices& offsets, std::vector<py::array> outputs, int num_threads,
          std::optional<py::array_t<double, py::array::c_style>> seconds,
@@ -176,7 +176,7 @@ void bind_plan(py::module_& m) {
            py::arg("graph"), py::arg("tokens"), py::arg("sequences"), py::arg("length"),
            py::arg("threads"), py::arg("tuned") = std::vector<PyTuned>(), py::arg("images") = 0,
            py::arg("features") = py::none())
-      .def("run", &run, py::arg("ids").noconvert(), py::arg("position_ids").noconvert(),
+      .def("run", &run_plan, py::arg("ids").noconvert(), py::arg("position_ids").noconvert(),
            py::arg("types").noconvert(), py::arg("sequence_positions").noconvert(),
            py::arg("offsets").noconvert(), py::arg("outputs"), py::arg("num_threads"),
            py::arg("seconds").noconvert() = py::none(), py::arg("phases").noconvert() = py::none(),
