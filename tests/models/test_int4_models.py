@@ -1,4 +1,8 @@
-"""Models with int4 weights: close to float32, saved and mapped, the same alone and in a batch."""
+"""Models with int4 weights: close to float32, saved and mapped, the same alone and in a batch.
+
+How close the real model is, is seen with all of its layers for int4. What differs from that is
+compared on the first two of its six layers, which take a third of the time to round.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +20,7 @@ from fbg.networks.transformer import linears
 from fbg.text.tokenization import TextTokenizer
 from helpers import tiny_models
 from helpers.formulas import cosines
-from helpers.minilm import minilm_directory, sentences
+from helpers.minilm import first_layers, minilm_directory, sentences
 
 TEXTS = sentences()[::2]
 CALIBRATING = sentences()[1::2] + [f"{a} {b}" for a, b in zip(TEXTS, TEXTS[5:], strict=False)]
@@ -31,29 +35,38 @@ def few_synthetic_sequences() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def exact() -> np.ndarray:
-    return fbg.load(minilm_directory()).encode(TEXTS)
+def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return first_layers(2, tmp_path_factory.mktemp("two-layers"))
 
 
 @pytest.fixture(scope="module")
-def model() -> fbg.Model:
-    return fbg.load(minilm_directory(), dtype="int4")
+def exact(directory: Path) -> np.ndarray:
+    return fbg.load(directory).encode(TEXTS)
 
 
-def test_embeddings_are_close_to_float32(model: fbg.Model, exact: np.ndarray) -> None:
-    assert cosines(model.encode(TEXTS), exact).mean() > 0.985
+@pytest.fixture(scope="module")
+def model(directory: Path) -> fbg.Model:
+    return fbg.load(directory, dtype="int4")
 
 
-@pytest.mark.parametrize(("dtype", "least"), [("int4_g64", 0.978), ("int4_g128", 0.972)])
-def test_larger_groups_are_a_little_less_close(dtype: str, least: float, exact: np.ndarray) -> None:
-    coarse = fbg.load(minilm_directory(), dtype=dtype)
-    assert cosines(coarse.encode(TEXTS), exact).mean() > least
+def test_embeddings_are_close_to_float32() -> None:
+    exact, int4 = (fbg.load(minilm_directory(), dtype=d).encode(TEXTS) for d in ("float32", "int4"))
+    assert cosines(int4, exact).mean() > 0.985
+
+
+def test_larger_groups_are_a_little_less_close(
+    model: fbg.Model, exact: np.ndarray, directory: Path
+) -> None:
+    coarse = [fbg.load(directory, dtype=dtype) for dtype in ("int4_g64", "int4_g128")]
+    losses = [1 - cosines(each.encode(TEXTS), exact).mean() for each in (model, *coarse)]
+    assert losses[0] < losses[1] < losses[2]
+    assert losses[0] < 0.0025 and losses[1] < 0.0034 and losses[2] < 0.004
 
 
 def test_offsets_are_more_accurate_and_saved(
-    model: fbg.Model, exact: np.ndarray, tmp_path: Path
+    model: fbg.Model, exact: np.ndarray, directory: Path, tmp_path: Path
 ) -> None:
-    with_offsets = fbg.load(minilm_directory(), dtype="int4_offset")
+    with_offsets = fbg.load(directory, dtype="int4_offset")
     embeddings = with_offsets.encode(TEXTS)
     loss = 1 - cosines(embeddings, exact).mean()
     assert loss < 0.9 * (1 - cosines(model.encode(TEXTS), exact).mean())
@@ -66,8 +79,8 @@ def test_offsets_are_more_accurate_and_saved(
     np.testing.assert_array_equal(saved.encode(TEXTS[3]), embeddings[3])
 
 
-def test_calibration_is_more_accurate(model: fbg.Model, exact: np.ndarray) -> None:
-    calibrated = fbg.load(minilm_directory(), dtype="int4", calibrate=CALIBRATING)
+def test_calibration_is_more_accurate(model: fbg.Model, exact: np.ndarray, directory: Path) -> None:
+    calibrated = fbg.load(directory, dtype="int4", calibrate=CALIBRATING)
     loss = 1 - cosines(calibrated.encode(TEXTS), exact).mean()
     assert loss < 0.85 * (1 - cosines(model.encode(TEXTS), exact).mean())
 
@@ -114,15 +127,13 @@ def test_other_networks_are_rounded_with_and_without_texts(tmp_path: Path, name:
         assert cosines(got, want).mean() > 0.9
 
 
-def test_layers_of_higher_precision_stay_as_they_are(exact: np.ndarray) -> None:
+def test_layers_of_higher_precision_stay_as_they_are(exact: np.ndarray, directory: Path) -> None:
     rest = ["*.qkv", "*.attention_output", "*.intermediate"]
-    model = fbg.load(
-        minilm_directory(), dtype="int4", higher_precision=dict.fromkeys(rest, "float32")
-    )
+    model = fbg.load(directory, dtype="int4", higher_precision=dict.fromkeys(rest, "float32"))
     dtypes = {name: dtype_name(linear.packed) for name, linear in linears(model.network).items()}
-    assert {dtypes[f"layers.{n}.output"] for n in range(6)} == {"int4"}
-    assert sorted(dtypes.values()) == ["float32"] * 18 + ["int4"] * 6
-    assert cosines(model.encode(TEXTS), exact).mean() > 0.995
+    assert {dtypes[f"layers.{n}.output"] for n in range(2)} == {"int4"}
+    assert sorted(dtypes.values()) == ["float32"] * 6 + ["int4"] * 2
+    assert cosines(model.encode(TEXTS), exact).mean() > 0.999
 
 
 def test_typical_sequences_are_always_the_same_and_hold_tokens_of_text() -> None:
