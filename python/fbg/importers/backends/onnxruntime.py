@@ -26,7 +26,7 @@ from fbg.importers.backends.foreign import failure, modelled_seconds, part_model
 from fbg.importers.onnx.check import GRAPHS
 from fbg.locks import Lock
 
-__all__ = ["OnnxRuntime"]
+__all__ = ["OnnxRuntime", "alone", "open_session", "session_model"]
 
 Array = npt.NDArray[Any]
 
@@ -41,7 +41,19 @@ def _threads(part: Part) -> int:
     return part.num_threads if seconds > SHORT else 1
 
 
-def _model(part: Part) -> bytes:
+def alone(op: Op) -> Part:
+    """Return an op as a part in which all constants but short ones are inputs."""
+    inputs = tuple(
+        name
+        for name in dict.fromkeys(op.node.reads)
+        if name not in op.constants or math.prod(op.types[name].fixed or ()) > MOST_TRIED
+    )
+    outputs = tuple(filter(None, op.node.outputs))
+    versions = {"": 21, op.node.domain: op.node.version}
+    return Part((op,), inputs, outputs, versions, 1, 0)
+
+
+def session_model(part: Part) -> bytes:
     """Return a part as a model in which all names are numbers: many parts differ in nothing else.
 
     Inputs come first, then outputs. Names stay as they are where subgraphs may refer to them.
@@ -66,7 +78,7 @@ def _model(part: Part) -> bytes:
     return bytes(model.SerializeToString())
 
 
-def _session(model: bytes, threads: int, optimize: bool = True) -> Any:
+def open_session(model: bytes, threads: int, optimize: bool = True) -> Any:
     """Return an inner session. What it could compute beforehand is computed in every run.
 
     Constants that are worth it have been folded already; the others are too much to be computed
@@ -100,12 +112,12 @@ class _Sessions:
 
     def get(self, part: Part) -> Any:
         """Return the session of a part; raises whatever onnxruntime does."""
-        model, threads = _model(part), _threads(part)
+        model, threads = session_model(part), _threads(part)
         key = hashlib.sha256(model).digest(), threads
         with self._lock:
             found = self._made.get(key)
         if found is None:
-            made = _session(model, threads)
+            made = open_session(model, threads)
             with self._lock:
                 found = self._made.setdefault(key, made)
         return found
@@ -113,13 +125,13 @@ class _Sessions:
     def is_possible(self, part: Part) -> bool:
         """Whether there can be a session of a part."""
         try:
-            model = _model(part)
+            model = session_model(part)
         except onnx.shape_inference.InferenceError:
             return False
         key = hashlib.sha256(model).digest()
         if key not in self._possible:
             try:
-                _session(model, 1, optimize=False)
+                open_session(model, 1, optimize=False)
                 self._possible[key] = True
             except Exception:  # onnxruntime has a type of its own for each kind of failure
                 self._possible[key] = False
@@ -143,14 +155,7 @@ class OnnxRuntime:
 
     def supports(self, op: Op) -> bool:
         """Whether a session of the op alone can be made."""
-        inputs = tuple(
-            name
-            for name in dict.fromkeys(op.node.reads)
-            if name not in op.constants or math.prod(op.types[name].fixed or ()) > MOST_TRIED
-        )
-        outputs = tuple(filter(None, op.node.outputs))
-        versions = {"": 21, op.node.domain: op.node.version}
-        return self._sessions.is_possible(Part((op,), inputs, outputs, versions, 1, 0))
+        return self._sessions.is_possible(alone(op))
 
     def cost(self, op: Op) -> float:
         """Return a little more than the model: tensors change hands."""

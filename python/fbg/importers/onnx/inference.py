@@ -19,6 +19,7 @@ from onnx import helper, numpy_helper
 from fbg.errors import ModelError
 from fbg.importers.description import Constants, Network, Node, TensorType, needed
 from fbg.importers.onnx.folding import Folding, node_proto
+from fbg.importers.onnx.foreign_types import foreign_types
 from fbg.importers.onnx.shapes import output_shape
 from fbg.importers.onnx.sizes import shape_of
 from fbg.importers.ops.registry import OPS
@@ -78,7 +79,8 @@ def _output_types(
 ) -> dict[str, TensorType]:
     """Return the types of the outputs as ONNX infers them; unknown ones are left out."""
     declared = {
-        name: network.declared.get(name, network.outputs.get(name)) for name in node.outputs
+        name: network.declared.get(name, network.outputs.get(name))
+        for name in filter(None, node.outputs)
     }
     fallback = {name: kind for name, kind in declared.items() if kind is not None}
     try:
@@ -89,7 +91,10 @@ def _output_types(
                 f"{network.origin}: node {node.title}: operator set {node.version} has no such "
                 "operator"
             ) from None
-        return fallback
+        whole = all(kind is not None and kind.fixed is not None for kind in declared.values())
+        if whole or any(name not in types for name in node.reads):
+            return fallback
+        return {**fallback, **foreign_types(node, types, constants)}
     if any(name not in types for name in node.reads):
         return fallback
     opsets = [helper.make_opsetid(domain, v) for domain, v in network.versions.items()]
