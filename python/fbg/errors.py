@@ -12,6 +12,7 @@ __all__ = [
     "ClosedError",
     "ModelError",
     "OverloadedError",
+    "advice",
     "install_line",
     "needed",
     "require_known",
@@ -60,7 +61,7 @@ def require_known(where: str, options: Iterable[str], *takers: Callable[..., Any
     known = [name for taker in takers for name in _names(taker)]
     for name in options:
         if name not in known:
-            raise TypeError(f"{where}: unknown argument {name!r}; {_advice(name, known)}")
+            raise TypeError(f"{where}: unknown argument {name!r}; {advice(name, known)}")
 
 
 @functools.lru_cache(maxsize=64)
@@ -79,7 +80,8 @@ def _names(taker: Callable[..., Any]) -> tuple[str, ...]:
     )
 
 
-def _advice(name: str, known: Iterable[str]) -> str:
+def advice(name: str, known: Iterable[str]) -> str:
+    """Say which of the known names may have been meant, or what they are."""
     from difflib import get_close_matches
 
     names = list(dict.fromkeys(known))

@@ -74,7 +74,6 @@ def readers_directory(tmp_path: Path) -> Path:
     tokenizer.write_text(words.replace('"word0"', '"capital"').replace('"word1"', '"heart"'))
     for name in ("mine.txt", "lines.txt"):
         (tmp_path / name).write_text("".join(f"{text}\n" for text in TEXTS))
-    (tmp_path / "texts.jsonl").write_text("".join(f'{{"text": "{text}"}}\n' for text in TEXTS))
     (tmp_path / "texts").mkdir()
     pq.write_table(pa.table({"text": TEXTS}), tmp_path / "texts/some.parquet")
     pq.write_table(pa.table({"body": TEXTS}), tmp_path / "corpus.parquet")
@@ -247,6 +246,8 @@ def run_commands(block: Block, reader: Reader) -> None:
             reader.fbg([*words, "--rounds", "1"] if measures else words)
         elif words[0] == "curl":
             reader.curl(words)
+        elif words[0] == "echo":
+            reader.echo(words)
         else:
             assert words[0] in PROGRAMS, f"line {block.line}: no check of {words[0]!r}"
             PROGRAMS[words[0]](words)

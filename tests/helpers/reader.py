@@ -86,6 +86,12 @@ class Reader:
         words = [word.replace(":8080", self._port()) for word in words]
         subprocess.run(["curl", "--fail-with-body", "--silent", *words[1:]], check=True)
 
+    def echo(self, words: list[str]) -> None:
+        """Make a file of one line."""
+        *said, arrow, name = words[1:]
+        assert arrow == ">", words
+        (self._directory / name).write_text(f"{' '.join(said)}\n")
+
     def _start_afresh(self) -> None:
         self._open.close()
         self._told: list[Requirement] = []

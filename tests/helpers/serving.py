@@ -32,7 +32,7 @@ class RunningServer:
             self.process = subprocess.Popen(
                 command, stderr=stderr, env=os.environ | env, cwd=directory
             )
-        self.url = f"http://127.0.0.1:{self._entry('listening')['port']}"
+        self.url = f"http://127.0.0.1:{self._port()}"
 
     @property
     def log(self) -> str:
@@ -42,15 +42,16 @@ class RunningServer:
         lines = [line for line in self.log.splitlines() if line.startswith("{")]
         return [json.loads(line) for line in lines]
 
-    def _entry(self, message: str) -> dict[str, Any]:
+    def _port(self) -> int:
+        """The port, which is logged before the models are loaded."""
         for _ in range(600):
             for entry in self.entries():
-                if entry["message"] == message:
-                    return entry
+                if "port" in entry:
+                    return int(entry["port"])
             if self.process.poll() is not None:
                 break
             time.sleep(0.05)
-        raise AssertionError(f"the server did not log {message!r}: {self.log}")
+        raise AssertionError(f"the server did not log its port: {self.log}")
 
     def wait_ready(self) -> None:
         for _ in range(1200):

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 import fbg
-from helpers import tiny_bert
+from helpers import tiny_bert, tiny_gliner
 from helpers.serving import RunningServer, running
 from helpers.tiny_tasks import SERVED_KINDS, write_model
 
@@ -29,7 +29,8 @@ def directories(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     text.mkdir()
     tiny_bert.write_checkpoint(text, seed=3, spread=0.25)
     tiny_bert.write_json(text / "config_sentence_transformers.json", PROMPTS)
-    return {"text": text} | {name: write_model(root / name, kind) for name, kind in KINDS.items()}
+    found = {name: write_model(root / name, kind) for name, kind in KINDS.items()}
+    return {"text": text} | found | {"gliner": tiny_gliner.write_model(root / "gliner", "bare")}
 
 
 @pytest.fixture(scope="session")

@@ -62,7 +62,7 @@ def check(answer: httpx.Response, status: int, kind: str | None = None) -> None:
         (b'{"inputs": "\xff\xfe"}', 400, "Validation"),
         (b'{"inputs": "\\ud800"}', 400, "Validation"),
         (b'{"inputs": ' + b"[" * 40_000, 422, "Validation"),
-        (b'{"x": ' + b"[" * 40_000 + b"]" * 40_000 + b', "inputs": "a"}', 400, "Validation"),
+        (b'{"options": ' + b"[" * 40_000 + b"]" * 40_000 + b', "inputs": "a"}', 400, "Validation"),
     ],
 )
 def test_bodies(body: bytes, status: int, kind: str, client: httpx.Client) -> None:

@@ -98,12 +98,15 @@ def test_workers_that_have_not_begun_end_in_good_order(
 
 def test_health_says_when_the_models_have_run(directories: dict[str, Path]) -> None:
     with running(str(directories["text"]), ready=False) as server:
+        assert server.entries()[0]["message"].startswith("loading; ")
         first = httpx.get(f"{server.url}/health")
         assert first.status_code in (200, 503)
         if first.status_code == 503:
             assert first.json()["error_type"] == "Unhealthy"
         server.wait_ready()
         assert embed(server).status_code == 200
+        (listening,) = (each for each in server.entries() if each["message"] == "listening")
+        assert server.url.endswith(f":{listening['port']}") and listening["models"] == ["text"]
 
 
 def test_sighup_loads_again_while_requests_go_on(tmp_path: Path) -> None:

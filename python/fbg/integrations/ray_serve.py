@@ -11,15 +11,10 @@ from typing import Any
 from ray import serve
 
 from fbg.errors import require_known
-from fbg.model.async_model import AsyncModel
+from fbg.model.async_model import TASKS, AsyncModel
 from fbg.model.load import load_encoder
 
 __all__ = ["deploy"]
-
-TASKS = (
-    *("encode", "encode_sparse", "classify", "zero_shot_classify", "predict", "rerank", "ner"),
-    *("answer", "fill_mask"),
-)
 
 
 class Replica:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import inspect
 import os
 import time
 import weakref
@@ -35,7 +36,7 @@ from fbg.tasks.rerank import predict_steps, rerank_steps
 from fbg.tasks.sparse import SparseEmbeddings, encode_sparse_steps
 from fbg.tasks.zero_shot import zero_shot_steps
 
-__all__ = ["AsyncModel", "Record"]
+__all__ = ["TASKS", "AsyncModel", "Record"]
 
 CLOSED = "the AsyncModel is closed"
 
@@ -354,6 +355,14 @@ class AsyncModel:
             waiting.leave()
             if ticket is not None and ticket.expected:
                 self._queue.expect_no_more(ticket)
+
+
+# The tasks of a model: the methods of `Model` that are coroutines of AsyncModel.
+TASKS = tuple(
+    name
+    for name, method in vars(AsyncModel).items()
+    if inspect.iscoroutinefunction(method) and hasattr(Model, name)
+)
 
 
 def _in_blocks(

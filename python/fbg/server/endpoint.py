@@ -22,6 +22,7 @@ from starlette.types import Receive, Scope, Send
 from fbg.errors import ClosedError, ModelError, OverloadedError
 from fbg.server.answers import json_of
 from fbg.server.errors import Dialect, Fault, RequestError
+from fbg.server.keys import fault_of_library, wrong_message
 from fbg.server.replies import Reply, send_reply
 from fbg.server.state import Call, State
 
@@ -100,17 +101,16 @@ class Endpoint:
         try:
             return self._decode(body)
         except msgspec.ValidationError as error:
-            raise RequestError(Fault.VALIDATION, str(error)) from None
+            raise wrong_message(error, self.route.message) from None
         except (ValueError, RecursionError):
             raise RequestError(Fault.MALFORMED, "the body is not valid JSON") from None
 
     async def _answer(self, call: Call, message: Any) -> bytes | bytearray:
+        call.message = message
         try:
             return await json_of(call, await self.route.answer(call, message))
         except RequestError:
             raise
-        except msgspec.ValidationError as error:
-            raise RequestError(Fault.VALIDATION, str(error)) from None
         except OverloadedError:
             raise RequestError(Fault.OVERLOADED, "too many texts are waiting") from None
         except ClosedError:
@@ -121,7 +121,7 @@ class Endpoint:
             log.error("%s: %s", self.route.path, error)
             raise RequestError(Fault.BACKEND, "the model cannot do this") from None
         except ValueError as error:
-            raise RequestError(Fault.VALIDATION, str(error)) from None
+            raise fault_of_library(error, call.message) from None
         except Exception:
             log.exception("%s failed", self.route.path)
             raise RequestError(Fault.BACKEND, "the computation failed") from None

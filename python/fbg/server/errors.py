@@ -48,6 +48,7 @@ class Fault(enum.Enum):
     SLOW = Kind(408, "Validation", "invalid_request_error", "timeout")
     TOO_LARGE = Kind(413, "Validation", "invalid_request_error", "request_too_large")
     VALIDATION = Kind(422, "Validation", "invalid_request_error", None, 400)
+    UNABLE = Kind(424, "Backend", "invalid_request_error", "model_not_able", 400)
     BACKEND = Kind(424, "Backend", "server_error", None, 500)
     OVERLOADED = Kind(429, "Overloaded", "rate_limit_error", "rate_limit_exceeded")
     UNHEALTHY = Kind(503, "Unhealthy", "server_error", "unavailable")

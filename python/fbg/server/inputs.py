@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg.server.errors import Fault, RequestError
-from fbg.server.messages import Input, Truncating
+from fbg.server.messages import Input, Similarity, Truncating
 from fbg.server.served import Served
 from fbg.server.state import Call
 
@@ -35,7 +35,7 @@ def texts_or_ids(
     return [], [items] if kinds == {int} else items
 
 
-def truncation(message: Truncating) -> bool:
+def truncation(message: Truncating | Similarity.Parameters) -> bool:
     """Return whether long texts are cut; raises RequestError for a cut at the left."""
     if message.truncation_direction.lower() == "left":
         raise RequestError(

@@ -1,17 +1,20 @@
-"""The bodies of requests, as msgspec checks them: types, unions, required fields.
+"""The bodies of requests, as msgspec checks them: types, unions, required fields, no unknown ones.
 
-Unknown fields are ignored, as TEI and OpenAI do. `model`, which TEI does not have, chooses among
-several models.
+A key that is mistyped, or that would change the answer elsewhere, is refused. Those that an API
+documents and that have no effect here are declared as `Ignored`. `model`, which TEI does not have,
+chooses among several models.
 """
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from functools import cache
+from typing import Annotated, Any, Literal
 
 import msgspec
 
 __all__ = [
     "Answers",
+    "AnyInputs",
     "Classification",
     "Decoding",
     "Embedding",
@@ -31,7 +34,17 @@ __all__ = [
 Input = str | list[str | int | list[int]]
 
 
-class Message(msgspec.Struct, kw_only=True):
+Direction = Literal["Left", "Right", "left", "right"]
+
+# A key that an API has, and that is accepted without any effect.
+Ignored = Annotated[Any, msgspec.Meta(description="ignored")]
+
+
+class Part(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """An object in a message."""
+
+
+class Message(Part, kw_only=True):
     """model: the name of one of the models that are served; None: the first that has the task."""
 
     model: str | None = None
@@ -46,17 +59,23 @@ class OpenAIEmbedding(Message, kw_only=True):
     input: Input
     encoding_format: Literal["float", "base64"] = "float"
     dimensions: int | None = None
-    user: str | None = None
+    user: Ignored = None
 
 
 # --- text-embeddings-inference --------------------------------------------------------------------
 
 
-class Truncating(Message, kw_only=True):
+class HubMessage(Message, kw_only=True):
+    """options: of the clients of Hugging Face, whether to wait for a model and to use a cache."""
+
+    options: Ignored = None
+
+
+class Truncating(HubMessage, kw_only=True):
     """truncate: False makes a text that is too long an error; None and True cut it."""
 
     truncate: bool | None = None
-    truncation_direction: Literal["Left", "Right", "left", "right"] = "Right"
+    truncation_direction: Direction = "Right"
 
 
 class Embedding(Truncating, kw_only=True):
@@ -66,6 +85,7 @@ class Embedding(Truncating, kw_only=True):
     normalize: bool = True
     prompt_name: str | None = None
     dimensions: int | None = None
+    encoding_format: Literal["float"] = "float"
 
 
 class TokenEmbedding(Truncating, kw_only=True):
@@ -84,19 +104,31 @@ class RetrievalEmbedding(TokenEmbedding, kw_only=True):
 class Classification(Truncating, kw_only=True):
     """`POST /predict`: a text, a pair of texts, or a list of lists of one or two texts."""
 
+    class Parameters(Part):
+        top_k: int | None = None
+        function_to_apply: Literal["sigmoid", "softmax", "none"] | None = None
+
     inputs: str | list[str | list[str]]
     raw_scores: bool = False
+    parameters: Parameters | None = None
 
 
-class Similarity(Message, kw_only=True):
+class AnyInputs(msgspec.Struct):
+    """`POST /`: what it asks for shows in its inputs."""
+
+    inputs: msgspec.Raw
+
+
+class Similarity(HubMessage, kw_only=True):
     """`POST /similarity`."""
 
-    class Inputs(msgspec.Struct):
+    class Inputs(Part):
         source_sentence: str
         sentences: list[str]
 
-    class Parameters(msgspec.Struct):
+    class Parameters(Part):
         truncate: bool | None = None
+        truncation_direction: Direction = "Right"
         prompt_name: str | None = None
 
     inputs: Inputs
@@ -122,6 +154,8 @@ class Decoding(Message, kw_only=True):
 
 
 class Document(msgspec.Struct):
+    """A document may have other fields, which are the client's own."""
+
     text: str
 
 
@@ -135,45 +169,53 @@ class Reranking(Truncating, kw_only=True):
     return_text: bool = False
     return_documents: bool = False
     top_n: int | None = None
+    rank_fields: Ignored = None
+    max_chunks_per_doc: Ignored = None
+    max_tokens_per_doc: Ignored = None
+    priority: Ignored = None
 
 
 # --- Tasks with the messages of the pipelines of transformers -------------------------------------
 
 
-class Entities(Message, kw_only=True):
-    """`POST /ner`."""
+class Entities(HubMessage, kw_only=True):
+    """`POST /ner`. labels, threshold: of GLiNER, which has no labels of its own."""
 
-    class Parameters(msgspec.Struct):
+    class Parameters(Part):
         aggregation_strategy: Literal["none", "simple", "first", "average", "max"] | None = None
         ignore_labels: list[str] | None = None
         stride: int | None = None
+        labels: list[str] | None = None
+        threshold: float | None = None
 
     inputs: str | list[str]
     parameters: Parameters | None = None
 
 
-class Answers(Message, kw_only=True):
+class Answers(HubMessage, kw_only=True):
     """`POST /answer`."""
 
-    class Inputs(msgspec.Struct):
+    class Inputs(Part):
         question: str
         context: str
 
-    class Parameters(msgspec.Struct):
+    class Parameters(Part):
         top_k: int | None = None
         max_answer_len: int | None = None
         max_seq_len: int | None = None
         doc_stride: int | None = None
         handle_impossible_answer: bool | None = None
+        align_to_words: Ignored = None
+        max_question_len: Ignored = None
 
     inputs: Inputs
     parameters: Parameters | None = None
 
 
-class ZeroShot(Message, kw_only=True):
+class ZeroShot(HubMessage, kw_only=True):
     """`POST /zero_shot`."""
 
-    class Parameters(msgspec.Struct):
+    class Parameters(Part):
         candidate_labels: list[str]
         hypothesis_template: str | None = None
         multi_label: bool | None = None
@@ -182,10 +224,10 @@ class ZeroShot(Message, kw_only=True):
     parameters: Parameters
 
 
-class MaskFilling(Message, kw_only=True):
+class MaskFilling(HubMessage, kw_only=True):
     """`POST /fill_mask`."""
 
-    class Parameters(msgspec.Struct):
+    class Parameters(Part):
         top_k: int | None = None
         targets: list[str] | None = None
 
@@ -197,8 +239,15 @@ def given(parameters: msgspec.Struct | None) -> dict[str, Any]:
     """Return the parameters that a request names."""
     if parameters is None:
         return {}
+    ignored = _ignored(type(parameters))
     return {
         name: value
         for name, value in msgspec.structs.asdict(parameters).items()
-        if value is not None
+        if value is not None and name not in ignored
     }
+
+
+@cache
+def _ignored(kind: type[msgspec.Struct]) -> frozenset[str]:
+    fields = msgspec.structs.fields(kind)
+    return frozenset(field.name for field in fields if field.type == Ignored)

@@ -75,10 +75,10 @@ class Server(uvicorn.Server):
         One of several workers has its models already. It gets ready first, since requests would
         reach it as soon as any worker is.
         """
+        self._listening = sockets or []
         if self._models is not None:
             await self._prepare("load")
         await super().startup(sockets)
-        self._listening = sockets or []
         self._loop = asyncio.get_running_loop()
         self._loop.add_signal_handler(signal.SIGHUP, self._start, "reload")
         if not self._state.ready:
@@ -107,7 +107,13 @@ class Server(uvicorn.Server):
         state.models.replace(served)
         _set_aside_what_stays()
         state.ready = True
-        log.info("%s: ready", what, extra={"fields": {"models": [s.name for s in served]}})
+        self._say_that_it_serves(what)
+
+    def _say_that_it_serves(self, what: str) -> None:
+        fields: dict[str, object] = {"models": [served.name for served in self._state.models]}
+        if what == "load" and self._listening:
+            fields["host"], fields["port"] = self._listening[0].getsockname()[:2]
+        log.info("listening" if what == "load" else f"{what}: ready", extra={"fields": fields})
 
     async def on_tick(self, counter: int) -> bool:
         """Say whether to end: a process that cannot compute is of no use, and may be replaced."""

@@ -22,6 +22,20 @@ __all__ = ["Models", "Served", "load_models", "serve_models", "warm_up"]
 
 OnBatch = Callable[[int, int], None]
 
+# What clients are told of the tasks, which have the names of the methods of Model.
+IN_WORDS = {
+    "encode": "embeddings",
+    "encode_sparse": "sparse embeddings",
+    "encode_multi": "vectors of tokens",
+    "encode_hybrid": "hybrid embeddings",
+    "classify": "classification",
+    "rerank": "reranking",
+    "ner": "entities",
+    "answer": "answers to questions",
+    "fill_mask": "words for masks",
+    "zero_shot_classify": "zero-shot classification",
+}
+
 
 @dataclass(frozen=True)
 class Served:
@@ -52,6 +66,8 @@ class Served:
             tasks -= {"rerank"}
         if not can_entail(self.labels):
             tasks -= {"zero_shot_classify"}
+        if self.finds_labels:
+            tasks |= {"ner"}
         if self.model.sentence.multi_vector is not None:
             tasks |= {"encode_multi", "rank", "rerank"}
         if self.model.sentence.token_heads is not None:
@@ -61,7 +77,13 @@ class Served:
     @property
     def is_plain(self) -> bool:
         """Whether the model is for embeddings, and for one vector of each text."""
-        return self.head_kind is None and self.model.sentence.multi_vector is None
+        other = self.finds_labels or self.model.sentence.multi_vector is not None
+        return self.head_kind is None and not other
+
+    @property
+    def finds_labels(self) -> bool:
+        """Whether it is a GLiNER, which finds entities of labels that the request names."""
+        return self.model.config.tasks.spans is not None
 
 
 class Models:
@@ -80,31 +102,48 @@ class Models:
     def first(self) -> Served:
         return next(iter(self._served.values()))
 
-    def choose(self, task: str, name: str | None) -> Served:
+    def choose(
+        self, task: str, name: str | None, fits: Callable[[Served], bool] | None = None
+    ) -> Served:
         """Return the model that a request names, or the first that has the task.
 
-        Embeddings come from a model that is for nothing else, if there is one, and rankings from a
-        cross-encoder rather than from a model with a vector for every token. Raises RequestError.
+        fits: says which of several models to prefer. Embeddings come from a model that is for
+        nothing else, if there is one, and rankings from a cross-encoder rather than from a model
+        with a vector for every token. Raises RequestError.
         """
         if name is not None:
             served = self._served.get(name)
             if served is None:
-                raise RequestError(Fault.UNKNOWN_MODEL, f"there is no model {name!r} here", "model")
-            if task not in served.tasks:
-                raise no_head(task)
-            return served
-        able = [served for served in self._served.values() if task in served.tasks]
+                raise self.unknown(name)
+            able = [served] if task in served.tasks else []
+        else:
+            able = [served for served in self._served.values() if task in served.tasks]
         if not able:
-            raise no_head(task)
-        if task == "encode":
-            return next((served for served in able if served.is_plain), able[0])
-        if task == "rerank":
-            return next((served for served in able if "rank" not in served.tasks), able[0])
-        return able[0]
+            raise self._unable(task, name)
+        prefer = fits or PREFERRED.get(task, lambda served: True)
+        return next(filter(prefer, able), able[0])
+
+    def unknown(self, name: str) -> RequestError:
+        """Return the error for a model that is not there; it lists those that are."""
+        names = ", ".join(map(repr, self._served))
+        message = f"there is no model {name!r} here; served are {names}"
+        return RequestError(Fault.UNKNOWN_MODEL, message, "model")
+
+    def _unable(self, task: str, name: str | None) -> RequestError:
+        """Return the error for a task that no model has, or not the one that a request names."""
+        which = "no model here" if name is None else f"the model {name!r} is not one that"
+        served = "; ".join(
+            f"{each.name!r} ({', '.join(w for t, w in IN_WORDS.items() if t in each.tasks)})"
+            for each in self._served.values()
+        )
+        message = f"{which} can do this: {IN_WORDS[task]}; served are {served}"
+        return RequestError(Fault.UNABLE, message, "model")
 
 
-def no_head(task: str) -> RequestError:
-    return RequestError(Fault.BACKEND, f"the model has no head for {task}")
+PREFERRED: dict[str, Callable[[Served], bool]] = {
+    "encode": lambda served: served.is_plain,
+    "rerank": lambda served: "rank" not in served.tasks,
+}
 
 
 def load_models(settings: Settings) -> dict[str, Model]:
@@ -139,5 +178,7 @@ async def warm_up(models: Models) -> None:
             await served.runs.classify("ready", top_k=None)
         elif served.head_kind == "ForTokenClassification":
             await served.runs.ner("ready")
+        elif served.finds_labels:
+            await served.runs.ner("ready", labels=["ready"])
         elif served.head_kind == "ForQuestionAnswering":
             await served.runs.answer("ready?", "ready")

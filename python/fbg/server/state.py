@@ -6,7 +6,7 @@ import contextlib
 import hmac
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fbg.model.async_model import Record
 from fbg.runtime.work import Work
@@ -93,11 +93,15 @@ class State:
 
 
 class Call:
-    """One request, as the function that answers it sees it. record: what it took so far."""
+    """One request, as the function that answers it sees it.
+
+    record: what it took so far. message: what it asks, decoded, which errors refer to.
+    """
 
     def __init__(self, state: State) -> None:
         self.state = state
         self.record = Record()
+        self.message: Any = None
         self.characters = 0
         self._held = 0
 

@@ -54,7 +54,7 @@ def serve(settings: Settings) -> int:
     listening = listen(settings)
     host, port = listening.getsockname()[:2]
     fields = {"host": host, "port": port, "workers": settings.workers}
-    log.info("listening", extra={"fields": fields})
+    log.info("loading; requests are answered 503 until then", extra={"fields": fields})
     if settings.workers == 1:
         from fbg.server.process import run_process
 

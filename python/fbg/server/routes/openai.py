@@ -64,7 +64,7 @@ def list_models(state: State, request: Request) -> Response:
     else:
         body = next((model for model in models if model["id"] == name), None)
         if body is None:
-            raise RequestError(Fault.UNKNOWN_MODEL, f"there is no model {name!r} here", "model")
+            raise state.models.unknown(name)
     return Response(encode_json(body), media_type="application/json")
 
 

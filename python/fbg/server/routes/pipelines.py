@@ -24,9 +24,16 @@ CHARACTERS_OF_GUESS = 32  # beside those of its text
 
 async def ner(call: Call, message: Entities) -> Any:
     """`POST /ner`: the entities of a text, or of each text of a list."""
-    served = call.state.models.choose("ner", message.model)
+    options = given(message.parameters)
+    labels = options.get("labels")
+    served = call.state.models.choose(
+        "ner", message.model, lambda each: each.finds_labels == (labels is not None)
+    )
     texts = call.texts([message.inputs] if isinstance(message.inputs, str) else message.inputs)
-    results = await served.runs.ner(texts, call.record, **given(message.parameters))
+    if labels is not None:
+        call.texts(labels, "labels")
+        _require_short_pairs(texts, labels, "")
+    results = await served.runs.ner(texts, call.record, **options)
     for entities in results:
         for entity in entities:
             entity["score"] = float(entity["score"])
@@ -88,7 +95,7 @@ async def zero_shot(call: Call, message: ZeroShot) -> Any:
 def _require_short_pairs(texts: list[str], labels: list[str], template: str) -> None:
     """Raise RequestError if the pairs of each text and each label are too long together.
 
-    A text is tokenized again with each label, so that a small body may ask for much work.
+    All of them are tokenized, so that a small body may ask for much work.
     """
     characters = len(labels) * sum(map(len, texts)) + len(texts) * sum(map(len, labels))
     characters += len(texts) * len(labels) * len(template)

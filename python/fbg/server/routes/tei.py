@@ -12,13 +12,16 @@ from fbg.server.answers import json_list, json_parts
 from fbg.server.endpoint import Route
 from fbg.server.errors import Fault, RequestError
 from fbg.server.inputs import Floats, embed, require_short, texts_or_ids, truncation
+from fbg.server.keys import decode as decode_message
 from fbg.server.messages import (
+    AnyInputs,
     Classification,
     Decoding,
     Embedding,
     Similarity,
     TokenEmbedding,
     Tokenization,
+    given,
 )
 from fbg.server.replies import encode_json
 from fbg.server.served import Served
@@ -64,10 +67,11 @@ async def embed_tokens(call: Call, message: TokenEmbedding) -> Iterator[bytes]:
 async def predict(call: Call, message: Classification) -> list[Any]:
     """`POST /predict`: labels with scores, the best one first."""
     served = call.state.models.choose("classify", message.model)
-    options = {
+    options: dict[str, Any] = {
         "top_k": None,
         "truncation": truncation(message),
         "function_to_apply": "none" if message.raw_scores else None,
+        **given(message.parameters),
     }
     one, texts = _texts_or_pairs(message.inputs)
     call.count(len(texts))
@@ -78,25 +82,25 @@ async def predict(call: Call, message: Classification) -> list[Any]:
 def _texts_or_pairs(inputs: str | list[str | list[str]]) -> tuple[bool, list[Any]]:
     """Return whether there is one input, and the inputs: texts and pairs."""
     one = isinstance(inputs, str) or bool(inputs and isinstance(inputs[0], str))
-    given: list[Any] = [[inputs]] if isinstance(inputs, str) else [inputs] if one else inputs  # type: ignore[list-item]
-    for texts in given:
+    several: list[Any] = [[inputs]] if isinstance(inputs, str) else [inputs] if one else inputs  # type: ignore[list-item]
+    for texts in several:
         if len(texts) not in (1, 2) or not all(isinstance(text, str) for text in texts):
             raise RequestError(Fault.VALIDATION, "`inputs` must hold texts and pairs of texts")
         if not all(texts):
             raise RequestError(Fault.EMPTY, "`inputs` cannot be empty", "inputs")
-    return one, [texts[0] if len(texts) == 1 else tuple(texts) for texts in given]
+    return one, [texts[0] if len(texts) == 1 else tuple(texts) for texts in several]
 
 
 async def similarity(call: Call, message: Similarity) -> list[float]:
     """`POST /similarity`: cosines of a sentence with others."""
     served = call.state.models.choose("encode", message.model)
-    given, parameters = message.inputs, message.parameters
-    call.texts(given.sentences, "sentences")
-    texts = call.texts([given.source_sentence], "source_sentence") + given.sentences
+    asked, parameters = message.inputs, message.parameters
+    call.texts(asked.sentences, "sentences")
+    texts = call.texts([asked.source_sentence], "source_sentence") + asked.sentences
     options: dict[str, Any] = {"normalize_embeddings": True}
     if parameters is not None:
         options["prompt_name"] = parameters.prompt_name
-        options["truncation"] = parameters.truncate is not False
+        options["truncation"] = truncation(parameters)
     rows = await served.runs.encode(texts, call.record, **options)
     # One row at a time: a sum does not depend on the other sentences.
     return [float(np.sum(rows[0] * row)) for row in rows[1:]]
@@ -170,13 +174,14 @@ async def by_kind(call: Call, body: msgspec.Raw) -> Any:
     The clients of Hugging Face post there when they are given the address of a server.
     """
     served = call.state.models.first
-    try:
-        return await similarity(call, msgspec.json.decode(body, type=Similarity))
-    except msgspec.ValidationError:
-        pass
+    if bytes(decode_message(body, AnyInputs).inputs).startswith(b"{"):
+        call.message = compared = decode_message(body, Similarity)
+        return await similarity(call, compared)
     if served.head_kind == "ForSequenceClassification":
-        return await predict(call, msgspec.json.decode(body, type=Classification))
-    return await embed_texts(call, msgspec.json.decode(body, type=Embedding))
+        call.message = classified = decode_message(body, Classification)
+        return await predict(call, classified)
+    call.message = embedded = decode_message(body, Embedding)
+    return await embed_texts(call, embedded)
 
 
 ROUTES = [

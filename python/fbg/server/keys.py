@@ -1,0 +1,95 @@
+"""The keys of requests: bodies decoded, unknown keys named, errors of the library in these words.
+
+The library speaks of its arguments (`encode: sentences[2] …`), which a client does not know. What
+the message of a request calls them follows from its fields and ALIASES.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, TypeVar, get_args
+
+import msgspec
+
+from fbg.errors import advice
+from fbg.server.errors import Fault, RequestError
+
+__all__ = ["decode", "fault_of_library", "wrong_message"]
+
+M = TypeVar("M")
+
+UNKNOWN = re.compile(r"Object contains unknown field `(.*?)`(?: - at `\$\.(.*)`)?", re.DOTALL)
+# What messages call an argument of the library, if they do not have a field of its name.
+ALIASES = {
+    "sentences": ("inputs", "input"),
+    "texts": ("inputs",),
+    "documents": ("texts",),
+    "truncation": ("truncate",),
+    "truncate_dim": ("dimensions",),
+    "normalize_embeddings": ("normalize",),
+    "top_k": ("top_n",),
+}
+LITERALS = {"True": "true", "False": "false", "None": "null"}
+
+
+def decode(body: bytes | msgspec.Raw, kind: type[M]) -> M:
+    """Return the message of a body; raises RequestError."""
+    try:
+        return msgspec.json.decode(body, type=kind)
+    except msgspec.ValidationError as error:
+        raise wrong_message(error, kind) from None
+    except (ValueError, RecursionError):
+        raise RequestError(Fault.MALFORMED, "the body is not valid JSON") from None
+
+
+def wrong_message(error: msgspec.ValidationError, kind: Any) -> RequestError:
+    """Return what is wrong with a message of a type, as an error of its request."""
+    unknown = UNKNOWN.fullmatch(str(error))
+    if unknown is None:
+        return RequestError(Fault.VALIDATION, str(error))
+    name, where = unknown[1], unknown[2]
+    for part in where.split(".") if where else ():
+        kind = _fields(kind).get(part)
+    key = f"{where}.{name}" if where else name
+    return RequestError(
+        Fault.VALIDATION, f"unknown key `{key}`; {advice(name, _fields(kind))}", key
+    )
+
+
+def fault_of_library(error: ValueError, message: Any) -> RequestError:
+    """Return an error that the library raised for what a request asks, in the request's words."""
+    keys = {name: path for path, name, value in _values(message) if value is not None}
+    text = re.sub(r"^\w+: ", "", str(error))
+
+    def key_of(argument: str) -> str | None:
+        return next((keys[n] for n in (argument, *ALIASES.get(argument, ())) if n in keys), None)
+
+    def said(match: re.Match[str]) -> str:
+        key = key_of(match[1])
+        return match[0] if key is None else f"`{key}`: {LITERALS[match[2]]}"
+
+    # "truncation=True truncates it" is advice on a field that is usually left out.
+    text = re.sub(r"\b(\w+)=(True|False|None)\b", said, text)
+    first = re.match(r"\w+", text)
+    key = None if first is None else key_of(first[0])
+    if first is not None and key is not None:
+        text = f"`{key}`{text[first.end() :]}"
+    return RequestError(Fault.VALIDATION, text, key)
+
+
+def _fields(kind: Any) -> dict[str, Any]:
+    """Return the types of the fields of a struct, or of the struct in a union."""
+    for each in (kind, *get_args(kind)):
+        if isinstance(each, type) and issubclass(each, msgspec.Struct):
+            return {field.encode_name: field.type for field in msgspec.structs.fields(each)}
+    return {}
+
+
+def _values(message: Any, above: str = "") -> Iterator[tuple[str, str, Any]]:
+    """Yield the path, the name and the value of each field, inner ones included."""
+    if not isinstance(message, msgspec.Struct):
+        return
+    for name, value in msgspec.structs.asdict(message).items():
+        yield above + name, name, value
+        yield from _values(value, f"{above}{name}.")
