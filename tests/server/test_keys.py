@@ -77,6 +77,14 @@ def test_a_key_that_no_api_has_is_named(
     assert message_of(answer).startswith("unknown key `") and said in message_of(answer)
 
 
+@pytest.mark.parametrize("key", ["k", "`", "inputs"])
+def test_long_keys_cost_nothing(key: str, client: httpx.Client) -> None:
+    answer = client.post("/embed", json={"inputs": "a", key * (90_000 // len(key)): 1})
+    assert answer.status_code == 422 and len(answer.content) < 400
+    answer = client.post("/embed", json={"inputs": "a", "model": key * 10_000})
+    assert answer.status_code == 404 and len(answer.content) < 600
+
+
 @pytest.mark.parametrize(
     ("path", "body"),
     [

@@ -20,6 +20,7 @@ __all__ = ["decode", "fault_of_library", "wrong_message"]
 M = TypeVar("M")
 
 UNKNOWN = re.compile(r"Object contains unknown field `(.*?)`(?: - at `\$\.(.*)`)?", re.DOTALL)
+MOST_CHARACTERS = 80  # of a key that an error repeats, and that is compared with the known ones
 # What messages call an argument of the library, if they do not have a field of its name.
 ALIASES = {
     "sentences": ("inputs", "input"),
@@ -48,7 +49,7 @@ def wrong_message(error: msgspec.ValidationError, kind: Any) -> RequestError:
     unknown = UNKNOWN.fullmatch(str(error))
     if unknown is None:
         return RequestError(Fault.VALIDATION, str(error))
-    name, where = unknown[1], unknown[2]
+    name, where = unknown[1][:MOST_CHARACTERS], unknown[2]
     for part in where.split(".") if where else ():
         kind = _fields(kind).get(part)
     key = f"{where}.{name}" if where else name

@@ -126,7 +126,7 @@ class Models:
     def unknown(self, name: str) -> RequestError:
         """Return the error for a model that is not there; it lists those that are."""
         names = ", ".join(map(repr, self._served))
-        message = f"there is no model {name!r} here; served are {names}"
+        message = f"there is no model {name!r:.200} here; served are {names}"
         return RequestError(Fault.UNKNOWN_MODEL, message, "model")
 
     def _unable(self, task: str, name: str | None) -> RequestError:
