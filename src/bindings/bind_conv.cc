@@ -3,8 +3,10 @@
 
 #include <memory>
 #include <tuple>
+#include <variant>
 
 #include "bindings/bindings.h"
+#include "bindings/conv_weights.h"
 #include "bindings/gemm_call.h"
 #include "bindings/gil.h"
 #include "bindings/prepared_call.h"
@@ -16,12 +18,34 @@ namespace fbg::bindings {
 namespace {
 
 // A Conv of one shape. Calls from several threads may share it: it is never changed.
-template <class Acc>
 struct PreparedConv {
-  PackedConv<Acc> weights;
+  PackedConvs weights;
   ConvSource source;
   int threads;
-  Conv<Acc> conv;
+  std::variant<Conv<Int32>, Conv<Int16>, Conv<Float32>, Conv<Float32F16>, Conv<Float32BF16>> conv;
+
+  template <class Use>  // use(conv), whatever the type of its weights
+  decltype(auto) with(Use use) const {
+    return std::visit(use, conv);
+  }
+  const ConvGeometry& geometry() const { return geometry_of(weights); }
+  const ConvShape& shape() const {
+    return with([](const auto& c) -> const ConvShape& { return c.shape(); });
+  }
+  py::dtype output() const {
+    return dtype_of(with([](const auto& c) { return c.output_type(); }));
+  }
+  py::dtype input() const {
+    switch (source) {
+      case ConvSource::int8:
+        return dtype_of<std::int8_t>();
+      case ConvSource::quantize:
+        return dtype_of<float>();
+      default:
+        return std::visit(
+            []<class Acc>(const PackedConv<Acc>&) { return dtype_of<typename Acc::A>(); }, weights);
+    }
+  }
 };
 
 ConvSource source_of(const std::string& name) {
@@ -42,12 +66,13 @@ ConvOptions options_of(const std::string& source, bool has_scale, const std::str
 }
 
 // x as (N, D, H, W, C) with contiguous channels.
-template <class T>
-ConvInput input_of(const py::array& x, const ConvShape& shape, std::int64_t channels) {
-  constexpr auto size = static_cast<std::int64_t>(sizeof(T));
-  if (!has_dtype<T>(x)) throw py::type_error("conv: x has another dtype than it was prepared for");
+ConvInput input_of(const PreparedConv& p, const py::array& x) {
+  const ElementType type(p.input());
+  const ConvShape& shape = p.shape();
+  const std::int64_t size = type.size();
+  if (!type.matches(x)) throw py::type_error("conv: x has another dtype than it was prepared for");
   const std::int64_t sizes[] = {shape.batch, shape.input[0], shape.input[1], shape.input[2],
-                                channels};
+                                p.geometry().in_channels};
   bool fits = x.ndim() == 5;
   for (int axis = 0; axis < 5 && fits; ++axis)
     fits = x.shape(axis) == sizes[axis] && stride_of(x, axis, size) >= 0;
@@ -68,43 +93,30 @@ ConvInput input_of(const py::array& x, const ConvShape& shape, std::int64_t chan
   return input;
 }
 
-template <class Acc>
-ConvInput input_of(const PreparedConv<Acc>& p, const py::array& x) {
-  const std::int64_t channels = p.weights.geometry().in_channels;
-  switch (p.source) {
-    case ConvSource::int8:
-      return input_of<std::int8_t>(x, p.conv.shape(), channels);
-    case ConvSource::quantize:
-      return input_of<float>(x, p.conv.shape(), channels);
-    default:
-      return input_of<typename Acc::A>(x, p.conv.shape(), channels);
-  }
-}
-
 // All phases, without the GIL.
-template <class Acc>
-void compute(const PreparedConv<Acc>& p, const ConvInput& input, const std::vector<Stage>& stages,
+void compute(const PreparedConv& p, const ConvInput& input, const std::vector<Stage>& stages,
              OutputView out) {
   const GilRelease release;
-  begin_run(stages, p.conv.shape().out_pixels());
-  std::byte* const workspace = thread_workspace(p.conv.workspace_bytes());
-  for (int phase = 0; phase < p.conv.phases(); ++phase)
-    run_team(p.threads, [&](int thread_id, int threads) noexcept {
-      p.conv.run(input, stages, out, workspace, phase, thread_id, threads);
-    });
+  begin_run(stages, p.shape().out_pixels());
+  p.with([&](const auto& conv) {
+    std::byte* const workspace = thread_workspace(conv.workspace_bytes());
+    for (int phase = 0; phase < conv.phases(); ++phase)
+      run_team(p.threads, [&](int thread_id, int threads) noexcept {
+        conv.run(input, stages, out, workspace, phase, thread_id, threads);
+      });
+  });
 }
 
-template <class Acc>
-py::array run(const PreparedConv<Acc>& p, const py::array& x, const std::vector<PyStage>& py_stages,
-              float scale, std::int32_t zero_point, const py::object& out) {
+py::array run_conv(const PreparedConv& p, const py::array& x, const std::vector<PyStage>& py_stages,
+                   float scale, std::int32_t zero_point, const py::object& out) {
   ConvInput input = input_of(p, x);
   input.scale = scale;
   input.zero_point = zero_point;
-  const std::int64_t m = p.conv.shape().out_pixels(), n = p.weights.geometry().out_channels;
+  const std::int64_t m = p.shape().out_pixels(), n = p.geometry().out_channels;
   const std::vector<Stage> stages = native_stages(py_stages, m, n, "conv");
   const AOperand a{"plain", x, scale, zero_point, {}, {}};
   require_apart(py_stages, a, "conv");
-  const py::dtype dtype = dtype_of(p.conv.output_type());
+  const py::dtype dtype = p.output();
   py::array c;
   if (out.is_none()) {
     c = new_output(dtype, m, n);
@@ -118,10 +130,9 @@ py::array run(const PreparedConv<Acc>& p, const py::array& x, const std::vector<
 
 // A prepared convolution with its pipeline, for calls in a loop. What they have in common was
 // checked by an ordinary call.
-template <class Acc>
 class ConvCall {
  public:
-  ConvCall(const PreparedConv<Acc>& prepared, std::vector<PyStage> stages, float scale,
+  ConvCall(const PreparedConv& prepared, std::vector<PyStage> stages, float scale,
            std::int32_t zero_point, std::vector<py::ssize_t> x_shape,
            std::vector<py::ssize_t> out_shape)
       : prepared_(prepared),
@@ -130,12 +141,10 @@ class ConvCall {
         zero_point_(zero_point),
         x_shape_(std::move(x_shape)),
         out_shape_(std::move(out_shape)),
-        x_(prepared.source == ConvSource::int8       ? dtype_of<std::int8_t>()
-           : prepared.source == ConvSource::quantize ? dtype_of<float>()
-                                                     : dtype_of<typename Acc::A>()),
-        out_(dtype_of(prepared.conv.output_type())) {
-    const std::int64_t n = prepared.weights.geometry().out_channels;
-    stages_ = native_stages(py_stages_, prepared.conv.shape().out_pixels(), n, "conv");
+        x_(prepared.input()),
+        out_(prepared.output()) {
+    const std::int64_t n = prepared.geometry().out_channels;
+    stages_ = native_stages(py_stages_, prepared.shape().out_pixels(), n, "conv");
     for (const PyStage& s : py_stages_) {
       if (s.has_array()) bound_.push_back(byte_range(s.array()));
       if (s.writes()) written_.push_back(bound_.back());
@@ -156,8 +165,7 @@ class ConvCall {
     };
     if (from.overlaps(to) || !none_overlaps(bound_, to) || !none_overlaps(written_, from))
       return false;
-    const Conv<Acc>& conv = prepared_.conv;
-    ConvInput input = ConvInput::dense(x.data(), prepared_.weights.geometry(), conv.shape());
+    ConvInput input = ConvInput::dense(x.data(), prepared_.geometry(), prepared_.shape());
     input.scale = scale_;
     input.zero_point = zero_point_;
     const OutputView view{out.mutable_data(), out_shape_.back() * out_.size()};
@@ -176,7 +184,7 @@ class ConvCall {
            (a.flags() & kWanted) == kWanted && type.matches(a);
   }
 
-  const PreparedConv<Acc>& prepared_;
+  const PreparedConv& prepared_;
   const std::vector<PyStage> py_stages_;  // owners of the arrays
   const float scale_;
   const std::int32_t zero_point_;
@@ -197,106 +205,128 @@ const T* weight_data(const py::array& w, const ConvGeometry& g) {
   return static_cast<const T*>(w.data());
 }
 
-template <class Acc>
+// An array of one value for each output channel, or None.
+template <class T>
+py::object per_channel(const ConvWeights& w, const T* values) {
+  if (!values) return py::none();
+  return py::array_t<T>(geometry_of(w.packed).out_channels, values);
+}
+
+py::array unpack(const ConvWeights& weights) {
+  return weights.with([]<class Acc>(const PackedConv<Acc>& w) {
+    using T = typename Acc::B;
+    const ConvGeometry& g = w.geometry();
+    py::array values(dtype_of<T>(), {g.out_channels, g.taps(), g.group_inputs()});
+    std::copy_n(w.weights().data(), w.weights().size(), static_cast<T*>(values.mutable_data()));
+    return values;
+  });
+}
+
 std::vector<Stage> stages_of(const std::vector<PyStage>& py_stages) {
   std::vector<Stage> stages;
   for (const PyStage& s : py_stages) stages.push_back(s.stage);
   return stages;
 }
 
-template <class Acc>
-void bind_family(py::module_& m, const char* name) {
-  using Weights = PackedConv<Acc>;
-  using Prepared = PreparedConv<Acc>;
-  using T = typename Acc::B;
-  bound_class<Weights>(m, name)
-      .def_property_readonly("nbytes", &Weights::nbytes)
+void bind_weights_of_convs(py::module_& m) {
+  bound_class<ConvWeights>(m, "ConvWeights")
+      .def_property_readonly("nbytes",
+                             [](const ConvWeights& w) {
+                               return w.with([](const auto& packed) { return packed.nbytes(); });
+                             })
       .def_property_readonly("scale",
-                             [](const Weights& w) -> py::object {
-                               if (!w.scale()) return py::none();
-                               return py::array_t<float>(w.geometry().out_channels, w.scale());
+                             [](const ConvWeights& w) {
+                               return per_channel(
+                                   w, w.with([](const auto& packed) { return packed.scale(); }));
                              })
-      .def_property_readonly("zero_point",
-                             [](const Weights& w) -> py::object {
-                               if (!w.zero_point()) return py::none();
-                               return py::array_t<std::int32_t>(w.geometry().out_channels,
-                                                                w.zero_point());
-                             })
-      .def("unpack",
-           [](const Weights& w) {
-             const ConvGeometry& g = w.geometry();
-             py::array values(dtype_of<T>(), {g.out_channels, g.taps(), g.group_inputs()});
-             std::copy_n(w.weights().data(), w.weights().size(),
-                         static_cast<T*>(values.mutable_data()));
-             return values;
-           })
+      .def_property_readonly(
+          "zero_point",
+          [](const ConvWeights& w) {
+            return per_channel(w, w.with([](const auto& packed) { return packed.zero_point(); }));
+          })
+      .def("unpack", &unpack)
       .def("algorithms",
-           [](const Weights& w, std::int64_t batch, Extent3 input,
+           [](const ConvWeights& w, std::int64_t batch, Extent3 input,
               const std::vector<PyStage>& stages, const std::string& source, bool has_scale,
               bool exact, Features features) {
+             const ConvShape shape = ConvShape::of(geometry_of(w.packed), batch, input);
+             const ConvOptions options = options_of(source, has_scale, "", "", exact, 1);
+             const Features chosen = checked_features(features, "algorithms");
              std::vector<std::tuple<std::string, double, bool>> found;
-             for (const ConvAlgorithm& a : conv_algorithms(
-                      w, stages_of<Acc>(stages), ConvShape::of(w.geometry(), batch, input),
-                      options_of(source, has_scale, "", "", exact, 1),
-                      checked_features(features, "algorithms")))
+             for (const ConvAlgorithm& a : w.with([&](const auto& packed) {
+                    return conv_algorithms(packed, stages_of(stages), shape, options, chosen);
+                  }))
                found.emplace_back(a.name, a.cost, a.same_bits);
              return found;
            })
-      .def("prepare", [](const Weights& w, std::int64_t batch, Extent3 input,
+      .def("prepare", [](const ConvWeights& w, std::int64_t batch, Extent3 input,
                          const std::vector<PyStage>& py_stages, const std::string& source,
                          bool has_scale, const std::string& algorithm, const std::string& measured,
                          bool exact, int num_threads, Features features) {
-        const ConvShape shape = ConvShape::of(w.geometry(), batch, input);
+        const ConvGeometry& g = geometry_of(w.packed);
+        const ConvShape shape = ConvShape::of(g, batch, input);
         const int threads = num_threads > 0
                                 ? num_threads
-                                : default_threads(shape.out_pixels(), w.geometry().out_channels,
-                                                  w.geometry().depth());
-        const std::vector<Stage> stages = stages_of<Acc>(py_stages);
+                                : default_threads(shape.out_pixels(), g.out_channels, g.depth());
+        const std::vector<Stage> stages = stages_of(py_stages);
         const ConvOptions options =
             options_of(source, has_scale, algorithm, measured, exact, threads);
         const Features chosen = checked_features(features, "prepare");
         const GilRelease release;
-        return std::make_unique<Prepared>(
-            Prepared{w, options.source, threads, Conv<Acc>(w, stages, shape, options, chosen)});
+        return w.with([&]<class Acc>(const PackedConv<Acc>& packed) {
+          return std::make_unique<PreparedConv>(PreparedConv{
+              packed, options.source, threads, Conv<Acc>(packed, stages, shape, options, chosen)});
+        });
       });
-  bound_class<ConvCall<Acc>>(m, (std::string("Call") + name).c_str())
-      .def("run", &ConvCall<Acc>::run);
-  bound_class<Prepared>(m, (std::string("Prepared") + name).c_str())
-      .def("run", &run<Acc>)
+  // Python tells the types of weights apart by the names of these.
+  const auto named = [&]<class Acc>(const char* name, const PackedConv<Acc>*) {
+    bound_class<ConvWeightsOf<Acc>, ConvWeights>(m, name);
+  };
+  named("ConvInt8", static_cast<const PackedConv<Int32>*>(nullptr));
+  named("ConvInt16", static_cast<const PackedConv<Int16>*>(nullptr));
+  named("ConvFloat32", static_cast<const PackedConv<Float32>*>(nullptr));
+  named("ConvFloat16", static_cast<const PackedConv<Float32F16>*>(nullptr));
+  named("ConvBFloat16", static_cast<const PackedConv<Float32BF16>*>(nullptr));
+}
+
+void bind_prepared(py::module_& m) {
+  bound_class<ConvCall>(m, "ConvCall").def("run", &ConvCall::run);
+  bound_class<PreparedConv>(m, "PreparedConv")
+      .def("run", &run_conv)
       .def(
           "bind",
-          [](const Prepared& p, const std::vector<PyStage>& stages, float scale,
+          [](const PreparedConv& p, const std::vector<PyStage>& stages, float scale,
              std::int32_t zero_point, const std::vector<py::ssize_t>& x_shape,
              const std::vector<py::ssize_t>& out_shape) {
-            return std::make_unique<ConvCall<Acc>>(p, stages, scale, zero_point, x_shape,
-                                                   out_shape);
+            return std::make_unique<ConvCall>(p, stages, scale, zero_point, x_shape, out_shape);
           },
           py::keep_alive<0, 1>())
-      .def_property_readonly("output",
-                             [](const Prepared& p) {
-                               const ConvShape& s = p.conv.shape();
-                               return std::pair(s.batch, s.output);
+      .def_property_readonly(
+          "output",
+          [](const PreparedConv& p) { return std::pair(p.shape().batch, p.shape().output); })
+      .def_property_readonly("dtype", &PreparedConv::output)
+      .def_property_readonly(
+          "algorithm",
+          [](const PreparedConv& p) {
+            return p.with([](const auto& c) { return std::string(c.algorithm()); });
+          })
+      .def_property_readonly("kernel",
+                             [](const PreparedConv& p) {
+                               return p.with([](const auto& c) { return c.kernel_name(); });
                              })
-      .def_property_readonly("dtype",
-                             [](const Prepared& p) { return dtype_of(p.conv.output_type()); })
-      .def_property_readonly("algorithm",
-                             [](const Prepared& p) { return std::string(p.conv.algorithm()); })
-      .def_property_readonly("kernel", [](const Prepared& p) { return p.conv.kernel_name(); })
-      .def_property_readonly("num_threads", [](const Prepared& p) { return p.threads; })
-      .def_property_readonly("workspace_bytes",
-                             [](const Prepared& p) { return p.conv.workspace_bytes(); });
+      .def_property_readonly("num_threads", [](const PreparedConv& p) { return p.threads; });
 }
 
 template <class Acc>
-PackedConv<Acc> convert(const py::array& w, const ConvGeometry& g, const std::string& granularity,
-                        bool symmetric) {
+ConvWeightsOf<Acc> convert(const py::array& w, const ConvGeometry& g,
+                           const std::string& granularity, bool symmetric) {
   g.validate();
   const float* const values = weight_data<float>(w, g);
   const auto kind = granularity == "group"    ? ConvGranularity::group
                     : granularity == "tensor" ? ConvGranularity::tensor
                                               : ConvGranularity::column;
   const GilRelease release;
-  return PackedConv<Acc>::convert(values, g, kind, symmetric);
+  return {{PackedConv<Acc>::convert(values, g, kind, symmetric)}};
 }
 
 }  // namespace
@@ -319,26 +349,25 @@ void bind_conv(py::module_& m) {
       .def("output_shape", [](const ConvGeometry& g, std::int64_t batch,
                               Extent3 input) { return ConvShape::of(g, batch, input).output; })
       .def("__str__", [](const ConvGeometry& g) { return to_string(g); });
-  bind_family<Int32>(m, "ConvInt8");
-  bind_family<Int16>(m, "ConvInt16");
-  bind_family<Float32>(m, "ConvFloat32");
-  bind_family<Float32F16>(m, "ConvFloat16");
-  bind_family<Float32BF16>(m, "ConvBFloat16");
+  bind_weights_of_convs(m);
+  bind_prepared(m);
   m.def("conv_int8", [](const py::array& w, const ConvGeometry& g,
                         const std::optional<std::vector<float>>& scale,
                         const std::vector<std::int32_t>& zero_point) {
     WeightQuant quant;
     if (scale) quant.scale = *scale;
     quant.zero_point = zero_point;
-    return PackedConv<Int32>::pack(weight_data<std::int8_t>(w, g), g, quant);
+    return ConvWeightsOf<Int32>{
+        {PackedConv<Int32>::pack(weight_data<std::int8_t>(w, g), g, quant)}};
   });
-  m.def("conv_int16", [](const PackedConv<Int32>& w) {
+  m.def("conv_int16", [](const ConvWeightsOf<Int32>& weights) {
+    const auto& w = std::get<PackedConv<Int32>>(weights.packed);
     const std::int64_t outputs = w.geometry().out_channels;
     WeightQuant quant;
     const auto count = static_cast<std::size_t>(outputs);
     if (w.scale()) quant.scale = {w.scale(), count};
     if (w.zero_point()) quant.zero_point = {w.zero_point(), count};
-    return PackedConv<Int16>::pack(w.weights().data(), w.geometry(), quant);
+    return ConvWeightsOf<Int16>{{PackedConv<Int16>::pack(w.weights().data(), w.geometry(), quant)}};
   });
   m.def("conv_quantize", &convert<Int32>);
   m.def("conv_float32", &convert<Float32>);

@@ -90,11 +90,11 @@ void check_matrix(const py::array& array, const BufferShape& shape, std::int64_t
 }
 
 void run_plan(PlanPool& pool, const OptionalIndices& ids, const OptionalIndices& position_ids,
-         const OptionalIndices& types, const OptionalIndices& sequence_positions,
-         const Indices& offsets, std::vector<py::array> outputs, int num_threads,
-         std::optional<py::array_t<double, py::array::c_style>> seconds,
-         std::optional<py::array_t<double, py::array::c_style>> phases,
-         const std::vector<py::array>& inputs) {
+              const OptionalIndices& types, const OptionalIndices& sequence_positions,
+              const Indices& offsets, std::vector<py::array> outputs, int num_threads,
+              std::optional<py::array_t<double, py::array::c_style>> seconds,
+              std::optional<py::array_t<double, py::array::c_style>> phases,
+              const std::vector<py::array>& inputs) {
   const Plan& plan = pool.plan();
   const Graph& graph = plan.graph();
   const Graph::Limits& limits = graph.limits();

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "bindings/bindings.h"
+#include "bindings/conv_weights.h"
 #include "bindings/gemm_call.h"
 #include "bindings/gil.h"
 #include "bindings/plan_pool.h"
@@ -108,8 +109,7 @@ Buffer py_window(Graph& graph, Buffer x, const std::string& function, std::int64
   return window(graph, x, window_function(function), w);
 }
 
-template <class Acc>
-Buffer py_convolve(Graph& graph, Buffer x, const PackedConv<Acc>& weights, std::int64_t batch,
+Buffer py_convolve(Graph& graph, Buffer x, const ConvWeights& weights, std::int64_t batch,
                    const Extent3& spatial, const std::vector<PyStage>& py_stages,
                    const std::string& source, bool has_scale, float scale, std::int32_t zero_point,
                    const std::string& algorithm, const std::string& measured, bool exact,
@@ -123,19 +123,22 @@ Buffer py_convolve(Graph& graph, Buffer x, const PackedConv<Acc>& weights, std::
   options.algorithm = algorithm;
   options.measured = measured;
   options.exact = exact;
+  const ConvGeometry& geometry = geometry_of(weights.packed);
   ConvEpilogue epilogue;
   for (const PyStage& s : py_stages) {
-    require(s.cols < 0 || s.cols == weights.geometry().out_channels,
+    require(s.cols < 0 || s.cols == geometry.out_channels,
             "conv: a stage has an array of " + std::to_string(s.cols) + " columns, wanted " +
-                std::to_string(weights.geometry().out_channels));
+                std::to_string(geometry.out_channels));
     require(!s.writes(), "conv: RowRange does not go with graphs");
     epilogue.stages.push_back(s.stage);
   }
   epilogue.owner = keep(py_stages);
   epilogue.residual = residual;
   if (channels > 0) epilogue.place = ConvPlace{channels, first, before};
-  const ConvShape shape = ConvShape::of(weights.geometry(), batch, spatial);
-  return convolve(graph, x, weights, shape, options, std::move(epilogue), scale, zero_point);
+  const ConvShape shape = ConvShape::of(geometry, batch, spatial);
+  return weights.with([&](const auto& packed) {
+    return convolve(graph, x, packed, shape, options, std::move(epilogue), scale, zero_point);
+  });
 }
 
 // An Add whose matrix is a buffer of the graph.
@@ -181,16 +184,6 @@ void run_tensors(PlanPool& pool, const std::vector<py::array>& inputs,
   pool.run([&](Plan& own) noexcept { own.run(args, num_threads, times); });
 }
 
-template <class Acc>
-void bind_convolve(py::module_& m) {
-  m.def("tensor_conv", &py_convolve<Acc>, py::arg("graph"), py::arg("x"), py::arg("weights"),
-        py::arg("batch"), py::arg("spatial"), py::arg("stages"), py::arg("source") = "native",
-        py::arg("has_scale") = false, py::arg("scale") = 1.0f, py::arg("zero_point") = 0,
-        py::arg("algorithm") = "", py::arg("measured") = "", py::arg("exact") = false,
-        py::arg("residual") = py::none(), py::arg("channels") = 0, py::arg("first") = 0,
-        py::arg("before") = py::none());
-}
-
 }  // namespace
 
 void bind_tensor(py::module_& m) {
@@ -205,6 +198,12 @@ void bind_tensor(py::module_& m) {
         py::arg("element_bytes"), py::arg("parts"), py::arg("fill") = py::bytes());
   m.def("tensor_elementwise", &py_elementwise, py::arg("graph"), py::arg("extents"),
         py::arg("operands"), py::arg("steps"), py::arg("output") = "float32");
+  m.def("tensor_conv", &py_convolve, py::arg("graph"), py::arg("x"), py::arg("weights"),
+        py::arg("batch"), py::arg("spatial"), py::arg("stages"), py::arg("source") = "native",
+        py::arg("has_scale") = false, py::arg("scale") = 1.0f, py::arg("zero_point") = 0,
+        py::arg("algorithm") = "", py::arg("measured") = "", py::arg("exact") = false,
+        py::arg("residual") = py::none(), py::arg("channels") = 0, py::arg("first") = 0,
+        py::arg("before") = py::none());
   m.def("tensor_look_up", [](Graph& graph, Buffer x, const py::array_t<std::uint8_t>& table) {
     require(table.ndim() == 1 && table.size() == 256, "look_up: table must have 256 elements");
     std::array<std::uint8_t, 256> values{};
@@ -237,11 +236,6 @@ void bind_tensor(py::module_& m) {
         py::arg("zero_point") = 0);
   m.def("run_tensors", &run_tensors, py::arg("plan"), py::arg("inputs"), py::arg("outputs"),
         py::arg("num_threads"), py::arg("seconds").noconvert() = py::none());
-  bind_convolve<Int32>(m);
-  bind_convolve<Int16>(m);
-  bind_convolve<Float32>(m);
-  bind_convolve<Float32F16>(m);
-  bind_convolve<Float32BF16>(m);
 }
 
 }  // namespace fbg::bindings

@@ -36,9 +36,9 @@ inline std::string counted(std::size_t count, const std::string& noun) {
 // Binds a class. Use it instead of pybind11::class_: that gives a method which is called on an
 // instance whose __init__ never ran, such as one made by T.__new__(T), memory that holds no T. Here
 // it is a TypeError.
-template <class T>
-pybind11::class_<T> bound_class(pybind11::module_& m, const char* name) {
-  const pybind11::class_<T> type(m, name);
+template <class T, class... Base>
+pybind11::class_<T, Base...> bound_class(pybind11::module_& m, const char* name) {
+  const pybind11::class_<T, Base...> type(m, name);
   // pybind11 calls this where it finds no T in an instance, and nowhere else.
   pybind11::detail::get_type_info(typeid(T))->operator_new = [](std::size_t) -> void* {
     const auto class_name = pybind11::type::of<T>().attr("__name__").template cast<std::string>();
