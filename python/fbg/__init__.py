@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 from fbg import isa, quantization
 from fbg._fbg import __version__
-from fbg.conv.convolution import PreparedConv, conv
+from fbg.conv.convolution import conv
 from fbg.conv.im2col import PackAWithIm2Col
 from fbg.conv.packed_conv import PackedConv
+from fbg.conv.prepared_conv import PreparedConv
 from fbg.cpp import get_cmake_dir, get_include
 from fbg.errors import ModelError
 from fbg.matmul.introspection import Kernel, kernels, pack_count

@@ -1,4 +1,4 @@
-"""Exceptions of the package, and what is said of an unknown argument and of a missing package.
+"""Exceptions of the package, and what is said of unknown and missing arguments and packages.
 
 Everything else is a plain TypeError or ValueError.
 """
@@ -14,7 +14,9 @@ __all__ = [
     "OverloadedError",
     "advice",
     "install_line",
+    "named",
     "needed",
+    "require_given",
     "require_known",
 ]
 
@@ -62,6 +64,42 @@ def require_known(where: str, options: Iterable[str], *takers: Callable[..., Any
     for name in options:
         if name not in known:
             raise TypeError(f"{where}: unknown argument {name!r}; {advice(name, known)}")
+
+
+def require_given(where: str, options: Iterable[str], taker: Callable[..., Any], name: str) -> None:
+    """Raise TypeError for the first option that `taker` needs and that is not given.
+
+    name: what the user knows `taker` as.
+
+    >>> def pack(x, *, scale, zero_point=0): ...
+    >>> require_given("prepare", {"zero_point": 3}, pack, "PackAWithRowOffset")
+    Traceback (most recent call last):
+    TypeError: prepare: PackAWithRowOffset needs the argument scale
+    """
+    from inspect import Parameter, signature
+
+    for parameter in signature(taker).parameters.values():
+        needs = parameter.kind is Parameter.KEYWORD_ONLY and parameter.default is Parameter.empty
+        if needs and parameter.name not in options:
+            raise TypeError(f"{where}: {name} needs the argument {parameter.name}")
+
+
+# How those that compute call themselves, where the user has called another function.
+_BELOW = ("gemm", "conv", "convolution", "prepare", "PreparedConv")
+
+
+def named(error: Exception, function: str) -> Exception:
+    """Return an error of what computes in the name of the function that the user called.
+
+    >>> named(ValueError("gemm: K = 70000 exceeds 65793"), "linear")
+    ValueError('linear: K = 70000 exceeds 65793')
+    >>> named(TypeError("pipeline: ReLU does not accept acc"), "conv")
+    TypeError('conv: pipeline: ReLU does not accept acc')
+    """
+    speaker, _, rest = str(error).partition(": ")
+    if speaker in _BELOW:
+        return type(error)(f"{function}: {rest}")
+    return type(error)(f"{function}: {error}") if speaker == "pipeline" else error
 
 
 @functools.lru_cache(maxsize=64)

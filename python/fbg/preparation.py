@@ -25,10 +25,10 @@ from typing import Any, overload
 
 import numpy.typing as npt
 
-from fbg.conv.convolution import PreparedConv
 from fbg.conv.packed_conv import PackedConv
+from fbg.conv.prepared_conv import PreparedConv
 from fbg.conv.strassen import StrassenCall
-from fbg.errors import require_known
+from fbg.errors import require_given, require_known
 from fbg.matmul import product
 from fbg.matmul.packed_b import PackedB
 from fbg.matmul.packers import PackA
@@ -128,9 +128,15 @@ def prepare(
     """
     if isinstance(weights, PackedConv):
         require_known("prepare", options, PreparedConv)
+        require_given("prepare", options, PreparedConv, "a PackedConv")
         return PreparedConv(weights, pipeline, **options)
+    if not isinstance(weights, PackedB):
+        raise TypeError(
+            f"prepare: weights must be a PackedB or a PackedConv, got {type(weights).__name__}"
+        )
+    require_given("prepare", options, product.prepare, "a PackedB")
     algorithm = options.pop("algorithm", None)
-    if algorithm is None or not isinstance(weights, PackedB):
+    if algorithm is None:
         return product.prepare(weights, pipeline, **options)
     stages = Pipeline.of(pipeline, "prepare")
     return StrassenCall.of_options(weights, stages, algorithm, **options)

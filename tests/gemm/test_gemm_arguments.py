@@ -134,7 +134,7 @@ U8, F32 = np.ones((2, 3), np.uint8), np.ones((2, 3), np.float32)
         (
             lambda: fbg.gemm(fbg.PackA(F32), FLOAT, [fbg.ReLU(), "relu"]),
             TypeError,
-            "pipeline: every item must be a stage, got str",
+            "gemm: pipeline: every item must be a stage, got 'relu'",
         ),
     ],
 )

@@ -240,7 +240,7 @@ def test_files_pickles_and_copies_have_the_same_weights(tmp_path: Path, symmetri
     [
         ({"group": 16}, "group must be 32, 64 or 128, got 16"),
         ({"group": 32, "dtype": "int8"}, "group requires dtype='int4', got dtype='int8'"),
-        ({"accum": "int32"}, "accum must be 'float32' for int4 weights"),
+        ({"accum": "int32"}, "accum of int4 weights must be 'float32' or None, got 'int32'"),
         ({"granularity": "tensor"}, "int4 weights have scales per group, not per tensor"),
     ],
 )

@@ -30,18 +30,18 @@ def with_value(value: float) -> Array:
         (
             lambda: fbg.PackedB(W32.astype(np.float64)),
             TypeError,
-            "PackedB: w must be float32 or float16 or bfloat16 or int8, got float64",
+            "PackedB: w must be float32, float16, bfloat16 or int8, got float64",
         ),
-        (lambda: fbg.PackedB(A8), TypeError, "or bfloat16 or int8, got uint8"),
-        (lambda: fbg.PackedB(W32.astype(">f4")), TypeError, "or bfloat16 or int8, got >f4"),
-        (lambda: fbg.PackedB(W32.astype(object)), TypeError, "or bfloat16 or int8, got object"),
+        (lambda: fbg.PackedB(A8), TypeError, ", bfloat16 or int8, got uint8"),
+        (lambda: fbg.PackedB(W32.astype(">f4")), TypeError, ", bfloat16 or int8, got >f4"),
+        (lambda: fbg.PackedB(W32.astype(object)), TypeError, ", bfloat16 or int8, got object"),
         (
             lambda: fbg.PackedB(W32.astype(complex)),
             TypeError,
-            "or bfloat16 or int8, got complex128",
+            ", bfloat16 or int8, got complex128",
         ),
-        (lambda: fbg.PackedB(np.zeros((2, 2), "V0")), TypeError, r"or bfloat16 or int8, got \|V0"),
-        (lambda: fbg.PackedB(W32 > 0), TypeError, "or bfloat16 or int8, got bool"),
+        (lambda: fbg.PackedB(np.zeros((2, 2), "V0")), TypeError, r", bfloat16 or int8, got \|V0"),
+        (lambda: fbg.PackedB(W32 > 0), TypeError, ", bfloat16 or int8, got bool"),
         (
             lambda: fbg.PackedB(W32[0]),
             ValueError,
@@ -67,7 +67,7 @@ def with_value(value: float) -> Array:
         (
             lambda: fbg.PackedB(W32, dtype="float64"),
             ValueError,
-            "PackedB: dtype must be one of 'int8', 'int4', 'float32', .*, got 'float64'",
+            "PackedB: dtype must be 'int8', 'int4', 'float32', .* or None, got 'float64'",
         ),
         (
             lambda: fbg.PackedB(W8, dtype="float32"),
@@ -129,12 +129,12 @@ def with_value(value: float) -> Array:
         (
             lambda: fbg.PackA(W32.astype(np.float64)),
             TypeError,
-            "PackA: x must be uint8 or float32 or bfloat16, got float64",
+            "PackA: x must be uint8, float32 or bfloat16, got float64",
         ),
         (
             lambda: fbg.PackA(W8),
             TypeError,
-            "PackA: x must be uint8 or float32 or bfloat16, got int8",
+            "PackA: x must be uint8, float32 or bfloat16, got int8",
         ),
         (lambda: fbg.PackA(A8[0]), ValueError, r"PackA: x must be 2-D \(M, K\), got shape \(3,\)"),
         (

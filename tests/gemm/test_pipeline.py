@@ -130,10 +130,13 @@ def test_exactly_the_legal_compositions_can_be_built() -> None:
             "pipeline: Bias takes acc or int32, but Dequantize gives float32"
             "; its values must be float32 where results are",
         ),
-        (lambda: fbg.Dequantize() >> 3, "pipeline: every item must be a stage, got int"),
-        (lambda: fbg.Dequantize() >> None, "pipeline: every item must be a stage, got NoneType"),
-        (lambda: fbg.Pipeline([fbg.ReLU]), "pipeline: every item must be a stage, got type"),
-        (lambda: fbg.Pipeline(["ReLU"]), "pipeline: every item must be a stage, got str"),
+        (lambda: fbg.Dequantize() >> 3, "pipeline: every item must be a stage, got 3"),
+        (lambda: fbg.Dequantize() >> None, "pipeline: every item must be a stage, got None"),
+        (
+            lambda: fbg.Pipeline([fbg.ReLU]),
+            r"pipeline: every item must be a stage, got the class ReLU; write ReLU\(…\)",
+        ),
+        (lambda: fbg.Pipeline(["ReLU"]), "pipeline: every item must be a stage, got 'ReLU'"),
     ],
 )
 def test_errors_name_the_stages(build: Callable[[], object], message: str) -> None:

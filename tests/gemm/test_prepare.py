@@ -328,7 +328,11 @@ def test_other_arguments_are_a_type_error(
 @pytest.mark.parametrize(
     ("build", "error", "message"),
     [
-        (lambda: fbg.prepare(X, rows=1), TypeError, "packed_b must be a PackedB, got ndarray"),
+        (
+            lambda: fbg.prepare(X, rows=1),
+            TypeError,
+            "weights must be a PackedB or a PackedConv, got",
+        ),
         (lambda: fbg.prepare(W, 3, rows=1), TypeError, "prepare: pipeline must be a Pipeline"),
         (lambda: fbg.prepare(W, rows=0), ValueError, "prepare: rows must be within"),
         (lambda: fbg.prepare(W, rows=1.5), TypeError, "prepare: rows must be an integer"),

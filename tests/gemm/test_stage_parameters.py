@@ -111,7 +111,7 @@ def test_residual_rows_may_lie_anywhere(isa: str, rows: str) -> None:
         (
             lambda: fbg.Add(np.zeros((2, 3))),
             TypeError,
-            "Add: residual must be float32 or float16 or bfloat16 or uint8 or int8, got float64",
+            "Add: residual must be float32, float16, bfloat16, uint8 or int8, got float64",
         ),
         (
             lambda: fbg.Add(np.zeros((2, 3), np.uint8)),

@@ -122,7 +122,7 @@ def test_copies_of_convolutions_share_their_weights() -> None:
         ("groups", 3, ValueError, "groups"),
         ("stride", [0, 1], ValueError, "stride"),
         ("scale", np.full(8, np.nan, np.float32), ValueError, "scale must be finite"),
-        ("zero_point", np.full(8, 300), ValueError, "zero_point must be in"),
+        ("zero_point", np.full(8, 300), ValueError, "zero_point must be within"),
         ("scale", np.ones(5, np.float32), ValueError, "scale must have shape"),
         ("w", np.ones((8, 4, 3), np.float64), TypeError, "w must be float32"),
     ],

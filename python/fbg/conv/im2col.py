@@ -9,10 +9,10 @@ import numpy.typing as npt
 
 from fbg.conv.convolution import (
     Quantization,
-    _checked,
-    _dense_channels,
-    _rows_of,
+    checked,
+    dense_channels,
     find_prepared,
+    rows_of,
     run_prepared,
 )
 from fbg.conv.packed_conv import PackedConv
@@ -52,10 +52,10 @@ class PackAWithIm2Col(PackA):
     ) -> None:
         if not isinstance(wc, PackedConv):
             raise TypeError(f"PackAWithIm2Col: wc must be a PackedConv, got {type(wc).__name__}")
-        self._array = _dense_channels(_checked(x, wc, "PackAWithIm2Col: x"))
+        self._array = dense_channels(checked(x, wc, "PackAWithIm2Col: x"))
         self._wc = wc
         self._options = {"wc": wc, "scale": scale, "zero_point": zero_point}
-        self._quant = Quantization(self._array.dtype, wc, scale, zero_point)
+        self._quant = Quantization(self._array.dtype, wc, scale, zero_point, "PackAWithIm2Col")
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -79,9 +79,9 @@ class PackAWithIm2Col(PackA):
             wc, self._array.shape, pipeline, self._quant, "im2col", False, num_threads, "gemm"
         )
         if out is None:
-            return run_prepared(prepared, self._array, wc, pipeline, self._quant, None).reshape(
-                rows
-            )
-        _rows_of(out, rows, pipeline)
-        run_prepared(prepared, self._array, wc, pipeline, self._quant, out.reshape(shape))
+            y = run_prepared(prepared, self._array, wc, pipeline, self._quant, None, "gemm")
+            return y.reshape(rows)
+        rows_of(out, rows, pipeline, "gemm: out")
+        out_pixels = out.reshape(shape)
+        run_prepared(prepared, self._array, wc, pipeline, self._quant, out_pixels, "gemm")
         return out

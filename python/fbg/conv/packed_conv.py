@@ -11,8 +11,19 @@ import numpy.typing as npt
 
 from fbg import _fbg
 from fbg.again import Again, again
-from fbg.arrays import as_array, bfloat16, require_dtype, require_scales
-from fbg.conv.geometry import Extents, as_geometry, canonical_weights
+from fbg.arrays import (
+    as_array,
+    bfloat16,
+    require_choice,
+    require_dtype,
+    require_finite,
+    require_flag,
+    require_points,
+    require_scales,
+)
+from fbg.conv.geometry import Extents, Padding, as_geometry, canonical_weights, sizes_of
+from fbg.conv.layouts import image_hint, weight_hint
+from fbg.errors import named
 from fbg.locks import Lock
 
 __all__ = ["Algorithm", "PackedConv"]
@@ -48,7 +59,9 @@ class PackedConv:
             strides.
         stride, dilation: an integer, or one for each spatial axis.
         padding: an integer, one for each spatial axis, or a pair (before, after) for each. Pixels
-            outside the input count as zero; in quantized data, that is the zero point.
+            outside the input count as zero; in quantized data, that is the zero point. ``"same"``
+            makes the output as large as the input, for stride 1, with the odd pixel at the end, as
+            torch and ONNX's SAME_UPPER do; ``"valid"`` is 0.
         groups: into how many independent groups input and output channels are divided.
         transposed: the adjoint of a convolution, as torch.nn.ConvTranspose computes it.
         output_padding: added to the end of the output of a transposed convolution.
@@ -76,7 +89,7 @@ class PackedConv:
         self,
         w: object,
         stride: Extents = 1,
-        padding: int | Sequence[int] | Sequence[tuple[int, int]] = 0,
+        padding: Padding = 0,
         dilation: Extents = 1,
         groups: int = 1,
         transposed: bool = False,
@@ -90,20 +103,11 @@ class PackedConv:
     ) -> None:
         array = as_array(w, "PackedConv: w")
         require_dtype(array, "PackedConv: w", "float32", "float16", "bfloat16", "int8")
-        if granularity not in ("column", "group", "tensor"):
-            raise ValueError(
-                f"PackedConv: granularity must be 'column', 'group' or 'tensor', got "
-                f"{granularity!r}"
-            )
-        if dtype not in (None, "int8", *_FLOATS):
-            raise ValueError(
-                f"PackedConv: dtype must be 'int8', 'float32', 'bfloat16' or 'float16', got "
-                f"{dtype!r}"
-            )
-        if accum not in (None, "int32", "int16") or (accum and dtype in _FLOATS):
-            raise ValueError(
-                f"PackedConv: accum must be 'int32', or 'int16' with int8 weights, got {accum!r}"
-            )
+        require_choice(granularity, "PackedConv: granularity", "column", "group", "tensor")
+        require_choice(dtype, "PackedConv: dtype", "int8", *_FLOATS, None)
+        require_choice(accum, "PackedConv: accum", "int32", "int16", None)
+        if accum and dtype in _FLOATS:
+            raise ValueError(f"PackedConv: accum={accum!r} requires int8 weights, got {dtype}")
         self._geometry = as_geometry(
             array.shape,
             stride=stride,
@@ -137,8 +141,8 @@ class PackedConv:
                 f"PackedConv: scale and zero_point require an int8 w, got {array.dtype}"
             )
         floats = array.astype(np.float32, copy=False)
-        if dtype in (None, "int8") and not np.isfinite(floats).all():
-            raise ValueError("PackedConv: w must be finite to be quantized")
+        if dtype in (None, "int8"):
+            require_finite(floats, "PackedConv: w")
         weights = canonical_weights(floats, self._groups, self._transposed)
         if dtype in (None, "int8"):
             return _fbg.conv_quantize(weights, self._geometry, granularity, True)
@@ -208,26 +212,35 @@ class PackedConv:
 
     def output_shape(self, x_shape: Sequence[int]) -> tuple[int, ...]:
         """Return the shape of the result for an x of shape (N, *spatial, I)."""
-        batch, spatial = self.check_shape(tuple(x_shape), "output_shape: x_shape")
-        output = self._geometry.output_shape(batch, spatial)
+        shape = sizes_of(x_shape, "output_shape: x_shape")
+        batch, spatial = self.check_shape(shape, "output_shape: x_shape must be")
+        try:
+            output = self._geometry.output_shape(batch, spatial)
+        except ValueError as error:
+            raise named(error, "output_shape") from None
         return (batch, *output[3 - self.spatial_axes :], self.out_channels)
 
-    def check_shape(self, shape: tuple[int, ...], name: str) -> tuple[int, list[int]]:
-        """Return batch and (depth, height, width) of an x; raises ValueError for another shape."""
+    def check_shape(self, shape: tuple[int, ...], subject: str) -> tuple[int, list[int]]:
+        """Return batch and (depth, height, width) of an x; raises ValueError for another shape.
+
+        subject: how the message begins, such as "conv: x must have shape".
+        """
         axes = self.spatial_axes
         letters = ("W", "H, W", "D, H, W")[axes - 1]
         wanted = f"(N, {letters}, {self.in_channels})"
         if len(shape) != axes + 2:
-            raise ValueError(f"{name} must have shape {wanted}, channels last, got {shape}")
+            hint = image_hint(shape, axes, self.in_channels)
+            raise ValueError(f"{subject} {wanted}, channels last, got {shape}{hint}")
         if shape[-1] != self.in_channels:
-            hint = ""
-            if shape[1] == self.in_channels:
-                order = ", ".join(map(str, (0, *range(2, axes + 2), 1)))
-                hint = f"; axis 1 has that size: for channels first, pass x.transpose({order})"
+            hint = image_hint(shape, axes, self.in_channels) or self.layout_hint(shape[-1])
             raise ValueError(
-                f"{name} must have shape {wanted}, but its last axis has {shape[-1]} channels{hint}"
+                f"{subject} {wanted}, but its last axis has {shape[-1]} channels{hint}"
             )
         return shape[0], [1] * (3 - axes) + list(shape[1:-1])
+
+    def layout_hint(self, channels: int) -> str:
+        """Return in which other layout of `w` it would take x of so many channels, or ""."""
+        return weight_hint(self._shape, self._groups, self._transposed, channels)
 
     def algorithms(
         self, x_shape: Sequence[int], *, exact: bool = False, zero_points: bool = False
@@ -236,9 +249,17 @@ class PackedConv:
 
         exact: leave out algorithms whose rounding differs from that of a plain sum.
         """
-        batch, spatial = self.check_shape(tuple(x_shape), "algorithms: x_shape")
+        shape = sizes_of(x_shape, "algorithms: x_shape")
+        batch, spatial = self.check_shape(shape, "algorithms: x_shape must be")
+        require_flag(exact, "algorithms: exact")
+        require_flag(zero_points, "algorithms: zero_points")
         features = _fbg.active_features()
-        found = self._native.algorithms(batch, spatial, [], "native", zero_points, exact, features)
+        try:
+            found = self._native.algorithms(
+                batch, spatial, [], "native", zero_points, exact, features
+            )
+        except ValueError as error:
+            raise named(error, "algorithms") from None
         return [Algorithm(name, cost) for name, cost, _ in found]
 
     def prepared(self, key: tuple[object, ...], make: Callable[[], Any]) -> Any:
@@ -310,13 +331,11 @@ def _given_quant(
         raise ValueError(
             f"PackedConv: scale must have shape () or ({outputs},), got {scales.shape}"
         )
-    points = np.asarray(0 if zero_point is None else zero_point)
-    if points.dtype.kind not in "iu":
-        raise TypeError(f"PackedConv: zero_point must be integers, got {points.dtype}")
+    points = require_points(
+        0 if zero_point is None else zero_point, "PackedConv: zero_point", -128, 127
+    )
     if points.shape not in ((), (outputs,)):
         raise ValueError(
             f"PackedConv: zero_point must have shape () or ({outputs},), got {points.shape}"
         )
-    if points.size and (points.min() < -128 or points.max() > 127):
-        raise ValueError("PackedConv: zero_point must be in [-128, 127]")
     return [float(s) for s in np.ravel(scales)], [int(z) for z in np.ravel(points)]

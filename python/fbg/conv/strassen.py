@@ -15,10 +15,16 @@ import numpy.typing as npt
 
 from fbg import _fbg
 from fbg.again import Again, again
-from fbg.arrays import require_dtype, require_integer
-from fbg.conv.convolution import PreparedConv
+from fbg.arrays import (
+    require_choice,
+    require_dtype,
+    require_dtype_name,
+    require_integer,
+    shown,
+)
 from fbg.conv.packed_conv import PackedConv
-from fbg.errors import require_known
+from fbg.conv.prepared_conv import PreparedConv
+from fbg.errors import named, require_known
 from fbg.matmul import product
 from fbg.matmul.packed_b import PackedB
 from fbg.matmul.packers import PACKERS, PackA
@@ -30,6 +36,7 @@ Array = npt.NDArray[Any]
 
 # Into how many blocks K and N are divided. "strassen" takes the number of least modelled cost.
 _BLOCKS = {"strassen": 2, "strassen1": 2, "strassen2": 4}
+_CALL = "StrassenCall"
 _LANES = 16  # the columns of a block are whole vectors
 _MOST_ROWS = 2**31 - 1
 
@@ -73,9 +80,7 @@ class StrassenCall:
         num_threads: int | None,
         name: str,
     ) -> None:
-        if not isinstance(algorithm, str) or algorithm not in _BLOCKS:
-            known = ", ".join(map(repr, _BLOCKS))
-            raise ValueError(f"{name}: algorithm must be one of {known} or None, got {algorithm!r}")
+        require_choice(algorithm, f"{name}: algorithm", *_BLOCKS, None)
         if packed_b.dtype != np.float32:
             raise TypeError(
                 f"{name}: algorithm={algorithm!r} requires float32 weights, got {packed_b.dtype}"
@@ -90,15 +95,18 @@ class StrassenCall:
         require_integer(rows, f"{name}: rows", 0, _MOST_ROWS)
         if num_threads is not None:
             require_integer(num_threads, f"{name}: num_threads", 1, _fbg.MAX_THREADS)
-        self._name = name
+        self._name = _CALL if name == "prepare" else name
         self._pipeline = pipeline
-        self._call = PreparedConv(
-            _as_convolution(packed_b),
-            pipeline,
-            shape=(1, rows, k),
-            algorithm=algorithm,
-            num_threads=num_threads,
-        )
+        try:
+            self._call = PreparedConv(
+                _as_convolution(packed_b),
+                pipeline,
+                shape=(1, rows, k),
+                algorithm=algorithm,
+                num_threads=num_threads,
+            )
+        except (TypeError, ValueError) as error:
+            raise named(error, name) from None
         self.rows = rows
         self.shape = (k, n)
         self._again = again(StrassenCall, packed_b, pipeline, rows, algorithm, num_threads, name)
@@ -111,7 +119,10 @@ class StrassenCall:
         if not isinstance(a, PackA):
             raise TypeError(f"gemm: a must be a packer such as PackA, got {type(a).__name__}")
         if type(a) is not PackA or a.dtype != np.float32 or a.rounds:
-            raise TypeError(f"gemm: algorithm requires PackA of a float32 x, got {a!r}")
+            raise TypeError(f"gemm: a must be PackA of a float32 x for algorithm, got {a!r}")
+        if a.shape[1] != packed_b.shape[0]:
+            k, wanted = a.shape[1], packed_b.shape[0]
+            raise ValueError(f"gemm: K of a is {k}, but packed_b has K = {wanted}")
         return StrassenCall(packed_b, pipeline, a.shape[0], algorithm, num_threads, "gemm")
 
     @staticmethod
@@ -128,9 +139,13 @@ class StrassenCall:
     ) -> StrassenCall:
         """Return the call that `prepare` makes; raises TypeError unless x is packed plainly."""
         require_known("prepare", more, StrassenCall.of_options, product.prepare, *PACKERS)
-        plain = packer in (None, PackA) and not more
-        if not plain or (x_dtype is not None and np.dtype(x_dtype) != np.float32):
-            raise TypeError("prepare: algorithm requires PackA of a float32 x without options")
+        kind = f"algorithm={algorithm!r}"
+        if packer is not None and packer is not PackA:
+            raise TypeError(f"prepare: packer must be PackA for {kind}, got {shown(packer)}")
+        if x_dtype is not None:
+            require_dtype_name(x_dtype, f"prepare: x_dtype for {kind}", "float32")
+        if more:
+            raise TypeError(f"prepare: {kind} does not take {next(iter(more))}")
         return StrassenCall(packed_b, pipeline, rows, algorithm, num_threads, "prepare")
 
     @property
@@ -151,17 +166,18 @@ class StrassenCall:
     def __call__(self, x: Array, out: Array | None = None) -> Array:
         """Return the product for an x of the prepared shape."""
         wanted = (self.rows, self.shape[0])
-        is_array = isinstance(x, np.ndarray)
-        if not is_array or x.shape != wanted or x.dtype != np.float32:
-            got = f"{x.dtype}{x.shape}" if is_array else type(x).__name__
-            error = ValueError if is_array and x.dtype == np.float32 else TypeError
-            raise error(f"{self._name}: x must be float32{wanted}, got {got}")
-        if out is None:
-            result: Array = self._call(x[None])[0]
-            return result
-        self._check_out(x, out)
-        self._call(x[None], out[None])
-        return out
+        if not isinstance(x, np.ndarray):
+            raise TypeError(f"{self._name}: x must be a NumPy array, got {type(x).__name__}")
+        require_dtype(x, f"{self._name}: x", "float32")
+        if x.shape != wanted:
+            raise ValueError(f"{self._name}: x must have shape {wanted}, got {x.shape}")
+        if out is not None:
+            self._check_out(x, out)
+        try:
+            result: Array = self._call(x[None], None if out is None else out[None])[0]
+        except (TypeError, ValueError) as error:
+            raise named(error, self._name) from None
+        return result if out is None else out
 
     def _check_out(self, x: Array, out: Array) -> None:
         if not isinstance(out, np.ndarray):

@@ -13,11 +13,13 @@ from typing import Any, Protocol
 import numpy as np
 
 from fbg import _fbg
+from fbg.errors import named
 from fbg.matmul.packed_b import PackedB
-from fbg.matmul.pipeline import Bias, Pipeline, way_out
+from fbg.matmul.pipeline import Bias, Pipeline
+from fbg.matmul.stage_hints import way_out
 from fbg.matmul.weights import INT4
 
-__all__ = ["advised", "advising", "transposed"]
+__all__ = ["advised", "advising", "refused", "transposed"]
 
 _BYTES = (_fbg.PackedBInt8, _fbg.PackedBInt16)
 
@@ -35,16 +37,21 @@ class Operand(Protocol):
 
 
 @contextmanager
-def advising(a: Operand, b: PackedB, pipeline: Pipeline) -> Iterator[None]:
+def advising(function: str, a: Operand, b: PackedB, pipeline: Pipeline) -> Iterator[None]:
     """Add the way out to errors of the block. It is slower than to catch them for `advised`."""
     try:
         yield
     except (TypeError, ValueError) as error:
-        raise advised(error, a, b, pipeline) from None
+        raise advised(error, function, a, b, pipeline) from None
 
 
-def advised(error: Exception, a: Operand, b: PackedB, pipeline: Pipeline) -> Exception:
-    """Return the error with the way out, if there is one that the operands show."""
+def advised(
+    error: Exception, function: str, a: Operand, b: PackedB, pipeline: Pipeline
+) -> Exception:
+    """Return the error in the name of the function that the user called, and with the way out if
+    there is one that the operands show.
+    """
+    error = named(error, function)
     if isinstance(error, TypeError):
         hint = _packer(a, b) or _stages(a, b, pipeline)
     else:
@@ -87,16 +94,16 @@ def _is_bfloat16(b: PackedB) -> bool:
 def _stages(a: Operand, b: PackedB, pipeline: Pipeline) -> str:
     """Return what the first stage that does not fit lacks: another stage before it, or scales."""
     integer = isinstance(b._native, _BYTES)
-    refused = _refused(pipeline, "acc" if integer else "float32")
+    way = refused(pipeline, "acc" if integer else "float32")
     corrects = any("acc" in s._types and not isinstance(s, Bias) for s in pipeline.stages)
-    if refused or not (integer and corrects):
-        return refused
+    if way or not (integer and corrects):
+        return way
     missing = ["PackAWithRowOffset(x, scale=…)"] if type(a).__name__ == "PackA" else []
     missing += ["PackedB(w, scale=…)"] if b.scale is None else []
     return f"pass {' and '.join(missing)}" if missing else ""
 
 
-def _refused(pipeline: Pipeline, given: str) -> str:
+def refused(pipeline: Pipeline, given: str) -> str:
     """Return the way out for the first stage that does not accept what it gets, or "".
 
     given: the type of the sums that a product hands to the first one.

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg import _fbg
+from fbg.arrays import require_within, shown
 from fbg.matmul.weights import INT4_DTYPES, WEIGHT_LIMITS, PackedWeight, int4_name
 from fbg.threads import get_num_threads
 
@@ -20,17 +21,21 @@ def check_group(group: object, dtype: str | None) -> None:
     if dtype != "int4":
         raise ValueError(f"PackedB: group requires dtype='int4', got dtype={dtype!r}")
     if not isinstance(group, (int, np.integer)) or group not in INT4_GROUPS:
-        raise ValueError(f"PackedB: group must be 32, 64 or 128, got {group!r}")
+        raise ValueError(f"PackedB: group must be 32, 64 or 128, got {shown(group)}")
 
 
-def pack_int4(w: npt.NDArray[np.float32], group: int, symmetric: bool) -> PackedWeight:
-    """Quantize and pack w, (K, N): a scale for each group, and unless `symmetric`, an offset."""
+def pack_int4(
+    w: npt.NDArray[np.float32], group: int, symmetric: bool, transpose: bool
+) -> PackedWeight:
+    """Quantize and pack w: a scale for each group, and unless `symmetric`, an offset.
+
+    w: (K, N), or (N, K) to `transpose`.
+    """
     name = int4_name(group, symmetric)
     limit = WEIGHT_LIMITS[name]
-    largest = np.abs(w).max(initial=0.0)
-    if not largest <= limit:
-        kind = "dtype='int4'" + ("" if symmetric else ", symmetric=False")
-        raise ValueError(f"PackedB: w must be within ±{limit:g} for {kind}, got {largest}")
+    kind = "dtype='int4'" + ("" if symmetric else ", symmetric=False")
+    require_within(w, "PackedB: w", limit, f"for {kind}")
+    w = w.T if transpose else w
     if w.size == 0:
         scales = np.zeros((-(-w.shape[0] // group), w.shape[1]), np.uint16)
         offsets = None if symmetric else scales

@@ -13,10 +13,15 @@ from fbg import _fbg
 from fbg.arrays import (
     as_array,
     bfloat16,
+    first_of,
     int4,
+    require_choice,
     require_dtype,
+    require_finite,
+    require_flag,
     require_integer,
     require_matrix,
+    require_points,
     require_scales,
 )
 from fbg.matmul import packed_file
@@ -135,16 +140,11 @@ class PackedB:
     ) -> None:
         array = as_array(w, "PackedB: w")
         require_dtype(array, "PackedB: w", "float32", "float16", "bfloat16", "int8")
+        transpose = require_flag(transpose, "PackedB: transpose")
+        symmetric = require_flag(symmetric, "PackedB: symmetric")
         require_matrix(array, "PackedB: w", "(N, K)" if transpose else "(K, N)")
-        if transpose:
-            array = array.T
-        if granularity not in ("column", "tensor"):
-            raise ValueError(
-                f"PackedB: granularity must be 'column' or 'tensor', got {granularity!r}"
-            )
-        if dtype not in (None, "int8", "int4", *_FLOAT_PACKERS):
-            names = ", ".join(map(repr, ("int8", "int4", *_FLOAT_PACKERS)))
-            raise ValueError(f"PackedB: dtype must be one of {names}, got {dtype!r}")
+        require_choice(granularity, "PackedB: granularity", "column", "tensor")
+        require_choice(dtype, "PackedB: dtype", "int8", "int4", *_FLOAT_PACKERS, None)
 
         _check_accum(accum, outlier_bits, dtype)
         check_group(group, dtype)
@@ -153,6 +153,7 @@ class PackedB:
         if array.dtype == np.int8:
             if dtype not in (None, "int8"):
                 raise TypeError(f"PackedB: w must be floating for dtype={dtype!r}, got int8")
+            array = array.T if transpose else array
             quant = _given_quant(scale, zero_point, array.shape[1])
             self._keep(_fbg.pack_b_int8(array, *quant), accum, outlier_bits)
             return
@@ -162,14 +163,20 @@ class PackedB:
         if dtype == "int4":
             if granularity != "column":
                 raise ValueError("PackedB: int4 weights have scales per group, not per tensor")
-            self._native = pack_int4(floats, group or 32, symmetric)
-        elif dtype in _FLOAT_PACKERS:
-            if dtype == "float16" and (np.abs(floats) >= 65520).any():  # rounds to infinity
-                raise ValueError("PackedB: w must be within ±65504 for dtype='float16'")
-            self._native = _FLOAT_PACKERS[dtype](floats)
-        else:
-            quantized = _fbg.pack_b_quantize(floats, granularity == "column", symmetric)
-            self._keep(quantized, accum, outlier_bits)
+            self._native = pack_int4(floats, group or 32, symmetric, transpose)
+            return
+        if dtype == "float16":
+            require_float16(floats, "PackedB: w")
+        matrix = floats.T if transpose else floats
+        if dtype in _FLOAT_PACKERS:
+            self._native = _FLOAT_PACKERS[dtype](matrix)
+            return
+        try:
+            quantized = _fbg.pack_b_quantize(matrix, granularity == "column", symmetric)
+        except ValueError:
+            require_finite(floats, "PackedB: w")  # says where in the axes of w
+            raise
+        self._keep(quantized, accum, outlier_bits)
 
     def _keep(self, native: _fbg.PackedBInt8, accum: str | None, outlier_bits: int | None) -> None:
         """Keep int8 weights, split for int16 sums where they are asked for and can pay."""
@@ -392,13 +399,19 @@ class PackedB:
         return f"PackedB({', '.join(parts)})"
 
 
+def require_float16(w: Array, name: str) -> None:
+    """Raise ValueError where a float32 weight would be an infinity in float16."""
+    infinite = np.abs(w) >= 65520  # rounds to infinity
+    if infinite.any():
+        got = first_of(w, infinite)
+        raise ValueError(f"{name} must be within ±65504 for dtype='float16', got {got}")
+
+
 def _check_accum(accum: object, outlier_bits: object, dtype: str | None) -> None:
     floating = dtype == "int4" or dtype in _FLOAT_PACKERS
-    allowed = (None, "float32") if floating else (None, "int32", "int16")
-    if accum not in allowed:
-        names = " or ".join(repr(name) for name in allowed[1:])
-        kind = "int4" if dtype == "int4" else "float" if floating else "int8"
-        raise ValueError(f"PackedB: accum must be {names} for {kind} weights, got {accum!r}")
+    kind = "int4" if dtype == "int4" else "float" if floating else "int8"
+    allowed = ("float32", None) if floating else ("int32", "int16", None)
+    require_choice(accum, f"PackedB: accum of {kind} weights", *allowed)
     if outlier_bits is None:
         return
     if accum != "int16":
@@ -421,14 +434,12 @@ def _given_quant(
             raise ValueError("PackedB: zero_point was given without scale")
         return None, None, False
     scales = require_scales(scale, "PackedB: scale")
-    points = np.asarray(0 if zero_point is None else zero_point)
-    if not np.issubdtype(points.dtype, np.integer):
-        raise TypeError(f"PackedB: zero_point must be integer, got {points.dtype}")
+    points = require_points(
+        0 if zero_point is None else zero_point, "PackedB: zero_point", -128, 127
+    )
     for name, values in (("scale", scales), ("zero_point", points)):
         if values.shape not in ((), (n,)):
             raise ValueError(f"PackedB: {name} must have shape () or ({n},), got {values.shape}")
-    if points.size and (points.min() < -128 or points.max() > 127):
-        raise ValueError(f"PackedB: zero_point must be within [-128, 127], got {points}")
     if points.ndim > scales.ndim:  # one per column: the scale joins in
         scales = np.broadcast_to(scales, (n,))
     per_column = scales.ndim > 0

@@ -13,6 +13,7 @@ from fbg.arrays import (
     as_array,
     bfloat16,
     is_bfloat16,
+    require_choice,
     require_dtype,
     require_integer,
     require_matrix,
@@ -34,6 +35,7 @@ class PackA:
         x: (M, K), any strides: uint8 for int8 weights, float32 for float weights, or
             ``ml_dtypes.bfloat16`` for bfloat16 weights. The operand keeps a reference and makes no
             copy: ``gemm`` packs the elements while it runs, and reads contiguous rows in place.
+            Only an array whose elements are not aligned is copied.
         dtype: ``"bfloat16"`` rounds a float32 `x` to bfloat16 while it is packed, so that bfloat16
             weights are multiplied by the bfloat16 dot-product instruction; None does not convert.
 
@@ -54,8 +56,7 @@ class PackA:
     _options: dict[str, Any]  # keywords with which the class makes such an operand of another x
 
     def __init__(self, x: object, *, dtype: Literal["bfloat16"] | None = None) -> None:
-        if dtype not in (None, "bfloat16"):
-            raise ValueError(f"PackA: dtype must be 'bfloat16' or None, got {dtype!r}")
+        require_choice(dtype, "PackA: dtype", "bfloat16", None)
         self._refer(x, *(("float32", "bfloat16") if dtype else ("uint8", "float32", "bfloat16")))
         self._options = {"dtype": dtype}
         self.rounds = dtype is not None and not is_bfloat16(self._array)
@@ -94,13 +95,16 @@ class PackA:
         threads = 0
         if num_threads is not None:
             threads = require_integer(num_threads, "gemm: num_threads", 1, _fbg.MAX_THREADS)
+        written = out
         if pipeline._gives_bfloat16 and isinstance(out, np.ndarray):
             require_dtype(out, "gemm: out", "bfloat16")
-            out = out.view(np.uint16)  # as bits: the core has no NumPy bfloat16
+            written = out.view(np.uint16)  # as bits: the core has no NumPy bfloat16
         try:
-            result = right._native.gemm(self._native, pipeline._native, out, threads)
+            result = right._native.gemm(self._native, pipeline._native, written, threads)
         except (TypeError, ValueError) as error:
-            raise advised(error, self, right, pipeline) from None
+            raise advised(error, "gemm", self, right, pipeline) from None
+        if out is not None:
+            return out
         return result.view(bfloat16()) if pipeline._gives_bfloat16 else result
 
     def __reduce__(self) -> Again:
@@ -172,11 +176,7 @@ class PackAWithQuantRowOffset(PackA):
         row_range: npt.NDArray[np.float32] | None = None,
         channel_scale: object = None,
     ) -> None:
-        if granularity not in ("row", "tensor"):
-            raise ValueError(
-                "PackAWithQuantRowOffset: granularity must be 'row' or 'tensor', "
-                f"got {granularity!r}"
-            )
+        require_choice(granularity, "PackAWithQuantRowOffset: granularity", "row", "tensor")
         self._refer(x, "float32")
         if row_range is None:
             factors = None if channel_scale is None else self._factors(channel_scale)
@@ -190,7 +190,7 @@ class PackAWithQuantRowOffset(PackA):
         if granularity != "row":
             raise TypeError("PackAWithQuantRowOffset: row_range requires granularity='row'")
         name = "PackAWithQuantRowOffset: row_range"
-        extents = as_array(row_range, name)
+        extents = as_array(row_range, name, refers=True)
         require_dtype(extents, name, "float32")
         if extents.shape != (self.shape[0], 2):
             wanted = (self.shape[0], 2)

@@ -16,7 +16,7 @@ TypeError: pipeline: Requantize must be the last stage; put ReLU before it
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -26,11 +26,17 @@ from fbg.again import Again, again
 from fbg.arrays import (
     as_array,
     is_bfloat16,
+    require_choice,
     require_dtype,
+    require_dtype_name,
     require_integer,
     require_matrix,
+    require_number,
     require_scale,
+    shown,
 )
+from fbg.errors import named
+from fbg.matmul.stage_hints import way_out
 
 __all__ = [
     "GELU",
@@ -48,7 +54,6 @@ __all__ = [
     "Sigmoid",
     "Stage",
     "Tanh",
-    "way_out",
 ]
 
 MAX_STAGES = 8  # as the kernels have it: kMaxStages in fbg/kernels/output.h
@@ -93,13 +98,13 @@ class Pipeline:
 
     def __init__(self, stages: Iterable[Stage | Pipeline] = ()) -> None:
         flat: list[Stage] = []
-        for item in stages:
+        for item in _items(stages, "pipeline: stages must be a list"):
             if isinstance(item, Pipeline):
                 flat.extend(item.stages)
             elif isinstance(item, Stage):
                 flat.append(item)
             else:
-                raise TypeError(f"pipeline: every item must be a stage, got {type(item).__name__}")
+                raise TypeError(f"pipeline: every item must be a stage, got {_not_a_stage(item)}")
         self.stages: tuple[Stage, ...] = tuple(flat)
         possible = {"acc", "float32"}  # what kernels start from
         before = "the accumulator"
@@ -129,10 +134,11 @@ class Pipeline:
             return _NO_STAGES
         if isinstance(stages, Stage):
             return cls([stages])
-        if not hasattr(stages, "__iter__"):
-            wanted, got = "a Pipeline, a stage or stages", type(stages).__name__
-            raise TypeError(f"{function}: pipeline must be {wanted}, got {got}")
-        return cls(stages)
+        wanted = f"{function}: pipeline must be a Pipeline, a stage or a list of stages"
+        try:
+            return cls(_items(stages, wanted))
+        except (TypeError, ValueError) as error:
+            raise named(error, function) from None
 
     def __rshift__(self, other: Stage | Pipeline) -> Pipeline:
         return Pipeline([self, other])
@@ -147,21 +153,18 @@ class Pipeline:
         return " >> ".join(map(repr, self.stages)) or "Pipeline()"
 
 
-def way_out(stage: Stage, given: set[str], before: str) -> str:
-    """Return what to do about a stage that gets values of these types and takes none of them.
+def _items(stages: object, wanted: str) -> Iterable[Any]:
+    """Return what holds stages; else TypeError, which begins with what is wanted."""
+    if isinstance(stages, Iterable) and not isinstance(stages, (str, bytes, np.ndarray)):
+        return stages
+    raise TypeError(f"{wanted}, got {_not_a_stage(stages)}")
 
-    before: the stage that it follows; "" for the first one.
-    """
-    name = type(stage).__name__
-    if "acc" in given:
-        return f"; put {'Dequantize' if 'float32' in stage._types else 'Requantize'} before {name}"
-    if "acc" not in stage._types:
-        return ""
-    if isinstance(stage, Bias):
-        return "; its values must be float32 where results are"
-    if before:
-        return f"; one {name} is enough" if name == before else f"; put {name} before {before}"
-    return f"; leave {name} out: sums of these weights are float32 already"
+
+def _not_a_stage(item: object) -> str:
+    """Return what was given in place of a stage, and how such a stage is made."""
+    if isinstance(item, type) and issubclass(item, Stage):
+        return f"the class {item.__name__}; write {item.__name__}(…)"
+    return shown(item)
 
 
 _NO_STAGES = Pipeline()
@@ -244,8 +247,7 @@ class GELU(Stage):
     """
 
     def __init__(self, approximate: Literal["none", "tanh"] = "none") -> None:
-        if approximate not in ("none", "tanh"):
-            raise ValueError(f"GELU: approximate must be 'none' or 'tanh', got {approximate!r}")
+        require_choice(approximate, "GELU: approximate", "none", "tanh")
         if approximate == "tanh":
             super().__init__(_FLOAT, _fbg.stage_gelu_tanh(), "GELU(approximate='tanh')", "tanh")
         else:
@@ -285,7 +287,7 @@ class Clip(Stage):
     """
 
     def __init__(self, lo: float, hi: float) -> None:
-        lo, hi = float(lo), float(hi)
+        lo, hi = require_number(lo, "Clip: lo"), require_number(hi, "Clip: hi")
         if not lo <= hi:
             raise ValueError(f"Clip: lo must not exceed hi, got {lo} and {hi}")
         super().__init__(_FLOAT, _fbg.stage_clip(lo, hi), f"Clip({lo}, {hi})", lo, hi)
@@ -302,7 +304,7 @@ class Scale(Stage):
     """
 
     def __init__(self, factor: float) -> None:
-        factor = float(factor)
+        factor = require_number(factor, "Scale: factor")
         if not np.isfinite(np.float32(factor)):
             raise ValueError(f"Scale: factor must be finite in float32, got {factor}")
         super().__init__(_FLOAT, _fbg.stage_scale(factor), f"Scale({factor})", factor)
@@ -319,9 +321,7 @@ class Cast(Stage):
     """
 
     def __init__(self, dtype: npt.DTypeLike) -> None:
-        name = dtype if isinstance(dtype, str) else np.dtype(dtype).name
-        if name not in ("float16", "bfloat16"):
-            raise TypeError(f"Cast: dtype must be float16 or bfloat16, got {name}")
+        name = require_dtype_name(dtype, "Cast: dtype", "float16", "bfloat16")
         native = _fbg.stage_cast(name == "bfloat16")
         super().__init__({"float32": name}, native, f"Cast({name})", name)
 
@@ -351,7 +351,7 @@ class Add(Stage):
         self, residual: object, *, scale: float | None = None, zero_point: int = 0
     ) -> None:
         name = "Add: residual"
-        given = array = as_array(residual, name)
+        given = array = as_array(residual, name, refers=True)
         point = 0
         require_dtype(array, name, "float32", "float16", "bfloat16", "uint8", "int8")
         if array.ndim > 2:  # pixels of images: rows, where that needs no copy
@@ -367,7 +367,7 @@ class Add(Stage):
             point = require_integer(zero_point, "Add: zero_point", int(limits.min), int(limits.max))
             native = _fbg.stage_add_quantized(array, value, point)
             text += f", scale={scale}, zero_point={point}"
-        elif scale is not None or zero_point != 0:
+        elif scale is not None or require_integer(zero_point, "Add: zero_point", -128, 255):
             raise TypeError(
                 f"Add: scale and zero_point require a uint8 or int8 residual, got {array.dtype}"
             )
@@ -395,9 +395,7 @@ class Requantize(Stage):
     """
 
     def __init__(self, scale: float, zero_point: int = 0, dtype: npt.DTypeLike = np.uint8) -> None:
-        name = np.dtype(dtype).name
-        if name not in ("uint8", "int8"):
-            raise TypeError(f"Requantize: dtype must be uint8 or int8, got {name}")
+        name = require_dtype_name(dtype, "Requantize: dtype", "uint8", "int8")
         value = require_scale(scale, "Requantize: scale")
         limits = np.iinfo(name)
         point = require_integer(

@@ -11,8 +11,16 @@ import numpy.typing as npt
 
 from fbg import _fbg
 from fbg.again import again
-from fbg.arrays import as_array, bfloat16, require_dtype, require_integer
-from fbg.errors import require_known
+from fbg.arrays import (
+    as_array,
+    bfloat16,
+    require_choice,
+    require_dtype,
+    require_dtype_name,
+    require_integer,
+    shown,
+)
+from fbg.errors import named, require_given, require_known
 from fbg.matmul.advice import advising, transposed
 from fbg.matmul.packed_b import PackedB
 from fbg.matmul.packers import PACKERS, PackA, PackAWithQuantRowOffset, PackAWithRowOffset
@@ -20,9 +28,11 @@ from fbg.matmul.pipeline import Pipeline, Stage
 
 __all__ = ["PreparedCall", "linear", "multiply", "prepare"]
 
+Array = npt.NDArray[Any]
+
 PreparedCall = _fbg.PreparedCall
 
-_ACTIVATIONS = (None, "relu", "gelu")
+_X_DTYPES = ("float32", "bfloat16", "uint8", "int8")
 
 
 def _threads(num_threads: int | None, name: str) -> int:
@@ -73,27 +83,33 @@ def linear(
     """
     if not isinstance(packed_b, PackedB):
         raise TypeError(f"linear: packed_b must be a PackedB, got {type(packed_b).__name__}")
-    if activation not in _ACTIVATIONS:
-        raise ValueError(f"linear: activation must be one of {_ACTIVATIONS}, got {activation!r}")
+    require_choice(activation, "linear: activation", "relu", "gelu", None)
     array = as_array(x, "linear: x")
     vector = None if bias is None else as_array(bias, "linear: bias")
     threads = _threads(num_threads, "linear")
-    native = packed_b._native  # which checks types and shapes
-    if array.ndim == 2:
-        try:
-            return native.linear(array, vector, activation or "", threads)
-        except ValueError as error:
-            hint = transposed(array.shape[1], packed_b)
-            raise ValueError(f"{error}; {hint}" if hint else str(error)) from None
-    require_dtype(array, "linear: x", "float32")
-    k, n = packed_b.shape
-    if array.ndim == 0 or array.shape[-1] != k:
-        hint = transposed(array.shape[-1], packed_b) if array.ndim else ""
-        said = f"linear: x must have shape (..., {k}), got {array.shape}"
-        raise ValueError(f"{said}; {hint}" if hint else said)
-    rows = array.reshape(math.prod(array.shape[:-1]), k)
-    y = native.linear(rows, vector, activation or "", threads)
-    return y.reshape(*array.shape[:-1], n)
+    try:
+        if array.ndim == 2:  # the native function checks types and shapes
+            return packed_b._native.linear(array, vector, activation or "", threads)
+        rows = array.reshape(math.prod(array.shape[:-1]), array.shape[-1] if array.ndim else 1)
+        y = packed_b._native.linear(rows, vector, activation or "", threads)
+    except (TypeError, ValueError) as error:
+        raise _refused_by_linear(error, array, vector, packed_b) from None
+    return y.reshape(*array.shape[:-1], y.shape[1])
+
+
+def _refused_by_linear(
+    error: Exception, x: Array, bias: Array | None, packed_b: PackedB
+) -> Exception:
+    """Return what to say of operands that `linear` refuses: what is wrong with them, or `error`."""
+    require_dtype(x, "linear: x", "float32")
+    k = packed_b.shape[0]
+    if x.ndim == 0 or x.shape[-1] != k:
+        hint = transposed(x.shape[-1], packed_b) if x.ndim else ""
+        said = f"linear: x must have shape (..., {k}), got {x.shape}"
+        return ValueError(f"{said}; {hint}" if hint else said)
+    if bias is not None:
+        require_dtype(bias, "linear: bias", "float32")
+    return named(error, "linear")
 
 
 def prepare(
@@ -120,26 +136,20 @@ def prepare(
     >>> call(np.array([[2.0, -1.0]], np.float32), out)
     array([[2., 0.]], dtype=float32)
     """
-    if not isinstance(packed_b, PackedB):
-        raise TypeError(f"prepare: packed_b must be a PackedB, got {type(packed_b).__name__}")
     pipeline = Pipeline.of(pipeline, "prepare")
     rows = require_integer(rows, "prepare: rows", 1, 2**31 - 1)
+    threads = _threads(num_threads, "prepare")
     packer, dtype = _packer_for(packed_b, packer, x_dtype)
-    if packer in PACKERS:
-        require_known("prepare", options, prepare, packer)
     k, n = packed_b.shape
     # Packers check their options; this one, which takes no memory, stands for those of the calls.
-    x = np.broadcast_to(np.zeros(1, dtype), (rows, k))
-    sample: object = packer(x, **options)
-    if not isinstance(sample, PackA):
-        raise TypeError(f"prepare: packer must make a PackA, got {type(sample).__name__}")
-    with advising(sample, packed_b, pipeline):
+    sample = _packed_by(packer, np.broadcast_to(np.zeros(1, dtype), (rows, k)), options)
+    with advising("prepare", sample, packed_b, pipeline):
         return _fbg.prepare(
             sample._native,
             packed_b._native,
             pipeline._native,
             rows,
-            _threads(num_threads, "prepare"),
+            threads,
             sample.dtype,
             bfloat16() if pipeline._gives_bfloat16 else None,
             f"rows={rows}, K={k}, N={n}, {type(sample).__name__}, {pipeline}",
@@ -158,15 +168,38 @@ def prepare(
 
 def _packer_for(
     packed_b: PackedB, packer: Callable[..., PackA] | None, x_dtype: npt.DTypeLike | None
-) -> tuple[Callable[..., PackA], npt.DTypeLike]:
+) -> tuple[Callable[..., PackA], np.dtype[Any]]:
     """Return the packer and the dtype of x: those given, or the defaults for the weights."""
     integer = packed_b.dtype == np.int8 or packed_b.group is not None
-    if isinstance(x_dtype, str) and x_dtype == "bfloat16":
-        x_dtype = bfloat16()
+    name = None
+    if x_dtype is not None:
+        name = require_dtype_name(x_dtype, "prepare: x_dtype", *_X_DTYPES)
     if packer is None:
-        as_it_is = not integer or (x_dtype is not None and np.dtype(x_dtype) == np.uint8)
-        packer = PackA if as_it_is else PackAWithQuantRowOffset
-    if x_dtype is None:
+        packer = PackA if not integer or name == "uint8" else PackAWithQuantRowOffset
+    chosen: object = packer
+    if not callable(chosen):
+        known = ", ".join(each.__name__ for each in PACKERS)
+        raise TypeError(
+            f"prepare: packer must be a class such as {known}, or a function that makes one of an "
+            f"x, got {shown(packer)}"
+        )
+    if name is None:
         quantized = packer is PackAWithRowOffset or (packer is PackA and integer)
-        x_dtype = np.uint8 if quantized else np.float32
-    return packer, x_dtype
+        name = "uint8" if quantized else "float32"
+    return packer, bfloat16() if name == "bfloat16" else np.dtype(name)
+
+
+def _packed_by(packer: Callable[..., PackA], x: Array, options: dict[str, Any]) -> PackA:
+    """Return what the packer makes of x; raises TypeError unless it is a PackA."""
+    name = getattr(packer, "__name__", type(packer).__name__)
+    if packer in PACKERS:
+        require_known("prepare", options, prepare, packer)
+        require_given("prepare", options, packer, name)
+        return packer(x, **options)
+    try:
+        sample: object = packer(x, **options)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"prepare: packer {name} refused an x of zeros: {error}") from error
+    if not isinstance(sample, PackA):
+        raise TypeError(f"prepare: packer must make a PackA, got {type(sample).__name__}")
+    return sample

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeGuard, overload
 
 from fbg import _fbg
 from fbg.arrays import require_integer
-from fbg.conv.convolution import PreparedConv
+from fbg.conv.prepared_conv import PreparedConv
 from fbg.model.conv_tuning import ConvTuneReport, tune_convs
 from fbg.model.model import Model
 from fbg.progress import progress_bar

@@ -11,7 +11,17 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
-from fbg.arrays import as_array, require_dtype, require_scales
+from fbg import arrays
+from fbg.arrays import (
+    as_array,
+    as_numbers,
+    first_of,
+    require_dtype,
+    require_dtype_name,
+    require_flag,
+    require_points,
+    require_scales,
+)
 
 __all__ = ["choose_qparams", "dequantize", "quantize", "requantize"]
 
@@ -21,9 +31,7 @@ Integers = npt.NDArray[np.int32]
 
 def integer_range(dtype: npt.DTypeLike, function: str = "quantization") -> tuple[int, int]:
     """Lowest and highest value of uint8 or int8; TypeError for any other dtype."""
-    name = np.dtype(dtype).name
-    if name not in ("uint8", "int8"):
-        raise TypeError(f"{function}: dtype must be uint8 or int8, got {name}")
+    name = require_dtype_name(dtype, f"{function}: dtype", "uint8", "int8")
     limits = np.iinfo(name)
     return int(limits.min), int(limits.max)
 
@@ -38,19 +46,8 @@ def require_floats(x: object, name: str) -> Floats:
 def require_finite(x: object, name: str) -> Floats:
     """Return `x` as float32; ValueError where it holds a NaN or an infinity."""
     values = require_floats(x, name)
-    if not np.isfinite(values).all():
-        raise ValueError(f"{name} must be finite, got NaN or Inf")
+    arrays.require_finite(values, name)
     return values
-
-
-def require_points(zero_point: object, name: str, lowest: int, highest: int) -> npt.NDArray[Any]:
-    """Return integer zero points within [lowest, highest]; else TypeError or ValueError."""
-    points = np.asarray(zero_point)
-    if not np.issubdtype(points.dtype, np.integer):
-        raise TypeError(f"{name} must be integer, got {points.dtype}")
-    if points.size and (points.min() < lowest or points.max() > highest):
-        raise ValueError(f"{name} must be within [{lowest}, {highest}], got {zero_point}")
-    return points
 
 
 def require_broadcast(
@@ -72,9 +69,7 @@ def _range_with_zero(minimum: Any, maximum: Any) -> tuple[Floats, Floats]:
     """Check the arguments of choose_qparams; return the ends of the ranges, widened to hold 0."""
     ends = []
     for name, value in (("minimum", minimum), ("maximum", maximum)):
-        end = np.asarray(value)
-        if end.dtype.kind not in "fiu" and end.dtype.name != "bfloat16":
-            raise TypeError(f"choose_qparams: {name} must be a real number, got {end.dtype}")
+        end = as_numbers(value, f"choose_qparams: {name}", "fiu", "a real number")
         ends.append(end.astype(np.float64))
     if ends[0].shape != ends[1].shape:
         raise ValueError(
@@ -84,10 +79,12 @@ def _range_with_zero(minimum: Any, maximum: Any) -> tuple[Floats, Floats]:
     with np.errstate(over="ignore"):
         lo = np.minimum(ends[0], 0).astype(np.float32)
         hi = np.maximum(ends[1], 0).astype(np.float32)
-    if not (np.isfinite(lo).all() and np.isfinite(hi).all() and (ends[0] <= ends[1]).all()):
+    good = np.isfinite(lo) & np.isfinite(hi) & (ends[0] <= ends[1])
+    if not good.all():
+        low, high = (first_of(end, ~good) for end in ends)
         raise ValueError(
-            f"choose_qparams: minimum and maximum must be finite and in this order, got {minimum} "
-            f"and {maximum}"
+            f"choose_qparams: minimum and maximum must be finite and in this order, got {low} "
+            f"and {high}"
         )
     return lo, hi
 
@@ -117,10 +114,11 @@ def choose_qparams(
 ) -> tuple[Any, Any]:
     """Return (scale, zero_point) for reals within [minimum, maximum], a range widened to hold 0.
 
-    Asymmetric: ``scale = (max - min) / (qmax - qmin)``, ``zero_point = rint(qmin - min / scale)``.
-    Symmetric: ``scale = max(|min|, |max|) / 127``, zero_point the middle of the range (0 or 128).
-    `preserve_sparsity`: a range with both signs gets ``scale = max(min / -128, max / 127)`` and the
-    middle; one sign alone is treated as asymmetric (0 is then at an end of the range).
+    Asymmetric: ``scale = (max - min) / (qmax - qmin)``, ``zero_point = rint(qmin - min / scale)``,
+    as ONNX DynamicQuantizeLinear does. Symmetric: ``scale = max(|min|, |max|) / 127``, and the
+    middle of the range as zero_point (0 or 128), as in arXiv:2004.09602, 3.1. `preserve_sparsity`:
+    a range with both signs gets ``scale = max(min / -128, max / 127)`` and the middle, as FBGEMM's
+    ChooseQuantizationParams does; one with a single sign is treated as asymmetric.
 
     Args:
         minimum, maximum: numbers, or arrays of one shape: one range per channel.
@@ -128,17 +126,21 @@ def choose_qparams(
         symmetric, preserve_sparsity: at most one of them.
 
     Returns float32 scale and int zero_point; for arrays, float32 and int32 of their shape. A range
-    whose scale is 0 in float32 has the scale 1. Steps are float32; where ``max - min`` overflows,
-    each end is divided by the number of steps first.
+    whose scale would be 0 in float32 has the scale 1, and 0 or the middle as zero_point. All steps
+    are computed in float32; where ``max - min`` overflows, each end is divided by the number of
+    steps first.
 
-    Raises TypeError for another dtype, ValueError unless minimum <= maximum are finite in float32.
+    Raises TypeError for another dtype, ValueError unless minimum <= maximum are finite in float32
+    and of one shape.
 
     >>> choose_qparams(-1.0, 1.55)
     (np.float32(0.01), 100)
     >>> choose_qparams(-1.0, 1.27, np.int8, symmetric=True)
     (np.float32(0.01), 0)
     """
-    qmin, qmax = integer_range(dtype)
+    qmin, qmax = integer_range(dtype, "choose_qparams")
+    require_flag(symmetric, "choose_qparams: symmetric")
+    require_flag(preserve_sparsity, "choose_qparams: preserve_sparsity")
     if symmetric and preserve_sparsity:
         raise ValueError("choose_qparams: symmetric cannot be combined with preserve_sparsity")
     lo, hi = _range_with_zero(minimum, maximum)
@@ -196,8 +198,9 @@ def quantize(
     points = require_points(zero_point, "quantize: zero_point", qmin, qmax)
     values = require_floats(x, "quantize: x")
     require_broadcast(values.shape, "quantize", scale=scales, zero_point=points)
-    if np.isnan(values).any():
-        raise ValueError("quantize: x must not hold NaN")
+    missing = np.isnan(values)
+    if missing.any():
+        raise ValueError(f"quantize: x must not hold NaN, got {first_of(values, missing)}")
     with np.errstate(over="ignore"):  # too large for a float32 is too large for the range
         return saturate(np.rint(values / scales), points, dtype)
 

@@ -11,13 +11,12 @@ seen, never on how it was split into batches or in which order they came:
 from __future__ import annotations
 
 from fractions import Fraction
-from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from fbg.arrays import require_integer
+from fbg.arrays import require_choice, require_integer, require_number
 from fbg.quantization.affine import choose_qparams, integer_range
 from fbg.quantization.observers import Observer
 from fbg.quantization.search import round_trip
@@ -92,16 +91,11 @@ class PercentileObserver(_Histogram):
         self, percentile: float = 99.99, *, bins: int = 4096, axis: int | None = None
     ) -> None:
         super().__init__(bins=bins, axis=axis)
-        number: object = percentile
-        if not isinstance(number, Real):
-            raise TypeError(
-                f"PercentileObserver: percentile must be a number, got {type(percentile).__name__}"
-            )
-        if not 50 <= percentile <= 100:
+        self.percentile = require_number(percentile, "PercentileObserver: percentile")
+        if not 50 <= self.percentile <= 100:
             raise ValueError(
                 f"PercentileObserver: percentile must be within [50, 100], got {percentile}"
             )
-        self.percentile = float(percentile)
 
     def _range(
         self, lo: Array, hi: Array, dtype: npt.DTypeLike, symmetric: bool
@@ -163,10 +157,7 @@ class HistogramObserver(_Histogram):
         candidates: int = 128,
     ) -> None:
         super().__init__(bins=bins, axis=axis)
-        if criterion not in ("entropy", "mse"):
-            raise ValueError(
-                f"HistogramObserver: criterion must be 'entropy' or 'mse', got {criterion!r}"
-            )
+        require_choice(criterion, "HistogramObserver: criterion", "entropy", "mse")
         self.criterion = criterion
         self._candidates = require_integer(candidates, "HistogramObserver: candidates", 2, 65536)
 

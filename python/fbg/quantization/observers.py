@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fbg.arrays import require_integer
+from fbg.arrays import require_flag, require_integer
 from fbg.quantization.affine import choose_qparams, integer_range, require_finite
 from fbg.quantization.search import channels
 
@@ -62,6 +62,7 @@ class Observer(ABC):
         value was seen, TypeError unless `dtype` is uint8 or int8.
         """
         integer_range(dtype, f"{self._name}.qparams")
+        require_flag(symmetric, f"{self._name}.qparams: symmetric")
         if self._lo is None or self._hi is None:
             raise ValueError(
                 f"{self._name}.qparams: update must have been called with at least one value"

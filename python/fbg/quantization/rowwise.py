@@ -20,7 +20,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fbg.arrays import as_array, require_dtype, require_integer, require_matrix
+from fbg import arrays
+from fbg.arrays import (
+    as_array,
+    require_dtype,
+    require_dtype_name,
+    require_integer,
+    require_matrix,
+)
 from fbg.quantization.affine import Floats, require_finite
 
 __all__ = ["RowwiseMatrix", "quantize_rowwise"]
@@ -30,9 +37,7 @@ def _require_format(bits: object, scale_dtype: npt.DTypeLike, name: str) -> tupl
     number = require_integer(bits, f"{name}: bits", 2, 8)
     if number not in (2, 4, 8):
         raise ValueError(f"{name}: bits must be 2, 4 or 8, got {bits}")
-    dtype = np.dtype(scale_dtype).name
-    if dtype not in ("float32", "float16"):
-        raise TypeError(f"{name}: scale_dtype must be float32 or float16, got {dtype}")
+    dtype = require_dtype_name(scale_dtype, f"{name}: scale_dtype", "float32", "float16")
     return number, dtype
 
 
@@ -113,8 +118,7 @@ class RowwiseMatrix:
                 f"columns of {number} bits and {dtype}, got {array.shape[1]}"
             )
         ends = np.ascontiguousarray(array[:, packed:]).view(little).astype(dtype)
-        if not np.isfinite(ends).all():
-            raise ValueError(f"{name}: fused must hold finite scales and biases, got NaN or Inf")
+        arrays.require_finite(ends, f"{name}: scale and bias of each row")
         data = array[:, :packed].copy()
         return RowwiseMatrix(data, ends[:, 0].copy(), ends[:, 1].copy(), n, number)
 
@@ -142,7 +146,8 @@ def quantize_rowwise(
     Args:
         x: float32, float16 or bfloat16 (M, N).
         bits: 8, 4 or 2.
-        scale_dtype: float32 or float16, of scale and bias.
+        scale_dtype: float32 or float16, of scale and bias. FBGEMM and PyTorch use float32 for 8
+            bits, and float16 for 4 and 2.
 
     Raises TypeError for other dtypes, ValueError unless 2-D and finite, or where a scale or bias is
     too large for float16.

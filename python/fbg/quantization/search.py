@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fbg.arrays import require_integer
+from fbg.arrays import require_flag, require_integer
 from fbg.quantization.affine import Floats, choose_qparams, integer_range, require_finite
 
 __all__ = ["choose_qparams_mse"]
@@ -45,10 +45,13 @@ def choose_qparams_mse(
     A narrower range clips the extremes and rounds the rest more finely. With [lo, hi] the range of
     the data, widened to hold 0, and t in {1, (steps-1)/steps, ..., 1/steps}:
 
-        1. the best of [t lo, t hi]
-        2. asymmetric only: of [t lo', hi'], then of [lo', t hi''], each from the best so far
+        1. [t lo, t hi]; the best is [lo', hi']
+        2. asymmetric only: [t lo', hi']; the best is [lo'', hi']
+        3. asymmetric only: [lo'', t hi']
 
     with ``choose_qparams`` for each range. Never worse than the whole range, which wins ties.
+    Source: M. Nagel et al., "A White Paper on Neural Network Quantization" (arXiv:2106.08295), 3.1,
+    which sets ranges by such a search over the squared error.
 
     Args:
         x: float32, float16 or bfloat16 of any shape; an empty one counts as a range of zeros.
@@ -58,7 +61,8 @@ def choose_qparams_mse(
 
     Returns float32 scale and int zero_point, or with `axis` float32 (C,) and int32 (C,).
 
-    Raises TypeError for other dtypes, ValueError for a NaN or Inf in `x` or a bad axis or steps.
+    Raises TypeError for other dtypes, ValueError for a NaN or an infinity in `x`, or an `axis` or
+    number of `steps` out of range.
 
     >>> x = np.random.default_rng(0).standard_normal(10_000, np.float32)
     >>> scale, zero_point = choose_qparams_mse(x, np.int8, symmetric=True)
@@ -66,6 +70,7 @@ def choose_qparams_mse(
     (True, 0)
     """
     qmin, qmax = integer_range(dtype, "choose_qparams_mse")
+    require_flag(symmetric, "choose_qparams_mse: symmetric")
     count = require_integer(steps, "choose_qparams_mse: steps", 1, 1 << 20)
     rows = channels(require_finite(x, "choose_qparams_mse: x"), axis, "choose_qparams_mse")
     lo, hi = rows.min(axis=1, initial=0), rows.max(axis=1, initial=0)

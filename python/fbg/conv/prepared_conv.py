@@ -1,0 +1,182 @@
+"""A convolution of one shape: arguments checked once, then called with arrays only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from fbg import _fbg
+from fbg.again import Again, again
+from fbg.arrays import bfloat16, require_dtype, require_dtype_name
+from fbg.conv.convolution import (
+    Quantization,
+    Stages,
+    dense_channels,
+    find_prepared,
+    pipeline_of,
+    run_shaped,
+    x_dtypes,
+)
+from fbg.conv.geometry import sizes_of
+from fbg.conv.packed_conv import PackedConv
+from fbg.conv.tuned import Trial, key_of
+
+__all__ = ["PreparedConv"]
+
+Array = npt.NDArray[Any]
+_CALL = "PreparedConv"
+
+
+class PreparedConv:
+    """A convolution of one shape, validated once: ``call(x, out=None)``. Made by `fbg.prepare`.
+
+    >>> import numpy as np
+    >>> import fbg
+    >>> w = fbg.PackedConv(np.ones((4, 2, 1, 1), np.float32), dtype="float32")
+    >>> call = fbg.prepare(w, fbg.ReLU(), shape=(1, 3, 3, 2))
+    >>> call
+    PreparedConv((1, 3, 3, 2) -> (1, 3, 3, 4), pointwise, ReLU())
+    >>> call(np.ones((1, 3, 3, 2), np.float32))[0, 0, 0]
+    array([2., 2., 2., 2.], dtype=float32)
+    """
+
+    def __init__(
+        self,
+        wc: PackedConv,
+        pipeline: Stages,
+        *,
+        shape: tuple[int, ...],
+        x_dtype: npt.DTypeLike | None = None,
+        scale: float | None = None,
+        zero_point: int = 0,
+        algorithm: str | None = None,
+        exact: bool = False,
+        num_threads: int | None = None,
+    ) -> None:
+        self._wc = wc
+        self._shape = sizes_of(shape, "prepare: shape")
+        wc.check_shape(self._shape, "prepare: shape must be")
+        name = "uint8" if wc.dtype == np.int8 and scale is not None else "float32"
+        if x_dtype is not None:
+            name = require_dtype_name(x_dtype, "prepare: x_dtype", *x_dtypes(wc))
+        self._x_dtype = np.dtype(name)
+        self._quant = Quantization(self._x_dtype, wc, scale, zero_point, "prepare")
+        self._pipeline = pipeline_of(pipeline, None, None, self._quant, wc, "prepare")
+        self._prepared = find_prepared(
+            wc,
+            self._shape,
+            self._pipeline,
+            self._quant,
+            algorithm,
+            exact,
+            num_threads,
+            "prepare",
+        )
+        self._output_shape = wc.output_shape(self._shape)
+        self._call: Any = None  # what calls in a loop have in common, from the first one on
+        self._options = {"algorithm": algorithm, "exact": exact, "num_threads": num_threads}
+
+    def trial(self) -> Trial:
+        """Return what `fbg.tune` times: an x of the prepared shape, with random pixels."""
+        wc, quant, stages = self._wc, self._quant, self._pipeline._native
+        batch, spatial = wc.check_shape(self._shape, "tune: shape must be")
+        shape = (batch, *spatial, wc.in_channels)
+        features = _fbg.active_features()
+        rng = np.random.default_rng(0)
+        if self._x_dtype == np.float32:
+            x: Array = rng.standard_normal(shape, np.float32)
+        else:
+            limits = np.iinfo(self._x_dtype)
+            x = rng.integers(limits.min, limits.max + 1, shape, self._x_dtype)
+
+        def prepare(algorithm: str) -> Callable[[], object]:
+            exact, threads = False, 1
+            ready = wc._native.prepare(
+                batch,
+                spatial,
+                stages,
+                quant.source,
+                quant.is_real,
+                algorithm,
+                "",
+                exact,
+                threads,
+                features,
+            )
+            y = ready.run(x, stages, quant.scale, quant.zero_point, None)
+            return lambda: ready.run(x, stages, quant.scale, quant.zero_point, y)
+
+        return Trial(
+            key_of(wc._native, wc.geometry, spatial, stages, quant.source, features),
+            wc._native.algorithms(
+                batch, spatial, stages, quant.source, quant.is_real, False, features
+            ),
+            prepare,
+        )
+
+    @property
+    def algorithm(self) -> str:
+        """Name of the algorithm that was chosen."""
+        name: str = self._prepared.algorithm
+        return name
+
+    @property
+    def kernel(self) -> str:
+        """Name of the microkernel that does most of the work."""
+        name: str = self._prepared.kernel
+        return name
+
+    @property
+    def num_threads(self) -> int:
+        """Threads of a call."""
+        threads: int = self._prepared.num_threads
+        return threads
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the result."""
+        return bfloat16() if self._pipeline._gives_bfloat16 else np.dtype(self._prepared.dtype)
+
+    @property
+    def output_shape(self) -> tuple[int, ...]:
+        """(N, *output, O)."""
+        return self._output_shape
+
+    def __call__(self, x: Array, out: Array | None = None) -> Array:
+        """Return the result for an x of the shape and dtype that were prepared."""
+        if self._call is not None and self._call.run(x, out):
+            return cast(Array, out)
+        if not isinstance(x, np.ndarray):
+            raise TypeError(f"{_CALL}: x must be a NumPy array, got {type(x).__name__}")
+        require_dtype(x, f"{_CALL}: x", self._x_dtype.name)
+        if x.shape != self._shape:
+            raise ValueError(f"{_CALL}: x must have shape {self._shape}, got {x.shape}")
+        stages, quant = self._pipeline, self._quant
+        dense, shape = dense_channels(x), self._output_shape
+        y = run_shaped(self._prepared, dense, shape, stages, quant, out, _CALL)
+        # The native call takes bfloat16 for the uint16 of its bits, and so cannot tell them apart.
+        if self._call is None and not self._pipeline._gives_bfloat16:
+            self._call = self._prepared.bind(
+                stages._native, quant.scale, quant.zero_point, self._shape, self._output_shape
+            )
+        return y
+
+    def __reduce__(self) -> Again:
+        quant = self._quant
+        return again(
+            PreparedConv,
+            self._wc,
+            self._pipeline,
+            shape=self._shape,
+            x_dtype=self._x_dtype,
+            scale=quant.scale if quant.has_scale else None,
+            zero_point=quant.zero_point,
+            **self._options,
+        )
+
+    def __repr__(self) -> str:
+        stages = f", {self._pipeline}" if self._pipeline.stages else ""
+        return f"PreparedConv({self._shape} -> {self.output_shape}, {self.algorithm}{stages})"

@@ -1,0 +1,30 @@
+"""What to do about a stage that does not go with what comes before it in a pipeline."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+__all__ = ["way_out"]
+
+
+class Typed(Protocol):
+    """What is looked at of a stage: which types it takes, and what it makes of each."""
+
+    _types: dict[str, str]
+
+
+def way_out(stage: Typed, given: set[str], before: str) -> str:
+    """Return what to do about a stage that gets values of these types and takes none of them.
+
+    before: the stage that it follows; "" for the first one.
+    """
+    name = type(stage).__name__
+    if "acc" in given:
+        return f"; put {'Dequantize' if 'float32' in stage._types else 'Requantize'} before {name}"
+    if "acc" not in stage._types:
+        return ""
+    if name == "Bias":
+        return "; its values must be float32 where results are"
+    if before:
+        return f"; one {name} is enough" if name == before else f"; put {name} before {before}"
+    return f"; leave {name} out: sums of these weights are float32 already"
