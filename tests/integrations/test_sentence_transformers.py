@@ -159,3 +159,110 @@ def test_wrong_arguments_are_named(tiny: fbg.SentenceTransformer, tmp_path: Path
         fbg.SentenceTransformer(minilm_directory(), similarity_fn_name="other")
     with pytest.raises(ModelError, match="predict"):
         fbg.CrossEncoder(minilm_directory())
+
+
+class Cuda:
+    """Like torch.device("cuda", 0)."""
+
+    def __str__(self) -> str:
+        return "cuda:0"
+
+
+@pytest.mark.parametrize("device", ["cuda", "cuda:1", "mps", Cuda()])
+def test_devices_other_than_cpus_are_refused(
+    device: object, tiny: fbg.SentenceTransformer, pairs: fbg.CrossEncoder
+) -> None:
+    directory = minilm_directory()
+    for call in (
+        lambda: fbg.SentenceTransformer(directory, device=device),  # type: ignore[arg-type]
+        lambda: fbg.CrossEncoder("absent/model", device=device),  # type: ignore[arg-type]
+        lambda: tiny.encode("a", device=device),  # type: ignore[arg-type]
+        lambda: tiny.start_multi_process_pool(["cpu", device]),  # type: ignore[list-item]
+        lambda: tiny.to(device),
+        lambda: pairs.to(device),
+    ):
+        with pytest.raises(ValueError, match=r"must be 'cpu' or None, got '(cuda|mps)"):
+            call()
+
+
+def test_cpus_are_accepted_by_all_their_names(tiny: fbg.SentenceTransformer) -> None:
+    wanted = tiny.encode("a")
+    for device in (None, "cpu", "cpu:0", ["cpu"]):
+        assert np.array_equal(tiny.encode("a", device=device), wanted)
+    assert tiny.to("cpu").cpu().eval() is tiny
+    assert tiny.device == "cpu"
+
+
+def test_the_hub_is_not_asked_with_local_files_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    import huggingface_hub
+
+    asked = []
+
+    def snapshot_download(name: str, **options: object) -> str:
+        asked.append(options.get("local_files_only", False))
+        raise FileNotFoundError(name)
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot_download)
+    for kind in (fbg.SentenceTransformer, fbg.CrossEncoder):
+        with pytest.raises(ModelError, match="not in the local cache of the hub, which alone is"):
+            kind("some/model", local_files_only=True)
+    assert asked == [True, True]
+
+
+def test_their_representations_say_what_they_are(
+    tiny: fbg.SentenceTransformer, pairs: fbg.CrossEncoder
+) -> None:
+    assert repr(tiny).startswith("SentenceTransformer('") and "dimensions" in repr(tiny)
+    assert f"max_seq_length={tiny.max_seq_length}, dot, <fbg.Model " in repr(tiny)
+    assert repr(pairs).startswith("CrossEncoder('") and "1 label, <fbg.Model" in repr(pairs)
+
+
+def test_a_saved_model_is_loaded_again(tiny: fbg.SentenceTransformer, tmp_path: Path) -> None:
+    for method in (tiny.save_pretrained, tiny.save):
+        method(str(tmp_path / "new" / "model"), safe_serialization=True)
+    again = fbg.SentenceTransformer(str(tmp_path / "new" / "model"))
+    assert again.model.is_saved and again.similarity_fn_name == tiny.similarity_fn_name
+    assert np.array_equal(again.encode(TEXTS), tiny.encode(TEXTS))
+
+
+def test_tokens_are_what_the_model_computes(tiny: fbg.SentenceTransformer) -> None:
+    given = tiny.tokenize(TEXTS)
+    assert given["input_ids"].shape == given["attention_mask"].shape
+    assert given["attention_mask"].sum(1).tolist() == tiny.model.token_counts(TEXTS)
+    rows = tiny.model.tokenizer(TEXTS)
+    assert all(
+        np.array_equal(ids[: row.size], row)
+        for ids, row in zip(given["input_ids"], rows, strict=True)
+    )
+    tiny.model.forward(**given)
+    assert tiny.tokenize([])["input_ids"].shape == (0, 0)
+    with pytest.raises(TypeError, match="tokenize: texts must be a sequence of str, got str"):
+        tiny.tokenize("one")  # type: ignore[arg-type]
+
+
+def test_dimensions_are_truncated_for_a_while(tiny: fbg.SentenceTransformer) -> None:
+    size = tiny.get_sentence_embedding_dimension()
+    with tiny.truncate_sentence_embeddings(4):
+        assert tiny.encode("a").shape == (4,)
+    assert tiny.encode("a").shape == (size,)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("fit", "models are trained with sentence-transformers"),
+        ("half", "pass dtype="),
+        ("cuda", "fbg runs on CPUs"),
+        ("push_to_hub", "upload it with huggingface_hub"),
+        ("state_dict", "no torch module"),
+        ("no_such_method", "has no attribute 'no_such_method'$"),
+    ],
+)
+def test_what_is_not_there_says_what_to_use(
+    name: str, said: str, tiny: fbg.SentenceTransformer, pairs: fbg.CrossEncoder
+) -> None:
+    for model in (tiny, pairs):
+        assert not hasattr(model, name)
+        with pytest.raises(AttributeError, match=said):
+            getattr(model, name)
+    assert pickle.loads(pickle.dumps(tiny)).encode("a").tolist() == tiny.encode("a").tolist()

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from fbg.integrations.drop_ins import DropIn, require_cpu
 from fbg.integrations.vectors import tensor
 from fbg.model.directory import find_directory
 from fbg.model.load import load_encoder
@@ -19,13 +20,14 @@ __all__ = ["CrossEncoder"]
 Activation = Literal["sigmoid", "none"]
 
 
-class CrossEncoder:
+class CrossEncoder(DropIn):
     """Scores pairs of texts, with the methods, arguments and results of sentence-transformers.
 
     model_name_or_path: a directory or a hub id. max_length: the tokens at which pairs are cut;
     None: as the model says. cache_folder, revision: where hub models are kept, and which version is
-    taken. activation_fn: "sigmoid" or "none"; None: as the model says. dtype, num_threads: as for
-    `fbg.load`. device, local_files_only, trust_remote_code: accepted and of no effect.
+    taken. local_files_only: do not ask the hub. activation_fn: "sigmoid" or "none"; None: as the
+    model says. dtype, num_threads: as for `fbg.load`. device: None or "cpu". trust_remote_code:
+    accepted and of no effect, since no code of models is run.
 
     >>> model = CrossEncoder("cross-encoder/ms-marco-MiniLM-L6-v2")  # doctest: +SKIP
     >>> model.rank("who wrote it?", ["no idea", "Harper Lee did"])  # doctest: +SKIP
@@ -46,14 +48,24 @@ class CrossEncoder:
         dtype: str | None = None,
         num_threads: int | None = None,
     ) -> None:
-        name = os.fspath(model_name_or_path)
-        directory = find_directory(name, revision=revision, cache_folder=cache_folder)
+        require_cpu("CrossEncoder", device)
+        self._name = name = os.fspath(model_name_or_path)
+        directory = find_directory(
+            name,
+            revision=revision,
+            cache_folder=cache_folder,
+            local_files_only=local_files_only,
+        )
         self.model: Model = load_encoder(directory, dtype, num_threads)
         if max_length is not None:
             self.max_length = max_length
         self._activation = activation_fn
         # Raises here and now, rather than at the first pair, if the model is of another kind.
         self.num_labels = len(self.model.context.head_engine.head("predict").labels)
+
+    def __repr__(self) -> str:
+        labels = f"{self.num_labels} label{'s' * (self.num_labels != 1)}"
+        return f"CrossEncoder({self._name!r}, {labels}, {self.model!r})"
 
     @property
     def max_length(self) -> int:

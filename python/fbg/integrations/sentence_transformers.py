@@ -6,9 +6,11 @@ Neither sentence-transformers nor torch is needed; tensors are returned where to
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from multiprocessing import get_context
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -16,11 +18,13 @@ import numpy.typing as npt
 
 from fbg.checkpoints.files import read_settings
 from fbg.errors import require_known
+from fbg.integrations.drop_ins import DropIn, require_cpu
 from fbg.integrations.vectors import SIMILARITIES, quantized, similarities, tensor
 from fbg.model.directory import find_directory
 from fbg.model.load import load_encoder
 from fbg.model.model import Model
 from fbg.tasks.embedding_precision import Precision
+from fbg.tasks.inputs import require_texts
 from fbg.threads import get_num_threads
 
 __all__ = ["SentenceTransformer"]
@@ -28,15 +32,16 @@ __all__ = ["SentenceTransformer"]
 SETTINGS = "config_sentence_transformers.json"
 
 
-class SentenceTransformer:
+class SentenceTransformer(DropIn):
     """Embeds sentences, with the methods, arguments and results of sentence-transformers.
 
     model_name_or_path: a directory or a hub id. prompts: replace those of the model.
     default_prompt_name: the prompt of `encode`. cache_folder, revision: where hub models are kept,
-    and which version is taken. similarity_fn_name: "cosine", "dot", "euclidean" or "manhattan";
-    None: as the model says, else "cosine". truncate_dim: the dimensions of embeddings to keep.
-    dtype, num_threads: as for `fbg.load`. device, local_files_only, trust_remote_code: accepted and
-    of no effect, since models run on CPUs, the cache comes first, and no code of models is run.
+    and which version is taken. local_files_only: do not ask the hub. similarity_fn_name: "cosine",
+    "dot", "euclidean" or "manhattan"; None: as the model says, else "cosine". truncate_dim: the
+    dimensions of embeddings to keep.
+    dtype, num_threads: as for `fbg.load`. device: None or "cpu". trust_remote_code: accepted and of
+    no effect, since no code of models is run.
 
     Results differ from those of torch by rounding; with dtype="int8" by quantization, too.
 
@@ -62,8 +67,14 @@ class SentenceTransformer:
         dtype: str | None = None,
         num_threads: int | None = None,
     ) -> None:
-        name = _full_name(os.fspath(model_name_or_path))
-        directory = find_directory(name, revision=revision, cache_folder=cache_folder)
+        require_cpu("SentenceTransformer", device)
+        self._name = os.fspath(model_name_or_path)
+        directory = find_directory(
+            _full_name(self._name),
+            revision=revision,
+            cache_folder=cache_folder,
+            local_files_only=local_files_only,
+        )
         self._arguments = (str(directory.absolute()), dtype)
         self.model: Model = load_encoder(directory, dtype, num_threads)
         sentence = self.model.sentence
@@ -88,9 +99,12 @@ class SentenceTransformer:
 
     # --- What a model is ------------------------------------------------------------------------
 
-    @property
-    def device(self) -> str:
-        return "cpu"
+    def __repr__(self) -> str:
+        size = self.get_sentence_embedding_dimension()
+        return (
+            f"SentenceTransformer({self._name!r}, {size} dimensions, max_seq_length="
+            f"{self.max_seq_length}, {self.similarity_fn_name}, {self.model!r})"
+        )
 
     @property
     def max_seq_length(self) -> int:
@@ -113,6 +127,46 @@ class SentenceTransformer:
 
     def __len__(self) -> int:
         return 1
+
+    def tokenize(self, texts: Sequence[str]) -> dict[str, npt.NDArray[np.int64]]:
+        """Return the `input_ids` and the `attention_mask` of texts, (texts, tokens) each.
+
+        They are arrays, as `Model.forward` takes them.
+        """
+        rows = self.model.tokenizer(require_texts("tokenize: texts", texts, several=True))
+        shape = (len(rows), max((row.size for row in rows), default=0))
+        ids = np.full(shape, self.model.tokenizer.padding_id or 0, np.int64)
+        mask = np.zeros(shape, np.int64)
+        for n, row in enumerate(rows):
+            ids[n, : row.size], mask[n, : row.size] = row, 1
+        return {"input_ids": ids, "attention_mask": mask}
+
+    def save_pretrained(
+        self,
+        path: str | os.PathLike[str],
+        model_name: str | None = None,
+        create_model_card: bool = True,
+        train_datasets: Sequence[str] | None = None,
+        safe_serialization: bool = True,
+    ) -> None:
+        """Write a directory that this class and `fbg.load` read; its weights are packed.
+
+        path: created with the directories above it; a saved model there is replaced. The other
+        arguments are about model cards and formats, and have no effect.
+        """
+        Path(path).absolute().parent.mkdir(parents=True, exist_ok=True)
+        self.model.save(path, overwrite=True)
+
+    save = save_pretrained
+
+    @contextmanager
+    def truncate_sentence_embeddings(self, truncate_dim: int | None) -> Iterator[None]:
+        """Keep the first dimensions of embeddings in the block."""
+        before, self.truncate_dim = self.truncate_dim, truncate_dim
+        try:
+            yield
+        finally:
+            self.truncate_dim = before
 
     # --- Embedding ------------------------------------------------------------------------------
 
@@ -148,6 +202,7 @@ class SentenceTransformer:
             raise NotImplementedError(
                 f"encode: output_value must be 'sentence_embedding', got {output_value!r}"
             )
+        require_cpu("encode", device)
         single = isinstance(sentences, str)
         texts: list[str] = [sentences] if isinstance(sentences, str) else list(sentences)
         options: dict[str, Any] = {
@@ -213,6 +268,7 @@ class SentenceTransformer:
 
         One process with threads is as fast on most machines, and takes less memory.
         """
+        require_cpu("start_multi_process_pool", target_devices)
         cpus = get_num_threads()
         count = cpus if target_devices is None else len(target_devices)
         threads = max(1, cpus // max(1, count))

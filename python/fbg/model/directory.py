@@ -23,12 +23,17 @@ BESIDE = ("Dense", "SparseStaticEmbedding")
 
 
 def find_directory(
-    model: str, *, revision: str | None = None, cache_folder: str | None = None
+    model: str,
+    *,
+    revision: str | None = None,
+    cache_folder: str | None = None,
+    local_files_only: bool = False,
 ) -> Path:
     """Return the directory of a model; raises ModelError.
 
     A path that exists is taken as it is. What could be a hub id is looked up in the local cache,
-    then downloaded. revision: the branch, tag or commit of a hub model. cache_folder: the cache.
+    then downloaded, unless local_files_only. revision: the branch, tag or commit of a hub model.
+    cache_folder: the cache.
     """
     path = Path(model)
     if os.path.isdir(path):  # unlike the methods of Path, no error for names that are too long
@@ -37,10 +42,10 @@ def find_directory(
         raise ModelError(f"{model}: not a directory")
     if path.is_absolute() or model.startswith((".", "~")) or not HUB_ID.fullmatch(model):
         raise ModelError(f"{model}: no such directory")
-    return _hub_snapshot(model, revision=revision, cache_dir=cache_folder)
+    return _hub_snapshot(model, local_files_only, revision=revision, cache_dir=cache_folder)
 
 
-def _hub_snapshot(name: str, **place: str | None) -> Path:
+def _hub_snapshot(name: str, local: bool, **place: str | None) -> Path:
     from huggingface_hub import snapshot_download as download
 
     place = {key: value for key, value in place.items() if value is not None}
@@ -54,6 +59,11 @@ def _hub_snapshot(name: str, **place: str | None) -> Path:
             return cached
     except Exception:  # not in the cache, in whatever way this version of the library says so
         pass
+    if local:
+        raise ModelError(
+            f"{name}: no such directory, and not in the local cache of the hub, which alone is "
+            "searched with local_files_only=True"
+        )
     try:
         directory = Path(snapshot_download(name, allow_patterns=wanted))
         for patterns in others:
