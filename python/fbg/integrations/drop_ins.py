@@ -32,7 +32,7 @@ class DropIn:
     def device(self) -> str:
         return "cpu"
 
-    def to(self, device: Any = None, **options: Any) -> Any:
+    def to(self, device: Any) -> Any:
         """Return the model itself; raises ValueError for another device than a CPU."""
         require_cpu(f"{type(self).__name__}.to", device)
         return self
