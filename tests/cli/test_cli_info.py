@@ -86,10 +86,20 @@ def test_tasks_are_those_of_the_head(tmp_path):
     assert "encode, classify, predict, rerank, zero_shot_classify" in invoke("info", str(directory))
 
 
-def test_packed_weights(tmp_path):
+@pytest.mark.parametrize("name", ["w.safetensors", "w.bin", "w"])
+def test_packed_weights(tmp_path, name):
     packed = fbg.PackedB(np.eye(40, dtype=np.float32))
-    packed.save(tmp_path / "w.safetensors")
-    assert repr(packed) in invoke("info", str(tmp_path / "w.safetensors"))
+    packed.save(tmp_path / name)
+    assert repr(packed) in invoke("info", str(tmp_path / name))
+    with pytest.raises(fbg.ModelError, match=r"packed weights, which fbg\.PackedB\.load reads"):
+        fbg.load(tmp_path / name)
+
+
+def test_a_file_that_is_no_model_is_told_so(tmp_path):
+    (tmp_path / "notes.txt").write_text("nothing")
+    result = CliRunner().invoke(main, ["info", str(tmp_path / "notes.txt")])
+    assert result.exit_code == 1
+    assert "notes.txt: not a directory: wanted that of a model, or an ONNX file" in result.output
 
 
 @pytest.mark.parametrize("name", ["./absent", "empty", "other.safetensors"])

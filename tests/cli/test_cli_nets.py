@@ -156,6 +156,11 @@ def test_what_is_proposed_can_be_loaded(files):
         (("bench", "--tokens", "4"), "--tokens does not go with ONNX files"),
         (("compare", "--dtype", "int8"), "--dtype does not go with ONNX files"),
         (("compare", "--by-op", "--sensitivity"), "--by-op cannot be combined"),
+        (("compare", "--target", "1e-3"), "--target goes with --sensitivity"),
+        (("compare", "--by-op", "--target", "1e-3"), "--target does not go with --by-op"),
+        (("compare", "--by-op", "--rounds", "3"), "--rounds does not go with --by-op"),
+        (("compare", "--sensitivity", "--rounds", "3"), "--rounds does not go with --sensitiv"),
+        (("info", "--shape", "x=1,3,16,18", "--shape", "x=1"), "--shape is given twice for input"),
         (("profile", "--shape", "x=1,b"), "--shape must be NAME"),
         (("profile",), "pass --shape x=1"),
         (("info", "--shape", "z=1"), "no input 'z'; inputs are x"),
@@ -257,6 +262,37 @@ def test_quantize_calibrates_on_a_file(files, tmp_path):
     np.testing.assert_array_equal(loaded(x), wanted(x))
     result = invoke("quantize", files / "net.onnx", tmp_path / "out", *given)
     assert "exists already" in result.output
+
+
+def test_quantize_takes_all_options_of_load(files, tmp_path):
+    given = ("--calibrate", files / "inputs.npz", "--higher-precision", "Conv_0", "--equalize")
+    given = (*given, "--higher-precision", "Gemm*")
+    result = invoke("quantize", files / "net.onnx", tmp_path / "out", *given)
+    assert result.exit_code == 0, result.output
+    assert "int8 in 10 of 12 products, calibrated on 4 runs" in result.output
+    x = np.load(files / "inputs.npz")["x"]
+    options = {"higher_precision": ["Conv_0", "Gemm*"], "equalize": True}
+    wanted = fbg.load(files / "net.onnx", dtype="int8", calibrate=list(x), **options)
+    np.testing.assert_array_equal(fbg.load(tmp_path / "out")(x[0]), wanted(x[0]))
+
+
+def test_quantize_takes_no_saved_network(files, tmp_path):
+    fbg.load(files / "net.onnx").save(tmp_path / "float32")
+    for saved in (files / "saved", tmp_path / "float32"):
+        for more in ((), ("--calibrate", files / "inputs.npz"), ("--higher-precision", "*")):
+            result = invoke("quantize", saved, tmp_path / "out", *more)
+            assert result.exit_code == 1
+            assert "which is not quantized again: give the checkpoint or" in result.output
+    for more in (("--calibrate", files / "inputs.npz"), ("--higher-precision", "*")):
+        result = invoke(
+            "quantize", files / "net.onnx", tmp_path / "out", "--dtype", "float32", *more
+        )
+        assert result.exit_code == 1
+        name = more[0].strip("-").replace("-", "_")
+        assert f"{name} of an ONNX file goes with dtype='int8'" in result.output
+    unfit = invoke("quantize", files / "net.onnx", tmp_path / "out", "--no-smooth")
+    assert unfit.exit_code == 2
+    assert "--no-smooth does not go with ONNX files" in unfit.output
 
 
 def test_images_without_an_axis_of_runs_are_told_so(files, tmp_path):

@@ -1,13 +1,18 @@
 """`fbg quantize`: what it writes is what Model.save writes, and mistakes take one line."""
 
+import inspect
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 
 import fbg
 from fbg.cli import main
+from fbg.cli.quantize import quantize
+from fbg.model.load import load
+from fbg.model.load_net import load_net
 from helpers import tiny_bert
 
 WEIGHTS = "fbg.safetensors"
@@ -50,6 +55,38 @@ def test_weights_are_quantized_as_asked(checkpoint: Path, tmp_path: Path, how: s
     assert written == same
 
 
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        (["layers.0.*"], ["layers.0.*"]),
+        (["layers.0.*=float32", "*.output"], {"layers.0.*": "float32", "*.output": "bfloat16"}),
+    ],
+)
+def test_layers_of_a_higher_precision(
+    checkpoint: Path, tmp_path: Path, given: list[str], wanted: Any
+) -> None:
+    options = [part for pattern in given for part in ("--higher-precision", pattern)]
+    result = invoke(checkpoint, tmp_path / "out", *options)
+    assert result.exit_code == 0, result.output
+    assert "linear layers" in result.output.splitlines()[-1]
+    fbg.load(checkpoint, dtype="int8", higher_precision=wanted).save(tmp_path / "same")
+    written, same = ((tmp_path / name / WEIGHTS).read_bytes() for name in ("out", "same"))
+    assert written == same
+
+
+def test_there_is_an_option_for_every_argument_of_quantization() -> None:
+    """What decides about saved weights can be given on the command line, too."""
+    of_runs = {"model", "num_threads", "progress", "net_options", "backends", "placement"}
+    named = {"smooth": "no_smooth"}
+    wanted = {
+        named.get(name, name)
+        for function in (load, load_net)
+        for name in inspect.signature(function).parameters
+        if name not in of_runs | {"path"}
+    }
+    assert wanted <= {parameter.name for parameter in quantize.params}
+
+
 def test_other_commands_take_what_it_wrote(checkpoint: Path, tmp_path: Path) -> None:
     assert invoke(checkpoint, tmp_path / "out").exit_code == 0
     texts = ["--text", "a word"]
@@ -79,7 +116,8 @@ def test_mistakes_take_one_line(checkpoint: Path, tmp_path: Path) -> None:
         ([tmp_path / "empty", tmp_path / "new"], 1, "config.json: no such file"),
         ([checkpoint, tmp_path / "none" / "new"], 1, "there is no directory"),
         ([checkpoint, checkpoint, "--overwrite"], 1, "not a saved model"),
-        ([out, tmp_path / "new", "--dtype", "float32"], 1, "dtype must be 'int8'"),
+        ([out, tmp_path / "new", "--dtype", "float32"], 1, "which is not quantized again"),
+        ([out, tmp_path / "new"], 1, "which is not quantized again"),
         ([checkpoint, tmp_path / "new", "--dtype", "int7"], 2, "'int7' is not one of"),
         ([checkpoint, tmp_path / "new", "--calibrate", "absent.txt"], 1, "absent.txt"),
         ([checkpoint, tmp_path / "new", "--calibrate", os.devnull], 1, "at least one text"),
@@ -88,6 +126,12 @@ def test_mistakes_take_one_line(checkpoint: Path, tmp_path: Path) -> None:
             1,
             "calibrate requires dtype='int8' or 'int4' and smooth=True",
         ),
+        (
+            [checkpoint, tmp_path / "new", "--dtype", "float32", "--no-smooth"],
+            2,
+            "--no-smooth does not go with --dtype float32",
+        ),
+        ([checkpoint, tmp_path / "new", "--equalize"], 2, "--equalize does not go with encoders"),
         ([checkpoint], 2, "Missing argument 'OUT'"),
     ):
         result = invoke(*args)

@@ -50,7 +50,9 @@ def test_layout_of_a_does_not_change_a_bit(isa: str, packer: str, layout: str) -
     rng = np.random.default_rng(5)
     for m, k in [(1, 9), (3, 33), (13, 67)]:
         w = random_f32(rng, k, 35)
-        weights = fbg.PackedB(w, symmetric=False, dtype="float32" if packer == "f32" else None)
+        weights = (
+            fbg.PackedB(w, dtype="float32") if packer == "f32" else fbg.PackedB(w, symmetric=False)
+        )
         make, a, pipeline = {
             "u8": (fbg.PackA, random_u8(rng, m, k), None),
             "f32": (fbg.PackA, random_f32(rng, m, k), None),

@@ -52,7 +52,8 @@ def test_a_row_is_the_same_alone_in_any_matrix_and_on_any_number_of_threads(
     for n, k in [(65, 70), (129, 33), (768, 96)]:
         x, w = random_f32(rng, 60, k), random_f32(rng, k, n)
         bias = random_f32(rng, n)
-        packed = fbg.PackedB(w, symmetric=False, dtype="float32" if kind == "float32" else None)
+        floats = kind == "float32"
+        packed = fbg.PackedB(w, dtype="float32") if floats else fbg.PackedB(w, symmetric=False)
         pipeline = fbg.Bias(bias) >> fbg.GELU()
         if kind == "int8":
             pipeline = fbg.Dequantize() >> pipeline

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 import click
+from click.core import ParameterSource
 
 from fbg.files import require_replaceable
 from fbg.progress import progress_bars
@@ -18,6 +19,7 @@ from fbg.reports.plots import require_matplotlib
 __all__ = [
     "check_plot",
     "print_report",
+    "refuse_given",
     "require_none",
     "shown_progress",
     "shows_progress",
@@ -65,6 +67,18 @@ def require_none(options: Mapping[str, object], what: str) -> None:
     for option, value in options.items():
         if value not in (None, (), False):
             raise click.UsageError(f"{option} does not go with {what}")
+
+
+def refuse_given(what: str, *names: str) -> None:
+    """End the program if one of these parameters is on the command line, where `what` ignores it.
+
+    Those that have a default are told from it, too.
+    """
+    context = click.get_current_context()
+    for parameter in context.command.params:
+        given = context.get_parameter_source(str(parameter.name)) is ParameterSource.COMMANDLINE
+        if parameter.name in names and given:
+            raise click.UsageError(f"{parameter.opts[0]} does not go with {what}")
 
 
 def check_plot(plot: str | None) -> None:

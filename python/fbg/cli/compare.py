@@ -9,6 +9,7 @@ import click
 from fbg.cli.common import (
     check_plot,
     print_report,
+    refuse_given,
     require_none,
     shown_progress,
     user_errors,
@@ -97,6 +98,7 @@ def compare(
       fbg compare net.onnx --input images.npz
       fbg compare net.onnx --shape x=1,3,224,224 --by-op
     """
+    _check_mode(by_op, by_layer, target)
     if is_net(model):
         unfit = {"--dtype": dtypes, "--plot": plot, "--column": column}
         require_none(unfit, "ONNX files")
@@ -105,8 +107,6 @@ def compare(
             print_report(_compare_net(model, by_op, by_layer, target, rounds, options), as_json)
         return
     require_none({"--by-op": by_op, "--shape": shapes}, "encoders")
-    if by_layer and plot is not None:
-        raise click.UsageError("--plot cannot be combined with --sensitivity")
     check_plot(plot)
     with user_errors():
         texts = read_input(source, column)
@@ -128,6 +128,18 @@ def compare(
             plot_comparison(report, plot)
 
 
+def _check_mode(by_op: bool, by_layer: bool, target: float | None) -> None:
+    """End the program if an option is given that this kind of comparison ignores."""
+    if by_op and by_layer:
+        raise click.UsageError("--by-op cannot be combined with --sensitivity")
+    if by_op:
+        refuse_given("--by-op", "rounds", "target")
+    elif by_layer:
+        refuse_given("--sensitivity", "rounds", "dtypes", "plot")
+    elif target is not None:
+        raise click.UsageError("--target goes with --sensitivity")
+
+
 def _show(layer: str) -> None:
     click.echo(f"{layer} …", err=True)
 
@@ -141,8 +153,6 @@ def _compare_net(
     options: dict[str, Any],
 ) -> Report:
     """Return the report that the options of an ONNX file ask for."""
-    if by_op and by_node:
-        raise click.UsageError("--by-op cannot be combined with --sensitivity")
     if by_op:
         return compare_by_op(path, **options, progress=_show)
     if by_node:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+import os.path
 
 import click
 
 from fbg.cli.common import print_report, require_none, user_errors
 from fbg.cli.options import json_option, parse_shapes, shape_option
+from fbg.matmul.packed_file import is_packed
 from fbg.model.load_net import is_net
 from fbg.reports.machine import describe_machine, machine_facts
 from fbg.reports.measuring import Report, aligned
-from fbg.reports.model_facts import is_packed, model_facts, weight_facts
+from fbg.reports.model_facts import model_facts, weight_facts
 from fbg.reports.net_facts import net_facts
 
 
@@ -51,4 +53,5 @@ def info(model: str | None, shapes: tuple[str, ...], as_json: bool) -> None:
 def _facts(model: str, shapes: tuple[str, ...]) -> Report:
     if is_net(model):
         return net_facts(model, shapes=parse_shapes(shapes))
-    return weight_facts(model) if is_packed(model) else model_facts(model)
+    named = model.lower().endswith(".safetensors") and os.path.isfile(model)
+    return weight_facts(model) if named or is_packed(model) else model_facts(model)

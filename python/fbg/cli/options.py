@@ -164,6 +164,8 @@ def parse_shapes(shapes: tuple[str, ...]) -> dict[str, tuple[int, ...]]:
         try:
             if not name:
                 raise ValueError
+            if name in parsed:
+                raise click.UsageError(f"--shape is given twice for input '{name}'")
             parsed[name] = tuple(int(size) for size in sizes.split(",")) if sizes else ()
         except ValueError:
             raise click.UsageError(f"--shape must be NAME=N,N,…, got {text!r}") from None

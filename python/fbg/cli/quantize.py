@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
 from fbg.checkpoints.saved_directory import require_free
-from fbg.cli.common import require_none, shown_progress, user_errors
+from fbg.cli.common import refuse_given, shown_progress, user_errors
 from fbg.cli.options import column_option, parse_shapes, read_input, shape_option
+from fbg.compression.precision import DEFAULT
+from fbg.matmul.weights import QUANTIZED
 from fbg.model.load import DTYPES, load, load_encoder
 from fbg.model.load_net import is_net
 from fbg.networks.transformer import precision
 from fbg.reports.machine import binary_size
+from fbg.reports.measuring import require_unsaved
 from fbg.reports.net_feeds import read_feeds
 
 
@@ -40,18 +45,28 @@ from fbg.reports.net_feeds import read_feeds
     "--adapter",
     help="A low-rank adapter to merge: a task of the model, or a folder that PEFT wrote.",
 )
+@click.option(
+    "--higher-precision",
+    multiple=True,
+    metavar="PATTERN",
+    help="Linear layers that stay in bfloat16, or nodes of an ONNX file that stay in float32, by "
+    'patterns of their names, such as "layers.0.*"; PATTERN=DTYPE chooses another dtype for '
+    "linear layers. May be given several times; fbg compare --sensitivity proposes some.",
+)
+@click.option(
+    "--equalize",
+    is_flag=True,
+    help="Of an ONNX file: give the channels between two convolutions similar ranges first.",
+)
 @click.option("--overwrite", is_flag=True, help="Replace OUT if it is a saved model.")
 @shape_option
 def quantize(
     model: str,
     out: str,
-    dtype: str,
-    calibrate: str | None,
-    column: str | None,
-    no_smooth: bool,
-    adapter: str | None,
     overwrite: bool,
+    column: str | None,
     shapes: tuple[str, ...],
+    **options: Any,
 ) -> None:
     """Quantize MODEL and save it in the directory OUT.
 
@@ -61,45 +76,57 @@ def quantize(
     \b
     Examples:
       fbg quantize path/to/bert-base bert-base-int8
+      fbg quantize path/to/bert-base bert-base-int8 --higher-precision "layers.11.*"
       fbg quantize net.onnx net-int8 --calibrate images.npz
     """
     if Path(out).suffix == ".onnx":
         raise click.BadParameter(
             f"OUT is a directory that fbg writes: give it a name without .onnx, got {out}"
         )
-    if is_net(model):
-        unfit = {"--no-smooth": no_smooth, "--adapter": adapter, "--column": column}
-        require_none(unfit, "ONNX files")
-        if calibrate is None and dtype == "int8":
-            raise click.UsageError(
-                "an ONNX file is calibrated on inputs similar to those that it will get: pass "
-                "--calibrate FILE.npz, with an array for each input, whose first axis counts runs"
-            )
-    else:
-        require_none({"--shape": shapes}, "encoders")
+    calibrate, dtype = options["calibrate"], options["dtype"]
     with user_errors():
+        require_unsaved("quantize", model, "which is not quantized again")
         require_free(Path(out), overwrite)  # before anything that takes time
         if is_net(model):
-            _quantize_net(model, out, dtype, calibrate, overwrite, shapes)
+            refuse_given("ONNX files", "no_smooth", "adapter", "column")
+            if calibrate is None and dtype == "int8":
+                raise click.UsageError(
+                    "an ONNX file is calibrated on inputs similar to those that it will get: pass "
+                    "--calibrate FILE.npz, with an array for each input, whose first axis counts "
+                    "runs"
+                )
+            _quantize_net(model, out, overwrite, parse_shapes(shapes), **options)
         else:
+            refuse_given("encoders", "shapes", "equalize")
+            if dtype not in QUANTIZED:
+                refuse_given(f"--dtype {dtype}", "no_smooth")
             texts = read_input(calibrate, column, "--calibrate")
-            _quantize_encoder(model, out, dtype, texts, no_smooth, adapter, overwrite)
+            _quantize_encoder(model, out, overwrite, **{**options, "calibrate": texts})
 
 
 def _quantize_net(
     path: str,
     out: str,
-    dtype: str,
-    calibrate: str | None,
     overwrite: bool,
-    shapes: tuple[str, ...],
+    shapes: Mapping[str, tuple[int, ...]],
+    *,
+    calibrate: str | None,
+    dtype: str,
+    higher_precision: tuple[str, ...],
+    equalize: bool,
+    **_: object,
 ) -> None:
-    given = parse_shapes(shapes)
-    net = load(path, shapes=given)
-    feeds = None if calibrate is None else read_feeds(calibrate, net)
+    feeds = None if calibrate is None else read_feeds(calibrate, load(path, shapes=shapes))
     click.echo(f"quantizing {path} to {dtype} …", err=True)
     with shown_progress():
-        quantized = load(path, dtype=dtype, calibrate=feeds, shapes=given)
+        quantized = load(
+            path,
+            dtype=dtype,
+            calibrate=feeds,
+            shapes=shapes,
+            higher_precision=higher_precision,
+            equalize=equalize,
+        )
     quantized.save(out, overwrite=overwrite)
     runs = "" if feeds is None else f", calibrated on {len(feeds)} runs"
     click.echo(f"{out}: {quantized.products}{runs}", err=True)
@@ -108,16 +135,24 @@ def _quantize_net(
 def _quantize_encoder(
     model: str,
     out: str,
+    overwrite: bool,
+    *,
     dtype: str,
-    texts: list[str] | None,
+    calibrate: list[str] | None,
     no_smooth: bool,
     adapter: str | None,
-    overwrite: bool,
+    higher_precision: tuple[str, ...],
+    **_: object,
 ) -> None:
     click.echo(f"quantizing {model} to {dtype} …", err=True)
     with shown_progress():
         loaded = load_encoder(
-            model, dtype=dtype, smooth=not no_smooth, calibrate=texts, adapter=adapter
+            model,
+            dtype=dtype,
+            smooth=not no_smooth,
+            calibrate=calibrate,
+            adapter=adapter,
+            higher_precision=_layers(higher_precision),
         )
     click.echo(f"writing {out} …", err=True)
     loaded.save(out, overwrite=overwrite)
@@ -127,3 +162,9 @@ def _quantize_encoder(
         f"weights, {binary_size(report.embeddings)} of embeddings",
         err=True,
     )
+
+
+def _layers(patterns: Sequence[str]) -> dict[str, str]:
+    """Return the dtypes of linear layers by pattern, from PATTERN or PATTERN=DTYPE."""
+    split = (text.partition("=") for text in patterns)
+    return {pattern: dtype or DEFAULT for pattern, _, dtype in split}

@@ -25,6 +25,7 @@ from fbg.conv.geometry import Extents, Padding, as_geometry, canonical_weights, 
 from fbg.conv.layouts import image_hint, weight_hint
 from fbg.errors import named
 from fbg.locks import Lock
+from fbg.matmul.arguments import check_quantizing
 
 __all__ = ["Algorithm", "PackedConv"]
 
@@ -108,6 +109,8 @@ class PackedConv:
         require_choice(accum, "PackedConv: accum", "int32", "int16", None)
         if accum and dtype in _FLOATS:
             raise ValueError(f"PackedConv: accum={accum!r} requires int8 weights, got {dtype}")
+        unread = {"granularity": granularity != "column"}
+        check_quantizing("PackedConv", array, dtype, unread)
         self._geometry = as_geometry(
             array.shape,
             stride=stride,

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 import numpy.typing as npt
 
 from fbg import _fbg
-from fbg.arrays import as_array, require_integer
+from fbg.arrays import as_array, require_flag, require_integer
 from fbg.conv.tuned import Trial, choices
 from fbg.errors import ModelError, install_line
 from fbg.importers.backends.base import BackEnd, Op
@@ -228,7 +228,8 @@ class Net:
         except TypeError:
             got = type(directory).__name__
             raise TypeError(f"save: directory must be a str or PathLike, got {got}") from None
-        write_saved(target, self.network, self.dtype, overwrite)
+        replace = require_flag(overwrite, "save: overwrite")
+        write_saved(target, self.network, self.dtype, replace)
 
     def variant(self, network: Network, placement: Mapping[str, str] | None = None) -> Net:
         """Return another network with the same shapes, back ends and threads."""

@@ -19,12 +19,12 @@ from fbg.arrays import (
     require_dtype,
     require_finite,
     require_flag,
-    require_integer,
     require_matrix,
     require_points,
     require_scales,
 )
 from fbg.matmul import packed_file
+from fbg.matmul.arguments import check_accum, check_quantizing
 from fbg.matmul.int4 import check_group, pack_int4
 from fbg.matmul.weights import INT4, PackedWeight
 from fbg.quantization import dequantize
@@ -146,8 +146,10 @@ class PackedB:
         require_choice(granularity, "PackedB: granularity", "column", "tensor")
         require_choice(dtype, "PackedB: dtype", "int8", "int4", *_FLOAT_PACKERS, None)
 
-        _check_accum(accum, outlier_bits, dtype)
+        check_accum(accum, outlier_bits, dtype)
         check_group(group, dtype)
+        unread = {"symmetric": not symmetric, "granularity": granularity != "column"}
+        check_quantizing("PackedB", array, dtype, unread)
 
         self._native: PackedWeight
         if array.dtype == np.int8:
@@ -405,18 +407,6 @@ def require_float16(w: Array, name: str) -> None:
     if infinite.any():
         got = first_of(w, infinite)
         raise ValueError(f"{name} must be within ±65504 for dtype='float16', got {got}")
-
-
-def _check_accum(accum: object, outlier_bits: object, dtype: str | None) -> None:
-    floating = dtype == "int4" or dtype in _FLOAT_PACKERS
-    kind = "int4" if dtype == "int4" else "float" if floating else "int8"
-    allowed = ("float32", None) if floating else ("int32", "int16", None)
-    require_choice(accum, f"PackedB: accum of {kind} weights", *allowed)
-    if outlier_bits is None:
-        return
-    if accum != "int16":
-        raise ValueError(f"PackedB: outlier_bits requires accum='int16', got accum={accum!r}")
-    require_integer(outlier_bits, "PackedB: outlier_bits", 1, 8)
 
 
 def _path_text(path: object, where: str) -> str:

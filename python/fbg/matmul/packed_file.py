@@ -23,7 +23,7 @@ from fbg.errors import ModelError
 from fbg.files import open_regular, replace_file, require_free_file
 from fbg.matmul.weights import PackedWeight, dtype_name
 
-__all__ = ["read", "read_header", "write"]
+__all__ = ["is_packed", "read", "read_header", "write"]
 
 FORMAT = "fbg.PackedB"
 VERSION = 1
@@ -56,6 +56,16 @@ def read(path: str, verify: bool) -> PackedWeight:
     except (RuntimeError, ValueError) as error:
         raise ModelError(f"{path}: {error}") from None
     return native
+
+
+def is_packed(path: str) -> bool:
+    """Whether a path is a file that says it was written by PackedB.save."""
+    try:
+        with open_regular(path) as file:
+            header = read_header(file, MAX_HEADER)[0]
+        return bool(_member(header, "__metadata__", dict).get("format") == FORMAT)
+    except (OSError, ValueError):
+        return False
 
 
 def _metadata(native: PackedWeight) -> dict[str, str]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from fbg.checkpoints.checkpoint import FORMATS, Format
 from fbg.checkpoints.saved_directory import WEIGHTS
 from fbg.errors import ModelError
+from fbg.matmul.packed_file import is_packed
 
 __all__ = ["find_directory"]
 
@@ -39,7 +40,10 @@ def find_directory(
     if os.path.isdir(path):  # unlike the methods of Path, no error for names that are too long
         return path
     if os.path.exists(path):
-        raise ModelError(f"{model}: not a directory")
+        wanted = "wanted that of a model, or an ONNX file"
+        if is_packed(model):
+            wanted = "it is a file of packed weights, which fbg.PackedB.load reads"
+        raise ModelError(f"{model}: not a directory: {wanted}")
     if path.is_absolute() or model.startswith((".", "~")) or not HUB_ID.fullmatch(model):
         raise ModelError(f"{model}: no such directory")
     return _hub_snapshot(model, local_files_only, revision=revision, cache_dir=cache_folder)

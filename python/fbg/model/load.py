@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg import _fbg
-from fbg.arrays import require_integer
+from fbg.arrays import require_flag, require_integer
 from fbg.checkpoints.adapters import Adapter, find_adapter
 from fbg.checkpoints.saved_directory import WEIGHTS
 from fbg.checkpoints.saved_file import SavedFile
@@ -121,7 +121,7 @@ def load(
         if adapter is not None:
             raise ValueError("load: adapter does not go with ONNX files")
         net_options["higher_precision"] = higher_precision
-        return load_net(path, dtype, num_threads, calibrate, not smooth, **net_options)
+        return load_net(path, dtype, num_threads, calibrate, smooth, **net_options)
     if names := ", ".join(net_options):
         raise TypeError(f"load: {names}: only files that end in .onnx and saved networks take that")
     options = _checked_options(dtype, num_threads, smooth, calibrate, higher_precision, adapter)
@@ -181,6 +181,7 @@ def _checked_options(
         raise ValueError(f"load: dtype must be one of {', '.join(DTYPES)} or None, got {dtype!r}")
     if num_threads is not None:
         num_threads = require_integer(num_threads, "load: num_threads", 1, _fbg.MAX_THREADS)
+    smooth = require_flag(smooth, "load: smooth")
     synthetic = isinstance(calibrate, str) and calibrate == SYNTHETIC
     if calibrate is not None and (dtype not in QUANTIZED or not smooth):
         raise ValueError("load: calibrate requires dtype='int8' or 'int4' and smooth=True")
@@ -277,6 +278,10 @@ def _map_saved(
     if options.patterns:
         raise ValueError(
             f"load: higher_precision must be None: {directory} is a saved model, already packed"
+        )
+    if not options.smooth:
+        raise ValueError(
+            f"load: smooth must be left out: {directory} is a saved model, already packed"
         )
     if options.adapter is not None:
         raise ValueError(

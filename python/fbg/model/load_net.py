@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fbg.arrays import require_flag
 from fbg.checkpoints.saved_directory import WEIGHTS
 from fbg.errors import ModelError, install_line
 from fbg.networks.gliner import GLINER
@@ -49,7 +50,7 @@ def load_net(
     dtype: str | None,
     num_threads: int | None,
     calibrate: Iterable[object] | None,
-    unfit: bool,
+    smooth: bool,
     *,
     shapes: Mapping[str, Sequence[int]] | None = None,
     backends: Sequence[str] | None = None,
@@ -59,15 +60,15 @@ def load_net(
 ) -> Net:
     """Return the network of a file or of a saved network.
 
-    unfit: options were given that only encoders take.
+    Arguments are those of `fbg.load`; smooth goes with encoders only.
     """
-    if unfit:
+    if not require_flag(smooth, "load: smooth"):
         raise ValueError("load: smooth does not go with ONNX files")
     saved = not is_onnx(path)
     given = {
         "calibrate": calibrate is not None,
         "higher_precision": bool(higher_precision),
-        "equalize": equalize,
+        "equalize": require_flag(equalize, "load: equalize"),
     }
     _check_quantization(path, dtype, [name for name, is_given in given.items() if is_given])
     try:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy.typing as npt
 
 from fbg import _fbg
-from fbg.arrays import require_integer
+from fbg.arrays import require_flag, require_integer
 from fbg.model import save as saved
 from fbg.model.forward import HiddenStates, ModelOutput
 from fbg.networks.config import EncoderConfig
@@ -190,7 +190,8 @@ class Model(
         except TypeError:
             got = type(directory).__name__
             raise TypeError(f"save: directory must be a str or PathLike, got {got}") from None
-        saved.write(target, self._origin, self.network, overwrite)
+        replace = require_flag(overwrite, "save: overwrite")
+        saved.write(target, self._origin, self.network, replace)
 
     def memory_report(self) -> MemoryReport:
         """Return how many bytes each part of the model takes; `print` shows a table.

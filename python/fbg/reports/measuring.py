@@ -73,12 +73,14 @@ def threads(count: int) -> Iterator[None]:
         fbg.set_num_threads(before)
 
 
-def require_unsaved(where: str, model: str) -> None:
-    """Raise ModelError for what fbg saved: it has one dtype, and nothing to compare it with."""
+def require_unsaved(
+    where: str, model: str, reason: str = "so that there is no float32 to compare it with"
+) -> None:
+    """Raise ModelError for what fbg saved: it has one dtype, and nothing else can be made of it."""
     if os.path.isfile(os.path.join(model, WEIGHTS)):
         raise ModelError(
-            f"{where}: {model} was saved by fbg in one dtype, so that there is no float32 to "
-            "compare it with: give the checkpoint or the ONNX file that it was saved from"
+            f"{where}: {model} was saved by fbg in one dtype, {reason}: give the checkpoint or the "
+            "ONNX file that it was saved from"
         )
 
 

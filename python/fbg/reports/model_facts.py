@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os.path
 from dataclasses import dataclass
 
 from fbg.checkpoints.checkpoint import weight_files
@@ -16,7 +15,7 @@ from fbg.networks.task_config import KINDS
 from fbg.reports.machine import binary_size
 from fbg.reports.measuring import Report, aligned
 
-__all__ = ["ModelFacts", "WeightFacts", "is_packed", "model_facts", "weight_facts"]
+__all__ = ["ModelFacts", "WeightFacts", "model_facts", "weight_facts"]
 
 
 @dataclass(frozen=True)
@@ -107,11 +106,6 @@ def model_facts(path: str) -> ModelFacts:
         tuple(sentence.prompts),
         sum(file.stat().st_size for file in files),
     )
-
-
-def is_packed(path: str) -> bool:
-    """Whether a path can only be a file of packed weights."""
-    return path.lower().endswith(".safetensors") and os.path.isfile(path)
 
 
 def weight_facts(path: str) -> WeightFacts:
