@@ -6,7 +6,8 @@ Everything else is a plain TypeError or ValueError.
 import functools
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from types import FunctionType
+from typing import Any, TypeVar
 
 __all__ = [
     "ClosedError",
@@ -15,6 +16,7 @@ __all__ = [
     "advice",
     "install_line",
     "named",
+    "named_arguments",
     "needed",
     "require_given",
     "require_known",
@@ -32,6 +34,11 @@ EXTRAS = {
     "opentelemetry": "tracing",
     **dict.fromkeys(("ray", "fsspec"), "ray"),
 }
+
+
+Public = TypeVar("Public", bound=type)
+
+TAKES_OPTIONS = 0x08  # inspect.CO_VARKEYWORDS, of a module that takes long to import
 
 
 class ModelError(ValueError):
@@ -100,6 +107,41 @@ def named(error: Exception, function: str) -> Exception:
     if speaker in _BELOW:
         return type(error)(f"{function}: {rest}")
     return type(error)(f"{function}: {error}") if speaker == "pipeline" else error
+
+
+def named_arguments(public: Public) -> Public:
+    """Let all methods of a class speak of wrong arguments as `require_known` does. A decorator.
+
+    Python would name the class that defines a method, of which users may know nothing, and would
+    not say what may have been meant.
+    """
+    methods = {name: f for base in reversed(public.__mro__) for name, f in vars(base).items()}
+    for name, method in methods.items():
+        if isinstance(method, FunctionType) and not name.startswith("_"):
+            setattr(public, name, _naming(method, public.__name__, name))
+    return public
+
+
+def _naming(method: FunctionType, public: str, name: str) -> Callable[..., Any]:
+    """Return a method that raises TypeError, with advice, for an argument that it does not have."""
+    own = FunctionType(
+        method.__code__, method.__globals__, name, method.__defaults__, method.__closure__
+    )
+    own.__kwdefaults__, own.__qualname__ = method.__kwdefaults__, f"{public}.{name}"
+    asked: FunctionType = getattr(method, "__wrapped__", method)  # by another decorator
+    count = asked.__code__.co_argcount + asked.__code__.co_kwonlyargcount
+    known = asked.__code__.co_varnames[1:count]  # all but self
+    names, takes_any = frozenset(known), bool(asked.__code__.co_flags & TAKES_OPTIONS)
+
+    @functools.wraps(method)
+    def checked(*given: Any, **options: Any) -> Any:
+        if not takes_any and not options.keys() <= names:
+            wrong = next(option for option in options if option not in names)
+            raise TypeError(f"{name}: unknown argument {wrong!r}; {advice(wrong, known)}")
+        return own(*given, **options)
+
+    checked.__qualname__ = own.__qualname__
+    return checked
 
 
 @functools.lru_cache(maxsize=64)

@@ -57,6 +57,14 @@ def test_shapes_given_to_load_are_planned_at_once():
     assert net.plan().arena_bytes > 0
 
 
+@pytest.mark.parametrize("name", ["encode", "classify", "forward"])
+def test_what_only_models_have_says_what_a_network_takes(name):
+    net = conv_relu()
+    assert not hasattr(net, name)
+    with pytest.raises(AttributeError, match=f"no attribute '{name}': a network takes .* arrays"):
+        getattr(net, name)
+
+
 @pytest.mark.parametrize(
     ("feeds", "error", "message"),
     [

@@ -5,6 +5,7 @@ Every public function that passes ``**options`` on is here: the last test finds 
 
 import ast
 import asyncio
+from inspect import Parameter, getattr_static, isfunction, signature
 from pathlib import Path
 
 import numpy as np
@@ -106,6 +107,42 @@ def test_it_is_named_with_what_may_be_meant(model, name):
     assert "__init__" not in str(error.value)
 
 
+def methods_of(public):
+    """The methods of a class that users call."""
+    found = {name: getattr(public, name) for name in dir(public) if not name.startswith("_")}
+    static = [name for name in found if isinstance(getattr_static(public, name), staticmethod)]
+    return {name for name, f in found.items() if isfunction(f) and name not in static}
+
+
+@pytest.mark.parametrize("public", [fbg.Model, fbg.SentenceTransformer, fbg.CrossEncoder])
+def test_methods_name_what_they_do_not_take(public):
+    names = methods_of(public)
+    assert {"encode", "predict", "to"} & names
+    for name in names:
+        method = getattr(public, name)
+        takes = [p.kind for p in signature(method).parameters.values()]
+        if Parameter.VAR_KEYWORD not in takes:
+            with pytest.raises(TypeError, match=f"^{name}: unknown argument 'qqq'; "):
+                method(object(), qqq=1)
+        assert method.__qualname__ == f"{public.__name__}.{name}"
+
+
+def test_methods_speak_of_the_class_that_users_know(model):
+    with pytest.raises(TypeError, match=r"^encode: unknown argument 'batchsize'; did you mean ba"):
+        model.encode("a", batchsize=3)
+    with pytest.raises(TypeError, match=r"^Model\.encode\(\) missing 1 required .*'sentences'"):
+        model.encode()
+    with pytest.raises(
+        TypeError, match=r"^rerank: unknown argument 'docs'; did you mean documents"
+    ):
+        model.rerank("a", docs=["b"])
+    with pytest.raises(
+        TypeError, match=r"^encode_stream: sentences must be an iterable of str, got str: pass a "
+    ):
+        model.encode_stream("a string")
+    assert model.encode(sentences="a", batch_size=1).shape == (model.embedding_dimension,)
+
+
 def test_arguments_for_files_are_told_apart_from_mistakes(model):
     with pytest.raises(TypeError, match=r"shapes: only files that end in \.onnx"):
         fbg.load(model.directory, shapes={})
@@ -122,6 +159,7 @@ def test_names_that_resemble_nothing_get_the_whole_list():
 
 # Their options are not the user's, or go to a library that checks them itself.
 ELSEWHERE = {
+    "errors.py": {"checked"},  # which checks them for other methods
     "again.py": {"again"},
     "checkpoints/files.py": {"replaced"},
     "integrations/lancedb.py": {"__init__", "generate_embeddings", "compute_query_embeddings"},
@@ -135,7 +173,7 @@ ELSEWHERE = {
 }
 INTERNAL = ("cli/", "importers/", "networks/", "text/")
 CHECKS = {"require_known", "EncodeOptions.of", "self._steps"}
-CHECKED = {"load", "self.embed"}  # which check what they are passed
+CHECKED = {"load", "self.embed", "_packed_by"}  # which check what they are passed
 
 
 def takes_options(node):

@@ -9,7 +9,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy.typing as npt
 
@@ -147,6 +147,16 @@ class Net:
         already count as it describes them.
         """
         return count_products(self.network)
+
+    if not TYPE_CHECKING:  # which knows the attributes
+
+        def __getattr__(self, name: str) -> NoReturn:
+            message = (
+                f"'Net' object has no attribute {name!r}: a network takes and returns arrays "
+                "(run). Texts are for a Model, which fbg.load makes of a directory with "
+                "config.json, tokenizer and weights"
+            )
+            raise AttributeError(message, name=name, obj=self)
 
     def prepare(self, feeds: Mapping[str, object]) -> None:
         """Prepare the plan for such inputs before the first run; a plan that is kept is made anew.

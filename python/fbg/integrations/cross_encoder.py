@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from fbg.errors import named_arguments
 from fbg.integrations.drop_ins import DropIn, require_cpu
 from fbg.integrations.vectors import tensor
 from fbg.model.directory import find_directory
@@ -20,6 +21,7 @@ __all__ = ["CrossEncoder"]
 Activation = Literal["sigmoid", "none"]
 
 
+@named_arguments
 class CrossEncoder(DropIn):
     """Scores pairs of texts, with the methods, arguments and results of sentence-transformers.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 __all__ = ["DropIn", "require_cpu"]
 
@@ -45,10 +45,13 @@ class DropIn:
         """Return the model itself, which never trains."""
         return self
 
-    def __getattr__(self, name: str) -> NoReturn:
-        instead = INSTEAD.get(name)
-        what = f"{type(self).__name__!r} object has no attribute {name!r}"
-        raise AttributeError(what if instead is None else f"{what}: {instead}", name=name, obj=self)
+    if not TYPE_CHECKING:  # which knows the attributes
+
+        def __getattr__(self, name: str) -> NoReturn:
+            what, instead = f"{type(self).__name__!r} object has no attribute {name!r}", ""
+            if name in INSTEAD:
+                instead = f": {INSTEAD[name]}"
+            raise AttributeError(what + instead, name=name, obj=self)
 
 
 def require_cpu(where: str, devices: object) -> None:

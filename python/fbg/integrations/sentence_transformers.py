@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg.checkpoints.files import read_settings
-from fbg.errors import require_known
+from fbg.errors import named_arguments, require_known
 from fbg.integrations.drop_ins import DropIn, require_cpu
 from fbg.integrations.vectors import SIMILARITIES, quantized, similarities, tensor
 from fbg.model.directory import find_directory
@@ -32,6 +32,7 @@ __all__ = ["SentenceTransformer"]
 SETTINGS = "config_sentence_transformers.json"
 
 
+@named_arguments
 class SentenceTransformer(DropIn):
     """Embeds sentences, with the methods, arguments and results of sentence-transformers.
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from fbg import _fbg
 from fbg.arrays import require_flag, require_integer
+from fbg.errors import named_arguments
 from fbg.model import save as saved
 from fbg.model.forward import HiddenStates, ModelOutput
 from fbg.networks.config import EncoderConfig
@@ -35,6 +36,7 @@ from fbg.text.tokenization import TextTokenizer
 __all__ = ["Model", "ModelOutput"]
 
 
+@named_arguments
 class Model(
     EncodeMethods,
     ClassifyMethods,

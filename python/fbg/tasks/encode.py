@@ -124,7 +124,7 @@ class EncodeMethods:
             batch_size, normalize_embeddings, truncate_dim, prompt, prompt_name, truncation
         )
         encoder = self.encoder(options)
-        require_iterable(SENTENCES, sentences, "an iterable of str")
+        require_iterable("encode_stream: sentences", sentences, "an iterable of str")
 
         def vectors() -> Iterator[Floats]:
             bar = progress_bar(None, "sentence", show=show_progress_bar, required_by=BAR)

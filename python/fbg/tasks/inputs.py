@@ -59,7 +59,11 @@ def require_iterable(where: str, values: object, wanted: str) -> Iterable[object
     if hasattr(values, "columns") or hasattr(values, "column_names"):
         raise TypeError(f"{where} must be {wanted}, got {got}: pass one of its columns")
     if isinstance(values, (str, bytes, bytearray)) or not hasattr(values, "__iter__"):
-        raise TypeError(f"{where} must be {wanted}, got {got}")
+        single = isinstance(values, str) and wanted.endswith(
+            (" sequence of str", "iterable of str")
+        )
+        way_out = ": pass a list that holds it" if single else ""
+        raise TypeError(f"{where} must be {wanted}, got {got}{way_out}")
     if isinstance(values, np.ndarray) and values.ndim == 0:
         raise TypeError(f"{where} must be {wanted}, got an array of shape ()")
     return (_python_value(value) for value in cast(Iterable[object], values))
