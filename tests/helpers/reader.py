@@ -26,6 +26,7 @@ QUIET = {"ANONYMIZED_TELEMETRY": "False", "HAYSTACK_TELEMETRY_ENABLED": "False"}
 QUIET |= {"RAY_USAGE_STATS_ENABLED": "0", "DAFT_ANALYTICS_ENABLED": "0", "DO_NOT_TRACK": "true"}
 QUIET |= {"RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
 QUIET |= {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}  # which listens on the loopback interface only
+QUIET |= {"RAY_prestart_worker_first_driver": "0"}  # a process for each CPU, which few blocks need
 
 
 def installed_by(text: str) -> Iterator[Requirement]:

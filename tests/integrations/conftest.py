@@ -18,6 +18,7 @@ os.environ |= {
     "RAY_USAGE_STATS_ENABLED": "0",
     "DAFT_ANALYTICS_ENABLED": "0",
     "DO_NOT_TRACK": "true",
+    "RAY_prestart_worker_first_driver": "0",  # workers of Ray start when there is work
 }
 
 # make check installs these packages, and names the tests of them; make test leaves them out.
