@@ -10,6 +10,9 @@ from click.testing import CliRunner
 
 import fbg
 from fbg.cli import main
+from fbg.importers.net import NetPlan
+from fbg.importers.session import PlacedStep
+from fbg.reports.net_profiling import NetProfile
 from helpers.small_cnns import FAMILIES
 
 ROUNDS = ("--rounds", "1")
@@ -246,6 +249,42 @@ def test_files_that_are_quantized_already_are_timed_and_not_compared(dynamic):
     assert result.exit_code == 1
     assert "is quantized already, int8 in 12 of 12 products" in result.output
     assert result.output.count("\n") == 1
+
+
+def disturbed_plan(samples):
+    step = PlacedStep(("n",), "fbg", "conv", (), 1.0, 1.0)
+    rounds = tuple(map(tuple, np.asarray(samples, float).tolist()))
+    return NetPlan((step,) * len(rounds[0]), 0, 0, 0, rounds)
+
+
+QUIET = np.tile([3.0, 1.0], (8, 1))
+
+
+@pytest.mark.parametrize(
+    ("samples", "noisy"),
+    [
+        (QUIET, False),
+        (QUIET[:4], True),  # too few to disagree
+        (QUIET * np.linspace(1, 2, 8)[:, None], True),
+        (np.where(np.arange(8)[:, None] % 2, QUIET, QUIET[:, ::-1]), True),  # in the shares alone
+    ],
+)
+def test_profiles_whose_rounds_disagree_are_marked(samples, noisy):
+    found = NetProfile.of("net.onnx", 1, disturbed_plan(samples))
+    assert found.noisy == noisy
+    assert ("noisy" in str(found).splitlines()[0]) == noisy
+    assert found.to_dict()["noisy"] == noisy
+
+
+def test_profiles_keep_the_time_of_each_round(files):
+    net = fbg.load(files / "net.onnx", shapes={"x": FAMILIES["mobilenet_v2"]()[1]})
+    plan = net.profile({"x": np.load(files / "inputs.npz")["x"][0]}, rounds=5)
+    assert np.shape(plan.samples) == (5, len(plan.steps))
+    medians = [step.seconds for step in plan.steps]
+    np.testing.assert_allclose(np.median(plan.samples, axis=0), medians)
+    assert net.plan().samples == ()
+    result = invoke("profile", files / "net.onnx", "--shape", shape(), "--rounds", "2")
+    assert "(noisy: measure again" in result.output.splitlines()[0]
 
 
 def test_quantize_calibrates_on_a_file(files, tmp_path):

@@ -7,7 +7,7 @@ import operator
 import os
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -43,13 +43,15 @@ class NetPlan:
     """What a run does, step by step, and the bytes of memory that it needs.
 
     arena_bytes: that it works in. tensor_bytes: that all tensors would take side by side.
-    weight_bytes: of packed weights, which all plans of the network have in common.
+    weight_bytes: of packed weights, which all plans of the network have in common. samples: of a
+    profile, the seconds of each step, round by round.
     """
 
     steps: tuple[PlacedStep, ...]
     arena_bytes: int
     tensor_bytes: int
     weight_bytes: int
+    samples: tuple[tuple[float, ...], ...] = ()
 
     def __str__(self) -> str:
         lines = []
@@ -217,7 +219,8 @@ class Net:
         arrays = self._checked(feeds)
         types = {name: TensorType(a.dtype, a.shape) for name, a in arrays.items()}
         session = self._session(types, {name: arrays[name] for name in self._bound})
-        return self._plan(session, session.profile(arrays, rounds))
+        steps, samples = session.profile(arrays, rounds)
+        return replace(self._plan(session, steps), samples=tuple(map(tuple, samples)))
 
     def save(self, directory: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write a directory that `fbg.load` maps: the network as it runs, quantized or not.

@@ -265,8 +265,10 @@ class Session:
             outputs[name] = value.copy() if name in feeds else value
         return outputs
 
-    def profile(self, feeds: Mapping[str, Array], rounds: int) -> list[PlacedStep]:
-        """Return what a run does, with the medians of measured times."""
+    def profile(
+        self, feeds: Mapping[str, Array], rounds: int
+    ) -> tuple[list[PlacedStep], list[list[float]]]:
+        """Return what a run does, with the medians of measured times; and those of each round."""
         samples: list[list[list[float]]] = [[] for _ in self._parts]
         for _ in counted("profiling", range(rounds)):
             values = dict(feeds)
@@ -288,7 +290,8 @@ class Session:
             for step, seconds_of_step in zip(steps, medians, strict=True):
                 timed = replace(step, seconds=seconds_of_step)
                 found.append(self._placed_step(timed, placed.backend, ops))
-        return found
+        by_round = zip(*samples, strict=True) if samples else [()] * rounds
+        return found, [[second for part in each for second in part] for each in by_round]
 
     def _room(self, name: str) -> Array | None:
         kind = self._types.get(name)

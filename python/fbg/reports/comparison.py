@@ -105,7 +105,7 @@ class Comparison(Report):
                 f"{row.neighbours_kept:.1%}",
                 f"{row.tokens_per_second:.0f}",
                 str(row.speedup),
-                f"{row.memory.packed_weights / 2**20:.1f} MiB",
+                f"{row.memory.weights / 2**20:.1f} MiB",
             ]
             for row in self.dtypes
         ]

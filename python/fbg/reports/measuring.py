@@ -13,6 +13,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
+import numpy as np
+import numpy.typing as npt
+
 import fbg
 from fbg.checkpoints.saved_directory import WEIGHTS
 from fbg.errors import ModelError
@@ -20,7 +23,22 @@ from fbg.model.load import load_encoder
 from fbg.model.model import Model
 from fbg.progress import counted, told_to
 
-__all__ = ["Report", "aligned", "load_each", "require_unsaved", "table", "threads", "time_in_turn"]
+__all__ = [
+    "NOISY",
+    "Report",
+    "aligned",
+    "is_steady",
+    "load_each",
+    "noise",
+    "require_unsaved",
+    "table",
+    "threads",
+    "time_in_turn",
+]
+
+FEWEST = 5  # rounds whose quartiles say something
+SPREAD = 0.1  # between the quartiles of a quiet run, relative to its median
+NOISY = "noisy: measure again on a quiet machine, in 15 rounds or more"
 
 Key = TypeVar("Key")
 
@@ -71,6 +89,28 @@ def threads(count: int) -> Iterator[None]:
         yield
     finally:
         fbg.set_num_threads(before)
+
+
+def is_steady(seconds: npt.NDArray[np.float64]) -> bool:
+    """Whether the rounds of a profile agree: their sums, and the share of each op in its round.
+
+    seconds: (rounds, ops). Rounds that are too few to disagree do not agree either.
+    """
+    if len(seconds) < FEWEST:
+        return False
+    totals = seconds.sum(axis=1)
+    low, median, high = np.percentile(totals, [25, 50, 75])
+    shares = np.percentile(seconds / totals[:, None], [25, 75], axis=0)
+    apart = float((shares[1] - shares[0]).max(initial=0.0))
+    return bool(high - low <= SPREAD * median and apart <= SPREAD)
+
+
+def noise(names: Iterable[str]) -> str:
+    """Return the sentence of a page about profiles that are noisy."""
+    return (
+        f"The figures of {'; '.join(names)} disagree with each other by more than 10 %, or are of "
+        "fewer than 5 rounds: measure again when the machine is quiet, with more rounds."
+    )
 
 
 def require_unsaved(

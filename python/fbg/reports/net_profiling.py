@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from fbg.model.load import load
-from fbg.reports.measuring import Report
+from fbg.reports.measuring import NOISY, Report, is_steady
 from fbg.reports.net_feeds import random_feeds
 
 if TYPE_CHECKING:
@@ -18,15 +20,27 @@ __all__ = ["NetProfile", "profile_net"]
 
 @dataclass(frozen=True)
 class NetProfile(Report):
-    """The steps of a network with their median times, as its method `profile` returns them."""
+    """The steps of a network with their median times, as its method `profile` returns them.
+
+    noisy: the rounds disagree by more than 10 % in the time of a run or in the share of a step in
+    it, or there are fewer than 5: something else was using the machine.
+    """
 
     path: str
     threads: int
     plan: NetPlan
+    noisy: bool
+
+    @classmethod
+    def of(cls, path: str, threads: int, plan: NetPlan) -> NetProfile:
+        """Return what a plan with samples says."""
+        return cls(path, threads, plan, not is_steady(np.array(plan.samples, np.float64)))
 
     def __str__(self) -> str:
         total = sum(step.seconds or 0.0 for step in self.plan.steps)
-        return f"{self.path}, threads: {self.threads}\n{self.plan}\ntotal: {1e3 * total:.3f} ms"
+        noise = f" ({NOISY})" if self.noisy else ""
+        head = f"{self.path}, threads: {self.threads}{noise}"
+        return f"{head}\n{self.plan}\ntotal: {1e3 * total:.3f} ms"
 
 
 def profile_net(
@@ -45,4 +59,4 @@ def profile_net(
 
     threads = num_threads or _fbg.num_threads()
     net = load(path, num_threads=threads, shapes=shapes or {})
-    return NetProfile(path, threads, net.profile(random_feeds(net, 1)[0], rounds))
+    return NetProfile.of(path, threads, net.profile(random_feeds(net, 1)[0], rounds))

@@ -23,7 +23,7 @@ from fbg.model.load import load_encoder
 from fbg.networks.transformer import ROUNDED
 from fbg.progress import counted
 from fbg.reports.benchmark import sequence_lengths, synthetic_ids
-from fbg.reports.measuring import Report, table
+from fbg.reports.measuring import NOISY, Report, is_steady, table
 from fbg.reports.peaks import PeakSamples
 from fbg.reports.timed_network import (
     ATTENTION,
@@ -42,8 +42,6 @@ __all__ = ["Part", "Profile", "ProfileReport", "profile"]
 Doubles = npt.NDArray[np.float64]
 
 GEMM, MATMUL = "GEMM", "attention matmul"
-FEWEST = 5  # rounds whose quartiles say something
-SPREAD = 0.1  # between the quartiles of a quiet run, relative to its median
 
 
 @dataclass(frozen=True)
@@ -97,11 +95,7 @@ class ProfileReport(Report):
         lines = [f"{self.model}: {self.dtype}, {self.isa}"]
         for p in self.profiles:
             count = f"{p.threads} thread{'s' * (p.threads > 1)}"
-            noise = (
-                " (noisy: measure again on a quiet machine, in 15 rounds or more)"
-                if p.noisy
-                else ""
-            )
+            noise = f" ({NOISY})" if p.noisy else ""
             lines += ["", f"{p.tokens} tokens, {count}: {p.seconds * 1e3:.3f} ms{noise}", ""]
             lines += [_table("by sub-layer", p.sub_layers), "", _table("by module", p.modules)]
         return "\n".join(lines)
@@ -161,15 +155,6 @@ def profile(
     profiler = _Profiler(loaded, rounds)
     profiles = [profiler.profile(length, count) for count in counts for length in lengths]
     return ProfileReport(str(model), loaded.dtype, fbg.isa.active(), tuple(profiles))
-
-
-def _spread_of_shares(seconds: Doubles) -> float:
-    """Return how far the quartiles of the share of an op in its run are apart, at most.
-
-    seconds: (rounds, ops).
-    """
-    low, high = np.percentile(seconds / seconds.sum(axis=1, keepdims=True), [25, 75], axis=0)
-    return float((high - low).max())
 
 
 @dataclass
@@ -262,11 +247,8 @@ class _Profiler:
             Part(name, seconds, seconds / total, None, None)
             for name, seconds in found.layers.items()
         )
-        low, median, high = np.percentile([run[0].sum() for run in runs], [25, 50, 75])
         steady = (
-            len(runs) >= FEWEST
-            and high - low <= SPREAD * median
-            and _spread_of_shares(np.array([run[0] for run in runs])) <= SPREAD
+            is_steady(np.array([run[0] for run in runs]))
             and linear_peak.steady
             and attention_peak.steady
             and all((part.of_peak or 0.0) <= 1.0 for part in (*sub_layers, *modules))

@@ -55,8 +55,13 @@ class MemoryReport:
         return cls(packed, embeddings, vectors, sum(t.nbytes for t in derived), arenas, mapped)
 
     @property
+    def weights(self) -> int:
+        """The bytes of all weights, whatever their dtype."""
+        return self.packed_weights + self.embeddings + self.vectors
+
+    @property
     def total(self) -> int:
-        return self.packed_weights + self.embeddings + self.vectors + self.derived + self.arenas
+        return self.weights + self.derived + self.arenas
 
     @property
     def owned(self) -> int:

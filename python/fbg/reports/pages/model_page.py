@@ -6,6 +6,7 @@ from collections import Counter
 
 from fbg.reports.comparison import Comparison, DtypeComparison
 from fbg.reports.machine import binary_size, describe_machine
+from fbg.reports.measuring import noise
 from fbg.reports.pages import figures
 from fbg.reports.pages.model_report import ModelReport
 from fbg.reports.pages.page import (
@@ -108,7 +109,7 @@ def _cosines(found: Comparison) -> Table:
             f"{row.neighbours_kept:.1%}",
             f"{row.tokens_per_second:,.0f}",
             str(row.speedup),
-            f"{row.memory.packed_weights / MIB:.1f}",
+            f"{row.memory.weights / MIB:.1f}",
         ]
         for row in found.dtypes
     ]
@@ -172,10 +173,7 @@ def _profile(report: ModelReport, plots: bool) -> Section:
     ]
     noisy = [_run(p) for p in profiles if p.noisy]
     if noisy:
-        text.append(
-            f"The figures of {'; '.join(noisy)} disagree with each other by more than 10 %, or are "
-            "of fewer than 5 rounds: measure again when the machine is quiet, with more rounds."
-        )
+        text.append(noise(noisy))
     drawn = []
     if plots:
         drawn = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from fbg.reports.machine import binary_size, describe_machine
+from fbg.reports.measuring import noise
 from fbg.reports.net_profiling import NetProfile
 from fbg.reports.pages import figures
 from fbg.reports.pages.net_report import NetReport
@@ -119,7 +120,10 @@ def _speed(report: NetReport, plots: bool) -> Section:
 
 
 def _profile(report: NetReport, plots: bool) -> Section:
-    text = "The steps of the plan, each timed by itself. A step computes what was fused into it."
+    text = ["The steps of the plan, each timed by itself. A step computes what was fused into it."]
+    noisy = [dtype for dtype, profile in report.profiles.items() if profile.noisy]
+    if noisy:
+        text.append(noise(noisy))
     drawn = []
     if plots:
         panels = {
@@ -152,7 +156,7 @@ def _profile(report: NetReport, plots: bool) -> Section:
         for dtype, rows in report.operators.items()
     ]
     tables += [_steps(dtype, profile) for dtype, profile in report.profiles.items()]
-    return Section("profile", "Profile", [text], drawn, tables)
+    return Section("profile", "Profile", text, drawn, tables)
 
 
 def _steps(dtype: str, profile: NetProfile) -> Table:

@@ -99,7 +99,7 @@ def net_report(
         calibrate = feeds[: max(1, len(feeds) // 2)]
         nets["int8"] = load(path, dtype="int8", calibrate=calibrate, **options)
     profiles = {
-        dtype: NetProfile(path, threads, each.profile(feeds[-1], rounds))
+        dtype: NetProfile.of(path, threads, each.profile(feeds[-1], rounds))
         for dtype, each in nets.items()
     }
     return NetReport(
