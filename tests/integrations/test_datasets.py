@@ -1,11 +1,13 @@
-"""datasets: an Embedder as the function of `Dataset.map`, whatever form the batches have."""
+"""datasets: an Embedder as the function of `Dataset.map`, whatever form the batches have.
+
+The library is imported in the tests: it takes a while, and every process collects all tests.
+"""
 
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from datasets import Dataset
 
 import fbg
 from fbg.integrations import Embedder
@@ -18,6 +20,8 @@ TEXTS = ["a fox", "the lazy dog", "x"] * 5
 def test_map_adds_embeddings_with_the_bits_of_encode(
     form: str | None, processes: int | None, directory: Path, model: fbg.Model
 ) -> None:
+    from datasets import Dataset
+
     given = Dataset.from_dict({"n": list(range(len(TEXTS))), "text": TEXTS}).with_format(form)
     options: dict[str, Any] = {"batched": True, "batch_size": 4, "num_proc": processes}
     found = given.map(Embedder(directory, "int8"), **options).with_format("numpy")

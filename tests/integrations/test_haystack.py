@@ -1,20 +1,25 @@
-"""Haystack's own in-memory store and pipelines, with our components."""
+"""Haystack's own in-memory store and pipelines, with our components.
+
+The library is imported in the tests: it takes a while, and every process collects all tests.
+"""
 
 from pathlib import Path
 
 import numpy as np
-from haystack import Document, Pipeline
-from haystack.components.retrievers.in_memory import InMemoryEmbeddingRetriever
-from haystack.document_stores.in_memory import InMemoryDocumentStore
 
 import fbg
-from fbg.integrations.haystack import FbgDocumentEmbedder, FbgRanker, FbgTextEmbedder
 from helpers.tiny_tasks import DOCUMENTS, QUERY, write_model
 
 TEXTS = ["a quick brown fox", "the lazy dog", "zebra 42", "who is it"]
 
 
 def test_a_pipeline_finds_the_documents_that_were_put_in(directory: Path, model: fbg.Model) -> None:
+    from haystack import Document, Pipeline
+    from haystack.components.retrievers.in_memory import InMemoryEmbeddingRetriever
+    from haystack.document_stores.in_memory import InMemoryDocumentStore
+
+    from fbg.integrations.haystack import FbgDocumentEmbedder, FbgTextEmbedder
+
     store = InMemoryDocumentStore(embedding_similarity_function="cosine")
     embedder = FbgDocumentEmbedder(str(directory), "int8")
     store.write_documents(embedder.run([Document(content=t) for t in TEXTS])["documents"])
@@ -32,6 +37,10 @@ def test_a_pipeline_finds_the_documents_that_were_put_in(directory: Path, model:
 def test_the_ranker_orders_documents_and_can_be_stored(
     cross_encoder: fbg.Model, tmp_path: Path
 ) -> None:
+    from haystack import Document
+
+    from fbg.integrations.haystack import FbgRanker
+
     ranker = FbgRanker(str(write_model(tmp_path / "m", "pairs")))
     again = FbgRanker.from_dict(ranker.to_dict())
     documents = [Document(content=text) for text in DOCUMENTS]

@@ -1,20 +1,24 @@
-"""LangChain's own in-memory store and documents, with our embeddings and reranker."""
+"""LangChain's own in-memory store and documents, with our embeddings and reranker.
+
+The library is imported in the tests: it takes a while, and every process collects all tests.
+"""
 
 import asyncio
 
 import numpy as np
 import pytest
-from langchain_core.documents import Document
-from langchain_core.vectorstores import InMemoryVectorStore
 
 import fbg
-from fbg.integrations.langchain import FbgEmbeddings, FbgReranker
 from helpers.tiny_tasks import DOCUMENTS, QUERY
 
 TEXTS = ["a quick brown fox", "the lazy dog", "zebra 42", "who is it"]
 
 
 def test_a_store_finds_the_documents_that_were_put_in(model: fbg.Model) -> None:
+    from langchain_core.vectorstores import InMemoryVectorStore
+
+    from fbg.integrations.langchain import FbgEmbeddings
+
     store = InMemoryVectorStore(FbgEmbeddings(model, normalize_embeddings=True))
     store.add_texts(TEXTS)
     rows = model.encode(TEXTS, prompt_name="document", normalize_embeddings=True)
@@ -26,6 +30,8 @@ def test_a_store_finds_the_documents_that_were_put_in(model: fbg.Model) -> None:
 
 
 def test_embeddings_have_the_bits_of_encode(model: fbg.Model) -> None:
+    from fbg.integrations.langchain import FbgEmbeddings
+
     embeddings = FbgEmbeddings(model)
     got = np.array(embeddings.embed_documents(TEXTS), np.float32)
     assert np.array_equal(got, model.encode(TEXTS, prompt_name="document"))
@@ -35,6 +41,10 @@ def test_embeddings_have_the_bits_of_encode(model: fbg.Model) -> None:
 
 
 def test_the_reranker_orders_documents_and_keeps_what_they_hold(cross_encoder: fbg.Model) -> None:
+    from langchain_core.documents import Document
+
+    from fbg.integrations.langchain import FbgReranker
+
     documents = [Document(page_content=t, metadata={"n": n}) for n, t in enumerate(DOCUMENTS)]
     kept = FbgReranker(model=cross_encoder, top_n=2).compress_documents(documents, QUERY)
     wanted = cross_encoder.rerank(QUERY, DOCUMENTS, top_k=2)
@@ -46,6 +56,8 @@ def test_the_reranker_orders_documents_and_keeps_what_they_hold(cross_encoder: f
 
 
 def test_something_that_is_no_model_is_refused(model: fbg.Model) -> None:
+    from fbg.integrations.langchain import FbgEmbeddings, FbgReranker
+
     with pytest.raises(TypeError, match=r"FbgEmbeddings: model must be an fbg\.Model"):
         FbgEmbeddings("path")  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"FbgReranker: model must be an fbg\.Model"):

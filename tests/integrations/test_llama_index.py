@@ -1,20 +1,25 @@
-"""LlamaIndex's own in-memory index, with our embeddings and reranker."""
+"""LlamaIndex's own in-memory index, with our embeddings and reranker.
+
+The library is imported in the tests: it takes a while, and every process collects all tests.
+"""
 
 import asyncio
 
 import numpy as np
 import pytest
-from llama_index.core import VectorStoreIndex
-from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
 import fbg
-from fbg.integrations.llama_index import FbgEmbedding, FbgRerank
 from helpers.tiny_tasks import DOCUMENTS, QUERY
 
 TEXTS = ["a quick brown fox", "the lazy dog", "zebra 42", "who is it"]
 
 
 def test_an_index_finds_the_nodes_that_were_put_in(model: fbg.Model) -> None:
+    from llama_index.core import VectorStoreIndex
+    from llama_index.core.schema import TextNode
+
+    from fbg.integrations.llama_index import FbgEmbedding
+
     nodes = [TextNode(text=text) for text in TEXTS]
     index = VectorStoreIndex(nodes, embed_model=FbgEmbedding(model))
     rows = model.encode(TEXTS, prompt_name="document", normalize_embeddings=True)
@@ -27,6 +32,10 @@ def test_an_index_finds_the_nodes_that_were_put_in(model: fbg.Model) -> None:
 
 
 def test_nodes_are_ranked_by_the_model(cross_encoder: fbg.Model) -> None:
+    from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+
+    from fbg.integrations.llama_index import FbgRerank
+
     nodes = [NodeWithScore(node=TextNode(text=text), score=0.0) for text in DOCUMENTS]
     ranker = FbgRerank(cross_encoder, top_n=3)
     ranked = ranker.postprocess_nodes(nodes, QueryBundle(QUERY))

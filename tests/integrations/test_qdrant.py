@@ -1,9 +1,10 @@
-"""Qdrant's in-memory client, which takes the arrays of `encode` as they are."""
+"""Qdrant's in-memory client, which takes the arrays of `encode` as they are.
+
+The library is imported in the tests: it takes a while, and every process collects all tests.
+"""
 
 import numpy as np
 import pytest
-from qdrant_client import QdrantClient
-from qdrant_client.models import Distance, PointStruct, VectorParams
 
 import fbg
 
@@ -12,6 +13,9 @@ TEXTS = ["a quick brown fox", "the lazy dog", "zebra 42", "who is it"]
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_collection_finds_the_texts_that_were_put_in(model: fbg.Model) -> None:
+    from qdrant_client import QdrantClient
+    from qdrant_client.models import Distance, PointStruct, VectorParams
+
     rows = model.encode(TEXTS, prompt_name="document")
     client = QdrantClient(":memory:")
     size = VectorParams(size=model.embedding_dimension, distance=Distance.COSINE)
