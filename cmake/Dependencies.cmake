@@ -1,6 +1,6 @@
 # The architecture whose assembler the build has (a directory of src/kernels), or "generic", and the
 # two header-only libraries of the kernels: Xbyak (only src/kernels/x64) and Highway (only src/simd).
-# The assembler of src/kernels/aarch64 is in third_party.
+# AArch64 has an encoder of our own.
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
   set(FBG_ARCHITECTURE x64)
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")

@@ -42,7 +42,6 @@ FOLDERS = (  # and the file that the build begins with
     "packaging",
     "src",
     "tests",
-    "third_party",
 )
 
 

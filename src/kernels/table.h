@@ -5,7 +5,7 @@
 // Each architecture has rows of its own and an assembler behind them:
 //
 //   src/kernels/x64/      families.cc has the rows for AVX2 to AVX-512, generated with Xbyak
-//   src/kernels/aarch64/  families.cc has the rows for NEON, generated with xbyak_aarch64
+//   src/kernels/aarch64/  families.cc has the rows for NEON, generated with its encoder
 //   src/kernels/generic/  gemm.cc has a row per accumulator, of portable C++, on every machine;
 //                         no_assembler.cc takes the place of both on other architectures
 #pragma once

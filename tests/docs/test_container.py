@@ -29,7 +29,7 @@ INSTRUCTIONS |= {"STOPSIGNAL", "ENTRYPOINT"}
 
 # What a build reads, as pyproject.toml and CMakeLists.txt name it.
 BUILT_FROM = ("pyproject.toml", "CMakeLists.txt", "README.md", "LICENSE", "packaging/licenses")
-BUILT_FROM += ("cmake", "include", "src", "python/fbg/server/routes/page.html", "third_party")
+BUILT_FROM += ("cmake", "include", "src", "python/fbg/server/routes/page.html")
 
 
 def instructions() -> list[tuple[str, str]]:

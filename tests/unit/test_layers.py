@@ -39,11 +39,10 @@ ALL_INCLUDES = includes_under("src") + includes_under("include") + includes_unde
     ("pattern", "home"),
     [
         (re.compile("xbyak/"), ("src/kernels/x64", "tests/kernels")),
-        (re.compile("xbyak_aarch64"), ("src/kernels/aarch64",)),
         (re.compile("hwy/"), ("src/simd",)),
         (INTRINSICS, ()),
     ],
-    ids=["xbyak", "xbyak_aarch64", "highway", "intrinsics"],
+    ids=["xbyak", "highway", "intrinsics"],
 )
 def test_header_stays_in_its_layer(pattern, home):
     strays = [

@@ -29,10 +29,9 @@ LICENCES = {
     "libunwind": "gcc-runtime.txt",
     "pybind11": "pybind11.txt",
     "xbyak": "xbyak.txt",
-    "xbyak_aarch64": "xbyak_aarch64.txt",
     "zig-compiler-rt": "zig.txt",
 }
-ASSEMBLER = {"x86_64": {"xbyak"}, "aarch64": {"xbyak_aarch64"}}
+ASSEMBLER = {"x86_64": {"xbyak"}}
 
 
 def run(*command: object, **env: str) -> str:
@@ -127,7 +126,7 @@ def test_a_source_distribution_holds_all_licences_and_the_list_of_libraries(tmp_
         assert sbom is not None
         assert set(libraries(sbom.read())) == set(LICENCES)
     licences = {f"packaging/licenses/{file}" for file in LICENCES.values()}
-    wanted = {"LICENSE", "third_party/xbyak_aarch64/LICENSE", "CMakeLists.txt", "pyproject.toml"}
+    wanted = {"LICENSE", "CMakeLists.txt", "pyproject.toml"}
     assert wanted | licences <= names
     assert not [name for name in names if name.endswith((".o", ".so", ".a", ".whl"))]
 

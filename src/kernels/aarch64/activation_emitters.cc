@@ -13,7 +13,7 @@ void StageEmitter::look_up(const Vec& to, const Vec& byte_index,
                            const NeonAssembler::Table& values) {
   const Vec table = as_.vec(kEpilogueTable), last = as_.vec(kEpilogueTable + 3);
   as_.table_address(r_.scratch, values);
-  as_.ld1(table.b16 - last.b16, as_.at(r_.scratch));
+  as_.ld1(table.b16 - last.b16, r_.scratch);
   as_.tbl(to.b16, table.b16 - last.b16, byte_index.b16);
 }
 
@@ -46,7 +46,7 @@ void StageEmitter::gelu(const Vec& x) {
     as_.fmla(c.s4, g.s4, u.s4);
     std::swap(g, c);
   }
-  as_.fcmlt(c.s4, x.s4, 0.0);
+  as_.fcmlt(c.s4, x.s4, 0);
   as_.bic(x.b16, x.b16, c.b16);
   as_.fsub(x.s4, x.s4, g.s4);
 }

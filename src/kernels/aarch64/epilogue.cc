@@ -10,7 +10,7 @@ namespace fbg::kernels {
 void emit_epilogue(NeonAssembler& as, const KernelKey& key, int first) {
   const EpilogueRegisters r;
   const auto load = [&](const NeonAssembler::XReg& to, std::size_t offset) {
-    as.ldr(to, as.at(r.args, offset));
+    as.ldr(to, at(r.args, offset));
   };
   load(r.c, offsetof(TileArgs, c));
   load(r.ldc, offsetof(TileArgs, ldc));
@@ -25,7 +25,7 @@ void emit_epilogue(NeonAssembler& as, const KernelKey& key, int first) {
   load(r.column_offsets, offsetof(TileArgs, col_offsets));
   if (key.masked) {
     load(r.rest, offsetof(TileArgs, columns));
-    as.sub(r.rest, r.rest, static_cast<std::uint32_t>((key.vectors - 1) * NeonAssembler::kLanes));
+    as.sub(r.rest, r.rest, (key.vectors - 1) * NeonAssembler::kLanes);
   }
 
   const int first_free = first + key.rows * key.vectors, last = key.num_stages - 1;

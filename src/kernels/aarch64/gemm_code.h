@@ -33,10 +33,10 @@ class GemmCode : public NeonAssembler {
 
   // General registers by role (AAPCS64: x0 holds the arguments). Rows of A have pointers of their
   // own, so that it makes no difference whether they lie at equal distances.
-  const XReg args_ = x0;
-  XReg row_pointer(int row) const { return XReg(static_cast<std::uint32_t>(1 + row)); }
-  const XReg b_ = x9, groups_ = x10, pair_ = x11, pairs_left_ = x12, prefetch_ = x13;
-  const XReg scratch_ = x14, scratch2_ = x15, rest_ = x16;
+  const XReg args_{0};
+  XReg row_pointer(int row) const { return XReg(1 + row); }
+  const XReg b_{9}, groups_{10}, pair_{11}, pairs_left_{12}, prefetch_{13};
+  const XReg scratch_{14}, scratch2_{15}, rest_{16};
 
   // Vector registers by role: rows of A first, because some instructions read elements of v0 to
   // v15 only, then accumulators, then B, then sums of columns. Where matrices are multiplied, two
@@ -47,8 +47,8 @@ class GemmCode : public NeonAssembler {
   Vec column_sum(int v) const { return vec(first_b_ + vectors_ + v); }
   Vec sign() const { return vec(kVectors - 1); }  // 0x80 in every byte
 
-  std::size_t group_offset(int group, int v) const {
-    return static_cast<std::size_t>(group * b_group_bytes_ + v * kLanes * b_column_bytes_);
+  int group_offset(int group, int v) const {
+    return group * b_group_bytes_ + v * kLanes * b_column_bytes_;
   }
   // Groups of rows that have a pointer.
   int num_row_pointers() const { return key_.pairs ? padded_rows() / 2 : rows_; }

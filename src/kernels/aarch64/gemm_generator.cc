@@ -5,6 +5,9 @@
 #include "kernels/aarch64/gemm_code.h"
 
 namespace fbg::kernels {
+
+using aarch64::sp;
+
 namespace {
 
 // The k-groups that a register holds of a row, once they are widened to what is multiplied.
@@ -59,17 +62,13 @@ void GemmCode::generate() {
 
 // The lower halves of v8 to v15 belong to the caller.
 void GemmCode::save_registers() {
-  stp(d8, d9, Xbyak_aarch64::pre_ptr(sp, -64));
-  stp(d10, d11, Xbyak_aarch64::ptr(sp, 16));
-  stp(d12, d13, Xbyak_aarch64::ptr(sp, 32));
-  stp(d14, d15, Xbyak_aarch64::ptr(sp, 48));
+  stp(vec(8).d, vec(9).d, pre_ptr(sp, -64));
+  for (const int i : {10, 12, 14}) stp(vec(i).d, vec(i + 1).d, at(sp, 8 * (i - 8)));
 }
 
 void GemmCode::restore_registers() {
-  ldp(d14, d15, Xbyak_aarch64::ptr(sp, 48));
-  ldp(d12, d13, Xbyak_aarch64::ptr(sp, 32));
-  ldp(d10, d11, Xbyak_aarch64::ptr(sp, 16));
-  ldp(d8, d9, Xbyak_aarch64::post_ptr(sp, 64));
+  for (const int i : {14, 12, 10}) ldp(vec(i).d, vec(i + 1).d, at(sp, 8 * (i - 8)));
+  ldp(vec(8).d, vec(9).d, post_ptr(sp, 64));
 }
 
 void GemmCode::initialize_accumulators() {
@@ -89,7 +88,7 @@ void GemmCode::add_column_sums() {
   ldr(scratch_, at(args_, offsetof(TileArgs, b_sums)));
   cbz(scratch_, none);
   for (int v = 0; v < vectors_; ++v) {
-    ldr(quad(sum), at(scratch_, static_cast<std::size_t>(v * kVectorBytes)));
+    ldr(sum.q, at(scratch_, v * kVectorBytes));
     shl(sum.s4, sum.s4, 7);
     for (int i = 0; i < rows_; ++i) add(acc(i, v).s4, acc(i, v).s4, sum.s4);
   }
@@ -105,15 +104,15 @@ void GemmCode::load_partial_sums() {
   ldr(ld, at(args_, offsetof(TileArgs, ldpartial)));
   if (key_.masked) {
     ldr(rest_, at(args_, offsetof(TileArgs, columns)));
-    sub(rest_, rest_, static_cast<std::uint32_t>((vectors_ - 1) * kLanes));
+    sub(rest_, rest_, (vectors_ - 1) * kLanes);
   }
   for (int i = 0; i < rows_; ++i) {
     for (int v = 0; v < vectors_; ++v) {
       if (key_.masked && v == vectors_ - 1) {
-        add(element, row, static_cast<std::uint32_t>(v * kVectorBytes));
+        add(element, row, v * kVectorBytes);
         load_partial(acc(i, v), element, 4, rest_);
       } else {
-        ldr(quad(acc(i, v)), at(row, static_cast<std::size_t>(v * kVectorBytes)));
+        ldr(acc(i, v).q, at(row, v * kVectorBytes));
       }
     }
     if (i + 1 < rows_) add(row, row, ld);
@@ -128,7 +127,7 @@ void GemmCode::add_sums() {
   for (int i = 0; i < rows_; ++i)
     for (int v = 0; v < vectors_; ++v) {
       const Vec sum = left(0);
-      ldr(quad(sum), at(scratch_, static_cast<std::size_t>((i * vectors_ + v) * kVectorBytes)));
+      ldr(sum.q, at(scratch_, (i * vectors_ + v) * kVectorBytes));
       add(acc(i, v).s4, acc(i, v).s4, sum.s4);
     }
   L(none);

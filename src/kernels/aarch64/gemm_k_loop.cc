@@ -3,11 +3,8 @@
 
 namespace fbg::kernels {
 
-using namespace Xbyak_aarch64;
-
 void GemmCode::for_each_pair() {
   Label next, steps, single, pair_done, done;
-  const auto groups = static_cast<std::uint32_t>(groups_of_step_);
   ldr(pair_, at(args_, offsetof(TileArgs, pairs)));
   ldr(pairs_left_, at(args_, offsetof(TileArgs, num_pairs)));
   ldr(prefetch_, at(args_, offsetof(TileArgs, prefetch)));
@@ -16,24 +13,24 @@ void GemmCode::for_each_pair() {
   load_row_pointers();
   ldr(b_, at(pair_, offsetof(BlockPair, b)));
   ldr(groups_, at(pair_, offsetof(BlockPair, groups)));
-  subs(groups_, groups_, groups);
+  subs(groups_, groups_, groups_of_step_);
   b(LT, single);
   L(steps);
   step(groups_of_step_);
-  subs(groups_, groups_, groups);
+  subs(groups_, groups_, groups_of_step_);
   b(GE, steps);
   L(single);  // groups_ is what is left, less a whole step
-  adds(groups_, groups_, groups);
+  adds(groups_, groups_, groups_of_step_);
   b(EQ, pair_done);
   Label rest;
   L(rest);
   const int least = key_.pairs ? 2 : 1;  // the last of an odd number stands with zeros
   step(least);
-  subs(groups_, groups_, static_cast<std::uint32_t>(least));
+  subs(groups_, groups_, least);
   b(GT, rest);
   L(pair_done);
-  add(pair_, pair_, static_cast<std::uint32_t>(sizeof(BlockPair)));
-  sub(pairs_left_, pairs_left_, 1u);
+  add(pair_, pair_, sizeof(BlockPair));
+  sub(pairs_left_, pairs_left_, 1);
   b(next);
   L(done);
 }
@@ -45,7 +42,7 @@ void GemmCode::load_row_pointers() {
   ldr(key_.indirect ? array : row_pointer(0), at(pair_, offsetof(BlockPair, a)));
   for (int i = 0; i < num_row_pointers(); ++i) {
     if (key_.indirect) {
-      ldr(row_pointer(i), at(array, static_cast<std::size_t>(8 * i)));
+      ldr(row_pointer(i), at(array, 8 * i));
       add(row_pointer(i), row_pointer(i), ld);
     } else if (i > 0) {
       add(row_pointer(i), row_pointer(i - 1), ld);
@@ -55,9 +52,8 @@ void GemmCode::load_row_pointers() {
 
 void GemmCode::step(int groups) {
   if (groups > 1) {  // a line of the next panel for every second k-group
-    for (int line = 0; line < groups / 2; ++line)
-      prfm(PLDL2KEEP, at(prefetch_, static_cast<std::size_t>(line * 64)));
-    add(prefetch_, prefetch_, static_cast<std::uint32_t>(groups / 2 * 64));
+    for (int line = 0; line < groups / 2; ++line) prfm(PLDL2KEEP, at(prefetch_, line * 64));
+    add(prefetch_, prefetch_, groups / 2 * 64);
   }
   if (key_.pairs) return paired_step((groups + 1) / 2);
   for (int i = 0; i < rows_; ++i) load_a(i, groups);
@@ -67,7 +63,7 @@ void GemmCode::step(int groups) {
   } else {
     for (int g = 0; g < groups; ++g) k_group(g);
   }
-  add(b_, b_, static_cast<std::uint32_t>(groups * b_group_bytes_));
+  add(b_, b_, groups * b_group_bytes_);
 }
 
 void GemmCode::k_group(int group) {
@@ -77,7 +73,7 @@ void GemmCode::k_group(int group) {
       for (int i = 0; i < rows_; ++i) dot_product(i, v, group);
     } else {
       load_b(v, group);
-      if (sums_columns()) sdot_lanes(column_sum(v), right(v), sign());
+      if (sums_columns()) sdot(column_sum(v).s4, right(v).b16, sign().b16);
     }
   }
   if (widens_bytes()) return;
@@ -89,11 +85,11 @@ void GemmCode::k_group(int group) {
 void GemmCode::matrix_step(int half, bool single_group) {
   const Vec low = vec(first_b_ + 1), high = vec(first_b_ + 2), first = vec(first_b_ + 3);
   for (int v = 0; v < vectors_; ++v) {
-    ldr(quad(first), at(b_, group_offset(2 * half, v)));
+    ldr(first.q, at(b_, group_offset(2 * half, v)));
     if (single_group)
       zero(high);
     else
-      ldr(quad(high), at(b_, group_offset(2 * half + 1, v)));
+      ldr(high.q, at(b_, group_offset(2 * half + 1, v)));
     zip1(low.s4, first.s4, high.s4);  // columns 0 and 1, 8 bytes of each
     zip2(high.s4, first.s4, high.s4);
     for (int pair = 0; pair < padded_rows() / 2; ++pair)
@@ -105,17 +101,17 @@ void GemmCode::matrix_step(int half, bool single_group) {
 void GemmCode::paired_step(int halves) {
   for (int half = 0; half < halves; ++half) {
     for (int pair = 0; pair < num_row_pointers(); ++pair)
-      ldr(quad(left(pair)), post_ptr(row_pointer(pair), kVectorBytes));
+      ldr(left(pair).q, post_ptr(row_pointer(pair), kVectorBytes));
     for (int v = 0; v < vectors_; ++v) {
       const Vec low = vec(first_b_ + v % 2 * 2), high = vec(first_b_ + v % 2 * 2 + 1);
-      const auto offset = static_cast<std::size_t>((half * vectors_ + v) * 2 * kVectorBytes);
-      ldr(quad(low), at(b_, offset));
-      ldr(quad(high), at(b_, offset + kVectorBytes));
+      const int offset = (half * vectors_ + v) * 2 * kVectorBytes;
+      ldr(low.q, at(b_, offset));
+      ldr(high.q, at(b_, offset + kVectorBytes));
       for (int pair = 0; pair < num_row_pointers(); ++pair)
         multiply_pair(pair, v, left(pair), low, high);
     }
   }
-  add(b_, b_, static_cast<std::uint32_t>(halves * vectors_ * 2 * kVectorBytes));
+  add(b_, b_, halves * vectors_ * 2 * kVectorBytes);
 }
 
 // Two rows of a k-group pair by the columns 0 and 1, and by 2 and 3, of a vector.
@@ -123,7 +119,7 @@ void GemmCode::multiply_pair(int row_pair, int v, const Vec& a, const Vec& low, 
   for (const int columns : {0, 1}) {
     const Vec sum = acc(2 * row_pair + columns, v);
     const Vec& b = columns ? high : low;
-    dot_ == Dot::bfdot ? bfmmla(sum, a, b) : usmmla(sum, a, b);
+    dot_ == Dot::bfdot ? bfmmla(sum.s4, a.h8, b.h8) : usmmla(sum.s4, a.b16, b.b16);
   }
 }
 

@@ -7,13 +7,13 @@ namespace fbg::kernels {
 void GemmCode::load_a(int row, int groups) {
   const Vec to = left(row);
   const int bytes = groups * a_group_bytes_;
-  const auto from = Xbyak_aarch64::post_ptr(row_pointer(row), bytes);
+  const auto from = post_ptr(row_pointer(row), bytes);
   if (bytes == 16)
-    ldr(quad(to), from);
+    ldr(to.q, from);
   else if (bytes == 8)
-    ldr(dword(to), from);
+    ldr(to.d, from);
   else
-    ldr(single(to), from);
+    ldr(to.s, from);
   if (dot_ == Dot::widen_bf16) shll(to.s4, to.h4, 16);
   if (dot_ == Dot::widen_int8) ushll(to.h8, to.b8, 0);
   if (dot_ == Dot::sdot) eor(to.b16, to.b16, sign().b16);
@@ -30,21 +30,21 @@ void GemmCode::pair_rows() {
 }
 
 void GemmCode::load_b(int v, int group) {
-  const std::size_t offset = group_offset(group, v);
+  const int offset = group_offset(group, v);
   switch (dot_) {
     case Dot::fma_f16:
-      ldr(dword(right(v)), at(b_, offset));
+      ldr(right(v).d, at(b_, offset));
       fcvtl(right(v).s4, right(v).h4);
       break;
     case Dot::fma_bf16:
     case Dot::widen_bf16:  // the halves of pairs: even k, odd k
-      ldr(quad(right(v, 1)), at(b_, offset));
+      ldr(right(v, 1).q, at(b_, offset));
       shl(right(v, 0).s4, right(v, 1).s4, 16);
       ushr(right(v, 1).s4, right(v, 1).s4, 16);
       shl(right(v, 1).s4, right(v, 1).s4, 16);
       break;
     default:
-      ldr(quad(right(v)), at(b_, offset));
+      ldr(right(v).q, at(b_, offset));
   }
 }
 
@@ -53,7 +53,7 @@ void GemmCode::load_b(int v, int group) {
 void GemmCode::widen_b(int v, int group) {
   const Vec k01 = vec(first_b_), k23 = vec(first_b_ + 1);
   const Vec low = vec(first_b_ + 2), high = vec(first_b_ + 3);
-  ldr(quad(k23), at(b_, group_offset(group, v)));
+  ldr(k23.q, at(b_, group_offset(group, v)));
   sxtl(low.h8, k23.b8);
   sxtl2(high.h8, k23.b16);
   uzp2(k23.h8, low.h8, high.h8);  // odd k
@@ -64,33 +64,32 @@ void GemmCode::widen_b(int v, int group) {
 
 void GemmCode::dot_product(int row, int v, int group) {
   const Vec sum = acc(row, v), a = left(row);
-  const auto lane = static_cast<std::uint32_t>(group);
   switch (dot_) {
     case Dot::fma:
     case Dot::fma_f16:
-      fmla(sum.s4, right(v).s4, a.s4[lane]);
+      fmla(sum.s4, right(v).s4, a.s4[group]);
       break;
     case Dot::fma_bf16:
     case Dot::widen_bf16:
-      fmla(sum.s4, right(v, 0).s4, a.s4[2 * lane]);
-      fmla(sum.s4, right(v, 1).s4, a.s4[2 * lane + 1]);
+      fmla(sum.s4, right(v, 0).s4, a.s4[2 * group]);
+      fmla(sum.s4, right(v, 1).s4, a.s4[2 * group + 1]);
       break;
     case Dot::bfdot:
-      bfdot_lane(sum, right(v), a, group);
+      bfdot(sum.s4, right(v).h8, a.h2[group]);
       break;
     case Dot::widen_int8: {
       const Vec k01 = vec(first_b_), k23 = vec(first_b_ + 1);
-      smlal(sum.s4, k01.h4, a.h8[4 * lane]);
-      smlal2(sum.s4, k01.h8, a.h8[4 * lane + 1]);
-      smlal(sum.s4, k23.h4, a.h8[4 * lane + 2]);
-      smlal2(sum.s4, k23.h8, a.h8[4 * lane + 3]);
+      smlal(sum.s4, k01.h4, a.h8[4 * group]);
+      smlal2(sum.s4, k01.h8, a.h8[4 * group + 1]);
+      smlal(sum.s4, k23.h4, a.h8[4 * group + 2]);
+      smlal2(sum.s4, k23.h8, a.h8[4 * group + 3]);
       break;
     }
     case Dot::sdot:
-      sdot_lane(sum, right(v), a, group);
+      sdot(sum.s4, right(v).b16, a.b4[group]);
       break;
     case Dot::sudot:
-      sudot_lane(sum, right(v), a, group);
+      sudot(sum.s4, right(v).b16, a.b4[group]);
       break;
   }
 }

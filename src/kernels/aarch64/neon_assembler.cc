@@ -3,22 +3,20 @@
 
 namespace fbg::kernels {
 
-using namespace Xbyak_aarch64;
-
 void NeonAssembler::load_partial(const Vec& v, const XReg& from, int size, const XReg& count) {
   Label done;
   const auto load_first = [&] {
-    if (size == 4) return ldr(single(v), post_ptr(from, size));
-    if (size == 2) return ldr(half(v), post_ptr(from, size));
-    ldr(byte(v), post_ptr(from, size));
+    if (size == 4) return ldr(v.s, post_ptr(from, size));
+    if (size == 2) return ldr(v.h, post_ptr(from, size));
+    ldr(v.b, post_ptr(from, size));
   };
-  const auto load_lane = [&](std::uint32_t lane) {
+  const auto load_lane = [&](int lane) {
     if (size == 4) return ld1(v.s4[lane], post_ptr(from, size));
     if (size == 2) return ld1(v.h8[lane], post_ptr(from, size));
     ld1(v.b16[lane], post_ptr(from, size));
   };
   load_first();
-  cmp(count, 2u);
+  cmp(count, 2);
   b(LT, done);
   load_lane(1);
   b(EQ, done);
@@ -28,13 +26,13 @@ void NeonAssembler::load_partial(const Vec& v, const XReg& from, int size, const
 
 void NeonAssembler::store_partial(const XReg& to, const Vec& v, int size, const XReg& count) {
   Label done;
-  const auto store_lane = [&](std::uint32_t lane) {
+  const auto store_lane = [&](int lane) {
     if (size == 4) return st1(v.s4[lane], post_ptr(to, size));
     if (size == 2) return st1(v.h8[lane], post_ptr(to, size));
     st1(v.b16[lane], post_ptr(to, size));
   };
   store_lane(0);
-  cmp(count, 2u);
+  cmp(count, 2);
   b(LT, done);
   store_lane(1);
   b(EQ, done);

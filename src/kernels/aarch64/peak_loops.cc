@@ -12,9 +12,9 @@ using Vec = const NeonAssembler::Vec&;
 using Emit = void (*)(NeonAssembler& as, Vec sum, Vec a, Vec b);
 
 void fma(NeonAssembler& as, Vec sum, Vec a, Vec b) { as.fmla(sum.s4, a.s4, b.s4[0]); }
-void sdot(NeonAssembler& as, Vec sum, Vec a, Vec b) { as.sdot_lane(sum, a, b, 0); }
-void sudot(NeonAssembler& as, Vec sum, Vec a, Vec b) { as.sudot_lane(sum, a, b, 0); }
-void bfdot(NeonAssembler& as, Vec sum, Vec a, Vec b) { as.bfdot_lane(sum, a, b, 0); }
+void sdot(NeonAssembler& as, Vec sum, Vec a, Vec b) { as.sdot(sum.s4, a.b16, b.b4[0]); }
+void sudot(NeonAssembler& as, Vec sum, Vec a, Vec b) { as.sudot(sum.s4, a.b16, b.b4[0]); }
+void bfdot(NeonAssembler& as, Vec sum, Vec a, Vec b) { as.bfdot(sum.s4, a.h8, b.h2[0]); }
 void smlal(NeonAssembler& as, Vec sum, Vec a, Vec b) { as.smlal(sum.s4, a.h4, b.h8[0]); }
 
 constexpr int kUnroll = 4, kSums = 24;
@@ -23,14 +23,15 @@ template <Emit emit>
 std::vector<std::uint8_t> generate_peak() {
   // v8 to v15, which belong to the caller, are operands that nobody writes.
   NeonAssembler as;
+  const NeonAssembler::XReg rounds(0);
   const auto sum = [&](int i) { return as.vec(i < 8 ? i : i + 8); };
   for (int i = 0; i < kSums; ++i) as.zero(sum(i));
   NeonAssembler::Label loop;
   as.L(loop);
   for (int u = 0; u < kUnroll; ++u)
-    for (int i = 0; i < kSums; ++i) emit(as, sum(i), as.v8, as.v9);
-  as.subs(as.x0, as.x0, 1u);
-  as.b(Xbyak_aarch64::NE, loop);
+    for (int i = 0; i < kSums; ++i) emit(as, sum(i), as.vec(8), as.vec(9));
+  as.subs(rounds, rounds, 1);
+  as.b(as.NE, loop);
   as.ret();
   return as.code();
 }
@@ -51,14 +52,14 @@ constexpr PeakLoop kLoops[] = {
 
 std::vector<std::uint8_t> generate_read() {
   NeonAssembler as;
+  const NeonAssembler::XReg from(0), steps(1);
   NeonAssembler::Label loop;
   as.L(loop);
   for (std::size_t offset = 0; offset < kReadStep; offset += NeonAssembler::kVectorBytes)
-    as.ldr(as.quad(as.vec(static_cast<int>(offset / NeonAssembler::kVectorBytes % 8))),
-           as.at(as.x0, offset));
-  as.add(as.x0, as.x0, 1u, 12u);  // 4096
-  as.subs(as.x1, as.x1, 1u);
-  as.b(Xbyak_aarch64::NE, loop);
+    as.ldr(as.vec(static_cast<int>(offset / NeonAssembler::kVectorBytes % 8)).q, at(from, offset));
+  as.add(from, from, 1, 12);  // 4096
+  as.subs(steps, steps, 1);
+  as.b(as.NE, loop);
   as.ret();
   return as.code();
 }

@@ -6,15 +6,14 @@ namespace fbg::kernels {
 // As RowRange::widen, with the least and greatest of the vectors. fmin and fmax give a NaN if
 // either operand is one: it passes into both values, and stays where it is there already.
 void StageEmitter::row_range(int first) {
-  using namespace Xbyak_aarch64;
   const Vec &lo = t0_, &hi = t1_, &spare = t2_, &old_hi = t3_;
-  const XReg &target = r_.scratch, &old = r_.scratch2, &wide = r_.scratch3, now = as_.x14;
-  const WReg failed = as_.w15;
+  const XReg &target = r_.scratch, &old = r_.scratch2, &wide = r_.scratch3, now(14);
+  const WReg failed(15);
   NeonAssembler::Label retry, done;
   row_pointer(target);
   if (at_.partial) {  // lanes without a column repeat the first, which has one
     as_.load_lane_numbers(lo);
-    as_.dup(hi.s4, WReg(r_.rest.getIdx()));
+    as_.dup(hi.s4, WReg(r_.rest));
     as_.cmgt(hi.s4, hi.s4, lo.s4);
     const Vec last = as_.vec(first + key_.vectors - 1);
     as_.dup(lo.s4, last.s4[0]);
@@ -26,26 +25,26 @@ void StageEmitter::row_range(int first) {
     as_.fmin(lo.s4, lo.s4, as_.vec(first + v).s4);
     as_.fmax(hi.s4, hi.s4, as_.vec(first + v).s4);
   }
-  as_.fminv(as_.single(lo), lo.s4);
-  as_.fmaxv(as_.single(hi), hi.s4);
+  as_.fminv(lo.s, lo.s4);
+  as_.fmaxv(hi.s, hi.s4);
   as_.zero(spare);
   as_.fadd(lo.s4, lo.s4, spare.s4);  // -0 becomes +0
   as_.fadd(hi.s4, hi.s4, spare.s4);
 
   as_.L(retry);
-  as_.ldr(old, as_.at(target, 0));
-  as_.fmov(as_.dword(spare), old);
-  as_.mov(as_.single(old_hi), spare.s4[1]);
-  as_.fmax(as_.single(old_hi), as_.single(hi), as_.single(old_hi));
-  as_.fmin(as_.single(spare), as_.single(lo), as_.single(spare));
+  as_.ldr(old, at(target, 0));
+  as_.fmov(spare.d, old);
+  as_.mov(old_hi.s, spare.s4[1]);
+  as_.fmax(old_hi.s, hi.s, old_hi.s);
+  as_.fmin(spare.s, lo.s, spare.s);
   as_.ins(spare.s4[1], old_hi.s4[0]);
-  as_.fmov(wide, as_.dword(spare));
+  as_.fmov(wide, spare.d);
   as_.cmp(wide, old);
-  as_.b(EQ, done);
-  as_.ldxr(now, ptr(target, 0));
+  as_.b(as_.EQ, done);
+  as_.ldxr(now, target);
   as_.cmp(now, old);
-  as_.b(NE, retry);  // another thread was here; the reservation is replaced by the next one
-  as_.stxr(failed, wide, ptr(target, 0));
+  as_.b(as_.NE, retry);  // another thread was here; the reservation is replaced by the next one
+  as_.stxr(failed, wide, target);
   as_.cbnz(failed, retry);
   as_.L(done);
 }

@@ -38,6 +38,7 @@ class StageEmitter {
  public:
   using Vec = NeonAssembler::Vec;
   using XReg = NeonAssembler::XReg;
+  using WReg = NeonAssembler::WReg;
 
   // first_free: of kEpilogueTemps vector registers.
   StageEmitter(NeonAssembler& as, const KernelKey& key, const StagePosition& position, int stage,
@@ -82,19 +83,16 @@ class StageEmitter {
 
   // The parameter of the stage in lane 0, or in every lane.
   void load_field(const Vec& to, std::size_t field) {
-    as_.ldr(as_.single(to), as_.at(r_.stages, stage_offset_ + field));
+    as_.ldr(to.s, at(r_.stages, stage_offset_ + field));
   }
   void broadcast_field(const Vec& to, std::size_t field) {
     load_field(to, field);
     as_.dup(to.s4, to.s4[0]);
   }
   // The value of the row in lane 0; those of the columns.
-  void load_row_value(const Vec& to, const XReg& values) {
-    as_.ldr(as_.single(to), as_.at(values, static_cast<std::size_t>(at_.row) * 4));
-  }
+  void load_row_value(const Vec& to, const XReg& values) { as_.ldr(to.s, at(values, 4 * at_.row)); }
   void load_column_values(const Vec& to, const XReg& values) {
-    as_.ldr(as_.quad(to),
-            as_.at(values, static_cast<std::size_t>(at_.vector * NeonAssembler::kVectorBytes)));
+    as_.ldr(to.q, at(values, at_.vector * NeonAssembler::kVectorBytes));
   }
 
   NeonAssembler& as_;

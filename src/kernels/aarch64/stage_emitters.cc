@@ -43,7 +43,7 @@ void StageEmitter::dequantize(const Vec& x) {
 
 // x + bias_j
 void StageEmitter::bias(const Vec& x, bool integer) {
-  as_.ldr(r_.scratch, as_.at(r_.stages, stage_offset_ + offsetof(StageArgs, data)));
+  as_.ldr(r_.scratch, at(r_.stages, stage_offset_ + offsetof(StageArgs, data)));
   load_elements(t0_, 4);
   if (integer)
     as_.add(x.s4, x.s4, t0_.s4);
@@ -89,7 +89,7 @@ void StageEmitter::relu(const Vec& x, bool integer) {
     as_.zero(t0_);
     return as_.smax(x.s4, x.s4, t0_.s4);
   }
-  as_.fcmlt(t0_.s4, x.s4, 0.0);
+  as_.fcmlt(t0_.s4, x.s4, 0);
   as_.bic(x.b16, x.b16, t0_.b16);
 }
 
