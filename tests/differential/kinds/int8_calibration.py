@@ -1,7 +1,8 @@
 """Random small float32 networks with fills and masks in them: int8 by calibration against float32.
 
 Somewhere between the convolutions, something puts constants among the data that may be far beyond
-it: padding, masks, constants that are joined or compared, crops beyond an image.
+it: padding, masks, constants that are joined or compared, crops beyond an image. Weights may be
+what nodes compute of constants: the bits are those of the network whose weights are constants.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ class Graph:
         self.rng = np.random.default_rng(random.getrandbits(32))
         self.nodes: list[Any] = []
         self.constants: dict[str, Any] = {}
+        self.computed: dict[str, Any] = {}  # weights that nodes compute, by name
         self.name = "x"
         self.shape = (random.randint(1, 2), random.randint(1, 4), *self.sizes(9, 16))
 
@@ -59,10 +61,47 @@ class Graph:
         groups = self.random.choice([g for g in range(1, c + 1) if c % g == 0])
         outputs = groups * self.random.randint(2, 4)
         w = self.rng.standard_normal((outputs, c // groups, kernel, kernel))
-        w = self.constant((w / np.sqrt(w[0].size)).astype(np.float32))
+        w = self.weights((w / np.sqrt(w[0].size)).astype(np.float32))
         pads = self.random.randint(0, kernel // 2)
         self.op("Conv", w, group=groups, pads=[pads] * 4)
         self.shape = (n, outputs, *(size + 2 * pads - kernel + 1 for size in sizes))
+
+    def weights(self, w: Any) -> str:
+        """Return the name of weights: constants, or what up to two nodes compute of others."""
+        count = self.random.choice([0, 0, 0, 1, 2])
+        if count == 0:
+            return self.constant(w)
+        steps, source = [], w
+        for _ in range(count):  # from the last one to the first
+            kind = self.random.choice(["Transpose", "Reshape", "Cast", "Mul", "Identity", "Neg"])
+            attributes: dict[str, Any] = {}
+            others: list[Any] = []
+            if kind == "Transpose":
+                perm = self.random.sample(range(source.ndim), source.ndim)
+                attributes, source = {"perm": perm}, source.transpose(np.argsort(perm))
+            elif kind == "Reshape":
+                others, source = [np.array(source.shape)], source.reshape(-1)
+            elif kind == "Cast" and source.dtype == np.float32:
+                attributes, source = {"to": 1}, source.astype(np.float64)
+            elif kind == "Mul" and source.dtype == np.float32:
+                others, source = [np.float32(2)], source / np.float32(2)
+            elif kind == "Neg":
+                source = -source
+            else:
+                kind = "Identity"
+            steps.append((kind, others, attributes))
+        name = self.constant(np.ascontiguousarray(source))
+        for i, (kind, others, attributes) in enumerate(reversed(steps)):
+            result = f"{name}.{i}"
+            inputs = [name if i == 0 else f"{name}.{i - 1}", *map(self.constant, others)]
+            self.nodes.append(helper.make_node(kind, inputs, [result], result, **attributes))
+        self.computed[result] = w
+        return result
+
+    def without_computing(self) -> tuple[list[Any], dict[str, Any]]:
+        """Return nodes and constants in which all weights are constants."""
+        nodes = [node for node in self.nodes if not node.name.startswith("k")]
+        return nodes, {**self.constants, **self.computed}
 
     def function(self) -> None:
         kind = self.random.choice(["Relu", "Clip", "Sigmoid", "LeakyRelu", "HardSwish", "Tanh"])
@@ -158,6 +197,12 @@ def run(random: Random) -> str:
     if graph.overflows(feeds[0]):
         return "sums overflow"
     y = make_net(*given, calibrate=feeds).run(feeds[0])[graph.name]
+    if graph.computed:
+        nodes, constants = graph.without_computing()
+        same = make_net(nodes, feeds[0], [graph.name], constants, calibrate=feeds).run(feeds[0])
+        if not np.array_equal(y, same[graph.name]):
+            text = helper.printable_graph(helper.make_graph(graph.nodes, "random", [], []))
+            raise Different(f"other bits than with weights that are constants\n{text}")
     size = float(np.linalg.norm(wanted.astype(np.float64)))
     error = float(np.linalg.norm(y.astype(np.float64) - wanted)) / (size or 1.0)
     if not error <= MOST:
