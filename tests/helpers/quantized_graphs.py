@@ -10,6 +10,7 @@ import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 
 import fbg
+from helpers.foreign_layers import DOMAIN, foreign_layer
 
 __all__ = ["Graph", "Tensor"]
 
@@ -68,9 +69,7 @@ class Graph:
         """Return a scale: a power of two where results are compared bit by bit."""
         if self.exact:
             return 2.0 ** self.random.randint(-5, -1)
-        if (
-            not self.nodes and self.random.random() < 0.2
-        ):  # of the input: sums of it are exact enough
+        if not self.nodes and self.random.random() < 0.2:  # of x, whose sums are exact enough
             return self.random.choice([1e-30, 1e-12, 1e-6])
         return float(np.float32(10 ** self.random.uniform(-3, 0)))
 
@@ -423,6 +422,7 @@ class Graph:
             *(self.pad, self.pad, self.pad, self.resize, self.clip, self.max_pool),
             *(self.average_pool, self.concat, self.binary, self.unary, self.transpose),
             *(self.conv, self.conv, self.matmul, self.dynamic),
+            lambda: foreign_layer(self),
         ]
         for _ in range(random.randint(2, 8) if self.exact else 1):
             made = random.choice(layers)()
@@ -446,5 +446,5 @@ class Graph:
             [helper.make_tensor_value_info(n, kinds[t], None) for n, t in outputs.items()],
             [numpy_helper.from_array(v, n) for n, v in self.constants.items()],
         )
-        versions = [helper.make_opsetid("", self.opset)]
+        versions = [helper.make_opsetid("", self.opset), helper.make_opsetid(DOMAIN, 1)]
         return helper.make_model(graph, opset_imports=versions, ir_version=9)
