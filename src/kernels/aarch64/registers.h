@@ -10,9 +10,9 @@
 
 namespace fbg::kernels::aarch64 {
 
-// What stands in a field of an instruction for a number: value / step, of which a field for negative
-// numbers takes the lower bits. Throws std::logic_error with the names where the number is not a
-// multiple of step from least to most.
+// What stands in a field of an instruction for a number: value / step, of which a field for
+// negative numbers takes the lower bits. Throws std::logic_error with the names where the number is
+// not a multiple of step from least to most.
 std::uint32_t field(const char* instruction, const char* operand, std::int64_t value,
                     std::int64_t least, std::int64_t most, std::int64_t step = 1);
 
