@@ -56,7 +56,8 @@ class PackA:
     _options: dict[str, Any]  # keywords with which the class makes such an operand of another x
 
     def __init__(self, x: object, *, dtype: Literal["bfloat16"] | None = None) -> None:
-        require_choice(dtype, "PackA: dtype", "bfloat16", None)
+        if dtype is not None:
+            require_choice(dtype, "PackA: dtype", "bfloat16", None)
         self._refer(x, *(("float32", "bfloat16") if dtype else ("uint8", "float32", "bfloat16")))
         self._options = {"dtype": dtype}
         self.rounds = dtype is not None and not is_bfloat16(self._array)
