@@ -72,7 +72,7 @@ def refuse_texts(where: str, array: Array) -> None:
     """Raise TypeError for texts in place of their embeddings."""
     if array.dtype.kind in "USO":
         raise TypeError(
-            f"{where}: must be embeddings, arrays such as Model.encode returns, got texts"
+            f"{where}: must be embeddings, such as the arrays that Model.encode returns, got texts"
         )
 
 

@@ -101,7 +101,7 @@ def require_free_file(path: str | os.PathLike[str], overwrite: bool) -> Path:
     target = require_replaceable(path)
     if target.exists() and not overwrite:
         raise FileExistsError(
-            f"{os.fspath(path)}: exists already; pass overwrite=True (--overwrite) to replace it"
+            f"{os.fspath(path)}: already exists; pass overwrite=True (--overwrite) to replace it"
         )
     return target
 

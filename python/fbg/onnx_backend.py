@@ -36,7 +36,9 @@ class FbgRep(BackendRep):  # type: ignore[misc]
         del kwargs
         if not isinstance(inputs, Mapping):
             if len(inputs) != len(self.net.inputs):
-                raise ValueError(f"run: wanted {len(self.net.inputs)} inputs, got {len(inputs)}")
+                raise ValueError(
+                    f"run: the model takes {len(self.net.inputs)} inputs, got {len(inputs)}"
+                )
             inputs = dict(zip(self.net.inputs, inputs, strict=True))
         return tuple(self.net.run(inputs).values())
 

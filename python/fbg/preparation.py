@@ -61,8 +61,8 @@ def gemm(
         num_threads: within [1, 1024]; default `get_num_threads()`, or 1 for a small product.
         algorithm: None for the ordinary product. ``"strassen1"`` and ``"strassen2"`` multiply
             float32 matrices with one or two levels of Strassen's algorithm, ``"strassen"`` with
-            the number of levels of least modelled cost. K must be a multiple of 2 (for two levels
-            of 4), and N of 32 (64). The weights are packed once more, at the first such product.
+            the number of levels with the lowest modelled cost. K must be a multiple of 2 (for two
+            levels of 4), and N of 32 (64). The first such product packs the weights once more.
 
     Returns `out`. The result is bit-for-bit the same for every number of threads. Without
     `algorithm`, none of its rows depends on the other rows.

@@ -280,7 +280,7 @@ def test_an_output_is_replaced_only_when_asked_to(
     result = invoke(directory, "--input", source, "--output", output)
     assert result.exit_code == 1
     assert (
-        f"{output}: exists already; pass overwrite=True (--overwrite) to replace it"
+        f"{output}: already exists; pass overwrite=True (--overwrite) to replace it"
         in result.output
     )
     assert output.read_bytes() == b"precious"

@@ -184,7 +184,7 @@ def test_profile_lists_the_steps_of_an_onnx_file(network: Path) -> None:
     ("options", "message"),
     [
         ([], "the shape of input 'x' is float32(n, 3, 5, 5): pass --shape x=1"),
-        (["--tokens", "4"], "--tokens does not go with ONNX files"),
+        (["--tokens", "4"], "--tokens cannot be used with ONNX files"),
         (["--threads", "1,2"], "--threads takes one number with ONNX files"),
         (["--shape", "x=a"], "--shape must be NAME=N,N,…, got 'x=a'"),
         (["--shape", "z=1"], "there is no input 'z'"),
@@ -198,4 +198,4 @@ def test_mistakes_with_an_onnx_file(network: Path, options: list[str], message: 
 
 def test_shapes_are_for_onnx_files(checkpoint: Path) -> None:
     result = invoke("profile", checkpoint, "--shape", "x=1")
-    assert "--shape does not go with encoders" in result.output
+    assert "--shape cannot be used with encoders" in result.output

@@ -118,6 +118,17 @@ def _requantize(random: Random) -> Step:
     return Step(fbg.Requantize(scale, point, dtype), _quantized(scale, point, dtype))
 
 
+def _added(residual: Array, **parameters: Any) -> fbg.Add:
+    """Return the stage. Products read its array later, so that it is refused, not copied, where
+    elements are not aligned.
+    """
+    try:
+        return fbg.Add(residual, **parameters)
+    except ValueError:
+        assert not residual.flags.aligned
+        return fbg.Add(residual.copy(), **parameters)
+
+
 def _add(random: Random, rng: np.random.Generator, shape: tuple[int, ...]) -> Step:
     kind = random.choice(("float32", "float16", "bfloat16", "uint8", "int8"))
     if kind in ("uint8", "int8"):
@@ -125,13 +136,13 @@ def _add(random: Random, rng: np.random.Generator, shape: tuple[int, ...]) -> St
         values = rng.integers(limits.min, limits.max + 1, shape).astype(kind)
         scale = float(np.float32(random.uniform(0.01, 1)))
         point = random.choice((0, random.randint(int(limits.min), int(limits.max))))
-        stage = fbg.Add(laid_out(random, values, rows=True), scale=scale, zero_point=point)
+        stage = _added(laid_out(random, values, rows=True), scale=scale, zero_point=point)
         real = (values.astype(np.float64) - point) * scale
     else:
         values = rng.standard_normal(shape, np.float32).astype(
             ml_dtypes.bfloat16 if kind == "bfloat16" else kind
         )
-        stage = fbg.Add(laid_out(random, values, rows=True))
+        stage = _added(laid_out(random, values, rows=True))
         real = values.astype(np.float64)
     real = real.reshape(math.prod(shape[:-1]), shape[-1])
     return Step(stage, lambda e: e.then(e.value + real, e.error + UNIT * np.abs(real)))

@@ -185,7 +185,7 @@ def test_loaded_weights_can_be_saved_over_their_own_file(path: Path) -> None:
 def test_a_file_is_replaced_only_when_asked_to(path: Path) -> None:
     packed = PACKED["int8"]()
     packed.save(path)
-    with pytest.raises(FileExistsError, match="exists already; pass overwrite=True"):
+    with pytest.raises(FileExistsError, match="already exists; pass overwrite=True"):
         PACKED["float32"]().save(path)
     assert_same(fbg.PackedB.load(path), packed)
     PACKED["float32"]().save(path, overwrite=True)

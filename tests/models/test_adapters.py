@@ -293,7 +293,7 @@ def test_wrong_settings_of_tasks_are_named(
         ({"init_lora_weights": 1}, {}, "init_lora_weights must be true, false, gaussian"),
         ({"lora_alpha": 1e300}, {}, "lora_alpha must be a number whose quotient by the rank fits"),
         ({}, None, r"q_proj\.lora_A\.weight must have dtype float32, .*, got int32"),
-        ({}, {"other": (2, 2)}, "tensor other is none of a low-rank adapter"),
+        ({}, {"other": (2, 2)}, "tensor other does not belong to a low-rank adapter"),
         ({}, {"x.lora_A.weight": (3, 36)}, "x must be a layer of the model, which has 0"),
         (
             {},

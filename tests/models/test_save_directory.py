@@ -46,7 +46,7 @@ def test_what_is_there_is_replaced_only_when_asked(
     original: fbg.Model, saved: Path, checkpoint: Path
 ) -> None:
     before = (saved / WEIGHTS).stat().st_ino
-    with pytest.raises(FileExistsError, match=r"saved: exists already; .*overwrite"):
+    with pytest.raises(FileExistsError, match=r"saved: already exists; .*overwrite"):
         original.save(saved)
     assert (saved / WEIGHTS).stat().st_ino == before
     original.save(saved, overwrite=True)

@@ -76,7 +76,7 @@ def test_answers_that_are_too_large_are_refused_before_they_are_computed(
     body, most = {"inputs": TEXTS}, numbers(models, path)
     refused = ask(models, path, body, max_answer_numbers=most - 1)
     assert refused.status_code == 422
-    assert f"at most {most - 1} numbers together, got {most}" in refused.json()["error"]
+    assert f"at most {most - 1} numbers in total, got {most}" in refused.json()["error"]
     assert not submitted
     assert ask(models, path, body, max_answer_numbers=most).status_code == 200
     assert len(submitted) == 1

@@ -77,7 +77,7 @@ def test_a_pair_that_is_too_long_is_refused_if_asked(tmp_path: Path) -> None:
     model = fbg.load(write_reranker(tmp_path, "template"))
     with pytest.raises(ValueError, match=r"inputs\[3\] has .* takes at most 64"):
         model.predict(PAIRS, truncation=False)
-    with pytest.raises(fbg.ModelError, match="the text behind a pair has"):
+    with pytest.raises(fbg.ModelError, match="the text after a pair has"):
         model.with_max_length(6).predict(PAIRS)
 
 

@@ -259,7 +259,7 @@ def test_a_model_is_saved_over_no_other_kind_of_file(irregular: tuple[Path, str]
         (path / "something").touch()
     before = identity(path)
     checkpoint = tiny_bert.write_checkpoint(path.with_name("model"), seed=1)
-    with pytest.raises(FileExistsError, match="exists already and is not a saved model"):
+    with pytest.raises(FileExistsError, match="already exists and is not a saved model"):
         fbg.load(checkpoint).save(path, overwrite=True)
     assert identity(path) == before
 

@@ -255,7 +255,7 @@ def _read_modules(path: Path) -> dict[str, dict[str, StoredTensor]]:
     for name, tensor in read_safetensors(path).items():
         part = next((part for part in (*PARTS, BASE) if name.endswith(f".{part}")), None)
         if part is None:
-            raise ModelError(f"{path}: tensor {name} is none of a low-rank adapter")
+            raise ModelError(f"{path}: tensor {name} does not belong to a low-rank adapter")
         module = name.removesuffix(f".{part}").removeprefix(PEFT)
         parts = modules.setdefault(module, {})
         if part in parts:

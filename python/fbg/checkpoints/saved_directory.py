@@ -51,11 +51,11 @@ def require_free(target: Path, overwrite: bool) -> Path:
         return target
     if not (target / WEIGHTS).is_file():
         raise FileExistsError(
-            f"{target}: exists already and is not a saved model, so it is not replaced"
+            f"{target}: already exists and is not a saved model, so it is not replaced"
         )
     if not overwrite:
         raise FileExistsError(
-            f"{target}: exists already; pass overwrite=True (--overwrite) to replace it"
+            f"{target}: already exists; pass overwrite=True (--overwrite) to replace it"
         )
     return target
 

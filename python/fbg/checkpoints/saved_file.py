@@ -94,7 +94,7 @@ def write(
     text = json.dumps(header).encode()
     text += b" " * (-(8 + len(text)) % ALIGNMENT)
     if len(text) > MAX_HEADER:
-        raise ValueError(f"{path}: {len(stored)} tensors have too long names to be saved")
+        raise ValueError(f"{path}: {len(stored)} tensors have names that are too long to be saved")
     with path.open("xb") as file:
         file.write(len(text).to_bytes(8, "little") + text)
         for array in stored.values():

@@ -66,7 +66,7 @@ def require_none(options: Mapping[str, object], what: str) -> None:
     """End the program if an option is given that does not go with `what`."""
     for option, value in options.items():
         if value not in (None, (), False):
-            raise click.UsageError(f"{option} does not go with {what}")
+            raise click.UsageError(f"{option} cannot be used with {what}")
 
 
 def refuse_given(what: str, *names: str) -> None:

@@ -119,7 +119,7 @@ def _check_page(out: str | None, plain: bool) -> None:
     """End the program before anything is measured, if the page cannot be written."""
     if out is None:
         if plain:
-            raise click.UsageError("--no-plots goes with --html")
+            raise click.UsageError("--no-plots requires --html")
         return
     if not out.lower().endswith((".html", ".htm")):
         raise click.BadParameter(f"must end in .html, got {out}", param_hint="--html")

@@ -161,7 +161,9 @@ def rerank(
     former=("--labels",),
 )
 @click.option(
-    "--threshold", type=click.FloatRange(0, 1), help="Of GLiNER: the least score (default 0.5)."
+    "--threshold",
+    type=click.FloatRange(0, 1),
+    help="The minimum score, for GLiNER models (default 0.5).",
 )
 def ner(
     model: str,

@@ -122,7 +122,7 @@ def conv(
         bias: float32 (O,), added after dequantization. `bias` and `activation` replace a pipeline.
         activation: ``"relu"``, ``"gelu"``, ``"sigmoid"`` or ``"tanh"``.
         algorithm: the name of one of ``wc.algorithms(x.shape)``, or ``"direct"`` for the cheapest
-            of those that compute plain sums; None chooses the one of least modelled cost.
+            of those that compute plain sums; None chooses the one with the lowest modelled cost.
         exact: leave out algorithms whose rounding differs from that of a plain sum.
         out: the array to write to, with the type and shape of the result. Its pixels may be any
             equal distance apart.

@@ -46,7 +46,7 @@ def runs_of(kind: TensorType, array: str, shape: tuple[int, ...] | None) -> str:
     shape: of the array that was given; None if what was given is not one array.
     """
     sizes = ", ".join("?" if size is None else str(size) for size in ("runs", *(kind.shape or ())))
-    wanted = f"the first axis of an array counts runs, wanted ({sizes})"
+    wanted = f"the first axis of an array counts runs: it must have shape ({sizes})"
     if shape is None:
         return wanted
     lacks_axis = kind.takes((1, *shape[1:]))

@@ -276,8 +276,8 @@ class Net:
                 raise ValueError(f"placement: there is no node '{node}'")
             if backend not in known:
                 raise ValueError(
-                    f"placement: node '{node}' is to run on {backend!r}, wanted one of "
-                    f"{', '.join(sorted(known))}"
+                    f"placement: the back end of node '{node}' must be one of "
+                    f"{', '.join(sorted(known))}, got {backend!r}"
                 )
 
     def _checked(self, feeds: Mapping[str, object]) -> dict[str, Array]:

@@ -112,14 +112,14 @@ class ShardEncoder:
             made = Path(output) if _is_local(out_fs) else Path(folder) / "rows.parquet"
             if not _is_local(fs):
                 fs.get_file(path, str(texts))
-            rows = self._write(texts, made, description)
+            rows = self._write(texts, made)
             if not _is_local(out_fs):
                 out_fs.put_file(str(made), output)
         with out_fs.open(record, "w") as file:
             file.write(json.dumps({"rows": rows, "job": description}))
         return Done(shard, rows, False)
 
-    def _write(self, texts: Path, output: Path, description: dict[str, Any]) -> int:
+    def _write(self, texts: Path, output: Path) -> int:
         assert self._model is not None
         encoder = self._model.encoder(self._job.options)
         with EmbeddingFile(output, encoder.dimension, None) as file:

@@ -42,10 +42,9 @@ CLOSED = "the AsyncModel is closed"
 
 Floats = npt.NDArray[np.float32]
 Indices = npt.NDArray[np.int32]
-Given = TypeVar("Given")
 Result = TypeVar("Result")
 
-# Texts of so many characters together are tokenized in the event loop, which takes less time than
+# Texts of so many characters in total are tokenized in the event loop, which takes less time than
 # handing them to a thread would be worth; longer ones would hold up other requests.
 INLINE_CHARACTERS = 2048
 
@@ -78,7 +77,7 @@ class Record:
         if self.numbers > self.max_numbers:
             raise ValueError(
                 f"{work.where}: the vectors of all tokens may have at most {self.max_numbers} "
-                f"numbers together, got {self.numbers}; fewer or shorter texts are needed"
+                f"numbers in total, got {self.numbers}; pass fewer or shorter texts"
             )
 
     def count(self, ticket: Ticket) -> None:
@@ -298,14 +297,6 @@ class AsyncModel:
         """Begin a task of the model with what a method was given, and with its options."""
         require_known(task.__name__.removesuffix("_steps"), options, task)
         return task(self.model.context, *given, **options)
-
-    async def in_thread(self, function: Callable[[Given], Result], given: Given) -> Result:
-        """Call a function that would hold up the event loop in a thread that tokenizes.
-
-        Raises ClosedError if the threads have ended.
-        """
-        self._require_open()
-        return await self._in_pool(function, given)
 
     async def _in_pool(self, function: Callable[..., Result], *given: Any) -> Result:
         try:

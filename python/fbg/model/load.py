@@ -119,7 +119,7 @@ def load(
     require_known("load", net_options, load, load_net)
     if is_net(path := os.fspath(model)):
         if adapter is not None:
-            raise ValueError("load: adapter does not go with ONNX files")
+            raise ValueError("load: adapter cannot be used with ONNX files")
         net_options["higher_precision"] = higher_precision
         return load_net(path, dtype, num_threads, calibrate, smooth, **net_options)
     if names := ", ".join(net_options):

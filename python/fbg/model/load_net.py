@@ -40,7 +40,7 @@ def require_encoder(path: str) -> None:
     if is_net(path):
         kind = "an ONNX file" if is_onnx(path) else "a network saved from an ONNX file"
         raise ModelError(
-            f"{path}: is {kind}, which takes arrays; wanted a model of texts: a directory with "
+            f"{path}: is {kind}, which takes arrays; expected a model of texts: a directory with "
             "config.json and tokenizer.json, or a hub id"
         )
 
@@ -63,7 +63,7 @@ def load_net(
     Arguments are those of `fbg.load`; smooth goes with encoders only.
     """
     if not require_flag(smooth, "load: smooth"):
-        raise ValueError("load: smooth does not go with ONNX files")
+        raise ValueError("load: smooth cannot be used with ONNX files")
     saved = not is_onnx(path)
     given = {
         "calibrate": calibrate is not None,
@@ -119,13 +119,13 @@ def _check_quantization(path: str, dtype: str | None, given: Sequence[str]) -> N
             )
     elif dtype == "int8" and "calibrate" not in given:
         raise ValueError(
-            "load: dtype='int8' of an ONNX file goes with calibrate=…, inputs similar to those "
+            "load: dtype='int8' of an ONNX file requires calibrate=…, inputs similar to those "
             "that it will get"
         )
     elif dtype != "int8":
         for name in given:
             raise ValueError(
-                f"load: {name} of an ONNX file goes with dtype='int8', got dtype={dtype!r}"
+                f"load: {name} of an ONNX file requires dtype='int8', got dtype={dtype!r}"
             )
 
 

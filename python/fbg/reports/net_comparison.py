@@ -79,7 +79,7 @@ class NetComparison(Report):
                 f"float32, {self.runs} {kind}, calibrated on "
                 f"{self.calibration_runs}, threads: {self.threads}",
                 "",
-                f"cosine of the outputs: mean {self.cosine:.6f}, least {self.minimum:.6f}",
+                f"cosine of the outputs: mean {self.cosine:.6f}, minimum {self.minimum:.6f}",
                 *top_1,
                 f"float32 {1e3 * self.float32_seconds:.3f} ms, int8 "
                 f"{1e3 * self.int8_seconds:.3f} ms, × {self.speedup}",

@@ -126,8 +126,8 @@ def encode_sparse_steps(
 def _require_few(call: TaskCall, numbers: int, most: int | None) -> None:
     if most is not None and numbers > most:
         raise ValueError(
-            f"{call.where}: the weights may have at most {most} numbers together, got {numbers} or "
-            "more; fewer texts are needed"
+            f"{call.where}: the weights may have at most {most} numbers in total, got {numbers} or "
+            "more; pass fewer texts"
         )
 
 

@@ -263,7 +263,7 @@ class TextTokenizer:
         limit = self.max_length
         if any(text.ids.size > limit for text in encoded) and kept >= limit:
             raise ModelError(
-                f"{self._path}: the text behind a pair has {kept} tokens, but the model takes only "
+                f"{self._path}: the text after a pair has {kept} tokens, but the model takes only "
                 f"{limit}"
             )
         return [text if text.ids.size <= limit else _cut(text, limit, kept) for text in encoded]

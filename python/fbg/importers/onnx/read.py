@@ -114,7 +114,8 @@ def _versions(model: onnx.ModelProto, origin: str) -> dict[str, int]:
             raise ModelError(f"{origin}: does not say which operator set its nodes are from")
     elif not OLDEST_OPSET <= default <= newest:
         raise ModelError(
-            f"{origin}: operator set {default} is not supported; wanted {OLDEST_OPSET} to {newest}"
+            f"{origin}: operator set {default} is not supported; supported are {OLDEST_OPSET} to "
+            f"{newest}"
         )
     return versions
 

@@ -120,7 +120,9 @@ class Tensors:
                 raise ModelError(f"{where}: external data of this type is not supported")
         elif tensor.HasField("raw_data"):
             if len(tensor.raw_data) != size:
-                raise ModelError(f"{where} has {len(tensor.raw_data)} bytes of data, wanted {size}")
+                raise ModelError(
+                    f"{where} has {len(tensor.raw_data)} bytes of data, expected {size}"
+                )
         elif not _has_elements(tensor, count, bits):
             raise ModelError(f"{where} of shape {list(tensor.dims)} has another number of elements")
         if is_text:  # NumPy's own are as long as the longest, with 4 bytes for a character

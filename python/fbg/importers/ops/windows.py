@@ -52,7 +52,7 @@ def _auto_pad(node: Node) -> str:
 def _windows(node: Node, spatial: Sizes, kernel: Sizes, *, pools: bool) -> Geometry:
     axes = len(spatial)
     if len(kernel) != axes or min(kernel, default=1) < 1:
-        raise ValueError(f"a kernel of {axes} axes is wanted, got {list(kernel)}")
+        raise ValueError(f"a kernel of {axes} axes is required, got {list(kernel)}")
     stride = _numbers(node, "strides", axes, 1)
     dilation = _numbers(node, "dilations", axes, 1)
     pads = _numbers(node, "pads", 2 * axes, 0)

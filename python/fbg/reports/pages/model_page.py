@@ -113,7 +113,7 @@ def _cosines(found: Comparison) -> Table:
         ]
         for row in found.dtypes
     ]
-    head = ["dtype", "mean cosine", "5th pct", "1st pct", "least"]
+    head = ["dtype", "mean cosine", "5th pct", "1st pct", "minimum"]
     head += [f"top {found.neighbours} kept", "tokens/s", "× float32", "weights, MiB"]
     return Table(
         f"Embeddings against float32, and the speed of encode with tokenization, "

@@ -73,7 +73,7 @@ def _accuracy(report: NetReport, plots: bool) -> Section:
     text = [
         f"int8 in {found.int8_products} of {found.products} products against float32 in "
         f"{found.runs} runs: cosine of the outputs "
-        f"{found.cosine:.6f} in the mean and {found.minimum:.6f} at least."
+        f"{found.cosine:.6f} on average, and at least {found.minimum:.6f}."
     ]
     if found.top_1 is not None:
         text.append(f"The most probable class is the same in {found.top_1:.1%} of the rows.")

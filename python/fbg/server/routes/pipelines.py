@@ -107,7 +107,7 @@ def _limit(what: str, characters: int, most: int) -> None:
     if characters > most:
         raise RequestError(
             Fault.VALIDATION,
-            f"{what} must have at most {most} characters together, got {characters}",
+            f"{what} must have at most {most} characters in total, got {characters}",
             "inputs",
         )
 

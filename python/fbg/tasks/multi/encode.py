@@ -45,7 +45,7 @@ class MultiVectorMethods:
 
         texts: a str, or an iterable of str.
         kind: "query" or "document", which differ in their prefix, in where they are cut, in the
-            mask tokens that queries are filled up with, and in the tokens that are left out.
+            mask tokens with which queries are padded, and in the tokens that are left out.
         batch_size: the most texts to compute at a time; limits memory, and never changes a result.
         truncation: True truncates texts to the length of their kind, and warns once for each
             model; False raises ValueError for a longer text.
@@ -249,10 +249,10 @@ def _split_prefix(tokenizer: TextTokenizer, prefix: str) -> tuple[int | None, st
 
 
 def _fill_token(tokenizer: TextTokenizer, expansion: Expansion) -> int:
-    """Return the token that queries are filled up with; raises ModelError."""
+    """Return the token with which queries are padded; raises ModelError."""
     named = expansion.token
     found = tokenizer.mask_id if named is None else tokenizer.token_id(named)
     if found is None:
         what = "[MASK] or <mask>" if named is None else repr(named)
-        raise ModelError(f"{tokenizer.path}: has no token {what}, which queries are filled up with")
+        raise ModelError(f"{tokenizer.path}: has no token {what}, with which queries are padded")
     return found

@@ -52,7 +52,7 @@ class MultiVectorEngines:
         if hidden_length and not can_expand(config):
             raise ModelError(
                 f"{task}: {self._directory}: models of the type {config.model_type} must attend to "
-                "the tokens that queries are filled up with"
+                "the tokens with which queries are padded"
             )
         with self._lock:
             engine = self._engines.get(hidden_length)
