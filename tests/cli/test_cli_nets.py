@@ -160,9 +160,9 @@ def test_what_is_proposed_can_be_loaded(files):
         (("compare", "--dtype", "int8"), "--dtype cannot be used with ONNX files"),
         (("compare", "--by-op", "--sensitivity"), "--by-op cannot be combined"),
         (("compare", "--target", "1e-3"), "--target goes with --sensitivity"),
-        (("compare", "--by-op", "--target", "1e-3"), "--target does not go with --by-op"),
-        (("compare", "--by-op", "--rounds", "3"), "--rounds does not go with --by-op"),
-        (("compare", "--sensitivity", "--rounds", "3"), "--rounds does not go with --sensitiv"),
+        (("compare", "--by-op", "--target", "1e-3"), "--target cannot be used with --by-op"),
+        (("compare", "--by-op", "--rounds", "3"), "--rounds cannot be used with --by-op"),
+        (("compare", "--sensitivity", "--rounds", "3"), "--rounds cannot be used with --sensitiv"),
         (("info", "--shape", "x=1,3,16,18", "--shape", "x=1"), "--shape is given twice for input"),
         (("profile", "--shape", "x=1,b"), "--shape must be NAME"),
         (("profile",), "pass --shape x=1"),
@@ -328,10 +328,10 @@ def test_quantize_takes_no_saved_network(files, tmp_path):
         )
         assert result.exit_code == 1
         name = more[0].strip("-").replace("-", "_")
-        assert f"{name} of an ONNX file goes with dtype='int8'" in result.output
+        assert f"{name} of an ONNX file requires dtype='int8'" in result.output
     unfit = invoke("quantize", files / "net.onnx", tmp_path / "out", "--no-smooth")
     assert unfit.exit_code == 2
-    assert "--no-smooth does not go with ONNX files" in unfit.output
+    assert "--no-smooth cannot be used with ONNX files" in unfit.output
 
 
 def test_images_without_an_axis_of_runs_are_told_so(files, tmp_path):

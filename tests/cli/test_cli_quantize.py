@@ -129,9 +129,13 @@ def test_mistakes_take_one_line(checkpoint: Path, tmp_path: Path) -> None:
         (
             [checkpoint, tmp_path / "new", "--dtype", "float32", "--no-smooth"],
             2,
-            "--no-smooth does not go with --dtype float32",
+            "--no-smooth cannot be used with --dtype float32",
         ),
-        ([checkpoint, tmp_path / "new", "--equalize"], 2, "--equalize does not go with encoders"),
+        (
+            [checkpoint, tmp_path / "new", "--equalize"],
+            2,
+            "--equalize cannot be used with encoders",
+        ),
         ([checkpoint], 2, "Missing argument 'OUT'"),
     ):
         result = invoke(*args)

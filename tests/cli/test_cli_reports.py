@@ -101,9 +101,9 @@ def test_mistakes_take_one_line(checkpoint: Path, tmp_path: Path, command: str) 
             ([checkpoint, "--input", "absent"], 1, "No such file"),
             ([checkpoint, "--input", tmp_path / "bytes"], 1, "can't decode byte"),
             ([checkpoint, "--sensitivity", "--target", "2"], 1, "target must be in (0, 1)"),
-            ([checkpoint, "--sensitivity", "--plot", "a.png"], 2, "--plot does not go with"),
-            ([checkpoint, "--sensitivity", "--rounds", "2"], 2, "--rounds does not go with"),
-            ([checkpoint, "--sensitivity", "--dtype", "int8"], 2, "--dtype does not go with"),
+            ([checkpoint, "--sensitivity", "--plot", "a.png"], 2, "--plot cannot be used with"),
+            ([checkpoint, "--sensitivity", "--rounds", "2"], 2, "--rounds cannot be used with"),
+            ([checkpoint, "--sensitivity", "--dtype", "int8"], 2, "--dtype cannot be used with"),
             ([checkpoint, "--target", "1e-3"], 2, "--target goes with --sensitivity"),
         ]
     else:

@@ -78,7 +78,7 @@ def refuse_given(what: str, *names: str) -> None:
     for parameter in context.command.params:
         given = context.get_parameter_source(str(parameter.name)) is ParameterSource.COMMANDLINE
         if parameter.name in names and given:
-            raise click.UsageError(f"{parameter.opts[0]} does not go with {what}")
+            raise click.UsageError(f"{parameter.opts[0]} cannot be used with {what}")
 
 
 def check_plot(plot: str | None) -> None:
