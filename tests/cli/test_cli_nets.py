@@ -245,6 +245,8 @@ def dynamic(tmp_path_factory):
 def test_files_that_are_quantized_already_are_timed_and_not_compared(dynamic):
     result = invoke("bench", dynamic, "--shape", shape(), "--dtype", "float32,int8", *ROUNDS)
     assert result.exit_code == 0, result.output
+    assert "float32: int8 in 12 of 12 products" in result.output
+    assert "is quantized already" in result.stderr
     result = invoke("compare", dynamic, "--shape", shape(), *ROUNDS)
     assert result.exit_code == 1
     assert "is quantized already, int8 in 12 of 12 products" in result.output
@@ -367,7 +369,7 @@ def test_commands_for_texts_say_what_they_want(files, command, kind):
     result = invoke(command, files / kind, *more)
     assert result.exit_code == 1, result.output
     assert "listening" not in result.output
-    assert "wanted a model of texts" in result.output.splitlines()[-1]
+    assert "expected a model of texts" in result.output.splitlines()[-1]
 
 
 REPORTS = {
@@ -381,13 +383,13 @@ REPORTS = {
 @pytest.mark.parametrize("name", REPORTS)
 def test_reports_of_encoders_say_so_too(files, name):
     module = importlib.import_module(f"fbg.reports.{name}")
-    with pytest.raises(fbg.ModelError, match="wanted a model of texts"):
+    with pytest.raises(fbg.ModelError, match="expected a model of texts"):
         getattr(module, REPORTS[name])(str(files / "net.onnx"))
 
 
 @pytest.mark.parametrize("name", ["SentenceTransformer", "CrossEncoder"])
 def test_drop_ins_say_so_too(files, name):
-    with pytest.raises(fbg.ModelError, match="wanted a model of texts"):
+    with pytest.raises(fbg.ModelError, match="expected a model of texts"):
         getattr(fbg, name)(files / "saved")
 
 

@@ -101,7 +101,7 @@ def test_an_old_model_is_replaced_only_with_overwrite(checkpoint: Path, tmp_path
     assert invoke(checkpoint, out).exit_code == 0
     result = invoke(checkpoint, out, "--dtype", "float32")
     assert result.exit_code == 1
-    assert f"Error: {out}: exists" in result.output
+    assert f"Error: {out}: already exists" in result.output
     assert fbg.load(out).dtype == "int8"
     assert invoke(checkpoint, out, "--dtype", "float32", "--overwrite").exit_code == 0
     assert fbg.load(out).dtype == "float32"

@@ -34,11 +34,14 @@ class NetLatency:
 
 @dataclass(frozen=True)
 class NetBenchmark(Report):
-    """Result of `bench_net`."""
+    """Result of `bench_net`. products: by dtype, how many products multiply integers, in words; a
+    file that is quantized already has some whatever the dtype.
+    """
 
     path: str
     isa: str
     rounds: int
+    products: dict[str, str]
     latencies: tuple[NetLatency, ...]
 
     def __str__(self) -> str:
@@ -55,7 +58,8 @@ class NetBenchmark(Report):
         ]
         columns = ["", "threads", "median ms", "p10", "p90", "prepare ms"]
         head = f"{self.path}: random inputs, {self.rounds} rounds, {self.isa}"
-        return f"{head}\n\n{table(columns, rows)}"
+        counts = [f"{dtype}: {count}" for dtype, count in self.products.items()]
+        return "\n".join([head, *counts, "", table(columns, rows)])
 
 
 def bench_net(
@@ -73,6 +77,7 @@ def bench_net(
     None takes float32, or the dtype of a saved network. Raises what `fbg.load` raises.
     """
     rows = []
+    products: dict[str, str] = {}
     for threads in num_threads or [fbg.get_num_threads()]:
         options: dict[str, Any] = {"shapes": shapes or {}, "num_threads": threads}
         first = load(path, **options)
@@ -85,6 +90,7 @@ def bench_net(
                 nets[dtype] = load(path, dtype=dtype, calibrate=feeds, **options)
             else:
                 raise ValueError(f"bench: dtype must be {first.dtype!r}, got {dtype!r}")
+        products = {dtype: str(net.products) for dtype, net in nets.items()}
         seconds = time_in_turn(
             {dtype: functools.partial(net.run, feed) for dtype, net in nets.items()},
             rounds,
@@ -99,4 +105,4 @@ def bench_net(
             low, median, high = (float(x) for x in np.percentile(samples, [10, 50, 90]))
             anew = float(np.median(prepare[dtype]))
             rows.append(NetLatency(dtype, threads, median, low, high, anew))
-    return NetBenchmark(path, fbg.isa.active(), rounds, tuple(rows))
+    return NetBenchmark(path, fbg.isa.active(), rounds, products, tuple(rows))
