@@ -185,6 +185,6 @@ VECTORS = np.eye(2, dtype=np.float32)
 )
 def test_texts_are_no_embeddings(call: Callable[[], object]) -> None:
     with pytest.raises(
-        TypeError, match=r"must be embeddings, arrays such as Model\.encode returns"
+        TypeError, match=r"must be embeddings, such as the arrays that Model\.encode returns"
     ):
         call()
