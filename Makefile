@@ -105,8 +105,9 @@ emulate: $(VENV)/.dev
 	$(BIN)/cmake -S . -B $(BUILD) -DFBG_BUILD_TESTS=ON >/dev/null
 	$(BIN)/cmake --build $(BUILD)
 	$(EMULATED) tests/gemm tests/plan tests/conv tests/models
-	$(BIN)/python scripts/amx_mutants.py
-	$(INSTRUCTION_MUTANTS) --isa avx512_amx --preload $(BUILD)/tests/libamx_emulator.so --count 300
+	$(BIN)/python scripts/mutants.py amx
+	env LD_PRELOAD=$(CURDIR)/$(BUILD)/tests/libamx_emulator.so \
+	  $(INSTRUCTION_MUTANTS) --isa avx512_amx --count 300
 
 # Cross-compiled, with an extension module for Debian's Python, which is unpacked in the build folder.
 define aarch64_configured
@@ -224,7 +225,7 @@ faults: $(VENV)/.dev
 CASES ?= 1000000
 MUTANTS ?= 2000
 SEED ?= 1
-INSTRUCTION_MUTANTS := $(BIN)/python scripts/instruction_mutants.py $(BUILD)/tests/kernel_tester
+INSTRUCTION_MUTANTS := $(BIN)/python scripts/mutants.py instructions $(BUILD)/tests/kernel_tester
 
 kernels: $(VENV)/.dev
 	@test $$(uname -m) = x86_64 || { echo "make kernels: of x86-64 only"; exit 1; }

@@ -1,16 +1,34 @@
-"""The mutants of scripts/amx_mutants.py fit the generator as it is now."""
+"""Mutants of kernels (scripts/mutants.py): how they are judged, and that they fit the sources."""
 
-import runpy
+from __future__ import annotations
+
 from pathlib import Path
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).parents[2]
 
 
-def test_every_mutant_changes_one_place(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_survivors_are_printed_and_counted(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("iced_x86")
     monkeypatch.syspath_prepend(str(ROOT / "scripts"))
-    mutants = runpy.run_path(str(ROOT / "scripts" / "amx_mutants.py"))["MUTANTS"]
-    assert len(mutants) >= 40
-    for mutant in mutants:
-        assert (ROOT / mutant.file).read_text().count(mutant.old) == 1, mutant.name
+    import mutants
+
+    killers = {"first": "timeout", "second": None, "third": "results differ"}
+    tried = [mutants.Mutant("drop", name, lambda k=k: k) for name, k in killers.items()]
+    assert mutants.judge("avx2", tried, least=66)
+    assert not mutants.judge("avx2", tried, least=67)
+    survivor, summary = capsys.readouterr().out.splitlines()[:2]
+    assert survivor == "second: SURVIVED"
+    assert summary.startswith("avx2: 2 of 3 killed (66.7 %) in 0 s; drop 2/3; by timeout 1, ")
+
+
+def test_every_change_of_the_generator_fits_one_place() -> None:
+    files = yaml.safe_load((ROOT / "tests/kernels/amx_mutants.yaml").read_text())
+    assert sum(map(len, files.values())) >= 40
+    for file, places in files.items():
+        for name, (old, _) in places.items():
+            assert (ROOT / file).read_text().count(old) == 1, name
