@@ -1,7 +1,8 @@
 """What the tests share: a hypothesis profile, and fixtures for the settings of a process."""
 
+import gc
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -17,6 +18,17 @@ settings.register_profile(
 )
 settings.register_profile("ci", settings.get_profile("fbg"), derandomize=True, database=None)
 settings.load_profile("ci" if os.environ.get("CI") else "fbg")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Look for garbage neither while thousands of tests are collected, nor among them later."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture(params=fbg.isa.supported())
