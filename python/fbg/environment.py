@@ -7,11 +7,12 @@ that Python has not imported itself. A command may have something to keep, so Ct
 KeyboardInterrupt in it (`Interruptible`).
 """
 
-from __future__ import annotations
-
 import os
 import sys
-from collections.abc import Callable
+
+TYPE_CHECKING = False  # as in typing, which takes long to import
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = ["INTERRUPTED", "Interruptible", "end_quietly", "is_program", "read_setting"]
 
@@ -61,7 +62,7 @@ def _end(*_: object) -> None:
     os._exit(INTERRUPTED)
 
 
-def read_setting(variable: str, use: Callable[[str], object]) -> None:
+def read_setting(variable: str, use: "Callable[[str], object]") -> None:
     """Call `use` with the value of an environment variable, unless it is unset or empty.
 
     Settings are read when fbg is imported. A ValueError of `use` is raised again with the name of

@@ -2,8 +2,11 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+import fbg
 
 pytest.importorskip("click")
 from fbg.cli import COMMANDS
@@ -47,6 +50,20 @@ def check(code: str, packages: set[str], others: set[str]) -> None:
     tops = {name.partition(".")[0] for name in new}
     assert tops - {"fbg", "numpy", "__main__"} - sys.stdlib_module_names <= others
     assert not new & HEAVY
+
+
+def test_what_comes_first_imports_nothing() -> None:
+    """So that Ctrl-C finds it done, however early it comes."""
+    first = Path(fbg.__file__).with_name("environment.py")
+    code = f"before = {{*sys.modules}}\nexec(open({str(first)!r}).read(), {{'__name__': 'first'}})"
+    command = [
+        sys.executable,
+        "-S",
+        "-c",
+        f"import os, sys\n{code}\nprint({{*sys.modules}} - before)",
+    ]
+    result = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert result.stdout == "set()\n"
 
 
 def test_import_of_fbg() -> None:
