@@ -255,9 +255,9 @@ def run_commands(block: Block, reader: Reader) -> None:
 
 def installing(text: str) -> str:
     """The text, in which the demo says what it installs."""
-    found = re.search(r"/\.demo:.*?--editable ('\S+')", read("Makefile"), re.DOTALL)
-    assert found is not None
-    return text.replace("make demo", f"make demo\npip install {found[1]}\n")
+    extras = re.search(r"^DEMO_EXTRAS := (\S+)$", read("Makefile"), re.MULTILINE)
+    assert extras is not None
+    return text.replace("make demo", f"make demo\npip install '.[{extras[1]}]'\n")
 
 
 def check_cpp(block: Block) -> None:
