@@ -255,9 +255,9 @@ def test_fbg_is_asked_once_for_each_node_whatever_other_back_ends_there_are(monk
 def test_onnxruntime_is_tried_once_for_nodes_that_are_alike(monkeypatch):
     pytest.importorskip("onnxruntime")
     made = []
-    session = onnxruntime._session
+    session = onnxruntime.open_session
     monkeypatch.setattr(
-        onnxruntime, "_session", lambda *of, **how: made.append(of) or session(*of, **how)
+        onnxruntime, "open_session", lambda *of, **how: made.append(of) or session(*of, **how)
     )
     net = chain("Acos", 50)
     assert len(net.plan().steps) == 1
