@@ -354,7 +354,6 @@ class _PreparedConv:
     algorithm: str
     kernel: str
     num_threads: int
-    workspace_bytes: int
     def run(
         self,
         x: npt.NDArray[Any],

@@ -70,13 +70,13 @@ ConvInput input_of(const PreparedConv& p, const py::array& x) {
   const ElementType type(p.input());
   const ConvShape& shape = p.shape();
   const std::int64_t size = type.size();
-  if (!type.matches(x)) throw py::type_error("conv: x has another dtype than it was prepared for");
+  if (!type.matches(x)) throw py::type_error("conv: x has another dtype than was prepared");
   const std::int64_t sizes[] = {shape.batch, shape.input[0], shape.input[1], shape.input[2],
                                 p.geometry().in_channels};
   bool fits = x.ndim() == 5;
   for (int axis = 0; axis < 5 && fits; ++axis)
     fits = x.shape(axis) == sizes[axis] && stride_of(x, axis, size) >= 0;
-  if (!fits) throw py::value_error("conv: x has another shape than it was prepared for");
+  if (!fits) throw py::value_error("conv: x has another shape than was prepared");
   if (x.size() == 0) return {};
   if (!is_aligned(x) || stride_of(x, 4, size) != size)
     throw py::value_error("conv: x must be aligned to its elements, with contiguous channels");

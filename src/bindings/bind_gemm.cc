@@ -100,9 +100,9 @@ py::array run(const AOperand& operand, PackedAs as, const Matrix& x, const Packe
 
 py::array gemm(const PackedMatrix& b, Accumulator weights, const AOperand& a,
                const std::vector<PyStage>& stages, const py::object& out, int num_threads) {
-  const char* const name = is_int4(weights)      ? "gemm: a with int4 weights"
-                           : is_integer(weights) ? "gemm: a with int8 weights"
-                                                 : "gemm: a with float weights";
+  const char* const name = is_int4(weights)      ? "gemm: a for int4 weights"
+                           : is_integer(weights) ? "gemm: a for int8 weights"
+                                                 : "gemm: a for float weights";
   const PackedAs as = packed_as(a, weights, "gemm");
   return run(a, as, source(as.packer, a.array, name), b, stages, out, num_threads);
 }

@@ -271,7 +271,7 @@ void bind_pack(py::module_& m) {
       [](const py::array& block) {
         if (!has_dtype<std::uint8_t>(block) || block.ndim() != 1 ||
             !(block.flags() & py::array::c_style))
-          throw py::type_error("PackedB: a block is a contiguous array of uint8");
+          throw py::type_error("PackedB: block must be a contiguous array of uint8");
         const auto copy = std::make_shared<AlignedBuffer>(static_cast<std::size_t>(block.size()));
         if (block.size()) std::memcpy(copy->data(), block.data(), copy->size());
         return from_bytes({copy, copy->data()}, block.size(), true);

@@ -45,20 +45,22 @@ Result guarded(Result failed, Function function) noexcept {
 void place_keywords(PyObject* const* values, Py_ssize_t positional, PyObject* keywords,
                     PyObject** arguments) {
   constexpr const char* kNames[] = {"x", "out"};
-  if (positional > 2) throw py::type_error("PreparedCall takes x and out, got more arguments");
+  if (positional > 2)
+    throw py::type_error("PreparedCall: takes x and out, got " + std::to_string(positional) +
+                         " arguments");
   std::copy_n(values, positional, arguments);
   for (Py_ssize_t i = 0; keywords && i < PyTuple_GET_SIZE(keywords); ++i) {
     PyObject* const keyword = PyTuple_GET_ITEM(keywords, i);
     const auto name = std::ranges::find_if(
         kNames, [&](const char* n) { return PyUnicode_CompareWithASCIIString(keyword, n) == 0; });
     if (name == std::end(kNames))
-      throw py::type_error("PreparedCall takes x and out, got " +
-                           py::repr(keyword).cast<std::string>());
+      throw py::type_error("PreparedCall: unknown argument " +
+                           py::repr(keyword).cast<std::string>() + "; it takes x and out");
     PyObject*& argument = arguments[name - kNames];
-    if (argument) throw py::type_error(std::string("PreparedCall got two values for ") + *name);
+    if (argument) throw py::type_error(std::string("PreparedCall: got two values for ") + *name);
     argument = values[positional + i];
   }
-  if (!arguments[0]) throw py::type_error("PreparedCall needs x");
+  if (!arguments[0]) throw py::type_error("PreparedCall: needs the argument x");
   if (!arguments[1]) arguments[1] = Py_None;
 }
 
@@ -136,9 +138,9 @@ py::object prepare(const py::object& type, const AOperand& sample, const PackedM
                    Accumulator weights, const std::vector<PyStage>& stages, std::int64_t rows,
                    int num_threads, const py::dtype& x_dtype,
                    const std::optional<py::dtype>& out_dtype, std::string text, py::tuple origin) {
-  const char* const name = is_int4(weights)      ? "prepare: x with int4 weights"
-                           : is_integer(weights) ? "prepare: x with int8 weights"
-                                                 : "prepare: x with float weights";
+  const char* const name = is_int4(weights)      ? "prepare: x for int4 weights"
+                           : is_integer(weights) ? "prepare: x for int8 weights"
+                                                 : "prepare: x for float weights";
   const PackedAs as = packed_as(sample, weights, "prepare");
   const Matrix x = source(as.packer, sample.array, name);
   if (x.rows != rows || x.cols != packed_b.rows())

@@ -18,8 +18,9 @@ void require_apart(const py::array& out, const PyStage& stage, const char* funct
                     stride_of(operand, 0, 0) == stride_of(out, 0, 0);
   if (same || !may_overlap(out, operand)) return;
   const std::string name = std::string(function) + ": out";
-  if (residual) throw py::value_error(name + " may be the residual of Add, not overlap it in part");
-  throw py::value_error(name + " may not overlap the array of " + stage_name(stage.stage.kind));
+  if (residual)
+    throw py::value_error(name + " may be the residual of Add, but must not overlap it in part");
+  throw py::value_error(name + " must not overlap the array of " + stage_name(stage.stage.kind));
 }
 
 // Makes the packer A of that operand, which refers to `x`, for a product that was prepared for
@@ -120,7 +121,7 @@ void require_apart(const std::vector<PyStage>& stages, const AOperand& a, const 
         touched = touched || may_overlap(array, other.array());
     if (touched)
       throw py::value_error(std::string(function) + ": the array of " +
-                            stage_name(written.stage.kind) + " may not overlap an operand");
+                            stage_name(written.stage.kind) + " must not overlap an operand");
   }
 }
 
@@ -130,13 +131,17 @@ std::vector<Stage> native_stages(const std::vector<PyStage>& py_stages, std::int
   stages.reserve(py_stages.size());
   for (const PyStage& s : py_stages) {
     const bool fits = (s.cols < 0 || s.cols == n) && (s.rows < 0 || s.rows == m);
-    if (!fits)
-      throw py::value_error(
-          std::string(function) + ": " + stage_name(s.stage.kind) + " holds " +
-          (s.rows < 0   ? std::to_string(s.cols) + " values"
-           : s.cols < 0 ? std::to_string(s.rows) + " rows"
-                        : std::to_string(s.rows) + " x " + std::to_string(s.cols) + " values") +
-          ", C is " + std::to_string(m) + " x " + std::to_string(n));
+    if (!fits) {
+      // What the stage has of a result of so many rows and columns.
+      const auto share = [&](std::int64_t rows, std::int64_t cols) {
+        if (s.rows < 0) return std::to_string(cols) + " values";
+        if (s.cols < 0) return std::to_string(rows) + " rows";
+        return std::to_string(rows) + " x " + std::to_string(cols) + " values";
+      };
+      throw py::value_error(std::string(function) + ": " + stage_name(s.stage.kind) +
+                            " must have " + share(m, n) + ", as the result does, got " +
+                            share(s.rows, s.cols));
+    }
     stages.push_back(s.stage);
   }
   return stages;
@@ -192,10 +197,10 @@ void require_output(const py::object& out, const py::dtype& dtype, std::int64_t 
   if (stride_of(array, 1, size) != size)
     throw py::value_error(name() + " must have contiguous rows");
   if (stride_of(array, 0, n * size) < n * size)
-    throw py::value_error(std::string(function) + ": rows of out overlap or run upwards");
+    throw py::value_error(name() + " must have rows that neither overlap nor run backwards");
   if (!is_aligned(array)) throw py::value_error(name() + " must be aligned to its elements");
   if (may_overlap(array, a.array) || (a.row_range && may_overlap(array, *a.row_range)))
-    throw py::value_error(name() + " may not overlap A");
+    throw py::value_error(name() + " must not overlap the left operand");
   for (const PyStage& s : stages) require_apart(array, s, function);
 }
 

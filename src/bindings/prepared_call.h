@@ -177,11 +177,17 @@ class Call {
     const auto x = py::reinterpret_borrow<py::array>(object);
     if (!x_.matches(x))
       throw py::type_error(name + " must be " + py::str(x_.dtype()).cast<std::string>() + ", got " +
-                           py::str(x.dtype()).cast<std::string>());
+                           py::str(x.dtype()).cast<std::string>() + conversion(x));
     if (x.ndim() != 2 || x.shape(0) > rows_ || x.shape(1) != k_)
       throw py::value_error(name + " must have shape (M, " + std::to_string(k_) +
                             ") with M <= " + std::to_string(rows_) + ", got " + shape_text(x));
     throw py::value_error(name + " must be aligned to its elements");
+  }
+
+  // How x gets the dtype that was prepared, where its values are real numbers of another width.
+  std::string conversion(const py::array& x) const {
+    const bool floats = x_.dtype().kind() == 'f' && x.dtype().kind() == 'f';
+    return floats ? "; convert it with astype(np.float32)" : "";
   }
 
   // What is quick to see settles most calls; require_output() knows every rule and what to say.

@@ -38,7 +38,6 @@ struct ConvRun {
   const std::byte* end;  // of x: nothing beyond is read
   const float* scale;    // [batch]; null: none
   const std::int32_t* zero_point;
-  std::int32_t pad_value;  // not used where zero points differ between images
   std::span<const Stage> stages;
   OutputView c;
   PixelGrid grid{};  // of the pixels that the step computes, in c
@@ -156,14 +155,6 @@ void for_each_block(Range tiles, std::int64_t per_image, std::int64_t most, Begi
     f(n, Range{i, end});
     i = end;
   }
-}
-
-// Multiply-adds of a vector instruction, in 32-bit lanes times k-group.
-template <class Acc>
-double macs_per_instruction(const ConvProblem<Acc>& p) {
-  const Geometry g = choose_geometry(Acc::kind, p.features);
-  const double per_lane = Acc::format.kr;
-  return g.lanes * per_lane / (g.format.wide_a || g.spills ? 2.0 : 1.0);
 }
 
 }  // namespace fbg

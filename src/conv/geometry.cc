@@ -58,7 +58,7 @@ std::string padding_text(const ConvGeometry& g) {
 void ConvGeometry::validate() const {
   const auto positive = [](std::int64_t value, const std::string& what) {
     require(value >= 1 && value <= kMost,
-            what + std::to_string(kMost) + " at most and 1 at least, got " + std::to_string(value));
+            what + "within [1, " + std::to_string(kMost) + "], got " + std::to_string(value));
   };
   positive(in_channels, "in_channels must be ");
   positive(out_channels, "out_channels must be ");

@@ -227,8 +227,8 @@ int default_num_threads() noexcept {
 
 void set_num_threads(int n) {
   if (n < 1 || n > kMaxThreads)
-    throw std::invalid_argument("set_num_threads: n must be in [1, " + std::to_string(kMaxThreads) +
-                                "], got " + std::to_string(n));
+    throw std::invalid_argument("set_num_threads: n must be within [1, " +
+                                std::to_string(kMaxThreads) + "], got " + std::to_string(n));
   g_num_threads.store(n, std::memory_order_relaxed);
 }
 

@@ -25,8 +25,8 @@ KernelKey make_kernel_key(const Geometry& geometry, Accumulator accumulator,
         code.in == ValueType::acc && (scales || code.kind == StageKind::correct_zero_points);
     if ((scales || corrects) && !(a_has_scale && b_has_scale))
       throw PipelineTypeError(std::string("gemm: ") + stage_name(code.kind) +
-                              " needs the scales of A and B, but " +
-                              (a_has_scale ? "B was packed without a scale" : "PackA has none"));
+                              " needs the scales of both operands, but " +
+                              (a_has_scale ? "the weights have none" : "the left one has none"));
     if (corrects) {
       key.correct_a = true;
       key.correct_b = b_has_zero_point;
@@ -35,7 +35,8 @@ KernelKey make_kernel_key(const Geometry& geometry, Accumulator accumulator,
   }
   if (is_int4(accumulator)) {
     if (!a_has_scale)
-      throw PipelineTypeError("gemm: int4 weights need the scales of A, but PackA has none");
+      throw PipelineTypeError(
+          "gemm: int4 weights need the scales of the left operand, which has none");
     key.correct_a = true;
     key.correct_b = b_has_zero_point;
   }

@@ -88,22 +88,22 @@ U8, F32 = np.ones((2, 3), np.uint8), np.ones((2, 3), np.float32)
         (
             lambda: fbg.gemm(fbg.PackA(U8), SCALED, fbg.Dequantize()),
             TypeError,
-            "gemm: Dequantize needs the scales of A and B, but PackA has none",
+            "gemm: Dequantize needs the scales of both operands, but the left one has none",
         ),
         (
             lambda: fbg.gemm(fbg.PackA(U8), SCALED, fbg.Requantize(1.0)),
             TypeError,
-            "gemm: Requantize needs the scales of A and B, but PackA has none",
+            "gemm: Requantize needs the scales of both operands, but the left one has none",
         ),
         (
             lambda: fbg.gemm(fbg.PackA(U8), SCALED, fbg.CorrectZeroPoints()),
             TypeError,
-            "gemm: CorrectZeroPoints needs the scales of A and B, but PackA has none",
+            "gemm: CorrectZeroPoints needs the scales of both operands, but the left one has none",
         ),
         (
             lambda: fbg.gemm(fbg.PackAWithQuantRowOffset(F32), INT8, fbg.Dequantize()),
             TypeError,
-            "gemm: Dequantize needs the scales of A and B, but B was packed without a scale",
+            "gemm: Dequantize needs the scales of both operands, but the weights have none",
         ),
         (
             lambda: fbg.gemm(fbg.PackA(U8), INT8, fbg.ReLU()),
@@ -123,12 +123,12 @@ U8, F32 = np.ones((2, 3), np.uint8), np.ones((2, 3), np.float32)
         (
             lambda: fbg.gemm(fbg.PackA(F32), FLOAT, fbg.Bias(np.zeros(5, np.float32))),
             ValueError,
-            "gemm: Bias holds 5 values, C is 2 x 4",
+            "gemm: Bias must have 4 values, as the result does, got 5 values",
         ),
         (
             lambda: fbg.gemm(fbg.PackA(F32), FLOAT, fbg.Add(np.zeros((4, 2), np.float32))),
             ValueError,
-            "gemm: Add holds 4 x 2 values, C is 2 x 4",
+            "gemm: Add must have 2 x 4 values, as the result does, got 4 x 2 values",
         ),
         (lambda: fbg.gemm(fbg.PackA(F32), FLOAT, 3), TypeError, "gemm: pipeline must be"),
         (

@@ -93,7 +93,11 @@ def test_linear_is_gemm_with_its_pipeline(isa: str) -> None:
             ValueError,
             r"linear: bias must have shape \(4,\), got \(5,\)",
         ),
-        (lambda: fbg.linear(F32, INT8), TypeError, "B was packed without a scale"),
+        (
+            lambda: fbg.linear(F32, INT8),
+            TypeError,
+            "linear: packed_b must have a scale: pass PackedB",
+        ),
     ],
 )
 def test_linear_refuses_what_does_not_fit(

@@ -53,12 +53,12 @@ def test_only_the_rows_of_out_are_written(isa: str, kind: str, threads: int) -> 
         (np.zeros((4, 3), np.int32).T, ValueError, r"gemm: out must have contiguous rows"),
         (np.zeros((3, 8), np.int32)[:, ::2], ValueError, r"gemm: out must have contiguous rows"),
         (np.zeros((3, 4), np.int32)[:, ::-1], ValueError, r"gemm: out must have contiguous rows"),
-        (np.zeros((3, 4), np.int32)[::-1], ValueError, r"gemm: rows of out"),
+        (np.zeros((3, 4), np.int32)[::-1], ValueError, r"gemm: out must have rows that neither"),
         (read_only(np.zeros((3, 4), np.int32)), ValueError, r"gemm: out is read-only"),
         (
             np.lib.stride_tricks.as_strided(np.zeros(30, np.int32), (3, 4), (8, 4)),
             ValueError,
-            r"gemm: rows of out overlap",
+            r"gemm: out must have rows that neither overlap",
         ),
         (np.zeros(50, np.int8)[1:49].view(np.int32).reshape(3, 4), ValueError, r"gemm: .*aligned"),
     ],
@@ -79,7 +79,7 @@ def test_out_may_not_overlap_a() -> None:
     b = fbg.PackedB(np.ones((16, 4), np.int8))
     for first in (0, 4, 76):
         out = store[first : first + 5 * 4 * 4].view(np.int32).reshape(5, 4)
-        with pytest.raises(ValueError, match="gemm: out may not overlap A"):
+        with pytest.raises(ValueError, match="gemm: out must not overlap the left operand"):
             fbg.gemm(fbg.PackA(a), b, out=out)
     beside = store[80:160].view(np.int32).reshape(5, 4)
     fbg.gemm(fbg.PackA(a), b, out=beside)
@@ -88,7 +88,7 @@ def test_out_may_not_overlap_a() -> None:
 def test_out_may_not_overlap_an_a_that_runs_backwards() -> None:
     store = np.zeros((8, 16), np.float32)
     b = fbg.PackedB(np.ones((16, 16), np.float32), dtype="float32")
-    with pytest.raises(ValueError, match="gemm: out may not overlap A"):
+    with pytest.raises(ValueError, match="gemm: out must not overlap the left operand"):
         fbg.gemm(fbg.PackA(store[3::-1, ::-1]), b, out=store[:4])
     fbg.gemm(fbg.PackA(store[3::-1, ::-1]), b, out=store[4:])
 
@@ -116,9 +116,9 @@ def test_out_may_lie_beside_operands_in_the_same_rows(isa: str) -> None:
     assert_same_bits(out.copy(), wanted)
     out[:] = before[:, 17:24]
     assert_same_bits(store, before)
-    with pytest.raises(ValueError, match="gemm: out may not overlap A"):
+    with pytest.raises(ValueError, match="gemm: out must not overlap the left operand"):
         fbg.gemm(fbg.PackA(a), packed, fbg.Add(residual), out=store[:, 9:16])
-    with pytest.raises(ValueError, match="gemm: out may not overlap A"):
+    with pytest.raises(ValueError, match="gemm: out must not overlap the left operand"):
         fbg.gemm(fbg.PackA(store[:, 20:]), packed, out=store[:, 14:21])
 
 
@@ -126,7 +126,9 @@ def test_out_may_not_overlap_the_residual_in_part() -> None:
     store = np.zeros((6, 4), np.float32)
     a, b = fbg.PackA(np.ones((5, 2), np.float32)), np.ones((2, 4), np.float32)
     packed = fbg.PackedB(b, dtype="float32")
-    with pytest.raises(ValueError, match="gemm: out may be the residual of Add, not overlap it"):
+    with pytest.raises(
+        ValueError, match="gemm: out may be the residual of Add, but must not overlap it"
+    ):
         fbg.gemm(a, packed, fbg.Add(store[:-1]), out=store[1:])
 
 
@@ -134,7 +136,7 @@ def test_out_may_not_overlap_the_bias() -> None:
     store = np.zeros((5, 4), np.float32)
     a, b = fbg.PackA(np.ones((5, 2), np.float32)), np.ones((2, 4), np.float32)
     packed = fbg.PackedB(b, dtype="float32")
-    with pytest.raises(ValueError, match="gemm: out may not overlap the array of Bias"):
+    with pytest.raises(ValueError, match="gemm: out must not overlap the array of Bias"):
         fbg.gemm(a, packed, fbg.Bias(store[2]), out=store)
 
 

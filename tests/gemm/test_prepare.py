@@ -261,9 +261,14 @@ SHARED = np.zeros(14, F32)
         (X, OUT[0], ValueError, r"out must have shape \(2, 4\), got \(4,\)"),
         (X, OUT[:, :3], ValueError, r"out must have shape \(2, 4\), got \(2, 3\)"),
         (X, np.zeros((4, 2), F32).T, ValueError, "out must have contiguous rows"),
-        (X, OUT[::-1], ValueError, "rows of out overlap or run upwards"),
+        (X, OUT[::-1], ValueError, "out must have rows that neither overlap nor run backwards"),
         (X, np.broadcast_to(OUT[0], (2, 4)), ValueError, "out is read-only"),
-        (SHARED[:6].reshape(2, 3), SHARED[5:13].reshape(2, 4), ValueError, "may not overlap A"),
+        (
+            SHARED[:6].reshape(2, 3),
+            SHARED[5:13].reshape(2, 4),
+            ValueError,
+            "must not overlap the left operand",
+        ),
     ],
 )
 def test_arrays_that_do_not_fit_are_refused(
@@ -305,17 +310,19 @@ def test_large_results_start_where_cache_lines_do() -> None:
 def test_out_may_not_overlap_the_residual_in_part() -> None:
     buffer = np.zeros(9, F32)
     call = fbg.prepare(W, fbg.Dequantize() >> fbg.Add(buffer[:8].reshape(2, 4)), rows=2)
-    with pytest.raises(ValueError, match="out may be the residual of Add, not overlap it in part"):
+    with pytest.raises(
+        ValueError, match="out may be the residual of Add, but must not overlap it in part"
+    ):
         call(X, buffer[1:].reshape(2, 4))
 
 
 @pytest.mark.parametrize(
     ("arguments", "keywords", "message"),
     [
-        ((), {}, "PreparedCall needs x"),
-        ((X, OUT, OUT), {}, "PreparedCall takes x and out, got more arguments"),
-        ((X, OUT), {"out": OUT}, "PreparedCall got two values for out"),
-        ((X,), {"y": OUT}, "PreparedCall takes x and out, got 'y'"),
+        ((), {}, "PreparedCall: needs the argument x"),
+        ((X, OUT, OUT), {}, "PreparedCall: takes x and out, got 3 arguments"),
+        ((X, OUT), {"out": OUT}, "PreparedCall: got two values for out"),
+        ((X,), {"y": OUT}, "PreparedCall: unknown argument 'y'; it takes x and out"),
     ],
 )
 def test_other_arguments_are_a_type_error(
@@ -341,7 +348,7 @@ def test_other_arguments_are_a_type_error(
         (
             lambda: fbg.prepare(W, rows=1, packer=fbg.PackA, x_dtype=F32),
             TypeError,
-            "prepare: x with int8 weights must be uint8, got float32",
+            "prepare: x for int8 weights must be uint8, got float32",
         ),
         (
             lambda: fbg.prepare(W, rows=1, granularity="column"),
@@ -360,12 +367,12 @@ def test_other_arguments_are_a_type_error(
         (
             lambda: fbg.prepare(W, fbg.Dequantize() >> fbg.Bias(np.ones(3, F32)), rows=1),
             ValueError,
-            "prepare: Bias holds 3 values, C is 1 x 4",
+            "prepare: Bias must have 4 values, as the result does, got 3 values",
         ),
         (
             lambda: fbg.prepare(W, fbg.Dequantize() >> fbg.Add(OUT), rows=5),
             ValueError,
-            "prepare: Add holds 2 x 4 values, C is 5 x 4",
+            "prepare: Add must have 5 x 4 values, as the result does, got 2 x 4 values",
         ),
         (lambda: fbg.prepare(W, fbg.ReLU(), rows=1), TypeError, "ReLU does not accept acc"),
         (lambda: fbg.PreparedCall(), TypeError, "cannot create 'fbg.PreparedCall' instances"),

@@ -97,27 +97,27 @@ EYE = fbg.PackedB(np.eye(2, dtype=np.float32), dtype="float32")
     [
         (
             lambda: fbg.gemm(fbg.PackA(X22), EYE, fbg.RowRange(part(2))),
-            "gemm: the array of RowRange may not overlap an operand",
+            "gemm: the array of RowRange must not overlap an operand",
         ),
         (
             lambda: fbg.gemm(fbg.PackA(X22), EYE, [fbg.Add(part(8)), fbg.RowRange(part(10))]),
-            "gemm: the array of RowRange may not overlap an operand",
+            "gemm: the array of RowRange must not overlap an operand",
         ),
         (
             lambda: fbg.gemm(fbg.PackA(X22), EYE, fbg.RowRange(part(8)), out=part(8)),
-            "gemm: out may not overlap the array of RowRange",
+            "gemm: out must not overlap the array of RowRange",
         ),
         (
             lambda: fbg.gemm(fbg.PackA(X22), EYE, fbg.RowRange(np.zeros((3, 2), np.float32))),
-            "gemm: RowRange holds 3 rows, C is 2 x 2",
+            "gemm: RowRange must have 2 rows, as the result does, got 3 rows",
         ),
         (
             lambda: fbg.prepare(EYE, fbg.RowRange(part(8)), rows=2)(part(10), part(16)),
-            "PreparedCall: the array of RowRange may not overlap an operand",
+            "PreparedCall: the array of RowRange must not overlap an operand",
         ),
         (
             lambda: fbg.prepare(EYE, fbg.RowRange(part(8)), rows=2)(X22, part(10)),
-            "PreparedCall: out may not overlap the array of RowRange",
+            "PreparedCall: out must not overlap the array of RowRange",
         ),
     ],
 )

@@ -79,7 +79,9 @@ def test_out_may_be_a_quantized_residual_only_element_for_element() -> None:
     assert_same_bits(residual, output.result)
     out = np.zeros((M, N), np.float32)
     bytes_of_out = out.view(np.uint8)[:, :N]  # the same address and stride, other elements
-    with pytest.raises(ValueError, match="out may be the residual of Add, not overlap it in part"):
+    with pytest.raises(
+        ValueError, match="out may be the residual of Add, but must not overlap it in part"
+    ):
         fbg.gemm(a, packed, fbg.Add(bytes_of_out, scale=1.0), out=out)
 
 

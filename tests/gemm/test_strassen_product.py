@@ -126,5 +126,5 @@ def test_arrays_that_do_not_fit_are_named() -> None:
         call(X.astype(np.float64))
     x = np.ones((3, 32), np.float32)
     square = fbg.PackedB(np.ones((32, 32), np.float32), dtype="float32")
-    with pytest.raises(ValueError, match="out may not overlap A"):
+    with pytest.raises(ValueError, match="out must not overlap the left operand"):
         fbg.gemm(fbg.PackA(x), square, out=x, algorithm="strassen")

@@ -74,8 +74,8 @@ def test_only_distances_count_and_only_near_keys() -> None:
 @pytest.mark.parametrize(
     ("op", "message"),
     [
-        (lambda g, x: g.attention(x, shape(2, 2, 4, window=-1)), "window must be in"),
-        (lambda g, x: g.attention(x, shape(2, 2, 4, window=2**40)), "window must be in"),
+        (lambda g, x: g.attention(x, shape(2, 2, 4, window=-1)), "window must be within"),
+        (lambda g, x: g.attention(x, shape(2, 2, 4, window=2**40)), "window must be within"),
         (lambda g, x: g.attention(x, HEADS, False, floats(3, 5)), "distance_bias must have a row"),
         (lambda g, x: g.attention(x, HEADS, False, floats(2, 4)), "distance_bias must have a row"),
         (lambda g, x: g.attention(x, shape(5, 5, 1)), r"\(q_heads \+ 2 \* kv_heads\) \* head_dim"),

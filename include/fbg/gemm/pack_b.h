@@ -38,8 +38,7 @@ struct PackedHeader {
   std::uint8_t has_scale = 0;       // quantization parameters are known
   std::uint8_t has_zero_point = 0;  // zero points are stored; of int4: groups have offsets
   std::uint8_t per_column = 0;      // scale was given or chosen per column, not per tensor
-  std::uint8_t fix_up = 0;          // not used
-  std::uint8_t reserved0 = 0;
+  std::uint8_t unused[2] = {};
   std::uint32_t group_size = 0;  // k per scale; 0: one scale for the whole K
   std::int64_t k = 0, n = 0;
   std::int64_t panels_offset = 0, scale_offset = 0, zero_point_offset = 0, col_offsets_offset = 0;

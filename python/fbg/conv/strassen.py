@@ -34,7 +34,7 @@ __all__ = ["StrassenCall"]
 
 Array = npt.NDArray[Any]
 
-# Into how many blocks K and N are divided. "strassen" takes the number of least modelled cost.
+# Into how many blocks K and N are divided. "strassen" takes what has the lowest modelled cost.
 _BLOCKS = {"strassen": 2, "strassen1": 2, "strassen2": 4}
 _CALL = "StrassenCall"
 _LANES = 16  # the columns of a block are whole vectors
@@ -187,7 +187,7 @@ class StrassenCall:
         if out.shape != wanted:
             raise ValueError(f"{self._name}: out must have shape {wanted}, got {out.shape}")
         if np.may_share_memory(x, out):
-            raise ValueError(f"{self._name}: out may not overlap A")
+            raise ValueError(f"{self._name}: out must not overlap the left operand")
 
     def __reduce__(self) -> Again:
         return self._again

@@ -110,6 +110,8 @@ def _refused_by_linear(
         return ValueError(f"{said}; {hint}" if hint else said)
     if bias is not None:
         require_dtype(bias, "linear: bias", "float32")
+    if packed_b.dtype == np.int8 and packed_b.scale is None:
+        return TypeError("linear: packed_b must have a scale: pass PackedB(w, scale=…)")
     return named(error, "linear")
 
 

@@ -60,7 +60,7 @@ void require_attention_input(const char* op, const BufferShape& x, const Attenti
               ", head_dim " + std::to_string(shape.head_dim) + ", got " + std::to_string(x.cols));
   const std::int64_t window = shape.window.value_or(0);
   require(window >= 0 && window <= kMaxPosition,
-          prefix + "window must be in [0, 2147483647], got " + std::to_string(window));
+          prefix + "window must be within [0, 2147483647], got " + std::to_string(window));
 }
 
 Range visible_keys(const AttentionShape& shape, const std::int32_t* positions, std::int64_t length,

@@ -252,7 +252,7 @@ Buffer window(Graph& graph, Buffer x, WindowFunction function, const Window& w) 
     require(most <= std::numeric_limits<std::int32_t>::max(),
             "window: sums of integers must not exceed 32 bits, got a window of too many pixels");
     for (const std::int32_t point : {w.zero_point, w.output_zero_point})
-      require(point >= -255 && point <= 255, "window: zero points must be in [-255, 255]");
+      require(point >= -255 && point <= 255, "window: zero points must be within [-255, 255]");
   }
   require_bytes(graph, x, bytes(w.input, value_size(w.type)), "window: x");
   const std::int64_t size = w.float_output ? 4 : value_size(w.type);
