@@ -23,6 +23,11 @@ BLOCK = 64  # rows to which the errors of all earlier ones are added in one prod
 # Times the mean of H's diagonal is added to it. H is that of a few thousand tokens, and weights
 # that fit these too well do worse on others.
 DAMPING = 0.3
+# The same for GPTQ of int4 weights, before descent. DAMPING would suit it better, but weights that
+# are rounded anew would have other bits: calibrated on 100 texts, 500 other sentences have a mean
+# cosine of 0.9873 instead of 0.9855 to float32 in all-MiniLM-L6-v2 (with offsets 0.9907 instead of
+# 0.9897, in groups of 128 0.9804 instead of 0.9798).
+INT4_DAMPING = 0.05
 
 
 def round_to_gram(
@@ -31,7 +36,7 @@ def round_to_gram(
     gram: Floats,
     lowest: int = -127,
     highest: int = 127,
-    damping: float = 0.05,
+    damping: float = INT4_DAMPING,
 ) -> npt.NDArray[np.int8]:
     """Return int8 q, (K, N), such that q * scale approximates the weights on the data.
 
