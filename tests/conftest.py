@@ -35,6 +35,7 @@ def pytest_collection() -> Generator[None, object, object]:
 def isa(request: pytest.FixtureRequest) -> Iterator[str]:
     """Run the test once under each ISA that this machine has."""
     with fbg.isa.limit(request.param):
+        assert fbg.isa.active() == request.param
         yield request.param
 
 

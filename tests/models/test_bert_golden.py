@@ -21,8 +21,7 @@ from helpers.formulas import cosines
 from helpers.minilm import arrays, minilm_directory, padded, sampled, sentences, token_ids
 from helpers.tiny_bert import AWKWARD, TINYBERT, Geometry
 
-ISAS = fbg.isa.supported()
-FAST_ISAS = [isa for isa in ISAS if isa != "generic"] or ISAS
+FAST_ISAS = [isa for isa in fbg.isa.supported() if isa != "generic"] or ["generic"]
 DTYPES = ["float32", "bfloat16", "float16", "int8"]
 TOLERANCE = 1e-4
 LEAST_COSINE = {"bfloat16": 0.9999, "float16": 0.999999, "int8": 0.9992}  # mean, on real weights
@@ -32,15 +31,8 @@ IDS = token_ids(GOLDEN)
 TEXTS = sentences()
 
 
-@pytest.fixture(scope="module", params=FAST_ISAS)
-def isa(request: pytest.FixtureRequest) -> Iterator[str]:
-    with fbg.isa.limit(request.param):
-        assert fbg.isa.active() == request.param
-        yield request.param
-
-
-@pytest.fixture(scope="module", params=ISAS)
-def any_isa(request: pytest.FixtureRequest) -> Iterator[str]:
+@pytest.fixture(params=FAST_ISAS)
+def fast_isa(request: pytest.FixtureRequest) -> Iterator[str]:
     with fbg.isa.limit(request.param):
         assert fbg.isa.active() == request.param
         yield request.param
@@ -84,7 +76,7 @@ def test_the_text_is_real_and_of_mixed_length() -> None:
     assert GOLDEN["lengths"].max() > 200
 
 
-def test_hidden_states_one_by_one(minilm: dict[str, fbg.Model], isa: str) -> None:
+def test_hidden_states_one_by_one(minilm: dict[str, fbg.Model], fast_isa: str) -> None:
     for number, ids in enumerate(IDS):
         output = minilm["float32"].forward(ids[None])
         assert_hidden_states(number, output.last_hidden_state[0])
@@ -93,7 +85,7 @@ def test_hidden_states_one_by_one(minilm: dict[str, fbg.Model], isa: str) -> Non
         np.testing.assert_allclose(output.pooler_output[0, ::4], expected, rtol=0, atol=TOLERANCE)
 
 
-def test_hidden_states_batched(minilm: dict[str, fbg.Model], isa: str) -> None:
+def test_hidden_states_batched(minilm: dict[str, fbg.Model], fast_isa: str) -> None:
     for chosen in batches(9):
         ids, mask = padded([IDS[n] for n in chosen])
         output = minilm["float32"].forward(ids, mask)
@@ -107,7 +99,7 @@ def test_hidden_states_batched(minilm: dict[str, fbg.Model], isa: str) -> None:
         np.testing.assert_allclose(output.pooler_output[:, ::4], expected, rtol=0, atol=TOLERANCE)
 
 
-def test_holes_in_the_mask_and_token_types(minilm: dict[str, fbg.Model], isa: str) -> None:
+def test_holes_in_the_mask_and_token_types(minilm: dict[str, fbg.Model], fast_isa: str) -> None:
     ids, mask, types = (GOLDEN[f"holey_{name}"] for name in ("ids", "mask", "types"))
     output = minilm["float32"].forward(ids, mask, types)
     hidden = output.last_hidden_state
@@ -124,7 +116,7 @@ def test_holes_in_the_mask_and_token_types(minilm: dict[str, fbg.Model], isa: st
     )
 
 
-def test_float32_sentence_embeddings(minilm: dict[str, fbg.Model], isa: str) -> None:
+def test_float32_sentence_embeddings(minilm: dict[str, fbg.Model], fast_isa: str) -> None:
     embeddings = minilm["float32"].encode(TEXTS)
     assert embeddings.shape == (len(TEXTS), 384)
     np.testing.assert_allclose(embeddings, GOLDEN["embeddings"], rtol=0, atol=1e-5)
@@ -132,7 +124,7 @@ def test_float32_sentence_embeddings(minilm: dict[str, fbg.Model], isa: str) -> 
 
 @pytest.mark.parametrize("dtype", DTYPES[1:])
 def test_sentence_embeddings_of_other_dtypes(
-    minilm: dict[str, fbg.Model], isa: str, dtype: str
+    minilm: dict[str, fbg.Model], fast_isa: str, dtype: str
 ) -> None:
     embeddings = minilm[dtype].encode(TEXTS)
     np.testing.assert_allclose(np.linalg.norm(embeddings, axis=1), 1, rtol=0, atol=1e-5)
@@ -164,7 +156,7 @@ def test_an_embedding_has_the_same_bits_in_any_batch(
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("threads", [1, 2])
 def test_hidden_states_have_the_same_bits_in_any_batch(
-    tiny_directory: Path, any_isa: str, dtype: str, threads: int
+    tiny_directory: Path, isa: str, dtype: str, threads: int
 ) -> None:
     ids = tiny_bert.golden_inputs()["full"]
     one = fbg.load(tiny_directory, dtype=dtype, num_threads=1)
@@ -185,7 +177,7 @@ def test_hidden_states_have_the_same_bits_in_any_batch(
 
 
 @pytest.mark.parametrize("batch", ["full", "single", "holey"])
-def test_awkward_sizes_against_transformers(tiny_directory: Path, any_isa: str, batch: str) -> None:
+def test_awkward_sizes_against_transformers(tiny_directory: Path, isa: str, batch: str) -> None:
     golden, inputs = arrays("tiny_golden"), tiny_bert.golden_inputs()
     mask, types = inputs.get(f"{batch}_mask"), inputs.get(f"{batch}_types")
     output = fbg.load(tiny_directory, dtype="float32").forward(inputs[batch], mask, types)
@@ -202,7 +194,7 @@ def test_awkward_sizes_against_transformers(tiny_directory: Path, any_isa: str, 
     ("dtype", "least"), [("bfloat16", 0.9999), ("float16", 0.99999), ("int8", 0.99)]
 )
 def test_awkward_sizes_in_other_dtypes(
-    tiny_directory: Path, any_isa: str, dtype: str, least: float
+    tiny_directory: Path, isa: str, dtype: str, least: float
 ) -> None:
     inputs, golden = tiny_bert.golden_inputs(), arrays("tiny_golden")
     output = fbg.load(tiny_directory, dtype=dtype).forward(inputs["full"])
@@ -229,7 +221,7 @@ def test_the_numpy_reference_agrees_with_transformers() -> None:
     ],
     ids=lambda g: f"hidden{g.hidden_size}-heads{g.num_attention_heads}-ffn{g.intermediate_size}",
 )
-def test_other_sizes_against_numpy(tmp_path: Path, any_isa: str, geometry: Geometry) -> None:
+def test_other_sizes_against_numpy(tmp_path: Path, isa: str, geometry: Geometry) -> None:
     tensors = tiny_bert.random_tensors(geometry, seed=3, spread=0.2)
     model = fbg.load(tiny_bert.write_checkpoint(tmp_path, geometry, tensors), dtype="float32")
     length = geometry.max_position_embeddings
@@ -241,7 +233,7 @@ def test_other_sizes_against_numpy(tmp_path: Path, any_isa: str, geometry: Geome
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_tinybert_with_heads_of_26_against_numpy(tmp_path: Path, any_isa: str, dtype: str) -> None:
+def test_tinybert_with_heads_of_26_against_numpy(tmp_path: Path, isa: str, dtype: str) -> None:
     geometry = replace(TINYBERT, num_hidden_layers=2, vocab_size=50, max_position_embeddings=19)
     tensors = tiny_bert.random_tensors(geometry, seed=5, spread=0.05)
     model = fbg.load(tiny_bert.write_checkpoint(tmp_path, geometry, tensors), dtype=dtype)

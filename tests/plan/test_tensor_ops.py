@@ -6,8 +6,6 @@ import pytest
 import fbg
 from fbg import _fbg
 
-ISAS = fbg.isa.supported()
-
 
 def run(build, *arrays, shape, dtype=np.float32, threads=2):
     graph = _fbg.Graph()
@@ -16,13 +14,6 @@ def run(build, *arrays, shape, dtype=np.float32, threads=2):
     out = np.empty(shape, dtype)
     _fbg.run_tensors(_fbg.Plan(graph, 1, 1, 1, threads), list(arrays), [out], threads)
     return out
-
-
-@pytest.fixture(params=ISAS)
-def isa(request):
-    with fbg.isa.limit(request.param):
-        assert fbg.isa.active() == request.param
-        yield request.param
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.float32, np.int64])
