@@ -120,5 +120,5 @@ def test_a_tensor_with_other_readers_is_left_alone():
 
 
 def test_equalizing_takes_inputs_to_calibrate_on():
-    with pytest.raises(ValueError, match="equalize goes with"):
+    with pytest.raises(ValueError, match="equalize of an ONNX file requires"):
         fbg.load("some.onnx", equalize=True)

@@ -219,7 +219,7 @@ def test_calibration_is_checked(tmp_path):
         make_net(nodes, inputs, ["y"], constants, calibrate=[{"z": bad}])
     path = tmp_path / "m.onnx"
     path.write_bytes(make_model(nodes, inputs, ["y"], constants).SerializeToString())
-    with pytest.raises(ValueError, match="goes with calibrate"):
+    with pytest.raises(ValueError, match="requires calibrate"):
         fbg.load(path, dtype="int8")
     assert fbg.load(path, dtype="int8", calibrate=images(1))(images(1)[0]).shape == (1, 10)
 
