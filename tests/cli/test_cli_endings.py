@@ -121,7 +121,10 @@ def interrupted_at(
         env=environment,
         capture_output=True,
         text=True,
-        preexec_fn=(lambda: signal.signal(signal.SIGINT, signal.SIG_IGN)) if ignore else None,
+        # As a shell starts it, however these tests were started.
+        preexec_fn=lambda: signal.signal(
+            signal.SIGINT, signal.SIG_IGN if ignore else signal.SIG_DFL
+        ),
     )
     return result.returncode, result.stderr
 

@@ -160,9 +160,13 @@ def test_only_weights_that_cannot_pay_redirect(name: str) -> None:
 
 def test_arguments_are_checked() -> None:
     w = np.ones((4, 4), np.int8)
-    with pytest.raises(ValueError, match=r"accum must be 'int32' or 'int16' .* got 'int8'"):
+    with pytest.raises(
+        ValueError, match=r"accum of int8 weights must be 'int32', 'int16' or None, got 'int8'"
+    ):
         fbg.PackedB(w, accum="int8")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="accum must be 'float32' for float weights, got 'int16'"):
+    with pytest.raises(
+        ValueError, match="accum of float weights must be 'float32' or None, got 'int16'"
+    ):
         fbg.PackedB(w.astype(np.float32), dtype="float32", accum="int16")
     with pytest.raises(ValueError, match="outlier_bits requires accum='int16', got accum=None"):
         fbg.PackedB(w, outlier_bits=4)

@@ -38,7 +38,7 @@ def test_an_array_of_images_is_told_that_its_first_axis_counts_runs(
         fbg.load(path, dtype="int8", calibrate=IMAGES)
     message = str(caught.value)
     assert message.startswith(f"calibrate[0]: input 'x0' must be float32({batch}, 3, 6, 7)")
-    assert f"wanted (runs, {batch}, 3, 6, 7), got (4, 3, 6, 7)" in message
+    assert f"must have shape (runs, {batch}, 3, 6, 7), got (4, 3, 6, 7)" in message
     assert message.endswith("pass calibrate[:, None]")
     wanted = fbg.load(path, dtype="int8", calibrate=[image[None] for image in IMAGES])
     loaded = fbg.load(path, dtype="int8", calibrate=IMAGES[:, None])

@@ -84,7 +84,7 @@ def test_a_model_of_the_hub_is_kept_by_its_id(
     asked = []
     monkeypatch.setattr(
         "fbg.model.directory._hub_snapshot",
-        lambda name, **options: asked.append(name) or directory,
+        lambda name, local, **place: asked.append(name) or directory,
     )
     data = pickle.dumps(fbg.load("someone/some-model"))
     assert str(directory).encode() not in data

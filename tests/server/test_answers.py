@@ -89,7 +89,7 @@ def test_sparse_answers_are_limited(models: dict[str, fbg.Model], kind: Any) -> 
     body = {"inputs": texts, "kind": kind}
     refused = ask(models, "/embed_sparse", body, max_answer_numbers=most - 1)
     assert refused.status_code == 422
-    assert f"at most {most - 1} numbers together" in refused.json()["error"]
+    assert f"at most {most - 1} numbers in total" in refused.json()["error"]
     assert ask(models, "/embed_sparse", body, max_answer_numbers=most).status_code == 200
 
 
