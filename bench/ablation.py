@@ -29,7 +29,7 @@ import fbg
 from fbg import _fbg
 from fbg.networks.transformer import linears
 from fbg.runtime.batches import pack_padded
-from fbg.runtime.tuned import Blocking, Kind
+from fbg.tuning.store import Blocking, Kind
 
 __all__ = ["STEPS", "Ablation", "Winners"]
 

@@ -35,7 +35,7 @@ import timing
 import fbg
 from fbg import _fbg
 from fbg.runtime.batches import PackedBatch, pack_padded
-from fbg.runtime.tuned import Blocking, Kind
+from fbg.tuning.store import Blocking, Kind
 
 SHAPES = ((768, 2304), (768, 768), (768, 3072), (3072, 768))
 PACK: dict[str, Callable[[Any], Any]] = {

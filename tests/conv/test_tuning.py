@@ -13,10 +13,9 @@ import numpy.typing as npt
 import pytest
 
 import fbg
-from fbg import tuning_file
-from fbg.conv import tuned, tuning
-from fbg.conv.tuned import Choice, choices
-from fbg.model import conv_tuning
+from fbg.tuning import file as tuning_file
+from fbg.tuning import trials
+from fbg.tuning.store import Blocking, Measured, Store, conv_label, product_key, store
 
 Array = npt.NDArray[Any]
 
@@ -36,12 +35,12 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """An empty tuning file, and little time for each measurement."""
     file = tmp_path / "tuning.json"
     monkeypatch.setenv("FBG_TUNING_CACHE", str(file))
-    monkeypatch.setattr(conv_tuning, "BUDGET", 0.0)
-    monkeypatch.setattr(tuning, "ROUNDS", (1, 1))
-    choices.forget()
+    monkeypatch.setattr(trials, "CONV_BUDGET", 0.0)
+    monkeypatch.setattr(trials, "ROUNDS", (1, 1))
+    store.forget()
     yield file
     monkeypatch.undo()
-    choices.forget()
+    store.forget()
 
 
 def operands(
@@ -87,7 +86,7 @@ def test_no_entry_of_the_file_changes_a_bit(number: int, dtype: str) -> None:
     wanted, key = call(x), call.trial().key
     same = {name for name, _, alike in call.trial().algorithms if alike}
     for name in ("taps", "im2col", "pointwise", "lanewise", "sliding", "winograd2", "nonsense"):
-        choices.add({key: Choice(name, 1e-6, 2e-6)})
+        store.add({key: Measured(name, 1e-6, 2e-6)})
         again, _ = prepared(number, dtype)
         assert np.array_equal(again(x), wanted), name
         assert again.algorithm == (name if name in same else call.algorithm)
@@ -102,11 +101,11 @@ def test_a_measured_algorithm_is_used_by_conv_at_once_and_in_later_processes(cac
     default = call.algorithm
     other_image = fbg.prepare(wc, pipeline, shape=(1, 10, 8, 32)).algorithm
     other = next(n for n, _, same in call.trial().algorithms if same and n != default)
-    choices.add({call.trial().key: Choice(other, 1e-6, 2e-6)})
+    store.add({call.trial().key: Measured(other, 1e-6, 2e-6)})
     for _ in range(2):
         assert fbg.prepare(wc, pipeline, shape=x.shape).algorithm == other
         assert np.array_equal(fbg.conv(x, wc, pipeline), wanted)
-        choices.forget()  # as a new process
+        store.forget()  # as a new process
     assert fbg.prepare(wc, pipeline, shape=x.shape, algorithm=default).algorithm == default
     after = fbg.prepare(wc, pipeline, shape=(1, 10, 8, 32)).algorithm
     assert after == other_image, "measured for another image"
@@ -116,7 +115,7 @@ def test_choices_depend_neither_on_the_batch_nor_on_threads() -> None:
     x, wc, pipeline, _ = operands(0, "int8")
     quant = {"x_dtype": np.uint8, "scale": 0.1}
     call = fbg.prepare(wc, pipeline, shape=x.shape, **quant)
-    choices.add({call.trial().key: Choice("im2col", 1e-6, 2e-6)})
+    store.add({call.trial().key: Measured("im2col", 1e-6, 2e-6)})
     for batch, threads in ((1, 1), (3, 2)):
         shape = (batch, *x.shape[1:])
         other = fbg.prepare(wc, pipeline, shape=shape, num_threads=threads, **quant)
@@ -143,20 +142,38 @@ def test_each_convolution_is_measured_once(cache: Path) -> None:
     assert list(entries) == [call.trial().key]
 
 
+def test_what_was_measured_is_kept_if_the_rest_is_not(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = (prepared(number, "int8")[0].trial() for number in (0, 1))
+    race = trials.ConvTrial.race
+
+    def interrupted(trial: trials.ConvTrial, names: list[str]) -> dict[str, float]:
+        if trial.key == second.key:
+            raise KeyboardInterrupt
+        return race(trial, names)
+
+    monkeypatch.setattr(trials.ConvTrial, "race", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        trials.measure([first, second], lambda _: None, force=False)
+    store.forget()  # as a new process
+    assert list(store.known()) == [first.key]
+
+
 def test_the_fastest_of_the_same_bits_wins(monkeypatch: pytest.MonkeyPatch) -> None:
     call, _ = prepared(0, "float32")
     trial = call.trial()
     default = trial.algorithms[0][0]
     assert default.startswith("winograd")
     times = {name: 2e-6 for name, _, _ in trial.algorithms} | {"taps": 1e-6}
-    monkeypatch.setattr(tuning, "_race", lambda calls, _: {n: times[n] for n in calls})
+    monkeypatch.setattr(trials.ConvTrial, "race", lambda _, names: {n: times[n] for n in names})
     report = fbg.tune(call, show_progress_bar=False)
     result = report.results[0]
     assert (result.winner, result.faster) == (default, "taps")
     assert "taps: 1.0 us, other rounding" in str(report)
 
     direct, _ = prepared(0, "bfloat16")
-    monkeypatch.setattr(tuning, "HOPELESS", 1e9)
+    monkeypatch.setattr(trials, "HOPELESS", 1e9)
     algorithms = direct.trial().algorithms
     other = next(n for n, _, same in algorithms if same and n != direct.algorithm)
     times = {name: 2e-6 for name, _, _ in algorithms} | {other: 1e-6}
@@ -183,7 +200,7 @@ def test_damaged_entries_are_ignored_with_a_warning(cache: Path, changes: dict[s
     entry = {"algorithm": "im2col", "seconds": 1e-6, "default": 2e-6, **changes}
     content = {"format": 1, "machines": {tuning_file._machine(): {key: entry}}}
     cache.write_text(json.dumps(content))
-    choices.forget()
+    store.forget()
     with pytest.warns(RuntimeWarning, match="ignored: not a measurement"):
         again, _ = prepared(0, "bfloat16")
     assert again.algorithm == call.algorithm
@@ -191,23 +208,20 @@ def test_damaged_entries_are_ignored_with_a_warning(cache: Path, changes: dict[s
 
 
 def test_products_and_convolutions_share_the_file(cache: Path) -> None:
-    from fbg.runtime import tuned as products
-
-    key = products.Key("avx2", 1, "int8", 4, 4, 8)
-    measured = products.Measured(products.Blocking(), 1.0, 1.0)
-    products.merge({key: measured})
+    key, measured = product_key("avx2", 1, ("int8", 4, 4), 8), Measured(Blocking(), 1.0, 1.0)
+    Store().add({key: measured})  # as another process
     call, _ = prepared(0, "int8")
     fbg.tune(call, show_progress_bar=False)
-    assert products.read() == {key: measured}
-    choices.forget()
-    assert list(choices.known()) == [call.trial().key]
+    store.forget()
+    assert list(store.known()) == [key, call.trial().key]
+    assert store.known()[key] == measured
 
 
 def test_a_key_names_what_is_convolved(isa: str) -> None:
     call, _ = prepared(2, "int8")
     key = call.trial().key
     assert key.startswith(f"conv {isa} ConvInt8 native 1x9x8 ")
-    assert tuned.trial_name(key) == "int8 1x9x8 3x3 64->64 groups 8 stride 2x2 pad 1"
+    assert conv_label(key) == "int8 1x9x8 3x3 64->64 groups 8 stride 2x2 pad 1"
     assert re.search(r" \d+-\d+,\d+-\d+ ", key), "kinds of stages"
 
 

@@ -26,11 +26,11 @@ from onnx import TensorProto, helper, numpy_helper
 
 import fbg
 from faults.injection import FILES, SHORT_WRITES, Faults
-from fbg import tuning_file
 from fbg.integrations.shards import ShardEncoder, ShardJob
 from fbg.reports import plots
 from fbg.reports.pages.page import Page, write_page
 from fbg.text.embedding_files import EmbeddingFile
+from fbg.tuning import file as tuning_file
 from helpers import tiny_bert
 
 ERRORS = (errno.ENOSPC, errno.EIO, errno.EINTR)

@@ -7,9 +7,8 @@ import pytest
 from onnx import helper
 
 import fbg
-from fbg.conv import tuning
-from fbg.conv.tuned import Choice, choices
-from fbg.model import conv_tuning
+from fbg.tuning import trials
+from fbg.tuning.store import Measured, store
 from helpers.onnx_models import make_net
 
 RNG = np.random.default_rng(5)
@@ -21,12 +20,12 @@ POINTWISE = RNG.standard_normal((16, 16, 1, 1), dtype=np.float32)
 @pytest.fixture(autouse=True)
 def _cache(tmp_path: Path, monkeypatch):
     monkeypatch.setenv("FBG_TUNING_CACHE", str(tmp_path / "tuning.json"))
-    monkeypatch.setattr(conv_tuning, "BUDGET", 0.0)
-    monkeypatch.setattr(tuning, "ROUNDS", (1, 1))
-    choices.forget()
+    monkeypatch.setattr(trials, "CONV_BUDGET", 0.0)
+    monkeypatch.setattr(trials, "ROUNDS", (1, 1))
+    store.forget()
     yield
     monkeypatch.undo()
-    choices.forget()
+    store.forget()
 
 
 def residual_net(**options):
@@ -64,7 +63,7 @@ def test_the_plan_uses_what_was_measured():
     wanted, before = net(X), algorithms(net)
     trial = net.trials()[-1]
     assert before[-1] == trial.algorithms[0][0] == "pointwise"
-    choices.add({trial.key: Choice("im2col", 1e-6, 2e-6)})
+    store.add({trial.key: Measured("im2col", 1e-6, 2e-6)})
     assert algorithms(net) == [*before[:-1], "im2col"]
     assert np.array_equal(net(X), wanted)
 

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 import fbg
-from fbg import _fbg, tuning_file
-from fbg.model import tuning
-from fbg.runtime import tuned
-from fbg.runtime.tuned import Blocking, Key, Measured
+from fbg import _fbg
+from fbg.tuning import file as tuning_file
+from fbg.tuning import trials
+from fbg.tuning.store import Blocking, Kind, Measured, Store, forced, product_key, store
 from helpers import tiny_bert
 
 DTYPES = ["float32", "bfloat16", "float16", "int8"]
@@ -27,11 +27,11 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """An empty tuning file, and little time for each measurement."""
     file = tmp_path / "cache" / "tuning.json"
     monkeypatch.setenv("FBG_TUNING_CACHE", str(file))
-    monkeypatch.setattr(tuning, "BUDGET", 0.0)
-    tuned.table.forget()
+    monkeypatch.setattr(trials, "PRODUCT_BUDGET", 0.0)
+    store.forget()
     yield file
     monkeypatch.undo()
-    tuned.table.forget()
+    store.forget()
 
 
 @pytest.fixture(scope="module")
@@ -47,8 +47,8 @@ def tune(model: fbg.Model, **options: Any) -> fbg.TuneReport:
     return fbg.tune(model, tokens=(4, 16), show_progress_bar=False, **options)
 
 
-def key(model: fbg.Model, kind: tuned.Kind, tokens: int) -> Key:
-    return Key(fbg.isa.active(), model.num_threads, *kind, tokens)
+def key(model: fbg.Model, kind: Kind, tokens: int) -> str:
+    return product_key(fbg.isa.active(), model.num_threads, kind, tokens)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -101,7 +101,7 @@ def test_no_variant_changes_a_bit(directory: Path, isa: str, dtype: str) -> None
             variants |= {Blocking(*members) for members in tuner.candidates(rows)}
     assert len(variants) > 4
     for variant in sorted(variants):
-        with tuned.forced(variant):
+        with forced(variant):
             assert np.array_equal(hidden(model), wanted), variant
             assert np.array_equal(hidden(serial), wanted), variant
             assert np.array_equal(model.encode(texts), embedded), variant
@@ -123,28 +123,28 @@ def test_tuned_results_are_used_kept_and_read_again(directory: Path, cache: Path
     assert not cache.exists(), "inference wrote"
     kind = model.graph.products[2]
     blocking = Blocking(rows=4, panels=1)
-    tuned.table.add({key(model, kind, 16): Measured(blocking, 1e-6, 2e-6)})
+    store.add({key(model, kind, 16): Measured(blocking, 1e-6, 2e-6)})
     tuned_ops = {op.name: op.blocking for op in model.plan(16).ops if op.blocking}
     assert tuned_ops == {"linear float32 48x100 gelu": f"<=64 rows: {blocking}"}
     assert np.array_equal(hidden(model), wanted)
 
-    tuned.table.forget()  # as a new process
-    assert tuned.table.known() == {key(model, kind, 16): Measured(blocking, 1e-6, 2e-6)}
+    store.forget()  # as a new process
+    assert store.known() == {key(model, kind, 16): Measured(blocking, 1e-6, 2e-6)}
     assert list(cache.parent.glob("*.tmp")) == []
 
 
 def test_a_result_serves_sizes_near_its_own() -> None:
     kind, other = ("int8", 8, 16), ("int8", 8, 32)
     isa = fbg.isa.active()
-    table = tuned.Table()
+    table = Store()
     table._known = {
-        Key(isa, 2, *kind, tokens): Measured(Blocking(rows=tokens % 7 + 1), 1.0, 1.0)
+        product_key(isa, 2, kind, tokens): Measured(Blocking(rows=tokens % 7 + 1), 1.0, 1.0)
         for tokens in (128, 8, 64)
-    } | {Key(isa, 1, *other, 8): Measured(Blocking(), 1.0, 1.0)}
-    ranges = [(first, last) for _, first, last, _ in table.for_plan([kind, other], 2, isa)]
+    } | {product_key(isa, 1, other, 8): Measured(Blocking(), 1.0, 1.0)}
+    ranges = [(first, last) for _, first, last, _ in table.blockings([kind, other], 2, isa)]
     assert ranges == [(3, 8), (17, 64), (65, 512)]
-    assert len(table.for_plan([kind, other], 1, isa)) == 1
-    assert table.for_plan([other], 3, isa) == []
+    assert len(table.blockings([kind, other], 1, isa)) == 1
+    assert table.blockings([other], 3, isa) == []
 
 
 def test_off_keeps_results_in_the_process(
@@ -223,13 +223,13 @@ def test_a_damaged_file_is_ignored_with_a_warning_and_written_anew(
     model = fbg.load(directory)
     with pytest.warns(RuntimeWarning, match="ignored"):
         hidden(model)
-    assert tuned.table.known() == {}
+    assert store.known() == {}
     entry = key(model, model.graph.products[0], 8)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        tuned.table.add({entry: Measured(Blocking(), 1.0, 1.0)})
-        tuned.table.forget()
-        assert list(tuned.table.known()) == [entry]
+        store.add({entry: Measured(Blocking(), 1.0, 1.0)})
+        store.forget()
+        assert list(store.known()) == [entry]
 
 
 def named_pipe(path: Path) -> str:
@@ -243,18 +243,20 @@ def test_only_a_regular_file_is_read(
 ) -> None:
     monkeypatch.setenv("FBG_TUNING_CACHE", place(tmp_path / "tuning.json"))
     with pytest.warns(RuntimeWarning, match="ignored: is a .*, not a regular file"):
-        assert tuned.read() == {}
+        assert Store().known() == {}
 
 
-ENTRY = {Key("avx2", 1, "int8", 4, 4, 8): Measured(Blocking(), 1.0, 1.0)}
+KEY = product_key("avx2", 1, ("int8", 4, 4), 8)
+ENTRY = {KEY: Measured(Blocking(), 1.0, 1.0)}
 
 
+@pytest.mark.filterwarnings("ignore:.*ignored. is a named pipe:RuntimeWarning")
 @pytest.mark.parametrize("name", ["tuning.json", "tuning.json.lock"])
 def test_only_a_regular_file_is_written(cache: Path, name: str) -> None:
     cache.parent.mkdir()
     os.mkfifo(cache.with_name(name))
     with pytest.warns(RuntimeWarning, match="kept for this process only: .* is a named pipe"):
-        tuned.merge(ENTRY)
+        Store().add(ENTRY)
     assert [path.name for path in cache.parent.iterdir() if path.is_fifo()] == [name]
     assert [path.name for path in cache.parent.iterdir()] == [name]
 
@@ -262,14 +264,14 @@ def test_only_a_regular_file_is_written(cache: Path, name: str) -> None:
 def test_a_link_to_the_file_stays(cache: Path, tmp_path: Path) -> None:
     cache.parent.mkdir()
     cache.symlink_to(tmp_path / "target.json")
-    tuned.merge(ENTRY)
+    Store().add(ENTRY)
     assert cache.is_symlink()
-    assert tuned.read() == ENTRY
+    assert Store().known() == ENTRY
     assert sorted(os.listdir(tmp_path)) == ["cache", "target.json", "target.json.lock"]
 
 
 def test_the_file_has_the_permissions_of_any_new_file(cache: Path, tmp_path: Path) -> None:
-    tuned.merge(ENTRY)
+    Store().add(ENTRY)
     (tmp_path / "any").touch()
     assert cache.stat().st_mode == (tmp_path / "any").stat().st_mode
 
@@ -279,8 +281,8 @@ def test_entries_of_other_machines_stay_and_are_not_used(cache: Path) -> None:
     content["machines"] = {"another CPU": content["machines"].popitem()[1]}
     cache.parent.mkdir()
     cache.write_text(json.dumps(content))
-    assert tuned.table.known() == {}
-    tuned.table.add({Key("avx2", 1, "int8", 4, 4, 8): Measured(Blocking(), 1.0, 1.0)})
+    assert store.known() == {}
+    store.add(ENTRY)
     machines = json.loads(cache.read_text())["machines"]
     assert sorted(machines) == sorted(["another CPU", tuning_file._machine()])
     assert machines["another CPU"] == content["machines"]["another CPU"]
@@ -289,8 +291,8 @@ def test_entries_of_other_machines_stay_and_are_not_used(cache: Path) -> None:
 def _write(file: str, number: int) -> None:
     os.environ["FBG_TUNING_CACHE"] = file
     for n in range(10):
-        entry = Key("avx2", 1, "int8", 1 + number, 1 + n, 8)
-        tuned.merge({entry: Measured(Blocking(), 1.0, 1.0)})
+        entry = product_key("avx2", 1, ("int8", 1 + number, 1 + n), 8)
+        Store().add({entry: Measured(Blocking(), 1.0, 1.0)})
 
 
 def test_writers_at_the_same_time_lose_nothing(cache: Path) -> None:
@@ -301,7 +303,7 @@ def test_writers_at_the_same_time_lose_nothing(cache: Path) -> None:
     for writer in writers:
         writer.join(60)
         assert writer.exitcode == 0
-    assert len(tuned.read()) == 40
+    assert len(Store().known()) == 40
 
 
 def test_the_report_shows_every_shape(directory: Path) -> None:

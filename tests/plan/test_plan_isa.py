@@ -10,7 +10,7 @@ import fbg
 from fbg import _fbg
 from fbg.runtime.batches import pack_sequences
 from fbg.runtime.runner import Runner
-from fbg.runtime.tuned import table
+from fbg.tuning.store import store
 
 WIDTH, TOKENS = 48, 40
 
@@ -75,7 +75,7 @@ def test_a_plan_keeps_the_isa_under_which_the_runner_looked_for_it(
         return []
 
     runner = Runner(graph, 64)
-    monkeypatch.setattr(table, "for_plan", changes_the_limit)
+    monkeypatch.setattr(store, "blockings", changes_the_limit)
     with fbg.isa.limit(best):
         plan = runner.plan(TOKENS, 1)
     assert (plan.isa, kernels(plan)) == (best, pure[best][0])

@@ -11,8 +11,8 @@ import pytest
 from onnx import helper
 
 import fbg
-from fbg.conv.tuned import Choices
 from fbg.importers.backends.native import Native
+from fbg.tuning.store import Store
 from helpers.onnx_models import make_net
 
 PACKAGE = Path(fbg.__file__).parent
@@ -24,7 +24,7 @@ def changing(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     """Another thread sets the limit while a convolution or a session is prepared."""
 
     def change_to(isa: str) -> None:
-        for place, name in ((Choices, "algorithm"), (Native, "prepare")):
+        for place, name in ((Store, "algorithm"), (Native, "prepare")):
             original = getattr(place, name)
 
             def changed(*arguments: object, original: Callable[..., object] = original) -> object:

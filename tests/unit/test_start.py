@@ -22,7 +22,7 @@ except SystemExit as end:
 """
 
 KERNELS = {"_fbg", "arrays", "conv", "cpp", "environment", "errors", "files", "isa", "locks"}
-KERNELS |= {"matmul", "preparation", "quantization", "reading", "threads", "tuning_file", "again"}
+KERNELS |= {"matmul", "preparation", "quantization", "reading", "threads", "tuning", "again"}
 PROGRAM = KERNELS | {"__main__", "cli"}
 MODELS = PROGRAM | {"checkpoints", "compression", "model", "networks", "progress", "reports"}
 MODELS |= {"runtime", "tasks", "text"}

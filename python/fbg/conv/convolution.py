@@ -22,10 +22,10 @@ from fbg.arrays import (
     shown,
 )
 from fbg.conv.packed_conv import PackedConv
-from fbg.conv.tuned import choices, key_of
 from fbg.errors import named
 from fbg.matmul.advice import refused
 from fbg.matmul.pipeline import GELU, Bias, Dequantize, Pipeline, ReLU, Sigmoid, Stage, Tanh
+from fbg.tuning.store import conv_key, store
 
 __all__ = [
     "Quantization",
@@ -230,12 +230,12 @@ def find_prepared(
         exact,
         threads or _fbg.num_threads(),
         features,
-        choices.generation,
+        store.generation,
     )
 
     def prepare() -> Any:
         stages = pipeline._native
-        known = key_of(wc._native, wc.geometry, spatial, stages, quant.source, features)
+        known = conv_key(wc._native, wc.geometry, spatial, stages, quant.source, features)
         return wc._native.prepare(
             batch,
             spatial,
@@ -243,7 +243,7 @@ def find_prepared(
             quant.source,
             quant.is_real,
             algorithm or "",
-            choices.algorithm(known),
+            store.algorithm(known),
             exact,
             threads,
             features,

@@ -22,7 +22,8 @@ from fbg.conv.convolution import (
 )
 from fbg.conv.geometry import sizes_of
 from fbg.conv.packed_conv import PackedConv
-from fbg.conv.tuned import Trial, key_of
+from fbg.tuning.store import conv_key
+from fbg.tuning.trials import ConvTrial
 
 __all__ = ["PreparedConv"]
 
@@ -79,7 +80,7 @@ class PreparedConv:
         self._call: Any = None  # what calls in a loop have in common, from the first one on
         self._options = {"algorithm": algorithm, "exact": exact, "num_threads": num_threads}
 
-    def trial(self) -> Trial:
+    def trial(self) -> ConvTrial:
         """Return what `fbg.tune` times: an x of the prepared shape, with random pixels."""
         wc, quant, stages = self._wc, self._quant, self._pipeline._native
         batch, spatial = wc.check_shape(self._shape, "tune: shape must be")
@@ -109,8 +110,8 @@ class PreparedConv:
             y = ready.run(x, stages, quant.scale, quant.zero_point, None)
             return lambda: ready.run(x, stages, quant.scale, quant.zero_point, y)
 
-        return Trial(
-            key_of(wc._native, wc.geometry, spatial, stages, quant.source, features),
+        return ConvTrial(
+            conv_key(wc._native, wc.geometry, spatial, stages, quant.source, features),
             wc._native.algorithms(
                 batch, spatial, stages, quant.source, quant.is_real, False, features
             ),

@@ -15,7 +15,6 @@ import numpy.typing as npt
 
 from fbg import _fbg
 from fbg.arrays import as_array, require_flag, require_integer
-from fbg.conv.tuned import Trial, choices
 from fbg.errors import ModelError, install_line
 from fbg.importers.backends.base import BackEnd, Op
 from fbg.importers.backends.native import Native
@@ -30,6 +29,8 @@ from fbg.importers.session import PlacedStep, Session
 from fbg.importers.static_quantization import Run, calibrate_network, products
 from fbg.importers.verification import verified
 from fbg.locks import Lock
+from fbg.tuning.store import store
+from fbg.tuning.trials import ConvTrial
 
 __all__ = ["BACKENDS", "Net", "NetPlan", "runner"]
 
@@ -113,7 +114,7 @@ class Net:
             self.network = network = verified(network, found, kept, run)
         self._bound = _inputs_to_bind(network, self._backends)
         self._last_inputs: tuple[Mapping[str, TensorType], Mapping[str, Array]] | None = None
-        self._generation = choices.generation
+        self._generation = store.generation
         types = {name: self._type(name, None) for name in network.inputs}
         if not self._bound and all(kind.fixed is not None for kind in types.values()):
             self._session(types, {})
@@ -201,7 +202,7 @@ class Net:
         session = self._current("plan")
         return self._plan(session, session.steps())
 
-    def trials(self) -> list[Trial]:
+    def trials(self) -> list[ConvTrial]:
         """Return what `fbg.tune` times: the convolutions of the last run or of the next one."""
         return self._current("tune").trials
 
@@ -316,9 +317,9 @@ class Net:
         )
         with self._lock:
             self._last_inputs = (types, bound)
-            if self._generation != choices.generation:
+            if self._generation != store.generation:
                 self._sessions.clear()
-                self._generation = choices.generation
+                self._generation = store.generation
             session = None if anew else self._sessions.get(key)
             if session is not None:
                 self._sessions.move_to_end(key)

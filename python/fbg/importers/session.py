@@ -20,13 +20,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fbg.conv.tuned import Trial
 from fbg.errors import ModelError
 from fbg.importers.backends.base import BackEnd, Op, Part, PreparedPart, Step, Unsupported
 from fbg.importers.description import Constants, Network, Node, TensorType
 from fbg.importers.fusions import fuse
 from fbg.importers.onnx.inference import Inferred, infer
 from fbg.progress import counted
+from fbg.tuning.trials import ConvTrial
 
 __all__ = ["PlacedStep", "Session"]
 
@@ -318,7 +318,7 @@ class Session:
         return PlacedStep(step.nodes, backend.name, step.algorithm, types, modelled, step.seconds)
 
     @property
-    def trials(self) -> list[Trial]:
+    def trials(self) -> list[ConvTrial]:
         """How to time each convolution of native parts."""
         return [trial for placed in self._parts for trial in getattr(placed.prepared, "trials", ())]
 

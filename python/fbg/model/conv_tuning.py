@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fbg import _fbg
-from fbg.conv.tuned import Choice, Trial, choices
-from fbg.conv.tuning import GAIN, measure
 from fbg.progress import progress_bar
+from fbg.tuning.store import store
+from fbg.tuning.trials import GAIN, ConvTrial, measure
 
 __all__ = ["ConvTuneReport", "ConvTuneResult", "tune_convs"]
-
-BUDGET = 0.1  # seconds for the algorithms of one convolution
 
 
 @dataclass(frozen=True)
@@ -59,30 +57,25 @@ class ConvTuneReport:
         return "\n".join(lines)
 
 
-def tune_convs(trials: Sequence[Trial], *, show_progress_bar: bool, force: bool) -> ConvTuneReport:
+def tune_convs(
+    trials: Sequence[ConvTrial], *, show_progress_bar: bool, force: bool
+) -> ConvTuneReport:
     """Measure each distinct convolution that is not known, or with `force` every one."""
     distinct = {trial.key: trial for trial in trials}
     isa = _fbg.best_isa(_fbg.active_features())
-    results, found = [], {}
     with progress_bar(len(distinct), "convolution", show=show_progress_bar) as advance:
-        for key, trial in distinct.items():
-            seconds: dict[str, float] = {}
-            if force or key not in choices.known():
-                found[key], seconds = measure(trial, BUDGET)
-            choice = found.get(key) or choices.known()[key]
-            results.append(_result(trial, choice, seconds))
-            advance(1)
-    if found:
-        choices.add(found)
-    return ConvTuneReport(isa, len(found), tuple(results))
+        timed = measure(distinct.values(), advance, force)
+    results = [_result(trial, timed.get(key, {})) for key, trial in distinct.items()]
+    return ConvTuneReport(isa, len(timed), tuple(results))
 
 
-def _result(trial: Trial, choice: Choice, seconds: dict[str, float]) -> ConvTuneResult:
-    gain = choice.default_seconds / choice.seconds
-    faster = ""
+def _result(trial: ConvTrial, seconds: dict[str, float]) -> ConvTuneResult:
+    measured = store.known()[trial.key]
+    winner, faster = str(measured.choice), ""
     if seconds:
         best = min(seconds, key=seconds.__getitem__)
-        if best != choice.algorithm and seconds[choice.algorithm] > GAIN * seconds[best]:
+        if best != winner and seconds[winner] > GAIN * seconds[best]:
             same = {name for name, _, same in trial.algorithms if same}
             faster = "" if best in same else best
-    return ConvTuneResult(trial.label, seconds, choice.algorithm, gain, faster)
+    gain = measured.default_seconds / measured.seconds
+    return ConvTuneResult(trial.label, seconds, winner, gain, faster)

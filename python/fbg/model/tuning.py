@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeGuard, overload
+from functools import cache, partial
+from itertools import product
+from typing import TYPE_CHECKING, TypeGuard, cast, overload
 
 from fbg import _fbg
 from fbg.arrays import require_integer
@@ -13,7 +15,8 @@ from fbg.conv.prepared_conv import PreparedConv
 from fbg.model.conv_tuning import ConvTuneReport, tune_convs
 from fbg.model.model import Model
 from fbg.progress import progress_bar
-from fbg.runtime.tuned import Blocking, Key, Kind, Measured, table
+from fbg.tuning.store import Blocking, product_key, store
+from fbg.tuning.trials import ProductTrial, measure
 
 if TYPE_CHECKING:
     from fbg.importers.net import Net
@@ -22,8 +25,6 @@ __all__ = ["TuneReport", "TuneResult", "tune"]
 
 TOKENS = (8, 32, 64, 128, 384)
 LARGEST_RUN = 4096  # tokens
-BUDGET = 0.25  # seconds for the variants of one product
-GAIN = 1.02  # by which a variant must be faster than the cost model's
 
 
 @dataclass(frozen=True)
@@ -149,40 +150,23 @@ def _tune_products(
     sizes = sorted({require_integer(size, "tune: tokens", 1, LARGEST_RUN) for size in tokens})
     features, threads, graph = _fbg.active_features(), model.num_threads, model.graph
     isa = _fbg.best_isa(features)
-    results, profilings = [], 0
+
+    def trials() -> Iterator[ProductTrial]:
+        for kind in graph.products:  # one tuner at a time: each has copies of its weights
+            tuner = cache(partial(_fbg.Tuner, graph, kind, threads, features))
+            for size in sizes:
+                yield ProductTrial(product_key(isa, threads, kind, size), tuner, size)
+
     total = len(graph.products) * len(sizes)
     with progress_bar(total, "product", show=show_progress_bar) as advance:
-        for kind in graph.products:
-            keys = [Key(isa, threads, *kind, size) for size in sizes]
-            unknown = [key for key in keys if force or key not in table.known()]
-            timed: dict[Key, dict[Blocking, float]] = {}
-            if unknown:
-                profilings += 1
-                tuner = _fbg.Tuner(graph, kind, threads, features)
-                found = {}
-                for key in unknown:
-                    found[key], timed[key] = _measure(tuner, key.tokens)
-                    advance(1)
-                table.add(found)
-            advance(len(keys) - len(unknown))
-            for key in keys:
-                results.append(_result(kind, key, table.known()[key], timed.get(key, {})))
-    return TuneReport(isa, threads, profilings, tuple(results))
-
-
-def _measure(tuner: _fbg.Tuner, tokens: int) -> tuple[Measured, dict[Blocking, float]]:
-    candidates = [Blocking(*members) for members in tuner.candidates(tokens)]
-    seconds = tuner.seconds(tokens, candidates, BUDGET)
-    best = seconds.index(min(seconds))
-    measured = Measured(candidates[0], seconds[0], seconds[0])
-    if seconds[0] > GAIN * seconds[best]:
-        # The least of several noisy times is too good: it has to win a second time, alone.
-        default, again = tuner.seconds(tokens, [candidates[0], candidates[best]], BUDGET)
-        if default > GAIN * again:
-            measured = Measured(candidates[best], again, default)
-    return measured, dict(zip(candidates, seconds, strict=True))
-
-
-def _result(kind: Kind, key: Key, measured: Measured, seconds: dict[Blocking, float]) -> TuneResult:
-    gain = measured.default_seconds / measured.seconds
-    return TuneResult(*kind, key.tokens, seconds, measured.blocking, gain)
+        timed = measure(trials(), advance, force)
+    results, measured_kinds = [], set()
+    for kind, size in product(graph.products, sizes):
+        key = product_key(isa, threads, kind, size)
+        measured, seconds = store.known()[key], timed.get(key, {})
+        if seconds:
+            measured_kinds.add(kind)
+        gain = measured.default_seconds / measured.seconds
+        winner = cast(Blocking, measured.choice)
+        results.append(TuneResult(*kind, size, seconds, winner, gain))
+    return TuneReport(isa, threads, len(measured_kinds), tuple(results))

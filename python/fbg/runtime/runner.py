@@ -12,7 +12,7 @@ import numpy.typing as npt
 from fbg import _fbg
 from fbg.locks import Lock
 from fbg.runtime.batches import PackedBatch, move_long
-from fbg.runtime.tuned import table
+from fbg.tuning.store import store
 
 __all__ = ["Runner"]
 
@@ -37,7 +37,7 @@ class Runner:
         self._long_from = long_from
         self._max_length = max_length
         self._plans: OrderedDict[tuple[int, int, int], _fbg.Plan] = OrderedDict()
-        self._generation = table.generation
+        self._generation = store.generation
         self._lock = Lock()
 
     def run(
@@ -69,8 +69,8 @@ class Runner:
         features = _fbg.active_features()
         key = (capacity, num_threads, features)
         with self._lock:
-            if self._generation != table.generation:  # tuned since
-                self._generation = table.generation
+            if self._generation != store.generation:  # tuned since
+                self._generation = store.generation
                 self._plans.clear()
             plan = self._plans.pop(key, None)
             if plan is None:
@@ -80,7 +80,9 @@ class Runner:
                     sequences=capacity,
                     length=self._max_length,
                     threads=num_threads,
-                    tuned=table.for_plan(self.graph.products, num_threads, _fbg.best_isa(features)),
+                    tuned=store.blockings(
+                        self.graph.products, num_threads, _fbg.best_isa(features)
+                    ),
                     features=features,
                 )
             self._plans[key] = plan  # at the end: the most recently used one

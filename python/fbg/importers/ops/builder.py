@@ -15,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg import _fbg
-from fbg.conv.tuned import Trial
 from fbg.importers.backends.base import Op, Unsupported
 from fbg.importers.description import Constants
 from fbg.importers.ops.packed_weights import PackedWeights, Packer
@@ -28,6 +27,7 @@ from fbg.importers.ops.value import (
     Value,
     strides_of,
 )
+from fbg.tuning.trials import ConvTrial
 
 __all__ = ["AxisMap", "Builder", "channels_last", "natural", "require_table"]
 
@@ -87,7 +87,7 @@ class Builder:
     owners: dict[int, list[str]] = field(default_factory=dict)
     given: set[int] = field(default_factory=set)
     indices: dict[str, int] = field(default_factory=dict)
-    trials: list[Trial] = field(default_factory=list)
+    trials: list[ConvTrial] = field(default_factory=list)
     packer: Packer = field(default_factory=lambda: Packer(PackedWeights(), 0))
     node: str = ""
     named: set[int] = field(default_factory=set)  # identities of what `values` holds

@@ -10,7 +10,8 @@ import numpy as np
 
 from fbg import _fbg
 from fbg.conv.packed_conv import PackedConv
-from fbg.conv.tuned import Trial, key_of
+from fbg.tuning.store import conv_key
+from fbg.tuning.trials import ConvTrial
 
 __all__ = ["trial_of"]
 
@@ -28,15 +29,15 @@ def trial_of(
     source: str,
     inputs: Sequence[int],
     features: int,
-) -> Trial:
+) -> ConvTrial:
     """Return how to time it.
 
     inputs: bytes of x and, if there is one, of the residual. features: of the CPU that kernels use.
     """
     weights = packed._native
     real = packed.dtype == np.int8
-    return Trial(
-        key_of(weights, packed.geometry, spatial, stages, source, features),
+    return ConvTrial(
+        conv_key(weights, packed.geometry, spatial, stages, source, features),
         weights.algorithms(batch, spatial, stages, source, real, False, features),
         partial(_prepare, append, inputs, "uint8" if real else "float32", features),
     )

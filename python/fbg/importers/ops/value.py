@@ -21,13 +21,14 @@ import numpy.typing as npt
 
 from fbg import _fbg
 from fbg.conv.packed_conv import PackedConv
-from fbg.conv.tuned import Trial, choices
 from fbg.errors import ModelError
 from fbg.importers.backends.base import Unsupported
 from fbg.importers.description import QuantizedWeights
 from fbg.importers.ops.conv_trial import trial_of
 from fbg.importers.ops.epilogue import Epilogue, Step, Sums, sums_pipeline
 from fbg.importers.ops.packed_weights import Packer, Weights
+from fbg.tuning.store import store
+from fbg.tuning.trials import ConvTrial
 
 __all__ = ["Deferred", "OpenConv", "Program", "Quantized", "Value", "strides_of"]
 
@@ -159,7 +160,7 @@ class OpenConv:
         packer: Packer,
         features: int,
         **place: Any,
-    ) -> tuple[int, Trial]:
+    ) -> tuple[int, ConvTrial]:
         """Append it to a graph; return its buffer, and how to time it alone.
 
         x, residual: the buffers of these. packer: packs the weights. features: of
@@ -185,7 +186,7 @@ class OpenConv:
         values = [self.x] if self.residual is None else [self.x, self.residual]
         inputs = [value.size * value.dtype.itemsize for value in values]
         trial = trial_of(append, packed, self.batch, self.spatial, stages, source, inputs, features)
-        measured = choices.algorithm(trial.key)
+        measured = store.algorithm(trial.key)
         place |= {"residual": residual, "algorithm": self.algorithm, "measured": measured}
         buffer = append(graph, x, **place)
         return buffer, trial

@@ -7,22 +7,21 @@
             {"algorithm": "taps", "seconds": 1e-5, "default": 2e-5}
     }}}
 
-Entries are those of products (fbg.runtime.tuned) or of convolutions (fbg.conv.tuned). Several
-processes, also on several machines with one home directory, may use the file at the same time: it
-is replaced as a whole, by one writer after the other. The readers of entries check every value; a
-damaged file costs the speed that tuning brought, and never more.
+Entries are those of products or of convolutions; fbg.tuning.store checks every value of theirs.
+Several processes, also on several machines with one home directory, may use the file at the same
+time: it is replaced as a whole, by one writer after the other. A damaged file costs the speed that
+tuning brought, and never more.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
-import math
 import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from fbg import _fbg
 from fbg.files import open_in_place, open_regular, replace_file, require_replaceable
@@ -33,21 +32,13 @@ try:
 except ModuleNotFoundError:  # not a POSIX system: writers may lose each other's entries
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["CONV", "Seconds", "merge", "path", "read", "read_seconds"]
+__all__ = ["merge", "path", "read"]
 
 FORMAT = 1
 REVISION = 2  # of kernels and their driver: what was measured with another says nothing
 MAX_BYTES = 4 << 20
-CONV = "conv "  # how the names of entries of convolutions begin
 
 Entry = TypeVar("Entry")
-
-
-class Seconds(NamedTuple):
-    """Median seconds of the fastest variant, and of the one that the cost model chooses."""
-
-    best: float
-    default: float
 
 
 def path() -> Path | None:
@@ -65,35 +56,23 @@ def path() -> Path | None:
     return home / "fbg" / f"tuning-{FORMAT}.json"
 
 
-def read(parse: Callable[[str, dict[str, Any]], Entry | None], *, convs: bool) -> list[Entry]:
-    """Return the entries for this machine: those of convolutions, or those of products.
+def read(parse: Callable[[str, dict[str, Any]], Entry | None]) -> dict[str, Entry]:
+    """Return the entries for this machine by name.
 
     parse: turns the name and the value of an entry into what it says, or into None if any part of
         it is not what it should be. A file that cannot be used counts as empty.
     """
     file = path()
     if file is None:
-        return []
-    found = []
+        return {}
+    found = {}
     for name, value in _machines(file).get(_machine(), {}).items():
-        if name.startswith(CONV) != convs:
-            continue
         entry = parse(name, value) if isinstance(value, dict) else None
         if entry is None:
             _ignore(file, f"not a measurement: {name!r}")
-            continue
-        found.append(entry)
+        else:
+            found[name] = entry
     return found
-
-
-def read_seconds(value: Mapping[str, Any]) -> Seconds | None:
-    """Return the seconds of an entry, or None if they are none."""
-    seconds, default = value.get("seconds"), value.get("default")
-    if not isinstance(seconds, float) or not isinstance(default, float):
-        return None
-    if not (0 < seconds < math.inf and 0 < default < math.inf):
-        return None
-    return Seconds(seconds, default)
 
 
 def merge(found: Mapping[str, Mapping[str, object]]) -> None:

@@ -1,0 +1,211 @@
+"""How each product and each convolution runs fastest: what `fbg.tune` measured, by name.
+
+What is known comes from the tuning file, read when the first plan or convolution is prepared, and
+from `fbg.tune`; where nothing is known, the cost model chooses. No choice changes a bit of a
+result: blockings never do, and a measured algorithm is used only if it gives the same bits as the
+one of the cost model. What is measured of a convolution depends neither on the batch nor on the
+number of threads, as its modelled cost.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from fbg import _fbg
+from fbg.tuning import file
+
+__all__ = [
+    "Blocking",
+    "Kind",
+    "Measured",
+    "Store",
+    "conv_key",
+    "conv_label",
+    "forced",
+    "product_key",
+    "store",
+]
+
+Kind = tuple[str, int, int]  # dtype, K and N of a linear layer
+ANY_NUMBER = 1 << 40
+LIMITS = (32, 8, 1 << 16, _fbg.MAX_THREADS)  # of the members of a blocking
+PROMISES = ("unit", "centered", "bounded")  # that a stage makes, in the order of its key
+
+CONV = "conv "
+ALGORITHM = re.compile("[a-z0-9]{1,32}")
+PRODUCT = re.compile(r"[^ ]* N [^ ]* N N N".replace("N", "[1-9][0-9]{0,8}"))
+
+
+class Blocking(NamedTuple):
+    """How a product is cut; 0 leaves it to the cost model.
+
+    rows: of the tallest tile. panels: of 32 columns, that the widest tile spans. a_kib: of A that
+    a thread works on at a time. row_parts: threads side by side along the rows.
+    """
+
+    rows: int = 0
+    panels: int = 0
+    a_kib: int = 0
+    row_parts: int = 0
+
+    def __str__(self) -> str:
+        chosen = [f"{name}={value}" for name, value in self._asdict().items() if value]
+        return " ".join(chosen) or "cost model"
+
+
+class Measured(NamedTuple):
+    """The blocking or the algorithm to use, its median seconds, and those of the cost model's."""
+
+    choice: Blocking | str
+    seconds: float
+    default_seconds: float
+
+
+def product_key(isa: str, threads: int, kind: Kind, tokens: int) -> str:
+    """Return the name of a product of `tokens` rows, and where it ran."""
+    dtype, k, n = kind
+    return f"{isa} {threads} {dtype} {k} {n} {tokens}"
+
+
+def conv_key(
+    weights: Any,
+    geometry: object,
+    spatial: Sequence[int],
+    stages: Sequence[Any],
+    source: str,
+    features: int,
+) -> str:
+    """Return the name of a convolution: all that the time of a run depends on.
+
+    weights: native ones. spatial: of x, three axes. stages: native ones. features: of the CPU that
+    kernels use.
+    """
+    isa = _fbg.best_isa(features)
+    size = "x".join(map(str, spatial))
+    kinds = ",".join(
+        "-".join([f"{kind}-{wanted}", *itertools.compress(PROMISES, promise)])
+        for kind, wanted, promise in (stage.key for stage in stages)
+    )
+    kind = type(weights).__name__
+    return f"{CONV}{isa} {kind} {source} {size} {kinds or 'sums'} {geometry}"
+
+
+def conv_label(key: str) -> str:
+    """Return the readable part of a name: the type of the weights, the image, the geometry."""
+    _, _, kind, _, size, _, *geometry = key.split(" ")
+    return f"{kind.removeprefix('Conv').lower()} {size} {' '.join(geometry)}"
+
+
+class Store:
+    """The measurements of this process and of those before it.
+
+    generation: counts changes; what was prepared with an older one is out of date.
+    forced: what every product runs with, whatever was measured.
+    """
+
+    def __init__(self) -> None:
+        self.generation = 0
+        self.forced: Blocking | None = None
+        self._known: dict[str, Measured] | None = None
+
+    def known(self) -> Mapping[str, Measured]:
+        """Return all measurements, by the names of products and convolutions."""
+        if self._known is None:
+            self._known = file.read(_measured)
+        return self._known
+
+    def add(self, found: Mapping[str, Measured]) -> None:
+        """Take measurements in and write them to the file."""
+        self._known = {**self.known(), **found}
+        self.generation += 1
+        file.merge({key: _entry(measured) for key, measured in found.items()})
+
+    def forget(self) -> None:
+        """Read the file again when next asked."""
+        self._known = None
+        self.generation += 1
+
+    def algorithm(self, key: str) -> str:
+        """Return the algorithm that was measured to be fastest for a convolution, or ""."""
+        measured = self.known().get(key)
+        return "" if measured is None else str(measured.choice)
+
+    def blockings(
+        self, kinds: Sequence[Kind], threads: int, isa: str
+    ) -> list[tuple[Kind, int, int, Blocking]]:
+        """Return (kind, first, last, blocking), ranges of tokens as `_fbg.Plan` takes them."""
+        if self.forced is not None:
+            return [(kind, 1, ANY_NUMBER, self.forced) for kind in kinds]
+        ranges = []
+        for kind in kinds:
+            measured = self._by_tokens(product_key(isa, threads, kind, 0).removesuffix("0"))
+            sizes = sorted(measured)
+            for n, tokens in enumerate(sizes):
+                # What is best for one size is no guide to a quarter of it, nor to four times.
+                first = max(sizes[n - 1] if n else 0, tokens // 4) + 1
+                last = tokens if n + 1 < len(sizes) else 4 * tokens
+                ranges.append((kind, first, last, measured[tokens]))
+        return ranges
+
+    def _by_tokens(self, prefix: str) -> dict[int, Blocking]:
+        return {
+            int(key.removeprefix(prefix)): measured.choice
+            for key, measured in self.known().items()
+            if key.startswith(prefix) and isinstance(measured.choice, Blocking)
+        }
+
+
+def _entry(measured: Measured) -> dict[str, object]:
+    """Return a measurement as it stands in the file."""
+    seconds = {"seconds": measured.seconds, "default": measured.default_seconds}
+    if isinstance(measured.choice, Blocking):
+        return {"blocking": list(measured.choice), **seconds}
+    return {"algorithm": measured.choice, **seconds}
+
+
+def _measured(name: str, value: Mapping[str, Any]) -> Measured | None:
+    """Return what an entry says, or None if any part of it is not what it should be."""
+    seconds, default = value.get("seconds"), value.get("default")
+    if not isinstance(seconds, float) or not isinstance(default, float):
+        return None
+    choice = _algorithm(name, value) if name.startswith(CONV) else _blocking(name, value)
+    if choice is None or not (0 < seconds < math.inf and 0 < default < math.inf):
+        return None
+    return Measured(choice, seconds, default)
+
+
+def _algorithm(name: str, value: Mapping[str, Any]) -> str | None:
+    algorithm = value.get("algorithm")
+    if not isinstance(algorithm, str) or not ALGORITHM.fullmatch(algorithm):
+        return None
+    return algorithm if len(name.split(" ")) >= 7 else None
+
+
+def _blocking(name: str, value: Mapping[str, Any]) -> Blocking | None:
+    members = value.get("blocking")
+    if not PRODUCT.fullmatch(name) or not isinstance(members, list) or len(members) != len(LIMITS):
+        return None
+    if not all(type(m) is int and 0 <= m <= most for m, most in zip(members, LIMITS, strict=True)):
+        return None
+    return Blocking(*members)
+
+
+store = Store()
+
+
+@contextmanager
+def forced(blocking: Blocking) -> Iterator[None]:
+    """Run every product of every plan with one blocking: for tests and benchmarks."""
+    before = store.forced
+    store.forced = blocking
+    store.generation += 1
+    try:
+        yield
+    finally:
+        store.forced = before
+        store.generation += 1
