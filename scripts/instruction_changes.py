@@ -1,7 +1,7 @@
-"""Changes of single instructions in generated code, except those that cannot change what it does.
+"""Changes of single instructions in generated code.
 
-A change keeps the length of what it replaces. That it has no effect is found by data flow
-(kernel_code.py), or because the piece of code around it computes the same (block_values.py).
+A change keeps the length of what it replaces. Instructions that nothing depends on are left alone,
+and independent neighbours are not swapped (kernel_code.py). Other changes without effect are tried.
 """
 
 from __future__ import annotations
@@ -10,17 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from random import Random
 
-from block_values import IMMEDIATES
-from iced_x86 import (
-    Encoder,
-    Instruction,
-    MemorySizeExt,
-    OpKind,
-    Register,
-    RegisterExt,
-)
+from iced_x86 import Encoder, Instruction, MemorySizeExt, OpKind, Register, RegisterExt
 from kernel_code import Instructions
 
+IMMEDIATES = {getattr(OpKind, name) for name in dir(OpKind) if name.startswith("IMMEDIATE")}
 KINDS = ("drop", "swap", "offset", "register", "mask", "immediate")
 # By length, from 1 to 9 bytes.
 NOPS = (
@@ -58,14 +51,13 @@ def encoded(x: Instruction, ip: int, length: int) -> bytes | None:
 class Mutator:
     """Changes of a kernel at random."""
 
-    def __init__(self, code: bytes, random: Random, name: str = "") -> None:
-        self.kernel = Instructions(code, name)
+    def __init__(self, code: bytes, random: Random) -> None:
+        self.kernel = Instructions(code)
         self.random = random
         self.order = sorted(self.kernel.at)
-        self.left_out: list[Change] = []  # because code computes the same with them
 
     def changes(self, count: int) -> Iterator[Change]:
-        """So many different changes that data flow does not show to be without effect."""
+        """So many different changes, or as many as are found."""
         seen: set[tuple[int, bytes]] = set()
         for _ in range(50 * count):
             if len(seen) == count:
@@ -76,16 +68,12 @@ class Mutator:
             if change is None or (change.offset, change.new) in seen:
                 continue
             old = self.kernel.code[change.offset : change.offset + len(change.new)]
-            if change.new == old:
-                continue
-            if self.kernel.computes_the_same(change.offset, change.new):
-                self.left_out.append(change)
-                continue
-            seen.add((change.offset, change.new))
-            yield change
+            if change.new != old:
+                seen.add((change.offset, change.new))
+                yield change
 
     def drop(self, ip: int) -> Change | None:
-        if not self.kernel.can_change(ip) or self.kernel.repeats_load(ip):
+        if not self.kernel.can_change(ip):
             return None
         x = self.kernel.at[ip]
         return Change("drop", ip, nops(x.len), f"{ip:#x}: {x} dropped")
@@ -148,9 +136,6 @@ class Mutator:
         new = x.copy()
         if name == "op":
             new.set_op_register(i, chosen)
-            to_dead = RegisterExt.full_register(chosen) not in self.kernel.live[ip]
-            if i == 0 and to_dead and self.kernel.repeats_load(ip):
-                return None
         else:
             setattr(new, name, chosen)
         return self._changed("register", ip, new)

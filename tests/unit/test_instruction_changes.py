@@ -1,4 +1,4 @@
-"""Changes of generated code (scripts/instruction_changes.py): which of them are without effect."""
+"""Changes of generated code (scripts/instruction_changes.py), and what data flow leaves alone."""
 
 from __future__ import annotations
 
@@ -61,10 +61,18 @@ def test_loops_keep_alive_what_their_next_round_reads(changes: ModuleType) -> No
     assert not kernel.are_independent(0, 4)
 
 
-def test_sums_of_integers_may_be_added_in_any_order(changes: ModuleType) -> None:
-    vpaddd_1, vpaddd_2 = "c5fdfec1", "c5fdfec2"  # vpaddd ymm0, ymm0, ymm1 (ymm2)
-    kernel = instructions(changes, vpaddd_1, vpaddd_2, STORE, RET)
-    assert kernel.are_independent(0, 4)
+def test_only_what_is_read_after_a_call_is_alive(changes: ModuleType) -> None:
+    to_rax, to_rdx, call = "488b07", "488b17", "e806000000"  # mov rax (rdx), [rdi]; call
+    stores = "488907"  # mov [rdi], rax
+    kernel = instructions(changes, to_rax, to_rdx, call, stores, "6690", RET, "6690", RET)
+    assert kernel.can_change(0)
+    assert not kernel.can_change(3)
+    assert kernel.can_change(11)
+
+
+def test_vzeroupper_changes_places_with_nothing(changes: ModuleType) -> None:
+    kernel = instructions(changes, STORE, UPPER, RET)
+    assert not kernel.are_independent(0, 4)
 
 
 def test_data_behind_the_code_is_not_decoded(changes: ModuleType) -> None:
