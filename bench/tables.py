@@ -7,8 +7,8 @@
 
 Parts: `ablation` (ablation.py), `profiles` (as `fbg profile`), and `peers` (every precision against
 the other engines that are installed, as bert.py). Models have random weights; they and the files of
-other engines are made once and kept in --cache. Results are in bench/results, one file for each
-part, written after each case.
+other engines are made once and kept in --cache. Results are in --results (bench/results, which git
+ignores), one file for each part, written after each case.
 """
 
 from __future__ import annotations

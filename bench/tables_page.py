@@ -1,7 +1,7 @@
 """docs/tables.md and its plots, made from the results of bench/tables.py and from nothing else.
 
-tests/docs/test_tables.py compares the page with the results, so that neither changes alone. A plot
-carries a digest of the figures that it was drawn from.
+The page has digests of the results and of the figures that it makes of them, and each plot that of
+its results, so that tests/docs/test_tables.py notices if one of them changes alone.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import re
 import statistics
 import string
 from collections.abc import Callable, Iterator, Sequence
@@ -64,20 +65,32 @@ def write(folder: Path) -> list[Path]:
 
 def render(results: Results) -> str:
     """The page as Markdown: tables.template with its tables."""
-    machine, rows = results["peers"]["machine"], results["peers"]["results"]
+    machine = results["peers"]["machine"]
+    rows = {name: part["results"] for name, part in results.items()}
     versions = [
         f"{ENGINES[name]} {machine['versions'][name]}"
         for name in ("onnxruntime", "openvino", "torch")
         if name in machine["versions"]
     ]
-    return string.Template(TEMPLATE.read_text(encoding="utf-8")).substitute(
-        machine=f"{machine['cores']} cores of an {machine['cpu']} (`{machine['isa']}`)",
-        versions=", ".join(versions),
-        ablation=ablation(results["ablation"]["results"]),
-        profiles=profiles(results["profiles"]["results"]),
-        peers=peers(rows),
-        tinybert=tinybert(rows),
-    )
+    figures = {
+        "machine": f"{machine['cores']} cores of an {machine['cpu']} (`{machine['isa']}`)",
+        "versions": ", ".join(versions),
+        "ablation": ablation(rows["ablation"]),
+        "profiles": profiles(rows["profiles"]),
+        "peers": peers(rows["peers"]),
+        "tinybert": tinybert(rows["peers"]),
+    }
+    digests = {name: digest(own) for name, own in rows.items()} | {"figures": digest([figures])}
+    named = ", ".join(f"{name} `{value}`" for name, value in digests.items())
+    template = string.Template(TEMPLATE.read_text(encoding="utf-8"))
+    return template.substitute(figures, digests=named)
+
+
+def fields(page: str) -> dict[str, str] | None:
+    """What stands in the fields of the template on a page; None if the page does not fit it."""
+    template = re.escape(TEMPLATE.read_text(encoding="utf-8"))
+    found = re.fullmatch(re.sub(r"\\\$(\w+)", r"(?P<\1>.*?)", template), page, re.DOTALL)
+    return found and found.groupdict()
 
 
 # --- Tables -------------------------------------------------------------------------------------
