@@ -4,7 +4,7 @@
 // A core that multiplies vectors of 512 bits all the time lowers its clock, and more so if it loads
 // operands beside that. A tile of r rows and v vectors loads r + v vectors for r * v multiply-adds,
 // so that 6 x 4 vectors, with 10 loads for 24, run at a higher clock than 12 x 2, with 14
-// (docs/performance.md). Sums of floats and of integers have the same bits in every tile.
+// (docs/engineering-log.md). Sums of floats and of integers have the same bits in every tile.
 #pragma once
 
 #include <algorithm>
