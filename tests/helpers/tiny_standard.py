@@ -1,4 +1,4 @@
-"""Settings of tiny models of the families that `networks/standard` has, away from the defaults."""
+"""Settings of tiny models of families that differ from BERT in more than names."""
 
 from typing import Any
 

@@ -15,7 +15,7 @@ from safetensors.numpy import load_file, save_file
 
 import fbg
 from fbg.networks import registry
-from fbg.networks.bert.network import distance_buckets
+from fbg.networks.distances import Buckets, distance_buckets
 from helpers import tiny_models
 from helpers.formulas import cosines
 from helpers.tiny_models import CONFIGS, TOKENIZERS, TinyModel, golden_inputs, tiny_model
@@ -256,9 +256,9 @@ def test_distances_fall_into_the_buckets_of_transformers() -> None:
     # By its formula: exact up to 8, then logarithmic up to 128, keys after the query from 16 on.
     for distance in range(1, 1000):
         near = distance if distance < 8 else min(15, 8 + int(2 * math.log2(distance / 8) + 1e-9))
-        got = distance_buckets(np.array([-distance, distance]))
+        got = distance_buckets(np.array([-distance, distance]), Buckets(32, 128))
         np.testing.assert_array_equal(got, [near, near + 16])
-    assert distance_buckets(np.array([0])) == [0]
+    assert distance_buckets(np.array([0]), Buckets(32, 128)) == [0]
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -37,8 +37,8 @@ def test_the_safetensors_file_of_a_checkpoint_is_refused(saved: Path, checkpoint
 
 
 def test_a_newer_version_is_named(saved: Path) -> None:
-    change_header(saved / WEIGHTS, lambda h: h["__metadata__"].update(version="3"))
-    refused(saved, "format version 3 is newer than version 2")
+    change_header(saved / WEIGHTS, lambda h: h["__metadata__"].update(version="4"))
+    refused(saved, "format version 4 is newer than version 3")
 
 
 def test_truncated_files_are_refused(saved: Path) -> None:

@@ -22,7 +22,7 @@ def test_the_file_is_a_safetensors_file_that_says_what_it_holds(saved: Path) -> 
         metadata, names = file.metadata(), set(file.keys())
     assert {"embeddings.word", "layers.0.qkv.weight", "layers.1.output.bias"} < names
     assert metadata["format"] == "fbg.Model"
-    assert metadata["version"] == "2"
+    assert metadata["version"] == "3"
     assert metadata["fbg"] == fbg.__version__
     assert metadata["dtype"] == "int8"
     assert "symmetric" in metadata["method"]

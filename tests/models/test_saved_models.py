@@ -1,12 +1,15 @@
 """Saved models: the same bits come back, mapped and not copied."""
 
+import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import fbg
 from helpers import tiny_models
+from helpers.safetensors_files import change_header
 from helpers.saved_models import WEIGHTS, results
 
 TEXTS = ["a word, and another", "b", ""]
@@ -36,6 +39,32 @@ def test_every_family_comes_back(tmp_path: Path, name: str, dtype: str) -> None:
     loaded = fbg.load(tmp_path / "saved")
     inputs = tiny_models.golden_inputs(tiny.config)
     assert results(loaded, inputs["full"], None) == results(model, inputs["full"], None)
+
+
+@pytest.mark.parametrize("name", ["bert", "albert", "mpnet"])
+def test_models_that_version_0_2_saved_come_back(tmp_path: Path, name: str) -> None:
+    """Version 2 of the format: BERT and its relatives had another name for a norm."""
+
+    def former(header: dict[str, Any]) -> None:
+        about = header["__metadata__"]
+        checksums = json.loads(about["checksums"])
+        for names in (header, checksums):
+            for field in [field for field in names if ".mlp_norm." in field]:
+                names[field.replace(".mlp_norm.", ".output_norm.")] = names.pop(field)
+        about.update(version="2", checksums=json.dumps(checksums))
+
+    tiny = tiny_models.tiny_model(name)
+    source = tiny_models.write_checkpoint(tmp_path / "model", tiny.config, tiny.tensors)
+    model = fbg.load(source, dtype="int8")
+    model.save(tmp_path / "saved")
+    change_header(tmp_path / "saved" / WEIGHTS, former)
+    loaded = fbg.load(tmp_path / "saved")
+    inputs = tiny_models.golden_inputs(tiny.config)
+    assert results(loaded, inputs["full"], None) == results(model, inputs["full"], None)
+    model.save(tmp_path / "new")
+    loaded.save(tmp_path / "again")
+    saved, again = ((tmp_path / name / WEIGHTS).read_bytes() for name in ("new", "again"))
+    assert saved == again
 
 
 def test_the_file_does_not_depend_on_the_isa(original: fbg.Model, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The families of networks/standard: settings that are refused, rotations, saved models."""
+"""Families that differ from BERT in more than names: refused settings, rotations, saved models."""
 
 import json
 import math
@@ -11,9 +11,8 @@ from safetensors.numpy import load_file, save_file
 
 import fbg
 from fbg import _fbg
+from fbg.networks.distances import Buckets, alibi_slopes, distance_buckets
 from fbg.networks.rotation import Rotation
-from fbg.networks.standard.config import Buckets
-from fbg.networks.standard.network import alibi_slopes, distance_buckets
 from fbg.reports.profiling import profile
 from helpers import tiny_models, tiny_tasks
 from helpers.formulas import cosines

@@ -2,7 +2,7 @@
 
     u64 length of the JSON | JSON, padded with spaces up to a multiple of 64 | blocks | arrays
 
-    {"__metadata__": {"format": "fbg.Model", "version": "2", "fbg": "0.2.0", "dtype": "int8", …},
+    {"__metadata__": {"format": "fbg.Model", "version": "3", "fbg": "0.3.0", "dtype": "int8", …},
      "layers.0.qkv.weight": {"dtype": "U8", "shape": [bytes], "data_offsets": [begin, end]},
      "embeddings.word": {"dtype": "F32", "shape": [V, H], "data_offsets": [begin, end]}, …}
 
@@ -39,7 +39,8 @@ Array = npt.NDArray[Any]
 Floats = npt.NDArray[np.float32]
 
 FORMAT, NET_FORMAT = "fbg.Model", "fbg.Net"
-VERSION = 2  # 1: had no heads
+# Of models, 1 had no heads, and 2 called a norm of BERT's layers otherwise (networks/source.py).
+VERSIONS = {FORMAT: 3, NET_FORMAT: 2}
 ALIGNMENT = 64
 MAX_HEADER = 1 << 24  # that of BERT-base has 30 kB
 MAX_DIMENSIONS = 16
@@ -81,7 +82,7 @@ def write(
     header: dict[str, Any] = {
         "__metadata__": {
             "format": format,
-            "version": str(VERSION),
+            "version": str(VERSIONS[format]),
             **metadata,
             "checksums": json.dumps({name: _checksum(array) for name, array in arrays.items()}),
         }
@@ -252,9 +253,9 @@ def _decode_header(file: BinaryIO, format: str) -> tuple[dict[str, Tensor], dict
     version = metadata.get("version", "")
     if not (version.isascii() and version.isdigit() and len(version) < 10):
         raise ValueError(f"damaged: its version is {version!r}")
-    if int(version) > VERSION:
+    if int(version) > VERSIONS[format]:
         raise ValueError(
-            f"format version {version} is newer than version {VERSION}, "
+            f"format version {version} is newer than version {VERSIONS[format]}, "
             "the newest that this version of fbg reads"
         )
     tensors = {name: _decode_tensor(name, entry, first, format) for name, entry in header.items()}

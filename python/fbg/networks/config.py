@@ -1,15 +1,36 @@
-"""What every network is told by config.json: its sizes, checked, under names of its own."""
+"""config.json of a transformer, checked: one description for all families."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from fbg.checkpoints.files import Settings
+from fbg.networks.disentangled import Relative
+from fbg.networks.distances import Buckets
+from fbg.networks.names import Names
+from fbg.networks.rotation import MAX_ROTATIONS, Rotation
 from fbg.networks.task_config import TaskConfig, read_task_config
 
-__all__ = ["ACTIVATIONS", "GATES", "MAX_LAYERS", "EncoderConfig", "read_common"]
+__all__ = [
+    "ACTIVATIONS",
+    "ATTENTION",
+    "BIASES",
+    "FULL",
+    "GATES",
+    "MAX_LAYERS",
+    "MLP",
+    "SLIDING",
+    "Convolution",
+    "EncoderConfig",
+    "SharedLayers",
+    "layer_kinds",
+    "read_biases",
+    "read_common",
+    "read_token_types",
+    "require_even_heads",
+]
 
 # Far beyond any model: keeps a damaged config.json from asking for an endless graph.
 MAX_LAYERS = 4096
@@ -24,27 +45,79 @@ ACTIVATIONS = {
 # Of a gated layer too.
 GATES = {**ACTIVATIONS, "silu": "silu", "swish": "silu"}
 
+# Kinds of layers, in layer_types.
+FULL, SLIDING = "full_attention", "sliding_attention"
+
+# Fields of a layer whose linear layers may have biases.
+ATTENTION = frozenset({"qkv", "attention_output"})
+MLP = frozenset({"intermediate", "output"})
+BIASES = ATTENTION | MLP | {"norm"}
+
 
 @dataclass(frozen=True)
+class Convolution:
+    """A convolution over the sequence that reads what the first layer reads, and is added to what
+    that gives (DeBERTa-v2).
+
+    width: places that an output sees. groups: of channels that do not see each other.
+    """
+
+    width: int
+    groups: int
+    activation: str
+
+
+@dataclass(frozen=True)
+class SharedLayers:
+    """Layers that share weights (ALBERT): each of `groups` groups of `inner` layers runs
+    num_layers / groups times in a row.
+    """
+
+    groups: int
+    inner: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class EncoderConfig:
-    """The settings that every network has; a kind of network adds its own.
+    """The settings of a network; the defaults are BERT's.
 
     model_type: of config.json, which names the family.
+    embedding_size: columns of the embedding tables.
     num_layers: layers that run one after the other, whether or not they share weights.
+    kv_heads: heads of keys and values, shared by num_heads / kv_heads heads of queries each.
     head_dim: columns of one head of queries, keys or values.
     intermediate_size: columns between the two halves of a feed-forward layer.
     max_positions: rows of the position table, or places that rotations are made for.
     num_token_types: kinds of segments that a token can belong to; 1 where there are none.
     activation: as the graph calls it.
-    norm_eps: what layer norms add to the variance.
+    norm_eps: what norms add to the variance.
     pad_token_id: the token that positions skip; None where they count every token.
+
+    layouts: the names of its tensors; the first that fits the checkpoint is taken.
+    shared: which layers share weights; None: each has its own.
+    rms: norms divide by the root mean square, and neither subtract a mean nor add a bias.
+    norm_adds_one: norms multiply by 1 + weight.
+    place: of the norms: "before" or "after" each half of a layer, or "around" it, which is both.
+    first_attention_norm: whether the first layer has a norm before attention; without it, that of
+        the embeddings serves.
+    causal: a token does not see those after it. windows: how far each layer sees; None: everywhere.
+    rotations: of each layer. alibi: scores fall with the distance, in each head at another rate
+        (Press et al., 2021, arXiv:2108.12409). buckets: of distances, each with a bias of scores.
+    relative: embeddings of distances, which queries and keys meet.
+    convolution: beside the first layer.
+    scale: factor of the scores; None: 1 / sqrt(head_dim). softcap: bound of the scores, or None.
+    gated: the feed-forward part has a gate, to which the activation is applied.
+    embedding_scale: factor of word embeddings.
+    biases: fields of a layer whose linear layers have one, and "norm" where layer norms have one.
     """
 
     model_type: str
     vocab_size: int
     hidden_size: int
+    embedding_size: int
     num_layers: int
     num_heads: int
+    kv_heads: int
     head_dim: int
     intermediate_size: int
     max_positions: int
@@ -53,6 +126,25 @@ class EncoderConfig:
     norm_eps: float
     pad_token_id: int | None
     tasks: TaskConfig
+
+    layouts: tuple[Names, ...] = (Names(),)
+    shared: SharedLayers | None = None
+    rms: bool = False
+    norm_adds_one: bool = False
+    place: str = "after"
+    first_attention_norm: bool = True
+    causal: bool = False
+    windows: tuple[int | None, ...] = ()
+    rotations: tuple[Rotation, ...] = ()
+    alibi: bool = False
+    buckets: Buckets | None = None
+    relative: Relative | None = None
+    convolution: Convolution | None = None
+    scale: float | None = None
+    softcap: float | None = None
+    gated: bool = False
+    embedding_scale: float = 1.0
+    biases: frozenset[str] = field(default=BIASES)
 
     @property
     def max_length(self) -> int:
@@ -63,51 +155,100 @@ class EncoderConfig:
     @property
     def long_from(self) -> int | None:
         """The length beyond which sequences are rotated otherwise; None where none are."""
-        return None
+        return next((r.long_from for r in self.rotations if r.long_from is not None), None)
 
 
 def read_common(
     settings: Settings,
     *,
-    activations: tuple[str, ...],
-    activation: str | None,
-    eps: float,
-    renamed: Mapping[str, str],
-    own_head_dim: bool = False,
+    keys: Mapping[str, str] | None = None,
+    activations: Sequence[str] = tuple(ACTIVATIONS),
+    activation: str | None = None,
+    eps: float = 1e-12,
+    own_heads: bool = True,
     max_positions: int | None = None,
 ) -> dict[str, Any]:
-    """Return the members of EncoderConfig that all networks read alike; raises ModelError.
+    """Return the members of EncoderConfig that all families read alike; raises ModelError.
 
-    Those that differ are num_token_types and pad_token_id. Keys of config.json are BERT's, but for
-    those that `renamed` maps to the family's. activations: those that the network supports;
-    activation, eps, max_positions: what holds where config.json says nothing. own_head_dim: it may
-    say how large heads are; else they divide the hidden size.
+    keys: of config.json, where they differ from BERT's. activations: those that the family
+    supports; activation (else the first of them), eps, max_positions: what holds where config.json
+    says nothing. own_heads: it may say how large heads are, and how many have keys and values; else
+    heads divide the hidden size.
     """
+    renamed = keys or {}
 
     def key(name: str) -> str:
         return renamed.get(name, name)
 
     hidden_size = settings.size(key("hidden_size"))
     heads, layers = (settings.size(key(k)) for k in ("num_attention_heads", "num_hidden_layers"))
-    head_dim = None
-    if own_head_dim and settings.get(key("head_dim")) is not None:
+    head_dim, kv_heads = None, heads
+    if own_heads and settings.get(key("head_dim")) is not None:
         head_dim = settings.size(key("head_dim"))
     elif hidden_size % heads:
         divisor = f"a divisor of {key('hidden_size')}, {hidden_size}"
         raise settings.error(key("num_attention_heads"), divisor)
+    if own_heads and settings.get("num_key_value_heads") is not None:
+        kv_heads = settings.size("num_key_value_heads")
+    if heads % kv_heads:
+        divisor = f"a divisor of the number of heads, {heads}"
+        raise settings.error("num_key_value_heads", divisor)
     if layers > MAX_LAYERS:
         raise settings.error(key("num_hidden_layers"), f"at most {MAX_LAYERS}")
-    chosen = settings.choice(key("hidden_act"), activations, default=activation)
+    positions = settings.size(key("max_position_embeddings"), max_positions)
+    if positions > MAX_ROTATIONS:
+        raise settings.error(key("max_position_embeddings"), f"at most {MAX_ROTATIONS}")
+    default = activations[0] if activation is None else activation
+    chosen = settings.choice(key("hidden_act"), tuple(activations), default=default)
     return {
         "model_type": settings.get("model_type"),
         "vocab_size": settings.size("vocab_size"),
         "hidden_size": hidden_size,
+        "embedding_size": hidden_size,
         "num_layers": layers,
         "num_heads": heads,
+        "kv_heads": kv_heads,
         "head_dim": head_dim or hidden_size // heads,
         "intermediate_size": settings.size(key("intermediate_size")),
-        "max_positions": settings.size(key("max_position_embeddings"), max_positions),
+        "max_positions": positions,
+        "num_token_types": 1,
         "activation": GATES[chosen],
         "norm_eps": settings.number(key("layer_norm_eps"), default=eps),
+        "pad_token_id": None,
         "tasks": read_task_config(settings),
     }
+
+
+def read_token_types(
+    settings: Settings, layouts: Sequence[Names], default: int = 1
+) -> dict[str, Any]:
+    """Return the kinds of segments and the names of tensors, among them no table if there are no
+    kinds; raises ModelError.
+    """
+    types = settings.size("type_vocab_size", default=default, at_least=0)
+    if types == 0:
+        layouts = [replace(names, token_type=None) for names in layouts]
+    return {"num_token_types": max(types, 1), "layouts": tuple(layouts)}
+
+
+def read_biases(settings: Settings, **fields: frozenset[str]) -> frozenset[str]:
+    """Return the fields that have biases: of each key of config.json those that it switches on."""
+    return frozenset().union(*(names for key, names in fields.items() if settings.flag(key)))
+
+
+def require_even_heads(settings: Settings, common: Mapping[str, Any]) -> None:
+    """Raise ModelError if heads cannot be rotated."""
+    if common["head_dim"] % 2:
+        raise settings.error("num_attention_heads", "such that the heads have an even size")
+
+
+def layer_kinds(settings: Settings, layers: int, default: Sequence[str]) -> Sequence[str]:
+    """Return layer_types, which says of each layer whether it sees a window; raises ModelError."""
+    kinds = settings.get("layer_types")
+    if kinds is None:
+        return default
+    if not isinstance(kinds, list) or len(kinds) != layers:
+        raise settings.error("layer_types", f"a list for {layers} layers")
+    if not all(kind in (FULL, SLIDING) for kind in kinds):
+        raise settings.error("layer_types", f"a list of {FULL} and {SLIDING}")
+    return kinds

@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from fbg.checkpoints.files import Settings
 from fbg.networks.config import EncoderConfig
 from fbg.networks.heads import HeadNames
-from fbg.networks.transformer import Transformer
 
 __all__ = ["Family"]
 
 
 @dataclass(frozen=True)
 class Family:
-    """What is known of a family; registry.py has them all.
+    """What is known of a family; families/ has them all.
 
-    network: computes it. read_config: reads and checks its settings; raises ModelError.
-    anchor: a tensor that every checkpoint has, without the prefix of models with a head.
+    read_config: reads and checks its settings; raises ModelError.
     heads: names of the tensors of its heads, by task_config.KINDS.
     positions: what position_embedding_type may be, the default first.
     """
 
     model_type: str
-    network: type[Transformer]
     read_config: Callable[[Settings], EncoderConfig]
-    anchor: str
-    heads: Mapping[str, HeadNames] = field(default_factory=dict)
+    heads: Mapping[str, HeadNames]
     positions: tuple[str, ...] = ("absolute",)

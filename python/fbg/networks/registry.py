@@ -1,7 +1,6 @@
 """The families of networks, found by the model_type of config.json.
 
-A family is added by an entry in the FAMILIES of its kind of network, or by a package with a network
-of its own and one line here.
+A family is added by an entry in a file of families/.
 """
 
 from __future__ import annotations
@@ -16,21 +15,19 @@ from fbg.checkpoints.adapters import Adapter, merge_adapter
 from fbg.checkpoints.checkpoint import Checkpoint
 from fbg.checkpoints.files import Settings, read_settings
 from fbg.checkpoints.saved_file import SavedFile
-from fbg.networks import bert, modernbert, standard
+from fbg.networks import families
 from fbg.networks.config import EncoderConfig
 from fbg.networks.family import Family
 from fbg.networks.gliner import GLINER, read_gliner, read_span_head
 from fbg.networks.heads import HeadNames, read_head
 from fbg.networks.source import CheckpointSource, SavedSource, Source
-from fbg.networks.static import Static, StaticConfig, read_static
+from fbg.networks.static import StaticConfig, read_saved_static, read_static
+from fbg.networks.tensors import read_transformer
 from fbg.networks.transformer import Transformer
 
 __all__ = ["FAMILIES", "read_checkpoint", "read_config", "read_saved"]
 
-FAMILIES: dict[str, Family] = {
-    family.model_type: family
-    for family in (*bert.FAMILIES, *modernbert.FAMILIES, *standard.FAMILIES)
-}
+FAMILIES: dict[str, Family] = {family.model_type: family for family in families.FAMILIES}
 
 
 class Borrowed(NamedTuple):
@@ -85,7 +82,8 @@ def read_checkpoint(
     """
     if isinstance(config, StaticConfig):
         return read_static(config)
-    anchor = FAMILIES[config.model_type].anchor
+    # Every checkpoint has this tensor, with or without the prefix of models with a head.
+    anchor = f"{config.layouts[0].word}.weight"
     merge = partial(merge_adapter, directory / "config.json", adapter)
     checkpoint = Checkpoint(directory, anchor, merge)
     # Names of a head are complete: no prefix is put before them.
@@ -103,9 +101,9 @@ def read_saved(file: SavedFile, config: EncoderConfig, dtype: str) -> Transforme
 
 def _read(source: Source, of_head: Source, config: EncoderConfig) -> Transformer:
     if isinstance(config, StaticConfig):
-        return Static.read(source, config)
+        return read_saved_static(source, config)
     family = FAMILIES[config.model_type]
-    transformer = family.network.read(source, config)
+    transformer = read_transformer(source, config)
     if config.tasks.spans is not None:
         return dataclasses.replace(transformer, spans=read_span_head(of_head, config))
     names = COLBERT if config.tasks.kind == "HF_ColBERT" else family.heads.get(config.tasks.kind)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from fbg.checkpoints.files import Settings
 
-__all__ = ["MAX_ROTATIONS", "Rotation", "read_rotation"]
+__all__ = ["MAX_ROTATIONS", "MAX_THETA", "Rotation", "read_rotation"]
 
 Floats = npt.NDArray[np.float32]
 

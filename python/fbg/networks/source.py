@@ -199,7 +199,8 @@ class SavedSource(Source):
         return False
 
     def _floats(self, field: str, name: str, *shape: int) -> Floats:
-        return self.file.floats(field, *shape)
+        former = field.replace(".mlp_norm.", ".output_norm.")  # in models of BERT before 0.3
+        return self.file.floats(former if former in self.file else field, *shape)
 
     def _vectors(self, field: str, names: Sequence[str | None], sizes: Sequence[int]) -> Floats:
         return self.file.floats(field, sum(sizes))

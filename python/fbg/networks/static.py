@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fbg import _fbg
 from fbg.checkpoints.checkpoint import weight_files
 from fbg.checkpoints.files import Settings, folder_within, read_json, read_settings
 from fbg.checkpoints.mapped_file import StoredTensor
@@ -25,7 +24,7 @@ from fbg.networks.source import Source
 from fbg.networks.task_config import TaskConfig
 from fbg.networks.transformer import Embeddings, Transformer
 
-__all__ = ["Static", "StaticConfig", "read_static", "read_static_config"]
+__all__ = ["StaticConfig", "read_saved_static", "read_static", "read_static_config"]
 
 TABLES = ("embedding.weight", "embeddings")  # of sentence-transformers, and of model2vec
 MODEL2VEC = "model2vec"
@@ -34,7 +33,7 @@ LONGEST = 1 << 16  # tokens of a text, where the files set no limit
 MAX_ELEMENTS = 1 << 31  # of a table with a row for each token
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class StaticConfig(EncoderConfig):
     """What is known of a table.
 
@@ -46,24 +45,6 @@ class StaticConfig(EncoderConfig):
     folder: Path
     normalize: bool | None
     skips_unknown: bool
-
-
-@dataclass(frozen=True)
-class Static(Transformer):
-    """The table as a network without layers."""
-
-    @classmethod
-    def read(cls, source: Source, config: EncoderConfig) -> Static:
-        shape = config.vocab_size, config.hidden_size
-        return cls(
-            config, Embeddings(source.table("embeddings.word", "embedding", *shape), None), (), None
-        )
-
-    def build_embeddings(self, graph: _fbg.Graph) -> int:
-        return graph.embedding(self.embeddings.word)
-
-    def build_layer(self, graph: _fbg.Graph, index: int, x: int) -> int:
-        raise NotImplementedError("there are no layers")
 
 
 def read_static_config(directory: Path, saved: str) -> StaticConfig | None:
@@ -96,8 +77,10 @@ def read_static_config(directory: Path, saved: str) -> StaticConfig | None:
         model_type=MODEL2VEC if is_model2vec else MODULE,
         vocab_size=rows,
         hidden_size=table.shape[1],
+        embedding_size=table.shape[1],
         num_layers=0,
         num_heads=1,
+        kv_heads=1,
         head_dim=table.shape[1],
         intermediate_size=table.shape[1],
         max_positions=longest,
@@ -112,7 +95,13 @@ def read_static_config(directory: Path, saved: str) -> StaticConfig | None:
     )
 
 
-def read_static(config: StaticConfig) -> Static:
+def read_saved_static(source: Source, config: StaticConfig) -> Transformer:
+    """Read the table of a saved model as a network without layers; raises ModelError."""
+    shape = config.vocab_size, config.hidden_size
+    return Transformer(config, Embeddings(source.table("embeddings.word", "embedding", *shape)))
+
+
+def read_static(config: StaticConfig) -> Transformer:
     """Read a table, with the weights of tokens in it; raises ModelError."""
     tensors = _tensors(config.folder, config.folder, "")
     table = _floats(_table(config.folder, tensors))
@@ -130,7 +119,7 @@ def read_static(config: StaticConfig) -> Static:
                 tensors["weights"], f"must have shape {(len(table),)}, got {weights.shape}"
             )
         table = table * weights[:, None]
-    return Static(config, Embeddings(np.ascontiguousarray(table), None), (), None)
+    return Transformer(config, Embeddings(np.ascontiguousarray(table)))
 
 
 def _folder(directory: Path) -> Path | None:

@@ -1,15 +1,16 @@
-"""What every network is made of, and what it must say about itself.
+"""The network of all families, encoders and decoders alike: weights, and the ops that they make.
 
-A network (bert/, modernbert/) is a Transformer: dataclasses of weights, how they are read from a
-source, and the ops that they make. registry.py finds the one that a config.json names.
+Each half of a layer, attention and the feed-forward part, is added to what it reads (Vaswani et
+al., 2017, arXiv:1706.03762). Families differ in their norms and where these stand, in their heads,
+positions, masks and gates: EncoderConfig says how. `build_layer` is the network.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from abc import ABC, abstractmethod
+import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,12 +20,15 @@ import numpy.typing as npt
 from fbg import _fbg
 from fbg.compression.linear import Linear
 from fbg.compression.smoothing import SmoothingGroup
+from fbg.locks import cached_property
 from fbg.matmul.weights import QUANTIZED, dtype_name
 from fbg.networks.config import EncoderConfig
+from fbg.networks.disentangled import RelativeTables, distance_rows
+from fbg.networks.distances import alibi_slopes, distance_buckets
 from fbg.networks.gliner import SpanHead
-from fbg.networks.graph import Norm
+from fbg.networks.graph import Norm, RmsNorm, add_activated, add_linear, add_norm
 from fbg.networks.heads import Head
-from fbg.networks.source import Source
+from fbg.networks.rotation import Rotation
 
 __all__ = [
     "ROUNDED",
@@ -45,52 +49,51 @@ ROUNDED = ("bfloat16", *QUANTIZED)
 
 @dataclass(frozen=True)
 class Embeddings:
-    """What comes before the layers; networks add to it."""
+    """What comes before the layers."""
 
     word: Floats  # (V, E)
-    norm: Norm | None
+    norm: Norm | None = None
+    position: Floats | None = None
+    token_type: Floats | None = None
+    projection: Linear | None = None  # (E, H)
+    distance: Floats | None = None  # (buckets, heads): added to the scores of all layers
 
 
 @dataclass(frozen=True)
 class Layer:
-    """One transformer block; networks add what follows attention."""
+    """One transformer block."""
 
     qkv: Linear  # (H, heads * dim + 2 * kv_heads * dim): query, key and value side by side
     attention_output: Linear
+    q_norm: RmsNorm | None  # of each head
+    k_norm: RmsNorm | None
+    attention_norm: Norm | None
+    attention_post_norm: Norm | None
+    intermediate: Linear  # (H, I); of a gated layer (H, 2 I): what is activated, then its gate
+    output: Linear
+    mlp_norm: Norm | None
+    mlp_post_norm: Norm | None
+    relative: RelativeTables | None = None
+    convolution: Linear | None = None  # of each token and its neighbours
+    convolution_norm: Norm | None = None
 
 
 @dataclass(frozen=True)
-class Transformer(ABC):
+class Transformer:
     """A network and its weights. The names of its fields are those of the tensors when saved.
 
     dtype: of the linear layers of the encoder, but for those that mixed precision keeps.
-    layers: in the order in which they run; one may recur.
+    layers: in the order in which they run; one may recur. Static embeddings have none.
     """
 
     config: EncoderConfig
     embeddings: Embeddings
-    layers: tuple[Layer, ...]
-    pooler: Linear | None
+    layers: tuple[Layer, ...] = ()
+    pooler: Linear | None = None
+    final_norm: Norm | None = None
     head: Head | None = field(default=None, kw_only=True)
     spans: SpanHead | None = field(default=None, kw_only=True)
     dtype: str = field(default="float32", kw_only=True)
-
-    @classmethod
-    @abstractmethod
-    def read(cls, source: Source, config: EncoderConfig) -> Transformer:
-        """Read the weights. The pooler is float32: one row has nothing to gain from less."""
-
-    @abstractmethod
-    def build_embeddings(self, graph: _fbg.Graph) -> int:
-        """Begin a graph with what comes before the layers; return the buffer."""
-
-    @abstractmethod
-    def build_layer(self, graph: _fbg.Graph, index: int, x: int) -> int:
-        """Add a layer that reads buffer x; return the buffer of its hidden states."""
-
-    def build_output(self, graph: _fbg.Graph, x: int) -> int:
-        """Add what follows the last layer; return the buffer of the last hidden states."""
-        return x
 
     def build(self, graph: _fbg.Graph, taps: list[int] | None = None) -> int:
         """Add the encoder to an empty graph; return the buffer of its last hidden states.
@@ -103,17 +106,92 @@ class Transformer(ABC):
             taps.append(self.build_layer(graph, index, taps[-1]))
         return self.build_output(graph, taps[-1])
 
+    def build_embeddings(self, graph: _fbg.Graph) -> int:
+        """Begin a graph with what comes before the layers; return the buffer."""
+        tables = self.embeddings
+        x = graph.embedding(tables.word, tables.position, tables.token_type)
+        x = add_norm(graph, x, tables.norm)
+        return x if tables.projection is None else add_linear(graph, x, tables.projection)
+
+    def build_layer(self, graph: _fbg.Graph, index: int, x: int) -> int:
+        """Add a layer that reads buffer x; return the buffer of its hidden states."""
+        layer, config, read = self.layers[index], self.config, x
+
+        def attend(x: int, residual: int | None) -> int:
+            context = self._build_attention(graph, index, add_linear(graph, x, layer.qkv))
+            return add_linear(graph, context, layer.attention_output, residual=residual)
+
+        def feed_forward(x: int, residual: int | None) -> int:
+            if config.gated:
+                y = add_linear(graph, x, layer.intermediate, gate=config.activation)
+            else:
+                y = add_linear(graph, x, layer.intermediate, config.activation)
+            return add_linear(graph, y, layer.output, residual=residual)
+
+        x = self._build_half(graph, x, attend, layer.attention_norm, layer.attention_post_norm)
+        x = self._build_half(graph, x, feed_forward, layer.mlp_norm, layer.mlp_post_norm)
+        if config.convolution is None or layer.convolution is None:
+            return x
+        near = graph.unfold(read, config.convolution.width)
+        near = add_activated(graph, near, layer.convolution, config.convolution.activation)
+        return add_norm(graph, graph.add(near, x), layer.convolution_norm)
+
+    def _build_half(
+        self,
+        graph: _fbg.Graph,
+        x: int,
+        half: Callable[[int, int | None], int],
+        norm: Norm | None,
+        post_norm: Norm | None,
+    ) -> int:
+        """Add half of a layer, half(what it reads, residual), with its norms."""
+        if self.config.place == "after":
+            return add_norm(graph, half(x, x), norm)
+        if self.config.place == "before":
+            return half(add_norm(graph, x, norm), x)
+        return graph.add(add_norm(graph, half(add_norm(graph, x, norm), None), post_norm), x)
+
+    def _build_attention(self, graph: _fbg.Graph, index: int, qkv: int) -> int:
+        layer, config = self.layers[index], self.config
+        window = config.windows[index] if config.windows else None
+        shape = _fbg.AttentionShape(
+            config.num_heads, config.kv_heads, config.head_dim, config.causal, window
+        )
+        if layer.q_norm is not None and layer.k_norm is not None:
+            q_norm, k_norm = layer.q_norm, layer.k_norm
+            qkv = graph.norm_heads(qkv, shape, q_norm.weight, k_norm.weight, q_norm.eps)
+        if config.rotations:
+            qkv = graph.rotate(qkv, shape, self._turns[config.rotations[index]])
+        tables = layer.relative or RelativeTables(None, None)
+        return graph.attention(
+            qkv,
+            shape,
+            self.rounds,
+            self._distance_bias,
+            config.scale,
+            config.softcap,
+            tables.keys,
+            tables.queries,
+            self._distance_rows,
+        )
+
+    def build_output(self, graph: _fbg.Graph, x: int) -> int:
+        """Add what follows the last layer; return the buffer of the last hidden states."""
+        return add_norm(graph, x, self.final_norm)
+
     def smoothing_groups(self) -> list[SmoothingGroup]:
         """Return the linear layers whose inputs int8 smooths, and where the factors go.
 
         The context of attention is linear in V, so that its factors can be part of the weights of
-        V, the last columns of QKV. All other inputs are divided when they are quantized.
+        V, the last columns of QKV. All other inputs are divided when they are quantized; so is the
+        context where query heads share keys and values, as they would share factors.
         """
-        width = self.config.num_heads * self.config.head_dim
+        config = self.config
+        width = config.num_heads * config.head_dim
         groups = []
         for name in linears(self):
             layer, _, part = name.rpartition(".")
-            if part == "attention_output":
+            if part == "attention_output" and config.kv_heads == config.num_heads:
                 groups.append(SmoothingGroup((name,), f"{layer}.qkv", 2 * width, 3 * width))
             else:
                 groups.append(SmoothingGroup((name,)))
@@ -122,12 +200,37 @@ class Transformer(ABC):
     @property
     def derived(self) -> tuple[Floats, ...]:
         """Tables of the graph that are computed from the others, and in no file."""
-        return ()
+        bias = self._distance_bias
+        return (*self._turns.values(), *(() if bias is None else (bias,)))
 
     @property
     def rounds(self) -> bool:
         """Whether attention may round to bfloat16."""
         return self.dtype in ROUNDED
+
+    @cached_property
+    def _turns(self) -> dict[Rotation, Floats]:
+        length = self.config.max_length
+        return {rotation: rotation.table(length) for rotation in set(self.config.rotations)}
+
+    @cached_property
+    def _distance_rows(self) -> npt.NDArray[np.int32] | None:
+        relative = self.config.relative
+        return None if relative is None else distance_rows(relative, self.config.max_length)
+
+    @cached_property
+    def _distance_bias(self) -> Floats | None:
+        """(heads, 2 L - 1): what attention adds before it multiplies by the scale."""
+        config, table = self.config, self.embeddings.distance
+        scale = config.scale or 1 / math.sqrt(config.head_dim)
+        distances = np.arange(1 - config.max_length, config.max_length)
+        if table is not None and config.buckets is not None:
+            bias = table[distance_buckets(distances, config.buckets)].T * np.float32(1 / scale)
+        elif config.alibi:
+            bias = -alibi_slopes(config.num_heads)[:, None] * np.abs(distances) / scale
+        else:
+            return None
+        return np.ascontiguousarray(bias, np.float32)
 
 
 def linears(transformer: Transformer) -> dict[str, Linear]:

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -37,12 +36,7 @@ ZONES = 4  # of 2 L places each
 
 def can_expand(config: EncoderConfig) -> bool:
     """Whether attention of this network leaves room for the bias."""
-    settings: Any = config
-    return not (
-        getattr(settings, "causal", False)
-        or getattr(settings, "relative", None) is not None
-        or getattr(settings, "softcap", None) is not None
-    )
+    return not config.causal and config.relative is None and config.softcap is None
 
 
 class ExpandedGraph(_fbg.Graph):
@@ -53,7 +47,7 @@ class ExpandedGraph(_fbg.Graph):
 
     def __init__(self, config: EncoderConfig, length: int) -> None:
         super().__init__()
-        self._config: Any = config
+        self._config = config
         self._length, self._period = length, 2 * length
         self._layer = 0
 
@@ -74,8 +68,7 @@ class ExpandedGraph(_fbg.Graph):
         *ignored: object,
     ) -> int:
         config, period = self._config, self._period
-        windows = getattr(config, "windows", ())
-        window = windows[self._layer] if windows else None
+        window = config.windows[self._layer] if config.windows else None
         self._layer += 1
         distances = np.arange(1 - self._length, self._length)
         seen = distances if window is None else distances[np.abs(distances) <= window]
@@ -85,8 +78,7 @@ class ExpandedGraph(_fbg.Graph):
             bias[:, columns] = (
                 0 if distance_bias is None else distance_bias[:, distance_bias.shape[1] // 2 + seen]
             )
-        kv_heads = getattr(config, "kv_heads", config.num_heads)
-        whole = _fbg.AttentionShape(config.num_heads, kv_heads, config.head_dim)
+        whole = _fbg.AttentionShape(config.num_heads, config.kv_heads, config.head_dim)
         return super().attention(qkv, whole, allow_bfloat16, bias, scale)
 
 

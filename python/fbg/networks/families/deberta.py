@@ -6,27 +6,24 @@ from dataclasses import replace
 
 from fbg.checkpoints.checkpoint import Part
 from fbg.checkpoints.files import Settings
-from fbg.networks.bert.families import BERT_HEADS
-from fbg.networks.config import ACTIVATIONS
+from fbg.networks.config import (
+    ACTIVATIONS,
+    Convolution,
+    EncoderConfig,
+    read_common,
+    read_token_types,
+)
+from fbg.networks.disentangled import Relative, RelativeNames
+from fbg.networks.families.bert import BERT, BERT_HEADS
 from fbg.networks.family import Family
 from fbg.networks.heads import HeadNames
-from fbg.networks.standard.config import Convolution, Names, StandardConfig, read_standard
-from fbg.networks.standard.disentangled import Relative, RelativeNames
-from fbg.networks.standard.network import Standard
 
 __all__ = ["FAMILIES"]
 
-NAMES = Names(
-    word="embeddings.word_embeddings",
-    embedding_norm="embeddings.LayerNorm",
-    final_norm=None,
-    layer="encoder.layer.{n}",
+NAMES = replace(
+    BERT,
     qkv=("attention.self.query_proj", "attention.self.key_proj", "attention.self.value_proj"),
-    attention_output="attention.output.dense",
-    attention_norm="attention.output.LayerNorm",
-    mlp_norm="output.LayerNorm",
-    intermediate=("intermediate.dense",),
-    output="output.dense",
+    pooler=None,
 )
 MAX_WIDTH = 99  # tokens that an output of the convolution sees; models have 3
 PACKED = "attention.self.in_proj"
@@ -38,7 +35,7 @@ FIRST_RELATIVE = RelativeNames(
 )
 
 
-def _read_first(settings: Settings) -> StandardConfig:
+def _read_first(settings: Settings) -> EncoderConfig:
     """Read the settings of the first version: no distances share an embedding, each layer has
     projections of its own for them, and rows of heads alternate in one product.
     """
@@ -58,8 +55,8 @@ def _read_first(settings: Settings) -> StandardConfig:
     return replace(config, layouts=(names,), biases=config.biases - {"qkv"})
 
 
-def _read(settings: Settings) -> StandardConfig:
-    common = read_standard(settings, activations=("gelu", *ACTIVATIONS), eps=1e-7)
+def _read(settings: Settings) -> EncoderConfig:
+    common = read_common(settings, eps=1e-7)
     hidden = common["hidden_size"]
     if common["num_heads"] * common["head_dim"] != hidden:
         raise settings.error("num_attention_heads", f"a divisor of hidden_size, {hidden}")
@@ -68,23 +65,13 @@ def _read(settings: Settings) -> StandardConfig:
     settings.choice("pooler_hidden_act", ("gelu",), default="gelu")
     relative = _read_relative(settings, common["max_positions"], common["norm_eps"])
     terms = 1 + (0 if relative is None else relative.keys + relative.queries)
-    types = settings.size("type_vocab_size", default=0, at_least=0)
     positions = settings.flag("position_biased_input", default=True)
-    names = replace(
-        NAMES,
-        token_type="embeddings.token_type_embeddings" if types else None,
-        position="embeddings.position_embeddings" if positions else None,
-    )
-    return StandardConfig(
-        **{**common, "num_token_types": max(types, 1)},
-        layouts=(names,),
-        rms=False,
-        place="after",
-        gated=False,
+    names = NAMES if positions else replace(NAMES, position=None)
+    return EncoderConfig(
+        **{**common, **read_token_types(settings, (names,), default=0)},
         relative=relative,
         convolution=_read_convolution(settings, hidden),
         scale=(common["head_dim"] * terms) ** -0.5,
-        biases=frozenset({"qkv", "attention_output", "intermediate", "output", "norm"}),
     )
 
 
@@ -143,6 +130,6 @@ HEADS = {
     "ForSequenceClassification": HeadNames("classifier", dense="pooler.dense", activation="gelu"),
 }
 FAMILIES = (
-    Family("deberta", Standard, _read_first, f"{NAMES.word}.weight", HEADS),
-    Family("deberta-v2", Standard, _read, f"{NAMES.word}.weight", HEADS),
+    Family("deberta", _read_first, HEADS),
+    Family("deberta-v2", _read, HEADS),
 )

@@ -13,22 +13,38 @@ from functools import partial
 from typing import Any
 
 from fbg.checkpoints.files import Settings
+from fbg.networks.config import (
+    ATTENTION,
+    FULL,
+    MLP,
+    SLIDING,
+    EncoderConfig,
+    layer_kinds,
+    read_biases,
+    read_common,
+)
 from fbg.networks.family import Family
 from fbg.networks.heads import HeadNames
-from fbg.networks.rotation import read_rotation
-from fbg.networks.standard.config import (
-    FULL,
-    SLIDING,
-    Names,
-    StandardConfig,
-    layer_kinds,
-    read_standard,
+from fbg.networks.names import Names
+from fbg.networks.rotation import Rotation, read_rotation
+
+__all__ = ["FAMILIES", "NAMES"]
+
+NAMES = Names(
+    word="embed_tokens",
+    position=None,
+    token_type=None,
+    embedding_norm=None,
+    final_norm="norm",
+    pooler=None,
+    layer="layers.{n}",
+    qkv=("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"),
+    attention_output="self_attn.o_proj",
+    attention_norm="input_layernorm",
+    intermediate=("mlp.gate_proj", "mlp.up_proj"),
+    output="mlp.down_proj",
+    mlp_norm="post_attention_layernorm",
 )
-from fbg.networks.standard.network import Standard
-
-__all__ = ["FAMILIES"]
-
-NAMES = Names()
 NORMED_HEADS = replace(NAMES, q_norm="self_attn.q_norm", k_norm="self_attn.k_norm")
 GEMMA = replace(
     NORMED_HEADS,
@@ -39,26 +55,30 @@ GEMMA = replace(
 
 # What classifiers of EuroBERT read.
 POOLINGS = {"bos": "cls", "mean": "mean", "late": "late"}
+DECODER: dict[str, Any] = {
+    "rms": True,
+    "place": "before",
+    "gated": True,
+    "biases": frozenset(),
+}
 KEYS = {"layer_norm_eps": "rms_norm_eps"}
-ATTENTION = frozenset({"qkv", "attention_output"})
-MLP = frozenset({"intermediate", "output"})
 
 
-def _read_llama(settings: Settings, *, causal: bool = True) -> StandardConfig:
+def _read_llama(settings: Settings, *, causal: bool = True) -> EncoderConfig:
     """Read Llama's settings, or EuroBERT's, which is no decoder."""
     pooling = ""
     if not causal:
         pooling = settings.choice("classifier_pooling", tuple(POOLINGS), default="late")
         settings = settings.replaced(classifier_pooling="cls")
     common = _read_common(settings, eps=1e-6 if causal else 1e-5)
-    biases = _biases(settings, "attention_bias", ATTENTION) | _biases(settings, "mlp_bias", MLP)
+    biases = read_biases(settings, attention_bias=ATTENTION, mlp_bias=MLP)
     rotation = read_rotation(settings, common["head_dim"], 10_000.0)
     if not causal:
         common["tasks"] = replace(common["tasks"], pooling=POOLINGS[pooling])
-    return _decoder(common, rotations=rotation, causal=causal, layouts=(NAMES,), biases=biases)
+    return _decoder(common, rotation, causal=causal, layouts=(NAMES,), biases=biases)
 
 
-def _read_qwen(settings: Settings, *, names: Names) -> StandardConfig:
+def _read_qwen(settings: Settings, *, names: Names) -> EncoderConfig:
     """Read the settings of Qwen2, whose queries, keys and values have biases, or of Qwen3."""
     common = _read_common(settings)
     layers, window = common["num_layers"], None
@@ -70,10 +90,10 @@ def _read_qwen(settings: Settings, *, names: Names) -> StandardConfig:
     if names.q_norm is None:
         biases = frozenset({"qkv"})
     else:
-        biases = _biases(settings, "attention_bias", ATTENTION)
+        biases = read_biases(settings, attention_bias=ATTENTION)
     return _decoder(
         common,
-        rotations=read_rotation(settings, common["head_dim"], 10_000.0),
+        read_rotation(settings, common["head_dim"], 10_000.0),
         causal=not settings.flag("is_bidirectional") and settings.flag("is_causal", default=True),
         layouts=(names,),
         biases=biases,
@@ -81,21 +101,21 @@ def _read_qwen(settings: Settings, *, names: Names) -> StandardConfig:
     )
 
 
-def _read_mistral(settings: Settings) -> StandardConfig:
+def _read_mistral(settings: Settings) -> EncoderConfig:
     common = _read_common(settings)
     window = None
     if settings.get("sliding_window") is not None:
         window = min(settings.size("sliding_window"), common["max_positions"]) - 1
     return _decoder(
         common,
-        rotations=read_rotation(settings, common["head_dim"], 10_000.0),
+        read_rotation(settings, common["head_dim"], 10_000.0),
         causal=True,
         layouts=(NAMES,),
         windows=(window,) * common["num_layers"],
     )
 
 
-def _read_gemma(settings: Settings, *, third: bool) -> StandardConfig:
+def _read_gemma(settings: Settings, *, third: bool) -> EncoderConfig:
     """Read the settings of Gemma 2 or 3: two kinds of layers, and norms on both sides of halves."""
     activations = ("gelu_pytorch_tanh", "gelu", "gelu_new")
     keys = {**KEYS, "hidden_act": "hidden_activation"}
@@ -125,8 +145,8 @@ def _read_gemma(settings: Settings, *, third: bool) -> StandardConfig:
     scale = settings.number("query_pre_attn_scalar", default=256)
     if scale <= 0:
         raise settings.error("query_pre_attn_scalar", "more than 0")
-    return StandardConfig(
-        **common,
+    return _decoder(
+        common,
         layouts=(GEMMA if third else replace(GEMMA, q_norm=None, k_norm=None),),
         norm_adds_one=True,
         place="around",
@@ -136,7 +156,7 @@ def _read_gemma(settings: Settings, *, third: bool) -> StandardConfig:
         scale=scale**-0.5,
         softcap=None if third else _softcap(settings),
         embedding_scale=common["hidden_size"] ** 0.5,
-        biases=_biases(settings, "attention_bias", ATTENTION),
+        biases=read_biases(settings, attention_bias=ATTENTION),
     )
 
 
@@ -147,18 +167,19 @@ def _read_common(
     activations: Sequence[str] = ("silu", "swish", "gelu"),
     keys: Mapping[str, str] = KEYS,
 ) -> dict[str, Any]:
-    common = read_standard(settings, keys=keys, activations=activations, eps=eps)
+    common = read_common(settings, keys=keys, activations=activations, eps=eps)
     if common["head_dim"] % 2:
         raise settings.error("head_dim", f"an even number, here {common['head_dim']}")
     return common
 
 
-def _decoder(common: dict[str, Any], *, rotations: Any, **options: Any) -> StandardConfig:
-    return StandardConfig(**common, rotations=(rotations,) * common["num_layers"], **options)
-
-
-def _biases(settings: Settings, key: str, fields: frozenset[str]) -> frozenset[str]:
-    return fields if settings.flag(key) else frozenset()
+def _decoder(
+    common: dict[str, Any], rotation: Rotation | None = None, **options: Any
+) -> EncoderConfig:
+    """Return the settings of a decoder. rotation: of all layers, if they have the same one."""
+    if rotation is not None:
+        options["rotations"] = (rotation,) * common["num_layers"]
+    return EncoderConfig(**{**DECODER, **common, **options})
 
 
 def _softcap(settings: Settings) -> float | None:
@@ -171,7 +192,6 @@ def _softcap(settings: Settings) -> float | None:
     return value
 
 
-ANCHOR = "embed_tokens.weight"
 SEQUENCE = {"ForSequenceClassification": HeadNames("score", output_biased=False, last=True)}
 CLASSIFIERS = {**SEQUENCE, "ForTokenClassification": HeadNames("score")}
 CAUSAL = {
@@ -188,11 +208,11 @@ EUROBERT = {
 }
 
 FAMILIES = (
-    Family("llama", Standard, _read_llama, ANCHOR, CAUSAL),
-    Family("mistral", Standard, _read_mistral, ANCHOR, CAUSAL),
-    Family("qwen2", Standard, partial(_read_qwen, names=NAMES), ANCHOR, CAUSAL),
-    Family("qwen3", Standard, partial(_read_qwen, names=NORMED_HEADS), ANCHOR, CAUSAL),
-    Family("gemma2", Standard, partial(_read_gemma, third=False), ANCHOR, CLASSIFIERS),
-    Family("gemma3_text", Standard, partial(_read_gemma, third=True), ANCHOR, SEQUENCE),
-    Family("eurobert", Standard, partial(_read_llama, causal=False), ANCHOR, EUROBERT),
+    Family("llama", _read_llama, CAUSAL),
+    Family("mistral", _read_mistral, CAUSAL),
+    Family("qwen2", partial(_read_qwen, names=NAMES), CAUSAL),
+    Family("qwen3", partial(_read_qwen, names=NORMED_HEADS), CAUSAL),
+    Family("gemma2", partial(_read_gemma, third=False), CLASSIFIERS),
+    Family("gemma3_text", partial(_read_gemma, third=True), SEQUENCE),
+    Family("eurobert", partial(_read_llama, causal=False), EUROBERT),
 )

@@ -10,17 +10,21 @@ from dataclasses import replace
 from functools import partial
 
 from fbg.checkpoints.files import Settings
-from fbg.networks.config import GATES
+from fbg.networks.config import GATES, EncoderConfig, read_common
+from fbg.networks.distances import Buckets
 from fbg.networks.family import Family
 from fbg.networks.heads import HeadNames
-from fbg.networks.standard.config import Buckets, Names, StandardConfig, read_standard
-from fbg.networks.standard.network import Standard
+from fbg.networks.names import Names
 
 __all__ = ["FAMILIES"]
 
 ATTENTION, FEED_FORWARD = "layer.0.SelfAttention", "layer.1.DenseReluDense"
 NAMES = Names(
     word="shared",
+    position=None,
+    token_type=None,
+    embedding_norm=None,
+    pooler=None,
     final_norm="encoder.final_layer_norm",
     distance=f"encoder.block.0.{ATTENTION}.relative_attention_bias",
     layer="encoder.block.{n}",
@@ -46,15 +50,16 @@ KEYS = {
 MAX_POSITIONS = 512
 
 
-def _read(settings: Settings, default: str) -> StandardConfig:
+def _read(settings: Settings, default: str) -> EncoderConfig:
     gated = {f"gated-{name}": gate for name, gate in GATES.items()}
     # By this name T5 has always meant the approximation.
     gated["gated-gelu"] = "gelu_tanh"
     chosen = settings.choice("feed_forward_proj", ("relu", "gelu", *gated), default=default)
-    common = read_standard(
+    common = read_common(
         settings.replaced(feed_forward_proj="relu"),
         keys=KEYS,
         activations=("relu",),
+        eps=1e-6,
         max_positions=MAX_POSITIONS,
     )
     common["activation"] = gated.get(chosen, chosen)
@@ -63,10 +68,13 @@ def _read(settings: Settings, default: str) -> StandardConfig:
     if longest <= count // 4:
         key = "relative_attention_max_distance"
         raise settings.error(key, f"more than a quarter of the buckets, {count // 4}")
-    return StandardConfig(
+    return EncoderConfig(
         **common,
         layouts=(NAMES if chosen in gated else replace(NAMES, intermediate=PLAIN_INTERMEDIATE),),
+        rms=True,
+        place="before",
         gated=chosen in gated,
+        biases=frozenset(),
         buckets=Buckets(count, longest),
         scale=1.0,
     )
@@ -75,6 +83,6 @@ def _read(settings: Settings, default: str) -> StandardConfig:
 # Other heads read what the decoder makes of the encoder's states.
 HEADS = {"ForTokenClassification": HeadNames("classifier")}
 FAMILIES = (
-    Family("t5", Standard, partial(_read, default="relu"), "shared.weight", HEADS),
-    Family("mt5", Standard, partial(_read, default="gated-gelu"), "shared.weight", HEADS),
+    Family("t5", partial(_read, default="relu"), HEADS),
+    Family("mt5", partial(_read, default="gated-gelu"), HEADS),
 )

@@ -1,0 +1,57 @@
+"""What a family calls the tensors of a transformer in its checkpoints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from fbg.checkpoints.checkpoint import Part
+from fbg.networks.disentangled import RelativeNames
+
+__all__ = ["Names"]
+
+
+@dataclass(frozen=True)
+class Names:
+    """Names come without ".weight" and ".bias"; the defaults are BERT's. None: there is no such
+    tensor.
+
+    projection: from the width of the embeddings to that of the layers.
+    distance: a table of biases of attention, with a row for each bucket of distances.
+    pooler: tanh of a linear layer on the first token; checkpoints may lack it.
+    layer: of the n-th layer; names below follow it and a dot. Where layers share weights, it has
+        {group} and {inner} instead of {n}.
+    qkv: three tensors, one in which they follow each other, or equal parts that are put together
+        so. qkv_biases: of queries, keys and values, where they have names of their own; None stands
+        for zeros.
+    q_norm, k_norm: of each head.
+    attention_post_norm, mlp_post_norm: of what a half of a layer writes, where another norm comes
+        before it.
+    intermediate: of a gated layer the gate, then the other half; or both in one tensor.
+    """
+
+    word: str = "embeddings.word_embeddings"
+    position: str | None = "embeddings.position_embeddings"
+    token_type: str | None = "embeddings.token_type_embeddings"
+    embedding_norm: str | None = "embeddings.LayerNorm"
+    projection: str | None = None
+    distance: str | None = None
+    final_norm: str | None = None
+    pooler: str | None = "pooler.dense"
+    convolution: str = "encoder.conv"
+    layer: str = "encoder.layer.{n}"
+    qkv: tuple[str | Part, ...] = (
+        "attention.self.query",
+        "attention.self.key",
+        "attention.self.value",
+    )
+    qkv_biases: tuple[str | None, ...] = ()
+    q_norm: str | None = None
+    k_norm: str | None = None
+    attention_output: str = "attention.output.dense"
+    attention_norm: str = "attention.output.LayerNorm"
+    attention_post_norm: str | None = None
+    intermediate: tuple[str | Part, ...] = ("intermediate.dense",)
+    output: str = "output.dense"
+    mlp_norm: str = "output.LayerNorm"
+    mlp_post_norm: str | None = None
+    relative: RelativeNames = field(default_factory=RelativeNames)

@@ -1,0 +1,175 @@
+"""The tensors of a transformer, read from a checkpoint or from a saved model.
+
+Names (names.py) are those of checkpoints; fields, as saved models call tensors, those of
+transformer.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from fbg.checkpoints.checkpoint import Part
+from fbg.checkpoints.kernel_tensor import Kernel
+from fbg.compression.linear import Linear
+from fbg.networks.config import EncoderConfig
+from fbg.networks.disentangled import read_tables
+from fbg.networks.graph import Norm, RmsNorm
+from fbg.networks.names import Names
+from fbg.networks.source import Source
+from fbg.networks.transformer import Embeddings, Layer, Transformer
+
+__all__ = ["read_transformer"]
+
+Floats = npt.NDArray[np.float32]
+
+
+def read_transformer(source: Source, config: EncoderConfig) -> Transformer:
+    """Read the weights of a network without its head; raises ModelError.
+
+    The pooler is float32: one row has nothing to gain from less.
+    """
+    names = next((names for names in config.layouts if _stored(source, names)), config.layouts[0])
+    hidden, pooler = config.hidden_size, None
+    if names.pooler and source.rows("pooler.weight", f"{names.pooler}.weight") is not None:
+        pooler = source.linear("pooler", [names.pooler], hidden, hidden, dtype="float32")
+    # Layers that share weights are read once, and numbered as they first run.
+    order = _layer_names(config, names)
+    stored = list(dict.fromkeys(order))
+    layers = [_read_layer(source, config, names, n, name) for n, name in enumerate(stored)]
+    if config.relative is not None:
+        tables = read_tables(source, config.relative, names.relative, stored, hidden)
+        pairs = zip(layers, tables, strict=True)
+        layers = [replace(layer, relative=table) for layer, table in pairs]
+    if config.convolution is not None:
+        layers[0] = _with_convolution(source, config, names, layers[0])
+    distinct = dict(zip(stored, layers, strict=True))
+    return Transformer(
+        config,
+        _read_embeddings(source, config, names),
+        tuple(distinct[name] for name in order),
+        pooler,
+        _read_norm(source, config, "final_norm", names.final_norm),
+    )
+
+
+def _layer_names(config: EncoderConfig, names: Names) -> list[str]:
+    """Return what checkpoints call the layers, in the order in which they run."""
+    shared = config.shared
+    if shared is None:
+        return [names.layer.format(n=n) for n in range(config.num_layers)]
+    repeats = config.num_layers / shared.groups
+    return [
+        names.layer.format(group=int(n / repeats), inner=inner)
+        for n in range(config.num_layers)
+        for inner in range(shared.inner)
+    ]
+
+
+def _stored(source: Source, names: Names) -> bool:
+    """Return whether the checkpoint calls its tensors so: some of them, as one may be missing."""
+    layer = names.layer.format(n=0, group=0, inner=0)
+    first = names.qkv[0].name if isinstance(names.qkv[0], Part) else names.qkv[0]
+    probes = (("qkv", first), ("attention_output", names.attention_output))
+    return any(
+        source.rows(f"layers.0.{field}.weight", f"{layer}.{name}.weight") is not None
+        for field, name in probes
+    )
+
+
+def _read_norm(
+    source: Source, config: EncoderConfig, field: str, name: str | None, width: int | None = None
+) -> Norm | None:
+    """Return a norm of hidden states, or of a width of its own."""
+    if name is None:
+        return None
+    width = width or config.hidden_size
+    if config.rms:
+        return source.rms_norm(field, name, width, config.norm_eps, config.norm_adds_one)
+    return source.norm(field, name, width, config.norm_eps, bias="norm" in config.biases)
+
+
+def _read_embeddings(source: Source, config: EncoderConfig, names: Names) -> Embeddings:
+    width, hidden, projection = config.embedding_size, config.hidden_size, None
+    buckets = config.buckets.count if config.buckets is not None else 0
+    scale = config.embedding_scale
+
+    def table(field: str, name: str | None, rows: int, cols: int = width) -> Floats | None:
+        return None if name is None else source.table(f"embeddings.{field}", name, rows, cols)
+
+    if names.projection is not None:
+        projection = source.linear("embeddings.projection", [names.projection], width, hidden)
+    return Embeddings(
+        word=source.table("embeddings.word", names.word, config.vocab_size, width, scale=scale),
+        norm=_read_norm(source, config, "embeddings.norm", names.embedding_norm, width),
+        position=table("position", names.position, config.max_positions),
+        token_type=table("token_type", names.token_type, config.num_token_types),
+        projection=projection,
+        distance=table("distance", names.distance, buckets, config.num_heads),
+    )
+
+
+def _read_layer(source: Source, config: EncoderConfig, names: Names, n: int, stored: str) -> Layer:
+    """Return the n-th layer, which the checkpoint calls `stored`."""
+    hidden, wide, dim = config.hidden_size, config.intermediate_size, config.head_dim
+    queries, keys = config.num_heads * dim, config.kv_heads * dim
+    attention_norm = names.attention_norm if n > 0 or config.first_attention_norm else None
+
+    def full(name: str | None) -> str | None:
+        return None if name is None else f"{stored}.{name}"
+
+    def norm(field: str, name: str | None) -> Norm | None:
+        return _read_norm(source, config, f"layers.{n}.{field}", full(name))
+
+    def head_norm(field: str, name: str | None) -> RmsNorm | None:
+        if name is None:
+            return None
+        eps, adds_one = config.norm_eps, config.norm_adds_one
+        return source.rms_norm(f"layers.{n}.{field}", f"{stored}.{name}", dim, eps, adds_one)
+
+    def linear(
+        field: str, names: Sequence[str | Part], inputs: int, outputs: Sequence[int]
+    ) -> Linear:
+        parts = [
+            replace(name, name=f"{stored}.{name.name}")
+            if isinstance(name, Part)
+            else f"{stored}.{name}"
+            for name in names
+        ]
+        total = sum(outputs)
+        widths = outputs if len(parts) == len(outputs) else [total // len(parts)] * len(parts)
+        bias = field in config.biases
+        return source.linear(f"layers.{n}.{field}", parts, inputs, widths, bias=bias)
+
+    qkv = linear("qkv", names.qkv, hidden, [queries, keys, keys])
+    if names.qkv_biases:
+        biases = [full(name) for name in names.qkv_biases]
+        qkv = replace(qkv, bias=source.vectors(f"{qkv.name}.bias", biases, [queries, keys, keys]))
+    return Layer(
+        qkv=qkv,
+        attention_output=linear("attention_output", (names.attention_output,), queries, [hidden]),
+        q_norm=head_norm("q_norm", names.q_norm),
+        k_norm=head_norm("k_norm", names.k_norm),
+        attention_norm=norm("attention_norm", attention_norm),
+        attention_post_norm=norm("attention_post_norm", names.attention_post_norm),
+        intermediate=linear(
+            "intermediate", names.intermediate, hidden, [wide] * (1 + config.gated)
+        ),
+        output=linear("output", (names.output,), wide, [hidden]),
+        mlp_norm=norm("mlp_norm", names.mlp_norm),
+        mlp_post_norm=norm("mlp_post_norm", names.mlp_post_norm),
+    )
+
+
+def _with_convolution(source: Source, config: EncoderConfig, names: Names, layer: Layer) -> Layer:
+    """Return the first layer with the convolution beside it."""
+    assert config.convolution is not None
+    hidden, width = config.hidden_size, config.convolution.width
+    kernel = Kernel(f"{names.convolution}.conv", width, config.convolution.groups)
+    field = "layers.0.convolution"
+    norm = _read_norm(source, config, f"{field}_norm", f"{names.convolution}.LayerNorm")
+    linear = source.linear(field, [kernel], width * hidden, hidden)
+    return replace(layer, convolution=linear, convolution_norm=norm)
