@@ -17,7 +17,7 @@ from fbg.cli.options import (
 )
 from fbg.model.load_net import is_net
 from fbg.reports.benchmark import bench as bench_model
-from fbg.reports.net_benchmark import bench_net
+from fbg.reports.benchmark import bench_net
 
 
 @click.command()

@@ -16,9 +16,9 @@ from fbg.matmul.weights import QUANTIZED
 from fbg.model.load import DTYPES, load, load_encoder
 from fbg.model.load_net import is_net
 from fbg.networks.transformer import precision
+from fbg.reports.inputs import read_feeds
 from fbg.reports.machine import binary_size
 from fbg.reports.measuring import require_unsaved
-from fbg.reports.net_feeds import read_feeds
 
 
 @click.command()

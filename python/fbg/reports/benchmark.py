@@ -1,41 +1,74 @@
-"""bench: how long `forward` takes, by dtype, number of tokens and of threads."""
+"""bench: how long a run takes, by dtype and number of threads.
+
+Of an encoder, `forward` is timed by number of tokens; of a network from a file, a run and its
+preparation.
+"""
 
 from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 import fbg
 from fbg.arrays import require_integer
-from fbg.model.load import load_encoder
+from fbg.model.load import load, load_encoder
+from fbg.model.load_net import is_onnx
 from fbg.model.model import Model
-from fbg.reports.measuring import Report, load_each, table, threads, time_in_turn
+from fbg.reports.inputs import (
+    Feed,
+    random_feeds,
+    sequence_lengths,
+    synthetic_ids,
+    thread_counts,
+)
+from fbg.reports.measuring import Report, load_each, table, threads, threads_text, time_in_turn
 
-__all__ = ["Benchmark", "Latency", "bench", "synthetic_ids"]
+if TYPE_CHECKING:
+    from fbg.importers.net import Net
 
-TOKENS = (8, 32, 128, 384)
+__all__ = ["Benchmark", "Latency", "NetBenchmark", "NetLatency", "bench", "bench_net"]
+
 DTYPES = ("float32", "bfloat16", "int8")
+CALIBRATION_FEEDS = 4
 
 
 @dataclass(frozen=True)
-class Latency:
+class _Timed:
+    """Quantiles of the seconds of a call."""
+
+    dtype: str
+    threads: int
+    median: float
+    percentile_10: float
+    percentile_90: float
+
+    def cells(self, digits: int) -> list[str]:
+        """Return the quantiles in milliseconds."""
+        times = (self.median, self.percentile_10, self.percentile_90)
+        return [f"{1e3 * seconds:.{digits}f}" for seconds in times]
+
+
+@dataclass(frozen=True)
+class Latency(_Timed):
     """Seconds of `forward` on a batch of sequences of `tokens` tokens each.
 
     tokens_per_second: of the whole batch, at the median.
     """
 
-    dtype: str
     tokens: int
-    threads: int
-    median: float
-    percentile_10: float
-    percentile_90: float
     tokens_per_second: float
+
+
+@dataclass(frozen=True)
+class NetLatency(_Timed):
+    """Seconds of a run, and of preparing the plan for it anew: what a kept plan saves."""
+
+    prepare: float
 
 
 @dataclass(frozen=True)
@@ -54,7 +87,7 @@ class Benchmark(Report):
                 row.dtype,
                 str(row.threads),
                 str(row.tokens),
-                *(f"{t * 1e3:.2f}" for t in (row.median, row.percentile_10, row.percentile_90)),
+                *row.cells(2),
                 f"{row.tokens_per_second:.0f}",
             ]
             for row in self.latencies
@@ -62,6 +95,29 @@ class Benchmark(Report):
         columns = ["", "threads", "tokens", "median ms", "p10", "p90", "tokens/s"]
         head = f"{self.model}: batch {self.batch}, {self.rounds} rounds, {self.isa}"
         return f"{head}\n\n{table(columns, rows)}"
+
+
+@dataclass(frozen=True)
+class NetBenchmark(Report):
+    """Result of `bench_net`. products: by dtype, how many products multiply integers, in words; a
+    file that is quantized already has some whatever the dtype.
+    """
+
+    path: str
+    isa: str
+    rounds: int
+    products: dict[str, str]
+    latencies: tuple[NetLatency, ...]
+
+    def __str__(self) -> str:
+        rows = [
+            [row.dtype, str(row.threads), *row.cells(3), f"{1e3 * row.prepare:.3f}"]
+            for row in self.latencies
+        ]
+        columns = ["", "threads", "median ms", "p10", "p90", "prepare ms"]
+        head = f"{self.path}: random inputs, {self.rounds} rounds, {self.isa}"
+        counts = [f"{dtype}: {count}" for dtype, count in self.products.items()]
+        return "\n".join([head, *counts, "", table(columns, rows)])
 
 
 def bench(
@@ -90,9 +146,7 @@ def bench(
     """
     batch = require_integer(batch, "bench: batch", 1, 1 << 20)
     rounds = require_integer(rounds, "bench: rounds", 1, 1_000_000)
-    counts = [fbg.get_num_threads()] if num_threads is None else num_threads
-    limit = fbg._fbg.MAX_THREADS
-    counts = [require_integer(count, "bench: num_threads", 1, limit) for count in counts]
+    counts = thread_counts("bench", num_threads, [fbg.get_num_threads()])
     models = _load(os.fspath(model), dtypes)
     lengths = sequence_lengths("bench", tokens, next(iter(models.values())))
 
@@ -104,14 +158,50 @@ def bench(
                 dtype: functools.partial(loaded.forward, ids[dtype])
                 for dtype, loaded in models.items()
             }
+            stage = f"timing {length} tokens, {threads_text(count)}"
             with threads(count):
-                stage = f"timing {length} tokens, {count} thread{'s' * (count > 1)}"
-                samples = time_in_turn(calls, rounds, warm=True, stage=stage)
-            for dtype, seconds in samples.items():
-                low, median, high = (float(x) for x in np.percentile(seconds, [10, 50, 90]))
-                rate = batch * length / median
-                rows.append(Latency(dtype, length, count, median, low, high, rate))
+                found = _quantiles(calls, rounds, warm=True, stage=stage)
+            for dtype, times in found.items():
+                rate = batch * length / times[0]
+                rows.append(Latency(dtype, count, *times, length, rate))
     return Benchmark(str(model), fbg.isa.active(), batch, rounds, tuple(rows))
+
+
+def bench_net(
+    path: str,
+    *,
+    shapes: Mapping[str, Sequence[int]] | None = None,
+    num_threads: Sequence[int] | None = None,
+    dtypes: Sequence[str] | None = None,
+    rounds: int = 21,
+) -> NetBenchmark:
+    """Time an ONNX file or a saved network on random inputs; dtypes take turns.
+
+    shapes: of inputs, where the file leaves sizes open. num_threads: counts of threads; None takes
+    `fbg.get_num_threads()`. dtypes: of "float32" and "int8", which is calibrated on random inputs;
+    None takes float32, or the dtype of a saved network. Raises what `fbg.load` raises.
+    """
+    rows = []
+    products: dict[str, str] = {}
+    for count in thread_counts("bench", num_threads or None, [fbg.get_num_threads()]):
+        nets, feed = _load_nets(path, dtypes, {"shapes": shapes or {}, "num_threads": count})
+        products = {dtype: str(net.products) for dtype, net in nets.items()}
+        runs = {dtype: functools.partial(net.run, feed) for dtype, net in nets.items()}
+        plans = {dtype: functools.partial(net.prepare, feed) for dtype, net in nets.items()}
+        found = _quantiles(runs, rounds, stage=f"timing {threads_text(count)}")
+        anew = _quantiles(plans, 3, stage="timing preparation")
+        for dtype, times in found.items():
+            rows.append(NetLatency(dtype, count, *times, anew[dtype][0]))
+    return NetBenchmark(path, fbg.isa.active(), rounds, products, tuple(rows))
+
+
+def _quantiles(
+    calls: Mapping[str, Callable[[], object]], rounds: int, *, warm: bool = False, stage: str
+) -> dict[str, tuple[float, float, float]]:
+    """Time calls in turn; return the median and the 10th and 90th percentile of each."""
+    samples = time_in_turn(calls, rounds, warm, stage)
+    low, median, high = np.percentile(list(samples.values()), [10, 50, 90], axis=1).tolist()
+    return dict(zip(samples, zip(median, low, high, strict=True), strict=True))
 
 
 def _load(model: str, dtypes: Sequence[str] | None) -> dict[str, Model]:
@@ -125,17 +215,18 @@ def _load(model: str, dtypes: Sequence[str] | None) -> dict[str, Model]:
     return {first.dtype: first, **load_each(model, [d for d in DTYPES if d != first.dtype], None)}
 
 
-def sequence_lengths(where: str, tokens: Sequence[int] | None, model: Model) -> list[int]:
-    """Check lengths against the positions of a model; None takes those of TOKENS that fit."""
-    longest = model.config.max_length
-    if tokens is None:
-        return [length for length in TOKENS if length <= longest] or [longest]
-    lengths = [require_integer(length, f"{where}: tokens", 1, longest) for length in tokens]
-    if not lengths:
-        raise ValueError(f"{where}: tokens must contain at least one length, got none")
-    return lengths
-
-
-def synthetic_ids(model: Model, tokens: int, batch: int) -> npt.NDArray[np.int64]:
-    """Return (batch, tokens) random token ids, always the same ones."""
-    return np.random.default_rng(0).integers(0, model.config.vocab_size, (batch, tokens))
+def _load_nets(
+    path: str, dtypes: Sequence[str] | None, options: dict[str, Any]
+) -> tuple[dict[str, Net], Feed]:
+    """Return networks by dtype, and inputs for a run."""
+    first = load(path, **options)
+    feed, feeds = random_feeds(first, 1)[0], random_feeds(first, CALIBRATION_FEEDS, 1)
+    nets = {}
+    for dtype in dtypes or [first.dtype]:
+        if dtype == first.dtype:
+            nets[dtype] = first
+        elif is_onnx(path):
+            nets[dtype] = load(path, dtype=dtype, calibrate=feeds, **options)
+        else:
+            raise ValueError(f"bench: dtype must be {first.dtype!r}, got {dtype!r}")
+    return nets, feed

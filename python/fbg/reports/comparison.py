@@ -11,7 +11,6 @@ import os
 import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from importlib import resources
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +21,15 @@ from fbg.arrays import require_integer
 from fbg.matmul.weights import WEIGHT_LIMITS
 from fbg.model.model import Model
 from fbg.progress import counted
-from fbg.reports.measuring import Report, load_each, require_unsaved, table, time_in_turn
+from fbg.reports.inputs import require_texts, sample_texts
+from fbg.reports.measuring import (
+    Report,
+    load_each,
+    require_unsaved,
+    table,
+    threads_text,
+    time_in_turn,
+)
 from fbg.reports.speedup import Speedup
 from fbg.runtime.batches import chunks, pack_sequences
 from fbg.runtime.reports import MemoryReport
@@ -35,12 +42,6 @@ Floats = npt.NDArray[np.float32]
 REFERENCE = "float32"
 NEIGHBOURS = 10
 COMPARED_TOKENS = 1024  # of one run that hands back every layer
-
-
-def sample_texts() -> list[str]:
-    """Return the sentences that come with fbg: plain English, a hundred or so."""
-    text = resources.files("fbg.reports").joinpath("sample_texts.txt").read_text(encoding="utf-8")
-    return text.splitlines()
 
 
 @dataclass(frozen=True)
@@ -92,8 +93,8 @@ class Comparison(Report):
 
     def __str__(self) -> str:
         head = (
-            f"{self.model}: {self.texts} texts, {self.tokens} tokens, {self.threads} "
-            f"thread{'s' * (self.threads > 1)}, {self.isa}"
+            f"{self.model}: {self.texts} texts, {self.tokens} tokens, "
+            f"{threads_text(self.threads)}, {self.isa}"
         )
         kept = f"top-{self.neighbours} kept"
         columns = ["", "mean cos", "min", "1st pct", "5th pct", kept, "tokens/s", "×", "weights"]
@@ -197,18 +198,6 @@ def _accuracy(embeddings: Floats, exact: Floats, neighbours: int) -> dict[str, f
             np.mean([np.isin(a, b).mean() for a, b in zip(kept, nearest, strict=True)])
         ),
     }
-
-
-def require_texts(where: str, texts: Sequence[str] | None, least: int) -> list[str]:
-    """Return those that are not empty, or the sample; raises TypeError or ValueError."""
-    if isinstance(texts, (str, bytes)):
-        raise TypeError(f"{where}: texts must be a sequence of str, got a single str")
-    sentences = sample_texts() if texts is None else [text for text in texts if text.strip()]
-    if len(sentences) < least:
-        raise ValueError(
-            f"{where}: texts must contain at least {least} that are not empty, got {len(sentences)}"
-        )
-    return sentences
 
 
 def cosines(x: Floats, exact: Floats) -> npt.NDArray[np.float64]:

@@ -33,6 +33,7 @@ __all__ = [
     "require_unsaved",
     "table",
     "threads",
+    "threads_text",
     "time_in_turn",
 ]
 
@@ -89,6 +90,11 @@ def threads(count: int) -> Iterator[None]:
         yield
     finally:
         fbg.set_num_threads(before)
+
+
+def threads_text(count: int) -> str:
+    """Return "1 thread" or "2 threads"."""
+    return f"{count} thread{'s' * (count > 1)}"
 
 
 def is_steady(seconds: npt.NDArray[np.float64]) -> bool:

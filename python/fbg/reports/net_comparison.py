@@ -20,14 +20,13 @@ from fbg.errors import ModelError
 from fbg.model.load import load
 from fbg.progress import counted
 from fbg.reports.class_scores import class_scores
+from fbg.reports.inputs import feeds_of
 from fbg.reports.measuring import Report, require_unsaved, table, time_in_turn
-from fbg.reports.net_feeds import random_feeds, read_feeds
 from fbg.reports.speedup import Speedup
 
 __all__ = ["NetComparison", "NodeError", "compare_net", "cosine"]
 
 Array = npt.NDArray[Any]
-RANDOM_FEEDS = 8
 
 
 @dataclass(frozen=True)
@@ -111,7 +110,7 @@ def compare_net(
     from fbg.importers.variants import require_products
 
     require_products(net, path)
-    feeds = random_feeds(net, RANDOM_FEEDS) if inputs is None else read_feeds(inputs, net)
+    feeds = feeds_of(net, inputs)
     calibrate = feeds[: max(1, len(feeds) // 2)]
     quantized = load(path, dtype="int8", calibrate=calibrate, **options)
     tested = feeds[len(calibrate) :] or feeds

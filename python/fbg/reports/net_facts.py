@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from fbg.model.load import load
+from fbg.reports.inputs import random_feeds
 from fbg.reports.measuring import Report, aligned
-from fbg.reports.net_feeds import random_feeds
 
 __all__ = ["NetFacts", "net_facts"]
 

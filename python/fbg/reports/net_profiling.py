@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fbg.model.load import load
+from fbg.reports.inputs import random_feeds
 from fbg.reports.measuring import NOISY, Report, is_steady
-from fbg.reports.net_feeds import random_feeds
 
 if TYPE_CHECKING:
     from fbg.importers.net import NetPlan

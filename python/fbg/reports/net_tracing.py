@@ -18,9 +18,9 @@ import numpy.typing as npt
 import fbg
 from fbg.errors import ModelError
 from fbg.model.load import load
+from fbg.reports.inputs import feeds_of, random_feeds, read_feeds
 from fbg.reports.measuring import Report, table
-from fbg.reports.net_comparison import RANDOM_FEEDS, cosine
-from fbg.reports.net_feeds import random_feeds, read_feeds
+from fbg.reports.net_comparison import cosine
 
 __all__ = ["ByOp", "NetSensitivity", "OpError", "compare_by_op", "net_sensitivity"]
 
@@ -164,7 +164,7 @@ def net_sensitivity(
     from fbg.importers.variants import quantizer, require_products, results_of_products
 
     require_products(net, path)
-    feeds = random_feeds(net, RANDOM_FEEDS) if inputs is None else read_feeds(inputs, net)
+    feeds = feeds_of(net, inputs)
     expected = [net.run(feed) for feed in feeds]
     quantize = quantizer(net, feeds)
     names = list(results_of_products(net))

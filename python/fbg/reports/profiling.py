@@ -17,13 +17,12 @@ import numpy as np
 import numpy.typing as npt
 
 import fbg
-from fbg import _fbg
 from fbg.arrays import require_integer
 from fbg.model.load import load_encoder
 from fbg.networks.transformer import ROUNDED
 from fbg.progress import counted
-from fbg.reports.benchmark import sequence_lengths, synthetic_ids
-from fbg.reports.measuring import NOISY, Report, is_steady, table
+from fbg.reports.inputs import sequence_lengths, synthetic_ids, thread_counts
+from fbg.reports.measuring import NOISY, Report, is_steady, table, threads_text
 from fbg.reports.peaks import PeakSamples
 from fbg.reports.timed_network import (
     ATTENTION,
@@ -94,9 +93,9 @@ class ProfileReport(Report):
     def __str__(self) -> str:
         lines = [f"{self.model}: {self.dtype}, {self.isa}"]
         for p in self.profiles:
-            count = f"{p.threads} thread{'s' * (p.threads > 1)}"
             noise = f" ({NOISY})" if p.noisy else ""
-            lines += ["", f"{p.tokens} tokens, {count}: {p.seconds * 1e3:.3f} ms{noise}", ""]
+            run = f"{p.tokens} tokens, {threads_text(p.threads)}"
+            lines += ["", f"{run}: {p.seconds * 1e3:.3f} ms{noise}", ""]
             lines += [_table("by sub-layer", p.sub_layers), "", _table("by module", p.modules)]
         return "\n".join(lines)
 
@@ -147,9 +146,7 @@ def profile(
     >>> print(profile("path/to/all-MiniLM-L6-v2", [128], dtype="int8"))  # doctest: +SKIP
     """
     rounds = require_integer(rounds, "profile: rounds", 1, 1_000_000)
-    counts = [fbg.get_num_threads()] if num_threads is None else num_threads
-    limit = _fbg.MAX_THREADS
-    counts = [require_integer(count, "profile: num_threads", 1, limit) for count in counts]
+    counts = thread_counts("profile", num_threads, [fbg.get_num_threads()])
     loaded = load_encoder(model, dtype=dtype)
     lengths = sequence_lengths("profile", tokens, loaded)
     profiler = _Profiler(loaded, rounds)
@@ -222,7 +219,7 @@ class _Profiler:
         linear_peak, attention_peak = PeakSamples(self._model.dtype), PeakSamples(products)
         ids = synthetic_ids(self._model, tokens, 1)
         runs, bare_runs = [], []
-        stage = f"profiling {tokens} tokens, {threads} thread{'s' * (threads > 1)}"
+        stage = f"profiling {tokens} tokens, {threads_text(threads)}"
         for _ in counted(stage, range(self._rounds)):
             linear_peak.measure()
             attention_peak.measure()

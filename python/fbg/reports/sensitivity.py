@@ -24,7 +24,8 @@ from fbg.model.observe import observe, random_sequences
 from fbg.networks.registry import read_checkpoint
 from fbg.networks.transformer import Transformer, linears, replace_linears
 from fbg.reading import changed_file
-from fbg.reports.comparison import cosines, require_texts
+from fbg.reports.comparison import cosines
+from fbg.reports.inputs import require_texts
 from fbg.reports.measuring import Report, require_unsaved, table
 
 __all__ = ["LayerLoss", "Sensitivity", "sensitivity"]

@@ -14,13 +14,13 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from fbg.reports.pages.page import printable, threads_text
+from fbg.reports.measuring import threads_text
+from fbg.reports.pages.page import printable
 from fbg.reports.plots import draw_embeddings, draw_hidden_states, require_matplotlib
 
 if TYPE_CHECKING:
-    from fbg.reports.benchmark import Benchmark
+    from fbg.reports.benchmark import Benchmark, NetBenchmark
     from fbg.reports.comparison import Comparison
-    from fbg.reports.net_benchmark import NetBenchmark
     from fbg.reports.profiling import Profile
     from fbg.runtime.reports import PlanReport
 

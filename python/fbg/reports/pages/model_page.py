@@ -6,7 +6,7 @@ from collections import Counter
 
 from fbg.reports.comparison import Comparison, DtypeComparison
 from fbg.reports.machine import binary_size, describe_machine
-from fbg.reports.measuring import noise
+from fbg.reports.measuring import noise, threads_text
 from fbg.reports.pages import figures
 from fbg.reports.pages.model_report import ModelReport
 from fbg.reports.pages.page import (
@@ -16,7 +16,6 @@ from fbg.reports.pages.page import (
     Section,
     Table,
     speedup_highlight,
-    threads_text,
 )
 from fbg.reports.profiling import Part, Profile
 from fbg.runtime.reports import MemoryReport, PlanReport
@@ -145,7 +144,7 @@ def _speed(report: ModelReport, plots: bool) -> Section:
             row.dtype,
             str(row.threads),
             str(row.tokens),
-            *(f"{1e3 * t:.3f}" for t in (row.median, row.percentile_10, row.percentile_90)),
+            *row.cells(3),
             f"{row.tokens_per_second:,.0f}",
         ]
         for row in bench.latencies

@@ -17,8 +17,9 @@ from fbg.arrays import require_integer
 from fbg.matmul.weights import WEIGHT_LIMITS
 from fbg.model.load import load_encoder
 from fbg.model.model import Model
-from fbg.reports.benchmark import Benchmark, bench, sequence_lengths
-from fbg.reports.comparison import Comparison, compare, require_texts
+from fbg.reports.benchmark import Benchmark, bench
+from fbg.reports.comparison import Comparison, compare
+from fbg.reports.inputs import require_texts, sequence_lengths, thread_counts
 from fbg.reports.machine import machine_facts
 from fbg.reports.measuring import Report
 from fbg.reports.profiling import ProfileReport, profile
@@ -87,7 +88,8 @@ def report(
     >>> print(report("path/to/all-MiniLM-L6-v2", [8, 128]))  # doctest: +SKIP
     """
     rounds = require_integer(rounds, "report: rounds", 1, 10_000)
-    counts = _checked_counts(num_threads)
+    default = (1, fbg.get_num_threads())
+    counts = list(dict.fromkeys(thread_counts("report", num_threads, default)))
     wanted = [dtype, *(dtypes or ())]
     unknown = [name for name in wanted if name is not None and name not in WEIGHT_LIMITS]
     if unknown:
@@ -116,15 +118,6 @@ def report(
     plans = tuple(loaded.plan(min(length, 1024)) for length in dict.fromkeys(lengths))
     measured = (comparison, benchmark, examined, found, loaded.memory_report(), plans)
     return ModelReport(str(model), _summary(loaded), machine_facts(), *measured)
-
-
-def _checked_counts(num_threads: Sequence[int] | None) -> list[int]:
-    most = fbg._fbg.MAX_THREADS
-    given = (1, fbg.get_num_threads()) if num_threads is None else num_threads
-    counts = [require_integer(n, "report: num_threads", 1, most) for n in dict.fromkeys(given)]
-    if not counts:
-        raise ValueError("report: num_threads must contain at least one count, got none")
-    return counts
 
 
 def _summary(model: Model) -> dict[str, str]:

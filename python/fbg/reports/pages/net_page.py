@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from fbg.reports.machine import binary_size, describe_machine
-from fbg.reports.measuring import noise
+from fbg.reports.measuring import noise, threads_text
 from fbg.reports.net_profiling import NetProfile
 from fbg.reports.pages import figures
 from fbg.reports.pages.net_report import NetReport
@@ -16,7 +16,6 @@ from fbg.reports.pages.page import (
     Section,
     Table,
     speedup_highlight,
-    threads_text,
 )
 
 __all__ = ["net_page"]
@@ -101,14 +100,7 @@ def _accuracy(report: NetReport, plots: bool) -> Section:
 
 def _speed(report: NetReport, plots: bool) -> Section:
     rows = [
-        [
-            row.dtype,
-            str(row.threads),
-            *(
-                f"{1e3 * seconds:.3f}"
-                for seconds in (row.median, row.percentile_10, row.percentile_90, row.prepare)
-            ),
-        ]
+        [row.dtype, str(row.threads), *row.cells(3), f"{1e3 * row.prepare:.3f}"]
         for row in report.benchmark.latencies
     ]
     drawn = []

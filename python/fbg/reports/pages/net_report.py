@@ -10,12 +10,12 @@ import fbg
 from fbg.arrays import require_integer
 from fbg.model.load import load
 from fbg.model.load_net import is_onnx
+from fbg.reports.benchmark import NetBenchmark, bench_net
+from fbg.reports.inputs import feeds_of, thread_counts
 from fbg.reports.machine import machine_facts
 from fbg.reports.measuring import Report
-from fbg.reports.net_benchmark import NetBenchmark, bench_net
-from fbg.reports.net_comparison import RANDOM_FEEDS, NetComparison, compare_net
+from fbg.reports.net_comparison import NetComparison, compare_net
 from fbg.reports.net_facts import NetFacts, net_facts
-from fbg.reports.net_feeds import random_feeds, read_feeds
 from fbg.reports.net_profiling import NetProfile
 
 if TYPE_CHECKING:
@@ -79,17 +79,14 @@ def net_report(
     measurement. Raises what `fbg.load` raises, and ValueError for arguments that do not fit.
     """
     rounds = require_integer(rounds, "report: rounds", 1, 10_000)
-    most = fbg._fbg.MAX_THREADS
-    given = (1, fbg.get_num_threads()) if num_threads is None else num_threads
-    counts = [require_integer(n, "report: num_threads", 1, most) for n in dict.fromkeys(given)]
-    if not counts:
-        raise ValueError("report: num_threads must contain at least one count, got none")
+    default = (1, fbg.get_num_threads())
+    counts = list(dict.fromkeys(thread_counts("report", num_threads, default)))
     threads = max(counts)
     options: dict[str, Any] = {"shapes": shapes or {}, "num_threads": threads}
     net = load(path, **options)
     from fbg.importers.variants import results_of_products
 
-    feeds = random_feeds(net, RANDOM_FEEDS) if inputs is None else read_feeds(inputs, net)
+    feeds = feeds_of(net, inputs)
     nets: dict[str, Net] = {net.dtype: net}
     comparison = None
     if is_onnx(path) and results_of_products(net):

@@ -29,7 +29,6 @@ __all__ = [
     "Table",
     "printable",
     "speedup_highlight",
-    "threads_text",
     "write_page",
 ]
 
@@ -121,8 +120,3 @@ def speedup_highlight(speedup: Speedup, dtype: str) -> tuple[str, str]:
     """Return the figure and what it is, with what can be said against it."""
     doubt = f": {speedup.doubt}" if speedup.doubt else ""
     return f"× {speedup.ratio:.2f}", f"as fast as float32 in {dtype}{doubt}"
-
-
-def threads_text(count: int) -> str:
-    """Return "1 thread" or "2 threads"."""
-    return f"{count} thread{'s' * (count > 1)}"

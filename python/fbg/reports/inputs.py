@@ -1,28 +1,94 @@
-"""Inputs to measure networks from files with: random ones, or those of a file of the user's."""
+"""What reports measure models on: texts or random tokens, random inputs or those of a file, and
+how many threads.
+"""
 
 from __future__ import annotations
 
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from fbg import _fbg
+from fbg.arrays import require_integer
 from fbg.files import open_regular
 from fbg.importers.feeds import runs_of
 
 if TYPE_CHECKING:
     from fbg.importers.description import TensorType
     from fbg.importers.net import Net
+    from fbg.model.model import Model
 
-__all__ = ["random_feeds", "read_feeds"]
+__all__ = [
+    "Feed",
+    "feeds_of",
+    "random_feeds",
+    "read_feeds",
+    "require_texts",
+    "sample_texts",
+    "sequence_lengths",
+    "synthetic_ids",
+    "thread_counts",
+]
 
 Array = npt.NDArray[Any]
 Feed = dict[str, Array]
+TOKENS = (8, 32, 128, 384)
+RANDOM_FEEDS = 8
 # What NumPy lets through of damaged archives.
 NOT_NPZ = (zipfile.BadZipFile, zlib.error, KeyError, NotImplementedError)
+
+
+def sample_texts() -> list[str]:
+    """Return the sentences that come with fbg: plain English, a hundred or so."""
+    text = resources.files("fbg.reports").joinpath("sample_texts.txt").read_text(encoding="utf-8")
+    return text.splitlines()
+
+
+def require_texts(where: str, texts: Sequence[str] | None, least: int) -> list[str]:
+    """Return those that are not empty, or the sample; raises TypeError or ValueError."""
+    if isinstance(texts, (str, bytes)):
+        raise TypeError(f"{where}: texts must be a sequence of str, got a single str")
+    sentences = sample_texts() if texts is None else [text for text in texts if text.strip()]
+    if len(sentences) < least:
+        raise ValueError(
+            f"{where}: texts must contain at least {least} that are not empty, got {len(sentences)}"
+        )
+    return sentences
+
+
+def sequence_lengths(where: str, tokens: Sequence[int] | None, model: Model) -> list[int]:
+    """Check lengths against the positions of a model; None takes those of TOKENS that fit."""
+    longest = model.config.max_length
+    if tokens is None:
+        return [length for length in TOKENS if length <= longest] or [longest]
+    lengths = [require_integer(length, f"{where}: tokens", 1, longest) for length in tokens]
+    if not lengths:
+        raise ValueError(f"{where}: tokens must contain at least one length, got none")
+    return lengths
+
+
+def synthetic_ids(model: Model, tokens: int, batch: int) -> npt.NDArray[np.int64]:
+    """Return (batch, tokens) random token ids, always the same ones."""
+    return np.random.default_rng(0).integers(0, model.config.vocab_size, (batch, tokens))
+
+
+def thread_counts(where: str, given: Iterable[int] | None, default: Iterable[int]) -> list[int]:
+    """Check numbers of threads; None takes the default."""
+    most, name = _fbg.MAX_THREADS, f"{where}: num_threads"
+    counts = [require_integer(n, name, 1, most) for n in (default if given is None else given)]
+    if not counts:
+        raise ValueError(f"{name} must contain at least one count, got none")
+    return counts
+
+
+def feeds_of(net: Net, inputs: str | None) -> list[Feed]:
+    """Return the runs of a .npz file, or some on random numbers where there is none."""
+    return random_feeds(net, RANDOM_FEEDS) if inputs is None else read_feeds(inputs, net)
 
 
 def random_feeds(net: Net, count: int, seed: int = 0) -> list[Feed]:
