@@ -1,16 +1,20 @@
-"""sensitivity: which linear layers lose the most accuracy in int8, and which to keep out of it.
+"""sensitivity: which products lose the most accuracy in int8, and which to keep out of it.
 
-Each layer in turn is quantized while all others stay in float32. The loss is 1 - mean cosine of the
-embeddings to those in float32. Losses of several layers add up approximately, so the layers with
-the largest losses are kept in higher precision; how many are needed is found by bisection.
+Each linear layer of an encoder, or product of a network from a file, is quantized in turn while all
+others stay in float32. The loss is 1 - mean cosine of the embeddings, or outputs, to those in
+float32. Losses of several products add up approximately, so those with the largest losses are kept
+in higher precision; how many are needed is found by bisection.
 """
 
 from __future__ import annotations
 
 import bisect
 import os
+import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -18,19 +22,31 @@ from fbg.compression.precision import DEFAULT
 from fbg.compression.smoothing import compress_linears
 from fbg.errors import ModelError
 from fbg.model.compress import compress
-from fbg.model.load import load_encoder
+from fbg.model.load import load, load_encoder
 from fbg.model.model import Model
 from fbg.model.observe import observe, random_sequences
 from fbg.networks.registry import read_checkpoint
 from fbg.networks.transformer import Transformer, linears, replace_linears
 from fbg.reading import changed_file
 from fbg.reports.comparison import cosines
-from fbg.reports.inputs import require_texts
+from fbg.reports.inputs import Feed, feeds_of, require_texts
 from fbg.reports.measuring import Report, require_unsaved, table
+from fbg.reports.net_comparison import cosine
 
-__all__ = ["LayerLoss", "Sensitivity", "sensitivity"]
+if TYPE_CHECKING:
+    from fbg.importers.net import Net
+
+__all__ = [
+    "LayerLoss",
+    "NetSensitivity",
+    "NodeLoss",
+    "Sensitivity",
+    "net_sensitivity",
+    "sensitivity",
+]
 
 TARGET = 5e-4
+NET_TARGET = 1e-3
 
 
 @dataclass(frozen=True)
@@ -42,40 +58,76 @@ class LayerLoss:
 
 
 @dataclass(frozen=True)
-class Sensitivity(Report):
-    """Result of `sensitivity`.
+class NodeLoss:
+    """The loss, 1 - mean cosine of the outputs, if only this node multiplies integers."""
 
-    layers: the loss of each layer, largest first.
-    int8_loss: the loss if all layers are quantized.
-    proposed: the layers for `fbg.load(..., higher_precision=proposed)`; empty if int8 suffices.
-    proposed_loss: the loss with these layers in bfloat16 and the others in int8. It exceeds the
-        target if no such list reaches it.
+    node: str
+    loss: float
+
+
+@dataclass(frozen=True)
+class _Losses(Report):
+    """What is found of an encoder and of a network.
+
+    int8_loss: the loss if all is quantized.
+    proposed: names for `fbg.load(..., higher_precision=proposed)`; empty if int8 suffices.
+    proposed_loss: the loss with these in higher precision. It exceeds the target if no such list
+        reaches it.
     """
 
-    model: str
-    texts: int
     target: float
-    layers: tuple[LayerLoss, ...]
     int8_loss: float
     proposed: tuple[str, ...]
     proposed_loss: float
 
-    def __str__(self) -> str:
-        rows = [[row.layer, f"{row.loss:.2e}"] for row in self.layers]
+    def _show(self, losses: Mapping[str, float], what: str, measured_on: str, higher: str) -> str:
+        """Return the text. losses: by name, of each `what`. higher: dtype of those proposed."""
         lines = [
-            f"{self.model}: {self.texts} texts; loss is 1 - mean cosine to float32",
+            f"{measured_on}; loss is 1 - mean cosine to float32",
             "",
-            table(["int8 alone in", "loss"], rows),
+            table(["int8 alone in", "loss"], [[n, f"{x:.2e}"] for n, x in losses.items()]),
             "",
             f"all in int8: {self.int8_loss:.2e}, target {self.target:.2e}",
         ]
         if not self.proposed:
-            return "\n".join([*lines, "no layer needs a higher precision"])
-        count = f"{len(self.proposed)} of {len(self.layers)} layers"
-        lines.append(f"{count} in {DEFAULT}: {self.proposed_loss:.2e}")
+            return "\n".join([*lines, f"no {what} needs a higher precision"])
+        count = f"{len(self.proposed)} of {len(losses)} {what}s"
+        lines.append(f"{count} in {higher}: {self.proposed_loss:.2e}")
         if self.proposed_loss > self.target:
-            lines.append("int8 cannot reach the target on these texts")
+            lines.append(f"int8 cannot reach the target on these {measured_on.split()[-1]}")
         return "\n".join([*lines, f"higher_precision={list(self.proposed)}"])
+
+
+@dataclass(frozen=True)
+class Sensitivity(_Losses):
+    """Result of `sensitivity`.
+
+    layers: the loss of each layer, largest first. What is proposed is computed in bfloat16.
+    """
+
+    model: str
+    texts: int
+    layers: tuple[LayerLoss, ...]
+
+    def __str__(self) -> str:
+        losses = {row.layer: row.loss for row in self.layers}
+        return self._show(losses, "layer", f"{self.model}: {self.texts} texts", DEFAULT)
+
+
+@dataclass(frozen=True)
+class NetSensitivity(_Losses):
+    """Result of `net_sensitivity`.
+
+    nodes: the loss of each product, largest first. What is proposed is computed in float32.
+    """
+
+    path: str
+    runs: int
+    nodes: tuple[NodeLoss, ...]
+
+    def __str__(self) -> str:
+        losses = {row.node: row.loss for row in self.nodes}
+        return self._show(losses, "node", f"{self.path}: {self.runs} runs", "float32")
 
 
 def sensitivity(
@@ -102,44 +154,76 @@ def sensitivity(
     >>> fbg.load("path/to/all-MiniLM-L6-v2", dtype="int8", higher_precision=report.proposed)
     ... # doctest: +SKIP
     """
-    if not 0 < target < 1:
-        raise ValueError(f"sensitivity: target must be in (0, 1), got {target}")
+    _require_target(target)
     require_unsaved("sensitivity", os.fspath(model))
     sentences = require_texts("sensitivity", texts, 1)
     base = load_encoder(model, dtype="float32", num_threads=num_threads)
-    trial = _Trial(base, sentences)
-    names = list(linears(base.network))
+    trial = _Encoder(base, sentences)
+    losses, found = _find(trial, target, progress)
+    layers = tuple(LayerLoss(name, loss) for name, loss in losses.items())
+    return Sensitivity(*found, str(model), len(sentences), layers)
 
-    losses = []
-    for name in names:
+
+def net_sensitivity(
+    path: str,
+    *,
+    shapes: Mapping[str, Sequence[int]] | None = None,
+    inputs: str | None = None,
+    target: float = NET_TARGET,
+    num_threads: int | None = None,
+    progress: Callable[[str], object] = lambda node: None,
+) -> NetSensitivity:
+    """Measure what each product loses in int8, and propose nodes to keep in float32.
+
+    target: the loss, 1 - mean cosine of the outputs, that the proposal should reach, in (0, 1).
+    Other arguments as of `compare_net`.
+    """
+    _require_target(target)
+    net = load(path, shapes=shapes or {}, num_threads=num_threads)
+    from fbg.importers.variants import require_products
+
+    require_products(net, path)
+    feeds = feeds_of(net, inputs)
+    losses, found = _find(_Network(net, feeds), target, progress)
+    nodes = tuple(NodeLoss(name, loss) for name, loss in losses.items())
+    return NetSensitivity(*found, path, len(feeds), nodes)
+
+
+def _require_target(target: float) -> None:
+    if not 0 < target < 1:
+        raise ValueError(f"sensitivity: target must be in (0, 1), got {target}")
+
+
+class _Quantizable(Protocol):
+    """What can be quantized in part. names: of its products."""
+
+    names: list[str]
+
+    def alone(self, name: str) -> float:
+        """Return the loss if only this product is quantized."""
+
+    def all_but(self, kept: Sequence[str]) -> float:
+        """Return the loss if all others are quantized."""
+
+
+def _find(
+    trial: _Quantizable, target: float, progress: Callable[[str], object]
+) -> tuple[dict[str, float], tuple[float, float, tuple[str, ...], float]]:
+    """Return the loss of each product alone, the largest first, and the fields of _Losses."""
+    losses = {}
+    for name in trial.names:
         progress(name)
-        losses.append(LayerLoss(name, trial.loss(trial.one_quantized(name))))
-    losses.sort(key=lambda row: -row.loss)
-
-    ranked = [row.layer for row in losses]
-    tried: dict[int, float] = {}
-
-    def loss_of(count: int) -> float:
-        if count not in tried:
-            chosen = dict.fromkeys(ranked[:count], DEFAULT)
-            tried[count] = trial.loss(trial.quantized(chosen))
-        return tried[count]
-
+        losses[name] = trial.alone(name)
+    ranked = sorted(losses, key=lambda name: -losses[name])
+    loss_of = cache(lambda count: trial.all_but(ranked[:count]))
     # The least count that reaches the target, by bisection; all of them if none does.
     counts = range(len(ranked))
     count = bisect.bisect_left(counts, True, key=lambda count: loss_of(count) <= target)
-    return Sensitivity(
-        str(model),
-        len(sentences),
-        target,
-        tuple(losses),
-        loss_of(0),
-        tuple(ranked[:count]),
-        loss_of(count),
-    )
+    found = (target, loss_of(0), tuple(ranked[:count]), loss_of(count))
+    return {name: losses[name] for name in ranked}, found
 
 
-class _Trial:
+class _Encoder:
     """A float32 model, with the losses of variants of its weights on some texts."""
 
     def __init__(self, base: Model, texts: list[str]) -> None:
@@ -151,15 +235,14 @@ class _Trial:
         self._unpacked = read_checkpoint(base.directory, base.config, base.num_threads)
         sequences = random_sequences(base.config, base.tokenizer([""])[0])
         self._inputs = observe(self._unpacked, sequences, base.num_threads)
+        self.names = list(linears(base.network))
 
-    def quantized(self, higher: Mapping[str, str]) -> Transformer:
-        """Return the network in int8, but for some layers in another dtype."""
-        return compress(self._unpacked, "int8", higher, self._base.num_threads, self._inputs)
+    def all_but(self, kept: Sequence[str]) -> float:
+        higher, threads = dict.fromkeys(kept, DEFAULT), self._base.num_threads
+        return self._loss(compress(self._unpacked, "int8", higher, threads, self._inputs))
 
-    def one_quantized(self, name: str) -> Transformer:
-        """Return the network with one layer in int8, and all else in float32, attention too: so
-        that the loss is this layer's.
-        """
+    def alone(self, name: str) -> float:
+        """Quantize one layer; all else is in float32, attention too: so that the loss is its."""
         groups = [g for g in self._unpacked.smoothing_groups() if name in g.readers]
         changed = {name: "int8", **{g.producer: "float32" for g in groups if g.producer}}
         unpacked = linears(self._unpacked)
@@ -170,9 +253,29 @@ class _Trial:
             groups,
             self._inputs,
         )
-        return replace_linears(self._base.network, layers)
+        return self._loss(replace_linears(self._base.network, layers))
 
-    def loss(self, transformer: Transformer) -> float:
+    def _loss(self, transformer: Transformer) -> float:
         base = self._base
         cosine = cosines(base.with_network(transformer).encode(self._texts), self._exact)
         return float(np.maximum(0.0, 1 - cosine.mean()))
+
+
+class _Network:
+    """A float32 network, with the losses of variants of it on some inputs."""
+
+    def __init__(self, net: Net, feeds: list[Feed]) -> None:
+        from fbg.importers.variants import quantizer, results_of_products
+
+        self._feeds = feeds
+        self._expected = [net.run(feed) for feed in feeds]
+        self._quantize = quantizer(net, feeds)
+        self.names = list(results_of_products(net))
+
+    def alone(self, name: str) -> float:
+        return self.all_but([other for other in self.names if other != name])
+
+    def all_but(self, kept: Sequence[str]) -> float:
+        rounded, runs = self._quantize(kept), zip(self._feeds, self._expected, strict=True)
+        cosines = [cosine(rounded.run(feed), exact) for feed, exact in runs]
+        return max(0.0, 1 - statistics.fmean(cosines))
