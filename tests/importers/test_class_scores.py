@@ -10,7 +10,7 @@ from onnx import TensorProto, helper, numpy_helper
 import fbg
 from fbg.importers.net import Net
 from fbg.reports.class_scores import class_scores
-from fbg.reports.net_comparison import compare_net
+from fbg.reports.comparison import compare_net
 from helpers.small_cnns import FAMILIES
 
 SIZES = {"w": (6, 10), "b": (10,), "scale": (10,)}

@@ -14,8 +14,9 @@ from fbg import _fbg
 from fbg.matmul.weights import WEIGHT_LIMITS
 from fbg.model import sequential
 from fbg.networks.transformer import linears
+from fbg.reports.accuracy import cosines, nearest_texts
 from fbg.reports.benchmark import bench
-from fbg.reports.comparison import compare, cosines, nearest_texts, sample_texts
+from fbg.reports.comparison import compare, sample_texts
 from fbg.reports.measuring import table, time_in_turn
 from fbg.reports.plots import plot_comparison, plot_stacks
 from fbg.reports.profiling import profile

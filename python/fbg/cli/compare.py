@@ -28,8 +28,8 @@ from fbg.cli.options import (
 from fbg.model.load_net import is_net
 from fbg.reports.by_op import compare_by_op
 from fbg.reports.comparison import compare as compare_model
+from fbg.reports.comparison import compare_net
 from fbg.reports.measuring import Report
-from fbg.reports.net_comparison import compare_net
 from fbg.reports.plots import plot_comparison
 from fbg.reports.sensitivity import NET_TARGET, TARGET, net_sensitivity
 from fbg.reports.sensitivity import sensitivity as find_sensitivity

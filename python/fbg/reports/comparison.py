@@ -1,7 +1,9 @@
 """compare: what a lower precision costs in accuracy, and what it gains in speed and memory.
 
-Everything is relative to float32 of the same checkpoint: embeddings of texts by their cosine and by
-the neighbours that they keep, hidden states layer by layer, time and bytes.
+Everything is relative to float32 of the same checkpoint or file: embeddings of texts by their
+cosine and by the neighbours that they keep, hidden states layer by layer; outputs of a network by
+their cosine, those of classifiers also by the most probable class, the results of its products one
+by one; time and bytes.
 """
 
 from __future__ import annotations
@@ -9,19 +11,31 @@ from __future__ import annotations
 import functools
 import os
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 import fbg
-from fbg import _fbg
 from fbg.arrays import require_integer
 from fbg.matmul.weights import WEIGHT_LIMITS
-from fbg.model.model import Model
+from fbg.model.load import load
 from fbg.progress import counted
-from fbg.reports.inputs import require_texts, sample_texts
+from fbg.reports.accuracy import (
+    REFERENCE,
+    Floats,
+    LayerError,
+    NodeError,
+    cosine,
+    cosines,
+    layer_errors,
+    nearest_texts,
+    node_errors,
+    top_1,
+)
+from fbg.reports.class_scores import class_scores
+from fbg.reports.inputs import feeds_of, require_texts, sample_texts
 from fbg.reports.measuring import (
     Report,
     load_each,
@@ -31,30 +45,20 @@ from fbg.reports.measuring import (
     time_in_turn,
 )
 from fbg.reports.speedup import Speedup
-from fbg.runtime.batches import chunks, pack_sequences
 from fbg.runtime.reports import MemoryReport
-from fbg.runtime.runner import Runner
 
-__all__ = ["Comparison", "DtypeComparison", "LayerError", "compare", "sample_texts"]
+__all__ = [
+    "Comparison",
+    "DtypeComparison",
+    "LayerError",
+    "NetComparison",
+    "NodeError",
+    "compare",
+    "compare_net",
+    "sample_texts",
+]
 
-Floats = npt.NDArray[np.float32]
-
-REFERENCE = "float32"
 NEIGHBOURS = 10
-COMPARED_TOKENS = 1024  # of one run that hands back every layer
-
-
-@dataclass(frozen=True)
-class LayerError:
-    """Hidden states of all tokens, compared; layer 0 is the embeddings, n the n-th layer's output.
-
-    relative_error: |x - x32| / |x32|, Euclidean, over all tokens together.
-    cosine: its mean over tokens.
-    """
-
-    layer: int
-    relative_error: float
-    cosine: float
 
 
 @dataclass(frozen=True)
@@ -126,6 +130,53 @@ class Comparison(Report):
         return f"{head}\n\n{table(columns, rows)}\n\n{table(names, errors)}"
 
 
+@dataclass(frozen=True)
+class NetComparison(Report):
+    """Result of `compare_net`: int8 against float32.
+
+    cosine, minimum: mean and least cosine of the outputs of a run. top_1: share of rows of
+    class scores whose largest element is at the same place; None where no output is class scores.
+    speedup: of int8. int8_products: how many of all products multiply integers. nodes: the
+    error after each product.
+    """
+
+    path: str
+    threads: int
+    runs: int
+    calibration_runs: int
+    random: bool
+    cosine: float
+    minimum: float
+    top_1: float | None
+    float32_seconds: float
+    int8_seconds: float
+    speedup: Speedup
+    int8_products: int
+    products: int
+    nodes: tuple[NodeError, ...]
+
+    def __str__(self) -> str:
+        kind = "random runs" if self.random else "runs"
+        top_1 = (
+            [] if self.top_1 is None else [f"the most probable class is the same: {self.top_1:.1%}"]
+        )
+        rows = [[n.node, f"{n.relative_error:.2e}", f"{n.cosine:.6f}"] for n in self.nodes]
+        return "\n".join(
+            [
+                f"{self.path}: int8 in {self.int8_products} of {self.products} products against "
+                f"float32, {self.runs} {kind}, calibrated on "
+                f"{self.calibration_runs}, threads: {self.threads}",
+                "",
+                f"cosine of the outputs: mean {self.cosine:.6f}, minimum {self.minimum:.6f}",
+                *top_1,
+                f"float32 {1e3 * self.float32_seconds:.3f} ms, int8 "
+                f"{1e3 * self.int8_seconds:.3f} ms, × {self.speedup}",
+                "",
+                table(["after node", "relative error", "cosine"], rows),
+            ]
+        )
+
+
 def compare(
     model: str | os.PathLike[str],
     texts: Sequence[str] | None = None,
@@ -162,7 +213,7 @@ def compare(
         dtype: loaded.encode(sentences, normalize_embeddings=True)
         for dtype, loaded in models.items()
     }
-    layers = _layer_errors(models, sentences)
+    layers = layer_errors(models, sentences)
     calls = {
         dtype: functools.partial(loaded.encode, sentences, 32) for dtype, loaded in models.items()
     }
@@ -200,72 +251,52 @@ def _accuracy(embeddings: Floats, exact: Floats, neighbours: int) -> dict[str, f
     }
 
 
-def cosines(x: Floats, exact: Floats) -> npt.NDArray[np.float64]:
-    """Return the cosine of each pair of rows; 1 where both are zero."""
-    a, b = x.astype(np.float64), exact.astype(np.float64)
-    lengths = np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1)
-    products = (a * b).sum(axis=1)
-    result: npt.NDArray[np.float64] = np.divide(
-        products, lengths, out=(a == b).all(axis=1).astype(np.float64), where=lengths > 0
+def compare_net(
+    path: str,
+    *,
+    shapes: Mapping[str, Sequence[int]] | None = None,
+    inputs: str | None = None,
+    num_threads: int | None = None,
+    rounds: int = 5,
+) -> NetComparison:
+    """Quantize an ONNX file and compare it with float32.
+
+    shapes: of inputs, where the file leaves sizes open. inputs: a .npz file with an array for each
+    input, whose first axis counts runs; the first half of them (at least one) calibrates. None:
+    random numbers, which say more about speed than about accuracy. Raises what `fbg.load` raises,
+    and ValueError for inputs that do not fit.
+    """
+    require_unsaved("compare", path)
+    threads = num_threads or fbg.get_num_threads()
+    options: dict[str, Any] = {"shapes": shapes or {}, "num_threads": threads}
+    net = load(path, **options)
+    from fbg.importers.variants import require_products
+
+    require_products(net, path)
+    feeds = feeds_of(net, inputs)
+    calibrate = feeds[: max(1, len(feeds) // 2)]
+    quantized = load(path, dtype="int8", calibrate=calibrate, **options)
+    tested = feeds[len(calibrate) :] or feeds
+    results = [(quantized.run(feed), net.run(feed)) for feed in counted("comparing", tested)]
+    cosines = [cosine(y, exact) for y, exact in results]
+    calls = {
+        "float32": functools.partial(net.run, tested[0]),
+        "int8": functools.partial(quantized.run, tested[0]),
+    }
+    seconds = time_in_turn(calls, rounds)
+    return NetComparison(
+        path,
+        threads,
+        len(tested),
+        len(calibrate),
+        inputs is None,
+        statistics.fmean(cosines),
+        min(cosines),
+        top_1(results, class_scores(net.network)),
+        statistics.median(seconds["float32"]),
+        statistics.median(seconds["int8"]),
+        Speedup.of(seconds["float32"], seconds["int8"]),
+        quantized.products.int8,
+        quantized.products.all,
+        node_errors(net, quantized, tested[:2]),
     )
-    return result
-
-
-def nearest_texts(embeddings: Floats, count: int) -> npt.NDArray[np.intp]:
-    """Return (n, count): the texts whose embeddings have the largest products with each."""
-    similarity = embeddings @ embeddings.T
-    np.fill_diagonal(similarity, -np.inf)
-    return np.argpartition(-similarity, count - 1, axis=1)[:, :count]
-
-
-def _layer_errors(models: dict[str, Model], texts: list[str]) -> dict[str, list[LayerError]]:
-    """Run each model on the texts, a few at a time, and add up what differs from float32."""
-    taps = {dtype: _Taps(model) for dtype, model in models.items()}
-    sums: dict[str, list[npt.NDArray[np.float64]]] = {dtype: [] for dtype in models}
-    count = 0
-    for runs in zip(*(tap.runs(texts) for tap in taps.values()), strict=True):
-        states = dict(zip(taps, runs, strict=True))
-        exact = states[REFERENCE]
-        count += len(exact[0])
-        for dtype, hidden in states.items():
-            parts = [
-                (
-                    np.square(x - y, dtype=np.float64).sum(),
-                    np.square(y, dtype=np.float64).sum(),
-                    cosines(x, y).sum(),
-                )
-                for x, y in zip(hidden, exact, strict=True)
-            ]
-            sums[dtype].append(np.array(parts))
-    result = {}
-    for dtype, parts_of_runs in sums.items():
-        total = np.sum(parts_of_runs, axis=0)
-        result[dtype] = [
-            LayerError(n, float(np.sqrt(error / max(size, 1e-300))), float(cosine / count))
-            for n, (error, size, cosine) in enumerate(total)
-        ]
-    return result
-
-
-class _Taps:
-    """An encoder that hands back the hidden states of every layer."""
-
-    def __init__(self, model: Model) -> None:
-        self._model = model
-        graph = _fbg.Graph()
-        self._taps: list[int] = []
-        model.network.build(graph, self._taps)
-        for buffer in self._taps:
-            graph.output(buffer)
-        self._runner = Runner(graph, model.config.max_length, model.config.long_from)
-
-    def runs(self, texts: list[str]) -> Iterator[list[Floats]]:
-        model = self._model
-        tokens = [ids for ids in model.tokenizer(texts) if ids.size]
-        parts = list(chunks([ids.size for ids in tokens], COMPARED_TOKENS, len(tokens)))
-        for part in counted("comparing layers", parts):
-            packed = pack_sequences(tokens[part], model.config.pad_token_id)
-            shape = (packed.tokens, model.config.hidden_size)
-            outputs = [np.empty(shape, np.float32) for _ in self._taps]
-            self._runner.run(packed, outputs, model.num_threads)
-            yield outputs

@@ -28,10 +28,9 @@ from fbg.model.observe import observe, random_sequences
 from fbg.networks.registry import read_checkpoint
 from fbg.networks.transformer import Transformer, linears, replace_linears
 from fbg.reading import changed_file
-from fbg.reports.comparison import cosines
+from fbg.reports.accuracy import cosine, cosines
 from fbg.reports.inputs import Feed, feeds_of, require_texts
 from fbg.reports.measuring import Report, require_unsaved, table
-from fbg.reports.net_comparison import cosine
 
 if TYPE_CHECKING:
     from fbg.importers.net import Net
