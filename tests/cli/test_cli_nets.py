@@ -12,7 +12,7 @@ import fbg
 from fbg.cli import main
 from fbg.importers.net import NetPlan
 from fbg.importers.session import PlacedStep
-from fbg.reports.net_profiling import NetProfile
+from fbg.reports.profiling import NetProfile
 from helpers.small_cnns import FAMILIES
 
 ROUNDS = ("--rounds", "1")

@@ -11,10 +11,9 @@ from fbg.cli.common import print_report, require_none, user_errors
 from fbg.cli.options import json_option, parse_shapes, shape_option
 from fbg.matmul.packed_file import is_packed
 from fbg.model.load_net import is_net
+from fbg.reports.facts import model_facts, net_facts, weight_facts
 from fbg.reports.machine import describe_machine, machine_facts
 from fbg.reports.measuring import Report, aligned
-from fbg.reports.model_facts import model_facts, weight_facts
-from fbg.reports.net_facts import net_facts
 
 
 @click.command()

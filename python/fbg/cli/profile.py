@@ -22,9 +22,9 @@ from fbg.cli.options import (
     threads_options,
 )
 from fbg.model.load_net import is_net
-from fbg.reports.net_profiling import profile_net
 from fbg.reports.plots import plot_stacks
 from fbg.reports.profiling import profile as profile_model
+from fbg.reports.profiling import profile_net
 
 
 @click.command()

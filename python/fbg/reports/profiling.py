@@ -1,4 +1,4 @@
-"""profile: where the time of a run goes, by sub-layer and by module.
+"""profile: where the time of a run goes, by sub-layer and by module, or by step of a network.
 
 Ops and their phases are timed by the plan (timed_network.py). The activation is computed in
 registers between the sums of a linear layer and its output, where no clock can look: its time is
@@ -12,16 +12,17 @@ import os
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 import fbg
 from fbg.arrays import require_integer
-from fbg.model.load import load_encoder
+from fbg.model.load import load, load_encoder
 from fbg.networks.transformer import ROUNDED
 from fbg.progress import counted
-from fbg.reports.inputs import sequence_lengths, synthetic_ids, thread_counts
+from fbg.reports.inputs import random_feeds, sequence_lengths, synthetic_ids, thread_counts
 from fbg.reports.measuring import NOISY, Report, is_steady, table, threads_text
 from fbg.reports.peaks import PeakSamples
 from fbg.reports.timed_network import (
@@ -36,7 +37,10 @@ from fbg.reports.timed_network import (
     TimedOp,
 )
 
-__all__ = ["Part", "Profile", "ProfileReport", "profile"]
+if TYPE_CHECKING:
+    from fbg.importers.net import NetPlan
+
+__all__ = ["NetProfile", "Part", "Profile", "ProfileReport", "profile", "profile_net"]
 
 Doubles = npt.NDArray[np.float64]
 
@@ -93,9 +97,8 @@ class ProfileReport(Report):
     def __str__(self) -> str:
         lines = [f"{self.model}: {self.dtype}, {self.isa}"]
         for p in self.profiles:
-            noise = f" ({NOISY})" if p.noisy else ""
             run = f"{p.tokens} tokens, {threads_text(p.threads)}"
-            lines += ["", f"{run}: {p.seconds * 1e3:.3f} ms{noise}", ""]
+            lines += ["", f"{run}: {p.seconds * 1e3:.3f} ms{_noise(p.noisy)}", ""]
             lines += [_table("by sub-layer", p.sub_layers), "", _table("by module", p.modules)]
         return "\n".join(lines)
 
@@ -107,6 +110,10 @@ class ProfileReport(Report):
             for title, parts in zip(result, (p.sub_layers, p.modules), strict=True):
                 result[title][label] = {part.name: 100 * part.share for part in parts}
         return result
+
+
+def _noise(noisy: bool) -> str:
+    return f" ({NOISY})" if noisy else ""
 
 
 def _table(title: str, parts: Sequence[Part]) -> str:
@@ -121,6 +128,30 @@ def _table(title: str, parts: Sequence[Part]) -> str:
         for part in parts
     ]
     return table([title, "ms", "share", "G op/s", "of peak"], rows)
+
+
+@dataclass(frozen=True)
+class NetProfile(Report):
+    """The steps of a network with their median times, as its method `profile` returns them.
+
+    noisy: the rounds disagree by more than 10 % in the time of a run or in the share of a step in
+    it, or there are fewer than 5: something else was using the machine.
+    """
+
+    path: str
+    threads: int
+    plan: NetPlan
+    noisy: bool
+
+    @classmethod
+    def of(cls, path: str, threads: int, plan: NetPlan) -> NetProfile:
+        """Return what a plan with samples says."""
+        return cls(path, threads, plan, not is_steady(np.array(plan.samples, np.float64)))
+
+    def __str__(self) -> str:
+        total = sum(step.seconds or 0.0 for step in self.plan.steps)
+        head = f"{self.path}, threads: {self.threads}{_noise(self.noisy)}"
+        return f"{head}\n{self.plan}\ntotal: {1e3 * total:.3f} ms"
 
 
 def profile(
@@ -152,6 +183,23 @@ def profile(
     profiler = _Profiler(loaded, rounds)
     profiles = [profiler.profile(length, count) for count in counts for length in lengths]
     return ProfileReport(str(model), loaded.dtype, fbg.isa.active(), tuple(profiles))
+
+
+def profile_net(
+    path: str,
+    *,
+    shapes: Mapping[str, tuple[int, ...]] | None = None,
+    num_threads: int | None = None,
+    rounds: int = 15,
+) -> NetProfile:
+    """Load a network and time it on random inputs; integers are 0, and bool is true.
+
+    shapes: of inputs by name, where the file leaves sizes open. Raises ValueError for an input
+    whose size is not known, and what `fbg.load` raises.
+    """
+    threads = num_threads or fbg.get_num_threads()
+    net = load(path, num_threads=threads, shapes=shapes or {})
+    return NetProfile.of(path, threads, net.profile(random_feeds(net, 1)[0], rounds))
 
 
 @dataclass

@@ -6,7 +6,6 @@ from collections import Counter
 
 from fbg.reports.machine import binary_size, describe_machine
 from fbg.reports.measuring import noise, threads_text
-from fbg.reports.net_profiling import NetProfile
 from fbg.reports.pages import figures
 from fbg.reports.pages.net_report import NetReport
 from fbg.reports.pages.page import (
@@ -17,6 +16,7 @@ from fbg.reports.pages.page import (
     Table,
     speedup_highlight,
 )
+from fbg.reports.profiling import NetProfile
 
 __all__ = ["net_page"]
 

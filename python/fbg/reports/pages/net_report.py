@@ -12,11 +12,11 @@ from fbg.model.load import load
 from fbg.model.load_net import is_onnx
 from fbg.reports.benchmark import NetBenchmark, bench_net
 from fbg.reports.comparison import NetComparison, compare_net
+from fbg.reports.facts import NetFacts, net_facts
 from fbg.reports.inputs import feeds_of, thread_counts
 from fbg.reports.machine import machine_facts
 from fbg.reports.measuring import Report
-from fbg.reports.net_facts import NetFacts, net_facts
-from fbg.reports.net_profiling import NetProfile
+from fbg.reports.profiling import NetProfile
 
 if TYPE_CHECKING:
     from fbg.importers.net import Net
