@@ -19,7 +19,7 @@ from fbg.reports.pages.page import printable
 from fbg.reports.plots import draw_embeddings, draw_hidden_states, require_matplotlib
 
 if TYPE_CHECKING:
-    from fbg.reports.benchmark import Benchmark, NetBenchmark
+    from fbg.reports.benchmark import Benchmark
     from fbg.reports.comparison import Comparison
     from fbg.reports.profiling import Profile
     from fbg.runtime.reports import PlanReport
@@ -31,7 +31,6 @@ __all__ = [
     "errors",
     "latency",
     "layers",
-    "net_latency",
     "shares",
     "stacked_bars",
 ]
@@ -139,15 +138,6 @@ def latency(report: Benchmark) -> str:
         _same_heights(panels)
 
     return _svg("latency", "Milliseconds of a call by tokens", len(counts), draw)
-
-
-def net_latency(report: NetBenchmark) -> str:
-    """Draw the time of a run by dtype and threads."""
-    rows = {
-        f"{row.dtype}, {threads_text(row.threads)}": {"run": 1e3 * row.median}
-        for row in report.latencies
-    }
-    return stacked_bars("latency", "Milliseconds of a run", {"": rows}, "ms")
 
 
 def layers(profiles: Sequence[Profile]) -> str:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 from fbg.reports.comparison import Comparison, DtypeComparison
-from fbg.reports.machine import binary_size, describe_machine
-from fbg.reports.measuring import noise, threads_text
+from fbg.reports.machine import binary_size
+from fbg.reports.measuring import threads_text
 from fbg.reports.pages import figures
 from fbg.reports.pages.model_report import ModelReport
-from fbg.reports.pages.page import (
-    MIB,
-    Figure,
-    Page,
-    Section,
-    Table,
+from fbg.reports.pages.page import MIB, Page, Section, Table
+from fbg.reports.pages.sections import (
+    alike,
+    memory_table,
+    noise_of,
+    report_page,
+    saved_accuracy,
+    section,
     speedup_highlight,
 )
 from fbg.reports.profiling import Part, Profile
@@ -33,22 +33,9 @@ MEMORY = {
 
 def model_page(report: ModelReport, plots: bool = True) -> Page:
     """Return the page of a report; plots: with figures, for which matplotlib is needed."""
-    return Page(
-        f"{report.model}: report",
-        report.summary | {"examined in": report.dtype} | describe_machine(report.machine),
-        _highlights(report),
-        [
-            _accuracy(report, plots),
-            _speed(report, plots),
-            _profile(report, plots),
-            _memory(report, plots),
-            _kernels(report),
-        ],
-        [
-            f"Measured on this machine: medians of {report.benchmark.rounds} rounds, "
-            f"{report.benchmark.isa}."
-        ],
-    )
+    sections = [make(report, plots) for make in (_accuracy, _speed, _profile, _memory)]
+    about = report.summary | {"examined in": report.dtype}
+    return report_page(report, about, _highlights(report), [*sections, _kernels(report)])
 
 
 def _highlights(report: ModelReport) -> list[tuple[str, str]]:
@@ -80,24 +67,18 @@ def _lossy(report: ModelReport) -> DtypeComparison | None:
 def _accuracy(report: ModelReport, plots: bool) -> Section:
     found = report.comparison
     if found is None:
-        text = (
-            f"A saved model has one dtype, {report.dtype}, so that there is no float32 to compare "
-            "it with: make the report of the checkpoint that it was saved from."
-        )
-        return Section("accuracy", "Accuracy", [text])
+        return saved_accuracy("model", report.dtype, "checkpoint")
     text = (
         f"Embeddings and hidden states of {found.texts} texts ({found.tokens:,} tokens), compared "
         "with those in float32. Your own texts say more about your use than the sample that comes "
         "with fbg."
     )
-    drawn = []
-    if plots and len(found.dtypes) > 1:
-        caption = (
-            "Left: how far the cosine between an embedding and that in float32 is from 1, in the "
-            "mean and for the worst texts. Right: the error of the hidden states after each layer."
-        )
-        drawn = [Figure(caption, figures.accuracy(found))]
-    return Section("accuracy", "Accuracy", [text], drawn, [_cosines(found), _layer_errors(found)])
+    caption = (
+        "Left: how far the cosine between an embedding and that in float32 is from 1, in the mean "
+        "and for the worst texts. Right: the error of the hidden states after each layer."
+    )
+    drawn = {caption: lambda: figures.accuracy(found)} if plots and len(found.dtypes) > 1 else None
+    return section("accuracy", [text], [_cosines(found), _layer_errors(found)], drawn)
 
 
 def _cosines(found: Comparison) -> Table:
@@ -153,13 +134,11 @@ def _speed(report: ModelReport, plots: bool) -> Section:
         f"The time of forward on one sequence of random token ids. The dtypes took turns for "
         f"{bench.rounds} rounds, with an untimed call before each timed one."
     )
-    drawn = []
-    if plots:
-        caption = "The time of a call by tokens; both axes are logarithmic."
-        drawn = [Figure(caption, figures.latency(bench))]
+    caption = "The time of a call by tokens; both axes are logarithmic."
+    drawn = {caption: lambda: figures.latency(bench)} if plots else None
     head = ["dtype", "threads", "tokens", "median, ms", "10th pct", "90th pct", "tokens/s"]
     table = Table("Latency and throughput", head, rows)
-    return Section("speed", "Speed", [text], drawn, [table])
+    return section("speed", [text], [table], drawn)
 
 
 def _profile(report: ModelReport, plots: bool) -> Section:
@@ -170,15 +149,11 @@ def _profile(report: ModelReport, plots: bool) -> Section:
         "fractions of what the instructions of this CPU reach with operands in registers; with few "
         "tokens, reading the weights is the limit instead."
     ]
-    noisy = [_run(p) for p in profiles if p.noisy]
-    if noisy:
-        text.append(noise(noisy))
-    drawn = []
-    if plots:
-        drawn = [
-            Figure("Shares of the time, by sub-layer and by module.", figures.shares(profiles)),
-            Figure("Shares of the time, by layer.", figures.layers(profiles)),
-        ]
+    text += noise_of([_run(p) for p in profiles if p.noisy])
+    drawn = {
+        "Shares of the time, by sub-layer and by module.": lambda: figures.shares(profiles),
+        "Shares of the time, by layer.": lambda: figures.layers(profiles),
+    }
     tables = []
     for p in profiles:
         what = f"{_run(p)}: {1e3 * p.seconds:.3f} ms"
@@ -187,7 +162,7 @@ def _profile(report: ModelReport, plots: bool) -> Section:
             _parts(f"{what}, by module", p.modules),
             _parts(f"{what}, by layer", p.layers),
         ]
-    return Section("profile", "Profile", text, drawn, tables)
+    return section("profile", text, tables, drawn if plots else None)
 
 
 def _parts(caption: str, parts: tuple[Part, ...]) -> Table:
@@ -215,28 +190,18 @@ def _memory(report: ModelReport, plots: bool) -> Section:
     if report.memory.mapped:
         text += " Weights and tables are mapped from a file, and shared with other processes."
     last = report.plans[-1]
-    drawn = []
-    if plots:
-        stacks = {
-            dtype: {part: getattr(memory, name) / MIB for part, name in MEMORY.items()}
-            for dtype, memory in held.items()
-        }
-        drawn = [
-            Figure(
-                "Memory by dtype.",
-                figures.stacked_bars("memory", "Memory by dtype", {"": stacks}, "MiB"),
-            ),
-            Figure(
-                f"The arena of {last.tokens} tokens in {report.dtype}: ops that follow one another "
-                "use the same memory.",
-                figures.arena(last),
-            ),
-        ]
-    parts = Table(
-        "MiB by part",
-        ["dtype", *MEMORY, "total"],
-        [[dtype, *_mib(memory)] for dtype, memory in held.items()],
-    )
+    stacks = {
+        dtype: {part: getattr(memory, name) / MIB for part, name in MEMORY.items()}
+        for dtype, memory in held.items()
+    }
+    drawn = {
+        "Memory by dtype.": lambda: figures.stacked_bars(
+            "memory", "Memory by dtype", {"": stacks}, "MiB"
+        ),
+        f"The arena of {last.tokens} tokens in {report.dtype}: ops that follow one another use the "
+        "same memory.": lambda: figures.arena(last),
+    }
+    parts = memory_table("MiB by part", {dtype: _bytes(memory) for dtype, memory in held.items()})
     plans = Table(
         f"Arenas in {report.dtype}",
         ["tokens", "threads", "arena, KiB", "ops"],
@@ -251,12 +216,11 @@ def _memory(report: ModelReport, plots: bool) -> Section:
         ],
         numeric=0,
     )
-    return Section("memory", "Memory", [text], drawn, [parts, plans])
+    return section("memory", [text], [parts, plans], drawn if plots else None)
 
 
-def _mib(memory: MemoryReport) -> list[str]:
-    sizes = [getattr(memory, name) for name in MEMORY.values()] + [memory.total]
-    return [f"{size / MIB:.2f}" for size in sizes]
+def _bytes(memory: MemoryReport) -> dict[str, float]:
+    return {part: getattr(memory, name) for part, name in MEMORY.items()} | {"total": memory.total}
 
 
 def _kernels(report: ModelReport) -> Section:
@@ -265,17 +229,13 @@ def _kernels(report: ModelReport) -> Section:
         "other op; × counts the ops that are alike. A blocking in the last column was found by "
         "fbg.tune, and otherwise chosen by the cost model."
     )
-    return Section("kernels", "Kernels", [text], (), [_plan(plan) for plan in report.plans])
+    return section("kernels", [text], [_plan(plan) for plan in report.plans])
 
 
 def _plan(plan: PlanReport) -> Table:
-    alike = Counter((op.name, op.kernel, op.blocking) for op in plan.ops)
-    rows = [
-        [name, f"× {count}" if count > 1 else "", kernel, blocking]
-        for (name, kernel, blocking), count in alike.items()
-    ]
     caption = f"{plan.tokens} tokens, {threads_text(plan.threads)}: {len(plan.ops)} ops"
-    return Table(caption, ["op", "", "kernel", "tuned"], rows, numeric=4, folded=True)
+    ops = ((op.name, op.kernel, op.blocking) for op in plan.ops)
+    return alike(caption, ["op", "kernel", "tuned"], ops)
 
 
 def _run(profile: Profile) -> str:

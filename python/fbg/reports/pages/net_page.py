@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
-from fbg.reports.machine import binary_size, describe_machine
-from fbg.reports.measuring import noise, threads_text
+from fbg.reports.machine import binary_size
+from fbg.reports.measuring import threads_text
 from fbg.reports.pages import figures
 from fbg.reports.pages.net_report import NetReport
-from fbg.reports.pages.page import (
-    MIB,
-    Figure,
-    Page,
-    Section,
-    Table,
+from fbg.reports.pages.page import MIB, Page, Section, Table
+from fbg.reports.pages.sections import (
+    alike,
+    memory_table,
+    noise_of,
+    report_page,
+    saved_accuracy,
+    section,
     speedup_highlight,
 )
 from fbg.reports.profiling import NetProfile
@@ -33,20 +33,8 @@ def net_page(report: NetReport, plots: bool = True) -> Page:
         "operators": ", ".join(f"{name} {count}" for name, count in facts.operators.items()),
         "parameters": f"{facts.parameters:,}",
     }
-    bench = report.benchmark
-    return Page(
-        f"{report.model}: report",
-        about | describe_machine(report.machine),
-        _highlights(report),
-        [
-            _accuracy(report, plots),
-            _speed(report, plots),
-            _profile(report, plots),
-            _memory(report, plots),
-            _kernels(report),
-        ],
-        [f"Measured on this machine, medians of {bench.rounds} rounds, {bench.isa}."],
-    )
+    sections = [make(report, plots) for make in (_accuracy, _speed, _profile, _memory)]
+    return report_page(report, about, _highlights(report), [*sections, _kernels(report)])
 
 
 def _highlights(report: NetReport) -> list[tuple[str, str]]:
@@ -64,11 +52,7 @@ def _highlights(report: NetReport) -> list[tuple[str, str]]:
 def _accuracy(report: NetReport, plots: bool) -> Section:
     found = report.comparison
     if found is None:
-        reason = (
-            f"A saved network has one dtype, {report.facts.dtype}, so that there is no float32 to "
-            "compare it with: make the report of the file that it was saved from."
-        )
-        return Section("accuracy", "Accuracy", [reason])
+        return saved_accuracy("network", report.facts.dtype, "file")
     text = [
         f"int8 in {found.int8_products} of {found.products} products against float32 in "
         f"{found.runs} runs: cosine of the outputs "
@@ -82,20 +66,13 @@ def _accuracy(report: NetReport, plots: bool) -> Section:
             "ones with --input."
         )
     rows = [[n.node, f"{n.relative_error:.2e}", f"{n.cosine:.6f}"] for n in found.nodes]
-    drawn = []
-    if plots and found.nodes:
-        values = [node.relative_error for node in found.nodes]
-        label = "Error after each product"
-        drawn = [
-            Figure(
-                "The relative error of the result of each product with constant weights.",
-                figures.errors("accuracy", label, values, "relative error"),
-            )
-        ]
     table = Table(
         "After each node with weights", ["node", "relative error", "cosine"], rows, folded=True
     )
-    return Section("accuracy", "Accuracy", text, drawn, [table])
+    caption = "The relative error of the result of each product with constant weights."
+    label, errors = "Error after each product", [node.relative_error for node in found.nodes]
+    drawn = {caption: lambda: figures.errors("accuracy", label, errors, "relative error")}
+    return section("accuracy", text, [table], drawn if plots and errors else None)
 
 
 def _speed(report: NetReport, plots: bool) -> Section:
@@ -103,32 +80,26 @@ def _speed(report: NetReport, plots: bool) -> Section:
         [row.dtype, str(row.threads), *row.cells(3), f"{1e3 * row.prepare:.3f}"]
         for row in report.benchmark.latencies
     ]
-    drawn = []
-    if plots:
-        drawn = [Figure("The time of a run.", figures.net_latency(report.benchmark))]
     head = ["dtype", "threads", "median, ms", "10th pct", "90th pct", "preparing, ms"]
     text = "The time of a run on random inputs; the dtypes took turns. Preparing is done once."
-    return Section("speed", "Speed", [text], drawn, [Table("Latency", head, rows)])
+    times = {
+        f"{row.dtype}, {threads_text(row.threads)}": 1e3 * row.median
+        for row in report.benchmark.latencies
+    }
+    label = "Milliseconds of a run"
+    drawn = {"The time of a run.": lambda: figures.bars("latency", label, {"": times}, "ms")}
+    return section("speed", [text], [Table("Latency", head, rows)], drawn if plots else None)
 
 
 def _profile(report: NetReport, plots: bool) -> Section:
     text = ["The steps of the plan, each timed by itself. A step computes what was fused into it."]
-    noisy = [dtype for dtype, profile in report.profiles.items() if profile.noisy]
-    if noisy:
-        text.append(noise(noisy))
-    drawn = []
-    if plots:
-        panels = {
-            dtype: {row.operators: 1e3 * row.seconds for row in rows[:SHOWN]}
-            for dtype, rows in report.operators.items()
-        }
-        label = "Time by operators"
-        drawn = [
-            Figure(
-                f"Time by operators, the {SHOWN} slowest groups.",
-                figures.bars("shares", label, panels, "ms"),
-            )
-        ]
+    text += noise_of([dtype for dtype, profile in report.profiles.items() if profile.noisy])
+    panels = {
+        dtype: {row.operators: 1e3 * row.seconds for row in rows[:SHOWN]}
+        for dtype, rows in report.operators.items()
+    }
+    caption = f"Time by operators, the {SHOWN} slowest groups."
+    drawn = {caption: lambda: figures.bars("shares", "Time by operators", panels, "ms")}
     tables = [
         Table(
             f"{dtype}, by operators",
@@ -148,7 +119,7 @@ def _profile(report: NetReport, plots: bool) -> Section:
         for dtype, rows in report.operators.items()
     ]
     tables += [_steps(dtype, profile) for dtype, profile in report.profiles.items()]
-    return Section("profile", "Profile", text, drawn, tables)
+    return section("profile", text, tables, drawn if plots else None)
 
 
 def _steps(dtype: str, profile: NetProfile) -> Table:
@@ -168,9 +139,9 @@ def _steps(dtype: str, profile: NetProfile) -> Table:
 def _memory(report: NetReport, plots: bool) -> Section:
     held = {
         dtype: {
-            "packed weights": profile.plan.weight_bytes / MIB,
-            "arena": profile.plan.arena_bytes / MIB,
-            "tensors side by side": profile.plan.tensor_bytes / MIB,
+            "packed weights": profile.plan.weight_bytes,
+            "arena": profile.plan.arena_bytes,
+            "tensors side by side": profile.plan.tensor_bytes,
         }
         for dtype, profile in report.profiles.items()
     }
@@ -179,13 +150,11 @@ def _memory(report: NetReport, plots: bool) -> Section:
         "tensors that are not needed at the same time share memory, and fused ones are never "
         "stored."
     )
-    drawn = []
-    if plots:
-        label = "Memory by dtype"
-        drawn = [Figure("MiB by dtype.", figures.bars("memory", label, held, "MiB"))]
-    head = ["dtype", *next(iter(held.values()))]
-    rows = [[dtype, *(f"{size:.2f}" for size in sizes.values())] for dtype, sizes in held.items()]
-    return Section("memory", "Memory", [text], drawn, [Table("MiB", head, rows)])
+    panels = {
+        dtype: {part: size / MIB for part, size in sizes.items()} for dtype, sizes in held.items()
+    }
+    drawn = {"MiB by dtype.": lambda: figures.bars("memory", "Memory by dtype", panels, "MiB")}
+    return section("memory", [text], [memory_table("MiB", held)], drawn if plots else None)
 
 
 def _kernels(report: NetReport) -> Section:
@@ -193,13 +162,9 @@ def _kernels(report: NetReport) -> Section:
         "The algorithm and kernel of each step, chosen by the cost model or by fbg.tune; × counts "
         "the steps that are alike."
     )
-    tables = []
-    for dtype, profile in report.profiles.items():
-        alike = Counter((step.backend, step.algorithm) for step in profile.plan.steps)
-        rows = [
-            [algorithm, f"× {count}" if count > 1 else "", backend]
-            for (backend, algorithm), count in alike.items()
-        ]
-        head = ["algorithm and kernel", "", "back end"]
-        tables.append(Table(dtype, head, rows, numeric=3, folded=True))
-    return Section("kernels", "Kernels", [text], (), tables)
+    head = ["algorithm and kernel", "back end"]
+    tables = [
+        alike(dtype, head, ((step.algorithm, step.backend) for step in profile.plan.steps))
+        for dtype, profile in report.profiles.items()
+    ]
+    return section("kernels", [text], tables)

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 
 from fbg.errors import needed
 from fbg.files import replace_file
-from fbg.reports.speedup import Speedup
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -28,7 +27,6 @@ __all__ = [
     "Section",
     "Table",
     "printable",
-    "speedup_highlight",
     "write_page",
 ]
 
@@ -114,9 +112,3 @@ def _template() -> Template:
     environment.filters["markup"] = Markup
     source = resources.files("fbg.reports.pages").joinpath("page.html").read_text(encoding="utf-8")
     return environment.from_string(source)
-
-
-def speedup_highlight(speedup: Speedup, dtype: str) -> tuple[str, str]:
-    """Return the figure and what it is, with what can be said against it."""
-    doubt = f": {speedup.doubt}" if speedup.doubt else ""
-    return f"× {speedup.ratio:.2f}", f"as fast as float32 in {dtype}{doubt}"
