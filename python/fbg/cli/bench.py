@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from fbg.cli.common import print_report, require_none, shown_progress, user_errors
+from fbg.cli.common import print_report, shown_progress, takes_net, user_errors
 from fbg.cli.options import (
     Integers,
     Option,
@@ -15,7 +15,6 @@ from fbg.cli.options import (
     shape_option,
     threads_options,
 )
-from fbg.model.load_net import is_net
 from fbg.reports.benchmark import bench as bench_model
 from fbg.reports.benchmark import bench_net
 
@@ -61,8 +60,7 @@ def bench(
       fbg bench path/to/bert-base --tokens 8,128 --threads 1,2 --dtype int8
       fbg bench net.onnx --shape x=1,3,224,224 --threads 1,2 --dtype float32,int8
     """
-    if is_net(model):
-        require_none({"--tokens": tokens, "--batch-size": batch}, "ONNX files")
+    if takes_net(model, {"--tokens": tokens, "--batch-size": batch}, {"--shape": shapes}):
         with user_errors():
             given = parse_shapes(shapes)
             with shown_progress():
@@ -71,7 +69,6 @@ def bench(
                 )
         print_report(found, as_json)
         return
-    require_none({"--shape": shapes}, "encoders")
     with user_errors(), shown_progress():
         report = bench_model(
             model,

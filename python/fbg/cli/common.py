@@ -12,6 +12,7 @@ import click
 from click.core import ParameterSource
 
 from fbg.files import require_replaceable
+from fbg.model.load_net import is_net
 from fbg.progress import progress_bars
 from fbg.reports.measuring import Report
 from fbg.reports.plots import require_matplotlib
@@ -23,6 +24,7 @@ __all__ = [
     "require_none",
     "shown_progress",
     "shows_progress",
+    "takes_net",
     "user_errors",
 ]
 
@@ -67,6 +69,17 @@ def require_none(options: Mapping[str, object], what: str) -> None:
     for option, value in options.items():
         if value not in (None, (), False):
             raise click.UsageError(f"{option} cannot be used with {what}")
+
+
+def takes_net(model: str, of_encoders: Mapping[str, object], of_nets: Mapping[str, object]) -> bool:
+    """Whether it is a network from a file rather than an encoder; ends the program if an option is
+    given that goes with the other one.
+    """
+    if is_net(model):
+        require_none(of_encoders, "ONNX files")
+        return True
+    require_none(of_nets, "encoders")
+    return False
 
 
 def refuse_given(what: str, *names: str) -> None:

@@ -10,8 +10,8 @@ from fbg.cli.common import (
     check_plot,
     print_report,
     refuse_given,
-    require_none,
     shown_progress,
+    takes_net,
     user_errors,
 )
 from fbg.cli.options import (
@@ -25,7 +25,6 @@ from fbg.cli.options import (
     shape_option,
     threads_option,
 )
-from fbg.model.load_net import is_net
 from fbg.reports.by_op import compare_by_op
 from fbg.reports.comparison import compare as compare_model
 from fbg.reports.comparison import compare_net
@@ -98,14 +97,12 @@ def compare(
       fbg compare net.onnx --shape x=1,3,224,224 --by-op
     """
     _check_mode(by_op, by_layer, target)
-    if is_net(model):
-        unfit = {"--dtype": dtypes, "--plot": plot, "--column": column}
-        require_none(unfit, "ONNX files")
+    unfit = {"--dtype": dtypes, "--plot": plot, "--column": column}
+    if takes_net(model, unfit, {"--by-op": by_op, "--shape": shapes}):
         with user_errors():
             options = {"shapes": parse_shapes(shapes), "inputs": source, "num_threads": threads}
             print_report(_compare_net(model, by_op, by_layer, target, rounds, options), as_json)
         return
-    require_none({"--by-op": by_op, "--shape": shapes}, "encoders")
     check_plot(plot)
     with user_errors():
         texts = read_input(source, column)

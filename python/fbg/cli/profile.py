@@ -7,8 +7,8 @@ import click
 from fbg.cli.common import (
     check_plot,
     print_report,
-    require_none,
     shown_progress,
+    takes_net,
     user_errors,
 )
 from fbg.cli.options import (
@@ -21,7 +21,6 @@ from fbg.cli.options import (
     shape_option,
     threads_options,
 )
-from fbg.model.load_net import is_net
 from fbg.reports.plots import plot_stacks
 from fbg.reports.profiling import profile as profile_model
 from fbg.reports.profiling import profile_net
@@ -62,12 +61,10 @@ def profile(
       fbg profile path/to/bert-base --dtype int8 --plot profile.png
       fbg profile net.onnx --shape x=1,3,224,224 --threads 1
     """
-    if is_net(model):
-        unfit = {"--tokens": tokens, "--dtype": dtype, "--plot": plot}
-        require_none(unfit, "ONNX files")
+    unfit = {"--tokens": tokens, "--dtype": dtype, "--plot": plot}
+    if takes_net(model, unfit, {"--shape": shapes}):
         _profile_net(model, threads, rounds, shapes, as_json)
         return
-    require_none({"--shape": shapes}, "encoders")
     check_plot(plot)
     with user_errors():
         with shown_progress():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from fbg.cli.common import print_report, require_none, shown_progress, user_errors
+from fbg.cli.common import print_report, shown_progress, takes_net, user_errors
 from fbg.cli.options import (
     Integers,
     dtypes_option,
@@ -17,7 +17,6 @@ from fbg.cli.options import (
     threads_options,
 )
 from fbg.files import require_replaceable
-from fbg.model.load_net import is_net
 from fbg.reports.measuring import Report
 from fbg.reports.pages.model_page import model_page
 from fbg.reports.pages.model_report import report as report_model
@@ -83,9 +82,8 @@ def report(
     found: Report
     page: Page | None = None
     with user_errors():
-        if is_net(model):
-            unfit = {"--tokens": tokens, "--dtype": dtypes, "--column": column}
-            require_none(unfit, "ONNX files")
+        unfit = {"--tokens": tokens, "--dtype": dtypes, "--column": column}
+        if takes_net(model, unfit, {"--shape": shapes}):
             parsed = parse_shapes(shapes)
             with shown_progress():
                 found = net = net_report(
@@ -94,7 +92,6 @@ def report(
             if out is not None:
                 page = net_page(net, not plain)
         else:
-            require_none({"--shape": shapes}, "encoders")
             texts = read_input(source, column)
             with shown_progress():
                 found = encoder = report_model(

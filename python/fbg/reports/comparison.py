@@ -114,20 +114,24 @@ class Comparison(Report):
             ]
             for row in self.dtypes
         ]
-        lossy = [row for row in self.dtypes if row.dtype != REFERENCE]
+        lossy = self.dtypes[1:]
         if not lossy:
             return f"{head}\n\n{table(columns, rows)}"
-        errors = [
+        names = ["hidden states", *(f"{row.dtype} error" for row in lossy)]
+        names += [f"{row.dtype} cos" for row in lossy]
+        return f"{head}\n\n{table(columns, rows)}\n\n{table(names, self.layer_rows())}"
+
+    def layer_rows(self) -> list[list[str]]:
+        """Return the errors after each layer, then the cosines, of all dtypes but float32."""
+        lossy = self.dtypes[1:]
+        return [
             [
                 "embeddings" if n == 0 else f"layer {n}",
                 *(f"{row.layers[n].relative_error:.2e}" for row in lossy),
                 *(f"{row.layers[n].cosine:.6f}" for row in lossy),
             ]
-            for n in range(len(lossy[0].layers))
+            for n in range(len(self.dtypes[0].layers))
         ]
-        names = ["hidden states", *(f"{row.dtype} error" for row in lossy)]
-        names += [f"{row.dtype} cos" for row in lossy]
-        return f"{head}\n\n{table(columns, rows)}\n\n{table(names, errors)}"
 
 
 @dataclass(frozen=True)
@@ -160,7 +164,6 @@ class NetComparison(Report):
         top_1 = (
             [] if self.top_1 is None else [f"the most probable class is the same: {self.top_1:.1%}"]
         )
-        rows = [[n.node, f"{n.relative_error:.2e}", f"{n.cosine:.6f}"] for n in self.nodes]
         return "\n".join(
             [
                 f"{self.path}: int8 in {self.int8_products} of {self.products} products against "
@@ -172,9 +175,13 @@ class NetComparison(Report):
                 f"float32 {1e3 * self.float32_seconds:.3f} ms, int8 "
                 f"{1e3 * self.int8_seconds:.3f} ms, × {self.speedup}",
                 "",
-                table(["after node", "relative error", "cosine"], rows),
+                table(["after node", "relative error", "cosine"], self.node_rows()),
             ]
         )
+
+    def node_rows(self) -> list[list[str]]:
+        """Return the error and the cosine after each product."""
+        return [[n.node, f"{n.relative_error:.2e}", f"{n.cosine:.6f}"] for n in self.nodes]
 
 
 def compare(

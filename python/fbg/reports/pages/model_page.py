@@ -105,17 +105,9 @@ def _cosines(found: Comparison) -> Table:
 
 def _layer_errors(found: Comparison) -> Table:
     lossy = found.dtypes[1:]
-    rows = [
-        [
-            "embeddings" if n == 0 else f"layer {n}",
-            *(f"{row.layers[n].relative_error:.2e}" for row in lossy),
-            *(f"{row.layers[n].cosine:.6f}" for row in lossy),
-        ]
-        for n in range(len(found.dtypes[0].layers))
-    ]
     head = ["after", *(f"{row.dtype}: error" for row in lossy)]
     head += [f"{row.dtype}: cosine" for row in lossy]
-    return Table("Hidden states after each layer", head, rows, folded=True)
+    return Table("Hidden states after each layer", head, found.layer_rows(), folded=True)
 
 
 def _speed(report: ModelReport, plots: bool) -> Section:

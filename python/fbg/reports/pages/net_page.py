@@ -65,10 +65,8 @@ def _accuracy(report: NetReport, plots: bool) -> Section:
             "Inputs were random numbers, which say more about speed than about accuracy: give real "
             "ones with --input."
         )
-    rows = [[n.node, f"{n.relative_error:.2e}", f"{n.cosine:.6f}"] for n in found.nodes]
-    table = Table(
-        "After each node with weights", ["node", "relative error", "cosine"], rows, folded=True
-    )
+    head = ["node", "relative error", "cosine"]
+    table = Table("After each node with weights", head, found.node_rows(), folded=True)
     caption = "The relative error of the result of each product with constant weights."
     label, errors = "Error after each product", [node.relative_error for node in found.nodes]
     drawn = {caption: lambda: figures.errors("accuracy", label, errors, "relative error")}
