@@ -15,7 +15,7 @@ def make_model(nodes, inputs, outputs, constants=None, opset=21, **more):
     graph = helper.make_graph(
         nodes,
         "test",
-        [_value(name, like) for name, like in inputs.items()],
+        [value_info(name, like) for name, like in inputs.items()],
         [helper.make_value_info(name, onnx.TypeProto(tensor_type=_float())) for name in outputs],
         [numpy_helper.from_array(value, name) for name, value in (constants or {}).items()],
     )
@@ -28,7 +28,8 @@ def _float():
     return onnx.TypeProto.Tensor(elem_type=onnx.TensorProto.FLOAT)
 
 
-def _value(name, like):
+def value_info(name, like):
+    """The type and shape of a value, as an array has them or as (dtype, shape)."""
     dtype, shape = (like.dtype, like.shape) if isinstance(like, np.ndarray) else like
     element = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
     return helper.make_tensor_value_info(name, element, shape)

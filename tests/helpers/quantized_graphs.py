@@ -7,12 +7,11 @@ from random import Random
 from typing import Any
 
 import numpy as np
-from onnx import TensorProto, helper, numpy_helper
+from onnx import helper, numpy_helper
 
 import fbg
 from helpers.foreign_layers import DOMAIN, foreign_layer
-
-__all__ = ["Graph", "Tensor"]
+from helpers.onnx_models import value_info
 
 HUGE = float(np.finfo(np.float32).max)
 FILLS = (0.0, -0.0, 1.0, -1.0, 0.3, -100.0, 300.0, -1e4, 1e9, -HUGE, HUGE, -np.inf, np.inf, np.nan)
@@ -48,8 +47,6 @@ class Graph:
         self.constants: dict[str, Any] = {}
         self.tensors: list[Tensor] = []
         self.loose: set[str] = set()  # float32 outputs that sums in another order may change
-
-    # Nodes and constants -----------------------------------------------------------------------
 
     def op(self, kind: str, *inputs: str, outputs: int = 1, **attributes: Any) -> str:
         """Append a node and return the name of its first output."""
@@ -224,11 +221,14 @@ class Graph:
         kernel = [random.randint(1, 3), random.randint(1, 3)]
         strides = [random.randint(1, 3), random.randint(1, 3)]
         pads = [random.randint(0, k - 1) if padded else 0 for k in kernel * 2]
+        if padded and random.random() < 0.3:  # the result is as large as x
+            side = random.choice([1, 3])
+            kernel, strides, pads = [side] * 2, [1, 1], [side // 2] * 4
         sizes = [
             (n + pads[i] + pads[i + 2] - kernel[i]) // strides[i] + 1
             for i, n in enumerate(x.shape[2:])
         ]
-        if any(n + pads[i] + pads[i + 2] < kernel[i] for i, n in enumerate(x.shape[2:])):
+        if min(sizes) < 1:
             return None
         attributes = {"kernel_shape": kernel, "strides": strides, "pads": pads}
         return attributes, (*x.shape[:2], *sizes)
@@ -327,7 +327,7 @@ class Graph:
             return None
         attributes, (n, c, *sizes) = found
         groups = random.choice([g for g in range(1, c + 1) if c % g == 0])
-        outputs = groups * random.randint(1, 3)
+        outputs = groups * random.choice([1, 2, 3, c // groups])
         shape = (n, outputs, *sizes)
         own = (outputs, c // groups, *attributes["kernel_shape"])
         if np.prod(own[1:]) > 200:
@@ -385,6 +385,9 @@ class Graph:
         if has_bias:
             names.append(self.constant((bias * scales * x.scale).astype(np.float32)))
         y = self.op(op, *names, **more)
+        same = [t for t in self.tensors if t.shape == shape]
+        if same and self.random.random() < 0.4:
+            y = self.op("Add", y, self.real(self.random.choice(same)))
         if self.random.random() < 0.4:
             y = self.op("Relu", y)
         return self.quantize(y, shape)
@@ -408,8 +411,6 @@ class Graph:
         sums = self.op("MatMulInteger", q, w, f"{q}.2", point)
         scale = self.op("Mul", f"{q}.1", self.constant(np.float32(self.scale() / 64)))
         self.loose.add(self.op("Mul", self.op("Cast", sums, to=1), scale))
-
-    # The whole -----------------------------------------------------------------------------------
 
     def draw(self) -> tuple[Any, dict[str, Any]]:
         """Return a model and its feed."""
@@ -438,12 +439,11 @@ class Graph:
         return self.model(outputs, x), {"x": x}
 
     def model(self, outputs: dict[str, str], x: Any) -> Any:
-        kinds = {"float32": TensorProto.FLOAT, "uint8": TensorProto.UINT8, "int8": TensorProto.INT8}
         graph = helper.make_graph(
             self.nodes,
             "random",
-            [helper.make_tensor_value_info("x", TensorProto.FLOAT, x.shape)],
-            [helper.make_tensor_value_info(n, kinds[t], None) for n, t in outputs.items()],
+            [value_info("x", x)],
+            [value_info(name, (dtype, None)) for name, dtype in outputs.items()],
             [numpy_helper.from_array(v, n) for n, v in self.constants.items()],
         )
         versions = [helper.make_opsetid("", self.opset), helper.make_opsetid(DOMAIN, 1)]

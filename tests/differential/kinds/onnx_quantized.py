@@ -67,4 +67,4 @@ def printed(model: Any) -> str:
     return f"operator set {model.opset_import[0].version}: {helper.printable_graph(model.graph)}"
 
 
-KIND = Kind("onnx_quantized", run, cases=100, needs="onnxruntime")
+KIND = Kind("onnx_quantized", run, cases=250, needs="onnxruntime")
