@@ -57,7 +57,7 @@ from golden_tasks import task_arrays  # noqa: E402
 
 from helpers import tiny_bert, tiny_models  # noqa: E402
 from helpers.minilm import minilm_directory, sampled, sentences  # noqa: E402
-from helpers.tiny_standard import HUB_CONFIGS, hub_shapes  # noqa: E402
+from helpers.tiny_families import HUB_CONFIGS, hub_shapes  # noqa: E402
 
 COMPLETE = (0, 1, 8, 14, 18)  # sentences whose hidden states are stored in full
 MAX_TOKENS = 256  # max_seq_length of sentence_bert_config.json; tokenizer.json says 128 (!)

@@ -17,8 +17,8 @@ from tokenizers.processors import TemplateProcessing
 
 from helpers.minilm import arrays
 from helpers.tiny_bert import write_json
+from helpers.tiny_families import sizes
 from helpers.tiny_models import CHARACTERS, Tensors, random_tensors, tiny_model
-from helpers.tiny_standard import sizes
 
 SPECIAL = ["[CLS]", "[PAD]", "[SEP]", "[UNK]"]
 # gliner adds these, in this order, to a tokenizer: where class_token_index is -1, it takes the last

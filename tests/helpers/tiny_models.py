@@ -21,7 +21,7 @@ from tokenizers.processors import TemplateProcessing
 
 from helpers.minilm import arrays
 from helpers.tiny_bert import near_normal, wordpiece, write_json
-from helpers.tiny_standard import HUB_CONFIGS, STANDARD_CONFIGS, VOCABULARY, sizes
+from helpers.tiny_families import HUB_CONFIGS, OTHER_CONFIGS, VOCABULARY, sizes
 
 Array = npt.NDArray[Any]
 Tensors = dict[str, Array]
@@ -102,7 +102,7 @@ CONFIGS: dict[str, dict[str, Any]] = {
         "attention_bias": True,
         "mlp_bias": True,
     },
-    **STANDARD_CONFIGS,
+    **OTHER_CONFIGS,
     **{name: config for name, (_, config) in HUB_CONFIGS.items()},
 }
 

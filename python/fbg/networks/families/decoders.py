@@ -28,7 +28,7 @@ from fbg.networks.heads import HeadNames
 from fbg.networks.names import Names
 from fbg.networks.rotation import Rotation, read_rotation
 
-__all__ = ["FAMILIES", "NAMES"]
+__all__ = ["FAMILIES"]
 
 NAMES = Names(
     word="embed_tokens",
@@ -55,12 +55,7 @@ GEMMA = replace(
 
 # What classifiers of EuroBERT read.
 POOLINGS = {"bos": "cls", "mean": "mean", "late": "late"}
-DECODER: dict[str, Any] = {
-    "rms": True,
-    "place": "before",
-    "gated": True,
-    "biases": frozenset(),
-}
+DECODER: dict[str, Any] = {"rms": True, "place": "before", "gated": True, "biases": frozenset()}
 KEYS = {"layer_norm_eps": "rms_norm_eps"}
 
 
@@ -81,9 +76,8 @@ def _read_llama(settings: Settings, *, causal: bool = True) -> EncoderConfig:
 def _read_qwen(settings: Settings, *, names: Names) -> EncoderConfig:
     """Read the settings of Qwen2, whose queries, keys and values have biases, or of Qwen3."""
     common = _read_common(settings)
-    layers, window = common["num_layers"], None
-    if settings.flag("use_sliding_window") and settings.get("sliding_window") is not None:
-        window = min(settings.size("sliding_window"), common["max_positions"]) - 1
+    layers = common["num_layers"]
+    window = _window(settings, common) if settings.flag("use_sliding_window") else None
     first = settings.size("max_window_layers", default=28, at_least=0)
     default = [FULL if window is None or n < first else SLIDING for n in range(layers)]
     kinds = layer_kinds(settings, layers, default)
@@ -103,16 +97,9 @@ def _read_qwen(settings: Settings, *, names: Names) -> EncoderConfig:
 
 def _read_mistral(settings: Settings) -> EncoderConfig:
     common = _read_common(settings)
-    window = None
-    if settings.get("sliding_window") is not None:
-        window = min(settings.size("sliding_window"), common["max_positions"]) - 1
-    return _decoder(
-        common,
-        read_rotation(settings, common["head_dim"], 10_000.0),
-        causal=True,
-        layouts=(NAMES,),
-        windows=(window,) * common["num_layers"],
-    )
+    rotation = read_rotation(settings, common["head_dim"], 10_000.0)
+    windows = (_window(settings, common),) * common["num_layers"]
+    return _decoder(common, rotation, causal=True, layouts=(NAMES,), windows=windows)
 
 
 def _read_gemma(settings: Settings, *, third: bool) -> EncoderConfig:
@@ -180,6 +167,13 @@ def _decoder(
     if rotation is not None:
         options["rotations"] = (rotation,) * common["num_layers"]
     return EncoderConfig(**{**DECODER, **common, **options})
+
+
+def _window(settings: Settings, common: dict[str, Any]) -> int | None:
+    """Return how far a token sees; None: everywhere."""
+    if settings.get("sliding_window") is None:
+        return None
+    return int(min(settings.size("sliding_window"), common["max_positions"])) - 1
 
 
 def _softcap(settings: Settings) -> float | None:

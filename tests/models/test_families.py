@@ -16,8 +16,8 @@ from fbg.networks.rotation import Rotation
 from fbg.reports.profiling import profile
 from helpers import tiny_models, tiny_tasks
 from helpers.formulas import cosines
+from helpers.tiny_families import HUB_NAMES
 from helpers.tiny_models import tiny_model
-from helpers.tiny_standard import HUB_NAMES
 
 
 def write(path: Path, name: str, **changes: Any) -> Path:

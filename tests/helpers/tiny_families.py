@@ -41,7 +41,7 @@ def t5(model_type: str, projection: str, buckets: int, longest: int) -> dict[str
 
 FULL, SLIDING = "full_attention", "sliding_attention"
 
-STANDARD_CONFIGS: dict[str, dict[str, Any]] = {
+OTHER_CONFIGS: dict[str, dict[str, Any]] = {
     "llama": {
         "model_type": "llama",
         **sizes(36, 3, 2, 40),
