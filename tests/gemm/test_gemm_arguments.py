@@ -1,11 +1,10 @@
 """Arguments of gemm: what does not go together is refused with a message that names it."""
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 
 import fbg
+from helpers.refusals import Refusal, refusals
 
 # --- Threads --------------------------------------------------------------------------------------
 
@@ -47,99 +46,49 @@ FLOAT = fbg.PackedB(np.ones((3, 4), np.float32), dtype="float32")
 U8, F32 = np.ones((2, 3), np.uint8), np.ones((2, 3), np.float32)
 
 
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        (
-            lambda: fbg.gemm(U8, INT8),
-            TypeError,
-            "a must be a packer such as PackA, got ndarray",
-        ),
-        (
-            lambda: fbg.gemm(fbg.PackA(U8), U8),
-            TypeError,
-            "packed_b must be a PackedB, got ndarray",
-        ),
-        (
-            lambda: fbg.gemm(fbg.PackA(F32), INT8),
-            TypeError,
-            "must be uint8, got float32",
-        ),
-        (
-            lambda: fbg.gemm(fbg.PackA(U8), FLOAT),
-            TypeError,
-            "must be float32, got uint8",
-        ),
-        (
+@refusals(
+    type_errors={
+        "a must be a packer such as PackA, got ndarray": lambda: fbg.gemm(U8, INT8),
+        "packed_b must be a PackedB, got ndarray": lambda: fbg.gemm(fbg.PackA(U8), U8),
+        "must be uint8, got float32": lambda: fbg.gemm(fbg.PackA(F32), INT8),
+        "must be float32, got uint8": lambda: fbg.gemm(fbg.PackA(U8), FLOAT),
+        "gemm: float weights take PackA of float32, not this packer": [
             lambda: fbg.gemm(fbg.PackAWithQuantRowOffset(F32), FLOAT),
-            TypeError,
-            "gemm: float weights take PackA of float32, not this packer",
-        ),
-        (
             lambda: fbg.gemm(fbg.PackAWithRowOffset(U8, scale=1.0), FLOAT),
-            TypeError,
-            "gemm: float weights take PackA of float32, not this packer",
+        ],
+        "gemm: Dequantize needs the scales of both operands, but the left one has none": lambda: (
+            fbg.gemm(fbg.PackA(U8), SCALED, fbg.Dequantize())
         ),
-        (
-            lambda: fbg.gemm(fbg.PackA(U8[:, :2]), INT8),
-            ValueError,
-            "gemm: K of a is 2, but packed_b has K = 3",
+        "gemm: Requantize needs the scales of both operands, but the left one has none": lambda: (
+            fbg.gemm(fbg.PackA(U8), SCALED, fbg.Requantize(1.0))
         ),
-        (
-            lambda: fbg.gemm(fbg.PackA(U8), SCALED, fbg.Dequantize()),
-            TypeError,
-            "gemm: Dequantize needs the scales of both operands, but the left one has none",
-        ),
-        (
-            lambda: fbg.gemm(fbg.PackA(U8), SCALED, fbg.Requantize(1.0)),
-            TypeError,
-            "gemm: Requantize needs the scales of both operands, but the left one has none",
-        ),
-        (
+        "gemm: CorrectZeroPoints needs the scales of both operands, but the left one has none": [
             lambda: fbg.gemm(fbg.PackA(U8), SCALED, fbg.CorrectZeroPoints()),
-            TypeError,
-            "gemm: CorrectZeroPoints needs the scales of both operands, but the left one has none",
+        ],
+        "gemm: Dequantize needs the scales of both operands, but the weights have none": lambda: (
+            fbg.gemm(fbg.PackAWithQuantRowOffset(F32), INT8, fbg.Dequantize())
         ),
-        (
-            lambda: fbg.gemm(fbg.PackAWithQuantRowOffset(F32), INT8, fbg.Dequantize()),
-            TypeError,
-            "gemm: Dequantize needs the scales of both operands, but the weights have none",
+        "ReLU does not accept acc": lambda: fbg.gemm(fbg.PackA(U8), INT8, fbg.ReLU()),
+        "Dequantize does not accept float32": lambda: fbg.gemm(
+            fbg.PackA(F32), FLOAT, fbg.Dequantize()
         ),
-        (
-            lambda: fbg.gemm(fbg.PackA(U8), INT8, fbg.ReLU()),
-            TypeError,
-            "ReLU does not accept acc",
+        "Bias does not accept float32": lambda: fbg.gemm(
+            fbg.PackA(F32), FLOAT, fbg.Bias(np.zeros(4, np.int32))
         ),
-        (
-            lambda: fbg.gemm(fbg.PackA(F32), FLOAT, fbg.Dequantize()),
-            TypeError,
-            "Dequantize does not accept float32",
+        "gemm: pipeline must be": lambda: fbg.gemm(fbg.PackA(F32), FLOAT, 3),
+        "gemm: pipeline: every item must be a stage, got 'relu'": lambda: fbg.gemm(
+            fbg.PackA(F32), FLOAT, [fbg.ReLU(), "relu"]
         ),
-        (
-            lambda: fbg.gemm(fbg.PackA(F32), FLOAT, fbg.Bias(np.zeros(4, np.int32))),
-            TypeError,
-            "Bias does not accept float32",
+    },
+    value_errors={
+        "gemm: K of a is 2, but packed_b has K = 3": lambda: fbg.gemm(fbg.PackA(U8[:, :2]), INT8),
+        "gemm: Bias must have 4 values, as the result does, got 5 values": lambda: fbg.gemm(
+            fbg.PackA(F32), FLOAT, fbg.Bias(np.zeros(5, np.float32))
         ),
-        (
-            lambda: fbg.gemm(fbg.PackA(F32), FLOAT, fbg.Bias(np.zeros(5, np.float32))),
-            ValueError,
-            "gemm: Bias must have 4 values, as the result does, got 5 values",
+        "gemm: Add must have 2 x 4 values, as the result does, got 4 x 2 values": lambda: fbg.gemm(
+            fbg.PackA(F32), FLOAT, fbg.Add(np.zeros((4, 2), np.float32))
         ),
-        (
-            lambda: fbg.gemm(fbg.PackA(F32), FLOAT, fbg.Add(np.zeros((4, 2), np.float32))),
-            ValueError,
-            "gemm: Add must have 2 x 4 values, as the result does, got 4 x 2 values",
-        ),
-        (lambda: fbg.gemm(fbg.PackA(F32), FLOAT, 3), TypeError, "gemm: pipeline must be"),
-        (
-            lambda: fbg.gemm(fbg.PackA(F32), FLOAT, [fbg.ReLU(), "relu"]),
-            TypeError,
-            "gemm: pipeline: every item must be a stage, got 'relu'",
-        ),
-    ],
+    },
 )
-def test_operands_that_do_not_go_together_are_refused(
-    call: Callable[[], object], error: type[Exception], message: str
-) -> None:
-    with pytest.raises(error, match=message):
-        call()
+def test_operands_that_do_not_go_together_are_refused(refuse: Refusal) -> None:
+    refuse()

@@ -1,13 +1,12 @@
 """linear: gemm with the pipeline of a linear layer, for any leading shape."""
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 
 import fbg
 from helpers.formulas import assert_same_bits, exact_gelu
 from helpers.operands import random_f32
+from helpers.refusals import Refusal, refusals
 
 INT8 = fbg.PackedB(np.ones((3, 4), np.int8))
 FLOAT = fbg.PackedB(np.ones((3, 4), np.float32), dtype="float32")
@@ -48,60 +47,30 @@ def test_linear_is_gemm_with_its_pipeline(isa: str) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        (
-            lambda: fbg.linear(F32, F32),
-            TypeError,
-            "packed_b must be a PackedB, got ndarray",
+@refusals(
+    type_errors={
+        "packed_b must be a PackedB, got ndarray": lambda: fbg.linear(F32, F32),
+        "linear: x must be float32, got uint8": lambda: fbg.linear(U8, FLOAT),
+        "linear: x must be float32, got float64": lambda: fbg.linear(F32.astype(np.float64), FLOAT),
+        "linear: x must be an array, got list": lambda: fbg.linear([1.0] * 3, FLOAT),
+        "linear: bias must be float32, got int32": lambda: fbg.linear(
+            F32, FLOAT, np.zeros(4, np.int32)
         ),
-        (lambda: fbg.linear(U8, FLOAT), TypeError, "linear: x must be float32, got uint8"),
-        (
-            lambda: fbg.linear(F32.astype(np.float64), FLOAT),
-            TypeError,
-            "linear: x must be float32, got float64",
+        "linear: bias must be float32, got float64": lambda: fbg.linear(F32, FLOAT, np.zeros(4)),
+        "linear: packed_b must have a scale: pass PackedB": lambda: fbg.linear(F32, INT8),
+    },
+    value_errors={
+        r"linear: x must have shape \(\.\.\., 3\), got \(2, 2\)": lambda: fbg.linear(
+            F32[:, :2], FLOAT
         ),
-        (lambda: fbg.linear([1.0] * 3, FLOAT), TypeError, "linear: x must be an array, got list"),
-        (
-            lambda: fbg.linear(F32[:, :2], FLOAT),
-            ValueError,
-            r"linear: x must have shape \(\.\.\., 3\), got \(2, 2\)",
+        r"linear: x must have shape \(\.\.\., 3\), got \(\)": lambda: fbg.linear(
+            np.float32(1), FLOAT
         ),
-        (
-            lambda: fbg.linear(np.float32(1), FLOAT),
-            ValueError,
-            r"linear: x must have shape \(\.\.\., 3\), got \(\)",
+        "linear: activation must be": lambda: fbg.linear(F32, FLOAT, activation="tanh"),
+        r"linear: bias must have shape \(4,\), got \(5,\)": lambda: fbg.linear(
+            F32, FLOAT, np.zeros(5, np.float32)
         ),
-        (
-            lambda: fbg.linear(F32, FLOAT, activation="tanh"),
-            ValueError,
-            "linear: activation must be",
-        ),
-        (
-            lambda: fbg.linear(F32, FLOAT, np.zeros(4, np.int32)),
-            TypeError,
-            "linear: bias must be float32, got int32",
-        ),
-        (
-            lambda: fbg.linear(F32, FLOAT, np.zeros(4)),
-            TypeError,
-            "linear: bias must be float32, got float64",
-        ),
-        (
-            lambda: fbg.linear(F32, FLOAT, np.zeros(5, np.float32)),
-            ValueError,
-            r"linear: bias must have shape \(4,\), got \(5,\)",
-        ),
-        (
-            lambda: fbg.linear(F32, INT8),
-            TypeError,
-            "linear: packed_b must have a scale: pass PackedB",
-        ),
-    ],
+    },
 )
-def test_linear_refuses_what_does_not_fit(
-    call: Callable[[], object], error: type[Exception], message: str
-) -> None:
-    with pytest.raises(error, match=message):
-        call()
+def test_linear_refuses_what_does_not_fit(refuse: Refusal) -> None:
+    refuse()

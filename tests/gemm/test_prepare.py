@@ -17,6 +17,7 @@ import fbg
 from helpers.callers import call_together
 from helpers.formulas import Array, assert_same_bits
 from helpers.operands import random_array
+from helpers.refusals import Refusal, refusals
 
 U8, I8, F32, BF16 = np.uint8, np.int8, np.float32, ml_dtypes.bfloat16
 ROW_OFFSET = {"packer": fbg.PackAWithRowOffset, "scale": 0.25, "zero_point": 7}
@@ -332,54 +333,36 @@ def test_other_arguments_are_a_type_error(
         fbg.prepare(W, fbg.Dequantize(), rows=5)(*arguments, **keywords)
 
 
-@pytest.mark.parametrize(
-    ("build", "error", "message"),
-    [
-        (
-            lambda: fbg.prepare(X, rows=1),
-            TypeError,
-            "weights must be a PackedB or a PackedConv, got",
+@refusals(
+    type_errors={
+        "weights must be a PackedB or a PackedConv, got": lambda: fbg.prepare(X, rows=1),
+        "prepare: pipeline must be a Pipeline": lambda: fbg.prepare(W, 3, rows=1),
+        "prepare: rows must be an integer": lambda: fbg.prepare(W, rows=1.5),
+        "packer must make a PackA": lambda: fbg.prepare(W, rows=1, packer=np.copy),
+        "prepare: x for int8 weights must be uint8, got float32": lambda: fbg.prepare(
+            W, rows=1, packer=fbg.PackA, x_dtype=F32
         ),
-        (lambda: fbg.prepare(W, 3, rows=1), TypeError, "prepare: pipeline must be a Pipeline"),
-        (lambda: fbg.prepare(W, rows=0), ValueError, "prepare: rows must be within"),
-        (lambda: fbg.prepare(W, rows=1.5), TypeError, "prepare: rows must be an integer"),
-        (lambda: fbg.prepare(W, rows=1, num_threads=0), ValueError, "prepare: num_threads"),
-        (lambda: fbg.prepare(W, rows=1, packer=np.copy), TypeError, "packer must make a PackA"),
-        (
-            lambda: fbg.prepare(W, rows=1, packer=fbg.PackA, x_dtype=F32),
-            TypeError,
-            "prepare: x for int8 weights must be uint8, got float32",
+        "prepare: float weights take PackA of float32, not this packer": lambda: fbg.prepare(
+            fbg.PackedB(np.ones((3, 4), F32), dtype="float32"),
+            rows=1,
+            packer=fbg.PackAWithQuantRowOffset,
         ),
-        (
-            lambda: fbg.prepare(W, rows=1, granularity="column"),
-            ValueError,
-            "PackAWithQuantRowOffset: granularity must be 'row' or 'tensor', got 'column'",
+        "ReLU does not accept acc": lambda: fbg.prepare(W, fbg.ReLU(), rows=1),
+        "cannot create 'fbg.PreparedCall' instances": lambda: fbg.PreparedCall(),
+    },
+    value_errors={
+        "prepare: rows must be within": lambda: fbg.prepare(W, rows=0),
+        "prepare: num_threads": lambda: fbg.prepare(W, rows=1, num_threads=0),
+        "PackAWithQuantRowOffset: granularity must be 'row' or 'tensor', got 'column'": lambda: (
+            fbg.prepare(W, rows=1, granularity="column")
         ),
-        (
-            lambda: fbg.prepare(
-                fbg.PackedB(np.ones((3, 4), F32), dtype="float32"),
-                rows=1,
-                packer=fbg.PackAWithQuantRowOffset,
-            ),
-            TypeError,
-            "prepare: float weights take PackA of float32, not this packer",
+        "prepare: Bias must have 4 values, as the result does, got 3 values": lambda: fbg.prepare(
+            W, fbg.Dequantize() >> fbg.Bias(np.ones(3, F32)), rows=1
         ),
-        (
-            lambda: fbg.prepare(W, fbg.Dequantize() >> fbg.Bias(np.ones(3, F32)), rows=1),
-            ValueError,
-            "prepare: Bias must have 4 values, as the result does, got 3 values",
+        "prepare: Add must have 5 x 4 values, as the result does, got 2 x 4 values": lambda: (
+            fbg.prepare(W, fbg.Dequantize() >> fbg.Add(OUT), rows=5)
         ),
-        (
-            lambda: fbg.prepare(W, fbg.Dequantize() >> fbg.Add(OUT), rows=5),
-            ValueError,
-            "prepare: Add must have 5 x 4 values, as the result does, got 2 x 4 values",
-        ),
-        (lambda: fbg.prepare(W, fbg.ReLU(), rows=1), TypeError, "ReLU does not accept acc"),
-        (lambda: fbg.PreparedCall(), TypeError, "cannot create 'fbg.PreparedCall' instances"),
-    ],
+    },
 )
-def test_what_cannot_be_prepared_is_refused(
-    build: Callable[[], object], error: type[Exception], message: str
-) -> None:
-    with pytest.raises(error, match=message):
-        build()
+def test_what_cannot_be_prepared_is_refused(refuse: Refusal) -> None:
+    refuse()

@@ -1,8 +1,5 @@
 """fbg.quantization against the formulas of the ONNX operators, written out one step at a time."""
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,6 +8,7 @@ from hypothesis.extra import numpy as arrays
 
 import fbg
 from fbg.quantization import choose_qparams, dequantize, quantize
+from helpers.refusals import Refusal, refusals
 
 F32 = np.float32
 FINITE = st.floats(width=32, allow_nan=False, allow_infinity=False)
@@ -125,52 +123,29 @@ def test_quantize_agrees_with_packed_weights() -> None:
 ONE = np.ones(3, F32)
 
 
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        (
+@refusals(
+    type_errors={
+        "dtype must be uint8 or int8, got": [
+            lambda: choose_qparams(0.0, 1.0, np.int32),
+            lambda: quantize(ONE, 1.0, 0, np.int16),
+        ],
+        "quantize: scale must be float, got": lambda: quantize(ONE, "1"),
+        "quantize: zero_point must be integer, got": lambda: quantize(ONE, 1.0, 0.5),
+    },
+    value_errors={
+        "choose_qparams: minimum and maximum must be finite": [
             lambda: choose_qparams(1.0, -1.0),
-            ValueError,
-            "choose_qparams: minimum and maximum must be finite",
-        ),
-        (
             lambda: choose_qparams(0.0, np.inf),
-            ValueError,
-            "choose_qparams: minimum and maximum must be finite",
-        ),
-        (
             lambda: choose_qparams(np.nan, 1.0),
-            ValueError,
-            "choose_qparams: minimum and maximum must be finite",
-        ),
-        (
             lambda: choose_qparams(0.0, np.nan),
-            ValueError,
-            "choose_qparams: minimum and maximum must be finite",
-        ),
-        (
             lambda: choose_qparams(0.0, 1e300),
-            ValueError,
-            "choose_qparams: minimum and maximum must be finite",
-        ),
-        (lambda: choose_qparams(0.0, 1.0, np.int32), TypeError, "dtype must be uint8 or int8, got"),
-        (lambda: quantize(ONE, 1.0, 0, np.int16), TypeError, "dtype must be uint8 or int8, got"),
-        *(
-            (lambda scale=scale: quantize(ONE, scale), ValueError, "quantize: scale must be finite")
-            for scale in (0.0, -1.0, np.nan, np.inf, 1e300)
-        ),
-        (lambda: quantize(ONE, "1"), TypeError, "quantize: scale must be float, got"),
-        (lambda: quantize(ONE, 1.0, 0.5), TypeError, "quantize: zero_point must be integer, got"),
-        (
-            lambda: quantize(ONE, 1.0, 256),
-            ValueError,
-            r"quantize: zero_point must be within \[0, 255\], got 256",
-        ),
-        (lambda: quantize(ONE * np.nan, 1.0), ValueError, "quantize: x must not hold NaN"),
-    ],
+        ],
+        "quantize: scale must be finite": [
+            lambda scale=scale: quantize(ONE, scale) for scale in (0.0, -1.0, np.nan, np.inf, 1e300)
+        ],
+        r"quantize: zero_point must be within \[0, 255\], got 256": lambda: quantize(ONE, 1.0, 256),
+        "quantize: x must not hold NaN": lambda: quantize(ONE * np.nan, 1.0),
+    },
 )
-def test_bad_arguments_are_refused(
-    call: Callable[[], Any], error: type[Exception], message: str
-) -> None:
-    with pytest.raises(error, match=message):
-        call()
+def test_bad_arguments_are_refused(refuse: Refusal) -> None:
+    refuse()
