@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,11 +17,13 @@ if TYPE_CHECKING:
 __all__ = [
     "draw_embeddings",
     "draw_hidden_states",
+    "draw_stacks",
     "plot_comparison",
     "plot_stacks",
     "require_matplotlib",
 ]
 
+Panels = Mapping[str, Mapping[str, Mapping[str, float]]]  # of bars by name, of lengths by part
 COLORS = ("#4477aa", "#66ccee", "#228833", "#ccbb44", "#ee6677", "#aa3377", "#bbbbbb", "#222222")
 
 
@@ -85,18 +87,36 @@ def draw_hidden_states(axes: Any, report: Comparison, colors: Sequence[str]) -> 
         axes.legend()
 
 
-def plot_stacks(
-    panels: Mapping[str, Mapping[str, Mapping[str, float]]], path: str | os.PathLike[str]
-) -> None:
-    """Draw shares as stacked bars: panels by title, of bars by label, of percentages by part."""
+def plot_stacks(panels: Panels, path: str | os.PathLike[str]) -> None:
+    """Draw shares of the time as stacked bars."""
     figure, axes = _figure(len(panels))
-    for place, (title, bars) in zip(axes, panels.items(), strict=True):
-        parts: Sequence[str] = list(dict.fromkeys(part for bar in bars.values() for part in bar))
-        base = np.zeros(len(bars))
-        for n, part in enumerate(parts):
-            heights = np.array([bar.get(part, 0.0) for bar in bars.values()])
-            place.bar(list(bars), heights, bottom=base, label=part, color=COLORS[n % len(COLORS)])
-            base += heights
-        place.set(title=title, ylabel="% of the time")
-        place.legend(loc="center left", bbox_to_anchor=(1, 0.5))
+    draw_stacks(axes, panels, "% of the time", COLORS)
     _save(figure, path)
+
+
+def draw_stacks(
+    places: Sequence[Any],
+    panels: Panels,
+    unit: str,
+    colors: Sequence[str],
+    shown: Callable[[str], str] = str,
+) -> None:
+    """Draw lying bars: panels by title, of bars by name, of lengths by part. shown: a bar's name as
+    it is written.
+    """
+    for axes, (title, bars) in zip(places, panels.items(), strict=True):
+        parts = list(dict.fromkeys(part for bar in bars.values() for part in bar))
+        left = np.zeros(len(bars))
+        for n, part in enumerate(parts):
+            lengths = np.array([bar.get(part, 0.0) for bar in bars.values()])
+            color, faded = colors[n % len(colors)], 1.0 if n < len(colors) else 0.5
+            axes.barh(range(len(bars)), lengths, 0.7, left, color=color, alpha=faded, label=part)
+            left += lengths
+        axes.set_yticks(range(len(bars)), [shown(bar) for bar in bars])
+        axes.invert_yaxis()
+        axes.set(title=title, xlabel=unit)
+        if len(parts) > 1:
+            axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2, fontsize="small")
+    widest = max(axes.get_xlim()[1] for axes in places)
+    for axes in places:
+        axes.set_xlim(0, widest)

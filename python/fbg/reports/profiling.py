@@ -84,6 +84,16 @@ class Profile:
     modules: tuple[Part, ...]
     layers: tuple[Part, ...]
 
+    @property
+    def run(self) -> str:
+        """Which run it is: how many tokens, on how many threads."""
+        return f"{self.tokens} tokens, {threads_text(self.threads)}"
+
+    @property
+    def label(self) -> str:
+        """The run, with a mark if it is noisy."""
+        return self.run + " (noisy)" * self.noisy
+
 
 @dataclass(frozen=True)
 class ProfileReport(Report):
@@ -97,8 +107,7 @@ class ProfileReport(Report):
     def __str__(self) -> str:
         lines = [f"{self.model}: {self.dtype}, {self.isa}"]
         for p in self.profiles:
-            run = f"{p.tokens} tokens, {threads_text(p.threads)}"
-            lines += ["", f"{run}: {p.seconds * 1e3:.3f} ms{_noise(p.noisy)}", ""]
+            lines += ["", f"{p.run}: {p.seconds * 1e3:.3f} ms{_noise(p.noisy)}", ""]
             lines += [_table("by sub-layer", p.sub_layers), "", _table("by module", p.modules)]
         return "\n".join(lines)
 
@@ -106,9 +115,8 @@ class ProfileReport(Report):
         """Return percentages by kind of breakdown, by run and by part: what a plot stacks."""
         result: dict[str, dict[str, dict[str, float]]] = {"by sub-layer": {}, "by module": {}}
         for p in self.profiles:
-            label = f"{p.tokens} tokens\n{p.threads} thr." + "\n(noisy)" * p.noisy
             for title, parts in zip(result, (p.sub_layers, p.modules), strict=True):
-                result[title][label] = {part.name: 100 * part.share for part in parts}
+                result[title][p.label] = {part.name: 100 * part.share for part in parts}
         return result
 
 

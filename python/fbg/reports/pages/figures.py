@@ -16,7 +16,13 @@ import numpy as np
 
 from fbg.reports.measuring import threads_text
 from fbg.reports.pages.page import printable
-from fbg.reports.plots import draw_embeddings, draw_hidden_states, require_matplotlib
+from fbg.reports.plots import (
+    Panels,
+    draw_embeddings,
+    draw_hidden_states,
+    draw_stacks,
+    require_matplotlib,
+)
 
 if TYPE_CHECKING:
     from fbg.reports.benchmark import Benchmark
@@ -31,7 +37,6 @@ __all__ = [
     "errors",
     "latency",
     "layers",
-    "shares",
     "stacked_bars",
 ]
 
@@ -150,7 +155,7 @@ def layers(profiles: Sequence[Profile]) -> str:
             shares = [100 * part.share for part in p.layers]
             style = "o-" if n < len(SERIES) else "s:"
             color = SERIES[n % len(SERIES)]
-            axes.plot(range(len(names)), shares, style, markersize=4, color=color, label=_run(p))
+            axes.plot(range(len(names)), shares, style, markersize=4, color=color, label=p.label)
         axes.set_xticks(range(len(names)), names, rotation=0 if len(names) < 20 else 90)
         axes.set(ylabel="% of the time", xlabel="layer")
         axes.set_ylim(bottom=0)
@@ -159,46 +164,12 @@ def layers(profiles: Sequence[Profile]) -> str:
     return _svg("layers", "Share of each layer in the time of a run", 1, draw)
 
 
-def shares(profiles: Sequence[Profile]) -> str:
-    """Draw what a run spends its time on, by sub-layer and by module."""
-    panels: dict[str, dict[str, dict[str, float]]] = {"by sub-layer": {}, "by module": {}}
-    for p in profiles:
-        for panel, parts in zip(panels.values(), (p.sub_layers, p.modules), strict=True):
-            panel[_run(p)] = {part.name: 100 * part.share for part in parts}
-    return stacked_bars("shares", "Where the time of a run goes", panels, "% of the time")
-
-
-def stacked_bars(
-    name: str,
-    label: str,
-    panels: Mapping[str, Mapping[str, Mapping[str, float]]],
-    unit: str,
-) -> str:
+def stacked_bars(name: str, label: str, panels: Panels, unit: str) -> str:
     """Draw lying bars: panels by title, of bars by name, of lengths by part."""
     most = max(len(bars) for bars in panels.values())
 
     def draw(places: list[Any]) -> None:
-        for axes, (title, bars) in zip(places, panels.items(), strict=True):
-            parts = list(dict.fromkeys(part for bar in bars.values() for part in bar))
-            left = np.zeros(len(bars))
-            for n, part in enumerate(parts):
-                lengths = np.array([bar.get(part, 0.0) for bar in bars.values()])
-                color = SERIES[n % len(SERIES)]
-                faded = 1.0 if n < len(SERIES) else 0.5
-                axes.barh(
-                    range(len(bars)), lengths, 0.7, left, color=color, alpha=faded, label=part
-                )
-                left += lengths
-            axes.set_yticks(range(len(bars)), [_short(bar) for bar in bars])
-            axes.invert_yaxis()
-            axes.set(title=title, xlabel=unit)
-            if len(parts) > 1:
-                axes.legend(
-                    loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2, fontsize="small"
-                )
-        widest = max(axes.get_xlim()[1] for axes in places)
-        for axes in places:
-            axes.set_xlim(0, widest)
+        draw_stacks(places, panels, unit, SERIES, _short)
 
     return _svg(name, label, len(panels), draw, height=2.2 + 0.25 * most)
 
@@ -276,8 +247,3 @@ def _same_heights(panels: Sequence[Any]) -> None:
     limits = [axes.get_ylim() for axes in panels]
     for axes in panels:
         axes.set_ylim(min(low for low, _ in limits), max(high for _, high in limits))
-
-
-def _run(profile: Profile) -> str:
-    noisy = " (noisy)" if profile.noisy else ""
-    return f"{profile.tokens} tokens, {threads_text(profile.threads)}{noisy}"

@@ -17,7 +17,7 @@ from fbg.reports.pages.sections import (
     section,
     speedup_highlight,
 )
-from fbg.reports.profiling import Part, Profile
+from fbg.reports.profiling import Part
 from fbg.runtime.reports import MemoryReport, PlanReport
 
 __all__ = ["model_page"]
@@ -141,14 +141,16 @@ def _profile(report: ModelReport, plots: bool) -> Section:
         "fractions of what the instructions of this CPU reach with operands in registers; with few "
         "tokens, reading the weights is the limit instead."
     ]
-    text += noise_of([_run(p) for p in profiles if p.noisy])
+    text += noise_of([p.run for p in profiles if p.noisy])
     drawn = {
-        "Shares of the time, by sub-layer and by module.": lambda: figures.shares(profiles),
+        "Shares of the time, by sub-layer and by module.": lambda: figures.stacked_bars(
+            "shares", "Where the time of a run goes", report.profile.shares(), "% of the time"
+        ),
         "Shares of the time, by layer.": lambda: figures.layers(profiles),
     }
     tables = []
     for p in profiles:
-        what = f"{_run(p)}: {1e3 * p.seconds:.3f} ms"
+        what = f"{p.run}: {1e3 * p.seconds:.3f} ms"
         tables += [
             _parts(f"{what}, by sub-layer", p.sub_layers),
             _parts(f"{what}, by module", p.modules),
@@ -228,7 +230,3 @@ def _plan(plan: PlanReport) -> Table:
     caption = f"{plan.tokens} tokens, {threads_text(plan.threads)}: {len(plan.ops)} ops"
     ops = ((op.name, op.kernel, op.blocking) for op in plan.ops)
     return alike(caption, ["op", "kernel", "tuned"], ops)
-
-
-def _run(profile: Profile) -> str:
-    return f"{profile.tokens} tokens, {threads_text(profile.threads)}"
