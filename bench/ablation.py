@@ -113,7 +113,7 @@ class Ablation:
         tuned: list[tuple[Kind, int, int, Blocking]] = [
             ((self.dtype, *shape), 1, ANY_NUMBER, blocking) for shape, blocking in blockings.items()
         ]
-        return _fbg.Plan(self.model.graph, tokens, 1, tokens, self.threads, tuned)
+        return _fbg.Plan(self.model.lowered, tokens, 1, tokens, self.threads, tuned)
 
     def _run(self, plan: _fbg.Plan, tokens: int, times: Any = None) -> Any:
         ids = checkpoints.random_ids(self.model.config.vocab_size, tokens).astype(np.int32)

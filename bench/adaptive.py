@@ -152,7 +152,7 @@ class InModel:
         return pack_padded(ids, None, None), [np.empty((m, 768), np.float32) for m in rows]
 
     def prepared(self, tokens: int, tuned: Sequence[tuple[Kind, int, int, Blocking]]) -> _fbg.Plan:
-        return _fbg.Plan(self.model.graph, tokens, 1, tokens, self.threads, tuned)
+        return _fbg.Plan(self.model.lowered, tokens, 1, tokens, self.threads, tuned)
 
     def run(self, plan: _fbg.Plan, tokens: int, seconds: Any = None) -> None:
         packed, outputs = self.packed(tokens)

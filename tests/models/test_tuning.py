@@ -62,7 +62,7 @@ def test_one_profiling_for_each_shape_of_weights_and_none_at_inference(
     assert _fbg.tuner_count() == before
     # Q, K and V as one, the output of attention, and two of the feed-forward part.
     shapes = [(48, 144), (48, 48), (48, 100), (100, 48)]
-    assert model.graph.products == [(dtype, *shape) for shape in shapes]
+    assert model.lowered.products == [(dtype, *shape) for shape in shapes]
     report = tune(model)
     assert report.profilings == _fbg.tuner_count() - before == 4
     measured = [((r.k, r.n), r.tokens) for r in report.results]
@@ -95,8 +95,8 @@ def test_no_variant_changes_a_bit(directory: Path, isa: str, dtype: str) -> None
     texts = ["a b c", "d", "e f g h i j k l m n o p q r s t u v w x y z"]
     wanted, embedded = hidden(serial), serial.encode(texts)
     variants = {Blocking(1, 4, 1, 2), Blocking(32, 8, 1 << 16, 1)}
-    for kind in model.graph.products:
-        tuner = _fbg.Tuner(model.graph, kind, 2)
+    for kind in model.lowered.products:
+        tuner = _fbg.Tuner(model.lowered, kind, 2)
         for rows in (3, 16, 384):
             variants |= {Blocking(*members) for members in tuner.candidates(rows)}
     assert len(variants) > 4
@@ -121,7 +121,7 @@ def test_tuned_results_are_used_kept_and_read_again(directory: Path, cache: Path
     model = fbg.load(directory)
     wanted = hidden(model)
     assert not cache.exists(), "inference wrote"
-    kind = model.graph.products[2]
+    kind = model.lowered.products[2]
     blocking = Blocking(rows=4, panels=1)
     store.add({key(model, kind, 16): Measured(blocking, 1e-6, 2e-6)})
     tuned_ops = {op.name: op.blocking for op in model.plan(16).ops if op.blocking}
@@ -224,7 +224,7 @@ def test_a_damaged_file_is_ignored_with_a_warning_and_written_anew(
     with pytest.warns(RuntimeWarning, match="ignored"):
         hidden(model)
     assert store.known() == {}
-    entry = key(model, model.graph.products[0], 8)
+    entry = key(model, model.lowered.products[0], 8)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         store.add({entry: Measured(Blocking(), 1.0, 1.0)})

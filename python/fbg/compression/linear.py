@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg.checkpoints.weights import UnpackedWeight
-from fbg.matmul.weights import PackedWeight
+from fbg.matmul.weights import PackedWeight, dtype_name
 
 __all__ = ["Linear"]
 
@@ -29,6 +29,11 @@ class Linear:
     weight: PackedWeight | UnpackedWeight
     bias: Floats | None
     channel_scale: Floats | None = None
+
+    @property
+    def dtype(self) -> str:
+        """The dtype of the packed weight, or "unpacked"."""
+        return "unpacked" if isinstance(self.weight, UnpackedWeight) else dtype_name(self.weight)
 
     @property
     def packed(self) -> PackedWeight:

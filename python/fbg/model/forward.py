@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fbg import _fbg
-from fbg.networks.graph import build_pooler
+from fbg.graph.lower_rows import lower_rows
 from fbg.networks.transformer import Transformer
 from fbg.runtime.batches import MAX_BATCH_TOKENS, chunks, pack_padded
 from fbg.runtime.indices import index_array, require_in_range
@@ -47,12 +46,12 @@ class HiddenStates:
     """The encoder with its pooler, if there is one, as a graph that is ready to run."""
 
     def __init__(self, transformer: Transformer) -> None:
-        graph = _fbg.Graph()
-        hidden = transformer.build(graph)
-        graph.output(hidden)
-        if transformer.pooler is not None:
-            graph.output(build_pooler(graph, hidden, transformer.pooler))
-        self.runner = Runner(graph, transformer.config.max_length, transformer.config.long_from)
+        self.graph = transformer.build_forward()
+        self.runner = Runner(
+            lower_rows(self.graph).native,
+            transformer.config.max_length,
+            transformer.config.long_from,
+        )
         self._config = transformer.config
         self._has_pooler = transformer.pooler is not None
 

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from fbg import _fbg
 from fbg.arrays import require_flag, require_integer
 from fbg.errors import named_arguments
+from fbg.graph.graph import Graph
 from fbg.model import save as saved
 from fbg.model.forward import HiddenStates, ModelOutput
 from fbg.networks.config import EncoderConfig
@@ -91,8 +92,13 @@ class Model(
         self._context = TaskContext(network, sentence, tokenizer, origin.directory, num_threads)
 
     @property
-    def graph(self) -> _fbg.Graph:
-        """The graph of `forward`, from which its plans are prepared."""
+    def graph(self) -> Graph:
+        """The graph of `forward`: its ops, one after the other. `print(model.graph)` shows them."""
+        return self._hidden_states.graph
+
+    @property
+    def lowered(self) -> _fbg.Graph:
+        """The native graph of `forward`, from which its plans are prepared."""
         return self._hidden_states.runner.graph
 
     @property

@@ -7,21 +7,29 @@ weights is packed at any time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from types import MappingProxyType
 
 import numpy as np
 import numpy.typing as npt
 
 from fbg import _fbg
+from fbg.checkpoints.weights import UnpackedWeight
+from fbg.compression.linear import Linear
 from fbg.compression.smoothing import Inputs
+from fbg.graph import ops
+from fbg.graph.graph import Graph
+from fbg.graph.lower_rows import lower_rows
+from fbg.graph.ops import Value
 from fbg.matmul.weights import PackedWeight
 from fbg.networks.config import EncoderConfig
-from fbg.networks.graph import ObservedGraph
 from fbg.networks.transformer import Embeddings, Layer, Transformer, linears, linears_of
 from fbg.progress import Progress
 from fbg.runtime.batches import PackedBatch, chunks, move_long, pack_sequences
 
-__all__ = ["PartRunner", "add_part", "batches_of", "observe", "random_sequences"]
+__all__ = ["PartRunner", "batches_of", "observe", "part_graph", "random_sequences", "readers"]
 
 Floats = npt.NDArray[np.float32]
 Indices = npt.NDArray[np.int32]
@@ -116,50 +124,58 @@ class _Observer:
         last_part = {
             linear.name: n for n, part in enumerate(parts) for linear in linears_of(part).values()
         }
-        weights: dict[str, PackedWeight] = {}  # layers that share theirs pack them once
         hidden: list[Floats] | None = None
         for index in range(len(parts)):
-            graph = ObservedGraph(weights, self._num_threads)
-            result = add_part(graph, transformer, index)
-            hidden = self._run_part(runs, graph, result, hidden)
+            hidden = self._run_part(runs, part_graph(transformer, index), hidden)
+            weights = self._runner.weights  # layers that share theirs pack them once
             for name in [name for name in weights if last_part[name] <= index]:
                 del weights[name]
 
     def _run_part(
-        self,
-        runs: Sequence[PackedBatch],
-        graph: ObservedGraph,
-        result: int,
-        hidden: list[Floats] | None,
+        self, runs: Sequence[PackedBatch], graph: Graph, hidden: list[Floats] | None
     ) -> list[Floats]:
         """Run the embeddings, or a layer on the hidden states of all runs; return its results."""
-        width = {b: readers[0].weight.shape[0] for b, readers in graph.readers.items()}
+        found = readers(graph)
 
-        def add(number: int, values: Mapping[int, Floats]) -> None:
-            for buffer, readers in graph.readers.items():
-                for linear in readers:
-                    self._inputs[linear.name].add(values[buffer], self._num_threads)
+        def add(number: int, values: Mapping[Value, Floats]) -> None:
+            for read, products in found.items():
+                for op in products:
+                    self._inputs[op.layer.name].add(values[read], self._num_threads)
             self._done += runs[number].tokens
             if self._progress is not None:
                 self._progress("observing", self._done, self._total)
 
-        return self._runner.run(graph, result, runs, hidden, width, add)
+        return self._runner.run(graph, graph.outputs[0], runs, hidden, found, add)
 
 
-def add_part(graph: _fbg.Graph, transformer: Transformer, index: int) -> int:
-    """Add a part of a network to an empty graph; return the buffer of its hidden states.
+def part_graph(transformer: Transformer, index: int) -> Graph:
+    """Return the graph of a part of a network, whose output is its hidden states.
 
-    index: 0 for the embeddings, n for the n-th layer, whose input is the first buffer.
+    index: 0 for the embeddings, n for the n-th layer, whose input is that of the graph.
     """
-    if index == 0:
-        return transformer.build_embeddings(graph)
-    return transformer.build_layer(graph, index - 1, graph.input(transformer.config.hidden_size))
+    graph = Graph()
+    x = graph.add(ops.Input(transformer.config.hidden_size)) if index else None
+    graph.output(transformer.build_part(graph, index, x))
+    return graph
+
+
+def readers(graph: Graph) -> dict[Value, list[ops.Linear]]:
+    """Return the values that linear layers read, and these layers."""
+    result: dict[Value, list[ops.Linear]] = {}
+    for value in graph.values:
+        if isinstance(value.op, ops.Linear):
+            result.setdefault(value.op.x, []).append(value.op)
+    return result
 
 
 class PartRunner:
-    """Runs graphs of parts of a network, and shows some of their buffers."""
+    """Runs graphs of parts of a network, and shows some of their values.
+
+    weights: those that were packed in float32 because they were unpacked, by the names of layers.
+    """
 
     def __init__(self, config: EncoderConfig, num_threads: int) -> None:
+        self.weights: dict[str, PackedWeight] = {}
         self._config = config
         self._num_threads = num_threads
         self._features = _fbg.active_features()  # of all runs
@@ -167,27 +183,27 @@ class PartRunner:
 
     def run(
         self,
-        graph: ObservedGraph,
-        result: int,
+        graph: Graph,
+        result: Value,
         runs: Sequence[PackedBatch],
         hidden: list[Floats] | None,
-        widths: Mapping[int, int],
-        receive: Callable[[int, Mapping[int, Floats]], None],
+        watched: Iterable[Value],
+        receive: Callable[[int, Mapping[Value, Floats]], None],
+        packed: Mapping[str, Linear] = MappingProxyType({}),
     ) -> list[Floats]:
-        """Run a graph on each run; return what is in the buffer `result` after each.
+        """Run what `result` needs on each run; return `result` of each.
 
         hidden: the hidden states of each run that the graph reads, or None for the embeddings.
-        widths: the columns of the buffers to show. receive: called with the number of each run and
-            these buffers, which are overwritten after the call.
+        watched: values to show. receive: called with the number of each run and these values, which
+            are overwritten after the call.
+        packed: layers to run in the place of those with their names.
         """
-        own_input = None if hidden is None else 0  # the first buffer of a graph is its input
-        shown = {b: width for b, width in widths.items() if b not in (own_input, result)}
-        for buffer in (*shown, result):
-            graph.output(buffer)
-        width = widths.get(result, self._config.hidden_size)
+        own_input = None if hidden is None else graph.values[0]
+        shown = list(dict.fromkeys(v for v in watched if v not in (own_input, result)))
+        lowered = lower_rows(graph, [*shown, result], partial(self._packed, packed))
         tokens = max(run.tokens for run in runs)
         plan = _fbg.Plan(
-            graph,
+            lowered.native,
             tokens,
             tokens,
             self._config.max_length,
@@ -198,10 +214,10 @@ class PartRunner:
         for number, run in enumerate(runs):
             x = [] if hidden is None else [hidden[number]]
             values = {
-                buffer: self._array(slot, run.tokens, columns)
-                for slot, (buffer, columns) in enumerate(shown.items())
+                value: self._array(slot, run.tokens, value.columns)
+                for slot, value in enumerate(shown)
             }
-            values[result] = np.empty((run.tokens, width), np.float32)
+            values[result] = np.empty((run.tokens, result.columns), np.float32)
             placed = move_long(run, self._config.long_from)
             plan.run(*placed.arrays, list(values.values()), self._num_threads, inputs=x)
             results.append(values[result])
@@ -209,6 +225,16 @@ class PartRunner:
                 values[own_input] = x[0]
             receive(number, values)
         return results
+
+    def _packed(self, packed: Mapping[str, Linear], layer: Linear) -> Linear:
+        """Return a layer with a packed weight; raises ModelError."""
+        layer = packed.get(layer.name, layer)
+        if not isinstance(layer.weight, UnpackedWeight):
+            return layer
+        if layer.name not in self.weights:
+            weight = layer.weight.pack("float32", self._num_threads, stored=False)
+            self.weights[layer.name] = weight
+        return replace(layer, weight=self.weights[layer.name])
 
     def _array(self, slot: int, tokens: int, columns: int) -> Floats:
         """Return a (tokens, columns) array whose contents last until the next run."""

@@ -18,9 +18,11 @@ from fbg.checkpoints.weights import UnpackedWeight
 from fbg.compression.correction import Pairs
 from fbg.compression.linear import Linear
 from fbg.compression.smoothing import Factors, Inputs, choose_factors, pack_by_gram
-from fbg.matmul.weights import QUANTIZED, WEIGHT_LIMITS, PackedWeight
-from fbg.model.observe import PartRunner, add_part, batches_of
-from fbg.networks.graph import ObservedGraph, Reached
+from fbg.graph import ops
+from fbg.graph.graph import Graph
+from fbg.graph.ops import Value
+from fbg.matmul.weights import QUANTIZED, WEIGHT_LIMITS
+from fbg.model.observe import PartRunner, batches_of, part_graph, readers
 from fbg.networks.transformer import Transformer, linears, replace_linears
 from fbg.progress import Progress
 
@@ -122,52 +124,49 @@ class _Work:
 
     def advance(self, index: int) -> None:
         """Pack the linear layers of a part, and send the tokens through it."""
-        weights: dict[str, PackedWeight] = {}
-        graph = ObservedGraph(weights, self._num_threads)
-        result = add_part(graph, self._transformer, index)
-        layers = {linear.name: linear for found in graph.readers.values() for linear in found}
-        widths = _widths(graph, self._transformer.config.hidden_size)
+        self._runner.weights.clear()
+        graph = part_graph(self._transformer, index)
+        result, found = graph.outputs[0], readers(graph)
+        products = {op.layer.name: op for read in found.values() for op in read}
+        layers = {name: op.layer for name, op in products.items()}
+        residuals = [op.residual for op in products.values() if op.residual is not None]
+        watched = dict.fromkeys([*residuals, *found])
         inputs = {name: Inputs.empty(x.weight.shape[0], False) for name, x in layers.items()}
-        exact: list[dict[int, Floats]] = []
+        exact: list[dict[Value, Floats]] = []
 
-        def keep(number: int, values: Mapping[int, Floats]) -> None:
+        def keep(number: int, values: Mapping[Value, Floats]) -> None:
             self._observed += self._runs[number].tokens
             if self._progress is not None:
                 total = sum(r.tokens for r in self._runs) * (len(self._transformer.layers) + 1)
                 self._progress("observing", self._observed, total)
-            exact.append({buffer: values[buffer].copy() for buffer in widths})
-            for buffer, readers in graph.readers.items():
-                for linear in readers:
-                    inputs[linear.name].add(values[buffer], self._num_threads)
+            exact.append({value: values[value].copy() for value in watched})
+            for name, op in products.items():
+                inputs[name].add(values[op.x], self._num_threads)
 
-        after = self._runner.run(graph, result, self._runs, self._exact, widths, keep)
+        after = self._runner.run(graph, result, self._runs, self._exact, watched, keep)
         groups = [g for g in self._transformer.smoothing_groups() if g.readers[0] in layers]
         factors = choose_factors(layers, self._dtypes, self._num_threads, groups, inputs)
         for name, linear in layers.items():
             pairs = None
             if self._dtypes[name] in QUANTIZED:
-                pairs = self._compare(index, linear, exact, factors, weights)
+                pairs = self._compare(graph, products[name], exact, factors)
             self.packed[name] = self._pack(linear, pairs, factors)
             if self._progress is not None:
                 self._progress("quantizing", len(self.packed), self._count)
-        rounded = replace_linears(self._transformer, self.packed)
-        graph = ObservedGraph(weights, self._num_threads)
-        result = add_part(graph, rounded, index)
         self._rounded = self._runner.run(
-            graph, result, self._runs, self._rounded, {}, lambda number, values: None
+            graph, result, self._runs, self._rounded, (), lambda number, values: None, self.packed
         )
         self._exact = after
 
     def _compare(
         self,
-        index: int,
-        linear: Linear,
-        exact: Sequence[Mapping[int, Floats]],
+        graph: Graph,
+        op: ops.Linear,
+        exact: Sequence[Mapping[Value, Floats]],
         factors: Factors,
-        weights: dict[str, PackedWeight],
     ) -> Pairs:
         """Return sums over what a layer reads in both networks, divided by its factors."""
-        name, unpacked = linear.name, linear.weight
+        name, unpacked, residual = op.layer.name, op.layer.weight, op.residual
         assert isinstance(unpacked, UnpackedWeight)
         weight = unpacked.read(factors.columns.get(name))
         if name in factors.rows:
@@ -177,26 +176,21 @@ class _Work:
         # Where no input is divided, an earlier layer that is already packed does it.
         inverse_of_rounded = inverse if name in factors.scaled else np.float32(1)
         divisor = factors.columns.get(name, np.float32(1))
-        graph = ObservedGraph(weights, self._num_threads, end=name)
-        with contextlib.suppress(Reached):
-            add_part(graph, replace_linears(self._transformer, self.packed), index)
-        (buffer,) = (b for b, found in graph.readers.items() if name in (x.name for x in found))
-        residual = graph.residuals.get(name)
 
-        def add(number: int, values: Mapping[int, Floats]) -> None:
+        def add(number: int, values: Mapping[Value, Floats]) -> None:
             error = None
             if residual is not None:
                 error = (exact[number][residual] - values[residual]) / divisor
-            rounded = values[buffer] * inverse_of_rounded
-            pairs.add(exact[number][buffer] * inverse, rounded, error)
+            rounded = values[op.x] * inverse_of_rounded
+            pairs.add(exact[number][op.x] * inverse, rounded, error)
 
-        widths = _widths(graph, self._transformer.config.hidden_size)
-        widths = {b: width for b, width in widths.items() if b in (buffer, residual)}
-        if self._rounded is not None and not widths.keys() - {0}:  # what the part itself reads
+        watched = [op.x] if residual is None else [op.x, residual]
+        own_input = graph.values[0]
+        if self._rounded is not None and all(value is own_input for value in watched):
             for number, hidden in enumerate(self._rounded):
-                add(number, {0: hidden})
+                add(number, {own_input: hidden})
             return pairs
-        self._runner.run(graph, buffer, self._runs, self._rounded, widths, add)
+        self._runner.run(graph, op.x, self._runs, self._rounded, watched, add, self.packed)
         return pairs
 
     def _pack(self, linear: Linear, pairs: Pairs | None, factors: Factors) -> Linear:
@@ -220,9 +214,3 @@ class _Work:
             packed = unpacked.pack(dtype, self._num_threads, divisor, rows)
         scale = np.float32(1) / rows if rows is not None and name in factors.scaled else None
         return replace(linear, weight=packed, bias=bias, channel_scale=scale)
-
-
-def _widths(graph: ObservedGraph, hidden: int) -> dict[int, int]:
-    """Return the columns of the buffers that linear layers read, or that are added to theirs."""
-    widths = dict.fromkeys(graph.residuals.values(), hidden)
-    return widths | {b: found[0].weight.shape[0] for b, found in graph.readers.items()}

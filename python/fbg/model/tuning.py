@@ -148,7 +148,7 @@ def _tune_products(
     if not isinstance(tokens, Iterable):
         raise TypeError(f"tune: tokens must be a sequence of integers, got {type(tokens).__name__}")
     sizes = sorted({require_integer(size, "tune: tokens", 1, LARGEST_RUN) for size in tokens})
-    features, threads, graph = _fbg.active_features(), model.num_threads, model.graph
+    features, threads, graph = _fbg.active_features(), model.num_threads, model.lowered
     isa = _fbg.best_isa(features)
 
     def trials() -> Iterator[ProductTrial]:

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
-from fbg import _fbg
 from fbg.checkpoints.checkpoint import FORMATS, Checkpoint
 from fbg.checkpoints.files import Settings, read_settings
 from fbg.compression.linear import Linear
+from fbg.graph.graph import Graph
+from fbg.graph.ops import Value
 from fbg.networks.graph import add_activated
 
 __all__ = ["SENTENCE", "TOKENS", "Dense", "build_dense", "dense_files", "read_dense"]
@@ -61,8 +62,8 @@ def read_dense(directory: Path, inputs: int, of: str = SENTENCE) -> Dense:
     return Dense(Linear("dense", weight, bias), outputs, activation)
 
 
-def build_dense(graph: _fbg.Graph, x: int, dense: Dense) -> int:
-    """Add the layer to a graph and return its buffer."""
+def build_dense(graph: Graph, x: Value, dense: Dense) -> Value:
+    """Add the layer to a graph."""
     return add_activated(graph, x, dense.linear, dense.activation)
 
 

@@ -14,13 +14,15 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from fbg import _fbg
 from fbg.checkpoints.checkpoint import Part
 from fbg.checkpoints.kernel_tensor import Kernel, Ones
 from fbg.compression.linear import Linear
 from fbg.errors import ModelError
+from fbg.graph import ops
+from fbg.graph.graph import Graph
+from fbg.graph.ops import LayerNorm, Value
 from fbg.networks.config import EncoderConfig
-from fbg.networks.graph import LayerNorm, add_activated, add_linear, add_norm, build_pooler
+from fbg.networks.graph import add_activated, add_norm, build_pooler
 from fbg.networks.source import Source
 from fbg.networks.task_config import LABELLED, MAX_LABELS, default_labels
 
@@ -206,10 +208,9 @@ def _reads(config: EncoderConfig, names: HeadNames) -> str:
     return config.tasks.pooling if names.mean_or_first else "cls"
 
 
-def build_head(graph: _fbg.Graph, hidden: int, head: Head, pooler: Linear | None) -> int:
-    """Add a head to a graph that has the encoder; return its buffer.
-
-    Its rows: logits of each sequence (sequences, labels) or of each token (tokens, labels); of a
+def build_head(graph: Graph, hidden: Value, head: Head, pooler: Linear | None) -> Value:
+    """Add a head to a graph that has the encoder. Its rows:
+    logits of each sequence (sequences, labels) or of each token (tokens, labels); of a
     masked language model, what its decoder multiplies: (tokens, embedding_size).
     """
     x = hidden
@@ -217,14 +218,14 @@ def build_head(graph: _fbg.Graph, hidden: int, head: Head, pooler: Linear | None
         assert pooler is not None
         x = build_pooler(graph, x, pooler)
     elif head.reads not in ("tokens", "late"):
-        x = graph.pool(x, head.reads)
+        x = graph.add(ops.Pool(x, head.reads))
     if head.dense is not None:
         if head.activation == "silu":
-            x = add_linear(graph, x, head.dense, gate="silu")
+            x = graph.add(ops.Linear(x, head.dense, gate="silu"))
         else:
             x = add_activated(graph, x, head.dense, head.activation)
     if head.reads == "late":
-        x = graph.pool(x, "mean")
+        x = graph.add(ops.Pool(x, "mean"))
     if head.norm is not None:
         x = add_norm(graph, x, head.norm)
-    return x if head.output is None else add_linear(graph, x, head.output)
+    return x if head.output is None else graph.add(ops.Linear(x, head.output))

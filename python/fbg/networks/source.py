@@ -19,8 +19,8 @@ from fbg.checkpoints.kernel_tensor import Kernel, Ones
 from fbg.checkpoints.saved_file import SavedFile
 from fbg.checkpoints.weights import UnpackedWeight
 from fbg.compression.linear import Linear
+from fbg.graph.ops import LayerNorm, RmsNorm
 from fbg.matmul.weights import PackedWeight
-from fbg.networks.graph import LayerNorm, RmsNorm
 
 __all__ = ["CheckpointSource", "SavedSource", "Source"]
 

@@ -15,9 +15,9 @@ import numpy.typing as npt
 from fbg.checkpoints.checkpoint import Part
 from fbg.checkpoints.kernel_tensor import Kernel
 from fbg.compression.linear import Linear
+from fbg.graph.ops import NormKind, RmsNorm
 from fbg.networks.config import EncoderConfig
 from fbg.networks.disentangled import read_tables
-from fbg.networks.graph import Norm, RmsNorm
 from fbg.networks.names import Names
 from fbg.networks.source import Source
 from fbg.networks.transformer import Embeddings, Layer, Transformer
@@ -82,7 +82,7 @@ def _stored(source: Source, names: Names) -> bool:
 
 def _read_norm(
     source: Source, config: EncoderConfig, field: str, name: str | None, width: int | None = None
-) -> Norm | None:
+) -> NormKind | None:
     """Return a norm of hidden states, or of a width of its own."""
     if name is None:
         return None
@@ -121,7 +121,7 @@ def _read_layer(source: Source, config: EncoderConfig, names: Names, n: int, sto
     def full(name: str | None) -> str | None:
         return None if name is None else f"{stored}.{name}"
 
-    def norm(field: str, name: str | None) -> Norm | None:
+    def norm(field: str, name: str | None) -> NormKind | None:
         return _read_norm(source, config, f"layers.{n}.{field}", full(name))
 
     def head_norm(field: str, name: str | None) -> RmsNorm | None:

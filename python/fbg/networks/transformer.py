@@ -17,16 +17,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fbg import _fbg
 from fbg.compression.linear import Linear
 from fbg.compression.smoothing import SmoothingGroup
+from fbg.graph import ops
+from fbg.graph.graph import Graph
+from fbg.graph.ops import NormKind, RmsNorm, Value
 from fbg.locks import cached_property
 from fbg.matmul.weights import QUANTIZED, dtype_name
 from fbg.networks.config import EncoderConfig
 from fbg.networks.disentangled import RelativeTables, distance_rows
 from fbg.networks.distances import alibi_slopes, distance_buckets
 from fbg.networks.gliner import SpanHead
-from fbg.networks.graph import Norm, RmsNorm, add_activated, add_linear, add_norm
+from fbg.networks.graph import add_activated, add_norm, build_pooler
 from fbg.networks.heads import Head
 from fbg.networks.rotation import Rotation
 
@@ -52,7 +54,7 @@ class Embeddings:
     """What comes before the layers."""
 
     word: Floats  # (V, E)
-    norm: Norm | None = None
+    norm: NormKind | None = None
     position: Floats | None = None
     token_type: Floats | None = None
     projection: Linear | None = None  # (E, H)
@@ -67,15 +69,15 @@ class Layer:
     attention_output: Linear
     q_norm: RmsNorm | None  # of each head
     k_norm: RmsNorm | None
-    attention_norm: Norm | None
-    attention_post_norm: Norm | None
+    attention_norm: NormKind | None
+    attention_post_norm: NormKind | None
     intermediate: Linear  # (H, I); of a gated layer (H, 2 I): what is activated, then its gate
     output: Linear
-    mlp_norm: Norm | None
-    mlp_post_norm: Norm | None
+    mlp_norm: NormKind | None
+    mlp_post_norm: NormKind | None
     relative: RelativeTables | None = None
     convolution: Linear | None = None  # of each token and its neighbours
-    convolution_norm: Norm | None = None
+    convolution_norm: NormKind | None = None
 
 
 @dataclass(frozen=True)
@@ -90,94 +92,103 @@ class Transformer:
     embeddings: Embeddings
     layers: tuple[Layer, ...] = ()
     pooler: Linear | None = None
-    final_norm: Norm | None = None
+    final_norm: NormKind | None = None
     head: Head | None = field(default=None, kw_only=True)
     spans: SpanHead | None = field(default=None, kw_only=True)
     dtype: str = field(default="float32", kw_only=True)
 
-    def build(self, graph: _fbg.Graph, taps: list[int] | None = None) -> int:
-        """Add the encoder to an empty graph; return the buffer of its last hidden states.
+    def build(self, graph: Graph, taps: list[Value] | None = None) -> Value:
+        """Add the encoder to an empty graph; return its last hidden states.
 
-        taps: receives the buffers of the hidden states: of the embeddings, and after each layer.
+        taps: receives the hidden states of the embeddings, and after each layer.
         """
-        taps = [] if taps is None else taps
-        taps.append(self.build_embeddings(graph))
-        for index in range(len(self.layers)):
-            taps.append(self.build_layer(graph, index, taps[-1]))
-        return self.build_output(graph, taps[-1])
+        x = None
+        for index in range(len(self.layers) + 1):
+            x = self.build_part(graph, index, x)
+            if taps is not None:
+                taps.append(x)
+        assert x is not None
+        return add_norm(graph, x, self.final_norm)
 
-    def build_embeddings(self, graph: _fbg.Graph) -> int:
-        """Begin a graph with what comes before the layers; return the buffer."""
+    def build_forward(self) -> Graph:
+        """Return the graph of the encoder and its pooler, if there is one, both of them outputs."""
+        graph = Graph()
+        hidden = self.build(graph)
+        graph.output(hidden)
+        if self.pooler is not None:
+            graph.output(build_pooler(graph, hidden, self.pooler))
+        return graph
+
+    def build_part(self, graph: Graph, index: int, x: Value | None = None) -> Value:
+        """Add a part in a scope of its own: the embeddings, which are number 0, or the n-th layer,
+        which reads x; return its hidden states.
+        """
+        if x is None:
+            with graph.scope("embeddings"):
+                return self.build_embeddings(graph)
+        with graph.scope(f"layers.{index - 1}"):
+            return self.build_layer(graph, index - 1, x)
+
+    def build_embeddings(self, graph: Graph) -> Value:
+        """Begin a graph with what comes before the layers."""
         tables = self.embeddings
-        x = graph.embedding(tables.word, tables.position, tables.token_type)
+        x = graph.add(ops.Embed(tables.word, tables.position, tables.token_type))
         x = add_norm(graph, x, tables.norm)
-        return x if tables.projection is None else add_linear(graph, x, tables.projection)
+        return x if tables.projection is None else graph.add(ops.Linear(x, tables.projection))
 
-    def build_layer(self, graph: _fbg.Graph, index: int, x: int) -> int:
-        """Add a layer that reads buffer x; return the buffer of its hidden states."""
+    def build_layer(self, graph: Graph, index: int, x: Value) -> Value:
+        """Add a layer that reads x; return its hidden states."""
         layer, config, read = self.layers[index], self.config, x
 
-        def attend(x: int, residual: int | None) -> int:
-            context = self._build_attention(graph, index, add_linear(graph, x, layer.qkv))
-            return add_linear(graph, context, layer.attention_output, residual=residual)
+        def attend(x: Value, residual: Value | None) -> Value:
+            context = self._build_attention(graph, index, graph.add(ops.Linear(x, layer.qkv)))
+            return graph.add(ops.Linear(context, layer.attention_output, residual=residual))
 
-        def feed_forward(x: int, residual: int | None) -> int:
+        def feed_forward(x: Value, residual: Value | None) -> Value:
             if config.gated:
-                y = add_linear(graph, x, layer.intermediate, gate=config.activation)
+                y = graph.add(ops.Linear(x, layer.intermediate, gate=config.activation))
             else:
-                y = add_linear(graph, x, layer.intermediate, config.activation)
-            return add_linear(graph, y, layer.output, residual=residual)
+                y = graph.add(ops.Linear(x, layer.intermediate, config.activation))
+            return graph.add(ops.Linear(y, layer.output, residual=residual))
 
         x = self._build_half(graph, x, attend, layer.attention_norm, layer.attention_post_norm)
         x = self._build_half(graph, x, feed_forward, layer.mlp_norm, layer.mlp_post_norm)
         if config.convolution is None or layer.convolution is None:
             return x
-        near = graph.unfold(read, config.convolution.width)
+        near = graph.add(ops.Unfold(read, config.convolution.width))
         near = add_activated(graph, near, layer.convolution, config.convolution.activation)
-        return add_norm(graph, graph.add(near, x), layer.convolution_norm)
+        return add_norm(graph, graph.add(ops.Add(near, x)), layer.convolution_norm)
 
     def _build_half(
         self,
-        graph: _fbg.Graph,
-        x: int,
-        half: Callable[[int, int | None], int],
-        norm: Norm | None,
-        post_norm: Norm | None,
-    ) -> int:
+        graph: Graph,
+        x: Value,
+        half: Callable[[Value, Value | None], Value],
+        norm: NormKind | None,
+        post_norm: NormKind | None,
+    ) -> Value:
         """Add half of a layer, half(what it reads, residual), with its norms."""
         if self.config.place == "after":
             return add_norm(graph, half(x, x), norm)
         if self.config.place == "before":
             return half(add_norm(graph, x, norm), x)
-        return graph.add(add_norm(graph, half(add_norm(graph, x, norm), None), post_norm), x)
+        y = add_norm(graph, half(add_norm(graph, x, norm), None), post_norm)
+        return graph.add(ops.Add(y, x))
 
-    def _build_attention(self, graph: _fbg.Graph, index: int, qkv: int) -> int:
+    def _build_attention(self, graph: Graph, index: int, qkv: Value) -> Value:
         layer, config = self.layers[index], self.config
         window = config.windows[index] if config.windows else None
-        shape = _fbg.AttentionShape(
-            config.num_heads, config.kv_heads, config.head_dim, config.causal, window
-        )
+        heads = ops.Heads(config.num_heads, config.kv_heads, config.head_dim, config.causal, window)
         if layer.q_norm is not None and layer.k_norm is not None:
-            q_norm, k_norm = layer.q_norm, layer.k_norm
-            qkv = graph.norm_heads(qkv, shape, q_norm.weight, k_norm.weight, q_norm.eps)
+            qkv = graph.add(ops.NormHeads(qkv, heads, layer.q_norm, layer.k_norm))
         if config.rotations:
-            qkv = graph.rotate(qkv, shape, self._turns[config.rotations[index]])
-        tables = layer.relative or RelativeTables(None, None)
-        return graph.attention(
-            qkv,
-            shape,
-            self.rounds,
-            self._distance_bias,
-            config.scale,
-            config.softcap,
-            tables.keys,
-            tables.queries,
-            self._distance_rows,
-        )
-
-    def build_output(self, graph: _fbg.Graph, x: int) -> int:
-        """Add what follows the last layer; return the buffer of the last hidden states."""
-        return add_norm(graph, x, self.final_norm)
+            qkv = graph.add(ops.Rotate(qkv, heads, self._turns[config.rotations[index]]))
+        relative = None
+        if layer.relative is not None:
+            tables = layer.relative
+            relative = ops.Relative(tables.keys, tables.queries, self._distance_rows)
+        bias, scale, softcap = self._distance_bias, config.scale, config.softcap
+        return graph.add(ops.Attention(qkv, heads, self.rounds, bias, scale, softcap, relative))
 
     def smoothing_groups(self) -> list[SmoothingGroup]:
         """Return the linear layers whose inputs int8 smooths, and where the factors go.

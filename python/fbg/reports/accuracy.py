@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fbg import _fbg
 from fbg.errors import ModelError
+from fbg.graph.graph import Graph
+from fbg.graph.lower_rows import lower_rows
+from fbg.graph.ops import Value
 from fbg.model.model import Model
 from fbg.progress import counted
 from fbg.runtime.batches import chunks, pack_sequences
@@ -112,12 +114,11 @@ class _Taps:
 
     def __init__(self, model: Model) -> None:
         self._model = model
-        graph = _fbg.Graph()
-        self._taps: list[int] = []
+        graph = Graph()
+        self._taps: list[Value] = []
         model.network.build(graph, self._taps)
-        for buffer in self._taps:
-            graph.output(buffer)
-        self._runner = Runner(graph, model.config.max_length, model.config.long_from)
+        native = lower_rows(graph, self._taps).native
+        self._runner = Runner(native, model.config.max_length, model.config.long_from)
 
     def runs(self, texts: list[str]) -> Iterator[list[Floats]]:
         model = self._model

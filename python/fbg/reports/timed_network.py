@@ -6,17 +6,15 @@ A plan times its ops, and within the fused ones the phases of include/fbg/core/p
 
 from __future__ import annotations
 
-import bisect
-import re
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from fbg import _fbg
-from fbg.networks.graph import build_pooler
-from fbg.networks.transformer import Transformer, linears
+from fbg.graph import ops
+from fbg.graph.lower_rows import lower_rows
+from fbg.graph.ops import Op, Value
+from fbg.networks.transformer import Transformer
 from fbg.runtime.batches import pack_padded
 from fbg.runtime.runner import Runner
 
@@ -80,38 +78,36 @@ class TimedNetwork:
 
     def __init__(self, network: Transformer, activations: bool = True) -> None:
         self._config = network.config
-        names = {id(linear.weight): name for name, linear in linears(network).items()}
-        self._graph = _NamedGraph(names, activations)
-        self._ends: list[int] = []  # the last op of the embeddings and of each layer
-        hidden = network.build(self._graph, self._ends)
-        self._graph.output(hidden)
+        graph = network.build_forward()
         self._pooled = network.pooler is not None
-        if network.pooler is not None:
-            self._graph.output(build_pooler(self._graph, hidden, network.pooler))
-        self._runner = Runner(self._graph, network.config.max_length, network.config.long_from)
+        self._lowered = lower_rows(graph if activations else graph.rewritten(_without_activation))
+        native, config = self._lowered.native, network.config
+        self._runner = Runner(native, config.max_length, config.long_from)
 
     def ops(self, tokens: int, threads: int) -> list[TimedOp]:
         """Return the ops of a run of one sequence."""
-        plan, graph = self._runner.plan(tokens, threads), self._graph
-        result = []
-        for n, op in enumerate(plan.ops):
-            is_linear = n in graph.layers
-            part = sub_layer(graph.layers.get(n, op[0]))
-            operations = 0.0
-            if is_linear:
-                operations = 2.0 * graph.weights[n] * (1 if part == POOLING else tokens)
-            elif part == ATTENTION:
-                pairs = visible_pairs(tokens, window_of(op[0]))
-                operations = 4.0 * pairs * self._config.num_heads * self._config.head_dim
-            layer = self._layer(n)
-            result.append(TimedOp(part, layer, operations, is_linear, n in graph.activated))
-        return result
+        plan = self._runner.plan(tokens, threads)
+        return [
+            self._timed(value, op[0], tokens)
+            for value, op in zip(self._lowered.values, plan.ops, strict=True)
+        ]
 
-    def _layer(self, op: int) -> str:
-        index = bisect.bisect_left(self._ends, op)
-        if index == len(self._ends):
-            return POOLING
-        return f"layer {index}" if index else EMBEDDINGS
+    def _timed(self, value: Value, native: str, tokens: int) -> TimedOp:
+        """Return a native op, given its name and the value that it is computed for."""
+        op, scope = value.op, value.name.rpartition(".")[0]
+        is_linear = isinstance(op, ops.Linear) and native.startswith("linear")
+        name, operations, activated = native, 0.0, False
+        if isinstance(op, ops.Linear) and is_linear:
+            name = op.layer.name if scope else POOLING
+            activated = op.activation != "none" or op.gate is not None
+        part = sub_layer(name)
+        if isinstance(op, ops.Linear) and is_linear:
+            rows = 1 if part == POOLING else tokens
+            operations = 2.0 * rows * float(np.prod(op.layer.weight.shape))
+        elif isinstance(op, ops.Attention):
+            pairs = visible_pairs(tokens, op.heads.window)
+            operations = 4.0 * pairs * self._config.num_heads * self._config.head_dim
+        return TimedOp(part, _layer(scope), operations, is_linear, activated)
 
     def time(self, ids: npt.NDArray[np.int64], threads: int) -> tuple[Doubles, Doubles]:
         """Run one sequence twice and return the seconds of each op of the second run, (ops,), and
@@ -131,32 +127,19 @@ class TimedNetwork:
         return seconds, phases
 
 
-class _NamedGraph(_fbg.Graph):
-    """A graph that knows which linear layer each op is; it may leave activations out, and have the
-    simplest of all gates.
+def _layer(scope: str) -> str:
+    """Return what the layer is called whose values are in this scope of the graph."""
+    first, _, number = scope.partition(".")
+    if first == EMBEDDINGS:
+        return EMBEDDINGS
+    return f"layer {int(number) + 1}" if first == "layers" else POOLING
 
-    layers, weights: by op, the name of a linear layer and how many weights it has.
-    activated: ops that apply an activation, also where it is left out.
-    """
 
-    def __init__(self, names: dict[int, str], activations: bool) -> None:
-        super().__init__()
-        self._names, self._activations = names, activations
-        self.layers: dict[int, str] = {}
-        self.weights: dict[int, int] = {}
-        self.activated: set[int] = set()
-
-    def linear(self, x: int, w: Any, *arguments: Any, **options: Any) -> int:
-        gated = options.get("gate") is not None
-        active = gated or options.get("activation", "none") != "none"
-        if not self._activations:
-            options |= {"gate": "relu"} if gated else {"activation": "none"}
-        op = super().linear(x, w, *arguments, **options)
-        self.layers[op] = self._names.get(id(w), POOLING)
-        self.weights[op] = w.shape[0] * w.shape[1]
-        if active:
-            self.activated.add(op)
-        return op
+def _without_activation(op: Op) -> Op:
+    """Return an op that applies no activation; a gate becomes the simplest of all."""
+    if isinstance(op, ops.Linear):
+        return replace(op, activation="none", gate=op.gate and "relu")
+    return op
 
 
 def sub_layer(op: str) -> str:
@@ -166,12 +149,6 @@ def sub_layer(op: str) -> str:
         return SUB_LAYERS[op]
     last = op.rpartition(".")[2]
     return SUB_LAYERS.get(last, last if op.startswith("layers.") else POOLING)
-
-
-def window_of(op: str) -> int | None:
-    """Return how far away the keys may be that a query of this attention op sees."""
-    match = re.search(r" window (\d+)", op)
-    return int(match[1]) if match else None
 
 
 def visible_pairs(tokens: int, window: int | None) -> int:

@@ -10,7 +10,8 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from fbg import _fbg
+from fbg.graph.graph import Graph
+from fbg.graph.lower_rows import lower_rows
 from fbg.runtime.batches import pack_sequences
 from fbg.runtime.indices import require_in_range
 from fbg.runtime.runner import Runner
@@ -48,14 +49,12 @@ class Engine:
     has one for every sequence.
     """
 
-    def __init__(
-        self, graph: _fbg.Graph, limits: InputLimits, columns: int, *, per_token: bool
-    ) -> None:
+    def __init__(self, graph: Graph, limits: InputLimits, columns: int, *, per_token: bool) -> None:
         self.columns = columns
         self.per_token = per_token
-        self._graph = graph
+        self._graph = lower_rows(graph).native
         self._limits = limits
-        self._runners = [Runner(graph, limits.max_length, limits.long_from)]
+        self._runners = [Runner(self._graph, limits.max_length, limits.long_from)]
 
     @property
     def arena_bytes(self) -> int:

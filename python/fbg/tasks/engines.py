@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from fbg import _fbg
 from fbg.errors import ModelError
+from fbg.graph import ops
+from fbg.graph.graph import Graph
 from fbg.locks import Lock
 from fbg.matmul.packed_b import PackedB
 from fbg.matmul.product import linear
@@ -43,17 +44,17 @@ class EmbeddingEngines:
         self._transformer, self._sentence = transformer, sentence
         self._engines: dict[tuple[bool, int], Engine] = {}
         self._lock = Lock()
-        graph = _fbg.Graph()
+        graph = Graph()
         graph.output(transformer.build(graph))
         config = transformer.config
         self.tokens = Engine(graph, config, config.hidden_size, per_token=True)
 
     def _engine(self, normalize: bool, skipped: int) -> Engine:
-        graph, transformer = _fbg.Graph(), self._transformer
-        x = graph.pool(transformer.build(graph), self._sentence.pooling, skipped)
+        graph, transformer = Graph(), self._transformer
+        x = graph.add(ops.Pool(transformer.build(graph), self._sentence.pooling, skipped))
         for dense in self._sentence.dense:
             x = build_dense(graph, x, dense)
-        graph.output(graph.normalize(x) if normalize else x)
+        graph.output(graph.add(ops.Normalize(x)) if normalize else x)
         return Engine(graph, transformer.config, self.dimension, per_token=False)
 
     def engine(self, normalize: bool, skipped: int = 0) -> Engine:
@@ -89,7 +90,7 @@ class HeadEngine:
         if head is None:
             return
         config = transformer.config
-        graph = _fbg.Graph()
+        graph = Graph()
         graph.output(build_head(graph, transformer.build(graph), head, transformer.pooler))
         width = transformer.embeddings.word.shape[1]
         columns = width if head.output is None else head.output.weight.shape[1]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fbg import _fbg
 from fbg.errors import ModelError
+from fbg.graph import ops
+from fbg.graph.graph import Graph
 from fbg.locks import Lock
 from fbg.networks.dense import build_dense
-from fbg.networks.graph import add_linear
 from fbg.networks.transformer import Transformer
 from fbg.runtime.engine import Engine
-from fbg.tasks.multi.expansion import ExpandedEngine, ExpandedGraph, can_expand
+from fbg.tasks.multi.expansion import ExpandedEngine, can_expand
 from fbg.tasks.truncation import CutTexts
 from fbg.text.multi_vector import MultiVector
 
@@ -59,25 +59,24 @@ class MultiVectorEngines:
             if engine is None:
                 columns = settings.columns or config.hidden_size
                 columns = settings.dense[-1].outputs if settings.dense else columns
+                graph = self._graph(settings)
                 if hidden_length:
-                    expanded = ExpandedGraph(config, hidden_length)
-                    self._build(expanded, settings)
-                    engine = ExpandedEngine(expanded, config, hidden_length, columns)
+                    engine = ExpandedEngine(graph, config, hidden_length, columns)
                 else:
-                    graph = _fbg.Graph()
-                    self._build(graph, settings)
                     engine = Engine(graph, config, columns, per_token=True)
                 self._engines[hidden_length] = engine
             return engine
 
-    def _build(self, graph: _fbg.Graph, settings: MultiVector) -> None:
+    def _graph(self, settings: MultiVector) -> Graph:
+        graph = Graph()
         x = self._transformer.build(graph)
         head = self._transformer.head
         if settings.columns is not None and head is not None and head.output is not None:
-            x = add_linear(graph, x, head.output)
+            x = graph.add(ops.Linear(x, head.output))
         for dense in settings.dense:
             x = build_dense(graph, x, dense)
-        graph.output(graph.normalize(x) if settings.normalize else x)
+        graph.output(graph.add(ops.Normalize(x)) if settings.normalize else x)
+        return graph
 
     @property
     def arena_bytes(self) -> int:

@@ -14,18 +14,21 @@ that must not see each other is at a distance whose bias hides it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
-from fbg import _fbg
+from fbg.graph import ops
+from fbg.graph.graph import Graph
+from fbg.graph.ops import Heads, Op
 from fbg.networks.config import EncoderConfig
 from fbg.runtime.batches import PackedBatch, token_position_ids
 from fbg.runtime.engine import Engine
 from fbg.runtime.runner import Runner
 
-__all__ = ["ExpandedEngine", "ExpandedGraph", "can_expand"]
+__all__ = ["ExpandedEngine", "can_expand"]
 
 Floats = npt.NDArray[np.float32]
 Indices = npt.NDArray[np.int32]
@@ -39,47 +42,37 @@ def can_expand(config: EncoderConfig) -> bool:
     return not config.causal and config.relative is None and config.softcap is None
 
 
-class ExpandedGraph(_fbg.Graph):
-    """A graph whose attention hides mask tokens; networks add their ops to it as to any other.
+def _hide_masks(op: Op, length: int) -> Op:
+    """Return an op whose attention hides mask tokens; most ops stay as they are.
 
     length: the most tokens of a query, mask tokens included.
     """
+    if isinstance(op, ops.Rotate):
+        return replace(op, table=_rotated_zones(op.table, length))
+    if isinstance(op, ops.Attention):
+        bias = _hiding_bias(op.heads, op.distance_bias, length)
+        return replace(op, heads=replace(op.heads, window=None), distance_bias=bias)
+    return op
 
-    def __init__(self, config: EncoderConfig, length: int) -> None:
-        super().__init__()
-        self._config = config
-        self._length, self._period = length, 2 * length
-        self._layer = 0
 
-    def rotate(self, qkv: int, shape: _fbg.AttentionShape, cos_sin: Floats) -> int:
-        table = np.zeros((ZONES * self._period, cos_sin.shape[1]), np.float32)
-        for zone in range(ZONES):
-            begin = zone * self._period
-            table[begin : begin + self._length] = cos_sin[: self._length]
-        return super().rotate(qkv, shape, table)
+def _rotated_zones(cos_sin: Floats, length: int) -> Floats:
+    period = 2 * length
+    table = np.zeros((ZONES * period, cos_sin.shape[1]), np.float32)
+    for zone in range(ZONES):
+        table[zone * period : zone * period + length] = cos_sin[:length]
+    return table
 
-    def attention(
-        self,
-        qkv: int,
-        shape: _fbg.AttentionShape,
-        allow_bfloat16: bool = False,
-        distance_bias: Floats | None = None,
-        scale: float | None = None,
-        *ignored: object,
-    ) -> int:
-        config, period = self._config, self._period
-        window = config.windows[self._layer] if config.windows else None
-        self._layer += 1
-        distances = np.arange(1 - self._length, self._length)
-        seen = distances if window is None else distances[np.abs(distances) <= window]
-        bias = np.full((config.num_heads, 2 * ZONES * period - 1), HIDDEN, np.float32)
-        for shift in (period, -period, -3 * period):
-            columns = ZONES * period - 1 + shift + seen
-            bias[:, columns] = (
-                0 if distance_bias is None else distance_bias[:, distance_bias.shape[1] // 2 + seen]
-            )
-        whole = _fbg.AttentionShape(config.num_heads, config.kv_heads, config.head_dim)
-        return super().attention(qkv, whole, allow_bfloat16, bias, scale)
+
+def _hiding_bias(heads: Heads, distance_bias: Floats | None, length: int) -> Floats:
+    period, distances = 2 * length, np.arange(1 - length, length)
+    seen = distances if heads.window is None else distances[np.abs(distances) <= heads.window]
+    bias = np.full((heads.heads, 2 * ZONES * period - 1), HIDDEN, np.float32)
+    for shift in (period, -period, -3 * period):
+        columns = ZONES * period - 1 + shift + seen
+        bias[:, columns] = (
+            0 if distance_bias is None else distance_bias[:, distance_bias.shape[1] // 2 + seen]
+        )
+    return bias
 
 
 @dataclass(frozen=True)
@@ -96,11 +89,11 @@ class _Limits:
 class ExpandedEngine(Engine):
     """An engine for queries whose mask tokens are given as ~token, behind all others."""
 
-    def __init__(
-        self, graph: ExpandedGraph, config: EncoderConfig, length: int, columns: int
-    ) -> None:
+    def __init__(self, graph: Graph, config: EncoderConfig, length: int, columns: int) -> None:
         limits = _Limits(ZONES * 2 * length, config.vocab_size, 1, config.pad_token_id)
-        super().__init__(graph, limits, columns, per_token=True)
+        super().__init__(
+            graph.rewritten(partial(_hide_masks, length=length)), limits, columns, per_token=True
+        )
         self._period, self._padding = 2 * length, config.pad_token_id
 
     def require_valid(

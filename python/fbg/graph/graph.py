@@ -1,0 +1,110 @@
+"""A graph: the values that ops compute, in an order in which they can run."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from fbg.graph.ops import Op, Value
+
+__all__ = ["Graph"]
+
+
+class Graph:
+    """A list of values, each computed by an op from values before it. It prints like a program.
+
+    >>> import numpy as np
+    >>> from fbg.graph import ops
+    >>> graph = Graph()
+    >>> with graph.scope("embeddings"):
+    ...     x = graph.add(ops.Embed(np.zeros((100, 8), np.float32)))
+    ...     x = graph.add(ops.Norm(x, ops.RmsNorm(np.ones(8, np.float32), 1e-5)))
+    >>> graph.output(graph.add(ops.Pool(x, "mean")))
+    >>> print(graph)
+    embeddings:
+      %0: float32[tokens, 8] = embed(word [100, 8])
+      %1: float32[tokens, 8] = rms_norm(%0, eps=1e-05)
+    %2: float32[sequences, 8] = pool(%1, pooling=mean)
+    return %2
+    """
+
+    def __init__(self) -> None:
+        self.values: list[Value] = []
+        self.outputs: list[Value] = []
+        self._scope = ""
+        self._names: Counter[str] = Counter()
+        self._known: set[Value] = set()
+
+    @contextlib.contextmanager
+    def scope(self, name: str) -> Iterator[None]:
+        """Begin the names of the values that are added in this block with `name` and a dot."""
+        outer = self._scope
+        self._scope = f"{outer}{name}."
+        try:
+            yield
+        finally:
+            self._scope = outer
+
+    def add(self, op: Op) -> Value:
+        """Add an op and return its value. Raises ValueError for one that does not fit."""
+        self._require_known(op.inputs, op.kind)
+        name = self._scope + op.label
+        self._names[name] += 1
+        if self._names[name] > 1:
+            name = f"{name}_{self._names[name]}"
+        return self._append(name, op)
+
+    def _append(self, name: str, op: Op) -> Value:
+        value = Value(name, op.infer(), op)
+        self.values.append(value)
+        self._known.add(value)
+        return value
+
+    def output(self, value: Value) -> None:
+        """Let a run return a value, behind those that it returns already."""
+        self._require_known([value], "output")
+        self.outputs.append(value)
+
+    def rewritten(self, change: Callable[[Op], Op]) -> Graph:
+        """Return a graph with the same names and outputs, and `change(op)` in the place of each
+        op: the op itself, or another that reads the same values and has a result of the same shape.
+        """
+        graph = Graph()
+        new: dict[Value, Value] = {}
+        for value in self.values:
+            op = change(value.op)
+            reads = {field: new[x] for field, x in op.reads.items()}
+            new[value] = graph._append(value.name, dataclasses.replace(op, **reads))
+        graph.outputs = [new[value] for value in self.outputs]
+        return graph
+
+    def needed(self, results: Sequence[Value]) -> list[Value]:
+        """Return the values that some values are computed from, and these, in order."""
+        wanted = set(results)
+        for value in reversed(self.values):
+            if value in wanted:
+                wanted.update(value.op.inputs)
+        return [value for value in self.values if value in wanted]
+
+    def _require_known(self, values: Iterable[Value], what: str) -> None:
+        for value in values:
+            if value not in self._known:
+                raise ValueError(f"{what}: {value.name} is not a value of this graph")
+
+    def __str__(self) -> str:
+        numbers = {value: f"%{n}" for n, value in enumerate(self.values)}
+        lines, scope = [], ""
+        for value in self.values:
+            own = value.name.rpartition(".")[0]
+            if own != scope:
+                lines += [f"{own}:"] if own else []
+                scope = own
+            arguments = value.op.describe(numbers)
+            shape = ", ".join(map(str, value.shape))
+            text = f"{numbers[value]}: {value.dtype}[{shape}] = {value.op.kind}"
+            lines.append(f"{'  ' * bool(own)}{text}({', '.join(arguments)})")
+        if self.outputs:
+            lines.append("return " + ", ".join(numbers[value] for value in self.outputs))
+        return "\n".join(lines)

@@ -1,0 +1,398 @@
+"""The ops of a graph, each a frozen dataclass: what it reads, its parameters, and its result.
+
+An op that a network adds is checked at once: `infer` returns the shape of its result, or raises
+ValueError and names the field that does not fit. Dimensions are numbers or names, such as "tokens",
+which become numbers when a plan is made.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fbg.compression.linear import Linear as Layer
+
+__all__ = [
+    "SEQUENCES",
+    "TOKENS",
+    "Add",
+    "Attention",
+    "Embed",
+    "Heads",
+    "Input",
+    "LayerNorm",
+    "Linear",
+    "Norm",
+    "NormHeads",
+    "NormKind",
+    "Normalize",
+    "Op",
+    "Pool",
+    "Relative",
+    "RmsNorm",
+    "Rotate",
+    "Shape",
+    "Tanh",
+    "Unfold",
+    "Value",
+]
+
+Floats = npt.NDArray[np.float32]
+Integers = npt.NDArray[np.int32]
+Shape = tuple[int | str, ...]
+
+TOKENS, SEQUENCES = "tokens", "sequences"  # rows of a value
+
+ACTIVATIONS = ("none", "gelu", "gelu_tanh", "relu")
+GATES = ("gelu", "gelu_tanh", "silu", "relu")
+
+
+@dataclass(frozen=True, eq=False)
+class Value:
+    """The result of an op of a graph. name: unique in the graph; it begins with its scope."""
+
+    name: str
+    shape: Shape
+    op: Op
+    dtype: str = "float32"
+
+    @property
+    def columns(self) -> int:
+        """The last dimension, which is always a number."""
+        columns = self.shape[-1]
+        assert isinstance(columns, int)
+        return columns
+
+
+@dataclass(frozen=True, eq=False)
+class Op(ABC):
+    """An op. Its fields that hold values are what it reads."""
+
+    @property
+    @abstractmethod
+    def kind(self) -> str:
+        """What the op is called when a graph is printed, and in the names of values."""
+
+    @abstractmethod
+    def infer(self) -> Shape:
+        """Return the shape of the result; raises ValueError for fields that do not fit."""
+
+    @property
+    def reads(self) -> dict[str, Value]:
+        """The values that the op reads, by the names of its fields."""
+        fields = {each.name: getattr(self, each.name) for each in dataclasses.fields(self)}
+        return {name: value for name, value in fields.items() if isinstance(value, Value)}
+
+    @property
+    def inputs(self) -> tuple[Value, ...]:
+        """The values that the op reads, in the order of its fields."""
+        return tuple(self.reads.values())
+
+    @property
+    def label(self) -> str:
+        """The last part of the name of its value."""
+        return self.kind
+
+    def describe(self, numbers: Mapping[Value, str]) -> list[str]:
+        """Return the fields as they are printed; those that are not used are left out.
+
+        numbers: what values are called.
+        """
+        shown: list[str] = []
+        for each in dataclasses.fields(self):
+            value = getattr(self, each.name)
+            if isinstance(value, Value):
+                shown.append(f"{each.name}={numbers[value]}" if shown else numbers[value])
+            elif not (isinstance(value, str | int) and value == each.default):
+                shown += _described(each.name, value)
+        return shown
+
+    def error(self, name: str, must: str, got: Any) -> ValueError:
+        """Return the error of a field that does not fit."""
+        return ValueError(f"{self.kind}: {name} must {must}, got {got}")
+
+    def require_columns(self, name: str, value: Value, columns: int) -> None:
+        if value.columns != columns:
+            raise self.error(name, f"have {columns} columns", value.columns)
+
+    def require_rows(self, name: str, value: Value, rows: str) -> None:
+        if value.shape[0] != rows:
+            raise self.error(name, f"have a row for each of the {rows}", list(value.shape))
+
+
+@dataclass(frozen=True, eq=False)
+class Input(Op):
+    """Rows that the caller computes: hidden states between two parts of a network."""
+
+    columns: int
+    kind = "input"
+
+    def infer(self) -> Shape:
+        if self.columns < 1:
+            raise self.error("columns", "be positive", self.columns)
+        return TOKENS, self.columns
+
+
+@dataclass(frozen=True, eq=False)
+class Embed(Op):
+    """The rows of tokens, plus those of their positions and their types."""
+
+    word: Floats  # (V, E)
+    position: Floats | None = None
+    token_type: Floats | None = None
+    kind = "embed"
+
+    def infer(self) -> Shape:
+        for name in ("word", "position", "token_type"):
+            table = getattr(self, name)
+            if table is not None and (table.ndim != 2 or table.shape[1] != self.word.shape[1]):
+                raise self.error(name, f"be a table of {self.word.shape[-1]} columns", table.shape)
+        return TOKENS, self.word.shape[1]
+
+
+@dataclass(frozen=True)
+class LayerNorm:
+    """(x - mean) / sqrt(variance + eps) * weight + bias."""
+
+    weight: Floats
+    bias: Floats | None
+    eps: float
+
+
+@dataclass(frozen=True)
+class RmsNorm:
+    """x / sqrt(mean of x^2 + eps) * weight."""
+
+    weight: Floats
+    eps: float
+
+
+NormKind = LayerNorm | RmsNorm
+
+
+@dataclass(frozen=True, eq=False)
+class Norm(Op):
+    """A norm of each row."""
+
+    x: Value
+    norm: NormKind
+
+    @property
+    def kind(self) -> str:
+        return "rms_norm" if isinstance(self.norm, RmsNorm) else "layer_norm"
+
+    def infer(self) -> Shape:
+        self.require_columns("x", self.x, self.norm.weight.size)
+        return self.x.shape
+
+
+@dataclass(frozen=True)
+class Heads:
+    """The heads of attention; a row of queries, keys and values has them side by side.
+
+    kv_heads: of keys and values, each of which heads / kv_heads heads of queries share.
+    causal: whether a token sees only itself and those before it. window: how far it sees.
+    """
+
+    heads: int
+    kv_heads: int
+    head_dim: int
+    causal: bool = False
+    window: int | None = None
+
+    @property
+    def columns(self) -> int:
+        """The columns of queries, keys and values together."""
+        return (self.heads + 2 * self.kv_heads) * self.head_dim
+
+
+@dataclass(frozen=True, eq=False)
+class NormHeads(Op):
+    """An RMS norm of the query and of the key of each head."""
+
+    qkv: Value
+    heads: Heads
+    q_norm: RmsNorm
+    k_norm: RmsNorm
+    kind = "norm_heads"
+
+    def infer(self) -> Shape:
+        _require_heads(self, self.qkv, self.heads)
+        return self.qkv.shape
+
+
+@dataclass(frozen=True, eq=False)
+class Add(Op):
+    a: Value
+    b: Value
+    kind = "add"
+
+    def infer(self) -> Shape:
+        if self.a.shape != self.b.shape:
+            raise self.error("b", f"have the shape of a, {list(self.a.shape)}", list(self.b.shape))
+        return self.a.shape
+
+
+@dataclass(frozen=True, eq=False)
+class Linear(Op):
+    """activation(x @ weight + bias) + residual, a linear layer.
+
+    gate: the function of a gated layer: gate(a) * b, where a row of the product is a, b end to end.
+    layer: what it multiplies by; its weight need not be packed before the graph is lowered.
+    """
+
+    x: Value
+    layer: Layer
+    activation: str = "none"
+    gate: str | None = None
+    residual: Value | None = None
+    kind = "linear"
+
+    @property
+    def label(self) -> str:
+        return self.layer.name.rpartition(".")[2]
+
+    def infer(self) -> Shape:
+        inputs, outputs = self.layer.weight.shape
+        self.require_columns("x", self.x, inputs)
+        if self.activation not in ACTIVATIONS:
+            raise self.error("activation", f"be {_either(ACTIVATIONS)}", self.activation)
+        if self.gate is not None:
+            if self.gate not in GATES:
+                raise self.error("gate", f"be {_either(GATES)}", self.gate)
+            outputs //= 2
+        shape = (self.x.shape[0], outputs)
+        if self.residual is not None and self.residual.shape != shape:
+            raise self.error("residual", f"have shape {list(shape)}", list(self.residual.shape))
+        return shape
+
+
+@dataclass(frozen=True, eq=False)
+class Rotate(Op):
+    """Queries and keys turned by the places of their tokens; the table has cosines and sines."""
+
+    qkv: Value
+    heads: Heads
+    table: Floats
+    kind = "rotate"
+
+    def infer(self) -> Shape:
+        _require_heads(self, self.qkv, self.heads)
+        return self.qkv.shape
+
+
+@dataclass(frozen=True)
+class Relative:
+    """Keys and queries of distances (`fbg.networks.disentangled`): tables, and rows of each."""
+
+    keys: Floats | None = None
+    queries: Floats | None = None
+    rows: Integers | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Attention(Op):
+    """softmax(q @ k^T * scale + bias) @ v, each sequence by itself.
+
+    distance_bias: (heads, 2 L - 1), added to the scores before they are multiplied by the scale.
+    rounds: whether products may round to bfloat16.
+    """
+
+    qkv: Value
+    heads: Heads
+    rounds: bool = False
+    distance_bias: Floats | None = None
+    scale: float | None = None
+    softcap: float | None = None
+    relative: Relative | None = None
+    kind = "attention"
+
+    def infer(self) -> Shape:
+        _require_heads(self, self.qkv, self.heads)
+        return TOKENS, self.heads.heads * self.heads.head_dim
+
+
+@dataclass(frozen=True, eq=False)
+class Unfold(Op):
+    """The row of each token beside those of its neighbours, zeros beyond the sequence."""
+
+    x: Value
+    width: int
+    kind = "unfold"
+
+    def infer(self) -> Shape:
+        self.require_rows("x", self.x, TOKENS)
+        if self.width < 1:
+            raise self.error("width", "be positive", self.width)
+        return TOKENS, self.width * self.x.columns
+
+
+@dataclass(frozen=True, eq=False)
+class Pool(Op):
+    """One row for each sequence. skipped: tokens at its beginning that do not count."""
+
+    x: Value
+    pooling: str
+    skipped: int = 0
+    kind = "pool"
+
+    def infer(self) -> Shape:
+        self.require_rows("x", self.x, TOKENS)
+        return SEQUENCES, self.x.columns
+
+
+@dataclass(frozen=True, eq=False)
+class Tanh(Op):
+    x: Value
+    kind = "tanh"
+
+    def infer(self) -> Shape:
+        return self.x.shape
+
+
+@dataclass(frozen=True, eq=False)
+class Normalize(Op):
+    """Rows of length 1."""
+
+    x: Value
+    kind = "normalize"
+
+    def infer(self) -> Shape:
+        return self.x.shape
+
+
+def _require_heads(op: Op, qkv: Value, heads: Heads) -> None:
+    op.require_rows("qkv", qkv, TOKENS)
+    op.require_columns("qkv", qkv, heads.columns)
+
+
+def _either(names: tuple[str, ...]) -> str:
+    return f"{', '.join(names[:-1])} or {names[-1]}"
+
+
+def _described(name: str, value: Any) -> list[str]:
+    """Return a field that is not a value as it is printed."""
+    if value is None or value is False:
+        return []
+    if isinstance(value, np.ndarray):
+        return [f"{name} {list(value.shape)}"]
+    if isinstance(value, LayerNorm | RmsNorm):
+        return [f"eps={value.eps:g}"]
+    if isinstance(value, Layer):
+        last = value.name.rpartition(".")[2]
+        shown = f"{last} {value.dtype} {list(value.weight.shape)}"
+        return [shown, "bias"] if value.bias is not None else [shown]
+    if isinstance(value, Heads):
+        fields = {each.name: getattr(value, each.name) for each in dataclasses.fields(value)}
+        if value.kv_heads == value.heads:
+            del fields["kv_heads"]
+        return [part for field, own in fields.items() for part in _described(field, own)]
+    if value is True or isinstance(value, Relative):
+        return [name]
+    return [f"{name}={value}"]
