@@ -16,8 +16,9 @@ import pytest
 import fbg
 from fbg.errors import ClosedError
 from fbg.model.async_model import Record
+from fbg.runtime.former import BatchFormer
+from fbg.runtime.ticket import Ticket
 from fbg.runtime.work import Work
-from fbg.runtime.work_queue import WorkQueue
 from fbg.tasks import inputs
 from helpers import tiny_bert
 from helpers.tiny_tasks import CONTEXTS, DOCUMENTS, PAIRS, QUERY, QUESTIONS, TEXTS, write_model
@@ -62,13 +63,13 @@ def test_calls_of_one_turn_of_the_loop_are_submitted_together(
     model: fbg.Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     submitted: list[int] = []
-    submit = WorkQueue.submit
+    submit = BatchFormer.submit
 
-    def count(queue: WorkQueue, work: Any, *rest: Any, **more: Any) -> Any:
-        submitted.append(len(work.ids))
-        return submit(queue, work, *rest, **more)
+    def count(former: BatchFormer, ticket: Ticket, previous: Ticket | None) -> None:
+        submitted.append(len(ticket.work.ids))
+        submit(former, ticket, previous)
 
-    monkeypatch.setattr(WorkQueue, "submit", count)
+    monkeypatch.setattr(BatchFormer, "submit", count)
 
     async def check() -> None:
         async with fbg.AsyncModel(model) as m:
@@ -93,7 +94,7 @@ def test_a_request_that_ends_between_its_parts_leaves_no_place_taken(model: fbg.
         raise ValueError("the second part is wrong")
 
     async def check() -> None:
-        queue = WorkQueue(1, max_waiting=4)
+        queue = BatchFormer(1, max_waiting=4)
         async with fbg.AsyncModel(model, queue) as m:
             with pytest.raises(ValueError, match="the second part"):
                 await m.run(steps())
@@ -191,7 +192,7 @@ def test_tasks_give_the_results_of_the_model(
 
 def test_models_may_share_a_queue_and_closing_it_refuses_work(model: fbg.Model) -> None:
     async def check() -> None:
-        queue = WorkQueue(2)
+        queue = BatchFormer(2)
         batches: list[int] = []
         first = fbg.AsyncModel(model, queue, lambda tokens, sequences: batches.append(tokens))
         second = fbg.AsyncModel(model, queue)
@@ -209,7 +210,7 @@ def test_models_may_share_a_queue_and_closing_it_refuses_work(model: fbg.Model) 
 
 def test_a_cancelled_call_leaves_the_queue(model: fbg.Model) -> None:
     async def check() -> None:
-        queue = WorkQueue(1)
+        queue = BatchFormer(1)
         async with fbg.AsyncModel(model, queue) as m:
             task = asyncio.create_task(m.encode(texts(2000)))
             while queue.waiting == 0:
@@ -284,7 +285,7 @@ def test_whatever_closes_a_model_requests_end_or_learn_that_it_is_closed(
     model: fbg.Model, seed: int
 ) -> None:
     rng = Random(seed)
-    queue = WorkQueue(2) if rng.random() < 0.5 else None
+    queue = BatchFormer(2) if rng.random() < 0.5 else None
 
     async def close(m: fbg.AsyncModel) -> None:
         await asyncio.sleep(0.01 * rng.random())

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import fbg
-from fbg.runtime.work_queue import WorkQueue
+from fbg.runtime.former import BatchFormer
 from fbg.server import answers
 from fbg.server.app import build_app
 from fbg.server.routes import tei
@@ -42,13 +42,13 @@ def ask(models: dict[str, fbg.Model], path: str, body: object, **limits: int) ->
 
     settings = Settings((ModelSource("m", "nowhere"),), access_log=False, **limits)  # type: ignore[arg-type]
     state = State(settings, 1)
-    state.models.replace(serve_models(models, state.queue, lambda tokens, sequences: None))
+    state.models.replace(serve_models(models, state.former, lambda tokens, sequences: None))
     state.ready = True
     app = build_app(state)
     try:
         return asyncio.run(answer())
     finally:
-        state.queue.close()
+        state.former.close()
         for served in state.models:
             served.runs.close()
 
@@ -66,13 +66,13 @@ def test_answers_that_are_too_large_are_refused_before_they_are_computed(
     models: dict[str, fbg.Model], path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     submitted: list[Any] = []
-    submit = WorkQueue.submit
+    submit = BatchFormer.submit
 
-    def spy(queue: WorkQueue, *arguments: Any, **more: Any) -> Any:
+    def spy(queue: BatchFormer, *arguments: Any, **more: Any) -> Any:
         submitted.append(arguments)
         return submit(queue, *arguments, **more)
 
-    monkeypatch.setattr(WorkQueue, "submit", spy)
+    monkeypatch.setattr(BatchFormer, "submit", spy)
     body, most = {"inputs": TEXTS}, numbers(models, path)
     refused = ask(models, path, body, max_answer_numbers=most - 1)
     assert refused.status_code == 422

@@ -43,7 +43,7 @@ def state() -> Iterator[State]:
     made = State(Settings((source,), max_concurrent_requests=3, **limits, **more), 1)  # type: ignore[arg-type]
     made.ready = True
     yield made
-    made.queue.close()
+    made.former.close()
     made.encoders.shutdown()
     assert made.requests == 0 and made.held == 0
 
@@ -215,7 +215,7 @@ def test_tokens_are_encoded_in_threads(path: str, monkeypatch: pytest.MonkeyPatc
 
     assert b"1" in asyncio.run(main())
     assert threads and threading.current_thread() not in threads
-    state.queue.close()
+    state.former.close()
     state.encoders.shutdown()
 
 

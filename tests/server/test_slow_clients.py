@@ -24,7 +24,7 @@ def state() -> Iterator[State]:
     made = State(Settings((ModelSource("m", "nowhere"),), access_log=False, **limits), 1)  # type: ignore[arg-type]
     made.ready = True
     yield made
-    made.queue.close()
+    made.former.close()
 
 
 async def ask(state: State, path: str, part: bytes) -> list[dict[str, Any]]:

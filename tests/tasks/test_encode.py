@@ -2,8 +2,8 @@
 
 import importlib.util
 import json
-from collections.abc import Callable, Iterator
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fbg
-from fbg.runtime import scheduler
+from fbg.runtime import steps
+from fbg.runtime.former import BatchFormer
+from fbg.runtime.priority import PriorityClass
 from helpers import tiny_bert
 from helpers.callers import call_together
 
@@ -212,20 +214,16 @@ def test_runs_side_by_side_change_no_bit(directory: Path, num_threads: int) -> N
     texts = TEXTS * 20
     alone = fbg.load(directory, dtype="int8", num_threads=1)
     together = fbg.load(directory, dtype="int8", num_threads=num_threads)
-    told: list[int] = []
+    takers: list[int] = []
+    start = steps._start_helpers
+
+    def spy(former: BatchFormer, chosen: PriorityClass, count: int, helpers: list[Thread]) -> None:
+        takers.append(count)
+        start(former, chosen, count, helpers)
+
     with pytest.MonkeyPatch.context() as patch:
-        spied = spy_on(scheduler.run_in_parallel, told)
-        patch.setattr(scheduler, "run_in_parallel", spied)
+        patch.setattr(steps, "_start_helpers", spy)
         got = together.encode(texts, batch_size=3)
         assert np.array_equal(got, alone.encode(texts, batch_size=3))
-    assert sum(told) == len(texts)  # every run, and only by the model with more threads
+    assert takers == [num_threads]  # only the model with more threads
     assert np.array_equal(got[: len(TEXTS)], np.stack([alone.encode(text) for text in TEXTS]))
-
-
-def spy_on(function: Callable[..., Iterator[int]], told: list[int]) -> Callable[..., Iterator[int]]:
-    def spy(*arguments: Any) -> Iterator[int]:
-        for count in function(*arguments):
-            told.append(count)
-            yield count
-
-    return spy

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import fbg
-from fbg.runtime.work import compute
+from fbg.runtime.steps import compute
 from fbg.tasks.multi.hybrid import encode_hybrid_steps
 from helpers import tiny_bert
 from helpers.tiny_outputs import DIMENSION, MULTI, SPARSE, random

@@ -9,7 +9,7 @@ import pytest
 from safetensors.numpy import save_file
 
 import fbg
-from fbg.runtime.work import compute
+from fbg.runtime.steps import compute
 from fbg.tasks.engines import MASKS
 from fbg.tasks.sparse import encode_sparse_steps
 from helpers import tiny_bert, tiny_sparse, tiny_tasks

@@ -11,8 +11,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -20,9 +18,9 @@ from onnx import helper
 
 import fbg
 from fbg.locks import Lock, cached_property
-from fbg.runtime.work import Work
-from fbg.runtime.work_queue import WorkQueue
+from fbg.runtime.former import BatchFormer
 from helpers.onnx_models import make_net
+from helpers.recording_engine import RecordingEngine, Requests, submit, work
 from helpers.tiny_bert import AWKWARD, write_checkpoint
 
 PACKAGE = Path(fbg.__file__).parent
@@ -182,20 +180,22 @@ def test_convolutions_that_are_prepared_while_a_process_forks_are_prepared_in_th
             thread.join()
 
 
-def test_a_queue_is_closed_in_a_forked_child() -> None:
-    queue = WorkQueue(num_threads=1)
-    engine: Any = SimpleNamespace(require_valid=lambda *_: None, empty=lambda: None)
-    work = Work(engine, [np.zeros(1, np.int32)], [None], "encode")
+@pytest.mark.parametrize("started", [False, True])
+def test_a_former_is_closed_in_a_forked_child(started: bool) -> None:
+    former, owner, engine = BatchFormer(num_threads=1), Requests(), RecordingEngine()
     try:
+        if started:
+            submit(former, work(engine, [1]), owner)
+            owner.wait(1)
 
         def child() -> None:
             with pytest.raises(fbg.errors.ClosedError):
-                queue.submit(work, SimpleNamespace())
-            queue.close()
+                submit(former, work(engine, [1]), owner)
+            former.close()
 
         assert in_child(child) == 0
     finally:
-        queue.close()
+        former.close()
 
 
 def test_the_package_has_no_other_locks() -> None:

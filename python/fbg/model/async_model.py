@@ -20,10 +20,11 @@ import numpy.typing as npt
 
 from fbg.errors import ClosedError, require_known
 from fbg.model.model import Model
-from fbg.runtime.lanes import Ticket
+from fbg.runtime.former import BatchFormer
 from fbg.runtime.loop_requests import LoopRequests
-from fbg.runtime.work import Steps, Work
-from fbg.runtime.work_queue import WorkQueue
+from fbg.runtime.steps import Steps
+from fbg.runtime.ticket import Ticket
+from fbg.runtime.work import Work
 from fbg.tasks.answer import answer_steps
 from fbg.tasks.classify import classify_steps
 from fbg.tasks.encoder import SENTENCES, EncodeOptions
@@ -107,7 +108,7 @@ class AsyncModel:
     """The tasks of a model as coroutines, for programs that embed the engine.
 
     Calls that run at the same time share batches, on a queue that favours short requests
-    (runtime/work_queue.py); each gets what `Model` gives for it alone, to the bit. A task that is
+    (runtime/former.py); each gets what `Model` gives for it alone, to the bit. A task that is
     cancelled leaves the queue. Arguments and errors are those of the methods of Model; `record`
     receives what a call took.
 
@@ -121,14 +122,14 @@ class AsyncModel:
     def __init__(
         self,
         model: Model,
-        queue: WorkQueue | None = None,
+        queue: BatchFormer | None = None,
         on_batch: Callable[[int, int], None] = lambda tokens, sequences: None,
     ) -> None:
         if not isinstance(model, Model):
             raise TypeError(f"AsyncModel: model must be an fbg.Model, got {type(model).__name__}")
         self.model = model
-        self._queue = WorkQueue(model.num_threads) if queue is None else queue
-        self._owns_queue = queue is None
+        self._former = BatchFormer(model.num_threads) if queue is None else queue
+        self._owns_former = queue is None
         self._on_batch = on_batch
         self._pool = ThreadPoolExecutor(2, "fbg-tokenize")
         self._closed, self._process = False, os.getpid()
@@ -168,8 +169,8 @@ class AsyncModel:
         self._closed = True
         self._submit_now()
         self._pool.shutdown()
-        if self._owns_queue:
-            self._queue.close()
+        if self._owns_former:
+            self._former.close()
 
     def _submit_now(self) -> None:
         """Give the queue what the requests of the running event loop, if any, have submitted."""
@@ -324,7 +325,7 @@ class AsyncModel:
         loop, record = asyncio.get_running_loop(), record or Record()
         waiting = self._loops.get(loop)
         if waiting is None:
-            waiting = self._loops[loop] = LoopRequests(loop, self._queue, self._on_batch)
+            waiting = self._loops[loop] = LoopRequests(loop, self._former, self._on_batch)
         outputs: list[Floats] | None = None
         ticket: Ticket | None = None
         waiting.enter()
@@ -345,7 +346,7 @@ class AsyncModel:
         finally:
             waiting.leave()
             if ticket is not None and ticket.expected:
-                self._queue.expect_no_more(ticket)
+                self._former.expect_no_more(ticket)
 
 
 # The tasks of a model: the methods of `Model` that are coroutines of AsyncModel.

@@ -61,16 +61,16 @@ class Engine:
         """Bytes of the arenas of all plans that are kept."""
         return sum(runner.arena_bytes for runner in tuple(self._runners))
 
-    def runners(self, count: int) -> Sequence[Runner]:
-        """Return that many runners; all but the first are made when they are needed.
+    def runner(self, number: int) -> Runner:
+        """Return the runner for the thread with a number; all but the first are made on demand.
 
         Each has plans of its own, so that several threads can run them side by side.
         """
-        while len(self._runners) < count:
+        while len(self._runners) <= number:
             self._runners.append(
                 Runner(self._graph, self._limits.max_length, self._limits.long_from)
             )
-        return self._runners[:count]
+        return self._runners[number]
 
     def empty(self) -> Floats:
         """Return the output of a sequence without tokens: one row of zeros, or no row."""

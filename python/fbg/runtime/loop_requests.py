@@ -1,6 +1,6 @@
-"""The requests of an event loop: what stands between their coroutines and the queue of work.
+"""The requests of an event loop: what stands between their coroutines and the batch former.
 
-request -> compute(work) -> at the end of the turn: queue -> batch -> finished -> request
+request -> compute(work) -> at the end of the turn: former -> batch -> finished -> request
 """
 
 from __future__ import annotations
@@ -9,11 +9,10 @@ import asyncio
 import contextlib
 import weakref
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
-from fbg.runtime.lanes import Ticket
+from fbg.runtime.former import BatchFormer
+from fbg.runtime.ticket import Owner, Ticket
 from fbg.runtime.work import Work
-from fbg.runtime.work_queue import WorkQueue
 
 __all__ = ["LoopRequests"]
 
@@ -22,20 +21,11 @@ __all__ = ["LoopRequests"]
 MOST_RESUMED = 16
 
 
-@dataclass(eq=False)
-class _Submission:
-    """Work of a request. previous: of the same request. ticket: once the queue has the work."""
+class LoopRequests(Owner):
+    """The requests of one event loop that wait for the former: the owner of their tickets, whose
+    tags are the futures that the requests wait for.
 
-    work: Work
-    future: asyncio.Future[Ticket]
-    previous: Ticket | None
-    ticket: Ticket | None = None
-
-
-class LoopRequests:
-    """The requests of one event loop that wait for the queue: the owner of their tickets.
-
-    What requests submit in one turn of the loop goes to the queue at the end of the turn. If each
+    What requests submit in one turn of the loop goes to the former at its end. If each
     went there by itself, a thread that is free would take the first one alone, and reading the
     weights for one short text takes as much time as for several.
     """
@@ -43,13 +33,13 @@ class LoopRequests:
     def __init__(
         self,
         loop: asyncio.AbstractEventLoop,
-        queue: WorkQueue,
+        former: BatchFormer,
         on_batch: Callable[[int, int], None],
     ) -> None:
         self._loop = weakref.ref(loop)  # which is the key under which AsyncModel keeps this
-        self._queue = queue
+        self._former = former
         self._on_batch = on_batch
-        self._submissions: list[_Submission] = []
+        self._submitted: list[tuple[Ticket, Ticket | None]] = []  # each with the one before
         self._requests = 0
         self._waiters: list[asyncio.Event] = []
 
@@ -72,34 +62,32 @@ class LoopRequests:
             await self._waiters[-1].wait()
 
     async def compute(self, work: Work, previous: Ticket | None) -> Ticket:
-        """Have work computed; raises what the queue raises. A task that is cancelled leaves it.
+        """Have work computed; raises what the former raises. A task that is cancelled leaves it.
 
         previous: of the same request.
         """
         loop = asyncio.get_running_loop()
-        submission = _Submission(work, loop.create_future(), previous)
-        if not self._submissions:
+        ticket = Ticket(work, self, loop.create_future())
+        if not self._submitted:
             loop.call_soon(self.submit)
-        self._submissions.append(submission)
+        self._submitted.append((ticket, previous))
         try:
-            return await submission.future
+            await ticket.tag
         except asyncio.CancelledError:
-            if submission.ticket is not None:
-                self._queue.cancel(submission.ticket)
+            self._former.cancel(ticket)
             raise
+        return ticket
 
     def submit(self) -> None:
-        """Give the queue what requests have submitted so far."""
-        submissions, self._submissions = self._submissions, []
-        for each in submissions:
-            if each.future.done():  # cancelled
+        """Give the former what requests have submitted so far."""
+        submitted, self._submitted = self._submitted, []
+        for ticket, previous in submitted:
+            if ticket.tag.done():  # cancelled
                 continue
             try:
-                each.ticket = self._queue.submit(
-                    each.work, self, each.future, previous=each.previous
-                )
+                self._former.submit(ticket, previous)
             except Exception as error:
-                each.future.set_exception(error)
+                ticket.tag.set_exception(error)
 
     def finished(self, tickets: Sequence[Ticket]) -> None:
         # A loop that was closed has nobody left who waits.
@@ -117,10 +105,10 @@ def _resolve(loop: asyncio.AbstractEventLoop, tickets: Sequence[Ticket]) -> None
     if len(tickets) > MOST_RESUMED:
         loop.call_soon(_resolve, loop, tickets[MOST_RESUMED:])
     for ticket in tickets[:MOST_RESUMED]:
-        future: asyncio.Future[Ticket] = ticket.tag
+        future: asyncio.Future[None] = ticket.tag
         if future.done():
             continue
         if ticket.error is not None:
             future.set_exception(ticket.error)
         else:
-            future.set_result(ticket)
+            future.set_result(None)

@@ -63,7 +63,7 @@ class Endpoint:
         scope["dialect"] = self.route.dialect
         self._requests.inc()
         with state.request() as call:
-            await state.turns.wait()
+            await state.admission.wait()
             body = await self._body(scope, receive, call)
             message = self._message(body)
             del body
@@ -114,7 +114,7 @@ class Endpoint:
         except OverloadedError:
             raise RequestError(Fault.OVERLOADED, "too many texts are waiting") from None
         except ClosedError:
-            failed = self._state.queue.failure is not None
+            failed = self._state.former.failure is not None
             what = "has failed" if failed else "is stopping"
             raise RequestError(Fault.UNHEALTHY, f"the server {what}") from None
         except ModelError as error:  # its text names files

@@ -96,7 +96,7 @@ class Server(uvicorn.Server):
         try:
             if models is None:
                 models = await asyncio.to_thread(load_models, state.settings)
-            served = serve_models(models, state.queue, state.metrics.batch)
+            served = serve_models(models, state.former, state.metrics.batch)
             await warm_up(served)
         except Exception as error:
             log.error("%s failed: %s", what, error)
@@ -117,7 +117,7 @@ class Server(uvicorn.Server):
 
     async def on_tick(self, counter: int) -> bool:
         """Say whether to end: a process that cannot compute is of no use, and may be replaced."""
-        if self._state.queue.failure is not None:
+        if self._state.former.failure is not None:
             self.failed = True
             return True
         return await super().on_tick(counter)
@@ -162,7 +162,7 @@ def run_process(
     state = State(settings, settings.threads)
     server = Server(state, models)
     server.run([listening])
-    state.queue.close()
+    state.former.close()
     if state.access_log is not None:
         state.access_log.flush()
     if state.tracing is not None:

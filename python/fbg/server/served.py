@@ -13,7 +13,7 @@ from fbg.model.async_model import AsyncModel
 from fbg.model.load import load_encoder
 from fbg.model.model import Model
 from fbg.networks.task_config import KINDS
-from fbg.runtime.work_queue import WorkQueue
+from fbg.runtime.former import BatchFormer
 from fbg.server.errors import Fault, RequestError
 from fbg.server.settings import Settings
 from fbg.tasks.zero_shot import can_entail
@@ -154,9 +154,9 @@ def load_models(settings: Settings) -> dict[str, Model]:
     }
 
 
-def serve_models(models: Mapping[str, Model], queue: WorkQueue, on_batch: OnBatch) -> Models:
+def serve_models(models: Mapping[str, Model], former: BatchFormer, on_batch: OnBatch) -> Models:
     return Models(
-        {name: Served(name, AsyncModel(model, queue, on_batch)) for name, model in models.items()}
+        {name: Served(name, AsyncModel(model, former, on_batch)) for name, model in models.items()}
     )
 
 

@@ -1,4 +1,4 @@
-"""What the requests of one process share: models, queue, metrics, keys, and how full it is."""
+"""What requests share: models, batch former, metrics, keys, and how full the process is."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from fbg.model.async_model import Record
+from fbg.runtime.former import BatchFormer
 from fbg.runtime.work import Work
-from fbg.runtime.work_queue import WorkQueue
+from fbg.server.admission import AdmissionLimiter
 from fbg.server.errors import Fault, RequestError
 from fbg.server.logs import AccessLog
 from fbg.server.metrics import Metrics
 from fbg.server.served import Models
 from fbg.server.settings import Settings
-from fbg.server.turns import Turns
 
 if TYPE_CHECKING:
     from fbg.server.tracing import Tracing
@@ -37,14 +37,14 @@ class State:
 
     def __init__(self, settings: Settings, num_threads: int) -> None:
         self.settings = settings
-        self.queue = WorkQueue(
+        self.former = BatchFormer(
             num_threads, settings.max_batch_tokens, max_waiting=settings.max_waiting_texts
         )
-        self.metrics = Metrics(lambda: self.queue.waiting)
+        self.metrics = Metrics(lambda: self.former.waiting)
         self.models = Models({})
         self.access_log = AccessLog() if settings.access_log else None
         self.tracing = _tracing() if settings.tracing else None
-        self.turns = Turns()
+        self.admission = AdmissionLimiter()
         self.encoders = ThreadPoolExecutor(2, "fbg-answer")
         self.ready = False
         self.draining = False
@@ -55,7 +55,7 @@ class State:
     @property
     def healthy(self) -> bool:
         """Whether the server takes requests."""
-        return self.ready and not self.draining and self.queue.failure is None
+        return self.ready and not self.draining and self.former.failure is None
 
     def check_key(self, authorization: bytes | None) -> None:
         """Raise RequestError unless the header holds one of the keys, where there are any."""

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg.networks.heads import Head
-from fbg.runtime.work import Steps, run_steps
+from fbg.runtime.steps import Steps, run_steps
 from fbg.tasks.context import TaskCall, TaskContext
 from fbg.tasks.inputs import Pair, require_choice, require_count, require_texts_or_pairs
 from fbg.tasks.results import LabelScore

@@ -15,7 +15,8 @@ from fbg.locks import cached_property
 from fbg.matmul.packed_b import PackedB
 from fbg.networks.heads import Head
 from fbg.networks.transformer import Transformer
-from fbg.runtime.work import Steps, Work
+from fbg.runtime.steps import Steps
+from fbg.runtime.work import Work
 from fbg.tasks.engines import EmbeddingEngines, HeadEngine
 from fbg.tasks.gliner.spans import SpanScorer
 from fbg.tasks.inputs import SomeText, require_count, text_blocks

@@ -92,7 +92,7 @@ class EncodeMethods:
         with progress_bar(
             len(texts), "sentence", show=show_progress_bar, required_by=BAR
         ) as advance:
-            for rows in encoder.blocks(texts, advance=advance):
+            for rows in encoder.checked_blocks(iter(texts), advance=advance):
                 result[filled : filled + len(rows)] = rows
                 filled += len(rows)
         return result

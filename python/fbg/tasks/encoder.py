@@ -1,6 +1,6 @@
 """From texts to embeddings: blocks of texts, tokenized and computed one after the other.
 
-A block is handed to the scheduler as a whole, so that the memory in use is that of one block,
+A block is handed to a batch former as a whole, so that the memory in use is that of one block,
 whatever the number of texts. What is computed for a text depends on neither block nor batch.
 """
 
@@ -15,7 +15,8 @@ import numpy.typing as npt
 
 from fbg.arrays import require_integer
 from fbg.errors import require_known
-from fbg.runtime.work import Steps, Work, run_steps
+from fbg.runtime.steps import Steps, run_steps
+from fbg.runtime.work import Work
 from fbg.tasks.context import TaskContext
 from fbg.tasks.inputs import checked_texts, require_count, require_iterable, text_blocks
 from fbg.tasks.truncation import require_truncation
@@ -93,21 +94,22 @@ class Encoder:
         `Model.encode` for a text are raised when it is read.
         """
         given = require_iterable(SENTENCES, sentences, "an iterable of str")
-        texts = checked_texts(SENTENCES, given, first)
-        return self._blocks(texts, first, advance, {} if done is None else done)
+        return self.checked_blocks(checked_texts(SENTENCES, given, first), first, advance, done)
 
-    def _blocks(
+    def checked_blocks(
         self,
-        sentences: Iterable[str],
-        first: int,
-        advance: Callable[[int], object],
-        done: MutableMapping[int, Floats],
+        texts: Iterator[str],
+        first: int = 0,
+        advance: Callable[[int], object] = lambda n: None,
+        done: MutableMapping[int, Floats] | None = None,
     ) -> Iterator[Floats]:
-        for block in text_blocks(sentences):
-            steps = self.embed(block, first, done)
+        """Yield what `blocks` returns, of texts that are known to be str."""
+        known = {} if done is None else done
+        for block in text_blocks(texts):
+            steps = self.embed(block, first, known)
             yield run_steps(steps, self._context.num_threads, advance)
             for n in range(first, first + len(block)):
-                done.pop(n, None)
+                known.pop(n, None)
             first += len(block)
 
     def embed(
@@ -132,7 +134,7 @@ class Encoder:
     def _tokens(self, texts: Sequence[str], first: int) -> list[npt.NDArray[np.int32]]:
         context, where = self._context, SENTENCES
         with calling:
-            prompted = [self._prompt + text for text in texts]
+            prompted = [self._prompt + text for text in texts] if self._prompt else texts
             encoded = context.tokenizer.encode_sentences(prompted, where, first)
             context.cut_texts.check(encoded, where, first, self._truncation)
         return [text.ids for text in encoded]

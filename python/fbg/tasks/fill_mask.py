@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg.errors import ModelError
-from fbg.runtime.work import Steps, run_steps
+from fbg.runtime.steps import Steps, run_steps
 from fbg.tasks.context import Block, TaskCall, TaskContext
 from fbg.tasks.inputs import require_count, require_texts
 from fbg.tasks.results import FilledMask

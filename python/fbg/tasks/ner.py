@@ -9,7 +9,7 @@ from typing import Any, Literal, overload
 import numpy as np
 import numpy.typing as npt
 
-from fbg.runtime.work import Steps, run_steps
+from fbg.runtime.steps import Steps, run_steps
 from fbg.tasks.context import TaskCall, TaskContext
 from fbg.tasks.entities import (
     AGGREGATIONS,

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from fbg.runtime.work import Steps, run_steps
+from fbg.runtime.steps import Steps, run_steps
 from fbg.tasks.context import TaskCall, TaskContext
 from fbg.tasks.inputs import (
     Pair,

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg.errors import ModelError
-from fbg.runtime.work import Steps, run_steps
+from fbg.runtime.steps import Steps, run_steps
 from fbg.tasks.context import TaskCall, TaskContext
 from fbg.tasks.inputs import require_choice, require_texts, text_blocks
 from fbg.text.multi_vector import KINDS

@@ -12,7 +12,7 @@ from typing import overload
 import numpy as np
 
 from fbg.errors import ModelError
-from fbg.runtime.work import Steps, run_steps
+from fbg.runtime.steps import Steps, run_steps
 from fbg.tasks.context import TaskCall, TaskContext
 from fbg.tasks.inputs import Pair, require_texts
 from fbg.tasks.results import ZeroShotResult

@@ -129,8 +129,8 @@ class TextTokenizer:
         located: bool,
         split: bool = False,
     ) -> list[Any]:
-        batch: list[Any]
-        batch, framed = list(texts), self._special_tokens
+        batch: list[Any] = texts if isinstance(texts, list) else list(texts)
+        framed = self._special_tokens
         try:
             if located:
                 encodings = self._call(

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from fbg.errors import ModelError
-from fbg.runtime.work import Steps, Work
+from fbg.runtime.steps import Steps
+from fbg.runtime.work import Work
 from fbg.tasks.context import TaskContext
 from fbg.tasks.gliner.spans import SpanScorer, best_spans, split_words
 from fbg.tasks.inputs import require_count, require_texts, text_blocks

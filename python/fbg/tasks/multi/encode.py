@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg.errors import ModelError
-from fbg.runtime.work import Steps, Work, run_steps
+from fbg.runtime.steps import Steps, run_steps
+from fbg.runtime.work import Work
 from fbg.tasks.inputs import require_choice, require_count, require_texts, text_blocks
 from fbg.tasks.multi.scores import maxsim
 from fbg.tasks.results import RankedDocument

@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from fbg.errors import ModelError
 from fbg.matmul.product import linear
-from fbg.runtime.work import Steps, Work, run_steps
+from fbg.runtime.steps import Steps, run_steps
+from fbg.runtime.work import Work
 from fbg.tasks.inputs import require_count, require_texts
 from fbg.tasks.sparse import SparseEmbeddings, compressed_rows
 from fbg.tasks.truncation import require_truncation

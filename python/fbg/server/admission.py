@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 
-__all__ = ["Turns"]
+__all__ = ["AdmissionLimiter"]
 
 # A request takes about 0.1 ms of the loop until its work is in the queue.
 MOST_REQUESTS = 16
 
 
-class Turns:
+class AdmissionLimiter:
     """Lets at most MOST_REQUESTS begin in each turn of the event loop, in the order of arrival.
 
     If a hundred requests arrive together and all begin in one turn, whatever comes next waits for

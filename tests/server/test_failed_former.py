@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 import fbg
-from fbg.runtime.lanes import Lane
+from fbg.runtime.priority import PriorityClass
 from fbg.server.app import build_app
 from fbg.server.process import Server
 from fbg.server.served import serve_models
@@ -21,10 +21,10 @@ from helpers import tiny_bert
 def state(tmp_path: Path) -> Iterator[State]:
     model = fbg.load(tiny_bert.write_checkpoint(tmp_path, seed=3, spread=0.25))
     made = State(Settings((ModelSource("m", "nowhere"),), access_log=False), 1)
-    made.models.replace(serve_models({"m": model}, made.queue, made.metrics.batch))
+    made.models.replace(serve_models({"m": model}, made.former, made.metrics.batch))
     made.ready = True
     yield made
-    made.queue.close()
+    made.former.close()
     for served in made.models:
         served.runs.close()
 
@@ -35,7 +35,7 @@ def test_requests_are_answered_health_turns_bad_and_the_process_ends(
     def broken(*arguments: object) -> None:
         raise IndexError("a mistake in the queue")
 
-    monkeypatch.setattr(Lane, "take", broken)
+    monkeypatch.setattr(PriorityClass, "take", broken)
     server = Server(state, None)
 
     async def main() -> None:

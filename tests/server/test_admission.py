@@ -2,15 +2,15 @@
 
 import asyncio
 
-from fbg.server.turns import MOST_REQUESTS, Turns
+from fbg.server.admission import MOST_REQUESTS, AdmissionLimiter
 
 
 def test_requests_begin_in_order_and_few_at_a_time() -> None:
     async def main() -> list[list[int]]:
-        turns, begun = Turns(), list[list[int]]()
+        limiter, begun = AdmissionLimiter(), list[list[int]]()
 
         async def request(n: int) -> None:
-            await turns.wait()
+            await limiter.wait()
             begun[-1].append(n)
 
         tasks = [asyncio.create_task(request(n)) for n in range(3 * MOST_REQUESTS + 5)]
@@ -26,8 +26,8 @@ def test_requests_begin_in_order_and_few_at_a_time() -> None:
 
 def test_requests_whose_clients_have_gone_take_no_place() -> None:
     async def main() -> int:
-        turns = Turns()
-        tasks = [asyncio.create_task(turns.wait()) for _ in range(4 * MOST_REQUESTS)]
+        limiter = AdmissionLimiter()
+        tasks = [asyncio.create_task(limiter.wait()) for _ in range(4 * MOST_REQUESTS)]
         await asyncio.sleep(0)
         for task in tasks[MOST_REQUESTS : 3 * MOST_REQUESTS]:
             task.cancel()

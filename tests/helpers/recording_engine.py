@@ -1,0 +1,99 @@
+"""An engine that computes nothing, and an owner of tickets: what a batch former does with both."""
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from fbg.runtime.former import BatchFormer
+from fbg.runtime.ticket import Owner, Ticket
+from fbg.runtime.work import Work
+
+__all__ = ["RecordingEngine", "Requests", "submit", "work"]
+
+UNKNOWN, FAILS = 99, 98  # tokens
+
+
+class RecordingEngine:
+    """The output for a token is its id; without `per_token`, that for a sequence is 1.
+
+    A run waits until `gate` is open, and releases `running` before. batches, teams: the sequences
+    of each run, and how many threads shared it.
+    """
+
+    def __init__(self, per_token: bool = True) -> None:
+        self.per_token = per_token
+        self.batches: list[list[np.ndarray]] = []
+        self.teams: list[int] = []
+        self.gate = threading.Event()
+        self.gate.set()
+        self.running = threading.Semaphore(0)
+
+    @property
+    def lengths(self) -> list[list[int]]:
+        return [[ids.size for ids in batch] for batch in self.batches]
+
+    @property
+    def first_ids(self) -> list[list[int]]:
+        return [[int(ids[0]) for ids in batch] for batch in self.batches]
+
+    def runner(self, number: int) -> Any:
+        return object()
+
+    def require_valid(self, ids: Sequence[np.ndarray], types: Any, where: str) -> None:
+        if any((part == UNKNOWN).any() for part in ids):
+            raise ValueError(f"{where}: no such token")
+
+    def empty(self) -> np.ndarray:
+        return np.zeros((0 if self.per_token else 1, 1), np.float32)
+
+    def compute(
+        self, ids: Sequence[np.ndarray], types: Any, runner: Any, threads: int, where: str
+    ) -> list[np.ndarray]:
+        self.batches.append(list(ids))
+        self.teams.append(threads)
+        self.running.release()
+        self.gate.wait(20)
+        self.require_valid(ids, types, where)
+        if any((part == FAILS).any() for part in ids):
+            raise RuntimeError("the engine fails")
+        if not self.per_token:
+            return [np.ones((1, 1), np.float32) for _ in ids]
+        return [part[:, None].astype(np.float32) for part in ids]
+
+
+class Requests(Owner):
+    """An owner that remembers the order in which its tickets were done."""
+
+    def __init__(self) -> None:
+        self.done: list[Ticket] = []
+        self.batches: list[int] = []
+        self._changed = threading.Condition()
+
+    def finished(self, tickets: Sequence[Ticket]) -> None:
+        with self._changed:
+            self.done += tickets
+            self._changed.notify_all()
+
+    def batch(self, tokens: int, sequences: int) -> None:
+        self.batches.append(tokens)
+
+    def wait(self, count: int) -> list[Ticket]:
+        with self._changed:
+            assert self._changed.wait_for(lambda: len(self.done) >= count, 20)
+        return self.done
+
+
+def work(engine: Any, *sequences: Sequence[int], keep: Callable[..., Any] | None = None) -> Work:
+    ids = [np.array(sequence, np.int32) for sequence in sequences]
+    options = {} if keep is None else {"keep": keep}
+    return Work(engine, ids, [None] * len(ids), "test", **options)
+
+
+def submit(
+    former: BatchFormer, work: Work, owner: Owner, tag: Any = None, previous: Ticket | None = None
+) -> Ticket:
+    ticket = Ticket(work, owner, tag)
+    former.submit(ticket, previous)
+    return ticket

@@ -1,0 +1,169 @@
+"""A former that many threads use at the same time, in random ways, against what each should get."""
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fbg.errors import ClosedError, OverloadedError
+from fbg.runtime.former import BatchFormer
+from fbg.runtime.steps import compute
+from fbg.runtime.ticket import Owner, Ticket
+from helpers.callers import call_together
+from helpers.recording_engine import RecordingEngine, work
+
+pytestmark = pytest.mark.races
+
+LONGEST, MOST_TOKENS, REQUESTS = 60, 100, 60
+
+
+class Slow(RecordingEngine):
+    """Takes a random time, and fails sometimes, always for the same tokens."""
+
+    def __init__(self, rng: Random) -> None:
+        super().__init__()
+        self._rng = rng
+
+    def compute(self, ids: Sequence[np.ndarray], *rest: Any) -> list[np.ndarray]:
+        time.sleep(self._rng.random() * 0.001)
+        return super().compute(ids, *rest)
+
+
+class Told(Owner):
+    """Counts how often each ticket was done. Each of its requests waits for an event of its own."""
+
+    def __init__(self) -> None:
+        self.times: Counter[Ticket] = Counter()
+        self.lock = threading.Lock()
+
+    def finished(self, tickets: Sequence[Ticket]) -> None:
+        with self.lock:
+            self.times.update(tickets)
+        for ticket in tickets:
+            ticket.tag.set()
+
+
+def sequences(rng: Random) -> list[list[int]]:
+    few = rng.random() < 0.7
+    wrong = rng.random()
+    drawn = [
+        [rng.randrange(90)] * rng.randrange(LONGEST)
+        for _ in range(rng.randrange(4) if few else rng.randrange(30))
+    ]
+    if wrong < 0.06 and drawn:
+        drawn[-1] = [98 if wrong < 0.03 else 99]  # fails in the engine; refused
+    return drawn
+
+
+class Caller:
+    """One thread's requests: in one or several parts, some of which it cancels."""
+
+    def __init__(self, former: BatchFormer, engines: Sequence[Any], seed: int) -> None:
+        self.former, self.engines, self.rng = former, engines, Random(seed)
+        self.owner = Told()
+        self.tickets: list[Ticket] = []
+        self.cancelled: list[Ticket] = []
+        self.outcomes: Counter[str] = Counter()
+        self.begun = 0
+
+    def request(self) -> None:
+        self.begun += 1
+        parts = [sequences(self.rng) for _ in range(1 if self.rng.random() < 0.7 else 3)]
+        engine, previous = self.rng.choice(self.engines), None
+        counts = [len(part) for part in parts]
+        try:
+            for n, part in enumerate(parts):
+                place = {"before": sum(counts[:n]), "after": sum(counts[n + 1 :])}
+                asked = replace(work(engine, *part), **place)
+                ticket = Ticket(asked, self.owner, threading.Event())
+                self.former.submit(ticket, previous)
+                previous = ticket
+                self.tickets.append(ticket)
+                if self.rng.random() < 0.1:
+                    time.sleep(self.rng.random() * 0.002)
+                    self.former.cancel(ticket)
+                    self.cancelled.append(ticket)
+                    return
+                if self.rng.random() < 0.8 or len(parts) > 1:
+                    assert ticket.tag.wait(20)
+                    if ticket.error is not None:
+                        return
+        except (OverloadedError, ClosedError, ValueError) as error:
+            self.outcomes[type(error).__name__] += 1
+        finally:
+            if previous is not None:
+                self.former.expect_no_more(previous)
+
+    def check(self) -> None:
+        """After everything has ended."""
+        for ticket in self.tickets:
+            if ticket in self.cancelled:
+                assert self.owner.times[ticket] <= 1
+                continue
+            assert self.owner.times[ticket] == 1
+            given = [ids.tolist() for ids in ticket.work.ids]
+            if ticket.error is None:
+                assert [rows[:, 0].tolist() for rows in ticket.results] == given
+                self.outcomes["done"] += 1
+            else:  # its own, or that of one whose batch it shared
+                assert isinstance(ticket.error, RuntimeError)
+                self.outcomes["failed"] += 1
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_every_request_gets_its_rows_once_whatever_others_do(seed: int) -> None:
+    rng = Random(seed)
+    former = BatchFormer(
+        rng.randrange(1, 4),
+        max_batch_tokens=MOST_TOKENS,
+        max_waiting=None if seed % 2 else 60,
+    )
+    engines = [Slow(Random(seed + n)) for n in range(2)]
+    callers = [Caller(former, engines, 100 * seed + n) for n in range(5)]
+    closing = rng.randrange(100, REQUESTS * len(callers))
+
+    def use(n: int) -> None:
+        if n == len(callers):
+            while sum(caller.begun for caller in callers) < closing:
+                time.sleep(0.0005)
+            former.close()
+            return
+        for _ in range(REQUESTS):
+            callers[n].request()
+
+    call_together(len(callers) + 1, use)
+    former.close()
+    outcomes: Counter[str] = Counter()
+    for caller in callers:
+        caller.check()
+        outcomes += caller.outcomes
+    assert outcomes["done"] > 10
+    assert former.waiting == former._expected == 0 and not former._open
+    assert former.failure is None
+    for each in (former._interactive, former._bulk):
+        assert each.tokens == each.sequences == each.running == 0
+    for engine in engines:
+        for lengths in engine.lengths:
+            assert len(lengths) == 1 or sum(lengths) <= MOST_TOKENS
+
+
+def test_calls_side_by_side_share_nothing() -> None:
+    engine = Slow(Random(0))
+
+    def call(n: int) -> None:
+        rng = Random(n)
+        for _ in range(10):
+            given = [[rng.randrange(90)] * rng.randrange(LONGEST) for _ in range(rng.randrange(40))]
+            counts: list[int] = []
+            asked = replace(work(engine, *given), batch_size=1 + rng.randrange(5))
+            received = compute(asked, 1 + n % 3, counts.append)
+            assert [rows[:, 0].tolist() for rows in received] == given
+            assert sum(counts) == len(given)
+
+    call_together(6, call)
