@@ -22,6 +22,7 @@ LAYERS = (
     ("preparation",),
     ("checkpoints",),
     ("compression",),
+    ("graph",),
     ("networks", "runtime", "importers"),
     ("text",),
     ("tasks",),
