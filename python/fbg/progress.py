@@ -7,9 +7,12 @@ here alone.
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sized
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import partial
 from typing import Any, TypeVar
 
 from fbg.errors import install_line
@@ -20,6 +23,8 @@ T = TypeVar("T")
 
 # Called with the name of a stage of the work, how much of it is done, and how much there is.
 Progress = Callable[[str, int, int], object]
+
+USUAL_SIZE = {"ncols": 80, "nrows": 24}  # of a terminal that does not say how large it is
 
 _active: ContextVar[Progress | None] = ContextVar("_active", default=None)
 
@@ -97,7 +102,8 @@ def _advancing(stage: str, done: int, total: int | None) -> Callable[[int], obje
 def progress_bars() -> Iterator[Progress]:
     """Show one progress bar for all stages of the work in the block; yields what advances it.
 
-    It has the name of the stage, and begins again with each. Without tqdm there is no bar.
+    It has the name of the stage, and begins again with each, also with one of the same name.
+    Without tqdm there is no bar.
     """
     bar_type = _bar_type(None)
     if bar_type is None:
@@ -111,7 +117,7 @@ def progress_bars() -> Iterator[Progress]:
             bar = bar_type(
                 total=total, desc=stage, bar_format="{l_bar}{bar}| {elapsed}<{remaining}"
             )
-        elif bar.desc != f"{stage}: ":
+        elif bar.desc != f"{stage}: " or total != bar.total or done < bar.n:
             bar.refresh()  # how the stage before ended
             bar.set_description(stage, refresh=False)
             bar.reset(total)
@@ -133,4 +139,12 @@ def _bar_type(required_by: str | None) -> Any:
             return None
         line = install_line("tqdm")
         raise ModuleNotFoundError(f"{required_by} needs tqdm: {line}", name="tqdm") from None
-    return tqdm
+    return partial(tqdm, **USUAL_SIZE) if _says_no_width(sys.stderr) else tqdm
+
+
+def _says_no_width(stream: Any) -> bool:
+    """Whether a terminal says that it has no columns, on which tqdm would show nothing."""
+    try:
+        return os.get_terminal_size(stream.fileno()).columns == 0
+    except (AttributeError, OSError, ValueError):  # no terminal: tqdm knows what to do
+        return False

@@ -1,8 +1,11 @@
 """Commands that may take long show on a terminal how far they are, and nowhere else."""
 
 import io
+import os
+import re
 import sys
 from collections.abc import Callable
+from itertools import groupby
 from pathlib import Path
 
 import numpy as np
@@ -124,3 +127,34 @@ def test_progress_is_told_to_the_innermost(monkeypatch: pytest.MonkeyPatch) -> N
             advance(3)
     assert outer == [("steps", 0, 2), ("steps", 1, 2), ("steps", 2, 2), ("texts", 4, 4)]
     assert list(progress.counted("nobody", [1])) == [1]
+
+
+def test_a_second_stage_of_the_same_name_begins_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Terminal(True)
+    monkeypatch.setattr(sys, "stderr", terminal)
+    with progress.progress_bars():
+        for items in ([1, 2], [1, 2, 3], [1, 2, 3]):
+            list(progress.counted("sentences", items))
+    shown = [int(share) for share in re.findall(r"(-?\d+)%\|", terminal.getvalue())]
+    assert all(0 <= share <= 100 for share in shown)
+    ends = [share for share, _ in groupby(shown) if share in (0, 100)]
+    assert ends == [0, 100, 0, 100, 0, 100]
+
+
+@pytest.mark.skipif(not hasattr(os, "openpty"), reason="has no pseudo-terminals")
+def test_a_terminal_of_unknown_width_has_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    reader, writer = os.openpty()  # of 0 columns, until somebody says how many
+    with open(reader, "rb", buffering=0) as shown, open(writer, "w") as terminal:
+        monkeypatch.setattr(sys, "stderr", terminal)
+        assert os.get_terminal_size(writer).columns == 0
+        with progress.progress_bars():
+            list(progress.counted("steps", [1]))
+        terminal.flush()
+        with progress.progress_bar(2, "text", show=True) as advance:
+            advance(2)
+        terminal.flush()
+        os.set_blocking(reader, False)
+        text = b"".join(iter(lambda: shown.read(10_000), None)).decode()
+    assert "steps: 100%|" in text
+    assert "100%|" in text.partition("steps: 100%|")[2]
+    assert all(len(line) <= 80 for line in text.replace("\r", "\n").split("\n"))
