@@ -281,7 +281,7 @@ class AOperand:
         self,
         kind: str,
         array: npt.NDArray[Any],
-        scale: float = 1.0,
+        scale: float | None = 1.0,
         zero_point: int = 0,
         row_range: _Floats | None = None,
         channel_scale: _Floats | None = None,

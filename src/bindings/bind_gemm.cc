@@ -80,6 +80,7 @@ py::array run(const AOperand& operand, PackedAs as, const Matrix& x, const Packe
                           std::to_string(operand.row_range->shape(0)) + " rows, a has " +
                           std::to_string(m));
   require_channel_scale(operand, k, "gemm");
+  require_scale(operand, py_stages, "gemm");
   const std::vector<Stage> stages = native_stages(py_stages, m, n, "gemm");
   const auto gemm = prepared(as, b, stages, m, blocking);
   const py::dtype dtype = dtype_of(gemm->output_type());
@@ -176,8 +177,9 @@ constexpr NamedAccumulator kAccumulators[] = {{"int32", Accumulator::int32},
 
 void bind_gemm(py::module_& m) {
   bound_class<AOperand>(m, "AOperand")
-      .def(py::init([](std::string kind, py::array array, float scale, std::int32_t zero_point,
-                       std::optional<py::array> row_range, std::optional<py::array> channel_scale) {
+      .def(py::init([](std::string kind, py::array array, std::optional<float> scale,
+                       std::int32_t zero_point, std::optional<py::array> row_range,
+                       std::optional<py::array> channel_scale) {
              if (row_range) require_extents(*row_range, "PackAWithQuantRowOffset: row_range");
              return AOperand{std::move(kind), std::move(array),     scale,
                              zero_point,      std::move(row_range), std::move(channel_scale)};

@@ -148,6 +148,7 @@ py::object prepare(const py::object& type, const AOperand& sample, const PackedM
                           std::to_string(packed_b.rows()) + ") array it is given, not " +
                           shape_text(sample.array));
   require_channel_scale(sample, packed_b.rows(), "prepare");
+  require_scale(sample, stages, "prepare");
   require_apart(stages, sample, "prepare");
   auto product = std::make_unique<const Product>(
       sample, as, packed_b, native_stages(stages, rows, packed_b.cols(), "prepare"), rows);

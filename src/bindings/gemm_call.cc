@@ -43,7 +43,7 @@ template <class T>
 struct Packer<PackAWithRowOffset<T>> {
   using Source = T;
   static PackAWithRowOffset<T> make(const AOperand& a, MatrixView<const T> x, Features) {
-    return {x, a.scale, a.zero_point};
+    return {x, a.scale.value_or(1), a.zero_point};
   }
 };
 template <>
@@ -74,10 +74,22 @@ PackedAs packed_as(const AOperand& a, Accumulator weights, const char* function)
   }
   if (bfloat16s) refuse("int8 and int4 weights do not take PackA of bfloat16");
   if (plain && is_int4(weights)) refuse("int4 weights take a packer with scales, not PackA");
+  if (is_int4(weights) && !a.scale)
+    refuse("int4 weights need the scale of the left operand, which has none");
   if (plain) return {PackerKind::bytes, weights};
   if (a.kind != "row_offset") return {PackerKind::quantized, weights};
   return {has_dtype<std::int8_t>(a.array) ? PackerKind::offset_int8 : PackerKind::offset_uint8,
           weights};
+}
+
+void require_scale(const AOperand& a, const std::vector<PyStage>& stages, const char* function) {
+  if (a.scale) return;
+  for (const PyStage& s : stages) {
+    const StageKind kind = s.stage.kind;
+    if (kind == StageKind::dequantize || kind == StageKind::requantize)
+      throw py::type_error(std::string(function) + ": " + stage_name(kind) +
+                           " needs the scales of both operands, but the left one has none");
+  }
 }
 
 Matrix source(PackerKind packer, const py::array& a, const char* name) {

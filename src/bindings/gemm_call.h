@@ -38,7 +38,7 @@ PyStage bias_stage(const py::array& values) {
 struct AOperand {
   std::string kind;
   py::array array;
-  float scale;
+  std::optional<float> scale;  // of row_offset: none where only its zero point is known
   std::int32_t zero_point;
   std::optional<py::array> row_range;      // of quant_row, where it is known
   std::optional<py::array> channel_scale;  // of quant_row and quant_tensor: contiguous (K,)
@@ -72,6 +72,9 @@ inline void require_channel_scale(const AOperand& a, std::int64_t k, const char*
     throw py::value_error(std::string(function) + ": the channel_scale of a has shape " +
                           shape_text(factors) + ", a has K = " + std::to_string(k));
 }
+
+// Throws where a stage reads the scale of an operand that has only a zero point.
+void require_scale(const AOperand& a, const std::vector<PyStage>& stages, const char* function);
 
 // The stages of a product whose result is m x n; throws where an array has another shape.
 std::vector<Stage> native_stages(const std::vector<PyStage>& stages, std::int64_t m, std::int64_t n,

@@ -23,10 +23,13 @@ KernelKey make_kernel_key(const Geometry& geometry, Accumulator accumulator,
                         (code.kind == StageKind::requantize && code.in != ValueType::float32);
     const bool corrects =
         code.in == ValueType::acc && (scales || code.kind == StageKind::correct_zero_points);
-    if ((scales || corrects) && !(a_has_scale && b_has_scale))
+    if (scales && !(a_has_scale && b_has_scale))
       throw PipelineTypeError(std::string("gemm: ") + stage_name(code.kind) +
                               " needs the scales of both operands, but " +
                               (a_has_scale ? "the weights have none" : "the left one has none"));
+    if (corrects && !a_has_scale)
+      throw PipelineTypeError(std::string("gemm: ") + stage_name(code.kind) +
+                              " needs the zero point of the left operand, which has none");
     if (corrects) {
       key.correct_a = true;
       key.correct_b = b_has_zero_point;

@@ -61,6 +61,22 @@ STAGES = {
             fbg.Dequantize(),
         ),
     ),
+    "no scale of x": (
+        lambda: fbg.gemm(
+            fbg.PackAWithRowOffset(XU8, zero_point=3), fbg.PackedB(W), fbg.Dequantize()
+        ),
+        "pass PackAWithRowOffset(x, scale=…)",
+        lambda: fbg.gemm(
+            fbg.PackAWithRowOffset(XU8, scale=0.1, zero_point=3), fbg.PackedB(W), fbg.Dequantize()
+        ),
+    ),
+    "no zero point": (
+        lambda: fbg.gemm(fbg.PackA(XU8), fbg.PackedB(W8), fbg.CorrectZeroPoints()),
+        "pass PackAWithRowOffset(x, zero_point=…)",
+        lambda: fbg.gemm(
+            fbg.PackAWithRowOffset(XU8, zero_point=3), fbg.PackedB(W8), fbg.CorrectZeroPoints()
+        ),
+    ),
 }
 PACKERS = {
     "int8 x": (

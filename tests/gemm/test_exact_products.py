@@ -1,7 +1,9 @@
 """Products: exact for integers, within the bound of one chain of sums for floats, on every ISA."""
 
 import itertools
+import pickle
 import re
+from typing import Any
 
 import numpy as np
 import pytest
@@ -164,6 +166,39 @@ def test_zero_points_are_corrected_exactly(
         wanted = product(a.astype(np.int64) - za, b - np.int64(0 if zb is None else zb))
         assert got.dtype == np.int32
         np.testing.assert_array_equal(got, wanted)
+
+
+@pytest.mark.parametrize("accum", ["int32", "int16"])
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+@pytest.mark.parametrize("b_zero", [None, "tensor", "column"])
+def test_zero_points_are_corrected_without_scales(
+    isa: str, accum: Any, dtype: type, b_zero: str | None
+) -> None:
+    rng = np.random.default_rng(11)
+    for m, n, k in [(1, 33, 5), (13, 129, 70), (24, 31, 257)]:
+        a = rng.integers(0, 128, (m, k)).astype(dtype)
+        b = random_s8(rng, k, n)
+        zb = {None: None, "tensor": 7, "column": rng.integers(-128, 128, n)}[b_zero]
+        packed = fbg.PackedB(b, zero_point=zb, accum=accum)
+        assert packed.scale is None
+        np.testing.assert_array_equal(packed.unpack(), b)
+        packer = fbg.PackAWithRowOffset(a, zero_point=100)
+        wanted = product(a.astype(np.int64) - 100, b - np.int64(0 if zb is None else zb))
+        got = fbg.gemm(packer, packed, fbg.CorrectZeroPoints())
+        assert got.dtype == np.int32
+        np.testing.assert_array_equal(got, wanted)
+        call = fbg.prepare(
+            packed,
+            fbg.CorrectZeroPoints(),
+            rows=m,
+            packer=fbg.PackAWithRowOffset,
+            x_dtype=dtype,
+            zero_point=100,
+        )
+        for each in (call, pickle.loads(pickle.dumps(call))):
+            np.testing.assert_array_equal(each(a), wanted)
+        copy = pickle.loads(pickle.dumps((packer, packed)))
+        np.testing.assert_array_equal(fbg.gemm(*copy, fbg.CorrectZeroPoints()), wanted)
 
 
 @pytest.mark.parametrize("granularity", ["row", "tensor"])

@@ -56,14 +56,24 @@ U8, F32 = np.ones((2, 3), np.uint8), np.ones((2, 3), np.float32)
             lambda: fbg.gemm(fbg.PackAWithQuantRowOffset(F32), FLOAT),
             lambda: fbg.gemm(fbg.PackAWithRowOffset(U8, scale=1.0), FLOAT),
         ],
-        "gemm: Dequantize needs the scales of both operands, but the left one has none": lambda: (
-            fbg.gemm(fbg.PackA(U8), SCALED, fbg.Dequantize())
-        ),
-        "gemm: Requantize needs the scales of both operands, but the left one has none": lambda: (
-            fbg.gemm(fbg.PackA(U8), SCALED, fbg.Requantize(1.0))
-        ),
-        "gemm: CorrectZeroPoints needs the scales of both operands, but the left one has none": [
+        "gemm: Dequantize needs the scales of both operands, but the left one has none": [
+            lambda: fbg.gemm(fbg.PackA(U8), SCALED, fbg.Dequantize()),
+            lambda: fbg.gemm(fbg.PackAWithRowOffset(U8, zero_point=3), SCALED, fbg.Dequantize()),
+        ],
+        "gemm: Requantize needs the scales of both operands, but the left one has none": [
+            lambda: fbg.gemm(fbg.PackA(U8), SCALED, fbg.Requantize(1.0)),
+            lambda: fbg.gemm(
+                fbg.PackAWithRowOffset(U8), SCALED, fbg.CorrectZeroPoints() >> fbg.Requantize(1.0)
+            ),
+        ],
+        "gemm: CorrectZeroPoints needs the zero point of the left operand, which has none": [
             lambda: fbg.gemm(fbg.PackA(U8), SCALED, fbg.CorrectZeroPoints()),
+        ],
+        "gemm: int4 weights need the scale of the left operand, which has none": lambda: fbg.gemm(
+            fbg.PackAWithRowOffset(U8), fbg.PackedB(np.ones((3, 4), np.float32), dtype="int4")
+        ),
+        "prepare: Dequantize needs the scales of both operands, but the left one has none": [
+            lambda: fbg.prepare(SCALED, fbg.Dequantize(), rows=2, packer=fbg.PackAWithRowOffset),
         ],
         "gemm: Dequantize needs the scales of both operands, but the weights have none": lambda: (
             fbg.gemm(fbg.PackAWithQuantRowOffset(F32), INT8, fbg.Dequantize())

@@ -54,7 +54,7 @@ def with_value(value: float) -> Array:
         ),
         "PackAWithRowOffset: scale must be (one )?float, got": [
             lambda scale=scale: fbg.PackAWithRowOffset(A8, scale=scale)
-            for scale in ("1", None, 1j, [1.0], np.ones(3, F32))
+            for scale in ("1", 1j, [1.0], np.ones(3, F32))
         ],
         "PackAWithRowOffset: zero_point must be an integer, got": [
             lambda point=point: fbg.PackAWithRowOffset(A8, scale=1.0, zero_point=point)
@@ -96,19 +96,20 @@ def with_value(value: float) -> Array:
         "PackedB: dtype must be 'int8', 'int4', 'float32', .* or None, got 'float64'": lambda: (
             fbg.PackedB(W32, dtype="float64")
         ),
-        "PackedB: zero_point was given without scale": lambda: fbg.PackedB(W8, zero_point=1),
         r"PackedB: scale must have shape \(\) or \(3,\), got \(2,\)": lambda: fbg.PackedB(
             W8, scale=np.ones(2, F32)
         ),
         r"PackedB: scale must have shape \(\) or \(3,\), got \(1, 3\)": lambda: fbg.PackedB(
             W8, scale=np.ones((1, 3), F32)
         ),
-        r"PackedB: zero_point must have shape \(\) or \(3,\), got \(2,\)": lambda: fbg.PackedB(
-            W8, scale=1.0, zero_point=np.zeros(2, int)
-        ),
-        r"PackedB: zero_point must be within \[-128, 127\], got 128": lambda: fbg.PackedB(
-            W8, scale=1.0, zero_point=128
-        ),
+        r"PackedB: zero_point must have shape \(\) or \(3,\), got \(2,\)": [
+            lambda: fbg.PackedB(W8, scale=1.0, zero_point=np.zeros(2, int)),
+            lambda: fbg.PackedB(W8, zero_point=np.zeros(2, int)),
+        ],
+        r"PackedB: zero_point must be within \[-128, 127\], got 128": [
+            lambda: fbg.PackedB(W8, scale=1.0, zero_point=128),
+            lambda: fbg.PackedB(W8, zero_point=128),
+        ],
         r"\[-128, 127\], got -129": lambda: fbg.PackedB(W8, scale=1.0, zero_point=-129),
         r"\[-128, 127\], got": lambda: fbg.PackedB(W8, scale=1.0, zero_point=2**40),
         "PackedB: scale must be finite and positive": [

@@ -15,7 +15,7 @@ import numpy as np
 from fbg import _fbg
 from fbg.errors import named
 from fbg.matmul.packed_b import PackedB
-from fbg.matmul.pipeline import Bias, Pipeline
+from fbg.matmul.pipeline import Bias, CorrectZeroPoints, Pipeline
 from fbg.matmul.stage_hints import way_out
 from fbg.matmul.weights import INT4
 
@@ -28,6 +28,7 @@ class Operand(Protocol):
     """What is looked at of a left operand: a PackA."""
 
     rounds: bool
+    _options: dict[str, Any]
 
     @property
     def shape(self) -> tuple[int, int]: ...
@@ -98,7 +99,11 @@ def _stages(a: Operand, b: PackedB, pipeline: Pipeline) -> str:
     corrects = any("acc" in s._types and not isinstance(s, Bias) for s in pipeline.stages)
     if way or not (integer and corrects):
         return way
-    missing = ["PackAWithRowOffset(x, scale=…)"] if type(a).__name__ == "PackA" else []
+    plain = type(a).__name__ == "PackA"
+    if all(isinstance(s, Bias | CorrectZeroPoints) for s in pipeline.stages if "acc" in s._types):
+        return "pass PackAWithRowOffset(x, zero_point=…)" if plain else ""
+    lacks_scale = plain or a._options.get("scale", 1.0) is None
+    missing = ["PackAWithRowOffset(x, scale=…)"] if lacks_scale else []
     missing += ["PackedB(w, scale=…)"] if b.scale is None else []
     return f"pass {' and '.join(missing)}" if missing else ""
 

@@ -69,7 +69,8 @@ class PackedB:
         symmetric: whether zero points are 0 and ``scale = max|w| / 127``. Otherwise
             ``scale = (max - min) / 255``, over a range that includes 0. int4 weights that are not
             symmetric have an offset for each scale: ``real = scale * q + offset``.
-        scale: for int8 `w`, float32 of shape () or (N,): ``real = scale * (w - zero_point)``.
+        scale: for int8 `w`, float32 of shape () or (N,): ``real = scale * (w - zero_point)``. None
+            where no stage reads it: ``CorrectZeroPoints`` gives integers.
         zero_point: for int8 `w`, integers of shape () or (N,) within [-128, 127]; default 0.
         dtype: the dtype of the packed weights: ``"int8"`` (default), ``"int4"``, ``"float32"``,
             ``"float16"`` or ``"bfloat16"``. int4 weights have a float16 scale for each `group` of K
@@ -273,15 +274,15 @@ class PackedB:
 
     @property
     def zero_point(self) -> Array | None:
-        """The zero points, int32 of shape (N,) or (); None for weights without a scale."""
+        """The zero points, int32 of shape (N,) or (); None for weights that have neither scales
+        nor zero points.
+        """
         native = self._native
-        if not isinstance(native, _INTEGER) or native.scale is None:
+        if not isinstance(native, _INTEGER):
             return None
-        return (
-            np.zeros_like(native.scale, np.int32)
-            if native.zero_point is None
-            else native.zero_point
-        )
+        if native.zero_point is not None or native.scale is None:
+            return native.zero_point
+        return np.zeros_like(native.scale, np.int32)
 
     @property
     def column_offsets(self) -> Array | None:
@@ -319,7 +320,7 @@ class PackedB:
         if q.dtype != np.int8:
             return q.astype(np.float32, copy=False)
         scale, zero_point = self.scale, self.zero_point
-        if scale is None or zero_point is None:
+        if scale is None:
             raise ValueError("PackedB.dequantize: these weights were packed without a scale")
         return dequantize(q, scale, zero_point)
 
@@ -419,11 +420,9 @@ def _given_quant(
     scale: object, zero_point: object, n: int
 ) -> tuple[Array | None, Array | None, bool]:
     """Check the parameters of an int8 matrix: 1-D, of 1 or n values, and whether per column."""
-    if scale is None:
-        if zero_point is not None:
-            raise ValueError("PackedB: zero_point was given without scale")
+    if scale is None and zero_point is None:
         return None, None, False
-    scales = require_scales(scale, "PackedB: scale")
+    scales = require_scales(1.0 if scale is None else scale, "PackedB: scale")
     points = require_points(
         0 if zero_point is None else zero_point, "PackedB: zero_point", -128, 127
     )
@@ -435,4 +434,5 @@ def _given_quant(
     per_column = scales.ndim > 0
     if n == 0 and per_column:  # nothing to keep but the shape
         scales, points = np.ones(1, np.float32), np.zeros(1, np.int32)
-    return np.atleast_1d(scales), np.atleast_1d(points).astype(np.int32), per_column
+    given = None if scale is None else np.atleast_1d(scales)
+    return given, np.atleast_1d(points).astype(np.int32), per_column

@@ -121,7 +121,8 @@ class PackAWithRowOffset(PackA):
 
     Args:
         x: (M, K) uint8, or int8, to which 128 is added while it is packed as uint8.
-        scale: a float, finite and positive.
+        scale: a float, finite and positive, or None where no stage reads it: ``CorrectZeroPoints``
+            gives integers, and takes only zero points.
         zero_point: an int within the range of the dtype of x.
 
     Row offsets (the sums of rows, which weights with zero points require) are computed during
@@ -132,9 +133,9 @@ class PackAWithRowOffset(PackA):
     PackAWithRowOffset(M=2, K=3, uint8)
     """
 
-    def __init__(self, x: object, *, scale: float, zero_point: int = 0) -> None:
+    def __init__(self, x: object, *, scale: float | None = None, zero_point: int = 0) -> None:
         self._refer(x, "uint8", "int8")
-        value = require_scale(scale, "PackAWithRowOffset: scale")
+        value = None if scale is None else require_scale(scale, "PackAWithRowOffset: scale")
         limits = np.iinfo(self.dtype)
         point = require_integer(
             zero_point, "PackAWithRowOffset: zero_point", int(limits.min), int(limits.max)

@@ -20,7 +20,7 @@ from fbg.arrays import (
     require_integer,
     shown,
 )
-from fbg.errors import named, require_given, require_known
+from fbg.errors import named, require_known
 from fbg.matmul.advice import advising, transposed
 from fbg.matmul.packed_b import PackedB
 from fbg.matmul.packers import PACKERS, PackA, PackAWithQuantRowOffset, PackAWithRowOffset
@@ -197,7 +197,6 @@ def _packed_by(packer: Callable[..., PackA], x: Array, options: dict[str, Any]) 
     name = getattr(packer, "__name__", type(packer).__name__)
     if packer in PACKERS:
         require_known("prepare", options, prepare, packer)
-        require_given("prepare", options, packer, name)
         return packer(x, **options)
     try:
         sample: object = packer(x, **options)
