@@ -1,10 +1,14 @@
 """Networks that calibration has quantized are compared with float32 on the first feed."""
 
+import re
+
 import numpy as np
+import onnx
 import pytest
 from onnx import helper
 
-from helpers.onnx_models import make_net
+import fbg
+from helpers.onnx_models import make_model, make_net
 
 RNG = np.random.default_rng(0)
 FEED = {"x": RNG.standard_normal((2, 4, 16, 16), np.float32)}
@@ -66,7 +70,9 @@ def test_a_network_that_is_close_is_quantized_wholly():
     ]
     error, net = int8_error(nodes, "y")
     assert error < 0.02
+    assert net.int8_error == pytest.approx(error)
     assert rounded(net) == {"x", "b"}
+    assert make_net(nodes, FEED, ["y"], WEIGHTS).int8_error is None
 
 
 def coarse(*ending):
@@ -87,6 +93,7 @@ SCALES = (0.1 / RNG.uniform(1e-4, 1, (1, 4, 16, 16))).astype(np.float32)
 def test_the_coarsest_tensors_stay_in_float32():
     error, net = int8_error(coarse(), "y", scales=SCALES)
     assert error < 0.15
+    assert net.int8_error == pytest.approx(error)
     assert rounded(net) == {"x", "c"}
 
 
@@ -103,3 +110,28 @@ def test_the_coarsest_tensors_stay_in_float32():
 def test_outputs_that_jump_do_not_count(ending):
     _, net = int8_error(coarse(*ending), "z", scales=SCALES)
     assert rounded(net) >= {"a", "c"}
+    assert net.int8_error is None
+
+
+def test_an_error_that_remains_is_told(tmp_path):
+    nodes, outputs = [], [f"y{i}" for i in range(8)]
+    for i, y in enumerate(outputs):  # each the small difference of two large results
+        nodes += [
+            node("Mul", ["x", f"s{i}"], f"a{i}"),
+            node("Conv", [f"a{i}", "w1"], f"b{i}"),
+            node("Conv", [f"a{i}", "w4"], f"c{i}"),
+            node("Sub", [f"b{i}", f"c{i}"], y),
+        ]
+    more = {f"s{i}": np.float32(i + 1) for i in range(8)}
+    more["w4"] = WEIGHTS["w1"] + RNG.standard_normal(WEIGHTS["w1"].shape, np.float32) / 2000
+    path = tmp_path / "net.onnx"
+    onnx.save(make_model(nodes, FEED, outputs, WEIGHTS | more), str(path))
+    said = "differ by .* % from those in float32: fbg compare .* --sensitivity proposes which nodes"
+    with pytest.warns(UserWarning, match=said) as warned:
+        net = fbg.load(path, dtype="int8", calibrate=[FEED])
+    assert [warning.filename for warning in warned] == [__file__]
+    exact, got = fbg.load(path).run(FEED), net.run(FEED)
+    errors = [np.linalg.norm(got[y] - exact[y]) / np.linalg.norm(exact[y]) for y in outputs]
+    assert net.int8_error == pytest.approx(max(errors))
+    percent = float(re.search(r"by (\S+) %", str(warned[0].message))[1])
+    assert percent == pytest.approx(100 * max(errors), rel=0.06)

@@ -69,7 +69,9 @@ class Net:
     """A network that runs. Made by `fbg.load` from a file in the ONNX format.
 
     dtype: "int8" if it was quantized by calibration, else "float32", whatever the file holds.
-    network: what it runs, as a description. num_threads: of every run, or None.
+    network: what it runs, as a description. num_threads: of every run, or None. int8_error: if it
+    was quantized by this load, how far the outputs of the first run of the calibration are from
+    those in float32, as the ratio of the lengths of vectors; None if no output shows it.
 
     A plan is prepared for each set of input shapes when it is first seen, and kept. Several threads
     may run the network at once.
@@ -100,6 +102,7 @@ class Net:
         self._lock = Lock()
         self._check_placement()
         self._shapes = _checked_shapes(network, shapes)
+        self.int8_error: float | None = None
         if calibrate is not None:
             given: Iterable[Mapping[str, Array]]
             feeds = calibration_feeds(calibrate, self.inputs)
@@ -111,7 +114,8 @@ class Net:
                 network = equalize_channels(network, channel_ranges(network, given, run))
             found = calibrate_network(network, given, run)
             kept = _matching(products(network), higher_precision)
-            self.network = network = verified(network, found, kept, run)
+            network, self.int8_error = verified(network, found, kept, run)
+            self.network = network
         self._bound = _inputs_to_bind(network, self._backends)
         self._last_inputs: tuple[Mapping[str, TensorType], Mapping[str, Array]] | None = None
         self._generation = store.generation

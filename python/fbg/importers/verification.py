@@ -17,7 +17,7 @@ from fbg.importers.description import Network
 from fbg.importers.onnx.inference import Inferred
 from fbg.importers.static_quantization import Calibration, Run, quantize_network
 
-__all__ = ["verified"]
+__all__ = ["is_poor", "verified"]
 
 Array = npt.NDArray[Any]
 
@@ -25,29 +25,37 @@ MOST_ERROR = 0.15  # of an output, as the ratio of the lengths of vectors
 MOST_TENSORS = 8  # this part of all tensors may stay in float32, or 4
 
 
-def verified(network: Network, found: Calibration, kept: Collection[str], run: Run) -> Network:
-    """Return the network, quantized as far as its outputs stay close to those in float32.
+def verified(
+    network: Network, found: Calibration, kept: Collection[str], run: Run
+) -> tuple[Network, float | None]:
+    """Return the network, quantized as far as its outputs stay close to those in float32, and their
+    error; None if no output shows one.
 
-    If more than a few tensors are the cause, all are quantized. kept: names of products that stay
-    in float32. run: computes a network on a feed.
+    If more than a few tensors are the cause, all are quantized, and the error is above MOST_ERROR.
+    kept: names of products that stay in float32. run: computes a network on a feed.
     """
     sample = found.sample
     names = _continuous(network, sample.inferred)
     coarsest = sorted(found.parameters, key=found.coarseness.__getitem__, reverse=True)
 
-    def quantized(left: int) -> tuple[Network, float]:
+    def quantized(left: int) -> tuple[Network, float | None]:
         parameters = {name: found.parameters[name] for name in coarsest[left:]}
         result = quantize_network(network, replace(found, parameters=parameters), kept)
         return result, _error(run(result, sample.feed), sample.outputs, names)
 
     whole, error = quantized(0)
     count, most = 1, max(4, len(found.parameters) // MOST_TENSORS)
-    while error > MOST_ERROR and count <= most:
-        part, error = quantized(count)
-        if error <= MOST_ERROR:
-            return part
+    while is_poor(error) and count <= most:
+        part, left = quantized(count)
+        if not is_poor(left):
+            return part, left
         count *= 2
-    return whole
+    return whole, error
+
+
+def is_poor(error: float | None) -> bool:
+    """Whether an error is more than rounding explains."""
+    return error is not None and error > MOST_ERROR
 
 
 def _continuous(network: Network, inferred: Inferred) -> list[str]:
@@ -69,12 +77,15 @@ def _continuous(network: Network, inferred: Inferred) -> list[str]:
     return [name for name in network.outputs if name in real]
 
 
-def _error(got: Mapping[str, Array], wanted: Mapping[str, Array], names: Collection[str]) -> float:
-    """Return the largest error of an output; of those that are finite."""
-    errors = [0.0]
+def _error(
+    got: Mapping[str, Array], wanted: Mapping[str, Array], names: Collection[str]
+) -> float | None:
+    """Return the largest error of an output; of those that are finite, if there are any."""
+    errors = []
     for name in names:
         want = wanted[name].astype(np.float64)
         if got[name].shape == want.shape and np.isfinite(want).all():
             size = float(np.linalg.norm(want)) or 1.0
-            errors.append(float(np.linalg.norm(got[name] - want)) / size)
-    return max(errors)
+            error = float(np.linalg.norm(got[name] - want)) / size
+            errors.append(np.inf if np.isnan(error) else error)
+    return max(errors, default=None)

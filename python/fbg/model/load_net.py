@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from fbg.importers.net import Net
     from fbg.importers.products import ProductCount
 
-__all__ = ["is_net", "is_onnx", "load_net", "require_encoder"]
+__all__ = ["check_quantization", "is_net", "is_onnx", "load_net", "percent", "require_encoder"]
 
 
 def is_onnx(path: str | bytes) -> bool:
@@ -70,12 +70,13 @@ def load_net(
         "higher_precision": bool(higher_precision),
         "equalize": require_flag(equalize, "load: equalize"),
     }
-    _check_quantization(path, dtype, [name for name, is_given in given.items() if is_given])
+    check_quantization(path, dtype, [name for name, is_given in given.items() if is_given])
     try:
         from fbg.importers.net import Net
         from fbg.importers.onnx.read import read_network
         from fbg.importers.products import count_products
         from fbg.importers.saved_net import read_saved
+        from fbg.importers.verification import is_poor
     except ImportError as error:
         raise ModelError(
             f"{path}: ONNX files need the package {error.name}: {install_line(error.name)}"
@@ -99,10 +100,24 @@ def load_net(
     )
     if calibrate is not None and not higher_precision:
         _warn_if_unchanged(path, count_products(network), net)
+    if is_poor(net.int8_error):
+        off = percent(net.int8_error)
+        warnings.warn(
+            f"{path}: the outputs of the first run in int8 differ by {off} from those in float32: "
+            f"fbg compare {path} --sensitivity proposes which nodes to keep in float32 with "
+            "higher_precision",
+            UserWarning,
+            stacklevel=3,
+        )
     return net
 
 
-def _check_quantization(path: str, dtype: str | None, given: Sequence[str]) -> None:
+def percent(error: float | None) -> str:
+    """Return an error for messages; None is none."""
+    return f"{100 * (error or 0):.2g} %"
+
+
+def check_quantization(path: str, dtype: str | None, given: Sequence[str]) -> None:
     """Raise ValueError for a dtype, or for options of quantization that do not go with it.
 
     given: the names of these options.
