@@ -182,6 +182,8 @@ def test_another_job_begins_again(
     options = {"options": ["--no-normalize"], "dtype": ["--dtype", "int8"]}.get(change, [])
     result = succeed(directory, "--input", source, "--output", output, *options)
     assert "resuming" not in result.output
+    other = {"input": "other texts", "dtype": "another model or dtype"}.get(change, "other options")
+    assert f"starting over: {output}.partial was made with {other}\n" in result.output
     model = fbg.load(directory, dtype="int8" if change == "dtype" else None)
     normalize = False if change == "options" else None
     assert np.array_equal(np.load(output), model.encode(texts, normalize_embeddings=normalize))

@@ -98,6 +98,16 @@ def test_anything_else_begins_again(tmp_path: Path, change: str) -> None:
     with EmbeddingFile(path, 2 if change == "dimension" else 3, job) as file:
         assert file.rows == 0
         assert file.done == {}
+        told = {"job": "another model or dtype", "dimension": "another dimension"}
+        assert file.discarded == told.get(change, "")
+
+
+def test_what_cannot_be_resumed_says_what_it_discards(tmp_path: Path) -> None:
+    interrupted(tmp_path / "out.npy", 4)
+    with EmbeddingFile(tmp_path / "out.npy", 3, None) as file:
+        assert (file.rows, file.discarded) == (0, "other texts")
+    with EmbeddingFile(tmp_path / "out.npy", 3, JOB) as file:
+        assert (file.rows, file.discarded) == (0, "")
 
 
 def test_an_old_output_stays_until_the_new_one_is_complete(tmp_path: Path) -> None:

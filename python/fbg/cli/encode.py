@@ -212,6 +212,8 @@ def _write(
         there = file.rows + len(file.done)
         if there > 0:
             click.echo(f"{output}: resuming after {there} embeddings", err=True)
+        elif file.discarded:
+            click.echo(f"starting over: {file.partial} was made with {file.discarded}", err=True)
         rest = islice(source.texts, file.rows, None)
         try:
             show = shows_progress()

@@ -35,6 +35,14 @@ KINDS = {".npy": "npy", "": "npy", ".parquet": "parquet"}
 PARQUET_ROWS = 4096  # of a row group
 COLUMN = "embedding"
 
+# In which way jobs differ that differ in one of these keys; the first one counts.
+JOBS = {
+    "input": "other texts",
+    "model": "another model or dtype",
+    "options": "other options",
+    "dimension": "another dimension",
+}
+
 
 def output_kind(path: Path) -> str:
     """Return "npy" or "parquet" by the suffix of a file; raises ValueError."""
@@ -54,7 +62,8 @@ class EmbeddingFile:
         one that cannot be resumed: its rows are kept only when they are complete.
 
     `rows` is how many are there already; `done`, what has been computed of those that follow, by
-    number. An interrupted job has left both, if it called `keep`. Raises OSError where the file
+    number. An interrupted job has left both, if it called `keep`. `discarded` says in which way
+    the job differed whose rows were discarded; "" if there were none. Raises OSError where the file
     cannot be written or is not a regular file, BlockingIOError if another process is writing it.
     """
 
@@ -71,6 +80,7 @@ class EmbeddingFile:
         self.partial = self.path.with_name(f"{self.path.name}.partial")
         self._state = self.partial.with_name(f"{self.partial.name}.json")
         self.done: dict[int, Floats] = {}
+        self.discarded = ""
         self._file = open_in_place(self.partial)
         try:
             self._lock()
@@ -138,14 +148,13 @@ class EmbeddingFile:
 
     def _rows_to_keep(self) -> int:
         """Return how many rows there are of the same job, and read what is done of the next."""
-        if self._job is None:
-            return 0
         try:
             with open_regular(self._state) as file:
                 state = json.loads(file.read())
-            if state["job"] != self._job:
-                return 0
             rows, done = state["rows"], state.get("done", {})
+            if self._job is None or state["job"] != self._job:
+                self.discarded = _difference(state["job"], self._job) if rows or done else ""
+                return 0
             done = {int(n): self._read_row(text) for n, text in done.items()}
         except (OSError, ValueError, LookupError, TypeError, AttributeError):
             return 0  # none, or not one that we wrote: from the beginning
@@ -178,6 +187,13 @@ class EmbeddingFile:
                 values = pa.array(np.frombuffer(block, np.dtype("<f4")))
                 column = pa.FixedSizeListArray.from_arrays(values, self._dimension)
                 writer.write_table(pa.table([column], schema=schema))
+
+
+def _difference(old: Any, new: Mapping[str, Any] | None) -> str:
+    """Say in which way two jobs differ, of which a new one is None that cannot be resumed."""
+    if new is None or not isinstance(old, dict):
+        return "other texts"
+    return next((words for key, words in JOBS.items() if old.get(key) != new.get(key)), "")
 
 
 def _bytes(rows: Floats) -> bytes:
