@@ -6,12 +6,15 @@ it cannot contradict them, and it says so where other rounds might have shown th
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 __all__ = ["Speedup", "median_rank"]
 
+OUTLIERS = 5  # of so many rounds, one may be due to something else than what is timed
+DEVIATIONS = 3  # of a round: what a difference must exceed to be one although a round disagrees
 DOUBT = 1 / 16  # the probability that the interval misses the median; 5 rounds are the least for it
 
 
@@ -21,12 +24,16 @@ class Speedup:
 
     ratio: of the medians of the times. low, high: what the median ratio of a round lies between,
     with a probability of 15/16 whatever the distribution; all rounds, where they are fewer than 5.
+    agreeing: how many rounds have the same one faster as the medians. spread: the median deviation
+    of the logarithm of a round's ratio from its median.
     """
 
     ratio: float
     low: float
     high: float
     rounds: int
+    agreeing: int
+    spread: float
 
     @classmethod
     def of(cls, reference: Sequence[float], seconds: Sequence[float]) -> Speedup:
@@ -35,7 +42,10 @@ class Speedup:
         rank = max(median_rank(len(ratios)), 1)
         ratio = statistics.median(reference) / statistics.median(seconds)
         low, high = min(ratios[rank - 1], ratio), max(ratios[-rank], ratio)
-        return cls(ratio, low, high, len(ratios))
+        logs = [math.log(each) for each in ratios]
+        agreeing = sum(log * math.log(ratio) > 0 for log in logs)
+        spread = statistics.median(abs(log - statistics.median(logs)) for log in logs)
+        return cls(ratio, low, high, len(ratios), agreeing, spread)
 
     @property
     def doubt(self) -> str:
@@ -44,7 +54,14 @@ class Speedup:
             return ""
         if median_rank(self.rounds) == 0:
             return "too few rounds to tell"
-        return "within noise" if self.low <= 1 <= self.high else ""
+        if not self.low <= 1 <= self.high:
+            return ""
+        # Five rounds cannot outvote a single one that something else has slowed down. What is much
+        # larger than rounds differ by is no noise for that.
+        few_disagree = OUTLIERS * (self.rounds - self.agreeing) <= self.rounds
+        if few_disagree and abs(math.log(self.ratio)) > DEVIATIONS * self.spread:
+            return f"{self.agreeing} of {self.rounds} rounds agree"
+        return "within noise"
 
     def __str__(self) -> str:
         return f"{self.ratio:.2f}" + (f" ({self.doubt})" if self.doubt else "")
