@@ -377,7 +377,7 @@ def test_mistakes_take_one_line(directory: Path, source: Path, tmp_path: Path) -
         ),
         ([directory, "--input", source, "--output", tmp_path / "no" / "o.npy"], 1, "No such file"),
         ([directory, "--input", plain, "--output", plain], 2, "--output would replace the --input"),
-        ([directory, "--input", source, "--truncate-dim", "49", *out], 1, "truncate_dim must be"),
+        ([directory, "--input", source, "--truncate-dim", "49", *out], 2, "--truncate-dim must be"),
         ([directory, "--input", source, "--prompt-name", "x", *out], 1, "('query'), got 'x'"),
         (["./absent", "--input", source, *out], 1, "./absent: no such directory"),
     ):

@@ -1,6 +1,5 @@
 """Options have one name in all commands; the names that they had before are still understood."""
 
-import inspect
 import json
 from pathlib import Path
 from typing import Any
@@ -9,6 +8,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
+import fbg
 from fbg.cli import main, options
 from helpers import tiny_bert
 
@@ -122,6 +122,49 @@ def test_a_column_needs_a_file(command: str, checkpoint: Path, tmp_path: Path) -
 
 
 def test_lists_of_dtypes_add_up() -> None:
-    callback = inspect.getattr_static(options, "_split")
-    assert callback(None, None, ("int8,bfloat16", "float16")) == ["int8", "bfloat16", "float16"]
-    assert callback(None, None, ()) is None
+    @click.command()
+    @options.dtypes_option("")
+    def show(dtypes: list[str] | None) -> None:
+        click.echo(repr(dtypes))
+
+    def shown_for(*given: str) -> str:
+        return CliRunner().invoke(show, given).output.strip()
+
+    assert shown_for("--dtype", "int8,bfloat16", "--dtype", "float16") == str(
+        ["int8", "bfloat16", "float16"]
+    )
+    assert shown_for() == "None"
+
+
+@pytest.mark.parametrize("command", sorted(command for command, _ in shown()["--dtype"]))
+@pytest.mark.parametrize("wrong", ["int3", "", "int8,int3"])
+def test_wrong_dtypes_are_wrong_options(command: str, wrong: str, checkpoint: Path) -> None:
+    result = invoke(command, checkpoint, "--dtype", wrong)
+    assert result.exit_code == 2
+    known = "is not one of 'float32', 'bfloat16', 'float16', 'int8', 'int4'"
+    assert known in " ".join(result.output.split())
+
+
+def test_values_that_the_model_does_not_allow_are_wrong_options(
+    checkpoint: Path, tmp_path: Path
+) -> None:
+    saved = tmp_path / "saved"
+    fbg.load(checkpoint, dtype="int8").save(saved)
+    longest = fbg.load(checkpoint).config.max_length
+    for command in ("bench", "profile", "report"):
+        result = invoke(command, checkpoint, "--tokens", 9999)
+        assert result.exit_code == 2
+        assert f"--tokens must be within [1, {longest}], got 9999" in result.output
+    result = invoke("encode", saved, "--text", "a", "--dtype", "int4")
+    assert result.exit_code == 2
+    assert "Error: --dtype must be 'int8', the dtype of the saved model" in result.output
+
+
+def test_models_of_one_name_are_wrong_options(checkpoint: Path) -> None:
+    for models, said in (
+        ((f"a={checkpoint}", f"a={checkpoint}"), "every model must have a NAME of its own"),
+        (("a=",), "MODEL must be MODEL or NAME=MODEL, got 'a='"),
+    ):
+        result = invoke("serve", *models)
+        assert result.exit_code == 2
+        assert said in result.output

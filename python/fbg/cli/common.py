@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import warnings
 from collections.abc import Iterator, Mapping
@@ -11,6 +12,7 @@ from contextlib import contextmanager
 import click
 from click.core import ParameterSource
 
+from fbg.cli.options import Dtypes, Integers
 from fbg.files import require_replaceable
 from fbg.model.load_net import is_net
 from fbg.progress import progress_bars
@@ -27,6 +29,12 @@ __all__ = [
     "takes_net",
     "user_errors",
 ]
+
+# Types of options that name a value, not a file or what it holds.
+VALUES = (click.IntRange, click.FloatRange, type(click.FLOAT), Dtypes, Integers)
+
+# What the library says of an argument.
+_ARGUMENT = re.compile(r"\w+: (?P<name>\w+):? (?P<said>(of an ONNX file )?must .*)", re.DOTALL)
 
 # What the library raises for a fault of the user's, a file or the installation (an extra).
 USER_ERRORS = (ValueError, OSError, ModuleNotFoundError)
@@ -46,7 +54,24 @@ def user_errors() -> Iterator[None]:
         except BrokenPipeError:  # nobody reads the output: no fault of anybody
             raise
         except USER_ERRORS as error:
-            raise click.ClickException(str(error)) from None
+            raise _of_an_option(error) or click.ClickException(str(error)) from None
+
+
+def _of_an_option(error: Exception) -> click.UsageError | None:
+    """Return what to say of an option that the library refuses: `tokens` of `bench` is --tokens.
+
+    None for anything else: what is wrong with a file is no wrong option.
+    """
+    found = _ARGUMENT.fullmatch(str(error))
+    if found is None or type(error) is not ValueError:
+        return None
+    names = {found["name"], f"{found['name']}s", found["name"].removeprefix("num_")}
+    context = click.get_current_context()
+    for parameter in context.command.params:
+        given = context.get_parameter_source(str(parameter.name)) is ParameterSource.COMMANDLINE
+        if given and parameter.name in names and isinstance(parameter.type, VALUES):
+            return click.UsageError(f"{parameter.opts[0]} {found['said']}")
+    return None
 
 
 def shows_progress() -> bool:

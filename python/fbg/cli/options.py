@@ -14,6 +14,7 @@ from fbg.model.load import DTYPES
 from fbg.text.files import TEXT_COLUMN, decode_lines, read_texts
 
 __all__ = [
+    "Dtypes",
     "Integers",
     "Option",
     "column_option",
@@ -66,6 +67,20 @@ class Integers(click.ParamType):  # type: ignore[type-arg,unused-ignore]
         return numbers
 
 
+class Dtypes(click.Choice):  # type: ignore[type-arg,unused-ignore]
+    """A precision, or several that are separated by commas."""
+
+    def __init__(self, *, several: bool = False) -> None:
+        super().__init__(DTYPES)
+        self._several = several
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not self._several:
+            return super().convert(value, param, ctx)
+        names = value if isinstance(value, tuple) else tuple(str(value).split(","))
+        return tuple(super(Dtypes, self).convert(name, param, ctx) for name in names)
+
+
 def threads_option(help: str = "Number of threads. Default: all CPUs.") -> Decorator:
     """Return --threads for one number; help: whose threads they are."""
     numbers = click.IntRange(1, _fbg.MAX_THREADS)
@@ -79,7 +94,7 @@ def threads_options(help: str) -> Decorator:
 
 def dtype_option(help: str) -> Decorator:
     """Return --dtype for one precision."""
-    return click.option("--dtype", type=click.Choice(DTYPES), help=help)
+    return click.option("--dtype", type=Dtypes(), help=help)
 
 
 def dtypes_option(default: str) -> Decorator:
@@ -87,9 +102,10 @@ def dtypes_option(default: str) -> Decorator:
     return _option(
         "--dtype",
         "dtypes",
+        type=Dtypes(several=True),
         multiple=True,
         metavar="DTYPE,…",
-        callback=_split,
+        callback=_joined,
         help=f"Comma-separated list from {', '.join(DTYPES)}.  [default: {default}]",
         former=("--dtypes",),
     )
@@ -176,6 +192,7 @@ def _option(*names: str, **options: Any) -> Decorator:
     return click.option(*names, cls=Option, **options)
 
 
-def _split(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> list[str] | None:
-    names = [name for text in given for name in text.split(",")]
-    return names or None
+def _joined(
+    ctx: click.Context, param: click.Parameter, given: tuple[tuple[str, ...], ...]
+) -> list[str] | None:
+    return [name for names in given for name in names] or None

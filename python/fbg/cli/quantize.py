@@ -10,11 +10,11 @@ import click
 
 from fbg.checkpoints.saved_directory import require_free
 from fbg.cli.common import refuse_given, shown_progress, user_errors
-from fbg.cli.options import column_option, parse_shapes, read_input, shape_option
+from fbg.cli.options import Dtypes, column_option, parse_shapes, read_input, shape_option
 from fbg.compression.precision import DEFAULT
 from fbg.matmul.weights import QUANTIZED
-from fbg.model.load import DTYPES, load, load_encoder
-from fbg.model.load_net import is_net
+from fbg.model.load import load, load_encoder
+from fbg.model.load_net import check_quantization, is_net, percent
 from fbg.networks.transformer import precision
 from fbg.reports.inputs import read_feeds
 from fbg.reports.machine import binary_size
@@ -24,9 +24,7 @@ from fbg.reports.measuring import require_unsaved
 @click.command()
 @click.argument("model")
 @click.argument("out", type=click.Path())
-@click.option(
-    "--dtype", type=click.Choice(DTYPES), default="int8", show_default=True, help="Precision."
-)
+@click.option("--dtype", type=Dtypes(), default="int8", show_default=True, help="Precision.")
 @click.option(
     "--calibrate",
     type=click.Path(dir_okay=False),
@@ -95,6 +93,8 @@ def quantize(
                     "--calibrate FILE.npz, with an array for each input, whose first axis counts "
                     "runs"
                 )
+            names = ("calibrate", "higher_precision", "equalize")
+            check_quantization(model, dtype, [name for name in names if options[name]])
             _quantize_net(model, out, overwrite, parse_shapes(shapes), **options)
         else:
             refuse_given("encoders", "shapes", "equalize")
@@ -128,8 +128,12 @@ def _quantize_net(
             equalize=equalize,
         )
     quantized.save(out, overwrite=overwrite)
-    runs = "" if feeds is None else f", calibrated on {len(feeds)} runs"
-    click.echo(f"{out}: {quantized.products}{runs}", err=True)
+    told = [str(quantized.products)]
+    if feeds is not None:
+        told.append(f", calibrated on {len(feeds)} run{'s' * (len(feeds) > 1)}")
+    if quantized.int8_error is not None:
+        told.append(f"; the first run differs by {percent(quantized.int8_error)} from float32")
+    click.echo(f"{out}: {''.join(told)}", err=True)
 
 
 def _quantize_encoder(

@@ -12,6 +12,7 @@ import click
 
 from fbg.cli.common import user_errors
 from fbg.cli.options import dtype_option, threads_option
+from fbg.errors import ModelError
 from fbg.runtime.batches import MAX_BATCH_TOKENS
 
 
@@ -116,12 +117,14 @@ def serve(
         needs = f"fbg serve needs {error.name}; install it with: pip install 'fbg[{extra}]'"
         raise click.ClickException(needs) from None
     with user_errors():
-        settings = Settings(
-            models=tuple(ModelSource.parse(text) for text in models),
-            num_threads=threads,
-            api_keys=_api_keys(api_key_file),
-            **options,
-        )
+        keys = _api_keys(api_key_file)
+        try:
+            sources = tuple(ModelSource.parse(text) for text in models)
+            settings = Settings(models=sources, num_threads=threads, api_keys=keys, **options)
+        except ModelError:
+            raise
+        except ValueError as error:  # of what is on the command line
+            raise click.UsageError(str(error).removeprefix("serve: ")) from None
         code = run(settings)
     sys.exit(code)
 

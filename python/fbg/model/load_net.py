@@ -76,7 +76,6 @@ def load_net(
         from fbg.importers.onnx.read import read_network
         from fbg.importers.products import count_products
         from fbg.importers.saved_net import read_saved
-        from fbg.importers.verification import is_poor
     except ImportError as error:
         raise ModelError(
             f"{path}: ONNX files need the package {error.name}: {install_line(error.name)}"
@@ -100,15 +99,8 @@ def load_net(
     )
     if calibrate is not None and not higher_precision:
         _warn_if_unchanged(path, count_products(network), net)
-    if is_poor(net.int8_error):
-        off = percent(net.int8_error)
-        warnings.warn(
-            f"{path}: the outputs of the first run in int8 differ by {off} from those in float32: "
-            f"fbg compare {path} --sensitivity proposes which nodes to keep in float32 with "
-            "higher_precision",
-            UserWarning,
-            stacklevel=3,
-        )
+    if calibrate is not None:
+        _warn_if_poor(path, net)
     return net
 
 
@@ -155,3 +147,19 @@ def _warn_if_unchanged(path: str, before: ProductCount, net: Net) -> None:
     if products(net.network):  # which could
         reason = f"{path}: {net.products}: the values that the others read do not fit 8 bits"
     warnings.warn(reason, UserWarning, stacklevel=4)
+
+
+def _warn_if_poor(path: str, net: Net) -> None:
+    """Warn if calibration has left the outputs of a network far from those in float32."""
+    from fbg.importers.verification import is_poor
+
+    if not is_poor(net.int8_error):
+        return
+    off = percent(net.int8_error)
+    warnings.warn(
+        f"{path}: the outputs of the first run in int8 differ by {off} from those in float32: "
+        f"fbg compare {path} --sensitivity proposes which nodes to keep in float32 with "
+        "higher_precision",
+        UserWarning,
+        stacklevel=4,
+    )
