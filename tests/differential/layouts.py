@@ -10,9 +10,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Target", "laid_out"]
+__all__ = ["Target", "integers", "laid_out"]
 
 Array = npt.NDArray[Any]
+
+
+def integers(rng: np.random.Generator, shape: tuple[int, ...], dtype: Any) -> Array:
+    """Return values of the whole range; now and then its ends only."""
+    limits = np.iinfo(dtype)
+    values = rng.integers(limits.min, limits.max + 1, shape, dtype)
+    if rng.random() < 0.3:
+        values = np.where(rng.random(shape) < 0.5, limits.min, limits.max).astype(dtype)
+    return values
 
 
 def laid_out(random: Random, values: Array, rows: bool = False) -> Array:

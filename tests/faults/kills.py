@@ -37,6 +37,7 @@ from faults.files import write_net
 from fbg.integrations.shards import ShardEncoder, ShardJob
 from fbg.text.embedding_files import EmbeddingFile
 from helpers import tiny_bert
+from helpers.forks import start_child, wait_for
 
 SECONDS = 240  # in which a child must have ended, also on a machine that is busy with other things
 WAIT = 20
@@ -50,26 +51,8 @@ class Problem(AssertionError):
 
 
 def in_child(work: Work) -> int:
-    """Start a child that does some work, and ends with 0 unless that raises; return its id."""
-    sys.stdout.flush()
-    child = os.fork()
-    if child:
-        return child
-    signal.alarm(SECONDS)
-    code = 1
-    try:
-        work()
-        code = 0
-    except BaseException as error:
-        with contextlib.suppress(OSError):
-            os.write(2, f"{type(error).__name__}: {error}\n".encode())
-    finally:
-        os._exit(code)
-
-
-def wait_for(child: int) -> int:
-    """Return how a child ended, as subprocess tells it: negative for a signal."""
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    """Start a child that does some work in time; return its id."""
+    return start_child(work, SECONDS)
 
 
 def require(condition: bool, what: str) -> None:

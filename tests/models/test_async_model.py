@@ -2,8 +2,6 @@
 
 import asyncio
 import gc
-import os
-import signal
 import weakref
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -21,6 +19,7 @@ from fbg.runtime.ticket import Ticket
 from fbg.runtime.work import Work
 from fbg.tasks import inputs
 from helpers import tiny_bert
+from helpers.forks import run_in_child
 from helpers.tiny_tasks import CONTEXTS, DOCUMENTS, PAIRS, QUERY, QUESTIONS, TEXTS, write_model
 
 WORDS = ["a", "quick", "brown", "fox", "jumps", "over", "the", "lazy", "dog", "and", "42", "more"]
@@ -331,15 +330,7 @@ def test_a_forked_child_is_told_that_it_has_no_threads(model: fbg.Model) -> None
 
     m = fbg.AsyncModel(model)
     run(m.encode(LONG))
-    child = os.fork()
-    if child == 0:
-        try:
-            signal.alarm(30)
-            run(encode(m))
-            os._exit(0)
-        finally:
-            os._exit(1)
-    assert os.waitpid(child, 0)[1] == 0
+    assert run_in_child(lambda: run(encode(m))) == 0
     m.close()
 
 

@@ -1,8 +1,6 @@
 """Who calls a model, with how many threads and beside whom: the bits of the results do not tell."""
 
-import os
 import threading
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +11,7 @@ from fbg import _fbg
 from fbg.runtime import runner as runners
 from helpers import tiny_bert
 from helpers.callers import call_together
+from helpers.forks import run_in_child
 
 CALLERS = 8
 DTYPES = ["float32", "bfloat16", "int8"]
@@ -40,19 +39,11 @@ def same(these: list[np.ndarray], those: list[np.ndarray]) -> bool:
     return all(np.array_equal(a, b) for a, b in zip(these, those, strict=True))
 
 
-def in_child(work: Callable[[], bool]) -> bool:
-    """Whether `work` says so in a forked process; one that hangs ends by itself."""
-    pid = os.fork()
-    if pid == 0:
-        import signal
+def same_in_child(model: fbg.Model, wanted: list[np.ndarray]) -> bool:
+    def check() -> None:
+        assert same(results(model), wanted)
 
-        signal.alarm(30)
-        right = False
-        try:
-            right = work()
-        finally:
-            os._exit(0 if right else 1)
-    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    return run_in_child(check) == 0
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -80,7 +71,7 @@ def test_callers_at_the_same_time(directory: Path, dtype: str, num_threads: int)
 def test_a_forked_child(directory: Path, dtype: str) -> None:
     model = fbg.load(directory, dtype=dtype, num_threads=2)
     wanted = results(model)
-    assert in_child(lambda: same(results(model), wanted))
+    assert same_in_child(model, wanted)
     assert same(results(model), wanted)
 
 
@@ -99,7 +90,7 @@ def test_children_forked_while_others_call(directory: Path) -> None:
         caller.start()
     try:
         for _ in range(5):
-            assert in_child(lambda: same(results(model), wanted))
+            assert same_in_child(model, wanted)
     finally:
         stop.set()
         for caller in callers:

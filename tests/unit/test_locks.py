@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
-import os
 import pickle
-import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -19,6 +17,7 @@ from onnx import helper
 import fbg
 from fbg.locks import Lock, cached_property
 from fbg.runtime.former import BatchFormer
+from helpers.forks import run_in_child
 from helpers.onnx_models import make_net
 from helpers.recording_engine import RecordingEngine, Requests, submit, work
 from helpers.tiny_bert import AWKWARD, write_checkpoint
@@ -32,20 +31,6 @@ LOCKING = {
     *("Queue", "cached_property"),
 }
 MODULES = ("threading", "queue", "functools", "multiprocessing")
-
-
-def in_child(use: Callable[[], object], seconds: int = 20) -> int:
-    """Return the exit status of a child that is forked now and calls `use`; < 0: a signal."""
-    pid = os.fork()
-    if pid == 0:
-        signal.signal(signal.SIGALRM, signal.SIG_DFL)
-        signal.alarm(seconds)
-        try:
-            use()
-        except BaseException:
-            os._exit(1)
-        os._exit(0)
-    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
 @pytest.fixture
@@ -82,7 +67,7 @@ def test_a_lock_excludes_others_until_a_fork(held: Callable[[Lock], None]) -> No
         assert not lock.acquire(blocking=False)
         lock.release()
 
-    assert in_child(child) == 0
+    assert run_in_child(child) == 0
     assert not lock.acquire(blocking=False), "the parent's is as before"
 
 
@@ -153,7 +138,7 @@ def test_a_child_computes_with_what_threads_had_locked(
     assert locks
     for lock in locks:
         held(lock)
-    assert in_child(use) == 0
+    assert run_in_child(use) == 0
 
 
 def test_convolutions_that_are_prepared_while_a_process_forks_are_prepared_in_the_child() -> None:
@@ -172,7 +157,7 @@ def test_convolutions_that_are_prepared_while_a_process_forks_are_prepared_in_th
         thread.start()
     try:
         for _ in range(40):
-            assert in_child(lambda: fbg.conv(x, packed[0], num_threads=1)) == 0
+            assert run_in_child(lambda: fbg.conv(x, packed[0], num_threads=1)) == 0
             time.sleep(0.001)
     finally:
         stop.set()
@@ -193,7 +178,7 @@ def test_a_former_is_closed_in_a_forked_child(started: bool) -> None:
                 submit(former, work(engine, [1]), owner)
             former.close()
 
-        assert in_child(child) == 0
+        assert run_in_child(child) == 0
     finally:
         former.close()
 

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 import fbg
 from differential.driver import Different, Kind
-from differential.layouts import Target, laid_out
+from differential.layouts import Target, integers, laid_out
 from differential.pipelines import (
     TINY,
     UNIT,
@@ -202,14 +202,6 @@ def draw_geometry(random: Random) -> Geometry:
             return g
 
 
-def _integers(rng: np.random.Generator, shape: tuple[int, ...], dtype: Any) -> Array:
-    limits = np.iinfo(dtype)
-    values = rng.integers(limits.min, limits.max + 1, shape, dtype)
-    if rng.random() < 0.3:  # extremes
-        values = np.where(rng.random(shape) < 0.5, limits.min, limits.max).astype(dtype)
-    return values
-
-
 def _weight_points(random: Random, rng: np.random.Generator, g: Geometry) -> Any:
     """Return zero points of weights: none, one, of each column or of each group; any may be 0."""
     kind, total = random.randrange(5), g.groups * g.outputs
@@ -249,7 +241,7 @@ def _integer_problem(random: Random, rng: np.random.Generator, g: Geometry) -> P
         kinds = random.choice(("column", "group", "tensor"))
         wc = g.pack(laid_out(random, w), granularity=kinds, accum=random.choice((None, "int16")))
     else:
-        w = _integers(rng, g.w_shape(), np.int8)
+        w = integers(rng, g.w_shape(), np.int8)
         if random.random() < 0.7:
             total = g.groups * g.outputs
             scale = random.choice((0.5, rng.uniform(0.001, 0.1, total).astype(np.float32)))
@@ -279,7 +271,7 @@ def _integer_problem(random: Random, rng: np.random.Generator, g: Geometry) -> P
     else:
         dtype = np.uint8 if source == "native" else np.int8
         limits = np.iinfo(dtype)
-        q = given = _integers(rng, x_shape, dtype)
+        q = given = integers(rng, x_shape, dtype)
         point = random.choice((0, random.randint(int(limits.min), int(limits.max))))
         scaled = wc.scale is not None and random.random() < 0.75
         if scaled:

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 import fbg
 from differential.driver import Different, Kind
-from differential.layouts import Target, laid_out
+from differential.layouts import Target, integers, laid_out
 from differential.pipelines import TINY, UNIT, Expected, Step, corrects, draw_steps
 from helpers.formulas import quantize_rows
 
@@ -45,14 +45,6 @@ def draw_shape(random: Random) -> tuple[int, int, int]:
             m = random.choice((64, 100, 129, 300))
         if m * k * n <= MOST_PRODUCTS:
             return m, k, n
-
-
-def _integers(rng: np.random.Generator, shape: tuple[int, ...], dtype: Any) -> Array:
-    limits = np.iinfo(dtype)
-    values = rng.integers(limits.min, limits.max + 1, shape, dtype)
-    if rng.random() < 0.3:  # extremes
-        values = np.where(rng.random(shape) < 0.5, limits.min, limits.max).astype(dtype)
-    return values
 
 
 def _floats(random: Random, rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
@@ -90,7 +82,7 @@ def _int8_weights(random: Random, rng: np.random.Generator, k: int, n: int) -> f
         more["symmetric"] = random.random() < 0.6
         w = _floats(random, rng, shape)
     else:
-        w = _integers(rng, shape, np.int8)
+        w = integers(rng, shape, np.int8)
         if random.random() < 0.3:  # few large ones
             w = np.where(rng.random(shape) < 0.1, w, w >> 5).astype(np.int8)
         if random.random() < 0.8:
@@ -126,7 +118,7 @@ def _int8_problem(random: Random, rng: np.random.Generator, m: int, k: int, n: i
         q, scale, points = rows.q, rows.scale, rows.zero_point
     else:
         signed = packer is fbg.PackAWithRowOffset and random.random() < 0.5
-        x = q = _integers(rng, (m, k), np.int8 if signed else np.uint8)
+        x = q = integers(rng, (m, k), np.int8 if signed else np.uint8)
         if packer is fbg.PackAWithRowOffset:
             limits = np.iinfo(x.dtype)
             point = random.choice((0, random.randint(int(limits.min), int(limits.max))))
@@ -185,7 +177,7 @@ def _int4_problem(random: Random, rng: np.random.Generator, m: int, k: int, n: i
     options: dict[str, Any] = {}
     packer = random.choice((fbg.PackAWithRowOffset, fbg.PackAWithQuantRowOffset))
     if packer is fbg.PackAWithRowOffset:
-        x = _integers(rng, (m, k), random.choice((np.int8, np.uint8)))
+        x = integers(rng, (m, k), random.choice((np.int8, np.uint8)))
         limits = np.iinfo(x.dtype)
         point = random.randint(int(limits.min), int(limits.max))
         options = {"scale": float(np.float32(random.uniform(0.001, 0.1))), "zero_point": point}

@@ -1,0 +1,38 @@
+"""Children that are forked from the process of a test."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+from collections.abc import Callable
+
+
+def start_child(work: Callable[[], object], seconds: int) -> int:
+    """Start a child that ends with 0 unless its work raises or takes so long; return its id."""
+    sys.stdout.flush()
+    child = os.fork()
+    if child:
+        return child
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.alarm(seconds)
+    code = 1
+    try:
+        work()
+        code = 0
+    except BaseException as error:
+        with contextlib.suppress(OSError):
+            os.write(2, f"{type(error).__name__}: {error}\n".encode())
+    finally:
+        os._exit(code)
+
+
+def wait_for(child: int) -> int:
+    """Return how a child ended, as subprocess tells it: negative for a signal."""
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def run_in_child(work: Callable[[], object], seconds: int = 30) -> int:
+    """Return how a child ended that did some work."""
+    return wait_for(start_child(work, seconds))
