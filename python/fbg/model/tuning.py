@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
-from itertools import product
 from typing import TYPE_CHECKING, TypeGuard, cast, overload
 
 from fbg import _fbg
@@ -161,7 +161,7 @@ def _tune_products(
     with progress_bar(total, "product", show=show_progress_bar) as advance:
         timed = measure(trials(), advance, force)
     results, measured_kinds = [], set()
-    for kind, size in product(graph.products, sizes):
+    for kind, size in itertools.product(graph.products, sizes):
         key = product_key(isa, threads, kind, size)
         measured, seconds = store.known()[key], timed.get(key, {})
         if seconds:
