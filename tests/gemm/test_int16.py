@@ -286,7 +286,7 @@ def test_linear_equals_that_of_int32(isa: str) -> None:
 # --- Stored -------------------------------------------------------------------------------------
 
 
-def test_saved_and_pickled_weights_are_the_same(isa: str, tmp_path: Path) -> None:
+def test_saved_and_pickled_weights_are_the_same(tmp_path: Path) -> None:
     w, a = weights(9, 130, 40, 4, 0.02), bytes_of(9, 9, 130)
     packed = pack(w, scale=np.float32(0.1))
     packed.save(tmp_path / "w.safetensors")
