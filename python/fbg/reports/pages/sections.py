@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Protocol
 
-from fbg.reports.benchmark import Benchmark, NetBenchmark
 from fbg.reports.machine import describe_machine
 from fbg.reports.measuring import noise
+from fbg.reports.pages.model_report import ModelReport
+from fbg.reports.pages.net_report import NetReport
 from fbg.reports.pages.page import MIB, Figure, Page, Section, Table
 from fbg.reports.speedup import Speedup
 
 __all__ = [
-    "Reported",
     "alike",
     "memory_table",
     "noise_of",
@@ -24,19 +23,8 @@ __all__ = [
 ]
 
 
-class Reported(Protocol):
-    """What every page needs of a report."""
-
-    @property
-    def model(self) -> str: ...
-    @property
-    def machine(self) -> dict[str, Any]: ...
-    @property
-    def benchmark(self) -> Benchmark | NetBenchmark: ...
-
-
 def report_page(
-    report: Reported,
+    report: ModelReport | NetReport,
     about: dict[str, str],
     highlights: Sequence[tuple[str, str]],
     sections: Sequence[Section],
