@@ -17,7 +17,7 @@
 #include "fbg/core/float_environment.h"
 #include "fbg/core/threads.h"
 #include "simd/best.h"
-#include "simd/search.h"
+#include "simd/kernels.h"
 
 namespace fbg::bindings {
 namespace {
@@ -108,7 +108,7 @@ py::array scores(const py::array& queries, const py::array& corpus, int num_thre
   Score* const to = y.mutable_data();
   {
     const GilRelease release;
-    const auto& kernels = simd::search_kernels(active_features());
+    const auto& kernels = simd::kernels(active_features()).search;
     const int threads = useful_threads(operands.num_rows, num_threads);
     const std::int64_t block = block_rows(operands.num_queries);
     std::vector<float> lengths(static_cast<std::size_t>(threads * block));
@@ -151,7 +151,7 @@ py::tuple search(const py::array& queries, const py::array& corpus, std::int64_t
   std::int64_t* index = indices.mutable_data();
   {
     const GilRelease release;
-    const auto& kernels = simd::search_kernels(active_features());
+    const auto& kernels = simd::kernels(active_features()).search;
     const int threads = useful_threads(operands.num_rows, num_threads);
     const std::int64_t block = block_rows(operands.num_queries);
     const std::size_t count = operands.num_queries;

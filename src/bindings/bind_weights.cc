@@ -15,7 +15,7 @@
 #include "fbg/core/float_environment.h"
 #include "fbg/core/threads.h"
 #include "gemm/pack_linear.h"
-#include "simd/weights.h"
+#include "simd/kernels.h"
 
 namespace fbg::bindings {
 namespace {
@@ -89,7 +89,7 @@ Vector largest_weights(const std::vector<py::array>& parts, const std::optional<
       widen_magnitudes(weights, {outputs * thread_id / n, outputs * (thread_id + 1) / n},
                        partial.data() + k * thread_id);
     });
-    const auto& kernels = simd::weight_kernels(active_features());
+    const auto& kernels = simd::kernels(active_features()).weights;
     for (std::size_t row = 0; row < partial.size(); row += static_cast<std::size_t>(k))
       kernels.widen_magnitudes(partial.data() + row, 1.0f, static_cast<std::size_t>(k), result);
   }
@@ -106,7 +106,7 @@ py::tuple copy_floats(const Vector& x, int num_threads) {
     float* const to = copy.mutable_data();
     const std::int64_t size = x.size(), chunks = ceil_div(size, kChunk);
     const GilRelease release;
-    const auto& kernels = simd::weight_kernels(active_features());
+    const auto& kernels = simd::kernels(active_features()).weights;
     run_team(num_threads, [&](int thread_id, int n) {
       const std::int64_t end = std::min(size, chunks * (thread_id + 1) / n * kChunk);
       float magnitudes[kChunk] = {};
@@ -129,7 +129,7 @@ py::array_t<double> sum_squares(const py::array& x, int num_threads) {
   py::array_t<double> sums(view.cols);
   double* const result = sums.mutable_data();
   const GilRelease release;
-  const auto& kernels = simd::weight_kernels(active_features());
+  const auto& kernels = simd::kernels(active_features()).weights;
   run_team(num_threads, [&](int thread_id, int n) {
     const FloatEnvironment environment;
     const std::int64_t begin = view.cols * thread_id / n, end = view.cols * (thread_id + 1) / n;

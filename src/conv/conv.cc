@@ -8,7 +8,7 @@
 #include "conv/algorithm.h"
 #include "fbg/core/float_environment.h"
 #include "fbg/core/threads.h"
-#include "simd/rows.h"
+#include "simd/kernels.h"
 
 namespace fbg {
 
@@ -90,7 +90,7 @@ Conv<Acc>::Conv(const PackedConv<Acc>& weights, RuntimePipeline pipeline, const 
   for (const ConvProblem<Acc>& problem : problems) steps.push_back(method.prepare(problem));
   state_ = std::make_unique<State>(
       State{weights, geometry, shape, options.source, problems.front().has_scale, method.name,
-            std::move(parts), std::move(steps), key.output(), simd::row_kernels(features), 0, 0, 0,
+            std::move(parts), std::move(steps), key.output(), simd::kernels(features).rows, 0, 0, 0,
             0, 0, options.threads});
   State& s = *state_;
   s.element = s.steps.front()->element_bytes();

@@ -11,7 +11,7 @@
 #include "conv/padding.h"
 #include "conv/tiles.h"
 #include "fbg/conv/pack_im2col.h"
-#include "simd/rows.h"
+#include "simd/kernels.h"
 
 namespace fbg {
 
@@ -45,7 +45,7 @@ void PackAWithIm2Col<T, HasScale>::prepare(Range rows, ABlock& block) const noex
       block.zero_point[i] = x_.zero_point ? x_.zero_point[image] : 0;
     }
     if (!block.row_offsets || !in_place()) return;
-    const simd::RowKernels& kernels = simd::row_kernels(block.features);
+    const simd::RowKernels& kernels = simd::kernels(block.features).rows;
     for (std::int64_t i = 0; i < rows.size(); ++i)
       block.row_offsets[i] = kernels.sum_row(
           reinterpret_cast<const std::uint8_t*>(in_place()) + (rows.begin + i) * in_place_ld(),
@@ -62,9 +62,9 @@ void PackAWithIm2Col<T, HasScale>::pack(Range rows, ABlock& block) const noexcep
     std::fill(to + k, to + round_up(k, std::int64_t{4}), T{});
     if constexpr (HasScale)
       if (block.row_offsets)
-        block.row_offsets[i] =
-            simd::row_kernels(block.features)
-                .sum_row(reinterpret_cast<const std::uint8_t*>(to), static_cast<std::size_t>(k));
+        block.row_offsets[i] = simd::kernels(block.features)
+                                   .rows.sum_row(reinterpret_cast<const std::uint8_t*>(to),
+                                                 static_cast<std::size_t>(k));
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include "conv/lanewise.h"
 #include "conv/padding.h"
+#include "simd/kernels.h"
 
 namespace fbg {
 namespace {
@@ -44,7 +45,7 @@ LaneLines::LaneLines(const ConvGeometry& geometry, const ConvShape& shape,
     : geometry_(geometry),
       shape_(shape),
       layout_(layout),
-      kernels_(simd::lane_kernels(features)),
+      kernels_(simd::kernels(features).lanes),
       integer_(integer),
       vector_(lanes),
       element_(integer ? 1 : kWord),

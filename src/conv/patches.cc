@@ -22,7 +22,7 @@
 #include "conv/tiles.h"
 #include "fbg/gemm/tile_loop.h"
 #include "fbg/gemm/tile_share.h"
-#include "simd/lanes.h"
+#include "simd/kernels.h"
 
 namespace fbg {
 namespace {
@@ -61,7 +61,7 @@ class PatchesStep final : public ConvStep<Acc> {
         kernels_(tile_, key_, p.geometry.out_channels,
                  std::max<std::int64_t>(tiles_.largest - 1, 1), tiles_.largest),
         panels_(p.weights.panels(0, p.geometry.depth(), tile_.block_groups * Acc::format.kr)),
-        lanes_(simd::lane_kernels(p.features)),
+        lanes_(simd::kernels(p.features).lanes),
         threads_(p.threads) {
     const ConvGeometry& g = geometry_;
     rows_ = g.kernel[0] * g.kernel[1];

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "simd/kernels.h"
+
 namespace fbg {
 namespace {
 
@@ -19,7 +21,7 @@ SlidingWindows::SlidingWindows(const ConvGeometry& g, const ConvShape& shape,
       blocks_(blocks),
       form_(blocks.form()),
       wide_(blocks.blocks().front().key),
-      lane_kernels_(simd::lane_kernels(features)) {
+      lane_kernels_(simd::kernels(features).lanes) {
   // Lanes that windows share are kept for all blocks, unless there are too many.
   const bool loads = wide_.mode == kernels::SlidingMode::loads;
   const std::int64_t pixel = loads ? wide_.sources() * wide_.step * kVectorBytes : 0;

@@ -25,7 +25,7 @@
 #include "fbg/conv/pack_im2col.h"
 #include "fbg/gemm/pack_a.h"
 #include "fbg/gemm/tile_loop.h"
-#include "simd/rows.h"
+#include "simd/kernels.h"
 
 namespace fbg {
 namespace {
@@ -78,7 +78,7 @@ class StrassenStep final : public ConvStep<Float32> {
         columns_(outputs_ / side_),
         chunks_(BalancedSplit::split(volume(p.shape.output), kBlockRows * side_)),
         tile_(choose_geometry(Accumulator::float32, p.features)),
-        rows_(simd::row_kernels(p.features)),
+        rows_(simd::kernels(p.features).rows),
         threads_(p.threads) {
     KernelKey key = conv_kernel_key(p, tile_);
     output_ = key.output();

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "conv/winograd.h"
+#include "simd/kernels.h"
 
 namespace fbg {
 namespace {
@@ -43,7 +44,7 @@ PointMatrices PointMatrices::lay_out(std::int64_t rows, std::int64_t channels) {
 
 WinogradTransforms::WinogradTransforms(const WinogradTiling& tiling, Features features)
     : tiling_(tiling) {
-  const simd::WinogradKernels& kernels = simd::winograd_kernels(features);
+  const simd::WinogradKernels& kernels = simd::kernels(features).winograd;
   source_y_ = kernels.source[tiling.y.t];
   source_x_ = kernels.source[tiling.x.t];
   output_y_ = kernels.output[tiling.y.t][tiling.y.n];

@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "fbg/core/float_environment.h"
-#include "simd/rows.h"
+#include "simd/kernels.h"
 
 namespace fbg {
 namespace {
@@ -62,7 +62,7 @@ simd::RowQuant choose_tensor_quant(const MatrixView<const float>& a, const float
 
 void widen_rows(const std::uint8_t* a, std::int64_t lda, std::int64_t rows, std::int64_t k,
                 std::byte* out, std::int64_t ld_bytes, Features features) noexcept {
-  const auto& kernels = simd::row_kernels(features);
+  const auto& kernels = simd::kernels(features).rows;
   for (std::int64_t i = 0; i < rows; ++i)
     kernels.widen_groups(a + i * lda, static_cast<std::size_t>(k),
                          reinterpret_cast<std::uint16_t*>(out + i * ld_bytes));
@@ -70,7 +70,7 @@ void widen_rows(const std::uint8_t* a, std::int64_t lda, std::int64_t rows, std:
 
 void sum_groups(const std::uint8_t* a, std::int64_t lda, std::int64_t rows, std::int64_t k,
                 std::int64_t group, float* sums, std::int64_t ld_sums, Features features) noexcept {
-  const auto& kernels = simd::row_kernels(features);
+  const auto& kernels = simd::kernels(features).rows;
   for (std::int64_t i = 0; i < rows; ++i)
     kernels.sum_groups(a + i * lda, static_cast<std::size_t>(k), static_cast<std::size_t>(group),
                        sums + i, static_cast<std::size_t>(ld_sums));
@@ -78,7 +78,7 @@ void sum_groups(const std::uint8_t* a, std::int64_t lda, std::int64_t rows, std:
 
 void widen_rows(const bfloat16* a, std::int64_t lda, std::int64_t rows, std::int64_t k,
                 std::byte* out, std::int64_t ld_bytes, Features features) noexcept {
-  const auto& kernels = simd::row_kernels(features);
+  const auto& kernels = simd::kernels(features).rows;
   for (std::int64_t i = 0; i < rows; ++i) {
     auto* const row = reinterpret_cast<float*>(out + i * ld_bytes);
     kernels.bfloat16_to_float(reinterpret_cast<const std::uint16_t*>(a + i * lda),
@@ -102,7 +102,7 @@ void PackA<T>::pack(Range rows, ABlock& block) const noexcept {
 }
 
 void PackAToBFloat16::pack(Range rows, ABlock& block) const noexcept {
-  const auto& kernels = simd::row_kernels(block.features);
+  const auto& kernels = simd::kernels(block.features).rows;
   for (std::int64_t i = 0; i < rows.size(); ++i) {
     auto* out = packed_row<bfloat16>(block, i);
     for_each_piece(a_, rows.begin + i, [&](std::int64_t begin, const float* x, std::int64_t n) {
@@ -115,7 +115,7 @@ void PackAToBFloat16::pack(Range rows, ABlock& block) const noexcept {
 
 template <class T>
 void PackAWithRowOffset<T>::prepare(Range rows, ABlock& block) const noexcept {
-  const auto& kernels = simd::row_kernels(block.features);
+  const auto& kernels = simd::kernels(block.features).rows;
   std::fill_n(block.scale, rows.size(), scale_);
   std::fill_n(block.zero_point, rows.size(), zero_point_ + kShift);
   if (kShift != 0 || !block.row_offsets) return;  // a shifted row is summed while it is packed
@@ -132,7 +132,7 @@ void PackAWithRowOffset<T>::prepare(Range rows, ABlock& block) const noexcept {
 
 template <class T>
 void PackAWithRowOffset<T>::pack(Range rows, ABlock& block) const noexcept {
-  const auto& kernels = simd::row_kernels(block.features);
+  const auto& kernels = simd::kernels(block.features).rows;
   for (std::int64_t i = 0; i < rows.size(); ++i) {
     auto* out = packed_row<std::uint8_t>(block, i);
     std::int32_t sum = 0;
@@ -152,13 +152,14 @@ PackAWithQuantRowOffset::PackAWithQuantRowOffset(MatrixView<const float> a, bool
     : a_(a), channel_scale_(channel_scale), per_row_(per_row) {
   if (per_row_) return;
   const FloatEnvironment environment;
-  const simd::RowQuant quant = choose_tensor_quant(a_, channel_scale_, simd::row_kernels(features));
+  const simd::RowQuant quant =
+      choose_tensor_quant(a_, channel_scale_, simd::kernels(features).rows);
   scale_ = quant.scale;
   zero_point_ = quant.zero_point;
 }
 
 void PackAWithQuantRowOffset::prepare(Range rows, ABlock& block) const noexcept {
-  const auto& kernels = simd::row_kernels(block.features);
+  const auto& kernels = simd::kernels(block.features).rows;
   for (std::int64_t i = 0; i < rows.size(); ++i) {
     simd::RowQuant quant{scale_, zero_point_};
     if (extents_ && a_.cols > 0) {
@@ -182,7 +183,7 @@ void PackAWithQuantRowOffset::prepare(Range rows, ABlock& block) const noexcept 
 }
 
 void PackAWithQuantRowOffset::pack(Range rows, ABlock& block) const noexcept {
-  const auto& kernels = simd::row_kernels(block.features);
+  const auto& kernels = simd::kernels(block.features).rows;
   for (std::int64_t i = 0; i < rows.size(); ++i) {
     auto* out = packed_row<std::uint8_t>(block, i);
     const simd::RowQuant quant{block.scale[i], block.zero_point[i]};

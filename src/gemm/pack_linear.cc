@@ -16,8 +16,7 @@
 #include "fbg/core/isa.h"
 #include "gemm/int4_groups.h"
 #include "gemm/packed_block.h"
-#include "simd/rows.h"
-#include "simd/weights.h"
+#include "simd/kernels.h"
 
 namespace fbg {
 namespace {
@@ -89,7 +88,7 @@ void LinearWeights::check() const {
 
 void widen_magnitudes(const LinearWeights& weights, Range outputs, float* largest) noexcept {
   const FloatEnvironment environment;
-  const auto& kernels = simd::weight_kernels(active_features());
+  const auto& kernels = simd::kernels(active_features()).weights;
   const auto k = static_cast<std::size_t>(weights.inputs());
   for (std::int64_t j = outputs.begin; j < outputs.end; ++j)
     kernels.widen_magnitudes(weights.output(j), weights.divisor_of(j), k, largest);
@@ -132,7 +131,7 @@ void LinearPacker<Acc>::run(int thread_id, int num_threads) noexcept {
 // The scales of some columns, which their largest magnitudes decide. Returns the largest.
 template <class Acc>
 float LinearPacker<Acc>::choose_scales(std::int64_t first, std::int64_t columns) noexcept {
-  const auto& kernels = simd::weight_kernels(active_features());
+  const auto& kernels = simd::kernels(active_features()).weights;
   const float* const factor = weights_.factor.empty() ? nullptr : weights_.factor.data();
   auto* const scale = block_->at<float>(block_->header.scale_offset) + first;
   float largest = 0.0f;
@@ -230,9 +229,9 @@ std::int32_t LinearPacker<Acc>::quantize(std::int64_t j, std::int64_t begin, std
                                          Element* row) noexcept requires(is_integer(Acc::kind)) {
   const float* const factor = weights_.factor.empty() ? nullptr : &weights_.factor[begin];
   const float scale = block_->at<float>(block_->header.scale_offset)[j];
-  simd::weight_kernels(active_features())
-      .quantize(weights_.output(j) + begin, weights_.divisor_of(j), factor, scale,
-                static_cast<std::size_t>(size), row);
+  simd::kernels(active_features())
+      .weights.quantize(weights_.output(j) + begin, weights_.divisor_of(j), factor, scale,
+                        static_cast<std::size_t>(size), row);
   return std::accumulate(row, row + size, std::int32_t{0});
 }
 
@@ -242,21 +241,20 @@ const typename Acc::B* LinearPacker<Acc>::convert(std::int64_t j, std::int64_t b
                                                   std::int64_t size, Element* row,
                                                   float& largest) noexcept
     requires(!reads_bytes(Acc::kind)) {
-  const Features features = active_features();
-  const auto& kernels = simd::weight_kernels(features);
+  const simd::Kernels& kernels = simd::kernels(active_features());
   const auto n = static_cast<std::size_t>(size);
   const float* x = weights_.output(j) + begin;
-  largest = larger(largest, kernels.largest_magnitude(x, 1.0f, nullptr, n));
+  largest = larger(largest, kernels.weights.largest_magnitude(x, 1.0f, nullptr, n));
   alignas(64) float divided[kChunk];
   if (weights_.divisor_of(j) != 1.0f) {
     float* const to = std::is_same_v<Element, float> ? reinterpret_cast<float*>(row) : divided;
-    kernels.divide(x, weights_.divisor_of(j), n, to);
+    kernels.weights.divide(x, weights_.divisor_of(j), n, to);
     x = to;
   }
   if constexpr (std::is_same_v<Element, float>)
     return x;
   else if constexpr (std::is_same_v<Element, bfloat16>)
-    simd::row_kernels(features).float_to_bfloat16(x, n, &row->bits);
+    kernels.rows.float_to_bfloat16(x, n, &row->bits);
   else
     std::transform(x, x + size, row, from_float<Element>);
   return row;

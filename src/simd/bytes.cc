@@ -16,6 +16,27 @@ HWY_BEFORE_NAMESPACE();
 namespace fbg::simd {
 namespace HWY_NAMESPACE {
 
+#if HWY_TARGET == HWY_AVX3
+// Two permutations of AVX512-VBMI, which look up 128 entries each. No set of features includes it:
+// the results are the same without. Highway, whose headers declare these intrinsics, has no
+// operation for them in the oldest version that is supported.
+__attribute__((target("avx512f,avx512bw,avx512vbmi"))) void look_up_by_permutation(
+    const std::uint8_t* x, const std::uint8_t* table, std::size_t n, std::uint8_t* y) {
+  const __m512i first = _mm512_loadu_si512(table), second = _mm512_loadu_si512(table + 64);
+  const __m512i third = _mm512_loadu_si512(table + 128), fourth = _mm512_loadu_si512(table + 192);
+  for (std::size_t i = 0; i < n; i += 64) {
+    const std::size_t left = n - i;
+    const __mmask64 valid = left < 64 ? (__mmask64{1} << left) - 1 : ~__mmask64{0};
+    const __m512i index = _mm512_maskz_loadu_epi8(valid, x + i);
+    // Seven bits of an index choose among 128 entries, and the eighth between the halves.
+    const __m512i lower = _mm512_permutex2var_epi8(first, index, second);
+    const __m512i upper = _mm512_permutex2var_epi8(third, index, fourth);
+    const __mmask64 is_upper = _mm512_movepi8_mask(index);
+    _mm512_mask_storeu_epi8(y + i, valid, _mm512_mask_mov_epi8(lower, is_upper, upper));
+  }
+}
+#endif
+
 // Sixteen tables of 16 entries. 16k is taken off by exclusive or; what is not below 16 then has to
 // look up a zero, as every index does whose upper bit is set. On x86-64, adding 0x70 with
 // saturation sets it, and leaves the lower half of an index below 16, which is all that the
@@ -24,6 +45,9 @@ void look_up(const std::uint8_t* x, const std::uint8_t* table, std::size_t n, st
 #if HWY_TARGET == HWY_SCALAR
   for (std::size_t i = 0; i < n; ++i) y[i] = table[x[i]];
 #else
+#if HWY_TARGET == HWY_AVX3
+  if (__builtin_cpu_supports("avx512vbmi")) return look_up_by_permutation(x, table, n, y);
+#endif
   const hn::ScalableTag<std::uint8_t> d;
   for_each_vector_simple(n, hn::Lanes(d), [&](auto access, std::size_t i) FBG_INLINE_LAMBDA {
     const auto index = access.load(d, x + i);
@@ -163,52 +187,3 @@ const ByteKernels kByteKernels = {
 }  // namespace HWY_NAMESPACE
 }  // namespace fbg::simd
 HWY_AFTER_NAMESPACE();
-
-#if HWY_ONCE
-namespace fbg::simd {
-#if HWY_TARGETS & HWY_AVX3
-namespace {
-
-// Two permutations of AVX512-VBMI, which look up 128 entries each. No set of features includes it:
-// the results are the same without. Highway, whose headers declare these intrinsics, has no
-// operation for them in the oldest version that is supported.
-__attribute__((target("avx512f,avx512bw,avx512vbmi"))) void look_up_by_permutation(
-    const std::uint8_t* x, const std::uint8_t* table, std::size_t n, std::uint8_t* y) {
-  const __m512i first = _mm512_loadu_si512(table), second = _mm512_loadu_si512(table + 64);
-  const __m512i third = _mm512_loadu_si512(table + 128), fourth = _mm512_loadu_si512(table + 192);
-  for (std::size_t i = 0; i < n; i += 64) {
-    const std::size_t left = n - i;
-    const __mmask64 valid = left < 64 ? (__mmask64{1} << left) - 1 : ~__mmask64{0};
-    const __m512i index = _mm512_maskz_loadu_epi8(valid, x + i);
-    // Seven bits of an index choose among 128 entries, and the eighth between the halves.
-    const __m512i lower = _mm512_permutex2var_epi8(first, index, second);
-    const __m512i upper = _mm512_permutex2var_epi8(third, index, fourth);
-    const __mmask64 is_upper = _mm512_movepi8_mask(index);
-    _mm512_mask_storeu_epi8(y + i, valid, _mm512_mask_mov_epi8(lower, is_upper, upper));
-  }
-}
-
-const ByteKernels& avx512_kernels() noexcept {
-  static const ByteKernels kernels = [] {
-    ByteKernels best = N_AVX3::kByteKernels;
-    if (__builtin_cpu_supports("avx512vbmi")) best.look_up = look_up_by_permutation;
-    return best;
-  }();
-  return kernels;
-}
-
-}  // namespace
-#endif
-
-const ByteKernels& byte_kernels([[maybe_unused]] Features features) noexcept {
-#if HWY_TARGETS & HWY_AVX3
-  if (features & feature::avx512) return avx512_kernels();
-#endif
-#if HWY_TARGETS & HWY_AVX2
-  if (features & feature::avx2) return N_AVX2::kByteKernels;
-#endif
-  return HWY_STATIC_DISPATCH(kByteKernels);
-}
-
-}  // namespace fbg::simd
-#endif  // HWY_ONCE

@@ -5,8 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "fbg/core/isa.h"
-
 namespace fbg::simd {
 
 // A gate multiplies each column of a matrix by a factor and quantizes the product again:
@@ -31,6 +29,5 @@ struct ByteKernels {
   void (*quantize_int8)(const float* x, float scale, float zero_point, std::size_t n,
                         std::int8_t* y);
 };
-const ByteKernels& byte_kernels(Features features) noexcept;
 
 }  // namespace fbg::simd

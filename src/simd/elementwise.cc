@@ -3,7 +3,9 @@
 #include "simd/elementwise.h"
 
 #include <cmath>
+#include <limits>
 
+#include "simd/kernels.h"
 #include "simd/targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "simd/elementwise.cc"
@@ -48,162 +50,35 @@ HWY_INLINE FloatVec one_or_zero(hn::Mask<FloatTag> mask) {
   return hn::IfThenElseZero(mask, number(1.0f));
 }
 
-// What a function computes of vectors u and v of its operands and of its constants.
-struct Add {
-  HWY_INLINE FloatVec operator()(FloatVec u, FloatVec v, float, float) const {
-    return hn::Add(u, v);
-  }
-};
-struct Subtract {
-  HWY_INLINE FloatVec operator()(FloatVec u, FloatVec v, float, float) const {
-    return hn::Sub(u, v);
-  }
-};
-struct Multiply {
-  HWY_INLINE FloatVec operator()(FloatVec u, FloatVec v, float, float) const {
-    return hn::Mul(u, v);
-  }
-};
-struct Divide {
-  HWY_INLINE FloatVec operator()(FloatVec u, FloatVec v, float, float) const {
-    return hn::Div(u, v);
-  }
-};
-struct Minimum {
-  HWY_INLINE FloatVec operator()(FloatVec u, FloatVec v, float, float) const {
-    return hn::IfThenElse(hn::IsNaN(u), u, min_keep_nan(u, v));
-  }
-};
-struct Maximum {
-  HWY_INLINE FloatVec operator()(FloatVec u, FloatVec v, float, float) const {
-    return hn::IfThenElse(hn::IsNaN(u), u, max_keep_nan(u, v));
-  }
-};
-struct Prelu {
-  HWY_INLINE FloatVec operator()(FloatVec u, FloatVec v, float, float) const {
-    return hn::IfThenElse(hn::Lt(u, hn::Zero(FloatTag())), hn::Mul(u, v), u);
-  }
-};
-struct Less {
-  HWY_INLINE FloatVec operator()(FloatVec u, FloatVec v, float, float) const {
-    return one_or_zero(hn::Lt(u, v));
-  }
-};
-struct Greater {
-  HWY_INLINE FloatVec operator()(FloatVec u, FloatVec v, float, float) const {
-    return one_or_zero(hn::Gt(u, v));
-  }
-};
-struct Equal {
-  HWY_INLINE FloatVec operator()(FloatVec u, FloatVec v, float, float) const {
-    return one_or_zero(hn::Eq(u, v));
-  }
-};
-struct QuantizeBy {
-  HWY_INLINE FloatVec operator()(FloatVec u, FloatVec v, float, float) const {
-    return hn::Round(hn::Div(u, v));
-  }
-};
-struct Negate {
-  HWY_INLINE FloatVec operator()(FloatVec u, FloatVec, float, float) const { return hn::Neg(u); }
-};
-struct Absolute {
-  HWY_INLINE FloatVec operator()(FloatVec u, FloatVec, float, float) const { return hn::Abs(u); }
-};
-struct Square {
-  HWY_INLINE FloatVec operator()(FloatVec u, FloatVec, float, float) const { return hn::Mul(u, u); }
-};
-struct SquareRoot {
-  HWY_INLINE FloatVec operator()(FloatVec u, FloatVec, float, float) const { return hn::Sqrt(u); }
-};
-struct Reciprocal {
-  HWY_INLINE FloatVec operator()(FloatVec u, FloatVec, float, float) const {
-    return hn::Div(number(1.0f), u);
-  }
-};
-struct Exp {
-  HWY_INLINE FloatVec operator()(FloatVec u, FloatVec, float, float) const { return exp_any(u); }
-};
-struct Tanh {
-  HWY_INLINE FloatVec operator()(FloatVec u, FloatVec, float, float) const { return tanh(u); }
-};
-struct Sigmoid {
-  HWY_INLINE FloatVec operator()(FloatVec u, FloatVec, float, float) const { return sigmoid(u); }
-};
-struct Silu {
-  HWY_INLINE FloatVec operator()(FloatVec u, FloatVec, float, float) const { return silu(u); }
-};
-struct Gelu {
-  HWY_INLINE FloatVec operator()(FloatVec u, FloatVec, float, float) const { return gelu(u); }
-};
-struct GeluTanh {
-  HWY_INLINE FloatVec operator()(FloatVec u, FloatVec, float, float) const { return gelu_tanh(u); }
-};
-struct Floor {
-  HWY_INLINE FloatVec operator()(FloatVec u, FloatVec, float, float) const { return hn::Floor(u); }
-};
-struct Ceil {
-  HWY_INLINE FloatVec operator()(FloatVec u, FloatVec, float, float) const { return hn::Ceil(u); }
-};
-struct Round {
-  HWY_INLINE FloatVec operator()(FloatVec u, FloatVec, float, float) const { return hn::Round(u); }
-};
-struct Relu {
-  HWY_INLINE FloatVec operator()(FloatVec u, FloatVec, float, float) const {
-    return max_keep_nan(hn::Zero(FloatTag()), u);
-  }
-};
-struct HardSwish {
-  HWY_INLINE FloatVec operator()(FloatVec u, FloatVec, float, float) const {
-    return hn::Mul(u, hard_sigmoid(u, 1.0f / 6.0f, 0.5f));
-  }
-};
-struct Affine {
-  HWY_INLINE FloatVec operator()(FloatVec u, FloatVec, float c0, float c1) const {
-    return hn::Add(hn::Mul(u, number(c0)), number(c1));
-  }
-};
-struct Clip {
-  HWY_INLINE FloatVec operator()(FloatVec u, FloatVec, float c0, float c1) const {
-    return min_keep_nan(number(c1), max_keep_nan(number(c0), u));
-  }
-};
-struct Leaky {
-  HWY_INLINE FloatVec operator()(FloatVec u, FloatVec, float c0, float) const {
-    return hn::IfThenElse(hn::Lt(u, hn::Zero(FloatTag())), hn::Mul(u, number(c0)), u);
-  }
-};
-struct HardSigmoid {
-  HWY_INLINE FloatVec operator()(FloatVec u, FloatVec, float c0, float c1) const {
-    return hard_sigmoid(u, c0, c1);
-  }
-};
-struct Quantize {
-  HWY_INLINE FloatVec operator()(FloatVec u, FloatVec, float c0, float c1) const {
-    return hn::Add(hn::Round(hn::Div(u, number(c0))), number(c1));
-  }
-};
-struct Dequantize {
-  HWY_INLINE FloatVec operator()(FloatVec u, FloatVec, float c0, float c1) const {
-    return hn::Mul(hn::Sub(u, number(c1)), number(c0));
-  }
-};
-
-// All elements of a row. `kUnary` functions do not read b.
-template <class Function, bool kUnary>
-HWY_ATTR void apply(const float* a, [[maybe_unused]] const float* b, float c0, float c1,
-                    std::size_t n, float* y) {
+// All elements of a row: f(u), f(u, v) or f(u, c0, c1) of vectors u and v of the operands.
+template <auto kFunction>
+HWY_ATTR void unary(const float* a, const float*, float, float, std::size_t n, float* y) {
   const FloatTag d;
-  const Function function;
   for_each_vector(n, hn::Lanes(d), [&](auto access, std::size_t i, int) FBG_INLINE_LAMBDA {
-    const auto u = access.load(d, a + i);
-    const auto v = kUnary ? u : access.load(d, b + i);
-    access.store(function(u, v, c0, c1), d, y + i);
+    access.store(kFunction(access.load(d, a + i)), d, y + i);
+  });
+}
+template <auto kFunction>
+HWY_ATTR void binary(const float* a, const float* b, float, float, std::size_t n, float* y) {
+  const FloatTag d;
+  for_each_vector(n, hn::Lanes(d), [&](auto access, std::size_t i, int) FBG_INLINE_LAMBDA {
+    access.store(kFunction(access.load(d, a + i), access.load(d, b + i)), d, y + i);
+  });
+}
+template <auto kFunction>
+HWY_ATTR void with_constants(const float* a, const float*, float c0, float c1, std::size_t n,
+                             float* y) {
+  const FloatTag d;
+  for_each_vector(n, hn::Lanes(d), [&](auto access, std::size_t i, int) FBG_INLINE_LAMBDA {
+    access.store(kFunction(access.load(d, a + i), c0, c1), d, y + i);
   });
 }
 
+HWY_INLINE FloatVec divide_and_round(FloatVec u, float c0, float c1) {
+  return hn::Add(hn::Round(hn::Div(u, number(c0))), number(c1));
+}
 void quantize(const float* a, const float* b, float c0, float c1, std::size_t n, float* y) {
-  if (!Quotient::corrects(c0)) return apply<Quantize, true>(a, b, c0, c1, n, y);
+  if (!Quotient::corrects(c0)) return with_constants<divide_and_round>(a, b, c0, c1, n, y);
   const FloatTag d;
   const Quotient quotient(c0);
   const auto point = number(c1);
@@ -211,6 +86,60 @@ void quantize(const float* a, const float* b, float c0, float c1, std::size_t n,
     access.store(hn::Add(hn::Round(quotient(access.load(d, a + i))), point), d, y + i);
   });
 }
+
+using U = FloatVec;
+constexpr NamedFunction kFunctions[] = {
+    {"add", binary<[](U u, U v) FBG_INLINE_LAMBDA { return hn::Add(u, v); }>},
+    {"subtract", binary<[](U u, U v) FBG_INLINE_LAMBDA { return hn::Sub(u, v); }>},
+    {"multiply", binary<[](U u, U v) FBG_INLINE_LAMBDA { return hn::Mul(u, v); }>},
+    {"divide", binary<[](U u, U v) FBG_INLINE_LAMBDA { return hn::Div(u, v); }>},
+    {"minimum", binary<[](U u, U v) FBG_INLINE_LAMBDA {
+       return hn::IfThenElse(hn::IsNaN(u), u, min_keep_nan(u, v));
+     }>},
+    {"maximum", binary<[](U u, U v) FBG_INLINE_LAMBDA {
+       return hn::IfThenElse(hn::IsNaN(u), u, max_keep_nan(u, v));
+     }>},
+    {"prelu", binary<[](U u, U v) FBG_INLINE_LAMBDA {
+       return hn::IfThenElse(hn::Lt(u, number(0.0f)), hn::Mul(u, v), u);
+     }>},
+    {"less", binary<[](U u, U v) FBG_INLINE_LAMBDA { return one_or_zero(hn::Lt(u, v)); }>},
+    {"greater", binary<[](U u, U v) FBG_INLINE_LAMBDA { return one_or_zero(hn::Gt(u, v)); }>},
+    {"equal", binary<[](U u, U v) FBG_INLINE_LAMBDA { return one_or_zero(hn::Eq(u, v)); }>},
+    {"quantize_by", binary<[](U u, U v) FBG_INLINE_LAMBDA { return hn::Round(hn::Div(u, v)); }>},
+    {"negate", unary<[](U u) FBG_INLINE_LAMBDA { return hn::Neg(u); }>},
+    {"absolute", unary<[](U u) FBG_INLINE_LAMBDA { return hn::Abs(u); }>},
+    {"square", unary<[](U u) FBG_INLINE_LAMBDA { return hn::Mul(u, u); }>},
+    {"square_root", unary<[](U u) FBG_INLINE_LAMBDA { return hn::Sqrt(u); }>},
+    {"reciprocal", unary<[](U u) FBG_INLINE_LAMBDA { return hn::Div(number(1.0f), u); }>},
+    {"exp", unary<exp_any>},
+    {"tanh", unary<tanh>},
+    {"sigmoid", unary<sigmoid>},
+    {"silu", unary<silu>},
+    {"gelu", unary<gelu>},
+    {"gelu_tanh", unary<gelu_tanh>},
+    {"floor", unary<[](U u) FBG_INLINE_LAMBDA { return hn::Floor(u); }>},
+    {"ceil", unary<[](U u) FBG_INLINE_LAMBDA { return hn::Ceil(u); }>},
+    {"round", unary<[](U u) FBG_INLINE_LAMBDA { return hn::Round(u); }>},
+    {"relu", unary<[](U u) FBG_INLINE_LAMBDA { return max_keep_nan(number(0.0f), u); }>},
+    {"hard_swish",
+     unary<[](U u) FBG_INLINE_LAMBDA { return hn::Mul(u, hard_sigmoid(u, 1.0f / 6.0f, 0.5f)); }>},
+    {"affine", with_constants<[](U u, float c0, float c1) FBG_INLINE_LAMBDA {
+       return hn::Add(hn::Mul(u, number(c0)), number(c1));
+     }>},
+    {"clip", with_constants<[](U u, float c0, float c1) FBG_INLINE_LAMBDA {
+       return min_keep_nan(number(c1), max_keep_nan(number(c0), u));
+     }>},
+    {"leaky", with_constants<[](U u, float c0, float) FBG_INLINE_LAMBDA {
+       return hn::IfThenElse(hn::Lt(u, number(0.0f)), hn::Mul(u, number(c0)), u);
+     }>},
+    {"hard_sigmoid", with_constants<hard_sigmoid>},
+    {"quantize", quantize},
+    {"dequantize", with_constants<[](U u, float c0, float c1) FBG_INLINE_LAMBDA {
+       return hn::Mul(hn::Sub(u, number(c1)), number(c0));
+     }>},
+};
+extern const ElementwiseKernels kElementwiseKernels;
+constexpr ElementwiseKernels kElementwiseKernels = kFunctions;
 
 // y[3 i + k] = x[k * stride + i]
 template <class T>
@@ -227,7 +156,7 @@ HWY_ATTR void interleave3(const T* x, std::int64_t stride, std::size_t n, T* y) 
       y[3 * i + static_cast<std::size_t>(k)] = x[k * stride + static_cast<std::int64_t>(i)];
 }
 template <class T>
-HWY_INLINE void load_integers(const T* x, std::size_t n, float* y) {
+HWY_ATTR void load(const T* x, std::size_t n, float* y) {
   const FloatTag d;
   const hn::RebindToSigned<FloatTag> di;
   const hn::Rebind<T, FloatTag> dt;
@@ -239,82 +168,32 @@ HWY_INLINE void load_integers(const T* x, std::size_t n, float* y) {
       access.store(hn::ConvertTo(d, hn::PromoteTo(di, narrow)), d, y + i);
   });
 }
-void load_uint8(const std::uint8_t* x, std::size_t n, float* y) { load_integers(x, n, y); }
-void load_int8(const std::int8_t* x, std::size_t n, float* y) { load_integers(x, n, y); }
-void load_int32(const std::int32_t* x, std::size_t n, float* y) { load_integers(x, n, y); }
 
 template <class T>
-HWY_INLINE void store_integers(const float* x, std::size_t n, T* y, float lowest, float highest) {
+HWY_ATTR void store(const float* x, std::size_t n, T* y) {
   const FloatTag d;
   const hn::RebindToSigned<FloatTag> di;
   const hn::Rebind<T, FloatTag> dt;
+  const auto lowest = number(std::numeric_limits<T>::lowest());
+  const auto highest = number(std::numeric_limits<T>::max());
   for_each_vector(n, hn::Lanes(d), [&](auto access, std::size_t i, int) FBG_INLINE_LAMBDA {
     auto value = access.load(d, x + i);
     // NaN fails the comparison.
-    value = hn::IfThenElse(hn::Gt(value, number(lowest)), value, number(lowest));
-    value = hn::IfThenElse(hn::Lt(value, number(highest)), value, number(highest));
+    value = hn::IfThenElse(hn::Gt(value, lowest), value, lowest);
+    value = hn::IfThenElse(hn::Lt(value, highest), value, highest);
     access.store(hn::DemoteTo(dt, hn::ConvertTo(di, value)), dt, y + i);
   });
-}
-void store_uint8(const float* x, std::size_t n, std::uint8_t* y) {
-  store_integers(x, n, y, 0.0f, 255.0f);
-}
-void store_int8(const float* x, std::size_t n, std::int8_t* y) {
-  store_integers(x, n, y, -128.0f, 127.0f);
 }
 
 extern const ConversionKernels kConversionKernels;
 const ConversionKernels kConversionKernels = {
-    .load_uint8 = load_uint8,
-    .load_int8 = load_int8,
-    .load_int32 = load_int32,
-    .store_uint8 = store_uint8,
-    .store_int8 = store_int8,
+    .load_uint8 = load<std::uint8_t>,
+    .load_int8 = load<std::int8_t>,
+    .load_int32 = load<std::int32_t>,
+    .store_uint8 = store<std::uint8_t>,
+    .store_int8 = store<std::int8_t>,
     .interleave3_bytes = interleave3<std::uint8_t>,
     .interleave3_words = interleave3<std::uint32_t>,
-};
-
-struct NamedFunction {
-  std::string_view name;
-  ElementwiseFunction function;
-};
-
-extern const NamedFunction kFunctions[];
-const NamedFunction kFunctions[] = {
-    {"add", apply<Add, false>},
-    {"subtract", apply<Subtract, false>},
-    {"multiply", apply<Multiply, false>},
-    {"divide", apply<Divide, false>},
-    {"minimum", apply<Minimum, false>},
-    {"maximum", apply<Maximum, false>},
-    {"prelu", apply<Prelu, false>},
-    {"less", apply<Less, false>},
-    {"greater", apply<Greater, false>},
-    {"equal", apply<Equal, false>},
-    {"quantize_by", apply<QuantizeBy, false>},
-    {"negate", apply<Negate, true>},
-    {"absolute", apply<Absolute, true>},
-    {"square", apply<Square, true>},
-    {"square_root", apply<SquareRoot, true>},
-    {"reciprocal", apply<Reciprocal, true>},
-    {"exp", apply<Exp, true>},
-    {"tanh", apply<Tanh, true>},
-    {"sigmoid", apply<Sigmoid, true>},
-    {"silu", apply<Silu, true>},
-    {"gelu", apply<Gelu, true>},
-    {"gelu_tanh", apply<GeluTanh, true>},
-    {"floor", apply<Floor, true>},
-    {"ceil", apply<Ceil, true>},
-    {"round", apply<Round, true>},
-    {"relu", apply<Relu, true>},
-    {"hard_swish", apply<HardSwish, true>},
-    {"affine", apply<Affine, true>},
-    {"clip", apply<Clip, true>},
-    {"leaky", apply<Leaky, true>},
-    {"hard_sigmoid", apply<HardSigmoid, true>},
-    {"quantize", quantize},
-    {"dequantize", apply<Dequantize, true>},
-    {{}, nullptr},
 };
 
 }  // namespace HWY_NAMESPACE
@@ -349,11 +228,7 @@ void power(const float* a, const float* b, float, float, std::size_t n, float* y
   for (std::size_t i = 0; i < n; ++i) y[i] = std::pow(a[i], b[i]);
 }
 
-struct ScalarFunction {
-  std::string_view name;
-  ElementwiseFunction function;
-};
-constexpr ScalarFunction kScalarFunctions[] = {
+constexpr NamedFunction kScalarFunctions[] = {
     {"power", power},
     {"erf", for_each_float<erf_of>},
     {"log", for_each_float<log_of>},
@@ -371,36 +246,13 @@ constexpr ScalarFunction kScalarFunctions[] = {
     {"cos", for_each_float<cos_of>},
 };
 
-template <class Named>
-ElementwiseFunction find(const Named* functions, std::string_view name) {
-  for (; functions->function; ++functions)
-    if (functions->name == name) return functions->function;
-  for (const ScalarFunction& scalar : kScalarFunctions)
-    if (scalar.name == name) return scalar.function;
-  return nullptr;
-}
-
 }  // namespace
 
-ElementwiseFunction elementwise_function(std::string_view name,
-                                         [[maybe_unused]] Features features) noexcept {
-#if HWY_TARGETS & HWY_AVX3
-  if (features & feature::avx512) return find(N_AVX3::kFunctions, name);
-#endif
-#if HWY_TARGETS & HWY_AVX2
-  if (features & feature::avx2) return find(N_AVX2::kFunctions, name);
-#endif
-  return find(HWY_STATIC_DISPATCH(kFunctions), name);
-}
-
-const ConversionKernels& conversion_kernels([[maybe_unused]] Features features) noexcept {
-#if HWY_TARGETS & HWY_AVX3
-  if (features & feature::avx512) return N_AVX3::kConversionKernels;
-#endif
-#if HWY_TARGETS & HWY_AVX2
-  if (features & feature::avx2) return N_AVX2::kConversionKernels;
-#endif
-  return HWY_STATIC_DISPATCH(kConversionKernels);
+ElementwiseFunction elementwise_function(std::string_view name, Features features) noexcept {
+  for (const ElementwiseKernels named : {kernels(features).elementwise, {kScalarFunctions}})
+    for (const NamedFunction& function : named)
+      if (function.name == name) return function.function;
+  return nullptr;
 }
 
 }  // namespace fbg::simd

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "fbg/core/isa.h"
@@ -28,6 +29,12 @@ using ElementwiseFunction = void (*)(const float* a, const float* b, float c0, f
 //   dequantize: (a - c1) c0                                               (1, 2)
 ElementwiseFunction elementwise_function(std::string_view name, Features features) noexcept;
 
+struct NamedFunction {
+  std::string_view name;
+  ElementwiseFunction function;
+};
+using ElementwiseKernels = std::span<const NamedFunction>;  // those that are not the C library's
+
 // Elements of memory to float and back. Integers are saturated; NaN becomes the lowest value.
 struct ConversionKernels {
   void (*load_uint8)(const std::uint8_t* x, std::size_t n, float* y);
@@ -41,6 +48,5 @@ struct ConversionKernels {
   void (*interleave3_words)(const std::uint32_t* x, std::int64_t stride, std::size_t n,
                             std::uint32_t* y);
 };
-const ConversionKernels& conversion_kernels(Features features) noexcept;
 
 }  // namespace fbg::simd

@@ -44,9 +44,9 @@ HWY_INLINE WordVec words_of(const std::uint8_t* const* rows, int count, int bits
 #endif
 
 template <int kRows, int kBits>
-HWY_INLINE void interleave(const std::uint8_t* const* rows, const std::int64_t* strides,
-                           std::size_t pixels, std::size_t channels, std::size_t stride_y,
-                           std::uint32_t* y) {
+HWY_ATTR void interleave(const std::uint8_t* const* rows, const std::int64_t* strides,
+                         std::size_t pixels, std::size_t channels, std::size_t stride_y,
+                         std::uint32_t* y) {
   const std::uint8_t* at[kRows];
   for (int i = 0; i < kRows; ++i) at[i] = rows[i];
 #if HWY_TARGET != HWY_SCALAR
@@ -91,22 +91,10 @@ HWY_INLINE void interleave(const std::uint8_t* const* rows, const std::int64_t* 
   }
 }
 
-void interleave_bytes(const std::uint8_t* const* rows, const std::int64_t* strides,
-                      std::size_t pixels, std::size_t channels, std::size_t stride_y,
-                      std::uint32_t* y) {
-  interleave<4, 8>(rows, strides, pixels, channels, stride_y, y);
-}
-
-void interleave_words(const std::uint8_t* const* rows, const std::int64_t* strides,
-                      std::size_t pixels, std::size_t channels, std::size_t stride_y,
-                      std::uint32_t* y) {
-  interleave<2, 16>(rows, strides, pixels, channels, stride_y, y);
-}
-
 template <bool kFloats>
-HWY_INLINE void spread(const std::byte* x, std::int64_t stride, std::size_t pixels,
-                       const std::byte* end, const LaneSpread* vectors, std::size_t count,
-                       std::uint32_t* y) {
+HWY_ATTR void spread(const std::byte* x, std::int64_t stride, std::size_t pixels,
+                     const std::byte* end, const LaneSpread* vectors, std::size_t count,
+                     std::uint32_t* y) {
   const WordTag d;
   const std::size_t lanes = hn::Lanes(d), bytes = kFloats ? 4 * lanes : 16;
   for (std::size_t v = 0; v < count; ++v) {
@@ -136,17 +124,6 @@ HWY_INLINE void spread(const std::byte* x, std::int64_t stride, std::size_t pixe
     }
 #endif
   }
-}
-
-void spread_bytes(const std::byte* x, std::int64_t stride, std::size_t pixels, const std::byte* end,
-                  const LaneSpread* vectors, std::size_t count, std::uint32_t* y) {
-  spread<false>(x, stride, pixels, end, vectors, count, y);
-}
-
-void spread_floats(const std::byte* x, std::int64_t stride, std::size_t pixels,
-                   const std::byte* end, const LaneSpread* vectors, std::size_t count,
-                   std::uint32_t* y) {
-  spread<true>(x, stride, pixels, end, vectors, count, y);
 }
 
 // A run of at most kBytes bytes: of 17 to 24 bytes exactly, others by whole steps.
@@ -217,10 +194,10 @@ void repeat_bytes(const std::uint8_t* x, std::int64_t stride, std::size_t pixels
 
 extern const LaneKernels kLaneKernels;
 const LaneKernels kLaneKernels = {
-    .interleave_bytes = interleave_bytes,
-    .interleave_words = interleave_words,
-    .spread_bytes = spread_bytes,
-    .spread_floats = spread_floats,
+    .interleave_bytes = interleave<4, 8>,
+    .interleave_words = interleave<2, 16>,
+    .spread_bytes = spread<false>,
+    .spread_floats = spread<true>,
     .copy_patches = copy_patches,
     .repeat_bytes = repeat_bytes,
 };
@@ -228,19 +205,3 @@ const LaneKernels kLaneKernels = {
 }  // namespace HWY_NAMESPACE
 }  // namespace fbg::simd
 HWY_AFTER_NAMESPACE();
-
-#if HWY_ONCE
-namespace fbg::simd {
-
-const LaneKernels& lane_kernels([[maybe_unused]] Features features) noexcept {
-#if HWY_TARGETS & HWY_AVX3
-  if (features & feature::avx512) return N_AVX3::kLaneKernels;
-#endif
-#if HWY_TARGETS & HWY_AVX2
-  if (features & feature::avx2) return N_AVX2::kLaneKernels;
-#endif
-  return HWY_STATIC_DISPATCH(kLaneKernels);
-}
-
-}  // namespace fbg::simd
-#endif  // HWY_ONCE

@@ -7,8 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "fbg/core/isa.h"
-
 namespace fbg::simd {
 
 // What a vector of output channels reads of a pixel: 32-bit words from `offset` bytes on.
@@ -71,8 +69,5 @@ struct LaneKernels {
   void (*repeat_bytes)(const std::uint8_t* x, std::int64_t stride, std::size_t pixels,
                        std::size_t channels, std::size_t times, std::uint8_t* y);
 };
-
-// The table for a set of features (avx512 > avx2 > generic).
-const LaneKernels& lane_kernels(Features features) noexcept;
 
 }  // namespace fbg::simd

@@ -330,11 +330,6 @@ void pair_words(const std::uint16_t* a, const std::uint16_t* b, std::size_t n, s
 
 extern const RowKernels kRowKernels;
 const RowKernels kRowKernels = {
-    .target = HWY_TARGET == HWY_AVX3   ? "avx512"
-              : HWY_TARGET == HWY_AVX2 ? "avx2"
-              : HWY_TARGET == HWY_NEON ? "neon"
-                                       : "generic",
-    .fused = HWY_NATIVE_FMA != 0,
     .layer_norm = layer_norm,
     .rms_norm = rms_norm,
     .softmax = softmax,
@@ -367,19 +362,3 @@ const RowKernels kRowKernels = {
 }  // namespace HWY_NAMESPACE
 }  // namespace fbg::simd
 HWY_AFTER_NAMESPACE();
-
-#if HWY_ONCE
-namespace fbg::simd {
-
-const RowKernels& row_kernels([[maybe_unused]] Features features) noexcept {
-#if HWY_TARGETS & HWY_AVX3
-  if (features & feature::avx512) return N_AVX3::kRowKernels;
-#endif
-#if HWY_TARGETS & HWY_AVX2
-  if (features & feature::avx2) return N_AVX2::kRowKernels;
-#endif
-  return HWY_STATIC_DISPATCH(kRowKernels);
-}
-
-}  // namespace fbg::simd
-#endif  // HWY_ONCE

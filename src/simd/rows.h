@@ -1,12 +1,9 @@
 // Row kernels: everything between the matrix products. Each works on one contiguous row (or one
-// token), is written once on Highway and compiled per target; `row_kernels` picks the table for the
-// features that are active. The float operations on a row depend only on its length and the ISA.
+// token). The float operations on a row depend only on its length and the ISA.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-
-#include "fbg/core/isa.h"
 
 namespace fbg::simd {
 
@@ -17,9 +14,6 @@ struct RowQuant {
 };
 
 struct RowKernels {
-  const char* target;  // "generic", "avx2", "avx512" or "neon": asserted by tests
-  bool fused;          // multiply and add round once, as in the portable and generated kernels
-
   // y = (x - mean) / sqrt(variance + eps) * gamma + beta; y may alias x.
   void (*layer_norm)(const float* x, const float* gamma, const float* beta, float eps,
                      std::size_t n, float* y);
@@ -87,8 +81,5 @@ struct RowKernels {
   void (*pair_words)(const std::uint16_t* a, const std::uint16_t* b, std::size_t n,
                      std::uint32_t* y);
 };
-
-// The table for a set of features (avx512 > avx2 > generic).
-const RowKernels& row_kernels(Features features) noexcept;
 
 }  // namespace fbg::simd

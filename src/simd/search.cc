@@ -157,48 +157,14 @@ HWY_ATTR std::size_t find_above(const T* x, std::size_t n, T bound) {
   return n;
 }
 
-void dot_float(const SearchOperands<float>& operands, float* y, std::size_t ldy) {
-  score<DotFloat>(operands, y, ldy);
-}
-void dot_int8(const SearchOperands<std::int8_t>& operands, std::int32_t* y, std::size_t ldy) {
-  score<DotInt8>(operands, y, ldy);
-}
 void square_float(const SearchOperands<float>& operands, float* squares) {
   for (std::size_t r = 0; r < operands.num_rows; ++r) {
     const float* const row = operands.rows + r * operands.stride;
     score_tile<DotFloat, 1, 1>(row, row, operands.stride, operands.n, squares + r, 1);
   }
 }
-void minus_different_bits(const SearchOperands<std::uint8_t>& operands, std::int32_t* y,
-                          std::size_t ldy) {
-  score<DifferentBits>(operands, y, ldy);
-}
-std::size_t find_above_float(const float* x, std::size_t n, float bound) {
-  return find_above(x, n, bound);
-}
-std::size_t find_above_int32(const std::int32_t* x, std::size_t n, std::int32_t bound) {
-  return find_above(x, n, bound);
-}
 
-extern const SearchKernels kSearchKernels;
-const SearchKernels kSearchKernels = {
-    .dot_float = dot_float,
-    .dot_int8 = dot_int8,
-    .square_float = square_float,
-    .minus_different_bits = minus_different_bits,
-    .find_above_float = find_above_float,
-    .find_above_int32 = find_above_int32,
-};
-
-}  // namespace HWY_NAMESPACE
-}  // namespace fbg::simd
-HWY_AFTER_NAMESPACE();
-
-#if HWY_ONCE
-namespace fbg::simd {
-#if HWY_TARGETS & HWY_AVX3
-namespace {
-
+#if HWY_TARGET == HWY_AVX3
 #define FBG_COUNTS_BITS __attribute__((target("avx512f,avx512bw,avx512vbmi,avx512vpopcntdq")))
 
 // Where the CPU counts the bits of words itself (AVX512-VPOPCNTDQ), three instructions compare 64
@@ -244,29 +210,27 @@ FBG_COUNTS_BITS void minus_counted_bits(const SearchOperands<std::uint8_t>& oper
   }
 }
 #undef FBG_COUNTS_BITS
+#endif
 
-const SearchKernels& avx512_kernels() noexcept {
-  static const SearchKernels kernels = [] {
-    SearchKernels best = N_AVX3::kSearchKernels;
-    if (__builtin_cpu_supports("avx512vpopcntdq") && __builtin_cpu_supports("avx512vbmi"))
-      best.minus_different_bits = minus_counted_bits;
-    return best;
-  }();
-  return kernels;
+void minus_different_bits(const SearchOperands<std::uint8_t>& operands, std::int32_t* y,
+                          std::size_t ldy) {
+#if HWY_TARGET == HWY_AVX3
+  if (__builtin_cpu_supports("avx512vpopcntdq") && __builtin_cpu_supports("avx512vbmi"))
+    return minus_counted_bits(operands, y, ldy);
+#endif
+  score<DifferentBits>(operands, y, ldy);
 }
 
-}  // namespace
-#endif
+extern const SearchKernels kSearchKernels;
+const SearchKernels kSearchKernels = {
+    .dot_float = score<DotFloat, float>,
+    .dot_int8 = score<DotInt8, std::int32_t>,
+    .square_float = square_float,
+    .minus_different_bits = minus_different_bits,
+    .find_above_float = find_above<float>,
+    .find_above_int32 = find_above<std::int32_t>,
+};
 
-const SearchKernels& search_kernels([[maybe_unused]] Features features) noexcept {
-#if HWY_TARGETS & HWY_AVX3
-  if (features & feature::avx512) return avx512_kernels();
-#endif
-#if HWY_TARGETS & HWY_AVX2
-  if (features & feature::avx2) return N_AVX2::kSearchKernels;
-#endif
-  return HWY_STATIC_DISPATCH(kSearchKernels);
-}
-
+}  // namespace HWY_NAMESPACE
 }  // namespace fbg::simd
-#endif  // HWY_ONCE
+HWY_AFTER_NAMESPACE();

@@ -5,8 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "fbg/core/isa.h"
-
 namespace fbg::simd {
 
 // Queries lie one after the other, rows `stride` elements apart.
@@ -33,8 +31,5 @@ struct SearchKernels {
   std::size_t (*find_above_float)(const float* x, std::size_t n, float bound);
   std::size_t (*find_above_int32)(const std::int32_t* x, std::size_t n, std::int32_t bound);
 };
-
-// The table for a set of features (avx512 > avx2 > generic).
-const SearchKernels& search_kernels(Features features) noexcept;
 
 }  // namespace fbg::simd

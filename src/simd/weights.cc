@@ -120,19 +120,3 @@ const WeightKernels kWeightKernels = {
 }  // namespace HWY_NAMESPACE
 }  // namespace fbg::simd
 HWY_AFTER_NAMESPACE();
-
-#if HWY_ONCE
-namespace fbg::simd {
-
-const WeightKernels& weight_kernels([[maybe_unused]] Features features) noexcept {
-#if HWY_TARGETS & HWY_AVX3
-  if (features & feature::avx512) return N_AVX3::kWeightKernels;
-#endif
-#if HWY_TARGETS & HWY_AVX2
-  if (features & feature::avx2) return N_AVX2::kWeightKernels;
-#endif
-  return HWY_STATIC_DISPATCH(kWeightKernels);
-}
-
-}  // namespace fbg::simd
-#endif  // HWY_ONCE

@@ -7,8 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "fbg/core/isa.h"
-
 namespace fbg::simd {
 
 struct WeightKernels {
@@ -26,8 +24,5 @@ struct WeightKernels {
   void (*sum_squares)(const float* x, std::size_t rows, std::size_t row_stride, std::size_t n,
                       double* sums);
 };
-
-// The table for a set of features (avx512 > avx2 > generic).
-const WeightKernels& weight_kernels(Features features) noexcept;
 
 }  // namespace fbg::simd

@@ -80,7 +80,7 @@ struct Smaller {
 };
 
 template <class Choice, class T>
-HWY_INLINE void choose(const T* source, const PixelWindow& window, std::size_t n, T* target) {
+HWY_ATTR void choose(const T* source, const PixelWindow& window, std::size_t n, T* target) {
   const hn::ScalableTag<T> d;
   const Choice choice;
   const auto one = [&](auto pixels, const T* x, T* y) FBG_INLINE_LAMBDA {
@@ -94,42 +94,24 @@ HWY_INLINE void choose(const T* source, const PixelWindow& window, std::size_t n
   for_each_window(source, window, target, one);
 }
 
-void max_float(const float* x, const PixelWindow& w, std::size_t n, float* y) {
-  choose<Larger>(x, w, n, y);
-}
-void min_float(const float* x, const PixelWindow& w, std::size_t n, float* y) {
-  choose<Smaller>(x, w, n, y);
-}
-void max_uint8(const std::uint8_t* x, const PixelWindow& w, std::size_t n, std::uint8_t* y) {
-  choose<Larger>(x, w, n, y);
-}
-void max_int8(const std::int8_t* x, const PixelWindow& w, std::size_t n, std::int8_t* y) {
-  choose<Larger>(x, w, n, y);
-}
-void min_uint8(const std::uint8_t* x, const PixelWindow& w, std::size_t n, std::uint8_t* y) {
-  choose<Smaller>(x, w, n, y);
-}
-void min_int8(const std::int8_t* x, const PixelWindow& w, std::size_t n, std::int8_t* y) {
-  choose<Smaller>(x, w, n, y);
-}
-
-void sum_float(const float* source, const PixelWindow& window, std::size_t n, float factor,
-               float* target) {
+HWY_ATTR void sum(const float* source, const PixelWindow& window, std::size_t n,
+                  const SumScale& scale, float* target) {
   const FloatTag d;
+  const auto factor = hn::Set(d, scale.factor);
   const auto one = [&](auto pixels, const float* x, float* y) FBG_INLINE_LAMBDA {
     for_each_vector_simple(n, hn::Lanes(d), [&](auto access, std::size_t i) FBG_INLINE_LAMBDA {
       auto sum = access.load(d, x + i);
       pixels.other(x + i, [&](const float* pixel)
                               FBG_INLINE_LAMBDA { sum = hn::Add(sum, access.load(d, pixel)); });
-      access.store(hn::Mul(sum, hn::Set(d, factor)), d, y + i);
+      access.store(hn::Mul(sum, factor), d, y + i);
     });
   };
   for_each_window(source, window, target, one);
 }
 
-// What becomes of sums: y = saturate(rint(r) + zero_point), or r itself where Y is float.
+// What becomes of sums of T.
 template <class T, class Y>
-struct SumResult {
+struct SumResult : SumScale {
   HWY_INLINE auto operator()(hn::VFromD<hn::RebindToSigned<FloatTag>> sum) const {
     const FloatTag d;
     const hn::RebindToSigned<FloatTag> di;
@@ -154,9 +136,6 @@ struct SumResult {
     else
       return hn::DemoteTo(hn::Rebind<Y, FloatTag>(), (*this)(sum));
   }
-  std::int32_t offset;
-  float factor;
-  std::int32_t zero_point;
 };
 
 // Sums of at most 256 bytes fit 16 bits. Each of the following adds and writes as many channels as
@@ -231,14 +210,13 @@ HWY_INLINE std::size_t sum_short(Pixels pixels, const T* x, std::size_t n,
 #endif
 
 template <class T, class Y>
-HWY_INLINE void sum_integers(const T* source, const PixelWindow& window, std::size_t n,
-                             std::int32_t offset, float factor, std::int32_t zero_point,
-                             Y* target) {
+HWY_ATTR void sum(const T* source, const PixelWindow& window, std::size_t n, const SumScale& scale,
+                  Y* target) {
   const FloatTag d;
   const hn::RebindToSigned<FloatTag> di;
   const hn::Rebind<T, FloatTag> dt;
   const hn::Rebind<Y, FloatTag> dy;
-  const SumResult<T, Y> result{offset, factor, zero_point};
+  const SumResult<T, Y> result{scale};
   const auto count = window.count[0] * window.count[1] * window.count[2];
   // What sum_short subtracts.
   SumResult<T, Y> short_result = result;
@@ -262,23 +240,6 @@ HWY_INLINE void sum_integers(const T* source, const PixelWindow& window, std::si
   };
   for_each_window(source, window, target, one);
 }
-void sum_uint8_float(const std::uint8_t* x, const PixelWindow& window, std::size_t n,
-                     std::int32_t offset, float factor, float* y) {
-  sum_integers(x, window, n, offset, factor, 0, y);
-}
-void sum_int8_float(const std::int8_t* x, const PixelWindow& window, std::size_t n,
-                    std::int32_t offset, float factor, float* y) {
-  sum_integers(x, window, n, offset, factor, 0, y);
-}
-void sum_uint8(const std::uint8_t* x, const PixelWindow& window, std::size_t n, std::int32_t offset,
-               float factor, std::int32_t zero_point, std::uint8_t* y) {
-  sum_integers(x, window, n, offset, factor, zero_point, y);
-}
-void sum_int8(const std::int8_t* x, const PixelWindow& window, std::size_t n, std::int32_t offset,
-              float factor, std::int32_t zero_point, std::int8_t* y) {
-  sum_integers(x, window, n, offset, factor, zero_point, y);
-}
-
 template <class Choice>
 HWY_INLINE FloatVec choose_in_row(const float* x, std::size_t n) {
   const FloatTag d;
@@ -305,19 +266,14 @@ float row_sum(const float* x, std::size_t n) {
   return hn::GetLane(hn::SumOfLanes(d, sum));
 }
 
+template <class T>
+constexpr WindowsOf<T> windows_of() {
+  return {choose<Larger>, choose<Smaller>, sum, sum};
+}
+
 extern const WindowKernels kWindowKernels;
 const WindowKernels kWindowKernels = {
-    .max_float = max_float,
-    .min_float = min_float,
-    .max_uint8 = max_uint8,
-    .max_int8 = max_int8,
-    .min_uint8 = min_uint8,
-    .min_int8 = min_int8,
-    .sum_float = sum_float,
-    .sum_uint8 = sum_uint8,
-    .sum_int8 = sum_int8,
-    .sum_uint8_float = sum_uint8_float,
-    .sum_int8_float = sum_int8_float,
+    .windows = {windows_of<float>(), windows_of<std::uint8_t>(), windows_of<std::int8_t>()},
     .row_max = row_max,
     .row_min = row_min,
     .row_sum = row_sum,
@@ -326,19 +282,3 @@ const WindowKernels kWindowKernels = {
 }  // namespace HWY_NAMESPACE
 }  // namespace fbg::simd
 HWY_AFTER_NAMESPACE();
-
-#if HWY_ONCE
-namespace fbg::simd {
-
-const WindowKernels& window_kernels([[maybe_unused]] Features features) noexcept {
-#if HWY_TARGETS & HWY_AVX3
-  if (features & feature::avx512) return N_AVX3::kWindowKernels;
-#endif
-#if HWY_TARGETS & HWY_AVX2
-  if (features & feature::avx2) return N_AVX2::kWindowKernels;
-#endif
-  return HWY_STATIC_DISPATCH(kWindowKernels);
-}
-
-}  // namespace fbg::simd
-#endif  // HWY_ONCE

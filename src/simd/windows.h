@@ -4,8 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
-
-#include "fbg/core/isa.h"
+#include <tuple>
 
 namespace fbg::simd {
 
@@ -17,35 +16,31 @@ struct PixelWindow {
   std::int64_t windows = 1, x_step = 0, y_step = 0;
 };
 
-struct WindowKernels {
-  // For each window: y[c] = the maximum (minimum) over the pixels of x[c], n channels; a NaN counts
-  // as the maximum and the minimum.
-  void (*max_float)(const float* x, const PixelWindow& window, std::size_t n, float* y);
-  void (*min_float)(const float* x, const PixelWindow& window, std::size_t n, float* y);
-  void (*max_uint8)(const std::uint8_t* x, const PixelWindow& window, std::size_t n,
-                    std::uint8_t* y);
-  void (*max_int8)(const std::int8_t* x, const PixelWindow& window, std::size_t n, std::int8_t* y);
-  void (*min_uint8)(const std::uint8_t* x, const PixelWindow& window, std::size_t n,
-                    std::uint8_t* y);
-  void (*min_int8)(const std::int8_t* x, const PixelWindow& window, std::size_t n, std::int8_t* y);
-  // y[c] = factor * sum
-  void (*sum_float)(const float* x, const PixelWindow& window, std::size_t n, float factor,
+// What becomes of a sum: float(sum - offset) * factor where it stays a float, of bytes
+// saturate(rint(float(sum - offset) * factor) + zero_point). Sums of floats have no offset.
+struct SumScale {
+  std::int32_t offset;
+  float factor;
+  std::int32_t zero_point;
+};
+
+// For pixels of elements T and each window, n channels: y[c] is the maximum, minimum or sum over
+// the pixels of x[c]. A NaN counts as the maximum and the minimum.
+template <class T>
+struct WindowsOf {
+  void (*max)(const T* x, const PixelWindow& window, std::size_t n, T* y);
+  void (*min)(const T* x, const PixelWindow& window, std::size_t n, T* y);
+  void (*sum)(const T* x, const PixelWindow& window, std::size_t n, const SumScale& scale, T* y);
+  void (*sum_float)(const T* x, const PixelWindow& window, std::size_t n, const SumScale& scale,
                     float* y);
-  // y[c] = saturate(rint(float(sum - offset) * factor) + zero_point)
-  void (*sum_uint8)(const std::uint8_t* x, const PixelWindow& window, std::size_t n,
-                    std::int32_t offset, float factor, std::int32_t zero_point, std::uint8_t* y);
-  void (*sum_int8)(const std::int8_t* x, const PixelWindow& window, std::size_t n,
-                   std::int32_t offset, float factor, std::int32_t zero_point, std::int8_t* y);
-  // y[c] = float(sum - offset) * factor
-  void (*sum_uint8_float)(const std::uint8_t* x, const PixelWindow& window, std::size_t n,
-                          std::int32_t offset, float factor, float* y);
-  void (*sum_int8_float)(const std::int8_t* x, const PixelWindow& window, std::size_t n,
-                         std::int32_t offset, float factor, float* y);
+};
+
+struct WindowKernels {
+  std::tuple<WindowsOf<float>, WindowsOf<std::uint8_t>, WindowsOf<std::int8_t>> windows;
   // Of n elements of a row.
   float (*row_max)(const float* x, std::size_t n);
   float (*row_min)(const float* x, std::size_t n);
   float (*row_sum)(const float* x, std::size_t n);
 };
-const WindowKernels& window_kernels(Features features) noexcept;
 
 }  // namespace fbg::simd

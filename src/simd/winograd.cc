@@ -163,19 +163,3 @@ const WinogradKernels kWinogradKernels = [] {
 }  // namespace HWY_NAMESPACE
 }  // namespace fbg::simd
 HWY_AFTER_NAMESPACE();
-
-#if HWY_ONCE
-namespace fbg::simd {
-
-const WinogradKernels& winograd_kernels([[maybe_unused]] Features features) noexcept {
-#if HWY_TARGETS & HWY_AVX3
-  if (features & feature::avx512) return N_AVX3::kWinogradKernels;
-#endif
-#if HWY_TARGETS & HWY_AVX2
-  if (features & feature::avx2) return N_AVX2::kWinogradKernels;
-#endif
-  return HWY_STATIC_DISPATCH(kWinogradKernels);
-}
-
-}  // namespace fbg::simd
-#endif  // HWY_ONCE

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 
-#include "fbg/core/isa.h"
 #include "simd/cook_toom.h"
 
 namespace fbg::simd {
@@ -25,8 +24,5 @@ struct WinogradKernels {
   LineKernel source[winograd::kMaxTile + 1];                          // [t]; 1: a copy
   LineKernel output[winograd::kMaxTile + 1][winograd::kMaxTile + 1];  // [t][n], n < t; [1][1]: copy
 };
-
-// The table for a set of features (avx512 > avx2 > generic).
-const WinogradKernels& winograd_kernels(Features features) noexcept;
 
 }  // namespace fbg::simd

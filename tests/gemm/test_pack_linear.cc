@@ -12,7 +12,7 @@
 #include "fbg/core/isa.h"
 #include "fbg/core/threads.h"
 #include "gemm/pack_linear.h"
-#include "simd/weights.h"
+#include "simd/kernels.h"
 
 namespace fbg {
 namespace {
@@ -205,7 +205,7 @@ TEST(SumSquares, AddsFloatSquaresInTheOrderOfTheRows) {
       }
     for (const Isa isa : supported_isas()) {
       std::vector<double> sums(n);
-      simd::weight_kernels(isa_features(isa)).sum_squares(x.data(), rows, stride, n, sums.data());
+      simd::kernels(isa_features(isa)).weights.sum_squares(x.data(), rows, stride, n, sums.data());
       EXPECT_EQ(sums, wanted) << isa_name(isa) << " " << n;
     }
   }

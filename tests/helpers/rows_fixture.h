@@ -10,7 +10,7 @@
 
 #include "fbg/core/isa.h"
 #include "helpers/guarded.h"
-#include "simd/rows.h"
+#include "simd/kernels.h"
 
 namespace fbg::test {
 
@@ -39,8 +39,9 @@ inline std::vector<float> normal(std::size_t n, unsigned seed, float mean = 0.0f
 
 class Rows : public testing::TestWithParam<Isa> {
  protected:
-  const RowKernels& kernels = simd::row_kernels(isa_features(GetParam()));
-  bool fused() const { return kernels.fused; }
+  const simd::Kernels& of_isa = simd::kernels(isa_features(GetParam()));
+  const RowKernels& kernels = of_isa.rows;
+  bool fused() const { return of_isa.fused; }
 };
 
 inline std::string isa_test_name(const testing::TestParamInfo<Isa>& isa) {

@@ -12,6 +12,7 @@
 #include "core/float16.h"
 #include "helpers/plans.h"
 #include "plan/ops/attention_panels.h"
+#include "simd/kernels.h"
 
 namespace fbg {
 namespace {
@@ -49,7 +50,7 @@ TEST(AttentionPanels, HoldTheMatrixAndZeros) {
                     j < cols ? view(k, j) : 0.0f);
       const std::int64_t pairs = ceil_div(rows, 2);
       panels.assign(static_cast<std::size_t>(round_up(cols, 32) * pairs), -1.0f);
-      pack_values_rounded(view, simd::row_kernels(active_features()), panels.data());
+      pack_values_rounded(view, simd::kernels(active_features()).rows, panels.data());
       const auto* halves = reinterpret_cast<const std::uint16_t*>(panels.data());
       for (std::int64_t j = 0; j < round_up(cols, 32); ++j)
         for (std::int64_t k = 0; k < 2 * pairs; ++k)

@@ -37,7 +37,7 @@ TEST_P(Rows, TableIsTheOneOfTheIsa) {
                                : isa == Isa::avx2 || isa == Isa::avx2_vnni ? "avx2"
                                                                            : "avx512";
 #endif
-  EXPECT_EQ(kernels.target, expected);
+  EXPECT_EQ(of_isa.target, expected);
 }
 
 TEST_P(Rows, LayerNormMatchesDouble) {
@@ -83,7 +83,7 @@ TEST_P(Rows, LayerNormSurvivesALargeMean) {
 
 TEST_P(Rows, SoftmaxMatchesDouble) {
   // With few lanes or none the sum is a few long chains of roundings.
-  const std::string target = kernels.target;
+  const std::string target = of_isa.target;
   const double tolerance = target == "generic" ? 2e-6 : target == "neon" ? 1e-6 : 4e-7;
   for (std::size_t n : lengths(1)) {
     for (float scale : {0.125f, 4.0f, -1.0f}) {
@@ -379,7 +379,7 @@ TEST_P(Rows, RmsNormMatchesDouble) {
 INSTANTIATE_TEST_SUITE_P(Isa, Rows, testing::ValuesIn(supported_isas()), isa_test_name);
 
 TEST(RowTables, ActiveFeaturesPickTheWidest) {
-  const std::string target = simd::row_kernels(active_features()).target;
+  const std::string target = simd::kernels(active_features()).target;
   if (active_features() & feature::neon) {
     EXPECT_EQ(target, "neon");
   } else if (active_features() & feature::avx512) {

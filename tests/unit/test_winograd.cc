@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "helpers/rows_fixture.h"
-#include "simd/winograd.h"
+#include "simd/kernels.h"
 
 namespace fbg::test {
 namespace {
@@ -42,7 +42,7 @@ TEST(Winograd, CoefficientsOfTransformsAreFloats) {
 
 class WinogradKernels : public testing::TestWithParam<Isa> {
  protected:
-  const simd::WinogradKernels& kernels = simd::winograd_kernels(isa_features(GetParam()));
+  const simd::WinogradKernels& kernels = simd::kernels(isa_features(GetParam())).winograd;
 
   // Transforms `items` groups of t lines, and compares with the matrix's `lines` rows.
   template <class Element>

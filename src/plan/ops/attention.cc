@@ -33,7 +33,7 @@
 #include "plan/ops/attention_relative.h"
 #include "plan/ops/attention_shape.h"
 #include "plan/ops/ops.h"
-#include "simd/rows.h"
+#include "simd/kernels.h"
 
 namespace fbg {
 namespace {
@@ -90,7 +90,7 @@ class AttentionOp final : public Op {
           shape_(op.shape_),
           short_(shape_, choose_geometry(Acc::kind, context.features)),
           long_(shape_, choose_geometry(Acc::kind, context.features, {}, words(shape_.head_dim))),
-          kernels_(simd::row_kernels(context.features)),
+          kernels_(simd::kernels(context.features).rows),
           panels_(kernels_, context.type(op.inputs[0]) == ValueType::bfloat16),
           relative_(op.options_.relative, shape_, kernels_),
           scale_(

@@ -18,6 +18,7 @@
 #include "gemm/any_gemm.h"
 #include "plan/ops/gate.h"
 #include "plan/ops/ops.h"
+#include "simd/kernels.h"
 
 namespace fbg {
 namespace {
@@ -164,7 +165,7 @@ class LinearOp final : public ProductOp {
       const std::optional<Gate> gate = op_.epilogue_.gate;
       const Stages stages = op_.stages(residual, !gate && output_ == ValueType::bfloat16);
       if (gate)
-        use(pipeline_view(GatedStages(stages, simd::row_kernels(features_), *gate, output_)));
+        use(pipeline_view(GatedStages(stages, simd::kernels(features_).rows, *gate, output_)));
       else
         use(pipeline_view(RuntimePipeline(stages)));
     }

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "plan/ops/ops.h"
-#include "simd/rows.h"
+#include "simd/kernels.h"
 
 namespace fbg {
 namespace {
@@ -74,7 +74,7 @@ class PoolOp final : public Op {
   class PoolStep final : public Step {
    public:
     PoolStep(const PoolOp& op, Features features)
-        : op_(op), kernels_(simd::row_kernels(features)) {}
+        : op_(op), kernels_(simd::kernels(features).rows) {}
 
     void run(const Frame& frame, std::byte*, int thread_id,
              int num_threads) const noexcept override {

@@ -9,7 +9,7 @@
 
 #include "fbg/core/types.h"
 #include "plan/ops/ops.h"
-#include "simd/rows.h"
+#include "simd/kernels.h"
 
 namespace fbg {
 
@@ -20,7 +20,7 @@ class RowStep final : public Step {
  public:
   RowStep(Buffer output, const PrepareContext& context, Function function)
       : output_(output),
-        kernels_(simd::row_kernels(context.features)),
+        kernels_(simd::kernels(context.features).rows),
         function_(std::move(function)) {}
   RowStep(Buffer output, const PrepareContext& context, std::int64_t cols, Function function)
       : RowStep(output, context, std::move(function)) {

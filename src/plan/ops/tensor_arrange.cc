@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "plan/ops/tensor_step.h"
-#include "simd/elementwise.h"
+#include "simd/kernels.h"
 
 namespace fbg {
 namespace {
@@ -207,7 +207,7 @@ class ArrangeOp final : public Op {
       : Op("arrange", std::move(from)), arrangement_(std::move(arrangement)) {}
   std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
     return std::make_unique<ArrangeStep>(output, inputs, arrangement_,
-                                         simd::conversion_kernels(context.features));
+                                         simd::kernels(context.features).conversions);
   }
 
  private:

@@ -10,9 +10,7 @@
 #include <utility>
 
 #include "plan/ops/tensor_step.h"
-#include "simd/bytes.h"
-#include "simd/elementwise.h"
-#include "simd/rows.h"
+#include "simd/kernels.h"
 
 namespace fbg {
 namespace {
@@ -26,8 +24,8 @@ class Program {
   Program(const ElementwiseProgram& program, Buffer output, Features features)
       : program_(program),
         output_(output),
-        conversions_(simd::conversion_kernels(features)),
-        rows_(simd::row_kernels(features)) {
+        conversions_(simd::kernels(features).conversions),
+        rows_(simd::kernels(features).rows) {
     for (const ElementwiseStep& step : program.steps)
       functions_.push_back(simd::elementwise_function(step.function, features));
     const std::size_t rank = program.extents.size();
@@ -247,7 +245,7 @@ class GateOp final : public Op {
   }
 
   std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
-    const simd::ByteKernels& kernels = simd::byte_kernels(context.features);
+    const simd::ByteKernels& kernels = simd::kernels(context.features).bytes;
     return make_unit_step(matrices_ * rows_, 0,
                           [this, &kernels](const Frame& frame, std::byte*, int, Range units) {
                             while (units.size() > 0) {
@@ -299,7 +297,7 @@ class QuantizeOp final : public Op {
         zero_point_(program.steps[0].c1) {}
 
   std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
-    const simd::ByteKernels& kernels = simd::byte_kernels(context.features);
+    const simd::ByteKernels& kernels = simd::kernels(context.features).bytes;
     return make_unit_step(
         ceil_div(elements_, kPiece), 0,
         [this, &kernels](const Frame& frame, std::byte*, int, Range units) {
@@ -329,7 +327,7 @@ class LookUpOp final : public Op {
   }
 
   std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
-    const auto kernel = simd::byte_kernels(context.features).look_up;
+    const auto kernel = simd::kernels(context.features).bytes.look_up;
     return make_unit_step(
         ceil_div(bytes_, kPiece), 0,
         [this, kernel](const Frame& frame, std::byte*, int, Range units) {

@@ -13,7 +13,7 @@
 #include "fbg/gemm/panel_product.h"
 #include "plan/ops/attention_panels.h"
 #include "plan/ops/tensor_step.h"
-#include "simd/rows.h"
+#include "simd/kernels.h"
 
 namespace fbg {
 namespace {
@@ -113,7 +113,7 @@ class AttendOp final : public Op {
           geometry_(choose_geometry(Accumulator::float32, context.features)),
           scores_(Accumulator::float32, geometry_, round_up(a_.keys, kKeyPadding)),
           context_(Accumulator::float32, geometry_, a_.columns),
-          kernels_(simd::row_kernels(context.features)) {
+          kernels_(simd::kernels(context.features).rows) {
       score_stride_ = round_up(a_.keys, kKeyPadding);
       if (score_stride_ % 1024 == 0) score_stride_ += 16;
       const std::int64_t tallest = geometry_.max_rows;

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "plan/ops/tensor_step.h"
-#include "simd/rows.h"
+#include "simd/kernels.h"
 
 namespace fbg {
 namespace {
@@ -17,7 +17,7 @@ class ResampleOp final : public Op {
   ResampleOp(Buffer x, Resampling r) : Op("resample", {x}), r_(std::move(r)) {}
 
   std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
-    const simd::RowKernels& kernels = simd::row_kernels(context.features);
+    const simd::RowKernels& kernels = simd::kernels(context.features).rows;
     const std::int64_t pieces = ceil_div(r_.inner, kPiece);
     return make_unit_step(
         r_.outer * r_.output * pieces, 0,

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "plan/ops/tensor_step.h"
-#include "simd/rows.h"
+#include "simd/kernels.h"
 
 namespace fbg {
 namespace {
@@ -17,7 +17,7 @@ class SoftmaxOp final : public Op {
   }
 
   std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
-    const simd::RowKernels& kernels = simd::row_kernels(context.features);
+    const simd::RowKernels& kernels = simd::kernels(context.features).rows;
     return make_unit_step(
         rows_, 0, [this, &kernels](const Frame& frame, std::byte*, int, Range rows) {
           const auto n = static_cast<std::size_t>(cols_);
@@ -50,7 +50,7 @@ class LayerNormRowsOp final : public Op {
   }
 
   std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
-    const simd::RowKernels& kernels = simd::row_kernels(context.features);
+    const simd::RowKernels& kernels = simd::kernels(context.features).rows;
     return make_unit_step(
         rows_, 0, [this, &kernels](const Frame& frame, std::byte*, int, Range rows) {
           const std::int64_t n = gamma_.cols;

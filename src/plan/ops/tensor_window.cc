@@ -9,8 +9,7 @@
 #include <vector>
 
 #include "plan/ops/tensor_step.h"
-#include "simd/rows.h"
-#include "simd/windows.h"
+#include "simd/kernels.h"
 
 namespace fbg {
 namespace {
@@ -47,34 +46,16 @@ Cover cover(const Window& w, std::size_t axis, std::int64_t o) {
           taps(w.input[axis] + w.pad_after[axis])};
 }
 
-template <class T>
-struct Kernels;
-template <>
-struct Kernels<float> {
-  static auto max(const simd::WindowKernels& k) { return k.max_float; }
-  static auto min(const simd::WindowKernels& k) { return k.min_float; }
-};
-template <>
-struct Kernels<std::uint8_t> {
-  static auto max(const simd::WindowKernels& k) { return k.max_uint8; }
-  static auto min(const simd::WindowKernels& k) { return k.min_uint8; }
-  static auto sum(const simd::WindowKernels& k) { return k.sum_uint8; }
-  static auto real_sum(const simd::WindowKernels& k) { return k.sum_uint8_float; }
-};
-template <>
-struct Kernels<std::int8_t> {
-  static auto max(const simd::WindowKernels& k) { return k.max_int8; }
-  static auto min(const simd::WindowKernels& k) { return k.min_int8; }
-  static auto sum(const simd::WindowKernels& k) { return k.sum_int8; }
-  static auto real_sum(const simd::WindowKernels& k) { return k.sum_int8_float; }
-};
-
 // T, Y: elements of x and y.
 template <class T, class Y>
 class WindowRun {
  public:
   WindowRun(Buffer x, Buffer y, WindowFunction function, const Window& window, Features features)
-      : x_(x), y_(y), function_(function), w_(window), kernels_(simd::window_kernels(features)) {
+      : x_(x),
+        y_(y),
+        function_(function),
+        w_(window),
+        kernels_(std::get<simd::WindowsOf<T>>(simd::kernels(features).windows.windows)) {
     for (std::size_t a = 0; a < kSpatialAxes; ++a)
       for (std::int64_t o = 0; o < w_.output[a]; ++o) covers_[a].push_back(cover(w_, a, o));
     const std::vector<Cover>& last = covers_.back();
@@ -142,19 +123,17 @@ class WindowRun {
       if (a == 0) x += rest * distance * w_.input[0];
     }
     if constexpr (std::is_same_v<T, Y>) {
-      if (function_ == WindowFunction::max) return Kernels<T>::max(kernels_)(x, window, n, y);
-      if (function_ == WindowFunction::min) return Kernels<T>::min(kernels_)(x, window, n, y);
+      if (function_ == WindowFunction::max) return kernels_.max(x, window, n, y);
+      if (function_ == WindowFunction::min) return kernels_.min(x, window, n, y);
     }
     const std::int64_t divisor =
         function_ == WindowFunction::sum ? 1 : (w_.count_padding ? padded : pixels);
-    const float factor = w_.factor / static_cast<float>(divisor);
-    [[maybe_unused]] const std::int32_t offset = static_cast<std::int32_t>(pixels) * w_.zero_point;
-    if constexpr (std::is_same_v<T, float>)
-      kernels_.sum_float(x, window, n, factor, y);
-    else if constexpr (std::is_same_v<Y, float>)
-      Kernels<T>::real_sum(kernels_)(x, window, n, offset, factor, y);
+    const simd::SumScale scale{static_cast<std::int32_t>(pixels) * w_.zero_point,
+                               w_.factor / static_cast<float>(divisor), w_.output_zero_point};
+    if constexpr (std::is_same_v<Y, float>)
+      kernels_.sum_float(x, window, n, scale, y);
     else
-      Kernels<T>::sum(kernels_)(x, window, n, offset, factor, w_.output_zero_point, y);
+      kernels_.sum(x, window, n, scale, y);
   }
 
   // Windows that lie in the padding alone.
@@ -172,7 +151,7 @@ class WindowRun {
   const Buffer x_, y_;
   const WindowFunction function_;
   const Window w_;
-  const simd::WindowKernels& kernels_;
+  const simd::WindowsOf<T>& kernels_;
   std::array<std::vector<Cover>, kSpatialAxes> covers_;  // by output position
   std::vector<std::int64_t> alike_;                      // of the last axis, by output position
 };
@@ -212,7 +191,7 @@ class ReduceRowsOp final : public Op {
         cols_(cols) {}
 
   std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
-    const simd::WindowKernels& kernels = simd::window_kernels(context.features);
+    const simd::WindowKernels& kernels = simd::kernels(context.features).windows;
     const auto kernel = function_ == WindowFunction::max   ? kernels.row_max
                         : function_ == WindowFunction::min ? kernels.row_min
                                                            : kernels.row_sum;
