@@ -55,7 +55,6 @@ class Graph:
         cols: int,
         rows: str = "token",
         dtype: str = "float32",
-        image: tuple[int, int, int] = ...,  # depth, height and width, where rows are pixels
     ) -> int: ...
     def embedding(
         self, word: _Floats, position: _Floats | None = None, type: _Floats | None = None
@@ -120,7 +119,6 @@ class Plan:
         length: int,
         threads: int,
         tuned: Sequence[tuple[_Kind, int, int, _Blocking]] = ...,  # first and last row
-        images: int = 0,
         features: int | None = None,  # those of active_features() if None
     ) -> None: ...
     def run(

@@ -58,9 +58,8 @@ Gate gate(const std::string& name) {
 
 RowKind row_kind(const std::string& name) {
   if (name == "token") return RowKind::token;
-  if (name == "sequence") return RowKind::sequence;
-  require(name == "pixel", "input: rows must be token, sequence or pixel, got " + name);
-  return RowKind::pixel;
+  require(name == "sequence", "input: rows must be token or sequence, got " + name);
+  return RowKind::sequence;
 }
 
 ValueType element_type(const std::string& name) {
@@ -128,12 +127,10 @@ void bind_graph(py::module_& m) {
   graph.def(py::init<>());
   graph.def(
       "input",
-      [](Graph& g, std::int64_t cols, const std::string& rows, const std::string& dtype,
-         const Extent3& image) {
-        return g.input({row_kind(rows), cols, element_type(dtype), image});
+      [](Graph& g, std::int64_t cols, const std::string& rows, const std::string& dtype) {
+        return g.input({row_kind(rows), cols, element_type(dtype)});
       },
-      py::arg("cols"), py::arg("rows") = "token", py::arg("dtype") = "float32",
-      py::arg("image") = Extent3{});
+      py::arg("cols"), py::arg("rows") = "token", py::arg("dtype") = "float32");
   graph.def(
       "embedding",
       [](Graph& g, const Floats& word, const std::optional<Floats>& position,

@@ -166,15 +166,14 @@ void bind_plan(py::module_& m) {
   bound_class<PlanPool>(m, "Plan")
       .def(py::init([](const Graph& graph, std::int64_t tokens, std::int64_t sequences,
                        std::int64_t length, int threads, const std::vector<PyTuned>& tuned,
-                       std::int64_t images, std::optional<Features> features) {
-             const Capacity capacity{tokens, sequences, length, threads, tuned_products(tuned),
-                                     images};
+                       std::optional<Features> features) {
+             const Capacity capacity{tokens, sequences, length, threads, tuned_products(tuned)};
              const Features chosen = checked_features(features, "Plan");
              const GilRelease release;
              return std::make_unique<PlanPool>(graph, capacity, chosen);
            }),
            py::arg("graph"), py::arg("tokens"), py::arg("sequences"), py::arg("length"),
-           py::arg("threads"), py::arg("tuned") = std::vector<PyTuned>(), py::arg("images") = 0,
+           py::arg("threads"), py::arg("tuned") = std::vector<PyTuned>(),
            py::arg("features") = py::none())
       .def("run", &run_plan, py::arg("ids").noconvert(), py::arg("position_ids").noconvert(),
            py::arg("types").noconvert(), py::arg("sequence_positions").noconvert(),

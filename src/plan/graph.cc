@@ -86,13 +86,6 @@ Buffer Graph::input(const BufferShape& shape) {
   require(is_storage(shape.type),
           std::string("input: type must be float32, bfloat16, uint8 or int8, got ") +
               value_type_name(shape.type));
-  std::size_t pixels = 1;
-  for (const std::int64_t size : shape.image) {
-    require(shape.rows == RowKind::pixel ? size >= 1 : size == 0,
-            "input: image must be the depth, height and width of one image, each at least 1, where "
-            "rows are pixels, and empty elsewhere");
-    if (size > 0) pixels = checked_bytes(pixels, static_cast<std::size_t>(size));
-  }
   const Buffer buffer = append(std::make_shared<InputOp>(), shape);
   inputs_.push_back(buffer);
   return buffer;

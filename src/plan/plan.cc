@@ -45,13 +45,9 @@ void check_capacity(const Capacity& capacity, std::span<const BufferShape> shape
   need("threads", capacity.threads);
   for (const BufferShape& shape : shapes) {
     if (shape.rows == RowKind::tensor) continue;
-    if (shape.rows == RowKind::pixel) {
-      need("images", capacity.images);
-    } else {
-      need("tokens", capacity.tokens);
-      need("sequences", capacity.sequences);
-      need("length", capacity.length);
-    }
+    need("tokens", capacity.tokens);
+    need("sequences", capacity.sequences);
+    need("length", capacity.length);
   }
 }
 
@@ -261,8 +257,7 @@ void Plan::run(const RunArgs& args, int num_threads, double* seconds, double* ph
 
 std::int64_t Plan::rows(Buffer buffer, const RunArgs& args) const {
   const BufferShape& shape = graph_.shapes_[static_cast<std::size_t>(buffer)];
-  if (shape.rows == RowKind::pixel || shape.rows == RowKind::tensor)
-    return max_rows(capacity_, shape);
+  if (shape.rows == RowKind::tensor) return 1;
   return shape.rows == RowKind::token ? args.tokens : args.sequences;
 }
 

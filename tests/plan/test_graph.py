@@ -125,15 +125,15 @@ def test_a_run_checks_what_an_input_is() -> None:
         run_on()
 
 
-@pytest.mark.parametrize("rows", ["token", "sequence", "pixel"])
+@pytest.mark.parametrize("rows", ["token", "sequence"])
 def test_a_float_input_goes_through_a_linear_layer_and_a_norm(rows: str) -> None:
     graph = _fbg.Graph()
-    x = graph.input(WIDTH, rows, image=(1, 3, 2) if rows == "pixel" else (0, 0, 0))
+    x = graph.input(WIDTH, rows)
     w, bias, gamma = floats(WIDTH, 7), floats(7), floats(8)[1:]
     y = graph.linear(x, _fbg.pack_b_float32(w), bias=bias, activation="relu")
     graph.output(graph.layer_norm(y, gamma, bias, 1e-6))
-    plan = _fbg.Plan(graph, tokens=8, sequences=8, length=8, threads=2, images=2)
-    count = {"token": 5, "sequence": 2, "pixel": 12}[rows]
+    plan = _fbg.Plan(graph, tokens=8, sequences=8, length=8, threads=2)
+    count = {"token": 5, "sequence": 2}[rows]
     given, out = floats(count, WIDTH), np.empty((count, 7), np.float32)
     plan.run(None, None, None, None, indices(0, 3, 5), [out], 2, inputs=[given])
     want = np.maximum(given @ w + bias, 0).astype(np.float64)
@@ -146,10 +146,8 @@ def test_a_float_input_goes_through_a_linear_layer_and_a_norm(rows: str) -> None
     ("arguments", "message"),
     [
         ((0,), "at least one column"),
-        ((4, "row"), "rows must be token, sequence or pixel, got row"),
+        ((4, "row"), "rows must be token or sequence, got row"),
         ((4, "token", "int32"), "dtype must be float32, bfloat16, uint8 or int8, got int32"),
-        ((4, "pixel"), "image must be the depth, height and width"),
-        ((4, "token", "float32", (1, 2, 2)), "image must be the depth, height and width"),
     ],
 )
 def test_inputs_that_no_buffer_can_hold_are_refused(arguments: Any, message: str) -> None:

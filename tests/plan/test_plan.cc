@@ -202,23 +202,20 @@ TEST(Plan, BuffersHoldTheTypeOfTheirShape) {
   }
 }
 
-// A layer whose rows are those of a run: 5 tokens, 2 sequences, 3 images of 2 x 4 pixels.
+// A layer whose rows are those of a run: 5 tokens or 2 sequences.
 class FloatInputs : public testing::TestWithParam<RowKind> {};
 
 TEST_P(FloatInputs, GoThroughALayerAndAreNotWrittenTo) {
   Random random;
-  const bool pixels = GetParam() == RowKind::pixel;
-  const std::int64_t rows = pixels ? 24 : GetParam() == RowKind::token ? 5 : 2, k = 20, n = 7;
+  const std::int64_t rows = GetParam() == RowKind::token ? 5 : 2, k = 20, n = 7;
   const Values x = random.values(rows * k), w = random.values(k * n), gamma = random.values(n);
   BufferShape shape{GetParam(), k};
-  if (pixels) shape.image = {1, 2, 4};
   Graph graph;
   const Buffer in = graph.input(shape);
   const Buffer y = graph.linear(in, PackedB<Float32>::pack({w.data(), k, n, n, 1}), {});
   const Buffer normed = graph.layer_norm(y, shared(gamma, 1, n), {}, 1e-6f);
   graph.output(normed);
   graph.output(graph.tanh(in));  // in place, if the memory were the arena's
-  EXPECT_EQ(graph.shape(normed).image, shape.image);
   EXPECT_EQ(graph.limits().word, Graph::kUnread);
 
   std::vector<double> want;
@@ -238,7 +235,7 @@ TEST_P(FloatInputs, GoThroughALayerAndAreNotWrittenTo) {
       want.push_back((row[j] - mean) / std::sqrt(variance + 1e-6) * gamma[j]);
   }
   for (const int threads : {1, 2}) {
-    Plan plan(graph, {.tokens = 8, .sequences = 3, .length = 8, .threads = threads, .images = 3});
+    Plan plan(graph, {.tokens = 8, .sequences = 3, .length = 8, .threads = threads});
     Values given = x, result(static_cast<std::size_t>(rows * n)), bent(x.size());
     void* const outputs[] = {result.data(), bent.data()};
     const void* const inputs[] = {given.data()};
@@ -252,11 +249,10 @@ TEST_P(FloatInputs, GoThroughALayerAndAreNotWrittenTo) {
   }
 }
 std::string rows_name(const testing::TestParamInfo<RowKind>& info) {
-  constexpr const char* kNames[] = {"tokens", "sequences", "pixels"};
+  constexpr const char* kNames[] = {"tokens", "sequences"};
   return kNames[static_cast<std::size_t>(info.param)];
 }
-INSTANTIATE_TEST_SUITE_P(Rows, FloatInputs,
-                         testing::Values(RowKind::token, RowKind::sequence, RowKind::pixel),
+INSTANTIATE_TEST_SUITE_P(Rows, FloatInputs, testing::Values(RowKind::token, RowKind::sequence),
                          rows_name);
 
 // Stands for another thread that changes the limit while a plan is prepared.
@@ -362,16 +358,11 @@ TEST(Graph, InputsThatNoBufferCanHoldAreRefused) {
   Graph graph;
   EXPECT_THROW(graph.input({RowKind::token, 0}), std::invalid_argument);
   EXPECT_THROW(graph.input({RowKind::token, 4, ValueType::int32}), std::invalid_argument);
-  EXPECT_THROW(graph.input({RowKind::token, 4, ValueType::float32, {1, 2, 2}}),
-               std::invalid_argument);
-  EXPECT_THROW(graph.input({RowKind::pixel, 4, ValueType::float32, {1, 0, 2}}),
-               std::invalid_argument);
-  const Buffer pixels = graph.input({RowKind::pixel, 4, ValueType::float32, {1, 2, 2}});
+  const Buffer sequences = graph.input({RowKind::sequence, 4});
   const Buffer bytes = graph.input({RowKind::token, 4, ValueType::uint8});
-  EXPECT_THROW(graph.pool(pixels, Pooling::first), std::invalid_argument);
+  EXPECT_THROW(graph.pool(sequences, Pooling::first), std::invalid_argument);
   EXPECT_THROW(graph.tanh(bytes), std::invalid_argument);
-  EXPECT_THROW(graph.output(bytes), std::invalid_argument);        // it is the caller's already
-  EXPECT_THROW(Plan(graph, {1, 1, 1, 1}), std::invalid_argument);  // no images
+  EXPECT_THROW(graph.output(bytes), std::invalid_argument);  // it is the caller's already
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
 // Graph: a network as a list of ops and the buffers between them. A graph shares its weights and
 // knows no sizes of runs; a Plan (plan.h) prepares it for a capacity and runs it.
 //
-// A buffer is a matrix. Its rows are the tokens, the sequences or the pixels of a run, and its
-// columns are the features or channels of a row. Tokens of all sequences lie end to end without
-// padding, and so do the pixels of all images. To add an op, see src/plan/ops/ops.h.
+// A buffer is a matrix. Its rows are the tokens or the sequences of a run, and its columns are the
+// features of a row. Tokens of all sequences lie end to end without padding. To add an op, see
+// src/plan/ops/ops.h.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,7 @@ struct SharedMatrix {
 
 // What a row of a buffer stands for. A buffer of kind `tensor` is a single row: the dense elements
 // of a tensor of any shape, which the ops of tensor.h know.
-enum class RowKind : std::uint8_t { token, sequence, pixel, tensor };
+enum class RowKind : std::uint8_t { token, sequence, tensor };
 
 // Number of a buffer of a graph: buffer i is written by op i.
 using Buffer = std::int32_t;
@@ -40,9 +40,6 @@ struct BufferShape {
   RowKind rows = RowKind::token;
   std::int64_t cols = 0;
   ValueType type = ValueType::float32;  // of an element: float32, bfloat16, uint8 or int8
-  // Depth, height and width of an image, where rows are pixels; else empty. Unlike the numbers of
-  // tokens and sequences, which differ from run to run, the number of pixels is fixed by the plan.
-  Extent3 image = {};
   friend bool operator==(const BufferShape&, const BufferShape&) = default;
 };
 

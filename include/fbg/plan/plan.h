@@ -38,7 +38,6 @@ struct Capacity {
   std::int64_t length = 0;  // of one sequence
   int threads = 1;
   std::vector<TunedProduct> tuned = {};
-  std::int64_t images = 0;  // every run has this many: the rows of pixel buffers are fixed
 };
 
 // Arguments of a run; the caller has checked them against capacity and limits.

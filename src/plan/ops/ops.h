@@ -139,7 +139,6 @@ inline Range thread_rows(std::int64_t rows, int thread_id, int num_threads) {
 // Rows of a buffer in the largest run that a capacity allows.
 inline std::int64_t max_rows(const Capacity& capacity, const BufferShape& shape) {
   if (shape.rows == RowKind::tensor) return 1;
-  if (shape.rows == RowKind::pixel) return capacity.images * volume(shape.image);
   return shape.rows == RowKind::token ? capacity.tokens : capacity.sequences;
 }
 

@@ -13,7 +13,7 @@
 namespace fbg {
 
 inline BufferShape tensor_shape(std::int64_t bytes) {
-  return {RowKind::tensor, bytes, ValueType::uint8, {}};
+  return {RowKind::tensor, bytes, ValueType::uint8};
 }
 
 // `x` must be a tensor of that size.
