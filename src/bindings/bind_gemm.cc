@@ -12,6 +12,7 @@
 #include "bindings/gemm_call.h"
 #include "bindings/gil.h"
 #include "core/lru_cache.h"
+#include "core/policy.h"
 #include "fbg/core/threads.h"
 #include "kernels/cache.h"
 #include "kernels/peak.h"
@@ -44,8 +45,9 @@ PreparedGemms& prepared_gemms() {
 std::shared_ptr<const AnyGemm> prepared(PackedAs as, const PackedMatrix& b,
                                         std::span<const Stage> stages, std::int64_t m,
                                         const Blocking& blocking) {
-  const std::int64_t max_m =
-      m <= kFewRows ? kFewRows : std::int64_t{std::numeric_limits<std::int32_t>::max()};
+  const std::int64_t max_m = m <= policy::gemm::kFewRows
+                                 ? policy::gemm::kFewRows
+                                 : std::int64_t{std::numeric_limits<std::int32_t>::max()};
   // Asked once: the limit may change at any time, and the key must say what the Gemm was made for.
   const Features features = active_features();
   PreparedKey key{as.packer,

@@ -17,14 +17,14 @@
 #include "conv/padding.h"
 #include "core/float16.h"
 #include "core/memory.h"
+#include "core/policy.h"
 #include "kernels/lanewise.h"
 
 namespace fbg {
 namespace {
 
-constexpr std::int64_t kWord = 4;               // bytes of a lane
-constexpr std::int64_t kBlockBytes = 40 << 10;  // of U
-constexpr std::int64_t kMaxTaps = 7;            // of a kernel row
+constexpr std::int64_t kWord = 4;     // bytes of a lane
+constexpr std::int64_t kMaxTaps = 7;  // of a kernel row
 
 using Kind = LanewiseLayout::Kind;
 
@@ -198,11 +198,12 @@ class LanewiseStep final : public ConvStep<Acc> {
       block_rows_ = 1;
     } else {
       // Wider first, since lines of neighbouring tiles overlap; then taller, which saves lines.
-      while (block_tiles_ < tiles_.count && bytes(block_rows_, block_tiles_ + 1) <= kBlockBytes)
+      while (block_tiles_ < tiles_.count &&
+             bytes(block_rows_, block_tiles_ + 1) <= policy::lanewise::kBlockBytes)
         ++block_tiles_;
       if (u_.kind == Kind::channels)
         while (block_rows_ < shape_.output[1] && block_rows_ < 8 &&
-               bytes(block_rows_ + 1, block_tiles_) <= 2 * kBlockBytes)
+               bytes(block_rows_ + 1, block_tiles_) <= 2 * policy::lanewise::kBlockBytes)
           ++block_rows_;
     }
     padding_bytes_ = round_up(pixel_ * (u_.kind == Kind::in_place ? reach_ : 1) + 64, 64);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/policy.h"
 #include "fbg/conv/geometry.h"
 #include "fbg/core/types.h"
 
@@ -61,8 +62,6 @@ inline bool reads_in_place(const ConvGeometry& g, const LineLayout& l, const Con
 
 // The copied lines that a block of tiles reads. Whole lines are copied, for every block again.
 struct BlockLines {
-  static constexpr std::int64_t kBytes = 512 << 10, kTiles = 128;  // of a block, at most
-
   const ConvGeometry& g;
   const ConvShape& shape;
   const LineLayout& layout;
@@ -85,7 +84,9 @@ struct BlockLines {
   // Tiles of a block whose lines stay near; 0 if those of one tile are too long for that.
   std::int64_t most_tiles() const {
     std::int64_t block = 0;
-    while (block < std::min(kTiles, tiles.count) && bytes(block + 1) <= kBytes) ++block;
+    while (block < std::min(policy::lines::kBlockTiles, tiles.count) &&
+           bytes(block + 1) <= policy::lines::kBlockBytes)
+      ++block;
     return block;
   }
 };
@@ -96,12 +97,11 @@ struct BlockLines {
 // are far apart have no pixels in common with the next one, which takes as much of the L1 again.
 inline std::int64_t count_depth_parts(const ConvGeometry& g, const LineLayout& l,
                                       const BalancedSplit& tiles, std::int64_t columns) {
-  constexpr std::int64_t kFewTiles = 8, kPartBytes = 56 << 10;
-  if (tiles.count < kFewTiles) return 1;
+  if (tiles.count < policy::lines::kFewTiles) return 1;
   const std::int64_t window =
       g.kernel[1] * ((tiles.largest - 1) * g.stride[2] + l.reach) * g.group_inputs();
   const bool apart = g.dilation[1] * l.pitch / g.stride[2] >= tiles.largest;
-  return ceil_div(g.depth() * columns + (apart ? 2 : 1) * window, kPartBytes);
+  return ceil_div(g.depth() * columns + (apart ? 2 : 1) * window, policy::lines::kPartBytes);
 }
 
 // Divides K into runs, and these into parts of about equal size, at blocks. `parts` are ranges of

@@ -30,7 +30,7 @@
 #include "conv/padding.h"
 #include "conv/thread_memory.h"
 #include "fbg/gemm/tile_loop.h"
-#include "fbg/gemm/tile_share.h"
+#include "gemm/tile_share.h"
 
 namespace fbg {
 namespace {

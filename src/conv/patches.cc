@@ -20,14 +20,14 @@
 #include "conv/padding.h"
 #include "conv/thread_memory.h"
 #include "conv/tiles.h"
+#include "core/policy.h"
 #include "fbg/gemm/tile_loop.h"
-#include "fbg/gemm/tile_share.h"
+#include "gemm/tile_share.h"
 #include "simd/kernels.h"
 
 namespace fbg {
 namespace {
 
-constexpr std::int64_t kBlockBytes = 8 << 10;  // of the patches of a block, beside B in the L1
 constexpr std::int64_t kManyGroups = 1 << 20;
 
 // The geometry of a matrix unit, if padding patches to whole blocks of it pays.
@@ -70,7 +70,8 @@ class PatchesStep final : public ConvStep<Acc> {
     patch_ = round_up(std::max(g.depth() - run_ + steps_, panels_.groups() * Acc::format.kr), 4);
     // Patches a multiple of 4 KiB apart would fall into the same sets of the L1.
     if (patch_ % 4096 == 0) patch_ += 64;
-    block_tiles_ = std::max<std::int64_t>(kBlockBytes / (patch_ * tile_.max_rows), 1);
+    block_tiles_ =
+        std::max<std::int64_t>(policy::patches::kBlockBytes / (patch_ * tile_.max_rows), 1);
     pad_bytes_ = round_up(run_, 64);
     const std::int64_t line = std::max<std::int64_t>(p.shape.output[2], 1);
     border_bytes_ = round_up((line - 1) * g.stride[2] * g.in_channels + steps_, 64);

@@ -2,15 +2,13 @@
 
 #include <algorithm>
 
+#include "core/policy.h"
 #include "simd/kernels.h"
 
 namespace fbg {
 namespace {
 
-constexpr std::int64_t kLanesBytes = 24 << 10;  // beside the image in the L1
-constexpr std::int64_t kRepeatedBytes = 32 << 10;
-constexpr std::int64_t kLeastPixels = 16, kMaxPixels = 128;  // of an output row at a time
-constexpr std::int64_t kVectorBytes = 64;                    // of bytes
+constexpr std::int64_t kVectorBytes = 64;  // of bytes
 
 }  // namespace
 
@@ -25,14 +23,19 @@ SlidingWindows::SlidingWindows(const ConvGeometry& g, const ConvShape& shape,
   // Lanes that windows share are kept for all blocks, unless there are too many.
   const bool loads = wide_.mode == kernels::SlidingMode::loads;
   const std::int64_t pixel = loads ? wide_.sources() * wide_.step * kVectorBytes : 0;
-  goes_down_ = form_.shared > 0 && pixel * blocks.vectors() * kLeastPixels > kLanesBytes;
+  goes_down_ = form_.shared > 0 && pixel * blocks.vectors() * policy::sliding::kLeastPixels >
+                                       policy::sliding::kLanesBytes;
   const bool all = form_.shared > 0 && !goes_down_;
   const std::int64_t vectors = all ? blocks.vectors() : wide_.vectors;
   const std::int64_t repeated =
       g.is_depthwise() && g.group_outputs() > 1 ? wide_.rows * wide_.step * g.out_channels : 0;
-  std::int64_t most = kMaxPixels;
-  if (pixel > 0) most = std::clamp(kLanesBytes / (pixel * vectors), kLeastPixels, most);
-  if (repeated > 0) most = std::clamp(kRepeatedBytes / repeated, kLeastPixels, most);
+  std::int64_t most = policy::sliding::kMaxPixels;
+  if (pixel > 0)
+    most = std::clamp(policy::sliding::kLanesBytes / (pixel * vectors),
+                      policy::sliding::kLeastPixels, most);
+  if (repeated > 0)
+    most =
+        std::clamp(policy::sliding::kRepeatedBytes / repeated, policy::sliding::kLeastPixels, most);
   parts_ = BalancedSplit::split(shape.output[2], most);
   const std::int64_t columns = this->columns(std::max<std::int64_t>(parts_.largest, 1));
   lanes_bytes_ = loads ? vectors * kVectorBytes * wide_.sources() * columns : 0;

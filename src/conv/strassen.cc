@@ -1,7 +1,7 @@
 // strassen: large pointwise convolutions in float32 by fewer products.
 //
 //   for each chunk of pixels of an image         as many as the L2 holds
-//     for each product of the list               fbg/gemm/strassen.h
+//     for each product of the list               gemm/strassen.h
 //       S = sum of blocks of A                   rows of the chunk, halves of the channels
 //       M = S * (sum of blocks of B)             packed once
 //       sums of blocks of C += M
@@ -10,7 +10,7 @@
 // Blocks of A and C are parts of a chunk of pixels, so that sums stay in the L2 and cost little
 // against the products. Chunks begin with each image and depend on its size alone: a result depends
 // neither on the batch nor on the number of threads.
-#include "fbg/gemm/strassen.h"
+#include "gemm/strassen.h"
 
 #include <algorithm>
 #include <cmath>
@@ -22,6 +22,7 @@
 
 #include "conv/algorithm.h"
 #include "conv/cost.h"
+#include "core/policy.h"
 #include "fbg/conv/pack_im2col.h"
 #include "fbg/gemm/pack_a.h"
 #include "fbg/gemm/tile_loop.h"
@@ -31,7 +32,6 @@ namespace fbg {
 namespace {
 
 constexpr std::int64_t kFloat = sizeof(float);
-constexpr std::int64_t kBlockRows = 48;  // of a block of A: whole tiles of the microkernel
 
 // The sums of blocks of B, one for each product.
 struct StrassenWeights {
@@ -76,7 +76,7 @@ class StrassenStep final : public ConvStep<Float32> {
         side_(std::int64_t{1} << levels),
         depth_(inputs_ / side_),
         columns_(outputs_ / side_),
-        chunks_(BalancedSplit::split(volume(p.shape.output), kBlockRows * side_)),
+        chunks_(BalancedSplit::split(volume(p.shape.output), policy::strassen::kBlockRows * side_)),
         tile_(choose_geometry(Accumulator::float32, p.features)),
         rows_(simd::kernels(p.features).rows),
         threads_(p.threads) {
@@ -98,9 +98,9 @@ class StrassenStep final : public ConvStep<Float32> {
     s_row_ = row(depth_);
     m_row_ = row(columns_);
     c_row_ = row(outputs_);
-    product_ =
-        std::make_unique<Product>(weights_->b.front(), RuntimePipeline{}, kBlockRows, p.features);
-    thread_bytes_ = kBlockRows * (s_row_ + m_row_ + side_ * c_row_) * kFloat +
+    product_ = std::make_unique<Product>(weights_->b.front(), RuntimePipeline{},
+                                         policy::strassen::kBlockRows, p.features);
+    thread_bytes_ = policy::strassen::kBlockRows * (s_row_ + m_row_ + side_ * c_row_) * kFloat +
                     static_cast<std::int64_t>(product_->workspace_bytes(1));
   }
 
@@ -116,9 +116,9 @@ class StrassenStep final : public ConvStep<Float32> {
       return reinterpret_cast<float*>(std::exchange(at, at + rows * row * kFloat));
     };
     Scratch t{};
-    t.s = take(kBlockRows, s_row_);
-    t.m = take(kBlockRows, m_row_);
-    t.c = take(kBlockRows * side_, c_row_);
+    t.s = take(policy::strassen::kBlockRows, s_row_);
+    t.m = take(policy::strassen::kBlockRows, m_row_);
+    t.c = take(policy::strassen::kBlockRows * side_, c_row_);
     t.product = at;
     TilePlace place(run.stages, run.c, 1);
     const std::int64_t count = shape_.batch * chunks_.count;
@@ -252,7 +252,7 @@ bool applies(const ConvProblem<Float32>& p, int levels) {
 double cost(const ConvProblem<Float32>& p, int levels) {
   constexpr double kSum = 5;      // a vector of a row
   constexpr double kError = 1.1;  // what the larger error must be worth
-  const std::int64_t chunk = kBlockRows << levels;
+  const std::int64_t chunk = policy::strassen::kBlockRows << levels;
   const double side = static_cast<double>(std::int64_t{1} << levels);
   const double lanes = choose_geometry(Accumulator::float32, p.features).lanes;
   const double rows = static_cast<double>(p.shape.out_pixels()) / side;

@@ -22,6 +22,7 @@
 #include "conv/cost.h"
 #include "core/float16.h"
 #include "core/memory.h"
+#include "core/policy.h"
 #include "kernels/lanewise.h"
 
 namespace fbg {
@@ -29,7 +30,6 @@ namespace {
 
 constexpr std::int64_t kFloat = sizeof(float);
 constexpr std::int64_t kMaxTaps = 7, kMaxStep = 4, kMaxDilation = 16;  // along a row
-constexpr std::int64_t kBlockStrips = 8;  // at least, of a block: the same weights serve all
 
 constexpr bool has_strips(Accumulator a) {
   return a == Accumulator::float32 || a == Accumulator::float32_f16 ||
@@ -106,7 +106,8 @@ class StripsStep final : public ConvStep<Acc> {
               std::make_shared<const AlignedBuffer>(make_weights(p.weights, vectors_, tile_.lanes));
           return typename PackedConv<Acc>::Form{made, static_cast<std::int64_t>(made->size())};
         }))->data();
-    const std::int64_t lines = strips_.count ? ceil_div(kBlockStrips, strips_.count) : 1;
+    const std::int64_t lines =
+        strips_.count ? ceil_div(policy::strips::kBlockStrips, strips_.count) : 1;
     blocks_ = BalancedSplit::split(shape_.output[1], lines);
     pairs_bytes_ = round_up(
         geometry_.kernel[0] * geometry_.kernel[1] * static_cast<std::int64_t>(sizeof(BlockPair)),

@@ -20,8 +20,9 @@
 #include "conv/padding.h"
 #include "conv/thread_memory.h"
 #include "conv/tiles.h"
+#include "core/policy.h"
 #include "fbg/gemm/tile_loop.h"
-#include "fbg/gemm/tile_share.h"
+#include "gemm/tile_share.h"
 
 namespace fbg {
 namespace {
@@ -43,9 +44,6 @@ struct Segment {
 struct TileRows {
   std::int64_t first, height;  // rows of C
 };
-
-constexpr std::int64_t kBlockBytes = 512 << 10;  // of segments copied for a block of tiles
-constexpr std::int64_t kBlockTiles = 32;
 
 // Elements of k in a run, and how many runs there are.
 struct Runs {
@@ -100,7 +98,8 @@ class TapsStep final : public ConvStep<Acc> {
         (std::max<std::int64_t>(tiles_.largest - 1, 0) * g.stride[2] + reach_) * pixel_ + slack_,
         64);
     const std::int64_t rows = g.kernel[0] * g.kernel[1];
-    block_tiles_ = std::clamp<std::int64_t>(kBlockBytes / (segment_bytes_ * rows), 1, kBlockTiles);
+    block_tiles_ = std::clamp<std::int64_t>(policy::taps::kBlockBytes / (segment_bytes_ * rows), 1,
+                                            policy::taps::kBlockTiles);
     pad_bytes_ = round_up(reach_ * pixel_ + slack_, 64);
     MemoryCutter counter(nullptr);
     cut(counter);

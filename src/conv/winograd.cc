@@ -77,9 +77,11 @@ class WinogradStep final : public ConvStep<Float32> {
     // Threads share the tiles of one block where those of a thread would not fill a tile of the
     // microkernel. Each then reads only a part of the weights, but also tiles that other threads
     // have transformed.
-    shared_ = threads_ > 1 && tiles < threads_ * mr && tiles * row_bytes <= kMaxShared;
+    shared_ =
+        threads_ > 1 && tiles < threads_ * mr && tiles * row_bytes <= policy::winograd::kMaxShared;
     const std::int64_t fits = cpu_info().l2_bytes / 2 / row_bytes / mr * mr;
-    block_tiles_ = shared_ ? tiles : std::min(std::max(fits, kFewTiles * mr), tiles);
+    block_tiles_ =
+        shared_ ? tiles : std::min(std::max(fits, policy::winograd::kFewTiles * mr), tiles);
     source_ = PointMatrices::lay_out(block_tiles_, geometry_.in_channels);
     product_ = PointMatrices::lay_out(block_tiles_, geometry_.out_channels);
     block_bytes_ = source_.bytes(tiling_.points()) + product_.bytes(tiling_.points());
@@ -143,10 +145,6 @@ class WinogradStep final : public ConvStep<Float32> {
   }
 
  private:
-  // The least number of rows of a block that is not the whole image, in tiles of the microkernel.
-  static constexpr std::int64_t kFewTiles = 2;
-  static constexpr std::int64_t kMaxShared = 16 << 20;  // bytes of a block that threads share
-
   // A block and a thread's part of it.
   struct Work {
     PointMatrices source, product;

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "conv/algorithm.h"
+#include "core/policy.h"
 #include "simd/winograd.h"
 
 namespace fbg {
@@ -70,7 +71,7 @@ class WinogradTransforms {
   // Tiles of a run at most, and channels of the matrices' columns at most.
   std::int64_t source_tiles() const { return source_tiles_; }
   std::int64_t output_tiles() const { return output_tiles_; }
-  static constexpr std::int64_t kChannels = 64;
+  static constexpr std::int64_t kChannels = policy::winograd::kChannels;
 
   // B^T d B of a run of tiles into rows [row, row + count) of v, for some of the input channels.
   void transform_source(const ConvRun& run, const TileRun& tiles, Range channels,

@@ -8,7 +8,6 @@ namespace fbg {
 namespace {
 
 constexpr std::int64_t kFloat = sizeof(float);
-constexpr std::int64_t kScratchBytes = 16 << 10;  // of one transform: a part of the L1
 constexpr std::int64_t kChannels = WinogradTransforms::kChannels;
 
 alignas(64) constexpr float kZeros[kChannels] = {};
@@ -49,7 +48,7 @@ WinogradTransforms::WinogradTransforms(const WinogradTiling& tiling, Features fe
   source_x_ = kernels.source[tiling.x.t];
   output_y_ = kernels.output[tiling.y.t][tiling.y.n];
   output_x_ = kernels.output[tiling.x.t][tiling.x.n];
-  const std::int64_t floats = kScratchBytes / kFloat / kChannels;
+  const std::int64_t floats = policy::winograd::kScratchBytes / kFloat / kChannels;
   source_tiles_ = std::max<std::int64_t>((floats / tiling.y.t - (tiling.x.k - 1)) / tiling.x.n, 1);
   output_tiles_ = std::max<std::int64_t>(floats / (tiling.y.n * tiling.x.t + tiling.x.n), 1);
 }

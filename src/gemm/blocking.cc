@@ -6,19 +6,16 @@
 #include <array>
 #include <set>
 
+#include "core/policy.h"
 #include "fbg/gemm/gemm.h"
 
 namespace fbg {
 namespace {
 
-// Of A, where the cost model chooses: half of an L2, so that B panels fit beside it.
-constexpr int kABlockKib = 256;
-constexpr std::int64_t kMaxABlockRows = 1024;
-
 // Bytes of a row of A between two cuts of K, as kernels read it.
 std::int64_t row_bytes(const Geometry& geometry, std::int64_t k) {
   const std::int64_t whole = std::max<std::int64_t>(k, 1) * geometry.format.a_bytes;
-  return BalancedSplit::split(whole, kDepthBytes).largest;
+  return BalancedSplit::split(whole, policy::gemm::kDepthBytes).largest;
 }
 
 }  // namespace
@@ -39,8 +36,9 @@ std::string to_string(const Blocking& blocking) {
 }
 
 std::int64_t a_block_rows(const Blocking& blocking, std::int64_t row_bytes, std::int64_t mr) {
-  const std::int64_t kib = blocking.a_kib > 0 ? blocking.a_kib : kABlockKib;
-  return std::clamp<std::int64_t>(kib * 1024 / row_bytes / mr * mr, mr, kMaxABlockRows / mr * mr);
+  const std::int64_t kib = blocking.a_kib > 0 ? blocking.a_kib : policy::gemm::kABlockKib;
+  return std::clamp<std::int64_t>(kib * 1024 / row_bytes / mr * mr, mr,
+                                  policy::gemm::kMaxABlockRows / mr * mr);
 }
 
 std::vector<Blocking> candidate_blockings(Accumulator accumulator, Features features,
@@ -71,7 +69,7 @@ std::vector<Blocking> candidate_blockings(Accumulator accumulator, Features feat
   for (int row_parts = 1; row_parts <= num_threads; ++row_parts) {
     if (num_threads % row_parts != 0) continue;
     const int parts = num_threads > 1 ? row_parts : 0;
-    for (const int a_kib : {0, kABlockKib / 2, kABlockKib * 2}) {
+    for (const int a_kib : {0, policy::gemm::kABlockKib / 2, policy::gemm::kABlockKib * 2}) {
       add({0, 0, a_kib, parts});
       for (const int panels : {1, 2, 4}) add({0, panels, a_kib, parts});
       for (const int rows : {tallest * 2 / 3, tallest / 2})

@@ -5,10 +5,11 @@
 #include <cstdlib>
 #include <stdexcept>
 
+#include "core/policy.h"
 #include "fbg/core/float_environment.h"
 #include "fbg/gemm/gemm.h"
-#include "fbg/gemm/pairs.h"
 #include "fbg/gemm/tile_loop.h"
+#include "gemm/pairs.h"
 
 // GCC leaves lambdas of this length calls, whose captures then are in memory: 15 ns for a tile.
 #define FBG_INLINE_LAMBDA __attribute__((always_inline))
@@ -24,21 +25,14 @@ std::int64_t tile_bytes(const Geometry& geometry) noexcept {
   return round_up(vectors * geometry.lanes * static_cast<std::int64_t>(sizeof(Value)), 64);
 }
 
-// A C of this many bytes or more is written past the caches. It would no longer be in them when it
-// is read, and this way its lines need not be read before they are written.
-constexpr std::int64_t kStreamBytes = 8 << 20;
-// Where K is cut, the columns whose sums are kept for the next block of k. Their scratch takes at
-// most half as much as the block of A.
-constexpr std::int64_t kCutColumns = 256;
-
 // The depth of a product as choose_geometry() wants it: 0, which rules a matrix unit out, where it
 // would only wait. A product of so few rows that reads more weights than an L2 holds is bound by
 // memory, and vector kernels fetch weights ahead better than loads of tiles do. Only int32 sums,
 // which are exact, may depend on the number of rows in this way.
 std::int64_t geometry_groups(Accumulator accumulator, std::int64_t k, std::int64_t n,
                              std::int64_t max_m) noexcept {
-  constexpr std::int64_t kManyWeights = 2 << 20;  // bytes
-  const bool waits = accumulator == Accumulator::int32 && max_m <= kFewRows && k * n > kManyWeights;
+  const bool waits = accumulator == Accumulator::int32 && max_m <= policy::gemm::kFewRows &&
+                     k * n > policy::gemm::kManyWeights;
   return waits ? 0 : ceil_div(k, packed_format(accumulator).kr);
 }
 
@@ -48,17 +42,16 @@ std::int64_t packed_ld(std::int64_t bytes) {
   return ld % 4096 == 0 ? ld + 64 : ld;
 }
 
-// Columns of a gated C that are computed together: as many as kGatedBytes hold of both parts of A
-// * B, which an L2 of 1 MiB keeps beside a block of A.
-constexpr std::int64_t kGatedBytes = 256 << 10;
-std::int64_t gated_ld(std::int64_t columns) {  // bytes
+// Bytes between rows of a gated C of so many columns.
+std::int64_t gated_ld(std::int64_t columns) {
   return 2 * columns * static_cast<std::int64_t>(sizeof(float)) + 64;
 }
 
 }  // namespace
 
 std::int64_t GemmDriver::gated_columns(std::int64_t rows) const noexcept {
-  const std::int64_t columns = kGatedBytes / (rows * 2 * static_cast<std::int64_t>(sizeof(float)));
+  const std::int64_t columns =
+      policy::gemm::kGatedBytes / (rows * 2 * static_cast<std::int64_t>(sizeof(float)));
   const std::int64_t whole = columns / kPanelColumns * kPanelColumns;
   return std::clamp<std::int64_t>(whole, kPanelColumns,
                                   std::max<std::int64_t>(n_ / 2, kPanelColumns));
@@ -119,7 +112,7 @@ GemmDriver::GemmDriver(const Operands& operands, const PackedMatrix& b,
   group_sums_ = whole.correct_b && is_int4(accumulator_);
 
   const std::int64_t mr = geometry_.max_rows;
-  const BalancedSplit depths = split_depth(kDepthBytes / a_group_bytes_);
+  const BalancedSplit depths = split_depth(policy::gemm::kDepthBytes / a_group_bytes_);
   // Int16 sums move to int32 by themselves, and their scratch is the tile's.
   cuts_ = depths.count > 1 && max_m > mr && !is_int16();
   kc_ = cuts_ ? depths.largest * depth_unit() : all_groups();
@@ -128,7 +121,7 @@ GemmDriver::GemmDriver(const Operands& operands, const PackedMatrix& b,
   mc_ =
       std::min(a_block_rows(blocking, kc_ * a_group_bytes_, mr), std::max<std::int64_t>(max_m, 1));
   tallest_ = std::clamp<std::int64_t>(max_m, 1, mr);
-  nc_ = cuts_ ? kCutColumns : round_up(std::max<std::int64_t>(n_, 1), kPanelColumns);
+  nc_ = cuts_ ? policy::gemm::kCutColumns : round_up(std::max<std::int64_t>(n_, 1), kPanelColumns);
 
   // Pairs gain where several tiles share them. Short tiles then have the width of tall ones.
   pairs_ = geometry_.pair_vectors > 0 && mr >= 2 && max_m > mr;
@@ -163,7 +156,7 @@ void GemmDriver::make_kernels(const KernelKey& whole, std::int64_t max_m) {
   // A shifted operand's raw sums are read again.
   const bool read_again = a_shift_ != 0 && output_ == ValueType::acc;
   streams_ = value_size(output_) == 4 && !read_again && !functors_ && !gates_ &&
-             max_m >= kStreamBytes / 4 / std::max<std::int64_t>(n_, 1);
+             max_m >= policy::gemm::kStreamBytes / 4 / std::max<std::int64_t>(n_, 1);
   if (streams_) {
     KernelKey key = whole;
     key.load_c = cuts_;
@@ -249,7 +242,7 @@ void GemmDriver::run(const RowSource& a, const PackedMatrix& b, const PipelineVi
   constexpr std::int64_t kLine = 64;
   const bool streams = streams_ && c.ld % kLine == 0 &&
                        reinterpret_cast<std::uintptr_t>(c.data) % kLine == 0 &&
-                       a.rows * n_ * 4 >= kStreamBytes;
+                       a.rows * n_ * 4 >= policy::gemm::kStreamBytes;
 
   // Blocks of equal size rather than mc, mc, ..., leftover.
   const BalancedSplit blocks = BalancedSplit::split(share.rows.size(), mc_);

@@ -6,7 +6,7 @@
 
 #include "fbg/core/phase.h"
 #include "fbg/gemm/driver.h"
-#include "fbg/gemm/pairs.h"
+#include "gemm/pairs.h"
 
 namespace fbg {
 

@@ -1,5 +1,5 @@
 // See pairs.h. The loops interleave words, which compilers do with vectors.
-#include "fbg/gemm/pairs.h"
+#include "gemm/pairs.h"
 
 #include <cstring>
 

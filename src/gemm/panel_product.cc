@@ -1,5 +1,5 @@
 // See panel_product.h.
-#include "fbg/gemm/panel_product.h"
+#include "gemm/panel_product.h"
 
 #include "fbg/gemm/tile_loop.h"
 

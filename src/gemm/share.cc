@@ -2,15 +2,12 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/policy.h"
 #include "fbg/gemm/gemm.h"
-#include "fbg/gemm/tile_share.h"
+#include "gemm/tile_share.h"
 
 namespace fbg {
 namespace {
-
-// What a thread pays, in multiply-adds per k: its tile work, quantizing an element of A (worth
-// about 40 columns) and streaming a column of B (worth about 25 rows).
-constexpr std::int64_t kPackColumns = 40, kStreamRows = 25;
 
 Range part(std::int64_t units, std::int64_t unit_size, std::int64_t limit, int index, int parts) {
   const auto cut = [&](int i) { return std::min(units * i / parts * unit_size, limit); };
@@ -27,7 +24,8 @@ int choose_parts(std::int64_t units, std::int64_t unit, std::int64_t cols,
     if (num_threads % row_parts) continue;
     const std::int64_t part_rows = ceil_div(units, row_parts) * unit;
     const std::int64_t part_cols = ceil_div(panels, num_threads / row_parts) * kPanelColumns;
-    const std::int64_t cost = part_rows * (part_cols + kPackColumns) + kStreamRows * part_cols;
+    const std::int64_t cost = part_rows * (part_cols + policy::gemm::kPackColumns) +
+                              policy::gemm::kStreamRows * part_cols;
     if (cost < best) {
       best = cost;
       best_row_parts = row_parts;

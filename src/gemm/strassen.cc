@@ -1,5 +1,5 @@
 // The flat list of Strassen's products.
-#include "fbg/gemm/strassen.h"
+#include "gemm/strassen.h"
 
 #include <array>
 

@@ -9,9 +9,9 @@
 
 #include "core/memory.h"
 #include "fbg/gemm/gemm.h"
-#include "fbg/gemm/pairs.h"
-#include "fbg/gemm/panel_product.h"
 #include "gemm/any_gemm.h"
+#include "gemm/pairs.h"
+#include "gemm/panel_product.h"
 
 namespace fbg {
 namespace {

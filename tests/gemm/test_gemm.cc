@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "core/policy.h"
 #include "fbg/core/threads.h"
 #include "fbg/gemm/gemm.h"
 #include "helpers/guarded.h"
@@ -313,7 +314,7 @@ TEST_P(GemmOnIsa, CuttingKChangesNoBit) {
        {Case{13, 33, 1, 0}, Case{13, 40, 1, 1}, Case{40, 290, 2, -1}, Case{25, 5, 2, 3},
         Case{14, 256, 3, 2}}) {
     const auto depth = [&, blocks = blocks, beyond = beyond](std::int64_t element_bytes) {
-      return blocks * kDepthBytes / element_bytes + beyond;
+      return blocks * policy::gemm::kDepthBytes / element_bytes + beyond;
     };
     const std::int64_t k4 = depth(4), k2 = depth(2), k1 = depth(1);
     const auto x = normal(m * k1, 30), w = normal(k1 * n, 31);
@@ -331,7 +332,7 @@ TEST_P(GemmOnIsa, CuttingKChangesNoBit) {
 
 // Of fused multiply-adds, from the first k to the last.
 TEST_P(GemmOnIsa, FloatSumsAreOneChain) {
-  const std::int64_t m = 13, n = 33, k = kDepthBytes / 4 + 5;
+  const std::int64_t m = 13, n = 33, k = policy::gemm::kDepthBytes / 4 + 5;
   const auto x = normal(m * k, 35), w = normal(k * n, 36);
   const auto b = PackedB<Float32>::pack(view(w, k, n));
   const Gemm<PackA<float>, Float32> gemm(b, {}, m);

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "fbg/gemm/gemm.h"
-#include "fbg/gemm/tile_share.h"
+#include "gemm/tile_share.h"
 
 namespace fbg {
 namespace {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "fbg/gemm/strassen.h"
+#include "gemm/strassen.h"
 
 namespace fbg {
 namespace {

@@ -10,8 +10,8 @@
 
 #include "core/float16.h"
 #include "fbg/gemm/gemm.h"
-#include "fbg/gemm/pairs.h"
 #include "fbg/kernels/microkernel.h"
+#include "gemm/pairs.h"
 #include "helpers/common_nans.h"
 #include "helpers/operand_filler.h"
 #include "helpers/promises.h"

@@ -27,13 +27,6 @@ struct OutputView {
   std::int64_t ld;
 };
 
-// K is cut where a row of A has more bytes than this, so that a block still has several tiles of
-// rows, and a panel of B of the same depth stays in the L2 meanwhile.
-inline constexpr std::int64_t kDepthBytes = 4096;
-
-// Products of up to this many rows are one tile high for vector kernels of AVX-512.
-inline constexpr std::int64_t kFewRows = 12;
-
 // A packer (PackAModel) of a run.
 struct RowSource {
   const void* packer;
@@ -125,7 +118,7 @@ class GemmDriver {
   struct Workspace {
     ABlock block;
     std::byte* wide;  // A in a wider type, for kernels that read it so (PackedFormat::wide_a)
-    std::byte *a_pairs, *b_pairs;  // operands in pairs (fbg/gemm/pairs.h): B of one column group
+    std::byte *a_pairs, *b_pairs;  // operands in pairs (src/gemm/pairs.h): B of one column group
     std::byte* tail;     // the last k-group of each row, if it has a place of its own (AOperand)
     float* group_sums;   // of rows of A, for offsets of 4-bit weights: [groups][mc]
     Value* partial;      // raw sums: of mc x nc between blocks of k; for int16, of one tile

@@ -116,7 +116,7 @@ struct KernelKey {
   // Only some rows of the tile have results. Matrix units and the reference have such kernels, for
   // whole blocks of k-groups.
   bool picks_rows = false;
-  bool pairs = false;  // operands are in pairs: see fbg/gemm/pairs.h and BlockPair
+  bool pairs = false;  // operands are in pairs: see src/gemm/pairs.h and BlockPair
   // The panels of B are read again and again and stay in the caches, so that the kernel does not
   // fetch their lines ahead.
   bool keeps_b = false;

@@ -13,6 +13,7 @@
 
 #include <cstddef>
 
+#include "core/policy.h"
 #include "kernels/x64/gemm_generator.h"
 #include "kernels/x64/simd_assembler.h"
 #include "kernels/x64/stage_emitters.h"
@@ -33,10 +34,8 @@ class GemmCode : public SimdAssembler {
   using Reg64 = Xbyak::Reg64;
 
   static constexpr int kUnroll = 4;
-  static constexpr int kPage = 4 << 10;  // where prefetchers of CPUs stop
-  static constexpr int kBaseRows = 7;    // rows reached from one base register
+  static constexpr int kBaseRows = 7;  // rows reached from one base register
   static constexpr int kMaxRows = 14;
-  static constexpr int kFewNibbleRows = 4;  // a product of so many is bound by memory
 
   // General registers by role (System V: rdi holds the arguments).
   const Reg64 args_ = rdi;
@@ -79,7 +78,7 @@ class GemmCode : public SimdAssembler {
   // shares their panel, and where sums take the register.
   bool fetches_next_panel() const {
     return chains_ == 1 && !(key_.indirect && dot_ == Dot::maddubs) &&
-           !(nibbles() && rows_ <= kFewNibbleRows);
+           !(nibbles() && rows_ <= policy::prefetch::kFewNibbleRows);
   }
   // Whether the K loop of deep products fetches rows for the epilogue. Tiles of few rows leave that
   // to the prologue, and so do kernels that have no registers left for it.

@@ -167,17 +167,16 @@ void GemmCode::advance(int groups) {
 // because hiding the latency of DRAM takes more lines in flight than the L1 has buffers for, and a
 // little ahead from there into the L1. Tiles that span four panels are as fast without.
 void GemmCode::fetch_b(int u) {
-  constexpr int kNear = 4 << 10, kFar = 64 << 10;
   if (vectors_ * lanes() > 2 * panel_columns_) return;
   const int offset = u * b_group_bytes_;
   if (reads_at_speed_of_memory()) {
-    if (u == 0) prefetcht1(b_address(0, offset + kPage));
+    if (u == 0) prefetcht1(b_address(0, offset + policy::prefetch::kPage));
     return;
   }
   for (int v = 0; v < vectors_; ++v)
     if (v * lanes() * b_column_bytes_ % 64 == 0) {
-      prefetcht0(b_address(v, offset + kNear));
-      prefetcht1(b_address(v, offset + kFar));
+      prefetcht0(b_address(v, offset + policy::prefetch::kNear));
+      prefetcht1(b_address(v, offset + policy::prefetch::kFar));
     }
 }
 

@@ -21,7 +21,6 @@ namespace {
 constexpr int kBlockDepth = PackedFormat::kNibbleDepth;
 constexpr int kUnrolledBlocks = 4;  // in the smallest group
 constexpr std::uint32_t kHighHalves = 0xf0f0f0f0u, kHighQuarters = 0xf000f000u;
-constexpr int kAheadL1 = 8 << 10, kAheadL2 = 32 << 10;
 constexpr float kByteUnit = 1.0f / 16, kWordUnit = 1.0f / 4096;
 
 }  // namespace
@@ -84,10 +83,12 @@ void GemmCode::nibbles_k_loop() {
 
 void GemmCode::nibbles_block(int block) {
   const int offset = block * panel_columns_ * b_column_bytes_;
-  if (block == 0 && reads_at_speed_of_memory()) prefetcht1(b_address(0, offset + kPage));
+  if (block == 0 && reads_at_speed_of_memory())
+    prefetcht1(b_address(0, offset + policy::prefetch::kPage));
   for (int v = 0; v < vectors_; ++v)
     if (v * lanes() * b_column_bytes_ % 64 == 0)
-      fetch_nibbles(b_address(v, offset + kAheadL1), b_address(v, offset + kAheadL2));
+      fetch_nibbles(b_address(v, offset + policy::prefetch::kNearNibbles),
+                    b_address(v, offset + policy::prefetch::kFarNibbles));
   if (fetches_next_panel()) prefetcht1(ptr[prefetch_ + block * 64]);
   const int parts = dot_ == Dot::nibbles ? 2 : 4;
   for (int part = 0; part < parts; ++part) {
@@ -138,7 +139,7 @@ Xbyak::Address GemmCode::scale_address(int v, int offset) {
 
 void GemmCode::add_group() {
   add_chains();
-  fetch_nibbles(ptr[b_ + kAheadL1], ptr[b_ + kAheadL2]);
+  fetch_nibbles(ptr[b_ + policy::prefetch::kNearNibbles], ptr[b_ + policy::prefetch::kFarNibbles]);
   const float unit = dot_ == Dot::nibbles ? kByteUnit : kWordUnit;
   // Sums of other chains have been added, so that all registers behind those of C are free but the
   // last one.

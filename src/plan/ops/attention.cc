@@ -28,7 +28,7 @@
 #include <utility>
 
 #include "fbg/core/phase.h"
-#include "fbg/gemm/panel_product.h"
+#include "gemm/panel_product.h"
 #include "plan/ops/attention_panels.h"
 #include "plan/ops/attention_relative.h"
 #include "plan/ops/attention_shape.h"

@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "fbg/gemm/panel_product.h"
+#include "gemm/panel_product.h"
 #include "plan/ops/attention_panels.h"
 #include "plan/ops/ops.h"
 

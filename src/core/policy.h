@@ -1,0 +1,111 @@
+// Policy, as opposed to mechanism: into how large pieces work is cut so that they fit the caches,
+// how many rows or columns share what was loaded, and how far ahead memory is fetched. All of it
+// was measured, and none of it changes a bit of a result.
+//
+// What a tuner may choose instead is a Blocking (fbg/gemm/blocking.h). Heights and widths of tiles
+// follow from the registers of an instruction set: src/kernels/x64/families.cc and the one of
+// aarch64.
+#pragma once
+
+#include <cstdint>
+
+namespace fbg::policy {
+
+inline constexpr std::int64_t kKiB = 1 << 10, kMiB = 1 << 20;
+
+namespace gemm {
+
+// A block of A where the cost model chooses: half of an L2, so that B panels fit beside it.
+inline constexpr int kABlockKib = 256;
+inline constexpr std::int64_t kMaxABlockRows = 1024;
+// K is cut where a row of A has more bytes than this, so that a block still has several tiles of
+// rows, and a panel of B of the same depth stays in the L2 meanwhile.
+inline constexpr std::int64_t kDepthBytes = 4 * kKiB;
+// Where K is cut, the columns whose sums are kept for the next block of k. Their scratch takes at
+// most half as much as the block of A.
+inline constexpr std::int64_t kCutColumns = 256;
+// Columns of a gated C that are computed together: as many as so many bytes hold of both parts of
+// A * B, which an L2 of 1 MiB keeps beside a block of A.
+inline constexpr std::int64_t kGatedBytes = 256 * kKiB;
+// A C of this many bytes or more is written past the caches. It would no longer be in them when it
+// is read, and this way its lines need not be read before they are written.
+inline constexpr std::int64_t kStreamBytes = 8 * kMiB;
+// Products of up to this many rows are one tile high for vector kernels of AVX-512. With weights of
+// more bytes than an L2 holds, they are bound by memory.
+inline constexpr std::int64_t kFewRows = 12, kManyWeights = 2 * kMiB;
+// What a thread pays beside its tiles, in multiply-adds per k: quantizing an element of A costs as
+// much as so many columns, and streaming a column of B as much as so many rows.
+inline constexpr std::int64_t kPackColumns = 40, kStreamRows = 25;
+
+}  // namespace gemm
+
+// Bytes ahead of the K loop at which weights are fetched, into the L1 and into the L2. Prefetchers
+// of CPUs stop where a page ends.
+namespace prefetch {
+
+inline constexpr int kNear = 4 << 10, kFar = 64 << 10;
+inline constexpr int kNearNibbles = 8 << 10, kFarNibbles = 32 << 10;  // of 4-bit weights
+inline constexpr int kPage = 4 << 10;
+inline constexpr int kFewNibbleRows = 4;  // a product of so many is bound by memory
+
+}  // namespace prefetch
+
+namespace taps {
+
+inline constexpr std::int64_t kBlockBytes = 512 * kKiB;  // of segments copied for a block of tiles
+inline constexpr std::int64_t kBlockTiles = 32;
+
+}  // namespace taps
+
+namespace lines {
+
+inline constexpr std::int64_t kBlockBytes = 512 * kKiB;  // of lines copied for a block of tiles
+inline constexpr std::int64_t kBlockTiles = 128;
+// K is cut into parts of so many bytes where there are at least so many tiles.
+inline constexpr std::int64_t kFewTiles = 8, kPartBytes = 56 * kKiB;
+
+}  // namespace lines
+
+namespace patches {
+
+inline constexpr std::int64_t kBlockBytes = 8 * kKiB;  // of a block's patches, beside B in the L1
+
+}  // namespace patches
+
+namespace strips {
+
+inline constexpr std::int64_t kBlockStrips = 8;  // at least, of a block: the same weights serve all
+
+}  // namespace strips
+
+namespace lanewise {
+
+inline constexpr std::int64_t kBlockBytes = 40 * kKiB;  // of interleaved rows of the image
+
+}  // namespace lanewise
+
+namespace sliding {
+
+inline constexpr std::int64_t kLanesBytes = 24 * kKiB;  // beside the image in the L1
+inline constexpr std::int64_t kRepeatedBytes = 32 * kKiB;
+inline constexpr std::int64_t kLeastPixels = 16, kMaxPixels = 128;  // of an output row at a time
+
+}  // namespace sliding
+
+namespace winograd {
+
+inline constexpr std::int64_t kChannels = 64;             // of a transform
+inline constexpr std::int64_t kScratchBytes = 16 * kKiB;  // of a transform: a part of the L1
+// The least number of rows of a block that is not the whole image, in tiles of the microkernel.
+inline constexpr std::int64_t kFewTiles = 2;
+inline constexpr std::int64_t kMaxShared = 16 * kMiB;  // bytes of a block that threads share
+
+}  // namespace winograd
+
+namespace strassen {
+
+inline constexpr std::int64_t kBlockRows = 48;  // of A: whole tiles of the microkernel
+
+}  // namespace strassen
+
+}  // namespace fbg::policy
