@@ -10,6 +10,11 @@ from fbg.importers.net import Net
 from fbg.importers.onnx.read import read_model
 
 
+def node(op, inputs, output, **attributes):
+    """A node of one output, which it is named after."""
+    return helper.make_node(op, inputs, [output], **{"name": output, **attributes})
+
+
 def make_model(nodes, inputs, outputs, constants=None, opset=21, **more):
     """A model. inputs: arrays or (dtype, shape) by name; outputs: names."""
     graph = helper.make_graph(

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from onnx import helper
 from onnx.reference import ReferenceEvaluator
 
 import fbg
@@ -15,12 +14,7 @@ from fbg.importers.ops.epilogue import (
     Residual,
     Sums,
 )
-from helpers.onnx_models import make_model, make_net
-
-
-def node(op, inputs, output, **attributes):
-    return helper.make_node(op, inputs, [output], output, **attributes)
-
+from helpers.onnx_models import make_model, make_net, node
 
 ACTIVATIONS = {
     "none": [],

@@ -2,20 +2,15 @@
 
 import numpy as np
 import pytest
-from onnx import helper
 
 import fbg
 from fbg.importers.equalization import channel_ranges, equalize_channels, pairs_of
 from fbg.importers.net import Net, runner
 from fbg.importers.static_quantization import calibrate_network, quantize_network
-from helpers.onnx_models import make_net
+from helpers.onnx_models import make_net, node
 
 SHAPE = (1, 3, 12, 12)
 INPUTS = {"x": (np.float32, SHAPE)}
-
-
-def node(op, inputs, output, **attributes):
-    return helper.make_node(op, inputs, [output], **{"name": output, **attributes})
 
 
 def separable(function="Relu", spread=1.5, bias=0.2, pads=1, bound=6.0):

@@ -8,15 +8,11 @@ from fbg.importers.backends import native
 from fbg.importers.fills import Magnitudes
 from fbg.importers.ops.registry import OPS
 from fbg.importers.ops.value import Quantized, Value
-from helpers.onnx_models import make_model, make_net, plain_onnxruntime
+from helpers.onnx_models import make_model, make_net, node, plain_onnxruntime
 
 HUGE = float(np.finfo(np.float32).max)
 FILLS = [0.0, -0.0, -64.0, -64.5, 0.25, 63.5, 64.0, -100.0, 1e4, -1e9, -HUGE, HUGE]
 FILLS += [-np.inf, np.inf]
-
-
-def node(op, inputs, output, **attributes):
-    return helper.make_node(op, inputs, [output], output, **attributes)
 
 
 def quantized(x, scale, point):

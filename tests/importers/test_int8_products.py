@@ -16,17 +16,13 @@ from fbg.errors import ModelError
 from fbg.importers.net import Net
 from fbg.importers.onnx.read import read_model
 from fbg.importers.products import ProductCount, fold_weights, integer_products
-from helpers.onnx_models import make_net
+from helpers.onnx_models import make_net, node
 from helpers.quantized_graphs import Graph
 
 RNG = np.random.default_rng(5)
 W = RNG.standard_normal((8, 16)).astype(np.float32)
 INTEGERS = RNG.integers(-127, 128, (8, 16)).astype(np.int8)
 SCALES = RNG.uniform(0.01, 0.02, 16).astype(np.float32)
-
-
-def node(op, inputs, output, **attributes):
-    return helper.make_node(op, inputs, [output], output, **attributes)
 
 
 # Nodes that compute the weights "w" of 8 rows and 16 columns, and their constants.

@@ -1,6 +1,5 @@
 """Files of nothing but tiny fields, each of which would become an object of 200 bytes."""
 
-import re
 from pathlib import Path
 
 import onnx
@@ -8,11 +7,7 @@ import pytest
 from onnx import helper
 
 import fbg
-
-
-def peak():
-    status = Path("/proc/self/status").read_text()
-    return int(re.search(r"VmHWM:\s+(\d+)", status)[1]) << 10
+from helpers.peak_memory import peak
 
 
 def field(number, content):

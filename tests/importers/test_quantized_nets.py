@@ -6,13 +6,9 @@ from onnx import helper
 from onnx.reference import ReferenceEvaluator
 
 import fbg
-from helpers.onnx_models import make_model, make_net
+from helpers.onnx_models import make_model, make_net, node
 
 RNG = np.random.default_rng(2)
-
-
-def node(op, inputs, output, **attributes):
-    return helper.make_node(op, inputs, [output], output, **attributes)
 
 
 def round_trip(x, scale, zero_point=128):

@@ -1,6 +1,5 @@
 """Constants that many nodes share are held, packed and prepared once, whatever reads them."""
 
-import re
 import warnings
 from pathlib import Path
 
@@ -10,6 +9,8 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import fbg
+from helpers.onnx_models import node
+from helpers.peak_memory import peak
 
 RNG = np.random.default_rng(0)
 NODES = 128
@@ -19,10 +20,6 @@ STEP = np.array(0.01, np.float32)
 FLOATS = (RNG.standard_normal((WIDTH, WIDTH)) / 32).astype(np.float32)
 BYTES = RNG.integers(0, 256, (WIDTH, WIDTH), dtype=np.uint8)
 LONG = RNG.uniform(0.5, 1, 2**20).astype(np.float32)
-
-
-def node(op, inputs, output, **attributes):
-    return helper.make_node(op, inputs, [output], output, **attributes)
 
 
 def matmul(x, y, i):
@@ -121,11 +118,6 @@ def saved(path, make, width):
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
     path.write_bytes(model.SerializeToString())
     return model
-
-
-def peak():
-    status = Path("/proc/self/status").read_text()
-    return int(re.search(r"VmHWM:\s+(\d+)", status)[1]) << 10
 
 
 def grown(path, x):

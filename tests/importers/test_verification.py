@@ -8,7 +8,7 @@ import pytest
 from onnx import helper
 
 import fbg
-from helpers.onnx_models import make_model, make_net
+from helpers.onnx_models import make_model, make_net, node
 
 RNG = np.random.default_rng(0)
 FEED = {"x": RNG.standard_normal((2, 4, 16, 16), np.float32)}
@@ -20,10 +20,6 @@ WEIGHTS = {
     "zero": np.float32(0),
     "one": np.array([3]),
 }
-
-
-def node(op, inputs, output, **attributes):
-    return helper.make_node(op, inputs, [output], output, **attributes)
 
 
 def int8_error(nodes, output, **more):

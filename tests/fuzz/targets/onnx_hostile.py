@@ -8,8 +8,6 @@ and that no tensor in another file is left for a library to find.
 from __future__ import annotations
 
 import os
-import re
-from pathlib import Path
 from random import Random
 
 import numpy as np
@@ -21,6 +19,7 @@ from fbg.importers.net import Net
 from fuzz.driver import Target
 from fuzz.mutations import change_bytes
 from fuzz.targets.files import file_in
+from helpers.peak_memory import peak
 
 SIZES = (0, 1, 2, 3, 7, 64, 999, 4096, 2**15, 2**20, 2**26, 2**31, 2**33, 2**62, 2**63 - 1, -1, -2)
 FEW = (1, 1, 2, 3, 5, 8)
@@ -254,26 +253,18 @@ def _mutate(data: bytes, rng: Random) -> bytes:
     return change_bytes(data, rng) if rng.random() < 0.05 else _Maker(rng).model()
 
 
-def _peak(reset: bool = False) -> int:
-    """Return the bytes of memory that this process has had at most since it was reset."""
-    if reset:
-        Path("/proc/self/clear_refs").write_text("5")
-    status = Path("/proc/self/status").read_text()
-    return int(re.search(r"VmHWM:\s+(\d+)", status)[1]) << 10  # type: ignore[index]
-
-
 def _run(data: bytes) -> None:
     path, decoy = file_in("hostile", "m.onnx"), file_in("elsewhere", "decoy")
     path.write_bytes(data)
     (path.parent / "e.bin").write_bytes(bytes(4000))
     decoy.write_bytes(bytes(200_000))
     os.chdir(decoy.parent)
-    before = _peak(reset=True)
+    before = peak(reset=True)
     try:
         _check(fbg.load(path))
     finally:
         os.chdir("/")
-        grown = _peak() - before
+        grown = peak() - before
         if grown > (256 << 20) + 4 * len(data):
             raise AssertionError(f"{grown >> 20} MiB for a file of {len(data)} bytes")
 
