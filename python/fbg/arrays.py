@@ -230,7 +230,19 @@ def require_flag(value: object, name: str) -> bool:
 def require_choice(value: object, name: str, *choices: str | None) -> None:
     """Raise ValueError unless `value` is one of the choices."""
     if not (value is None or isinstance(value, str)) or value not in choices:
-        raise ValueError(f"{name} must be {listed(map(repr, choices))}, got {shown(value)}")
+        hint = _meant(value, choices) if isinstance(value, str) else ""
+        raise ValueError(f"{name} must be {listed(map(repr, choices))}, got {shown(value)}{hint}")
+
+
+def _meant(value: str, choices: Iterable[str | None]) -> str:
+    """Say which choice may have been meant."""
+    known = [choice for choice in choices if choice is not None]
+    if value.lower() in known:
+        return f"; did you mean {value.lower()}?"
+    from difflib import get_close_matches
+
+    close = get_close_matches(value, known, 1)
+    return f"; did you mean {close[0]}?" if close else ""
 
 
 def listed(names: Iterable[str]) -> str:

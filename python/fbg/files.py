@@ -91,7 +91,7 @@ def require_replaceable(path: str | os.PathLike[str]) -> Path:
         _require_regular(path, os.stat(target))
     except FileNotFoundError:
         if not target.parent.is_dir():
-            missing = os.strerror(errno.ENOENT)
+            missing = "no such directory"
             raise FileNotFoundError(errno.ENOENT, missing, str(target.parent)) from None
     return target
 
@@ -101,7 +101,7 @@ def require_free_file(path: str | os.PathLike[str], overwrite: bool) -> Path:
     target = require_replaceable(path)
     if target.exists() and not overwrite:
         raise FileExistsError(
-            f"{os.fspath(path)}: already exists; pass overwrite=True (--overwrite) to replace it"
+            f"{os.fspath(path)}: already exists; pass overwrite=True to replace it"
         )
     return target
 

@@ -17,6 +17,7 @@ from fbg.reports.profiling import NetProfile
 from helpers.small_cnns import FAMILIES
 
 ROUNDS = ("--rounds", "1")
+RUN = np.ones((1, 3, 16, 18), np.float32)
 
 
 @pytest.fixture(scope="module")
@@ -173,7 +174,10 @@ def test_what_is_proposed_can_be_loaded(files):
         (("info", "--shape", "1,3"), "--shape must be NAME=N,N,…, got '1,3'"),
         (("info", "--shape", "=1,3"), "--shape must be NAME=N,N,…, got '=1,3'"),
         (("compare", "--shape", "x=1,3,16,18", "--input", "{files}/net.onnx"), "not a .npz file"),
-        (("compare", "--shape", "x=1,3,16,18", "--input", "{files}/no.npz"), "No such file"),
+        (
+            ("compare", "--shape", "x=1,3,16,18", "--input", "{files}/no.npz"),
+            "/no.npz: no such file",
+        ),
     ],
 )
 def test_mistakes_take_one_line(files, arguments, message):
@@ -202,6 +206,10 @@ def test_a_saved_int8_network_has_no_other_dtype(files, command):
         ({"x": np.zeros((0, 1, 3, 16, 18), np.float32)}, "the same number of runs"),
         ({"x": np.float32(0)}, "the same number of runs"),
         ({"x": np.array([None])}, "not a .npz file"),
+        (
+            {"x": np.float32([0, 1, np.nan, 3])[:, None, None, None, None] * RUN},
+            "bad.npz: array 'x' has a NaN in run 2, counted from 0",
+        ),
     ],
 )
 def test_files_of_inputs_are_checked(files, tmp_path, arrays, message):
@@ -307,6 +315,24 @@ def test_quantize_calibrates_on_a_file(files, tmp_path):
     np.testing.assert_array_equal(loaded(x), wanted(x))
     result = invoke("quantize", files / "net.onnx", tmp_path / "out", *given)
     assert "already exists" in result.output
+
+
+def test_a_single_run_is_compared_on_what_it_was_calibrated_on(files, tmp_path):
+    runs = np.load(files / "inputs.npz")["x"]
+    given = ("--shape", shape(), *ROUNDS, "--input", tmp_path / "some.npz")
+    for count, told in ((1, True), (2, False)):
+        np.savez(tmp_path / "some.npz", x=runs[:count])
+        result = invoke("compare", files / "net.onnx", *given)
+        assert result.exit_code == 0, result.output
+        assert "against float32, 1 run, calibrated on 1, " in result.output
+        flattered = "compared on the run that it was calibrated on, which flatters int8"
+        assert (flattered in result.output) is told
+        as_json = json.loads(invoke("compare", files / "net.onnx", *given, "--json").stdout)
+        assert as_json["held_out"] is not told
+    np.savez(tmp_path / "some.npz", x=runs[:1])
+    given = ("--calibrate", tmp_path / "some.npz")
+    result = invoke("quantize", files / "net.onnx", tmp_path / "one", *given)
+    assert "calibrated on 1 run; the first run differs by" in result.output
 
 
 @pytest.mark.parametrize("dtype", ["int4", "bfloat16"])

@@ -241,7 +241,7 @@ def test_mistakes_take_one_line(checkpoint: Path, network: Path, tmp_path: Path)
         (["./absent", "--html", tmp_path / "old.html"], 1, "./absent: no such directory"),
         (["absent", "--html", "a.txt"], 2, "must end in .html"),
         (["absent", "--html", tmp_path / "pipe.html"], 1, "is a named pipe"),
-        (["absent", "--html", tmp_path / "no" / "a.html"], 1, "No such file or directory"),
+        (["absent", "--html", tmp_path / "no" / "a.html"], 1, "/no: no such directory\n"),
         (["absent", "--no-plots"], 2, "--no-plots requires --html"),
         ([checkpoint, "--tokens", "41"], 2, "--tokens must be"),
         ([checkpoint, "--threads", "100000"], 2, "--threads must be"),

@@ -98,7 +98,7 @@ def test_mistakes_take_one_line(checkpoint: Path, tmp_path: Path, command: str) 
     if command == "compare":
         cases += [
             ([checkpoint, "--dtype", "int7"], 2, "'int7' is not one of 'float32', 'bfloat16'"),
-            ([checkpoint, "--input", "absent"], 1, "No such file"),
+            ([checkpoint, "--input", "absent"], 1, "Error: absent: no such file\n"),
             ([checkpoint, "--input", tmp_path / "bytes"], 1, "can't decode byte"),
             ([checkpoint, "--sensitivity", "--target", "2"], 2, "--target must be in (0, 1)"),
             ([checkpoint, "--sensitivity", "--plot", "a.png"], 2, "--plot cannot be used with"),

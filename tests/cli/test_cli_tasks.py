@@ -29,6 +29,12 @@ def texts(values: list[str]) -> list[str]:
     return [argument for value in values for argument in ("--text", value)]
 
 
+def test_search_says_how_embeddings_are_searched(tmp_path: Path) -> None:
+    result = invoke("search", tmp_path, "--query", "a", "--input", "t.npy")
+    assert result.exit_code == 2
+    assert "fbg.semantic_search(query, np.load('t.npy'))" in result.output
+
+
 def test_classify(tmp_path: Path) -> None:
     directory = tiny_tasks.write_model(tmp_path / "m", "bert-ForSequenceClassification")
     wanted = fbg.load(directory).classify(TEXTS, top_k=2)

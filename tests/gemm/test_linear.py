@@ -1,5 +1,7 @@
 """linear: gemm with the pipeline of a linear layer, for any leading shape."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -74,3 +76,10 @@ def test_linear_is_gemm_with_its_pipeline(isa: str) -> None:
 )
 def test_linear_refuses_what_does_not_fit(refuse: Refusal) -> None:
     refuse()
+
+
+@pytest.mark.parametrize(("given", "meant"), [("ReLU", "relu"), ("GELU", "gelu"), ("rel", "relu")])
+def test_activations_that_may_be_meant_are_named(given: Any, meant: str) -> None:
+    w = fbg.PackedB(np.eye(2, dtype=np.float32))
+    with pytest.raises(ValueError, match=rf"^linear: activation must .*; did you mean {meant}\?$"):
+        fbg.linear(np.ones((1, 2), np.float32), w, activation=given)

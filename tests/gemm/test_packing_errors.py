@@ -93,6 +93,15 @@ def with_value(value: float) -> Array:
         "PackedB: granularity must be 'column' or 'tensor', got 'row'": lambda: fbg.PackedB(
             W32, granularity="row"
         ),
+        "PackedB: dtype='int4_g64' is dtype='int4', group=64 here": lambda: fbg.PackedB(
+            W32, dtype="int4_g64"
+        ),
+        "dtype='int4_offset' is dtype='int4', group=32, symmetric=False": lambda: fbg.PackedB(
+            W32, dtype="int4_offset"
+        ),
+        "PackedB: dtype must be .* or None, got 'Int8'; did you mean int8": lambda: fbg.PackedB(
+            W32, dtype="Int8"
+        ),
         "PackedB: dtype must be 'int8', 'int4', 'float32', .* or None, got 'float64'": lambda: (
             fbg.PackedB(W32, dtype="float64")
         ),

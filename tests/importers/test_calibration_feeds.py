@@ -52,6 +52,25 @@ def test_a_list_names_the_item_that_does_not_fit(tmp_path: Path) -> None:
         fbg.load(path, dtype="int8", calibrate=given)
 
 
+@pytest.mark.parametrize(
+    ("wrong", "error", "said"),
+    [
+        ({"y": IMAGES[:1]}, ValueError, "there is no input 'y'; inputs are x0"),
+        ({}, ValueError, "input 'x0' is missing"),
+        (IMAGES[:1].astype(np.float64), TypeError, "input 'x0' must be float32, got float64"),
+        ({"x0": IMAGES[0]}, ValueError, r"input 'x0' must be .*, got shape \(3, 6, 7\)"),
+        ([[1.0]], TypeError, "input 'x0' must be an array, got list"),
+        (IMAGES[:1] * np.float32(np.nan), ValueError, "tensor 's': .*got nan"),
+    ],
+)
+def test_mistakes_name_the_run(
+    wrong: object, error: type[Exception], said: str, tmp_path: Path
+) -> None:
+    path = write(tmp_path / "net.onnx", 1)
+    with pytest.raises(error, match=rf"^calibrate\[1\]: {said}"):
+        fbg.load(path, dtype="int8", calibrate=[IMAGES[:1], wrong])
+
+
 @pytest.mark.parametrize("given", [{"x0": IMAGES}, "images.npz", b"x", 5])
 def test_what_holds_no_runs_is_refused(given: object, tmp_path: Path) -> None:
     path = write(tmp_path / "net.onnx", 1)

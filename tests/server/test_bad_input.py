@@ -160,6 +160,12 @@ def test_endless_headers_are_refused(kind: str, server: RunningServer) -> None:
         assert exchange(server, flood).startswith(b"HTTP/1.1 400 ")
 
 
+def test_a_body_in_another_encoding_is_told_so(client: httpx.Client) -> None:
+    answer = client.post("/embed", content='{"inputs": "café"}'.encode("latin-1"))
+    check(answer, 400, "Validation")
+    assert "the body is not UTF-8: " in answer.json()["error"]
+
+
 def test_clients_that_go_away_leave_nothing_behind(
     server: RunningServer, client: httpx.Client
 ) -> None:

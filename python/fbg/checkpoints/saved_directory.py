@@ -54,9 +54,7 @@ def require_free(target: Path, overwrite: bool) -> Path:
             f"{target}: already exists and is not a saved model, so it is not replaced"
         )
     if not overwrite:
-        raise FileExistsError(
-            f"{target}: already exists; pass overwrite=True (--overwrite) to replace it"
-        )
+        raise FileExistsError(f"{target}: already exists; pass overwrite=True to replace it")
     return target
 
 

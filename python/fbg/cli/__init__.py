@@ -51,7 +51,7 @@ COMMANDS = {
 @click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="fbg")
 def main() -> None:
-    """Run BERT-style encoders on CPUs: embed texts, quantize, compare, measure."""
+    """Run encoders of texts and ONNX networks on CPUs: embed, quantize, compare, measure."""
 
 
 for name, (module, text) in COMMANDS.items():

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import re
 import sys
 import warnings
@@ -21,6 +23,7 @@ from fbg.reports.plots import require_matplotlib
 
 __all__ = [
     "check_plot",
+    "error_text",
     "print_report",
     "refuse_given",
     "require_none",
@@ -54,7 +57,19 @@ def user_errors() -> Iterator[None]:
         except BrokenPipeError:  # nobody reads the output: no fault of anybody
             raise
         except USER_ERRORS as error:
-            raise _of_an_option(error) or click.ClickException(str(error)) from None
+            raise _of_an_option(error) or click.ClickException(error_text(error)) from None
+
+
+def error_text(error: Exception) -> str:
+    """Return an error as a sentence, in the words of the command line."""
+    text = str(error).replace("pass overwrite=True", "pass --overwrite")
+    if not isinstance(error, OSError) or not text.startswith("[Errno"):
+        return text
+    said = error.strerror or type(error).__name__
+    if error.errno == errno.ENOENT and said == os.strerror(errno.ENOENT):
+        said = "no such file"
+    said = said[:1].lower() + said[1:]
+    return said if error.filename is None else f"{os.fsdecode(error.filename)}: {said}"
 
 
 def _of_an_option(error: Exception) -> click.UsageError | None:
@@ -129,7 +144,7 @@ def check_plot(plot: str | None) -> None:
         require_matplotlib()
         require_replaceable(plot)
     except (ModuleNotFoundError, OSError) as error:
-        raise click.ClickException(str(error)) from None
+        raise click.ClickException(error_text(error)) from None
 
 
 def print_report(report: Report, as_json: bool) -> None:

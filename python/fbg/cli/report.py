@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from fbg.cli.common import print_report, shown_progress, takes_net, user_errors
+from fbg.cli.common import error_text, print_report, shown_progress, takes_net, user_errors
 from fbg.cli.options import (
     Integers,
     dtypes_option,
@@ -128,4 +128,4 @@ def _check_page(out: str | None, plain: bool) -> None:
         message = f"{error}, or leave them out with --no-plots"
         raise click.ClickException(message) from None
     except OSError as error:
-        raise click.ClickException(str(error)) from None
+        raise click.ClickException(error_text(error)) from None

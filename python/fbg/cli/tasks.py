@@ -260,6 +260,11 @@ def search(
     Example:
       fbg search path/to/minilm --query "what is rust?" --input passages.txt
     """
+    if source is not None and source.lower().endswith(".npy"):
+        raise click.UsageError(
+            f"--input takes texts: in Python, fbg.semantic_search(query, np.load({source!r})) "
+            "searches embeddings"
+        )
     given = _given(texts, source, column)
 
     def task(loaded: fbg.Model) -> Iterable[Any]:

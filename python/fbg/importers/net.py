@@ -106,7 +106,7 @@ class Net:
         if calibrate is not None:
             given: Iterable[Mapping[str, Array]]
             feeds = calibration_feeds(calibrate, self.inputs)
-            given = (self._checked(feed) for feed in feeds)
+            given = (self._checked(feed, f"calibrate[{n}]") for n, feed in enumerate(feeds))
             network = fold_weights(network, placed)
             run = runner(num_threads)
             if equalize:
@@ -285,19 +285,21 @@ class Net:
                     f"{', '.join(sorted(known))}, got {backend!r}"
                 )
 
-    def _checked(self, feeds: Mapping[str, object]) -> dict[str, Array]:
+    def _checked(self, feeds: Mapping[str, object], where: str = "run") -> dict[str, Array]:
         unknown = [name for name in feeds if name not in self.network.inputs]
         if unknown:
             wanted = ", ".join(self.network.inputs)
-            raise ValueError(f"run: there is no input '{unknown[0]}'; inputs are {wanted}")
+            raise ValueError(f"{where}: there is no input '{unknown[0]}'; inputs are {wanted}")
         arrays = {}
         for name, declared in self.network.inputs.items():
             if name not in feeds:
-                raise ValueError(f"run: input '{name}' is missing")
-            array = as_array(feeds[name], f"run: input '{name}'")
+                raise ValueError(f"{where}: input '{name}' is missing")
+            array = as_array(feeds[name], f"{where}: input '{name}'")
             if array.dtype != declared.dtype:
-                raise TypeError(f"run: input '{name}' must be {declared.dtype}, got {array.dtype}")
-            _check_shape(name, array.shape, declared)
+                raise TypeError(
+                    f"{where}: input '{name}' must be {declared.dtype}, got {array.dtype}"
+                )
+            _check_shape(name, array.shape, declared, where)
             arrays[name] = array
         return arrays
 
@@ -371,9 +373,11 @@ def runner(num_threads: int | None) -> Run:
     return run
 
 
-def _check_shape(name: str, shape: tuple[int, ...], declared: TensorType) -> None:
+def _check_shape(
+    name: str, shape: tuple[int, ...], declared: TensorType, where: str = "run"
+) -> None:
     if not declared.takes(shape):
-        raise ValueError(f"run: input '{name}' must be {declared}, got shape {shape}")
+        raise ValueError(f"{where}: input '{name}' must be {declared}, got shape {shape}")
 
 
 def _checked_shapes(

@@ -94,7 +94,7 @@ def calibrate_network(
     seen: dict[str, _Seen] = {}
     sample: Sample | None = None
     convolved = {node.inputs[0] for node in network.nodes if node.op == "Conv"}
-    for feed in feeds:
+    for n, feed in enumerate(feeds):
         if sample is None:
             inferred = _inferred(network, feed)
             data = padded_for_maxima(inferred.nodes, inferred.constants)
@@ -107,7 +107,10 @@ def calibrate_network(
         if sample is None:
             sample = Sample(feed, {name: values[name] for name in network.outputs}, inferred)
         for name, tensor in seen.items():
-            tensor.update(values[tensor.data], name in convolved)
+            try:
+                tensor.update(values[tensor.data], name in convolved)
+            except ValueError as error:
+                raise ValueError(f"calibrate[{n}]: tensor '{tensor.data}': {error}") from error
     if sample is None:
         raise ValueError("calibrate: must hold at least one feed")
     usable = {name: tensor for name, tensor in seen.items() if not tensor.magnitudes.have_fills}
@@ -182,10 +185,7 @@ class _Seen:
         self.magnitudes.add(values)
         if np.isinf(values).any() and not np.isnan(values).any():
             return
-        try:
-            self.observer.update(values)
-        except ValueError as error:
-            raise ValueError(f"calibrate: tensor '{self.data}': {error}") from error
+        self.observer.update(values)
         if convolved:
             pixels = (0, *range(2, values.ndim))
             self.means.append(values.mean(axis=pixels, dtype=np.float64))

@@ -26,7 +26,7 @@ from fbg.arrays import (
 from fbg.matmul import packed_file
 from fbg.matmul.arguments import check_accum, check_quantizing
 from fbg.matmul.int4 import check_group, pack_int4
-from fbg.matmul.weights import INT4, PackedWeight
+from fbg.matmul.weights import INT4, INT4_DTYPES, PackedWeight
 from fbg.quantization import dequantize
 
 __all__ = ["Outliers", "PackedB"]
@@ -145,7 +145,7 @@ class PackedB:
         symmetric = require_flag(symmetric, "PackedB: symmetric")
         require_matrix(array, "PackedB: w", "(N, K)" if transpose else "(K, N)")
         require_choice(granularity, "PackedB: granularity", "column", "tensor")
-        require_choice(dtype, "PackedB: dtype", "int8", "int4", *_FLOAT_PACKERS, None)
+        require_packed_dtype(dtype)
 
         check_accum(accum, outlier_bits, dtype)
         check_group(group, dtype)
@@ -400,6 +400,17 @@ class PackedB:
                 "no scale" if scale is None else f"scale per {'column' if scale.ndim else 'tensor'}"
             )
         return f"PackedB({', '.join(parts)})"
+
+
+def require_packed_dtype(dtype: object) -> None:
+    """Raise ValueError unless weights can have that dtype, with the way out for names of 4-bit
+    weights that only `fbg.load` takes.
+    """
+    if isinstance(dtype, str) and dtype != "int4" and dtype in INT4_DTYPES:
+        layout = INT4_DTYPES[dtype]
+        options = f"group={layout.group}" + ("" if layout.symmetric else ", symmetric=False")
+        raise ValueError(f"PackedB: dtype={dtype!r} is dtype='int4', {options} here")
+    require_choice(dtype, "PackedB: dtype", "int8", "int4", *_FLOAT_PACKERS, None)
 
 
 def require_float16(w: Array, name: str) -> None:

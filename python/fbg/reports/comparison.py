@@ -134,6 +134,11 @@ class Comparison(Report):
         ]
 
 
+NOT_HELD_OUT = (
+    "compared on the run that it was calibrated on, which flatters int8: give two or more"
+)
+
+
 @dataclass(frozen=True)
 class NetComparison(Report):
     """Result of `compare_net`: int8 against float32.
@@ -141,13 +146,14 @@ class NetComparison(Report):
     cosine, minimum: mean and least cosine of the outputs of a run. top_1: share of rows of
     class scores whose largest element is at the same place; None where no output is class scores.
     speedup: of int8. int8_products: how many of all products multiply integers. nodes: the
-    error after each product.
+    error after each product. held_out: whether the runs that are compared have not calibrated it.
     """
 
     path: str
     threads: int
     runs: int
     calibration_runs: int
+    held_out: bool
     random: bool
     cosine: float
     minimum: float
@@ -160,16 +166,18 @@ class NetComparison(Report):
     nodes: tuple[NodeError, ...]
 
     def __str__(self) -> str:
-        kind = "random runs" if self.random else "runs"
+        kind = "random run" if self.random else "run"
+        same = [] if self.held_out else [NOT_HELD_OUT, ""]
         top_1 = (
             [] if self.top_1 is None else [f"the most probable class is the same: {self.top_1:.1%}"]
         )
         return "\n".join(
             [
                 f"{self.path}: int8 in {self.int8_products} of {self.products} products against "
-                f"float32, {self.runs} {kind}, calibrated on "
+                f"float32, {self.runs} {kind}{'s' * (self.runs > 1)}, calibrated on "
                 f"{self.calibration_runs}, threads: {self.threads}",
                 "",
+                *same,
                 f"cosine of the outputs: mean {self.cosine:.6f}, minimum {self.minimum:.6f}",
                 *top_1,
                 f"float32 {1e3 * self.float32_seconds:.3f} ms, int8 "
@@ -296,6 +304,7 @@ def compare_net(
         threads,
         len(tested),
         len(calibrate),
+        len(feeds) > len(calibrate),
         inputs is None,
         statistics.fmean(cosines),
         min(cosines),

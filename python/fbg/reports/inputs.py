@@ -140,4 +140,7 @@ def read_feeds(path: str, net: Net) -> list[Feed]:
                 f"{path}: array '{name}' must be {kind.dtype}, got {arrays[name].dtype}; "
                 f"convert it with astype(np.{kind.dtype})"
             )
+        for run, array in enumerate(arrays[name] if kind.dtype.kind == "f" else ()):
+            if np.isnan(array).any():
+                raise ValueError(f"{path}: array '{name}' has a NaN in run {run}, counted from 0")
     return [{name: arrays[name][i] for name in net.inputs} for i in range(count)]

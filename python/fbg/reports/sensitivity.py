@@ -126,7 +126,8 @@ class NetSensitivity(_Losses):
 
     def __str__(self) -> str:
         losses = {row.node: row.loss for row in self.nodes}
-        return self._show(losses, "node", f"{self.path}: {self.runs} runs", "float32")
+        head = f"{self.path}: {self.runs} run{'s' * (self.runs > 1)}"
+        return self._show(losses, "node", head, "float32")
 
 
 def sensitivity(

@@ -22,7 +22,7 @@ from starlette.types import Receive, Scope, Send
 from fbg.errors import ClosedError, ModelError, OverloadedError
 from fbg.server.answers import json_of
 from fbg.server.errors import Dialect, Fault, RequestError
-from fbg.server.keys import fault_of_library, wrong_message
+from fbg.server.keys import fault_of_library, not_json, wrong_message
 from fbg.server.replies import Reply, send_reply
 from fbg.server.state import Call, State
 
@@ -102,8 +102,8 @@ class Endpoint:
             return self._decode(body)
         except msgspec.ValidationError as error:
             raise wrong_message(error, self.route.message) from None
-        except (ValueError, RecursionError):
-            raise RequestError(Fault.MALFORMED, "the body is not valid JSON") from None
+        except (ValueError, RecursionError) as error:
+            raise not_json(error) from None
 
     async def _answer(self, call: Call, message: Any) -> bytes | bytearray:
         call.message = message

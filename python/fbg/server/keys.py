@@ -40,8 +40,15 @@ def decode(body: bytes | msgspec.Raw, kind: type[M]) -> M:
         return msgspec.json.decode(body, type=kind)
     except msgspec.ValidationError as error:
         raise wrong_message(error, kind) from None
-    except (ValueError, RecursionError):
-        raise RequestError(Fault.MALFORMED, "the body is not valid JSON") from None
+    except (ValueError, RecursionError) as error:
+        raise not_json(error) from None
+
+
+def not_json(error: Exception) -> RequestError:
+    """Return what is wrong with a body that is no JSON."""
+    if isinstance(error, UnicodeDecodeError):
+        return RequestError(Fault.MALFORMED, f"the body is not UTF-8: {error}")
+    return RequestError(Fault.MALFORMED, "the body is not valid JSON")
 
 
 def wrong_message(error: msgspec.ValidationError, kind: Any) -> RequestError:

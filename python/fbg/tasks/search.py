@@ -109,6 +109,8 @@ def _checked(where: str, a: npt.ArrayLike, b: npt.ArrayLike, metric: str) -> tup
             names = " or ".join(wanted[metric])
             fits = " or ".join(repr(m) for m, kinds in wanted.items() if str(array.dtype) in kinds)
             other = f"; pass metric={fits}" if fits else ""
+            if array.dtype in (np.float64, np.int64) and "float32" in wanted[metric]:
+                other = "; convert it with np.asarray(x, np.float32)"
             raise TypeError(f"{where}: {metric} needs {names}, got {array.dtype}{other}")
     if left.dtype != right.dtype:
         raise TypeError(f"{where}: both must have one dtype, got {left.dtype} and {right.dtype}")

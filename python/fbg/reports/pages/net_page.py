@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fbg.reports.comparison import NOT_HELD_OUT
 from fbg.reports.machine import binary_size
 from fbg.reports.measuring import threads_text
 from fbg.reports.pages import figures
@@ -55,11 +56,13 @@ def _accuracy(report: NetReport, plots: bool) -> Section:
         return saved_accuracy("network", report.facts.dtype, "file")
     text = [
         f"int8 in {found.int8_products} of {found.products} products against float32 in "
-        f"{found.runs} runs: cosine of the outputs "
+        f"{found.runs} run{'s' * (found.runs > 1)}: cosine of the outputs "
         f"{found.cosine:.6f} on average, and at least {found.minimum:.6f}."
     ]
     if found.top_1 is not None:
         text.append(f"The most probable class is the same in {found.top_1:.1%} of the rows.")
+    if not found.held_out:
+        text.append(f"It was {NOT_HELD_OUT}.")
     if found.random:
         text.append(
             "Inputs were random numbers, which say more about speed than about accuracy: give real "
