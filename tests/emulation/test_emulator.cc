@@ -57,12 +57,21 @@ bool right(const Data& d) {
   return true;
 }
 
-TEST(Emulator, GrantsAmxToCpusThatHaveTheRest) {
+// The kernels need AVX-512 beside the tiles, so that nothing is emulated on CPUs without it.
+class Emulator : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!(cpu_features() & feature::avx512)) GTEST_SKIP() << "this CPU has no AVX-512";
+  }
+};
+using EmulatorDeathTest = Emulator;
+
+TEST_F(Emulator, GrantsAmxToCpusThatHaveTheRest) {
   EXPECT_TRUE(cpu_features() & feature::amx);
   EXPECT_EQ(isa_supported(Isa::avx512_amx), isa_supported(Isa::avx512_bf16));
 }
 
-TEST(Emulator, EveryThreadHasTilesOfItsOwn) {
+TEST_F(Emulator, EveryThreadHasTilesOfItsOwn) {
   Data mine;
   fill(mine);
   configure(mine);
@@ -79,7 +88,7 @@ TEST(Emulator, EveryThreadHasTilesOfItsOwn) {
   release();
 }
 
-TEST(Emulator, ChildOfAForkKeepsTheConfiguration) {
+TEST_F(Emulator, ChildOfAForkKeepsTheConfiguration) {
   Data d;
   fill(d);
   configure(d);
@@ -94,7 +103,7 @@ TEST(Emulator, ChildOfAForkKeepsTheConfiguration) {
   release();
 }
 
-TEST(EmulatorDeathTest, EndsTheProcessWithAMessage) {
+TEST_F(EmulatorDeathTest, EndsTheProcessWithAMessage) {
   Data d;
   fill(d);
   EXPECT_EXIT(multiply(d), testing::ExitedWithCode(99), "without a configuration");

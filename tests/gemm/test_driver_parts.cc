@@ -72,9 +72,10 @@ TEST(KernelTable, NamesATileThatItHasNoKernelFor) {
   const Geometry geometry = choose_geometry(Accumulator::int32, active_features());
   const KernelKey key = make_kernel_key(geometry, Accumulator::int32, {}, false, false, false);
   const KernelTable table(geometry, key, kPanelColumns + 1, 1, geometry.max_rows);
-  const std::int64_t vectors =
-      std::min<std::int64_t>(kPanelColumns / geometry.lanes, geometry.max_vectors[0]);
-  EXPECT_NO_THROW(table.require(geometry.max_rows, vectors, false));
+  for (int rows = 1; rows <= geometry.max_rows; ++rows) {
+    const int vectors = std::min(kPanelColumns / geometry.lanes, geometry.max_vectors[rows - 1]);
+    EXPECT_TRUE(table.find(rows, vectors, false).run) << rows;
+  }
   EXPECT_NO_THROW(table.require(geometry.max_rows, 1, true));
   EXPECT_THROW(table.require(1, 7, true), std::logic_error);
 }

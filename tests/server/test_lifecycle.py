@@ -208,10 +208,10 @@ def test_cors_is_off_unless_asked_for(directories: dict[str, Path]) -> None:
         assert "access-control-allow-origin" not in other.headers
 
 
-def fails(*arguments: str) -> str:
+def fails(*arguments: str, status: int = 1) -> str:
     command = [sys.executable, "-m", "fbg", "serve", *arguments]
     result = subprocess.run(command, capture_output=True, text=True, timeout=60)
-    assert result.returncode == 1 and "Traceback" not in result.stderr
+    assert result.returncode == status and "Traceback" not in result.stderr
     return result.stderr
 
 
@@ -219,8 +219,8 @@ def test_mistakes_end_the_program_with_one_line(
     directories: dict[str, Path], server: RunningServer, tmp_path: Path
 ) -> None:
     text = str(directories["text"])
-    assert "every model must have a NAME of its own" in fails(text, text)
-    assert "MODEL must be MODEL or NAME=MODEL" in fails(f"={text}")
+    assert "every model must have a NAME of its own" in fails(text, text, status=2)
+    assert "MODEL must be MODEL or NAME=MODEL" in fails(f"={text}", status=2)
     port = server.url.rpartition(":")[2]
     assert f"cannot listen at 127.0.0.1:{port}" in fails(text, "--port", port)
     assert "no such directory" in fails(str(tmp_path / "none"), "--port", "0")
