@@ -21,7 +21,7 @@ and so does that of a product with ``algorithm="strassen"``.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, overload
+from typing import Any, NoReturn, overload
 
 import numpy.typing as npt
 
@@ -31,7 +31,7 @@ from fbg.conv.strassen import StrassenCall
 from fbg.errors import require_given, require_known
 from fbg.matmul import product
 from fbg.matmul.packed_b import PackedB
-from fbg.matmul.packers import PackA
+from fbg.matmul.packers import PACKERS, PackA
 from fbg.matmul.pipeline import Pipeline, Stage
 
 __all__ = ["gemm", "prepare"]
@@ -46,6 +46,7 @@ def gemm(
     out: npt.NDArray[Any] | None = None,
     num_threads: int | None = None,
     algorithm: str | None = None,
+    **unknown: NoReturn,
 ) -> npt.NDArray[Any]:
     """Return ``pipeline(a @ packed_b)``, an (M, N) array.
 
@@ -81,6 +82,8 @@ def gemm(
     array([[1.  , 0.  ],
            [0.5 , 0.25]], dtype=float32)
     """
+    if unknown:
+        require_known("gemm", unknown, gemm)
     if algorithm is None or not isinstance(packed_b, PackedB):
         return product.multiply(a, packed_b, pipeline, out, num_threads)
     stages = Pipeline.of(pipeline, "gemm")
@@ -134,6 +137,9 @@ def prepare(
         raise TypeError(
             f"prepare: weights must be a PackedB or a PackedConv, got {type(weights).__name__}"
         )
+    if "rows" not in options and options.get("packer") in (None, *PACKERS):
+        given = [name for name in options if name != "algorithm"]
+        require_known("prepare", given, product.prepare, *PACKERS)
     require_given("prepare", options, product.prepare, "a PackedB")
     algorithm = options.pop("algorithm", None)
     if algorithm is None:

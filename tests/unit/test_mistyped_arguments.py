@@ -107,6 +107,48 @@ def test_it_is_named_with_what_may_be_meant(model, name):
     assert "__init__" not in str(error.value)
 
 
+X = np.eye(32, dtype=np.float32)
+BYTES = X.astype(np.uint8)
+IMAGE = np.zeros((1, 2, 2, 4), np.float32)
+KERNELS = {
+    "PackedB": (fbg.PackedB, (X,), "dtyp", "dtype"),
+    "PackedConv": (fbg.PackedConv, (np.zeros((4, 1, 1, 4), np.float32),), "strides", "stride"),
+    "PackA": (fbg.PackA, (X,), "dtyp", "dtype"),
+    "PackAWithRowOffset": (fbg.PackAWithRowOffset, (BYTES,), "zeropoint", "zero_point"),
+    "PackAWithQuantRowOffset": (fbg.PackAWithQuantRowOffset, (X,), "granularty", "granularity"),
+    "PackAWithIm2Col": (fbg.PackAWithIm2Col, (IMAGE, CONV), "scal", "scale"),
+    "gemm": (fbg.gemm, (fbg.PackA(BYTES), W), "threads", "num_threads"),
+    "linear": (fbg.linear, (X, W), "activaton", "activation"),
+    "conv": (fbg.conv, (IMAGE, CONV), "activaton", "activation"),
+    "prepare": (fbg.prepare, (W,), "row", "rows"),
+    "PreparedConv": (fbg.PreparedConv, (CONV,), "shapes", "shape"),
+    "semantic_search": (fbg.semantic_search, (X, X), "topk", "top_k"),
+    "similarity": (fbg.similarity, (X, X), "metrics", "metric"),
+    "quantize_embeddings": (fbg.quantize_embeddings, (X,), "precison", "precision"),
+    "maxsim": (fbg.maxsim, ([X], [X]), "query", "queries"),
+    "quantize": (fbg.quantization.quantize, (X, 1.0), "zeropoint", "zero_point"),
+    "Requantize": (fbg.Requantize, (1.0,), "zeropoint", "zero_point"),
+    "GELU": (fbg.GELU, (), "approximat", "approximate"),
+}
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_kernels_name_what_they_do_not_take(name):
+    call, given, wrong, right = KERNELS[name]
+    said = f"^{name}: unknown argument '{wrong}'; did you mean {right}\\?$"
+    with pytest.raises(TypeError, match=said):
+        call(*given, **{wrong: 2})
+
+
+@pytest.mark.parametrize("name", ["PackedB", "PackedConv", "conv", "prepare", "semantic_search"])
+def test_what_is_unknown_is_named_before_what_is_missing(name):
+    call, given, wrong, _ = KERNELS[name]
+    with pytest.raises(TypeError, match=f"^{name}: unknown argument '{wrong}'"):
+        call(*given[:1] if name == "prepare" else (), **{wrong: 2})
+    with pytest.raises(TypeError, match=r"^PackedB\(\) missing 1 required .*: 'w'$"):
+        fbg.PackedB()
+
+
 def methods_of(public):
     """The methods of a class that users call."""
     found = {name: getattr(public, name) for name in dir(public) if not name.startswith("_")}

@@ -22,7 +22,7 @@ from fbg.arrays import (
     shown,
 )
 from fbg.conv.packed_conv import PackedConv
-from fbg.errors import named
+from fbg.errors import named, named_arguments
 from fbg.matmul.advice import refused
 from fbg.matmul.pipeline import GELU, Bias, Dequantize, Pipeline, ReLU, Sigmoid, Stage, Tanh
 from fbg.tuning.store import conv_key, store
@@ -95,6 +95,7 @@ class Quantization:
         return self.has_scale or self.source == "quantize"
 
 
+@named_arguments
 def conv(
     x: object,
     wc: PackedConv,

@@ -16,6 +16,7 @@ from fbg.conv.convolution import (
     run_prepared,
 )
 from fbg.conv.packed_conv import PackedConv
+from fbg.errors import named_arguments
 from fbg.matmul.packers import PackA
 from fbg.matmul.pipeline import Pipeline
 
@@ -24,6 +25,7 @@ __all__ = ["PackAWithIm2Col"]
 Array = npt.NDArray[Any]
 
 
+@named_arguments
 class PackAWithIm2Col(PackA):
     """The patches of x as rows of a product: ``fbg.gemm(PackAWithIm2Col(x, wc), wc, pipeline)``.
 

@@ -23,7 +23,7 @@ from fbg.arrays import (
 )
 from fbg.conv.geometry import Extents, Padding, as_geometry, canonical_weights, sizes_of
 from fbg.conv.layouts import image_hint, weight_hint
-from fbg.errors import named
+from fbg.errors import named, named_arguments
 from fbg.locks import Lock
 from fbg.matmul.arguments import check_quantizing
 
@@ -50,6 +50,7 @@ class Algorithm(NamedTuple):
     cost: float
 
 
+@named_arguments
 class PackedConv:
     """The weights of a convolution in the layouts that kernels read. Made once.
 

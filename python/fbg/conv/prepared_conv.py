@@ -22,6 +22,7 @@ from fbg.conv.convolution import (
 )
 from fbg.conv.geometry import sizes_of
 from fbg.conv.packed_conv import PackedConv
+from fbg.errors import named_arguments
 from fbg.tuning.store import conv_key
 from fbg.tuning.trials import ConvTrial
 
@@ -31,6 +32,7 @@ Array = npt.NDArray[Any]
 _CALL = "PreparedConv"
 
 
+@named_arguments
 class PreparedConv:
     """A convolution of one shape, validated once: ``call(x, out=None)``. Made by `fbg.prepare`.
 

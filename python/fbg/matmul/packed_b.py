@@ -23,10 +23,11 @@ from fbg.arrays import (
     require_points,
     require_scales,
 )
+from fbg.errors import named_arguments
 from fbg.matmul import packed_file
 from fbg.matmul.arguments import check_accum, check_quantizing
 from fbg.matmul.int4 import check_group, pack_int4
-from fbg.matmul.weights import INT4, INT4_DTYPES, PackedWeight
+from fbg.matmul.weights import INT4, PackedWeight, require_packed_dtype
 from fbg.quantization import dequantize
 
 __all__ = ["Outliers", "PackedB"]
@@ -57,6 +58,7 @@ class Outliers(NamedTuple):
     data: npt.NDArray[np.int8]
 
 
+@named_arguments
 class PackedB:
     """The right operand of ``gemm``: a K x N matrix of weights in the layout that kernels read.
 
@@ -400,17 +402,6 @@ class PackedB:
                 "no scale" if scale is None else f"scale per {'column' if scale.ndim else 'tensor'}"
             )
         return f"PackedB({', '.join(parts)})"
-
-
-def require_packed_dtype(dtype: object) -> None:
-    """Raise ValueError unless weights can have that dtype, with the way out for names of 4-bit
-    weights that only `fbg.load` takes.
-    """
-    if isinstance(dtype, str) and dtype != "int4" and dtype in INT4_DTYPES:
-        layout = INT4_DTYPES[dtype]
-        options = f"group={layout.group}" + ("" if layout.symmetric else ", symmetric=False")
-        raise ValueError(f"PackedB: dtype={dtype!r} is dtype='int4', {options} here")
-    require_choice(dtype, "PackedB: dtype", "int8", "int4", *_FLOAT_PACKERS, None)
 
 
 def require_float16(w: Array, name: str) -> None:

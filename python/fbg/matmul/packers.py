@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,7 @@ from fbg.arrays import (
     require_matrix,
     require_scale,
 )
+from fbg.errors import require_known
 from fbg.matmul.advice import advised
 from fbg.matmul.packed_b import PackedB
 from fbg.matmul.pipeline import Pipeline
@@ -55,7 +56,11 @@ class PackA:
     rounds = False
     _options: dict[str, Any]  # keywords with which the class makes such an operand of another x
 
-    def __init__(self, x: object, *, dtype: Literal["bfloat16"] | None = None) -> None:
+    def __init__(
+        self, x: object, *, dtype: Literal["bfloat16"] | None = None, **unknown: NoReturn
+    ) -> None:
+        if unknown:
+            require_known("PackA", unknown, PackA)
         if dtype is not None:
             require_choice(dtype, "PackA: dtype", "bfloat16", None)
         self._refer(x, *(("float32", "bfloat16") if dtype else ("uint8", "float32", "bfloat16")))
@@ -133,7 +138,16 @@ class PackAWithRowOffset(PackA):
     PackAWithRowOffset(M=2, K=3, uint8)
     """
 
-    def __init__(self, x: object, *, scale: float | None = None, zero_point: int = 0) -> None:
+    def __init__(
+        self,
+        x: object,
+        *,
+        scale: float | None = None,
+        zero_point: int = 0,
+        **unknown: NoReturn,
+    ) -> None:
+        if unknown:
+            require_known("PackAWithRowOffset", unknown, PackAWithRowOffset)
         self._refer(x, "uint8", "int8")
         value = None if scale is None else require_scale(scale, "PackAWithRowOffset: scale")
         limits = np.iinfo(self.dtype)
@@ -177,7 +191,10 @@ class PackAWithQuantRowOffset(PackA):
         granularity: Literal["row", "tensor"] = "row",
         row_range: npt.NDArray[np.float32] | None = None,
         channel_scale: object = None,
+        **unknown: NoReturn,
     ) -> None:
+        if unknown:
+            require_known("PackAWithQuantRowOffset", unknown, PackAWithQuantRowOffset)
         require_choice(granularity, "PackAWithQuantRowOffset: granularity", "row", "tensor")
         self._refer(x, "float32")
         if row_range is None:

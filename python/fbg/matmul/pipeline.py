@@ -35,7 +35,7 @@ from fbg.arrays import (
     require_scale,
     shown,
 )
-from fbg.errors import named
+from fbg.errors import named, named_arguments
 from fbg.matmul.stage_hints import way_out
 
 __all__ = [
@@ -199,6 +199,7 @@ class Dequantize(Stage):
         super().__init__(types, _fbg.stage_dequantize(), "Dequantize()")
 
 
+@named_arguments
 class Bias(Stage):
     """Adds one value per column.
 
@@ -235,6 +236,7 @@ class ReLU(Stage):
         super().__init__(types, _fbg.stage_relu(), "ReLU()")
 
 
+@named_arguments
 class GELU(Stage):
     """``x * Phi(x)`` on float32; absolute error at most 1e-6 on [-10, 10].
 
@@ -276,6 +278,7 @@ class Sigmoid(Stage):
         super().__init__(_FLOAT, _fbg.stage_sigmoid(), "Sigmoid()")
 
 
+@named_arguments
 class Clip(Stage):
     """``min(max(x, lo), hi)`` on float32; NaN stays NaN.
 
@@ -293,6 +296,7 @@ class Clip(Stage):
         super().__init__(_FLOAT, _fbg.stage_clip(lo, hi), f"Clip({lo}, {hi})", lo, hi)
 
 
+@named_arguments
 class Scale(Stage):
     """``x * factor`` on float32.
 
@@ -310,6 +314,7 @@ class Scale(Stage):
         super().__init__(_FLOAT, _fbg.stage_scale(factor), f"Scale({factor})", factor)
 
 
+@named_arguments
 class Cast(Stage):
     """float32 → float16 or bfloat16, rounded half to even. Must be the last stage.
 
@@ -326,6 +331,7 @@ class Cast(Stage):
         super().__init__({"float32": name}, native, f"Cast({name})", name)
 
 
+@named_arguments
 class Add(Stage):
     """``x + residual[i, j]`` on float32, or ``x + scale * (residual[i, j] - zero_point)``.
 
@@ -379,6 +385,7 @@ class Add(Stage):
         super().__init__(_FLOAT, native, f"Add({text})", given, scale=factor, zero_point=point)
 
 
+@named_arguments
 class Requantize(Stage):
     """acc, int32 or float32 → uint8 or int8. Must be the last stage.
 
@@ -411,6 +418,7 @@ class Requantize(Stage):
         )
 
 
+@named_arguments
 class RowRange(Stage):
     """Writes the minimum and maximum of each row to `out`; the values themselves do not change.
 

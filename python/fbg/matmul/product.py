@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -60,6 +60,7 @@ def linear(
     bias: object = None,
     activation: Literal["relu", "gelu"] | None = None,
     num_threads: int | None = None,
+    **unknown: NoReturn,
 ) -> npt.NDArray[np.float32]:
     """Return ``activation(x @ w + bias)``: a linear layer with float32 inputs and outputs.
 
@@ -81,6 +82,8 @@ def linear(
     >>> fbg.linear(np.array([1.5, -1.0], np.float32), w, activation="relu")
     array([1.5, 0. ], dtype=float32)
     """
+    if unknown:
+        require_known("linear", unknown, linear)
     if not isinstance(packed_b, PackedB):
         raise TypeError(f"linear: packed_b must be a PackedB, got {type(packed_b).__name__}")
     if activation is not None:  # which would take a tenth of a small product to check

@@ -7,6 +7,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from fbg import _fbg
+from fbg.arrays import require_choice
 
 __all__ = [
     "INT4",
@@ -17,6 +18,7 @@ __all__ = [
     "PackedWeight",
     "dtype_name",
     "int4_name",
+    "require_packed_dtype",
 ]
 
 PackedWeight: TypeAlias = (
@@ -49,6 +51,7 @@ INT4_DTYPES = {
     "int4_g64_offset": Int4Layout(64, False),
     "int4_g128_offset": Int4Layout(128, False),
 }
+PACKED_DTYPES = ("int8", "int4", "float32", "float16", "bfloat16")  # of `PackedB`
 _INT4_NAMES = {layout: name for name, layout in INT4_DTYPES.items()}
 
 _DTYPE_NAMES: dict[type, str] = {
@@ -83,3 +86,14 @@ def dtype_name(weight: PackedWeight) -> str:
 def int4_name(group: int, symmetric: bool) -> str:
     """Return the name of the dtype of 4-bit weights."""
     return _INT4_NAMES[Int4Layout(group, symmetric)]
+
+
+def require_packed_dtype(dtype: object) -> None:
+    """Raise ValueError unless weights can have that dtype, with the way out for names of 4-bit
+    weights that only `fbg.load` takes.
+    """
+    if isinstance(dtype, str) and dtype != "int4" and dtype in INT4_DTYPES:
+        layout = INT4_DTYPES[dtype]
+        options = f"group={layout.group}" + ("" if layout.symmetric else ", symmetric=False")
+        raise ValueError(f"PackedB: dtype={dtype!r} is dtype='int4', {options} here")
+    require_choice(dtype, "PackedB: dtype", *PACKED_DTYPES, None)

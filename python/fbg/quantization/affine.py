@@ -22,6 +22,7 @@ from fbg.arrays import (
     require_points,
     require_scales,
 )
+from fbg.errors import named_arguments
 
 __all__ = ["choose_qparams", "dequantize", "quantize", "requantize"]
 
@@ -172,6 +173,7 @@ def saturate(rounded: Floats, points: npt.NDArray[Any], dtype: npt.DTypeLike) ->
     return q
 
 
+@named_arguments
 def quantize(
     x: object,
     scale: object,
@@ -205,6 +207,7 @@ def quantize(
         return saturate(np.rint(values / scales), points, dtype)
 
 
+@named_arguments
 def dequantize(q: object, scale: object, zero_point: object = 0) -> Floats:
     """Return ``scale * (q - zero_point)`` (ONNX DequantizeLinear); parameters broadcast.
 
@@ -235,6 +238,7 @@ def dequantize(q: object, scale: object, zero_point: object = 0) -> Floats:
     return real
 
 
+@named_arguments
 def requantize(
     acc: object,
     multiplier: object,

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg.arrays import refuse_texts
+from fbg.errors import named_arguments
 
 __all__ = ["Precision", "embedding_ranges", "quantize_embeddings"]
 
@@ -23,6 +24,7 @@ PRECISIONS = ("float32", "int8", "uint8", "binary", "ubinary")
 WHERE = "quantize_embeddings"
 
 
+@named_arguments
 def quantize_embeddings(
     embeddings: npt.ArrayLike,
     precision: Precision,
@@ -66,6 +68,7 @@ def quantize_embeddings(
     return (levels - 128).astype(np.int8)
 
 
+@named_arguments
 def embedding_ranges(embeddings: npt.ArrayLike) -> Floats:
     """Return (2, dimensions): the smallest and the largest value of each dimension.
 

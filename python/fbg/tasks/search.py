@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from fbg import _fbg
 from fbg.arrays import has_dense_rows, refuse_texts, require_integer
+from fbg.errors import named_arguments
 from fbg.threads import get_num_threads
 
 __all__ = ["Hit", "Metric", "semantic_search", "similarity"]
@@ -34,6 +35,7 @@ class Hit(TypedDict):
     score: float
 
 
+@named_arguments
 def similarity(a: npt.ArrayLike, b: npt.ArrayLike, metric: Metric = "cosine") -> Array:
     """Return the scores of all pairs, (len(a), len(b)).
 
@@ -53,6 +55,7 @@ def similarity(a: npt.ArrayLike, b: npt.ArrayLike, metric: Metric = "cosine") ->
     return scores
 
 
+@named_arguments
 def semantic_search(
     queries: npt.ArrayLike,
     corpus: npt.ArrayLike,

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from fbg import _fbg
 from fbg.arrays import refuse_texts, require_integer
+from fbg.errors import named_arguments
 from fbg.matmul.packed_b import PackedB
 from fbg.matmul.product import linear
 
@@ -20,6 +21,7 @@ Floats = npt.NDArray[np.float32]
 BLOCK_ROWS = 1 << 16  # tokens of documents that are compared at a time
 
 
+@named_arguments
 def maxsim(
     queries: Sequence[npt.ArrayLike] | Floats,
     documents: Sequence[npt.ArrayLike] | Floats,
