@@ -6,6 +6,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import fbg
+from helpers.quantized_graphs import WIDEST
 
 SHAPES = {"Conv": (16, 3, 3, 3), "MatMul": (8, 16), "Gemm": (8, 16)}
 AXES = {"Conv": 0, "MatMul": 1, "Gemm": 1}
@@ -21,7 +22,7 @@ def quantized_file(path, op, scales, signed):
     kind = np.int8 if signed else np.uint8
     size = {"one": (), "one in a vector": (1,), "each": (shape[axis],)}[scales]
     arrays = {
-        "w": rng.integers(*((-127, 128) if signed else (0, 256)), shape).astype(kind),
+        "w": rng.integers(*((-WIDEST, WIDEST + 1) if signed else (0, 256)), shape).astype(kind),
         "ws": np.full(size, 0.01, np.float32),
         "wz": np.full(size, 0 if signed else 128, kind),
         "xs": np.array(0.03, np.float32),

@@ -4,7 +4,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -112,6 +112,15 @@ def test_without_threads_the_caller_computes_everything(monkeypatch: pytest.Monk
     assert counts == [1] * 20 + [0]
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Jobs of a shell in the background ignore Ctrl-C."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("threads", [1, 3])
 def test_an_interruption_ends_the_run_and_keeps_what_was_computed(threads: int) -> None:
     """Also what other threads compute at that moment, which end then."""

@@ -11,6 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import onnx
 
+from helpers.quantized_graphs import WIDEST
+
 __all__ = ["DRAWN", "Draw", "Drawn", "draws", "with_all_attributes"]
 
 Array = npt.NDArray[Any]
@@ -91,6 +93,11 @@ class Draw:
         kind = np.iinfo(dtype)
         low, high = (kind.min, kind.max) if kind.bits == 8 else (max(kind.min, -9), 9)
         return np.asarray(self.rng.integers(low, high, shape, endpoint=True), dtype)
+
+    def weights(self, dtype: str, shape: Sequence[int]) -> Array:
+        """Return random 8-bit integers for a product, whose sums onnxruntime does not saturate."""
+        drawn = self.array(dtype, shape)
+        return drawn if dtype == "uint8" else np.clip(drawn, -WIDEST - 1, WIDEST)
 
     def floats(self, *shape: int) -> Array:
         return self.array("float32", shape)
