@@ -101,8 +101,9 @@ def draw_stacks(
     colors: Sequence[str],
     shown: Callable[[str], str] = str,
 ) -> None:
-    """Draw lying bars: panels by title, of bars by name, of lengths by part. shown: a bar's name as
-    it is written.
+    """Draw horizontal bars: panels by title, of bars by name, of lengths by part.
+
+    shown: returns how the name of a bar is written.
     """
     for axes, (title, bars) in zip(places, panels.items(), strict=True):
         parts = list(dict.fromkeys(part for bar in bars.values() for part in bar))

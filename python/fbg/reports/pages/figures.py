@@ -165,7 +165,7 @@ def layers(profiles: Sequence[Profile]) -> str:
 
 
 def stacked_bars(name: str, label: str, panels: Panels, unit: str) -> str:
-    """Draw lying bars: panels by title, of bars by name, of lengths by part."""
+    """Draw horizontal bars: panels by title, of bars by name, of lengths by part."""
     most = max(len(bars) for bars in panels.values())
 
     def draw(places: list[Any]) -> None:
@@ -175,7 +175,7 @@ def stacked_bars(name: str, label: str, panels: Panels, unit: str) -> str:
 
 
 def bars(name: str, label: str, panels: Mapping[str, Mapping[str, float]], unit: str) -> str:
-    """Draw lying bars: panels by title, of lengths by name; the first is on top."""
+    """Draw horizontal bars: panels by title, of lengths by name; the first is on top."""
     nested = {
         title: {key: {"": length} for key, length in lengths.items()}
         for title, lengths in panels.items()
