@@ -94,8 +94,11 @@ class Draw:
         low, high = (kind.min, kind.max) if kind.bits == 8 else (max(kind.min, -9), 9)
         return np.asarray(self.rng.integers(low, high, shape, endpoint=True), dtype)
 
-    def weights(self, dtype: str, shape: Sequence[int]) -> Array:
-        """Return random 8-bit integers for a product, whose sums onnxruntime does not saturate."""
+    def factor(self, dtype: str, shape: Sequence[int]) -> Array:
+        """Return random 8-bit integers for a product, whose sums onnxruntime does not saturate.
+
+        That of int8 is the right factor of a matrix product, and either one of a convolution.
+        """
         drawn = self.array(dtype, shape)
         return drawn if dtype == "uint8" else np.clip(drawn, -WIDEST - 1, WIDEST)
 

@@ -46,7 +46,7 @@ def matmul_integer(d: Draw, op: str, version: int) -> Drawn:
     a_type, b_type = d.one(("uint8", "int8")), d.one(("uint8", "int8"))
     point = d.array(b_type, d.one(((), (), (b[-1],))))
     points = [d.maybe(d.array(a_type, ())), d.maybe(point)]
-    return [d.array(a_type, a), d.weights(b_type, b), *points], {}
+    return [d.array(a_type, a), d.factor(b_type, b), *points], {}
 
 
 @draws("QLinearMatMul")
@@ -55,7 +55,7 @@ def qlinear_matmul(d: Draw, op: str, version: int) -> Drawn:
     a_type, b_type = d.one(("uint8", "int8")), d.one(("uint8", "int8"))
     each = d.one(((), (), (b[-1],)))
     of_a = [d.array(a_type, a), d.positive(), d.array(a_type, ())]
-    of_b = [d.weights(b_type, b), d.positive(*each), d.array(b_type, each)]
+    of_b = [d.factor(b_type, b), d.positive(*each), d.array(b_type, each)]
     return [*of_a, *of_b, d.positive() * 30, d.array(a_type, ())], {}
 
 

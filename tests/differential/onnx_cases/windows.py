@@ -93,7 +93,7 @@ def conv_integer(d: Draw, op: str, version: int) -> Drawn:
     x, w, channels, attributes = convolution(d, False)
     x_type, w_type = d.one(("uint8", "int8")), d.one(("uint8", "int8"))
     point = d.maybe(d.array(w_type, d.one(((), (channels,)))))
-    inputs = [d.array(x_type, x), d.weights(w_type, w), d.maybe(d.array(x_type, ())), point]
+    inputs = [d.factor(x_type, x), d.factor(w_type, w), d.maybe(d.factor(x_type, ())), point]
     return inputs, attributes
 
 
@@ -105,8 +105,8 @@ def qlinear_conv(d: Draw, op: str, version: int) -> Drawn:
     each = d.one(((), (channels,)))
     w_point = d.array(w_type, each) if d.random.random() < 0.6 else np.zeros(each, w_type)
     bias = np.asarray(d.rng.integers(-3000, 3000, channels), np.int32)
-    of_x = [d.array(x_type, x), d.positive(), d.array(x_type, ())]
-    of_w = [d.weights(w_type, w), d.positive(*each), w_point]
+    of_x = [d.factor(x_type, x), d.positive(), d.factor(x_type, ())]
+    of_w = [d.factor(w_type, w), d.positive(*each), w_point]
     return [*of_x, *of_w, d.positive() * 30, d.array(y_type, ()), d.maybe(bias)], attributes
 
 
