@@ -75,6 +75,12 @@ WRONG = {
     r"linear: residual must have shape \['tokens', 4\], got \['tokens', 8\]": lambda x: ops.Linear(
         x, layer("l", 8, 4), residual=x
     ),
+    "linear: gate must have neither an activation nor a residual, got silu": lambda x: ops.Linear(
+        x, layer("l", 8, 16), gate="silu", residual=x
+    ),
+    "norm_heads: qkv must have 24 columns, got 8": lambda x: ops.NormHeads(
+        x, HEADS, ops.RmsNorm(np.ones(4, np.float32), 1e-5), ops.RmsNorm(np.ones(4, np.float32), 1)
+    ),
     "attention: qkv must have 24 columns, got 8": lambda x: ops.Attention(x, HEADS),
     "rotate: qkv must have 24 columns, got 8": lambda x: ops.Rotate(
         x, HEADS, np.ones((4, 4), np.float32)
@@ -102,6 +108,14 @@ def test_sequences_are_not_taken_for_tokens() -> None:
         graph.add(ops.Pool(pooled, "mean"))
     with pytest.raises(ValueError, match="add: b must have the shape of a"):
         graph.add(ops.Add(x, pooled))
+
+
+def test_heads_have_one_eps() -> None:
+    graph, x = started()
+    qkv = graph.add(ops.Linear(x, layer("qkv", 8, 24)))
+    norms = (ops.RmsNorm(np.ones(4, np.float32), eps) for eps in (1e-5, 1e-6))
+    with pytest.raises(ValueError, match="norm_heads: k_norm must have eps 1e-05, got 1e-06"):
+        graph.add(ops.NormHeads(qkv, HEADS, *norms))
 
 
 def test_values_of_another_graph_are_refused() -> None:

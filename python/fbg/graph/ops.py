@@ -86,8 +86,7 @@ class Op(ABC):
     @property
     def reads(self) -> dict[str, Value]:
         """The values that the op reads, by the names of its fields."""
-        fields = {each.name: getattr(self, each.name) for each in dataclasses.fields(self)}
-        return {name: value for name, value in fields.items() if isinstance(value, Value)}
+        return {name: value for name, value in vars(self).items() if isinstance(value, Value)}
 
     @property
     def inputs(self) -> tuple[Value, ...]:
@@ -224,6 +223,8 @@ class NormHeads(Op):
 
     def infer(self) -> Shape:
         _require_heads(self, self.qkv, self.heads)
+        if self.q_norm.eps != self.k_norm.eps:
+            raise self.error("k_norm", f"have eps {self.q_norm.eps}", self.k_norm.eps)
         return self.qkv.shape
 
 
@@ -244,6 +245,7 @@ class Linear(Op):
     """activation(x @ weight + bias) + residual, a linear layer.
 
     gate: the function of a gated layer: gate(a) * b, where a row of the product is a, b end to end.
+        It has neither an activation nor a residual.
     layer: what it multiplies by; its weight need not be packed before the graph is lowered.
     """
 
@@ -266,6 +268,8 @@ class Linear(Op):
         if self.gate is not None:
             if self.gate not in GATES:
                 raise self.error("gate", f"be {_either(GATES)}", self.gate)
+            if self.activation != "none" or self.residual is not None:
+                raise self.error("gate", "have neither an activation nor a residual", self.gate)
             outputs //= 2
         shape = (self.x.shape[0], outputs)
         if self.residual is not None and self.residual.shape != shape:
