@@ -1,6 +1,7 @@
 """AsyncModel: the results of Model, to the bit, whatever runs at the same time."""
 
 import asyncio
+import contextlib
 import gc
 import weakref
 from collections.abc import Awaitable, Callable
@@ -15,6 +16,7 @@ import fbg
 from fbg.errors import ClosedError
 from fbg.model.async_model import Record
 from fbg.runtime.former import BatchFormer
+from fbg.runtime.steps import Steps
 from fbg.runtime.ticket import Ticket
 from fbg.runtime.work import Work
 from fbg.tasks import inputs
@@ -112,6 +114,35 @@ def test_a_callback_that_fails_fails_the_requests_of_its_batch(model: fbg.Model)
             for _ in range(6):  # more than there are threads
                 with pytest.raises(KeyError, match="no such metric"):
                     await m.encode("a")
+
+    run(check())
+
+
+def test_nothing_of_a_request_that_failed_waits_for_the_garbage_collector(
+    model: fbg.Model,
+) -> None:
+    def keep(number: int, rows: np.ndarray) -> np.ndarray:
+        raise KeyError(number)
+
+    async def check() -> None:
+        async with fbg.AsyncModel(model) as m:
+            ids = [np.array([2, 5, 3], np.int32)]
+            kept = weakref.ref(ids[0])
+
+            def steps() -> Steps[None]:
+                yield Work(model.encoder()._engine, [ids.pop()], [None], "test", keep=keep)
+
+            gc.disable()
+            try:
+                with contextlib.suppress(KeyError):
+                    await m.run(steps())
+                for _ in range(50):  # the thread forgets its batch after it has told of it
+                    if kept() is None:
+                        return
+                    await asyncio.sleep(0.01)
+                raise AssertionError(gc.get_referrers(kept()))
+            finally:
+                gc.enable()
 
     run(check())
 

@@ -1,9 +1,12 @@
 """Work in the calling thread: which sequences share a batch, who receives what, how runs end."""
 
+import contextlib
+import gc
 import os
 import signal
 import threading
 import time
+import weakref
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -88,6 +91,23 @@ def test_of_several_errors_that_of_the_first_batch_is_raised() -> None:
     with pytest.raises(KeyError) as error:
         compute(replace(asked, batch_size=1), 2)
     assert error.value.args == (1,)
+
+
+@pytest.mark.parametrize("where", ["engine", "keep"])
+def test_nothing_of_work_that_failed_waits_for_the_garbage_collector(where: str) -> None:
+    def keep(number: int, rows: np.ndarray) -> np.ndarray:
+        raise KeyError(number)
+
+    gc.disable()
+    try:
+        asked = work(RecordingEngine(), [98 if where == "engine" else 1], keep=keep)
+        kept = weakref.ref(asked.ids[0])
+        with contextlib.suppress(RuntimeError, KeyError):
+            compute(asked, 1)
+        del asked
+        assert kept() is None
+    finally:
+        gc.enable()
 
 
 def test_threads_compute_whole_batches_where_there_are_many() -> None:

@@ -240,7 +240,7 @@ class BatchFormer:
             outputs = engine.compute(batch.ids, batch.types, runner, team, batch.where)
             _deliver(batch, outputs)
         except reported as error:
-            return error
+            return _without_caller(error)
         return None
 
     def _complete(self, chosen: PriorityClass, batch: Batch, error: BaseException | None) -> None:
@@ -289,7 +289,17 @@ def _deliver(batch: Batch, outputs: Sequence[Floats]) -> None:
             try:
                 ticket.results[n] = ticket.work.keep(n, rows)
             except Exception as error:
-                ticket.fail(error, batch.number)
+                ticket.fail(_without_caller(error), batch.number)
+
+
+def _without_caller(error: BaseException) -> BaseException:
+    """Cut the frame that caught an error off its traceback.
+
+    That frame keeps the batch, its tickets and, in a cycle, the error: none of them would be freed
+    before the garbage collector runs.
+    """
+    traceback = error.__traceback__
+    return error if traceback is None else error.with_traceback(traceback.tb_next)
 
 
 def _tell(done: Mapping[Owner, Sequence[Ticket]]) -> None:

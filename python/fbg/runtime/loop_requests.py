@@ -76,6 +76,9 @@ class LoopRequests(Owner):
         except asyncio.CancelledError:
             self._former.cancel(ticket)
             raise
+        except Exception:
+            ticket.tag = None  # which keeps the error, whose traceback keeps this frame
+            raise
         return ticket
 
     def submit(self) -> None:
@@ -108,7 +111,8 @@ def _resolve(loop: asyncio.AbstractEventLoop, tickets: Sequence[Ticket]) -> None
         future: asyncio.Future[None] = ticket.tag
         if future.done():
             continue
-        if ticket.error is not None:
-            future.set_exception(ticket.error)
+        error = ticket.take_error()
+        if error is not None:
+            future.set_exception(error)
         else:
             future.set_result(None)

@@ -84,9 +84,12 @@ def compute(
         finally:
             for helper in helpers:
                 helper.join()
-    failure = former.failure or ticket.error
+    failure = former.failure or ticket.take_error()
     if failure is not None:
-        raise failure
+        try:
+            raise failure
+        finally:
+            del failure  # whose traceback keeps this frame
     advance(len(ticket.results) - told)
     return ticket.results
 

@@ -64,3 +64,8 @@ class Ticket:
         """Keep an error; of several, the one of the batch that was formed first."""
         if self.error is None or batch < self._failed_batch:
             self.error, self._failed_batch = error, batch
+
+    def take_error(self) -> BaseException | None:
+        """Return the error, and keep it no longer: its traceback may keep this ticket."""
+        error, self.error = self.error, None
+        return error
