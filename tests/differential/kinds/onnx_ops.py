@@ -13,6 +13,7 @@ from random import Random
 
 import numpy as np
 import onnx
+import onnxruntime
 
 from differential.driver import Different, Kind
 from differential.onnx_cases import elements, moves, sums, windows  # noqa: F401  each registers
@@ -24,6 +25,7 @@ from helpers.one_op import OneOp
 OPERATORS = sorted({*DRAWN, *(name for domain, name in OPS if domain == "")})
 OLDEST = 7
 PRODUCTS = {"MatMul": 99, "MatMulInteger": 99, "QLinearMatMul": 7, "Gemm": 2}  # what is added
+FORGETS_BETA = tuple(map(int, onnxruntime.__version__.split(".")[:2])) < (1, 32)  # in empty sums
 ROUNDED = ("QuantizeLinear", "DynamicQuantizeLinear", "QLinearConv", "QLinearMatMul")
 
 
@@ -88,7 +90,7 @@ def declared(d: Draw, case: OneOp, results: list[Array]) -> None:
 def with_empty_sums(case: OneOp, results: list[Array]) -> list[Array]:
     """Return the results with zeros where nothing is added up: onnxruntime writes nothing there.
 
-    It computes a Gemm, but without beta, which fbg makes up for where C is constant.
+    It computes a Gemm; former versions forget beta, which fbg makes up for where C is constant.
     """
     turned = case.op == "Gemm" and case.attributes.get("transA")
     if case.op not in PRODUCTS or np.shape(case.inputs[0])[0 if turned else -1 :][:1] != (0,):
@@ -96,8 +98,9 @@ def with_empty_sums(case: OneOp, results: list[Array]) -> list[Array]:
     place = PRODUCTS[case.op]
     if place >= len(case.inputs) or case.inputs[place] is None:
         return [np.zeros_like(y) for y in results]
-    beta = case.attributes.get("beta") if place in case.constant else None
-    beta = 1.0 if beta is None else beta
+    beta = case.attributes.get("beta")
+    if beta is None or (FORGETS_BETA and place not in case.constant):
+        beta = 1.0
     added = case.inputs[place]
     return [np.broadcast_to(added * y.dtype.type(beta), y.shape).astype(y.dtype) for y in results]
 

@@ -154,8 +154,8 @@ class Folding:
     def empty_product(self, node: Node, types: Types) -> dict[str, Array] | None:
         """Return what a product of matrices of no inner size is, or None: sums of nothing are 0.
 
-        onnxruntime leaves the memory of such a result as it was, but for float32; a Gemm forgets
-        its factor beta.
+        onnxruntime leaves the memory of such a result as it was, but for float32. Before version
+        1.32, its Gemm forgets the factor beta there.
         """
         if node.domain != "" or node.op not in _ADDED or node.inputs[0] not in types:
             return None
