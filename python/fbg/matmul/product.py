@@ -88,15 +88,18 @@ def linear(
         raise TypeError(f"linear: packed_b must be a PackedB, got {type(packed_b).__name__}")
     if activation is not None:  # which would take a tenth of a small product to check
         require_choice(activation, "linear: activation", "relu", "gelu", None)
-    array = as_array(x, "linear: x")
+    # The native function checks the layout of an array too, and small products wait for each check.
+    array = x if isinstance(x, np.ndarray) else as_array(x, "linear: x")
     vector = None if bias is None else as_array(bias, "linear: bias")
-    threads = _threads(num_threads, "linear")
+    threads = 0 if num_threads is None else _threads(num_threads, "linear")
     try:
         if array.ndim == 2:  # the native function checks types and shapes
             return packed_b._native.linear(array, vector, activation or "", threads)
         rows = array.reshape(math.prod(array.shape[:-1]), array.shape[-1] if array.ndim else 1)
         y = packed_b._native.linear(rows, vector, activation or "", threads)
     except (TypeError, ValueError) as error:
+        if not array.flags.aligned:
+            return linear(array.copy(), packed_b, bias, activation, num_threads)
         raise _refused_by_linear(error, array, vector, packed_b) from None
     return y.reshape(*array.shape[:-1], y.shape[1])
 
