@@ -67,6 +67,13 @@ class Graph:
         self._require_known([value], "output")
         self.outputs.append(value)
 
+    def copy(self) -> Graph:
+        """Return a graph with the same values and outputs, to which others can be added."""
+        graph = Graph()
+        graph.values, graph.outputs = self.values.copy(), self.outputs.copy()
+        graph._names, graph._known = self._names.copy(), self._known.copy()
+        return graph
+
     def rewritten(self, change: Callable[[Op], Op]) -> Graph:
         """Return a graph with the same names and outputs, and `change(op)` in the place of each
         op: the op itself, or another that reads the same values and has a result of the same shape.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import singledispatchmethod
+from functools import singledispatch
 
 from fbg import _fbg
 from fbg.compression.linear import Linear as Layer
@@ -37,7 +37,7 @@ def lower_rows(
     lowering = _Lowering(packed)
     values: list[Value] = []  # a native op has one buffer, and some values take several
     for value in graph.needed(outputs):
-        buffer = lowering.buffers[value] = lowering.append(value.op)
+        buffer = lowering.buffers[value] = _append(value.op, lowering)
         values += [value] * (buffer + 1 - len(values))
     for value in outputs:
         lowering.native.output(lowering.buffers[value])
@@ -45,96 +45,109 @@ def lower_rows(
 
 
 class _Lowering:
-    """A native graph that is being built. `append` has a method for each op."""
+    """A native graph that is being built, and the buffers of the values that it has."""
 
     def __init__(self, packed: Callable[[Layer], Layer]) -> None:
         self.native = _fbg.Graph()
         self.buffers: dict[Value, int] = {}
-        self._packed = packed
+        self.packed = packed
 
-    @singledispatchmethod
-    def append(self, op: Op) -> int:
-        """Append an op and return its buffer."""
-        raise TypeError(f"{op.kind}: {type(op).__name__} is not an op of rows")
 
-    @append.register
-    def _(self, op: ops.Input) -> int:
-        return self.native.input(op.columns)
+@singledispatch
+def _append(op: Op, lowering: _Lowering) -> int:
+    """Append an op and return its buffer."""
+    raise TypeError(f"{op.kind}: {type(op).__name__} is not an op of rows")
 
-    @append.register
-    def _(self, op: ops.Embed) -> int:
-        return self.native.embedding(op.word, op.position, op.token_type)
 
-    @append.register
-    def _(self, op: ops.Norm) -> int:
-        x, norm = self.buffers[op.x], op.norm
-        if isinstance(norm, ops.RmsNorm):
-            return self.native.rms_norm(x, norm.weight, norm.eps)
-        return self.native.layer_norm(x, norm.weight, norm.bias, norm.eps)
+@_append.register
+def _(op: ops.Input, lowering: _Lowering) -> int:
+    return lowering.native.input(op.columns)
 
-    @append.register
-    def _(self, op: ops.NormHeads) -> int:
-        weights = op.q_norm.weight, op.k_norm.weight
-        return self.native.norm_heads(
-            self.buffers[op.qkv], _shape(op.heads), *weights, op.q_norm.eps
-        )
 
-    @append.register
-    def _(self, op: ops.Add) -> int:
-        return self.native.add(self.buffers[op.a], self.buffers[op.b])
+@_append.register
+def _(op: ops.Embed, lowering: _Lowering) -> int:
+    return lowering.native.embedding(op.word, op.position, op.token_type)
 
-    @append.register
-    def _(self, op: ops.Linear) -> int:
-        x, layer = self.buffers[op.x], self._packed(op.layer)
-        weight = layer.packed
-        if op.gate is not None and weight.shape[1] // 2 % _fbg.PANEL_COLUMNS:
-            # The two halves of a panel's columns would belong to different gates.
-            wide = self.native.linear(x, weight, bias=layer.bias, channel_scale=layer.channel_scale)
-            return self.native.gated(wide, op.gate)
-        return self.native.linear(
-            x,
-            weight,
-            bias=layer.bias,
-            activation=op.activation,
-            residual=None if op.residual is None else self.buffers[op.residual],
-            channel_scale=layer.channel_scale,
-            gate=op.gate,
-        )
 
-    @append.register
-    def _(self, op: ops.Rotate) -> int:
-        return self.native.rotate(self.buffers[op.qkv], _shape(op.heads), op.table)
+@_append.register
+def _(op: ops.Norm, lowering: _Lowering) -> int:
+    x, norm = lowering.buffers[op.x], op.norm
+    if isinstance(norm, ops.RmsNorm):
+        return lowering.native.rms_norm(x, norm.weight, norm.eps)
+    return lowering.native.layer_norm(x, norm.weight, norm.bias, norm.eps)
 
-    @append.register
-    def _(self, op: ops.Attention) -> int:
-        relative = op.relative or ops.Relative()
-        return self.native.attention(
-            self.buffers[op.qkv],
-            _shape(op.heads),
-            op.rounds,
-            op.distance_bias,
-            op.scale,
-            op.softcap,
-            relative.keys,
-            relative.queries,
-            relative.rows,
-        )
 
-    @append.register
-    def _(self, op: ops.Unfold) -> int:
-        return self.native.unfold(self.buffers[op.x], op.width)
+@_append.register
+def _(op: ops.NormHeads, lowering: _Lowering) -> int:
+    weights = op.q_norm.weight, op.k_norm.weight
+    return lowering.native.norm_heads(
+        lowering.buffers[op.qkv], _shape(op.heads), *weights, op.q_norm.eps
+    )
 
-    @append.register
-    def _(self, op: ops.Pool) -> int:
-        return self.native.pool(self.buffers[op.x], op.pooling, op.skipped)
 
-    @append.register
-    def _(self, op: ops.Tanh) -> int:
-        return self.native.tanh(self.buffers[op.x])
+@_append.register
+def _(op: ops.Add, lowering: _Lowering) -> int:
+    return lowering.native.add(lowering.buffers[op.a], lowering.buffers[op.b])
 
-    @append.register
-    def _(self, op: ops.Normalize) -> int:
-        return self.native.normalize(self.buffers[op.x])
+
+@_append.register
+def _(op: ops.Linear, lowering: _Lowering) -> int:
+    x, layer = lowering.buffers[op.x], lowering.packed(op.layer)
+    weight = layer.packed
+    if op.gate is not None and weight.shape[1] // 2 % _fbg.PANEL_COLUMNS:
+        # The two halves of a panel's columns would belong to different gates.
+        wide = lowering.native.linear(x, weight, bias=layer.bias, channel_scale=layer.channel_scale)
+        return lowering.native.gated(wide, op.gate)
+    return lowering.native.linear(
+        x,
+        weight,
+        bias=layer.bias,
+        activation=op.activation,
+        residual=None if op.residual is None else lowering.buffers[op.residual],
+        channel_scale=layer.channel_scale,
+        gate=op.gate,
+    )
+
+
+@_append.register
+def _(op: ops.Rotate, lowering: _Lowering) -> int:
+    return lowering.native.rotate(lowering.buffers[op.qkv], _shape(op.heads), op.table)
+
+
+@_append.register
+def _(op: ops.Attention, lowering: _Lowering) -> int:
+    relative = op.relative or ops.Relative()
+    return lowering.native.attention(
+        lowering.buffers[op.qkv],
+        _shape(op.heads),
+        op.rounds,
+        op.distance_bias,
+        op.scale,
+        op.softcap,
+        relative.keys,
+        relative.queries,
+        relative.rows,
+    )
+
+
+@_append.register
+def _(op: ops.Unfold, lowering: _Lowering) -> int:
+    return lowering.native.unfold(lowering.buffers[op.x], op.width)
+
+
+@_append.register
+def _(op: ops.Pool, lowering: _Lowering) -> int:
+    return lowering.native.pool(lowering.buffers[op.x], op.pooling, op.skipped)
+
+
+@_append.register
+def _(op: ops.Tanh, lowering: _Lowering) -> int:
+    return lowering.native.tanh(lowering.buffers[op.x])
+
+
+@_append.register
+def _(op: ops.Normalize, lowering: _Lowering) -> int:
+    return lowering.native.normalize(lowering.buffers[op.x])
 
 
 def _shape(heads: ops.Heads) -> _fbg.AttentionShape:

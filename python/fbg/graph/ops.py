@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg.compression.linear import Linear as Layer
+from fbg.locks import cached_property
 
 __all__ = [
     "SEQUENCES",
@@ -83,12 +84,12 @@ class Op(ABC):
     def infer(self) -> Shape:
         """Return the shape of the result; raises ValueError for fields that do not fit."""
 
-    @property
+    @cached_property
     def reads(self) -> dict[str, Value]:
         """The values that the op reads, by the names of its fields."""
         return {name: value for name, value in vars(self).items() if isinstance(value, Value)}
 
-    @property
+    @cached_property
     def inputs(self) -> tuple[Value, ...]:
         """The values that the op reads, in the order of its fields."""
         return tuple(self.reads.values())

@@ -110,10 +110,19 @@ class Transformer:
         assert x is not None
         return add_norm(graph, x, self.final_norm)
 
+    @cached_property
+    def _encoder(self) -> tuple[Graph, Value]:
+        graph = Graph()
+        return graph, self.build(graph)
+
+    def encoder(self) -> tuple[Graph, Value]:
+        """Return a graph of the encoder, for the caller to add to, and its last hidden states."""
+        graph, hidden = self._encoder
+        return graph.copy(), hidden
+
     def build_forward(self) -> Graph:
         """Return the graph of the encoder and its pooler, if there is one, both of them outputs."""
-        graph = Graph()
-        hidden = self.build(graph)
+        graph, hidden = self.encoder()
         graph.output(hidden)
         if self.pooler is not None:
             graph.output(build_pooler(graph, hidden, self.pooler))

@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from fbg.errors import ModelError
 from fbg.graph import ops
-from fbg.graph.graph import Graph
 from fbg.locks import Lock
 from fbg.matmul.packed_b import PackedB
 from fbg.matmul.product import linear
@@ -35,7 +34,7 @@ MAX_LOGITS = 1 << 22
 class EmbeddingEngines:
     """Encoder, pooling and Dense modules, with and without normalization at the end.
 
-    dimension: the columns of an embedding. tokens: the encoder alone, with a row for every token.
+    dimension: the columns of an embedding.
     """
 
     def __init__(self, transformer: Transformer, sentence: SentenceConfig) -> None:
@@ -43,15 +42,13 @@ class EmbeddingEngines:
         self.dimension = dense[-1].outputs if dense else transformer.config.hidden_size
         self._transformer, self._sentence = transformer, sentence
         self._engines: dict[tuple[bool, int], Engine] = {}
+        self._tokens: Engine | None = None
         self._lock = Lock()
-        graph = Graph()
-        graph.output(transformer.build(graph))
-        config = transformer.config
-        self.tokens = Engine(graph, config, config.hidden_size, per_token=True)
 
     def _engine(self, normalize: bool, skipped: int) -> Engine:
-        graph, transformer = Graph(), self._transformer
-        x = graph.add(ops.Pool(transformer.build(graph), self._sentence.pooling, skipped))
+        transformer = self._transformer
+        graph, hidden = transformer.encoder()
+        x = graph.add(ops.Pool(hidden, self._sentence.pooling, skipped))
         for dense in self._sentence.dense:
             x = build_dense(graph, x, dense)
         graph.output(graph.add(ops.Normalize(x)) if normalize else x)
@@ -73,9 +70,20 @@ class EmbeddingEngines:
             return engine
 
     @property
+    def tokens(self) -> Engine:
+        """The encoder alone, with a row for every token."""
+        with self._lock:
+            if self._tokens is None:
+                graph, hidden = self._transformer.encoder()
+                graph.output(hidden)
+                config = self._transformer.config
+                self._tokens = Engine(graph, config, config.hidden_size, per_token=True)
+            return self._tokens
+
+    @property
     def arena_bytes(self) -> int:
         with self._lock:
-            engines = (self.tokens, *self._engines.values())
+            engines = [*self._engines.values(), *([self._tokens] if self._tokens else [])]
         return sum(engine.arena_bytes for engine in engines)
 
 
@@ -90,8 +98,8 @@ class HeadEngine:
         if head is None:
             return
         config = transformer.config
-        graph = Graph()
-        graph.output(build_head(graph, transformer.build(graph), head, transformer.pooler))
+        graph, hidden = transformer.encoder()
+        graph.output(build_head(graph, hidden, head, transformer.pooler))
         width = transformer.embeddings.word.shape[1]
         columns = width if head.output is None else head.output.weight.shape[1]
         per_token = head.kind not in ("ForSequenceClassification", "ForCausalLM")

@@ -68,8 +68,7 @@ class MultiVectorEngines:
             return engine
 
     def _graph(self, settings: MultiVector) -> Graph:
-        graph = Graph()
-        x = self._transformer.build(graph)
+        graph, x = self._transformer.encoder()
         head = self._transformer.head
         if settings.columns is not None and head is not None and head.output is not None:
             x = graph.add(ops.Linear(x, head.output))
