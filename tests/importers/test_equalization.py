@@ -5,7 +5,7 @@ import pytest
 
 import fbg
 from fbg.importers.equalization import channel_ranges, equalize_channels, pairs_of
-from fbg.importers.net import Net, runner
+from fbg.importers.net import Net, Runner
 from fbg.importers.static_quantization import calibrate_network, quantize_network
 from helpers.onnx_models import make_net, node
 
@@ -43,7 +43,7 @@ def images(count, seed=0):
 
 
 def equalized(network, feeds):
-    run = runner(None)
+    run = Runner(None)
     return equalize_channels(network, channel_ranges(network, [{"x": x} for x in feeds], run))
 
 
@@ -66,7 +66,7 @@ def args(**options):
 
 def test_channels_between_convolutions_get_the_same_range():
     network = equalized(make_net(*args()).network, images(3))
-    ranges = channel_ranges(network, [{"x": x} for x in images(3)], runner(None))
+    ranges = channel_ranges(network, [{"x": x} for x in images(3)], Runner(None))
     high = ranges[pairs_of(network)[0].between][1]
     np.testing.assert_allclose(high, high.max(), 1e-4)
 
@@ -75,8 +75,8 @@ def test_a_minimum_is_absorbed_where_nothing_is_padded():
     exact = make_net(*args(bias=5.0, pads=0)).network
     between = [pair.between for pair in pairs_of(exact)]
     feeds = [{"x": x} for x in images(3)]
-    before = channel_ranges(exact, feeds, runner(None))
-    after = channel_ranges(equalized(exact, images(3)), feeds, runner(None))
+    before = channel_ranges(exact, feeds, Runner(None))
+    after = channel_ranges(equalized(exact, images(3)), feeds, Runner(None))
     for name in between:
         assert (before[name][0] > 0).any()
         np.testing.assert_allclose(after[name][0], 0, atol=1e-4 * after[name][1].max())
@@ -98,7 +98,7 @@ def test_uneven_channels_lose_less_in_8_bits(function):
 
     def cosine(network):
         feeds = [{"x": x} for x in images(4)]
-        found = calibrate_network(network, feeds, runner(None))
+        found = calibrate_network(network, feeds, Runner(None))
         net = Net(quantize_network(network, found))
         pairs = [(exact(x).ravel(), net(x).ravel()) for x in images(4, seed=1)]
         return np.mean([a @ b / np.linalg.norm(a) / np.linalg.norm(b) for a, b in pairs])

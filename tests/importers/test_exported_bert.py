@@ -39,24 +39,33 @@ def test_hidden_states_are_those_of_the_directory(bert, batch, length, isa):
     np.testing.assert_allclose(y * seen, wanted * seen, rtol=0, atol=1e-5)
 
 
+LAYER = ["conv", "conv", "conv", "attention", "conv", "layer_norm", "conv", "conv", "layer_norm"]
+
+
+def steps_of(net):
+    net.run(feeds(2, 9))
+    return [step.algorithm.split(":")[0].split(" ")[0] for step in net.plan().steps]
+
+
 def test_layers_run_on_fused_steps(bert):
     net = fbg.load(bert / "bert.onnx", backends=("fbg",))
-    net.run(feeds(2, 9))
-    steps = [step.algorithm.split(":")[0].split(" ")[0] for step in net.plan().steps]
-    layer = [
-        "conv",
-        "conv",
-        "conv",
-        "attention",
-        "conv",
-        "layer_norm",
-        "conv",
-        "conv",
-        "layer_norm",
-    ]
-    assert steps[-len(layer) :] == layer
+    steps = steps_of(net)
+    assert steps[-len(LAYER) :] == LAYER
     assert steps.count("attention") == AWKWARD.num_hidden_layers
     assert sum("GELU" in step.algorithm for step in net.plan().steps) == AWKWARD.num_hidden_layers
+
+
+def test_int8_takes_no_step_apart(bert):
+    """Only what products read is rounded: by a step of its own behind attention and norms, and by
+    the epilogue that computes GELU."""
+    calibrate = [feeds(2, 9, seed) for seed in range(3)]
+    net = fbg.load(bert / "bert.onnx", backends=("fbg",), dtype="int8", calibrate=calibrate)
+    steps = steps_of(net)
+    assert [step for step in steps if step != "quantize"][-len(LAYER) :] == LAYER
+    assert steps.count("quantize") == 3 * AWKWARD.num_hidden_layers
+    gelu = [step.algorithm for step in net.plan().steps if "GELU" in step.algorithm]
+    assert len(gelu) == AWKWARD.num_hidden_layers
+    assert all("Requantize" in algorithm for algorithm in gelu)
 
 
 def test_batches_and_threads_give_the_same_bits(bert):

@@ -22,17 +22,18 @@ from fbg.importers.backends.reference import Reference
 from fbg.importers.description import Network, TensorType
 from fbg.importers.equalization import channel_ranges, equalize_channels
 from fbg.importers.feeds import calibration_feeds
+from fbg.importers.integer_tensors import FusedSteps
 from fbg.importers.passes import drop_identities, fold_batch_norm, take_constants
 from fbg.importers.products import ProductCount, count_products, fold_weights
 from fbg.importers.saved_net import write_saved
 from fbg.importers.session import PlacedStep, Session
-from fbg.importers.static_quantization import Run, calibrate_network, products
+from fbg.importers.static_quantization import calibrate_network, products
 from fbg.importers.verification import verified
 from fbg.locks import Lock
 from fbg.tuning.store import store
 from fbg.tuning.trials import ConvTrial
 
-__all__ = ["BACKENDS", "Net", "NetPlan", "runner"]
+__all__ = ["BACKENDS", "Net", "NetPlan", "Runner"]
 
 Array = npt.NDArray[Any]
 BACKENDS = ("fbg", "onnxruntime", "reference")
@@ -108,7 +109,7 @@ class Net:
             feeds = calibration_feeds(calibrate, self.inputs)
             given = (self._checked(feed, f"calibrate[{n}]") for n, feed in enumerate(feeds))
             network = fold_weights(network, placed)
-            run = runner(num_threads)
+            run = Runner(num_threads)
             if equalize:
                 given = list(given)
                 network = equalize_channels(network, channel_ranges(network, given, run))
@@ -360,17 +361,29 @@ def _matching(names: Sequence[str], patterns: Sequence[str]) -> set[str]:
     return found
 
 
-def runner(num_threads: int | None) -> Run:
-    """Return what runs networks; it keeps the last one prepared."""
-    last: tuple[Network, Net] | None = None
+class Runner:
+    """Runs networks; it keeps the last one prepared."""
 
-    def run(network: Network, feed: Mapping[str, Array]) -> dict[str, Array]:
-        nonlocal last
-        if last is None or last[0] is not network:
-            last = network, Net(network, num_threads=num_threads)
-        return last[1].run(feed)
+    def __init__(self, num_threads: int | None) -> None:
+        self._threads = num_threads
+        self._last: tuple[Network, Net] | None = None
 
-    return run
+    def __call__(self, network: Network, feed: Mapping[str, Array]) -> dict[str, Array]:
+        """Return the outputs."""
+        return self._net(network).run(feed)
+
+    def fused_steps(self, network: Network, feed: Mapping[str, Array]) -> FusedSteps:
+        """Return what a run does."""
+        net = self._net(network)
+        net.prepare(feed)
+        session = net._current("calibrate")
+        return FusedSteps(session.nodes, [step.nodes for step in session.steps()])
+
+    def _net(self, network: Network) -> Net:
+        if self._last is None or self._last[0] is not network:
+            self._last = None  # whose weights would be in memory twice
+            self._last = network, Net(network, num_threads=self._threads)
+        return self._last[1]
 
 
 def _check_shape(

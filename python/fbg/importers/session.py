@@ -300,6 +300,11 @@ class Session:
             return None
         return np.empty(fixed, kind.dtype)
 
+    @property
+    def nodes(self) -> list[Node]:
+        """The nodes after fusing, in an order in which they can run."""
+        return [op.node for op in self._ops]
+
     def steps(self) -> list[PlacedStep]:
         """Return what a run does, in order."""
         found = []

@@ -5,17 +5,16 @@ QuantizeLinear and DequantizeLinear around what is multiplied, added, pooled or 
     biases        of convolutions: corrected by what rounding the weights adds on average
     activations   uint8, one scale and zero point for a tensor, chosen by an observer
 
-Tensors whose range fills of padding or masks would take stay in float32 (fills.py).
-
-What computes the network then finds the integers (ops/quantized.py); tensors that stay inside the
-epilogue of a convolution, or inside a chain of elementwise functions, are not rounded in between.
+Tensors whose range fills of padding or masks would take stay in float32 (fills.py), and so does
+what is passed on within a step (integer_tensors.py). What computes the network then finds the
+integers (ops/quantized.py).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -23,8 +22,8 @@ from onnx import helper
 
 from fbg.importers.description import Network, Node, TensorType
 from fbg.importers.fills import Magnitudes, padded_for_maxima
+from fbg.importers.integer_tensors import FusedSteps, integer_tensors
 from fbg.importers.onnx.inference import Inferred, infer
-from fbg.importers.passes import readers_of
 from fbg.importers.products import MOVES, PRODUCTS, Operands, output_axis
 from fbg.quantization import HistogramObserver, Observer
 
@@ -32,14 +31,18 @@ __all__ = ["Calibration", "Run", "Sample", "calibrate_network", "products", "qua
 
 Array = npt.NDArray[Any]
 Parameters = tuple[Any, Any]  # scale, zero point
-Run = Callable[[Network, Mapping[str, Array]], dict[str, Array]]
 
-_EPILOGUE = {"Relu", "Clip", "Tanh", "Sigmoid", "Gelu", "Add"}
-_ELEMENTWISE = _EPILOGUE | {
-    *("Mul", "Sub", "Div", "HardSwish", "HardSigmoid", "LeakyRelu", "PRelu", "Elu", "Softplus"),
-    *("Erf", "Mish", "Max", "Min"),
-}
-_CARRIERS = _ELEMENTWISE | {"Concat", "MaxPool", "AveragePool", "GlobalAveragePool", "ReduceMean"}
+
+class Run(Protocol):
+    """Runs networks on feeds."""
+
+    def __call__(self, network: Network, feed: Mapping[str, Array]) -> dict[str, Array]:
+        """Return the outputs."""
+        ...
+
+    def fused_steps(self, network: Network, feed: Mapping[str, Array]) -> FusedSteps:
+        """Return what a run does."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -56,12 +59,14 @@ class Calibration:
     """What feeds have shown.
 
     parameters: scale and zero point of tensors. coarseness: their step, as a multiple of the
-    median magnitude. means: of the channels of tensors that are convolved. sample: the first feed.
+    median magnitude. means: of the channels of tensors that are convolved. readers: the products
+    that read the integers of a tensor, None for everyone. sample: the first feed.
     """
 
     parameters: Mapping[str, Parameters]
     coarseness: Mapping[str, float]
     means: Mapping[str, Array]
+    readers: Mapping[str, frozenset[str] | None]
     sample: Sample
 
 
@@ -98,8 +103,10 @@ def calibrate_network(
         if sample is None:
             inferred = _inferred(network, feed)
             data = padded_for_maxima(inferred.nodes, inferred.constants)
-            chosen = _tensors(network, inferred)
-            seen = {name: _Seen(data.get(name, name), observer()) for name in chosen}
+            chosen = integer_tensors(network, inferred, run.fused_steps(network, feed))
+            floats = [name for name, array in feed.items() if array.dtype == np.float32]
+            checked = dict.fromkeys([*chosen, *floats])
+            seen = {name: _Seen(data.get(name, name), observer()) for name in checked}
             kind = TensorType(np.dtype(np.float32), None)
             kinds = {tensor.data: kind for tensor in seen.values()}
             watched = replace(network, outputs={**kinds, **network.outputs})
@@ -113,12 +120,12 @@ def calibrate_network(
                 raise ValueError(f"calibrate[{n}]: tensor '{tensor.data}': {error}") from error
     if sample is None:
         raise ValueError("calibrate: must hold at least one feed")
-    usable = {name: tensor for name, tensor in seen.items() if not tensor.magnitudes.have_fills}
+    usable = {name: seen[name] for name in chosen if not seen[name].magnitudes.have_fills}
     parameters = {name: tensor.observer.qparams() for name, tensor in usable.items()}
     parameters = _shared(network, parameters)
     coarseness = {n: float(p[0]) / seen[n].magnitudes.median for n, p in parameters.items()}
     averages = {name: np.mean(t.means, axis=0) for name, t in usable.items() if t.means}
-    return Calibration(parameters, coarseness, averages, sample)
+    return Calibration(parameters, coarseness, averages, chosen, sample)
 
 
 def quantize_network(
@@ -133,7 +140,7 @@ def quantize_network(
     if kept:
         read = _read_by_products(network, kept)
         parameters = {name: value for name, value in parameters.items() if name in read}
-    return _rewritten(network, parameters, calibration.means, kept)
+    return _rewritten(network, calibration, parameters, kept)
 
 
 def _read_by_products(network: Network, kept: Collection[str]) -> set[str]:
@@ -196,71 +203,13 @@ def _inferred(network: Network, feed: Mapping[str, Array]) -> Inferred:
     return infer(network, types, {})
 
 
-def _tensors(network: Network, inferred: Inferred) -> list[str]:
-    """Return the tensors to quantize."""
-    readers = readers_of(network)
-    consumers: dict[str, list[Node]] = {}
-    for node in inferred.nodes:
-        for name in node.reads:
-            consumers.setdefault(name, []).append(node)
-    producers = {name: node for node in inferred.nodes for name in node.outputs if name}
-    residuals = _residuals(inferred.nodes, inferred.constants, readers)
-    chosen = []
-    for name in [*network.inputs, *producers]:
-        kind = inferred.types.get(name)
-        if kind is None or kind.dtype != np.float32 or name in network.outputs:
-            continue
-        if kind.shape == ():  # such as the scales of a file that is quantized already
-            continue
-        using = [
-            node
-            for node in consumers.get(name, [])
-            if node.op in _CARRIERS or (node.op in PRODUCTS and node.inputs[0] == name)
-        ]
-        if not using:  # maybe nothing reads it: an output that its node has beside others
-            continue
-        inside = _stays_inside(producers.get(name), consumers[name], readers[name])
-        if name in residuals or not inside:
-            chosen.append(name)
-    return chosen
-
-
-def _residuals(
-    nodes: Iterable[Node], constants: Collection[str], readers: Mapping[str, int]
-) -> set[str]:
-    """Return what is added in the epilogue of a product, which is the first operand that has one.
-
-    It lies in memory, and takes a quarter of the room as integers.
-    """
-    residuals: set[str] = set()
-    ending: set[str] = set()  # results of products and of what joins their epilogues
-    for node in nodes:
-        hosts = [name for name in node.reads if name in ending and readers[name] == 1]
-        if node.op == "Add" and hosts:
-            others = {name for name in node.reads if name not in constants}
-            residuals.update(others - {hosts[0]})
-        if node.op in PRODUCTS or (node.op in _EPILOGUE and hosts):
-            ending.update(node.outputs[:1])
-    return residuals
-
-
-def _stays_inside(producer: Node | None, consumers: list[Node], readers: int) -> bool:
-    """Whether a tensor is only passed on within an epilogue or an elementwise chain."""
-    if producer is None or readers != 1:
-        return False
-    following = consumers[0].op
-    if producer.op in PRODUCTS:
-        return following in _EPILOGUE
-    return producer.op in _ELEMENTWISE and following in _ELEMENTWISE
-
-
 def _rewritten(
     network: Network,
+    calibration: Calibration,
     parameters: Mapping[str, Parameters],
-    means: Mapping[str, Array],
     kept: Collection[str],
 ) -> Network:
-    constants = dict(network.constants)
+    means, constants = calibration.means, dict(network.constants)
     version = max(network.versions.get("", 13), 13)
     renamed: dict[str, str] = {}
     nodes: list[Node] = []
@@ -280,7 +229,10 @@ def _rewritten(
             for name in node.outputs:
                 follow(name)
             continue
-        inputs = [renamed.get(name, name) for name in node.inputs]
+        inputs = [
+            renamed[name] if name in renamed and _reads(node, calibration.readers[name]) else name
+            for name in node.inputs
+        ]
         quantized = _is_quantized(node, parameters, constants)
         if quantized:
             inputs[1] = _quantized_weights(node, constants, nodes, version)
@@ -296,6 +248,10 @@ def _rewritten(
     read = {name for node in nodes for name in node.reads} | network.outputs.keys()
     constants = {name: value for name, value in constants.items() if name in read}
     return replace(network, constants=constants, nodes=nodes)
+
+
+def _reads(node: Node, readers: frozenset[str] | None) -> bool:
+    return readers is None or node.name in readers
 
 
 def _is_quantized(

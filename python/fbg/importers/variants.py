@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from fbg.errors import ModelError
 from fbg.importers.description import TensorType
-from fbg.importers.net import Net, runner
+from fbg.importers.net import Net, Runner
 from fbg.importers.products import fold_weights, unchanged
 from fbg.importers.static_quantization import calibrate_network, products, quantize_network
 
@@ -51,5 +51,5 @@ def quantizer(
 ) -> Callable[[Sequence[str]], Net]:
     """Calibrate once; return a function from names of nodes that stay in float32 to a network."""
     network = fold_weights(net.network)
-    found = calibrate_network(network, feeds, runner(net.num_threads))
+    found = calibrate_network(network, feeds, Runner(net.num_threads))
     return lambda kept: net.variant(quantize_network(network, found, kept))

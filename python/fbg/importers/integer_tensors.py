@@ -1,0 +1,138 @@
+"""Which tensors of a float32 network become integers when it is quantized, and who reads these.
+
+It follows from what the network in float32 does, step by step, after all that can be fused is:
+
+    inside a step   a tensor is never written to memory, and is not rounded
+    for everyone    the step that computes it can end with the rounding, and all who read it can
+                    take integers: it is written as integers, a quarter of the bytes
+    for products    otherwise, if products with constant weights read it: it is rounded for these in
+                    a step of its own, and everyone else reads the floating-point numbers
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fbg.importers.description import Network, Node
+from fbg.importers.onnx.inference import Inferred
+from fbg.importers.products import MOVES, PRODUCTS
+
+__all__ = ["FusedSteps", "integer_tensors"]
+
+_ELEMENTWISE = {
+    *("Relu", "Clip", "Tanh", "Sigmoid", "Gelu", "Swish", "Add", "Mul", "Sub", "Div", "HardSwish"),
+    *("HardSigmoid", "LeakyRelu", "PRelu", "Elu", "Softplus", "Erf", "Mish", "Max", "Min"),
+}
+_JOINING = {"Concat", "MaxPool", "AveragePool", "GlobalAveragePool", "ReduceMean"}
+_ENDING = _ELEMENTWISE | _JOINING  # whose steps read integers and can end with rounding to them
+
+
+@dataclass(frozen=True)
+class FusedSteps:
+    """What computes a network: its nodes after fusing, and the names of those of each step."""
+
+    nodes: Sequence[Node]
+    steps: Sequence[tuple[str, ...]]
+
+
+def integer_tensors(
+    network: Network, inferred: Inferred, fused: FusedSteps
+) -> dict[str, frozenset[str] | None]:
+    """Return the tensors to round, each with the names of the products that read the integers, or
+    with None where everyone does.
+    """
+    flow = _Flow(inferred, fused, network.outputs)
+    chosen: dict[str, frozenset[str] | None] = {}
+    integers: set[str] = set()  # which everyone reads, also of tensors that were moved
+    for name in [*network.inputs, *flow.writers]:
+        kind = inferred.types.get(name)
+        if kind is None or kind.dtype != np.float32 or name in network.outputs:
+            continue
+        if kind.shape == () or flow.is_inside(name):  # () is a scale of a file quantized already
+            continue
+        readers = flow.readers.get(name, [])
+        products = frozenset(node.name for node in readers if flow.multiplies(node, name))
+        if flow.source(name) in integers or flow.takes_integers(name):
+            integers.add(name)
+            if not all(map(_moves, readers)) or flow.source(name) is None:
+                chosen[name] = None
+        elif products:
+            chosen[name] = products
+    return chosen
+
+
+class _Flow:
+    """Who writes and reads the tensors of a fused network, and in which steps."""
+
+    def __init__(self, inferred: Inferred, fused: FusedSteps, outputs: Collection[str]) -> None:
+        self._inferred, self._outputs = inferred, frozenset(outputs)
+        self.writers = {name: node for node in fused.nodes for name in node.outputs if name}
+        self.readers: dict[str, list[Node]] = {}
+        for node in fused.nodes:
+            for name in dict.fromkeys(node.reads):
+                self.readers.setdefault(name, []).append(node)
+        self._step = {name: n for n, names in enumerate(fused.steps) for name in names}
+        nodes = {node.name: node for node in fused.nodes}
+        parts = [[nodes[name] for name in names if name in nodes] for names in fused.steps]
+        self._ends = [self._can_end(part) for part in parts]
+
+    def multiplies(self, node: Node, name: str) -> bool:
+        """Whether a node multiplies a tensor by weights that can be rounded, or are."""
+        if node.domain or node.op not in PRODUCTS or node.inputs[0] != name:
+            return False
+        weights = node.inputs[1]
+        rank = len(self._inferred.types[weights].shape or ())
+        known = weights in self._inferred.constants and (node.op == "Conv" or rank == 2)
+        return known and node.attributes.get("alpha", 1.0) == 1.0
+
+    def _can_end(self, nodes: Sequence[Node]) -> bool:
+        """Whether a step of these nodes reads integers, and can end with the rounding to them."""
+        if not nodes:  # a copy
+            return False
+        first, *others = nodes
+        weights = first.inputs[1] if first.op in (*PRODUCTS, "ConvTranspose") else ""
+        starts = weights in self._inferred.constants or first.op in _ENDING
+        return starts and all(node.op in _ENDING for node in others)
+
+    def _ends_with_rounding(self, node: Node) -> bool:
+        step = self._step.get(node.name)
+        return node.domain == "" and step is not None and self._ends[step]
+
+    def is_inside(self, name: str) -> bool:
+        """Whether a tensor is passed on within a step."""
+        writer, readers = self.writers.get(name), self.readers.get(name, [])
+        if writer is None or len(readers) != 1 or readers[0].op in _JOINING:
+            return False
+        step = self._step.get(writer.name)
+        return step is not None and step == self._step.get(readers[0].name)
+
+    def source(self, name: str) -> str | None:
+        """Return the tensor that has the same elements in other places, if a node moves them."""
+        writer = self.writers.get(name)
+        return writer.inputs[0] if writer is not None and _moves(writer) else None
+
+    def takes_integers(self, name: str) -> bool:
+        """Whether the step that writes a tensor can round it, and all who read it take integers,
+        also behind ops that only move elements.
+        """
+        writer = self.writers.get(name)
+        if writer is None or _moves(writer) or not self._ends_with_rounding(writer):
+            return False
+        waiting = [name] if name in self.readers else []
+        for read in waiting:
+            for node in self.readers[read]:
+                if _moves(node):
+                    if not self._outputs.isdisjoint(node.outputs):
+                        return False
+                    waiting += [moved for moved in node.outputs if moved in self.readers]
+                elif not (self.multiplies(node, read) or self._ends_with_rounding(node)):
+                    return False
+        return bool(waiting)
+
+
+def _moves(node: Node) -> bool:
+    """Whether a node only moves elements, of floating-point numbers and of integers."""
+    return node.domain == "" and node.op in MOVES and node.op not in _JOINING

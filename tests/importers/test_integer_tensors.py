@@ -1,0 +1,160 @@
+"""Which tensors become integers when a network is quantized, and who reads these."""
+
+import numpy as np
+import pytest
+from onnx import helper
+
+from fbg.importers.description import TensorType
+from fbg.importers.integer_tensors import integer_tensors
+from fbg.importers.net import Runner
+from fbg.importers.onnx.inference import infer
+from fbg.importers.onnx.read import read_model
+from helpers.onnx_models import make_model, make_net, node
+
+RNG = np.random.default_rng(0)
+
+
+def weights(*shape):
+    return (RNG.standard_normal(shape) / np.sqrt(shape[0])).astype(np.float32)
+
+
+CONSTANTS = {
+    "w": weights(16, 16),
+    "v": weights(16, 16),
+    "k": weights(16, 16, 1, 1),
+    "ones": np.ones(16, np.float32),
+    "zeros": np.zeros(16, np.float32),
+    "half": np.float32(0.25),
+    "sizes": np.array([1, 16, 8, 8]),
+    "flat": np.array([0, 0, -1]),
+}
+ROWS, IMAGE = (1, 9, 16), (1, 16, 4, 4)
+
+
+def norm(x, y):
+    return node("LayerNormalization", [x, "ones", "zeros"], y)
+
+
+def chosen(nodes, shape, outputs):
+    feed = {"x": RNG.standard_normal(shape).astype(np.float32)}
+    network = read_model(make_model(nodes, feed, outputs, CONSTANTS), "test.onnx", None)
+    inferred = infer(network, {"x": TensorType(np.dtype(np.float32), shape)}, {})
+    return integer_tensors(network, inferred, Runner(None).fused_steps(network, feed))
+
+
+EVERYONE = None
+CASES = {
+    "a chain of convolutions": (
+        [node("Conv", ["x", "k"], "a"), node("Relu", ["a"], "b"), node("Conv", ["b", "k"], "y")],
+        IMAGE,
+        {"x": {"a"}, "b": EVERYONE},
+    ),
+    "a residual that is read by nothing else": (
+        [
+            node("Conv", ["x", "k"], "a"),
+            node("Conv", ["a", "k"], "b"),
+            node("Add", ["b", "a"], "c"),
+            node("Conv", ["c", "k"], "y"),
+        ],
+        IMAGE,
+        {"x": {"a"}, "a": EVERYONE, "c": EVERYONE},
+    ),
+    "a residual that a norm reads in float32": (
+        [
+            node("MatMul", ["x", "w"], "a"),
+            node("MatMul", ["a", "v"], "b"),
+            node("Add", ["b", "a"], "c"),
+            norm("c", "n"),
+            node("MatMul", ["n", "w"], "d"),
+            node("Add", ["d", "c"], "e"),
+            node("MatMul", ["e", "v"], "y"),
+        ],
+        ROWS,
+        {"x": {"a"}, "a": EVERYONE, "n": {"d"}, "e": EVERYONE},
+    ),
+    "a norm, read by a product and as a residual": (
+        [
+            norm("x", "n"),
+            node("MatMul", ["n", "w"], "a"),
+            node("Relu", ["a"], "b"),
+            node("MatMul", ["b", "v"], "c"),
+            node("Add", ["c", "n"], "y"),
+        ],
+        ROWS,
+        {"n": {"a"}, "b": EVERYONE},
+    ),
+    "attention": (
+        [
+            node("MatMul", ["x", "w"], "q"),
+            node("MatMul", ["x", "v"], "k2"),
+            node("Transpose", ["k2"], "t", perm=[0, 2, 1]),
+            node("MatMul", ["q", "t"], "s"),
+            node("Mul", ["s", "half"], "s2"),
+            node("Softmax", ["s2"], "p", axis=-1),
+            node("MatMul", ["p", "k2"], "o"),
+            node("MatMul", ["o", "w"], "y"),
+        ],
+        ROWS,
+        {"x": {"q", "k2"}, "o": {"y"}},
+    ),
+    "GELU as exporters write it": (
+        [
+            node("MatMul", ["x", "w"], "a"),
+            node("Gelu", ["a"], "g"),
+            node("MatMul", ["g", "v"], "y"),
+        ],
+        ROWS,
+        {"x": {"a"}, "g": EVERYONE},
+    ),
+    "moves take integers on": (
+        [
+            node("Conv", ["x", "k"], "a"),
+            helper.make_node("Split", ["a"], ["l", "r"], "split", axis=2, num_outputs=2),
+            node("Conv", ["l", "k"], "b"),
+            node("Concat", ["b", "r"], "c", axis=2),
+            node("Conv", ["c", "k"], "y"),
+        ],
+        IMAGE,
+        {
+            "x": {"a"},
+            "a": EVERYONE,
+            "l": EVERYONE,
+            "r": EVERYONE,
+            "b": EVERYONE,
+            "c": EVERYONE,
+        },
+    ),
+    "moves to who reads float32": (
+        [
+            node("Conv", ["x", "k"], "a"),
+            node("Reshape", ["a", "flat"], "m"),
+            node("Softmax", ["m"], "y", axis=-1),
+            node("Conv", ["a", "k"], "z"),
+        ],
+        IMAGE,
+        {"x": {"a"}, "a": {"z"}},
+    ),
+    "elementwise functions of what is in float32": (
+        [norm("x", "n"), node("Mul", ["n", "half"], "m"), node("Exp", ["m"], "y")],
+        ROWS,
+        {},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_tensors_that_become_integers(name):
+    nodes, shape, wanted = CASES[name]
+    outputs = [n.output[0] for n in nodes if n.output[0] in ("y", "z")]
+    assert chosen(nodes, shape, outputs) == wanted
+
+
+def test_who_is_not_named_reads_the_numbers():
+    nodes, shape, _ = CASES["a norm, read by a product and as a residual"]
+    feed = {"x": RNG.standard_normal(shape).astype(np.float32)}
+    net = make_net(nodes, feed, ["y"], CONSTANTS, calibrate=[feed])
+    reads = {n.name: n.inputs for n in net.network.nodes}
+    assert reads["a"][0] == "n.dequantized" and reads["y"] == ("c", "n")
+    exact = make_net(nodes, feed, ["y"], CONSTANTS).run(feed)["y"]
+    got = net.run(feed)["y"]
+    assert np.linalg.norm(got - exact) < 0.02 * np.linalg.norm(exact)
