@@ -25,7 +25,7 @@ def integers(rng: np.random.Generator, shape: tuple[int, ...], dtype: Any) -> Ar
 
 
 def laid_out(random: Random, values: Array, rows: bool = False) -> Array:
-    """Return an array of these values with other strides.
+    """Return an array of these values with other strides, which may be read-only.
 
     Its axes are in any order, with gaps, backwards, or at addresses that are no multiple of an
     element; where there are no neighbours, strides are any number. rows: only what an operand may
@@ -48,6 +48,8 @@ def laid_out(random: Random, values: Array, rows: bool = False) -> Array:
         if not rows or (axis != order[-1] and not spaced):
             spaced += 1
             distance = distance * random.choice((1, 1, 1, 2, 3)) + odd * random.randint(0, 3)
+            if random.random() < 0.03 and math.prod(values.shape) < 2000:
+                distance = max(distance, 4096)  # of a page, or twice as far as one
         strides[axis] = distance
         if not rows and random.random() < 0.15:
             strides[axis] = -distance
@@ -57,6 +59,7 @@ def laid_out(random: Random, values: Array, rows: bool = False) -> Array:
     memory = np.zeros(offset - first + distance + size, np.uint8)
     view: Array = np.ndarray(values.shape, values.dtype, memory, offset, strides)
     view[...] = values
+    view.flags.writeable = random.random() < 0.8
     return view
 
 
@@ -81,8 +84,10 @@ class Target:
             strides[-1] = random.randint(-40, 40)
         self.array: Array = np.ndarray(tuple(shape), dtype, self._memory, lead, strides)
 
-    def is_clean(self) -> bool:
-        """Whether the bytes around the rows are as they were."""
+    def fault(self, result: Array) -> str | None:
+        """Return what is wrong with a call that was given the array, if anything is."""
+        if result is not self.array:
+            return "another array than out was returned"
         untouched = np.ones(len(self._memory), bool)
         mask: Array = np.ndarray(
             (*self.array.shape, self.array.itemsize),
@@ -92,4 +97,5 @@ class Target:
             (*self.array.strides, 1),
         )
         mask[...] = False
-        return bool((self._memory[untouched] == self.FILL).all())
+        clean = (self._memory[untouched] == self.FILL).all()
+        return None if clean else "bytes around out were written to"

@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import fbg
 from helpers.formulas import (
@@ -80,22 +78,6 @@ def test_every_tail_of_rows_columns_and_depth_is_exact(isa: str) -> None:
                 got = fbg.gemm(fbg.PackA(a[:m, :k]), packed)
                 if not np.array_equal(got, exact[:m, :n]):
                     raise AssertionError(f"wrong at (M, N, K) = {(m, n, k)}")
-
-
-@settings(max_examples=40)
-@given(
-    m=st.integers(1, 40),
-    n=st.integers(1, 300),
-    k=st.integers(1, 600),
-    threads=st.integers(1, 4),
-    seed=st.integers(0, 2**32 - 1),
-)
-def test_any_shape_is_exact(isa: str, m: int, n: int, k: int, threads: int, seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    a, b = random_u8(rng, m, k), random_s8(rng, k, n)
-    got = fbg.gemm(fbg.PackA(a), fbg.PackedB(b), num_threads=threads)
-    assert got.dtype == np.int32
-    np.testing.assert_array_equal(got, product(a, b))
 
 
 def test_pairs_that_saturate_maddubs_are_exact(isa: str) -> None:

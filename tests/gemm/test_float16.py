@@ -97,19 +97,6 @@ def test_without_a_dot_product_bfloat16_has_the_bits_of_float32(isa: str, source
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_row_does_not_depend_on_the_other_rows_or_threads(dtype: str) -> None:
-    x, wp = normal(40, 200), fbg.PackedB(normal(200, 100, seed=1), dtype=dtype)  # type: ignore[arg-type]
-    packers = [fbg.PackA]
-    if dtype == "bfloat16":
-        packers.append(lambda rows: fbg.PackA(rows, dtype="bfloat16"))  # type: ignore[arg-type]
-    for pack in packers:
-        whole = fbg.gemm(pack(x), wp, num_threads=1)
-        np.testing.assert_array_equal(whole, fbg.gemm(pack(x), wp, num_threads=2))
-        for i in (0, 7, 39):
-            np.testing.assert_array_equal(whole[i : i + 1], fbg.gemm(pack(x[i : i + 1]), wp))
-
-
-@pytest.mark.parametrize("dtype", DTYPES)
 def test_linear_takes_16_bit_weights(dtype: str) -> None:
     x, w, b = normal(3, 4, 20), normal(20, 10, seed=1), normal(10, seed=2)
     y = fbg.linear(x, fbg.PackedB(w, dtype=dtype), bias=b, activation="relu")  # type: ignore[arg-type]

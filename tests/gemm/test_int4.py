@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import copy
 import pickle
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -67,18 +65,6 @@ def test_products_are_those_of_the_formula(isa: str, group: int, symmetric: bool
             np.testing.assert_array_equal(fbg.linear(x, packed), want, f"{(m, k, n)}")
             got = fbg.gemm(fbg.PackAWithQuantRowOffset(x), packed, fbg.ReLU(), num_threads=2)
             np.testing.assert_array_equal(got, np.maximum(want, 0), f"{(m, k, n)}")
-
-
-@SYMMETRY
-@pytest.mark.parametrize("group", GROUPS)
-def test_a_result_depends_on_its_row_and_column_only(group: int, symmetric: bool) -> None:
-    x, packed = operands(70, 4300, 200, group, symmetric)
-    whole = fbg.linear(x, packed, num_threads=1)
-    np.testing.assert_array_equal(fbg.linear(x, packed, num_threads=2), whole)
-    for row in (0, 13, 69):
-        np.testing.assert_array_equal(fbg.linear(x[row : row + 1], packed), whole[row : row + 1])
-    for rows in (3, 7, 12, 33):
-        np.testing.assert_array_equal(fbg.linear(x[:rows], packed), whole[:rows])
 
 
 @SYMMETRY
@@ -222,17 +208,6 @@ def test_transposed_weights_are_the_same(symmetric: bool) -> None:
     a = fbg.PackedB(w, dtype="int4", symmetric=symmetric)
     b = fbg.PackedB(w.T, dtype="int4", symmetric=symmetric, transpose=True)
     np.testing.assert_array_equal(a._native.block, b._native.block)
-
-
-@SYMMETRY
-def test_files_pickles_and_copies_have_the_same_weights(tmp_path: Path, symmetric: bool) -> None:
-    packed = operands(1, 130, 70, 64, symmetric)[1]
-    packed.save(tmp_path / "w.safetensors")
-    loaded = fbg.PackedB.load(tmp_path / "w.safetensors")
-    for other in (loaded, pickle.loads(pickle.dumps(packed)), copy.deepcopy(packed)):
-        assert repr(other) == repr(packed)
-        np.testing.assert_array_equal(other._native.block, packed._native.block)
-        np.testing.assert_array_equal(other.dequantize(), packed.dequantize())
 
 
 @pytest.mark.parametrize(

@@ -153,15 +153,6 @@ def test_panels_are_padded_to_32_columns_and_4_rows() -> None:
     assert fbg.PackedB(np.ones((9, 33), F32), dtype="float32").nbytes == header + 9 * 64 * 4
 
 
-def test_packing_is_counted() -> None:
-    before = fbg._fbg.pack_b_count()
-    packed = fbg.PackedB(np.ones((3, 4), F32))
-    assert fbg._fbg.pack_b_count() == before + 1
-    fbg.linear(np.ones((2, 3), F32), packed)
-    packed.unpack()
-    assert fbg._fbg.pack_b_count() == before + 1
-
-
 @pytest.mark.parametrize(
     ("value", "text"),
     [

@@ -1,13 +1,15 @@
 """Rows: the same bits in any matrix and on any number of threads, whatever the other rows hold."""
 
 import itertools
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pytest
 
 import fbg
 from helpers.callers import call_together
-from helpers.formulas import assert_same_bits, integer_output, product, quantize_rows
+from helpers.formulas import Array, assert_same_bits, integer_output, product, quantize_rows
 from helpers.operands import random_f32, random_s8, random_u8
 
 # --- Empty matrices -------------------------------------------------------------------------------
@@ -43,26 +45,39 @@ def test_empty_matrices_are_legal(isa: str, shape: tuple[int, int, int]) -> None
 
 # --- Same bits ------------------------------------------------------------------------------------
 
+# How rows are packed, how weights are.
+KINDS: dict[str, tuple[Callable[[Array], fbg.PackA], Callable[[Array], fbg.PackedB]]] = {
+    **{
+        dtype: (fbg.PackA, partial(fbg.PackedB, dtype=dtype))
+        for dtype in ("float32", "float16", "bfloat16")
+    },
+    "bfloat16 x": (partial(fbg.PackA, dtype="bfloat16"), partial(fbg.PackedB, dtype="bfloat16")),
+    "int8": (fbg.PackAWithQuantRowOffset, partial(fbg.PackedB, symmetric=False)),
+    "int4": (fbg.PackAWithQuantRowOffset, partial(fbg.PackedB, dtype="int4")),
+    "int4 offsets": (
+        fbg.PackAWithQuantRowOffset,
+        partial(fbg.PackedB, dtype="int4", group=128, symmetric=False),
+    ),
+}
 
-@pytest.mark.parametrize("kind", ["float32", "int8"])
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_row_is_the_same_alone_in_any_matrix_and_on_any_number_of_threads(
     isa: str, kind: str
 ) -> None:
     rng = np.random.default_rng(11)
-    for n, k in [(65, 70), (129, 33), (768, 96)]:
-        x, w = random_f32(rng, 60, k), random_f32(rng, k, n)
-        bias = random_f32(rng, n)
-        floats = kind == "float32"
-        packed = fbg.PackedB(w, dtype="float32") if floats else fbg.PackedB(w, symmetric=False)
-        pipeline = fbg.Bias(bias) >> fbg.GELU()
+    pack_a, pack_b = KINDS[kind]
+    for n, k in [(65, 70), (129, 33), (768, 96), (48, 4300)]:  # of the last, K is cut
+        x, packed = random_f32(rng, 60, k), pack_b(random_f32(rng, k, n))
+        pipeline = fbg.Bias(random_f32(rng, n)) >> fbg.GELU()
         if kind == "int8":
             pipeline = fbg.Dequantize() >> pipeline
-        make = fbg.PackA if kind == "float32" else fbg.PackAWithQuantRowOffset
-        whole = fbg.gemm(make(x), packed, pipeline)
-        for m in (*range(1, 28), 35, 48, 49, 60):
+        whole = fbg.gemm(pack_a(x), packed, pipeline)
+        for m in (*range(1, 28), 35, 48, 49, 60) if n < 100 and k < 100 else (1, 6, 13, 28, 60):
             for threads in (1, 2, 3):
                 first = (m * 7) % (61 - m)
-                got = fbg.gemm(make(x[first : first + m]), packed, pipeline, num_threads=threads)
+                rows = pack_a(x[first : first + m])
+                got = fbg.gemm(rows, packed, pipeline, num_threads=threads)
                 assert_same_bits(got, whole[first : first + m])
 
 
