@@ -7,6 +7,7 @@ import re
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +17,12 @@ import pytest
 import fbg
 from fbg.runtime.engine import Engine
 from fbg.tasks import inputs
-from helpers import tiny_bert, tiny_models
+from helpers import commands, tiny_bert, tiny_models
 from helpers.fresh_python import run_python
 
-click_testing = pytest.importorskip("click.testing")
 pytest.importorskip("tqdm")
 
+invoke, succeed = partial(commands.invoke, "encode"), partial(commands.succeed, "encode")
 TEXTS = [f"text {n} " + "abc def " * (n * n % 7) for n in range(60)]
 
 
@@ -42,18 +43,6 @@ def model(directory: Path) -> fbg.Model:
 def source(tmp_path: Path) -> Path:
     (tmp_path / "in.txt").write_text("\n".join(TEXTS) + "\n")
     return tmp_path / "in.txt"
-
-
-def invoke(*args: object, **options: Any) -> Any:
-    from fbg.cli import main
-
-    return click_testing.CliRunner().invoke(main, ["encode", *map(str, args)], **options)
-
-
-def succeed(*args: object, **options: Any) -> Any:
-    result = invoke(*args, **options)
-    assert result.exit_code == 0, result.output
-    return result
 
 
 def test_every_input_and_output_holds_the_same(
@@ -154,11 +143,8 @@ def test_a_killed_run_is_resumed(directory: Path, source: Path, tmp_path: Path, 
 
 @pytest.mark.parametrize("family", ["modernbert", "qwen3"])
 def test_a_killed_run_of_any_family_is_resumed(family: str, tmp_path: Path) -> None:
-    model = tiny_models.tiny_model(family)
     tokenizer = tiny_models.TOKENIZERS[family]()
-    directory = tiny_models.write_checkpoint(
-        tmp_path / "model", model.config, model.tensors, tokenizer=tokenizer
-    )
+    directory = tiny_models.write_tiny(tmp_path / "model", family, tokenizer=tokenizer)
     source, output, whole = tmp_path / "in.txt", tmp_path / "out.npy", tmp_path / "whole.npy"
     source.write_text("\n".join(TEXTS) + "\n")
     succeed(directory, "--input", source, "--output", whole)
@@ -355,7 +341,7 @@ def test_mistakes_take_one_line(directory: Path, source: Path, tmp_path: Path) -
     plain.write_text("a\n")
     out = ["--output", tmp_path / "out.npy"]
     before = sorted(os.listdir(tmp_path))
-    for args, code, message in (
+    cases: list[tuple[list[object], int, str]] = [
         ([directory], 2, "give either --text or --input"),
         ([directory, "--text", "a", "--input", source], 2, "give either --text or --input"),
         ([directory, "--text", "a", "--column", "b"], 2, "--column requires --input"),
@@ -381,12 +367,9 @@ def test_mistakes_take_one_line(directory: Path, source: Path, tmp_path: Path) -
         ([directory, "--input", source, "--truncate-dim", "49", *out], 2, "--truncate-dim must be"),
         ([directory, "--input", source, "--prompt-name", "x", *out], 1, "('query'), got 'x'"),
         (["./absent", "--input", source, *out], 1, "./absent: no such directory"),
-    ):
-        result = invoke(*args)
-        assert result.exit_code == code, result.output
-        assert message in result.output
-        assert "Traceback" not in result.output
-        assert sorted(os.listdir(tmp_path)) == before
+    ]
+    commands.check_mistakes(cases, "encode")
+    assert sorted(os.listdir(tmp_path)) == before
 
 
 def test_progress_advances_within_a_block(

@@ -10,8 +10,7 @@ import pytest
 
 from fbg.cli import main
 from helpers import tiny_bert
-
-click_testing = pytest.importorskip("click.testing")
+from helpers.commands import invoke
 
 SHORT = {
     "version": ["--version"],
@@ -82,7 +81,7 @@ def test_an_interruption_is_130_wherever_it_comes(
         monkeypatch.setattr("click.decorators.echo", interrupt)
     else:
         monkeypatch.setattr(command.load(), "make_context", interrupt)
-    result = click_testing.CliRunner().invoke(main, [name])
+    result = invoke(name)
     assert result.exit_code == 130
     assert "Abort" not in result.output
 
@@ -155,7 +154,7 @@ def test_a_server_that_lacks_a_package_says_what_to_install(
     serve = main.commands["serve"].load()
     found = lambda name: None if name == missing else object()  # noqa: E731
     monkeypatch.setattr(sys.modules[serve.callback.__module__], "find_spec", found)
-    result = click_testing.CliRunner().invoke(main, ["serve", str(model)])
+    result = invoke("serve", model)
     assert result.exit_code == 1
     wanted = f"fbg serve needs {missing}; install it with: pip install 'fbg[server]'"
     assert wanted in result.output

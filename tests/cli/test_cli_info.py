@@ -6,17 +6,13 @@ import sys
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 import fbg
-from fbg.cli import main
-from helpers import tiny_bert, tiny_gliner, tiny_multi, tiny_outputs, tiny_tasks
+from helpers import commands, tiny_bert, tiny_gliner, tiny_multi, tiny_outputs, tiny_tasks
 
 
 def invoke(*args: str) -> str:
-    result = CliRunner().invoke(main, args, catch_exceptions=False)
-    assert result.exit_code == 0, result.output
-    return result.output
+    return commands.succeed(*args, catch_exceptions=False).output
 
 
 def test_json_holds_what_the_library_answers():
@@ -97,7 +93,7 @@ def test_packed_weights(tmp_path, name):
 
 def test_a_file_that_is_no_model_is_told_so(tmp_path):
     (tmp_path / "notes.txt").write_text("nothing")
-    result = CliRunner().invoke(main, ["info", str(tmp_path / "notes.txt")])
+    result = commands.invoke("info", tmp_path / "notes.txt")
     assert result.exit_code == 1
     assert "notes.txt: not a directory: wanted that of a model, or an ONNX file" in result.output
 
@@ -107,7 +103,7 @@ def test_what_cannot_be_read_takes_one_line(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "empty").mkdir()
     (tmp_path / "other.safetensors").write_bytes(b"nothing")
-    result = CliRunner().invoke(main, ["info", name])
+    result = commands.invoke("info", name)
     assert result.exit_code == 1
     assert result.output.startswith("Error: ")
     assert result.output.count("\n") == 1

@@ -7,13 +7,12 @@ import re
 import numpy as np
 import onnx
 import pytest
-from click.testing import CliRunner
 
 import fbg
-from fbg.cli import main
 from fbg.importers.net import NetPlan
 from fbg.importers.session import PlacedStep
 from fbg.reports.profiling import NetProfile
+from helpers.commands import invoke, succeed
 from helpers.small_cnns import FAMILIES
 
 ROUNDS = ("--rounds", "1")
@@ -37,15 +36,9 @@ def shape():
     return "x=" + ",".join(map(str, FAMILIES["mobilenet_v2"]()[1]))
 
 
-def invoke(*args):
-    return CliRunner().invoke(main, [*map(str, args)])
-
-
 def report(*args):
     """What a command prints as JSON."""
-    result = invoke(*args, "--json")
-    assert result.exit_code == 0, result.output
-    return json.loads(result.stdout)
+    return json.loads(succeed(*args, "--json").stdout)
 
 
 @pytest.mark.parametrize("command", ["info", "bench", "profile", "compare"])

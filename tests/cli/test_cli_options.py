@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import click
 import pytest
@@ -10,7 +9,7 @@ from click.testing import CliRunner
 
 import fbg
 from fbg.cli import main, options
-from helpers import tiny_bert
+from helpers.commands import invoke
 
 FORMER = {
     "--num-threads": "--threads",
@@ -20,15 +19,6 @@ FORMER = {
     "--dtypes": "--dtype",
     "--batch": "--batch-size",
 }
-
-
-@pytest.fixture(scope="module")
-def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny_bert.write_checkpoint(tmp_path_factory.mktemp("model"))
-
-
-def invoke(*arguments: object) -> Any:
-    return CliRunner().invoke(main, [*map(str, arguments)])
 
 
 def shown() -> dict[str, list[tuple[str, click.Option]]]:

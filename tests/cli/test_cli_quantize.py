@@ -2,29 +2,22 @@
 
 import inspect
 import os
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 
 import fbg
-from fbg.cli import main
 from fbg.cli.quantize import quantize
 from fbg.model.load import load
 from fbg.model.load_net import load_net
-from helpers import tiny_bert
+from helpers import commands
 
 WEIGHTS = "fbg.safetensors"
 
 
-@pytest.fixture(scope="module")
-def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny_bert.write_checkpoint(tmp_path_factory.mktemp("model"), seed=4)
-
-
-def invoke(*args: object) -> Result:
-    return CliRunner().invoke(main, ["quantize", *map(str, args)])
+invoke = partial(commands.invoke, "quantize")
 
 
 @pytest.mark.parametrize("dtype", [None, "int8", "float32"])
@@ -90,8 +83,8 @@ def test_there_is_an_option_for_every_argument_of_quantization() -> None:
 def test_other_commands_take_what_it_wrote(checkpoint: Path, tmp_path: Path) -> None:
     assert invoke(checkpoint, tmp_path / "out").exit_code == 0
     texts = ["--text", "a word"]
-    saved = CliRunner().invoke(main, ["encode", str(tmp_path / "out"), *texts])
-    fresh = CliRunner().invoke(main, ["encode", str(checkpoint), *texts, "--dtype", "int8"])
+    saved = commands.invoke("encode", tmp_path / "out", *texts)
+    fresh = commands.invoke("encode", checkpoint, *texts, "--dtype", "int8")
     assert saved.exit_code == fresh.exit_code == 0
     assert saved.stdout == fresh.stdout != ""
 
@@ -111,7 +104,7 @@ def test_mistakes_take_one_line(checkpoint: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert invoke(checkpoint, out).exit_code == 0
     (tmp_path / "empty").mkdir()
-    for args, code, message in (
+    cases: list[tuple[list[object], int, str]] = [
         (["./absent", tmp_path / "new"], 1, "./absent: no such directory"),
         ([tmp_path / "empty", tmp_path / "new"], 1, "config.json: no such file"),
         ([checkpoint, tmp_path / "none" / "new"], 1, "there is no directory"),
@@ -137,11 +130,8 @@ def test_mistakes_take_one_line(checkpoint: Path, tmp_path: Path) -> None:
             "--equalize cannot be used with encoders",
         ),
         ([checkpoint], 2, "Missing argument 'OUT'"),
-    ):
-        result = invoke(*args)
-        assert result.exit_code == code, result.output
-        assert message in result.output
-        assert "Traceback" not in result.output
+    ]
+    commands.check_mistakes(cases, "quantize")
     assert sorted(os.listdir(tmp_path)) == ["empty", "out"]
 
 

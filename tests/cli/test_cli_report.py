@@ -4,20 +4,19 @@ import json
 import os
 import re
 import sys
+from functools import partial
 from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
 import onnx
 import pytest
-from click.testing import CliRunner, Result
 from onnx import helper
 
 import fbg
-from fbg.cli import main
 from fbg.reports.pages.model_report import report
 from fbg.reports.pages.page import Page, Section, Table, printable, write_page
-from helpers import tiny_bert
+from helpers import commands
 from helpers.minilm import minilm_directory
 from helpers.onnx_models import make_model
 from helpers.small_cnns import FAMILIES
@@ -32,6 +31,8 @@ HOSTILE = [
     "\u202e{{ x }}",
 ]
 VOID = {"meta", "link", "br", "img", "input", "hr"}
+
+invoke = partial(commands.invoke, "report")
 
 
 class Reader(HTMLParser):
@@ -90,20 +91,11 @@ def read(path: Path) -> Reader:
     return page
 
 
-def invoke(*args: object) -> Result:
-    return CliRunner().invoke(main, ["report", *map(str, args)])
-
-
 def written(out: Path, *args: object) -> Reader:
     result = invoke(*args, "--html", out)
     assert result.exit_code == 0, result.output
     assert result.stdout == ""
     return read(out)
-
-
-@pytest.fixture(scope="module")
-def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny_bert.write_checkpoint(tmp_path_factory.mktemp("model"), seed=4, spread=0.25)
 
 
 @pytest.fixture(scope="module")
@@ -250,11 +242,7 @@ def test_mistakes_take_one_line(checkpoint: Path, network: Path, tmp_path: Path)
         ([network, "--tokens", "4"], 2, "--tokens cannot be used with ONNX files"),
         ([network, "--threads", "100000"], 2, "--threads must be"),
     ]
-    for arguments, code, message in cases:
-        result = invoke(*arguments)
-        assert result.exit_code == code, result.output
-        assert message in result.output
-        assert "Traceback" not in result.output
+    commands.check_mistakes(cases, "report")
     assert (tmp_path / "old.html").read_text() == "old"
 
 

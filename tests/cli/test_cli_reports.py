@@ -9,12 +9,11 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
-from click.testing import CliRunner, Result
 from onnx import helper
 
 import fbg
 from fbg.cli import main
-from helpers import tiny_bert
+from helpers.commands import check_mistakes, invoke
 from helpers.onnx_models import make_model
 
 COMMANDS = {
@@ -22,15 +21,6 @@ COMMANDS = {
     "bench": ["--rounds", "1", "--tokens", "4,6", "--threads", "1"],
     "profile": ["--rounds", "1", "--tokens", "4,6", "--threads", "1"],
 }
-
-
-@pytest.fixture(scope="module")
-def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny_bert.write_checkpoint(tmp_path_factory.mktemp("model"), seed=4, spread=0.25)
-
-
-def invoke(*args: object, stdin: str | None = None) -> Result:
-    return CliRunner().invoke(main, [*map(str, args)], input=stdin)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -58,7 +48,7 @@ def test_compare_takes_texts_from_a_file_or_standard_input(
     (tmp_path / "texts").write_text("a word\n\nanother one\n")
     from_file = ["--input", tmp_path / "texts"]
     for arguments, stdin in ((from_file, None), (["--input", "-"], "a word\nanother\n")):
-        result = invoke("compare", checkpoint, "--rounds", 1, "--json", *arguments, stdin=stdin)
+        result = invoke("compare", checkpoint, "--rounds", 1, "--json", *arguments, input=stdin)
         assert result.exit_code == 0, result.output
         assert json.loads(result.stdout)["texts"] == 2
 
@@ -118,12 +108,7 @@ def test_mistakes_take_one_line(checkpoint: Path, tmp_path: Path, command: str) 
             ([checkpoint, "--plot", "out.txt"], 2, "must end in .png"),
             (["absent", "--plot", tmp_path / "pipe.png"], 1, "pipe.png: is a named pipe"),
         ]
-    for arguments, code, message in cases:
-        result = invoke(command, *arguments)
-        assert result.exit_code == code, result.output
-        assert message in result.output
-        assert "Traceback" not in result.output
-        assert result.exception is None or isinstance(result.exception, SystemExit)
+    check_mistakes(cases, command)
 
 
 @pytest.mark.parametrize("command", ["compare", "profile"])

@@ -8,21 +8,12 @@ import pytest
 
 import fbg
 from helpers import tiny_bert, tiny_gliner, tiny_multi, tiny_tasks
+from helpers.commands import invoke, succeed
 from helpers.tiny_tasks import CONTEXTS, DOCUMENTS, QUERY, QUESTIONS, TEXTS
-
-click_testing = pytest.importorskip("click.testing")
-
-
-def invoke(*args: object, **options: Any) -> Any:
-    from fbg.cli import main
-
-    return click_testing.CliRunner().invoke(main, [*map(str, args)], **options)
 
 
 def printed(*args: object, **options: Any) -> list[Any]:
-    result = invoke(*args, **options)
-    assert result.exit_code == 0, result.output
-    return [json.loads(line) for line in result.output.splitlines()]
+    return [json.loads(line) for line in succeed(*args, **options).output.splitlines()]
 
 
 def texts(values: list[str]) -> list[str]:

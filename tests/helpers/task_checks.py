@@ -1,6 +1,5 @@
 """What the tests of tasks share: comparisons with golden results, and changes to model files."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 from safetensors.numpy import load_file, save_file
 
 import fbg
+from helpers.tiny_bert import change_json
 from helpers.tiny_tasks import MODELS
 
 TOLERANCE = 1e-4
@@ -50,10 +50,7 @@ def every_result(model: fbg.Model, kind: str, texts: list[str], **options: Any) 
 
 
 def change_config(directory: Path, **changes: Any) -> None:
-    """Change settings of config.json; None removes one."""
-    path = directory / "config.json"
-    config = {**json.loads(path.read_text()), **changes}
-    path.write_text(json.dumps({key: value for key, value in config.items() if value is not None}))
+    change_json(directory / "config.json", **changes)
 
 
 def change_tensors(directory: Path, change: Callable[[dict[str, Any]], object]) -> None:

@@ -36,6 +36,9 @@ DTYPES: dict[str, Any] = {
 }
 
 
+MISSING = object()
+
+
 @dataclass(frozen=True)
 class Geometry:
     """The sizes of a BERT encoder, under their names in config.json."""
@@ -173,18 +176,8 @@ def write_checkpoint(
     write_json(path / "config.json", config(geometry))
     wordpiece(geometry.vocab_size).save(str(path / "tokenizer.json"))
     if pooling is not None:
-        kinds = ["Transformer", "Pooling"] + ["Normalize"] * normalize
-        folders = ["", "1_Pooling", "2_Normalize"]
-        modules = [
-            {
-                "idx": n,
-                "name": str(n),
-                "path": folders[n],
-                "type": f"sentence_transformers.models.{kind}",
-            }
-            for n, kind in enumerate(kinds)
-        ]
-        write_json(path / "modules.json", modules)
+        modules = [("Transformer", ""), ("Pooling", "1_Pooling")]
+        write_modules(path, *modules, *[("Normalize", "2_Normalize")] * normalize)
         write_json(
             path / "1_Pooling" / "config.json",
             {
@@ -205,6 +198,30 @@ def write_checkpoint(
 def write_json(path: Path, value: object) -> None:
     path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps(value, indent=2) + "\n")
+
+
+def changed(settings: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+    """Return settings with others; those that are MISSING are left out."""
+    return {k: v for k, v in {**settings, **changes}.items() if v is not MISSING}
+
+
+def change_json(path: Path, /, **changes: Any) -> None:
+    """Set keys of a JSON file, or remove those that are MISSING."""
+    write_json(path, changed(json.loads(path.read_text()), changes))
+
+
+def write_modules(directory: Path, *modules: tuple[str, str]) -> None:
+    """Write modules.json of sentence-transformers. modules: the class and the folder of each."""
+    entries = [
+        {
+            "idx": n,
+            "name": str(n),
+            "path": folder,
+            "type": kind if "." in kind else f"sentence_transformers.models.{kind}",
+        }
+        for n, (kind, folder) in enumerate(modules)
+    ]
+    write_json(directory / "modules.json", entries)
 
 
 def reference_forward(

@@ -20,7 +20,7 @@ from tokenizers.models import BPE, Unigram
 from tokenizers.processors import TemplateProcessing
 
 from helpers.minilm import arrays
-from helpers.tiny_bert import near_normal, wordpiece, write_json
+from helpers.tiny_bert import changed, near_normal, wordpiece, write_json
 from helpers.tiny_families import HUB_CONFIGS, OTHER_CONFIGS, VOCABULARY, sizes
 
 Array = npt.NDArray[Any]
@@ -178,6 +178,20 @@ def write_checkpoint(
     stored = {prefix + name: tensor for name, tensor in tensors.items()}
     save_file(stored, directory / "model.safetensors", metadata={"format": "pt"})
     return directory
+
+
+def write_tiny(
+    directory: Path,
+    name: str,
+    *,
+    prefix: str = "",
+    tokenizer: Tokenizer | None = None,
+    **changes: Any,
+) -> Path:
+    """Write the model of that name. changes: other settings of config.json."""
+    model = tiny_model(name)
+    config = changed(model.config, changes)
+    return write_checkpoint(directory, config, model.tensors, prefix=prefix, tokenizer=tokenizer)
 
 
 def move_encoder(directory: Path, folder: str = "0_Transformer") -> Path:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from tokenizers import Tokenizer
 
 from helpers import tiny_models
-from helpers.tiny_bert import write_json
+from helpers.tiny_bert import write_json, write_modules
 from helpers.tiny_outputs import random, write_dense
 
 QUERIES = ["the cat", "who wrote it, and when?", "x", "a " * 40, ""]
@@ -156,7 +156,7 @@ def write_multi(path: Path, name: str) -> Path:
     dense: dict[str, Any] = {"activation_function": "torch.nn.modules.linear.Identity"}
     if layout == "pylate":
         modules = {
-            "sentence_transformers.models.Transformer": "",
+            "Transformer": "",
             "pylate.models.Dense.Dense": "1_Dense",
         }
         write_dense(path / "1_Dense", hidden, 8, bias=False, use_residual=False, **dense)
@@ -168,7 +168,7 @@ def write_multi(path: Path, name: str) -> Path:
         modules = {f"{base}.{kind}": folder for kind, folder in folders.items()}
         multi = "sentence_transformers.multi_vector_encoder.modules"
         multi += ".multi_vector_mask.MultiVectorMask"
-        modules |= {multi: "2_Mask", "sentence_transformers.models.Normalize": "3_Normalize"}
+        modules |= {multi: "2_Mask", "Normalize": "3_Normalize"}
         write_dense(path / "1_Dense", hidden, 8, module_input_name="token_embeddings", **dense)
         mask = {"skiplist_words": [",", "x"], "skiplist_tasks": ["document"]}
         write_json(path / "2_Mask" / "config.json", {**mask, "keep_only_token_ids": None})
@@ -177,9 +177,5 @@ def write_multi(path: Path, name: str) -> Path:
         prompts = {"prompts": {"query": "q: ", "document": "d. "}, "default_prompt_name": None}
         own = {"model_type": "MultiVectorEncoder", "similarity_fn_name": "maxsim", **prompts}
         write_json(path / "config_sentence_transformers.json", own)
-    listed = [
-        {"idx": n, "name": str(n), "path": folder, "type": kind}
-        for n, (kind, folder) in enumerate(modules.items())
-    ]
-    write_json(path / "modules.json", listed)
+    write_modules(path, *modules.items())
     return path

@@ -12,7 +12,7 @@ from safetensors.numpy import save_file
 from tokenizers import Tokenizer
 
 from helpers import tiny_bert, tiny_models
-from helpers.tiny_bert import write_json
+from helpers.tiny_bert import write_json, write_modules
 from helpers.torch_files import write_torch_file
 
 Array = np.ndarray[Any, Any]
@@ -66,11 +66,7 @@ def _write_static_module(path: Path, name: str) -> Path:
     if name == "dense":
         kinds += [("Dense", "1_Dense"), ("Normalize", "2_Normalize")]
         write_dense(path / "1_Dense", COLUMNS, 8)
-    modules = [
-        {"idx": n, "name": str(n), "path": place, "type": f"sentence_transformers.models.{kind}"}
-        for n, (kind, place) in enumerate(kinds)
-    ]
-    write_json(path / "modules.json", modules)
+    write_modules(path, *kinds)
     return path
 
 
@@ -98,17 +94,12 @@ SPARSE, MULTI = "sparse_linear.pt", "colbert_linear.pt"
 
 def write_hybrid(path: Path, pooling: str = "cls") -> Path:
     """Write a directory like bge-m3's."""
-    model = tiny_models.tiny_model("xlm-roberta")
     tokens = tiny_models.TOKENIZERS["xlm-roberta"]()
     tokens.add_special_tokens(["<mask>"])
-    tiny_models.write_checkpoint(path, model.config, model.tensors, tokenizer=tokens)
-    modules = [
-        {"type": f"sentence_transformers.models.{kind}", "path": folder}
-        for kind, folder in (("Transformer", ""), ("Pooling", "1_Pooling"), ("Normalize", "2_N"))
-    ]
-    write_json(path / "modules.json", modules)
+    tiny_models.write_tiny(path, "xlm-roberta", tokenizer=tokens)
+    write_modules(path, ("Transformer", ""), ("Pooling", "1_Pooling"), ("Normalize", "2_N"))
     write_json(path / "1_Pooling" / "config.json", {"pooling_mode": pooling})
-    hidden = model.config["hidden_size"]
+    hidden = tiny_models.CONFIGS["xlm-roberta"]["hidden_size"]
     for name, rows in ((SPARSE, 1), (MULTI, DIMENSION)):
         weight = random(f"{name}.weight", rows, hidden).astype(np.float16)
         bias = random(f"{name}.bias", rows).astype(np.float16)

@@ -7,7 +7,7 @@ import numpy as np
 from safetensors.numpy import save_file
 
 from helpers import tiny_tasks
-from helpers.tiny_bert import write_json
+from helpers.tiny_bert import write_json, write_modules
 from helpers.tiny_outputs import random
 
 NAME = "bert-ForMaskedLM"
@@ -24,10 +24,7 @@ def write_routed(path: Path, name: str) -> Path:
     tiny_tasks.write_model(path / encoder, NAME)
     _write_tokenizer(path / encoder, tiny_tasks.LENGTH)
     modules = "sentence_transformers.sparse_encoder.models"
-    write_json(
-        path / "modules.json",
-        [{"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Router"}],
-    )
+    write_modules(path, ("Router", ""))
     types = {
         encoder: f"{modules}.MLMTransformer",
         pooling: f"{modules}.SpladePooling",

@@ -7,15 +7,14 @@ import random
 import numpy as np
 import onnx
 import pytest
-from click.testing import CliRunner
 from onnx import TensorProto, helper, numpy_helper
 
 import fbg
-from fbg.cli import main
 from fbg.errors import ModelError
 from fbg.importers.net import Net
 from fbg.importers.onnx.read import read_model
 from fbg.importers.products import ProductCount, fold_weights, integer_products
+from helpers.commands import invoke
 from helpers.onnx_models import make_net, node
 from helpers.quantized_graphs import Graph
 
@@ -185,13 +184,11 @@ def test_that_int8_changes_nothing_is_said(tmp_path, name):
     assert [message in str(each.message) for each in caught] == [True]
     assert caught[0].filename == __file__
     np.savez(tmp_path / "x.npz", x=np.stack([feed["x"] for feed in feeds]))
-    result = CliRunner().invoke(
-        main, ["quantize", str(file), str(tmp_path / "out"), "--calibrate", str(tmp_path / "x.npz")]
-    )
+    result = invoke("quantize", file, tmp_path / "out", "--calibrate", tmp_path / "x.npz")
     assert result.exit_code == 0, result.output
     assert f"Warning: {file}: {message.split(':')[0]}" in result.stderr
     assert result.stderr.splitlines()[-1].startswith(f"{tmp_path / 'out'}: {net.products}")
-    result = CliRunner().invoke(main, ["compare", str(file)])
+    result = invoke("compare", file)
     assert result.exit_code == 1
     assert message in result.stderr
 
@@ -200,10 +197,10 @@ def test_weights_alone_in_integers_are_no_quantized_network(tmp_path):
     """Products take integers once what they multiply is quantized, too."""
     nodes, constants = COMPUTED["integers"]
     write(tmp_path / "net.onnx", [*nodes, *PRODUCTS["MatMul"]], constants)
-    result = CliRunner().invoke(main, ["compare", str(tmp_path / "net.onnx"), "--rounds", "1"])
+    result = invoke("compare", tmp_path / "net.onnx", "--rounds", "1")
     assert result.exit_code == 0, result.output
     assert "int8 in 1 of 1 products against float32" in result.output
-    result = CliRunner().invoke(main, ["compare", str(tmp_path / "net.onnx"), "--sensitivity"])
+    result = invoke("compare", tmp_path / "net.onnx", "--sensitivity")
     assert result.exit_code == 0, result.output
 
 

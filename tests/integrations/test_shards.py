@@ -8,12 +8,11 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from click.testing import CliRunner
 
 import fbg
-from fbg.cli import main
 from fbg.integrations.ray_encode import encode_shards
 from fbg.integrations.shards import Done, ShardEncoder, ShardJob, find_shards
+from helpers.commands import invoke
 
 SHARDS, ROWS = 8, 2500
 
@@ -97,14 +96,14 @@ def test_the_command_embeds_a_directory(directory: Path, model: fbg.Model, tmp_p
     (source / "b.jsonl").write_text('{"text": "zebra"}')
     arguments = ["encode", str(directory), "--ray", "--input", str(source), "--dtype", "int8"]
     arguments += ["--output", str(output), "--prompt-name", "query", "--actors", "2"]
-    result = CliRunner().invoke(main, arguments)
+    result = invoke(*arguments)
     assert result.exit_code == 0, result.output
     assert "3 embeddings in 2 files, 0 of which were there" in result.output
     wanted = model.encode(["the dog", "a fox"], prompt_name="query")
     assert np.array_equal(rows_of(output / "a.parquet"), wanted)
-    assert "2 of which were there" in CliRunner().invoke(main, arguments).output
+    assert "2 of which were there" in invoke(*arguments).output
     (source / "c.jsonl").write_text('{"text": 5}')
-    broken = CliRunner().invoke(main, arguments)
+    broken = invoke(*arguments)
     assert broken.exit_code == 1 and "c.jsonl, line 1: 'text' must be a string" in broken.output
 
 
@@ -139,7 +138,7 @@ def test_mistakes_are_named(directory: Path, tmp_path: Path) -> None:
         find_shards(str(tmp_path), str(tmp_path / "rows"))
 
     def usage(*arguments: str) -> str:
-        result = CliRunner().invoke(main, ["encode", str(directory), *arguments])
+        result = invoke("encode", directory, *arguments)
         assert result.exit_code == 2
         return result.output
 

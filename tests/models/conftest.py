@@ -1,4 +1,4 @@
-"""Fixtures that several files share: a checkpoint, its int8 model, and that model saved."""
+"""Fixtures that several files share: checkpoints, an int8 model, and that model saved."""
 
 from pathlib import Path
 
@@ -6,6 +6,12 @@ import pytest
 
 import fbg
 from helpers import tiny_bert
+
+
+@pytest.fixture(scope="session")
+def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model with the files that sentence-transformers write by default."""
+    return tiny_bert.write_checkpoint(tmp_path_factory.mktemp("model"), seed=4, spread=0.25)
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,5 @@
 """Low-rank adapters: models are what a checkpoint with the merged weights would be."""
 
-import json
 import pickle
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ from safetensors.numpy import load_file, save_file
 
 import fbg
 from helpers import tiny_models, tiny_outputs
-from helpers.tiny_bert import write_json
+from helpers.tiny_bert import change_json, write_json
 from helpers.tiny_models import tiny_model
 from helpers.torch_files import write_torch_file
 
@@ -90,8 +89,7 @@ def test_tasks_of_a_file_of_torch_are_merged(tmp_path: Path) -> None:
 
 def test_a_task_without_tensors_is_refused(tmp_path: Path) -> None:
     _, merged = write_tasks(tmp_path)
-    path = merged / "config.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), "lora_adaptations": TASKS}))
+    change_json(merged / "config.json", lora_adaptations=TASKS)
     fbg.load(merged)
     with pytest.raises(fbg.ModelError, match=r"names retrieval\.query, but the weights have no"):
         fbg.load(merged, adapter=TASKS[0])
@@ -125,7 +123,7 @@ LAYERS = ["layers.0.self_attn.q_proj", "layers.1.mlp.down_proj", "embed_tokens"]
 def test_a_folder_is_merged_into_the_weights(tmp_path: Path, rslora: bool, prefix: str) -> None:
     model = tiny_model("qwen3")
     path = tmp_path / "model"
-    tiny_models.write_checkpoint(path, model.config, model.tensors, prefix=prefix)
+    tiny_models.write_tiny(path, "qwen3", prefix=prefix)
     write_folder(path / "mine", LAYERS, use_rslora=rslora)
     scale = 5 / (np.sqrt(3) if rslora else 3)
     merged = dict(model.tensors)
@@ -165,8 +163,7 @@ def test_a_merged_model_is_saved_and_pickled_with_its_adapter(tmp_path: Path, dt
 
 def write_two(path: Path) -> tuple[Path, Path]:
     """A model with an adapter, and a directory with another adapter of the same name."""
-    model = tiny_model("qwen3")
-    own = tiny_models.write_checkpoint(path / "model", model.config, model.tensors)
+    own = tiny_models.write_tiny(path / "model", "qwen3")
     write_folder(own / "mine", LAYERS[:1])
     write_folder(path / "work" / "mine", LAYERS[:1], use_rslora=True)
     return own, path / "work"
@@ -205,8 +202,7 @@ def test_a_task_is_no_folder_of_the_working_directory(
 def test_a_folder_of_the_model_comes_before_a_task(tmp_path: Path) -> None:
     own, _ = write_two(tmp_path)
     wanted = fbg.load(own, adapter="mine").forward(IDS).last_hidden_state
-    path = own / "config.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), "lora_adaptations": ["mine"]}))
+    change_json(own / "config.json", lora_adaptations=["mine"])
     found = fbg.load(own, adapter="mine").forward(IDS).last_hidden_state
     np.testing.assert_array_equal(found, wanted)
 
@@ -268,8 +264,7 @@ def test_wrong_settings_of_tasks_are_named(
     tmp_path: Path, changes: dict[str, Any], message: str
 ) -> None:
     own, _ = write_tasks(tmp_path)
-    path = own / "config.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
+    change_json(own / "config.json", **changes)
     with pytest.raises(fbg.ModelError, match=message):
         fbg.load(own, adapter=TASKS[0])
 
@@ -315,8 +310,7 @@ def test_wrong_settings_of_tasks_are_named(
 def test_a_wrong_folder_is_named(
     tmp_path: Path, settings: dict[str, Any], tensors: dict[str, Any] | None, message: str
 ) -> None:
-    model = tiny_model("qwen3")
-    path = tiny_models.write_checkpoint(tmp_path / "model", model.config, model.tensors)
+    path = tiny_models.write_tiny(tmp_path / "model", "qwen3")
     folder = write_folder(path / "mine", LAYERS[:1], **settings)
     file = folder / "adapter_model.safetensors"
     if tensors is None:
@@ -339,8 +333,7 @@ def test_an_adapter_without_tensors_is_refused(tmp_path: Path) -> None:
 def test_adapters_of_unchanged_weights_are_merged(tmp_path: Path, initial: object) -> None:
     own, _ = write_two(tmp_path)
     wanted = fbg.load(own, adapter="mine").forward(IDS).last_hidden_state
-    path = own / "mine" / "adapter_config.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), "init_lora_weights": initial}))
+    change_json(own / "mine" / "adapter_config.json", init_lora_weights=initial)
     found = fbg.load(own, adapter="mine").forward(IDS).last_hidden_state
     np.testing.assert_array_equal(found, wanted)
 

@@ -4,10 +4,8 @@ A model is loaded once for each dtype and runs under every ISA. Models that each
 itself are those of test_bert_golden.py and test_saved_models.py.
 """
 
-import json
 import math
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -18,13 +16,22 @@ from fbg.networks import registry
 from fbg.networks.distances import Buckets, distance_buckets
 from helpers import tiny_models
 from helpers.formulas import cosines
-from helpers.tiny_models import CONFIGS, TOKENIZERS, TinyModel, golden_inputs, tiny_model
+from helpers.tiny_bert import change_json
+from helpers.tiny_models import (
+    CONFIGS,
+    TOKENIZERS,
+    TinyModel,
+    golden_inputs,
+    tiny_model,
+    write_tiny,
+)
 
 TOLERANCE = 1e-4
 LEAST_COSINE = {"bfloat16": 0.999, "float16": 0.9999, "int8": 0.99}  # to transformers, mean
 DTYPES = ["float32", *LEAST_COSINE]
 BATCHES = ("full", "holey")
 FAMILIES = list(TOKENIZERS)  # one model of each: what does not depend on details is tested with it
+SHAPED = [*FAMILIES, "deberta-v2-convolution", "deberta-v2-groups"]
 HEADED = {name: "roberta." for name in FAMILIES if name.endswith(("roberta", "camembert"))}
 HEADED["modernbert"] = "model."
 
@@ -37,23 +44,13 @@ def tiny(request: pytest.FixtureRequest) -> TinyModel:
 @pytest.fixture(scope="module")
 def directory(tiny: TinyModel, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp(tiny.name)
-    return tiny_models.write_checkpoint(path, tiny.config, tiny.tensors)
+    return write_tiny(path, tiny.name)
 
 
 @pytest.fixture(scope="module")
 def loaded(directory: Path) -> dict[str, fbg.Model]:
     """The model of `directory` in each dtype, on two threads, loaded before an ISA is chosen."""
     return {dtype: fbg.load(directory, dtype=dtype, num_threads=2) for dtype in DTYPES}
-
-
-def write(path: Path, name: str, **options: Any) -> Path:
-    model = tiny_model(name)
-    return tiny_models.write_checkpoint(path, model.config, model.tensors, **options)
-
-
-def change_config(directory: Path, **changes: Any) -> None:
-    path = directory / "config.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
 
 
 def run(model: fbg.Model, tiny: TinyModel, batch: str) -> tuple[fbg.ModelOutput, np.ndarray]:
@@ -69,7 +66,8 @@ def run(model: fbg.Model, tiny: TinyModel, batch: str) -> tuple[fbg.ModelOutput,
 
 def test_every_family_has_a_golden_model(tmp_path: Path) -> None:
     read = {
-        registry.read_config(write(tmp_path / n, n) / "config.json").model_type for n in CONFIGS
+        registry.read_config(write_tiny(tmp_path / n, n) / "config.json").model_type
+        for n in CONFIGS
     }
     assert read == set(registry.FAMILIES)
     assert set(FAMILIES) == set(registry.FAMILIES)
@@ -142,15 +140,15 @@ def test_tensor_names_may_carry_the_prefix_of_a_model_with_a_head(
 ) -> None:
     if prefix == "auto":  # as transformers names it
         prefix = HEADED.get(tiny.config["model_type"], f"{tiny.config['model_type']}.")
-    tiny_models.write_checkpoint(tmp_path, tiny.config, tiny.tensors, prefix=prefix)
+    write_tiny(tmp_path, tiny.name, prefix=prefix)
     outputs = [run(fbg.load(path), tiny, "full")[0] for path in (directory, tmp_path)]
     np.testing.assert_array_equal(*(output.last_hidden_state for output in outputs))
     assert (outputs[0].pooler_output is None) == (outputs[1].pooler_output is None)
 
 
-@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize("name", SHAPED)
 def test_every_missing_tensor_is_named(tmp_path: Path, name: str) -> None:
-    file = write(tmp_path, name) / "model.safetensors"
+    file = write_tiny(tmp_path, name) / "model.safetensors"
     tensors = load_file(file)
     for missing in tensors:
         if "pooler" in missing and missing.endswith(".weight"):
@@ -160,9 +158,9 @@ def test_every_missing_tensor_is_named(tmp_path: Path, name: str) -> None:
             fbg.load(tmp_path)
 
 
-@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize("name", SHAPED)
 def test_every_tensor_of_the_wrong_shape_is_named(tmp_path: Path, name: str) -> None:
-    file = write(tmp_path, name) / "model.safetensors"
+    file = write_tiny(tmp_path, name) / "model.safetensors"
     tensors = load_file(file)
     for wrong, value in tensors.items():
         save_file({**tensors, wrong: np.concatenate([value, value])}, file)
@@ -170,85 +168,26 @@ def test_every_tensor_of_the_wrong_shape_is_named(tmp_path: Path, name: str) -> 
             fbg.load(tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("name", "changes", "key"),
-    [
-        ("bert", {"model_type": "gpt2"}, "model_type"),
-        ("bert", {"is_decoder": True}, "is_decoder"),
-        ("roberta", {"add_cross_attention": True}, "add_cross_attention"),
-        ("roberta", {"position_embedding_type": "relative_key"}, "position_embedding_type"),
-        ("roberta", {"pad_token_id": None}, "pad_token_id"),
-        ("roberta", {"pad_token_id": -1}, "pad_token_id"),
-        ("roberta", {"pad_token_id": 21}, "max_position_embeddings"),
-        ("distilbert", {"activation": "swish"}, "activation"),
-        ("distilbert", {"n_heads": 5}, "n_heads"),
-        ("distilbert", {"dim": None}, "dim"),
-        ("distilbert", {"n_layers": 10**12}, "n_layers"),
-        ("distilbert", {"hidden_dim": "70"}, "hidden_dim"),
-        ("electra", {"embedding_size": None}, "embedding_size"),
-        ("albert", {"hidden_act": "gelu_10"}, "hidden_act"),
-        ("albert", {"num_hidden_groups": 4}, "num_hidden_groups"),
-        ("albert", {"num_hidden_layers": 10**12}, "num_hidden_layers"),
-        ("albert", {"inner_group_num": 10**12}, "inner_group_num"),
-        ("mpnet", {"relative_attention_num_buckets": 64}, "relative_attention_num_buckets"),
-        ("mpnet", {"max_position_embeddings": 2}, "max_position_embeddings"),
-        ("modernbert", {"hidden_activation": "silu"}, "hidden_activation"),
-        ("modernbert", {"num_attention_heads": 4}, "num_attention_heads"),
-        ("modernbert", {"max_position_embeddings": 10**12}, "max_position_embeddings"),
-        ("modernbert", {"layer_types": ["full_attention"]}, "layer_types"),
-        ("modernbert", {"layer_types": ["full_attention", [], 1, None]}, "layer_types"),
-        ("modernbert", {"layer_types": "full_attention"}, "layer_types"),
-        (
-            "modernbert",
-            {"layer_types": None, "global_attn_every_n_layers": 0},
-            "global_attn_every_n_layers",
-        ),
-        ("modernbert", {"local_attention": -1}, "local_attention"),
-        ("modernbert", {"norm_bias": 1}, "norm_bias"),
-        ("modernbert", {"rope_scaling": {"rope_type": "linear", "factor": 2}}, "rope_scaling"),
-        ("modernbert", {"rope_parameters": []}, "rope_parameters"),
-        (
-            "modernbert",
-            {"rope_parameters": {"full_attention": {"rope_type": "yarn"}}},
-            "rope_parameters.full_attention.rope_type",
-        ),
-        (
-            "modernbert",
-            {"rope_parameters": {"sliding_attention": {"rope_theta": 0.5}}},
-            "rope_parameters.sliding_attention.rope_theta",
-        ),
-        ("modernbert", {"rope_parameters": None, "global_rope_theta": 0}, "global_rope_theta"),
-        ("modernbert", {"rope_parameters": None, "local_rope_theta": 1e300}, "local_rope_theta"),
-    ],
-)
-def test_an_unsupported_setting_is_named(
-    tmp_path: Path, name: str, changes: dict[str, Any], key: str
-) -> None:
-    change_config(write(tmp_path, name), **changes)
-    with pytest.raises(fbg.ModelError, match=rf"config\.json: {key} must be"):
-        fbg.load(tmp_path)
-
-
 def test_a_window_may_be_of_any_size(tmp_path: Path) -> None:
     ids = [list(range(4, 34))]
     hidden = []
     for size in (80, 2**40, 2**70):
-        change_config(write(tmp_path, "modernbert"), local_attention=size)
+        write_tiny(tmp_path, "modernbert", local_attention=size)
         hidden.append(fbg.load(tmp_path).forward(ids).last_hidden_state)
     assert np.array_equal(hidden[0], hidden[1])
     assert np.array_equal(hidden[0], hidden[2])
 
 
 def test_rotations_and_windows_are_read_as_transformers_4_wrote_them(tmp_path: Path) -> None:
-    new = fbg.load(write(tmp_path / "new", "modernbert"))
+    new = fbg.load(write_tiny(tmp_path / "new", "modernbert"))
     assert new.config.windows == (None, 3, None, 3)
-    old = write(tmp_path / "old", "modernbert")
+    old = write_tiny(tmp_path / "old", "modernbert")
     rope = {"global_rope_theta": 160000.0, "local_rope_theta": 10000.0}
-    change_config(old, rope_parameters=None, layer_types=None, **rope)
+    change_json(old / "config.json", rope_parameters=None, layer_types=None, **rope)
     ids = np.arange(30)[None]
     states = [model.forward(ids).last_hidden_state for model in (new, fbg.load(old))]
     np.testing.assert_array_equal(*states)
-    change_config(old, local_rope_theta=50)
+    change_json(old / "config.json", local_rope_theta=50)
     assert not np.array_equal(fbg.load(old).forward(ids).last_hidden_state, states[0])
 
 
@@ -261,27 +200,9 @@ def test_distances_fall_into_the_buckets_of_transformers() -> None:
     assert distance_buckets(np.array([0]), Buckets(32, 128)) == [0]
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-def test_a_long_text_is_the_same_alone_and_among_others(tmp_path: Path, dtype: str) -> None:
-    # Longer than blocks of queries and panels of keys, and than windows are wide.
-    directory = write(tmp_path, "modernbert")
-    change_config(directory, max_position_embeddings=700, local_attention=100)
-    ids = np.random.default_rng(1).integers(0, tiny_models.VOCABULARY, (3, 300))
-    mask = np.ones_like(ids)
-    mask[1, 40:200:3] = 0
-    mask[2, 170:] = 0
-    together = fbg.load(directory, dtype=dtype, num_threads=2).forward(ids, mask)
-    model = fbg.load(directory, dtype=dtype, num_threads=1)
-    for row in range(3):
-        alone = model.forward(ids[row : row + 1], mask[row : row + 1]).last_hidden_state
-        np.testing.assert_array_equal(alone[0], together.last_hidden_state[row])
-    short = model.forward(ids[2:, :170]).last_hidden_state
-    np.testing.assert_array_equal(short[0], together.last_hidden_state[2, :170])
-
-
 def test_tables_of_a_network_are_made_once_and_reported(tmp_path: Path) -> None:
     for name, columns in (("modernbert", 18 * 2), ("mpnet", 3 * 2), ("roberta", 0)):
-        model = fbg.load(write(tmp_path / name, name))
+        model = fbg.load(write_tiny(tmp_path / name, name))
         model.forward([[5]])
         length = model.max_length if name == "modernbert" else model.max_length - 0.5
         assert model.memory_report().derived == 4 * length * columns
@@ -294,7 +215,7 @@ def test_tables_of_a_network_are_made_once_and_reported(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_the_longest_sequence_has_a_position_for_every_token(tmp_path: Path, name: str) -> None:
-    model = fbg.load(write(tmp_path, name))
+    model = fbg.load(write_tiny(tmp_path, name))
     config = tiny_model(name).config
     longest = tiny_models.max_length(config)
     assert model.max_length == model.config.max_length == longest
@@ -305,7 +226,7 @@ def test_the_longest_sequence_has_a_position_for_every_token(tmp_path: Path, nam
 
 
 def test_a_family_without_token_types_takes_zeros_only(tmp_path: Path) -> None:
-    model = fbg.load(write(tmp_path, "distilbert"))
+    model = fbg.load(write_tiny(tmp_path, "distilbert"))
     ids = np.array([[2, 9, 3]])
     without = model.forward(ids).last_hidden_state
     np.testing.assert_array_equal(model.forward(ids, None, ids * 0).last_hidden_state, without)
@@ -316,7 +237,7 @@ def test_a_family_without_token_types_takes_zeros_only(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", FAMILIES)
 def test_encode_pools_the_hidden_states_of_the_tokenizers_ids(tmp_path: Path, name: str) -> None:
     tokenizer = TOKENIZERS[name]()
-    model = fbg.load(write(tmp_path, name, tokenizer=tokenizer))
+    model = fbg.load(write_tiny(tmp_path, name, tokenizer=tokenizer))
     # A text that spells the padding token has its id: positions must skip it here too.
     for text in ("the cat", "", "a b, c <pad> the end", "the the the " * 20):
         ids = tokenizer.encode(text).ids
@@ -328,5 +249,5 @@ def test_encode_pools_the_hidden_states_of_the_tokenizers_ids(tmp_path: Path, na
 
 def test_repr_names_the_family(tmp_path: Path) -> None:
     assert "distilbert, 3 layers, hidden size 36, 2 heads" in repr(
-        fbg.load(write(tmp_path, "distilbert"))
+        fbg.load(write_tiny(tmp_path, "distilbert"))
     )

@@ -266,16 +266,6 @@ def test_a_half_precision_checkpoint_is_its_float32_widening(
     np.testing.assert_array_equal(*results)
 
 
-def test_tensor_names_may_carry_the_prefix_of_a_model_with_a_head(
-    tmp_path: Path, tiny_directory: Path
-) -> None:
-    tensors = tiny_bert.random_tensors(AWKWARD, tiny_bert.GOLDEN_SEED, tiny_bert.GOLDEN_SPREAD)
-    prefixed = tiny_bert.write_checkpoint(tmp_path, AWKWARD, tensors, prefix="bert.")
-    ids = tiny_bert.golden_inputs()["full"]
-    results = [fbg.load(path).forward(ids).last_hidden_state for path in (prefixed, tiny_directory)]
-    np.testing.assert_array_equal(*results)
-
-
 def test_a_checkpoint_without_pooler_has_no_pooler_output(
     tmp_path: Path, tiny_directory: Path
 ) -> None:
@@ -286,23 +276,6 @@ def test_a_checkpoint_without_pooler_has_no_pooler_output(
     assert output.pooler_output is None
     expected = fbg.load(tiny_directory).forward(ids).last_hidden_state
     np.testing.assert_array_equal(output.last_hidden_state, expected)
-
-
-@pytest.mark.parametrize("normalize", [True, False])
-@pytest.mark.parametrize("pooling", ["mean", "cls"])
-def test_pooling_follows_modules_json(tmp_path: Path, pooling: str, normalize: bool) -> None:
-    geometry = replace(AWKWARD, num_hidden_layers=1)
-    directory = tiny_bert.write_checkpoint(
-        tmp_path, geometry, seed=6, spread=0.2, pooling=pooling, normalize=normalize
-    )
-    model = fbg.load(directory, dtype="float32")
-    text = "a tiny model, 2 words"
-    ids = np.array([tiny_bert.wordpiece(geometry.vocab_size).encode(text).ids])
-    hidden = model.forward(ids).last_hidden_state[0].astype(np.float64)
-    expected = hidden[0] if pooling == "cls" else hidden.mean(axis=0)
-    if normalize:
-        expected /= np.linalg.norm(expected)
-    np.testing.assert_allclose(model.encode(text), expected, rtol=0, atol=1e-6)
 
 
 def test_random_weights_are_a_pure_function_of_the_seed() -> None:

@@ -1,197 +1,39 @@
-"""Families that differ from BERT in more than names: refused settings, rotations, saved models."""
+"""Families that differ from BERT in more than names: rotations, distances, layouts of files."""
 
 import json
 import math
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from safetensors.numpy import load_file, save_file
+from safetensors.numpy import load_file
 
 import fbg
 from fbg import _fbg
-from fbg.networks.distances import Buckets, alibi_slopes, distance_buckets
+from fbg.networks.distances import alibi_slopes
 from fbg.networks.rotation import Rotation
 from fbg.reports.profiling import profile
 from helpers import tiny_models, tiny_tasks
 from helpers.formulas import cosines
+from helpers.tiny_bert import change_json
 from helpers.tiny_families import HUB_NAMES
-from helpers.tiny_models import tiny_model
-
-
-def write(path: Path, name: str, **changes: Any) -> Path:
-    model = tiny_model(name)
-    return tiny_models.write_checkpoint(path, {**model.config, **changes}, model.tensors)
-
-
-def rope(**options: Any) -> dict[str, Any]:
-    return {"rope_parameters": {"rope_theta": 50.0, **options}}
-
-
-def longrope(**options: Any) -> dict[str, Any]:
-    """For qwen2, whose heads have 10 columns."""
-    factors = {"short_factor": [1.0] * 5, "long_factor": [2.0] * 5}
-    return rope(**{"rope_type": "longrope", **factors, **options})
-
-
-@pytest.mark.parametrize(
-    ("name", "changes", "key"),
-    [
-        ("qwen3", {"num_key_value_heads": 3}, "num_key_value_heads"),
-        ("qwen3", {"num_key_value_heads": 0}, "num_key_value_heads"),
-        ("qwen3", {"head_dim": 15}, "head_dim"),
-        ("qwen3", {"head_dim": 0}, "head_dim"),
-        ("qwen3", {"hidden_act": "tanh"}, "hidden_act"),
-        ("qwen3", {"sliding_window": 0}, "sliding_window"),
-        ("qwen3", {"layer_types": ["full_attention"]}, "layer_types"),
-        ("qwen3", {"layer_types": ["chunked_attention"] * 3}, "layer_types"),
-        ("qwen3", {"is_decoder": True}, "is_decoder"),
-        ("qwen3", {"max_position_embeddings": 10**12}, "max_position_embeddings"),
-        ("mistral", {"sliding_window": 0}, "sliding_window"),
-        ("qwen2", rope(rope_type="longrope"), "rope_parameters.short_factor"),
-        ("qwen2", longrope(short_factor=[1.0] * 4), "rope_parameters.short_factor"),
-        ("qwen2", longrope(long_factor=[1.0] * 6), "rope_parameters.long_factor"),
-        ("qwen2", longrope(long_factor=2.0), "rope_parameters.long_factor"),
-        ("qwen2", longrope(short_factor=[1.0, 1.0, 1.0, 1.0, "1"]), "rope_parameters.short_factor"),
-        ("qwen2", longrope(long_factor=[1.0, 1.0, 1.0, 1.0, 0]), "rope_parameters.long_factor"),
-        ("qwen2", longrope(short_factor=[1e-300] * 5), "rope_parameters.short_factor"),
-        ("qwen2", longrope(factor=0.5), "rope_parameters.factor"),
-        ("qwen2", longrope(attention_factor=1e300), "rope_parameters.attention_factor"),
-        ("qwen2", longrope(attention_factor=-1), "rope_parameters.attention_factor"),
-        (
-            "qwen2",
-            longrope(original_max_position_embeddings=1),
-            "rope_parameters.original_max_position_embeddings",
-        ),
-        (
-            "qwen2",
-            {**longrope(), "original_max_position_embeddings": 0},
-            "original_max_position_embeddings",
-        ),
-        ("qwen2", rope(rope_type="proportional"), "rope_parameters.rope_type"),
-        ("qwen2", rope(rope_type="linear"), "rope_parameters.factor"),
-        ("qwen2", rope(rope_type="linear", factor=0.5), "rope_parameters.factor"),
-        ("qwen2", rope(rope_type="linear", factor=1e300), "rope_parameters.factor"),
-        ("qwen2", rope(rope_type="yarn", factor=2, beta_slow=40), "rope_parameters.beta_fast"),
-        ("qwen2", rope(rope_type="yarn", factor=2, beta_slow=0), "rope_parameters.beta_fast"),
-        ("qwen2", {"rope_parameters": {"rope_theta": 1}}, "rope_parameters.rope_theta"),
-        (
-            "qwen2",
-            rope(rope_type="yarn", factor=2, original_max_position_embeddings=0),
-            "rope_parameters.original_max_position_embeddings",
-        ),
-        (
-            "llama",
-            rope(rope_type="llama3", factor=2, low_freq_factor=4, high_freq_factor=4),
-            "rope_parameters.high_freq_factor",
-        ),
-        (
-            "llama",
-            {"rope_parameters": None, "rope_scaling": {"type": "su", "factor": 2}},
-            "rope_scaling.type",
-        ),
-        ("llama", {"rope_parameters": None, "rope_theta": 0.5}, "rope_theta"),
-        ("gemma2", {"attn_logit_softcapping": 0}, "attn_logit_softcapping"),
-        ("gemma3_text", {"attn_logit_softcapping": 30.0}, "attn_logit_softcapping"),
-        ("gemma3_text", {"query_pre_attn_scalar": 0}, "query_pre_attn_scalar"),
-        ("gemma3_text", {"sliding_window": 0}, "sliding_window"),
-        ("gemma3_text", {"use_bidirectional_attention": 1}, "use_bidirectional_attention"),
-        ("t5", {"feed_forward_proj": "gated-tanh"}, "feed_forward_proj"),
-        ("t5", {"relative_attention_num_buckets": 3}, "relative_attention_num_buckets"),
-        ("t5", {"relative_attention_max_distance": 3}, "relative_attention_max_distance"),
-        ("t5", {"d_kv": "4"}, "d_kv"),
-        ("nomic_bert-hub", {"activation_function": "gelu"}, "activation_function"),
-        ("nomic_bert-hub", {"rotary_emb_fraction": 0}, "rotary_emb_fraction"),
-        ("nomic_bert-hub", {"rotary_emb_fraction": 0.1}, "rotary_emb_fraction"),
-        ("nomic_bert-hub", {"rotary_emb_interleaved": True}, "rotary_emb_interleaved"),
-        ("nomic_bert-hub", {"rotary_scaling_factor": 2}, "rotary_scaling_factor"),
-        ("nomic_bert-hub", {"prenorm": True}, "prenorm"),
-        ("nomic_bert-hub", {"num_experts": 8}, "num_experts"),
-        ("new", {"logn_attention_scale": True}, "logn_attention_scale"),
-        ("deberta-v2", {"pooler_hidden_act": "tanh"}, "pooler_hidden_act"),
-        ("new", {"layer_norm_type": "rms_norm"}, "layer_norm_type"),
-        ("new", {"position_embedding_type": "relative_key"}, "position_embedding_type"),
-        ("jina_bert", {"feed_forward_type": "original"}, "feed_forward_type"),
-        ("jina_embeddings_v3", {"num_attention_heads": 4}, "num_attention_heads"),
-        ("jina_embeddings_v3", {"hidden_act": "tanh"}, "hidden_act"),
-        ("xlm-roberta-flash", {"rotary_emb_base": 1}, "rotary_emb_base"),
-        ("xlm-roberta-flash", {"position_embedding_type": "alibi"}, "position_embedding_type"),
-        ("xlm-roberta-xl", {"pad_token_id": -1}, "pad_token_id"),
-        ("deberta-v2", {"pos_att_type": "p2p"}, "pos_att_type"),
-        ("deberta-v2", {"pos_att_type": [1]}, "pos_att_type"),
-        ("deberta-v2", {"relative_attention": False}, "pos_att_type"),
-        ("deberta-v2", {"position_buckets": 1}, "position_buckets"),
-        ("deberta-v2", {"max_relative_positions": 5}, "max_relative_positions"),
-        ("deberta-v2", {"max_relative_positions": 0}, "max_relative_positions"),
-        ("deberta-v2", {"norm_rel_ebd": "batch_norm"}, "norm_rel_ebd"),
-        ("deberta-v2", {"conv_kernel_size": 4}, "conv_kernel_size"),
-        ("deberta-v2", {"conv_kernel_size": -3}, "conv_kernel_size"),
-        ("deberta-v2", {"conv_kernel_size": 10**9 + 1}, "conv_kernel_size"),
-        ("deberta-v2-convolution", {"conv_groups": 5}, "conv_groups"),
-        ("deberta-v2-convolution", {"conv_groups": 0}, "conv_groups"),
-        ("deberta-v2-convolution", {"conv_act": "softmax"}, "conv_act"),
-        ("deberta-v2", {"embedding_size": 20}, "embedding_size"),
-        ("deberta-v2", {"head_dim": 6}, "num_attention_heads"),
-        ("deberta", {"talking_head": True}, "talking_head"),
-        ("deberta", {"pos_att_type": "p2p"}, "pos_att_type"),
-        ("deberta", {"num_attention_heads": 5}, "num_attention_heads"),
-    ],
-)
-def test_an_unsupported_setting_is_named(
-    tmp_path: Path, name: str, changes: dict[str, Any], key: str
-) -> None:
-    with pytest.raises(fbg.ModelError, match=rf"config\.json: {key} must be"):
-        fbg.load(write(tmp_path, name, **changes))
-
-
-def test_longrope_must_be_that_of_all_layers(tmp_path: Path) -> None:
-    rope = dict(tiny_model("gemma3_text").config["rope_parameters"])
-    size = tiny_model("gemma3_text").config["head_dim"] // 2
-    lists = {"short_factor": [1.0] * size, "long_factor": [2.0] * size}
-    rope["full_attention"] = {"rope_theta": 50.0, "rope_type": "longrope", **lists}
-    with pytest.raises(fbg.ModelError, match="rope_parameters must be longrope in all kinds"):
-        fbg.load(write(tmp_path, "gemma3_text", rope_parameters=rope))
+from helpers.tiny_models import tiny_model, write_tiny
 
 
 @pytest.mark.parametrize(
     "name",
     [
-        "qwen3",
-        "gemma3_text",
-        "nomic_bert-hub",
-        "new",
-        "t5",
-        "jina_bert",
-        "rembert",
-        "deberta",
-        "deberta-v2",
-        "deberta-v2-convolution",
-        "deberta-v2-groups",
-    ],
-)
-@pytest.mark.parametrize("dtype", ["float32", "int8"])
-def test_a_saved_model_gives_the_same_bits(tmp_path: Path, name: str, dtype: str) -> None:
-    model = fbg.load(write(tmp_path / "model", name), dtype=dtype)
-    model.save(tmp_path / "saved")
-    ids = np.random.default_rng(3).integers(0, 99, (3, 20))
-    states = [m.forward(ids).last_hidden_state for m in (model, fbg.load(tmp_path / "saved"))]
-    np.testing.assert_array_equal(*states)
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        *("qwen3", "gemma3_text", "t5", "jina_bert", "mistral", "deberta-v2"),
+        *("qwen3", "gemma3_text", "t5", "jina_bert", "mistral", "modernbert", "deberta-v2"),
         "deberta-v2-convolution",
     ],
 )
-@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int8"])
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16", "int8"])
 def test_a_long_text_is_the_same_alone_and_among_others(
     tmp_path: Path, name: str, dtype: str
 ) -> None:
+    # Longer than blocks of queries and panels of keys, and than windows are wide.
     longer = {"max_position_embeddings": 400, "n_positions": 400}
-    directory = write(tmp_path, name, **longer, sliding_window=50)
+    directory = write_tiny(tmp_path, name, **longer, sliding_window=50, local_attention=100)
     ids = np.random.default_rng(1).integers(0, tiny_models.VOCABULARY, (3, 300))
     mask = np.ones_like(ids)
     mask[1, 40:200:3] = 0
@@ -201,26 +43,13 @@ def test_a_long_text_is_the_same_alone_and_among_others(
     for row in range(3):
         alone = model.forward(ids[row : row + 1], mask[row : row + 1]).last_hidden_state
         np.testing.assert_array_equal(alone[0], together.last_hidden_state[row])
-
-
-@pytest.mark.parametrize("name", ["deberta-v2-convolution", "deberta-v2-groups"])
-def test_tensors_of_a_convolution_are_named(tmp_path: Path, name: str) -> None:
-    file = write(tmp_path, name) / "model.safetensors"
-    tensors = load_file(file)
-    own = [key for key in tensors if key.startswith("encoder.conv.")]
-    assert len(own) == 4
-    for key in own:
-        save_file({other: value for other, value in tensors.items() if other != key}, file)
-        with pytest.raises(fbg.ModelError, match=rf"model\.safetensors: tensor {key} is missing"):
-            fbg.load(tmp_path)
-        save_file({**tensors, key: np.concatenate([tensors[key]] * 2)}, file)
-        with pytest.raises(fbg.ModelError, match=rf"model\.safetensors: tensor {key} must have"):
-            fbg.load(tmp_path)
+    short = model.forward(ids[2:, :170]).last_hidden_state
+    np.testing.assert_array_equal(short[0], together.last_hidden_state[2, :170])
 
 
 @pytest.mark.parametrize("dtype", ["int4", "int8"])
 def test_a_convolution_is_calibrated_like_other_layers(tmp_path: Path, dtype: str) -> None:
-    directory = write(tmp_path, "deberta-v2-groups")
+    directory = write_tiny(tmp_path, "deberta-v2-groups")
     exact, texts = fbg.load(directory), ["the cat", "a b c d e", "x y"]
     model = fbg.load(directory, dtype=dtype, calibrate=texts)
     ids = np.random.default_rng(3).integers(0, 99, (3, 15))
@@ -229,7 +58,7 @@ def test_a_convolution_is_calibrated_like_other_layers(tmp_path: Path, dtype: st
 
 
 def test_a_causal_model_ignores_what_comes_later(tmp_path: Path) -> None:
-    model = fbg.load(write(tmp_path, "qwen3"), dtype="int8")
+    model = fbg.load(write_tiny(tmp_path, "qwen3"), dtype="int8")
     ids = np.random.default_rng(1).integers(0, 99, (1, 30))
     whole = model.forward(ids).last_hidden_state
     np.testing.assert_array_equal(model.forward(ids[:, :17]).last_hidden_state, whole[:, :17])
@@ -305,18 +134,17 @@ def test_heads_of_files_on_the_hub_are_read(tmp_path: Path, kind: str) -> None:
 
 
 def test_scaling_is_read_as_transformers_4_wrote_it(tmp_path: Path) -> None:
-    new = fbg.load(write(tmp_path / "new", "qwen2"))
+    new = fbg.load(write_tiny(tmp_path / "new", "qwen2"))
     given = dict(tiny_model("qwen2").config["rope_parameters"])
     theta = given.pop("rope_theta")
-    old = write(tmp_path / "old", "qwen2", rope_parameters=None, rope_theta=theta)
-    path = old / "config.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), "rope_scaling": given}))
+    old = write_tiny(tmp_path / "old", "qwen2", rope_parameters=None, rope_theta=theta)
+    change_json(old / "config.json", rope_scaling=given)
     assert fbg.load(old).config.rotations == new.config.rotations
     assert new.config.rotations[0].kind == "yarn"
 
 
 def test_longrope_is_that_of_each_sequence_and_not_of_its_batch(tmp_path: Path) -> None:
-    model = fbg.load(write(tmp_path, "qwen2-longrope"))
+    model = fbg.load(write_tiny(tmp_path, "qwen2-longrope"))
     ids = np.random.default_rng(1).integers(4, 99, (3, 30))
     mask = np.ones_like(ids)
     mask[1, 20:], mask[2, 21:] = 0, 0
@@ -327,7 +155,7 @@ def test_longrope_is_that_of_each_sequence_and_not_of_its_batch(tmp_path: Path) 
     # As if all sequences were short.
     other = dict(tiny_model("qwen2-longrope").config["rope_parameters"])
     other["long_factor"] = other["short_factor"]
-    changed = fbg.load(write(tmp_path / "short", "qwen2-longrope", rope_parameters=other))
+    changed = fbg.load(write_tiny(tmp_path / "short", "qwen2-longrope", rope_parameters=other))
     states = changed.forward(ids, mask).last_hidden_state
     np.testing.assert_array_equal(states[1], together[1])
     assert not np.array_equal(states[0], together[0])
@@ -348,14 +176,12 @@ def test_longrope_divides_each_frequency_and_grows_with_the_length() -> None:
 
 
 def test_longrope_of_phi_3_has_its_length_beside_the_other_settings(tmp_path: Path) -> None:
-    new = fbg.load(write(tmp_path / "new", "qwen2-longrope"))
+    new = fbg.load(write_tiny(tmp_path / "new", "qwen2-longrope"))
     given = dict(tiny_model("qwen2-longrope").config["rope_parameters"])
     theta, original = given.pop("rope_theta"), given.pop("original_max_position_embeddings")
     changes = {"rope_theta": theta, "rope_scaling": given, "rope_parameters": None}
-    path = write(tmp_path / "old", "qwen2-longrope", **changes)
-    config = json.loads((path / "config.json").read_text())
-    config["original_max_position_embeddings"] = original
-    (path / "config.json").write_text(json.dumps(config))
+    path = write_tiny(tmp_path / "old", "qwen2-longrope", **changes)
+    change_json(path / "config.json", original_max_position_embeddings=original)
     assert fbg.load(path).config.rotations == new.config.rotations
     assert new.config.rotations[0].magnitude == math.sqrt(1 + math.log(36 / 20) / math.log(20))
 
@@ -365,16 +191,6 @@ def test_ntk_scaling_widens_the_base_and_divides_the_frequencies() -> None:
     wanted = 1 / 400.0 ** (np.arange(4) / 4) / 4 ** (2 / 8)
     np.testing.assert_allclose(scaled.frequencies, wanted, rtol=1e-6)
     np.testing.assert_allclose(plain.frequencies, 1 / 100.0 ** (np.arange(4) / 4), rtol=1e-6)
-
-
-def test_distances_fall_into_logarithmic_buckets() -> None:
-    # The published formula, at distances whose logarithm is not on the edge of a bucket.
-    for distance in (1, 7, 9, 13, 20, 40, 100, 127, 500):
-        far = 8 + math.log(max(distance, 8) / 8) / math.log(128 / 8) * 8
-        near = distance if distance < 8 else min(int(far), 15)
-        got = distance_buckets(np.array([-distance, distance]), Buckets(32, 128))
-        np.testing.assert_array_equal(got, [near, near + 16])
-    assert distance_buckets(np.array([0]), Buckets(32, 128)) == [0]
 
 
 def test_slopes_are_powers_of_two_and_between_them_for_other_numbers_of_heads() -> None:

@@ -117,9 +117,8 @@ def test_rounding_with_the_scales_of_groups_stays_within_4_bits() -> None:
 
 @pytest.mark.parametrize("name", ["albert", "mpnet", "modernbert", "modernbert-biased"])
 def test_other_networks_are_rounded_with_and_without_texts(tmp_path: Path, name: str) -> None:
-    tiny = tiny_models.tiny_model(name)
-    path = tiny_models.write_checkpoint(tmp_path, tiny.config, tiny.tensors)
-    ids = tiny_models.golden_inputs(tiny.config)["full"]
+    path = tiny_models.write_tiny(tmp_path, name)
+    ids = tiny_models.golden_inputs(tiny_models.tiny_model(name).config)["full"]
     want = fbg.load(path).forward(ids).last_hidden_state
     texts = ["w20 w30 w40", "w11 w12", "w50 w60 w70 w80"]
     for calibrate in (None, texts):

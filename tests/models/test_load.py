@@ -14,19 +14,16 @@ from safetensors.numpy import load_file, save_file
 
 import fbg
 from helpers import tiny_bert
+from helpers.stored_weights import store_weights
 from helpers.torch_files import write_torch_file
 
 IDS = [[2, 17, 40, 8, 3], [2, 50, 3, 0, 0]]
+INDEX = "model.safetensors.index.json"
 MASK = [[1, 1, 1, 1, 1], [1, 1, 1, 0, 0]]
 
 
 def write(path: pathlib.Path, **options: Any) -> pathlib.Path:
     return tiny_bert.write_checkpoint(path, seed=4, spread=0.25, **options)
-
-
-@pytest.fixture(scope="module")
-def directory(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
-    return write(tmp_path_factory.mktemp("model"))
 
 
 def hidden(model: fbg.Model) -> np.ndarray:
@@ -35,14 +32,6 @@ def hidden(model: fbg.Model) -> np.ndarray:
 
 def test_a_path_and_its_str_are_the_same(directory: pathlib.Path) -> None:
     assert np.array_equal(hidden(fbg.load(directory)), hidden(fbg.load(str(directory))))
-
-
-def test_the_prefix_of_models_with_a_head_is_found(
-    directory: pathlib.Path, tmp_path: pathlib.Path
-) -> None:
-    assert np.array_equal(
-        hidden(fbg.load(directory)), hidden(fbg.load(write(tmp_path, prefix="bert.")))
-    )
 
 
 def test_old_names_of_layer_norm_are_known(directory: pathlib.Path, tmp_path: pathlib.Path) -> None:
@@ -57,53 +46,16 @@ def test_old_names_of_layer_norm_are_known(directory: pathlib.Path, tmp_path: pa
     assert np.array_equal(hidden(fbg.load(directory)), hidden(fbg.load(tmp_path)))
 
 
-@pytest.mark.parametrize(("dtype", "tolerance"), [("float16", 5e-3), ("bfloat16", 5e-2)])
-def test_half_precision_checkpoints_are_read_exactly(
-    directory: pathlib.Path, tmp_path: pathlib.Path, dtype: str, tolerance: float
-) -> None:
-    half = hidden(fbg.load(write(tmp_path / "half", dtype=dtype)))
-    rounded = {
-        name: tensor.astype(tiny_bert.DTYPES[dtype]).astype(np.float32)
-        for name, tensor in load_file(directory / "model.safetensors").items()
-    }
-    widened = write(tmp_path / "widened", tensors=rounded)
-    assert np.array_equal(half, hidden(fbg.load(widened)))
-    assert np.abs(half - hidden(fbg.load(directory))).max() < tolerance
-
-
-def test_a_checkpoint_without_pooler_has_no_pooler_output(tmp_path: pathlib.Path) -> None:
-    file = write(tmp_path) / "model.safetensors"
-    save_file({n: t for n, t in load_file(file).items() if "pooler" not in n}, file)
-    result = fbg.load(tmp_path).forward(IDS)
-    assert result.pooler_output is None
-    assert result.last_hidden_state.shape == (2, 5, 48)
-
-
-def into_shards(directory: pathlib.Path, count: int) -> pathlib.Path:
-    """Replace model.safetensors by `count` files and their index; returns the index."""
-    file = directory / "model.safetensors"
-    tensors, weight_map = load_file(file), {}
-    for n in range(count):
-        part = sorted(tensors)[n::count]
-        name = f"model-{n + 1:05}-of-{count:05}.safetensors"
-        save_file({tensor: tensors[tensor] for tensor in part}, directory / name)
-        weight_map.update(dict.fromkeys(part, name))
-    file.unlink()
-    index = directory / "model.safetensors.index.json"
-    tiny_bert.write_json(index, {"metadata": {"total_size": 0}, "weight_map": weight_map})
-    return index
-
-
 @pytest.mark.parametrize("count", [1, 2, 7])
 def test_a_checkpoint_in_shards_is_the_same_as_in_one_file(
     directory: pathlib.Path, tmp_path: pathlib.Path, count: int
 ) -> None:
-    into_shards(write(tmp_path, prefix="bert."), count)
+    store_weights(write(tmp_path, prefix="bert."), shards=count)
     assert np.array_equal(hidden(fbg.load(directory)), hidden(fbg.load(tmp_path)))
 
 
 def test_a_damaged_shard_is_named_with_the_tensor(tmp_path: pathlib.Path) -> None:
-    index = into_shards(write(tmp_path), 3)
+    index = store_weights(write(tmp_path), shards=3) / INDEX
     name = "encoder.layer.1.output.dense.weight"
     shard = tmp_path / json.loads(index.read_text())["weight_map"][name]
     tensors = load_file(shard)
@@ -122,7 +74,7 @@ def test_a_damaged_shard_is_named_with_the_tensor(tmp_path: pathlib.Path) -> Non
 
 
 def test_a_shard_whose_name_is_too_long_is_refused(tmp_path: pathlib.Path) -> None:
-    index = into_shards(write(tmp_path), 2)
+    index = store_weights(write(tmp_path), shards=2) / INDEX
     tiny_bert.write_json(index, {"weight_map": {"a": "x" * 5000}})
     with pytest.raises(fbg.ModelError, match="xxx: no such file"):
         fbg.load(tmp_path)
@@ -136,14 +88,18 @@ def test_a_model_whose_name_is_too_long_is_refused(name: str) -> None:
 
 @pytest.mark.parametrize("weight_map", [None, {}, [], "model.safetensors"])
 def test_an_index_without_a_weight_map_is_named(tmp_path: pathlib.Path, weight_map: Any) -> None:
-    tiny_bert.write_json(into_shards(write(tmp_path), 2), {"weight_map": weight_map})
+    tiny_bert.write_json(
+        store_weights(write(tmp_path), shards=2) / INDEX, {"weight_map": weight_map}
+    )
     with pytest.raises(fbg.ModelError, match=r"index\.json: weight_map must be"):
         fbg.load(tmp_path)
 
 
 @pytest.mark.parametrize("name", [3, None, "", "..", "../x", "/etc/passwd", "a/b", "\0"])
 def test_an_index_names_files_of_its_directory_only(tmp_path: pathlib.Path, name: Any) -> None:
-    tiny_bert.write_json(into_shards(write(tmp_path), 2), {"weight_map": {"a": name}})
+    tiny_bert.write_json(
+        store_weights(write(tmp_path), shards=2) / INDEX, {"weight_map": {"a": name}}
+    )
     with pytest.raises(fbg.ModelError, match=r"index\.json: the weight_map of a|no such file"):
         fbg.load(tmp_path)
 
@@ -183,14 +139,6 @@ def test_int8_is_near_float32_and_not_the_same(directory: pathlib.Path) -> None:
     exact, quantized = hidden(fbg.load(directory)), hidden(fbg.load(directory, dtype="int8"))
     cosine = (exact * quantized).sum() / np.linalg.norm(exact) / np.linalg.norm(quantized)
     assert 0.99 < cosine < 0.9999999
-
-
-def test_weights_are_packed_once(directory: pathlib.Path) -> None:
-    model = fbg.load(directory, dtype="int8")
-    packed = fbg._fbg.pack_b_count()
-    hidden(model)
-    model.encode(["a", "b c"])
-    assert fbg._fbg.pack_b_count() == packed
 
 
 def test_the_number_of_threads_is_that_of_load_or_the_default(directory: pathlib.Path) -> None:

@@ -3,37 +3,30 @@
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 import fbg
-from fbg.cli import main
 from fbg.progress import progress_bars
-from helpers import tiny_bert
+from helpers.commands import invoke
 from helpers.tiny_bert import AWKWARD
 
 Calls = list[tuple[str, int, int]]
 
 
-@pytest.fixture(scope="module")
-def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny_bert.write_checkpoint(tmp_path_factory.mktemp("model"), seed=4)
-
-
-def calls_of(checkpoint: Path, **options: object) -> dict[str, Calls]:
+def calls_of(directory: Path, **options: object) -> dict[str, Calls]:
     stages: dict[str, Calls] = {}
 
     def progress(stage: str, done: int, total: int) -> None:
         stages.setdefault(stage, []).append((stage, done, total))
 
-    fbg.load(checkpoint, progress=progress, **options)
+    fbg.load(directory, progress=progress, **options)
     return stages
 
 
 @pytest.mark.parametrize("calibrate", [None, ["a word", "0123 abc def"] * 1500])
 def test_every_stage_runs_from_its_first_step_to_its_end(
-    checkpoint: Path, calibrate: list[str] | None
+    directory: Path, calibrate: list[str] | None
 ) -> None:
-    stages = calls_of(checkpoint, dtype="int8", calibrate=calibrate)
+    stages = calls_of(directory, dtype="int8", calibrate=calibrate)
     assert list(stages) == ["observing", "quantizing"]
     for calls in stages.values():
         done, totals = [call[1] for call in calls], {call[2] for call in calls}
@@ -47,16 +40,16 @@ def test_every_stage_runs_from_its_first_step_to_its_end(
     assert len(stages["observing"]) >= (layers + 1) * (1 if calibrate is None else 10)
 
 
-def test_without_observation_only_quantizing_is_reported(checkpoint: Path) -> None:
-    assert list(calls_of(checkpoint, dtype="int8", smooth=False)) == ["quantizing"]
+def test_without_observation_only_quantizing_is_reported(directory: Path) -> None:
+    assert list(calls_of(directory, dtype="int8", smooth=False)) == ["quantizing"]
 
 
-def test_an_error_of_the_callback_ends_the_load(checkpoint: Path) -> None:
+def test_an_error_of_the_callback_ends_the_load(directory: Path) -> None:
     def interrupt(stage: str, done: int, total: int) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        fbg.load(checkpoint, dtype="int8", progress=interrupt)
+        fbg.load(directory, dtype="int8", progress=interrupt)
 
 
 def test_bars_follow_the_stages(capsys: pytest.CaptureFixture[str]) -> None:
@@ -73,14 +66,14 @@ def test_bars_follow_the_stages(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_quantize_shows_how_far_it_is(
-    checkpoint: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("tqdm")
     monkeypatch.setattr("fbg.cli.common.shows_progress", lambda: True)  # as on a terminal
     texts = tmp_path / "texts.txt"
     texts.write_text("a word\nthe quick brown fox\n")
     options = ["--calibrate", str(texts)]
-    result = CliRunner().invoke(main, ["quantize", str(checkpoint), str(tmp_path / "m"), *options])
+    result = invoke("quantize", directory, tmp_path / "m", *options)
     assert result.exit_code == 0, result.output
     assert "observing: 100%" in result.stderr
     assert "quantizing: 100%" in result.stderr

@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from safetensors.numpy import load_file, save_file
 
 import fbg
 from helpers import tiny_bert
+from helpers.tiny_bert import change_json
 
 SMALL = tiny_bert.Geometry(8, 1, 2, 12, vocab_size=90, max_position_embeddings=16)
 WORDS = "embeddings.word_embeddings.weight"
@@ -20,13 +19,6 @@ WORDS = "embeddings.word_embeddings.weight"
 @pytest.fixture
 def directory(tmp_path: Path) -> Path:
     return tiny_bert.write_checkpoint(tmp_path / "model", SMALL, seed=1, spread=0.2)
-
-
-def change_json(path: Path, **changes: Any) -> None:
-    """Set keys of a JSON file; None removes one."""
-    values = json.loads(path.read_text())
-    values.update(changes)
-    path.write_text(json.dumps({k: v for k, v in values.items() if v is not None}))
 
 
 def change_tensor(directory: Path, name: str, value: np.ndarray | None) -> None:
@@ -113,36 +105,9 @@ def test_a_file_that_is_not_what_its_name_says(directory: Path, name: str, conte
 # --- config.json ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("key", "value"),
-    [
-        ("model_type", "gpt2"),
-        ("model_type", None),
-        ("model_type", 5),
-        ("hidden_act", "swish"),
-        ("position_embedding_type", "relative_key"),
-        ("hidden_size", None),
-        ("hidden_size", 0),
-        ("hidden_size", -8),
-        ("hidden_size", "8"),
-        ("hidden_size", 8.5),
-        ("num_hidden_layers", -1),
-        ("num_attention_heads", 3),
-        ("num_attention_heads", 0),
-        ("vocab_size", 2**40),
-        ("vocab_size", True),
-        ("intermediate_size", [12]),
-        ("max_position_embeddings", 0),
-        ("layer_norm_eps", float("nan")),
-        ("layer_norm_eps", -1.0),
-    ],
-)
-def test_an_unsupported_setting_is_named(directory: Path, key: str, value: Any) -> None:
-    change_json(directory / "config.json", **{key: value})
-    named = rf"config\.json.*{key}"
-    if (key, value) == ("vocab_size", 2**40):  # a legal number that the tensor contradicts
-        named = rf"model\.safetensors.*{WORDS}"
-    with pytest.raises(fbg.ModelError, match=named):
+def test_a_vocabulary_that_the_tensor_contradicts_is_named(directory: Path) -> None:
+    change_json(directory / "config.json", vocab_size=2**40)
+    with pytest.raises(fbg.ModelError, match=rf"model\.safetensors.*{WORDS}"):
         fbg.load(directory)
 
 
@@ -166,29 +131,10 @@ def test_an_unsupported_pooling_is_an_error(directory: Path, changes: dict[str, 
 # --- model.safetensors ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", sorted(tiny_bert.random_tensors(SMALL)))
-def test_a_tensor_of_the_wrong_shape_is_named(directory: Path, name: str) -> None:
-    good = tiny_bert.random_tensors(SMALL)[name]
-    shape = (good.shape[0] + 1, *good.shape[1:])
-    change_tensor(directory, name, np.zeros(shape, np.float32))
-    with pytest.raises(fbg.ModelError, match=rf"model\.safetensors.*{name}.*{good.shape[0]}"):
-        fbg.load(directory)
-
-
 def test_a_transposed_tensor_is_named(directory: Path) -> None:
     name = "encoder.layer.0.intermediate.dense.weight"
     change_tensor(directory, name, np.zeros((8, 12), np.float32))
     with pytest.raises(fbg.ModelError, match=rf"model\.safetensors.*{name}.*\(12, 8\).*\(8, 12\)"):
-        fbg.load(directory)
-
-
-OPTIONAL = {"pooler.dense.weight"}  # without it, there is no pooler
-
-
-@pytest.mark.parametrize("name", sorted(set(tiny_bert.random_tensors(SMALL)) - OPTIONAL))
-def test_a_missing_tensor_is_named(directory: Path, name: str) -> None:
-    change_tensor(directory, name, None)
-    with pytest.raises(fbg.ModelError, match=rf"model\.safetensors.*{name}"):
         fbg.load(directory)
 
 
@@ -244,25 +190,3 @@ def test_offsets_outside_the_file_are_an_error(directory: Path, offsets: list[in
     path.write_bytes(len(changed).to_bytes(8, "little") + changed + content[8 + size :])
     with pytest.raises(fbg.ModelError, match=r"model\.safetensors"):
         fbg.load(directory)
-
-
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(data=st.data())
-def test_flipped_bytes_never_crash(directory: Path, data: st.DataObject) -> None:
-    """Damaged numbers may go unnoticed; everything else is a ModelError."""
-    path = directory / "model.safetensors"
-    original = path.read_bytes()
-    header = 8 + int.from_bytes(original[:8], "little")
-    content = bytearray(original)
-    for _ in range(data.draw(st.integers(1, 3))):
-        position = data.draw(st.integers(0, header + 64))
-        content[position] = data.draw(st.integers(0, 255))
-    path.write_bytes(content)
-    try:
-        loaded = fbg.load(directory)
-    except fbg.ModelError as error:
-        assert "model.safetensors" in str(error)
-    else:
-        assert loaded.forward([[2, 5, 3]]).last_hidden_state.shape == (1, 3, 8)
-    finally:
-        path.write_bytes(original)

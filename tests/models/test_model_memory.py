@@ -70,8 +70,7 @@ def test_smoothing_packs_each_weight_once_more_in_float32(checkpoint: Path, tmp_
     model = fbg.load(checkpoint, dtype="int8")
     assert fbg.pack_count() - before == 2 * 4 * model.config.num_layers + 1
 
-    tiny = tiny_models.tiny_model("albert")  # its layers share their weights
-    path = tiny_models.write_checkpoint(tmp_path, tiny.config, tiny.tensors)
+    path = tiny_models.write_tiny(tmp_path, "albert")  # its layers share their weights
     before = fbg.pack_count()
     network = fbg.load(path, dtype="int8").network
     distinct = {id(layer) for layer in network.layers}

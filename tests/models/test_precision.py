@@ -7,14 +7,9 @@ import pytest
 
 import fbg
 from fbg.networks.transformer import linears, replace_linears
-from helpers import tiny_bert, tiny_models
+from helpers import tiny_models
 
 IDS = [[2, 17, 40, 8, 3], [2, 50, 3, 12, 9]]
-
-
-@pytest.fixture(scope="module")
-def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny_bert.write_checkpoint(tmp_path_factory.mktemp("model"), seed=4, spread=0.25)
 
 
 def hidden(model: fbg.Model) -> np.ndarray:
@@ -26,45 +21,44 @@ def ops(model: fbg.Model) -> list[str]:
 
 
 @pytest.mark.parametrize("smooth", [True, False])
-def test_chosen_layers_compute_in_their_dtype(checkpoint: Path, smooth: bool) -> None:
+def test_chosen_layers_compute_in_their_dtype(directory: Path, smooth: bool) -> None:
     chosen = {"layers.1.*": "float32", "*.intermediate": "bfloat16"}
-    model = fbg.load(checkpoint, dtype="int8", smooth=smooth, higher_precision=chosen)
+    model = fbg.load(directory, dtype="int8", smooth=smooth, higher_precision=chosen)
     expected = ["int8", "int8", "bfloat16", "int8", "float32", "float32", "bfloat16", "float32"]
     assert ops(model) == [*expected, "float32"]  # and the pooler
     assert model.dtype == "int8"
 
 
-def test_patterns_alone_mean_bfloat16(checkpoint: Path) -> None:
-    model = fbg.load(checkpoint, dtype="int8", higher_precision=["layers.0.qkv"])
+def test_patterns_alone_mean_bfloat16(directory: Path) -> None:
+    model = fbg.load(directory, dtype="int8", higher_precision=["layers.0.qkv"])
     assert ops(model)[:2] == ["bfloat16", "int8"]
 
 
-def test_every_layer_in_one_dtype_is_that_dtype(checkpoint: Path) -> None:
+def test_every_layer_in_one_dtype_is_that_dtype(directory: Path) -> None:
     for dtype in ("float32", "float16"):  # attention rounds nothing
-        mixed = fbg.load(checkpoint, dtype="float16", higher_precision={"*": dtype})
-        np.testing.assert_array_equal(hidden(mixed), hidden(fbg.load(checkpoint, dtype=dtype)))
+        mixed = fbg.load(directory, dtype="float16", higher_precision={"*": dtype})
+        np.testing.assert_array_equal(hidden(mixed), hidden(fbg.load(directory, dtype=dtype)))
 
 
-def test_it_is_closer_and_larger(checkpoint: Path) -> None:
-    exact = hidden(fbg.load(checkpoint))
-    plain = fbg.load(checkpoint, dtype="int8")
-    mixed = fbg.load(checkpoint, dtype="int8", higher_precision={"layers.*": "float32"})
+def test_it_is_closer_and_larger(directory: Path) -> None:
+    exact = hidden(fbg.load(directory))
+    plain = fbg.load(directory, dtype="int8")
+    mixed = fbg.load(directory, dtype="int8", higher_precision={"layers.*": "float32"})
     assert np.abs(hidden(mixed) - exact).mean() < np.abs(hidden(plain) - exact).mean()
     assert mixed.memory_report().packed_weights > plain.memory_report().packed_weights
 
 
-def test_calibrated_models_mix_too(checkpoint: Path) -> None:
+def test_calibrated_models_mix_too(directory: Path) -> None:
     texts = ["a word, and another", "the third of them"]
     options = {"dtype": "int8", "calibrate": texts}
-    model = fbg.load(checkpoint, **options, higher_precision=["*.attention_output"])
+    model = fbg.load(directory, **options, higher_precision=["*.attention_output"])
     assert ops(model)[:2] == ["int8", "bfloat16"]
     assert np.isfinite(hidden(model)).all()
 
 
 @pytest.mark.parametrize("name", sorted(tiny_models.CONFIGS))
 def test_every_family_mixes_and_comes_back_from_a_file(tmp_path: Path, name: str) -> None:
-    tiny = tiny_models.tiny_model(name)
-    path = tiny_models.write_checkpoint(tmp_path / "model", tiny.config, tiny.tensors)
+    path = tiny_models.write_tiny(tmp_path / "model", name)
     chosen = ["layers.0.*"]
     model = fbg.load(path, dtype="int8", higher_precision=chosen)
     model.save(tmp_path / "saved")
@@ -76,10 +70,10 @@ def test_every_family_mixes_and_comes_back_from_a_file(tmp_path: Path, name: str
         fbg.load(tmp_path / "saved", higher_precision=chosen)
 
 
-def test_names_are_those_of_a_saved_file(checkpoint: Path, tmp_path: Path) -> None:
+def test_names_are_those_of_a_saved_file(directory: Path, tmp_path: Path) -> None:
     from fbg.model import save as saved
 
-    transformer = fbg.load(checkpoint).network
+    transformer = fbg.load(directory).network
     names = {f"{name}.weight" for name in linears(transformer)}
     packed = {n for n, t in saved.tensors(transformer).items() if not isinstance(t, np.ndarray)}
     assert names == packed - {"pooler.weight"}
@@ -97,7 +91,7 @@ def test_names_are_those_of_a_saved_file(checkpoint: Path, tmp_path: Path) -> No
     ],
 )
 def test_bad_arguments_are_named(
-    checkpoint: Path, wanted: object, error: type[Exception], message: str
+    directory: Path, wanted: object, error: type[Exception], message: str
 ) -> None:
     with pytest.raises(error, match=message):
-        fbg.load(checkpoint, dtype="int8", higher_precision=wanted)  # type: ignore[arg-type]
+        fbg.load(directory, dtype="int8", higher_precision=wanted)  # type: ignore[arg-type]

@@ -19,30 +19,11 @@ from fbg import files
 from fbg.checkpoints.saved_directory import WEIGHTS
 from fbg.model.fingerprint import fingerprint_model
 from helpers import tiny_bert, tiny_gliner, tiny_multi, tiny_outputs, tiny_sparse, tiny_tasks
+from helpers.stored_weights import store_weights
 from helpers.tiny_rerankers import PAIRS, write_reranker
-from helpers.torch_files import write_torch_file
 
 IN_OPEN = 0x20  # of <sys/inotify.h>
 TEXT = "the quick brown fox"
-
-
-def as_torch(path: Path) -> Path:
-    directory = tiny_bert.write_checkpoint(path)
-    write_torch_file(directory / "pytorch_model.bin", load_file(directory / "model.safetensors"))
-    (directory / "model.safetensors").unlink()
-    return directory
-
-
-def in_shards(path: Path) -> Path:
-    directory = tiny_bert.write_checkpoint(path)
-    tensors, places = load_file(directory / "model.safetensors"), {}
-    (directory / "model.safetensors").unlink()
-    for n in range(2):
-        part = dict(list(tensors.items())[n::2])
-        save_file(part, directory / f"model-{n}.safetensors")
-        places |= dict.fromkeys(part, f"model-{n}.safetensors")
-    tiny_bert.write_json(directory / "model.safetensors.index.json", {"weight_map": places})
-    return directory
 
 
 def as_saved(path: Path) -> Path:
@@ -52,8 +33,8 @@ def as_saved(path: Path) -> Path:
 
 LAYOUTS: dict[str, Callable[[Path], Path]] = {
     "safetensors": tiny_bert.write_checkpoint,
-    "torch": as_torch,
-    "shards": in_shards,
+    "torch": lambda path: store_weights(tiny_bert.write_checkpoint(path), torch=True),
+    "shards": lambda path: store_weights(tiny_bert.write_checkpoint(path), shards=2),
     "saved": as_saved,
     "template": lambda path: write_reranker(path, "template"),
     "static": lambda path: tiny_outputs.write_static(path, "dense"),

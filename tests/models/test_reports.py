@@ -30,27 +30,22 @@ PACK, SCORES, SOFTMAX, CONTEXT = range(4)
 
 
 @pytest.fixture(scope="module")
-def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny_bert.write_checkpoint(tmp_path_factory.mktemp("model"), seed=4, spread=0.25)
-
-
-@pytest.fixture(scope="module")
-def saved(checkpoint: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def saved(directory: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("saved") / "model"
-    fbg.load(checkpoint, dtype="int8").save(path)
+    fbg.load(directory, dtype="int8").save(path)
     return path
 
 
 # --- compare ----------------------------------------------------------------------------------
 
 
-def test_compare_measures_what_numpy_does(checkpoint: Path) -> None:
-    report = compare(checkpoint, TEXTS, ["int8"], rounds=1)
+def test_compare_measures_what_numpy_does(directory: Path) -> None:
+    report = compare(directory, TEXTS, ["int8"], rounds=1)
     exact, int8 = report.dtypes
     assert (exact.dtype, int8.dtype) == ("float32", "int8")
     assert report.texts == 5  # the empty one is left out
     texts = [text for text in TEXTS if text]
-    y, x = (fbg.load(checkpoint, dtype=d).encode(texts).astype(float) for d in ("float32", "int8"))
+    y, x = (fbg.load(directory, dtype=d).encode(texts).astype(float) for d in ("float32", "int8"))
     cosine = (x * y).sum(axis=1) / np.linalg.norm(x, axis=1) / np.linalg.norm(y, axis=1)
     figures = [int8.mean, int8.minimum, int8.percentile_1, int8.percentile_5]
     expected = [cosine.mean(), cosine.min(), *np.percentile(cosine, [1, 5])]
@@ -59,7 +54,7 @@ def test_compare_measures_what_numpy_does(checkpoint: Path) -> None:
     assert int8.neighbours_kept == 1  # all the others are the nearest four
     assert int8.memory.packed_weights < exact.memory.packed_weights
     assert int8.tokens_per_second > 0
-    assert report.tokens == sum(fbg.load(checkpoint).token_counts(texts))
+    assert report.tokens == sum(fbg.load(directory).token_counts(texts))
 
 
 def test_weights_of_a_comparison_are_all_weights(tmp_path: Path) -> None:
@@ -70,8 +65,8 @@ def test_weights_of_a_comparison_are_all_weights(tmp_path: Path) -> None:
     assert str(report).splitlines()[4].endswith(f"{row.memory.weights / 2**20:.1f} MiB")
 
 
-def test_compare_of_float32_with_itself_is_exact(checkpoint: Path) -> None:
-    (row,) = compare(checkpoint, TEXTS, ["float32"], rounds=1).dtypes
+def test_compare_of_float32_with_itself_is_exact(directory: Path) -> None:
+    (row,) = compare(directory, TEXTS, ["float32"], rounds=1).dtypes
     assert row.mean == pytest.approx(1, abs=1e-6)
     assert row.neighbours_kept == 1
     assert str(row.speedup) == "1.00"
@@ -80,8 +75,7 @@ def test_compare_of_float32_with_itself_is_exact(checkpoint: Path) -> None:
 
 @pytest.mark.parametrize("name", sorted(tiny_models.CONFIGS))
 def test_layer_errors_of_every_family(tmp_path: Path, name: str) -> None:
-    tiny = tiny_models.tiny_model(name)
-    path = tiny_models.write_checkpoint(tmp_path / "model", tiny.config, tiny.tensors)
+    path = tiny_models.write_tiny(tmp_path / "model", name)
     report = compare(path, TEXTS, ["int8"], rounds=1)
     layers = report.dtypes[1].layers
     assert [row.layer for row in layers] == list(range(len(fbg.load(path).network.layers) + 1))
@@ -89,14 +83,14 @@ def test_layer_errors_of_every_family(tmp_path: Path, name: str) -> None:
     assert all(0.9 < row.cosine <= 1 for row in layers)
 
 
-def test_the_last_layer_is_the_last_hidden_state(checkpoint: Path) -> None:
-    ids = fbg.load(checkpoint).tokenizer(["a word, and another"])
+def test_the_last_layer_is_the_last_hidden_state(directory: Path) -> None:
+    ids = fbg.load(directory).tokenizer(["a word, and another"])
     states = [
-        fbg.load(checkpoint, dtype=dtype).forward([ids[0].tolist()]).last_hidden_state[0]
+        fbg.load(directory, dtype=dtype).forward([ids[0].tolist()]).last_hidden_state[0]
         for dtype in ("float32", "int8")
     ]
     error = np.linalg.norm(states[1] - states[0]) / np.linalg.norm(states[0])
-    report = compare(checkpoint, ["a word, and another"] * 2, ["int8"], rounds=1)
+    report = compare(directory, ["a word, and another"] * 2, ["int8"], rounds=1)
     assert report.dtypes[1].layers[-1].relative_error == pytest.approx(error, rel=1e-5)
 
 
@@ -120,10 +114,10 @@ def test_the_sample_is_of_many_different_sentences() -> None:
 # --- sensitivity ------------------------------------------------------------------------------
 
 
-def test_sensitivity_proposes_a_list_that_reaches_the_target(checkpoint: Path) -> None:
+def test_sensitivity_proposes_a_list_that_reaches_the_target(directory: Path) -> None:
     seen: list[str] = []
-    loose = sensitivity(checkpoint, TEXTS, target=0.5, progress=seen.append)
-    names = list(linears(fbg.load(checkpoint).network))
+    loose = sensitivity(directory, TEXTS, target=0.5, progress=seen.append)
+    names = list(linears(fbg.load(directory).network))
     assert seen == names
     assert sorted(row.layer for row in loose.layers) == sorted(names)
     losses = [row.loss for row in loose.layers]
@@ -131,19 +125,19 @@ def test_sensitivity_proposes_a_list_that_reaches_the_target(checkpoint: Path) -
     assert loose.proposed == ()
     assert "no layer needs" in str(loose)
 
-    strict = sensitivity(checkpoint, TEXTS, target=loose.int8_loss / 2)
+    strict = sensitivity(directory, TEXTS, target=loose.int8_loss / 2)
     assert 0 < len(strict.proposed) < len(names)
     assert strict.proposed == tuple(row.layer for row in strict.layers)[: len(strict.proposed)]
     assert strict.proposed_loss <= strict.target
     # Loading it so gives just that loss.
     texts = [text for text in TEXTS if text]
-    exact = fbg.load(checkpoint).encode(texts)
-    mixed = fbg.load(checkpoint, dtype="int8", higher_precision=strict.proposed).encode(texts)
+    exact = fbg.load(directory).encode(texts)
+    mixed = fbg.load(directory, dtype="int8", higher_precision=strict.proposed).encode(texts)
     assert 1 - cosines(mixed, exact).mean() == pytest.approx(strict.proposed_loss, abs=1e-12)
 
 
-def test_a_target_out_of_reach_is_said_to_be(checkpoint: Path) -> None:
-    report = sensitivity(checkpoint, TEXTS, target=1e-12)
+def test_a_target_out_of_reach_is_said_to_be(directory: Path) -> None:
+    report = sensitivity(directory, TEXTS, target=1e-12)
     assert len(report.proposed) == len(report.layers)
     assert "cannot reach the target" in str(report)
 
@@ -151,9 +145,9 @@ def test_a_target_out_of_reach_is_said_to_be(checkpoint: Path) -> None:
 # --- bench ------------------------------------------------------------------------------------
 
 
-def test_bench_has_a_row_for_every_case(checkpoint: Path) -> None:
+def test_bench_has_a_row_for_every_case(directory: Path) -> None:
     before = fbg.get_num_threads()
-    report = bench(checkpoint, [3, 5], batch=2, num_threads=[1, 2], dtypes=["int8"], rounds=3)
+    report = bench(directory, [3, 5], batch=2, num_threads=[1, 2], dtypes=["int8"], rounds=3)
     assert fbg.get_num_threads() == before
     cases = [(row.threads, row.tokens) for row in report.latencies]
     assert cases == [(1, 3), (1, 5), (2, 3), (2, 5)]
@@ -162,8 +156,8 @@ def test_bench_has_a_row_for_every_case(checkpoint: Path) -> None:
         assert row.tokens_per_second == pytest.approx(2 * row.tokens / row.median)
 
 
-def test_bench_takes_the_lengths_and_dtypes_that_there_are(checkpoint: Path, saved: Path) -> None:
-    rows = bench(checkpoint, rounds=1).latencies
+def test_bench_takes_the_lengths_and_dtypes_that_there_are(directory: Path, saved: Path) -> None:
+    rows = bench(directory, rounds=1).latencies
     assert {row.tokens for row in rows} == {8, 32}  # of 40 positions
     assert [row.dtype for row in rows][:3] == ["float32", "bfloat16", "int8"]
     assert {row.dtype for row in bench(saved, [4], rounds=1).latencies} == {"int8"}
@@ -181,8 +175,8 @@ def test_calls_take_turns() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float32", "int8"])
-def test_all_breakdowns_add_up(checkpoint: Path, dtype: str) -> None:
-    report = profile(checkpoint, [5, 20], num_threads=[1, 2], dtype=dtype, rounds=3)
+def test_all_breakdowns_add_up(directory: Path, dtype: str) -> None:
+    report = profile(directory, [5, 20], num_threads=[1, 2], dtype=dtype, rounds=3)
     assert [(p.threads, p.tokens) for p in report.profiles] == [(1, 5), (1, 20), (2, 5), (2, 20)]
     for p in report.profiles:
         assert {part.name for part in p.sub_layers} == {
@@ -215,12 +209,12 @@ def test_every_dtype_can_be_profiled(
 
 
 def test_the_peak_is_the_best_of_several_measurements(
-    checkpoint: Path, monkeypatch: pytest.MonkeyPatch
+    directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """On a busy machine most of them come out far too low."""
     samples = iter([1e6] * 4)
     monkeypatch.setattr(_fbg, "measure_peak", lambda name, seconds: next(samples, 1e-6))
-    (report,) = profile(checkpoint, [20], num_threads=[1], rounds=9).profiles
+    (report,) = profile(directory, [20], num_threads=[1], rounds=9).profiles
     known = [p.of_peak for p in (*report.sub_layers, *report.modules) if p.of_peak is not None]
     assert len(known) >= 4
     assert max(known) <= 1
@@ -228,7 +222,7 @@ def test_the_peak_is_the_best_of_several_measurements(
 
 
 def test_figures_that_disagree_are_marked_as_noisy(
-    checkpoint: Path, monkeypatch: pytest.MonkeyPatch
+    directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = TimedNetwork.time
     factors: Iterator[float]
@@ -240,19 +234,19 @@ def test_figures_that_disagree_are_marked_as_noisy(
     monkeypatch.setattr(_fbg, "measure_peak", lambda name, seconds: 1e6)
     monkeypatch.setattr(TimedNetwork, "time", disturbed)
     factors = itertools.cycle([1.0, 1.0, 3.0, 3.0])  # with and without activations, in turn
-    noisy = profile(checkpoint, [20], num_threads=[1], rounds=8)
+    noisy = profile(directory, [20], num_threads=[1], rounds=8)
     assert noisy.profiles[0].noisy
     assert "noisy" in str(noisy)
     factors = itertools.repeat(1.0)
-    quiet = profile(checkpoint, [20], num_threads=[1], rounds=8)
+    quiet = profile(directory, [20], num_threads=[1], rounds=8)
     assert not quiet.profiles[0].noisy
     assert "noisy" not in str(quiet)
-    few = profile(checkpoint, [20], num_threads=[1], rounds=4)
+    few = profile(directory, [20], num_threads=[1], rounds=4)
     assert few.profiles[0].noisy
 
 
 def test_shares_that_disagree_are_marked_in_tables_and_plots(
-    checkpoint: Path, monkeypatch: pytest.MonkeyPatch
+    directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run, rounds = TimedNetwork.time, itertools.count()
 
@@ -265,7 +259,7 @@ def test_shares_that_disagree_are_marked_in_tables_and_plots(
 
     monkeypatch.setattr(_fbg, "measure_peak", lambda name, seconds: 1e6)
     monkeypatch.setattr(TimedNetwork, "time", moved)
-    report = profile(checkpoint, [20], num_threads=[1], rounds=8)
+    report = profile(directory, [20], num_threads=[1], rounds=8)
     assert report.profiles[0].noisy
     assert "noisy" in str(report)
     for bars in report.shares().values():
@@ -283,7 +277,7 @@ def test_attention_counts_the_keys_within_its_window(tokens: int, window: int | 
 
 def test_windowed_attention_is_profiled_as_such(tmp_path: Path) -> None:
     tiny = tiny_models.tiny_model("modernbert")
-    path = tiny_models.write_checkpoint(tmp_path, tiny.config, tiny.tensors)
+    path = tiny_models.write_tiny(tmp_path, "modernbert")
     tokens, width = 20, tiny.config["hidden_size"]
     (report,) = profile(path, [tokens], num_threads=[1], rounds=1).profiles
     (attention,) = (part for part in report.sub_layers if part.name == "attention")
@@ -299,14 +293,13 @@ def test_windowed_attention_is_profiled_as_such(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["albert", "distilbert", "electra"])
 def test_profile_of_other_families(tmp_path: Path, name: str) -> None:
-    tiny = tiny_models.tiny_model(name)
-    path = tiny_models.write_checkpoint(tmp_path / "model", tiny.config, tiny.tensors)
+    path = tiny_models.write_tiny(tmp_path / "model", name)
     (p,) = profile(path, [5], num_threads=[1], rounds=1).profiles
     assert "output linear" in {part.name for part in p.sub_layers}
 
 
-def test_phases_lie_within_their_op_and_change_no_bit(checkpoint: Path) -> None:
-    model = fbg.load(checkpoint, dtype="int8", num_threads=1)
+def test_phases_lie_within_their_op_and_change_no_bit(directory: Path) -> None:
+    model = fbg.load(directory, dtype="int8", num_threads=1)
     packed = pack_sequences([np.arange(5, 35, dtype=np.int32)])
     outputs = [[np.empty((30, 48), np.float32), np.empty((1, 48), np.float32)] for _ in range(2)]
     runner = model._hidden_states.runner
@@ -326,8 +319,8 @@ def test_phases_lie_within_their_op_and_change_no_bit(checkpoint: Path) -> None:
             assert (row == 0).all()
 
 
-def test_phases_of_a_wrong_shape_are_refused(checkpoint: Path) -> None:
-    model = fbg.load(checkpoint, num_threads=1)
+def test_phases_of_a_wrong_shape_are_refused(directory: Path) -> None:
+    model = fbg.load(directory, num_threads=1)
     packed = pack_sequences([np.arange(5, 9, dtype=np.int32)])
     outputs = [np.empty((4, 48), np.float32), np.empty((1, 48), np.float32)]
     with pytest.raises(ValueError, match="phases must have one row per op and 4 columns"):
@@ -337,12 +330,12 @@ def test_phases_of_a_wrong_shape_are_refused(checkpoint: Path) -> None:
 # --- all of them ------------------------------------------------------------------------------
 
 
-def test_reports_print_and_become_json(checkpoint: Path, tmp_path: Path) -> None:
-    compared = compare(checkpoint, TEXTS, ["bfloat16", "int8"], rounds=1)
-    profiled = profile(checkpoint, [5], num_threads=[1], rounds=1)
-    for report in (compared, profiled, bench(checkpoint, [5], rounds=1)):
-        assert json.loads(json.dumps(report.to_dict()))["model"] == str(checkpoint)
-        assert str(checkpoint) in str(report)
+def test_reports_print_and_become_json(directory: Path, tmp_path: Path) -> None:
+    compared = compare(directory, TEXTS, ["bfloat16", "int8"], rounds=1)
+    profiled = profile(directory, [5], num_threads=[1], rounds=1)
+    for report in (compared, profiled, bench(directory, [5], rounds=1)):
+        assert json.loads(json.dumps(report.to_dict()))["model"] == str(directory)
+        assert str(directory) in str(report)
     pytest.importorskip("matplotlib")
     plot_comparison(compared, tmp_path / "compare.png")
     plot_stacks(profiled.shares(), tmp_path / "profile.svg")
@@ -377,10 +370,10 @@ def test_tables_align() -> None:
     ],
 )
 def test_bad_arguments_are_named(
-    checkpoint: Path, call: object, error: type[Exception], message: str
+    directory: Path, call: object, error: type[Exception], message: str
 ) -> None:
     with pytest.raises(error, match=message):
-        call(checkpoint)  # type: ignore[operator]
+        call(directory)  # type: ignore[operator]
 
 
 def test_a_saved_model_has_nothing_to_compare_with(saved: Path) -> None:
@@ -391,8 +384,7 @@ def test_a_saved_model_has_nothing_to_compare_with(saved: Path) -> None:
 
 @pytest.mark.parametrize("family", ["mpnet", "modernbert"])
 def test_attention_with_options_is_attention(tmp_path: Path, family: str) -> None:
-    tiny = tiny_models.tiny_model(family)
-    path = tiny_models.write_checkpoint(tmp_path, tiny.config, tiny.tensors)
+    path = tiny_models.write_tiny(tmp_path, family)
     (report,) = profile(path, [8], rounds=1).profiles
     rates = {part.name: part.rate for part in report.sub_layers}
     assert rates["attention"] is not None

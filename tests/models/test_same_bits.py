@@ -9,7 +9,6 @@ import pytest
 import fbg
 from fbg import _fbg
 from fbg.runtime import runner as runners
-from helpers import tiny_bert
 from helpers.callers import call_together
 from helpers.forks import run_in_child
 
@@ -18,11 +17,6 @@ DTYPES = ["float32", "bfloat16", "int8"]
 TEXTS = ["a", "b c d", "one two three, four", "x y z " * 9, "", "q w e r t y u i o p"]
 RNG = np.random.default_rng(3)
 BATCHES = [RNG.integers(0, 99, (rows, columns)) for rows, columns in ((1, 3), (4, 17), (2, 40))]
-
-
-@pytest.fixture(scope="module")
-def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny_bert.write_checkpoint(tmp_path_factory.mktemp("model"), seed=4, spread=0.25)
 
 
 def results(model: fbg.Model) -> list[np.ndarray]:
@@ -44,12 +38,6 @@ def same_in_child(model: fbg.Model, wanted: list[np.ndarray]) -> bool:
         assert same(results(model), wanted)
 
     return run_in_child(check) == 0
-
-
-@pytest.mark.parametrize("dtype", DTYPES)
-def test_one_thread_and_two(directory: Path, dtype: str) -> None:
-    one, two = (fbg.load(directory, dtype=dtype, num_threads=n) for n in (1, 2))
-    assert same(results(one), results(two))
 
 
 @pytest.mark.races

@@ -32,12 +32,11 @@ def test_the_same_bits_come_back_under_every_isa(
 @pytest.mark.parametrize("dtype", ["int8", "float32"])
 @pytest.mark.parametrize("name", tiny_models.CONFIGS)
 def test_every_family_comes_back(tmp_path: Path, name: str, dtype: str) -> None:
-    tiny = tiny_models.tiny_model(name)
-    source = tiny_models.write_checkpoint(tmp_path / "model", tiny.config, tiny.tensors)
+    source = tiny_models.write_tiny(tmp_path / "model", name)
     model = fbg.load(source, dtype=dtype)
     model.save(tmp_path / "saved")
     loaded = fbg.load(tmp_path / "saved")
-    inputs = tiny_models.golden_inputs(tiny.config)
+    inputs = tiny_models.golden_inputs(tiny_models.tiny_model(name).config)
     assert results(loaded, inputs["full"], None) == results(model, inputs["full"], None)
 
 
@@ -53,13 +52,12 @@ def test_models_that_version_0_2_saved_come_back(tmp_path: Path, name: str) -> N
                 names[field.replace(".mlp_norm.", ".output_norm.")] = names.pop(field)
         about.update(version="2", checksums=json.dumps(checksums))
 
-    tiny = tiny_models.tiny_model(name)
-    source = tiny_models.write_checkpoint(tmp_path / "model", tiny.config, tiny.tensors)
+    source = tiny_models.write_tiny(tmp_path / "model", name)
     model = fbg.load(source, dtype="int8")
     model.save(tmp_path / "saved")
     change_header(tmp_path / "saved" / WEIGHTS, former)
     loaded = fbg.load(tmp_path / "saved")
-    inputs = tiny_models.golden_inputs(tiny.config)
+    inputs = tiny_models.golden_inputs(tiny_models.tiny_model(name).config)
     assert results(loaded, inputs["full"], None) == results(model, inputs["full"], None)
     model.save(tmp_path / "new")
     loaded.save(tmp_path / "again")

@@ -83,8 +83,7 @@ def test_the_factors_cancel(
 
 
 def test_layers_that_are_shared_stay_shared(tmp_path: Path) -> None:
-    tiny = tiny_models.tiny_model("albert")
-    path = tiny_models.write_checkpoint(tmp_path, tiny.config, tiny.tensors)
+    path = tiny_models.write_tiny(tmp_path, "albert")
     model = fbg.load(path, dtype="int8")
     layers = model.network.layers
     assert len({id(layer) for layer in layers}) < len(layers)
@@ -93,9 +92,8 @@ def test_layers_that_are_shared_stay_shared(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["mpnet", "modernbert", "modernbert-biased"])
 def test_other_networks_are_smoothed_and_calibrated(tmp_path: Path, name: str) -> None:
-    tiny = tiny_models.tiny_model(name)
-    path = tiny_models.write_checkpoint(tmp_path, tiny.config, tiny.tensors)
-    ids = tiny_models.golden_inputs(tiny.config)["full"]
+    path = tiny_models.write_tiny(tmp_path, name)
+    ids = tiny_models.golden_inputs(tiny_models.tiny_model(name).config)["full"]
     want = fbg.load(path).forward(ids).last_hidden_state
     for options in ({}, {"calibrate": TINY_TEXTS}):
         model = fbg.load(path, dtype="int8", **options)

@@ -11,11 +11,11 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from safetensors.numpy import load_file
 
 import fbg
 from fbg.checkpoints.torch_file import read_torch_file
-from helpers import tiny_bert, tiny_tasks, torch_files
+from helpers import tiny_bert, tiny_tasks
+from helpers.stored_weights import store_weights
 from helpers.torch_files import (
     EMPTY,
     call,
@@ -55,24 +55,6 @@ REAL_TENSORS: dict[str, Array] = {
 W = "embeddings.word_embeddings.weight"
 
 
-def pickle_weights(directory: Path, shards: int = 1, **options: Any) -> Path:
-    """Replace model.safetensors of a directory by what torch.save writes."""
-    file = directory / "model.safetensors"
-    tensors, weight_map = load_file(file), {}
-    for n in range(shards):
-        part = {key: tensors[key] for key in sorted(tensors)[n::shards]}
-        shard = (
-            f"pytorch_model-{n + 1:05}-of-{shards:05}.bin" if shards > 1 else "pytorch_model.bin"
-        )
-        write_torch_file(directory / shard, part, **options)
-        weight_map.update(dict.fromkeys(part, shard))
-    if shards > 1:
-        index = {"metadata": {"total_size": 0}, "weight_map": weight_map}
-        tiny_bert.write_json(directory / "pytorch_model.bin.index.json", index)
-    file.unlink()
-    return directory
-
-
 def write(path: Path, **options: Any) -> Path:
     return tiny_bert.write_checkpoint(path, seed=4, spread=0.25, **options)
 
@@ -98,16 +80,19 @@ def test_tensors_are_mapped_and_not_copied() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
-@pytest.mark.parametrize("shards", [1, 3])
-def test_a_pickled_checkpoint_is_the_same_model(tmp_path: Path, dtype: str, shards: int) -> None:
+@pytest.mark.parametrize("shards", [None, 3])
+def test_a_pickled_checkpoint_is_the_same_model(
+    tmp_path: Path, dtype: str, shards: int | None
+) -> None:
     expected = hidden(write(tmp_path / "a", dtype=dtype))
     got = write(tmp_path / "b", dtype=dtype, prefix="bert.")
-    np.testing.assert_array_equal(hidden(pickle_weights(got, shards, parameters=True)), expected)
+    store_weights(got, torch=True, shards=shards, parameters=True)
+    np.testing.assert_array_equal(hidden(got), expected)
 
 
 def test_int8_does_not_depend_on_the_format(tmp_path: Path) -> None:
     expected = hidden(write(tmp_path / "a"), dtype="int8")
-    got = pickle_weights(write(tmp_path / "b"))
+    got = store_weights(write(tmp_path / "b"), torch=True)
     np.testing.assert_array_equal(hidden(got, dtype="int8"), expected)
 
 
@@ -120,7 +105,7 @@ def test_transposed_tensors_are_read_by_their_strides(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", sorted(tiny_tasks.KINDS))
 def test_heads_are_read_from_pickled_checkpoints(tmp_path: Path, kind: str) -> None:
     exact = fbg.load(tiny_tasks.write_model(tmp_path / "a", f"bert-{kind}"))
-    path = pickle_weights(tiny_tasks.write_model(tmp_path / "b", f"bert-{kind}"))
+    path = store_weights(tiny_tasks.write_model(tmp_path / "b", f"bert-{kind}"), torch=True)
     model, texts = fbg.load(path), tiny_tasks.TEXTS
     if kind == "ForSequenceClassification":
         assert model.classify(texts) == exact.classify(texts)
@@ -142,7 +127,7 @@ def test_safetensors_are_preferred(tmp_path: Path) -> None:
 
 
 def test_a_saved_model_of_a_pickled_one_is_the_same(tmp_path: Path) -> None:
-    path = pickle_weights(write(tmp_path / "a"))
+    path = store_weights(write(tmp_path / "a"), torch=True)
     fbg.load(path, dtype="int8").save(tmp_path / "b")
     np.testing.assert_array_equal(hidden(tmp_path / "b"), hidden(path, dtype="int8"))
 
@@ -296,7 +281,7 @@ LEGACY = b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19.\x80\x02M\xe9\x03."  # torch 
     ],
 )
 def test_other_files_are_refused(tmp_path: Path, data: bytes, message: str) -> None:
-    path = pickle_weights(write(tmp_path / "model"))
+    path = store_weights(write(tmp_path / "model"), torch=True)
     (path / "pytorch_model.bin").write_bytes(data)
     with pytest.raises(fbg.ModelError, match=rf"pytorch_model\.bin: .*{message}"):
         fbg.load(path)
@@ -345,35 +330,3 @@ def test_a_damaged_file_gives_an_error_or_the_right_tensors(tmp_path: Path, bloc
             if not any(begin <= position < end for position in positions):
                 np.testing.assert_array_equal(view, REAL_TENSORS[key])
     assert 0 < good < 100
-
-
-@pytest.mark.parametrize("block", range(5))
-def test_a_damaged_pickle_gives_an_error_or_tensors_of_its_storages(
-    tmp_path: Path, block: int
-) -> None:
-    tensors = {key: t for key, t in REAL_TENSORS.items() if t.dtype in torch_files.STORAGES}
-    records, rng = torch_files.records_of(tensors), np.random.default_rng(100 + block)
-    for _ in range(100):
-        damaged, _ = mutate(records["data.pkl"], rng)
-        file = write_archive(tmp_path / "x.bin", {**records, "data.pkl": damaged})
-        try:
-            got = read_torch_file(file)
-        except fbg.ModelError as error:
-            assert str(file) in str(error)
-            continue
-        for t in got.values():
-            assert t.view().size <= COUNT.size
-            t.view().tobytes()
-
-
-def test_a_damaged_file_never_crashes_a_load(tmp_path: Path) -> None:
-    small = tiny_bert.Geometry(8, 1, 2, 12, vocab_size=90, max_position_embeddings=16)
-    path = pickle_weights(tiny_bert.write_checkpoint(tmp_path / "model", small, seed=1))
-    file, rng = path / "pytorch_model.bin", np.random.default_rng(7)
-    data = file.read_bytes()
-    for _ in range(100):
-        file.write_bytes(mutate(data, rng)[0])
-        try:
-            fbg.load(path).forward([[2, 5, 3]])
-        except fbg.ModelError as error:
-            assert "pytorch_model.bin" in str(error)

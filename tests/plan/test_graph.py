@@ -16,6 +16,14 @@ shape = _fbg.AttentionShape
 ONES = np.ones(4, np.float32)
 
 
+def packed(rows: int) -> _fbg.PackedBFloat32:
+    return _fbg.pack_b_float32(floats(rows, 2))
+
+
+def quantized() -> _fbg.PackedBInt8:
+    return _fbg.pack_b_quantize(floats(WIDTH, 2), True, True)
+
+
 def halved(graph: _fbg.Graph, x: int, times: int) -> int:
     for _ in range(times):
         x = graph.gated(x, "gelu")
@@ -80,7 +88,10 @@ def test_only_distances_count_and_only_near_keys() -> None:
         (lambda g, x: g.attention(x, HEADS, False, floats(2, 4)), "distance_bias must have a row"),
         (lambda g, x: g.attention(x, shape(5, 5, 1)), r"\(q_heads \+ 2 \* kv_heads\) \* head_dim"),
         (lambda g, x: g.attention(x, shape(0, 1, 4)), "must be at least 1"),
+        (lambda g, x: g.attention(x, shape(2, 2, 0)), "must be at least 1, got 2, 2, 0"),
+        (lambda g, x: g.rotate(x, shape(0, 0, 0), floats(5, 4)), "must be at least 1, got 0, 0, 0"),
         (lambda g, x: g.attention(x, shape(3, 2, 4)), "kv_heads must divide q_heads"),
+        (lambda g, x: g.attention(x, shape(2, 4, 3)), "kv_heads must divide q_heads, got 4 and 2"),
         # q_heads + 2 * kv_heads is 2**63 + 4.
         (lambda g, x: g.attention(x, shape(2**62 + 2, 2**61 + 1, 4)), "qkv must have"),
         (lambda g, x: g.rotate(x, HEADS, floats(5, 3)), "an even number of columns"),
@@ -97,6 +108,17 @@ def test_only_distances_count_and_only_near_keys() -> None:
         (lambda g, x: g.attention(x, HEADS, scale=0.0), "scale must be positive"),
         (lambda g, x: g.attention(x, HEADS, softcap=-1.0), "softcap must be positive"),
         (lambda g, x: g.attention(x, HEADS, softcap=np.inf), "softcap must be positive"),
+        (lambda g, x: g.layer_norm(x, ONES[:1], ONES[:1], 1.0), r"gamma must have shape \(1, 24\)"),
+        (lambda g, x: g.tanh(5), "graph: no buffer 5"),
+        (lambda g, x: g.tanh(-1), "graph: no buffer -1"),
+        (lambda g, x: g.tanh(g.input(4, "token", "uint8")), "x must hold float32, got uint8"),
+        (lambda g, x: g.linear(x, packed(31)), "x has 24 columns, w has 31 rows"),
+        (lambda g, x: g.linear(x, packed(WIDTH), channel_scale=floats(WIDTH)), "channel_scale"),
+        (lambda g, x: g.linear(x, quantized(), channel_scale=floats(WIDTH - 1)), "channel_scale"),
+        (lambda g, x: g.pool(g.pool(x, "cls"), "cls"), "x must have one row per"),
+        (lambda g, x: g.pool(g.input(4, "sequence"), "cls"), "x must have one row per"),
+        (lambda g, x: [g.output(x), g.output(x)], "buffer 0 is an output already"),
+        (lambda g, x: g.output(g.input(4, "token", "uint8")), "buffer 1 is an input of the graph"),
     ],
 )
 def test_shapes_that_do_not_fit_are_refused(op: Any, message: str) -> None:
@@ -132,10 +154,14 @@ def test_a_float_input_goes_through_a_linear_layer_and_a_norm(rows: str) -> None
     w, bias, gamma = floats(WIDTH, 7), floats(7), floats(8)[1:]
     y = graph.linear(x, _fbg.pack_b_float32(w), bias=bias, activation="relu")
     graph.output(graph.layer_norm(y, gamma, bias, 1e-6))
+    graph.output(graph.tanh(x))  # in place, if the memory were the arena's
     plan = _fbg.Plan(graph, tokens=8, sequences=8, length=8, threads=2)
     count = {"token": 5, "sequence": 2}[rows]
     given, out = floats(count, WIDTH), np.empty((count, 7), np.float32)
-    plan.run(None, None, None, None, indices(0, 3, 5), [out], 2, inputs=[given])
+    bent = np.empty_like(given)
+    plan.run(None, None, None, None, indices(0, 3, 5), [out, bent], 2, inputs=[given])
+    np.testing.assert_array_equal(given, floats(count, WIDTH))
+    np.testing.assert_allclose(bent, np.tanh(given), atol=1e-6)
     want = np.maximum(given @ w + bias, 0).astype(np.float64)
     centred = want - want.mean(axis=1, keepdims=True)
     deviation = np.sqrt(centred.var(axis=1, keepdims=True) + 1e-6)
@@ -153,3 +179,10 @@ def test_a_float_input_goes_through_a_linear_layer_and_a_norm(rows: str) -> None
 def test_inputs_that_no_buffer_can_hold_are_refused(arguments: Any, message: str) -> None:
     with pytest.raises(ValueError, match=f"input: .*{message}"):
         _fbg.Graph().input(*arguments)
+
+
+@pytest.mark.parametrize("name", ["tokens", "sequences", "length", "threads"])
+def test_plans_of_nothing_are_refused(name: str) -> None:
+    sizes = {"tokens": 1, "sequences": 1, "length": 1, "threads": 1, name: 0}
+    with pytest.raises(ValueError, match=f"capacity of {name} must be at least 1, got 0"):
+        _fbg.Plan(local_graph(), **sizes)

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -17,7 +16,6 @@
 namespace fbg {
 namespace {
 
-using test::expect_near;
 using test::Input;
 using test::kPositions;
 using test::on_every_isa;
@@ -202,59 +200,6 @@ TEST(Plan, BuffersHoldTheTypeOfTheirShape) {
   }
 }
 
-// A layer whose rows are those of a run: 5 tokens or 2 sequences.
-class FloatInputs : public testing::TestWithParam<RowKind> {};
-
-TEST_P(FloatInputs, GoThroughALayerAndAreNotWrittenTo) {
-  Random random;
-  const std::int64_t rows = GetParam() == RowKind::token ? 5 : 2, k = 20, n = 7;
-  const Values x = random.values(rows * k), w = random.values(k * n), gamma = random.values(n);
-  BufferShape shape{GetParam(), k};
-  Graph graph;
-  const Buffer in = graph.input(shape);
-  const Buffer y = graph.linear(in, PackedB<Float32>::pack({w.data(), k, n, n, 1}), {});
-  const Buffer normed = graph.layer_norm(y, shared(gamma, 1, n), {}, 1e-6f);
-  graph.output(normed);
-  graph.output(graph.tanh(in));  // in place, if the memory were the arena's
-  EXPECT_EQ(graph.limits().word, Graph::kUnread);
-
-  std::vector<double> want;
-  for (std::int64_t i = 0; i < rows; ++i) {
-    std::vector<double> row;
-    for (std::int64_t j = 0; j < n; ++j) {
-      double sum = 0;
-      for (std::int64_t p = 0; p < k; ++p)
-        sum += static_cast<double>(x[static_cast<std::size_t>(i * k + p)]) *
-               w[static_cast<std::size_t>(p * n + j)];
-      row.push_back(sum);
-    }
-    double mean = 0, variance = 0;
-    for (const double v : row) mean += v / static_cast<double>(n);
-    for (const double v : row) variance += (v - mean) * (v - mean) / static_cast<double>(n);
-    for (std::size_t j = 0; j < row.size(); ++j)
-      want.push_back((row[j] - mean) / std::sqrt(variance + 1e-6) * gamma[j]);
-  }
-  for (const int threads : {1, 2}) {
-    Plan plan(graph, {.tokens = 8, .sequences = 3, .length = 8, .threads = threads});
-    Values given = x, result(static_cast<std::size_t>(rows * n)), bent(x.size());
-    void* const outputs[] = {result.data(), bent.data()};
-    const void* const inputs[] = {given.data()};
-    const std::int32_t offsets[] = {0, 2, 5};
-    plan.run(
-        {.tokens = 5, .sequences = 2, .offsets = offsets, .outputs = outputs, .inputs = inputs},
-        threads);
-    expect_near(result, want, 1e-4);
-    EXPECT_NEAR(bent[3], std::tanh(x[3]), 1e-5);
-    EXPECT_EQ(given, x);
-  }
-}
-std::string rows_name(const testing::TestParamInfo<RowKind>& info) {
-  constexpr const char* kNames[] = {"tokens", "sequences"};
-  return kNames[static_cast<std::size_t>(info.param)];
-}
-INSTANTIATE_TEST_SUITE_P(Rows, FloatInputs, testing::Values(RowKind::token, RowKind::sequence),
-                         rows_name);
-
 // Stands for another thread that changes the limit while a plan is prepared.
 class LimitChanger final : public Op {
  public:
@@ -314,55 +259,6 @@ TEST(Plan, HasTheKernelsOfOneInstructionSetWhateverTheLimitBecomes) {
     }
   }
   set_isa_limit(std::nullopt);
-}
-
-TEST(Graph, ShapesThatDoNotFitAreRefused) {
-  Random random;
-  const Tables tables(30, random);
-  Graph graph;
-  const Buffer x = tables.embed(graph);
-  const AttentionShape pair{2, 2, 5};
-  for (const AttentionShape& shape :
-       {AttentionShape{4, 4, 2}, AttentionShape{0, 0, 0}, AttentionShape{2, 2, 0},
-        AttentionShape{3, 2, 5}, AttentionShape{2, 4, 3}, AttentionShape{2, 2, 5, false, -1}}) {
-    EXPECT_THROW(graph.attention(x, shape), std::invalid_argument);
-    EXPECT_THROW(graph.rotate(x, shape, shared(Values(6), 1, 6)), std::invalid_argument);
-  }
-  EXPECT_THROW(graph.attention(x, pair, {false, shared(Values(8), 2, 4)}), std::invalid_argument);
-  EXPECT_THROW(graph.attention(x, pair, {false, shared(Values(5), 1, 5)}), std::invalid_argument);
-  EXPECT_THROW(graph.rotate(x, pair, shared(Values(15), 3, 5)), std::invalid_argument);
-  EXPECT_THROW(graph.rotate(x, {1, 1, 10}, shared(Values(3), 1, 3)), std::invalid_argument);
-  EXPECT_THROW(graph.layer_norm(x, shared({1}, 1, 1), shared({1}, 1, 1), 0), std::invalid_argument);
-  EXPECT_THROW(graph.tanh(5), std::invalid_argument);
-  EXPECT_THROW(graph.tanh(-1), std::invalid_argument);
-  const Values w(31 * 2, 1.0f);
-  EXPECT_THROW(graph.linear(x, PackedB<Float32>::pack({w.data(), 31, 2, 2, 1}), {}),
-               std::invalid_argument);
-  Epilogue epilogue;
-  epilogue.channel_scale = shared(Values(29, 1.0f), 1, 29);
-  const Values w30(30 * 2, 1.0f);
-  const MatrixView<const float> view{w30.data(), 30, 2, 2, 1};
-  EXPECT_THROW(graph.linear(x, PackedB<Int32>::quantize(view, Granularity::column, true), epilogue),
-               std::invalid_argument);
-  epilogue.channel_scale = shared(Values(30, 1.0f), 1, 30);
-  EXPECT_THROW(graph.linear(x, PackedB<Float32>::pack(view), epilogue), std::invalid_argument);
-  EXPECT_THROW(graph.pool(graph.pool(x, Pooling::first), Pooling::first), std::invalid_argument);
-  graph.output(x);
-  EXPECT_THROW(graph.output(x), std::invalid_argument);
-  for (const Capacity& capacity :
-       {Capacity{0, 1, 1, 1}, Capacity{1, 0, 1, 1}, Capacity{1, 1, 0, 1}, Capacity{1, 1, 1, 0}})
-    EXPECT_THROW(Plan(graph, capacity), std::invalid_argument);
-}
-
-TEST(Graph, InputsThatNoBufferCanHoldAreRefused) {
-  Graph graph;
-  EXPECT_THROW(graph.input({RowKind::token, 0}), std::invalid_argument);
-  EXPECT_THROW(graph.input({RowKind::token, 4, ValueType::int32}), std::invalid_argument);
-  const Buffer sequences = graph.input({RowKind::sequence, 4});
-  const Buffer bytes = graph.input({RowKind::token, 4, ValueType::uint8});
-  EXPECT_THROW(graph.pool(sequences, Pooling::first), std::invalid_argument);
-  EXPECT_THROW(graph.tanh(bytes), std::invalid_argument);
-  EXPECT_THROW(graph.output(bytes), std::invalid_argument);  // it is the caller's already
 }
 
 }  // namespace

@@ -9,6 +9,7 @@ import pytest
 import fbg
 from helpers import tiny_tasks
 from helpers.task_checks import Load, assert_same, change_config, of_kind
+from helpers.tiny_bert import MISSING
 from helpers.tiny_tasks import PAIRS, TEXTS, golden, write_model
 
 KIND = "ForSequenceClassification"
@@ -87,7 +88,7 @@ def test_scores_are_what_the_function_makes_of_logits(load: Load) -> None:
 
 
 def test_labels_without_names_have_numbers(tmp_path: Path) -> None:
-    change_config(write_model(tmp_path, MODEL), id2label=None, label2id=None)
+    change_config(write_model(tmp_path, MODEL), id2label=MISSING, label2id=MISSING)
     found = fbg.load(tmp_path).classify(TEXTS[0], top_k=None)
     assert {entry["label"] for entry in found} == {"LABEL_0", "LABEL_1", "LABEL_2"}
 

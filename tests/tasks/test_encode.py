@@ -1,7 +1,6 @@
 """Sentence embeddings: what encode accepts, and that a result depends on its sentence alone."""
 
 import importlib.util
-import json
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -173,40 +172,6 @@ def test_a_tokenizer_larger_than_the_vocabulary_is_noticed(directory: Path, tmp_
     model = fbg.load(tmp_path)
     with pytest.raises(ValueError, match=r"encode: token ids must be in \[0, 99\), got 3\d\d"):
         model.encode("word290")
-
-
-def test_command_writes_what_the_library_computes(directory: Path, tmp_path: Path) -> None:
-    click_testing = pytest.importorskip("click.testing")
-    from fbg.cli import main
-
-    source, output = tmp_path / "in.txt", tmp_path / "out"
-    source.write_text("\n".join(TEXTS) + "\n")
-    runner = click_testing.CliRunner()
-    options = ["--input", str(source), "--output", str(output), "--dtype", "int8"]
-    result = runner.invoke(main, ["encode", str(directory), *options])
-    assert result.exit_code == 0, result.output
-    assert np.array_equal(np.load(output), fbg.load(directory, dtype="int8").encode(TEXTS))
-
-    result = runner.invoke(main, ["encode", str(directory), "--text", "a", "--text", "b"])
-    rows = np.array([json.loads(line) for line in result.stdout.splitlines()], np.float32)
-    assert np.array_equal(rows, fbg.load(directory).encode(["a", "b"]))
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["encode", "."], "either --text or --input"),
-        (["encode", "./absent", "--text", "a"], "no such directory"),
-    ],
-)
-def test_command_reports_errors_in_one_line(arguments: list[str], message: str) -> None:
-    click_testing = pytest.importorskip("click.testing")
-    from fbg.cli import main
-
-    result = click_testing.CliRunner().invoke(main, arguments)
-    assert result.exit_code != 0
-    assert message in result.output
-    assert "Traceback" not in result.output
 
 
 @pytest.mark.parametrize("num_threads", [2, 5])

@@ -1,6 +1,5 @@
 """What sentence-transformers put around an encoder: pooling, Dense modules, prompts, lengths."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from safetensors.numpy import load_file, save_file
 
 import fbg
 from helpers import tiny_bert
+from helpers.tiny_bert import write_modules
 from helpers.torch_files import write_torch_file
 
 TEXTS = ["a", "the quick brown fox", "0123 abc def, klm! nop?", "one two three four five six"]
@@ -24,11 +24,6 @@ def hidden_states(model: fbg.Model, text: str) -> np.ndarray:
 
 def write(path: Path, **options: Any) -> Path:
     return tiny_bert.write_checkpoint(path, seed=3, spread=0.25, **options)
-
-
-def write_modules(path: Path, *modules: tuple[str, str]) -> None:
-    entries = [{"type": f"sentence_transformers.models.{k}", "path": f} for k, f in modules]
-    tiny_bert.write_json(path / "modules.json", entries)
 
 
 def write_dense(
@@ -145,8 +140,7 @@ def test_a_damaged_dense_module_is_named(
     path = write(tmp_path)
     write_modules(path, ("Transformer", ""), ("Dense", "2_Dense"))
     write_dense(path / "2_Dense", WIDTH, 7, None)
-    config = json.loads((path / "2_Dense" / "config.json").read_text())
-    tiny_bert.write_json(path / "2_Dense" / "config.json", config | changes)
+    tiny_bert.change_json(path / "2_Dense" / "config.json", **changes)
     with pytest.raises(fbg.ModelError, match=f"2_Dense.*{named}"):
         fbg.load(path)
 

@@ -12,6 +12,7 @@ import fbg
 from fbg.networks.registry import FAMILIES
 from helpers import tiny_bert, tiny_tasks
 from helpers.task_checks import Load, change_config, change_tensors, every_result
+from helpers.tiny_bert import MISSING
 from helpers.tiny_tasks import HUB, KINDS, MODELS, TEXTS, write_model
 
 SEQUENCE, TOKENS = "bert-ForSequenceClassification", "bert-ForTokenClassification"
@@ -126,9 +127,9 @@ def test_values_that_are_not_finite_are_refused(tmp_path: Path) -> None:
     ("changes", "message"),
     [
         ({"id2label": {"0": "a", "1": "b"}}, r"tensor classifier\.weight must have shape \(2, 39"),
-        ({"id2label": None, "num_labels": 5}, r"classifier\.weight must have shape \(5, 39"),
+        ({"id2label": MISSING, "num_labels": 5}, r"classifier\.weight must have shape \(5, 39"),
         ({"num_labels": 5}, r"config\.json: num_labels must be the number of labels in id2label"),
-        ({"id2label": None, "num_labels": 2**50}, r"config\.json: num_labels must be at most"),
+        ({"id2label": MISSING, "num_labels": 2**50}, r"config\.json: num_labels must be at most"),
         (
             {"id2label": {"0": "a", "2": "b"}},
             r"config\.json: id2label must be an object with a label",
@@ -159,7 +160,7 @@ def test_a_wrong_setting_of_a_head_is_named(
 
 def test_a_shape_of_endless_empty_rows_is_refused(tmp_path: Path) -> None:
     directory = write_model(tmp_path, SEQUENCE)
-    change_config(directory, id2label=None, label2id=None)
+    change_config(directory, id2label=MISSING, label2id=MISSING)
     file = directory / "model.safetensors"
     tensors = load_file(file)
     tensors["classifier.bias"] = np.zeros((2**50, 0), np.float32)

@@ -1,9 +1,6 @@
 """A vector for every token, against MultiVectorEncoder of sentence-transformers."""
 
 import asyncio
-import json
-import warnings
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,17 +12,14 @@ from fbg.matmul.product import linear
 from fbg.tasks.multi import encode, scores
 from helpers import tiny_bert, tiny_models, tiny_multi
 from helpers.minilm import arrays
+from helpers.tiny_bert import change_json
 from helpers.tiny_multi import DOCUMENTS, LENGTH, MODELS, QUERIES, write_multi
 
 SETTINGS = "config_sentence_transformers.json"
 KINDS: dict[Any, list[str]] = {"query": QUERIES, "document": DOCUMENTS}
 
 
-@pytest.fixture(autouse=True)
-def long_texts_are_cut() -> Iterator[None]:
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", ".* was truncated")
-        yield
+pytestmark = pytest.mark.filterwarnings("ignore:.* was truncated")
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -160,7 +154,7 @@ def test_long_texts_are_warned_of_or_refused(tmp_path: Path) -> None:
 
 
 def test_a_prefix_of_one_token_leaves_less_room_at_the_same_length(tmp_path: Path) -> None:
-    change(write_multi(tmp_path, "plain") / SETTINGS, query_length=12)
+    change_json(write_multi(tmp_path, "plain") / SETTINGS, query_length=12)
     model = fbg.load(tmp_path)  # both have 12 tokens, and documents a prefix
     for kind, most in (("query", 12), ("document", 11)):
         with pytest.raises(ValueError, match=f"the model takes at most {most};"):
@@ -215,10 +209,6 @@ def test_wrong_arguments_are_named(tmp_path: Path) -> None:
         model.rank("a", [3])  # type: ignore[list-item]
 
 
-def change(path: Path, **values: Any) -> None:
-    path.write_text(json.dumps({**json.loads(path.read_text()), **values}))
-
-
 @pytest.mark.parametrize(
     ("name", "file", "values", "message"),
     [
@@ -256,14 +246,14 @@ def change(path: Path, **values: Any) -> None:
 def test_a_wrong_setting_is_named(
     tmp_path: Path, name: str, file: str, values: dict[str, Any], message: str
 ) -> None:
-    change(write_multi(tmp_path, name) / file, **values)
+    change_json(write_multi(tmp_path, name) / file, **values)
     with pytest.raises(fbg.ModelError, match=message):
         fbg.load(tmp_path)
 
 
 def test_a_missing_mask_token_is_named(tmp_path: Path) -> None:
     path = write_multi(tmp_path, "named") / "sentence_bert_config.json"
-    change(path, **tiny_multi.expansion(token="[NONE]"))
+    change_json(path, **tiny_multi.expansion(token="[NONE]"))
     with pytest.raises(fbg.ModelError, match=r"tokenizer\.json: has no token '\[NONE\]'"):
         fbg.load(tmp_path).encode_multi("a", "query")
 

@@ -1,8 +1,5 @@
 """Decoders that rerank by the logits of tokens, against CrossEncoder of sentence-transformers."""
 
-import json
-import warnings
-from collections.abc import Iterator
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
@@ -18,14 +15,10 @@ from fbg.text.pair_template import CHAT_TEMPLATE
 from fbg.text.token_heads import TOKEN_HEADS
 from helpers import tiny_models, tiny_tasks
 from helpers.minilm import arrays
+from helpers.tiny_bert import change_json
 from helpers.tiny_rerankers import PAIRS, RERANKERS, write_reranker
 
-
-@pytest.fixture(autouse=True)
-def long_pairs_are_cut() -> Iterator[None]:
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", ".* was truncated")
-        yield
+pytestmark = pytest.mark.filterwarnings("ignore:.* was truncated")
 
 
 @pytest.mark.parametrize("name", RERANKERS)
@@ -88,10 +81,6 @@ def test_an_embedder_does_not_rank(tmp_path: Path) -> None:
         fbg.load(directory).predict(PAIRS)
 
 
-def change(path: Path, **values: Any) -> None:
-    path.write_text(json.dumps({**json.loads(path.read_text()), **values}))
-
-
 @pytest.mark.parametrize(
     ("values", "message"),
     [
@@ -102,7 +91,7 @@ def change(path: Path, **values: Any) -> None:
     ],
 )
 def test_a_wrong_token_is_named(tmp_path: Path, values: dict[str, Any], message: str) -> None:
-    change(write_reranker(tmp_path, "template") / "1_LogitScore" / "config.json", **values)
+    change_json(write_reranker(tmp_path, "template") / "1_LogitScore" / "config.json", **values)
     with pytest.raises(fbg.ModelError, match=message):
         fbg.load(tmp_path)
 
@@ -212,7 +201,7 @@ def texts_of(path: Path, template: str, **message: str) -> Any:
     """Return what a model with a template reads about a pair, given the pair and a prompt."""
     directory = write_reranker(path, "template")
     (directory / "chat_template.jinja").write_text(template)
-    change(directory / "sentence_bert_config.json", modality_config={"message": message})
+    change_json(directory / "sentence_bert_config.json", modality_config={"message": message})
     template_of_pairs = fbg.load(directory).sentence.template
     assert template_of_pairs is not None
     return template_of_pairs.text
@@ -288,7 +277,7 @@ def test_all_that_is_read_is_downloaded() -> None:
 
 def test_scores_of_tokens_need_a_decoder(tmp_path: Path) -> None:
     directory = write_reranker(tmp_path, "plain")
-    change(directory / "config.json", architectures=["LlamaModel"])
+    change_json(directory / "config.json", architectures=["LlamaModel"])
     with pytest.raises(fbg.ModelError, match="LogitScore requires an architecture that ends in"):
         fbg.load(directory)
 

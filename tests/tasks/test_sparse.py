@@ -14,6 +14,7 @@ from fbg.tasks.engines import MASKS
 from fbg.tasks.sparse import encode_sparse_steps
 from helpers import tiny_bert, tiny_sparse, tiny_tasks
 from helpers.minilm import arrays
+from helpers.tiny_bert import change_json
 
 NAME = "bert-ForMaskedLM"
 TEXTS = tiny_tasks.TEXTS
@@ -29,13 +30,6 @@ def write(path: Path, **pooling: Any) -> Path:
     tiny_bert.write_json(path / "modules.json", modules)
     tiny_bert.write_json(path / "1_SpladePooling" / "config.json", pooling)
     return path
-
-
-def expected(logits: np.ndarray, sums: bool, twice: bool) -> np.ndarray:
-    """The published formula on (tokens, vocabulary) predictions."""
-    gained = np.log1p(np.maximum(logits, 0))
-    gained = np.log1p(gained) if twice else gained
-    return gained.sum(axis=0) if sums else gained.max(axis=0)
 
 
 @pytest.mark.parametrize("sums", [False, True])
@@ -114,10 +108,6 @@ def test_queries_are_documents_where_there_is_no_table(tmp_path: Path) -> None:
         model.encode_sparse("a", kind="text")  # type: ignore[arg-type]
 
 
-def change(path: Path, /, **values: Any) -> None:
-    path.write_text(json.dumps({**json.loads(path.read_text()), **values}))
-
-
 TABLE = "query_0_Table"
 ENCODER = {"document": ["document_0_MLMTransformer"]}
 MODULES = ("document_0_MLMTransformer", "document_1_SpladePooling")
@@ -160,7 +150,7 @@ def test_a_wrong_router_is_named(
 ) -> None:
     path = tiny_sparse.write_routed(tmp_path, "saved") / file
     if values is not None:
-        change(path, **values)
+        change_json(path, **values)
     elif file == "modules.json":
         modules = json.loads(path.read_text())
         path.write_text(json.dumps([{**modules[0], "path": "../x"}]))
@@ -175,7 +165,7 @@ def test_a_wrong_router_is_named(
 def test_queries_may_pass_the_modules_of_documents(tmp_path: Path) -> None:
     path = tiny_sparse.write_routed(tmp_path, "saved") / "router_config.json"
     same = ["document_0_MLMTransformer", "document_1_SpladePooling"]
-    change(path, structure={"query": same, "document": same})
+    change_json(path, structure={"query": same, "document": same})
     rows = [fbg.load(tmp_path).encode_sparse(TEXTS, kind=kind) for kind in ("query", "document")]
     np.testing.assert_array_equal(*(row.to_dense() for row in rows))
 
@@ -307,6 +297,6 @@ def test_a_name_that_no_folder_has_is_refused(tmp_path: Path, file: str, folder:
         modules = json.loads(path.read_text())
         path.write_text(json.dumps([{**modules[0], "path": folder}]))
     else:
-        change(path, types={folder: "Transformer"}, structure={"query": [folder], **ENCODER})
+        change_json(path, types={folder: "Transformer"}, structure={"query": [folder], **ENCODER})
     with pytest.raises(fbg.ModelError, match=rf"{file}: .* cannot be a folder: "):
         fbg.load(tmp_path)

@@ -1,8 +1,6 @@
 """Static embeddings against model2vec and sentence-transformers."""
 
 import json
-import warnings
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,16 +11,13 @@ from safetensors.numpy import load_file, save_file
 import fbg
 from helpers import tiny_outputs
 from helpers.minilm import arrays
+from helpers.tiny_bert import change_json
 from helpers.tiny_outputs import LONG, STATIC, TEXTS, UNKNOWN
 
 EVERY = [*TEXTS, *UNKNOWN, LONG]
 
 
-@pytest.fixture(autouse=True)
-def long_texts_are_cut() -> Iterator[None]:
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "encode: .* was truncated")
-        yield
+pytestmark = pytest.mark.filterwarnings("ignore:.* was truncated")
 
 
 def change(path: Path, **tensors: Any) -> None:
@@ -125,7 +120,7 @@ def test_a_wrong_tensor_is_named(tmp_path: Path, tensors: dict[str, Any], messag
 )
 def test_a_wrong_setting_is_named(tmp_path: Path, settings: dict[str, Any], message: str) -> None:
     path = tiny_outputs.write_static(tmp_path, "model2vec") / "config.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), **settings}))
+    change_json(path, **settings)
     with pytest.raises(fbg.ModelError, match=message):
         fbg.load(tmp_path)
 

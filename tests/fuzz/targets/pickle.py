@@ -7,13 +7,14 @@ import zipfile
 from random import Random
 
 import numpy as np
+from safetensors.numpy import load_file
 
 import fbg
 from fbg.checkpoints.torch_file import read_torch_file
 from fbg.checkpoints.unpickler import STEPS
 from fuzz.driver import Target
 from fuzz.mutations import change_bytes
-from fuzz.targets.files import copy_all_floats, file_in
+from fuzz.targets.files import checkpoint, copy_all_floats, file_in
 from helpers.torch_files import write_archive, write_torch_file
 
 OPCODES = tuple(STEPS)
@@ -24,7 +25,9 @@ def _seeds() -> list[bytes]:
     floats = np.arange(12, dtype=np.float32).reshape(3, 4)
     tensors = {"a": floats, "b.weight": floats.T, "c": np.ones(2, np.float16)}
     plain = write_torch_file(path, tensors).read_bytes()
-    return [plain, write_torch_file(path, tensors, parameters=True).read_bytes()]
+    weights = load_file(checkpoint("to_pickle") / "model.safetensors")
+    whole = write_torch_file(path, weights).read_bytes()
+    return [plain, write_torch_file(path, tensors, parameters=True).read_bytes(), whole]
 
 
 def _mutate(data: bytes, rng: Random) -> bytes:
@@ -48,9 +51,11 @@ def _mutate(data: bytes, rng: Random) -> bytes:
 
 
 def _run(data: bytes) -> None:
-    path = file_in("pickle", "pytorch_model.bin")
+    path = checkpoint("pickle") / "pytorch_model.bin"
+    path.with_name("model.safetensors").unlink(missing_ok=True)
     path.write_bytes(data)
     copy_all_floats(read_torch_file(path).values())
+    fbg.load(path.parent, num_threads=1).forward([[2, 5, 3]])
 
 
 TARGET = Target("pickle", _seeds, _mutate, _run, (fbg.ModelError,))

@@ -9,12 +9,13 @@ import fbg
 from fbg.checkpoints.safetensors_file import read_safetensors
 from fuzz.driver import Target
 from fuzz.mutations import change_safetensors
-from fuzz.targets.files import copy_all_floats, file_in
+from fuzz.targets.files import checkpoint, copy_all_floats
 
 
 def _seeds() -> list[bytes]:
     floats = np.arange(12, dtype=np.float32)
     return [
+        (checkpoint("safetensors") / "model.safetensors").read_bytes(),
         save({"a": floats}),
         save({"a": floats.reshape(3, 4), "b": floats[:0], "c": np.array(1.5, np.float16)}),
         save({"x": np.arange(5), "y": np.ones((1, 2, 3), np.uint8)}, metadata={"format": "pt"}),
@@ -22,9 +23,10 @@ def _seeds() -> list[bytes]:
 
 
 def _run(data: bytes) -> None:
-    path = file_in("safetensors", "model.safetensors")
+    path = checkpoint("safetensors") / "model.safetensors"
     path.write_bytes(data)
     copy_all_floats(read_safetensors(path).values())
+    fbg.load(path.parent, num_threads=1).forward([[2, 5, 3]])
 
 
 TARGET = Target("safetensors", _seeds, change_safetensors, _run, (fbg.ModelError,))
