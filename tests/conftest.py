@@ -3,6 +3,7 @@
 import gc
 import os
 from collections.abc import Generator, Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -46,3 +47,19 @@ def keep_settings() -> Iterator[None]:
     yield
     fbg.set_num_threads(threads)
     fbg._fbg.set_isa_limit(limit)
+
+
+@pytest.fixture
+def tuning_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The file of what was tuned, which is not there yet; measurements take little time."""
+    from fbg.tuning import trials
+    from fbg.tuning.store import store
+
+    file = tmp_path / "cache" / "tuning.json"
+    monkeypatch.setenv("FBG_TUNING_CACHE", str(file))
+    for name, value in (("PRODUCT_BUDGET", 0.0), ("CONV_BUDGET", 0.0), ("ROUNDS", (1, 1))):
+        monkeypatch.setattr(trials, name, value)
+    store.forget()
+    yield file
+    monkeypatch.undo()
+    store.forget()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -29,18 +28,7 @@ GEOMETRIES = [
     ((1, 1, 1, 24), (40, 24, 1, 1), {}),
 ]
 
-
-@pytest.fixture(autouse=True)
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """An empty tuning file, and little time for each measurement."""
-    file = tmp_path / "tuning.json"
-    monkeypatch.setenv("FBG_TUNING_CACHE", str(file))
-    monkeypatch.setattr(trials, "CONV_BUDGET", 0.0)
-    monkeypatch.setattr(trials, "ROUNDS", (1, 1))
-    store.forget()
-    yield file
-    monkeypatch.undo()
-    store.forget()
+pytestmark = pytest.mark.usefixtures("tuning_cache")
 
 
 def operands(
@@ -94,7 +82,9 @@ def test_no_entry_of_the_file_changes_a_bit(number: int, dtype: str) -> None:
         assert np.array_equal(fbg.conv(x_again, wc, pipeline, **quant), wanted), name
 
 
-def test_a_measured_algorithm_is_used_by_conv_at_once_and_in_later_processes(cache: Path) -> None:
+def test_a_measured_algorithm_is_used_by_conv_at_once_and_in_later_processes(
+    tuning_cache: Path,
+) -> None:
     x, wc, pipeline, _ = operands(0, "bfloat16")
     wanted = fbg.conv(x, wc, pipeline)
     call = fbg.prepare(wc, pipeline, shape=x.shape)
@@ -122,10 +112,10 @@ def test_choices_depend_neither_on_the_batch_nor_on_threads() -> None:
         assert other.algorithm == "im2col"
 
 
-def test_each_convolution_is_measured_once(cache: Path) -> None:
+def test_each_convolution_is_measured_once(tuning_cache: Path) -> None:
     call, x = prepared(0, "int8")
     wanted = call(x)
-    assert not cache.exists(), "preparing wrote"
+    assert not tuning_cache.exists(), "preparing wrote"
     report = fbg.tune(call, show_progress_bar=False)
     assert report.profilings == 1
     assert fbg.tune(call, show_progress_bar=False).profilings == 0
@@ -138,12 +128,12 @@ def test_each_convolution_is_measured_once(cache: Path) -> None:
     assert "1 convolutions measured" in str(report)
     again, _ = prepared(0, "int8")
     assert np.array_equal(again(x), wanted)
-    (entries,) = json.loads(cache.read_text())["machines"].values()
+    (entries,) = json.loads(tuning_cache.read_text())["machines"].values()
     assert list(entries) == [call.trial().key]
 
 
 def test_what_was_measured_is_kept_if_the_rest_is_not(
-    cache: Path, monkeypatch: pytest.MonkeyPatch
+    tuning_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, second = (prepared(number, "int8")[0].trial() for number in (0, 1))
     race = trials.ConvTrial.race
@@ -194,12 +184,15 @@ def test_convolutions_with_a_residual_are_tuned() -> None:
     "changes",
     [{"algorithm": 3}, {"algorithm": "../x"}, {"seconds": 0.0}, {"default": float("nan")}],
 )
-def test_damaged_entries_are_ignored_with_a_warning(cache: Path, changes: dict[str, Any]) -> None:
+def test_damaged_entries_are_ignored_with_a_warning(
+    tuning_cache: Path, changes: dict[str, Any]
+) -> None:
     call, x = prepared(0, "bfloat16")
     wanted, key = call(x), call.trial().key
     entry = {"algorithm": "im2col", "seconds": 1e-6, "default": 2e-6, **changes}
     content = {"format": 1, "machines": {tuning_file._machine(): {key: entry}}}
-    cache.write_text(json.dumps(content))
+    tuning_cache.parent.mkdir()
+    tuning_cache.write_text(json.dumps(content))
     store.forget()
     with pytest.warns(RuntimeWarning, match="ignored: not a measurement"):
         again, _ = prepared(0, "bfloat16")
@@ -207,7 +200,7 @@ def test_damaged_entries_are_ignored_with_a_warning(cache: Path, changes: dict[s
     assert np.array_equal(again(x), wanted)
 
 
-def test_products_and_convolutions_share_the_file(cache: Path) -> None:
+def test_products_and_convolutions_share_the_file(tuning_cache: Path) -> None:
     key, measured = product_key("avx2", 1, ("int8", 4, 4), 8), Measured(Blocking(), 1.0, 1.0)
     Store().add({key: measured})  # as another process
     call, _ = prepared(0, "int8")

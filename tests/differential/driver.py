@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import multiprocessing
 import pkgutil
 import sys
 import time
@@ -23,6 +22,7 @@ from dataclasses import dataclass
 from random import Random
 
 from differential import kinds
+from helpers.supervised import FOUND, WELL, supervise
 
 __all__ = ["KINDS", "Different", "Kind", "find_kind", "finding", "run_cases"]
 
@@ -94,34 +94,20 @@ def _work(name: str, seed: int, numbers: range, until: float, shared: object) ->
                 break
         shared[0] = number + 1  # type: ignore[index]
     print(f"  {dict(seen.most_common())}", flush=True)
-    sys.exit(1 if findings else 0)
+    sys.exit(FOUND if findings else WELL)
 
 
 def compare(name: str, seed: int, first: int, cases: int, seconds: float) -> bool:
-    """Run cases in another process, and go on in a new one where that ended. True if all agree."""
-    context = multiprocessing.get_context("spawn")
-    limit, begin = find_kind(name).seconds, time.monotonic()
-    until, number, end, well = begin + seconds, first, first + cases, True
-    while number < end and time.monotonic() < until:
-        shared = context.Array("q", [number, int(time.monotonic()) + 60], lock=False)
-        process = context.Process(
-            target=_work, args=(name, seed, range(number, end), until, shared)
-        )
-        process.start()
-        while process.is_alive():
-            process.join(0.5)
-            if time.monotonic() - shared[1] > limit:
-                process.kill()
-        number = shared[0]
-        if process.exitcode in (0, 1):
-            well = well and process.exitcode == 0
-            break
-        print(f"FINDING {name} {seed} {number}: the process ended with {process.exitcode}")
-        well, number = False, number + 1
-    took = time.monotonic() - begin
-    print(f"{name}: {number - first} cases in {took:.0f} s, seed {seed}: ", end="")
-    print("all agree" if well else "FINDINGS", flush=True)
-    return well
+    """Run cases in another process. True if all agree."""
+    return supervise(
+        f"{name} {seed}",
+        _work,
+        (name, seed),
+        first=first,
+        end=first + cases,
+        seconds=seconds,
+        stuck=find_kind(name).seconds,
+    )
 
 
 def main() -> int:

@@ -14,7 +14,6 @@ import argparse
 import gc
 import hashlib
 import importlib
-import multiprocessing
 import resource
 import sys
 import time
@@ -26,6 +25,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from random import Random
+
+from helpers.supervised import FOUND, WELL, supervise
 
 __all__ = ["CORPUS", "TARGETS", "Target", "find_target", "outcome", "run_cases"]
 
@@ -114,13 +115,14 @@ def _keep(target: Target, data: bytes, findings: Path) -> None:
     (folder / hashlib.sha256(data).hexdigest()[:16]).write_bytes(data)
 
 
-def _work(name: str, seed: int, first: int, seconds: float, shared: object, folder: str) -> None:
-    """The process that runs the cases: until the time is over, or for ever if it is killed."""
+def _work(name: str, seed: int, folder: Path, numbers: range, until: float, shared: object) -> None:
+    """The process that runs the cases. shared: the number of the case, and when it began."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    target, end, seen = find_target(name), time.monotonic() + seconds, Counter[str]()
-    number, size = first, 0
+    target, seen, size = find_target(name), Counter[str](), 0
     problems: set[str] = set()
-    while time.monotonic() < end:
+    for number in numbers:
+        if time.monotonic() > until:
+            break
         shared[0], shared[1] = number, int(time.monotonic())  # type: ignore[index]
         data = target.case(seed, number)
         ended, problem = outcome(target, data)
@@ -128,17 +130,16 @@ def _work(name: str, seed: int, first: int, seconds: float, shared: object, fold
         if problem is not None and problem.split(": ")[0] not in problems:
             problems.add(problem.split(": ")[0])
             print(f"FINDING {name} {seed} {number}: {problem}", flush=True)
-            _keep(target, data, Path(folder))
-        number += 1
-        if number == first + 1000:
+            _keep(target, data, folder)
+        shared[0] = number + 1  # type: ignore[index]
+        if number == numbers.start + 999:
             size = _resident()
-    shared[0] = number  # type: ignore[index]
     grown = _resident() - size if size else 0
     if grown > LOST:
         print(f"FINDING {name} {seed}: {grown >> 20} MiB were lost", flush=True)
         problems.add("lost")
     print(f"  {dict(seen.most_common())}, grown by {grown >> 20} MiB", flush=True)
-    sys.exit(1 if problems else 0)
+    sys.exit(FOUND if problems else WELL)
 
 
 def _resident() -> int:
@@ -148,29 +149,22 @@ def _resident() -> int:
 
 
 def fuzz(name: str, seed: int, first: int, seconds: float, findings: Path) -> bool:
-    """Run cases for some time, in another process where one has ended. True if all is well."""
-    context = multiprocessing.get_context("spawn")
-    end, number, well = time.monotonic() + seconds, first, True
-    while (left := end - time.monotonic()) > 0:
-        shared = context.Array("q", [number, int(time.monotonic())], lock=False)
-        arguments = (name, seed, number, left, shared, str(findings))
-        process = context.Process(target=_work, args=arguments)
-        process.start()
-        while process.is_alive():
-            process.join(0.5)
-            if time.monotonic() - shared[1] > STUCK_SECONDS:
-                process.kill()
-        number = shared[0]
-        if process.exitcode in (0, 1):
-            well = well and process.exitcode == 0
-            break
-        print(f"FINDING {name} {seed} {number}: the process ended with {process.exitcode}")
+    """Run cases for some time, in another process. True if all is well."""
+
+    def keep(number: int) -> None:
         target = find_target(name)
         _keep(target, target.case(seed, number), findings)
-        well, number = False, number + 1
-    print(f"{name}: {number - first} cases in {seconds:.0f} s, seed {seed}: ", end="")
-    print("no finding" if well else f"FINDINGS in {findings}", flush=True)
-    return well
+
+    return supervise(
+        f"{name} {seed}",
+        _work,
+        (name, seed, findings),
+        first=first,
+        end=sys.maxsize,
+        seconds=seconds,
+        stuck=STUCK_SECONDS,
+        lost=keep,
+    )
 
 
 def replay(path: Path) -> None:

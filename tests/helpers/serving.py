@@ -7,12 +7,17 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import httpx
+
+import fbg
+from fbg.server.served import serve_models
+from fbg.server.settings import ModelSource, Settings
+from fbg.server.state import State
 
 
 class RunningServer:
@@ -90,3 +95,18 @@ def running(
         yield server
     finally:
         server.stop()
+
+
+@contextmanager
+def ready_state(models: Mapping[str, fbg.Model] | None = None, **settings: Any) -> Iterator[State]:
+    """The state of a server in this process, whose models are there already."""
+    source = ModelSource("m", "nowhere")
+    state = State(Settings((source,), access_log=False, **settings), 1)
+    state.models.replace(serve_models(dict(models or {}), state.former, state.metrics.batch))
+    state.ready = True
+    try:
+        yield state
+    finally:
+        state.former.close()
+        for served in state.models:
+            served.runs.close()

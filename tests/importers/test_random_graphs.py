@@ -1,7 +1,6 @@
 """Random networks of operators that fbg computes, against ONNX Runtime."""
 
 import numpy as np
-import onnxruntime
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from onnx import helper
@@ -10,7 +9,7 @@ import fbg
 from fbg.importers.net import Net
 from fbg.importers.onnx.read import read_model
 from fbg.importers.passes import drop_identities, fold_batch_norm
-from helpers.onnx_models import make_model
+from helpers.onnx_models import make_model, plain_onnxruntime
 
 SPATIAL = [(1, 1), (5, 4), (8, 8), (7, 12)]
 
@@ -207,59 +206,32 @@ def networks(draw):
     return model, x
 
 
-def reference(model, x):
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 4
-    # Its optimizer merges Pad into a following MaxPool, whose own padding never wins: wrong where
-    # zeros do. It also refuses such a network if the padding is as large as the window.
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    session = onnxruntime.InferenceSession(model.SerializeToString(), options)
-    return session.run(None, {"x": x})
-
-
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
-@given(networks(), st.sampled_from(fbg.isa.supported()), st.integers(1, 2))
-def test_random_networks_agree_with_onnxruntime(case, isa, threads):
-    model, x = case
-    with fbg.isa.limit(isa):
-        net = Net(read_model(model, "random", None), backends=("fbg",), num_threads=threads)
-        results = list(net.run({"x": x}).values())
-    assert_close(results, reference(model, x))
-
-
-def assert_close(results, expected):
-    for y, wanted in zip(results, expected, strict=True):
-        scale = max(float(np.abs(wanted).max()), 1.0)
-        np.testing.assert_allclose(y / scale, wanted / scale, 1e-4, 1e-4)
-
-
 PASSES = [(), (drop_identities,), (fold_batch_norm,), (drop_identities, fold_batch_norm)]
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
-@given(networks())
-def test_every_pass_alone_and_all_together_keep_the_results(case):
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@given(networks(), st.sampled_from(fbg.isa.supported()), st.sampled_from(PASSES))
+def test_random_networks_agree_with_onnxruntime(case, isa, passes):
+    """With all passes, on one thread and on two, and with some passes before a placement."""
     model, x = case
-    expected = reference(model, x)
-    for passes in PASSES:
-        network = read_model(model, "random", None)
-        for change in passes:
-            network = change(network)
-        placed = {network.nodes[0].name: "fbg"}  # a placement leaves the nodes as they are
-        net = Net(network, backends=("fbg",), placement=placed)
-        assert_close(list(net.run({"x": x}).values()), expected)
-    net = Net(read_model(model, "random", None), backends=("fbg",))
-    assert_close(list(net.run({"x": x}).values()), expected)
-
-
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
-@given(networks(), st.sampled_from(fbg.isa.supported()))
-def test_the_number_of_threads_changes_no_bit(case, isa):
-    model, x = case
-    results = []
+    # The optimizer of onnxruntime merges Pad into a following MaxPool, whose own padding never
+    # wins: wrong where zeros do. It also refuses a network whose padding is as large as the window.
+    expected = plain_onnxruntime(model, {"x": x})
+    network = read_model(model, "random", None)
+    for change in passes:
+        network = change(network)
+    placed = {network.nodes[0].name: "fbg"}  # a placement leaves the nodes as they are
     with fbg.isa.limit(isa):
-        for threads in (1, 2):
-            net = Net(read_model(model, "random", None), backends=("fbg",), num_threads=threads)
-            results.append(net.run({"x": x}))
-    for name, y in results[0].items():
-        np.testing.assert_array_equal(y, results[1][name])
+        one, two, some = (
+            list(Net(given, backends=("fbg",), **options).run({"x": x}).values())
+            for given, options in (
+                (read_model(model, "random", None), {"num_threads": 1}),
+                (read_model(model, "random", None), {"num_threads": 2}),
+                (network, {"placement": placed}),
+            )
+        )
+    for y, same, other, wanted in zip(one, two, some, expected, strict=True):
+        np.testing.assert_array_equal(y, same)
+        scale = max(float(np.abs(wanted).max()), 1.0)
+        for result in (y, other):
+            np.testing.assert_allclose(result / scale, wanted / scale, 1e-4, 1e-4)

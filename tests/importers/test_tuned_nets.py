@@ -1,13 +1,10 @@
 """fbg.tune for networks from files: each distinct convolution once; plans use what it found."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from onnx import helper
 
 import fbg
-from fbg.tuning import trials
 from fbg.tuning.store import Measured, store
 from helpers.onnx_models import make_net
 
@@ -16,16 +13,7 @@ X = RNG.standard_normal((1, 16, 9, 8), dtype=np.float32)
 W = RNG.standard_normal((16, 16, 3, 3), dtype=np.float32)
 POINTWISE = RNG.standard_normal((16, 16, 1, 1), dtype=np.float32)
 
-
-@pytest.fixture(autouse=True)
-def _cache(tmp_path: Path, monkeypatch):
-    monkeypatch.setenv("FBG_TUNING_CACHE", str(tmp_path / "tuning.json"))
-    monkeypatch.setattr(trials, "CONV_BUDGET", 0.0)
-    monkeypatch.setattr(trials, "ROUNDS", (1, 1))
-    store.forget()
-    yield
-    monkeypatch.undo()
-    store.forget()
+pytestmark = pytest.mark.usefixtures("tuning_cache")
 
 
 def residual_net(**options):

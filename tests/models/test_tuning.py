@@ -4,7 +4,7 @@ import json
 import multiprocessing
 import os
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,29 +14,12 @@ import pytest
 import fbg
 from fbg import _fbg
 from fbg.tuning import file as tuning_file
-from fbg.tuning import trials
 from fbg.tuning.store import Blocking, Kind, Measured, Store, forced, product_key, store
-from helpers import tiny_bert
 
 DTYPES = ["float32", "bfloat16", "float16", "int8"]
 IDS = [[2, 17, 40, 8, 3, 5, 9, 30], [2, 50, 3, 11, 7, 6, 1, 0]]
 
-
-@pytest.fixture(autouse=True)
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """An empty tuning file, and little time for each measurement."""
-    file = tmp_path / "cache" / "tuning.json"
-    monkeypatch.setenv("FBG_TUNING_CACHE", str(file))
-    monkeypatch.setattr(trials, "PRODUCT_BUDGET", 0.0)
-    store.forget()
-    yield file
-    monkeypatch.undo()
-    store.forget()
-
-
-@pytest.fixture(scope="module")
-def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny_bert.write_checkpoint(tmp_path_factory.mktemp("model"), seed=4, spread=0.25)
+pytestmark = pytest.mark.usefixtures("tuning_cache")
 
 
 def hidden(model: fbg.Model) -> np.ndarray:
@@ -117,10 +100,10 @@ def test_tuning_changes_no_bit(directory: Path, isa: str) -> None:
         assert np.array_equal(hidden(model), wanted)
 
 
-def test_tuned_results_are_used_kept_and_read_again(directory: Path, cache: Path) -> None:
+def test_tuned_results_are_used_kept_and_read_again(directory: Path, tuning_cache: Path) -> None:
     model = fbg.load(directory)
     wanted = hidden(model)
-    assert not cache.exists(), "inference wrote"
+    assert not tuning_cache.exists(), "inference wrote"
     kind = model.lowered.products[2]
     blocking = Blocking(rows=4, panels=1)
     store.add({key(model, kind, 16): Measured(blocking, 1e-6, 2e-6)})
@@ -130,7 +113,7 @@ def test_tuned_results_are_used_kept_and_read_again(directory: Path, cache: Path
 
     store.forget()  # as a new process
     assert store.known() == {key(model, kind, 16): Measured(blocking, 1e-6, 2e-6)}
-    assert list(cache.parent.glob("*.tmp")) == []
+    assert list(tuning_cache.parent.glob("*.tmp")) == []
 
 
 def test_a_result_serves_sizes_near_its_own() -> None:
@@ -216,10 +199,10 @@ NAME = "avx2 1 int8 48 48 8"
     ids=lambda content: content[:40].decode("latin-1"),
 )
 def test_a_damaged_file_is_ignored_with_a_warning_and_written_anew(
-    directory: Path, cache: Path, content: bytes
+    directory: Path, tuning_cache: Path, content: bytes
 ) -> None:
-    cache.parent.mkdir()
-    cache.write_bytes(content)
+    tuning_cache.parent.mkdir()
+    tuning_cache.write_bytes(content)
     model = fbg.load(directory)
     with pytest.warns(RuntimeWarning, match="ignored"):
         hidden(model)
@@ -252,38 +235,38 @@ ENTRY = {KEY: Measured(Blocking(), 1.0, 1.0)}
 
 @pytest.mark.filterwarnings("ignore:.*ignored. is a named pipe:RuntimeWarning")
 @pytest.mark.parametrize("name", ["tuning.json", "tuning.json.lock"])
-def test_only_a_regular_file_is_written(cache: Path, name: str) -> None:
-    cache.parent.mkdir()
-    os.mkfifo(cache.with_name(name))
+def test_only_a_regular_file_is_written(tuning_cache: Path, name: str) -> None:
+    tuning_cache.parent.mkdir()
+    os.mkfifo(tuning_cache.with_name(name))
     with pytest.warns(RuntimeWarning, match="kept for this process only: .* is a named pipe"):
         Store().add(ENTRY)
-    assert [path.name for path in cache.parent.iterdir() if path.is_fifo()] == [name]
-    assert [path.name for path in cache.parent.iterdir()] == [name]
+    assert [path.name for path in tuning_cache.parent.iterdir() if path.is_fifo()] == [name]
+    assert [path.name for path in tuning_cache.parent.iterdir()] == [name]
 
 
-def test_a_link_to_the_file_stays(cache: Path, tmp_path: Path) -> None:
-    cache.parent.mkdir()
-    cache.symlink_to(tmp_path / "target.json")
+def test_a_link_to_the_file_stays(tuning_cache: Path, tmp_path: Path) -> None:
+    tuning_cache.parent.mkdir()
+    tuning_cache.symlink_to(tmp_path / "target.json")
     Store().add(ENTRY)
-    assert cache.is_symlink()
+    assert tuning_cache.is_symlink()
     assert Store().known() == ENTRY
     assert sorted(os.listdir(tmp_path)) == ["cache", "target.json", "target.json.lock"]
 
 
-def test_the_file_has_the_permissions_of_any_new_file(cache: Path, tmp_path: Path) -> None:
+def test_the_file_has_the_permissions_of_any_new_file(tuning_cache: Path, tmp_path: Path) -> None:
     Store().add(ENTRY)
     (tmp_path / "any").touch()
-    assert cache.stat().st_mode == (tmp_path / "any").stat().st_mode
+    assert tuning_cache.stat().st_mode == (tmp_path / "any").stat().st_mode
 
 
-def test_entries_of_other_machines_stay_and_are_not_used(cache: Path) -> None:
+def test_entries_of_other_machines_stay_and_are_not_used(tuning_cache: Path) -> None:
     content = machine_entry(NAME)
     content["machines"] = {"another CPU": content["machines"].popitem()[1]}
-    cache.parent.mkdir()
-    cache.write_text(json.dumps(content))
+    tuning_cache.parent.mkdir()
+    tuning_cache.write_text(json.dumps(content))
     assert store.known() == {}
     store.add(ENTRY)
-    machines = json.loads(cache.read_text())["machines"]
+    machines = json.loads(tuning_cache.read_text())["machines"]
     assert sorted(machines) == sorted(["another CPU", tuning_file._machine()])
     assert machines["another CPU"] == content["machines"]["another CPU"]
 
@@ -295,9 +278,9 @@ def _write(file: str, number: int) -> None:
         Store().add({entry: Measured(Blocking(), 1.0, 1.0)})
 
 
-def test_writers_at_the_same_time_lose_nothing(cache: Path) -> None:
+def test_writers_at_the_same_time_lose_nothing(tuning_cache: Path) -> None:
     context = multiprocessing.get_context("fork")
-    writers = [context.Process(target=_write, args=(str(cache), n)) for n in range(4)]
+    writers = [context.Process(target=_write, args=(str(tuning_cache), n)) for n in range(4)]
     for writer in writers:
         writer.start()
     for writer in writers:

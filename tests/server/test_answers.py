@@ -14,10 +14,9 @@ from fbg.runtime.former import BatchFormer
 from fbg.server import answers
 from fbg.server.app import build_app
 from fbg.server.routes import tei
-from fbg.server.served import serve_models
-from fbg.server.settings import ModelSource, Settings
-from fbg.server.state import BYTES_OF_NUMBER, State
+from fbg.server.state import BYTES_OF_NUMBER
 from helpers import tiny_multi, tiny_outputs, tiny_sparse
+from helpers.serving import ready_state
 
 TEXTS = ["the cat", "the dog and the fox", "x"]
 
@@ -40,17 +39,9 @@ def ask(models: dict[str, fbg.Model], path: str, body: object, **limits: int) ->
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app)) as client:
             return await client.post(f"http://test{path}", json=body)
 
-    settings = Settings((ModelSource("m", "nowhere"),), access_log=False, **limits)  # type: ignore[arg-type]
-    state = State(settings, 1)
-    state.models.replace(serve_models(models, state.former, lambda tokens, sequences: None))
-    state.ready = True
-    app = build_app(state)
-    try:
+    with ready_state(models, **limits) as state:
+        app = build_app(state)
         return asyncio.run(answer())
-    finally:
-        state.former.close()
-        for served in state.models:
-            served.runs.close()
 
 
 def numbers(models: dict[str, fbg.Model], path: str) -> int:

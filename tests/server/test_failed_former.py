@@ -11,22 +11,16 @@ import fbg
 from fbg.runtime.priority import PriorityClass
 from fbg.server.app import build_app
 from fbg.server.process import Server
-from fbg.server.served import serve_models
-from fbg.server.settings import ModelSource, Settings
 from fbg.server.state import State
 from helpers import tiny_bert
+from helpers.serving import ready_state
 
 
 @pytest.fixture
 def state(tmp_path: Path) -> Iterator[State]:
     model = fbg.load(tiny_bert.write_checkpoint(tmp_path, seed=3, spread=0.25))
-    made = State(Settings((ModelSource("m", "nowhere"),), access_log=False), 1)
-    made.models.replace(serve_models({"m": model}, made.former, made.metrics.batch))
-    made.ready = True
-    yield made
-    made.former.close()
-    for served in made.models:
-        served.runs.close()
+    with ready_state({"m": model}) as made:
+        yield made
 
 
 def test_requests_are_answered_health_turns_bad_and_the_process_ends(

@@ -20,7 +20,7 @@ from fbg.server.routes import tei
 from fbg.server.settings import ModelSource, Settings
 from fbg.server.state import Call, State
 from helpers.connections import Connection, post
-from helpers.serving import RunningServer
+from helpers.serving import RunningServer, ready_state
 
 KEY = "Authorization: Bearer key\r\n"
 
@@ -39,11 +39,8 @@ async def give(call: Call, message: Wanted) -> list[str]:
 @pytest.fixture
 def state() -> Iterator[State]:
     limits = {"max_body": 50_000, "max_answer": 100_000, "max_held": 148_000}
-    source, more = ModelSource("m", "nowhere"), {"access_log": False, "api_keys": ("key",)}
-    made = State(Settings((source,), max_concurrent_requests=3, **limits, **more), 1)  # type: ignore[arg-type]
-    made.ready = True
-    yield made
-    made.former.close()
+    with ready_state(max_concurrent_requests=3, api_keys=("key",), **limits) as made:
+        yield made
     made.encoders.shutdown()
     assert made.requests == 0 and made.held == 0
 

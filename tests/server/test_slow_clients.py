@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from fbg.server.app import build_app
-from fbg.server.settings import ModelSource, Settings
 from fbg.server.state import State
+from helpers.serving import ready_state
 
 ERRORS = {
     "/embed": lambda body: body["error_type"] == "Validation",
@@ -20,11 +20,8 @@ ERRORS = {
 
 @pytest.fixture
 def state() -> Iterator[State]:
-    limits = {"body_seconds": 0.1, "max_concurrent_requests": 1}
-    made = State(Settings((ModelSource("m", "nowhere"),), access_log=False, **limits), 1)  # type: ignore[arg-type]
-    made.ready = True
-    yield made
-    made.former.close()
+    with ready_state(body_seconds=0.1, max_concurrent_requests=1) as made:
+        yield made
 
 
 async def ask(state: State, path: str, part: bytes) -> list[dict[str, Any]]:
