@@ -40,8 +40,8 @@ from fbg.tuning.store import Blocking, Kind
 SHAPES = ((768, 2304), (768, 768), (768, 3072), (3072, 768))
 PACK: dict[str, Callable[[Any], Any]] = {
     "int8": functools.partial(_fbg.pack_b_quantize, per_column=True, symmetric=True),
-    "float32": _fbg.pack_b_float32,
-    "bfloat16": _fbg.pack_b_bfloat16,
+    "float32": functools.partial(_fbg.pack_b_convert, dtype="float32"),
+    "bfloat16": functools.partial(_fbg.pack_b_convert, dtype="bfloat16"),
 }
 FIXED = Blocking(rows=12, panels=1, a_kib=256, row_parts=1)
 STEPS = ("base", "+ adaptive", "+ dispatch", "+ partition")

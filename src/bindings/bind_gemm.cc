@@ -101,22 +101,21 @@ py::array run(const AOperand& operand, PackedAs as, const Matrix& x, const Packe
   return c;
 }
 
-py::array gemm(const PackedMatrix& b, Accumulator weights, const AOperand& a,
-               const std::vector<PyStage>& stages, const py::object& out, int num_threads) {
-  const char* const name = is_int4(weights)      ? "gemm: a for int4 weights"
-                           : is_integer(weights) ? "gemm: a for int8 weights"
-                                                 : "gemm: a for float weights";
-  const PackedAs as = packed_as(a, weights, "gemm");
+py::array gemm(const PackedMatrix& b, const AOperand& a, const std::vector<PyStage>& stages,
+               const py::object& out, int num_threads) {
+  const char* const name = name_by_weights(b, "gemm: a for int4 weights",
+                                           "gemm: a for int8 weights", "gemm: a for float weights");
+  const PackedAs as = packed_as(a, b.family(), "gemm");
   return run(a, as, source(as.packer, a.array, name), b, stages, out, num_threads);
 }
 
 // activation(x * w + bias) for a 2-D x, with the pipeline composed here rather than in Python.
 // Measurements name a blocking: the members of Blocking in order.
-py::array linear(const PackedMatrix& w, Accumulator weights, const py::array& x,
-                 const std::optional<py::array>& bias, const std::string& activation,
-                 int num_threads, const std::optional<std::array<int, 4>>& blocking) {
+py::array linear(const PackedMatrix& w, const py::array& x, const std::optional<py::array>& bias,
+                 const std::string& activation, int num_threads,
+                 const std::optional<std::array<int, 4>>& blocking) {
   std::vector<PyStage> stages;
-  if (is_integer(weights)) stages.push_back({Dequantize{}.stage(), py::none()});
+  if (is_integer(w.family())) stages.push_back({Dequantize{}.stage(), py::none()});
   if (bias) {
     if (!has_dtype<float>(*bias))
       throw py::type_error("linear: bias must be float32, got " +
@@ -128,8 +127,8 @@ py::array linear(const PackedMatrix& w, Accumulator weights, const py::array& x,
   }
   if (activation == "relu") stages.push_back({Relu{}.stage(), py::none()});
   if (activation == "gelu") stages.push_back({Gelu{}.stage(), py::none()});
-  const AOperand a{reads_bytes(weights) ? "quant_row" : "plain", x, 1, 0, {}, {}};
-  const PackedAs as = packed_as(a, weights, "linear");
+  const AOperand a{reads_bytes(w.family()) ? "quant_row" : "plain", x, 1, 0, {}, {}};
+  const PackedAs as = packed_as(a, w.family(), "linear");
   const Matrix rows = source(as.packer, x, "linear: x");
   if (rows.cols != w.rows())
     throw py::value_error("linear: x must have shape (..., " + std::to_string(w.rows()) +
@@ -137,31 +136,6 @@ py::array linear(const PackedMatrix& w, Accumulator weights, const py::array& x,
   Blocking chosen;
   if (blocking) chosen = {(*blocking)[0], (*blocking)[1], (*blocking)[2], (*blocking)[3]};
   return run(a, as, rows, w, stages, py::none(), num_threads, chosen);
-}
-
-// Methods of the weights rather than functions: overloads would be tried one after the other.
-template <class Acc>
-void define_products() {
-  const py::handle weights = py::type::of<PackedB<Acc>>();
-  const auto define = [&](const char* name, auto function, auto... arguments) {
-    py::setattr(weights, name,
-                py::cpp_function(function, py::name(name), py::is_method(weights), arguments...));
-  };
-  define(
-      "gemm",
-      [](const PackedB<Acc>& b, const AOperand& a, const std::vector<PyStage>& stages,
-         const py::object& out,
-         int num_threads) { return gemm(b, Acc::kind, a, stages, out, num_threads); },
-      py::arg("a"), py::arg("stages"), py::arg("out"), py::arg("num_threads"));
-  define(
-      "linear",
-      [](const PackedB<Acc>& w, const py::array& x, const std::optional<py::array>& bias,
-         const std::string& activation, int num_threads,
-         const std::optional<std::array<int, 4>>& blocking) {
-        return linear(w, Acc::kind, x, bias, activation, num_threads, blocking);
-      },
-      py::arg("x"), py::arg("bias"), py::arg("activation"), py::arg("num_threads"),
-      py::arg("blocking") = py::none());
 }
 
 // What kernels add up, by the names of their dtypes.
@@ -188,14 +162,15 @@ void bind_gemm(py::module_& m) {
            }),
            py::arg("kind"), py::arg("array"), py::arg("scale") = 1.0f, py::arg("zero_point") = 0,
            py::arg("row_range") = py::none(), py::arg("channel_scale") = py::none());
-  define_products<Int32>();
-  define_products<Int16>();
-  define_products<Float32>();
-  define_products<Float32F16>();
-  define_products<BFloat16>();
-  define_products<Int4<32>>();
-  define_products<Int4<64>>();
-  define_products<Int4<128>>();
+  // Methods of the weights, which bind_pack.cc binds.
+  const py::handle weights = py::type::of<PackedMatrix>();
+  const auto define = [&](const char* name, auto function, auto... arguments) {
+    py::setattr(weights, name,
+                py::cpp_function(function, py::name(name), py::is_method(weights), arguments...));
+  };
+  define("gemm", &gemm, py::arg("a"), py::arg("stages"), py::arg("out"), py::arg("num_threads"));
+  define("linear", &linear, py::arg("x"), py::arg("bias"), py::arg("activation"),
+         py::arg("num_threads"), py::arg("blocking") = py::none());
 
   m.def("prepared_gemm_bytes", [] { return prepared_gemms().bytes(); });
   m.def("kernels", [] {

@@ -80,8 +80,7 @@ Pooling pooling(const std::string& name) {
   return Pooling::max;
 }
 
-template <class Acc>
-Buffer linear(Graph& graph, Buffer x, const PackedB<Acc>& w, const std::optional<Floats>& bias,
+Buffer linear(Graph& graph, Buffer x, const PackedMatrix& w, const std::optional<Floats>& bias,
               const std::string& activation_name, std::optional<Buffer> residual,
               const std::optional<Floats>& channel_scale,
               const std::optional<std::string>& gate_name) {
@@ -164,19 +163,9 @@ void bind_graph(py::module_& m) {
       py::arg("qkv"), py::arg("shape"), py::arg("q_gamma").noconvert(),
       py::arg("k_gamma").noconvert(), py::arg("eps"));
   graph.def("add", &Graph::add, py::arg("a"), py::arg("b"));
-  const auto define_linear = [&](auto function) {
-    graph.def("linear", function, py::arg("x"), py::arg("w"),
-              py::arg("bias").noconvert() = py::none(), py::arg("activation") = "none",
-              py::arg("residual") = py::none(), py::arg("channel_scale").noconvert() = py::none(),
-              py::arg("gate") = py::none());
-  };
-  define_linear(&linear<Int32>);
-  define_linear(&linear<Float32>);
-  define_linear(&linear<BFloat16>);
-  define_linear(&linear<Float32F16>);
-  define_linear(&linear<Int4<32>>);
-  define_linear(&linear<Int4<64>>);
-  define_linear(&linear<Int4<128>>);
+  graph.def("linear", &linear, py::arg("x"), py::arg("w"), py::arg("bias").noconvert() = py::none(),
+            py::arg("activation") = "none", py::arg("residual") = py::none(),
+            py::arg("channel_scale").noconvert() = py::none(), py::arg("gate") = py::none());
   graph.def(
       "rotate",
       [](Graph& g, Buffer qkv, const AttentionShape& shape, const Floats& cos_sin) {

@@ -9,6 +9,7 @@
 #include "bindings/arrays.h"
 #include "bindings/bindings.h"
 #include "bindings/gil.h"
+#include "bindings/products.h"
 #include "core/checksum.h"
 #include "core/memory.h"
 #include "fbg/gemm/pack_b.h"
@@ -34,6 +35,14 @@ py::object parameters(const T* values, std::int64_t n, bool per_column) {
   return one;
 }
 
+// The family of 4-bit weights in groups of that size; none where there is no such family.
+std::optional<Accumulator> int4_family(int group) {
+  for (std::size_t i = 0; i < kWeightFormats.size(); ++i)
+    if (kWeightFormats[i].packed.nibbles && kWeightFormats[i].packed.kr == group)
+      return static_cast<Accumulator>(i);
+  return std::nullopt;
+}
+
 void require_finite(const MatrixView<const float>& w) {
   for (std::int64_t k = 0; k < w.rows; ++k)
     for (std::int64_t j = 0; j < w.cols; ++j)
@@ -42,84 +51,38 @@ void require_finite(const MatrixView<const float>& w) {
                               " at (" + std::to_string(k) + ", " + std::to_string(j) + ")");
 }
 
-template <class Acc>
-py::class_<PackedB<Acc>> bind_packed(py::module_& m, const char* name) {
-  using B = PackedB<Acc>;
-  return bound_class<B>(m, name)
-      .def_property_readonly("shape", [](const B& b) { return py::make_tuple(b.rows(), b.cols()); })
-      .def_property_readonly("nbytes", &B::nbytes)
-      .def_property_readonly("block",
-                             [](const py::object& self) {
-                               // Read-only bytes of the block itself, which they keep alive.
-                               const auto bytes = self.cast<const B&>().bytes();
-                               const auto* data =
-                                   reinterpret_cast<const std::uint8_t*>(bytes.data());
-                               py::array_t<std::uint8_t> view(std::ssize(bytes), data, self);
-                               view.attr("flags").attr("writeable") = false;
-                               return view;
-                             })
-      .def("unpack", [](const B& b) {
-        // 16-bit floats leave as their bits: NumPy has no bfloat16, Python gives them a dtype.
-        using Element = typename Acc::B;
-        using Bits = std::conditional_t<std::is_arithmetic_v<Element>, Element, std::uint16_t>;
-        py::array_t<Bits> out({b.rows(), b.cols()});
-        auto* data = reinterpret_cast<Element*>(out.mutable_data());
-        const GilRelease release;
-        b.unpack({data, b.rows(), b.cols(), b.cols(), 1});
-        return out;
-      });
+// A copy of what was packed. bfloat16 leaves as its bits, and Python gives them a dtype.
+py::array unpack(const PackedMatrix& b) {
+  const PackedFormat& format = b.format().packed;
+  const bool is_float16 = b.family() == Accumulator::float32_f16;
+  const py::dtype dtype = format.b_bytes == 1   ? dtype_of<std::int8_t>()
+                          : format.b_bytes == 4 ? dtype_of<float>()
+                          : is_float16          ? dtype_of<float16>()
+                                                : dtype_of<bfloat16>();
+  py::array out(dtype, {b.rows(), b.cols()});
+  void* const data = out.mutable_data();
+  const GilRelease release;
+  b.unpack(data, b.cols(), 1);
+  return out;
 }
 
-// Quantized weights, whatever sums them.
-template <class Acc>
-py::class_<PackedB<Acc>> bind_quantized(py::module_& m, const char* name) {
-  using B = PackedB<Acc>;
-  return bind_packed<Acc>(m, name)
-      .def_property_readonly(
-          "scale",
-          [](const B& b) { return parameters(b.scale(), b.cols(), b.header().per_column); })
-      .def_property_readonly(
-          "zero_point",
-          [](const B& b) { return parameters(b.zero_point(), b.cols(), b.header().per_column); })
-      .def_property_readonly("column_offsets", [](const B& b) {
-        return py::array_t<std::int32_t>(b.cols(), b.col_offsets());
-      });
+// Read-only bytes of the block itself, which they keep alive.
+py::array block(const py::object& self) {
+  const auto bytes = self.cast<const PackedMatrix&>().bytes();
+  const auto* data = reinterpret_cast<const std::uint8_t*>(bytes.data());
+  py::array_t<std::uint8_t> view(std::ssize(bytes), data, self);
+  view.attr("flags").attr("writeable") = false;
+  return view;
 }
 
-template <class B>
-py::array_t<std::uint16_t> of_groups(const B& b,
-                                     float16 (B::*parameter)(std::int64_t, std::int64_t) const) {
-  py::array_t<std::uint16_t> bits({b.groups(), b.cols()});
+// Scales or offsets of the groups of int4 weights: float16, (K / group, N).
+py::array of_groups(const PackedMatrix& b,
+                    float16 (PackedMatrix::*parameter)(std::int64_t, std::int64_t) const) {
+  py::array values(dtype_of<float16>(), {b.groups(), b.cols()});
+  auto* out = static_cast<float16*>(values.mutable_data());
   for (std::int64_t g = 0; g < b.groups(); ++g)
-    for (std::int64_t j = 0; j < b.cols(); ++j) bits.mutable_at(g, j) = (b.*parameter)(g, j).bits;
-  return bits;
-}
-
-// Weights of 4 bits. Scales and offsets are the bits of float16, (K / group, N).
-template <class Acc>
-void bind_int4(py::module_& m, const char* name) {
-  using B = PackedB<Acc>;
-  bind_packed<Acc>(m, name)
-      .def_property_readonly("group", [](const B&) { return Acc::format.kr; })
-      .def_property_readonly("scale", [](const B& b) { return of_groups(b, &B::group_scale); })
-      .def_property_readonly("symmetric", [](const B& b) { return !b.has_group_offsets(); })
-      .def_property_readonly("offset", [](const B& b) -> py::object {
-        if (!b.has_group_offsets()) return py::none();
-        return of_groups(b, &B::group_offset);
-      });
-}
-
-// Packs values within [-8, 7] with their scales and offsets, which were checked before.
-template <class Acc>
-py::object pack_int4(const MatrixView<const std::int8_t>& w,
-                     const MatrixView<const float16>& scales,
-                     const std::optional<MatrixView<const float16>>& offsets) {
-  PackedB<Acc> b;
-  {
-    const GilRelease release;
-    b = PackedB<Acc>::pack(w, scales, offsets);
-  }
-  return py::cast(std::move(b));
+    for (std::int64_t j = 0; j < b.cols(); ++j) *out++ = (b.*parameter)(g, j);
+  return values;
 }
 
 template <class T>
@@ -127,76 +90,81 @@ py::array_t<T> copy_of(std::span<const T> values) {
   return py::array_t<T>(std::ssize(values), values.data());
 }
 
-// A stored block as the class that its header names.
-py::object from_bytes(const std::shared_ptr<const std::byte>& data, std::int64_t size,
-                      bool verify) {
-  const auto read = [&]<class Acc>(Acc) {
-    PackedB<Acc> b;
-    {
-      const GilRelease release;
-      b = PackedB<Acc>::from_bytes(data, size, verify);
-    }
-    return py::cast(std::move(b));
-  };
-  switch (packed_header(data.get(), size).accumulator) {
-    case Accumulator::int32:
-      return read(Int32{});
-    case Accumulator::int16:
-      return read(Int16{});
-    case Accumulator::float32:
-      return read(Float32{});
-    case Accumulator::bfloat16:
-      return read(BFloat16{});
-    case Accumulator::float32_f16:
-      return read(Float32F16{});
-    case Accumulator::int4_g32:
-      return read(Int4<32>{});
-    case Accumulator::int4_g64:
-      return read(Int4<64>{});
-    case Accumulator::int4_g128:
-      return read(Int4<128>{});
-    default:
-      throw py::value_error("PackedB: no class for the accumulator of this block");
-  }
+PackedMatrix from_bytes(const std::shared_ptr<const std::byte>& data, std::int64_t size,
+                        bool verify) {
+  if (packed_header(data.get(), size).accumulator == Accumulator::float32_bf16)
+    throw py::value_error("PackedB: no class for the accumulator of this block");
+  const GilRelease release;
+  return PackedMatrix::from_bytes(data, size, verify);
+}
+
+const char* accumulator_name(const PackedMatrix& b) {
+  if (!is_integer(b.family())) return "float32";
+  return b.family() == Accumulator::int16 ? "int16" : "int32";
+}
+
+// What a type of weights does not have is None.
+void bind_matrix(py::module_& m) {
+  using B = PackedMatrix;
+  bound_class<B>(m, "PackedB")
+      .def_property_readonly("shape", [](const B& b) { return py::make_tuple(b.rows(), b.cols()); })
+      .def_property_readonly("nbytes", &B::nbytes)
+      .def_property_readonly("block", &block)
+      .def("unpack", &unpack)
+      .def_property_readonly(
+          "dtype", [](const B& b) { return weights_name(b.family(), b.has_group_offsets()); })
+      .def_property_readonly("accum", &accumulator_name)
+      .def_property_readonly("group",
+                             [](const B& b) -> std::optional<int> {
+                               if (!is_int4(b.family())) return std::nullopt;
+                               return b.format().packed.kr;
+                             })
+      .def_property_readonly("scale",
+                             [](const B& b) -> py::object {
+                               if (is_int4(b.family())) return of_groups(b, &B::group_scale);
+                               return parameters(b.scale(), b.cols(), b.header().per_column);
+                             })
+      .def_property_readonly("offset",
+                             [](const B& b) -> py::object {
+                               if (!b.has_group_offsets()) return py::none();
+                               return of_groups(b, &B::group_offset);
+                             })
+      .def_property_readonly(
+          "zero_point",
+          [](const B& b) { return parameters(b.zero_point(), b.cols(), b.header().per_column); })
+      .def_property_readonly("column_offsets",
+                             [](const B& b) -> py::object {
+                               if (!is_integer(b.family())) return py::none();
+                               return py::array_t<std::int32_t>(b.cols(), b.col_offsets());
+                             })
+      .def_property_readonly("outliers",
+                             [](const B& b) -> py::object {
+                               if (!b.spill_groups()) return py::none();
+                               const Outliers o = b.outliers();
+                               return py::make_tuple(copy_of(o.indptr), copy_of(o.rows),
+                                                     copy_of(o.values));
+                             })
+      .def_property_readonly("spill_depths", [](const B& b) -> py::object {
+        if (!b.spill_groups()) return py::none();
+        py::array_t<std::int64_t> depths(b.num_panels());
+        for (std::int64_t p = 0; p < b.num_panels(); ++p)
+          depths.mutable_at(p) = std::int64_t{b.format().packed.kr} * b.spill_groups()[p];
+        return depths;
+      });
 }
 
 }  // namespace
 
 void bind_pack(py::module_& m) {
-  using Int8B = PackedB<Int32>;
-  using FloatB = PackedB<Float32>;
-  using BFloat16B = PackedB<BFloat16>;
-  using Float16B = PackedB<Float32F16>;
-
-  bind_quantized<Int32>(m, "PackedBInt8");
-  bind_quantized<Int16>(m, "PackedBInt16")
-      .def_property_readonly("outliers",
-                             [](const PackedB<Int16>& b) {
-                               const Outliers o = b.outliers();
-                               return py::make_tuple(copy_of(o.indptr), copy_of(o.rows),
-                                                     copy_of(o.values));
-                             })
-      .def_property_readonly("spill_depths", [](const PackedB<Int16>& b) {
-        py::array_t<std::int64_t> depths(b.num_panels());
-        for (std::int64_t p = 0; p < b.num_panels(); ++p)
-          depths.mutable_at(p) = std::int64_t{Int16::format.kr} * b.spill_groups()[p];
-        return depths;
-      });
-  bind_packed<Float32>(m, "PackedBFloat32");
-  bind_packed<BFloat16>(m, "PackedBBFloat16");
-  bind_packed<Float32F16>(m, "PackedBFloat16");
-  bind_int4<Int4<32>>(m, "PackedBInt4G32");
-  bind_int4<Int4<64>>(m, "PackedBInt4G64");
-  bind_int4<Int4<128>>(m, "PackedBInt4G128");
-
+  bind_matrix(m);
   m.def(
       "pack_b_quantize",
       [](const py::array& w, bool per_column, bool symmetric) {
         const auto view = matrix<float>(w, "PackedB: w");
         const GilRelease release;
         require_finite(view);
-        return Int8B::quantize(view, per_column ? Granularity::column : Granularity::tensor,
-                               symmetric);
+        return PackedMatrix::quantize(view, per_column ? Granularity::column : Granularity::tensor,
+                                      symmetric);
       },
       py::arg("w"), py::arg("per_column"), py::arg("symmetric"));
   m.def(
@@ -210,45 +178,33 @@ void bind_pack(py::module_& m) {
           if (size > 1 && size != static_cast<std::size_t>(view.cols))
             throw py::value_error("PackedB: scale and zero_point must have 1 or N values");
         const GilRelease release;
-        return Int8B::pack(view, quant);
+        return PackedMatrix::pack(Accumulator::int32, ElementView::of(view), quant);
       },
       py::arg("w"), py::arg("scale"), py::arg("zero_point"), py::arg("per_column"));
   m.def(
       "pack_b_split",
-      [](const Int8B& b, int outlier_bits) {
+      [](const PackedMatrix& b, int outlier_bits) {
+        require(b.family() == Accumulator::int32, "PackedB: int16 sums need int8 weights");
         const GilRelease release;
-        return PackedB<Int16>::split(b, outlier_bits);
+        return PackedMatrix::split(b, outlier_bits);
       },
       py::arg("b"), py::arg("outlier_bits"));
   m.def(
-      "pack_b_float32",
-      [](const py::array& w) {
+      "pack_b_convert",
+      [](const py::array& w, const std::string& dtype) {
+        const std::optional<NamedWeights> named = named_weights(dtype);
+        require(named && !reads_bytes(named->family), "PackedB: no such floats: " + dtype);
         const auto view = matrix<float>(w, "PackedB: w");
         const GilRelease release;
-        return FloatB::pack(view);
+        return PackedMatrix::convert(named->family, view);
       },
-      py::arg("w"));
-  m.def(
-      "pack_b_bfloat16",
-      [](const py::array& w) {
-        const auto view = matrix<float>(w, "PackedB: w");
-        const GilRelease release;
-        return BFloat16B::convert(view);
-      },
-      py::arg("w"));
-  m.def(
-      "pack_b_float16",
-      [](const py::array& w) {
-        const auto view = matrix<float>(w, "PackedB: w");
-        const GilRelease release;
-        return Float16B::convert(view);
-      },
-      py::arg("w"));
+      py::arg("w"), py::arg("dtype"));
   m.def(
       "pack_b_int4",
       [](const py::array& w, const HalfBits& scales, const std::optional<HalfBits>& offsets,
          int group) {
-        require(group == 32 || group == 64 || group == 128, "PackedB: group must be 32, 64 or 128");
+        const std::optional<Accumulator> family = int4_family(group);
+        require(family.has_value(), "PackedB: no weights have such groups");
         const auto view = matrix<std::int8_t>(w, "PackedB: w");
         const auto of_groups = [&](const HalfBits& bits, const char* name) {
           if (bits.ndim() != 2 || bits.shape(0) != ceil_div(view.rows, group) ||
@@ -261,9 +217,8 @@ void bind_pack(py::module_& m) {
         const auto scale = of_groups(scales, "scale");
         std::optional<MatrixView<const float16>> offset;
         if (offsets) offset = of_groups(*offsets, "offset");
-        if (group == 32) return pack_int4<Int4<32>>(view, scale, offset);
-        if (group == 64) return pack_int4<Int4<64>>(view, scale, offset);
-        return pack_int4<Int4<128>>(view, scale, offset);
+        const GilRelease release;
+        return PackedMatrix::pack_groups(*family, view, scale, offset);
       },
       py::arg("w"), py::arg("scales"), py::arg("offsets"), py::arg("group"));
   m.def(

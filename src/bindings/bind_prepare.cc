@@ -135,13 +135,13 @@ py::object make_type() {
 }
 
 py::object prepare(const py::object& type, const AOperand& sample, const PackedMatrix& packed_b,
-                   Accumulator weights, const std::vector<PyStage>& stages, std::int64_t rows,
-                   int num_threads, const py::dtype& x_dtype,
-                   const std::optional<py::dtype>& out_dtype, std::string text, py::tuple origin) {
-  const char* const name = is_int4(weights)      ? "prepare: x for int4 weights"
-                           : is_integer(weights) ? "prepare: x for int8 weights"
-                                                 : "prepare: x for float weights";
-  const PackedAs as = packed_as(sample, weights, "prepare");
+                   const std::vector<PyStage>& stages, std::int64_t rows, int num_threads,
+                   const py::dtype& x_dtype, const std::optional<py::dtype>& out_dtype,
+                   std::string text, py::tuple origin) {
+  const char* const name =
+      name_by_weights(packed_b, "prepare: x for int4 weights", "prepare: x for int8 weights",
+                      "prepare: x for float weights");
+  const PackedAs as = packed_as(sample, packed_b.family(), "prepare");
   const Matrix x = source(as.packer, sample.array, name);
   if (x.rows != rows || x.cols != packed_b.rows())
     throw py::value_error("prepare: packer must pack the (" + std::to_string(rows) + ", " +
@@ -164,20 +164,6 @@ py::object prepare(const py::object& type, const AOperand& sample, const PackedM
   return py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(self));
 }
 
-template <class Acc>
-void define_prepare(py::module_& m, const py::object& type) {
-  m.def(
-      "prepare",
-      [type](const AOperand& sample, const PackedB<Acc>& b, const std::vector<PyStage>& stages,
-             std::int64_t rows, int num_threads, const py::dtype& x_dtype,
-             const std::optional<py::dtype>& out_dtype, std::string text, py::tuple origin) {
-        return prepare(type, sample, b, Acc::kind, stages, rows, num_threads, x_dtype, out_dtype,
-                       std::move(text), std::move(origin));
-      },
-      py::arg("sample"), py::arg("b"), py::arg("stages"), py::arg("rows"), py::arg("num_threads"),
-      py::arg("x_dtype"), py::arg("out_dtype"), py::arg("text"), py::arg("origin"));
-}
-
 }  // namespace
 
 void bind_prepare(py::module_& m) {
@@ -192,14 +178,16 @@ void bind_prepare(py::module_& m) {
         return call_of(call.ptr()).seconds(x, out, repeats);
       },
       py::arg("call"), py::arg("x"), py::arg("out"), py::arg("repeats"));
-  define_prepare<Int32>(m, type);
-  define_prepare<Int16>(m, type);
-  define_prepare<Float32>(m, type);
-  define_prepare<Float32F16>(m, type);
-  define_prepare<Int4<32>>(m, type);
-  define_prepare<Int4<64>>(m, type);
-  define_prepare<Int4<128>>(m, type);
-  define_prepare<BFloat16>(m, type);
+  m.def(
+      "prepare",
+      [type](const AOperand& sample, const PackedMatrix& b, const std::vector<PyStage>& stages,
+             std::int64_t rows, int num_threads, const py::dtype& x_dtype,
+             const std::optional<py::dtype>& out_dtype, std::string text, py::tuple origin) {
+        return prepare(type, sample, b, stages, rows, num_threads, x_dtype, out_dtype,
+                       std::move(text), std::move(origin));
+      },
+      py::arg("sample"), py::arg("b"), py::arg("stages"), py::arg("rows"), py::arg("num_threads"),
+      py::arg("x_dtype"), py::arg("out_dtype"), py::arg("text"), py::arg("origin"));
 }
 
 }  // namespace fbg::bindings

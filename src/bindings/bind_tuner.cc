@@ -1,8 +1,7 @@
 // The tuner of blockings, and the names that products and blockings have in Python.
 #include <algorithm>
-#include <iterator>
 #include <memory>
-#include <utility>
+#include <string_view>
 #include <vector>
 
 #include "bindings/bindings.h"
@@ -13,27 +12,34 @@
 namespace fbg::bindings {
 namespace {
 
-// Kinds of products by the names that fbg.load has for their weights.
-constexpr std::pair<const char*, Accumulator> kWeights[] = {
-    {"int8", Accumulator::int32},         {"float32", Accumulator::float32},
-    {"bfloat16", Accumulator::bfloat16},  {"float16", Accumulator::float32_f16},
-    {"int4", Accumulator::int4_g32},      {"int4_g64", Accumulator::int4_g64},
-    {"int4_g128", Accumulator::int4_g128}};
+constexpr std::string_view kOffsetSuffix = "_offset";  // of int4 weights
 
 }  // namespace
 
+std::string weights_name(Accumulator family, bool has_offsets) {
+  std::string name = weight_format(family).name;
+  if (has_offsets) name += kOffsetSuffix;
+  return name;
+}
+
+std::optional<NamedWeights> named_weights(std::string_view name) {
+  const bool has_offsets = name.ends_with(kOffsetSuffix);
+  if (has_offsets) name.remove_suffix(kOffsetSuffix.size());
+  const auto found = std::ranges::find(kWeightFormats, name, &WeightFormat::name);
+  if (found == kWeightFormats.end()) return std::nullopt;
+  return NamedWeights{static_cast<Accumulator>(found - kWeightFormats.begin()), has_offsets};
+}
+
 PyKind to_python(const ProductKind& kind) {
-  const auto* found =
-      std::ranges::find(kWeights, kind.accumulator, [](auto& w) { return w.second; });
-  return {found->first, kind.k, kind.n};
+  return {weights_name(kind.accumulator), kind.k, kind.n};
 }
 PyBlocking to_python(const Blocking& b) { return {b.rows, b.panels, b.a_kib, b.row_parts}; }
 
 ProductKind product_kind(const PyKind& kind) {
   const auto& [name, k, n] = kind;
-  const auto* found = std::ranges::find(kWeights, name, [](auto& w) { return w.first; });
-  require(found != std::end(kWeights), "no such weights: " + name);
-  return {found->second, k, n};
+  const std::optional<NamedWeights> weights = named_weights(name);
+  require(weights && !weights->has_offsets, "no such weights: " + name);
+  return {weights->family, k, n};
 }
 Blocking blocking(const PyBlocking& b) { return {b[0], b[1], b[2], b[3]}; }
 

@@ -5,13 +5,13 @@
 
 #include <algorithm>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "bindings/arrays.h"
 #include "bindings/bindings.h"
 #include "bindings/gil.h"
+#include "bindings/products.h"
 #include "fbg/core/float_environment.h"
 #include "fbg/core/threads.h"
 #include "gemm/pack_linear.h"
@@ -37,40 +37,16 @@ LinearWeights linear_weights(const std::vector<py::array>& parts,
   return weights;
 }
 
-template <class Acc>
-py::object pack(LinearWeights weights, float limit, bool symmetric, bool checksum,
-                int num_threads) {
-  PackedB<Acc> b;
-  {
-    const GilRelease release;
-    LinearPacker<Acc> packer(std::move(weights), limit, symmetric);
-    run_team(num_threads, [&](int thread_id, int n) { packer.run(thread_id, n); });
-    b = packer.finish(checksum);
-  }
-  return py::cast(std::move(b));
-}
-
-// Names of int4 weights may end so: their groups have offsets.
-constexpr std::string_view kOffsetSuffix = "_offset";
-
-py::object pack_linear(const std::vector<py::array>& parts, const std::string& dtype,
-                       const std::optional<Vector>& divisor, const std::optional<Vector>& factor,
-                       float limit, bool checksum, int num_threads) {
+PackedMatrix pack_linear(const std::vector<py::array>& parts, const std::string& dtype,
+                         const std::optional<Vector>& divisor, const std::optional<Vector>& factor,
+                         float limit, bool checksum, int num_threads) {
   LinearWeights weights = linear_weights(parts, divisor, factor);
-  std::string_view name = dtype;
-  const bool symmetric = !name.ends_with(kOffsetSuffix);
-  if (!symmetric) name.remove_suffix(kOffsetSuffix.size());
-  const auto pack_as = [&]<class Acc>(Acc) {
-    return pack<Acc>(std::move(weights), limit, symmetric, checksum, num_threads);
-  };
-  if (name == "int8") return pack_as(Int32{});
-  if (name == "int4") return pack_as(Int4<32>{});
-  if (name == "int4_g64") return pack_as(Int4<64>{});
-  if (name == "int4_g128") return pack_as(Int4<128>{});
-  if (name == "float32") return pack_as(Float32{});
-  if (name == "bfloat16") return pack_as(BFloat16{});
-  require(name == "float16", "pack_linear: no such dtype: " + dtype);
-  return pack_as(Float32F16{});
+  const std::optional<NamedWeights> named = named_weights(dtype);
+  require(named.has_value(), "pack_linear: no such dtype: " + dtype);
+  const GilRelease release;
+  LinearPacker packer(named->family, std::move(weights), limit, !named->has_offsets);
+  run_team(num_threads, [&](int thread_id, int n) { packer.run(thread_id, n); });
+  return packer.finish(checksum);
 }
 
 Vector largest_weights(const std::vector<py::array>& parts, const std::optional<Vector>& divisor,

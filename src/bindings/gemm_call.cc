@@ -82,6 +82,12 @@ PackedAs packed_as(const AOperand& a, Accumulator weights, const char* function)
           weights};
 }
 
+const char* name_by_weights(const PackedMatrix& weights, const char* int4, const char* int8,
+                            const char* floats) {
+  if (is_int4(weights.family())) return int4;
+  return is_integer(weights.family()) ? int8 : floats;
+}
+
 void require_scale(const AOperand& a, const std::vector<PyStage>& stages, const char* function) {
   if (a.scale) return;
   for (const PyStage& s : stages) {

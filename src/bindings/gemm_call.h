@@ -129,6 +129,10 @@ struct PackedAs {
 };
 PackedAs packed_as(const AOperand& a, Accumulator weights, const char* function);
 
+// What errors call an operand of such weights: one of three texts.
+const char* name_by_weights(const PackedMatrix& weights, const char* int4, const char* int8,
+                            const char* floats);
+
 // The matrix that such a packer reads; throws unless the array is one.
 Matrix source(PackerKind packer, const py::array& a, const char* name);
 

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 
 #include "bindings/bindings.h"
@@ -21,6 +22,16 @@ namespace fbg::bindings {
 namespace py = pybind11;
 
 using Floats = py::array_t<float, py::array::c_style>;
+
+// The name in Python of the type of weights: "int8", "int4_g64", or "int4_g64_offset" where groups
+// have offsets.
+std::string weights_name(Accumulator family, bool has_offsets = false);
+struct NamedWeights {
+  Accumulator family;
+  bool has_offsets;
+};
+// What has such a name, of those whose products are summed as usual; none where nothing has it.
+std::optional<NamedWeights> named_weights(std::string_view name);
 
 using PyKind = std::tuple<std::string, std::int64_t, std::int64_t>;  // dtype of the weights, K, N
 using PyBlocking = std::array<int, 4>;                               // the members of Blocking

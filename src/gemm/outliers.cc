@@ -135,10 +135,7 @@ PanelSplit best_split(std::span<const std::int8_t> panel) {
 
 }  // namespace
 
-template <class Acc>
-std::optional<PackedB<Acc>> PackedB<Acc>::split(const PackedB<Int32>& b,
-                                                int outlier_bits) requires(Acc::kind ==
-                                                                           Accumulator::int16) {
+std::optional<PackedMatrix> PackedMatrix::split(const PackedMatrix& b, int outlier_bits) {
   if (b.rows() > std::numeric_limits<std::int32_t>::max())
     throw std::length_error("PackedB: K does not fit in the rows of outliers");
   const auto panel_bytes = static_cast<std::size_t>(b.panel_bytes());
@@ -154,10 +151,8 @@ std::optional<PackedB<Acc>> PackedB<Acc>::split(const PackedB<Int32>& b,
   }
   if (!outlier_bits && cost > b.num_panels() * b.groups() * kInt32Cost) return std::nullopt;
 
-  BlockShape shape =
-      BlockShape::of<Acc>(b.rows(), b.cols(), b.scale() != nullptr, b.zero_point() != nullptr);
-  shape.num_outliers = num_outliers;
-  PackedBlock block(lay_out(shape));
+  PackedBlock block(lay_out({Accumulator::int16, b.rows(), b.cols(), b.scale() != nullptr,
+                             b.zero_point() != nullptr, num_outliers}));
   const PackedHeader& h = block.header;
   block.header.per_column = b.header().per_column;
   // Parameters and column offsets, which count outliers too, lie there as they lie here.
@@ -184,11 +179,7 @@ std::optional<PackedB<Acc>> PackedB<Acc>::split(const PackedB<Int32>& b,
     block.at<std::int32_t>(h.spill_offset)[p] = static_cast<std::int32_t>(
         std::min<std::int64_t>(splits[p].depth, std::numeric_limits<std::int32_t>::max()));
   }
-  PackedB packed;
-  packed.data_ = block.finish();
-  return packed;
+  return PackedMatrix(block.finish());
 }
-
-template std::optional<PackedB<Int16>> PackedB<Int16>::split(const PackedB<Int32>&, int);
 
 }  // namespace fbg

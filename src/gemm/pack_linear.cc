@@ -8,14 +8,13 @@
 #include <cstring>
 #include <numeric>
 #include <stdexcept>
-#include <type_traits>
 #include <utility>
 
-#include "core/float16.h"
 #include "fbg/core/float_environment.h"
 #include "fbg/core/isa.h"
 #include "gemm/int4_groups.h"
 #include "gemm/packed_block.h"
+#include "kernels/weight_codec.h"
 #include "simd/kernels.h"
 
 namespace fbg {
@@ -31,17 +30,16 @@ float larger(float a, float b) {
 
 // The converted weights of 32 outputs. Rows are padded so that they do not compete for the same
 // lines of the L1 cache.
-template <class Element>
 struct Chunk {
-  alignas(64) Element rows[kPanelColumns][kChunk + 64 / sizeof(Element)];
+  static constexpr std::int64_t kLargest = sizeof(float);  // of an element
+  alignas(64) std::byte rows[kPanelColumns][kChunk * kLargest + 64];
 };
 
 // Writes groups k-groups of kPanelColumns rows where a panel has them: [groups][32][kr].
-template <std::size_t kGroupBytes>
+template <std::int64_t kBytes>
 void interleave(const std::array<const std::byte*, kPanelColumns>& rows, std::int64_t groups,
                 std::byte* out) {
   constexpr std::int64_t kBlock = 16;
-  constexpr auto kBytes = static_cast<std::int64_t>(kGroupBytes);
   constexpr std::int64_t kStride = kPanelColumns * kBytes;
   for (std::int64_t g = 0; g < groups; g += kBlock) {
     const std::int64_t count = std::min(kBlock, groups - g);
@@ -50,10 +48,10 @@ void interleave(const std::array<const std::byte*, kPanelColumns>& rows, std::in
       std::byte* const to = out + g * kStride + static_cast<std::int64_t>(j) * kBytes;
       if (count == kBlock)
         for (std::int64_t i = 0; i < kBlock; ++i)
-          std::memcpy(to + i * kStride, from + i * kBytes, kGroupBytes);
+          std::memcpy(to + i * kStride, from + i * kBytes, kBytes);
       else
         for (std::int64_t i = 0; i < count; ++i)
-          std::memcpy(to + i * kStride, from + i * kBytes, kGroupBytes);
+          std::memcpy(to + i * kStride, from + i * kBytes, kBytes);
     }
   }
 }
@@ -94,43 +92,38 @@ void widen_magnitudes(const LinearWeights& weights, Range outputs, float* larges
     kernels.widen_magnitudes(weights.output(j), weights.divisor_of(j), k, largest);
 }
 
-template <class Acc>
-LinearPacker<Acc>::LinearPacker(LinearWeights weights, float limit, bool symmetric)
-    : weights_((weights.check(), std::move(weights))),
+LinearPacker::LinearPacker(Accumulator family, LinearWeights weights, float limit, bool symmetric)
+    : family_(family),
+      format_(packed_format(family)),
+      weights_((weights.check(), std::move(weights))),
       limit_(limit),
       block_(std::make_unique<PackedBlock>(
-          lay_out(BlockShape::of<Acc>(weights_.inputs(), weights_.outputs(), is_integer(Acc::kind),
-                                      is_int4(Acc::kind) && !symmetric)),
+          lay_out({family, weights_.inputs(), weights_.outputs(), is_integer(family),
+                   is_int4(family) && !symmetric}),
           Fill::none)) {
-  if (!is_int4(Acc::kind) && !symmetric)
+  if (!is_int4(family) && !symmetric)
     throw std::invalid_argument("pack_linear: offsets go with int4 weights");
-  if (!reads_bytes(Acc::kind) && !weights_.factor.empty())
+  if (!reads_bytes(family) && !weights_.factor.empty())
     throw std::invalid_argument("pack_linear: factors go with int8 and int4 weights");
-  block_->header.per_column = is_integer(Acc::kind);
+  block_->header.per_column = is_integer(family);
 }
 
-template <class Acc>
-LinearPacker<Acc>::~LinearPacker() = default;
+LinearPacker::~LinearPacker() = default;
 
-template <class Acc>
-void LinearPacker<Acc>::run(int thread_id, int num_threads) noexcept {
+void LinearPacker::run(int thread_id, int num_threads) noexcept {
   const FloatEnvironment environment;
   const std::int64_t panels = ceil_div(weights_.outputs(), kPanelColumns);
   float largest = 0.0f;
   for (std::int64_t p = panels * thread_id / num_threads;
        p < panels * (thread_id + 1) / num_threads; ++p)
-    if constexpr (is_int4(Acc::kind))
-      largest = larger(largest, pack_int4_panel(p));
-    else
-      largest = larger(largest, pack_panel(p));
+    largest = larger(largest, format_.nibbles ? pack_int4_panel(p) : pack_panel(p));
   float before = largest_.load();
   while (!largest_.compare_exchange_weak(before, larger(before, largest))) {
   }
 }
 
 // The scales of some columns, which their largest magnitudes decide. Returns the largest.
-template <class Acc>
-float LinearPacker<Acc>::choose_scales(std::int64_t first, std::int64_t columns) noexcept {
+float LinearPacker::choose_scales(std::int64_t first, std::int64_t columns) noexcept {
   const auto& kernels = simd::kernels(active_features()).weights;
   const float* const factor = weights_.factor.empty() ? nullptr : weights_.factor.data();
   auto* const scale = block_->at<float>(block_->header.scale_offset) + first;
@@ -147,60 +140,57 @@ float LinearPacker<Acc>::choose_scales(std::int64_t first, std::int64_t columns)
   return largest;
 }
 
-template <class Acc>
-float LinearPacker<Acc>::pack_panel(std::int64_t panel) noexcept requires(!is_int4(Acc::kind)) {
-  constexpr std::int64_t kr = Acc::format.kr;
+float LinearPacker::pack_panel(std::int64_t panel) noexcept {
+  const std::int64_t kr = format_.kr, bytes = format_.b_bytes;
+  const bool quantizes = is_integer(family_);
   const PackedHeader& h = block_->header;
   const std::int64_t first = panel * kPanelColumns;
   const std::int64_t columns = std::min<std::int64_t>(kPanelColumns, h.n - first);
   auto* out =
-      block_->at<std::byte>(h.panels_offset) + panel * ceil_div(h.k, kr) * Acc::format.b_group();
-  float largest = is_integer(Acc::kind) ? choose_scales(first, columns) : 0.0f;
+      block_->at<std::byte>(h.panels_offset) + panel * ceil_div(h.k, kr) * format_.b_group();
+  float largest = quantizes ? choose_scales(first, columns) : 0.0f;
   std::int32_t sums[kPanelColumns] = {};
 
-  Chunk<Element> chunk;
+  Chunk chunk;
   std::array<const std::byte*, kPanelColumns> rows{};
   for (std::int64_t j = 0; j < kPanelColumns; ++j) {
-    Element* const row = chunk.rows[j];
-    if (j >= columns) std::fill_n(row, kChunk, Element{});
-    rows[static_cast<std::size_t>(j)] = reinterpret_cast<const std::byte*>(row);
+    std::byte* const row = chunk.rows[j];
+    if (j >= columns) std::fill_n(row, kChunk * bytes, std::byte{});
+    rows[static_cast<std::size_t>(j)] = row;
   }
   for (std::int64_t begin = 0; begin < h.k; begin += kChunk) {
     const std::int64_t size = std::min(kChunk, h.k - begin), groups = ceil_div(size, kr);
     for (std::int64_t j = 0; j < columns; ++j) {
-      Element* const row = chunk.rows[j];
-      std::fill(row + size, row + groups * kr, Element{});
-      const Element* converted = row;
-      if constexpr (is_integer(Acc::kind))
+      std::byte* const row = chunk.rows[j];
+      std::fill(row + size * bytes, row + groups * kr * bytes, std::byte{});
+      if (quantizes)
         sums[j] += quantize(first + j, begin, size, row);
       else
-        converted = convert(first + j, begin, size, row, largest);
-      rows[static_cast<std::size_t>(j)] = reinterpret_cast<const std::byte*>(converted);
+        rows[static_cast<std::size_t>(j)] = convert(first + j, begin, size, row, largest);
     }
-    interleave<static_cast<std::size_t>(Acc::format.b_column_group())>(rows, groups, out);
-    out += groups * Acc::format.b_group();
+    with_constant(format_.b_column_group(),
+                  [&](auto group_bytes) { interleave<group_bytes>(rows, groups, out); });
+    out += groups * format_.b_group();
   }
-  if constexpr (is_integer(Acc::kind))
+  if (quantizes)
     std::copy_n(sums, kPanelColumns, block_->at<std::int32_t>(h.col_offsets_offset) + first);
   return largest;
 }
 
 // Quantizes each group of each output by itself, and writes what belongs to the columns.
-template <class Acc>
-float LinearPacker<Acc>::pack_int4_panel(std::int64_t panel) noexcept requires(is_int4(Acc::kind)) {
+float LinearPacker::pack_int4_panel(std::int64_t panel) noexcept {
   const PackedHeader& h = block_->header;
   const std::int64_t first = panel * kPanelColumns;
   const std::int64_t columns = std::min<std::int64_t>(kPanelColumns, h.n - first);
   const bool has_offsets = h.has_zero_point;
-  constexpr std::int64_t kr = Acc::format.kr;
-  const std::int64_t group_bytes = Acc::format.b_group(has_offsets);
+  const std::int64_t kr = format_.kr, group_bytes = format_.b_group(has_offsets);
   const std::int64_t groups = ceil_div(h.k, kr);
   auto* const out = block_->at<std::byte>(h.panels_offset) + panel * groups * group_bytes;
   auto* const offsets = block_->at<float>(h.col_offsets_offset) + first;
   std::fill_n(out, groups * group_bytes, std::byte{});
   std::fill_n(offsets, kPanelColumns, 0.0f);
   float largest = 0.0f;
-  std::array<float, kr> weights;
+  std::array<float, kMaxInt4Group> weights;
   for (std::int64_t j = 0; j < columns; ++j) {
     const float* const w = weights_.output(first + j);
     const float divisor = weights_.divisor_of(first + j);
@@ -224,57 +214,45 @@ float LinearPacker<Acc>::pack_int4_panel(std::int64_t panel) noexcept requires(i
 }
 
 // Quantizes weights [begin, begin + size) of output j into `row`; returns their sum.
-template <class Acc>
-std::int32_t LinearPacker<Acc>::quantize(std::int64_t j, std::int64_t begin, std::int64_t size,
-                                         Element* row) noexcept requires(is_integer(Acc::kind)) {
+std::int32_t LinearPacker::quantize(std::int64_t j, std::int64_t begin, std::int64_t size,
+                                    std::byte* row) noexcept {
   const float* const factor = weights_.factor.empty() ? nullptr : &weights_.factor[begin];
   const float scale = block_->at<float>(block_->header.scale_offset)[j];
+  auto* const q = reinterpret_cast<std::int8_t*>(row);
   simd::kernels(active_features())
       .weights.quantize(weights_.output(j) + begin, weights_.divisor_of(j), factor, scale,
-                        static_cast<std::size_t>(size), row);
-  return std::accumulate(row, row + size, std::int32_t{0});
+                        static_cast<std::size_t>(size), q);
+  return std::accumulate(q, q + size, std::int32_t{0});
 }
 
 // Returns weights [begin, begin + size) of output j as elements: in `row`, or where they lie.
-template <class Acc>
-const typename Acc::B* LinearPacker<Acc>::convert(std::int64_t j, std::int64_t begin,
-                                                  std::int64_t size, Element* row,
-                                                  float& largest) noexcept
-    requires(!reads_bytes(Acc::kind)) {
-  const simd::Kernels& kernels = simd::kernels(active_features());
+const std::byte* LinearPacker::convert(std::int64_t j, std::int64_t begin, std::int64_t size,
+                                       std::byte* row, float& largest) noexcept {
+  const simd::Kernels& vectors = simd::kernels(active_features());
   const auto n = static_cast<std::size_t>(size);
   const float* x = weights_.output(j) + begin;
-  largest = larger(largest, kernels.weights.largest_magnitude(x, 1.0f, nullptr, n));
+  largest = larger(largest, vectors.weights.largest_magnitude(x, 1.0f, nullptr, n));
+  const bool keeps_floats = format_.b_bytes == sizeof(float);
   alignas(64) float divided[kChunk];
   if (weights_.divisor_of(j) != 1.0f) {
-    float* const to = std::is_same_v<Element, float> ? reinterpret_cast<float*>(row) : divided;
-    kernels.weights.divide(x, weights_.divisor_of(j), n, to);
+    float* const to = keeps_floats ? reinterpret_cast<float*>(row) : divided;
+    vectors.weights.divide(x, weights_.divisor_of(j), n, to);
     x = to;
   }
-  if constexpr (std::is_same_v<Element, float>)
-    return x;
-  else if constexpr (std::is_same_v<Element, bfloat16>)
-    kernels.rows.float_to_bfloat16(x, n, &row->bits);
+  if (keeps_floats) return reinterpret_cast<const std::byte*>(x);
+  if (family_ == Accumulator::bfloat16)  // the same bits by vectors
+    vectors.rows.float_to_bfloat16(x, n, reinterpret_cast<std::uint16_t*>(row));
   else
-    std::transform(x, x + size, row, from_float<Element>);
+    kernels::weight_codec(family_).round(x, n, row);
   return row;
 }
 
-template <class Acc>
-PackedB<Acc> LinearPacker<Acc>::finish(bool checksum) {
+PackedMatrix LinearPacker::finish(bool checksum) {
   const float largest = largest_.load();
   if (!std::isfinite(largest) || largest > limit_)
     throw std::invalid_argument("pack_linear: weights must be finite and within the limit");
   const std::int64_t bytes = block_->header.total_bytes;
-  return PackedB<Acc>::from_bytes(block_->finish(checksum), bytes, false);
+  return PackedMatrix::from_bytes(block_->finish(checksum), bytes, false);
 }
-
-template class LinearPacker<Int32>;
-template class LinearPacker<Float32>;
-template class LinearPacker<BFloat16>;
-template class LinearPacker<Float32F16>;
-template class LinearPacker<Int4<32>>;
-template class LinearPacker<Int4<64>>;
-template class LinearPacker<Int4<128>>;
 
 }  // namespace fbg

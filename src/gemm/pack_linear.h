@@ -11,6 +11,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -44,15 +45,14 @@ void widen_magnitudes(const LinearWeights& weights, Range outputs, float* larges
 
 // Packs for a family: int8 symmetric with one scale per column, int4 with the scale of each group
 // that gives the least squared error, all others rounded half to even.
-template <class Acc>
 class LinearPacker {
  public:
   // limit: the largest magnitude of a weight that the element type has use for. Throws
   // std::invalid_argument where members of `weights` do not fit together, or factors come with
   // another family than int8 and int4, or offsets with another than int4; std::length_error,
   // std::bad_alloc. symmetric: int4 alone may have groups with offsets.
-  explicit LinearPacker(LinearWeights weights, float limit = std::numeric_limits<float>::infinity(),
-                        bool symmetric = true);
+  LinearPacker(Accumulator family, LinearWeights weights,
+               float limit = std::numeric_limits<float>::infinity(), bool symmetric = true);
   ~LinearPacker();
   LinearPacker(const LinearPacker&) = delete;
   LinearPacker& operator=(const LinearPacker&) = delete;
@@ -61,31 +61,24 @@ class LinearPacker {
   // Throws std::invalid_argument where a weight is beyond the limit, or is not finite (int8: after
   // it was divided and multiplied). A matrix that is never stored needs no checksum, which one
   // thread computes.
-  PackedB<Acc> finish(bool checksum = true);
+  PackedMatrix finish(bool checksum = true);
 
  private:
-  using Element = typename Acc::B;
   // Writes a panel and what belongs to its columns; returns the largest magnitude in it.
-  float pack_panel(std::int64_t panel) noexcept requires(!is_int4(Acc::kind));
-  float pack_int4_panel(std::int64_t panel) noexcept requires(is_int4(Acc::kind));
+  float pack_panel(std::int64_t panel) noexcept;
+  float pack_int4_panel(std::int64_t panel) noexcept;
   float choose_scales(std::int64_t first, std::int64_t columns) noexcept;
   std::int32_t quantize(std::int64_t j, std::int64_t begin, std::int64_t size,
-                        Element* row) noexcept requires(is_integer(Acc::kind));
-  const Element* convert(std::int64_t j, std::int64_t begin, std::int64_t size, Element* row,
-                         float& largest) noexcept requires(!reads_bytes(Acc::kind));
+                        std::byte* row) noexcept;
+  const std::byte* convert(std::int64_t j, std::int64_t begin, std::int64_t size, std::byte* row,
+                           float& largest) noexcept;
 
+  const Accumulator family_;
+  const PackedFormat format_;
   const LinearWeights weights_;
   const float limit_;
   const std::unique_ptr<PackedBlock> block_;
   std::atomic<float> largest_{0.0f};
 };
-
-extern template class LinearPacker<Int32>;
-extern template class LinearPacker<Float32>;
-extern template class LinearPacker<BFloat16>;
-extern template class LinearPacker<Float32F16>;
-extern template class LinearPacker<Int4<32>>;
-extern template class LinearPacker<Int4<64>>;
-extern template class LinearPacker<Int4<128>>;
 
 }  // namespace fbg

@@ -63,7 +63,7 @@ void check_outliers(const PackedHeader& h, const Outliers& outliers) {
 }
 
 // Column pointers and rows lead nowhere outside, and every spill is preceded by a step.
-void check_int16(const PackedB<Int16>& b) {
+void check_int16(const PackedMatrix& b) {
   const PackedHeader& h = b.header();
   check_outliers(h, b.outliers());
   for (std::int64_t p = 0; p < b.num_panels(); ++p)
@@ -148,15 +148,14 @@ PackedHeader packed_header(const std::byte* data, std::int64_t size) {
     refuse("format version " + std::to_string(h.version) + " is newer than version " +
            std::to_string(kPackedVersion) + ", the newest that this fbg reads");
   require(h.version == kPackedVersion, "unknown format version 0");
-  require(h.accumulator <= Accumulator::int4_g128, "unknown accumulator");
+  require(static_cast<std::size_t>(h.accumulator) < kWeightFormats.size(), "unknown accumulator");
   return h;
 }
 
-template <class Acc>
-PackedB<Acc> PackedB<Acc>::from_bytes(std::shared_ptr<const std::byte> data, std::int64_t size,
-                                      bool verify) {
+PackedMatrix PackedMatrix::from_bytes(std::shared_ptr<const std::byte> data, std::int64_t size,
+                                      bool verify, std::optional<Accumulator> wanted) {
   const PackedHeader h = packed_header(data.get(), size);
-  require(h.accumulator == Acc::kind, "the block is of another accumulator");
+  require(h.accumulator == wanted.value_or(h.accumulator), "the block is of another accumulator");
   require(h.total_bytes == size, "the block has another size than its header says");
   require(reinterpret_cast<std::uintptr_t>(data.get()) % kCacheLine == 0,
           "the block is not aligned to 64 bytes");
@@ -169,9 +168,8 @@ PackedB<Acc> PackedB<Acc>::from_bytes(std::shared_ptr<const std::byte> data, std
           "a flag of the header is neither 0 nor 1");
   PackedHeader expected;
   try {
-    BlockShape shape = BlockShape::of<Acc>(h.k, h.n, h.has_scale, h.has_zero_point);
-    shape.num_outliers = h.num_outliers;
-    expected = lay_out(shape);
+    expected =
+        lay_out({h.accumulator, h.k, h.n, h.has_scale != 0, h.has_zero_point != 0, h.num_outliers});
   } catch (const std::length_error&) {
     refuse("K and N do not fit in the block");
   }
@@ -181,9 +179,8 @@ PackedB<Acc> PackedB<Acc>::from_bytes(std::shared_ptr<const std::byte> data, std
           "K, N, sizes and offsets of the header contradict each other");
   if (verify) require(checksum_of(h, data.get()) == h.checksum, "the checksum does not match");
   check_parameters(h, data.get());
-  PackedB b;
-  b.data_ = std::move(data);
-  if constexpr (Acc::kind == Accumulator::int16) check_int16(b);
+  const PackedMatrix b(std::move(data));
+  if (h.accumulator == Accumulator::int16) check_int16(b);
   return b;
 }
 
@@ -199,20 +196,7 @@ Outliers PackedMatrix::outliers() const noexcept {
 PackedMatrix PackedMatrix::clone() const {
   auto buffer = std::make_shared<AlignedBuffer>(bytes().size());
   std::ranges::copy(bytes(), buffer->data());
-  PackedMatrix copy;
-  copy.data_ = {buffer, buffer->data()};
-  return copy;
+  return PackedMatrix({buffer, buffer->data()});
 }
-
-using Bytes = std::shared_ptr<const std::byte>;
-template PackedB<Int32> PackedB<Int32>::from_bytes(Bytes, std::int64_t, bool);
-template PackedB<Int16> PackedB<Int16>::from_bytes(Bytes, std::int64_t, bool);
-template PackedB<Float32> PackedB<Float32>::from_bytes(Bytes, std::int64_t, bool);
-template PackedB<BFloat16> PackedB<BFloat16>::from_bytes(Bytes, std::int64_t, bool);
-template PackedB<Float32BF16> PackedB<Float32BF16>::from_bytes(Bytes, std::int64_t, bool);
-template PackedB<Float32F16> PackedB<Float32F16>::from_bytes(Bytes, std::int64_t, bool);
-template PackedB<Int4<32>> PackedB<Int4<32>>::from_bytes(Bytes, std::int64_t, bool);
-template PackedB<Int4<64>> PackedB<Int4<64>>::from_bytes(Bytes, std::int64_t, bool);
-template PackedB<Int4<128>> PackedB<Int4<128>>::from_bytes(Bytes, std::int64_t, bool);
 
 }  // namespace fbg

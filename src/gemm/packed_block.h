@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <type_traits>
 
 #include "core/memory.h"
 #include "fbg/gemm/pack_b.h"
@@ -17,11 +18,6 @@ struct BlockShape {
   std::int64_t k, n;
   bool scale, zero_point;  // of int4: false, and whether groups have offsets
   std::int64_t num_outliers = 0;
-
-  template <class Acc>
-  static BlockShape of(std::int64_t k, std::int64_t n, bool scale, bool zero_point) {
-    return {Acc::kind, k, n, scale, zero_point};
-  }
 };
 
 // Header with every offset set; throws std::length_error where the sizes cannot be counted.
@@ -48,5 +44,14 @@ struct PackedBlock {
   // the packing. A block that is never stored needs no checksum.
   std::shared_ptr<const std::byte> finish(bool checksum = true);
 };
+
+// use(constant): 1, 2 or 4, the number of bytes or elements that have a place of their own in a
+// panel, as a std::integral_constant.
+template <class Use>
+void with_constant(std::int64_t value, Use use) {
+  if (value == 4) return use(std::integral_constant<std::int64_t, 4>());
+  if (value == 2) return use(std::integral_constant<std::int64_t, 2>());
+  use(std::integral_constant<std::int64_t, 1>());
+}
 
 }  // namespace fbg

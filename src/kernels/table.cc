@@ -25,17 +25,10 @@ const GemmFamily* first_family(Accepts accepts) noexcept {
 const GemmFamily& family_of(const KernelKey& key) {
   if (const GemmFamily* family = find_family(key.accumulator, key.isa)) return *family;
   throw std::invalid_argument(std::string("kernel: no family for ") +
-                              operand_names(key.accumulator) + " on " + isa_name(key.isa));
+                              weight_format(key.accumulator).operands + " on " + isa_name(key.isa));
 }
 
 }  // namespace
-
-const char* operand_names(Accumulator accumulator) noexcept {
-  static constexpr const char* kNames[] = {"int32_u8_s8",   "fp32_f32_f32",  "fp32_bf16_bf16",
-                                           "fp32_f32_bf16", "fp32_f32_f16",  "int16_u8_s8",
-                                           "fp32_u8_s4g32", "fp32_u8_s4g64", "fp32_u8_s4g128"};
-  return kNames[static_cast<int>(accumulator)];
-}
 
 const GemmFamily* find_family(Accumulator accumulator, Isa isa) noexcept {
   return first_family(
@@ -103,7 +96,7 @@ TileFunction find_kernel(const KernelKey& key) {
 
 std::string kernel_name(const KernelKey& key) {
   const int lanes = kernels::family_of(key).vectors.lanes;
-  std::string name = std::string("gemm_") + kernels::operand_names(key.accumulator) + "_";
+  std::string name = std::string("gemm_") + weight_format(key.accumulator).operands + "_";
   name += std::to_string(key.rows) + "x" + std::to_string(key.vectors * lanes) + "_" +
           isa_name(key.isa);
   if (key.masked) name += "_masked";

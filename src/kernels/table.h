@@ -77,9 +77,6 @@ std::span<const GemmFamily> generated_families() noexcept;
 // The rows of portable C++, which need no feature.
 std::span<const GemmFamily> generic_families() noexcept;
 
-// Names of the accumulator and of the types of A and B, as they stand in the names of kernels.
-const char* operand_names(Accumulator accumulator) noexcept;
-
 // The row of an accumulator on exactly this ISA; null where there is none.
 const GemmFamily* find_family(Accumulator accumulator, Isa isa) noexcept;
 

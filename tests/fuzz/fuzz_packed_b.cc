@@ -9,6 +9,7 @@
 #include "core/memory.h"
 #include "fbg/gemm/gemm.h"
 #include "fuzz/fuzz_input.h"
+#include "gemm/any_gemm.h"
 #include "gemm/packed_block.h"
 
 namespace fbg::fuzz {
@@ -45,53 +46,39 @@ std::shared_ptr<const std::byte> aligned_copy(const std::uint8_t* data, std::siz
   return copy;
 }
 
-template <class Acc>
-void multiply(const PackedB<Acc>& b) {
-  using A = typename Acc::A;
-  const std::vector<A> x(static_cast<std::size_t>(2 * b.rows()));
-  const PackA<A> a({x.data(), 2, b.rows(), b.rows(), 1});
-  const Gemm<PackA<A>, Acc> gemm(b, {}, 2);
+template <class T>
+void multiply(PackerKind packer, const PackedMatrix& b) {
+  const std::vector<T> x(static_cast<std::size_t>(2 * b.rows()));
+  const PackA<T> a({x.data(), 2, b.rows(), b.rows(), 1});
+  const PipelineView none = pipeline_view(RuntimePipeline{});
+  const AnyGemm gemm(packer, b.family(), b, none, 2);
   AlignedBuffer workspace(gemm.workspace_bytes(1));
   std::vector<std::int32_t> c(static_cast<std::size_t>(2 * b.cols()));
-  gemm.run(a, b, {}, {c.data(), b.cols() * 4}, workspace.data(), 0, 1);
+  gemm.run(row_source(a), b, none, {c.data(), b.cols() * 4}, workspace.data(), 0, 1);
 }
 
-template <class Acc>
+void multiply(const PackedMatrix& b) {
+  if (is_integer(b.family())) return multiply<std::uint8_t>(PackerKind::bytes, b);
+  if (b.family() == Accumulator::bfloat16) return multiply<bfloat16>(PackerKind::bfloat16s, b);
+  multiply<float>(PackerKind::floats, b);
+}
+
 void read(const std::shared_ptr<const std::byte>& data, std::size_t size, Effort effort) {
-  const auto b = PackedB<Acc>::from_bytes(data, static_cast<std::int64_t>(size), effort.verify);
+  const auto b = PackedMatrix::from_bytes(data, static_cast<std::int64_t>(size), effort.verify);
   require(b.nbytes() == static_cast<std::int64_t>(size), "a block says that it has another size");
-  if (b.rows() > 0 && b.cols() > 0) b.at(b.rows() - 1, b.cols() - 1);
+  float element;
+  if (b.rows() > 0 && b.cols() > 0) b.read(b.rows() - 1, b.cols() - 1, &element);
   const std::int64_t most = effort.whole ? kLargest : kSmall;
   if (b.rows() > most || b.cols() > most || b.rows() * b.cols() > most) return;
-  std::vector<typename Acc::B> w(static_cast<std::size_t>(b.rows() * b.cols()));
-  b.unpack({w.data(), b.rows(), b.cols(), b.cols(), 1});
-  if constexpr (!is_int4(Acc::kind))
-    if (effort.whole && b.rows() <= kMaxDepthRaw) multiply(b);
+  std::vector<std::byte> w(
+      static_cast<std::size_t>(b.rows() * b.cols() * b.format().packed.b_bytes));
+  b.unpack(w.data(), b.cols(), 1);
+  if (!is_int4(b.family()) && effort.whole && b.rows() <= kMaxDepthRaw) multiply(b);
 }
 
 void read_any(const std::shared_ptr<const std::byte>& block, std::size_t size, Effort effort) {
   try {
-    switch (packed_header(block.get(), static_cast<std::int64_t>(size)).accumulator) {
-      case Accumulator::int32:
-        return read<Int32>(block, size, effort);
-      case Accumulator::int16:
-        return read<Int16>(block, size, effort);
-      case Accumulator::float32:
-        return read<Float32>(block, size, effort);
-      case Accumulator::bfloat16:
-        return read<BFloat16>(block, size, effort);
-      case Accumulator::float32_bf16:
-        return read<Float32BF16>(block, size, effort);
-      case Accumulator::float32_f16:
-        return read<Float32F16>(block, size, effort);
-      case Accumulator::int4_g32:
-        return read<Int4<32>>(block, size, effort);
-      case Accumulator::int4_g64:
-        return read<Int4<64>>(block, size, effort);
-      case Accumulator::int4_g128:
-        return read<Int4<128>>(block, size, effort);
-    }
-    require(false, "a header with an unknown accumulator was accepted");
+    read(block, size, effort);
   } catch (const std::invalid_argument&) {
   } catch (const std::length_error&) {
   }

@@ -265,7 +265,7 @@ TEST_P(Microkernel, EachIsGeneratedOnceUnderItsName) {
   const KernelKey key = make_key(2, 2, true, false, {}, false);
   const TileFunction kernel = find_kernel(key);
   EXPECT_EQ(find_kernel(key), kernel);
-  const std::string name = std::string("gemm_") + kernels::operand_names(accumulator) + "_2x" +
+  const std::string name = std::string("gemm_") + weight_format(accumulator).operands + "_2x" +
                            std::to_string(2 * geometry.lanes) + "_" + isa_name(isa) + "_masked";
   EXPECT_EQ(kernel_name(key), name);
   int found = 0;

@@ -58,16 +58,16 @@ struct Layer {
 };
 
 template <class Acc>
-PackedB<Acc> pack(const LinearWeights& weights, int threads,
+PackedMatrix pack(const LinearWeights& weights, int threads,
                   float limit = std::numeric_limits<float>::infinity(), bool symmetric = true) {
-  LinearPacker<Acc> packer(weights, limit, symmetric);
+  LinearPacker packer(Acc::kind, weights, limit, symmetric);
   run_team(threads, [&](int thread_id, int n) { packer.run(thread_id, n); });
   return packer.finish();
 }
 
 // What is packed must not depend on where the weights lie: a matrix of the same ones, in one part.
 template <class Acc>
-PackedB<Acc> pack_matrix(const Matrix& w, std::int64_t k, std::int64_t n) {
+PackedMatrix pack_matrix(const Matrix& w, std::int64_t k, std::int64_t n) {
   if constexpr (is_int4(Acc::kind)) {
     Matrix columns;
     for (std::int64_t j = 0; j < n; ++j)
@@ -133,17 +133,18 @@ TYPED_TEST(PackLinear, CountsOnce) {
 
 TEST(PackLinearErrors, SizesThatDoNotFitAreRefused) {
   Layer layer({4, 4}, 8, true, true);
-  EXPECT_THROW(LinearPacker<Float32>(layer.weights), std::invalid_argument);  // factors
+  EXPECT_THROW(LinearPacker(Accumulator::float32, layer.weights),
+               std::invalid_argument);  // factors
   LinearWeights other = layer.weights;
   other.divisor.pop_back();
-  EXPECT_THROW(LinearPacker<Int32>{other}, std::invalid_argument);
+  EXPECT_THROW(LinearPacker(Accumulator::int32, other), std::invalid_argument);
   other = layer.weights;
   other.factor.push_back(1.0f);
-  EXPECT_THROW(LinearPacker<Int32>{other}, std::invalid_argument);
+  EXPECT_THROW(LinearPacker(Accumulator::int32, other), std::invalid_argument);
   other = layer.weights;
   other.parts[1].cols = 7;
-  EXPECT_THROW(LinearPacker<Int32>{other}, std::invalid_argument);
-  EXPECT_THROW(LinearPacker<Int32>{LinearWeights{}}, std::invalid_argument);
+  EXPECT_THROW(LinearPacker(Accumulator::int32, other), std::invalid_argument);
+  EXPECT_THROW(LinearPacker(Accumulator::int32, LinearWeights{}), std::invalid_argument);
 }
 
 TEST(WidenMagnitudes, IsTheLargestOfEveryInput) {
@@ -176,7 +177,7 @@ TEST(PackLinearOffsets, GivesOffsetsToGroupsOfInt4Alone) {
   EXPECT_FALSE(pack<Int4<32>>(layer.weights, 1).has_group_offsets());
   // The same values and parameters, packed as they are.
   std::vector<std::int8_t> q(static_cast<std::size_t>(257 * 64));
-  one.unpack({q.data(), 257, 64, 64, 1});
+  one.unpack(q.data(), 64, 1);
   std::vector<float16> scales, offsets;
   for (std::int64_t g = 0; g < one.groups(); ++g)
     for (std::int64_t j = 0; j < 64; ++j) {
@@ -187,7 +188,7 @@ TEST(PackLinearOffsets, GivesOffsetsToGroupsOfInt4Alone) {
       PackedB<Int4<32>>::pack({q.data(), 257, 64, 64, 1}, {scales.data(), 9, 64, 64, 1},
                               MatrixView<const float16>{offsets.data(), 9, 64, 64, 1});
   EXPECT_TRUE(std::ranges::equal(again.bytes(), one.bytes()));
-  EXPECT_THROW(LinearPacker<Int32>(layer.weights, any, false), std::invalid_argument);
+  EXPECT_THROW(LinearPacker(Accumulator::int32, layer.weights, any, false), std::invalid_argument);
 }
 
 TEST(SumSquares, AddsFloatSquaresInTheOrderOfTheRows) {

@@ -21,7 +21,7 @@ HEADS = ops.Heads(2, 2, 4)
 
 
 def layer(name: str, inputs: int, outputs: int) -> Linear:
-    weight = _fbg.pack_b_float32(np.ones((inputs, outputs), np.float32))
+    weight = _fbg.pack_b_convert(np.ones((inputs, outputs), np.float32), "float32")
     return Linear(name, weight, np.ones(outputs, np.float32))
 
 

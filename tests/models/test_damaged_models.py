@@ -96,7 +96,7 @@ def test_no_change_of_a_byte_goes_unnoticed(
         (lambda h: h["__metadata__"].update(dtype="int7"), "saved with dtype 'int7'"),
         (
             lambda h: h["__metadata__"].update(dtype="float32"),
-            r"tensor layers\.0\.qkv\.weight: must be packed for float32, got PackedBInt8",
+            r"tensor layers\.0\.qkv\.weight: must be packed for float32, got int8",
         ),
         (lambda h: h["__metadata__"].pop("checksums"), "no checksums"),
         (lambda h: h["__metadata__"].update(checksums="[" * 9999), "no checksums"),

@@ -61,7 +61,7 @@ def test_projections_that_are_not_fused_make_three_shapes() -> None:
     table = np.ones((4, 64), np.float32)
     x = graph.embedding(table, table)
     square, up, down = (
-        _fbg.pack_b_float32(np.ones(shape, np.float32))
+        _fbg.pack_b_convert(np.ones(shape, np.float32), "float32")
         for shape in ((64, 64), (64, 256), (256, 64))
     )
     for _ in range(12):

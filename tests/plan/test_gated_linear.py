@@ -24,9 +24,9 @@ def int4(w: np.ndarray, symmetric: bool = True) -> Any:
 
 
 PACKERS: dict[str, Callable[[np.ndarray], Any]] = {
-    "float32": _fbg.pack_b_float32,
-    "bfloat16": _fbg.pack_b_bfloat16,
-    "float16": _fbg.pack_b_float16,
+    "float32": lambda w: _fbg.pack_b_convert(w, "float32"),
+    "bfloat16": lambda w: _fbg.pack_b_convert(w, "bfloat16"),
+    "float16": lambda w: _fbg.pack_b_convert(w, "float16"),
     "int8": lambda w: _fbg.pack_b_quantize(w, per_column=True, symmetric=True),
     "int4": int4,
     "int4_offset": lambda w: int4(w, symmetric=False),
@@ -97,7 +97,7 @@ def test_runs_of_few_rows_of_a_large_plan_have_the_same_bits() -> None:
 
 
 def test_tuned_blockings_and_copies_of_weights_change_no_bit() -> None:
-    x, packed = draw(1, 100, 40), _fbg.pack_b_float32(draw(2, 40, 256))
+    x, packed = draw(1, 100, 40), _fbg.pack_b_convert(draw(2, 40, 256), "float32")
     graph = _fbg.Graph()
     graph.output(graph.linear(graph.input(40), packed, gate="silu"))
     kind = ("float32", 40, 256)
@@ -120,7 +120,7 @@ def test_tuned_blockings_and_copies_of_weights_change_no_bit() -> None:
 def test_what_a_product_of_bfloat16_reads_is_rounded_when_it_is_gated(rows: int) -> None:
     x, w, v = draw(1, rows, 48), draw(2, 48, 1088), draw(3, 544, 40)
     gamma = np.ones(48, np.float32)
-    first, second = _fbg.pack_b_bfloat16(w), _fbg.pack_b_bfloat16(v)
+    first, second = (_fbg.pack_b_convert(m, "bfloat16") for m in (w, v))
     results = []
     for fused in (True, False):
         graph = _fbg.Graph()
@@ -148,4 +148,4 @@ def test_what_does_not_fit_is_refused(columns: int, options: dict[str, Any], mes
     graph = _fbg.Graph()
     x = graph.input(16)
     with pytest.raises(ValueError, match=message):
-        graph.linear(x, _fbg.pack_b_float32(draw(1, 16, columns)), **options)
+        graph.linear(x, _fbg.pack_b_convert(draw(1, 16, columns), "float32"), **options)

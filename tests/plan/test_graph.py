@@ -152,7 +152,7 @@ def test_a_float_input_goes_through_a_linear_layer_and_a_norm(rows: str) -> None
     graph = _fbg.Graph()
     x = graph.input(WIDTH, rows)
     w, bias, gamma = floats(WIDTH, 7), floats(7), floats(8)[1:]
-    y = graph.linear(x, _fbg.pack_b_float32(w), bias=bias, activation="relu")
+    y = graph.linear(x, _fbg.pack_b_convert(w, "float32"), bias=bias, activation="relu")
     graph.output(graph.layer_norm(y, gamma, bias, 1e-6))
     graph.output(graph.tanh(x))  # in place, if the memory were the arena's
     plan = _fbg.Plan(graph, tokens=8, sequences=8, length=8, threads=2)

@@ -25,7 +25,7 @@ def network() -> _fbg.Graph:
     heads = _fbg.AttentionShape(3, 3, WIDTH // 3)
     gamma = floats(WIDTH)
     x = graph.embedding(floats(99, WIDTH))
-    for pack in (_fbg.pack_b_float32, _fbg.pack_b_bfloat16, pack_int8):
+    for pack in (pack_float32, pack_bfloat16, pack_int8):
         qkv = graph.linear(graph.layer_norm(x, gamma, None, 1e-6), pack(floats(WIDTH, 3 * WIDTH)))
         context = graph.attention(qkv, heads, True)
         x = graph.linear(context, pack(floats(WIDTH, WIDTH)), activation="gelu", residual=x)
@@ -33,7 +33,15 @@ def network() -> _fbg.Graph:
     return graph
 
 
-def pack_int8(w: np.ndarray) -> _fbg.PackedBInt8:
+def pack_float32(w: np.ndarray) -> _fbg.PackedB:
+    return _fbg.pack_b_convert(w, "float32")
+
+
+def pack_bfloat16(w: np.ndarray) -> _fbg.PackedB:
+    return _fbg.pack_b_convert(w, "bfloat16")
+
+
+def pack_int8(w: np.ndarray) -> _fbg.PackedB:
     return _fbg.pack_b_quantize(w, per_column=True, symmetric=True)
 
 

@@ -169,7 +169,7 @@ TEST(KernelCache, AGeneratorWithoutCodeLeavesNoKernel) {
 }
 
 TEST(KernelTable, EveryAccumulatorHasAPortableFamily) {
-  for (int a = 0; a <= static_cast<int>(Accumulator::int16); ++a) {
+  for (std::size_t a = 0; a < kWeightFormats.size(); ++a) {
     const auto accumulator = static_cast<Accumulator>(a);
     const kernels::GemmFamily* const family = kernels::find_family(accumulator, Isa::generic);
     ASSERT_NE(family, nullptr) << a;

@@ -11,6 +11,7 @@
 //   lda ldc    distance between rows
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -48,8 +49,8 @@ struct float16 {
   friend bool operator==(float16, float16) = default;
 };
 
-// Accumulator families: what the operands are and what their products are summed in. A tag type
-// below names the types of each and the format its operands have in memory.
+// Accumulator families: what the operands are and what their products are summed in. Stored weights
+// name theirs by these numbers.
 enum class Accumulator : std::uint8_t {
   int32,
   float32,
@@ -61,18 +62,6 @@ enum class Accumulator : std::uint8_t {
   int4_g64,
   int4_g128
 };
-
-constexpr bool is_integer(Accumulator accumulator) {
-  return accumulator == Accumulator::int32 || accumulator == Accumulator::int16;
-}
-
-// Weights of 4 bits in groups along K, each with a scale of its own: see Int4.
-constexpr bool is_int4(Accumulator accumulator) { return accumulator >= Accumulator::int4_g32; }
-
-// Whether kernels read A as bytes, which have a scale and a zero point for each row.
-constexpr bool reads_bytes(Accumulator accumulator) {
-  return is_integer(accumulator) || is_int4(accumulator);
-}
 
 inline constexpr int kPanelColumns = 32;
 
@@ -110,62 +99,73 @@ struct PackedFormat {
   static constexpr std::int64_t kNibbleScaleBytes = 2;  // of a float16: a scale or an offset
 };
 
-template <class A, class B>
-constexpr PackedFormat packed_format_of(int kr) {
-  return {kr, kPanelColumns, sizeof(A), sizeof(B)};
+// What a family is, as data: everything that packs, stores, names or multiplies weights reads this.
+struct WeightFormat {
+  const char* name;      // of the type of its weights, as fbg.load has it
+  const char* operands;  // sums, A and B in the names of kernels
+  PackedFormat packed;   // of the operands in memory
+};
+
+// In the order of Accumulator.
+inline constexpr std::array<WeightFormat, 9> kWeightFormats{
+    {{"int8", "int32_u8_s8", {4, kPanelColumns, 1, 1}},
+     {"float32", "fp32_f32_f32", {1, kPanelColumns, 4, 4}},
+     {"bfloat16", "fp32_bf16_bf16", {2, kPanelColumns, 2, 2}},
+     {"bfloat16", "fp32_f32_bf16", {2, kPanelColumns, 4, 2}},
+     {"float16", "fp32_f32_f16", {1, kPanelColumns, 4, 2}},
+     {"int8", "int16_u8_s8", {4, kPanelColumns, 1, 1}},
+     {"int4", "fp32_u8_s4g32", {32, kPanelColumns, 1, 1, false, true}},
+     {"int4_g64", "fp32_u8_s4g64", {64, kPanelColumns, 1, 1, false, true}},
+     {"int4_g128", "fp32_u8_s4g128", {128, kPanelColumns, 1, 1, false, true}}}};
+
+constexpr const WeightFormat& weight_format(Accumulator accumulator) {
+  return kWeightFormats[static_cast<std::size_t>(accumulator)];
 }
 
-struct Int32 {
-  using A = std::uint8_t;
-  using B = std::int8_t;
-  using C = std::int32_t;
-  static constexpr Accumulator kind = Accumulator::int32;
-  static constexpr PackedFormat format = packed_format_of<A, B>(4);
+// The format in which memory holds the operands of a family.
+constexpr PackedFormat packed_format(Accumulator accumulator) {
+  return weight_format(accumulator).packed;
+}
+
+// Whether kernels read A as bytes, which have a scale and a zero point for each row.
+constexpr bool reads_bytes(Accumulator accumulator) {
+  return packed_format(accumulator).a_bytes == 1;
+}
+
+// Weights of 4 bits in groups along K, each with a scale of its own: see Int4.
+constexpr bool is_int4(Accumulator accumulator) { return packed_format(accumulator).nibbles; }
+
+// Whether sums are integers, which stages then convert.
+constexpr bool is_integer(Accumulator accumulator) {
+  return reads_bytes(accumulator) && !is_int4(accumulator);
+}
+
+// A family as a type, by which C++ programs choose it: the elements of A and B and their sums.
+template <Accumulator kFamily, class AElement, class BElement, class Sum>
+struct FamilyOf {
+  using A = AElement;
+  using B = BElement;
+  using C = Sum;
+  static constexpr Accumulator kind = kFamily;
+  static constexpr PackedFormat format = packed_format(kFamily);
+  static_assert(format.a_bytes == sizeof(A) && format.b_bytes == sizeof(B));
 };
+
+struct Int32 : FamilyOf<Accumulator::int32, std::uint8_t, std::int8_t, std::int32_t> {};
 
 // int16 sums that are added to int32 sums before they can overflow. Values of B that are too large
 // for this are kept separately, in sparse columns. The results equal those of Int32 bit for bit.
-struct Int16 {
-  using A = std::uint8_t;
-  using B = std::int8_t;
-  using C = std::int32_t;
-  static constexpr Accumulator kind = Accumulator::int16;
-  static constexpr PackedFormat format = packed_format_of<A, B>(4);
-};
+struct Int16 : FamilyOf<Accumulator::int16, std::uint8_t, std::int8_t, std::int32_t> {};
 
-struct Float32 {
-  using A = float;
-  using B = float;
-  using C = float;
-  static constexpr Accumulator kind = Accumulator::float32;
-  static constexpr PackedFormat format = packed_format_of<A, B>(1);
-};
+struct Float32 : FamilyOf<Accumulator::float32, float, float, float> {};
 
 // bfloat16 x bfloat16 summed in float: vdpbf16ps, two k at a time.
-struct BFloat16 {
-  using A = bfloat16;
-  using B = bfloat16;
-  using C = float;
-  static constexpr Accumulator kind = Accumulator::bfloat16;
-  static constexpr PackedFormat format = packed_format_of<A, B>(2);
-};
+struct BFloat16 : FamilyOf<Accumulator::bfloat16, bfloat16, bfloat16, float> {};
 
 // float x 16-bit weights, widened as they are loaded. bfloat16 weights have the layout of BFloat16.
-struct Float32BF16 {
-  using A = float;
-  using B = bfloat16;
-  using C = float;
-  static constexpr Accumulator kind = Accumulator::float32_bf16;
-  static constexpr PackedFormat format = packed_format_of<A, B>(2);
-};
+struct Float32BF16 : FamilyOf<Accumulator::float32_bf16, float, bfloat16, float> {};
 
-struct Float32F16 {
-  using A = float;
-  using B = float16;
-  using C = float;
-  static constexpr Accumulator kind = Accumulator::float32_f16;
-  static constexpr PackedFormat format = packed_format_of<A, B>(1);
-};
+struct Float32F16 : FamilyOf<Accumulator::float32_f16, float, float16, float> {};
 
 // uint8 x 4-bit weights q in [-8, 7], in groups of kGroup along K that have a scale of their own
 // for each column. A group is a k-group. Its dot products are exact int32 sums, which are then
@@ -184,40 +184,12 @@ struct Float32F16 {
 // its low half and of k = r + 4 in its high half, both in two's complement. Results are float32, so
 // that pipelines begin as those of float weights.
 template <int kGroup>
-struct Int4 {
-  using A = std::uint8_t;
-  using B = std::int8_t;
-  using C = float;
-  static constexpr Accumulator kind = kGroup == 32   ? Accumulator::int4_g32
-                                      : kGroup == 64 ? Accumulator::int4_g64
-                                                     : Accumulator::int4_g128;
-  static constexpr PackedFormat format{kGroup, kPanelColumns, 1, 1, false, true};
+struct Int4 : FamilyOf<kGroup == 32   ? Accumulator::int4_g32
+                       : kGroup == 64 ? Accumulator::int4_g64
+                                      : Accumulator::int4_g128,
+                       std::uint8_t, std::int8_t, float> {
+  static_assert(Int4::format.kr == kGroup);
 };
-
-// The format in which memory holds the operands of a family.
-constexpr PackedFormat packed_format(Accumulator accumulator) {
-  switch (accumulator) {
-    case Accumulator::int32:
-      return Int32::format;
-    case Accumulator::int16:
-      return Int16::format;
-    case Accumulator::float32:
-      return Float32::format;
-    case Accumulator::bfloat16:
-      return BFloat16::format;
-    case Accumulator::float32_bf16:
-      return Float32BF16::format;
-    case Accumulator::float32_f16:
-      return Float32F16::format;
-    case Accumulator::int4_g32:
-      return Int4<32>::format;
-    case Accumulator::int4_g64:
-      return Int4<64>::format;
-    case Accumulator::int4_g128:
-      return Int4<128>::format;
-  }
-  return {};
-}
 
 constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 constexpr std::int64_t round_up(std::int64_t a, std::int64_t b) { return ceil_div(a, b) * b; }

@@ -21,6 +21,7 @@
 #include <optional>
 #include <span>
 #include <type_traits>
+#include <utility>
 
 #include "fbg/core/types.h"
 
@@ -69,13 +70,64 @@ struct Outliers {
   std::span<const std::int8_t> values;
 };
 
-// What packed matrices of all families have in common.
+// A matrix of elements whose type a family names; strides count elements.
+struct ElementView {
+  const void* data;
+  std::int64_t rows, cols, row_stride, col_stride;
+
+  template <class T>
+  static ElementView of(const MatrixView<T>& w) {
+    return {w.data, w.rows, w.cols, w.row_stride, w.col_stride};
+  }
+};
+
+// A packed matrix of any family: its header says which. A view of one block, which copies share.
 class PackedMatrix {
  public:
+  PackedMatrix() = default;
+
+  // Packs w (K x N, any strides) as it is; quantization parameters are optional for int8, and there
+  // are none for others. Int16 comes from `split`, int4 from `pack_groups`.
+  static PackedMatrix pack(Accumulator family, const ElementView& w, const WeightQuant& quant = {});
+
+  // Packs 4-bit values, K x N within [-8, 7], with the scales (K / group, rounded up) x N and, if
+  // groups are to have them, as many offsets.
+  static PackedMatrix pack_groups(Accumulator family, MatrixView<const std::int8_t> w,
+                                  MatrixView<const float16> scales,
+                                  std::optional<MatrixView<const float16>> offsets);
+
+  // Packs a float matrix in the element type of the family, rounded half to even; as int8, with a
+  // symmetric scale for each column.
+  static PackedMatrix convert(Accumulator family, MatrixView<const float> w);
+
+  // Quantizes a float matrix to int8 while packing, for Int32. Symmetric: scale = max|w| / 127,
+  // zero point 0. Asymmetric: scale = (max - min) / 255 over [min(w, 0), max(w, 0)].
+  static PackedMatrix quantize(MatrixView<const float> w, Granularity granularity, bool symmetric);
+
+  // B = panels + outliers, such that int16 sums over spill_groups() k-groups cannot overflow
+  // (src/gemm/outliers.cc). The panels keep what fits in `outlier_bits` bits; 0 chooses for each
+  // panel what costs least, and gives nothing where int16 would then cost more than int32.
+  static std::optional<PackedMatrix> split(const PackedMatrix& int32, int outlier_bits);
+
+  // Uses a stored block where it lies: 64-byte aligned and never changed again. Throws
+  // std::invalid_argument that says what is wrong with it, which may be that it is of another
+  // family than `wanted`. Whatever the bytes are, no later call reads outside of them; `verify`
+  // compares the checksum as well, which reads them all.
+  static PackedMatrix from_bytes(std::shared_ptr<const std::byte> data, std::int64_t size,
+                                 bool verify = true,
+                                 std::optional<Accumulator> wanted = std::nullopt);
+
   std::int64_t rows() const { return header().k; }
   std::int64_t cols() const { return header().n; }
   const PackedHeader& header() const { return *reinterpret_cast<const PackedHeader*>(data_.get()); }
+  Accumulator family() const { return header().accumulator; }
+  const WeightFormat& format() const { return weight_format(family()); }
   const std::byte* panels() const { return section<std::byte>(header().panels_offset); }
+  std::int64_t groups() const { return ceil_div(rows(), header().kr); }
+  std::int64_t num_panels() const { return ceil_div(cols(), kPanelColumns); }
+  // Bytes from one panel to the next, and between the k-groups of a panel.
+  std::int64_t panel_bytes() const { return groups() * group_bytes(); }
+  std::int64_t group_bytes() const { return format().packed.b_group(header().has_zero_point); }
   // Padded to whole panels; null where they are not stored, and all zero points are 0.
   const float* scale() const { return section<float>(header().scale_offset); }
   const std::int32_t* zero_point() const {
@@ -86,11 +138,20 @@ class PackedMatrix {
   }
   // Int4: for each column, the sum of its weights in the order in which kernels add up groups.
   const float* weighted_offsets() const { return section<float>(header().col_offsets_offset); }
+  // Int4: whether groups have offsets; the scale of group g in column j, and its offset, or 0.
+  bool has_group_offsets() const { return is_int4(family()) && header().has_zero_point; }
+  float16 group_scale(std::int64_t g, std::int64_t j) const;
+  float16 group_offset(std::int64_t g, std::int64_t j) const;
   // Int16: k-groups of a panel whose sum fits in an int16 lane, one number per panel; null else.
   const std::int32_t* spill_groups() const { return section<std::int32_t>(header().spill_offset); }
   // Int16: what was taken out of the panels.
   Outliers outliers() const noexcept;
   std::int64_t nbytes() const { return header().total_bytes; }
+
+  // The matrix that was packed, outliers included: element (k, n), or all, where strides count
+  // elements.
+  void read(std::int64_t k, std::int64_t n, void* element) const;
+  void unpack(void* elements, std::int64_t row_stride, std::int64_t col_stride) const;
 
   // The same in memory of its own.
   PackedMatrix clone() const;
@@ -101,7 +162,13 @@ class PackedMatrix {
   }
 
  protected:
-  PackedMatrix() = default;
+  explicit PackedMatrix(std::shared_ptr<const std::byte> data) : data_(std::move(data)) {}
+
+ private:
+  // The k-group of a panel that holds weight (k, n).
+  const std::byte* group_of(std::int64_t k, std::int64_t n) const {
+    return panels() + n / kPanelColumns * panel_bytes() + k / header().kr * group_bytes();
+  }
   template <class T>
   const T* section(std::int64_t offset) const {
     return offset ? reinterpret_cast<const T*>(data_.get() + offset) : nullptr;
@@ -109,72 +176,60 @@ class PackedMatrix {
   std::shared_ptr<const std::byte> data_;
 };
 
+// A packed matrix whose family is known when a program is compiled.
 template <class Acc>
 class PackedB : public PackedMatrix {
  public:
   using Element = typename Acc::B;
+  static constexpr bool kIsPlain = Acc::kind != Accumulator::int16 && !is_int4(Acc::kind);
 
   PackedB() = default;
 
-  // Packs w (K x N, any strides) as it is; quantization parameters are optional for int8.
-  // Int16 comes from `split`.
-  static PackedB pack(MatrixView<const Element> w,
-                      WeightQuant quant = {}) requires(Acc::kind != Accumulator::int16 &&
-                                                       !is_int4(Acc::kind));
-
-  // Packs 4-bit values, K x N within [-8, 7], with the scales (K / group, rounded up) x N and, if
-  // groups are to have them, as many offsets.
-  static PackedB pack(
-      MatrixView<const Element> w, MatrixView<const float16> scales,
-      std::optional<MatrixView<const float16>> offsets = std::nullopt) requires(is_int4(Acc::kind));
-
-  // B = panels + outliers, such that int16 sums over spill_groups() k-groups cannot overflow
-  // (src/gemm/outliers.cc). The panels keep what fits in `outlier_bits` bits; 0 chooses for each
-  // panel what costs least, and gives nothing where int16 would then cost more than int32.
+  static PackedB pack(MatrixView<const Element> w, WeightQuant quant = {}) requires kIsPlain {
+    return PackedMatrix::pack(Acc::kind, ElementView::of(w), quant);
+  }
+  static PackedB pack(MatrixView<const Element> w, MatrixView<const float16> scales,
+                      std::optional<MatrixView<const float16>> offsets =
+                          std::nullopt) requires(is_int4(Acc::kind)) {
+    return pack_groups(Acc::kind, w, scales, offsets);
+  }
+  static PackedB convert(MatrixView<const float> w) requires kIsPlain {
+    return PackedMatrix::convert(Acc::kind, w);
+  }
+  static PackedB quantize(MatrixView<const float> w, Granularity granularity,
+                          bool symmetric) requires(Acc::kind == Accumulator::int32) {
+    return PackedMatrix::quantize(w, granularity, symmetric);
+  }
   static std::optional<PackedB> split(const PackedB<Int32>& b,
-                                      int outlier_bits) requires(Acc::kind == Accumulator::int16);
-
-  // Packs a float matrix in the element type of the family, rounded half to even. Not for int8.
-  static PackedB convert(MatrixView<const float> w) requires(Acc::kind != Accumulator::int16 &&
-                                                             !is_int4(Acc::kind));
-
+                                      int outlier_bits) requires(Acc::kind == Accumulator::int16) {
+    const auto packed = PackedMatrix::split(b, outlier_bits);
+    return packed ? std::optional(PackedB(*packed)) : std::nullopt;
+  }
+  static PackedB from_bytes(std::shared_ptr<const std::byte> data, std::int64_t size,
+                            bool verify = true) {
+    return PackedMatrix::from_bytes(std::move(data), size, verify, Acc::kind);
+  }
   // bfloat16 weights serve both families that read them.
   static PackedB share(const PackedB<BFloat16>& b) requires std::is_same_v<Acc, Float32BF16> {
-    PackedB shared;
-    shared.data_ = b.data_;
-    return shared;
+    return PackedMatrix(b);
   }
 
-  // Quantizes a float matrix to int8 while packing. Symmetric: scale = max|w| / 127, zero point 0.
-  // Asymmetric: scale = (max - min) / 255 over [min(w, 0), max(w, 0)].  Int32 only.
-  static PackedB quantize(MatrixView<const float> w, Granularity granularity,
-                          bool symmetric) requires(Acc::kind != Accumulator::int16 &&
-                                                   !is_int4(Acc::kind));
-
-  std::int64_t groups() const { return ceil_div(rows(), Acc::format.kr); }
-  std::int64_t num_panels() const { return ceil_div(cols(), Acc::format.panel_columns); }
-  // Bytes from one panel to the next, and between the k-groups of a panel.
+  // As those of any matrix, without a division: convolutions ask for every tile.
+  std::int64_t groups() const { return ceil_div(rows(), std::int64_t{Acc::format.kr}); }
   std::int64_t panel_bytes() const { return groups() * group_bytes(); }
   std::int64_t group_bytes() const { return Acc::format.b_group(header().has_zero_point); }
 
-  // Int4: whether groups have offsets; the scale of group g in column j, and its offset, or 0.
-  bool has_group_offsets() const requires(is_int4(Acc::kind)) { return header().has_zero_point; }
-  float16 group_scale(std::int64_t g, std::int64_t j) const requires(is_int4(Acc::kind));
-  float16 group_offset(std::int64_t g, std::int64_t j) const requires(is_int4(Acc::kind));
-
-  // Uses a stored block where it lies: 64-byte aligned and never changed again. Throws
-  // std::invalid_argument that says what is wrong with it. Whatever the bytes are, no later call
-  // reads outside of them; `verify` compares the checksum as well, which reads them all.
-  static PackedB from_bytes(std::shared_ptr<const std::byte> data, std::int64_t size,
-                            bool verify = true);
-
-  // The matrix that was packed, outliers included.
-  Element at(std::int64_t k, std::int64_t n) const;
-  void unpack(MatrixView<Element> w) const;
+  Element at(std::int64_t k, std::int64_t n) const {
+    Element element;
+    read(k, n, &element);
+    return element;
+  }
+  void unpack(MatrixView<Element> w) const {
+    PackedMatrix::unpack(w.data, w.row_stride, w.col_stride);
+  }
 
  private:
-  template <class>
-  friend class PackedB;
+  PackedB(PackedMatrix b) : PackedMatrix(std::move(b)) {}
 };
 
 // The header of a stored block, checked as far as it is the same for every family: size, magic,
@@ -183,15 +238,5 @@ PackedHeader packed_header(const std::byte* data, std::int64_t size);
 
 // Number of matrices packed since the start of the process: inference must not add to it.
 std::int64_t pack_b_count() noexcept;
-
-extern template class PackedB<Int32>;
-extern template class PackedB<Int16>;
-extern template class PackedB<Float32>;
-extern template class PackedB<BFloat16>;
-extern template class PackedB<Float32BF16>;
-extern template class PackedB<Float32F16>;
-extern template class PackedB<Int4<32>>;
-extern template class PackedB<Int4<64>>;
-extern template class PackedB<Int4<128>>;
 
 }  // namespace fbg

@@ -135,9 +135,8 @@ class Graph {
   Buffer add(Buffer a, Buffer b);
   // y = x * w. Rows of x are quantized as they are packed for int8 and int4 weights (Int32, Int4),
   // rounded for bfloat16 ones (BFloat16, where x may also hold bfloat16), and read in place for the
-  // others (Float32, Float32F16).
-  template <class Acc>
-  Buffer linear(Buffer x, PackedB<Acc> w, Epilogue epilogue);
+  // others (Float32, Float32F16). Weights that were split for int16 sums are refused.
+  Buffer linear(Buffer x, PackedMatrix w, Epilogue epilogue);
   // Rotary positions (Su et al., 2021, arXiv:2104.09864): of the first n elements of each head of Q
   // and K in a row of qkv, elements i and i + n / 2 are turned by an angle. cos_sin is (L, n), n
   // even and at most head_dim: for each sequence position the cosines of n / 2 angles, then their

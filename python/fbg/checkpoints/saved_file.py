@@ -31,7 +31,7 @@ from fbg.checkpoints.files import require_file
 from fbg.errors import ModelError
 from fbg.files import open_regular
 from fbg.matmul.packed_file import read_header
-from fbg.matmul.weights import PackedWeight, dtype_name
+from fbg.matmul.weights import PackedWeight
 
 __all__ = ["NAMES", "NET_FORMAT", "SavedFile", "write"]
 
@@ -179,8 +179,9 @@ class SavedFile:
         except (OSError, RuntimeError, ValueError) as error:
             raise self._error(name, str(error)) from None
         # Networks run on weights that are packed for int32 sums only.
-        if isinstance(native, _fbg.PackedBInt16) or dtype_name(native) != dtype:
-            raise self._error(name, f"must be packed for {dtype}, got {type(native).__name__}")
+        got = "int8 with int16 sums" if native.accum == "int16" else native.dtype
+        if got != dtype:
+            raise self._error(name, f"must be packed for {dtype}, got {got}")
         if native.shape != (inputs, outputs):
             raise self._error(name, f"must have shape {(inputs, outputs)}, got {native.shape}")
         return native

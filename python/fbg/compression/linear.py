@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg.checkpoints.weights import UnpackedWeight
-from fbg.matmul.weights import PackedWeight, dtype_name
+from fbg.matmul.weights import PackedWeight
 
 __all__ = ["Linear"]
 
@@ -33,7 +33,7 @@ class Linear:
     @property
     def dtype(self) -> str:
         """The dtype of the packed weight, or "unpacked"."""
-        return "unpacked" if isinstance(self.weight, UnpackedWeight) else dtype_name(self.weight)
+        return "unpacked" if isinstance(self.weight, UnpackedWeight) else self.weight.dtype
 
     @property
     def packed(self) -> PackedWeight:

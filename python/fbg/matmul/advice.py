@@ -12,16 +12,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from fbg import _fbg
 from fbg.errors import named
 from fbg.matmul.packed_b import PackedB
 from fbg.matmul.pipeline import Bias, CorrectZeroPoints, Pipeline
 from fbg.matmul.stage_hints import way_out
-from fbg.matmul.weights import INT4
 
 __all__ = ["advised", "advising", "refused", "transposed"]
-
-_BYTES = (_fbg.PackedBInt8, _fbg.PackedBInt16)
 
 
 class Operand(Protocol):
@@ -74,10 +70,10 @@ def transposed(k: int, b: PackedB) -> str:
 def _packer(a: Operand, b: PackedB) -> str:
     """Return which packer the weights take, or which weights the packer takes."""
     name, dtype = type(a).__name__, a.dtype.name
-    if isinstance(b._native, (*_BYTES, *INT4)):
+    if b.dtype == np.int8 or b.group is not None:
         if name == "PackA" and dtype != "uint8":
             return "PackAWithQuantRowOffset(x) quantizes float32 while it packs"
-        if name == "PackA" and isinstance(b._native, INT4):
+        if name == "PackA" and b.group is not None:
             return "PackAWithRowOffset(x, scale=…) has scales"
         return ""
     if name.startswith("PackAWith"):
@@ -85,16 +81,13 @@ def _packer(a: Operand, b: PackedB) -> str:
     if dtype == "uint8":
         return "dequantize it, or pack the weights with dtype='int8'"
     rounded = dtype == "bfloat16" or a.rounds
-    return "pack the weights with dtype='bfloat16'" if rounded and not _is_bfloat16(b) else ""
-
-
-def _is_bfloat16(b: PackedB) -> bool:
-    return isinstance(b._native, _fbg.PackedBBFloat16)
+    differs = rounded and b.dtype.name != "bfloat16"
+    return "pack the weights with dtype='bfloat16'" if differs else ""
 
 
 def _stages(a: Operand, b: PackedB, pipeline: Pipeline) -> str:
     """Return what the first stage that does not fit lacks: another stage before it, or scales."""
-    integer = isinstance(b._native, _BYTES)
+    integer = b.dtype == np.int8
     way = refused(pipeline, "acc" if integer else "float32")
     corrects = any("acc" in s._types and not isinstance(s, Bias) for s in pipeline.stages)
     if way or not (integer and corrects):

@@ -11,7 +11,7 @@ from fbg.matmul.weights import INT4_DTYPES, WEIGHT_LIMITS, PackedWeight, int4_na
 from fbg.threads import get_num_threads
 
 # How many weights may share a scale.
-INT4_GROUPS = {layout.group for layout in INT4_DTYPES.values()}
+INT4_GROUPS = sorted({layout.group for layout in INT4_DTYPES.values()})
 
 
 def check_group(group: object, dtype: str | None) -> None:
@@ -21,7 +21,9 @@ def check_group(group: object, dtype: str | None) -> None:
     if dtype != "int4":
         raise ValueError(f"PackedB: group requires dtype='int4', got dtype={dtype!r}")
     if not isinstance(group, (int, np.integer)) or group not in INT4_GROUPS:
-        raise ValueError(f"PackedB: group must be 32, 64 or 128, got {shown(group)}")
+        *others, largest = map(str, INT4_GROUPS)
+        choice = f"{', '.join(others)} or {largest}"
+        raise ValueError(f"PackedB: group must be {choice}, got {shown(group)}")
 
 
 def pack_int4(

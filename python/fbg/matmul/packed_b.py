@@ -27,23 +27,12 @@ from fbg.errors import named_arguments
 from fbg.matmul import packed_file
 from fbg.matmul.arguments import check_accum, check_quantizing
 from fbg.matmul.int4 import check_group, pack_int4
-from fbg.matmul.weights import INT4, PackedWeight, require_packed_dtype
+from fbg.matmul.weights import PackedWeight, require_packed_dtype
 from fbg.quantization import dequantize
 
 __all__ = ["Outliers", "PackedB"]
 
 Array = npt.NDArray[Any]
-
-
-_FloatB = _fbg.PackedBFloat32 | _fbg.PackedBFloat16 | _fbg.PackedBBFloat16
-_FLOAT_PACKERS: dict[str | None, Callable[[Array], _FloatB]] = {
-    "float32": _fbg.pack_b_float32,
-    "float16": _fbg.pack_b_float16,
-    "bfloat16": _fbg.pack_b_bfloat16,
-}
-
-
-_INTEGER = (_fbg.PackedBInt8, _fbg.PackedBInt16)
 
 
 class Outliers(NamedTuple):
@@ -156,7 +145,7 @@ class PackedB:
 
         self._native: PackedWeight
         if array.dtype == np.int8:
-            if dtype not in (None, "int8"):
+            if dtype is not None and dtype != "int8":
                 raise TypeError(f"PackedB: w must be floating for dtype={dtype!r}, got int8")
             array = array.T if transpose else array
             quant = _given_quant(scale, zero_point, array.shape[1])
@@ -173,8 +162,8 @@ class PackedB:
         if dtype == "float16":
             require_float16(floats, "PackedB: w")
         matrix = floats.T if transpose else floats
-        if dtype in _FLOAT_PACKERS:
-            self._native = _FLOAT_PACKERS[dtype](matrix)
+        if dtype is not None and dtype != "int8":
+            self._native = _fbg.pack_b_convert(matrix, dtype)
             return
         try:
             quantized = _fbg.pack_b_quantize(matrix, granularity == "column", symmetric)
@@ -183,7 +172,7 @@ class PackedB:
             raise
         self._keep(quantized, accum, outlier_bits)
 
-    def _keep(self, native: _fbg.PackedBInt8, accum: str | None, outlier_bits: int | None) -> None:
+    def _keep(self, native: PackedWeight, accum: str | None, outlier_bits: int | None) -> None:
         """Keep int8 weights, split for int16 sums where they are asked for and can pay."""
         self._native = native
         if accum != "int16":
@@ -207,21 +196,15 @@ class PackedB:
         """The dtype of the packed weights: int8, float32, float16, or bfloat16 or int4 as
         ``ml_dtypes`` has them.
         """
-        native = self._native
-        if isinstance(native, INT4):
+        if self.group is not None:
             return int4()
-        if isinstance(native, _fbg.PackedBBFloat16):
-            return bfloat16()
-        if isinstance(native, _fbg.PackedBFloat16):
-            return np.dtype(np.float16)
-        return np.dtype(np.int8 if isinstance(native, _INTEGER) else np.float32)
+        name = self._native.dtype
+        return bfloat16() if name == "bfloat16" else np.dtype(name)
 
     @property
     def accum(self) -> str:
         """The type in which products are summed: ``"int32"``, ``"int16"`` or ``"float32"``."""
-        if isinstance(self._native, _fbg.PackedBInt16):
-            return "int16"
-        return "int32" if isinstance(self._native, _fbg.PackedBInt8) else "float32"
+        return self._native.accum
 
     @property
     def outliers(self) -> Outliers | None:
@@ -238,8 +221,8 @@ class PackedB:
         >>> packed.outliers.indices, packed.outliers.data
         (array([3], dtype=int32), array([100], dtype=int8))
         """
-        native = self._native
-        return Outliers(*native.outliers) if isinstance(native, _fbg.PackedBInt16) else None
+        arrays = self._native.outliers
+        return None if arrays is None else Outliers(*arrays)
 
     @property
     def spill_depths(self) -> npt.NDArray[np.int64] | None:
@@ -249,30 +232,26 @@ class PackedB:
         positive dense weights that one int16 lane multiplies sum to at most 128, and so do the
         magnitudes of the negative ones; 255 times either sum fits in int16.
         """
-        native = self._native
-        return native.spill_depths if isinstance(native, _fbg.PackedBInt16) else None
+        return self._native.spill_depths
 
     @property
     def group(self) -> int | None:
         """How many consecutive weights of a column share a scale; None unless they are int4."""
-        return self._native.group if isinstance(self._native, INT4) else None
+        return self._native.group
 
     @property
     def scale(self) -> Array | None:
         """The scales, float32 of shape (N,) or (); float16 of shape (K / group, N), K / group
         rounded up, for int4 weights; None for weights without a scale.
         """
-        if isinstance(self._native, INT4):
-            return self._native.scale.view(np.float16)
-        return self._native.scale if isinstance(self._native, _INTEGER) else None
+        return self._native.scale
 
     @property
     def offset(self) -> npt.NDArray[np.float16] | None:
         """The offsets of int4 weights that are not symmetric, float16 of the shape of `scale`:
         ``real = scale * q + offset``; None for all others.
         """
-        offset = self._native.offset if isinstance(self._native, INT4) else None
-        return None if offset is None else offset.view(np.float16)
+        return self._native.offset
 
     @property
     def zero_point(self) -> Array | None:
@@ -280,17 +259,15 @@ class PackedB:
         nor zero points.
         """
         native = self._native
-        if not isinstance(native, _INTEGER):
-            return None
-        if native.zero_point is not None or native.scale is None:
-            return native.zero_point
-        return np.zeros_like(native.scale, np.int32)
+        point, scale = native.zero_point, native.scale
+        if point is not None or scale is None or native.group is not None:
+            return point
+        return np.zeros_like(scale, np.int32)
 
     @property
     def column_offsets(self) -> Array | None:
         """The sum of each column of the int8 matrix, int32 of shape (N,); None for floats."""
-        native = self._native
-        return native.column_offsets if isinstance(native, _INTEGER) else None
+        return self._native.column_offsets
 
     @property
     def nbytes(self) -> int:

@@ -21,7 +21,7 @@ import numpy.typing as npt
 from fbg import _fbg
 from fbg.errors import ModelError
 from fbg.files import open_regular, replace_file, require_free_file
-from fbg.matmul.weights import PackedWeight, dtype_name
+from fbg.matmul.weights import PackedWeight
 
 __all__ = ["is_packed", "read", "read_header", "write"]
 
@@ -72,7 +72,7 @@ def _metadata(native: PackedWeight) -> dict[str, str]:
     return {
         "format": FORMAT,
         "version": str(VERSION),
-        "dtype": dtype_name(native),
+        "dtype": native.dtype,
         "shape": str(list(native.shape)),
     }
 

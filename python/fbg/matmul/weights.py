@@ -10,29 +10,16 @@ from fbg import _fbg
 from fbg.arrays import require_choice
 
 __all__ = [
-    "INT4",
     "INT4_DTYPES",
     "QUANTIZED",
     "WEIGHT_LIMITS",
     "Int4Layout",
     "PackedWeight",
-    "dtype_name",
     "int4_name",
     "require_packed_dtype",
 ]
 
-PackedWeight: TypeAlias = (
-    _fbg.PackedBInt8
-    | _fbg.PackedBInt16
-    | _fbg.PackedBFloat32
-    | _fbg.PackedBFloat16
-    | _fbg.PackedBBFloat16
-    | _fbg.PackedBInt4G32
-    | _fbg.PackedBInt4G64
-    | _fbg.PackedBInt4G128
-)
-
-INT4 = (_fbg.PackedBInt4G32, _fbg.PackedBInt4G64, _fbg.PackedBInt4G128)
+PackedWeight: TypeAlias = _fbg.PackedB
 
 
 class Int4Layout(NamedTuple):
@@ -54,14 +41,6 @@ INT4_DTYPES = {
 PACKED_DTYPES = ("int8", "int4", "float32", "float16", "bfloat16")  # of `PackedB`
 _INT4_NAMES = {layout: name for name, layout in INT4_DTYPES.items()}
 
-_DTYPE_NAMES: dict[type, str] = {
-    _fbg.PackedBInt8: "int8",
-    _fbg.PackedBInt16: "int8",
-    _fbg.PackedBFloat32: "float32",
-    _fbg.PackedBFloat16: "float16",
-    _fbg.PackedBBFloat16: "bfloat16",
-}
-
 # The dtypes whose products quantize activations, too.
 QUANTIZED = ("int8", *INT4_DTYPES)
 
@@ -74,13 +53,6 @@ WEIGHT_LIMITS = {
     # Scales and offsets are float16.
     **{name: 4.4e5 if layout.symmetric else 65504.0 for name, layout in INT4_DTYPES.items()},
 }
-
-
-def dtype_name(weight: PackedWeight) -> str:
-    """Return the name of the dtype of the packed elements."""
-    if isinstance(weight, INT4):
-        return int4_name(weight.group, weight.symmetric)
-    return _DTYPE_NAMES[type(weight)]
 
 
 def int4_name(group: int, symmetric: bool) -> str:

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from fbg import _fbg
 from fbg.checkpoints import saved_file
 from fbg.checkpoints.saved_directory import WEIGHTS, replace_directory
-from fbg.matmul.weights import PackedWeight, dtype_name
+from fbg.matmul.weights import PackedWeight
 from fbg.networks.transformer import Transformer, linears
 from fbg.reading import FileState
 
@@ -72,14 +72,14 @@ def write(target: Path, origin: Origin, transformer: Transformer, overwrite: boo
             (directory / name).parent.mkdir(parents=True, exist_ok=True)
             (directory / name).write_bytes(content)
         stored = tensors(transformer)
-        packed = {n: dtype_name(t) for n, t in stored.items() if not isinstance(t, np.ndarray)}
+        packed = {n: t.dtype for n, t in stored.items() if not isinstance(t, np.ndarray)}
         metadata = {
             "fbg": _fbg.__version__,
             "dtype": dtype,
             "method": origin.method,
             "packed": json.dumps(packed),
         }
-        dtypes = {name: dtype_name(linear.packed) for name, linear in linears(transformer).items()}
+        dtypes = {name: linear.packed.dtype for name, linear in linears(transformer).items()}
         mixed = {name: kind for name, kind in dtypes.items() if kind != dtype}
         if mixed:
             metadata["higher_precision"] = json.dumps(mixed)

@@ -23,7 +23,7 @@ from fbg.graph import ops
 from fbg.graph.graph import Graph
 from fbg.graph.ops import NormKind, RmsNorm, Value
 from fbg.locks import cached_property
-from fbg.matmul.weights import QUANTIZED, dtype_name
+from fbg.matmul.weights import QUANTIZED
 from fbg.networks.config import EncoderConfig
 from fbg.networks.disentangled import RelativeTables, distance_rows
 from fbg.networks.distances import alibi_slopes, distance_buckets
@@ -264,7 +264,7 @@ def precision(transformer: Transformer) -> str:
     bfloat16 in 1", or the only one.
     """
     layers = linears(transformer).values()
-    counts = Counter(dtype_name(linear.packed) for linear in layers)
+    counts = Counter(linear.packed.dtype for linear in layers)
     if not counts:
         return "no linear layers"
     if len(counts) == 1:

@@ -23,36 +23,28 @@
 namespace fbg {
 namespace {
 
-// A family of weights, and what descriptions call it.
-struct Family {
-  Accumulator kind;
-  const char* name;
-  bool rounds() const { return kind == Accumulator::bfloat16; }
-};
+bool rounds(const PackedMatrix& w) { return w.family() == Accumulator::bfloat16; }
 
 class LinearOp final : public ProductOp {
  public:
   // `shape`: of the output.
-  LinearOp(Buffer x, const BufferShape& shape, Family family, PackedMatrix w, Epilogue epilogue)
-      : ProductOp(describe(family, w, epilogue), operands(x, epilogue)),
+  LinearOp(Buffer x, const BufferShape& shape, PackedMatrix w, Epilogue epilogue)
+      : ProductOp(describe(w, epilogue), operands(x, epilogue)),
         shape_(shape),
-        family_(family),
         w_(std::move(w)),
         epilogue_(std::move(epilogue)) {}
 
   std::unique_ptr<Step> prepare(const PrepareContext& context) const override {
     return std::make_unique<LinearStep>(*this, context);
   }
-  bool can_read_bfloat16(std::size_t i, Features) const override {
-    return i == 0 && family_.rounds();
-  }
+  bool can_read_bfloat16(std::size_t i, Features) const override { return i == 0 && rounds(w_); }
   bool can_write_bfloat16() const override { return true; }
 
-  ProductKind kind() const override { return {family_.kind, w_.rows(), w_.cols()}; }
+  ProductKind kind() const override { return {w_.family(), w_.rows(), w_.cols()}; }
   std::int64_t weight_bytes() const override { return w_.nbytes(); }
 
   std::shared_ptr<ProductOp> clone() const override {
-    auto copy = std::make_shared<LinearOp>(inputs[0], shape_, family_, w_.clone(), epilogue_);
+    auto copy = std::make_shared<LinearOp>(inputs[0], shape_, w_.clone(), epilogue_);
     copy->output = output;
     return copy;
   }
@@ -60,8 +52,8 @@ class LinearOp final : public ProductOp {
  private:
   // How rows of that type become the elements that the family multiplies.
   PackerKind packer(ValueType x) const {
-    if (reads_bytes(family_.kind)) return PackerKind::quantized;
-    if (!family_.rounds()) return PackerKind::floats;
+    if (reads_bytes(w_.family())) return PackerKind::quantized;
+    if (!rounds(w_)) return PackerKind::floats;
     return x == ValueType::bfloat16 ? PackerKind::bfloat16s : PackerKind::to_bfloat16;
   }
 
@@ -87,7 +79,7 @@ class LinearOp final : public ProductOp {
 
   Stages stages(MatrixView<float> residual, bool writes_bfloat16) const noexcept {
     Stages s;
-    if (is_integer(family_.kind)) s.add(Dequantize{}.stage());
+    if (is_integer(w_.family())) s.add(Dequantize{}.stage());
     if (epilogue_.bias.data) s.add(Bias{epilogue_.bias.data.get()}.stage());
     if (epilogue_.activation == Activation::gelu) s.add(Gelu{}.stage());
     if (epilogue_.activation == Activation::gelu_tanh) s.add(GeluTanh{}.stage());
@@ -178,7 +170,7 @@ class LinearOp final : public ProductOp {
       with_pipeline({}, [&](const PipelineView& pipeline) {
         variants_.push_back(
             {rows, blocking,
-             AnyGemm(packer_, op_.family_.kind, op_.w_, pipeline, rows, features_, blocking)});
+             AnyGemm(packer_, op_.w_.family(), op_.w_, pipeline, rows, features_, blocking)});
       });
     }
 
@@ -194,8 +186,9 @@ class LinearOp final : public ProductOp {
     return epilogue.residual ? std::vector<Buffer>{x, *epilogue.residual} : std::vector<Buffer>{x};
   }
 
-  static std::string describe(Family family, const PackedMatrix& w, const Epilogue& epilogue) {
-    std::string text = std::string("linear ") + family.name + " ";
+  static std::string describe(const PackedMatrix& w, const Epilogue& epilogue) {
+    std::string text =
+        std::string("linear ") + (is_int4(w.family()) ? "int4" : w.format().name) + " ";
     text += std::to_string(w.rows()) + "x" + std::to_string(w.cols());
     if (epilogue.activation == Activation::gelu) text += " gelu";
     if (epilogue.activation == Activation::gelu_tanh) text += " gelu_tanh";
@@ -207,16 +200,18 @@ class LinearOp final : public ProductOp {
   }
 
   const BufferShape shape_;
-  const Family family_;
   const PackedMatrix w_;
   const Epilogue epilogue_;
 };
 
-Buffer append_linear(Graph& graph, Buffer x, Family family, PackedMatrix w, Epilogue epilogue) {
-  if (is_integer(family.kind))
+}  // namespace
+
+Buffer Graph::linear(Buffer x, PackedMatrix w, Epilogue epilogue) {
+  require(w.family() != Accumulator::int16, "linear: weights are packed for int16 sums");
+  if (is_integer(w.family()))
     require(w.scale() != nullptr, "linear: int8 weights must have a scale");
-  const BufferShape in = graph.shape(x);
-  if (!(family.rounds() && in.type == ValueType::bfloat16)) require_floats("linear", in);
+  const BufferShape in = shape(x);
+  if (!(rounds(w) && in.type == ValueType::bfloat16)) require_floats("linear", in);
   require(in.cols == w.rows(), "linear: x has " + std::to_string(in.cols) + " columns, w has " +
                                    std::to_string(w.rows()) + " rows");
   BufferShape out = in;
@@ -224,7 +219,7 @@ Buffer append_linear(Graph& graph, Buffer x, Family family, PackedMatrix w, Epil
   out.type = ValueType::float32;
   if (epilogue.bias.data) require_vector(epilogue.bias, out.cols, "linear: bias");
   if (epilogue.channel_scale.data) {
-    require(reads_bytes(family.kind), "linear: channel_scale needs int8 or int4 weights");
+    require(reads_bytes(w.family()), "linear: channel_scale needs int8 or int4 weights");
     require_vector(epilogue.channel_scale, in.cols, "linear: channel_scale");
   }
   if (epilogue.gate) {
@@ -236,27 +231,10 @@ Buffer append_linear(Graph& graph, Buffer x, Family family, PackedMatrix w, Epil
     out.cols /= 2;
   }
   if (epilogue.residual)
-    require(graph.shape(*epilogue.residual) == out,
+    require(shape(*epilogue.residual) == out,
             "linear: the residual must have the shape of the output");
-  return append_op(
-      graph, std::make_shared<LinearOp>(x, out, family, std::move(w), std::move(epilogue)), out);
+  return append_op(*this, std::make_shared<LinearOp>(x, out, std::move(w), std::move(epilogue)),
+                   out);
 }
-
-}  // namespace
-
-template <class Acc>
-Buffer Graph::linear(Buffer x, PackedB<Acc> w, Epilogue epilogue) {
-  const char* const name =
-      is_int4(Acc::kind) ? "int4" : value_type_name(value_type<typename Acc::B>);
-  return append_linear(*this, x, {Acc::kind, name}, std::move(w), std::move(epilogue));
-}
-
-template Buffer Graph::linear(Buffer, PackedB<Int32>, Epilogue);
-template Buffer Graph::linear(Buffer, PackedB<Float32>, Epilogue);
-template Buffer Graph::linear(Buffer, PackedB<BFloat16>, Epilogue);
-template Buffer Graph::linear(Buffer, PackedB<Float32F16>, Epilogue);
-template Buffer Graph::linear(Buffer, PackedB<Int4<32>>, Epilogue);
-template Buffer Graph::linear(Buffer, PackedB<Int4<64>>, Epilogue);
-template Buffer Graph::linear(Buffer, PackedB<Int4<128>>, Epilogue);
 
 }  // namespace fbg
