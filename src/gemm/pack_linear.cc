@@ -232,14 +232,17 @@ const std::byte* LinearPacker::convert(std::int64_t j, std::int64_t begin, std::
   const auto n = static_cast<std::size_t>(size);
   const float* x = weights_.output(j) + begin;
   largest = larger(largest, vectors.weights.largest_magnitude(x, 1.0f, nullptr, n));
-  const bool keeps_floats = format_.b_bytes == sizeof(float);
-  alignas(64) float divided[kChunk];
-  if (weights_.divisor_of(j) != 1.0f) {
-    float* const to = keeps_floats ? reinterpret_cast<float*>(row) : divided;
-    vectors.weights.divide(x, weights_.divisor_of(j), n, to);
-    x = to;
+  const bool divides = weights_.divisor_of(j) != 1.0f;
+  if (format_.b_bytes == sizeof(float)) {
+    if (!divides) return reinterpret_cast<const std::byte*>(x);
+    vectors.weights.divide(x, weights_.divisor_of(j), n, reinterpret_cast<float*>(row));
+    return row;
   }
-  if (keeps_floats) return reinterpret_cast<const std::byte*>(x);
+  alignas(64) float divided[kChunk];
+  if (divides) {
+    vectors.weights.divide(x, weights_.divisor_of(j), n, divided);
+    x = divided;
+  }
   if (family_ == Accumulator::bfloat16)  // the same bits by vectors
     vectors.rows.float_to_bfloat16(x, n, reinterpret_cast<std::uint16_t*>(row));
   else
