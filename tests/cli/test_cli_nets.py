@@ -9,7 +9,7 @@ import onnx
 import pytest
 
 import fbg
-from fbg.importers.net import NetPlan
+from fbg.importers.net_plan import NetPlan
 from fbg.importers.session import PlacedStep
 from fbg.reports.profiling import NetProfile
 from helpers.commands import invoke, succeed

@@ -12,7 +12,6 @@ import pytest
 
 import fbg
 from fbg.compression.rounding import round_to_gram
-from fbg.matmul.weights import dtype_name
 from fbg.model import sequential
 from fbg.model.observe import random_sequences
 from fbg.model.synthetic import typical_sequences
@@ -70,7 +69,7 @@ def test_offsets_are_more_accurate_and_saved(
     embeddings = with_offsets.encode(TEXTS)
     loss = 1 - cosines(embeddings, exact).mean()
     assert loss < 0.9 * (1 - cosines(model.encode(TEXTS), exact).mean())
-    packed = {dtype_name(linear.packed) for linear in linears(with_offsets.network).values()}
+    packed = {linear.packed.dtype for linear in linears(with_offsets.network).values()}
     assert packed == {"int4_offset"}
     with_offsets.save(tmp_path / "saved")
     saved = fbg.load(tmp_path / "saved")
@@ -129,7 +128,7 @@ def test_other_networks_are_rounded_with_and_without_texts(tmp_path: Path, name:
 def test_layers_of_higher_precision_stay_as_they_are(exact: np.ndarray, directory: Path) -> None:
     rest = ["*.qkv", "*.attention_output", "*.intermediate"]
     model = fbg.load(directory, dtype="int4", higher_precision=dict.fromkeys(rest, "float32"))
-    dtypes = {name: dtype_name(linear.packed) for name, linear in linears(model.network).items()}
+    dtypes = {name: linear.packed.dtype for name, linear in linears(model.network).items()}
     assert {dtypes[f"layers.{n}.output"] for n in range(2)} == {"int4"}
     assert sorted(dtypes.values()) == ["float32"] * 6 + ["int4"] * 2
     assert cosines(model.encode(TEXTS), exact).mean() > 0.999

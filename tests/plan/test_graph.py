@@ -16,11 +16,11 @@ shape = _fbg.AttentionShape
 ONES = np.ones(4, np.float32)
 
 
-def packed(rows: int) -> _fbg.PackedBFloat32:
-    return _fbg.pack_b_float32(floats(rows, 2))
+def packed(rows: int) -> _fbg.PackedB:
+    return _fbg.pack_b_convert(floats(rows, 2), "float32")
 
 
-def quantized() -> _fbg.PackedBInt8:
+def quantized() -> _fbg.PackedB:
     return _fbg.pack_b_quantize(floats(WIDTH, 2), True, True)
 
 

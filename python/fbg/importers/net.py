@@ -7,7 +7,7 @@ import operator
 import os
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -23,6 +23,7 @@ from fbg.importers.description import Network, TensorType
 from fbg.importers.equalization import channel_ranges, equalize_channels
 from fbg.importers.feeds import calibration_feeds
 from fbg.importers.integer_tensors import FusedSteps
+from fbg.importers.net_plan import NetPlan
 from fbg.importers.passes import drop_identities, fold_batch_norm, take_constants
 from fbg.importers.products import ProductCount, count_products, fold_weights
 from fbg.importers.saved_net import write_saved
@@ -33,37 +34,11 @@ from fbg.locks import Lock
 from fbg.tuning.store import store
 from fbg.tuning.trials import ConvTrial
 
-__all__ = ["BACKENDS", "Net", "NetPlan", "Runner"]
+__all__ = ["BACKENDS", "Net", "Runner"]
 
 Array = npt.NDArray[Any]
 BACKENDS = ("fbg", "onnxruntime", "reference")
 MAX_PLAN_BYTES = 256 << 20  # of the arenas of plans that are kept
-
-
-@dataclass(frozen=True)
-class NetPlan:
-    """What a run does, step by step, and the bytes of memory that it needs.
-
-    arena_bytes: that it works in. tensor_bytes: that all tensors would take side by side.
-    weight_bytes: of packed weights, which all plans of the network have in common. samples: of a
-    profile, the seconds of each step, round by round.
-    """
-
-    steps: tuple[PlacedStep, ...]
-    arena_bytes: int
-    tensor_bytes: int
-    weight_bytes: int
-    samples: tuple[tuple[float, ...], ...] = ()
-
-    def __str__(self) -> str:
-        lines = []
-        for step in self.steps:
-            nodes = " + ".join(step.nodes)
-            time = "" if step.seconds is None else f"{1e3 * step.seconds:9.3f} ms  "
-            types = "; ".join(step.types)
-            lines.append(f"{time}{step.backend:12} {step.algorithm:48} {nodes}  {types}")
-        lines.append(f"arena: {self.arena_bytes} bytes, packed weights: {self.weight_bytes} bytes")
-        return "\n".join(lines)
 
 
 class Net:

@@ -38,7 +38,7 @@ from fbg.reports.timed_network import (
 )
 
 if TYPE_CHECKING:
-    from fbg.importers.net import NetPlan
+    from fbg.importers.net_plan import NetPlan
 
 __all__ = ["NetProfile", "Part", "Profile", "ProfileReport", "profile", "profile_net"]
 
