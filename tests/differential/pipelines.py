@@ -200,11 +200,17 @@ def _float_step(random: Random, rng: np.random.Generator, shape: tuple[int, ...]
 
 
 def draw_steps(
-    random: Random, rng: np.random.Generator, shape: tuple[int, ...], sums: bool, scaled: bool
+    random: Random,
+    rng: np.random.Generator,
+    shape: tuple[int, ...],
+    sums: bool,
+    scaled: bool,
+    pointed: bool = False,
 ) -> list[Step]:
     """Return steps for a result of that shape; the last axis has its columns.
 
-    sums: whether they begin with sums of integers. scaled: whether these have scales.
+    sums: whether they begin with sums of integers. scaled: whether these have scales. pointed:
+    whether they can be corrected for zero points where they have none.
     """
     steps: list[Step] = []
     n = shape[-1]
@@ -219,7 +225,8 @@ def draw_steps(
                 )
             )
         if not scaled:
-            return steps
+            correct = [Step(fbg.CorrectZeroPoints(), lambda e: e)]
+            return steps + correct * (pointed and random.random() < 0.5)
         end = random.randrange(4)
         if end == 0 or random.random() < 0.2:
             steps.append(Step(fbg.CorrectZeroPoints(), lambda e: e))

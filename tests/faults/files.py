@@ -22,7 +22,6 @@ from pathlib import Path
 
 import numpy as np
 import onnx
-from onnx import TensorProto, helper, numpy_helper
 
 import fbg
 from faults.injection import FILES, SHORT_WRITES, Faults
@@ -32,6 +31,7 @@ from fbg.reports.pages.page import Page, write_page
 from fbg.text.embedding_files import EmbeddingFile
 from fbg.tuning import file as tuning_file
 from helpers import tiny_bert
+from helpers.onnx_models import make_model, node
 
 ERRORS = (errno.ENOSPC, errno.EIO, errno.EINTR)
 W = np.random.default_rng(3).standard_normal((37, 70), dtype=np.float32)
@@ -59,13 +59,9 @@ Content = dict[str, bytes]
 def write_net(folder: Path, width: int) -> Path:
     """Write a network of one product."""
     path = folder / f"net{width}.onnx"
-    node = helper.make_node("MatMul", ["x", "w"], ["y"])
-    kind = TensorProto.FLOAT
-    inputs = [helper.make_tensor_value_info("x", kind, [2, 4])]
-    outputs = [helper.make_tensor_value_info("y", kind, [2, width])]
-    weights = [numpy_helper.from_array(np.ones((4, width), np.float32), "w")]
-    graph = helper.make_graph([node], "net", inputs, outputs, weights)
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), path)
+    constants = {"w": np.ones((4, width), np.float32)}
+    product = node("MatMul", ["x", "w"], "y")
+    onnx.save(make_model([product], {"x": (np.float32, (2, 4))}, ["y"], constants), path)
     return path
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import onnx
 from onnx import helper, numpy_helper
 
 from fbg.importers.net import Net
@@ -16,21 +15,18 @@ def node(op, inputs, output, **attributes):
 
 
 def make_model(nodes, inputs, outputs, constants=None, opset=21, **more):
-    """A model. inputs: arrays or (dtype, shape) by name; outputs: names."""
+    """A model. inputs: arrays or (dtype, shape) by name; outputs: the same, or names."""
+    results = outputs if isinstance(outputs, dict) else dict.fromkeys(outputs, (np.float32, None))
     graph = helper.make_graph(
         nodes,
         "test",
         [value_info(name, like) for name, like in inputs.items()],
-        [helper.make_value_info(name, onnx.TypeProto(tensor_type=_float())) for name in outputs],
+        [value_info(name, like) for name, like in results.items()],
         [numpy_helper.from_array(value, name) for name, value in (constants or {}).items()],
     )
     return helper.make_model(
         graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10, **more
     )
-
-
-def _float():
-    return onnx.TypeProto.Tensor(elem_type=onnx.TensorProto.FLOAT)
 
 
 def value_info(name, like):

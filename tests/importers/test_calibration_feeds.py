@@ -5,9 +5,10 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
-from onnx import TensorProto, helper, numpy_helper
+from onnx import helper
 
 import fbg
+from helpers.onnx_models import make_model
 
 IMAGES = np.random.default_rng(1).standard_normal((4, 3, 6, 7)).astype(np.float32)
 
@@ -17,15 +18,8 @@ def write(path: Path, batch: int | str, inputs: int = 1) -> Path:
     weights = np.random.default_rng(0).standard_normal((8, 3, 3, 3)).astype(np.float32)
     names = [f"x{n}" for n in range(inputs)]
     nodes = [helper.make_node("Sum", names, ["s"]), helper.make_node("Conv", ["s", "w"], ["y"])]
-    kind = TensorProto.FLOAT
-    graph = helper.make_graph(
-        nodes,
-        "g",
-        [helper.make_tensor_value_info(name, kind, [batch, 3, 6, 7]) for name in names],
-        [helper.make_tensor_value_info("y", kind, [batch, 8, 4, 5])],
-        [numpy_helper.from_array(weights, "w")],
-    )
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), path)
+    given = dict.fromkeys(names, (np.float32, (batch, 3, 6, 7)))
+    onnx.save(make_model(nodes, given, ["y"], {"w": weights}, opset=17), path)
     return path
 
 

@@ -5,12 +5,13 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
-from onnx import TensorProto, helper, numpy_helper
+from onnx import helper
 
 import fbg
 from fbg.importers.net import Net
 from fbg.reports.class_scores import class_scores
 from fbg.reports.comparison import compare_net
+from helpers.onnx_models import make_model
 from helpers.small_cnns import FAMILIES
 
 SIZES = {"w": (6, 10), "b": (10,), "scale": (10,)}
@@ -38,18 +39,10 @@ def write(path: Path, nodes: list[tuple[str, list[str]]], output: str = "y") -> 
     for n, (op, inputs) in enumerate(nodes):
         result = output if n + 1 == len(nodes) else f"t{n}"
         made.append(helper.make_node(op, inputs, [result]))
-    rng, kind = np.random.default_rng(0), TensorProto.FLOAT
-    graph = helper.make_graph(
-        made,
-        "g",
-        [helper.make_tensor_value_info("x", kind, [2, 6])],
-        [helper.make_tensor_value_info(output, kind, [2, 10])],
-        [
-            numpy_helper.from_array(rng.standard_normal(size).astype(np.float32), name)
-            for name, size in SIZES.items()
-        ],
-    )
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), path)
+    rng = np.random.default_rng(0)
+    constants = {name: rng.standard_normal(n).astype(np.float32) for name, n in SIZES.items()}
+    given, results = {"x": (np.float32, (2, 6))}, {output: (np.float32, (2, 10))}
+    onnx.save(make_model(made, given, results, constants, opset=17), path)
     return path
 
 

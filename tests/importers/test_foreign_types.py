@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import onnx
 import pytest
-from onnx import helper, numpy_helper
+from onnx import helper
 
 import fbg
 from fbg.errors import ModelError
 from fbg.importers.description import TensorType
 from fbg.importers.net import Net
 from fbg.importers.onnx.read import read_model
-from helpers.onnx_models import plain_onnxruntime
+from helpers.onnx_models import make_model, plain_onnxruntime
 
 onnxruntime = pytest.importorskip("onnxruntime")
 RNG = np.random.default_rng(7)
@@ -58,6 +58,12 @@ OPS = {
 }
 
 
+def foreign_model(nodes, inputs, outputs, constants):
+    model = make_model(nodes, inputs, outputs, constants, opset=17)
+    model.opset_import.append(helper.make_opsetid("com.microsoft", 1))
+    return model
+
+
 def file_of(op, inputs, attributes, holds, batch=2):
     """A model of x, the op, and a Relu of what it returns; nothing between is declared."""
     foreign = helper.make_node(op, inputs, ["o"], "foreign", domain="com.microsoft", **attributes)
@@ -66,15 +72,8 @@ def file_of(op, inputs, attributes, holds, batch=2):
         nodes.append(helper.make_node("DequantizeLinear", ["o", "t", "u"], ["d"], "dequantize"))
     nodes.append(helper.make_node("Relu", ["d" if holds == BYTES else "o"], ["y"], "relu"))
     read = {name for node in nodes for name in node.input}
-    graph = helper.make_graph(
-        nodes,
-        "g",
-        [helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, (batch, 3, 4, 4))],
-        [helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, None)],
-        [numpy_helper.from_array(np.asarray(CONSTANTS[n]), n) for n in CONSTANTS if n in read],
-    )
-    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
-    return helper.make_model(graph, opset_imports=opsets, ir_version=8)
+    constants = {name: value for name, value in CONSTANTS.items() if name in read}
+    return foreign_model(nodes, {"x": (np.float32, (batch, 3, 4, 4))}, ["y"], constants)
 
 
 @pytest.mark.parametrize("batch", [2, "n"])
@@ -131,18 +130,9 @@ def test_networks_quantized_by_its_tools_run_as_there(tmp_path):
         helper.make_node("Gemm", ["f", "h"], ["y"], "y"),
     ]
     weights = {"a": (6, 3, 3, 3), "b": (5, 12, 1, 1), "h": (5, 7)}
-    graph = helper.make_graph(
-        nodes,
-        "g",
-        [helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, shape)],
-        [helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, (1, 7))],
-        [
-            numpy_helper.from_array(RNG.standard_normal(size).astype(np.float32), name)
-            for name, size in weights.items()
-        ],
-    )
-    opsets = [helper.make_opsetid("", 17)]
-    onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=8), tmp_path / "f.onnx")
+    constants = {name: RNG.standard_normal(n).astype(np.float32) for name, n in weights.items()}
+    model = make_model(nodes, {"x": (np.float32, shape)}, ["y"], constants, opset=17)
+    onnx.save(model, tmp_path / "f.onnx")
     quantize_static(
         tmp_path / "f.onnx", tmp_path / "q.onnx", Reader(), quant_format=QuantFormat.QOperator
     )
@@ -164,14 +154,7 @@ def test_types_of_all_outputs_are_found():
     node = helper.make_node(
         "SkipLayerNormalization", ["x", "x", "v"], ["a", "", "", "b"], domain="com.microsoft"
     )
-    graph = helper.make_graph(
-        [node],
-        "g",
-        [helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, (2, 3, 4))],
-        [helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, None) for name in "ab"],
-        [numpy_helper.from_array(CONSTANTS["v"], "v")],
-    )
-    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
-    network = read_model(helper.make_model(graph, opset_imports=opsets), "test.onnx", None)
+    model = foreign_model([node], {"x": (np.float32, (2, 3, 4))}, "ab", {"v": CONSTANTS["v"]})
+    network = read_model(model, "test.onnx", None)
     types = infer(network, network.inputs, {}).types
     assert types["a"] == types["b"] == TensorType(np.dtype(np.float32), (2, 3, 4))

@@ -7,7 +7,7 @@ import random
 import numpy as np
 import onnx
 import pytest
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, numpy_helper
 
 import fbg
 from fbg.errors import ModelError
@@ -15,7 +15,7 @@ from fbg.importers.net import Net
 from fbg.importers.onnx.read import read_model
 from fbg.importers.products import ProductCount, fold_weights, integer_products
 from helpers.commands import invoke
-from helpers.onnx_models import make_net, node
+from helpers.onnx_models import make_model, make_net, node
 from helpers.quantized_graphs import Graph
 
 RNG = np.random.default_rng(5)
@@ -144,15 +144,7 @@ def quantized_file(path, product="MatMul"):
 
 
 def write(path, nodes, constants):
-    graph = helper.make_graph(
-        nodes,
-        "g",
-        [helper.make_tensor_value_info("x", TensorProto.FLOAT, (5, 8))],
-        [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
-        [numpy_helper.from_array(np.asarray(value), name) for name, value in constants.items()],
-    )
-    opsets = [helper.make_opsetid("", 17)]
-    onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=8), str(path))
+    onnx.save(make_model(nodes, {"x": (np.float32, (5, 8))}, ["y"], constants, opset=17), path)
 
 
 def unchanged(path):

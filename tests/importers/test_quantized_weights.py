@@ -1,11 +1,13 @@
 """Weights that DequantizeLinear makes of integers: products take these, however many scales."""
 
 import numpy as np
+import onnx
 import onnxruntime
 import pytest
-from onnx import TensorProto, helper, numpy_helper
+from onnx import helper
 
 import fbg
+from helpers.onnx_models import make_model
 from helpers.quantized_graphs import WIDEST
 
 SHAPES = {"Conv": (16, 3, 3, 3), "MatMul": (8, 16), "Gemm": (8, 16)}
@@ -40,14 +42,7 @@ def quantized_file(path, op, scales, signed):
         helper.make_node("DequantizeLinear", ["cq", "ys", "yz"], ["y"]),
     ]
     given = (1, 3, 9, 7) if op == "Conv" else (5, 8)
-    values = [helper.make_tensor_value_info("x", TensorProto.FLOAT, given)]
-    results = [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)]
-    constants = [numpy_helper.from_array(array, name) for name, array in arrays.items()]
-    graph = helper.make_graph(nodes, "g", values, results, constants)
-    opsets = [helper.make_opsetid("", 17)]
-    path.write_bytes(
-        helper.make_model(graph, opset_imports=opsets, ir_version=8).SerializeToString()
-    )
+    onnx.save(make_model(nodes, {"x": (np.float32, given)}, ["y"], arrays, opset=17), path)
     return rng.standard_normal(given).astype(np.float32)
 
 

@@ -3,12 +3,12 @@
 import numpy as np
 import onnx
 import pytest
-from onnx import TensorProto, helper, numpy_helper
+from onnx import helper, numpy_helper
 
 import fbg
 from fbg.importers.onnx.read import read_model
 from fbg.importers.session import infer
-from helpers.onnx_models import make_net
+from helpers.onnx_models import make_model, make_net
 
 RNG = np.random.default_rng(0)
 SIZE = 1024  # of a side of each weight, which has 4 MB
@@ -16,23 +16,18 @@ SIZE = 1024  # of a side of each weight, which has 4 MB
 
 def network(op, count):
     """Return a model of products with matrices that each repeat one number."""
-    nodes, constants = [], [numpy_helper.from_array(np.array([SIZE, SIZE]), "shape")]
+    nodes, constants = [], {"shape": np.array([SIZE, SIZE])}
     for i in range(count):
-        value = numpy_helper.from_array(np.array([(i + 1) / SIZE], np.float32), f"v{i}")
+        value = np.array([(i + 1) / SIZE], np.float32)
         if op == "ConstantOfShape":
-            nodes.append(helper.make_node(op, ["shape"], [f"w{i}"], value=value))
+            tensor = numpy_helper.from_array(value, f"v{i}")
+            nodes.append(helper.make_node(op, ["shape"], [f"w{i}"], value=tensor))
         else:
-            constants.append(value)
+            constants[f"v{i}"] = value
             nodes.append(helper.make_node(op, [f"v{i}", "shape"], [f"w{i}"]))
         nodes.append(helper.make_node("MatMul", [f"x{i}", f"w{i}"], [f"x{i + 1}"], f"product{i}"))
-    graph = helper.make_graph(
-        nodes,
-        "graph",
-        [helper.make_tensor_value_info("x0", TensorProto.FLOAT, [1, SIZE])],
-        [helper.make_tensor_value_info(f"x{count}", TensorProto.FLOAT, [1, SIZE])],
-        constants,
-    )
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+    inputs = {"x0": (np.float32, (1, SIZE))}
+    return make_model(nodes, inputs, [f"x{count}"], constants, opset=17)
 
 
 @pytest.mark.parametrize("op", ["ConstantOfShape", "Expand"])

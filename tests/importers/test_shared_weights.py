@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, helper
 
 import fbg
-from helpers.onnx_models import node
+from helpers.onnx_models import make_model, node
 from helpers.peak_memory import peak
 
 RNG = np.random.default_rng(0)
@@ -107,15 +107,9 @@ def saved(path, make, width):
     }
     nodes = [n for i in range(NODES) for n in make(f"x{i}", f"x{i + 1}", i)]
     read = {name for n in nodes for name in n.input}
-    shape = [1, width]
-    graph = helper.make_graph(
-        nodes,
-        "graph",
-        [helper.make_tensor_value_info("x0", TensorProto.FLOAT, shape)],
-        [helper.make_tensor_value_info(f"x{NODES}", TensorProto.FLOAT, shape)],
-        [numpy_helper.from_array(v, name) for name, v in constants.items() if name in read],
-    )
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+    constants = {name: value for name, value in constants.items() if name in read}
+    inputs = {"x0": (np.float32, (1, width))}
+    model = make_model(nodes, inputs, [f"x{NODES}"], constants, opset=17)
     path.write_bytes(model.SerializeToString())
     return model
 
@@ -196,15 +190,8 @@ def test_weights_that_are_integers_are_never_held_as_floats(tmp_path):
         node("DequantizeLinear", ["xq", "step", "byte"], "xd"),
         node("MatMul", ["xd", "w"], "y"),
     ]
-    graph = helper.make_graph(
-        nodes,
-        "graph",
-        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, q.shape[0]])],
-        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, q.shape[1]])],
-        [numpy_helper.from_array(value, name) for name, value in constants.items()],
-    )
-    path = tmp_path / "m.onnx"
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), path)
+    path, inputs = tmp_path / "m.onnx", {"x": (np.float32, (1, q.shape[0]))}
+    onnx.save(make_model(nodes, inputs, ["y"], constants, opset=17), path)
     x = np.rint(RNG.uniform(0, 1, (1, q.shape[0])) * 100) * STEP
     size, result = grown(path, x.astype(np.float32))
     assert size < 8 * path.stat().st_size

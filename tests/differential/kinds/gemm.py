@@ -69,6 +69,7 @@ class Problem:
     weights: fbg.PackedB
     sums: bool  # of integers
     scaled: bool
+    pointed: bool  # of both operands, zero points are known
     raw: Callable[[], Expected]
     corrected: Callable[[], Expected]
 
@@ -89,7 +90,7 @@ def _int8_weights(random: Random, rng: np.random.Generator, k: int, n: int) -> f
             w = np.where(rng.random(shape) < 0.1, w, w >> 5).astype(np.int8)
         if random.random() < 0.8:
             scales = rng.uniform(0.001, 0.1, n).astype(np.float32)
-            more["scale"] = random.choice((0.25, scales))
+            more["scale"] = random.choice((None, 0.25, scales))
             points = rng.integers(-128, 128, n)
             some = np.where(rng.random(n) < 0.5, 0, points)
             more["zero_point"] = random.choice((None, 0, random.randint(-128, 127), points, some))
@@ -125,9 +126,12 @@ def _int8_problem(random: Random, rng: np.random.Generator, m: int, k: int, n: i
         if packer is fbg.PackAWithRowOffset:
             limits = np.iinfo(x.dtype)
             point = random.choice((0, random.randint(int(limits.min), int(limits.max))))
-            options = {"scale": float(np.float32(random.uniform(0.001, 0.1))), "zero_point": point}
-            scale, points = np.full(m, options["scale"], np.float32), np.full(m, point)
-    scaled = packer is not fbg.PackA and weights.scale is not None
+            options, points = {"zero_point": point}, np.full(m, point)
+            if random.random() < 0.8:
+                options["scale"] = float(np.float32(random.uniform(0.001, 0.1)))
+                scale = np.full(m, options["scale"], np.float32)
+    quantizes = packer is fbg.PackAWithQuantRowOffset
+    scaled = (quantizes or "scale" in options) and weights.scale is not None
 
     def scales() -> Array | None:
         if not scaled:
@@ -141,6 +145,7 @@ def _int8_problem(random: Random, rng: np.random.Generator, m: int, k: int, n: i
         weights,
         True,
         scaled,
+        packer is not fbg.PackA,
         lambda: Expected(q.astype(np.float64) @ w, 0.0, np.int32),
         lambda: Expected((q - np.asarray(points)[:, None]) @ own, 0.0, np.int32, scales()),
     )
@@ -170,7 +175,7 @@ def _float_problem(random: Random, rng: np.random.Generator, m: int, k: int, n: 
         error = (k + 2) * UNIT * (np.abs(exact) @ np.abs(wide)) + TINY * (k + 1)
         return Expected(exact @ wide, error, np.float32)
 
-    return Problem(x, fbg.PackA, options, weights, False, False, sums, sums)
+    return Problem(x, fbg.PackA, options, weights, False, False, False, sums, sums)
 
 
 def _int4_problem(random: Random, rng: np.random.Generator, m: int, k: int, n: int) -> Problem:
@@ -206,7 +211,7 @@ def _int4_problem(random: Random, rng: np.random.Generator, m: int, k: int, n: i
         error = (k // group + 12) * UNIT * magnitude + TINY * (k + 1)
         return Expected(real @ (s * values + offset), error, np.float32)
 
-    return Problem(x, packer, options, weights, False, False, sums, sums)
+    return Problem(x, packer, options, weights, False, False, False, sums, sums)
 
 
 def _call(
@@ -259,7 +264,7 @@ def run(random: Random) -> str:
     m, k, n = draw_shape(random)
     make = random.choice((_int8_problem, _int8_problem, _float_problem, _int4_problem))
     p = make(random, rng, m, k, n)
-    steps: list[Step] = draw_steps(random, rng, (m, n), p.sums, p.scaled)
+    steps: list[Step] = draw_steps(random, rng, (m, n), p.sums, p.scaled, p.pointed)
     pipeline = fbg.Pipeline([step.stage for step in steps])
     e = p.corrected() if corrects(steps) else p.raw()
     for step in steps:
