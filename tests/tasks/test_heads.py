@@ -27,22 +27,6 @@ def test_every_family_has_a_golden_model_of_every_head() -> None:
     assert tested == {head for head in heads if head[1] in KINDS}
 
 
-@pytest.mark.parametrize("dtype", ["float32", "int8"])
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_result_depends_on_its_own_text_alone(load: Load, kind: str, dtype: str) -> None:
-    model = load(f"bert-{kind}", dtype)
-    texts = [*TEXTS, "a b c d e f g h i j k l", *TEXTS, "b"]
-    alone = [every_result(model, kind, [text])[0] for text in texts]
-    assert every_result(model, kind, texts) == alone
-    assert every_result(model, kind, texts, batch_size=2) == alone
-    before = fbg.get_num_threads()
-    fbg.set_num_threads(3)
-    try:
-        assert every_result(model, kind, texts, batch_size=5) == alone
-    finally:
-        fbg.set_num_threads(before)
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_texts_give_no_results(load: Load, kind: str) -> None:
     assert every_result(load(f"bert-{kind}"), kind, []) == []

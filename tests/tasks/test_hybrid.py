@@ -31,6 +31,7 @@ def test_embeddings_are_those_of_the_formulas(tmp_path: Path, isa: str) -> None:
     found = model.encode_hybrid(TEXTS)
     dense_weights = found.sparse.to_dense()
     assert found.sparse.data.size > 0
+    assert model.encode_hybrid([]).dense.shape[0] == 0
     np.testing.assert_allclose(found.dense, model.encode(TEXTS), rtol=0, atol=1e-6)
     special = {*model.tokenizer.frame, model.tokenizer.unknown_id, model.tokenizer.padding_id}
     for n, ids in enumerate(model.tokenizer(TEXTS)):
@@ -42,26 +43,6 @@ def test_embeddings_are_those_of_the_formulas(tmp_path: Path, isa: str) -> None:
             if token not in special:
                 wanted[token] = max(wanted[token], value)
         np.testing.assert_allclose(dense_weights[n], wanted, rtol=0, atol=1e-5)
-
-
-@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int8"])
-def test_bits_do_not_depend_on_batch_threads_or_saving(tmp_path: Path, dtype: str) -> None:
-    directory = write(tmp_path / "model")
-    one, two = (fbg.load(directory, dtype=dtype, num_threads=n) for n in (1, 2))
-    two.save(tmp_path / "saved")
-    texts = TEXTS * 20  # several blocks
-    together = two.encode_hybrid(texts, batch_size=7)
-    again = fbg.load(tmp_path / "saved").encode_hybrid(texts)
-    np.testing.assert_array_equal(again.dense, together.dense)
-    np.testing.assert_array_equal(again.sparse.data, together.sparse.data)
-    for n, text in enumerate(TEXTS):
-        alone = one.encode_hybrid(text)
-        np.testing.assert_array_equal(alone.dense[0], together.dense[n])
-        np.testing.assert_array_equal(alone.multi[0], together.multi[n])
-        part = slice(*together.sparse.indptr[n : n + 2])
-        np.testing.assert_array_equal(alone.sparse.indices, together.sparse.indices[part])
-        np.testing.assert_array_equal(alone.sparse.data, together.sparse.data[part])
-    assert one.encode_hybrid([]).dense.shape[0] == 0
 
 
 @pytest.mark.parametrize("batch_size", [1, 3, 100])

@@ -45,24 +45,6 @@ def test_vectors_are_those_of_pylate(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", MODELS)
-@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int8"])
-def test_bits_do_not_depend_on_batch_threads_or_saving(
-    tmp_path: Path, name: str, dtype: str
-) -> None:
-    directory = write_multi(tmp_path / "model", name)
-    one, two = (fbg.load(directory, dtype=dtype, num_threads=n) for n in (1, 2))
-    two.save(tmp_path / "saved")
-    saved = fbg.load(tmp_path / "saved")
-    for kind, texts in KINDS.items():
-        together = two.encode_multi(texts, kind)
-        for text, rows, again in zip(
-            texts, together, saved.encode_multi(texts, kind, batch_size=2), strict=True
-        ):
-            np.testing.assert_array_equal(one.encode_multi(text, kind), rows)
-            np.testing.assert_array_equal(again, rows)
-
-
-@pytest.mark.parametrize("name", MODELS)
 def test_int8_stays_near(tmp_path: Path, name: str) -> None:
     directory = write_multi(tmp_path, name)
     exact, quantized = (fbg.load(directory, dtype=dtype) for dtype in ("float32", "int8"))

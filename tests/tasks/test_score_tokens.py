@@ -52,20 +52,6 @@ def test_an_instruction_takes_the_place_of_that_of_the_model(tmp_path: Path) -> 
         encoder.predict(PAIRS, prompt_name="no")
 
 
-@pytest.mark.parametrize("name", RERANKERS)
-@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int8"])
-def test_bits_do_not_depend_on_batch_threads_or_saving(
-    tmp_path: Path, name: str, dtype: str
-) -> None:
-    directory = write_reranker(tmp_path / "model", name)
-    one, two = (fbg.load(directory, dtype=dtype, num_threads=n) for n in (1, 2))
-    two.save(tmp_path / "saved")
-    together = two.predict(PAIRS)
-    np.testing.assert_array_equal(fbg.load(tmp_path / "saved").predict(PAIRS), together)
-    for pair, score in zip(PAIRS, np.asarray(together), strict=True):
-        assert one.predict(pair) == score
-
-
 def test_a_pair_that_is_too_long_is_refused_if_asked(tmp_path: Path) -> None:
     model = fbg.load(write_reranker(tmp_path, "template"))
     with pytest.raises(ValueError, match=r"inputs\[3\] has .* takes at most 64"):

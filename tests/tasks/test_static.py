@@ -35,20 +35,9 @@ def test_embeddings_are_those_of_the_package(tmp_path: Path, name: str, isa: str
     np.testing.assert_allclose(model.encode(EVERY)[kept], golden[kept], rtol=0, atol=tolerance)
 
 
-@pytest.mark.parametrize("name", STATIC)
-def test_a_text_gets_the_same_bits_in_any_batch(tmp_path: Path, name: str) -> None:
-    directory = tiny_outputs.write_static(tmp_path, name)
-    one, two = (fbg.load(directory, num_threads=n) for n in (1, 2))
-    together = two.encode(EVERY, batch_size=3)
-    for text, row in zip(EVERY, together, strict=True):
-        np.testing.assert_array_equal(one.encode(text), row)
-
-
-@pytest.mark.parametrize("name", STATIC)
-@pytest.mark.parametrize("dtype", ["float32", "int8"])  # which changes nothing
-def test_a_saved_model_gives_the_same_bits(tmp_path: Path, name: str, dtype: str) -> None:
-    model = fbg.load(tiny_outputs.write_static(tmp_path / "model", name))
-    fbg.load(tmp_path / "model", dtype=dtype).save(tmp_path / "saved")
+def test_a_dtype_changes_nothing(tmp_path: Path) -> None:
+    model = fbg.load(tiny_outputs.write_static(tmp_path / "model", "model2vec"))
+    fbg.load(tmp_path / "model", dtype="int8").save(tmp_path / "saved")
     again = fbg.load(tmp_path / "saved")
     assert again.is_saved and again.max_length == model.max_length
     np.testing.assert_array_equal(again.encode(EVERY), model.encode(EVERY))

@@ -55,16 +55,6 @@ def test_a_cut_text_is_warned_of_or_refused(tmp_path: Path) -> None:
         model.zero_shot_classify(LONG, CANDIDATES, truncation=False)
 
 
-@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int8"])
-def test_bits_do_not_depend_on_batch_or_threads(tmp_path: Path, dtype: str) -> None:
-    directory = tiny_tasks.write_model(tmp_path, "nli")
-    one, two = (fbg.load(directory, dtype=dtype, num_threads=n) for n in (1, 2))
-    together = two.zero_shot_classify(TEXTS, CANDIDATES, multi_label=True)
-    assert together == [
-        one.zero_shot_classify(text, CANDIDATES, multi_label=True, batch_size=1) for text in TEXTS
-    ]
-
-
 def test_a_label_may_have_braces(load: Load) -> None:
     result = load("nli").zero_shot_classify("the dog", ["{}", "cat"])
     assert sorted(result["labels"]) == ["cat", "{}"]
