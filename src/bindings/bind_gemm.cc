@@ -115,7 +115,7 @@ py::array linear(const PackedMatrix& w, const py::array& x, const std::optional<
                  const std::string& activation, int num_threads,
                  const std::optional<std::array<int, 4>>& blocking) {
   std::vector<PyStage> stages;
-  if (is_integer(w.family())) stages.push_back({Dequantize{}.stage(), py::none()});
+  if (is_integer(w.family())) stages.push_back(make_stage(stage_row(StageKind::dequantize)));
   if (bias) {
     if (!has_dtype<float>(*bias))
       throw py::type_error("linear: bias must be float32, got " +
@@ -123,10 +123,9 @@ py::array linear(const PackedMatrix& w, const py::array& x, const std::optional<
     if (bias->ndim() != 1 || bias->shape(0) != w.cols())
       throw py::value_error("linear: bias must have shape (" + std::to_string(w.cols()) +
                             ",), got " + shape_text(*bias));
-    stages.push_back(bias_stage<float>(*bias));
+    stages.push_back(make_stage(stage_row(StageKind::bias), {}, *bias));
   }
-  if (activation == "relu") stages.push_back({Relu{}.stage(), py::none()});
-  if (activation == "gelu") stages.push_back({Gelu{}.stage(), py::none()});
+  if (!activation.empty()) stages.push_back(function_stage(activation));
   const AOperand a{reads_bytes(w.family()) ? "quant_row" : "plain", x, 1, 0, {}, {}};
   const PackedAs as = packed_as(a, w.family(), "linear");
   const Matrix rows = source(as.packer, x, "linear: x");

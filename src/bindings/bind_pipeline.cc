@@ -1,19 +1,119 @@
-// The stages of output pipelines, one factory for each.
+// The table of stages, and stages that are made of its rows.
+#include <pybind11/stl.h>
+
+#include <algorithm>
+#include <array>
+
 #include "bindings/bindings.h"
 #include "bindings/gemm_call.h"
 
 namespace fbg::bindings {
 namespace {
 
-// Add of a matrix of T, quantized or not.
-template <class T, class... Quant>
-PyStage add_stage(const py::array& residual, Quant... quant) {
-  const MatrixView<const T> view = matrix<T>(residual, "Add: residual");
-  if (view.col_stride != 1) throw py::value_error("Add: residual must have contiguous rows");
-  return {Add(view.data, view.row_stride, quant...).stage(), residual, view.rows, view.cols};
+// Calls use<T>() with the first of the types T that the elements of an array have.
+template <class... T, class Use>
+void with_elements(const py::array& a, const std::string& name, Use use) {
+  const bool known = ((has_dtype<T>(a) && (use(std::type_identity<T>()), true)) || ...);
+  if (!known) throw py::type_error(name + " cannot be " + py::str(a.dtype()).cast<std::string>());
+}
+
+// The array that a stage reads or writes.
+void set_operand(PyStage& made, const StageRow& row, py::array array) {
+  const std::string name = std::string(row.name) + ": " + row.operand.name;
+  StageArgs& args = made.stage.args;
+  if (row.operand.kind == OperandKind::row_extents) {
+    require_extents(array, name.c_str());
+    if (!array.writeable()) throw py::value_error(name + " is read-only");
+    made = {RowRange(static_cast<RowExtent*>(array.mutable_data())).stage(), array, array.shape(0)};
+  } else if (row.operand.kind == OperandKind::columns) {
+    array = py::array::ensure(array, py::array::c_style);
+    if (!array || array.ndim() != 1) throw py::value_error(name + " must be 1-D (N,)");
+    with_elements<float, std::int32_t>(
+        array, name, [&]<class T>(std::type_identity<T>) { made.stage.wanted = value_type<T>; });
+    args.data = array.data();
+    made.cols = array.size();
+  } else {
+    with_elements<float, float16, bfloat16, std::uint8_t, std::int8_t>(
+        array, name, [&]<class T>(std::type_identity<T>) {
+          const MatrixView<const T> view = matrix<T>(array, name.c_str());
+          if (view.col_stride != 1) throw py::value_error(name + " must have contiguous rows");
+          made.stage.wanted = value_type<T>;
+          args.data = view.data;
+          args.ld = view.row_stride * static_cast<std::int64_t>(sizeof(T));
+          made.rows = view.rows;
+          made.cols = view.cols;
+        });
+  }
+  made.owner = array;
+}
+
+// The row whose name, or whose function, is called so.
+const StageRow& row_called(const char* StageRow::*name, std::string_view wanted) {
+  const auto found = std::ranges::find_if(
+      kStages, [&](const StageRow& row) { return row.*name && wanted == row.*name; });
+  if (found == kStages.end()) throw py::value_error("no stage is called " + std::string(wanted));
+  return *found;
+}
+
+// What a stage makes of each type that it takes.
+py::dict types_of(const Stage& stage) {
+  py::dict types;
+  for (const ValueType in : {ValueType::acc, ValueType::int32, ValueType::float32})
+    if (const auto out = stage_row(stage.kind).result(in, stage.wanted))
+      types[value_type_name(in)] = value_type_name(*out);
+  return types;
+}
+
+void bind_rows(py::module_& m) {
+  static constexpr const char* kOperands[] = {"none", "columns", "matrix", "row_extents"};
+  static constexpr const char* kBounds[] = {"open", "low", "both"};
+  bound_class<StageRow>(m, "StageRow")
+      .def_readonly("name", &StageRow::name)
+      .def_readonly("function", &StageRow::function)
+      .def_readonly("scales", &StageRow::scales)
+      .def_property_readonly("ends", &StageRow::ends)
+      .def_property_readonly(
+          "operand",
+          [](const StageRow& row) { return kOperands[static_cast<int>(row.operand.kind)]; })
+      .def_property_readonly(
+          "bounds", [](const StageRow& row) { return kBounds[static_cast<int>(row.bounds)]; })
+      .def_property_readonly("constants", [](const StageRow& row) {
+        py::list names;
+        for (const char* name : row.constants)
+          if (name) names.append(name);
+        return names;
+      });
+  m.def("stage_rows", [] {
+    py::list rows;
+    for (const StageRow& row : kStages)
+      rows.append(py::cast(row, py::return_value_policy::reference));
+    return rows;
+  });
+  m.attr("MAX_STAGES") = kMaxStages;
 }
 
 }  // namespace
+
+PyStage make_stage(const StageRow& row, std::span<const double> constants,
+                   const std::optional<py::array>& operand, ValueType type) {
+  const auto named = std::ranges::find(row.constants, nullptr) - row.constants.begin();
+  if (std::ssize(constants) != named || operand.has_value() != (row.operand.name != nullptr))
+    throw py::value_error(std::string(row.name) + " does not have these parameters");
+  PyStage made{{row.kind, type, {}}, py::none()};
+  float* const fields[] = {&made.stage.args.f0, &made.stage.args.f1, &made.stage.args.f2};
+  for (std::size_t i = 0; i < constants.size(); ++i) *fields[i] = static_cast<float>(constants[i]);
+  if (row.bounds == StageBounds::both && !(constants[0] <= constants[1]))
+    throw py::value_error(
+        py::str("{}: {} must not exceed {}, got {} and {}")
+            .format(row.name, row.constants[0], row.constants[1], constants[0], constants[1])
+            .cast<std::string>());
+  if (operand) set_operand(made, row, *operand);
+  return made;
+}
+
+PyStage function_stage(std::string_view function) {
+  return make_stage(row_called(&StageRow::function, function));
+}
 
 void bind_pipeline(py::module_& m) {
   py::register_local_exception_translator([](std::exception_ptr error) {
@@ -23,58 +123,40 @@ void bind_pipeline(py::module_& m) {
       py::set_error(PyExc_TypeError, e.what());
     }
   });
-  // What a kernel is compiled for.
-  bound_class<PyStage>(m, "Stage").def_property_readonly("key", [](const PyStage& s) {
-    const Promise& promise = s.stage.promise;
-    return std::tuple(static_cast<int>(s.stage.kind), static_cast<int>(s.stage.wanted),
-                      std::tuple(promise.unit_scale, promise.centered, promise.bounded));
-  });
-  m.def("stage_correct_zero_points", [] {
-    return PyStage{CorrectZeroPoints{}.stage(), py::none()};
-  });
-  m.def("stage_dequantize", [] { return PyStage{Dequantize{}.stage(), py::none()}; });
-  m.def("stage_relu", [] { return PyStage{Relu{}.stage(), py::none()}; });
-  m.def("stage_gelu", [] { return PyStage{Gelu{}.stage(), py::none()}; });
-  m.def("stage_gelu_tanh", [] { return PyStage{GeluTanh{}.stage(), py::none()}; });
-  m.def("stage_tanh", [] { return PyStage{Tanh{}.stage(), py::none()}; });
-  m.def("stage_sigmoid", [] { return PyStage{Sigmoid{}.stage(), py::none()}; });
-  m.def("stage_clip", [](float lo, float hi) { return PyStage{Clip(lo, hi).stage(), py::none()}; });
-  m.def("stage_scale", [](float factor) { return PyStage{Scale(factor).stage(), py::none()}; });
-  m.def("stage_cast", [](bool bfloat) {
-    return PyStage{Cast{bfloat ? ValueType::bfloat16 : ValueType::float16}.stage(), py::none()};
-  });
-  m.def("stage_bias", [](const py::array& values) {
-    return has_dtype<float>(values) ? bias_stage<float>(values) : bias_stage<std::int32_t>(values);
-  });
-  m.def("stage_add", [](const py::array& residual) {
-    if (has_dtype<float>(residual)) return add_stage<float>(residual);
-    return add_stage<float16>(residual);
-  });
-  m.def("stage_add_bfloat16", &add_stage<bfloat16>);  // an array of their bits
-  m.def("stage_add_quantized", [](const py::array& residual, float scale, std::int32_t zero_point) {
-    if (has_dtype<std::int8_t>(residual))
-      return add_stage<std::int8_t>(residual, scale, zero_point);
-    return add_stage<std::uint8_t>(residual, scale, zero_point);
-  });
-  m.def("stage_requantize", [](float scale, std::int32_t zero_point, bool is_signed) {
-    return PyStage{
-        Requantize{scale, zero_point, is_signed ? ValueType::int8 : ValueType::uint8}.stage(),
-        py::none()};
-  });
-  // Requantize whose scale and zero point are part of the kernel, as far as they are 1 and 0.
-  // bounded: what is rounded is known to be a number within int32.
-  m.def("stage_requantize_constant",
-        [](float scale, std::int32_t zero_point, bool is_signed, bool bounded) {
-          const ValueType type = is_signed ? ValueType::int8 : ValueType::uint8;
-          const Promise promise{scale == 1, zero_point == 0, bounded};
-          return PyStage{Requantize{scale, zero_point, type, promise}.stage(), py::none()};
-        });
-  m.def("stage_row_range", [](py::array& out) {
-    require_extents(out, "RowRange: out");
-    if (!out.writeable()) throw py::value_error("RowRange: out is read-only");
-    auto* const extents = static_cast<RowExtent*>(out.mutable_data());
-    return PyStage{RowRange(extents).stage(), out, out.shape(0), -1};
-  });
+  bind_rows(m);
+  bound_class<PyStage>(m, "Stage")
+      .def_property_readonly(
+          "key",  // what a kernel is compiled for
+          [](const PyStage& s) {
+            const Promise& promise = s.stage.promise;
+            return std::tuple(static_cast<int>(s.stage.kind), static_cast<int>(s.stage.wanted),
+                              std::tuple(promise.unit_scale, promise.centered, promise.bounded));
+          })
+      .def_property_readonly(
+          "row", [](const PyStage& s) -> const StageRow& { return stage_row(s.stage.kind); },
+          py::return_value_policy::reference)
+      .def_property_readonly("types", [](const PyStage& s) { return types_of(s.stage); });
+  // An array of uint16 has the bits of bfloat16.
+  m.def(
+      "stage",
+      [](const std::string& name, const std::vector<double>& constants,
+         const std::optional<py::array>& operand, const std::string& type) {
+        return make_stage(row_called(&StageRow::name, name), constants, operand, type_named(type));
+      },
+      py::arg("name"), py::arg("constants") = py::tuple(), py::arg("operand") = py::none(),
+      py::arg("type") = "float32");
+  // Requantize. `constant`: its scale and zero point are part of the kernel, as far as they are 1
+  // and 0. bounded: what is rounded is known to be a number within int32.
+  m.def(
+      "stage_requantize",
+      [](float scale, std::int32_t zero_point, const std::string& type, bool constant,
+         bool bounded) {
+        const Promise promise{constant && scale == 1, constant && zero_point == 0, bounded};
+        return PyStage{Requantize{scale, zero_point, type_named(type), promise}.stage(),
+                       py::none()};
+      },
+      py::arg("scale"), py::arg("zero_point"), py::arg("type"), py::arg("constant") = false,
+      py::arg("bounded") = false);
 }
 
 }  // namespace fbg::bindings

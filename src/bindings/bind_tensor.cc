@@ -33,14 +33,6 @@ std::shared_ptr<const T> keep(T objects) {
           }};
 }
 
-ValueType type_named(const std::string& name) {
-  constexpr ValueType kTypes[] = {ValueType::float32, ValueType::bfloat16, ValueType::float16,
-                                  ValueType::uint8,   ValueType::int8,     ValueType::int32};
-  for (const ValueType type : kTypes)
-    if (name == value_type_name(type)) return type;
-  throw py::value_error("no elements of type " + name);
-}
-
 WindowFunction window_function(const std::string& name) {
   if (name == "max") return WindowFunction::max;
   if (name == "min") return WindowFunction::min;

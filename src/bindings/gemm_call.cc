@@ -12,15 +12,17 @@ namespace {
 void require_apart(const py::array& out, const PyStage& stage, const char* function) {
   if (!stage.has_array()) return;
   const py::array operand = stage.array();
-  const bool residual = stage.stage.kind == StageKind::add;
+  const StageRow& row = stage_row(stage.stage.kind);
+  const bool residual = row.operand.kind == OperandKind::matrix;
   const bool same = residual && operand.data() == out.data() &&
                     operand.itemsize() == out.itemsize() &&
                     stride_of(operand, 0, 0) == stride_of(out, 0, 0);
   if (same || !may_overlap(out, operand)) return;
   const std::string name = std::string(function) + ": out";
   if (residual)
-    throw py::value_error(name + " may be the residual of Add, but must not overlap it in part");
-  throw py::value_error(name + " must not overlap the array of " + stage_name(stage.stage.kind));
+    throw py::value_error(name + " may be the " + row.operand.name + " of " + row.name +
+                          ", but must not overlap it in part");
+  throw py::value_error(name + " must not overlap the array of " + row.name);
 }
 
 // Makes the packer A of that operand, which refers to `x`, for a product that was prepared for
@@ -91,9 +93,9 @@ const char* name_by_weights(const PackedMatrix& weights, const char* int4, const
 void require_scale(const AOperand& a, const std::vector<PyStage>& stages, const char* function) {
   if (a.scale) return;
   for (const PyStage& s : stages) {
-    const StageKind kind = s.stage.kind;
-    if (kind == StageKind::dequantize || kind == StageKind::requantize)
-      throw py::type_error(std::string(function) + ": " + stage_name(kind) +
+    const StageRow& row = stage_row(s.stage.kind);
+    if (row.scales)
+      throw py::type_error(std::string(function) + ": " + row.name +
                            " needs the scales of both operands, but the left one has none");
   }
 }
@@ -180,6 +182,14 @@ py::dtype dtype_of(ValueType type) {
     default:
       return dtype_of<std::int32_t>();
   }
+}
+
+ValueType type_named(const std::string& name) {
+  constexpr ValueType kTypes[] = {ValueType::float32, ValueType::bfloat16, ValueType::float16,
+                                  ValueType::uint8,   ValueType::int8,     ValueType::int32};
+  for (const ValueType type : kTypes)
+    if (name == value_type_name(type)) return type;
+  throw py::value_error("no elements of type " + name);
 }
 
 py::array new_output(const py::dtype& dtype, std::int64_t m, std::int64_t n) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bindings/arrays.h"
@@ -22,16 +23,18 @@ struct PyStage {
   std::int64_t rows = -1, cols = -1;  // that C must have for the array; -1: any
 
   bool has_array() const { return !owner.is_none(); }
-  bool writes() const { return stage.kind == StageKind::row_range; }
+  bool writes() const { return writes_extents(stage.kind); }
   py::array array() const { return py::reinterpret_borrow<py::array>(owner); }
 };
 
-template <class T>
-PyStage bias_stage(const py::array& values) {
-  auto a = py::array_t<T, py::array::c_style>::ensure(values);
-  if (!a || a.ndim() != 1) throw py::value_error("Bias: values must be 1-D (N,)");
-  return {BasicBias<T>{a.data()}.stage(), a, -1, a.size()};
-}
+// The stage of a row of the table: its constants, its array, and the type of its results where that
+// is asked for. Throws where it does not have such ones.
+PyStage make_stage(const StageRow& row, std::span<const double> constants = {},
+                   const std::optional<py::array>& operand = {},
+                   ValueType type = ValueType::float32);
+
+// The stage of floats that graphs call by that name.
+PyStage function_stage(std::string_view function);
 
 // A packer of Python: its kind ("plain", "bfloat16", "row_offset", "quant_row", "quant_tensor"),
 // what it refers to, and its parameters.
@@ -81,6 +84,8 @@ std::vector<Stage> native_stages(const std::vector<PyStage>& stages, std::int64_
                                  const char* function);
 
 py::dtype dtype_of(ValueType type);
+// The type of elements that has that name.
+ValueType type_named(const std::string& name);
 
 // Throws where a stage writes to an array that `a` or another stage reads.
 void require_apart(const std::vector<PyStage>& stages, const AOperand& a, const char* function);
@@ -88,7 +93,7 @@ void require_apart(const std::vector<PyStage>& stages, const AOperand& a, const 
 // What is done once before the threads of a run start.
 inline void begin_run(std::span<const Stage> stages, std::int64_t rows) noexcept {
   for (const Stage& stage : stages)
-    if (stage.kind == StageKind::row_range)
+    if (writes_extents(stage.kind))
       RowRange(static_cast<RowExtent*>(const_cast<void*>(stage.args.data))).reset(rows);
 }
 

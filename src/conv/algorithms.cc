@@ -11,11 +11,10 @@
 namespace fbg {
 
 void skip_columns(Stage& stage, std::int64_t columns) noexcept {
-  const auto skip = [&](std::int64_t bytes) {
-    stage.args.data = static_cast<const std::byte*>(stage.args.data) + bytes;
-  };
-  if (stage.kind == StageKind::bias) skip(columns * 4);
-  if (stage.kind == StageKind::add) skip(columns * value_size(stage.wanted));
+  const OperandKind operand = stage_row(stage.kind).operand.kind;
+  if (operand == OperandKind::columns || operand == OperandKind::matrix)
+    stage.args.data =
+        static_cast<const std::byte*>(stage.args.data) + columns * value_size(stage.wanted);
 }
 
 template <class Acc>

@@ -1,32 +1,29 @@
 // The stages that sliding kernels run themselves.
+#include <algorithm>
+
 #include "conv/sliding.h"
 
 namespace fbg {
 namespace {
 
-// Whether kernels can write the results themselves: integers are corrected and requantized.
-bool writes_bytes(const KernelKey& key) {
-  if (!key.column_terms || key.num_stages == 0) return false;
-  for (int s = 0; s < key.num_stages; ++s) {
-    const StageCode& code = key.stages[static_cast<std::size_t>(s)];
-    const bool last = s == key.num_stages - 1;
-    const bool requantizes = code.kind == StageKind::requantize && code.in != ValueType::float32;
-    if (last ? !requantizes
-             : code.kind != StageKind::correct_zero_points && !is_column_term(key, s))
-      return false;
-  }
-  return true;
+bool adds_columns(const StageRow& row) {
+  return row.column_term && row.operand.kind == OperandKind::columns;
 }
 
-// The same of floats: a bias, then one ReLU or Clip.
+// Whether kernels can write the results themselves: integers are corrected and requantized.
+bool writes_bytes(const KernelKey& key) {
+  const auto stages = key.pipeline();
+  if (!key.column_terms || stages.empty()) return false;
+  return std::ranges::all_of(stages.first(stages.size() - 1), adds_column_term) &&
+         scales_sums(stages.back()) && gives_bytes(stages.back());
+}
+
+// The same of floats: a value for each column is added, then bounds are applied.
 bool writes_floats(const KernelKey& key) {
-  int s = 0;
-  const auto is = [&](StageKind kind) {
-    return s < key.num_stages && key.stages[static_cast<std::size_t>(s)].kind == kind;
-  };
-  if (is(StageKind::bias)) ++s;
-  if (is(StageKind::relu) || is(StageKind::clip)) ++s;
-  return s == key.num_stages;
+  auto stages = key.pipeline();
+  if (!stages.empty() && adds_columns(stage_row(stages.front().kind))) stages = stages.subspan(1);
+  return stages.empty() ||
+         (stages.size() == 1 && stage_row(stages.front().kind).bounds != StageBounds::open);
 }
 
 }  // namespace
@@ -45,11 +42,12 @@ kernels::SlidingKey sliding_kind(const KernelKey& key, bool writes) {
   }
   kind.source = kernels::SlidingSource::floats;
   kind.output = ValueType::float32;
-  for (int s = 0; writes && s < key.num_stages; ++s) {
-    const StageKind stage = key.stages[static_cast<std::size_t>(s)].kind;
-    kind.bias |= stage == StageKind::bias;
-    kind.low |= stage == StageKind::relu || stage == StageKind::clip;
-    kind.high |= stage == StageKind::clip;
+  if (!writes) return kind;
+  for (const StageCode& stage : key.pipeline()) {
+    const StageRow& row = stage_row(stage.kind);
+    kind.bias |= adds_columns(row);
+    kind.low |= row.bounds != StageBounds::open;
+    kind.high |= row.bounds == StageBounds::both;
   }
   return kind;
 }
@@ -65,12 +63,11 @@ void set_sliding_stages(const KernelKey& key, const StageArgs* stages, kernels::
     return;
   }
   for (int s = 0; s < key.num_stages; ++s) {
-    const StageKind kind = key.stages[static_cast<std::size_t>(s)].kind;
-    if (kind == StageKind::bias) args.start = stages[s].data;
-    if (kind == StageKind::clip) {
-      args.low = stages[s].f0;
-      args.high = stages[s].f1;
-    }
+    const StageRow& row = stage_row(key.stages[static_cast<std::size_t>(s)].kind);
+    if (adds_columns(row)) args.start = stages[s].data;
+    if (row.bounds == StageBounds::open) continue;
+    args.low = stages[s].f0;
+    args.high = stages[s].f1;
   }
 }
 

@@ -19,18 +19,14 @@ KernelKey make_kernel_key(const Geometry& geometry, Accumulator accumulator,
   const TypedPipeline typed = type_pipeline(stages, integer ? ValueType::acc : ValueType::float32);
   for (int s = 0; s < typed.count; ++s) {
     const StageCode& code = typed.codes[s];
-    const bool scales = code.kind == StageKind::dequantize ||
-                        (code.kind == StageKind::requantize && code.in != ValueType::float32);
-    const bool corrects =
-        code.in == ValueType::acc && (scales || code.kind == StageKind::correct_zero_points);
-    if (scales && !(a_has_scale && b_has_scale))
+    if (scales_sums(code) && !(a_has_scale && b_has_scale))
       throw PipelineTypeError(std::string("gemm: ") + stage_name(code.kind) +
                               " needs the scales of both operands, but " +
                               (a_has_scale ? "the weights have none" : "the left one has none"));
-    if (corrects && !a_has_scale)
+    if (corrects_sums(code) && !a_has_scale)
       throw PipelineTypeError(std::string("gemm: ") + stage_name(code.kind) +
                               " needs the zero point of the left operand, which has none");
-    if (corrects) {
+    if (corrects_sums(code)) {
       key.correct_a = true;
       key.correct_b = b_has_zero_point;
     }

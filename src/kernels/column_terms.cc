@@ -5,30 +5,15 @@
 #include "fbg/kernels/microkernel.h"
 
 namespace fbg {
-namespace {
-
-std::span<const StageCode> stages_of(const KernelKey& key) {
-  return {key.stages.data(), key.num_stages};
-}
-
-bool scales(const StageCode& code) {
-  return code.kind == StageKind::dequantize ||
-         (code.kind == StageKind::requantize && code.in != ValueType::float32);
-}
-
-}  // namespace
 
 bool takes_column_terms(const KernelKey& key) noexcept { return key.correct_a && !key.correct_b; }
 
 bool is_column_term(const KernelKey& key, int s) noexcept {
-  const std::span<const StageCode> stages = stages_of(key);
+  const std::span<const StageCode> stages = key.pipeline();
   const auto at = static_cast<std::size_t>(s);
-  if (stages[at].kind != StageKind::bias || stages[at].in == ValueType::float32) return false;
+  if (stage_row(stages[at].kind).operand.kind != OperandKind::columns) return false;
   // A bias after an integer ReLU does not commute with the correction.
-  for (const StageCode& before : stages.first(at))
-    if (before.kind != StageKind::bias && before.kind != StageKind::correct_zero_points)
-      return false;
-  return true;
+  return std::ranges::all_of(stages.first(at + 1), adds_column_term);
 }
 
 void fill_column_terms(const KernelKey& key, const StageArgs* stages, float a_scale,
@@ -49,11 +34,10 @@ void fill_column_terms(const KernelKey& key, const StageArgs* stages, float a_sc
         terms.offset[j] = static_cast<std::int32_t>(static_cast<std::uint32_t>(terms.offset[j]) -
                                                     static_cast<std::uint32_t>(bias[j]));
     }
-    if (!scales(code)) continue;
-    const bool divides = code.kind == StageKind::requantize;
+    if (!scales_sums(code)) continue;
     for (std::int64_t j = 0; j < cols.size(); ++j) {
       const float product = a_scale * b_scale[j];
-      terms.scale[j] = divides ? product / stages[s].f0 : product;
+      terms.scale[j] = gives_bytes(code) ? product / stages[s].f0 : product;
     }
   }
 }

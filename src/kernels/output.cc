@@ -1,4 +1,4 @@
-// Names of stages and value types, and the typing of output pipelines.
+// Names of value types, and the typing of output pipelines.
 #include "fbg/kernels/output.h"
 
 #include <stdexcept>
@@ -12,80 +12,19 @@ const char* value_type_name(ValueType type) noexcept {
   return kNames[static_cast<int>(type)];
 }
 
-const char* stage_name(StageKind kind) noexcept {
-  switch (kind) {
-    case StageKind::correct_zero_points:
-      return "CorrectZeroPoints";
-    case StageKind::dequantize:
-      return "Dequantize";
-    case StageKind::bias:
-      return "Bias";
-    case StageKind::relu:
-      return "ReLU";
-    case StageKind::gelu:
-      return "GELU";
-    case StageKind::gelu_tanh:
-      return "GELUTanh";
-    case StageKind::tanh:
-      return "Tanh";
-    case StageKind::sigmoid:
-      return "Sigmoid";
-    case StageKind::clip:
-      return "Clip";
-    case StageKind::scale:
-      return "Scale";
-    case StageKind::add:
-      return "Add";
-    case StageKind::cast:
-      return "Cast";
-    case StageKind::requantize:
-      return "Requantize";
-    case StageKind::row_range:
-      return "RowRange";
-  }
-  return "unknown stage";
-}
-
-std::optional<ValueType> stage_result(const Stage& stage, ValueType in) noexcept {
-  switch (stage.kind) {
-    case StageKind::correct_zero_points:
-      return CorrectZeroPoints::result(in, stage.wanted);
-    case StageKind::dequantize:
-      return Dequantize::result(in, stage.wanted);
-    case StageKind::bias:
-      return Bias::result(in, stage.wanted);
-    case StageKind::relu:
-      return Relu::result(in, stage.wanted);
-    case StageKind::gelu:
-    case StageKind::gelu_tanh:
-    case StageKind::tanh:
-    case StageKind::sigmoid:
-    case StageKind::clip:
-    case StageKind::scale:
-    case StageKind::add:
-    case StageKind::row_range:
-      return FloatStage<StageKind::gelu>::result(in, stage.wanted);
-    case StageKind::cast:
-      return Cast::result(in, stage.wanted);
-    case StageKind::requantize:
-      return Requantize::result(in, stage.wanted);
-  }
-  return std::nullopt;
-}
-
 namespace {
 
 // Kernels add zero points to integers of 16 bits, with saturation. One outside the type of the
 // result means nothing, and beyond those 16 bits it would be another number.
-void require_zero_point(const Stage& stage) {
-  if (stage.kind != StageKind::requantize) return;
-  const auto low = static_cast<std::int32_t>(Requantize::lowest(stage.wanted));
-  const auto high = static_cast<std::int32_t>(Requantize::highest(stage.wanted));
+void require_zero_point(const Stage& stage, ValueType out) {
+  if (value_size(out) != 1) return;
+  const auto low = static_cast<std::int32_t>(Requantize::lowest(out));
+  const auto high = static_cast<std::int32_t>(Requantize::highest(out));
   const std::int32_t zero_point = stage.args.i0;
   if (zero_point < low || zero_point > high)
-    throw std::invalid_argument("pipeline: Requantize: zero_point must be within [" +
-                                std::to_string(low) + ", " + std::to_string(high) + "] for " +
-                                value_type_name(stage.wanted) + ", got " +
+    throw std::invalid_argument(std::string("pipeline: ") + stage_name(stage.kind) +
+                                ": zero_point must be within [" + std::to_string(low) + ", " +
+                                std::to_string(high) + "] for " + value_type_name(out) + ", got " +
                                 std::to_string(zero_point));
 }
 
@@ -98,12 +37,13 @@ TypedPipeline type_pipeline(std::span<const Stage> stages, ValueType start) {
   TypedPipeline typed;
   typed.output = start;
   for (const Stage& stage : stages) {
-    const auto out = stage_result(stage, typed.output);
+    const StageRow& row = stage_row(stage.kind);
+    const auto out = row.result(typed.output, stage.wanted);
     if (!out)
-      throw PipelineTypeError(std::string("pipeline: ") + stage_name(stage.kind) +
-                              " does not accept " + value_type_name(typed.output));
-    require_zero_point(stage);
-    if (typed.count && ends_pipeline(typed.codes[typed.count - 1].kind))
+      throw PipelineTypeError(std::string("pipeline: ") + row.name + " does not accept " +
+                              value_type_name(typed.output));
+    require_zero_point(stage, *out);
+    if (typed.count && stage_row(typed.codes[typed.count - 1].kind).ends())
       throw PipelineTypeError(std::string("pipeline: ") +
                               stage_name(typed.codes[typed.count - 1].kind) +
                               " must be the last stage");

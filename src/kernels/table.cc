@@ -109,15 +109,13 @@ std::string kernel_name(const KernelKey& key) {
   if (key.picks_rows) name += "_picked";
   if (key.pairs) name += "_pairs";
   if (key.keeps_b) name += "_kept";
-  for (int s = 0; s < key.num_stages; ++s) {
-    const StageCode& stage = key.stages[static_cast<std::size_t>(s)];
+  for (const StageCode& stage : key.pipeline()) {
     name += std::string("_") + stage_name(stage.kind);
-    if (stage.kind == StageKind::requantize || stage.kind == StageKind::cast)
-      name += std::string("_") + value_type_name(stage.out);
+    if (stage_row(stage.kind).as_wanted) name += std::string("_") + value_type_name(stage.out);
     if (stage.promise.unit_scale) name += "_unit";
     if (stage.promise.centered) name += "_centered";
     if (stage.promise.bounded) name += "_bounded";
-    if (stage.kind == StageKind::add && stage.operand != ValueType::float32)
+    if (stage.operand != ValueType::float32)
       name += std::string("_") + value_type_name(stage.operand);
   }
   return name;

@@ -26,11 +26,11 @@
 
 namespace fbg {
 
-// A stage of output.h: it has an emitter, and a scalar implementation in apply_stage().
+// A stage of output.h: a row of the table of stages, and its parameters.
 template <class S>
-concept KernelStage = requires(const S stage, ValueType type) {
+concept KernelStage = requires(const S stage) {
   { stage.stage() } -> std::same_as<Stage>;
-  { S::result(type, type) } -> std::same_as<std::optional<ValueType>>;
+  { S::kind } -> std::convertible_to<StageKind>;
 };
 
 // A callable on float32: f(x), or f(x, row, col) with its place in C. Every thread of a run calls
@@ -52,13 +52,14 @@ constexpr bool composes_from(ValueType start) {
   bool ended = false;
   [[maybe_unused]] const auto step = [&]<class S>(std::type_identity<S>) {
     if (ended) type.reset();
-    if constexpr (KernelStage<S>) ended = ends_pipeline(S::kind);
     if constexpr (FunctorStage<S>) {
       if (type != ValueType::float32) type.reset();
-    } else if (type) {
-      ValueType wanted = ValueType::uint8;  // of Requantize and Cast: all of theirs end a pipeline
-      if constexpr (S::kind == StageKind::bias) wanted = S::type;
-      type = S::result(*type, wanted);
+    } else {
+      constexpr const StageRow& row = stage_row(S::kind);
+      ended = row.ends();
+      ValueType wanted = ValueType::uint8;  // all that a stage may be asked for end a pipeline
+      if constexpr (row.operand.kind == OperandKind::columns) wanted = S::type;
+      if (type) type = row.result(*type, wanted);
     }
   };
   (step(std::type_identity<Stages>{}), ...);
@@ -135,7 +136,7 @@ requires(composes_from<Stages...>(ValueType::acc) ||
       return {{}, ValueType::float32, ValueType::float32};
     } else {
       return type_stage(stage.stage(), ValueType::float32,
-                        *S::result(ValueType::float32, stage.stage().wanted));
+                        *stage_row(S::kind).result(ValueType::float32, stage.stage().wanted));
     }
   }
 

@@ -124,6 +124,7 @@ struct KernelKey {
   std::array<StageCode, kMaxStages> stages{};
   friend bool operator==(const KernelKey&, const KernelKey&) = default;
 
+  std::span<const StageCode> pipeline() const { return {stages.data(), num_stages}; }
   ValueType output() const {
     if (num_stages) return stages[num_stages - 1].out;
     return is_integer(accumulator) ? ValueType::acc : ValueType::float32;

@@ -1,58 +1,30 @@
 // Output pipeline: what happens to an accumulator between the last multiply-add and memory.
 //
-// A stage is a small struct with a `kind`, a rule for its types (`result`) and two faces: a scalar
-// one, its case of apply_stage() in src/kernels/generic/stages.cc (longer formulas are `apply` of
-// the struct), and an emitter of each architecture, which does the same to a vector. Both read
-// the same StageArgs, so a pipeline composed at compile time (Pipeline<Dequantize, Bias, Relu>) and
-// one built at run time are the same to the kernels. Pipelines with C++ functors:
-// fbg/gemm/pipeline.h.
+// A stage is a row of the table below, which says what it is called, which types it takes and gives
+// and what it reads, and three implementations: a scalar one, the reference of the others, in
+// src/kernels/generic/stages.cc, and an emitter in stage_emitters.cc of each architecture. All read
+// the same StageArgs, so a pipeline composed at compile time of the structs below
+// (Pipeline<Dequantize, Bias, Relu>) and one built at run time are the same to the kernels.
+// Pipelines with C++ functors: fbg/gemm/pipeline.h.
 //
-// To add a stage: (1) kind and struct here, (2) name and type in src/kernels/output.cc, the scalar
-// implementation in generic/stages.cc, (3) the emitter, (4) the Python class; docs/add-a-kernel.md
-// walks through one.
+// To add a stage: (1) kind, row and struct here, (2) the three implementations, (3) the Python
+// class; docs/add-a-kernel.md walks through one.
 #pragma once
 
 #include <array>
 #include <cmath>
-#include <compare>
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <stdexcept>
 #include <type_traits>
 
 #include "fbg/core/types.h"
+#include "fbg/kernels/stage.h"
 
 namespace fbg {
-
-// Types a value takes on its way: acc is the raw sum of products of quantized operands, int32 the
-// same corrected for zero points (units of sA * sB), float32 a real number.
-enum class ValueType : std::uint8_t { acc, int32, float32, uint8, int8, float16, bfloat16 };
-const char* value_type_name(ValueType type) noexcept;
-constexpr std::int64_t value_size(ValueType type) {
-  switch (type) {
-    case ValueType::uint8:
-    case ValueType::int8:
-      return 1;
-    case ValueType::float16:
-    case ValueType::bfloat16:
-      return 2;
-    default:
-      return 4;
-  }
-}
-
-// The type of elements in memory.
-template <class T>
-inline constexpr ValueType value_type = ValueType::float32;
-template <>
-inline constexpr ValueType value_type<float16> = ValueType::float16;
-template <>
-inline constexpr ValueType value_type<bfloat16> = ValueType::bfloat16;
-template <>
-inline constexpr ValueType value_type<std::uint8_t> = ValueType::uint8;
-template <>
-inline constexpr ValueType value_type<std::int8_t> = ValueType::int8;
 
 enum class StageKind : std::uint8_t {
   correct_zero_points,
@@ -70,88 +42,111 @@ enum class StageKind : std::uint8_t {
   requantize,
   row_range,
 };
-const char* stage_name(StageKind kind) noexcept;
 
-// What holds of the parameters of a stage in every run of a kernel, which then leaves out what they
-// make superfluous. Results are the same with and without.
-struct Promise {
-  bool unit_scale = false;  // requantize of float32: the scale is 1
-  bool centered = false;    // requantize, add of integers: the zero point is 0
-  bool bounded = false;     // requantize: what is rounded is a number within int32
-  friend auto operator<=>(const Promise&, const Promise&) = default;
+// The table of stages, in the order of their kinds.
+namespace stage_table {
+
+using enum StageKind;
+using enum ValueType;
+using enum OperandKind;
+using enum StageBounds;
+inline constexpr ValueTypes sums{acc, int32}, floats{float32}, numbers{int32, float32};
+inline constexpr ValueTypes any{acc, int32, float32};
+
+inline constexpr StageRow kRows[] = {
+    {.kind = correct_zero_points,
+     .name = "CorrectZeroPoints",
+     .takes = {acc},
+     .gives = int32,
+     .column_term = true},
+    {.kind = dequantize, .name = "Dequantize", .takes = sums, .gives = float32, .scales = true},
+    {.kind = bias,
+     .name = "Bias",
+     .takes = any,
+     .operand = {columns, "values"},
+     .column_term = true},
+    {.kind = relu, .name = "ReLU", .takes = numbers, .bounds = low, .function = "relu"},
+    {.kind = gelu, .name = "GELU", .takes = floats, .function = "gelu"},
+    {.kind = gelu_tanh, .name = "GELUTanh", .takes = floats, .function = "gelu_tanh"},
+    {.kind = tanh, .name = "Tanh", .takes = floats, .function = "tanh"},
+    {.kind = sigmoid, .name = "Sigmoid", .takes = floats, .function = "sigmoid"},
+    {.kind = clip,
+     .name = "Clip",
+     .takes = floats,
+     .constants = {"lo", "hi"},
+     .bounds = both,
+     .function = "clip"},
+    {.kind = scale, .name = "Scale", .takes = floats, .constants = {"factor"}},
+    {.kind = add,
+     .name = "Add",
+     .takes = floats,
+     .operand = {matrix, "residual"},
+     .constants = {"scale", "zero_point"}},
+    {.kind = cast, .name = "Cast", .takes = floats, .as_wanted = true},
+    {.kind = requantize, .name = "Requantize", .takes = any, .as_wanted = true, .scales = true},
+    {.kind = row_range, .name = "RowRange", .takes = floats, .operand = {row_extents, "out"}},
 };
 
-// What a kernel is compiled for: the kind and the types around it. The only parameters that are
-// part of it are the promised ones.
-struct StageCode {
-  StageKind kind;
-  ValueType in, out;
-  ValueType operand = ValueType::float32;  // type of the matrix of Add
-  Promise promise{};
-  friend bool operator==(const StageCode&, const StageCode&) = default;
-};
+}  // namespace stage_table
 
-// Parameters of one stage as the kernel reads them.
-struct StageArgs {
-  const void* data = nullptr;    // element (0, 0) of a vector (bias), a matrix (add) or of what the
-                                 // stage writes (row_range)
-  std::int64_t ld = 0;           // bytes between rows of a matrix
-  float f0 = 0, f1 = 0, f2 = 0;  // scalars
-  std::int32_t i0 = 0;
-};
+inline constexpr std::span<const StageRow> kStages = stage_table::kRows;
 
-struct Stage {
-  StageKind kind;
-  // requantize, cast: the output type; bias, add: the type of their array; others: ignored.
-  ValueType wanted;
-  StageArgs args;
-  Promise promise{};
-};
+constexpr const StageRow& stage_row(StageKind kind) {
+  return kStages[static_cast<std::size_t>(kind)];
+}
+constexpr const char* stage_name(StageKind kind) { return stage_row(kind).name; }
 
-// Quantization parameters around one element of C.
-struct Element {
-  std::int64_t row, col;
-  float a_scale, b_scale;
-  std::int32_t a_zero_point, b_zero_point;
-  std::int32_t row_term;    // K * zA_i - sum of the row of Aq, modulo 2^32
-  std::int32_t col_offset;  // sum of the column of Bq
-  // b_scale and col_offset are the whole terms of the column (fbg/kernels/microkernel.h).
-  bool column_terms = false;
-};
+// Whether `rows`, each of which has a kind, are one for every stage, in their order.
+constexpr bool lists_stages(const auto& rows) {
+  std::size_t i = 0;
+  for (const auto& row : rows)
+    if (row.kind != static_cast<StageKind>(i++)) return false;
+  return i == std::size(kStages);
+}
+static_assert(lists_stages(kStages));
 
-union Value {
-  std::int32_t i;
-  float f;
+constexpr bool reads_matrix(StageKind kind) {
+  return stage_row(kind).operand.kind == OperandKind::matrix;
+}
+constexpr bool writes_extents(StageKind kind) {
+  return stage_row(kind).operand.kind == OperandKind::row_extents;
+}
+
+// What a stage does to values of the types around it.
+constexpr bool gives_bytes(const StageCode& code) { return value_size(code.out) == 1; }
+constexpr bool corrects_sums(const StageCode& code) {
+  return code.in == ValueType::acc && code.out != ValueType::acc;
+}
+constexpr bool adds_column_term(const StageCode& code) {
+  return stage_row(code.kind).column_term && code.in != ValueType::float32;
+}
+constexpr bool scales_sums(const StageCode& code) {
+  return stage_row(code.kind).scales && code.in != ValueType::float32;
+}
+
+// What stages without parameters have in common.
+template <StageKind Kind>
+struct PlainStage {
+  static constexpr StageKind kind = Kind;
+  Stage stage() const { return {kind, ValueType::float32, {}}; }
 };
 
 // acc -> int32:  acc - zA * colsum_j - zB * rowsum_i + K * zA * zB, modulo 2^32 (K is limited so
 // that the true value fits).
-struct CorrectZeroPoints {
-  static constexpr StageKind kind = StageKind::correct_zero_points;
-  static constexpr std::optional<ValueType> result(ValueType in, ValueType) {
-    if (in == ValueType::acc) return ValueType::int32;
-    return std::nullopt;
-  }
+struct CorrectZeroPoints : PlainStage<StageKind::correct_zero_points> {
   static std::int32_t apply(std::int32_t acc, const Element& e) {
     const auto u = [](std::int32_t x) { return static_cast<std::uint32_t>(x); };
     if (e.column_terms) return static_cast<std::int32_t>(u(acc) - u(e.col_offset));
     return static_cast<std::int32_t>(u(acc) - u(e.a_zero_point) * u(e.col_offset) +
                                      u(e.row_term) * u(e.b_zero_point));
   }
-  Stage stage() const { return {kind, ValueType::int32, {}}; }
 };
 
 // acc | int32 -> float32:  float(corrected) * (sA_i * sB_j)
-struct Dequantize {
-  static constexpr StageKind kind = StageKind::dequantize;
-  static constexpr std::optional<ValueType> result(ValueType in, ValueType) {
-    if (in == ValueType::acc || in == ValueType::int32) return ValueType::float32;
-    return std::nullopt;
-  }
+struct Dequantize : PlainStage<StageKind::dequantize> {
   static float apply(std::int32_t corrected, const Element& e) {
     return static_cast<float>(corrected) * (e.column_terms ? e.b_scale : e.a_scale * e.b_scale);
   }
-  Stage stage() const { return {kind, ValueType::float32, {}}; }
 };
 
 // x + bias_j, in the type that x has: int32 (units of sA * sB; before or after the correction,
@@ -160,65 +155,39 @@ template <class T>
 struct BasicBias {
   const T* values;  // N of them
   static constexpr StageKind kind = StageKind::bias;
-  static constexpr ValueType type =
-      std::is_same_v<T, float> ? ValueType::float32 : ValueType::int32;
-  static constexpr std::optional<ValueType> result(ValueType in, ValueType wanted) {
-    const bool integer = in == ValueType::acc || in == ValueType::int32;
-    if (wanted == ValueType::int32 ? integer : in == wanted) return in;
-    return std::nullopt;
-  }
+  static constexpr ValueType type = value_type<T>;
   Stage stage() const { return {kind, type, {values, 0, 0, 0}}; }
 };
 using Bias = BasicBias<float>;
 using BiasInt32 = BasicBias<std::int32_t>;
 
 // max(x, 0) on int32 or float32; a NaN stays a NaN.
-struct Relu {
-  static constexpr StageKind kind = StageKind::relu;
-  static constexpr std::optional<ValueType> result(ValueType in, ValueType) {
-    if (in == ValueType::int32 || in == ValueType::float32) return in;
-    return std::nullopt;
-  }
-  Stage stage() const { return {kind, ValueType::float32, {}}; }
-};
-
-// What elementwise functions of a float have in common.
-template <StageKind Kind>
-struct FloatStage {
-  static constexpr StageKind kind = Kind;
-  static constexpr std::optional<ValueType> result(ValueType in, ValueType) {
-    if (in == ValueType::float32) return ValueType::float32;
-    return std::nullopt;
-  }
-};
+struct Relu : PlainStage<StageKind::relu> {};
 
 // x * Phi(x), the erf form; see src/core/gelu_coefficients.h for the approximation and its error.
-struct Gelu : FloatStage<StageKind::gelu> {
+struct Gelu : PlainStage<StageKind::gelu> {
   static float apply(float x);
-  Stage stage() const { return {kind, ValueType::float32, {}}; }
 };
 
 // h + h * tanh(x * (c + 0.044715 c x^2)), h = x / 2, c = sqrt(2 / pi): the tanh form of GELU.
-struct GeluTanh : FloatStage<StageKind::gelu_tanh> {
+struct GeluTanh : PlainStage<StageKind::gelu_tanh> {
   static constexpr float kLinear = 0.7978845608f, kCubic = 0.7978845608f * 0.044715f;
   static float apply(float x);
-  Stage stage() const { return {kind, ValueType::float32, {}}; }
 };
 
 // tanh(x); see src/core/tanh_coefficients.h.
-struct Tanh : FloatStage<StageKind::tanh> {
+struct Tanh : PlainStage<StageKind::tanh> {
   static float apply(float x);
-  Stage stage() const { return {kind, ValueType::float32, {}}; }
 };
 
 // 1 / (1 + exp(-x)) = 1/2 + tanh(x / 2) / 2
-struct Sigmoid : FloatStage<StageKind::sigmoid> {
+struct Sigmoid : PlainStage<StageKind::sigmoid> {
   static float apply(float x) { return std::fma(0.5f, Tanh::apply(x * 0.5f), 0.5f); }
-  Stage stage() const { return {kind, ValueType::float32, {}}; }
 };
 
 // min(max(x, lo), hi); a NaN stays a NaN.
-struct Clip : FloatStage<StageKind::clip> {
+struct Clip {
+  static constexpr StageKind kind = StageKind::clip;
   float lo, hi;
   Clip(float low, float high) : lo(low), hi(high) {}
   static float apply(float x, float lo, float hi) {
@@ -229,7 +198,8 @@ struct Clip : FloatStage<StageKind::clip> {
 };
 
 // x * factor
-struct Scale : FloatStage<StageKind::scale> {
+struct Scale {
+  static constexpr StageKind kind = StageKind::scale;
   float factor;
   explicit Scale(float f) : factor(f) {}
   Stage stage() const { return {kind, ValueType::float32, {nullptr, 0, factor, 0}}; }
@@ -239,17 +209,14 @@ struct Scale : FloatStage<StageKind::scale> {
 struct Cast {
   ValueType type;
   static constexpr StageKind kind = StageKind::cast;
-  static constexpr std::optional<ValueType> result(ValueType in, ValueType wanted) {
-    if (in == ValueType::float32) return wanted;
-    return std::nullopt;
-  }
   Stage stage() const { return {kind, type, {}}; }
 };
 
 // x + residual[i][j]: floats of 32 or 16 bits, or quantized ones, which stand for
 //   scale * (float(q) - zero_point)
 // Strides count elements.
-struct Add : FloatStage<StageKind::add> {
+struct Add {
+  static constexpr StageKind kind = StageKind::add;
   ValueType type;
   StageArgs args;
   Add(const float* residual, std::int64_t row_stride) : Add(residual, row_stride, 1, 0) {}
@@ -278,10 +245,6 @@ struct Requantize {
   ValueType type = ValueType::uint8;
   Promise promise{};
   static constexpr StageKind kind = StageKind::requantize;
-  static constexpr std::optional<ValueType> result(ValueType in, ValueType wanted) {
-    if (in == ValueType::acc || in == ValueType::int32 || in == ValueType::float32) return wanted;
-    return std::nullopt;
-  }
   static constexpr float lowest(ValueType t) { return t == ValueType::uint8 ? 0.0f : -128.0f; }
   static constexpr float highest(ValueType t) { return t == ValueType::uint8 ? 255.0f : 127.0f; }
   static std::int32_t apply(float r, const StageArgs& args) {
@@ -301,7 +264,8 @@ struct Requantize {
 // pipeline. Call reset() before the threads of a run start: tiles of a row, which may belong to
 // several threads, each widen what is there. The result does not depend on their order: a zero
 // counts as +0, and a NaN makes both NaN for good.
-struct RowRange : FloatStage<StageKind::row_range> {
+struct RowRange {
+  static constexpr StageKind kind = StageKind::row_range;
   RowExtent* rows;
   explicit RowRange(RowExtent* extents) : rows(extents) {}
 
@@ -316,21 +280,15 @@ struct RowRange : FloatStage<StageKind::row_range> {
 
 inline constexpr int kMaxStages = 8;
 
-// Stages that nothing may follow even where types would allow it.
-constexpr bool ends_pipeline(StageKind kind) { return kind == StageKind::row_range; }
-
-// The type after one stage; nullopt when the stage does not accept `in`.
-std::optional<ValueType> stage_result(const Stage& stage, ValueType in) noexcept;
-
 // A stage with the types around it.
 constexpr StageCode type_stage(const Stage& stage, ValueType in, ValueType out) {
-  const bool adds = stage.kind == StageKind::add;
-  Promise promise = stage.promise;
-  const bool requantizes = stage.kind == StageKind::requantize;
-  promise.unit_scale &= requantizes && in == ValueType::float32;  // otherwise it is that of columns
-  promise.centered &= requantizes || (adds && value_size(stage.wanted) == 1);
-  promise.bounded &= requantizes;
-  return {stage.kind, in, out, adds ? stage.wanted : ValueType::float32, promise};
+  StageCode code{stage.kind, in, out, ValueType::float32, stage.promise};
+  if (reads_matrix(code.kind)) code.operand = stage.wanted;
+  const bool rounds = gives_bytes(code);
+  code.promise.unit_scale &= rounds && in == ValueType::float32;  // otherwise it is that of columns
+  code.promise.centered &= rounds || value_size(code.operand) == 1;
+  code.promise.bounded &= rounds;
+  return code;
 }
 
 // Stages, operands and accumulator whose types do not go together.

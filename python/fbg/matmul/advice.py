@@ -14,7 +14,7 @@ import numpy as np
 
 from fbg.errors import named
 from fbg.matmul.packed_b import PackedB
-from fbg.matmul.pipeline import Bias, CorrectZeroPoints, Pipeline
+from fbg.matmul.pipeline import Pipeline
 from fbg.matmul.stage_hints import way_out
 
 __all__ = ["advised", "advising", "refused", "transposed"]
@@ -89,11 +89,11 @@ def _stages(a: Operand, b: PackedB, pipeline: Pipeline) -> str:
     """Return what the first stage that does not fit lacks: another stage before it, or scales."""
     integer = b.dtype == np.int8
     way = refused(pipeline, "acc" if integer else "float32")
-    corrects = any("acc" in s._types and not isinstance(s, Bias) for s in pipeline.stages)
+    corrects = any(s._types.get("acc", "acc") != "acc" for s in pipeline.stages)
     if way or not (integer and corrects):
         return way
     plain = type(a).__name__ == "PackA"
-    if all(isinstance(s, Bias | CorrectZeroPoints) for s in pipeline.stages if "acc" in s._types):
+    if not any(stage._row.scales for stage in pipeline.stages if "acc" in stage._types):
         return "pass PackAWithRowOffset(x, zero_point=…)" if plain else ""
     lacks_scale = plain or a._options.get("scale", 1.0) is None
     missing = ["PackAWithRowOffset(x, scale=…)"] if lacks_scale else []

@@ -56,23 +56,20 @@ __all__ = [
     "Tanh",
 ]
 
-MAX_STAGES = 8  # as the kernels have it: kMaxStages in fbg/kernels/output.h
-Types = dict[str, str]  # type a stage takes -> type it gives
-_FLOAT: Types = {"float32": "float32"}
-_LAST = {"uint8", "int8", "float16", "bfloat16"}  # types that no stage takes
-
 
 class Stage:
     """A step of an output pipeline; ``>>`` composes steps.
 
+    native: the stage of the kernels, whose row of their table says which types it takes.
     arguments, keywords: of the class, from which pickle and copy make the stage again.
     """
 
     def __init__(
-        self, types: Types, native: _fbg.Stage, text: str, *arguments: object, **keywords: object
+        self, native: _fbg.Stage, text: str, *arguments: object, **keywords: object
     ) -> None:
-        self._types = types
         self._native = native
+        self._row = native.row
+        self._types = native.types  # type it takes -> type it gives
         self._text = text
         self._again = again(type(self), *arguments, **keywords)
 
@@ -116,12 +113,12 @@ class Pipeline:
                 hint = way_out(stage, possible, before)
                 raise TypeError(f"pipeline: {name} takes {takes}, but {before} gives {gives}{hint}")
             possible, before = following, type(stage).__name__
-            last = possible <= _LAST or isinstance(stage, RowRange)
-            if last and position + 1 < len(flat):
+            if stage._row.ends and position + 1 < len(flat):
                 name = type(flat[position + 1]).__name__
                 raise TypeError(f"pipeline: {before} must be the last stage; put {name} before it")
-        if len(flat) > MAX_STAGES:
-            raise ValueError(f"pipeline: must have at most {MAX_STAGES} stages, got {len(flat)}")
+        if len(flat) > _fbg.MAX_STAGES:
+            wanted = f"pipeline: must have at most {_fbg.MAX_STAGES} stages"
+            raise ValueError(f"{wanted}, got {len(flat)}")
         self._native = [stage._native for stage in flat]
         self._gives_bfloat16 = possible == {"bfloat16"}
 
@@ -181,8 +178,7 @@ class CorrectZeroPoints(Stage):
     """
 
     def __init__(self) -> None:
-        native = _fbg.stage_correct_zero_points()
-        super().__init__({"acc": "int32"}, native, "CorrectZeroPoints()")
+        super().__init__(_fbg.stage("CorrectZeroPoints"), "CorrectZeroPoints()")
 
 
 class Dequantize(Stage):
@@ -195,8 +191,7 @@ class Dequantize(Stage):
     """
 
     def __init__(self) -> None:
-        types = {"acc": "float32", "int32": "float32"}
-        super().__init__(types, _fbg.stage_dequantize(), "Dequantize()")
+        super().__init__(_fbg.stage("Dequantize"), "Dequantize()")
 
 
 @named_arguments
@@ -217,11 +212,9 @@ class Bias(Stage):
         require_dtype(array, "Bias: values", "float32", "int32")
         if array.ndim != 1:
             raise ValueError(f"Bias: values must be 1-D (N,), got shape {array.shape}")
-        integer = array.dtype == np.int32
-        types = {"acc": "acc", "int32": "int32"} if integer else {"float32": "float32"}
         array = np.ascontiguousarray(array)
         text = f"Bias({array.dtype}[{array.size}])"
-        super().__init__(types, _fbg.stage_bias(array), text, array)
+        super().__init__(_fbg.stage("Bias", operand=array), text, array)
 
 
 class ReLU(Stage):
@@ -232,8 +225,7 @@ class ReLU(Stage):
     """
 
     def __init__(self) -> None:
-        types = {"int32": "int32", "float32": "float32"}
-        super().__init__(types, _fbg.stage_relu(), "ReLU()")
+        super().__init__(_fbg.stage("ReLU"), "ReLU()")
 
 
 @named_arguments
@@ -251,9 +243,9 @@ class GELU(Stage):
     def __init__(self, approximate: Literal["none", "tanh"] = "none") -> None:
         require_choice(approximate, "GELU: approximate", "none", "tanh")
         if approximate == "tanh":
-            super().__init__(_FLOAT, _fbg.stage_gelu_tanh(), "GELU(approximate='tanh')", "tanh")
+            super().__init__(_fbg.stage("GELUTanh"), "GELU(approximate='tanh')", "tanh")
         else:
-            super().__init__(_FLOAT, _fbg.stage_gelu(), "GELU()")
+            super().__init__(_fbg.stage("GELU"), "GELU()")
 
 
 class Tanh(Stage):
@@ -264,7 +256,7 @@ class Tanh(Stage):
     """
 
     def __init__(self) -> None:
-        super().__init__(_FLOAT, _fbg.stage_tanh(), "Tanh()")
+        super().__init__(_fbg.stage("Tanh"), "Tanh()")
 
 
 class Sigmoid(Stage):
@@ -275,7 +267,7 @@ class Sigmoid(Stage):
     """
 
     def __init__(self) -> None:
-        super().__init__(_FLOAT, _fbg.stage_sigmoid(), "Sigmoid()")
+        super().__init__(_fbg.stage("Sigmoid"), "Sigmoid()")
 
 
 @named_arguments
@@ -291,9 +283,7 @@ class Clip(Stage):
 
     def __init__(self, lo: float, hi: float) -> None:
         lo, hi = require_number(lo, "Clip: lo"), require_number(hi, "Clip: hi")
-        if not lo <= hi:
-            raise ValueError(f"Clip: lo must not exceed hi, got {lo} and {hi}")
-        super().__init__(_FLOAT, _fbg.stage_clip(lo, hi), f"Clip({lo}, {hi})", lo, hi)
+        super().__init__(_fbg.stage("Clip", (lo, hi)), f"Clip({lo}, {hi})", lo, hi)
 
 
 @named_arguments
@@ -311,7 +301,7 @@ class Scale(Stage):
         factor = require_number(factor, "Scale: factor")
         if not np.isfinite(np.float32(factor)):
             raise ValueError(f"Scale: factor must be finite in float32, got {factor}")
-        super().__init__(_FLOAT, _fbg.stage_scale(factor), f"Scale({factor})", factor)
+        super().__init__(_fbg.stage("Scale", (factor,)), f"Scale({factor})", factor)
 
 
 @named_arguments
@@ -327,8 +317,7 @@ class Cast(Stage):
 
     def __init__(self, dtype: npt.DTypeLike) -> None:
         name = require_dtype_name(dtype, "Cast: dtype", "float16", "bfloat16")
-        native = _fbg.stage_cast(name == "bfloat16")
-        super().__init__({"float32": name}, native, f"Cast({name})", name)
+        super().__init__(_fbg.stage("Cast", type=name), f"Cast({name})", name)
 
 
 @named_arguments
@@ -358,7 +347,7 @@ class Add(Stage):
     ) -> None:
         name = "Add: residual"
         given = array = as_array(residual, name, refers=True)
-        point = 0
+        value, point = 1.0, 0
         require_dtype(array, name, "float32", "float16", "bfloat16", "uint8", "int8")
         if array.ndim > 2:  # pixels of images: rows, where that needs no copy
             rows = array.reshape(-1, array.shape[-1])
@@ -371,18 +360,15 @@ class Add(Stage):
             value = require_scale(scale, "Add: scale")
             limits = np.iinfo(array.dtype)
             point = require_integer(zero_point, "Add: zero_point", int(limits.min), int(limits.max))
-            native = _fbg.stage_add_quantized(array, value, point)
             text += f", scale={scale}, zero_point={point}"
         elif scale is not None or require_integer(zero_point, "Add: zero_point", -128, 255):
             raise TypeError(
                 f"Add: scale and zero_point require a uint8 or int8 residual, got {array.dtype}"
             )
-        elif is_bfloat16(array):
-            native = _fbg.stage_add_bfloat16(array.view(np.uint16))
-        else:
-            native = _fbg.stage_add(array)
+        bits = array.view(np.uint16) if is_bfloat16(array) else array
+        native = _fbg.stage("Add", (value, point), bits)
         factor = None if scale is None else float(scale)
-        super().__init__(_FLOAT, native, f"Add({text})", given, scale=factor, zero_point=point)
+        super().__init__(native, f"Add({text})", given, scale=factor, zero_point=point)
 
 
 @named_arguments
@@ -409,8 +395,7 @@ class Requantize(Stage):
             zero_point, "Requantize: zero_point", int(limits.min), int(limits.max)
         )
         super().__init__(
-            {"acc": name, "int32": name, "float32": name},
-            _fbg.stage_requantize(value, point, name == "int8"),
+            _fbg.stage_requantize(value, point, name),
             f"Requantize(scale={scale}, zero_point={point}, {name})",
             float(scale),
             point,
@@ -446,4 +431,4 @@ class RowRange(Stage):
         require_dtype(out, "RowRange: out", "float32")
         require_matrix(out, "RowRange: out", "(M, 2)")
         text = f"RowRange(float32[{len(out)}, 2])"
-        super().__init__(_FLOAT, _fbg.stage_row_range(out), text, out)
+        super().__init__(_fbg.stage("RowRange", operand=out), text, out)

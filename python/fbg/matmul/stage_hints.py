@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from fbg._fbg import StageRow
+
 __all__ = ["way_out"]
 
 
 class Typed(Protocol):
-    """What is looked at of a stage: which types it takes, and what it makes of each."""
+    """What is looked at of a stage: its row, which types it takes, and what it makes of each."""
 
+    _row: StageRow
     _types: dict[str, str]
 
 
@@ -23,7 +26,7 @@ def way_out(stage: Typed, given: set[str], before: str) -> str:
         return f"; put {'Dequantize' if 'float32' in stage._types else 'Requantize'} before {name}"
     if "acc" not in stage._types:
         return ""
-    if name == "Bias":
+    if stage._row.operand == "columns":
         return "; its values must be float32 where results are"
     if before:
         return f"; one {name} is enough" if name == before else f"; put {name} before {before}"

@@ -37,11 +37,10 @@ void emit_epilogue(NeonAssembler& as, const KernelKey& key, int first) {
       position.partial = key.masked && v == key.vectors - 1;
       for (int s = 0; s < key.num_stages; ++s)
         if (!key.column_terms || !is_column_term(key, s))
-          StageEmitter(as, key, position, s, first_free)
-              .apply(key.stages[static_cast<std::size_t>(s)], sum);
+          emit_stage(as, key, position, s, first_free, sum);
       StageEmitter(as, key, position, 0, first_free).store(sum, key.output());
     }
-    if (last >= 0 && key.stages[static_cast<std::size_t>(last)].kind == StageKind::row_range)
+    if (last >= 0 && writes_extents(key.stages[static_cast<std::size_t>(last)].kind))
       StageEmitter(as, key, position, last, first_free).row_range(first + i * key.vectors);
     if (i + 1 < key.rows) as.add(r.c, r.c, r.ldc);
   }

@@ -1,11 +1,9 @@
-// The emitters of all stages as one class, which holds what they share: the assembler, the position
-// of the vector in the tile, temporary registers and the parameters of the stage. Its methods are
-// defined in these files:
+// What the emitters of stages share: the assembler, the position of the vector in the tile,
+// temporary registers and the parameters of the stage. The methods are defined in these files:
 //
-//   stage_emitters.cc        arithmetic, casts, and the choice by kind of stage
-//   activation_emitters.cc   GELU, tanh, sigmoid
-//   element_emitters.cc      operands and results of 8, 16 and 32 bits in memory
-//   row_range_emitter.cc     the least and the greatest value of a row
+//   stage_emitters.cc      an emitter for each stage, and their table
+//   element_emitters.cc    operands and results of 8, 16 and 32 bits in memory
+//   row_range_emitter.cc   the least and the greatest value of a row
 #pragma once
 
 #include <cstddef>
@@ -52,32 +50,13 @@ class StageEmitter {
         t3_(as.vec(0)),
         stage_offset_(static_cast<std::size_t>(stage) * sizeof(StageArgs)) {}
 
-  // x = stage(x). x holds int32 or float32 lanes; requantize leaves int32 lanes in the range of
-  // its type.
-  void apply(const StageCode& code, const Vec& x);
   // Stores x in its columns of the row of C.
   void store(const Vec& x, ValueType type);
   // RowRange: widens the extent of a row by its vectors in the tile, numbered from `first` on,
   // after they are stored; their registers are used up.
   void row_range(int first);
 
- private:
-  void correct(const Vec& x);
-  void dequantize(const Vec& x);
-  void bias(const Vec& x, bool integer);
-  void add(const Vec& x, ValueType type);
-  void relu(const Vec& x, bool integer);
-  void clip(const Vec& x);
-  void cast(const Vec& x, ValueType type);
-  void requantize(const Vec& x, const StageCode& code);
-  void gelu(const Vec& x);
-  void gelu_tanh(const Vec& x);
-  void tanh(const Vec& x);
-  void sigmoid(const Vec& x);
-
-  void multiply_by_scales(const Vec& x, bool divides);
-  void clamp(const Vec& x, float lo, float hi);
-  void look_up(const Vec& to, const Vec& byte_index, const NeonAssembler::Table& values);
+ protected:
   void row_pointer(const XReg& to);
   void load_elements(const Vec& to, int size);
 
@@ -102,5 +81,10 @@ class StageEmitter {
   const Vec t0_, t1_, t2_, t3_;
   const std::size_t stage_offset_;
 };
+
+// x = stage(x). x holds int32 or float32 lanes; requantize leaves int32 lanes in the range of its
+// type.
+void emit_stage(NeonAssembler& as, const KernelKey& key, const StagePosition& position, int stage,
+                int first_free, const NeonAssembler::Vec& x);
 
 }  // namespace fbg::kernels

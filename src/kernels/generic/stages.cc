@@ -83,85 +83,96 @@ float residual(ValueType type, const StageArgs& args, const Element& e) {
   }
 }
 
+// The scalar forms. Each gets the value, the parameters and the place of an element of C.
+struct Scalar {
+  const StageCode& code;
+  const StageArgs& args;
+  const Element& e;
+
+  template <float (*function)(float)>
+  Value of_float(Value x) const {
+    return {.f = function(x.f)};
+  }
+  std::int32_t corrected(Value x) const {
+    return code.in == ValueType::acc ? CorrectZeroPoints::apply(x.i, e) : x.i;
+  }
+  Value correct(Value x) const { return {.i = corrected(x)}; }
+  Value dequantize(Value x) const { return {.f = Dequantize::apply(corrected(x), e)}; }
+  Value bias(Value x) const {
+    if (code.in == ValueType::float32)
+      return {.f = x.f + static_cast<const float*>(args.data)[e.col]};
+    const auto* const values = static_cast<const std::uint32_t*>(args.data);
+    return {.i = static_cast<std::int32_t>(static_cast<std::uint32_t>(x.i) + values[e.col])};
+  }
+  Value relu(Value x) const {
+    if (code.in == ValueType::float32) return {.f = 0.0f > x.f ? 0.0f : x.f};
+    return {.i = std::max(x.i, 0)};
+  }
+  Value clip(Value x) const { return {.f = Clip::apply(x.f, args.f0, args.f1)}; }
+  Value scale(Value x) const { return {.f = x.f * args.f0}; }
+  Value add(Value x) const { return {.f = x.f + residual(code.operand, args, e)}; }
+  Value cast(Value x) const {
+    return {.i = code.out == ValueType::float16 ? from_float<float16>(x.f).bits
+                                                : from_float<bfloat16>(x.f).bits};
+  }
+  Value requantize(Value x) const {
+    if (code.in == ValueType::float32) return {.i = Requantize::apply(x.f / args.f0, args)};
+    const float scale = e.column_terms ? e.b_scale : (e.a_scale * e.b_scale) / args.f0;
+    return {.i = Requantize::apply(static_cast<float>(corrected(x)) * scale, args)};
+  }
+  Value row_range(Value x) const {
+    const auto* rows = static_cast<const std::byte*>(args.data) + e.row * args.ld;
+    RowRange::widen(*reinterpret_cast<RowExtent*>(const_cast<std::byte*>(rows)), x.f, x.f);
+    return x;
+  }
+};
+
+// The same for elements of C that follow each other, of which e is the first.
+using ApplyStage = void (*)(const StageCode& code, const StageArgs& args, Value* x,
+                            std::int64_t count, Element e) noexcept;
+template <Value (Scalar::*form)(Value) const>
+void apply(const StageCode& code, const StageArgs& args, Value* x, std::int64_t count,
+           Element e) noexcept {
+  for (const std::int64_t end = e.col + count; e.col < end; ++e.col, ++x)
+    *x = (Scalar{code, args, e}.*form)(*x);
+}
+
+struct ScalarRow {
+  StageKind kind;
+  ApplyStage run;
+};
+constexpr ScalarRow kScalars[] = {
+    {StageKind::correct_zero_points, apply<&Scalar::correct>},
+    {StageKind::dequantize, apply<&Scalar::dequantize>},
+    {StageKind::bias, apply<&Scalar::bias>},
+    {StageKind::relu, apply<&Scalar::relu>},
+    {StageKind::gelu, apply<&Scalar::of_float<Gelu::apply>>},
+    {StageKind::gelu_tanh, apply<&Scalar::of_float<GeluTanh::apply>>},
+    {StageKind::tanh, apply<&Scalar::of_float<Tanh::apply>>},
+    {StageKind::sigmoid, apply<&Scalar::of_float<Sigmoid::apply>>},
+    {StageKind::clip, apply<&Scalar::clip>},
+    {StageKind::scale, apply<&Scalar::scale>},
+    {StageKind::add, apply<&Scalar::add>},
+    {StageKind::cast, apply<&Scalar::cast>},
+    {StageKind::requantize, apply<&Scalar::requantize>},
+    {StageKind::row_range, apply<&Scalar::row_range>},
+};
+static_assert(lists_stages(kScalars));
+
 }  // namespace
 
 Value apply_stage(const StageCode& code, const StageArgs& args, Value x,
                   const Element& e) noexcept {
-  const auto corrected = [&] {
-    return code.in == ValueType::acc ? CorrectZeroPoints::apply(x.i, e) : x.i;
-  };
-  Value y{0};
-  switch (code.kind) {
-    case StageKind::correct_zero_points:
-      y.i = corrected();
-      break;
-    case StageKind::dequantize:
-      y.f = Dequantize::apply(corrected(), e);
-      break;
-    case StageKind::bias:
-      if (code.in == ValueType::float32)
-        y.f = x.f + static_cast<const float*>(args.data)[e.col];
-      else
-        y.i = static_cast<std::int32_t>(
-            static_cast<std::uint32_t>(x.i) +
-            static_cast<std::uint32_t>(static_cast<const std::int32_t*>(args.data)[e.col]));
-      break;
-    case StageKind::relu:
-      if (code.in == ValueType::float32)
-        y.f = 0.0f > x.f ? 0.0f : x.f;
-      else
-        y.i = std::max(x.i, 0);
-      break;
-    case StageKind::gelu:
-      y.f = Gelu::apply(x.f);
-      break;
-    case StageKind::gelu_tanh:
-      y.f = GeluTanh::apply(x.f);
-      break;
-    case StageKind::tanh:
-      y.f = Tanh::apply(x.f);
-      break;
-    case StageKind::sigmoid:
-      y.f = Sigmoid::apply(x.f);
-      break;
-    case StageKind::clip:
-      y.f = Clip::apply(x.f, args.f0, args.f1);
-      break;
-    case StageKind::scale:
-      y.f = x.f * args.f0;
-      break;
-    case StageKind::cast:
-      y.i = code.out == ValueType::float16 ? from_float<float16>(x.f).bits
-                                           : from_float<bfloat16>(x.f).bits;
-      break;
-    case StageKind::add:
-      y.f = x.f + residual(code.operand, args, e);
-      break;
-    case StageKind::row_range: {
-      const auto* rows = static_cast<const std::byte*>(args.data) + e.row * args.ld;
-      RowRange::widen(*reinterpret_cast<RowExtent*>(const_cast<std::byte*>(rows)), x.f, x.f);
-      y.f = x.f;
-      break;
-    }
-    case StageKind::requantize: {
-      const float scale = e.column_terms ? e.b_scale : (e.a_scale * e.b_scale) / args.f0;
-      const float real =
-          code.in == ValueType::float32 ? x.f / args.f0 : static_cast<float>(corrected()) * scale;
-      y.i = Requantize::apply(real, args);
-      break;
-    }
-  }
-  return y;
+  kScalars[static_cast<std::size_t>(code.kind)].run(code, args, &x, 1, e);
+  return x;
 }
 
 void apply_stage(const StageCode& code, const StageArgs& args, Value* x, std::int64_t count,
                  std::int64_t row, std::int64_t col) noexcept {
   Element e{};
   e.row = row;
-  for (std::int64_t j = 0; j < count; ++j) {
-    e.col = col + j;
-    x[j] = apply_stage(code, args, x[j], e);
-  }
+  e.col = col;
+  kScalars[static_cast<std::size_t>(code.kind)].run(code, args, x, count, e);
 }
 
 void store_values(const Value* x, std::int64_t count, ValueType type, void* to) noexcept {

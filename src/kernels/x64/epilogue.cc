@@ -29,8 +29,7 @@ class BytePacker {
 
   static bool serves(const SimdAssembler& as, const KernelKey& key, int spare) {
     return as.is_zmm() && !key.masked && key.num_stages > 0 &&
-           key.stages[key.num_stages - 1].kind == StageKind::requantize &&
-           spare + kRegisters <= as.end_of_vectors();
+           gives_bytes(key.stages[key.num_stages - 1]) && spare + kRegisters <= as.end_of_vectors();
   }
 
   // Takes kRegisters registers from `first` on.
@@ -100,34 +99,17 @@ class BytePacker {
   const int upper_, zero_point_, order_;
 };
 
-// Whether a stage multiplies by the scales of columns.
-bool has_scale(const KernelKey& key) {
-  for (int s = 0; s < key.num_stages; ++s) {
-    const StageCode& code = key.stages[static_cast<std::size_t>(s)];
-    if (code.kind == StageKind::dequantize) return true;
-    if (code.kind == StageKind::requantize && code.in != ValueType::float32) return true;
-  }
-  return false;
-}
-
-// Whether the pointer to a row of Add's matrix survives in `scratch` from one vector to the next.
+// Whether the pointer to a row of a matrix survives in `scratch` from one vector to the next: no
+// other operand takes its place.
 bool keeps_row_pointer(const KernelKey& key) {
   int matrices = 0;
   for (int s = 0; s < key.num_stages; ++s) {
-    const StageKind kind = key.stages[static_cast<std::size_t>(s)].kind;
-    if (kind == StageKind::row_range) return false;
-    if (kind == StageKind::bias && !(key.column_terms && is_column_term(key, s))) return false;
-    if (kind == StageKind::add) ++matrices;
+    const OperandKind operand = stage_row(key.stages[s].kind).operand.kind;
+    if (operand == OperandKind::none || (key.column_terms && is_column_term(key, s))) continue;
+    if (operand != OperandKind::matrix) return false;
+    ++matrices;
   }
   return matrices == 1 && !key.masked;
-}
-
-// Whether an emitter keeps a vector in the red zone below the stack pointer.
-bool uses_stack(const KernelKey& key) {
-  return std::any_of(key.stages.begin(), key.stages.begin() + key.num_stages,
-                     [](const StageCode& code) {
-                       return code.kind == StageKind::gelu || code.kind == StageKind::gelu_tanh;
-                     });
 }
 
 // Aligns the stack pointer, whatever the caller's is: a vector that lies across the border of two
@@ -183,7 +165,7 @@ void emit_epilogue(SimdAssembler& as, const KernelKey& key, const EpilogueRegist
   }
   for (int s = 0; s < key.num_stages; ++s)
     spare = emit_kept_tables(as, key.stages[s], spare, as.end_of_vectors());
-  if (key.column_terms && has_scale(key) && key.rows > 1 &&
+  if (key.column_terms && std::ranges::any_of(key.pipeline(), scales_sums) && key.rows > 1 &&
       spare + 2 * key.vectors <= as.end_of_vectors()) {
     ctx.kept_columns = spare;
     ctx.row_vectors = key.vectors;
@@ -193,7 +175,8 @@ void emit_epilogue(SimdAssembler& as, const KernelKey& key, const EpilogueRegist
       as.vmovups(as.vec(spare + key.vectors + v), as.ptr[operands.b_scale + column]);
     }
   }
-  if (uses_stack(key)) align_stack(as);
+  const bool aligns_stack = std::ranges::any_of(key.pipeline(), uses_stack);
+  if (aligns_stack) align_stack(as);
   const bool keeps_row = keeps_row_pointer(key);
   // Vectors that are packed together: of several rows, or a part of one.
   const int vectors = key.vectors;
@@ -223,11 +206,11 @@ void emit_epilogue(SimdAssembler& as, const KernelKey& key, const EpilogueRegist
       continue;
     }
     const int last = key.num_stages - 1;
-    if (last >= 0 && key.stages[last].kind == StageKind::row_range)
+    if (last >= 0 && writes_extents(key.stages[last].kind))
       emit_row_range(as, last, i * key.vectors, key.vectors, ctx);
     if (i + 1 < key.rows) as.add(registers.c, registers.ldc);
   }
-  if (uses_stack(key)) restore_stack(as);
+  if (aligns_stack) restore_stack(as);
 }
 
 }  // namespace fbg::kernels

@@ -1,6 +1,8 @@
 // A GEMM microkernel from its first to its last instruction, and what happens before the K loop.
 #include "kernels/x64/gemm_generator.h"
 
+#include <algorithm>
+
 #include "kernels/x64/gemm_code.h"
 
 namespace fbg::kernels {
@@ -124,7 +126,7 @@ void GemmCode::fetch_epilogue() {
     fetch_rows(scratch_, ldc_, value_size(key_.output()), /*writes=*/true);
   }
   for (int s = 0; s < key_.num_stages; ++s)
-    if (key_.stages[s].kind == StageKind::add) {
+    if (reads_matrix(key_.stages[s].kind)) {
       find_operand(s);
       fetch_rows(operand_, operand_ld_, value_size(key_.stages[s].operand), /*writes=*/false);
     }
@@ -165,14 +167,12 @@ void GemmCode::find_operand(int stage) {
 }
 
 int GemmCode::added_stages() const {
-  int count = 0;
-  for (int s = 0; s < key_.num_stages; ++s) count += key_.stages[s].kind == StageKind::add;
-  return count;
+  return static_cast<int>(std::ranges::count_if(key_.pipeline(), reads_matrix, &StageCode::kind));
 }
 
 int GemmCode::first_added_stage() const {
   int s = 0;
-  while (key_.stages[s].kind != StageKind::add) ++s;
+  while (!reads_matrix(key_.stages[s].kind)) ++s;
   return s;
 }
 

@@ -1,11 +1,9 @@
-// The emitters of all stages as one class, which holds what they share: the assembler, the position
-// of the vector in the tile, three temporary registers and the parameters of the stage. Its methods
-// are defined in these files:
+// What the emitters of stages share: the assembler, the position of the vector in the tile, three
+// temporary registers and the parameters of the stage. The methods are defined in these files:
 //
-//   stage_emitters.cc        arithmetic, casts, and the choice by kind of stage
-//   activation_emitters.cc   GELU, tanh, sigmoid
-//   element_emitters.cc      operands and results of 8, 16 and 32 bits in memory
-//   row_range_emitter.cc     the least and the greatest value of a row
+//   stage_emitters.cc      an emitter for each stage, and their table
+//   element_emitters.cc    operands and results of 8, 16 and 32 bits in memory
+//   row_range_emitter.cc   the least and the greatest value of a row
 #pragma once
 
 #include <cstddef>
@@ -26,26 +24,11 @@ class StageEmitter {
         t2_(as.vec(ctx.temps[2])),
         stage_offset_(stage * static_cast<int>(sizeof(StageArgs))) {}
 
-  void correct(const Vec& x);
-  void dequantize(const Vec& x);
-  void bias(const Vec& x, bool integer);
-  void add(const Vec& x, const StageCode& code);
-  void relu(const Vec& x, bool integer);
-  void gelu(const Vec& x);
-  void tanh(const Vec& x);
-  void sigmoid(const Vec& x);
-  void gelu_tanh(const Vec& x);
-  void clip(const Vec& x);
-  void scale(const Vec& x);
-  void cast(const Vec& x, ValueType type);
-  void requantize(const Vec& x, const StageCode& code);
   void row_range(int first, int vectors);
 
- private:
-  void multiply_by_scales(const Vec& x, bool divides);
+ protected:
   void skip_if_within(int first, int vectors, const Xbyak::Reg64& target, const Xbyak::Label& done);
   void load_row_pointer();
-  void clamp(const Vec& x, float lo, float hi);
   Xbyak::Address element(int size);
   void add_words(const Vec& x, const Xbyak::Address& operand, bool integer);
   void load_narrow(const Vec& to, const Xbyak::Address& from, ValueType type);

@@ -1,183 +1,276 @@
-// One function per stage; each follows the formula of its scalar implementation in
-// fbg/kernels/output.h, operation by operation, so that both give the same bits.
+// One emitter per stage; each follows the formula of its scalar implementation in
+// src/kernels/generic/stages.cc, operation by operation, so that both give the same bits.
+// Activation functions are the approximations of src/core.
 #include "kernels/x64/stage_emitters.h"
 
+#include <iterator>
+#include <span>
+
+#include "core/gelu_coefficients.h"
+#include "core/tanh_coefficients.h"
 #include "kernels/x64/stage_emitter.h"
 
 namespace fbg::kernels {
+namespace {
 
-// x - zA_i * colsum_j + row_term_i * zB_j
-void StageEmitter::correct(const Vec& x) {
-  if (ctx_.corrected) return;
-  if (ctx_.column_terms) return as_.vpsubd(x, x, column_term(ctx_.operands.col_offsets, 0));
-  if (ctx_.correct_b) {
-    as_.vpbroadcastd(t0_, row(ctx_.operands.row_terms));
-    as_.vpmulld(t0_, t0_, column(ctx_.operands.b_zero_point));
-    as_.vpaddd(x, x, t0_);
+struct Stages : StageEmitter {
+  using StageEmitter::StageEmitter;
+
+  // x - zA_i * colsum_j + row_term_i * zB_j
+  void correct(const Vec& x, const StageCode&) {
+    if (ctx_.corrected) return;
+    if (ctx_.column_terms) return as_.vpsubd(x, x, column_term(ctx_.operands.col_offsets, 0));
+    if (ctx_.correct_b) {
+      as_.vpbroadcastd(t0_, row(ctx_.operands.row_terms));
+      as_.vpmulld(t0_, t0_, column(ctx_.operands.b_zero_point));
+      as_.vpaddd(x, x, t0_);
+    }
+    if (ctx_.correct_a) {
+      as_.vpbroadcastd(t0_, row(ctx_.operands.a_zero_point));
+      as_.vpmulld(t0_, t0_, column(ctx_.operands.col_offsets));
+      as_.vpsubd(x, x, t0_);
+    }
   }
-  if (ctx_.correct_a) {
-    as_.vpbroadcastd(t0_, row(ctx_.operands.a_zero_point));
-    as_.vpmulld(t0_, t0_, column(ctx_.operands.col_offsets));
-    as_.vpsubd(x, x, t0_);
+
+  // x * (sA_i * sB_j), or x * ((sA_i * sB_j) / scale of the stage)
+  void multiply_by_scales(const Vec& x, bool divides) {
+    if (ctx_.column_terms) return as_.vmulps(x, x, column_term(ctx_.operands.b_scale, 1));
+    as_.vbroadcastss(t0_, row(ctx_.operands.a_scale));
+    as_.vmulps(t0_, t0_, column(ctx_.operands.b_scale));
+    if (divides) {
+      broadcast_stage(t1_, offsetof(StageArgs, f0));
+      as_.vdivps(t0_, t0_, t1_);
+    }
+    as_.vmulps(x, x, t0_);
   }
-}
 
-// x * (sA_i * sB_j), or x * ((sA_i * sB_j) / scale of the stage)
-void StageEmitter::multiply_by_scales(const Vec& x, bool divides) {
-  if (ctx_.column_terms) return as_.vmulps(x, x, column_term(ctx_.operands.b_scale, 1));
-  as_.vbroadcastss(t0_, row(ctx_.operands.a_scale));
-  as_.vmulps(t0_, t0_, column(ctx_.operands.b_scale));
-  if (divides) {
-    broadcast_stage(t1_, offsetof(StageArgs, f0));
-    as_.vdivps(t0_, t0_, t1_);
-  }
-  as_.vmulps(x, x, t0_);
-}
-
-void StageEmitter::dequantize(const Vec& x) {
-  as_.vcvtdq2ps(x, x);
-  multiply_by_scales(x, false);
-}
-
-// x + bias_j
-void StageEmitter::bias(const Vec& x, bool integer) {
-  as_.mov(ctx_.scratch, stage_field(offsetof(StageArgs, data)));
-  add_words(x, element(4), integer);
-}
-
-// x + residual_ij
-void StageEmitter::add(const Vec& x, const StageCode& code) {
-  const ValueType type = code.operand;
-  if (!ctx_.row_is_loaded) load_row_pointer();
-  if (type == ValueType::float32) return add_words(x, element(4), false);
-  load_narrow(t0_, element(static_cast<int>(value_size(type))), type);
-  if (value_size(type) == 1) {
-    as_.vcvtdq2ps(t0_, t0_);
-    if (!code.promise.centered) as_.vsubps(t0_, t0_, stage_operand(t1_, offsetof(StageArgs, f1)));
-    as_.vmulps(t0_, t0_, stage_operand(t1_, offsetof(StageArgs, f0)));
-  }
-  as_.vaddps(x, x, t0_);
-}
-
-void StageEmitter::relu(const Vec& x, bool integer) {
-  as_.zero(t0_);
-  if (integer)
-    as_.vpmaxsd(x, x, t0_);
-  else
-    as_.vmaxps(x, t0_, x);  // a NaN in x, the second source, stays
-}
-
-void StageEmitter::clip(const Vec& x) {
-  broadcast_stage(t0_, offsetof(StageArgs, f0));
-  as_.vmaxps(x, t0_, x);  // a NaN in x, the second source, stays; and so below
-  broadcast_stage(t0_, offsetof(StageArgs, f1));
-  as_.vminps(x, t0_, x);
-}
-
-void StageEmitter::scale(const Vec& x) {
-  broadcast_stage(t0_, offsetof(StageArgs, f0));
-  as_.vmulps(x, x, t0_);
-}
-
-// The lower half of x becomes the 16-bit floats; of AVX2, x 32-bit lanes whose low half they are.
-void StageEmitter::cast(const Vec& x, ValueType type) {
-  const Vec half = as_.is_zmm() ? Vec(Xbyak::Ymm(x.getIdx())) : Xbyak::Xmm(x.getIdx());
-  if (type == ValueType::float16) {
-    as_.vcvtps2ph(half, x, 0);  // 0: half to even
-    if (!as_.is_zmm()) as_.vpmovzxwd(x, half);
-    return;
-  }
-  Xbyak::Label by_hand, done;
-  if (as_.converts_bfloat16()) {  // the instruction takes denormals for zeros
-    constexpr int kDenormal = 0x20;
-    as_.vfpclassps(as_.k2, x, kDenormal);
-    as_.kortestw(as_.k2, as_.k2);
-    as_.jnz(by_hand, as_.T_NEAR);
-    as_.vcvtneps2bf16(half, x);
-    as_.jmp(done, as_.T_NEAR);
-  }
-  as_.L(by_hand);
-  // bits + 0x7fff + (bits >> 16 & 1), and a NaN made quiet instead: see core/float16.h
-  as_.vpsrld(t0_, x, 16);
-  as_.bit_and(t0_, t0_, as_.constant(1u));
-  as_.vpaddd(t0_, t0_, as_.constant(0x7fffu));
-  as_.vpaddd(t0_, t0_, x);
-  as_.bit_or(t1_, x, as_.constant(0x400000u));
-  as_.blend_nan(t0_, x, t1_, t2_);
-  as_.vpsrld(x, t0_, 16);
-  if (as_.is_zmm()) as_.vpmovdw(half, x);
-  as_.L(done);
-}
-
-void StageEmitter::requantize(const Vec& x, const StageCode& code) {
-  if (code.in == ValueType::float32) {
-    if (!code.promise.unit_scale) as_.vdivps(x, x, stage_operand(t0_, offsetof(StageArgs, f0)));
-  } else {
+  void dequantize(const Vec& x, const StageCode& code) {
+    if (code.in == ValueType::acc) correct(x, code);
     as_.vcvtdq2ps(x, x);
-    multiply_by_scales(x, true);
+    multiply_by_scales(x, false);
   }
-  if (ctx_.upper >= 0) {
-    // A NaN stays, being the second source, and becomes the least integer, which packing saturates.
-    if (!code.promise.bounded) as_.vminps(x, as_.vec(ctx_.upper), x);
-    as_.vcvtps2dq(x, x);
-    return;
+
+  // x + bias_j
+  void bias(const Vec& x, const StageCode& code) {
+    as_.mov(ctx_.scratch, stage_field(offsetof(StageArgs, data)));
+    add_words(x, element(4), code.in != ValueType::float32);
   }
-  // A NaN gives the second source: the lowest.
-  as_.vmaxps(x, x, stage_operand(t0_, offsetof(StageArgs, f1)));
-  as_.vminps(x, x, stage_operand(t0_, offsetof(StageArgs, f2)));
-  as_.vcvtps2dq(x, x);  // rounds half to even, as FloatEnvironment sees to
-  as_.vpaddd(x, x, stage_operand(t0_, offsetof(StageArgs, i0)));
+
+  // x + residual_ij
+  void add(const Vec& x, const StageCode& code) {
+    const ValueType type = code.operand;
+    if (!ctx_.row_is_loaded) load_row_pointer();
+    if (type == ValueType::float32) return add_words(x, element(4), false);
+    load_narrow(t0_, element(static_cast<int>(value_size(type))), type);
+    if (value_size(type) == 1) {
+      as_.vcvtdq2ps(t0_, t0_);
+      if (!code.promise.centered) as_.vsubps(t0_, t0_, stage_operand(t1_, offsetof(StageArgs, f1)));
+      as_.vmulps(t0_, t0_, stage_operand(t1_, offsetof(StageArgs, f0)));
+    }
+    as_.vaddps(x, x, t0_);
+  }
+
+  void relu(const Vec& x, const StageCode& code) {
+    as_.zero(t0_);
+    if (code.in == ValueType::float32)
+      as_.vmaxps(x, t0_, x);  // a NaN in x, the second source, stays
+    else
+      as_.vpmaxsd(x, x, t0_);
+  }
+
+  void clip(const Vec& x, const StageCode&) {
+    broadcast_stage(t0_, offsetof(StageArgs, f0));
+    as_.vmaxps(x, t0_, x);  // a NaN in x, the second source, stays; and so below
+    broadcast_stage(t0_, offsetof(StageArgs, f1));
+    as_.vminps(x, t0_, x);
+  }
+
+  void scale(const Vec& x, const StageCode&) {
+    broadcast_stage(t0_, offsetof(StageArgs, f0));
+    as_.vmulps(x, x, t0_);
+  }
+
+  // The lower half of x becomes the 16-bit floats; of AVX2, x 32-bit lanes whose low half they are.
+  void cast(const Vec& x, const StageCode& code) {
+    const Vec half = as_.is_zmm() ? Vec(Xbyak::Ymm(x.getIdx())) : Xbyak::Xmm(x.getIdx());
+    if (code.out == ValueType::float16) {
+      as_.vcvtps2ph(half, x, 0);  // 0: half to even
+      if (!as_.is_zmm()) as_.vpmovzxwd(x, half);
+      return;
+    }
+    Xbyak::Label by_hand, done;
+    if (as_.converts_bfloat16()) {  // the instruction takes denormals for zeros
+      constexpr int kDenormal = 0x20;
+      as_.vfpclassps(as_.k2, x, kDenormal);
+      as_.kortestw(as_.k2, as_.k2);
+      as_.jnz(by_hand, as_.T_NEAR);
+      as_.vcvtneps2bf16(half, x);
+      as_.jmp(done, as_.T_NEAR);
+    }
+    as_.L(by_hand);
+    // bits + 0x7fff + (bits >> 16 & 1), and a NaN made quiet instead: see core/float16.h
+    as_.vpsrld(t0_, x, 16);
+    as_.bit_and(t0_, t0_, as_.constant(1u));
+    as_.vpaddd(t0_, t0_, as_.constant(0x7fffu));
+    as_.vpaddd(t0_, t0_, x);
+    as_.bit_or(t1_, x, as_.constant(0x400000u));
+    as_.blend_nan(t0_, x, t1_, t2_);
+    as_.vpsrld(x, t0_, 16);
+    if (as_.is_zmm()) as_.vpmovdw(half, x);
+    as_.L(done);
+  }
+
+  void requantize(const Vec& x, const StageCode& code) {
+    if (code.in == ValueType::acc) correct(x, code);
+    if (code.in == ValueType::float32) {
+      if (!code.promise.unit_scale) as_.vdivps(x, x, stage_operand(t0_, offsetof(StageArgs, f0)));
+    } else {
+      as_.vcvtdq2ps(x, x);
+      multiply_by_scales(x, true);
+    }
+    if (ctx_.upper >= 0) {
+      // A NaN stays, being the second source, and becomes the least integer, which packing
+      // saturates.
+      if (!code.promise.bounded) as_.vminps(x, as_.vec(ctx_.upper), x);
+      as_.vcvtps2dq(x, x);
+      return;
+    }
+    // A NaN gives the second source: the lowest.
+    as_.vmaxps(x, x, stage_operand(t0_, offsetof(StageArgs, f1)));
+    as_.vminps(x, x, stage_operand(t0_, offsetof(StageArgs, f2)));
+    as_.vcvtps2dq(x, x);  // rounds half to even, as FloatEnvironment sees to
+    as_.vpaddd(x, x, stage_operand(t0_, offsetof(StageArgs, i0)));
+  }
+
+  // y = max(x, 0) - g(u): see core/gelu_coefficients.h
+  void gelu(const Vec& x, const StageCode&) {
+    // x waits in the red zone below the stack pointer, and so does u on AVX2, whose look-ups need a
+    // register more.
+    const auto saved = as_.ptr[as_.rsp - 64], saved_u = as_.ptr[as_.rsp - 128];
+    const Vec &index = t0_, &u = t1_, &g = t2_, &c = x, &spare = t1_;
+    as_.vmovups(saved, x);
+    if (as_.is_zmm()) {
+      constexpr int kLeastMagnitude = 0b1010;  // without its sign; a NaN of x comes back below
+      as_.vrangeps(u, x, as_.constant(kGeluClamp), kLeastMagnitude);
+    } else {
+      as_.bit_and(u, x, as_.constant(0x7fffffffu));
+      as_.vminps(u, u, as_.constant(kGeluClamp));
+    }
+    as_.load_constant(c, kGeluScale);
+    as_.load_constant(index, kGeluRounder);
+    as_.vfmadd231ps(index, u, c);
+    as_.vsubps(g, index, as_.constant(kGeluRounder));
+    as_.vfmsub213ps(u, c, g);
+    if (!as_.is_zmm()) {
+      as_.vmovups(saved_u, u);
+      as_.vpslld(g, index, 28);
+      as_.bit_or(index, index, g);
+    }
+    std::size_t j = std::size(kGeluTable) - 1;
+    as_.look_up(g, index, kGeluTable[j], spare);
+    while (j-- > 0) {
+      as_.look_up(c, index, kGeluTable[j], spare);
+      if (as_.is_zmm())
+        as_.vfmadd213ps(g, u, c);
+      else
+        as_.vfmadd132ps(g, c, saved_u);
+    }
+    as_.zero(u);
+    as_.vmaxps(x, u, saved);
+    as_.vsubps(x, x, g);
+  }
+
+  // min(max(x, lo), hi); a NaN in x, the second source, stays.
+  void clamp(const Vec& x, float lo, float hi) {
+    as_.load_constant(t0_, hi);
+    as_.vminps(x, t0_, x);
+    as_.load_constant(t0_, lo);
+    as_.vmaxps(x, t0_, x);
+  }
+
+  // tanh(x): see core/tanh_coefficients.h
+  void tanh(const Vec& x, const StageCode&) {
+    const Vec &u = t0_, &p = t1_, &q = t2_;
+    constexpr int n = static_cast<int>(std::size(kTanhP));
+    clamp(x, -kTanhClamp, kTanhClamp);
+    as_.vmulps(u, x, x);
+    as_.load_constant(p, kTanhP[n - 1]);
+    as_.load_constant(q, kTanhQ[n - 1]);
+    for (int i = n - 2; i >= 0; --i) {
+      as_.vfmadd213ps(p, u, as_.constant(kTanhP[i]));
+      as_.vfmadd213ps(q, u, as_.constant(kTanhQ[i]));
+    }
+    as_.vmulps(x, x, p);
+    as_.vdivps(x, x, q);
+    clamp(x, -1.0f, 1.0f);
+  }
+
+  void sigmoid(const Vec& x, const StageCode& code) {
+    as_.vmulps(x, x, as_.constant(0.5f));
+    tanh(x, code);
+    as_.load_constant(t0_, 0.5f);
+    as_.vfmadd213ps(x, t0_, as_.constant(0.5f));
+  }
+
+  void gelu_tanh(const Vec& x, const StageCode& code) {
+    // Half of x waits in the red zone below the stack pointer: registers are short on AVX2.
+    const auto half = as_.ptr[as_.rsp - 64];
+    as_.vmulps(t0_, x, as_.constant(0.5f));
+    as_.vmovups(half, t0_);
+    as_.vmulps(t0_, x, x);
+    as_.load_constant(t1_, GeluTanh::kCubic);
+    as_.vfmadd213ps(t0_, t1_, as_.constant(GeluTanh::kLinear));
+    as_.vmulps(x, x, t0_);
+    tanh(x, code);
+    as_.vmovups(t0_, half);
+    as_.vfmadd213ps(x, t0_, t0_);
+  }
+
+  void pass(const Vec&, const StageCode&) {}
+};
+
+struct EmitterRow {
+  StageKind kind;
+  void (Stages::*emit)(const Stages::Vec& x, const StageCode& code);
+  bool uses_stack = false;
+  std::span<const SimdAssembler::Table> tables{};  // that AVX-512 looks up in registers
+};
+constexpr EmitterRow kEmitters[] = {
+    {StageKind::correct_zero_points, &Stages::correct},
+    {StageKind::dequantize, &Stages::dequantize},
+    {StageKind::bias, &Stages::bias},
+    {StageKind::relu, &Stages::relu},
+    {StageKind::gelu, &Stages::gelu, true, kGeluTable},
+    {StageKind::gelu_tanh, &Stages::gelu_tanh, true},
+    {StageKind::tanh, &Stages::tanh},
+    {StageKind::sigmoid, &Stages::sigmoid},
+    {StageKind::clip, &Stages::clip},
+    {StageKind::scale, &Stages::scale},
+    {StageKind::add, &Stages::add},
+    {StageKind::cast, &Stages::cast},
+    {StageKind::requantize, &Stages::requantize},
+    {StageKind::row_range, &Stages::pass},  // see emit_row_range
+};
+static_assert(lists_stages(kEmitters));
+
+const EmitterRow& row_of(const StageCode& code) {
+  return kEmitters[static_cast<std::size_t>(code.kind)];
 }
+
+}  // namespace
 
 void emit_stage(SimdAssembler& as, const StageCode& code, int stage, const SimdAssembler::Vec& x,
                 const StageContext& ctx) {
-  StageEmitter emit(as, ctx, stage);
-  const bool integer = code.in != ValueType::float32;
-  switch (code.kind) {
-    case StageKind::correct_zero_points:
-      emit.correct(x);
-      break;
-    case StageKind::dequantize:
-      if (code.in == ValueType::acc) emit.correct(x);
-      emit.dequantize(x);
-      break;
-    case StageKind::bias:
-      emit.bias(x, integer);
-      break;
-    case StageKind::relu:
-      emit.relu(x, integer);
-      break;
-    case StageKind::gelu:
-      emit.gelu(x);
-      break;
-    case StageKind::gelu_tanh:
-      emit.gelu_tanh(x);
-      break;
-    case StageKind::tanh:
-      emit.tanh(x);
-      break;
-    case StageKind::sigmoid:
-      emit.sigmoid(x);
-      break;
-    case StageKind::clip:
-      emit.clip(x);
-      break;
-    case StageKind::scale:
-      emit.scale(x);
-      break;
-    case StageKind::cast:
-      emit.cast(x, code.out);
-      break;
-    case StageKind::add:
-      emit.add(x, code);
-      break;
-    case StageKind::requantize:
-      if (code.in == ValueType::acc) emit.correct(x);
-      emit.requantize(x, code);
-      break;
-    case StageKind::row_range:  // x passes; see emit_row_range
-      break;
-  }
+  (Stages(as, ctx, stage).*row_of(code).emit)(x, code);
+}
+
+bool uses_stack(const StageCode& code) { return row_of(code).uses_stack; }
+
+int emit_kept_tables(SimdAssembler& as, const StageCode& code, int first, int end) {
+  if (!as.is_zmm()) return first;
+  for (const auto& table : row_of(code).tables)
+    if (first < end) as.keep_table(as.vec(first++), table);
+  return first;
 }
 
 }  // namespace fbg::kernels

@@ -44,6 +44,9 @@ struct StageContext {
 void emit_stage(SimdAssembler& as, const StageCode& code, int stage_index,
                 const SimdAssembler::Vec& x, const StageContext& ctx);
 
+// Whether an emitter keeps a vector in the red zone below the stack pointer.
+bool uses_stack(const StageCode& code);
+
 // Loads what a stage looks up for every vector into registers from `first` on, which nobody else
 // uses while the pipeline runs, as far as they reach; returns the first that is left.
 int emit_kept_tables(SimdAssembler& as, const StageCode& code, int first, int end);

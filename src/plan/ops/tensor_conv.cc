@@ -65,7 +65,7 @@ class ConvOp final : public Op {
       std::ranges::copy(op_.epilogue_.stages, stages.begin());
       const std::size_t count = op_.epilogue_.stages.size();
       for (std::size_t s = 0; s < count; ++s)
-        if (stages[s].kind == StageKind::add) stages[s].args.data = frame[op_.inputs[at + 1]].data;
+        if (reads_matrix(stages[s].kind)) stages[s].args.data = frame[op_.inputs[at + 1]].data;
       const OutputView c = view(frame, thread_id, num_threads);
       for (int phase = 0; phase < conv_.phases(); ++phase) {
         if (phase > 0) frame.barrier.wait();
@@ -132,14 +132,14 @@ Buffer convolve(Graph& graph, Buffer x, PackedConv<Acc> weights, const ConvShape
   const ConvGeometry& g = weights.geometry();
   require_bytes(graph, x, shape.in_pixels() * g.in_channels * source_size<Acc>(options.source),
                 "conv: x");
-  const auto adds = std::ranges::count(epilogue.stages, StageKind::add, &Stage::kind);
+  const auto adds = std::ranges::count_if(epilogue.stages, reads_matrix, &Stage::kind);
   require(adds == (epilogue.residual ? 1 : 0),
           "conv: stages must hold one Add if there is a residual, and none otherwise");
   // Types the stages, and refuses what no algorithm computes.
   const Conv<Acc> probe(weights, epilogue.stages, shape, options);
   const std::int64_t elements = shape.out_pixels() * g.out_channels;
   for (Stage& stage : epilogue.stages)
-    if (stage.kind == StageKind::add) {
+    if (reads_matrix(stage.kind)) {
       require_bytes(graph, *epilogue.residual, elements * value_size(stage.wanted),
                     "conv: residual");
       stage.args.ld = g.out_channels * value_size(stage.wanted);

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from fbg import _fbg
 from fbg.importers.ops.builder import Builder
 from fbg.importers.ops.epilogue import ACTIVATIONS, Activation, Quantization, Residual
 from fbg.importers.ops.packed_weights import Packer, Weights
@@ -20,7 +21,6 @@ from fbg.importers.ops.value import OpenConv, Value
 __all__ = ["extend_conv", "fold_into_conv", "join_residual", "requantize_conv"]
 
 Array = npt.NDArray[Any]
-MOST_STAGES = 8
 
 
 def _is_open(value: Value) -> bool:
@@ -31,7 +31,7 @@ def _is_open(value: Value) -> bool:
         and value.buffer is None
         and value.uses <= 1
         and value.dtype == np.float32
-        and len(conv.stages) + 4 < MOST_STAGES
+        and len(conv.stages) + 4 < _fbg.MAX_STAGES
     )
 
 

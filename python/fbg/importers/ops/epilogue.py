@@ -15,7 +15,7 @@ of what is rounded where no sum can exceed int32.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,19 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg import _fbg
-from fbg.matmul.pipeline import (
-    GELU,
-    Bias,
-    Clip,
-    CorrectZeroPoints,
-    Dequantize,
-    ReLU,
-    Requantize,
-    Scale,
-    Sigmoid,
-    Stage,
-    Tanh,
-)
+from fbg.matmul.pipeline import Bias, CorrectZeroPoints, Dequantize, Requantize, Scale, Stage
 
 __all__ = [
     "ACTIVATIONS",
@@ -57,14 +45,7 @@ COARSEST = 0.25
 MOST_DIFFERENCE = 512  # what q - zero_point of 8 bits stays below
 LEAST_SCALE = 2.0**-60  # of a result; what is divided by it stays far from overflow
 
-ACTIVATIONS: dict[str, Callable[[float, float], Stage]] = {
-    "relu": lambda c0, c1: ReLU(),
-    "gelu": lambda c0, c1: GELU(),
-    "gelu_tanh": lambda c0, c1: GELU(approximate="tanh"),
-    "tanh": lambda c0, c1: Tanh(),
-    "sigmoid": lambda c0, c1: Sigmoid(),
-    "clip": lambda c0, c1: Clip(c0, c1),
-}
+ACTIVATIONS = {row.function: row for row in _fbg.stage_rows() if row.function}
 
 
 @dataclass(frozen=True)
@@ -76,18 +57,20 @@ class Activation:
     c1: float
 
     def __post_init__(self) -> None:
-        ACTIVATIONS[self.function](self.c0, self.c1)
+        self.native()
 
     @property
     def bounds(self) -> tuple[float, float] | None:
         """The least and the greatest result, if it does nothing but bound its argument."""
-        if self.function == "relu":
+        bounds = ACTIVATIONS[self.function].bounds
+        if bounds == "low":
             return 0.0, np.inf
-        return (self.c0, self.c1) if self.function == "clip" else None
+        return (self.c0, self.c1) if bounds == "both" else None
 
     def native(self) -> Any:
         """Return the stage."""
-        return ACTIVATIONS[self.function](self.c0, self.c1)._native
+        row = ACTIVATIONS[self.function]
+        return _fbg.stage(row.name, (self.c0, self.c1)[: len(row.constants)])
 
 
 @dataclass(frozen=True)
@@ -120,8 +103,8 @@ class Quantization:
 
     def native(self) -> Any:
         """Return the stage."""
-        return _fbg.stage_requantize_constant(
-            self.scale, self.zero_point, self.dtype == "int8", self.bounded
+        return _fbg.stage_requantize(
+            self.scale, self.zero_point, self.dtype, constant=True, bounded=self.bounded
         )
 
     def rounded(self, value: float) -> float:
@@ -252,7 +235,7 @@ def _commutes(step: Step) -> bool:
 def _divide(step: Step, scale: float) -> Step:
     if isinstance(step, Residual):
         return replace(step, scale=step.scale / scale)
-    if isinstance(step, Activation) and step.function == "clip":
+    if isinstance(step, Activation) and step.bounds is not None:
         largest = float(np.finfo(np.float32).max)
         c0, c1 = (float(np.clip(c / scale, -largest, largest)) for c in (step.c0, step.c1))
         return replace(step, c0=c0, c1=c1)

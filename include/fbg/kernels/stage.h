@@ -1,0 +1,150 @@
+// What kernels know of a stage of an output pipeline: the types of values, its parameters, and how
+// a row of the table of stages (kStages in fbg/kernels/output.h) describes it.
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+
+#include "fbg/core/types.h"
+
+namespace fbg {
+
+// Types a value takes on its way: acc is the raw sum of products of quantized operands, int32 the
+// same corrected for zero points (units of sA * sB), float32 a real number.
+enum class ValueType : std::uint8_t { acc, int32, float32, uint8, int8, float16, bfloat16 };
+const char* value_type_name(ValueType type) noexcept;
+constexpr std::int64_t value_size(ValueType type) {
+  switch (type) {
+    case ValueType::uint8:
+    case ValueType::int8:
+      return 1;
+    case ValueType::float16:
+    case ValueType::bfloat16:
+      return 2;
+    default:
+      return 4;
+  }
+}
+
+// The type of elements in memory.
+template <class T>
+inline constexpr ValueType value_type = ValueType::float32;
+template <>
+inline constexpr ValueType value_type<float16> = ValueType::float16;
+template <>
+inline constexpr ValueType value_type<bfloat16> = ValueType::bfloat16;
+template <>
+inline constexpr ValueType value_type<std::int32_t> = ValueType::int32;
+template <>
+inline constexpr ValueType value_type<std::uint8_t> = ValueType::uint8;
+template <>
+inline constexpr ValueType value_type<std::int8_t> = ValueType::int8;
+
+// What holds of the parameters of a stage in every run of a kernel, which then leaves out what they
+// make superfluous. Results are the same with and without.
+struct Promise {
+  bool unit_scale = false;  // requantize of float32: the scale is 1
+  bool centered = false;    // requantize, add of integers: the zero point is 0
+  bool bounded = false;     // requantize: what is rounded is a number within int32
+  friend auto operator<=>(const Promise&, const Promise&) = default;
+};
+
+// Which stage: the index of its row in the table. fbg/kernels/output.h lists them.
+enum class StageKind : std::uint8_t;
+
+// What a kernel is compiled for: the kind and the types around it. The only parameters that are
+// part of it are the promised ones.
+struct StageCode {
+  StageKind kind;
+  ValueType in, out;
+  ValueType operand = ValueType::float32;  // type of the matrix of Add
+  Promise promise{};
+  friend bool operator==(const StageCode&, const StageCode&) = default;
+};
+
+// Parameters of one stage as the kernel reads them.
+struct StageArgs {
+  const void* data = nullptr;    // element (0, 0) of a vector (bias), a matrix (add) or of what the
+                                 // stage writes (row_range)
+  std::int64_t ld = 0;           // bytes between rows of a matrix
+  float f0 = 0, f1 = 0, f2 = 0;  // scalars
+  std::int32_t i0 = 0;
+};
+
+struct Stage {
+  StageKind kind;
+  // requantize, cast: the output type; bias, add: the type of their array; others: ignored.
+  ValueType wanted;
+  StageArgs args;
+  Promise promise{};
+};
+
+// Quantization parameters around one element of C.
+struct Element {
+  std::int64_t row, col;
+  float a_scale, b_scale;
+  std::int32_t a_zero_point, b_zero_point;
+  std::int32_t row_term;    // K * zA_i - sum of the row of Aq, modulo 2^32
+  std::int32_t col_offset;  // sum of the column of Bq
+  // b_scale and col_offset are the whole terms of the column (fbg/kernels/microkernel.h).
+  bool column_terms = false;
+};
+
+union Value {
+  std::int32_t i;
+  float f;
+};
+
+// What a stage reads besides the value and the quantization parameters of its element, or writes:
+// an element of a vector for each column of C, one of a matrix of the shape of C, the extent of
+// each row.
+enum class OperandKind : std::uint8_t { none, columns, matrix, row_extents };
+struct StageOperand {
+  OperandKind kind = OperandKind::none;
+  const char* name = nullptr;
+};
+
+// What a stage does that only bounds its values: max(x, f0), or min(max(x, f0), f1).
+enum class StageBounds : std::uint8_t { open, low, both };
+
+// A set of value types.
+class ValueTypes {
+ public:
+  constexpr ValueTypes(std::initializer_list<ValueType> types) {
+    for (const ValueType type : types) bits_ |= 1u << static_cast<int>(type);
+  }
+  constexpr bool contains(ValueType type) const { return bits_ >> static_cast<int>(type) & 1; }
+
+ private:
+  unsigned bits_ = 0;
+};
+
+// A row of the table of stages.
+struct StageRow {
+  StageKind kind;
+  const char* name;
+  ValueTypes takes;
+  std::optional<ValueType> gives{};  // nullopt: what it takes
+  bool as_wanted = false;            // or rather what it is asked for, after which nothing follows
+  StageOperand operand{};
+  std::array<const char*, 3> constants{};  // what f0, f1 and f2 of StageArgs are
+  StageBounds bounds = StageBounds::open;
+  bool scales = false;       // integers are multiplied by the scales of both operands
+  bool column_term = false;  // adds a term of the column, where rows have no terms of their own
+  const char* function = nullptr;  // of floats: its name in graphs
+
+  // The type of results; nullopt where the stage does not take values of type `in`. `wanted`: see
+  // Stage. Values that a vector is added to are of its type; sums are int32.
+  constexpr std::optional<ValueType> result(ValueType in, ValueType wanted) const {
+    const ValueType number = in == ValueType::acc ? ValueType::int32 : in;
+    const bool fits = operand.kind != OperandKind::columns || wanted == number;
+    if (!fits || !takes.contains(in)) return std::nullopt;
+    return as_wanted ? wanted : gives.value_or(in);
+  }
+  constexpr bool ends() const { return as_wanted || operand.kind == OperandKind::row_extents; }
+};
+
+}  // namespace fbg
