@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <random>
 #include <type_traits>
 #include <vector>
@@ -34,21 +35,26 @@ static_assert(noexcept(thread_share(1, 1, 0, 1)));
 
 constexpr auto kAcc = ValueType::acc, kInt32 = ValueType::int32, kFloat32 = ValueType::float32;
 constexpr auto kUint8 = ValueType::uint8, kInt8 = ValueType::int8;
-static_assert(CorrectZeroPoints::result(kAcc, kInt32) == kInt32);
-static_assert(!CorrectZeroPoints::result(kInt32, kInt32));
-static_assert(Dequantize::result(kAcc, kFloat32) == kFloat32);
-static_assert(Dequantize::result(kInt32, kFloat32) == kFloat32);
-static_assert(!Dequantize::result(kFloat32, kFloat32));
-static_assert(Bias::result(kFloat32, kFloat32) == kFloat32 && !Bias::result(kAcc, kFloat32));
-static_assert(BiasInt32::result(kAcc, kInt32) == kAcc);
-static_assert(BiasInt32::result(kInt32, kInt32) == kInt32);
-static_assert(!BiasInt32::result(kFloat32, kInt32));
-static_assert(Relu::result(kInt32, kInt32) == kInt32 && !Relu::result(kAcc, kInt32));
-static_assert(Gelu::result(kFloat32, kFloat32) == kFloat32 && !Gelu::result(kInt32, kFloat32));
-static_assert(Add::result(kFloat32, kFloat32) == kFloat32 && !Add::result(kAcc, kFloat32));
-static_assert(Requantize::result(kAcc, kUint8) == kUint8);
-static_assert(Requantize::result(kFloat32, kInt8) == kInt8);
-static_assert(!Requantize::result(kUint8, kInt8));
+template <class Stage>
+constexpr std::optional<ValueType> result_of(ValueType in, ValueType wanted) {
+  return stage_row(Stage::kind).result(in, wanted);
+}
+static_assert(result_of<CorrectZeroPoints>(kAcc, kInt32) == kInt32);
+static_assert(!result_of<CorrectZeroPoints>(kInt32, kInt32));
+static_assert(result_of<Dequantize>(kAcc, kFloat32) == kFloat32);
+static_assert(result_of<Dequantize>(kInt32, kFloat32) == kFloat32);
+static_assert(!result_of<Dequantize>(kFloat32, kFloat32));
+static_assert(result_of<Bias>(kFloat32, kFloat32) == kFloat32 && !result_of<Bias>(kAcc, kFloat32));
+static_assert(result_of<BiasInt32>(kAcc, kInt32) == kAcc);
+static_assert(result_of<BiasInt32>(kInt32, kInt32) == kInt32);
+static_assert(!result_of<BiasInt32>(kFloat32, kInt32));
+static_assert(result_of<Relu>(kInt32, kInt32) == kInt32 && !result_of<Relu>(kAcc, kInt32));
+static_assert(result_of<Gelu>(kFloat32, kFloat32) == kFloat32 &&
+              !result_of<Gelu>(kInt32, kFloat32));
+static_assert(result_of<Add>(kFloat32, kFloat32) == kFloat32 && !result_of<Add>(kAcc, kFloat32));
+static_assert(result_of<Requantize>(kAcc, kUint8) == kUint8);
+static_assert(result_of<Requantize>(kFloat32, kInt8) == kInt8);
+static_assert(!result_of<Requantize>(kUint8, kInt8));
 
 template <class... Stages>
 concept Composes = requires {
