@@ -1,5 +1,6 @@
-// Gemm as a C++ user meets it: pipelines composed at compile time, a workspace of the caller's, and
-// the same bits however the work is cut.
+// What Gemm promises a C++ user beside the product: nothing outside of operands and workspace is
+// touched, the bits are the same however K is cut and however the caller rounds. The tests of
+// Python hold products and pipelines against their formulas.
 #include <gtest/gtest.h>
 
 #include <cfenv>
@@ -33,28 +34,11 @@ static_assert(noexcept(std::declval<const Int8Gemm&>().run(
     nullptr, 0, 1)));
 static_assert(noexcept(thread_share(1, 1, 0, 1)));
 
-constexpr auto kAcc = ValueType::acc, kInt32 = ValueType::int32, kFloat32 = ValueType::float32;
-constexpr auto kUint8 = ValueType::uint8, kInt8 = ValueType::int8;
-template <class Stage>
-constexpr std::optional<ValueType> result_of(ValueType in, ValueType wanted) {
-  return stage_row(Stage::kind).result(in, wanted);
-}
-static_assert(result_of<CorrectZeroPoints>(kAcc, kInt32) == kInt32);
-static_assert(!result_of<CorrectZeroPoints>(kInt32, kInt32));
-static_assert(result_of<Dequantize>(kAcc, kFloat32) == kFloat32);
-static_assert(result_of<Dequantize>(kInt32, kFloat32) == kFloat32);
-static_assert(!result_of<Dequantize>(kFloat32, kFloat32));
-static_assert(result_of<Bias>(kFloat32, kFloat32) == kFloat32 && !result_of<Bias>(kAcc, kFloat32));
-static_assert(result_of<BiasInt32>(kAcc, kInt32) == kAcc);
-static_assert(result_of<BiasInt32>(kInt32, kInt32) == kInt32);
-static_assert(!result_of<BiasInt32>(kFloat32, kInt32));
-static_assert(result_of<Relu>(kInt32, kInt32) == kInt32 && !result_of<Relu>(kAcc, kInt32));
-static_assert(result_of<Gelu>(kFloat32, kFloat32) == kFloat32 &&
-              !result_of<Gelu>(kInt32, kFloat32));
-static_assert(result_of<Add>(kFloat32, kFloat32) == kFloat32 && !result_of<Add>(kAcc, kFloat32));
-static_assert(result_of<Requantize>(kAcc, kUint8) == kUint8);
-static_assert(result_of<Requantize>(kFloat32, kInt8) == kInt8);
-static_assert(!result_of<Requantize>(kUint8, kInt8));
+// The limits of K are the largest at which the worst sums fit.
+constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+static_assert(kMaxDepthRaw * 255 * 128 <= kMost + 1 && (kMaxDepthRaw + 1) * 255 * 128 > kMost + 1);
+static_assert(kMaxDepthCorrected * 255 * 255 <= kMost &&
+              (kMaxDepthCorrected + 1) * 255 * 255 > kMost);
 
 template <class... Stages>
 concept Composes = requires {
@@ -109,77 +93,6 @@ class GemmOnIsa : public testing::TestWithParam<Isa> {
  private:
   const std::optional<Isa> before_ = isa_limit();
 };
-
-TEST_P(GemmOnIsa, RawProductIsExact) {
-  for (const std::int64_t m : {1, 2, 5, 12, 13, 25})
-    for (const std::int64_t n : {1, 16, 33, 129})
-      for (const std::int64_t k : {1, 4, 7, 100}) {
-        const auto a = bytes<std::uint8_t>(m * k, 1);
-        const auto w = bytes<std::int8_t>(k * n, 2);
-        const auto b = PackedB<Int32>::pack(view(w, k, n));
-        const PackA<std::uint8_t> packer(view(a, m, k));
-        const Gemm<PackA<std::uint8_t>, Int32> gemm(b, {}, m);
-        EXPECT_EQ(gemm.output_type(), kAcc);
-        const auto c = run<std::int32_t>(gemm, packer, b, {});
-        for (std::int64_t i = 0; i < m; ++i)
-          for (std::int64_t j = 0; j < n; ++j) {
-            std::int64_t exact = 0;
-            for (std::int64_t p = 0; p < k; ++p) exact += a[i * k + p] * w[p * n + j];
-            ASSERT_EQ(c[i * n + j], exact) << m << " " << n << " " << k;
-          }
-      }
-}
-
-TEST_P(GemmOnIsa, PipelineComposedAtCompileTimeFollowsTheFormulas) {
-  const std::int64_t m = 7, n = 45, k = 30;
-  const auto a = bytes<std::uint8_t>(m * k, 3);
-  const auto w = bytes<std::int8_t>(k * n, 4);
-  const auto scale = normal(n, 5), bias = normal(n, 6), residual = normal(m * n, 7);
-  std::vector<std::int32_t> zero(static_cast<std::size_t>(n));
-  for (std::int64_t j = 0; j < n; ++j) zero[j] = static_cast<std::int32_t>(j % 9) - 4;
-  const auto b = PackedB<Int32>::pack(view(w, k, n), {scale, zero});
-  const PackAWithRowOffset<std::uint8_t> packer(view(a, m, k), 0.01f, 77);
-
-  const Pipeline pipeline(Dequantize{}, Bias{bias.data()}, Relu{}, Add{residual.data(), n});
-  static_assert(std::is_same_v<decltype(pipeline), const Pipeline<Dequantize, Bias, Relu, Add>>);
-  const Gemm<PackAWithRowOffset<std::uint8_t>, Int32> gemm(b, pipeline.kernel_stages(), m);
-  EXPECT_EQ(gemm.output_type(), kFloat32);
-  const auto c = run<float>(gemm, packer, b, pipeline.kernel_stages());
-  for (std::int64_t i = 0; i < m; ++i)
-    for (std::int64_t j = 0; j < n; ++j) {
-      std::int32_t sum = 0;
-      for (std::int64_t p = 0; p < k; ++p) sum += (a[i * k + p] - 77) * (w[p * n + j] - zero[j]);
-      float x = static_cast<float>(sum) * (0.01f * scale[j]);
-      x = x + bias[j];
-      x = x < 0.0f ? 0.0f : x;
-      ASSERT_EQ(c[i * n + j], x + residual[i * n + j]) << i << ", " << j;
-    }
-}
-
-TEST_P(GemmOnIsa, EveryNumberOfThreadsGivesTheSameBits) {
-  const std::int64_t n = 333, k = 70;
-  const auto w = normal(k * n, 8), bias = normal(n, 9);
-  const auto quantized = PackedB<Int32>::quantize(view(w, k, n), Granularity::column, false);
-  const auto kept = PackedB<Float32>::pack(view(w, k, n));
-  const Pipeline integer(Dequantize{}, Bias{bias.data()}, Gelu{});
-  const Pipeline floating(Bias{bias.data()}, Gelu{});
-  const auto x = normal(50 * k, 10);
-  const Int8Gemm int8(quantized, integer.kernel_stages(), 50);
-  const Gemm<PackA<float>, Float32> fp32(kept, floating.kernel_stages(), 50);
-  const PackAWithQuantRowOffset all_quantized(view(x, 50, k));
-  const PackA<float> all(view(x, 50, k));
-  const auto wanted8 = run<float>(int8, all_quantized, quantized, integer.kernel_stages());
-  const auto wanted32 = run<float>(fp32, all, kept, floating.kernel_stages());
-  for (const std::int64_t m : {1, 2, 11, 12, 13, 50})
-    for (int threads = 1; threads <= 5; ++threads) {
-      const PackAWithQuantRowOffset a8(view(x, m, k));
-      const PackA<float> a32(view(x, m, k));
-      const auto got8 = run<float>(int8, a8, quantized, integer.kernel_stages(), threads);
-      const auto got32 = run<float>(fp32, a32, kept, floating.kernel_stages(), threads);
-      ASSERT_TRUE(std::equal(got8.begin(), got8.end(), wanted8.begin())) << m << ", " << threads;
-      ASSERT_TRUE(std::equal(got32.begin(), got32.end(), wanted32.begin())) << m << ", " << threads;
-    }
-}
 
 // Operands whose ends meet an inaccessible page, before and after, read in place and packed.
 TEST_P(GemmOnIsa, NothingOutsideTheOperandsIsTouched) {
@@ -252,17 +165,6 @@ TEST_P(GemmOnIsa, RoundingModeOfTheCallerMakesNoDifferenceAndIsKept) {
     EXPECT_EQ(got, wanted);
     EXPECT_EQ(got8, wanted8);
   }
-}
-
-TEST_P(GemmOnIsa, AGemmKeepsTheIsaItWasMadeFor) {
-  const std::int64_t m = 3, n = 20, k = 10;
-  const auto x = normal(m * k, 19), w = normal(k * n, 20);
-  const auto b = PackedB<Float32>::pack(view(w, k, n));
-  const PackA<float> a(view(x, m, k));
-  const Gemm<PackA<float>, Float32> gemm(b, {}, m);
-  const auto wanted = run<float>(gemm, a, b, {});
-  set_isa_limit(Isa::generic);
-  EXPECT_EQ(run<float>(gemm, a, b, {}), wanted);
 }
 
 // Long rows are cut into blocks of k when there are several tiles of them, never when there is one:
@@ -351,23 +253,6 @@ TEST_P(GemmOnIsa, FloatSumsAreOneChain) {
     }
 }
 
-TEST_P(GemmOnIsa, ATeamComputesWhatOneThreadDoes) {
-  const std::int64_t m = 64, n = 256, k = 128;
-  const auto x = normal(m * k, 21), w = normal(k * n, 22);
-  const auto b = PackedB<Int32>::quantize(view(w, k, n), Granularity::column, true);
-  const PackAWithQuantRowOffset a(view(x, m, k));
-  const Pipeline pipeline(Dequantize{}, Gelu{});
-  const Int8Gemm gemm(b, pipeline.kernel_stages(), m);
-  const auto wanted = run<float>(gemm, a, b, pipeline.kernel_stages());
-  std::vector<float> c(wanted.size());
-  Guarded<std::byte> workspace(gemm.workspace_bytes(4));
-  run_team(4, [&](int thread_id, int threads) noexcept {
-    gemm.run(a, b, pipeline.kernel_stages(), {c.data(), n * 4}, workspace.data(), thread_id,
-             threads);
-  });
-  EXPECT_EQ(c, wanted);
-}
-
 INSTANTIATE_TEST_SUITE_P(Isa, GemmOnIsa, testing::ValuesIn(supported_isas()),
                          [](const auto& isa) { return std::string(isa_name(isa.param)); });
 
@@ -380,50 +265,6 @@ TEST(Gemm, WorkspaceOfAThreadIsWholeCacheLines) {
     EXPECT_EQ(gemm.workspace_bytes(7), 7 * gemm.workspace_bytes(1));
     EXPECT_LE(gemm.workspace_bytes(1), std::size_t{1} << 20);
   }
-}
-
-TEST(Gemm, IllTypedPipelinesThrow) {
-  const std::vector<float> w(4 * 4, 1.0f), bias(4, 0.0f);
-  const std::vector<std::int8_t> w8(4 * 4, 1);
-  const auto b = PackedB<Int32>::quantize(view(w, 4, 4), Granularity::column, true);
-  const auto bare = PackedB<Int32>::pack(view(w8, 4, 4));
-  const auto b32 = PackedB<Float32>::pack(view(w, 4, 4));
-  const Stage relu = Relu{}.stage(), scaled = Dequantize{}.stage();
-  const std::vector<Stage> relu_first{relu, scaled}, twice{scaled, scaled};
-  const std::vector<Stage> late{Requantize{1.0f, 0, kInt8}.stage(), relu};
-  const Pipeline dequantize(Dequantize{});
-  EXPECT_THROW(Int8Gemm(b, relu_first, 1), PipelineTypeError);
-  EXPECT_THROW(Int8Gemm(b, twice, 1), PipelineTypeError);
-  EXPECT_THROW(Int8Gemm(b, late, 1), PipelineTypeError);
-  EXPECT_THROW(Int8Gemm(bare, dequantize.kernel_stages(), 1), PipelineTypeError);
-  EXPECT_THROW((Gemm<PackA<std::uint8_t>, Int32>(b, dequantize.kernel_stages(), 1)),
-               PipelineTypeError);
-  EXPECT_THROW((Gemm<PackA<float>, Float32>(b32, dequantize.kernel_stages(), 1)),
-               PipelineTypeError);
-  const std::vector<Stage> nine(kMaxStages + 1, Relu{}.stage());
-  EXPECT_THROW((Gemm<PackA<float>, Float32>(b32, nine, 1)), std::invalid_argument);
-}
-
-TEST(Gemm, DepthBeyondExactnessThrows) {
-  const std::vector<std::int8_t> w(static_cast<std::size_t>(kMaxDepthRaw + 1), 0);
-  const std::vector<float> scale(1, 1.0f);
-  const Pipeline correct(CorrectZeroPoints{});
-  using Raw = Gemm<PackA<std::uint8_t>, Int32>;
-  using Corrected = Gemm<PackAWithRowOffset<std::uint8_t>, Int32>;
-  const auto make = [&](std::int64_t k) {
-    return PackedB<Int32>::pack(view(w, k, 1), {scale, {}});
-  };
-  EXPECT_NO_THROW(Raw(make(kMaxDepthRaw), {}, 1));
-  EXPECT_THROW(Raw(make(kMaxDepthRaw + 1), {}, 1), std::invalid_argument);
-  EXPECT_NO_THROW(Corrected(make(kMaxDepthCorrected), correct.kernel_stages(), 1));
-  EXPECT_THROW(Corrected(make(kMaxDepthCorrected + 1), correct.kernel_stages(), 1),
-               std::invalid_argument);
-  // The limits are the largest K at which the worst sums fit.
-  constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
-  EXPECT_LE(kMaxDepthRaw * 255 * 128, most + 1);
-  EXPECT_GT((kMaxDepthRaw + 1) * 255 * 128, most + 1);
-  EXPECT_LE(kMaxDepthCorrected * 255 * 255, most);
-  EXPECT_GT((kMaxDepthCorrected + 1) * 255 * 255, most);
 }
 
 }  // namespace

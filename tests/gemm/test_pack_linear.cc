@@ -106,31 +106,6 @@ TYPED_TEST(PackLinear, GivesTheBytesOfPackedB) {
       }
 }
 
-TYPED_TEST(PackLinear, RefusesWhatIsNotFinite) {
-  for (const float bad :
-       {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
-        -std::numeric_limits<float>::infinity()})
-    for (const std::size_t at : {0, 299, 300 * 39, 300 * 40 - 1}) {
-      Layer layer({40}, 300, false, false);
-      layer.storage[0][at] = bad;
-      EXPECT_THROW(pack<TypeParam>(layer.weights, 2), std::invalid_argument) << bad << " " << at;
-    }
-}
-
-TYPED_TEST(PackLinear, RefusesWhatIsBeyondTheLimit) {
-  Layer layer({40}, 20, false, false);
-  layer.storage[0][77] = -100.0f;
-  EXPECT_NO_THROW(pack<TypeParam>(layer.weights, 1, 100.0f));
-  EXPECT_THROW(pack<TypeParam>(layer.weights, 1, 99.0f), std::invalid_argument);
-}
-
-TYPED_TEST(PackLinear, CountsOnce) {
-  const Layer layer({40, 40}, 20, false, false);
-  const std::int64_t before = pack_b_count();
-  pack<TypeParam>(layer.weights, 2);
-  EXPECT_EQ(pack_b_count(), before + 1);
-}
-
 TEST(PackLinearErrors, SizesThatDoNotFitAreRefused) {
   Layer layer({4, 4}, 8, true, true);
   EXPECT_THROW(LinearPacker(Accumulator::float32, layer.weights),

@@ -223,25 +223,6 @@ TEST(RowRange, IsWidenedByManyThreadsAtOnce) {
   EXPECT_EQ(row.hi, 39999);
 }
 
-TEST_P(PipelineOnIsa, KnownExtentsQuantizeTheSame) {
-  for (const auto& [m, n, k] : kShapes) {
-    auto x = floats(m * k);
-    if (m > 2) x[static_cast<std::size_t>(k)] = std::numeric_limits<float>::quiet_NaN();
-    const auto w = floats(k * n);
-    std::vector<RowExtent> extents(static_cast<std::size_t>(m));
-    const RowRange range(extents.data());
-    range.reset(m);
-    for (std::int64_t i = 0; i < m * k; ++i) {
-      const float v = x[static_cast<std::size_t>(i)];
-      RowRange::widen(extents[static_cast<std::size_t>(i / k)], v, v);
-    }
-    const auto b = PackedB<Int32>::quantize({w.data(), k, n, n}, Granularity::column, false);
-    const MatrixView<const float> rows{x.data(), m, k, k};
-    EXPECT_EQ(product(PackAWithQuantRowOffset(rows, extents.data()), b, Pipeline(Dequantize{})),
-              product(PackAWithQuantRowOffset(rows), b, Pipeline(Dequantize{})));
-  }
-}
-
 TEST_P(PipelineOnIsa, AResidualOfAnyTypeMayFollowAFunctor) {
   const auto& [m, n, k] = kShapes[5];
   const auto x = floats(m * k), w = floats(k * n);

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import fbg
 from fbg import _fbg
+from helpers.row_plans import compute, draw, plan_of, run_rows
 
 GATES = ("gelu", "gelu_tanh", "silu", "relu")
 HALVES = st.sampled_from([32, 64, 96, 160, 544, 1120])  # columns of the output: whole panels
@@ -31,20 +32,6 @@ PACKERS: dict[str, Callable[[np.ndarray], Any]] = {
     "int4": int4,
     "int4_offset": lambda w: int4(w, symmetric=False),
 }
-
-
-def draw(seed: int, *shape: int) -> np.ndarray:
-    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
-
-
-def compute(graph: _fbg.Graph, x: np.ndarray, y: int, columns: int, threads: int) -> np.ndarray:
-    graph.output(y)
-    rows = len(x)
-    plan = _fbg.Plan(graph, tokens=max(rows, 1), sequences=1, length=max(rows, 1), threads=threads)
-    out = np.empty((rows, columns), np.float32)
-    positions, offsets = np.arange(rows, dtype=np.int32), np.array([0, rows], np.int32)
-    plan.run(None, None, None, positions, offsets, [out], threads, inputs=[x])
-    return out
 
 
 @pytest.mark.parametrize("isa", fbg.isa.supported())
@@ -85,13 +72,8 @@ def test_runs_of_few_rows_of_a_large_plan_have_the_same_bits() -> None:
     x, packed = draw(1, 400, 48), _fbg.pack_b_quantize(draw(2, 48, 1088), True, True)
     graph = _fbg.Graph()
     graph.output(graph.linear(graph.input(48), packed, gate="gelu"))
-    plan = _fbg.Plan(graph, tokens=400, sequences=1, length=400, threads=2)
-    results = []
-    for rows in (400, 1, 13):
-        out = np.empty((rows, 544), np.float32)
-        positions, offsets = np.arange(rows, dtype=np.int32), np.array([0, rows], np.int32)
-        plan.run(None, None, None, positions, offsets, [out], 2, inputs=[x[:rows]])
-        results.append(out)
+    plan = plan_of(graph, 400, 2)
+    results = [run_rows(plan, x[:rows], 544, 2) for rows in (400, 1, 13)]
     for part in results[1:]:
         np.testing.assert_array_equal(part, results[0][: len(part)])
 
@@ -106,12 +88,8 @@ def test_tuned_blockings_and_copies_of_weights_change_no_bit() -> None:
     assert all(seconds > 0 for seconds in tuner.seconds(100, candidates, 0.001))
     results = []
     for blocking in candidates:
-        tuned = [(kind, 1, 100, blocking)]
-        plan = _fbg.Plan(graph, tokens=100, sequences=1, length=100, threads=2, tuned=tuned)
-        out = np.empty((100, 128), np.float32)
-        positions, offsets = np.arange(100, dtype=np.int32), np.array([0, 100], np.int32)
-        plan.run(None, None, None, positions, offsets, [out], 2, inputs=[x])
-        results.append(out)
+        plan = plan_of(graph, 100, 2, tuned=[(kind, 1, 100, blocking)])
+        results.append(run_rows(plan, x, 128, 2))
     for result in results[1:]:
         np.testing.assert_array_equal(result, results[0])
 

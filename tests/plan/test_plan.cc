@@ -1,6 +1,4 @@
-// Plans: a sequence gives the same bits alone, in any batch and on any number of threads; buffers
-// hold the types that graph and plan choose, inputs are the caller's; and all ops of a plan run
-// with the instruction set that it was made for.
+// Buffers of plans hold the types that graph and plan choose, and inputs are the caller's.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -74,72 +72,6 @@ TEST(Plan, BuffersThatAreRoundedAnywayChangeNoBit) {
   }
 }
 
-// Two transformer-like blocks, int8: every kind of op behind every other.
-Graph small_network(const Tables& tables, Random& random, Graph graph = {}) {
-  const std::int64_t h = tables.width;
-  const auto weight = [&](std::int64_t k, std::int64_t n) {
-    const Values w = random.values(k * n, 0.1f);
-    return PackedB<Int32>::quantize({w.data(), k, n, n, 1}, Granularity::column, true);
-  };
-  const auto vector = [&](std::int64_t n) { return shared(random.values(n), 1, n); };
-  const SharedMatrix turns = shared(random.values(kPositions * h / 3), kPositions, h / 3);
-  const SharedMatrix bias = shared(random.values(3 * (2 * kPositions - 1)), 3, 2 * kPositions - 1);
-  const AttentionShape far{3, 3, h / 3}, near{3, 3, h / 3, false, 20};
-  Buffer x = graph.layer_norm(tables.embed(graph), vector(h), vector(h), 1e-6f);
-  for (int layer = 0; layer < 2; ++layer) {
-    const Buffer qkv = graph.linear(x, weight(h, 3 * h), {vector(3 * h), Activation::none, {}});
-    const Buffer turned = layer == 1 ? graph.rotate(qkv, far, turns) : qkv;
-    const Buffer context = layer == 1 ? graph.attention(turned, far, {true, {}})
-                                      : graph.attention(turned, near, {false, bias});
-    const Buffer attended = graph.linear(context, weight(h, h), {vector(h), Activation::none, x});
-    x = graph.layer_norm(attended, vector(h), vector(h), 1e-6f);
-    const Buffer wide = graph.linear(x, weight(h, 100), {vector(100), Activation::gelu, {}});
-    const Buffer both = graph.linear(x, weight(h, 200), {});
-    const Buffer narrow = graph.linear(layer == 1 ? graph.gated(both, Gate::gelu) : wide,
-                                       weight(100, h), {vector(h), Activation::none, x});
-    x = graph.layer_norm(narrow, vector(h), vector(h), 1e-6f);
-  }
-  graph.output(x);
-  return graph;
-}
-
-TEST(Plan, ASequenceGivesTheSameBitsAloneAndInAnyBatch) {
-  Random random;
-  const Tables tables(48, random);
-  const Graph graph = small_network(tables, random);
-  const std::vector<std::int64_t> lengths = {3, 1, 40, 17, 130, 64};
-  const Input batch = random_input(random, lengths);
-  on_every_isa([&] {
-    const Values together = run(graph, batch, batch.offsets.back(), 2);
-    for (std::size_t s = 0; s < lengths.size(); ++s) {
-      Input alone;
-      alone.add({batch.ids.begin() + batch.offsets[s], batch.ids.begin() + batch.offsets[s + 1]});
-      const Values one = run(graph, alone, lengths[s]);
-      EXPECT_EQ(0, std::memcmp(one.data(), together.data() + batch.offsets[s] * 48,
-                               one.size() * sizeof(float)))
-          << "sequence " << s;
-    }
-  });
-}
-
-TEST(Plan, RunsOfEveryLengthGiveTheSameAsAPlanOfThatSize) {
-  Random random;
-  const Tables tables(48, random);
-  const Graph graph = small_network(tables, random);
-  Plan large(graph, {512, 64, kPositions, 2});
-  for (std::int64_t length : {1, 2, 13, 64, 200, 5}) {
-    const Input in = random_input(random, {length});
-    Values got(static_cast<std::size_t>(length * 48)), want = got;
-    void* outputs[] = {got.data()};
-    large.run(in.args(outputs), 2);
-    outputs[0] = want.data();
-    Plan exact(graph, {length, 1, length, 1});
-    exact.run(in.args(outputs), 1);
-    EXPECT_EQ(got, want) << length;
-    EXPECT_LE(exact.arena_bytes(), large.arena_bytes());
-  }
-}
-
 // y = round(4 x) as int8, by way of a barrier: an op as ops/ops.h describes one, with two phases.
 class QuantizeOp final : public Op {
  public:
@@ -198,67 +130,6 @@ TEST(Plan, BuffersHoldTheTypeOfTheirShape) {
         threads);
     EXPECT_EQ(y, want);
   }
-}
-
-// Stands for another thread that changes the limit while a plan is prepared.
-class LimitChanger final : public Op {
- public:
-  explicit LimitChanger(Isa isa) : Op("limit", {}), isa_(isa) {}
-  std::unique_ptr<Step> prepare(const PrepareContext&) const override {
-    set_isa_limit(isa_);
-    return nullptr;
-  }
-
- private:
-  const Isa isa_;
-};
-
-TEST(Plan, HasTheKernelsOfOneInstructionSetWhateverTheLimitBecomes) {
-  const Input in = [] {
-    Random random;
-    return random_input(random, {3, 40});
-  }();
-  const auto network = [](Graph start) {
-    Random random;
-    const Tables tables(48, random);
-    return small_network(tables, random, std::move(start));
-  };
-  const auto kernels = [](const Plan& plan) {
-    std::vector<std::string> names;
-    for (const OpPlan& op : plan.ops())
-      if (!op.kernel.empty()) names.push_back(op.kernel);
-    return names;
-  };
-  const auto result = [&](Plan& plan) {
-    Values y(in.ids.size() * 48);
-    void* const outputs[] = {y.data()};
-    plan.run(in.args(outputs), 1);
-    return y;
-  };
-  const Capacity capacity{64, 4, kPositions, 1};
-  const Graph plain = network({});
-  for (const Isa isa : supported_isas()) {
-    const Features features = cpu_features() & isa_features(isa);
-    set_isa_limit(isa);
-    Plan pure(plain, capacity);
-    EXPECT_EQ(pure.features(), features);
-    const std::vector<std::string> want_kernels = kernels(pure);
-    const Values want = result(pure);
-    for (const Isa other : supported_isas()) {
-      SCOPED_TRACE(std::string(isa_name(isa)) + ", limit " + isa_name(other));
-      Graph start;
-      append_op(start, std::make_shared<LimitChanger>(other), {RowKind::token, 1});
-      set_isa_limit(isa);
-      Plan raced(network(std::move(start)), capacity);  // and from here on the limit is `other`
-      Plan chosen(plain, capacity, features);
-      for (Plan* plan : {&raced, &chosen}) {
-        EXPECT_EQ(plan->features(), features);
-        EXPECT_EQ(kernels(*plan), want_kernels);
-        EXPECT_EQ(result(*plan), want);
-      }
-    }
-  }
-  set_isa_limit(std::nullopt);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fbg import _fbg
+from helpers.row_plans import draw, plan_of, run_rows
 
 ROWS = 5
 SIZES = st.integers(1, 70)
@@ -22,20 +23,10 @@ GATES = {
 }
 
 
-def draw(seed: int, *shape: int) -> np.ndarray:
-    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
-
-
 def compute(graph: _fbg.Graph, x: np.ndarray, y: int, columns: int) -> np.ndarray:
     """Run a graph whose input is x, with one thread and with two."""
     graph.output(y)
-    results = []
-    for threads in (1, 2):
-        out = np.empty((len(x), columns), np.float32)
-        plan = _fbg.Plan(graph, tokens=ROWS, sequences=1, length=ROWS, threads=threads)
-        positions, offsets = np.arange(len(x), dtype=np.int32), np.array([0, len(x)], np.int32)
-        plan.run(None, None, None, positions, offsets, [out], threads, inputs=[x])
-        results.append(out)
+    results = [run_rows(plan_of(graph, ROWS, n), x, columns, n) for n in (1, 2)]
     np.testing.assert_array_equal(*results)
     return results[0]
 

@@ -1,0 +1,29 @@
+"""Plans of graphs whose one input is rows of floats, as tests of single ops make them."""
+
+from typing import Any
+
+import numpy as np
+
+from fbg import _fbg
+
+
+def draw(seed: int, *shape: int) -> np.ndarray:
+    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
+
+
+def plan_of(graph: _fbg.Graph, rows: int, threads: int, **options: Any) -> _fbg.Plan:
+    rows = max(rows, 1)
+    return _fbg.Plan(graph, tokens=rows, sequences=1, length=rows, threads=threads, **options)
+
+
+def run_rows(plan: _fbg.Plan, x: np.ndarray, columns: int, threads: int) -> np.ndarray:
+    """The one output, whose rows are tokens of one sequence."""
+    out = np.empty((len(x), columns), np.float32)
+    positions, offsets = np.arange(len(x), dtype=np.int32), np.array([0, len(x)], np.int32)
+    plan.run(None, None, None, positions, offsets, [out], threads, inputs=[x])
+    return out
+
+
+def compute(graph: _fbg.Graph, x: np.ndarray, y: int, columns: int, threads: int) -> np.ndarray:
+    graph.output(y)
+    return run_rows(plan_of(graph, len(x), threads), x, columns, threads)
