@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fbg
-from helpers.formulas import KERNEL_ISA, Array, assert_same_bits, product
+from helpers.formulas import KERNEL_ISA, Array, product
 from helpers.fresh_python import run_python
 
 WITHOUT_VNNI = [name for name in fbg.isa.supported() if "vnni" not in KERNEL_ISA["int16"][name]]
@@ -211,42 +211,6 @@ def test_every_tail_is_exact(isa: str) -> None:
             for m in (1, 2, 3, 5, 6, 7, 11, 12, 13, 25):
                 got = fbg.gemm(fbg.PackA(a[:m, :k]), packed)
                 np.testing.assert_array_equal(got, exact[:m], err_msg=f"{(m, n, k)}")
-
-
-@pytest.mark.parametrize("signed", [False, True])
-@pytest.mark.parametrize("shape", [(7, 33, 64), (25, 70, 130)])
-def test_pipelines_equal_those_of_int32(
-    isa: str, signed: bool, shape: tuple[int, int, int]
-) -> None:
-    m, n, k = shape
-    quant = {"scale": np.linspace(0.01, 0.02, n, dtype=np.float32), "zero_point": -3}
-    w = weights(6, k, n, 4, 0.01)
-    x = bytes_of(6, m, k)
-    a = fbg.PackAWithRowOffset(
-        x.view(np.int8) if signed else x, scale=0.05, zero_point=-7 if signed else 100
-    )
-    bias = np.linspace(-1, 1, n, dtype=np.float32)
-    pipelines = [
-        None,
-        fbg.CorrectZeroPoints(),
-        fbg.Dequantize() >> fbg.Bias(bias) >> fbg.GELU(),
-        fbg.CorrectZeroPoints() >> fbg.ReLU() >> fbg.Requantize(0.7, 11, np.uint8),
-        fbg.Requantize(0.7, -4, np.int8),
-    ]
-    with fbg.isa.limit("generic"):
-        split = fbg.PackedB(w, accum="int16", **quant)
-    whole = fbg.PackedB(w, **quant)
-    assert (split.accum, whole.accum) == ("int16", "int32")
-    for pipeline in pipelines:
-        assert_same_bits(fbg.gemm(a, split, pipeline), fbg.gemm(a, whole, pipeline))
-
-
-def test_linear_equals_that_of_int32(isa: str) -> None:
-    w = np.random.default_rng(7).laplace(size=(96, 50)).astype(np.float32)
-    x = np.random.default_rng(8).standard_normal((3, 5, 96)).astype(np.float32)
-    bias = np.linspace(-1, 1, 50, dtype=np.float32)
-    got = fbg.linear(x, pack(w, 8), bias, "gelu")
-    assert_same_bits(got, fbg.linear(x, fbg.PackedB(w), bias, "gelu"))
 
 
 # --- Stored -------------------------------------------------------------------------------------

@@ -161,12 +161,3 @@ def test_many_python_threads_may_multiply_at_once(isa: str) -> None:
             np.testing.assert_array_equal(got, product(a, b))
 
     call_together(8, multiply)
-
-
-def test_packed_weights_run_under_every_isa() -> None:
-    rng = np.random.default_rng(17)
-    a, b = random_u8(rng, 9, 70), random_s8(rng, 70, 50)
-    packed, packer = fbg.PackedB(b), fbg.PackA(a)
-    for name in fbg.isa.supported():
-        with fbg.isa.limit(name):
-            np.testing.assert_array_equal(fbg.gemm(packer, packed), product(a, b))
