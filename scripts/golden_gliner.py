@@ -1,7 +1,4 @@
-"""Make tests/data/tiny_gliner.npz with the package gliner, of the models of tiny_gliner.py.
-
-    pip install torch==2.13.0 transformers gliner==0.2.29 ml_dtypes
-    python scripts/golden_gliner.py
+"""The golden results of the package gliner, of the models of tiny_gliner.py. For make_golden.py.
 
 One array, "models", of JSON: for each model
 
@@ -11,7 +8,6 @@ One array, "models", of JSON: for each model
 from __future__ import annotations
 
 import json
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -22,9 +18,7 @@ from gliner import GLiNER
 from gliner.config import UniEncoderSpanConfig
 from gliner.modeling.base import UniEncoderSpanModel
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "tests"))
-from helpers import tiny_gliner  # noqa: E402
+from helpers import tiny_gliner
 
 
 def results(name: str) -> dict[str, Any]:
@@ -50,13 +44,6 @@ def results(name: str) -> dict[str, Any]:
     return {"found": found}
 
 
-def main() -> None:
-    torch.set_num_threads(1)
+def gliner_arrays() -> dict[str, np.ndarray]:
     models = {name: results(name) for name in tiny_gliner.CONFIGS}
-    path = ROOT / "tests" / "data" / "tiny_gliner.npz"
-    np.savez_compressed(path, models=np.array(json.dumps(models)))
-    print(f"{path.name}: {path.stat().st_size / 1e3:.0f} kB")
-
-
-if __name__ == "__main__":
-    main()
+    return {"models": np.array(json.dumps(models))}

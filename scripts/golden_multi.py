@@ -1,47 +1,66 @@
-"""The golden arrays of models with a vector for every token: tests/data/tiny_multi.npz.
-
-Needs, in an environment of its own, sentence-transformers 6.2 or later:
-
-    pip install torch==2.13.0 sentence-transformers ml_dtypes
-    python scripts/golden_multi.py
+"""The golden arrays of models with a vector for every token. For make_golden.py.
 
 For each model of tests/helpers/tiny_multi.py: NAME-query and NAME-document, the vectors of all
-texts end to end, NAME-query-tokens and NAME-document-tokens, how many each has, and NAME-scores.
+texts end to end, NAME-query-tokens and NAME-document-tokens, how many each has; of those of
+sentence-transformers also NAME-scores.
 """
 
 from __future__ import annotations
 
-import sys
 import tempfile
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
-from sentence_transformers import MultiVectorEncoder
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "tests"))
-from helpers import tiny_multi  # noqa: E402
+from helpers import tiny_multi
+
+ASKED = {"query": tiny_multi.QUERIES, "document": tiny_multi.DOCUMENTS}
+Encode = Callable[[str, list[str]], list[Any]]  # kind and texts
+Load = Callable[[str, Path], tuple[Encode, Any]]  # also what computes scores, if anything does
 
 
-def main() -> None:
-    torch.set_num_threads(1)
+def _arrays(
+    names: Iterable[str], load: Callable[[str, Path], tuple[Encode, Any]]
+) -> dict[str, Any]:
     arrays: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as directory:
-        for name in tiny_multi.MODELS:
+        for name in names:
             path = tiny_multi.write_multi(Path(directory) / name, name)
-            model = MultiVectorEncoder(str(path), device="cpu")
-            queries = model.encode_query(tiny_multi.QUERIES)
-            documents = model.encode_document(tiny_multi.DOCUMENTS)
-            for kind, rows in (("query", queries), ("document", documents)):
+            encode, similarity = load(name, path)
+            encoded = {kind: encode(kind, texts) for kind, texts in ASKED.items()}
+            for kind, rows in encoded.items():
                 arrays[f"{name}-{kind}"] = np.concatenate([np.asarray(row) for row in rows])
                 arrays[f"{name}-{kind}-tokens"] = np.array([len(row) for row in rows])
-            arrays[f"{name}-scores"] = model.similarity(queries, documents).numpy()
-    path = ROOT / "tests" / "data" / "tiny_multi.npz"
-    np.savez_compressed(path, **arrays)
-    print(f"{path.name}: {path.stat().st_size / 1e3:.0f} kB")
+            if similarity is not None:
+                arrays[f"{name}-scores"] = similarity(*encoded.values()).numpy()
+    return arrays
 
 
-if __name__ == "__main__":
-    main()
+def multi_arrays() -> dict[str, Any]:
+    from sentence_transformers import MultiVectorEncoder
+
+    def load(name: str, path: Path) -> tuple[Encode, Any]:
+        model = MultiVectorEncoder(str(path), device="cpu")
+        return lambda kind, texts: getattr(model, f"encode_{kind}")(texts), model.similarity
+
+    return _arrays(tiny_multi.MODELS, load)
+
+
+def pylate_arrays() -> dict[str, Any]:
+    from pylate import models
+
+    def load(name: str, path: Path) -> tuple[Encode, Any]:
+        known = len(tiny_multi.tokenizer(tiny_multi.PYLATE[name].family, True).get_vocab())
+        model = models.ColBERT(str(path), device="cpu")
+        assert len(model.tokenizer) == known, "PyLate must not have to add prefixes"
+
+        def encode(kind: str, texts: list[str]) -> list[Any]:
+            # One at a time: of a batch, padding would count in queries that are not filled up.
+            options = {"is_query": kind == "query", "show_progress_bar": False}
+            return [model.encode([text], **options)[0] for text in texts]
+
+        return encode, None
+
+    return _arrays(tiny_multi.PYLATE, load)

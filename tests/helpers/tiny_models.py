@@ -1,9 +1,9 @@
 """A tiny random checkpoint of every family of encoders that fbg reads.
 
 What a family's config.json and tensors look like is for transformers to say: scripts/make_golden.py
-builds each model of CONFIGS there and stores its config.json and the shapes of its tensors beside
-the golden outputs, in tests/data/tiny_<name>.npz. The numbers are a function of names, shapes and a
-seed, so the tests write the same checkpoint without transformers.
+builds each model of tests/data/tiny_models.yaml there and stores its config.json and the shapes of
+its tensors beside the golden outputs, in tests/data/tiny_<name>.npz. The numbers are a function of
+names, shapes and a seed, so the tests write the same checkpoint without transformers.
 """
 
 import json
@@ -21,7 +21,8 @@ from tokenizers.processors import TemplateProcessing
 
 from helpers.minilm import arrays
 from helpers.tiny_bert import changed, near_normal, wordpiece, write_json
-from helpers.tiny_families import HUB_CONFIGS, OTHER_CONFIGS, VOCABULARY, sizes
+from helpers.tiny_families import CONFIGS as CONFIGS
+from helpers.tiny_families import VOCABULARY
 
 Array = npt.NDArray[Any]
 Tensors = dict[str, Array]
@@ -29,87 +30,9 @@ Tensors = dict[str, Array]
 SEED, SPREAD = 22, 0.2
 
 
-# What transformers' configurations are made from: a model_type, and settings away from the default
-# wherever reading them wrongly would otherwise go unnoticed.
-CONFIGS: dict[str, dict[str, Any]] = {
-    "bert": {"model_type": "bert", **sizes(39, 3, 2), "hidden_act": "gelu_new"},
-    "roberta": {
-        "model_type": "roberta",
-        **sizes(32, 4, 2, 22),
-        "type_vocab_size": 1,
-        "layer_norm_eps": 1e-3,
-    },
-    "xlm-roberta": {"model_type": "xlm-roberta", **sizes(40, 5, 3, 22), "type_vocab_size": 2},
-    "camembert": {
-        "model_type": "camembert",
-        **sizes(33, 3, 2, 26),
-        "pad_token_id": 5,
-        "type_vocab_size": 1,
-    },
-    "distilbert": {
-        "model_type": "distilbert",
-        "vocab_size": VOCABULARY,
-        "dim": 36,
-        "n_heads": 2,
-        "n_layers": 3,
-        "hidden_dim": 70,
-        "max_position_embeddings": 20,
-        "activation": "relu",
-    },
-    "electra": {"model_type": "electra", **sizes(36, 2, 2), "embedding_size": 20},
-    "electra-square": {"model_type": "electra", **sizes(32, 4, 2), "embedding_size": 32},
-    "albert": {
-        "model_type": "albert",
-        **sizes(36, 3, 3),
-        "embedding_size": 20,
-        "num_hidden_groups": 2,
-        "inner_group_num": 2,
-    },
-    "albert-square": {
-        "model_type": "albert",
-        **sizes(32, 2, 3),
-        "embedding_size": 32,
-        "hidden_act": "gelu",
-    },
-    "mpnet": {"model_type": "mpnet", **sizes(36, 3, 3, 42), "layer_norm_eps": 1e-5},
-    "modernbert": {
-        "model_type": "modernbert",
-        **sizes(36, 2, 4, 40),
-        "pad_token_id": 3,
-        "bos_token_id": 1,
-        "cls_token_id": 1,
-        "eos_token_id": 2,
-        "sep_token_id": 2,
-        "global_attn_every_n_layers": 2,
-        "local_attention": 6,
-        "norm_eps": 1e-3,
-    },
-    "modernbert-biased": {
-        "model_type": "modernbert",
-        **sizes(32, 4, 3, 24),
-        "pad_token_id": 0,
-        "bos_token_id": 1,
-        "cls_token_id": 1,
-        "eos_token_id": 2,
-        "sep_token_id": 2,
-        "layer_types": ["sliding_attention", "sliding_attention", "full_attention"],
-        "rope_parameters": {
-            "full_attention": {"rope_type": "default", "rope_theta": 50.0},
-            "sliding_attention": {"rope_type": "default", "rope_theta": 1000.0},
-        },
-        "local_attention": 9,
-        "norm_bias": True,
-        "attention_bias": True,
-        "mlp_bias": True,
-    },
-    **OTHER_CONFIGS,
-    **{name: config for name, (_, config) in HUB_CONFIGS.items()},
-}
-
-
 @dataclass(frozen=True)
 class TinyModel:
-    """One of CONFIGS: its files, and what transformers computed."""
+    """One of tiny_models.yaml: its files, and what transformers computed."""
 
     name: str
     config: dict[str, Any]  # config.json

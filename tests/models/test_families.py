@@ -107,7 +107,7 @@ def as_on_the_hub(name: str, tensors: dict[str, np.ndarray]) -> dict[str, np.nda
         if ".up_proj." in key:
             tensor = np.concatenate([tensor, tensors[key.replace("up_proj", "gate_proj")]])
         if ".embeddings." not in key or name != "new":
-            for old, new in HUB_NAMES[name]:
+            for old, new in HUB_NAMES[name].items():
                 key = key.replace(old, new)
         key = key.replace("gte.", "new.").replace("lm_head.layer_norm", "lm_head.norm")
         result[key] = tensor
