@@ -13,8 +13,7 @@ padding:
     holey_*            a batch with holes in attention_mask and token_type_ids of 0 and 1;
                        holey_hidden is every 8th channel of the valid positions only
 
-tiny_golden.npz has the outputs of tests/helpers/tiny_bert.py. tiny_<name>.npz, one for each of
-tests/helpers/tiny_models.py:
+tiny_<name>.npz, one for each of tests/helpers/tiny_models.py:
 
     config, shapes     config.json and the shape of each tensor, as transformers has them, in JSON
     <batch>_hidden     last_hidden_state of the positions that are not masked, end to end
@@ -121,28 +120,6 @@ def check_against_sentence_transformers(texts: list[str], ours: list[np.ndarray]
     difference = float(np.abs(theirs - np.stack(ours)).max())
     print(f"MiniLM: embeddings against sentence_transformers, largest difference {difference:.1e}")
     assert difference < 1e-5
-
-
-def tiny_arrays() -> dict[str, np.ndarray]:
-    geometry = tiny_bert.AWKWARD
-    tensors = tiny_bert.random_tensors(geometry, tiny_bert.GOLDEN_SEED, tiny_bert.GOLDEN_SPREAD)
-    inputs = tiny_bert.golden_inputs(geometry)
-    with tempfile.TemporaryDirectory() as directory:
-        model = load(tiny_bert.write_checkpoint(directory, geometry, tensors))
-    arrays: dict[str, np.ndarray] = {}
-    for name in ("full", "single", "holey"):
-        mask, types = inputs.get(f"{name}_mask"), inputs.get(f"{name}_types")
-        hidden, pooled = forward(model, inputs[name], mask, types)
-        if mask is not None:
-            hidden = np.where(mask[..., None] != 0, hidden, np.float32(0))
-        arrays[f"{name}_hidden"], arrays[f"{name}_pooler"] = hidden, pooled
-        expected = tiny_bert.reference_forward(geometry, tensors, inputs[name], mask, types)
-        difference = np.abs(hidden - expected[0]).max(), np.abs(pooled - expected[1]).max()
-        print(
-            f"tiny {name}: hidden and pooled against NumPy float64, largest difference", *difference
-        )
-        assert max(difference) < 1e-5
-    return arrays
 
 
 def tiny_model_arrays(name: str) -> dict[str, np.ndarray]:

@@ -35,7 +35,6 @@ from helpers.tiny_families import CONFIGS  # noqa: E402
 Maker = tuple[str, str, tuple[Any, ...]]
 MAKERS: dict[str, Maker] = {
     "minilm_golden": ("golden_models", "minilm_arrays", ()),
-    "tiny_golden": ("golden_models", "tiny_arrays", ()),
     **{f"tiny_{name}": ("golden_models", "tiny_model_arrays", (name,)) for name in CONFIGS},
     "tiny_jina_bert": ("golden_references", "jina_arrays", (CONFIGS["jina_bert"],)),
     "tiny_sparse": ("golden_sparse", "sparse_arrays", ()),

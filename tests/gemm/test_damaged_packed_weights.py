@@ -31,12 +31,6 @@ def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
     refused(tmp_path / "pipe", "is a named pipe, not a regular file")
 
 
-@pytest.mark.parametrize("content", [b"", b"a", b"12345678", b"\0" * 8, b"\xff" * 9, b"x" * 5000])
-def test_other_files_are_refused(path: Path, content: bytes) -> None:
-    path.write_bytes(content)
-    refused(path, "not a safetensors file")
-
-
 def test_the_safetensors_file_of_a_model_is_refused(path: Path) -> None:
     from safetensors.numpy import save_file
 
@@ -44,17 +38,6 @@ def test_the_safetensors_file_of_a_model_is_refused(path: Path) -> None:
     refused(path, "not a file of PackedB")
     save_file({"weight": FLOATS}, path, metadata={"format": "pt"})
     refused(path, r"not a file of PackedB: its format is 'pt'")
-
-
-def test_every_truncation_is_refused(path: Path) -> None:
-    PACKED["int8"]().save(path)
-    content = path.read_bytes()
-    edges = [0, 7, 8, 9, offset_of_data(path) - 1, offset_of_data(path), len(content) - 1]
-    for size in [*edges, *range(0, len(content), 97)]:
-        path.write_bytes(content[:size])
-        refused(path, "truncated|safetensors", verify=size % 2 == 0)
-    path.write_bytes(content + b"\0")
-    refused(path, "truncated or damaged")
 
 
 def test_a_newer_version_is_a_value_error_that_says_so(path: Path) -> None:
@@ -65,8 +48,6 @@ def test_a_newer_version_is_a_value_error_that_says_so(path: Path) -> None:
     path.write_bytes(content)
     with pytest.raises(ValueError, match="version 2 is newer than version 1"):
         fbg.PackedB.load(path)
-    change_header(path, lambda header: header["__metadata__"].update(version="17"))
-    refused(path, "version 17 is newer than version 1")
 
 
 @pytest.mark.parametrize(
@@ -99,12 +80,6 @@ def test_a_damaged_description_is_refused(path: Path, change: Callable[[Any], ob
     refused(path, "safetensors|PackedB|damaged")
 
 
-@pytest.mark.parametrize("text", [b"[" * 60000, b'{"a":' * 9000, b"[]", b"1" * 6000, b"\xff\xfe"])
-def test_a_header_that_is_no_json_object_is_refused(path: Path, text: bytes) -> None:
-    path.write_bytes(len(text).to_bytes(8, "little") + text + b"\0" * 100)
-    refused(path, "safetensors|PackedB")
-
-
 def test_a_block_that_is_not_aligned_is_refused(path: Path) -> None:
     PACKED["int8"]().save(path)
     change_header(path, lambda header: header["__metadata__"].update(x="y"), aligned=False)
@@ -131,14 +106,3 @@ def test_a_zero_point_out_of_range_is_refused(path: Path) -> None:
     content[position : position + 4] = (-129).to_bytes(4, "little", signed=True)
     path.write_bytes(content)
     refused(path, r"zero point 0 is outside \[-128, 127\]", verify=False)
-
-
-def test_every_flipped_bit_of_the_block_is_noticed(path: Path) -> None:
-    PACKED["int8_asymmetric"]().save(path)
-    original = path.read_bytes()
-    begin = offset_of_data(path)
-    for position in [*range(begin, begin + 128), *range(begin + 128, len(original), 61)]:
-        content = bytearray(original)
-        content[position] ^= 1 << position % 8
-        path.write_bytes(content)
-        refused(path, "PackedB: ")

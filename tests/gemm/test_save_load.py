@@ -4,7 +4,6 @@ import copy
 import inspect
 import os
 import pickle
-import stat
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,6 @@ from hypothesis import strategies as st
 
 import fbg
 from helpers.fresh_python import run_python
-from helpers.open_files import open_files
 from helpers.packed_weights import PACKED, assert_same, product
 from helpers.safetensors_files import offset_of_data
 
@@ -199,31 +197,6 @@ def test_all_that_save_have_the_same_rule(kind: type) -> None:
     assert parameter.default is False
 
 
-def test_no_file_stays_open(path: Path) -> None:
-    PACKED["int8"]().save(path)
-    kept = [fbg.PackedB.load(path) for _ in range(5)]
-    assert open_files(path.parent) == []
-    assert len(kept) == 5
-
-
-def test_a_failed_save_leaves_the_old_file_and_nothing_else(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    packed = PACKED["int8"]()
-    packed.save(path)
-    for name in ("fsync", "replace"):
-        with monkeypatch.context() as patch:
-
-            def fail(*args: object) -> None:
-                raise OSError("disk on fire")
-
-            patch.setattr(os, name, fail)
-            with pytest.raises(OSError, match="disk on fire"):
-                PACKED["float32"]().save(path, overwrite=True)
-        assert os.listdir(path.parent) == [path.name]
-        assert_same(fbg.PackedB.load(path), packed)
-
-
 def test_a_directory_that_does_not_exist_is_an_os_error(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         PACKED["int8"]().save(tmp_path / "none" / "w")
@@ -231,21 +204,6 @@ def test_a_directory_that_does_not_exist_is_an_os_error(tmp_path: Path) -> None:
     with pytest.raises(IsADirectoryError):
         PACKED["int8"]().save(tmp_path / "here")
     assert os.listdir(tmp_path) == ["here"]
-
-
-def test_the_file_has_the_permissions_of_any_new_file(path: Path) -> None:
-    PACKED["int8"]().save(path)
-    other = path.with_name("other")
-    other.touch()
-    assert stat.S_IMODE(path.stat().st_mode) == stat.S_IMODE(other.stat().st_mode)
-
-
-def test_a_link_is_followed(path: Path) -> None:
-    link = path.with_name("link")
-    link.symlink_to(path)
-    PACKED["int8"]().save(link)
-    assert link.is_symlink()
-    assert_same(fbg.PackedB.load(link), fbg.PackedB.load(path))
 
 
 @pytest.mark.parametrize("wrong", [None, 3, b"bytes", ["w"]])

@@ -68,8 +68,8 @@ GEOMETRIES = {
     "large": LARGE,
 }
 
-# What the golden arrays of tests/data/tiny_golden.npz were made from. The spread of 0.25 (BERT is
-# initialised with 0.02) makes attention pick out single tokens instead of averaging over all.
+# The spread of 0.25 (BERT is initialised with 0.02) makes attention pick out single tokens instead
+# of averaging over all.
 GOLDEN_SEED, GOLDEN_SPREAD = 20, 0.25
 
 
@@ -283,7 +283,7 @@ def reference_forward(
 
 
 def golden_inputs(geometry: Geometry = AWKWARD) -> dict[str, Array]:
-    """The batches of tiny_golden.npz: full length, one token, and a mask with holes and types."""
+    """Batches: full length, one token, and a mask with holes and types."""
     raw = np.asarray(np.random.PCG64(21).random_raw(4 * geometry.max_position_embeddings))
     ids = (raw % np.uint64(geometry.vocab_size)).astype(np.int64).reshape(4, -1)
     holey = ids[:, :24]

@@ -1,15 +1,12 @@
 """Saved networks: the same bits when they are loaded, and no harm from damaged files."""
 
 import itertools
-import mmap
 import os
 from pathlib import Path
 
 import numpy as np
 import onnx
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from onnx import helper
 
 import fbg
@@ -17,7 +14,7 @@ from fbg.importers.net import Net
 from fbg.importers.onnx.read import read_model
 from helpers import tiny_bert
 from helpers.onnx_models import make_model, make_net
-from helpers.safetensors_files import change_header, offset_of_data, read_header
+from helpers.safetensors_files import change_header, read_header
 from helpers.small_cnns import FAMILIES
 
 WEIGHTS = "fbg.safetensors"
@@ -145,26 +142,6 @@ def test_arguments_that_do_not_go_with_saved_networks(tmp_path):
     assert fbg.load(tmp_path / "saved", shapes={"x": X.shape}).inputs["x"].fixed == X.shape
 
 
-@settings(max_examples=150)
-@given(data=st.data())
-def test_no_change_of_a_byte_goes_unnoticed(tmp_path_factory, data):
-    saved = tmp_path_factory.getbasetemp() / "bytes"
-    net = small()
-    net.save(saved, overwrite=True)
-    path = saved / WEIGHTS
-    begin, size = offset_of_data(path), path.stat().st_size
-    place = data.draw(st.one_of(st.integers(0, begin - 1), st.integers(begin, size - 1)))
-    with path.open("r+b") as file, mmap.mmap(file.fileno(), 0) as content:
-        content[place] ^= data.draw(st.integers(1, 255))
-    try:
-        loaded = fbg.load(saved)
-    except ValueError as error:
-        assert WEIGHTS in str(error)
-    else:  # a letter of the prose in the metadata
-        assert place < begin
-        np.testing.assert_array_equal(loaded(X), net(X))
-
-
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
@@ -187,16 +164,6 @@ def test_changed_headers_are_refused(tmp_path, change, reason):
     with pytest.raises(fbg.ModelError, match=reason) as caught:
         fbg.load(tmp_path / "saved")
     assert WEIGHTS in str(caught.value)
-
-
-def test_truncated_files_are_refused(tmp_path):
-    small().save(tmp_path / "saved")
-    path = tmp_path / "saved" / WEIGHTS
-    content = path.read_bytes()
-    for size in (0, 7, offset_of_data(path), len(content) // 2, len(content) - 1):
-        path.write_bytes(content[:size])
-        with pytest.raises(fbg.ModelError, match="truncated"):
-            fbg.load(tmp_path / "saved")
 
 
 def test_a_directory_of_an_encoder_is_no_saved_network(tmp_path):

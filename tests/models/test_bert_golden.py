@@ -176,41 +176,6 @@ def test_hidden_states_have_the_same_bits_in_any_batch(
             np.testing.assert_array_equal(together.pooler_output[row], expected.pooler_output[0])
 
 
-@pytest.mark.parametrize("batch", ["full", "single", "holey"])
-def test_awkward_sizes_against_transformers(tiny_directory: Path, isa: str, batch: str) -> None:
-    golden, inputs = arrays("tiny_golden"), tiny_bert.golden_inputs()
-    mask, types = inputs.get(f"{batch}_mask"), inputs.get(f"{batch}_types")
-    output = fbg.load(tiny_directory, dtype="float32").forward(inputs[batch], mask, types)
-    expected = golden[f"{batch}_hidden"]
-    np.testing.assert_allclose(output.last_hidden_state, expected, rtol=0, atol=TOLERANCE)
-    pooled = slice(None) if mask is None else mask[:, 0] == 1
-    assert output.pooler_output is not None
-    np.testing.assert_allclose(
-        output.pooler_output[pooled], golden[f"{batch}_pooler"][pooled], rtol=0, atol=TOLERANCE
-    )
-
-
-@pytest.mark.parametrize(
-    ("dtype", "least"), [("bfloat16", 0.9999), ("float16", 0.99999), ("int8", 0.99)]
-)
-def test_awkward_sizes_in_other_dtypes(
-    tiny_directory: Path, isa: str, dtype: str, least: float
-) -> None:
-    inputs, golden = tiny_bert.golden_inputs(), arrays("tiny_golden")
-    output = fbg.load(tiny_directory, dtype=dtype).forward(inputs["full"])
-    assert cosines(output.last_hidden_state, golden["full_hidden"]).mean() > least
-
-
-def test_the_numpy_reference_agrees_with_transformers() -> None:
-    golden, inputs = arrays("tiny_golden"), tiny_bert.golden_inputs()
-    tensors = tiny_bert.random_tensors(AWKWARD, tiny_bert.GOLDEN_SEED, tiny_bert.GOLDEN_SPREAD)
-    for batch in ("full", "single", "holey"):
-        mask, types = inputs.get(f"{batch}_mask"), inputs.get(f"{batch}_types")
-        hidden, pooled = tiny_bert.reference_forward(AWKWARD, tensors, inputs[batch], mask, types)
-        np.testing.assert_allclose(hidden, golden[f"{batch}_hidden"], rtol=0, atol=1e-5)
-        np.testing.assert_allclose(pooled, golden[f"{batch}_pooler"], rtol=0, atol=1e-5)
-
-
 @pytest.mark.parametrize(
     "geometry",
     [

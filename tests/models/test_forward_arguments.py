@@ -17,9 +17,6 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> fbg.Model:
     return fbg.load(tiny_bert.write_checkpoint(tmp_path_factory.mktemp("good"), SMALL, seed=1))
 
 
-# --- Arguments of load ----------------------------------------------------------------------------
-
-
 # --- forward --------------------------------------------------------------------------------------
 
 
@@ -120,23 +117,6 @@ def test_every_integer_dtype_and_stride_gives_the_same(model: fbg.Model, dtype: 
 
 
 # --- encode ---------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("text", [None, 5, b"bytes", ["a", 5], [["a"]]], ids=repr)
-def test_text_that_is_no_text_is_a_type_error(model: fbg.Model, text: Any) -> None:
-    with pytest.raises(TypeError, match="sentences"):
-        model.encode(text)
-
-
-def test_batch_size_must_be_positive(model: fbg.Model) -> None:
-    with pytest.raises(ValueError, match="batch_size"):
-        model.encode(["a"], batch_size=0)
-
-
-def test_no_sentences_and_an_empty_sentence_are_legal(model: fbg.Model) -> None:
-    assert model.encode([]).shape == (0, 8)
-    assert model.encode("").shape == (8,)
-    assert np.isfinite(model.encode(["", "a"])).all()
 
 
 def test_a_length_that_special_tokens_fill_is_an_error(tmp_path: Path) -> None:

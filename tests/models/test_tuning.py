@@ -244,21 +244,6 @@ def test_only_a_regular_file_is_written(tuning_cache: Path, name: str) -> None:
     assert [path.name for path in tuning_cache.parent.iterdir()] == [name]
 
 
-def test_a_link_to_the_file_stays(tuning_cache: Path, tmp_path: Path) -> None:
-    tuning_cache.parent.mkdir()
-    tuning_cache.symlink_to(tmp_path / "target.json")
-    Store().add(ENTRY)
-    assert tuning_cache.is_symlink()
-    assert Store().known() == ENTRY
-    assert sorted(os.listdir(tmp_path)) == ["cache", "target.json", "target.json.lock"]
-
-
-def test_the_file_has_the_permissions_of_any_new_file(tuning_cache: Path, tmp_path: Path) -> None:
-    Store().add(ENTRY)
-    (tmp_path / "any").touch()
-    assert tuning_cache.stat().st_mode == (tmp_path / "any").stat().st_mode
-
-
 def test_entries_of_other_machines_stay_and_are_not_used(tuning_cache: Path) -> None:
     content = machine_entry(NAME)
     content["machines"] = {"another CPU": content["machines"].popitem()[1]}

@@ -1,6 +1,5 @@
 """Texts that no one should write, and that someone will: never a crash, never a wrong row."""
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -60,13 +59,3 @@ def test_a_text_of_100_000_words(model: fbg.Model) -> None:
         ValueError, match=r"sentences\[1\] has 400002 tokens, but the model takes at most 40"
     ):
         model.encode(["a", long], truncation=False)
-
-
-@pytest.mark.parametrize("value", [np.nan, np.inf])
-def test_a_weight_that_is_no_number_is_named(tmp_path: Path, value: float) -> None:
-    tensors = tiny_bert.random_tensors(tiny_bert.AWKWARD)
-    name = "encoder.layer.1.output.dense.weight"
-    tensors[name][3, 5] = value
-    path = tiny_bert.write_checkpoint(tmp_path, tensors=tensors)
-    with pytest.raises(fbg.ModelError, match=rf"model\.safetensors: tensor {name} holds NaN"):
-        fbg.load(path, dtype="int8")
