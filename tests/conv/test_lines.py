@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import fbg
 from helpers.convolutions import definition
@@ -16,55 +12,6 @@ pytestmark = pytest.mark.skipif(
     "avx512_amx" not in fbg.isa.supported(),
     reason="needs AMX; make check emulates it on CPUs with AVX-512",
 )
-
-
-@st.composite
-def problems(draw: st.DrawFn) -> tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]:
-    """Return the shapes of x and w, and the geometry; runs of k are whole blocks or not."""
-    axes = draw(st.integers(1, 3))
-    groups = draw(st.sampled_from([1, 1, 1, 2]))
-    inputs = draw(st.sampled_from([1, 3, 16, 17, 32, 40, 63, 64, 65, 80, 96, 100, 128, 192]))
-    kernel = [draw(st.sampled_from((1, 1, 2, 3, 4))) for _ in range(axes)]
-    stride = [draw(st.integers(1, 3)) for _ in range(axes)]
-    dilation = [draw(st.integers(1, 3)) for _ in range(axes)]
-    padding = [(draw(st.integers(0, 4)), draw(st.integers(0, 4))) for _ in range(axes)]
-    spatial = [
-        max(1, d * (k - 1) + 1 - sum(p)) + draw(st.sampled_from((0, 0, 1, 5, 12, 24)))
-        for k, d, p in zip(kernel, dilation, padding, strict=True)
-    ]
-    outputs = groups * draw(st.sampled_from([1, 16, 32, 33, 80]))
-    geometry = {"stride": stride, "dilation": dilation, "padding": padding, "groups": groups}
-    return (
-        (draw(st.integers(1, 2)), *spatial, inputs * groups),
-        (outputs, inputs, *kernel),
-        geometry,
-    )
-
-
-@settings(max_examples=100)
-@given(problem=problems(), seed=st.integers(0, 2**32 - 1))
-def test_lines_give_exact_sums_and_the_bits_of_other_algorithms(
-    problem: tuple[Any, Any, Any], seed: int
-) -> None:
-    x_shape, w_shape, geometry = problem
-    rng = np.random.default_rng(seed)
-    x = rng.choice(np.array([0, 1, 77, 254, 255], np.uint8), x_shape)
-    w = rng.choice(np.array([-128, -1, 0, 3, 127], np.int8), w_shape)
-    zero_point = int(rng.integers(0, 256))
-    wc = fbg.PackedConv(w, scale=np.float32(0.01), **geometry)
-    if "lines" not in [algorithm.name for algorithm in wc.algorithms(x.shape)]:
-        return  # very small images
-    expected = definition(x, w, zero_point, geometry)
-    for threads in (1, 2):
-        y = fbg.conv(x, wc, zero_point=zero_point, algorithm="lines", num_threads=threads)
-        np.testing.assert_array_equal(y, expected)
-    bias = rng.integers(-1000, 1000, w.shape[0], np.int32)
-    stages = fbg.CorrectZeroPoints() >> fbg.Bias(bias) >> fbg.Requantize(20.0, 9)
-    quantized = [
-        fbg.conv(x, wc, stages, scale=0.5, zero_point=zero_point, algorithm=name)
-        for name in ("lines", "im2col")
-    ]
-    np.testing.assert_array_equal(*quantized)
 
 
 def test_a_plane_that_reads_padding_alone_is_zero() -> None:

@@ -7,44 +7,6 @@ import pytest
 
 import fbg
 
-SHAPES = [
-    (64, 1, 3, 1),
-    (144, 1, 3, 2),
-    (40, 1, 5, 1),
-    (32, 1, 7, 1),
-    (128, 4, 3, 1),
-    (128, 16, 3, 1),
-    (48, 16, 3, 2),
-]
-
-
-@pytest.mark.parametrize(("channels", "inputs", "kernel", "stride"), SHAPES)
-def test_gaps_between_pixels_and_lines_change_nothing(
-    isa: str, channels: int, inputs: int, kernel: int, stride: int
-) -> None:
-    rng = np.random.default_rng(channels)
-    wide = rng.integers(0, 256, (2, 9, 14, channels + 24), np.uint8)
-    w = rng.integers(-128, 128, (channels, inputs, kernel, kernel), np.int8)
-    wc = fbg.PackedConv(
-        w, scale=np.float32(0.01), stride=stride, padding=kernel // 2, groups=channels // inputs
-    )
-    x = wide[:, 1:8, 2:13, 8 : 8 + channels]
-    names = [algorithm.name for algorithm in wc.algorithms(x.shape)]
-    dots = isa.startswith(("avx512_vnni", "avx512_bf16", "avx512_amx"))
-    assert ("sliding" in names) == (dots or (inputs == 1 and isa.startswith("avx")))
-    merges = isa == "avx512_amx" and inputs > 1 and channels % 64 == 0
-    assert ("merged" in names) == merges  # groups that fill 64 bytes of a matrix unit
-    for stages in (None, fbg.Requantize(20.0, 9)):
-        quantization = {} if stages is None else {"scale": 0.5, "zero_point": 7}
-        expected = fbg.conv(np.ascontiguousarray(x), wc, stages, algorithm="im2col", **quantization)
-        for name in names:
-            room = np.zeros((*expected.shape[:-1], channels + 5), expected.dtype)
-            y = fbg.conv(
-                x, wc, stages, algorithm=name, out=room[..., 2:-3], num_threads=2, **quantization
-            )
-            np.testing.assert_array_equal(y, expected, err_msg=name)
-            assert not room[..., :2].any() and not room[..., -3:].any()
-
 
 @pytest.mark.parametrize(("channels", "inputs", "kernel"), [(150, 1, 3), (24, 1, 5), (128, 4, 3)])
 @pytest.mark.parametrize("scale", [0.5, 300.0, 1e-30])

@@ -17,21 +17,6 @@ def run(build, *arrays, shape, dtype=np.float32, threads=2):
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.float32, np.int64])
-@pytest.mark.parametrize("threads", [1, 2])
-def test_arrange_transposes(dtype, threads):
-    x = np.arange(2 * 33 * 5 * 7).reshape(2, 33, 5, 7).astype(dtype)
-    axes = [(2, 1155, 1155, []), (5, 231, 7, []), (7, 33, 1, []), (33, 1, 35, [])]
-    y = run(
-        lambda g, b: _fbg.tensor_arrange(g, [b], x.size, x.itemsize, [(0, 0, 0, axes)]),
-        x,
-        shape=(2, 5, 7, 33),
-        dtype=dtype,
-        threads=threads,
-    )
-    np.testing.assert_array_equal(y, x.transpose(0, 2, 3, 1))
-
-
-@pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.float32, np.int64])
 def test_arrange_interleaves_the_channels_of_images(isa, dtype):
     x = np.arange(2 * 3 * 2503).reshape(2, 3, 2503).astype(dtype)
     axes = [(2, 7509, 7509, []), (3, 1, 2503, []), (2503, 3, 1, [])]
@@ -42,18 +27,6 @@ def test_arrange_interleaves_the_channels_of_images(isa, dtype):
         dtype=dtype,
     )
     np.testing.assert_array_equal(y, x.transpose(0, 2, 1))
-
-
-def test_arrange_follows_tables_and_fills_what_they_leave_out():
-    x = np.arange(12, dtype=np.float32).reshape(3, 4)
-    rows = [(3, 6, 4, []), (6, 1, 1, [-1, 3, 0, 0, 2, -1])]
-    fill = np.float32(-7).tobytes()
-    y = run(
-        lambda g, b: _fbg.tensor_arrange(g, [b], 18, 4, [(0, 0, 0, rows)], fill), x, shape=(3, 6)
-    )
-    expected = np.full((3, 6), -7, np.float32)
-    expected[:, 1:5] = x[:, [3, 0, 0, 2]]
-    np.testing.assert_array_equal(y, expected)
 
 
 def test_arrange_refuses_parts_outside_of_their_tensors():
@@ -230,24 +203,6 @@ def test_window(isa, dtype, channels, function):
             np.testing.assert_allclose(y[:, i, j], pick(part, (1, 2)), 1e-5, 1e-5)
 
 
-@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
-def test_mean_of_integers_is_requantized(isa, dtype):
-    info = np.iinfo(dtype)
-    x = np.random.default_rng(6).integers(info.min, info.max + 1, (1, 4, 4, 37), dtype=dtype)
-    sizes = [(1, 4, 4), (1, 1, 1), (1, 4, 4), (1, 1, 1), (1, 1, 1), (0, 0, 0), (0, 0, 0)]
-    y = run(
-        lambda g, b: _fbg.tensor_window(
-            g, b, "mean", 1, 37, sizes, False, np.dtype(dtype).name, 1.5, 7, -2
-        ),
-        x,
-        shape=(1, 1, 1, 37),
-        dtype=dtype,
-    )
-    sums = x.astype(np.int32).sum((1, 2)) - 16 * 7
-    expected = np.rint(sums.astype(np.float32) * np.float32(1.5 / 16)) - 2
-    np.testing.assert_array_equal(y[0, 0], np.clip(expected, info.min, info.max))
-
-
 @pytest.mark.parametrize("count_padding", [False, True])
 @pytest.mark.parametrize("kernel", [2, 3, 5])
 @pytest.mark.parametrize("stride", [1, 2])
@@ -290,32 +245,6 @@ def test_reduction_of_rows(isa, function):
     np.testing.assert_allclose(y, getattr(np, function)(x, 1), 1e-5, 1e-6)
 
 
-def test_look_up_reads_a_table(isa):
-    x = np.arange(10007, dtype=np.uint32).astype(np.uint8)
-    table = np.random.default_rng(8).permutation(256).astype(np.uint8)
-    y = run(lambda g, b: _fbg.tensor_look_up(g, b, table), x, shape=x.shape, dtype=np.uint8)
-    np.testing.assert_array_equal(y, table[x])
-
-
-@pytest.mark.parametrize("threads", [1, 2])
-def test_convolution_adds_a_buffer_in_its_epilogue(isa, threads):
-    rng = np.random.default_rng(9)
-    x = rng.standard_normal((1, 6, 5, 8), dtype=np.float32)
-    r = rng.standard_normal((1, 6, 5, 16), dtype=np.float32)
-    w = fbg.PackedConv(
-        rng.standard_normal((16, 8, 3, 3), dtype=np.float32), padding=1, dtype="float32"
-    )
-    stages = [_fbg.stage_add_buffer(), fbg.ReLU()._native]
-    y = run(
-        lambda g, a, b: _fbg.tensor_conv(g, a, w._native, 1, (1, 6, 5), stages, residual=b),
-        x,
-        r,
-        shape=(1, 6, 5, 16),
-        threads=threads,
-    )
-    np.testing.assert_array_equal(y, fbg.conv(x, w, fbg.Add(r.reshape(30, 16)) >> fbg.ReLU()))
-
-
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_convolution_does_not_overwrite_the_channels_that_it_reads(threads):
     rng = np.random.default_rng(10)
@@ -339,18 +268,6 @@ def test_a_convolution_lies_within_the_channels_that_it_becomes_a_part_of():
     for channels, first in ((32, 17), (8, 0), (32, 2**63 - 1), (32, -1)):
         with pytest.raises(ValueError, match="the result must lie within the channels"):
             _fbg.tensor_conv(graph, x, w._native, 1, (1, 1, 1), [], channels=channels, first=first)
-
-
-def test_constants_are_read_where_they_lie():
-    values = np.arange(4, dtype=np.float32)
-    x = np.ones(4, np.float32)
-
-    def build(graph, buffer):
-        constant = _fbg.tensor_constant(graph, values)
-        operands = [(buffer, "float32", [1]), (constant, "float32", [1])]
-        return _fbg.tensor_elementwise(graph, [4], operands, [("add", 0, 1, 0.0, 0.0)])
-
-    np.testing.assert_array_equal(run(build, x, shape=(4,)), values + 1)
 
 
 def test_runs_check_the_sizes_of_their_arrays():
