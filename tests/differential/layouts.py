@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import math
+import pickle
 from collections.abc import Sequence
 from random import Random
 from typing import Any
@@ -10,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Target", "integers", "laid_out"]
+__all__ = ["Target", "again", "integers", "laid_out"]
 
 Array = npt.NDArray[Any]
 
@@ -22,6 +24,16 @@ def integers(rng: np.random.Generator, shape: tuple[int, ...], dtype: Any) -> Ar
     if rng.random() < 0.3:
         values = np.where(rng.random(shape) < 0.5, limits.min, limits.max).astype(dtype)
     return values
+
+
+def again(random: Random, value: Any) -> Any:
+    """Return a value, or what is copied or unpickled of it."""
+    way = random.randrange(6)
+    if way < 2:
+        return (copy.copy, copy.deepcopy)[way](value)
+    if way == 2:
+        return pickle.loads(pickle.dumps(value, random.randint(2, 5)))
+    return value
 
 
 def laid_out(random: Random, values: Array, rows: bool = False) -> Array:

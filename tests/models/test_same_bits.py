@@ -63,28 +63,6 @@ def test_a_forked_child(directory: Path, dtype: str) -> None:
     assert same(results(model), wanted)
 
 
-@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-def test_children_forked_while_others_call(directory: Path) -> None:
-    model = fbg.load(directory, dtype="int8", num_threads=2)
-    wanted = results(model)
-    stop = threading.Event()
-
-    def call() -> None:
-        while not stop.is_set():
-            model.forward(BATCHES[1])
-
-    callers = [threading.Thread(target=call) for _ in range(2)]
-    for caller in callers:
-        caller.start()
-    try:
-        for _ in range(5):
-            assert same_in_child(model, wanted)
-    finally:
-        stop.set()
-        for caller in callers:
-            caller.join()
-
-
 def test_plans_are_kept_by_capacity(directory: Path) -> None:
     model = fbg.load(directory, num_threads=1)
     runner = model._hidden_states.runner

@@ -6,9 +6,7 @@ for its end names.
 
 from __future__ import annotations
 
-import copy
 import math
-import pickle
 from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
@@ -20,7 +18,7 @@ import numpy.typing as npt
 
 import fbg
 from differential.driver import Different, Kind
-from differential.layouts import Target, integers, laid_out
+from differential.layouts import Target, again, integers, laid_out
 from differential.pipelines import (
     TINY,
     UNIT,
@@ -341,20 +339,17 @@ def _call(
     """Run it by one of the ways that there are."""
     x, wc = laid_out(random, problem.x), problem.wc
     way = random.randrange(8)
-    if way == 0:
-        pipeline, wc = pickle.loads(pickle.dumps((pipeline, wc), random.randint(2, 5)))
-    if way == 1:
-        wc = copy.deepcopy(wc)
+    if way < 2:
+        pipeline, wc = again(random, pipeline), again(random, wc)
     if way in (2, 3):
         call = fbg.prepare(
             wc, pipeline, shape=x.shape, x_dtype=x.dtype, **problem.options, **options
         )
-        if way == 3:
-            call = random.choice((copy.copy, copy.deepcopy))(call)
+        call = again(random, call)
         call(x)
         return call(x, out)
     if way == 4 and options["algorithm"] == "im2col" and not options["exact"]:
-        a = fbg.PackAWithIm2Col(x, wc, **problem.options)
+        a = again(random, fbg.PackAWithIm2Col(x, wc, **problem.options))
         shape = wc.output_shape(x.shape)
         y = fbg.gemm(a, wc, pipeline, num_threads=options["num_threads"]).reshape(shape)
         if out is None:

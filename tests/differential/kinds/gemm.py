@@ -7,8 +7,6 @@ instruction set.
 
 from __future__ import annotations
 
-import copy
-import pickle
 from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
@@ -20,7 +18,7 @@ import numpy.typing as npt
 
 import fbg
 from differential.driver import Different, Kind
-from differential.layouts import Target, integers, laid_out
+from differential.layouts import Target, again, integers, laid_out
 from differential.pipelines import TINY, UNIT, Expected, Step, corrects, draw_steps
 from helpers.formulas import assert_same_bits, quantize_rows
 
@@ -233,14 +231,11 @@ def _call(
             num_threads=threads,
             **options,
         )
-        if random.random() < 0.3:
-            call = random.choice((copy.copy, copy.deepcopy))(call)
         aligned = x if x.flags.aligned else x.copy()
-        return call(aligned, out)
+        return again(random, call)(aligned, out)
     a = p.packer(x, **options)
     if way == 1:
-        protocol = random.randint(2, 5)
-        a, weights, pipeline = pickle.loads(pickle.dumps((a, weights, pipeline), protocol))
+        a, weights, pipeline = (again(random, thing) for thing in (a, weights, pipeline))
     return fbg.gemm(a, weights, pipeline, out, threads)
 
 
