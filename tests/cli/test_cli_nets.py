@@ -52,6 +52,12 @@ def test_they_take_files_and_saved_networks(files, command, kind):
     assert kind in result.stdout.splitlines()[0]
 
 
+def test_profile_lists_the_steps(files):
+    options = ("--shape", shape(), "--threads", "1", "--rounds", "2")
+    steps = report("profile", files / "net.onnx", *options)["plan"]["steps"]
+    assert steps[0]["nodes"][0] == "Conv_0" and all(step["seconds"] > 0 for step in steps)
+
+
 def test_info_tells_what_a_network_consists_of(files):
     facts = report("info", files / "net.onnx", "--shape", shape())
     assert facts["operators"]["Conv"] == 11
@@ -152,6 +158,8 @@ def test_what_is_proposed_can_be_loaded(files):
     ("arguments", "message"),
     [
         (("bench", "--tokens", "4"), "--tokens cannot be used with ONNX files"),
+        (("profile", "--tokens", "4"), "--tokens cannot be used with ONNX files"),
+        (("profile", "--threads", "1,2"), "--threads takes one number with ONNX files"),
         (("compare", "--dtype", "int8"), "--dtype cannot be used with ONNX files"),
         (("compare", "--by-op", "--sensitivity"), "--by-op cannot be combined"),
         (("compare", "--target", "1e-3"), "--target goes with --sensitivity"),

@@ -6,15 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
-import onnx
 import pytest
-from onnx import helper
 
 import fbg
 from fbg.cli import main
 from helpers.commands import check_mistakes, invoke
-from helpers.onnx_models import make_model
 
 COMMANDS = {
     "compare": ["--rounds", "1"],
@@ -142,43 +138,6 @@ def test_help_has_an_example(command: str) -> None:
     assert result.exit_code == 0
     assert "Example" in result.stdout
     assert f"fbg {command}" in result.stdout
-
-
-@pytest.fixture(scope="module")
-def network(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    weights = {"w": np.ones((4, 3, 1, 1), np.float32)}
-    nodes = [helper.make_node("Conv", ["x", "w"], ["c"], "conv")]
-    nodes.append(helper.make_node("Det", ["c"], ["y"], "det"))  # fbg has no kernel for it
-    path = tmp_path_factory.mktemp("net") / "net.onnx"
-    onnx.save(make_model(nodes, {"x": (np.float32, ("n", 3, 5, 5))}, ["y"], weights), path)
-    return path
-
-
-def test_profile_lists_the_steps_of_an_onnx_file(network: Path) -> None:
-    options = ["--shape", "x=2,3,5,5", "--threads", "1", "--rounds", "2"]
-    result = invoke("profile", network, *options)
-    assert result.exit_code == 0, result.output
-    assert "conv" in result.stdout and "onnxruntime" in result.stdout
-    result = invoke("profile", network, *options, "--json")
-    report = json.loads(result.stdout)
-    assert [step["nodes"] for step in report["plan"]["steps"]][-1] == ["det"]
-    assert all(step["seconds"] > 0 for step in report["plan"]["steps"])
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ([], "the shape of input 'x' is float32(n, 3, 5, 5): pass --shape x=1"),
-        (["--tokens", "4"], "--tokens cannot be used with ONNX files"),
-        (["--threads", "1,2"], "--threads takes one number with ONNX files"),
-        (["--shape", "x=a"], "--shape must be NAME=N,N,…, got 'x=a'"),
-        (["--shape", "z=1"], "there is no input 'z'"),
-    ],
-)
-def test_mistakes_with_an_onnx_file(network: Path, options: list[str], message: str) -> None:
-    result = invoke("profile", network, *options)
-    assert result.exit_code != 0
-    assert message in result.output
 
 
 def test_shapes_are_for_onnx_files(checkpoint: Path) -> None:
