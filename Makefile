@@ -188,7 +188,7 @@ tsan: $(VENV)/.dev
 # are updated for every edge that a case passes, and stacks that outlive their functions, which are
 # collected at every exception.
 TIME ?= 60
-NATIVE_TARGETS := packed_b gemm conv plan
+NATIVE_TARGETS := packed_b conv plan
 FUZZ_OPTIONS := -max_len=300 -len_control=0 -entropic=0 -timeout=20 -rss_limit_mb=6000 -print_final_stats=1
 
 fuzz: $(VENV)/.dev

@@ -1,9 +1,14 @@
-"""Arrays that lie in memory in every way that NumPy knows: what fbg reads, and where it writes."""
+"""Arrays that lie in memory in every way that NumPy knows: what fbg reads, and where it writes.
+
+They end or begin beside an inaccessible page: what goes beyond them ends the process.
+"""
 
 from __future__ import annotations
 
 import copy
+import ctypes
 import math
+import mmap
 import pickle
 from collections.abc import Sequence
 from random import Random
@@ -15,6 +20,21 @@ import numpy.typing as npt
 __all__ = ["Target", "again", "integers", "laid_out"]
 
 Array = npt.NDArray[Any]
+
+
+_mprotect = ctypes.CDLL(None, use_errno=True).mprotect
+_PAGE = mmap.PAGESIZE
+
+
+def guarded(random: Random, count: int) -> Array:
+    """Return so many bytes beside an inaccessible page, behind or before them."""
+    whole = -(-count // _PAGE) * _PAGE
+    pages = np.frombuffer(mmap.mmap(-1, whole + 2 * _PAGE), np.uint8)
+    for at in (0, whole + _PAGE):
+        address = ctypes.c_void_p(pages.ctypes.data + at)
+        assert _mprotect(address, ctypes.c_size_t(_PAGE), 0) == 0
+    first = _PAGE if random.random() < 0.3 else whole + _PAGE - count
+    return pages[first : first + count]
 
 
 def integers(rng: np.random.Generator, shape: tuple[int, ...], dtype: Any) -> Array:
@@ -43,9 +63,11 @@ def laid_out(random: Random, values: Array, rows: bool = False) -> Array:
     element; where there are no neighbours, strides are any number. rows: only what an operand may
     have whose rows must be contiguous and equally far apart.
     """
-    if random.random() < 0.4:
-        return values
     size = values.itemsize
+    if random.random() < 0.4:
+        plain = guarded(random, values.nbytes).view(values.dtype).reshape(values.shape)
+        plain[...] = values
+        return plain
     order = list(range(values.ndim))
     if not rows and random.random() < 0.3:
         random.shuffle(order)
@@ -67,8 +89,10 @@ def laid_out(random: Random, values: Array, rows: bool = False) -> Array:
             strides[axis] = -distance
             first += distance * (count - 1)
         distance *= count
-    offset = first + (random.randint(0, 7) if odd else size * random.randint(0, 2))
-    memory = np.zeros(offset - first + distance + size, np.uint8)
+    lead = random.randint(0, 7) if odd else size * random.randint(0, 2)
+    offset = first + lead
+    ends = (max(0, step * (n - 1)) for step, n in zip(strides, values.shape, strict=True) if n > 1)
+    memory = guarded(random, offset + (sum(ends) + size if values.size else 0))
     view: Array = np.ndarray(values.shape, values.dtype, memory, offset, strides)
     view[...] = values
     view.flags.writeable = random.random() < 0.8
@@ -86,7 +110,8 @@ class Target:
         distance = (n + random.choice((0, 0, 1, 5))) * dtype.itemsize
         lead = dtype.itemsize * random.randint(0, 3)
         rows = math.prod(outer)
-        self._memory = np.full(lead + rows * distance + 64, self.FILL, np.uint8)
+        self._memory = guarded(random, lead + max(rows - 1, 0) * distance + n * dtype.itemsize)
+        self._memory[:] = self.FILL
         strides, step = [dtype.itemsize], distance
         for count in reversed(outer):
             used = count > 1 and rows * n > 0
