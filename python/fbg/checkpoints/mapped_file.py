@@ -8,7 +8,7 @@ import errno
 import mmap
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -16,9 +16,12 @@ import numpy.typing as npt
 from fbg.errors import ModelError
 from fbg.files import open_regular
 
-__all__ = ["MAX_DIMENSIONS", "MappedFile", "StoredTensor"]
+__all__ = ["MappedFile", "StoredTensor", "are_sizes"]
 
 MAX_DIMENSIONS = 16  # of a tensor; NumPy has a limit of its own
+MAX_SIZE = 1 << 48  # beyond any file
+
+Sizes = TypeVar("Sizes", list[int], tuple[int, ...])
 
 
 class MappedFile:
@@ -85,3 +88,12 @@ class StoredTensor:
     def release(self) -> None:
         """Take back the memory of a contiguous tensor that nobody needs to look at any more."""
         self.file.release(self.begin, self.begin + self.view().nbytes)
+
+
+def are_sizes(values: object, kind: type[Sizes]) -> TypeGuard[Sizes]:
+    """Whether values are the sizes of the axes of a tensor, as far as a file can have them."""
+    return (
+        isinstance(values, kind)
+        and len(values) <= MAX_DIMENSIONS
+        and all(type(value) is int and 0 <= value < MAX_SIZE for value in values)
+    )

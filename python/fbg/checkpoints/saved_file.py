@@ -21,13 +21,14 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
 
 from fbg import _fbg
 from fbg.checkpoints.files import require_file
+from fbg.checkpoints.safetensors_header import DTYPES, Entry, entries_of
 from fbg.errors import ModelError
 from fbg.files import open_regular
 from fbg.matmul.packed_file import read_header
@@ -43,25 +44,8 @@ FORMAT, NET_FORMAT = "fbg.Model", "fbg.Net"
 VERSIONS = {FORMAT: 3, NET_FORMAT: 2}
 ALIGNMENT = 64
 MAX_HEADER = 1 << 24  # that of BERT-base has 30 kB
-MAX_DIMENSIONS = 16
 PIECE = 1 << 20  # bytes that are checked at a time
-# Types of elements as safetensors calls them.
-DTYPES: dict[str, np.dtype[Any]] = {
-    **{f"F{8 * size}": np.dtype(f"f{size}") for size in (2, 4, 8)},
-    **{f"I{8 * size}": np.dtype(f"i{size}") for size in (1, 2, 4, 8)},
-    **{f"U{8 * size}": np.dtype(f"u{size}") for size in (1, 2, 4, 8)},
-    "BOOL": np.dtype(np.bool_),
-}
-NAMES = {dtype: name for name, dtype in DTYPES.items()}
-
-
-class Tensor(NamedTuple):
-    """An entry of the header: where a tensor lies, in bytes from the beginning of the file."""
-
-    dtype: str
-    shape: tuple[int, ...]
-    begin: int
-    end: int
+NAMES = {np.dtype(dtype): name for name, (dtype, _) in DTYPES.items() if name != "BF16"}
 
 
 def write(
@@ -201,10 +185,10 @@ class SavedFile:
         """Return the names of all tensors."""
         return list(self._tensors)
 
-    def _view(self, name: str, tensor: Tensor) -> Array:
+    def _view(self, name: str, tensor: Entry) -> Array:
         if self._read_checksum(tensor) != self._checksums.get(name):
             raise self._error(name, "the checksum does not match")
-        flat = self._bytes[tensor.begin : tensor.end].view(DTYPES[tensor.dtype])
+        flat = self._bytes[tensor.begin : tensor.end].view(DTYPES[tensor.dtype][0])
         return flat.reshape(tensor.shape)
 
     def optional(self, name: str, *shape: int) -> Floats | None:
@@ -216,7 +200,7 @@ class SavedFile:
         for name in sorted((self._tensors.keys() | self._checksums.keys()) - self._asked):
             raise self._error(name, "not part of this model" if name in self else "missing")
 
-    def _tensor(self, name: str, dtype: str | None = None) -> Tensor:
+    def _tensor(self, name: str, dtype: str | None = None) -> Entry:
         tensor = self._tensors.get(name)
         if tensor is None:
             raise self._error(name, "missing")
@@ -225,7 +209,7 @@ class SavedFile:
         self._asked.add(name)
         return tensor
 
-    def _read_checksum(self, tensor: Tensor) -> int:
+    def _read_checksum(self, tensor: Entry) -> int:
         # Read and not looked at through the mapping: of a table of embeddings a run touches a few
         # rows, and only their pages need to be in memory.
         checksum, piece = _fbg.Checksum(), bytearray(min(PIECE, tensor.end - tensor.begin))
@@ -243,7 +227,7 @@ class SavedFile:
         return ModelError(f"{self.path}: tensor {name}: {reason}")
 
 
-def _decode_header(file: BinaryIO, format: str) -> tuple[dict[str, Tensor], dict[str, str]]:
+def _decode_header(file: BinaryIO, format: str) -> tuple[dict[str, Entry], dict[str, str]]:
     """Return the tensors and the metadata; raises ValueError."""
     header, first, total = read_header(file, MAX_HEADER)
     metadata = header.pop("__metadata__", None) if isinstance(header, dict) else None
@@ -259,40 +243,20 @@ def _decode_header(file: BinaryIO, format: str) -> tuple[dict[str, Tensor], dict
             f"format version {version} is newer than version {VERSIONS[format]}, "
             "the newest that this version of fbg reads"
         )
-    tensors = {name: _decode_tensor(name, entry, first, format) for name, entry in header.items()}
-    end = max((tensor.end for tensor in tensors.values()), default=first)
+    tensors, end = entries_of(header, first, "damaged: ")
     if end != total:
         raise ValueError(f"truncated or damaged: it has {total} bytes, its header describes {end}")
+    kinds = ("U8", "F32") if format == FORMAT else tuple(NAMES.values())
+    for name, tensor in tensors.items():
+        block = format == FORMAT and tensor.dtype == "U8"
+        deep = format == FORMAT and len(tensor.shape) > 2
+        if (
+            deep
+            or tensor.dtype not in kinds
+            or tensor.begin % (ALIGNMENT if block else DTYPES[tensor.dtype][1])
+        ):
+            raise ValueError(f"tensor {name}: damaged: its header says {tensor}")
     return tensors, metadata
-
-
-def _decode_tensor(name: str, entry: Any, first: int, format: str) -> Tensor:
-    fields = entry if isinstance(entry, dict) else {}
-    dtype: Any = fields.get("dtype")
-    shape: Any = fields.get("shape")
-    offsets: Any = fields.get("data_offsets")
-    known = isinstance(dtype, str) and dtype in (DTYPES if format != FORMAT else ("U8", "F32"))
-    size = DTYPES[dtype].itemsize if known else 1
-    alignment = ALIGNMENT if dtype == "U8" and format == FORMAT else size  # a block
-    if (
-        not known
-        or not _are_sizes(shape, 2 if format == FORMAT else MAX_DIMENSIONS)
-        or not _are_sizes(offsets, 2)
-        or len(offsets) != 2
-        or offsets[1] - offsets[0] != math.prod(shape) * size
-        or (first + offsets[0]) % alignment
-    ):
-        raise ValueError(f"tensor {name}: damaged: its header says {str(entry)[:200]}")
-    return Tensor(dtype, tuple(shape), first + offsets[0], first + offsets[1])
-
-
-def _are_sizes(values: Any, most: int) -> bool:
-    limit = 1 << 48  # beyond any file
-    return (
-        isinstance(values, list)
-        and len(values) <= most
-        and all(type(value) is int and 0 <= value < limit for value in values)
-    )
 
 
 def _json_object(metadata: dict[str, str], key: str) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fbg.checkpoints.mapped_file import MAX_DIMENSIONS, MappedFile, StoredTensor
+from fbg.checkpoints.mapped_file import MAX_SIZE, MappedFile, StoredTensor, are_sizes
 from fbg.checkpoints.unpickler import Constructor, unpickle
 from fbg.errors import ModelError
 from fbg.files import open_regular
@@ -26,7 +26,6 @@ from fbg.files import open_regular
 __all__ = ["read_torch_file"]
 
 MAX_PICKLE = 1 << 23  # bytes; a tensor takes some two hundred
-MAX_SIZE = 1 << 48  # beyond any file
 # Before torch 1.6: a pickle of this number comes first.
 LEGACY = b"\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19"
 LOCAL_HEADER = struct.Struct("<4sHHHHHIIIHH")
@@ -212,9 +211,9 @@ def _tensor(archive: _Archive, name: str, record: TensorRecord) -> StoredTensor:
     storage, offset, size, stride = record.storage, record.offset, record.size, record.stride
     if not isinstance(storage, Storage):
         raise ValueError("it has no storage")
-    if not (_are_sizes((offset,)) and _are_sizes(size) and _are_sizes(stride)):
+    if not (are_sizes((offset,), tuple) and are_sizes(size, tuple) and are_sizes(stride, tuple)):
         raise ValueError("its offset, size and stride are not all integers of at least 0")
-    assert isinstance(offset, int) and isinstance(size, tuple) and isinstance(stride, tuple)
+    assert isinstance(offset, int)
     if len(size) != len(stride):
         raise ValueError(f"it has {len(size)} sizes, but {len(stride)} strides")
     elements = math.prod(size)
@@ -229,11 +228,3 @@ def _tensor(archive: _Archive, name: str, record: TensorRecord) -> StoredTensor:
     begin = archive.begin(storage) + offset * item
     strides = tuple(step * item for step in stride)
     return StoredTensor(archive.file, name, storage.type.dtype, size, begin, strides)
-
-
-def _are_sizes(values: object) -> bool:
-    return (
-        type(values) is tuple
-        and len(values) <= MAX_DIMENSIONS
-        and all(type(value) is int and 0 <= value < MAX_SIZE for value in values)
-    )
