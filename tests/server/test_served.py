@@ -55,11 +55,11 @@ def test_models_are_warmed_up_by_each_of_their_tasks(
     monkeypatch.setattr(AsyncModel, "run", spy)
     asyncio.run(warm_up(served))
     assert {name: steps - {"_in_blocks"} for name, steps in called.items()} == {
-        "colbert": {"encode_multi_steps"},
-        "cross": {"classify_steps"},
+        "colbert": {"encode_multi"},
+        "cross": {"classify"},
         "sparse": {"encode_sparse_steps"},
-        "hybrid": {"encode_hybrid_steps"},
-        "nli": {"classify_steps", "zero_shot_steps"},
+        "hybrid": {"encode_hybrid"},
+        "nli": {"classify", "zero_shot_classify"},
     }
 
 

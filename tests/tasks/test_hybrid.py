@@ -8,7 +8,7 @@ import pytest
 
 import fbg
 from fbg.runtime.steps import compute
-from fbg.tasks.multi.hybrid import encode_hybrid_steps
+from fbg.tasks.task import steps_of
 from helpers import tiny_bert
 from helpers.tiny_outputs import DIMENSION, MULTI, SPARSE, random
 from helpers.tiny_outputs import write_hybrid as write
@@ -48,7 +48,7 @@ def test_embeddings_are_those_of_the_formulas(tmp_path: Path, isa: str) -> None:
 @pytest.mark.parametrize("batch_size", [1, 3, 100])
 def test_hidden_states_of_one_batch_are_kept_at_a_time(tmp_path: Path, batch_size: int) -> None:
     model = fbg.load(write(tmp_path))
-    steps = encode_hybrid_steps(model.context, TEXTS * 20, batch_size)
+    steps = steps_of(fbg.Model.encode_hybrid)(model, TEXTS * 20, batch_size)
     counts = []
     work = next(steps)
     while True:

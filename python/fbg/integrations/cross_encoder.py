@@ -14,6 +14,7 @@ from fbg.integrations.vectors import tensor
 from fbg.model.directory import find_directory
 from fbg.model.load import load_encoder
 from fbg.model.model import Model
+from fbg.tasks.rerank import ranked
 from fbg.tasks.results import RankedDocument
 
 __all__ = ["CrossEncoder"]
@@ -132,8 +133,4 @@ class CrossEncoder(DropIn):
         scores = np.atleast_1d(
             self.predict([(query, text) for text in documents], batch_size, None, activation_fn)
         )
-        results: list[RankedDocument] = []
-        for n in np.argsort(-scores, kind="stable")[:top_k].tolist():
-            result: RankedDocument = {"corpus_id": n, "score": float(scores[n])}
-            results.append({**result, "text": documents[n]} if return_documents else result)
-        return results
+        return ranked(documents, scores, top_k, return_documents)

@@ -25,17 +25,11 @@ from fbg.runtime.loop_requests import LoopRequests
 from fbg.runtime.steps import Steps
 from fbg.runtime.ticket import Ticket
 from fbg.runtime.work import Work
-from fbg.tasks.answer import answer_steps
-from fbg.tasks.classify import classify_steps
 from fbg.tasks.encoder import SENTENCES, EncodeOptions
-from fbg.tasks.fill_mask import fill_mask_steps
 from fbg.tasks.inputs import require_texts, text_blocks
-from fbg.tasks.multi.encode import encode_multi_steps, rank_steps
-from fbg.tasks.multi.hybrid import HybridEmbeddings, encode_hybrid_steps
-from fbg.tasks.ner import ner_steps
-from fbg.tasks.rerank import predict_steps, rerank_steps
+from fbg.tasks.multi.hybrid import HybridEmbeddings
 from fbg.tasks.sparse import SparseEmbeddings, encode_sparse_steps
-from fbg.tasks.zero_shot import zero_shot_steps
+from fbg.tasks.task import steps_of
 
 __all__ = ["TASKS", "AsyncModel", "Record"]
 
@@ -231,73 +225,78 @@ class AsyncModel:
         self, sentences: str | Sequence[str], record: Record | None = None, **options: Any
     ) -> SparseEmbeddings:
         """As `Model.encode_sparse`."""
-        return await self.run(self._steps(encode_sparse_steps, options, sentences), record)
+        require_known("encode_sparse", options, encode_sparse_steps)
+        return await self.run(encode_sparse_steps(self.model.context, sentences, **options), record)
 
     async def encode_multi(
         self, texts: str | Sequence[str], record: Record | None = None, **options: Any
     ) -> Floats | list[Floats]:
         """As `Model.encode_multi`."""
-        steps = self._steps(encode_multi_steps, options, texts)
-        rows = await self.run(steps, record, _characters(texts))
-        return rows[0] if isinstance(texts, str) else rows
+        return await self._task(Model.encode_multi, record, options, texts)
 
     async def rank(
         self, query: str, documents: Sequence[str], record: Record | None = None, **options: Any
     ) -> Any:
         """As `Model.rank`."""
-        return await self.run(self._steps(rank_steps, options, query, documents), record)
+        return await self._task(Model.rank, record, options, query, documents, inline=False)
 
     async def encode_hybrid(
         self, texts: str | Sequence[str], record: Record | None = None, **options: Any
     ) -> HybridEmbeddings:
         """As `Model.encode_hybrid`."""
-        return await self.run(self._steps(encode_hybrid_steps, options, texts), record)
+        return await self._task(Model.encode_hybrid, record, options, texts, inline=False)
 
     async def classify(self, texts: Any, record: Record | None = None, **options: Any) -> Any:
         """As `Model.classify`."""
-        steps = self._steps(classify_steps, options, texts)
-        return await self.run(steps, record, _characters(texts))
+        return await self._task(Model.classify, record, options, texts)
 
     async def predict(self, inputs: Any, record: Record | None = None, **options: Any) -> Any:
         """As `Model.predict`."""
-        steps = self._steps(predict_steps, options, inputs)
-        return await self.run(steps, record, _characters(inputs))
+        return await self._task(Model.predict, record, options, inputs)
 
     async def rerank(
         self, query: str, documents: Sequence[str], record: Record | None = None, **options: Any
     ) -> Any:
-        """As `Model.rerank`; activation_fn: that of `Model.predict`."""
-        steps = self._steps(rerank_steps, options, query, documents)
-        return await self.run(steps, record, _characters(documents))
+        """As `Model.rerank`."""
+        return await self._task(Model.rerank, record, options, query, documents)
 
     async def ner(self, texts: Any, record: Record | None = None, **options: Any) -> Any:
         """As `Model.ner`."""
-        steps = self._steps(ner_steps, options, texts)
-        return await self.run(steps, record, _characters(texts))
+        return await self._task(Model.ner, record, options, texts)
 
     async def answer(
         self, question: Any, context: Any, record: Record | None = None, **options: Any
     ) -> Any:
         """As `Model.answer`."""
-        return await self.run(self._steps(answer_steps, options, question, context), record)
+        return await self._task(Model.answer, record, options, question, context, inline=False)
 
     async def fill_mask(self, texts: Any, record: Record | None = None, **options: Any) -> Any:
         """As `Model.fill_mask`."""
-        return await self.run(self._steps(fill_mask_steps, options, texts), record)
+        return await self._task(Model.fill_mask, record, options, texts, inline=False)
 
     async def zero_shot_classify(
         self, texts: Any, candidate_labels: Any, record: Record | None = None, **options: Any
     ) -> Any:
         """As `Model.zero_shot_classify`."""
-        steps = self._steps(zero_shot_steps, options, texts, candidate_labels)
-        return await self.run(steps, record)
+        method = Model.zero_shot_classify
+        return await self._task(method, record, options, texts, candidate_labels, inline=False)
 
-    def _steps(
-        self, task: Callable[..., Steps[Result]], options: dict[str, Any], *given: Any
-    ) -> Steps[Result]:
-        """Begin a task of the model with what a method was given, and with its options."""
-        require_known(task.__name__.removesuffix("_steps"), options, task)
-        return task(self.model.context, *given, **options)
+    async def _task(
+        self,
+        method: Callable[..., Result],
+        record: Record | None,
+        options: dict[str, Any],
+        *given: Any,
+        inline: bool = True,
+    ) -> Result:
+        """Do what a method of the model does with what it is given and its options.
+
+        inline: whether short texts, which are given last, may be handled in the event loop.
+        """
+        steps = steps_of(method)
+        require_known(steps.__name__, options, steps)
+        characters = _characters(given[-1]) if inline else None
+        return await self.run(steps(self.model, *given, **options), record, characters)
 
     async def _in_pool(self, function: Callable[..., Result], *given: Any) -> Result:
         try:

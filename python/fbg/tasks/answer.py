@@ -8,23 +8,22 @@ from typing import Literal, NamedTuple, overload
 import numpy as np
 import numpy.typing as npt
 
-from fbg.runtime.steps import Steps, run_steps
-from fbg.tasks.context import TaskCall, TaskContext
+from fbg.runtime.steps import Steps
+from fbg.tasks.context import TaskCall
 from fbg.tasks.inputs import Pair, require_count, require_same_number, require_texts
 from fbg.tasks.results import Answer
 from fbg.tasks.spans import best_spans, merge_answers, no_answer, whole_words
+from fbg.tasks.task import TaskMethods, task
 from fbg.text.encoded_text import EncodedText
 
-__all__ = ["AnswerMethods", "answer_steps"]
+__all__ = ["AnswerMethods"]
 
 Floats = npt.NDArray[np.float32]
 Results = Answer | list[Answer]
 
 
-class AnswerMethods:
+class AnswerMethods(TaskMethods):
     """The method of `Model` for architectures that end in ForQuestionAnswering."""
-
-    _context: TaskContext
 
     @overload
     def answer(
@@ -52,6 +51,7 @@ class AnswerMethods:
         batch_size: int = ...,
     ) -> Results | list[Answer] | list[list[Answer]]: ...
 
+    @task
     def answer(
         self,
         question: str | Iterable[str],
@@ -62,7 +62,7 @@ class AnswerMethods:
         doc_stride: int | None = None,
         handle_impossible_answer: bool = False,
         batch_size: int = 32,
-    ) -> Results | list[Answer] | list[list[Answer]]:
+    ) -> Steps[Results | list[Answer] | list[list[Answer]]]:
         """Find the answer to a question in a context of any length.
 
         question, context: two str, or two iterables of the same number of str.
@@ -87,45 +87,19 @@ class AnswerMethods:
         >>> model.answer("Where does Ada live?", "Ada lives in London.")  # doctest: +SKIP
         {'answer': 'London', 'score': 0.98, 'start': 13, 'end': 19}
         """
-        steps = answer_steps(
-            self._context,
-            question,
-            context,
-            top_k,
-            max_answer_len,
-            max_seq_len,
-            doc_stride,
-            handle_impossible_answer,
-            batch_size,
+        call = TaskCall(self._context, "answer", "pairs of question and context", batch_size)
+        limit = 384 if max_seq_len is None else require_count("answer: max_seq_len", max_seq_len)
+        stride = None if doc_stride is None else require_count("answer: doc_stride", doc_stride, 0)
+        reader = _Reader(
+            call,
+            top_k=require_count("answer: top_k", top_k),
+            longest=require_count("answer: max_answer_len", max_answer_len),
+            limit=min(limit, call.tokenizer.max_length),
+            stride=stride,
+            or_none=bool(handle_impossible_answer),
         )
-        return run_steps(steps, self._context.num_threads)
-
-
-def answer_steps(
-    task_context: TaskContext,
-    question: str | Iterable[str],
-    context: str | Iterable[str],
-    top_k: int = 1,
-    max_answer_len: int = 15,
-    max_seq_len: int | None = None,
-    doc_stride: int | None = None,
-    handle_impossible_answer: bool = False,
-    batch_size: int = 32,
-) -> Steps[Results | list[Answer] | list[list[Answer]]]:
-    """`Model.answer` as a task for whoever drives it."""
-    call = TaskCall(task_context, "answer", "pairs of question and context", batch_size)
-    limit = 384 if max_seq_len is None else require_count("answer: max_seq_len", max_seq_len)
-    stride = None if doc_stride is None else require_count("answer: doc_stride", doc_stride, 0)
-    reader = _Reader(
-        call,
-        top_k=require_count("answer: top_k", top_k),
-        longest=require_count("answer: max_answer_len", max_answer_len),
-        limit=min(limit, call.tokenizer.max_length),
-        stride=stride,
-        or_none=bool(handle_impossible_answer),
-    )
-    results = yield from reader.read(_checked_pairs(question, context))
-    return results[0] if isinstance(question, str) and isinstance(context, str) else results  # type: ignore[return-value]
+        results = yield from reader.read(_checked_pairs(question, context))
+        return results[0] if isinstance(question, str) and isinstance(context, str) else results  # type: ignore[return-value]
 
 
 def _checked_pairs(question: object, context: object) -> list[Pair]:

@@ -9,22 +9,22 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg.networks.heads import Head
-from fbg.runtime.steps import Steps, run_steps
+from fbg.runtime.steps import Steps
 from fbg.tasks.context import TaskCall, TaskContext
 from fbg.tasks.inputs import Pair, require_choice, require_count, require_texts_or_pairs
 from fbg.tasks.results import LabelScore
-from fbg.tasks.scores import SCORES, top_k
+from fbg.tasks.scores import SCORES
+from fbg.tasks.scores import top_k as best_first
+from fbg.tasks.task import TaskMethods, task
 
-__all__ = ["ClassifyMethods", "classify_steps", "label_scores"]
+__all__ = ["ClassifyMethods", "label_scores"]
 
 TopK = int | Literal["best"] | None
 ScoreFunction = Literal["softmax", "sigmoid", "none"]
 
 
-class ClassifyMethods:
+class ClassifyMethods(TaskMethods):
     """The method of `Model` for architectures that end in ForSequenceClassification."""
-
-    _context: TaskContext
 
     @overload
     def classify(
@@ -59,6 +59,7 @@ class ClassifyMethods:
         truncation: bool = ...,
     ) -> list[LabelScore] | list[list[LabelScore]]: ...
 
+    @task
     def classify(
         self,
         texts: str | Iterable[str | Pair],
@@ -67,7 +68,7 @@ class ClassifyMethods:
         function_to_apply: ScoreFunction | None = None,
         batch_size: int = 32,
         truncation: bool = True,
-    ) -> list[LabelScore] | list[list[LabelScore]]:
+    ) -> Steps[list[LabelScore] | list[list[LabelScore]]]:
         """Classify texts: return labels of config.json with their scores.
 
         texts: a str, or an iterable of str and of pairs (text, text_pair), such as a premise and a
@@ -90,36 +91,21 @@ class ClassifyMethods:
         >>> model.classify("What a film!", top_k=2)  # doctest: +SKIP
         [{'label': 'POSITIVE', 'score': 0.9998}, {'label': 'NEGATIVE', 'score': 0.0002}]
         """
-        steps = classify_steps(
-            self._context, texts, top_k, threshold, function_to_apply, batch_size, truncation
-        )
-        return run_steps(steps, self._context.num_threads)
-
-
-def classify_steps(
-    context: TaskContext,
-    texts: str | Iterable[str | Pair],
-    top_k: TopK = "best",
-    threshold: float | None = None,
-    function_to_apply: ScoreFunction | None = None,
-    batch_size: int = 32,
-    truncation: bool = True,
-) -> Steps[list[LabelScore] | list[list[LabelScore]]]:
-    """`Model.classify` as a task for whoever drives it."""
-    call = TaskCall(context, "classify", "texts", batch_size, truncation)
-    k = 1 if top_k == "best" else top_k
-    k = None if k is None else require_count("classify: top_k", k)
-    function = _score_function(call.head, context, function_to_apply)
-    results: list[list[LabelScore]] = []
-    for block in call.blocks(require_texts_or_pairs(call.where, texts)):
-        for output in (yield from call.run(block.encoded)):
-            found = label_scores(SCORES[function](output[0]), call.head.labels, k)
-            results.append(_at_least(found, threshold))
-    if isinstance(texts, str):
-        return results[0]
-    if top_k == "best" and threshold is None:
-        return [result[0] for result in results]
-    return results
+        context = self._context
+        call = TaskCall(context, "classify", "texts", batch_size, truncation)
+        k = 1 if top_k == "best" else top_k
+        k = None if k is None else require_count("classify: top_k", k)
+        function = _score_function(call.head, context, function_to_apply)
+        results: list[list[LabelScore]] = []
+        for block in call.blocks(require_texts_or_pairs(call.where, texts)):
+            for output in (yield from call.run(block.encoded)):
+                found = label_scores(SCORES[function](output[0]), call.head.labels, k)
+                results.append(_at_least(found, threshold))
+        if isinstance(texts, str):
+            return results[0]
+        if top_k == "best" and threshold is None:
+            return [result[0] for result in results]
+        return results
 
 
 def _score_function(head: Head, context: TaskContext, given: object) -> str:
@@ -135,7 +121,7 @@ def _score_function(head: Head, context: TaskContext, given: object) -> str:
 def label_scores(scores: npt.ArrayLike, labels: tuple[str, ...], k: int | None) -> list[LabelScore]:
     """Return the k labels with the largest scores, best first."""
     values = np.asarray(scores, np.float64)
-    return [{"label": labels[n], "score": float(values[n])} for n in top_k(values, k)]
+    return [{"label": labels[n], "score": float(values[n])} for n in best_first(values, k)]
 
 
 def _at_least(results: list[LabelScore], threshold: float | None) -> list[LabelScore]:

@@ -9,24 +9,23 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg.errors import ModelError
-from fbg.runtime.steps import Steps, run_steps
-from fbg.tasks.context import Block, TaskCall, TaskContext
+from fbg.runtime.steps import Steps
+from fbg.tasks.context import Block, TaskCall
 from fbg.tasks.inputs import require_count, require_texts
 from fbg.tasks.results import FilledMask
 from fbg.tasks.scores import softmax
 from fbg.tasks.scores import top_k as best_first
+from fbg.tasks.task import TaskMethods, task
 
-__all__ = ["FillMaskMethods", "fill_mask_steps"]
+__all__ = ["FillMaskMethods"]
 
 Floats = npt.NDArray[np.float32]
 Places = npt.NDArray[np.intp]
 Results = list[FilledMask] | list[list[FilledMask]]
 
 
-class FillMaskMethods:
+class FillMaskMethods(TaskMethods):
     """The method of `Model` for architectures that end in ForMaskedLM."""
-
-    _context: TaskContext
 
     @overload
     def fill_mask(  # type: ignore[overload-overlap]
@@ -48,6 +47,7 @@ class FillMaskMethods:
         truncation: bool = ...,
     ) -> list[Results]: ...
 
+    @task
     def fill_mask(
         self,
         texts: str | Iterable[str],
@@ -55,7 +55,7 @@ class FillMaskMethods:
         targets: str | Iterable[str] | None = None,
         batch_size: int = 32,
         truncation: bool = True,
-    ) -> Results | list[Results]:
+    ) -> Steps[Results | list[Results]]:
         """Predict the tokens that are masked in texts.
 
         texts: a str, or an iterable of str, each with at least one mask token of the tokenizer,
@@ -77,28 +77,16 @@ class FillMaskMethods:
         [{'score': 0.99, 'token': 3007, 'token_str': 'capital',
           'sequence': 'paris is the capital of france.'}]
         """
-        steps = fill_mask_steps(self._context, texts, top_k, targets, batch_size, truncation)
-        return run_steps(steps, self._context.num_threads)
-
-
-def fill_mask_steps(
-    context: TaskContext,
-    texts: str | Iterable[str],
-    top_k: int = 5,
-    targets: str | Iterable[str] | None = None,
-    batch_size: int = 32,
-    truncation: bool = True,
-) -> Steps[Results | list[Results]]:
-    """`Model.fill_mask` as a task for whoever drives it."""
-    call = TaskCall(context, "fill_mask", "texts", batch_size, truncation)
-    k = require_count("fill_mask: top_k", top_k)
-    if call.tokenizer.mask_id is None:
-        raise ModelError("fill_mask: the tokenizer has no mask token such as [MASK] or <mask>")
-    filler = _Filler(call, k, _checked_targets(call, targets, context.config.vocab_size))
-    results: list[Results] = []
-    for block in call.blocks(require_texts(call.where, texts)):
-        results += yield from filler.fill(block)
-    return results[0] if isinstance(texts, str) else results
+        context = self._context
+        call = TaskCall(context, "fill_mask", "texts", batch_size, truncation)
+        k = require_count("fill_mask: top_k", top_k)
+        if call.tokenizer.mask_id is None:
+            raise ModelError("fill_mask: the tokenizer has no mask token such as [MASK] or <mask>")
+        filler = _Filler(call, k, _checked_targets(call, targets, context.config.vocab_size))
+        results: list[Results] = []
+        for block in call.blocks(require_texts(call.where, texts)):
+            results += yield from filler.fill(block)
+        return results[0] if isinstance(texts, str) else results
 
 
 def _checked_targets(call: TaskCall, targets: object, vocab_size: int) -> Places:

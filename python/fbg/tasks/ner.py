@@ -9,8 +9,8 @@ from typing import Any, Literal, overload
 import numpy as np
 import numpy.typing as npt
 
-from fbg.runtime.steps import Steps, run_steps
-from fbg.tasks.context import TaskCall, TaskContext
+from fbg.runtime.steps import Steps
+from fbg.tasks.context import TaskCall
 from fbg.tasks.entities import (
     AGGREGATIONS,
     Token,
@@ -23,10 +23,11 @@ from fbg.tasks.gliner.ner import labelled_steps, require_defaults
 from fbg.tasks.inputs import require_choice, require_count, require_texts
 from fbg.tasks.results import Entity, TokenEntity
 from fbg.tasks.scores import softmax
+from fbg.tasks.task import TaskMethods, task
 from fbg.text.encoded_text import EncodedText
 from fbg.text.tokenization import TextTokenizer
 
-__all__ = ["NerMethods", "ner_steps"]
+__all__ = ["NerMethods"]
 
 Floats = npt.NDArray[np.float32]
 Grouped = Literal["simple", "first", "average", "max"]
@@ -34,10 +35,8 @@ Grouped = Literal["simple", "first", "average", "max"]
 THRESHOLD = 0.5  # of GLiNER
 
 
-class NerMethods:
+class NerMethods(TaskMethods):
     """The method of `Model` for architectures that end in ForTokenClassification."""
-
-    _context: TaskContext
 
     @overload
     def ner(  # type: ignore[overload-overlap]
@@ -85,6 +84,7 @@ class NerMethods:
         truncation: bool = ...,
     ) -> list[list[TokenEntity]]: ...
 
+    @task
     def ner(
         self,
         texts: str | Iterable[str],
@@ -95,7 +95,7 @@ class NerMethods:
         stride: int | None = None,
         labels: Iterable[str] | None = None,
         threshold: float | None = None,
-    ) -> list[Any]:
+    ) -> Steps[list[Any]]:
         """Find named entities, or other spans that a token classifier was trained to find; with
         GLiNER those of any labels.
 
@@ -125,54 +125,29 @@ class NerMethods:
         [{'entity_group': 'PER', 'score': 0.99, 'word': 'Ada', 'start': 0, 'end': 3},
          {'entity_group': 'LOC', 'score': 0.99, 'word': 'London', 'start': 13, 'end': 19}]
         """
-        steps = ner_steps(
-            self._context,
-            texts,
-            aggregation_strategy,
-            ignore_labels,
-            batch_size,
-            truncation,
-            stride,
-            labels,
-            threshold,
-        )
-        return run_steps(steps, self._context.num_threads)
-
-
-def ner_steps(
-    context: TaskContext,
-    texts: str | Iterable[str],
-    aggregation_strategy: Literal["none"] | Grouped = "simple",
-    ignore_labels: Iterable[str] = ("O",),
-    batch_size: int = 32,
-    truncation: bool = True,
-    stride: int | None = None,
-    labels: Iterable[str] | None = None,
-    threshold: float | None = None,
-) -> Steps[list[Any]]:
-    """`Model.ner` as a task for whoever drives it."""
-    if context.span_scorer is not None:
-        require_defaults(aggregation_strategy, ignore_labels, stride)
-        return (
-            yield from labelled_steps(
-                context,
-                texts,
-                labels,
-                THRESHOLD if threshold is None else threshold,
-                batch_size,
-                truncation,
+        context = self._context
+        if context.span_scorer is not None:
+            require_defaults(aggregation_strategy, ignore_labels, stride)
+            return (
+                yield from labelled_steps(
+                    context,
+                    texts,
+                    labels,
+                    THRESHOLD if threshold is None else threshold,
+                    batch_size,
+                    truncation,
+                )
             )
-        )
-    if labels is not None:
-        raise ValueError("ner: labels must be None: the model has labels of its own")
-    if threshold is not None:
-        raise ValueError(f"ner: threshold must be None without labels, got {threshold!r:.200}")
-    call = TaskCall(context, "ner", "texts", batch_size, truncation)
-    strategy = require_choice("ner: aggregation_strategy", aggregation_strategy, AGGREGATIONS)
-    reader = _EntityReader(call, strategy, require_texts("ner: ignore_labels", ignore_labels))
-    given = require_texts(call.where, texts)
-    results = yield from reader.read(given, _checked_stride(stride, strategy))
-    return results[0] if isinstance(texts, str) else results
+        if labels is not None:
+            raise ValueError("ner: labels must be None: the model has labels of its own")
+        if threshold is not None:
+            raise ValueError(f"ner: threshold must be None without labels, got {threshold!r:.200}")
+        call = TaskCall(context, "ner", "texts", batch_size, truncation)
+        strategy = require_choice("ner: aggregation_strategy", aggregation_strategy, AGGREGATIONS)
+        reader = _EntityReader(call, strategy, require_texts("ner: ignore_labels", ignore_labels))
+        given = require_texts(call.where, texts)
+        results = yield from reader.read(given, _checked_stride(stride, strategy))
+        return results[0] if isinstance(texts, str) else results
 
 
 def _checked_stride(stride: object, strategy: str) -> int | None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from fbg.runtime.steps import Steps, run_steps
+from fbg.runtime.steps import Steps
 from fbg.tasks.context import TaskCall, TaskContext
 from fbg.tasks.inputs import (
     Pair,
@@ -21,18 +21,18 @@ from fbg.tasks.inputs import (
 from fbg.tasks.results import RankedDocument
 from fbg.tasks.scores import SCORES, softmax
 from fbg.tasks.scores import top_k as best_first
+from fbg.tasks.task import TaskMethods, task
 
-__all__ = ["RerankMethods", "predict_steps", "rerank_steps"]
+__all__ = ["RerankMethods", "ranked"]
 
 Floats = npt.NDArray[np.float32]
 Activation = Literal["sigmoid", "none"]
 
 
-class RerankMethods:
+class RerankMethods(TaskMethods):
     """The methods of `Model` that score pairs, for ForSequenceClassification architectures."""
 
-    _context: TaskContext
-
+    @task
     def predict(
         self,
         inputs: Pair | Iterable[Pair],
@@ -41,7 +41,7 @@ class RerankMethods:
         batch_size: int = 32,
         truncation: bool = True,
         prompt: str | None = None,
-    ) -> Floats | np.float32:
+    ) -> Steps[Floats | np.float32]:
         """Score pairs of texts with a cross-encoder.
 
         inputs: a pair (text, text_pair), or an iterable of pairs, such as a NumPy array of shape
@@ -62,11 +62,18 @@ class RerankMethods:
         >>> model.predict([("a question", "an answer"), ("a question", "?")])  # doctest: +SKIP
         array([0.97, 0.02], dtype=float32)
         """
-        steps = predict_steps(
-            self._context, inputs, activation_fn, apply_softmax, batch_size, truncation, prompt
-        )
-        return run_steps(steps, self._context.num_threads)
+        context = self._context
+        call = TaskCall(context, "predict", "inputs", batch_size, truncation, prompt)
+        single = len(call.head.labels) == 1
+        activation = _chosen_activation(call, context, "predict", activation_fn)
+        one = _is_one_pair(inputs)
+        pairs = require_pairs(call.where, [inputs] if one else inputs)
+        result = yield from _scores(call, pairs, activation, apply_softmax and not single)
+        if single:
+            result = result[:, 0]
+        return result[0] if one else result
 
+    @task
     def rerank(
         self,
         query: str,
@@ -76,13 +83,14 @@ class RerankMethods:
         batch_size: int = 32,
         truncation: bool = True,
         prompt: str | None = None,
-    ) -> list[RankedDocument]:
+        activation_fn: Activation | None = None,
+    ) -> Steps[list[RankedDocument]]:
         """Rank documents by the score that `predict` gives to each together with the query.
 
         documents: an iterable of str.
         top_k: how many documents to return; None: all.
         return_documents: whether results contain the texts.
-        batch_size, truncation, prompt: as in `predict`.
+        batch_size, truncation, prompt, activation_fn: as in `predict`.
 
         Returns dicts {"corpus_id": index in documents, "score": float}, best first; with
         return_documents also "text". Raises ValueError if the model has more than one label.
@@ -90,68 +98,21 @@ class RerankMethods:
         >>> model.rerank("who wrote it?", ["no idea", "Harper Lee did"], top_k=1)  # doctest: +SKIP
         [{'corpus_id': 1, 'score': 0.98}]
         """
-        steps = rerank_steps(
-            self._context,
-            query,
-            documents,
-            top_k,
-            return_documents,
-            batch_size,
-            truncation,
-            prompt=prompt,
-        )
-        return run_steps(steps, self._context.num_threads)
-
-
-def predict_steps(
-    context: TaskContext,
-    inputs: Pair | Iterable[Pair],
-    activation_fn: Activation | None = None,
-    apply_softmax: bool = False,
-    batch_size: int = 32,
-    truncation: bool = True,
-    prompt: str | None = None,
-) -> Steps[Floats | np.float32]:
-    """`Model.predict` as a task for whoever drives it."""
-    call = TaskCall(context, "predict", "inputs", batch_size, truncation, prompt)
-    single = len(call.head.labels) == 1
-    activation = _chosen_activation(call, context, "predict", activation_fn)
-    one = _is_one_pair(inputs)
-    pairs = require_pairs(call.where, [inputs] if one else inputs)
-    result = yield from _scores(call, pairs, activation, apply_softmax and not single)
-    if single:
-        result = result[:, 0]
-    return result[0] if one else result
-
-
-def rerank_steps(
-    context: TaskContext,
-    query: str,
-    documents: Iterable[str],
-    top_k: int | None = None,
-    return_documents: bool = False,
-    batch_size: int = 32,
-    truncation: bool = True,
-    activation_fn: Activation | None = None,
-    prompt: str | None = None,
-) -> Steps[list[RankedDocument]]:
-    """`Model.rerank` as a task for whoever drives it; `activation_fn` as in `predict`."""
-    call = TaskCall(context, "rerank", "documents", batch_size, truncation, prompt)
-    labels = call.head.labels
-    if len(labels) != 1:
-        raise ValueError(f"rerank: the model must have one label, got {len(labels)}; use predict")
-    if not isinstance(query, str):
-        raise TypeError(f"rerank: query must be a str, got {type(query).__name__}")
-    activation = _chosen_activation(call, context, "rerank", activation_fn)
-    k = None if top_k is None else require_count("rerank: top_k", top_k)
-    texts = require_texts(call.where, documents, several=True)
-    pairs = [(query, text) for text in texts]
-    scores = (yield from _scores(call, pairs, activation, False))[:, 0]
-    results: list[RankedDocument] = []
-    for n in best_first(scores, k).tolist():
-        result: RankedDocument = {"corpus_id": n, "score": float(scores[n])}
-        results.append({**result, "text": texts[n]} if return_documents else result)
-    return results
+        context = self._context
+        call = TaskCall(context, "rerank", "documents", batch_size, truncation, prompt)
+        labels = call.head.labels
+        if len(labels) != 1:
+            raise ValueError(
+                f"rerank: the model must have one label, got {len(labels)}; use predict"
+            )
+        if not isinstance(query, str):
+            raise TypeError(f"rerank: query must be a str, got {type(query).__name__}")
+        activation = _chosen_activation(call, context, "rerank", activation_fn)
+        k = None if top_k is None else require_count("rerank: top_k", top_k)
+        texts = require_texts(call.where, documents, several=True)
+        pairs = [(query, text) for text in texts]
+        scores = (yield from _scores(call, pairs, activation, False))[:, 0]
+        return ranked(texts, scores, k, return_documents)
 
 
 def _chosen_activation(call: TaskCall, context: TaskContext, task: str, given: object) -> str:
@@ -185,3 +146,14 @@ def _scores(
             scores = SCORES[activation](values)
             result[n] = softmax(scores) if apply_softmax else scores
     return result
+
+
+def ranked(
+    texts: Sequence[str], scores: Floats, top_k: int | None, return_documents: bool
+) -> list[RankedDocument]:
+    """Return the documents with the largest scores, best first."""
+    results: list[RankedDocument] = []
+    for n in best_first(scores, top_k).tolist():
+        result: RankedDocument = {"corpus_id": n, "score": float(scores[n])}
+        results.append({**result, "text": texts[n]} if return_documents else result)
+    return results

@@ -15,9 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from fbg.errors import ModelError
-from fbg.runtime.steps import Steps, run_steps
+from fbg.runtime.steps import Steps
 from fbg.tasks.context import TaskCall, TaskContext
 from fbg.tasks.inputs import require_choice, require_texts, text_blocks
+from fbg.tasks.task import TaskMethods, task
 from fbg.text.multi_vector import KINDS
 from fbg.text.query_weights import QueryWeights
 from fbg.text.sentence import Splade
@@ -52,18 +53,17 @@ class SparseEmbeddings:
         return dense
 
 
-class SparseMethods:
+class SparseMethods(TaskMethods):
     """The method of `Model` that needs a masked language model, for ForMaskedLM architectures."""
 
-    _context: TaskContext
-
+    @task
     def encode_sparse(
         self,
         sentences: str | Iterable[str],
         batch_size: int = 32,
         truncation: bool = True,
         kind: Kind = "document",
-    ) -> SparseEmbeddings:
+    ) -> Steps[SparseEmbeddings]:
         """Return sparse embeddings, one row for each sentence.
 
         sentences: a str, for one row, or an iterable of str.
@@ -83,7 +83,7 @@ class SparseMethods:
         (1, 30522)
         """
         steps = encode_sparse_steps(self._context, sentences, batch_size, truncation, kind)
-        return run_steps(steps, self._context.num_threads)
+        return (yield from steps)
 
 
 def encode_sparse_steps(
@@ -94,7 +94,7 @@ def encode_sparse_steps(
     kind: Kind = "document",
     max_numbers: int | None = None,
 ) -> Steps[SparseEmbeddings]:
-    """`Model.encode_sparse` as a task for whoever drives it.
+    """Return what `Model.encode_sparse` does.
 
     max_numbers: of the result, two for each weight; more are a ValueError as soon as they are seen.
     """

@@ -12,21 +12,20 @@ from typing import overload
 import numpy as np
 
 from fbg.errors import ModelError
-from fbg.runtime.steps import Steps, run_steps
-from fbg.tasks.context import TaskCall, TaskContext
+from fbg.runtime.steps import Steps
+from fbg.tasks.context import TaskCall
 from fbg.tasks.inputs import Pair, require_texts
 from fbg.tasks.results import ZeroShotResult
 from fbg.tasks.scores import softmax, top_k
+from fbg.tasks.task import TaskMethods, task
 
-__all__ = ["TEMPLATE", "ZeroShotMethods", "can_entail", "zero_shot_steps"]
+__all__ = ["TEMPLATE", "ZeroShotMethods", "can_entail"]
 
 TEMPLATE = "This example is {}."
 
 
-class ZeroShotMethods:
+class ZeroShotMethods(TaskMethods):
     """The method of `Model` for classifiers of text pairs that have a label for entailment."""
-
-    _context: TaskContext
 
     @overload  # a str is an iterable of str too, but this comes first
     def zero_shot_classify(  # type: ignore[overload-overlap]
@@ -50,6 +49,7 @@ class ZeroShotMethods:
         truncation: bool = ...,
     ) -> list[ZeroShotResult]: ...
 
+    @task
     def zero_shot_classify(
         self,
         texts: str | Iterable[str],
@@ -58,7 +58,7 @@ class ZeroShotMethods:
         multi_label: bool = False,
         batch_size: int = 32,
         truncation: bool = True,
-    ) -> ZeroShotResult | list[ZeroShotResult]:
+    ) -> Steps[ZeroShotResult | list[ZeroShotResult]]:
         """Classify texts by labels that are given in words.
 
         texts: a str, or an iterable of str.
@@ -81,50 +81,28 @@ class ZeroShotMethods:
         >>> model.zero_shot_classify("It rains.", ["weather", "sports"])  # doctest: +SKIP
         {'sequence': 'It rains.', 'labels': ['weather', 'sports'], 'scores': [0.98, 0.02]}
         """
-        steps = zero_shot_steps(
-            self._context,
-            texts,
-            candidate_labels,
-            hypothesis_template,
-            multi_label,
-            batch_size,
-            truncation,
+        call = TaskCall(self._context, "zero_shot_classify", "texts", batch_size, truncation)
+        entailment = _entailment(call.head.labels)
+        contradiction = -1 if entailment == 0 else 0  # as the pipeline of transformers has it
+        labels = _labels(candidate_labels)
+        template = _checked_template(hypothesis_template)
+        given = require_texts(call.where, texts)
+        # Made a block at a time: all pairs together may be far larger than texts and labels.
+        pairs: Iterator[Pair] = (
+            (text, template.replace("{}", label)) for text in given for label in labels
         )
-        return run_steps(steps, self._context.num_threads)
-
-
-def zero_shot_steps(
-    context: TaskContext,
-    texts: str | Iterable[str],
-    candidate_labels: str | Iterable[str],
-    hypothesis_template: str = TEMPLATE,
-    multi_label: bool = False,
-    batch_size: int = 32,
-    truncation: bool = True,
-) -> Steps[ZeroShotResult | list[ZeroShotResult]]:
-    """`Model.zero_shot_classify` as a task for whoever drives it."""
-    call = TaskCall(context, "zero_shot_classify", "texts", batch_size, truncation)
-    entailment = _entailment(call.head.labels)
-    contradiction = -1 if entailment == 0 else 0  # as the pipeline of transformers has it
-    labels = _labels(candidate_labels)
-    template = _checked_template(hypothesis_template)
-    given = require_texts(call.where, texts)
-    # Made a block at a time: all pairs together may be far larger than texts and labels.
-    pairs: Iterator[Pair] = (
-        (text, template.replace("{}", label)) for text in given for label in labels
-    )
-    logits = np.empty((len(given) * len(labels), 2), np.float64)
-    for block in call.blocks(pairs, cut_first=True):
-        for n, output in enumerate((yield from call.run(block.encoded)), block.first):
-            logits[n] = output[0, [contradiction, entailment]]
-    results: list[ZeroShotResult] = []
-    for text, rows in zip(given, logits.reshape(len(given), len(labels), 2), strict=True):
-        alone = multi_label or len(labels) == 1
-        scores = softmax(rows)[:, 1] if alone else softmax(rows[:, 1])
-        order = top_k(scores, None)
-        best = [labels[n] for n in order]
-        results.append({"sequence": text, "labels": best, "scores": scores[order].tolist()})
-    return results[0] if isinstance(texts, str) else results
+        logits = np.empty((len(given) * len(labels), 2), np.float64)
+        for block in call.blocks(pairs, cut_first=True):
+            for n, output in enumerate((yield from call.run(block.encoded)), block.first):
+                logits[n] = output[0, [contradiction, entailment]]
+        results: list[ZeroShotResult] = []
+        for text, rows in zip(given, logits.reshape(len(given), len(labels), 2), strict=True):
+            alone = multi_label or len(labels) == 1
+            scores = softmax(rows)[:, 1] if alone else softmax(rows[:, 1])
+            order = top_k(scores, None)
+            best = [labels[n] for n in order]
+            results.append({"sequence": text, "labels": best, "scores": scores[order].tolist()})
+        return results[0] if isinstance(texts, str) else results
 
 
 def can_entail(labels: tuple[str, ...]) -> bool:

@@ -3,45 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from fbg.errors import ModelError
-from fbg.runtime.steps import Steps, run_steps
+from fbg.runtime.steps import Steps
 from fbg.runtime.work import Work
+from fbg.tasks.context import TaskContext
 from fbg.tasks.inputs import require_choice, require_count, require_texts, text_blocks
 from fbg.tasks.multi.scores import maxsim
+from fbg.tasks.rerank import ranked
 from fbg.tasks.results import RankedDocument
-from fbg.tasks.scores import top_k as best_first
+from fbg.tasks.task import TaskMethods, task
 from fbg.tasks.truncation import CutTexts, require_truncation
 from fbg.text.multi_vector import KINDS, MARKERS, Expansion
 from fbg.text.tokenization import TextTokenizer
 from fbg.threads import calling
 
-if TYPE_CHECKING:
-    from fbg.tasks.context import TaskContext
-
-__all__ = ["MultiVectorMethods", "encode_multi_steps", "rank_steps"]
+__all__ = ["MultiVectorMethods"]
 
 Floats = npt.NDArray[np.float32]
 Indices = npt.NDArray[np.int32]
 Kind = Literal["query", "document"]
 
+# Documents whose vectors are kept at a time by `rank`.
+PART_DOCUMENTS = 128
 
-class MultiVectorMethods:
+
+class MultiVectorMethods(TaskMethods):
     """The methods of `Model` for models with a vector for every token (late interaction)."""
 
-    _context: TaskContext
-
+    @task
     def encode_multi(
         self,
         texts: str | Iterable[str],
         kind: Kind = "document",
         batch_size: int = 32,
         truncation: bool = True,
-    ) -> Floats | list[Floats]:
+    ) -> Steps[Floats | list[Floats]]:
         """Return the vectors of the tokens of each text.
 
         texts: a str, or an iterable of str.
@@ -58,10 +59,11 @@ class MultiVectorMethods:
         >>> model.encode_multi("what is rust?", "query").shape  # doctest: +SKIP
         (32, 128)
         """
-        steps = encode_multi_steps(self._context, texts, kind, batch_size, truncation)
-        rows = run_steps(steps, self._context.num_threads)
+        call = _Call(self._context, kind, batch_size, truncation, "encode_multi: texts")
+        rows = yield from call.all_vectors(texts)
         return rows[0] if isinstance(texts, str) else rows
 
+    @task
     def rank(
         self,
         query: str,
@@ -70,7 +72,7 @@ class MultiVectorMethods:
         return_documents: bool = False,
         batch_size: int = 32,
         truncation: bool = True,
-    ) -> list[RankedDocument]:
+    ) -> Steps[list[RankedDocument]]:
         """Rank documents by how well their tokens match those of a query (`fbg.maxsim`).
 
         The arguments and results are those of `rerank`, which needs a cross-encoder.
@@ -78,66 +80,26 @@ class MultiVectorMethods:
         >>> model.rank("who wrote it?", ["no idea", "Harper Lee did"], top_k=1)  # doctest: +SKIP
         [{'corpus_id': 1, 'score': 21.5}]
         """
-        steps = rank_steps(
-            self._context, query, documents, top_k, return_documents, batch_size, truncation
-        )
-        return run_steps(steps, self._context.num_threads)
-
-
-# Documents whose vectors are kept at a time by `rank`.
-PART_DOCUMENTS = 128
-
-
-def rank_steps(
-    context: TaskContext,
-    query: str,
-    documents: Iterable[str],
-    top_k: int | None = None,
-    return_documents: bool = False,
-    batch_size: int = 32,
-    truncation: bool = True,
-) -> Steps[list[RankedDocument]]:
-    """`Model.rank` as a task for whoever drives it."""
-    if not isinstance(query, str):
-        raise TypeError(f"rank: query must be a str, got {type(query).__name__}")
-    k = None if top_k is None else require_count("rank: top_k", top_k)
-    given = require_texts("rank: documents", documents, several=True)
-    asked = yield from encode_multi_steps(
-        context, query, "query", batch_size, truncation, "rank: query"
-    )
-    call = _Call(context, "document", batch_size, truncation, "rank: documents")
-    scores = np.zeros(len(given), np.float32)
-    first = 0
-    for block in text_blocks(given):
-        for begin in range(0, len(block), PART_DOCUMENTS):
-            part = block[begin : begin + PART_DOCUMENTS]
-            end = first + len(part)
-            found = yield from call.vectors(part, first, first, len(given) - end)
-            with calling:
-                scores[first:end] = maxsim(asked, found, context.num_threads)[0]
-            del found
-            first = end
-    results: list[RankedDocument] = []
-    for n in best_first(scores, k).tolist():
-        result: RankedDocument = {"corpus_id": n, "score": float(scores[n])}
-        results.append({**result, "text": given[n]} if return_documents else result)
-    return results
-
-
-def encode_multi_steps(
-    context: TaskContext,
-    texts: str | Iterable[str],
-    kind: Kind = "document",
-    batch_size: int = 32,
-    truncation: bool = True,
-    where: str = "encode_multi: texts",
-) -> Steps[list[Floats]]:
-    """`Model.encode_multi` as a task for whoever drives it; a list for one text, too."""
-    call = _Call(context, kind, batch_size, truncation, where)
-    results: list[Floats] = []
-    for block in text_blocks(require_texts(where, texts)):
-        results += yield from call.vectors(block, len(results))
-    return results
+        context = self._context
+        if not isinstance(query, str):
+            raise TypeError(f"rank: query must be a str, got {type(query).__name__}")
+        k = None if top_k is None else require_count("rank: top_k", top_k)
+        given = require_texts("rank: documents", documents, several=True)
+        of_query = _Call(context, "query", batch_size, truncation, "rank: query")
+        asked = yield from of_query.all_vectors(query)
+        call = _Call(context, "document", batch_size, truncation, "rank: documents")
+        scores = np.zeros(len(given), np.float32)
+        first = 0
+        for block in text_blocks(given):
+            for begin in range(0, len(block), PART_DOCUMENTS):
+                part = block[begin : begin + PART_DOCUMENTS]
+                end = first + len(part)
+                found = yield from call.vectors(part, first, first, len(given) - end)
+                with calling:
+                    scores[first:end] = maxsim(asked, found, context.num_threads)[0]
+                del found
+                first = end
+        return ranked(given, scores, k, return_documents)
 
 
 class _Call:
@@ -152,6 +114,13 @@ class _Call:
         self._truncation = require_truncation(self._task, truncation)
         self._reader = _Reader(context, kind, self._task)
         self._engine = context.multi_vector.engine(self._task, self._reader.hidden_length)
+
+    def all_vectors(self, texts: str | Iterable[str]) -> Steps[list[Floats]]:
+        """Return the vectors of each text, in a list for a single one, too."""
+        results: list[Floats] = []
+        for block in text_blocks(require_texts(self._where, texts)):
+            results += yield from self.vectors(block, len(results))
+        return results
 
     def vectors(
         self, texts: Sequence[str], first: int, before: int = 0, after: int = 0

@@ -4,25 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from fbg.errors import ModelError
 from fbg.matmul.product import linear
-from fbg.runtime.steps import Steps, run_steps
+from fbg.runtime.steps import Steps
 from fbg.runtime.work import Work
+from fbg.tasks.context import TaskContext
 from fbg.tasks.inputs import require_count, require_texts
 from fbg.tasks.sparse import SparseEmbeddings, compressed_rows
+from fbg.tasks.task import TaskMethods, task
 from fbg.tasks.truncation import require_truncation
 from fbg.text.token_heads import TokenHeads
 from fbg.threads import calling
 
-if TYPE_CHECKING:
-    from fbg.tasks.context import TaskContext
-
-__all__ = ["HybridEmbeddings", "HybridMethods", "encode_hybrid_steps"]
+__all__ = ["HybridEmbeddings", "HybridMethods"]
 
 Floats = npt.NDArray[np.float32]
 Indices = npt.NDArray[np.int32]
@@ -41,14 +39,13 @@ class HybridEmbeddings:
     multi: list[Floats]
 
 
-class HybridMethods:
+class HybridMethods(TaskMethods):
     """The method of `Model` for directories with sparse_linear.pt and colbert_linear.pt."""
 
-    _context: TaskContext
-
+    @task
     def encode_hybrid(
         self, texts: str | Iterable[str], batch_size: int = 32, truncation: bool = True
-    ) -> HybridEmbeddings:
+    ) -> Steps[HybridEmbeddings]:
         """Return dense, sparse and multi-vector embeddings of texts, as bge-m3 has them.
 
         texts: a str, for one row, or an iterable of str.
@@ -62,52 +59,42 @@ class HybridMethods:
         >>> model.encode_hybrid(["a text"]).sparse.shape  # doctest: +SKIP
         (1, 250002)
         """
-        steps = encode_hybrid_steps(self._context, texts, batch_size, truncation)
-        return run_steps(steps, self._context.num_threads)
-
-
-def encode_hybrid_steps(
-    context: TaskContext,
-    texts: str | Iterable[str],
-    batch_size: int = 32,
-    truncation: bool = True,
-) -> Steps[HybridEmbeddings]:
-    """`Model.encode_hybrid` as a task for whoever drives it."""
-    task, where = "encode_hybrid", "encode_hybrid: texts"
-    heads = _heads(context, task)
-    size, cut = (
-        require_count(f"{task}: batch_size", batch_size),
-        require_truncation(task, truncation),
-    )
-    given = require_texts(where, texts)
-    tokenizer, vocabulary = context.tokenizer, context.config.vocab_size
-    special = [*tokenizer.frame, tokenizer.unknown_id, tokenizer.padding_id]
-    skipped = np.array([token for token in special if token is not None], np.int32)
-    packed = context.token_heads
-    assert packed is not None
-    dense = np.zeros((len(given), context.config.hidden_size), np.float32)
-    indices: list[Indices] = []
-    data: list[Floats] = []
-    multi: list[Floats] = []
-    for first in range(0, len(given), size):
-        block = given[first : first + size]
-        with calling:
-            encoded = tokenizer.encode_sentences(block, where, first)
-            context.cut_texts.check(encoded, where, first, cut)
-        ids = [text.ids for text in encoded]
-        no_types = [None] * len(ids)
-        after = len(given) - first - len(ids)
-        engine = context.embeddings.tokens
-        work = Work(engine, ids, no_types, task, _copied, size, first, after)
-        for n, states in enumerate((yield work)):
-            dense[first + n] = _unit(states[:1])[0] if context.sentence.normalize else states[0]
+        context = self._context
+        name, where = "encode_hybrid", "encode_hybrid: texts"
+        heads = _heads(context, name)
+        size, cut = (
+            require_count(f"{name}: batch_size", batch_size),
+            require_truncation(name, truncation),
+        )
+        given = require_texts(where, texts)
+        tokenizer, vocabulary = context.tokenizer, context.config.vocab_size
+        special = [*tokenizer.frame, tokenizer.unknown_id, tokenizer.padding_id]
+        skipped = np.array([token for token in special if token is not None], np.int32)
+        packed = context.token_heads
+        assert packed is not None
+        dense = np.zeros((len(given), context.config.hidden_size), np.float32)
+        indices: list[Indices] = []
+        data: list[Floats] = []
+        multi: list[Floats] = []
+        for first in range(0, len(given), size):
+            block = given[first : first + size]
             with calling:
-                rows = linear(states, packed, bias=heads.bias, num_threads=context.num_threads)
-            tokens, weights = _token_weights(ids[n], rows[:, 0], skipped)
-            indices.append(tokens)
-            data.append(weights)
-            multi.append(_unit(rows[1:, 1:]))
-    return HybridEmbeddings(dense, compressed_rows(indices, data, vocabulary), multi)
+                encoded = tokenizer.encode_sentences(block, where, first)
+                context.cut_texts.check(encoded, where, first, cut)
+            ids = [text.ids for text in encoded]
+            no_types = [None] * len(ids)
+            after = len(given) - first - len(ids)
+            engine = context.embeddings.tokens
+            work = Work(engine, ids, no_types, name, _copied, size, first, after)
+            for n, states in enumerate((yield work)):
+                dense[first + n] = _unit(states[:1])[0] if context.sentence.normalize else states[0]
+                with calling:
+                    rows = linear(states, packed, bias=heads.bias, num_threads=context.num_threads)
+                tokens, weights = _token_weights(ids[n], rows[:, 0], skipped)
+                indices.append(tokens)
+                data.append(weights)
+                multi.append(_unit(rows[1:, 1:]))
+        return HybridEmbeddings(dense, compressed_rows(indices, data, vocabulary), multi)
 
 
 def _copied(n: int, output: Floats) -> Floats:
