@@ -20,7 +20,7 @@ import re
 import textwrap
 from typing import Any
 
-from griffe import Class, Extension, Function, Object
+from griffe import Class, ExprSubscript, Extension, Function, Object
 
 ENTRY = re.compile(r"(\w+(?:, \w+)*): ")
 TITLES = ("Args:", "Attributes:")
@@ -30,6 +30,9 @@ class PlainDocstrings(Extension):
     """Rewrites docstrings before they are parsed."""
 
     def on_object(self, *, obj: Object, **_: Any) -> None:
+        returns = obj.returns if isinstance(obj, Function) else None
+        if isinstance(returns, ExprSubscript) and str(returns.left) == "Steps":
+            obj.returns = returns.slice  # of a task, which callers get the result of
         if obj.docstring is None:
             return
         names: set[str] = set()
